@@ -1,0 +1,8 @@
+//! dpm: a language, compiler and runtime for Bayesian analysis of private data.
+
+pub mod mechanism;
+pub mod model;
+pub mod privacy;
+pub mod rules;
+pub mod source;
+pub mod syntax;

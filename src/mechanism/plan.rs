@@ -1,0 +1,104 @@
+//! What a mechanism will do, as data: row statistics, posterior laws, noise; no private value in sight.
+
+use crate::model::{Expr, TableId};
+
+/// A sum over the rows of one private table, computed exactly on a public grid.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Statistic {
+    pub table: TableId,
+    pub kind: StatisticKind,
+}
+
+#[derive(Clone, PartialEq, Debug)]
+pub enum StatisticKind {
+    /// Sum of a scalar or vector row expression. Every component is clipped to its declared range, rounded to the grid
+    /// *inwards* (towards 0 for norm balls; to the nearest grid point inside the range for boxes), so no diameter grows.
+    Sum(Expr),
+    /// How many rows have each level (of a category, a bool or a bounded int): `dim` counts; `first` is the value of
+    /// the first bin for ints, 0 for categories.
+    Levels { value: Expr, dim: u64, first: i64 },
+    /// `sum_i x_i y_i` with `x` public vector column expression, `y` private scalar (linear regression, public design).
+    Moments { x: Expr, y: Expr },
+}
+
+/// One exact draw from a closed-form posterior. `r` is the weight of private rows; every parameter below already holds
+/// the (sharpened) prior and all public rows.
+#[derive(Clone, PartialEq, Debug)]
+pub enum PosteriorLaw {
+    /// Beta(a + r S, b + r (trials n - S)), S the sum of the statistic.
+    Beta { a: f64, b: f64, trials: u64 },
+    /// Beta(a + r n successes, b + r S): geometric (successes 1) and negative binomial rows.
+    BetaFailures { a: f64, b: f64, successes: f64 },
+    /// Dirichlet(alpha + r counts); the statistic is `Levels` or a vector `Sum`.
+    Dirichlet { alpha: Vec<f64> },
+    /// Gamma(shape + r S, rate + r n): Poisson rows.
+    GammaShape { shape: f64, rate: f64 },
+    /// Gamma(shape + r n per_row, rate + r S scale): exponential rows (per_row 1, scale 1), normal precision with known
+    /// mean (per_row 1/2, scale 1/2, the statistic is the sum of squared deviations).
+    GammaRate {
+        shape: f64,
+        rate: f64,
+        per_row: f64,
+        scale: f64,
+    },
+    /// Normal with precision `precision + r n / variance` and mean `(precision_mean + r S / variance) / precision`.
+    Normal {
+        precision: f64,
+        precision_mean: f64,
+        variance: f64,
+    },
+    /// The same for vectors: prior precision matrix (row-major), precision times mean, noise covariance (row-major).
+    MvNormal {
+        dim: usize,
+        precision: Vec<f64>,
+        precision_mean: Vec<f64>,
+        covariance: Vec<f64>,
+    },
+    /// Bayesian linear regression with public design: `L = precision + r X'X / variance`, mean `L^-1 (pm + r X'y / variance)`;
+    /// the statistic is `Moments`; X'X is public and summed at run time.
+    Linear {
+        dim: usize,
+        precision: Vec<f64>,
+        precision_mean: Vec<f64>,
+        variance: f64,
+    },
+}
+
+/// What runs for one release.
+#[derive(Clone, PartialEq, Debug)]
+pub enum MechanismPlan {
+    /// `times` independent draws of the posterior (a Beta statistical query is one too).
+    Posterior {
+        law: PosteriorLaw,
+        weight: f64,
+        statistic: Statistic,
+        times: u64,
+    },
+    /// `value` is an aggregate expression; noise is added to its exact value on a public grid.
+    Noise {
+        table: TableId,
+        value: Expr,
+        noise: Noise,
+    },
+    /// Quantile `q` of a row expression over a public grid, by the exponential mechanism.
+    Quantile {
+        table: TableId,
+        value: Expr,
+        q: f64,
+        lo: f64,
+        hi: f64,
+        points: u32,
+        epsilon: f64,
+        score_sensitivity: f64,
+    },
+}
+
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub enum Noise {
+    /// Continuous Laplace of this scale, rounded to a grid.
+    Laplace { scale: f64 },
+    /// Two-sided geometric on the integers, `P(k) ~ exp(-|k| / scale)`.
+    Geometric { scale: f64 },
+    /// Normal of this standard deviation, rounded to a grid.
+    Gaussian { sigma: f64 },
+}

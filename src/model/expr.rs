@@ -1,0 +1,182 @@
+//! The small expression language left after checking: resolved, typed, labelled, sugar-free.
+
+use super::types::Type;
+use crate::source::Span;
+
+/// Index into `Program::tables`.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
+pub struct TableId(pub usize);
+/// Index into a table's `columns`.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
+pub struct ColumnId(pub usize);
+/// Number of a parameter, unique in a program; `Parameter::id`.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
+pub struct ParamId(pub usize);
+/// Number of a release, unique in a program; `ReleaseStep::id`.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
+pub struct ReleaseId(pub usize);
+/// Index into `Program::scalars`.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
+pub struct ScalarId(pub usize);
+
+/// Who may know a value (language reference, "Labels").
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Label {
+    Public,
+    /// One value per row of a private table.
+    Row(TableId),
+    /// One value for the whole private table; its sensitivities are computed by `check::sensitivity`.
+    Aggregate(TableId),
+    /// Depends on parameters, not on data.
+    Latent,
+    /// One value per row that also depends on parameters.
+    Mix(TableId),
+}
+
+/// A checked expression.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Expr {
+    pub kind: ExprKind,
+    pub ty: Type,
+    pub label: Label,
+    pub span: Span,
+}
+
+#[derive(Clone, PartialEq, Debug)]
+pub enum ExprKind {
+    Number(f64),
+    Bool(bool),
+    Text(String),
+    /// A level of a category: its 0-based index (its name is in the type).
+    Level(usize),
+    Column(TableId, ColumnId),
+    Param(ParamId),
+    Released(ReleaseId),
+    Scalar(ScalarId),
+    /// The public number of rows of a table.
+    RowCount(TableId),
+    /// The level that an enclosing `each` stands at.
+    EachLevel,
+    List(Vec<Expr>),
+    /// `if c then a else b`
+    If(Box<Expr>, Box<Expr>, Box<Expr>),
+    /// 1-based index into a vector, or a level index.
+    Index(Box<Expr>, Box<Expr>),
+    Field(Box<Expr>, String),
+    Call(Builtin, Vec<Expr>),
+}
+
+/// Everything an expression can apply; the checker knows arity, types and ranges of each.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Builtin {
+    // operators
+    Neg,
+    Not,
+    Or,
+    And,
+    Le,
+    Ge,
+    Eq,
+    Ne,
+    Lt,
+    Gt,
+    Add,
+    Sub,
+    Mul,
+    Div,
+    Pow,
+    // scalar functions, applied by component to vectors
+    Abs,
+    Exp,
+    Log,
+    Log1p,
+    Sqrt,
+    Tanh,
+    InvLogit,
+    Logit,
+    Phi,
+    Floor,
+    Round,
+    Relu,
+    /// Two-argument minimum and maximum.
+    Min,
+    Max,
+    /// `clip(x, lo, hi)`
+    Clip,
+    // vectors
+    Dot,
+    MatVec,
+    Append,
+    Rep,
+    Length,
+    Norm,
+    ProjectL1,
+    ProjectL2,
+    ProjectLinf,
+    Outer,
+    // public post-processing: aggregates of released or public vectors
+    VecSum,
+    VecMean,
+    VecMin,
+    VecMax,
+    VecSd,
+    VecQuantile,
+    // aggregates over the rows of one table
+    RowSum,
+    RowMean,
+    RowCountAgg,
+    RowHistogram,
+    RowQuantile,
+    RowMin,
+    RowMax,
+    // released posteriors
+    PosteriorMean,
+    PosteriorSd,
+    PosteriorQuantile,
+    PosteriorDensity,
+    PosteriorCdf,
+    /// `simulate(binomial(100, p), times = 1000)`: a distribution name as `Text`, its arguments, the times last.
+    Simulate,
+}
+
+impl Expr {
+    /// The value of a literal (or of an expression whose range is one point).
+    pub fn constant(&self) -> Option<f64> {
+        match &self.kind {
+            ExprKind::Number(x) => Some(*x),
+            ExprKind::Bool(b) => Some(f64::from(u8::from(*b))),
+            _ if self.label == Label::Public => self
+                .ty
+                .range()
+                .filter(|r| r.is_point() && self.ty.is_scalar_number())
+                .map(|r| r.lo),
+            _ => None,
+        }
+    }
+
+    /// Is this exactly the parameter `id`?
+    pub fn is_param(&self, id: ParamId) -> bool {
+        self.kind == ExprKind::Param(id)
+    }
+
+    /// Visits this node and every node below it.
+    pub fn walk<'a>(&'a self, visit: &mut dyn FnMut(&'a Expr)) {
+        visit(self);
+        match &self.kind {
+            ExprKind::List(items) | ExprKind::Call(_, items) => {
+                items.iter().for_each(|e| e.walk(visit))
+            }
+            ExprKind::If(c, a, b) => [c, a, b].into_iter().for_each(|e| e.walk(visit)),
+            ExprKind::Index(a, b) => [a, b].into_iter().for_each(|e| e.walk(visit)),
+            ExprKind::Field(a, _) => a.walk(visit),
+            _ => {}
+        }
+    }
+
+    /// Does any node mention the parameter `id`?
+    pub fn mentions(&self, id: ParamId) -> bool {
+        let mut found = false;
+        self.walk(&mut |e| found |= e.is_param(id));
+        found
+    }
+}

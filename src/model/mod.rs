@@ -1,0 +1,309 @@
+//! What a program means: tables, models as sums of factors, queries, and the steps that release and output.
+
+pub mod expr;
+pub mod types;
+
+pub use expr::{Builtin, ColumnId, Expr, ExprKind, Label, ParamId, ReleaseId, ScalarId, TableId};
+pub use types::{Levels, Norms, Range, Type, VectorType};
+
+use crate::source::Span;
+
+/// A checked program.
+#[derive(Clone, PartialEq, Debug, Default)]
+pub struct Program {
+    pub tables: Vec<Table>,
+    pub scalars: Vec<Scalar>,
+    pub budget: Option<Budget>,
+    pub steps: Vec<Step>,
+}
+
+/// How neighbouring data sets differ.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Relation {
+    /// One unit's rows are replaced; the number of rows is public.
+    ReplaceOne,
+    /// One unit's rows are added or removed; the number of rows is secret.
+    AddRemove,
+}
+
+/// What the header says about the number of rows.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct RowCount {
+    /// At least this many (0 if nothing is said, and for a secret n).
+    pub at_least: u64,
+    pub exactly: Option<u64>,
+}
+
+/// `private` or `public` table.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Table {
+    pub name: String,
+    pub private: bool,
+    pub relation: Relation,
+    /// The name bound to the number of rows.
+    pub count_name: Option<String>,
+    pub rows: RowCount,
+    /// `by key max k`: the key column and k.
+    pub unit: Option<(ColumnId, u64)>,
+    pub columns: Vec<Column>,
+    pub span: Span,
+    pub rows_span: Span,
+}
+
+impl Table {
+    /// The most rows one unit may have: k.
+    pub fn unit_rows(&self) -> u64 {
+        self.unit.map_or(1, |(_, k)| k)
+    }
+}
+
+#[derive(Clone, PartialEq, Debug)]
+pub struct Column {
+    pub name: String,
+    /// Header names in the file: one, or one per component of a vector.
+    pub headers: Vec<String>,
+    /// Declared `public` inside a private table.
+    pub public: bool,
+    pub ty: Type,
+    pub span: Span,
+}
+
+/// `public k: real in [0, 10] = 3.5`
+#[derive(Clone, PartialEq, Debug)]
+pub struct Scalar {
+    pub name: String,
+    pub ty: Type,
+    pub value: Option<Expr>,
+    pub span: Span,
+}
+
+/// A distribution applied to arguments.
+#[derive(Clone, PartialEq, Debug)]
+pub struct DistCall {
+    /// Name as in the language: `beta`, `bernoulli_logit`, ..
+    pub family: &'static str,
+    pub args: Vec<Expr>,
+    pub span: Span,
+}
+
+/// One parameter with its prior factor.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Parameter {
+    pub id: ParamId,
+    pub name: String,
+    /// Type of a value of the parameter: the support of the prior, cut to the declared domain.
+    pub ty: Type,
+    /// The declared domain where it cuts the support of the prior (a truncated prior).
+    pub truncated: Option<Range>,
+    pub prior: DistCall,
+    /// From `param` to the end of the prior.
+    pub span: Span,
+}
+
+/// `observe outcome ~ likelihood`: one factor a row.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Observation {
+    pub table: TableId,
+    pub outcome: Expr,
+    pub likelihood: DistCall,
+    pub span: Span,
+}
+
+/// The private rows as rules see them: never a value, only what the header promises.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Records {
+    pub table: TableId,
+    pub relation: Relation,
+    /// The most rows one unit may have: k >= 1.
+    pub unit_rows: u64,
+    pub rows: RowCount,
+}
+
+/// The posterior of one connected component and what is asked of it: what rules match.
+///
+/// Potential: `-log prior(parameters) + sum over public rows + sum over private rows of one loss each`.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Model {
+    pub parameters: Vec<Parameter>,
+    pub records: Records,
+    /// Factors of the private rows.
+    pub private: Vec<Observation>,
+    /// Factors of public tables.
+    pub public: Vec<Observation>,
+    pub request: Request,
+}
+
+/// What of a posterior is released.
+#[derive(Clone, PartialEq, Debug)]
+pub enum Request {
+    /// `draw(w, b)` (times 1), `draws(p, 10)`.
+    Draw {
+        parameters: Vec<ParamId>,
+        times: u64,
+    },
+    /// `posterior(p)`.
+    Posterior { parameter: ParamId },
+}
+
+/// A query over the rows of one table, with its sensitivities at the table's relation and unit.
+#[derive(Clone, PartialEq, Debug)]
+pub struct AggregateQuery {
+    pub table: TableId,
+    pub value: Expr,
+    /// Upper bounds on the change between neighbours; infinite where unknown.
+    pub sensitivity: Norms,
+    pub records: Records,
+}
+
+#[derive(Clone, PartialEq, Debug)]
+pub enum Query {
+    Posterior(Model),
+    Aggregate(AggregateQuery),
+}
+
+/// `release x = query using mechanism spend share`
+#[derive(Clone, PartialEq, Debug)]
+pub struct ReleaseStep {
+    pub id: ReleaseId,
+    pub name: String,
+    pub query: Query,
+    pub query_span: Span,
+    pub mechanism: MechanismChoice,
+    pub spend: Option<Spend>,
+    pub ty: Type,
+    pub span: Span,
+}
+
+/// What `using` says; `span` covers from `using`, or the query where it is absent.
+#[derive(Clone, PartialEq, Debug)]
+pub struct MechanismChoice {
+    pub kind: MechanismKind,
+    pub assuming_convergence: bool,
+    /// From `using` to the end of the mechanism; `None` where the program has no `using`.
+    pub span: Option<Span>,
+}
+
+#[derive(Clone, PartialEq, Debug)]
+pub enum MechanismKind {
+    Auto,
+    Hole,
+    /// Name and arguments: position or name, value, span. Constants only, or words (`sampler = nuts`).
+    Named {
+        name: String,
+        args: Vec<MechanismArg>,
+    },
+}
+
+#[derive(Clone, PartialEq, Debug)]
+pub struct MechanismArg {
+    pub name: Option<String>,
+    pub value: ArgValue,
+    pub span: Span,
+}
+
+#[derive(Clone, PartialEq, Debug)]
+pub enum ArgValue {
+    Number(f64),
+    Word(String),
+    Many(Vec<f64>),
+}
+
+#[derive(Clone, PartialEq, Debug)]
+pub struct Spend {
+    /// A share in 0..=1 of the budget, or an absolute cost.
+    pub kind: SpendKind,
+    pub span: Span,
+}
+
+#[derive(Clone, PartialEq, Debug)]
+pub enum SpendKind {
+    Share(f64),
+    Cost(BudgetKind),
+}
+
+/// `budget dp(eps = 1, delta = 1e-6)`
+#[derive(Clone, PartialEq, Debug)]
+pub struct Budget {
+    pub kind: BudgetKind,
+    pub span: Span,
+}
+
+#[derive(Clone, PartialEq, Debug)]
+pub enum BudgetKind {
+    Pure(f64),
+    Dp {
+        epsilon: f64,
+        delta: f64,
+    },
+    Zcdp(f64),
+    Gdp(f64),
+    /// (order, epsilon) pairs, all to hold at once.
+    Rdp(Vec<(f64, f64)>),
+}
+
+#[derive(Clone, PartialEq, Debug)]
+pub enum Step {
+    Release(ReleaseStep),
+    Output {
+        name: String,
+        value: Expr,
+        span: Span,
+    },
+    Expect(Expect),
+    When {
+        condition: Expr,
+        then: Vec<Step>,
+        otherwise: Vec<Step>,
+        span: Span,
+    },
+    Each(Each),
+}
+
+/// `each key of table { .. }`: one copy of the body per level.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Each {
+    pub table: TableId,
+    pub key: ColumnId,
+    pub levels: Levels,
+    /// The key is a public column: levels and group sizes are fixed.
+    pub public_key: bool,
+    pub body: Vec<Step>,
+    pub span: Span,
+}
+
+/// `expect ..`: a fact about types, labels or certificates, judged before any data.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Expect {
+    pub fact: Fact,
+    pub span: Span,
+}
+
+#[derive(Clone, PartialEq, Debug)]
+pub enum Fact {
+    /// `certificate(x) <= K`; `None` is the total.
+    CostAtMost {
+        release: Option<ReleaseId>,
+        limit: BudgetKind,
+    },
+    /// `certificate(x).max_order == 9.978`: field, comparison, number, half a unit of the last digit written.
+    Field {
+        release: Option<ReleaseId>,
+        field: String,
+        compare: Builtin,
+        value: f64,
+        tolerance: f64,
+    },
+    RuleIs {
+        release: ReleaseId,
+        name: String,
+    },
+    StatusIs {
+        release: ReleaseId,
+        name: String,
+    },
+    /// Decided by the checker: it holds, or the text says what was found.
+    Checked {
+        holds: bool,
+        found: String,
+    },
+}

@@ -1,0 +1,177 @@
+//! Types of values with their metric facts: ranges, norms, diameters.
+
+use std::sync::Arc;
+
+/// Level names of a category, in declared order; the last one receives unknown values.
+pub type Levels = Arc<Vec<String>>;
+
+/// A closed range of reals; either end may be infinite. `lo <= hi` always.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Range {
+    pub lo: f64,
+    pub hi: f64,
+}
+
+impl Range {
+    pub const ALL: Range = Range {
+        lo: f64::NEG_INFINITY,
+        hi: f64::INFINITY,
+    };
+    pub const UNIT: Range = Range { lo: 0.0, hi: 1.0 };
+
+    pub fn new(lo: f64, hi: f64) -> Range {
+        Range { lo, hi }
+    }
+    pub fn point(x: f64) -> Range {
+        Range { lo: x, hi: x }
+    }
+    pub fn is_point(self) -> bool {
+        self.lo == self.hi
+    }
+    pub fn is_finite(self) -> bool {
+        self.lo.is_finite() && self.hi.is_finite()
+    }
+    pub fn contains(self, x: f64) -> bool {
+        self.lo <= x && x <= self.hi
+    }
+    /// Is every value of `self` in `other`?
+    pub fn within(self, other: Range) -> bool {
+        other.lo <= self.lo && self.hi <= other.hi
+    }
+    pub fn hull(self, other: Range) -> Range {
+        Range {
+            lo: self.lo.min(other.lo),
+            hi: self.hi.max(other.hi),
+        }
+    }
+    /// Largest absolute value.
+    pub fn magnitude(self) -> f64 {
+        self.lo.abs().max(self.hi.abs())
+    }
+    /// `hi - lo`, rounded up.
+    pub fn width(self) -> f64 {
+        if self.lo == self.hi {
+            return 0.0;
+        }
+        let w = self.hi - self.lo;
+        if self.lo == 0.0 || self.hi == 0.0 || exact_difference(self.hi, self.lo, w) {
+            w
+        } else {
+            w.next_up()
+        }
+    }
+}
+
+fn exact_difference(hi: f64, lo: f64, w: f64) -> bool {
+    // TwoSum: the rounding error of hi - lo is itself a double.
+    let b = w - hi;
+    let e = (hi - (w - b)) + (-lo - b);
+    e == 0.0
+}
+
+/// L1, L2 and Linf of a set of vectors: an upper bound on each, tightened against each other.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Norms {
+    pub l1: f64,
+    pub l2: f64,
+    pub linf: f64,
+}
+
+impl Norms {
+    pub const ZERO: Norms = Norms {
+        l1: 0.0,
+        l2: 0.0,
+        linf: 0.0,
+    };
+    pub const INFINITE: Norms = Norms {
+        l1: f64::INFINITY,
+        l2: f64::INFINITY,
+        linf: f64::INFINITY,
+    };
+
+    pub fn scalar(x: f64) -> Norms {
+        Norms {
+            l1: x,
+            l2: x,
+            linf: x,
+        }
+    }
+}
+
+/// The type of a value, with everything sensitivities and rules may use.
+#[derive(Clone, PartialEq, Debug)]
+pub enum Type {
+    Bool,
+    Int(Range),
+    Real(Range),
+    Category(Levels),
+    /// A vector of `dim` reals.
+    Vector(VectorType),
+    /// `rows x columns` reals, entries in `range`.
+    Matrix {
+        rows: u64,
+        columns: u64,
+        range: Range,
+    },
+    /// `dim` probabilities that sum to one; `levels` if indexed by a category.
+    Simplex {
+        dim: u64,
+        levels: Option<Levels>,
+    },
+    /// `dim` counts that sum to `total`.
+    Counts {
+        dim: u64,
+        total: u64,
+    },
+    /// Only usable as a `by` id, or as a message in `output`.
+    Text,
+    /// A released posterior distribution over values of the inner type.
+    Posterior(Box<Type>),
+    /// `draw(w, b)`: named parts.
+    Record(Vec<(String, Type)>),
+}
+
+/// A vector type with its facts; components lie in `range`.
+#[derive(Clone, PartialEq, Debug)]
+pub struct VectorType {
+    pub dim: u64,
+    pub range: Range,
+    /// Largest norms of a value.
+    pub sup: Norms,
+    /// Largest norms of the difference of two values.
+    pub diam: Norms,
+    /// Set if indexed by the levels of a category.
+    pub levels: Option<Levels>,
+}
+
+impl Type {
+    pub fn real(lo: f64, hi: f64) -> Type {
+        Type::Real(Range::new(lo, hi))
+    }
+
+    /// The range of a scalar (`bool` is 0 or 1), or of a vector's components.
+    pub fn range(&self) -> Option<Range> {
+        match self {
+            Type::Bool => Some(Range::UNIT),
+            Type::Int(r) | Type::Real(r) => Some(*r),
+            Type::Vector(v) => Some(v.range),
+            Type::Matrix { range, .. } => Some(*range),
+            Type::Simplex { .. } => Some(Range::UNIT),
+            Type::Counts { total, .. } => Some(Range::new(0.0, *total as f64)),
+            _ => None,
+        }
+    }
+
+    pub fn is_scalar_number(&self) -> bool {
+        matches!(self, Type::Bool | Type::Int(_) | Type::Real(_))
+    }
+
+    pub fn levels(&self) -> Option<&Levels> {
+        match self {
+            Type::Category(l) => Some(l),
+            Type::Vector(v) => v.levels.as_ref(),
+            Type::Simplex { levels, .. } => levels.as_ref(),
+            _ => None,
+        }
+    }
+}

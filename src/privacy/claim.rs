@@ -1,0 +1,52 @@
+//! What may be claimed about a release, as data: pairs of distributions, constants, products, maxima.
+
+/// A pair of members of one exponential family whose Rényi divergence `D(P || Q)` bounds a release.
+///
+/// `P` has parameters `a`, `Q` has `a + step`.
+#[derive(Clone, PartialEq, Debug)]
+pub enum Pair {
+    /// Log-normaliser `sum lnGamma(a_i) - lnGamma(total)`: Beta, Dirichlet (coordinates that do not move are left
+    /// out, and the total where it does not move) and Gamma shapes (no total). Each entry is `(a, step)`.
+    Shapes {
+        family: Family,
+        coordinates: Vec<(f64, f64)>,
+        total: Option<(f64, f64)>,
+    },
+    /// Gamma(shape, rate) against Gamma(shape, rate + step).
+    Rate { shape: f64, rate: f64, step: f64 },
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Family {
+    Beta,
+    Dirichlet,
+    Gamma,
+}
+
+/// The privacy of one release: for every order the divergence is at most this. Every number inside is already an
+/// upper bound; every method below rounds to the safe side.
+#[derive(Clone, PartialEq, Debug)]
+pub enum Claim {
+    /// The largest divergence among these concrete pairs, at every order.
+    Renyi(Vec<Pair>),
+    Gdp {
+        mu: f64,
+    },
+    BoundedRange {
+        eta: f64,
+    },
+    Pure {
+        epsilon: f64,
+    },
+    Zcdp {
+        rho: f64,
+    },
+    /// Continuous Laplace noise (or that draw rounded) with `sensitivity / scale = epsilon` (rule book §8.7).
+    Laplace {
+        epsilon: f64,
+    },
+    /// All of these are released, each chosen adaptively.
+    Product(Vec<Claim>),
+    /// One of these is released, or the neighbour touches one of these: the pointwise maximum.
+    Max(Vec<Claim>),
+}

@@ -1,0 +1,3 @@
+//! Text to Ast and back: parser, tokens, formatter.
+
+pub mod ast;
