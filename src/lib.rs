@@ -1,5 +1,7 @@
 //! dpm: a language, compiler and runtime for Bayesian analysis of private data.
 
+pub mod check;
+pub mod dist;
 pub mod mechanism;
 pub mod model;
 pub mod privacy;
