@@ -1,5 +1,6 @@
 //! dpm: a language, compiler and runtime for Bayesian analysis of private data.
 
+pub mod data;
 pub mod mechanism;
 pub mod model;
 pub mod private;
