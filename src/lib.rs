@@ -3,8 +3,8 @@
 pub mod data;
 pub mod mechanism;
 pub mod model;
-pub mod private;
 pub mod privacy;
+pub mod private;
 pub mod rules;
 pub mod source;
 pub mod syntax;
