@@ -1,7 +1,9 @@
 //! dpm: a language, compiler and runtime for Bayesian analysis of private data.
 
+pub mod analyze;
 pub mod mechanism;
 pub mod model;
+pub mod numeric;
 pub mod privacy;
 pub mod rules;
 pub mod source;
