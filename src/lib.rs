@@ -1,10 +1,13 @@
 //! dpm: a language, compiler and runtime for Bayesian analysis of private data.
 
+pub mod analyze;
 pub mod check;
+pub mod cli;
 pub mod data;
 pub mod dist;
 pub mod mechanism;
 pub mod model;
+pub mod pipeline;
 pub mod privacy;
 pub mod private;
 pub mod rules;

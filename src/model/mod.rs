@@ -1,6 +1,7 @@
 //! What a program means: tables, models as sums of factors, queries, and the steps that release and output.
 
 pub mod expr;
+pub mod print;
 pub mod types;
 
 pub use expr::{Builtin, ColumnId, Expr, ExprKind, Label, ParamId, ReleaseId, ScalarId, TableId};

@@ -1,0 +1,177 @@
+//! Mechanism names and the arguments each one takes, checked against a table.
+
+use crate::model::{ArgValue, MechanismArg};
+use crate::model::print::number;
+use crate::source::{Diagnostic, Span};
+
+/// What a mechanism answers.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Answers {
+    /// `draw(..)` of a posterior.
+    Draws,
+    /// `sum`, `mean`, `count`, `histogram`, `quantile` over rows.
+    Queries,
+    /// A rule of a later version: known by name, never claimed.
+    Later,
+}
+
+/// The values an argument may take.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Domain {
+    /// In (0, 1].
+    Share,
+    /// Finite and above 0.
+    Positive,
+    /// Finite.
+    Real,
+}
+
+struct Spec {
+    name: &'static str,
+    answers: Answers,
+    /// In positional order.
+    args: &'static [(&'static str, Domain)],
+}
+
+/// In the order of the language reference, §8.
+const MECHANISMS: &[Spec] = &[
+    Spec { name: "direct", answers: Answers::Draws, args: &[] },
+    Spec { name: "diffuse", answers: Answers::Draws, args: &[("r", Domain::Share)] },
+    Spec { name: "concentrated", answers: Answers::Draws, args: &[("m", Domain::Share)] },
+    Spec {
+        name: "beta_query",
+        answers: Answers::Queries,
+        args: &[("a", Domain::Positive), ("b", Domain::Positive), ("r", Domain::Share), ("m", Domain::Share)],
+    },
+    Spec { name: "laplace", answers: Answers::Queries, args: &[("scale", Domain::Positive)] },
+    Spec { name: "geometric", answers: Answers::Queries, args: &[("scale", Domain::Positive)] },
+    Spec { name: "gaussian", answers: Answers::Queries, args: &[("sigma", Domain::Positive)] },
+    Spec {
+        name: "exponential",
+        answers: Answers::Queries,
+        args: &[("lo", Domain::Real), ("hi", Domain::Real), ("eps", Domain::Positive)],
+    },
+    Spec { name: "gibbs", answers: Answers::Later, args: &[] },
+    Spec { name: "beta_div", answers: Answers::Later, args: &[] },
+    Spec { name: "penalty", answers: Answers::Later, args: &[] },
+    Spec { name: "dp_hmc", answers: Answers::Later, args: &[] },
+    Spec { name: "dp_sgld", answers: Answers::Later, args: &[] },
+    Spec { name: "langevin", answers: Answers::Later, args: &[] },
+    Spec { name: "ops", answers: Answers::Later, args: &[] },
+    Spec { name: "ls_dim", answers: Answers::Later, args: &[] },
+    Spec { name: "ls_hist", answers: Answers::Later, args: &[] },
+    Spec { name: "ehd", answers: Answers::Later, args: &[] },
+    Spec { name: "ehds", answers: Answers::Later, args: &[] },
+    Spec { name: "noise_aware", answers: Answers::Later, args: &[] },
+];
+
+/// The name in the table, what it answers, and whether the table has it.
+pub fn find(name: &str) -> Option<(&'static str, Answers)> {
+    let spec = MECHANISMS.iter().find(|s| s.name == name)?;
+    Some((spec.name, spec.answers))
+}
+
+/// Names of the mechanisms that answer the same kind of question.
+pub fn names(answers: Answers) -> impl Iterator<Item = &'static str> {
+    MECHANISMS.iter().filter(move |s| s.answers == answers).map(|s| s.name)
+}
+
+/// Arguments of one mechanism by name, with the span of each.
+#[derive(Clone, PartialEq, Debug, Default)]
+pub struct Arguments {
+    given: Vec<(&'static str, f64, Span)>,
+}
+
+impl Arguments {
+    pub fn get(&self, name: &str) -> Option<f64> {
+        self.given.iter().find(|(n, ..)| *n == name).map(|(_, x, _)| *x)
+    }
+
+    pub fn span(&self, name: &str) -> Option<Span> {
+        self.given.iter().find(|(n, ..)| *n == name).map(|(.., s)| *s)
+    }
+}
+
+/// Checks the arguments of a mechanism of this version.
+///
+/// # Errors
+/// E0208 for an unknown, repeated or missing name, a word where a number belongs, or a number out of range.
+pub fn parse(mechanism: &str, args: &[MechanismArg], span: Span) -> Result<Arguments, Diagnostic> {
+    let specs = MECHANISMS
+        .iter()
+        .find(|s| s.name == mechanism)
+        .map_or(&[][..], |s| s.args);
+    let mut found = Arguments::default();
+    for (position, arg) in args.iter().enumerate() {
+        let spec = match &arg.name {
+            Some(name) => specs.iter().find(|(n, _)| n == name),
+            None => specs.get(position),
+        };
+        let Some((name, domain)) = spec else {
+            return Err(unknown(mechanism, arg, specs));
+        };
+        let ArgValue::Number(value) = arg.value else {
+            return Err(Diagnostic::new("E0208", format!("`{name}` of `{mechanism}` must be one number"))
+                .label(arg.span, "not a number"));
+        };
+        check(name, value, *domain, arg.span)?;
+        if found.get(name).is_some() {
+            return Err(Diagnostic::new("E0208", format!("`{name}` is given twice"))
+                .label(arg.span, "the second time"));
+        }
+        found.given.push((name, value, arg.span));
+    }
+    together(mechanism, &found, span)?;
+    Ok(found)
+}
+
+/// Rules about several arguments at once.
+fn together(mechanism: &str, found: &Arguments, span: Span) -> Result<(), Diagnostic> {
+    if mechanism == "beta_query" {
+        if found.get("a").is_none() || found.get("b").is_none() {
+            return Err(Diagnostic::new("E0208", "`beta_query` needs the two prior counts")
+                .label(span, "the prior of the mean is missing")
+                .help("using beta_query(6, 18)    pulls the answer towards 6 / (6 + 18) = 0.25"));
+        }
+        if let (Some(_), Some(_), Some(at)) = (found.get("r"), found.get("m"), found.span("m")) {
+            return Err(Diagnostic::new("E0208", "`r` and `m` together leave nothing to compare")
+                .label(at, "give one of them, or neither"));
+        }
+    }
+    if let (Some(lo), Some(hi), Some(at)) = (found.get("lo"), found.get("hi"), found.span("hi"))
+        && lo >= hi
+    {
+        return Err(Diagnostic::new("E0208", "`lo` must lie below `hi`")
+            .label(at, format!("not above {}", number(lo))));
+    }
+    Ok(())
+}
+
+fn check(name: &str, value: f64, domain: Domain, span: Span) -> Result<(), Diagnostic> {
+    let (holds, words) = match domain {
+        Domain::Share => (value > 0.0 && value <= 1.0, "above 0 and at most 1"),
+        Domain::Positive => (value > 0.0 && value.is_finite(), "above 0"),
+        Domain::Real => (value.is_finite(), "finite"),
+    };
+    if holds {
+        return Ok(());
+    }
+    Err(Diagnostic::new("E0208", format!("`{name}` must be {words}, not {}", number(value)))
+        .label(span, "out of range"))
+}
+
+fn unknown(mechanism: &str, arg: &MechanismArg, specs: &[(&'static str, Domain)]) -> Diagnostic {
+    let headline = match &arg.name {
+        Some(name) => format!("`{mechanism}` has no argument `{name}`"),
+        None => format!("too many arguments for `{mechanism}`"),
+    };
+    let list: Vec<String> = specs.iter().map(|(n, _)| format!("{n} = ..")).collect();
+    let help = if list.is_empty() {
+        format!("`{mechanism}` takes no arguments:    using {mechanism}")
+    } else {
+        format!("it takes:    using {mechanism}({})", list.join(", "))
+    };
+    Diagnostic::new("E0208", headline)
+        .label(arg.span, "not an argument of this mechanism")
+        .help(help)
+}

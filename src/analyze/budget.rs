@@ -1,0 +1,222 @@
+//! Budgets and their parts: shares, the fraction a cost takes, and how both are written.
+
+use crate::model::BudgetKind;
+use crate::model::print::number;
+use crate::numeric::decimal::{down12, sig_down, sig_up};
+use crate::privacy::Claim;
+
+/// The share `p` in 0..=1 of a budget (LANGUAGE §9): p of `dp` is (p eps, p delta), of `gdp` p mu squared, of several
+/// orders p eps at each. Rounded down, so that the shares of a whole never add up to more than it.
+pub fn share(budget: &BudgetKind, p: f64) -> BudgetKind {
+    if p >= 1.0 {
+        return budget.clone();
+    }
+    let part = |x: f64| down12(p * x);
+    match budget {
+        BudgetKind::Pure(epsilon) => BudgetKind::Pure(part(*epsilon)),
+        BudgetKind::Dp { epsilon, delta } => BudgetKind::Dp {
+            epsilon: part(*epsilon),
+            delta: part(*delta),
+        },
+        BudgetKind::Zcdp(rho) => BudgetKind::Zcdp(part(*rho)),
+        BudgetKind::Gdp(mu) => BudgetKind::Gdp(down12(p.sqrt() * mu)),
+        BudgetKind::Rdp(points) => {
+            BudgetKind::Rdp(points.iter().map(|&(order, eps)| (order, part(eps))).collect())
+        }
+    }
+}
+
+/// The fraction of `budget` that `cost` takes; `None` where costs of that kind cannot be counted against it.
+pub fn fraction(cost: &BudgetKind, budget: &BudgetKind) -> Option<f64> {
+    use BudgetKind::{Dp, Gdp, Pure, Rdp, Zcdp};
+    let value = match (cost, budget) {
+        (Dp { epsilon, delta }, Dp { epsilon: e, delta: d }) => (epsilon / e).max(delta / d),
+        (Rdp(points), Rdp(limits)) => {
+            let at = |order: f64| {
+                let higher = points.iter().filter(|(o, _)| *o >= order);
+                higher.map(|(_, eps)| *eps).fold(f64::INFINITY, f64::min)
+            };
+            let parts = limits.iter().map(|&(order, eps)| at(order) / eps);
+            parts.fold(0.0, f64::max)
+        }
+        (Dp { .. } | Rdp(_), _) => return None,
+        (_, Pure(e)) => claim_of(cost)?.pure() / e,
+        (_, Zcdp(rho)) => claim_of(cost)?.zcdp() / rho,
+        (_, Gdp(mu)) => (claim_of(cost)?.gdp() / mu).powi(2),
+        (_, Rdp(limits)) => {
+            let claim = claim_of(cost)?;
+            let parts = limits.iter().map(|&(order, eps)| claim.rdp(order) / eps);
+            parts.fold(0.0, f64::max)
+        }
+        (_, Dp { epsilon, delta }) => dp_fraction(&claim_of(cost)?, *epsilon, *delta),
+    };
+    value.is_finite().then_some(value)
+}
+
+/// The smallest share p with `claim` within (p eps, p delta), from above.
+fn dp_fraction(claim: &Claim, epsilon: f64, delta: f64) -> f64 {
+    let fits = |p: f64| claim.epsilon(p * delta) <= p * epsilon;
+    if !fits(1.0) {
+        return claim.epsilon(delta) / epsilon;
+    }
+    let (mut no, mut yes) = (0.0, 1.0);
+    for _ in 0..40 {
+        let middle = f64::midpoint(no, yes);
+        if fits(middle) { yes = middle } else { no = middle }
+    }
+    yes
+}
+
+/// A cost given as one constant, as a claim; `None` for dp and rdp, which determine no other kind.
+fn claim_of(kind: &BudgetKind) -> Option<Claim> {
+    match kind {
+        BudgetKind::Pure(epsilon) => Some(Claim::Pure { epsilon: *epsilon }),
+        BudgetKind::Zcdp(rho) => Some(Claim::Zcdp { rho: *rho }),
+        BudgetKind::Gdp(mu) => Some(Claim::Gdp { mu: *mu }),
+        BudgetKind::Dp { .. } | BudgetKind::Rdp(_) => None,
+    }
+}
+
+/// Can this claim imply a budget of the kind at all, however large?
+pub fn reaches(claim: &Claim, kind: &BudgetKind) -> bool {
+    match kind {
+        BudgetKind::Pure(_) => claim.pure().is_finite(),
+        BudgetKind::Zcdp(_) => claim.zcdp().is_finite(),
+        BudgetKind::Gdp(_) => claim.gdp().is_finite(),
+        BudgetKind::Dp { delta, .. } => claim.epsilon(*delta).is_finite(),
+        BudgetKind::Rdp(points) => points.iter().all(|(order, _)| claim.rdp(*order).is_finite()),
+    }
+}
+
+/// The budget's own units of a claim: epsilon, rho, mu squared, epsilon at each order. They add under composition
+/// (those of dp only as a bound).
+pub fn units(claim: &Claim, kind: &BudgetKind) -> Vec<f64> {
+    match kind {
+        BudgetKind::Pure(_) => vec![claim.pure()],
+        BudgetKind::Dp { delta, .. } => vec![claim.epsilon(*delta)],
+        BudgetKind::Zcdp(_) => vec![claim.zcdp()],
+        BudgetKind::Gdp(_) => vec![claim.gdp().powi(2)],
+        BudgetKind::Rdp(points) => points.iter().map(|(order, _)| claim.rdp(*order)).collect(),
+    }
+}
+
+/// What `claim` leaves of the budget, rounded down, at least 0.
+pub fn unspent(claim: &Claim, kind: &BudgetKind) -> Vec<f64> {
+    let limits = limits(kind);
+    let spent = units(claim, kind);
+    let left = limits.iter().zip(spent).map(|(limit, cost)| {
+        if cost >= *limit { 0.0 } else { down12(limit - cost) }
+    });
+    left.collect()
+}
+
+/// The numbers of a budget in the units that add: epsilon, rho, mu squared, epsilon at each order.
+pub fn limits(kind: &BudgetKind) -> Vec<f64> {
+    match kind {
+        BudgetKind::Pure(x) | BudgetKind::Zcdp(x) | BudgetKind::Dp { epsilon: x, .. } => vec![*x],
+        BudgetKind::Gdp(mu) => vec![mu * mu],
+        BudgetKind::Rdp(points) => points.iter().map(|(_, eps)| *eps).collect(),
+    }
+}
+
+/// A budget as the language writes it, numbers in full: `rdp(order = 8, eps = 0.5)`.
+pub fn written(kind: &BudgetKind) -> String {
+    match kind {
+        BudgetKind::Pure(epsilon) => format!("eps({})", number(*epsilon)),
+        BudgetKind::Dp { epsilon, delta } => {
+            format!("dp(eps = {}, delta = {})", number(*epsilon), number(*delta))
+        }
+        BudgetKind::Zcdp(rho) => format!("zcdp({})", number(*rho)),
+        BudgetKind::Gdp(mu) => format!("gdp({})", number(*mu)),
+        BudgetKind::Rdp(points) => match points.as_slice() {
+            [(order, eps)] => format!("rdp(order = {}, eps = {})", number(*order), number(*eps)),
+            _ => {
+                let list = |f: fn(&(f64, f64)) -> f64| {
+                    let texts: Vec<String> = points.iter().map(|p| number(f(p))).collect();
+                    texts.join(", ")
+                };
+                format!("rdp(order = [{}], eps = [{}])", list(|p| p.0), list(|p| p.1))
+            }
+        },
+    }
+}
+
+/// The short form with the order inside: `rdp(8, 0.5)`.
+pub fn short(kind: &BudgetKind) -> String {
+    match kind {
+        BudgetKind::Rdp(points) => {
+            let texts: Vec<String> = points
+                .iter()
+                .map(|(order, eps)| format!("rdp({}, {})", number(*order), number(*eps)))
+                .collect();
+            texts.join(" and ")
+        }
+        BudgetKind::Dp { epsilon, delta } => {
+            format!("dp({}, {})", number(*epsilon), number(*delta))
+        }
+        other => written(other),
+    }
+}
+
+/// `zcdp`, `rdp`, ..: the kind alone.
+pub fn kind_name(kind: &BudgetKind) -> &'static str {
+    match kind {
+        BudgetKind::Pure(_) => "eps",
+        BudgetKind::Dp { .. } => "dp",
+        BudgetKind::Zcdp(_) => "zcdp",
+        BudgetKind::Gdp(_) => "gdp",
+        BudgetKind::Rdp(_) => "rdp",
+    }
+}
+
+/// A cost in the budget's kind with its limit, rounded up to 4 digits: ("eps = 10", "6"), ("rdp(8) = 0.92", "0.5").
+/// Of several orders the one that exceeds its limit most.
+pub fn against(claim: &Claim, kind: &BudgetKind) -> (String, String) {
+    let up = |x: f64| if x.is_finite() { sig_up(x, 4) } else { "inf".into() };
+    match kind {
+        BudgetKind::Pure(e) => (format!("eps = {}", up(claim.pure())), number(*e)),
+        BudgetKind::Zcdp(rho) => (format!("zcdp = {}", up(claim.zcdp())), number(*rho)),
+        BudgetKind::Gdp(mu) => (format!("gdp = {}", up(claim.gdp())), number(*mu)),
+        BudgetKind::Dp { epsilon, delta } => {
+            let cost = up(claim.epsilon(*delta));
+            (format!("eps = {cost} at delta = {}", number(*delta)), number(*epsilon))
+        }
+        BudgetKind::Rdp(points) => {
+            let worst = points
+                .iter()
+                .map(|&(order, eps)| (order, eps, claim.rdp(order)))
+                .max_by(|a, b| (a.2 / a.1).total_cmp(&(b.2 / b.1)));
+            let (order, eps, cost) = worst.unwrap_or((2.0, 0.0, f64::INFINITY));
+            (format!("rdp({}) = {}", number(order), up(cost)), number(eps))
+        }
+    }
+}
+
+/// What a claim can promise in each kind, as budgets that it meets: offered where the wanted kind is out of reach.
+pub fn reachable(claim: &Claim) -> Vec<String> {
+    let mut offers = Vec::new();
+    let plain = [
+        ("eps", claim.pure()),
+        ("zcdp", claim.zcdp()),
+        ("gdp", claim.gdp()),
+    ];
+    for (name, value) in plain {
+        if value.is_finite() {
+            offers.push(format!("budget {name}({})", sig_up(value, 4)));
+        }
+    }
+    let limit = claim.max_order();
+    let order = [8.0, 4.0, 2.0, 1.5].into_iter().find(|o| *o < limit);
+    let order = order.map_or_else(|| sig_down(f64::midpoint(1.0, limit), 4), number);
+    if let Ok(at) = order.parse::<f64>() {
+        let cost = claim.rdp(at);
+        if cost.is_finite() {
+            offers.push(format!("budget rdp(order = {order}, eps = {})", sig_up(cost, 4)));
+        }
+    }
+    let epsilon = claim.epsilon(1e-6);
+    if epsilon.is_finite() {
+        offers.push(format!("budget dp(eps = {}, delta = 1e-6)", sig_up(epsilon, 4)));
+    }
+    offers
+}

@@ -1,0 +1,224 @@
+//! Analysis -> certificate: the facts of tables, premises with their places, assumptions in plain words.
+
+use super::report::{Analysis, Chosen, ReleaseAnalysis};
+use crate::mechanism::plan::{MechanismPlan, Noise, PosteriorLaw};
+use crate::model::print::{normal_form, number};
+use crate::model::{Program, Range, Relation, Step, Table, Type};
+use crate::privacy::Claim;
+use crate::privacy::certificate::{
+    BudgetFacts, Certificate, ColumnFacts, PremiseFacts, ProgramText, ReleaseFacts, Side, TableFacts, Total,
+};
+use crate::rules::Premise;
+use crate::source::{FileId, SourceMap};
+
+/// The certificate of an analyzed program; `main` is the file of the program itself.
+///
+/// `None` while a release has no mechanism. Holes are the caller's to refuse ([`super::holes`]).
+pub fn certificate(
+    program: &Program,
+    analysis: &Analysis,
+    sources: &SourceMap,
+    main: FileId,
+    orders: &[f64],
+    deltas: &[f64],
+) -> Option<Certificate> {
+    let total: Claim = analysis.total.clone()?;
+    let file = sources.get(main)?;
+    let releases: Option<Vec<ReleaseFacts>> =
+        analysis.releases.iter().map(|r| release(r, sources)).collect();
+    let releases = releases?;
+    let forms: Vec<String> = super::spend::releases(&program.steps)
+        .iter()
+        .map(|r| format!("release {}:\n{}", r.name, normal_form(&r.query, program)))
+        .collect();
+    Some(Certificate {
+        program: ProgramText {
+            file: file.name.clone(),
+            source: file.text.clone(),
+            normal_form: forms.join("\n\n"),
+        },
+        tables: program.tables.iter().filter(|t| t.private).map(table).collect(),
+        releases,
+        total: Total {
+            claim: total,
+            status: analysis.status.name().into(),
+        },
+        budget: analysis.budget.as_ref().map(|b| BudgetFacts {
+            kind: b.kind.clone(),
+            met: b.met,
+            unspent: b.unspent.clone(),
+        }),
+        assumptions: assumptions(program, analysis),
+        orders: orders.to_vec(),
+        deltas: deltas.to_vec(),
+    })
+}
+
+fn release(r: &ReleaseAnalysis, sources: &SourceMap) -> Option<ReleaseFacts> {
+    let chosen = r.chosen.as_ref()?;
+    let parameters = chosen.parameters.iter().map(|p| {
+        let side = if matches!(p.name, "scale" | "sigma") { Side::Up } else { Side::Down };
+        (p.name.to_owned(), p.value, side)
+    });
+    Some(ReleaseFacts {
+        name: r.name.clone(),
+        query: r.query.clone(),
+        mechanism: chosen.mechanism.into(),
+        rule: chosen.rule.into(),
+        parameters: parameters.collect(),
+        premises: chosen.premises.iter().map(|p| premise(p, sources)).collect(),
+        claim: chosen.claim.clone(),
+        status: chosen.status.name().into(),
+        sampler: sampler(chosen).into(),
+        measure: chosen.predicted_error.measure.into(),
+        predicted_error: chosen.predicted_error.value,
+    })
+}
+
+fn premise(p: &Premise, sources: &SourceMap) -> PremiseFacts {
+    PremiseFacts {
+        text: p.text.clone(),
+        holds: p.holds,
+        place: p.span.map(|s| sources.line_column(s.file, s.start)),
+    }
+}
+
+/// The distribution that is drawn from.
+fn sampler(chosen: &Chosen) -> &'static str {
+    match &chosen.plan {
+        Some(MechanismPlan::Posterior { law, .. }) => match law {
+            PosteriorLaw::Beta { .. } | PosteriorLaw::BetaFailures { .. } => "beta",
+            PosteriorLaw::Dirichlet { .. } => "dirichlet",
+            PosteriorLaw::GammaShape { .. } | PosteriorLaw::GammaRate { .. } => "gamma",
+            PosteriorLaw::Normal { .. } => "normal",
+            PosteriorLaw::MvNormal { .. } | PosteriorLaw::Linear { .. } => "multi_normal",
+        },
+        Some(MechanismPlan::Noise { noise, .. }) => match noise {
+            Noise::Laplace { .. } => "laplace",
+            Noise::Geometric { .. } => "two_sided_geometric",
+            Noise::Gaussian { .. } => "normal",
+        },
+        Some(MechanismPlan::Quantile { .. }) => "exponential_weights",
+        None => "unbound",
+    }
+}
+
+fn table(t: &Table) -> TableFacts {
+    TableFacts {
+        name: t.name.clone(),
+        relation: t.relation,
+        unit_key: t.unit.and_then(|(key, _)| Some(t.columns.get(key.0)?.name.clone())),
+        unit_rows: t.unit_rows(),
+        rows_public: t.relation == Relation::ReplaceOne,
+        at_least: t.rows.at_least,
+        exactly: t.rows.exactly,
+        columns: t
+            .columns
+            .iter()
+            .map(|c| ColumnFacts {
+                name: c.name.clone(),
+                ty: type_text(&c.ty),
+                public: c.public,
+            })
+            .collect(),
+    }
+}
+
+/// A type as a declaration writes it.
+fn type_text(ty: &Type) -> String {
+    let real = |r: Range| {
+        if r == Range::ALL {
+            String::new()
+        } else {
+            format!(" in [{}, {}]", number(r.lo), number(r.hi))
+        }
+    };
+    match ty {
+        Type::Bool => "bool".into(),
+        Type::Int(r) if *r == Range::ALL => "int".into(),
+        Type::Int(r) if r.hi.is_finite() => format!("int in {}..{}", number(r.lo), number(r.hi)),
+        Type::Int(r) => format!("int in {}..", number(r.lo)),
+        Type::Real(r) => format!("real{}", real(*r)),
+        Type::Category(levels) => {
+            let names: Vec<String> = levels.iter().map(|l| format!("{l:?}")).collect();
+            format!("category {{{}}}", names.join(", "))
+        }
+        Type::Vector(v) if v.range == Range::ALL && v.sup.l2.is_finite() => {
+            format!("vector[{}] in l2({})", v.dim, number(v.sup.l2))
+        }
+        Type::Vector(v) => format!("vector[{}]{}", v.dim, real(v.range)),
+        Type::Matrix { rows, columns, range } => format!("matrix[{rows}, {columns}]{}", real(*range)),
+        Type::Simplex { dim, .. } => format!("simplex[{dim}]"),
+        Type::Counts { dim, total } => format!("counts[{dim}] of {total}"),
+        Type::Text => "text".into(),
+        Type::Posterior(inner) => format!("posterior of {}", type_text(inner)),
+        Type::Record(parts) => {
+            let parts: Vec<String> = parts.iter().map(|(n, t)| format!("{n}: {}", type_text(t))).collect();
+            format!("{{{}}}", parts.join(", "))
+        }
+    }
+}
+
+/// What the reader must believe besides the theorems.
+fn assumptions(program: &Program, analysis: &Analysis) -> Vec<String> {
+    let mut list = Vec::new();
+    let private: Vec<&Table> = program.tables.iter().filter(|t| t.private).collect();
+    for t in &private {
+        list.push(relation_words(t));
+    }
+    if private.len() > 1 {
+        list.push("one person may be in every private table".into());
+    }
+    for each in keyed(&program.steps) {
+        let table = program.tables.get(each.table.0);
+        let column = table.and_then(|t| t.columns.get(each.key.0));
+        if let (Some(table), Some(column), true) = (table, column, each.public_key) {
+            list.push(format!("the column `{}` of `{}` is public: neighbours keep it", column.name, table.name));
+        }
+    }
+    list.push("cells outside their declared domain are moved into it when the file is read, before anything else".into());
+    list.push("the order of rows and which file is read do not depend on private values".into());
+    list.push("draws are exact in real arithmetic; the rounding of doubles while drawing is not covered".into());
+    let unbound = analysis.releases.iter().any(|r| r.chosen.as_ref().is_some_and(|c| c.plan.is_none()));
+    if unbound {
+        list.push("public tables or values are not bound yet: the certificate is final only once they are".into());
+    }
+    list
+}
+
+fn keyed(steps: &[Step]) -> Vec<&crate::model::Each> {
+    let mut found = Vec::new();
+    for step in steps {
+        match step {
+            Step::Each(each) => {
+                found.push(each);
+                found.extend(keyed(&each.body));
+            }
+            Step::When { then, otherwise, .. } => {
+                found.extend(keyed(then));
+                found.extend(keyed(otherwise));
+            }
+            _ => {}
+        }
+    }
+    found
+}
+
+fn relation_words(t: &Table) -> String {
+    let name = &t.name;
+    let key = t.unit.and_then(|(key, k)| Some((t.columns.get(key.0)?.name.as_str(), k)));
+    match (t.relation, key) {
+        (Relation::ReplaceOne, None) => {
+            format!("one row of `{name}` is one person; neighbours differ by one replaced row, and the number of rows is public")
+        }
+        (Relation::AddRemove, None) => {
+            format!("one row of `{name}` is one person; neighbours differ by one row added or removed, and the number of rows is secret")
+        }
+        (Relation::ReplaceOne, Some((key, k))) => format!(
+            "all rows of one `{key}` in `{name}` (the first {k} are kept) are one person; neighbours differ by their contents, and the number of rows of every `{key}` is public"
+        ),
+        (Relation::AddRemove, Some((key, k))) => format!(
+            "all rows of one `{key}` in `{name}` (the first {k} are kept) are one person; neighbours differ by adding or removing them, and the number of rows is secret"
+        ),
+    }
+}

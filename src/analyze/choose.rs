@@ -1,0 +1,325 @@
+//! Choosing for one release: every way is solved and judged; a named mechanism takes its own, `auto` the least predicted error.
+
+use super::arguments::{self, Answers, Arguments};
+use super::budget::{against, reaches};
+use super::calibrate::{largest, largest_positive, smallest};
+use super::messages;
+use super::report::{Candidate, Chosen, Parameter, ReleaseAnalysis, Status};
+use super::scene::Scene;
+use super::site::Site;
+use super::ways::{Knob, Offer, Way};
+use crate::model::print::{number, query_text};
+use crate::model::{BudgetKind, MechanismKind, Query, Request};
+use crate::numeric::decimal::{sig_down, sig_up};
+use crate::privacy::Claim;
+use crate::source::Diagnostics;
+
+/// A way at a value of its knob: what will run.
+pub struct Decision {
+    pub way: Box<dyn Way>,
+    pub value: f64,
+    /// The value was solved from the allotment, not written.
+    pub solved: bool,
+}
+
+/// What was found for one release.
+pub struct Outcome {
+    pub analysis: ReleaseAnalysis,
+    pub decision: Option<Decision>,
+    pub diagnostics: Diagnostics,
+}
+
+/// Judges the release in `scene`. `all` solves every mechanism even where one is named.
+pub fn choose(scene: &Scene, all: bool) -> Outcome {
+    let release = scene.site.release;
+    let mechanism_span = release.mechanism.span.unwrap_or(release.query_span);
+    let analysis = ReleaseAnalysis {
+        id: release.id,
+        name: release.name.clone(),
+        query: query_text(&release.query, scene.program),
+        hole: release.mechanism.kind == MechanismKind::Hole,
+        allotment: scene.allotment.cloned(),
+        chosen: None,
+        candidates: vec![],
+        span: release.span,
+        mechanism_span,
+    };
+    let mut outcome = Outcome {
+        analysis,
+        decision: None,
+        diagnostics: vec![],
+    };
+    match &release.mechanism.kind {
+        MechanismKind::Named { name, args } if name != "auto" => {
+            match named(scene, name, args, all, &mut outcome) {
+                Ok(decision) => settle(scene, decision, &mut outcome),
+                Err(diagnostic) => outcome.diagnostics.push(*diagnostic),
+            }
+        }
+        _ => automatic(scene, &mut outcome),
+    }
+    outcome
+}
+
+type Refusal = Box<crate::source::Diagnostic>;
+
+fn named(
+    scene: &Scene,
+    name: &str,
+    args: &[crate::model::MechanismArg],
+    all: bool,
+    outcome: &mut Outcome,
+) -> Result<Decision, Refusal> {
+    let span = outcome.analysis.mechanism_span;
+    let (mechanism, answers) =
+        arguments::find(name).ok_or_else(|| Box::new(messages::unknown_mechanism(name, span)))?;
+    let offer = scene.offer(&Arguments::default());
+    if answers == Answers::Later || is_posterior_request(scene) {
+        outcome.analysis.candidates = unmatched(&offer);
+        return Err(Box::new(messages::not_in_this_version(scene, &offer, Some(mechanism))));
+    }
+    let draws = matches!(scene.site.release.query, Query::Posterior(_));
+    if draws != (answers == Answers::Draws) {
+        return Err(Box::new(messages::wrong_question(scene, mechanism, draws)));
+    }
+    let args = arguments::parse(mechanism, args, span)?;
+    let offer = scene.offer(&args);
+    if all {
+        outcome.analysis.candidates = candidates(scene, &offer, &solve_all(scene, &offer));
+    }
+    let refused = |offer: Offer| Box::new(messages::no_way(scene, offer, Some(mechanism)));
+    if !offer.ways.iter().any(|w| w.mechanism() == mechanism) {
+        return Err(refused(offer));
+    }
+    let Some(way) = offer.ways.into_iter().find(|w| {
+        // `beta_query` has two forms: the knob that is written, else the first.
+        w.mechanism() == mechanism
+            && (args.get("m").is_none() || w.knob().name() == Some("m") || mechanism == "concentrated")
+    }) else {
+        return Err(refused(Offer::default()));
+    };
+    let written = way.knob().name().and_then(|knob| args.get(knob));
+    let solved = written.is_none();
+    let value = match (way.knob(), written) {
+        (Knob::None, _) => 1.0,
+        (_, Some(x)) => x,
+        (_, None) => match scene.allotment {
+            Some(limit) => match solve(scene.site, way.as_ref(), limit) {
+                Some(x) => x,
+                None => return Err(Box::new(messages::cannot_meet(scene, way.as_ref(), limit))),
+            },
+            None => return Err(Box::new(messages::nothing_to_solve_from(scene, way.as_ref()))),
+        },
+    };
+    let claim = cost(scene.site, way.as_ref(), value);
+    match (claim, scene.allotment) {
+        (None, _) => Err(Box::new(messages::groups_not_covered(scene, way.as_ref()))),
+        (Some(claim), Some(limit)) if !claim.implies(limit) => {
+            let at = way.knob().name().and_then(|knob| args.span(knob));
+            Err(Box::new(messages::too_dear(scene, way.as_ref(), value, &claim, limit, at)))
+        }
+        _ => Ok(Decision { way, value, solved }),
+    }
+}
+
+fn automatic(scene: &Scene, outcome: &mut Outcome) {
+    let offer = scene.offer(&Arguments::default());
+    let hole = outcome.analysis.hole;
+    let solved = solve_all(scene, &offer);
+    outcome.analysis.candidates = candidates(scene, &offer, &solved);
+    if offer.ways.is_empty() {
+        outcome.diagnostics.push(messages::no_way(scene, offer, None));
+        return;
+    }
+    let Some(limit) = scene.allotment else {
+        if !hole {
+            outcome.diagnostics.push(messages::auto_without_budget(scene, &offer));
+        }
+        return;
+    };
+    let Some((index, value)) = best(&offer, &solved) else {
+        // A hole that nothing fills yet is no error of the program: its candidates say why.
+        if !hole && let Some(way) = offer.ways.first() {
+            outcome.diagnostics.push(messages::cannot_meet(scene, way.as_ref(), limit));
+        }
+        return;
+    };
+    if let Some(way) = offer.ways.into_iter().nth(index) {
+        let solved = true;
+        settle(scene, Decision { way, value, solved }, outcome);
+    }
+}
+
+/// The way of least predicted error; ties go to exact before certified, then to table order. A conditional way is
+/// never chosen.
+fn best(offer: &Offer, solved: &[Option<f64>]) -> Option<(usize, f64)> {
+    let mut best: Option<(usize, f64, f64, Status)> = None;
+    for (index, (way, value)) in offer.ways.iter().zip(solved).enumerate() {
+        let (Some(value), status) = (*value, way.status()) else { continue };
+        if status == Status::Conditional {
+            continue;
+        }
+        let error = way.predicted_error(value).value;
+        if best.is_none_or(|(_, _, e, s)| error < e || (error == e && status < s)) {
+            best = Some((index, value, error, status));
+        }
+    }
+    best.map(|(index, value, ..)| (index, value))
+}
+
+/// Every way solved for the allotment; all `None` without one.
+fn solve_all(scene: &Scene, offer: &Offer) -> Vec<Option<f64>> {
+    let ways = offer.ways.iter();
+    ways.map(|w| scene.allotment.and_then(|limit| solve(scene.site, w.as_ref(), limit)))
+        .collect()
+}
+
+fn settle(scene: &Scene, decision: Decision, outcome: &mut Outcome) {
+    let (way, value) = (decision.way.as_ref(), decision.value);
+    let Some(claim) = cost(scene.site, way, value) else { return };
+    if let Knob::Weight(name) = way.knob()
+        && decision.solved
+        && value < 0.001
+    {
+        outcome.diagnostics.push(messages::useless(scene, name, value));
+    }
+    outcome.analysis.chosen = Some(Chosen {
+        mechanism: way.mechanism(),
+        rule: way.rule(),
+        parameters: parameters(way, value, decision.solved),
+        tempering: way.tempering(value),
+        plan: way.plan(value),
+        claim,
+        premises: way.premises(value),
+        predicted_error: way.predicted_error(value),
+        status: way.status(),
+    });
+    outcome.decision = Some(decision);
+}
+
+fn is_posterior_request(scene: &Scene) -> bool {
+    matches!(&scene.site.release.query, Query::Posterior(m) if matches!(m.request, Request::Posterior { .. }))
+}
+
+/// The cost of a way for the whole release; `None` where a group around it is not covered.
+pub fn cost(site: &Site, way: &dyn Way, value: f64) -> Option<Claim> {
+    site.cost(&|view| way.claim(view, value))
+}
+
+/// The value of the knob that uses the limit up, on the private side.
+pub fn solve(site: &Site, way: &dyn Way, limit: &BudgetKind) -> Option<f64> {
+    let fits = |x: f64| cost(site, way, x).is_some_and(|c| c.implies(limit));
+    match way.knob() {
+        Knob::None => fits(1.0).then_some(1.0),
+        Knob::Weight(_) => largest(1.0, &fits),
+        Knob::Noise(_) => smallest(&fits),
+        Knob::Loss(_) => largest_positive(&fits),
+    }
+}
+
+fn parameters(way: &dyn Way, value: f64, solved: bool) -> Vec<Parameter> {
+    let mut list = way.given();
+    if let Some(name) = way.knob().name() {
+        list.push(Parameter { name, value, solved });
+    }
+    list
+}
+
+/// Every way of the offer with its solved value, then the rules that do not match.
+fn candidates(scene: &Scene, offer: &Offer, solved: &[Option<f64>]) -> Vec<Candidate> {
+    let ways = offer.ways.iter().zip(solved);
+    let mut list: Vec<Candidate> = ways.map(|(w, x)| candidate(scene, w.as_ref(), *x)).collect();
+    list.extend(unmatched(offer));
+    list
+}
+
+fn unmatched(offer: &Offer) -> Vec<Candidate> {
+    let refused = offer.refused.iter().map(|(name, d)| (*name, d.message.clone()));
+    refused
+        .chain(offer.unmatched.iter().cloned())
+        .map(|(name, reason)| Candidate {
+            mechanism: name,
+            rule: None,
+            applies: false,
+            reason,
+            parameters: vec![],
+            predicted_error: None,
+            status: Status::Exact,
+        })
+        .collect()
+}
+
+fn candidate(scene: &Scene, way: &dyn Way, solved: Option<f64>) -> Candidate {
+    let blank = Candidate {
+        mechanism: way.mechanism(),
+        rule: Some(way.rule()),
+        applies: false,
+        reason: String::new(),
+        parameters: vec![],
+        predicted_error: None,
+        status: way.status(),
+    };
+    let Some(limit) = scene.allotment else {
+        let reason = match way.knob().name() {
+            None => "no budget to meet".to_owned(),
+            Some(name) => format!("no budget: {name} is free"),
+        };
+        return Candidate {
+            applies: true,
+            reason,
+            ..blank
+        };
+    };
+    let Some(value) = solved else {
+        return Candidate {
+            reason: refusal(scene, way, limit),
+            ..blank
+        };
+    };
+    let reason = match way.knob() {
+        Knob::None => {
+            let spent = cost(scene.site, way, value).map(|c| against(&c, limit));
+            spent.map_or(String::new(), |(cost, limit)| format!("{cost} <= {limit}"))
+        }
+        Knob::Weight(name) | Knob::Loss(name) => {
+            format!("{name} = {}: {}", sig_down(value, 4), way.remark(value))
+        }
+        Knob::Noise(name) => format!("{name} = {}: {}", sig_up(value, 4), way.remark(value)),
+    };
+    Candidate {
+        applies: true,
+        reason,
+        parameters: parameters(way, value, true),
+        predicted_error: Some(way.predicted_error(value)),
+        ..blank
+    }
+}
+
+/// Why no value of the knob meets the limit, in a few words.
+fn refusal(scene: &Scene, way: &dyn Way, limit: &BudgetKind) -> String {
+    let Some(claim) = cost(scene.site, way, 1.0) else {
+        return "no guarantee for groups by a private key".into();
+    };
+    if !reaches(&claim, limit) {
+        let order = claim.max_order();
+        return if order.is_finite() {
+            format!("finite only for orders below {}", sig_down(order, 4))
+        } else {
+            "cannot reach a budget of this kind".into()
+        };
+    }
+    let (cost, limit) = against(&claim, limit);
+    format!("{cost} > {limit}")
+}
+
+/// A value of a knob as text, rounded to its private side.
+pub fn knob_text(way: &dyn Way, value: f64) -> String {
+    match way.knob() {
+        Knob::None => String::new(),
+        Knob::Weight(name) | Knob::Loss(name) if value < 1.0 => {
+            format!("{name} = {}", sig_down(value, 3))
+        }
+        Knob::Weight(name) | Knob::Loss(name) => format!("{name} = {}", number(value)),
+        Knob::Noise(name) => format!("{name} = {}", sig_up(value, 3)),
+    }
+}

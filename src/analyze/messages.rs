@@ -1,0 +1,383 @@
+//! The complaints about mechanisms and costs, worded with the user's names; every number is solved.
+
+use super::arguments::{self, Answers};
+use super::budget::{against, kind_name, limits, reachable, reaches, short, written};
+use super::choose::{cost, knob_text, solve};
+use super::scene::Scene;
+use super::shapes::{conjugate_prior, same_moments};
+use super::ways::{Knob, Offer, Way};
+use crate::model::print::{likelihood_text, number};
+use crate::model::{BudgetKind, Query};
+use crate::numeric::decimal::{sig, sig_down};
+use crate::privacy::Claim;
+use crate::rules::Tempering;
+use crate::source::{Diagnostic, Span, suggest};
+
+/// E0206: no mechanism of that name.
+pub fn unknown_mechanism(name: &str, span: Span) -> Diagnostic {
+    let all: Vec<&str> = [Answers::Draws, Answers::Queries, Answers::Later]
+        .into_iter()
+        .flat_map(arguments::names)
+        .collect();
+    let diagnostic = Diagnostic::new("E0206", format!("unknown mechanism `{name}`"))
+        .label(span, "not a mechanism");
+    match suggest::did_you_mean(name, all.iter().copied()) {
+        Some(near) => diagnostic.help(format!("did you mean `{near}`?    using {near}")),
+        None => diagnostic.help("leave `using` out to let the analyzer choose, or write `using ?` to see what applies"),
+    }
+}
+
+/// E0209: noise for a draw, or a draw for a query.
+pub fn wrong_question(scene: &Scene, mechanism: &str, draws: bool) -> Diagnostic {
+    let (what, kind) = if draws {
+        ("a draw from a posterior", Answers::Draws)
+    } else {
+        ("a query over rows", Answers::Queries)
+    };
+    let list: Vec<&str> = arguments::names(kind).collect();
+    Diagnostic::new("E0209", format!("`{mechanism}` does not answer {what}"))
+        .label(scene.place(), format!("`{}` is {what}", scene.site.release.name))
+        .help(format!("use one of: {}", list.join(", ")))
+}
+
+/// E0300: the mechanism, the request or the model belongs to rules that this version does not have.
+pub fn not_in_this_version(scene: &Scene, offer: &Offer, mechanism: Option<&str>) -> Diagnostic {
+    let headline = match mechanism.and_then(arguments::find) {
+        Some((name, Answers::Later)) => {
+            format!("no rule in this version covers the mechanism `{name}`")
+        }
+        _ => "no rule in this version covers this model".to_owned(),
+    };
+    let mut diagnostic = Diagnostic::new("E0300", headline)
+        .label(scene.place(), format!("no proved guarantee for `{}`", scene.site.release.name));
+    if let Some(model) = &scene.model {
+        for o in &model.private {
+            let text = likelihood_text(model, o, scene.program);
+            diagnostic = diagnostic.label(o.likelihood.span, format!("the rows follow {text}"));
+        }
+    }
+    let tried = closest(scene, offer);
+    if !tried.is_empty() {
+        diagnostic = diagnostic.note(tried_text(&tried));
+    }
+    if offer.ways.is_empty() {
+        diagnostic.help("rules of this version: conjugate models with bounded columns, and noise on\nsum, mean, count, histogram and quantile (`dpm explain rules`)")
+    } else {
+        let way = offer.ways.iter().find(|w| scene.allotment.is_some_and(|l| solve(scene.site, w.as_ref(), l).is_some()));
+        match way {
+            Some(way) => diagnostic.help(format!("one draw has a rule:    using {}", way.mechanism())),
+            None => diagnostic,
+        }
+    }
+}
+
+/// No way of the wanted mechanism: the refusal of the rule that has the right shape, a prior that is not conjugate, or
+/// a model of no rule.
+pub fn no_way(scene: &Scene, offer: Offer, mechanism: Option<&'static str>) -> Diagnostic {
+    if let Some((_, refusal)) = offer.refused.into_iter().next() {
+        return refusal;
+    }
+    let offer = Offer {
+        ways: offer.ways,
+        refused: vec![],
+        unmatched: offer.unmatched,
+    };
+    if matches!(scene.site.release.query, Query::Aggregate(_)) {
+        let reason = offer.unmatched.iter().find(|(name, _)| Some(*name) == mechanism);
+        let reason = reason.or_else(|| offer.unmatched.first());
+        let text = reason.map_or("no mechanism answers it", |(_, r)| r.as_str());
+        let headline = match mechanism {
+            Some(name) => format!("`{name}` does not apply: {text}"),
+            None => format!("no mechanism applies: {text}"),
+        };
+        return Diagnostic::new("E0300", headline).label(scene.place(), "no rule of this mechanism matches");
+    }
+    not_conjugate(scene, &offer, mechanism)
+        .unwrap_or_else(|| not_in_this_version(scene, &offer, mechanism))
+}
+
+/// E0302: the rows have a conjugate prior and this is not it.
+fn not_conjugate(scene: &Scene, offer: &Offer, mechanism: Option<&str>) -> Option<Diagnostic> {
+    let model = scene.model.as_ref()?;
+    let observation = model.private.first()?;
+    let family = observation.likelihood.family;
+    let wanted = conjugate_prior(family)?;
+    let parameter = model
+        .parameters
+        .iter()
+        .find(|p| observation.likelihood.args.iter().any(|a| a.mentions(p.id)))?;
+    if parameter.prior.family == wanted.family && parameter.truncated.is_none() {
+        return None;
+    }
+    let likelihood = likelihood_text(model, observation, scene.program);
+    let subject = mechanism.map_or("no rule applies".to_owned(), |m| format!("`{m}` does not apply"));
+    let no_rule = mechanism.map_or("no rule matches this model".to_owned(), |m| {
+        format!("no rule for `{m}` matches this model")
+    });
+    let cut = if parameter.truncated.is_some() { "truncated " } else { "" };
+    let mut diagnostic = Diagnostic::new(
+        "E0302",
+        format!("{subject}: the prior of `{}` is not conjugate to `{likelihood}`", parameter.name),
+    )
+    .label(scene.place(), no_rule)
+    .label(parameter.prior.span, format!("a {cut}{} prior", parameter.prior.family))
+    .label(
+        observation.outcome.span.to(observation.likelihood.span),
+        format!("the conjugate prior here is {}", wanted.written),
+    )
+    .note(tried_text(&closest(scene, offer)));
+    if let Some(same) = same_moments(parameter, wanted.family) {
+        diagnostic = diagnostic.help(format!(
+            "{} has the same mean {} and sd {}:   param {} ~ {}",
+            same.prior,
+            sig(same.mean, 4),
+            sig(same.sd, 4),
+            parameter.name,
+            same.prior
+        ));
+    }
+    Some(diagnostic)
+}
+
+/// The rules whose name mentions the likelihood or the prior of the model; all of them if none does.
+fn closest<'a>(scene: &Scene, offer: &'a Offer) -> Vec<(&'a str, &'a str)> {
+    let all = || offer.unmatched.iter().map(|(n, r)| (*n, r.as_str()));
+    let Some(model) = &scene.model else { return all().collect() };
+    let word = |family: &str| family.split('_').next().unwrap_or(family).to_owned();
+    let likelihoods: Vec<String> = model.private.iter().map(|o| word(o.likelihood.family)).collect();
+    let priors: Vec<String> = model.parameters.iter().map(|p| word(p.prior.family)).collect();
+    let names = |words: &[String]| {
+        let found: Vec<(&'a str, &'a str)> =
+            all().filter(|(n, _)| words.iter().any(|w| n.contains(w.as_str()))).collect();
+        found
+    };
+    [names(&likelihoods), names(&priors)].into_iter().find(|l| !l.is_empty()).unwrap_or_else(|| all().collect())
+}
+
+/// `rules tried: beta_bernoulli   prior must be beta(a, b)   [no]`, one rule a line, aligned.
+fn tried_text(rules: &[(&str, &str)]) -> String {
+    let name = rules.iter().map(|(n, _)| n.chars().count()).max().unwrap_or(0);
+    let reason = rules.iter().map(|(_, r)| r.chars().count()).max().unwrap_or(0);
+    let lines: Vec<String> = rules
+        .iter()
+        .enumerate()
+        .map(|(i, (n, r))| {
+            let lead = if i == 0 { "rules tried: " } else { "             " };
+            format!("{lead}{n:name$}   {r:reason$}   [no]")
+        })
+        .collect();
+    lines.join("\n")
+}
+
+/// A cost above the limit at the value the program gives: E0301, E0403 or E0401.
+pub fn too_dear(
+    scene: &Scene,
+    way: &dyn Way,
+    value: f64,
+    claim: &Claim,
+    limit: &BudgetKind,
+    at: Option<Span>,
+) -> Diagnostic {
+    if let Some(order) = infinite_order(claim, limit) {
+        return order_too_high(scene, way, value, claim, order, limit);
+    }
+    if !reaches(claim, limit) {
+        return not_reachable(scene, way, claim, limit);
+    }
+    let (costs, allows) = against(claim, limit);
+    let whose = if scene.site.release.spend.is_some() { "its share allows" } else { "the budget allows" };
+    let name = &scene.site.release.name;
+    let mut diagnostic = Diagnostic::new("E0401", format!("`{name}` costs {costs}, {whose} {allows}"))
+        .label(at.unwrap_or_else(|| scene.place()), costs.clone());
+    if let Some((span, text)) = scene.limit_place() {
+        diagnostic = diagnostic.label(span, text);
+    }
+    let mut help = Vec::new();
+    if let Some(knob) = way.knob().name()
+        && let Some(x) = solve(scene.site, way, limit)
+    {
+        help.push(format!(
+            "omit the argument: {knob} is solved from the budget    using {}    {}",
+            way.mechanism(),
+            knob_text(way, x)
+        ));
+    }
+    help.extend(weaker(scene, way, limit));
+    diagnostic = diagnostic.cause(format!("rule {}: {costs} > {allows}", way.rule()));
+    if help.is_empty() { diagnostic } else { diagnostic.help(help.join("\n")) }
+}
+
+/// Nothing on the knob meets the limit.
+pub fn cannot_meet(scene: &Scene, way: &dyn Way, limit: &BudgetKind) -> Diagnostic {
+    match cost(scene.site, way, 1.0) {
+        Some(claim) => too_dear(scene, way, 1.0, &claim, limit, None),
+        None => groups_not_covered(scene, way),
+    }
+}
+
+/// The first order of the budget at which the claim is infinite.
+fn infinite_order(claim: &Claim, limit: &BudgetKind) -> Option<f64> {
+    let BudgetKind::Rdp(points) = limit else { return None };
+    let orders = points.iter().map(|(order, _)| *order);
+    orders.filter(|o| *o >= claim.max_order()).fold(None, |least: Option<f64>, o| {
+        Some(least.map_or(o, |l| l.min(o)))
+    })
+}
+
+/// E0301.
+fn order_too_high(
+    scene: &Scene,
+    way: &dyn Way,
+    value: f64,
+    claim: &Claim,
+    order: f64,
+    limit: &BudgetKind,
+) -> Diagnostic {
+    let max = sig_down(claim.max_order(), 4);
+    let at = number(order);
+    let what = match way.mechanism() {
+        "direct" => "a direct draw".to_owned(),
+        "diffuse" => "a tempered draw".to_owned(),
+        other => format!("a {other} draw"),
+    };
+    let mut diagnostic = Diagnostic::new(
+        "E0301",
+        format!("{what} of {} has no finite guarantee at RDP order {at}", scene.drawn()),
+    )
+    .label(
+        scene.place(),
+        format!("infinite at order {at}; finite only for orders below {max}"),
+    );
+    if let Some(span) = scene.order_place() {
+        diagnostic = diagnostic.label(span, "order required here");
+    }
+    let tempering = way.tempering(value).unwrap_or(Tempering::DIRECT);
+    if let Some(matched) = way.matched()
+        && let Some(reason) = matched.limit_reason(order, tempering)
+    {
+        diagnostic = diagnostic.label(matched.prior_span(), reason.prior).cause(reason.cause);
+    }
+    let mut help = weaker(scene, way, limit);
+    let below = claim.max_order().ceil() - 1.0;
+    if below >= 2.0 && matches!(limit, BudgetKind::Rdp(p) if p.len() == 1) {
+        let lead = if help.is_empty() { "lower the order:" } else { "or lower the order:" };
+        help.push(format!("{lead:<22} budget rdp(order = {}, eps = ...)", number(below)));
+    }
+    if help.is_empty() { diagnostic } else { diagnostic.help(help.join("\n")) }
+}
+
+/// Lines that offer the tempered draws of the same model, solved for the limit.
+fn weaker(scene: &Scene, way: &dyn Way, limit: &BudgetKind) -> Vec<String> {
+    let mut lines = Vec::new();
+    let Some(matched) = way.matched() else { return lines };
+    let rule = way.rule();
+    let offer = scene.offer(&arguments::Arguments::default());
+    for other in offer.ways.iter().filter(|w| w.rule() == rule && w.mechanism() != way.mechanism()) {
+        let Some(x) = solve(scene.site, other.as_ref(), limit) else { continue };
+        let (lead, effect) = match (other.mechanism(), other.knob()) {
+            ("diffuse", Knob::Weight(_)) => (
+                "weaken the data:",
+                format!("{}, certifies {}", knob_text(other.as_ref(), x), short(limit)),
+            ),
+            ("concentrated", Knob::Weight(_)) => {
+                ("strengthen the prior:", format!("prior becomes {}", matched.prior_text(x)))
+            }
+            _ => continue,
+        };
+        lines.push(format!("{lead:<22} using {:<16} {effect}", other.mechanism()));
+    }
+    lines
+}
+
+/// E0403.
+fn not_reachable(scene: &Scene, way: &dyn Way, claim: &Claim, limit: &BudgetKind) -> Diagnostic {
+    let kind = kind_name(limit);
+    let max = claim.max_order();
+    let reason = if max.is_finite() {
+        format!("{} has no guarantee above order {}, so it cannot satisfy {kind}", noun(scene, way), sig_down(max, 4))
+    } else {
+        format!("{} has no {kind} guarantee at any scale", noun(scene, way))
+    };
+    let mut diagnostic = Diagnostic::new("E0403", reason);
+    if let Some((span, _)) = scene.limit_place() {
+        diagnostic = diagnostic.label(span, format!("{kind} cannot be reached"));
+    }
+    diagnostic = diagnostic.label(scene.place(), format!("rule {}", way.rule()));
+    let offers = reachable(claim);
+    if offers.is_empty() {
+        return diagnostic;
+    }
+    diagnostic.help(format!("budgets that `{}` alone meets:    {}", way.mechanism(), offers.join("    ")))
+}
+
+/// `a Dirichlet draw`, `laplace noise`.
+fn noun(scene: &Scene, way: &dyn Way) -> String {
+    let Some(model) = &scene.model else {
+        return format!("`{}`", way.mechanism());
+    };
+    let family = model.parameters.first().map_or("posterior", |p| p.prior.family);
+    let mut letters = family.chars();
+    let name: String = letters.next().map_or(String::new(), |c| c.to_uppercase().chain(letters).collect());
+    format!("a {name} draw")
+}
+
+/// The claim does not extend to groups of a private key.
+pub fn groups_not_covered(scene: &Scene, way: &dyn Way) -> Diagnostic {
+    Diagnostic::new(
+        "E0300",
+        format!("no rule in this version covers `{}` in groups of a private key", scene.site.release.name),
+    )
+    .label(scene.place(), format!("rule {} has no bound for rows that change their group", way.rule()))
+    .cause("a replaced row may leave one group and enter another, so group sizes are secret")
+    .help("if the key is public by design:    declare the column `public category { .. }`")
+}
+
+/// E0405 for `auto`.
+pub fn auto_without_budget(scene: &Scene, offer: &Offer) -> Diagnostic {
+    let direct = offer.ways.iter().find(|w| w.knob() == Knob::None);
+    let named = direct.or(offer.ways.first());
+    let mut diagnostic = Diagnostic::new(
+        "E0405",
+        format!("`{}` has no mechanism, and without a budget none can be chosen", scene.site.release.name),
+    )
+    .label(scene.place(), "`auto` needs a budget to solve for")
+    .help("add a line such as:    budget dp(eps = 1, delta = 1e-6)");
+    if let Some(way) = named {
+        let call = match way.knob() {
+            Knob::None => way.mechanism().to_owned(),
+            Knob::Weight(n) | Knob::Loss(n) => format!("{}({n} = 0.5)", way.mechanism()),
+            Knob::Noise(n) => format!("{}({n} = 1)", way.mechanism()),
+        };
+        diagnostic = diagnostic.help(format!("or name the mechanism:    using {call}"));
+    }
+    diagnostic
+}
+
+/// E0405 for a named mechanism whose number is left to be solved.
+pub fn nothing_to_solve_from(scene: &Scene, way: &dyn Way) -> Diagnostic {
+    let knob = way.knob().name().unwrap_or("parameter");
+    let example = match way.knob() {
+        Knob::Noise(_) => "1",
+        _ => "0.5",
+    };
+    Diagnostic::new("E0405", format!("`{}` needs {knob}, or a budget to solve it from", way.mechanism()))
+        .label(scene.place(), format!("{knob} is not given"))
+        .help("add a line such as:    budget dp(eps = 1, delta = 1e-6)")
+        .help(format!("or give the number:    using {}({knob} = {example})", way.mechanism()))
+}
+
+/// W0404: the budget leaves nearly nothing of the data.
+pub fn useless(scene: &Scene, knob: &str, value: f64) -> Diagnostic {
+    Diagnostic::new("W0404", format!("`{}` would hardly look at the data: {knob} = {}", scene.site.release.name, sig_down(value, 3)))
+        .label(scene.place(), "solved from the budget")
+        .help("raise the budget, strengthen the prior with a public table, or use another mechanism (`using ?`)")
+}
+
+/// The total exceeds the budget although no release alone does.
+pub fn total_over(budget: &crate::model::Budget, claim: &Claim) -> Diagnostic {
+    let (costs, allows) = against(claim, &budget.kind);
+    Diagnostic::new("E0402", format!("the releases together cost {costs}, the budget allows {allows}"))
+        .label(budget.span, format!("total budget {}", written(&budget.kind)))
+        .cause("releases compose sequentially")
+        .help(format!("lower the fixed parameters, or raise the budget above {}", limits(&budget.kind).first().map_or(String::new(), |x| number(*x))))
+}

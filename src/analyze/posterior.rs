@@ -1,0 +1,184 @@
+//! Draws from a posterior: direct, diffuse and concentrated, for every rule that matches the model.
+
+use std::rc::Rc;
+
+use super::parallel::View;
+use super::report::PredictedError;
+use super::site::Site;
+use super::ways::{Knob, Offer, Way};
+use crate::mechanism::plan::MechanismPlan;
+use crate::model::{Model, Program, Relation, Request, RowCount};
+use crate::numeric::decimal::sig_down;
+use crate::privacy::Claim;
+use crate::rules::{Context, Matched, Premise, PublicTotals, Tempering, Verdict, posterior_rules};
+
+/// How the posterior is weakened.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Form {
+    Direct,
+    Diffuse,
+    Concentrated,
+}
+
+/// A draw by one rule in one form.
+struct Draw {
+    matched: Rc<dyn Matched>,
+    form: Form,
+    /// How neighbours differ in the model as it was judged.
+    relation: Relation,
+    times: u64,
+    /// The number of rows that predictions assume.
+    rows: f64,
+}
+
+/// The model as it stands in its group: group sizes are not in the header, but a replaced row is in its group.
+pub fn grouped(model: &Model, site: &Site) -> Model {
+    let mut model = model.clone();
+    if site.grouped() {
+        let at_least = u64::from(model.records.relation == Relation::ReplaceOne);
+        model.records.rows = RowCount {
+            at_least,
+            exactly: None,
+        };
+    }
+    model
+}
+
+/// The number of rows that predictions assume: n, its lower bound, or 100 where nothing is known.
+pub fn assumed_rows(rows: RowCount) -> f64 {
+    match (rows.exactly, rows.at_least) {
+        (Some(n), _) => n as f64,
+        (None, n) if n > 1 => n as f64,
+        _ => 100.0,
+    }
+}
+
+/// Judges every rule. Ways come by rule in table order, and by form within a rule.
+pub fn offer(model: &Model, program: &Program, public: &PublicTotals) -> Offer {
+    let mut offer = Offer::default();
+    let Request::Draw { times, .. } = model.request else {
+        return offer;
+    };
+    let context = Context { program, public };
+    for rule in posterior_rules() {
+        match rule.judge(model, context) {
+            Verdict::NotMine(reason) => offer.unmatched.push((rule.meta().name, reason)),
+            Verdict::Refused(diagnostic) => offer.refused.push((rule.meta().name, *diagnostic)),
+            Verdict::Matched(matched) => {
+                let matched: Rc<dyn Matched> = Rc::from(matched);
+                for form in [Form::Direct, Form::Diffuse, Form::Concentrated] {
+                    offer.ways.push(Box::new(Draw {
+                        matched: Rc::clone(&matched),
+                        form,
+                        relation: model.records.relation,
+                        times,
+                        rows: assumed_rows(model.records.rows),
+                    }));
+                }
+            }
+        }
+    }
+    offer
+}
+
+impl Draw {
+    fn at(&self, x: f64) -> Tempering {
+        match self.form {
+            Form::Direct => Tempering::DIRECT,
+            Form::Diffuse => Tempering {
+                weight: x,
+                concentration: 1.0,
+            },
+            Form::Concentrated => Tempering {
+                weight: 1.0,
+                concentration: x,
+            },
+        }
+    }
+}
+
+impl Way for Draw {
+    fn mechanism(&self) -> &'static str {
+        match self.form {
+            Form::Direct => "direct",
+            Form::Diffuse => "diffuse",
+            Form::Concentrated => "concentrated",
+        }
+    }
+
+    fn rule(&self) -> &'static str {
+        self.matched.meta().name
+    }
+
+    fn knob(&self) -> Knob {
+        match self.form {
+            Form::Direct => Knob::None,
+            Form::Diffuse => Knob::Weight("r"),
+            Form::Concentrated => Knob::Weight("m"),
+        }
+    }
+
+    fn claim(&self, view: View, x: f64) -> Option<Claim> {
+        let tempering = self.at(x);
+        let one = match (view, self.relation) {
+            (View::Replace, Relation::ReplaceOne) | (View::AddRemove, Relation::AddRemove) => {
+                self.matched.claim(tempering)
+            }
+            (View::AddRemove, Relation::ReplaceOne) => self.matched.claim_add_remove(tempering)?,
+            (View::Exchange, Relation::ReplaceOne) if counts_units(self.rule()) => Claim::Max(vec![
+                self.matched.claim(tempering),
+                self.matched.claim_add_remove(tempering)?,
+            ]),
+            _ => return None,
+        };
+        Some(if self.times == 1 { one } else { one.repeat(self.times) })
+    }
+
+    fn premises(&self, x: f64) -> Vec<Premise> {
+        self.matched.premises(self.at(x))
+    }
+
+    fn plan(&self, x: f64) -> Option<MechanismPlan> {
+        let tempering = self.at(x);
+        let (law, statistic) = self.matched.law(tempering)?;
+        Some(MechanismPlan::Posterior {
+            law,
+            weight: tempering.weight,
+            statistic,
+            times: self.times,
+        })
+    }
+
+    fn predicted_error(&self, x: f64) -> PredictedError {
+        PredictedError {
+            measure: "root mean square distance of the draw from the posterior mean",
+            value: self.matched.predicted_error(self.at(x), self.rows),
+        }
+    }
+
+    fn remark(&self, x: f64) -> String {
+        match self.form {
+            Form::Direct => "the posterior as it is".into(),
+            Form::Diffuse => format!("data weight {}%", sig_down(100.0 * x, 3)),
+            Form::Concentrated => format!("prior becomes {}", self.matched.prior_text(x)),
+        }
+    }
+
+    fn tempering(&self, x: f64) -> Option<Tempering> {
+        Some(self.at(x))
+    }
+
+    fn matched(&self) -> Option<&dyn Matched> {
+        Some(self.matched.as_ref())
+    }
+}
+
+/// Rules whose claim also covers up to k rows out and up to k others in, with another number of rows.
+///
+/// For Beta and Dirichlet counts the divergence is the sum over coordinates of Gamma divergences less that of the
+/// total, which is at least 0 (rule book §2). If one coordinate falls and another rises, each by at most k, the sum is
+/// at most that of a replacement of k rows in a group of k rows, where the total does not move; if none falls, the
+/// change is an addition. So the maximum of both views bounds every exchange.
+fn counts_units(rule: &str) -> bool {
+    matches!(rule, "beta_bernoulli" | "dirichlet_categorical")
+}

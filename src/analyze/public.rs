@@ -1,0 +1,150 @@
+//! Public data as the analysis sees them: totals of public rows, values of public scalars.
+
+use std::collections::BTreeMap;
+
+use crate::mechanism::plan::Statistic;
+use crate::model::{Builtin, Expr, ExprKind, Model, Program, Query, Range, ScalarId, Step, Type};
+use crate::rules::{PublicTotals, Totals, public_statistics};
+
+/// What is bound with `--public`. A certificate is final once every public table it reads is bound.
+pub trait PublicData {
+    /// Sums over the rows of a bound public table; `None` where it is not bound.
+    fn totals(&self, statistic: &Statistic) -> Option<Totals>;
+    /// The value of a bound public scalar.
+    fn scalars(&self) -> &BTreeMap<ScalarId, f64>;
+}
+
+/// Nothing is bound.
+#[derive(Clone, Debug, Default)]
+pub struct Unbound {
+    scalars: BTreeMap<ScalarId, f64>,
+}
+
+impl PublicData for Unbound {
+    fn totals(&self, _: &Statistic) -> Option<Totals> {
+        None
+    }
+    fn scalars(&self) -> &BTreeMap<ScalarId, f64> {
+        &self.scalars
+    }
+}
+
+/// The totals of every public observation of a model.
+pub fn totals(model: &Model, public: &dyn PublicData) -> PublicTotals {
+    let statistics = public_statistics(model).into_iter();
+    PublicTotals {
+        observations: statistics
+            .map(|s| s.and_then(|s| public.totals(&s)))
+            .collect(),
+    }
+}
+
+/// The program with every bound public scalar (or its default) in place, and the arithmetic around it done.
+///
+/// A scalar that is not bound stays: rules then know it by the range of its type alone.
+pub fn bind(program: &Program, public: &dyn PublicData) -> Program {
+    let mut values = BTreeMap::new();
+    for (index, scalar) in program.scalars.iter().enumerate() {
+        let id = ScalarId(index);
+        let default = || scalar.value.as_ref().and_then(Expr::constant);
+        if let Some(x) = public.scalars().get(&id).copied().or_else(default) {
+            values.insert(id, x);
+        }
+    }
+    let mut program = program.clone();
+    if !values.is_empty() {
+        bind_steps(&mut program.steps, &values);
+    }
+    program
+}
+
+type Values = BTreeMap<ScalarId, f64>;
+
+fn bind_steps(steps: &mut [Step], values: &Values) {
+    for step in steps {
+        match step {
+            Step::Release(release) => match &mut release.query {
+                Query::Posterior(model) => bind_model(model, values),
+                Query::Aggregate(query) => bind_expr(&mut query.value, values),
+            },
+            Step::Output { value, .. } => bind_expr(value, values),
+            Step::When {
+                condition,
+                then,
+                otherwise,
+                ..
+            } => {
+                bind_expr(condition, values);
+                bind_steps(then, values);
+                bind_steps(otherwise, values);
+            }
+            Step::Each(each) => bind_steps(&mut each.body, values),
+            Step::Expect(_) => {}
+        }
+    }
+}
+
+fn bind_model(model: &mut Model, values: &Values) {
+    let priors = model.parameters.iter_mut().flat_map(|p| &mut p.prior.args);
+    priors.for_each(|e| bind_expr(e, values));
+    for o in model.private.iter_mut().chain(&mut model.public) {
+        bind_expr(&mut o.outcome, values);
+        o.likelihood.args.iter_mut().for_each(|e| bind_expr(e, values));
+    }
+}
+
+fn bind_expr(e: &mut Expr, values: &Values) {
+    match &mut e.kind {
+        ExprKind::Scalar(id) => {
+            if let Some(x) = values.get(id) {
+                set(e, *x);
+            }
+        }
+        ExprKind::List(items) => items.iter_mut().for_each(|i| bind_expr(i, values)),
+        ExprKind::If(c, a, b) => [c, a, b].into_iter().for_each(|i| bind_expr(i, values)),
+        ExprKind::Index(a, i) => [a, i].into_iter().for_each(|i| bind_expr(i, values)),
+        ExprKind::Field(a, _) => bind_expr(a, values),
+        ExprKind::Call(f, args) => {
+            args.iter_mut().for_each(|i| bind_expr(i, values));
+            let numbers: Option<Vec<f64>> = args
+                .iter()
+                .map(|a| match a.kind {
+                    ExprKind::Number(x) => Some(x),
+                    _ => None,
+                })
+                .collect();
+            if let Some(x) = numbers.and_then(|n| arithmetic(*f, &n)) {
+                set(e, x);
+            }
+        }
+        _ => {}
+    }
+}
+
+/// Only public expressions are numbers after binding, so this never touches data.
+fn arithmetic(f: Builtin, args: &[f64]) -> Option<f64> {
+    let x = match (f, args) {
+        (Builtin::Neg, [a]) => -a,
+        (Builtin::Add, [a, b]) => a + b,
+        (Builtin::Sub, [a, b]) => a - b,
+        (Builtin::Mul, [a, b]) => a * b,
+        (Builtin::Div, [a, b]) => a / b,
+        (Builtin::Pow, [a, b]) => a.powf(*b),
+        (Builtin::Min, [a, b]) => a.min(*b),
+        (Builtin::Max, [a, b]) => a.max(*b),
+        (Builtin::Abs, [a]) => a.abs(),
+        (Builtin::Exp, [a]) => a.exp(),
+        (Builtin::Log, [a]) => a.ln(),
+        (Builtin::Sqrt, [a]) => a.sqrt(),
+        _ => return None,
+    };
+    x.is_finite().then_some(x)
+}
+
+fn set(e: &mut Expr, x: f64) {
+    e.kind = ExprKind::Number(x);
+    e.ty = match e.ty {
+        Type::Int(_) => Type::Int(Range::point(x)),
+        _ => Type::Real(Range::point(x)),
+    };
+}

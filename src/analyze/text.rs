@@ -1,0 +1,146 @@
+//! Certificates and candidate lists for the terminal.
+
+use super::budget::{against, kind_name, short};
+use super::report::ReleaseAnalysis;
+use crate::model::BudgetKind;
+use crate::model::print::number;
+use crate::numeric::decimal::{sig, sig_down, sig_up};
+use crate::privacy::Claim;
+use crate::privacy::certificate::{Certificate, ReleaseFacts, Side};
+
+/// The certificate as a person reads it: a line a release, its premises, the total, the budget.
+pub fn certificate_text(certificate: &Certificate) -> String {
+    let budget = certificate.budget.as_ref();
+    let kind = budget.map(|b| &b.kind);
+    let mut rows: Vec<[String; 6]> = certificate.releases.iter().map(|r| row(r, kind)).collect();
+    rows.push([
+        "total".into(),
+        String::new(),
+        String::new(),
+        String::new(),
+        cost(&certificate.total.claim, kind),
+        format!("{}   {}", orders(&certificate.total.claim), certificate.total.status),
+    ]);
+    let lines = aligned(&rows);
+    let mut out = String::new();
+    for (line, release) in lines.iter().zip(&certificate.releases) {
+        out.push_str(line);
+        out.push('\n');
+        for p in &release.premises {
+            let mark = if p.holds { "yes" } else { "NO " };
+            let place = p.place.map_or(String::new(), |(l, c)| format!("   {l}:{c}"));
+            out.push_str(&format!("    {mark}  {}{place}\n", p.text));
+        }
+        out.push_str(&format!(
+            "    {}: about {} (a prediction, it bounds nothing)\n\n",
+            release.measure,
+            sig(release.predicted_error, 3)
+        ));
+    }
+    if let Some(total) = lines.last() {
+        out.push_str(total);
+        out.push('\n');
+    }
+    if let Some(b) = budget {
+        let left: Vec<String> = b.unspent.iter().map(|x| sig_down(*x, 3)).collect();
+        let verdict = if b.met { "met" } else { "NOT MET" };
+        out.push_str(&format!("budget {}   {verdict}   unspent {}\n", short(&b.kind), left.join(", ")));
+    }
+    out.push_str("\nassuming\n");
+    for a in &certificate.assumptions {
+        out.push_str(&format!("  - {a}\n"));
+    }
+    out
+}
+
+fn row(r: &ReleaseFacts, kind: Option<&BudgetKind>) -> [String; 6] {
+    let parameters: Vec<String> = r
+        .parameters
+        .iter()
+        .map(|(name, x, side)| {
+            let text = match side {
+                Side::Down => sig_down(*x, 3),
+                Side::Up => sig_up(*x, 3),
+            };
+            format!("{name} = {text}")
+        })
+        .collect();
+    [
+        r.name.clone(),
+        r.mechanism.clone(),
+        parameters.join("  "),
+        format!("rule {}", r.rule),
+        cost(&r.claim, kind),
+        format!("{}   {}", orders(&r.claim), r.status),
+    ]
+}
+
+/// The cost in the budget's kind; without a budget in the plainest kind it has.
+fn cost(claim: &Claim, kind: Option<&BudgetKind>) -> String {
+    let up = |x: f64| if x.is_finite() { sig_up(x, 3) } else { "inf".into() };
+    match kind {
+        Some(BudgetKind::Rdp(points)) => {
+            let costs: Vec<String> = points
+                .iter()
+                .map(|(order, _)| format!("rdp({}) {}", number(*order), up(claim.rdp(*order))))
+                .collect();
+            costs.join("  ")
+        }
+        Some(kind @ BudgetKind::Dp { delta, .. }) => {
+            let at = claim.attaining_order(*delta);
+            let order = at.map_or(String::new(), |o| format!(", best at order {}", sig(o, 3)));
+            format!("{} {} at delta {}{order}", kind_name(kind), up(claim.epsilon(*delta)), number(*delta))
+        }
+        Some(kind) => against(claim, kind).0.replace(" = ", " "),
+        None if claim.pure().is_finite() => format!("eps {}", up(claim.pure())),
+        None if claim.gdp().is_finite() => format!("gdp {}", up(claim.gdp())),
+        None if claim.zcdp().is_finite() => format!("zcdp {}", up(claim.zcdp())),
+        None => format!("dp {} at delta 1e-6", up(claim.epsilon(1e-6))),
+    }
+}
+
+fn orders(claim: &Claim) -> String {
+    let limit = claim.max_order();
+    if limit.is_finite() {
+        format!("orders below {}", sig_down(limit, 4))
+    } else {
+        "all orders".into()
+    }
+}
+
+/// What `using ?` prints: every mechanism and rule, whether it applies, and why.
+pub fn candidates_text(release: &ReleaseAnalysis) -> String {
+    let budget = release.allotment.as_ref().map_or("no budget".into(), |k| format!("budget {}", short(k)));
+    let rows: Vec<[String; 3]> = release
+        .candidates
+        .iter()
+        .map(|c| {
+            let answer = if c.applies { "yes" } else { "no" };
+            let error = c.predicted_error.as_ref().map_or(String::new(), |e| format!("   error about {}", sig(e.value, 3)));
+            [c.mechanism.to_owned(), answer.to_owned(), format!("{}{error}", c.reason)]
+        })
+        .collect();
+    let lines: Vec<String> = aligned(&rows).into_iter().map(|l| format!("  {l}")).collect();
+    format!("using ?   for {}, {budget}\n{}\n", release.query, lines.join("\n"))
+}
+
+/// Columns padded to their widest entry, three spaces between; empty columns are left out.
+fn aligned<const N: usize>(rows: &[[String; N]]) -> Vec<String> {
+    let mut widths = [0; N];
+    for row in rows {
+        for (width, cell) in widths.iter_mut().zip(row) {
+            *width = (*width).max(cell.chars().count());
+        }
+    }
+    rows.iter()
+        .map(|row| {
+            let cells: Vec<String> = row
+                .iter()
+                .zip(widths)
+                .filter(|(_, width)| *width > 0)
+                .map(|(cell, width)| format!("{cell:width$}"))
+                .collect();
+            cells.join("   ").trim_end().to_owned()
+        })
+        .collect()
+}

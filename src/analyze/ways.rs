@@ -1,0 +1,69 @@
+//! A way to answer a release: a mechanism backed by a rule, with at most one free number.
+
+use super::parallel::View;
+use super::report::{Parameter, PredictedError, Status};
+use crate::mechanism::plan::MechanismPlan;
+use crate::privacy::Claim;
+use crate::rules::{Matched, Premise, Tempering};
+use crate::source::Diagnostic;
+
+/// The free number of a mechanism and the side on which it is private.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub enum Knob {
+    /// Nothing to solve.
+    None,
+    /// In (0, 1]: smaller is more private.
+    Weight(&'static str),
+    /// Above 0: larger is more private.
+    Noise(&'static str),
+    /// Above 0: smaller is more private.
+    Loss(&'static str),
+}
+
+impl Knob {
+    pub fn name(self) -> Option<&'static str> {
+        match self {
+            Knob::None => None,
+            Knob::Weight(name) | Knob::Noise(name) | Knob::Loss(name) => Some(name),
+        }
+    }
+}
+
+/// One mechanism with the rule that proves it, for one release, in one group. Everything is a function of public facts.
+pub trait Way {
+    fn mechanism(&self) -> &'static str;
+    fn rule(&self) -> &'static str;
+    fn knob(&self) -> Knob;
+    /// The cost of the release in one group at the value `x` of the knob; `None` where this view has no guarantee.
+    fn claim(&self, view: View, x: f64) -> Option<Claim>;
+    fn premises(&self, x: f64) -> Vec<Premise>;
+    /// What will run; `None` while a public value it needs is not bound.
+    fn plan(&self, x: f64) -> Option<MechanismPlan>;
+    fn predicted_error(&self, x: f64) -> PredictedError;
+    /// What the value of the knob means, in a few words: `data weight 67%`.
+    fn remark(&self, x: f64) -> String;
+    fn tempering(&self, _x: f64) -> Option<Tempering> {
+        None
+    }
+    fn status(&self) -> Status {
+        Status::Exact
+    }
+    /// The matched posterior rule behind it, for messages about priors and orders.
+    fn matched(&self) -> Option<&dyn Matched> {
+        None
+    }
+    /// Numbers that the program gives besides the knob.
+    fn given(&self) -> Vec<Parameter> {
+        vec![]
+    }
+}
+
+/// Everything there is to say about the ways of one release.
+#[derive(Default)]
+pub struct Offer {
+    pub ways: Vec<Box<dyn Way>>,
+    /// Rules that match the shape but refuse a premise.
+    pub refused: Vec<(&'static str, Diagnostic)>,
+    /// Rules and mechanisms of another shape, with the reason.
+    pub unmatched: Vec<(&'static str, String)>,
+}

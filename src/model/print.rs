@@ -1,0 +1,266 @@
+//! The normal form as text: expressions, queries and models, for certificates and tests.
+
+use super::{
+    AggregateQuery, Builtin, Expr, ExprKind, Model, Observation, ParamId, Parameter, Program,
+    Query, ReleaseId, Request, Step, TableId,
+};
+
+/// `draw(p)`, `draws(mu, 10)`, `posterior(p)`, `mean(age)`.
+pub fn query_text(query: &Query, program: &Program) -> String {
+    match query {
+        Query::Posterior(model) => request_text(model),
+        Query::Aggregate(query) => aggregate_text(query, program),
+    }
+}
+
+/// A query or model in full: what certificates call the normal form.
+pub fn normal_form(query: &Query, program: &Program) -> String {
+    match query {
+        Query::Posterior(model) => model_text(model, program),
+        Query::Aggregate(query) => aggregate_text(query, program),
+    }
+}
+
+/// Every factor of the posterior on a line of its own, priors first, then public rows, then private rows, then the request.
+pub fn model_text(model: &Model, program: &Program) -> String {
+    let names = Names {
+        program,
+        parameters: &model.parameters,
+    };
+    let mut lines = Vec::new();
+    for p in &model.parameters {
+        let domain = p.truncated.map_or(String::new(), |r| {
+            format!(": real in [{}, {}]", number(r.lo), number(r.hi))
+        });
+        let prior = names.call(p.prior.family, &p.prior.args);
+        lines.push(format!("param {}{domain} ~ {prior}", p.name));
+    }
+    for (kind, rows) in [("public", &model.public), ("private", &model.private)] {
+        for o in rows.iter() {
+            lines.push(format!("observe {} # each {kind} row", names.observation(o)));
+        }
+    }
+    lines.push(request_text(model));
+    lines.join("\n")
+}
+
+/// `smoker ~ bernoulli(p)`, columns with the name of their table.
+pub fn observation_text(model: &Model, observation: &Observation, program: &Program) -> String {
+    Names {
+        program,
+        parameters: &model.parameters,
+    }
+    .observation(observation)
+}
+
+/// `bernoulli(p)`: only the right side of an observation.
+pub fn likelihood_text(model: &Model, observation: &Observation, program: &Program) -> String {
+    Names {
+        program,
+        parameters: &model.parameters,
+    }
+    .call(observation.likelihood.family, &observation.likelihood.args)
+}
+
+fn aggregate_text(query: &AggregateQuery, program: &Program) -> String {
+    Names {
+        program,
+        parameters: &[],
+    }
+    .expr(&query.value)
+}
+
+fn request_text(model: &Model) -> String {
+    let name = |id: &ParamId| {
+        model
+            .parameters
+            .iter()
+            .find(|p| p.id == *id)
+            .map_or("?", |p| p.name.as_str())
+    };
+    match &model.request {
+        Request::Draw { parameters, times } => {
+            let list: Vec<&str> = parameters.iter().map(name).collect();
+            if *times == 1 {
+                format!("draw({})", list.join(", "))
+            } else {
+                format!("draws({}, {times})", list.join(", "))
+            }
+        }
+        Request::Posterior { parameter } => format!("posterior({})", name(parameter)),
+    }
+}
+
+/// A number as a person writes it: the shortest text that reads back as the same number.
+pub fn number(x: f64) -> String {
+    if x.is_infinite() {
+        return if x > 0.0 { "inf" } else { "-inf" }.into();
+    }
+    if x != 0.0 && !(1e-6..1e15).contains(&x.abs()) {
+        format!("{x:e}")
+    } else {
+        format!("{x}")
+    }
+}
+
+/// The name a release was given, wherever it stands.
+pub fn release_name(steps: &[Step], id: ReleaseId) -> Option<&str> {
+    steps.iter().find_map(|step| match step {
+        Step::Release(r) => (r.id == id).then_some(r.name.as_str()),
+        Step::When {
+            then, otherwise, ..
+        } => release_name(then, id).or_else(|| release_name(otherwise, id)),
+        Step::Each(each) => release_name(&each.body, id),
+        Step::Output { .. } | Step::Expect(_) => None,
+    })
+}
+
+struct Names<'a> {
+    program: &'a Program,
+    parameters: &'a [Parameter],
+}
+
+impl Names<'_> {
+    fn call(&self, family: &str, args: &[Expr]) -> String {
+        format!("{family}({})", self.list(args))
+    }
+
+    fn list(&self, args: &[Expr]) -> String {
+        let texts: Vec<String> = args.iter().map(|e| self.expr(e)).collect();
+        texts.join(", ")
+    }
+
+    fn observation(&self, o: &Observation) -> String {
+        let right = self.call(o.likelihood.family, &o.likelihood.args);
+        format!("{} ~ {right}", self.expr(&o.outcome))
+    }
+
+    fn table(&self, id: TableId) -> &str {
+        self.program.tables.get(id.0).map_or("?", |t| &t.name)
+    }
+
+    fn expr(&self, e: &Expr) -> String {
+        match &e.kind {
+            ExprKind::Number(x) => number(*x),
+            ExprKind::Bool(b) => b.to_string(),
+            ExprKind::Text(s) => format!("{s:?}"),
+            ExprKind::Level(i) => {
+                let name = e.ty.levels().and_then(|l| l.get(*i));
+                name.map_or_else(|| format!("level {}", i.saturating_add(1)), Clone::clone)
+            }
+            ExprKind::Column(t, c) => {
+                let column = self.program.tables.get(t.0).and_then(|t| t.columns.get(c.0));
+                format!("{}.{}", self.table(*t), column.map_or("?", |c| &c.name))
+            }
+            ExprKind::Param(id) => {
+                let parameter = self.parameters.iter().find(|p| p.id == *id);
+                parameter.map_or_else(|| format!("parameter {}", id.0), |p| p.name.clone())
+            }
+            ExprKind::Released(id) => release_name(&self.program.steps, *id)
+                .map_or_else(|| format!("release {}", id.0), str::to_owned),
+            ExprKind::Scalar(id) => {
+                let scalar = self.program.scalars.get(id.0);
+                scalar.map_or_else(|| format!("scalar {}", id.0), |s| s.name.clone())
+            }
+            ExprKind::RowCount(t) => {
+                let name = self.program.tables.get(t.0).and_then(|t| t.count_name.clone());
+                name.unwrap_or_else(|| format!("rows({})", self.table(*t)))
+            }
+            ExprKind::EachLevel => "level".into(),
+            ExprKind::List(items) => format!("[{}]", self.list(items)),
+            ExprKind::If(c, a, b) => format!(
+                "if {} then {} else {}",
+                self.expr(c),
+                self.expr(a),
+                self.expr(b)
+            ),
+            ExprKind::Index(a, i) => format!("{}[{}]", self.expr(a), self.expr(i)),
+            ExprKind::Field(a, name) => format!("{}.{name}", self.expr(a)),
+            ExprKind::Call(f, args) => self.builtin(*f, args),
+        }
+    }
+
+    fn builtin(&self, f: Builtin, args: &[Expr]) -> String {
+        match (operator(f), args) {
+            (Some(symbol), [a, b]) => {
+                format!("{} {symbol} {}", self.operand(a), self.operand(b))
+            }
+            (None, [a]) if f == Builtin::Neg => format!("-{}", self.operand(a)),
+            (None, [a]) if f == Builtin::Not => format!("not {}", self.operand(a)),
+            _ => format!("{}({})", function(f), self.list(args)),
+        }
+    }
+
+    /// Parentheses around anything that is itself an operation: no table of precedences to get wrong.
+    fn operand(&self, e: &Expr) -> String {
+        let text = self.expr(e);
+        let compound = match &e.kind {
+            ExprKind::If(..) => true,
+            ExprKind::Call(f, _) => {
+                operator(*f).is_some() || matches!(f, Builtin::Neg | Builtin::Not)
+            }
+            ExprKind::Number(x) => *x < 0.0,
+            _ => false,
+        };
+        if compound { format!("({text})") } else { text }
+    }
+}
+
+fn operator(f: Builtin) -> Option<&'static str> {
+    Some(match f {
+        Builtin::Or => "or",
+        Builtin::And => "and",
+        Builtin::Le => "<=",
+        Builtin::Ge => ">=",
+        Builtin::Eq => "==",
+        Builtin::Ne => "!=",
+        Builtin::Lt => "<",
+        Builtin::Gt => ">",
+        Builtin::Add => "+",
+        Builtin::Sub => "-",
+        Builtin::Mul | Builtin::MatVec => "*",
+        Builtin::Div => "/",
+        Builtin::Pow => "^",
+        _ => return None,
+    })
+}
+
+/// The name of a function as the language writes it.
+fn function(f: Builtin) -> &'static str {
+    match f {
+        Builtin::Abs => "abs",
+        Builtin::Exp => "exp",
+        Builtin::Log => "log",
+        Builtin::Log1p => "log1p",
+        Builtin::Sqrt => "sqrt",
+        Builtin::Tanh => "tanh",
+        Builtin::InvLogit => "inv_logit",
+        Builtin::Logit => "logit",
+        Builtin::Phi => "Phi",
+        Builtin::Floor => "floor",
+        Builtin::Round => "round",
+        Builtin::Relu => "relu",
+        Builtin::Min | Builtin::VecMin | Builtin::RowMin => "min",
+        Builtin::Max | Builtin::VecMax | Builtin::RowMax => "max",
+        Builtin::Clip => "clip",
+        Builtin::Dot => "dot",
+        Builtin::Append => "append",
+        Builtin::Rep => "rep",
+        Builtin::Length => "length",
+        Builtin::Norm => "norm",
+        Builtin::ProjectL1 => "project_l1",
+        Builtin::ProjectL2 => "project_l2",
+        Builtin::ProjectLinf => "project_linf",
+        Builtin::Outer => "outer",
+        Builtin::VecSum | Builtin::RowSum => "sum",
+        Builtin::VecMean | Builtin::RowMean | Builtin::PosteriorMean => "mean",
+        Builtin::VecSd | Builtin::PosteriorSd => "sd",
+        Builtin::VecQuantile | Builtin::RowQuantile | Builtin::PosteriorQuantile => "quantile",
+        Builtin::RowCountAgg => "count",
+        Builtin::RowHistogram => "histogram",
+        Builtin::PosteriorDensity => "density",
+        Builtin::PosteriorCdf => "cdf",
+        Builtin::Simulate => "simulate",
+        _ => "operation",
+    }
+}

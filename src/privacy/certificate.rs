@@ -1,0 +1,354 @@
+//! A certificate as data: what was promised for every release and in total, why, and under which assumptions.
+
+use serde_json::{Map, Value, json};
+use sha2::{Digest, Sha256};
+
+use super::{Claim, Family, Pair};
+use crate::model::{BudgetKind, Relation};
+use crate::numeric::decimal::{decimal_string, down12, up12};
+
+/// Orders that every profile reports, where they lie below the limit order.
+pub const ORDERS: [f64; 16] = [
+    1.25, 1.5, 2.0, 3.0, 4.0, 5.0, 6.0, 8.0, 10.0, 12.0, 16.0, 20.0, 32.0, 64.0, 128.0, 256.0,
+];
+/// Deltas that every profile reports.
+pub const DELTAS: [f64; 2] = [1e-5, 1e-6];
+/// The edition of the rule book the rules come from.
+pub const RULEBOOK: &str = "1";
+
+/// What a program promises. Every number is rounded to the private side when it is written.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Certificate {
+    pub program: ProgramText,
+    pub tables: Vec<TableFacts>,
+    pub releases: Vec<ReleaseFacts>,
+    pub total: Total,
+    pub budget: Option<BudgetFacts>,
+    /// In plain words.
+    pub assumptions: Vec<String>,
+    /// Further orders asked for with `--order`.
+    pub orders: Vec<f64>,
+    /// Further deltas asked for with `--delta`.
+    pub deltas: Vec<f64>,
+}
+
+#[derive(Clone, PartialEq, Debug)]
+pub struct ProgramText {
+    pub file: String,
+    pub source: String,
+    pub normal_form: String,
+}
+
+#[derive(Clone, PartialEq, Debug)]
+pub struct TableFacts {
+    pub name: String,
+    pub relation: Relation,
+    /// The key column of `by key max k`.
+    pub unit_key: Option<String>,
+    pub unit_rows: u64,
+    pub rows_public: bool,
+    pub at_least: u64,
+    pub exactly: Option<u64>,
+    pub columns: Vec<ColumnFacts>,
+}
+
+#[derive(Clone, PartialEq, Debug)]
+pub struct ColumnFacts {
+    pub name: String,
+    pub ty: String,
+    pub public: bool,
+}
+
+/// Which side of a parameter is private: a weight is rounded down, noise up.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Side {
+    Down,
+    Up,
+}
+
+#[derive(Clone, PartialEq, Debug)]
+pub struct ReleaseFacts {
+    pub name: String,
+    pub query: String,
+    pub mechanism: String,
+    pub rule: String,
+    pub parameters: Vec<(String, f64, Side)>,
+    pub premises: Vec<PremiseFacts>,
+    pub claim: Claim,
+    pub status: String,
+    pub sampler: String,
+    pub measure: String,
+    pub predicted_error: f64,
+}
+
+#[derive(Clone, PartialEq, Debug)]
+pub struct PremiseFacts {
+    pub text: String,
+    pub holds: bool,
+    /// 1-based line and column of the place in the program that says so.
+    pub place: Option<(usize, usize)>,
+}
+
+#[derive(Clone, PartialEq, Debug)]
+pub struct Total {
+    pub claim: Claim,
+    pub status: String,
+}
+
+#[derive(Clone, PartialEq, Debug)]
+pub struct BudgetFacts {
+    pub kind: BudgetKind,
+    pub met: bool,
+    /// What is left, in the unit of the budget; one number an order for rdp.
+    pub unspent: Vec<f64>,
+}
+
+impl Certificate {
+    /// The certificate as CONTRACT describes it, with its digest.
+    pub fn to_json(&self) -> Value {
+        let mut value = self.body();
+        let digest = sha256(canonical(&value).as_bytes());
+        if let Value::Object(map) = &mut value {
+            map.insert("digest".into(), Value::String(digest));
+            map.insert("signature".into(), Value::Null);
+        }
+        value
+    }
+
+    /// SHA-256 of the canonical form without digest and signature, in hex.
+    pub fn digest(&self) -> String {
+        sha256(canonical(&self.body()).as_bytes())
+    }
+
+    fn body(&self) -> Value {
+        json!({
+            "certificate": 1,
+            "dpm": env!("CARGO_PKG_VERSION"),
+            "rulebook": RULEBOOK,
+            "program": {
+                "file": self.program.file,
+                "sha256": sha256(self.program.source.as_bytes()),
+                "source": self.program.source,
+                "normal_form": self.program.normal_form,
+            },
+            "tables": self.tables.iter().map(table).collect::<Vec<_>>(),
+            "releases": self.releases.iter().map(|r| self.release(r)).collect::<Vec<_>>(),
+            "total": {
+                "status": self.total.status,
+                "claim": claim(&self.total.claim),
+                "profile": self.profile(&self.total.claim),
+            },
+            "budget": self.budget.as_ref().map_or(Value::Null, budget),
+            "assumptions": self.assumptions,
+        })
+    }
+
+    fn release(&self, r: &ReleaseFacts) -> Value {
+        let mut parameters = Map::new();
+        for (name, value, side) in &r.parameters {
+            let rounded = match side {
+                Side::Down => down12(*value),
+                Side::Up => up12(*value),
+            };
+            parameters.insert(name.clone(), number(rounded));
+        }
+        json!({
+            "name": r.name,
+            "query": r.query,
+            "mechanism": r.mechanism,
+            "rule": r.rule,
+            "parameters": parameters,
+            "premises": r.premises.iter().map(premise).collect::<Vec<_>>(),
+            "claim": claim(&r.claim),
+            "status": r.status,
+            "sampler": {"name": r.sampler, "arguments": {}},
+            "profile": self.profile(&r.claim),
+            "predicted_error": {"measure": r.measure, "value": number(r.predicted_error)},
+        })
+    }
+
+    /// Bounds in every kind: bounds rounded up, the limit order down.
+    fn profile(&self, claim: &Claim) -> Value {
+        let max_order = claim.max_order();
+        let mut orders: Vec<f64> = ORDERS.iter().copied().filter(|o| *o < max_order).collect();
+        let further = self.orders.iter().filter(|o| !ORDERS.contains(o) || **o >= max_order);
+        orders.extend(further);
+        let mut deltas = DELTAS.to_vec();
+        deltas.extend(self.deltas.iter().filter(|d| !DELTAS.contains(d)));
+        let rdp = orders.iter().map(|&order| {
+            json!({"order": number(order), "epsilon": bound(claim.rdp(order))})
+        });
+        let dp = deltas.iter().map(|&delta| {
+            json!({"delta": number(delta), "epsilon": bound(claim.epsilon(delta))})
+        });
+        json!({
+            "pure": finite(claim.pure()),
+            "bounded_range": finite(claim.bounded_range()),
+            "zcdp": finite(claim.zcdp()),
+            "gdp": finite(claim.gdp()),
+            "max_order": if max_order.is_finite() { number(down12(max_order)) } else { Value::Null },
+            "rdp": rdp.collect::<Vec<_>>(),
+            "dp": dp.collect::<Vec<_>>(),
+        })
+    }
+}
+
+fn table(t: &TableFacts) -> Value {
+    let columns: Vec<Value> = t
+        .columns
+        .iter()
+        .map(|c| json!({"name": c.name, "type": c.ty, "public": c.public}))
+        .collect();
+    json!({
+        "name": t.name,
+        "relation": match t.relation {
+            Relation::ReplaceOne => "replace_one",
+            Relation::AddRemove => "add_remove",
+        },
+        "unit": {"key": t.unit_key, "max_rows": t.unit_rows},
+        "rows": {"public": t.rows_public, "at_least": t.at_least, "exactly": t.exactly},
+        "columns": columns,
+    })
+}
+
+fn premise(p: &PremiseFacts) -> Value {
+    json!({
+        "text": p.text,
+        "holds": p.holds,
+        "line": p.place.map(|(line, _)| line),
+        "column": p.place.map(|(_, column)| column),
+    })
+}
+
+fn budget(b: &BudgetFacts) -> Value {
+    let mut map = Map::new();
+    let mut put = |key: &str, value: Value| {
+        map.insert(key.into(), value);
+    };
+    match &b.kind {
+        BudgetKind::Pure(epsilon) => {
+            put("kind", "eps".into());
+            put("epsilon", number(*epsilon));
+        }
+        BudgetKind::Dp { epsilon, delta } => {
+            put("kind", "dp".into());
+            put("epsilon", number(*epsilon));
+            put("delta", number(*delta));
+        }
+        BudgetKind::Zcdp(rho) => {
+            put("kind", "zcdp".into());
+            put("rho", number(*rho));
+        }
+        BudgetKind::Gdp(mu) => {
+            put("kind", "gdp".into());
+            put("mu", number(*mu));
+        }
+        BudgetKind::Rdp(points) => {
+            put("kind", "rdp".into());
+            match points.as_slice() {
+                [(order, epsilon)] => {
+                    put("order", number(*order));
+                    put("epsilon", number(*epsilon));
+                }
+                _ => {
+                    put("order", points.iter().map(|(o, _)| number(*o)).collect());
+                    put("epsilon", points.iter().map(|(_, e)| number(*e)).collect());
+                }
+            }
+        }
+    }
+    put("met", b.met.into());
+    Value::Object(map)
+}
+
+/// A claim as data, exactly as it is stored: every number already is a bound.
+pub fn claim(claim: &Claim) -> Value {
+    let list = |parts: &[Claim]| parts.iter().map(self::claim).collect::<Vec<_>>();
+    match claim {
+        Claim::Renyi(pairs) => json!({"kind": "renyi", "pairs": pairs.iter().map(pair).collect::<Vec<_>>()}),
+        Claim::Gdp { mu } => json!({"kind": "gdp", "mu": number(*mu)}),
+        Claim::BoundedRange { eta } => json!({"kind": "bounded_range", "eta": number(*eta)}),
+        Claim::Pure { epsilon } => json!({"kind": "pure", "epsilon": number(*epsilon)}),
+        Claim::Zcdp { rho } => json!({"kind": "zcdp", "rho": number(*rho)}),
+        Claim::Laplace { epsilon } => json!({"kind": "laplace", "epsilon": number(*epsilon)}),
+        Claim::Product(parts) => json!({"kind": "product", "claims": list(parts)}),
+        Claim::Max(parts) => json!({"kind": "max", "claims": list(parts)}),
+    }
+}
+
+fn pair(pair: &Pair) -> Value {
+    let member = |family: &str, parameters: Vec<f64>, total: Option<f64>| {
+        let list: Vec<Value> = parameters.into_iter().map(number).collect();
+        match total {
+            Some(total) => json!({"family": family, "parameters": list, "total": number(total)}),
+            None => json!({"family": family, "parameters": list}),
+        }
+    };
+    match pair {
+        Pair::Shapes { family, coordinates, total } => {
+            let family = match family {
+                Family::Beta => "beta",
+                Family::Dirichlet => "dirichlet",
+                Family::Gamma => "gamma",
+            };
+            let p = coordinates.iter().map(|(a, _)| *a).collect();
+            let q = coordinates.iter().map(|(a, step)| a + step).collect();
+            json!({
+                "p": member(family, p, total.map(|(a, _)| a)),
+                "q": member(family, q, total.map(|(a, step)| a + step)),
+            })
+        }
+        Pair::Rate { shape, rate, step } => json!({
+            "p": member("gamma", vec![*shape, *rate], None),
+            "q": member("gamma", vec![*shape, rate + step], None),
+        }),
+    }
+}
+
+/// An upper bound, `"inf"` where there is none.
+fn bound(x: f64) -> Value {
+    if x.is_finite() { number(up12(x)) } else { Value::String("inf".into()) }
+}
+
+/// An upper bound, null where there is none.
+fn finite(x: f64) -> Value {
+    if x.is_finite() { number(up12(x)) } else { Value::Null }
+}
+
+/// A finite number; anything else is the string `"inf"`, so that no reader takes it for a small number.
+fn number(x: f64) -> Value {
+    if x.fract() == 0.0 && x.abs() < 1e15 {
+        // Whole numbers read better without `.0`.
+        return Value::from(x as i64);
+    }
+    serde_json::Number::from_f64(x).map_or_else(|| Value::String("inf".into()), Value::Number)
+}
+
+fn sha256(bytes: &[u8]) -> String {
+    Sha256::digest(bytes).iter().map(|b| format!("{b:02x}")).collect()
+}
+
+/// JSON with sorted keys, no spaces, and numbers as strings of decimal digits: what the digest is taken of.
+pub fn canonical(value: &Value) -> String {
+    match value {
+        Value::Object(map) => {
+            let mut entries: Vec<(&String, &Value)> = map.iter().collect();
+            entries.sort_by_key(|(key, _)| key.as_str());
+            let fields: Vec<String> = entries
+                .into_iter()
+                .map(|(key, v)| format!("{}:{}", Value::from(key.as_str()), canonical(v)))
+                .collect();
+            format!("{{{}}}", fields.join(","))
+        }
+        Value::Array(items) => {
+            let items: Vec<String> = items.iter().map(canonical).collect();
+            format!("[{}]", items.join(","))
+        }
+        Value::Number(n) => {
+            let digits = n.as_i64().map(|i| i.to_string());
+            let digits = digits.unwrap_or_else(|| n.as_f64().map_or("inf".into(), decimal_string));
+            format!("\"{digits}\"")
+        }
+        other => other.to_string(),
+    }
+}
