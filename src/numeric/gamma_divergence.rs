@@ -234,6 +234,26 @@ pub fn divergence_up(a: f64, s: f64, order: f64) -> f64 {
     divergence(a, s, order).hi
 }
 
+/// The limit order `1 + a/s` rounded down; infinite if `s <= 0`.
+pub fn limit_order(a: f64, s: f64) -> f64 {
+    if s.is_nan() || a.is_nan() {
+        return 1.0;
+    }
+    if s <= 0.0 {
+        return f64::INFINITY;
+    }
+    // The nearest double, or the one below if that is beyond the limit, decided exactly.
+    let nearest = (1.0 + a / s).max(1.0);
+    let m = nearest - 1.0;
+    let product = m * s;
+    let error = m.mul_add(s, -product);
+    if a - product >= error {
+        nearest
+    } else {
+        (1.0 + (a / s).next_down()).next_down().max(1.0)
+    }
+}
+
 /// Divergence of Gamma(shape, rate) from Gamma(shape, rate + step): `shape * phi(step/rate)`; infinite at and beyond the
 /// limit order `1 + rate/step`.
 pub fn rate_divergence(shape: f64, rate: f64, step: f64, order: f64) -> Interval {
@@ -315,6 +335,19 @@ mod tests {
         assert!(divergence_up(1.0, 1.0, 2.0_f64.next_down()).is_finite());
         assert!(divergence_up(1.0, -1.0, 1.5).is_infinite());
         assert!(divergence_up(1.0, -2.0, 1.5).is_infinite());
+    }
+
+    #[test]
+    fn limit_orders_round_down() {
+        assert_eq!(limit_order(1.0, 1.0), 2.0);
+        assert_eq!(limit_order(6.0, 1.0), 7.0);
+        assert_eq!(limit_order(3.0, -1.0), f64::INFINITY);
+        for (a, s) in [(0.1, 0.3), (1.0, 3.0), (2.0, 3.0), (7.1, 0.9), (1e6, 7.0)] {
+            let limit = limit_order(a, s);
+            let beyond = limit.next_up().next_up();
+            assert!(divergence_up(a, s, beyond).is_infinite());
+            assert!(divergence_up(a, s, limit.next_down()).is_finite());
+        }
     }
 
     #[test]

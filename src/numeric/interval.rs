@@ -118,6 +118,15 @@ impl Interval {
         self.increasing(libm::expm1).max(Interval::point(-1.0))
     }
 
+    /// Hyperbolic sine, without cancellation near zero: `(u + u/(1 + u))/2` with `u = exp(x) - 1`.
+    pub fn sinh(self) -> Interval {
+        let at = |x: f64| {
+            let u = Interval::point(x).exp_m1();
+            (u + u / (Interval::ONE + u)) / Interval::point(2.0)
+        };
+        Interval::new(at(self.lo).lo, at(self.hi).hi)
+    }
+
     /// `exp(x) - 1 - x`, without cancellation near zero.
     pub fn exp_m1_excess(self) -> Interval {
         if self.magnitude() > 0.5 {
