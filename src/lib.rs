@@ -1,10 +1,15 @@
 //! dpm: a language, compiler and runtime for Bayesian analysis of private data.
 
 pub mod analyze;
+pub mod check;
+pub mod data;
+pub mod dist;
 pub mod mechanism;
 pub mod model;
 pub mod numeric;
 pub mod privacy;
+pub mod private;
 pub mod rules;
+pub mod run;
 pub mod source;
 pub mod syntax;

@@ -50,7 +50,8 @@ pub fn parse_expr(file: FileId, text: &str) -> Result<Expr, Diagnostics> {
     let (Some((_, first)), Some((_, last))) = (words.first(), words.last()) else {
         return Err(vec![*errors::no_expression(file)]);
     };
-    if let Some(complaint) = errors::brackets(file, text, &words) {
+    let unreadable = errors::unreadable(file, text, &words);
+    if let Some(complaint) = unreadable.or_else(|| errors::brackets(file, text, &words)) {
         return Err(vec![*complaint]);
     }
     let (base, piece) = (first.start, text.get(first.start..last.end).unwrap_or(""));

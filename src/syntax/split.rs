@@ -155,14 +155,14 @@ impl Splitter<'_> {
     }
 
     fn starts_line(&self) -> bool {
-        let end_of_previous = self
-            .at
-            .checked_sub(1)
-            .and_then(|i| self.words.get(i))
-            .map_or(0, |(_, range)| range.end);
-        let start = self.words.get(self.at).map_or(0, |(_, range)| range.start);
-        self.text
-            .get(end_of_previous..start)
-            .is_some_and(|gap| gap.contains('\n'))
+        starts_line(self.text, self.words, self.at)
     }
+}
+
+/// Is there a line break between a word and the one before it?
+pub(super) fn starts_line(text: &str, words: &[Word], at: usize) -> bool {
+    let previous = at.checked_sub(1).and_then(|i| words.get(i));
+    let from = previous.map_or(0, |(_, range)| range.end);
+    let to = words.get(at).map_or(from, |(_, range)| range.start);
+    text.get(from..to).is_some_and(|gap| gap.contains('\n'))
 }

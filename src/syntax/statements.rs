@@ -4,7 +4,7 @@ use super::ast::{Expr, Item, ItemKind};
 use super::errors;
 use super::from_pest::{Builder, Read};
 use super::grammar::{self, Rule};
-use super::split::{Body, Piece, Word};
+use super::split::{self, Body, Piece, Word};
 use super::tokens::Token;
 use super::MAX_COMPLAINTS;
 use crate::source::{Diagnostic, Diagnostics, FileId, Span};
@@ -119,7 +119,8 @@ impl<'t> Reader<'t> {
         let (Some((_, first)), Some((_, last))) = (own.first(), own.last()) else {
             return Err(errors::bug(Span::new(file, 0, 0)));
         };
-        if let Some(complaint) = errors::brackets(file, text, own) {
+        let unreadable = errors::unreadable(file, text, own);
+        if let Some(complaint) = unreadable.or_else(|| errors::brackets(file, text, own)) {
             return Err(complaint);
         }
         let base = first.start;
@@ -130,15 +131,30 @@ impl<'t> Reader<'t> {
             base,
             depth: 0,
         };
-        let error = match grammar::read(Rule::piece, text.get(base..last.end).unwrap_or("")) {
+        let parse = |end: usize| grammar::read(Rule::piece, text.get(base..end).unwrap_or(""));
+        let bug = || errors::bug(Span::new(file, base, last.end));
+        let error = match parse(last.end) {
             Ok(mut pairs) => {
                 return match pairs.next() {
                     Some(pair) => build(&mut builder, pair),
-                    None => Err(errors::bug(Span::new(file, base, last.end))),
+                    None => Err(bug()),
                 };
             }
             Err(error) => error,
         };
+        // A whole statement and then a line that starts with no keyword: that line is what is wrong.
+        let stop = errors::stop(words, &range, base, &error);
+        if stop > range.start
+            && stop < range.end
+            && split::starts_line(text, words, stop)
+            && let Some((_, end)) = words.get(stop - 1)
+            && let Ok(mut pairs) = parse(end.end)
+            && let Some(pair) = pairs.next()
+        {
+            let rest = words.get(stop..range.end).unwrap_or(&[]);
+            self.complain(errors::stray(file, text, rest));
+            return build(&mut builder, pair);
+        }
         Err(errors::explain(file, text, words, range, base, &error))
     }
 

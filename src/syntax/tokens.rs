@@ -295,3 +295,9 @@ pub fn is_complete(text: &str) -> bool {
     }
     open == 0 && !last.is_some_and(Token::wants_more)
 }
+
+/// Can `text` stand as a name without quotes?
+pub fn is_name(text: &str) -> bool {
+    let mut words = iter(text);
+    matches!((words.next(), words.next()), (Some((Token::Name, range)), None) if range.len() == text.len())
+}

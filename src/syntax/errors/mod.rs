@@ -1,43 +1,70 @@
-//! Syntax complaints in the user's words; no grammar rule is ever named.
+//! Syntax complaints in the user's words, keyed by the statement's keyword and where it broke.
 
+mod clauses;
+mod expected;
 mod places;
+mod scene;
 mod structure;
+mod tables;
+mod types;
+mod values;
 
 use std::ops::Range;
 
-use pest::error::{Error, InputLocation};
+use pest::error::{Error, ErrorVariant, InputLocation};
 
 pub(super) use places::*;
 pub(super) use structure::*;
+pub(super) use values::unreadable;
 
 use super::grammar::Rule;
 use super::split::Word;
-use crate::source::{Diagnostic, FileId, Span};
+use super::tokens::Token;
+use crate::source::{FileId, Span};
+use scene::Scene;
 
-/// Why pest stopped in the words `range`, which start at byte `base`.
+/// Where pest stopped, as an index into `words`; the words `own` start at byte `base`.
+pub(super) fn stop(words: &[Word], own: &Range<usize>, base: usize, error: &Error<Rule>) -> usize {
+    let at = match error.location {
+        InputLocation::Pos(at) | InputLocation::Span((at, _)) => base.saturating_add(at),
+    };
+    let after = words.partition_point(|(_, word)| word.end <= at);
+    after.clamp(own.start, own.end)
+}
+
+/// Why pest stopped in the words `own`, which start at byte `base`.
 pub(super) fn explain(
     file: FileId,
     text: &str,
     words: &[Word],
-    range: Range<usize>,
+    own: Range<usize>,
     base: usize,
     error: &Error<Rule>,
-) -> Box<Diagnostic> {
-    let at = match error.location {
-        InputLocation::Pos(at) | InputLocation::Span((at, _)) => base + at,
+) -> Complaint {
+    let at = stop(words, &own, base, error);
+    let ErrorVariant::ParsingError { positives, .. } = &error.variant else {
+        // Pest's own limits: the stack or the number of calls.
+        let start = words.get(at).map_or(base, |word| word.1.start);
+        return too_deep(Span::new(file, start, start));
     };
-    let span = words
-        .get(range)
-        .unwrap_or(&[])
-        .iter()
-        .find(|(_, word)| word.start >= at)
-        .map_or(Span::new(file, at, at), |(_, word)| {
-            Span::new(file, word.start, word.end)
-        });
-    let found = text
-        .get(span.start as usize..span.end as usize)
-        .unwrap_or("");
+    let scene = Scene::new(file, text, words, own, at, positives);
+    let statement = match scene.keyword() {
+        Token::Use => clauses::use_(&scene),
+        Token::Budget => clauses::budget(&scene),
+        Token::Private | Token::Public => tables::table(&scene),
+        Token::Param => clauses::param(&scene),
+        Token::Observe => clauses::observe(&scene),
+        Token::Release => clauses::release(&scene),
+        Token::Let | Token::Output => clauses::binding(&scene),
+        Token::Each => clauses::each(&scene),
+        Token::Fn | Token::Model => clauses::function(&scene),
+        _ => None,
+    };
     Box::new(
-        Diagnostic::new("E0001", format!("unexpected `{found}`")).label(span, "not expected here"),
+        scene
+            .keyword_as_name()
+            .or(statement)
+            .or_else(|| values::value(&scene))
+            .unwrap_or_else(|| expected::generic(&scene)),
     )
 }

@@ -1,0 +1,217 @@
+//! Aggregates: one value for all rows of a table, for a public vector, or for a released posterior.
+
+use super::expressions::node;
+use super::messages::type_text;
+use super::operators::as_vector;
+use super::{Checked, Checker, Stop, vectors};
+use crate::model::{Builtin, Expr, ExprKind, Label, Range, Relation, TableId, Type};
+use crate::source::{Diagnostic, Span};
+
+impl Checker<'_> {
+    /// `sum mean min max sd count histogram quantile density cdf` of checked arguments.
+    pub(super) fn aggregate(&mut self, name: &str, args: Vec<Expr>, span: Span) -> Checked<Expr> {
+        let Some(first) = args.first() else { return Err(Stop) };
+        match (first.label, &first.ty) {
+            (_, Type::Posterior(_)) => self.posterior_summary(name, args, span),
+            (Label::Row(t) | Label::Mix(t), _) => self.row_aggregate(name, t, args, span),
+            (Label::Public | Label::Latent, _) => self.vector_summary(name, args, span),
+            (Label::Aggregate(_), ty) if as_vector(ty).is_some() => self.vector_summary(name, args, span),
+            (Label::Aggregate(_), _) => self.fail(
+                Diagnostic::new("E0209", format!("`{name}` of one number")).label(first.span, "already one value for the whole table"),
+            ),
+        }
+    }
+
+    fn row_aggregate(&mut self, name: &str, t: TableId, args: Vec<Expr>, span: Span) -> Checked<Expr> {
+        let Some(x) = args.first() else { return Err(Stop) };
+        if let Label::Mix(_) = x.label {
+            let x = x.clone();
+            return self.data_used_twice(&x, span);
+        }
+        let private = self.table(t).is_some_and(|t| t.private);
+        let secret = private && self.secret_size(t);
+        let label = if private { Label::Aggregate(t) } else { Label::Public };
+        let range = x.ty.range();
+        let numeric = x.ty.is_scalar_number() || matches!(x.ty, Type::Vector(_) | Type::Counts { .. });
+        let whole = matches!(x.ty, Type::Bool | Type::Int(_) | Type::Counts { .. });
+        let (op, ty) = match name {
+            "sum" | "mean" if numeric => {
+                let mean = name == "mean";
+                if mean && secret {
+                    return self.secret_mean(x, t, span);
+                }
+                let r = if mean { range.unwrap_or(Range::ALL) } else { Range::ALL };
+                let ty = match as_vector(&x.ty) {
+                    Some(v) => Type::Vector(vectors::boxed(v.dim, r, v.levels)),
+                    None if whole && !mean => Type::Int(Range::ALL),
+                    None => Type::Real(r),
+                };
+                (if mean { Builtin::RowMean } else { Builtin::RowSum }, ty)
+            }
+            "count" if x.ty == Type::Bool => (Builtin::RowSum, Type::Int(Range::new(0.0, f64::INFINITY))),
+            "min" | "max" if x.ty.is_scalar_number() => {
+                (if name == "min" { Builtin::RowMin } else { Builtin::RowMax }, Type::Real(range.unwrap_or(Range::ALL)))
+            }
+            "histogram" => {
+                let (dim, levels) = match &x.ty {
+                    Type::Category(l) => (l.len() as u64, Some(l.clone())),
+                    Type::Bool => (2, Some(std::sync::Arc::new(vec!["false".to_string(), "true".to_string()]))),
+                    Type::Int(r) if r.is_finite() && r.hi - r.lo < super::types::MAX_DIM as f64 => {
+                        let names = (r.lo as i64..=r.hi as i64).map(|i| i.to_string()).collect();
+                        ((r.hi - r.lo) as u64 + 1, Some(std::sync::Arc::new(names)))
+                    }
+                    other => {
+                        let what = type_text(other);
+                        return self.fail(
+                            Diagnostic::new("E0202", "a histogram needs public bins")
+                                .label(x.span, what)
+                                .help("a category, a bool, or an int with both bounds: int in 0..120"),
+                        );
+                    }
+                };
+                (Builtin::RowHistogram, Type::Vector(vectors::boxed(dim, Range::new(0.0, f64::INFINITY), levels)))
+            }
+            "quantile" if x.ty.is_scalar_number() => {
+                let Some(q) = args.get(1) else { return Err(Stop) };
+                if q.label != Label::Public || !q.ty.range().is_some_and(|r| r.within(Range::UNIT)) || !q.ty.is_scalar_number() {
+                    let d = Diagnostic::new("E0203", "a quantile level lies between 0 and 1").label(q.span, type_text(&q.ty));
+                    return self.fail(d.help("quantile(x, 0.95)"));
+                }
+                (Builtin::RowQuantile, Type::Real(range.unwrap_or(Range::ALL)))
+            }
+            "sd" => {
+                let written = self.written(x.span);
+                return self.fail(
+                    Diagnostic::new("E0202", "an exact sd has no simple sensitivity")
+                        .label(span, "not a sum over rows")
+                        .help(format!("release the two moments:   release m1 = mean({written})   and   release m2 = mean({written}^2)")),
+                );
+            }
+            _ => {
+                let what = type_text(&x.ty);
+                return self.fail(Diagnostic::new("E0209", format!("`{name}` needs numbers")).label(x.span, what));
+            }
+        };
+        Ok(node(ExprKind::Call(op, args), ty, label, span))
+    }
+
+    /// Is the number of rows in sight secret: by the header, or inside `each` over a private key?
+    fn secret_size(&self, t: TableId) -> bool {
+        let group_secret = self.group.and_then(|g| self.groups.get(g)).is_some_and(|g| g.table == t && !g.public_key);
+        group_secret || self.table(t).is_some_and(|t| t.relation == Relation::AddRemove)
+    }
+
+    fn secret_mean<T>(&mut self, x: &Expr, t: TableId, span: Span) -> Checked<T> {
+        let Some(table) = self.table(t) else { return Err(Stop) };
+        let (name, header, n) = (table.name.clone(), table.rows_span, table.count_name.clone().unwrap_or_else(|| "n".into()));
+        let written = self.written(x.span);
+        let (s, c) = (self.fresh_name("s"), self.fresh_name("c"));
+        self.fail(
+            Diagnostic::new("E0104", format!("a mean needs the number of rows of `{name}`, which is secret"))
+                .label(span, "divides by the number of rows")
+                .label(header, "secret here: neighbours add or remove one unit")
+                .cause("with a secret n, the exact number of rows is itself private data")
+                .help(format!(
+                    "release sum and count:   release {s} = sum({written})   release {c} = count()   output average = {s} / max({c}, 1)\nor make n public:        private {name}[{n}] {{ ... }}     neighbours then replace one row"
+                )),
+        )
+    }
+
+    /// `count()`: all rows of the program's one private table (or of the `each` it stands in).
+    pub(super) fn count_rows(&mut self, span: Span) -> Checked<Expr> {
+        let private: Vec<usize> = (0..self.program.tables.len()).filter(|i| self.program.tables.get(*i).is_some_and(|t| t.private)).collect();
+        let t = match (self.group, private.as_slice()) {
+            (Some(g), _) => self.groups.get(g).map(|g| g.table),
+            (None, [one]) => Some(TableId(*one)),
+            _ => None,
+        };
+        let Some(t) = t else {
+            return self.fail(
+                Diagnostic::new("E0206", "`count()` needs exactly one private table")
+                    .label(span, format!("this program has {}", private.len()))
+                    .help("count(x >= 0) counts the rows of the table of x"),
+            );
+        };
+        let secret = self.table(t).is_some_and(|t| t.relation == Relation::AddRemove);
+        let grouped = self.group.is_some();
+        if !secret && !grouped {
+            return Ok(node(ExprKind::RowCount(t), Type::Int(self.count_range(t)), Label::Public, span));
+        }
+        let public_sizes = !secret && self.group.and_then(|g| self.groups.get(g)).is_some_and(|g| g.public_key);
+        let label = if public_sizes { Label::Public } else { Label::Aggregate(t) };
+        Ok(node(ExprKind::Call(Builtin::RowCountAgg, vec![]), Type::Int(Range::new(0.0, f64::INFINITY)), label, span))
+    }
+
+    /// What the header says about a public number of rows.
+    pub(super) fn count_range(&self, t: TableId) -> Range {
+        let rows = self.table(t).map(|t| t.rows);
+        match rows {
+            Some(r) => match r.exactly {
+                Some(n) => Range::point(n as f64),
+                None => Range::new(r.at_least as f64, f64::INFINITY),
+            },
+            None => Range::new(0.0, f64::INFINITY),
+        }
+    }
+
+    fn vector_summary(&mut self, name: &str, args: Vec<Expr>, span: Span) -> Checked<Expr> {
+        let label = self.join_all(&args, span)?;
+        let Some(v) = args.first().and_then(|a| as_vector(&a.ty)) else {
+            let Some(a) = args.first() else { return Err(Stop) };
+            let what = type_text(&a.ty);
+            let d = Diagnostic::new("E0209", format!("`{name}` needs a vector, or a column of a table")).label(a.span, what);
+            return self.fail(d);
+        };
+        let n = v.dim as f64;
+        let r = v.range;
+        let (op, range) = match name {
+            "sum" | "count" => (Builtin::VecSum, Range::new(if r.lo == 0.0 { 0.0 } else { r.lo * n }, if r.hi == 0.0 { 0.0 } else { r.hi * n })),
+            "mean" => (Builtin::VecMean, r),
+            "min" => (Builtin::VecMin, r),
+            "max" => (Builtin::VecMax, r),
+            "sd" => (Builtin::VecSd, Range::new(0.0, r.width())),
+            "quantile" => (Builtin::VecQuantile, r),
+            _ => {
+                let d = Diagnostic::new("E0209", format!("`{name}` needs a released posterior or rows")).label(span, "not for a plain vector");
+                return self.fail(d);
+            }
+        };
+        let ty = match args.get(1).map(|q| &q.ty) {
+            Some(Type::Vector(q)) if name == "quantile" => Type::Vector(vectors::boxed(q.dim, range, None)),
+            _ => Type::Real(range),
+        };
+        Ok(node(ExprKind::Call(op, args), ty, label, span))
+    }
+
+    fn posterior_summary(&mut self, name: &str, args: Vec<Expr>, span: Span) -> Checked<Expr> {
+        let Some(Type::Posterior(inner)) = args.first().map(|a| a.ty.clone()) else { return Err(Stop) };
+        let range = inner.range().unwrap_or(Range::ALL);
+        let op = match (name, args.len()) {
+            ("mean", 1) => Builtin::PosteriorMean,
+            ("sd", 1) => Builtin::PosteriorSd,
+            ("quantile", 2) => Builtin::PosteriorQuantile,
+            ("density", 2) => Builtin::PosteriorDensity,
+            ("cdf", 2) => Builtin::PosteriorCdf,
+            _ => {
+                return self.fail(
+                    Diagnostic::new("E0209", format!("`{name}` is not defined for a posterior"))
+                        .label(span, "a released posterior")
+                        .help("mean, sd, quantile, density, cdf"),
+                );
+            }
+        };
+        let out = match op {
+            Builtin::PosteriorMean | Builtin::PosteriorQuantile => range,
+            Builtin::PosteriorCdf => Range::UNIT,
+            _ => Range::new(0.0, f64::INFINITY),
+        };
+        let ty = match (args.get(1).map(|q| &q.ty), inner.as_ref()) {
+            (Some(Type::Vector(q)), _) => Type::Vector(vectors::boxed(q.dim, out, None)),
+            (_, inner) => match as_vector(inner) {
+                Some(v) => Type::Vector(vectors::boxed(v.dim, out, v.levels)),
+                None => Type::Real(out),
+            },
+        };
+        Ok(node(ExprKind::Call(op, args), ty, Label::Public, span))
+    }
+}

@@ -1,0 +1,344 @@
+//! Calls of built-in functions: arity, names of arguments, types.
+
+use super::expressions::node;
+use super::messages::type_text;
+use super::operators::as_vector;
+use super::scope::Binding;
+use super::{Checked, Checker, Stop, vectors};
+use crate::model::{Builtin, Expr, ExprKind, Label, Norms, Range, Type};
+use crate::source::{Diagnostic, Span};
+use crate::syntax::ast;
+
+/// Scalar functions of one argument, applied by component to vectors.
+const SCALAR: &[(&str, Builtin)] = &[
+    ("abs", Builtin::Abs),
+    ("exp", Builtin::Exp),
+    ("log", Builtin::Log),
+    ("log1p", Builtin::Log1p),
+    ("sqrt", Builtin::Sqrt),
+    ("tanh", Builtin::Tanh),
+    ("inv_logit", Builtin::InvLogit),
+    ("logit", Builtin::Logit),
+    ("Phi", Builtin::Phi),
+    ("floor", Builtin::Floor),
+    ("round", Builtin::Round),
+];
+
+/// Every built-in function with the way it is written: for arity messages, completion and `dpm explain`.
+pub const SIGNATURES: &[(&str, &str)] = &[
+    ("abs", "abs(x)"),
+    ("exp", "exp(x)"),
+    ("log", "log(x), x > 0"),
+    ("log1p", "log1p(x), x > -1"),
+    ("sqrt", "sqrt(x), x >= 0"),
+    ("tanh", "tanh(x)"),
+    ("inv_logit", "inv_logit(x)"),
+    ("logit", "logit(p), 0 < p < 1"),
+    ("Phi", "Phi(x), the normal cdf"),
+    ("floor", "floor(x)"),
+    ("round", "round(x), half to even"),
+    ("min", "min(x, y), or min(v) of a vector or of rows"),
+    ("max", "max(x, y), or max(v) of a vector or of rows"),
+    ("clip", "clip(x, lo, hi)"),
+    ("dot", "dot(w, x)"),
+    ("append", "append(a, b)"),
+    ("rep", "rep(value, times)"),
+    ("length", "length(v)"),
+    ("norm", "norm(v), Euclidean"),
+    ("levels", "levels(category)"),
+    ("project", "project(l2(c), v), l1 or linf as well"),
+    ("sum", "sum(x) of rows or of a vector"),
+    ("mean", "mean(x) of rows, of a vector or of a posterior"),
+    ("sd", "sd(v) of a public vector or of a posterior"),
+    ("count", "count(), count(condition)"),
+    ("histogram", "histogram(category)"),
+    ("quantile", "quantile(x, q)"),
+    ("density", "density(posterior, x)"),
+    ("cdf", "cdf(posterior, x)"),
+    ("simulate", "simulate(binomial(100, p), times = 1000)"),
+];
+
+pub(super) fn name_of(op: Builtin) -> String {
+    match op {
+        Builtin::Div => "a division".into(),
+        Builtin::Pow => "a power".into(),
+        _ => SCALAR.iter().find(|(_, b)| *b == op).map_or_else(|| format!("{op:?}").to_lowercase(), |(n, _)| format!("`{n}`")),
+    }
+}
+
+pub(super) fn is_builtin(name: &str) -> bool {
+    SIGNATURES.iter().any(|(n, _)| *n == name) || matches!(name, "draw" | "draws" | "posterior" | "certificate" | "rule" | "status" | "sensitivity" | "label")
+}
+
+impl Checker<'_> {
+    pub(super) fn call(&mut self, callee: &ast::Expr, args: &[ast::Arg], span: Span) -> Checked<Expr> {
+        let ast::ExprKind::Name(name) = &callee.kind else {
+            return self.fail(
+                Diagnostic::new("E0206", "only a named function can be called").label(callee.span, "not the name of a function"),
+            );
+        };
+        match self.scopes.find(name).map(|e| e.binding.clone()) {
+            Some(Binding::Fn(def)) => return self.inline_fn(name, &def, args, span),
+            Some(Binding::Model(_)) => {
+                return self.fail(
+                    Diagnostic::new("E0209", format!("the model `{name}` is used inside an expression"))
+                        .label(span, "a model declares parameters")
+                        .help(format!("give its result a name first:   let p = {}", self.written(span))),
+                );
+            }
+            Some(Binding::Poisoned) => return Err(Stop),
+            _ => {}
+        }
+        if is_builtin(name) {
+            return self.builtin(name, args, span);
+        }
+        if crate::dist::find(name).is_some() {
+            return self.fail(
+                Diagnostic::new("E0209", format!("`{name}` is a distribution"))
+                    .label(span, "a distribution stands after `~`, or inside `simulate`")
+                    .help(format!("param p ~ {0}   or   simulate({0}, times = 100)", self.written(span))),
+            );
+        }
+        let mut names: Vec<String> = SIGNATURES.iter().map(|(n, _)| n.to_string()).collect();
+        names.extend(self.scopes.visible().into_iter().map(String::from));
+        names.extend(crate::dist::DISTRIBUTIONS.iter().map(|d| d.name.to_string()));
+        let near = crate::source::suggest::did_you_mean(name, names.iter().map(String::as_str));
+        let d = Diagnostic::new("E0206", format!("there is no function `{name}`")).label(callee.span, "unknown function");
+        self.fail(match near {
+            Some(n) => d.help(format!("did you mean `{n}`?")),
+            None => d.help(format!("define it: fn {name}(x) = ..., or open a module: use std.regression")),
+        })
+    }
+
+    pub(super) fn arity(&self, what: &str, signature: &str, span: Span) -> Diagnostic {
+        Diagnostic::new("E0208", format!("{what} is called with other arguments")).label(span, "wrong number or names of arguments").help(signature)
+    }
+
+    fn wrong_call<T>(&mut self, name: &str, span: Span) -> Checked<T> {
+        let signature = SIGNATURES.iter().find(|(n, _)| *n == name).map_or(name, |(_, s)| *s);
+        let d = self.arity(&format!("`{name}`"), signature, span);
+        self.fail(d)
+    }
+
+    fn builtin(&mut self, name: &str, args: &[ast::Arg], span: Span) -> Checked<Expr> {
+        if name == "simulate" {
+            return self.simulate(args, span);
+        }
+        if args.iter().any(|a| a.name.is_some()) {
+            return self.wrong_call(name, span);
+        }
+        match (name, args) {
+            ("levels", [a]) => {
+                let e = self.expr(&a.value)?;
+                match e.ty.levels() {
+                    Some(l) => Ok(super::expressions::number(l.len() as f64, span)),
+                    None => {
+                        let what = type_text(&e.ty);
+                        self.fail(Diagnostic::new("E0209", "`levels` needs a category").label(e.span, what))
+                    }
+                }
+            }
+            ("project", [ball, v]) => self.project(&ball.value, &v.value, span),
+            ("count", []) => self.count_rows(span),
+            _ => {
+                let values: Vec<ast::Expr> = args.iter().map(|a| a.value.clone()).collect();
+                let checked = self.exprs(&values)?;
+                self.builtin_values(name, checked, span)
+            }
+        }
+    }
+
+    fn builtin_values(&mut self, name: &str, args: Vec<Expr>, span: Span) -> Checked<Expr> {
+        if let (Some((_, op)), 1) = (SCALAR.iter().find(|(n, _)| *n == name), args.len()) {
+            return self.apply(*op, args, span);
+        }
+        match (name, args.len()) {
+            ("min", 2) => self.apply(Builtin::Min, args, span),
+            ("max", 2) => match args.as_slice() {
+                [_, zero] if zero.constant() == Some(0.0) => self.apply(Builtin::Max, args, span),
+                _ => self.apply(Builtin::Max, args, span),
+            },
+            ("clip", 3) => self.clip(args, span),
+            ("dot", 2) => self.dot(args, span),
+            ("append", 2) => self.list(args, span),
+            ("rep", 2) => self.rep(args, span),
+            ("length" | "norm", 1) => self.measure_vector(name, args, span),
+            ("sum" | "mean" | "min" | "max" | "sd" | "count" | "histogram", 1) | ("quantile" | "density" | "cdf", 2) => {
+                self.aggregate(name, args, span)
+            }
+            _ => self.wrong_call(name, span),
+        }
+    }
+
+    fn clip(&mut self, args: Vec<Expr>, span: Span) -> Checked<Expr> {
+        let label = self.join_all(&args, span)?;
+        let [x, lo, hi] = args.as_slice() else { return Err(Stop) };
+        let (Some(rx), Some(rl), Some(rh)) = (x.ty.range(), lo.ty.range(), hi.ty.range()) else {
+            return self.wrong_call("clip", span);
+        };
+        if rl.is_point() && rh.is_point() && rl.lo > rh.lo {
+            return self.fail(
+                Diagnostic::new("E0203", "the bounds of `clip` are the wrong way round")
+                    .label(span, format!("{} is above {}", rl.lo, rh.lo))
+                    .help(format!("clip({}, {}, {})", self.written(x.span), rh.lo, rl.lo)),
+            );
+        }
+        // max(lo, min(x, hi)): monotone in all three.
+        let out = Range::new(rl.lo.max(rx.lo.min(rh.lo)), rl.hi.max(rx.hi.min(rh.hi)));
+        let ty = match &x.ty {
+            Type::Vector(v) => {
+                let mut t = vectors::boxed(v.dim, out, v.levels.clone());
+                t.diam = vectors::least(t.diam, v.diam);
+                Type::Vector(t)
+            }
+            Type::Int(_) | Type::Bool if lo.ty.range().is_some_and(|r| r.lo.fract() == 0.0 && r.is_point()) && rh.is_point() && rh.lo.fract() == 0.0 => Type::Int(out),
+            t if t.is_scalar_number() => Type::Real(out),
+            other => {
+                let what = type_text(other);
+                return self.fail(Diagnostic::new("E0209", "`clip` needs a number").label(x.span, what));
+            }
+        };
+        Ok(node(ExprKind::Call(Builtin::Clip, args), ty, label, span))
+    }
+
+    fn dot(&mut self, args: Vec<Expr>, span: Span) -> Checked<Expr> {
+        let label = self.join_all(&args, span)?;
+        let [a, b] = args.as_slice() else { return Err(Stop) };
+        let (Some(x), Some(y)) = (as_vector(&a.ty), as_vector(&b.ty)) else {
+            let (ta, tb) = (type_text(&a.ty), type_text(&b.ty));
+            return self.fail(Diagnostic::new("E0209", "`dot` needs two vectors").label(a.span, ta).label(b.span, tb));
+        };
+        if x.dim != y.dim {
+            return self.fail(
+                Diagnostic::new("E0201", format!("{} weights for {} features", x.dim, y.dim))
+                    .label(a.span, format!("{} components", x.dim))
+                    .label(b.span, format!("{} components", y.dim))
+                    .help(format!("vector[{}] on both sides", y.dim)),
+            );
+        }
+        let bound = vectors::mul_up(x.sup.l2, y.sup.l2).min(vectors::mul_up(x.sup.l1, y.sup.linf)).min(vectors::mul_up(x.sup.linf, y.sup.l1));
+        let each = super::ranges::binary(Builtin::Mul, x.range, y.range).unwrap_or(Range::ALL);
+        let d = x.dim as f64;
+        let by_parts = Range::new(d * each.lo, d * each.hi);
+        let bound = vectors::mul_up(bound, 1.0 + 4.0 * f64::EPSILON * (d + 1.0));
+        let out = Range::new((-bound).max(by_parts.lo.min(by_parts.hi)).min(bound), bound.min(by_parts.hi).max(-bound));
+        Ok(node(ExprKind::Call(Builtin::Dot, args), Type::Real(out), label, span))
+    }
+
+    fn rep(&mut self, args: Vec<Expr>, span: Span) -> Checked<Expr> {
+        let [x, times] = args.as_slice() else { return Err(Stop) };
+        let times_n = times.constant().filter(|t| t.fract() == 0.0 && *t >= 1.0 && *t <= super::types::MAX_DIM as f64);
+        let (Some(n), true) = (times_n, x.ty.is_scalar_number()) else { return self.wrong_call("rep", span) };
+        let ty = Type::Vector(vectors::boxed(n as u64, x.ty.range().unwrap_or(Range::ALL), None));
+        let label = x.label;
+        Ok(node(ExprKind::Call(Builtin::Rep, args), ty, label, span))
+    }
+
+    fn measure_vector(&mut self, name: &str, args: Vec<Expr>, span: Span) -> Checked<Expr> {
+        let [v] = args.as_slice() else { return Err(Stop) };
+        let Some(t) = as_vector(&v.ty) else { return self.wrong_call(name, span) };
+        if name == "length" {
+            return Ok(super::expressions::number(t.dim as f64, span));
+        }
+        let label = v.label;
+        Ok(node(ExprKind::Call(Builtin::Norm, args), Type::real(0.0, t.sup.l2), label, span))
+    }
+
+    fn project(&mut self, ball: &ast::Expr, v: &ast::Expr, span: Span) -> Checked<Expr> {
+        let (name, radius) = match &ball.kind {
+            ast::ExprKind::Call(f, args) => match (&f.kind, args.as_slice()) {
+                (ast::ExprKind::Name(n), [r]) => (n.as_str(), Some(r)),
+                _ => ("", None),
+            },
+            _ => ("", None),
+        };
+        let (op, p) = match name {
+            "l1" => (Builtin::ProjectL1, 1),
+            "l2" => (Builtin::ProjectL2, 2),
+            "linf" => (Builtin::ProjectLinf, 0),
+            _ => return self.wrong_call("project", span),
+        };
+        let Some(radius) = radius else { return self.wrong_call("project", span) };
+        let (r, v) = (self.expr(&radius.value)?, self.expr(v)?);
+        let label = self.join_all(&[v.clone(), r.clone()], span)?;
+        let (Some(t), Some(range)) = (as_vector(&v.ty), r.ty.range()) else { return self.wrong_call("project", span) };
+        if !(range.lo > 0.0 && range.hi.is_finite()) || r.label != Label::Public {
+            return self.fail(
+                Diagnostic::new("E0202", "a ball needs a positive, finite, public radius")
+                    .label(r.span, type_text(&r.ty))
+                    .help("project(l2(1), x)"),
+            );
+        }
+        let mut out = vectors::ball(t.dim, p, range.hi);
+        out.range = Range::new(t.range.lo.min(0.0).max(out.range.lo), t.range.hi.max(0.0).min(out.range.hi));
+        out.sup = vectors::least(out.sup, t.sup);
+        let boxed = vectors::boxed(t.dim, out.range, None);
+        out.diam = vectors::tighten(vectors::least(out.diam, boxed.diam), t.dim);
+        out.sup = vectors::tighten(vectors::least(out.sup, boxed.sup), t.dim);
+        out.levels = t.levels.clone();
+        Ok(node(ExprKind::Call(op, vec![v, r]), Type::Vector(out), label, span))
+    }
+
+    /// `simulate(binomial(100, p), times = 1000)`: fresh public randomness, free.
+    fn simulate(&mut self, args: &[ast::Arg], span: Span) -> Checked<Expr> {
+        let (dist, times) = match args {
+            [d] => (&d.value, None),
+            [d, t] if t.name.as_ref().is_none_or(|n| n.value == "times") => (&d.value, Some(&t.value)),
+            _ => return self.wrong_call("simulate", span),
+        };
+        let ast::ExprKind::Call(f, dist_args) = &dist.kind else { return self.wrong_call("simulate", span) };
+        let ast::ExprKind::Name(family) = &f.kind else { return self.wrong_call("simulate", span) };
+        let times = times.map_or(Ok(1), |t| self.whole_constant(t, "the number of simulations"))?;
+        if times > 100_000_000 {
+            return self.fail(Diagnostic::new("E0201", "too many simulations").label(span, "at most 100000000").help("times = 10000"));
+        }
+        let call = ast::Call { path: vec![crate::source::Spanned::new(family.clone(), f.span)], args: dist_args.clone(), span: dist.span };
+        let (dist, values) = self.distribution(&call)?;
+        let label = self.join_all(&values, span)?;
+        let ty = match dist.support {
+            crate::dist::Support::Bool => Type::Bool,
+            crate::dist::Support::CountsToFirst => Type::Int(Range::new(0.0, values.first().and_then(|n| n.ty.range()).map_or(f64::INFINITY, |r| r.hi))),
+            crate::dist::Support::Counts => Type::Int(Range::new(0.0, f64::INFINITY)),
+            crate::dist::Support::Categories => Type::Int(Range::new(1.0, values.first().and_then(|v| as_vector(&v.ty)).map_or(1.0, |v| v.dim as f64))),
+            crate::dist::Support::Real(r) => Type::Real(r),
+            crate::dist::Support::BetweenArgs => Type::Real(Range::ALL),
+            _ => {
+                return self.fail(
+                    Diagnostic::new("E0209", format!("`simulate` draws single numbers, not from `{}`", dist.name)).label(span, "a distribution of vectors"),
+                );
+            }
+        };
+        let range = ty.range().unwrap_or(Range::ALL);
+        let mut call_args = vec![node(ExprKind::Text(dist.name.to_string()), Type::Text, Label::Public, f.span)];
+        call_args.extend(values);
+        call_args.push(super::expressions::number(times as f64, span));
+        let ty = if times == 1 { ty } else { Type::Vector(vectors::boxed(times, range, None)) };
+        Ok(node(ExprKind::Call(Builtin::Simulate, call_args), ty, label, span))
+    }
+
+    /// A public number known now.
+    pub(super) fn public_constant(&mut self, e: &ast::Expr, what: &str) -> Checked<f64> {
+        let value = self.expr(e)?;
+        if value.label != Label::Public {
+            let d = Diagnostic::new("E0102", format!("{what} may not depend on private data or parameters")).label(value.span, "not a public constant");
+            let d = self.label_column(d, &value, "private");
+            return self.fail(d.help("write a public number"));
+        }
+        match value.constant() {
+            Some(x) if !x.is_nan() => Ok(x),
+            _ => {
+                let ty = type_text(&value.ty);
+                self.fail(
+                    Diagnostic::new("E0209", format!("{what} must be a number known when the program is checked"))
+                        .label(value.span, ty)
+                        .help("write a literal"),
+                )
+            }
+        }
+    }
+}
+
+/// Norm facts of a scalar of this range.
+pub(super) fn scalar_norms(range: Range) -> (Norms, Norms) {
+    (Norms::scalar(range.magnitude()), Norms::scalar(range.width()))
+}

@@ -1,0 +1,362 @@
+//! Tables, public scalars and the budget: what a program is about.
+
+use super::scope::Binding;
+use super::{Checked, Checker, Stop};
+use crate::model::{
+    Budget, BudgetKind, Column, ColumnId, Expr, ExprKind, Label, Levels, Relation, RowCount, Scalar, ScalarId, Table, TableId, Type,
+};
+use crate::source::{Diagnostic, Span};
+use crate::syntax::ast;
+use std::rc::Rc;
+
+/// The most rows a unit may have; far above any use, small enough for exact arithmetic.
+const MAX_UNIT_ROWS: u64 = 1_000_000_000;
+
+impl Checker<'_> {
+    /// Declares every table, public scalar and the budget, wherever they stand in the file.
+    pub(super) fn declare_tables(&mut self, items: &[ast::Item]) {
+        for item in items {
+            let _reported = match &item.kind {
+                ast::ItemKind::PublicScalar { name, ty, value } => self.public_scalar(name, ty, value.as_ref(), item.span),
+                ast::ItemKind::Private(t) => self.declare_table(t, true, item.span),
+                ast::ItemKind::PublicTable(t) => self.declare_table(t, false, item.span),
+                _ => continue,
+            };
+        }
+        for item in items {
+            if let ast::ItemKind::Budget { call } = &item.kind {
+                let _reported = self.declare_budget(call, item.span);
+            }
+        }
+    }
+
+    fn public_scalar(&mut self, name: &ast::Name, ty: &ast::Type, value: Option<&ast::Expr>, span: Span) -> Checked<()> {
+        let ty = match self.declared_type(ty) {
+            Ok(ty) if ty.is_scalar_number() => ty,
+            Ok(_) => {
+                return self.fail(
+                    Diagnostic::new("E0209", format!("`{}` must be a number", name.value))
+                        .label(ty.span, "a public value is bool, int or real; declare a table for more")
+                        .help(format!("public {}: real in [0, 10]", name.value)),
+                );
+            }
+            Err(Stop) => {
+                self.scopes.bind(&name.value, Binding::Poisoned, name.span);
+                return Err(Stop);
+            }
+        };
+        let value = value.map(|v| self.public_constant(v, "a public value")).transpose()?;
+        if let (Some(x), Some(range)) = (value, ty.range())
+            && !range.contains(x)
+        {
+            return self.fail(
+                Diagnostic::new("E0203", format!("`{}` is outside its declared domain", name.value))
+                    .label(span, format!("{x} is not in {}", super::messages::range_text(range))),
+            );
+        }
+        let id = ScalarId(self.program.scalars.len());
+        let bound = value.map(|x| super::expressions::number(x, span));
+        match &bound {
+            Some(e) => self.define(name, Binding::Value(Rc::new(e.clone())))?,
+            None => self.define(name, Binding::Scalar(id))?,
+        }
+        self.program.scalars.push(Scalar { name: name.value.clone(), ty, value: bound, span });
+        Ok(())
+    }
+
+    fn declare_table(&mut self, t: &ast::Table, private: bool, span: Span) -> Checked<()> {
+        let id = TableId(self.program.tables.len());
+        let header = self.table_header(t, private);
+        // Columns are declared even if the header is wrong, so that their uses make no second error.
+        let placeholder = Table {
+            name: t.name.value.clone(),
+            private,
+            relation: Relation::ReplaceOne,
+            count_name: None,
+            rows: RowCount { at_least: 0, exactly: None },
+            unit: None,
+            columns: vec![],
+            span,
+            rows_span: t.rows.span,
+        };
+        let (relation, rows, count_name) = match header {
+            Ok(h) => h,
+            Err(Stop) => (Relation::ReplaceOne, RowCount { at_least: 0, exactly: None }, None),
+        };
+        self.program.tables.push(Table { relation, rows, count_name: count_name.clone(), ..placeholder });
+        self.define(&t.name, Binding::Table(id))?;
+        for column in &t.columns {
+            let column = self.declare_column(t, column);
+            if let (Ok(column), Some(table)) = (column, self.program.tables.get_mut(id.0)) {
+                table.columns.push(column);
+            }
+        }
+        if let ast::RowsKind::Named { secret, name, .. } = &t.rows.kind {
+            let binding = if *secret && private {
+                Binding::SecretCount(id)
+            } else {
+                let ty = Type::Int(self.count_range(id));
+                Binding::Value(Rc::new(Expr { kind: ExprKind::RowCount(id), ty, label: Label::Public, span: name.span }))
+            };
+            self.define(name, binding)?;
+        }
+        if let Some(unit) = &t.unit {
+            let unit = self.unit(t, unit, private)?;
+            if let Some(table) = self.program.tables.get_mut(id.0) {
+                table.unit = Some(unit);
+            }
+        }
+        if private { self.same_relation(id) } else { Ok(()) }
+    }
+
+    fn table_header(&mut self, t: &ast::Table, private: bool) -> Checked<(Relation, RowCount, Option<String>)> {
+        match &t.rows.kind {
+            ast::RowsKind::Exactly(0) => self.fail(
+                Diagnostic::new("E0203", format!("`{}` is declared to have no rows", t.name.value))
+                    .label(t.rows.span, "at least 1")
+                    .help(format!("{}[n]", t.name.value)),
+            ),
+            ast::RowsKind::Exactly(n) => Ok((Relation::ReplaceOne, RowCount { at_least: *n, exactly: Some(*n) }, None)),
+            ast::RowsKind::Named { secret: true, name, .. } if !private => self.fail(
+                Diagnostic::new("E0209", "a public table has no secrets")
+                    .label(t.rows.span, "`private` inside a public table")
+                    .help(format!("public {}[{}]", t.name.value, name.value)),
+            ),
+            ast::RowsKind::Named { secret: true, name, at_least: Some(bound) } => self.fail(
+                Diagnostic::new("E0104", "a secret number of rows has no public bound")
+                    .label(bound.span, format!("`>= {}` would tell something about it", bound.value))
+                    .label(t.rows.span, "secret here: neighbours add or remove one unit")
+                    .cause("if the data set has exactly this many rows, its smaller neighbour would break the promise")
+                    .help(format!(
+                        "private {0}[private {1}] {{ ... }}     secret, no bound\nprivate {0}[{1} >= {2}] {{ ... }}         public",
+                        t.name.value, name.value, bound.value
+                    )),
+            ),
+            ast::RowsKind::Named { secret, name, at_least } => {
+                let relation = if *secret { Relation::AddRemove } else { Relation::ReplaceOne };
+                let at_least = at_least.as_ref().map_or(0, |b| b.value);
+                Ok((relation, RowCount { at_least, exactly: None }, Some(name.value.clone())))
+            }
+        }
+    }
+
+    fn declare_column(&mut self, table: &ast::Table, column: &ast::Column) -> Checked<Column> {
+        let name = &column.name;
+        let first = table.columns.iter().find(|c| c.name.value == name.value);
+        if let Some(first) = first.filter(|f| f.span != column.span) {
+            return self.fail(
+                Diagnostic::new("E0207", format!("`{}` has two columns `{}`", table.name.value, name.value))
+                    .label(name.span, "again here")
+                    .label(first.name.span, "first here")
+                    .help(format!("rename one: {}_2 from \"{}\"", name.value, name.value)),
+            );
+        }
+        let ty = self.declared_type(&column.ty)?;
+        let parts = match &ty {
+            Type::Vector(v) => Some(v.dim),
+            Type::Counts { dim, .. } => Some(*dim),
+            Type::Matrix { .. } | Type::Simplex { .. } => {
+                return self.fail(
+                    Diagnostic::new("E0209", format!("`{}` cannot be a column", name.value))
+                        .label(column.ty.span, super::messages::type_text(&ty))
+                        .help("columns are bool, int, real, text, category, vector or counts"),
+                );
+            }
+            _ => None,
+        };
+        let headers = match (parts, &column.from) {
+            (None, from) => vec![from.as_ref().map_or(name.value.clone(), |f| f.value.clone())],
+            (Some(d), None) => (1..=d).map(|i| format!("{}_{i}", name.value)).collect(),
+            (Some(d), Some(from)) => {
+                let names: Vec<String> = from.value.split(',').map(|s| s.trim().to_string()).collect();
+                if names.len() as u64 != d {
+                    return self.fail(
+                        Diagnostic::new("E0201", format!("{} header names for {d} components", names.len()))
+                            .label(from.span, format!("{} names", names.len()))
+                            .label(column.ty.span, format!("{d} components")),
+                    );
+                }
+                names
+            }
+        };
+        Ok(Column { name: name.value.clone(), headers, public: column.public, ty, span: column.span })
+    }
+
+    fn unit(&mut self, t: &ast::Table, unit: &ast::Unit, private: bool) -> Checked<(ColumnId, u64)> {
+        if !private {
+            return self.fail(
+                Diagnostic::new("E0209", "a public table has no privacy unit").label(unit.span, "remove this").help(format!("public {}[..]", t.name.value)),
+            );
+        }
+        let Some(key) = t.columns.iter().position(|c| c.name.value == unit.key.value) else {
+            return self.fail(
+                Diagnostic::new("E0206", format!("`{}` has no column `{}`", t.name.value, unit.key.value))
+                    .label(unit.key.span, "the column that tells whose row it is")
+                    .help(format!("private {}[n] {} {{ {}: text, ... }}", t.name.value, self.written(unit.span), unit.key.value)),
+            );
+        };
+        if unit.max_rows.value == 0 || unit.max_rows.value > MAX_UNIT_ROWS {
+            return self.fail(
+                Diagnostic::new("E0203", "a unit needs between 1 and 1000000000 rows")
+                    .label(unit.max_rows.span, format!("{}", unit.max_rows.value))
+                    .help(format!("by {} max 4", unit.key.value)),
+            );
+        }
+        let public_key = t.columns.get(key).is_some_and(|c| c.public);
+        if public_key {
+            return self.fail(
+                Diagnostic::new("E0209", format!("the id `{}` is declared public", unit.key.value))
+                    .label(unit.key.span, "an id stays private")
+                    .help(format!("{}: text", unit.key.value)),
+            );
+        }
+        Ok((ColumnId(key), unit.max_rows.value))
+    }
+
+    /// All private tables have the same relation and the same kind of unit (E0107b).
+    fn same_relation(&mut self, id: TableId) -> Checked<()> {
+        let Some(this) = self.table(id).cloned() else { return Err(Stop) };
+        let first = self.program.tables.iter().find(|t| t.private && t.span != this.span).cloned();
+        let Some(first) = first else { return Ok(()) };
+        let kind = |t: &Table| (t.relation, t.unit.is_some());
+        if kind(&first) == kind(&this) {
+            return Ok(());
+        }
+        let words = |t: &Table| match (t.relation, t.unit.is_some()) {
+            (Relation::ReplaceOne, false) => "one row replaced",
+            (Relation::ReplaceOne, true) => "all rows of one unit replaced",
+            (Relation::AddRemove, false) => "one row added or removed",
+            (Relation::AddRemove, true) => "all rows of one unit added or removed",
+        };
+        self.fail(
+            Diagnostic::new("E0107b", format!("`{}` and `{}` protect different things", first.name, this.name))
+                .label(this.rows_span, format!("neighbours: {}", words(&this)))
+                .label(first.rows_span, format!("neighbours: {}", words(&first)))
+                .cause("a total cost needs one neighbour relation and one kind of unit")
+                .help("give both headers the same form, for example [n] and [m]"),
+        )
+    }
+
+    pub(super) fn columns_named(&self, name: &str) -> Vec<(TableId, ColumnId)> {
+        let mut out = vec![];
+        for (t, table) in self.program.tables.iter().enumerate() {
+            for (c, column) in table.columns.iter().enumerate() {
+                if column.name == name {
+                    out.push((TableId(t), ColumnId(c)));
+                }
+            }
+        }
+        out
+    }
+
+    /// The levels of the one category column of this name.
+    pub(super) fn levels_of_name(&self, name: &str) -> Option<Levels> {
+        if let Some(entry) = self.scopes.find(name) {
+            return match &entry.binding {
+                Binding::Value(e) => match &e.ty {
+                    Type::Category(l) => Some(l.clone()),
+                    _ => None,
+                },
+                _ => None,
+            };
+        }
+        match self.columns_named(name).as_slice() {
+            [(t, c)] => match self.column(*t, *c).map(|c| &c.ty) {
+                Some(Type::Category(l)) => Some(l.clone()),
+                _ => None,
+            },
+            _ => None,
+        }
+    }
+
+    fn declare_budget(&mut self, call: &ast::Call, span: Span) -> Checked<()> {
+        if let Some(first) = self.program.budget.as_ref().map(|b| b.span) {
+            return self.fail(
+                Diagnostic::new("E0207", "a program has one budget")
+                    .label(span, "again here")
+                    .label(first, "first here")
+                    .help("split it among releases: `spend 20%`"),
+            );
+        }
+        let kind = self.cost(call)?;
+        self.program.budget = Some(Budget { kind, span: call.span });
+        Ok(())
+    }
+
+    /// `eps(1)`, `dp(eps = 1, delta = 1e-6)`, `rdp(order = 8, eps = 0.5)`, `zcdp(0.1)`, `gdp(1)`.
+    pub(super) fn cost(&mut self, call: &ast::Call) -> Checked<BudgetKind> {
+        let name = call.path.last().map(|n| n.value.clone()).unwrap_or_default();
+        let names: &[&str] = match name.as_str() {
+            "eps" | "zcdp" | "gdp" => &["value"],
+            "dp" => &["eps", "delta"],
+            "rdp" => &["order", "eps"],
+            _ => {
+                let near = crate::source::suggest::did_you_mean(&name, ["eps", "dp", "rdp", "zcdp", "gdp"].into_iter());
+                let d = Diagnostic::new("E0206", format!("there is no budget `{name}`")).label(call.span, "not a privacy budget");
+                return self.fail(match near {
+                    Some(n) => d.help(format!("did you mean `{n}`?")),
+                    None => d.help("eps(1), dp(eps = 1, delta = 1e-6), rdp(order = 8, eps = 0.5), zcdp(0.1), gdp(1)"),
+                });
+            }
+        };
+        let mut slots: Vec<Option<Vec<f64>>> = names.iter().map(|_| None).collect();
+        for (i, arg) in call.args.iter().enumerate() {
+            let at = match &arg.name {
+                Some(n) => names.iter().position(|k| *k == n.value || *k == "value" && (n.value == "eps" || n.value == "rho" || n.value == "mu")),
+                None => Some(i),
+            };
+            let Some(slot) = at.and_then(|i| slots.get_mut(i)).filter(|s| s.is_none()) else {
+                return self.cost_arity(&name, call.span);
+            };
+            let values = match &arg.value.kind {
+                ast::ExprKind::List(items) if name == "rdp" => {
+                    items.iter().map(|e| self.public_constant(e, "a budget")).collect::<Checked<Vec<f64>>>()?
+                }
+                _ => vec![self.public_constant(&arg.value, "a budget")?],
+            };
+            *slot = Some(values);
+        }
+        let given: Vec<Vec<f64>> = slots.into_iter().flatten().collect();
+        let positive = given.iter().flatten().all(|x| *x > 0.0 && x.is_finite());
+        if given.len() != names.len() {
+            return self.cost_arity(&name, call.span);
+        }
+        if !positive {
+            return self.fail(
+                Diagnostic::new("E0203", "a budget is made of positive finite numbers").label(call.span, "here").help(format!("{name} with values above 0")),
+            );
+        }
+        let one = |i: usize| given.get(i).and_then(|v| v.first().copied()).unwrap_or(0.0);
+        match name.as_str() {
+            "eps" => Ok(BudgetKind::Pure(one(0))),
+            "zcdp" => Ok(BudgetKind::Zcdp(one(0))),
+            "gdp" => Ok(BudgetKind::Gdp(one(0))),
+            "dp" if one(1) >= 1.0 => self.fail(
+                Diagnostic::new("E0203", "delta is a probability well below 1").label(call.span, format!("delta = {}", one(1))).help("delta = 1e-6"),
+            ),
+            "dp" => Ok(BudgetKind::Dp { epsilon: one(0), delta: one(1) }),
+            _ => {
+                let (orders, eps) = (given.first().cloned().unwrap_or_default(), given.get(1).cloned().unwrap_or_default());
+                if orders.len() != eps.len() || orders.iter().any(|o| *o <= 1.0) {
+                    return self.fail(
+                        Diagnostic::new("E0203", "every Rényi order lies above 1 and has its own eps")
+                            .label(call.span, format!("{} orders, {} eps", orders.len(), eps.len()))
+                            .help("rdp(order = [2, 8], eps = [0.1, 0.5])"),
+                    );
+                }
+                Ok(BudgetKind::Rdp(orders.into_iter().zip(eps).collect()))
+            }
+        }
+    }
+
+    fn cost_arity<T>(&mut self, name: &str, span: Span) -> Checked<T> {
+        let form = match name {
+            "dp" => "dp(eps = 1, delta = 1e-6)",
+            "rdp" => "rdp(order = 8, eps = 0.5)",
+            "zcdp" => "zcdp(0.1)",
+            "gdp" => "gdp(1)",
+            _ => "eps(1)",
+        };
+        self.fail(Diagnostic::new("E0208", format!("`{name}` is written with other arguments")).label(span, "wrong number or names").help(form))
+    }
+}

@@ -1,0 +1,357 @@
+//! Expressions: names, literals, indices, fields, conditionals, and the join of labels.
+
+use super::scope::Binding;
+use super::{Checked, Checker, MAX_DEPTH, Stop, measure, vectors};
+use crate::model::{Builtin, Expr, ExprKind, Label, Levels, Range, TableId, Type};
+use crate::source::{Diagnostic, Span};
+use crate::syntax::ast;
+
+/// A node.
+pub(super) fn node(kind: ExprKind, ty: Type, label: Label, span: Span) -> Expr {
+    Expr { kind, ty, label, span }
+}
+
+/// A public number.
+pub(super) fn number(x: f64, span: Span) -> Expr {
+    node(ExprKind::Number(x), Type::Real(Range::point(x)), Label::Public, span)
+}
+
+impl Checker<'_> {
+    pub(super) fn expr(&mut self, e: &ast::Expr) -> Checked<Expr> {
+        self.spend_nodes(1, e.span)?;
+        match &e.kind {
+            ast::ExprKind::Number(x, _) => Ok(number(*x, e.span)),
+            ast::ExprKind::Percent(x) => Ok(number(*x, e.span)),
+            ast::ExprKind::Text(s) => Ok(node(ExprKind::Text(s.clone()), Type::Text, Label::Public, e.span)),
+            ast::ExprKind::Bool(b) => Ok(node(ExprKind::Bool(*b), Type::Bool, Label::Public, e.span)),
+            ast::ExprKind::Hole => self.fail(
+                Diagnostic::new("E0312", "a hole `?` was left")
+                    .label(e.span, "write a value here")
+                    .help("a hole is understood only after `using`: it lists every mechanism that fits"),
+            ),
+            ast::ExprKind::Paren(inner) => self.expr(inner),
+            ast::ExprKind::Name(name) => self.name(name, e.span),
+            ast::ExprKind::List(items) => {
+                let items = self.exprs(items)?;
+                self.list(items, e.span)
+            }
+            ast::ExprKind::Unary(op, a) => {
+                let op = match op {
+                    ast::UnaryOp::Neg => Builtin::Neg,
+                    ast::UnaryOp::Not => Builtin::Not,
+                };
+                let a = self.expr(a)?;
+                self.apply(op, vec![a], e.span)
+            }
+            ast::ExprKind::Binary(op, a, b) => self.binary(*op, a, b, e.span),
+            ast::ExprKind::If(c, a, b) => self.conditional(c, a, b, e.span),
+            ast::ExprKind::Call(callee, args) => self.call(callee, args, e.span),
+            ast::ExprKind::Index(base, index) => self.index(base, index, e.span),
+            ast::ExprKind::Field(base, field) => self.field(base, field, e.span),
+        }
+    }
+
+    /// Checks every expression, so that several faults of one statement are all reported.
+    pub(super) fn exprs(&mut self, items: &[ast::Expr]) -> Checked<Vec<Expr>> {
+        let checked: Vec<Checked<Expr>> = items.iter().map(|e| self.expr(e)).collect();
+        checked.into_iter().collect()
+    }
+
+    pub(super) fn name(&mut self, name: &str, span: Span) -> Checked<Expr> {
+        let found = self.scopes.find(name).map(|e| e.binding.clone());
+        match found {
+            Some(Binding::Value(value)) => {
+                let (nodes, depth) = measure(&value);
+                self.spend_nodes(nodes, span)?;
+                if depth > MAX_DEPTH {
+                    return self.too_deep(span);
+                }
+                let mut value = (*value).clone();
+                value.span = span;
+                Ok(value)
+            }
+            Some(Binding::Param(id)) => match self.param(id) {
+                Some(p) => Ok(node(ExprKind::Param(id), p.ty.clone(), Label::Latent, span)),
+                None => Err(Stop),
+            },
+            Some(Binding::Release(id)) => match self.release(id) {
+                Some(r) => Ok(node(ExprKind::Released(id), r.ty.clone(), Label::Public, span)),
+                None => Err(Stop),
+            },
+            Some(Binding::Scalar(id)) => match self.program.scalars.get(id.0) {
+                Some(s) => Ok(node(ExprKind::Scalar(id), s.ty.clone(), Label::Public, span)),
+                None => Err(Stop),
+            },
+            Some(Binding::SecretCount(t)) => self.secret_count(t, span),
+            Some(Binding::Poisoned) => Err(Stop),
+            Some(Binding::Table(_)) => self.fail(
+                Diagnostic::new("E0209", format!("`{name}` is a table, not a value"))
+                    .label(span, "a table")
+                    .help(format!("name one of its columns: {name}.{}", self.first_column(name))),
+            ),
+            Some(Binding::Fn(_) | Binding::Model(_)) => self.fail(
+                Diagnostic::new("E0209", format!("`{name}` is a function, not a value"))
+                    .label(span, "a function needs its arguments")
+                    .help(format!("{name}(..)")),
+            ),
+            None => self.column_or_unknown(name, span),
+        }
+    }
+
+    pub(super) fn too_deep<T>(&mut self, span: Span) -> Checked<T> {
+        self.fail(
+            Diagnostic::new("E0025", "this expression is nested too deeply once its names are written out")
+                .label(span, format!("more than {MAX_DEPTH} operations inside each other"))
+                .help("release or declare an intermediate value"),
+        )
+    }
+
+    fn first_column(&self, table: &str) -> String {
+        let t = self.program.tables.iter().find(|t| t.name == table);
+        t.and_then(|t| t.columns.first()).map_or_else(|| "column".into(), |c| c.name.clone())
+    }
+
+    pub(super) fn column_expr(&mut self, t: TableId, c: crate::model::ColumnId, span: Span) -> Checked<Expr> {
+        match self.column(t, c) {
+            Some(column) => Ok(node(ExprKind::Column(t, c), column.ty.clone(), Label::Row(t), span)),
+            None => Err(Stop),
+        }
+    }
+
+    /// A bare name that no statement binds: a column of a table, if exactly one has it.
+    fn column_or_unknown(&mut self, name: &str, span: Span) -> Checked<Expr> {
+        let columns = if self.scopes.in_body() { vec![] } else { self.columns_named(name) };
+        match columns.as_slice() {
+            [(t, c)] => self.column_expr(*t, *c, span),
+            [(a, _), (b, _), ..] => {
+                let (a, b) = (self.table_name(*a), self.table_name(*b));
+                self.fail(
+                    Diagnostic::new("E0206", format!("`{name}` is a column of `{a}` and of `{b}`"))
+                        .label(span, "which table?")
+                        .help(format!("{a}.{name}   or   {b}.{name}")),
+                )
+            }
+            [] if name == "inf" => Ok(number(f64::INFINITY, span)),
+            [] if name == "pi" => Ok(number(std::f64::consts::PI, span)),
+            [] => self.unknown(name, span),
+        }
+    }
+
+    pub(super) fn unknown<T>(&mut self, name: &str, span: Span) -> Checked<T> {
+        if !self.complete {
+            return Err(Stop);
+        }
+        let mut candidates: Vec<String> = self.scopes.visible().into_iter().map(String::from).collect();
+        candidates.extend(self.program.tables.iter().flat_map(|t| t.columns.iter().map(|c| c.name.clone())));
+        let near = crate::source::suggest::did_you_mean(name, candidates.iter().map(String::as_str));
+        let d = Diagnostic::new("E0206", format!("unknown name `{name}`")).label(span, "nothing of this name is declared above");
+        let d = match near {
+            Some(n) => d.help(format!("did you mean `{n}`?")),
+            None => d.help(format!("declare it first: a column, `param {name} ~ ..`, `let {name} = ..` or `public {name}: real`")),
+        };
+        self.fail(d)
+    }
+
+    /// A vector of parts: scalars give components, vectors are set side by side, matrices make a bare tuple.
+    pub(super) fn list(&mut self, items: Vec<Expr>, span: Span) -> Checked<Expr> {
+        let label = self.join_all(&items, span)?;
+        let mut out = vectors::boxed(0, Range::new(f64::INFINITY, f64::NEG_INFINITY), None);
+        (out.sup, out.diam) = (crate::model::Norms::ZERO, crate::model::Norms::ZERO);
+        for item in &items {
+            let part = match &item.ty {
+                ty if ty.is_scalar_number() => vectors::boxed(1, ty.range().unwrap_or(Range::ALL), None),
+                Type::Vector(v) => v.clone(),
+                Type::Simplex { dim, .. } => vectors::boxed(*dim, Range::UNIT, None),
+                Type::Matrix { rows, columns, range } => vectors::boxed(rows.saturating_mul(*columns), *range, None),
+                other => {
+                    let what = super::messages::type_text(other);
+                    return self.fail(
+                        Diagnostic::new("E0209", format!("a list holds numbers, not {what}")).label(item.span, what),
+                    );
+                }
+            };
+            out.sup = vectors::append(out.sup, part.sup);
+            out.diam = vectors::append(out.diam, part.diam);
+            out.dim = out.dim.saturating_add(part.dim);
+            out.range = out.range.hull(part.range);
+        }
+        out.sup = vectors::tighten(out.sup, out.dim);
+        out.diam = vectors::tighten(out.diam, out.dim);
+        if items.is_empty() {
+            return self.fail(Diagnostic::new("E0201", "a list needs at least one value").label(span, "empty"));
+        }
+        Ok(node(ExprKind::List(items), Type::Vector(out), label, span))
+    }
+
+    fn conditional(&mut self, c: &ast::Expr, a: &ast::Expr, b: &ast::Expr, span: Span) -> Checked<Expr> {
+        let c = self.expr(c)?;
+        self.want_bool(&c)?;
+        if let Label::Aggregate(t) = c.label {
+            return self.private_branch(&c, t);
+        }
+        let (a, b) = (self.expr(a)?, self.expr(b)?);
+        let label = self.join_all(&[c.clone(), a.clone(), b.clone()], span)?;
+        let ty = match (&a.ty, &b.ty) {
+            (Type::Bool, Type::Bool) => Type::Bool,
+            (Type::Int(x), Type::Int(y)) => Type::Int(x.hull(*y)),
+            (Type::Text, Type::Text) => Type::Text,
+            (x, y) if x.is_scalar_number() && y.is_scalar_number() => {
+                Type::Real(x.range().unwrap_or(Range::ALL).hull(y.range().unwrap_or(Range::ALL)))
+            }
+            (Type::Vector(x), Type::Vector(y)) if x.dim == y.dim => {
+                Type::Vector(vectors::boxed(x.dim, x.range.hull(y.range), x.levels.clone()))
+            }
+            (x, y) => {
+                let (x, y) = (super::messages::type_text(x), super::messages::type_text(y));
+                return self.fail(
+                    Diagnostic::new("E0209", "the two branches of `if` have different types")
+                        .label(a.span, x)
+                        .label(b.span, y),
+                );
+            }
+        };
+        Ok(node(ExprKind::If(Box::new(c), Box::new(a), Box::new(b)), ty, label, span))
+    }
+
+    pub(super) fn want_bool(&mut self, e: &Expr) -> Checked<()> {
+        match &e.ty {
+            Type::Bool => Ok(()),
+            other => {
+                let what = super::messages::type_text(other);
+                self.fail(Diagnostic::new("E0209", "a condition must be true or false").label(e.span, what))
+            }
+        }
+    }
+
+    fn index(&mut self, base: &ast::Expr, index: &ast::Expr, span: Span) -> Checked<Expr> {
+        let base = self.expr(base)?;
+        let inner = match &base.ty {
+            Type::Posterior(inner) => (**inner).clone(),
+            other => other.clone(),
+        };
+        let (dim, part) = match &inner {
+            Type::Vector(v) => (v.dim, Type::Real(v.range)),
+            Type::Simplex { dim, .. } => (*dim, Type::Real(Range::UNIT)),
+            Type::Counts { dim, total } => (*dim, Type::Int(Range::new(0.0, *total as f64))),
+            Type::Matrix { rows, columns, range } => (*rows, Type::Vector(vectors::boxed(*columns, *range, None))),
+            other => {
+                let what = super::messages::type_text(other);
+                return self.fail(Diagnostic::new("E0209", "only vectors have components").label(base.span, what));
+            }
+        };
+        let index = match (&index.kind, inner.levels()) {
+            (ast::ExprKind::Name(level) | ast::ExprKind::Text(level), Some(levels)) => self.level(level, &levels.clone(), index.span)?,
+            _ => {
+                let i = self.expr(index)?;
+                let range = i.ty.range().filter(|_| i.ty.is_scalar_number());
+                let inside = range.is_some_and(|r| r.lo >= 1.0 && r.hi <= dim as f64 && (r.lo.fract() == 0.0 || !r.is_point()));
+                if i.label != Label::Public || !inside {
+                    let d = Diagnostic::new("E0201", format!("this index is not in 1..{dim}"))
+                        .label(i.span, "indices start at 1")
+                        .label(base.span, format!("{dim} components"));
+                    return self.fail(d);
+                }
+                i
+            }
+        };
+        let ty = if matches!(base.ty, Type::Posterior(_)) { Type::Posterior(Box::new(part)) } else { part };
+        let label = base.label;
+        Ok(node(ExprKind::Index(Box::new(base), Box::new(index)), ty, label, span))
+    }
+
+    /// A level by name.
+    pub(super) fn level(&mut self, name: &str, levels: &Levels, span: Span) -> Checked<Expr> {
+        match levels.iter().position(|l| l == name) {
+            Some(i) => Ok(node(ExprKind::Level(i), Type::Category(levels.clone()), Label::Public, span)),
+            None => {
+                let near = crate::source::suggest::did_you_mean(name, levels.iter().map(String::as_str));
+                let listed: Vec<&str> = levels.iter().take(8).map(String::as_str).collect();
+                let d = Diagnostic::new("E0206", format!("there is no level `{name}`"))
+                    .label(span, format!("levels: {}", listed.join(", ")));
+                self.fail(match near {
+                    Some(n) => d.help(format!("did you mean `{n}`?")),
+                    None => d,
+                })
+            }
+        }
+    }
+
+    fn field(&mut self, base: &ast::Expr, field: &ast::Name, span: Span) -> Checked<Expr> {
+        if let ast::ExprKind::Name(name) = &base.kind {
+            if let Some(Binding::Table(t)) = self.scopes.find(name).map(|e| e.binding.clone()) {
+                return self.table_column(t, field, span);
+            }
+            if self.scopes.find(name).is_none()
+                && let Some(t) = self.program.tables.iter().position(|t| t.name == *name)
+            {
+                return self.table_column(TableId(t), field, span);
+            }
+        }
+        let base = self.expr(base)?;
+        let Type::Record(parts) = &base.ty else {
+            let what = super::messages::type_text(&base.ty);
+            return self.fail(
+                Diagnostic::new("E0206", format!("`.{}` needs a table or a drawn record", field.value)).label(base.span, what),
+            );
+        };
+        match parts.iter().find(|(n, _)| *n == field.value) {
+            Some((_, ty)) => {
+                let (ty, label) = (ty.clone(), base.label);
+                Ok(node(ExprKind::Field(Box::new(base), field.value.clone()), ty, label, span))
+            }
+            None => {
+                let names: Vec<String> = parts.iter().map(|(n, _)| n.clone()).collect();
+                self.fail(
+                    Diagnostic::new("E0206", format!("the draw has no part `{}`", field.value))
+                        .label(field.span, format!("parts: {}", names.join(", "))),
+                )
+            }
+        }
+    }
+
+    pub(super) fn table_column(&mut self, t: TableId, field: &ast::Name, span: Span) -> Checked<Expr> {
+        let table = self.table_name(t);
+        let columns: Vec<String> = self.table(t).map(|t| t.columns.iter().map(|c| c.name.clone()).collect()).unwrap_or_default();
+        match columns.iter().position(|c| *c == field.value) {
+            Some(c) => self.column_expr(t, crate::model::ColumnId(c), span),
+            None => {
+                let near = crate::source::suggest::did_you_mean(&field.value, columns.iter().map(String::as_str));
+                let d = Diagnostic::new("E0206", format!("`{table}` has no column `{}`", field.value))
+                    .label(field.span, format!("columns: {}", columns.join(", ")));
+                self.fail(match near {
+                    Some(n) => d.help(format!("did you mean `{table}.{n}`?")),
+                    None => d,
+                })
+            }
+        }
+    }
+
+    /// Who may know a value made of these parts (language reference §7.1).
+    pub(super) fn join_all(&mut self, parts: &[Expr], span: Span) -> Checked<Label> {
+        let mut out: Option<&Expr> = None;
+        let mut label = Label::Public;
+        for part in parts {
+            let joined = match (label, part.label) {
+                (Label::Public, other) | (other, Label::Public) => other,
+                (Label::Latent, Label::Latent) => Label::Latent,
+                (Label::Row(a), Label::Row(b)) if a == b => Label::Row(a),
+                (Label::Mix(a), Label::Row(b) | Label::Mix(b)) | (Label::Row(a), Label::Mix(b)) if a == b => Label::Mix(a),
+                (Label::Row(a) | Label::Mix(a), Label::Latent) | (Label::Latent, Label::Row(a) | Label::Mix(a)) => Label::Mix(a),
+                (Label::Aggregate(a), Label::Aggregate(b)) if a == b => Label::Aggregate(a),
+                (Label::Aggregate(_), Label::Row(_) | Label::Mix(_)) => return self.row_and_aggregate(part, out.unwrap_or(part), span),
+                (Label::Row(_) | Label::Mix(_), Label::Aggregate(_)) => return self.row_and_aggregate(out.unwrap_or(part), part, span),
+                (Label::Aggregate(_), Label::Latent) | (Label::Latent, Label::Aggregate(_)) => {
+                    return self.data_used_twice(part, span);
+                }
+                _ => return self.two_tables(out.unwrap_or(part), part),
+            };
+            if joined != label || out.is_none() {
+                if part.label != Label::Public {
+                    out = Some(part);
+                }
+                label = joined;
+            }
+        }
+        Ok(label)
+    }
+}

@@ -1,0 +1,218 @@
+//! Complaints about labels, in the user's names: what is private, where it comes from, what to do instead.
+
+use super::{Checked, Checker};
+use crate::model::{Builtin, ColumnId, Expr, ExprKind, Label, Range, TableId, Type};
+use crate::source::{Diagnostic, Span};
+
+/// A number as a user would write it.
+pub(crate) fn plain(x: f64) -> String {
+    if x == f64::INFINITY {
+        "inf".into()
+    } else if x == f64::NEG_INFINITY {
+        "-inf".into()
+    } else if x != 0.0 && (x.abs() >= 1e15 || x.abs() < 1e-5) {
+        format!("{x:e}")
+    } else {
+        format!("{x}")
+    }
+}
+
+pub(crate) fn range_text(r: Range) -> String {
+    format!("[{}, {}]", plain(r.lo), plain(r.hi))
+}
+
+/// A type in words: "a real number in [0, 1]".
+pub(crate) fn type_text(ty: &Type) -> String {
+    match ty {
+        Type::Bool => "true or false".into(),
+        Type::Int(r) if *r == Range::ALL => "a whole number".into(),
+        Type::Int(r) => format!("a whole number in {}", range_text(*r)),
+        Type::Real(r) if *r == Range::ALL => "a real number".into(),
+        Type::Real(r) => format!("a real number in {}", range_text(*r)),
+        Type::Category(l) => format!("a category of {} levels", l.len()),
+        Type::Vector(v) => format!("a vector of {} numbers", v.dim),
+        Type::Matrix { rows, columns, .. } => format!("a {rows} x {columns} matrix"),
+        Type::Simplex { dim, .. } => format!("{dim} shares that sum to 1"),
+        Type::Counts { dim, total } => format!("{dim} counts that sum to {total}"),
+        Type::Text => "text".into(),
+        Type::Posterior(_) => "a released posterior".into(),
+        Type::Record(parts) => format!("a record of {} parts", parts.len()),
+    }
+}
+
+impl Checker<'_> {
+    /// The first private column an expression mentions.
+    pub(super) fn private_column(&self, e: &Expr) -> Option<(TableId, ColumnId)> {
+        let mut found = None;
+        e.walk(&mut |x| {
+            if let ExprKind::Column(t, c) = x.kind
+                && found.is_none()
+                && self.table(t).is_some_and(|t| t.private)
+            {
+                found = Some((t, c));
+            }
+        });
+        found
+    }
+
+    /// Adds "private column" at the declaration of the first private column in `e`.
+    pub(super) fn label_column(&self, d: Diagnostic, e: &Expr, text: &str) -> Diagnostic {
+        match self.private_column(e).and_then(|(t, c)| self.column(t, c)) {
+            Some(column) => d.label(column.span, text),
+            None => d,
+        }
+    }
+
+    /// Text of the program under a span, for messages.
+    pub(super) fn written(&self, span: Span) -> String {
+        let text = self.map.slice(span);
+        if text.chars().count() > 60 { format!("{}..", text.chars().take(58).collect::<String>()) } else { text.to_string() }
+    }
+
+    /// What an aggregate is: "an exact mean over the rows of `trial`".
+    pub(super) fn aggregate_text(&self, e: &Expr, table: TableId) -> String {
+        let name = self.table_name(table);
+        let word = match e.kind {
+            ExprKind::Call(Builtin::RowMean, _) => "an exact mean over",
+            ExprKind::Call(Builtin::RowSum, _) => "an exact sum over",
+            ExprKind::Call(Builtin::RowCountAgg, _) => "an exact count of",
+            ExprKind::Call(Builtin::RowHistogram, _) => "exact counts over",
+            ExprKind::Call(Builtin::RowQuantile, _) => "an exact quantile of",
+            _ => "computed from all",
+        };
+        format!("{word} the rows of `{name}`").replace("computed from all the rows", "computed from all rows")
+    }
+
+    /// The innermost aggregate inside `e` whose parts are not aggregates.
+    pub(super) fn aggregate_inside<'e>(&self, e: &'e Expr) -> &'e Expr {
+        let mut found = e;
+        e.walk(&mut |x| {
+            let is_row_aggregate = matches!(
+                x.kind,
+                ExprKind::Call(
+                    Builtin::RowMean | Builtin::RowSum | Builtin::RowCountAgg | Builtin::RowHistogram | Builtin::RowQuantile | Builtin::RowMin | Builtin::RowMax,
+                    _
+                )
+            );
+            if is_row_aggregate && std::ptr::eq(found, e) {
+                found = x;
+            }
+        });
+        found
+    }
+
+    /// E0102: a row value that looks at the whole table.
+    pub(super) fn row_and_aggregate<T>(&mut self, row: &Expr, aggregate: &Expr, whole: Span) -> Checked<T> {
+        let (Label::Aggregate(table) | Label::Row(table) | Label::Mix(table)) = aggregate.label else { return Err(super::Stop) };
+        let name = self.table_name(table);
+        let written = self.written(whole);
+        let clip = written.starts_with("clip") || written.starts_with("project");
+        let headline =
+            if clip { "a clipping bound may not depend on private data" } else { "a row value may not look at the whole table" };
+        let d = Diagnostic::new("E0102", headline).label(aggregate.span, format!("this depends on every row of `{name}`"));
+        let d = self.label_column(d, aggregate, "private");
+        let subject = self.written(row.span);
+        let d = d.cause(if clip {
+            let what = self.defining.as_ref().map_or_else(|| "the clipped value".to_string(), |n| format!("`{n}`"));
+            format!("{what} would no longer be a function of its own row: changing one row could change\nthe clipped value of all others, so no sensitivity can be derived")
+        } else {
+            format!("`{written}` would no longer be a function of its own row: changing one row could change\nits value in all others, so no sensitivity can be derived")
+        });
+        let bounds = row.ty.range().filter(|r| r.is_finite());
+        let (lo, hi) = bounds.map_or((0.0, 1000.0), |r| (r.lo, r.hi));
+        let hi_name = self.fresh_name("hi");
+        let help = if clip {
+            format!(
+                "use a public constant:   clip({subject}, 0, 200)\nor spend budget on it:   release {hi_name} = quantile({subject}, 0.95) using exponential({}, {})\n                         let y = clip({subject}, 0, {hi_name})",
+                plain(lo),
+                plain(hi)
+            )
+        } else {
+            let agg = self.written(aggregate.span);
+            format!("release the summary first, then use the released value:   release {hi_name} = {agg} using gaussian")
+        };
+        self.fail(d.help(help))
+    }
+
+    /// A name that is not taken yet.
+    pub(super) fn fresh_name(&self, wish: &str) -> String {
+        let mut name = wish.to_string();
+        while self.scopes.find(&name).is_some() || !self.columns_named(&name).is_empty() {
+            name.push('_');
+        }
+        name
+    }
+
+    /// E0103: a branch on private data.
+    pub(super) fn private_branch<T>(&mut self, condition: &Expr, table: TableId) -> Checked<T> {
+        let name = self.table_name(table);
+        let d = Diagnostic::new("E0103", "a branch may not depend on private data");
+        let (span, text) = match condition.label {
+            Label::Row(_) => (condition.span, format!("private: one value for each row of `{name}`")),
+            _ => (condition.span, format!("private: computed from all rows of `{name}`")),
+        };
+        let d = self.label_column(d.label(span, text), condition, "private column it depends on");
+        let inside = self.aggregate_inside(condition);
+        let inner = self.written(inside.span);
+        let m = self.fresh_name("m");
+        let rest = self.written(condition.span).replacen(&inner, &m, 1);
+        let column = self.private_column(condition).and_then(|(t, c)| self.column(t, c));
+        let row_example = match column.map(|c| (c.name.clone(), c.ty.clone())) {
+            Some((c, Type::Bool)) => format!("if {c} then 1 else 0"),
+            Some((c, ty)) => format!("if {c} >= {} then 1 else 0", plain(ty.range().filter(|r| r.is_finite()).map_or(0.0, |r| ((r.lo + r.hi) / 2.0).round()))),
+            None => "if x >= 0 then 1 else 0".into(),
+        };
+        let help = match condition.label {
+            Label::Row(_) => format!("use `if` inside an expression: `{row_example}` stays inside its row"),
+            _ => format!(
+                "branch on a released value:\n    release {m} = {inner} using gaussian spend 20%\n    when {rest} {{ ... }}\nA row-level `{row_example}` is fine: it stays inside its row."
+            ),
+        };
+        self.fail(d.cause("whether the block runs at all would reveal the comparison exactly").help(help))
+    }
+
+    /// E0104: use of a secret number of rows.
+    pub(super) fn secret_count<T>(&mut self, table: TableId, span: Span) -> Checked<T> {
+        let Some(t) = self.table(table) else { return Err(super::Stop) };
+        let (name, header) = (t.name.clone(), t.rows_span);
+        let n = t.count_name.clone().unwrap_or_else(|| "n".into());
+        let size = self.fresh_name("size");
+        self.fail(
+            Diagnostic::new("E0104", format!("the number of rows of `{name}` is secret"))
+                .label(span, "this needs the exact number of rows")
+                .label(header, "secret here: neighbours add or remove one unit")
+                .cause("with a secret n, the exact number of rows is itself private data")
+                .help(format!(
+                    "release it:          release {size} = count() using geometric spend 20%\nor make it public:   private {name}[{n}] {{ ... }}     neighbours then replace one row"
+                )),
+        )
+    }
+
+    /// E0105: two tables in one row.
+    pub(super) fn two_tables<T>(&mut self, a: &Expr, b: &Expr) -> Checked<T> {
+        let table = |l: Label| match l {
+            Label::Row(t) | Label::Mix(t) | Label::Aggregate(t) => Some(t),
+            _ => None,
+        };
+        let name = |t: Option<TableId>, s: &Self| t.map_or_else(String::new, |t| s.table_name(t));
+        let (ta, tb) = (name(table(a.label), self), name(table(b.label), self));
+        self.fail(
+            Diagnostic::new("E0105", format!("one row of `{ta}` and one row of `{tb}` in one expression"))
+                .label(b.span, format!("from `{tb}`"))
+                .label(a.span, format!("from `{ta}`"))
+                .cause("tables are not joined: one person could meet many rows of the other table")
+                .help(format!("observe each table in a model of its own, or declare the columns of `{tb}` in `{ta}`")),
+        )
+    }
+
+    /// E0106: a prior or likelihood that uses the data twice.
+    pub(super) fn data_used_twice<T>(&mut self, data: &Expr, whole: Span) -> Checked<T> {
+        let d = Diagnostic::new("E0106", "private data used in a prior")
+            .label(if matches!(data.label, Label::Latent) { whole } else { data.span }, "depends on private rows");
+        let d = self.label_column(d, data, "private");
+        self.fail(
+            d.cause("a prior, or an argument of a likelihood, may not summarise the rows that are observed: the data would count twice")
+                .help("use public constants, or strengthen the prior with a public table:\n    public pilot[m] { ... }"),
+        )
+    }
+}

@@ -1,0 +1,167 @@
+//! Ast to Program: names, types with ranges, labels, sensitivities, models; or complaints.
+
+mod aggregates;
+mod calls;
+mod components;
+mod declarations;
+mod distributions;
+mod expect;
+mod expressions;
+mod groups;
+mod inline;
+mod messages;
+mod modules;
+mod operators;
+mod ranges;
+mod releases;
+mod scope;
+pub mod sensitivity;
+mod statements;
+mod types;
+pub mod vectors;
+
+use crate::model::{Column, Expr, Observation, ParamId, Parameter, Program, ReleaseId, TableId, Type};
+use crate::source::{Diagnostic, Diagnostics, FileId, SourceMap, Span};
+use crate::syntax::ast::Ast;
+use scope::Scopes;
+
+pub use modules::{Loader, NoFiles};
+
+/// Something was wrong and has been reported: stop this statement, go on with the next.
+pub struct Stop;
+
+pub type Checked<T> = Result<T, Stop>;
+
+/// Nodes that inlining may create in one program, and how deep one expression may grow.
+const MAX_NODES: usize = 4_000_000;
+const MAX_DEPTH: usize = 1_000;
+const MAX_INLINE: usize = 60;
+
+/// Checks a parsed program. The Program holds what could be understood; it may be used only if no diagnostic is an error.
+///
+/// `loader` finds the text of `use a.b` below the main program's folder; `std.*` is built in.
+///
+/// `complete` says whether the whole text could be parsed: if not, an unknown name may stand in the part that was
+/// skipped, and mentioning it is silent.
+pub fn check(map: &mut SourceMap, main: FileId, ast: &Ast, complete: bool, loader: &dyn Loader) -> (Program, Diagnostics) {
+    let modules = modules::load(map, main, ast, loader);
+    let mut checker = Checker::new(map);
+    checker.diagnostics = modules.diagnostics;
+    checker.complete = complete && checker.diagnostics.is_empty();
+    checker.open_modules(modules.modules, modules.opened);
+    checker.define_functions(&ast.items);
+    checker.declare_tables(&ast.items);
+    checker.program.steps = checker.block(&ast.items);
+    let diagnostics = std::mem::take(&mut checker.diagnostics);
+    (checker.program, diagnostics)
+}
+
+/// A parameter and where it lives.
+struct ParamInfo {
+    parameter: Parameter,
+    /// The `each` it was declared in.
+    group: Option<usize>,
+    /// The release that has already drawn from its component.
+    released: Option<(String, Span)>,
+}
+
+struct ReleaseInfo {
+    ty: Type,
+}
+
+struct Checker<'a> {
+    map: &'a SourceMap,
+    diagnostics: Diagnostics,
+    program: Program,
+    scopes: Scopes,
+    params: Vec<ParamInfo>,
+    observations: Vec<(Observation, Option<usize>)>,
+    releases: Vec<ReleaseInfo>,
+    /// The `each` we stand in.
+    group: Option<usize>,
+    groups: Vec<groups::GroupInfo>,
+    nodes: usize,
+    inlining: Vec<String>,
+    /// Could everything be parsed, and was every `observe` right? If not, follow-up complaints are kept back.
+    complete: bool,
+    /// The name whose `let` is being checked, for messages.
+    defining: Option<String>,
+}
+
+impl<'a> Checker<'a> {
+    fn new(map: &'a SourceMap) -> Self {
+        Checker {
+            map,
+            diagnostics: vec![],
+            program: Program::default(),
+            scopes: Scopes::default(),
+            params: vec![],
+            observations: vec![],
+            releases: vec![],
+            group: None,
+            groups: vec![],
+            nodes: 0,
+            inlining: vec![],
+            complete: true,
+            defining: None,
+        }
+    }
+
+    /// Reports and stops.
+    fn fail<T>(&mut self, diagnostic: Diagnostic) -> Checked<T> {
+        self.diagnostics.push(diagnostic);
+        Err(Stop)
+    }
+
+    fn table(&self, id: TableId) -> Option<&crate::model::Table> {
+        self.program.tables.get(id.0)
+    }
+
+    fn table_name(&self, id: TableId) -> String {
+        self.table(id).map_or_else(String::new, |t| t.name.clone())
+    }
+
+    fn column(&self, table: TableId, column: crate::model::ColumnId) -> Option<&Column> {
+        self.table(table).and_then(|t| t.columns.get(column.0))
+    }
+
+    fn param(&self, id: ParamId) -> Option<&Parameter> {
+        self.params.get(id.0).map(|p| &p.parameter)
+    }
+
+    fn release(&self, id: ReleaseId) -> Option<&ReleaseInfo> {
+        self.releases.get(id.0)
+    }
+
+    /// Charges `count` nodes to the program's size.
+    fn spend_nodes(&mut self, count: usize, span: Span) -> Checked<()> {
+        self.nodes = self.nodes.saturating_add(count);
+        if self.nodes > MAX_NODES {
+            return self.fail(
+                Diagnostic::new("E0025", "this program is too large once its functions are written out")
+                    .label(span, format!("more than {MAX_NODES} operations so far"))
+                    .help("release intermediate values, or call fewer nested functions"),
+            );
+        }
+        Ok(())
+    }
+}
+
+/// Number of nodes and depth of an expression.
+fn measure(e: &Expr) -> (usize, usize) {
+    use crate::model::ExprKind::*;
+    let many = |items: &[Expr]| {
+        items.iter().map(measure).fold((1, 0), |(n, d), (m, e)| (n + m, usize::max(d, e)))
+    };
+    let (n, d) = match &e.kind {
+        List(items) | Call(_, items) => many(items),
+        If(a, b, c) => [a, b, c].into_iter().map(|e| measure(e)).fold((1, 0), |(n, d), (m, e)| (n + m, d.max(e))),
+        Index(a, b) => [a, b].into_iter().map(|e| measure(e)).fold((1, 0), |(n, d), (m, e)| (n + m, d.max(e))),
+        Field(a, _) => {
+            let (n, d) = measure(a);
+            (n + 1, d)
+        }
+        _ => (1, 0),
+    };
+    (n, d + 1)
+}

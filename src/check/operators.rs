@@ -1,0 +1,274 @@
+//! Operators and scalar functions: the type and the label of what they give.
+
+use super::expressions::node;
+use super::messages::{range_text, type_text};
+use super::ranges::{self, Partial};
+use super::{Checked, Checker, vectors};
+use crate::model::{Builtin, Expr, ExprKind, Label, Norms, Range, Type, VectorType};
+use crate::source::{Diagnostic, Span};
+use crate::syntax::ast::{self, BinaryOp};
+
+impl Checker<'_> {
+    pub(super) fn binary(&mut self, op: BinaryOp, a: &ast::Expr, b: &ast::Expr, span: Span) -> Checked<Expr> {
+        let builtin = match op {
+            BinaryOp::Or => Builtin::Or,
+            BinaryOp::And => Builtin::And,
+            BinaryOp::Le => Builtin::Le,
+            BinaryOp::Ge => Builtin::Ge,
+            BinaryOp::Eq => Builtin::Eq,
+            BinaryOp::Ne => Builtin::Ne,
+            BinaryOp::Lt => Builtin::Lt,
+            BinaryOp::Gt => Builtin::Gt,
+            BinaryOp::Add => Builtin::Add,
+            BinaryOp::Sub => Builtin::Sub,
+            BinaryOp::Mul => Builtin::Mul,
+            BinaryOp::Div => Builtin::Div,
+            BinaryOp::Pow => Builtin::Pow,
+        };
+        if matches!(op, BinaryOp::Eq | BinaryOp::Ne)
+            && let Some(e) = self.level_comparison(builtin, a, b, span)?
+        {
+            return Ok(e);
+        }
+        let (a, b) = (self.expr(a), self.expr(b));
+        self.apply(builtin, vec![a?, b?], span)
+    }
+
+    /// `party == red`, `species == "setosa"`.
+    fn level_comparison(&mut self, op: Builtin, a: &ast::Expr, b: &ast::Expr, span: Span) -> Checked<Option<Expr>> {
+        for (column, level, flip) in [(a, b, false), (b, a, true)] {
+            let (ast::ExprKind::Name(name) | ast::ExprKind::Text(name)) = &level.kind else { continue };
+            let known = matches!(level.kind, ast::ExprKind::Name(_)) && (self.scopes.find(name).is_some() || !self.columns_named(name).is_empty());
+            if known {
+                continue;
+            }
+            let is_category = match &column.kind {
+                ast::ExprKind::Name(c) => self.levels_of_name(c).is_some(),
+                ast::ExprKind::Field(..) => matches!(level.kind, ast::ExprKind::Text(_)) || !matches!(level.kind, ast::ExprKind::Name(_)) || self.field_levels(column),
+                _ => false,
+            };
+            if !is_category {
+                continue;
+            }
+            let column = self.expr(column)?;
+            let Type::Category(levels) = column.ty.clone() else { continue };
+            let level = self.level(name, &levels, level.span)?;
+            let label = column.label;
+            let args = if flip { vec![level, column] } else { vec![column, level] };
+            return Ok(Some(node(ExprKind::Call(op, args), Type::Bool, label, span)));
+        }
+        Ok(None)
+    }
+
+    fn field_levels(&self, e: &ast::Expr) -> bool {
+        let ast::ExprKind::Field(base, field) = &e.kind else { return false };
+        let ast::ExprKind::Name(table) = &base.kind else { return false };
+        let table = self.program.tables.iter().find(|t| t.name == *table);
+        table.and_then(|t| t.columns.iter().find(|c| c.name == field.value)).is_some_and(|c| matches!(c.ty, Type::Category(_)))
+    }
+
+    /// Applies an operator or function to checked arguments.
+    pub(super) fn apply(&mut self, op: Builtin, args: Vec<Expr>, span: Span) -> Checked<Expr> {
+        let label = self.join_all(&args, span)?;
+        let ty = match (op, args.as_slice()) {
+            (Builtin::And | Builtin::Or | Builtin::Not, args) => {
+                for a in args {
+                    self.want_truth(a)?;
+                }
+                truth_of(args)
+            }
+            (Builtin::Eq | Builtin::Ne, [a, b]) if matches!((&a.ty, &b.ty), (Type::Category(x), Type::Category(y)) if x == y) => Type::Bool,
+            (Builtin::Le | Builtin::Ge | Builtin::Lt | Builtin::Gt | Builtin::Eq | Builtin::Ne, [a, b]) => {
+                self.elementwise(op, a, b, span)?;
+                truth_of(&args)
+            }
+            (Builtin::Mul, [m, x]) if matches!(m.ty, Type::Matrix { .. }) && !x.ty.is_scalar_number() => return self.mat_vec(args, span, label),
+            (_, [a]) => self.unary_type(op, a, span)?,
+            (_, [a, b]) => self.elementwise(op, a, b, span)?,
+            _ => return Err(super::Stop),
+        };
+        Ok(node(ExprKind::Call(op, args), ty, label, span))
+    }
+
+    fn want_truth(&mut self, e: &Expr) -> Checked<()> {
+        match &e.ty {
+            Type::Vector(v) if v.range.within(Range::UNIT) => Ok(()),
+            _ => self.want_bool(e),
+        }
+    }
+
+    fn unary_type(&mut self, op: Builtin, a: &Expr, span: Span) -> Checked<Type> {
+        let range = match (&a.ty, a.ty.range()) {
+            (Type::Bool | Type::Int(_) | Type::Real(_) | Type::Vector(_) | Type::Simplex { .. } | Type::Matrix { .. }, Some(r)) => r,
+            (other, _) => {
+                let what = type_text(other);
+                return self.fail(Diagnostic::new("E0209", "a number is needed here").label(a.span, what));
+            }
+        };
+        let out = match ranges::unary(op, range) {
+            Ok(r) => r,
+            Err(why) => return self.partial(op, why, a, span),
+        };
+        Ok(match &a.ty {
+            Type::Bool | Type::Int(_) if matches!(op, Builtin::Neg | Builtin::Abs | Builtin::Relu | Builtin::Floor | Builtin::Round) => Type::Int(out),
+            Type::Real(_) if matches!(op, Builtin::Floor | Builtin::Round) => Type::Int(out),
+            Type::Vector(v) if op == Builtin::Neg => Type::Vector(VectorType { range: out, ..v.clone() }),
+            Type::Vector(v) => Type::Vector(vectors::boxed(v.dim, out, v.levels.clone())),
+            Type::Simplex { dim, levels } => Type::Vector(vectors::boxed(*dim, out, levels.clone())),
+            Type::Matrix { rows, columns, .. } => Type::Matrix { rows: *rows, columns: *columns, range: out },
+            _ => Type::Real(out),
+        })
+    }
+
+    fn partial<T>(&mut self, op: Builtin, why: Partial, at: &Expr, span: Span) -> Checked<T> {
+        let Partial::Needs(needs) = why;
+        let range = at.ty.range().unwrap_or(Range::ALL);
+        let name = super::calls::name_of(op);
+        let written = self.written(at.span);
+        let lo = if matches!(op, Builtin::Log | Builtin::Div | Builtin::Logit) { "0.001" } else { "0" };
+        let hi = if op == Builtin::Logit { "0.999".to_string() } else { super::messages::plain(if range.hi.is_finite() { range.hi } else { 1000.0 }) };
+        let d = Diagnostic::new("E0204", format!("{name} may fail on some row"))
+            .label(at.span, format!("ranges over {}", range_text(range)))
+            .cause(format!("{name} needs {needs}; a failure on one row would reveal that row"));
+        let d = if at.span == span { d } else { d.label(span, "fails for some of these values") };
+        let d = self.label_column(d, at, "declared here");
+        self.fail(d.help(format!("clip first:   clip({written}, {lo}, {hi})\nor declare a narrower domain for the column")))
+    }
+
+    /// The type of a component-by-component operation.
+    fn elementwise(&mut self, op: Builtin, a: &Expr, b: &Expr, span: Span) -> Checked<Type> {
+        let (Some(ra), Some(rb)) = (number_range(&a.ty), number_range(&b.ty)) else {
+            let bad = if number_range(&a.ty).is_none() { a } else { b };
+            let what = type_text(&bad.ty);
+            let d = Diagnostic::new("E0209", "a number is needed here").label(bad.span, what);
+            let d = match &bad.ty {
+                Type::Category(l) => d.help(format!("compare with one of its levels: {} == {}", self.written(bad.span), l.first().map_or("level", String::as_str))),
+                _ => d,
+            };
+            return self.fail(d);
+        };
+        let out = match ranges::binary(op, ra, rb) {
+            Ok(r) => r,
+            Err(why) => return self.partial(op, why, if op == Builtin::Div { b } else { a }, span),
+        };
+        let (va, vb) = (as_vector(&a.ty), as_vector(&b.ty));
+        match (va, vb) {
+            (Some(x), Some(y)) if x.dim != y.dim => self.fail(
+                Diagnostic::new("E0201", format!("{} numbers against {}", x.dim, y.dim))
+                    .label(b.span, format!("{} components", y.dim))
+                    .label(a.span, format!("{} components", x.dim))
+                    .help("both sides need the same length, or one of them a single number"),
+            ),
+            (Some(x), Some(y)) => {
+                let (mut v, sign) = (vectors::boxed(x.dim, out, x.levels.clone().or(y.levels.clone())), op);
+                if matches!(sign, Builtin::Add | Builtin::Sub) {
+                    v.sup = vectors::least(v.sup, vectors::sum(x.sup, y.sup));
+                    v.diam = vectors::least(v.diam, vectors::sum(x.diam, y.diam));
+                }
+                Ok(Type::Vector(v))
+            }
+            (Some(x), None) => Ok(Type::Vector(scaled(op, &x, out, b))),
+            (None, Some(y)) if op == Builtin::Div => Ok(Type::Vector(vectors::boxed(y.dim, out, y.levels.clone()))),
+            (None, Some(y)) => Ok(Type::Vector(scaled(op, &y, out, a))),
+            (None, None) if matches!((&a.ty, &b.ty), (Type::Matrix { .. }, _) | (_, Type::Matrix { .. })) => self.matrix_elementwise(a, b, out),
+            (None, None) => {
+                let whole = |t: &Type| matches!(t, Type::Int(_) | Type::Bool) || t.range().is_some_and(|r| r.is_point() && r.lo.fract() == 0.0);
+                let keeps = matches!(op, Builtin::Add | Builtin::Sub | Builtin::Mul | Builtin::Min | Builtin::Max);
+                Ok(if keeps && whole(&a.ty) && whole(&b.ty) { Type::Int(out) } else { Type::Real(out) })
+            }
+        }
+    }
+
+    fn matrix_elementwise(&mut self, a: &Expr, b: &Expr, range: Range) -> Checked<Type> {
+        match (&a.ty, &b.ty) {
+            (Type::Matrix { rows, columns, .. }, Type::Matrix { rows: r2, columns: c2, .. }) if (rows, columns) == (r2, c2) => {
+                Ok(Type::Matrix { rows: *rows, columns: *columns, range })
+            }
+            (Type::Matrix { rows, columns, .. }, s) | (s, Type::Matrix { rows, columns, .. }) if s.is_scalar_number() => {
+                Ok(Type::Matrix { rows: *rows, columns: *columns, range })
+            }
+            _ => {
+                let (x, y) = (type_text(&a.ty), type_text(&b.ty));
+                self.fail(Diagnostic::new("E0201", "the shapes differ").label(b.span, y).label(a.span, x))
+            }
+        }
+    }
+
+    fn mat_vec(&mut self, args: Vec<Expr>, span: Span, label: Label) -> Checked<Expr> {
+        let [m, x] = args.as_slice() else { return Err(super::Stop) };
+        let Type::Matrix { rows, columns, range } = m.ty else { return Err(super::Stop) };
+        let Some(v) = as_vector(&x.ty) else {
+            let what = type_text(&x.ty);
+            return self.fail(Diagnostic::new("E0209", "a matrix multiplies a vector or a number").label(x.span, what));
+        };
+        if v.dim != columns {
+            let d = Diagnostic::new("E0201", format!("a {rows} x {columns} matrix times {} numbers", v.dim))
+                .label(x.span, format!("{} components", v.dim))
+                .label(m.span, format!("needs {columns}"))
+                .help(format!("declare the matrix as matrix[{rows}, {}]", v.dim));
+            return self.fail(d);
+        }
+        let bound = vectors::mul_up(range.magnitude(), v.sup.l1);
+        let ty = Type::Vector(vectors::boxed(rows, Range::new(-bound, bound), None));
+        Ok(node(ExprKind::Call(Builtin::MatVec, args), ty, label, span))
+    }
+}
+
+fn number_range(ty: &Type) -> Option<Range> {
+    match ty {
+        Type::Counts { .. } => None,
+        other => other.range(),
+    }
+}
+
+/// A vector or simplex as a vector type.
+pub(super) fn as_vector(ty: &Type) -> Option<VectorType> {
+    match ty {
+        Type::Vector(v) => Some(v.clone()),
+        Type::Simplex { dim, levels } => {
+            let mut v = vectors::boxed(*dim, Range::UNIT, levels.clone());
+            v.sup = Norms { l1: 1.0, l2: 1.0, linf: 1.0 };
+            v.diam = Norms { l1: 2.0, l2: vectors::sqrt_up(2.0), linf: 1.0 };
+            Some(v)
+        }
+        _ => None,
+    }
+}
+
+/// Room for the rounding of each component: a product of doubles is off by at most half an ulp.
+const ROUNDED: f64 = 1.0 + 4.0 * f64::EPSILON;
+
+/// A vector combined with one number: shifting keeps the diameter, scaling scales it.
+fn scaled(op: Builtin, v: &VectorType, out: Range, by: &Expr) -> VectorType {
+    let mut t = vectors::boxed(v.dim, out, v.levels.clone());
+    let constant = by.ty.range().filter(|_| by.label == Label::Public);
+    match (op, constant) {
+        (Builtin::Mul, Some(r)) => {
+            let factor = vectors::mul_up(r.magnitude(), ROUNDED);
+            t.sup = vectors::least(t.sup, vectors::scale(v.sup, factor));
+            if r.is_point() {
+                t.diam = vectors::least(t.diam, vectors::scale(v.diam, factor));
+            }
+        }
+        (Builtin::Div, Some(r)) if r.is_point() => {
+            let inverse = vectors::mul_up(vectors::div_up(1.0, r.magnitude()), ROUNDED);
+            t.sup = vectors::least(t.sup, vectors::scale(v.sup, inverse));
+            t.diam = vectors::least(t.diam, vectors::scale(v.diam, inverse));
+        }
+        (Builtin::Add | Builtin::Sub, Some(r)) if r.is_point() => {
+            // The shifted components are rounded: two roundings of half an ulp each.
+            let slack = vectors::mul_up(t.range.magnitude(), f64::EPSILON);
+            let widened = vectors::sum(v.diam, vectors::boxed(v.dim, Range::new(0.0, slack), None).diam);
+            t.diam = vectors::least(t.diam, widened);
+        }
+        _ => {}
+    }
+    t
+}
+
+fn truth_of(args: &[Expr]) -> Type {
+    match args.iter().find_map(|a| as_vector(&a.ty)) {
+        Some(v) => Type::Vector(vectors::boxed(v.dim, Range::UNIT, v.levels)),
+        None => Type::Bool,
+    }
+}

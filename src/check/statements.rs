@@ -1,0 +1,443 @@
+//! Statements: param, let, observe, output, when; each in the order it stands.
+
+use super::messages::type_text;
+use super::scope::Binding;
+use super::{Checked, Checker, ParamInfo, Stop, measure, vectors};
+use crate::dist::Support;
+use crate::model::{DistCall, Expr, ExprKind, Label, Observation, ParamId, Parameter, Range, Step, Type};
+use crate::source::{Diagnostic, Span};
+use crate::syntax::ast::{self, ItemKind};
+use std::rc::Rc;
+
+impl Checker<'_> {
+    /// A block with names of its own where it is nested; the whole program at the top.
+    pub(super) fn block(&mut self, items: &[ast::Item]) -> Vec<Step> {
+        self.statements(items)
+    }
+
+    pub(super) fn statements(&mut self, items: &[ast::Item]) -> Vec<Step> {
+        let mut steps = vec![];
+        for item in items {
+            if let Ok(more) = self.statement(item) {
+                steps.extend(more);
+            }
+        }
+        steps
+    }
+
+    fn statement(&mut self, item: &ast::Item) -> Checked<Vec<Step>> {
+        let done: Checked<Option<Step>> = match &item.kind {
+            ItemKind::Param { name, ty, prior } => self.param_statement(name, ty.as_ref(), prior, item.span).map(|()| None),
+            ItemKind::Let { name, ty, value } => return self.let_statement(name, ty.as_ref(), value),
+            ItemKind::Observe { outcome, likelihood } => {
+                let done = self.observe(outcome, likelihood, item.span);
+                self.complete &= done.is_ok();
+                done.map(|()| None)
+            }
+            ItemKind::Release(r) => self.release_statement(r, item.span).map(Some),
+            ItemKind::Output { name, value } => self.output(name, value, item.span).map(Some),
+            ItemKind::Expect { condition } => self.expect(condition, item.span).map(Some),
+            ItemKind::Each { key, table, header, body } => self.each(key, table, *header, body, item.span).map(Some),
+            ItemKind::When { condition, then, otherwise } => self.when(condition, then, otherwise.as_deref(), item.span).map(Some),
+            _ => Ok(None),
+        };
+        if done.is_err() {
+            self.poison(item);
+        }
+        done.map(|s| s.into_iter().collect())
+    }
+
+    /// A name whose statement failed: mentioning it later is silent.
+    fn poison(&mut self, item: &ast::Item) {
+        let name = match &item.kind {
+            ItemKind::Param { name, .. } | ItemKind::Let { name, .. } => name,
+            ItemKind::Release(r) => &r.name,
+            _ => return,
+        };
+        if self.scopes.here(&name.value).is_none() {
+            self.scopes.bind(&name.value, Binding::Poisoned, name.span);
+        }
+    }
+
+    fn let_statement(&mut self, name: &ast::Name, ty: Option<&ast::Type>, value: &ast::Expr) -> Checked<Vec<Step>> {
+        let model = match &value.kind {
+            ast::ExprKind::Call(f, args) => match &f.kind {
+                ast::ExprKind::Name(n) => match self.scopes.find(n).map(|e| e.binding.clone()) {
+                    Some(Binding::Model(def)) => Some((n.clone(), def, args)),
+                    _ => None,
+                },
+                _ => None,
+            },
+            _ => None,
+        };
+        let outer = self.defining.replace(name.value.clone());
+        let checked = match model {
+            Some((n, def, args)) => self.inline_model(&n, &def, args, value.span),
+            None => self.expr(value).map(|e| (e, vec![])),
+        };
+        self.defining = outer;
+        let result = checked.and_then(|(e, steps)| {
+            let (nodes, depth) = measure(&e);
+            self.spend_nodes(nodes, value.span)?;
+            if depth > super::MAX_DEPTH {
+                return self.too_deep(value.span);
+            }
+            if let Some(ty) = ty {
+                self.ascribed(ty, &e)?;
+            }
+            self.not_a_column(name)?;
+            self.define(name, Binding::Value(Rc::new(e)))?;
+            Ok(steps)
+        });
+        if result.is_err() && self.scopes.here(&name.value).is_none() {
+            self.scopes.bind(&name.value, Binding::Poisoned, name.span);
+        }
+        result
+    }
+
+    /// `let y: real in [0, 1] = ..`: a claim about the value, checked, never enforced.
+    fn ascribed(&mut self, ty: &ast::Type, e: &Expr) -> Checked<()> {
+        let want = self.declared_type(ty)?;
+        let ok = match (&want, &e.ty) {
+            (Type::Real(r), t) if t.is_scalar_number() => t.range().is_some_and(|x| x.within(*r)),
+            (Type::Int(r), Type::Int(_) | Type::Bool) => e.ty.range().is_some_and(|x| x.within(*r)),
+            (Type::Vector(a), t) => super::operators::as_vector(t)
+                .is_some_and(|b| a.dim == b.dim && b.range.within(a.range) && b.sup.l1 <= a.sup.l1 && b.sup.l2 <= a.sup.l2),
+            (Type::Matrix { rows, columns, range }, Type::Matrix { rows: r, columns: c, range: x }) => rows == r && columns == c && x.within(*range),
+            (Type::Category(a), Type::Category(b)) => a == b,
+            (a, b) => std::mem::discriminant(a) == std::mem::discriminant(b),
+        };
+        if ok {
+            return Ok(());
+        }
+        let what = type_text(&e.ty);
+        self.fail(
+            Diagnostic::new("E0203", "the value does not fit its declared type")
+                .label(e.span, what)
+                .label(ty.span, format!("declared: {}", type_text(&want)))
+                .help("clip the value, or declare the wider type"),
+        )
+    }
+
+    /// A name may not hide a column: rows would change their meaning half-way.
+    fn not_a_column(&mut self, name: &ast::Name) -> Checked<()> {
+        if self.scopes.in_body() {
+            return Ok(());
+        }
+        let columns = self.columns_named(&name.value);
+        let Some(column) = columns.first().and_then(|(t, c)| self.column(*t, *c)).map(|c| c.span) else { return Ok(()) };
+        self.fail(
+            Diagnostic::new("E0207", format!("`{}` is already a column", name.value))
+                .label(name.span, "a second meaning")
+                .label(column, "the column")
+                .help(format!("choose another name, for example {}_2", name.value)),
+        )
+    }
+
+    fn param_statement(&mut self, name: &ast::Name, ty: Option<&ast::Type>, prior: &ast::Call, span: Span) -> Checked<()> {
+        let (dist, args) = self.distribution(prior)?;
+        for arg in &args {
+            if !matches!(arg.label, Label::Public | Label::Latent) {
+                return self.data_used_twice(&arg.clone(), prior.span);
+            }
+            self.only_own_group(arg, &name.value, prior.span)?;
+        }
+        let support = self.prior_support(dist, &args, prior.span)?;
+        let declared = ty.map(|t| self.declared_type(t)).transpose()?;
+        let (value, truncated) = self.parameter_type(name, ty, declared, support, prior.span)?;
+        let id = ParamId(self.params.len());
+        let parameter = Parameter {
+            id,
+            name: name.value.clone(),
+            ty: value,
+            truncated,
+            prior: DistCall { family: dist.name, args, span: prior.span },
+            span,
+        };
+        self.not_a_column(name)?;
+        self.define(name, Binding::Param(id))?;
+        for parent in self.latents(parameter.prior.args.iter()) {
+            self.still_open(parent, span)?;
+        }
+        self.params.push(ParamInfo { parameter, group: self.group, released: None });
+        Ok(())
+    }
+
+    /// The type of the values of a prior.
+    fn prior_support(&mut self, dist: &crate::dist::Distribution, args: &[Expr], call: Span) -> Checked<Type> {
+        let dim = |i: usize| args.get(i).and_then(|a| super::operators::as_vector(&a.ty)).map_or(1, |v| v.dim);
+        Ok(match dist.support {
+            Support::Real(r) => Type::Real(r),
+            Support::BetweenArgs => {
+                let range = |i: usize| args.get(i).and_then(|a| a.ty.range()).unwrap_or(Range::ALL);
+                let (lo, hi) = (range(0), range(1));
+                if lo.hi >= hi.lo {
+                    return self.fail(Diagnostic::new("E0203", "uniform(lo, hi) needs lo below hi").label(call, "empty").help("uniform(0, 1)"));
+                }
+                Type::Real(Range::new(lo.lo, hi.hi))
+            }
+            Support::RealVector => Type::Vector(vectors::boxed(dim(0), Range::ALL, None)),
+            Support::Simplex => Type::Simplex { dim: dim(0), levels: args.first().and_then(|a| a.ty.levels().cloned()) },
+            _ => {
+                return self.fail(
+                    Diagnostic::new("E0203", format!("`{}` is a likelihood, not a prior", dist.name))
+                        .label(call, "its values are not real numbers")
+                        .help("priors: normal, beta, gamma, dirichlet, half_normal, exponential, uniform, .."),
+                );
+            }
+        })
+    }
+
+    /// The declared type cut to the support; a domain inside the support truncates the prior.
+    fn parameter_type(
+        &mut self,
+        name: &ast::Name,
+        written: Option<&ast::Type>,
+        declared: Option<Type>,
+        support: Type,
+        prior: Span,
+    ) -> Checked<(Type, Option<Range>)> {
+        let (Some(declared), Some(written)) = (declared, written) else { return Ok((support, None)) };
+        let outside = |d: Range, s: Range| d != Range::ALL && !d.within(s);
+        match (&declared, &support) {
+            (Type::Real(d) | Type::Vector(crate::model::VectorType { range: d, .. }) | Type::Matrix { range: d, .. }, Type::Real(s)) => {
+                let (d, s) = (*d, *s);
+                if outside(d, s) {
+                    return self.fail(
+                        Diagnostic::new("E0203", format!("the domain of `{}` is not inside the support of its prior", name.value))
+                            .label(written.domain.as_ref().map_or(written.span, |x| x.span), format!("reaches outside {}", super::messages::range_text(s)))
+                            .label(prior, format!("has support {}", super::messages::range_text(s)))
+                            .help(format!("{}: real in {}", name.value, super::messages::range_text(Range::new(d.lo.max(s.lo), d.hi.min(s.hi))))),
+                    );
+                }
+                let cut = if d == Range::ALL { s } else { d };
+                let truncated = (d != Range::ALL && d != s).then_some(d);
+                let ty = match declared {
+                    Type::Vector(v) => {
+                        let ball = v.sup.l2.is_finite() && v.range.magnitude() == v.sup.linf && v.sup.l2 < vectors::boxed(v.dim, v.range, None).sup.l2;
+                        let mut t = if ball { v } else { vectors::boxed(v.dim, cut, v.levels) };
+                        t.range = Range::new(t.range.lo.max(cut.lo), t.range.hi.min(cut.hi));
+                        Type::Vector(t)
+                    }
+                    Type::Matrix { rows, columns, .. } => Type::Matrix { rows, columns, range: cut },
+                    _ => Type::Real(cut),
+                };
+                Ok((ty, truncated))
+            }
+            (Type::Vector(v), Type::Vector(s)) if v.dim == s.dim => {
+                let truncated = (v.range != Range::ALL).then_some(v.range);
+                Ok((declared.clone(), truncated))
+            }
+            (Type::Simplex { dim, levels }, Type::Simplex { dim: d, .. }) if dim == d => Ok((Type::Simplex { dim: *dim, levels: levels.clone() }, None)),
+            _ => {
+                let (a, b) = (type_text(&declared), type_text(&support));
+                self.fail(
+                    Diagnostic::new("E0201", format!("`{}` and its prior have different shapes", name.value))
+                        .label(written.span, a)
+                        .label(prior, format!("gives {b}")),
+                )
+            }
+        }
+    }
+
+    /// Parameters mentioned by these expressions.
+    pub(super) fn latents<'e>(&self, exprs: impl Iterator<Item = &'e Expr>) -> Vec<ParamId> {
+        let mut out = vec![];
+        for e in exprs {
+            e.walk(&mut |x| {
+                if let ExprKind::Param(p) = x.kind
+                    && !out.contains(&p)
+                {
+                    out.push(p);
+                }
+            });
+        }
+        out
+    }
+
+    /// Inside `each`, only parameters of the group may be used.
+    fn only_own_group(&mut self, e: &Expr, name: &str, call: Span) -> Checked<()> {
+        if self.group.is_none() {
+            return Ok(());
+        }
+        for p in self.latents(std::iter::once(e)) {
+            if self.params.get(p.0).is_some_and(|i| i.group != self.group) {
+                return self.groups_share(p, name, call);
+            }
+        }
+        Ok(())
+    }
+
+    /// A model may not change after something was drawn from it.
+    fn still_open(&mut self, p: ParamId, span: Span) -> Checked<()> {
+        let Some((release, at)) = self.params.get(p.0).and_then(|i| i.released.clone()) else { return Ok(()) };
+        let name = self.param(p).map_or_else(String::new, |p| p.name.clone());
+        self.fail(
+            Diagnostic::new("E0211", format!("the model of `{name}` changes after `{release}` was drawn from it"))
+                .label(span, "adds to the model")
+                .label(at, "already drawn here")
+                .help("move every `param` and `observe` of a model before its first release"),
+        )
+    }
+
+    fn observe(&mut self, outcome: &[ast::Name], likelihood: &ast::Call, span: Span) -> Checked<()> {
+        let y = self.outcome(outcome);
+        let dist = self.distribution(likelihood);
+        let (y, (dist, args)) = (y?, dist?);
+        let Label::Row(table) = y.label else {
+            let what = match y.label {
+                Label::Public => "public, one value",
+                Label::Aggregate(_) => "one value for the whole table",
+                _ => "depends on parameters",
+            };
+            return self.fail(
+                Diagnostic::new("E0209", "`observe` needs a column").label(y.span, what).help("observe y ~ .. with y a column, or a `let` made of columns"),
+            );
+        };
+        let mut all = vec![y.clone()];
+        all.extend(args.iter().cloned());
+        self.join_all(&all, likelihood.span)?;
+        for arg in &args {
+            if let Label::Aggregate(_) = arg.label {
+                return self.data_used_twice(&arg.clone(), likelihood.span);
+            }
+            let name = outcome.last().map_or("", |n| n.value.as_str()).to_string();
+            self.only_own_group(arg, &name, likelihood.span)?;
+        }
+        self.group_table(table, span)?;
+        self.outcome_fits(&y, dist, &args, likelihood.span)?;
+        for p in self.latents(args.iter()) {
+            self.still_open(p, span)?;
+            self.adopt_levels(p, &y);
+        }
+        let likelihood = DistCall { family: dist.name, args, span: likelihood.span };
+        self.observations.push((Observation { table, outcome: y, likelihood, span }, self.group));
+        Ok(())
+    }
+
+    /// Inside `each`, only rows of the grouped table (or public rows) may be observed.
+    fn group_table(&mut self, table: crate::model::TableId, span: Span) -> Checked<()> {
+        let Some(group) = self.group.and_then(|g| self.groups.get(g)) else { return Ok(()) };
+        if group.table == table || !self.table(table).is_some_and(|t| t.private) {
+            return Ok(());
+        }
+        let (header, name) = (group.header, self.table_name(table));
+        self.fail(
+            Diagnostic::new("E0105", format!("`{name}` is not the table these groups are made of"))
+                .label(span, format!("observes all rows of `{name}`"))
+                .label(header, "groups of another table")
+                .help("observe it outside `each`"),
+        )
+    }
+
+    /// Shares take the level names of the category they describe, so that `post[yes]` works.
+    fn adopt_levels(&mut self, p: ParamId, outcome: &Expr) {
+        let Type::Category(levels) = &outcome.ty else { return };
+        let Some(info) = self.params.get_mut(p.0) else { return };
+        if let Type::Simplex { dim, levels: slot } = &mut info.parameter.ty
+            && slot.is_none()
+            && *dim == levels.len() as u64
+        {
+            *slot = Some(levels.clone());
+        }
+    }
+
+    fn outcome(&mut self, path: &[ast::Name]) -> Checked<Expr> {
+        match path {
+            [name] => self.name(&name.value, name.span),
+            [table, column] => {
+                let span = table.span.to(column.span);
+                match self.scopes.find(&table.value).map(|e| e.binding.clone()) {
+                    Some(Binding::Table(t)) => self.table_column(t, column, span),
+                    Some(Binding::Poisoned) => Err(Stop),
+                    _ => self.unknown(&table.value, table.span),
+                }
+            }
+            _ => Err(Stop),
+        }
+    }
+
+    fn output(&mut self, name: &ast::Name, value: &ast::Expr, span: Span) -> Checked<Step> {
+        let e = self.expr(value)?;
+        match e.label {
+            Label::Public => {}
+            Label::Latent => return self.parameter_in_output(&e, name),
+            Label::Mix(_) => return self.parameter_in_output(&e, name),
+            Label::Row(t) | Label::Aggregate(t) => return self.private_output(&e, t, name),
+        }
+        if self.scopes.here(&name.value).is_none() {
+            self.define(name, Binding::Value(Rc::new(e.clone())))?;
+        } else {
+            self.define(name, Binding::Poisoned)?;
+        }
+        Ok(Step::Output { name: name.value.clone(), value: e, span })
+    }
+
+    /// E0101: a private value in an output.
+    fn private_output<T>(&mut self, e: &Expr, table: crate::model::TableId, name: &ast::Name) -> Checked<T> {
+        let inside = self.aggregate_inside(e).clone();
+        let (text, subject) = match e.label {
+            Label::Row(_) => (format!("private: one value for each row of `{}`", self.table_name(table)), e),
+            _ => (format!("private: {}", self.aggregate_text(&inside, table)), &inside),
+        };
+        let d = Diagnostic::new("E0101", "private value in an output").label(subject.span, text);
+        let d = self.label_column(d, e, "private column");
+        let d = d.cause("`output` is free because it may only post-process released values;\nthis looks at the data again");
+        let seen = self.fresh_name("seen");
+        let inner = self.written(subject.span);
+        let rest = self.written(e.span).replacen(&inner, &seen, 1);
+        let help = match e.label {
+            Label::Row(_) => format!("release a summary of the rows:\n    release {seen} = mean({inner}) using gaussian spend 20%\n    output {} = {seen}", name.value),
+            _ => {
+                let what = if matches!(inside.kind, ExprKind::Call(crate::model::Builtin::RowMean, _)) { "the observed mean" } else { "the private value" };
+                format!("release {what}, then compare:\n    release {seen} = {inner} using gaussian spend 20%\n    output {} = {rest}", name.value)
+            }
+        };
+        self.fail(d.help(help))
+    }
+
+    /// E0107: a parameter in an output.
+    fn parameter_in_output<T>(&mut self, e: &Expr, name: &ast::Name) -> Checked<T> {
+        let first = self.latents(std::iter::once(e)).first().copied();
+        let Some(p) = first.and_then(|p| self.param(p)).cloned() else { return Err(Stop) };
+        let mut at = e.span;
+        e.walk(&mut |x| {
+            if x.is_param(p.id) {
+                at = x.span;
+            }
+        });
+        let hat = self.fresh_name(&format!("{}_hat", p.name));
+        let rest = self.written(e.span).replacen(&self.written(at), &hat, 1);
+        self.fail(
+            Diagnostic::new("E0107", format!("the parameter `{}` in an output", p.name))
+                .label(at, "unknown: only its posterior is known, and that is private")
+                .label(p.span, "declared here")
+                .cause("a parameter has no value until one is drawn and released")
+                .help(format!("release {hat} = draw({})\noutput {} = {rest}", p.name, name.value)),
+        )
+    }
+
+    fn when(&mut self, condition: &ast::Expr, then: &[ast::Item], otherwise: Option<&[ast::Item]>, span: Span) -> Checked<Step> {
+        let checked = self.expr(condition).and_then(|c| {
+            self.want_bool(&c)?;
+            match c.label {
+                Label::Public => Ok(c),
+                Label::Row(t) | Label::Aggregate(t) => self.private_branch(&c, t),
+                Label::Latent | Label::Mix(_) => {
+                    let name = ast::Name::new("branch".into(), condition.span);
+                    self.parameter_in_output(&c, &name)
+                }
+            }
+        });
+        // The blocks are checked even if the condition is wrong: their own faults are reported too.
+        let branch = |s: &mut Self, items: &[ast::Item]| {
+            s.scopes.push(None);
+            let steps = s.statements(items);
+            s.scopes.pop();
+            steps
+        };
+        let then = branch(self, then);
+        let otherwise = otherwise.map(|o| branch(self, o)).unwrap_or_default();
+        Ok(Step::When { condition: checked?, then, otherwise, span })
+    }
+}

@@ -1,0 +1,100 @@
+//! Public tables: the same files, but a bad cell is an error that names its line.
+
+use crate::model::{Table, Type};
+
+use super::row::{self, Rows};
+use super::{DataError, Source};
+
+/// A public table in memory.
+#[derive(Clone, PartialEq, Debug)]
+pub struct PublicTable {
+    pub rows: usize,
+    pub columns: Vec<PublicColumn>,
+}
+
+/// The values of one public column.
+#[derive(Clone, PartialEq, Debug)]
+pub enum PublicColumn {
+    /// `width` numbers a row; bools are 0 or 1, categories the index of their level.
+    Numbers { width: usize, values: Vec<f64> },
+    Text(Vec<String>),
+}
+
+impl PublicTable {
+    /// All numbers of one row in column order, as row expressions read them.
+    pub fn row(&self, index: usize) -> Vec<f64> {
+        let mut out = vec![];
+        for column in &self.columns {
+            if let PublicColumn::Numbers { width, values } = column {
+                let slots = index * width..(index + 1) * width;
+                out.extend_from_slice(values.get(slots).unwrap_or(&[]));
+            }
+        }
+        out
+    }
+}
+
+/// Checks a public number of rows.
+pub(super) fn check_rows(table: &Table, rows: u64) -> Result<(), DataError> {
+    let broken = |wanted, exactly| {
+        Err(DataError::Rows {
+            table: table.name.clone(),
+            wanted,
+            exactly,
+        })
+    };
+    match table.rows.exactly {
+        Some(n) if n != rows => broken(n, true),
+        _ if rows < table.rows.at_least => broken(table.rows.at_least, false),
+        _ => Ok(()),
+    }
+}
+
+/// Reads a public table whole.
+///
+/// Fails with the line of the first cell that is not of its type or outside its domain.
+pub fn load_public(table: &Table, source: Source) -> Result<PublicTable, DataError> {
+    let mut rows = Rows::open(table, source)?;
+    let mut columns: Vec<PublicColumn> = table
+        .columns
+        .iter()
+        .map(|c| match c.ty {
+            Type::Text => PublicColumn::Text(vec![]),
+            _ => PublicColumn::Numbers {
+                width: row::width(&c.ty),
+                values: vec![],
+            },
+        })
+        .collect();
+    let mut slots = vec![0.0; rows.slots()];
+    let mut count = 0usize;
+    while rows.advance()? {
+        rows.fill_checked(&mut slots).map_err(|column| {
+            let name = table.columns.get(column).map(|c| c.name.clone());
+            DataError::Cell {
+                table: table.name.clone(),
+                column: name.unwrap_or_default(),
+                line: rows.line_number(),
+            }
+        })?;
+        let mut rest = slots.as_slice();
+        for (index, column) in columns.iter_mut().enumerate() {
+            match column {
+                PublicColumn::Text(texts) => {
+                    texts.push(String::from_utf8_lossy(rows.bytes(index)).into_owned());
+                }
+                PublicColumn::Numbers { width, values } => {
+                    let (mine, after) = rest.split_at((*width).min(rest.len()));
+                    values.extend_from_slice(mine);
+                    rest = after;
+                }
+            }
+        }
+        count += 1;
+    }
+    check_rows(table, count as u64)?;
+    Ok(PublicTable {
+        rows: count,
+        columns,
+    })
+}

@@ -1,0 +1,212 @@
+//! Comma-separated records with RFC 4180 quotes, never failing: a quote that is not closed properly is a plain character.
+//!
+//! A quoted cell is one whose closing quote stands before a comma or a line end. It may hold line breaks if the record
+//! then has exactly the header's number of cells and is no longer than 64 KiB. Anything else is read line by line, so
+//! that a stray quote cannot swallow the rows after it.
+
+use std::collections::VecDeque;
+use std::io::{self, BufRead};
+
+/// One record: its cells, unquoted.
+#[derive(Default)]
+pub struct Record {
+    text: Vec<u8>,
+    ends: Vec<usize>,
+}
+
+impl Record {
+    pub fn cell(&self, index: usize) -> Option<&[u8]> {
+        let end = *self.ends.get(index)?;
+        let start = match index.checked_sub(1) {
+            Some(before) => *self.ends.get(before)?,
+            None => 0,
+        };
+        self.text.get(start..end)
+    }
+
+    pub fn len(&self) -> usize {
+        self.ends.len()
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.ends.is_empty()
+    }
+
+    fn clear(&mut self) {
+        self.text.clear();
+        self.ends.clear();
+    }
+
+    fn end_cell(&mut self) {
+        self.ends.push(self.text.len());
+    }
+}
+
+/// The records of a file, blank lines left out.
+pub struct Records {
+    input: Box<dyn BufRead>,
+    /// Lines read ahead and given back.
+    ahead: VecDeque<Vec<u8>>,
+    line: Vec<u8>,
+    /// Number of cells of the header, once read.
+    width: Option<usize>,
+    /// Physical lines consumed.
+    lines: u64,
+}
+
+const LONGEST_RECORD: usize = 1 << 16;
+
+impl Records {
+    pub fn new(source: super::Source) -> Records {
+        Records {
+            input: source.input,
+            ahead: VecDeque::new(),
+            line: Vec::new(),
+            width: None,
+            lines: 0,
+        }
+    }
+
+    /// Number of the line that the last record ended on.
+    pub fn line_number(&self) -> u64 {
+        self.lines
+    }
+
+    /// Reads the next record; `false` at the end of the file.
+    pub fn read(&mut self, record: &mut Record) -> io::Result<bool> {
+        loop {
+            if !self.next_line()? {
+                return Ok(false);
+            }
+            if self.lines == 1 && self.line.starts_with(b"\xef\xbb\xbf") {
+                self.line.drain(..3);
+            }
+            let text = without_end(&self.line);
+            if text.is_empty() {
+                continue;
+            }
+            if !split(text, record, false) && !self.read_across_lines(record)? {
+                split(without_end(&self.line), record, true);
+            }
+            self.width.get_or_insert(record.len());
+            return Ok(true);
+        }
+    }
+
+    fn next_line(&mut self) -> io::Result<bool> {
+        self.line.clear();
+        match self.ahead.pop_front() {
+            Some(line) => self.line = line,
+            None => {
+                if self.input.read_until(b'\n', &mut self.line)? == 0 {
+                    return Ok(false);
+                }
+            }
+        }
+        self.lines += 1;
+        Ok(true)
+    }
+
+    /// The current line opens a quoted cell and does not close it: takes following lines while that helps.
+    fn read_across_lines(&mut self, record: &mut Record) -> io::Result<bool> {
+        let mut whole = self.line.clone();
+        let mut used = 0;
+        while whole.len() < LONGEST_RECORD {
+            if used == self.ahead.len() {
+                let mut line = Vec::new();
+                if self.input.read_until(b'\n', &mut line)? == 0 {
+                    break;
+                }
+                self.ahead.push_back(line);
+            }
+            if let Some(line) = self.ahead.get(used) {
+                whole.extend_from_slice(line);
+            }
+            used += 1;
+            if split(without_end(&whole), record, false) {
+                if self.width.is_some_and(|w| w != record.len()) {
+                    break;
+                }
+                self.ahead.drain(..used);
+                self.lines += used as u64;
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+}
+
+fn without_end(line: &[u8]) -> &[u8] {
+    let line = line.strip_suffix(b"\n").unwrap_or(line);
+    line.strip_suffix(b"\r").unwrap_or(line)
+}
+
+/// Splits a text into cells; `false` if its last quoted cell is still open (never if `literal`).
+fn split(text: &[u8], record: &mut Record, literal: bool) -> bool {
+    record.clear();
+    let mut rest = text;
+    loop {
+        if rest.first() == Some(&b'"') {
+            match quoted(rest, &mut record.text) {
+                Quoted::Closed(length) => {
+                    record.end_cell();
+                    match rest.get(length..) {
+                        Some([b',', after @ ..]) => {
+                            rest = after;
+                            continue;
+                        }
+                        _ => return true,
+                    }
+                }
+                Quoted::Open if !literal => return false,
+                Quoted::Open | Quoted::Stray => {}
+            }
+        }
+        match rest.iter().position(|b| *b == b',') {
+            Some(at) => {
+                let (cell, after) = rest.split_at(at);
+                record.text.extend_from_slice(cell);
+                record.end_cell();
+                rest = after.get(1..).unwrap_or(&[]);
+            }
+            None => {
+                record.text.extend_from_slice(rest);
+                record.end_cell();
+                return true;
+            }
+        }
+    }
+}
+
+enum Quoted {
+    /// A proper cell of so many bytes, quotes included; its content was appended.
+    Closed(usize),
+    /// No closing quote; nothing appended.
+    Open,
+    /// A quote in the middle of a cell; nothing appended.
+    Stray,
+}
+
+fn quoted(text: &[u8], out: &mut Vec<u8>) -> Quoted {
+    let start = out.len();
+    let mut at = 1;
+    loop {
+        let rest = text.get(at..).unwrap_or(&[]);
+        let Some(quote) = rest.iter().position(|b| *b == b'"') else {
+            out.truncate(start);
+            return Quoted::Open;
+        };
+        out.extend_from_slice(rest.get(..quote).unwrap_or(&[]));
+        match rest.get(quote + 1) {
+            None | Some(b',') => return Quoted::Closed(at + quote + 1),
+            Some(b'"') => {
+                out.push(b'"');
+                at += quote + 2;
+            }
+            Some(_) => {
+                out.truncate(start);
+                return Quoted::Stray;
+            }
+        }
+    }
+}

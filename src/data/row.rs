@@ -1,0 +1,244 @@
+//! Where the columns of a table lie in a row of numbers, and how a record fills that row.
+
+use crate::model::{Column, Range, Table, Type};
+
+use super::reader::{Record, Records};
+use super::{DataError, Source, cell, project};
+
+/// Number of doubles a value takes; texts, records and posteriors take none.
+pub fn width(ty: &Type) -> usize {
+    let size = |d: u64| usize::try_from(d).unwrap_or(usize::MAX);
+    match ty {
+        Type::Bool | Type::Int(_) | Type::Real(_) | Type::Category(_) => 1,
+        Type::Vector(v) => size(v.dim),
+        Type::Matrix { rows, columns, .. } => size(rows.saturating_mul(*columns)),
+        Type::Simplex { dim, .. } | Type::Counts { dim, .. } => size(*dim),
+        Type::Text | Type::Posterior(_) | Type::Record(_) => 0,
+    }
+}
+
+/// First slot of every column of a table, in order, and the number of slots.
+pub fn offsets(table: &Table) -> (Vec<usize>, usize) {
+    let mut next = 0;
+    let starts = table
+        .columns
+        .iter()
+        .map(|c| {
+            let at = next;
+            next += width(&c.ty);
+            at
+        })
+        .collect();
+    (starts, next)
+}
+
+/// One column of an opened file.
+struct Reading {
+    /// Where each component stands in a record.
+    cells: Vec<usize>,
+    slot: usize,
+    ty: Type,
+}
+
+/// An opened file of a table: its header matched with the program's columns.
+pub struct Rows {
+    records: Records,
+    record: Record,
+    columns: Vec<Reading>,
+    slots: usize,
+}
+
+impl Rows {
+    /// Reads the header.
+    pub fn open(table: &Table, source: Source) -> Result<Rows, DataError> {
+        let mut records = Records::new(source);
+        let mut record = Record::default();
+        let some = records
+            .read(&mut record)
+            .map_err(|_| DataError::Unreadable)?;
+        if !some {
+            return Err(DataError::NoHeader {
+                table: table.name.clone(),
+            });
+        }
+        let names: Vec<&[u8]> = (0..record.len())
+            .map(|i| record.cell(i).unwrap_or(&[]).trim_ascii())
+            .collect();
+        let find = |header: &String| {
+            let mut places = names
+                .iter()
+                .enumerate()
+                .filter(|(_, name)| **name == header.trim().as_bytes())
+                .map(|(i, _)| i);
+            match (places.next(), places.next()) {
+                (Some(at), None) => Ok(at),
+                (first, _) => Err(DataError::Column {
+                    table: table.name.clone(),
+                    header: header.clone(),
+                    twice: first.is_some(),
+                }),
+            }
+        };
+        let (starts, slots) = offsets(table);
+        let columns = table
+            .columns
+            .iter()
+            .zip(starts)
+            .map(|(column, slot)| {
+                Ok(Reading {
+                    cells: column.headers.iter().map(find).collect::<Result<_, _>>()?,
+                    slot,
+                    ty: column.ty.clone(),
+                })
+            })
+            .collect::<Result<_, DataError>>()?;
+        Ok(Rows {
+            records,
+            record,
+            columns,
+            slots,
+        })
+    }
+
+    pub fn slots(&self) -> usize {
+        self.slots
+    }
+
+    pub fn line_number(&self) -> u64 {
+        self.records.line_number()
+    }
+
+    /// Moves to the next record; `false` at the end.
+    pub fn advance(&mut self) -> Result<bool, DataError> {
+        self.records
+            .read(&mut self.record)
+            .map_err(|_| DataError::Unreadable)
+    }
+
+    /// The raw bytes of a text column's cell; empty where a short row lacks it.
+    pub fn bytes(&self, column: usize) -> &[u8] {
+        self.columns
+            .get(column)
+            .and_then(|c| c.cells.first())
+            .and_then(|at| self.record.cell(*at))
+            .unwrap_or(&[])
+    }
+
+    /// Fills the row totally: whatever the record holds, every slot gets a value of its column's type.
+    pub fn fill(&self, row: &mut [f64]) {
+        for column in &self.columns {
+            let slots = column.slot..column.slot + width(&column.ty);
+            if let Some(out) = row.get_mut(slots) {
+                for (value, at) in out.iter_mut().zip(&column.cells) {
+                    *value = map(self.record.cell(*at).unwrap_or(&[]), &column.ty);
+                }
+                settle(out, &column.ty);
+            }
+        }
+    }
+
+    /// Fills the row of a public table; the index of the first column with a bad cell otherwise.
+    pub fn fill_checked(&self, row: &mut [f64]) -> Result<(), usize> {
+        for (index, column) in self.columns.iter().enumerate() {
+            let slots = column.slot..column.slot + width(&column.ty);
+            let out = row.get_mut(slots).ok_or(index)?;
+            for (value, at) in out.iter_mut().zip(&column.cells) {
+                let cell = self.record.cell(*at).ok_or(index)?;
+                *value = checked(cell, &column.ty).ok_or(index)?;
+            }
+            let before: Vec<f64> = out.to_vec();
+            settle(out, &column.ty);
+            let moved = before
+                .iter()
+                .zip(out.iter())
+                .any(|(a, b)| (a - b).abs() > 1e-9 * a.abs());
+            if moved {
+                return Err(index);
+            }
+        }
+        Ok(())
+    }
+}
+
+fn counts_range(total: u64) -> Range {
+    Range::new(0.0, total as f64)
+}
+
+/// A cell as one component of a type, totally.
+fn map(cell: &[u8], ty: &Type) -> f64 {
+    match ty {
+        Type::Bool => cell::boolean(cell).unwrap_or(0.0),
+        Type::Int(range) => cell::int(cell, *range),
+        Type::Real(range) => cell::real(cell, *range),
+        Type::Category(levels) => {
+            cell::level(cell, levels).unwrap_or_else(|| cell::last_level(levels))
+        }
+        Type::Vector(v) => cell::real(cell, v.range),
+        Type::Matrix { range, .. } => cell::real(cell, *range),
+        Type::Simplex { .. } => cell::real(cell, Range::UNIT),
+        Type::Counts { total, .. } => cell::int(cell, counts_range(*total)),
+        Type::Text | Type::Posterior(_) | Type::Record(_) => 0.0,
+    }
+}
+
+/// A public cell that is exactly of its type.
+fn checked(cell: &[u8], ty: &Type) -> Option<f64> {
+    let inside = |range: Range| cell::number(cell).filter(|x| x.is_finite() && range.contains(*x));
+    let whole = |range: Range| inside(range).filter(|x| libm::rint(*x) == *x);
+    match ty {
+        Type::Bool => cell::boolean(cell),
+        Type::Int(range) => whole(*range),
+        Type::Real(range) => inside(*range),
+        Type::Category(levels) => cell::level(cell, levels),
+        Type::Vector(v) => inside(v.range),
+        Type::Matrix { range, .. } => inside(*range),
+        Type::Simplex { .. } => inside(Range::UNIT),
+        Type::Counts { total, .. } => whole(counts_range(*total)),
+        Type::Text | Type::Posterior(_) | Type::Record(_) => Some(0.0),
+    }
+}
+
+/// Brings a whole vector into its type: norm balls by projection, counts to their total.
+pub fn settle(x: &mut [f64], ty: &Type) {
+    match ty {
+        Type::Vector(v) => {
+            // Facts of a box are no smaller than the box, so these projections move nothing there.
+            if v.sup.l1.is_finite() {
+                project::onto_l1(x, v.sup.l1);
+            }
+            if v.sup.l2.is_finite() {
+                project::onto_l2(x, v.sup.l2);
+            }
+        }
+        Type::Counts { total, .. } => settle_counts(x, *total),
+        Type::Simplex { .. } => settle_simplex(x),
+        _ => {}
+    }
+}
+
+/// Counts take, in order, what is left of the total; the last takes the rest.
+fn settle_counts(x: &mut [f64], total: u64) {
+    let mut left = total as f64;
+    if let Some((last, others)) = x.split_last_mut() {
+        for v in others {
+            *v = v.min(left).max(0.0);
+            left -= *v;
+        }
+        *last = left;
+    }
+}
+
+/// Probabilities are scaled to sum to one; nothing at all becomes the last category.
+fn settle_simplex(x: &mut [f64]) {
+    let sum: f64 = x.iter().sum();
+    if sum > 0.0 {
+        x.iter_mut().for_each(|v| *v /= sum);
+    } else if let Some(last) = x.last_mut() {
+        *last = 1.0;
+    }
+}
+
+/// The type of a column that names units, read as bytes or as mapped numbers.
+pub fn is_text(column: &Column) -> bool {
+    column.ty == Type::Text
+}

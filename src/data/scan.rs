@@ -1,0 +1,358 @@
+//! One streaming pass over a private file that computes every statistic a program asks of it.
+
+use std::collections::HashMap;
+
+use crate::mechanism::MechanismError;
+use crate::mechanism::plan::{Statistic, StatisticKind};
+use crate::model::{Builtin, ColumnId, Expr, ExprKind, Label, Relation, Table, TableId};
+use crate::private::Private;
+
+use super::eval::{Compiled, Environment, compile};
+use super::public::check_rows;
+use super::row::{Rows, is_text, offsets, width};
+use super::statistic::{Quantizer, check_sum};
+use super::{DataError, Source};
+
+/// What one release asks of the rows of one table.
+pub struct Job {
+    measures: Vec<Measure>,
+    /// Only rows whose key column (at this slot) is at this level.
+    group: Option<(usize, f64)>,
+}
+
+enum Measure {
+    Sum(Compiled, Quantizer),
+    Levels {
+        value: Compiled,
+        dim: usize,
+        first: f64,
+    },
+    Moments {
+        x: (Compiled, Quantizer),
+        y: (Compiled, Quantizer),
+    },
+    /// How many values lie below each of these points, which ascend.
+    Ranks(Compiled, Vec<f64>),
+}
+
+/// Exact totals of one job.
+pub struct Measured {
+    /// Rows kept (of the group, if there is one).
+    pub(crate) rows: u64,
+    pub(crate) totals: Vec<Totals>,
+}
+
+/// Integers in units of a power of two.
+pub struct Totals {
+    pub(crate) sums: Vec<i128>,
+    pub(crate) exponent: i32,
+    /// `sum x x'`, row-major, of `Moments`.
+    pub(crate) products: Vec<i128>,
+    pub(crate) products_exponent: i32,
+}
+
+impl Job {
+    /// Nothing but the number of rows.
+    pub fn rows(group: Option<(ColumnId, usize)>, table: &Table) -> Result<Job, MechanismError> {
+        let group = match group {
+            None => None,
+            Some((column, level)) => {
+                let (starts, _) = offsets(table);
+                let slot = starts.get(column.0).ok_or(MechanismError::Expression)?;
+                Some((*slot, level as f64))
+            }
+        };
+        Ok(Job {
+            measures: vec![],
+            group,
+        })
+    }
+
+    /// Adds a statistic; its totals stand in the order of the calls.
+    pub fn statistic(
+        &mut self,
+        statistic: &Statistic,
+        table: &Table,
+        env: &dyn Environment,
+    ) -> Result<(), MechanismError> {
+        let id = statistic.table;
+        let build = |e: &Expr| compile(e, id, table, env);
+        let measure = match &statistic.kind {
+            StatisticKind::Sum(value) => {
+                let quantizer = Quantizer::new(&value.ty)?;
+                check_sum(quantizer.largest().into())?;
+                Measure::Sum(build(value)?, quantizer)
+            }
+            StatisticKind::Levels { value, dim, first } => Measure::Levels {
+                value: build(value)?,
+                dim: usize::try_from(*dim).map_err(|_| MechanismError::Range)?,
+                first: *first as f64,
+            },
+            StatisticKind::Moments { x, y } => {
+                let (qx, qy) = (Quantizer::new(&x.ty)?, Quantizer::new(&y.ty)?);
+                let (a, b) = (u128::from(qx.largest()), u128::from(qy.largest()));
+                check_sum(a * b)?;
+                check_sum(a * a)?;
+                Measure::Moments {
+                    x: (build(x)?, qx),
+                    y: (build(y)?, qy),
+                }
+            }
+        };
+        self.measures.push(measure);
+        Ok(())
+    }
+
+    /// Adds the ranks of ascending points among the values of a row expression.
+    pub fn ranks(
+        &mut self,
+        value: &Expr,
+        points: Vec<f64>,
+        id: TableId,
+        table: &Table,
+        env: &dyn Environment,
+    ) -> Result<(), MechanismError> {
+        let value = compile(value, id, table, env)?;
+        self.measures.push(Measure::Ranks(value, points));
+        Ok(())
+    }
+
+    /// Adds every row aggregate inside an aggregate expression, in the order of a walk.
+    pub fn aggregates(
+        &mut self,
+        value: &Expr,
+        id: TableId,
+        table: &Table,
+        env: &dyn Environment,
+    ) -> Result<(), MechanismError> {
+        let mut found = Ok(());
+        value.walk(&mut |e| {
+            if let (Ok(()), Some(statistic)) = (&found, aggregate(e, id)) {
+                found = statistic.and_then(|s| self.statistic(&s, table, env));
+            }
+        });
+        found
+    }
+
+    fn empty(&self) -> Measured {
+        Measured {
+            rows: 0,
+            totals: self.measures.iter().map(Measure::zero).collect(),
+        }
+    }
+}
+
+/// The statistic of a row aggregate; `None` if the node is none (a row count needs no statistic of its own).
+pub(crate) fn aggregate(e: &Expr, id: TableId) -> Option<Result<Statistic, MechanismError>> {
+    if !matches!(e.label, Label::Aggregate(t) if t == id) {
+        return None;
+    }
+    let ExprKind::Call(builtin, args) = &e.kind else {
+        return None;
+    };
+    let kind = match (builtin, args.as_slice()) {
+        (Builtin::RowSum | Builtin::RowMean, [x]) => StatisticKind::Sum(x.clone()),
+        // `count(e)` is the number of rows where e holds.
+        (Builtin::RowCountAgg, [x]) => StatisticKind::Sum(x.clone()),
+        (Builtin::RowHistogram, [x]) => {
+            let first = match &x.ty {
+                crate::model::Type::Int(range) => range.lo as i64,
+                _ => 0,
+            };
+            StatisticKind::Levels {
+                value: x.clone(),
+                dim: width(&e.ty) as u64,
+                first,
+            }
+        }
+        (Builtin::RowQuantile | Builtin::RowMin | Builtin::RowMax, _) => {
+            return Some(Err(MechanismError::Expression));
+        }
+        _ => return None,
+    };
+    Some(Ok(Statistic { table: id, kind }))
+}
+
+/// Scratch space of one pass.
+#[derive(Default)]
+struct Scratch {
+    a: Vec<f64>,
+    b: Vec<f64>,
+    x: Vec<i64>,
+}
+
+impl Measure {
+    fn zero(&self) -> Totals {
+        let of = |n: usize, exponent| Totals {
+            sums: vec![0; n],
+            exponent,
+            products: vec![],
+            products_exponent: 0,
+        };
+        match self {
+            Measure::Sum(value, q) => of(value.width(), q.exponent()),
+            Measure::Levels { dim, .. } => of(*dim, 0),
+            Measure::Ranks(_, points) => of(points.len() + 1, 0),
+            Measure::Moments { x, y } => {
+                let d = x.0.width();
+                Totals {
+                    sums: vec![0; d],
+                    exponent: x.1.exponent() + y.1.exponent(),
+                    products: vec![0; d * d],
+                    products_exponent: 2 * x.1.exponent(),
+                }
+            }
+        }
+    }
+
+    /// Adds one row. Sums saturate; their bound was checked before the data was opened.
+    fn add(&self, row: &[f64], totals: &mut Totals, scratch: &mut Scratch) {
+        let count = |sums: &mut [i128], bin: usize| {
+            if let Some(sum) = sums.get_mut(bin) {
+                *sum = sum.saturating_add(1);
+            }
+        };
+        match self {
+            Measure::Sum(value, q) => {
+                value.run(row, &mut scratch.a);
+                if let ([x], [sum]) = (scratch.a.as_slice(), totals.sums.as_mut_slice()) {
+                    *sum = sum.saturating_add(q.scalar(*x).into());
+                    return;
+                }
+                q.vector(&scratch.a, &mut scratch.x);
+                for (sum, x) in totals.sums.iter_mut().zip(&scratch.x) {
+                    *sum = sum.saturating_add((*x).into());
+                }
+            }
+            Measure::Levels { value, dim, first } => {
+                value.run(row, &mut scratch.a);
+                let last = dim.saturating_sub(1) as f64;
+                let x = scratch.a.first().copied().unwrap_or(0.0) - first;
+                let bin = x.max(0.0).min(last) as usize;
+                count(&mut totals.sums, bin);
+            }
+            Measure::Ranks(value, points) => {
+                value.run(row, &mut scratch.a);
+                let x = scratch.a.first().copied().unwrap_or(0.0);
+                // The first point above x: x lies below that point and all after it.
+                count(&mut totals.sums, points.partition_point(|t| *t <= x));
+            }
+            Measure::Moments { x, y } => {
+                x.0.run(row, &mut scratch.a);
+                y.0.run(row, &mut scratch.b);
+                x.1.vector(&scratch.a, &mut scratch.x);
+                let y = i128::from(y.1.scalar(scratch.b.first().copied().unwrap_or(0.0)));
+                let d = scratch.x.len().max(1);
+                for (sum, x) in totals.sums.iter_mut().zip(&scratch.x) {
+                    *sum = sum.saturating_add(i128::from(*x).saturating_mul(y));
+                }
+                for (sums, a) in totals.products.chunks_mut(d).zip(&scratch.x) {
+                    for (sum, b) in sums.iter_mut().zip(&scratch.x) {
+                        *sum = sum.saturating_add(i128::from(*a).saturating_mul((*b).into()));
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// Keeps the first k rows of every unit, in file order.
+struct Units {
+    column: usize,
+    text: bool,
+    slots: std::ops::Range<usize>,
+    most: u64,
+    seen: HashMap<Vec<u8>, u64>,
+}
+
+impl Units {
+    fn new(table: &Table) -> Option<Units> {
+        let (column, most) = table.unit?;
+        let declared = table.columns.get(column.0)?;
+        let start = *offsets(table).0.get(column.0)?;
+        Some(Units {
+            column: column.0,
+            text: is_text(declared),
+            slots: start..start + width(&declared.ty),
+            most,
+            seen: HashMap::new(),
+        })
+    }
+
+    fn keeps(&mut self, rows: &Rows, row: &[f64]) -> bool {
+        let key = if self.text {
+            rows.bytes(self.column).to_vec()
+        } else {
+            let values = row.get(self.slots.clone()).unwrap_or(&[]);
+            values.iter().flat_map(|v| v.to_le_bytes()).collect()
+        };
+        let count = self.seen.entry(key).or_insert(0);
+        *count += 1;
+        *count <= self.most
+    }
+}
+
+/// Calls `visit` with every kept row.
+fn each_row(
+    table: &Table,
+    source: Source,
+    mut visit: impl FnMut(&[f64]),
+) -> Result<(), DataError> {
+    let mut rows = Rows::open(table, source)?;
+    let mut row = vec![0.0; rows.slots()];
+    let mut units = Units::new(table);
+    while rows.advance()? {
+        rows.fill(&mut row);
+        if units.as_mut().is_none_or(|u| u.keeps(&rows, &row)) {
+            visit(&row);
+        }
+    }
+    Ok(())
+}
+
+/// Is the number of rows public?
+pub fn rows_are_public(table: &Table) -> bool {
+    !table.private || table.relation == Relation::ReplaceOne
+}
+
+/// The public number of kept rows of a table with public n; `None` where n is secret.
+pub fn count_rows(table: &Table, source: Source) -> Result<Option<u64>, DataError> {
+    if !rows_are_public(table) {
+        Rows::open(table, source)?;
+        return Ok(None);
+    }
+    let mut rows = 0u64;
+    each_row(table, source, |_| rows += 1)?;
+    check_rows(table, rows)?;
+    Ok(Some(rows))
+}
+
+/// Runs every job in one pass; the answers stand in the order of the jobs.
+///
+/// Fails only on public facts: the header, the file itself, a public number of rows.
+pub fn scan(
+    table: &Table,
+    source: Source,
+    jobs: &[Job],
+) -> Result<Vec<Private<Measured>>, DataError> {
+    let mut all: Vec<Measured> = jobs.iter().map(Job::empty).collect();
+    let mut scratch = Scratch::default();
+    let mut kept = 0u64;
+    each_row(table, source, |row| {
+        kept += 1;
+        for (job, measured) in jobs.iter().zip(&mut all) {
+            let outside = |(slot, level): (usize, f64)| row.get(slot) != Some(&level);
+            if job.group.is_some_and(outside) {
+                continue;
+            }
+            measured.rows += 1;
+            for (measure, totals) in job.measures.iter().zip(&mut measured.totals) {
+                measure.add(row, totals, &mut scratch);
+            }
+        }
+    })?;
+    if rows_are_public(table) {
+        check_rows(table, kept)?;
+    }
+    Ok(all.into_iter().map(Private::new).collect())
+}

@@ -1,0 +1,97 @@
+//! Where random bits come from: the operating system for every release, a tape in tests.
+
+use rand_chacha::ChaCha20Rng;
+use rand_core::{Rng, SeedableRng};
+use zeroize::Zeroize;
+
+use super::MechanismError;
+
+/// A stream of independent fair bits.
+pub trait BitSource {
+    /// 64 bits.
+    fn word(&mut self) -> Result<u64, MechanismError>;
+    fn bit(&mut self) -> Result<bool, MechanismError>;
+}
+
+/// ChaCha20 keyed by the operating system: made anew for every release, never stored, never printed.
+pub struct OsBits {
+    rng: ChaCha20Rng,
+    spare: u64,
+    left: u32,
+}
+
+impl OsBits {
+    /// Fails closed if the operating system gives no randomness.
+    pub fn new() -> Result<OsBits, MechanismError> {
+        let mut seed = [0u8; 32];
+        getrandom::fill(&mut seed).map_err(|_| MechanismError::NoRandomness)?;
+        let rng = ChaCha20Rng::from_seed(seed);
+        seed.zeroize();
+        Ok(OsBits {
+            rng,
+            spare: 0,
+            left: 0,
+        })
+    }
+
+    /// A stream that a number repeats: its releases are not private.
+    #[cfg(feature = "tape")]
+    pub fn seeded(seed: u64) -> OsBits {
+        OsBits {
+            rng: ChaCha20Rng::seed_from_u64(seed),
+            spare: 0,
+            left: 0,
+        }
+    }
+}
+
+impl Drop for OsBits {
+    fn drop(&mut self) {
+        self.rng = ChaCha20Rng::from_seed([0; 32]);
+        self.spare.zeroize();
+        std::hint::black_box(&self.rng);
+    }
+}
+
+impl BitSource for OsBits {
+    fn word(&mut self) -> Result<u64, MechanismError> {
+        Ok(self.rng.next_u64())
+    }
+
+    fn bit(&mut self) -> Result<bool, MechanismError> {
+        if self.left == 0 {
+            self.spare = self.rng.next_u64();
+            self.left = 64;
+        }
+        let bit = self.spare & 1 == 1;
+        self.spare >>= 1;
+        self.left -= 1;
+        Ok(bit)
+    }
+}
+
+/// A finite tape of bits, first bit first: replays one outcome.
+#[cfg(feature = "tape")]
+pub struct Tape {
+    bits: std::vec::IntoIter<bool>,
+}
+
+#[cfg(feature = "tape")]
+impl Tape {
+    pub fn new(bits: Vec<bool>) -> Tape {
+        Tape {
+            bits: bits.into_iter(),
+        }
+    }
+}
+
+#[cfg(feature = "tape")]
+impl BitSource for Tape {
+    fn word(&mut self) -> Result<u64, MechanismError> {
+        (0..64).try_fold(0, |w, _| Ok(w << 1 | u64::from(self.bit()?)))
+    }
+
+    fn bit(&mut self) -> Result<bool, MechanismError> {
+        self.bits.next().ok_or(MechanismError::NoRandomness)
+    }
+}

@@ -1,0 +1,103 @@
+//! The standard normal distribution, exactly, by Karney's algorithm: a whole part by coin tosses, digits on demand.
+//!
+//! C. F. F. Karney, "Sampling exactly from the normal distribution", ACM TOMS 42 (2016), algorithm N.
+
+use dashu::integer::UBig;
+use dashu::rational::RBig;
+
+use super::finite::bernoulli_exp;
+use super::uniform::Uniform;
+use crate::mechanism::MechanismError;
+use crate::mechanism::bits::BitSource;
+use crate::mechanism::real::{Enclosure, Real, decide};
+
+/// `±(whole + part)`, a standard normal number.
+#[derive(Clone)]
+pub struct Normal {
+    negative: bool,
+    whole: i64,
+    part: Uniform,
+}
+
+/// `floor(2^64 exp(-1/2))`.
+const EXP_HALF: u64 = 0x9b45_97e3_7cb0_4ff3;
+/// Rejections before giving up; each try is accepted with probability above 1/2.
+pub const TRIES: u32 = 1 << 16;
+
+impl Normal {
+    pub fn draw<B: BitSource>(bits: &mut B) -> Result<Normal, MechanismError> {
+        for _ in 0..TRIES {
+            // Step 1: P(k) ~ exp(-k/2).
+            let mut k = 0i64;
+            while exp_half(bits)? {
+                k += 1;
+            }
+            // Step 2: accept with exp(-k (k - 1) / 2).
+            let mut accepted = true;
+            for _ in 0..k.saturating_mul(k - 1) {
+                if !exp_half(bits)? {
+                    accepted = false;
+                    break;
+                }
+            }
+            if !accepted {
+                continue;
+            }
+            // Steps 3 and 4: x uniform, accept with exp(-x (2 k + x) / 2).
+            let mut accept = Accept {
+                whole: k,
+                part: Uniform::new(),
+                coin: Uniform::new(),
+            };
+            if decide(&mut accept, bits)? {
+                return Ok(Normal {
+                    negative: bits.bit()?,
+                    whole: k,
+                    part: accept.part,
+                });
+            }
+        }
+        Err(MechanismError::Undecided)
+    }
+
+    pub fn enclose<E: Enclosure>(&self, p: usize) -> E {
+        let x = E::integer(self.whole, p).add(&E::uniform(&self.part, p));
+        if self.negative { x.neg() } else { x }
+    }
+
+    pub fn refine<B: BitSource>(&mut self, p: usize, bits: &mut B) -> Result<(), MechanismError> {
+        self.part.refine(p, bits)
+    }
+}
+
+struct Accept {
+    whole: i64,
+    part: Uniform,
+    coin: Uniform,
+}
+
+impl Real for Accept {
+    type Answer = bool;
+
+    fn decide<E: Enclosure>(&self, p: usize) -> Option<bool> {
+        let x = E::uniform(&self.part, p);
+        let twice = x.mul(&E::integer(2 * self.whole, p).add(&x));
+        let chance = twice.div(&E::integer(2, p)).neg().exp();
+        chance.sub(&E::uniform(&self.coin, p)).sign()
+    }
+
+    fn refine<B: BitSource>(&mut self, p: usize, bits: &mut B) -> Result<(), MechanismError> {
+        self.part.refine(p, bits)?;
+        self.coin.refine(p, bits)
+    }
+}
+
+/// True with probability exp(-1/2): the first word of a uniform decides unless it ties.
+fn exp_half<B: BitSource>(bits: &mut B) -> Result<bool, MechanismError> {
+    let mut u = Uniform::new();
+    u.refine(64, bits)?;
+    if u.first_word() == EXP_HALF {
+        return bernoulli_exp(RBig::from_parts(1.into(), UBig::from(2u8)), u, bits);
+    }
+    Ok(u.first_word() < EXP_HALF)
+}

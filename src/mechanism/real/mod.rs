@@ -1,0 +1,106 @@
+//! Real numbers known by certified bounds that can be refined until a decision is forced.
+//!
+//! A draw is written once, for any `Enclosure`. Doubles decide nearly always; where they cannot, the same formula runs
+//! on integers with 128, 256, .. bits, after more random digits were taken. So every comparison and every rounding is
+//! the one the ideal real draw would make.
+
+pub mod dyadic;
+pub mod fast;
+pub mod wide;
+
+use dashu::rational::RBig;
+
+use super::bits::BitSource;
+use super::draw::uniform::Uniform;
+use super::MechanismError;
+use dyadic::{Dyadic, Toward};
+pub use fast::Fast;
+pub use wide::Wide;
+
+/// Certified bounds on a real number.
+pub trait Enclosure: Clone {
+    fn param(x: &Param, p: usize) -> Self;
+    fn integer(x: i64, p: usize) -> Self;
+    fn uniform(u: &Uniform, p: usize) -> Self;
+    fn add(&self, other: &Self) -> Self;
+    fn neg(&self) -> Self;
+    fn mul(&self, other: &Self) -> Self;
+    fn div(&self, other: &Self) -> Self;
+    fn sqrt(&self) -> Self;
+    fn ln(&self) -> Self;
+    fn exp(&self) -> Self;
+    /// `Some(true)` if certainly positive, `Some(false)` if certainly negative.
+    fn sign(&self) -> Option<bool>;
+    /// `floor(x / 2^exponent + 1/2)` where both ends agree, saturating at the largest index of a grid.
+    fn nearest(&self, exponent: i32) -> Option<i128>;
+    /// Outer bounds as doubles.
+    fn bounds(&self) -> (f64, f64);
+    /// The lower end as an exact number.
+    fn lower_point(&self) -> Self;
+
+    fn sub(&self, other: &Self) -> Self {
+        self.add(&other.neg())
+    }
+}
+
+/// An exact rational with its double bounds at hand.
+#[derive(Clone)]
+pub struct Param {
+    exact: RBig,
+    fast: Fast,
+}
+
+impl Param {
+    pub fn new(exact: RBig) -> Param {
+        let lo = Dyadic::rational(&exact, 64, Toward::Down).to_f64(Toward::Down);
+        let hi = Dyadic::rational(&exact, 64, Toward::Up).to_f64(Toward::Up);
+        Param {
+            fast: Fast::new(lo, hi),
+            exact,
+        }
+    }
+
+    pub fn exact(&self) -> &RBig {
+        &self.exact
+    }
+
+    pub fn fast(&self) -> Fast {
+        self.fast
+    }
+}
+
+/// A finite double as an exact rational.
+pub fn rational(x: f64) -> Result<RBig, MechanismError> {
+    RBig::try_from(x).map_err(|_| MechanismError::Parameter)
+}
+
+/// A random real (or several): a formula over lazily drawn uniforms.
+pub trait Real {
+    type Answer;
+    /// Tries to decide with these bounds.
+    fn decide<E: Enclosure>(&self, p: usize) -> Option<Self::Answer>;
+    /// Draws random digits until every uniform has at least `p` of them.
+    fn refine<B: BitSource>(&mut self, p: usize, bits: &mut B) -> Result<(), MechanismError>;
+}
+
+/// Refines until decided: first doubles, then 128, 256, .. bits.
+///
+/// Fails only when the random bits run out, or (with probability below 2^-60000) undecided at 65,536 bits.
+pub fn decide<R: Real, B: BitSource>(
+    real: &mut R,
+    bits: &mut B,
+) -> Result<R::Answer, MechanismError> {
+    real.refine(64, bits)?;
+    if let Some(answer) = real.decide::<Fast>(53) {
+        return Ok(answer);
+    }
+    let mut p = 128;
+    while p <= 1 << 16 {
+        real.refine(p, bits)?;
+        if let Some(answer) = real.decide::<Wide>(p) {
+            return Ok(answer);
+        }
+        p *= 2;
+    }
+    Err(MechanismError::Undecided)
+}

@@ -1,0 +1,55 @@
+//! Values that depend on private rows: they cannot be shown, copied out or compared, only released by a mechanism.
+
+/// A value computed from private rows.
+///
+/// It has no `Debug`, `Display`, `Clone`, `PartialEq` or `Serialize`, and no public way out: only mechanisms of this
+/// crate read it, to draw a release.
+///
+/// ```compile_fail
+/// fn show<T: std::fmt::Debug>(_: T) {}
+/// fn leak(secret: dpm::private::Private<i64>) { show(secret) }
+/// ```
+/// ```compile_fail
+/// fn show<T: std::fmt::Display>(_: T) {}
+/// fn leak(secret: dpm::private::Private<i64>) { show(secret) }
+/// ```
+/// ```compile_fail
+/// fn copy<T: Clone>(_: T) {}
+/// fn leak(secret: dpm::private::Private<i64>) { copy(secret) }
+/// ```
+/// ```compile_fail
+/// fn write<T: serde::Serialize>(_: T) {}
+/// fn leak(secret: dpm::private::Private<i64>) { write(secret) }
+/// ```
+/// ```compile_fail
+/// fn leak(secret: dpm::private::Private<i64>) -> i64 { secret.0 }
+/// ```
+/// ```compile_fail
+/// fn leak(secret: &dpm::private::Private<i64>) -> &i64 { secret.read() }
+/// ```
+/// ```
+/// fn keep(secret: dpm::private::Private<i64>) { drop(secret) }
+/// ```
+pub struct Private<T>(T);
+
+impl<T> Private<T> {
+    pub(crate) fn new(value: T) -> Private<T> {
+        Private(value)
+    }
+
+    /// For mechanisms, which publish a draw and nothing else.
+    pub(crate) fn read(&self) -> &T {
+        &self.0
+    }
+}
+
+/// The only text a defect of the program itself may print: a panic message could quote a cell.
+const PANIC_TEXT: &[u8] = b"dpm: internal error (E9999); nothing was released\n";
+
+/// Replaces the panic message by one fixed line; the exit status (70) is the caller's.
+pub fn quiet_panics() {
+    std::panic::set_hook(Box::new(|_| {
+        use std::io::Write;
+        let _ = std::io::stderr().write_all(PANIC_TEXT);
+    }));
+}

@@ -1,0 +1,185 @@
+//! Arithmetic on public values: what `output`, `when` and `let` do after a release; it costs nothing.
+
+use super::simulate::simulate;
+use super::value::Value;
+use crate::data::eval;
+use crate::mechanism::bits::BitSource;
+use crate::model::{Builtin, Expr, ExprKind, ReleaseId, ScalarId, TableId, Type};
+use std::cell::RefCell;
+use std::collections::BTreeMap;
+
+/// Why a public expression has no value: never depends on private rows beyond what was released.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum NoValue {
+    /// A public scalar was not bound with `--public`.
+    Unbound,
+    /// Something that this version cannot compute.
+    Unsupported,
+    /// No randomness for `simulate`.
+    NoRandomness,
+}
+
+/// Everything public that an expression can mention.
+pub struct Known<'r> {
+    pub released: BTreeMap<ReleaseId, Value>,
+    pub scalars: BTreeMap<ScalarId, f64>,
+    /// Public numbers of rows.
+    pub rows: BTreeMap<TableId, u64>,
+    /// Sums over bound public tables, by the text of the aggregate's place.
+    pub public: &'r dyn Fn(&Expr) -> Option<Value>,
+    pub rng: RefCell<Box<dyn BitSource>>,
+}
+
+impl eval::Environment for Known<'_> {
+    fn value(&self, expr: &Expr) -> Option<Vec<f64>> {
+        evaluate(expr, self).ok().map(|v| v.numbers())
+    }
+}
+
+/// The value of a public expression.
+pub fn evaluate(e: &Expr, known: &Known) -> Result<Value, NoValue> {
+    match &e.kind {
+        ExprKind::Number(x) => Ok(Value::Number(*x)),
+        ExprKind::Bool(b) => Ok(Value::Bool(*b)),
+        ExprKind::Text(s) => Ok(Value::Text(s.clone())),
+        ExprKind::Level(i) => Ok(Value::Number(*i as f64)),
+        ExprKind::Released(id) => known.released.get(id).cloned().ok_or(NoValue::Unsupported),
+        ExprKind::Scalar(id) => known.scalars.get(id).map(|x| Value::Number(*x)).ok_or(NoValue::Unbound),
+        ExprKind::RowCount(t) => known.rows.get(t).map(|n| Value::Number(*n as f64)).ok_or(NoValue::Unbound),
+        ExprKind::List(items) => {
+            let parts: Result<Vec<Value>, NoValue> = items.iter().map(|i| evaluate(i, known)).collect();
+            Ok(Value::Vector(parts?.iter().flat_map(Value::numbers).collect()))
+        }
+        ExprKind::If(c, a, b) => {
+            let c = evaluate(c, known)?.as_number().ok_or(NoValue::Unsupported)?;
+            evaluate(if c != 0.0 { a } else { b }, known)
+        }
+        ExprKind::Index(v, i) => index(v, i, known),
+        ExprKind::Field(r, name) => match evaluate(r, known)? {
+            Value::Record(parts) => parts.into_iter().find(|(n, _)| n == name).map(|(_, v)| v).ok_or(NoValue::Unsupported),
+            _ => Err(NoValue::Unsupported),
+        },
+        ExprKind::Call(f, args) => call(*f, e, args, known),
+        ExprKind::Column(..) | ExprKind::Param(_) | ExprKind::EachLevel => Err(NoValue::Unsupported),
+    }
+}
+
+fn index(v: &Expr, i: &Expr, known: &Known) -> Result<Value, NoValue> {
+    let level = matches!(i.kind, ExprKind::Level(_));
+    let at = evaluate(i, known)?.as_number().ok_or(NoValue::Unsupported)?;
+    // Indices start at 1, levels at 0; a released index is clamped to its declared range by its type.
+    let at = if level { at } else { at.round() - 1.0 };
+    let at = if at.is_nan() || at < 0.0 { 0 } else { at as usize };
+    match evaluate(v, known)? {
+        Value::Matrix(rows) => rows.into_iter().nth(at).map(Value::Vector).ok_or(NoValue::Unsupported),
+        Value::GridVector(v) => v.get(at).map(|x| Value::Grid(*x)).ok_or(NoValue::Unsupported),
+        v => v.numbers().get(at).map(|x| Value::Number(*x)).ok_or(NoValue::Unsupported),
+    }
+}
+
+fn call(f: Builtin, e: &Expr, args: &[Expr], known: &Known) -> Result<Value, NoValue> {
+    match f {
+        Builtin::RowSum | Builtin::RowMean | Builtin::RowCountAgg | Builtin::RowHistogram | Builtin::RowMin | Builtin::RowMax | Builtin::RowQuantile => {
+            return (known.public)(e).ok_or(NoValue::Unbound);
+        }
+        Builtin::Simulate => {
+            let (name, rest) = args.split_first().ok_or(NoValue::Unsupported)?;
+            let ExprKind::Text(name) = &name.kind else { return Err(NoValue::Unsupported) };
+            let values: Result<Vec<Value>, NoValue> = rest.iter().map(|a| evaluate(a, known)).collect();
+            return simulate(name, &values?, &mut **known.rng.borrow_mut());
+        }
+        _ => {}
+    }
+    let values: Result<Vec<Value>, NoValue> = args.iter().map(|a| evaluate(a, known)).collect();
+    let values = values?;
+    let numbers = |i: usize| values.get(i).map(Value::numbers).unwrap_or_default();
+    let scalar = |i: usize| values.get(i).and_then(Value::as_number).ok_or(NoValue::Unsupported);
+    let out = match (f, values.as_slice()) {
+        (Builtin::Clip, [_, _, _]) => {
+            let (lo, hi) = (scalar(1)?, scalar(2)?);
+            shaped(&values, numbers(0).into_iter().map(|x| if x.is_nan() { lo } else { x.min(hi).max(lo) }).collect())
+        }
+        (Builtin::Dot, [_, _]) => Value::Number(numbers(0).iter().zip(numbers(1)).map(|(a, b)| a * b).sum()),
+        (Builtin::MatVec, [Value::Matrix(rows), x]) => {
+            let x = x.numbers();
+            Value::Vector(rows.iter().map(|r| r.iter().zip(&x).map(|(a, b)| a * b).sum()).collect())
+        }
+        (Builtin::Append, _) => Value::Vector(values.iter().flat_map(Value::numbers).collect()),
+        (Builtin::Rep, [_, _]) => Value::Vector(vec![scalar(0)?; scalar(1)?.max(0.0) as usize]),
+        (Builtin::Norm, [_]) => Value::Number(numbers(0).iter().map(|x| x * x).sum::<f64>().sqrt()),
+        (Builtin::VecSum, [_]) => Value::Number(numbers(0).iter().sum()),
+        (Builtin::VecMean, [_]) => Value::Number(mean(&numbers(0))),
+        (Builtin::VecMin, [_]) => Value::Number(numbers(0).into_iter().fold(f64::INFINITY, f64::min)),
+        (Builtin::VecMax, [_]) => Value::Number(numbers(0).into_iter().fold(f64::NEG_INFINITY, f64::max)),
+        (Builtin::VecSd, [_]) => {
+            let v = numbers(0);
+            let m = mean(&v);
+            Value::Number((v.iter().map(|x| (x - m) * (x - m)).sum::<f64>() / (v.len().max(2) - 1) as f64).sqrt())
+        }
+        (Builtin::VecQuantile, [_, q]) => {
+            let mut v = numbers(0);
+            v.sort_by(f64::total_cmp);
+            match q {
+                q if q.is_scalar() => Value::Number(quantile(&v, scalar(1)?)),
+                q => Value::Vector(q.numbers().into_iter().map(|q| quantile(&v, q)).collect()),
+            }
+        }
+        (_, [a]) => {
+            let out: Vec<f64> = a.numbers().into_iter().map(|x| eval::unary(f, x)).collect();
+            truth(e, shaped(&values, out))
+        }
+        (_, [a, b]) => truth(e, elementwise(f, a, b)?),
+        _ => return Err(NoValue::Unsupported),
+    };
+    Ok(out)
+}
+
+/// A comparison of two numbers is true or false; of vectors, a vector of 0 and 1.
+fn truth(e: &Expr, v: Value) -> Value {
+    match (&e.ty, v.as_number()) {
+        (Type::Bool, Some(x)) => Value::Bool(x != 0.0),
+        _ => v,
+    }
+}
+
+fn elementwise(f: Builtin, a: &Value, b: &Value) -> Result<Value, NoValue> {
+    let (x, y) = (a.numbers(), b.numbers());
+    let out: Vec<f64> = match (a.is_scalar(), b.is_scalar()) {
+        (false, true) => {
+            let y = b.as_number().ok_or(NoValue::Unsupported)?;
+            x.into_iter().map(|x| eval::binary(f, x, y)).collect()
+        }
+        (true, false) => {
+            let x = a.as_number().ok_or(NoValue::Unsupported)?;
+            y.into_iter().map(|y| eval::binary(f, x, y)).collect()
+        }
+        _ => x.into_iter().zip(y).map(|(x, y)| eval::binary(f, x, y)).collect(),
+    };
+    Ok(shaped(&[a.clone(), b.clone()], out))
+}
+
+/// Numbers in the shape of the first argument that is not a single number.
+fn shaped(like: &[Value], numbers: Vec<f64>) -> Value {
+    match like.iter().find(|v| !v.is_scalar()) {
+        None => numbers.first().map_or(Value::Vector(vec![]), |x| Value::Number(*x)),
+        Some(Value::Matrix(rows)) => {
+            let width = rows.first().map_or(1, Vec::len).max(1);
+            Value::Matrix(numbers.chunks(width).map(<[f64]>::to_vec).collect())
+        }
+        Some(_) => Value::Vector(numbers),
+    }
+}
+
+fn mean(v: &[f64]) -> f64 {
+    v.iter().sum::<f64>() / v.len().max(1) as f64
+}
+
+/// The quantile of sorted values, by linear interpolation (R's type 7).
+fn quantile(sorted: &[f64], q: f64) -> f64 {
+    let last = sorted.len().saturating_sub(1);
+    let at = q.clamp(0.0, 1.0) * last as f64;
+    let (low, part) = (at.floor(), at.fract());
+    let get = |i: usize| sorted.get(i.min(last)).copied().unwrap_or(f64::NAN);
+    let (a, b) = (get(low as usize), get(low as usize + 1));
+    if part == 0.0 { a } else { a + part * (b - a) }
+}

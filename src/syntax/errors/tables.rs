@@ -1,0 +1,233 @@
+//! Complaints about tables: their rows, their unit and their columns.
+
+use super::super::tokens::Token;
+use super::scene::Scene;
+use super::structure::{new, one_line};
+use super::types;
+use crate::source::Diagnostic;
+
+/// private staff[n >= 100] by id max 4 { smoker: bool }
+pub(super) fn table(scene: &Scene<'_>) -> Option<Diagnostic> {
+    let keyword = scene.word(0);
+    if scene.at == 1 {
+        return Some(
+            new("E0005", format!("expected a name after `{keyword}`"))
+                .label(scene.here(), "what is the table called?")
+                .help(format!("{keyword} staff[n] {{ age: int in 18..90 }}")),
+        );
+    }
+    let brace = (0..scene.len()).find(|i| {
+        scene.is(*i, Token::OpenBrace) && !scene.is(i.saturating_sub(1), Token::Category)
+    });
+    let name = scene.word(1);
+    if scene.is(2, Token::Colon) {
+        return scalar(scene);
+    }
+    if scene.bracket().is_some_and(|b| scene.is(b, Token::OpenBrace) || Some(b) > brace) {
+        return column(scene, brace?);
+    }
+    let by = (0..scene.at).find(|i| scene.is(*i, Token::By));
+    if let Some(by) = by {
+        return Some(unit(scene, by));
+    }
+    if scene.at == 2 {
+        return Some(
+            new("E0005", format!("how many rows has `{name}`?"))
+                .label(scene.span(1), "expected `[n]` after the name")
+                .cause("the number of rows is public, bounded or secret, and the guarantee depends on which")
+                .help(rows_help(keyword, name)),
+        );
+    }
+    if scene.bracket().is_some() {
+        return Some(rows(scene, keyword, name));
+    }
+    let head = one_line(scene.words(0..scene.at)).unwrap_or("private staff[n]");
+    Some(
+        new("E0006", format!("expected the columns of `{name}`"))
+            .label(scene.here(), "expected `{` and a list of columns")
+            .help(format!("{head} {{ age: int in 18..90, smoker: bool }}")),
+    )
+}
+
+fn rows_help(keyword: &str, name: &str) -> String {
+    format!(
+        "{keyword} {name}[n] {{ ... }}              n is public\n{keyword} {name}[n >= 100] {{ ... }}       public, and known to be at least 100\n{keyword} {name}[private n] {{ ... }}      n is secret"
+    )
+}
+
+fn rows(scene: &Scene<'_>, keyword: &str, name: &str) -> Diagnostic {
+    let complaint = new("E0005", format!("cannot read the number of rows of `{name}`"));
+    let number = scene.word(scene.at + 1);
+    match scene.found() {
+        Some(Token::Comparison | Token::Assign) if scene.is(scene.at + 1, Token::Number) => {
+            let n = scene.word(scene.at - 1);
+            let help = match scene.word(scene.at) {
+                ">" => {
+                    let next = number.parse::<u64>().ok().and_then(|k| k.checked_add(1));
+                    let next = next.map_or(number.to_owned(), |k| k.to_string());
+                    format!("{keyword} {name}[{n} >= {next}] {{ ... }}")
+                }
+                "=" | "==" => format!("{keyword} {name}[{number}] {{ ... }}"),
+                _ => rows_help(keyword, name),
+            };
+            complaint
+                .label(scene.here(), "only a lower bound, written `>=`")
+                .help(help)
+        }
+        _ => complaint
+            .label(
+                scene.here(),
+                "expected a name, a whole number, or a name and a lower bound",
+            )
+            .help(rows_help(keyword, name)),
+    }
+}
+
+/// by patient max 4
+fn unit(scene: &Scene<'_>, by: usize) -> Diagnostic {
+    let head = one_line(scene.words(0..by)).unwrap_or("private visits[n]");
+    if scene.at == by + 1 {
+        return new("E0002", "expected a column after `by`")
+            .label(scene.here(), "which column names the person?")
+            .help(format!("{head} by id max 4 {{ ... }}"));
+    }
+    let key = scene.word(by + 1);
+    if scene.at == by + 2 {
+        // The label reaches to the word that stands where `max` should.
+        let same_line = scene.at < scene.len() && !scene.starts_line(scene.at);
+        return new("E0002", format!("expected `max` after `by {key}`"))
+            .label(
+                scene.spans(by..by + 2 + usize::from(same_line)),
+                format!("how many rows can one {key} contribute at most?"),
+            )
+            .cause(format!(
+                "the privacy unit is the {key}; without a cap one {key} may own every row"
+            ))
+            .help(format!(
+                "{head} by {key} max 4 {{ ... }}     keeps the first 4 rows of each {key}"
+            ));
+    }
+    if scene.at == by + 3 {
+        return new("E0002", "expected a whole number after `max`")
+            .label(scene.here(), format!("at most how many rows of each {key}?"))
+            .help(format!("{head} by {key} max 4 {{ ... }}"));
+    }
+    let said = one_line(scene.words(0..scene.at)).unwrap_or(head);
+    new("E0006", format!("expected the columns of `{}`", scene.word(1)))
+        .label(scene.here(), "expected `{` and a list of columns")
+        .help(format!("{said} {{ {key}: text, age: int in 18..90 }}"))
+}
+
+/// public k: real in [0, 1] = 0.5
+fn scalar(scene: &Scene<'_>) -> Option<Diagnostic> {
+    if (0..scene.at).any(|i| scene.is(i, Token::Assign)) {
+        return None;
+    }
+    if scene.keyword() == Token::Private {
+        let name = scene.word(1);
+        return Some(
+            new("E0005", format!("`{name}` is private, so it is a table"))
+                .label(scene.here(), "expected `[n]` after the name")
+                .help(format!(
+                    "private {name}[n] {{ {name}: {} }}",
+                    scene.rest(3).unwrap_or("real in [0, 1]")
+                )),
+        );
+    }
+    types::type_(scene)
+}
+
+/// One column; `brace` opens the list.
+fn column(scene: &Scene<'_>, brace: usize) -> Option<Diagnostic> {
+    let bracket = scene.bracket()?;
+    if bracket != brace {
+        return types::type_(scene);
+    }
+    let complaint = |text: String| new("E0006", text);
+    let at = scene.at;
+    let name = scene.word(at.saturating_sub(1));
+    let found = scene.found();
+    match scene.before() {
+        Some(Token::From) => Some(
+            complaint("expected the header of the file after `from`".into())
+                .label(scene.here(), "in double quotes")
+                .help(format!("{} from \"{}\": real", scene.word(at.saturating_sub(2)), scene.word(at))),
+        ),
+        // A finished column, or the first one: a name must follow.
+        Some(Token::OpenBrace | Token::Comma) => Some(match found {
+            Some(Token::Text) => header(scene, at, at + 1),
+            Some(Token::Comma) => complaint("expected a column".into())
+                .label(scene.here(), "one comma is enough")
+                .help("age: int in 18..90, smoker: bool"),
+            _ => complaint("expected a column".into())
+                .label(scene.here(), "a column is a name, `:` and a type")
+                .help("age: int in 18..90"),
+        }),
+        Some(Token::Name) if is_column_name(scene, at - 1) => Some(match found {
+            Some(Token::Minus | Token::Dot | Token::Plus | Token::Divide | Token::Name | Token::Number | Token::OpenParen | Token::Percent)
+                if !scene.starts_line(at) && colon_after(scene, at).is_some() =>
+            {
+                header(scene, at - 1, colon_after(scene, at)?)
+            }
+            Some(Token::Tilde | Token::Assign) => {
+                complaint(format!("expected `:` and a type after `{name}`"))
+                    .label(scene.here(), "a column has a type")
+                    .help(format!("{name}: {}", type_word(scene, at + 1)))
+            }
+            Some(Token::Name) if !scene.starts_line(at) => {
+                complaint(format!("expected `:` and a type after `{name}`"))
+                    .label(scene.here(), format!("`:` is missing before `{}`", scene.word(at)))
+                    .help(format!("{name}: {}", scene.word(at)))
+            }
+            _ => complaint(format!("expected `:` and a type after `{name}`"))
+                .label(scene.span(at - 1), "what does this column hold?")
+                .help(format!("{name}: bool      {name}: int in 0..10      {name}: real in [0, 1]      {name}: text")),
+        }),
+        Some(Token::Colon | Token::In | Token::Public | Token::Category) => types::type_(scene),
+        _ if found == Some(Token::Text) => Some(header(scene, at, at + 1)),
+        _ => types::type_(scene),
+    }
+}
+
+/// Does the name at `index` start a column, or is it the name of a type?
+fn is_column_name(scene: &Scene<'_>, index: usize) -> bool {
+    let before = index.checked_sub(1).and_then(|i| scene.token(i));
+    !matches!(
+        before,
+        Some(Token::Colon | Token::Public | Token::In | Token::To)
+    )
+}
+
+/// The colon that ends the words of a column name, on the same line.
+fn colon_after(scene: &Scene<'_>, at: usize) -> Option<usize> {
+    (at..scene.len())
+        .take_while(|i| !scene.starts_line(*i) && !matches!(scene.token(*i), Some(Token::Comma | Token::CloseBrace)))
+        .find(|i| scene.is(*i, Token::Colon))
+}
+
+/// The type at a word, or a plain one.
+fn type_word<'a>(scene: &Scene<'a>, index: usize) -> &'a str {
+    match scene.token(index) {
+        Some(Token::Name) => scene.word(index),
+        _ => "real",
+    }
+}
+
+/// A header of real data that is not a name, in the words `start..end`.
+fn header(scene: &Scene<'_>, start: usize, end: usize) -> Diagnostic {
+    let text = scene.words(start..end).trim_matches('"');
+    let mut name: String = text
+        .chars()
+        .map(|c| if c.is_alphanumeric() { c } else { '_' })
+        .collect();
+    if !name.starts_with(char::is_alphabetic) {
+        name.insert_str(0, "x_");
+    }
+    let after = if scene.is(end, Token::Colon) { end + 1 } else { end };
+    new("E0006", format!("`{text}` is not a name"))
+        .label(
+            scene.spans(start..end),
+            "a name holds letters, digits and `_`",
+        )
+        .help(format!("{name} from \"{text}\": {}", type_word(scene, after)))
+}

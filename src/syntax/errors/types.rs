@@ -1,0 +1,162 @@
+//! Complaints about types: bounds, ranges and levels.
+
+use super::super::tokens::Token;
+use super::scene::Scene;
+use super::structure::{new, one_line};
+use crate::source::Diagnostic;
+
+const SHAPES: &str =
+    "bool      int in 0..10      real in [0, 1]      vector[3] in l2(1)      category {yes, no}      text";
+
+/// What is wrong with the type that the broken word belongs to.
+pub(super) fn type_(scene: &Scene<'_>) -> Option<Diagnostic> {
+    let bracket = scene.bracket();
+    if let Some(open) = bracket
+        && scene.is(open, Token::OpenBrace)
+        && scene.is(open.checked_sub(1)?, Token::Category)
+    {
+        return Some(level(scene, open));
+    }
+    let opens = |i: &usize| matches!(scene.token(*i), Some(Token::Colon | Token::Arrow));
+    let colon = (0..scene.at).rfind(opens)?;
+    let start = colon + 1 + usize::from(scene.is(colon + 1, Token::Public));
+    let at = scene.at;
+    let head = one_line(scene.words(start..at)).unwrap_or("real");
+    let complaint = |text: &str| new("E0007", text.to_owned());
+    if at <= start {
+        return Some(
+            complaint("expected a type")
+                .label(scene.here(), "this is not a type")
+                .help(SHAPES),
+        );
+    }
+    if let Some(open) = bracket.filter(|open| *open > start) {
+        return bounds(scene, open, start);
+    }
+    let number = |i: usize| scene.is(i, Token::Number) || (scene.is(i, Token::Minus) && scene.is(i + 1, Token::Number));
+    match (scene.before(), scene.found()) {
+        (Some(Token::Category), _) => Some(
+            complaint("expected the levels after `category`")
+                .label(scene.here(), "levels stand in braces")
+                .help("category {yes, no}"),
+        ),
+        (Some(Token::In), Some(Token::To)) => Some(
+            complaint("a range starts with its lower end")
+                .label(scene.here(), "from where?")
+                .help(format!("{head} 0{}", scene.words(at..at + 2))),
+        ),
+        (Some(Token::In), _) => Some(
+            complaint("expected bounds after `in`")
+                .label(scene.here(), "not a domain")
+                .help("real in [0, 1]      int in 0..10      vector[3] in l2(1)"),
+        ),
+        (Some(Token::Name | Token::CloseBracket), _) if number(at) => Some(
+            complaint("expected `in` before the bounds")
+                .label(scene.here(), "bounds follow `in`")
+                .help(format!("{head} in {}", domain_words(scene, at))),
+        ),
+        (Some(Token::Name | Token::CloseBracket), Some(Token::Comparison)) => Some(
+            complaint("bounds are written with `in`")
+                .label(scene.here(), "not a comparison")
+                .help(format!("{head} in [0, inf]      {head} in [0, 1]")),
+        ),
+        (Some(Token::Name), Some(Token::OpenParen)) => Some(
+            complaint("bounds and sizes stand in square brackets")
+                .label(scene.here(), "not a function")
+                .help(format!("{head} in [0, 1]      vector[3] in l2(1)")),
+        ),
+        (Some(Token::Number), Some(Token::Colon | Token::Minus)) => Some(
+            complaint("a range is written with `..`")
+                .label(scene.here(), "expected `..`")
+                .help("int in 0..10"),
+        ),
+        _ => None,
+    }
+}
+
+/// `0..10` or `[0, 1]` as far as it goes.
+fn domain_words<'a>(scene: &Scene<'a>, at: usize) -> &'a str {
+    let end = (at..scene.len())
+        .find(|i| {
+            !matches!(
+                scene.token(*i),
+                Some(Token::Number | Token::To | Token::Minus)
+            )
+        })
+        .unwrap_or(scene.len());
+    one_line(scene.words(at..end)).unwrap_or("0..10")
+}
+
+/// Inside `in [..]`, `in (..)` or the brackets of a size.
+fn bounds(scene: &Scene<'_>, open: usize, start: usize) -> Option<Diagnostic> {
+    let head = one_line(scene.words(start..open)).unwrap_or("real in");
+    if scene.is(open.checked_sub(1)?, Token::In) {
+        let close = (scene.at..scene.len())
+            .find(|i| scene.token(*i).is_some_and(Token::is_close))
+            .unwrap_or(scene.len());
+        let inner = one_line(scene.words(open + 1..close)).unwrap_or("0, 1");
+        if scene.is(open, Token::OpenParen) && scene.found() == Some(Token::Comma) {
+            return Some(
+                new("E0007", "bounds stand in square brackets")
+                    .label(scene.span(open), "expected `[`")
+                    .help(format!("{head} [{inner}]")),
+            );
+        }
+        if scene.is(open, Token::OpenBracket) && scene.found() == Some(Token::CloseBracket) {
+            return Some(
+                new("E0007", "an interval has two ends")
+                    .label(scene.here(), "expected `,` and the upper end")
+                    .help(format!("{head} [{}, inf]", inner.trim_end_matches(','))),
+            );
+        }
+    }
+    None
+}
+
+/// Inside `category { .. }`, which opens at `open`.
+fn level(scene: &Scene<'_>, open: usize) -> Diagnostic {
+    let close = (scene.at..scene.len())
+        .find(|i| scene.is(*i, Token::CloseBrace))
+        .unwrap_or(scene.len());
+    if scene.at == open + 1 && scene.found() == Some(Token::CloseBrace) {
+        return new("E0008", "a category needs at least one level")
+            .label(scene.spans(open..close + 1), "no level here")
+            .help("category {yes, no}");
+    }
+    // The words of the level that broke.
+    let start = (open + 1..scene.at)
+        .rfind(|i| scene.is(*i, Token::Comma))
+        .unwrap_or(open);
+    let end = (scene.at..close)
+        .find(|i| scene.is(*i, Token::Comma))
+        .unwrap_or(close);
+    if start + 1 >= end {
+        return new("E0008", "expected a level")
+            .label(scene.here(), "nothing stands between two commas here")
+            .help("category {yes, no}");
+    }
+    let words = scene.words(start + 1..end);
+    let quoted = match one_line(scene.words(open + 1..close)) {
+        Some(levels) => levels
+            .split(',')
+            .map(|level| quote(level.trim()))
+            .collect::<Vec<_>>()
+            .join(", "),
+        None => format!("{}, ...", quote(words)),
+    };
+    new("E0008", format!("the level `{words}` needs quotes"))
+        .label(
+            scene.spans(start + 1..end),
+            "only letters, digits and `_` may go without",
+        )
+        .help(format!("category {{{quoted}}}"))
+}
+
+/// A level as it must be written.
+fn quote(level: &str) -> String {
+    if super::super::tokens::is_name(level) || level.starts_with('"') {
+        level.to_owned()
+    } else {
+        format!("\"{level}\"")
+    }
+}

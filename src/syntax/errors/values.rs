@@ -1,0 +1,217 @@
+//! Complaints about expressions: missing values, foreign operators, characters that are no words.
+
+use super::super::split::Word;
+use super::super::tokens::Token;
+use super::scene::Scene;
+use super::structure::{Complaint, new, one_line, span_of};
+use crate::source::{Diagnostic, FileId, Span};
+
+/// A word that cannot be read at all, or one of another language, before any parsing.
+pub(in crate::syntax) fn unreadable(file: FileId, text: &str, own: &[Word]) -> Option<Complaint> {
+    let at = own.iter().position(|(token, _)| {
+        matches!(
+            token,
+            Token::Unknown | Token::OpenText | Token::Semicolon
+        )
+    })?;
+    let word = own.get(at)?;
+    let span = span_of(file, word);
+    let sign = text.get(word.1.clone()).unwrap_or("");
+    let twice = own.get(at + 1).is_some_and(|next| {
+        next.1.start == word.1.end && text.get(next.1.clone()) == Some(sign)
+    });
+    let whole = if twice {
+        Span::new(file, word.1.start, word.1.end + sign.len())
+    } else {
+        span
+    };
+    Some(Box::new(match word.0 {
+        Token::Semicolon => new("E0021", "statements are not separated by `;`")
+            .label(span, "remove this")
+            .cause("a statement ends where the next keyword starts")
+            .help(match own.get(..at).and_then(|before| joined(text, before)) {
+                Some(before) => before.to_owned(),
+                None => "write each statement on its own line".to_owned(),
+            }),
+        Token::OpenText => new("E0023", "this text is never closed")
+            .label(span, "no `\"` before the end of the line")
+            .help(match one_line(sign.trim_end()) {
+                Some(text) => format!("{text}\""),
+                None => "add `\"` where the text ends".to_owned(),
+            }),
+        _ => match sign {
+            "&" => foreign(whole, "and"),
+            "|" => foreign(whole, "or"),
+            "!" => foreign(whole, "not"),
+            "'" | "`" | "\u{2018}" | "\u{2019}" | "\u{201c}" | "\u{201d}" => {
+                new("E0023", "text stands in double quotes")
+                    .label(span, format!("`{sign}` does not quote"))
+                    .help("\"a text\"")
+            }
+            _ => character(span, sign),
+        },
+    }))
+}
+
+fn joined<'a>(text: &'a str, words: &[Word]) -> Option<&'a str> {
+    let (first, last) = (words.first()?, words.last()?);
+    one_line(text.get(first.1.start..last.1.end)?)
+}
+
+fn foreign(span: Span, ours: &str) -> Diagnostic {
+    new("E0020", format!("this is written `{ours}`"))
+        .label(span, format!("write `{ours}`"))
+        .help("age >= 65 and not smoker or bmi > 30")
+}
+
+/// A character that no word holds; for some we know what was meant.
+fn character(span: Span, sign: &str) -> Diagnostic {
+    let code = sign.chars().next().map_or(0, u32::from);
+    let meant = match sign {
+        "\u{a0}" | "\u{2009}" | "\u{202f}" | "\u{3000}" => "an ordinary blank",
+        "\u{2212}" | "\u{2013}" | "\u{2014}" => "`-`",
+        "\u{d7}" | "\u{b7}" => "`*`",
+        "\u{f7}" => "`/`",
+        "\u{2264}" => "`<=`",
+        "\u{2265}" => "`>=`",
+        "\u{2260}" => "`!=`",
+        "\u{2026}" => "`..`",
+        "\u{221e}" => "`inf`",
+        "\u{223c}" => "`~`",
+        "_" => {
+            return new("E0024", "a name starts with a letter")
+                .label(span, "`_` may only follow a letter")
+                .help("x_1");
+        }
+        "$" => {
+            return new("E0024", "unexpected character `$`")
+                .label(span, "no word holds this character")
+                .help("a column of a table is written with a dot:   staff.age");
+        }
+        _ => {
+            return new("E0024", format!("unexpected character `{sign}` (U+{code:04X})"))
+                .label(span, "no word holds this character")
+                .help("if it belongs to a level or a header, put that in double quotes");
+        }
+    };
+    new("E0024", format!("unexpected character `{sign}` (U+{code:04X})"))
+        .label(span, format!("write {meant}"))
+        .help(format!("replace it by {meant}"))
+}
+
+/// What is wrong where a value or an operator should be.
+pub(super) fn value(scene: &Scene<'_>) -> Option<Diagnostic> {
+    let at = scene.at;
+    let found = scene.found();
+    let before = scene.before()?;
+    let previous = scene.word(at - 1);
+    let word = scene.word(at);
+    operator(scene).or_else(|| conditional(scene)).or_else(|| {
+        if scene.wants_value() {
+            let shown = if at < scene.len() && !scene.starts_line(at) {
+                scene.here()
+            } else {
+                scene.span(at - 1)
+            };
+            let closes = found.is_some_and(Token::is_close);
+            let (headline, label) = if closes && before == Token::Comma {
+                (format!("expected a value between `,` and `{word}`"), "no value here, or one comma too many".to_owned())
+            } else {
+                (format!("expected a value after `{previous}`"), "what is missing here?".to_owned())
+            };
+            let complaint = new("E0014", headline).label(shown, label);
+            let said = one_line(scene.words(0..at)).unwrap_or("...");
+            return Some(complaint.help(if closes && before == Token::Comma {
+                format!("{}{word}", said.trim_end_matches(',').trim_end())
+            } else {
+                format!("{said} ...")
+            }));
+        }
+        let ends = matches!(
+            before,
+            Token::Name | Token::Number | Token::Text | Token::CloseParen | Token::CloseBracket | Token::True | Token::False | Token::Percent
+        );
+        let starts = matches!(
+            found,
+            Some(Token::Name | Token::Number | Token::Text | Token::True | Token::False | Token::If | Token::OpenParen)
+        );
+        if ends && starts {
+            let complaint = new("E0014", format!("expected an operator or `,` between `{previous}` and `{word}`"))
+                .label(scene.here(), "a second value");
+            return Some(if before == Token::Number && found == Some(Token::Name) {
+                complaint.help(format!("{previous} * {word}"))
+            } else {
+                complaint.help(format!("{previous}, {word}      {previous} * {word}"))
+            });
+        }
+        None
+    })
+}
+
+/// Operators of other languages.
+fn operator(scene: &Scene<'_>) -> Option<Diagnostic> {
+    let at = scene.at;
+    let sides = || {
+        let (left, right) = (scene.word(at.saturating_sub(1)), scene.word(at + 1));
+        (left, if right.is_empty() { "..." } else { right })
+    };
+    let after_equals = scene.word(at.saturating_sub(1)) == "==";
+    if scene.found() == Some(Token::Assign) && !after_equals && !scene.wants_value() {
+        let (left, right) = sides();
+        return Some(
+            new("E0020", "`=` names a value, `==` compares two")
+                .label(scene.here(), "a comparison is written `==`")
+                .help(format!("{left} == {right}")),
+        );
+    }
+    let (pair, ours) = match (scene.before()?, scene.found()?) {
+        (Token::Times, Token::Times) => ("**", "^"),
+        (Token::Comparison, Token::Comparison) if scene.words(at - 1..at + 1) == "<>" => {
+            ("<>", "!=")
+        }
+        (Token::Comparison, Token::Assign) if after_equals => ("===", "=="),
+        (Token::Assign, Token::Comparison) => match scene.word(at) {
+            "<" => ("=<", "<="),
+            ">" => ("=>", ">="),
+            _ => return None,
+        },
+        _ => return None,
+    };
+    if !scene.touches(at - 1) {
+        return None;
+    }
+    Some(
+        new("E0020", format!("`{pair}` is written `{ours}`"))
+            .label(scene.spans(at - 1..at + 1), format!("write `{ours}`"))
+            .help(format!(
+                "{} {ours} {}",
+                scene.word(at.saturating_sub(2)),
+                match scene.word(at + 1) {
+                    "" => "...",
+                    word => word,
+                }
+            )),
+    )
+}
+
+/// `if` without `then` or `else`.
+fn conditional(scene: &Scene<'_>) -> Option<Diagnostic> {
+    let open = (0..scene.at).rfind(|i| scene.is(*i, Token::If))?;
+    let after = |token| (open..scene.at).any(|i| scene.is(i, token));
+    if scene.wants_value() || after(Token::Else) {
+        return None;
+    }
+    let said = one_line(scene.words(open..scene.at)).unwrap_or("if ...");
+    let (missing, help) = if after(Token::Then) {
+        ("else", format!("{said} else 0"))
+    } else {
+        ("then", format!("{said} then 1 else 0"))
+    };
+    Some(
+        new("E0016", format!("`if` without `{missing}`"))
+            .label(scene.here(), format!("expected `{missing}`"))
+            .label(scene.span(open), "this `if`")
+            .cause("`if` is a value: it needs one for either case")
+            .help(help),
+    )
+}
