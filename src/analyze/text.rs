@@ -1,6 +1,6 @@
 //! Certificates and candidate lists for the terminal.
 
-use super::budget::{against, kind_name, short};
+use super::budget::{kind_name, limits, short, units};
 use super::report::ReleaseAnalysis;
 use crate::model::BudgetKind;
 use crate::model::print::number;
@@ -42,7 +42,7 @@ pub fn certificate_text(certificate: &Certificate) -> String {
         out.push('\n');
     }
     if let Some(b) = budget {
-        let left: Vec<String> = b.unspent.iter().map(|x| sig_down(*x, 3)).collect();
+        let left: Vec<String> = b.unspent.iter().zip(limits(&b.kind)).map(|(x, of)| left_over(*x, of)).collect();
         let verdict = if b.met { "met" } else { "NOT MET" };
         out.push_str(&format!("budget {}   {verdict}   unspent {}\n", short(&b.kind), left.join(", ")));
     }
@@ -51,6 +51,11 @@ pub fn certificate_text(certificate: &Certificate) -> String {
         out.push_str(&format!("  - {a}\n"));
     }
     out
+}
+
+/// What is left, or 0 where only the rounding of a solved parameter is left.
+fn left_over(x: f64, of: f64) -> String {
+    if x < 1e-9 * of { "0".into() } else { sig_down(x, 3) }
 }
 
 fn row(r: &ReleaseFacts, kind: Option<&BudgetKind>) -> [String; 6] {
@@ -91,7 +96,11 @@ fn cost(claim: &Claim, kind: Option<&BudgetKind>) -> String {
             let order = at.map_or(String::new(), |o| format!(", best at order {}", sig(o, 3)));
             format!("{} {} at delta {}{order}", kind_name(kind), up(claim.epsilon(*delta)), number(*delta))
         }
-        Some(kind) => against(claim, kind).0.replace(" = ", " "),
+        Some(kind) => {
+            let cost = units(claim, kind).first().copied().unwrap_or(f64::INFINITY);
+            let cost = if matches!(kind, BudgetKind::Gdp(_)) { claim.gdp() } else { cost };
+            format!("{} {}", kind_name(kind), up(cost))
+        }
         None if claim.pure().is_finite() => format!("eps {}", up(claim.pure())),
         None if claim.gdp().is_finite() => format!("gdp {}", up(claim.gdp())),
         None if claim.zcdp().is_finite() => format!("zcdp {}", up(claim.zcdp())),
