@@ -2,11 +2,12 @@
 
 pub mod analyze;
 pub mod check;
+pub mod cli;
 pub mod data;
 pub mod dist;
 pub mod mechanism;
 pub mod model;
-pub mod numeric;
+pub mod pipeline;
 pub mod privacy;
 pub mod private;
 pub mod rules;

@@ -99,14 +99,16 @@ const UNKNOWN: MechanismError = MechanismError::Expression;
 
 impl Builder<'_> {
     fn expr(&mut self, expr: &Expr) -> Result<(), MechanismError> {
-        if expr.label == Label::Public {
-            if let Some(values) = self.env.value(expr) {
-                if values.len() != width(&expr.ty) {
-                    return Err(UNKNOWN);
-                }
-                self.ops.extend(values.into_iter().map(Op::Push));
-                return Ok(());
+        let known = match expr.label {
+            Label::Public => self.env.value(expr),
+            _ => None,
+        };
+        if let Some(values) = known {
+            if values.len() != width(&expr.ty) {
+                return Err(UNKNOWN);
             }
+            self.ops.extend(values.into_iter().map(Op::Push));
+            return Ok(());
         }
         match &expr.kind {
             ExprKind::Number(x) => self.push(*x),
@@ -277,14 +279,18 @@ impl Compiled {
             Type::Category(levels) => {
                 let last = levels.len().saturating_sub(1) as f64;
                 let range = Range::new(0.0, last);
-                stack.iter_mut().for_each(|x| *x = project::into_range(*x, range));
+                stack
+                    .iter_mut()
+                    .for_each(|x| *x = project::into_range(*x, range));
             }
             Type::Int(range) => stack
                 .iter_mut()
                 .for_each(|x| *x = project::into_range(libm::rint(*x), *range)),
             ty => {
                 if let Some(range) = self.range {
-                    stack.iter_mut().for_each(|x| *x = project::into_range(*x, range));
+                    stack
+                        .iter_mut()
+                        .for_each(|x| *x = project::into_range(*x, range));
                 }
                 settle(stack, ty);
             }
@@ -356,7 +362,10 @@ fn step(op: &Op, row: &[f64], stack: &mut Vec<f64>) -> Option<()> {
         }
         Op::Outer(n, m) => {
             let (a, b) = last_two(stack, *n, *m)?;
-            let out: Vec<f64> = a.iter().flat_map(|x| b.iter().map(move |y| x * y)).collect();
+            let out: Vec<f64> = a
+                .iter()
+                .flat_map(|x| b.iter().map(move |y| x * y))
+                .collect();
             replace(stack, n + m, &out)?;
         }
         Op::Norm(n) => {
@@ -368,7 +377,8 @@ fn step(op: &Op, row: &[f64], stack: &mut Vec<f64>) -> Option<()> {
             let radius = stack.pop()?;
             let start = stack.len().checked_sub(*n)?;
             let x = stack.get_mut(start..)?;
-            x.iter_mut().for_each(|v| *v = project::into_range(*v, Range::ALL));
+            x.iter_mut()
+                .for_each(|v| *v = project::into_range(*v, Range::ALL));
             match kind {
                 Builtin::ProjectL1 => project::onto_l1(x, radius),
                 Builtin::ProjectL2 => project::onto_l2(x, radius),

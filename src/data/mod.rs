@@ -67,7 +67,10 @@ impl fmt::Display for DataError {
                 table,
                 wanted,
                 exactly: true,
-            } => write!(f, "the file for `{table}` does not have exactly {wanted} rows"),
+            } => write!(
+                f,
+                "the file for `{table}` does not have exactly {wanted} rows"
+            ),
             DataError::Rows { table, wanted, .. } => {
                 write!(f, "the file for `{table}` has fewer than {wanted} rows")
             }

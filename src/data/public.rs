@@ -16,7 +16,10 @@ pub struct PublicTable {
 #[derive(Clone, PartialEq, Debug)]
 pub enum PublicColumn {
     /// `width` numbers a row; bools are 0 or 1, categories the index of their level.
-    Numbers { width: usize, values: Vec<f64> },
+    Numbers {
+        width: usize,
+        values: Vec<f64>,
+    },
     Text(Vec<String>),
 }
 

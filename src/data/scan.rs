@@ -27,10 +27,8 @@ enum Measure {
         dim: usize,
         first: f64,
     },
-    Moments {
-        x: (Compiled, Quantizer),
-        y: (Compiled, Quantizer),
-    },
+    /// Of `x` and of `y`.
+    Moments(Box<[(Compiled, Quantizer); 2]>),
     /// How many values lie below each of these points, which ascend.
     Ranks(Compiled, Vec<f64>),
 }
@@ -93,10 +91,7 @@ impl Job {
                 let (a, b) = (u128::from(qx.largest()), u128::from(qy.largest()));
                 check_sum(a * b)?;
                 check_sum(a * a)?;
-                Measure::Moments {
-                    x: (build(x)?, qx),
-                    y: (build(y)?, qy),
-                }
+                Measure::Moments(Box::new([(build(x)?, qx), (build(y)?, qy)]))
             }
         };
         self.measures.push(measure);
@@ -193,7 +188,8 @@ impl Measure {
             Measure::Sum(value, q) => of(value.width(), q.exponent()),
             Measure::Levels { dim, .. } => of(*dim, 0),
             Measure::Ranks(_, points) => of(points.len() + 1, 0),
-            Measure::Moments { x, y } => {
+            Measure::Moments(parts) => {
+                let [x, y] = parts.as_ref();
                 let d = x.0.width();
                 Totals {
                     sums: vec![0; d],
@@ -237,7 +233,8 @@ impl Measure {
                 // The first point above x: x lies below that point and all after it.
                 count(&mut totals.sums, points.partition_point(|t| *t <= x));
             }
-            Measure::Moments { x, y } => {
+            Measure::Moments(parts) => {
+                let [x, y] = parts.as_ref();
                 x.0.run(row, &mut scratch.a);
                 y.0.run(row, &mut scratch.b);
                 x.1.vector(&scratch.a, &mut scratch.x);
@@ -293,11 +290,7 @@ impl Units {
 }
 
 /// Calls `visit` with every kept row.
-fn each_row(
-    table: &Table,
-    source: Source,
-    mut visit: impl FnMut(&[f64]),
-) -> Result<(), DataError> {
+fn each_row(table: &Table, source: Source, mut visit: impl FnMut(&[f64])) -> Result<(), DataError> {
     let mut rows = Rows::open(table, source)?;
     let mut row = vec![0.0; rows.slots()];
     let mut units = Units::new(table);

@@ -1,12 +1,25 @@
 //! How a private value is drawn: plans as data, and the code that executes them.
 
+mod aggregate;
 pub mod bits;
 pub mod draw;
 pub mod grid;
+pub mod noise;
 pub mod plan;
+mod posterior;
+pub mod quantile;
 pub mod real;
 
+use std::fmt;
+
+pub use bits::{BitSource, OsBits};
 pub use grid::Number;
+
+use crate::data::Environment;
+use crate::data::scan::{Job, Measured, rows_are_public};
+use crate::model::{ColumnId, Table, TableId};
+use crate::private::Private;
+use plan::MechanismPlan;
 
 /// Why a mechanism did not run. None of these depends on a private value.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -21,4 +34,143 @@ pub enum MechanismError {
     Expression,
     /// The declared range of a statistic is infinite, or its sums do not fit 127 bits.
     Range,
+}
+
+impl fmt::Display for MechanismError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            MechanismError::NoRandomness => "the operating system gave no randomness",
+            MechanismError::Parameter => "a public parameter of the mechanism is out of range",
+            MechanismError::Undecided => "a draw stayed undecided",
+            MechanismError::Expression => "an expression cannot be computed on rows",
+            MechanismError::Range => "a statistic has no finite range or is too large to sum",
+        })
+    }
+}
+
+impl std::error::Error for MechanismError {}
+
+/// The public surroundings of one release.
+pub struct Scope<'a> {
+    /// The private table that the plan reads.
+    pub table: &'a Table,
+    /// Key column and level, inside `each`.
+    pub group: Option<(ColumnId, usize)>,
+    /// Released values, scalars, row counts.
+    pub env: &'a dyn Environment,
+}
+
+impl Scope<'_> {
+    /// Is the number of rows (of the group) public?
+    fn rows_are_public(&self) -> bool {
+        let key_is_public = |(key, _): (ColumnId, usize)| {
+            let column = self.table.columns.get(key.0);
+            column.is_some_and(|c| c.public)
+        };
+        rows_are_public(self.table) && self.group.is_none_or(key_is_public)
+    }
+}
+
+/// What leaves a mechanism: one number, or the components of a vector, on a public grid.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Released {
+    pub components: Vec<Number>,
+}
+
+impl Released {
+    /// Nearest doubles.
+    pub fn to_f64(&self) -> Vec<f64> {
+        self.components.iter().map(|x| x.to_f64()).collect()
+    }
+}
+
+impl MechanismPlan {
+    /// The table that the plan reads.
+    pub fn table(&self) -> TableId {
+        match self {
+            MechanismPlan::Posterior { statistic, .. } => statistic.table,
+            MechanismPlan::Noise { table, .. } | MechanismPlan::Quantile { table, .. } => *table,
+        }
+    }
+}
+
+/// What a plan asks of the rows; fails before any data is read.
+pub fn prepare(plan: &MechanismPlan, scope: &Scope) -> Result<Job, MechanismError> {
+    let (id, table, env) = (plan.table(), scope.table, scope.env);
+    let mut job = Job::rows(scope.group, table)?;
+    match plan {
+        MechanismPlan::Posterior { statistic, .. } => job.statistic(statistic, table, env)?,
+        MechanismPlan::Noise { value, .. } => job.aggregates(value, id, table, env)?,
+        MechanismPlan::Quantile {
+            value,
+            lo,
+            hi,
+            points,
+            ..
+        } => job.ranks(value, quantile::points(*lo, *hi, *points)?, id, table, env)?,
+    }
+    Ok(job)
+}
+
+/// Draws a release from the totals of its job: several values only for `times` above 1.
+pub fn execute<B: BitSource>(
+    plan: &MechanismPlan,
+    scope: &Scope,
+    measured: &Private<Measured>,
+    bits: &mut B,
+) -> Result<Vec<Released>, MechanismError> {
+    let measured = measured.read();
+    match plan {
+        MechanismPlan::Posterior {
+            law,
+            weight,
+            statistic,
+            times,
+        } => {
+            let public_rows = scope.rows_are_public().then_some(measured.rows);
+            posterior::draw(
+                (law, *weight, statistic),
+                measured,
+                public_rows,
+                *times,
+                bits,
+            )
+        }
+        MechanismPlan::Noise {
+            table,
+            value,
+            noise,
+        } => Ok(vec![noise::release(
+            (value, *table, *noise),
+            measured,
+            scope,
+            bits,
+        )?]),
+        MechanismPlan::Quantile {
+            q,
+            lo,
+            hi,
+            points,
+            epsilon,
+            score_sensitivity,
+            ..
+        } => Ok(vec![quantile::release(
+            (*q, *lo, *hi, *points),
+            (*epsilon, *score_sensitivity),
+            measured,
+            bits,
+        )?]),
+    }
+}
+
+/// How much the rounding of one component may add to the sensitivity of a noise plan; 0 for other plans.
+pub fn grid_slack(plan: &MechanismPlan) -> f64 {
+    match plan {
+        MechanismPlan::Noise {
+            table,
+            value,
+            noise,
+        } => noise::slack(value, *table, *noise),
+        _ => 0.0,
+    }
 }

@@ -34,29 +34,48 @@ pub fn decide_by_bits<R: Real, B: BitSource>(
     Err(MechanismError::Undecided)
 }
 
-/// A uniform integer in `0..n`, by rejection of whole draws of bits; `n >= 1`.
+/// A uniform integer in `0..n`: `floor(n u)`, digits of u drawn until it is decided; `n >= 1`.
 pub fn below<B: BitSource>(n: &UBig, bits: &mut B) -> Result<UBig, MechanismError> {
     if n.is_zero() {
         return Err(MechanismError::Parameter);
     }
-    let width = (n - UBig::ONE).bit_len();
-    for _ in 0..TRIES {
-        let mut x = UBig::ZERO;
-        for _ in 0..width {
-            x = (x << 1) | UBig::from(u8::from(bits.bit()?));
+    // u lies in [m, m + 1) 2^-k.
+    let mut m = UBig::ZERO;
+    for k in 0..1usize << 16 {
+        let low: UBig = (n * &m) >> k;
+        let high: UBig = (n * (&m + UBig::ONE) - UBig::ONE) >> k;
+        if low == high {
+            return Ok(low);
         }
-        if &x < n {
-            return Ok(x);
-        }
+        m = (m << 1) | UBig::from(u8::from(bits.bit()?));
     }
     Err(MechanismError::Undecided)
 }
 
-/// Is a uniform below a number?
+/// A chance as a function of a rational number.
+#[derive(Clone, Copy)]
+enum Chance {
+    /// `x`
+    Itself,
+    /// `exp(-x)`
+    Exp,
+    /// `(1 - exp(-x)) / (1 + exp(-x))`
+    HalfTanh,
+}
+
+fn positive(x: &RBig) -> Result<(), MechanismError> {
+    if *x > RBig::ZERO {
+        Ok(())
+    } else {
+        Err(MechanismError::Parameter)
+    }
+}
+
+/// Is a uniform below a chance?
 struct Below {
     uniform: Uniform,
-    chance: Param,
-    exponential: bool,
+    x: Param,
+    chance: Chance,
 }
 
 impl Real for Below {
@@ -64,8 +83,16 @@ impl Real for Below {
 
     fn decide<E: Enclosure>(&self, p: usize) -> Option<bool> {
         let precision = p.max(64);
-        let x = E::param(&self.chance, precision);
-        let chance = if self.exponential { x.neg().exp() } else { x };
+        let x = E::param(&self.x, precision);
+        let one = E::integer(1, precision);
+        let chance = match self.chance {
+            Chance::Itself => x,
+            Chance::Exp => x.neg().exp(),
+            Chance::HalfTanh => {
+                let q = x.neg().exp();
+                one.sub(&q).div(&one.add(&q))
+            }
+        };
         chance.sub(&E::uniform(&self.uniform, precision)).sign()
     }
 
@@ -81,15 +108,15 @@ pub fn bernoulli<B: BitSource>(p: RBig, bits: &mut B) -> Result<bool, MechanismE
     }
     let mut coin = Below {
         uniform: Uniform::new(),
-        chance: Param::new(p),
-        exponential: false,
+        x: Param::new(p),
+        chance: Chance::Itself,
     };
     // The one tie of a dyadic chance (all further digits zero, or one) has probability 0; the left end decides it.
-    if let Some(places) = dyadic_places(coin.chance.exact()) {
+    if let Some(places) = dyadic_places(coin.x.exact()) {
         coin.uniform.refine(places, bits)?;
         let (m, e) = coin.uniform.digits();
         let scale = UBig::ONE << usize::try_from(e).unwrap_or(0);
-        return Ok(RBig::from_parts(m, scale) < *coin.chance.exact());
+        return Ok(RBig::from_parts(m, scale) < *coin.x.exact());
     }
     decide_by_bits(&mut coin, bits)
 }
@@ -111,8 +138,8 @@ pub fn bernoulli_exp<B: BitSource>(
     }
     let mut coin = Below {
         uniform,
-        chance: Param::new(x),
-        exponential: true,
+        x: Param::new(x),
+        chance: Chance::Exp,
     };
     decide_by_bits(&mut coin, bits)
 }
@@ -146,6 +173,7 @@ impl Real for Floor {
 
 /// `P(k) ~ exp(-k / scale)` on k >= 0; `scale > 0`.
 pub fn geometric<B: BitSource>(scale: &Param, bits: &mut B) -> Result<i128, MechanismError> {
+    positive(scale.exact())?;
     let mut floor = Floor {
         uniform: Uniform::new(),
         scale: scale.clone(),
@@ -154,17 +182,20 @@ pub fn geometric<B: BitSource>(scale: &Param, bits: &mut B) -> Result<i128, Mech
     decide_by_bits(&mut floor, bits)
 }
 
-/// `P(k) ~ exp(-|k| / scale)` on the integers.
+/// `P(k) ~ exp(-|k| / scale)` on the integers: zero by a coin, else a sign and one more than a geometric number.
 pub fn discrete_laplace<B: BitSource>(scale: &Param, bits: &mut B) -> Result<i128, MechanismError> {
-    for _ in 0..TRIES {
-        let negative = bits.bit()?;
-        let k = geometric(scale, bits)?;
-        // Minus zero is refused, so that zero is not counted twice.
-        if !(negative && k == 0) {
-            return Ok(if negative { -k } else { k });
-        }
+    positive(scale.exact())?;
+    let mut zero = Below {
+        uniform: Uniform::new(),
+        x: Param::new(RBig::ONE / scale.exact()),
+        chance: Chance::HalfTanh,
+    };
+    if decide_by_bits(&mut zero, bits)? {
+        return Ok(0);
     }
-    Err(MechanismError::Undecided)
+    let negative = bits.bit()?;
+    let k = geometric(scale, bits)?.saturating_add(1);
+    Ok(if negative { -k } else { k })
 }
 
 /// `floor(Laplace(scale))` (rule book §9): two modes, 0 and -1.
@@ -176,6 +207,7 @@ pub fn floor_laplace<B: BitSource>(scale: &Param, bits: &mut B) -> Result<i128, 
 
 /// `P(k) ~ exp(-k^2 / (2 sigma^2))` on the integers: Canonne, Kamath, Steinke 2020, algorithm 3.
 pub fn discrete_gaussian<B: BitSource>(sigma: &RBig, bits: &mut B) -> Result<i128, MechanismError> {
+    positive(sigma)?;
     let t = RBig::from(sigma.floor() + IBig::ONE);
     let scale = Param::new(t.clone());
     let variance = sigma * sigma;
@@ -234,7 +266,9 @@ pub fn exponential_choice<B: BitSource>(
     exponents: &[RBig],
     bits: &mut B,
 ) -> Result<usize, MechanismError> {
-    let largest = exponents.iter().max_by(|a, b| a.partial_cmp(b).unwrap_or(Ordering::Equal));
+    let largest = exponents
+        .iter()
+        .max_by(|a, b| a.partial_cmp(b).unwrap_or(Ordering::Equal));
     let largest = largest.ok_or(MechanismError::Parameter)?;
     let mut choice = Choice {
         uniform: Uniform::new(),

@@ -210,9 +210,7 @@ impl Real for Shares<'_> {
 
     fn decide<E: Enclosure>(&self, p: usize) -> Option<Vec<i128>> {
         let weights: Vec<E> = self.weights(p);
-        let total = weights
-            .iter()
-            .fold(E::integer(0, p), |sum, w| sum.add(w));
+        let total = weights.iter().fold(E::integer(0, p), |sum, w| sum.add(w));
         weights
             .iter()
             .take(self.asked)

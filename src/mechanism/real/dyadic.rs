@@ -255,7 +255,11 @@ fn shift_right(m: &IBig, by: i64, toward: Toward) -> IBig {
     let by = usize::try_from(by).unwrap_or(0);
     let down = |x: &IBig| -> IBig {
         if by > x.bit_len() {
-            if x.is_negative() { -IBig::ONE } else { IBig::ZERO }
+            if x.is_negative() {
+                -IBig::ONE
+            } else {
+                IBig::ZERO
+            }
         } else {
             x.clone() >> by
         }

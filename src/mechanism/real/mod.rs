@@ -10,9 +10,9 @@ pub mod wide;
 
 use dashu::rational::RBig;
 
+use super::MechanismError;
 use super::bits::BitSource;
 use super::draw::uniform::Uniform;
-use super::MechanismError;
 use dyadic::{Dyadic, Toward};
 pub use fast::Fast;
 pub use wide::Wide;

@@ -1,0 +1,75 @@
+//! `dpm certify`: the certificate of a program, made without any private data.
+
+use super::{Certify, Exit, complain, inputs, print_json, progress, usage, verdict};
+use crate::analyze::{self, Analysis, certificate_text};
+use crate::pipeline::{self, Checked};
+use crate::privacy::certificate::Certificate;
+use crate::run::Bound;
+use crate::source::{Diagnostics, render};
+use serde_json::json;
+use std::path::PathBuf;
+
+pub fn certify(args: &Certify) -> Exit {
+    if args.order.iter().any(|o| !(*o > 1.0 && o.is_finite())) {
+        return usage("--order wants a finite number above 1");
+    }
+    if args.delta.iter().any(|d| !(*d > 0.0 && *d < 1.0)) {
+        return usage("--delta wants a number between 0 and 1");
+    }
+    let checked = match inputs::program(&args.program.file) {
+        Ok(c) => c,
+        Err(exit) => return exit,
+    };
+    let (certificate, diagnostics) = match certified(&checked, &args.program.public.public, &args.order, &args.delta) {
+        Ok((_, _, certificate, diagnostics)) => (certificate, diagnostics),
+        Err(exit) => return exit,
+    };
+    let exit = verdict(&diagnostics);
+    let Some(certificate) = certificate.filter(|_| exit != Exit::Rejected) else {
+        if args.program.json {
+            print_json(&json!({"diagnostics": render::json(&checked.sources, &diagnostics)}));
+        } else {
+            complain(&checked.sources, &diagnostics);
+        }
+        return if exit == Exit::Done { Exit::Bug } else { exit };
+    };
+    complain(&checked.sources, &diagnostics);
+    if let Some(path) = &args.output
+        && !write(path, &certificate.to_json())
+    {
+        return Exit::Input;
+    }
+    if args.program.json {
+        print_json(&certificate.to_json());
+    } else {
+        print!("{}", certificate_text(&certificate));
+    }
+    exit
+}
+
+/// What `certify` and `run` share: public data, analysis, refusal of holes, certificate.
+pub fn certified(
+    checked: &Checked,
+    public: &[String],
+    orders: &[f64],
+    deltas: &[f64],
+) -> Result<(Bound, Option<Analysis>, Option<Certificate>, Diagnostics), Exit> {
+    let bound = inputs::public(&checked.program, public)?;
+    let (analysis, mut diagnostics) = progress::with_spinner("certifying", || pipeline::analyze(checked, &bound, false));
+    let mut certificate = None;
+    if let Some(analysis) = &analysis {
+        diagnostics.extend(analyze::holes(analysis));
+        certificate = progress::with_spinner("certifying", || pipeline::certify(checked, analysis, orders, deltas));
+    }
+    Ok((bound, analysis, certificate, diagnostics))
+}
+
+/// Writes JSON to a file; says so if that fails.
+pub fn write(path: &PathBuf, value: &serde_json::Value) -> bool {
+    let text = serde_json::to_string_pretty(value).unwrap_or_default() + "\n";
+    let done = std::fs::write(path, text).is_ok();
+    if !done {
+        eprintln!("error: {} cannot be written", path.display());
+    }
+    done
+}

@@ -1,0 +1,64 @@
+//! `dpm compare`: every mechanism for every release, least predicted error first.
+
+use super::{Exit, Program, complain, inputs, print_json, progress, verdict};
+use crate::analyze::{Candidate, candidates_text};
+use crate::pipeline;
+use crate::source::render;
+use serde_json::{Value, json};
+
+pub fn compare(args: &Program) -> Exit {
+    let checked = match inputs::program(&args.file) {
+        Ok(c) => c,
+        Err(exit) => return exit,
+    };
+    let public = match inputs::public(&checked.program, &args.public.public) {
+        Ok(p) => p,
+        Err(exit) => return exit,
+    };
+    let (analysis, diagnostics) = progress::with_spinner("comparing", || pipeline::analyze(&checked, &public, true));
+    if !args.json {
+        complain(&checked.sources, &diagnostics);
+    }
+    let Some(mut analysis) = analysis else {
+        if args.json {
+            print_json(&json!({"diagnostics": render::json(&checked.sources, &diagnostics)}));
+        }
+        return verdict(&diagnostics);
+    };
+    for release in &mut analysis.releases {
+        release.candidates.sort_by(|a, b| rank(a).total_cmp(&rank(b)));
+    }
+    if args.json {
+        let releases: Vec<Value> = analysis
+            .releases
+            .iter()
+            .map(|r| json!({"name": r.name, "mechanisms": r.candidates.iter().map(mechanism).collect::<Vec<_>>()}))
+            .collect();
+        print_json(&json!({"diagnostics": render::json(&checked.sources, &diagnostics), "releases": releases}));
+    } else {
+        for release in &analysis.releases {
+            print!("{}", candidates_text(release));
+        }
+    }
+    verdict(&diagnostics)
+}
+
+/// Mechanisms that do not apply come last, in table order.
+fn rank(c: &Candidate) -> f64 {
+    match &c.predicted_error {
+        Some(e) if c.applies => e.value,
+        _ => f64::INFINITY,
+    }
+}
+
+fn mechanism(c: &Candidate) -> Value {
+    json!({
+        "mechanism": c.mechanism,
+        "rule": c.rule,
+        "applies": c.applies,
+        "reason": c.reason,
+        "parameters": super::check::parameters_json(&c.parameters),
+        "predicted_error": c.predicted_error.as_ref().map(|e| json!({"measure": e.measure, "value": e.value})),
+        "status": c.status.name(),
+    })
+}

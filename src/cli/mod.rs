@@ -1,0 +1,182 @@
+//! The command line: what users type, what they see, and the exit codes other programs rely on.
+#![allow(clippy::print_stdout, clippy::print_stderr)]
+
+mod certify;
+mod check;
+mod compare;
+mod explain;
+mod inputs;
+mod progress;
+mod rewrite;
+mod run;
+
+use crate::source::{Diagnostic, SourceMap, render};
+use clap::{Args, Parser, Subcommand};
+use std::io::IsTerminal;
+use std::path::PathBuf;
+
+/// How a command ends. None of these depends on a private value.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Exit {
+    Done = 0,
+    /// The program is rejected.
+    Rejected = 1,
+    /// Wrong use of the command line.
+    Usage = 2,
+    /// A file is missing, lacks a declared column, breaks a public row count, or has a bad public cell.
+    Input = 3,
+    /// `expect`, `verify` or `audit` found a failure.
+    Failed = 5,
+    /// A bug in dpm itself.
+    Bug = 70,
+}
+
+#[derive(Parser)]
+#[command(name = "dpm", version, about = "Bayesian analysis of private data, with a certificate for every release.", disable_help_subcommand = true)]
+struct Cli {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    /// Syntax, names, types, labels, sensitivities, rules, budget; no data is read
+    Check(Program),
+    /// The certificate: one entry a release, and the total; public tables only
+    Certify(Certify),
+    /// Every mechanism for every release: solved parameter, predicted error, why others do not apply
+    Compare(Program),
+    /// Certify, draw once, print releases and outputs
+    Run(Run),
+    /// A page on an error code, rule, mechanism, distribution, function or keyword
+    Explain { name: Option<String> },
+    /// Format programs in place
+    Fmt {
+        files: Vec<PathBuf>,
+        /// Only say whether something would change (exit 1)
+        #[arg(long)]
+        check: bool,
+    },
+    /// Print the program with modules, functions and models written out
+    Expand { file: PathBuf },
+    /// Write the chosen mechanisms and their parameters into the program
+    Lock {
+        file: PathBuf,
+        /// Print the locked program instead of writing it
+        #[arg(long)]
+        print: bool,
+        #[command(flatten)]
+        public: Public,
+    },
+    /// Show the program in another form
+    Show {
+        /// The Stan program of the same posterior
+        #[arg(long, required = true)]
+        stan: bool,
+        file: PathBuf,
+    },
+}
+
+#[derive(Args)]
+struct Public {
+    /// A public table or value: `pilot=pilot.csv`, `k=3.5`
+    #[arg(long, value_name = "NAME=PATH|VALUE")]
+    public: Vec<String>,
+}
+
+#[derive(Args)]
+struct Program {
+    file: PathBuf,
+    #[command(flatten)]
+    public: Public,
+    /// Exactly one JSON value on standard output
+    #[arg(long)]
+    json: bool,
+}
+
+#[derive(Args)]
+struct Certify {
+    #[command(flatten)]
+    program: Program,
+    /// Also report this Rényi order (above 1)
+    #[arg(long, value_name = "L")]
+    order: Vec<f64>,
+    /// Also report epsilon at this delta (between 0 and 1)
+    #[arg(long, value_name = "D")]
+    delta: Vec<f64>,
+    /// Write the certificate as JSON
+    #[arg(short, value_name = "CERT")]
+    output: Option<PathBuf>,
+}
+
+#[derive(Args)]
+struct Run {
+    #[command(flatten)]
+    program: Program,
+    /// A private table: `staff=staff.csv`; a bare path if the program has one private table
+    #[arg(long, value_name = "NAME=PATH")]
+    data: Vec<String>,
+    /// Refuse a certificate that assumes convergence
+    #[arg(long)]
+    strict: bool,
+    /// Write the result as JSON
+    #[arg(short, value_name = "OUT")]
+    output: Option<PathBuf>,
+    /// Replay randomness: the result is NOT PRIVATE
+    #[cfg(feature = "tape")]
+    #[arg(long)]
+    seed: Option<u64>,
+}
+
+/// Runs one command line; the caller exits with the code.
+pub fn main(args: impl Iterator<Item = std::ffi::OsString>) -> Exit {
+    let cli = match Cli::try_parse_from(args) {
+        Ok(cli) => cli,
+        Err(e) => {
+            let shown = e.use_stderr();
+            let _ = e.print();
+            return if shown { Exit::Usage } else { Exit::Done };
+        }
+    };
+    match cli.command {
+        Command::Check(p) => check::check(&p),
+        Command::Certify(c) => certify::certify(&c),
+        Command::Compare(p) => compare::compare(&p),
+        Command::Run(r) => run::run(&r),
+        Command::Explain { name } => explain::explain(name.as_deref()),
+        Command::Fmt { files, check } => rewrite::fmt(&files, check),
+        Command::Expand { file } => rewrite::expand(&file),
+        Command::Lock { file, print, public } => rewrite::lock(&file, print, &public.public),
+        Command::Show { file, .. } => rewrite::stan(&file),
+    }
+}
+
+/// Prints diagnostics to standard error, as text.
+fn complain(sources: &SourceMap, diagnostics: &[Diagnostic]) {
+    if diagnostics.is_empty() {
+        return;
+    }
+    let colour = std::io::stderr().is_terminal() && std::env::var_os("NO_COLOR").is_none();
+    eprint!("{}", render::text(sources, diagnostics, colour));
+}
+
+/// The exit code of a list of diagnostics: 5 if nothing but expectations failed.
+fn verdict(diagnostics: &[Diagnostic]) -> Exit {
+    let mut errors = diagnostics.iter().filter(|d| d.is_error()).peekable();
+    match errors.peek() {
+        None => Exit::Done,
+        Some(_) if errors.all(|d| d.code == "E0501") => Exit::Failed,
+        Some(_) => Exit::Rejected,
+    }
+}
+
+/// One line for a wrong use of the command line.
+fn usage(message: &str) -> Exit {
+    eprintln!("error: {message}");
+    Exit::Usage
+}
+
+/// Prints one JSON value.
+fn print_json(value: &serde_json::Value) {
+    println!("{}", serde_json::to_string_pretty(value).unwrap_or_default());
+}
