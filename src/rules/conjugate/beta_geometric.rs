@@ -306,7 +306,7 @@ mod tests {
         assert!((got - 1.093_404_295_063_210_7).abs() < 1e-9, "{got}");
         let m = build(1.0, 2.0, 0.0, 4.0, 3.0).exactly(6);
         let got = diverge(&m.matched(&BetaGeometric).claim(tempered(0.25, 1.0)), 2.0);
-        assert!((got - 0.550_046_336_919_271_98).abs() < 1e-9, "{got}");
+        assert!((got - 0.550_046_336_919_272).abs() < 1e-9, "{got}");
     }
 
     #[test]
