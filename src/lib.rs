@@ -2,6 +2,7 @@
 
 pub mod mechanism;
 pub mod model;
+pub mod numeric;
 pub mod privacy;
 pub mod rules;
 pub mod source;
