@@ -109,7 +109,7 @@ mod tests {
                 let moved: u64 = p.iter().zip(&q).map(|(a, b)| a.abs_diff(*b)).sum();
                 if moved <= 2 * k {
                     let at = |h: [u64; D]| std::array::from_fn(|i| alpha[i] + r * h[i] as f64);
-                    worst = worst.max(beta(l, at(p), at(q)));
+                    worst = worst.max(beta::<D>(l, at(p), at(q)));
                 }
             }
         }
@@ -216,7 +216,7 @@ mod tests {
         );
         assert_eq!(
             build(&[0.0, 1.0]).refused(&DirichletCategorical).code,
-            "E0202"
+            "E0203"
         );
     }
 }

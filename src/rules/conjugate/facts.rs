@@ -204,6 +204,7 @@ impl Facts {
 }
 
 /// What runs out at the limit order.
+#[derive(Clone)]
 pub(crate) struct Limit {
     pub family: &'static str,
     /// `count`, `shape` or `rate`.
@@ -211,6 +212,17 @@ pub(crate) struct Limit {
     pub shown: String,
     pub base: f64,
     pub step: f64,
+}
+
+impl Limit {
+    /// The one that runs out first.
+    pub fn or(self, other: Limit) -> Limit {
+        if other.base / other.step < self.base / self.step {
+            other
+        } else {
+            self
+        }
+    }
 }
 
 /// A number for a sentence: as written where short, else four digits.

@@ -65,6 +65,12 @@ impl RateDraw {
         )
     }
 
+    /// Least shape of the prior with public rows.
+    fn least_shape(&self, m: f64) -> f64 {
+        let public = mul_down(self.per_row, count_down(self.facts.public.rows));
+        div_down(add_down(self.a.lo, public), m)
+    }
+
     /// Largest shape and least rate with `n` private rows.
     fn with_rows(&self, t: Tempering, n: u64) -> (f64, f64) {
         let (a, b) = self.prior(t.concentration);
@@ -150,15 +156,29 @@ impl Matched for RateDraw {
     }
 
     fn limit_reason(&self, order: f64, t: Tempering) -> Option<LimitReason> {
-        let (_, rate) = self.with_rows(t, self.least_rows());
-        let limit = Limit {
+        let limit = |kind, base, step| Limit {
             family: "gamma",
-            kind: "rate",
-            shown: tidy(rate),
-            base: rate,
-            step: self.step(t.weight),
+            kind,
+            shown: tidy(base),
+            base,
+            step,
         };
-        Some(self.facts.limit_reason(limit, order))
+        let step = |extent| self.facts.unit_step(t.weight, extent);
+        let first = match self.facts.records.relation {
+            Relation::ReplaceOne => {
+                let (_, rate) = self.with_rows(t, self.least_rows());
+                limit("rate", rate, self.step(t.weight))
+            }
+            Relation::AddRemove => {
+                let (_, rate) = self.prior(t.concentration);
+                limit("rate", rate, step(self.share.hi)).or(limit(
+                    "shape",
+                    self.least_shape(t.concentration),
+                    step(self.per_row),
+                ))
+            }
+        };
+        Some(self.facts.limit_reason(first, order))
     }
 
     fn claim_add_remove(&self, t: Tempering) -> Option<Claim> {
@@ -166,8 +186,7 @@ impl Matched for RateDraw {
             return None;
         }
         let (high, rate) = self.prior(t.concentration);
-        let public = mul_down(self.per_row, count_down(self.facts.public.rows));
-        let shape = div_down(add_down(self.a.lo, public), t.concentration);
+        let shape = self.least_shape(t.concentration);
         let ratio = div_up(high, rate).max(div_up(self.per_row, self.share.lo));
         Some(both_move(
             shape,
@@ -181,7 +200,6 @@ impl Matched for RateDraw {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
     use crate::rules::testing::gamma;
 
     #[test]

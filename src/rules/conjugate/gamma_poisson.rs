@@ -115,6 +115,11 @@ impl CountRate {
         div_down(add_down(self.a.lo, self.facts.public.sum()), m)
     }
 
+    fn rate(&self, m: f64) -> f64 {
+        let rows = count_down(self.facts.public.rows);
+        div_down(add_down(self.b.lo, rows), m)
+    }
+
     /// The least shape of any data set, and how far one unit moves it.
     fn moving(&self, t: Tempering) -> (f64, f64) {
         let rows = mul_down(t.weight, mul_down(self.facts.sure_rows(), self.range.lo));
@@ -181,22 +186,29 @@ impl Matched for CountRate {
     }
 
     fn limit_reason(&self, order: f64, t: Tempering) -> Option<LimitReason> {
-        let (base, step) = self.moving(t);
-        let limit = Limit {
+        let limit = |kind, (base, step)| Limit {
             family: "gamma",
-            kind: "shape",
+            kind,
             shown: tidy(base),
             base,
             step,
         };
-        Some(self.facts.limit_reason(limit, order))
+        let first = match self.facts.records.relation {
+            Relation::ReplaceOne => limit("shape", self.moving(t)),
+            Relation::AddRemove => {
+                let step = |extent| self.facts.unit_step(t.weight, extent);
+                let shape = (self.shape(t.concentration), step(self.range.hi));
+                limit("shape", shape).or(limit("rate", (self.rate(t.concentration), step(1.0))))
+            }
+        };
+        Some(self.facts.limit_reason(first, order))
     }
 
     fn claim_add_remove(&self, t: Tempering) -> Option<Claim> {
         let m = t.concentration;
         let public = &self.facts.public;
         // Bound rows are in both; unbound ones pull the ratio towards at most their own largest mean.
-        let rate = div_down(add_down(self.b.lo, count_down(public.rows)), m);
+        let rate = self.rate(m);
         let shape = div_up((self.a.hi + public.sum().next_up()).next_up(), m);
         let ratio = div_up(shape, rate).max(self.range.hi).max(self.public_mean);
         ratio.is_finite().then(|| {
@@ -277,7 +289,7 @@ mod tests {
                                 let q = [p[0] + r * y as f64, p[1] + r * j as f64];
                                 let d = gamma(l, p, q).max(gamma(l, q, p));
                                 assert_bounds(diverge(&claim, l), d, (a, b, l, n, s, y));
-                                if d.is_finite() && d > worst {
+                                if diverge(&claim, l).is_finite() && d > worst {
                                     (worst, at) = (d, diverge(&claim, l));
                                 }
                             }
@@ -312,6 +324,15 @@ mod tests {
              or clip in the model:    let v = clip(y, 0, 10)\n\
              Do not read the bound off the data: that itself leaks (E0102)."
         );
+    }
+
+    #[test]
+    fn the_limit_names_what_runs_out_first() {
+        let m = build(40.0, 1.0, 0.0, 10.0).add_remove();
+        let told = m
+            .matched(&GammaPoisson)
+            .limit_reason(4.0, Tempering::DIRECT);
+        assert_eq!(told.unwrap().prior, "the prior rate is 1, and 1 + 1 = 2");
     }
 
     #[test]

@@ -101,8 +101,12 @@ pub(crate) fn outside(o: &Observation, range: Range, support: Range) -> Diagnost
     ))
 }
 
-/// E0202: an argument known by its range alone has no worst case.
+/// E0203 for a constant that is not positive; E0202 for an argument whose range has no worst case.
 pub(crate) fn may_vanish(span: Span, what: &str, range: Range) -> Diagnostic {
+    if range.is_point() {
+        return Diagnostic::new("E0203", format!("{what} must be positive"))
+            .label(span, format!("this is {}", plain(range.lo)));
+    }
     Diagnostic::new(
         "E0202",
         format!("{what} may be as small as {}", plain(range.lo)),

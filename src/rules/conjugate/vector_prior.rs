@@ -16,7 +16,13 @@ pub(super) struct Covariance {
 
 impl Covariance {
     pub fn scaled_identity(dim: usize, variance: f64) -> Covariance {
-        let at = |i: usize| if i % (dim + 1) == 0 { variance } else { 0.0 };
+        let at = |i: usize| {
+            if i.is_multiple_of(dim + 1) {
+                variance
+            } else {
+                0.0
+            }
+        };
         Covariance {
             dim,
             entries: (0..dim * dim).map(at).collect(),
@@ -143,7 +149,7 @@ impl Covariance {
         for i in 0..d {
             let mut row = std::mem::take(rows.get_mut(i)?);
             let pivot = *row.get(i)?;
-            if !(pivot.abs() > 0.0) {
+            if pivot == 0.0 || pivot.is_nan() {
                 return None;
             }
             row.iter_mut().for_each(|x| *x /= pivot);
