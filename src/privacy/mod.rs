@@ -1,6 +1,7 @@
 //! What may be claimed: claims, their curves, composition and conversions.
 
 pub mod bounded_range;
+pub mod certificate;
 pub mod claim;
 pub mod compose;
 pub mod convert;
