@@ -10,7 +10,7 @@ pub struct Cholesky {
 /// Encloses the Cholesky factor of the symmetric matrix with this lower triangle; `None` unless the matrix is proved
 /// positive definite. O(dim^3).
 pub fn cholesky(matrix: &[f64], dim: usize) -> Option<Cholesky> {
-    shifted_cholesky(matrix, dim, |x| Interval::point(x), Interval::ZERO)
+    shifted_cholesky(matrix, dim, Interval::point, Interval::ZERO)
 }
 
 /// The same for `entry(matrix) + shift I`.
