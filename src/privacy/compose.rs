@@ -35,7 +35,7 @@ impl Profile {
 
     /// The best of what is known and of what follows from it.
     fn fill(mut self) -> Profile {
-        self.bounded_range = self.bounded_range.min(mul_up(2.0, self.pure));
+        self.bounded_range = self.bounded_range.min(2.0 * self.pure);
         self.pure = self.pure.min(self.bounded_range);
         if self.pure.is_finite() {
             self.zcdp = self
@@ -61,16 +61,12 @@ impl Profile {
 
     fn then(self, other: Profile) -> Profile {
         Profile {
-            gdp: if self.gdp == 0.0 || other.gdp == 0.0 {
-                self.gdp.max(other.gdp)
-            } else {
-                sqrt_up(add_up(
-                    mul_up(self.gdp, self.gdp),
-                    mul_up(other.gdp, other.gdp),
-                ))
-            },
+            gdp: sqrt_up(add_up(
+                mul_up(self.gdp, self.gdp),
+                mul_up(other.gdp, other.gdp),
+            )),
             bounded_range: adaptive_range(self.bounded_range, other.bounded_range),
-            ..self.merge(other, sum)
+            ..self.merge(other, add_up)
         }
     }
 
@@ -95,21 +91,10 @@ impl Profile {
     }
 }
 
-/// A sum rounded up, exact where one side is zero.
-fn sum(a: f64, b: f64) -> f64 {
-    if a == 0.0 || b == 0.0 {
-        a.max(b)
-    } else {
-        add_up(a, b)
-    }
-}
-
-/// A product rounded up, zero where one factor is zero.
+/// A product rounded up, zero where one factor is zero and the other infinite.
 fn scaled(factor: f64, x: f64) -> f64 {
     if factor == 0.0 || x == 0.0 {
         0.0
-    } else if factor == 1.0 {
-        x
     } else {
         mul_up(factor, x)
     }
@@ -213,7 +198,7 @@ impl Claim {
             Claim::Laplace { epsilon } => laplace::rdp(known(*epsilon), order),
             Claim::Product(parts) => parts
                 .iter()
-                .fold(0.0, |all, part| sum(all, part.rdp(order))),
+                .fold(0.0, |all, part| add_up(all, part.rdp(order))),
             Claim::Max(members) => largest(members.iter().map(|member| member.rdp(order))),
             Claim::Repeated { times, claim } => scaled(count_up(*times), claim.rdp(order)),
             _ => f64::INFINITY,
@@ -283,15 +268,14 @@ mod tests {
         assert_eq!(all.max_order(), 7.0);
         assert!(all.gdp().is_infinite());
         let both = Claim::Product(vec![Claim::Gdp { mu: 3.0 }, Claim::Gdp { mu: 4.0 }]);
-        near(both.gdp(), 5.0);
-        near(both.zcdp(), 12.5);
+        assert_eq!((both.gdp(), both.zcdp(), both.rdp(2.0)), (5.0, 12.5, 25.0));
         assert!(both.pure().is_infinite());
     }
 
     #[test]
     fn fill_in() {
         let pure = Claim::Pure { epsilon: 1.0 };
-        assert_eq!((pure.pure(), pure.bounded_range()), (1.0, 2.0f64.next_up()));
+        assert_eq!((pure.pure(), pure.bounded_range()), (1.0, 2.0));
         near(pure.zcdp(), 0.46211715726000973);
         let laplace = Claim::Laplace { epsilon: 1.0 };
         near(laplace.zcdp(), 0.36787944117144233);

@@ -1,5 +1,6 @@
 //! Gaussian differential privacy: the exact curve of two unit normals at distance mu, rounded up.
 
+use crate::numeric::round::mul_up;
 use crate::numeric::{Interval, search};
 
 fn point(x: f64) -> Interval {
@@ -8,7 +9,7 @@ fn point(x: f64) -> Interval {
 
 /// `mu^2/2`, the zCDP of a mu-GDP release.
 pub fn zcdp(mu: f64) -> f64 {
-    (point(mu).square() / point(2.0)).hi
+    mul_up(mu, mu) / 2.0
 }
 
 /// `delta(e) = Phi(mu/2 - e/mu) - exp(e) Phi(-mu/2 - e/mu)`.
