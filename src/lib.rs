@@ -7,6 +7,7 @@ pub mod data;
 pub mod dist;
 pub mod mechanism;
 pub mod model;
+pub mod numeric;
 pub mod pipeline;
 pub mod privacy;
 pub mod private;

@@ -47,6 +47,11 @@ pub enum Claim {
     },
     /// All of these are released, each chosen adaptively.
     Product(Vec<Claim>),
+    /// `times` independent, adaptively chosen releases, each with this claim: a product of equal parts.
+    Repeated {
+        times: u64,
+        claim: Box<Claim>,
+    },
     /// One of these is released, or the neighbour touches one of these: the pointwise maximum.
     Max(Vec<Claim>),
 }
