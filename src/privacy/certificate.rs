@@ -145,12 +145,9 @@ impl Certificate {
 
     fn release(&self, r: &ReleaseFacts) -> Value {
         let mut parameters = Map::new();
-        for (name, value, side) in &r.parameters {
-            let rounded = match side {
-                Side::Down => down12(*value),
-                Side::Up => up12(*value),
-            };
-            parameters.insert(name.clone(), number(rounded));
+        // Solved values are already rounded to their private side, written ones stay as written.
+        for (name, value, _) in &r.parameters {
+            parameters.insert(name.clone(), number(*value));
         }
         json!({
             "name": r.name,
