@@ -103,7 +103,7 @@ fn first_release(body: &[ast::Item]) -> Option<String> {
 }
 
 /// The type of a value released once per level.
-fn by_level(ty: &Type, levels: &Levels) -> Type {
+pub(crate) fn by_level(ty: &Type, levels: &Levels) -> Type {
     let dim = levels.len() as u64;
     match ty {
         t if t.is_scalar_number() => Type::Vector(vectors::boxed(dim, t.range().unwrap_or(crate::model::Range::ALL), Some(levels.clone()))),

@@ -25,7 +25,10 @@ use crate::source::{Diagnostic, Diagnostics, FileId, SourceMap, Span};
 use crate::syntax::ast::Ast;
 use scope::Scopes;
 
-pub use modules::{Loader, NoFiles};
+pub(crate) use groups::by_level;
+pub(crate) use messages::plain;
+pub use calls::SIGNATURES;
+pub use modules::{Loader, NoFiles, STD};
 
 /// Something was wrong and has been reported: stop this statement, go on with the next.
 pub struct Stop;

@@ -1,7 +1,9 @@
 //! What a program means: tables, models as sums of factors, queries, and the steps that release and output.
 
+pub mod expand;
 pub mod expr;
 pub mod print;
+pub mod stan;
 pub mod types;
 
 pub use expr::{Builtin, ColumnId, Expr, ExprKind, Label, ParamId, ReleaseId, ScalarId, TableId};

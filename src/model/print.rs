@@ -115,13 +115,13 @@ pub fn release_name(steps: &[Step], id: ReleaseId) -> Option<&str> {
     })
 }
 
-struct Names<'a> {
-    program: &'a Program,
-    parameters: &'a [Parameter],
+pub(super) struct Names<'a> {
+    pub(super) program: &'a Program,
+    pub(super) parameters: &'a [Parameter],
 }
 
 impl Names<'_> {
-    fn call(&self, family: &str, args: &[Expr]) -> String {
+    pub(super) fn call(&self, family: &str, args: &[Expr]) -> String {
         format!("{family}({})", self.list(args))
     }
 
@@ -130,7 +130,7 @@ impl Names<'_> {
         texts.join(", ")
     }
 
-    fn observation(&self, o: &Observation) -> String {
+    pub(super) fn observation(&self, o: &Observation) -> String {
         let right = self.call(o.likelihood.family, &o.likelihood.args);
         format!("{} ~ {right}", self.expr(&o.outcome))
     }
@@ -139,14 +139,14 @@ impl Names<'_> {
         self.program.tables.get(id.0).map_or("?", |t| &t.name)
     }
 
-    fn expr(&self, e: &Expr) -> String {
+    pub(super) fn expr(&self, e: &Expr) -> String {
         match &e.kind {
             ExprKind::Number(x) => number(*x),
             ExprKind::Bool(b) => b.to_string(),
             ExprKind::Text(s) => format!("{s:?}"),
             ExprKind::Level(i) => {
                 let name = e.ty.levels().and_then(|l| l.get(*i));
-                name.map_or_else(|| format!("level {}", i.saturating_add(1)), Clone::clone)
+                name.map_or_else(|| format!("level {}", i.saturating_add(1)), |n| level_text(n))
             }
             ExprKind::Column(t, c) => {
                 let column = self.program.tables.get(t.0).and_then(|t| t.columns.get(c.0));
@@ -187,6 +187,18 @@ impl Names<'_> {
             }
             (None, [a]) if f == Builtin::Neg => format!("-{}", self.operand(a)),
             (None, [a]) if f == Builtin::Not => format!("not {}", self.operand(a)),
+            (None, [v, r]) if matches!(f, Builtin::ProjectL1 | Builtin::ProjectL2 | Builtin::ProjectLinf) => {
+                let ball = match f {
+                    Builtin::ProjectL1 => "l1",
+                    Builtin::ProjectL2 => "l2",
+                    _ => "linf",
+                };
+                format!("project({ball}({}), {})", self.expr(r), self.expr(v))
+            }
+            (None, [x]) if f == Builtin::Relu => format!("max({}, 0)", self.expr(x)),
+            (None, [Expr { kind: ExprKind::Text(family), .. }, rest @ .., times]) if f == Builtin::Simulate => {
+                format!("simulate({family}({}), times = {})", self.list(rest), self.expr(times))
+            }
             _ => format!("{}({})", function(f), self.list(args)),
         }
     }
@@ -225,8 +237,19 @@ fn operator(f: Builtin) -> Option<&'static str> {
     })
 }
 
+/// A level as an index or a comparison writes it: quoted unless it is a plain name.
+pub(super) fn level_text(name: &str) -> String {
+    if crate::model::print::plain_name(name) { name.to_string() } else { format!("\"{name}\"") }
+}
+
+/// Letters, digits and underscores, not starting with a digit.
+fn plain_name(name: &str) -> bool {
+    let mut chars = name.chars();
+    chars.next().is_some_and(|c| c.is_alphabetic() || c == '_') && chars.all(|c| c.is_alphanumeric() || c == '_')
+}
+
 /// The name of a function as the language writes it.
-fn function(f: Builtin) -> &'static str {
+pub(super) fn function(f: Builtin) -> &'static str {
     match f {
         Builtin::Abs => "abs",
         Builtin::Exp => "exp",

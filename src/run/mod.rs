@@ -1,8 +1,15 @@
 //! Release -> values: one pass over each table for all releases that are ready, then draws, then outputs.
 
+mod bound;
 pub mod evaluate;
+mod rebind;
+mod shape;
 pub mod simulate;
+mod steps;
 pub mod value;
 
+pub use bound::Bound;
 pub use evaluate::{Known, NoValue};
+pub use shape::json;
+pub use steps::{Files, RunError, Results, execute};
 pub use value::Value;

@@ -79,8 +79,14 @@ fn is_fixed(rule: Rule) -> bool {
             | k_spend
             | k_in
             | k_category
-            | tilde
             | assign
+            | tilde
+            | colon
+            | at_least
+            | left_brace
+            | end_brace
+            | end_square
+            | end_round
     )
 }
 
@@ -207,8 +213,9 @@ impl Builder<'_> {
             Some(pair) => Some(self.unit(pair)?),
             None => None,
         };
-        let columns = parts.take(Rule::columns)?;
-        let columns = columns.into_inner().map(|pair| self.column(pair));
+        let columns = parts.take(Rule::columns)?.into_inner();
+        let columns = columns.filter(|pair| pair.as_rule() == Rule::column);
+        let columns = columns.map(|pair| self.column(pair));
         let columns = columns.collect::<Read<Vec<Column>>>()?;
         let end = unit.as_ref().map_or(rows.span, |unit| unit.span);
         let header = Span {
@@ -330,7 +337,9 @@ impl Builder<'_> {
     }
 
     fn formals(&mut self, pair: Pair<'_, Rule>) -> Read<Vec<Formal>> {
-        let formals = pair.into_inner().map(|pair| {
+        let formals = pair.into_inner();
+        let formals = formals.filter(|pair| pair.as_rule() == Rule::formal);
+        let formals = formals.map(|pair| {
             let mut parts = self.parts(pair);
             Ok(Formal {
                 name: self.name(&parts.take(Rule::ident)?),

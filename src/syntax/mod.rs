@@ -3,12 +3,17 @@
 pub mod ast;
 mod errors;
 mod expressions;
+pub mod format;
 mod from_pest;
 mod grammar;
 mod limits;
+pub mod print;
 mod split;
 mod statements;
 pub mod tokens;
+
+pub use format::format;
+pub use print::{print_expr, print_item};
 
 use ast::{Ast, Expr};
 use from_pest::Builder;

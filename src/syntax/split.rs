@@ -82,7 +82,7 @@ impl Splitter<'_> {
         let start = self.at;
         let has_block = matches!(keyword, Token::Each | Token::When | Token::Model);
         self.at += 1;
-        self.skip_head(has_block);
+        self.skip_head(has_block, keyword.opens_statement());
         let head = start..self.at;
         let mut body = None;
         let mut otherwise = None;
@@ -119,10 +119,12 @@ impl Splitter<'_> {
     }
 
     /// Moves past the words of a statement, up to the next statement, the end of the enclosing block, or its own block.
-    fn skip_head(&mut self, has_block: bool) {
+    /// Words that open no statement keep their blocks: `if a { let b = 1 }` is one mistake.
+    fn skip_head(&mut self, has_block: bool, opened: bool) {
         let mut depth = 0usize;
         while let Some(token) = self.token(self.at) {
-            if token.opens_statement() && !self.is_inner(token, depth) {
+            let kept = depth > 0 && !opened && !self.brace_missing;
+            if token.opens_statement() && !kept && !self.is_inner(token, depth) {
                 break;
             }
             match token {

@@ -40,6 +40,12 @@ impl<'t> Reader<'t> {
     pub(super) fn finish(mut self) -> Diagnostics {
         self.complaints
             .sort_by_key(|c| c.labels.first().map_or(0, |label| label.span.start));
+        // A habit of another language is one mistake, however often it shows.
+        let mut separators = 0;
+        self.complaints.retain(|c| {
+            separators += usize::from(c.code == "E0021");
+            c.code != "E0021" || separators == 1
+        });
         self.complaints.truncate(MAX_COMPLAINTS);
         self.complaints
     }
@@ -60,8 +66,9 @@ impl<'t> Reader<'t> {
     }
 
     fn item(&mut self, piece: &Piece, place: Place) -> Option<Item> {
-        if let Some(complaint) = errors::misplaced(self.file, self.text, self.words, piece, place) {
-            self.complain(complaint);
+        let misplaced = errors::misplaced(self.file, self.text, self.words, piece, place);
+        if !misplaced.is_empty() {
+            misplaced.into_iter().for_each(|c| self.complain(c));
             return None;
         }
         if piece.keyword == Token::Model {
@@ -152,7 +159,8 @@ impl<'t> Reader<'t> {
             && let Some(pair) = pairs.next()
         {
             let rest = words.get(stop..range.end).unwrap_or(&[]);
-            self.complain(errors::stray(file, text, rest));
+            let strays = errors::strays(file, text, rest);
+            strays.into_iter().for_each(|c| self.complain(c));
             return build(&mut builder, pair);
         }
         Err(errors::explain(file, text, words, range, base, &error))

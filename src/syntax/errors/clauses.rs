@@ -65,8 +65,11 @@ pub(super) fn param(scene: &Scene<'_>) -> Option<Diagnostic> {
     let name = scene.word(1);
     let tilde = (0..scene.at).find(|i| scene.is(*i, Token::Tilde));
     let Some(tilde) = tilde else {
-        if scene.is(2, Token::Colon) && !matches!(scene.found(), None | Some(Token::Assign)) {
-            return types::type_(scene);
+        if scene.is(2, Token::Colon)
+            && !matches!(scene.found(), None | Some(Token::Assign))
+            && let Some(complaint) = types::type_(scene)
+        {
+            return Some(complaint);
         }
         let typed = scene.words(1..scene.at.min(scene.len()));
         let typed = one_line(typed).unwrap_or(name);
@@ -187,12 +190,21 @@ pub(super) fn binding(scene: &Scene<'_>) -> Option<Diagnostic> {
     if (0..scene.at).any(|i| scene.is(i, Token::Assign)) {
         return None;
     }
-    if scene.is(2, Token::Colon) && !matches!(scene.found(), None | Some(Token::Tilde)) {
-        return types::type_(scene);
+    let walrus = scene.is(2, Token::Colon) && scene.is(3, Token::Assign);
+    if scene.is(2, Token::Colon) && scene.at > 2 && !walrus
+        && let Some(complaint) = types::type_(scene)
+    {
+        return Some(complaint);
     }
     let complaint = new("E0011", format!("expected `=` after `{keyword} {name}`"));
     let minus = usize::from(scene.is(scene.at + 1, Token::Minus));
     Some(match scene.found() {
+        _ if walrus => complaint
+            .label(scene.spans(2..4), "a value is given with `=`")
+            .help(format!(
+                "{keyword} {name} = {}",
+                scene.rest(4).unwrap_or("...")
+            )),
         Some(Token::Tilde) => complaint
             .label(scene.here(), "`~` is for parameters and observations")
             .help(format!(
@@ -249,7 +261,7 @@ pub(super) fn release(scene: &Scene<'_>) -> Option<Diagnostic> {
             Some(Token::Tilde) => complaint
                 .label(scene.here(), "a release is written with `=`")
                 .help(format!("release {name} = {}", scene.rest(3).unwrap_or("draw(p)"))),
-            _ if name.is_empty() => complaint
+            _ if !scene.is(1, Token::Name) => complaint
                 .label(scene.here(), "release what?")
                 .help("release p_hat = draw(p)"),
             _ => complaint
@@ -279,12 +291,41 @@ pub(super) fn release(scene: &Scene<'_>) -> Option<Diagnostic> {
                 .help(format!("release {name} = draw({query}){tail}      if `{query}` is a parameter\nrelease {name} = mean({query}){tail}      if `{query}` is a column")),
         );
     }
+    if scene.found() == Some(Token::Name) && scene.before() == Some(Token::CloseParen) {
+        let head = one_line(scene.words(0..scene.at)).unwrap_or("release x = draw(p)");
+        let said = scene.rest(scene.at).unwrap_or("diffuse");
+        return Some(
+            new("E0013", format!("expected `using` before `{}`", scene.word(scene.at)))
+                .label(scene.here(), "a mechanism follows `using`")
+                .help(format!("{head} using {said}")),
+        );
+    }
+    let inner = call_in(scene, 3, end).unwrap_or("mean(x)");
+    let result = whole.replacen(inner, name, 1);
     Some(
         complaint
             .label(scene.spans(3..end), "arithmetic is not part of a query")
             .cause("what is computed from a released value is free and belongs in an `output`")
-            .help(format!("release {name} = mean(...){tail}\noutput result = ...      here: {whole}")),
+            .help(format!("release {name} = {inner}{tail}\noutput result = {result}")),
     )
+}
+
+/// The first call among some words.
+fn call_in<'a>(scene: &Scene<'a>, start: usize, end: usize) -> Option<&'a str> {
+    let name =
+        (start..end).find(|i| scene.is(*i, Token::Name) && scene.is(i + 1, Token::OpenParen))?;
+    let mut depth = 0usize;
+    for at in name + 1..end {
+        match scene.token(at) {
+            Some(token) if token.is_open() => depth += 1,
+            Some(token) if token.is_close() => depth = depth.saturating_sub(1),
+            _ => {}
+        }
+        if depth == 0 {
+            return one_line(scene.words(name..at + 1));
+        }
+    }
+    None
 }
 
 fn mechanism(scene: &Scene<'_>, using: usize, name: &str) -> Diagnostic {

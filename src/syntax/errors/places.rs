@@ -3,7 +3,7 @@
 use crate::source::suggest::did_you_mean;
 use crate::source::{FileId, Span};
 
-use super::super::split::{Body, Piece, Word};
+use super::super::split::{Body, Piece, Word, starts_line};
 use super::super::statements::Place;
 use super::super::tokens::{STATEMENTS, Token};
 use super::structure::{Complaint, new, one_line, span_of};
@@ -15,14 +15,30 @@ pub(in crate::syntax) fn misplaced(
     words: &[Word],
     piece: &Piece,
     place: Place,
+) -> Vec<Complaint> {
+    misplacement(file, text, words, piece, place)
+        .map_or_else(|| unopened(file, text, words, piece), |one| vec![one])
+}
+
+/// What does not start with a keyword.
+fn unopened(file: FileId, text: &str, words: &[Word], piece: &Piece) -> Vec<Complaint> {
+    if piece.keyword.opens_statement() {
+        return vec![];
+    }
+    strays(file, text, words.get(piece.head.clone()).unwrap_or(&[]))
+}
+
+fn misplacement(
+    file: FileId,
+    text: &str,
+    words: &[Word],
+    piece: &Piece,
+    place: Place,
 ) -> Option<Complaint> {
     let first = words.get(piece.head.start)?;
     let word = text.get(first.1.clone()).unwrap_or("");
     let span = span_of(file, first);
     let token = piece.keyword;
-    if !token.opens_statement() {
-        return Some(stray(file, text, words.get(piece.head.clone())?));
-    }
     let declares = matches!(
         token,
         Token::Use | Token::Budget | Token::Private | Token::Public | Token::Fn | Token::Model
@@ -44,14 +60,32 @@ pub(in crate::syntax) fn misplaced(
         return Some(Box::new(
             new("E0001", format!("`{word}` cannot stand inside {inside}"))
                 .label(span, "only at the outermost level of a file")
-                .help(format!("move the statement out of {inside}, or close the block before it")),
+                .help(format!("move it out of {inside}, or close {inside} before it with `}}`")),
         ));
     }
     None
 }
 
+/// Lines that open no statement: one complaint for each, as long as brackets are closed.
+pub(in crate::syntax) fn strays(file: FileId, text: &str, own: &[Word]) -> Vec<Complaint> {
+    let mut complaints = vec![];
+    let (mut start, mut depth) = (0, 0usize);
+    for at in 1..=own.len() {
+        match own.get(at - 1).map(|word| word.0) {
+            Some(token) if token.is_open() => depth += 1,
+            Some(token) if token.is_close() => depth = depth.saturating_sub(1),
+            _ => {}
+        }
+        if at == own.len() || (depth == 0 && starts_line(text, own, at)) {
+            complaints.push(stray(file, text, own.get(start..at).unwrap_or(&[])));
+            start = at;
+        }
+    }
+    complaints
+}
+
 /// Words that open no statement.
-pub(in crate::syntax) fn stray(file: FileId, text: &str, own: &[Word]) -> Complaint {
+fn stray(file: FileId, text: &str, own: &[Word]) -> Complaint {
     let nowhere = Span::new(file, 0, 0);
     let span = own.first().map_or(nowhere, |word| span_of(file, word));
     let token = own.first().map_or(Token::Unknown, |word| word.0);
@@ -60,9 +94,7 @@ pub(in crate::syntax) fn stray(file: FileId, text: &str, own: &[Word]) -> Compla
         .unwrap_or("");
     let rest = own
         .get(1..)
-        .and_then(|rest| Some((rest.first()?.1.start, rest.last()?.1.end)));
-    let rest = rest
-        .and_then(|(start, end)| text.get(start..end))
+        .and_then(|rest| text.get(rest.first()?.1.start..rest.last()?.1.end))
         .and_then(one_line)
         .unwrap_or("...");
     let second = own.get(1).map(|word| word.0);
@@ -76,6 +108,9 @@ pub(in crate::syntax) fn stray(file: FileId, text: &str, own: &[Word]) -> Compla
             .label(span, "remove this")
             .cause("a statement ends where the next keyword starts")
             .help("write each statement on its own line"),
+        Token::If => new("E0016", "`if` is a value, not a statement")
+            .label(span, "a statement that depends on a value starts with `when`")
+            .help("when share > 0.1 { ... } else { ... }"),
         Token::Else => new("E0016", "`else` without `when`")
             .label(span, "no `when` block ends right before it")
             .help("when share > 0.1 { ... } else { ... }"),

@@ -42,6 +42,13 @@ pub(super) fn table(scene: &Scene<'_>) -> Option<Diagnostic> {
         return Some(rows(scene, keyword, name));
     }
     let head = one_line(scene.words(0..scene.at)).unwrap_or("private staff[n]");
+    if scene.word(scene.at) == "max" {
+        return Some(
+            new("E0002", "expected `by` and a column before `max`")
+                .label(scene.here(), "at most how many rows of whom?")
+                .help(format!("{head} by id max 4 {{ ... }}")),
+        );
+    }
     Some(
         new("E0006", format!("expected the columns of `{name}`"))
             .label(scene.here(), "expected `{` and a list of columns")
@@ -177,7 +184,7 @@ fn column(scene: &Scene<'_>, brace: usize) -> Option<Diagnostic> {
             Some(Token::Name) if !scene.starts_line(at) => {
                 complaint(format!("expected `:` and a type after `{name}`"))
                     .label(scene.here(), format!("`:` is missing before `{}`", scene.word(at)))
-                    .help(format!("{name}: {}", scene.word(at)))
+                    .help(format!("{name}: {}", type_word(scene, at)))
             }
             _ => complaint(format!("expected `:` and a type after `{name}`"))
                 .label(scene.span(at - 1), "what does this column hold?")
@@ -205,10 +212,20 @@ fn colon_after(scene: &Scene<'_>, at: usize) -> Option<usize> {
         .find(|i| scene.is(*i, Token::Colon))
 }
 
-/// The type at a word, or a plain one.
+/// The type that starts at a word, or a plain one.
 fn type_word<'a>(scene: &Scene<'a>, index: usize) -> &'a str {
+    let mut depth = 0usize;
+    let mut end = index;
+    while let Some(token) = scene.token(end) {
+        let over = depth == 0 && (matches!(token, Token::Comma) || token.is_close());
+        if over || (end > index && scene.starts_line(end)) {
+            break;
+        }
+        depth = if token.is_open() { depth + 1 } else { depth.saturating_sub(usize::from(token.is_close())) };
+        end += 1;
+    }
     match scene.token(index) {
-        Some(Token::Name) => scene.word(index),
+        Some(Token::Name | Token::Category) => one_line(scene.words(index..end)).unwrap_or("real"),
         _ => "real",
     }
 }

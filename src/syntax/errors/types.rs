@@ -68,7 +68,10 @@ pub(super) fn type_(scene: &Scene<'_>) -> Option<Diagnostic> {
         (Some(Token::Number), Some(Token::Colon | Token::Minus)) => Some(
             complaint("a range is written with `..`")
                 .label(scene.here(), "expected `..`")
-                .help("int in 0..10"),
+                .help(match scene.token(at + 1) {
+                    Some(Token::Number) => format!("{head}..{}", scene.word(at + 1)),
+                    _ => "int in 0..10".to_owned(),
+                }),
         ),
         _ => None,
     }

@@ -26,6 +26,9 @@ pub(in crate::syntax) fn unreadable(file: FileId, text: &str, own: &[Word]) -> O
         span
     };
     Some(Box::new(match word.0 {
+        Token::Semicolon if open_at(own, at) => new("E0021", "`;` separates nothing here")
+            .label(span, "expected `,`")
+            .help("write `,` instead"),
         Token::Semicolon => new("E0021", "statements are not separated by `;`")
             .label(span, "remove this")
             .cause("a statement ends where the next keyword starts")
@@ -40,9 +43,15 @@ pub(in crate::syntax) fn unreadable(file: FileId, text: &str, own: &[Word]) -> O
                 None => "add `\"` where the text ends".to_owned(),
             }),
         _ => match sign {
-            "&" => foreign(whole, "and"),
-            "|" => foreign(whole, "or"),
-            "!" => foreign(whole, "not"),
+            "&" | "|" | "!" => {
+                let word = |i: Option<usize>| {
+                    let word = i.and_then(|i| own.get(i));
+                    word.and_then(|w| text.get(w.1.clone())).unwrap_or("...")
+                };
+                let left = word(at.checked_sub(1));
+                let right = word(Some(at + 1 + usize::from(twice)));
+                foreign(whole, sign, left, right)
+            }
             "'" | "`" | "\u{2018}" | "\u{2019}" | "\u{201c}" | "\u{201d}" => {
                 new("E0023", "text stands in double quotes")
                     .label(span, format!("`{sign}` does not quote"))
@@ -53,15 +62,27 @@ pub(in crate::syntax) fn unreadable(file: FileId, text: &str, own: &[Word]) -> O
     }))
 }
 
+/// Is a bracket open before the word `at`?
+fn open_at(own: &[Word], at: usize) -> bool {
+    let count = |is: fn(Token) -> bool| own.iter().take(at).filter(|word| is(word.0)).count();
+    count(Token::is_open) > count(Token::is_close)
+}
+
 fn joined<'a>(text: &'a str, words: &[Word]) -> Option<&'a str> {
     let (first, last) = (words.first()?, words.last()?);
     one_line(text.get(first.1.start..last.1.end)?)
 }
 
-fn foreign(span: Span, ours: &str) -> Diagnostic {
+/// A logical operator of another language between the words `left` and `right`.
+fn foreign(span: Span, sign: &str, left: &str, right: &str) -> Diagnostic {
+    let (ours, help) = match sign {
+        "&" => ("and", format!("{left} and {right}")),
+        "|" => ("or", format!("{left} or {right}")),
+        _ => ("not", format!("not {right}")),
+    };
     new("E0020", format!("this is written `{ours}`"))
         .label(span, format!("write `{ours}`"))
-        .help("age >= 65 and not smoker or bmi > 30")
+        .help(help)
 }
 
 /// A character that no word holds; for some we know what was meant.
@@ -155,6 +176,30 @@ fn operator(scene: &Scene<'_>) -> Option<Diagnostic> {
         let (left, right) = (scene.word(at.saturating_sub(1)), scene.word(at + 1));
         (left, if right.is_empty() { "..." } else { right })
     };
+    if scene.found() == Some(Token::Percent) {
+        return Some(
+            new("E0020", "`%` marks a share, as in 20%")
+                .label(scene.here(), "not an operator")
+                .help("spend 20%"),
+        );
+    }
+    let reversed = match (scene.found(), scene.word(at + 1)) {
+        (Some(Token::Assign), "<") => Some("<="),
+        (Some(Token::Assign), ">") => Some(">="),
+        _ => None,
+    };
+    if let Some(ours) = reversed.filter(|_| scene.touches(at)) {
+        let pair = scene.words(at..at + 2);
+        return Some(
+            new("E0020", format!("`{pair}` is written `{ours}`"))
+                .label(scene.spans(at..at + 2), format!("write `{ours}`"))
+                .help(format!(
+                    "{} {ours} {}",
+                    scene.word(at - 1),
+                    scene.word(at + 2)
+                )),
+        );
+    }
     let after_equals = scene.word(at.saturating_sub(1)) == "==";
     if scene.found() == Some(Token::Assign) && !after_equals && !scene.wants_value() {
         let (left, right) = sides();
@@ -170,11 +215,6 @@ fn operator(scene: &Scene<'_>) -> Option<Diagnostic> {
             ("<>", "!=")
         }
         (Token::Comparison, Token::Assign) if after_equals => ("===", "=="),
-        (Token::Assign, Token::Comparison) => match scene.word(at) {
-            "<" => ("=<", "<="),
-            ">" => ("=>", ">="),
-            _ => return None,
-        },
         _ => return None,
     };
     if !scene.touches(at - 1) {

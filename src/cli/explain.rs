@@ -1,0 +1,25 @@
+//! `dpm explain NAME`: a page on an error code, rule, mechanism, distribution, function or keyword.
+
+use super::Exit;
+
+pub fn explain(name: Option<&str>) -> Exit {
+    let Some(name) = name else {
+        print!("{}", crate::explain::index());
+        return Exit::Done;
+    };
+    match crate::explain::page(name) {
+        Some(page) => {
+            print!("{page}");
+            Exit::Done
+        }
+        None => {
+            let names = crate::explain::names();
+            let near = crate::source::suggest::did_you_mean(name, names.iter().map(String::as_str));
+            match near {
+                Some(n) => eprintln!("error: there is no page on `{name}`; did you mean `{n}`?"),
+                None => eprintln!("error: there is no page on `{name}`; `dpm explain` lists all"),
+            }
+            Exit::Usage
+        }
+    }
+}

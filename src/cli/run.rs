@@ -1,0 +1,169 @@
+//! `dpm run`: certify, open the data, draw once, print.
+
+use super::certify::{certified, write};
+use super::{Exit, Run, complain, inputs, print_json, verdict};
+use crate::analyze::{Status, certificate_text};
+use crate::data::{DataError, Source};
+use crate::mechanism::MechanismError;
+use crate::mechanism::bits::{BitSource, OsBits};
+use crate::model::TableId;
+use crate::run::{Files, NoValue, Results, RunError, execute, json as value_json};
+use crate::source::render;
+use serde_json::{Value, json};
+use std::path::PathBuf;
+
+struct Paths {
+    files: Vec<(TableId, PathBuf)>,
+    #[cfg(feature = "tape")]
+    seed: Option<u64>,
+    #[cfg(feature = "tape")]
+    streams: std::cell::Cell<u64>,
+}
+
+impl Files for Paths {
+    fn open(&self, table: TableId) -> Result<Source, DataError> {
+        let found = self.files.iter().find(|(t, _)| *t == table);
+        found.map_or(Err(DataError::Missing), |(_, path)| Source::open(path))
+    }
+
+    fn bits(&self) -> Result<Box<dyn BitSource>, MechanismError> {
+        #[cfg(feature = "tape")]
+        if let Some(seed) = self.seed {
+            let stream = self.streams.get();
+            self.streams.set(stream.wrapping_add(1));
+            return Ok(Box::new(OsBits::seeded(seed.wrapping_add(stream.wrapping_mul(0x9e37_79b9_7f4a_7c15)))));
+        }
+        OsBits::new().map(|b| Box::new(b) as Box<dyn BitSource>)
+    }
+}
+
+pub fn run(args: &Run) -> Exit {
+    let checked = match inputs::program(&args.program.file) {
+        Ok(c) => c,
+        Err(exit) => return exit,
+    };
+    let (bound, analysis, certificate, diagnostics) = match certified(&checked, &args.program.public.public, &[], &[]) {
+        Ok(found) => found,
+        Err(exit) => return exit,
+    };
+    let exit = verdict(&diagnostics);
+    let (Some(analysis), Some(certificate), Exit::Done) = (analysis, certificate, exit) else {
+        if args.program.json {
+            print_json(&json!({"diagnostics": render::json(&checked.sources, &diagnostics)}));
+        } else {
+            complain(&checked.sources, &diagnostics);
+        }
+        return if exit == Exit::Done { Exit::Bug } else { exit };
+    };
+    complain(&checked.sources, &diagnostics);
+    if args.strict && analysis.status == Status::Conditional {
+        eprintln!("error: --strict: a release of this program is CONDITIONAL on a chain having converged");
+        return Exit::Rejected;
+    }
+    for (i, table) in checked.program.tables.iter().enumerate() {
+        if !table.private && !bound.tables.contains_key(&TableId(i)) {
+            return super::usage(&format!("the public table `{0}` is missing: --public {0}=PATH", table.name));
+        }
+    }
+    let files = match inputs::private(&checked.program, &args.data) {
+        Ok(f) => f,
+        Err(exit) => return exit,
+    };
+    let paths = Paths {
+        files,
+        #[cfg(feature = "tape")]
+        seed: args.seed,
+        #[cfg(feature = "tape")]
+        streams: std::cell::Cell::new(0),
+    };
+    // From here on private data are open: nothing is printed until the end of the run.
+    let results = match execute(&checked.program, &analysis, &bound, &paths) {
+        Ok(results) => results,
+        Err(error) => return refuse(&error, &paths),
+    };
+    let certificate_json = certificate.to_json();
+    let mut record = json!({
+        "releases": named(&results.releases),
+        "outputs": named(&results.outputs),
+        "certificate": certificate_json,
+        "ledger": Value::Null,
+    });
+    if let (true, Some(record)) = (seeded(args), record.as_object_mut()) {
+        record.insert("seeded".into(), json!("NOT PRIVATE"));
+    }
+    if let Some(path) = &args.output
+        && !write(path, &record)
+    {
+        return Exit::Input;
+    }
+    if args.program.json {
+        print_json(&record);
+    } else {
+        print!("{}\n{}", certificate_text(&certificate), text(&results));
+        if seeded(args) {
+            println!("NOT PRIVATE: drawn from a seed");
+        }
+        println!("not charged: no ledger was named");
+    }
+    Exit::Done
+}
+
+fn seeded(args: &Run) -> bool {
+    #[cfg(feature = "tape")]
+    return args.seed.is_some();
+    #[cfg(not(feature = "tape"))]
+    {
+        let _ = args;
+        false
+    }
+}
+
+fn named(values: &[(String, crate::run::Value, crate::model::Type)]) -> Value {
+    Value::Object(values.iter().map(|(name, v, ty)| (name.clone(), value_json(v, ty))).collect())
+}
+
+/// Values by name, long vectors shortened.
+fn text(results: &Results) -> String {
+    let width = results.releases.iter().chain(&results.outputs).map(|(n, ..)| n.chars().count()).max().unwrap_or(0);
+    let mut out = String::new();
+    for (kind, values) in [("released", &results.releases), ("output", &results.outputs)] {
+        for (name, value, ty) in values {
+            let shown = match value_json(value, ty) {
+                Value::Array(items) if items.len() > 12 => {
+                    let head: Vec<String> = items.iter().take(8).map(Value::to_string).collect();
+                    format!("[{}, ..] ({} values)", head.join(", "), items.len())
+                }
+                Value::Object(items) if items.len() > 24 => {
+                    let head: Vec<String> = items.iter().take(8).map(|(k, v)| format!("{k}: {v}")).collect();
+                    format!("{{{}, ..}} ({} values)", head.join(", "), items.len())
+                }
+                Value::Object(items) => {
+                    let all: Vec<String> = items.iter().map(|(k, v)| format!("{k}: {v}")).collect();
+                    format!("{{{}}}", all.join(", "))
+                }
+                other => other.to_string(),
+            };
+            out.push_str(&format!("{kind:<9} {name:<width$}  {shown}\n"));
+        }
+    }
+    out
+}
+
+/// Why a run ended: public facts, or a fixed text.
+fn refuse(error: &RunError, paths: &Paths) -> Exit {
+    match error {
+        RunError::Data(table, why) => {
+            let path = paths.files.iter().find(|(t, _)| t == table).map(|(_, p)| p.display().to_string());
+            inputs::input_error(why, path.as_deref().unwrap_or("data"))
+        }
+        RunError::NotRunnable(name) => {
+            eprintln!("error: `{name}` is certified, but this version cannot compute its statistic exactly; nothing was released");
+            Exit::Rejected
+        }
+        RunError::Value(NoValue::Unbound) => super::usage("a public value is missing: --public NAME=VALUE"),
+        RunError::Value(NoValue::Unsupported) | RunError::Mechanism(_) | RunError::Value(NoValue::NoRandomness) => {
+            eprintln!("error: E9999: the run ended; nothing was released");
+            Exit::Bug
+        }
+    }
+}

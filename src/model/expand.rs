@@ -1,0 +1,202 @@
+//! A program with modules, functions, models and `let` written out, as dpm text that means the same.
+
+use super::print::{Names, query_text};
+use super::{Expr, MechanismKind, Model, Observation, ParamId, Parameter, Program, Query, ReleaseStep, Step, Type};
+use crate::source::SourceMap;
+use std::collections::BTreeSet;
+
+/// The inlined program.
+pub fn expand(program: &Program, sources: &SourceMap) -> String {
+    let mut printer = Printer { program, sources, names: unique(program), declared: BTreeSet::new(), out: String::new() };
+    if let Some(budget) = &program.budget {
+        printer.line(0, &format!("budget {}", sources.slice(budget.span)));
+        printer.out.push('\n');
+    }
+    for scalar in &program.scalars {
+        printer.line(0, sources.slice(scalar.span));
+    }
+    for table in &program.tables {
+        printer.line(0, sources.slice(table.span));
+    }
+    printer.out.push('\n');
+    printer.steps(&program.steps, 0);
+    printer.out
+}
+
+/// Parameters of all models under names that differ.
+fn unique(program: &Program) -> Vec<Parameter> {
+    let mut all: Vec<Parameter> = vec![];
+    let mut taken: BTreeSet<String> = BTreeSet::new();
+    taken.extend(program.tables.iter().flat_map(|t| t.columns.iter().map(|c| c.name.clone())));
+    taken.extend(releases(&program.steps).into_iter().map(|r| r.name.clone()));
+    for release in releases(&program.steps) {
+        let Query::Posterior(model) = &release.query else { continue };
+        for p in &model.parameters {
+            if all.iter().any(|q| q.id == p.id) {
+                continue;
+            }
+            let mut name = p.name.clone();
+            let mut i = 2;
+            while !taken.insert(name.clone()) {
+                name = format!("{}_{i}", p.name);
+                i += 1;
+            }
+            all.push(Parameter { name, ..p.clone() });
+        }
+    }
+    all
+}
+
+pub(super) fn releases(steps: &[Step]) -> Vec<&ReleaseStep> {
+    let mut out = vec![];
+    for step in steps {
+        match step {
+            Step::Release(r) => out.push(r),
+            Step::When { then, otherwise, .. } => {
+                out.extend(releases(then));
+                out.extend(releases(otherwise));
+            }
+            Step::Each(e) => out.extend(releases(&e.body)),
+            Step::Output { .. } | Step::Expect(_) => {}
+        }
+    }
+    out
+}
+
+struct Printer<'a> {
+    program: &'a Program,
+    sources: &'a SourceMap,
+    names: Vec<Parameter>,
+    declared: BTreeSet<ParamId>,
+    out: String,
+}
+
+impl Printer<'_> {
+    fn line(&mut self, depth: usize, text: &str) {
+        self.out.push_str(&"  ".repeat(depth));
+        self.out.push_str(text);
+        self.out.push('\n');
+    }
+
+    fn expr(&self, e: &Expr) -> String {
+        Names { program: self.program, parameters: &self.names }.expr(e)
+    }
+
+    fn steps(&mut self, steps: &[Step], depth: usize) {
+        for step in steps {
+            match step {
+                Step::Release(r) => self.release(r, depth),
+                Step::Output { name, value, .. } => {
+                    let text = format!("output {name} = {}", self.expr(value));
+                    self.line(depth, &text);
+                }
+                Step::Expect(e) => {
+                    let text = self.sources.slice(e.span).to_string();
+                    // An expectation about an expression was decided by the checker; one about certificates stays.
+                    if !matches!(e.fact, super::Fact::Checked { .. }) {
+                        self.line(depth, &text);
+                    }
+                }
+                Step::When { condition, then, otherwise, .. } => {
+                    let text = format!("when {} {{", self.expr(condition));
+                    self.models(then, depth);
+                    self.models(otherwise, depth);
+                    self.line(depth, &text);
+                    self.steps(then, depth + 1);
+                    if !otherwise.is_empty() {
+                        self.line(depth, "} else {");
+                        self.steps(otherwise, depth + 1);
+                    }
+                    self.line(depth, "}");
+                }
+                Step::Each(each) => {
+                    let table = self.program.tables.get(each.table.0);
+                    let key = table.and_then(|t| t.columns.get(each.key.0)).map_or("?", |c| c.name.as_str());
+                    let text = format!("each {key} of {} {{", table.map_or("?", |t| t.name.as_str()));
+                    self.line(depth, &text);
+                    self.steps(&each.body, depth + 1);
+                    self.line(depth, "}");
+                }
+            }
+        }
+    }
+
+    /// Models drawn inside a branch are declared before it: they may have been declared outside.
+    fn models(&mut self, steps: &[Step], depth: usize) {
+        for release in releases(steps) {
+            if let Query::Posterior(model) = &release.query {
+                self.model(model, depth);
+            }
+        }
+    }
+
+    fn model(&mut self, model: &Model, depth: usize) {
+        let fresh: Vec<Parameter> =
+            self.names.iter().filter(|p| model.parameters.iter().any(|q| q.id == p.id) && !self.declared.contains(&p.id)).cloned().collect();
+        if fresh.is_empty() {
+            return;
+        }
+        for p in &fresh {
+            self.declared.insert(p.id);
+            let prior = Names { program: self.program, parameters: &self.names }.call(p.prior.family, &p.prior.args);
+            let ty = parameter_type(p);
+            self.line(depth, &format!("param {}{ty} ~ {prior}", p.name));
+        }
+        let rows: Vec<&Observation> = model.public.iter().chain(&model.private).collect();
+        for o in rows {
+            let names = Names { program: self.program, parameters: &self.names };
+            let right = names.call(o.likelihood.family, &o.likelihood.args);
+            let text = if matches!(o.outcome.kind, super::ExprKind::Column(..)) {
+                format!("observe {} ~ {right}", names.expr(&o.outcome))
+            } else {
+                let name = self.fresh_outcome();
+                let value = Names { program: self.program, parameters: &self.names }.expr(&o.outcome);
+                self.line(depth, &format!("let {name} = {value}"));
+                format!("observe {name} ~ {right}")
+            };
+            self.line(depth, &text);
+        }
+    }
+
+    fn fresh_outcome(&self) -> String {
+        let taken = |n: &str| self.out.contains(&format!("let {n} =")) || self.program.tables.iter().any(|t| t.columns.iter().any(|c| c.name == n));
+        let mut i = 1;
+        while taken(&format!("outcome_{i}")) {
+            i += 1;
+        }
+        format!("outcome_{i}")
+    }
+
+    fn release(&mut self, r: &ReleaseStep, depth: usize) {
+        let query = match &r.query {
+            Query::Posterior(model) => {
+                self.model(model, depth);
+                let renamed = Model { parameters: self.names.clone(), ..model.clone() };
+                query_text(&Query::Posterior(renamed), self.program)
+            }
+            query => query_text(query, self.program),
+        };
+        let mut text = format!("release {} = {query}", r.name);
+        if let (Some(span), false) = (r.mechanism.span, r.mechanism.kind == MechanismKind::Auto) {
+            text.push(' ');
+            text.push_str(self.sources.slice(span));
+        }
+        if let Some(spend) = &r.spend {
+            text.push(' ');
+            text.push_str(self.sources.slice(spend.span));
+        }
+        self.line(depth, &text);
+    }
+}
+
+/// `: vector[3]`, `: real in [0, inf]`; nothing where the prior says it all.
+fn parameter_type(p: &Parameter) -> String {
+    use super::print::number;
+    let domain = |r: super::Range| if p.truncated.is_some() { format!(" in [{}, {}]", number(r.lo), number(r.hi)) } else { String::new() };
+    match &p.ty {
+        Type::Vector(v) if p.prior.family != "multi_normal" => format!(": vector[{}]{}", v.dim, domain(v.range)),
+        Type::Matrix { rows, columns, range } => format!(": matrix[{rows}, {columns}]{}", domain(*range)),
+        Type::Real(r) if p.truncated.is_some() => format!(": real{}", domain(*r)),
+        _ => String::new(),
+    }
+}

@@ -1,0 +1,113 @@
+//! Public tables and values bound on the command line: what rules and outputs may read of them.
+
+use super::value::Value;
+use crate::analyze::PublicData;
+use crate::data::PublicTable;
+use crate::data::eval::{NoEnvironment, compile};
+use crate::mechanism::plan::{Statistic, StatisticKind};
+use crate::model::{Builtin, Expr, ExprKind, Program, ScalarId, TableId};
+use crate::rules::Totals;
+use std::collections::BTreeMap;
+
+/// Everything that `--public` named.
+#[derive(Default)]
+pub struct Bound {
+    pub tables: BTreeMap<TableId, PublicTable>,
+    pub scalars: BTreeMap<ScalarId, f64>,
+    pub program: Option<Program>,
+}
+
+impl Bound {
+    /// The values of a row expression, row by row.
+    fn rows(&self, table: TableId, value: &Expr) -> Option<Vec<Vec<f64>>> {
+        let rows = self.tables.get(&table)?;
+        let declared = self.program.as_ref()?.tables.get(table.0)?;
+        let compiled = compile(value, table, declared, &NoEnvironment).ok()?;
+        let mut out = Vec::with_capacity(rows.rows);
+        for i in 0..rows.rows {
+            let mut stack = vec![];
+            compiled.run(&rows.row(i), &mut stack);
+            out.push(stack);
+        }
+        Some(out)
+    }
+
+    fn sums(&self, table: TableId, value: &Expr) -> Option<Vec<f64>> {
+        let rows = self.rows(table, value)?;
+        let width = rows.first().map_or(1, Vec::len);
+        let mut sums = vec![0.0; width];
+        for row in rows {
+            for (s, x) in sums.iter_mut().zip(row) {
+                *s += x;
+            }
+        }
+        Some(sums)
+    }
+
+    fn levels(&self, table: TableId, value: &Expr, dim: u64, first: i64) -> Option<Vec<f64>> {
+        let mut counts = vec![0.0; usize::try_from(dim).ok()?];
+        for row in self.rows(table, value)? {
+            let at = row.first().copied().unwrap_or(0.0) - first as f64;
+            if let Some(c) = counts.get_mut(if at > 0.0 { at as usize } else { 0 }) {
+                *c += 1.0;
+            }
+        }
+        Some(counts)
+    }
+
+    /// An aggregate over a public table.
+    pub fn aggregate(&self, e: &Expr) -> Option<Value> {
+        let ExprKind::Call(f, args) = &e.kind else { return None };
+        let x = args.first()?;
+        let mut table = None;
+        x.walk(&mut |e| {
+            if let ExprKind::Column(t, _) = e.kind {
+                table = Some(t);
+            }
+        });
+        let table = table?;
+        let scalar = |v: Vec<f64>| match v.as_slice() {
+            [x] => Value::Number(*x),
+            _ => Value::Vector(v),
+        };
+        let flat = || self.rows(table, x).map(|r| r.into_iter().flatten().collect::<Vec<f64>>());
+        match f {
+            Builtin::RowSum => self.sums(table, x).map(scalar),
+            Builtin::RowMean => {
+                let n = self.tables.get(&table)?.rows.max(1) as f64;
+                self.sums(table, x).map(|s| scalar(s.into_iter().map(|s| s / n).collect()))
+            }
+            Builtin::RowMin => flat().map(|v| Value::Number(v.into_iter().fold(f64::INFINITY, f64::min))),
+            Builtin::RowMax => flat().map(|v| Value::Number(v.into_iter().fold(f64::NEG_INFINITY, f64::max))),
+            Builtin::RowHistogram => {
+                let levels = e.ty.levels()?.len() as u64;
+                let first = x.ty.range().filter(|_| !matches!(x.ty, crate::model::Type::Bool)).map_or(0, |r| r.lo as i64);
+                self.levels(table, x, levels, first).map(Value::Vector)
+            }
+            Builtin::RowQuantile => {
+                let q = args.get(1)?.constant()?;
+                let mut v = flat()?;
+                v.sort_by(f64::total_cmp);
+                let at = (q * v.len().saturating_sub(1) as f64).round() as usize;
+                v.get(at).map(|x| Value::Number(*x))
+            }
+            _ => None,
+        }
+    }
+}
+
+impl PublicData for Bound {
+    fn totals(&self, statistic: &Statistic) -> Option<Totals> {
+        let rows = self.tables.get(&statistic.table)?.rows as u64;
+        let sums = match &statistic.kind {
+            StatisticKind::Sum(value) => self.sums(statistic.table, value)?,
+            StatisticKind::Levels { value, dim, first } => self.levels(statistic.table, value, *dim, *first)?,
+            StatisticKind::Moments { .. } => return None,
+        };
+        Some(Totals { rows, sums })
+    }
+
+    fn scalars(&self) -> &BTreeMap<ScalarId, f64> {
+        &self.scalars
+    }
+}

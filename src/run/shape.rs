@@ -1,0 +1,68 @@
+//! Drawn components in the shape of the released type, and values as JSON and text.
+
+use super::value::Value;
+use crate::mechanism::{Number, Released};
+use crate::model::Type;
+use serde_json::{Value as Json, json};
+
+/// The draws of one release as one value of its type.
+pub fn shape(ty: &Type, draws: &[Released]) -> Option<Value> {
+    match draws {
+        [one] => part(ty, &mut one.components.iter().copied()),
+        many if many.iter().all(|d| d.components.len() == 1) => {
+            Some(Value::GridVector(many.iter().filter_map(|d| d.components.first().copied()).collect()))
+        }
+        many => Some(Value::Matrix(many.iter().map(Released::to_f64).collect())),
+    }
+}
+
+fn part(ty: &Type, from: &mut dyn Iterator<Item = Number>) -> Option<Value> {
+    match ty {
+        Type::Record(parts) => {
+            let parts: Option<Vec<(String, Value)>> = parts.iter().map(|(n, t)| part(t, from).map(|v| (n.clone(), v))).collect();
+            parts.map(Value::Record)
+        }
+        Type::Vector(v) => Some(Value::GridVector(from.take(v.dim as usize).collect())),
+        Type::Simplex { dim, .. } => Some(Value::GridVector(from.take(*dim as usize).collect())),
+        _ => from.next().map(Value::Grid),
+    }
+}
+
+/// A value as JSON: vectors are arrays, level-indexed vectors objects, grid numbers keep their fixed digits.
+pub fn json(value: &Value, ty: &Type) -> Json {
+    let levels = ty.levels();
+    let keyed = |items: Vec<Json>| match levels {
+        Some(l) if l.len() == items.len() => Json::Object(l.iter().cloned().zip(items).collect()),
+        _ => Json::Array(items),
+    };
+    match value {
+        Value::Number(x) => number(*x),
+        Value::Grid(n) => grid(*n),
+        Value::Bool(b) => json!(b),
+        Value::Text(s) => json!(s),
+        Value::Vector(v) => keyed(v.iter().map(|x| number(*x)).collect()),
+        Value::GridVector(v) => keyed(v.iter().map(|n| grid(*n)).collect()),
+        Value::Matrix(rows) => keyed(rows.iter().map(|r| Json::Array(r.iter().map(|x| number(*x)).collect())).collect()),
+        Value::Record(parts) => {
+            let types: Vec<Type> = match ty {
+                Type::Record(types) => types.iter().map(|(_, t)| t.clone()).collect(),
+                _ => vec![],
+            };
+            let parts = parts.iter().enumerate().map(|(i, (n, v))| (n.clone(), json(v, types.get(i).unwrap_or(ty))));
+            Json::Object(parts.collect())
+        }
+    }
+}
+
+fn number(x: f64) -> Json {
+    if x.is_finite() { json!(x) } else { json!(super::super::check::plain(x)) }
+}
+
+/// The decimal text of a grid number is kept to its last digit, so that its length tells nothing.
+fn grid(n: Number) -> Json {
+    let text = n.decimal();
+    match text.parse::<serde_json::Number>() {
+        Ok(number) => Json::Number(number),
+        Err(_) => json!(text),
+    }
+}

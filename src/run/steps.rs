@@ -1,0 +1,284 @@
+//! The steps of a program in order: draws, outputs, branches on released values, groups.
+
+use super::bound::Bound;
+use super::evaluate::{Known, NoValue, evaluate};
+use super::rebind::plan;
+use super::shape::shape;
+use super::value::Value;
+use crate::analyze::Analysis;
+use crate::data::{DataError, Measured, Source, count_rows, scan};
+use crate::mechanism::bits::BitSource;
+use crate::mechanism::{MechanismError, Scope, execute as draw, prepare};
+use crate::model::{ColumnId, Each, Expr, ExprKind, Program, Query, ReleaseId, ReleaseStep, Step, TableId, Type};
+use crate::private::Private;
+use std::cell::RefCell;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Where private tables come from, and where randomness comes from: one source of bits for each release.
+pub trait Files {
+    fn open(&self, table: TableId) -> Result<Source, DataError>;
+    fn bits(&self) -> Result<Box<dyn BitSource>, MechanismError>;
+}
+
+/// Why a run ended early. Nothing here depends on a private value.
+#[derive(Clone, PartialEq, Debug)]
+pub enum RunError {
+    Data(TableId, DataError),
+    /// Before any data were opened: this release has no plan, or its rows cannot be computed.
+    NotRunnable(String),
+    /// After data were opened; a fixed text.
+    Mechanism(MechanismError),
+    Value(NoValue),
+}
+
+/// What a run publishes, in program order.
+#[derive(Default)]
+pub struct Results {
+    pub releases: Vec<(String, Value, Type)>,
+    pub outputs: Vec<(String, Value, Type)>,
+}
+
+type Group = Option<(ColumnId, usize)>;
+
+struct Runner<'r> {
+    program: &'r Program,
+    analysis: &'r Analysis,
+    bound: &'r Bound,
+    files: &'r dyn Files,
+    known: Known<'r>,
+    measured: BTreeMap<(ReleaseId, usize), Private<Measured>>,
+    results: Results,
+}
+
+/// Draws every release once and computes every output.
+pub fn execute(program: &Program, analysis: &Analysis, bound: &Bound, files: &dyn Files) -> Result<Results, RunError> {
+    let aggregates = |e: &Expr| bound.aggregate(e);
+    let rng = RefCell::new(files.bits().map_err(RunError::Mechanism)?);
+    let mut scalars = bound.scalars.clone();
+    for (i, s) in program.scalars.iter().enumerate() {
+        if let Some(x) = s.value.as_ref().and_then(Expr::constant) {
+            scalars.entry(crate::model::ScalarId(i)).or_insert(x);
+        }
+    }
+    let rows = bound.tables.iter().map(|(t, rows)| (*t, rows.rows as u64)).collect();
+    let known = Known { released: BTreeMap::new(), scalars, rows, public: &aggregates, rng };
+    let mut runner = Runner { program, analysis, bound, files, known, measured: BTreeMap::new(), results: Results::default() };
+    runner.count_public_rows()?;
+    runner.steps(&program.steps, None)?;
+    Ok(runner.results)
+}
+
+impl Runner<'_> {
+    /// Numbers of rows that expressions mention, where they are public.
+    fn count_public_rows(&mut self) -> Result<(), RunError> {
+        for table in mentioned_counts(&self.program.steps) {
+            let Some(declared) = self.program.tables.get(table.0).filter(|t| t.private) else { continue };
+            let source = self.files.open(table).map_err(|e| RunError::Data(table, e))?;
+            let rows = count_rows(declared, source).map_err(|e| RunError::Data(table, e))?;
+            if let Some(n) = rows {
+                self.known.rows.insert(table, n);
+            }
+        }
+        Ok(())
+    }
+
+    fn steps(&mut self, steps: &[Step], group: Group) -> Result<(), RunError> {
+        for (i, step) in steps.iter().enumerate() {
+            match step {
+                Step::Release(release) => {
+                    self.measure(steps.get(i..).unwrap_or(&[]), release, group)?;
+                    let value = self.release(release, group)?;
+                    if group.is_none() {
+                        self.results.releases.push((release.name.clone(), value.clone(), release.ty.clone()));
+                    }
+                    self.known.released.insert(release.id, value);
+                }
+                Step::Output { name, value, .. } => {
+                    let v = evaluate(value, &self.known).map_err(RunError::Value)?;
+                    let name = match group {
+                        Some((_, level)) => format!("{name}[{}]", level + 1),
+                        None => name.clone(),
+                    };
+                    self.results.outputs.push((name, v, value.ty.clone()));
+                }
+                Step::When { condition, then, otherwise, .. } => {
+                    let c = evaluate(condition, &self.known).map_err(RunError::Value)?;
+                    let branch = if c.as_number().is_some_and(|x| x != 0.0) { then } else { otherwise };
+                    self.steps(branch, group)?;
+                }
+                Step::Each(each) => self.each(each, steps.get(i..).unwrap_or(&[]))?,
+                Step::Expect(_) => {}
+            }
+        }
+        Ok(())
+    }
+
+    /// One copy of the body per level; released names become vectors over the levels.
+    fn each(&mut self, each: &Each, rest: &[Step]) -> Result<(), RunError> {
+        let names = releases_of(&each.body);
+        let mut by_level: BTreeMap<ReleaseId, Vec<Value>> = BTreeMap::new();
+        if let Some(first) = names.first() {
+            self.measure(rest, first, Some((each.key, 0)))?;
+        }
+        for level in 0..each.levels.len() {
+            self.steps(&each.body, Some((each.key, level)))?;
+            for release in &names {
+                if let Some(v) = self.known.released.remove(&release.id) {
+                    by_level.entry(release.id).or_default().push(v);
+                }
+            }
+        }
+        for release in names {
+            let Some(values) = by_level.remove(&release.id) else { continue };
+            // A release inside `when` inside `each` is not visible outside and has no value at some levels.
+            let whole = match values.as_slice() {
+                v if v.iter().all(|v| matches!(v, Value::Grid(_))) => {
+                    Value::GridVector(v.iter().filter_map(|v| if let Value::Grid(n) = v { Some(*n) } else { None }).collect())
+                }
+                v => Value::Matrix(v.iter().map(Value::numbers).collect()),
+            };
+            let ty = crate::check::by_level(&release.ty, &each.levels);
+            self.results.releases.push((release.name.clone(), whole.clone(), ty));
+            self.known.released.insert(release.id, whole);
+        }
+        Ok(())
+    }
+
+    /// Measures the rows for `wanted` and, in the same pass, for every later release that is ready.
+    fn measure(&mut self, steps: &[Step], wanted: &ReleaseStep, group: Group) -> Result<(), RunError> {
+        let level = |g: Group| g.map_or(usize::MAX, |(_, l)| l);
+        if self.measured.contains_key(&(wanted.id, level(group))) {
+            return Ok(());
+        }
+        let mut batch: Vec<(&ReleaseStep, Group)> = vec![(wanted, group)];
+        for (release, g) in ready(steps, group, &self.known.released) {
+            let fresh = !self.measured.contains_key(&(release.id, level(g))) && !batch.iter().any(|(r, h)| r.id == release.id && *h == g);
+            if fresh {
+                batch.push((release, g));
+            }
+        }
+        let mut by_table: BTreeMap<TableId, Vec<(ReleaseId, usize, crate::data::Job)>> = BTreeMap::new();
+        for (release, g) in batch {
+            let chosen = self.analysis.release(release.id).and_then(|r| r.chosen.as_ref());
+            let not_runnable = || RunError::NotRunnable(release.name.clone());
+            let chosen = chosen.ok_or_else(not_runnable)?;
+            let plan = plan(release, chosen, self.program, self.bound, &self.known).ok_or_else(not_runnable)?;
+            let table = plan.table();
+            let declared = self.program.tables.get(table.0).ok_or_else(not_runnable)?;
+            let job = prepare(&plan, &Scope { table: declared, group: g, env: &self.known }).map_err(|_| not_runnable())?;
+            by_table.entry(table).or_default().push((release.id, level(g), job));
+        }
+        for (table, jobs) in by_table {
+            let Some(declared) = self.program.tables.get(table.0) else { continue };
+            let mut keys = vec![];
+            let mut work = vec![];
+            for (id, l, job) in jobs {
+                keys.push((id, l));
+                work.push(job);
+            }
+            let source = self.files.open(table).map_err(|e| RunError::Data(table, e))?;
+            let found = scan(declared, source, &work).map_err(|e| RunError::Data(table, e))?;
+            self.measured.extend(keys.into_iter().zip(found));
+        }
+        Ok(())
+    }
+
+    fn release(&mut self, release: &ReleaseStep, group: Group) -> Result<Value, RunError> {
+        let not_runnable = || RunError::NotRunnable(release.name.clone());
+        let chosen = self.analysis.release(release.id).and_then(|r| r.chosen.as_ref()).ok_or_else(not_runnable)?;
+        let plan = plan(release, chosen, self.program, self.bound, &self.known).ok_or_else(not_runnable)?;
+        let declared = self.program.tables.get(plan.table().0).ok_or_else(not_runnable)?;
+        let key = (release.id, group.map_or(usize::MAX, |(_, l)| l));
+        // Taken out: a second draw from the same rows would have to measure, and pay, again.
+        let measured = self.measured.remove(&key).ok_or_else(not_runnable)?;
+        let scope = Scope { table: declared, group, env: &self.known };
+        let mut bits = self.files.bits().map_err(RunError::Mechanism)?;
+        let draws = draw(&plan, &scope, &measured, &mut *bits).map_err(RunError::Mechanism)?;
+        let ty = match &release.query {
+            Query::Posterior(_) | Query::Aggregate(_) => &release.ty,
+        };
+        shape(ty, &draws).ok_or(RunError::Mechanism(MechanismError::Expression))
+    }
+}
+
+/// Releases from here on whose expressions mention only values known now; branches are not looked into.
+fn ready<'s>(steps: &'s [Step], group: Group, known: &BTreeMap<ReleaseId, Value>) -> Vec<(&'s ReleaseStep, Group)> {
+    let mut out = vec![];
+    for step in steps {
+        match step {
+            Step::Release(r) if mentioned_releases(r).iter().all(|id| known.contains_key(id)) => out.push((r, group)),
+            Step::Each(each) if group.is_none() => {
+                for level in 0..each.levels.len() {
+                    out.extend(ready(&each.body, Some((each.key, level)), known));
+                }
+            }
+            _ => {}
+        }
+    }
+    out
+}
+
+fn releases_of(steps: &[Step]) -> Vec<&ReleaseStep> {
+    let mut out = vec![];
+    for step in steps {
+        match step {
+            Step::Release(r) => out.push(r),
+            Step::When { then, otherwise, .. } => {
+                out.extend(releases_of(then));
+                out.extend(releases_of(otherwise));
+            }
+            Step::Each(e) => out.extend(releases_of(&e.body)),
+            _ => {}
+        }
+    }
+    out
+}
+
+fn expressions(release: &ReleaseStep) -> Vec<&Expr> {
+    match &release.query {
+        Query::Aggregate(q) => vec![&q.value],
+        Query::Posterior(m) => {
+            let priors = m.parameters.iter().flat_map(|p| p.prior.args.iter());
+            let rows = m.private.iter().chain(&m.public).flat_map(|o| std::iter::once(&o.outcome).chain(o.likelihood.args.iter()));
+            priors.chain(rows).collect()
+        }
+    }
+}
+
+fn mentioned_releases(release: &ReleaseStep) -> BTreeSet<ReleaseId> {
+    let mut out = BTreeSet::new();
+    for e in expressions(release) {
+        e.walk(&mut |x| {
+            if let ExprKind::Released(id) = x.kind {
+                out.insert(id);
+            }
+        });
+    }
+    out
+}
+
+/// Tables whose number of rows some expression mentions.
+fn mentioned_counts(steps: &[Step]) -> BTreeSet<TableId> {
+    let mut out = BTreeSet::new();
+    let mut look = |e: &Expr| {
+        e.walk(&mut |x| {
+            if let ExprKind::RowCount(t) = x.kind {
+                out.insert(t);
+            }
+        })
+    };
+    let mut stack: Vec<&Step> = steps.iter().collect();
+    while let Some(step) = stack.pop() {
+        match step {
+            Step::Release(r) => expressions(r).into_iter().for_each(&mut look),
+            Step::Output { value, .. } => look(value),
+            Step::When { condition, then, otherwise, .. } => {
+                look(condition);
+                stack.extend(then.iter().chain(otherwise));
+            }
+            Step::Each(e) => stack.extend(e.body.iter()),
+            Step::Expect(_) => {}
+        }
+    }
+    out
+}

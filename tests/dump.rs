@@ -1,1 +1,0 @@
-#[test] fn dump(){ let t=std::fs::read_to_string(std::env::var("F").unwrap()).unwrap(); for part in t.split("=====\n"){ let mut m=dpm::source::SourceMap::default(); let f=m.add("a.dpm",part); let (ast,d)=dpm::syntax::parse(f,part); println!("{}\n>>> {} items\n{}",part, ast.items.len(), dpm::source::render::text(&m,&d,false)); } }
