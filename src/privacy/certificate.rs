@@ -269,6 +269,9 @@ pub fn claim(claim: &Claim) -> Value {
         Claim::Zcdp { rho } => json!({"kind": "zcdp", "rho": number(*rho)}),
         Claim::Laplace { epsilon } => json!({"kind": "laplace", "epsilon": number(*epsilon)}),
         Claim::Product(parts) => json!({"kind": "product", "claims": list(parts)}),
+        Claim::Repeated { times, claim } => {
+            json!({"kind": "repeated", "times": times, "claim": self::claim(claim)})
+        }
         Claim::Max(parts) => json!({"kind": "max", "claims": list(parts)}),
     }
 }
