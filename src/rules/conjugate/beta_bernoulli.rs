@@ -22,8 +22,9 @@ use super::facts::{
 };
 use crate::mechanism::plan::{PosteriorLaw, Statistic, StatisticKind};
 use crate::model::{Expr, Model, Observation, ParamId, Range, Relation};
+use crate::numeric::round::{add_down, div_down, mul_down};
 use crate::privacy::{Claim, Family, Pair};
-use crate::rules::directed::{add_down, count_down, count_up, div_down, mul_down};
+use crate::rules::count::{count_down, count_up};
 use crate::rules::text::{four_up_together, plain};
 use crate::rules::{Context, LimitReason, Matched, Meta, Premise, Rule, Tempering, Verdict};
 use crate::source::Span;

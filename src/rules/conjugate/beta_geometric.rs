@@ -22,10 +22,9 @@ use super::facts::{
 };
 use crate::mechanism::plan::{PosteriorLaw, Statistic, StatisticKind};
 use crate::model::{Model, Observation, ParamId, Range, Relation};
+use crate::numeric::round::{add_down, add_up, div_down, div_up, mul_down, mul_up};
 use crate::privacy::{Claim, Family, Pair};
-use crate::rules::directed::{
-    add_down, add_up, count_down, count_up, div_down, div_up, mul_down, mul_up,
-};
+use crate::rules::count::{count_down, count_up};
 use crate::rules::text::{four_up_together, plain};
 use crate::rules::{Context, LimitReason, Matched, Meta, Premise, Rule, Tempering, Verdict};
 use crate::source::Span;

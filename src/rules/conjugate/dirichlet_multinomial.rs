@@ -22,8 +22,9 @@ use super::facts::{
 };
 use crate::mechanism::plan::{PosteriorLaw, Statistic, StatisticKind};
 use crate::model::{Builtin, Expr, ExprKind, Model, Observation, Parameter, Range, Relation, Type};
+use crate::numeric::round::{add_down, div_down, mul_down};
 use crate::privacy::{Claim, Family, Pair};
-use crate::rules::directed::{add_down, count_down, count_up, div_down, mul_down};
+use crate::rules::count::{count_down, count_up};
 use crate::rules::text::{four_up, four_up_together};
 use crate::rules::{Context, LimitReason, Matched, Meta, Premise, Rule, Tempering, Verdict};
 use crate::source::{Diagnostic, Span};
