@@ -28,13 +28,7 @@ fn read_with(text: &str, public: &dyn PublicData, all: bool) -> Read {
     assert!(said.is_empty(), "{}", render::text(&map, &said, false));
     let run = if all { analyze_all } else { analyze };
     let (analysis, diagnostics) = run(&program, public, &map);
-    Read {
-        map,
-        main,
-        program,
-        analysis,
-        diagnostics,
-    }
+    Read { map, main, program, analysis, diagnostics }
 }
 
 fn read(text: &str) -> Read {
@@ -131,10 +125,7 @@ struct Pilot(BTreeMap<ScalarId, f64>);
 
 impl PublicData for Pilot {
     fn totals(&self, _: &Statistic) -> Option<Totals> {
-        Some(Totals {
-            rows: 200,
-            sums: vec![40.0],
-        })
+        Some(Totals { rows: 200, sums: vec![40.0] })
     }
     fn scalars(&self) -> &BTreeMap<ScalarId, f64> {
         &self.0
@@ -252,10 +243,7 @@ fn a_budget_of_a_kind_out_of_reach_is_told_so() {
          release x = draw(s)",
     );
     assert_eq!(p.codes(), ["E0403"]);
-    assert_eq!(
-        p.diagnostics[0].message,
-        "a Dirichlet draw has no guarantee above order 9, so it cannot satisfy zcdp"
-    );
+    assert_eq!(p.diagnostics[0].message, "a Dirichlet draw has no guarantee above order 9, so it cannot satisfy zcdp");
 }
 
 #[test]

@@ -37,36 +37,20 @@ pub struct Groups {
 ///
 /// Every group runs the same model, so the maximum over groups is the cost of one (LANGUAGE §7.4, Each). A unit with
 /// k > 1 rows may touch several groups, and then they compose: `K(k1) + K(k2) <= K(k1 + k2)` is not proved here.
-pub fn parallel(
-    groups: Groups,
-    view: View,
-    one: &dyn Fn(View) -> Option<Claim>,
-) -> Option<Claim> {
-    let Groups {
-        levels,
-        public_key,
-        unit_rows,
-    } = groups;
+pub fn parallel(groups: Groups, view: View, one: &dyn Fn(View) -> Option<Claim>) -> Option<Claim> {
+    let Groups { levels, public_key, unit_rows } = groups;
     let touched = |most: u64| levels.min(most).max(1);
     match view {
         // A row that is added or removed touches the one group it is in.
         View::AddRemove => repeated(one(View::AddRemove)?, touched(unit_rows)),
         // Each replaced row stays in its group.
-        View::Replace if public_key || levels <= 1 => {
-            repeated(one(View::Replace)?, touched(unit_rows))
-        }
+        View::Replace if public_key || levels <= 1 => repeated(one(View::Replace)?, touched(unit_rows)),
         // A replaced row stays in its group, or leaves one and enters another: a removal and an insertion.
         View::Replace if unit_rows == 1 => {
             let moved = one(View::AddRemove)?;
-            Some(Claim::Max(vec![
-                one(View::Replace)?,
-                Claim::Product(vec![moved.clone(), moved]),
-            ]))
+            Some(Claim::Max(vec![one(View::Replace)?, Claim::Product(vec![moved.clone(), moved])]))
         }
-        View::Replace | View::Exchange => repeated(
-            one(View::Exchange)?,
-            touched(unit_rows.saturating_mul(2)),
-        ),
+        View::Replace | View::Exchange => repeated(one(View::Exchange)?, touched(unit_rows.saturating_mul(2))),
     }
 }
 
@@ -91,11 +75,7 @@ mod tests {
     }
 
     fn groups(levels: u64, public_key: bool, unit_rows: u64) -> Groups {
-        Groups {
-            levels,
-            public_key,
-            unit_rows,
-        }
+        Groups { levels, public_key, unit_rows }
     }
 
     #[test]

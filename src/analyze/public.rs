@@ -32,11 +32,7 @@ impl PublicData for Unbound {
 /// The totals of every public observation of a model.
 pub fn totals(model: &Model, public: &dyn PublicData) -> PublicTotals {
     let statistics = public_statistics(model).into_iter();
-    PublicTotals {
-        observations: statistics
-            .map(|s| s.and_then(|s| public.totals(&s)))
-            .collect(),
-    }
+    PublicTotals { observations: statistics.map(|s| s.and_then(|s| public.totals(&s))).collect() }
 }
 
 /// The program with every bound public scalar (or its default) in place, and the arithmetic around it done.
@@ -68,12 +64,7 @@ fn bind_steps(steps: &mut [Step], values: &Values) {
                 Query::Aggregate(query) => bind_expr(&mut query.value, values),
             },
             Step::Output { value, .. } => bind_expr(value, values),
-            Step::When {
-                condition,
-                then,
-                otherwise,
-                ..
-            } => {
+            Step::When { condition, then, otherwise, .. } => {
                 bind_expr(condition, values);
                 bind_steps(then, values);
                 bind_steps(otherwise, values);

@@ -30,22 +30,13 @@ impl<'a> Scene<'a> {
             Query::Posterior(model) => Some(posterior::grouped(model, site)),
             Query::Aggregate(_) => None,
         };
-        Scene {
-            program,
-            sources,
-            public,
-            site,
-            allotment,
-            model,
-        }
+        Scene { program, sources, public, site, allotment, model }
     }
 
     /// Every way to answer, and why the others cannot.
     pub fn offer(&self, args: &Arguments) -> Offer {
         match (&self.model, &self.site.release.query) {
-            (Some(model), _) => {
-                posterior::offer(model, self.program, &super::public::totals(model, self.public))
-            }
+            (Some(model), _) => posterior::offer(model, self.program, &super::public::totals(model, self.public)),
             (None, Query::Aggregate(query)) => queries::offer(query, self, args),
             (None, Query::Posterior(_)) => Offer::default(),
         }
