@@ -218,6 +218,55 @@ fn multivariate_normal_has_the_right_margins() {
     continuous("sum of components", -40, draw, |x| sum.cdf(x));
 }
 
+/// The last digits of a draw near zero say nothing: in doubles they tell mean 0 from mean 1/2 (Mironov's attack).
+#[test]
+fn last_digits_are_uniform_whatever_the_mean() {
+    for mean in [0.0, 0.5] {
+        let (mean, variance) = (param(mean), param(0.5));
+        let mut bits = seeded(13);
+        let mut seen = [0.0; 16];
+        let near = (0..4 * DRAWS)
+            .map(|_| normal(&mean, &variance, -32, &mut bits).unwrap())
+            .filter(|x| x.abs() < 1 << 26);
+        near.for_each(|x| seen[(x & 15) as usize] += 1.0);
+        let expected: f64 = seen.iter().sum::<f64>() / 16.0;
+        let sum: f64 = seen.iter().map(|s| (s - expected).powi(2) / expected).sum();
+        let limit = law::ChiSquared::new(15.0)
+            .unwrap()
+            .inverse_cdf(1.0 - ERROR_RATE);
+        assert!(expected > 100.0 && sum < limit, "{sum} > {limit}");
+    }
+}
+
+/// Bits fail closed: no release without randomness.
+#[test]
+fn no_randomness_is_an_error() {
+    let mut none = Prefix { bits: 0, left: 0 };
+    let one = param(1.0);
+    let failed = MechanismError::NoRandomness;
+    assert_eq!(normal(&one, &one, -32, &mut none), Err(failed));
+    assert_eq!(laplace(&one, -32, &mut none), Err(failed));
+    assert_eq!(discrete_laplace(&one, &mut none), Err(failed));
+    assert_eq!(beta(&[shape(1.0), shape(1.0)], -40, &mut none), Err(failed));
+}
+
+#[test]
+fn many_categories_and_far_means_are_decided() {
+    let laws: Vec<GammaLaw> = (0..20_000).map(|_| shape(0.5)).collect();
+    let shares = dirichlet(&laws, laws.len(), -40, &mut seeded(17)).unwrap();
+    let total: i128 = shares.iter().sum();
+    assert!((total - (1 << 40)).abs() <= laws.len() as i128);
+    // Standard deviation 2^-40 of the mean: doubles cannot decide one draw.
+    let (mean, variance) = (param(1e12), param(1.0));
+    let mut bits = seeded(19);
+    let xs: Vec<f64> = (0..2_000)
+        .map(|_| normal(&mean, &variance, -32, &mut bits).unwrap())
+        .map(|x| (x - (1_000_000_000_000 << 32)) as f64 / 4_294_967_296.0)
+        .collect();
+    let reference = law::Normal::new(0.0, 1.0).unwrap();
+    assert!(ks(xs, |x| reference.cdf(x)) < KS);
+}
+
 fn laplace_mass(k: i128, scale: f64) -> f64 {
     let q = (-1.0 / scale).exp();
     (1.0 - q) / (1.0 + q) * q.powf(k.unsigned_abs() as f64)

@@ -13,6 +13,9 @@ use super::row::{Rows, is_text, offsets, width};
 use super::statistic::{Quantizer, check_sum};
 use super::{DataError, Source};
 
+/// Most totals that one statistic may keep.
+const MOST_SUMS: usize = 1 << 24;
+
 /// What one release asks of the rows of one table.
 pub struct Job {
     measures: Vec<Measure>,
@@ -94,6 +97,18 @@ impl Job {
                 Measure::Moments(Box::new([(build(x)?, qx), (build(y)?, qy)]))
             }
         };
+        let too_many = match &measure {
+            Measure::Sum(value, _) => value.width() > MOST_SUMS,
+            Measure::Levels { dim, .. } => *dim > MOST_SUMS,
+            Measure::Moments(parts) => {
+                let [x, _] = parts.as_ref();
+                x.0.width().saturating_mul(x.0.width()) > MOST_SUMS
+            }
+            Measure::Ranks(..) => false,
+        };
+        if too_many {
+            return Err(MechanismError::Range);
+        }
         self.measures.push(measure);
         Ok(())
     }

@@ -46,6 +46,7 @@ impl Evaluator<'_> {
             ExprKind::Call(Builtin::RowCountAgg, args) if args.is_empty() => {
                 Ok(vec![RBig::from(self.measured.rows)])
             }
+            ExprKind::RowCount(_) => Ok(vec![RBig::from(self.measured.rows)]),
             ExprKind::List(items) => {
                 let mut out = vec![];
                 for item in items {
