@@ -5,9 +5,9 @@
 use dashu::rational::RBig;
 use dpm::mechanism::MechanismError;
 use dpm::mechanism::bits::BitSource;
+use dpm::mechanism::draw::discrete_gaussian::discrete_gaussian;
 use dpm::mechanism::draw::finite::{
-    below, bernoulli, bernoulli_exp, discrete_gaussian, discrete_laplace, exponential_choice,
-    floor_laplace, geometric,
+    below, bernoulli, bernoulli_exp, discrete_laplace, exponential_choice, floor_laplace, geometric,
 };
 use dpm::mechanism::draw::gamma::{GammaLaw, beta, dirichlet, gamma};
 use dpm::mechanism::draw::gaussian::{Multivariate, multivariate, normal};
@@ -128,11 +128,11 @@ fn discrete(name: &str, draw: impl Fn(&mut Seeded) -> i128, mass: impl Fn(i128, 
 
 #[test]
 fn gamma_follows_its_law() {
-    for (a, rate) in [(0.2, 1.0), (0.7, 2.0), (1.0, 1.0), (3.5, 0.5), (2.0e6, 1e5)] {
+    for (a, rate) in [(0.4, 1.0), (0.7, 2.0), (1.0, 1.0), (3.5, 0.5), (2.0e6, 1e5)] {
         let (law_of, rate_of) = (shape(a), param(rate));
         let reference = law::Gamma::new(a, rate).unwrap();
-        let draw = |bits: &mut Seeded| gamma(&law_of, &rate_of, -100, bits).unwrap();
-        continuous("gamma", -100, draw, |x| reference.cdf(x));
+        let draw = |bits: &mut Seeded| gamma(&law_of, &rate_of, -45, bits).unwrap();
+        continuous("gamma", -45, draw, |x| reference.cdf(x));
     }
 }
 
@@ -315,6 +315,17 @@ fn discrete_laws_follow_their_masses() {
 }
 
 #[test]
+fn a_wide_discrete_gaussian_is_nearly_normal() {
+    let sigma = ratio(100_001, 10);
+    let mut bits = seeded(23);
+    let reference = law::Normal::new(0.0, 10_000.1).unwrap();
+    let draws = (0..DRAWS / 4).map(|_| discrete_gaussian(&sigma, &mut bits).unwrap() as f64);
+    let xs: Vec<f64> = draws.collect();
+    assert!(ks(xs.clone(), |x| reference.cdf(x)) < KS);
+    assert!(ks(xs.iter().map(|x| 0.9 * x).collect(), |x| reference.cdf(x)) > KS);
+}
+
+#[test]
 fn exponential_choice_follows_its_weights() {
     let scores = [0i64, -1, -3, 2, 1, -20];
     let exponents: Vec<RBig> = scores.iter().map(|s| ratio(*s, 2)).collect();
@@ -451,13 +462,15 @@ fn all_tapes_bracket_the_finite_laws() {
                 .map_or(0.0, |x: &f64| x.exp() / total)
         },
     );
-    // A rejection sampler of several coins: most of what 16 bits leave open is rejections.
-    bracketed(
-        "gaussian",
-        0.35,
-        &|b| discrete_gaussian(&ratio(1, 1), b),
-        &|k| gaussian_mass(k, 1.0),
-    );
+    for (n, d) in [(1, 2), (1, 1), (3, 1)] {
+        let s = n as f64 / d as f64;
+        bracketed(
+            "gaussian",
+            2.0 * small,
+            &|b| discrete_gaussian(&ratio(n, d), b),
+            &|k| gaussian_mass(k, s),
+        );
+    }
 }
 
 #[test]
