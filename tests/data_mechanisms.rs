@@ -9,8 +9,9 @@ use std::sync::Arc;
 
 use data_support::*;
 use dpm::data::eval::NoEnvironment;
+use dpm::data::{Source, scan};
 use dpm::mechanism::plan::{MechanismPlan, Noise, PosteriorLaw, Statistic, StatisticKind};
-use dpm::mechanism::{MechanismError, Scope, grid_slack, prepare};
+use dpm::mechanism::{MechanismError, Scope, execute, grid_slack, prepare};
 use dpm::model::{Builtin, ColumnId, Expr, ExprKind, Label, Norms, Range, Type, VectorType};
 
 #[test]
@@ -265,6 +266,35 @@ fn infinite_ranges_are_refused_before_any_data() {
     let plan = |i| nearly_exact(sum_of(column(&t, i)));
     assert_eq!(prepare(&plan(0), &scope).err(), Some(MechanismError::Range));
     assert!(prepare(&plan(1), &scope).is_ok());
+}
+
+#[test]
+fn an_indefinite_prior_is_refused() {
+    let t = table(&[("x", Type::real(0.0, 1.0))]);
+    let plan = MechanismPlan::Posterior {
+        law: PosteriorLaw::MvNormal {
+            dim: 1,
+            precision: vec![-1.0],
+            precision_mean: vec![0.0],
+            covariance: vec![1.0],
+        },
+        weight: 1.0,
+        statistic: Statistic {
+            table: T,
+            kind: StatisticKind::Sum(column(&t, 0)),
+        },
+        times: 1,
+    };
+    let scope = Scope {
+        table: &t,
+        group: None,
+        env: &NoEnvironment,
+    };
+    let job = prepare(&plan, &scope).unwrap();
+    let file = Source::new(&b"x\n1\n"[..]);
+    let measured = scan(&t, file, &[job]).unwrap();
+    let drawn = execute(&plan, &scope, &measured[0], &mut Seeded::new());
+    assert_eq!(drawn, Err(MechanismError::Parameter));
 }
 
 #[test]

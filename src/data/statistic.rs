@@ -12,10 +12,9 @@ use dashu::base::UnsignedAbs;
 use dashu::integer::UBig;
 use dashu::rational::RBig;
 
-use crate::mechanism::MechanismError;
-use crate::mechanism::real::rational;
 use crate::model::{Norms, Range, Type, VectorType};
 
+use super::StatisticError;
 use super::row::width;
 
 /// Binary places below the width of a range.
@@ -37,27 +36,28 @@ pub struct Quantizer {
 
 impl Quantizer {
     /// Refuses infinite ranges and types that are no numbers.
-    pub fn new(ty: &Type) -> Result<Quantizer, MechanismError> {
-        let range = ty.range().ok_or(MechanismError::Range)?;
+    pub fn new(ty: &Type) -> Result<Quantizer, StatisticError> {
+        let range = ty.range().ok_or(StatisticError::Range)?;
         if !range.is_finite() {
-            return Err(MechanismError::Range);
+            return Err(StatisticError::Range);
         }
         let exponent = exponent(ty)?;
         let step = |x: f64| libm::ldexp(x, -exponent);
         let (lo, hi) = (libm::ceil(step(range.lo)), libm::floor(step(range.hi)));
         let limit = libm::ldexp(1.0, DIGITS + 2);
         if lo > hi || lo.abs() > limit || hi.abs() > limit {
-            return Err(MechanismError::Range);
+            return Err(StatisticError::Range);
         }
         let ball = match ty {
             Type::Vector(v) if !is_box(v) => Some(v.sup),
             _ => None,
         };
-        let radius = |c: f64| -> Result<Option<RBig>, MechanismError> {
+        let radius = |c: f64| -> Result<Option<RBig>, StatisticError> {
             if !c.is_finite() {
                 return Ok(None);
             }
-            Ok(Some(rational(c)? / power(exponent)))
+            let exact = RBig::try_from(c).map_err(|_| StatisticError::Range)?;
+            Ok(Some(exact / power(exponent)))
         };
         let (l1, l2) = match ball {
             Some(sup) => (radius(sup.l1)?, radius(sup.l2)?),
@@ -132,10 +132,10 @@ fn is_whole(ty: &Type) -> bool {
 }
 
 /// Exponent of the public grid on which values of a type are summed.
-pub fn exponent(ty: &Type) -> Result<i32, MechanismError> {
-    let range = ty.range().ok_or(MechanismError::Range)?;
+pub fn exponent(ty: &Type) -> Result<i32, StatisticError> {
+    let range = ty.range().ok_or(StatisticError::Range)?;
     if !range.is_finite() {
-        return Err(MechanismError::Range);
+        return Err(StatisticError::Range);
     }
     if is_whole(ty) || range.magnitude() == 0.0 {
         return Ok(0);
@@ -162,7 +162,7 @@ fn is_box(v: &VectorType) -> bool {
 
 /// How much more than its declared diameter the difference of two rounded rows may be, per row; zero for scalars, boxes
 /// and balls. For certificates of vector sums.
-pub fn slack(ty: &Type) -> Result<Norms, MechanismError> {
+pub fn slack(ty: &Type) -> Result<Norms, StatisticError> {
     let Type::Vector(v) = ty else {
         return Ok(Norms::ZERO);
     };
@@ -181,11 +181,11 @@ pub fn slack(ty: &Type) -> Result<Norms, MechanismError> {
 }
 
 /// Do sums of indices up to `largest` over any file fit 127 bits with room to spare?
-pub fn check_sum(largest: u128) -> Result<(), MechanismError> {
+pub fn check_sum(largest: u128) -> Result<(), StatisticError> {
     if largest < 1 << (126 - ROWS) {
         Ok(())
     } else {
-        Err(MechanismError::Range)
+        Err(StatisticError::Range)
     }
 }
 
