@@ -269,6 +269,28 @@ fn infinite_ranges_are_refused_before_any_data() {
 }
 
 #[test]
+fn a_mean_over_secretly_many_rows_is_refused() {
+    let mut t = table(&[("x", Type::real(0.0, 1.0))]);
+    t.relation = dpm::model::Relation::AddRemove;
+    let mean = call(
+        Builtin::RowMean,
+        vec![column(&t, 0)],
+        Type::real(0.0, 1.0),
+        Label::Aggregate(T),
+    );
+    let plan = nearly_exact(mean);
+    let scope = Scope {
+        table: &t,
+        group: None,
+        env: &NoEnvironment,
+    };
+    let jobs = [prepare(&plan, &scope).unwrap()];
+    let measured = scan(&t, Source::new(&b"x\n1\n"[..]), &jobs).unwrap();
+    let drawn = execute(&plan, &scope, &measured[0], &mut Seeded::new());
+    assert_eq!(drawn, Err(MechanismError::Expression));
+}
+
+#[test]
 fn an_indefinite_prior_is_refused() {
     let t = table(&[("x", Type::real(0.0, 1.0))]);
     let plan = MechanismPlan::Posterior {

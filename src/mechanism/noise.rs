@@ -83,6 +83,12 @@ pub(crate) fn release<B: BitSource>(
     if !(width.is_finite() && width > 0.0) {
         return Err(MechanismError::Parameter);
     }
+    // A mean divides by the number of rows, so that must be public.
+    let mut means = false;
+    value.walk(&mut |e| means |= is_mean(e));
+    if means && !scope.rows_are_public() {
+        return Err(MechanismError::Expression);
+    }
     let (values, divisor, known) = numerator(value, table, measured, scope)?;
     let size = divisor.clone().max(-&divisor);
     let exact_scale = rational(width)? * &size;
