@@ -147,6 +147,13 @@ fn only_public_facts_are_errors_and_none_quotes_a_cell() {
 }
 
 #[test]
+fn an_endless_line_is_one_row() {
+    let t = table(&[("x", Type::Bool), ("note", Type::Text)]);
+    let long = [&b"x,note\n1,"[..], &vec![b'a'; 1 << 25], b"\n1,b\n"].concat();
+    assert!(same(total(&t, 0, &long), 2.0));
+}
+
+#[test]
 fn public_tables_are_checked() {
     let mut t = table(&[("x", Type::Int(Range::new(0.0, 9.0))), ("name", Type::Text)]);
     t.private = false;

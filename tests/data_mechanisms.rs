@@ -9,8 +9,9 @@ use std::sync::Arc;
 
 use data_support::*;
 use dpm::data::eval::NoEnvironment;
+use dpm::data::{Source, scan};
 use dpm::mechanism::plan::{MechanismPlan, Noise, PosteriorLaw, Statistic, StatisticKind};
-use dpm::mechanism::{MechanismError, Scope, grid_slack, prepare};
+use dpm::mechanism::{MechanismError, Scope, execute, grid_slack, prepare};
 use dpm::model::{Builtin, ColumnId, Expr, ExprKind, Label, Norms, Range, Type, VectorType};
 
 #[test]
@@ -155,4 +156,87 @@ fn infinite_ranges_are_refused_before_any_data() {
     let plan = |i| nearly_exact(sum_of(column(&t, i)));
     assert_eq!(prepare(&plan(0), &scope).err(), Some(MechanismError::Range));
     assert!(prepare(&plan(1), &scope).is_ok());
+}
+
+#[test]
+fn a_mean_over_secretly_many_rows_is_refused() {
+    let mut t = table(&[("x", Type::real(0.0, 1.0))]);
+    t.relation = dpm::model::Relation::AddRemove;
+    let mean = call(Builtin::RowMean, vec![column(&t, 0)], Type::real(0.0, 1.0), Label::Aggregate(T));
+    let plan = nearly_exact(mean);
+    let scope = Scope { table: &t, group: None, env: &NoEnvironment };
+    let jobs = [prepare(&plan, &scope).unwrap()];
+    let measured = scan(&t, Source::new(&b"x\n1\n"[..]), &jobs).unwrap();
+    let drawn = execute(&plan, &scope, &measured[0], &mut Seeded::new());
+    assert_eq!(drawn, Err(MechanismError::Expression));
+}
+
+#[test]
+fn an_indefinite_prior_is_refused() {
+    let t = table(&[("x", Type::real(0.0, 1.0))]);
+    let plan = MechanismPlan::Posterior {
+        law: PosteriorLaw::MvNormal { dim: 1, precision: vec![-1.0], precision_mean: vec![0.0], covariance: vec![1.0] },
+        weight: 1.0,
+        statistic: Statistic { table: T, kind: StatisticKind::Sum(column(&t, 0)) },
+        times: 1,
+    };
+    let scope = Scope { table: &t, group: None, env: &NoEnvironment };
+    let job = prepare(&plan, &scope).unwrap();
+    let file = Source::new(&b"x\n1\n"[..]);
+    let measured = scan(&t, file, &[job]).unwrap();
+    let drawn = execute(&plan, &scope, &measured[0], &mut Seeded::new());
+    assert_eq!(drawn, Err(MechanismError::Parameter));
+}
+
+#[test]
+fn histograms_and_secret_counts_get_integer_noise() {
+    let levels = Arc::new(vec!["a".to_string(), "b".to_string(), "c".to_string()]);
+    let mut t = table(&[("g", Type::Category(levels)), ("x", Type::Int(Range::new(-1.0, 2.0)))]);
+    t.relation = dpm::model::Relation::AddRemove;
+    let file = b"g,x\na,-1\nb,2\nzzz,0\na,7\n";
+    let counts = |index, dim| {
+        let ty = Type::Counts { dim, total: 4 };
+        let histogram = call(Builtin::RowHistogram, vec![column(&t, index)], ty, Label::Aggregate(T));
+        let plan = MechanismPlan::Noise { table: T, value: histogram, noise: Noise::Geometric { scale: 0.01 } };
+        assert_eq!(grid_slack(&plan), 0.0);
+        run(&plan, &t, file, None).unwrap()[0].to_f64()
+    };
+    assert_eq!(counts(0, 3), [2.0, 1.0, 1.0]);
+    assert_eq!(counts(1, 4), [1.0, 1.0, 0.0, 2.0]);
+    let count = call(Builtin::RowCountAgg, vec![], Type::Int(Range::new(0.0, 1e9)), Label::Aggregate(T));
+    let twice = call(Builtin::Mul, vec![number(2.0), count], Type::real(0.0, 2e9), Label::Aggregate(T));
+    let clipped = call(Builtin::Clip, vec![twice, number(0.0), number(7.5)], Type::real(0.0, 7.5), Label::Aggregate(T));
+    assert!((run(&nearly_exact(clipped), &t, file, None).unwrap()[0].to_f64()[0] - 7.5).abs() < 1e-9);
+}
+
+#[test]
+fn row_expressions_are_evaluated_and_clamped() {
+    let t = table(&[("x", Type::real(-3.0, 3.0)), ("b", Type::Bool)]);
+    let row = |f, args, lo, hi| call(f, args, Type::real(lo, hi), Label::Row(T));
+    let x = || column(&t, 0);
+    let file = b"x,b\n-1,1\n2,0\n";
+    let cases = [
+        (row(Builtin::Mul, vec![x(), x()], 0.0, 9.0), 5.0),
+        (row(Builtin::Sub, vec![number(1.0), x()], -2.0, 4.0), 1.0),
+        (row(Builtin::Relu, vec![x()], 0.0, 3.0), 2.0),
+        (row(Builtin::Clip, vec![x(), number(-0.5), number(0.5)], -0.5, 0.5), 0.0),
+        // A declared range is enforced, and what is not a number becomes its point nearest zero.
+        (row(Builtin::Exp, vec![x()], 0.0, 1.0), 1.0 + (-1.0_f64).exp()),
+        (row(Builtin::Log, vec![x()], 0.25, 1.0), 0.25 + 2.0_f64.ln()),
+        (row(Builtin::Ge, vec![x(), number(0.0)], 0.0, 1.0), 1.0),
+        (
+            Expr {
+                kind: ExprKind::If(Box::new(column(&t, 1)), Box::new(x()), Box::new(number(3.0))),
+                ty: Type::real(-3.0, 3.0),
+                label: Label::Row(T),
+                span: span(),
+            },
+            2.0,
+        ),
+    ];
+    for (value, want) in cases {
+        let shown = format!("{:?}", value.kind);
+        let got = run(&nearly_exact(sum_of(value)), &t, file, None).unwrap()[0].to_f64()[0];
+        assert!(same(got, want), "{shown}: {got} is not {want}");
+    }
 }

@@ -5,9 +5,8 @@
 use dashu::rational::RBig;
 use dpm::mechanism::MechanismError;
 use dpm::mechanism::bits::BitSource;
-use dpm::mechanism::draw::finite::{
-    below, bernoulli, bernoulli_exp, discrete_gaussian, discrete_laplace, exponential_choice, floor_laplace, geometric,
-};
+use dpm::mechanism::draw::discrete_gaussian::discrete_gaussian;
+use dpm::mechanism::draw::finite::{below, bernoulli, bernoulli_exp, discrete_laplace, exponential_choice, floor_laplace, geometric};
 use dpm::mechanism::draw::gamma::{GammaLaw, beta, dirichlet, gamma};
 use dpm::mechanism::draw::gaussian::{Multivariate, multivariate, normal};
 use dpm::mechanism::draw::laplace::laplace;
@@ -115,11 +114,11 @@ fn discrete(name: &str, draw: impl Fn(&mut Seeded) -> i128, mass: impl Fn(i128, 
 
 #[test]
 fn gamma_follows_its_law() {
-    for (a, rate) in [(0.2, 1.0), (0.7, 2.0), (1.0, 1.0), (3.5, 0.5), (2.0e6, 1e5)] {
+    for (a, rate) in [(0.4, 1.0), (0.7, 2.0), (1.0, 1.0), (3.5, 0.5), (2.0e6, 1e5)] {
         let (law_of, rate_of) = (shape(a), param(rate));
         let reference = law::Gamma::new(a, rate).unwrap();
-        let draw = |bits: &mut Seeded| gamma(&law_of, &rate_of, -100, bits).unwrap();
-        continuous("gamma", -100, draw, |x| reference.cdf(x));
+        let draw = |bits: &mut Seeded| gamma(&law_of, &rate_of, -45, bits).unwrap();
+        continuous("gamma", -45, draw, |x| reference.cdf(x));
     }
 }
 
@@ -201,6 +200,51 @@ fn multivariate_normal_has_the_right_margins() {
     continuous("sum of components", -40, draw, |x| sum.cdf(x));
 }
 
+/// The last digits of a draw near zero say nothing: in doubles they tell mean 0 from mean 1/2 (Mironov's attack).
+#[test]
+fn last_digits_are_uniform_whatever_the_mean() {
+    for mean in [0.0, 0.5] {
+        let (mean, variance) = (param(mean), param(0.5));
+        let mut bits = seeded(13);
+        let mut seen = [0.0; 16];
+        let near = (0..4 * DRAWS).map(|_| normal(&mean, &variance, -32, &mut bits).unwrap()).filter(|x| x.abs() < 1 << 26);
+        near.for_each(|x| seen[(x & 15) as usize] += 1.0);
+        let expected: f64 = seen.iter().sum::<f64>() / 16.0;
+        let sum: f64 = seen.iter().map(|s| (s - expected).powi(2) / expected).sum();
+        let limit = law::ChiSquared::new(15.0).unwrap().inverse_cdf(1.0 - ERROR_RATE);
+        assert!(expected > 100.0 && sum < limit, "{sum} > {limit}");
+    }
+}
+
+/// Bits fail closed: no release without randomness.
+#[test]
+fn no_randomness_is_an_error() {
+    let mut none = Prefix { bits: 0, left: 0 };
+    let one = param(1.0);
+    let failed = MechanismError::NoRandomness;
+    assert_eq!(normal(&one, &one, -32, &mut none), Err(failed));
+    assert_eq!(laplace(&one, -32, &mut none), Err(failed));
+    assert_eq!(discrete_laplace(&one, &mut none), Err(failed));
+    assert_eq!(beta(&[shape(1.0), shape(1.0)], -40, &mut none), Err(failed));
+}
+
+#[test]
+fn many_categories_and_far_means_are_decided() {
+    let laws: Vec<GammaLaw> = (0..20_000).map(|_| shape(0.5)).collect();
+    let shares = dirichlet(&laws, laws.len(), -40, &mut seeded(17)).unwrap();
+    let total: i128 = shares.iter().sum();
+    assert!((total - (1 << 40)).abs() <= laws.len() as i128);
+    // Standard deviation 2^-40 of the mean: doubles cannot decide one draw.
+    let (mean, variance) = (param(1e12), param(1.0));
+    let mut bits = seeded(19);
+    let xs: Vec<f64> = (0..2_000)
+        .map(|_| normal(&mean, &variance, -32, &mut bits).unwrap())
+        .map(|x| (x - (1_000_000_000_000 << 32)) as f64 / 4_294_967_296.0)
+        .collect();
+    let reference = law::Normal::new(0.0, 1.0).unwrap();
+    assert!(ks(xs, |x| reference.cdf(x)) < KS);
+}
+
 fn laplace_mass(k: i128, scale: f64) -> f64 {
     let q = (-1.0 / scale).exp();
     (1.0 - q) / (1.0 + q) * q.powf(k.unsigned_abs() as f64)
@@ -226,6 +270,17 @@ fn discrete_laws_follow_their_masses() {
     discrete("floor laplace", |b| floor_laplace(&scale, b).unwrap(), |k, f| geometric_mass(if k < 0 { -1 - k } else { k }, s * f) / 2.0);
     let sigma = ratio(num, den);
     discrete("gaussian", |b| discrete_gaussian(&sigma, b).unwrap(), |k, f| gaussian_mass(k, s * f));
+}
+
+#[test]
+fn a_wide_discrete_gaussian_is_nearly_normal() {
+    let sigma = ratio(100_001, 10);
+    let mut bits = seeded(23);
+    let reference = law::Normal::new(0.0, 10_000.1).unwrap();
+    let draws = (0..DRAWS / 4).map(|_| discrete_gaussian(&sigma, &mut bits).unwrap() as f64);
+    let xs: Vec<f64> = draws.collect();
+    assert!(ks(xs.clone(), |x| reference.cdf(x)) < KS);
+    assert!(ks(xs.iter().map(|x| 0.9 * x).collect(), |x| reference.cdf(x)) > KS);
 }
 
 #[test]
@@ -314,8 +369,10 @@ fn all_tapes_bracket_the_finite_laws() {
     bracketed("choice", small, &|b| exponential_choice(&exponents, b).map(|i| i as i128), &|k| {
         [0.0, -0.5, -1.5].get(k as usize).map_or(0.0, |x: &f64| x.exp() / total)
     });
-    // A rejection sampler of several coins: most of what 16 bits leave open is rejections.
-    bracketed("gaussian", 0.35, &|b| discrete_gaussian(&ratio(1, 1), b), &|k| gaussian_mass(k, 1.0));
+    for (n, d) in [(1, 2), (1, 1), (3, 1)] {
+        let s = n as f64 / d as f64;
+        bracketed("gaussian", 2.0 * small, &|b| discrete_gaussian(&ratio(n, d), b), &|k| gaussian_mass(k, s));
+    }
 }
 
 #[test]

@@ -1,8 +1,8 @@
 //! Row expressions compiled once to a flat postfix program, then run on every row: total, deterministic, clamped.
 
-use crate::mechanism::MechanismError;
 use crate::model::{Builtin, Expr, ExprKind, Label, Range, Table, TableId, Type};
 
+use super::StatisticError;
 use super::function::{binary, fold, unary};
 use super::project;
 use super::row::{offsets, settle, width};
@@ -66,7 +66,7 @@ pub struct Compiled {
 /// Compiles an expression over the rows of one table.
 ///
 /// Fails on what has no meaning on a row (parameters, texts, aggregates), before any data is read.
-pub fn compile(expr: &Expr, id: TableId, table: &Table, env: &dyn Environment) -> Result<Compiled, MechanismError> {
+pub fn compile(expr: &Expr, id: TableId, table: &Table, env: &dyn Environment) -> Result<Compiled, StatisticError> {
     let mut builder = Builder { ops: vec![], id, starts: offsets(table).0, table, env };
     builder.expr(expr)?;
     Ok(Compiled { ops: builder.ops, width: width(&expr.ty), ty: expr.ty.clone(), range: expr.ty.range() })
@@ -80,10 +80,10 @@ struct Builder<'a> {
     env: &'a dyn Environment,
 }
 
-const UNKNOWN: MechanismError = MechanismError::Expression;
+const UNKNOWN: StatisticError = StatisticError::Expression;
 
 impl Builder<'_> {
-    fn expr(&mut self, expr: &Expr) -> Result<(), MechanismError> {
+    fn expr(&mut self, expr: &Expr) -> Result<(), StatisticError> {
         let known = match expr.label {
             Label::Public => self.env.value(expr),
             _ => None,
@@ -135,13 +135,13 @@ impl Builder<'_> {
         }
     }
 
-    fn push(&mut self, x: f64) -> Result<(), MechanismError> {
+    fn push(&mut self, x: f64) -> Result<(), StatisticError> {
         self.ops.push(Op::Push(x));
         Ok(())
     }
 
     /// An expression of one number or n, as n numbers.
-    fn wide(&mut self, expr: &Expr, n: usize) -> Result<(), MechanismError> {
+    fn wide(&mut self, expr: &Expr, n: usize) -> Result<(), StatisticError> {
         self.expr(expr)?;
         match width(&expr.ty) {
             w if w == n => Ok(()),
@@ -153,7 +153,7 @@ impl Builder<'_> {
         }
     }
 
-    fn field(&mut self, record: &Expr, name: &str) -> Result<(), MechanismError> {
+    fn field(&mut self, record: &Expr, name: &str) -> Result<(), StatisticError> {
         let Type::Record(parts) = &record.ty else {
             return Err(UNKNOWN);
         };
@@ -172,7 +172,7 @@ impl Builder<'_> {
         Err(UNKNOWN)
     }
 
-    fn call(&mut self, builtin: Builtin, args: &[Expr], n: usize) -> Result<(), MechanismError> {
+    fn call(&mut self, builtin: Builtin, args: &[Expr], n: usize) -> Result<(), StatisticError> {
         use Builtin as B;
         match (builtin, args) {
             (B::Neg | B::Not | B::Abs | B::Exp | B::Log | B::Log1p | B::Sqrt, [x])

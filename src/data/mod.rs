@@ -61,6 +61,15 @@ impl fmt::Display for DataError {
 
 impl std::error::Error for DataError {}
 
+/// Why a statistic cannot be computed; known before any data is read.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum StatisticError {
+    /// An expression that has no meaning on a row.
+    Expression,
+    /// The declared range is infinite, or the sums do not fit 127 bits.
+    Range,
+}
+
 /// An open file of rows, read once from start to end.
 pub struct Source {
     input: Box<dyn BufRead>,

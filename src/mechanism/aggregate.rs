@@ -4,13 +4,14 @@ use dashu::integer::IBig;
 use dashu::rational::RBig;
 
 use super::grid::Number;
+use super::prepare::aggregate;
 use super::real::rational;
 use super::{MechanismError, Scope};
 use crate::data::eval::{Environment, compile};
 use crate::data::function::{binary, unary};
 use crate::data::project::into_range;
 use crate::data::row::width;
-use crate::data::scan::{Measured, Totals, aggregate};
+use crate::data::scan::{Measured, Totals};
 use crate::data::statistic;
 use crate::model::{Builtin, Expr, ExprKind, Label, Range, TableId, Type};
 
@@ -44,6 +45,7 @@ impl Evaluator<'_> {
         }
         match &e.kind {
             ExprKind::Call(Builtin::RowCountAgg, args) if args.is_empty() => Ok(vec![RBig::from(self.measured.rows)]),
+            ExprKind::RowCount(_) => Ok(vec![RBig::from(self.measured.rows)]),
             ExprKind::List(items) => {
                 let mut out = vec![];
                 for item in items {

@@ -7,6 +7,7 @@ pub mod grid;
 pub mod noise;
 pub mod plan;
 mod posterior;
+mod prepare;
 pub mod quantile;
 pub mod real;
 
@@ -14,9 +15,10 @@ use std::fmt;
 
 pub use bits::{BitSource, OsBits};
 pub use grid::Number;
+pub use prepare::prepare;
 
-use crate::data::Environment;
-use crate::data::scan::{Job, Measured, rows_are_public};
+use crate::data::scan::{Measured, rows_are_public};
+use crate::data::{Environment, StatisticError};
 use crate::model::{ColumnId, Table, TableId};
 use crate::private::Private;
 use plan::MechanismPlan;
@@ -49,6 +51,15 @@ impl fmt::Display for MechanismError {
 }
 
 impl std::error::Error for MechanismError {}
+
+impl From<StatisticError> for MechanismError {
+    fn from(e: StatisticError) -> MechanismError {
+        match e {
+            StatisticError::Expression => MechanismError::Expression,
+            StatisticError::Range => MechanismError::Range,
+        }
+    }
+}
 
 /// The public surroundings of one release.
 pub struct Scope<'a> {
@@ -92,18 +103,6 @@ impl MechanismPlan {
             MechanismPlan::Noise { table, .. } | MechanismPlan::Quantile { table, .. } => *table,
         }
     }
-}
-
-/// What a plan asks of the rows; fails before any data is read.
-pub fn prepare(plan: &MechanismPlan, scope: &Scope) -> Result<Job, MechanismError> {
-    let (id, table, env) = (plan.table(), scope.table, scope.env);
-    let mut job = Job::rows(scope.group, table)?;
-    match plan {
-        MechanismPlan::Posterior { statistic, .. } => job.statistic(statistic, table, env)?,
-        MechanismPlan::Noise { value, .. } => job.aggregates(value, id, table, env)?,
-        MechanismPlan::Quantile { value, lo, hi, points, .. } => job.ranks(value, quantile::points(*lo, *hi, *points)?, id, table, env)?,
-    }
-    Ok(job)
 }
 
 /// Draws a release from the totals of its job: several values only for `times` above 1.

@@ -34,7 +34,7 @@ fn scale(noise: Noise) -> f64 {
 
 /// How far rounding may move the difference of two values of one component: to be added to the sensitivity.
 ///
-/// 0 where the value is on a known grid. Row-by-row rounding is separate: see `data::statistic::slack`.
+/// 0 where the value is on a known grid. Row-by-row rounding is separate: see `model::grid::slack`.
 pub fn slack(value: &Expr, table: TableId, noise: Noise) -> f64 {
     let known = match split(value) {
         Some((numerator, _)) => numerator_grid(numerator, value, table),
@@ -78,6 +78,12 @@ pub(crate) fn release<B: BitSource>(
     let width = scale(noise);
     if !(width.is_finite() && width > 0.0) {
         return Err(MechanismError::Parameter);
+    }
+    // A mean divides by the number of rows, so that must be public.
+    let mut means = false;
+    value.walk(&mut |e| means |= is_mean(e));
+    if means && !scope.rows_are_public() {
+        return Err(MechanismError::Expression);
     }
     let (values, divisor, known) = numerator(value, table, measured, scope)?;
     let size = divisor.clone().max(-&divisor);

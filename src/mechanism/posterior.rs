@@ -188,6 +188,7 @@ impl Setting<'_> {
             return Err(BAD);
         }
         let mut law = Multivariate { dim, prior: params(precision)?, prior_b: params(precision_mean)?, noise, information, exponent: 0 };
+        law.check()?;
         // A component's standard deviation is at least that given all others, 1 / sqrt(precision_ii); the precision
         // matrix is public where n is.
         let prior = precision.iter().step_by(dim + 1).copied();

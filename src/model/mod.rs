@@ -2,6 +2,7 @@
 
 pub mod expand;
 pub mod expr;
+pub mod grid;
 pub mod print;
 pub mod stan;
 pub mod types;

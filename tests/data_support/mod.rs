@@ -13,6 +13,12 @@ pub const T: TableId = TableId(0);
 
 pub struct Seeded(ChaCha20Rng);
 
+impl Seeded {
+    pub fn new() -> Seeded {
+        Seeded(ChaCha20Rng::seed_from_u64(5))
+    }
+}
+
 impl BitSource for Seeded {
     fn word(&mut self) -> Result<u64, MechanismError> {
         Ok(self.0.next_u64())
@@ -79,7 +85,7 @@ pub fn run(plan: &MechanismPlan, table: &Table, file: &[u8], group: Option<(Colu
     let job = prepare(plan, &scope).unwrap();
     let source = Source::new(std::io::Cursor::new(file.to_vec()));
     let measured = scan(table, source, &[job])?;
-    let mut bits = Seeded(ChaCha20Rng::seed_from_u64(5));
+    let mut bits = Seeded::new();
     Ok(execute(plan, &scope, &measured[0], &mut bits).unwrap())
 }
 

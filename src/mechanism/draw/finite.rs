@@ -3,10 +3,9 @@
 use std::cmp::Ordering;
 
 use dashu::base::BitTest;
-use dashu::integer::{IBig, UBig};
+use dashu::integer::UBig;
 use dashu::rational::RBig;
 
-use super::normal::TRIES;
 use super::uniform::Uniform;
 use crate::mechanism::MechanismError;
 use crate::mechanism::bits::BitSource;
@@ -60,7 +59,7 @@ enum Chance {
     HalfTanh,
 }
 
-fn positive(x: &RBig) -> Result<(), MechanismError> {
+pub(super) fn positive(x: &RBig) -> Result<(), MechanismError> {
     if *x > RBig::ZERO { Ok(()) } else { Err(MechanismError::Parameter) }
 }
 
@@ -176,23 +175,6 @@ pub fn floor_laplace<B: BitSource>(scale: &Param, bits: &mut B) -> Result<i128, 
     let negative = bits.bit()?;
     let k = geometric(scale, bits)?;
     Ok(if negative { -1 - k } else { k })
-}
-
-/// `P(k) ~ exp(-k^2 / (2 sigma^2))` on the integers: Canonne, Kamath, Steinke 2020, algorithm 3.
-pub fn discrete_gaussian<B: BitSource>(sigma: &RBig, bits: &mut B) -> Result<i128, MechanismError> {
-    positive(sigma)?;
-    let t = RBig::from(sigma.floor() + IBig::ONE);
-    let scale = Param::new(t.clone());
-    let variance = sigma * sigma;
-    for _ in 0..TRIES {
-        let y = discrete_laplace(&scale, bits)?;
-        let away = RBig::from(IBig::from(y.unsigned_abs())) - &variance / &t;
-        let x = &away * &away / (RBig::from(UBig::from(2u8)) * &variance);
-        if bernoulli_exp(x, Uniform::new(), bits)? {
-            return Ok(y);
-        }
-    }
-    Err(MechanismError::Undecided)
 }
 
 /// Index i with probability proportional to exp(weights\[i\]).

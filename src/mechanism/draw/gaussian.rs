@@ -3,7 +3,7 @@
 use super::normal::Normal;
 use crate::mechanism::MechanismError;
 use crate::mechanism::bits::BitSource;
-use crate::mechanism::real::{Enclosure, Param, Real, decide};
+use crate::mechanism::real::{Enclosure, Fast, Param, Real, Wide, decide};
 
 struct Univariate<'a> {
     mean: &'a Param,
@@ -105,6 +105,17 @@ fn add_all<E: Enclosure>(a: &mut [E], b: &[E]) {
 }
 
 impl Multivariate {
+    /// Refuses a prior precision or noise covariance that is not certainly positive definite: both are public, and
+    /// with them every later factor exists.
+    pub fn check(&self) -> Result<(), MechanismError> {
+        let definite = |a: &[Param]| {
+            a.len() == self.dim * self.dim
+                && (cholesky(&lift::<Fast>(a, 53), self.dim, 53).is_some() || cholesky(&lift::<Wide>(a, 1024), self.dim, 1024).is_some())
+        };
+        let noise = self.noise.as_ref().is_none_or(|(a, ..)| definite(a));
+        if definite(&self.prior) && noise { Ok(()) } else { Err(MechanismError::Parameter) }
+    }
+
     /// The precision matrix and precision times mean.
     pub fn natural<E: Enclosure>(&self, p: usize) -> Option<(Vec<E>, Vec<E>)> {
         let d = self.dim;

@@ -12,7 +12,7 @@
 //! ## Checked by
 //! The divergence of two shifted normals by integration; program 13.
 
-use super::shared::{Match, argument, dimension, finite, not_mine, only, positive, premises, quantile};
+use super::shared::{Match, argument, dimension, finite, not_mine, only, positive, premises, quantile, with_slack};
 use super::{Knob, MatchedQuery, QueryRule, QueryVerdict};
 use crate::mechanism::plan::{MechanismPlan, Noise};
 use crate::model::{AggregateQuery, MechanismArg};
@@ -62,7 +62,7 @@ impl MatchedQuery for Matching {
     }
 
     fn claim(&self, sigma: f64) -> Claim {
-        Claim::Gdp { mu: div_up(self.d2, sigma) }
+        Claim::Gdp { mu: div_up(with_slack(self.d2, self.dimension, &self.plan(sigma)), sigma) }
     }
 
     fn premises(&self) -> Vec<Premise> {

@@ -13,7 +13,7 @@
 //! ## Checked by
 //! The zCDP of unit-shifted laws summed over the integers.
 
-use super::shared::{Match, argument, dimension, finite, not_mine, only, positive, premises};
+use super::shared::{Match, argument, dimension, finite, not_mine, only, positive, premises, with_slack};
 use super::{Knob, MatchedQuery, QueryRule, QueryVerdict};
 use crate::mechanism::plan::{MechanismPlan, Noise};
 use crate::model::{AggregateQuery, Builtin, Expr, ExprKind, MechanismArg, Type};
@@ -79,7 +79,7 @@ impl MatchedQuery for Matching {
     }
 
     fn claim(&self, scale: f64) -> Claim {
-        Claim::Pure { epsilon: div_up(self.d1, scale) }
+        Claim::Pure { epsilon: div_up(with_slack(self.d1, self.dimension, &self.plan(scale)), scale) }
     }
 
     fn premises(&self) -> Vec<Premise> {

@@ -12,7 +12,7 @@
 //! ## Checked by
 //! The ratio of densities at every shift; the claim at given scales.
 
-use super::shared::{Match, argument, dimension, finite, not_mine, only, positive, premises, quantile};
+use super::shared::{Match, argument, dimension, finite, not_mine, only, positive, premises, quantile, with_slack};
 use super::{Knob, MatchedQuery, QueryRule, QueryVerdict};
 use crate::mechanism::plan::{MechanismPlan, Noise};
 use crate::model::{AggregateQuery, MechanismArg};
@@ -62,7 +62,7 @@ impl MatchedQuery for Matching {
     }
 
     fn claim(&self, scale: f64) -> Claim {
-        Claim::Laplace { epsilon: div_up(self.d1, scale) }
+        Claim::Laplace { epsilon: div_up(with_slack(self.d1, self.dimension, &self.plan(scale)), scale) }
     }
 
     fn premises(&self) -> Vec<Premise> {

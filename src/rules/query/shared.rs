@@ -1,6 +1,9 @@
 //! What the noise mechanisms share: reading arguments, the refusal of unbounded queries, the shape of a query.
 
+use crate::mechanism::grid_slack;
+use crate::mechanism::plan::MechanismPlan;
 use crate::model::{AggregateQuery, ArgValue, Builtin, Expr, ExprKind, MechanismArg, Records, Relation, Type};
+use crate::numeric::round::{add_up, mul_up};
 use crate::rules::query::QueryVerdict;
 use crate::rules::text::plain;
 use crate::rules::{Context, Premise};
@@ -82,6 +85,14 @@ pub(super) fn dimension(value: &Expr) -> Option<f64> {
         Type::Counts { dim, .. } => Some(*dim as f64),
         Type::Matrix { rows, columns, .. } => Some(*rows as f64 * *columns as f64),
         _ => None,
+    }
+}
+
+/// A sensitivity with what rounding to the grid of the noise may add in each component, in any norm.
+pub(super) fn with_slack(sensitivity: f64, dimension: f64, plan: &MechanismPlan) -> f64 {
+    match grid_slack(plan) {
+        0.0 => sensitivity,
+        slack => add_up(sensitivity, mul_up(dimension, slack)),
     }
 }
 
