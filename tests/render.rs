@@ -1,4 +1,5 @@
 //! Diagnostics on the screen: the reference messages character for character, and hostile text.
+#![allow(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing)]
 
 use dpm::source::{Diagnostic, SourceMap, Span, render};
 

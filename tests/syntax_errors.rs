@@ -1,4 +1,5 @@
 //! Every wrong program of `tests/errors/E00*`: codes, places and the whole text shown.
+#![allow(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing)]
 
 use std::fs;
 use std::path::Path;
