@@ -1,4 +1,5 @@
 //! Every wrong program of `tests/errors/E00*`: codes, places and the whole text shown.
+#![allow(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing)]
 
 use std::fs;
 use std::path::Path;
@@ -39,4 +40,23 @@ fn wrong_programs_are_answered_as_they_say() {
     codes.dedup();
     let all: Vec<String> = (1..=25).map(|code| format!("E{code:04}")).collect();
     assert_eq!(codes, all, "every syntax code has a program");
+}
+
+/// The programs on the pages of `dpm explain`: the wrong one of a syntax code gets that code, all others are read.
+#[test]
+fn programs_on_the_pages_are_what_they_say() {
+    let file = dpm::source::FileId(0);
+    for page in dpm::source::codes::all() {
+        let (_, wrong) = parse(file, page.example_wrong);
+        let (_, right) = parse(file, page.example_right);
+        assert_eq!(right, vec![], "{}", page.code);
+        if page.code.starts_with("E00") {
+            let codes: Vec<&str> = wrong.iter().map(|d| d.code).collect();
+            assert_eq!(codes, [page.code], "{}", page.example_wrong);
+        } else {
+            assert_eq!(wrong, vec![], "{}", page.code);
+        }
+    }
+    let syntax = dpm::source::codes::all().iter().filter(|page| page.code.starts_with("E00"));
+    assert_eq!(syntax.count(), 25);
 }

@@ -10,6 +10,8 @@ mod limits;
 pub mod print;
 mod split;
 mod statements;
+#[cfg(test)]
+mod sweeps;
 pub mod tokens;
 
 pub use format::format;

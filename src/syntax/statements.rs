@@ -44,10 +44,10 @@ impl<'t> Reader<'t> {
         self.complaints
     }
 
-    fn complain(&mut self, complaint: Box<Diagnostic>) {
+    fn complain(&mut self, complaint: Diagnostic) {
         // A text of nothing but mistakes must not fill the memory; what comes later is cut off by `finish`.
         if self.complaints.len() < 4 * MAX_COMPLAINTS {
-            self.complaints.push(*complaint);
+            self.complaints.push(complaint);
         }
     }
 
@@ -59,7 +59,7 @@ impl<'t> Reader<'t> {
     fn item(&mut self, piece: &Piece, place: Place) -> Option<Item> {
         let misplaced = errors::misplaced(self.file, self.text, self.words, piece, place);
         if !misplaced.is_empty() {
-            misplaced.into_iter().for_each(|c| self.complain(c));
+            misplaced.into_iter().for_each(|c| self.complain(*c));
             return None;
         }
         if piece.keyword == Token::Model {
@@ -79,7 +79,7 @@ impl<'t> Reader<'t> {
         let item = item?;
         let blocked = matches!(item.kind, ItemKind::Each { .. } | ItemKind::When { .. });
         if blocked && piece.body.is_none() {
-            self.complain(errors::no_block(item.span, piece.keyword, self.text));
+            self.complain(*errors::no_block(item.span, piece.keyword, self.text));
             return None;
         }
         Some(item)
@@ -99,7 +99,7 @@ impl<'t> Reader<'t> {
         match read {
             Ok(value) => Some(value),
             Err(complaint) => {
-                self.complain(complaint);
+                self.complain(*complaint);
                 None
             }
         }
@@ -141,7 +141,7 @@ impl<'t> Reader<'t> {
         {
             let rest = words.get(stop..range.end).unwrap_or(&[]);
             let strays = errors::strays(file, text, rest);
-            strays.into_iter().for_each(|c| self.complain(c));
+            strays.into_iter().for_each(|c| self.complain(*c));
             return build(&mut builder, pair);
         }
         Err(errors::explain(file, text, words, range, base, &error))
@@ -155,7 +155,7 @@ impl<'t> Reader<'t> {
     fn close(&mut self, body: &Body) {
         if body.close.is_none() {
             let complaint = errors::unclosed(self.file, self.words, body.open);
-            self.complain(complaint);
+            self.complain(*complaint);
         }
     }
 
@@ -188,7 +188,7 @@ impl<'t> Reader<'t> {
         let head = self.keep(head);
         let Some(body) = &piece.body else {
             if let Some((_, _, span)) = head {
-                self.complain(errors::no_block(span, Token::Model, self.text));
+                self.complain(*errors::no_block(span, Token::Model, self.text));
             }
             return None;
         };
@@ -197,7 +197,7 @@ impl<'t> Reader<'t> {
         let returned: Option<Expr> = match body.pieces.iter().find(is_return) {
             None => {
                 let complaint = errors::no_return(self.closing(body), body, self.words, self.text);
-                self.complain(complaint);
+                self.complain(*complaint);
                 None
             }
             Some(piece) => {
@@ -209,7 +209,7 @@ impl<'t> Reader<'t> {
             && let Some(extra) = body.pieces.get(at + 1)
         {
             let complaint = errors::after_return(self.file, self.words, extra);
-            self.complain(complaint);
+            self.complain(*complaint);
         }
         let mut inner = vec![];
         for piece in body.pieces.iter().filter(|piece| !is_return(piece)) {

@@ -3,6 +3,7 @@
 mod clauses;
 mod expected;
 mod places;
+mod releases;
 mod scene;
 mod structure;
 mod tables;
@@ -47,7 +48,7 @@ pub(super) fn explain(file: FileId, text: &str, words: &[Word], own: Range<usize
         Token::Private | Token::Public => tables::table(&scene),
         Token::Param => clauses::param(&scene),
         Token::Observe => clauses::observe(&scene),
-        Token::Release => clauses::release(&scene),
+        Token::Release => releases::release(&scene),
         Token::Let | Token::Output => clauses::binding(&scene),
         Token::Each => clauses::each(&scene),
         Token::Fn | Token::Model => clauses::function(&scene),
