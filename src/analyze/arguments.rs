@@ -1,7 +1,7 @@
 //! Mechanism names and the arguments each one takes, checked against a table.
 
-use crate::model::{ArgValue, MechanismArg};
 use crate::model::print::number;
+use crate::model::{ArgValue, MechanismArg};
 use crate::source::{Diagnostic, Span};
 
 /// What a mechanism answers.
@@ -97,10 +97,7 @@ impl Arguments {
 /// # Errors
 /// E0208 for an unknown, repeated or missing name, a word where a number belongs, or a number out of range.
 pub fn parse(mechanism: &str, args: &[MechanismArg], span: Span) -> Result<Arguments, Diagnostic> {
-    let specs = MECHANISMS
-        .iter()
-        .find(|s| s.name == mechanism)
-        .map_or(&[][..], |s| s.args);
+    let specs = MECHANISMS.iter().find(|s| s.name == mechanism).map_or(&[][..], |s| s.args);
     let mut found = Arguments::default();
     for (position, arg) in args.iter().enumerate() {
         let spec = match &arg.name {
@@ -111,13 +108,11 @@ pub fn parse(mechanism: &str, args: &[MechanismArg], span: Span) -> Result<Argum
             return Err(unknown(mechanism, arg, specs));
         };
         let ArgValue::Number(value) = arg.value else {
-            return Err(Diagnostic::new("E0208", format!("`{name}` of `{mechanism}` must be one number"))
-                .label(arg.span, "not a number"));
+            return Err(Diagnostic::new("E0208", format!("`{name}` of `{mechanism}` must be one number")).label(arg.span, "not a number"));
         };
         check(name, value, *domain, arg.span)?;
         if found.get(name).is_some() {
-            return Err(Diagnostic::new("E0208", format!("`{name}` is given twice"))
-                .label(arg.span, "the second time"));
+            return Err(Diagnostic::new("E0208", format!("`{name}` is given twice")).label(arg.span, "the second time"));
         }
         found.given.push((name, value, arg.span));
     }
@@ -134,15 +129,13 @@ fn together(mechanism: &str, found: &Arguments, span: Span) -> Result<(), Diagno
                 .help("using beta_query(6, 18)    pulls the answer towards 6 / (6 + 18) = 0.25"));
         }
         if let (Some(_), Some(_), Some(at)) = (found.get("r"), found.get("m"), found.span("m")) {
-            return Err(Diagnostic::new("E0208", "`r` and `m` together leave nothing to compare")
-                .label(at, "give one of them, or neither"));
+            return Err(Diagnostic::new("E0208", "`r` and `m` together leave nothing to compare").label(at, "give one of them, or neither"));
         }
     }
     if let (Some(lo), Some(hi), Some(at)) = (found.get("lo"), found.get("hi"), found.span("hi"))
         && lo >= hi
     {
-        return Err(Diagnostic::new("E0208", "`lo` must lie below `hi`")
-            .label(at, format!("not above {}", number(lo))));
+        return Err(Diagnostic::new("E0208", "`lo` must lie below `hi`").label(at, format!("not above {}", number(lo))));
     }
     Ok(())
 }
@@ -156,8 +149,7 @@ fn check(name: &str, value: f64, domain: Domain, span: Span) -> Result<(), Diagn
     if holds {
         return Ok(());
     }
-    Err(Diagnostic::new("E0208", format!("`{name}` must be {words}, not {}", number(value)))
-        .label(span, "out of range"))
+    Err(Diagnostic::new("E0208", format!("`{name}` must be {words}, not {}", number(value))).label(span, "out of range"))
 }
 
 fn unknown(mechanism: &str, arg: &MechanismArg, specs: &[(&'static str, Domain)]) -> Diagnostic {
@@ -171,7 +163,5 @@ fn unknown(mechanism: &str, arg: &MechanismArg, specs: &[(&'static str, Domain)]
     } else {
         format!("it takes:    using {mechanism}({})", list.join(", "))
     };
-    Diagnostic::new("E0208", headline)
-        .label(arg.span, "not an argument of this mechanism")
-        .help(help)
+    Diagnostic::new("E0208", headline).label(arg.span, "not an argument of this mechanism").help(help)
 }
