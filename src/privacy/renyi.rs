@@ -2,7 +2,7 @@
 
 use crate::numeric::Interval;
 use crate::numeric::gamma_divergence::{divergence, limit_order, rate_divergence};
-use crate::privacy::Pair;
+use crate::privacy::{Pair, allocation};
 
 impl Pair {
     /// At least the divergence of `P` from `Q`; infinite at and beyond the limit order, by an exact test.
@@ -12,6 +12,12 @@ impl Pair {
             Pair::Shapes {
                 coordinates, total, ..
             } => shapes(coordinates, *total, order),
+            Pair::Allocation {
+                counts,
+                base,
+                items,
+                weight,
+            } => allocation::rdp(counts, *base, *items, *weight, order),
         }
     }
 
@@ -23,12 +29,18 @@ impl Pair {
                 .iter()
                 .map(|&(a, step)| one_limit(a, step))
                 .fold(f64::INFINITY, f64::min),
+            Pair::Allocation {
+                counts,
+                items,
+                weight,
+                ..
+            } => allocation::max_order(counts, *items, *weight),
         }
     }
 }
 
 /// Orders below this are finite at one moving parameter; 1 where `Q` or `P` is no distribution.
-fn one_limit(a: f64, step: f64) -> f64 {
+pub(super) fn one_limit(a: f64, step: f64) -> f64 {
     if a > 0.0 && a.is_finite() && step > -a {
         limit_order(a, step)
     } else {

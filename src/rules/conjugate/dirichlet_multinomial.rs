@@ -24,7 +24,7 @@ use crate::mechanism::plan::{PosteriorLaw, Statistic, StatisticKind};
 use crate::model::{Builtin, Expr, ExprKind, Model, Observation, Parameter, Range, Relation, Type};
 use crate::privacy::{Claim, Family, Pair};
 use crate::rules::directed::{add_down, count_down, count_up, div_down, mul_down};
-use crate::rules::text::four_up;
+use crate::rules::text::{four_up, four_up_together};
 use crate::rules::{Context, LimitReason, Matched, Meta, Premise, Rule, Tempering, Verdict};
 use crate::source::{Diagnostic, Span};
 
@@ -40,8 +40,10 @@ static META: Meta = Meta {
 /// More categories than this do not fit a plan.
 const MOST_CATEGORIES: u64 = 1 << 24;
 /// Table entries and additions of one evaluation of the dynamic programme.
-const MOST_ENTRIES: u64 = 20_000;
-const MOST_STEPS: u64 = 20_000_000;
+const MOST_ENTRIES: u64 = 2048;
+const MOST_STEPS: u64 = 1_000_000;
+/// Up to this many entries the other rows' place is searched too; beyond, they are left out, which costs more.
+const MOST_PLACED: u64 = 256;
 
 impl Rule for DirichletMultinomial {
     fn meta(&self) -> &'static Meta {
@@ -245,6 +247,10 @@ impl Matched for Shares {
                     counts.pop();
                     base = 0.0;
                 }
+                // Every term falls with its base, so no base is an upper bound.
+                if (counts.len() as u64).saturating_mul(self.moved()) > MOST_PLACED {
+                    base = 0.0;
+                }
                 Pair::Allocation {
                     counts,
                     base,
@@ -278,18 +284,17 @@ impl Matched for Shares {
     }
 
     fn prior_text(&self, concentration: f64) -> String {
-        let mut texts = self.centre(concentration).map(four_up);
         if self.alpha.len() <= 12 {
-            return format!("dirichlet([{}])", texts.collect::<Vec<_>>().join(", "));
+            let counts: Vec<f64> = self.centre(concentration).collect();
+            return format!("dirichlet([{}])", four_up_together(&counts).join(", "));
         }
-        let first = texts.next().unwrap_or_default();
-        if texts.all(|x| x == first) {
-            format!("dirichlet(rep({first}, {}))", self.alpha.len())
+        let mut counts = self.centre(concentration);
+        let first = counts.next().unwrap_or(0.0);
+        if counts.all(|x| x == first) {
+            format!("dirichlet(rep({}, {}))", four_up(first), self.alpha.len())
         } else {
-            format!(
-                "the same dirichlet with every count times {}",
-                four_up(1.0 / concentration)
-            )
+            let factor = four_up(1.0 / concentration);
+            format!("the same dirichlet with every count times {factor}")
         }
     }
 
