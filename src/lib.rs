@@ -5,6 +5,7 @@ pub mod check;
 pub mod cli;
 pub mod data;
 pub mod dist;
+pub mod explain;
 pub mod mechanism;
 pub mod model;
 pub mod numeric;

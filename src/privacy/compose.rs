@@ -12,6 +12,12 @@ pub struct Profile {
     pub gdp: f64,
 }
 
+/// Bounded ranges do not add under adaptive composition: where the second interval lies may depend on the first outcome,
+/// so the sum can range over `eta_1 + 2 eta_2`. What holds is twice the pure sum, which `fill` supplies.
+fn adaptive_range(a: f64, b: f64) -> f64 {
+    if a == 0.0 || b == 0.0 { a.max(b) } else { f64::INFINITY }
+}
+
 impl Profile {
     /// A release that says nothing about the data.
     const FREE: Profile = Profile {
@@ -59,6 +65,7 @@ impl Profile {
                 mul_up(self.gdp, self.gdp),
                 mul_up(other.gdp, other.gdp),
             )),
+            bounded_range: adaptive_range(self.bounded_range, other.bounded_range),
             ..self.merge(other, add_up)
         }
     }
@@ -66,7 +73,7 @@ impl Profile {
     fn times(self, count: f64) -> Profile {
         Profile {
             pure: scaled(count, self.pure),
-            bounded_range: scaled(count, self.bounded_range),
+            bounded_range: if count > 1.0 { f64::INFINITY } else { self.bounded_range },
             zcdp: scaled(count, self.zcdp),
             gdp: scaled(sqrt_up(count), self.gdp),
         }
