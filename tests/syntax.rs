@@ -19,10 +19,7 @@ fn programs(folder: &str) -> Vec<(PathBuf, String)> {
         .filter(|path| path.extension().is_some_and(|e| e == "dpm"))
         .collect();
     paths.sort();
-    paths
-        .into_iter()
-        .map(|path| (path.clone(), fs::read_to_string(path).unwrap()))
-        .collect()
+    paths.into_iter().map(|path| (path.clone(), fs::read_to_string(path).unwrap())).collect()
 }
 
 /// Every program of the tree that has no syntax error.

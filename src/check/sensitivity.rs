@@ -30,9 +30,7 @@ pub fn sensitivity(program: &Program, e: &Expr, records: &Records) -> Norms {
                 sum(grown(a, b), grown(b, a))
             }
             (Builtin::Min | Builtin::Max, [a, b]) => sum(of(a), of(b)),
-            (Builtin::Mul, [a, b]) | (Builtin::Mul, [b, a]) if a.label == Label::Public => {
-                broadcast(scale(of(b), magnitude(a)), b, a)
-            }
+            (Builtin::Mul, [a, b]) | (Builtin::Mul, [b, a]) if a.label == Label::Public => broadcast(scale(of(b), magnitude(a)), b, a),
             (Builtin::Div, [a, b]) if b.label == Label::Public => {
                 let smallest = b.ty.range().map_or(0.0, |r| if r.contains(0.0) { 0.0 } else { r.lo.abs().min(r.hi.abs()) });
                 if smallest > 0.0 { broadcast(divide(of(a), smallest), a, b) } else { Norms::INFINITE }

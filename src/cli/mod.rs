@@ -32,7 +32,12 @@ pub enum Exit {
 }
 
 #[derive(Parser)]
-#[command(name = "dpm", version, about = "Bayesian analysis of private data, with a certificate for every release.", disable_help_subcommand = true)]
+#[command(
+    name = "dpm",
+    version,
+    about = "Bayesian analysis of private data, with a certificate for every release.",
+    disable_help_subcommand = true
+)]
 struct Cli {
     #[command(subcommand)]
     command: Command,

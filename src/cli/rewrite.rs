@@ -111,12 +111,8 @@ fn locked(checked: &Checked, analysis: &Analysis) -> String {
         let chosen = analysis.release(release.id).and_then(|r| r.chosen.as_ref());
         let inside = release.query_span.file == checked.main;
         let (Some(chosen), true) = (chosen, inside) else { continue };
-        let solved: Vec<String> = chosen
-            .parameters
-            .iter()
-            .filter(|p| p.solved)
-            .map(|p| format!("{} = {}", p.name, decimal_string(p.value)))
-            .collect();
+        let solved: Vec<String> =
+            chosen.parameters.iter().filter(|p| p.solved).map(|p| format!("{} = {}", p.name, decimal_string(p.value))).collect();
         // What the user wrote between the parentheses stays; solved values are added to it.
         let written = match (&release.mechanism.kind, release.mechanism.span) {
             (MechanismKind::Named { args, .. }, Some(_)) => {

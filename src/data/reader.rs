@@ -58,13 +58,7 @@ const LONGEST_RECORD: usize = 1 << 16;
 
 impl Records {
     pub fn new(source: super::Source) -> Records {
-        Records {
-            input: source.input,
-            ahead: VecDeque::new(),
-            line: Vec::new(),
-            width: None,
-            lines: 0,
-        }
+        Records { input: source.input, ahead: VecDeque::new(), line: Vec::new(), width: None, lines: 0 }
     }
 
     /// Number of the line that the last record ended on.

@@ -60,19 +60,11 @@ impl Job {
                 Some((*slot, level as f64))
             }
         };
-        Ok(Job {
-            measures: vec![],
-            group,
-        })
+        Ok(Job { measures: vec![], group })
     }
 
     /// Adds a statistic; its totals stand in the order of the calls.
-    pub fn statistic(
-        &mut self,
-        statistic: &Statistic,
-        table: &Table,
-        env: &dyn Environment,
-    ) -> Result<(), MechanismError> {
+    pub fn statistic(&mut self, statistic: &Statistic, table: &Table, env: &dyn Environment) -> Result<(), MechanismError> {
         let id = statistic.table;
         let build = |e: &Expr| compile(e, id, table, env);
         let measure = match &statistic.kind {
@@ -113,13 +105,7 @@ impl Job {
     }
 
     /// Adds every row aggregate inside an aggregate expression, in the order of a walk.
-    pub fn aggregates(
-        &mut self,
-        value: &Expr,
-        id: TableId,
-        table: &Table,
-        env: &dyn Environment,
-    ) -> Result<(), MechanismError> {
+    pub fn aggregates(&mut self, value: &Expr, id: TableId, table: &Table, env: &dyn Environment) -> Result<(), MechanismError> {
         let mut found = Ok(());
         value.walk(&mut |e| {
             if let (Ok(()), Some(statistic)) = (&found, aggregate(e, id)) {
@@ -130,10 +116,7 @@ impl Job {
     }
 
     fn empty(&self) -> Measured {
-        Measured {
-            rows: 0,
-            totals: self.measures.iter().map(Measure::zero).collect(),
-        }
+        Measured { rows: 0, totals: self.measures.iter().map(Measure::zero).collect() }
     }
 }
 
@@ -154,11 +137,7 @@ pub(crate) fn aggregate(e: &Expr, id: TableId) -> Option<Result<Statistic, Mecha
                 crate::model::Type::Int(range) => range.lo as i64,
                 _ => 0,
             };
-            StatisticKind::Levels {
-                value: x.clone(),
-                dim: width(&e.ty) as u64,
-                first,
-            }
+            StatisticKind::Levels { value: x.clone(), dim: width(&e.ty) as u64, first }
         }
         (Builtin::RowQuantile | Builtin::RowMin | Builtin::RowMax, _) => {
             return Some(Err(MechanismError::Expression));
@@ -178,12 +157,7 @@ struct Scratch {
 
 impl Measure {
     fn zero(&self) -> Totals {
-        let of = |n: usize, exponent| Totals {
-            sums: vec![0; n],
-            exponent,
-            products: vec![],
-            products_exponent: 0,
-        };
+        let of = |n: usize, exponent| Totals { sums: vec![0; n], exponent, products: vec![], products_exponent: 0 };
         match self {
             Measure::Sum(value, q) => of(value.width(), q.exponent()),
             Measure::Levels { dim, .. } => of(*dim, 0),
@@ -267,13 +241,7 @@ impl Units {
         let (column, most) = table.unit?;
         let declared = table.columns.get(column.0)?;
         let start = *offsets(table).0.get(column.0)?;
-        Some(Units {
-            column: column.0,
-            text: is_text(declared),
-            slots: start..start + width(&declared.ty),
-            most,
-            seen: HashMap::new(),
-        })
+        Some(Units { column: column.0, text: is_text(declared), slots: start..start + width(&declared.ty), most, seen: HashMap::new() })
     }
 
     fn keeps(&mut self, rows: &Rows, row: &[f64]) -> bool {
@@ -323,11 +291,7 @@ pub fn count_rows(table: &Table, source: Source) -> Result<Option<u64>, DataErro
 /// Runs every job in one pass; the answers stand in the order of the jobs.
 ///
 /// Fails only on public facts: the header, the file itself, a public number of rows.
-pub fn scan(
-    table: &Table,
-    source: Source,
-    jobs: &[Job],
-) -> Result<Vec<Private<Measured>>, DataError> {
+pub fn scan(table: &Table, source: Source, jobs: &[Job]) -> Result<Vec<Private<Measured>>, DataError> {
     let mut all: Vec<Measured> = jobs.iter().map(Job::empty).collect();
     let mut scratch = Scratch::default();
     let mut kept = 0u64;

@@ -87,11 +87,7 @@ impl Quantizer {
     /// One component; the value is in the type's range already.
     pub fn scalar(&self, x: f64) -> i64 {
         let y = libm::ldexp(x, -self.exponent);
-        let y = if self.toward_zero {
-            libm::trunc(y)
-        } else {
-            libm::rint(y)
-        };
+        let y = if self.toward_zero { libm::trunc(y) } else { libm::rint(y) };
         (y as i64).clamp(self.lo, self.hi)
     }
 
@@ -109,15 +105,8 @@ impl Quantizer {
 
     fn fits(&self, x: &[i64]) -> bool {
         let size = |v: &i64| u128::from(v.unsigned_abs());
-        let sum = |f: &dyn Fn(&i64) -> u128| {
-            x.iter()
-                .try_fold(0u128, |s, v| s.checked_add(f(v)))
-                .unwrap_or(u128::MAX)
-        };
-        self.l1.is_none_or(|c| sum(&size) <= c)
-            && self
-                .l2_squared
-                .is_none_or(|c| sum(&|v| size(v).saturating_mul(size(v))) <= c)
+        let sum = |f: &dyn Fn(&i64) -> u128| x.iter().try_fold(0u128, |s, v| s.checked_add(f(v))).unwrap_or(u128::MAX);
+        self.l1.is_none_or(|c| sum(&size) <= c) && self.l2_squared.is_none_or(|c| sum(&|v| size(v).saturating_mul(size(v))) <= c)
     }
 }
 
@@ -142,11 +131,7 @@ pub fn exponent(ty: &Type) -> Result<i32, MechanismError> {
     }
     // 2^-60 of the magnitude is finer than doubles, so even a single point is on its grid.
     let finest = libm::ilogb(range.magnitude()) - DIGITS;
-    Ok(if range.is_point() {
-        finest
-    } else {
-        finest.max(libm::ilogb(range.hi - range.lo) - PLACES)
-    })
+    Ok(if range.is_point() { finest } else { finest.max(libm::ilogb(range.hi - range.lo) - PLACES) })
 }
 
 /// Do the facts of a vector say no more than its box?
@@ -154,10 +139,7 @@ fn is_box(v: &VectorType) -> bool {
     let Range { lo, hi } = v.range;
     let (d, m, w) = (v.dim as f64, lo.abs().max(hi.abs()), hi - lo);
     let near = 1.0 - 1e-12;
-    v.sup.l1 >= d * m * near
-        && v.sup.l2 >= libm::sqrt(d) * m * near
-        && v.diam.l1 >= d * w * near
-        && v.diam.l2 >= libm::sqrt(d) * w * near
+    v.sup.l1 >= d * m * near && v.sup.l2 >= libm::sqrt(d) * m * near && v.diam.l1 >= d * w * near && v.diam.l2 >= libm::sqrt(d) * w * near
 }
 
 /// How much more than its declared diameter the difference of two rounded rows may be, per row; zero for scalars, boxes
@@ -173,20 +155,12 @@ pub fn slack(ty: &Type) -> Result<Norms, MechanismError> {
     }
     let step = 2.0 * libm::ldexp(1.0, exponent(ty)?);
     let d = v.dim as f64;
-    Ok(Norms {
-        l1: (step * d).next_up(),
-        l2: (step * libm::sqrt(d)).next_up().next_up(),
-        linf: step,
-    })
+    Ok(Norms { l1: (step * d).next_up(), l2: (step * libm::sqrt(d)).next_up().next_up(), linf: step })
 }
 
 /// Do sums of indices up to `largest` over any file fit 127 bits with room to spare?
 pub fn check_sum(largest: u128) -> Result<(), MechanismError> {
-    if largest < 1 << (126 - ROWS) {
-        Ok(())
-    } else {
-        Err(MechanismError::Range)
-    }
+    if largest < 1 << (126 - ROWS) { Ok(()) } else { Err(MechanismError::Range) }
 }
 
 /// Number of components summed for a value of this type.

@@ -1,4 +1,10 @@
 //! Pages for `dpm explain`.
-pub fn page(_: &str) -> Option<String> { None }
-pub fn index() -> String { String::new() }
-pub fn names() -> Vec<String> { vec![] }
+pub fn page(_: &str) -> Option<String> {
+    None
+}
+pub fn index() -> String {
+    String::new()
+}
+pub fn names() -> Vec<String> {
+    vec![]
+}

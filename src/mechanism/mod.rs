@@ -101,13 +101,7 @@ pub fn prepare(plan: &MechanismPlan, scope: &Scope) -> Result<Job, MechanismErro
     match plan {
         MechanismPlan::Posterior { statistic, .. } => job.statistic(statistic, table, env)?,
         MechanismPlan::Noise { value, .. } => job.aggregates(value, id, table, env)?,
-        MechanismPlan::Quantile {
-            value,
-            lo,
-            hi,
-            points,
-            ..
-        } => job.ranks(value, quantile::points(*lo, *hi, *points)?, id, table, env)?,
+        MechanismPlan::Quantile { value, lo, hi, points, .. } => job.ranks(value, quantile::points(*lo, *hi, *points)?, id, table, env)?,
     }
     Ok(job)
 }
@@ -121,56 +115,21 @@ pub fn execute<B: BitSource>(
 ) -> Result<Vec<Released>, MechanismError> {
     let measured = measured.read();
     match plan {
-        MechanismPlan::Posterior {
-            law,
-            weight,
-            statistic,
-            times,
-        } => {
+        MechanismPlan::Posterior { law, weight, statistic, times } => {
             let public_rows = scope.rows_are_public().then_some(measured.rows);
-            posterior::draw(
-                (law, *weight, statistic),
-                measured,
-                public_rows,
-                *times,
-                bits,
-            )
+            posterior::draw((law, *weight, statistic), measured, public_rows, *times, bits)
         }
-        MechanismPlan::Noise {
-            table,
-            value,
-            noise,
-        } => Ok(vec![noise::release(
-            (value, *table, *noise),
-            measured,
-            scope,
-            bits,
-        )?]),
-        MechanismPlan::Quantile {
-            q,
-            lo,
-            hi,
-            points,
-            epsilon,
-            score_sensitivity,
-            ..
-        } => Ok(vec![quantile::release(
-            (*q, *lo, *hi, *points),
-            (*epsilon, *score_sensitivity),
-            measured,
-            bits,
-        )?]),
+        MechanismPlan::Noise { table, value, noise } => Ok(vec![noise::release((value, *table, *noise), measured, scope, bits)?]),
+        MechanismPlan::Quantile { q, lo, hi, points, epsilon, score_sensitivity, .. } => {
+            Ok(vec![quantile::release((*q, *lo, *hi, *points), (*epsilon, *score_sensitivity), measured, bits)?])
+        }
     }
 }
 
 /// How much the rounding of one component may add to the sensitivity of a noise plan; 0 for other plans.
 pub fn grid_slack(plan: &MechanismPlan) -> f64 {
     match plan {
-        MechanismPlan::Noise {
-            table,
-            value,
-            noise,
-        } => noise::slack(value, *table, *noise),
+        MechanismPlan::Noise { table, value, noise } => noise::slack(value, *table, *noise),
         _ => 0.0,
     }
 }

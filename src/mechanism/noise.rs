@@ -65,11 +65,7 @@ fn is_mean(value: &Expr) -> bool {
 }
 
 fn numerator_grid(numerator: &Expr, value: &Expr, table: TableId) -> Option<i32> {
-    if is_mean(value) {
-        crate::data::statistic::exponent(&numerator.ty).ok()
-    } else {
-        grid_of(numerator, table)
-    }
+    if is_mean(value) { crate::data::statistic::exponent(&numerator.ty).ok() } else { grid_of(numerator, table) }
 }
 
 /// Adds noise to every component of an aggregate.
@@ -97,32 +93,16 @@ pub(crate) fn release<B: BitSource>(
         let v = round(v, exponent);
         let index = v.index.saturating_add(tossed.draw(bits)?);
         let noisy = Number::new(index.clamp(-LARGEST_INDEX, LARGEST_INDEX), exponent);
-        Ok(if divisor == RBig::ONE {
-            noisy
-        } else {
-            round(&(noisy.exact() / &divisor), below(width, PLACES))
-        })
+        Ok(if divisor == RBig::ONE { noisy } else { round(&(noisy.exact() / &divisor), below(width, PLACES)) })
     });
-    Ok(Released {
-        components: components.collect::<Result<_, MechanismError>>()?,
-    })
+    Ok(Released { components: components.collect::<Result<_, MechanismError>>()? })
 }
 
 type Parts = (Vec<RBig>, RBig, Option<i32>);
 
 /// The exact numerator, its divisor, and the grid that the numerator is on.
-fn numerator(
-    value: &Expr,
-    table: TableId,
-    measured: &Measured,
-    scope: &Scope,
-) -> Result<Parts, MechanismError> {
-    let mut evaluator = Evaluator {
-        table,
-        measured,
-        scope,
-        next: measured.totals.iter(),
-    };
+fn numerator(value: &Expr, table: TableId, measured: &Measured, scope: &Scope) -> Result<Parts, MechanismError> {
+    let mut evaluator = Evaluator { table, measured, scope, next: measured.totals.iter() };
     let whole = RBig::ONE;
     match split(value) {
         Some((numerator, None)) => {

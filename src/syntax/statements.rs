@@ -1,12 +1,12 @@
 //! Pieces of a text into statements of the tree, each parsed alone.
 
+use super::MAX_COMPLAINTS;
 use super::ast::{Expr, Item, ItemKind};
 use super::errors;
 use super::from_pest::{Builder, Read};
 use super::grammar::{self, Rule};
 use super::split::{self, Body, Piece, Word};
 use super::tokens::Token;
-use super::MAX_COMPLAINTS;
 use crate::source::{Diagnostic, Diagnostics, FileId, Span};
 
 /// Where a statement stands: not every statement may stand everywhere.
@@ -28,18 +28,12 @@ pub(super) struct Reader<'t> {
 
 impl<'t> Reader<'t> {
     pub(super) fn new(file: FileId, text: &'t str, words: &'t [Word]) -> Self {
-        Reader {
-            file,
-            text,
-            words,
-            complaints: vec![],
-        }
+        Reader { file, text, words, complaints: vec![] }
     }
 
     /// The complaints in the order of the text.
     pub(super) fn finish(mut self) -> Diagnostics {
-        self.complaints
-            .sort_by_key(|c| c.labels.first().map_or(0, |label| label.span.start));
+        self.complaints.sort_by_key(|c| c.labels.first().map_or(0, |label| label.span.start));
         // A habit of another language is one mistake, however often it shows.
         let mut separators = 0;
         self.complaints.retain(|c| {
@@ -59,10 +53,7 @@ impl<'t> Reader<'t> {
 
     /// The statements that could be read.
     pub(super) fn items(&mut self, pieces: &[Piece], place: Place) -> Vec<Item> {
-        pieces
-            .iter()
-            .filter_map(|piece| self.item(piece, place))
-            .collect()
+        pieces.iter().filter_map(|piece| self.item(piece, place)).collect()
     }
 
     fn item(&mut self, piece: &Piece, place: Place) -> Option<Item> {
@@ -115,11 +106,7 @@ impl<'t> Reader<'t> {
     }
 
     /// Parses the head of a piece with pest and builds with `build` from its only pair.
-    fn read<T>(
-        &mut self,
-        piece: &Piece,
-        build: impl Fn(&mut Builder<'_>, pest::iterators::Pair<'_, Rule>) -> Read<T>,
-    ) -> Read<T> {
+    fn read<T>(&mut self, piece: &Piece, build: impl Fn(&mut Builder<'_>, pest::iterators::Pair<'_, Rule>) -> Read<T>) -> Read<T> {
         let (file, text, words) = (self.file, self.text, self.words);
         let range = piece.head.clone();
         let own = words.get(range.clone()).unwrap_or(&[]);
@@ -131,13 +118,7 @@ impl<'t> Reader<'t> {
             return Err(complaint);
         }
         let base = first.start;
-        let mut builder = Builder {
-            file,
-            text,
-            words: own,
-            base,
-            depth: 0,
-        };
+        let mut builder = Builder { file, text, words: own, base, depth: 0 };
         let parse = |end: usize| grammar::read(Rule::piece, text.get(base..end).unwrap_or(""));
         let bug = || errors::bug(Span::new(file, base, last.end));
         let error = match parse(last.end) {
@@ -179,18 +160,10 @@ impl<'t> Reader<'t> {
     }
 
     /// Puts the blocks into the statement they belong to.
-    fn join(
-        &self,
-        mut head: Item,
-        inner: Vec<Item>,
-        other: Option<Vec<Item>>,
-        last: &Body,
-    ) -> Item {
+    fn join(&self, mut head: Item, inner: Vec<Item>, other: Option<Vec<Item>>, last: &Body) -> Item {
         match &mut head.kind {
             ItemKind::Each { body, .. } => *body = inner,
-            ItemKind::When {
-                then, otherwise, ..
-            } => {
+            ItemKind::When { then, otherwise, .. } => {
                 *then = inner;
                 *otherwise = other;
             }
@@ -202,9 +175,7 @@ impl<'t> Reader<'t> {
 
     fn closing(&self, body: &Body) -> Span {
         let word = self.words.get(body.close.unwrap_or(body.open));
-        word.map_or(Span::default(), |(_, range)| {
-            Span::new(self.file, range.start, range.end)
-        })
+        word.map_or(Span::default(), |(_, range)| Span::new(self.file, range.start, range.end))
     }
 
     /// `model m(..) { .. return e }`: its block is part of it, and ends with the one `return`.
@@ -245,14 +216,6 @@ impl<'t> Reader<'t> {
             inner.extend(self.item(piece, Place::Model));
         }
         let (name, formals, span) = head?;
-        Some(Item {
-            kind: ItemKind::Model {
-                name,
-                formals,
-                body: inner,
-                result: returned?,
-            },
-            span: span.to(self.closing(body)),
-        })
+        Some(Item { kind: ItemKind::Model { name, formals, body: inner, result: returned? }, span: span.to(self.closing(body)) })
     }
 }

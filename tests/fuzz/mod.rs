@@ -43,13 +43,7 @@ struct Scope {
 /// A program from a seed: tables, parameters, observations, releases, outputs, groups, branches, functions, models.
 /// It always parses; names mostly resolve and types mostly fit, but not always.
 pub fn generate_program(seed: u64) -> String {
-    let mut scope = Scope {
-        dice: Dice::new(seed),
-        columns: vec![],
-        params: vec![],
-        public: vec![],
-        next: 0,
-    };
+    let mut scope = Scope { dice: Dice::new(seed), columns: vec![], params: vec![], public: vec![], next: 0 };
     let mut lines: Vec<String> = vec![];
     if scope.dice.once_in(4) {
         lines.push(format!("use std.{}", scope.dice.pick(&["rates", "regression", "nn", "predict"])));
@@ -113,11 +107,7 @@ pub fn generate_program(seed: u64) -> String {
 impl Scope {
     fn fresh(&mut self, stem: &str) -> String {
         self.next += 1;
-        if self.dice.once_in(12) {
-            format!("μ{}", self.next)
-        } else {
-            format!("{stem}{}", self.next)
-        }
+        if self.dice.once_in(12) { format!("μ{}", self.next) } else { format!("{stem}{}", self.next) }
     }
 
     fn number(&mut self) -> String {
@@ -204,10 +194,7 @@ impl Scope {
     }
 
     fn model(&mut self) -> String {
-        format!(
-            "model m(y, a: real) {{\n  param p ~ beta(a, {})\n  observe y ~ bernoulli(p)\n  return p\n}}",
-            self.positive()
-        )
+        format!("model m(y, a: real) {{\n  param p ~ beta(a, {})\n  observe y ~ bernoulli(p)\n  return p\n}}", self.positive())
     }
 
     fn column(&mut self) -> String {
@@ -319,12 +306,94 @@ impl Scope {
 
 /// Pieces that a mutation throws in: keywords, brackets, operators and what breaks naive lexers.
 const SCRAPS: &[&str] = &[
-    "use ", "budget ", "private ", "public ", "param ", "let ", "observe ", "release ", "output ", "expect ", "fn ",
-    "model ", "return ", "each ", " of ", "when ", " else ", " if ", " then ", " by ", " max ", " using ",
-    " assuming ", "convergence", " from ", " spend ", " in ", " and ", " or ", " not ", "true", "false", "category",
-    "(", ")", "[", "]", "{", "}", ",", ":", "~", "=", "==", "<", "<=", "..", ".", "->", "%", "?", "+", "-", "*", "/",
-    "^", ";", "\"", "#", "//", "\n", "\r", "\t", " ", "0", "1e400", "1e", "1.", ".5", "1..2", "x", "μ", "漢", "\u{0}",
-    "\u{202e}", "\u{feff}", "\u{a0}", "'", "&&", "|", "!", "$", "@", "\\", "inf", "nan", "draw(p)", "beta(1, 1)",
+    "use ",
+    "budget ",
+    "private ",
+    "public ",
+    "param ",
+    "let ",
+    "observe ",
+    "release ",
+    "output ",
+    "expect ",
+    "fn ",
+    "model ",
+    "return ",
+    "each ",
+    " of ",
+    "when ",
+    " else ",
+    " if ",
+    " then ",
+    " by ",
+    " max ",
+    " using ",
+    " assuming ",
+    "convergence",
+    " from ",
+    " spend ",
+    " in ",
+    " and ",
+    " or ",
+    " not ",
+    "true",
+    "false",
+    "category",
+    "(",
+    ")",
+    "[",
+    "]",
+    "{",
+    "}",
+    ",",
+    ":",
+    "~",
+    "=",
+    "==",
+    "<",
+    "<=",
+    "..",
+    ".",
+    "->",
+    "%",
+    "?",
+    "+",
+    "-",
+    "*",
+    "/",
+    "^",
+    ";",
+    "\"",
+    "#",
+    "//",
+    "\n",
+    "\r",
+    "\t",
+    " ",
+    "0",
+    "1e400",
+    "1e",
+    "1.",
+    ".5",
+    "1..2",
+    "x",
+    "μ",
+    "漢",
+    "\u{0}",
+    "\u{202e}",
+    "\u{feff}",
+    "\u{a0}",
+    "'",
+    "&&",
+    "|",
+    "!",
+    "$",
+    "@",
+    "\\",
+    "inf",
+    "nan",
+    "draw(p)",
+    "beta(1, 1)",
 ];
 
 /// `text` with a few words inserted, removed, doubled or swapped.

@@ -13,10 +13,7 @@ use crate::mechanism::bits::BitSource;
 use crate::mechanism::real::{Enclosure, Fast, Param, Real, Wide};
 
 /// As `real::decide`, but takes digits one by one: a decision uses no more bits than it needs.
-pub fn decide_by_bits<R: Real, B: BitSource>(
-    real: &mut R,
-    bits: &mut B,
-) -> Result<R::Answer, MechanismError> {
+pub fn decide_by_bits<R: Real, B: BitSource>(real: &mut R, bits: &mut B) -> Result<R::Answer, MechanismError> {
     for p in 1..=64 {
         real.refine(p, bits)?;
         if let Some(answer) = real.decide::<Fast>(p) {
@@ -64,11 +61,7 @@ enum Chance {
 }
 
 fn positive(x: &RBig) -> Result<(), MechanismError> {
-    if *x > RBig::ZERO {
-        Ok(())
-    } else {
-        Err(MechanismError::Parameter)
-    }
+    if *x > RBig::ZERO { Ok(()) } else { Err(MechanismError::Parameter) }
 }
 
 /// Is a uniform below a chance?
@@ -106,11 +99,7 @@ pub fn bernoulli<B: BitSource>(p: RBig, bits: &mut B) -> Result<bool, MechanismE
     if p <= RBig::ZERO || p >= RBig::ONE {
         return Ok(p >= RBig::ONE);
     }
-    let mut coin = Below {
-        uniform: Uniform::new(),
-        x: Param::new(p),
-        chance: Chance::Itself,
-    };
+    let mut coin = Below { uniform: Uniform::new(), x: Param::new(p), chance: Chance::Itself };
     // The one tie of a dyadic chance (all further digits zero, or one) has probability 0; the left end decides it.
     if let Some(places) = dyadic_places(coin.x.exact()) {
         coin.uniform.refine(places, bits)?;
@@ -128,19 +117,11 @@ fn dyadic_places(x: &RBig) -> Option<usize> {
 }
 
 /// True with probability exp(-x), `x >= 0`, using the digits that `uniform` already has.
-pub fn bernoulli_exp<B: BitSource>(
-    x: RBig,
-    uniform: Uniform,
-    bits: &mut B,
-) -> Result<bool, MechanismError> {
+pub fn bernoulli_exp<B: BitSource>(x: RBig, uniform: Uniform, bits: &mut B) -> Result<bool, MechanismError> {
     if x <= RBig::ZERO {
         return Ok(true);
     }
-    let mut coin = Below {
-        uniform,
-        x: Param::new(x),
-        chance: Chance::Exp,
-    };
+    let mut coin = Below { uniform, x: Param::new(x), chance: Chance::Exp };
     decide_by_bits(&mut coin, bits)
 }
 
@@ -174,22 +155,14 @@ impl Real for Floor {
 /// `P(k) ~ exp(-k / scale)` on k >= 0; `scale > 0`.
 pub fn geometric<B: BitSource>(scale: &Param, bits: &mut B) -> Result<i128, MechanismError> {
     positive(scale.exact())?;
-    let mut floor = Floor {
-        uniform: Uniform::new(),
-        scale: scale.clone(),
-        half: Param::new(RBig::from_parts(1.into(), UBig::from(2u8))),
-    };
+    let mut floor = Floor { uniform: Uniform::new(), scale: scale.clone(), half: Param::new(RBig::from_parts(1.into(), UBig::from(2u8))) };
     decide_by_bits(&mut floor, bits)
 }
 
 /// `P(k) ~ exp(-|k| / scale)` on the integers: zero by a coin, else a sign and one more than a geometric number.
 pub fn discrete_laplace<B: BitSource>(scale: &Param, bits: &mut B) -> Result<i128, MechanismError> {
     positive(scale.exact())?;
-    let mut zero = Below {
-        uniform: Uniform::new(),
-        x: Param::new(RBig::ONE / scale.exact()),
-        chance: Chance::HalfTanh,
-    };
+    let mut zero = Below { uniform: Uniform::new(), x: Param::new(RBig::ONE / scale.exact()), chance: Chance::HalfTanh };
     if decide_by_bits(&mut zero, bits)? {
         return Ok(0);
     }
@@ -262,17 +235,9 @@ impl Real for Choice {
 }
 
 /// The finite exponential mechanism: index i with probability proportional to exp(exponents\[i\]).
-pub fn exponential_choice<B: BitSource>(
-    exponents: &[RBig],
-    bits: &mut B,
-) -> Result<usize, MechanismError> {
-    let largest = exponents
-        .iter()
-        .max_by(|a, b| a.partial_cmp(b).unwrap_or(Ordering::Equal));
+pub fn exponential_choice<B: BitSource>(exponents: &[RBig], bits: &mut B) -> Result<usize, MechanismError> {
+    let largest = exponents.iter().max_by(|a, b| a.partial_cmp(b).unwrap_or(Ordering::Equal));
     let largest = largest.ok_or(MechanismError::Parameter)?;
-    let mut choice = Choice {
-        uniform: Uniform::new(),
-        exponents: exponents.iter().map(|x| Param::new(x - largest)).collect(),
-    };
+    let mut choice = Choice { uniform: Uniform::new(), exponents: exponents.iter().map(|x| Param::new(x - largest)).collect() };
     decide_by_bits(&mut choice, bits)
 }

@@ -27,18 +27,8 @@ impl Real for Univariate<'_> {
 }
 
 /// Normal(mean, variance) rounded to multiples of `2^exponent`; `variance >= 0`.
-pub fn normal<B: BitSource>(
-    mean: &Param,
-    variance: &Param,
-    exponent: i32,
-    bits: &mut B,
-) -> Result<i128, MechanismError> {
-    let mut draw = Univariate {
-        mean,
-        variance,
-        z: Normal::draw(bits)?,
-        exponent,
-    };
+pub fn normal<B: BitSource>(mean: &Param, variance: &Param, exponent: i32, bits: &mut B) -> Result<i128, MechanismError> {
+    let mut draw = Univariate { mean, variance, z: Normal::draw(bits)?, exponent };
     decide(&mut draw, bits)
 }
 
@@ -157,10 +147,7 @@ impl Real for Joint<'_> {
         let mut y = forward(&l, &b, d)?;
         let z: Vec<E> = self.z.iter().map(|z| z.enclose(p)).collect();
         add_all(&mut y, &z);
-        backward(&l, &y, d)?
-            .iter()
-            .map(|x| x.nearest(self.law.exponent))
-            .collect()
+        backward(&l, &y, d)?.iter().map(|x| x.nearest(self.law.exponent)).collect()
     }
 
     fn refine<B: BitSource>(&mut self, p: usize, bits: &mut B) -> Result<(), MechanismError> {
@@ -169,15 +156,7 @@ impl Real for Joint<'_> {
 }
 
 /// A multivariate normal vector, each component rounded to multiples of the law's grid.
-pub fn multivariate<B: BitSource>(
-    law: &Multivariate,
-    bits: &mut B,
-) -> Result<Vec<i128>, MechanismError> {
-    let mut joint = Joint {
-        law,
-        z: (0..law.dim)
-            .map(|_| Normal::draw(bits))
-            .collect::<Result<_, _>>()?,
-    };
+pub fn multivariate<B: BitSource>(law: &Multivariate, bits: &mut B) -> Result<Vec<i128>, MechanismError> {
+    let mut joint = Joint { law, z: (0..law.dim).map(|_| Normal::draw(bits)).collect::<Result<_, _>>()? };
     decide(&mut joint, bits)
 }

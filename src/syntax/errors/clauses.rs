@@ -15,15 +15,11 @@ pub(super) fn use_(scene: &Scene<'_>) -> Option<Diagnostic> {
         .map(|i| scene.word(i))
         .collect();
     Some(match scene.found() {
-        None => complaint
-            .label(scene.here(), "which module?")
-            .help("use std.rates"),
-        Some(Token::Text) => complaint
-            .label(scene.here(), "a module is not quoted")
-            .help(format!("use {}", scene.word(scene.at).trim_matches('"'))),
-        Some(Token::Divide) => complaint
-            .label(scene.here(), "folders are separated by `.`")
-            .help(format!("use {}", module.join("."))),
+        None => complaint.label(scene.here(), "which module?").help("use std.rates"),
+        Some(Token::Text) => {
+            complaint.label(scene.here(), "a module is not quoted").help(format!("use {}", scene.word(scene.at).trim_matches('"')))
+        }
+        Some(Token::Divide) => complaint.label(scene.here(), "folders are separated by `.`").help(format!("use {}", module.join("."))),
         _ => complaint
             .label(scene.here(), "a module is names separated by `.`")
             .cause("a module has one name and cannot be renamed")
@@ -45,11 +41,7 @@ pub(super) fn budget(scene: &Scene<'_>) -> Option<Diagnostic> {
         Some(number) if scene.at == 1 => format!("budget eps({})", scene.word(number)),
         _ => "budget eps(1)      budget zcdp(0.1)      budget dp(eps = 1, delta = 1e-6)      budget rdp(order = 8, eps = 0.5)".to_owned(),
     };
-    let label = if known {
-        format!("`{kind}` needs its value in parentheses")
-    } else {
-        "a kind of guarantee and its value".to_owned()
-    };
+    let label = if known { format!("`{kind}` needs its value in parentheses") } else { "a kind of guarantee and its value".to_owned() };
     Some(complaint.label(scene.here(), label).help(help))
 }
 
@@ -57,9 +49,7 @@ pub(super) fn budget(scene: &Scene<'_>) -> Option<Diagnostic> {
 pub(super) fn param(scene: &Scene<'_>) -> Option<Diagnostic> {
     if scene.at == 1 {
         return Some(
-            new("E0009", "expected a name after `param`")
-                .label(scene.here(), "what is the parameter called?")
-                .help("param p ~ beta(1, 1)"),
+            new("E0009", "expected a name after `param`").label(scene.here(), "what is the parameter called?").help("param p ~ beta(1, 1)"),
         );
     }
     let name = scene.word(1);
@@ -125,10 +115,7 @@ pub(super) fn observe(scene: &Scene<'_>) -> Option<Diagnostic> {
             }
             (Some(Token::Assign), _) => complaint
                 .label(scene.here(), "a likelihood is written with `~`")
-                .help(format!(
-                    "observe {column} ~ {}",
-                    scene.rest(scene.at + 1).unwrap_or("bernoulli(p)")
-                )),
+                .help(format!("observe {column} ~ {}", scene.rest(scene.at + 1).unwrap_or("bernoulli(p)"))),
             _ => complaint
                 .label(scene.here(), format!("`{column}` has no distribution yet"))
                 .help(format!("observe {column} ~ bernoulli(p)")),
@@ -142,38 +129,24 @@ pub(super) fn observe(scene: &Scene<'_>) -> Option<Diagnostic> {
 }
 
 /// What follows `~` is not one call.
-fn distribution(
-    scene: &Scene<'_>,
-    tilde: usize,
-    complaint: Diagnostic,
-    usual: &str,
-) -> Diagnostic {
+fn distribution(scene: &Scene<'_>, tilde: usize, complaint: Diagnostic, usual: &str) -> Diagnostic {
     let head = one_line(scene.words(0..tilde)).unwrap_or("...");
     let family = scene.word(tilde + 1);
     if scene.is(tilde + 1, Token::Name) && !scene.is(tilde + 2, Token::OpenParen) {
         return complaint
-            .label(
-                scene.span(tilde + 1),
-                format!("`{family}` needs its arguments in parentheses"),
-            )
+            .label(scene.span(tilde + 1), format!("`{family}` needs its arguments in parentheses"))
             .help(format!("{head} ~ {family}(...)"));
     }
     if scene.at == tilde + 1 {
-        return complaint
-            .label(scene.here(), "expected a distribution")
-            .help(format!("{head} ~ {usual}"));
+        return complaint.label(scene.here(), "expected a distribution").help(format!("{head} ~ {usual}"));
     }
     let call = one_line(scene.words(tilde + 1..scene.at)).unwrap_or("...");
     if scene.found() == Some(Token::In) && scene.keyword() == Token::Param {
         let name = scene.word(1);
         let domain = scene.rest(scene.at).unwrap_or("in [0, 1]");
-        return complaint
-            .label(scene.here(), "bounds belong to the name")
-            .help(format!("param {name}: real {domain} ~ {call}"));
+        return complaint.label(scene.here(), "bounds belong to the name").help(format!("param {name}: real {domain} ~ {call}"));
     }
-    complaint
-        .label(scene.here(), format!("nothing may follow `{call}`"))
-        .help(format!("{head} ~ {call}"))
+    complaint.label(scene.here(), format!("nothing may follow `{call}`")).help(format!("{head} ~ {call}"))
 }
 
 /// let y = .., output y = ..
@@ -191,7 +164,9 @@ pub(super) fn binding(scene: &Scene<'_>) -> Option<Diagnostic> {
         return None;
     }
     let walrus = scene.is(2, Token::Colon) && scene.is(3, Token::Assign);
-    if scene.is(2, Token::Colon) && scene.at > 2 && !walrus
+    if scene.is(2, Token::Colon)
+        && scene.at > 2
+        && !walrus
         && let Some(complaint) = types::type_(scene)
     {
         return Some(complaint);
@@ -201,37 +176,20 @@ pub(super) fn binding(scene: &Scene<'_>) -> Option<Diagnostic> {
     Some(match scene.found() {
         _ if walrus => complaint
             .label(scene.spans(2..4), "a value is given with `=`")
-            .help(format!(
-                "{keyword} {name} = {}",
-                scene.rest(4).unwrap_or("...")
-            )),
+            .help(format!("{keyword} {name} = {}", scene.rest(4).unwrap_or("..."))),
         Some(Token::Tilde) => complaint
             .label(scene.here(), "`~` is for parameters and observations")
-            .help(format!(
-                "param {name} {}",
-                scene.rest(scene.at).unwrap_or("~ ...")
-            )),
+            .help(format!("param {name} {}", scene.rest(scene.at).unwrap_or("~ ..."))),
         Some(Token::Comparison) => complaint
             .label(scene.here(), "a value is given with `=`")
-            .help(format!(
-                "{keyword} {name} = {}",
-                scene.rest(scene.at + 1 + minus).unwrap_or("...")
-            )),
-        Some(Token::Colon) => complaint
-            .label(scene.here(), "an output has no type of its own")
-            .help(format!("{keyword} {name} = ...")),
+            .help(format!("{keyword} {name} = {}", scene.rest(scene.at + 1 + minus).unwrap_or("..."))),
+        Some(Token::Colon) => complaint.label(scene.here(), "an output has no type of its own").help(format!("{keyword} {name} = ...")),
         Some(Token::OpenParen) if keyword == "let" => complaint
             .label(scene.here(), "a function is written with `fn`")
-            .help(format!(
-                "fn {name}{}",
-                scene.rest(scene.at).unwrap_or("(x) = ...")
-            )),
+            .help(format!("fn {name}{}", scene.rest(scene.at).unwrap_or("(x) = ..."))),
         _ => complaint
             .label(scene.here(), format!("`{name}` has no value yet"))
-            .help(format!(
-                "{keyword} {name} = {}",
-                scene.rest(scene.at).unwrap_or("...")
-            )),
+            .help(format!("{keyword} {name} = {}", scene.rest(scene.at).unwrap_or("..."))),
     })
 }
 
@@ -271,18 +229,12 @@ pub(super) fn release(scene: &Scene<'_>) -> Option<Diagnostic> {
         });
     }
     let query = scene.word(3);
-    let end = (3..scene.len())
-        .find(|i| matches!(scene.token(*i), Some(Token::Using | Token::Spend)))
-        .unwrap_or(scene.len());
+    let end = (3..scene.len()).find(|i| matches!(scene.token(*i), Some(Token::Using | Token::Spend))).unwrap_or(scene.len());
     let whole = one_line(scene.words(3..end)).unwrap_or("...");
     let complaint = new("E0012", "a release is one query");
     let tail = scene.rest(end).map_or(String::new(), |t| format!(" {t}"));
     if end == 3 {
-        return Some(
-            complaint
-                .label(scene.here(), "expected a query")
-                .help(format!("release {name} = draw(p)")),
-        );
+        return Some(complaint.label(scene.here(), "expected a query").help(format!("release {name} = draw(p)")));
     }
     if end == 4 && scene.is(3, Token::Name) {
         return Some(
@@ -312,8 +264,7 @@ pub(super) fn release(scene: &Scene<'_>) -> Option<Diagnostic> {
 
 /// The first call among some words.
 fn call_in<'a>(scene: &Scene<'a>, start: usize, end: usize) -> Option<&'a str> {
-    let name =
-        (start..end).find(|i| scene.is(*i, Token::Name) && scene.is(i + 1, Token::OpenParen))?;
+    let name = (start..end).find(|i| scene.is(*i, Token::Name) && scene.is(i + 1, Token::OpenParen))?;
     let mut depth = 0usize;
     for at in name + 1..end {
         match scene.token(at) {
@@ -357,9 +308,7 @@ fn spending(scene: &Scene<'_>, spend: usize, name: &str) -> Diagnostic {
     if scene.found() == Some(Token::Using) {
         let said = one_line(scene.words(spend..scene.at)).unwrap_or("spend 20%");
         let using = scene.rest(scene.at).unwrap_or("using diffuse");
-        return new("E0013", "`using` stands before `spend`")
-            .label(scene.here(), "too late")
-            .help(format!("{head} {using} {said}"));
+        return new("E0013", "`using` stands before `spend`").label(scene.here(), "too late").help(format!("{head} {using} {said}"));
     }
     if scene.at <= spend + 2 {
         return new("E0013", "expected a share or a cost after `spend`")
@@ -373,10 +322,7 @@ fn spending(scene: &Scene<'_>, spend: usize, name: &str) -> Diagnostic {
 
 /// each region of survey { .. }
 pub(super) fn each(scene: &Scene<'_>) -> Option<Diagnostic> {
-    let names: Vec<&str> = (1..scene.len())
-        .filter(|i| scene.is(*i, Token::Name))
-        .map(|i| scene.word(i))
-        .collect();
+    let names: Vec<&str> = (1..scene.len()).filter(|i| scene.is(*i, Token::Name)).map(|i| scene.word(i)).collect();
     let help = match names.as_slice() {
         [table, key] if scene.is(2, Token::Dot) => format!("each {key} of {table} {{ ... }}"),
         [key, table, ..] => format!("each {key} of {table} {{ ... }}"),
@@ -384,18 +330,10 @@ pub(super) fn each(scene: &Scene<'_>) -> Option<Diagnostic> {
         [] => "each region of survey { ... }".to_owned(),
     };
     Some(match scene.at {
-        1 => new("E0015", "expected a column after `each`")
-            .label(scene.here(), "a category whose levels make the groups")
-            .help(help),
-        2 => new("E0015", format!("expected `of` after `each {}`", scene.word(1)))
-            .label(scene.here(), "of which table?")
-            .help(help),
-        3 => new("E0015", "expected a table after `of`")
-            .label(scene.here(), "which table?")
-            .help(help),
-        _ => new("E0015", "expected `{` and a block of statements")
-            .label(scene.here(), "the block starts here")
-            .help(help),
+        1 => new("E0015", "expected a column after `each`").label(scene.here(), "a category whose levels make the groups").help(help),
+        2 => new("E0015", format!("expected `of` after `each {}`", scene.word(1))).label(scene.here(), "of which table?").help(help),
+        3 => new("E0015", "expected a table after `of`").label(scene.here(), "which table?").help(help),
+        _ => new("E0015", "expected `{` and a block of statements").label(scene.here(), "the block starts here").help(help),
     })
 }
 
@@ -435,13 +373,8 @@ pub(super) fn function(scene: &Scene<'_>) -> Option<Diagnostic> {
     }
     let head = one_line(scene.words(0..scene.at)).unwrap_or("fn f(x)");
     let complaint = match keyword {
-        "fn" => new("E0017", format!("expected `=` and one expression after `{head}`"))
-            .cause("a function is a single expression"),
+        "fn" => new("E0017", format!("expected `=` and one expression after `{head}`")).cause("a function is a single expression"),
         _ => new("E0017", format!("expected `{{` after `{head}`")),
     };
-    Some(
-        complaint
-            .label(scene.here(), "the body starts here")
-            .help(format!("{head} {tail}")),
-    )
+    Some(complaint.label(scene.here(), "the body starts here").help(format!("{head} {tail}")))
 }

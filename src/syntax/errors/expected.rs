@@ -60,7 +60,5 @@ pub(super) fn generic(scene: &Scene<'_>) -> Diagnostic {
     } else {
         format!("unexpected `{found}` in this `{}` statement", scene.word(0))
     };
-    new("E0001", headline)
-        .label(scene.here(), expected)
-        .help(format!("dpm explain {}", scene.word(0)))
+    new("E0001", headline).label(scene.here(), expected).help(format!("dpm explain {}", scene.word(0)))
 }

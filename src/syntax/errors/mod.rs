@@ -33,14 +33,7 @@ pub(super) fn stop(words: &[Word], own: &Range<usize>, base: usize, error: &Erro
 }
 
 /// Why pest stopped in the words `own`, which start at byte `base`.
-pub(super) fn explain(
-    file: FileId,
-    text: &str,
-    words: &[Word],
-    own: Range<usize>,
-    base: usize,
-    error: &Error<Rule>,
-) -> Complaint {
+pub(super) fn explain(file: FileId, text: &str, words: &[Word], own: Range<usize>, base: usize, error: &Error<Rule>) -> Complaint {
     let at = stop(words, &own, base, error);
     let ErrorVariant::ParsingError { positives, .. } = &error.variant else {
         // Pest's own limits: the stack or the number of calls.
@@ -60,11 +53,5 @@ pub(super) fn explain(
         Token::Fn | Token::Model => clauses::function(&scene),
         _ => None,
     };
-    Box::new(
-        scene
-            .keyword_as_name()
-            .or(statement)
-            .or_else(|| values::value(&scene))
-            .unwrap_or_else(|| expected::generic(&scene)),
-    )
+    Box::new(scene.keyword_as_name().or(statement).or_else(|| values::value(&scene)).unwrap_or_else(|| expected::generic(&scene)))
 }
