@@ -86,7 +86,7 @@ pub fn no_way(scene: &Scene, offer: Offer, mechanism: Option<&'static str>) -> D
 
 /// E0302: the rows have a conjugate prior and this is not it.
 fn not_conjugate(scene: &Scene, offer: &Offer, mechanism: Option<&str>) -> Option<Diagnostic> {
-    let model = scene.model.as_ref()?;
+    let model = scene.model.as_deref()?;
     let observation = model.private.first()?;
     let family = observation.likelihood.family;
     let wanted = conjugate_prior(family)?;

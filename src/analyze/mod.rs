@@ -54,7 +54,7 @@ pub fn analyze_all(program: &Program, public: &dyn PublicData, sources: &SourceM
 
 fn analyze_with(program: &Program, public: &dyn PublicData, sources: &SourceMap, all: bool) -> (Analysis, Diagnostics) {
     let bound = public::bind(program, public);
-    let program = &bound;
+    let program = bound.as_ref();
     let (analysis, mut diagnostics) = match judged(program, public, sources, all) {
         Ok(found) => found,
         Err(diagnostic) => (nothing(program), vec![*diagnostic]),
@@ -84,7 +84,7 @@ pub fn holes(analysis: &Analysis) -> Diagnostics {
 fn judged(program: &Program, public: &dyn PublicData, sources: &SourceMap, all: bool) -> Result<(Analysis, Diagnostics), Box<Diagnostic>> {
     let sites = sites(program);
     let pass = |shrink: f64| -> Result<(Analysis, Diagnostics), Box<Diagnostic>> {
-        let allotments = spend::allot(program, shrink).map_err(Box::new)?;
+        let allotments = spend::allot(program, shrink)?;
         Ok(one_pass(program, public, sources, &sites, &allotments, all))
     };
     let (analysis, diagnostics) = pass(1.0)?;

@@ -1,5 +1,6 @@
 //! Draws from a posterior: direct, diffuse and concentrated, for every rule that matches the model.
 
+use std::borrow::Cow;
 use std::rc::Rc;
 
 use super::parallel::View;
@@ -37,13 +38,14 @@ pub struct Draw {
 }
 
 /// The model as it stands in its group: group sizes are not in the header, but a replaced row is in its group.
-pub fn grouped(model: &Model, site: &Site) -> Model {
-    let mut model = model.clone();
-    if site.grouped() {
-        let at_least = u64::from(model.records.relation == Relation::ReplaceOne);
-        model.records.rows = RowCount { at_least, exactly: None };
+pub fn grouped<'a>(model: &'a Model, site: &Site) -> Cow<'a, Model> {
+    if !site.grouped() {
+        return Cow::Borrowed(model);
     }
-    model
+    let mut model = model.clone();
+    let at_least = u64::from(model.records.relation == Relation::ReplaceOne);
+    model.records.rows = RowCount { at_least, exactly: None };
+    Cow::Owned(model)
 }
 
 /// The number of rows that predictions assume: n, its lower bound, or 100 where nothing is known.

@@ -1,5 +1,7 @@
 //! All that is known when one release is judged: the program, the place, the allotment, the public rows.
 
+use std::borrow::Cow;
+
 use super::arguments::Arguments;
 use super::public::PublicData;
 use super::site::Site;
@@ -15,7 +17,7 @@ pub struct Scene<'a> {
     pub site: &'a Site<'a>,
     pub allotment: Option<&'a BudgetKind>,
     /// The model as it stands in its group, for a draw.
-    pub model: Option<Model>,
+    pub model: Option<Cow<'a, Model>>,
 }
 
 impl<'a> Scene<'a> {

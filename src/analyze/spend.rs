@@ -18,7 +18,7 @@ pub type Allotments = BTreeMap<ReleaseId, BudgetKind>;
 ///
 /// # Errors
 /// E0402 over 100 %; E0403 a `spend` of a kind that cannot be counted; E0405 a share without a budget.
-pub fn allot(program: &Program, shrink: f64) -> Result<Allotments, Diagnostic> {
+pub fn allot(program: &Program, shrink: f64) -> Result<Allotments, Box<Diagnostic>> {
     let mut given = Allotments::new();
     let Some(budget) = &program.budget else {
         return without_budget(&program.steps, &mut given).map(|()| given);
@@ -28,7 +28,7 @@ pub fn allot(program: &Program, shrink: f64) -> Result<Allotments, Diagnostic> {
     let need = need(&program.steps, &explicit);
     // Slack for the sums of written percentages; the total is judged on its curves anyway.
     if need.fixed > 1.0 + 1e-9 || (need.open > 0 && need.fixed > 1.0 - 1e-9) {
-        return Err(over(program, budget.span, &budget.kind, &explicit));
+        return Err(Box::new(over(program, budget.span, &budget.kind, &explicit)));
     }
     divide(&program.steps, 1.0, &budget.kind, &explicit, shrink, &mut given);
     Ok(given)
@@ -96,7 +96,7 @@ fn divide(steps: &[Step], total: f64, budget: &BudgetKind, explicit: &Fractions,
     }
 }
 
-fn explicit_fractions(steps: &[Step], budget: &BudgetKind, found: &mut Fractions) -> Result<(), Diagnostic> {
+fn explicit_fractions(steps: &[Step], budget: &BudgetKind, found: &mut Fractions) -> Result<(), Box<Diagnostic>> {
     for release in releases(steps) {
         let Some(spend) = &release.spend else { continue };
         let part = match &spend.kind {
@@ -114,7 +114,7 @@ fn explicit_fractions(steps: &[Step], budget: &BudgetKind, found: &mut Fractions
     Ok(())
 }
 
-fn without_budget(steps: &[Step], given: &mut Allotments) -> Result<(), Diagnostic> {
+fn without_budget(steps: &[Step], given: &mut Allotments) -> Result<(), Box<Diagnostic>> {
     for release in releases(steps) {
         match release.spend.as_ref().map(|s| (&s.kind, s.span)) {
             Some((SpendKind::Cost(kind), _)) => {
@@ -122,10 +122,12 @@ fn without_budget(steps: &[Step], given: &mut Allotments) -> Result<(), Diagnost
             }
             Some((SpendKind::Share(p), span)) => {
                 let percent = number(100.0 * p);
-                return Err(Diagnostic::new("E0405", format!("`spend {percent}%` of what? the program has no budget"))
-                    .label(span, "a share of the budget")
-                    .help("add a line such as:    budget dp(eps = 1, delta = 1e-6)")
-                    .help("or spend an absolute cost:    spend zcdp(0.01)"));
+                return Err(Box::new(
+                    Diagnostic::new("E0405", format!("`spend {percent}%` of what? the program has no budget"))
+                        .label(span, "a share of the budget")
+                        .help("add a line such as:    budget dp(eps = 1, delta = 1e-6)")
+                        .help("or spend an absolute cost:    spend zcdp(0.01)"),
+                ));
             }
             None => {}
         }

@@ -87,3 +87,9 @@ pub fn program(budget: Option<BudgetKind>, steps: Vec<Step>) -> Program {
         steps,
     }
 }
+
+/// `got` is `want` up to rounding up.
+#[track_caller]
+pub fn assert_up(got: f64, want: f64) {
+    assert!(got >= want && got <= want * (1.0 + 1e-12), "{got}, not {want}");
+}
