@@ -6,7 +6,7 @@ use crate::model::print::{normal_form, number};
 use crate::model::{Program, Range, Relation, Step, Table, Type};
 use crate::privacy::Claim;
 use crate::privacy::certificate::{
-    BudgetFacts, Certificate, ColumnFacts, PremiseFacts, ProgramText, ReleaseFacts, Side, TableFacts, Total,
+    BudgetFacts, Certificate, ColumnFacts, PremiseFacts, ProgramText, ReleaseFacts, TableFacts, Total,
 };
 use crate::rules::Premise;
 use crate::source::{FileId, SourceMap};
@@ -56,10 +56,7 @@ pub fn certificate(
 
 fn release(r: &ReleaseAnalysis, sources: &SourceMap) -> Option<ReleaseFacts> {
     let chosen = r.chosen.as_ref()?;
-    let parameters = chosen.parameters.iter().map(|p| {
-        let side = if matches!(p.name, "scale" | "sigma") { Side::Up } else { Side::Down };
-        (p.name.to_owned(), p.value, side)
-    });
+    let parameters = chosen.parameters.iter().map(|p| (p.name.to_owned(), p.value, p.side()));
     Some(ReleaseFacts {
         name: r.name.clone(),
         query: r.query.clone(),

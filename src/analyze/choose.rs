@@ -150,13 +150,13 @@ fn automatic(scene: &Scene, outcome: &mut Outcome) {
     }
 }
 
-/// The way of least predicted error; ties go to exact before certified, then to table order. A conditional way is
-/// never chosen.
+/// The way of least predicted error; ties go to exact before certified, then to table order. Never chosen are a
+/// conditional way, and a way that replaces the prior the user wrote: that is the user's to ask for.
 fn best(offer: &Offer, solved: &[Option<f64>]) -> Option<(usize, f64)> {
     let mut best: Option<(usize, f64, f64, Status)> = None;
     for (index, (way, value)) in offer.ways.iter().zip(solved).enumerate() {
         let (Some(value), status) = (*value, way.status()) else { continue };
-        if status == Status::Conditional {
+        if status == Status::Conditional || way.changes_prior() {
             continue;
         }
         let error = way.predicted_error(value).value;

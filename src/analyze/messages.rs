@@ -4,13 +4,14 @@ use super::arguments::{self, Answers};
 use super::budget::{against, kind_name, limits, reachable, reaches, short, written};
 use super::choose::{cost, knob_text, solve};
 use super::scene::Scene;
-use super::shapes::{conjugate_prior, same_moments};
+use super::shapes::conjugate_prior;
 use super::ways::{Knob, Offer, Way};
 use crate::model::print::{likelihood_text, number};
 use crate::model::{BudgetKind, Query};
-use crate::numeric::decimal::{sig, sig_down};
+use crate::numeric::decimal::sig_down;
 use crate::privacy::Claim;
 use crate::rules::Tempering;
+use crate::rules::conjugate::matching_prior;
 use crate::source::{Diagnostic, Span, suggest};
 
 /// E0206: no mechanism of that name.
@@ -126,15 +127,9 @@ fn not_conjugate(scene: &Scene, offer: &Offer, mechanism: Option<&str>) -> Optio
         format!("the conjugate prior here is {}", wanted.written),
     )
     .note(tried_text(&closest(scene, offer)));
-    if let Some(same) = same_moments(parameter, wanted.family) {
-        diagnostic = diagnostic.help(format!(
-            "{} has the same mean {} and sd {}:   param {} ~ {}",
-            same.prior,
-            sig(same.mean, 4),
-            sig(same.sd, 4),
-            parameter.name,
-            same.prior
-        ));
+    if let Some(same) = matching_prior(parameter, &observation.likelihood) {
+        let (sentence, prior) = (same.sentence(), &same.text);
+        diagnostic = diagnostic.help(format!("{sentence}:   param {} ~ {prior}", parameter.name));
     }
     Some(diagnostic)
 }

@@ -28,7 +28,7 @@ pub use public::{PublicData, Unbound};
 pub use report::{
     Analysis, BudgetVerdict, Candidate, Chosen, Parameter, PredictedError, ReleaseAnalysis, Status,
 };
-pub use text::{candidates_text, certificate_text};
+pub use text::{candidates_text, certificate_text, summary_text};
 
 use std::collections::BTreeMap;
 

@@ -168,6 +168,10 @@ impl Way for Draw {
         Some(self.at(x))
     }
 
+    fn changes_prior(&self) -> bool {
+        self.form == Form::Concentrated
+    }
+
     fn matched(&self) -> Option<&dyn Matched> {
         Some(self.matched.as_ref())
     }

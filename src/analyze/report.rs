@@ -3,6 +3,7 @@
 use crate::mechanism::plan::MechanismPlan;
 use crate::model::{BudgetKind, ReleaseId};
 use crate::privacy::Claim;
+use crate::privacy::certificate::Side;
 use crate::rules::{Premise, Tempering};
 use crate::source::Span;
 
@@ -34,6 +35,13 @@ pub struct Parameter {
     pub value: f64,
     /// Solved from the budget, not written by the user.
     pub solved: bool,
+}
+
+impl Parameter {
+    /// Noise is private above its value, anything else below.
+    pub fn side(&self) -> Side {
+        if matches!(self.name, "scale" | "sigma") { Side::Up } else { Side::Down }
+    }
 }
 
 /// A prediction from public values only; it bounds nothing.

@@ -44,7 +44,8 @@ impl Group {
                 View::AddRemove | View::Exchange => self.rows,
             }),
             (Builtin::Neg, [a]) => self.of(a),
-            (Builtin::Add | Builtin::Sub, [a, b]) => sum(self.of(a), self.of(b)),
+            // A number next to a vector would be repeated in every component: not covered here.
+            (Builtin::Add | Builtin::Sub, [a, b]) if same_shape(a, b) => sum(self.of(a), self.of(b)),
             (Builtin::Mul, [a, b]) if a.label == Label::Public => scale(self.of(b), magnitude(a)),
             (Builtin::Mul, [a, b]) if b.label == Label::Public => scale(self.of(a), magnitude(b)),
             (Builtin::Div, [a, b]) if b.label == Label::Public => match constant(b) {
@@ -91,6 +92,13 @@ fn facts(ty: &Type) -> Option<(Norms, Norms)> {
         }
         Type::Vector(v) => Some((v.sup, v.diam)),
         _ => None,
+    }
+}
+
+fn same_shape(a: &Expr, b: &Expr) -> bool {
+    match (&a.ty, &b.ty) {
+        (Type::Vector(a), Type::Vector(b)) => a.dim == b.dim,
+        (a, b) => a.is_scalar_number() && b.is_scalar_number(),
     }
 }
 

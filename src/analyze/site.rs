@@ -18,7 +18,6 @@ enum Layer {
 #[derive(Clone, Debug)]
 pub struct Site<'a> {
     pub release: &'a ReleaseStep,
-    pub table: TableId,
     /// How neighbours differ in the whole table.
     pub view: View,
     layers: Vec<Layer>,
@@ -96,7 +95,6 @@ fn site<'a>(program: &Program, release: &'a ReleaseStep, around: &[&Each]) -> Si
     };
     Site {
         release,
-        table,
         view: view_of(program, table),
         layers: around.iter().map(layer).collect(),
     }

@@ -1,7 +1,7 @@
 //! Certificates and candidate lists for the terminal.
 
-use super::budget::{against, kind_name, short};
-use super::report::ReleaseAnalysis;
+use super::budget::{kind_name, limits, short, units};
+use super::report::{Analysis, ReleaseAnalysis};
 use crate::model::BudgetKind;
 use crate::model::print::number;
 use crate::numeric::decimal::{sig, sig_down, sig_up};
@@ -13,14 +13,7 @@ pub fn certificate_text(certificate: &Certificate) -> String {
     let budget = certificate.budget.as_ref();
     let kind = budget.map(|b| &b.kind);
     let mut rows: Vec<[String; 6]> = certificate.releases.iter().map(|r| row(r, kind)).collect();
-    rows.push([
-        "total".into(),
-        String::new(),
-        String::new(),
-        String::new(),
-        cost(&certificate.total.claim, kind),
-        format!("{}   {}", orders(&certificate.total.claim), certificate.total.status),
-    ]);
+    rows.push(total_row(&certificate.total.claim, kind, &certificate.total.status));
     let lines = aligned(&rows);
     let mut out = String::new();
     for (line, release) in lines.iter().zip(&certificate.releases) {
@@ -31,20 +24,15 @@ pub fn certificate_text(certificate: &Certificate) -> String {
             let place = p.place.map_or(String::new(), |(l, c)| format!("   {l}:{c}"));
             out.push_str(&format!("    {mark}  {}{place}\n", p.text));
         }
-        out.push_str(&format!(
-            "    {}: about {} (a prediction, it bounds nothing)\n\n",
-            release.measure,
-            sig(release.predicted_error, 3)
-        ));
+        let (measure, error) = (&release.measure, sig(release.predicted_error, 3));
+        out.push_str(&format!("    {measure}: about {error} (a prediction, it bounds nothing)\n\n"));
     }
     if let Some(total) = lines.last() {
         out.push_str(total);
         out.push('\n');
     }
     if let Some(b) = budget {
-        let left: Vec<String> = b.unspent.iter().map(|x| sig_down(*x, 3)).collect();
-        let verdict = if b.met { "met" } else { "NOT MET" };
-        out.push_str(&format!("budget {}   {verdict}   unspent {}\n", short(&b.kind), left.join(", ")));
+        out.push_str(&budget_line(&b.kind, b.met, &b.unspent));
     }
     out.push_str("\nassuming\n");
     for a in &certificate.assumptions {
@@ -53,9 +41,57 @@ pub fn certificate_text(certificate: &Certificate) -> String {
     out
 }
 
+/// What `dpm check` prints of a program that is right: a line a release, the total, the budget.
+pub fn summary_text(analysis: &Analysis) -> String {
+    let kind = analysis.budget.as_ref().map(|b| &b.kind);
+    let mut rows: Vec<[String; 6]> = Vec::new();
+    for r in &analysis.releases {
+        let Some(c) = &r.chosen else { continue };
+        let parameters: Vec<(&str, f64, Side)> =
+            c.parameters.iter().map(|p| (p.name, p.value, p.side())).collect();
+        let line = [r.name.as_str(), c.mechanism, c.rule, c.status.name()];
+        rows.push(cells(line, &parameters, &c.claim, kind));
+    }
+    if let (Some(total), true) = (&analysis.total, rows.len() > 1) {
+        rows.push(total_row(total, kind, analysis.status.name()));
+    }
+    let mut out: String = aligned(&rows).into_iter().map(|l| l + "\n").collect();
+    if let (Some(b), Some(_)) = (&analysis.budget, &analysis.total) {
+        out.push_str(&budget_line(&b.kind, b.met, &b.unspent));
+    }
+    out
+}
+
+fn budget_line(kind: &BudgetKind, met: bool, unspent: &[f64]) -> String {
+    let left: Vec<String> = unspent.iter().zip(limits(kind)).map(|(x, of)| left_over(*x, of)).collect();
+    let verdict = if met { "met" } else { "NOT MET" };
+    format!("budget {}   {verdict}   unspent {}\n", short(kind), left.join(", "))
+}
+
+fn total_row(total: &Claim, kind: Option<&BudgetKind>, status: &str) -> [String; 6] {
+    let blank = String::new;
+    let end = format!("{}   {status}", orders(total));
+    ["total".into(), blank(), blank(), blank(), cost(total, kind), end]
+}
+
+/// What is left, or 0 where only the rounding of a solved parameter is left.
+fn left_over(x: f64, of: f64) -> String {
+    if x < 1e-9 * of { "0".into() } else { sig_down(x, 3) }
+}
+
 fn row(r: &ReleaseFacts, kind: Option<&BudgetKind>) -> [String; 6] {
-    let parameters: Vec<String> = r
-        .parameters
+    let parameters: Vec<(&str, f64, Side)> =
+        r.parameters.iter().map(|(name, x, side)| (name.as_str(), *x, *side)).collect();
+    cells([&r.name, &r.mechanism, &r.rule, &r.status], &parameters, &r.claim, kind)
+}
+
+fn cells(
+    [name, mechanism, rule, status]: [&str; 4],
+    parameters: &[(&str, f64, Side)],
+    claim: &Claim,
+    kind: Option<&BudgetKind>,
+) -> [String; 6] {
+    let parameters: Vec<String> = parameters
         .iter()
         .map(|(name, x, side)| {
             let text = match side {
@@ -66,12 +102,12 @@ fn row(r: &ReleaseFacts, kind: Option<&BudgetKind>) -> [String; 6] {
         })
         .collect();
     [
-        r.name.clone(),
-        r.mechanism.clone(),
+        name.into(),
+        mechanism.into(),
         parameters.join("  "),
-        format!("rule {}", r.rule),
-        cost(&r.claim, kind),
-        format!("{}   {}", orders(&r.claim), r.status),
+        format!("rule {rule}"),
+        cost(claim, kind),
+        format!("{}   {status}", orders(claim)),
     ]
 }
 
@@ -91,7 +127,11 @@ fn cost(claim: &Claim, kind: Option<&BudgetKind>) -> String {
             let order = at.map_or(String::new(), |o| format!(", best at order {}", sig(o, 3)));
             format!("{} {} at delta {}{order}", kind_name(kind), up(claim.epsilon(*delta)), number(*delta))
         }
-        Some(kind) => against(claim, kind).0.replace(" = ", " "),
+        Some(kind) => {
+            let cost = units(claim, kind).first().copied().unwrap_or(f64::INFINITY);
+            let cost = if matches!(kind, BudgetKind::Gdp(_)) { claim.gdp() } else { cost };
+            format!("{} {}", kind_name(kind), up(cost))
+        }
         None if claim.pure().is_finite() => format!("eps {}", up(claim.pure())),
         None if claim.gdp().is_finite() => format!("gdp {}", up(claim.gdp())),
         None if claim.zcdp().is_finite() => format!("zcdp {}", up(claim.zcdp())),

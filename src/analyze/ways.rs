@@ -45,6 +45,10 @@ pub trait Way {
     fn tempering(&self, _x: f64) -> Option<Tempering> {
         None
     }
+    /// Is the posterior one of another prior than the program's?
+    fn changes_prior(&self) -> bool {
+        false
+    }
     fn status(&self) -> Status {
         Status::Exact
     }

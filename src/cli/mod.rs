@@ -162,11 +162,13 @@ fn complain(sources: &SourceMap, diagnostics: &[Diagnostic]) {
 
 /// The exit code of a list of diagnostics: 5 if nothing but expectations failed.
 fn verdict(diagnostics: &[Diagnostic]) -> Exit {
-    let mut errors = diagnostics.iter().filter(|d| d.is_error()).peekable();
-    match errors.peek() {
-        None => Exit::Done,
-        Some(_) if errors.all(|d| d.code == "E0501") => Exit::Failed,
-        Some(_) => Exit::Rejected,
+    let errors: Vec<&Diagnostic> = diagnostics.iter().filter(|d| d.is_error()).collect();
+    if errors.is_empty() {
+        Exit::Done
+    } else if errors.iter().all(|d| d.code == "E0501") {
+        Exit::Failed
+    } else {
+        Exit::Rejected
     }
 }
 

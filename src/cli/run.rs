@@ -5,7 +5,7 @@ use super::{Exit, Run, complain, inputs, print_json, verdict};
 use crate::analyze::{Status, certificate_text};
 use crate::data::{DataError, Source};
 use crate::mechanism::MechanismError;
-use crate::mechanism::bits::{BitSource, OsBits};
+use crate::mechanism::bits::OsBits;
 use crate::model::TableId;
 use crate::run::{Files, NoValue, Results, RunError, execute, json as value_json};
 use crate::source::render;
@@ -26,14 +26,14 @@ impl Files for Paths {
         found.map_or(Err(DataError::Missing), |(_, path)| Source::open(path))
     }
 
-    fn bits(&self) -> Result<Box<dyn BitSource>, MechanismError> {
+    fn bits(&self) -> Result<OsBits, MechanismError> {
         #[cfg(feature = "tape")]
         if let Some(seed) = self.seed {
             let stream = self.streams.get();
             self.streams.set(stream.wrapping_add(1));
-            return Ok(Box::new(OsBits::seeded(seed.wrapping_add(stream.wrapping_mul(0x9e37_79b9_7f4a_7c15)))));
+            return Ok(OsBits::seeded(seed.wrapping_add(stream.wrapping_mul(0x9e37_79b9_7f4a_7c15))));
         }
-        OsBits::new().map(|b| Box::new(b) as Box<dyn BitSource>)
+        OsBits::new()
     }
 }
 

@@ -2,6 +2,7 @@
 
 pub mod cell;
 pub mod eval;
+pub mod function;
 pub mod project;
 pub mod public;
 pub mod reader;

@@ -85,7 +85,8 @@ impl Records {
             if text.is_empty() {
                 continue;
             }
-            if !split(text, record, false) && !self.read_across_lines(record)? {
+            let open = split(text, record, false) == Split::Open;
+            if open && !self.read_across_lines(record)? {
                 split(without_end(&self.line), record, true);
             }
             self.width.get_or_insert(record.len());
@@ -123,13 +124,14 @@ impl Records {
                 whole.extend_from_slice(line);
             }
             used += 1;
-            if split(without_end(&whole), record, false) {
-                if self.width.is_some_and(|w| w != record.len()) {
-                    break;
+            match split(without_end(&whole), record, false) {
+                Split::Open => {}
+                Split::Whole if self.width.is_none_or(|w| w == record.len()) => {
+                    self.ahead.drain(..used);
+                    self.lines += used as u64;
+                    return Ok(true);
                 }
-                self.ahead.drain(..used);
-                self.lines += used as u64;
-                return Ok(true);
+                Split::Whole | Split::Broken => break,
             }
         }
         Ok(false)
@@ -141,8 +143,17 @@ fn without_end(line: &[u8]) -> &[u8] {
     line.strip_suffix(b"\r").unwrap_or(line)
 }
 
-/// Splits a text into cells; `false` if its last quoted cell is still open (never if `literal`).
-fn split(text: &[u8], record: &mut Record, literal: bool) -> bool {
+#[derive(PartialEq)]
+enum Split {
+    Whole,
+    /// The last quoted cell is still open.
+    Open,
+    /// A line break outside quotes.
+    Broken,
+}
+
+/// Splits a text into cells; never `Open` if open quotes are to be taken literally.
+fn split(text: &[u8], record: &mut Record, literal: bool) -> Split {
     record.clear();
     let mut rest = text;
     loop {
@@ -155,16 +166,19 @@ fn split(text: &[u8], record: &mut Record, literal: bool) -> bool {
                             rest = after;
                             continue;
                         }
-                        _ => return true,
+                        _ => return Split::Whole,
                     }
                 }
-                Quoted::Open if !literal => return false,
+                Quoted::Open if !literal => return Split::Open,
                 Quoted::Open | Quoted::Stray => {}
             }
         }
-        match rest.iter().position(|b| *b == b',') {
+        match rest.iter().position(|b| matches!(b, b',' | b'\n')) {
             Some(at) => {
                 let (cell, after) = rest.split_at(at);
+                if after.first() == Some(&b'\n') {
+                    return Split::Broken;
+                }
                 record.text.extend_from_slice(cell);
                 record.end_cell();
                 rest = after.get(1..).unwrap_or(&[]);
@@ -172,7 +186,7 @@ fn split(text: &[u8], record: &mut Record, literal: bool) -> bool {
             None => {
                 record.text.extend_from_slice(rest);
                 record.end_cell();
-                return true;
+                return Split::Whole;
             }
         }
     }

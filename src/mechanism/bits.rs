@@ -95,3 +95,17 @@ impl BitSource for Tape {
         self.bits.next().ok_or(MechanismError::NoRandomness)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_stream_is_fresh() {
+        let words = |mut bits: OsBits| [bits.word().unwrap(), bits.word().unwrap()];
+        let mut seen: Vec<_> = (0..1_000).map(|_| words(OsBits::new().unwrap())).collect();
+        seen.sort_unstable();
+        seen.dedup();
+        assert_eq!(seen.len(), 1_000);
+    }
+}

@@ -96,7 +96,7 @@ pub fn number(x: f64) -> String {
     if x.is_infinite() {
         return if x > 0.0 { "inf" } else { "-inf" }.into();
     }
-    if x != 0.0 && !(1e-6..1e15).contains(&x.abs()) {
+    if x != 0.0 && !(1e-4..1e15).contains(&x.abs()) {
         format!("{x:e}")
     } else {
         format!("{x}")

@@ -298,6 +298,16 @@ fn pair(pair: &Pair) -> Value {
                 "q": member(family, q, total.map(|(a, step)| a + step)),
             })
         }
+        // A family of Dirichlet pairs: the certificate names the family, a reader searches it (rule book §2.3).
+        Pair::Allocation { counts, base, items, weight } => json!({
+            "allocation": {
+                "family": "dirichlet",
+                "counts": counts.iter().map(|a| number(*a)).collect::<Vec<_>>(),
+                "base": number(*base),
+                "items": items,
+                "weight": number(*weight),
+            },
+        }),
         Pair::Rate { shape, rate, step } => json!({
             "p": member("gamma", vec![*shape, *rate], None),
             "q": member("gamma", vec![*shape, rate + step], None),

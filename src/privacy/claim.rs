@@ -14,6 +14,15 @@ pub enum Pair {
     },
     /// Gamma(shape, rate) against Gamma(shape, rate + step).
     Rate { shape: f64, rate: f64, step: f64 },
+    /// The dearest of a finite family of Dirichlet pairs (rule book §2.3), found at each order by a dynamic programme:
+    /// `Q` holds `items` items of weight `weight` on one category, `P` holds them on the others in any way, and `base`
+    /// (the other rows' weight; 0 for none) sits on any one category. `counts` are the prior counts that matter.
+    Allocation {
+        counts: Vec<f64>,
+        base: f64,
+        items: u64,
+        weight: f64,
+    },
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -47,6 +56,11 @@ pub enum Claim {
     },
     /// All of these are released, each chosen adaptively.
     Product(Vec<Claim>),
+    /// `times` independent, adaptively chosen releases, each with this claim: a product of equal parts.
+    Repeated {
+        times: u64,
+        claim: Box<Claim>,
+    },
     /// One of these is released, or the neighbour touches one of these: the pointwise maximum.
     Max(Vec<Claim>),
 }

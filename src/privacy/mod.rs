@@ -1,5 +1,13 @@
 //! What may be claimed: claims, their curves, composition and conversions.
 
+pub mod bounded_range;
+pub mod certificate;
 pub mod claim;
+pub mod compose;
+pub mod convert;
+pub mod gdp;
+pub mod laplace;
+pub mod pure;
+pub mod renyi;
 
 pub use claim::{Claim, Family, Pair};

@@ -2,8 +2,8 @@
 
 use super::simulate::simulate;
 use super::value::Value;
-use crate::data::eval;
-use crate::mechanism::bits::BitSource;
+use crate::data::{eval, function};
+use crate::mechanism::bits::OsBits;
 use crate::model::{Builtin, Expr, ExprKind, ReleaseId, ScalarId, TableId, Type};
 use std::cell::RefCell;
 use std::collections::BTreeMap;
@@ -27,7 +27,7 @@ pub struct Known<'r> {
     pub rows: BTreeMap<TableId, u64>,
     /// Sums over bound public tables, by the text of the aggregate's place.
     pub public: &'r dyn Fn(&Expr) -> Option<Value>,
-    pub rng: RefCell<Box<dyn BitSource>>,
+    pub rng: RefCell<OsBits>,
 }
 
 impl eval::Environment for Known<'_> {
@@ -86,7 +86,7 @@ fn call(f: Builtin, e: &Expr, args: &[Expr], known: &Known) -> Result<Value, NoV
             let (name, rest) = args.split_first().ok_or(NoValue::Unsupported)?;
             let ExprKind::Text(name) = &name.kind else { return Err(NoValue::Unsupported) };
             let values: Result<Vec<Value>, NoValue> = rest.iter().map(|a| evaluate(a, known)).collect();
-            return simulate(name, &values?, &mut **known.rng.borrow_mut());
+            return simulate(name, &values?, &mut *known.rng.borrow_mut());
         }
         _ => {}
     }
@@ -125,7 +125,7 @@ fn call(f: Builtin, e: &Expr, args: &[Expr], known: &Known) -> Result<Value, NoV
             }
         }
         (_, [a]) => {
-            let out: Vec<f64> = a.numbers().into_iter().map(|x| eval::unary(f, x)).collect();
+            let out: Vec<f64> = a.numbers().into_iter().map(|x| function::unary(f, x)).collect();
             truth(e, shaped(&values, out))
         }
         (_, [a, b]) => truth(e, elementwise(f, a, b)?),
@@ -147,13 +147,13 @@ fn elementwise(f: Builtin, a: &Value, b: &Value) -> Result<Value, NoValue> {
     let out: Vec<f64> = match (a.is_scalar(), b.is_scalar()) {
         (false, true) => {
             let y = b.as_number().ok_or(NoValue::Unsupported)?;
-            x.into_iter().map(|x| eval::binary(f, x, y)).collect()
+            x.into_iter().map(|x| function::binary(f, x, y)).collect()
         }
         (true, false) => {
             let x = a.as_number().ok_or(NoValue::Unsupported)?;
-            y.into_iter().map(|y| eval::binary(f, x, y)).collect()
+            y.into_iter().map(|y| function::binary(f, x, y)).collect()
         }
-        _ => x.into_iter().zip(y).map(|(x, y)| eval::binary(f, x, y)).collect(),
+        _ => x.into_iter().zip(y).map(|(x, y)| function::binary(f, x, y)).collect(),
     };
     Ok(shaped(&[a.clone(), b.clone()], out))
 }

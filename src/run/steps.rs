@@ -7,7 +7,7 @@ use super::shape::shape;
 use super::value::Value;
 use crate::analyze::Analysis;
 use crate::data::{DataError, Measured, Source, count_rows, scan};
-use crate::mechanism::bits::BitSource;
+use crate::mechanism::bits::OsBits;
 use crate::mechanism::{MechanismError, Scope, execute as draw, prepare};
 use crate::model::{ColumnId, Each, Expr, ExprKind, Program, Query, ReleaseId, ReleaseStep, Step, TableId, Type};
 use crate::private::Private;
@@ -17,7 +17,7 @@ use std::collections::{BTreeMap, BTreeSet};
 /// Where private tables come from, and where randomness comes from: one source of bits for each release.
 pub trait Files {
     fn open(&self, table: TableId) -> Result<Source, DataError>;
-    fn bits(&self) -> Result<Box<dyn BitSource>, MechanismError>;
+    fn bits(&self) -> Result<OsBits, MechanismError>;
 }
 
 /// Why a run ended early. Nothing here depends on a private value.
@@ -193,7 +193,7 @@ impl Runner<'_> {
         let measured = self.measured.remove(&key).ok_or_else(not_runnable)?;
         let scope = Scope { table: declared, group, env: &self.known };
         let mut bits = self.files.bits().map_err(RunError::Mechanism)?;
-        let draws = draw(&plan, &scope, &measured, &mut *bits).map_err(RunError::Mechanism)?;
+        let draws = draw(&plan, &scope, &measured, &mut bits).map_err(RunError::Mechanism)?;
         let ty = match &release.query {
             Query::Posterior(_) | Query::Aggregate(_) => &release.ty,
         };

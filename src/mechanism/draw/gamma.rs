@@ -251,3 +251,43 @@ pub fn beta<B: BitSource>(
     let shares = dirichlet(laws, 1, exponent, bits)?;
     shares.first().copied().ok_or(MechanismError::Parameter)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::mechanism::bits::OsBits;
+    use crate::mechanism::real::{Fast, Wide, rational};
+
+    #[test]
+    fn doubles_and_wide_numbers_decide_alike() {
+        let mut bits = OsBits::new().unwrap();
+        let laws: Vec<GammaLaw> = [0.3, 4.0, 1e5]
+            .iter()
+            .map(|a| GammaLaw::new(rational(*a).unwrap()).unwrap())
+            .collect();
+        let mut undecided = 0;
+        for _ in 0..1_000 {
+            let mut accept = Accept {
+                law: &laws[1],
+                x: Normal::draw(&mut bits).unwrap(),
+                u: Uniform::new(),
+            };
+            accept.refine(128, &mut bits).unwrap();
+            let fast = accept.decide::<Fast>(53);
+            assert!(fast.is_none() || fast == accept.decide::<Wide>(128));
+            let mut shares = Shares {
+                laws: &laws,
+                gammas: laws.iter().map(|l| l.draw(&mut bits).unwrap()).collect(),
+                asked: 3,
+                exponent: -40,
+            };
+            shares.refine(128, &mut bits).unwrap();
+            let fast = shares.decide::<Fast>(53);
+            undecided += usize::from(fast.is_none());
+            let wide = shares.decide::<Wide>(128);
+            assert!(wide.is_some() && (fast.is_none() || fast == wide));
+        }
+        // Doubles decide nearly always: the grid is a thousand times coarser than they are.
+        assert!(undecided < 100, "{undecided}");
+    }
+}

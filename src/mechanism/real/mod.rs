@@ -8,6 +8,9 @@ pub mod dyadic;
 pub mod fast;
 pub mod wide;
 
+#[cfg(test)]
+mod tests;
+
 use dashu::rational::RBig;
 
 use super::MechanismError;

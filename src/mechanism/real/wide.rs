@@ -23,6 +23,12 @@ const GUARD: usize = 64;
 const LARGEST_EXPONENT: i64 = 1 << 30;
 
 impl Wide {
+    /// The two ends, if anything is known.
+    #[cfg(test)]
+    pub fn ends(&self) -> Option<&(Dyadic, Dyadic)> {
+        self.ends.as_ref()
+    }
+
     fn map(&self, f: impl FnOnce(&Dyadic, &Dyadic, usize) -> Option<(Dyadic, Dyadic)>) -> Wide {
         Wide {
             ends: self

@@ -1,0 +1,7 @@
+//! Pages (to come).
+
+use super::Page;
+
+pub fn pages() -> Vec<Page> {
+    vec![]
+}

@@ -1,0 +1,11 @@
+//! Arithmetic that errs on the safe side: intervals, directed rounding, divergences of Gamma families, small matrices.
+
+pub mod decimal;
+pub mod gamma_divergence;
+pub mod interval;
+pub mod linear;
+pub mod round;
+pub mod search;
+pub mod special;
+
+pub use interval::Interval;

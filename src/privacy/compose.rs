@@ -1,0 +1,255 @@
+//! Components of claims and how they compose (rule book §8.4, language §7.5): each is an upper bound on its own.
+
+use crate::numeric::round::{add_up, mul_up, sqrt_up};
+use crate::privacy::{Claim, bounded_range, gdp, laplace, pure};
+
+/// Upper bounds of one claim, infinite where unknown.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Profile {
+    pub pure: f64,
+    pub bounded_range: f64,
+    pub zcdp: f64,
+    pub gdp: f64,
+}
+
+/// Bounded ranges do not add under adaptive composition: where the second interval lies may depend on the first outcome,
+/// so the sum can range over `eta_1 + 2 eta_2`. What holds is twice the pure sum, which `fill` supplies.
+fn adaptive_range(a: f64, b: f64) -> f64 {
+    if a == 0.0 || b == 0.0 { a.max(b) } else { f64::INFINITY }
+}
+
+impl Profile {
+    /// A release that says nothing about the data.
+    const FREE: Profile = Profile {
+        pure: 0.0,
+        bounded_range: 0.0,
+        zcdp: 0.0,
+        gdp: 0.0,
+    };
+    const UNKNOWN: Profile = Profile {
+        pure: f64::INFINITY,
+        bounded_range: f64::INFINITY,
+        zcdp: f64::INFINITY,
+        gdp: f64::INFINITY,
+    };
+
+    /// The best of what is known and of what follows from it.
+    fn fill(mut self) -> Profile {
+        self.bounded_range = self.bounded_range.min(mul_up(2.0, self.pure));
+        self.pure = self.pure.min(self.bounded_range);
+        if self.pure.is_finite() {
+            self.zcdp = self
+                .zcdp
+                .min(pure::zcdp(self.pure))
+                .min(bounded_range::zcdp(self.bounded_range));
+        }
+        if self.gdp.is_finite() {
+            self.zcdp = self.zcdp.min(gdp::zcdp(self.gdp));
+        }
+        self
+    }
+
+    /// Every component of two with this operation; GDP in squares.
+    fn merge(self, other: Profile, with: impl Fn(f64, f64) -> f64) -> Profile {
+        Profile {
+            pure: with(self.pure, other.pure),
+            bounded_range: with(self.bounded_range, other.bounded_range),
+            zcdp: with(self.zcdp, other.zcdp),
+            gdp: with(self.gdp, other.gdp),
+        }
+    }
+
+    fn then(self, other: Profile) -> Profile {
+        Profile {
+            gdp: if self.gdp == 0.0 || other.gdp == 0.0 {
+                self.gdp.max(other.gdp)
+            } else {
+                sqrt_up(add_up(
+                    mul_up(self.gdp, self.gdp),
+                    mul_up(other.gdp, other.gdp),
+                ))
+            },
+            bounded_range: adaptive_range(self.bounded_range, other.bounded_range),
+            ..self.merge(other, sum)
+        }
+    }
+
+    fn times(self, count: f64) -> Profile {
+        Profile {
+            pure: scaled(count, self.pure),
+            bounded_range: if count > 1.0 { f64::INFINITY } else { self.bounded_range },
+            zcdp: scaled(count, self.zcdp),
+            gdp: scaled(sqrt_up(count), self.gdp),
+        }
+    }
+
+    /// What the components alone say about the divergence of this order.
+    fn rdp(&self, order: f64) -> f64 {
+        let mut best = self.pure.min(scaled(order, self.zcdp));
+        if self.pure.is_finite() {
+            best = best
+                .min(pure::rdp(self.pure, order))
+                .min(bounded_range::rdp(self.bounded_range, order));
+        }
+        best
+    }
+}
+
+/// A sum rounded up, exact where one side is zero.
+fn sum(a: f64, b: f64) -> f64 {
+    if a == 0.0 || b == 0.0 {
+        a.max(b)
+    } else {
+        add_up(a, b)
+    }
+}
+
+/// A product rounded up, zero where one factor is zero.
+fn scaled(factor: f64, x: f64) -> f64 {
+    if factor == 0.0 || x == 0.0 {
+        0.0
+    } else if factor == 1.0 {
+        x
+    } else {
+        mul_up(factor, x)
+    }
+}
+
+/// A count as a double, not below it.
+fn count_up(times: u64) -> f64 {
+    let near = times as f64;
+    if times < (1 << 53) {
+        near
+    } else {
+        near.next_up()
+    }
+}
+
+impl Claim {
+    /// All components, filled in.
+    pub fn profile(&self) -> Profile {
+        let unknown = Profile::UNKNOWN;
+        match self {
+            Claim::Renyi(_) => unknown,
+            Claim::Gdp { mu } => Profile {
+                gdp: known(*mu),
+                ..unknown
+            },
+            Claim::BoundedRange { eta } => Profile {
+                bounded_range: known(*eta),
+                ..unknown
+            },
+            Claim::Pure { epsilon } => Profile {
+                pure: known(*epsilon),
+                ..unknown
+            },
+            Claim::Zcdp { rho } => Profile {
+                zcdp: known(*rho),
+                ..unknown
+            },
+            Claim::Laplace { epsilon } => {
+                let epsilon = known(*epsilon);
+                Profile {
+                    pure: epsilon,
+                    zcdp: laplace::zcdp(epsilon),
+                    ..unknown
+                }
+            }
+            Claim::Product(parts) => parts
+                .iter()
+                .fold(Profile::FREE, |all, part| all.then(part.profile())),
+            Claim::Repeated { times, claim } => claim.profile().times(count_up(*times)),
+            Claim::Max(members) => members.iter().fold(Profile::FREE, |all, member| {
+                all.merge(member.profile(), f64::max)
+            }),
+        }
+        .fill()
+    }
+
+    /// Pure differential privacy, infinite if there is none.
+    pub fn pure(&self) -> f64 {
+        self.profile().pure
+    }
+
+    /// Width of an interval that contains every log ratio, infinite if there is none.
+    pub fn bounded_range(&self) -> f64 {
+        self.profile().bounded_range
+    }
+
+    /// rho of zCDP, infinite if there is none.
+    pub fn zcdp(&self) -> f64 {
+        self.profile().zcdp
+    }
+
+    /// mu of Gaussian differential privacy, infinite if there is none.
+    pub fn gdp(&self) -> f64 {
+        self.profile().gdp
+    }
+
+    /// The order at and beyond which nothing is claimed, rounded down; infinite if there is none.
+    pub fn max_order(&self) -> f64 {
+        match self {
+            Claim::Renyi(pairs) => least(pairs.iter().map(|pair| pair.max_order())),
+            Claim::Product(parts) => least(parts.iter().map(Claim::max_order)),
+            Claim::Max(members) => least(members.iter().map(Claim::max_order)),
+            Claim::Repeated { claim, .. } => claim.max_order(),
+            _ => f64::INFINITY,
+        }
+    }
+
+    /// Upper bound on the Rényi divergence of this order. It never falls with the order, so an order of at most 1 is
+    /// answered by the next double; infinite at and beyond the limit order.
+    pub fn rdp(&self, order: f64) -> f64 {
+        if order.is_nan() {
+            return f64::INFINITY;
+        }
+        self.rdp_with(&self.profile(), order.max(1.0 + f64::EPSILON))
+    }
+
+    /// The same with the profile at hand.
+    pub(super) fn rdp_with(&self, profile: &Profile, order: f64) -> f64 {
+        let own = match self {
+            Claim::Renyi(pairs) => largest(pairs.iter().map(|pair| pair.rdp(order))),
+            Claim::Laplace { epsilon } => laplace::rdp(known(*epsilon), order),
+            Claim::Product(parts) => parts
+                .iter()
+                .fold(0.0, |all, part| sum(all, part.rdp(order))),
+            Claim::Max(members) => largest(members.iter().map(|member| member.rdp(order))),
+            Claim::Repeated { times, claim } => scaled(count_up(*times), claim.rdp(order)),
+            _ => f64::INFINITY,
+        };
+        own.min(profile.rdp(order))
+    }
+
+    /// This release `times` over.
+    pub fn repeat(&self, times: u64) -> Claim {
+        let count = count_up(times);
+        match self {
+            _ if times == 0 => Claim::Product(Vec::new()),
+            _ if times == 1 => self.clone(),
+            Claim::Gdp { mu } => Claim::Gdp {
+                mu: scaled(sqrt_up(count), known(*mu)),
+            },
+            Claim::Zcdp { rho } => Claim::Zcdp {
+                rho: scaled(count, known(*rho)),
+            },
+            _ => Claim::Repeated {
+                times,
+                claim: Box::new(self.clone()),
+            },
+        }
+    }
+}
+
+/// A parameter of a claim, infinite if it is no number of a claim.
+fn known(x: f64) -> f64 {
+    if x >= 0.0 { x } else { f64::INFINITY }
+}
+
+fn least(values: impl Iterator<Item = f64>) -> f64 {
+    values.fold(f64::INFINITY, f64::min)
+}
+
+fn largest(values: impl Iterator<Item = f64>) -> f64 {
+    values.fold(0.0, f64::max)
+}

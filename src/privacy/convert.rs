@@ -1,0 +1,222 @@
+//! From claims to (epsilon, delta) and to budgets (rule book §8.1–8.3): every order of the conversion is sound, so the
+//! search for the best one needs no proof.
+
+use crate::model::BudgetKind;
+use crate::numeric::round::div_up;
+use crate::numeric::{Interval, search};
+use crate::privacy::compose::Profile;
+use crate::privacy::{Claim, bounded_range, gdp, laplace, pure};
+
+/// Orders searched where there is no limit: `order - 1` between these.
+const LEAST_EXCESS: f64 = 1e-7;
+const MOST_EXCESS: f64 = 1e12;
+/// Golden sections after the grid: `ln(order - 1)` to about 1e-6, the value to about 1e-12.
+const REFINEMENTS: u32 = 30;
+
+fn point(x: f64) -> Interval {
+    Interval::point(x)
+}
+
+/// `ln(1 - 1/order)`.
+fn ln_kept(order: f64) -> Interval {
+    let m = point(order) - Interval::ONE;
+    if order < 2.0 {
+        m.ln() - m.ln_1p()
+    } else {
+        (-(Interval::ONE / point(order))).ln_1p()
+    }
+}
+
+/// `D + ln(1 - 1/order) - (ln delta + ln order)/(order - 1)`, not below zero (rule book §8.2).
+fn epsilon_at(divergence: f64, order: f64, delta: f64) -> f64 {
+    if !divergence.is_finite() {
+        return f64::INFINITY;
+    }
+    let m = point(order) - Interval::ONE;
+    let value = point(divergence) + ln_kept(order) - (point(delta).ln() + m.ln_1p()) / m;
+    value.hi.max(0.0)
+}
+
+/// `exp((order-1)(D - epsilon))/(order-1) (1 - 1/order)^order`, not above one (rule book §8.2).
+fn delta_at(divergence: f64, order: f64, epsilon: f64) -> f64 {
+    if !divergence.is_finite() {
+        return 1.0;
+    }
+    let m = point(order) - Interval::ONE;
+    let log = m * (point(divergence) - point(epsilon) + ln_kept(order)) - m.ln_1p();
+    log.exp().hi.min(1.0)
+}
+
+/// The order in `(1, limit)` with the smallest value found, and that value. A grid in `ln(order - 1)`, then golden
+/// sections: for one pair both objectives are unimodal, because `(order-1) D` is convex.
+fn best_order(limit: f64, mut value: impl FnMut(f64) -> f64) -> (f64, f64) {
+    let most = ((limit - 1.0) * (1.0 - 1e-12)).min(MOST_EXCESS);
+    if most.is_nan() || most <= 0.0 {
+        return (1.0, f64::INFINITY);
+    }
+    let top = most.ln();
+    let bottom = LEAST_EXCESS.ln().min(top - 5.0);
+    let order = |t: f64| 1.0 + t.exp().min(most);
+    let steps = (top - bottom).ceil().max(1.0);
+    let width = (top - bottom) / steps;
+    let (mut best, mut at, mut index) = (f64::INFINITY, top, 0.0);
+    while index <= steps {
+        let t = bottom + width * index;
+        let found = value(order(t));
+        if found < best {
+            (best, at) = (found, t);
+        }
+        index += 1.0;
+    }
+    let (lo, hi) = ((at - width).max(bottom), (at + width).min(top));
+    let (t, refined) = search::minimum(lo, hi, REFINEMENTS, |t| value(order(t)));
+    if refined < best {
+        (order(t), refined)
+    } else {
+        (order(at), best)
+    }
+}
+
+impl Claim {
+    /// The least epsilon known at this delta: `(epsilon, delta)` holds. Infinite if nothing is known.
+    pub fn epsilon(&self, delta: f64) -> f64 {
+        self.epsilon_and_order(delta).0
+    }
+
+    /// The order at which the Rényi conversion gives the epsilon of [`Claim::epsilon`]; `None` where another curve
+    /// (exact GDP, bounded range, pure, Laplace) gives it, or nothing does.
+    pub fn attaining_order(&self, delta: f64) -> Option<f64> {
+        self.epsilon_and_order(delta).1
+    }
+
+    fn epsilon_and_order(&self, delta: f64) -> (f64, Option<f64>) {
+        if delta.is_nan() || delta <= 0.0 {
+            return (self.pure(), None);
+        }
+        if delta >= 1.0 {
+            return (0.0, None);
+        }
+        if let Claim::Max(members) = self {
+            return members
+                .iter()
+                .map(|member| member.epsilon_and_order(delta))
+                .fold(
+                    (0.0, None),
+                    |worst, member| if member.0 > worst.0 { member } else { worst },
+                );
+        }
+        let profile = self.profile();
+        let mut best = profile
+            .pure
+            .min(pure::epsilon(profile.pure, delta))
+            .min(bounded_range::epsilon(profile.bounded_range, delta));
+        if profile.gdp.is_finite() {
+            best = best.min(gdp::epsilon(profile.gdp, delta));
+        }
+        if let Claim::Laplace { .. } = self {
+            best = best.min(laplace::epsilon(profile.pure, delta));
+        }
+        if self.has_exact_curve() {
+            return (best, None);
+        }
+        let (order, found) = best_order(self.max_order(), |order| {
+            epsilon_at(self.rdp_with(&profile, order), order, delta)
+        });
+        if found < best {
+            (found, Some(order))
+        } else {
+            (best, None)
+        }
+    }
+
+    /// The least delta known at this epsilon; one if nothing is known.
+    pub fn delta(&self, epsilon: f64) -> f64 {
+        if epsilon.is_nan() || epsilon < 0.0 {
+            return 1.0;
+        }
+        if let Claim::Max(members) = self {
+            return members
+                .iter()
+                .map(|member| member.delta(epsilon))
+                .fold(0.0, f64::max);
+        }
+        let profile = self.profile();
+        let best = self.delta_of_curves(&profile, epsilon);
+        if best == 0.0 || self.has_exact_curve() {
+            return best;
+        }
+        let (_, found) = best_order(self.max_order(), |order| {
+            delta_at(self.rdp_with(&profile, order), order, epsilon)
+        });
+        best.min(found)
+    }
+
+    fn delta_of_curves(&self, profile: &Profile, epsilon: f64) -> f64 {
+        let mut best = 1.0_f64;
+        if profile.pure.is_finite() {
+            best = pure::delta(profile.pure, epsilon)
+                .min(bounded_range::delta(profile.bounded_range, epsilon));
+        }
+        if profile.gdp.is_finite() {
+            best = best.min(gdp::delta(profile.gdp, epsilon));
+        }
+        if let Claim::Laplace { .. } = self {
+            best = best.min(laplace::delta(profile.pure, epsilon));
+        }
+        best
+    }
+
+    /// Is the trade-off curve used above already the best that the claim allows?
+    fn has_exact_curve(&self) -> bool {
+        matches!(
+            self,
+            Claim::Gdp { .. }
+                | Claim::BoundedRange { .. }
+                | Claim::Pure { .. }
+                | Claim::Laplace { .. }
+        )
+    }
+
+    /// Does the claim satisfy this budget? The claimed number is rounded up already; the comparison is exact.
+    pub fn implies(&self, budget: &BudgetKind) -> bool {
+        match budget {
+            BudgetKind::Pure(limit)
+            | BudgetKind::Zcdp(limit)
+            | BudgetKind::Gdp(limit)
+            | BudgetKind::Dp { epsilon: limit, .. } => self.cost_in(budget) <= *limit,
+            BudgetKind::Rdp(points) => points
+                .iter()
+                .all(|&(order, limit)| self.rdp(order) <= limit),
+        }
+    }
+
+    /// The number of this claim to hold against a budget of this kind: epsilon, epsilon at the budget's delta, rho, mu,
+    /// epsilon at the budget's order; for several orders the largest ratio of spent to allowed. Infinite if the claim
+    /// says nothing of that kind.
+    pub fn cost_in(&self, budget: &BudgetKind) -> f64 {
+        match budget {
+            BudgetKind::Pure(_) => self.pure(),
+            BudgetKind::Zcdp(_) => self.zcdp(),
+            BudgetKind::Gdp(_) => self.gdp(),
+            BudgetKind::Dp { delta, .. } => self.epsilon(*delta),
+            BudgetKind::Rdp(points) => match points.as_slice() {
+                [(order, _)] => self.rdp(*order),
+                several => several
+                    .iter()
+                    .map(|&(order, limit)| ratio(self.rdp(order), limit))
+                    .fold(0.0, f64::max),
+            },
+        }
+    }
+}
+
+/// Spent to allowed, rounded up.
+fn ratio(spent: f64, allowed: f64) -> f64 {
+    if spent == 0.0 {
+        0.0
+    } else if allowed > 0.0 {
+        div_up(spent, allowed)
+    } else {
+        f64::INFINITY
+    }
+}

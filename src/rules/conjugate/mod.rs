@@ -1,0 +1,60 @@
+//! Conjugate rules: one exact draw from a closed-form posterior, certified by one worst pair of its family.
+//!
+//! The lemma they share (rule book §0.1). For two members `P`, `Q` of an exponential family with log-normaliser `C`,
+//! let `g(t) = C(Q + t (P - Q))`. Then `D_l(P || Q)` is the integral of `g''` against a tent that is 0 at `Q` (t = 0),
+//! 1 at `P` (t = 1) and 0 again at t = l. Hence `D` grows with the step, and wherever `g''` falls along a coordinate
+//! `D` falls with the base. So every number put into a pair is rounded the private way: bases down, steps up.
+
+mod beta_bernoulli;
+mod beta_geometric;
+mod dirichlet_categorical;
+mod dirichlet_multinomial;
+mod expected;
+mod facts;
+mod gamma_exponential;
+mod gamma_moves;
+mod gamma_poisson;
+mod linear_private_design;
+mod linear_public_design;
+mod matching_prior;
+mod mv_normal_known_covariance;
+mod normal_known_variance;
+mod normal_precision;
+mod normal_unknown_both;
+
+mod refusals;
+mod vector_prior;
+
+use super::Rule;
+use crate::mechanism::plan::StatisticKind;
+use crate::model::{Model, Observation};
+
+pub(super) use beta_bernoulli::{BetaDraw, Counts};
+pub(super) use facts::{Facts, PublicSum};
+pub use matching_prior::{MatchingPrior, matching_prior};
+pub(super) use refusals::unbounded;
+
+/// The family table, in the order `using ?` lists them.
+pub static RULES: &[&dyn Rule] = &[
+    &beta_bernoulli::BetaBernoulli,
+    &dirichlet_categorical::DirichletCategorical,
+    &dirichlet_multinomial::DirichletMultinomial,
+    &gamma_poisson::GammaPoisson,
+    &gamma_exponential::GammaExponential,
+    &beta_geometric::BetaGeometric,
+    &normal_known_variance::NormalKnownVariance,
+    &normal_precision::NormalPrecision,
+    &mv_normal_known_covariance::MvNormalKnownCovariance,
+    &linear_public_design::LinearPublicDesign,
+    &linear_private_design::LinearPrivateDesign,
+    &normal_unknown_both::NormalUnknownBoth,
+];
+
+/// What a normal observation contributes: the outcome itself, or its squared deviation where the precision is unknown.
+pub(super) fn normal_statistic(o: &Observation, model: &Model) -> Option<StatisticKind> {
+    let tau = model.parameters.first()?;
+    match normal_precision::squared_deviation(o, tau.id) {
+        Some(deviation) => Some(StatisticKind::Sum(deviation)),
+        None => Some(StatisticKind::Sum(o.outcome.clone())),
+    }
+}

@@ -1,0 +1,335 @@
+//! Multivariate normal prior, rows of known covariance: one draw of a mean vector.
+//!
+//! ## Shape
+//! `mu ~ multi_normal(m0, S0)` (or `normal(m, s)` a component); each row `~ multi_normal(mu, S)` with a constant S and
+//! an outcome of bounded L2 diameter. Public rows of the same S strengthen the prior.
+//!
+//! ## Claim
+//! mu-GDP with `mu = r k diameter / sqrt(lambda)`, lambda a lower bound on the smallest eigenvalue of
+//! `S S0^-1 S / m + r n S`; all orders; falls with n (§3.6). Exact for diagonal S0 and S; otherwise
+//! `lambda = least(S)^2 / (m largest(S0)) + r n least(S)` with proved eigenvalue bounds.
+//!
+//! ## Refuses
+//! An outcome without bounds; a secret n; a covariance that is not a constant positive definite matrix.
+//!
+//! ## Checked by
+//! The mean shift of antipodal rows along every axis and on a circle of directions; golden values.
+
+use super::expected;
+use super::facts::{Facts, Match, all_observations, not_mine, one_private};
+use super::refusals;
+use super::vector_prior::{Covariance, VectorPrior, times, vector_prior};
+use crate::mechanism::plan::{PosteriorLaw, Statistic, StatisticKind};
+use crate::model::{Model, Relation, Request, Type};
+use crate::privacy::Claim;
+use crate::rules::directed::{add_down, count_down, div_down, div_up, mul_down, mul_up, sqrt_down};
+use crate::rules::text::plain;
+use crate::rules::{Context, LimitReason, Matched, Meta, Premise, Rule, Tempering, Verdict};
+use crate::source::Span;
+
+pub(super) struct MvNormalKnownCovariance;
+
+static META: Meta = Meta {
+    name: "mv_normal_known_covariance",
+    summary: "multivariate normal prior, rows of known covariance: one draw of a mean vector",
+    section: "3.6",
+    source: include_str!("mv_normal_known_covariance.rs"),
+};
+
+impl Rule for MvNormalKnownCovariance {
+    fn meta(&self) -> &'static Meta {
+        &META
+    }
+
+    fn judge(&self, model: &Model, context: Context) -> Verdict {
+        find(model, &context).map_or_else(|v| v, |m| Verdict::Matched(Box::new(m)))
+    }
+}
+
+struct MeanVector {
+    facts: Facts,
+    prior: VectorPrior,
+    covariance: Covariance,
+    least: f64,
+    diameter: f64,
+    statistic: Statistic,
+}
+
+fn find(model: &Model, context: &Context) -> Match<MeanVector> {
+    let ([parameter], Request::Draw { .. }) = (model.parameters.as_slice(), &model.request) else {
+        return not_mine("the model must have one vector parameter with a normal prior");
+    };
+    let id = parameter.id;
+    let prior = vector_prior(parameter)?;
+    let dim = prior.dim;
+    all_observations(model, "multi_normal(mu, S)", |o| {
+        let args = o.likelihood.args.as_slice();
+        o.likelihood.family == "multi_normal" && matches!(args, [mu, _] if mu.is_param(id))
+    })?;
+    if model.private.is_empty() {
+        return not_mine("no private rows");
+    }
+    let observation = one_private(model, &parameter.name)?;
+    let covariance = |o: &crate::model::Observation| {
+        o.likelihood
+            .args
+            .get(1)
+            .and_then(|s| Covariance::literal(s, dim))
+    };
+    let Some(known) = covariance(observation) else {
+        return not_mine("S must be a constant positive definite matrix");
+    };
+    if model
+        .public
+        .iter()
+        .any(|o| covariance(o).as_ref() != Some(&known))
+    {
+        return not_mine("public rows must have the same covariance");
+    }
+    let Type::Vector(v) = &observation.outcome.ty else {
+        return not_mine("the outcome must be a vector");
+    };
+    let refuse = |d| Err(Verdict::Refused(Box::new(d)));
+    if !v.diam.l2.is_finite() {
+        let span = observation.outcome.span.to(observation.likelihood.span);
+        return refuse(refusals::unbounded(
+            &observation.outcome,
+            span,
+            model.records,
+            context,
+        ));
+    }
+    if model.records.relation == Relation::AddRemove {
+        return refuse(refusals::secret_rows(
+            META.name,
+            &parameter.name,
+            observation.span,
+            model.records,
+            "one more row changes the spread of the posterior as well as its mean, so the draw is not a shifted\n\
+             normal, and no bound for it is proved",
+            context,
+        ));
+    }
+    let mut facts = Facts::collect(&META, model, parameter, context);
+    facts.premise(
+        format!("the outcome has L2 diameter {}", plain(v.diam.l2)),
+        Some(observation.outcome.span),
+    );
+    Ok(MeanVector {
+        least: known.least(),
+        covariance: known,
+        diameter: v.diam.l2,
+        prior,
+        statistic: Statistic {
+            table: model.records.table,
+            kind: StatisticKind::Sum(observation.outcome.clone()),
+        },
+        facts,
+    })
+}
+
+impl MeanVector {
+    /// Lower bound on the smallest eigenvalue of `S P0 S + rows S`, P0 the sharpened precision; public rows count 1 / m.
+    fn lambda(&self, t: Tempering) -> f64 {
+        let private = mul_down(t.weight, count_down(self.facts.fewest_rows()));
+        let public = div_down(count_down(self.facts.public.rows), t.concentration);
+        let rows = add_down(private, public);
+        let at = |s: f64, v: f64| {
+            let prior = div_down(mul_down(s, s), mul_up(v, t.concentration));
+            add_down(prior, mul_down(rows, s))
+        };
+        let prior = self
+            .prior
+            .covariance
+            .as_ref()
+            .and_then(Covariance::diagonal);
+        match (prior, self.covariance.diagonal()) {
+            (Some(v), Some(s)) => s
+                .iter()
+                .zip(&v)
+                .map(|(s, v)| at(*s, v.next_up()))
+                .fold(f64::INFINITY, f64::min),
+            // S P0 S >= least(P0) S^2 and S >= least(S).
+            _ => at(self.least, self.prior.largest),
+        }
+    }
+}
+
+impl Matched for MeanVector {
+    fn meta(&self) -> &'static Meta {
+        &META
+    }
+
+    fn claim(&self, t: Tempering) -> Claim {
+        // The means differ by V S^-1 r k (x - x'), and V^-1/2 of that has norm at most r k |x - x'| times the root of
+        // the norm of S^-1 V S^-1, whose inverse is S V^-1 S.
+        let moved = self.facts.unit_step(t.weight, self.diameter);
+        Claim::Gdp {
+            mu: div_up(moved, sqrt_down(self.lambda(t))),
+        }
+    }
+
+    fn premises(&self, _: Tempering) -> Vec<Premise> {
+        self.facts.premises.clone()
+    }
+
+    fn law(&self, t: Tempering) -> Option<(PosteriorLaw, Statistic)> {
+        let public = &self.facts.public;
+        let own = self.prior.covariance.as_ref()?.inverse()?;
+        let noise = self.covariance.inverse()?;
+        let rows = count_down(public.rows);
+        let mut sums = public.sums.clone();
+        sums.resize(self.prior.dim, 0.0);
+        let moment = times(&own, self.prior.mean.as_ref()?);
+        let more = times(&noise, &sums);
+        let sharpen = |(a, b): (&f64, f64)| (a + b) / t.concentration;
+        let law = PosteriorLaw::MvNormal {
+            dim: self.prior.dim,
+            precision: own
+                .iter()
+                .zip(noise.iter().map(|x| rows * x))
+                .map(sharpen)
+                .collect(),
+            precision_mean: moment.iter().zip(more).map(sharpen).collect(),
+            covariance: self.covariance.entries.clone(),
+        };
+        public.known.then(|| (law, self.statistic.clone()))
+    }
+
+    fn predicted_error(&self, t: Tempering, rows: f64) -> f64 {
+        // Component by component, as if both matrices were diagonal.
+        let public = count_down(self.facts.public.rows);
+        let squares = (0..self.prior.dim).map(|i| {
+            let s = self.covariance.at(i, i);
+            let v = self
+                .prior
+                .covariance
+                .as_ref()
+                .map_or(self.prior.largest, |c| c.at(i, i));
+            expected::normal(1.0 / v + public / s, rows / s, t.weight, t.concentration)
+        });
+        squares.sum::<f64>().sqrt()
+    }
+
+    fn prior_text(&self, concentration: f64) -> String {
+        (self.prior.text)(&self.prior, concentration)
+    }
+
+    fn prior_span(&self) -> Span {
+        self.facts.prior_span
+    }
+
+    fn limit_reason(&self, _: f64, _: Tempering) -> Option<LimitReason> {
+        None
+    }
+
+    fn claim_add_remove(&self, _: Tempering) -> Option<Claim> {
+        None
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::{Expr, ExprKind, Label};
+    use crate::rules::testing::{self as t, Build, diverge, tempered};
+
+    pub fn matrix(dim: usize, entries: &[f64]) -> Expr {
+        let list = |items| {
+            t::expr(
+                ExprKind::List(items),
+                t::ball(dim as u64, 1.0),
+                Label::Public,
+            )
+        };
+        let rows = entries.chunks(dim);
+        list(
+            rows.map(|r| list(r.iter().map(|x| t::number(*x)).collect()))
+                .collect(),
+        )
+    }
+
+    fn build(prior: &[f64], noise: &[f64], dim: usize, radius: f64) -> Build {
+        let mu = || t::param(0, t::ball(dim as u64, f64::INFINITY));
+        Build::prior_exprs(
+            "multi_normal",
+            vec![t::number(0.0), matrix(dim, prior)],
+            mu().ty,
+        )
+        .outcome(t::ball(dim as u64, radius))
+        .observe_exprs("multi_normal", vec![mu(), matrix(dim, noise)])
+    }
+
+    #[test]
+    fn published_values() {
+        let b = build(&[1.0, 0.0, 0.0, 0.5], &[1.0, 0.0, 0.0, 3.0], 2, 1.0).exactly(10);
+        let got = diverge(
+            &b.matched(&MvNormalKnownCovariance).claim(Tempering::DIRECT),
+            2.0,
+        );
+        assert!((got - 0.363_636_363_636_363_65).abs() < 1e-12, "{got}");
+        let prior = [10.0, 0.0, 0.0, 0.0, 10.0, 0.0, 0.0, 0.0, 0.2];
+        let noise = [2.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 0.5];
+        let b = build(&prior, &noise, 3, 0.5).exactly(20);
+        let got = diverge(
+            &b.matched(&MvNormalKnownCovariance)
+                .claim(tempered(0.5, 1.0)),
+            4.0,
+        );
+        assert!((got - 0.08).abs() < 1e-12, "{got}");
+    }
+
+    #[test]
+    fn no_direction_costs_more() {
+        let (prior, noise) = ([2.0, 0.6, 0.6, 1.0], [1.0, -0.3, -0.3, 0.7]);
+        let (n, k, r, m) = (4u64, 2u64, 0.6, 0.5);
+        let b = build(&prior, &noise, 2, 1.5).exactly(n).unit(k);
+        let Claim::Gdp { mu } = b.matched(&MvNormalKnownCovariance).claim(tempered(r, m)) else {
+            panic!("a normal draw is GDP");
+        };
+        let inverse = |c: &[f64]| {
+            let c = Covariance {
+                dim: 2,
+                entries: c.to_vec(),
+            };
+            c.inverse().unwrap()
+        };
+        let (p0, w) = (inverse(&prior), inverse(&noise));
+        let precision: Vec<f64> = (0..4).map(|i| p0[i] / m + r * n as f64 * w[i]).collect();
+        let v = inverse(&precision);
+        let mut worst: f64 = 0.0;
+        for i in 0..720 {
+            let angle = f64::from(i) * std::f64::consts::PI / 720.0;
+            let x = [3.0 * angle.cos(), 3.0 * angle.sin()];
+            let moved: Vec<f64> = times(&w, &x).iter().map(|z| r * k as f64 * z).collect();
+            let shift = times(&v, &moved);
+            worst = worst.max(
+                moved
+                    .iter()
+                    .zip(&shift)
+                    .map(|(a, b)| a * b)
+                    .sum::<f64>()
+                    .sqrt(),
+            );
+        }
+        assert!(worst <= mu && mu < 1.3 * worst, "{worst} {mu}");
+    }
+
+    #[test]
+    fn what_it_refuses() {
+        let b = build(
+            &[1.0, 0.0, 0.0, 1.0],
+            &[1.0, 0.0, 0.0, 1.0],
+            2,
+            f64::INFINITY,
+        );
+        assert_eq!(b.refused(&MvNormalKnownCovariance).code, "E0202");
+        let b = build(&[1.0, 0.0, 0.0, 1.0], &[1.0, 2.0, 2.0, 1.0], 2, 1.0);
+        assert!(
+            b.not_mine(&MvNormalKnownCovariance)
+                .contains("positive definite")
+        );
+        let b = build(&[1.0, 0.0, 0.0, 1.0], &[1.0, 0.0, 0.0, 1.0], 2, 1.0).add_remove();
+        assert_eq!(b.refused(&MvNormalKnownCovariance).code, "E0307");
+    }
+}

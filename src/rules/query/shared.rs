@@ -1,0 +1,150 @@
+//! What the noise mechanisms share: reading arguments, the refusal of unbounded queries, the shape of a query.
+
+use crate::model::{
+    AggregateQuery, ArgValue, Builtin, Expr, ExprKind, MechanismArg, Records, Relation, Type,
+};
+use crate::rules::query::QueryVerdict;
+use crate::rules::text::plain;
+use crate::rules::{Context, Premise};
+use crate::source::{Diagnostic, Span};
+
+pub(super) type Match<T> = Result<T, QueryVerdict>;
+
+pub(super) fn refuse<T>(d: Diagnostic) -> Match<T> {
+    Err(QueryVerdict::Refused(Box::new(d)))
+}
+
+pub(super) fn not_mine<T>(reason: impl Into<String>) -> Match<T> {
+    Err(QueryVerdict::NotMine(reason.into()))
+}
+
+/// The argument called `name`, or the one at `position` among those without a name.
+pub(super) fn argument<'a>(
+    args: &'a [MechanismArg],
+    name: &str,
+    position: usize,
+) -> Option<&'a MechanismArg> {
+    let named = args.iter().find(|a| a.name.as_deref() == Some(name));
+    named.or_else(|| args.iter().filter(|a| a.name.is_none()).nth(position))
+}
+
+/// A number, or a refusal that names the argument.
+pub(super) fn number(arg: Option<&MechanismArg>, name: &str) -> Match<Option<f64>> {
+    match arg {
+        None => Ok(None),
+        Some(MechanismArg {
+            value: ArgValue::Number(x),
+            ..
+        }) if x.is_finite() => Ok(Some(*x)),
+        Some(a) => refuse(wrong_argument(a.span, name, "a number")),
+    }
+}
+
+/// A positive number.
+pub(super) fn positive(arg: Option<&MechanismArg>, name: &str) -> Match<Option<f64>> {
+    match (number(arg, name)?, arg) {
+        (Some(x), Some(a)) if x <= 0.0 => refuse(wrong_argument(a.span, name, "a positive number")),
+        (x, _) => Ok(x),
+    }
+}
+
+pub(super) fn wrong_argument(span: Span, name: &str, wanted: &str) -> Diagnostic {
+    Diagnostic::new("E0208", format!("`{name}` must be {wanted}")).label(span, "here")
+}
+
+/// Refuses arguments that the mechanism does not know.
+pub(super) fn only(args: &[MechanismArg], known: &[&str]) -> Match<()> {
+    let unknown = |a: &&MechanismArg| a.name.as_deref().is_some_and(|n| !known.contains(&n));
+    if let Some(a) = args.iter().find(unknown) {
+        let name = a.name.as_deref().unwrap_or_default();
+        return refuse(
+            Diagnostic::new("E0208", format!("this mechanism has no argument `{name}`"))
+                .label(a.span, "not known here")
+                .help(format!("it takes: {}", known.join(", "))),
+        );
+    }
+    let unnamed: Vec<_> = args.iter().filter(|a| a.name.is_none()).collect();
+    match unnamed.get(known.len()) {
+        Some(a) => refuse(
+            Diagnostic::new("E0208", "too many arguments")
+                .label(a.span, "one too many")
+                .help(format!("it takes: {}", known.join(", "))),
+        ),
+        None => Ok(()),
+    }
+}
+
+/// A query that a quantile mechanism answers.
+pub(super) fn quantile(value: &Expr) -> Option<(&Expr, f64)> {
+    match &value.kind {
+        ExprKind::Call(Builtin::RowQuantile, args) => match args.as_slice() {
+            [e, q] => q
+                .constant()
+                .filter(|q| (0.0..=1.0).contains(q))
+                .map(|q| (e, q)),
+            _ => None,
+        },
+        _ => None,
+    }
+}
+
+/// Numbers in the answer: 1 for a scalar.
+pub(super) fn dimension(value: &Expr) -> Option<f64> {
+    match &value.ty {
+        Type::Bool | Type::Int(_) | Type::Real(_) => Some(1.0),
+        Type::Vector(v) => Some(v.dim as f64),
+        Type::Counts { dim, .. } => Some(*dim as f64),
+        Type::Matrix { rows, columns, .. } => Some(*rows as f64 * *columns as f64),
+        _ => None,
+    }
+}
+
+/// E0202: the query's sensitivity is infinite.
+pub(super) fn finite(
+    query: &AggregateQuery,
+    norm: f64,
+    which: &str,
+    context: &Context,
+) -> Match<f64> {
+    if norm.is_finite() && norm >= 0.0 {
+        return Ok(norm);
+    }
+    let inner = match &query.value.kind {
+        ExprKind::Call(_, args) => args.first().unwrap_or(&query.value),
+        _ => &query.value,
+    };
+    let mut d = crate::rules::conjugate::unbounded(inner, query.value.span, query.records, context);
+    d.message = d.message.replace("the posterior", "the answer");
+    if let Some(first) = d.labels.first_mut() {
+        first.text = format!("its {which} sensitivity is infinite");
+    }
+    refuse(d)
+}
+
+/// The premises of every noise mechanism.
+pub(super) fn premises(
+    query: &AggregateQuery,
+    which: &str,
+    norm: f64,
+    context: &Context,
+) -> Vec<Premise> {
+    let table = context.table(query.table);
+    vec![
+        Premise::holds(
+            format!("the query's {which} sensitivity is {}", plain(norm)),
+            Some(query.value.span),
+        ),
+        Premise::holds(neighbours(query.records), table.map(|t| t.rows_span)),
+    ]
+}
+
+fn neighbours(records: Records) -> String {
+    let verb = match records.relation {
+        Relation::ReplaceOne => "replace",
+        Relation::AddRemove => "add or remove",
+    };
+    match records.unit_rows {
+        1 => format!("neighbours {verb} one row"),
+        k => format!("neighbours {verb} at most {k} rows of one unit"),
+    }
+}
