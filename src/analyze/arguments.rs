@@ -49,7 +49,7 @@ const MECHANISMS: &[Spec] = &[
     Spec {
         name: "exponential",
         answers: Answers::Queries,
-        args: &[("lo", Domain::Real), ("hi", Domain::Real), ("eps", Domain::Positive)],
+        args: &[("lo", Domain::Real), ("hi", Domain::Real), ("points", Domain::Positive), ("eps", Domain::Positive)],
     },
     Spec { name: "gibbs", answers: Answers::Later, args: &[] },
     Spec { name: "beta_div", answers: Answers::Later, args: &[] },

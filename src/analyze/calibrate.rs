@@ -33,9 +33,9 @@ pub fn largest(most: f64, fits: &dyn Fn(f64) -> bool) -> Option<f64> {
     verified(start, |x| down12(x * (1.0 - 1e-11)), fits)
 }
 
-/// The smallest `x` > 0 with `fits(x)`, rounded up to 12 significant digits and verified.
-pub fn smallest(fits: &dyn Fn(f64) -> bool) -> Option<f64> {
-    let (mut yes, mut no) = (1.0, 1.0);
+/// The smallest `x` > 0 with `fits(x)`, rounded up to 12 significant digits and verified. The search begins at `start`.
+pub fn smallest(start: f64, fits: &dyn Fn(f64) -> bool) -> Option<f64> {
+    let (mut yes, mut no) = (start, start);
     let mut moves = 0;
     while !fits(yes) {
         (no, yes) = (yes, yes * 2.0);
@@ -59,9 +59,9 @@ pub fn smallest(fits: &dyn Fn(f64) -> bool) -> Option<f64> {
     verified(start, |x| up12(x * (1.0 + 1e-11)), fits)
 }
 
-/// The largest `x` > 0 with `fits(x)`, without an upper end.
-pub fn largest_positive(fits: &dyn Fn(f64) -> bool) -> Option<f64> {
-    let mut most = 1.0;
+/// The largest `x` > 0 with `fits(x)`, without an upper end. The search begins at `start`.
+pub fn largest_positive(start: f64, fits: &dyn Fn(f64) -> bool) -> Option<f64> {
+    let mut most = start;
     for _ in 0..REACH {
         if !fits(most) {
             return largest(most, fits);
@@ -98,10 +98,10 @@ mod tests {
     #[test]
     fn the_smallest_noise_is_found_from_above() {
         for limit in [0.72, 1.0, 3.0, 1e6, 1e-6] {
-            let s = smallest(&|x| x >= limit).unwrap();
+            let s = smallest(1.0, &|x| x >= limit).unwrap();
             assert!(s >= limit && s <= limit * (1.0 + 1e-11), "{limit}: {s}");
         }
-        assert_eq!(smallest(&|_| false), None);
-        assert_eq!(smallest(&|x| x >= 0.72).unwrap(), 0.72);
+        assert_eq!(smallest(1.0, &|_| false), None);
+        assert_eq!(smallest(1.0, &|x| x >= 0.72).unwrap(), 0.72);
     }
 }

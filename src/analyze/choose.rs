@@ -14,6 +14,9 @@ use crate::numeric::decimal::{sig_down, sig_up};
 use crate::privacy::Claim;
 use crate::source::Diagnostics;
 
+/// The noise of an answer that costs nothing: far below anything one would read off it.
+const FREE: f64 = 1e-9;
+
 /// A way at a value of its knob: what will run.
 pub struct Decision {
     pub way: Box<dyn Way>,
@@ -212,8 +215,11 @@ pub fn solve(site: &Site, way: &dyn Way, limit: &BudgetKind) -> Option<f64> {
     match way.knob() {
         Knob::None => fits(1.0).then_some(1.0),
         Knob::Weight(_) => largest(1.0, &fits),
-        Knob::Noise(_) => smallest(&fits),
-        Knob::Loss(_) => largest_positive(&fits),
+        // A query that no row can move is free at any noise.
+        Knob::Noise(_) if way.start() == 0.0 => fits(1.0).then_some(FREE),
+        Knob::Noise(_) => smallest(way.start(), &fits),
+        Knob::Loss(_) if way.start() == 0.0 => fits(1.0).then_some(1.0),
+        Knob::Loss(_) => largest_positive(way.start(), &fits),
     }
 }
 

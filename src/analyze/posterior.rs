@@ -3,32 +3,37 @@
 use std::rc::Rc;
 
 use super::parallel::View;
-use super::report::PredictedError;
+use super::report::{Parameter, PredictedError};
 use super::site::Site;
 use super::ways::{Knob, Offer, Way};
 use crate::mechanism::plan::MechanismPlan;
-use crate::model::{Model, Program, Relation, Request, RowCount};
+use crate::model::{AggregateQuery, Model, Program, Relation, Request, RowCount};
 use crate::numeric::decimal::sig_down;
 use crate::privacy::Claim;
 use crate::rules::{Context, Matched, Premise, PublicTotals, Tempering, Verdict, posterior_rules};
 
 /// How the posterior is weakened.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Form {
+pub enum Form {
     Direct,
     Diffuse,
     Concentrated,
 }
 
 /// A draw by one rule in one form.
-struct Draw {
+pub struct Draw {
     matched: Rc<dyn Matched>,
+    /// What `using` calls it.
+    name: &'static str,
     form: Form,
     /// How neighbours differ in the model as it was judged.
     relation: Relation,
     times: u64,
     /// The number of rows that predictions assume.
     rows: f64,
+    /// It answers a query: the error is then that of an answer.
+    query: bool,
+    given: Vec<Parameter>,
 }
 
 /// The model as it stands in its group: group sizes are not in the header, but a replaced row is in its group.
@@ -69,10 +74,13 @@ pub fn offer(model: &Model, program: &Program, public: &PublicTotals) -> Offer {
                 for form in [Form::Direct, Form::Diffuse, Form::Concentrated] {
                     offer.ways.push(Box::new(Draw {
                         matched: Rc::clone(&matched),
+                        name: form.name(),
                         form,
                         relation: model.records.relation,
                         times,
                         rows: assumed_rows(model.records.rows),
+                        query: false,
+                        given: vec![],
                     }));
                 }
             }
@@ -81,7 +89,31 @@ pub fn offer(model: &Model, program: &Program, public: &PublicTotals) -> Offer {
     offer
 }
 
+impl Form {
+    fn name(self) -> &'static str {
+        match self {
+            Form::Direct => "direct",
+            Form::Diffuse => "diffuse",
+            Form::Concentrated => "concentrated",
+        }
+    }
+}
+
 impl Draw {
+    /// One draw that answers a query; `given` are the prior counts.
+    pub fn of_query(matched: &Rc<dyn Matched>, form: Form, query: &AggregateQuery, given: Vec<Parameter>) -> Draw {
+        Draw {
+            name: matched.meta().name,
+            matched: Rc::clone(matched),
+            form,
+            relation: query.records.relation,
+            times: 1,
+            rows: assumed_rows(query.records.rows),
+            query: true,
+            given,
+        }
+    }
+
     fn at(&self, x: f64) -> Tempering {
         match self.form {
             Form::Direct => Tempering::DIRECT,
@@ -99,11 +131,7 @@ impl Draw {
 
 impl Way for Draw {
     fn mechanism(&self) -> &'static str {
-        match self.form {
-            Form::Direct => "direct",
-            Form::Diffuse => "diffuse",
-            Form::Concentrated => "concentrated",
-        }
+        self.name
     }
 
     fn rule(&self) -> &'static str {
@@ -150,9 +178,17 @@ impl Way for Draw {
     }
 
     fn predicted_error(&self, x: f64) -> PredictedError {
+        let value = self.matched.predicted_error(self.at(x), self.rows);
+        if self.query {
+            // The draw is nearly normal around the truth: 95 % lie within 1.96 root mean squares.
+            return PredictedError {
+                measure: "95% bound of |answer - truth|",
+                value: 1.96 * value,
+            };
+        }
         PredictedError {
             measure: "root mean square distance of the draw from the posterior mean",
-            value: self.matched.predicted_error(self.at(x), self.rows),
+            value,
         }
     }
 
@@ -162,6 +198,10 @@ impl Way for Draw {
             Form::Diffuse => format!("data weight {}%", sig_down(100.0 * x, 3)),
             Form::Concentrated => format!("prior becomes {}", self.matched.prior_text(x)),
         }
+    }
+
+    fn given(&self) -> Vec<Parameter> {
+        self.given.clone()
     }
 
     fn tempering(&self, x: f64) -> Option<Tempering> {

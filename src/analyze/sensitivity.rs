@@ -1,25 +1,19 @@
-//! Sensitivities of queries inside groups, where the header's facts about the whole table do not hold.
+//! Sensitivities of queries inside groups of a private key, where rows come and go.
 
 use super::parallel::View;
 use crate::model::{AggregateQuery, Builtin, Expr, ExprKind, Label, Norms, Type};
 
-/// How far the query moves in one group under `view`, each norm rounded up; infinite where no bound is known.
-///
-/// `secret` says that group sizes are secret: then nothing may be divided by the number of rows of the group.
-pub fn in_group(query: &AggregateQuery, view: View, secret: bool) -> Norms {
-    // One rule for rows that stay, one for rows that come or go.
-    Group {
-        rows: query.records.unit_rows as f64,
-        view,
-        secret,
-    }
-    .of(&query.value)
+/// How far the query moves in one group of a private key under `view`, each norm rounded up; infinite where no bound
+/// is known. The size of such a group is secret, so nothing is ever divided by it.
+pub fn in_group(query: &AggregateQuery, view: View) -> Norms {
+    let rows = query.records.unit_rows as f64;
+    Group { rows, view }.of(&query.value)
 }
 
 struct Group {
+    /// The most rows one unit may have.
     rows: f64,
     view: View,
-    secret: bool,
 }
 
 impl Group {
@@ -36,8 +30,6 @@ impl Group {
         };
         match (f, args.as_slice()) {
             (Builtin::RowSum, [row]) => self.rows_of(row),
-            // A replaced row is in its group, so the group has at least one row.
-            (Builtin::RowMean, [row]) if !self.secret => self.rows_of(row),
             (Builtin::RowHistogram, [_]) => self.histogram(),
             (Builtin::RowCountAgg, []) => Norms::scalar(match self.view {
                 View::Replace => 0.0,
@@ -136,7 +128,7 @@ fn sum(a: Norms, b: Norms) -> Norms {
     }
 }
 
-pub fn larger(a: Norms, b: Norms) -> Norms {
+fn larger(a: Norms, b: Norms) -> Norms {
     Norms {
         l1: a.l1.max(b.l1),
         l2: a.l2.max(b.l2),
@@ -157,4 +149,47 @@ fn mul_up(a: f64, b: f64) -> f64 {
 fn add_up(a: f64, b: f64) -> f64 {
     let s = a + b;
     if a == 0.0 || b == 0.0 || s.is_infinite() { s } else { s.next_up() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing::{expr, number, row, sum_query};
+    use super::*;
+    use crate::model::{Range, TableId};
+
+    fn of(value: Expr, view: View, k: u64) -> Norms {
+        let mut query = sum_query(0);
+        query.value = value;
+        query.records.unit_rows = k;
+        in_group(&query, view)
+    }
+
+    fn call(f: Builtin, args: Vec<Expr>) -> Expr {
+        expr(ExprKind::Call(f, args), Type::Real(Range::ALL), Label::Aggregate(TableId(0)))
+    }
+
+    fn sum_of(lo: f64, hi: f64) -> Expr {
+        call(Builtin::RowSum, vec![row(0, 1, Type::real(lo, hi))])
+    }
+
+    #[test]
+    fn rows_that_come_or_go_move_a_sum_by_their_size() {
+        assert_eq!(of(sum_of(100.0, 101.0), View::Replace, 1).l1, 1.0);
+        assert_eq!(of(sum_of(100.0, 101.0), View::AddRemove, 1).l1, 101.0);
+        assert_eq!(of(sum_of(100.0, 101.0), View::Exchange, 3).l1, 303.0);
+        assert_eq!(of(sum_of(-5.0, 5.0), View::Exchange, 1).l1, 10.0);
+    }
+
+    #[test]
+    fn affine_queries_scale_and_everything_else_is_unbounded() {
+        let scaled = call(Builtin::Mul, vec![number(-2.0), sum_of(0.0, 3.0)]);
+        assert_eq!(of(scaled, View::AddRemove, 1).l1, 6.0);
+        let shifted = call(Builtin::Add, vec![number(7.0), sum_of(0.0, 3.0)]);
+        assert_eq!(of(shifted, View::AddRemove, 1).l1, 3.0);
+        let mean = call(Builtin::RowMean, vec![row(0, 1, Type::real(0.0, 1.0))]);
+        assert_eq!(of(mean, View::AddRemove, 1).l1, f64::INFINITY);
+        let count = expr(ExprKind::RowCount(TableId(0)), Type::Real(Range::ALL), Label::Public);
+        let divided = call(Builtin::Div, vec![sum_of(0.0, 3.0), count]);
+        assert_eq!(of(divided, View::AddRemove, 1).l1, f64::INFINITY);
+    }
 }

@@ -183,6 +183,7 @@ fn fold(
 pub fn is_free(claim: &Claim) -> bool {
     match claim {
         Claim::Product(parts) | Claim::Max(parts) => parts.iter().all(is_free),
+        Claim::Repeated { claim, .. } => is_free(claim),
         _ => false,
     }
 }

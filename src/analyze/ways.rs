@@ -34,6 +34,10 @@ pub trait Way {
     fn mechanism(&self) -> &'static str;
     fn rule(&self) -> &'static str;
     fn knob(&self) -> Knob;
+    /// A value of the knob that costs about 1, to start a search from; 0 where every value is free.
+    fn start(&self) -> f64 {
+        1.0
+    }
     /// The cost of the release in one group at the value `x` of the knob; `None` where this view has no guarantee.
     fn claim(&self, view: View, x: f64) -> Option<Claim>;
     fn premises(&self, x: f64) -> Vec<Premise>;

@@ -123,3 +123,80 @@ pub fn epsilon(eta: f64, delta: f64) -> f64 {
         .max(0.0)
         .min(eta)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(found: f64, expected: f64) {
+        let excess = found / expected - 1.0;
+        assert!(
+            (-3e-16..1e-11).contains(&excess),
+            "{found} against {expected}"
+        );
+    }
+
+    /// Golden values and mpmath with 60 digits.
+    #[test]
+    fn curve() {
+        check(rdp(0.5, 1.5), 0.046592908574909005);
+        check(rdp(0.5, 2.0), 0.061859607240322745);
+        check(rdp(0.5, 30.0), 0.38097983442500544);
+        check(rdp(2.0, 1.1), 0.5191061718760406);
+        check(rdp(2.0, 8.0), 1.5901795840341957);
+        check(rdp(8.0, 2.0), 6.614376451625901);
+        check(rdp(8.0, 3.0), 7.045396619490373);
+        check(rdp(1e-06, 2.0), 2.4999999999998954e-13);
+        check(rdp(1e-06, 100000.0), 1.2498264291951598e-08);
+        check(rdp(1e-06, 100000000.0), 9.439483026296017e-07);
+        check(rdp(1e-09, 1.000001), 1.25000125e-19);
+        check(rdp(0.3, 1.000001), 0.011235976786073196);
+        check(rdp(5.0, 1.000001), 2.4177215611944796);
+        check(rdp(60.0, 1.000001), 54.90568493762807);
+        check(rdp(800.0, 1.5), 798.0904574951155);
+        check(rdp(800.0, 1000000.0), 799.9999851844751);
+        check(rdp(0.01, 37.0), 0.0004616462609669672);
+    }
+
+    #[test]
+    fn tight_zcdp() {
+        check(zcdp(0.5), 0.031142092261155878);
+        check(zcdp(2.0), 0.47447464707052694);
+        check(zcdp(8.0), 4.922907541018817);
+        check(zcdp(1e-08), 1.25e-17);
+        check(zcdp(0.001), 1.2499999826388892e-07);
+        check(zcdp(0.49), 0.029912947576937837);
+        check(zcdp(0.51), 0.03239572323334817);
+        check(zcdp(30.0), 25.598802618340557);
+        assert!(zcdp(1e4) <= 1e4 && zcdp(1e4) > 9989.0);
+    }
+
+    #[test]
+    fn trade_off() {
+        check(delta(0.5, 0.1), 0.0835097846649949);
+        check(delta(2.0, 1.0), 0.1790498892168176);
+        check(delta(8.0, 4.0), 0.7478959635608426);
+        assert_eq!(delta(1.0, 1.5), 0.0);
+        for eta in [1e-6, 0.3, 5.0, 50.0] {
+            for allowed in [1e-12, 1e-5, 0.1] {
+                let e = epsilon(eta, allowed);
+                assert!(e <= eta && (e == 0.0 || delta(eta, e) <= allowed * (1.0 + 1e-9)));
+            }
+        }
+    }
+
+    #[test]
+    fn both_forms_agree() {
+        for order in [1.000001, 1.5, 3.0, 1e4] {
+            let eta = 2.0 * SMALL / order;
+            let (below, above) = (
+                rdp(eta * (1.0 - 1e-12), order),
+                rdp(eta * (1.0 + 1e-12), order),
+            );
+            assert!(
+                (above / below - 1.0).abs() < 1e-10,
+                "{order}: {below} {above}"
+            );
+        }
+    }
+}

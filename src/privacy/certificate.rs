@@ -145,12 +145,9 @@ impl Certificate {
 
     fn release(&self, r: &ReleaseFacts) -> Value {
         let mut parameters = Map::new();
-        for (name, value, side) in &r.parameters {
-            let rounded = match side {
-                Side::Down => down12(*value),
-                Side::Up => up12(*value),
-            };
-            parameters.insert(name.clone(), number(rounded));
+        // Solved values are already rounded to their private side, written ones stay as written.
+        for (name, value, _) in &r.parameters {
+            parameters.insert(name.clone(), number(*value));
         }
         json!({
             "name": r.name,
@@ -272,6 +269,9 @@ pub fn claim(claim: &Claim) -> Value {
         Claim::Zcdp { rho } => json!({"kind": "zcdp", "rho": number(*rho)}),
         Claim::Laplace { epsilon } => json!({"kind": "laplace", "epsilon": number(*epsilon)}),
         Claim::Product(parts) => json!({"kind": "product", "claims": list(parts)}),
+        Claim::Repeated { times, claim } => {
+            json!({"kind": "repeated", "times": times, "claim": self::claim(claim)})
+        }
         Claim::Max(parts) => json!({"kind": "max", "claims": list(parts)}),
     }
 }

@@ -35,7 +35,7 @@ impl Profile {
 
     /// The best of what is known and of what follows from it.
     fn fill(mut self) -> Profile {
-        self.bounded_range = self.bounded_range.min(mul_up(2.0, self.pure));
+        self.bounded_range = self.bounded_range.min(2.0 * self.pure);
         self.pure = self.pure.min(self.bounded_range);
         if self.pure.is_finite() {
             self.zcdp = self
@@ -61,16 +61,12 @@ impl Profile {
 
     fn then(self, other: Profile) -> Profile {
         Profile {
-            gdp: if self.gdp == 0.0 || other.gdp == 0.0 {
-                self.gdp.max(other.gdp)
-            } else {
-                sqrt_up(add_up(
-                    mul_up(self.gdp, self.gdp),
-                    mul_up(other.gdp, other.gdp),
-                ))
-            },
+            gdp: sqrt_up(add_up(
+                mul_up(self.gdp, self.gdp),
+                mul_up(other.gdp, other.gdp),
+            )),
             bounded_range: adaptive_range(self.bounded_range, other.bounded_range),
-            ..self.merge(other, sum)
+            ..self.merge(other, add_up)
         }
     }
 
@@ -95,21 +91,10 @@ impl Profile {
     }
 }
 
-/// A sum rounded up, exact where one side is zero.
-fn sum(a: f64, b: f64) -> f64 {
-    if a == 0.0 || b == 0.0 {
-        a.max(b)
-    } else {
-        add_up(a, b)
-    }
-}
-
-/// A product rounded up, zero where one factor is zero.
+/// A product rounded up, zero where one factor is zero and the other infinite.
 fn scaled(factor: f64, x: f64) -> f64 {
     if factor == 0.0 || x == 0.0 {
         0.0
-    } else if factor == 1.0 {
-        x
     } else {
         mul_up(factor, x)
     }
@@ -213,7 +198,7 @@ impl Claim {
             Claim::Laplace { epsilon } => laplace::rdp(known(*epsilon), order),
             Claim::Product(parts) => parts
                 .iter()
-                .fold(0.0, |all, part| sum(all, part.rdp(order))),
+                .fold(0.0, |all, part| add_up(all, part.rdp(order))),
             Claim::Max(members) => largest(members.iter().map(|member| member.rdp(order))),
             Claim::Repeated { times, claim } => scaled(count_up(*times), claim.rdp(order)),
             _ => f64::INFINITY,
@@ -252,4 +237,99 @@ fn least(values: impl Iterator<Item = f64>) -> f64 {
 
 fn largest(values: impl Iterator<Item = f64>) -> f64 {
     values.fold(0.0, f64::max)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::privacy::{Family, Pair};
+
+    fn beta() -> Claim {
+        Claim::Renyi(vec![Pair::Shapes {
+            family: Family::Beta,
+            coordinates: vec![(6.0, 1.0), (112.0, -1.0)],
+            total: None,
+        }])
+    }
+
+    fn near(found: f64, expected: f64) {
+        let excess = found / expected - 1.0;
+        assert!(
+            (-3e-16..1e-10).contains(&excess),
+            "{found} against {expected}"
+        );
+    }
+
+    #[test]
+    fn products_add() {
+        // Golden: composition-000 at order 4.
+        let all = Claim::Product(vec![beta(), Claim::Gdp { mu: 1.0 / 3.0 }]);
+        near(all.rdp(4.0), 0.6670316821978863);
+        assert_eq!(all.max_order(), 7.0);
+        assert!(all.gdp().is_infinite());
+        let both = Claim::Product(vec![Claim::Gdp { mu: 3.0 }, Claim::Gdp { mu: 4.0 }]);
+        assert_eq!((both.gdp(), both.zcdp(), both.rdp(2.0)), (5.0, 12.5, 25.0));
+        assert!(both.pure().is_infinite());
+    }
+
+    #[test]
+    fn fill_in() {
+        let pure = Claim::Pure { epsilon: 1.0 };
+        assert_eq!((pure.pure(), pure.bounded_range()), (1.0, 2.0));
+        near(pure.zcdp(), 0.46211715726000973);
+        let laplace = Claim::Laplace { epsilon: 1.0 };
+        near(laplace.zcdp(), 0.36787944117144233);
+        let range = Claim::BoundedRange { eta: 2.0 };
+        near(range.zcdp(), 0.47447464707052694);
+        assert_eq!(range.pure(), 2.0);
+        near(Claim::Gdp { mu: 0.5 }.zcdp(), 0.125);
+    }
+
+    #[test]
+    fn repeating_is_a_product_of_equal_parts() {
+        for claim in [
+            beta(),
+            Claim::Gdp { mu: 0.5 },
+            Claim::Laplace { epsilon: 0.2 },
+        ] {
+            let product = Claim::Product(vec![claim.clone(); 3]);
+            let repeated = claim.repeat(3);
+            near(repeated.rdp(3.0), product.rdp(3.0));
+            assert!((repeated.epsilon(1e-6) / product.epsilon(1e-6) - 1.0).abs() < 1e-9);
+        }
+        assert_eq!(beta().repeat(0).rdp(5.0), 0.0);
+        assert_eq!(beta().repeat(0).epsilon(0.0), 0.0);
+        assert_eq!(beta().repeat(1), beta());
+        assert!(beta().repeat(u64::MAX).rdp(2.0).is_finite());
+    }
+
+    #[test]
+    fn maxima_are_pointwise() {
+        let either = Claim::Max(vec![beta(), Claim::Gdp { mu: 0.3 }]);
+        assert_eq!(
+            either.rdp(1.5),
+            beta().rdp(1.5).max(Claim::Gdp { mu: 0.3 }.rdp(1.5))
+        );
+        assert_eq!(
+            either.delta(1.0),
+            beta().delta(1.0).max(Claim::Gdp { mu: 0.3 }.delta(1.0))
+        );
+        assert!(either.gdp().is_infinite());
+    }
+
+    #[test]
+    fn nonsense_is_unknown() {
+        for claim in [
+            Claim::Pure { epsilon: f64::NAN },
+            Claim::Laplace { epsilon: -1.0 },
+            Claim::Gdp { mu: f64::NAN },
+            Claim::BoundedRange { eta: -1.0 },
+            Claim::Zcdp { rho: f64::NAN },
+        ] {
+            assert!(claim.rdp(2.0).is_infinite() && claim.epsilon(1e-6).is_infinite());
+            assert_eq!(claim.delta(1.0), 1.0);
+        }
+        assert!(beta().rdp(f64::NAN).is_infinite());
+        assert!(beta().rdp(0.5) > 0.0);
+    }
 }

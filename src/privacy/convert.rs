@@ -28,7 +28,7 @@ fn ln_kept(order: f64) -> Interval {
 }
 
 /// `D + ln(1 - 1/order) - (ln delta + ln order)/(order - 1)`, not below zero (rule book §8.2).
-fn epsilon_at(divergence: f64, order: f64, delta: f64) -> f64 {
+pub fn epsilon_at(divergence: f64, order: f64, delta: f64) -> f64 {
     if !divergence.is_finite() {
         return f64::INFINITY;
     }
@@ -38,7 +38,7 @@ fn epsilon_at(divergence: f64, order: f64, delta: f64) -> f64 {
 }
 
 /// `exp((order-1)(D - epsilon))/(order-1) (1 - 1/order)^order`, not above one (rule book §8.2).
-fn delta_at(divergence: f64, order: f64, epsilon: f64) -> f64 {
+pub fn delta_at(divergence: f64, order: f64, epsilon: f64) -> f64 {
     if !divergence.is_finite() {
         return 1.0;
     }
@@ -218,5 +218,94 @@ fn ratio(spent: f64, allowed: f64) -> f64 {
         div_up(spent, allowed)
     } else {
         f64::INFINITY
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::privacy::{Family, Pair};
+
+    fn beta(u: f64, v: f64, n: f64) -> Claim {
+        Claim::Renyi(vec![Pair::Shapes {
+            family: Family::Beta,
+            coordinates: vec![(u, 1.0), (v + n, -1.0)],
+            total: None,
+        }])
+    }
+
+    fn check(found: f64, expected: f64) {
+        let excess = found / expected - 1.0;
+        assert!(
+            (-3e-16..1e-9).contains(&excess),
+            "{found} against {expected}"
+        );
+    }
+
+    /// Golden: rdp_to_dp, improved.
+    #[test]
+    fn one_order() {
+        check(epsilon_at(0.5, 2.0, 1e-5), 10.626631103850338);
+        check(epsilon_at(0.01, 1.5, 1e-3), 11.915968053079835);
+        check(epsilon_at(0.2, 60.0, 1e-5), 0.3089315410522311);
+        check(delta_at(0.5, 2.0, 1.0), 0.15163266492815836);
+        check(delta_at(0.7, 10.0, 2.0), 3.213195474938188e-7);
+        check(delta_at(0.2, 60.0, 0.5), 1.2711047281618894e-10);
+    }
+
+    /// Golden: rdp_to_dp, best order.
+    #[test]
+    fn best_orders() {
+        check(beta(6.0, 12.0, 100.0).epsilon(1e-5), 2.6150400672541867);
+        check(beta(40.0, 60.0, 500.0).epsilon(1e-6), 0.8262363389364638);
+        check(Claim::Zcdp { rho: 0.125 }.epsilon(1e-5), 2.1657155451754853);
+        check(Claim::Zcdp { rho: 0.78125 }.epsilon(1e-6), 6.73420129229814);
+        check(
+            Claim::Zcdp { rho: 0.0028125 }.epsilon(1e-5),
+            0.27506263177785,
+        );
+        let order = beta(6.0, 12.0, 100.0).attaining_order(1e-5).unwrap();
+        assert!(order > 1.0 && order < 7.0);
+        assert_eq!(Claim::Gdp { mu: 1.0 }.attaining_order(1e-5), None);
+    }
+
+    #[test]
+    fn epsilon_and_delta_are_inverse() {
+        let parts = vec![beta(6.0, 12.0, 100.0), Claim::Gdp { mu: 0.3 }];
+        for claim in [
+            beta(6.0, 12.0, 100.0),
+            Claim::Zcdp { rho: 0.1 },
+            Claim::Product(parts),
+        ] {
+            let e = claim.epsilon(1e-6);
+            let d = claim.delta(e);
+            assert!((d / 1e-6 - 1.0).abs() < 1e-6, "{d}");
+        }
+    }
+
+    #[test]
+    fn twenty_bounded_range_draws() {
+        // Rule book §5.2: 20 draws of 0.5 at delta 1e-6.
+        let total = Claim::BoundedRange { eta: 0.5 }.repeat(20).epsilon(1e-6);
+        assert!((total - 5.63).abs() < 0.01, "{total}");
+    }
+
+    #[test]
+    fn budgets_compare_exactly() {
+        let claim = Claim::Pure { epsilon: 0.5 };
+        assert!(claim.implies(&BudgetKind::Pure(0.5)));
+        assert!(!claim.implies(&BudgetKind::Pure(0.5_f64.next_down())));
+        assert!(claim.implies(&BudgetKind::Zcdp(0.1225)));
+        assert!(!claim.implies(&BudgetKind::Gdp(100.0)));
+        assert!(claim.implies(&BudgetKind::Dp {
+            epsilon: 0.5,
+            delta: 0.0
+        }));
+        let orders = BudgetKind::Rdp(vec![(2.0, 0.25), (4.0, 1.0)]);
+        assert!(claim.implies(&orders) && claim.cost_in(&orders) <= 1.0);
+        let draw = beta(6.0, 12.0, 100.0);
+        assert!(draw.implies(&BudgetKind::Rdp(vec![(2.0, 0.1913)])));
+        assert!(!draw.implies(&BudgetKind::Rdp(vec![(7.0, 1e9)])));
+        assert!(!draw.implies(&BudgetKind::Zcdp(1e9)));
     }
 }

@@ -1,5 +1,6 @@
 //! Gaussian differential privacy: the exact curve of two unit normals at distance mu, rounded up.
 
+use crate::numeric::round::mul_up;
 use crate::numeric::{Interval, search};
 
 fn point(x: f64) -> Interval {
@@ -8,7 +9,7 @@ fn point(x: f64) -> Interval {
 
 /// `mu^2/2`, the zCDP of a mu-GDP release.
 pub fn zcdp(mu: f64) -> f64 {
-    (point(mu).square() / point(2.0)).hi
+    mul_up(mu, mu) / 2.0
 }
 
 /// `delta(e) = Phi(mu/2 - e/mu) - exp(e) Phi(-mu/2 - e/mu)`.
@@ -45,4 +46,39 @@ pub fn epsilon(mu: f64, delta_allowed: f64) -> f64 {
         top *= 2.0;
     }
     f64::INFINITY
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(found: f64, expected: f64) {
+        let excess = found / expected - 1.0;
+        assert!(
+            (-3e-15..1e-9).contains(&excess),
+            "{found} against {expected}"
+        );
+    }
+
+    /// Golden: gaussian_mechanism.
+    #[test]
+    fn exact_curve() {
+        check(zcdp(0.5), 0.125);
+        check(delta(0.5, 0.5), 0.05244032328766966);
+        check(delta(1.25, 2.0), 0.06842226408114102);
+        check(delta(0.075, 0.1), 0.0033410193348651263);
+        check(epsilon(0.5, 1e-5), 1.9930914044151196);
+        check(epsilon(1.25, 1e-6), 6.312060185801326);
+        check(epsilon(0.075, 1e-5), 0.24902351479167137);
+    }
+
+    #[test]
+    fn extremes() {
+        assert_eq!(epsilon(0.0, 1e-6), 0.0);
+        assert_eq!(epsilon(1.0, 0.9), 0.0);
+        assert!(epsilon(1.0, 0.0).is_infinite() && epsilon(f64::INFINITY, 0.1).is_infinite());
+        let far = epsilon(40.0, 1e-9);
+        assert!(far > 800.0 && far < 1100.0, "{far}");
+        assert!(delta(1e-4, 1.0) < 1e-300);
+    }
 }

@@ -1,5 +1,6 @@
 //! What may be claimed: claims, their curves, composition and conversions.
 
+mod allocation;
 pub mod bounded_range;
 pub mod certificate;
 pub mod claim;

@@ -40,8 +40,10 @@ static META: Meta = Meta {
 /// More categories than this do not fit a plan.
 const MOST_CATEGORIES: u64 = 1 << 24;
 /// Table entries and additions of one evaluation of the dynamic programme.
-const MOST_ENTRIES: u64 = 20_000;
-const MOST_STEPS: u64 = 20_000_000;
+const MOST_ENTRIES: u64 = 2048;
+const MOST_STEPS: u64 = 1_000_000;
+/// Up to this many entries the other rows' place is searched too; beyond, they are left out, which costs more.
+const MOST_PLACED: u64 = 256;
 
 impl Rule for DirichletMultinomial {
     fn meta(&self) -> &'static Meta {
@@ -243,6 +245,10 @@ impl Matched for Shares {
                 );
                 if counts.len() as u64 >= self.moved().saturating_add(2) {
                     counts.pop();
+                    base = 0.0;
+                }
+                // Every term falls with its base, so no base is an upper bound.
+                if (counts.len() as u64).saturating_mul(self.moved()) > MOST_PLACED {
                     base = 0.0;
                 }
                 Pair::Allocation {

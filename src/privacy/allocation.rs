@@ -1,0 +1,192 @@
+//! The dearest way to spread one unit's items over categories: a dynamic programme at each order (rule book §2.3).
+//!
+//! The untouched categories and the total cancel, so a pair costs the sum of one divergence for each category: `Q`'s
+//! category gains all items, every other category of `P` loses what `P` holds there. The sum is separable, hence the
+//! best spread of `t` items over the first categories extends that over fewer.
+
+use super::renyi::one_limit;
+use crate::numeric::gamma_divergence::divergence_up;
+use crate::numeric::round::{add_down, add_up};
+
+/// `best[t]`: the dearest spread of exactly `t` items so far; minus infinity where there is none.
+type Best = Vec<f64>;
+
+/// `a b` rounded up, unmoved where exact.
+fn product_up(a: f64, b: f64) -> f64 {
+    let p = a * b;
+    if a.mul_add(b, -p) > 0.0 || (p.abs() < 1e-250 && a != 0.0 && b != 0.0) {
+        p.next_up()
+    } else {
+        p
+    }
+}
+
+/// `a + b` rounded down, unmoved where exact.
+fn total_down(a: f64, b: f64) -> f64 {
+    if b == 0.0 { a } else { add_down(a, b) }
+}
+
+/// What each number of items on a category of count `a` costs: `Gamma(a + s)` against `Gamma(a)`.
+fn costs(a: f64, items: u64, weight: f64, order: f64) -> Best {
+    (0..=items)
+        .map(|x| {
+            let step = product_up(weight, x as f64);
+            divergence_up(total_down(a, step), -step, order)
+        })
+        .collect()
+}
+
+/// One more category: the dearest sum of a spread so far and its own share.
+fn extend(best: &Best, own: &Best) -> Best {
+    (0..own.len())
+        .map(|t| {
+            let shares = own.iter().take(t + 1);
+            let rest = best.iter().take(t + 1).rev();
+            shares
+                .zip(rest)
+                .map(|(a, b)| {
+                    if *b == f64::NEG_INFINITY {
+                        *b
+                    } else {
+                        add_up(*a, *b)
+                    }
+                })
+                .fold(f64::NEG_INFINITY, f64::max)
+        })
+        .collect()
+}
+
+/// The spreads over all but one category, for each category left out, of exactly `items` items.
+fn leave_one_out(rows: &[&Best], items: u64) -> Vec<f64> {
+    let mut nothing = vec![f64::NEG_INFINITY; rows.first().map_or(0, |r| r.len())];
+    if let Some(first) = nothing.first_mut() {
+        *first = 0.0;
+    }
+    let mut after = vec![nothing.clone()];
+    for row in rows.iter().rev() {
+        let next = extend(after.last().unwrap_or(&nothing), row);
+        after.push(next);
+    }
+    after.reverse();
+    let mut before = nothing;
+    let mut out = Vec::with_capacity(rows.len());
+    let last = usize::try_from(items).unwrap_or(usize::MAX);
+    for (row, rest) in rows.iter().zip(after.iter().skip(1)) {
+        out.push(
+            extend(&before, rest)
+                .get(last)
+                .copied()
+                .unwrap_or(f64::INFINITY),
+        );
+        before = extend(&before, row);
+    }
+    out
+}
+
+/// At least the divergence at `order`, which must exceed 1.
+pub(super) fn rdp(counts: &[f64], base: f64, items: u64, weight: f64, order: f64) -> f64 {
+    if order >= max_order(counts, items, weight) {
+        return f64::INFINITY;
+    }
+    let gained = product_up(weight, items as f64);
+    let bare: Vec<Best> = counts
+        .iter()
+        .map(|a| costs(*a, items, weight, order))
+        .collect();
+    let mut worst: f64 = 0.0;
+    // Without other rows one pass; else the base on each category in turn.
+    let places = if base > 0.0 { counts.len() } else { 1 };
+    for place in 0..places {
+        let at = |j: usize, a: f64| {
+            if base > 0.0 && j == place {
+                total_down(a, base)
+            } else {
+                a
+            }
+        };
+        let heavy = counts
+            .get(place)
+            .map(|a| costs(at(place, *a), items, weight, order))
+            .unwrap_or_default();
+        let rows: Vec<&Best> = bare
+            .iter()
+            .enumerate()
+            .map(|(j, row)| if j == place { &heavy } else { row })
+            .collect();
+        for ((j, a), spread) in counts.iter().enumerate().zip(leave_one_out(&rows, items)) {
+            let own = divergence_up(at(j, *a), gained, order);
+            worst = worst.max(if spread == f64::NEG_INFINITY {
+                spread
+            } else {
+                add_up(own, spread)
+            });
+        }
+    }
+    worst
+}
+
+/// At most the order from which on the divergence is infinite: `Q`'s category is the one of the smallest count.
+pub(super) fn max_order(counts: &[f64], items: u64, weight: f64) -> f64 {
+    let gained = product_up(weight, items as f64);
+    let limits = counts.iter().map(|a| one_limit(*a, gained));
+    limits.fold(f64::INFINITY, f64::min)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Every category, place of the base and spread, one by one.
+    fn brute(counts: &[f64], base: f64, items: u64, weight: f64, order: f64) -> f64 {
+        fn spread(a: &[f64], skip: usize, left: u64, w: f64, order: f64) -> f64 {
+            let Some((last, rest)) = a.split_last() else {
+                return if left == 0 { 0.0 } else { f64::NEG_INFINITY };
+            };
+            let most = if rest.len() == skip { 0 } else { left };
+            (0..=most)
+                .map(|x| {
+                    let s = w * x as f64;
+                    divergence_up(last + s, -s, order) + spread(rest, skip, left - x, w, order)
+                })
+                .fold(f64::NEG_INFINITY, f64::max)
+        }
+        let mut worst: f64 = 0.0;
+        for q in 0..counts.len() {
+            for b in 0..counts.len() {
+                let mut a = counts.to_vec();
+                a[b] += base;
+                let own = divergence_up(a[q], weight * items as f64, order);
+                worst = worst.max(own + spread(&a, q, items, weight, order));
+            }
+        }
+        worst
+    }
+
+    #[test]
+    fn equals_the_enumeration() {
+        for (counts, base, items, weight) in [
+            (vec![0.1, 0.1, 0.1, 0.1], 2.0, 2, 1.0),
+            (vec![1.0, 0.3, 2.0], 3.5, 3, 0.5),
+            (vec![0.7, 0.4, 0.5, 1.5, 0.6], 0.0, 4, 0.3),
+        ] {
+            for order in [1.04, 1.1, 1.15] {
+                let (got, want) = (
+                    rdp(&counts, base, items, weight, order),
+                    brute(&counts, base, items, weight, order),
+                );
+                assert!(
+                    got >= want * (1.0 - 1e-12) && got <= want * (1.0 + 1e-12),
+                    "{got} {want}"
+                );
+            }
+        }
+    }
+
+    #[test]
+    fn infinite_from_the_limit_on() {
+        let limit = max_order(&[0.5, 1.0, 2.0], 2, 1.0);
+        assert_eq!(limit, 1.25);
+        assert_eq!(rdp(&[0.5, 1.0, 2.0], 0.0, 2, 1.0, 1.25), f64::INFINITY);
+        assert!(rdp(&[0.5, 1.0, 2.0], 0.0, 2, 1.0, 1.2499).is_finite());
+    }
+}
