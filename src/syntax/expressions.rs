@@ -167,9 +167,9 @@ impl Builder<'_> {
             return self.grow(kind, whole, value.height);
         }
         let mut tall = self.primary(pair)?;
-        while let Some(pair) = row.next_if(|next| {
-            matches!(next.as_rule(), Rule::args | Rule::index | Rule::field)
-        }) {
+        while let Some(pair) =
+            row.next_if(|next| matches!(next.as_rule(), Rule::args | Rule::index | Rule::field))
+        {
             let whole = tall.expr.span.to(self.span(&pair));
             tall = self.postfix(tall, pair, whole)?;
         }

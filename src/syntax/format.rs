@@ -161,7 +161,13 @@ impl<'t> Formatter<'t> {
     }
 
     /// ` { .. }` with one statement a line.
-    fn block(&mut self, items: &[Item], result: Option<&Expr>, braces: (usize, usize), depth: usize) {
+    fn block(
+        &mut self,
+        items: &[Item],
+        result: Option<&Expr>,
+        braces: (usize, usize),
+        depth: usize,
+    ) {
         self.out.push_str(" {\n");
         self.last = None;
         self.items(items, depth + 1);
@@ -191,7 +197,10 @@ impl<'t> Formatter<'t> {
     /// ` { .. }` of a table: on one line unless the text breaks the line after `{` or has comments inside.
     fn columns(&mut self, columns: &[Column], (open, close): (usize, usize), depth: usize) {
         let first = columns.first().map_or(close, |c| bounds(c.span).0);
-        let commented = self.comments.get(self.next).is_some_and(|c| c.start < close);
+        let commented = self
+            .comments
+            .get(self.next)
+            .is_some_and(|c| c.start < close);
         if !commented && !self.between(open..first).contains('\n') {
             let mut texts = vec![];
             for column in columns {

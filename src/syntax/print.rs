@@ -33,12 +33,9 @@ fn binary_power(op: BinaryOp) -> u8 {
     match op {
         BinaryOp::Or => 1,
         BinaryOp::And => 3,
-        BinaryOp::Le
-        | BinaryOp::Ge
-        | BinaryOp::Eq
-        | BinaryOp::Ne
-        | BinaryOp::Lt
-        | BinaryOp::Gt => 7,
+        BinaryOp::Le | BinaryOp::Ge | BinaryOp::Eq | BinaryOp::Ne | BinaryOp::Lt | BinaryOp::Gt => {
+            7
+        }
         BinaryOp::Add | BinaryOp::Sub => 9,
         BinaryOp::Mul | BinaryOp::Div => 11,
         BinaryOp::Pow => 15,

@@ -1,12 +1,12 @@
 //! Pieces of a text into statements of the tree, each parsed alone.
 
+use super::MAX_COMPLAINTS;
 use super::ast::{Expr, Item, ItemKind};
 use super::errors;
 use super::from_pest::{Builder, Read};
 use super::grammar::{self, Rule};
 use super::split::{self, Body, Piece, Word};
 use super::tokens::Token;
-use super::MAX_COMPLAINTS;
 use crate::source::{Diagnostic, Diagnostics, FileId, Span};
 
 /// Where a statement stands: not every statement may stand everywhere.

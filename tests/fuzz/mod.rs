@@ -52,7 +52,10 @@ pub fn generate_program(seed: u64) -> String {
     };
     let mut lines: Vec<String> = vec![];
     if scope.dice.once_in(4) {
-        lines.push(format!("use std.{}", scope.dice.pick(&["rates", "regression", "nn", "predict"])));
+        lines.push(format!(
+            "use std.{}",
+            scope.dice.pick(&["rates", "regression", "nn", "predict"])
+        ));
     }
     if !scope.dice.once_in(5) {
         let budget = scope.budget();
@@ -65,7 +68,11 @@ pub fn generate_program(seed: u64) -> String {
     if scope.dice.once_in(3) {
         let name = scope.fresh("k");
         let domain = scope.domain();
-        let value = if scope.dice.once_in(2) { format!(" = {}", scope.number()) } else { String::new() };
+        let value = if scope.dice.once_in(2) {
+            format!(" = {}", scope.number())
+        } else {
+            String::new()
+        };
         lines.push(format!("public {name}: real{domain}{value}"));
         scope.public.push(name);
     }
@@ -164,14 +171,22 @@ impl Scope {
             3 => format!("int in -{}..", self.dice.below(5)),
             4 => format!("real{}", self.domain()),
             5 => "category {a, b, \"<=50K\"}".into(),
-            6 => format!("vector[{}] in l2({})", 1 + self.dice.below(4), self.positive()),
+            6 => format!(
+                "vector[{}] in l2({})",
+                1 + self.dice.below(4),
+                self.positive()
+            ),
             7 => "vector[2] in [0, 1]".into(),
             _ => format!("counts[3] of {}", self.positive()),
         }
     }
 
     fn table(&mut self, index: usize) -> String {
-        let keyword = if index > 0 && self.dice.once_in(2) { "public" } else { "private" };
+        let keyword = if index > 0 && self.dice.once_in(2) {
+            "public"
+        } else {
+            "private"
+        };
         let n = format!("n{index}");
         let rows = match self.dice.below(5) {
             0 => format!("{n} >= {}", 10 * (1 + self.dice.below(100))),
@@ -191,15 +206,29 @@ impl Scope {
         };
         for _ in 0..1 + self.dice.below(3) {
             let name = self.fresh("c");
-            let from = if self.dice.once_in(5) { " from \"a header, with-signs\"" } else { "" };
+            let from = if self.dice.once_in(5) {
+                " from \"a header, with-signs\""
+            } else {
+                ""
+            };
             let ty = self.column_type();
             columns.push(format!("{name}{from}: {ty}"));
-            self.columns.push(if self.dice.once_in(2) { format!("t{index}.{name}") } else { name });
+            self.columns.push(if self.dice.once_in(2) {
+                format!("t{index}.{name}")
+            } else {
+                name
+            });
         }
         if self.dice.once_in(3) {
-            format!("{keyword} t{index}[{rows}]{unit} {{\n  {}\n}}", columns.join("\n  "))
+            format!(
+                "{keyword} t{index}[{rows}]{unit} {{\n  {}\n}}",
+                columns.join("\n  ")
+            )
         } else {
-            format!("{keyword} t{index}[{rows}]{unit} {{ {} }}", columns.join(", "))
+            format!(
+                "{keyword} t{index}[{rows}]{unit} {{ {} }}",
+                columns.join(", ")
+            )
         }
     }
 
@@ -212,7 +241,10 @@ impl Scope {
 
     fn column(&mut self) -> String {
         let index = self.dice.below(self.columns.len());
-        self.columns.get(index).cloned().unwrap_or_else(|| "c".into())
+        self.columns
+            .get(index)
+            .cloned()
+            .unwrap_or_else(|| "c".into())
     }
 
     fn inference(&mut self, lines: &mut Vec<String>, indent: &str) {
@@ -229,11 +261,26 @@ impl Scope {
         let families = [
             (format!("{p} ~ beta({a}, {b})"), format!("bernoulli({p})")),
             (format!("{p} ~ gamma({a}, {b})"), format!("poisson({p})")),
-            (format!("{p} ~ normal({a}, {b})"), format!("normal({p}, {a})")),
-            (format!("{p} ~ dirichlet([{a}, {b}, 1])"), format!("categorical({p})")),
-            (format!("{p}: vector[2] ~ normal(0, {a})"), format!("bernoulli_logit(dot({p}, {column}))")),
-            (format!("{p}: real in [0.5, inf] ~ half_normal({a})"), format!("normal(0, {p})")),
-            (format!("{p} ~ gamma({a}, {b})"), format!("exponential({p})")),
+            (
+                format!("{p} ~ normal({a}, {b})"),
+                format!("normal({p}, {a})"),
+            ),
+            (
+                format!("{p} ~ dirichlet([{a}, {b}, 1])"),
+                format!("categorical({p})"),
+            ),
+            (
+                format!("{p}: vector[2] ~ normal(0, {a})"),
+                format!("bernoulli_logit(dot({p}, {column}))"),
+            ),
+            (
+                format!("{p}: real in [0.5, inf] ~ half_normal({a})"),
+                format!("normal(0, {p})"),
+            ),
+            (
+                format!("{p} ~ gamma({a}, {b})"),
+                format!("exponential({p})"),
+            ),
         ];
         let index = self.dice.below(families.len());
         let (prior, likelihood) = &families[index];
@@ -258,7 +305,9 @@ impl Scope {
             " using ?",
             " using beta_div assuming convergence",
         ]);
-        let spend = self.dice.pick(&["", "", " spend 20%", " spend 12.5%", " spend zcdp(0.01)"]);
+        let spend = self
+            .dice
+            .pick(&["", "", " spend 20%", " spend 12.5%", " spend zcdp(0.01)"]);
         lines.push(format!("{indent}release {name} = {query}{using}{spend}"));
         self.public.push(name);
     }
@@ -281,7 +330,11 @@ impl Scope {
             lines.push(format!("{indent}output {name} = {value}"));
         }
         if self.dice.once_in(4) {
-            let of = if names.is_empty() { "total" } else { self.dice.pick(&names) };
+            let of = if names.is_empty() {
+                "total"
+            } else {
+                self.dice.pick(&names)
+            };
             let budget = self.budget();
             lines.push(format!("{indent}expect certificate({of}) <= {budget}"));
         }
@@ -292,7 +345,11 @@ impl Scope {
         if depth == 0 || self.dice.once_in(4) {
             return if names.is_empty() || self.dice.once_in(3) {
                 let number = self.number();
-                if number.starts_with('-') { format!("({number})") } else { number }
+                if number.starts_with('-') {
+                    format!("({number})")
+                } else {
+                    number
+                }
             } else {
                 self.dice.pick(names).to_owned()
             };
@@ -319,12 +376,94 @@ impl Scope {
 
 /// Pieces that a mutation throws in: keywords, brackets, operators and what breaks naive lexers.
 const SCRAPS: &[&str] = &[
-    "use ", "budget ", "private ", "public ", "param ", "let ", "observe ", "release ", "output ", "expect ", "fn ",
-    "model ", "return ", "each ", " of ", "when ", " else ", " if ", " then ", " by ", " max ", " using ",
-    " assuming ", "convergence", " from ", " spend ", " in ", " and ", " or ", " not ", "true", "false", "category",
-    "(", ")", "[", "]", "{", "}", ",", ":", "~", "=", "==", "<", "<=", "..", ".", "->", "%", "?", "+", "-", "*", "/",
-    "^", ";", "\"", "#", "//", "\n", "\r", "\t", " ", "0", "1e400", "1e", "1.", ".5", "1..2", "x", "μ", "漢", "\u{0}",
-    "\u{202e}", "\u{feff}", "\u{a0}", "'", "&&", "|", "!", "$", "@", "\\", "inf", "nan", "draw(p)", "beta(1, 1)",
+    "use ",
+    "budget ",
+    "private ",
+    "public ",
+    "param ",
+    "let ",
+    "observe ",
+    "release ",
+    "output ",
+    "expect ",
+    "fn ",
+    "model ",
+    "return ",
+    "each ",
+    " of ",
+    "when ",
+    " else ",
+    " if ",
+    " then ",
+    " by ",
+    " max ",
+    " using ",
+    " assuming ",
+    "convergence",
+    " from ",
+    " spend ",
+    " in ",
+    " and ",
+    " or ",
+    " not ",
+    "true",
+    "false",
+    "category",
+    "(",
+    ")",
+    "[",
+    "]",
+    "{",
+    "}",
+    ",",
+    ":",
+    "~",
+    "=",
+    "==",
+    "<",
+    "<=",
+    "..",
+    ".",
+    "->",
+    "%",
+    "?",
+    "+",
+    "-",
+    "*",
+    "/",
+    "^",
+    ";",
+    "\"",
+    "#",
+    "//",
+    "\n",
+    "\r",
+    "\t",
+    " ",
+    "0",
+    "1e400",
+    "1e",
+    "1.",
+    ".5",
+    "1..2",
+    "x",
+    "μ",
+    "漢",
+    "\u{0}",
+    "\u{202e}",
+    "\u{feff}",
+    "\u{a0}",
+    "'",
+    "&&",
+    "|",
+    "!",
+    "$",
+    "@",
+    "\\",
+    "inf",
+    "nan",
+    "draw(p)",
+    "beta(1, 1)",
 ];
 
 /// `text` with a few words inserted, removed, doubled or swapped.

@@ -92,7 +92,10 @@ pub(super) fn param(scene: &Scene<'_>) -> Option<Diagnostic> {
     if scene.bracket().is_some() {
         return None;
     }
-    let complaint = new("E0009", format!("the prior of `{name}` is one distribution"));
+    let complaint = new(
+        "E0009",
+        format!("the prior of `{name}` is one distribution"),
+    );
     Some(distribution(scene, tilde, complaint, "beta(1, 1)"))
 }
 
@@ -142,12 +145,7 @@ pub(super) fn observe(scene: &Scene<'_>) -> Option<Diagnostic> {
 }
 
 /// What follows `~` is not one call.
-fn distribution(
-    scene: &Scene<'_>,
-    tilde: usize,
-    complaint: Diagnostic,
-    usual: &str,
-) -> Diagnostic {
+fn distribution(scene: &Scene<'_>, tilde: usize, complaint: Diagnostic, usual: &str) -> Diagnostic {
     let head = one_line(scene.words(0..tilde)).unwrap_or("...");
     let family = scene.word(tilde + 1);
     if scene.is(tilde + 1, Token::Name) && !scene.is(tilde + 2, Token::OpenParen) {
@@ -191,7 +189,9 @@ pub(super) fn binding(scene: &Scene<'_>) -> Option<Diagnostic> {
         return None;
     }
     let walrus = scene.is(2, Token::Colon) && scene.is(3, Token::Assign);
-    if scene.is(2, Token::Colon) && scene.at > 2 && !walrus
+    if scene.is(2, Token::Colon)
+        && scene.at > 2
+        && !walrus
         && let Some(complaint) = types::type_(scene)
     {
         return Some(complaint);
@@ -295,9 +295,12 @@ pub(super) fn release(scene: &Scene<'_>) -> Option<Diagnostic> {
         let head = one_line(scene.words(0..scene.at)).unwrap_or("release x = draw(p)");
         let said = scene.rest(scene.at).unwrap_or("diffuse");
         return Some(
-            new("E0013", format!("expected `using` before `{}`", scene.word(scene.at)))
-                .label(scene.here(), "a mechanism follows `using`")
-                .help(format!("{head} using {said}")),
+            new(
+                "E0013",
+                format!("expected `using` before `{}`", scene.word(scene.at)),
+            )
+            .label(scene.here(), "a mechanism follows `using`")
+            .help(format!("{head} using {said}")),
         );
     }
     let inner = call_in(scene, 3, end).unwrap_or("mean(x)");
@@ -306,7 +309,9 @@ pub(super) fn release(scene: &Scene<'_>) -> Option<Diagnostic> {
         complaint
             .label(scene.spans(3..end), "arithmetic is not part of a query")
             .cause("what is computed from a released value is free and belongs in an `output`")
-            .help(format!("release {name} = {inner}{tail}\noutput result = {result}")),
+            .help(format!(
+                "release {name} = {inner}{tail}\noutput result = {result}"
+            )),
     )
 }
 
@@ -333,7 +338,9 @@ fn mechanism(scene: &Scene<'_>, using: usize, name: &str) -> Diagnostic {
     if scene.at == using + 1 {
         return new("E0013", "expected a mechanism after `using`")
             .label(scene.here(), format!("how is `{name}` made private?"))
-            .help(format!("{head} using diffuse\n{head} using ?      lists what applies"));
+            .help(format!(
+                "{head} using diffuse\n{head} using ?      lists what applies"
+            ));
     }
     let said = one_line(scene.words(using..scene.at)).unwrap_or("using ...");
     if scene.before() == Some(Token::Assuming) {
@@ -352,7 +359,9 @@ fn spending(scene: &Scene<'_>, spend: usize, name: &str) -> Diagnostic {
     if scene.is(spend + 1, Token::Number) && !scene.is(spend + 2, Token::Percent) {
         return new("E0013", format!("{amount} of what?"))
             .label(scene.span(spend + 1), "a share of the budget, or a cost?")
-            .help(format!("{head} spend {amount}%\n{head} spend eps({amount})"));
+            .help(format!(
+                "{head} spend {amount}%\n{head} spend eps({amount})"
+            ));
     }
     if scene.found() == Some(Token::Using) {
         let said = one_line(scene.words(spend..scene.at)).unwrap_or("spend 20%");
@@ -387,9 +396,12 @@ pub(super) fn each(scene: &Scene<'_>) -> Option<Diagnostic> {
         1 => new("E0015", "expected a column after `each`")
             .label(scene.here(), "a category whose levels make the groups")
             .help(help),
-        2 => new("E0015", format!("expected `of` after `each {}`", scene.word(1)))
-            .label(scene.here(), "of which table?")
-            .help(help),
+        2 => new(
+            "E0015",
+            format!("expected `of` after `each {}`", scene.word(1)),
+        )
+        .label(scene.here(), "of which table?")
+        .help(help),
         3 => new("E0015", "expected a table after `of`")
             .label(scene.here(), "which table?")
             .help(help),
@@ -402,7 +414,14 @@ pub(super) fn each(scene: &Scene<'_>) -> Option<Diagnostic> {
 /// fn f(x) = .., model m(y) { .. }
 pub(super) fn function(scene: &Scene<'_>) -> Option<Diagnostic> {
     let keyword = scene.word(0);
-    let (name, tail) = (scene.word(1), if keyword == "fn" { "= ..." } else { "{ ... return p }" });
+    let (name, tail) = (
+        scene.word(1),
+        if keyword == "fn" {
+            "= ..."
+        } else {
+            "{ ... return p }"
+        },
+    );
     if scene.at == 1 {
         return Some(
             new("E0017", format!("expected a name after `{keyword}`"))
@@ -435,8 +454,11 @@ pub(super) fn function(scene: &Scene<'_>) -> Option<Diagnostic> {
     }
     let head = one_line(scene.words(0..scene.at)).unwrap_or("fn f(x)");
     let complaint = match keyword {
-        "fn" => new("E0017", format!("expected `=` and one expression after `{head}`"))
-            .cause("a function is a single expression"),
+        "fn" => new(
+            "E0017",
+            format!("expected `=` and one expression after `{head}`"),
+        )
+        .cause("a function is a single expression"),
         _ => new("E0017", format!("expected `{{` after `{head}`")),
     };
     Some(

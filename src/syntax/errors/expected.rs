@@ -46,7 +46,11 @@ fn plain(rule: Rule) -> Option<&'static str> {
 
 /// What pest found and expected.
 pub(super) fn generic(scene: &Scene<'_>) -> Diagnostic {
-    let mut words: Vec<&str> = scene.expected.iter().filter_map(|rule| plain(*rule)).collect();
+    let mut words: Vec<&str> = scene
+        .expected
+        .iter()
+        .filter_map(|rule| plain(*rule))
+        .collect();
     words.sort_unstable();
     words.dedup();
     let expected = match words.split_last() {

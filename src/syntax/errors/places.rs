@@ -60,7 +60,9 @@ fn misplacement(
         return Some(Box::new(
             new("E0001", format!("`{word}` cannot stand inside {inside}"))
                 .label(span, "only at the outermost level of a file")
-                .help(format!("move it out of {inside}, or close {inside} before it with `}}`")),
+                .help(format!(
+                    "move it out of {inside}, or close {inside} before it with `}}`"
+                )),
         ));
     }
     None
@@ -109,7 +111,10 @@ fn stray(file: FileId, text: &str, own: &[Word]) -> Complaint {
             .cause("a statement ends where the next keyword starts")
             .help("write each statement on its own line"),
         Token::If => new("E0016", "`if` is a value, not a statement")
-            .label(span, "a statement that depends on a value starts with `when`")
+            .label(
+                span,
+                "a statement that depends on a value starts with `when`",
+            )
             .help("when share > 0.1 { ... } else { ... }"),
         Token::Else => new("E0016", "`else` without `when`")
             .label(span, "no `when` block ends right before it")
@@ -157,7 +162,12 @@ pub(in crate::syntax) fn no_block(span: Span, keyword: Token, text: &str) -> Com
 }
 
 /// A model whose block ends at `end` without `return`.
-pub(in crate::syntax) fn no_return(end: Span, body: &Body, words: &[Word], text: &str) -> Complaint {
+pub(in crate::syntax) fn no_return(
+    end: Span,
+    body: &Body,
+    words: &[Word],
+    text: &str,
+) -> Complaint {
     let mut parameter = None;
     for piece in body.pieces.iter().filter(|p| p.keyword == Token::Param) {
         parameter = words.get(piece.head.start + 1);
@@ -190,10 +200,12 @@ pub(in crate::syntax) fn forbidden_character(span: Span, character: char) -> Com
             "a carriage return without a line feed".to_owned(),
             "editors show a new line here, the program does not have one",
         ),
-        '\u{61c}' | '\u{200e}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' => (
-            format!("a direction mark, U+{code:04X}"),
-            "it makes the program read differently from what it says",
-        ),
+        '\u{61c}' | '\u{200e}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' => {
+            (
+                format!("a direction mark, U+{code:04X}"),
+                "it makes the program read differently from what it says",
+            )
+        }
         '\u{2028}' | '\u{2029}' | '\u{85}' | '\u{b}' | '\u{c}' => (
             format!("a line or page separator, U+{code:04X}"),
             "editors show a new line here, the program does not have one",

@@ -179,7 +179,9 @@ fn mismatched(file: FileId, text: &str, start: &Word, end: &Word) -> Complaint {
         new("E0018", format!("`{left}` is closed by `{sign}`"))
             .label(span_of(file, end), format!("expected `{right}` here"))
             .label(span_of(file, start), format!("this `{left}` is still open"))
-            .help(format!("write `{right}` before this `{sign}`, or instead of it")),
+            .help(format!(
+                "write `{right}` before this `{sign}`, or instead of it"
+            )),
     )
 }
 

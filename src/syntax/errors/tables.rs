@@ -23,7 +23,10 @@ pub(super) fn table(scene: &Scene<'_>) -> Option<Diagnostic> {
     if scene.is(2, Token::Colon) {
         return scalar(scene);
     }
-    if scene.bracket().is_some_and(|b| scene.is(b, Token::OpenBrace) || Some(b) > brace) {
+    if scene
+        .bracket()
+        .is_some_and(|b| scene.is(b, Token::OpenBrace) || Some(b) > brace)
+    {
         return column(scene, brace?);
     }
     let by = (0..scene.at).find(|i| scene.is(*i, Token::By));
@@ -63,7 +66,10 @@ fn rows_help(keyword: &str, name: &str) -> String {
 }
 
 fn rows(scene: &Scene<'_>, keyword: &str, name: &str) -> Diagnostic {
-    let complaint = new("E0005", format!("cannot read the number of rows of `{name}`"));
+    let complaint = new(
+        "E0005",
+        format!("cannot read the number of rows of `{name}`"),
+    );
     let number = scene.word(scene.at + 1);
     match scene.found() {
         Some(Token::Comparison | Token::Assign) if scene.is(scene.at + 1, Token::Number) => {
@@ -116,13 +122,19 @@ fn unit(scene: &Scene<'_>, by: usize) -> Diagnostic {
     }
     if scene.at == by + 3 {
         return new("E0002", "expected a whole number after `max`")
-            .label(scene.here(), format!("at most how many rows of each {key}?"))
+            .label(
+                scene.here(),
+                format!("at most how many rows of each {key}?"),
+            )
             .help(format!("{head} by {key} max 4 {{ ... }}"));
     }
     let said = one_line(scene.words(0..scene.at)).unwrap_or(head);
-    new("E0006", format!("expected the columns of `{}`", scene.word(1)))
-        .label(scene.here(), "expected `{` and a list of columns")
-        .help(format!("{said} {{ {key}: text, age: int in 18..90 }}"))
+    new(
+        "E0006",
+        format!("expected the columns of `{}`", scene.word(1)),
+    )
+    .label(scene.here(), "expected `{` and a list of columns")
+    .help(format!("{said} {{ {key}: text, age: int in 18..90 }}"))
 }
 
 /// public k: real in [0, 1] = 0.5
@@ -208,7 +220,10 @@ fn is_column_name(scene: &Scene<'_>, index: usize) -> bool {
 /// The colon that ends the words of a column name, on the same line.
 fn colon_after(scene: &Scene<'_>, at: usize) -> Option<usize> {
     (at..scene.len())
-        .take_while(|i| !scene.starts_line(*i) && !matches!(scene.token(*i), Some(Token::Comma | Token::CloseBrace)))
+        .take_while(|i| {
+            !scene.starts_line(*i)
+                && !matches!(scene.token(*i), Some(Token::Comma | Token::CloseBrace))
+        })
         .find(|i| scene.is(*i, Token::Colon))
 }
 
@@ -221,7 +236,11 @@ fn type_word<'a>(scene: &Scene<'a>, index: usize) -> &'a str {
         if over || (end > index && scene.starts_line(end)) {
             break;
         }
-        depth = if token.is_open() { depth + 1 } else { depth.saturating_sub(usize::from(token.is_close())) };
+        depth = if token.is_open() {
+            depth + 1
+        } else {
+            depth.saturating_sub(usize::from(token.is_close()))
+        };
         end += 1;
     }
     match scene.token(index) {
@@ -240,11 +259,18 @@ fn header(scene: &Scene<'_>, start: usize, end: usize) -> Diagnostic {
     if !name.starts_with(char::is_alphabetic) {
         name.insert_str(0, "x_");
     }
-    let after = if scene.is(end, Token::Colon) { end + 1 } else { end };
+    let after = if scene.is(end, Token::Colon) {
+        end + 1
+    } else {
+        end
+    };
     new("E0006", format!("`{text}` is not a name"))
         .label(
             scene.spans(start..end),
             "a name holds letters, digits and `_`",
         )
-        .help(format!("{name} from \"{text}\": {}", type_word(scene, after)))
+        .help(format!(
+            "{name} from \"{text}\": {}",
+            type_word(scene, after)
+        ))
 }

@@ -5,8 +5,7 @@ use super::scene::Scene;
 use super::structure::{new, one_line};
 use crate::source::Diagnostic;
 
-const SHAPES: &str =
-    "bool      int in 0..10      real in [0, 1]      vector[3] in l2(1)      category {yes, no}      text";
+const SHAPES: &str = "bool      int in 0..10      real in [0, 1]      vector[3] in l2(1)      category {yes, no}      text";
 
 /// What is wrong with the type that the broken word belongs to.
 pub(super) fn type_(scene: &Scene<'_>) -> Option<Diagnostic> {
@@ -33,7 +32,9 @@ pub(super) fn type_(scene: &Scene<'_>) -> Option<Diagnostic> {
     if let Some(open) = bracket.filter(|open| *open > start) {
         return bounds(scene, open, start);
     }
-    let number = |i: usize| scene.is(i, Token::Number) || (scene.is(i, Token::Minus) && scene.is(i + 1, Token::Number));
+    let number = |i: usize| {
+        scene.is(i, Token::Number) || (scene.is(i, Token::Minus) && scene.is(i + 1, Token::Number))
+    };
     match (scene.before(), scene.found()) {
         (Some(Token::Category), _) => Some(
             complaint("expected the levels after `category`")

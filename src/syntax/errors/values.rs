@@ -9,17 +9,14 @@ use crate::source::{Diagnostic, FileId, Span};
 /// A word that cannot be read at all, or one of another language, before any parsing.
 pub(in crate::syntax) fn unreadable(file: FileId, text: &str, own: &[Word]) -> Option<Complaint> {
     let at = own.iter().position(|(token, _)| {
-        matches!(
-            token,
-            Token::Unknown | Token::OpenText | Token::Semicolon
-        )
+        matches!(token, Token::Unknown | Token::OpenText | Token::Semicolon)
     })?;
     let word = own.get(at)?;
     let span = span_of(file, word);
     let sign = text.get(word.1.clone()).unwrap_or("");
-    let twice = own.get(at + 1).is_some_and(|next| {
-        next.1.start == word.1.end && text.get(next.1.clone()) == Some(sign)
-    });
+    let twice = own
+        .get(at + 1)
+        .is_some_and(|next| next.1.start == word.1.end && text.get(next.1.clone()) == Some(sign));
     let whole = if twice {
         Span::new(file, word.1.start, word.1.end + sign.len())
     } else {
@@ -32,10 +29,12 @@ pub(in crate::syntax) fn unreadable(file: FileId, text: &str, own: &[Word]) -> O
         Token::Semicolon => new("E0021", "statements are not separated by `;`")
             .label(span, "remove this")
             .cause("a statement ends where the next keyword starts")
-            .help(match own.get(..at).and_then(|before| joined(text, before)) {
-                Some(before) => before.to_owned(),
-                None => "write each statement on its own line".to_owned(),
-            }),
+            .help(
+                match own.get(..at).and_then(|before| joined(text, before)) {
+                    Some(before) => before.to_owned(),
+                    None => "write each statement on its own line".to_owned(),
+                },
+            ),
         Token::OpenText => new("E0023", "this text is never closed")
             .label(span, "no `\"` before the end of the line")
             .help(match one_line(sign.trim_end()) {
@@ -110,14 +109,20 @@ fn character(span: Span, sign: &str) -> Diagnostic {
                 .help("a column of a table is written with a dot:   staff.age");
         }
         _ => {
-            return new("E0024", format!("unexpected character `{sign}` (U+{code:04X})"))
-                .label(span, "no word holds this character")
-                .help("if it belongs to a level or a header, put that in double quotes");
+            return new(
+                "E0024",
+                format!("unexpected character `{sign}` (U+{code:04X})"),
+            )
+            .label(span, "no word holds this character")
+            .help("if it belongs to a level or a header, put that in double quotes");
         }
     };
-    new("E0024", format!("unexpected character `{sign}` (U+{code:04X})"))
-        .label(span, format!("write {meant}"))
-        .help(format!("replace it by {meant}"))
+    new(
+        "E0024",
+        format!("unexpected character `{sign}` (U+{code:04X})"),
+    )
+    .label(span, format!("write {meant}"))
+    .help(format!("replace it by {meant}"))
 }
 
 /// What is wrong where a value or an operator should be.
@@ -136,9 +141,15 @@ pub(super) fn value(scene: &Scene<'_>) -> Option<Diagnostic> {
             };
             let closes = found.is_some_and(Token::is_close);
             let (headline, label) = if closes && before == Token::Comma {
-                (format!("expected a value between `,` and `{word}`"), "no value here, or one comma too many".to_owned())
+                (
+                    format!("expected a value between `,` and `{word}`"),
+                    "no value here, or one comma too many".to_owned(),
+                )
             } else {
-                (format!("expected a value after `{previous}`"), "what is missing here?".to_owned())
+                (
+                    format!("expected a value after `{previous}`"),
+                    "what is missing here?".to_owned(),
+                )
             };
             let complaint = new("E0014", headline).label(shown, label);
             let said = one_line(scene.words(0..at)).unwrap_or("...");
@@ -150,15 +161,33 @@ pub(super) fn value(scene: &Scene<'_>) -> Option<Diagnostic> {
         }
         let ends = matches!(
             before,
-            Token::Name | Token::Number | Token::Text | Token::CloseParen | Token::CloseBracket | Token::True | Token::False | Token::Percent
+            Token::Name
+                | Token::Number
+                | Token::Text
+                | Token::CloseParen
+                | Token::CloseBracket
+                | Token::True
+                | Token::False
+                | Token::Percent
         );
         let starts = matches!(
             found,
-            Some(Token::Name | Token::Number | Token::Text | Token::True | Token::False | Token::If | Token::OpenParen)
+            Some(
+                Token::Name
+                    | Token::Number
+                    | Token::Text
+                    | Token::True
+                    | Token::False
+                    | Token::If
+                    | Token::OpenParen
+            )
         );
         if ends && starts {
-            let complaint = new("E0014", format!("expected an operator or `,` between `{previous}` and `{word}`"))
-                .label(scene.here(), "a second value");
+            let complaint = new(
+                "E0014",
+                format!("expected an operator or `,` between `{previous}` and `{word}`"),
+            )
+            .label(scene.here(), "a second value");
             return Some(if before == Token::Number && found == Some(Token::Name) {
                 complaint.help(format!("{previous} * {word}"))
             } else {

@@ -1,0 +1,153 @@
+//! Pages of E04xx, E0501 and the warnings: what a program costs.
+
+use super::CodePage;
+
+pub(super) const PAGES: &[CodePage] = &[
+    CodePage {
+        code: "E0401",
+        title: "a release over its allotment",
+        text: "The mechanism with the parameter you wrote costs more than the release may spend. Leave the parameter out and it \
+               is solved from the budget, or take the value the help offers.",
+        example_wrong: r"budget eps(6)
+private loans[n] { x: vector[20], default: bool }
+param w: vector[20] ~ normal(0, 3)
+observe default ~ bernoulli_logit(dot(w, x))
+release w_hat = draw(w) using beta_div(beta = 1.2) assuming convergence
+",
+        example_right: r"budget eps(6)
+private loans[n] { x: vector[20], default: bool }
+param w: vector[20] ~ normal(0, 3)
+observe default ~ bernoulli_logit(dot(w, x))
+release w_hat = draw(w) using beta_div assuming convergence
+",
+    },
+    CodePage {
+        code: "E0402",
+        title: "more than the whole budget",
+        text: "Releases from the same data add up. The shares of all releases together may not exceed 100%. Without `spend` the \
+               releases share the rest evenly.",
+        example_wrong: r"budget zcdp(0.1)
+private people[n >= 500] { age: int in 18..90, income: real in [0, 200] }
+release mean_age = mean(age) using gaussian spend 60%
+release mean_income = mean(income) using gaussian spend 60%
+",
+        example_right: r"budget zcdp(0.1)
+private people[n >= 500] { age: int in 18..90, income: real in [0, 200] }
+release mean_age = mean(age) using gaussian spend 40%
+release mean_income = mean(income) using gaussian spend 60%
+",
+    },
+    CodePage {
+        code: "E0403",
+        title: "a budget of a kind the rule cannot reach",
+        text: "Guarantees convert one way only: a finite Renyi divergence below a limit order implies no zcdp, gdp or pure eps. \
+               A draw of a rate or of shares has such a limit. Ask for rdp at an order below it, or for dp(eps, delta).",
+        example_wrong: r"budget zcdp(0.1)
+private staff[n] { smoker: bool }
+param p ~ beta(20, 20)
+observe smoker ~ bernoulli(p)
+release p_hat = draw(p) using diffuse
+",
+        example_right: r"budget rdp(order = 8, eps = 0.5)
+private staff[n] { smoker: bool }
+param p ~ beta(20, 20)
+observe smoker ~ bernoulli(p)
+release p_hat = draw(p) using diffuse
+",
+    },
+    CodePage {
+        code: "E0405",
+        title: "`auto` without a budget",
+        text: "Without `using`, the mechanism of least predicted error that meets the budget is chosen, and free parameters are \
+               solved from it. Without a budget there is nothing to choose by. Write a budget, or name the mechanism and its \
+               parameters.",
+        example_wrong: r"private staff[n] { smoker: bool }
+param p ~ beta(20, 20)
+observe smoker ~ bernoulli(p)
+release p_hat = draw(p)
+",
+        example_right: r"budget rdp(order = 8, eps = 0.5)
+private staff[n] { smoker: bool }
+param p ~ beta(20, 20)
+observe smoker ~ bernoulli(p)
+release p_hat = draw(p)
+",
+    },
+    CodePage {
+        code: "E0501",
+        title: "an expectation that does not hold",
+        text: "`expect` states a fact about types, labels, sensitivities or certificates and is checked without data. Here it \
+               is false; the message gives the value that was found. A number holds to the digits written.",
+        example_wrong: r"private staff[n] { smoker: bool }
+expect sensitivity(sum(smoker)) == 2
+",
+        example_right: r"private staff[n] { smoker: bool }
+expect sensitivity(sum(smoker)) == 1
+",
+    },
+    CodePage {
+        code: "W0404",
+        title: "a solved parameter that leaves nothing",
+        text: "The budget can be met only with so small a weight that the draw hardly depends on the data: the release would be \
+               a sample from the prior. A larger budget, public data in the prior, or another mechanism helps.",
+        example_wrong: r"budget rdp(order = 2, eps = 1e-9)
+private staff[n] { smoker: bool }
+param p ~ beta(20, 20)
+observe smoker ~ bernoulli(p)
+release p_hat = draw(p) using diffuse
+",
+        example_right: r"budget rdp(order = 2, eps = 0.5)
+private staff[n] { smoker: bool }
+param p ~ beta(20, 20)
+observe smoker ~ bernoulli(p)
+release p_hat = draw(p) using diffuse
+",
+    },
+    CodePage {
+        code: "W0501",
+        title: "a budget that promises little",
+        text: "An eps above 20, or a delta above 1/n, allows that single rows are revealed. Such a guarantee is formally true \
+               and protects nobody.",
+        example_wrong: r"budget eps(100)
+private staff[n >= 100] { age: int in 18..90 }
+release m = mean(age) using laplace
+",
+        example_right: r"budget eps(1)
+private staff[n >= 100] { age: int in 18..90 }
+release m = mean(age) using laplace
+",
+    },
+    CodePage {
+        code: "W0507",
+        title: "a public number of rows with `by`",
+        text: "With `[n]` and `by`, how many rows every unit has is treated as public: neighbours change what a person's rows \
+               say, not how many there are. If the number of visits is itself sensitive, write `[private n]`.",
+        example_wrong: r"budget zcdp(0.1)
+private visits[n] by patient max 4 { patient: text, cost: real in [0, 9] }
+release total_cost = sum(cost) using gaussian
+",
+        example_right: r"budget zcdp(0.1)
+private visits[private n] by patient max 4 { patient: text, cost: real in [0, 9] }
+release total_cost = sum(cost) using gaussian
+",
+    },
+    CodePage {
+        code: "W0508",
+        title: "a conditional certificate",
+        text: "The guarantee is that of the ideal posterior and holds only if the chain has converged, as the program says with \
+               `assuming convergence`. The certificate says CONDITIONAL, and `dpm run --strict` refuses it. A conjugate model, \
+               `sampler = langevin` on a convex model, or `using penalty` needs no such assumption.",
+        example_wrong: r"budget rdp(order = 10, eps = 0.5)
+private adult[n] { x: vector[9] in l2(1), rich: bool }
+param w: vector[9] ~ normal(0, 1)
+observe rich ~ bernoulli_logit(dot(w, x))
+release coef = draw(w) using diffuse(sampler = nuts) assuming convergence
+",
+        example_right: r"budget rdp(order = 10, eps = 0.5)
+private adult[n] { x: vector[9] in l2(1), rich: bool }
+param w: vector[9] ~ normal(0, 1)
+observe rich ~ bernoulli_logit(dot(w, x))
+release coef = draw(w) using diffuse
+",
+    },
+];
