@@ -45,6 +45,28 @@ pub fn sig(x: f64, digits: usize) -> String {
     decimal_string(parsed(&text, x))
 }
 
+/// An upper bound for people: at most this many digits, rounded up unless only noise below the tenth digit stands in the
+/// way (`0.02`, not `0.0201`, for 0.02000000000000003). Records hold the bound itself, with [`up12`].
+pub fn sig_up(x: f64, digits: usize) -> String {
+    if !x.is_finite() || x == 0.0 {
+        return decimal_string(x);
+    }
+    let near = parsed(&format!("{x:.*e}", digits.saturating_sub(1)), x);
+    if near >= x - x.abs() * 1e-10 {
+        return decimal_string(near);
+    }
+    let unit = 10_f64.powf(x.abs().log10().floor() + 1.0 - digits as f64);
+    sig(near + unit, digits)
+}
+
+/// A limit for people: at most this many digits, rounded down as [`sig_up`] rounds up.
+pub fn sig_down(x: f64, digits: usize) -> String {
+    match sig_up(-x, digits) {
+        text if text == "0" => text,
+        text => text.strip_prefix('-').map_or(format!("-{text}"), str::to_owned),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -81,6 +103,16 @@ mod tests {
         assert_eq!(decimal_string(1e-6), "1e-6");
         assert_eq!(decimal_string(0.0), "0");
         assert_eq!(decimal_string(f64::INFINITY), "inf");
+    }
+
+    #[test]
+    fn bounds_for_people() {
+        assert_eq!(sig_up(0.020_000_000_000_000_03, 3), "0.02");
+        assert_eq!(sig_up(0.4271, 3), "0.428");
+        assert_eq!(sig_down(9.9789, 4), "9.978");
+        assert_eq!(sig_down(7.0, 4), "7");
+        assert_eq!(sig_down(f64::INFINITY, 4), "inf");
+        assert_eq!(sig_up(9.996, 3), "10");
     }
 
     #[test]
