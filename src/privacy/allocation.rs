@@ -6,32 +6,17 @@
 
 use super::renyi::one_limit;
 use crate::numeric::gamma_divergence::divergence_up;
-use crate::numeric::round::{add_down, add_up};
+use crate::numeric::round::{add_down, add_up, mul_up};
 
 /// `best[t]`: the dearest spread of exactly `t` items so far; minus infinity where there is none.
 type Best = Vec<f64>;
-
-/// `a b` rounded up, unmoved where exact.
-fn product_up(a: f64, b: f64) -> f64 {
-    let p = a * b;
-    if a.mul_add(b, -p) > 0.0 || (p.abs() < 1e-250 && a != 0.0 && b != 0.0) {
-        p.next_up()
-    } else {
-        p
-    }
-}
-
-/// `a + b` rounded down, unmoved where exact.
-fn total_down(a: f64, b: f64) -> f64 {
-    if b == 0.0 { a } else { add_down(a, b) }
-}
 
 /// What each number of items on a category of count `a` costs: `Gamma(a + s)` against `Gamma(a)`.
 fn costs(a: f64, items: u64, weight: f64, order: f64) -> Best {
     (0..=items)
         .map(|x| {
-            let step = product_up(weight, x as f64);
-            divergence_up(total_down(a, step), -step, order)
+            let step = mul_up(weight, x as f64);
+            divergence_up(add_down(a, step), -step, order)
         })
         .collect()
 }
@@ -88,7 +73,7 @@ pub(super) fn rdp(counts: &[f64], base: f64, items: u64, weight: f64, order: f64
     if order >= max_order(counts, items, weight) {
         return f64::INFINITY;
     }
-    let gained = product_up(weight, items as f64);
+    let gained = mul_up(weight, items as f64);
     let bare: Vec<Best> = counts
         .iter()
         .map(|a| costs(*a, items, weight, order))
@@ -99,7 +84,7 @@ pub(super) fn rdp(counts: &[f64], base: f64, items: u64, weight: f64, order: f64
     for place in 0..places {
         let at = |j: usize, a: f64| {
             if base > 0.0 && j == place {
-                total_down(a, base)
+                add_down(a, base)
             } else {
                 a
             }
@@ -127,7 +112,7 @@ pub(super) fn rdp(counts: &[f64], base: f64, items: u64, weight: f64, order: f64
 
 /// At most the order from which on the divergence is infinite: `Q`'s category is the one of the smallest count.
 pub(super) fn max_order(counts: &[f64], items: u64, weight: f64) -> f64 {
-    let gained = product_up(weight, items as f64);
+    let gained = mul_up(weight, items as f64);
     let limits = counts.iter().map(|a| one_limit(*a, gained));
     limits.fold(f64::INFINITY, f64::min)
 }

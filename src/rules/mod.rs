@@ -1,7 +1,7 @@
 //! The rules: what each one matches, claims and refuses. A rule is one file and one line of a family table.
 
 pub mod conjugate;
-mod directed;
+mod count;
 pub mod public;
 pub mod query;
 #[cfg(test)]

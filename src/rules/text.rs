@@ -45,6 +45,19 @@ pub(crate) fn four_up(x: f64) -> String {
     four(x, f64::ceil)
 }
 
+/// A vector in one ratio: its smallest number in four digits, rounded up, and the others in proportion. A prior keeps
+/// its mean this way and is never weaker than asked.
+pub(crate) fn four_up_together(counts: &[f64]) -> Vec<String> {
+    let smallest = counts.iter().copied().fold(f64::INFINITY, f64::min);
+    let rounded: f64 = four_up(smallest).parse().unwrap_or(smallest);
+    let factor = if smallest > 0.0 && smallest.is_finite() {
+        rounded / smallest
+    } else {
+        1.0
+    };
+    counts.iter().map(|x| four_up(x * factor)).collect()
+}
+
 /// Four significant digits, rounded down.
 pub(crate) fn four_down(x: f64) -> String {
     four(x, f64::floor)
@@ -76,5 +89,6 @@ mod tests {
         assert_eq!(four_near(0.30000000000000004), "0.3");
         assert_eq!(four_up(123456.2), "123457");
         assert_eq!(four_near(0.1), "0.1");
+        assert_eq!(four_up_together(&[11.4128, 34.2384]), ["11.42", "34.26"]);
     }
 }

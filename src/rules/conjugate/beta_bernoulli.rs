@@ -22,9 +22,10 @@ use super::facts::{
 };
 use crate::mechanism::plan::{PosteriorLaw, Statistic, StatisticKind};
 use crate::model::{Expr, Model, Observation, ParamId, Range, Relation};
+use crate::numeric::round::{add_down, div_down, mul_down};
 use crate::privacy::{Claim, Family, Pair};
-use crate::rules::directed::{add_down, count_down, count_up, div_down, mul_down};
-use crate::rules::text::{four_up, plain};
+use crate::rules::count::{count_down, count_up};
+use crate::rules::text::{four_up_together, plain};
 use crate::rules::{Context, LimitReason, Matched, Meta, Premise, Rule, Tempering, Verdict};
 use crate::source::Span;
 
@@ -202,7 +203,7 @@ impl Matched for BetaDraw {
 
     fn prior_text(&self, concentration: f64) -> String {
         let (a, b) = self.counts.least(concentration);
-        format!("beta({}, {})", four_up(a), four_up(b))
+        format!("beta({})", four_up_together(&[a, b]).join(", "))
     }
 
     fn prior_span(&self) -> Span {
@@ -327,6 +328,17 @@ mod tests {
         let cost = diverge(&m.matched(&BetaBernoulli).claim(Tempering::DIRECT), 3.0);
         // Printed as 0.2107: upper bounds are rounded up.
         assert!((0.2106..0.2107).contains(&cost), "{cost}");
+    }
+
+    #[test]
+    fn program_01_concentrated() {
+        let m = t::Build::beta(6.0, 18.0).at_least(100).bernoulli();
+        let m = m.matched(&BetaBernoulli);
+        let meets = |c: f64| m.claim(tempered(1.0, c)).rdp(8.0) <= 0.5;
+        let solved = crate::numeric::search::greatest(1e-3, 1.0, meets).unwrap();
+        assert_eq!(m.prior_text(solved), "beta(11.42, 34.26)");
+        let limit = m.claim(tempered(0.668, 1.0)).max_order();
+        assert!((9.97..9.99).contains(&limit), "{limit}");
     }
 
     #[test]

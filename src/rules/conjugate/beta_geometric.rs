@@ -22,11 +22,10 @@ use super::facts::{
 };
 use crate::mechanism::plan::{PosteriorLaw, Statistic, StatisticKind};
 use crate::model::{Model, Observation, ParamId, Range, Relation};
+use crate::numeric::round::{add_down, add_up, div_down, div_up, mul_down, mul_up};
 use crate::privacy::{Claim, Family, Pair};
-use crate::rules::directed::{
-    add_down, add_up, count_down, count_up, div_down, div_up, mul_down, mul_up,
-};
-use crate::rules::text::{four_up, plain};
+use crate::rules::count::{count_down, count_up};
+use crate::rules::text::{four_up_together, plain};
 use crate::rules::{Context, LimitReason, Matched, Meta, Premise, Rule, Tempering, Verdict};
 use crate::source::Span;
 
@@ -189,7 +188,7 @@ impl Matched for Failures {
     fn prior_text(&self, concentration: f64) -> String {
         let a = (self.a.lo + self.public_successes) / concentration;
         let b = (self.b.lo + self.facts.public.sum()) / concentration;
-        format!("beta({}, {})", four_up(a), four_up(b))
+        format!("beta({})", four_up_together(&[a, b]).join(", "))
     }
 
     fn prior_span(&self) -> Span {

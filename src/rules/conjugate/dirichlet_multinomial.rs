@@ -22,9 +22,10 @@ use super::facts::{
 };
 use crate::mechanism::plan::{PosteriorLaw, Statistic, StatisticKind};
 use crate::model::{Builtin, Expr, ExprKind, Model, Observation, Parameter, Range, Relation, Type};
+use crate::numeric::round::{add_down, div_down, mul_down};
 use crate::privacy::{Claim, Family, Pair};
-use crate::rules::directed::{add_down, count_down, count_up, div_down, mul_down};
-use crate::rules::text::four_up;
+use crate::rules::count::{count_down, count_up};
+use crate::rules::text::{four_up, four_up_together};
 use crate::rules::{Context, LimitReason, Matched, Meta, Premise, Rule, Tempering, Verdict};
 use crate::source::{Diagnostic, Span};
 
@@ -284,18 +285,17 @@ impl Matched for Shares {
     }
 
     fn prior_text(&self, concentration: f64) -> String {
-        let mut texts = self.centre(concentration).map(four_up);
         if self.alpha.len() <= 12 {
-            return format!("dirichlet([{}])", texts.collect::<Vec<_>>().join(", "));
+            let counts: Vec<f64> = self.centre(concentration).collect();
+            return format!("dirichlet([{}])", four_up_together(&counts).join(", "));
         }
-        let first = texts.next().unwrap_or_default();
-        if texts.all(|x| x == first) {
-            format!("dirichlet(rep({first}, {}))", self.alpha.len())
+        let mut counts = self.centre(concentration);
+        let first = counts.next().unwrap_or(0.0);
+        if counts.all(|x| x == first) {
+            format!("dirichlet(rep({}, {}))", four_up(first), self.alpha.len())
         } else {
-            format!(
-                "the same dirichlet with every count times {}",
-                four_up(1.0 / concentration)
-            )
+            let factor = four_up(1.0 / concentration);
+            format!("the same dirichlet with every count times {factor}")
         }
     }
 

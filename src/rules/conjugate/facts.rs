@@ -5,7 +5,8 @@ use crate::model::{
     Builtin, Expr, ExprKind, Label, Model, Observation, Parameter, Range, Records, Relation,
     Request, Type,
 };
-use crate::rules::directed::{add_down, count_down, count_up, mul_up};
+use crate::numeric::round::{add_down, mul_up};
+use crate::rules::count::{count_down, count_up};
 use crate::rules::text::{plain, plural};
 use crate::rules::{Context, LimitReason, Meta, Premise, Verdict};
 use crate::source::Span;

@@ -9,10 +9,9 @@ use super::expected;
 use super::facts::{Facts, Limit, point, tidy};
 use crate::mechanism::plan::{PosteriorLaw, Statistic};
 use crate::model::{Range, Relation};
+use crate::numeric::round::{add_down, add_up, div_down, div_up, mul_down, mul_up};
 use crate::privacy::{Claim, Family, Pair};
-use crate::rules::directed::{
-    add_down, add_up, count_down, count_up, div_down, div_up, mul_down, mul_up,
-};
+use crate::rules::count::{count_down, count_up};
 use crate::rules::text::four_near;
 use crate::rules::{LimitReason, Matched, Meta, Premise, Tempering};
 use crate::source::Span;

@@ -23,9 +23,10 @@ use super::gamma_moves::both_move;
 use super::refusals;
 use crate::mechanism::plan::{PosteriorLaw, Statistic, StatisticKind};
 use crate::model::{Model, Range, Relation};
+use crate::numeric::round::{add_down, div_down, div_up, mul_down};
 use crate::privacy::{Claim, Family, Pair};
-use crate::rules::directed::{add_down, count_down, div_down, div_up, mul_down};
-use crate::rules::text::{four_up, plain};
+use crate::rules::count::count_down;
+use crate::rules::text::{four_up_together, plain};
 use crate::rules::{Context, LimitReason, Matched, Meta, Premise, Rule, Tempering, Verdict};
 use crate::source::Span;
 
@@ -173,12 +174,8 @@ impl Matched for CountRate {
     }
 
     fn prior_text(&self, concentration: f64) -> String {
-        let rate = (self.b.lo + count_down(self.facts.public.rows)) / concentration;
-        format!(
-            "gamma({}, {})",
-            four_up(self.shape(concentration)),
-            four_up(rate)
-        )
+        let (shape, rate) = (self.shape(concentration), self.rate(concentration));
+        format!("gamma({})", four_up_together(&[shape, rate]).join(", "))
     }
 
     fn prior_span(&self) -> Span {
@@ -268,6 +265,17 @@ mod tests {
         assert_eq!(m.prior_text(0.5), "gamma(1.4, 4)");
         let told = m.limit_reason(3.0, Tempering::DIRECT).unwrap();
         assert_eq!(told.prior, "the prior shape is 0.7, and 1 + 0.7 = 1.7");
+    }
+
+    #[test]
+    fn program_03() {
+        let m = build(40.0, 10.0, 0.0, 10.0).matched(&GammaPoisson);
+        let dp = |r: f64| m.claim(tempered(r, 1.0)).epsilon(1e-6);
+        assert!(dp(0.122) <= 1.0 && dp(0.123) > 1.0);
+        // Orders below 33.7 at the solved weight, 5 when direct.
+        assert_eq!(m.claim(Tempering::DIRECT).max_order(), 5.0);
+        assert!((33.6..33.8).contains(&m.claim(tempered(0.1222, 1.0)).max_order()));
+        assert!((dp(1.0) - 10.03).abs() < 5e-3, "{}", dp(1.0));
     }
 
     #[test]

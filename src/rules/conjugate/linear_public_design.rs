@@ -27,8 +27,9 @@ use crate::mechanism::plan::{PosteriorLaw, Statistic, StatisticKind};
 use crate::model::{
     Builtin, Expr, ExprKind, Label, Model, Observation, ParamId, Range, Relation, Request, Type,
 };
+use crate::numeric::round::{add_down, div_down, div_up, mul_down, mul_up, sqrt_up};
 use crate::privacy::Claim;
-use crate::rules::directed::{add_down, count_up, div_down, div_up, mul_down, mul_up, sqrt_up};
+use crate::rules::count::count_up;
 use crate::rules::text::plain;
 use crate::rules::{Context, LimitReason, Matched, Meta, Premise, Rule, Tempering, Verdict};
 use crate::source::Span;

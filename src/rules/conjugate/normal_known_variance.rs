@@ -23,8 +23,9 @@ use super::facts::{
 use super::refusals;
 use crate::mechanism::plan::{PosteriorLaw, Statistic, StatisticKind};
 use crate::model::{Expr, Model, Observation, ParamId, Range, Relation};
+use crate::numeric::round::{add_down, div_down, div_up, mul_down, sqrt_down};
 use crate::privacy::Claim;
-use crate::rules::directed::{add_down, count_down, div_down, div_up, mul_down, sqrt_down};
+use crate::rules::count::count_down;
 use crate::rules::text::{four_down, plain};
 use crate::rules::{Context, LimitReason, Matched, Meta, Premise, Rule, Tempering, Verdict};
 use crate::source::Span;

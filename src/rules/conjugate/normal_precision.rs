@@ -23,7 +23,7 @@ use super::gamma_exponential::rows_known;
 use super::gamma_moves::RateDraw;
 use crate::mechanism::plan::{Statistic, StatisticKind};
 use crate::model::{Builtin, Expr, ExprKind, Label, Model, Observation, ParamId, Range};
-use crate::rules::directed::{add_down, add_up, mul_down, mul_up};
+use crate::numeric::round::{add_down, add_up, mul_down, mul_up};
 use crate::rules::text::plain;
 use crate::rules::{Context, Meta, Rule, Verdict};
 

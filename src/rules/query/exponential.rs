@@ -20,8 +20,9 @@ use super::shared::{
 use super::{Knob, MatchedQuery, QueryRule, QueryVerdict};
 use crate::mechanism::plan::MechanismPlan;
 use crate::model::{AggregateQuery, Expr, MechanismArg, Relation};
+use crate::numeric::round::mul_up;
 use crate::privacy::Claim;
-use crate::rules::directed::{count_up, mul_up};
+use crate::rules::count::count_up;
 use crate::rules::{Context, Meta, Premise};
 use crate::source::Diagnostic;
 

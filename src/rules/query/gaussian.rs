@@ -18,8 +18,8 @@ use super::shared::{
 use super::{Knob, MatchedQuery, QueryRule, QueryVerdict};
 use crate::mechanism::plan::{MechanismPlan, Noise};
 use crate::model::{AggregateQuery, MechanismArg};
+use crate::numeric::round::div_up;
 use crate::privacy::Claim;
-use crate::rules::directed::div_up;
 use crate::rules::{Context, Meta, Premise};
 
 pub(super) struct Gaussian;

@@ -17,8 +17,8 @@ use super::shared::{Match, argument, dimension, finite, not_mine, only, positive
 use super::{Knob, MatchedQuery, QueryRule, QueryVerdict};
 use crate::mechanism::plan::{MechanismPlan, Noise};
 use crate::model::{AggregateQuery, Builtin, Expr, ExprKind, MechanismArg, Type};
+use crate::numeric::round::div_up;
 use crate::privacy::Claim;
-use crate::rules::directed::div_up;
 use crate::rules::{Context, Meta, Premise};
 
 pub(super) struct Geometric;
