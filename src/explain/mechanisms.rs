@@ -82,7 +82,7 @@ budget rdp(order = 8, eps = 0.5)
 private staff[n >= 100] { smoker: bool }
 param p ~ beta(6, 18)
 observe smoker ~ bernoulli(p)
-release p_hat = draw(p) using diffuse(r = 0.9)
+release p_hat = draw(p) using diffuse(r = 0.8)
 ```
 "#,
     },

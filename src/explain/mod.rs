@@ -86,9 +86,12 @@ pub fn pages() -> Vec<Page> {
     all.into_iter().flatten().collect()
 }
 
-/// The page on a name; several where a word has several meanings (`laplace` is a mechanism and a distribution).
+/// The page on a name, or the list of a kind (`rules`); several pages where a word has several meanings (`laplace` is a mechanism and a distribution).
 pub fn page(name: &str) -> Option<String> {
     let wanted = name.trim();
+    if let Some(kind) = Kind::ALL.into_iter().find(|k| k.plural() == wanted) {
+        return Some(list(&pages(), kind));
+    }
     let found: Vec<String> = pages()
         .iter()
         .filter(|p| p.name == wanted || (p.kind == Kind::Error && p.name.eq_ignore_ascii_case(wanted)))
@@ -100,21 +103,25 @@ pub fn page(name: &str) -> Option<String> {
 /// All names with one line each.
 pub fn index() -> String {
     let pages = pages();
-    let mut out = String::from("dpm explain NAME prints the page on one of these.\n");
-    for kind in Kind::ALL {
-        let of_kind: Vec<&Page> = pages.iter().filter(|p| p.kind == kind).collect();
-        let width = of_kind.iter().map(|p| p.name.chars().count()).max().unwrap_or(0);
-        let _ = writeln!(out, "\n{}", kind.plural());
-        for p in of_kind {
-            let _ = writeln!(out, "  {:width$}  {}", p.name, p.summary);
-        }
+    let lists: Vec<String> = Kind::ALL.into_iter().map(|kind| list(&pages, kind)).collect();
+    format!("dpm explain NAME prints the page on one of these.\n\n{}", lists.join("\n"))
+}
+
+/// The names of one kind with one line each.
+fn list(pages: &[Page], kind: Kind) -> String {
+    let of_kind: Vec<&Page> = pages.iter().filter(|p| p.kind == kind).collect();
+    let width = of_kind.iter().map(|p| p.name.chars().count()).max().unwrap_or(0);
+    let mut out = format!("{}\n", kind.plural());
+    for p in of_kind {
+        let _ = writeln!(out, "  {:width$}  {}", p.name, p.summary);
     }
     out
 }
 
 /// The names that have a page, sorted, each once.
 pub fn names() -> Vec<String> {
-    let names: BTreeSet<String> = pages().into_iter().map(|p| p.name).collect();
+    let kinds = Kind::ALL.into_iter().map(|k| k.plural().to_owned());
+    let names: BTreeSet<String> = pages().into_iter().map(|p| p.name).chain(kinds).collect();
     names.into_iter().collect()
 }
 
