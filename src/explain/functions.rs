@@ -17,7 +17,7 @@ const QUERIES: &[(&str, &str)] = &[
 fn page(name: &str, signature: &str) -> Page {
     let note = NOTES.iter().find(|n| n.name == name);
     let text = note.map_or("", |n| n.text);
-    let example = note.map_or(String::new(), |n| fenced(n.example));
+    let example = note.filter(|n| !n.example.is_empty()).map_or(String::new(), |n| fenced(n.example));
     let body = [text, &example].into_iter().filter(|s| !s.is_empty()).collect::<Vec<_>>().join("\n\n");
     Page { kind: Kind::Function, name: name.into(), summary: format!("{signature}."), body }
 }
