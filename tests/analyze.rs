@@ -28,13 +28,7 @@ fn read_with(text: &str, public: &dyn PublicData, all: bool) -> Read {
     assert!(said.is_empty(), "{}", render::text(&map, &said, false));
     let run = if all { analyze_all } else { analyze };
     let (analysis, diagnostics) = run(&program, public, &map);
-    Read {
-        map,
-        main,
-        program,
-        analysis,
-        diagnostics,
-    }
+    Read { map, main, program, analysis, diagnostics }
 }
 
 fn read(text: &str) -> Read {
@@ -62,6 +56,12 @@ impl Read {
 fn example(name: &str) -> Read {
     let path = format!("{}/examples/{name}.dpm", env!("CARGO_MANIFEST_DIR"));
     read(&std::fs::read_to_string(path).unwrap())
+}
+
+/// `got` is `want` up to rounding up.
+#[track_caller]
+fn assert_up(got: f64, want: f64) {
+    assert!(got >= want && got <= want * (1.0 + 1e-12), "{got}, not {want}");
 }
 
 /// `x` cut to three decimals.
@@ -131,10 +131,7 @@ struct Pilot(BTreeMap<ScalarId, f64>);
 
 impl PublicData for Pilot {
     fn totals(&self, _: &Statistic) -> Option<Totals> {
-        Some(Totals {
-            rows: 200,
-            sums: vec![40.0],
-        })
+        Some(Totals { rows: 200, sums: vec![40.0] })
     }
     fn scalars(&self) -> &BTreeMap<ScalarId, f64> {
         &self.0
@@ -252,10 +249,7 @@ fn a_budget_of_a_kind_out_of_reach_is_told_so() {
          release x = draw(s)",
     );
     assert_eq!(p.codes(), ["E0403"]);
-    assert_eq!(
-        p.diagnostics[0].message,
-        "a Dirichlet draw has no guarantee above order 9, so it cannot satisfy zcdp"
-    );
+    assert_eq!(p.diagnostics[0].message, "a Dirichlet draw has no guarantee above order 9, so it cannot satisfy zcdp");
 }
 
 #[test]
@@ -379,4 +373,167 @@ fn every_candidate_is_solved_when_all_are_asked_for() {
     let diffuse = all.analysis.releases[0].candidates.iter().find(|c| c.mechanism == "diffuse").unwrap();
     assert!(diffuse.applies && diffuse.predicted_error.is_some());
     assert_eq!(three(diffuse.parameters[0].value), 0.668);
+}
+
+#[test]
+fn queries_and_draws_share_a_budget() {
+    let p = example("13_two_releases");
+    assert!(p.codes().is_empty());
+    assert_eq!(p.chosen("mean_age").mechanism, "gaussian");
+    assert!((p.parameter("mean_age") - 0.72).abs() < 1e-9);
+    assert_eq!(p.chosen("mu_hat").mechanism, "direct");
+    let total = p.analysis.total.as_ref().unwrap();
+    assert!(total.zcdp() > 0.0643 && total.zcdp() < 0.06445);
+    assert_eq!(three(p.analysis.budget.as_ref().unwrap().unspent[0]), 0.035);
+}
+
+#[test]
+fn a_beta_query_solves_either_number() {
+    let p = example("05_statistical_query");
+    assert_eq!(three(p.parameter("share")), 0.363);
+    let text = p.map.get(p.main).unwrap().text.clone();
+    let fixed = read(&text.replace("beta_query(6, 18)", "beta_query(6, 18, m = 0.191)"));
+    assert_eq!(fixed.parameter("share"), 0.191);
+    let over = read(&text.replace("beta_query(6, 18)", "beta_query(6, 18, m = 0.192)"));
+    assert_eq!(over.codes(), ["E0401"]);
+}
+
+#[test]
+fn auto_answers_a_query_with_the_least_error() {
+    let p = read(
+        "budget zcdp(0.02)
+         private t[n >= 500] { x: real in [0, 1] }
+         release m = mean(x)",
+    );
+    assert_eq!(p.chosen("m").mechanism, "gaussian");
+    let p = read(
+        "budget eps(1)
+         private t[n] { x: int in 0..5 }
+         release m = sum(x)
+         release q = quantile(x, 0.5)",
+    );
+    assert!(["laplace", "geometric"].contains(&p.chosen("m").mechanism));
+    assert_eq!(p.chosen("q").mechanism, "exponential");
+}
+
+#[test]
+fn shares_that_round_up_still_make_a_whole() {
+    // 0.2 and 0.8 as doubles add up to more than 1: the shares are used to a hair less.
+    for split in [["20%", "80%"], ["10%", "90%"], ["30%", "70%"], ["1%", "99%"]] {
+        let p = read(&format!(
+            "budget eps(1)
+             private t[n] {{ x: real in [0, 1] }}
+             release a = sum(x) using laplace spend {}
+             release b = sum(x) using laplace spend {}",
+            split[0], split[1]
+        ));
+        assert!(p.codes().is_empty(), "{split:?}");
+        let total = p.analysis.total.as_ref().unwrap().pure();
+        assert!(total <= 1.0 && total > 1.0 - 1e-9, "{split:?}: {total}");
+    }
+}
+
+#[test]
+fn noise_in_groups_of_a_private_key_covers_rows_that_move() {
+    let text = |key: &str| {
+        format!(
+            "private t[n] {{ g: {key} category {{a, b, c}}, x: real in [4, 5] }}
+             each g of t {{
+               release s = sum(x) using laplace(scale = 1)
+             }}"
+        )
+    };
+    // A row that stays moves one sum by 1; one that moves takes up to 5 out of a sum and puts up to 5 into another.
+    assert_up(read(&text("public")).chosen("s").claim.pure(), 1.0);
+    assert_up(read(&text("")).chosen("s").claim.pure(), 10.0);
+}
+
+#[test]
+fn a_unit_of_several_rows_touches_several_groups() {
+    let text = |key: &str| {
+        format!(
+            "private t[n] by id max 2 {{ id: text, g: {key} category {{a, b, c}}, x: bool }}
+             each g of t {{
+               release s = sum(x) using laplace(scale = 1)
+             }}"
+        )
+    };
+    // k = 2: two public groups at sensitivity 2; with a private key all three, each with rows exchanged.
+    assert_up(read(&text("public")).chosen("s").claim.pure(), 4.0);
+    assert_up(read(&text("")).chosen("s").claim.pure(), 6.0);
+}
+
+#[test]
+fn secret_numbers_of_rows_cost_the_supremum_over_all() {
+    let p = read(
+        "private t[private n] { y: bool }
+         param p ~ beta(8, 8)
+         observe y ~ bernoulli(p)
+         release x = draw(p) using direct",
+    );
+    let cost = p.chosen("x").claim.rdp(3.0);
+    assert!(cost > 0.2106 && cost < 0.21075, "{cost}");
+}
+
+#[test]
+fn several_orders_must_all_hold() {
+    let p = read(
+        "budget rdp(order = [2, 6], eps = [0.1, 0.2])
+         private t[n] { y: bool }
+         param p ~ beta(9, 9)
+         observe y ~ bernoulli(p)
+         release x = draw(p) using diffuse",
+    );
+    let claim = &p.chosen("x").claim;
+    assert!(claim.rdp(2.0) <= 0.1 && claim.rdp(6.0) <= 0.2);
+    assert!(claim.rdp(2.0) > 0.0999 || claim.rdp(6.0) > 0.1999);
+}
+
+#[test]
+fn a_public_scalar_is_known_by_its_value_once_bound() {
+    struct Bound(BTreeMap<ScalarId, f64>);
+    impl PublicData for Bound {
+        fn totals(&self, _: &Statistic) -> Option<Totals> {
+            None
+        }
+        fn scalars(&self) -> &BTreeMap<ScalarId, f64> {
+            &self.0
+        }
+    }
+    let text = "public k: real in [1, 10]
+                private t[n] { y: bool }
+                param p ~ beta(2 * k, 2 * k)
+                observe y ~ bernoulli(p)
+                release x = draw(p) using direct";
+    assert_eq!(read(text).chosen("x").claim.max_order(), 3.0);
+    let bound = Bound(BTreeMap::from([(ScalarId(0), 4.0)]));
+    let p = read_with(text, &bound, false);
+    assert_eq!(p.chosen("x").claim.max_order(), 9.0);
+    assert!(p.chosen("x").plan.is_some());
+}
+
+#[test]
+fn solved_values_meet_their_limit_when_evaluated_again() {
+    for (budget, prior, rows) in [
+        ("rdp(order = 3, eps = 0.01)", "beta(2, 5)", "bernoulli"),
+        ("dp(eps = 0.5, delta = 1e-7)", "beta(2, 5)", "bernoulli"),
+        ("rdp(order = 30, eps = 0.2)", "beta(1, 1)", "bernoulli"),
+    ] {
+        for mechanism in ["diffuse", "concentrated"] {
+            let text = |using: &str| {
+                format!(
+                    "budget {budget}
+                     private t[n] {{ y: bool }}
+                     param p ~ {prior}
+                     observe y ~ {rows}(p)
+                     release x = draw(p) using {using}"
+                )
+            };
+            let solved = read(&text(mechanism)).parameter("x");
+            let name = if mechanism == "diffuse" { "r" } else { "m" };
+            let at = |x: f64| read(&text(&format!("{mechanism}({name} = {x:e})"))).codes().len();
+            assert_eq!(at(solved), 0, "{budget} {mechanism}");
+            assert_eq!(at((solved * (1.0 + 1e-6)).min(1.0)), 1, "{budget} {mechanism}");
+        }
+    }
 }

@@ -55,11 +55,7 @@ fn every_cell_has_a_value() {
         for (table, want) in [(&int, a), (&real, b), (&half_line, c), (&boolean, d)] {
             let file = [b"x\n", *cell, b"\n"].concat();
             let got = total(table, 0, &file);
-            assert!(
-                same(got, *want),
-                "{:?}: {got} is not {want}",
-                String::from_utf8_lossy(cell)
-            );
+            assert!(same(got, *want), "{:?}: {got} is not {want}", String::from_utf8_lossy(cell));
         }
     }
 }
@@ -88,9 +84,7 @@ fn a_stray_quote_stays_in_its_row() {
     let mut t = table(&[("x", Type::Bool), ("note", Type::Text)]);
     t.rows.at_least = 100;
     let good: String = (0..100).map(|i| format!("{},note {i}\n", i % 2)).collect();
-    for cell in [
-        "\"", "\"abc", "ab\"c", "\"a\"b", "\"\"\"", "\"a\"\"", "abc\"",
-    ] {
+    for cell in ["\"", "\"abc", "ab\"c", "\"a\"b", "\"\"\"", "\"a\"\"", "abc\""] {
         for at in [0, 50, 99] {
             let mut lines: Vec<String> = good.lines().map(String::from).collect();
             lines[at] = format!("{},{cell}", at % 2);
@@ -104,41 +98,19 @@ fn a_stray_quote_stays_in_its_row() {
 fn order_and_malformed_neighbours_leave_every_byte_alike() {
     let t = table(&[("x", Type::real(0.0, 1.0)), ("b", Type::Bool)]);
     let plan = MechanismPlan::Posterior {
-        law: PosteriorLaw::Beta {
-            a: 2.0,
-            b: 3.0,
-            trials: 1,
-        },
+        law: PosteriorLaw::Beta { a: 2.0, b: 3.0, trials: 1 },
         weight: 0.5,
-        statistic: Statistic {
-            table: T,
-            kind: StatisticKind::Sum(column(&t, 0)),
-        },
+        statistic: Statistic { table: T, kind: StatisticKind::Sum(column(&t, 0)) },
         times: 5,
     };
     let text = |file: &[u8]| {
         let draws = run(&plan, &t, file, None).unwrap();
-        draws
-            .iter()
-            .map(|d| d.components[0].decimal())
-            .collect::<Vec<_>>()
+        draws.iter().map(|d| d.components[0].decimal()).collect::<Vec<_>>()
     };
     let base = text(b"x,b\n0.3,1\n0.1,0\n0.7,1\n0.2,1\n");
     assert_eq!(base, text(b"x,b\n0.7,1\n0.2,1\n0.1,0\n0.3,1\n"));
     let width = base[0].len();
-    for cell in [
-        "nan",
-        "inf",
-        "-inf",
-        "1e400",
-        "-0",
-        "5e-324",
-        "",
-        "\"",
-        "\0",
-        "ZZZ-CANARY",
-        "\u{fffd}",
-    ] {
+    for cell in ["nan", "inf", "-inf", "1e400", "-0", "5e-324", "", "\"", "\0", "ZZZ-CANARY", "\u{fffd}"] {
         let out = text(format!("x,b\n{cell},1\n0.1,0\n0.7,1\n0.2,1\n").as_bytes());
         assert!(out.iter().all(|d| d.len() == width), "{cell}: {out:?}");
     }
@@ -152,10 +124,7 @@ fn only_public_facts_are_errors_and_none_quotes_a_cell() {
     let body = format!("x,{canary}\n{canary},{canary}\n\"{canary}\n");
     t.rows.at_least = 3;
     let mut errors = vec![run(&plan, &t, body.as_bytes(), None).unwrap_err()];
-    t.rows = RowCount {
-        at_least: 1,
-        exactly: Some(1),
-    };
+    t.rows = RowCount { at_least: 1, exactly: Some(1) };
     errors.push(run(&plan, &t, body.as_bytes(), None).unwrap_err());
     t.rows.exactly = None;
     errors.push(run(&plan, &t, format!("{canary}\n{canary}\n").as_bytes(), None).unwrap_err());
@@ -178,6 +147,13 @@ fn only_public_facts_are_errors_and_none_quotes_a_cell() {
 }
 
 #[test]
+fn an_endless_line_is_one_row() {
+    let t = table(&[("x", Type::Bool), ("note", Type::Text)]);
+    let long = [&b"x,note\n1,"[..], &vec![b'a'; 1 << 25], b"\n1,b\n"].concat();
+    assert!(same(total(&t, 0, &long), 2.0));
+}
+
+#[test]
 fn public_tables_are_checked() {
     let mut t = table(&[("x", Type::Int(Range::new(0.0, 9.0))), ("name", Type::Text)]);
     t.private = false;
@@ -186,24 +162,11 @@ fn public_tables_are_checked() {
     assert_eq!(read.rows, 2);
     assert_eq!(
         read.columns,
-        vec![
-            PublicColumn::Numbers {
-                width: 1,
-                values: vec![1.0, 9.0]
-            },
-            PublicColumn::Text(vec!["ann".into(), "bob".into()]),
-        ]
+        vec![PublicColumn::Numbers { width: 1, values: vec![1.0, 9.0] }, PublicColumn::Text(vec!["ann".into(), "bob".into()]),]
     );
     for cell in ["", "x", "10", "1.5", "nan", "inf", "-1"] {
         let error = load(&format!("x,name\n1,a\n{cell},b\n")).unwrap_err();
-        assert_eq!(
-            error,
-            DataError::Cell {
-                table: "staff".into(),
-                column: "x".into(),
-                line: 3
-            }
-        );
+        assert_eq!(error, DataError::Cell { table: "staff".into(), column: "x".into(), line: 3 });
     }
 }
 
@@ -212,17 +175,11 @@ fn files_may_be_compressed_and_may_be_missing() {
     let t = table(&[("x", Type::Bool)]);
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("staff.csv.gz");
-    let mut encoder = flate2::write::GzEncoder::new(
-        std::fs::File::create(&path).unwrap(),
-        flate2::Compression::fast(),
-    );
+    let mut encoder = flate2::write::GzEncoder::new(std::fs::File::create(&path).unwrap(), flate2::Compression::fast());
     encoder.write_all(b"x\n1\n0\n1\n").unwrap();
     encoder.finish().unwrap();
     assert_eq!(count_rows(&t, Source::open(&path).unwrap()), Ok(Some(3)));
-    assert_eq!(
-        Source::open(&folder.path().join("no.csv")).err(),
-        Some(DataError::Missing)
-    );
+    assert_eq!(Source::open(&folder.path().join("no.csv")).err(), Some(DataError::Missing));
     assert_eq!(Source::open(folder.path()).err(), Some(DataError::Missing));
     let broken = folder.path().join("broken.csv.gz");
     std::fs::write(&broken, b"not gzip").unwrap();
@@ -244,23 +201,12 @@ fn speed() {
 /// One row's cells are random bytes (line ends left out: they would end the row), in 10,000 files.
 #[test]
 fn random_cells_change_neither_the_count_nor_the_form_of_the_answer() {
-    let mut t = table(&[
-        ("x", Type::real(0.0, 1.0)),
-        ("note", Type::Text),
-        ("b", Type::Bool),
-    ]);
+    let mut t = table(&[("x", Type::real(0.0, 1.0)), ("note", Type::Text), ("b", Type::Bool)]);
     t.rows.exactly = Some(20);
     let plan = MechanismPlan::Posterior {
-        law: PosteriorLaw::Normal {
-            precision: 1.0,
-            precision_mean: 0.0,
-            variance: 1.0,
-        },
+        law: PosteriorLaw::Normal { precision: 1.0, precision_mean: 0.0, variance: 1.0 },
         weight: 1.0,
-        statistic: Statistic {
-            table: T,
-            kind: StatisticKind::Sum(column(&t, 0)),
-        },
+        statistic: Statistic { table: T, kind: StatisticKind::Sum(column(&t, 0)) },
         times: 1,
     };
     let alphabet = b"\"\"\",,, \0\t\xff\xc3019.e-+naif\xef\xbb\xbfTyes";
@@ -282,15 +228,8 @@ fn random_cells_change_neither_the_count_nor_the_form_of_the_answer() {
     assert!(base.is_ok());
     for _ in 0..10_000 {
         let length = 1 + pick(12);
-        let line: Vec<u8> = (0..length)
-            .map(|_| alphabet[pick(alphabet.len())])
-            .collect();
+        let line: Vec<u8> = (0..length).map(|_| alphabet[pick(alphabet.len())]).collect();
         let at = pick(20);
-        assert_eq!(
-            digits(&line, at),
-            base,
-            "{:?} at {at}",
-            String::from_utf8_lossy(&line)
-        );
+        assert_eq!(digits(&line, at), base, "{:?} at {at}", String::from_utf8_lossy(&line));
     }
 }

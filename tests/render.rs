@@ -1,4 +1,5 @@
 //! Diagnostics on the screen: the reference messages character for character, and hostile text.
+#![allow(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing)]
 
 use dpm::source::{Diagnostic, SourceMap, Span, render};
 
@@ -6,10 +7,7 @@ use dpm::source::{Diagnostic, SourceMap, Span, render};
 fn from_picture(picture: &str) -> (SourceMap, Diagnostic) {
     let mut lines = picture.lines();
     let (code, message) = lines.next().unwrap()[1..].split_once("] Error: ").unwrap();
-    let place = lines
-        .next()
-        .unwrap()
-        .trim_start_matches([' ', '╭', '─', '[']);
+    let place = lines.next().unwrap().trim_start_matches([' ', '╭', '─', '[']);
     let (file_name, rest) = place.trim_end_matches(" ]").split_once(':').unwrap();
     let (line, column) = rest.split_once(':').unwrap();
     let primary: (usize, usize) = (line.parse().unwrap(), column.parse().unwrap());
@@ -26,18 +24,10 @@ fn from_picture(picture: &str) -> (SourceMap, Diagnostic) {
             source.push(rest.to_owned());
         } else if rest.contains('┬') {
             let from = rest.chars().take_while(|c| *c == ' ').count();
-            marks.push((
-                source.len(),
-                from,
-                rest.trim().chars().count(),
-                String::new(),
-            ));
+            marks.push((source.len(), from, rest.trim().chars().count(), String::new()));
         } else if let Some((_, text)) = rest.split_once("╰─ ") {
             marks.last_mut().unwrap().3 = text.to_owned();
-        } else if let Some((title, text)) = rest
-            .split_once(": ")
-            .filter(|(t, _)| ["Cause", "Note", "Help"].contains(t))
-        {
+        } else if let Some((title, text)) = rest.split_once(": ").filter(|(t, _)| ["Cause", "Note", "Help"].contains(t)) {
             words.push((title.to_owned(), text.to_owned()));
         } else if let Some((title, last)) = words.last_mut() {
             last.push('\n');
@@ -46,12 +36,7 @@ fn from_picture(picture: &str) -> (SourceMap, Diagnostic) {
     }
     let mut map = SourceMap::default();
     let file = map.add(file_name, source.join("\n"));
-    let start = |line: usize| {
-        source[..line - 1]
-            .iter()
-            .map(|l| l.len() + 1)
-            .sum::<usize>()
-    };
+    let start = |line: usize| source[..line - 1].iter().map(|l| l.len() + 1).sum::<usize>();
     marks.sort_by_key(|(line, from, ..)| (*line, from + 1) != primary);
     let code: &'static str = code.to_owned().leak();
     let mut diagnostic = Diagnostic::new(code, message);
@@ -90,9 +75,7 @@ fn labels_are_placed_by_bytes_and_drawn_by_columns() {
     let file = map.add("wide.dpm", text);
     let at = |what: &str| text.find(what).unwrap();
     let span = |what: &str| Span::new(file, at(what), at(what) + what.len());
-    let diagnostic = Diagnostic::new("E0206", "unknown name `ω`")
-        .label(span("ω"), "here")
-        .label(span("μ漢"), "two\nlines");
+    let diagnostic = Diagnostic::new("E0206", "unknown name `ω`").label(span("ω"), "here").label(span("μ漢"), "two\nlines");
     let expected = "\
 [E0206] Error: unknown name `ω`
    ╭─[ wide.dpm:2:11 ]
@@ -145,15 +128,9 @@ fn foreign_text_cannot_steer_the_terminal() {
     let mut map = SourceMap::default();
     let hostile = "\u{1b}]0;owned\u{7}\u{202e}";
     let file = map.add(hostile, format!("let a = \"{hostile}\""));
-    let diagnostic = Diagnostic::new("E0001", hostile)
-        .label(Span::new(file, 8, 12), hostile)
-        .cause(hostile)
-        .help(hostile);
+    let diagnostic = Diagnostic::new("E0001", hostile).label(Span::new(file, 8, 12), hostile).cause(hostile).help(hostile);
     let plain = render::text(&map, std::slice::from_ref(&diagnostic), false);
-    assert!(
-        plain.chars().all(|c| c == '\n' || !c.is_control()),
-        "{plain}"
-    );
+    assert!(plain.chars().all(|c| c == '\n' || !c.is_control()), "{plain}");
     assert!(!plain.contains('\u{202e}'));
     let coloured = render::text(&map, &[diagnostic], true);
     assert!(coloured.contains("\u{1b}[31m") && !coloured.contains("\u{1b}]"));
@@ -163,20 +140,10 @@ fn foreign_text_cannot_steer_the_terminal() {
 fn json_has_bytes_lines_and_columns() {
     let mut map = SourceMap::default();
     let file = map.add("a.dpm", "# μ\nμ = 1");
-    let diagnostic = Diagnostic::new("E0001", "m")
-        .label(Span::new(file, 5, 7), "l")
-        .help("h");
+    let diagnostic = Diagnostic::new("E0001", "m").label(Span::new(file, 5, 7), "l").help("h");
     let json = render::json(&map, &[diagnostic]);
     let label = &json["diagnostics"][0]["labels"][0];
-    assert_eq!(
-        (
-            &label["start"],
-            &label["end"],
-            &label["line"],
-            &label["column"]
-        ),
-        (&5.into(), &7.into(), &2.into(), &1.into())
-    );
+    assert_eq!((&label["start"], &label["end"], &label["line"], &label["column"]), (&5.into(), &7.into(), &2.into(), &1.into()));
     assert_eq!(label["primary"], true);
     assert_eq!(json["diagnostics"][0]["severity"], "error");
     assert_eq!(json["diagnostics"][0]["help"][0], "h");

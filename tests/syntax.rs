@@ -1,4 +1,5 @@
 //! The parser and the formatter on every program of the tree, and on texts made to break them.
+#![allow(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing)]
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -19,10 +20,7 @@ fn programs(folder: &str) -> Vec<(PathBuf, String)> {
         .filter(|path| path.extension().is_some_and(|e| e == "dpm"))
         .collect();
     paths.sort();
-    paths
-        .into_iter()
-        .map(|path| (path.clone(), fs::read_to_string(path).unwrap()))
-        .collect()
+    paths.into_iter().map(|path| (path.clone(), fs::read_to_string(path).unwrap())).collect()
 }
 
 /// Every program of the tree that has no syntax error.
@@ -81,18 +79,12 @@ fn formatting_keeps_the_tree_and_settles_at_once() {
 fn check_format(text: &str, name: &str) {
     let ast = read(text);
     let formatted = format(text).unwrap_or_else(|d| panic!("{name}: {d:?}"));
-    assert_eq!(
-        shape(&read(&formatted)),
-        shape(&ast),
-        "{name}\n{text}\n{formatted}"
-    );
+    assert_eq!(shape(&read(&formatted)), shape(&ast), "{name}\n{text}\n{formatted}");
     assert_eq!(format(&formatted).unwrap(), formatted, "{name}");
     let comments = |text: &str| {
         let tokens = dpm::syntax::tokens::tokens(text).into_iter();
         let comments = tokens.filter(|(token, _)| *token == dpm::syntax::tokens::Token::Comment);
-        let mut texts: Vec<String> = comments
-            .map(|(_, range)| text[range].trim_end().to_owned())
-            .collect();
+        let mut texts: Vec<String> = comments.map(|(_, range)| text[range].trim_end().to_owned()).collect();
         texts.sort();
         texts
     };
@@ -120,17 +112,11 @@ fn operators_bind_as_in_the_manual() {
     assert_eq!(bracketed("2^-x^3"), "(2 ^ (- (x ^ 3)))");
     assert_eq!(bracketed("a - b - c"), "((a - b) - c)");
     assert_eq!(bracketed("a + b * c"), "(a + (b * c))");
-    assert_eq!(
-        bracketed("not a == b and c or d"),
-        "(((not (a == b)) and c) or d)"
-    );
+    assert_eq!(bracketed("not a == b and c or d"), "(((not (a == b)) and c) or d)");
     assert_eq!(bracketed("-a * b"), "((- a) * b)");
     assert_eq!(bracketed("a^b^c"), "(a ^ (b ^ c))");
     assert_eq!(bracketed("f(x)[1].y"), "f(x)[1].y");
-    assert_eq!(
-        bracketed("if a then b else c + 1"),
-        "if a then b else c + 1"
-    );
+    assert_eq!(bracketed("if a then b else c + 1"), "if a then b else c + 1");
 }
 
 /// An expression with every operator in parentheses.
@@ -144,9 +130,14 @@ fn strip(expr: &dpm::syntax::ast::Expr) -> String {
     }
 }
 
+/// How many random texts a test tries; `DPM_FUZZ` sets another number for a long run.
+fn rounds(usual: u64) -> u64 {
+    std::env::var("DPM_FUZZ").ok().and_then(|n| n.parse().ok()).unwrap_or(usual)
+}
+
 #[test]
 fn generated_programs_parse_and_format() {
-    for seed in 0..400 {
+    for seed in 0..rounds(400) {
         let text = fuzz::generate_program(seed);
         check_format(&text, &format!("seed {seed}"));
     }
@@ -155,7 +146,7 @@ fn generated_programs_parse_and_format() {
 #[test]
 fn mutated_programs_never_panic() {
     let programs = good();
-    for seed in 0..6000u64 {
+    for seed in 0..rounds(4000) {
         let text = match seed % 4 {
             0 => fuzz::soup(seed),
             1 => fuzz::generate_program(seed),
@@ -174,21 +165,8 @@ fn survive(text: &str) {
     assert!(!shown.contains('\u{1b}') && !shown.contains('\u{202e}') && !shown.contains('\u{0}'));
     assert!(!shown.contains("please report"), "{text}\n{shown}");
     for diagnostic in &diagnostics {
-        assert!(
-            !diagnostic.labels.is_empty() && !diagnostic.help.is_empty(),
-            "{shown}"
-        );
-        for rule in [
-            "k_max",
-            "k_by",
-            "type_",
-            "fn_",
-            "infix",
-            "EOI",
-            "each_head",
-            "end_brace",
-            "lone_expr",
-        ] {
+        assert!(!diagnostic.labels.is_empty() && !diagnostic.help.is_empty(), "{shown}");
+        for rule in ["k_max", "k_by", "infix", "EOI", "each_head", "end_brace", "lone_expr"] {
             let ours = !text.contains(rule) && shown.contains(rule);
             assert!(!ours, "a grammar rule shows: {shown}");
         }
@@ -219,10 +197,7 @@ fn no_shape_of_text_breaks_the_parser() {
                 ("nested", format!("let x = {}1{}", repeat("("), repeat(")"))),
                 ("lists", format!("let x = {}1{}", repeat("["), repeat("]"))),
                 ("calls", format!("let x = {}1{}", repeat("f("), repeat(")"))),
-                (
-                    "index",
-                    format!("let x = a{}1{}", repeat("[a"), repeat("]")),
-                ),
+                ("index", format!("let x = a{}1{}", repeat("[a"), repeat("]"))),
                 ("sum", format!("let x = 1{}", repeat("+1"))),
                 ("power", format!("let x = 2{}", repeat("^2"))),
                 ("field", format!("let x = a{}", repeat(".a"))),
@@ -235,18 +210,9 @@ fn no_shape_of_text_breaks_the_parser() {
                 ("close", repeat("}")),
                 ("list", format!("let x = [1{}]", repeat(",1"))),
                 ("args", format!("let x = f(a = 1{})", repeat(",a = 1"))),
-                (
-                    "levels",
-                    format!("private t[n] {{ c: category {{a{}}} }}", repeat(",b")),
-                ),
-                (
-                    "half a level list",
-                    format!("private t[n] {{ c: category {{a{}", repeat(",b")),
-                ),
-                (
-                    "columns",
-                    format!("private t[n] {{ {} }}", repeat("a: bool\n")),
-                ),
+                ("levels", format!("private t[n] {{ c: category {{a{}}} }}", repeat(",b"))),
+                ("half a level list", format!("private t[n] {{ c: category {{a{}", repeat(",b"))),
+                ("columns", format!("private t[n] {{ {} }}", repeat("a: bool\n"))),
                 ("statements", repeat("let x = 1\n")),
                 ("wrong statements", repeat("let = 1\n")),
                 ("junk", repeat("x ")),
@@ -271,19 +237,11 @@ fn no_shape_of_text_breaks_the_parser() {
         let file = map.add("bomb.dpm", text.as_str());
         let (_, diagnostics) = parse(file, &text);
         let shown = render::text(&map, &diagnostics, false);
-        assert!(
-            shown.len() < 1 << 20,
-            "{name}: {} bytes of complaints",
-            shown.len()
-        );
+        assert!(shown.len() < 1 << 20, "{name}: {} bytes of complaints", shown.len());
         assert!(diagnostics.len() <= dpm::syntax::MAX_COMPLAINTS);
         let seconds = start.elapsed().as_secs_f64();
         // 2 s is the promise for a release build; a test build shares its machine with others.
-        assert!(
-            seconds < 10.0,
-            "{name} of {} bytes took {seconds} s",
-            text.len()
-        );
+        assert!(seconds < 10.0, "{name} of {} bytes took {seconds} s", text.len());
     }
 }
 
@@ -323,10 +281,7 @@ fn spans_count_bytes_and_end_with_the_last_word() {
             assert_eq!(at(name.span), "μ");
             let using = release.using.as_ref().unwrap();
             assert_eq!(at(using.span), "using direct(r = 1) assuming convergence");
-            assert_eq!(
-                at(using.assuming_convergence.unwrap()),
-                "assuming convergence"
-            );
+            assert_eq!(at(using.assuming_convergence.unwrap()), "assuming convergence");
             assert_eq!(at(release.spend.as_ref().unwrap().span), "spend 20%");
             assert_eq!(at(release.query.span), "draw(μ)");
         }
@@ -340,10 +295,7 @@ fn spans_count_bytes_and_end_with_the_last_word() {
             assert_eq!(at(table.header), "private t[n >= 5] by u max 4");
             assert_eq!(at(table.rows.span), "[n >= 5]");
             assert_eq!(at(table.unit.as_ref().unwrap().span), "by u max 4");
-            assert_eq!(
-                at(table.columns[1].span),
-                "h from \"a-b\": public int in 1..9"
-            );
+            assert_eq!(at(table.columns[1].span), "h from \"a-b\": public int in 1..9");
             assert_eq!(at(table.columns[1].ty.span), "int in 1..9");
             assert_eq!(table.columns[1].from.as_ref().unwrap().value, "a-b");
             assert_eq!(at(*header), "each c of t");

@@ -1,4 +1,5 @@
 //! Every wrong program of `tests/errors/E00*`: codes, places and the whole text shown.
+#![allow(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing)]
 
 use std::fs;
 use std::path::Path;
@@ -12,22 +13,14 @@ fn wrong_programs_are_answered_as_they_say() {
     let mut paths: Vec<_> = fs::read_dir(folder)
         .unwrap()
         .map(|entry| entry.unwrap().path())
-        .filter(|path| {
-            path.file_name()
-                .unwrap()
-                .to_string_lossy()
-                .starts_with("E00")
-        })
+        .filter(|path| path.file_name().unwrap().to_string_lossy().starts_with("E00"))
         .collect();
     paths.sort();
     let mut codes = vec![];
     for path in paths {
         let text = fs::read_to_string(&path).unwrap();
         let stem = path.file_stem().unwrap().to_str().unwrap().to_owned();
-        let said: Vec<&str> = text
-            .lines()
-            .filter_map(|line| line.strip_prefix("#! "))
-            .collect();
+        let said: Vec<&str> = text.lines().filter_map(|line| line.strip_prefix("#! ")).collect();
         let mut map = SourceMap::default();
         let file = map.add(format!("{stem}.dpm"), text.as_str());
         let (_, diagnostics) = parse(file, &text);
@@ -40,11 +33,7 @@ fn wrong_programs_are_answered_as_they_say() {
             .collect();
         assert!(!said.is_empty(), "{stem} says nothing");
         assert_eq!(found, said, "{stem}");
-        assert_eq!(
-            said[0][6..11],
-            stem[..5],
-            "{stem} is named for another code"
-        );
+        assert_eq!(said[0][6..11], stem[..5], "{stem} is named for another code");
         codes.push(stem[..5].to_owned());
         insta::assert_snapshot!(stem, render::text(&map, &diagnostics, false));
     }
@@ -68,8 +57,6 @@ fn programs_on_the_pages_are_what_they_say() {
             assert_eq!(wrong, vec![], "{}", page.code);
         }
     }
-    let syntax = dpm::source::codes::all()
-        .iter()
-        .filter(|page| page.code.starts_with("E00"));
+    let syntax = dpm::source::codes::all().iter().filter(|page| page.code.starts_with("E00"));
     assert_eq!(syntax.count(), 25);
 }

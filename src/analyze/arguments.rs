@@ -1,7 +1,7 @@
 //! Mechanism names and the arguments each one takes, checked against a table.
 
-use crate::model::{ArgValue, MechanismArg};
 use crate::model::print::number;
+use crate::model::{ArgValue, MechanismArg};
 use crate::source::{Diagnostic, Span};
 
 /// What a mechanism answers.
@@ -96,11 +96,8 @@ impl Arguments {
 ///
 /// # Errors
 /// E0208 for an unknown, repeated or missing name, a word where a number belongs, or a number out of range.
-pub fn parse(mechanism: &str, args: &[MechanismArg], span: Span) -> Result<Arguments, Diagnostic> {
-    let specs = MECHANISMS
-        .iter()
-        .find(|s| s.name == mechanism)
-        .map_or(&[][..], |s| s.args);
+pub fn parse(mechanism: &str, args: &[MechanismArg], span: Span) -> Result<Arguments, Box<Diagnostic>> {
+    let specs = MECHANISMS.iter().find(|s| s.name == mechanism).map_or(&[][..], |s| s.args);
     let mut found = Arguments::default();
     for (position, arg) in args.iter().enumerate() {
         let spec = match &arg.name {
@@ -108,16 +105,16 @@ pub fn parse(mechanism: &str, args: &[MechanismArg], span: Span) -> Result<Argum
             None => specs.get(position),
         };
         let Some((name, domain)) = spec else {
-            return Err(unknown(mechanism, arg, specs));
+            return Err(Box::new(unknown(mechanism, arg, specs)));
         };
         let ArgValue::Number(value) = arg.value else {
-            return Err(Diagnostic::new("E0208", format!("`{name}` of `{mechanism}` must be one number"))
-                .label(arg.span, "not a number"));
+            return Err(Box::new(
+                Diagnostic::new("E0208", format!("`{name}` of `{mechanism}` must be one number")).label(arg.span, "not a number"),
+            ));
         };
         check(name, value, *domain, arg.span)?;
         if found.get(name).is_some() {
-            return Err(Diagnostic::new("E0208", format!("`{name}` is given twice"))
-                .label(arg.span, "the second time"));
+            return Err(Box::new(Diagnostic::new("E0208", format!("`{name}` is given twice")).label(arg.span, "the second time")));
         }
         found.given.push((name, value, arg.span));
     }
@@ -126,28 +123,30 @@ pub fn parse(mechanism: &str, args: &[MechanismArg], span: Span) -> Result<Argum
 }
 
 /// Rules about several arguments at once.
-fn together(mechanism: &str, found: &Arguments, span: Span) -> Result<(), Diagnostic> {
+fn together(mechanism: &str, found: &Arguments, span: Span) -> Result<(), Box<Diagnostic>> {
     if mechanism == "beta_query" {
         if found.get("a").is_none() || found.get("b").is_none() {
-            return Err(Diagnostic::new("E0208", "`beta_query` needs the two prior counts")
-                .label(span, "the prior of the mean is missing")
-                .help("using beta_query(6, 18)    pulls the answer towards 6 / (6 + 18) = 0.25"));
+            return Err(Box::new(
+                Diagnostic::new("E0208", "`beta_query` needs the two prior counts")
+                    .label(span, "the prior of the mean is missing")
+                    .help("using beta_query(6, 18)    pulls the answer towards 6 / (6 + 18) = 0.25"),
+            ));
         }
         if let (Some(_), Some(_), Some(at)) = (found.get("r"), found.get("m"), found.span("m")) {
-            return Err(Diagnostic::new("E0208", "`r` and `m` together leave nothing to compare")
-                .label(at, "give one of them, or neither"));
+            return Err(Box::new(
+                Diagnostic::new("E0208", "`r` and `m` together leave nothing to compare").label(at, "give one of them, or neither"),
+            ));
         }
     }
     if let (Some(lo), Some(hi), Some(at)) = (found.get("lo"), found.get("hi"), found.span("hi"))
         && lo >= hi
     {
-        return Err(Diagnostic::new("E0208", "`lo` must lie below `hi`")
-            .label(at, format!("not above {}", number(lo))));
+        return Err(Box::new(Diagnostic::new("E0208", "`lo` must lie below `hi`").label(at, format!("not above {}", number(lo)))));
     }
     Ok(())
 }
 
-fn check(name: &str, value: f64, domain: Domain, span: Span) -> Result<(), Diagnostic> {
+fn check(name: &str, value: f64, domain: Domain, span: Span) -> Result<(), Box<Diagnostic>> {
     let (holds, words) = match domain {
         Domain::Share => (value > 0.0 && value <= 1.0, "above 0 and at most 1"),
         Domain::Positive => (value > 0.0 && value.is_finite(), "above 0"),
@@ -156,8 +155,7 @@ fn check(name: &str, value: f64, domain: Domain, span: Span) -> Result<(), Diagn
     if holds {
         return Ok(());
     }
-    Err(Diagnostic::new("E0208", format!("`{name}` must be {words}, not {}", number(value)))
-        .label(span, "out of range"))
+    Err(Box::new(Diagnostic::new("E0208", format!("`{name}` must be {words}, not {}", number(value))).label(span, "out of range")))
 }
 
 fn unknown(mechanism: &str, arg: &MechanismArg, specs: &[(&'static str, Domain)]) -> Diagnostic {
@@ -171,7 +169,5 @@ fn unknown(mechanism: &str, arg: &MechanismArg, specs: &[(&'static str, Domain)]
     } else {
         format!("it takes:    using {mechanism}({})", list.join(", "))
     };
-    Diagnostic::new("E0208", headline)
-        .label(arg.span, "not an argument of this mechanism")
-        .help(help)
+    Diagnostic::new("E0208", headline).label(arg.span, "not an argument of this mechanism").help(help)
 }

@@ -14,15 +14,10 @@ pub fn share(budget: &BudgetKind, p: f64) -> BudgetKind {
     let part = |x: f64| down12(p * x);
     match budget {
         BudgetKind::Pure(epsilon) => BudgetKind::Pure(part(*epsilon)),
-        BudgetKind::Dp { epsilon, delta } => BudgetKind::Dp {
-            epsilon: part(*epsilon),
-            delta: part(*delta),
-        },
+        BudgetKind::Dp { epsilon, delta } => BudgetKind::Dp { epsilon: part(*epsilon), delta: part(*delta) },
         BudgetKind::Zcdp(rho) => BudgetKind::Zcdp(part(*rho)),
         BudgetKind::Gdp(mu) => BudgetKind::Gdp(down12(p.sqrt() * mu)),
-        BudgetKind::Rdp(points) => {
-            BudgetKind::Rdp(points.iter().map(|&(order, eps)| (order, part(eps))).collect())
-        }
+        BudgetKind::Rdp(points) => BudgetKind::Rdp(points.iter().map(|&(order, eps)| (order, part(eps))).collect()),
     }
 }
 
@@ -104,9 +99,7 @@ pub fn units(claim: &Claim, kind: &BudgetKind) -> Vec<f64> {
 pub fn unspent(claim: &Claim, kind: &BudgetKind) -> Vec<f64> {
     let limits = limits(kind);
     let spent = units(claim, kind);
-    let left = limits.iter().zip(spent).map(|(limit, cost)| {
-        if cost >= *limit { 0.0 } else { down12(limit - cost) }
-    });
+    let left = limits.iter().zip(spent).map(|(limit, cost)| if cost >= *limit { 0.0 } else { down12(limit - cost) });
     left.collect()
 }
 
@@ -145,10 +138,7 @@ pub fn written(kind: &BudgetKind) -> String {
 pub fn short(kind: &BudgetKind) -> String {
     match kind {
         BudgetKind::Rdp(points) => {
-            let texts: Vec<String> = points
-                .iter()
-                .map(|(order, eps)| format!("rdp({}, {})", number(*order), number(*eps)))
-                .collect();
+            let texts: Vec<String> = points.iter().map(|(order, eps)| format!("rdp({}, {})", number(*order), number(*eps))).collect();
             texts.join(" and ")
         }
         BudgetKind::Dp { epsilon, delta } => {
@@ -182,10 +172,8 @@ pub fn against(claim: &Claim, kind: &BudgetKind) -> (String, String) {
             (format!("eps = {cost} at delta = {}", number(*delta)), number(*epsilon))
         }
         BudgetKind::Rdp(points) => {
-            let worst = points
-                .iter()
-                .map(|&(order, eps)| (order, eps, claim.rdp(order)))
-                .max_by(|a, b| (a.2 / a.1).total_cmp(&(b.2 / b.1)));
+            let worst =
+                points.iter().map(|&(order, eps)| (order, eps, claim.rdp(order))).max_by(|a, b| (a.2 / a.1).total_cmp(&(b.2 / b.1)));
             let (order, eps, cost) = worst.unwrap_or((2.0, 0.0, f64::INFINITY));
             (format!("rdp({}) = {}", number(order), up(cost)), number(eps))
         }
@@ -195,11 +183,7 @@ pub fn against(claim: &Claim, kind: &BudgetKind) -> (String, String) {
 /// What a claim can promise in each kind, as budgets that it meets: offered where the wanted kind is out of reach.
 pub fn reachable(claim: &Claim) -> Vec<String> {
     let mut offers = Vec::new();
-    let plain = [
-        ("eps", claim.pure()),
-        ("zcdp", claim.zcdp()),
-        ("gdp", claim.gdp()),
-    ];
+    let plain = [("eps", claim.pure()), ("zcdp", claim.zcdp()), ("gdp", claim.gdp())];
     for (name, value) in plain {
         if value.is_finite() {
             offers.push(format!("budget {name}({})", sig_up(value, 4)));

@@ -5,9 +5,7 @@ use crate::mechanism::plan::{MechanismPlan, Noise, PosteriorLaw};
 use crate::model::print::{normal_form, number};
 use crate::model::{Program, Range, Relation, Step, Table, Type};
 use crate::privacy::Claim;
-use crate::privacy::certificate::{
-    BudgetFacts, Certificate, ColumnFacts, PremiseFacts, ProgramText, ReleaseFacts, TableFacts, Total,
-};
+use crate::privacy::certificate::{BudgetFacts, Certificate, ColumnFacts, PremiseFacts, ProgramText, ReleaseFacts, TableFacts, Total};
 use crate::rules::Premise;
 use crate::source::{FileId, SourceMap};
 
@@ -24,30 +22,16 @@ pub fn certificate(
 ) -> Option<Certificate> {
     let total: Claim = analysis.total.clone()?;
     let file = sources.get(main)?;
-    let releases: Option<Vec<ReleaseFacts>> =
-        analysis.releases.iter().map(|r| release(r, sources)).collect();
+    let releases: Option<Vec<ReleaseFacts>> = analysis.releases.iter().map(|r| release(r, sources)).collect();
     let releases = releases?;
-    let forms: Vec<String> = super::spend::releases(&program.steps)
-        .iter()
-        .map(|r| format!("release {}:\n{}", r.name, normal_form(&r.query, program)))
-        .collect();
+    let forms: Vec<String> =
+        super::spend::releases(&program.steps).iter().map(|r| format!("release {}:\n{}", r.name, normal_form(&r.query, program))).collect();
     Some(Certificate {
-        program: ProgramText {
-            file: file.name.clone(),
-            source: file.text.clone(),
-            normal_form: forms.join("\n\n"),
-        },
+        program: ProgramText { file: file.name.clone(), source: file.text.clone(), normal_form: forms.join("\n\n") },
         tables: program.tables.iter().filter(|t| t.private).map(table).collect(),
         releases,
-        total: Total {
-            claim: total,
-            status: analysis.status.name().into(),
-        },
-        budget: analysis.budget.as_ref().map(|b| BudgetFacts {
-            kind: b.kind.clone(),
-            met: b.met,
-            unspent: b.unspent.clone(),
-        }),
+        total: Total { claim: total, status: analysis.status.name().into() },
+        budget: analysis.budget.as_ref().map(|b| BudgetFacts { kind: b.kind.clone(), met: b.met, unspent: b.unspent.clone() }),
         assumptions: assumptions(program, analysis),
         orders: orders.to_vec(),
         deltas: deltas.to_vec(),
@@ -73,11 +57,7 @@ fn release(r: &ReleaseAnalysis, sources: &SourceMap) -> Option<ReleaseFacts> {
 }
 
 fn premise(p: &Premise, sources: &SourceMap) -> PremiseFacts {
-    PremiseFacts {
-        text: p.text.clone(),
-        holds: p.holds,
-        place: p.span.map(|s| sources.line_column(s.file, s.start)),
-    }
+    PremiseFacts { text: p.text.clone(), holds: p.holds, place: p.span.map(|s| sources.line_column(s.file, s.start)) }
 }
 
 /// The distribution that is drawn from.
@@ -109,26 +89,14 @@ fn table(t: &Table) -> TableFacts {
         rows_public: t.relation == Relation::ReplaceOne,
         at_least: t.rows.at_least,
         exactly: t.rows.exactly,
-        columns: t
-            .columns
-            .iter()
-            .map(|c| ColumnFacts {
-                name: c.name.clone(),
-                ty: type_text(&c.ty),
-                public: c.public,
-            })
-            .collect(),
+        columns: t.columns.iter().map(|c| ColumnFacts { name: c.name.clone(), ty: type_text(&c.ty), public: c.public }).collect(),
     }
 }
 
 /// A type as a declaration writes it.
 fn type_text(ty: &Type) -> String {
     let real = |r: Range| {
-        if r == Range::ALL {
-            String::new()
-        } else {
-            format!(" in [{}, {}]", number(r.lo), number(r.hi))
-        }
+        if r == Range::ALL { String::new() } else { format!(" in [{}, {}]", number(r.lo), number(r.hi)) }
     };
     match ty {
         Type::Bool => "bool".into(),

@@ -47,18 +47,12 @@ pub fn choose(scene: &Scene, all: bool) -> Outcome {
         span: release.span,
         mechanism_span,
     };
-    let mut outcome = Outcome {
-        analysis,
-        decision: None,
-        diagnostics: vec![],
-    };
+    let mut outcome = Outcome { analysis, decision: None, diagnostics: vec![] };
     match &release.mechanism.kind {
-        MechanismKind::Named { name, args } if name != "auto" => {
-            match named(scene, name, args, all, &mut outcome) {
-                Ok(decision) => settle(scene, decision, &mut outcome),
-                Err(diagnostic) => outcome.diagnostics.push(*diagnostic),
-            }
-        }
+        MechanismKind::Named { name, args } if name != "auto" => match named(scene, name, args, all, &mut outcome) {
+            Ok(decision) => settle(scene, decision, &mut outcome),
+            Err(diagnostic) => outcome.diagnostics.push(*diagnostic),
+        },
         _ => automatic(scene, &mut outcome),
     }
     outcome
@@ -66,16 +60,9 @@ pub fn choose(scene: &Scene, all: bool) -> Outcome {
 
 type Refusal = Box<crate::source::Diagnostic>;
 
-fn named(
-    scene: &Scene,
-    name: &str,
-    args: &[crate::model::MechanismArg],
-    all: bool,
-    outcome: &mut Outcome,
-) -> Result<Decision, Refusal> {
+fn named(scene: &Scene, name: &str, args: &[crate::model::MechanismArg], all: bool, outcome: &mut Outcome) -> Result<Decision, Refusal> {
     let span = outcome.analysis.mechanism_span;
-    let (mechanism, answers) =
-        arguments::find(name).ok_or_else(|| Box::new(messages::unknown_mechanism(name, span)))?;
+    let (mechanism, answers) = arguments::find(name).ok_or_else(|| Box::new(messages::unknown_mechanism(name, span)))?;
     let offer = scene.offer(&Arguments::default());
     if answers == Answers::Later || is_posterior_request(scene) {
         outcome.analysis.candidates = unmatched(&offer);
@@ -96,8 +83,7 @@ fn named(
     }
     let Some(way) = offer.ways.into_iter().find(|w| {
         // `beta_query` has two forms: the knob that is written, else the first.
-        w.mechanism() == mechanism
-            && (args.get("m").is_none() || w.knob().name() == Some("m") || mechanism == "concentrated")
+        w.mechanism() == mechanism && (args.get("m").is_none() || w.knob().name() == Some("m") || mechanism == "concentrated")
     }) else {
         return Err(refused(Offer::default()));
     };
@@ -173,8 +159,7 @@ fn best(offer: &Offer, solved: &[Option<f64>]) -> Option<(usize, f64)> {
 /// Every way solved for the allotment; all `None` without one.
 fn solve_all(scene: &Scene, offer: &Offer) -> Vec<Option<f64>> {
     let ways = offer.ways.iter();
-    ways.map(|w| scene.allotment.and_then(|limit| solve(scene.site, w.as_ref(), limit)))
-        .collect()
+    ways.map(|w| scene.allotment.and_then(|limit| solve(scene.site, w.as_ref(), limit))).collect()
 }
 
 fn settle(scene: &Scene, decision: Decision, outcome: &mut Outcome) {
@@ -270,17 +255,10 @@ fn candidate(scene: &Scene, way: &dyn Way, solved: Option<f64>) -> Candidate {
             None => "no budget to meet".to_owned(),
             Some(name) => format!("no budget: {name} is free"),
         };
-        return Candidate {
-            applies: true,
-            reason,
-            ..blank
-        };
+        return Candidate { applies: true, reason, ..blank };
     };
     let Some(value) = solved else {
-        return Candidate {
-            reason: refusal(scene, way, limit),
-            ..blank
-        };
+        return Candidate { reason: refusal(scene, way, limit), ..blank };
     };
     let reason = match way.knob() {
         Knob::None => {

@@ -86,9 +86,7 @@ fn field_found(claim: &Claim, field: &str, compare: Builtin, value: f64, toleran
 
 /// `==` holds to the digits written: half a unit of the last one; limits are rounded down.
 fn holds(actual: f64, compare: Builtin, value: f64, tolerance: f64, limit: bool) -> bool {
-    let same = actual == value
-        || (actual - value).abs() <= tolerance
-        || (limit && actual >= value && actual - value < 2.0 * tolerance);
+    let same = actual == value || (actual - value).abs() <= tolerance || (limit && actual >= value && actual - value < 2.0 * tolerance);
     match compare {
         Builtin::Le => actual <= value,
         Builtin::Lt => actual < value,

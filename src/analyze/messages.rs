@@ -16,12 +16,8 @@ use crate::source::{Diagnostic, Span, suggest};
 
 /// E0206: no mechanism of that name.
 pub fn unknown_mechanism(name: &str, span: Span) -> Diagnostic {
-    let all: Vec<&str> = [Answers::Draws, Answers::Queries, Answers::Later]
-        .into_iter()
-        .flat_map(arguments::names)
-        .collect();
-    let diagnostic = Diagnostic::new("E0206", format!("unknown mechanism `{name}`"))
-        .label(span, "not a mechanism");
+    let all: Vec<&str> = [Answers::Draws, Answers::Queries, Answers::Later].into_iter().flat_map(arguments::names).collect();
+    let diagnostic = Diagnostic::new("E0206", format!("unknown mechanism `{name}`")).label(span, "not a mechanism");
     match suggest::did_you_mean(name, all.iter().copied()) {
         Some(near) => diagnostic.help(format!("did you mean `{near}`?    using {near}")),
         None => diagnostic.help("leave `using` out to let the analyzer choose, or write `using ?` to see what applies"),
@@ -30,11 +26,7 @@ pub fn unknown_mechanism(name: &str, span: Span) -> Diagnostic {
 
 /// E0209: noise for a draw, or a draw for a query.
 pub fn wrong_question(scene: &Scene, mechanism: &str, draws: bool) -> Diagnostic {
-    let (what, kind) = if draws {
-        ("a draw from a posterior", Answers::Draws)
-    } else {
-        ("a query over rows", Answers::Queries)
-    };
+    let (what, kind) = if draws { ("a draw from a posterior", Answers::Draws) } else { ("a query over rows", Answers::Queries) };
     let list: Vec<&str> = arguments::names(kind).collect();
     Diagnostic::new("E0209", format!("`{mechanism}` does not answer {what}"))
         .label(scene.place(), format!("`{}` is {what}", scene.site.release.name))
@@ -49,8 +41,8 @@ pub fn not_in_this_version(scene: &Scene, offer: &Offer, mechanism: Option<&str>
         }
         _ => "no rule in this version covers this model".to_owned(),
     };
-    let mut diagnostic = Diagnostic::new("E0300", headline)
-        .label(scene.place(), format!("no proved guarantee for `{}`", scene.site.release.name));
+    let mut diagnostic =
+        Diagnostic::new("E0300", headline).label(scene.place(), format!("no proved guarantee for `{}`", scene.site.release.name));
     if let Some(model) = &scene.model {
         for o in &model.private {
             let text = likelihood_text(model, o, scene.program);
@@ -78,11 +70,7 @@ pub fn no_way(scene: &Scene, offer: Offer, mechanism: Option<&'static str>) -> D
     if let Some((_, refusal)) = offer.refused.into_iter().next() {
         return refusal;
     }
-    let offer = Offer {
-        ways: offer.ways,
-        refused: vec![],
-        unmatched: offer.unmatched,
-    };
+    let offer = Offer { ways: offer.ways, refused: vec![], unmatched: offer.unmatched };
     if matches!(scene.site.release.query, Query::Aggregate(_)) {
         let reason = offer.unmatched.iter().find(|(name, _)| Some(*name) == mechanism);
         let reason = reason.or_else(|| offer.unmatched.first());
@@ -93,40 +81,29 @@ pub fn no_way(scene: &Scene, offer: Offer, mechanism: Option<&'static str>) -> D
         };
         return Diagnostic::new("E0300", headline).label(scene.place(), "no rule of this mechanism matches");
     }
-    not_conjugate(scene, &offer, mechanism)
-        .unwrap_or_else(|| not_in_this_version(scene, &offer, mechanism))
+    not_conjugate(scene, &offer, mechanism).unwrap_or_else(|| not_in_this_version(scene, &offer, mechanism))
 }
 
 /// E0302: the rows have a conjugate prior and this is not it.
 fn not_conjugate(scene: &Scene, offer: &Offer, mechanism: Option<&str>) -> Option<Diagnostic> {
-    let model = scene.model.as_ref()?;
+    let model = scene.model.as_deref()?;
     let observation = model.private.first()?;
     let family = observation.likelihood.family;
     let wanted = conjugate_prior(family)?;
-    let parameter = model
-        .parameters
-        .iter()
-        .find(|p| observation.likelihood.args.iter().any(|a| a.mentions(p.id)))?;
+    let parameter = model.parameters.iter().find(|p| observation.likelihood.args.iter().any(|a| a.mentions(p.id)))?;
     if parameter.prior.family == wanted.family && parameter.truncated.is_none() {
         return None;
     }
     let likelihood = likelihood_text(model, observation, scene.program);
     let subject = mechanism.map_or("no rule applies".to_owned(), |m| format!("`{m}` does not apply"));
-    let no_rule = mechanism.map_or("no rule matches this model".to_owned(), |m| {
-        format!("no rule for `{m}` matches this model")
-    });
+    let no_rule = mechanism.map_or("no rule matches this model".to_owned(), |m| format!("no rule for `{m}` matches this model"));
     let cut = if parameter.truncated.is_some() { "truncated " } else { "" };
-    let mut diagnostic = Diagnostic::new(
-        "E0302",
-        format!("{subject}: the prior of `{}` is not conjugate to `{likelihood}`", parameter.name),
-    )
-    .label(scene.place(), no_rule)
-    .label(parameter.prior.span, format!("a {cut}{} prior", parameter.prior.family))
-    .label(
-        observation.outcome.span.to(observation.likelihood.span),
-        format!("the conjugate prior here is {}", wanted.written),
-    )
-    .note(tried_text(&closest(scene, offer)));
+    let mut diagnostic =
+        Diagnostic::new("E0302", format!("{subject}: the prior of `{}` is not conjugate to `{likelihood}`", parameter.name))
+            .label(scene.place(), no_rule)
+            .label(parameter.prior.span, format!("a {cut}{} prior", parameter.prior.family))
+            .label(observation.outcome.span.to(observation.likelihood.span), format!("the conjugate prior here is {}", wanted.written))
+            .note(tried_text(&closest(scene, offer)));
     if let Some(same) = matching_prior(parameter, &observation.likelihood) {
         let (sentence, prior) = (same.sentence(), &same.text);
         diagnostic = diagnostic.help(format!("{sentence}:   param {} ~ {prior}", parameter.name));
@@ -142,8 +119,7 @@ fn closest<'a>(scene: &Scene, offer: &'a Offer) -> Vec<(&'a str, &'a str)> {
     let likelihoods: Vec<String> = model.private.iter().map(|o| word(o.likelihood.family)).collect();
     let priors: Vec<String> = model.parameters.iter().map(|p| word(p.prior.family)).collect();
     let names = |words: &[String]| {
-        let found: Vec<(&'a str, &'a str)> =
-            all().filter(|(n, _)| words.iter().any(|w| n.contains(w.as_str()))).collect();
+        let found: Vec<(&'a str, &'a str)> = all().filter(|(n, _)| words.iter().any(|w| n.contains(w.as_str()))).collect();
         found
     };
     [names(&likelihoods), names(&priors)].into_iter().find(|l| !l.is_empty()).unwrap_or_else(|| all().collect())
@@ -165,14 +141,7 @@ fn tried_text(rules: &[(&str, &str)]) -> String {
 }
 
 /// A cost above the limit at the value the program gives: E0301, E0403 or E0401.
-pub fn too_dear(
-    scene: &Scene,
-    way: &dyn Way,
-    value: f64,
-    claim: &Claim,
-    limit: &BudgetKind,
-    at: Option<Span>,
-) -> Diagnostic {
+pub fn too_dear(scene: &Scene, way: &dyn Way, value: f64, claim: &Claim, limit: &BudgetKind, at: Option<Span>) -> Diagnostic {
     if let Some(order) = infinite_order(claim, limit) {
         return order_too_high(scene, way, value, claim, order, limit);
     }
@@ -191,11 +160,7 @@ pub fn too_dear(
     if let Some(knob) = way.knob().name()
         && let Some(x) = solve(scene.site, way, limit)
     {
-        help.push(format!(
-            "omit the argument: {knob} is solved from the budget    using {}    {}",
-            way.mechanism(),
-            knob_text(way, x)
-        ));
+        help.push(format!("omit the argument: {knob} is solved from the budget    using {}    {}", way.mechanism(), knob_text(way, x)));
     }
     help.extend(weaker(scene, way, limit));
     diagnostic = diagnostic.cause(format!("rule {}: {costs} > {allows}", way.rule()));
@@ -214,20 +179,11 @@ pub fn cannot_meet(scene: &Scene, way: &dyn Way, limit: &BudgetKind) -> Diagnost
 fn infinite_order(claim: &Claim, limit: &BudgetKind) -> Option<f64> {
     let BudgetKind::Rdp(points) = limit else { return None };
     let orders = points.iter().map(|(order, _)| *order);
-    orders.filter(|o| *o >= claim.max_order()).fold(None, |least: Option<f64>, o| {
-        Some(least.map_or(o, |l| l.min(o)))
-    })
+    orders.filter(|o| *o >= claim.max_order()).fold(None, |least: Option<f64>, o| Some(least.map_or(o, |l| l.min(o))))
 }
 
 /// E0301.
-fn order_too_high(
-    scene: &Scene,
-    way: &dyn Way,
-    value: f64,
-    claim: &Claim,
-    order: f64,
-    limit: &BudgetKind,
-) -> Diagnostic {
+fn order_too_high(scene: &Scene, way: &dyn Way, value: f64, claim: &Claim, order: f64, limit: &BudgetKind) -> Diagnostic {
     let max = sig_down(claim.max_order(), 4);
     let at = number(order);
     let what = match way.mechanism() {
@@ -235,14 +191,8 @@ fn order_too_high(
         "diffuse" => "a tempered draw".to_owned(),
         other => format!("a {other} draw"),
     };
-    let mut diagnostic = Diagnostic::new(
-        "E0301",
-        format!("{what} of {} has no finite guarantee at RDP order {at}", scene.drawn()),
-    )
-    .label(
-        scene.place(),
-        format!("infinite at order {at}; finite only for orders below {max}"),
-    );
+    let mut diagnostic = Diagnostic::new("E0301", format!("{what} of {} has no finite guarantee at RDP order {at}", scene.drawn()))
+        .label(scene.place(), format!("infinite at order {at}; finite only for orders below {max}"));
     if let Some(span) = scene.order_place() {
         diagnostic = diagnostic.label(span, "order required here");
     }
@@ -270,13 +220,8 @@ fn weaker(scene: &Scene, way: &dyn Way, limit: &BudgetKind) -> Vec<String> {
     for other in offer.ways.iter().filter(|w| w.rule() == rule && w.mechanism() != way.mechanism()) {
         let Some(x) = solve(scene.site, other.as_ref(), limit) else { continue };
         let (lead, effect) = match (other.mechanism(), other.knob()) {
-            ("diffuse", Knob::Weight(_)) => (
-                "weaken the data:",
-                format!("{}, certifies {}", knob_text(other.as_ref(), x), short(limit)),
-            ),
-            ("concentrated", Knob::Weight(_)) => {
-                ("strengthen the prior:", format!("prior becomes {}", matched.prior_text(x)))
-            }
+            ("diffuse", Knob::Weight(_)) => ("weaken the data:", format!("{}, certifies {}", knob_text(other.as_ref(), x), short(limit))),
+            ("concentrated", Knob::Weight(_)) => ("strengthen the prior:", format!("prior becomes {}", matched.prior_text(x))),
             _ => continue,
         };
         lines.push(format!("{lead:<22} using {:<16} {effect}", other.mechanism()));
@@ -318,25 +263,20 @@ fn noun(scene: &Scene, way: &dyn Way) -> String {
 
 /// The claim does not extend to groups of a private key.
 pub fn groups_not_covered(scene: &Scene, way: &dyn Way) -> Diagnostic {
-    Diagnostic::new(
-        "E0300",
-        format!("no rule in this version covers `{}` in groups of a private key", scene.site.release.name),
-    )
-    .label(scene.place(), format!("rule {} has no bound for rows that change their group", way.rule()))
-    .cause("a replaced row may leave one group and enter another, so group sizes are secret")
-    .help("if the key is public by design:    declare the column `public category { .. }`")
+    Diagnostic::new("E0300", format!("no rule in this version covers `{}` in groups of a private key", scene.site.release.name))
+        .label(scene.place(), format!("rule {} has no bound for rows that change their group", way.rule()))
+        .cause("a replaced row may leave one group and enter another, so group sizes are secret")
+        .help("if the key is public by design:    declare the column `public category { .. }`")
 }
 
 /// E0405 for `auto`.
 pub fn auto_without_budget(scene: &Scene, offer: &Offer) -> Diagnostic {
     let direct = offer.ways.iter().find(|w| w.knob() == Knob::None);
     let named = direct.or(offer.ways.first());
-    let mut diagnostic = Diagnostic::new(
-        "E0405",
-        format!("`{}` has no mechanism, and without a budget none can be chosen", scene.site.release.name),
-    )
-    .label(scene.place(), "`auto` needs a budget to solve for")
-    .help("add a line such as:    budget dp(eps = 1, delta = 1e-6)");
+    let mut diagnostic =
+        Diagnostic::new("E0405", format!("`{}` has no mechanism, and without a budget none can be chosen", scene.site.release.name))
+            .label(scene.place(), "`auto` needs a budget to solve for")
+            .help("add a line such as:    budget dp(eps = 1, delta = 1e-6)");
     if let Some(way) = named {
         let call = match way.knob() {
             Knob::None => way.mechanism().to_owned(),
@@ -374,5 +314,8 @@ pub fn total_over(budget: &crate::model::Budget, claim: &Claim) -> Diagnostic {
     Diagnostic::new("E0402", format!("the releases together cost {costs}, the budget allows {allows}"))
         .label(budget.span, format!("total budget {}", written(&budget.kind)))
         .cause("releases compose sequentially")
-        .help(format!("lower the fixed parameters, or raise the budget above {}", limits(&budget.kind).first().map_or(String::new(), |x| number(*x))))
+        .help(format!(
+            "lower the fixed parameters, or raise the budget above {}",
+            limits(&budget.kind).first().map_or(String::new(), |x| number(*x))
+        ))
 }

@@ -25,9 +25,7 @@ mod ways;
 
 pub use certify::certificate;
 pub use public::{PublicData, Unbound};
-pub use report::{
-    Analysis, BudgetVerdict, Candidate, Chosen, Parameter, PredictedError, ReleaseAnalysis, Status,
-};
+pub use report::{Analysis, BudgetVerdict, Candidate, Chosen, Parameter, PredictedError, ReleaseAnalysis, Status};
 pub use text::{candidates_text, certificate_text, summary_text};
 
 use std::collections::BTreeMap;
@@ -45,31 +43,18 @@ const SHRINK: f64 = 1.0 - 1e-11;
 
 /// Analyzes a checked program: chooses a mechanism and a rule for every release, solves free parameters from the
 /// budget, and judges the total and the expectations. Sees no private value; `public` may be empty ([`Unbound`]).
-pub fn analyze(
-    program: &Program,
-    public: &dyn PublicData,
-    sources: &SourceMap,
-) -> (Analysis, Diagnostics) {
+pub fn analyze(program: &Program, public: &dyn PublicData, sources: &SourceMap) -> (Analysis, Diagnostics) {
     analyze_with(program, public, sources, false)
 }
 
 /// The same with every candidate solved for every release, also where a mechanism is named: for comparisons.
-pub fn analyze_all(
-    program: &Program,
-    public: &dyn PublicData,
-    sources: &SourceMap,
-) -> (Analysis, Diagnostics) {
+pub fn analyze_all(program: &Program, public: &dyn PublicData, sources: &SourceMap) -> (Analysis, Diagnostics) {
     analyze_with(program, public, sources, true)
 }
 
-fn analyze_with(
-    program: &Program,
-    public: &dyn PublicData,
-    sources: &SourceMap,
-    all: bool,
-) -> (Analysis, Diagnostics) {
+fn analyze_with(program: &Program, public: &dyn PublicData, sources: &SourceMap, all: bool) -> (Analysis, Diagnostics) {
     let bound = public::bind(program, public);
-    let program = &bound;
+    let program = bound.as_ref();
     let (analysis, mut diagnostics) = match judged(program, public, sources, all) {
         Ok(found) => found,
         Err(diagnostic) => (nothing(program), vec![*diagnostic]),
@@ -96,15 +81,10 @@ pub fn holes(analysis: &Analysis) -> Diagnostics {
     .collect()
 }
 
-fn judged(
-    program: &Program,
-    public: &dyn PublicData,
-    sources: &SourceMap,
-    all: bool,
-) -> Result<(Analysis, Diagnostics), Box<Diagnostic>> {
+fn judged(program: &Program, public: &dyn PublicData, sources: &SourceMap, all: bool) -> Result<(Analysis, Diagnostics), Box<Diagnostic>> {
     let sites = sites(program);
     let pass = |shrink: f64| -> Result<(Analysis, Diagnostics), Box<Diagnostic>> {
-        let allotments = spend::allot(program, shrink).map_err(Box::new)?;
+        let allotments = spend::allot(program, shrink)?;
         Ok(one_pass(program, public, sources, &sites, &allotments, all))
     };
     let (analysis, diagnostics) = pass(1.0)?;
@@ -142,11 +122,7 @@ fn one_pass(
     for site in sites {
         let allotment = allotments.get(&site.release.id);
         let scene = Scene::new(program, sources, public, site, allotment);
-        let Outcome {
-            analysis: one,
-            decision,
-            diagnostics: said,
-        } = choose(&scene, all);
+        let Outcome { analysis: one, decision, diagnostics: said } = choose(&scene, all);
         diagnostics.extend(said);
         if let Some(chosen) = &one.chosen {
             analysis.status = analysis.status.max(chosen.status);
@@ -175,11 +151,7 @@ fn nothing(program: &Program) -> Analysis {
     Analysis {
         releases: vec![],
         total: None,
-        budget: program.budget.as_ref().map(|b| BudgetVerdict {
-            kind: b.kind.clone(),
-            met: false,
-            unspent: vec![],
-        }),
+        budget: program.budget.as_ref().map(|b| BudgetVerdict { kind: b.kind.clone(), met: false, unspent: vec![] }),
         status: Status::Exact,
     }
 }

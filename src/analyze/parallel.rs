@@ -37,36 +37,20 @@ pub struct Groups {
 ///
 /// Every group runs the same model, so the maximum over groups is the cost of one (LANGUAGE §7.4, Each). A unit with
 /// k > 1 rows may touch several groups, and then they compose: `K(k1) + K(k2) <= K(k1 + k2)` is not proved here.
-pub fn parallel(
-    groups: Groups,
-    view: View,
-    one: &dyn Fn(View) -> Option<Claim>,
-) -> Option<Claim> {
-    let Groups {
-        levels,
-        public_key,
-        unit_rows,
-    } = groups;
+pub fn parallel(groups: Groups, view: View, one: &dyn Fn(View) -> Option<Claim>) -> Option<Claim> {
+    let Groups { levels, public_key, unit_rows } = groups;
     let touched = |most: u64| levels.min(most).max(1);
     match view {
         // A row that is added or removed touches the one group it is in.
         View::AddRemove => repeated(one(View::AddRemove)?, touched(unit_rows)),
         // Each replaced row stays in its group.
-        View::Replace if public_key || levels <= 1 => {
-            repeated(one(View::Replace)?, touched(unit_rows))
-        }
+        View::Replace if public_key || levels <= 1 => repeated(one(View::Replace)?, touched(unit_rows)),
         // A replaced row stays in its group, or leaves one and enters another: a removal and an insertion.
         View::Replace if unit_rows == 1 => {
             let moved = one(View::AddRemove)?;
-            Some(Claim::Max(vec![
-                one(View::Replace)?,
-                Claim::Product(vec![moved.clone(), moved]),
-            ]))
+            Some(Claim::Max(vec![one(View::Replace)?, Claim::Product(vec![moved.clone(), moved])]))
         }
-        View::Replace | View::Exchange => repeated(
-            one(View::Exchange)?,
-            touched(unit_rows.saturating_mul(2)),
-        ),
+        View::Replace | View::Exchange => repeated(one(View::Exchange)?, touched(unit_rows.saturating_mul(2))),
     }
 }
 
@@ -76,6 +60,7 @@ fn repeated(claim: Claim, times: u64) -> Option<Claim> {
 
 #[cfg(test)]
 mod tests {
+    use super::super::testing::assert_up;
     use super::*;
 
     const REPLACE: Claim = Claim::Zcdp { rho: 4.0 };
@@ -91,11 +76,7 @@ mod tests {
     }
 
     fn groups(levels: u64, public_key: bool, unit_rows: u64) -> Groups {
-        Groups {
-            levels,
-            public_key,
-            unit_rows,
-        }
+        Groups { levels, public_key, unit_rows }
     }
 
     #[test]
@@ -107,12 +88,12 @@ mod tests {
     #[test]
     fn several_rows_of_a_unit_touch_several_groups() {
         let cost = |g, v| parallel(g, v, &one).unwrap().zcdp();
-        assert_eq!(cost(groups(4, true, 3), View::Replace), 12.0);
-        assert_eq!(cost(groups(2, true, 3), View::Replace), 8.0);
-        assert_eq!(cost(groups(4, false, 3), View::AddRemove), 3.0);
+        assert_up(cost(groups(4, true, 3), View::Replace), 12.0);
+        assert_up(cost(groups(2, true, 3), View::Replace), 8.0);
+        assert_up(cost(groups(4, false, 3), View::AddRemove), 3.0);
         // A private key under replacement: k rows leave k groups and enter k others.
-        assert_eq!(cost(groups(10, false, 3), View::Replace), 30.0);
-        assert_eq!(cost(groups(4, false, 3), View::Replace), 20.0);
+        assert_up(cost(groups(10, false, 3), View::Replace), 30.0);
+        assert_up(cost(groups(4, false, 3), View::Replace), 20.0);
     }
 
     #[test]

@@ -1,5 +1,6 @@
 //! Draws from a posterior: direct, diffuse and concentrated, for every rule that matches the model.
 
+use std::borrow::Cow;
 use std::rc::Rc;
 
 use super::parallel::View;
@@ -37,16 +38,14 @@ pub struct Draw {
 }
 
 /// The model as it stands in its group: group sizes are not in the header, but a replaced row is in its group.
-pub fn grouped(model: &Model, site: &Site) -> Model {
-    let mut model = model.clone();
-    if site.grouped() {
-        let at_least = u64::from(model.records.relation == Relation::ReplaceOne);
-        model.records.rows = RowCount {
-            at_least,
-            exactly: None,
-        };
+pub fn grouped<'a>(model: &'a Model, site: &Site) -> Cow<'a, Model> {
+    if !site.grouped() {
+        return Cow::Borrowed(model);
     }
-    model
+    let mut model = model.clone();
+    let at_least = u64::from(model.records.relation == Relation::ReplaceOne);
+    model.records.rows = RowCount { at_least, exactly: None };
+    Cow::Owned(model)
 }
 
 /// The number of rows that predictions assume: n, its lower bound, or 100 where nothing is known.
@@ -117,14 +116,8 @@ impl Draw {
     fn at(&self, x: f64) -> Tempering {
         match self.form {
             Form::Direct => Tempering::DIRECT,
-            Form::Diffuse => Tempering {
-                weight: x,
-                concentration: 1.0,
-            },
-            Form::Concentrated => Tempering {
-                weight: 1.0,
-                concentration: x,
-            },
+            Form::Diffuse => Tempering { weight: x, concentration: 1.0 },
+            Form::Concentrated => Tempering { weight: 1.0, concentration: x },
         }
     }
 }
@@ -149,14 +142,11 @@ impl Way for Draw {
     fn claim(&self, view: View, x: f64) -> Option<Claim> {
         let tempering = self.at(x);
         let one = match (view, self.relation) {
-            (View::Replace, Relation::ReplaceOne) | (View::AddRemove, Relation::AddRemove) => {
-                self.matched.claim(tempering)
-            }
+            (View::Replace, Relation::ReplaceOne) | (View::AddRemove, Relation::AddRemove) => self.matched.claim(tempering),
             (View::AddRemove, Relation::ReplaceOne) => self.matched.claim_add_remove(tempering)?,
-            (View::Exchange, Relation::ReplaceOne) if counts_units(self.rule()) => Claim::Max(vec![
-                self.matched.claim(tempering),
-                self.matched.claim_add_remove(tempering)?,
-            ]),
+            (View::Exchange, Relation::ReplaceOne) if counts_units(self.rule()) => {
+                Claim::Max(vec![self.matched.claim(tempering), self.matched.claim_add_remove(tempering)?])
+            }
             _ => return None,
         };
         Some(if self.times == 1 { one } else { one.repeat(self.times) })
@@ -169,27 +159,16 @@ impl Way for Draw {
     fn plan(&self, x: f64) -> Option<MechanismPlan> {
         let tempering = self.at(x);
         let (law, statistic) = self.matched.law(tempering)?;
-        Some(MechanismPlan::Posterior {
-            law,
-            weight: tempering.weight,
-            statistic,
-            times: self.times,
-        })
+        Some(MechanismPlan::Posterior { law, weight: tempering.weight, statistic, times: self.times })
     }
 
     fn predicted_error(&self, x: f64) -> PredictedError {
         let value = self.matched.predicted_error(self.at(x), self.rows);
         if self.query {
             // The draw is nearly normal around the truth: 95 % lie within 1.96 root mean squares.
-            return PredictedError {
-                measure: "95% bound of |answer - truth|",
-                value: 1.96 * value,
-            };
+            return PredictedError { measure: "95% bound of |answer - truth|", value: 1.96 * value };
         }
-        PredictedError {
-            measure: "root mean square distance of the draw from the posterior mean",
-            value,
-        }
+        PredictedError { measure: "root mean square distance of the draw from the posterior mean", value }
     }
 
     fn remark(&self, x: f64) -> String {

@@ -1,5 +1,6 @@
 //! Public data as the analysis sees them: totals of public rows, values of public scalars.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use crate::mechanism::plan::Statistic;
@@ -32,17 +33,13 @@ impl PublicData for Unbound {
 /// The totals of every public observation of a model.
 pub fn totals(model: &Model, public: &dyn PublicData) -> PublicTotals {
     let statistics = public_statistics(model).into_iter();
-    PublicTotals {
-        observations: statistics
-            .map(|s| s.and_then(|s| public.totals(&s)))
-            .collect(),
-    }
+    PublicTotals { observations: statistics.map(|s| s.and_then(|s| public.totals(&s))).collect() }
 }
 
 /// The program with every bound public scalar (or its default) in place, and the arithmetic around it done.
 ///
 /// A scalar that is not bound stays: rules then know it by the range of its type alone.
-pub fn bind(program: &Program, public: &dyn PublicData) -> Program {
+pub fn bind<'a>(program: &'a Program, public: &dyn PublicData) -> Cow<'a, Program> {
     let mut values = BTreeMap::new();
     for (index, scalar) in program.scalars.iter().enumerate() {
         let id = ScalarId(index);
@@ -51,11 +48,12 @@ pub fn bind(program: &Program, public: &dyn PublicData) -> Program {
             values.insert(id, x);
         }
     }
-    let mut program = program.clone();
-    if !values.is_empty() {
-        bind_steps(&mut program.steps, &values);
+    if values.is_empty() {
+        return Cow::Borrowed(program);
     }
-    program
+    let mut program = program.clone();
+    bind_steps(&mut program.steps, &values);
+    Cow::Owned(program)
 }
 
 type Values = BTreeMap<ScalarId, f64>;
@@ -68,12 +66,7 @@ fn bind_steps(steps: &mut [Step], values: &Values) {
                 Query::Aggregate(query) => bind_expr(&mut query.value, values),
             },
             Step::Output { value, .. } => bind_expr(value, values),
-            Step::When {
-                condition,
-                then,
-                otherwise,
-                ..
-            } => {
+            Step::When { condition, then, otherwise, .. } => {
                 bind_expr(condition, values);
                 bind_steps(then, values);
                 bind_steps(otherwise, values);

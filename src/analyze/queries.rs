@@ -60,10 +60,7 @@ pub fn offer(query: &AggregateQuery, scene: &Scene, args: &Arguments) -> Offer {
 
 fn judge(rule: &dyn QueryRule, query: &AggregateQuery, args: &[MechanismArg], scene: &Scene) -> QueryVerdict {
     let public = PublicTotals::unbound();
-    let context = Context {
-        program: scene.program,
-        public: &public,
-    };
+    let context = Context { program: scene.program, public: &public };
     rule.judge(query, args, context)
 }
 
@@ -144,10 +141,7 @@ impl Way for Noisy {
     }
 
     fn predicted_error(&self, x: f64) -> PredictedError {
-        PredictedError {
-            measure: "95% bound of |answer - truth|",
-            value: self.matched.predicted_error(x, self.rows),
-        }
+        PredictedError { measure: "95% bound of |answer - truth|", value: self.matched.predicted_error(x, self.rows) }
     }
 
     fn remark(&self, x: f64) -> String {

@@ -1,5 +1,7 @@
 //! All that is known when one release is judged: the program, the place, the allotment, the public rows.
 
+use std::borrow::Cow;
+
 use super::arguments::Arguments;
 use super::public::PublicData;
 use super::site::Site;
@@ -15,7 +17,7 @@ pub struct Scene<'a> {
     pub site: &'a Site<'a>,
     pub allotment: Option<&'a BudgetKind>,
     /// The model as it stands in its group, for a draw.
-    pub model: Option<Model>,
+    pub model: Option<Cow<'a, Model>>,
 }
 
 impl<'a> Scene<'a> {
@@ -30,22 +32,13 @@ impl<'a> Scene<'a> {
             Query::Posterior(model) => Some(posterior::grouped(model, site)),
             Query::Aggregate(_) => None,
         };
-        Scene {
-            program,
-            sources,
-            public,
-            site,
-            allotment,
-            model,
-        }
+        Scene { program, sources, public, site, allotment, model }
     }
 
     /// Every way to answer, and why the others cannot.
     pub fn offer(&self, args: &Arguments) -> Offer {
         match (&self.model, &self.site.release.query) {
-            (Some(model), _) => {
-                posterior::offer(model, self.program, &super::public::totals(model, self.public))
-            }
+            (Some(model), _) => posterior::offer(model, self.program, &super::public::totals(model, self.public)),
             (None, Query::Aggregate(query)) => queries::offer(query, self, args),
             (None, Query::Posterior(_)) => Offer::default(),
         }

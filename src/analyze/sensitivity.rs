@@ -66,11 +66,7 @@ impl Group {
         let k = self.rows;
         match self.view {
             View::AddRemove => Norms { l1: k, l2: k, linf: k },
-            View::Replace | View::Exchange => Norms {
-                l1: 2.0 * k,
-                l2: mul_up(k, std::f64::consts::SQRT_2.next_up()),
-                linf: k,
-            },
+            View::Replace | View::Exchange => Norms { l1: 2.0 * k, l2: mul_up(k, std::f64::consts::SQRT_2.next_up()), linf: k },
         }
     }
 }
@@ -113,27 +109,15 @@ fn mentions_count(e: &Expr) -> bool {
 }
 
 fn scale(n: Norms, by: f64) -> Norms {
-    Norms {
-        l1: mul_up(n.l1, by),
-        l2: mul_up(n.l2, by),
-        linf: mul_up(n.linf, by),
-    }
+    Norms { l1: mul_up(n.l1, by), l2: mul_up(n.l2, by), linf: mul_up(n.linf, by) }
 }
 
 fn sum(a: Norms, b: Norms) -> Norms {
-    Norms {
-        l1: add_up(a.l1, b.l1),
-        l2: add_up(a.l2, b.l2),
-        linf: add_up(a.linf, b.linf),
-    }
+    Norms { l1: add_up(a.l1, b.l1), l2: add_up(a.l2, b.l2), linf: add_up(a.linf, b.linf) }
 }
 
 fn larger(a: Norms, b: Norms) -> Norms {
-    Norms {
-        l1: a.l1.max(b.l1),
-        l2: a.l2.max(b.l2),
-        linf: a.linf.max(b.linf),
-    }
+    Norms { l1: a.l1.max(b.l1), l2: a.l2.max(b.l2), linf: a.linf.max(b.linf) }
 }
 
 /// A product of numbers >= 0, rounded up; 0 times infinity counts as infinite.

@@ -4,9 +4,7 @@ use std::collections::BTreeMap;
 
 use super::budget::{fraction, limits, share, written};
 use crate::model::print::number;
-use crate::model::{
-    BudgetKind, Program, Query, ReleaseId, ReleaseStep, Request, SpendKind, Step,
-};
+use crate::model::{BudgetKind, Program, Query, ReleaseId, ReleaseStep, Request, SpendKind, Step};
 use crate::numeric::decimal::sig;
 use crate::source::{Diagnostic, Span};
 
@@ -20,7 +18,7 @@ pub type Allotments = BTreeMap<ReleaseId, BudgetKind>;
 ///
 /// # Errors
 /// E0402 over 100 %; E0403 a `spend` of a kind that cannot be counted; E0405 a share without a budget.
-pub fn allot(program: &Program, shrink: f64) -> Result<Allotments, Diagnostic> {
+pub fn allot(program: &Program, shrink: f64) -> Result<Allotments, Box<Diagnostic>> {
     let mut given = Allotments::new();
     let Some(budget) = &program.budget else {
         return without_budget(&program.steps, &mut given).map(|()| given);
@@ -30,7 +28,7 @@ pub fn allot(program: &Program, shrink: f64) -> Result<Allotments, Diagnostic> {
     let need = need(&program.steps, &explicit);
     // Slack for the sums of written percentages; the total is judged on its curves anyway.
     if need.fixed > 1.0 + 1e-9 || (need.open > 0 && need.fixed > 1.0 - 1e-9) {
-        return Err(over(program, budget.span, &budget.kind, &explicit));
+        return Err(Box::new(over(program, budget.span, &budget.kind, &explicit)));
     }
     divide(&program.steps, 1.0, &budget.kind, &explicit, shrink, &mut given);
     Ok(given)
@@ -55,10 +53,7 @@ fn need(steps: &[Step], explicit: &Fractions) -> Need {
             },
             Step::When { then, otherwise, .. } => {
                 let (a, b) = (need(then, explicit), need(otherwise, explicit));
-                Need {
-                    fixed: a.fixed.max(b.fixed),
-                    open: a.open.max(b.open),
-                }
+                Need { fixed: a.fixed.max(b.fixed), open: a.open.max(b.open) }
             }
             Step::Each(each) => need(&each.body, explicit),
             Step::Output { .. } | Step::Expect(_) => Need::default(),
@@ -70,14 +65,7 @@ fn need(steps: &[Step], explicit: &Fractions) -> Need {
 }
 
 /// Gives every release below `steps` its part, with the fraction `total` of the budget for all of them.
-fn divide(
-    steps: &[Step],
-    total: f64,
-    budget: &BudgetKind,
-    explicit: &Fractions,
-    shrink: f64,
-    given: &mut Allotments,
-) {
+fn divide(steps: &[Step], total: f64, budget: &BudgetKind, explicit: &Fractions, shrink: f64, given: &mut Allotments) {
     let all = need(steps, explicit);
     let part = (total - all.fixed).max(0.0) / f64::from(all.open.max(1));
     for step in steps {
@@ -108,11 +96,7 @@ fn divide(
     }
 }
 
-fn explicit_fractions(
-    steps: &[Step],
-    budget: &BudgetKind,
-    found: &mut Fractions,
-) -> Result<(), Diagnostic> {
+fn explicit_fractions(steps: &[Step], budget: &BudgetKind, found: &mut Fractions) -> Result<(), Box<Diagnostic>> {
     for release in releases(steps) {
         let Some(spend) = &release.spend else { continue };
         let part = match &spend.kind {
@@ -130,7 +114,7 @@ fn explicit_fractions(
     Ok(())
 }
 
-fn without_budget(steps: &[Step], given: &mut Allotments) -> Result<(), Diagnostic> {
+fn without_budget(steps: &[Step], given: &mut Allotments) -> Result<(), Box<Diagnostic>> {
     for release in releases(steps) {
         match release.spend.as_ref().map(|s| (&s.kind, s.span)) {
             Some((SpendKind::Cost(kind), _)) => {
@@ -138,10 +122,12 @@ fn without_budget(steps: &[Step], given: &mut Allotments) -> Result<(), Diagnost
             }
             Some((SpendKind::Share(p), span)) => {
                 let percent = number(100.0 * p);
-                return Err(Diagnostic::new("E0405", format!("`spend {percent}%` of what? the program has no budget"))
-                    .label(span, "a share of the budget")
-                    .help("add a line such as:    budget dp(eps = 1, delta = 1e-6)")
-                    .help("or spend an absolute cost:    spend zcdp(0.01)"));
+                return Err(Box::new(
+                    Diagnostic::new("E0405", format!("`spend {percent}%` of what? the program has no budget"))
+                        .label(span, "a share of the budget")
+                        .help("add a line such as:    budget dp(eps = 1, delta = 1e-6)")
+                        .help("or spend an absolute cost:    spend zcdp(0.01)"),
+                ));
             }
             None => {}
         }
@@ -209,20 +195,13 @@ fn over(program: &Program, budget_span: Span, budget: &BudgetKind, explicit: &Fr
         };
         diagnostic = diagnostic.label(spend.span, format!("{amount}  `{}`", release.name));
     }
-    diagnostic
-        .label(budget_span, "total budget")
-        .cause(sum_text(&spending, budget, explicit, total))
-        .help(help_text(&spending))
+    diagnostic.label(budget_span, "total budget").cause(sum_text(&spending, budget, explicit, total)).help(help_text(&spending))
 }
 
 /// `releases from the same table compose sequentially: 0.02 + 0.08 + 0.02 = 0.12 > 0.1`
 fn sum_text(spending: &[&ReleaseStep], budget: &BudgetKind, explicit: &Fractions, total: f64) -> String {
     let unit = limits(budget).first().copied().unwrap_or(0.0);
-    let parts: Vec<String> = spending
-        .iter()
-        .filter_map(|r| explicit.get(&r.id))
-        .map(|p| sig(p * unit, 4))
-        .collect();
+    let parts: Vec<String> = spending.iter().filter_map(|r| explicit.get(&r.id)).map(|p| sig(p * unit, 4)).collect();
     let first = spending.first().map(|r| table_of(&r.query));
     let same = spending.iter().all(|r| Some(table_of(&r.query)) == first);
     let who = if same {
@@ -235,23 +214,20 @@ fn sum_text(spending: &[&ReleaseStep], budget: &BudgetKind, explicit: &Fractions
 }
 
 fn help_text(spending: &[&ReleaseStep]) -> String {
-    let mut lines = vec![
-        "drop the `spend` clauses to split evenly, or lower them to 100% in total.".to_owned(),
-    ];
+    let mut lines = vec!["drop the `spend` clauses to split evenly, or lower them to 100% in total.".to_owned()];
     for (i, release) in spending.iter().enumerate() {
         let Query::Posterior(model) = &release.query else { continue };
         let Request::Draw { times, .. } = model.request else { continue };
         if times < 2 {
             continue;
         }
-        let other = spending.iter().enumerate().find(|(j, r)| {
-            *j != i && matches!(&r.query, Query::Posterior(m) if m.parameters == model.parameters)
-        });
+        let other = spending
+            .iter()
+            .enumerate()
+            .find(|(j, r)| *j != i && matches!(&r.query, Query::Posterior(m) if m.parameters == model.parameters));
         let from = other.map_or_else(|| "one draw".to_owned(), |(_, r)| format!("`{}`", r.name));
         let (count, costs) = (count_word(times), count_word(times).to_lowercase());
-        lines.push(format!(
-            "{count} draws cost {costs} times one draw; to describe uncertainty, simulate from {from}."
-        ));
+        lines.push(format!("{count} draws cost {costs} times one draw; to describe uncertainty, simulate from {from}."));
     }
     lines.join("\n")
 }
@@ -300,10 +276,7 @@ mod tests {
 
     #[test]
     fn each_branch_may_use_what_remains() {
-        let steps = vec![
-            release(0, Some(Share(0.5))),
-            when(vec![release(1, None), release(2, None)], vec![release(3, None)]),
-        ];
+        let steps = vec![release(0, Some(Share(0.5))), when(vec![release(1, None), release(2, None)], vec![release(3, None)])];
         let got = parts(BudgetKind::Pure(1.0), steps);
         let eps = |x| BudgetKind::Pure(x);
         assert_eq!(got, [eps(0.5), eps(0.25), eps(0.25), eps(0.5)]);
@@ -318,19 +291,12 @@ mod tests {
 
     #[test]
     fn over_the_budget_names_every_spend() {
-        let steps = vec![
-            release(0, Some(Share(0.2))),
-            release(1, Some(Share(0.8))),
-            release(2, Some(Share(0.2))),
-        ];
+        let steps = vec![release(0, Some(Share(0.2))), release(1, Some(Share(0.8))), release(2, Some(Share(0.2)))];
         let d = allot(&program(Some(BudgetKind::Zcdp(0.1)), steps), 1.0).unwrap_err();
         assert_eq!((d.code, d.message.as_str()), ("E0402", "releases are allotted 120% of the budget"));
         let texts: Vec<&str> = d.labels.iter().map(|l| l.text.as_str()).collect();
         assert_eq!(texts, ["20%  `x2`", "80%  `x1`", "20%  `x0`", "total budget"]);
-        assert_eq!(
-            d.cause.unwrap(),
-            "releases from the same table compose sequentially: 0.02 + 0.08 + 0.02 = 0.12 > 0.1"
-        );
+        assert_eq!(d.cause.unwrap(), "releases from the same table compose sequentially: 0.02 + 0.08 + 0.02 = 0.12 > 0.1");
     }
 
     #[test]

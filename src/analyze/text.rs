@@ -47,8 +47,7 @@ pub fn summary_text(analysis: &Analysis) -> String {
     let mut rows: Vec<[String; 6]> = Vec::new();
     for r in &analysis.releases {
         let Some(c) = &r.chosen else { continue };
-        let parameters: Vec<(&str, f64, Side)> =
-            c.parameters.iter().map(|p| (p.name, p.value, p.side())).collect();
+        let parameters: Vec<(&str, f64, Side)> = c.parameters.iter().map(|p| (p.name, p.value, p.side())).collect();
         let line = [r.name.as_str(), c.mechanism, c.rule, c.status.name()];
         rows.push(cells(line, &parameters, &c.claim, kind));
     }
@@ -80,8 +79,7 @@ fn left_over(x: f64, of: f64) -> String {
 }
 
 fn row(r: &ReleaseFacts, kind: Option<&BudgetKind>) -> [String; 6] {
-    let parameters: Vec<(&str, f64, Side)> =
-        r.parameters.iter().map(|(name, x, side)| (name.as_str(), *x, *side)).collect();
+    let parameters: Vec<(&str, f64, Side)> = r.parameters.iter().map(|(name, x, side)| (name.as_str(), *x, *side)).collect();
     cells([&r.name, &r.mechanism, &r.rule, &r.status], &parameters, &r.claim, kind)
 }
 
@@ -116,10 +114,7 @@ fn cost(claim: &Claim, kind: Option<&BudgetKind>) -> String {
     let up = |x: f64| if x.is_finite() { sig_up(x, 3) } else { "inf".into() };
     match kind {
         Some(BudgetKind::Rdp(points)) => {
-            let costs: Vec<String> = points
-                .iter()
-                .map(|(order, _)| format!("rdp({}) {}", number(*order), up(claim.rdp(*order))))
-                .collect();
+            let costs: Vec<String> = points.iter().map(|(order, _)| format!("rdp({}) {}", number(*order), up(claim.rdp(*order)))).collect();
             costs.join("  ")
         }
         Some(kind @ BudgetKind::Dp { delta, .. }) => {
@@ -141,11 +136,7 @@ fn cost(claim: &Claim, kind: Option<&BudgetKind>) -> String {
 
 fn orders(claim: &Claim) -> String {
     let limit = claim.max_order();
-    if limit.is_finite() {
-        format!("orders below {}", sig_down(limit, 4))
-    } else {
-        "all orders".into()
-    }
+    if limit.is_finite() { format!("orders below {}", sig_down(limit, 4)) } else { "all orders".into() }
 }
 
 /// What `using ?` prints: every mechanism and rule, whether it applies, and why.
@@ -174,12 +165,8 @@ fn aligned<const N: usize>(rows: &[[String; N]]) -> Vec<String> {
     }
     rows.iter()
         .map(|row| {
-            let cells: Vec<String> = row
-                .iter()
-                .zip(widths)
-                .filter(|(_, width)| *width > 0)
-                .map(|(cell, width)| format!("{cell:width$}"))
-                .collect();
+            let cells: Vec<String> =
+                row.iter().zip(widths).filter(|(_, width)| *width > 0).map(|(cell, width)| format!("{cell:width$}")).collect();
             cells.join("   ").trim_end().to_owned()
         })
         .collect()

@@ -1,8 +1,8 @@
 //! Warnings about budgets and headers that promise less than they seem to.
 
 use super::budget::written;
-use crate::model::{Budget, BudgetKind, Program, Relation};
 use crate::model::print::number;
+use crate::model::{Budget, BudgetKind, Program, Relation};
 use crate::privacy::Claim;
 use crate::source::{Diagnostic, Diagnostics};
 

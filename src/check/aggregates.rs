@@ -119,7 +119,8 @@ impl Checker<'_> {
 
     /// `count()`: all rows of the program's one private table (or of the `each` it stands in).
     pub(super) fn count_rows(&mut self, span: Span) -> Checked<Expr> {
-        let private: Vec<usize> = (0..self.program.tables.len()).filter(|i| self.program.tables.get(*i).is_some_and(|t| t.private)).collect();
+        let private: Vec<usize> =
+            (0..self.program.tables.len()).filter(|i| self.program.tables.get(*i).is_some_and(|t| t.private)).collect();
         let t = match (self.group, private.as_slice()) {
             (Some(g), _) => self.groups.get(g).map(|g| g.table),
             (None, [one]) => Some(TableId(*one)),
@@ -165,14 +166,17 @@ impl Checker<'_> {
         let n = v.dim as f64;
         let r = v.range;
         let (op, range) = match name {
-            "sum" | "count" => (Builtin::VecSum, Range::new(if r.lo == 0.0 { 0.0 } else { r.lo * n }, if r.hi == 0.0 { 0.0 } else { r.hi * n })),
+            "sum" | "count" => {
+                (Builtin::VecSum, Range::new(if r.lo == 0.0 { 0.0 } else { r.lo * n }, if r.hi == 0.0 { 0.0 } else { r.hi * n }))
+            }
             "mean" => (Builtin::VecMean, r),
             "min" => (Builtin::VecMin, r),
             "max" => (Builtin::VecMax, r),
             "sd" => (Builtin::VecSd, Range::new(0.0, r.width())),
             "quantile" => (Builtin::VecQuantile, r),
             _ => {
-                let d = Diagnostic::new("E0209", format!("`{name}` needs a released posterior or rows")).label(span, "not for a plain vector");
+                let d =
+                    Diagnostic::new("E0209", format!("`{name}` needs a released posterior or rows")).label(span, "not for a plain vector");
                 return self.fail(d);
             }
         };

@@ -67,15 +67,15 @@ pub(super) fn name_of(op: Builtin) -> String {
 }
 
 pub(super) fn is_builtin(name: &str) -> bool {
-    SIGNATURES.iter().any(|(n, _)| *n == name) || matches!(name, "draw" | "draws" | "posterior" | "certificate" | "rule" | "status" | "sensitivity" | "label")
+    SIGNATURES.iter().any(|(n, _)| *n == name)
+        || matches!(name, "draw" | "draws" | "posterior" | "certificate" | "rule" | "status" | "sensitivity" | "label")
 }
 
 impl Checker<'_> {
     pub(super) fn call(&mut self, callee: &ast::Expr, args: &[ast::Arg], span: Span) -> Checked<Expr> {
         let ast::ExprKind::Name(name) = &callee.kind else {
-            return self.fail(
-                Diagnostic::new("E0206", "only a named function can be called").label(callee.span, "not the name of a function"),
-            );
+            return self
+                .fail(Diagnostic::new("E0206", "only a named function can be called").label(callee.span, "not the name of a function"));
         };
         match self.scopes.find(name).map(|e| e.binding.clone()) {
             Some(Binding::Fn(def)) => return self.inline_fn(name, &def, args, span),
@@ -111,7 +111,9 @@ impl Checker<'_> {
     }
 
     pub(super) fn arity(&self, what: &str, signature: &str, span: Span) -> Diagnostic {
-        Diagnostic::new("E0208", format!("{what} is called with other arguments")).label(span, "wrong number or names of arguments").help(signature)
+        Diagnostic::new("E0208", format!("{what} is called with other arguments"))
+            .label(span, "wrong number or names of arguments")
+            .help(signature)
     }
 
     fn wrong_call<T>(&mut self, name: &str, span: Span) -> Checked<T> {
@@ -191,7 +193,11 @@ impl Checker<'_> {
                 t.diam = vectors::least(t.diam, v.diam);
                 Type::Vector(t)
             }
-            Type::Int(_) | Type::Bool if lo.ty.range().is_some_and(|r| r.lo.fract() == 0.0 && r.is_point()) && rh.is_point() && rh.lo.fract() == 0.0 => Type::Int(out),
+            Type::Int(_) | Type::Bool
+                if lo.ty.range().is_some_and(|r| r.lo.fract() == 0.0 && r.is_point()) && rh.is_point() && rh.lo.fract() == 0.0 =>
+            {
+                Type::Int(out)
+            }
             t if t.is_scalar_number() => Type::Real(out),
             other => {
                 let what = type_text(other);
@@ -216,7 +222,8 @@ impl Checker<'_> {
                     .help(format!("vector[{}] on both sides", y.dim)),
             );
         }
-        let bound = vectors::mul_up(x.sup.l2, y.sup.l2).min(vectors::mul_up(x.sup.l1, y.sup.linf)).min(vectors::mul_up(x.sup.linf, y.sup.l1));
+        let bound =
+            vectors::mul_up(x.sup.l2, y.sup.l2).min(vectors::mul_up(x.sup.l1, y.sup.linf)).min(vectors::mul_up(x.sup.linf, y.sup.l1));
         let each = super::ranges::binary(Builtin::Mul, x.range, y.range).unwrap_or(Range::ALL);
         let d = x.dim as f64;
         let by_parts = Range::new(d * each.lo, d * each.hi);
@@ -297,14 +304,19 @@ impl Checker<'_> {
         let label = self.join_all(&values, span)?;
         let ty = match dist.support {
             crate::dist::Support::Bool => Type::Bool,
-            crate::dist::Support::CountsToFirst => Type::Int(Range::new(0.0, values.first().and_then(|n| n.ty.range()).map_or(f64::INFINITY, |r| r.hi))),
+            crate::dist::Support::CountsToFirst => {
+                Type::Int(Range::new(0.0, values.first().and_then(|n| n.ty.range()).map_or(f64::INFINITY, |r| r.hi)))
+            }
             crate::dist::Support::Counts => Type::Int(Range::new(0.0, f64::INFINITY)),
-            crate::dist::Support::Categories => Type::Int(Range::new(1.0, values.first().and_then(|v| as_vector(&v.ty)).map_or(1.0, |v| v.dim as f64))),
+            crate::dist::Support::Categories => {
+                Type::Int(Range::new(1.0, values.first().and_then(|v| as_vector(&v.ty)).map_or(1.0, |v| v.dim as f64)))
+            }
             crate::dist::Support::Real(r) => Type::Real(r),
             crate::dist::Support::BetweenArgs => Type::Real(Range::ALL),
             _ => {
                 return self.fail(
-                    Diagnostic::new("E0209", format!("`simulate` draws single numbers, not from `{}`", dist.name)).label(span, "a distribution of vectors"),
+                    Diagnostic::new("E0209", format!("`simulate` draws single numbers, not from `{}`", dist.name))
+                        .label(span, "a distribution of vectors"),
                 );
             }
         };
@@ -320,7 +332,8 @@ impl Checker<'_> {
     pub(super) fn public_constant(&mut self, e: &ast::Expr, what: &str) -> Checked<f64> {
         let value = self.expr(e)?;
         if value.label != Label::Public {
-            let d = Diagnostic::new("E0102", format!("{what} may not depend on private data or parameters")).label(value.span, "not a public constant");
+            let d = Diagnostic::new("E0102", format!("{what} may not depend on private data or parameters"))
+                .label(value.span, "not a public constant");
             let d = self.label_column(d, &value, "private");
             return self.fail(d.help("write a public number"));
         }

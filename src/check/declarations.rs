@@ -185,7 +185,9 @@ impl Checker<'_> {
     fn unit(&mut self, t: &ast::Table, unit: &ast::Unit, private: bool) -> Checked<(ColumnId, u64)> {
         if !private {
             return self.fail(
-                Diagnostic::new("E0209", "a public table has no privacy unit").label(unit.span, "remove this").help(format!("public {}[..]", t.name.value)),
+                Diagnostic::new("E0209", "a public table has no privacy unit")
+                    .label(unit.span, "remove this")
+                    .help(format!("public {}[..]", t.name.value)),
             );
         }
         let Some(key) = t.columns.iter().position(|c| c.name.value == unit.key.value) else {
@@ -302,7 +304,9 @@ impl Checker<'_> {
         let mut slots: Vec<Option<Vec<f64>>> = names.iter().map(|_| None).collect();
         for (i, arg) in call.args.iter().enumerate() {
             let at = match &arg.name {
-                Some(n) => names.iter().position(|k| *k == n.value || *k == "value" && (n.value == "eps" || n.value == "rho" || n.value == "mu")),
+                Some(n) => {
+                    names.iter().position(|k| *k == n.value || *k == "value" && (n.value == "eps" || n.value == "rho" || n.value == "mu"))
+                }
                 None => Some(i),
             };
             let Some(slot) = at.and_then(|i| slots.get_mut(i)).filter(|s| s.is_none()) else {
@@ -323,7 +327,9 @@ impl Checker<'_> {
         }
         if !positive {
             return self.fail(
-                Diagnostic::new("E0203", "a budget is made of positive finite numbers").label(call.span, "here").help(format!("{name} with values above 0")),
+                Diagnostic::new("E0203", "a budget is made of positive finite numbers")
+                    .label(call.span, "here")
+                    .help(format!("{name} with values above 0")),
             );
         }
         let one = |i: usize| given.get(i).and_then(|v| v.first().copied()).unwrap_or(0.0);
@@ -332,7 +338,9 @@ impl Checker<'_> {
             "zcdp" => Ok(BudgetKind::Zcdp(one(0))),
             "gdp" => Ok(BudgetKind::Gdp(one(0))),
             "dp" if one(1) >= 1.0 => self.fail(
-                Diagnostic::new("E0203", "delta is a probability well below 1").label(call.span, format!("delta = {}", one(1))).help("delta = 1e-6"),
+                Diagnostic::new("E0203", "delta is a probability well below 1")
+                    .label(call.span, format!("delta = {}", one(1)))
+                    .help("delta = 1e-6"),
             ),
             "dp" => Ok(BudgetKind::Dp { epsilon: one(0), delta: one(1) }),
             _ => {
@@ -357,6 +365,8 @@ impl Checker<'_> {
             "gdp" => "gdp(1)",
             _ => "eps(1)",
         };
-        self.fail(Diagnostic::new("E0208", format!("`{name}` is written with other arguments")).label(span, "wrong number or names").help(form))
+        self.fail(
+            Diagnostic::new("E0208", format!("`{name}` is written with other arguments")).label(span, "wrong number or names").help(form),
+        )
     }
 }

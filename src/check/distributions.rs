@@ -18,7 +18,9 @@ impl Checker<'_> {
             let d = Diagnostic::new("E0206", format!("there is no distribution `{name}`")).label(span, "unknown distribution");
             return self.fail(match near {
                 Some(n) => d.help(format!("did you mean `{n}`?")),
-                None => d.help("bernoulli, binomial, poisson, categorical, normal, beta, gamma, dirichlet, ..: `dpm explain distributions`"),
+                None => {
+                    d.help("bernoulli, binomial, poisson, categorical, normal, beta, gamma, dirichlet, ..: `dpm explain distributions`")
+                }
             });
         };
         let values = self.dist_arguments(dist, call)?;
@@ -102,7 +104,8 @@ impl Checker<'_> {
             ArgKind::PositiveVector => match as_vector(&value.ty) {
                 Some(v) if v.range.lo > 0.0 => Ok(()),
                 Some(v) => {
-                    let d = Diagnostic::new("E0203", "prior counts must be above 0").label(value.span, format!("down to {}", plain(v.range.lo)));
+                    let d = Diagnostic::new("E0203", "prior counts must be above 0")
+                        .label(value.span, format!("down to {}", plain(v.range.lo)));
                     self.fail(d.help("dirichlet([1, 1, 1])"))
                 }
                 None => {

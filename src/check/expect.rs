@@ -83,7 +83,9 @@ impl Checker<'_> {
         let e = self.expr(&query.value)?;
         let Label::Aggregate(table) = e.label else {
             return self.fail(
-                Diagnostic::new("E0209", "`sensitivity` is about a value of the whole table").label(e.span, "not an aggregate").help("sensitivity(sum(y))"),
+                Diagnostic::new("E0209", "`sensitivity` is about a value of the whole table")
+                    .label(e.span, "not an aggregate")
+                    .help("sensitivity(sum(y))"),
             );
         };
         let records = self.records(table)?;
@@ -121,7 +123,9 @@ impl Checker<'_> {
             Some(Binding::Release(id)) => Ok(id),
             Some(Binding::Poisoned) => Err(Stop),
             Some(_) => self.fail(
-                Diagnostic::new("E0209", format!("`{name}` is not a release")).label(arg.span, "only a release has a certificate").help("name a release, or `total`"),
+                Diagnostic::new("E0209", format!("`{name}` is not a release"))
+                    .label(arg.span, "only a release has a certificate")
+                    .help("name a release, or `total`"),
             ),
             None => self.unknown(name, arg.span),
         }

@@ -165,9 +165,7 @@ impl Checker<'_> {
                 Type::Matrix { rows, columns, range } => vectors::boxed(rows.saturating_mul(*columns), *range, None),
                 other => {
                     let what = super::messages::type_text(other);
-                    return self.fail(
-                        Diagnostic::new("E0209", format!("a list holds numbers, not {what}")).label(item.span, what),
-                    );
+                    return self.fail(Diagnostic::new("E0209", format!("a list holds numbers, not {what}")).label(item.span, what));
                 }
             };
             out.sup = vectors::append(out.sup, part.sup);
@@ -203,11 +201,8 @@ impl Checker<'_> {
             }
             (x, y) => {
                 let (x, y) = (super::messages::type_text(x), super::messages::type_text(y));
-                return self.fail(
-                    Diagnostic::new("E0209", "the two branches of `if` have different types")
-                        .label(a.span, x)
-                        .label(b.span, y),
-                );
+                return self
+                    .fail(Diagnostic::new("E0209", "the two branches of `if` have different types").label(a.span, x).label(b.span, y));
             }
         };
         Ok(node(ExprKind::If(Box::new(c), Box::new(a), Box::new(b)), ty, label, span))
@@ -266,8 +261,8 @@ impl Checker<'_> {
             None => {
                 let near = crate::source::suggest::did_you_mean(name, levels.iter().map(String::as_str));
                 let listed: Vec<&str> = levels.iter().take(8).map(String::as_str).collect();
-                let d = Diagnostic::new("E0206", format!("there is no level `{name}`"))
-                    .label(span, format!("levels: {}", listed.join(", ")));
+                let d =
+                    Diagnostic::new("E0206", format!("there is no level `{name}`")).label(span, format!("levels: {}", listed.join(", ")));
                 self.fail(match near {
                     Some(n) => d.help(format!("did you mean `{n}`?")),
                     None => d,
@@ -290,9 +285,8 @@ impl Checker<'_> {
         let base = self.expr(base)?;
         let Type::Record(parts) = &base.ty else {
             let what = super::messages::type_text(&base.ty);
-            return self.fail(
-                Diagnostic::new("E0206", format!("`.{}` needs a table or a drawn record", field.value)).label(base.span, what),
-            );
+            return self
+                .fail(Diagnostic::new("E0206", format!("`.{}` needs a table or a drawn record", field.value)).label(base.span, what));
         };
         match parts.iter().find(|(n, _)| *n == field.value) {
             Some((_, ty)) => {

@@ -40,7 +40,9 @@ impl Checker<'_> {
             Type::Bool => std::sync::Arc::new(vec!["false".into(), "true".into()]),
             other => {
                 let what = super::messages::type_text(other);
-                let d = Diagnostic::new("E0209", format!("`{}` has no levels to group by", key.value)).label(key.span, what).label(column.span, "declared here");
+                let d = Diagnostic::new("E0209", format!("`{}` has no levels to group by", key.value))
+                    .label(key.span, what)
+                    .label(column.span, "declared here");
                 return self.fail(d.help(format!("{}: category {{a, b, c}}", key.value)));
             }
         };
@@ -50,7 +52,14 @@ impl Checker<'_> {
         }
         let public_key = column.public;
         let id = self.groups.len();
-        self.groups.push(GroupInfo { table: t, public_key, header, levels: levels.clone(), key: key.value.clone(), release: first_release(body) });
+        self.groups.push(GroupInfo {
+            table: t,
+            public_key,
+            header,
+            levels: levels.clone(),
+            key: key.value.clone(),
+            release: first_release(body),
+        });
         self.group = Some(id);
         self.scopes.push(None);
         let body = self.statements(body);

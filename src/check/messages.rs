@@ -90,7 +90,13 @@ impl Checker<'_> {
             let is_row_aggregate = matches!(
                 x.kind,
                 ExprKind::Call(
-                    Builtin::RowMean | Builtin::RowSum | Builtin::RowCountAgg | Builtin::RowHistogram | Builtin::RowQuantile | Builtin::RowMin | Builtin::RowMax,
+                    Builtin::RowMean
+                        | Builtin::RowSum
+                        | Builtin::RowCountAgg
+                        | Builtin::RowHistogram
+                        | Builtin::RowQuantile
+                        | Builtin::RowMin
+                        | Builtin::RowMax,
                     _
                 )
             );
@@ -107,8 +113,7 @@ impl Checker<'_> {
         let name = self.table_name(table);
         let written = self.written(whole);
         let clip = written.starts_with("clip") || written.starts_with("project");
-        let headline =
-            if clip { "a clipping bound may not depend on private data" } else { "a row value may not look at the whole table" };
+        let headline = if clip { "a clipping bound may not depend on private data" } else { "a row value may not look at the whole table" };
         let d = Diagnostic::new("E0102", headline).label(aggregate.span, format!("this depends on every row of `{name}`"));
         let d = self.label_column(d, aggregate, "private");
         let subject = self.written(row.span);
@@ -159,7 +164,10 @@ impl Checker<'_> {
         let column = self.private_column(condition).and_then(|(t, c)| self.column(t, c));
         let row_example = match column.map(|c| (c.name.clone(), c.ty.clone())) {
             Some((c, Type::Bool)) => format!("if {c} then 1 else 0"),
-            Some((c, ty)) => format!("if {c} >= {} then 1 else 0", plain(ty.range().filter(|r| r.is_finite()).map_or(0.0, |r| ((r.lo + r.hi) / 2.0).round()))),
+            Some((c, ty)) => format!(
+                "if {c} >= {} then 1 else 0",
+                plain(ty.range().filter(|r| r.is_finite()).map_or(0.0, |r| ((r.lo + r.hi) / 2.0).round()))
+            ),
             None => "if x >= 0 then 1 else 0".into(),
         };
         let help = match condition.label {

@@ -25,9 +25,9 @@ use crate::source::{Diagnostic, Diagnostics, FileId, SourceMap, Span};
 use crate::syntax::ast::Ast;
 use scope::Scopes;
 
+pub use calls::SIGNATURES;
 pub(crate) use groups::by_level;
 pub(crate) use messages::plain;
-pub use calls::SIGNATURES;
 pub use modules::{Loader, NoFiles, STD};
 
 /// Something was wrong and has been reported: stop this statement, go on with the next.
@@ -153,9 +153,7 @@ impl<'a> Checker<'a> {
 /// Number of nodes and depth of an expression.
 fn measure(e: &Expr) -> (usize, usize) {
     use crate::model::ExprKind::*;
-    let many = |items: &[Expr]| {
-        items.iter().map(measure).fold((1, 0), |(n, d), (m, e)| (n + m, usize::max(d, e)))
-    };
+    let many = |items: &[Expr]| items.iter().map(measure).fold((1, 0), |(n, d), (m, e)| (n + m, usize::max(d, e)));
     let (n, d) = match &e.kind {
         List(items) | Call(_, items) => many(items),
         If(a, b, c) => [a, b, c].into_iter().map(|e| measure(e)).fold((1, 0), |(n, d), (m, e)| (n + m, d.max(e))),

@@ -44,7 +44,8 @@ pub(super) struct Loaded {
 
 /// Loads every module that is used, directly or not.
 pub(super) fn load(map: &mut SourceMap, _main: FileId, ast: &Ast, loader: &dyn Loader) -> Loaded {
-    let mut state = Loading { map, loader, found: BTreeMap::new(), out: Loaded { modules: vec![], opened: vec![vec![]], diagnostics: vec![] } };
+    let mut state =
+        Loading { map, loader, found: BTreeMap::new(), out: Loaded { modules: vec![], opened: vec![vec![]], diagnostics: vec![] } };
     state.uses(ast, 0, &mut vec![]);
     state.out
 }

@@ -38,13 +38,18 @@ impl Checker<'_> {
     fn level_comparison(&mut self, op: Builtin, a: &ast::Expr, b: &ast::Expr, span: Span) -> Checked<Option<Expr>> {
         for (column, level, flip) in [(a, b, false), (b, a, true)] {
             let (ast::ExprKind::Name(name) | ast::ExprKind::Text(name)) = &level.kind else { continue };
-            let known = matches!(level.kind, ast::ExprKind::Name(_)) && (self.scopes.find(name).is_some() || !self.columns_named(name).is_empty());
+            let known =
+                matches!(level.kind, ast::ExprKind::Name(_)) && (self.scopes.find(name).is_some() || !self.columns_named(name).is_empty());
             if known {
                 continue;
             }
             let is_category = match &column.kind {
                 ast::ExprKind::Name(c) => self.levels_of_name(c).is_some(),
-                ast::ExprKind::Field(..) => matches!(level.kind, ast::ExprKind::Text(_)) || !matches!(level.kind, ast::ExprKind::Name(_)) || self.field_levels(column),
+                ast::ExprKind::Field(..) => {
+                    matches!(level.kind, ast::ExprKind::Text(_))
+                        || !matches!(level.kind, ast::ExprKind::Name(_))
+                        || self.field_levels(column)
+                }
                 _ => false,
             };
             if !is_category {
@@ -82,7 +87,9 @@ impl Checker<'_> {
                 self.elementwise(op, a, b, span)?;
                 truth_of(&args)
             }
-            (Builtin::Mul, [m, x]) if matches!(m.ty, Type::Matrix { .. }) && !x.ty.is_scalar_number() => return self.mat_vec(args, span, label),
+            (Builtin::Mul, [m, x]) if matches!(m.ty, Type::Matrix { .. }) && !x.ty.is_scalar_number() => {
+                return self.mat_vec(args, span, label);
+            }
             (_, [a]) => self.unary_type(op, a, span)?,
             (_, [a, b]) => self.elementwise(op, a, b, span)?,
             _ => return Err(super::Stop),
@@ -110,7 +117,9 @@ impl Checker<'_> {
             Err(why) => return self.partial(op, why, a, span),
         };
         Ok(match &a.ty {
-            Type::Bool | Type::Int(_) if matches!(op, Builtin::Neg | Builtin::Abs | Builtin::Relu | Builtin::Floor | Builtin::Round) => Type::Int(out),
+            Type::Bool | Type::Int(_) if matches!(op, Builtin::Neg | Builtin::Abs | Builtin::Relu | Builtin::Floor | Builtin::Round) => {
+                Type::Int(out)
+            }
             Type::Real(_) if matches!(op, Builtin::Floor | Builtin::Round) => Type::Int(out),
             Type::Vector(v) if op == Builtin::Neg => Type::Vector(VectorType { range: out, ..v.clone() }),
             Type::Vector(v) => Type::Vector(vectors::boxed(v.dim, out, v.levels.clone())),
@@ -126,7 +135,11 @@ impl Checker<'_> {
         let name = super::calls::name_of(op);
         let written = self.written(at.span);
         let lo = if matches!(op, Builtin::Log | Builtin::Div | Builtin::Logit) { "0.001" } else { "0" };
-        let hi = if op == Builtin::Logit { "0.999".to_string() } else { super::messages::plain(if range.hi.is_finite() { range.hi } else { 1000.0 }) };
+        let hi = if op == Builtin::Logit {
+            "0.999".to_string()
+        } else {
+            super::messages::plain(if range.hi.is_finite() { range.hi } else { 1000.0 })
+        };
         let d = Diagnostic::new("E0204", format!("{name} may fail on some row"))
             .label(at.span, format!("ranges over {}", range_text(range)))
             .cause(format!("{name} needs {needs}; a failure on one row would reveal that row"));
@@ -142,7 +155,11 @@ impl Checker<'_> {
             let what = type_text(&bad.ty);
             let d = Diagnostic::new("E0209", "a number is needed here").label(bad.span, what);
             let d = match &bad.ty {
-                Type::Category(l) => d.help(format!("compare with one of its levels: {} == {}", self.written(bad.span), l.first().map_or("level", String::as_str))),
+                Type::Category(l) => d.help(format!(
+                    "compare with one of its levels: {} == {}",
+                    self.written(bad.span),
+                    l.first().map_or("level", String::as_str)
+                )),
                 _ => d,
             };
             return self.fail(d);
@@ -170,9 +187,12 @@ impl Checker<'_> {
             (Some(x), None) => Ok(Type::Vector(scaled(op, &x, out, b))),
             (None, Some(y)) if op == Builtin::Div => Ok(Type::Vector(vectors::boxed(y.dim, out, y.levels.clone()))),
             (None, Some(y)) => Ok(Type::Vector(scaled(op, &y, out, a))),
-            (None, None) if matches!((&a.ty, &b.ty), (Type::Matrix { .. }, _) | (_, Type::Matrix { .. })) => self.matrix_elementwise(a, b, out),
+            (None, None) if matches!((&a.ty, &b.ty), (Type::Matrix { .. }, _) | (_, Type::Matrix { .. })) => {
+                self.matrix_elementwise(a, b, out)
+            }
             (None, None) => {
-                let whole = |t: &Type| matches!(t, Type::Int(_) | Type::Bool) || t.range().is_some_and(|r| r.is_point() && r.lo.fract() == 0.0);
+                let whole =
+                    |t: &Type| matches!(t, Type::Int(_) | Type::Bool) || t.range().is_some_and(|r| r.is_point() && r.lo.fract() == 0.0);
                 let keeps = matches!(op, Builtin::Add | Builtin::Sub | Builtin::Mul | Builtin::Min | Builtin::Max);
                 Ok(if keeps && whole(&a.ty) && whole(&b.ty) { Type::Int(out) } else { Type::Real(out) })
             }

@@ -4,8 +4,8 @@ use super::messages::type_text;
 use super::scope::Binding;
 use super::{Checked, Checker, ReleaseInfo, Stop, vectors};
 use crate::model::{
-    AggregateQuery, ArgValue, Expr, ExprKind, Label, MechanismArg, MechanismChoice, MechanismKind, ParamId, Query, Range, ReleaseId, ReleaseStep, Request,
-    Spend, SpendKind, Step, Type,
+    AggregateQuery, ArgValue, Expr, ExprKind, Label, MechanismArg, MechanismChoice, MechanismKind, ParamId, Query, Range, ReleaseId,
+    ReleaseStep, Request, Spend, SpendKind, Step, Type,
 };
 use crate::source::{Diagnostic, Span};
 use crate::syntax::ast;
@@ -80,7 +80,11 @@ impl Checker<'_> {
             Type::Simplex { dim, .. } => Ok(Type::Matrix { rows: times, columns: *dim, range: Range::UNIT }),
             other => {
                 let what = type_text(other);
-                self.fail(Diagnostic::new("E0209", "`draws` repeats one number or one vector").label(span, what).help("release one draw(..) for each"))
+                self.fail(
+                    Diagnostic::new("E0209", "`draws` repeats one number or one vector")
+                        .label(span, what)
+                        .help("release one draw(..) for each"),
+                )
             }
         }
     }
@@ -108,7 +112,9 @@ impl Checker<'_> {
                 let written = self.written(e.span);
                 let d = Diagnostic::new("E0209", "only parameters can be drawn").label(e.span, "not a parameter");
                 self.fail(match e.label {
-                    Label::Latent | Label::Mix(_) => d.help(format!("draw the parameters, then compute with the released values: output x = ..{written}..")),
+                    Label::Latent | Label::Mix(_) => {
+                        d.help(format!("draw the parameters, then compute with the released values: output x = ..{written}.."))
+                    }
                     Label::Public => d.help(format!("already public: output x = {written}")),
                     _ => d.help(format!("to release a summary of rows:   release x = mean({written}) using gaussian")),
                 })
@@ -230,9 +236,8 @@ impl Checker<'_> {
         let kind = match &spend.kind {
             ast::SpendKind::Percent(p) if *p > 0.0 && *p <= 100.0 => SpendKind::Share(p / 100.0),
             ast::SpendKind::Percent(p) => {
-                return self.fail(
-                    Diagnostic::new("E0402", format!("a share of {p}%")).label(spend.span, "between 0% and 100%").help("spend 20%"),
-                );
+                return self
+                    .fail(Diagnostic::new("E0402", format!("a share of {p}%")).label(spend.span, "between 0% and 100%").help("spend 20%"));
             }
             ast::SpendKind::Cost(call) => SpendKind::Cost(self.cost(call)?),
         };

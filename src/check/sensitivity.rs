@@ -1,7 +1,7 @@
 //! How far an aggregate moves when one unit's rows change (language reference §7.2: Sum, Lin, Add, Lip).
 
 use super::vectors::{add_up, boxed, div_up, least, mul_up, scale, sqrt_up, sum, tighten};
-use crate::model::{Builtin, Expr, ExprKind, Label, Norms, Program, Range, Records, Relation, Type};
+use crate::model::{Builtin, Expr, ExprKind, Label, Norms, Program, Range, Records, Relation, Type, grid};
 
 /// Upper bounds on the change of `e` between neighbours of its table; infinite where no bound is known, 0 for a
 /// public expression.
@@ -30,9 +30,7 @@ pub fn sensitivity(program: &Program, e: &Expr, records: &Records) -> Norms {
                 sum(grown(a, b), grown(b, a))
             }
             (Builtin::Min | Builtin::Max, [a, b]) => sum(of(a), of(b)),
-            (Builtin::Mul, [a, b]) | (Builtin::Mul, [b, a]) if a.label == Label::Public => {
-                broadcast(scale(of(b), magnitude(a)), b, a)
-            }
+            (Builtin::Mul, [a, b]) | (Builtin::Mul, [b, a]) if a.label == Label::Public => broadcast(scale(of(b), magnitude(a)), b, a),
             (Builtin::Div, [a, b]) if b.label == Label::Public => {
                 let smallest = b.ty.range().map_or(0.0, |r| if r.contains(0.0) { 0.0 } else { r.lo.abs().min(r.hi.abs()) });
                 if smallest > 0.0 { broadcast(divide(of(a), smallest), a, b) } else { Norms::INFINITE }
@@ -82,7 +80,8 @@ fn divide(n: Norms, by: f64) -> Norms {
 /// What one row contributes: its largest value, and the largest difference of two of its values.
 fn row_norms(x: &Expr) -> (Norms, Norms) {
     match &x.ty {
-        Type::Vector(v) => (v.sup, v.diam),
+        // Rows are rounded to a public grid before they are summed; where that may stretch a difference, it counts.
+        ty @ Type::Vector(v) => (sum(v.sup, grid::slack(ty)), sum(v.diam, grid::slack(ty))),
         Type::Counts { dim, total } => {
             let t = *total as f64;
             let sup = Norms { l1: t, l2: t, linf: t };

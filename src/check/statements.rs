@@ -103,7 +103,9 @@ impl Checker<'_> {
             (Type::Int(r), Type::Int(_) | Type::Bool) => e.ty.range().is_some_and(|x| x.within(*r)),
             (Type::Vector(a), t) => super::operators::as_vector(t)
                 .is_some_and(|b| a.dim == b.dim && b.range.within(a.range) && b.sup.l1 <= a.sup.l1 && b.sup.l2 <= a.sup.l2),
-            (Type::Matrix { rows, columns, range }, Type::Matrix { rows: r, columns: c, range: x }) => rows == r && columns == c && x.within(*range),
+            (Type::Matrix { rows, columns, range }, Type::Matrix { rows: r, columns: c, range: x }) => {
+                rows == r && columns == c && x.within(*range)
+            }
             (Type::Category(a), Type::Category(b)) => a == b,
             (a, b) => std::mem::discriminant(a) == std::mem::discriminant(b),
         };
@@ -172,7 +174,8 @@ impl Checker<'_> {
                 let range = |i: usize| args.get(i).and_then(|a| a.ty.range()).unwrap_or(Range::ALL);
                 let (lo, hi) = (range(0), range(1));
                 if lo.hi >= hi.lo {
-                    return self.fail(Diagnostic::new("E0203", "uniform(lo, hi) needs lo below hi").label(call, "empty").help("uniform(0, 1)"));
+                    return self
+                        .fail(Diagnostic::new("E0203", "uniform(lo, hi) needs lo below hi").label(call, "empty").help("uniform(0, 1)"));
                 }
                 Type::Real(Range::new(lo.lo, hi.hi))
             }
@@ -205,16 +208,25 @@ impl Checker<'_> {
                 if outside(d, s) {
                     return self.fail(
                         Diagnostic::new("E0203", format!("the domain of `{}` is not inside the support of its prior", name.value))
-                            .label(written.domain.as_ref().map_or(written.span, |x| x.span), format!("reaches outside {}", super::messages::range_text(s)))
+                            .label(
+                                written.domain.as_ref().map_or(written.span, |x| x.span),
+                                format!("reaches outside {}", super::messages::range_text(s)),
+                            )
                             .label(prior, format!("has support {}", super::messages::range_text(s)))
-                            .help(format!("{}: real in {}", name.value, super::messages::range_text(Range::new(d.lo.max(s.lo), d.hi.min(s.hi))))),
+                            .help(format!(
+                                "{}: real in {}",
+                                name.value,
+                                super::messages::range_text(Range::new(d.lo.max(s.lo), d.hi.min(s.hi)))
+                            )),
                     );
                 }
                 let cut = if d == Range::ALL { s } else { d };
                 let truncated = (d != Range::ALL && d != s).then_some(d);
                 let ty = match declared {
                     Type::Vector(v) => {
-                        let ball = v.sup.l2.is_finite() && v.range.magnitude() == v.sup.linf && v.sup.l2 < vectors::boxed(v.dim, v.range, None).sup.l2;
+                        let ball = v.sup.l2.is_finite()
+                            && v.range.magnitude() == v.sup.linf
+                            && v.sup.l2 < vectors::boxed(v.dim, v.range, None).sup.l2;
                         let mut t = if ball { v } else { vectors::boxed(v.dim, cut, v.levels) };
                         t.range = Range::new(t.range.lo.max(cut.lo), t.range.hi.min(cut.hi));
                         Type::Vector(t)
@@ -228,7 +240,9 @@ impl Checker<'_> {
                 let truncated = (v.range != Range::ALL).then_some(v.range);
                 Ok((declared.clone(), truncated))
             }
-            (Type::Simplex { dim, levels }, Type::Simplex { dim: d, .. }) if dim == d => Ok((Type::Simplex { dim: *dim, levels: levels.clone() }, None)),
+            (Type::Simplex { dim, levels }, Type::Simplex { dim: d, .. }) if dim == d => {
+                Ok((Type::Simplex { dim: *dim, levels: levels.clone() }, None))
+            }
             _ => {
                 let (a, b) = (type_text(&declared), type_text(&support));
                 self.fail(
@@ -291,7 +305,9 @@ impl Checker<'_> {
                 _ => "depends on parameters",
             };
             return self.fail(
-                Diagnostic::new("E0209", "`observe` needs a column").label(y.span, what).help("observe y ~ .. with y a column, or a `let` made of columns"),
+                Diagnostic::new("E0209", "`observe` needs a column")
+                    .label(y.span, what)
+                    .help("observe y ~ .. with y a column, or a `let` made of columns"),
             );
         };
         let mut all = vec![y.clone()];
@@ -387,10 +403,20 @@ impl Checker<'_> {
         let inner = self.written(subject.span);
         let rest = self.written(e.span).replacen(&inner, &seen, 1);
         let help = match e.label {
-            Label::Row(_) => format!("release a summary of the rows:\n    release {seen} = mean({inner}) using gaussian spend 20%\n    output {} = {seen}", name.value),
+            Label::Row(_) => format!(
+                "release a summary of the rows:\n    release {seen} = mean({inner}) using gaussian spend 20%\n    output {} = {seen}",
+                name.value
+            ),
             _ => {
-                let what = if matches!(inside.kind, ExprKind::Call(crate::model::Builtin::RowMean, _)) { "the observed mean" } else { "the private value" };
-                format!("release {what}, then compare:\n    release {seen} = {inner} using gaussian spend 20%\n    output {} = {rest}", name.value)
+                let what = if matches!(inside.kind, ExprKind::Call(crate::model::Builtin::RowMean, _)) {
+                    "the observed mean"
+                } else {
+                    "the private value"
+                };
+                format!(
+                    "release {what}, then compare:\n    release {seen} = {inner} using gaussian spend 20%\n    output {} = {rest}",
+                    name.value
+                )
             }
         };
         self.fail(d.help(help))

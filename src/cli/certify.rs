@@ -42,7 +42,7 @@ pub fn certify(args: &Certify) -> Exit {
     if args.program.json {
         print_json(&certificate.to_json());
     } else {
-        print!("{}", certificate_text(&certificate));
+        show!("{}", certificate_text(&certificate));
     }
     exit
 }
@@ -69,7 +69,7 @@ pub fn write(path: &PathBuf, value: &serde_json::Value) -> bool {
     let text = serde_json::to_string_pretty(value).unwrap_or_default() + "\n";
     let done = std::fs::write(path, text).is_ok();
     if !done {
-        eprintln!("error: {} cannot be written", path.display());
+        say_line!("error: {} cannot be written", path.display());
     }
     done
 }

@@ -22,7 +22,7 @@ pub fn check(args: &Program) -> Exit {
     } else {
         complain(&checked.sources, &diagnostics);
         if let Some(analysis) = &analysis {
-            print!("{}", text(analysis, verdict(&diagnostics)));
+            show!("{}", text(analysis, verdict(&diagnostics)));
         }
     }
     verdict(&diagnostics)

@@ -37,7 +37,7 @@ pub fn compare(args: &Program) -> Exit {
         print_json(&json!({"diagnostics": render::json(&checked.sources, &diagnostics), "releases": releases}));
     } else {
         for release in &analysis.releases {
-            print!("{}", candidates_text(release));
+            show!("{}", candidates_text(release));
         }
     }
     verdict(&diagnostics)

@@ -4,20 +4,20 @@ use super::Exit;
 
 pub fn explain(name: Option<&str>) -> Exit {
     let Some(name) = name else {
-        print!("{}", crate::explain::index());
+        show!("{}", crate::explain::index());
         return Exit::Done;
     };
     match crate::explain::page(name) {
         Some(page) => {
-            print!("{page}");
+            show!("{page}");
             Exit::Done
         }
         None => {
             let names = crate::explain::names();
             let near = crate::source::suggest::did_you_mean(name, names.iter().map(String::as_str));
             match near {
-                Some(n) => eprintln!("error: there is no page on `{name}`; did you mean `{n}`?"),
-                None => eprintln!("error: there is no page on `{name}`; `dpm explain` lists all"),
+                Some(n) => say_line!("error: there is no page on `{name}`; did you mean `{n}`?"),
+                None => say_line!("error: there is no page on `{name}`; `dpm explain` lists all"),
             }
             Exit::Usage
         }

@@ -12,9 +12,9 @@ pub fn program(path: &Path) -> Result<Checked, Exit> {
     let (name, text) = pipeline::read(path).map_err(|why| {
         let shown = path.display();
         match why {
-            Unreadable::Missing => eprintln!("error: the program {shown} cannot be opened"),
-            Unreadable::TooLarge => eprintln!("error: the program {shown} is larger than {} MiB", crate::syntax::MAX_SOURCE_BYTES >> 20),
-            Unreadable::NotText => eprintln!("error: the program {shown} is not UTF-8 text"),
+            Unreadable::Missing => say_line!("error: the program {shown} cannot be opened"),
+            Unreadable::TooLarge => say_line!("error: the program {shown} is larger than {} MiB", crate::syntax::MAX_SOURCE_BYTES >> 20),
+            Unreadable::NotText => say_line!("error: the program {shown} is not UTF-8 text"),
         }
         Exit::Input
     })?;
@@ -64,14 +64,14 @@ fn scalar(program: &Program, index: usize, text: &str) -> Result<f64, Exit> {
     let whole = matches!(declared.ty, crate::model::Type::Int(_) | crate::model::Type::Bool);
     let inside = |x: &f64| declared.ty.range().is_none_or(|r| r.contains(*x)) && (!whole || x.fract() == 0.0);
     value.filter(inside).ok_or_else(|| {
-        eprintln!("error: the public value `{}` is not in its declared domain", declared.name);
+        say_line!("error: the public value `{}` is not in its declared domain", declared.name);
         Exit::Input
     })
 }
 
 /// Says why a file was refused: public facts alone.
 pub fn input_error(error: &DataError, path: &str) -> Exit {
-    eprintln!("error: {path}: {error}");
+    say_line!("error: {path}: {error}");
     Exit::Input
 }
 

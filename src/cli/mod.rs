@@ -1,5 +1,31 @@
 //! The command line: what users type, what they see, and the exit codes other programs rely on.
-#![allow(clippy::print_stdout, clippy::print_stderr)]
+
+/// Prints to standard output. A reader that has gone away (`dpm .. | head`) is no error of ours.
+macro_rules! show {
+    ($($text:tt)*) => {{
+        use std::io::Write;
+        let _ = write!(std::io::stdout().lock(), $($text)*);
+    }};
+}
+macro_rules! show_line {
+    ($($text:tt)*) => {{
+        use std::io::Write;
+        let _ = writeln!(std::io::stdout().lock(), $($text)*);
+    }};
+}
+/// Prints to standard error.
+macro_rules! say {
+    ($($text:tt)*) => {{
+        use std::io::Write;
+        let _ = write!(std::io::stderr().lock(), $($text)*);
+    }};
+}
+macro_rules! say_line {
+    ($($text:tt)*) => {{
+        use std::io::Write;
+        let _ = writeln!(std::io::stderr().lock(), $($text)*);
+    }};
+}
 
 mod certify;
 mod check;
@@ -32,7 +58,12 @@ pub enum Exit {
 }
 
 #[derive(Parser)]
-#[command(name = "dpm", version, about = "Bayesian analysis of private data, with a certificate for every release.", disable_help_subcommand = true)]
+#[command(
+    name = "dpm",
+    version,
+    about = "Bayesian analysis of private data, with a certificate for every release.",
+    disable_help_subcommand = true
+)]
 struct Cli {
     #[command(subcommand)]
     command: Command,
@@ -157,7 +188,7 @@ fn complain(sources: &SourceMap, diagnostics: &[Diagnostic]) {
         return;
     }
     let colour = std::io::stderr().is_terminal() && std::env::var_os("NO_COLOR").is_none();
-    eprint!("{}", render::text(sources, diagnostics, colour));
+    say!("{}", render::text(sources, diagnostics, colour));
 }
 
 /// The exit code of a list of diagnostics: 5 if nothing but expectations failed.
@@ -174,11 +205,11 @@ fn verdict(diagnostics: &[Diagnostic]) -> Exit {
 
 /// One line for a wrong use of the command line.
 fn usage(message: &str) -> Exit {
-    eprintln!("error: {message}");
+    say_line!("error: {message}");
     Exit::Usage
 }
 
 /// Prints one JSON value.
 fn print_json(value: &serde_json::Value) {
-    println!("{}", serde_json::to_string_pretty(value).unwrap_or_default());
+    show_line!("{}", serde_json::to_string_pretty(value).unwrap_or_default());
 }

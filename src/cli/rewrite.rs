@@ -17,7 +17,7 @@ pub fn fmt(files: &[PathBuf], check: bool) -> Exit {
         let (name, text) = match pipeline::read(file) {
             Ok(found) => found,
             Err(_) => {
-                eprintln!("error: the program {} cannot be read", file.display());
+                say_line!("error: the program {} cannot be read", file.display());
                 exit = Exit::Input;
                 continue;
             }
@@ -25,7 +25,7 @@ pub fn fmt(files: &[PathBuf], check: bool) -> Exit {
         match crate::syntax::format::format(&text) {
             Ok(formatted) if formatted == text => {}
             Ok(_) if check => {
-                println!("{} would change", file.display());
+                show_line!("{} would change", file.display());
                 exit = Exit::Rejected;
             }
             Ok(formatted) => {
@@ -49,7 +49,7 @@ fn replace(file: &Path, text: &str) -> bool {
     let beside = file.with_extension("dpm.tmp");
     let done = std::fs::write(&beside, text).is_ok() && std::fs::rename(&beside, file).is_ok();
     if !done {
-        eprintln!("error: {} cannot be written", file.display());
+        say_line!("error: {} cannot be written", file.display());
     }
     done
 }
@@ -66,7 +66,7 @@ fn sound(file: &Path) -> Result<Checked, Exit> {
 pub fn expand(file: &Path) -> Exit {
     match sound(file) {
         Ok(checked) => {
-            print!("{}", crate::model::expand::expand(&checked.program, &checked.sources));
+            show!("{}", crate::model::expand::expand(&checked.program, &checked.sources));
             Exit::Done
         }
         Err(exit) => exit,
@@ -76,7 +76,7 @@ pub fn expand(file: &Path) -> Exit {
 pub fn stan(file: &Path) -> Exit {
     match sound(file) {
         Ok(checked) => {
-            print!("{}", crate::model::stan::stan(&checked.program));
+            show!("{}", crate::model::stan::stan(&checked.program));
             Exit::Done
         }
         Err(exit) => exit,
@@ -98,7 +98,7 @@ pub fn lock(file: &Path, print: bool, public: &[String]) -> Exit {
     let (Some(analysis), Exit::Done) = (analysis, verdict(&diagnostics)) else { return verdict(&diagnostics) };
     let text = locked(&checked, &analysis);
     if print {
-        print!("{text}");
+        show!("{text}");
         return Exit::Done;
     }
     if replace(file, &text) { Exit::Done } else { Exit::Input }
@@ -111,12 +111,8 @@ fn locked(checked: &Checked, analysis: &Analysis) -> String {
         let chosen = analysis.release(release.id).and_then(|r| r.chosen.as_ref());
         let inside = release.query_span.file == checked.main;
         let (Some(chosen), true) = (chosen, inside) else { continue };
-        let solved: Vec<String> = chosen
-            .parameters
-            .iter()
-            .filter(|p| p.solved)
-            .map(|p| format!("{} = {}", p.name, decimal_string(p.value)))
-            .collect();
+        let solved: Vec<String> =
+            chosen.parameters.iter().filter(|p| p.solved).map(|p| format!("{} = {}", p.name, decimal_string(p.value))).collect();
         // What the user wrote between the parentheses stays; solved values are added to it.
         let written = match (&release.mechanism.kind, release.mechanism.span) {
             (MechanismKind::Named { args, .. }, Some(_)) => {

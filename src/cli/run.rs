@@ -57,7 +57,7 @@ pub fn run(args: &Run) -> Exit {
     };
     complain(&checked.sources, &diagnostics);
     if args.strict && analysis.status == Status::Conditional {
-        eprintln!("error: --strict: a release of this program is CONDITIONAL on a chain having converged");
+        say_line!("error: --strict: a release of this program is CONDITIONAL on a chain having converged");
         return Exit::Rejected;
     }
     for (i, table) in checked.program.tables.iter().enumerate() {
@@ -99,11 +99,11 @@ pub fn run(args: &Run) -> Exit {
     if args.program.json {
         print_json(&record);
     } else {
-        print!("{}\n{}", certificate_text(&certificate), text(&results));
+        show!("{}\n{}", certificate_text(&certificate), text(&results));
         if seeded(args) {
-            println!("NOT PRIVATE: drawn from a seed");
+            show_line!("NOT PRIVATE: drawn from a seed");
         }
-        println!("not charged: no ledger was named");
+        show_line!("not charged: no ledger was named");
     }
     Exit::Done
 }
@@ -157,12 +157,12 @@ fn refuse(error: &RunError, paths: &Paths) -> Exit {
             inputs::input_error(why, path.as_deref().unwrap_or("data"))
         }
         RunError::NotRunnable(name) => {
-            eprintln!("error: `{name}` is certified, but this version cannot compute its statistic exactly; nothing was released");
+            say_line!("error: `{name}` is certified, but this version cannot compute its statistic exactly; nothing was released");
             Exit::Rejected
         }
         RunError::Value(NoValue::Unbound) => super::usage("a public value is missing: --public NAME=VALUE"),
         RunError::Value(NoValue::Unsupported) | RunError::Mechanism(_) | RunError::Value(NoValue::NoRandomness) => {
-            eprintln!("error: E9999: the run ended; nothing was released");
+            say_line!("error: E9999: the run ended; nothing was released");
             Exit::Bug
         }
     }

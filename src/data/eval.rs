@@ -1,8 +1,8 @@
 //! Row expressions compiled once to a flat postfix program, then run on every row: total, deterministic, clamped.
 
-use crate::mechanism::MechanismError;
 use crate::model::{Builtin, Expr, ExprKind, Label, Range, Table, TableId, Type};
 
+use super::StatisticError;
 use super::function::{binary, fold, unary};
 use super::project;
 use super::row::{offsets, settle, width};
@@ -66,26 +66,10 @@ pub struct Compiled {
 /// Compiles an expression over the rows of one table.
 ///
 /// Fails on what has no meaning on a row (parameters, texts, aggregates), before any data is read.
-pub fn compile(
-    expr: &Expr,
-    id: TableId,
-    table: &Table,
-    env: &dyn Environment,
-) -> Result<Compiled, MechanismError> {
-    let mut builder = Builder {
-        ops: vec![],
-        id,
-        starts: offsets(table).0,
-        table,
-        env,
-    };
+pub fn compile(expr: &Expr, id: TableId, table: &Table, env: &dyn Environment) -> Result<Compiled, StatisticError> {
+    let mut builder = Builder { ops: vec![], id, starts: offsets(table).0, table, env };
     builder.expr(expr)?;
-    Ok(Compiled {
-        ops: builder.ops,
-        width: width(&expr.ty),
-        ty: expr.ty.clone(),
-        range: expr.ty.range(),
-    })
+    Ok(Compiled { ops: builder.ops, width: width(&expr.ty), ty: expr.ty.clone(), range: expr.ty.range() })
 }
 
 struct Builder<'a> {
@@ -96,10 +80,10 @@ struct Builder<'a> {
     env: &'a dyn Environment,
 }
 
-const UNKNOWN: MechanismError = MechanismError::Expression;
+const UNKNOWN: StatisticError = StatisticError::Expression;
 
 impl Builder<'_> {
-    fn expr(&mut self, expr: &Expr) -> Result<(), MechanismError> {
+    fn expr(&mut self, expr: &Expr) -> Result<(), StatisticError> {
         let known = match expr.label {
             Label::Public => self.env.value(expr),
             _ => None,
@@ -151,13 +135,13 @@ impl Builder<'_> {
         }
     }
 
-    fn push(&mut self, x: f64) -> Result<(), MechanismError> {
+    fn push(&mut self, x: f64) -> Result<(), StatisticError> {
         self.ops.push(Op::Push(x));
         Ok(())
     }
 
     /// An expression of one number or n, as n numbers.
-    fn wide(&mut self, expr: &Expr, n: usize) -> Result<(), MechanismError> {
+    fn wide(&mut self, expr: &Expr, n: usize) -> Result<(), StatisticError> {
         self.expr(expr)?;
         match width(&expr.ty) {
             w if w == n => Ok(()),
@@ -169,7 +153,7 @@ impl Builder<'_> {
         }
     }
 
-    fn field(&mut self, record: &Expr, name: &str) -> Result<(), MechanismError> {
+    fn field(&mut self, record: &Expr, name: &str) -> Result<(), StatisticError> {
         let Type::Record(parts) = &record.ty else {
             return Err(UNKNOWN);
         };
@@ -188,7 +172,7 @@ impl Builder<'_> {
         Err(UNKNOWN)
     }
 
-    fn call(&mut self, builtin: Builtin, args: &[Expr], n: usize) -> Result<(), MechanismError> {
+    fn call(&mut self, builtin: Builtin, args: &[Expr], n: usize) -> Result<(), StatisticError> {
         use Builtin as B;
         match (builtin, args) {
             (B::Neg | B::Not | B::Abs | B::Exp | B::Log | B::Log1p | B::Sqrt, [x])
@@ -231,11 +215,7 @@ impl Builder<'_> {
             }
             (B::ProjectL1 | B::ProjectL2 | B::ProjectLinf, [a, b]) => {
                 // The vector and its radius, in either order.
-                let (x, radius) = if width(&a.ty) == n && !a.ty.is_scalar_number() {
-                    (a, b)
-                } else {
-                    (b, a)
-                };
+                let (x, radius) = if width(&a.ty) == n && !a.ty.is_scalar_number() { (a, b) } else { (b, a) };
                 self.expr(x)?;
                 self.expr(radius)?;
                 self.ops.push(Op::Project(builtin, n));
@@ -280,18 +260,12 @@ impl Compiled {
             Type::Category(levels) => {
                 let last = levels.len().saturating_sub(1) as f64;
                 let range = Range::new(0.0, last);
-                stack
-                    .iter_mut()
-                    .for_each(|x| *x = project::into_range(*x, range));
+                stack.iter_mut().for_each(|x| *x = project::into_range(*x, range));
             }
-            Type::Int(range) => stack
-                .iter_mut()
-                .for_each(|x| *x = project::into_range(libm::rint(*x), *range)),
+            Type::Int(range) => stack.iter_mut().for_each(|x| *x = project::into_range(libm::rint(*x), *range)),
             ty => {
                 if let Some(range) = self.range {
-                    stack
-                        .iter_mut()
-                        .for_each(|x| *x = project::into_range(*x, range));
+                    stack.iter_mut().for_each(|x| *x = project::into_range(*x, range));
                 }
                 settle(stack, ty);
             }
@@ -355,18 +329,12 @@ fn step(op: &Op, row: &[f64], stack: &mut Vec<f64>) -> Option<()> {
         }
         Op::MatVec { rows, columns } => {
             let (m, x) = last_two(stack, rows * columns, *columns)?;
-            let out: Vec<f64> = m
-                .chunks((*columns).max(1))
-                .map(|r| r.iter().zip(x).map(|(a, b)| a * b).sum())
-                .collect();
+            let out: Vec<f64> = m.chunks((*columns).max(1)).map(|r| r.iter().zip(x).map(|(a, b)| a * b).sum()).collect();
             replace(stack, rows * columns + columns, &out)?;
         }
         Op::Outer(n, m) => {
             let (a, b) = last_two(stack, *n, *m)?;
-            let out: Vec<f64> = a
-                .iter()
-                .flat_map(|x| b.iter().map(move |y| x * y))
-                .collect();
+            let out: Vec<f64> = a.iter().flat_map(|x| b.iter().map(move |y| x * y)).collect();
             replace(stack, n + m, &out)?;
         }
         Op::Norm(n) => {
@@ -378,8 +346,7 @@ fn step(op: &Op, row: &[f64], stack: &mut Vec<f64>) -> Option<()> {
             let radius = stack.pop()?;
             let start = stack.len().checked_sub(*n)?;
             let x = stack.get_mut(start..)?;
-            x.iter_mut()
-                .for_each(|v| *v = project::into_range(*v, Range::ALL));
+            x.iter_mut().for_each(|v| *v = project::into_range(*v, Range::ALL));
             match kind {
                 Builtin::ProjectL1 => project::onto_l1(x, radius),
                 Builtin::ProjectL2 => project::onto_l2(x, radius),

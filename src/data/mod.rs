@@ -29,23 +29,11 @@ pub enum DataError {
     /// The first line is absent.
     NoHeader { table: String },
     /// The header has no such column, or has it twice.
-    Column {
-        table: String,
-        header: String,
-        twice: bool,
-    },
+    Column { table: String, header: String, twice: bool },
     /// The number of rows, which is public, is not what the program says.
-    Rows {
-        table: String,
-        wanted: u64,
-        exactly: bool,
-    },
+    Rows { table: String, wanted: u64, exactly: bool },
     /// A cell of a *public* table that is not of its type.
-    Cell {
-        table: String,
-        column: String,
-        line: u64,
-    },
+    Cell { table: String, column: String, line: u64 },
 }
 
 impl fmt::Display for DataError {
@@ -56,38 +44,31 @@ impl fmt::Display for DataError {
             DataError::NoHeader { table } => {
                 write!(f, "the file for `{table}` has no header line")
             }
-            DataError::Column {
-                table,
-                header,
-                twice: false,
-            } => write!(f, "the file for `{table}` has no column `{header}`"),
+            DataError::Column { table, header, twice: false } => write!(f, "the file for `{table}` has no column `{header}`"),
             DataError::Column { table, header, .. } => {
                 write!(f, "the file for `{table}` has two columns `{header}`")
             }
-            DataError::Rows {
-                table,
-                wanted,
-                exactly: true,
-            } => write!(
-                f,
-                "the file for `{table}` does not have exactly {wanted} rows"
-            ),
+            DataError::Rows { table, wanted, exactly: true } => write!(f, "the file for `{table}` does not have exactly {wanted} rows"),
             DataError::Rows { table, wanted, .. } => {
                 write!(f, "the file for `{table}` has fewer than {wanted} rows")
             }
-            DataError::Cell {
-                table,
-                column,
-                line,
-            } => write!(
-                f,
-                "line {line} of the public file for `{table}`: the cell of `{column}` is not of its type"
-            ),
+            DataError::Cell { table, column, line } => {
+                write!(f, "line {line} of the public file for `{table}`: the cell of `{column}` is not of its type")
+            }
         }
     }
 }
 
 impl std::error::Error for DataError {}
+
+/// Why a statistic cannot be computed; known before any data is read.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum StatisticError {
+    /// An expression that has no meaning on a row.
+    Expression,
+    /// The declared range is infinite, or the sums do not fit 127 bits.
+    Range,
+}
 
 /// An open file of rows, read once from start to end.
 pub struct Source {
@@ -102,20 +83,12 @@ impl Source {
         if is_directory {
             return Err(DataError::Missing);
         }
-        let compressed = path
-            .extension()
-            .is_some_and(|e| e.eq_ignore_ascii_case("gz"));
-        Ok(if compressed {
-            Source::new(flate2::read::MultiGzDecoder::new(file))
-        } else {
-            Source::new(file)
-        })
+        let compressed = path.extension().is_some_and(|e| e.eq_ignore_ascii_case("gz"));
+        Ok(if compressed { Source::new(flate2::read::MultiGzDecoder::new(file)) } else { Source::new(file) })
     }
 
     /// Rows from anything that can be read.
     pub fn new(input: impl Read + 'static) -> Source {
-        Source {
-            input: Box::new(BufReader::with_capacity(1 << 18, input)),
-        }
+        Source { input: Box::new(BufReader::with_capacity(1 << 18, input)) }
     }
 }

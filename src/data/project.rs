@@ -14,11 +14,7 @@ pub fn into_range(x: f64, range: Range) -> f64 {
     }
     let y = x.max(range.lo).min(range.hi);
     // Adding zero turns -0 into 0.
-    if y.is_finite() {
-        y + 0.0
-    } else {
-        nearest_zero(range)
-    }
+    if y.is_finite() { y + 0.0 } else { nearest_zero(range) }
 }
 
 fn l2(x: &[f64]) -> f64 {

@@ -39,13 +39,7 @@ impl PublicTable {
 
 /// Checks a public number of rows.
 pub(super) fn check_rows(table: &Table, rows: u64) -> Result<(), DataError> {
-    let broken = |wanted, exactly| {
-        Err(DataError::Rows {
-            table: table.name.clone(),
-            wanted,
-            exactly,
-        })
-    };
+    let broken = |wanted, exactly| Err(DataError::Rows { table: table.name.clone(), wanted, exactly });
     match table.rows.exactly {
         Some(n) if n != rows => broken(n, true),
         _ if rows < table.rows.at_least => broken(table.rows.at_least, false),
@@ -63,10 +57,7 @@ pub fn load_public(table: &Table, source: Source) -> Result<PublicTable, DataErr
         .iter()
         .map(|c| match c.ty {
             Type::Text => PublicColumn::Text(vec![]),
-            _ => PublicColumn::Numbers {
-                width: row::width(&c.ty),
-                values: vec![],
-            },
+            _ => PublicColumn::Numbers { width: row::width(&c.ty), values: vec![] },
         })
         .collect();
     let mut slots = vec![0.0; rows.slots()];
@@ -74,11 +65,7 @@ pub fn load_public(table: &Table, source: Source) -> Result<PublicTable, DataErr
     while rows.advance()? {
         rows.fill_checked(&mut slots).map_err(|column| {
             let name = table.columns.get(column).map(|c| c.name.clone());
-            DataError::Cell {
-                table: table.name.clone(),
-                column: name.unwrap_or_default(),
-                line: rows.line_number(),
-            }
+            DataError::Cell { table: table.name.clone(), column: name.unwrap_or_default(), line: rows.line_number() }
         })?;
         let mut rest = slots.as_slice();
         for (index, column) in columns.iter_mut().enumerate() {
@@ -96,8 +83,5 @@ pub fn load_public(table: &Table, source: Source) -> Result<PublicTable, DataErr
         count += 1;
     }
     check_rows(table, count as u64)?;
-    Ok(PublicTable {
-        rows: count,
-        columns,
-    })
+    Ok(PublicTable { rows: count, columns })
 }

@@ -5,7 +5,7 @@
 //! that a stray quote cannot swallow the rows after it.
 
 use std::collections::VecDeque;
-use std::io::{self, BufRead};
+use std::io::{self, BufRead, Read};
 
 /// One record: its cells, unquoted.
 #[derive(Default)]
@@ -55,16 +55,12 @@ pub struct Records {
 }
 
 const LONGEST_RECORD: usize = 1 << 16;
+/// Bytes of a line that are read, so that no line can fill the memory.
+const LONGEST_LINE: u64 = 1 << 24;
 
 impl Records {
     pub fn new(source: super::Source) -> Records {
-        Records {
-            input: source.input,
-            ahead: VecDeque::new(),
-            line: Vec::new(),
-            width: None,
-            lines: 0,
-        }
+        Records { input: source.input, ahead: VecDeque::new(), line: Vec::new(), width: None, lines: 0 }
     }
 
     /// Number of the line that the last record ended on.
@@ -99,7 +95,7 @@ impl Records {
         match self.ahead.pop_front() {
             Some(line) => self.line = line,
             None => {
-                if self.input.read_until(b'\n', &mut self.line)? == 0 {
+                if !read_line(&mut self.input, &mut self.line)? {
                     return Ok(false);
                 }
             }
@@ -115,7 +111,7 @@ impl Records {
         while whole.len() < LONGEST_RECORD {
             if used == self.ahead.len() {
                 let mut line = Vec::new();
-                if self.input.read_until(b'\n', &mut line)? == 0 {
+                if !read_line(&mut self.input, &mut line)? {
                     break;
                 }
                 self.ahead.push_back(line);
@@ -136,6 +132,23 @@ impl Records {
         }
         Ok(false)
     }
+}
+
+/// Reads one line, its end included; what is beyond the longest line is dropped. `false` at the end of the file.
+fn read_line(input: &mut dyn BufRead, line: &mut Vec<u8>) -> io::Result<bool> {
+    let read = Read::take(&mut *input, LONGEST_LINE).read_until(b'\n', line)?;
+    if read as u64 == LONGEST_LINE && !line.ends_with(b"\n") {
+        loop {
+            let more = input.fill_buf()?;
+            let end = more.iter().position(|b| *b == b'\n');
+            let (length, empty) = (more.len(), more.is_empty());
+            input.consume(end.map_or(length, |at| at + 1));
+            if end.is_some() || empty {
+                break;
+            }
+        }
+    }
+    Ok(read > 0)
 }
 
 fn without_end(line: &[u8]) -> &[u8] {

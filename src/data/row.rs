@@ -53,30 +53,16 @@ impl Rows {
     pub fn open(table: &Table, source: Source) -> Result<Rows, DataError> {
         let mut records = Records::new(source);
         let mut record = Record::default();
-        let some = records
-            .read(&mut record)
-            .map_err(|_| DataError::Unreadable)?;
+        let some = records.read(&mut record).map_err(|_| DataError::Unreadable)?;
         if !some {
-            return Err(DataError::NoHeader {
-                table: table.name.clone(),
-            });
+            return Err(DataError::NoHeader { table: table.name.clone() });
         }
-        let names: Vec<&[u8]> = (0..record.len())
-            .map(|i| record.cell(i).unwrap_or(&[]).trim_ascii())
-            .collect();
+        let names: Vec<&[u8]> = (0..record.len()).map(|i| record.cell(i).unwrap_or(&[]).trim_ascii()).collect();
         let find = |header: &String| {
-            let mut places = names
-                .iter()
-                .enumerate()
-                .filter(|(_, name)| **name == header.trim().as_bytes())
-                .map(|(i, _)| i);
+            let mut places = names.iter().enumerate().filter(|(_, name)| **name == header.trim().as_bytes()).map(|(i, _)| i);
             match (places.next(), places.next()) {
                 (Some(at), None) => Ok(at),
-                (first, _) => Err(DataError::Column {
-                    table: table.name.clone(),
-                    header: header.clone(),
-                    twice: first.is_some(),
-                }),
+                (first, _) => Err(DataError::Column { table: table.name.clone(), header: header.clone(), twice: first.is_some() }),
             }
         };
         let (starts, slots) = offsets(table);
@@ -85,19 +71,10 @@ impl Rows {
             .iter()
             .zip(starts)
             .map(|(column, slot)| {
-                Ok(Reading {
-                    cells: column.headers.iter().map(find).collect::<Result<_, _>>()?,
-                    slot,
-                    ty: column.ty.clone(),
-                })
+                Ok(Reading { cells: column.headers.iter().map(find).collect::<Result<_, _>>()?, slot, ty: column.ty.clone() })
             })
             .collect::<Result<_, DataError>>()?;
-        Ok(Rows {
-            records,
-            record,
-            columns,
-            slots,
-        })
+        Ok(Rows { records, record, columns, slots })
     }
 
     pub fn slots(&self) -> usize {
@@ -110,18 +87,12 @@ impl Rows {
 
     /// Moves to the next record; `false` at the end.
     pub fn advance(&mut self) -> Result<bool, DataError> {
-        self.records
-            .read(&mut self.record)
-            .map_err(|_| DataError::Unreadable)
+        self.records.read(&mut self.record).map_err(|_| DataError::Unreadable)
     }
 
     /// The raw bytes of a text column's cell; empty where a short row lacks it.
     pub fn bytes(&self, column: usize) -> &[u8] {
-        self.columns
-            .get(column)
-            .and_then(|c| c.cells.first())
-            .and_then(|at| self.record.cell(*at))
-            .unwrap_or(&[])
+        self.columns.get(column).and_then(|c| c.cells.first()).and_then(|at| self.record.cell(*at)).unwrap_or(&[])
     }
 
     /// Fills the row totally: whatever the record holds, every slot gets a value of its column's type.
@@ -148,10 +119,7 @@ impl Rows {
             }
             let before: Vec<f64> = out.to_vec();
             settle(out, &column.ty);
-            let moved = before
-                .iter()
-                .zip(out.iter())
-                .any(|(a, b)| (a - b).abs() > 1e-9 * a.abs());
+            let moved = before.iter().zip(out.iter()).any(|(a, b)| (a - b).abs() > 1e-9 * a.abs());
             if moved {
                 return Err(index);
             }
@@ -170,9 +138,7 @@ fn map(cell: &[u8], ty: &Type) -> f64 {
         Type::Bool => cell::boolean(cell).unwrap_or(0.0),
         Type::Int(range) => cell::int(cell, *range),
         Type::Real(range) => cell::real(cell, *range),
-        Type::Category(levels) => {
-            cell::level(cell, levels).unwrap_or_else(|| cell::last_level(levels))
-        }
+        Type::Category(levels) => cell::level(cell, levels).unwrap_or_else(|| cell::last_level(levels)),
         Type::Vector(v) => cell::real(cell, v.range),
         Type::Matrix { range, .. } => cell::real(cell, *range),
         Type::Simplex { .. } => cell::real(cell, Range::UNIT),

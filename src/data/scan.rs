@@ -2,16 +2,17 @@
 
 use std::collections::HashMap;
 
-use crate::mechanism::MechanismError;
-use crate::mechanism::plan::{Statistic, StatisticKind};
-use crate::model::{Builtin, ColumnId, Expr, ExprKind, Label, Relation, Table, TableId};
+use crate::model::{ColumnId, Expr, Relation, Table, TableId};
 use crate::private::Private;
 
 use super::eval::{Compiled, Environment, compile};
 use super::public::check_rows;
 use super::row::{Rows, is_text, offsets, width};
 use super::statistic::{Quantizer, check_sum};
-use super::{DataError, Source};
+use super::{DataError, Source, StatisticError};
+
+/// Most totals that one statistic may keep.
+const MOST_SUMS: usize = 1 << 24;
 
 /// What one release asks of the rows of one table.
 pub struct Job {
@@ -49,123 +50,77 @@ pub struct Totals {
     pub(crate) products_exponent: i32,
 }
 
+/// What row expressions may read.
+pub struct RowScope<'a> {
+    pub id: TableId,
+    pub table: &'a Table,
+    pub env: &'a dyn Environment,
+}
+
+impl RowScope<'_> {
+    fn compile(&self, e: &Expr) -> Result<Compiled, StatisticError> {
+        compile(e, self.id, self.table, self.env)
+    }
+}
+
 impl Job {
     /// Nothing but the number of rows.
-    pub fn rows(group: Option<(ColumnId, usize)>, table: &Table) -> Result<Job, MechanismError> {
+    pub fn rows(group: Option<(ColumnId, usize)>, table: &Table) -> Result<Job, StatisticError> {
         let group = match group {
             None => None,
             Some((column, level)) => {
                 let (starts, _) = offsets(table);
-                let slot = starts.get(column.0).ok_or(MechanismError::Expression)?;
+                let slot = starts.get(column.0).ok_or(StatisticError::Expression)?;
                 Some((*slot, level as f64))
             }
         };
-        Ok(Job {
-            measures: vec![],
-            group,
-        })
+        Ok(Job { measures: vec![], group })
     }
 
-    /// Adds a statistic; its totals stand in the order of the calls.
-    pub fn statistic(
-        &mut self,
-        statistic: &Statistic,
-        table: &Table,
-        env: &dyn Environment,
-    ) -> Result<(), MechanismError> {
-        let id = statistic.table;
-        let build = |e: &Expr| compile(e, id, table, env);
-        let measure = match &statistic.kind {
-            StatisticKind::Sum(value) => {
-                let quantizer = Quantizer::new(&value.ty)?;
-                check_sum(quantizer.largest().into())?;
-                Measure::Sum(build(value)?, quantizer)
-            }
-            StatisticKind::Levels { value, dim, first } => Measure::Levels {
-                value: build(value)?,
-                dim: usize::try_from(*dim).map_err(|_| MechanismError::Range)?,
-                first: *first as f64,
-            },
-            StatisticKind::Moments { x, y } => {
-                let (qx, qy) = (Quantizer::new(&x.ty)?, Quantizer::new(&y.ty)?);
-                let (a, b) = (u128::from(qx.largest()), u128::from(qy.largest()));
-                check_sum(a * b)?;
-                check_sum(a * a)?;
-                Measure::Moments(Box::new([(build(x)?, qx), (build(y)?, qy)]))
-            }
-        };
+    /// Adds the sum of a row expression; totals stand in the order of the calls.
+    pub fn sum(&mut self, value: &Expr, rows: &RowScope) -> Result<(), StatisticError> {
+        let quantizer = Quantizer::new(&value.ty)?;
+        check_sum(quantizer.largest().into())?;
+        self.add(Measure::Sum(rows.compile(value)?, quantizer), width(&value.ty))
+    }
+
+    /// Adds the number of rows at each of `dim` levels, the first of which is `first`.
+    pub fn levels(&mut self, value: &Expr, dim: u64, first: i64, rows: &RowScope) -> Result<(), StatisticError> {
+        let dim = usize::try_from(dim).map_err(|_| StatisticError::Range)?;
+        let value = rows.compile(value)?;
+        let first = first as f64;
+        self.add(Measure::Levels { value, dim, first }, dim)
+    }
+
+    /// Adds `sum x y` and `sum x x'`.
+    pub fn moments(&mut self, x: &Expr, y: &Expr, rows: &RowScope) -> Result<(), StatisticError> {
+        let (qx, qy) = (Quantizer::new(&x.ty)?, Quantizer::new(&y.ty)?);
+        let (a, b) = (u128::from(qx.largest()), u128::from(qy.largest()));
+        check_sum(a * b)?;
+        check_sum(a * a)?;
+        let totals = width(&x.ty).saturating_mul(width(&x.ty));
+        let parts = [(rows.compile(x)?, qx), (rows.compile(y)?, qy)];
+        self.add(Measure::Moments(Box::new(parts)), totals)
+    }
+
+    fn add(&mut self, measure: Measure, totals: usize) -> Result<(), StatisticError> {
+        if totals > MOST_SUMS {
+            return Err(StatisticError::Range);
+        }
         self.measures.push(measure);
         Ok(())
     }
 
     /// Adds the ranks of ascending points among the values of a row expression.
-    pub fn ranks(
-        &mut self,
-        value: &Expr,
-        points: Vec<f64>,
-        id: TableId,
-        table: &Table,
-        env: &dyn Environment,
-    ) -> Result<(), MechanismError> {
-        let value = compile(value, id, table, env)?;
-        self.measures.push(Measure::Ranks(value, points));
-        Ok(())
-    }
-
-    /// Adds every row aggregate inside an aggregate expression, in the order of a walk.
-    pub fn aggregates(
-        &mut self,
-        value: &Expr,
-        id: TableId,
-        table: &Table,
-        env: &dyn Environment,
-    ) -> Result<(), MechanismError> {
-        let mut found = Ok(());
-        value.walk(&mut |e| {
-            if let (Ok(()), Some(statistic)) = (&found, aggregate(e, id)) {
-                found = statistic.and_then(|s| self.statistic(&s, table, env));
-            }
-        });
-        found
+    pub fn ranks(&mut self, value: &Expr, points: Vec<f64>, rows: &RowScope) -> Result<(), StatisticError> {
+        let value = rows.compile(value)?;
+        let totals = points.len();
+        self.add(Measure::Ranks(value, points), totals)
     }
 
     fn empty(&self) -> Measured {
-        Measured {
-            rows: 0,
-            totals: self.measures.iter().map(Measure::zero).collect(),
-        }
+        Measured { rows: 0, totals: self.measures.iter().map(Measure::zero).collect() }
     }
-}
-
-/// The statistic of a row aggregate; `None` if the node is none (a row count needs no statistic of its own).
-pub(crate) fn aggregate(e: &Expr, id: TableId) -> Option<Result<Statistic, MechanismError>> {
-    if !matches!(e.label, Label::Aggregate(t) if t == id) {
-        return None;
-    }
-    let ExprKind::Call(builtin, args) = &e.kind else {
-        return None;
-    };
-    let kind = match (builtin, args.as_slice()) {
-        (Builtin::RowSum | Builtin::RowMean, [x]) => StatisticKind::Sum(x.clone()),
-        // `count(e)` is the number of rows where e holds.
-        (Builtin::RowCountAgg, [x]) => StatisticKind::Sum(x.clone()),
-        (Builtin::RowHistogram, [x]) => {
-            let first = match &x.ty {
-                crate::model::Type::Int(range) => range.lo as i64,
-                _ => 0,
-            };
-            StatisticKind::Levels {
-                value: x.clone(),
-                dim: width(&e.ty) as u64,
-                first,
-            }
-        }
-        (Builtin::RowQuantile | Builtin::RowMin | Builtin::RowMax, _) => {
-            return Some(Err(MechanismError::Expression));
-        }
-        _ => return None,
-    };
-    Some(Ok(Statistic { table: id, kind }))
 }
 
 /// Scratch space of one pass.
@@ -178,12 +133,7 @@ struct Scratch {
 
 impl Measure {
     fn zero(&self) -> Totals {
-        let of = |n: usize, exponent| Totals {
-            sums: vec![0; n],
-            exponent,
-            products: vec![],
-            products_exponent: 0,
-        };
+        let of = |n: usize, exponent| Totals { sums: vec![0; n], exponent, products: vec![], products_exponent: 0 };
         match self {
             Measure::Sum(value, q) => of(value.width(), q.exponent()),
             Measure::Levels { dim, .. } => of(*dim, 0),
@@ -202,7 +152,7 @@ impl Measure {
     }
 
     /// Adds one row. Sums saturate; their bound was checked before the data was opened.
-    fn add(&self, row: &[f64], totals: &mut Totals, scratch: &mut Scratch) {
+    fn see(&self, row: &[f64], totals: &mut Totals, scratch: &mut Scratch) {
         let count = |sums: &mut [i128], bin: usize| {
             if let Some(sum) = sums.get_mut(bin) {
                 *sum = sum.saturating_add(1);
@@ -267,13 +217,7 @@ impl Units {
         let (column, most) = table.unit?;
         let declared = table.columns.get(column.0)?;
         let start = *offsets(table).0.get(column.0)?;
-        Some(Units {
-            column: column.0,
-            text: is_text(declared),
-            slots: start..start + width(&declared.ty),
-            most,
-            seen: HashMap::new(),
-        })
+        Some(Units { column: column.0, text: is_text(declared), slots: start..start + width(&declared.ty), most, seen: HashMap::new() })
     }
 
     fn keeps(&mut self, rows: &Rows, row: &[f64]) -> bool {
@@ -323,11 +267,7 @@ pub fn count_rows(table: &Table, source: Source) -> Result<Option<u64>, DataErro
 /// Runs every job in one pass; the answers stand in the order of the jobs.
 ///
 /// Fails only on public facts: the header, the file itself, a public number of rows.
-pub fn scan(
-    table: &Table,
-    source: Source,
-    jobs: &[Job],
-) -> Result<Vec<Private<Measured>>, DataError> {
+pub fn scan(table: &Table, source: Source, jobs: &[Job]) -> Result<Vec<Private<Measured>>, DataError> {
     let mut all: Vec<Measured> = jobs.iter().map(Job::empty).collect();
     let mut scratch = Scratch::default();
     let mut kept = 0u64;
@@ -340,7 +280,7 @@ pub fn scan(
             }
             measured.rows += 1;
             for (measure, totals) in job.measures.iter().zip(&mut measured.totals) {
-                measure.add(row, totals, &mut scratch);
+                measure.see(row, totals, &mut scratch);
             }
         }
     })?;

@@ -6,22 +6,17 @@
 //! takes every component toward 0: magnitudes do not grow, so the rounded vector has no larger norm, stays in the ball,
 //! and two of them differ by at most the ball's diameter. The norm is then checked on the integers, exactly, because
 //! the projection before it ran in doubles. For other sets (say `[1, x]` with x in a ball) the difference of two values
-//! may grow by less than two steps in a component: `slack` says so.
+//! may grow by less than two steps in a component: `model::grid::slack` says so, and sensitivities add it.
 
 use dashu::base::UnsignedAbs;
 use dashu::integer::UBig;
 use dashu::rational::RBig;
 
-use crate::mechanism::MechanismError;
-use crate::mechanism::real::rational;
-use crate::model::{Norms, Range, Type, VectorType};
+use crate::model::{Type, grid};
 
+use super::StatisticError;
 use super::row::width;
 
-/// Binary places below the width of a range.
-const PLACES: i32 = 40;
-/// Most binary digits of an index.
-const DIGITS: i32 = 60;
 /// More rows than any file: bounds sums before data is read.
 const ROWS: u32 = 34;
 
@@ -37,27 +32,28 @@ pub struct Quantizer {
 
 impl Quantizer {
     /// Refuses infinite ranges and types that are no numbers.
-    pub fn new(ty: &Type) -> Result<Quantizer, MechanismError> {
-        let range = ty.range().ok_or(MechanismError::Range)?;
+    pub fn new(ty: &Type) -> Result<Quantizer, StatisticError> {
+        let range = ty.range().ok_or(StatisticError::Range)?;
         if !range.is_finite() {
-            return Err(MechanismError::Range);
+            return Err(StatisticError::Range);
         }
         let exponent = exponent(ty)?;
         let step = |x: f64| libm::ldexp(x, -exponent);
         let (lo, hi) = (libm::ceil(step(range.lo)), libm::floor(step(range.hi)));
-        let limit = libm::ldexp(1.0, DIGITS + 2);
+        let limit = libm::ldexp(1.0, grid::DIGITS + 2);
         if lo > hi || lo.abs() > limit || hi.abs() > limit {
-            return Err(MechanismError::Range);
+            return Err(StatisticError::Range);
         }
         let ball = match ty {
-            Type::Vector(v) if !is_box(v) => Some(v.sup),
+            Type::Vector(v) if !grid::is_box(v) => Some(v.sup),
             _ => None,
         };
-        let radius = |c: f64| -> Result<Option<RBig>, MechanismError> {
+        let radius = |c: f64| -> Result<Option<RBig>, StatisticError> {
             if !c.is_finite() {
                 return Ok(None);
             }
-            Ok(Some(rational(c)? / power(exponent)))
+            let exact = RBig::try_from(c).map_err(|_| StatisticError::Range)?;
+            Ok(Some(exact / power(exponent)))
         };
         let (l1, l2) = match ball {
             Some(sup) => (radius(sup.l1)?, radius(sup.l2)?),
@@ -87,11 +83,7 @@ impl Quantizer {
     /// One component; the value is in the type's range already.
     pub fn scalar(&self, x: f64) -> i64 {
         let y = libm::ldexp(x, -self.exponent);
-        let y = if self.toward_zero {
-            libm::trunc(y)
-        } else {
-            libm::rint(y)
-        };
+        let y = if self.toward_zero { libm::trunc(y) } else { libm::rint(y) };
         (y as i64).clamp(self.lo, self.hi)
     }
 
@@ -109,15 +101,8 @@ impl Quantizer {
 
     fn fits(&self, x: &[i64]) -> bool {
         let size = |v: &i64| u128::from(v.unsigned_abs());
-        let sum = |f: &dyn Fn(&i64) -> u128| {
-            x.iter()
-                .try_fold(0u128, |s, v| s.checked_add(f(v)))
-                .unwrap_or(u128::MAX)
-        };
-        self.l1.is_none_or(|c| sum(&size) <= c)
-            && self
-                .l2_squared
-                .is_none_or(|c| sum(&|v| size(v).saturating_mul(size(v))) <= c)
+        let sum = |f: &dyn Fn(&i64) -> u128| x.iter().try_fold(0u128, |s, v| s.checked_add(f(v))).unwrap_or(u128::MAX);
+        self.l1.is_none_or(|c| sum(&size) <= c) && self.l2_squared.is_none_or(|c| sum(&|v| size(v).saturating_mul(size(v))) <= c)
     }
 }
 
@@ -127,66 +112,14 @@ pub fn power(e: i32) -> RBig {
     if e >= 0 { p } else { RBig::ONE / p }
 }
 
-fn is_whole(ty: &Type) -> bool {
-    matches!(ty, Type::Bool | Type::Int(_) | Type::Counts { .. })
-}
-
 /// Exponent of the public grid on which values of a type are summed.
-pub fn exponent(ty: &Type) -> Result<i32, MechanismError> {
-    let range = ty.range().ok_or(MechanismError::Range)?;
-    if !range.is_finite() {
-        return Err(MechanismError::Range);
-    }
-    if is_whole(ty) || range.magnitude() == 0.0 {
-        return Ok(0);
-    }
-    // 2^-60 of the magnitude is finer than doubles, so even a single point is on its grid.
-    let finest = libm::ilogb(range.magnitude()) - DIGITS;
-    Ok(if range.is_point() {
-        finest
-    } else {
-        finest.max(libm::ilogb(range.hi - range.lo) - PLACES)
-    })
-}
-
-/// Do the facts of a vector say no more than its box?
-fn is_box(v: &VectorType) -> bool {
-    let Range { lo, hi } = v.range;
-    let (d, m, w) = (v.dim as f64, lo.abs().max(hi.abs()), hi - lo);
-    let near = 1.0 - 1e-12;
-    v.sup.l1 >= d * m * near
-        && v.sup.l2 >= libm::sqrt(d) * m * near
-        && v.diam.l1 >= d * w * near
-        && v.diam.l2 >= libm::sqrt(d) * w * near
-}
-
-/// How much more than its declared diameter the difference of two rounded rows may be, per row; zero for scalars, boxes
-/// and balls. For certificates of vector sums.
-pub fn slack(ty: &Type) -> Result<Norms, MechanismError> {
-    let Type::Vector(v) = ty else {
-        return Ok(Norms::ZERO);
-    };
-    let near = 1.0 - 1e-12;
-    let ball = v.diam.l1 >= 2.0 * v.sup.l1 * near && v.diam.l2 >= 2.0 * v.sup.l2 * near;
-    if is_box(v) || ball {
-        return Ok(Norms::ZERO);
-    }
-    let step = 2.0 * libm::ldexp(1.0, exponent(ty)?);
-    let d = v.dim as f64;
-    Ok(Norms {
-        l1: (step * d).next_up(),
-        l2: (step * libm::sqrt(d)).next_up().next_up(),
-        linf: step,
-    })
+pub fn exponent(ty: &Type) -> Result<i32, StatisticError> {
+    grid::exponent(ty).ok_or(StatisticError::Range)
 }
 
 /// Do sums of indices up to `largest` over any file fit 127 bits with room to spare?
-pub fn check_sum(largest: u128) -> Result<(), MechanismError> {
-    if largest < 1 << (126 - ROWS) {
-        Ok(())
-    } else {
-        Err(MechanismError::Range)
-    }
+pub fn check_sum(largest: u128) -> Result<(), StatisticError> {
+    if largest < 1 << (126 - ROWS) { Ok(()) } else { Err(StatisticError::Range) }
 }
 
 /// Number of components summed for a value of this type.

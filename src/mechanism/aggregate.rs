@@ -4,13 +4,14 @@ use dashu::integer::IBig;
 use dashu::rational::RBig;
 
 use super::grid::Number;
+use super::prepare::aggregate;
 use super::real::rational;
 use super::{MechanismError, Scope};
 use crate::data::eval::{Environment, compile};
 use crate::data::function::{binary, unary};
 use crate::data::project::into_range;
 use crate::data::row::width;
-use crate::data::scan::{Measured, Totals, aggregate};
+use crate::data::scan::{Measured, Totals};
 use crate::data::statistic;
 use crate::model::{Builtin, Expr, ExprKind, Label, Range, TableId, Type};
 
@@ -43,9 +44,8 @@ impl Evaluator<'_> {
             };
         }
         match &e.kind {
-            ExprKind::Call(Builtin::RowCountAgg, args) if args.is_empty() => {
-                Ok(vec![RBig::from(self.measured.rows)])
-            }
+            ExprKind::Call(Builtin::RowCountAgg, args) if args.is_empty() => Ok(vec![RBig::from(self.measured.rows)]),
+            ExprKind::RowCount(_) => Ok(vec![RBig::from(self.measured.rows)]),
             ExprKind::List(items) => {
                 let mut out = vec![];
                 for item in items {
@@ -101,21 +101,13 @@ impl Environment for WithRows<'_> {
 
 /// A public expression as exact numbers.
 pub(crate) fn public(e: &Expr, scope: &Scope, rows: u64) -> Result<Vec<RBig>, MechanismError> {
-    let env = WithRows {
-        env: scope.env,
-        rows,
-    };
+    let env = WithRows { env: scope.env, rows };
     let mut values = vec![];
     compile(e, TableId(usize::MAX), scope.table, &env)?.run(&[], &mut values);
     values.into_iter().map(rational).collect()
 }
 
-fn apply(
-    f: Builtin,
-    mut args: Vec<Vec<RBig>>,
-    n: usize,
-    range: Option<Range>,
-) -> Result<Vec<RBig>, MechanismError> {
+fn apply(f: Builtin, mut args: Vec<Vec<RBig>>, n: usize, range: Option<Range>) -> Result<Vec<RBig>, MechanismError> {
     if f == Builtin::Append {
         return Ok(args.concat());
     }
@@ -166,9 +158,7 @@ pub(crate) fn grid_of(e: &Expr, table: TableId) -> Option<i32> {
     if let Some(statistic) = aggregate(e, table) {
         statistic.ok()?;
         return match &e.kind {
-            ExprKind::Call(Builtin::RowSum | Builtin::RowCountAgg, args) => {
-                statistic::exponent(&args.first()?.ty).ok()
-            }
+            ExprKind::Call(Builtin::RowSum | Builtin::RowCountAgg, args) => statistic::exponent(&args.first()?.ty).ok(),
             ExprKind::Call(Builtin::RowHistogram, _) => Some(0),
             _ => None,
         };
@@ -179,18 +169,9 @@ pub(crate) fn grid_of(e: &Expr, table: TableId) -> Option<i32> {
         ExprKind::Call(Builtin::RowCountAgg, args) if args.is_empty() => Some(0),
         ExprKind::List(items) => smallest(items, table),
         ExprKind::Index(vector, _) => grid_of(vector, table),
-        ExprKind::Call(Builtin::Mul, args) => args
-            .iter()
-            .try_fold(0i32, |s, a| s.checked_add(grid_of(a, table)?)),
+        ExprKind::Call(Builtin::Mul, args) => args.iter().try_fold(0i32, |s, a| s.checked_add(grid_of(a, table)?)),
         ExprKind::Call(
-            Builtin::Neg
-            | Builtin::Abs
-            | Builtin::Add
-            | Builtin::Sub
-            | Builtin::Min
-            | Builtin::Max
-            | Builtin::Clip
-            | Builtin::Append,
+            Builtin::Neg | Builtin::Abs | Builtin::Add | Builtin::Sub | Builtin::Min | Builtin::Max | Builtin::Clip | Builtin::Append,
             args,
         ) => smallest(args, table),
         _ => None,
@@ -198,9 +179,7 @@ pub(crate) fn grid_of(e: &Expr, table: TableId) -> Option<i32> {
 }
 
 fn smallest(items: &[Expr], table: TableId) -> Option<i32> {
-    items
-        .iter()
-        .try_fold(0i32, |m, e| Some(m.min(grid_of(e, table)?)))
+    items.iter().try_fold(0i32, |m, e| Some(m.min(grid_of(e, table)?)))
 }
 
 /// Exponent of the last binary digit of a double, at most 0.

@@ -27,21 +27,13 @@ impl OsBits {
         getrandom::fill(&mut seed).map_err(|_| MechanismError::NoRandomness)?;
         let rng = ChaCha20Rng::from_seed(seed);
         seed.zeroize();
-        Ok(OsBits {
-            rng,
-            spare: 0,
-            left: 0,
-        })
+        Ok(OsBits { rng, spare: 0, left: 0 })
     }
 
     /// A stream that a number repeats: its releases are not private.
     #[cfg(feature = "tape")]
     pub fn seeded(seed: u64) -> OsBits {
-        OsBits {
-            rng: ChaCha20Rng::seed_from_u64(seed),
-            spare: 0,
-            left: 0,
-        }
+        OsBits { rng: ChaCha20Rng::seed_from_u64(seed), spare: 0, left: 0 }
     }
 }
 
@@ -79,9 +71,7 @@ pub struct Tape {
 #[cfg(feature = "tape")]
 impl Tape {
     pub fn new(bits: Vec<bool>) -> Tape {
-        Tape {
-            bits: bits.into_iter(),
-        }
+        Tape { bits: bits.into_iter() }
     }
 }
 

@@ -45,21 +45,13 @@ impl Number {
         let text = format!("{scaled:0>width$}", width = digits + 1);
         let (whole, part) = text.split_at(text.len() - digits);
         let sign = if self.index < 0 { "-" } else { "" };
-        if digits == 0 {
-            format!("{sign}{whole}")
-        } else {
-            format!("{sign}{whole}.{part}")
-        }
+        if digits == 0 { format!("{sign}{whole}") } else { format!("{sign}{whole}.{part}") }
     }
 
     pub fn exact(self) -> RBig {
         let m = IBig::from(self.index);
         let power = UBig::ONE << self.exponent.unsigned_abs() as usize;
-        if self.exponent >= 0 {
-            RBig::from(m * IBig::from(power))
-        } else {
-            RBig::from_parts(m, power)
-        }
+        if self.exponent >= 0 { RBig::from(m * IBig::from(power)) } else { RBig::from_parts(m, power) }
     }
 }
 
@@ -70,11 +62,7 @@ pub fn round(x: &RBig, exponent: i32) -> Number {
     let index = (scaled + RBig::from_parts(IBig::ONE, UBig::from(2u8))).floor();
     let limit = UBig::from(LARGEST_INDEX.unsigned_abs());
     let index = if index.clone().unsigned_abs() > limit {
-        if index.is_negative() {
-            -LARGEST_INDEX
-        } else {
-            LARGEST_INDEX
-        }
+        if index.is_negative() { -LARGEST_INDEX } else { LARGEST_INDEX }
     } else {
         i128::try_from(&index).unwrap_or(0)
     };
@@ -83,10 +71,6 @@ pub fn round(x: &RBig, exponent: i32) -> Number {
 
 /// The exponent of a grid `bits` binary places below a public scale; scales out of range are clamped.
 pub fn below(scale: f64, bits: i32) -> i32 {
-    let exponent = if scale.is_finite() && scale > 0.0 {
-        libm::ilogb(scale)
-    } else {
-        0
-    };
+    let exponent = if scale.is_finite() && scale > 0.0 { libm::ilogb(scale) } else { 0 };
     (exponent - bits).clamp(-900, 900)
 }

@@ -7,6 +7,7 @@ pub mod grid;
 pub mod noise;
 pub mod plan;
 mod posterior;
+mod prepare;
 pub mod quantile;
 pub mod real;
 
@@ -14,9 +15,10 @@ use std::fmt;
 
 pub use bits::{BitSource, OsBits};
 pub use grid::Number;
+pub use prepare::prepare;
 
-use crate::data::Environment;
-use crate::data::scan::{Job, Measured, rows_are_public};
+use crate::data::scan::{Measured, rows_are_public};
+use crate::data::{Environment, StatisticError};
 use crate::model::{ColumnId, Table, TableId};
 use crate::private::Private;
 use plan::MechanismPlan;
@@ -49,6 +51,15 @@ impl fmt::Display for MechanismError {
 }
 
 impl std::error::Error for MechanismError {}
+
+impl From<StatisticError> for MechanismError {
+    fn from(e: StatisticError) -> MechanismError {
+        match e {
+            StatisticError::Expression => MechanismError::Expression,
+            StatisticError::Range => MechanismError::Range,
+        }
+    }
+}
 
 /// The public surroundings of one release.
 pub struct Scope<'a> {
@@ -94,24 +105,6 @@ impl MechanismPlan {
     }
 }
 
-/// What a plan asks of the rows; fails before any data is read.
-pub fn prepare(plan: &MechanismPlan, scope: &Scope) -> Result<Job, MechanismError> {
-    let (id, table, env) = (plan.table(), scope.table, scope.env);
-    let mut job = Job::rows(scope.group, table)?;
-    match plan {
-        MechanismPlan::Posterior { statistic, .. } => job.statistic(statistic, table, env)?,
-        MechanismPlan::Noise { value, .. } => job.aggregates(value, id, table, env)?,
-        MechanismPlan::Quantile {
-            value,
-            lo,
-            hi,
-            points,
-            ..
-        } => job.ranks(value, quantile::points(*lo, *hi, *points)?, id, table, env)?,
-    }
-    Ok(job)
-}
-
 /// Draws a release from the totals of its job: several values only for `times` above 1.
 pub fn execute<B: BitSource>(
     plan: &MechanismPlan,
@@ -121,56 +114,21 @@ pub fn execute<B: BitSource>(
 ) -> Result<Vec<Released>, MechanismError> {
     let measured = measured.read();
     match plan {
-        MechanismPlan::Posterior {
-            law,
-            weight,
-            statistic,
-            times,
-        } => {
+        MechanismPlan::Posterior { law, weight, statistic, times } => {
             let public_rows = scope.rows_are_public().then_some(measured.rows);
-            posterior::draw(
-                (law, *weight, statistic),
-                measured,
-                public_rows,
-                *times,
-                bits,
-            )
+            posterior::draw((law, *weight, statistic), measured, public_rows, *times, bits)
         }
-        MechanismPlan::Noise {
-            table,
-            value,
-            noise,
-        } => Ok(vec![noise::release(
-            (value, *table, *noise),
-            measured,
-            scope,
-            bits,
-        )?]),
-        MechanismPlan::Quantile {
-            q,
-            lo,
-            hi,
-            points,
-            epsilon,
-            score_sensitivity,
-            ..
-        } => Ok(vec![quantile::release(
-            (*q, *lo, *hi, *points),
-            (*epsilon, *score_sensitivity),
-            measured,
-            bits,
-        )?]),
+        MechanismPlan::Noise { table, value, noise } => Ok(vec![noise::release((value, *table, *noise), measured, scope, bits)?]),
+        MechanismPlan::Quantile { q, lo, hi, points, epsilon, score_sensitivity, .. } => {
+            Ok(vec![quantile::release((*q, *lo, *hi, *points), (*epsilon, *score_sensitivity), measured, bits)?])
+        }
     }
 }
 
 /// How much the rounding of one component may add to the sensitivity of a noise plan; 0 for other plans.
 pub fn grid_slack(plan: &MechanismPlan) -> f64 {
     match plan {
-        MechanismPlan::Noise {
-            table,
-            value,
-            noise,
-        } => noise::slack(value, *table, *noise),
+        MechanismPlan::Noise { table, value, noise } => noise::slack(value, *table, *noise),
         _ => 0.0,
     }
 }

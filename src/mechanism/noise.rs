@@ -34,7 +34,7 @@ fn scale(noise: Noise) -> f64 {
 
 /// How far rounding may move the difference of two values of one component: to be added to the sensitivity.
 ///
-/// 0 where the value is on a known grid. Row-by-row rounding is separate: see `data::statistic::slack`.
+/// 0 where the value is on a known grid. Row-by-row rounding is separate: see `model::grid::slack`.
 pub fn slack(value: &Expr, table: TableId, noise: Noise) -> f64 {
     let known = match split(value) {
         Some((numerator, _)) => numerator_grid(numerator, value, table),
@@ -65,11 +65,7 @@ fn is_mean(value: &Expr) -> bool {
 }
 
 fn numerator_grid(numerator: &Expr, value: &Expr, table: TableId) -> Option<i32> {
-    if is_mean(value) {
-        crate::data::statistic::exponent(&numerator.ty).ok()
-    } else {
-        grid_of(numerator, table)
-    }
+    if is_mean(value) { crate::data::statistic::exponent(&numerator.ty).ok() } else { grid_of(numerator, table) }
 }
 
 /// Adds noise to every component of an aggregate.
@@ -82,6 +78,12 @@ pub(crate) fn release<B: BitSource>(
     let width = scale(noise);
     if !(width.is_finite() && width > 0.0) {
         return Err(MechanismError::Parameter);
+    }
+    // A mean divides by the number of rows, so that must be public.
+    let mut means = false;
+    value.walk(&mut |e| means |= is_mean(e));
+    if means && !scope.rows_are_public() {
+        return Err(MechanismError::Expression);
     }
     let (values, divisor, known) = numerator(value, table, measured, scope)?;
     let size = divisor.clone().max(-&divisor);
@@ -97,32 +99,16 @@ pub(crate) fn release<B: BitSource>(
         let v = round(v, exponent);
         let index = v.index.saturating_add(tossed.draw(bits)?);
         let noisy = Number::new(index.clamp(-LARGEST_INDEX, LARGEST_INDEX), exponent);
-        Ok(if divisor == RBig::ONE {
-            noisy
-        } else {
-            round(&(noisy.exact() / &divisor), below(width, PLACES))
-        })
+        Ok(if divisor == RBig::ONE { noisy } else { round(&(noisy.exact() / &divisor), below(width, PLACES)) })
     });
-    Ok(Released {
-        components: components.collect::<Result<_, MechanismError>>()?,
-    })
+    Ok(Released { components: components.collect::<Result<_, MechanismError>>()? })
 }
 
 type Parts = (Vec<RBig>, RBig, Option<i32>);
 
 /// The exact numerator, its divisor, and the grid that the numerator is on.
-fn numerator(
-    value: &Expr,
-    table: TableId,
-    measured: &Measured,
-    scope: &Scope,
-) -> Result<Parts, MechanismError> {
-    let mut evaluator = Evaluator {
-        table,
-        measured,
-        scope,
-        next: measured.totals.iter(),
-    };
+fn numerator(value: &Expr, table: TableId, measured: &Measured, scope: &Scope) -> Result<Parts, MechanismError> {
+    let mut evaluator = Evaluator { table, measured, scope, next: measured.totals.iter() };
     let whole = RBig::ONE;
     match split(value) {
         Some((numerator, None)) => {

@@ -35,62 +35,25 @@ pub enum PosteriorLaw {
     GammaShape { shape: f64, rate: f64 },
     /// Gamma(shape + r n per_row, rate + r S scale): exponential rows (per_row 1, scale 1), normal precision with known
     /// mean (per_row 1/2, scale 1/2, the statistic is the sum of squared deviations).
-    GammaRate {
-        shape: f64,
-        rate: f64,
-        per_row: f64,
-        scale: f64,
-    },
+    GammaRate { shape: f64, rate: f64, per_row: f64, scale: f64 },
     /// Normal with precision `precision + r n / variance` and mean `(precision_mean + r S / variance) / precision`.
-    Normal {
-        precision: f64,
-        precision_mean: f64,
-        variance: f64,
-    },
+    Normal { precision: f64, precision_mean: f64, variance: f64 },
     /// The same for vectors: prior precision matrix (row-major), precision times mean, noise covariance (row-major).
-    MvNormal {
-        dim: usize,
-        precision: Vec<f64>,
-        precision_mean: Vec<f64>,
-        covariance: Vec<f64>,
-    },
+    MvNormal { dim: usize, precision: Vec<f64>, precision_mean: Vec<f64>, covariance: Vec<f64> },
     /// Bayesian linear regression with public design: `L = precision + r X'X / variance`, mean `L^-1 (pm + r X'y / variance)`;
     /// the statistic is `Moments`; X'X is public and summed at run time.
-    Linear {
-        dim: usize,
-        precision: Vec<f64>,
-        precision_mean: Vec<f64>,
-        variance: f64,
-    },
+    Linear { dim: usize, precision: Vec<f64>, precision_mean: Vec<f64>, variance: f64 },
 }
 
 /// What runs for one release.
 #[derive(Clone, PartialEq, Debug)]
 pub enum MechanismPlan {
     /// `times` independent draws of the posterior (a Beta statistical query is one too).
-    Posterior {
-        law: PosteriorLaw,
-        weight: f64,
-        statistic: Statistic,
-        times: u64,
-    },
+    Posterior { law: PosteriorLaw, weight: f64, statistic: Statistic, times: u64 },
     /// `value` is an aggregate expression; noise is added to its exact value on a public grid.
-    Noise {
-        table: TableId,
-        value: Expr,
-        noise: Noise,
-    },
+    Noise { table: TableId, value: Expr, noise: Noise },
     /// Quantile `q` of a row expression over a public grid, by the exponential mechanism.
-    Quantile {
-        table: TableId,
-        value: Expr,
-        q: f64,
-        lo: f64,
-        hi: f64,
-        points: u32,
-        epsilon: f64,
-        score_sensitivity: f64,
-    },
+    Quantile { table: TableId, value: Expr, q: f64, lo: f64, hi: f64, points: u32, epsilon: f64, score_sensitivity: f64 },
 }
 
 #[derive(Clone, Copy, PartialEq, Debug)]

@@ -39,15 +39,7 @@ pub(crate) fn draw<B: BitSource>(
     times: u64,
     bits: &mut B,
 ) -> Result<Vec<Released>, MechanismError> {
-    let law = Setting {
-        r: rational(weight)?,
-        n: RBig::from(measured.rows),
-        measured,
-        public_rows,
-        weight,
-        statistic,
-    }
-    .law(law)?;
+    let law = Setting { r: rational(weight)?, n: RBig::from(measured.rows), measured, public_rows, weight, statistic }.law(law)?;
     (0..times).map(|_| law.draw(bits)).collect()
 }
 
@@ -56,16 +48,10 @@ impl Law {
         let on = |exponent: i32| move |index: i128| Number::new(index, exponent);
         let components = match self {
             Law::Beta(laws) => vec![on(SHARE_EXPONENT)(beta(laws, SHARE_EXPONENT, bits)?)],
-            Law::Dirichlet(laws) => dirichlet(laws, laws.len(), SHARE_EXPONENT, bits)?
-                .into_iter()
-                .map(on(SHARE_EXPONENT))
-                .collect(),
+            Law::Dirichlet(laws) => dirichlet(laws, laws.len(), SHARE_EXPONENT, bits)?.into_iter().map(on(SHARE_EXPONENT)).collect(),
             Law::Gamma(law, rate, e) => vec![on(*e)(gamma(law, rate, *e, bits)?)],
             Law::Normal(mean, variance, e) => vec![on(*e)(normal(mean, variance, *e, bits)?)],
-            Law::Multivariate(law) => multivariate(law, bits)?
-                .into_iter()
-                .map(on(law.exponent))
-                .collect(),
+            Law::Multivariate(law) => multivariate(law, bits)?.into_iter().map(on(law.exponent)).collect(),
         };
         Ok(Released { components })
     }
@@ -110,11 +96,7 @@ impl Setting<'_> {
     }
 
     fn places(&self) -> i32 {
-        if self.public_rows.is_some() {
-            PLACES
-        } else {
-            SECRET_PLACES
-        }
+        if self.public_rows.is_some() { PLACES } else { SECRET_PLACES }
     }
 
     fn law(&self, law: &PosteriorLaw) -> Result<Law, MechanismError> {
@@ -135,43 +117,25 @@ impl Setting<'_> {
                     return Err(BAD);
                 }
                 let shapes = alpha.iter().zip(sums);
-                let laws =
-                    shapes.map(|(a, s)| GammaLaw::new(self.shifted(*a, &s.max(RBig::ZERO))?));
+                let laws = shapes.map(|(a, s)| GammaLaw::new(self.shifted(*a, &s.max(RBig::ZERO))?));
                 Ok(Law::Dirichlet(laws.collect::<Result<_, _>>()?))
             }
             PosteriorLaw::GammaShape { shape, rate } => {
                 let law = GammaLaw::new(self.shifted(*shape, &self.sum()?)?)?;
                 let total = positive(self.shifted(*rate, &self.n)?)?;
                 let scale = libm::sqrt(shape.min(1.0)) / (rate + self.public_weight());
-                Ok(Law::Gamma(
-                    law,
-                    Param::new(total),
-                    below(scale, self.places()),
-                ))
+                Ok(Law::Gamma(law, Param::new(total), below(scale, self.places())))
             }
-            PosteriorLaw::GammaRate {
-                shape,
-                rate,
-                per_row,
-                scale,
-            } => {
+            PosteriorLaw::GammaRate { shape, rate, per_row, scale } => {
                 let events = &self.n * rational(*per_row)?;
                 let law = GammaLaw::new(self.shifted(*shape, &events)?)?;
                 let exposure = self.sum()? * rational(*scale)?;
                 let total = positive(self.shifted(*rate, &exposure)?)?;
                 let largest = rate + self.public_weight() * scale * self.largest_row();
                 let public = libm::sqrt(shape + self.public_weight() * per_row) / largest;
-                Ok(Law::Gamma(
-                    law,
-                    Param::new(total),
-                    below(public, self.places()),
-                ))
+                Ok(Law::Gamma(law, Param::new(total), below(public, self.places())))
             }
-            PosteriorLaw::Normal {
-                precision,
-                precision_mean,
-                variance,
-            } => {
+            PosteriorLaw::Normal { precision, precision_mean, variance } => {
                 let per_row = &self.r / positive(rational(*variance)?)?;
                 let total = positive(rational(*precision)? + &per_row * &self.n)?;
                 let sum = self.sums()?.into_iter().next().ok_or(BAD)?;
@@ -181,24 +145,14 @@ impl Setting<'_> {
                 let variance = Param::new(RBig::ONE / total);
                 Ok(Law::Normal(Param::new(mean), variance, exponent))
             }
-            PosteriorLaw::MvNormal {
-                dim,
-                precision,
-                precision_mean,
-                covariance,
-            } => {
+            PosteriorLaw::MvNormal { dim, precision, precision_mean, covariance } => {
                 let weighted = |s: RBig| Param::new(s * &self.r);
                 let rows = Param::new(&self.r * &self.n);
                 let sums = self.sums()?.into_iter().map(weighted).collect();
                 let noise = Some((params(covariance)?, rows, sums));
                 self.multivariate((*dim, precision, precision_mean), noise, None)
             }
-            PosteriorLaw::Linear {
-                dim,
-                precision,
-                precision_mean,
-                variance,
-            } => {
+            PosteriorLaw::Linear { dim, precision, precision_mean, variance } => {
                 let per_row = &self.r / positive(rational(*variance)?)?;
                 let totals = self.measured.totals.first().ok_or(BAD)?;
                 let products = totals.products.iter().map(|i| {
@@ -213,10 +167,7 @@ impl Setting<'_> {
     }
 
     fn beta(&self, a: f64, wins: &RBig, b: f64, losses: &RBig) -> Result<Law, MechanismError> {
-        Ok(Law::Beta([
-            GammaLaw::new(self.shifted(a, wins)?)?,
-            GammaLaw::new(self.shifted(b, losses)?)?,
-        ]))
+        Ok(Law::Beta([GammaLaw::new(self.shifted(a, wins)?)?, GammaLaw::new(self.shifted(b, losses)?)?]))
     }
 
     /// Largest declared value of the statistic of one row.
@@ -236,23 +187,13 @@ impl Setting<'_> {
         if precision.len() != dim.saturating_mul(dim) || precision_mean.len() != dim {
             return Err(BAD);
         }
-        let mut law = Multivariate {
-            dim,
-            prior: params(precision)?,
-            prior_b: params(precision_mean)?,
-            noise,
-            information,
-            exponent: 0,
-        };
+        let mut law = Multivariate { dim, prior: params(precision)?, prior_b: params(precision_mean)?, noise, information, exponent: 0 };
+        law.check()?;
         // A component's standard deviation is at least that given all others, 1 / sqrt(precision_ii); the precision
         // matrix is public where n is.
         let prior = precision.iter().step_by(dim + 1).copied();
         let largest = match law.natural::<Fast>(53) {
-            Some((matrix, _)) if self.public_rows.is_some() => matrix
-                .iter()
-                .step_by(dim + 1)
-                .map(|x| x.bounds().1)
-                .fold(0.0, f64::max),
+            Some((matrix, _)) if self.public_rows.is_some() => matrix.iter().step_by(dim + 1).map(|x| x.bounds().1).fold(0.0, f64::max),
             _ => prior.fold(0.0, f64::max),
         };
         law.exponent = below(1.0 / libm::sqrt(largest), self.places());

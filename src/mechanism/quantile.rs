@@ -17,9 +17,7 @@ pub fn points(lo: f64, hi: f64, count: u32) -> Result<Vec<f64>, MechanismError> 
         return Err(MechanismError::Parameter);
     }
     let last = f64::from(count - 1);
-    Ok((0..count)
-        .map(|i| (lo + (hi - lo) * (f64::from(i) / last)).clamp(lo, hi))
-        .collect())
+    Ok((0..count).map(|i| (lo + (hi - lo) * (f64::from(i) / last)).clamp(lo, hi)).collect())
 }
 
 /// Chooses a point t with weight `exp(epsilon u(t) / (2 sensitivity))`, `u(t) = -|#{x < t} - q n|`.
@@ -51,7 +49,5 @@ pub(crate) fn release<B: BitSource>(
     let point = points.get(chosen).ok_or(MechanismError::Expression)?;
     let exponent = below(hi - lo, 40);
     let component: Number = round(&rational(*point)?, exponent);
-    Ok(Released {
-        components: vec![component],
-    })
+    Ok(Released { components: vec![component] })
 }

@@ -131,8 +131,12 @@ impl Printer<'_> {
     }
 
     fn model(&mut self, model: &Model, depth: usize) {
-        let fresh: Vec<Parameter> =
-            self.names.iter().filter(|p| model.parameters.iter().any(|q| q.id == p.id) && !self.declared.contains(&p.id)).cloned().collect();
+        let fresh: Vec<Parameter> = self
+            .names
+            .iter()
+            .filter(|p| model.parameters.iter().any(|q| q.id == p.id) && !self.declared.contains(&p.id))
+            .cloned()
+            .collect();
         if fresh.is_empty() {
             return;
         }
@@ -159,7 +163,8 @@ impl Printer<'_> {
     }
 
     fn fresh_outcome(&self) -> String {
-        let taken = |n: &str| self.out.contains(&format!("let {n} =")) || self.program.tables.iter().any(|t| t.columns.iter().any(|c| c.name == n));
+        let taken =
+            |n: &str| self.out.contains(&format!("let {n} =")) || self.program.tables.iter().any(|t| t.columns.iter().any(|c| c.name == n));
         let mut i = 1;
         while taken(&format!("outcome_{i}")) {
             i += 1;

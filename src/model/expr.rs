@@ -145,11 +145,7 @@ impl Expr {
         match &self.kind {
             ExprKind::Number(x) => Some(*x),
             ExprKind::Bool(b) => Some(f64::from(u8::from(*b))),
-            _ if self.label == Label::Public => self
-                .ty
-                .range()
-                .filter(|r| r.is_point() && self.ty.is_scalar_number())
-                .map(|r| r.lo),
+            _ if self.label == Label::Public => self.ty.range().filter(|r| r.is_point() && self.ty.is_scalar_number()).map(|r| r.lo),
             _ => None,
         }
     }
@@ -163,9 +159,7 @@ impl Expr {
     pub fn walk<'a>(&'a self, visit: &mut dyn FnMut(&'a Expr)) {
         visit(self);
         match &self.kind {
-            ExprKind::List(items) | ExprKind::Call(_, items) => {
-                items.iter().for_each(|e| e.walk(visit))
-            }
+            ExprKind::List(items) | ExprKind::Call(_, items) => items.iter().for_each(|e| e.walk(visit)),
             ExprKind::If(c, a, b) => [c, a, b].into_iter().for_each(|e| e.walk(visit)),
             ExprKind::Index(a, b) => [a, b].into_iter().for_each(|e| e.walk(visit)),
             ExprKind::Field(a, _) => a.walk(visit),

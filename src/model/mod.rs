@@ -2,6 +2,7 @@
 
 pub mod expand;
 pub mod expr;
+pub mod grid;
 pub mod print;
 pub mod stan;
 pub mod types;
@@ -140,10 +141,7 @@ pub struct Model {
 #[derive(Clone, PartialEq, Debug)]
 pub enum Request {
     /// `draw(w, b)` (times 1), `draws(p, 10)`.
-    Draw {
-        parameters: Vec<ParamId>,
-        times: u64,
-    },
+    Draw { parameters: Vec<ParamId>, times: u64 },
     /// `posterior(p)`.
     Posterior { parameter: ParamId },
 }
@@ -247,18 +245,9 @@ pub enum BudgetKind {
 #[derive(Clone, PartialEq, Debug)]
 pub enum Step {
     Release(ReleaseStep),
-    Output {
-        name: String,
-        value: Expr,
-        span: Span,
-    },
+    Output { name: String, value: Expr, span: Span },
     Expect(Expect),
-    When {
-        condition: Expr,
-        then: Vec<Step>,
-        otherwise: Vec<Step>,
-        span: Span,
-    },
+    When { condition: Expr, then: Vec<Step>, otherwise: Vec<Step>, span: Span },
     Each(Each),
 }
 

@@ -1,8 +1,7 @@
 //! The normal form as text: expressions, queries and models, for certificates and tests.
 
 use super::{
-    AggregateQuery, Builtin, Expr, ExprKind, Model, Observation, ParamId, Parameter, Program,
-    Query, ReleaseId, Request, Step, TableId,
+    AggregateQuery, Builtin, Expr, ExprKind, Model, Observation, ParamId, Parameter, Program, Query, ReleaseId, Request, Step, TableId,
 };
 
 /// `draw(p)`, `draws(mu, 10)`, `posterior(p)`, `mean(age)`.
@@ -23,15 +22,10 @@ pub fn normal_form(query: &Query, program: &Program) -> String {
 
 /// Every factor of the posterior on a line of its own, priors first, then public rows, then private rows, then the request.
 pub fn model_text(model: &Model, program: &Program) -> String {
-    let names = Names {
-        program,
-        parameters: &model.parameters,
-    };
+    let names = Names { program, parameters: &model.parameters };
     let mut lines = Vec::new();
     for p in &model.parameters {
-        let domain = p.truncated.map_or(String::new(), |r| {
-            format!(": real in [{}, {}]", number(r.lo), number(r.hi))
-        });
+        let domain = p.truncated.map_or(String::new(), |r| format!(": real in [{}, {}]", number(r.lo), number(r.hi)));
         let prior = names.call(p.prior.family, &p.prior.args);
         lines.push(format!("param {}{domain} ~ {prior}", p.name));
     }
@@ -46,46 +40,24 @@ pub fn model_text(model: &Model, program: &Program) -> String {
 
 /// `smoker ~ bernoulli(p)`, columns with the name of their table.
 pub fn observation_text(model: &Model, observation: &Observation, program: &Program) -> String {
-    Names {
-        program,
-        parameters: &model.parameters,
-    }
-    .observation(observation)
+    Names { program, parameters: &model.parameters }.observation(observation)
 }
 
 /// `bernoulli(p)`: only the right side of an observation.
 pub fn likelihood_text(model: &Model, observation: &Observation, program: &Program) -> String {
-    Names {
-        program,
-        parameters: &model.parameters,
-    }
-    .call(observation.likelihood.family, &observation.likelihood.args)
+    Names { program, parameters: &model.parameters }.call(observation.likelihood.family, &observation.likelihood.args)
 }
 
 fn aggregate_text(query: &AggregateQuery, program: &Program) -> String {
-    Names {
-        program,
-        parameters: &[],
-    }
-    .expr(&query.value)
+    Names { program, parameters: &[] }.expr(&query.value)
 }
 
 fn request_text(model: &Model) -> String {
-    let name = |id: &ParamId| {
-        model
-            .parameters
-            .iter()
-            .find(|p| p.id == *id)
-            .map_or("?", |p| p.name.as_str())
-    };
+    let name = |id: &ParamId| model.parameters.iter().find(|p| p.id == *id).map_or("?", |p| p.name.as_str());
     match &model.request {
         Request::Draw { parameters, times } => {
             let list: Vec<&str> = parameters.iter().map(name).collect();
-            if *times == 1 {
-                format!("draw({})", list.join(", "))
-            } else {
-                format!("draws({}, {times})", list.join(", "))
-            }
+            if *times == 1 { format!("draw({})", list.join(", ")) } else { format!("draws({}, {times})", list.join(", ")) }
         }
         Request::Posterior { parameter } => format!("posterior({})", name(parameter)),
     }
@@ -96,20 +68,14 @@ pub fn number(x: f64) -> String {
     if x.is_infinite() {
         return if x > 0.0 { "inf" } else { "-inf" }.into();
     }
-    if x != 0.0 && !(1e-4..1e15).contains(&x.abs()) {
-        format!("{x:e}")
-    } else {
-        format!("{x}")
-    }
+    if x != 0.0 && !(1e-4..1e15).contains(&x.abs()) { format!("{x:e}") } else { format!("{x}") }
 }
 
 /// The name a release was given, wherever it stands.
 pub fn release_name(steps: &[Step], id: ReleaseId) -> Option<&str> {
     steps.iter().find_map(|step| match step {
         Step::Release(r) => (r.id == id).then_some(r.name.as_str()),
-        Step::When {
-            then, otherwise, ..
-        } => release_name(then, id).or_else(|| release_name(otherwise, id)),
+        Step::When { then, otherwise, .. } => release_name(then, id).or_else(|| release_name(otherwise, id)),
         Step::Each(each) => release_name(&each.body, id),
         Step::Output { .. } | Step::Expect(_) => None,
     })
@@ -156,8 +122,7 @@ impl Names<'_> {
                 let parameter = self.parameters.iter().find(|p| p.id == *id);
                 parameter.map_or_else(|| format!("parameter {}", id.0), |p| p.name.clone())
             }
-            ExprKind::Released(id) => release_name(&self.program.steps, *id)
-                .map_or_else(|| format!("release {}", id.0), str::to_owned),
+            ExprKind::Released(id) => release_name(&self.program.steps, *id).map_or_else(|| format!("release {}", id.0), str::to_owned),
             ExprKind::Scalar(id) => {
                 let scalar = self.program.scalars.get(id.0);
                 scalar.map_or_else(|| format!("scalar {}", id.0), |s| s.name.clone())
@@ -168,12 +133,7 @@ impl Names<'_> {
             }
             ExprKind::EachLevel => "level".into(),
             ExprKind::List(items) => format!("[{}]", self.list(items)),
-            ExprKind::If(c, a, b) => format!(
-                "if {} then {} else {}",
-                self.expr(c),
-                self.expr(a),
-                self.expr(b)
-            ),
+            ExprKind::If(c, a, b) => format!("if {} then {} else {}", self.expr(c), self.expr(a), self.expr(b)),
             ExprKind::Index(a, i) => format!("{}[{}]", self.expr(a), self.expr(i)),
             ExprKind::Field(a, name) => format!("{}.{name}", self.expr(a)),
             ExprKind::Call(f, args) => self.builtin(*f, args),
@@ -208,9 +168,7 @@ impl Names<'_> {
         let text = self.expr(e);
         let compound = match &e.kind {
             ExprKind::If(..) => true,
-            ExprKind::Call(f, _) => {
-                operator(*f).is_some() || matches!(f, Builtin::Neg | Builtin::Not)
-            }
+            ExprKind::Call(f, _) => operator(*f).is_some() || matches!(f, Builtin::Neg | Builtin::Not),
             ExprKind::Number(x) => *x < 0.0,
             _ => false,
         };

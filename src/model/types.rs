@@ -13,10 +13,7 @@ pub struct Range {
 }
 
 impl Range {
-    pub const ALL: Range = Range {
-        lo: f64::NEG_INFINITY,
-        hi: f64::INFINITY,
-    };
+    pub const ALL: Range = Range { lo: f64::NEG_INFINITY, hi: f64::INFINITY };
     pub const UNIT: Range = Range { lo: 0.0, hi: 1.0 };
 
     pub fn new(lo: f64, hi: f64) -> Range {
@@ -39,10 +36,7 @@ impl Range {
         other.lo <= self.lo && self.hi <= other.hi
     }
     pub fn hull(self, other: Range) -> Range {
-        Range {
-            lo: self.lo.min(other.lo),
-            hi: self.hi.max(other.hi),
-        }
+        Range { lo: self.lo.min(other.lo), hi: self.hi.max(other.hi) }
     }
     /// Largest absolute value.
     pub fn magnitude(self) -> f64 {
@@ -54,11 +48,7 @@ impl Range {
             return 0.0;
         }
         let w = self.hi - self.lo;
-        if self.lo == 0.0 || self.hi == 0.0 || exact_difference(self.hi, self.lo, w) {
-            w
-        } else {
-            w.next_up()
-        }
+        if self.lo == 0.0 || self.hi == 0.0 || exact_difference(self.hi, self.lo, w) { w } else { w.next_up() }
     }
 }
 
@@ -78,23 +68,11 @@ pub struct Norms {
 }
 
 impl Norms {
-    pub const ZERO: Norms = Norms {
-        l1: 0.0,
-        l2: 0.0,
-        linf: 0.0,
-    };
-    pub const INFINITE: Norms = Norms {
-        l1: f64::INFINITY,
-        l2: f64::INFINITY,
-        linf: f64::INFINITY,
-    };
+    pub const ZERO: Norms = Norms { l1: 0.0, l2: 0.0, linf: 0.0 };
+    pub const INFINITE: Norms = Norms { l1: f64::INFINITY, l2: f64::INFINITY, linf: f64::INFINITY };
 
     pub fn scalar(x: f64) -> Norms {
-        Norms {
-            l1: x,
-            l2: x,
-            linf: x,
-        }
+        Norms { l1: x, l2: x, linf: x }
     }
 }
 

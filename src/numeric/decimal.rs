@@ -84,13 +84,7 @@ mod tests {
         while x < 1e300 {
             assert!(up12(x) >= x && up12(x) <= x * (1.0 + 1.1e-11));
             assert!(down12(x) <= x && down12(x) >= x * (1.0 - 1.1e-11));
-            assert!(
-                decimal_string(up12(x))
-                    .bytes()
-                    .filter(u8::is_ascii_digit)
-                    .count()
-                    <= 19
-            );
+            assert!(decimal_string(up12(x)).bytes().filter(u8::is_ascii_digit).count() <= 19);
             x *= 7.3;
         }
     }

@@ -80,29 +80,15 @@ impl Ratio {
     fn new(m: f64, s: f64, base: Interval, left: Interval, right: Interval) -> Ratio {
         let m = Interval::point(m);
         let x = Interval::point(s) / base;
-        Ratio {
-            m,
-            x,
-            mx: m * x,
-            minus: left / base,
-            plus: right / base,
-        }
+        Ratio { m, x, mx: m * x, minus: left / base, plus: right / base }
     }
 
     fn ln_minus(&self) -> Interval {
-        if self.mx.hi < 0.5 {
-            (-self.mx).ln_1p()
-        } else {
-            self.minus.ln()
-        }
+        if self.mx.hi < 0.5 { (-self.mx).ln_1p() } else { self.minus.ln() }
     }
 
     fn ln_plus(&self) -> Interval {
-        if self.x.lo > -0.5 {
-            self.x.ln_1p()
-        } else {
-            self.plus.ln()
-        }
+        if self.x.lo > -0.5 { self.x.ln_1p() } else { self.plus.ln() }
     }
 
     fn is_small(&self) -> bool {
@@ -130,11 +116,7 @@ impl Ratio {
     }
 
     fn phi(&self) -> Interval {
-        if self.is_small() {
-            self.series(false)
-        } else {
-            (-self.ln_minus() / self.m - self.ln_plus()).non_negative()
-        }
+        if self.is_small() { self.series(false) } else { (-self.ln_minus() / self.m - self.ln_plus()).non_negative() }
     }
 
     /// Integral of `h` over `[base, inf)` divided by `base`.
@@ -160,12 +142,7 @@ impl Ratio {
         let (mut homogeneous, mut power, mut sum) = (Interval::ONE, Interval::ONE, Interval::ONE);
         for (index, weight) in WEIGHTS.into_iter().enumerate() {
             let term = common * scale * sum / Interval::point(weight);
-            total = total
-                + if index + 1 == WEIGHTS.len() {
-                    term.hull(Interval::ZERO)
-                } else {
-                    term
-                };
+            total = total + if index + 1 == WEIGHTS.len() { term.hull(Interval::ZERO) } else { term };
             for _ in 0..2 {
                 power = power * v;
                 homogeneous = homogeneous * t + power;
@@ -197,11 +174,7 @@ pub fn divergence(a: f64, s: f64, order: f64) -> Interval {
     };
     // Exact within a factor 2 of cancellation, so never below a grain of `a`.
     let right = Interval::point(a) + Interval::point(s);
-    let right = if s < -0.5 * a {
-        Interval::point(a + s)
-    } else {
-        right
-    };
+    let right = if s < -0.5 * a { Interval::point(a + s) } else { right };
     let nearest = left.lo.min(right.lo);
     let mut sum = Interval::ZERO;
     let mut offset = 0.0_f64;
@@ -220,13 +193,7 @@ fn ratio_at(m: f64, s: f64, a: f64, left: Interval, right: Interval, offset: f64
         return Ratio::new(m, s, Interval::point(a), left, right);
     }
     let shift = Interval::point(offset);
-    Ratio::new(
-        m,
-        s,
-        Interval::point(a) + shift,
-        left + shift,
-        right + shift,
-    )
+    Ratio::new(m, s, Interval::point(a) + shift, left + shift, right + shift)
 }
 
 /// At least `T(a; s, order)`.
@@ -247,11 +214,7 @@ pub fn limit_order(a: f64, s: f64) -> f64 {
     let m = nearest - 1.0;
     let product = m * s;
     let error = m.mul_add(s, -product);
-    if a - product >= error {
-        nearest
-    } else {
-        (1.0 + (a / s).next_down()).next_down().max(1.0)
-    }
+    if a - product >= error { nearest } else { (1.0 + (a / s).next_down()).next_down().max(1.0) }
 }
 
 /// Divergence of Gamma(shape, rate) from Gamma(shape, rate + step): `shape * phi(step/rate)`; infinite at and beyond the
@@ -271,11 +234,7 @@ pub fn rate_divergence(shape: f64, rate: f64, step: f64, order: f64) -> Interval
     let Some(left) = reduced(rate, m, step) else {
         return infinite;
     };
-    let right = if step < -0.5 * rate {
-        Interval::point(rate + step)
-    } else {
-        Interval::point(rate) + Interval::point(step)
-    };
+    let right = if step < -0.5 * rate { Interval::point(rate + step) } else { Interval::point(rate) + Interval::point(step) };
     Interval::point(shape) * Ratio::new(m, step, Interval::point(rate), left, right).phi()
 }
 
@@ -287,9 +246,7 @@ mod tests {
         let found = divergence(a, s, order);
         let room = 1e-10 * expected;
         assert!(
-            found.lo <= expected * (1.0 + 2e-16)
-                && expected * (1.0 - 2e-16) <= found.hi
-                && found.hi - found.lo <= room,
+            found.lo <= expected * (1.0 + 2e-16) && expected * (1.0 - 2e-16) <= found.hi && found.hi - found.lo <= room,
             "T({a}; {s}, {order}) = {found:?}, expected {expected}"
         );
     }
@@ -320,13 +277,7 @@ mod tests {
 
     #[test]
     fn infinite_exactly_from_the_limit_order() {
-        for (a, s) in [
-            (1.0, 1.0),
-            (0.1, 0.3),
-            (7.25, 0.001),
-            (1e6, 3.0),
-            (1e-6, 1e-7),
-        ] {
+        for (a, s) in [(1.0, 1.0), (0.1, 0.3), (7.25, 0.001), (1e6, 3.0), (1e-6, 1e-7)] {
             let limit: f64 = 1.0 + a / s;
             assert!(divergence_up(a, s, limit * (1.0 + 1e-12)).is_infinite());
             assert!(divergence_up(a, s, limit * (1.0 - 1e-12)).is_finite());

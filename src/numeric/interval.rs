@@ -26,10 +26,7 @@ fn above(x: f64) -> f64 {
 impl Interval {
     pub const ZERO: Interval = Interval::point(0.0);
     pub const ONE: Interval = Interval::point(1.0);
-    pub const ENTIRE: Interval = Interval {
-        lo: f64::NEG_INFINITY,
-        hi: f64::INFINITY,
-    };
+    pub const ENTIRE: Interval = Interval { lo: f64::NEG_INFINITY, hi: f64::INFINITY };
 
     /// Exactly `x`.
     pub const fn point(x: f64) -> Interval {
@@ -38,11 +35,7 @@ impl Interval {
 
     /// From `lo` to `hi`; the whole line if that is not an interval.
     pub fn new(lo: f64, hi: f64) -> Interval {
-        if lo <= hi {
-            Interval { lo, hi }
-        } else {
-            Interval::ENTIRE
-        }
+        if lo <= hi { Interval { lo, hi } } else { Interval::ENTIRE }
     }
 
     fn rounded(lo: f64, hi: f64) -> Interval {
@@ -85,28 +78,12 @@ impl Interval {
 
     /// Natural logarithm; minus infinity from below where the interval reaches zero.
     pub fn ln(self) -> Interval {
-        if self.hi > 0.0 {
-            Interval {
-                lo: self.lo.max(0.0),
-                hi: self.hi,
-            }
-            .increasing(libm::log)
-        } else {
-            Interval::ENTIRE
-        }
+        if self.hi > 0.0 { Interval { lo: self.lo.max(0.0), hi: self.hi }.increasing(libm::log) } else { Interval::ENTIRE }
     }
 
     /// `ln(1 + x)`.
     pub fn ln_1p(self) -> Interval {
-        if self.hi > -1.0 {
-            Interval {
-                lo: self.lo.max(-1.0),
-                hi: self.hi,
-            }
-            .increasing(libm::log1p)
-        } else {
-            Interval::ENTIRE
-        }
+        if self.hi > -1.0 { Interval { lo: self.lo.max(-1.0), hi: self.hi }.increasing(libm::log1p) } else { Interval::ENTIRE }
     }
 
     pub fn exp(self) -> Interval {
@@ -158,11 +135,7 @@ impl Interval {
         }
         Interval {
             lo: ln_tail(self.lo).lo,
-            hi: if self.hi > -30.0 {
-                Interval::point(self.hi).normal_cdf().ln().hi
-            } else {
-                ln_tail(self.hi).hi
-            },
+            hi: if self.hi > -30.0 { Interval::point(self.hi).normal_cdf().ln().hi } else { ln_tail(self.hi).hi },
         }
     }
 }
@@ -175,29 +148,18 @@ fn ln_tail(z: f64) -> Interval {
     }
     let square = Interval::point(z).square();
     let w = Interval::ONE / square;
-    let series = |coefficients: &[f64]| {
-        coefficients
-            .iter()
-            .rev()
-            .fold(Interval::ZERO, |sum, &c| Interval::point(c) + w * sum)
-    };
+    let series = |coefficients: &[f64]| coefficients.iter().rev().fold(Interval::ZERO, |sum, &c| Interval::point(c) + w * sum);
     let high = series(&[1.0, -1.0, 3.0, -15.0, 105.0]);
     let low = series(&[1.0, -1.0, 3.0, -15.0, 105.0, -945.0]);
     let ratio = low.hull(high).ln();
     let two_pi = Interval::rounded(std::f64::consts::TAU, std::f64::consts::TAU);
-    ratio
-        - square / Interval::point(2.0)
-        - two_pi.ln() / Interval::point(2.0)
-        - Interval::point(-z).ln()
+    ratio - square / Interval::point(2.0) - two_pi.ln() / Interval::point(2.0) - Interval::point(-z).ln()
 }
 
 impl Neg for Interval {
     type Output = Interval;
     fn neg(self) -> Interval {
-        Interval {
-            lo: -self.hi,
-            hi: -self.lo,
-        }
+        Interval { lo: -self.hi, hi: -self.lo }
     }
 }
 
@@ -231,12 +193,7 @@ impl Mul for Interval {
         if self.lo >= 0.0 && other.lo >= 0.0 {
             return Interval::rounded(self.lo * other.lo, self.hi * other.hi).non_negative();
         }
-        hull_of([
-            self.lo * other.lo,
-            self.lo * other.hi,
-            self.hi * other.lo,
-            self.hi * other.hi,
-        ])
+        hull_of([self.lo * other.lo, self.lo * other.hi, self.hi * other.lo, self.hi * other.hi])
     }
 }
 
@@ -247,12 +204,7 @@ impl Div for Interval {
         if other.lo <= 0.0 && other.hi >= 0.0 {
             return Interval::ENTIRE;
         }
-        hull_of([
-            self.lo / other.lo,
-            self.lo / other.hi,
-            self.hi / other.lo,
-            self.hi / other.hi,
-        ])
+        hull_of([self.lo / other.lo, self.lo / other.hi, self.hi / other.lo, self.hi / other.hi])
     }
 }
 
@@ -262,10 +214,7 @@ mod tests {
 
     fn close(x: Interval, expected: f64) {
         let room = 1e-13 * expected.abs();
-        assert!(
-            x.lo <= expected + room && expected - room <= x.hi && x.hi - x.lo <= 2.0 * room,
-            "{x:?} against {expected}"
-        );
+        assert!(x.lo <= expected + room && expected - room <= x.hi && x.hi - x.lo <= 2.0 * room, "{x:?} against {expected}");
     }
 
     #[test]
@@ -273,34 +222,19 @@ mod tests {
         close(Interval::point(2.0).ln(), std::f64::consts::LN_2);
         close(Interval::point(1e-9).ln_1p(), 9.999_999_995e-10);
         close(Interval::point(1.0).exp(), std::f64::consts::E);
-        close(
-            Interval::point(1e-5).exp_m1_excess(),
-            5.000_016_666_708_334e-11,
-        );
-        close(
-            Interval::point(-0.3).exp_m1_excess(),
-            0.040_818_220_681_717_86,
-        );
+        close(Interval::point(1e-5).exp_m1_excess(), 5.000_016_666_708_334e-11);
+        close(Interval::point(-0.3).exp_m1_excess(), 0.040_818_220_681_717_86);
         close(Interval::point(3.0).exp_m1_excess(), 16.085_536_923_187_668);
         close(Interval::point(1.0).normal_cdf(), 0.841_344_746_068_543);
-        close(
-            Interval::point(-8.0).normal_cdf(),
-            6.220_960_574_271_784e-16,
-        );
-        close(
-            Interval::point(-20.0).ln_normal_cdf(),
-            -203.917_155_371_097_26,
-        );
+        close(Interval::point(-8.0).normal_cdf(), 6.220_960_574_271_784e-16);
+        close(Interval::point(-20.0).ln_normal_cdf(), -203.917_155_371_097_26);
     }
 
     #[test]
     fn far_tail_of_the_normal() {
         // mpmath: log(ncdf(-40)), 30 digits.
         let tail = Interval::point(-40.0).ln_normal_cdf();
-        assert!(
-            tail.lo <= -804.608_442_013_753_8 && -804.608_442_013_753_8 <= tail.hi,
-            "{tail:?}"
-        );
+        assert!(tail.lo <= -804.608_442_013_753_8 && -804.608_442_013_753_8 <= tail.hi, "{tail:?}");
         assert!(tail.hi - tail.lo < 1e-11);
     }
 

@@ -14,12 +14,7 @@ pub fn cholesky(matrix: &[f64], dim: usize) -> Option<Cholesky> {
 }
 
 /// The same for `entry(matrix) + shift I`.
-fn shifted_cholesky(
-    matrix: &[f64],
-    dim: usize,
-    entry: impl Fn(f64) -> Interval,
-    shift: Interval,
-) -> Option<Cholesky> {
+fn shifted_cholesky(matrix: &[f64], dim: usize, entry: impl Fn(f64) -> Interval, shift: Interval) -> Option<Cholesky> {
     if dim == 0 || dim.checked_mul(dim) != Some(matrix.len()) {
         return None;
     }
@@ -46,9 +41,7 @@ fn shifted_cholesky(
 
 /// Sum of products over the shorter of the two.
 fn dot(a: &[Interval], b: &[Interval]) -> Interval {
-    a.iter()
-        .zip(b)
-        .fold(Interval::ZERO, |sum, (&x, &y)| sum + x * y)
+    a.iter().zip(b).fold(Interval::ZERO, |sum, (&x, &y)| sum + x * y)
 }
 
 impl Cholesky {
@@ -62,9 +55,7 @@ impl Cholesky {
             let pivot = row.last().copied().unwrap_or(Interval::ZERO);
             solution.push((Interval::point(right) - dot(&solution, row)) / pivot);
         }
-        solution
-            .iter()
-            .fold(Interval::ZERO, |sum, y| sum + y.square())
+        solution.iter().fold(Interval::ZERO, |sum, y| sum + y.square())
     }
 }
 
@@ -89,8 +80,7 @@ pub fn spectral_norm_up(matrix: &[f64], dim: usize) -> f64 {
         if t.is_nan() || t >= frobenius {
             break;
         }
-        let verified = t > 0.0
-            && shifted_cholesky(matrix, dim, |x| Interval::point(-x), Interval::point(t)).is_some();
+        let verified = t > 0.0 && shifted_cholesky(matrix, dim, |x| Interval::point(-x), Interval::point(t)).is_some();
         if verified {
             return t;
         }
@@ -125,10 +115,7 @@ fn power_iteration(matrix: &[f64], dim: usize) -> f64 {
             return 0.0;
         }
         vector.iter_mut().for_each(|x| *x /= length);
-        let image: Vec<f64> = matrix
-            .chunks_exact(dim)
-            .map(|row| row.iter().zip(&vector).map(|(a, x)| a * x).sum())
-            .collect();
+        let image: Vec<f64> = matrix.chunks_exact(dim).map(|row| row.iter().zip(&vector).map(|(a, x)| a * x).sum()).collect();
         let next: f64 = image.iter().zip(&vector).map(|(a, x)| a * x).sum();
         vector = image;
         if (next - estimate).abs() <= 1e-15 * next.abs() {
@@ -145,10 +132,7 @@ mod tests {
 
     fn near(found: f64, expected: f64) {
         let excess = found / expected - 1.0;
-        assert!(
-            (-2e-16..1e-9).contains(&excess),
-            "{found} against {expected}"
-        );
+        assert!((-2e-16..1e-9).contains(&excess), "{found} against {expected}");
     }
 
     #[test]
@@ -167,10 +151,7 @@ mod tests {
     fn largest_eigenvalue() {
         near(spectral_norm_up(&[2.0, 1.0, 1.0, 2.0], 2), 3.0);
         near(spectral_norm_up(&[7.5], 1), 7.5);
-        near(
-            spectral_norm_up(&[1.0, 0.0, 0.0, 0.0, 5.0, 0.0, 0.0, 0.0, 5.0], 3),
-            5.0,
-        );
+        near(spectral_norm_up(&[1.0, 0.0, 0.0, 0.0, 5.0, 0.0, 0.0, 0.0, 5.0], 3), 5.0);
         // The second difference matrix: 2 + 2 cos(pi/(d + 1)).
         let d = 30;
         let entry = |i: usize, j: usize| match i.abs_diff(j) {
@@ -181,10 +162,7 @@ mod tests {
         let matrix: Vec<f64> = (0..d * d).map(|k| entry(k / d, k % d)).collect();
         let expected = 2.0 + 2.0 * (std::f64::consts::PI / (d as f64 + 1.0)).cos();
         let found = spectral_norm_up(&matrix, d);
-        assert!(
-            found >= expected - 1e-14 && found <= expected * 1.01,
-            "{found}"
-        );
+        assert!(found >= expected - 1e-14 && found <= expected * 1.01, "{found}");
     }
 
     #[test]

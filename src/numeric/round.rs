@@ -10,11 +10,7 @@ fn moderate(x: f64) -> bool {
 
 /// `result` moved up if it is below the exact value, whose difference has the sign of `error`.
 fn up(result: f64, error: f64, exact: bool) -> f64 {
-    if exact && error <= 0.0 {
-        result
-    } else {
-        result.next_up()
-    }
+    if exact && error <= 0.0 { result } else { result.next_up() }
 }
 
 /// What was lost in `a + b`: Knuth's two-sum, exact unless something overflows.
@@ -63,11 +59,7 @@ pub fn mul_down(a: f64, b: f64) -> f64 {
 pub fn div_up(a: f64, b: f64) -> f64 {
     let quotient = a / b;
     let rest = (-quotient).mul_add(b, a);
-    up(
-        quotient,
-        rest * b.signum(),
-        moderate(quotient) && moderate(a),
-    )
+    up(quotient, rest * b.signum(), moderate(quotient) && moderate(a))
 }
 
 /// At most `a / b`.
@@ -88,11 +80,7 @@ pub fn sqrt_up(a: f64) -> f64 {
 pub fn sqrt_down(a: f64) -> f64 {
     let root = a.sqrt();
     let exact = moderate(a) && (-root).mul_add(root, a) >= 0.0;
-    if exact {
-        root
-    } else {
-        root.next_down().max(0.0)
-    }
+    if exact { root } else { root.next_down().max(0.0) }
 }
 
 #[cfg(test)]

@@ -6,11 +6,7 @@ const STEPS: u32 = 128;
 fn middle(a: f64, b: f64) -> f64 {
     let (small, large) = if a < b { (a, b) } else { (b, a) };
     // Geometric steps while the ends differ in magnitude.
-    if small > 0.0 && large / small > 4.0 {
-        small.sqrt() * large.sqrt()
-    } else {
-        small + (large - small) / 2.0
-    }
+    if small > 0.0 && large / small > 4.0 { small.sqrt() * large.sqrt() } else { small + (large - small) / 2.0 }
 }
 
 /// From a point where `holds` is true towards one where it may not be: the last point found true, `None` if `good`
@@ -67,11 +63,7 @@ pub fn minimum(lo: f64, hi: f64, steps: u32, mut value: impl FnMut(f64) -> f64) 
             at_right = value(right);
         }
     }
-    if at_left <= at_right {
-        (left, at_left)
-    } else {
-        (right, at_right)
-    }
+    if at_left <= at_right { (left, at_left) } else { (right, at_right) }
 }
 
 #[cfg(test)]

@@ -17,10 +17,7 @@ pub fn digamma(x: f64) -> f64 {
     }
     let w = 1.0 / (x * x);
     let series = w
-        * (1.0 / 12.0
-            - w * (1.0 / 120.0
-                - w * (1.0 / 252.0
-                    - w * (1.0 / 240.0 - w * (1.0 / 132.0 - w * (691.0 / 32_760.0 - w / 12.0))))));
+        * (1.0 / 12.0 - w * (1.0 / 120.0 - w * (1.0 / 252.0 - w * (1.0 / 240.0 - w * (1.0 / 132.0 - w * (691.0 / 32_760.0 - w / 12.0))))));
     sum + x.ln() - 0.5 / x - series
 }
 
@@ -35,11 +32,8 @@ pub fn trigamma(x: f64) -> f64 {
         x += 1.0;
     }
     let w = 1.0 / (x * x);
-    let series = w
-        * (1.0 / 6.0
-            - w * (1.0 / 30.0
-                - w * (1.0 / 42.0
-                    - w * (1.0 / 30.0 - w * (5.0 / 66.0 - w * (691.0 / 2730.0 - w * 7.0 / 6.0))))));
+    let series =
+        w * (1.0 / 6.0 - w * (1.0 / 30.0 - w * (1.0 / 42.0 - w * (1.0 / 30.0 - w * (5.0 / 66.0 - w * (691.0 / 2730.0 - w * 7.0 / 6.0))))));
     sum + (1.0 + 0.5 / x + series) / x
 }
 
@@ -61,8 +55,7 @@ pub fn normal_quantile(p: f64) -> f64 {
     }
     // Abramowitz and Stegun 26.2.23, then Newton steps on the concave logarithm of the distribution function.
     let t = (-2.0 * p.ln()).sqrt();
-    let start = (2.515_517 + t * (0.802_853 + t * 0.010_328))
-        / (1.0 + t * (1.432_788 + t * (0.189_269 + t * 0.001_308)));
+    let start = (2.515_517 + t * (0.802_853 + t * 0.010_328)) / (1.0 + t * (1.432_788 + t * (0.189_269 + t * 0.001_308)));
     let mut x = start - t;
     for _ in 0..4 {
         let cdf = normal_cdf(x);
@@ -81,10 +74,7 @@ mod tests {
     use super::*;
 
     fn close(found: f64, expected: f64) {
-        assert!(
-            (found - expected).abs() <= 2e-13 * expected.abs(),
-            "{found} against {expected}"
-        );
+        assert!((found - expected).abs() <= 2e-13 * expected.abs(), "{found} against {expected}");
     }
 
     /// mpmath, 30 digits.

@@ -27,16 +27,7 @@ fn extend(best: &Best, own: &Best) -> Best {
         .map(|t| {
             let shares = own.iter().take(t + 1);
             let rest = best.iter().take(t + 1).rev();
-            shares
-                .zip(rest)
-                .map(|(a, b)| {
-                    if *b == f64::NEG_INFINITY {
-                        *b
-                    } else {
-                        add_up(*a, *b)
-                    }
-                })
-                .fold(f64::NEG_INFINITY, f64::max)
+            shares.zip(rest).map(|(a, b)| if *b == f64::NEG_INFINITY { *b } else { add_up(*a, *b) }).fold(f64::NEG_INFINITY, f64::max)
         })
         .collect()
 }
@@ -57,12 +48,7 @@ fn leave_one_out(rows: &[&Best], items: u64) -> Vec<f64> {
     let mut out = Vec::with_capacity(rows.len());
     let last = usize::try_from(items).unwrap_or(usize::MAX);
     for (row, rest) in rows.iter().zip(after.iter().skip(1)) {
-        out.push(
-            extend(&before, rest)
-                .get(last)
-                .copied()
-                .unwrap_or(f64::INFINITY),
-        );
+        out.push(extend(&before, rest).get(last).copied().unwrap_or(f64::INFINITY));
         before = extend(&before, row);
     }
     out
@@ -74,37 +60,19 @@ pub(super) fn rdp(counts: &[f64], base: f64, items: u64, weight: f64, order: f64
         return f64::INFINITY;
     }
     let gained = mul_up(weight, items as f64);
-    let bare: Vec<Best> = counts
-        .iter()
-        .map(|a| costs(*a, items, weight, order))
-        .collect();
+    let bare: Vec<Best> = counts.iter().map(|a| costs(*a, items, weight, order)).collect();
     let mut worst: f64 = 0.0;
     // Without other rows one pass; else the base on each category in turn.
     let places = if base > 0.0 { counts.len() } else { 1 };
     for place in 0..places {
         let at = |j: usize, a: f64| {
-            if base > 0.0 && j == place {
-                add_down(a, base)
-            } else {
-                a
-            }
+            if base > 0.0 && j == place { add_down(a, base) } else { a }
         };
-        let heavy = counts
-            .get(place)
-            .map(|a| costs(at(place, *a), items, weight, order))
-            .unwrap_or_default();
-        let rows: Vec<&Best> = bare
-            .iter()
-            .enumerate()
-            .map(|(j, row)| if j == place { &heavy } else { row })
-            .collect();
+        let heavy = counts.get(place).map(|a| costs(at(place, *a), items, weight, order)).unwrap_or_default();
+        let rows: Vec<&Best> = bare.iter().enumerate().map(|(j, row)| if j == place { &heavy } else { row }).collect();
         for ((j, a), spread) in counts.iter().enumerate().zip(leave_one_out(&rows, items)) {
             let own = divergence_up(at(j, *a), gained, order);
-            worst = worst.max(if spread == f64::NEG_INFINITY {
-                spread
-            } else {
-                add_up(own, spread)
-            });
+            worst = worst.max(if spread == f64::NEG_INFINITY { spread } else { add_up(own, spread) });
         }
     }
     worst
@@ -149,20 +117,12 @@ mod tests {
 
     #[test]
     fn equals_the_enumeration() {
-        for (counts, base, items, weight) in [
-            (vec![0.1, 0.1, 0.1, 0.1], 2.0, 2, 1.0),
-            (vec![1.0, 0.3, 2.0], 3.5, 3, 0.5),
-            (vec![0.7, 0.4, 0.5, 1.5, 0.6], 0.0, 4, 0.3),
-        ] {
+        for (counts, base, items, weight) in
+            [(vec![0.1, 0.1, 0.1, 0.1], 2.0, 2, 1.0), (vec![1.0, 0.3, 2.0], 3.5, 3, 0.5), (vec![0.7, 0.4, 0.5, 1.5, 0.6], 0.0, 4, 0.3)]
+        {
             for order in [1.04, 1.1, 1.15] {
-                let (got, want) = (
-                    rdp(&counts, base, items, weight, order),
-                    brute(&counts, base, items, weight, order),
-                );
-                assert!(
-                    got >= want * (1.0 - 1e-12) && got <= want * (1.0 + 1e-12),
-                    "{got} {want}"
-                );
+                let (got, want) = (rdp(&counts, base, items, weight, order), brute(&counts, base, items, weight, order));
+                assert!(got >= want * (1.0 - 1e-12) && got <= want * (1.0 + 1e-12), "{got} {want}");
             }
         }
     }

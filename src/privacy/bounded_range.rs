@@ -104,9 +104,7 @@ pub fn delta(eta: f64, e: f64) -> f64 {
         return 0.0;
     }
     let half = (point(e) - point(eta)) / point(2.0);
-    (half.exp_m1().square() / -point(-eta).exp_m1())
-        .hi
-        .clamp(0.0, 1.0)
+    (half.exp_m1().square() / -point(-eta).exp_m1()).hi.clamp(0.0, 1.0)
 }
 
 /// The least `e` with `delta(e) <= delta`: `eta + 2 ln(1 - sqrt(delta (1 - exp(-eta))))`.
@@ -118,10 +116,7 @@ pub fn epsilon(eta: f64, delta: f64) -> f64 {
     if root.lo >= 1.0 {
         return 0.0;
     }
-    (point(eta) + point(2.0) * (-root).ln_1p())
-        .hi
-        .max(0.0)
-        .min(eta)
+    (point(eta) + point(2.0) * (-root).ln_1p()).hi.max(0.0).min(eta)
 }
 
 #[cfg(test)]
@@ -130,10 +125,7 @@ mod tests {
 
     fn check(found: f64, expected: f64) {
         let excess = found / expected - 1.0;
-        assert!(
-            (-3e-16..1e-11).contains(&excess),
-            "{found} against {expected}"
-        );
+        assert!((-3e-16..1e-11).contains(&excess), "{found} against {expected}");
     }
 
     /// Golden values and mpmath with 60 digits.
@@ -189,14 +181,8 @@ mod tests {
     fn both_forms_agree() {
         for order in [1.000001, 1.5, 3.0, 1e4] {
             let eta = 2.0 * SMALL / order;
-            let (below, above) = (
-                rdp(eta * (1.0 - 1e-12), order),
-                rdp(eta * (1.0 + 1e-12), order),
-            );
-            assert!(
-                (above / below - 1.0).abs() < 1e-10,
-                "{order}: {below} {above}"
-            );
+            let (below, above) = (rdp(eta * (1.0 - 1e-12), order), rdp(eta * (1.0 + 1e-12), order));
+            assert!((above / below - 1.0).abs() < 1e-10, "{order}: {below} {above}");
         }
     }
 }

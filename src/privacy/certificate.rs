@@ -8,9 +8,7 @@ use crate::model::{BudgetKind, Relation};
 use crate::numeric::decimal::{decimal_string, down12, up12};
 
 /// Orders that every profile reports, where they lie below the limit order.
-pub const ORDERS: [f64; 16] = [
-    1.25, 1.5, 2.0, 3.0, 4.0, 5.0, 6.0, 8.0, 10.0, 12.0, 16.0, 20.0, 32.0, 64.0, 128.0, 256.0,
-];
+pub const ORDERS: [f64; 16] = [1.25, 1.5, 2.0, 3.0, 4.0, 5.0, 6.0, 8.0, 10.0, 12.0, 16.0, 20.0, 32.0, 64.0, 128.0, 256.0];
 /// Deltas that every profile reports.
 pub const DELTAS: [f64; 2] = [1e-5, 1e-6];
 /// The edition of the rule book the rules come from.
@@ -172,12 +170,8 @@ impl Certificate {
         orders.extend(further);
         let mut deltas = DELTAS.to_vec();
         deltas.extend(self.deltas.iter().filter(|d| !DELTAS.contains(d)));
-        let rdp = orders.iter().map(|&order| {
-            json!({"order": number(order), "epsilon": bound(claim.rdp(order))})
-        });
-        let dp = deltas.iter().map(|&delta| {
-            json!({"delta": number(delta), "epsilon": bound(claim.epsilon(delta))})
-        });
+        let rdp = orders.iter().map(|&order| json!({"order": number(order), "epsilon": bound(claim.rdp(order))}));
+        let dp = deltas.iter().map(|&delta| json!({"delta": number(delta), "epsilon": bound(claim.epsilon(delta))}));
         json!({
             "pure": finite(claim.pure()),
             "bounded_range": finite(claim.bounded_range()),
@@ -191,11 +185,7 @@ impl Certificate {
 }
 
 fn table(t: &TableFacts) -> Value {
-    let columns: Vec<Value> = t
-        .columns
-        .iter()
-        .map(|c| json!({"name": c.name, "type": c.ty, "public": c.public}))
-        .collect();
+    let columns: Vec<Value> = t.columns.iter().map(|c| json!({"name": c.name, "type": c.ty, "public": c.public})).collect();
     json!({
         "name": t.name,
         "relation": match t.relation {
@@ -344,10 +334,8 @@ pub fn canonical(value: &Value) -> String {
         Value::Object(map) => {
             let mut entries: Vec<(&String, &Value)> = map.iter().collect();
             entries.sort_by_key(|(key, _)| key.as_str());
-            let fields: Vec<String> = entries
-                .into_iter()
-                .map(|(key, v)| format!("{}:{}", Value::from(key.as_str()), canonical(v)))
-                .collect();
+            let fields: Vec<String> =
+                entries.into_iter().map(|(key, v)| format!("{}:{}", Value::from(key.as_str()), canonical(v))).collect();
             format!("{{{}}}", fields.join(","))
         }
         Value::Array(items) => {

@@ -7,22 +7,13 @@
 pub enum Pair {
     /// Log-normaliser `sum lnGamma(a_i) - lnGamma(total)`: Beta, Dirichlet (coordinates that do not move are left
     /// out, and the total where it does not move) and Gamma shapes (no total). Each entry is `(a, step)`.
-    Shapes {
-        family: Family,
-        coordinates: Vec<(f64, f64)>,
-        total: Option<(f64, f64)>,
-    },
+    Shapes { family: Family, coordinates: Vec<(f64, f64)>, total: Option<(f64, f64)> },
     /// Gamma(shape, rate) against Gamma(shape, rate + step).
     Rate { shape: f64, rate: f64, step: f64 },
     /// The dearest of a finite family of Dirichlet pairs (rule book §2.3), found at each order by a dynamic programme:
     /// `Q` holds `items` items of weight `weight` on one category, `P` holds them on the others in any way, and `base`
     /// (the other rows' weight; 0 for none) sits on any one category. `counts` are the prior counts that matter.
-    Allocation {
-        counts: Vec<f64>,
-        base: f64,
-        items: u64,
-        weight: f64,
-    },
+    Allocation { counts: Vec<f64>, base: f64, items: u64, weight: f64 },
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

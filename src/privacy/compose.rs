@@ -20,28 +20,15 @@ fn adaptive_range(a: f64, b: f64) -> f64 {
 
 impl Profile {
     /// A release that says nothing about the data.
-    const FREE: Profile = Profile {
-        pure: 0.0,
-        bounded_range: 0.0,
-        zcdp: 0.0,
-        gdp: 0.0,
-    };
-    const UNKNOWN: Profile = Profile {
-        pure: f64::INFINITY,
-        bounded_range: f64::INFINITY,
-        zcdp: f64::INFINITY,
-        gdp: f64::INFINITY,
-    };
+    const FREE: Profile = Profile { pure: 0.0, bounded_range: 0.0, zcdp: 0.0, gdp: 0.0 };
+    const UNKNOWN: Profile = Profile { pure: f64::INFINITY, bounded_range: f64::INFINITY, zcdp: f64::INFINITY, gdp: f64::INFINITY };
 
     /// The best of what is known and of what follows from it.
     fn fill(mut self) -> Profile {
         self.bounded_range = self.bounded_range.min(2.0 * self.pure);
         self.pure = self.pure.min(self.bounded_range);
         if self.pure.is_finite() {
-            self.zcdp = self
-                .zcdp
-                .min(pure::zcdp(self.pure))
-                .min(bounded_range::zcdp(self.bounded_range));
+            self.zcdp = self.zcdp.min(pure::zcdp(self.pure)).min(bounded_range::zcdp(self.bounded_range));
         }
         if self.gdp.is_finite() {
             self.zcdp = self.zcdp.min(gdp::zcdp(self.gdp));
@@ -61,10 +48,7 @@ impl Profile {
 
     fn then(self, other: Profile) -> Profile {
         Profile {
-            gdp: sqrt_up(add_up(
-                mul_up(self.gdp, self.gdp),
-                mul_up(other.gdp, other.gdp),
-            )),
+            gdp: sqrt_up(add_up(mul_up(self.gdp, self.gdp), mul_up(other.gdp, other.gdp))),
             bounded_range: adaptive_range(self.bounded_range, other.bounded_range),
             ..self.merge(other, add_up)
         }
@@ -83,9 +67,7 @@ impl Profile {
     fn rdp(&self, order: f64) -> f64 {
         let mut best = self.pure.min(scaled(order, self.zcdp));
         if self.pure.is_finite() {
-            best = best
-                .min(pure::rdp(self.pure, order))
-                .min(bounded_range::rdp(self.bounded_range, order));
+            best = best.min(pure::rdp(self.pure, order)).min(bounded_range::rdp(self.bounded_range, order));
         }
         best
     }
@@ -93,21 +75,13 @@ impl Profile {
 
 /// A product rounded up, zero where one factor is zero and the other infinite.
 fn scaled(factor: f64, x: f64) -> f64 {
-    if factor == 0.0 || x == 0.0 {
-        0.0
-    } else {
-        mul_up(factor, x)
-    }
+    if factor == 0.0 || x == 0.0 { 0.0 } else { mul_up(factor, x) }
 }
 
 /// A count as a double, not below it.
 fn count_up(times: u64) -> f64 {
     let near = times as f64;
-    if times < (1 << 53) {
-        near
-    } else {
-        near.next_up()
-    }
+    if times < (1 << 53) { near } else { near.next_up() }
 }
 
 impl Claim {
@@ -116,37 +90,17 @@ impl Claim {
         let unknown = Profile::UNKNOWN;
         match self {
             Claim::Renyi(_) => unknown,
-            Claim::Gdp { mu } => Profile {
-                gdp: known(*mu),
-                ..unknown
-            },
-            Claim::BoundedRange { eta } => Profile {
-                bounded_range: known(*eta),
-                ..unknown
-            },
-            Claim::Pure { epsilon } => Profile {
-                pure: known(*epsilon),
-                ..unknown
-            },
-            Claim::Zcdp { rho } => Profile {
-                zcdp: known(*rho),
-                ..unknown
-            },
+            Claim::Gdp { mu } => Profile { gdp: known(*mu), ..unknown },
+            Claim::BoundedRange { eta } => Profile { bounded_range: known(*eta), ..unknown },
+            Claim::Pure { epsilon } => Profile { pure: known(*epsilon), ..unknown },
+            Claim::Zcdp { rho } => Profile { zcdp: known(*rho), ..unknown },
             Claim::Laplace { epsilon } => {
                 let epsilon = known(*epsilon);
-                Profile {
-                    pure: epsilon,
-                    zcdp: laplace::zcdp(epsilon),
-                    ..unknown
-                }
+                Profile { pure: epsilon, zcdp: laplace::zcdp(epsilon), ..unknown }
             }
-            Claim::Product(parts) => parts
-                .iter()
-                .fold(Profile::FREE, |all, part| all.then(part.profile())),
+            Claim::Product(parts) => parts.iter().fold(Profile::FREE, |all, part| all.then(part.profile())),
             Claim::Repeated { times, claim } => claim.profile().times(count_up(*times)),
-            Claim::Max(members) => members.iter().fold(Profile::FREE, |all, member| {
-                all.merge(member.profile(), f64::max)
-            }),
+            Claim::Max(members) => members.iter().fold(Profile::FREE, |all, member| all.merge(member.profile(), f64::max)),
         }
         .fill()
     }
@@ -196,9 +150,7 @@ impl Claim {
         let own = match self {
             Claim::Renyi(pairs) => largest(pairs.iter().map(|pair| pair.rdp(order))),
             Claim::Laplace { epsilon } => laplace::rdp(known(*epsilon), order),
-            Claim::Product(parts) => parts
-                .iter()
-                .fold(0.0, |all, part| add_up(all, part.rdp(order))),
+            Claim::Product(parts) => parts.iter().fold(0.0, |all, part| add_up(all, part.rdp(order))),
             Claim::Max(members) => largest(members.iter().map(|member| member.rdp(order))),
             Claim::Repeated { times, claim } => scaled(count_up(*times), claim.rdp(order)),
             _ => f64::INFINITY,
@@ -212,16 +164,9 @@ impl Claim {
         match self {
             _ if times == 0 => Claim::Product(Vec::new()),
             _ if times == 1 => self.clone(),
-            Claim::Gdp { mu } => Claim::Gdp {
-                mu: scaled(sqrt_up(count), known(*mu)),
-            },
-            Claim::Zcdp { rho } => Claim::Zcdp {
-                rho: scaled(count, known(*rho)),
-            },
-            _ => Claim::Repeated {
-                times,
-                claim: Box::new(self.clone()),
-            },
+            Claim::Gdp { mu } => Claim::Gdp { mu: scaled(sqrt_up(count), known(*mu)) },
+            Claim::Zcdp { rho } => Claim::Zcdp { rho: scaled(count, known(*rho)) },
+            _ => Claim::Repeated { times, claim: Box::new(self.clone()) },
         }
     }
 }
@@ -245,19 +190,12 @@ mod tests {
     use crate::privacy::{Family, Pair};
 
     fn beta() -> Claim {
-        Claim::Renyi(vec![Pair::Shapes {
-            family: Family::Beta,
-            coordinates: vec![(6.0, 1.0), (112.0, -1.0)],
-            total: None,
-        }])
+        Claim::Renyi(vec![Pair::Shapes { family: Family::Beta, coordinates: vec![(6.0, 1.0), (112.0, -1.0)], total: None }])
     }
 
     fn near(found: f64, expected: f64) {
         let excess = found / expected - 1.0;
-        assert!(
-            (-3e-16..1e-10).contains(&excess),
-            "{found} against {expected}"
-        );
+        assert!((-3e-16..1e-10).contains(&excess), "{found} against {expected}");
     }
 
     #[test]
@@ -287,11 +225,7 @@ mod tests {
 
     #[test]
     fn repeating_is_a_product_of_equal_parts() {
-        for claim in [
-            beta(),
-            Claim::Gdp { mu: 0.5 },
-            Claim::Laplace { epsilon: 0.2 },
-        ] {
+        for claim in [beta(), Claim::Gdp { mu: 0.5 }, Claim::Laplace { epsilon: 0.2 }] {
             let product = Claim::Product(vec![claim.clone(); 3]);
             let repeated = claim.repeat(3);
             near(repeated.rdp(3.0), product.rdp(3.0));
@@ -306,14 +240,8 @@ mod tests {
     #[test]
     fn maxima_are_pointwise() {
         let either = Claim::Max(vec![beta(), Claim::Gdp { mu: 0.3 }]);
-        assert_eq!(
-            either.rdp(1.5),
-            beta().rdp(1.5).max(Claim::Gdp { mu: 0.3 }.rdp(1.5))
-        );
-        assert_eq!(
-            either.delta(1.0),
-            beta().delta(1.0).max(Claim::Gdp { mu: 0.3 }.delta(1.0))
-        );
+        assert_eq!(either.rdp(1.5), beta().rdp(1.5).max(Claim::Gdp { mu: 0.3 }.rdp(1.5)));
+        assert_eq!(either.delta(1.0), beta().delta(1.0).max(Claim::Gdp { mu: 0.3 }.delta(1.0)));
         assert!(either.gdp().is_infinite());
     }
 

@@ -20,11 +20,7 @@ fn point(x: f64) -> Interval {
 /// `ln(1 - 1/order)`.
 fn ln_kept(order: f64) -> Interval {
     let m = point(order) - Interval::ONE;
-    if order < 2.0 {
-        m.ln() - m.ln_1p()
-    } else {
-        (-(Interval::ONE / point(order))).ln_1p()
-    }
+    if order < 2.0 { m.ln() - m.ln_1p() } else { (-(Interval::ONE / point(order))).ln_1p() }
 }
 
 /// `D + ln(1 - 1/order) - (ln delta + ln order)/(order - 1)`, not below zero (rule book §8.2).
@@ -70,11 +66,7 @@ fn best_order(limit: f64, mut value: impl FnMut(f64) -> f64) -> (f64, f64) {
     }
     let (lo, hi) = ((at - width).max(bottom), (at + width).min(top));
     let (t, refined) = search::minimum(lo, hi, REFINEMENTS, |t| value(order(t)));
-    if refined < best {
-        (order(t), refined)
-    } else {
-        (order(at), best)
-    }
+    if refined < best { (order(t), refined) } else { (order(at), best) }
 }
 
 impl Claim {
@@ -100,16 +92,10 @@ impl Claim {
             return members
                 .iter()
                 .map(|member| member.epsilon_and_order(delta))
-                .fold(
-                    (0.0, None),
-                    |worst, member| if member.0 > worst.0 { member } else { worst },
-                );
+                .fold((0.0, None), |worst, member| if member.0 > worst.0 { member } else { worst });
         }
         let profile = self.profile();
-        let mut best = profile
-            .pure
-            .min(pure::epsilon(profile.pure, delta))
-            .min(bounded_range::epsilon(profile.bounded_range, delta));
+        let mut best = profile.pure.min(pure::epsilon(profile.pure, delta)).min(bounded_range::epsilon(profile.bounded_range, delta));
         if profile.gdp.is_finite() {
             best = best.min(gdp::epsilon(profile.gdp, delta));
         }
@@ -119,14 +105,8 @@ impl Claim {
         if self.has_exact_curve() {
             return (best, None);
         }
-        let (order, found) = best_order(self.max_order(), |order| {
-            epsilon_at(self.rdp_with(&profile, order), order, delta)
-        });
-        if found < best {
-            (found, Some(order))
-        } else {
-            (best, None)
-        }
+        let (order, found) = best_order(self.max_order(), |order| epsilon_at(self.rdp_with(&profile, order), order, delta));
+        if found < best { (found, Some(order)) } else { (best, None) }
     }
 
     /// The least delta known at this epsilon; one if nothing is known.
@@ -135,27 +115,21 @@ impl Claim {
             return 1.0;
         }
         if let Claim::Max(members) = self {
-            return members
-                .iter()
-                .map(|member| member.delta(epsilon))
-                .fold(0.0, f64::max);
+            return members.iter().map(|member| member.delta(epsilon)).fold(0.0, f64::max);
         }
         let profile = self.profile();
         let best = self.delta_of_curves(&profile, epsilon);
         if best == 0.0 || self.has_exact_curve() {
             return best;
         }
-        let (_, found) = best_order(self.max_order(), |order| {
-            delta_at(self.rdp_with(&profile, order), order, epsilon)
-        });
+        let (_, found) = best_order(self.max_order(), |order| delta_at(self.rdp_with(&profile, order), order, epsilon));
         best.min(found)
     }
 
     fn delta_of_curves(&self, profile: &Profile, epsilon: f64) -> f64 {
         let mut best = 1.0_f64;
         if profile.pure.is_finite() {
-            best = pure::delta(profile.pure, epsilon)
-                .min(bounded_range::delta(profile.bounded_range, epsilon));
+            best = pure::delta(profile.pure, epsilon).min(bounded_range::delta(profile.bounded_range, epsilon));
         }
         if profile.gdp.is_finite() {
             best = best.min(gdp::delta(profile.gdp, epsilon));
@@ -168,25 +142,16 @@ impl Claim {
 
     /// Is the trade-off curve used above already the best that the claim allows?
     fn has_exact_curve(&self) -> bool {
-        matches!(
-            self,
-            Claim::Gdp { .. }
-                | Claim::BoundedRange { .. }
-                | Claim::Pure { .. }
-                | Claim::Laplace { .. }
-        )
+        matches!(self, Claim::Gdp { .. } | Claim::BoundedRange { .. } | Claim::Pure { .. } | Claim::Laplace { .. })
     }
 
     /// Does the claim satisfy this budget? The claimed number is rounded up already; the comparison is exact.
     pub fn implies(&self, budget: &BudgetKind) -> bool {
         match budget {
-            BudgetKind::Pure(limit)
-            | BudgetKind::Zcdp(limit)
-            | BudgetKind::Gdp(limit)
-            | BudgetKind::Dp { epsilon: limit, .. } => self.cost_in(budget) <= *limit,
-            BudgetKind::Rdp(points) => points
-                .iter()
-                .all(|&(order, limit)| self.rdp(order) <= limit),
+            BudgetKind::Pure(limit) | BudgetKind::Zcdp(limit) | BudgetKind::Gdp(limit) | BudgetKind::Dp { epsilon: limit, .. } => {
+                self.cost_in(budget) <= *limit
+            }
+            BudgetKind::Rdp(points) => points.iter().all(|&(order, limit)| self.rdp(order) <= limit),
         }
     }
 
@@ -201,10 +166,7 @@ impl Claim {
             BudgetKind::Dp { delta, .. } => self.epsilon(*delta),
             BudgetKind::Rdp(points) => match points.as_slice() {
                 [(order, _)] => self.rdp(*order),
-                several => several
-                    .iter()
-                    .map(|&(order, limit)| ratio(self.rdp(order), limit))
-                    .fold(0.0, f64::max),
+                several => several.iter().map(|&(order, limit)| ratio(self.rdp(order), limit)).fold(0.0, f64::max),
             },
         }
     }
@@ -227,19 +189,12 @@ mod tests {
     use crate::privacy::{Family, Pair};
 
     fn beta(u: f64, v: f64, n: f64) -> Claim {
-        Claim::Renyi(vec![Pair::Shapes {
-            family: Family::Beta,
-            coordinates: vec![(u, 1.0), (v + n, -1.0)],
-            total: None,
-        }])
+        Claim::Renyi(vec![Pair::Shapes { family: Family::Beta, coordinates: vec![(u, 1.0), (v + n, -1.0)], total: None }])
     }
 
     fn check(found: f64, expected: f64) {
         let excess = found / expected - 1.0;
-        assert!(
-            (-3e-16..1e-9).contains(&excess),
-            "{found} against {expected}"
-        );
+        assert!((-3e-16..1e-9).contains(&excess), "{found} against {expected}");
     }
 
     /// Golden: rdp_to_dp, improved.
@@ -260,10 +215,7 @@ mod tests {
         check(beta(40.0, 60.0, 500.0).epsilon(1e-6), 0.8262363389364638);
         check(Claim::Zcdp { rho: 0.125 }.epsilon(1e-5), 2.1657155451754853);
         check(Claim::Zcdp { rho: 0.78125 }.epsilon(1e-6), 6.73420129229814);
-        check(
-            Claim::Zcdp { rho: 0.0028125 }.epsilon(1e-5),
-            0.27506263177785,
-        );
+        check(Claim::Zcdp { rho: 0.0028125 }.epsilon(1e-5), 0.27506263177785);
         let order = beta(6.0, 12.0, 100.0).attaining_order(1e-5).unwrap();
         assert!(order > 1.0 && order < 7.0);
         assert_eq!(Claim::Gdp { mu: 1.0 }.attaining_order(1e-5), None);
@@ -272,11 +224,7 @@ mod tests {
     #[test]
     fn epsilon_and_delta_are_inverse() {
         let parts = vec![beta(6.0, 12.0, 100.0), Claim::Gdp { mu: 0.3 }];
-        for claim in [
-            beta(6.0, 12.0, 100.0),
-            Claim::Zcdp { rho: 0.1 },
-            Claim::Product(parts),
-        ] {
+        for claim in [beta(6.0, 12.0, 100.0), Claim::Zcdp { rho: 0.1 }, Claim::Product(parts)] {
             let e = claim.epsilon(1e-6);
             let d = claim.delta(e);
             assert!((d / 1e-6 - 1.0).abs() < 1e-6, "{d}");
@@ -297,10 +245,7 @@ mod tests {
         assert!(!claim.implies(&BudgetKind::Pure(0.5_f64.next_down())));
         assert!(claim.implies(&BudgetKind::Zcdp(0.1225)));
         assert!(!claim.implies(&BudgetKind::Gdp(100.0)));
-        assert!(claim.implies(&BudgetKind::Dp {
-            epsilon: 0.5,
-            delta: 0.0
-        }));
+        assert!(claim.implies(&BudgetKind::Dp { epsilon: 0.5, delta: 0.0 }));
         let orders = BudgetKind::Rdp(vec![(2.0, 0.25), (4.0, 1.0)]);
         assert!(claim.implies(&orders) && claim.cost_in(&orders) <= 1.0);
         let draw = beta(6.0, 12.0, 100.0);

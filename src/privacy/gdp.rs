@@ -54,10 +54,7 @@ mod tests {
 
     fn check(found: f64, expected: f64) {
         let excess = found / expected - 1.0;
-        assert!(
-            (-3e-15..1e-9).contains(&excess),
-            "{found} against {expected}"
-        );
+        assert!((-3e-15..1e-9).contains(&excess), "{found} against {expected}");
     }
 
     /// Golden: gaussian_mechanism.

@@ -44,10 +44,7 @@ pub fn epsilon(epsilon: f64, delta: f64) -> f64 {
     if epsilon.is_infinite() {
         return epsilon;
     }
-    (point(epsilon) + point(2.0) * point(-delta).ln_1p())
-        .hi
-        .max(0.0)
-        .min(epsilon)
+    (point(epsilon) + point(2.0) * point(-delta).ln_1p()).hi.max(0.0).min(epsilon)
 }
 
 #[cfg(test)]
@@ -56,10 +53,7 @@ mod tests {
 
     fn check(found: f64, expected: f64) {
         let excess = found / expected - 1.0;
-        assert!(
-            (-3e-16..1e-11).contains(&excess),
-            "{found} against {expected}"
-        );
+        assert!((-3e-16..1e-11).contains(&excess), "{found} against {expected}");
     }
 
     /// mpmath with 60 digits.

@@ -13,9 +13,7 @@ pub fn zcdp(epsilon: f64) -> f64 {
         return epsilon;
     }
     // tanh(e/2) = (exp e - 1)/(exp e + 1)
-    (point(epsilon) * growth / (growth + point(2.0)))
-        .hi
-        .min(epsilon)
+    (point(epsilon) * growth / (growth + point(2.0))).hi.min(epsilon)
 }
 
 /// Rényi divergence of randomized response, the worst pair: `ln(cosh(m e) + sinh(m e) tanh(e/2))/m`, `m = order - 1`.
@@ -48,9 +46,7 @@ pub fn delta(epsilon: f64, e: f64) -> f64 {
         return 0.0;
     }
     let gap = point(e) - point(epsilon);
-    (-gap.exp_m1() / (Interval::ONE + point(-epsilon).exp()))
-        .hi
-        .clamp(0.0, 1.0)
+    (-gap.exp_m1() / (Interval::ONE + point(-epsilon).exp())).hi.clamp(0.0, 1.0)
 }
 
 /// The least `e` with `delta(e) <= delta`: `epsilon + ln(1 - delta (1 + exp(-epsilon)))`.
@@ -71,10 +67,7 @@ mod tests {
 
     fn check(found: f64, expected: f64) {
         let excess = found / expected - 1.0;
-        assert!(
-            (-3e-16..1e-11).contains(&excess),
-            "{found} against {expected}"
-        );
+        assert!((-3e-16..1e-11).contains(&excess), "{found} against {expected}");
     }
 
     /// Golden values and mpmath with 60 digits.

@@ -9,15 +9,8 @@ impl Pair {
     pub fn rdp(&self, order: f64) -> f64 {
         match self {
             Pair::Rate { shape, rate, step } => rate_divergence(*shape, *rate, *step, order).hi,
-            Pair::Shapes {
-                coordinates, total, ..
-            } => shapes(coordinates, *total, order),
-            Pair::Allocation {
-                counts,
-                base,
-                items,
-                weight,
-            } => allocation::rdp(counts, *base, *items, *weight, order),
+            Pair::Shapes { coordinates, total, .. } => shapes(coordinates, *total, order),
+            Pair::Allocation { counts, base, items, weight } => allocation::rdp(counts, *base, *items, *weight, order),
         }
     }
 
@@ -25,27 +18,15 @@ impl Pair {
     pub fn max_order(&self) -> f64 {
         match self {
             Pair::Rate { rate, step, .. } => one_limit(*rate, *step),
-            Pair::Shapes { coordinates, .. } => coordinates
-                .iter()
-                .map(|&(a, step)| one_limit(a, step))
-                .fold(f64::INFINITY, f64::min),
-            Pair::Allocation {
-                counts,
-                items,
-                weight,
-                ..
-            } => allocation::max_order(counts, *items, *weight),
+            Pair::Shapes { coordinates, .. } => coordinates.iter().map(|&(a, step)| one_limit(a, step)).fold(f64::INFINITY, f64::min),
+            Pair::Allocation { counts, items, weight, .. } => allocation::max_order(counts, *items, *weight),
         }
     }
 }
 
 /// Orders below this are finite at one moving parameter; 1 where `Q` or `P` is no distribution.
 pub(super) fn one_limit(a: f64, step: f64) -> f64 {
-    if a > 0.0 && a.is_finite() && step > -a {
-        limit_order(a, step)
-    } else {
-        1.0
-    }
+    if a > 0.0 && a.is_finite() && step > -a { limit_order(a, step) } else { 1.0 }
 }
 
 /// The divergences of the coordinates add; a total that moves subtracts its own, which is never negative. A total out of
@@ -73,11 +54,7 @@ mod tests {
     use crate::privacy::{Claim, Family, Pair};
 
     fn shapes(family: Family, coordinates: &[(f64, f64)]) -> Claim {
-        Claim::Renyi(vec![Pair::Shapes {
-            family,
-            coordinates: coordinates.to_vec(),
-            total: None,
-        }])
+        Claim::Renyi(vec![Pair::Shapes { family, coordinates: coordinates.to_vec(), total: None }])
     }
 
     fn beta(u: f64, v: f64, r: f64, n: f64) -> Claim {
@@ -88,10 +65,7 @@ mod tests {
     fn check(claim: &Claim, order: f64, expected: f64) {
         let found = claim.rdp(order);
         let excess = found / expected - 1.0;
-        assert!(
-            (-2e-16..1e-10).contains(&excess),
-            "order {order}: {found} against {expected}"
-        );
+        assert!((-2e-16..1e-10).contains(&excess), "order {order}: {found} against {expected}");
     }
 
     #[test]
@@ -113,16 +87,8 @@ mod tests {
     fn dirichlet_and_gamma() {
         let claim = shapes(Family::Dirichlet, &[(2.0, 1.0), (4.0, -1.0)]);
         check(&claim, 2.9, 2.2675587276813474);
-        check(
-            &shapes(Family::Dirichlet, &[(0.3, 0.1), (0.3 + 0.1, -0.1)]),
-            3.0,
-            0.37923534864179076,
-        );
-        check(
-            &shapes(Family::Gamma, &[(2.0, 3.0)]),
-            1.4,
-            3.5582030263475395,
-        );
+        check(&shapes(Family::Dirichlet, &[(0.3, 0.1), (0.3 + 0.1, -0.1)]), 3.0, 0.37923534864179076);
+        check(&shapes(Family::Gamma, &[(2.0, 3.0)]), 1.4, 3.5582030263475395);
         let limit = shapes(Family::Gamma, &[(2.0, 3.0)]).max_order();
         assert!(limit <= 5.0 / 3.0 && limit > 1.666666666666);
     }
@@ -130,22 +96,14 @@ mod tests {
     #[test]
     fn a_moving_total_lowers_the_divergence() {
         // Beta(12, 3) against Beta(12, 5): a total that moves from 15 to 17. Golden: beta_negative_binomial-000.
-        let claim = Claim::Renyi(vec![Pair::Shapes {
-            family: Family::Beta,
-            coordinates: vec![(3.0, 2.0)],
-            total: Some((2.0 + 5.0 + 3.0, 2.0)),
-        }]);
+        let claim =
+            Claim::Renyi(vec![Pair::Shapes { family: Family::Beta, coordinates: vec![(3.0, 2.0)], total: Some((2.0 + 5.0 + 3.0, 2.0)) }]);
         check(&claim, 1.8, 1.0934042950632108);
     }
 
     #[test]
     fn what_is_no_distribution_is_unknown() {
-        for coordinates in [
-            [(1.0, -1.0)],
-            [(-1.0, 2.0)],
-            [(f64::NAN, 1.0)],
-            [(1.0, f64::NAN)],
-        ] {
+        for coordinates in [[(1.0, -1.0)], [(-1.0, 2.0)], [(f64::NAN, 1.0)], [(1.0, f64::NAN)]] {
             let claim = shapes(Family::Gamma, &coordinates);
             assert_eq!(claim.max_order(), 1.0);
             assert!(claim.rdp(1.5).is_infinite());

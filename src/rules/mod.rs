@@ -33,9 +33,7 @@ impl Meta {
     /// The manual page: the `//!` lines at the head of the rule's file without their prefix.
     pub fn page(&self) -> String {
         let head = self.source.lines().map_while(|l| l.strip_prefix("//!"));
-        head.map(|l| l.strip_prefix(' ').unwrap_or(l))
-            .collect::<Vec<_>>()
-            .join("\n")
+        head.map(|l| l.strip_prefix(' ').unwrap_or(l)).collect::<Vec<_>>().join("\n")
     }
 }
 
@@ -48,10 +46,7 @@ pub struct Tempering {
 }
 
 impl Tempering {
-    pub const DIRECT: Tempering = Tempering {
-        weight: 1.0,
-        concentration: 1.0,
-    };
+    pub const DIRECT: Tempering = Tempering { weight: 1.0, concentration: 1.0 };
 }
 
 /// One premise of a rule and where the program says it.
@@ -65,11 +60,7 @@ pub struct Premise {
 impl Premise {
     /// A premise that holds.
     pub fn holds(text: impl Into<String>, span: Option<Span>) -> Premise {
-        Premise {
-            text: text.into(),
-            holds: true,
-            span,
-        }
+        Premise { text: text.into(), holds: true, span }
     }
 }
 
@@ -163,11 +154,7 @@ mod tests {
                 rest = &rest[at.unwrap()..];
             }
             let first = page.lines().next().unwrap_or("");
-            assert!(
-                first.ends_with('.'),
-                "{}: first line is no sentence",
-                meta.name
-            );
+            assert!(first.ends_with('.'), "{}: first line is no sentence", meta.name);
             assert!(!names.contains(&meta.name), "{} is listed twice", meta.name);
             names.push(meta.name);
         }

@@ -38,16 +38,14 @@ pub fn public_statistics(model: &Model) -> Vec<Option<Statistic>> {
 fn statistic(observation: &Observation, model: &Model) -> Option<Statistic> {
     let outcome = || observation.outcome.clone();
     let kind = match observation.likelihood.family {
-        "bernoulli" | "binomial" | "poisson" | "exponential" | "geometric" | "neg_binomial"
-        | "multinomial" | "multi_normal" => StatisticKind::Sum(outcome()),
+        "bernoulli" | "binomial" | "poisson" | "exponential" | "geometric" | "neg_binomial" | "multinomial" | "multi_normal" => {
+            StatisticKind::Sum(outcome())
+        }
         "categorical" => levels(&observation.outcome)?,
         "normal" => super::conjugate::normal_statistic(observation, model)?,
         _ => return None,
     };
-    Some(Statistic {
-        table: observation.table,
-        kind,
-    })
+    Some(Statistic { table: observation.table, kind })
 }
 
 /// One count a level of a category, a bool or a bounded int.
@@ -56,14 +54,8 @@ pub(crate) fn levels(value: &crate::model::Expr) -> Option<StatisticKind> {
         Type::Category(levels) => (u64::try_from(levels.len()).ok()?, 0),
         Type::Bool => (2, 0),
         // Both ends must be exact integers far from overflow.
-        Type::Int(r) if r.is_finite() && r.magnitude() < 9e15 && r.lo <= r.hi => {
-            ((r.hi - r.lo) as u64 + 1, r.lo as i64)
-        }
+        Type::Int(r) if r.is_finite() && r.magnitude() < 9e15 && r.lo <= r.hi => ((r.hi - r.lo) as u64 + 1, r.lo as i64),
         _ => return None,
     };
-    Some(StatisticKind::Levels {
-        value: value.clone(),
-        dim,
-        first,
-    })
+    Some(StatisticKind::Levels { value: value.clone(), dim, first })
 }

@@ -7,10 +7,7 @@ use crate::source::Diagnostic;
 use crate::source::span::{FileId, Span};
 
 pub fn tempered(weight: f64, concentration: f64) -> Tempering {
-    Tempering {
-        weight,
-        concentration,
-    }
+    Tempering { weight, concentration }
 }
 
 pub fn span(start: usize, end: usize) -> Span {
@@ -18,21 +15,11 @@ pub fn span(start: usize, end: usize) -> Span {
 }
 
 pub fn number(x: f64) -> Expr {
-    Expr {
-        kind: ExprKind::Number(x),
-        ty: Type::Real(Range::point(x)),
-        label: Label::Public,
-        span: span(0, 1),
-    }
+    Expr { kind: ExprKind::Number(x), ty: Type::Real(Range::point(x)), label: Label::Public, span: span(0, 1) }
 }
 
 pub fn expr(kind: ExprKind, ty: Type, label: Label) -> Expr {
-    Expr {
-        kind,
-        ty,
-        label,
-        span: span(0, 1),
-    }
+    Expr { kind, ty, label, span: span(0, 1) }
 }
 
 pub const TABLE: TableId = TableId(0);
@@ -43,20 +30,12 @@ pub fn param(id: usize, ty: Type) -> Expr {
 }
 
 pub fn ball(dim: u64, radius: f64) -> Type {
-    let sup = Norms {
-        l1: radius * (dim as f64).sqrt(),
-        l2: radius,
-        linf: radius,
-    };
+    let sup = Norms { l1: radius * (dim as f64).sqrt(), l2: radius, linf: radius };
     Type::Vector(VectorType {
         dim,
         range: Range::new(-radius, radius),
         sup,
-        diam: Norms {
-            l1: 2.0 * sup.l1,
-            l2: 2.0 * sup.l2,
-            linf: 2.0 * sup.linf,
-        },
+        diam: Norms { l1: 2.0 * sup.l1, l2: 2.0 * sup.l2, linf: 2.0 * sup.linf },
         levels: None,
     })
 }
@@ -72,30 +51,18 @@ pub struct Build {
 
 impl Build {
     pub fn prior(family: &'static str, args: &[f64]) -> Build {
-        Build::prior_exprs(
-            family,
-            args.iter().map(|x| number(*x)).collect(),
-            Type::real(0.0, 1.0),
-        )
+        Build::prior_exprs(family, args.iter().map(|x| number(*x)).collect(), Type::real(0.0, 1.0))
     }
 
     pub fn prior_exprs(family: &'static str, args: Vec<Expr>, ty: Type) -> Build {
-        let column = |name: &str| Column {
-            name: name.into(),
-            headers: vec![name.into()],
-            public: false,
-            ty: Type::Bool,
-            span: span(20, 30),
-        };
+        let column =
+            |name: &str| Column { name: name.into(), headers: vec![name.into()], public: false, ty: Type::Bool, span: span(20, 30) };
         let table = |name: &str, private| Table {
             name: name.into(),
             private,
             relation: Relation::ReplaceOne,
             count_name: Some("n".into()),
-            rows: RowCount {
-                at_least: 0,
-                exactly: None,
-            },
+            rows: RowCount { at_least: 0, exactly: None },
             unit: None,
             columns: vec![column("y"), column("x")],
             span: span(0, 40),
@@ -108,33 +75,20 @@ impl Build {
                     name: "p".into(),
                     ty,
                     truncated: None,
-                    prior: DistCall {
-                        family,
-                        args,
-                        span: span(50, 60),
-                    },
+                    prior: DistCall { family, args, span: span(50, 60) },
                     span: span(45, 60),
                 }],
                 records: Records {
                     table: TABLE,
                     relation: Relation::ReplaceOne,
                     unit_rows: 1,
-                    rows: RowCount {
-                        at_least: 0,
-                        exactly: None,
-                    },
+                    rows: RowCount { at_least: 0, exactly: None },
                 },
                 private: vec![],
                 public: vec![],
-                request: Request::Draw {
-                    parameters: vec![ParamId(0)],
-                    times: 1,
-                },
+                request: Request::Draw { parameters: vec![ParamId(0)], times: 1 },
             },
-            program: Program {
-                tables: vec![table("t", true), table("pilot", false)],
-                ..Program::default()
-            },
+            program: Program { tables: vec![table("t", true), table("pilot", false)], ..Program::default() },
             public: PublicTotals::unbound(),
             outcome: Type::Bool,
         }
@@ -149,10 +103,7 @@ impl Build {
     }
 
     pub fn exactly(mut self, n: u64) -> Build {
-        self.model.records.rows = RowCount {
-            at_least: n,
-            exactly: Some(n),
-        };
+        self.model.records.rows = RowCount { at_least: n, exactly: Some(n) };
         self
     }
 
@@ -182,11 +133,7 @@ impl Build {
     }
 
     pub fn column(&self) -> Expr {
-        expr(
-            ExprKind::Column(TABLE, ColumnId(0)),
-            self.outcome.clone(),
-            Label::Row(TABLE),
-        )
+        expr(ExprKind::Column(TABLE, ColumnId(0)), self.outcome.clone(), Label::Row(TABLE))
     }
 
     /// Observes the column with `family(args.., p)`: the parameter is the last argument.
@@ -202,11 +149,7 @@ impl Build {
         self.model.private.push(Observation {
             table: TABLE,
             outcome,
-            likelihood: DistCall {
-                family,
-                args,
-                span: span(80, 90),
-            },
+            likelihood: DistCall { family, args, span: span(80, 90) },
             span: span(70, 90),
         });
         self
@@ -217,8 +160,7 @@ impl Build {
     }
 
     pub fn binomial(self, trials: u64) -> Build {
-        self.outcome_range(0.0, trials as f64)
-            .observe("binomial", &[trials as f64])
+        self.outcome_range(0.0, trials as f64).observe("binomial", &[trials as f64])
     }
 
     /// Adds the same observation of a public table; bound to (rows, sum) if given.
@@ -227,20 +169,12 @@ impl Build {
         o.table = PILOT;
         o.outcome.kind = ExprKind::Column(PILOT, ColumnId(0));
         self.model.public.push(o);
-        self.public
-            .observations
-            .push(totals.map(|(rows, sum)| Totals {
-                rows,
-                sums: vec![sum],
-            }));
+        self.public.observations.push(totals.map(|(rows, sum)| Totals { rows, sums: vec![sum] }));
         self
     }
 
     pub fn judge(&self, rule: &dyn Rule) -> Verdict {
-        let context = Context {
-            program: &self.program,
-            public: &self.public,
-        };
+        let context = Context { program: &self.program, public: &self.public };
         rule.judge(&self.model, context)
     }
 
@@ -293,24 +227,12 @@ pub fn exponential_family<const D: usize>(
 
 /// Rényi divergence of order l between Dirichlet laws (Beta: two counts).
 pub fn beta<const D: usize>(l: f64, p: [f64; D], q: [f64; D]) -> f64 {
-    exponential_family(
-        l,
-        p,
-        q,
-        |a| a.iter().all(|x| *x > 0.0),
-        |a| a.iter().map(|x| ln_gamma(*x)).sum::<f64>() - ln_gamma(a.iter().sum()),
-    )
+    exponential_family(l, p, q, |a| a.iter().all(|x| *x > 0.0), |a| a.iter().map(|x| ln_gamma(*x)).sum::<f64>() - ln_gamma(a.iter().sum()))
 }
 
 /// Rényi divergence of order l between Gamma(shape, rate) laws.
 pub fn gamma(l: f64, p: [f64; 2], q: [f64; 2]) -> f64 {
-    exponential_family(
-        l,
-        p,
-        q,
-        |a| a[0] > 0.0 && a[1] > 0.0,
-        |a| ln_gamma(a[0]) - a[0] * a[1].ln(),
-    )
+    exponential_family(l, p, q, |a| a[0] > 0.0 && a[1] > 0.0, |a| ln_gamma(a[0]) - a[0] * a[1].ln())
 }
 
 /// The certified value of a claim at order l, after a check that it covers the plain closed forms.
@@ -319,10 +241,7 @@ pub fn diverge(claim: &Claim, l: f64) -> f64 {
     let plain = closed_form(claim, l);
     // The doubles of the closed forms cancel; the certified value does not.
     let slack = 1e-8 * plain.abs() + 1e-10;
-    assert!(
-        certified >= plain - slack || certified == plain,
-        "{claim:?} at {l}: {certified} {plain}"
-    );
+    assert!(certified >= plain - slack || certified == plain, "{claim:?} at {l}: {certified} {plain}");
     certified
 }
 
@@ -344,25 +263,15 @@ pub fn moving_shape(l: f64, a: f64, step: f64) -> f64 {
 
 fn diverge_pair(pair: &Pair, l: f64) -> f64 {
     match pair {
-        Pair::Shapes {
-            coordinates, total, ..
-        } => {
-            let moved: f64 = coordinates
-                .iter()
-                .map(|(a, s)| moving_shape(l, *a, *s))
-                .sum();
+        Pair::Shapes { coordinates, total, .. } => {
+            let moved: f64 = coordinates.iter().map(|(a, s)| moving_shape(l, *a, *s)).sum();
             if moved == f64::INFINITY {
                 return moved;
             }
             moved - total.map_or(0.0, |(a, s)| moving_shape(l, a, s))
         }
         Pair::Rate { shape, rate, step } => gamma(l, [*shape, *rate], [*shape, rate + step]),
-        Pair::Allocation {
-            counts,
-            base,
-            items,
-            weight,
-        } => dearest_allocation(counts, *base, *items, *weight, l),
+        Pair::Allocation { counts, base, items, weight } => dearest_allocation(counts, *base, *items, *weight, l),
     }
 }
 
@@ -399,20 +308,11 @@ pub fn assert_tight(claimed: f64, exact: f64, case: impl std::fmt::Debug) {
         return;
     }
     let slack = 1e-8 * exact.abs() + 1e-11;
-    assert!(
-        claimed >= exact - slack,
-        "{case:?}: claimed {claimed}, exact {exact}"
-    );
-    assert!(
-        claimed <= exact + slack,
-        "{case:?}: claimed {claimed}, exact {exact}"
-    );
+    assert!(claimed >= exact - slack, "{case:?}: claimed {claimed}, exact {exact}");
+    assert!(claimed <= exact + slack, "{case:?}: claimed {claimed}, exact {exact}");
 }
 
 /// `claimed` bounds `exact`.
 pub fn assert_bounds(claimed: f64, exact: f64, case: impl std::fmt::Debug) {
-    assert!(
-        claimed == f64::INFINITY || claimed >= exact - 1e-9 * exact.abs() - 1e-12,
-        "{case:?}: claimed {claimed}, exact {exact}"
-    );
+    assert!(claimed == f64::INFINITY || claimed >= exact - 1e-9 * exact.abs() - 1e-12, "{case:?}: claimed {claimed}, exact {exact}");
 }

@@ -2,11 +2,7 @@
 
 /// The shortest text that reads back as `x`: `6`, `0.25`, `1e300`.
 pub(crate) fn plain(x: f64) -> String {
-    if x != 0.0 && x.is_finite() && !(1e-5..1e15).contains(&x.abs()) {
-        format!("{x:e}")
-    } else {
-        format!("{x}")
-    }
+    if x != 0.0 && x.is_finite() && !(1e-5..1e15).contains(&x.abs()) { format!("{x:e}") } else { format!("{x}") }
 }
 
 fn four(x: f64, round: fn(f64) -> f64) -> String {
@@ -23,21 +19,13 @@ fn four(x: f64, round: fn(f64) -> f64) -> String {
     // A relative slack of 1e-12 keeps 0.3 from becoming 0.3001 for want of an exact double.
     let scaled = x * scale;
     let nearest = scaled.round();
-    let chosen = if (scaled - nearest).abs() <= 1e-12 * nearest.abs() {
-        nearest
-    } else {
-        round(scaled)
-    };
+    let chosen = if (scaled - nearest).abs() <= 1e-12 * nearest.abs() { nearest } else { round(scaled) };
     plain_decimals(chosen / scale, decimals as usize)
 }
 
 fn plain_decimals(x: f64, decimals: usize) -> String {
     let text = format!("{x:.decimals$}");
-    if text.contains('.') {
-        text.trim_end_matches('0').trim_end_matches('.').to_string()
-    } else {
-        text
-    }
+    if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.').to_string() } else { text }
 }
 
 /// Four significant digits, rounded up.
@@ -50,11 +38,7 @@ pub(crate) fn four_up(x: f64) -> String {
 pub(crate) fn four_up_together(counts: &[f64]) -> Vec<String> {
     let smallest = counts.iter().copied().fold(f64::INFINITY, f64::min);
     let rounded: f64 = four_up(smallest).parse().unwrap_or(smallest);
-    let factor = if smallest > 0.0 && smallest.is_finite() {
-        rounded / smallest
-    } else {
-        1.0
-    };
+    let factor = if smallest > 0.0 && smallest.is_finite() { rounded / smallest } else { 1.0 };
     counts.iter().map(|x| four_up(x * factor)).collect()
 }
 
@@ -70,11 +54,7 @@ pub(crate) fn four_near(x: f64) -> String {
 
 /// `1 row`, `4 rows`.
 pub(crate) fn plural(n: u64, noun: &str) -> String {
-    if n == 1 {
-        format!("1 {noun}")
-    } else {
-        format!("{n} {noun}s")
-    }
+    if n == 1 { format!("1 {noun}") } else { format!("{n} {noun}s") }
 }
 
 #[cfg(test)]

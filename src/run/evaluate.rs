@@ -79,7 +79,13 @@ fn index(v: &Expr, i: &Expr, known: &Known) -> Result<Value, NoValue> {
 
 fn call(f: Builtin, e: &Expr, args: &[Expr], known: &Known) -> Result<Value, NoValue> {
     match f {
-        Builtin::RowSum | Builtin::RowMean | Builtin::RowCountAgg | Builtin::RowHistogram | Builtin::RowMin | Builtin::RowMax | Builtin::RowQuantile => {
+        Builtin::RowSum
+        | Builtin::RowMean
+        | Builtin::RowCountAgg
+        | Builtin::RowHistogram
+        | Builtin::RowMin
+        | Builtin::RowMax
+        | Builtin::RowQuantile => {
             return (known.public)(e).ok_or(NoValue::Unbound);
         }
         Builtin::Simulate => {

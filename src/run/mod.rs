@@ -11,5 +11,5 @@ pub mod value;
 pub use bound::Bound;
 pub use evaluate::{Known, NoValue};
 pub use shape::json;
-pub use steps::{Files, RunError, Results, execute};
+pub use steps::{Files, Results, RunError, execute};
 pub use value::Value;

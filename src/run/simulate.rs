@@ -66,7 +66,9 @@ fn one(name: &str, args: &[Value], rng: &mut Bits) -> Result<f64, NoValue> {
         d.map(|d| d.sample(rng)).map_err(|_| NoValue::Unsupported)
     }
     let inv_logit = |x: f64| 1.0 / (1.0 + libm::exp(-x));
-    let bernoulli = |p: f64, rng: &mut Bits| rand_distr::Bernoulli::new(p).map(|d| f64::from(u8::from(d.sample(rng)))).map_err(|_| NoValue::Unsupported);
+    let bernoulli = |p: f64, rng: &mut Bits| {
+        rand_distr::Bernoulli::new(p).map(|d| f64::from(u8::from(d.sample(rng)))).map_err(|_| NoValue::Unsupported)
+    };
     let binomial = |n: f64, p: f64, rng: &mut Bits| {
         rand_distr::Binomial::new(n.max(0.0) as u64, p).map(|d| d.sample(rng) as f64).map_err(|_| NoValue::Unsupported)
     };

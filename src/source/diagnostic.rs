@@ -38,28 +38,13 @@ pub type Diagnostics = Vec<Diagnostic>;
 impl Diagnostic {
     /// An error; the severity follows the code: `W…` warns.
     pub fn new(code: &'static str, message: impl Into<String>) -> Self {
-        let severity = if code.starts_with('W') {
-            Severity::Warning
-        } else {
-            Severity::Error
-        };
-        Diagnostic {
-            code,
-            severity,
-            message: message.into(),
-            labels: vec![],
-            cause: None,
-            notes: vec![],
-            help: vec![],
-        }
+        let severity = if code.starts_with('W') { Severity::Warning } else { Severity::Error };
+        Diagnostic { code, severity, message: message.into(), labels: vec![], cause: None, notes: vec![], help: vec![] }
     }
 
     /// Adds a label; the first one added is the primary.
     pub fn label(mut self, span: Span, text: impl Into<String>) -> Self {
-        self.labels.push(Label {
-            span,
-            text: text.into(),
-        });
+        self.labels.push(Label { span, text: text.into() });
         self
     }
 

@@ -56,11 +56,7 @@ struct Paint {
 
 impl Paint {
     fn with(self, sequence: &str, text: &str) -> String {
-        if self.colour {
-            format!("\u{1b}[{sequence}m{text}\u{1b}[0m")
-        } else {
-            text.to_owned()
-        }
+        if self.colour { format!("\u{1b}[{sequence}m{text}\u{1b}[0m") } else { text.to_owned() }
     }
 
     fn severity(self, severity: Severity, text: &str) -> String {
@@ -96,10 +92,7 @@ struct Placed<'d> {
 fn place<'d>(map: &'d SourceMap, label: &'d Label, primary: bool) -> Placed<'d> {
     let text = map.get(label.span.file).map_or("", |f| f.text.as_str());
     let start = floor(text, label.span.start as usize);
-    let line_start = text
-        .get(..start)
-        .and_then(|before| before.rfind('\n'))
-        .map_or(0, |at| at + 1);
+    let line_start = text.get(..start).and_then(|before| before.rfind('\n')).map_or(0, |at| at + 1);
     let rest = text.get(line_start..).unwrap_or("");
     let source = rest.split('\n').next().unwrap_or("");
     let source = source.strip_suffix('\r').unwrap_or(source);
@@ -131,17 +124,9 @@ fn block(map: &SourceMap, diagnostic: &Diagnostic, paint: Paint) -> String {
         Severity::Error => "Error",
         Severity::Warning => "Warning",
     };
-    let head = paint.severity(
-        diagnostic.severity,
-        &format!("[{}] {kind}:", diagnostic.code),
-    );
+    let head = paint.severity(diagnostic.severity, &format!("[{}] {kind}:", diagnostic.code));
     let _ = writeln!(out, "{head} {}", escaped(&diagnostic.message));
-    let mut placed: Vec<Placed<'_>> = diagnostic
-        .labels
-        .iter()
-        .enumerate()
-        .map(|(index, label)| place(map, label, index == 0))
-        .collect();
+    let mut placed: Vec<Placed<'_>> = diagnostic.labels.iter().enumerate().map(|(index, label)| place(map, label, index == 0)).collect();
     let primary = diagnostic.labels.first().map(|label| label.span.file);
     // The primary label's file first, then by place; the sort is stable.
     placed.sort_by_key(|p| {
@@ -152,23 +137,11 @@ fn block(map: &SourceMap, diagnostic: &Diagnostic, paint: Paint) -> String {
     let gutter = digits.to_string().len().max(2);
     files(&mut out, map, diagnostic, &placed, gutter, paint);
     words(&mut out, diagnostic, gutter, paint);
-    let _ = writeln!(
-        out,
-        "{}{}",
-        paint.frame(&"─".repeat(gutter + 1)),
-        paint.frame("╯")
-    );
+    let _ = writeln!(out, "{}{}", paint.frame(&"─".repeat(gutter + 1)), paint.frame("╯"));
     out
 }
 
-fn files(
-    out: &mut String,
-    map: &SourceMap,
-    diagnostic: &Diagnostic,
-    placed: &[Placed<'_>],
-    gutter: usize,
-    paint: Paint,
-) {
+fn files(out: &mut String, map: &SourceMap, diagnostic: &Diagnostic, placed: &[Placed<'_>], gutter: usize, paint: Paint) {
     let blank = " ".repeat(gutter + 1);
     let mut file: Option<FileId> = None;
     let mut last_line = 0;
@@ -176,20 +149,10 @@ fn files(
         let span = one.label.span;
         if file != Some(span.file) {
             let corner = if file.is_none() { "╭─[" } else { "├─[" };
-            let shown = if one.primary || file.is_some() {
-                span
-            } else {
-                diagnostic.labels.first().map_or(span, |label| label.span)
-            };
+            let shown = if one.primary || file.is_some() { span } else { diagnostic.labels.first().map_or(span, |label| label.span) };
             let (line, column) = map.line_column(shown.file, shown.start);
             let name = map.get(span.file).map_or("?", |f| f.name.as_str());
-            let _ = writeln!(
-                out,
-                "{blank}{} {}:{line}:{column} {}",
-                paint.frame(corner),
-                escaped(name),
-                paint.frame("]")
-            );
+            let _ = writeln!(out, "{blank}{} {}:{line}:{column} {}", paint.frame(corner), escaped(name), paint.frame("]"));
             let _ = writeln!(out, "{blank}{}", paint.frame("│"));
             file = Some(span.file);
             last_line = 0;
@@ -200,13 +163,7 @@ fn files(
         let view = View::of(one);
         if one.line != last_line || view.cut {
             let number = format!("{:>gutter$}", one.line);
-            let _ = writeln!(
-                out,
-                "{} {} {}",
-                paint.frame(&number),
-                paint.frame("│"),
-                view.source
-            );
+            let _ = writeln!(out, "{} {} {}", paint.frame(&number), paint.frame("│"), view.source);
         }
         last_line = one.line;
         mark(out, diagnostic.severity, one, &view, &blank, paint);
@@ -230,12 +187,7 @@ impl View {
         // Look at no more of a line than can matter: lines may be megabytes long.
         let short = one.source.len() <= 8 * LONG_LINE && shown_width(one.source, 0) <= LONG_LINE;
         if short {
-            return View {
-                source: escaped(one.source),
-                column: before,
-                width,
-                cut: false,
-            };
+            return View { source: escaped(one.source), column: before, width, cut: false };
         }
         let start = floor(one.source, one.from.saturating_sub(LONG_LINE / 4));
         let end = floor(one.source, one.from + LONG_LINE / 2);
@@ -244,10 +196,7 @@ impl View {
         let inside = one.source.get(start..one.from).unwrap_or("");
         let marked = one.source.get(one.from..one.to.min(end).max(one.from));
         View {
-            source: format!(
-                "{lead}{}{tail}",
-                escaped(one.source.get(start..end).unwrap_or(""))
-            ),
+            source: format!("{lead}{}{tail}", escaped(one.source.get(start..end).unwrap_or(""))),
             column: shown_width(lead, 0) + shown_width(inside, 0),
             width: shown_width(marked.unwrap_or(""), 0).max(1),
             cut: true,
@@ -256,22 +205,11 @@ impl View {
 }
 
 /// The line under the text and the label's words below its middle.
-fn mark(
-    out: &mut String,
-    severity: Severity,
-    one: &Placed<'_>,
-    view: &View,
-    blank: &str,
-    paint: Paint,
-) {
+fn mark(out: &mut String, severity: Severity, one: &Placed<'_>, view: &View, blank: &str, paint: Paint) {
     let left = (view.width - 1) / 2;
     let right = view.width - 1 - left;
     let ink = |text: &str| {
-        if one.primary {
-            paint.severity(severity, text)
-        } else {
-            paint.word(text)
-        }
+        if one.primary { paint.severity(severity, text) } else { paint.word(text) }
     };
     let indent = " ".repeat(view.column);
     let line = format!("{}┬{}", "─".repeat(left), "─".repeat(right));
@@ -279,11 +217,7 @@ fn mark(
     let _ = writeln!(out, "{blank}{frame} {indent}{}", ink(&line));
     let indent = " ".repeat(view.column + left);
     for (index, words) in one.label.text.split('\n').enumerate() {
-        let lead = if index == 0 {
-            ink("╰─")
-        } else {
-            "  ".to_owned()
-        };
+        let lead = if index == 0 { ink("╰─") } else { "  ".to_owned() };
         let _ = writeln!(out, "{blank}{frame} {indent}{lead} {}", escaped(words));
     }
 }
@@ -300,11 +234,7 @@ fn words(out: &mut String, diagnostic: &Diagnostic, gutter: usize, paint: Paint)
             let _ = writeln!(out, "{blank}{frame}");
         }
         for (number, line) in text.split('\n').enumerate() {
-            let lead = if number == 0 {
-                paint.word(&format!("{title}:"))
-            } else {
-                " ".repeat(title.len() + 1)
-            };
+            let lead = if number == 0 { paint.word(&format!("{title}:")) } else { " ".repeat(title.len() + 1) };
             let line = format!("{blank}{frame} {lead} {}", escaped(line));
             let _ = writeln!(out, "{}", line.trim_end());
         }

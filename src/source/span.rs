@@ -17,11 +17,7 @@ impl Span {
     pub fn new(file: FileId, start: usize, end: usize) -> Span {
         // Sources are capped far below 4 GiB (`syntax::MAX_SOURCE_BYTES`), so the casts saturate only in theory.
         let clip = |x: usize| u32::try_from(x).unwrap_or(u32::MAX);
-        Span {
-            file,
-            start: clip(start),
-            end: clip(end),
-        }
+        Span { file, start: clip(start), end: clip(end) }
     }
 
     /// The smallest span that covers both; `self`'s file wins.
@@ -29,11 +25,7 @@ impl Span {
         if self.file != other.file {
             return self;
         }
-        Span {
-            file: self.file,
-            start: self.start.min(other.start),
-            end: self.end.max(other.end),
-        }
+        Span { file: self.file, start: self.start.min(other.start), end: self.end.max(other.end) }
     }
 }
 

@@ -2,10 +2,7 @@
 
 /// The candidate nearest to `name`, if it is near enough to be a misspelling of it: at most a third of the letters
 /// differ, and at most three. Ties go to the earlier candidate.
-pub fn did_you_mean<'c>(
-    name: &str,
-    candidates: impl IntoIterator<Item = &'c str>,
-) -> Option<String> {
+pub fn did_you_mean<'c>(name: &str, candidates: impl IntoIterator<Item = &'c str>) -> Option<String> {
     let name: Vec<char> = name.chars().take(LONGEST + 1).collect();
     let limit = (name.len().max(3) / 3).min(3);
     if name.len() > LONGEST {
@@ -33,9 +30,7 @@ fn distance(a: &[char], b: &[char]) -> usize {
         let mut row = vec![i + 1];
         for (j, y) in b.iter().enumerate() {
             let at = |row: &[usize], j: usize| row.get(j).copied().unwrap_or(usize::MAX / 2);
-            let mut cost = (at(&last, j) + usize::from(x != y))
-                .min(at(&last, j + 1) + 1)
-                .min(at(&row, j) + 1);
+            let mut cost = (at(&last, j) + usize::from(x != y)).min(at(&last, j + 1) + 1).min(at(&row, j) + 1);
             let swapped = i > 0 && j > 0 && a.get(i - 1) == Some(y) && b.get(j - 1) == Some(x);
             if swapped {
                 cost = cost.min(at(&before, j - 1) + 1);

@@ -29,28 +29,13 @@ pub enum ItemKind {
     /// `public pilot[m] { .. }`
     PublicTable(Table),
     /// `public k: real in [0, 1] = 0.5`
-    PublicScalar {
-        name: Name,
-        ty: Type,
-        value: Option<Expr>,
-    },
+    PublicScalar { name: Name, ty: Type, value: Option<Expr> },
     /// `param p: real in [0, 1] ~ beta(1, 1)`
-    Param {
-        name: Name,
-        ty: Option<Type>,
-        prior: Call,
-    },
+    Param { name: Name, ty: Option<Type>, prior: Call },
     /// `let y: real = clip(x, 0, 1)`
-    Let {
-        name: Name,
-        ty: Option<Type>,
-        value: Expr,
-    },
+    Let { name: Name, ty: Option<Type>, value: Expr },
     /// `observe staff.smoker ~ bernoulli(p)`; the outcome is a path of one or two names
-    Observe {
-        outcome: Vec<Name>,
-        likelihood: Call,
-    },
+    Observe { outcome: Vec<Name>, likelihood: Call },
     /// `release p_hat = draw(p) using diffuse(r = 0.5) assuming convergence spend 20%`
     Release(Release),
     /// `output y = 100 * share`
@@ -58,32 +43,13 @@ pub enum ItemKind {
     /// `expect certificate(p_hat) <= rdp(order = 8, eps = 0.5)`
     Expect { condition: Expr },
     /// `each region of survey { .. }`
-    Each {
-        key: Name,
-        table: Name,
-        header: Span,
-        body: Vec<Item>,
-    },
+    Each { key: Name, table: Name, header: Span, body: Vec<Item> },
     /// `when m > 0.1 { .. } else { .. }`
-    When {
-        condition: Expr,
-        then: Vec<Item>,
-        otherwise: Option<Vec<Item>>,
-    },
+    When { condition: Expr, then: Vec<Item>, otherwise: Option<Vec<Item>> },
     /// `fn f(x, y: real) -> real = x + y`
-    Fn {
-        name: Name,
-        formals: Vec<Formal>,
-        result: Option<Type>,
-        body: Expr,
-    },
+    Fn { name: Name, formals: Vec<Formal>, result: Option<Type>, body: Expr },
     /// `model m(y: bool) { .. return e }`
-    Model {
-        name: Name,
-        formals: Vec<Formal>,
-        body: Vec<Item>,
-        result: Expr,
-    },
+    Model { name: Name, formals: Vec<Formal>, body: Vec<Item>, result: Expr },
 }
 
 /// The header and columns of a table.
@@ -108,11 +74,7 @@ pub struct Rows {
 #[derive(Clone, PartialEq, Debug)]
 pub enum RowsKind {
     Exactly(u64),
-    Named {
-        secret: bool,
-        name: Name,
-        at_least: Option<Spanned<u64>>,
-    },
+    Named { secret: bool, name: Name, at_least: Option<Spanned<u64>> },
 }
 
 /// `by patient max 4`

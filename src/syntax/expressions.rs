@@ -42,10 +42,7 @@ struct Tall {
 }
 
 fn leaf(kind: ExprKind, span: Span) -> Tall {
-    Tall {
-        expr: Expr { kind, span },
-        height: 1,
-    }
+    Tall { expr: Expr { kind, span }, height: 1 }
 }
 
 type Row<'i> = Peekable<Pairs<'i, Rule>>;
@@ -85,10 +82,7 @@ impl Builder<'_> {
         if below >= MAX_NESTING {
             return Err(errors::too_deep(span));
         }
-        Ok(Tall {
-            expr: Expr { kind, span },
-            height: below + 1,
-        })
+        Ok(Tall { expr: Expr { kind, span }, height: below + 1 })
     }
 
     /// if_
@@ -99,11 +93,7 @@ impl Builder<'_> {
         let then = self.tall(parts.take(Rule::expr)?)?;
         let otherwise = self.tall(parts.take(Rule::expr)?)?;
         let below = condition.height.max(then.height).max(otherwise.height);
-        let kind = ExprKind::If(
-            Box::new(condition.expr),
-            Box::new(then.expr),
-            Box::new(otherwise.expr),
-        );
+        let kind = ExprKind::If(Box::new(condition.expr), Box::new(then.expr), Box::new(otherwise.expr));
         self.grow(kind, span, below)
     }
 
@@ -131,13 +121,8 @@ impl Builder<'_> {
                 let second = next.as_str();
                 row.next();
                 let third = self.climb(row, right_power, span)?.expr.span;
-                let parts = [
-                    self.words_of(left.expr.span),
-                    self.words_of(sign),
-                    self.words_of(right.expr.span),
-                    second,
-                    self.words_of(third),
-                ];
+                let parts =
+                    [self.words_of(left.expr.span), self.words_of(sign), self.words_of(right.expr.span), second, self.words_of(third)];
                 return Err(errors::comparison_chain(whole.to(third), parts));
             }
             let below = left.height.max(right.height);
@@ -167,9 +152,7 @@ impl Builder<'_> {
             return self.grow(kind, whole, value.height);
         }
         let mut tall = self.primary(pair)?;
-        while let Some(pair) =
-            row.next_if(|next| matches!(next.as_rule(), Rule::args | Rule::index | Rule::field))
-        {
+        while let Some(pair) = row.next_if(|next| matches!(next.as_rule(), Rule::args | Rule::index | Rule::field)) {
             let whole = tall.expr.span.to(self.span(&pair));
             tall = self.postfix(tall, pair, whole)?;
         }
@@ -255,11 +238,7 @@ impl Builder<'_> {
             let name: Option<Name> = parts.maybe(Rule::ident).map(|p| self.name(&p));
             let value = self.tall(parts.take(Rule::expr)?)?;
             below = below.max(value.height);
-            args.push(Arg {
-                name,
-                value: value.expr,
-                span,
-            });
+            args.push(Arg { name, value: value.expr, span });
         }
         Ok((args, below))
     }

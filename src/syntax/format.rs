@@ -55,14 +55,7 @@ impl<'t> Formatter<'t> {
             }
         }
         braces.sort_unstable();
-        Formatter {
-            text,
-            comments,
-            next: 0,
-            braces,
-            out: String::new(),
-            last: None,
-        }
+        Formatter { text, comments, next: 0, braces, out: String::new(), last: None }
     }
 
     /// The first pair of braces at or after `start`.
@@ -125,11 +118,9 @@ impl<'t> Formatter<'t> {
     fn item(&mut self, item: &Item, depth: usize) {
         let (start, end) = bounds(item.span);
         let open = match &item.kind {
-            ItemKind::Private(_)
-            | ItemKind::PublicTable(_)
-            | ItemKind::Each { .. }
-            | ItemKind::When { .. }
-            | ItemKind::Model { .. } => self.braces_from(start),
+            ItemKind::Private(_) | ItemKind::PublicTable(_) | ItemKind::Each { .. } | ItemKind::When { .. } | ItemKind::Model { .. } => {
+                self.braces_from(start)
+            }
             // All of a simple statement is its head: comments within it move before it.
             _ => (end, end),
         };
@@ -145,9 +136,7 @@ impl<'t> Formatter<'t> {
             }
             ItemKind::Each { body, .. } => self.block(body, None, open, depth),
             ItemKind::Model { body, result, .. } => self.block(body, Some(result), open, depth),
-            ItemKind::When {
-                then, otherwise, ..
-            } => {
+            ItemKind::When { then, otherwise, .. } => {
                 self.block(then, None, open, depth);
                 if let Some(otherwise) = otherwise {
                     let next = self.braces_from(open.1);
@@ -161,13 +150,7 @@ impl<'t> Formatter<'t> {
     }
 
     /// ` { .. }` with one statement a line.
-    fn block(
-        &mut self,
-        items: &[Item],
-        result: Option<&Expr>,
-        braces: (usize, usize),
-        depth: usize,
-    ) {
+    fn block(&mut self, items: &[Item], result: Option<&Expr>, braces: (usize, usize), depth: usize) {
         self.out.push_str(" {\n");
         self.last = None;
         self.items(items, depth + 1);
@@ -197,10 +180,7 @@ impl<'t> Formatter<'t> {
     /// ` { .. }` of a table: on one line unless the text breaks the line after `{` or has comments inside.
     fn columns(&mut self, columns: &[Column], (open, close): (usize, usize), depth: usize) {
         let first = columns.first().map_or(close, |c| bounds(c.span).0);
-        let commented = self
-            .comments
-            .get(self.next)
-            .is_some_and(|c| c.start < close);
+        let commented = self.comments.get(self.next).is_some_and(|c| c.start < close);
         if !commented && !self.between(open..first).contains('\n') {
             let mut texts = vec![];
             for column in columns {

@@ -40,11 +40,7 @@ impl<'i> Parts<'i> {
         while self.pairs.peek().is_some_and(|p| is_fixed(p.as_rule())) {
             self.pairs.next();
         }
-        if self.pairs.peek()?.as_rule() == rule {
-            self.pairs.next()
-        } else {
-            None
-        }
+        if self.pairs.peek()?.as_rule() == rule { self.pairs.next() } else { None }
     }
 }
 
@@ -96,25 +92,17 @@ impl Builder<'_> {
         let start = self.base + span.start();
         let limit = self.base + span.end();
         let after = self.words.partition_point(|(_, word)| word.end <= limit);
-        let end = after
-            .checked_sub(1)
-            .and_then(|i| self.words.get(i))
-            .map_or(limit, |(_, word)| word.end);
+        let end = after.checked_sub(1).and_then(|i| self.words.get(i)).map_or(limit, |(_, word)| word.end);
         Span::new(self.file, start, end.max(start))
     }
 
     /// The text under a span of this file.
     pub(super) fn words_of(&self, span: Span) -> &str {
-        self.text
-            .get(span.start as usize..span.end as usize)
-            .unwrap_or("")
+        self.text.get(span.start as usize..span.end as usize).unwrap_or("")
     }
 
     pub(super) fn parts<'i>(&self, pair: Pair<'i, Rule>) -> Parts<'i> {
-        Parts {
-            span: self.span(&pair),
-            pairs: pair.into_inner(),
-        }
+        Parts { span: self.span(&pair), pairs: pair.into_inner() }
     }
 
     pub(super) fn name(&self, pair: &Pair<'_, Rule>) -> Name {
@@ -142,12 +130,8 @@ impl Builder<'_> {
         let span = self.span(&pair);
         let mut parts = self.parts(pair);
         Ok(match rule {
-            Rule::use_ => ItemKind::Use {
-                path: self.path(parts.take(Rule::path)?),
-            },
-            Rule::budget => ItemKind::Budget {
-                call: self.call(parts.take(Rule::call)?)?,
-            },
+            Rule::use_ => ItemKind::Use { path: self.path(parts.take(Rule::path)?) },
+            Rule::budget => ItemKind::Budget { call: self.call(parts.take(Rule::call)?)? },
             Rule::private_ => {
                 let name = self.name(&parts.take(Rule::ident)?);
                 ItemKind::Private(self.table(name, parts, span)?)
@@ -156,11 +140,7 @@ impl Builder<'_> {
                 let name = self.name(&parts.take(Rule::ident)?);
                 match parts.maybe(Rule::type_) {
                     None => ItemKind::PublicTable(self.table(name, parts, span)?),
-                    Some(ty) => ItemKind::PublicScalar {
-                        name,
-                        ty: self.type_(ty)?,
-                        value: self.maybe_expr(&mut parts)?,
-                    },
+                    Some(ty) => ItemKind::PublicScalar { name, ty: self.type_(ty)?, value: self.maybe_expr(&mut parts)? },
                 }
             }
             Rule::param => ItemKind::Param {
@@ -173,18 +153,12 @@ impl Builder<'_> {
                 ty: self.maybe_type(&mut parts)?,
                 value: self.expr(parts.take(Rule::expr)?)?,
             },
-            Rule::observe => ItemKind::Observe {
-                outcome: self.path(parts.take(Rule::outcome)?),
-                likelihood: self.call(parts.take(Rule::call)?)?,
-            },
+            Rule::observe => {
+                ItemKind::Observe { outcome: self.path(parts.take(Rule::outcome)?), likelihood: self.call(parts.take(Rule::call)?)? }
+            }
             Rule::release => ItemKind::Release(self.release(parts)?),
-            Rule::output => ItemKind::Output {
-                name: self.name(&parts.take(Rule::ident)?),
-                value: self.expr(parts.take(Rule::expr)?)?,
-            },
-            Rule::expect => ItemKind::Expect {
-                condition: self.expr(parts.take(Rule::expr)?)?,
-            },
+            Rule::output => ItemKind::Output { name: self.name(&parts.take(Rule::ident)?), value: self.expr(parts.take(Rule::expr)?)? },
+            Rule::expect => ItemKind::Expect { condition: self.expr(parts.take(Rule::expr)?)? },
             Rule::fn_ => ItemKind::Fn {
                 name: self.name(&parts.take(Rule::ident)?),
                 formals: self.formals(parts.take(Rule::formals)?)?,
@@ -198,11 +172,7 @@ impl Builder<'_> {
                 header: span,
                 body: vec![],
             },
-            Rule::when_head => ItemKind::When {
-                condition: self.expr(parts.take(Rule::expr)?)?,
-                then: vec![],
-                otherwise: None,
-            },
+            Rule::when_head => ItemKind::When { condition: self.expr(parts.take(Rule::expr)?)?, then: vec![], otherwise: None },
             _ => return Err(errors::bug(span)),
         })
     }
@@ -218,17 +188,8 @@ impl Builder<'_> {
         let columns = columns.map(|pair| self.column(pair));
         let columns = columns.collect::<Read<Vec<Column>>>()?;
         let end = unit.as_ref().map_or(rows.span, |unit| unit.span);
-        let header = Span {
-            end: end.end,
-            ..whole
-        };
-        Ok(Table {
-            name,
-            rows,
-            unit,
-            columns,
-            header,
-        })
+        let header = Span { end: end.end, ..whole };
+        Ok(Table { name, rows, unit, columns, header })
     }
 
     fn rows(&mut self, pair: Pair<'_, Rule>) -> Read<Rows> {
@@ -244,22 +205,14 @@ impl Builder<'_> {
             Some(pair) => Some(self.int(&pair)?),
             None => None,
         };
-        let kind = RowsKind::Named {
-            secret,
-            name,
-            at_least,
-        };
+        let kind = RowsKind::Named { secret, name, at_least };
         Ok(Rows { span, kind })
     }
 
     fn unit(&mut self, pair: Pair<'_, Rule>) -> Read<Unit> {
         let span = self.span(&pair);
         let mut parts = self.parts(pair);
-        Ok(Unit {
-            key: self.name(&parts.take(Rule::ident)?),
-            max_rows: self.int(&parts.take(Rule::int)?)?,
-            span,
-        })
+        Ok(Unit { key: self.name(&parts.take(Rule::ident)?), max_rows: self.int(&parts.take(Rule::int)?)?, span })
     }
 
     fn column(&mut self, pair: Pair<'_, Rule>) -> Read<Column> {
@@ -304,20 +257,14 @@ impl Builder<'_> {
             }
         };
         let assuming = parts.maybe(Rule::assuming);
-        Ok(Using {
-            mechanism,
-            assuming_convergence: assuming.map(|pair| self.span(&pair)),
-            span,
-        })
+        Ok(Using { mechanism, assuming_convergence: assuming.map(|pair| self.span(&pair)), span })
     }
 
     fn spend(&mut self, pair: Pair<'_, Rule>) -> Read<Spend> {
         let span = self.span(&pair);
         let mut parts = self.parts(pair);
         let kind = match parts.maybe(Rule::percent) {
-            Some(share) => {
-                SpendKind::Percent(self.real(share.as_str().trim_end_matches('%'), span)?)
-            }
+            Some(share) => SpendKind::Percent(self.real(share.as_str().trim_end_matches('%'), span)?),
             None => SpendKind::Cost(self.call(parts.take(Rule::call)?)?),
         };
         Ok(Spend { kind, span })
@@ -341,10 +288,7 @@ impl Builder<'_> {
         let formals = formals.filter(|pair| pair.as_rule() == Rule::formal);
         let formals = formals.map(|pair| {
             let mut parts = self.parts(pair);
-            Ok(Formal {
-                name: self.name(&parts.take(Rule::ident)?),
-                ty: self.maybe_type(&mut parts)?,
-            })
+            Ok(Formal { name: self.name(&parts.take(Rule::ident)?), ty: self.maybe_type(&mut parts)? })
         });
         formals.collect()
     }
@@ -376,10 +320,7 @@ impl Builder<'_> {
             None => TypeBase::Named {
                 name: self.name(&parts.take(Rule::ident)?),
                 dims: match parts.maybe(Rule::dims) {
-                    Some(pair) => pair
-                        .into_inner()
-                        .map(|pair| self.expr(pair))
-                        .collect::<Read<Vec<Expr>>>()?,
+                    Some(pair) => pair.into_inner().map(|pair| self.expr(pair)).collect::<Read<Vec<Expr>>>()?,
                     None => vec![],
                 },
             },
@@ -420,11 +361,7 @@ impl Builder<'_> {
     fn call(&mut self, pair: Pair<'_, Rule>) -> Read<Call> {
         let span = self.span(&pair);
         let mut parts = self.parts(pair);
-        Ok(Call {
-            path: self.path(parts.take(Rule::path)?),
-            args: self.args(parts.take(Rule::args)?)?,
-            span,
-        })
+        Ok(Call { path: self.path(parts.take(Rule::path)?), args: self.args(parts.take(Rule::args)?)?, span })
     }
 }
 

@@ -10,6 +10,8 @@ mod limits;
 pub mod print;
 mod split;
 mod statements;
+#[cfg(test)]
+mod sweeps;
 pub mod tokens;
 
 pub use format::format;
@@ -60,15 +62,8 @@ pub fn parse_expr(file: FileId, text: &str) -> Result<Expr, Diagnostics> {
         return Err(vec![*complaint]);
     }
     let (base, piece) = (first.start, text.get(first.start..last.end).unwrap_or(""));
-    let mut builder = Builder {
-        file,
-        text,
-        words: &words,
-        base,
-        depth: 0,
-    };
-    let read = grammar::read(Rule::lone_expr, piece)
-        .map_err(|error| errors::explain(file, text, &words, 0..words.len(), base, &error));
+    let mut builder = Builder { file, text, words: &words, base, depth: 0 };
+    let read = grammar::read(Rule::lone_expr, piece).map_err(|error| errors::explain(file, text, &words, 0..words.len(), base, &error));
     let expr = read.and_then(|mut pairs| match pairs.next() {
         Some(pair) => builder.expr(pair),
         None => Err(errors::no_expression(file)),

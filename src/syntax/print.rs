@@ -33,9 +33,7 @@ fn binary_power(op: BinaryOp) -> u8 {
     match op {
         BinaryOp::Or => 1,
         BinaryOp::And => 3,
-        BinaryOp::Le | BinaryOp::Ge | BinaryOp::Eq | BinaryOp::Ne | BinaryOp::Lt | BinaryOp::Gt => {
-            7
-        }
+        BinaryOp::Le | BinaryOp::Ge | BinaryOp::Eq | BinaryOp::Ne | BinaryOp::Lt | BinaryOp::Gt => 7,
         BinaryOp::Add | BinaryOp::Sub => 9,
         BinaryOp::Mul | BinaryOp::Div => 11,
         BinaryOp::Pow => 15,
@@ -238,11 +236,7 @@ pub(super) fn write_table_head(out: &mut String, keyword: &str, table: &Table) {
     out.push_str(&format!("{keyword} {}[", table.name.value));
     match &table.rows.kind {
         RowsKind::Exactly(rows) => out.push_str(&rows.to_string()),
-        RowsKind::Named {
-            secret,
-            name,
-            at_least,
-        } => {
+        RowsKind::Named { secret, name, at_least } => {
             if *secret {
                 out.push_str("private ");
             }
@@ -336,10 +330,7 @@ pub(super) fn write_head(out: &mut String, item: &Item) {
             out.push_str(" = ");
             write_expr(out, value);
         }
-        ItemKind::Observe {
-            outcome,
-            likelihood,
-        } => {
+        ItemKind::Observe { outcome, likelihood } => {
             out.push_str("observe ");
             write_path(out, outcome);
             out.push_str(" ~ ");
@@ -361,12 +352,7 @@ pub(super) fn write_head(out: &mut String, item: &Item) {
             out.push_str("when ");
             write_expr(out, condition);
         }
-        ItemKind::Fn {
-            name,
-            formals,
-            result,
-            body,
-        } => {
+        ItemKind::Fn { name, formals, result, body } => {
             out.push_str(&format!("fn {}", name.value));
             write_formals(out, formals);
             if let Some(result) = result {
@@ -401,9 +387,7 @@ fn write_item(out: &mut String, item: &Item, depth: usize) {
             out.push_str(" }");
         }
         ItemKind::Each { body, .. } => write_block(out, body, None, depth),
-        ItemKind::When {
-            then, otherwise, ..
-        } => {
+        ItemKind::When { then, otherwise, .. } => {
             write_block(out, then, None, depth);
             if let Some(otherwise) = otherwise {
                 out.push_str(" else");

@@ -32,12 +32,7 @@ pub(super) struct Body {
 /// Cuts the words of `text` into statements. The nesting of `words` must be bounded: blocks recurse.
 pub(super) fn split(text: &str, words: &[Word]) -> Vec<Piece> {
     let count = |wanted| words.iter().filter(|(token, _)| *token == wanted).count();
-    let mut splitter = Splitter {
-        text,
-        words,
-        at: 0,
-        brace_missing: count(Token::OpenBrace) > count(Token::CloseBrace),
-    };
+    let mut splitter = Splitter { text, words, at: 0, brace_missing: count(Token::OpenBrace) > count(Token::CloseBrace) };
     splitter.statements(false)
 }
 
@@ -61,15 +56,7 @@ impl Splitter<'_> {
     fn statements(&mut self, inside: bool) -> Vec<Piece> {
         let mut pieces = vec![];
         while let Some(token) = self.token(self.at) {
-            let declares = matches!(
-                token,
-                Token::Use
-                    | Token::Budget
-                    | Token::Private
-                    | Token::Public
-                    | Token::Fn
-                    | Token::Model
-            );
+            let declares = matches!(token, Token::Use | Token::Budget | Token::Private | Token::Public | Token::Fn | Token::Model);
             if inside && (token == Token::CloseBrace || (declares && self.brace_missing)) {
                 break;
             }
@@ -88,19 +75,13 @@ impl Splitter<'_> {
         let mut otherwise = None;
         if has_block && self.token(self.at) == Some(Token::OpenBrace) {
             body = Some(self.block());
-            let else_block = self.token(self.at) == Some(Token::Else)
-                && self.token(self.at + 1) == Some(Token::OpenBrace);
+            let else_block = self.token(self.at) == Some(Token::Else) && self.token(self.at + 1) == Some(Token::OpenBrace);
             if keyword == Token::When && else_block {
                 self.at += 1;
                 otherwise = Some(self.block());
             }
         }
-        Piece {
-            keyword,
-            head,
-            body,
-            otherwise,
-        }
+        Piece { keyword, head, body, otherwise }
     }
 
     fn block(&mut self) -> Body {
@@ -111,11 +92,7 @@ impl Splitter<'_> {
         if close.is_some() {
             self.at += 1;
         }
-        Body {
-            open,
-            pieces,
-            close,
-        }
+        Body { open, pieces, close }
     }
 
     /// Moves past the words of a statement, up to the next statement, the end of the enclosing block, or its own block.
@@ -151,8 +128,7 @@ impl Splitter<'_> {
             (Token::OpenBracket, Token::Private) | (Token::Colon, Token::Public) => return true,
             _ => {}
         }
-        let names_a_column =
-            depth > 0 && matches!(self.token(self.at + 1), Some(Token::Colon | Token::From));
+        let names_a_column = depth > 0 && matches!(self.token(self.at + 1), Some(Token::Colon | Token::From));
         names_a_column || (previous.wants_more() && !self.starts_line())
     }
 

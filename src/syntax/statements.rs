@@ -28,18 +28,12 @@ pub(super) struct Reader<'t> {
 
 impl<'t> Reader<'t> {
     pub(super) fn new(file: FileId, text: &'t str, words: &'t [Word]) -> Self {
-        Reader {
-            file,
-            text,
-            words,
-            complaints: vec![],
-        }
+        Reader { file, text, words, complaints: vec![] }
     }
 
     /// The complaints in the order of the text.
     pub(super) fn finish(mut self) -> Diagnostics {
-        self.complaints
-            .sort_by_key(|c| c.labels.first().map_or(0, |label| label.span.start));
+        self.complaints.sort_by_key(|c| c.labels.first().map_or(0, |label| label.span.start));
         // A habit of another language is one mistake, however often it shows.
         let mut separators = 0;
         self.complaints.retain(|c| {
@@ -50,25 +44,22 @@ impl<'t> Reader<'t> {
         self.complaints
     }
 
-    fn complain(&mut self, complaint: Box<Diagnostic>) {
+    fn complain(&mut self, complaint: Diagnostic) {
         // A text of nothing but mistakes must not fill the memory; what comes later is cut off by `finish`.
         if self.complaints.len() < 4 * MAX_COMPLAINTS {
-            self.complaints.push(*complaint);
+            self.complaints.push(complaint);
         }
     }
 
     /// The statements that could be read.
     pub(super) fn items(&mut self, pieces: &[Piece], place: Place) -> Vec<Item> {
-        pieces
-            .iter()
-            .filter_map(|piece| self.item(piece, place))
-            .collect()
+        pieces.iter().filter_map(|piece| self.item(piece, place)).collect()
     }
 
     fn item(&mut self, piece: &Piece, place: Place) -> Option<Item> {
         let misplaced = errors::misplaced(self.file, self.text, self.words, piece, place);
         if !misplaced.is_empty() {
-            misplaced.into_iter().for_each(|c| self.complain(c));
+            misplaced.into_iter().for_each(|c| self.complain(*c));
             return None;
         }
         if piece.keyword == Token::Model {
@@ -88,7 +79,7 @@ impl<'t> Reader<'t> {
         let item = item?;
         let blocked = matches!(item.kind, ItemKind::Each { .. } | ItemKind::When { .. });
         if blocked && piece.body.is_none() {
-            self.complain(errors::no_block(item.span, piece.keyword, self.text));
+            self.complain(*errors::no_block(item.span, piece.keyword, self.text));
             return None;
         }
         Some(item)
@@ -108,18 +99,14 @@ impl<'t> Reader<'t> {
         match read {
             Ok(value) => Some(value),
             Err(complaint) => {
-                self.complain(complaint);
+                self.complain(*complaint);
                 None
             }
         }
     }
 
     /// Parses the head of a piece with pest and builds with `build` from its only pair.
-    fn read<T>(
-        &mut self,
-        piece: &Piece,
-        build: impl Fn(&mut Builder<'_>, pest::iterators::Pair<'_, Rule>) -> Read<T>,
-    ) -> Read<T> {
+    fn read<T>(&mut self, piece: &Piece, build: impl Fn(&mut Builder<'_>, pest::iterators::Pair<'_, Rule>) -> Read<T>) -> Read<T> {
         let (file, text, words) = (self.file, self.text, self.words);
         let range = piece.head.clone();
         let own = words.get(range.clone()).unwrap_or(&[]);
@@ -131,13 +118,7 @@ impl<'t> Reader<'t> {
             return Err(complaint);
         }
         let base = first.start;
-        let mut builder = Builder {
-            file,
-            text,
-            words: own,
-            base,
-            depth: 0,
-        };
+        let mut builder = Builder { file, text, words: own, base, depth: 0 };
         let parse = |end: usize| grammar::read(Rule::piece, text.get(base..end).unwrap_or(""));
         let bug = || errors::bug(Span::new(file, base, last.end));
         let error = match parse(last.end) {
@@ -160,7 +141,7 @@ impl<'t> Reader<'t> {
         {
             let rest = words.get(stop..range.end).unwrap_or(&[]);
             let strays = errors::strays(file, text, rest);
-            strays.into_iter().for_each(|c| self.complain(c));
+            strays.into_iter().for_each(|c| self.complain(*c));
             return build(&mut builder, pair);
         }
         Err(errors::explain(file, text, words, range, base, &error))
@@ -174,23 +155,15 @@ impl<'t> Reader<'t> {
     fn close(&mut self, body: &Body) {
         if body.close.is_none() {
             let complaint = errors::unclosed(self.file, self.words, body.open);
-            self.complain(complaint);
+            self.complain(*complaint);
         }
     }
 
     /// Puts the blocks into the statement they belong to.
-    fn join(
-        &self,
-        mut head: Item,
-        inner: Vec<Item>,
-        other: Option<Vec<Item>>,
-        last: &Body,
-    ) -> Item {
+    fn join(&self, mut head: Item, inner: Vec<Item>, other: Option<Vec<Item>>, last: &Body) -> Item {
         match &mut head.kind {
             ItemKind::Each { body, .. } => *body = inner,
-            ItemKind::When {
-                then, otherwise, ..
-            } => {
+            ItemKind::When { then, otherwise, .. } => {
                 *then = inner;
                 *otherwise = other;
             }
@@ -202,9 +175,7 @@ impl<'t> Reader<'t> {
 
     fn closing(&self, body: &Body) -> Span {
         let word = self.words.get(body.close.unwrap_or(body.open));
-        word.map_or(Span::default(), |(_, range)| {
-            Span::new(self.file, range.start, range.end)
-        })
+        word.map_or(Span::default(), |(_, range)| Span::new(self.file, range.start, range.end))
     }
 
     /// `model m(..) { .. return e }`: its block is part of it, and ends with the one `return`.
@@ -217,7 +188,7 @@ impl<'t> Reader<'t> {
         let head = self.keep(head);
         let Some(body) = &piece.body else {
             if let Some((_, _, span)) = head {
-                self.complain(errors::no_block(span, Token::Model, self.text));
+                self.complain(*errors::no_block(span, Token::Model, self.text));
             }
             return None;
         };
@@ -226,7 +197,7 @@ impl<'t> Reader<'t> {
         let returned: Option<Expr> = match body.pieces.iter().find(is_return) {
             None => {
                 let complaint = errors::no_return(self.closing(body), body, self.words, self.text);
-                self.complain(complaint);
+                self.complain(*complaint);
                 None
             }
             Some(piece) => {
@@ -238,21 +209,13 @@ impl<'t> Reader<'t> {
             && let Some(extra) = body.pieces.get(at + 1)
         {
             let complaint = errors::after_return(self.file, self.words, extra);
-            self.complain(complaint);
+            self.complain(*complaint);
         }
         let mut inner = vec![];
         for piece in body.pieces.iter().filter(|piece| !is_return(piece)) {
             inner.extend(self.item(piece, Place::Model));
         }
         let (name, formals, span) = head?;
-        Some(Item {
-            kind: ItemKind::Model {
-                name,
-                formals,
-                body: inner,
-                result: returned?,
-            },
-            span: span.to(self.closing(body)),
-        })
+        Some(Item { kind: ItemKind::Model { name, formals, body: inner, result: returned? }, span: span.to(self.closing(body)) })
     }
 }

@@ -174,8 +174,7 @@ pub const KEYWORDS: &[&str] = &[
 
 /// The words that open a statement.
 pub const STATEMENTS: &[&str] = &[
-    "use", "budget", "private", "public", "param", "let", "observe", "release", "output", "expect",
-    "fn", "model", "each", "when", "return",
+    "use", "budget", "private", "public", "param", "let", "observe", "release", "output", "expect", "fn", "model", "each", "when", "return",
 ];
 
 impl Token {
@@ -184,20 +183,7 @@ impl Token {
         use Token::*;
         matches!(
             self,
-            Use | Budget
-                | Private
-                | Public
-                | Param
-                | Let
-                | Observe
-                | Release
-                | Output
-                | Expect
-                | Fn
-                | Model
-                | Return
-                | Each
-                | When
+            Use | Budget | Private | Public | Param | Let | Observe | Release | Output | Expect | Fn | Model | Return | Each | When
         )
     }
 
@@ -207,37 +193,16 @@ impl Token {
         self.opens_statement()
             || matches!(
                 self,
-                Of | Else
-                    | If
-                    | Then
-                    | By
-                    | Using
-                    | Assuming
-                    | Convergence
-                    | From
-                    | Spend
-                    | In
-                    | And
-                    | Or
-                    | Not
-                    | True
-                    | False
-                    | Category
+                Of | Else | If | Then | By | Using | Assuming | Convergence | From | Spend | In | And | Or | Not | True | False | Category
             )
     }
 
     pub fn is_open(self) -> bool {
-        matches!(
-            self,
-            Token::OpenParen | Token::OpenBracket | Token::OpenBrace
-        )
+        matches!(self, Token::OpenParen | Token::OpenBracket | Token::OpenBrace)
     }
 
     pub fn is_close(self) -> bool {
-        matches!(
-            self,
-            Token::CloseParen | Token::CloseBracket | Token::CloseBrace
-        )
+        matches!(self, Token::CloseParen | Token::CloseBracket | Token::CloseBrace)
     }
 
     /// After this word more text must follow in any statement.
@@ -272,9 +237,7 @@ pub fn tokens(text: &str) -> Vec<(Token, Range<usize>)> {
 
 /// The words of `text` one by one.
 pub fn iter(text: &str) -> impl Iterator<Item = (Token, Range<usize>)> + '_ {
-    Token::lexer(text)
-        .spanned()
-        .map(|(token, range)| (token.unwrap_or(Token::Unknown), range))
+    Token::lexer(text).spanned().map(|(token, range)| (token.unwrap_or(Token::Unknown), range))
 }
 
 /// Can `text` be read as it stands, or does the next line belong to it? False while a bracket is open or the last

@@ -4,10 +4,7 @@ use dpm::data::eval::NoEnvironment;
 use dpm::data::{DataError, Source, scan};
 use dpm::mechanism::plan::{MechanismPlan, Noise};
 use dpm::mechanism::{BitSource, MechanismError, Released, Scope, execute, prepare};
-use dpm::model::{
-    Builtin, Column, ColumnId, Expr, ExprKind, Label, Range, Relation, RowCount, Table, TableId,
-    Type,
-};
+use dpm::model::{Builtin, Column, ColumnId, Expr, ExprKind, Label, Range, Relation, RowCount, Table, TableId, Type};
 use dpm::source::{FileId, Span};
 use rand_chacha::ChaCha20Rng;
 use rand_core::{Rng, SeedableRng};
@@ -15,6 +12,12 @@ use rand_core::{Rng, SeedableRng};
 pub const T: TableId = TableId(0);
 
 pub struct Seeded(ChaCha20Rng);
+
+impl Seeded {
+    pub fn new() -> Seeded {
+        Seeded(ChaCha20Rng::seed_from_u64(5))
+    }
+}
 
 impl BitSource for Seeded {
     fn word(&mut self) -> Result<u64, MechanismError> {
@@ -27,11 +30,7 @@ impl BitSource for Seeded {
 }
 
 pub fn span() -> Span {
-    Span {
-        file: FileId(0),
-        start: 0,
-        end: 0,
-    }
+    Span { file: FileId(0), start: 0, end: 0 }
 }
 
 pub fn table(columns: &[(&str, Type)]) -> Table {
@@ -40,10 +39,7 @@ pub fn table(columns: &[(&str, Type)]) -> Table {
         private: true,
         relation: Relation::ReplaceOne,
         count_name: Some("n".into()),
-        rows: RowCount {
-            at_least: 0,
-            exactly: None,
-        },
+        rows: RowCount { at_least: 0, exactly: None },
         unit: None,
         columns: columns
             .iter()
@@ -64,65 +60,32 @@ pub fn table(columns: &[(&str, Type)]) -> Table {
 }
 
 pub fn column(table: &Table, index: usize) -> Expr {
-    Expr {
-        kind: ExprKind::Column(T, ColumnId(index)),
-        ty: table.columns[index].ty.clone(),
-        label: Label::Row(T),
-        span: span(),
-    }
+    Expr { kind: ExprKind::Column(T, ColumnId(index)), ty: table.columns[index].ty.clone(), label: Label::Row(T), span: span() }
 }
 
 pub fn call(f: Builtin, args: Vec<Expr>, ty: Type, label: Label) -> Expr {
-    Expr {
-        kind: ExprKind::Call(f, args),
-        ty,
-        label,
-        span: span(),
-    }
+    Expr { kind: ExprKind::Call(f, args), ty, label, span: span() }
 }
 
 pub fn number(x: f64) -> Expr {
-    Expr {
-        kind: ExprKind::Number(x),
-        ty: Type::Real(Range::point(x)),
-        label: Label::Public,
-        span: span(),
-    }
+    Expr { kind: ExprKind::Number(x), ty: Type::Real(Range::point(x)), label: Label::Public, span: span() }
 }
 
 pub fn sum_of(value: Expr) -> Expr {
-    call(
-        Builtin::RowSum,
-        vec![value],
-        Type::Real(Range::ALL),
-        Label::Aggregate(T),
-    )
+    call(Builtin::RowSum, vec![value], Type::Real(Range::ALL), Label::Aggregate(T))
 }
 
 /// Laplace noise with a scale so small that the rounded release is the exact value in 2^-30 places or so.
 pub fn nearly_exact(value: Expr) -> MechanismPlan {
-    MechanismPlan::Noise {
-        table: T,
-        value,
-        noise: Noise::Laplace { scale: 1e-12 },
-    }
+    MechanismPlan::Noise { table: T, value, noise: Noise::Laplace { scale: 1e-12 } }
 }
 
-pub fn run(
-    plan: &MechanismPlan,
-    table: &Table,
-    file: &[u8],
-    group: Option<(ColumnId, usize)>,
-) -> Result<Vec<Released>, DataError> {
-    let scope = Scope {
-        table,
-        group,
-        env: &NoEnvironment,
-    };
+pub fn run(plan: &MechanismPlan, table: &Table, file: &[u8], group: Option<(ColumnId, usize)>) -> Result<Vec<Released>, DataError> {
+    let scope = Scope { table, group, env: &NoEnvironment };
     let job = prepare(plan, &scope).unwrap();
     let source = Source::new(std::io::Cursor::new(file.to_vec()));
     let measured = scan(table, source, &[job])?;
-    let mut bits = Seeded(ChaCha20Rng::seed_from_u64(5));
+    let mut bits = Seeded::new();
     Ok(execute(plan, &scope, &measured[0], &mut bits).unwrap())
 }
 

@@ -1,5 +1,9 @@
 //! Programs made at random: mostly well-formed ones, and mutations of any text. Used by every sweep that must not panic.
-#![allow(dead_code)]
+#![allow(dead_code, clippy::indexing_slicing)]
+
+mod mutation;
+
+pub use mutation::{mutate, soup};
 
 /// A small seeded generator (splitmix64): the same seed gives the same program on every machine.
 pub struct Dice(u64);
@@ -43,19 +47,10 @@ struct Scope {
 /// A program from a seed: tables, parameters, observations, releases, outputs, groups, branches, functions, models.
 /// It always parses; names mostly resolve and types mostly fit, but not always.
 pub fn generate_program(seed: u64) -> String {
-    let mut scope = Scope {
-        dice: Dice::new(seed),
-        columns: vec![],
-        params: vec![],
-        public: vec![],
-        next: 0,
-    };
+    let mut scope = Scope { dice: Dice::new(seed), columns: vec![], params: vec![], public: vec![], next: 0 };
     let mut lines: Vec<String> = vec![];
     if scope.dice.once_in(4) {
-        lines.push(format!(
-            "use std.{}",
-            scope.dice.pick(&["rates", "regression", "nn", "predict"])
-        ));
+        lines.push(format!("use std.{}", scope.dice.pick(&["rates", "regression", "nn", "predict"])));
     }
     if !scope.dice.once_in(5) {
         let budget = scope.budget();
@@ -68,11 +63,7 @@ pub fn generate_program(seed: u64) -> String {
     if scope.dice.once_in(3) {
         let name = scope.fresh("k");
         let domain = scope.domain();
-        let value = if scope.dice.once_in(2) {
-            format!(" = {}", scope.number())
-        } else {
-            String::new()
-        };
+        let value = if scope.dice.once_in(2) { format!(" = {}", scope.number()) } else { String::new() };
         lines.push(format!("public {name}: real{domain}{value}"));
         scope.public.push(name);
     }
@@ -120,11 +111,7 @@ pub fn generate_program(seed: u64) -> String {
 impl Scope {
     fn fresh(&mut self, stem: &str) -> String {
         self.next += 1;
-        if self.dice.once_in(12) {
-            format!("μ{}", self.next)
-        } else {
-            format!("{stem}{}", self.next)
-        }
+        if self.dice.once_in(12) { format!("μ{}", self.next) } else { format!("{stem}{}", self.next) }
     }
 
     fn number(&mut self) -> String {
@@ -171,22 +158,14 @@ impl Scope {
             3 => format!("int in -{}..", self.dice.below(5)),
             4 => format!("real{}", self.domain()),
             5 => "category {a, b, \"<=50K\"}".into(),
-            6 => format!(
-                "vector[{}] in l2({})",
-                1 + self.dice.below(4),
-                self.positive()
-            ),
+            6 => format!("vector[{}] in l2({})", 1 + self.dice.below(4), self.positive()),
             7 => "vector[2] in [0, 1]".into(),
             _ => format!("counts[3] of {}", self.positive()),
         }
     }
 
     fn table(&mut self, index: usize) -> String {
-        let keyword = if index > 0 && self.dice.once_in(2) {
-            "public"
-        } else {
-            "private"
-        };
+        let keyword = if index > 0 && self.dice.once_in(2) { "public" } else { "private" };
         let n = format!("n{index}");
         let rows = match self.dice.below(5) {
             0 => format!("{n} >= {}", 10 * (1 + self.dice.below(100))),
@@ -206,45 +185,25 @@ impl Scope {
         };
         for _ in 0..1 + self.dice.below(3) {
             let name = self.fresh("c");
-            let from = if self.dice.once_in(5) {
-                " from \"a header, with-signs\""
-            } else {
-                ""
-            };
+            let from = if self.dice.once_in(5) { " from \"a header, with-signs\"" } else { "" };
             let ty = self.column_type();
             columns.push(format!("{name}{from}: {ty}"));
-            self.columns.push(if self.dice.once_in(2) {
-                format!("t{index}.{name}")
-            } else {
-                name
-            });
+            self.columns.push(if self.dice.once_in(2) { format!("t{index}.{name}") } else { name });
         }
         if self.dice.once_in(3) {
-            format!(
-                "{keyword} t{index}[{rows}]{unit} {{\n  {}\n}}",
-                columns.join("\n  ")
-            )
+            format!("{keyword} t{index}[{rows}]{unit} {{\n  {}\n}}", columns.join("\n  "))
         } else {
-            format!(
-                "{keyword} t{index}[{rows}]{unit} {{ {} }}",
-                columns.join(", ")
-            )
+            format!("{keyword} t{index}[{rows}]{unit} {{ {} }}", columns.join(", "))
         }
     }
 
     fn model(&mut self) -> String {
-        format!(
-            "model m(y, a: real) {{\n  param p ~ beta(a, {})\n  observe y ~ bernoulli(p)\n  return p\n}}",
-            self.positive()
-        )
+        format!("model m(y, a: real) {{\n  param p ~ beta(a, {})\n  observe y ~ bernoulli(p)\n  return p\n}}", self.positive())
     }
 
     fn column(&mut self) -> String {
         let index = self.dice.below(self.columns.len());
-        self.columns
-            .get(index)
-            .cloned()
-            .unwrap_or_else(|| "c".into())
+        self.columns.get(index).cloned().unwrap_or_else(|| "c".into())
     }
 
     fn inference(&mut self, lines: &mut Vec<String>, indent: &str) {
@@ -261,26 +220,11 @@ impl Scope {
         let families = [
             (format!("{p} ~ beta({a}, {b})"), format!("bernoulli({p})")),
             (format!("{p} ~ gamma({a}, {b})"), format!("poisson({p})")),
-            (
-                format!("{p} ~ normal({a}, {b})"),
-                format!("normal({p}, {a})"),
-            ),
-            (
-                format!("{p} ~ dirichlet([{a}, {b}, 1])"),
-                format!("categorical({p})"),
-            ),
-            (
-                format!("{p}: vector[2] ~ normal(0, {a})"),
-                format!("bernoulli_logit(dot({p}, {column}))"),
-            ),
-            (
-                format!("{p}: real in [0.5, inf] ~ half_normal({a})"),
-                format!("normal(0, {p})"),
-            ),
-            (
-                format!("{p} ~ gamma({a}, {b})"),
-                format!("exponential({p})"),
-            ),
+            (format!("{p} ~ normal({a}, {b})"), format!("normal({p}, {a})")),
+            (format!("{p} ~ dirichlet([{a}, {b}, 1])"), format!("categorical({p})")),
+            (format!("{p}: vector[2] ~ normal(0, {a})"), format!("bernoulli_logit(dot({p}, {column}))")),
+            (format!("{p}: real in [0.5, inf] ~ half_normal({a})"), format!("normal(0, {p})")),
+            (format!("{p} ~ gamma({a}, {b})"), format!("exponential({p})")),
         ];
         let index = self.dice.below(families.len());
         let (prior, likelihood) = &families[index];
@@ -305,9 +249,7 @@ impl Scope {
             " using ?",
             " using beta_div assuming convergence",
         ]);
-        let spend = self
-            .dice
-            .pick(&["", "", " spend 20%", " spend 12.5%", " spend zcdp(0.01)"]);
+        let spend = self.dice.pick(&["", "", " spend 20%", " spend 12.5%", " spend zcdp(0.01)"]);
         lines.push(format!("{indent}release {name} = {query}{using}{spend}"));
         self.public.push(name);
     }
@@ -330,11 +272,7 @@ impl Scope {
             lines.push(format!("{indent}output {name} = {value}"));
         }
         if self.dice.once_in(4) {
-            let of = if names.is_empty() {
-                "total"
-            } else {
-                self.dice.pick(&names)
-            };
+            let of = if names.is_empty() { "total" } else { self.dice.pick(&names) };
             let budget = self.budget();
             lines.push(format!("{indent}expect certificate({of}) <= {budget}"));
         }
@@ -345,11 +283,7 @@ impl Scope {
         if depth == 0 || self.dice.once_in(4) {
             return if names.is_empty() || self.dice.once_in(3) {
                 let number = self.number();
-                if number.starts_with('-') {
-                    format!("({number})")
-                } else {
-                    number
-                }
+                if number.starts_with('-') { format!("({number})") } else { number }
             } else {
                 self.dice.pick(names).to_owned()
             };
@@ -372,133 +306,4 @@ impl Scope {
             _ => format!("mean({a})"),
         }
     }
-}
-
-/// Pieces that a mutation throws in: keywords, brackets, operators and what breaks naive lexers.
-const SCRAPS: &[&str] = &[
-    "use ",
-    "budget ",
-    "private ",
-    "public ",
-    "param ",
-    "let ",
-    "observe ",
-    "release ",
-    "output ",
-    "expect ",
-    "fn ",
-    "model ",
-    "return ",
-    "each ",
-    " of ",
-    "when ",
-    " else ",
-    " if ",
-    " then ",
-    " by ",
-    " max ",
-    " using ",
-    " assuming ",
-    "convergence",
-    " from ",
-    " spend ",
-    " in ",
-    " and ",
-    " or ",
-    " not ",
-    "true",
-    "false",
-    "category",
-    "(",
-    ")",
-    "[",
-    "]",
-    "{",
-    "}",
-    ",",
-    ":",
-    "~",
-    "=",
-    "==",
-    "<",
-    "<=",
-    "..",
-    ".",
-    "->",
-    "%",
-    "?",
-    "+",
-    "-",
-    "*",
-    "/",
-    "^",
-    ";",
-    "\"",
-    "#",
-    "//",
-    "\n",
-    "\r",
-    "\t",
-    " ",
-    "0",
-    "1e400",
-    "1e",
-    "1.",
-    ".5",
-    "1..2",
-    "x",
-    "μ",
-    "漢",
-    "\u{0}",
-    "\u{202e}",
-    "\u{feff}",
-    "\u{a0}",
-    "'",
-    "&&",
-    "|",
-    "!",
-    "$",
-    "@",
-    "\\",
-    "inf",
-    "nan",
-    "draw(p)",
-    "beta(1, 1)",
-];
-
-/// `text` with a few words inserted, removed, doubled or swapped.
-pub fn mutate(text: &str, seed: u64) -> String {
-    let mut dice = Dice::new(seed);
-    let mut characters: Vec<char> = text.chars().collect();
-    for _ in 0..1 + dice.below(6) {
-        let length = characters.len();
-        let at = dice.below(length + 1);
-        let span = dice.below(12).min(length - at);
-        match dice.below(5) {
-            0 => drop(characters.drain(at..at + span)),
-            1 => {
-                let copy: Vec<char> = characters[at..at + span].to_vec();
-                let to = dice.below(length + 1);
-                characters.splice(to..to, copy);
-            }
-            2 if length > 1 => characters.swap(at.min(length - 1), dice.below(length)),
-            3 => {
-                let scrap = dice.pick(SCRAPS);
-                let times = if dice.once_in(20) { 300 } else { 1 };
-                characters.splice(at..at, scrap.repeat(times).chars());
-            }
-            _ => {
-                let scrap = dice.pick(SCRAPS);
-                characters.splice(at..at + span, scrap.chars());
-            }
-        }
-    }
-    characters.into_iter().collect()
-}
-
-/// Words in any order.
-pub fn soup(seed: u64) -> String {
-    let mut dice = Dice::new(seed);
-    let count = 1 + dice.below(60);
-    (0..count).map(|_| dice.pick(SCRAPS)).collect()
 }

@@ -3,20 +3,16 @@
 use std::cmp::Ordering;
 
 use dashu::base::BitTest;
-use dashu::integer::{IBig, UBig};
+use dashu::integer::UBig;
 use dashu::rational::RBig;
 
-use super::normal::TRIES;
 use super::uniform::Uniform;
 use crate::mechanism::MechanismError;
 use crate::mechanism::bits::BitSource;
 use crate::mechanism::real::{Enclosure, Fast, Param, Real, Wide};
 
 /// As `real::decide`, but takes digits one by one: a decision uses no more bits than it needs.
-pub fn decide_by_bits<R: Real, B: BitSource>(
-    real: &mut R,
-    bits: &mut B,
-) -> Result<R::Answer, MechanismError> {
+pub fn decide_by_bits<R: Real, B: BitSource>(real: &mut R, bits: &mut B) -> Result<R::Answer, MechanismError> {
     for p in 1..=64 {
         real.refine(p, bits)?;
         if let Some(answer) = real.decide::<Fast>(p) {
@@ -63,12 +59,8 @@ enum Chance {
     HalfTanh,
 }
 
-fn positive(x: &RBig) -> Result<(), MechanismError> {
-    if *x > RBig::ZERO {
-        Ok(())
-    } else {
-        Err(MechanismError::Parameter)
-    }
+pub(super) fn positive(x: &RBig) -> Result<(), MechanismError> {
+    if *x > RBig::ZERO { Ok(()) } else { Err(MechanismError::Parameter) }
 }
 
 /// Is a uniform below a chance?
@@ -106,11 +98,7 @@ pub fn bernoulli<B: BitSource>(p: RBig, bits: &mut B) -> Result<bool, MechanismE
     if p <= RBig::ZERO || p >= RBig::ONE {
         return Ok(p >= RBig::ONE);
     }
-    let mut coin = Below {
-        uniform: Uniform::new(),
-        x: Param::new(p),
-        chance: Chance::Itself,
-    };
+    let mut coin = Below { uniform: Uniform::new(), x: Param::new(p), chance: Chance::Itself };
     // The one tie of a dyadic chance (all further digits zero, or one) has probability 0; the left end decides it.
     if let Some(places) = dyadic_places(coin.x.exact()) {
         coin.uniform.refine(places, bits)?;
@@ -128,19 +116,11 @@ fn dyadic_places(x: &RBig) -> Option<usize> {
 }
 
 /// True with probability exp(-x), `x >= 0`, using the digits that `uniform` already has.
-pub fn bernoulli_exp<B: BitSource>(
-    x: RBig,
-    uniform: Uniform,
-    bits: &mut B,
-) -> Result<bool, MechanismError> {
+pub fn bernoulli_exp<B: BitSource>(x: RBig, uniform: Uniform, bits: &mut B) -> Result<bool, MechanismError> {
     if x <= RBig::ZERO {
         return Ok(true);
     }
-    let mut coin = Below {
-        uniform,
-        x: Param::new(x),
-        chance: Chance::Exp,
-    };
+    let mut coin = Below { uniform, x: Param::new(x), chance: Chance::Exp };
     decide_by_bits(&mut coin, bits)
 }
 
@@ -174,22 +154,14 @@ impl Real for Floor {
 /// `P(k) ~ exp(-k / scale)` on k >= 0; `scale > 0`.
 pub fn geometric<B: BitSource>(scale: &Param, bits: &mut B) -> Result<i128, MechanismError> {
     positive(scale.exact())?;
-    let mut floor = Floor {
-        uniform: Uniform::new(),
-        scale: scale.clone(),
-        half: Param::new(RBig::from_parts(1.into(), UBig::from(2u8))),
-    };
+    let mut floor = Floor { uniform: Uniform::new(), scale: scale.clone(), half: Param::new(RBig::from_parts(1.into(), UBig::from(2u8))) };
     decide_by_bits(&mut floor, bits)
 }
 
 /// `P(k) ~ exp(-|k| / scale)` on the integers: zero by a coin, else a sign and one more than a geometric number.
 pub fn discrete_laplace<B: BitSource>(scale: &Param, bits: &mut B) -> Result<i128, MechanismError> {
     positive(scale.exact())?;
-    let mut zero = Below {
-        uniform: Uniform::new(),
-        x: Param::new(RBig::ONE / scale.exact()),
-        chance: Chance::HalfTanh,
-    };
+    let mut zero = Below { uniform: Uniform::new(), x: Param::new(RBig::ONE / scale.exact()), chance: Chance::HalfTanh };
     if decide_by_bits(&mut zero, bits)? {
         return Ok(0);
     }
@@ -203,23 +175,6 @@ pub fn floor_laplace<B: BitSource>(scale: &Param, bits: &mut B) -> Result<i128, 
     let negative = bits.bit()?;
     let k = geometric(scale, bits)?;
     Ok(if negative { -1 - k } else { k })
-}
-
-/// `P(k) ~ exp(-k^2 / (2 sigma^2))` on the integers: Canonne, Kamath, Steinke 2020, algorithm 3.
-pub fn discrete_gaussian<B: BitSource>(sigma: &RBig, bits: &mut B) -> Result<i128, MechanismError> {
-    positive(sigma)?;
-    let t = RBig::from(sigma.floor() + IBig::ONE);
-    let scale = Param::new(t.clone());
-    let variance = sigma * sigma;
-    for _ in 0..TRIES {
-        let y = discrete_laplace(&scale, bits)?;
-        let away = RBig::from(IBig::from(y.unsigned_abs())) - &variance / &t;
-        let x = &away * &away / (RBig::from(UBig::from(2u8)) * &variance);
-        if bernoulli_exp(x, Uniform::new(), bits)? {
-            return Ok(y);
-        }
-    }
-    Err(MechanismError::Undecided)
 }
 
 /// Index i with probability proportional to exp(weights\[i\]).
@@ -262,17 +217,9 @@ impl Real for Choice {
 }
 
 /// The finite exponential mechanism: index i with probability proportional to exp(exponents\[i\]).
-pub fn exponential_choice<B: BitSource>(
-    exponents: &[RBig],
-    bits: &mut B,
-) -> Result<usize, MechanismError> {
-    let largest = exponents
-        .iter()
-        .max_by(|a, b| a.partial_cmp(b).unwrap_or(Ordering::Equal));
+pub fn exponential_choice<B: BitSource>(exponents: &[RBig], bits: &mut B) -> Result<usize, MechanismError> {
+    let largest = exponents.iter().max_by(|a, b| a.partial_cmp(b).unwrap_or(Ordering::Equal));
     let largest = largest.ok_or(MechanismError::Parameter)?;
-    let mut choice = Choice {
-        uniform: Uniform::new(),
-        exponents: exponents.iter().map(|x| Param::new(x - largest)).collect(),
-    };
+    let mut choice = Choice { uniform: Uniform::new(), exponents: exponents.iter().map(|x| Param::new(x - largest)).collect() };
     decide_by_bits(&mut choice, bits)
 }

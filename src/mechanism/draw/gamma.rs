@@ -29,30 +29,17 @@ impl GammaLaw {
         }
         let third = RBig::from_parts(1.into(), UBig::from(3u8));
         Ok(if shape < RBig::ONE {
-            GammaLaw {
-                d: Param::new(&shape + RBig::ONE - third),
-                boost: Some(Param::new(RBig::ONE / shape)),
-            }
+            GammaLaw { d: Param::new(&shape + RBig::ONE - third), boost: Some(Param::new(RBig::ONE / shape)) }
         } else {
-            GammaLaw {
-                d: Param::new(shape - third),
-                boost: None,
-            }
+            GammaLaw { d: Param::new(shape - third), boost: None }
         })
     }
 
     pub fn draw<B: BitSource>(&self, bits: &mut B) -> Result<Gamma, MechanismError> {
         for _ in 0..TRIES {
-            let mut accept = Accept {
-                law: self,
-                x: Normal::draw(bits)?,
-                u: Uniform::new(),
-            };
+            let mut accept = Accept { law: self, x: Normal::draw(bits)?, u: Uniform::new() };
             if decide(&mut accept, bits)? {
-                return Ok(Gamma {
-                    x: accept.x,
-                    u: self.boost.as_ref().map(|_| Uniform::new()),
-                });
+                return Ok(Gamma { x: accept.x, u: self.boost.as_ref().map(|_| Uniform::new()) });
             }
         }
         Err(MechanismError::Undecided)
@@ -109,9 +96,7 @@ impl Real for Accept<'_> {
         }
         let x: E = self.x.enclose(p);
         let cube = t.mul(&t).mul(&t);
-        let inner = E::integer(1, p)
-            .sub(&cube)
-            .add(&E::integer(3, p).mul(&t.ln()));
+        let inner = E::integer(1, p).sub(&cube).add(&E::integer(3, p).mul(&t.ln()));
         let half_square = x.mul(&x).div(&E::integer(2, p));
         let bound = half_square.add(&E::param(&self.law.d, p).mul(&inner));
         bound.sub(&E::uniform(&self.u, p).ln()).sign()
@@ -148,18 +133,8 @@ impl Real for Rounded<'_> {
 }
 
 /// Gamma(shape, rate) rounded to multiples of `2^exponent`; `rate > 0`.
-pub fn gamma<B: BitSource>(
-    law: &GammaLaw,
-    rate: &Param,
-    exponent: i32,
-    bits: &mut B,
-) -> Result<i128, MechanismError> {
-    let mut rounded = Rounded {
-        law,
-        gamma: law.draw(bits)?,
-        rate,
-        exponent,
-    };
+pub fn gamma<B: BitSource>(law: &GammaLaw, rate: &Param, exponent: i32, bits: &mut B) -> Result<i128, MechanismError> {
+    let mut rounded = Rounded { law, gamma: law.draw(bits)?, rate, exponent };
     decide(&mut rounded, bits)
 }
 
@@ -211,11 +186,7 @@ impl Real for Shares<'_> {
     fn decide<E: Enclosure>(&self, p: usize) -> Option<Vec<i128>> {
         let weights: Vec<E> = self.weights(p);
         let total = weights.iter().fold(E::integer(0, p), |sum, w| sum.add(w));
-        weights
-            .iter()
-            .take(self.asked)
-            .map(|w| w.div(&total).nearest(self.exponent))
-            .collect()
+        weights.iter().take(self.asked).map(|w| w.div(&total).nearest(self.exponent)).collect()
     }
 
     fn refine<B: BitSource>(&mut self, p: usize, bits: &mut B) -> Result<(), MechanismError> {
@@ -224,30 +195,13 @@ impl Real for Shares<'_> {
 }
 
 /// Dirichlet with these shapes, each component rounded to multiples of `2^exponent`; the first `asked` components.
-pub fn dirichlet<B: BitSource>(
-    laws: &[GammaLaw],
-    asked: usize,
-    exponent: i32,
-    bits: &mut B,
-) -> Result<Vec<i128>, MechanismError> {
-    let mut shares = Shares {
-        laws,
-        gammas: laws
-            .iter()
-            .map(|law| law.draw(bits))
-            .collect::<Result<_, _>>()?,
-        asked,
-        exponent,
-    };
+pub fn dirichlet<B: BitSource>(laws: &[GammaLaw], asked: usize, exponent: i32, bits: &mut B) -> Result<Vec<i128>, MechanismError> {
+    let mut shares = Shares { laws, gammas: laws.iter().map(|law| law.draw(bits)).collect::<Result<_, _>>()?, asked, exponent };
     decide(&mut shares, bits)
 }
 
 /// Beta(a, b) rounded to multiples of `2^exponent`.
-pub fn beta<B: BitSource>(
-    laws: &[GammaLaw; 2],
-    exponent: i32,
-    bits: &mut B,
-) -> Result<i128, MechanismError> {
+pub fn beta<B: BitSource>(laws: &[GammaLaw; 2], exponent: i32, bits: &mut B) -> Result<i128, MechanismError> {
     let shares = dirichlet(laws, 1, exponent, bits)?;
     shares.first().copied().ok_or(MechanismError::Parameter)
 }
@@ -261,26 +215,15 @@ mod tests {
     #[test]
     fn doubles_and_wide_numbers_decide_alike() {
         let mut bits = OsBits::new().unwrap();
-        let laws: Vec<GammaLaw> = [0.3, 4.0, 1e5]
-            .iter()
-            .map(|a| GammaLaw::new(rational(*a).unwrap()).unwrap())
-            .collect();
+        let laws: Vec<GammaLaw> = [0.3, 4.0, 1e5].iter().map(|a| GammaLaw::new(rational(*a).unwrap()).unwrap()).collect();
         let mut undecided = 0;
         for _ in 0..1_000 {
-            let mut accept = Accept {
-                law: &laws[1],
-                x: Normal::draw(&mut bits).unwrap(),
-                u: Uniform::new(),
-            };
+            let mut accept = Accept { law: &laws[1], x: Normal::draw(&mut bits).unwrap(), u: Uniform::new() };
             accept.refine(128, &mut bits).unwrap();
             let fast = accept.decide::<Fast>(53);
             assert!(fast.is_none() || fast == accept.decide::<Wide>(128));
-            let mut shares = Shares {
-                laws: &laws,
-                gammas: laws.iter().map(|l| l.draw(&mut bits).unwrap()).collect(),
-                asked: 3,
-                exponent: -40,
-            };
+            let mut shares =
+                Shares { laws: &laws, gammas: laws.iter().map(|l| l.draw(&mut bits).unwrap()).collect(), asked: 3, exponent: -40 };
             shares.refine(128, &mut bits).unwrap();
             let fast = shares.decide::<Fast>(53);
             undecided += usize::from(fast.is_none());

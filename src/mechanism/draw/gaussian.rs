@@ -3,7 +3,7 @@
 use super::normal::Normal;
 use crate::mechanism::MechanismError;
 use crate::mechanism::bits::BitSource;
-use crate::mechanism::real::{Enclosure, Param, Real, decide};
+use crate::mechanism::real::{Enclosure, Fast, Param, Real, Wide, decide};
 
 struct Univariate<'a> {
     mean: &'a Param,
@@ -27,18 +27,8 @@ impl Real for Univariate<'_> {
 }
 
 /// Normal(mean, variance) rounded to multiples of `2^exponent`; `variance >= 0`.
-pub fn normal<B: BitSource>(
-    mean: &Param,
-    variance: &Param,
-    exponent: i32,
-    bits: &mut B,
-) -> Result<i128, MechanismError> {
-    let mut draw = Univariate {
-        mean,
-        variance,
-        z: Normal::draw(bits)?,
-        exponent,
-    };
+pub fn normal<B: BitSource>(mean: &Param, variance: &Param, exponent: i32, bits: &mut B) -> Result<i128, MechanismError> {
+    let mut draw = Univariate { mean, variance, z: Normal::draw(bits)?, exponent };
     decide(&mut draw, bits)
 }
 
@@ -115,6 +105,17 @@ fn add_all<E: Enclosure>(a: &mut [E], b: &[E]) {
 }
 
 impl Multivariate {
+    /// Refuses a prior precision or noise covariance that is not certainly positive definite: both are public, and
+    /// with them every later factor exists.
+    pub fn check(&self) -> Result<(), MechanismError> {
+        let definite = |a: &[Param]| {
+            a.len() == self.dim * self.dim
+                && (cholesky(&lift::<Fast>(a, 53), self.dim, 53).is_some() || cholesky(&lift::<Wide>(a, 1024), self.dim, 1024).is_some())
+        };
+        let noise = self.noise.as_ref().is_none_or(|(a, ..)| definite(a));
+        if definite(&self.prior) && noise { Ok(()) } else { Err(MechanismError::Parameter) }
+    }
+
     /// The precision matrix and precision times mean.
     pub fn natural<E: Enclosure>(&self, p: usize) -> Option<(Vec<E>, Vec<E>)> {
         let d = self.dim;
@@ -157,10 +158,7 @@ impl Real for Joint<'_> {
         let mut y = forward(&l, &b, d)?;
         let z: Vec<E> = self.z.iter().map(|z| z.enclose(p)).collect();
         add_all(&mut y, &z);
-        backward(&l, &y, d)?
-            .iter()
-            .map(|x| x.nearest(self.law.exponent))
-            .collect()
+        backward(&l, &y, d)?.iter().map(|x| x.nearest(self.law.exponent)).collect()
     }
 
     fn refine<B: BitSource>(&mut self, p: usize, bits: &mut B) -> Result<(), MechanismError> {
@@ -169,15 +167,7 @@ impl Real for Joint<'_> {
 }
 
 /// A multivariate normal vector, each component rounded to multiples of the law's grid.
-pub fn multivariate<B: BitSource>(
-    law: &Multivariate,
-    bits: &mut B,
-) -> Result<Vec<i128>, MechanismError> {
-    let mut joint = Joint {
-        law,
-        z: (0..law.dim)
-            .map(|_| Normal::draw(bits))
-            .collect::<Result<_, _>>()?,
-    };
+pub fn multivariate<B: BitSource>(law: &Multivariate, bits: &mut B) -> Result<Vec<i128>, MechanismError> {
+    let mut joint = Joint { law, z: (0..law.dim).map(|_| Normal::draw(bits)).collect::<Result<_, _>>()? };
     decide(&mut joint, bits)
 }

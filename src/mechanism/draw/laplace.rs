@@ -16,9 +16,7 @@ impl Real for Laplace<'_> {
     type Answer = i128;
 
     fn decide<E: Enclosure>(&self, p: usize) -> Option<i128> {
-        let x = E::uniform(&self.uniform, p)
-            .ln()
-            .mul(&E::param(self.scale, p));
+        let x = E::uniform(&self.uniform, p).ln().mul(&E::param(self.scale, p));
         let x = if self.negative { x } else { x.neg() };
         x.nearest(self.exponent)
     }
@@ -29,16 +27,7 @@ impl Real for Laplace<'_> {
 }
 
 /// Laplace(0, scale) rounded to multiples of `2^exponent`.
-pub fn laplace<B: BitSource>(
-    scale: &Param,
-    exponent: i32,
-    bits: &mut B,
-) -> Result<i128, MechanismError> {
-    let mut draw = Laplace {
-        negative: bits.bit()?,
-        uniform: Uniform::new(),
-        scale,
-        exponent,
-    };
+pub fn laplace<B: BitSource>(scale: &Param, exponent: i32, bits: &mut B) -> Result<i128, MechanismError> {
+    let mut draw = Laplace { negative: bits.bit()?, uniform: Uniform::new(), scale, exponent };
     decide(&mut draw, bits)
 }

@@ -44,17 +44,9 @@ impl Normal {
                 continue;
             }
             // Steps 3 and 4: x uniform, accept with exp(-x (2 k + x) / 2).
-            let mut accept = Accept {
-                whole: k,
-                part: Uniform::new(),
-                coin: Uniform::new(),
-            };
+            let mut accept = Accept { whole: k, part: Uniform::new(), coin: Uniform::new() };
             if decide(&mut accept, bits)? {
-                return Ok(Normal {
-                    negative: bits.bit()?,
-                    whole: k,
-                    part: accept.part,
-                });
+                return Ok(Normal { negative: bits.bit()?, whole: k, part: accept.part });
             }
         }
         Err(MechanismError::Undecided)

@@ -49,11 +49,7 @@ impl Uniform {
         let lo = self.first as f64;
         let next = self.first.saturating_add(1) as f64;
         // Integers below 2^53 are exact doubles; the rounding of larger ones is undone by one step.
-        let (lo, hi) = if self.first < 1 << 53 {
-            (lo, next)
-        } else {
-            (lo.next_down(), next.next_up())
-        };
+        let (lo, hi) = if self.first < 1 << 53 { (lo, next) } else { (lo.next_down(), next.next_up()) };
         (libm::ldexp(lo, -known), libm::ldexp(hi, -known).min(1.0))
     }
 

@@ -55,11 +55,7 @@ impl Dyadic {
 
     /// Exponent of the leading bit: `2^(top-1) <= |x| < 2^top`; a very small number for zero.
     fn top(&self) -> i64 {
-        if self.m.is_zero() {
-            i64::MIN / 4
-        } else {
-            self.e.saturating_add(bits(&self.m))
-        }
+        if self.m.is_zero() { i64::MIN / 4 } else { self.e.saturating_add(bits(&self.m)) }
     }
 
     /// The same number with at most `p` bits.
@@ -68,10 +64,7 @@ impl Dyadic {
         if excess <= 0 {
             return self;
         }
-        Dyadic {
-            m: shift_right(&self.m, excess, toward),
-            e: self.e.saturating_add(excess),
-        }
+        Dyadic { m: shift_right(&self.m, excess, toward), e: self.e.saturating_add(excess) }
     }
 
     pub fn neg(&self) -> Dyadic {
@@ -79,11 +72,7 @@ impl Dyadic {
     }
 
     pub fn add(&self, other: &Dyadic, p: usize, toward: Toward) -> Dyadic {
-        let (big, small) = if self.top() >= other.top() {
-            (self, other)
-        } else {
-            (other, self)
-        };
+        let (big, small) = if self.top() >= other.top() { (self, other) } else { (other, self) };
         if small.m.is_zero() {
             return big.clone().round(p, toward);
         }
@@ -106,27 +95,15 @@ impl Dyadic {
     }
 
     pub fn mul(&self, other: &Dyadic, p: usize, toward: Toward) -> Dyadic {
-        Dyadic {
-            m: &self.m * &other.m,
-            e: self.e.saturating_add(other.e),
-        }
-        .round(p, toward)
+        Dyadic { m: &self.m * &other.m, e: self.e.saturating_add(other.e) }.round(p, toward)
     }
 
     /// `self / other`; `other` is not zero.
     pub fn div(&self, other: &Dyadic, p: usize, toward: Toward) -> Dyadic {
         let lift = (size(p) + 2 + bits(&other.m) - bits(&self.m)).max(0);
-        let (n, d) = if other.m.is_negative() {
-            (-self.m.clone(), -other.m.clone())
-        } else {
-            (self.m.clone(), other.m.clone())
-        };
+        let (n, d) = if other.m.is_negative() { (-self.m.clone(), -other.m.clone()) } else { (self.m.clone(), other.m.clone()) };
         let q = divide(shift_left(&n, lift), &d, toward);
-        Dyadic {
-            m: q,
-            e: self.e.saturating_sub(other.e).saturating_sub(lift),
-        }
-        .round(p, toward)
+        Dyadic { m: q, e: self.e.saturating_sub(other.e).saturating_sub(lift) }.round(p, toward)
     }
 
     /// The root of a number that is not negative.
@@ -142,11 +119,7 @@ impl Dyadic {
         if !exact && toward == Toward::Up {
             r += IBig::ONE;
         }
-        Dyadic {
-            m: r,
-            e: (self.e - lift) / 2,
-        }
-        .round(p, toward)
+        Dyadic { m: r, e: (self.e - lift) / 2 }.round(p, toward)
     }
 
     pub fn rational(x: &RBig, p: usize, toward: Toward) -> Dyadic {
@@ -165,11 +138,7 @@ impl Dyadic {
                     let (a, b) = (self.m.clone().abs(), other.m.clone().abs());
                     shift_left(&a, self.e - e).cmp(&shift_left(&b, other.e - e))
                 });
-                if sign == Ordering::Less {
-                    size.reverse()
-                } else {
-                    size
-                }
+                if sign == Ordering::Less { size.reverse() } else { size }
             }
         }
     }
@@ -186,11 +155,7 @@ impl Dyadic {
 
     /// `floor(m 2^e)` for another exponent.
     fn scaled_floor(&self, e: i64) -> IBig {
-        if e >= 0 {
-            shift_left(&self.m, e)
-        } else {
-            shift_right(&self.m, -e, Toward::Down)
-        }
+        if e >= 0 { shift_left(&self.m, e) } else { shift_right(&self.m, -e, Toward::Down) }
     }
 
     /// The number in units of `2^-f`, rounded down.
@@ -253,17 +218,8 @@ fn shift_right(m: &IBig, by: i64, toward: Toward) -> IBig {
         return IBig::ZERO;
     }
     let by = usize::try_from(by).unwrap_or(0);
-    let down = |x: &IBig| -> IBig {
-        if by > x.bit_len() {
-            if x.is_negative() {
-                -IBig::ONE
-            } else {
-                IBig::ZERO
-            }
-        } else {
-            x.clone() >> by
-        }
-    };
+    let down =
+        |x: &IBig| -> IBig { if by > x.bit_len() { if x.is_negative() { -IBig::ONE } else { IBig::ZERO } } else { x.clone() >> by } };
     match toward {
         Toward::Down => down(m),
         Toward::Up => -down(&-m.clone()),

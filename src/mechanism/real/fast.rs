@@ -11,10 +11,7 @@ pub struct Fast {
 }
 
 impl Fast {
-    const UNKNOWN: Fast = Fast {
-        lo: f64::NAN,
-        hi: f64::NAN,
-    };
+    const UNKNOWN: Fast = Fast { lo: f64::NAN, hi: f64::NAN };
 
     pub fn new(lo: f64, hi: f64) -> Fast {
         Fast { lo, hi }
@@ -22,20 +19,14 @@ impl Fast {
 
     /// One rounding error of a correctly rounded operation on each side.
     fn out(lo: f64, hi: f64) -> Fast {
-        Fast {
-            lo: lo.next_down(),
-            hi: hi.next_up(),
-        }
+        Fast { lo: lo.next_down(), hi: hi.next_up() }
     }
 
     /// Elementary functions of libm are within one unit in the last place; four are allowed for.
     fn elementary(lo: f64, hi: f64) -> Fast {
         let down = |x: f64| x.next_down().next_down().next_down().next_down();
         let up = |x: f64| x.next_up().next_up().next_up().next_up();
-        Fast {
-            lo: down(lo),
-            hi: up(hi),
-        }
+        Fast { lo: down(lo), hi: up(hi) }
     }
 
     fn known(self) -> bool {
@@ -58,11 +49,7 @@ impl Enclosure for Fast {
 
     fn integer(x: i64, _: usize) -> Fast {
         let y = x as f64;
-        if x.unsigned_abs() < 1 << 53 {
-            Fast::new(y, y)
-        } else {
-            Fast::out(y, y)
-        }
+        if x.unsigned_abs() < 1 << 53 { Fast::new(y, y) } else { Fast::out(y, y) }
     }
 
     fn uniform(u: &Uniform, _: usize) -> Fast {
@@ -75,10 +62,7 @@ impl Enclosure for Fast {
     }
 
     fn neg(&self) -> Fast {
-        Fast {
-            lo: -self.hi,
-            hi: -self.lo,
-        }
+        Fast { lo: -self.hi, hi: -self.lo }
     }
 
     fn mul(&self, other: &Fast) -> Fast {
@@ -113,11 +97,7 @@ impl Enclosure for Fast {
     }
 
     fn ln(&self) -> Fast {
-        if self.lo > 0.0 && self.known() {
-            Fast::elementary(libm::log(self.lo), libm::log(self.hi))
-        } else {
-            Fast::UNKNOWN
-        }
+        if self.lo > 0.0 && self.known() { Fast::elementary(libm::log(self.lo), libm::log(self.hi)) } else { Fast::UNKNOWN }
     }
 
     fn exp(&self) -> Fast {
@@ -157,17 +137,10 @@ impl Enclosure for Fast {
     }
 
     fn bounds(&self) -> (f64, f64) {
-        if self.known() {
-            (self.lo, self.hi)
-        } else {
-            (f64::NEG_INFINITY, f64::INFINITY)
-        }
+        if self.known() { (self.lo, self.hi) } else { (f64::NEG_INFINITY, f64::INFINITY) }
     }
 
     fn lower_point(&self) -> Fast {
-        Fast {
-            lo: self.lo,
-            hi: self.lo,
-        }
+        Fast { lo: self.lo, hi: self.lo }
     }
 }

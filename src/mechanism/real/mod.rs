@@ -57,10 +57,7 @@ impl Param {
     pub fn new(exact: RBig) -> Param {
         let lo = Dyadic::rational(&exact, 64, Toward::Down).to_f64(Toward::Down);
         let hi = Dyadic::rational(&exact, 64, Toward::Up).to_f64(Toward::Up);
-        Param {
-            fast: Fast::new(lo, hi),
-            exact,
-        }
+        Param { fast: Fast::new(lo, hi), exact }
     }
 
     pub fn exact(&self) -> &RBig {
@@ -89,10 +86,7 @@ pub trait Real {
 /// Refines until decided: first doubles, then 128, 256, .. bits.
 ///
 /// Fails only when the random bits run out, or (with probability below 2^-60000) undecided at 65,536 bits.
-pub fn decide<R: Real, B: BitSource>(
-    real: &mut R,
-    bits: &mut B,
-) -> Result<R::Answer, MechanismError> {
+pub fn decide<R: Real, B: BitSource>(real: &mut R, bits: &mut B) -> Result<R::Answer, MechanismError> {
     real.refine(64, bits)?;
     if let Some(answer) = real.decide::<Fast>(53) {
         return Ok(answer);

@@ -25,14 +25,8 @@ fn random(rng: &mut ChaCha20Rng, spread: i32) -> f64 {
 /// Bounds on an interval's distance to a number, and its relative width.
 fn holds(x: &Wide, bounds: (f64, f64), p: usize) {
     let (lo, hi) = x.bounds();
-    assert!(
-        lo <= bounds.1 && bounds.0 <= hi,
-        "{lo} {hi} misses {bounds:?}"
-    );
-    assert!(
-        hi - lo <= (lo.abs().max(hi.abs())) * 4e-16 + 1e-280,
-        "{p} bits give {lo} {hi}"
-    );
+    assert!(lo <= bounds.1 && bounds.0 <= hi, "{lo} {hi} misses {bounds:?}");
+    assert!(hi - lo <= (lo.abs().max(hi.abs())) * 4e-16 + 1e-280, "{p} bits give {lo} {hi}");
 }
 
 #[test]
@@ -48,9 +42,7 @@ fn arithmetic_agrees_with_doubles() {
         let (lo, hi) = x.add(&y).bounds();
         assert!(lo <= (a + b).next_up() && (a + b).next_down() <= hi);
         assert_eq!(x.sub(&y).sign(), (a != b).then_some(a > b));
-        let fast = Fast::param(&param(a), 0)
-            .mul(&Fast::param(&param(b), 0))
-            .bounds();
+        let fast = Fast::param(&param(a), 0).mul(&Fast::param(&param(b), 0)).bounds();
         assert!(fast.0 <= a * b && a * b <= fast.1);
     }
 }
@@ -73,18 +65,9 @@ fn rounding_is_directed() {
         }
         let sum = Dyadic::rational(&x, 64, Toward::Down);
         let tiny = Dyadic::power(-1 << 40);
-        assert_eq!(
-            sum.add(&tiny, 64, Toward::Up).compare(&sum),
-            Ordering::Greater
-        );
-        assert_eq!(
-            sum.add(&tiny.neg(), 64, Toward::Down).compare(&sum),
-            Ordering::Less
-        );
-        assert_ne!(
-            sum.add(&tiny, 64, Toward::Down).compare(&sum),
-            Ordering::Greater
-        );
+        assert_eq!(sum.add(&tiny, 64, Toward::Up).compare(&sum), Ordering::Greater);
+        assert_eq!(sum.add(&tiny.neg(), 64, Toward::Down).compare(&sum), Ordering::Less);
+        assert_ne!(sum.add(&tiny, 64, Toward::Down).compare(&sum), Ordering::Greater);
     }
 }
 
@@ -94,25 +77,16 @@ fn exp_and_ln_agree_with_a_second_implementation() {
     for i in 0..600 {
         let x = random(&mut rng, 9);
         let p = [128, 300][i % 2];
-        let second = FBig::<HalfEven, 2>::try_from(x)
-            .unwrap()
-            .with_precision(p + 60)
-            .value();
+        let second = FBig::<HalfEven, 2>::try_from(x).unwrap().with_precision(p + 60).value();
         let same = |own: &Wide, other: FBig<HalfEven, 2>| {
             // Both ends, as dyadic numbers, close to the other result on either side.
-            let (m, e) = (
-                other.repr().significand().clone(),
-                other.repr().exponent() as i64,
-            );
+            let (m, e) = (other.repr().significand().clone(), other.repr().exponent() as i64);
             let other = Dyadic::new(m, e);
             let (lo, hi) = own.ends().unwrap();
             assert!(lo.compare(&other) != Ordering::Greater, "{x}");
             assert!(hi.compare(&other) != Ordering::Less, "{x}");
             let width = hi.add(&lo.neg(), 64, Toward::Up).to_f64(Toward::Up);
-            assert!(
-                width <= libm::ldexp(1.0, 3 - p as i32) * hi.to_f64(Toward::Up).abs().max(1e-30),
-                "{x}"
-            );
+            assert!(width <= libm::ldexp(1.0, 3 - p as i32) * hi.to_f64(Toward::Up).abs().max(1e-30), "{x}");
         };
         let own = Wide::param(&param(x), p);
         same(&own.exp(), second.exp());
@@ -140,14 +114,7 @@ fn double_functions_lie_within_their_bounds() {
 
 #[test]
 fn nearest_rounds_halves_up_on_both_paths() {
-    for (x, e, want) in [
-        (2.5, 0, 3),
-        (-2.5, 0, -2),
-        (2.4999, 0, 2),
-        (0.3, -2, 1),
-        (1e6, 3, 125_000),
-        (-0.2, 0, 0),
-    ] {
+    for (x, e, want) in [(2.5, 0, 3), (-2.5, 0, -2), (2.4999, 0, 2), (0.3, -2, 1), (1e6, 3, 125_000), (-0.2, 0, 0)] {
         assert_eq!(Fast::param(&param(x), 0).nearest(e), Some(want), "{x}");
         assert_eq!(Wide::param(&param(x), 128).nearest(e), Some(want), "{x}");
     }
@@ -157,25 +124,14 @@ fn nearest_rounds_halves_up_on_both_paths() {
 
 #[test]
 fn what_is_not_known_stays_undecided() {
-    let around_zero = |p| {
-        Wide::integer(1, p)
-            .div(&Wide::integer(3, p))
-            .mul(&Wide::integer(3, p))
-            .sub(&Wide::integer(1, p))
-    };
+    let around_zero = |p| Wide::integer(1, p).div(&Wide::integer(3, p)).mul(&Wide::integer(3, p)).sub(&Wide::integer(1, p));
     let zero = around_zero(128);
     assert_eq!(zero.sign(), None);
     assert_eq!(Wide::integer(1, 128).div(&zero).sign(), None);
     assert_eq!(zero.ln().sign(), None);
     assert_eq!(Fast::new(f64::NAN, 1.0).sign(), None);
-    assert_eq!(
-        Fast::new(-1.0, 1.0).ln().add(&Fast::new(1.0, 1.0)).sign(),
-        None
-    );
-    assert_eq!(
-        Fast::new(0.0, 1.0).div(&Fast::new(0.0, 1.0)).nearest(0),
-        None
-    );
+    assert_eq!(Fast::new(-1.0, 1.0).ln().add(&Fast::new(1.0, 1.0)).sign(), None);
+    assert_eq!(Fast::new(0.0, 1.0).div(&Fast::new(0.0, 1.0)).nearest(0), None);
     // Exponentials beyond every exponent.
     let large = Wide::param(&param(1e300), 128);
     assert_eq!(large.exp().sign(), None);

@@ -30,35 +30,16 @@ impl Wide {
     }
 
     fn map(&self, f: impl FnOnce(&Dyadic, &Dyadic, usize) -> Option<(Dyadic, Dyadic)>) -> Wide {
-        Wide {
-            ends: self
-                .ends
-                .as_ref()
-                .and_then(|(lo, hi)| f(lo, hi, self.precision)),
-            precision: self.precision,
-        }
+        Wide { ends: self.ends.as_ref().and_then(|(lo, hi)| f(lo, hi, self.precision)), precision: self.precision }
     }
 
-    fn zip(
-        &self,
-        other: &Wide,
-        f: impl FnOnce((&Dyadic, &Dyadic), (&Dyadic, &Dyadic), usize) -> Option<(Dyadic, Dyadic)>,
-    ) -> Wide {
-        self.map(|lo, hi, p| {
-            other
-                .ends
-                .as_ref()
-                .and_then(|(lo2, hi2)| f((lo, hi), (lo2, hi2), p))
-        })
+    fn zip(&self, other: &Wide, f: impl FnOnce((&Dyadic, &Dyadic), (&Dyadic, &Dyadic), usize) -> Option<(Dyadic, Dyadic)>) -> Wide {
+        self.map(|lo, hi, p| other.ends.as_ref().and_then(|(lo2, hi2)| f((lo, hi), (lo2, hi2), p)))
     }
 }
 
 /// The smallest and largest of four candidate ends, each computed on both sides.
-fn hull(
-    a: (&Dyadic, &Dyadic),
-    b: (&Dyadic, &Dyadic),
-    f: impl Fn(&Dyadic, &Dyadic, Toward) -> Dyadic,
-) -> (Dyadic, Dyadic) {
+fn hull(a: (&Dyadic, &Dyadic), b: (&Dyadic, &Dyadic), f: impl Fn(&Dyadic, &Dyadic, Toward) -> Dyadic) -> (Dyadic, Dyadic) {
     let mut lo = f(a.0, b.0, Down);
     let mut hi = f(a.0, b.0, Up);
     for (x, y) in [(a.0, b.1), (a.1, b.0), (a.1, b.1)] {
@@ -151,35 +132,21 @@ fn exp_point(x: &Dyadic, p: usize, toward: Toward) -> Option<Dyadic> {
 impl Enclosure for Wide {
     fn param(x: &Param, p: usize) -> Wide {
         let x = x.exact();
-        Wide {
-            ends: Some((Dyadic::rational(x, p, Down), Dyadic::rational(x, p, Up))),
-            precision: p,
-        }
+        Wide { ends: Some((Dyadic::rational(x, p, Down), Dyadic::rational(x, p, Up))), precision: p }
     }
 
     fn integer(x: i64, p: usize) -> Wide {
         let x = Dyadic::new(IBig::from(x), 0);
-        Wide {
-            ends: Some((x.clone(), x)),
-            precision: p,
-        }
+        Wide { ends: Some((x.clone(), x)), precision: p }
     }
 
     fn uniform(u: &Uniform, p: usize) -> Wide {
         let (m, e) = u.digits();
-        Wide {
-            ends: Some((
-                Dyadic::new(m.clone(), -e).round(p, Down),
-                Dyadic::new(m + IBig::ONE, -e).round(p, Up),
-            )),
-            precision: p,
-        }
+        Wide { ends: Some((Dyadic::new(m.clone(), -e).round(p, Down), Dyadic::new(m + IBig::ONE, -e).round(p, Up))), precision: p }
     }
 
     fn add(&self, other: &Wide) -> Wide {
-        self.zip(other, |a, b, p| {
-            Some((a.0.add(b.0, p, Down), a.1.add(b.1, p, Up)))
-        })
+        self.zip(other, |a, b, p| Some((a.0.add(b.0, p, Down), a.1.add(b.1, p, Up))))
     }
 
     fn neg(&self) -> Wide {
@@ -200,15 +167,11 @@ impl Enclosure for Wide {
     }
 
     fn sqrt(&self) -> Wide {
-        self.map(|lo, hi, p| {
-            (lo.sign() != Ordering::Less).then(|| (lo.sqrt(p, Down), hi.sqrt(p, Up)))
-        })
+        self.map(|lo, hi, p| (lo.sign() != Ordering::Less).then(|| (lo.sqrt(p, Down), hi.sqrt(p, Up))))
     }
 
     fn ln(&self) -> Wide {
-        self.map(|lo, hi, p| {
-            (lo.sign() == Ordering::Greater).then(|| (ln_point(lo, p, Down), ln_point(hi, p, Up)))
-        })
+        self.map(|lo, hi, p| (lo.sign() == Ordering::Greater).then(|| (ln_point(lo, p, Down), ln_point(hi, p, Up))))
     }
 
     fn exp(&self) -> Wide {

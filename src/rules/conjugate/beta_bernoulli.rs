@@ -16,10 +16,7 @@
 //! All data sets with n <= 4 in both roles, groups included; golden values; the closed form of the two-sided claim.
 
 use super::expected;
-use super::facts::{
-    Facts, Limit, Match, all_observations, not_mine, outcome_range, point, positive_argument, sum,
-    the_parameter,
-};
+use super::facts::{Facts, Limit, Match, all_observations, not_mine, outcome_range, point, positive_argument, sum, the_parameter};
 use crate::mechanism::plan::{PosteriorLaw, Statistic, StatisticKind};
 use crate::model::{Expr, Model, Observation, ParamId, Range, Relation};
 use crate::numeric::round::{add_down, div_down, mul_down};
@@ -54,10 +51,7 @@ impl Rule for BetaBernoulli {
 fn trials(o: &Observation, p: ParamId) -> Option<u64> {
     match (o.likelihood.family, o.likelihood.args.as_slice()) {
         ("bernoulli", [arg]) if arg.is_param(p) => Some(1),
-        ("binomial", [n, arg]) if arg.is_param(p) => n
-            .constant()
-            .filter(|n| n.fract() == 0.0 && (1.0..9e15).contains(n))
-            .map(|n| n as u64),
+        ("binomial", [n, arg]) if arg.is_param(p) => n.constant().filter(|n| n.fract() == 0.0 && (1.0..9e15).contains(n)).map(|n| n as u64),
         _ => None,
     }
 }
@@ -65,11 +59,7 @@ fn trials(o: &Observation, p: ParamId) -> Option<u64> {
 fn find(model: &Model, context: &Context) -> Match<BetaDraw> {
     let parameter = the_parameter(model, "beta", 2, SHAPE)?;
     let id = parameter.id;
-    all_observations(
-        model,
-        "bernoulli(p), or binomial(N, p) with a public N",
-        |o| trials(o, id).is_some(),
-    )?;
+    all_observations(model, "bernoulli(p), or binomial(N, p) with a public N", |o| trials(o, id).is_some())?;
     let [a, b] = parameter.prior.args.as_slice() else {
         return not_mine(format!("prior must be {SHAPE}"));
     };
@@ -79,10 +69,7 @@ fn find(model: &Model, context: &Context) -> Match<BetaDraw> {
     for o in &model.private {
         let n = trials(o, id).unwrap_or(1);
         outcome_range(o, model, context, Range::new(0.0, count_down(n)))?;
-        facts.premise(
-            format!("the outcome lies in [0, {n}]"),
-            Some(o.outcome.span),
-        );
+        facts.premise(format!("the outcome lies in [0, {n}]"), Some(o.outcome.span));
         all = all.saturating_add(n);
         value = Some(match value {
             None => o.outcome.clone(),
@@ -102,17 +89,9 @@ fn find(model: &Model, context: &Context) -> Match<BetaDraw> {
         }
     }
     Ok(BetaDraw {
-        counts: Counts {
-            a: positive_argument(a, "a prior count")?,
-            b: positive_argument(b, "a prior count")?,
-            successes,
-            failures,
-        },
+        counts: Counts { a: positive_argument(a, "a prior count")?, b: positive_argument(b, "a prior count")?, successes, failures },
         trials: all,
-        statistic: Statistic {
-            table: model.records.table,
-            kind: StatisticKind::Sum(value),
-        },
+        statistic: Statistic { table: model.records.table, kind: StatisticKind::Sum(value) },
         facts,
     })
 }
@@ -130,10 +109,7 @@ impl Counts {
     /// Lower bounds on both counts under concentration m. The divergence falls in either count (§1.5), so the lower
     /// ends of the ranges are the worst case.
     fn least(&self, m: f64) -> (f64, f64) {
-        (
-            div_down(add_down(self.a.lo, self.successes), m),
-            div_down(add_down(self.b.lo, self.failures), m),
-        )
+        (div_down(add_down(self.a.lo, self.successes), m), div_down(add_down(self.b.lo, self.failures), m))
     }
 }
 
@@ -168,16 +144,9 @@ impl Matched for BetaDraw {
         let (u, v) = self.smallest(t.concentration);
         let step = self.step(t.weight);
         // The total does not move, so the two counts part into a sum, each falling in its base: v + w n down.
-        let rows = mul_down(
-            count_down(self.trials),
-            count_down(self.facts.fewest_rows()),
-        );
+        let rows = mul_down(count_down(self.trials), count_down(self.facts.fewest_rows()));
         let base = add_down(v, mul_down(t.weight, rows));
-        Claim::Renyi(vec![Pair::Shapes {
-            family: Family::Beta,
-            coordinates: vec![(u, step), (base, -step)],
-            total: None,
-        }])
+        Claim::Renyi(vec![Pair::Shapes { family: Family::Beta, coordinates: vec![(u, step), (base, -step)], total: None }])
     }
 
     fn premises(&self, _: Tempering) -> Vec<Premise> {
@@ -233,11 +202,7 @@ impl Matched for BetaDraw {
 /// tent mirrored, psi1 falling puts less of it under the weight.
 fn beta_add_remove(draw: &BetaDraw, t: Tempering) -> Claim {
     let (u, _) = draw.smallest(t.concentration);
-    Claim::Renyi(vec![Pair::Shapes {
-        family: Family::Beta,
-        coordinates: vec![(u, draw.step(t.weight))],
-        total: None,
-    }])
+    Claim::Renyi(vec![Pair::Shapes { family: Family::Beta, coordinates: vec![(u, draw.step(t.weight))], total: None }])
 }
 
 #[cfg(test)]
@@ -248,12 +213,9 @@ mod tests {
 
     #[test]
     fn the_worst_neighbours_of_all_small_data_sets() {
-        for (a, b, n, k, r, m) in [
-            (0.7, 2.0, 3u64, 1u64, 1.0, 1.0),
-            (3.0, 1.2, 4, 2, 0.5, 1.0),
-            (2.0, 2.5, 4, 3, 0.3, 0.4),
-            (1.0, 1.0, 1, 1, 0.9, 0.9),
-        ] {
+        for (a, b, n, k, r, m) in
+            [(0.7, 2.0, 3u64, 1u64, 1.0, 1.0), (3.0, 1.2, 4, 2, 0.5, 1.0), (2.0, 2.5, 4, 3, 0.3, 0.4), (1.0, 1.0, 1, 1, 0.9, 0.9)]
+        {
             let model = t::Build::beta(a, b).exactly(n).unit(k).bernoulli();
             let m_ = model.matched(&BetaBernoulli);
             let claim = m_.claim(tempered(r, m));
@@ -281,11 +243,7 @@ mod tests {
             for n in [0u32, 1, 2, 5, 40, 20_000] {
                 for s in [0, 1, n / 2, n] {
                     let p = [a + r * f64::from(s.min(n)), b + r * f64::from(n - s.min(n))];
-                    for q in [
-                        [p[0] + r, p[1]],
-                        [p[0], p[1] + r],
-                        [p[0] + r / 2.0, p[1] + r / 2.0],
-                    ] {
+                    for q in [[p[0] + r, p[1]], [p[0], p[1] + r], [p[0] + r / 2.0, p[1] + r / 2.0]] {
                         worst = worst.max(beta(l, p, q)).max(beta(l, q, p));
                     }
                 }
@@ -343,9 +301,7 @@ mod tests {
 
     #[test]
     fn public_rows_strengthen_the_prior_once_bound() {
-        let m = t::Build::beta(1.0, 1.0)
-            .bernoulli()
-            .public_rows(Some((200, 40.0)));
+        let m = t::Build::beta(1.0, 1.0).bernoulli().public_rows(Some((200, 40.0)));
         let matched = m.matched(&BetaBernoulli);
         assert_eq!(matched.prior_text(1.0), "beta(41, 161)");
         assert!(diverge(&matched.claim(tempered(0.849, 1.0)), 20.0) <= 0.25);
@@ -361,14 +317,8 @@ mod tests {
     #[test]
     fn the_limit_is_told_in_the_words_of_the_manual() {
         let m = t::Build::beta(6.0, 18.0).at_least(100).bernoulli();
-        let reason = m
-            .matched(&BetaBernoulli)
-            .limit_reason(8.0, Tempering::DIRECT)
-            .unwrap();
-        assert_eq!(
-            reason.prior,
-            "the smallest prior count is 6, and 1 + min(6, 18) = 7"
-        );
+        let reason = m.matched(&BetaBernoulli).limit_reason(8.0, Tempering::DIRECT).unwrap();
+        assert_eq!(reason.prior, "the smallest prior count is 6, and 1 + min(6, 18) = 7");
         assert_eq!(
             reason.cause,
             "one changed row moves one count by 1; at order 8 the divergence integral is that\n\
@@ -385,14 +335,7 @@ mod tests {
         let at = tempered(0.5, 0.8);
         assert_eq!(two.claim(at), one.claim(at));
         let (law, statistic) = two.law(at).unwrap();
-        assert_eq!(
-            law,
-            PosteriorLaw::Beta {
-                a: 2.5,
-                b: 3.0 / 0.8,
-                trials: 2
-            }
-        );
+        assert_eq!(law, PosteriorLaw::Beta { a: 2.5, b: 3.0 / 0.8, trials: 2 });
         let StatisticKind::Sum(value) = statistic.kind else {
             panic!("a sum");
         };
@@ -417,16 +360,11 @@ mod tests {
 
     #[test]
     fn what_it_refuses() {
-        let m = t::Build::beta(6.0, 18.0)
-            .outcome_range(0.0, f64::INFINITY)
-            .bernoulli();
+        let m = t::Build::beta(6.0, 18.0).outcome_range(0.0, f64::INFINITY).bernoulli();
         assert_eq!(m.refused(&BetaBernoulli).code, "E0202");
         let m = t::Build::prior("normal", &[0.2, 0.1]).bernoulli();
         assert_eq!(m.not_mine(&BetaBernoulli), "prior must be beta(a, b)");
         let m = t::Build::beta(6.0, 18.0).observe("poisson", &[]);
-        assert!(
-            m.not_mine(&BetaBernoulli)
-                .starts_with("rows must be bernoulli(p)")
-        );
+        assert!(m.not_mine(&BetaBernoulli).starts_with("rows must be bernoulli(p)"));
     }
 }

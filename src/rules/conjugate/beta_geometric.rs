@@ -17,8 +17,7 @@
 
 use super::expected;
 use super::facts::{
-    Facts, Limit, Match, all_observations, not_mine, one_private, outcome_range, point,
-    positive_argument, the_parameter, tidy,
+    Facts, Limit, Match, all_observations, not_mine, one_private, outcome_range, point, positive_argument, the_parameter, tidy,
 };
 use crate::mechanism::plan::{PosteriorLaw, Statistic, StatisticKind};
 use crate::model::{Model, Observation, ParamId, Range, Relation};
@@ -54,9 +53,7 @@ impl Rule for BetaGeometric {
 fn successes(o: &Observation, p: ParamId) -> Option<f64> {
     match (o.likelihood.family, o.likelihood.args.as_slice()) {
         ("geometric", [arg]) if arg.is_param(p) => Some(1.0),
-        ("neg_binomial", [r, arg]) if arg.is_param(p) => {
-            r.constant().filter(|r| r.is_finite() && *r > 0.0)
-        }
+        ("neg_binomial", [r, arg]) if arg.is_param(p) => r.constant().filter(|r| r.is_finite() && *r > 0.0),
         _ => None,
     }
 }
@@ -75,25 +72,14 @@ struct Failures {
 fn find(model: &Model, context: &Context) -> Match<Failures> {
     let parameter = the_parameter(model, "beta", 2, SHAPE)?;
     let id = parameter.id;
-    all_observations(
-        model,
-        "geometric(p), or neg_binomial(R, p) with a public R",
-        |o| successes(o, id).is_some(),
-    )?;
+    all_observations(model, "geometric(p), or neg_binomial(R, p) with a public R", |o| successes(o, id).is_some())?;
     let observation = one_private(model, &parameter.name)?;
     let [a, b] = parameter.prior.args.as_slice() else {
         return not_mine(format!("prior must be {SHAPE}"));
     };
     let range = outcome_range(observation, model, context, Range::new(0.0, f64::INFINITY))?;
     let mut facts = Facts::collect(&META, model, parameter, context);
-    facts.premise(
-        format!(
-            "the outcome lies in [{}, {}]",
-            plain(range.lo),
-            plain(range.hi)
-        ),
-        Some(observation.outcome.span),
-    );
+    facts.premise(format!("the outcome lies in [{}, {}]", plain(range.lo), plain(range.hi)), Some(observation.outcome.span));
     let public_successes = model.public.iter().enumerate().fold(0.0, |total, (i, o)| {
         let rows = context.public.get(i).map_or(0, |t| t.rows);
         total + successes(o, id).unwrap_or(0.0) * count_down(rows)
@@ -104,10 +90,7 @@ fn find(model: &Model, context: &Context) -> Match<Failures> {
         public_successes,
         per_row: successes(observation, id).unwrap_or(1.0),
         range,
-        statistic: Statistic {
-            table: model.records.table,
-            kind: StatisticKind::Sum(observation.outcome.clone()),
-        },
+        statistic: Statistic { table: model.records.table, kind: StatisticKind::Sum(observation.outcome.clone()) },
         facts,
     })
 }
@@ -115,24 +98,15 @@ fn find(model: &Model, context: &Context) -> Match<Failures> {
 impl Failures {
     /// The least B a data set can have, and how far one unit moves it.
     fn moving(&self, t: Tempering) -> (f64, f64) {
-        let prior = div_down(
-            add_down(self.b.lo, self.facts.public.sum()),
-            t.concentration,
-        );
+        let prior = div_down(add_down(self.b.lo, self.facts.public.sum()), t.concentration);
         let rows = mul_down(t.weight, mul_down(self.facts.sure_rows(), self.range.lo));
-        (
-            add_down(prior, rows),
-            self.facts.unit_step(t.weight, self.range.width()),
-        )
+        (add_down(prior, rows), self.facts.unit_step(t.weight, self.range.width()))
     }
 
     /// The only A, where everything in it is known. The total's share of the divergence is subtracted and falls with
     /// A, so A is rounded up.
     fn fixed(&self, t: Tempering) -> Option<f64> {
-        let n = self
-            .facts
-            .exact_rows()
-            .filter(|_| self.facts.public.known)?;
+        let n = self.facts.exact_rows().filter(|_| self.facts.public.known)?;
         let prior = div_up(add_up(self.a.hi, self.public_successes), t.concentration);
         let rows = mul_up(t.weight, mul_up(count_up(n), self.per_row));
         Some(add_up(prior, rows)).filter(|a| a.is_finite())
@@ -150,9 +124,7 @@ impl Matched for Failures {
         }
         let (base, step) = self.moving(t);
         // A public row adds to A and to B alike; with a larger total less is subtracted, so both ends round up.
-        let total = self
-            .fixed(t)
-            .map(|a| (add_up(a, self.largest(t)), step.next_down()));
+        let total = self.fixed(t).map(|a| (add_up(a, self.largest(t)), step.next_down()));
         Claim::Renyi(vec![Pair::Shapes {
             family: Family::Beta,
             coordinates: vec![(base, step)],
@@ -196,13 +168,7 @@ impl Matched for Failures {
     }
 
     fn limit_reason(&self, order: f64, t: Tempering) -> Option<LimitReason> {
-        let limit = |(base, step)| Limit {
-            family: "beta",
-            kind: "count",
-            shown: tidy(base),
-            base,
-            step,
-        };
+        let limit = |(base, step)| Limit { family: "beta", kind: "count", shown: tidy(base), base, step };
         let first = match self.facts.records.relation {
             Relation::ReplaceOne => limit(self.moving(t)),
             Relation::AddRemove => {
@@ -221,10 +187,7 @@ impl Matched for Failures {
 impl Failures {
     /// The largest B that the worst pair's P can have: the prior's upper end and every row at the lower bound.
     fn largest(&self, t: Tempering) -> f64 {
-        let prior = div_up(
-            add_up(self.b.hi, self.facts.public.sum().next_up()),
-            t.concentration,
-        );
+        let prior = div_up(add_up(self.b.hi, self.facts.public.sum().next_up()), t.concentration);
         let n = self.facts.exact_rows().unwrap_or(0);
         add_up(prior, mul_up(t.weight, mul_up(count_up(n), self.range.lo)))
     }
@@ -234,23 +197,15 @@ impl Failures {
     /// one-count divergences; each falls with its base, grows with its step, and costs most when the smaller
     /// parameter is P (as in `beta_bernoulli`).
     fn added(&self, t: Tempering) -> Claim {
-        Claim::Renyi(vec![Pair::Shapes {
-            family: Family::Beta,
-            coordinates: self.joining(t).to_vec(),
-            total: None,
-        }])
+        Claim::Renyi(vec![Pair::Shapes { family: Family::Beta, coordinates: self.joining(t).to_vec(), total: None }])
     }
 
     /// The least of both counts without rows, and how far one joining unit moves each.
     fn joining(&self, t: Tempering) -> [(f64, f64); 2] {
         let a = add_down(self.a.lo, self.public_successes.next_down().max(0.0));
         let b = add_down(self.b.lo, self.facts.public.sum());
-        [(a, self.per_row), (b, self.range.hi)].map(|(count, extent)| {
-            (
-                div_down(count, t.concentration),
-                self.facts.unit_step(t.weight, extent),
-            )
-        })
+        [(a, self.per_row), (b, self.range.hi)]
+            .map(|(count, extent)| (div_down(count, t.concentration), self.facts.unit_step(t.weight, extent)))
     }
 }
 
@@ -261,22 +216,15 @@ mod tests {
 
     fn build(a: f64, b: f64, lo: f64, hi: f64, per_row: f64) -> Build {
         let b = Build::beta(a, b).outcome_range(lo, hi);
-        if per_row == 1.0 {
-            b.observe("geometric", &[])
-        } else {
-            b.observe("neg_binomial", &[per_row])
-        }
+        if per_row == 1.0 { b.observe("geometric", &[]) } else { b.observe("neg_binomial", &[per_row]) }
     }
 
     #[test]
     fn the_worst_neighbours_of_all_small_data_sets() {
-        for (a, b, n, lo, hi, k, per_row, r, m) in [
-            (2.0, 3.0, 3u64, 0u64, 3u64, 1u64, 1.0, 1.0, 1.0),
-            (1.0, 2.0, 2, 1, 3, 2, 3.0, 0.4, 0.5),
-        ] {
-            let model = build(a, b, lo as f64, hi as f64, per_row)
-                .exactly(n)
-                .unit(k);
+        for (a, b, n, lo, hi, k, per_row, r, m) in
+            [(2.0, 3.0, 3u64, 0u64, 3u64, 1u64, 1.0, 1.0, 1.0), (1.0, 2.0, 2, 1, 3, 2, 3.0, 0.4, 0.5)]
+        {
+            let model = build(a, b, lo as f64, hi as f64, per_row).exactly(n).unit(k);
             let claim = model.matched(&BetaGeometric).claim(tempered(r, m));
             for l in [1.1, 1.6, 2.0] {
                 let mut worst: f64 = 0.0;
@@ -336,9 +284,6 @@ mod tests {
     fn what_it_refuses() {
         let m = build(1.0, 1.0, 0.0, f64::INFINITY, 1.0);
         assert_eq!(m.refused(&BetaGeometric).code, "E0202");
-        assert_eq!(
-            Build::gamma(1.0, 1.0).bernoulli().not_mine(&BetaGeometric),
-            "prior must be beta(a, b)"
-        );
+        assert_eq!(Build::gamma(1.0, 1.0).bernoulli().not_mine(&BetaGeometric), "prior must be beta(a, b)");
     }
 }

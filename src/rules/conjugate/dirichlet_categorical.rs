@@ -56,10 +56,7 @@ fn find(model: &Model, context: &Context) -> Match<Shares> {
     let alpha = alphas(parameter)?;
     levels_match(&kind, &alpha)?;
     let facts = Facts::collect(&META, model, parameter, context);
-    let statistic = Statistic {
-        table: model.records.table,
-        kind,
-    };
+    let statistic = Statistic { table: model.records.table, kind };
     Shares::new(facts, alpha, 1, statistic, observation)
 }
 
@@ -72,14 +69,9 @@ mod tests {
 
     fn build(alpha: &[f64]) -> Build {
         let list = alpha.iter().map(|a| t::number(*a)).collect();
-        let ty = Type::Simplex {
-            dim: alpha.len() as u64,
-            levels: None,
-        };
+        let ty = Type::Simplex { dim: alpha.len() as u64, levels: None };
         let list = t::expr(ExprKind::List(list), Type::real(0.0, 1.0), Label::Public);
-        Build::prior_exprs("dirichlet", vec![list], ty)
-            .outcome(Type::Int(Range::new(1.0, alpha.len() as f64)))
-            .observe("categorical", &[])
+        Build::prior_exprs("dirichlet", vec![list], ty).outcome(Type::Int(Range::new(1.0, alpha.len() as f64))).observe("categorical", &[])
     }
 
     /// All ways to put `n` items into `D` cells.
@@ -138,23 +130,14 @@ mod tests {
 
     #[test]
     fn published_values() {
-        let got = diverge(
-            &build(&[1.0; 3])
-                .exactly(5)
-                .matched(&DirichletCategorical)
-                .claim(Tempering::DIRECT),
-            1.5,
-        );
+        let got = diverge(&build(&[1.0; 3]).exactly(5).matched(&DirichletCategorical).claim(Tempering::DIRECT), 1.5);
         assert!((got - 1.714_095_626_795_238_5).abs() < 1e-9, "{got}");
         let matched = build(&[8.0; 4]).matched(&DirichletCategorical);
         let got = diverge(&matched.claim(Tempering::DIRECT), 4.0);
         assert!((got - 0.517).abs() < 5e-4, "{got}");
         assert_eq!(matched.prior_text(0.5), "dirichlet([16, 16, 16, 16])");
         let told = matched.limit_reason(9.0, Tempering::DIRECT).unwrap();
-        assert_eq!(
-            told.prior,
-            "the smallest prior count is 8, and 1 + min(alpha) = 9"
-        );
+        assert_eq!(told.prior, "the smallest prior count is 8, and 1 + min(alpha) = 9");
     }
 
     #[test]
@@ -167,9 +150,7 @@ mod tests {
             for base in histograms::<3>(n) {
                 for more in histograms::<3>(1).into_iter().chain(histograms::<3>(2)) {
                     for far in [0.0, 1e4] {
-                        let p: [f64; 3] = std::array::from_fn(|i| {
-                            alpha[i] + 0.5 * base[i] as f64 + if i == 1 { far } else { 0.0 }
-                        });
+                        let p: [f64; 3] = std::array::from_fn(|i| alpha[i] + 0.5 * base[i] as f64 + if i == 1 { far } else { 0.0 });
                         let q = std::array::from_fn(|i| p[i] + 0.5 * more[i] as f64);
                         worst = worst.max(beta(l, p, q)).max(beta(l, q, p));
                     }
@@ -177,29 +158,16 @@ mod tests {
             }
         }
         let bound = diverge(&claim, l);
-        assert!(
-            worst <= bound * (1.0 + 1e-8) && worst > 0.99 * bound,
-            "{worst} {bound}"
-        );
+        assert!(worst <= bound * (1.0 + 1e-8) && worst > 0.99 * bound, "{worst} {bound}");
     }
 
     #[test]
     fn a_million_levels() {
         let d = 1_000_000u64;
-        let rep = Expr {
-            kind: ExprKind::Call(
-                crate::model::Builtin::Rep,
-                vec![t::number(2.0), t::number(d as f64)],
-            ),
-            ..t::number(0.0)
-        };
-        let ty = Type::Simplex {
-            dim: d,
-            levels: None,
-        };
-        let m = Build::prior_exprs("dirichlet", vec![rep], ty)
-            .outcome(Type::Int(Range::new(0.0, d as f64 - 1.0)))
-            .observe("categorical", &[]);
+        let rep = Expr { kind: ExprKind::Call(crate::model::Builtin::Rep, vec![t::number(2.0), t::number(d as f64)]), ..t::number(0.0) };
+        let ty = Type::Simplex { dim: d, levels: None };
+        let m =
+            Build::prior_exprs("dirichlet", vec![rep], ty).outcome(Type::Int(Range::new(0.0, d as f64 - 1.0))).observe("categorical", &[]);
         let claim = m.matched(&DirichletCategorical).claim(Tempering::DIRECT);
         let small = build(&[2.0; 3]).matched(&DirichletCategorical);
         assert_eq!(claim, small.claim(Tempering::DIRECT));
@@ -210,13 +178,7 @@ mod tests {
         let m = build(&[1.0; 3]).outcome(Type::real(0.0, 1.0));
         assert!(m.model.private.len() == 1);
         let m = Build::beta(1.0, 1.0).bernoulli();
-        assert_eq!(
-            m.not_mine(&DirichletCategorical),
-            "prior must be dirichlet(alpha)"
-        );
-        assert_eq!(
-            build(&[0.0, 1.0]).refused(&DirichletCategorical).code,
-            "E0203"
-        );
+        assert_eq!(m.not_mine(&DirichletCategorical), "prior must be dirichlet(alpha)");
+        assert_eq!(build(&[0.0, 1.0]).refused(&DirichletCategorical).code, "E0203");
     }
 }

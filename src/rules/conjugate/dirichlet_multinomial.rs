@@ -16,10 +16,7 @@
 //! All pairs of histograms for small N, n and d in both roles; golden values.
 
 use super::expected;
-use super::facts::{
-    Facts, Limit, Match, all_observations, not_mine, one_private, point, positive_argument,
-    the_parameter,
-};
+use super::facts::{Facts, Limit, Match, all_observations, not_mine, one_private, point, positive_argument, the_parameter};
 use crate::mechanism::plan::{PosteriorLaw, Statistic, StatisticKind};
 use crate::model::{Builtin, Expr, ExprKind, Model, Observation, Parameter, Range, Relation, Type};
 use crate::numeric::round::{add_down, div_down, mul_down};
@@ -69,9 +66,7 @@ fn find(model: &Model, context: &Context) -> Match<Shares> {
     let id = parameter.id;
     all_observations(model, "multinomial(N, s) of counts[d] of N", |o| {
         let args = o.likelihood.args.as_slice();
-        o.likelihood.family == "multinomial"
-            && matches!(args, [_, s] if s.is_param(id))
-            && items(o).is_some()
+        o.likelihood.family == "multinomial" && matches!(args, [_, s] if s.is_param(id)) && items(o).is_some()
     })?;
     let observation = one_private(model, &parameter.name)?;
     let (Some(n), Type::Counts { dim, .. }) = (items(observation), &observation.outcome.ty) else {
@@ -82,18 +77,14 @@ fn find(model: &Model, context: &Context) -> Match<Shares> {
         return not_mine(format!("{} prior counts for {dim} categories", alpha.len()));
     }
     let facts = Facts::collect(&META, model, parameter, context);
-    let statistic = Statistic {
-        table: model.records.table,
-        kind: StatisticKind::Sum(observation.outcome.clone()),
-    };
+    let statistic = Statistic { table: model.records.table, kind: StatisticKind::Sum(observation.outcome.clone()) };
     Shares::new(facts, alpha, n, statistic, observation)
 }
 
 /// The prior counts of a Dirichlet prior, each at least 0 and known at least by its range.
 pub(super) fn alphas(parameter: &Parameter) -> Match<Vec<Range>> {
     let what = "a prior count";
-    let ([alpha], Type::Simplex { dim, .. }) = (parameter.prior.args.as_slice(), &parameter.ty)
-    else {
+    let ([alpha], Type::Simplex { dim, .. }) = (parameter.prior.args.as_slice(), &parameter.ty) else {
         return not_mine("prior must be dirichlet(alpha)");
     };
     let repeated = |e: &Expr| -> Match<Vec<Range>> {
@@ -112,10 +103,7 @@ pub(super) fn alphas(parameter: &Parameter) -> Match<Vec<Range>> {
         // A public vector: only the range of its components is known.
         _ => match alpha.ty.range() {
             Some(range) => {
-                let each = Expr {
-                    ty: Type::Real(range),
-                    ..alpha.clone()
-                };
+                let each = Expr { ty: Type::Real(range), ..alpha.clone() };
                 repeated(&each)
             }
             None => not_mine("the prior's arguments must be public numbers"),
@@ -125,12 +113,8 @@ pub(super) fn alphas(parameter: &Parameter) -> Match<Vec<Range>> {
 
 pub(super) fn levels_match(kind: &StatisticKind, alpha: &[Range]) -> Match<()> {
     match kind {
-        StatisticKind::Levels { dim, .. } if usize::try_from(*dim).ok() == Some(alpha.len()) => {
-            Ok(())
-        }
-        StatisticKind::Levels { dim, .. } => {
-            not_mine(format!("{} prior counts for {dim} levels", alpha.len()))
-        }
+        StatisticKind::Levels { dim, .. } if usize::try_from(*dim).ok() == Some(alpha.len()) => Ok(()),
+        StatisticKind::Levels { dim, .. } => not_mine(format!("{} prior counts for {dim} levels", alpha.len())),
         _ => not_mine("the outcome must have levels"),
     }
 }
@@ -146,22 +130,13 @@ pub(super) struct Shares {
 }
 
 impl Shares {
-    pub fn new(
-        mut facts: Facts,
-        alpha: Vec<Range>,
-        items: u64,
-        statistic: Statistic,
-        observation: &Observation,
-    ) -> Match<Shares> {
+    pub fn new(mut facts: Facts, alpha: Vec<Range>, items: u64, statistic: Statistic, observation: &Observation) -> Match<Shares> {
         if alpha.len() < 2 {
             return not_mine("one category has nothing to learn");
         }
         let sums = &facts.public.sums;
-        let mut smallest: Vec<f64> = alpha
-            .iter()
-            .enumerate()
-            .map(|(i, a)| add_down(a.lo, sums.get(i).copied().unwrap_or(0.0).max(0.0)))
-            .collect();
+        let mut smallest: Vec<f64> =
+            alpha.iter().enumerate().map(|(i, a)| add_down(a.lo, sums.get(i).copied().unwrap_or(0.0).max(0.0))).collect();
         let moved = items.saturating_mul(facts.records.unit_rows);
         // Q's category and the at most `moved` categories of P: with two more at hand the others' items sit elsewhere,
         // and moving everything to the smallest counts in order raises every term (each falls with its base).
@@ -178,17 +153,8 @@ impl Shares {
             return Err(Verdict::Refused(Box::new(too_large(observation, moved))));
         }
         let d = alpha.len();
-        facts.premise(
-            format!("the outcome is {items} of {d} categories"),
-            Some(observation.outcome.span),
-        );
-        Ok(Shares {
-            facts,
-            alpha,
-            smallest,
-            items,
-            statistic,
-        })
+        facts.premise(format!("the outcome is {items} of {d} categories"), Some(observation.outcome.span));
+        Ok(Shares { facts, alpha, smallest, items, statistic })
     }
 
     fn counts(&self, m: f64) -> Vec<f64> {
@@ -240,10 +206,7 @@ impl Matched for Shares {
             [a, b, ..] if self.moved() == 1 => two(*a, add_down(*b, step), step),
             _ => {
                 let others = rows.saturating_sub(self.facts.records.unit_rows);
-                let mut base = mul_down(
-                    t.weight,
-                    mul_down(count_down(self.items), count_down(others)),
-                );
+                let mut base = mul_down(t.weight, mul_down(count_down(self.items), count_down(others)));
                 if counts.len() as u64 >= self.moved().saturating_add(2) {
                     counts.pop();
                     base = 0.0;
@@ -252,12 +215,7 @@ impl Matched for Shares {
                 if (counts.len() as u64).saturating_mul(self.moved()) > MOST_PLACED {
                     base = 0.0;
                 }
-                Pair::Allocation {
-                    counts,
-                    base,
-                    items: self.moved(),
-                    weight: t.weight,
-                }
+                Pair::Allocation { counts, base, items: self.moved(), weight: t.weight }
             }
         };
         Claim::Renyi(vec![pair])
@@ -278,9 +236,7 @@ impl Matched for Shares {
     fn predicted_error(&self, t: Tempering, rows: f64) -> f64 {
         let total: f64 = self.centre(1.0).sum();
         let trials = rows * count_down(self.items);
-        let squares = self
-            .centre(1.0)
-            .map(|a| expected::beta(a, (total - a).max(0.0), trials, t.weight, t.concentration));
+        let squares = self.centre(1.0).map(|a| expected::beta(a, (total - a).max(0.0), trials, t.weight, t.concentration));
         squares.sum::<f64>().sqrt()
     }
 
@@ -321,11 +277,7 @@ impl Matched for Shares {
 
 /// P = (a, b), Q = (a + step, b - step), total fixed.
 fn two(a: f64, b: f64, step: f64) -> Pair {
-    Pair::Shapes {
-        family: Family::Dirichlet,
-        coordinates: vec![(a, step), (b, -step)],
-        total: None,
-    }
+    Pair::Shapes { family: Family::Dirichlet, coordinates: vec![(a, step), (b, -step)], total: None }
 }
 
 /// As for the Beta (§1.6): the total's part is negative and vanishes with n; without it D is convex in Q, so all of
@@ -340,18 +292,10 @@ fn added(shares: &Shares, t: Tempering) -> Claim {
 }
 
 fn too_large(o: &Observation, items: u64) -> Diagnostic {
-    Diagnostic::new(
-        "E0300",
-        format!("{items} items of one unit are too many for an exact certificate"),
-    )
-    .label(
-        o.span,
-        "every way to spread one unit's items over the categories is searched",
-    )
-    .cause(
-        "the worst neighbour may spread its items, and which spread is worst depends on the order",
-    )
-    .help("cap the rows of a unit (`by id max k`), or merge categories")
+    Diagnostic::new("E0300", format!("{items} items of one unit are too many for an exact certificate"))
+        .label(o.span, "every way to spread one unit's items over the categories is searched")
+        .cause("the worst neighbour may spread its items, and which spread is worst depends on the order")
+        .help("cap the rows of a unit (`by id max k`), or merge categories")
 }
 
 #[cfg(test)]
@@ -365,9 +309,7 @@ mod tests {
         let list = t::expr(ExprKind::List(list), Type::real(0.0, 1.0), Label::Public);
         let dim = alpha.len() as u64;
         let simplex = Type::Simplex { dim, levels: None };
-        Build::prior_exprs("dirichlet", vec![list], simplex)
-            .outcome(Type::Counts { dim, total: n })
-            .observe("multinomial", &[n as f64])
+        Build::prior_exprs("dirichlet", vec![list], simplex).outcome(Type::Counts { dim, total: n }).observe("multinomial", &[n as f64])
     }
 
     #[test]
@@ -380,10 +322,7 @@ mod tests {
             (vec![0.1; 4], 2, 2, 1.04, 42.809),
         ] {
             let m = build(&alpha, n).exactly(rows);
-            let got = diverge(
-                &m.matched(&DirichletMultinomial).claim(Tempering::DIRECT),
-                l,
-            );
+            let got = diverge(&m.matched(&DirichletMultinomial).claim(Tempering::DIRECT), l);
             let slack = if want == 42.809 { 5e-4 } else { 1e-8 };
             assert!((got - want).abs() < slack, "{alpha:?}: {got} {want}");
         }
@@ -393,10 +332,7 @@ mod tests {
     fn an_upper_bound_for_up_to_n_items() {
         // No other rows: the bound of §2.3 for any number of items up to N.
         let m = build(&[0.5, 1.0, 2.0], 2).exactly(1);
-        let got = diverge(
-            &m.matched(&DirichletMultinomial).claim(Tempering::DIRECT),
-            1.2,
-        );
+        let got = diverge(&m.matched(&DirichletMultinomial).claim(Tempering::DIRECT), 1.2);
         assert!((got - 9.416_813_687_249_784).abs() < 1e-8, "{got}");
     }
 
@@ -415,9 +351,6 @@ mod tests {
         assert_eq!(m.refused(&DirichletMultinomial).code, "E0300");
         let m = build(&[1.0; 2], 3).outcome(Type::Counts { dim: 2, total: 4 });
         let m = m.observe("multinomial", &[3.0]);
-        assert!(
-            m.not_mine(&DirichletMultinomial)
-                .starts_with("rows must be multinomial")
-        );
+        assert!(m.not_mine(&DirichletMultinomial).starts_with("rows must be multinomial"));
     }
 }

@@ -41,11 +41,7 @@ pub(super) fn normal(prior: f64, rows: f64, r: f64, m: f64) -> f64 {
     let total = prior / m + r * rows;
     let shift = r * rows / total - rows / (prior + rows);
     // Variance of the rows' own mean about the prior mean.
-    let around = if prior > 0.0 && rows > 0.0 {
-        1.0 / prior + 1.0 / rows
-    } else {
-        0.0
-    };
+    let around = if prior > 0.0 && rows > 0.0 { 1.0 / prior + 1.0 / rows } else { 0.0 };
     1.0 / total + shift * shift * around
 }
 

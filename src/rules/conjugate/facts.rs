@@ -1,10 +1,7 @@
 //! Matching: the parts of a model every conjugate rule looks for, and what a matched rule keeps of them.
 
 use super::refusals;
-use crate::model::{
-    Builtin, Expr, ExprKind, Label, Model, Observation, Parameter, Range, Records, Relation,
-    Request, Type,
-};
+use crate::model::{Builtin, Expr, ExprKind, Label, Model, Observation, Parameter, Range, Records, Relation, Request, Type};
 use crate::numeric::round::{add_down, mul_up};
 use crate::rules::count::{count_down, count_up};
 use crate::rules::text::{plain, plural};
@@ -41,10 +38,7 @@ pub(crate) struct PublicSum {
 
 impl PublicSum {
     pub fn collect(model: &Model, context: &Context) -> PublicSum {
-        let mut all = PublicSum {
-            known: true,
-            ..PublicSum::default()
-        };
+        let mut all = PublicSum { known: true, ..PublicSum::default() };
         for index in 0..model.public.len() {
             let Some(totals) = context.public.get(index) else {
                 all.known = false;
@@ -67,12 +61,7 @@ impl PublicSum {
 }
 
 impl Facts {
-    pub fn collect(
-        meta: &'static Meta,
-        model: &Model,
-        parameter: &Parameter,
-        context: &Context,
-    ) -> Facts {
+    pub fn collect(meta: &'static Meta, model: &Model, parameter: &Parameter, context: &Context) -> Facts {
         let table = context.table(model.records.table);
         let records = model.records;
         let unit = match (records.relation, records.unit_rows) {
@@ -85,14 +74,8 @@ impl Facts {
                 format!("neighbours add or remove at most {k} rows of one unit")
             }
         };
-        let prior = format!(
-            "`{}` has the prior {}",
-            parameter.name, parameter.prior.family
-        );
-        let mut premises = vec![
-            Premise::holds(prior, Some(parameter.prior.span)),
-            Premise::holds(unit, table.map(|t| t.rows_span)),
-        ];
+        let prior = format!("`{}` has the prior {}", parameter.name, parameter.prior.family);
+        let mut premises = vec![Premise::holds(prior, Some(parameter.prior.span)), Premise::holds(unit, table.map(|t| t.rows_span))];
         let public = PublicSum::collect(model, context);
         for (index, observation) in model.public.iter().enumerate() {
             let text = match context.public.get(index) {
@@ -101,14 +84,7 @@ impl Facts {
             };
             premises.push(Premise::holds(text, Some(observation.span)));
         }
-        Facts {
-            meta,
-            parameter: parameter.name.clone(),
-            prior_span: parameter.prior.span,
-            records,
-            premises,
-            public,
-        }
+        Facts { meta, parameter: parameter.name.clone(), prior_span: parameter.prior.span, records, premises, public }
     }
 
     pub fn premise(&mut self, text: impl Into<String>, span: Option<Span>) {
@@ -118,11 +94,7 @@ impl Facts {
     /// The fewest rows a data set that has a neighbour can have, for rules whose cost falls as n grows. A unit of k
     /// rows in a table with fewer than k is covered by k in k rows: more of the posterior moves there.
     pub fn fewest_rows(&self) -> u64 {
-        let declared = self
-            .records
-            .rows
-            .exactly
-            .unwrap_or(self.records.rows.at_least);
+        let declared = self.records.rows.exactly.unwrap_or(self.records.rows.at_least);
         declared.max(self.records.unit_rows).max(1)
     }
 
@@ -138,63 +110,32 @@ impl Facts {
 
     /// Rows every data set has, for sums that only grow with n.
     pub fn sure_rows(&self) -> f64 {
-        let declared = self
-            .records
-            .rows
-            .exactly
-            .unwrap_or(self.records.rows.at_least);
+        let declared = self.records.rows.exactly.unwrap_or(self.records.rows.at_least);
         count_down(declared.max(1))
     }
 
     /// Why order `order` is infinite: `kind` is `prior count` or `prior rate`, `shown` the base in a formula.
     pub fn limit_reason(&self, limit: Limit, order: f64) -> LimitReason {
-        let Limit {
-            family,
-            kind,
-            shown,
-            base,
-            step,
-        } = limit;
+        let Limit { family, kind, shown, base, step } = limit;
         let limit = 1.0 + base / step;
-        let divided = if step == 1.0 {
-            String::new()
-        } else {
-            format!(" / {}", tidy(step))
-        };
+        let divided = if step == 1.0 { String::new() } else { format!(" / {}", tidy(step)) };
         let verb = match self.records.relation {
             Relation::ReplaceOne => "changed",
             Relation::AddRemove => "added",
         };
         let moved = match self.records.unit_rows {
             1 => format!("one {verb} row moves one {kind} by {}", tidy(step)),
-            k => format!(
-                "one unit's {k} {verb} rows move one {kind} by {}",
-                tidy(step)
-            ),
+            k => format!("one unit's {k} {verb} rows move one {kind} by {}", tidy(step)),
         };
         let left = base - step * (order - 1.0);
         let formula = if step == 1.0 {
             format!("{} + 1 - {} = {}", tidy(base), tidy(order), tidy(left))
         } else {
-            format!(
-                "{} - {} * {} = {}",
-                tidy(base),
-                tidy(step),
-                tidy(order - 1.0),
-                tidy(left)
-            )
+            format!("{} - {} * {} = {}", tidy(base), tidy(step), tidy(order - 1.0), tidy(left))
         };
-        let smallest = if shown.starts_with("min(") {
-            "smallest "
-        } else {
-            ""
-        };
+        let smallest = if shown.starts_with("min(") { "smallest " } else { "" };
         LimitReason {
-            prior: format!(
-                "the {smallest}prior {kind} is {}, and 1 + {shown}{divided} = {}",
-                tidy(base),
-                tidy(limit)
-            ),
+            prior: format!("the {smallest}prior {kind} is {}, and 1 + {shown}{divided} = {}", tidy(base), tidy(limit)),
             cause: format!(
                 "{moved}; at order {} the divergence integral is that\nof a {family} with {kind} {formula}, \
                  which diverges (Geumlek et al. 2017, Cor. 1)",
@@ -218,35 +159,20 @@ pub(crate) struct Limit {
 impl Limit {
     /// The one that runs out first.
     pub fn or(self, other: Limit) -> Limit {
-        if other.base / other.step < self.base / self.step {
-            other
-        } else {
-            self
-        }
+        if other.base / other.step < self.base / self.step { other } else { self }
     }
 }
 
 /// A number for a sentence: as written where short, else four digits.
 pub(crate) fn tidy(x: f64) -> String {
     let text = plain(x);
-    if text.len() <= 7 {
-        text
-    } else {
-        crate::rules::text::four_near(x)
-    }
+    if text.len() <= 7 { text } else { crate::rules::text::four_near(x) }
 }
 
 /// The one parameter of a model, if its prior is `family` with `arity` arguments; `shape` names it in reasons.
-pub(crate) fn the_parameter<'a>(
-    model: &'a Model,
-    family: &str,
-    arity: usize,
-    shape: &str,
-) -> Match<&'a Parameter> {
+pub(crate) fn the_parameter<'a>(model: &'a Model, family: &str, arity: usize, shape: &str) -> Match<&'a Parameter> {
     let [parameter] = model.parameters.as_slice() else {
-        return not_mine(format!(
-            "the model must have one parameter, with prior {shape}"
-        ));
+        return not_mine(format!("the model must have one parameter, with prior {shape}"));
     };
     if parameter.prior.family != family || parameter.prior.args.len() != arity {
         return not_mine(format!("prior must be {shape}"));
@@ -264,25 +190,15 @@ pub(crate) fn the_parameter<'a>(
 }
 
 /// Does every observation, private and public, pass `accepts`?
-pub(crate) fn all_observations(
-    model: &Model,
-    shape: &str,
-    accepts: impl Fn(&Observation) -> bool,
-) -> Match<()> {
-    if model.private.iter().chain(&model.public).all(accepts) {
-        Ok(())
-    } else {
-        not_mine(format!("rows must be {shape}"))
-    }
+pub(crate) fn all_observations(model: &Model, shape: &str, accepts: impl Fn(&Observation) -> bool) -> Match<()> {
+    if model.private.iter().chain(&model.public).all(accepts) { Ok(()) } else { not_mine(format!("rows must be {shape}")) }
 }
 
 /// The one private observation of a rule that takes a single column.
 pub(crate) fn one_private<'a>(model: &'a Model, parameter: &str) -> Match<&'a Observation> {
     match model.private.as_slice() {
         [one] => Ok(one),
-        several => Err(Verdict::Refused(Box::new(refusals::several_columns(
-            several, parameter,
-        )))),
+        several => Err(Verdict::Refused(Box::new(refusals::several_columns(several, parameter)))),
     }
 }
 
@@ -301,13 +217,7 @@ pub(crate) fn public_argument(e: &Expr) -> Match<Range> {
 /// A public argument that must be positive for the claim to be finite.
 pub(crate) fn positive_argument(e: &Expr, what: &str) -> Match<Range> {
     let range = public_argument(e)?;
-    if range.lo > 0.0 {
-        Ok(range)
-    } else {
-        Err(Verdict::Refused(Box::new(refusals::may_vanish(
-            e.span, what, range,
-        ))))
-    }
+    if range.lo > 0.0 { Ok(range) } else { Err(Verdict::Refused(Box::new(refusals::may_vanish(e.span, what, range)))) }
 }
 
 /// The value of an argument known before the run.
@@ -316,12 +226,7 @@ pub(crate) fn point(range: Range) -> Option<f64> {
 }
 
 /// The range of a numeric outcome; refused where infinite or outside the support.
-pub(crate) fn outcome_range(
-    observation: &Observation,
-    model: &Model,
-    context: &Context,
-    support: Range,
-) -> Match<Range> {
+pub(crate) fn outcome_range(observation: &Observation, model: &Model, context: &Context, support: Range) -> Match<Range> {
     let scalar = observation.outcome.ty.is_scalar_number();
     let Some(range) = observation.outcome.ty.range().filter(|_| scalar) else {
         return not_mine("the outcome must be a number");
@@ -335,11 +240,7 @@ pub(crate) fn outcome_range(
         ))));
     }
     if !range.within(support) {
-        return Err(Verdict::Refused(Box::new(refusals::outside(
-            observation,
-            range,
-            support,
-        ))));
+        return Err(Verdict::Refused(Box::new(refusals::outside(observation, range, support))));
     }
     Ok(range)
 }
@@ -351,21 +252,11 @@ pub(crate) fn sum(a: &Expr, b: &Expr, range: Range) -> Expr {
 
 /// A number literal at `span`.
 pub(crate) fn literal(x: f64, span: Span) -> Expr {
-    Expr {
-        kind: ExprKind::Number(x),
-        ty: Type::Real(Range::point(x)),
-        label: Label::Public,
-        span,
-    }
+    Expr { kind: ExprKind::Number(x), ty: Type::Real(Range::point(x)), label: Label::Public, span }
 }
 
 /// A scalar row expression with the label of its first argument.
 pub(crate) fn apply(f: Builtin, args: Vec<Expr>, range: Range, span: Span) -> Expr {
     let label = args.first().map_or(Label::Public, |a| a.label);
-    Expr {
-        kind: ExprKind::Call(f, args),
-        ty: Type::Real(range),
-        label,
-        span,
-    }
+    Expr { kind: ExprKind::Call(f, args), ty: Type::Real(range), label, span }
 }

@@ -15,10 +15,7 @@
 //! ## Checked by
 //! Grids of data sets with n <= 3 in both roles; golden values; every n up to 3000 where n is open.
 
-use super::facts::{
-    Facts, Match, all_observations, not_mine, one_private, outcome_range, positive_argument,
-    the_parameter,
-};
+use super::facts::{Facts, Match, all_observations, not_mine, one_private, outcome_range, positive_argument, the_parameter};
 use super::gamma_moves::RateDraw;
 use super::refusals;
 use crate::mechanism::plan::{Statistic, StatisticKind};
@@ -60,24 +57,14 @@ fn find(model: &Model, context: &Context) -> Match<RateDraw> {
     };
     let range = outcome_range(observation, model, context, Range::new(0.0, f64::INFINITY))?;
     let mut facts = Facts::collect(&META, model, parameter, context);
-    facts.premise(
-        format!(
-            "the outcome lies in [{}, {}]",
-            plain(range.lo),
-            plain(range.hi)
-        ),
-        Some(observation.outcome.span),
-    );
+    facts.premise(format!("the outcome lies in [{}, {}]", plain(range.lo), plain(range.hi)), Some(observation.outcome.span));
     let draw = RateDraw {
         a: positive_argument(a, "the prior's shape")?,
         b: positive_argument(b, "the prior's rate")?,
         per_row: 1.0,
         scale: 1.0,
         share: range,
-        statistic: Statistic {
-            table: model.records.table,
-            kind: StatisticKind::Sum(observation.outcome.clone()),
-        },
+        statistic: Statistic { table: model.records.table, kind: StatisticKind::Sum(observation.outcome.clone()) },
         facts,
     };
     rows_known(&draw, observation, model, context)?;
@@ -85,12 +72,7 @@ fn find(model: &Model, context: &Context) -> Match<RateDraw> {
 }
 
 /// The premises about n that every summed rate shares (§3.11).
-pub(super) fn rows_known(
-    draw: &RateDraw,
-    observation: &Observation,
-    model: &Model,
-    context: &Context,
-) -> Match<()> {
+pub(super) fn rows_known(draw: &RateDraw, observation: &Observation, model: &Model, context: &Context) -> Match<()> {
     let refuse = |d| Err(Verdict::Refused(Box::new(d)));
     let (rule, parameter) = (draw.facts.meta.name, draw.facts.parameter.as_str());
     if !draw.facts.public.known {
@@ -128,17 +110,12 @@ mod tests {
     use crate::rules::testing::{Build, assert_bounds, assert_tight, diverge, gamma, tempered};
 
     fn build(a: f64, b: f64, lo: f64, hi: f64) -> Build {
-        Build::gamma(a, b)
-            .outcome(Type::real(lo, hi))
-            .observe("exponential", &[])
+        Build::gamma(a, b).outcome(Type::real(lo, hi)).observe("exponential", &[])
     }
 
     #[test]
     fn the_worst_neighbours_of_a_grid_of_data_sets() {
-        for (a, b, n, lo, hi, k, r, m) in [
-            (2.0, 3.0, 3u32, 0.0, 1.0, 1u64, 1.0, 1.0),
-            (1.0, 2.0, 3, 0.5, 1.5, 2, 0.6, 0.5),
-        ] {
+        for (a, b, n, lo, hi, k, r, m) in [(2.0, 3.0, 3u32, 0.0, 1.0, 1u64, 1.0, 1.0), (1.0, 2.0, 3, 0.5, 1.5, 2, 0.6, 0.5)] {
             let model = build(a, b, lo, hi).exactly(n.into()).unit(k);
             let claim = model.matched(&GammaExponential).claim(tempered(r, m));
             for l in [1.1, 2.0, 3.5] {
@@ -184,10 +161,7 @@ mod tests {
                 let mut worst: f64 = 0.0;
                 for n in least.max(1)..3000 {
                     let one = build(a, b, 0.5, 1.5).exactly(n);
-                    worst = worst.max(diverge(
-                        &one.matched(&GammaExponential).claim(Tempering::DIRECT),
-                        l,
-                    ));
+                    worst = worst.max(diverge(&one.matched(&GammaExponential).claim(Tempering::DIRECT), l));
                 }
                 let bound = diverge(&open, l);
                 assert_bounds(bound, worst, (a, b, least, l));
@@ -220,10 +194,7 @@ mod tests {
 
     #[test]
     fn what_it_refuses() {
-        assert_eq!(
-            build(1.0, 1.0, 0.0, 1.0).refused(&GammaExponential).code,
-            "E0313"
-        );
+        assert_eq!(build(1.0, 1.0, 0.0, 1.0).refused(&GammaExponential).code, "E0313");
         let secret = build(1.0, 1.0, 0.0, 1.0).add_remove();
         assert_eq!(secret.refused(&GammaExponential).code, "E0307");
         let open = build(1.0, 1.0, 0.0, f64::INFINITY).exactly(5);

@@ -28,16 +28,8 @@ use crate::source::Span;
 /// `ratio y^2 / (rate + y t)`, and mirrored about t = 1/2 that lies below.
 pub(super) fn both_move(shape: f64, rate: f64, ratio: f64, dshape: f64, drate: f64) -> Claim {
     Claim::Product(vec![
-        Claim::Renyi(vec![Pair::Shapes {
-            family: Family::Gamma,
-            coordinates: vec![(shape, dshape)],
-            total: None,
-        }]),
-        Claim::Renyi(vec![Pair::Rate {
-            shape: mul_up(ratio, add_up(rate, drate)),
-            rate,
-            step: drate,
-        }]),
+        Claim::Renyi(vec![Pair::Shapes { family: Family::Gamma, coordinates: vec![(shape, dshape)], total: None }]),
+        Claim::Renyi(vec![Pair::Rate { shape: mul_up(ratio, add_up(rate, drate)), rate, step: drate }]),
     ])
 }
 
@@ -58,10 +50,7 @@ impl RateDraw {
     fn prior(&self, m: f64) -> (f64, f64) {
         let rows = mul_up(self.per_row, count_up(self.facts.public.rows));
         let sum = mul_down(self.scale, self.facts.public.sum().max(0.0));
-        (
-            div_up(add_up(self.a.hi, rows), m),
-            div_down(add_down(self.b.lo, sum), m),
-        )
+        (div_up(add_up(self.a.hi, rows), m), div_down(add_down(self.b.lo, sum), m))
     }
 
     /// Least shape of the prior with public rows.
@@ -88,10 +77,7 @@ impl RateDraw {
     }
 
     fn least_rows(&self) -> u64 {
-        self.facts
-            .exact_rows()
-            .unwrap_or(self.facts.records.rows.at_least)
-            .max(1)
+        self.facts.exact_rows().unwrap_or(self.facts.records.rows.at_least).max(1)
     }
 }
 
@@ -103,9 +89,7 @@ impl Matched for RateDraw {
     fn claim(&self, t: Tempering) -> Claim {
         if self.facts.records.relation == Relation::AddRemove {
             // Not matched unless the share is bounded away from 0; the empty bound would be no bound at all.
-            return self
-                .claim_add_remove(t)
-                .unwrap_or(Claim::Gdp { mu: f64::INFINITY });
+            return self.claim_add_remove(t).unwrap_or(Claim::Gdp { mu: f64::INFINITY });
         }
         let (mut shape, rate) = self.with_rows(t, self.least_rows());
         if self.facts.exact_rows().is_none() {
@@ -113,11 +97,7 @@ impl Matched for RateDraw {
             let slope = div_up(self.per_row, self.share.lo);
             shape = shape.max(mul_up(slope, rate));
         }
-        Claim::Renyi(vec![Pair::Rate {
-            shape,
-            rate,
-            step: self.step(t.weight),
-        }])
+        Claim::Renyi(vec![Pair::Rate { shape, rate, step: self.step(t.weight) }])
     }
 
     fn monotone(&self) -> bool {
@@ -155,13 +135,7 @@ impl Matched for RateDraw {
     }
 
     fn limit_reason(&self, order: f64, t: Tempering) -> Option<LimitReason> {
-        let limit = |kind, base, step| Limit {
-            family: "gamma",
-            kind,
-            shown: tidy(base),
-            base,
-            step,
-        };
+        let limit = |kind, base, step| Limit { family: "gamma", kind, shown: tidy(base), base, step };
         let step = |extent| self.facts.unit_step(t.weight, extent);
         let first = match self.facts.records.relation {
             Relation::ReplaceOne => {
@@ -170,11 +144,7 @@ impl Matched for RateDraw {
             }
             Relation::AddRemove => {
                 let (_, rate) = self.prior(t.concentration);
-                limit("rate", rate, step(self.share.hi)).or(limit(
-                    "shape",
-                    self.least_shape(t.concentration),
-                    step(self.per_row),
-                ))
+                limit("rate", rate, step(self.share.hi)).or(limit("shape", self.least_shape(t.concentration), step(self.per_row)))
             }
         };
         Some(self.facts.limit_reason(first, order))
@@ -187,13 +157,7 @@ impl Matched for RateDraw {
         let (high, rate) = self.prior(t.concentration);
         let shape = self.least_shape(t.concentration);
         let ratio = div_up(high, rate).max(div_up(self.per_row, self.share.lo));
-        Some(both_move(
-            shape,
-            rate,
-            ratio,
-            self.facts.unit_step(t.weight, self.per_row),
-            self.facts.unit_step(t.weight, self.share.hi),
-        ))
+        Some(both_move(shape, rate, ratio, self.facts.unit_step(t.weight, self.per_row), self.facts.unit_step(t.weight, self.share.hi)))
     }
 }
 

@@ -16,8 +16,7 @@
 
 use super::expected;
 use super::facts::{
-    Facts, Limit, Match, all_observations, not_mine, one_private, outcome_range, point,
-    positive_argument, the_parameter, tidy,
+    Facts, Limit, Match, all_observations, not_mine, one_private, outcome_range, point, positive_argument, the_parameter, tidy,
 };
 use super::gamma_moves::both_move;
 use super::refusals;
@@ -74,16 +73,8 @@ fn find(model: &Model, context: &Context) -> Match<CountRate> {
     };
     let range = outcome_range(observation, model, context, Range::new(0.0, f64::INFINITY))?;
     let mut facts = Facts::collect(&META, model, parameter, context);
-    facts.premise(
-        format!(
-            "the outcome lies in [{}, {}]",
-            plain(range.lo),
-            plain(range.hi)
-        ),
-        Some(observation.outcome.span),
-    );
-    let bound =
-        |o: &crate::model::Observation| o.outcome.ty.range().map_or(f64::INFINITY, |r| r.hi);
+    facts.premise(format!("the outcome lies in [{}, {}]", plain(range.lo), plain(range.hi)), Some(observation.outcome.span));
+    let bound = |o: &crate::model::Observation| o.outcome.ty.range().map_or(f64::INFINITY, |r| r.hi);
     let unbound = model.public.iter().enumerate();
     let unbound = unbound.filter(|(i, _)| context.public.get(*i).is_none());
     let public_mean = unbound.map(|(_, o)| bound(o)).fold(0.0, f64::max);
@@ -92,10 +83,7 @@ fn find(model: &Model, context: &Context) -> Match<CountRate> {
         b: positive_argument(b, "the prior's rate")?,
         range,
         public_mean,
-        statistic: Statistic {
-            table: model.records.table,
-            kind: StatisticKind::Sum(observation.outcome.clone()),
-        },
+        statistic: Statistic { table: model.records.table, kind: StatisticKind::Sum(observation.outcome.clone()) },
         facts,
     };
     if model.records.relation == Relation::AddRemove && public_mean == f64::INFINITY {
@@ -124,10 +112,7 @@ impl CountRate {
     /// The least shape of any data set, and how far one unit moves it.
     fn moving(&self, t: Tempering) -> (f64, f64) {
         let rows = mul_down(t.weight, mul_down(self.facts.sure_rows(), self.range.lo));
-        (
-            add_down(self.shape(t.concentration), rows),
-            self.facts.unit_step(t.weight, self.range.width()),
-        )
+        (add_down(self.shape(t.concentration), rows), self.facts.unit_step(t.weight, self.range.width()))
     }
 }
 
@@ -139,15 +124,9 @@ impl Matched for CountRate {
     fn claim(&self, t: Tempering) -> Claim {
         if self.facts.records.relation == Relation::AddRemove {
             // Matching refused the only case without a bound.
-            return self
-                .claim_add_remove(t)
-                .unwrap_or(Claim::Gdp { mu: f64::INFINITY });
+            return self.claim_add_remove(t).unwrap_or(Claim::Gdp { mu: f64::INFINITY });
         }
-        Claim::Renyi(vec![Pair::Shapes {
-            family: Family::Gamma,
-            coordinates: vec![self.moving(t)],
-            total: None,
-        }])
+        Claim::Renyi(vec![Pair::Shapes { family: Family::Gamma, coordinates: vec![self.moving(t)], total: None }])
     }
 
     fn premises(&self, _: Tempering) -> Vec<Premise> {
@@ -157,19 +136,14 @@ impl Matched for CountRate {
     fn law(&self, t: Tempering) -> Option<(PosteriorLaw, Statistic)> {
         let (a, b) = (point(self.a)?, point(self.b)?);
         let public = &self.facts.public;
-        let law = PosteriorLaw::GammaShape {
-            shape: (a + public.sum()) / t.concentration,
-            rate: (b + count_down(public.rows)) / t.concentration,
-        };
+        let law =
+            PosteriorLaw::GammaShape { shape: (a + public.sum()) / t.concentration, rate: (b + count_down(public.rows)) / t.concentration };
         public.known.then(|| (law, self.statistic.clone()))
     }
 
     fn predicted_error(&self, t: Tempering, rows: f64) -> f64 {
         let public = &self.facts.public;
-        let (a, b) = (
-            self.a.lo + public.sum(),
-            self.b.lo + count_down(public.rows),
-        );
+        let (a, b) = (self.a.lo + public.sum(), self.b.lo + count_down(public.rows));
         expected::gamma_shape(a, b, rows, t.weight, t.concentration).sqrt()
     }
 
@@ -183,13 +157,7 @@ impl Matched for CountRate {
     }
 
     fn limit_reason(&self, order: f64, t: Tempering) -> Option<LimitReason> {
-        let limit = |kind, (base, step)| Limit {
-            family: "gamma",
-            kind,
-            shown: tidy(base),
-            base,
-            step,
-        };
+        let limit = |kind, (base, step)| Limit { family: "gamma", kind, shown: tidy(base), base, step };
         let first = match self.facts.records.relation {
             Relation::ReplaceOne => limit("shape", self.moving(t)),
             Relation::AddRemove => {
@@ -221,17 +189,12 @@ mod tests {
     use crate::rules::testing::{Build, assert_bounds, assert_tight, diverge, gamma, tempered};
 
     fn build(a: f64, b: f64, lo: f64, hi: f64) -> Build {
-        Build::gamma(a, b)
-            .outcome_range(lo, hi)
-            .observe("poisson", &[])
+        Build::gamma(a, b).outcome_range(lo, hi).observe("poisson", &[])
     }
 
     #[test]
     fn the_worst_neighbours_of_all_small_data_sets() {
-        for (a, b, n, lo, hi, k, r, m) in [
-            (2.0, 1.0, 3u64, 0u64, 3u64, 1u64, 1.0, 1.0),
-            (0.7, 2.0, 3, 1, 3, 2, 0.4, 0.5),
-        ] {
+        for (a, b, n, lo, hi, k, r, m) in [(2.0, 1.0, 3u64, 0u64, 3u64, 1u64, 1.0, 1.0), (0.7, 2.0, 3, 1, 3, 2, 0.4, 0.5)] {
             let model = build(a, b, lo as f64, hi as f64).exactly(n).unit(k);
             let claim = model.matched(&GammaPoisson).claim(tempered(r, m));
             for l in [1.05, 1.4, 1.6, 2.2] {
@@ -239,9 +202,7 @@ mod tests {
                 for s in n * lo..=n * hi {
                     for q in s..=(s + k * (hi - lo)).min(n * hi) {
                         let at = |s: u64| [a / m + r * s as f64, b / m + r * n as f64];
-                        worst = worst
-                            .max(gamma(l, at(s), at(q)))
-                            .max(gamma(l, at(q), at(s)));
+                        worst = worst.max(gamma(l, at(s), at(q))).max(gamma(l, at(q), at(s)));
                     }
                 }
                 assert_tight(diverge(&claim, l), worst, (a, b, n, l));
@@ -251,12 +212,7 @@ mod tests {
 
     #[test]
     fn published_values() {
-        let got = diverge(
-            &build(2.0, 1.0, 0.0, 3.0)
-                .matched(&GammaPoisson)
-                .claim(Tempering::DIRECT),
-            1.4,
-        );
+        let got = diverge(&build(2.0, 1.0, 0.0, 3.0).matched(&GammaPoisson).claim(Tempering::DIRECT), 1.4);
         assert!((got - 3.558_203_026_347_539_6).abs() < 1e-9, "{got}");
         let m = build(0.7, 2.0, 0.0, 1.0).matched(&GammaPoisson);
         let got = diverge(&m.claim(tempered(0.5, 1.0)), 1.9);
@@ -280,11 +236,7 @@ mod tests {
 
     #[test]
     fn added_rows_stay_below_the_bound() {
-        for (a, b, hi, k, r, m) in [
-            (40.0, 10.0, 10u64, 1u64, 0.3, 1.0),
-            (2.0, 5.0, 3, 2, 0.5, 0.7),
-            (30.0, 1.0, 2, 1, 0.2, 1.0),
-        ] {
+        for (a, b, hi, k, r, m) in [(40.0, 10.0, 10u64, 1u64, 0.3, 1.0), (2.0, 5.0, 3, 2, 0.5, 0.7), (30.0, 1.0, 2, 1, 0.2, 1.0)] {
             let model = build(a, b, 0.0, hi as f64).add_remove().unit(k);
             let claim = model.matched(&GammaPoisson).claim(tempered(r, m));
             let (mut worst, mut at) = (0.0f64, 1.0);
@@ -313,19 +265,10 @@ mod tests {
     fn unbounded_counts_are_refused_in_the_words_of_the_manual() {
         let d = build(40.0, 10.0, f64::NEG_INFINITY, f64::INFINITY).refused(&GammaPoisson);
         assert_eq!(d.code, "E0202");
-        assert_eq!(
-            d.message,
-            "`y` has no bounds, so one person can move the posterior without limit"
-        );
-        assert_eq!(
-            d.labels[0].text,
-            "the sum of `y` is the sufficient statistic here"
-        );
+        assert_eq!(d.message, "`y` has no bounds, so one person can move the posterior without limit");
+        assert_eq!(d.labels[0].text, "the sum of `y` is the sufficient statistic here");
         assert_eq!(d.labels[1].text, "unbounded private column");
-        assert_eq!(
-            d.cause.as_deref(),
-            Some("sensitivity of sum(y) is (largest - smallest) value, which is infinite")
-        );
+        assert_eq!(d.cause.as_deref(), Some("sensitivity of sum(y) is (largest - smallest) value, which is infinite"));
         assert_eq!(
             d.help[0],
             "declare public bounds:   y: int in 0..10     (rows outside are clamped)\n\
@@ -337,9 +280,7 @@ mod tests {
     #[test]
     fn the_limit_names_what_runs_out_first() {
         let m = build(40.0, 1.0, 0.0, 10.0).add_remove();
-        let told = m
-            .matched(&GammaPoisson)
-            .limit_reason(4.0, Tempering::DIRECT);
+        let told = m.matched(&GammaPoisson).limit_reason(4.0, Tempering::DIRECT);
         assert_eq!(told.unwrap().prior, "the prior rate is 1, and 1 + 1 = 2");
     }
 

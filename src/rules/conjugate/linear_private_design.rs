@@ -35,12 +35,7 @@ impl Rule for LinearPrivateDesign {
 
     fn judge(&self, model: &Model, context: Context) -> Verdict {
         let found = model.parameters.first().and_then(|p| {
-            let private = |o: &&Observation| {
-                matches!(
-                    design(o, p.id, &context),
-                    Some(Design { public: false, .. })
-                )
-            };
+            let private = |o: &&Observation| matches!(design(o, p.id, &context), Some(Design { public: false, .. }));
             model.private.iter().find(private)
         });
         match found {
@@ -53,11 +48,9 @@ impl Rule for LinearPrivateDesign {
 fn refusal(model: &Model, o: &Observation, context: &Context) -> Diagnostic {
     let name = model.parameters.first().map_or("w", |p| p.name.as_str());
     let features = o.likelihood.args.first().map_or(o.span, |e| e.span);
-    let mut d = Diagnostic::new(
-        "E0300",
-        format!("no rule in this version covers a draw of `{name}` from a regression on private features"),
-    )
-    .label(features, "the features are private");
+    let mut d =
+        Diagnostic::new("E0300", format!("no rule in this version covers a draw of `{name}` from a regression on private features"))
+            .label(features, "the features are private");
     let mut columns = vec![];
     if let Some(mean) = o.likelihood.args.first() {
         mean.walk(&mut |e| {
@@ -89,22 +82,13 @@ mod tests {
 
     #[test]
     fn refused_with_the_reason() {
-        let x = t::expr(
-            ExprKind::Column(TABLE, ColumnId(1)),
-            t::ball(2, 1.0),
-            Label::Row(TABLE),
-        );
+        let x = t::expr(ExprKind::Column(TABLE, ColumnId(1)), t::ball(2, 1.0), Label::Row(TABLE));
         let w = t::param(0, t::ball(2, f64::INFINITY));
         let dot = ExprKind::Call(Builtin::Dot, vec![w, x]);
         let dot = t::expr(dot, Type::real(-1.0, 1.0), Label::Mix(TABLE));
-        let b = Build::prior("normal", &[0.0, 1.0])
-            .outcome(Type::real(0.0, 1.0))
-            .observe_exprs("normal", vec![dot, t::number(1.0)]);
+        let b = Build::prior("normal", &[0.0, 1.0]).outcome(Type::real(0.0, 1.0)).observe_exprs("normal", vec![dot, t::number(1.0)]);
         let d = b.refused(&LinearPrivateDesign);
-        assert_eq!(
-            (d.code, d.labels[1].text.as_str()),
-            ("E0300", "private column")
-        );
+        assert_eq!((d.code, d.labels[1].text.as_str()), ("E0300", "private column"));
         let b = Build::prior("normal", &[0.0, 1.0]).bernoulli();
         assert!(b.not_mine(&LinearPrivateDesign).contains("private x"));
     }
@@ -129,11 +113,7 @@ mod tests {
                     let others = f64::from(n - 1);
                     (2.0 + others * z * z + x * x, others * z + x * y)
                 };
-                for (x, y, x2, y2) in [
-                    (1.0, 1.0, 1.0, -1.0),
-                    (0.0, 1.0, 1.0, -1.0),
-                    (1.0, -1.0, 0.0, 1.0),
-                ] {
+                for (x, y, x2, y2) in [(1.0, 1.0, 1.0, -1.0), (0.0, 1.0, 1.0, -1.0), (1.0, -1.0, 0.0, 1.0)] {
                     worst = worst.max(divergence(1.5, at(x, y), at(x2, y2)));
                 }
             }

@@ -18,15 +18,11 @@
 //! Random designs of up to five rows: the claim bounds every unit's mean shift, and one equal-row design reaches it.
 
 use super::expected;
-use super::facts::{
-    Facts, Match, not_mine, one_private, outcome_range, point, positive_argument, public_argument,
-};
+use super::facts::{Facts, Match, not_mine, one_private, outcome_range, point, positive_argument, public_argument};
 use super::refusals;
 use super::vector_prior::{VectorPrior, times, vector_prior};
 use crate::mechanism::plan::{PosteriorLaw, Statistic, StatisticKind};
-use crate::model::{
-    Builtin, Expr, ExprKind, Label, Model, Observation, ParamId, Range, Relation, Request, Type,
-};
+use crate::model::{Builtin, Expr, ExprKind, Label, Model, Observation, ParamId, Range, Relation, Request, Type};
 use crate::numeric::round::{add_down, div_down, div_up, mul_down, mul_up, sqrt_up};
 use crate::privacy::Claim;
 use crate::rules::count::count_up;
@@ -133,30 +129,14 @@ fn find(model: &Model, context: &Context) -> Match<Weights> {
         ));
     }
     let mut facts = Facts::collect(&META, model, parameter, context);
-    facts.premise(
-        format!(
-            "the outcome lies in [{}, {}]",
-            plain(outcome.lo),
-            plain(outcome.hi)
-        ),
-        Some(y.span),
-    );
-    facts.premise(
-        format!("the features are public, of norm at most {}", plain(norm)),
-        Some(d.x.span),
-    );
+    facts.premise(format!("the outcome lies in [{}, {}]", plain(outcome.lo), plain(outcome.hi)), Some(y.span));
+    facts.premise(format!("the features are public, of norm at most {}", plain(norm)), Some(d.x.span));
     Ok(Weights {
         sd: positive_argument(d.sd, "the known sd")?,
         norm,
         outcome,
         prior,
-        statistic: Statistic {
-            table: model.records.table,
-            kind: StatisticKind::Moments {
-                x: d.x.clone(),
-                y: y.clone(),
-            },
-        },
+        statistic: Statistic { table: model.records.table, kind: StatisticKind::Moments { x: d.x.clone(), y: y.clone() } },
         facts,
     })
 }
@@ -169,18 +149,13 @@ impl Matched for Weights {
     fn claim(&self, t: Tempering) -> Claim {
         // mu^2 = r^2 w^2 k / (sd^4 / (k q) + r sd^2): the smallest sd and the largest q are the worst.
         let k = count_up(self.facts.records.unit_rows);
-        let q = mul_up(
-            mul_up(self.norm, self.norm),
-            mul_up(self.prior.largest, t.concentration),
-        );
+        let q = mul_up(mul_up(self.norm, self.norm), mul_up(self.prior.largest, t.concentration));
         let variance = mul_down(self.sd.lo, self.sd.lo);
         let spread = div_down(mul_down(variance, variance), mul_up(k, q));
         let below = add_down(spread, mul_down(t.weight, variance));
         let moved = mul_up(t.weight, self.outcome.width());
         let square = div_up(mul_up(mul_up(moved, moved), k), below);
-        Claim::Gdp {
-            mu: if q == 0.0 { 0.0 } else { sqrt_up(square) },
-        }
+        Claim::Gdp { mu: if q == 0.0 { 0.0 } else { sqrt_up(square) } }
     }
 
     fn premises(&self, _: Tempering) -> Vec<Premise> {
@@ -205,11 +180,7 @@ impl Matched for Weights {
         let dim = self.prior.dim as f64;
         let data = rows * self.norm * self.norm / (dim * self.sd.hi * self.sd.hi);
         let squares = (0..self.prior.dim).map(|i| {
-            let v = self
-                .prior
-                .covariance
-                .as_ref()
-                .map_or(self.prior.largest, |c| c.at(i, i));
+            let v = self.prior.covariance.as_ref().map_or(self.prior.largest, |c| c.at(i, i));
             expected::normal(1.0 / v, data, t.weight, t.concentration)
         });
         squares.sum::<f64>().sqrt()
@@ -240,18 +211,12 @@ mod tests {
     use crate::rules::testing::{self as t, Build, TABLE, tempered};
 
     fn build(prior_sd: f64, sd: f64, norm: f64, lo: f64, hi: f64) -> Build {
-        let x = t::expr(
-            ExprKind::Column(TABLE, ColumnId(1)),
-            t::ball(2, norm),
-            Label::Public,
-        );
+        let x = t::expr(ExprKind::Column(TABLE, ColumnId(1)), t::ball(2, norm), Label::Public);
         let w = t::param(0, t::ball(2, f64::INFINITY));
         let dot = ExprKind::Call(Builtin::Dot, vec![w.clone(), x]);
         let dot = t::expr(dot, Type::real(-norm, norm), Label::Latent);
         let prior = vec![t::number(0.0), t::number(prior_sd)];
-        let mut b = Build::prior_exprs("normal", prior, w.ty)
-            .outcome(Type::real(lo, hi))
-            .observe_exprs("normal", vec![dot, t::number(sd)]);
+        let mut b = Build::prior_exprs("normal", prior, w.ty).outcome(Type::real(lo, hi)).observe_exprs("normal", vec![dot, t::number(sd)]);
         b.program.tables[0].columns[1].public = true;
         b
     }
@@ -265,12 +230,7 @@ mod tests {
 
     /// The mean shift in units of the posterior's spread when the first k outcomes move by `e`.
     fn shift(rows: &[[f64; 2]], e: &[f64], prior_sd: f64, sd: f64, r: f64, m: f64) -> f64 {
-        let mut l = [
-            1.0 / (prior_sd * prior_sd * m),
-            0.0,
-            0.0,
-            1.0 / (prior_sd * prior_sd * m),
-        ];
+        let mut l = [1.0 / (prior_sd * prior_sd * m), 0.0, 0.0, 1.0 / (prior_sd * prior_sd * m)];
         for x in rows {
             for i in 0..4 {
                 l[i] += r / (sd * sd) * x[i / 2] * x[i % 2];
@@ -281,10 +241,7 @@ mod tests {
             d[0] += r / (sd * sd) * e * x[0];
             d[1] += r / (sd * sd) * e * x[1];
         }
-        let l = Covariance {
-            dim: 2,
-            entries: l.to_vec(),
-        };
+        let l = Covariance { dim: 2, entries: l.to_vec() };
         let v = times(&l.inverse().unwrap(), &d);
         (v[0] * d[0] + v[1] * d[1]).sqrt()
     }
@@ -301,9 +258,7 @@ mod tests {
             // A fixed pseudo-random sequence of designs (a linear congruence).
             let mut state = 12345u64;
             let mut next = || {
-                state = state
-                    .wrapping_mul(6364136223846793005)
-                    .wrapping_add(1442695040888963407);
+                state = state.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
                 (state >> 11) as f64 / (1u64 << 53) as f64
             };
             for _ in 0..2000 {
@@ -314,9 +269,7 @@ mod tests {
                         [length * angle.cos(), length * angle.sin()]
                     })
                     .collect();
-                let signs: Vec<f64> = (0..k)
-                    .map(|_| if next() < 0.5 { hi - lo } else { lo - hi })
-                    .collect();
+                let signs: Vec<f64> = (0..k).map(|_| if next() < 0.5 { hi - lo } else { lo - hi }).collect();
                 assert!(shift(&rows, &signs, prior_sd, sd, r, m) <= bound * (1.0 + 1e-12));
             }
         }
@@ -332,9 +285,6 @@ mod tests {
         assert_eq!(b.refused(&LinearPublicDesign).code, "E0307");
         let mut b = build(1.0, 1.0, 1.0, 0.0, 1.0);
         b.program.tables[0].columns[1].public = false;
-        assert!(
-            b.not_mine(&LinearPublicDesign)
-                .starts_with("rows must be normal(dot")
-        );
+        assert!(b.not_mine(&LinearPublicDesign).starts_with("rows must be normal(dot"));
     }
 }

@@ -18,12 +18,7 @@ pub struct MatchingPrior {
 impl MatchingPrior {
     /// `beta(3, 12) has the same mean 0.2 and sd 0.1`
     pub fn sentence(&self) -> String {
-        format!(
-            "{} has the same mean {} and sd {}",
-            self.text,
-            tidy(self.mean),
-            tidy(self.sd)
-        )
+        format!("{} has the same mean {} and sd {}", self.text, tidy(self.mean), tidy(self.sd))
     }
 }
 
@@ -38,10 +33,7 @@ pub fn matching_prior(parameter: &Parameter, likelihood: &DistCall) -> Option<Ma
             if !(0.0 < mean && mean < 1.0 && total > 0.0) {
                 return None;
             }
-            (
-                format!("beta({}, {})", four_near(a), four_near(b)),
-                "beta(a, b)",
-            )
+            (format!("beta({}, {})", four_near(a), four_near(b)), "beta(a, b)")
         }
         "poisson" | "exponential" => {
             if mean <= 0.0 {
@@ -51,18 +43,10 @@ pub fn matching_prior(parameter: &Parameter, likelihood: &DistCall) -> Option<Ma
             let text = format!("gamma({}, {})", four_near(mean * rate), four_near(rate));
             (text, "gamma(a, b)")
         }
-        "normal" => (
-            format!("normal({}, {})", four_near(mean), four_near(sd)),
-            "normal(m0, s0)",
-        ),
+        "normal" => (format!("normal({}, {})", four_near(mean), four_near(sd)), "normal(m0, s0)"),
         _ => return None,
     };
-    Some(MatchingPrior {
-        text,
-        shape,
-        mean,
-        sd,
-    })
+    Some(MatchingPrior { text, shape, mean, sd })
 }
 
 /// Mean and standard deviation of a distribution with constant arguments.
@@ -98,26 +82,17 @@ mod tests {
     fn the_help_of_the_manual() {
         let b = Build::prior("normal", &[0.2, 0.1]).bernoulli();
         let found = matching_prior(&b.model.parameters[0], &b.model.private[0].likelihood).unwrap();
-        assert_eq!(
-            found.sentence(),
-            "beta(3, 12) has the same mean 0.2 and sd 0.1"
-        );
+        assert_eq!(found.sentence(), "beta(3, 12) has the same mean 0.2 and sd 0.1");
     }
 
     #[test]
     fn only_where_a_member_has_the_moments() {
         let b = Build::prior("normal", &[0.2, 0.9]).bernoulli();
-        assert_eq!(
-            matching_prior(&b.model.parameters[0], &b.model.private[0].likelihood),
-            None
-        );
+        assert_eq!(matching_prior(&b.model.parameters[0], &b.model.private[0].likelihood), None);
         let b = Build::prior("uniform", &[0.0, 10.0]).observe("poisson", &[]);
         let found = matching_prior(&b.model.parameters[0], &b.model.private[0].likelihood).unwrap();
         assert_eq!(found.text, "gamma(3, 0.6)");
         let b = Build::prior("cauchy", &[0.0, 1.0]).bernoulli();
-        assert_eq!(
-            matching_prior(&b.model.parameters[0], &b.model.private[0].likelihood),
-            None
-        );
+        assert_eq!(matching_prior(&b.model.parameters[0], &b.model.private[0].likelihood), None);
     }
 }

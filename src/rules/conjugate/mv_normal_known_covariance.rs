@@ -71,20 +71,11 @@ fn find(model: &Model, context: &Context) -> Match<MeanVector> {
         return not_mine("no private rows");
     }
     let observation = one_private(model, &parameter.name)?;
-    let covariance = |o: &crate::model::Observation| {
-        o.likelihood
-            .args
-            .get(1)
-            .and_then(|s| Covariance::literal(s, dim))
-    };
+    let covariance = |o: &crate::model::Observation| o.likelihood.args.get(1).and_then(|s| Covariance::literal(s, dim));
     let Some(known) = covariance(observation) else {
         return not_mine("S must be a constant positive definite matrix");
     };
-    if model
-        .public
-        .iter()
-        .any(|o| covariance(o).as_ref() != Some(&known))
-    {
+    if model.public.iter().any(|o| covariance(o).as_ref() != Some(&known)) {
         return not_mine("public rows must have the same covariance");
     }
     let Type::Vector(v) = &observation.outcome.ty else {
@@ -93,12 +84,7 @@ fn find(model: &Model, context: &Context) -> Match<MeanVector> {
     let refuse = |d| Err(Verdict::Refused(Box::new(d)));
     if !v.diam.l2.is_finite() {
         let span = observation.outcome.span.to(observation.likelihood.span);
-        return refuse(refusals::unbounded(
-            &observation.outcome,
-            span,
-            model.records,
-            context,
-        ));
+        return refuse(refusals::unbounded(&observation.outcome, span, model.records, context));
     }
     if model.records.relation == Relation::AddRemove {
         return refuse(refusals::secret_rows(
@@ -112,19 +98,13 @@ fn find(model: &Model, context: &Context) -> Match<MeanVector> {
         ));
     }
     let mut facts = Facts::collect(&META, model, parameter, context);
-    facts.premise(
-        format!("the outcome has L2 diameter {}", plain(v.diam.l2)),
-        Some(observation.outcome.span),
-    );
+    facts.premise(format!("the outcome has L2 diameter {}", plain(v.diam.l2)), Some(observation.outcome.span));
     Ok(MeanVector {
         least: known.least(),
         covariance: known,
         diameter: v.diam.l2,
         prior,
-        statistic: Statistic {
-            table: model.records.table,
-            kind: StatisticKind::Sum(observation.outcome.clone()),
-        },
+        statistic: Statistic { table: model.records.table, kind: StatisticKind::Sum(observation.outcome.clone()) },
         facts,
     })
 }
@@ -139,17 +119,9 @@ impl MeanVector {
             let prior = div_down(mul_down(s, s), mul_up(v, t.concentration));
             add_down(prior, mul_down(rows, s))
         };
-        let prior = self
-            .prior
-            .covariance
-            .as_ref()
-            .and_then(Covariance::diagonal);
+        let prior = self.prior.covariance.as_ref().and_then(Covariance::diagonal);
         match (prior, self.covariance.diagonal()) {
-            (Some(v), Some(s)) => s
-                .iter()
-                .zip(&v)
-                .map(|(s, v)| at(*s, v.next_up()))
-                .fold(f64::INFINITY, f64::min),
+            (Some(v), Some(s)) => s.iter().zip(&v).map(|(s, v)| at(*s, v.next_up())).fold(f64::INFINITY, f64::min),
             // S P0 S >= least(P0) S^2 and S >= least(S).
             _ => at(self.least, self.prior.largest),
         }
@@ -165,9 +137,7 @@ impl Matched for MeanVector {
         // The means differ by V S^-1 r k (x - x'), and V^-1/2 of that has norm at most r k |x - x'| times the root of
         // the norm of S^-1 V S^-1, whose inverse is S V^-1 S.
         let moved = self.facts.unit_step(t.weight, self.diameter);
-        Claim::Gdp {
-            mu: div_up(moved, sqrt_down(self.lambda(t))),
-        }
+        Claim::Gdp { mu: div_up(moved, sqrt_down(self.lambda(t))) }
     }
 
     fn premises(&self, _: Tempering) -> Vec<Premise> {
@@ -186,11 +156,7 @@ impl Matched for MeanVector {
         let sharpen = |(a, b): (&f64, f64)| (a + b) / t.concentration;
         let law = PosteriorLaw::MvNormal {
             dim: self.prior.dim,
-            precision: own
-                .iter()
-                .zip(noise.iter().map(|x| rows * x))
-                .map(sharpen)
-                .collect(),
+            precision: own.iter().zip(noise.iter().map(|x| rows * x)).map(sharpen).collect(),
             precision_mean: moment.iter().zip(more).map(sharpen).collect(),
             covariance: self.covariance.entries.clone(),
         };
@@ -202,11 +168,7 @@ impl Matched for MeanVector {
         let public = count_down(self.facts.public.rows);
         let squares = (0..self.prior.dim).map(|i| {
             let s = self.covariance.at(i, i);
-            let v = self
-                .prior
-                .covariance
-                .as_ref()
-                .map_or(self.prior.largest, |c| c.at(i, i));
+            let v = self.prior.covariance.as_ref().map_or(self.prior.largest, |c| c.at(i, i));
             expected::normal(1.0 / v + public / s, rows / s, t.weight, t.concentration)
         });
         squares.sum::<f64>().sqrt()
@@ -236,47 +198,27 @@ mod tests {
     use crate::rules::testing::{self as t, Build, diverge, tempered};
 
     pub fn matrix(dim: usize, entries: &[f64]) -> Expr {
-        let list = |items| {
-            t::expr(
-                ExprKind::List(items),
-                t::ball(dim as u64, 1.0),
-                Label::Public,
-            )
-        };
+        let list = |items| t::expr(ExprKind::List(items), t::ball(dim as u64, 1.0), Label::Public);
         let rows = entries.chunks(dim);
-        list(
-            rows.map(|r| list(r.iter().map(|x| t::number(*x)).collect()))
-                .collect(),
-        )
+        list(rows.map(|r| list(r.iter().map(|x| t::number(*x)).collect())).collect())
     }
 
     fn build(prior: &[f64], noise: &[f64], dim: usize, radius: f64) -> Build {
         let mu = || t::param(0, t::ball(dim as u64, f64::INFINITY));
-        Build::prior_exprs(
-            "multi_normal",
-            vec![t::number(0.0), matrix(dim, prior)],
-            mu().ty,
-        )
-        .outcome(t::ball(dim as u64, radius))
-        .observe_exprs("multi_normal", vec![mu(), matrix(dim, noise)])
+        Build::prior_exprs("multi_normal", vec![t::number(0.0), matrix(dim, prior)], mu().ty)
+            .outcome(t::ball(dim as u64, radius))
+            .observe_exprs("multi_normal", vec![mu(), matrix(dim, noise)])
     }
 
     #[test]
     fn published_values() {
         let b = build(&[1.0, 0.0, 0.0, 0.5], &[1.0, 0.0, 0.0, 3.0], 2, 1.0).exactly(10);
-        let got = diverge(
-            &b.matched(&MvNormalKnownCovariance).claim(Tempering::DIRECT),
-            2.0,
-        );
+        let got = diverge(&b.matched(&MvNormalKnownCovariance).claim(Tempering::DIRECT), 2.0);
         assert!((got - 0.363_636_363_636_363_65).abs() < 1e-12, "{got}");
         let prior = [10.0, 0.0, 0.0, 0.0, 10.0, 0.0, 0.0, 0.0, 0.2];
         let noise = [2.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 0.5];
         let b = build(&prior, &noise, 3, 0.5).exactly(20);
-        let got = diverge(
-            &b.matched(&MvNormalKnownCovariance)
-                .claim(tempered(0.5, 1.0)),
-            4.0,
-        );
+        let got = diverge(&b.matched(&MvNormalKnownCovariance).claim(tempered(0.5, 1.0)), 4.0);
         assert!((got - 0.08).abs() < 1e-12, "{got}");
     }
 
@@ -289,10 +231,7 @@ mod tests {
             panic!("a normal draw is GDP");
         };
         let inverse = |c: &[f64]| {
-            let c = Covariance {
-                dim: 2,
-                entries: c.to_vec(),
-            };
+            let c = Covariance { dim: 2, entries: c.to_vec() };
             c.inverse().unwrap()
         };
         let (p0, w) = (inverse(&prior), inverse(&noise));
@@ -304,32 +243,17 @@ mod tests {
             let x = [3.0 * angle.cos(), 3.0 * angle.sin()];
             let moved: Vec<f64> = times(&w, &x).iter().map(|z| r * k as f64 * z).collect();
             let shift = times(&v, &moved);
-            worst = worst.max(
-                moved
-                    .iter()
-                    .zip(&shift)
-                    .map(|(a, b)| a * b)
-                    .sum::<f64>()
-                    .sqrt(),
-            );
+            worst = worst.max(moved.iter().zip(&shift).map(|(a, b)| a * b).sum::<f64>().sqrt());
         }
         assert!(worst <= mu && mu < 1.3 * worst, "{worst} {mu}");
     }
 
     #[test]
     fn what_it_refuses() {
-        let b = build(
-            &[1.0, 0.0, 0.0, 1.0],
-            &[1.0, 0.0, 0.0, 1.0],
-            2,
-            f64::INFINITY,
-        );
+        let b = build(&[1.0, 0.0, 0.0, 1.0], &[1.0, 0.0, 0.0, 1.0], 2, f64::INFINITY);
         assert_eq!(b.refused(&MvNormalKnownCovariance).code, "E0202");
         let b = build(&[1.0, 0.0, 0.0, 1.0], &[1.0, 2.0, 2.0, 1.0], 2, 1.0);
-        assert!(
-            b.not_mine(&MvNormalKnownCovariance)
-                .contains("positive definite")
-        );
+        assert!(b.not_mine(&MvNormalKnownCovariance).contains("positive definite"));
         let b = build(&[1.0, 0.0, 0.0, 1.0], &[1.0, 0.0, 0.0, 1.0], 2, 1.0).add_remove();
         assert_eq!(b.refused(&MvNormalKnownCovariance).code, "E0307");
     }

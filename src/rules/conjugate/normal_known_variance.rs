@@ -17,8 +17,7 @@
 
 use super::expected;
 use super::facts::{
-    Facts, Match, all_observations, not_mine, one_private, outcome_range, point, positive_argument,
-    public_argument, the_parameter,
+    Facts, Match, all_observations, not_mine, one_private, outcome_range, point, positive_argument, public_argument, the_parameter,
 };
 use super::refusals;
 use crate::mechanism::plan::{PosteriorLaw, Statistic, StatisticKind};
@@ -77,9 +76,7 @@ fn find(model: &Model, context: &Context) -> Match<Mean> {
     if !parameter.ty.is_scalar_number() {
         return not_mine("the parameter must be one number");
     }
-    all_observations(model, "normal(mu, sd) with a public sd", |o| {
-        known_sd(o, id).is_some()
-    })?;
+    all_observations(model, "normal(mu, sd) with a public sd", |o| known_sd(o, id).is_some())?;
     let observation = one_private(model, &parameter.name)?;
     let ([m0, s0], Some(sd)) = (parameter.prior.args.as_slice(), known_sd(observation, id)) else {
         return not_mine(format!("prior must be {SHAPE}"));
@@ -97,19 +94,10 @@ fn find(model: &Model, context: &Context) -> Match<Mean> {
         ))));
     }
     let mut facts = Facts::collect(&META, model, parameter, context);
-    facts.premise(
-        format!(
-            "the outcome lies in [{}, {}]",
-            plain(range.lo),
-            plain(range.hi)
-        ),
-        Some(observation.outcome.span),
-    );
+    facts.premise(format!("the outcome lies in [{}, {}]", plain(range.lo), plain(range.hi)), Some(observation.outcome.span));
     let (mut public_precision, mut public_moment) = (0.0, 0.0);
     for (index, o) in model.public.iter().enumerate() {
-        let sd = known_sd(o, id)
-            .map(|sd| positive_argument(sd, "a known sd"))
-            .transpose()?;
+        let sd = known_sd(o, id).map(|sd| positive_argument(sd, "a known sd")).transpose()?;
         if let (Some(t), Some(sd)) = (context.public.get(index), sd) {
             // The wider sd adds less precision.
             let each = div_down(div_down(1.0, sd.hi), sd.hi);
@@ -125,10 +113,7 @@ fn find(model: &Model, context: &Context) -> Match<Mean> {
         range,
         public_precision,
         public_moment,
-        statistic: Statistic {
-            table: model.records.table,
-            kind: StatisticKind::Sum(observation.outcome.clone()),
-        },
+        statistic: Statistic { table: model.records.table, kind: StatisticKind::Sum(observation.outcome.clone()) },
         facts,
     })
 }
@@ -150,17 +135,9 @@ impl Matched for Mean {
         // mu = r k w / sqrt(sd^4 P0 / m + r n sd^2) falls with sd, P0 and n: every factor at its lower end.
         let moved = self.facts.unit_step(t.weight, self.range.width());
         let variance = mul_down(self.sd.lo, self.sd.lo);
-        let prior = mul_down(
-            mul_down(variance, variance),
-            div_down(self.precision(), t.concentration),
-        );
-        let rows = mul_down(
-            mul_down(t.weight, count_down(self.facts.fewest_rows())),
-            variance,
-        );
-        Claim::Gdp {
-            mu: div_up(moved, sqrt_down(add_down(prior, rows))),
-        }
+        let prior = mul_down(mul_down(variance, variance), div_down(self.precision(), t.concentration));
+        let rows = mul_down(mul_down(t.weight, count_down(self.facts.fewest_rows())), variance);
+        Claim::Gdp { mu: div_up(moved, sqrt_down(add_down(prior, rows))) }
     }
 
     fn premises(&self, _: Tempering) -> Vec<Premise> {
@@ -212,9 +189,7 @@ mod tests {
 
     fn build(m0: f64, s0: f64, sd: f64, lo: f64, hi: f64) -> Build {
         let mu = t::param(0, Type::real(f64::NEG_INFINITY, f64::INFINITY));
-        Build::prior("normal", &[m0, s0])
-            .outcome(Type::real(lo, hi))
-            .observe_exprs("normal", vec![mu, t::number(sd)])
+        Build::prior("normal", &[m0, s0]).outcome(Type::real(lo, hi)).observe_exprs("normal", vec![mu, t::number(sd)])
     }
 
     fn mu(b: &Build, at: Tempering) -> f64 {
@@ -229,9 +204,7 @@ mod tests {
         let mid = l * a + (1.0 - l) * b;
         let sd = v.sqrt();
         let step = sd / 200.0;
-        let density = |x: f64, m: f64| {
-            -(x - m) * (x - m) / (2.0 * v) - 0.5 * (std::f64::consts::TAU * v).ln()
-        };
+        let density = |x: f64, m: f64| -(x - m) * (x - m) / (2.0 * v) - 0.5 * (std::f64::consts::TAU * v).ln();
         let total: f64 = (-2400..=2400)
             .map(|i| {
                 let x = mid + f64::from(i) * step;
@@ -243,10 +216,7 @@ mod tests {
 
     #[test]
     fn the_two_posteriors_integrated() {
-        for (s0, sd, lo, hi, n, k, r, m) in [
-            (2.0, 1.5, -1.0, 2.0, 4u64, 1u64, 0.7, 1.0),
-            (0.5, 3.0, 0.0, 1.0, 7, 3, 1.0, 0.4),
-        ] {
+        for (s0, sd, lo, hi, n, k, r, m) in [(2.0, 1.5, -1.0, 2.0, 4u64, 1u64, 0.7, 1.0), (0.5, 3.0, 0.0, 1.0, 7, 3, 1.0, 0.4)] {
             let claim = build(0.3, s0, sd, lo, hi).exactly(n).unit(k);
             let claim = claim.matched(&NormalKnownVariance).claim(tempered(r, m));
             let precision = 1.0 / (s0 * s0 * m) + r * n as f64 / (sd * sd);
@@ -272,11 +242,7 @@ mod tests {
             assert!(got >= want && got < want * (1.0 + 1e-12), "{got} {want}");
         }
         // Programs 04 and 13; printed costs are rounded up.
-        for (s0, least, rho) in [
-            (50.0, 1000, 0.0223),
-            (50.0, 100, 0.2215),
-            (40.0, 500, 0.0444),
-        ] {
+        for (s0, least, rho) in [(50.0, 1000, 0.0223), (50.0, 100, 0.2215), (40.0, 500, 0.0444)] {
             let m = build(60.0, s0, 30.0, 0.0, 200.0).at_least(least);
             let got = mu(&m, Tempering::DIRECT).powi(2) / 2.0;
             assert!(rho - 1e-4 < got && got <= rho, "{got} {rho}");
@@ -293,11 +259,6 @@ mod tests {
         let d = secret.refused(&NormalKnownVariance);
         assert_eq!(d.code, "E0307");
         assert_eq!(d.help[0], "if n is public:    private t[n] { ... }");
-        assert_eq!(
-            build(0.0, 1.0, 0.0, 0.0, 1.0)
-                .refused(&NormalKnownVariance)
-                .code,
-            "E0203"
-        );
+        assert_eq!(build(0.0, 1.0, 0.0, 0.0, 1.0).refused(&NormalKnownVariance).code, "E0203");
     }
 }

@@ -16,8 +16,7 @@
 //! Grids of data sets with n <= 3 in both roles; golden values.
 
 use super::facts::{
-    Facts, Match, all_observations, apply, literal, not_mine, one_private, outcome_range,
-    positive_argument, public_argument, the_parameter,
+    Facts, Match, all_observations, apply, literal, not_mine, one_private, outcome_range, positive_argument, public_argument, the_parameter,
 };
 use super::gamma_exponential::rows_known;
 use super::gamma_moves::RateDraw;
@@ -89,11 +88,7 @@ pub(super) fn squared_deviation(o: &Observation, tau: ParamId) -> Option<Expr> {
     if !deviation_of(sd, tau) || mean.label != Label::Public {
         return None;
     }
-    let y = o
-        .outcome
-        .ty
-        .range()
-        .filter(|_| o.outcome.ty.is_scalar_number())?;
+    let y = o.outcome.ty.range().filter(|_| o.outcome.ty.is_scalar_number())?;
     let m = public_argument(mean).ok()?;
     // The difference and its square, enclosed.
     let apart = Range::new(add_down(y.lo, -m.hi), add_up(y.hi, -m.lo));
@@ -101,26 +96,14 @@ pub(super) fn squared_deviation(o: &Observation, tau: ParamId) -> Option<Expr> {
     let most = apart.magnitude();
     let square = Range::new(mul_down(least, least).max(0.0), mul_up(most, most));
     let span = o.outcome.span;
-    let difference = apply(
-        Builtin::Sub,
-        vec![o.outcome.clone(), mean.clone()],
-        apart,
-        span,
-    );
-    Some(apply(
-        Builtin::Pow,
-        vec![difference, literal(2.0, span)],
-        square,
-        span,
-    ))
+    let difference = apply(Builtin::Sub, vec![o.outcome.clone(), mean.clone()], apart, span);
+    Some(apply(Builtin::Pow, vec![difference, literal(2.0, span)], square, span))
 }
 
 fn find(model: &Model, context: &Context) -> Match<RateDraw> {
     let parameter = the_parameter(model, "gamma", 2, SHAPE)?;
     let id = parameter.id;
-    all_observations(model, "normal(m0, 1 / sqrt(tau)) with a public m0", |o| {
-        squared_deviation(o, id).is_some()
-    })?;
+    all_observations(model, "normal(m0, 1 / sqrt(tau)) with a public m0", |o| squared_deviation(o, id).is_some())?;
     let observation = one_private(model, &parameter.name)?;
     let [a, b] = parameter.prior.args.as_slice() else {
         return not_mine(format!("prior must be {SHAPE}"));
@@ -134,24 +117,14 @@ fn find(model: &Model, context: &Context) -> Match<RateDraw> {
         return not_mine("the known mean must be bounded");
     }
     let mut facts = Facts::collect(&META, model, parameter, context);
-    facts.premise(
-        format!(
-            "the outcome lies in [{}, {}]",
-            plain(outcome.lo),
-            plain(outcome.hi)
-        ),
-        Some(observation.outcome.span),
-    );
+    facts.premise(format!("the outcome lies in [{}, {}]", plain(outcome.lo), plain(outcome.hi)), Some(observation.outcome.span));
     let draw = RateDraw {
         a: positive_argument(a, "the prior's shape")?,
         b: positive_argument(b, "the prior's rate")?,
         per_row: 0.5,
         scale: 0.5,
         share: Range::new(mul_down(0.5, square.lo), mul_up(0.5, square.hi)),
-        statistic: Statistic {
-            table: model.records.table,
-            kind: StatisticKind::Sum(deviation),
-        },
+        statistic: Statistic { table: model.records.table, kind: StatisticKind::Sum(deviation) },
         facts,
     };
     rows_known(&draw, observation, model, context)?;
@@ -167,13 +140,8 @@ mod tests {
     fn build(a: f64, b: f64, mean: f64, lo: f64, hi: f64) -> Build {
         let tau = || t::param(0, Type::real(0.0, f64::INFINITY));
         let call = |f, args| t::expr(ExprKind::Call(f, args), Type::real(0.0, 1.0), Label::Latent);
-        let sd = call(
-            Builtin::Div,
-            vec![t::number(1.0), call(Builtin::Sqrt, vec![tau()])],
-        );
-        Build::gamma(a, b)
-            .outcome(Type::real(lo, hi))
-            .observe_exprs("normal", vec![t::number(mean), sd])
+        let sd = call(Builtin::Div, vec![t::number(1.0), call(Builtin::Sqrt, vec![tau()])]);
+        Build::gamma(a, b).outcome(Type::real(lo, hi)).observe_exprs("normal", vec![t::number(mean), sd])
     }
 
     #[test]
@@ -185,8 +153,7 @@ mod tests {
             for l in [1.2, 1.6, 2.0] {
                 let mut worst: f64 = 0.0;
                 let y = |i: i32| lo + (hi - lo) * f64::from(i) / 25.0;
-                let rate =
-                    |i: i32, j: i32| b + r * 0.5 * ((y(i) - mean).powi(2) + (y(j) - mean).powi(2));
+                let rate = |i: i32, j: i32| b + r * 0.5 * ((y(i) - mean).powi(2) + (y(j) - mean).powi(2));
                 for i in 0..=25 {
                     for j in 0..=25 {
                         for j2 in 0..=25 {
@@ -207,10 +174,9 @@ mod tests {
 
     #[test]
     fn published_values() {
-        for (a, b, dev, n, r, l, want) in [
-            (2.0, 3.0, 1.0, 10, 1.0, 2.0, 0.197_196_138_766_874_25),
-            (1.0, 0.5, 2.0, 5, 0.1, 3.0, 0.585_308_399_454_796_6),
-        ] {
+        for (a, b, dev, n, r, l, want) in
+            [(2.0, 3.0, 1.0, 10, 1.0, 2.0, 0.197_196_138_766_874_25), (1.0, 0.5, 2.0, 5, 0.1, 3.0, 0.585_308_399_454_796_6)]
+        {
             let m = build(a, b, 0.0, -dev, dev).exactly(n);
             let got = diverge(&m.matched(&NormalPrecision).claim(tempered(r, 1.0)), l);
             assert!((got - want).abs() < 1e-8 * want, "{got} {want}");
@@ -219,18 +185,10 @@ mod tests {
 
     #[test]
     fn what_it_refuses() {
-        assert_eq!(
-            build(1.0, 1.0, 0.0, -1.0, 1.0)
-                .refused(&NormalPrecision)
-                .code,
-            "E0313"
-        );
+        assert_eq!(build(1.0, 1.0, 0.0, -1.0, 1.0).refused(&NormalPrecision).code, "E0313");
         let open = build(1.0, 1.0, 0.0, 0.0, f64::INFINITY).exactly(3);
         assert_eq!(open.refused(&NormalPrecision).code, "E0202");
         let m = Build::gamma(1.0, 1.0).bernoulli();
-        assert!(
-            m.not_mine(&NormalPrecision)
-                .starts_with("rows must be normal(m0")
-        );
+        assert!(m.not_mine(&NormalPrecision).starts_with("rows must be normal(m0"));
     }
 }

@@ -36,8 +36,7 @@ impl Rule for NormalUnknownBoth {
     fn judge(&self, model: &Model, _: Context) -> Verdict {
         match model.private.iter().find(|o| both_unknown(o)) {
             Some(o) => Verdict::Refused(Box::new(refusal(model, o))),
-            None => not_mine::<Verdict>("rows must be normal with unknown mean and spread")
-                .unwrap_or_else(|v| v),
+            None => not_mine::<Verdict>("rows must be normal with unknown mean and spread").unwrap_or_else(|v| v),
         }
     }
 }
@@ -52,22 +51,9 @@ fn both_unknown(o: &Observation) -> bool {
 }
 
 fn refusal(model: &Model, o: &Observation) -> Diagnostic {
-    let names: Vec<String> = model
-        .parameters
-        .iter()
-        .map(|p| format!("`{}`", p.name))
-        .collect();
-    let mut d = Diagnostic::new(
-        "E0300",
-        format!(
-            "no rule in this version covers a joint draw of {}",
-            names.join(" and ")
-        ),
-    )
-    .label(
-        o.outcome.span.to(o.likelihood.span),
-        "both the mean and the spread are unknown here",
-    );
+    let names: Vec<String> = model.parameters.iter().map(|p| format!("`{}`", p.name)).collect();
+    let mut d = Diagnostic::new("E0300", format!("no rule in this version covers a joint draw of {}", names.join(" and ")))
+        .label(o.outcome.span.to(o.likelihood.span), "both the mean and the spread are unknown here");
     for p in &model.parameters {
         d = d.label(p.span, "unknown");
     }
@@ -100,17 +86,9 @@ mod tests {
         b.model.parameters.push(sigma);
         let d = b.refused(&NormalUnknownBoth);
         assert_eq!(d.code, "E0300");
-        assert_eq!(
-            d.message,
-            "no rule in this version covers a joint draw of `p` and `sigma`"
-        );
-        let known = Build::prior("normal", &[0.0, 1.0])
-            .observe_exprs("normal", vec![t::param(0, real()), t::number(1.0)]);
-        assert!(
-            known
-                .not_mine(&NormalUnknownBoth)
-                .contains("unknown mean and spread")
-        );
+        assert_eq!(d.message, "no rule in this version covers a joint draw of `p` and `sigma`");
+        let known = Build::prior("normal", &[0.0, 1.0]).observe_exprs("normal", vec![t::param(0, real()), t::number(1.0)]);
+        assert!(known.not_mine(&NormalUnknownBoth).contains("unknown mean and spread"));
     }
 
     /// The pair formula of §3.9: statistics (u, T) = (k0 m0 + sum x, b0 + k0 m0^2 / 2 + sum x^2 / 2).
@@ -125,14 +103,10 @@ mod tests {
 
     #[test]
     fn corners_are_not_the_worst() {
-        let (m0, k0, a0, b0, lo, hi, n, l) =
-            (2.019, 17.14, 1.05, 0.186, 0.086, 3.544, 20.0, 1.0208);
+        let (m0, k0, a0, b0, lo, hi, n, l) = (2.019, 17.14, 1.05, 0.186, 0.086, 3.544, 20.0, 1.0208);
         let at = |z: f64, x: f64| {
             let u = k0 * m0 + (n - 1.0) * z + x;
-            (
-                u,
-                b0 + k0 * m0 * m0 / 2.0 + ((n - 1.0) * z * z + x * x) / 2.0,
-            )
+            (u, b0 + k0 * m0 * m0 / 2.0 + ((n - 1.0) * z * z + x * x) / 2.0)
         };
         let worst = |points: &[f64]| {
             let mut worst: f64 = 0.0;
@@ -146,9 +120,7 @@ mod tests {
             }
             worst
         };
-        let inside: Vec<f64> = (0..=60)
-            .map(|i| lo + (hi - lo) * f64::from(i) / 60.0)
-            .collect();
+        let inside: Vec<f64> = (0..=60).map(|i| lo + (hi - lo) * f64::from(i) / 60.0).collect();
         let (all, corners) = (worst(&inside), worst(&[lo, hi]));
         assert!(all > 2.0 * corners, "{all} {corners}");
     }

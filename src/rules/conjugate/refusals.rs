@@ -28,12 +28,7 @@ fn bounded(ty: &Type) -> bool {
 }
 
 /// E0202: the outcome, or a query's row value, has no finite range.
-pub(crate) fn unbounded(
-    value: &Expr,
-    span: Span,
-    records: Records,
-    context: &Context,
-) -> Diagnostic {
+pub(crate) fn unbounded(value: &Expr, span: Span, records: Records, context: &Context) -> Diagnostic {
     let column = unbounded_column(value, context);
     let is_column = matches!(value.kind, ExprKind::Column(..));
     let name = match column {
@@ -48,31 +43,18 @@ pub(crate) fn unbounded(
         Relation::ReplaceOne => "(largest - smallest) value",
         Relation::AddRemove => "the largest absolute value",
     };
-    let mut d = Diagnostic::new(
-        "E0202",
-        format!("{name} has no bounds, so one person can move the posterior without limit"),
-    )
-    .label(
-        span,
-        format!("the sum of {name} is the sufficient statistic here"),
-    );
+    let mut d = Diagnostic::new("E0202", format!("{name} has no bounds, so one person can move the posterior without limit"))
+        .label(span, format!("the sum of {name} is the sufficient statistic here"));
     if let Some((_, declared, _)) = column {
         d = d.label(declared, "unbounded private column");
     }
     let (name, domain, clip) = match column {
         Some((name, _, Type::Int(_))) => (name, "int in 0..10".to_string(), "clip({}, 0, 10)"),
-        Some((name, _, Type::Vector(v))) => (
-            name,
-            format!("vector[{}] in l2(1)", v.dim),
-            "project(l2(1), {})",
-        ),
+        Some((name, _, Type::Vector(v))) => (name, format!("vector[{}] in l2(1)", v.dim), "project(l2(1), {})"),
         Some((name, ..)) => (name, "real in [0, 10]".to_string(), "clip({}, 0, 10)"),
         None => ("y", "real in [0, 10]".to_string(), "clip({}, 0, 10)"),
     };
-    d.cause(format!(
-        "sensitivity of {sum} is {extent}, which is infinite"
-    ))
-    .help(format!(
+    d.cause(format!("sensitivity of {sum} is {extent}, which is infinite")).help(format!(
         "declare public bounds:   {name}: {domain}     (rows outside are clamped)\n\
              or clip in the model:    let v = {}\n\
              Do not read the bound off the data: that itself leaks (E0102).",
@@ -83,67 +65,33 @@ pub(crate) fn unbounded(
 /// E0203: the outcome may leave the support of its likelihood.
 pub(crate) fn outside(o: &Observation, range: Range, support: Range) -> Diagnostic {
     let show = |r: Range| format!("[{}, {}]", plain(r.lo), plain(r.hi));
-    Diagnostic::new(
-        "E0203",
-        format!(
-            "the outcome may lie outside the support of `{}`",
-            o.likelihood.family
-        ),
-    )
-    .label(o.outcome.span, format!("ranges over {}", show(range)))
-    .label(
-        o.likelihood.span,
-        format!("its support is {}", show(support)),
-    )
-    .help(format!(
-        "clip the outcome into {} before it is observed",
-        show(support)
-    ))
+    Diagnostic::new("E0203", format!("the outcome may lie outside the support of `{}`", o.likelihood.family))
+        .label(o.outcome.span, format!("ranges over {}", show(range)))
+        .label(o.likelihood.span, format!("its support is {}", show(support)))
+        .help(format!("clip the outcome into {} before it is observed", show(support)))
 }
 
 /// E0203 for a constant that is not positive; E0202 for an argument whose range has no worst case.
 pub(crate) fn may_vanish(span: Span, what: &str, range: Range) -> Diagnostic {
     if range.is_point() {
-        return Diagnostic::new("E0203", format!("{what} must be positive"))
-            .label(span, format!("this is {}", plain(range.lo)));
+        return Diagnostic::new("E0203", format!("{what} must be positive")).label(span, format!("this is {}", plain(range.lo)));
     }
-    Diagnostic::new(
-        "E0202",
-        format!("{what} may be as small as {}", plain(range.lo)),
-    )
-    .label(
-        span,
-        "only the range of this public value is known to the certificate",
-    )
-    .cause("the cost has no finite supremum over that range")
-    .help("declare a range that stays above 0, such as `real in [1, 10]`")
+    Diagnostic::new("E0202", format!("{what} may be as small as {}", plain(range.lo)))
+        .label(span, "only the range of this public value is known to the certificate")
+        .cause("the cost has no finite supremum over that range")
+        .help("declare a range that stays above 0, such as `real in [1, 10]`")
 }
 
 /// E0307: the rule needs a public number of rows.
-pub(crate) fn secret_rows(
-    rule: &str,
-    parameter: &str,
-    observation: Span,
-    records: Records,
-    why: &str,
-    context: &Context,
-) -> Diagnostic {
+pub(crate) fn secret_rows(rule: &str, parameter: &str, observation: Span, records: Records, why: &str, context: &Context) -> Diagnostic {
     let table = context.table(records.table);
     let name = table.map_or("t", |t| t.name.as_str());
     let n = table.and_then(|t| t.count_name.as_deref()).unwrap_or("n");
-    Diagnostic::new(
-        "E0307",
-        format!("a draw of `{parameter}` needs a public number of rows"),
-    )
-    .label(
-        table.map_or(observation, |t| t.rows_span),
-        format!("{n} is secret: neighbours add or remove one row"),
-    )
-    .label(observation, format!("rule `{rule}` needs a public {n}"))
-    .cause(why)
-    .help(format!(
-        "if {n} is public:    private {name}[{n}] {{ ... }}"
-    ))
+    Diagnostic::new("E0307", format!("a draw of `{parameter}` needs a public number of rows"))
+        .label(table.map_or(observation, |t| t.rows_span), format!("{n} is secret: neighbours add or remove one row"))
+        .label(observation, format!("rule `{rule}` needs a public {n}"))
+        .cause(why)
+        .help(format!("if {n} is public:    private {name}[{n}] {{ ... }}"))
 }
 
 /// E0313: the cost grows with n and n is not known exactly.
@@ -157,37 +105,22 @@ pub(crate) fn grows_with_rows(
 ) -> Diagnostic {
     let table = context.table(records.table);
     let name = table.map_or("t", |t| t.name.as_str());
-    let known = match (
-        table.and_then(|t| t.count_name.as_deref()),
-        records.rows.at_least,
-    ) {
+    let known = match (table.and_then(|t| t.count_name.as_deref()), records.rows.at_least) {
         (Some(n), 0) => format!("{n} may be any number"),
         (Some(n), least) => format!("{n} may be any number from {least} on"),
         (None, _) => "the number of rows is not known exactly".to_string(),
     };
-    Diagnostic::new(
-        "E0313",
-        format!("the cost of a draw of `{parameter}` grows with the number of rows"),
-    )
-    .label(table.map_or(observation, |t| t.rows_span), known)
-    .label(observation, format!("rule `{rule}` needs the exact number"))
-    .cause(
-        "the posterior narrows faster than one row's influence fades, so no bound holds for every n",
-    )
-    .help(format!(
-        "declare the exact number:   private {name}[1200] {{ ... }}{or_else}"
-    ))
+    Diagnostic::new("E0313", format!("the cost of a draw of `{parameter}` grows with the number of rows"))
+        .label(table.map_or(observation, |t| t.rows_span), known)
+        .label(observation, format!("rule `{rule}` needs the exact number"))
+        .cause("the posterior narrows faster than one row's influence fades, so no bound holds for every n")
+        .help(format!("declare the exact number:   private {name}[1200] {{ ... }}{or_else}"))
 }
 
 /// E0300: two columns of one table inform one parameter, and the rule takes one.
 pub(crate) fn several_columns(observations: &[Observation], parameter: &str) -> Diagnostic {
-    let mut d = Diagnostic::new(
-        "E0300",
-        format!(
-            "no rule in this version covers {} observed columns of `{parameter}`",
-            observations.len()
-        ),
-    );
+    let mut d =
+        Diagnostic::new("E0300", format!("no rule in this version covers {} observed columns of `{parameter}`", observations.len()));
     for o in observations {
         d = d.label(o.span, format!("`{parameter}` is observed here"));
     }
@@ -197,18 +130,11 @@ pub(crate) fn several_columns(observations: &[Observation], parameter: &str) -> 
 
 /// E0313: public rows raise the cost of this rule, and how many there are is not known yet.
 pub(crate) fn unbound_public_rows(parameter: &str, model: &Model, context: &Context) -> Diagnostic {
-    let mut d = Diagnostic::new(
-        "E0313",
-        format!(
-            "the cost of a draw of `{parameter}` depends on public rows that are not bound yet"
-        ),
-    );
+    let mut d = Diagnostic::new("E0313", format!("the cost of a draw of `{parameter}` depends on public rows that are not bound yet"));
     for (index, o) in model.public.iter().enumerate() {
         if context.public.get(index).is_none() {
             let name = context.table(o.table).map_or("pilot", |t| t.name.as_str());
-            d = d
-                .label(o.span, "public rows")
-                .help(format!("bind the table:   --public {name}={name}.csv"));
+            d = d.label(o.span, "public rows").help(format!("bind the table:   --public {name}={name}.csv"));
         }
     }
     d.cause("each public row raises the shape of the posterior, and the cost with it")
@@ -218,16 +144,11 @@ pub(crate) fn unbound_public_rows(parameter: &str, model: &Model, context: &Cont
 pub(crate) fn unbounded_features(x: &Expr, span: Span, context: &Context) -> Diagnostic {
     let column = unbounded_column(x, context);
     let name = column.map_or("x", |(name, ..)| name);
-    let mut d = Diagnostic::new(
-        "E0202",
-        format!("`{name}` has no bounds, so one person can move the posterior without limit"),
-    )
-    .label(span, "a row counts with the length of its features");
+    let mut d = Diagnostic::new("E0202", format!("`{name}` has no bounds, so one person can move the posterior without limit"))
+        .label(span, "a row counts with the length of its features");
     if let Some((_, declared, _)) = column {
         d = d.label(declared, "unbounded column");
     }
     d.cause("one outcome moves the weights by its features times its range, which is infinite")
-        .help(format!(
-            "declare a bound:   {name}: public vector[d] in l2(1)"
-        ))
+        .help(format!("declare a bound:   {name}: public vector[d] in l2(1)"))
 }

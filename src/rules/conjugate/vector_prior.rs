@@ -20,16 +20,9 @@ pub(super) struct Covariance {
 impl Covariance {
     pub fn scaled_identity(dim: usize, variance: f64) -> Covariance {
         let at = |i: usize| {
-            if i.is_multiple_of(dim + 1) {
-                variance
-            } else {
-                0.0
-            }
+            if i.is_multiple_of(dim + 1) { variance } else { 0.0 }
         };
-        Covariance {
-            dim,
-            entries: (0..dim * dim).map(at).collect(),
-        }
+        Covariance { dim, entries: (0..dim * dim).map(at).collect() }
     }
 
     /// `[[1, 0], [0, 2]]` of constants; symmetric, with a positive definiteness that `least` can prove.
@@ -61,9 +54,7 @@ impl Covariance {
     /// The diagonal, if every other entry is 0.
     pub fn diagonal(&self) -> Option<Vec<f64>> {
         let off = |i: usize| (0..self.dim).all(|j| i == j || self.at(i, j) == 0.0);
-        (0..self.dim)
-            .all(off)
-            .then(|| (0..self.dim).map(|i| self.at(i, i)).collect())
+        (0..self.dim).all(off).then(|| (0..self.dim).map(|i| self.at(i, i)).collect())
     }
 
     /// A lower bound on the smallest eigenvalue, 0 if none is proved: the largest shift found that leaves a proved
@@ -116,27 +107,19 @@ impl Covariance {
             row.iter_mut().for_each(|x| *x /= pivot);
             for other in &mut rows {
                 if let Some(factor) = other.get(i).copied() {
-                    other
-                        .iter_mut()
-                        .zip(&row)
-                        .for_each(|(x, y)| *x -= factor * y);
+                    other.iter_mut().zip(&row).for_each(|(x, y)| *x -= factor * y);
                 }
             }
             *rows.get_mut(i)? = row;
         }
-        Some(
-            rows.into_iter()
-                .flat_map(|r| r.into_iter().skip(d))
-                .collect(),
-        )
+        Some(rows.into_iter().flat_map(|r| r.into_iter().skip(d)).collect())
     }
 }
 
 /// `matrix * v`, row-major.
 pub(super) fn times(matrix: &[f64], v: &[f64]) -> Vec<f64> {
     let rows = matrix.chunks(v.len().max(1));
-    rows.map(|row| row.iter().zip(v).map(|(a, b)| a * b).sum())
-        .collect()
+    rows.map(|row| row.iter().zip(v).map(|(a, b)| a * b).sum()).collect()
 }
 
 /// A normal prior on a vector of `dim` components.
@@ -173,31 +156,18 @@ pub(super) fn vector_prior(parameter: &Parameter) -> Match<VectorPrior> {
                 covariance: known(s).map(|s| Covariance::scaled_identity(dim, s * s)),
                 largest: mul_up(s.hi, s.hi),
                 text: |p, factor| {
-                    let mean = p
-                        .mean
-                        .as_ref()
-                        .and_then(|m| m.first())
-                        .copied()
-                        .unwrap_or(0.0);
+                    let mean = p.mean.as_ref().and_then(|m| m.first()).copied().unwrap_or(0.0);
                     let sd = p.largest.sqrt() * factor.sqrt();
-                    format!(
-                        "normal({}, {})",
-                        super::facts::tidy(mean),
-                        crate::rules::text::four_down(sd)
-                    )
+                    format!("normal({}, {})", super::facts::tidy(mean), crate::rules::text::four_down(sd))
                 },
             })
         }
         ("multi_normal", [m, s]) => {
             let Some(covariance) = Covariance::literal(s, dim) else {
-                return not_mine(
-                    "prior must be multi_normal(m0, S0) with a constant positive definite S0",
-                );
+                return not_mine("prior must be multi_normal(m0, S0) with a constant positive definite S0");
             };
             let mean = match &m.kind {
-                ExprKind::List(items) if items.len() == dim => {
-                    items.iter().map(Expr::constant).collect()
-                }
+                ExprKind::List(items) if items.len() == dim => items.iter().map(Expr::constant).collect(),
                 _ => m.constant().map(|x| vec![x; dim]),
             };
             Ok(VectorPrior {
@@ -205,12 +175,7 @@ pub(super) fn vector_prior(parameter: &Parameter) -> Match<VectorPrior> {
                 mean,
                 largest: covariance.largest(),
                 covariance: Some(covariance),
-                text: |_, factor| {
-                    format!(
-                        "the same multi_normal with its covariance times {}",
-                        crate::rules::text::four_down(factor)
-                    )
-                },
+                text: |_, factor| format!("the same multi_normal with its covariance times {}", crate::rules::text::four_down(factor)),
             })
         }
         _ => not_mine("prior must be normal(m, s) or multi_normal(m0, S0)"),
@@ -224,29 +189,17 @@ mod tests {
     #[test]
     fn eigenvalues_are_bracketed() {
         // Eigenvalues 1 and 3.
-        let m = Covariance {
-            dim: 2,
-            entries: vec![2.0, 1.0, 1.0, 2.0],
-        };
+        let m = Covariance { dim: 2, entries: vec![2.0, 1.0, 1.0, 2.0] };
         assert!(m.least() <= 1.0 && m.least() > 1.0 - 1e-9);
         assert!(m.largest() >= 3.0 && m.largest() < 3.0 + 1e-9);
         let inverse = m.inverse().unwrap();
         assert!((inverse[0] - 2.0 / 3.0).abs() < 1e-15 && (inverse[1] + 1.0 / 3.0).abs() < 1e-15);
         // The Hilbert matrix of order 4: 9.67e-5 and 1.5002.
-        let entries = (0..16)
-            .map(|i| 1.0 / f64::from(i / 4 + i % 4 + 1))
-            .collect();
+        let entries = (0..16).map(|i| 1.0 / f64::from(i / 4 + i % 4 + 1)).collect();
         let h = Covariance { dim: 4, entries };
-        assert!(
-            (h.least() - 9.670_230_402_2e-5).abs() < 1e-10,
-            "{}",
-            h.least()
-        );
+        assert!((h.least() - 9.670_230_402_2e-5).abs() < 1e-10, "{}", h.least());
         assert!((h.largest() - 1.500_214_280_06).abs() < 1e-10);
-        let indefinite = Covariance {
-            dim: 2,
-            entries: vec![1.0, 2.0, 2.0, 1.0],
-        };
+        let indefinite = Covariance { dim: 2, entries: vec![1.0, 2.0, 2.0, 1.0] };
         assert_eq!(indefinite.least(), 0.0);
     }
 }

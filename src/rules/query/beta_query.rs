@@ -34,12 +34,7 @@ impl QueryRule for BetaQuery {
         &META
     }
 
-    fn judge(
-        &self,
-        query: &AggregateQuery,
-        args: &[MechanismArg],
-        context: Context,
-    ) -> QueryVerdict {
+    fn judge(&self, query: &AggregateQuery, args: &[MechanismArg], context: Context) -> QueryVerdict {
         find(query, args, &context).unwrap_or_else(|v| v)
     }
 
@@ -112,44 +107,22 @@ fn find(query: &AggregateQuery, args: &[MechanismArg], context: &Context) -> Mat
             Premise::holds("the averaged value lies in [0, 1]", Some(value.span)),
             Premise::holds("the number of rows is public", table.map(|t| t.rows_span)),
         ],
-        public: PublicSum {
-            known: true,
-            ..PublicSum::default()
-        },
+        public: PublicSum { known: true, ..PublicSum::default() },
     };
     let draw = BetaDraw {
         facts,
-        counts: Counts {
-            a: Range::point(a),
-            b: Range::point(b),
-            successes: 0.0,
-            failures: 0.0,
-        },
+        counts: Counts { a: Range::point(a), b: Range::point(b), successes: 0.0, failures: 0.0 },
         trials: 1,
-        statistic: Statistic {
-            table: query.table,
-            kind: StatisticKind::Sum(value.clone()),
-        },
+        statistic: Statistic { table: query.table, kind: StatisticKind::Sum(value.clone()) },
     };
-    Ok(QueryVerdict::Posterior {
-        draw: Box::new(draw),
-        weight,
-        concentration,
-    })
+    Ok(QueryVerdict::Posterior { draw: Box::new(draw), weight, concentration })
 }
 
 fn not_a_share(value: &Expr, range: Range) -> Diagnostic {
     Diagnostic::new("E0203", "`beta_query` answers the mean of values in [0, 1]")
-        .label(
-            value.span,
-            format!("ranges over [{}, {}]", range.lo, range.hi),
-        )
+        .label(value.span, format!("ranges over [{}, {}]", range.lo, range.hi))
         .cause("the draw is a probability; a value outside [0, 1] has no Beta posterior")
-        .help(format!(
-            "rescale it:   let u = (e - ({})) / {}, and undo that on the released mean",
-            range.lo,
-            range.hi - range.lo
-        ))
+        .help(format!("rescale it:   let u = (e - ({})) / {}, and undo that on the released mean", range.lo, range.hi - range.lo))
 }
 
 #[cfg(test)]
@@ -161,35 +134,20 @@ mod tests {
     use crate::rules::{Matched, PublicTotals};
 
     fn mean(range: Range, n: u64) -> AggregateQuery {
-        let e = t::expr(
-            ExprKind::Number(0.0),
-            Type::Real(range),
-            Label::Row(t::TABLE),
-        );
-        let mut q = query(
-            ExprKind::Call(Builtin::RowMean, vec![e]),
-            Type::Real(range),
-            1.0,
-        );
+        let e = t::expr(ExprKind::Number(0.0), Type::Real(range), Label::Row(t::TABLE));
+        let mut q = query(ExprKind::Call(Builtin::RowMean, vec![e]), Type::Real(range), 1.0);
         q.records.rows.at_least = n;
         q
     }
 
     fn args(values: &[f64]) -> Vec<MechanismArg> {
-        let arg = |x: &f64| MechanismArg {
-            name: None,
-            value: ArgValue::Number(*x),
-            span: t::span(0, 1),
-        };
+        let arg = |x: &f64| MechanismArg { name: None, value: ArgValue::Number(*x), span: t::span(0, 1) };
         values.iter().map(arg).collect()
     }
 
     fn judge(q: &AggregateQuery, a: &[MechanismArg]) -> QueryVerdict {
         let b = t::Build::beta(1.0, 1.0);
-        let context = Context {
-            program: &b.program,
-            public: &PublicTotals::unbound(),
-        };
+        let context = Context { program: &b.program, public: &PublicTotals::unbound() };
         BetaQuery.judge(q, a, context)
     }
 
@@ -220,11 +178,7 @@ mod tests {
             for d in 0..=10 {
                 let (s, q) = (f64::from(i) / 10.0, (f64::from(i + d) / 10.0).min(3.0));
                 let at = |s: f64| [2.0 + s, 3.0 + 3.0 - s];
-                assert_bounds(
-                    claim,
-                    beta(2.0, at(s), at(q)).max(beta(2.0, at(q), at(s))),
-                    (i, d),
-                );
+                assert_bounds(claim, beta(2.0, at(s), at(q)).max(beta(2.0, at(q), at(s))), (i, d));
             }
         }
     }
@@ -232,16 +186,9 @@ mod tests {
     #[test]
     fn what_it_refuses() {
         let wide = mean(Range::new(0.0, 2.0), 3);
-        assert!(
-            matches!(judge(&wide, &args(&[1.0, 1.0])), QueryVerdict::Refused(d) if d.code == "E0203")
-        );
+        assert!(matches!(judge(&wide, &args(&[1.0, 1.0])), QueryVerdict::Refused(d) if d.code == "E0203"));
         let zero = args(&[0.0, 1.0]);
-        assert!(
-            matches!(judge(&mean(Range::UNIT, 3), &zero), QueryVerdict::Refused(d) if d.code == "E0208")
-        );
-        assert!(matches!(
-            judge(&mean(Range::UNIT, 3), &[]),
-            QueryVerdict::NotMine(_)
-        ));
+        assert!(matches!(judge(&mean(Range::UNIT, 3), &zero), QueryVerdict::Refused(d) if d.code == "E0208"));
+        assert!(matches!(judge(&mean(Range::UNIT, 3), &[]), QueryVerdict::NotMine(_)));
     }
 }

@@ -14,9 +14,7 @@
 //! ## Checked by
 //! All data sets of three values on a small grid, both relations: the width of the log ratio.
 
-use super::shared::{
-    Match, argument, not_mine, number, only, positive, premises, quantile, refuse, wrong_argument,
-};
+use super::shared::{Match, argument, not_mine, number, only, positive, premises, quantile, refuse, wrong_argument};
 use super::{Knob, MatchedQuery, QueryRule, QueryVerdict};
 use crate::mechanism::plan::MechanismPlan;
 use crate::model::{AggregateQuery, Expr, MechanismArg, Relation};
@@ -43,12 +41,7 @@ impl QueryRule for Exponential {
         &META
     }
 
-    fn judge(
-        &self,
-        query: &AggregateQuery,
-        args: &[MechanismArg],
-        context: Context,
-    ) -> QueryVerdict {
+    fn judge(&self, query: &AggregateQuery, args: &[MechanismArg], context: Context) -> QueryVerdict {
         find(query, args, &context).map_or_else(|v| v, |m| QueryVerdict::Matched(Box::new(m)))
     }
 }
@@ -71,9 +64,7 @@ fn find(query: &AggregateQuery, args: &[MechanismArg], context: &Context) -> Mat
     };
     only(args, &["lo", "hi", "points", "eps"])?;
     let range = value.ty.range().filter(|_| value.ty.is_scalar_number());
-    let end = |name, position, own: Option<f64>| {
-        Ok(number(argument(args, name, position), name)?.or(own.filter(|x| x.is_finite())))
-    };
+    let end = |name, position, own: Option<f64>| Ok(number(argument(args, name, position), name)?.or(own.filter(|x| x.is_finite())));
     let lo = end("lo", 0, range.map(|r| r.lo))?;
     let hi = end("hi", 1, range.map(|r| r.hi))?;
     let (Some(lo), Some(hi)) = (lo, hi) else {
@@ -89,11 +80,7 @@ fn find(query: &AggregateQuery, args: &[MechanismArg], context: &Context) -> Mat
         (Some(x), _) if x.fract() == 0.0 && (2.0..=MOST_POINTS).contains(&x) => x as u32,
         (_, arg) => {
             let span = arg.map_or(query.value.span, |a| a.span);
-            return refuse(wrong_argument(
-                span,
-                "points",
-                "a whole number from 2 to 1048576",
-            ));
+            return refuse(wrong_argument(span, "points", "a whole number from 2 to 1048576"));
         }
     };
     let each = match query.records.relation {
@@ -127,12 +114,7 @@ impl MatchedQuery for Matching {
     }
 
     fn knob(&self) -> Knob {
-        Knob {
-            name: "eps",
-            given: self.epsilon,
-            larger_is_cheaper: false,
-            unit: 1.0,
-        }
+        Knob { name: "eps", given: self.epsilon, larger_is_cheaper: false, unit: 1.0 }
     }
 
     fn claim(&self, epsilon: f64) -> Claim {
@@ -173,11 +155,7 @@ mod tests {
     use crate::rules::testing as t;
 
     fn of(q: f64, range: Range, relation: Relation, k: u64) -> AggregateQuery {
-        let value = t::expr(
-            ExprKind::Number(0.0),
-            Type::Real(range),
-            Label::Row(t::TABLE),
-        );
+        let value = t::expr(ExprKind::Number(0.0), Type::Real(range), Label::Row(t::TABLE));
         let kind = ExprKind::Call(Builtin::RowQuantile, vec![value, t::number(q)]);
         let mut query = query(kind, Type::Real(range), 1.0);
         query.records.relation = relation;
@@ -198,18 +176,9 @@ mod tests {
     fn the_log_ratio_of_all_small_neighbours_has_width_eps() {
         let grid: Vec<f64> = (0..5).map(f64::from).collect();
         let values = [0.0, 1.5, 2.5, 4.0];
-        for (q, relation) in [
-            (0.5, Relation::ReplaceOne),
-            (0.9, Relation::AddRemove),
-            (0.3, Relation::AddRemove),
-        ] {
+        for (q, relation) in [(0.5, Relation::ReplaceOne), (0.9, Relation::AddRemove), (0.3, Relation::AddRemove)] {
             let m = matched(&Exponential, &of(q, Range::new(0.0, 4.0), relation, 1), &[]);
-            let MechanismPlan::Quantile {
-                epsilon,
-                score_sensitivity: d,
-                ..
-            } = m.plan(0.8)
-            else {
+            let MechanismPlan::Quantile { epsilon, score_sensitivity: d, .. } = m.plan(0.8) else {
                 panic!("a quantile plan");
             };
             let mut widest: f64 = 0.0;
@@ -242,12 +211,7 @@ mod tests {
         let q = of(0.5, Range::ALL, Relation::ReplaceOne, 1);
         assert_eq!(refused(&Exponential, &q, &[]).code, "E0202");
         let q = of(0.5, Range::new(0.0, 1.0), Relation::AddRemove, 3);
-        let MechanismPlan::Quantile {
-            points,
-            score_sensitivity,
-            ..
-        } = matched(&Exponential, &q, &[]).plan(1.0)
-        else {
+        let MechanismPlan::Quantile { points, score_sensitivity, .. } = matched(&Exponential, &q, &[]).plan(1.0) else {
             panic!("a quantile plan");
         };
         assert_eq!(points, 1024);

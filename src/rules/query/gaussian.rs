@@ -12,9 +12,7 @@
 //! ## Checked by
 //! The divergence of two shifted normals by integration; program 13.
 
-use super::shared::{
-    Match, argument, dimension, finite, not_mine, only, positive, premises, quantile,
-};
+use super::shared::{Match, argument, dimension, finite, not_mine, only, positive, premises, quantile, with_slack};
 use super::{Knob, MatchedQuery, QueryRule, QueryVerdict};
 use crate::mechanism::plan::{MechanismPlan, Noise};
 use crate::model::{AggregateQuery, MechanismArg};
@@ -24,24 +22,14 @@ use crate::rules::{Context, Meta, Premise};
 
 pub(super) struct Gaussian;
 
-static META: Meta = Meta {
-    name: "gaussian",
-    summary: "normal noise on an aggregate",
-    section: "8.7",
-    source: include_str!("gaussian.rs"),
-};
+static META: Meta = Meta { name: "gaussian", summary: "normal noise on an aggregate", section: "8.7", source: include_str!("gaussian.rs") };
 
 impl QueryRule for Gaussian {
     fn meta(&self) -> &'static Meta {
         &META
     }
 
-    fn judge(
-        &self,
-        query: &AggregateQuery,
-        args: &[MechanismArg],
-        context: Context,
-    ) -> QueryVerdict {
+    fn judge(&self, query: &AggregateQuery, args: &[MechanismArg], context: Context) -> QueryVerdict {
         find(query, args, &context).map_or_else(|v| v, |m| QueryVerdict::Matched(Box::new(m)))
     }
 }
@@ -55,20 +43,13 @@ struct Matching {
 }
 
 fn find(query: &AggregateQuery, args: &[MechanismArg], context: &Context) -> Match<Matching> {
-    let Some(dimension) = dimension(&query.value).filter(|_| quantile(&query.value).is_none())
-    else {
+    let Some(dimension) = dimension(&query.value).filter(|_| quantile(&query.value).is_none()) else {
         return not_mine("the query must be a sum, mean, count or histogram");
     };
     only(args, &["sigma"])?;
     let sigma = positive(argument(args, "sigma", 0), "sigma")?;
     let d2 = finite(query, query.sensitivity.l2, "L2", context)?;
-    Ok(Matching {
-        premises: premises(query, "L2", d2, context),
-        query: query.clone(),
-        d2,
-        dimension,
-        sigma,
-    })
+    Ok(Matching { premises: premises(query, "L2", d2, context), query: query.clone(), d2, dimension, sigma })
 }
 
 impl MatchedQuery for Matching {
@@ -77,18 +58,11 @@ impl MatchedQuery for Matching {
     }
 
     fn knob(&self) -> Knob {
-        Knob {
-            name: "sigma",
-            given: self.sigma,
-            larger_is_cheaper: true,
-            unit: self.d2,
-        }
+        Knob { name: "sigma", given: self.sigma, larger_is_cheaper: true, unit: self.d2 }
     }
 
     fn claim(&self, sigma: f64) -> Claim {
-        Claim::Gdp {
-            mu: div_up(self.d2, sigma),
-        }
+        Claim::Gdp { mu: div_up(with_slack(self.d2, self.dimension, &self.plan(sigma)), sigma) }
     }
 
     fn premises(&self) -> Vec<Premise> {
@@ -96,11 +70,7 @@ impl MatchedQuery for Matching {
     }
 
     fn plan(&self, sigma: f64) -> MechanismPlan {
-        MechanismPlan::Noise {
-            table: self.query.table,
-            value: self.query.value.clone(),
-            noise: Noise::Gaussian { sigma },
-        }
+        MechanismPlan::Noise { table: self.query.table, value: self.query.value.clone(), noise: Noise::Gaussian { sigma } }
     }
 
     fn predicted_error(&self, sigma: f64, _: f64) -> f64 {
@@ -144,9 +114,6 @@ mod tests {
 
     #[test]
     fn infinite_sensitivity_is_refused() {
-        assert_eq!(
-            refused(&Gaussian, &sum_query(f64::INFINITY), &[]).code,
-            "E0202"
-        );
+        assert_eq!(refused(&Gaussian, &sum_query(f64::INFINITY), &[]).code, "E0202");
     }
 }

@@ -13,7 +13,7 @@
 //! ## Checked by
 //! The zCDP of unit-shifted laws summed over the integers.
 
-use super::shared::{Match, argument, dimension, finite, not_mine, only, positive, premises};
+use super::shared::{Match, argument, dimension, finite, not_mine, only, positive, premises, with_slack};
 use super::{Knob, MatchedQuery, QueryRule, QueryVerdict};
 use crate::mechanism::plan::{MechanismPlan, Noise};
 use crate::model::{AggregateQuery, Builtin, Expr, ExprKind, MechanismArg, Type};
@@ -23,24 +23,15 @@ use crate::rules::{Context, Meta, Premise};
 
 pub(super) struct Geometric;
 
-static META: Meta = Meta {
-    name: "geometric",
-    summary: "two-sided geometric noise on integers",
-    section: "8.7",
-    source: include_str!("geometric.rs"),
-};
+static META: Meta =
+    Meta { name: "geometric", summary: "two-sided geometric noise on integers", section: "8.7", source: include_str!("geometric.rs") };
 
 impl QueryRule for Geometric {
     fn meta(&self) -> &'static Meta {
         &META
     }
 
-    fn judge(
-        &self,
-        query: &AggregateQuery,
-        args: &[MechanismArg],
-        context: Context,
-    ) -> QueryVerdict {
+    fn judge(&self, query: &AggregateQuery, args: &[MechanismArg], context: Context) -> QueryVerdict {
         find(query, args, &context).map_or_else(|v| v, |m| QueryVerdict::Matched(Box::new(m)))
     }
 }
@@ -51,14 +42,10 @@ fn integer(e: &Expr) -> bool {
     match &e.kind {
         ExprKind::Call(Builtin::RowCountAgg | Builtin::RowHistogram, _) => true,
         ExprKind::Call(Builtin::RowSum, args) => args.iter().all(rows),
-        ExprKind::Call(Builtin::Add | Builtin::Sub | Builtin::Neg, args) => {
-            args.iter().all(integer)
-        }
+        ExprKind::Call(Builtin::Add | Builtin::Sub | Builtin::Neg, args) => args.iter().all(integer),
         ExprKind::Call(Builtin::Mul, args) => args.iter().all(integer),
         ExprKind::RowCount(_) => true,
-        _ => e
-            .constant()
-            .is_some_and(|x| x.fract() == 0.0 && x.abs() < 9e15),
+        _ => e.constant().is_some_and(|x| x.fract() == 0.0 && x.abs() < 9e15),
     }
 }
 
@@ -78,17 +65,8 @@ fn find(query: &AggregateQuery, args: &[MechanismArg], context: &Context) -> Mat
     let scale = positive(argument(args, "scale", 0), "scale")?;
     let d1 = finite(query, query.sensitivity.l1, "L1", context)?;
     let mut premises = premises(query, "L1", d1, context);
-    premises.push(Premise::holds(
-        "the answer is an integer",
-        Some(query.value.span),
-    ));
-    Ok(Matching {
-        premises,
-        query: query.clone(),
-        d1,
-        dimension,
-        scale,
-    })
+    premises.push(Premise::holds("the answer is an integer", Some(query.value.span)));
+    Ok(Matching { premises, query: query.clone(), d1, dimension, scale })
 }
 
 impl MatchedQuery for Matching {
@@ -97,18 +75,11 @@ impl MatchedQuery for Matching {
     }
 
     fn knob(&self) -> Knob {
-        Knob {
-            name: "scale",
-            given: self.scale,
-            larger_is_cheaper: true,
-            unit: self.d1,
-        }
+        Knob { name: "scale", given: self.scale, larger_is_cheaper: true, unit: self.d1 }
     }
 
     fn claim(&self, scale: f64) -> Claim {
-        Claim::Pure {
-            epsilon: div_up(self.d1, scale),
-        }
+        Claim::Pure { epsilon: div_up(with_slack(self.d1, self.dimension, &self.plan(scale)), scale) }
     }
 
     fn premises(&self) -> Vec<Premise> {
@@ -116,11 +87,7 @@ impl MatchedQuery for Matching {
     }
 
     fn plan(&self, scale: f64) -> MechanismPlan {
-        MechanismPlan::Noise {
-            table: self.query.table,
-            value: self.query.value.clone(),
-            noise: Noise::Geometric { scale },
-        }
+        MechanismPlan::Noise { table: self.query.table, value: self.query.value.clone(), noise: Noise::Geometric { scale } }
     }
 
     fn predicted_error(&self, scale: f64, _: f64) -> f64 {
@@ -161,27 +128,18 @@ mod tests {
         let m = matched(&Geometric, &sum_query(1.0), &[]);
         for scale in [0.2, 1.0, 7.5] {
             let t = m.predicted_error(scale, 1.0) as i32;
-            let z: f64 = (-2000i32..2000)
-                .map(|k| (-f64::from(k.abs()) / scale).exp())
-                .sum();
+            let z: f64 = (-2000i32..2000).map(|k| (-f64::from(k.abs()) / scale).exp()).sum();
             let outside = |t: i32| -> f64 {
                 let tail = t + 1..2000;
                 tail.map(|k| 2.0 * (-f64::from(k) / scale).exp() / z).sum()
             };
-            assert!(
-                outside(t) <= 0.05 && (t == 0 || outside(t - 1) > 0.05),
-                "{scale} {t}"
-            );
+            assert!(outside(t) <= 0.05 && (t == 0 || outside(t - 1) > 0.05), "{scale} {t}");
         }
     }
 
     #[test]
     fn only_integers() {
-        let real = t::expr(
-            ExprKind::Number(0.5),
-            Type::Real(Range::UNIT),
-            Label::Row(t::TABLE),
-        );
+        let real = t::expr(ExprKind::Number(0.5), Type::Real(Range::UNIT), Label::Row(t::TABLE));
         let sum = ExprKind::Call(Builtin::RowSum, vec![real]);
         let q = query(sum, Type::Real(Range::ALL), 1.0);
         assert!(reason(&Geometric, &q, &[]).contains("integers"));

@@ -12,9 +12,7 @@
 //! ## Checked by
 //! The ratio of densities at every shift; the claim at given scales.
 
-use super::shared::{
-    Match, argument, dimension, finite, not_mine, only, positive, premises, quantile,
-};
+use super::shared::{Match, argument, dimension, finite, not_mine, only, positive, premises, quantile, with_slack};
 use super::{Knob, MatchedQuery, QueryRule, QueryVerdict};
 use crate::mechanism::plan::{MechanismPlan, Noise};
 use crate::model::{AggregateQuery, MechanismArg};
@@ -24,24 +22,14 @@ use crate::rules::{Context, Meta, Premise};
 
 pub(super) struct Laplace;
 
-static META: Meta = Meta {
-    name: "laplace",
-    summary: "Laplace noise on an aggregate",
-    section: "8.7",
-    source: include_str!("laplace.rs"),
-};
+static META: Meta = Meta { name: "laplace", summary: "Laplace noise on an aggregate", section: "8.7", source: include_str!("laplace.rs") };
 
 impl QueryRule for Laplace {
     fn meta(&self) -> &'static Meta {
         &META
     }
 
-    fn judge(
-        &self,
-        query: &AggregateQuery,
-        args: &[MechanismArg],
-        context: Context,
-    ) -> QueryVerdict {
+    fn judge(&self, query: &AggregateQuery, args: &[MechanismArg], context: Context) -> QueryVerdict {
         find(query, args, &context).map_or_else(|v| v, |m| QueryVerdict::Matched(Box::new(m)))
     }
 }
@@ -55,20 +43,13 @@ struct Matching {
 }
 
 fn find(query: &AggregateQuery, args: &[MechanismArg], context: &Context) -> Match<Matching> {
-    let Some(dimension) = dimension(&query.value).filter(|_| quantile(&query.value).is_none())
-    else {
+    let Some(dimension) = dimension(&query.value).filter(|_| quantile(&query.value).is_none()) else {
         return not_mine("the query must be a sum, mean, count or histogram");
     };
     only(args, &["scale"])?;
     let scale = positive(argument(args, "scale", 0), "scale")?;
     let d1 = finite(query, query.sensitivity.l1, "L1", context)?;
-    Ok(Matching {
-        premises: premises(query, "L1", d1, context),
-        query: query.clone(),
-        d1,
-        dimension,
-        scale,
-    })
+    Ok(Matching { premises: premises(query, "L1", d1, context), query: query.clone(), d1, dimension, scale })
 }
 
 impl MatchedQuery for Matching {
@@ -77,18 +58,11 @@ impl MatchedQuery for Matching {
     }
 
     fn knob(&self) -> Knob {
-        Knob {
-            name: "scale",
-            given: self.scale,
-            larger_is_cheaper: true,
-            unit: self.d1,
-        }
+        Knob { name: "scale", given: self.scale, larger_is_cheaper: true, unit: self.d1 }
     }
 
     fn claim(&self, scale: f64) -> Claim {
-        Claim::Laplace {
-            epsilon: div_up(self.d1, scale),
-        }
+        Claim::Laplace { epsilon: div_up(with_slack(self.d1, self.dimension, &self.plan(scale)), scale) }
     }
 
     fn premises(&self) -> Vec<Premise> {
@@ -96,11 +70,7 @@ impl MatchedQuery for Matching {
     }
 
     fn plan(&self, scale: f64) -> MechanismPlan {
-        MechanismPlan::Noise {
-            table: self.query.table,
-            value: self.query.value.clone(),
-            noise: Noise::Laplace { scale },
-        }
+        MechanismPlan::Noise { table: self.query.table, value: self.query.value.clone(), noise: Noise::Laplace { scale } }
     }
 
     fn predicted_error(&self, scale: f64, _: f64) -> f64 {
@@ -133,9 +103,6 @@ mod tests {
 
     #[test]
     fn infinite_sensitivity_is_refused() {
-        assert_eq!(
-            refused(&Laplace, &sum_query(f64::INFINITY), &[]).code,
-            "E0202"
-        );
+        assert_eq!(refused(&Laplace, &sum_query(f64::INFINITY), &[]).code, "E0202");
     }
 }

@@ -18,12 +18,7 @@ pub trait QueryRule: Sync {
     /// `meta().name` is the word after `using`.
     fn meta(&self) -> &'static Meta;
     /// `args` are those the program writes after the name; none where the mechanism is chosen by `auto`.
-    fn judge(
-        &self,
-        query: &AggregateQuery,
-        args: &[MechanismArg],
-        context: Context,
-    ) -> QueryVerdict;
+    fn judge(&self, query: &AggregateQuery, args: &[MechanismArg], context: Context) -> QueryVerdict;
     /// Does the mechanism work without arguments, so that `auto` may choose it?
     fn needs_no_arguments(&self) -> bool {
         true
@@ -75,13 +70,8 @@ pub fn query_rules() -> &'static [&'static dyn QueryRule] {
     RULES
 }
 
-static RULES: &[&dyn QueryRule] = &[
-    &beta_query::BetaQuery,
-    &laplace::Laplace,
-    &gaussian::Gaussian,
-    &geometric::Geometric,
-    &exponential::Exponential,
-];
+static RULES: &[&dyn QueryRule] =
+    &[&beta_query::BetaQuery, &laplace::Laplace, &gaussian::Gaussian, &geometric::Geometric, &exponential::Exponential];
 
 #[cfg(test)]
 mod tests_support {
@@ -101,29 +91,18 @@ mod tests_support {
 
     /// The sum of a bool column, with the sensitivity given.
     pub fn sum_query(sensitivity: f64) -> AggregateQuery {
-        let column = t::expr(
-            ExprKind::Column(t::TABLE, ColumnId(0)),
-            Type::Bool,
-            Label::Row(t::TABLE),
-        );
+        let column = t::expr(ExprKind::Column(t::TABLE, ColumnId(0)), Type::Bool, Label::Row(t::TABLE));
         let kind = ExprKind::Call(Builtin::RowSum, vec![column]);
         query(kind, Type::Int(Range::ALL), sensitivity)
     }
 
     fn judge(rule: &dyn QueryRule, q: &AggregateQuery, args: &[MechanismArg]) -> QueryVerdict {
         let b = Build::beta(1.0, 1.0);
-        let context = Context {
-            program: &b.program,
-            public: &PublicTotals::unbound(),
-        };
+        let context = Context { program: &b.program, public: &PublicTotals::unbound() };
         rule.judge(q, args, context)
     }
 
-    pub fn matched(
-        rule: &dyn QueryRule,
-        q: &AggregateQuery,
-        args: &[MechanismArg],
-    ) -> Box<dyn MatchedQuery> {
+    pub fn matched(rule: &dyn QueryRule, q: &AggregateQuery, args: &[MechanismArg]) -> Box<dyn MatchedQuery> {
         match judge(rule, q, args) {
             QueryVerdict::Matched(m) => m,
             QueryVerdict::Refused(d) => panic!("refused: {d:?}"),

@@ -1,8 +1,9 @@
 //! What the noise mechanisms share: reading arguments, the refusal of unbounded queries, the shape of a query.
 
-use crate::model::{
-    AggregateQuery, ArgValue, Builtin, Expr, ExprKind, MechanismArg, Records, Relation, Type,
-};
+use crate::mechanism::grid_slack;
+use crate::mechanism::plan::MechanismPlan;
+use crate::model::{AggregateQuery, ArgValue, Builtin, Expr, ExprKind, MechanismArg, Records, Relation, Type};
+use crate::numeric::round::{add_up, mul_up};
 use crate::rules::query::QueryVerdict;
 use crate::rules::text::plain;
 use crate::rules::{Context, Premise};
@@ -19,11 +20,7 @@ pub(super) fn not_mine<T>(reason: impl Into<String>) -> Match<T> {
 }
 
 /// The argument called `name`, or the one at `position` among those without a name.
-pub(super) fn argument<'a>(
-    args: &'a [MechanismArg],
-    name: &str,
-    position: usize,
-) -> Option<&'a MechanismArg> {
+pub(super) fn argument<'a>(args: &'a [MechanismArg], name: &str, position: usize) -> Option<&'a MechanismArg> {
     let named = args.iter().find(|a| a.name.as_deref() == Some(name));
     named.or_else(|| args.iter().filter(|a| a.name.is_none()).nth(position))
 }
@@ -32,10 +29,7 @@ pub(super) fn argument<'a>(
 pub(super) fn number(arg: Option<&MechanismArg>, name: &str) -> Match<Option<f64>> {
     match arg {
         None => Ok(None),
-        Some(MechanismArg {
-            value: ArgValue::Number(x),
-            ..
-        }) if x.is_finite() => Ok(Some(*x)),
+        Some(MechanismArg { value: ArgValue::Number(x), .. }) if x.is_finite() => Ok(Some(*x)),
         Some(a) => refuse(wrong_argument(a.span, name, "a number")),
     }
 }
@@ -66,9 +60,7 @@ pub(super) fn only(args: &[MechanismArg], known: &[&str]) -> Match<()> {
     let unnamed: Vec<_> = args.iter().filter(|a| a.name.is_none()).collect();
     match unnamed.get(known.len()) {
         Some(a) => refuse(
-            Diagnostic::new("E0208", "too many arguments")
-                .label(a.span, "one too many")
-                .help(format!("it takes: {}", known.join(", "))),
+            Diagnostic::new("E0208", "too many arguments").label(a.span, "one too many").help(format!("it takes: {}", known.join(", "))),
         ),
         None => Ok(()),
     }
@@ -78,10 +70,7 @@ pub(super) fn only(args: &[MechanismArg], known: &[&str]) -> Match<()> {
 pub(super) fn quantile(value: &Expr) -> Option<(&Expr, f64)> {
     match &value.kind {
         ExprKind::Call(Builtin::RowQuantile, args) => match args.as_slice() {
-            [e, q] => q
-                .constant()
-                .filter(|q| (0.0..=1.0).contains(q))
-                .map(|q| (e, q)),
+            [e, q] => q.constant().filter(|q| (0.0..=1.0).contains(q)).map(|q| (e, q)),
             _ => None,
         },
         _ => None,
@@ -99,13 +88,16 @@ pub(super) fn dimension(value: &Expr) -> Option<f64> {
     }
 }
 
+/// A sensitivity with what rounding to the grid of the noise may add in each component, in any norm.
+pub(super) fn with_slack(sensitivity: f64, dimension: f64, plan: &MechanismPlan) -> f64 {
+    match grid_slack(plan) {
+        0.0 => sensitivity,
+        slack => add_up(sensitivity, mul_up(dimension, slack)),
+    }
+}
+
 /// E0202: the query's sensitivity is infinite.
-pub(super) fn finite(
-    query: &AggregateQuery,
-    norm: f64,
-    which: &str,
-    context: &Context,
-) -> Match<f64> {
+pub(super) fn finite(query: &AggregateQuery, norm: f64, which: &str, context: &Context) -> Match<f64> {
     if norm.is_finite() && norm >= 0.0 {
         return Ok(norm);
     }
@@ -122,18 +114,10 @@ pub(super) fn finite(
 }
 
 /// The premises of every noise mechanism.
-pub(super) fn premises(
-    query: &AggregateQuery,
-    which: &str,
-    norm: f64,
-    context: &Context,
-) -> Vec<Premise> {
+pub(super) fn premises(query: &AggregateQuery, which: &str, norm: f64, context: &Context) -> Vec<Premise> {
     let table = context.table(query.table);
     vec![
-        Premise::holds(
-            format!("the query's {which} sensitivity is {}", plain(norm)),
-            Some(query.value.span),
-        ),
+        Premise::holds(format!("the query's {which} sensitivity is {}", plain(norm)), Some(query.value.span)),
         Premise::holds(neighbours(query.records), table.map(|t| t.rows_span)),
     ]
 }

@@ -24,14 +24,7 @@ pub struct CodePage {
 }
 
 /// The pages by family, each in the order of the codes.
-const FAMILIES: [&[CodePage]; 6] = [
-    syntax::PAGES,
-    statements::PAGES,
-    labels::PAGES,
-    types::PAGES,
-    rules::PAGES,
-    budgets::PAGES,
-];
+const FAMILIES: [&[CodePage]; 6] = [syntax::PAGES, statements::PAGES, labels::PAGES, types::PAGES, rules::PAGES, budgets::PAGES];
 
 /// Every page, in the order of the codes; warnings last.
 pub fn all() -> &'static [CodePage] {
@@ -56,11 +49,7 @@ mod tests {
         codes.dedup();
         assert_eq!(codes.len(), count);
         for page in all() {
-            assert!(
-                page.text.ends_with('.') && page.text.len() > 60,
-                "{}",
-                page.code
-            );
+            assert!(page.text.ends_with('.') && page.text.len() > 60, "{}", page.code);
             assert_ne!(page.example_wrong, page.example_right, "{}", page.code);
         }
         assert!(super::page("E0303").is_some() && super::page("E9999").is_none());

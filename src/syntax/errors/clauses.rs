@@ -15,15 +15,11 @@ pub(super) fn use_(scene: &Scene<'_>) -> Option<Diagnostic> {
         .map(|i| scene.word(i))
         .collect();
     Some(match scene.found() {
-        None => complaint
-            .label(scene.here(), "which module?")
-            .help("use std.rates"),
-        Some(Token::Text) => complaint
-            .label(scene.here(), "a module is not quoted")
-            .help(format!("use {}", scene.word(scene.at).trim_matches('"'))),
-        Some(Token::Divide) => complaint
-            .label(scene.here(), "folders are separated by `.`")
-            .help(format!("use {}", module.join("."))),
+        None => complaint.label(scene.here(), "which module?").help("use std.rates"),
+        Some(Token::Text) => {
+            complaint.label(scene.here(), "a module is not quoted").help(format!("use {}", scene.word(scene.at).trim_matches('"')))
+        }
+        Some(Token::Divide) => complaint.label(scene.here(), "folders are separated by `.`").help(format!("use {}", module.join("."))),
         _ => complaint
             .label(scene.here(), "a module is names separated by `.`")
             .cause("a module has one name and cannot be renamed")
@@ -45,11 +41,7 @@ pub(super) fn budget(scene: &Scene<'_>) -> Option<Diagnostic> {
         Some(number) if scene.at == 1 => format!("budget eps({})", scene.word(number)),
         _ => "budget eps(1)      budget zcdp(0.1)      budget dp(eps = 1, delta = 1e-6)      budget rdp(order = 8, eps = 0.5)".to_owned(),
     };
-    let label = if known {
-        format!("`{kind}` needs its value in parentheses")
-    } else {
-        "a kind of guarantee and its value".to_owned()
-    };
+    let label = if known { format!("`{kind}` needs its value in parentheses") } else { "a kind of guarantee and its value".to_owned() };
     Some(complaint.label(scene.here(), label).help(help))
 }
 
@@ -57,9 +49,7 @@ pub(super) fn budget(scene: &Scene<'_>) -> Option<Diagnostic> {
 pub(super) fn param(scene: &Scene<'_>) -> Option<Diagnostic> {
     if scene.at == 1 {
         return Some(
-            new("E0009", "expected a name after `param`")
-                .label(scene.here(), "what is the parameter called?")
-                .help("param p ~ beta(1, 1)"),
+            new("E0009", "expected a name after `param`").label(scene.here(), "what is the parameter called?").help("param p ~ beta(1, 1)"),
         );
     }
     let name = scene.word(1);
@@ -92,10 +82,7 @@ pub(super) fn param(scene: &Scene<'_>) -> Option<Diagnostic> {
     if scene.bracket().is_some() {
         return None;
     }
-    let complaint = new(
-        "E0009",
-        format!("the prior of `{name}` is one distribution"),
-    );
+    let complaint = new("E0009", format!("the prior of `{name}` is one distribution"));
     Some(distribution(scene, tilde, complaint, "beta(1, 1)"))
 }
 
@@ -128,10 +115,7 @@ pub(super) fn observe(scene: &Scene<'_>) -> Option<Diagnostic> {
             }
             (Some(Token::Assign), _) => complaint
                 .label(scene.here(), "a likelihood is written with `~`")
-                .help(format!(
-                    "observe {column} ~ {}",
-                    scene.rest(scene.at + 1).unwrap_or("bernoulli(p)")
-                )),
+                .help(format!("observe {column} ~ {}", scene.rest(scene.at + 1).unwrap_or("bernoulli(p)"))),
             _ => complaint
                 .label(scene.here(), format!("`{column}` has no distribution yet"))
                 .help(format!("observe {column} ~ bernoulli(p)")),
@@ -150,28 +134,19 @@ fn distribution(scene: &Scene<'_>, tilde: usize, complaint: Diagnostic, usual: &
     let family = scene.word(tilde + 1);
     if scene.is(tilde + 1, Token::Name) && !scene.is(tilde + 2, Token::OpenParen) {
         return complaint
-            .label(
-                scene.span(tilde + 1),
-                format!("`{family}` needs its arguments in parentheses"),
-            )
+            .label(scene.span(tilde + 1), format!("`{family}` needs its arguments in parentheses"))
             .help(format!("{head} ~ {family}(...)"));
     }
     if scene.at == tilde + 1 {
-        return complaint
-            .label(scene.here(), "expected a distribution")
-            .help(format!("{head} ~ {usual}"));
+        return complaint.label(scene.here(), "expected a distribution").help(format!("{head} ~ {usual}"));
     }
     let call = one_line(scene.words(tilde + 1..scene.at)).unwrap_or("...");
     if scene.found() == Some(Token::In) && scene.keyword() == Token::Param {
         let name = scene.word(1);
         let domain = scene.rest(scene.at).unwrap_or("in [0, 1]");
-        return complaint
-            .label(scene.here(), "bounds belong to the name")
-            .help(format!("param {name}: real {domain} ~ {call}"));
+        return complaint.label(scene.here(), "bounds belong to the name").help(format!("param {name}: real {domain} ~ {call}"));
     }
-    complaint
-        .label(scene.here(), format!("nothing may follow `{call}`"))
-        .help(format!("{head} ~ {call}"))
+    complaint.label(scene.here(), format!("nothing may follow `{call}`")).help(format!("{head} ~ {call}"))
 }
 
 /// let y = .., output y = ..
@@ -201,191 +176,26 @@ pub(super) fn binding(scene: &Scene<'_>) -> Option<Diagnostic> {
     Some(match scene.found() {
         _ if walrus => complaint
             .label(scene.spans(2..4), "a value is given with `=`")
-            .help(format!(
-                "{keyword} {name} = {}",
-                scene.rest(4).unwrap_or("...")
-            )),
+            .help(format!("{keyword} {name} = {}", scene.rest(4).unwrap_or("..."))),
         Some(Token::Tilde) => complaint
             .label(scene.here(), "`~` is for parameters and observations")
-            .help(format!(
-                "param {name} {}",
-                scene.rest(scene.at).unwrap_or("~ ...")
-            )),
+            .help(format!("param {name} {}", scene.rest(scene.at).unwrap_or("~ ..."))),
         Some(Token::Comparison) => complaint
             .label(scene.here(), "a value is given with `=`")
-            .help(format!(
-                "{keyword} {name} = {}",
-                scene.rest(scene.at + 1 + minus).unwrap_or("...")
-            )),
-        Some(Token::Colon) => complaint
-            .label(scene.here(), "an output has no type of its own")
-            .help(format!("{keyword} {name} = ...")),
+            .help(format!("{keyword} {name} = {}", scene.rest(scene.at + 1 + minus).unwrap_or("..."))),
+        Some(Token::Colon) => complaint.label(scene.here(), "an output has no type of its own").help(format!("{keyword} {name} = ...")),
         Some(Token::OpenParen) if keyword == "let" => complaint
             .label(scene.here(), "a function is written with `fn`")
-            .help(format!(
-                "fn {name}{}",
-                scene.rest(scene.at).unwrap_or("(x) = ...")
-            )),
+            .help(format!("fn {name}{}", scene.rest(scene.at).unwrap_or("(x) = ..."))),
         _ => complaint
             .label(scene.here(), format!("`{name}` has no value yet"))
-            .help(format!(
-                "{keyword} {name} = {}",
-                scene.rest(scene.at).unwrap_or("...")
-            )),
+            .help(format!("{keyword} {name} = {}", scene.rest(scene.at).unwrap_or("..."))),
     })
-}
-
-/// release p_hat = draw(p) using diffuse spend 20%
-pub(super) fn release(scene: &Scene<'_>) -> Option<Diagnostic> {
-    let name = scene.word(1);
-    let using = (0..scene.at).rfind(|i| scene.is(*i, Token::Using));
-    let spend = (0..scene.at).rfind(|i| scene.is(*i, Token::Spend));
-    if scene.bracket().is_some() {
-        return None;
-    }
-    if let Some(spend) = spend {
-        return Some(spending(scene, spend, name));
-    }
-    if let Some(using) = using {
-        return Some(mechanism(scene, using, name));
-    }
-    let complaint = new("E0012", "expected a name and a query after `release`");
-    if scene.at <= 2 {
-        return Some(match scene.found() {
-            Some(Token::OpenParen) => {
-                let inner = scene.word(3);
-                complaint
-                    .label(scene.spans(1..scene.at + 1), "the result needs a name")
-                    .help(format!("release {inner}_hat = {}", scene.rest(1).unwrap_or("draw(p)")))
-            }
-            Some(Token::Tilde) => complaint
-                .label(scene.here(), "a release is written with `=`")
-                .help(format!("release {name} = {}", scene.rest(3).unwrap_or("draw(p)"))),
-            _ if !scene.is(1, Token::Name) => complaint
-                .label(scene.here(), "release what?")
-                .help("release p_hat = draw(p)"),
-            _ => complaint
-                .label(scene.here(), format!("no query for `{name}`"))
-                .cause("a release says what is computed, so that its cost is known")
-                .help(format!("release {name}_hat = draw({name})      if `{name}` is a parameter\nrelease {name}_mean = mean({name})    if `{name}` is a column")),
-        });
-    }
-    let query = scene.word(3);
-    let end = (3..scene.len())
-        .find(|i| matches!(scene.token(*i), Some(Token::Using | Token::Spend)))
-        .unwrap_or(scene.len());
-    let whole = one_line(scene.words(3..end)).unwrap_or("...");
-    let complaint = new("E0012", "a release is one query");
-    let tail = scene.rest(end).map_or(String::new(), |t| format!(" {t}"));
-    if end == 3 {
-        return Some(
-            complaint
-                .label(scene.here(), "expected a query")
-                .help(format!("release {name} = draw(p)")),
-        );
-    }
-    if end == 4 && scene.is(3, Token::Name) {
-        return Some(
-            complaint
-                .label(scene.span(3), format!("`{query}` alone is not a query"))
-                .help(format!("release {name} = draw({query}){tail}      if `{query}` is a parameter\nrelease {name} = mean({query}){tail}      if `{query}` is a column")),
-        );
-    }
-    if scene.found() == Some(Token::Name) && scene.before() == Some(Token::CloseParen) {
-        let head = one_line(scene.words(0..scene.at)).unwrap_or("release x = draw(p)");
-        let said = scene.rest(scene.at).unwrap_or("diffuse");
-        return Some(
-            new(
-                "E0013",
-                format!("expected `using` before `{}`", scene.word(scene.at)),
-            )
-            .label(scene.here(), "a mechanism follows `using`")
-            .help(format!("{head} using {said}")),
-        );
-    }
-    let inner = call_in(scene, 3, end).unwrap_or("mean(x)");
-    let result = whole.replacen(inner, name, 1);
-    Some(
-        complaint
-            .label(scene.spans(3..end), "arithmetic is not part of a query")
-            .cause("what is computed from a released value is free and belongs in an `output`")
-            .help(format!(
-                "release {name} = {inner}{tail}\noutput result = {result}"
-            )),
-    )
-}
-
-/// The first call among some words.
-fn call_in<'a>(scene: &Scene<'a>, start: usize, end: usize) -> Option<&'a str> {
-    let name =
-        (start..end).find(|i| scene.is(*i, Token::Name) && scene.is(i + 1, Token::OpenParen))?;
-    let mut depth = 0usize;
-    for at in name + 1..end {
-        match scene.token(at) {
-            Some(token) if token.is_open() => depth += 1,
-            Some(token) if token.is_close() => depth = depth.saturating_sub(1),
-            _ => {}
-        }
-        if depth == 0 {
-            return one_line(scene.words(name..at + 1));
-        }
-    }
-    None
-}
-
-fn mechanism(scene: &Scene<'_>, using: usize, name: &str) -> Diagnostic {
-    let head = one_line(scene.words(0..using)).unwrap_or("release x = draw(p)");
-    if scene.at == using + 1 {
-        return new("E0013", "expected a mechanism after `using`")
-            .label(scene.here(), format!("how is `{name}` made private?"))
-            .help(format!(
-                "{head} using diffuse\n{head} using ?      lists what applies"
-            ));
-    }
-    let said = one_line(scene.words(using..scene.at)).unwrap_or("using ...");
-    if scene.before() == Some(Token::Assuming) {
-        return new("E0013", "expected `convergence` after `assuming`")
-            .label(scene.here(), "only convergence of a chain can be assumed")
-            .help(format!("{head} {said} convergence"));
-    }
-    new("E0013", format!("nothing may follow `{said}` but `spend`"))
-        .label(scene.here(), "not part of a release")
-        .help(format!("{head} {said} spend 20%"))
-}
-
-fn spending(scene: &Scene<'_>, spend: usize, name: &str) -> Diagnostic {
-    let head = one_line(scene.words(0..spend)).unwrap_or("release x = draw(p)");
-    let amount = scene.word(spend + 1);
-    if scene.is(spend + 1, Token::Number) && !scene.is(spend + 2, Token::Percent) {
-        return new("E0013", format!("{amount} of what?"))
-            .label(scene.span(spend + 1), "a share of the budget, or a cost?")
-            .help(format!(
-                "{head} spend {amount}%\n{head} spend eps({amount})"
-            ));
-    }
-    if scene.found() == Some(Token::Using) {
-        let said = one_line(scene.words(spend..scene.at)).unwrap_or("spend 20%");
-        let using = scene.rest(scene.at).unwrap_or("using diffuse");
-        return new("E0013", "`using` stands before `spend`")
-            .label(scene.here(), "too late")
-            .help(format!("{head} {using} {said}"));
-    }
-    if scene.at <= spend + 2 {
-        return new("E0013", "expected a share or a cost after `spend`")
-            .label(scene.here(), format!("how much may `{name}` cost?"))
-            .help(format!("{head} spend 20%\n{head} spend eps(0.2)"));
-    }
-    new("E0013", "a release ends with what it spends")
-        .label(scene.here(), "nothing may follow")
-        .help(one_line(scene.words(0..scene.at)).unwrap_or("release x = draw(p) spend 20%"))
 }
 
 /// each region of survey { .. }
 pub(super) fn each(scene: &Scene<'_>) -> Option<Diagnostic> {
-    let names: Vec<&str> = (1..scene.len())
-        .filter(|i| scene.is(*i, Token::Name))
-        .map(|i| scene.word(i))
-        .collect();
+    let names: Vec<&str> = (1..scene.len()).filter(|i| scene.is(*i, Token::Name)).map(|i| scene.word(i)).collect();
     let help = match names.as_slice() {
         [table, key] if scene.is(2, Token::Dot) => format!("each {key} of {table} {{ ... }}"),
         [key, table, ..] => format!("each {key} of {table} {{ ... }}"),
@@ -393,35 +203,17 @@ pub(super) fn each(scene: &Scene<'_>) -> Option<Diagnostic> {
         [] => "each region of survey { ... }".to_owned(),
     };
     Some(match scene.at {
-        1 => new("E0015", "expected a column after `each`")
-            .label(scene.here(), "a category whose levels make the groups")
-            .help(help),
-        2 => new(
-            "E0015",
-            format!("expected `of` after `each {}`", scene.word(1)),
-        )
-        .label(scene.here(), "of which table?")
-        .help(help),
-        3 => new("E0015", "expected a table after `of`")
-            .label(scene.here(), "which table?")
-            .help(help),
-        _ => new("E0015", "expected `{` and a block of statements")
-            .label(scene.here(), "the block starts here")
-            .help(help),
+        1 => new("E0015", "expected a column after `each`").label(scene.here(), "a category whose levels make the groups").help(help),
+        2 => new("E0015", format!("expected `of` after `each {}`", scene.word(1))).label(scene.here(), "of which table?").help(help),
+        3 => new("E0015", "expected a table after `of`").label(scene.here(), "which table?").help(help),
+        _ => new("E0015", "expected `{` and a block of statements").label(scene.here(), "the block starts here").help(help),
     })
 }
 
 /// fn f(x) = .., model m(y) { .. }
 pub(super) fn function(scene: &Scene<'_>) -> Option<Diagnostic> {
     let keyword = scene.word(0);
-    let (name, tail) = (
-        scene.word(1),
-        if keyword == "fn" {
-            "= ..."
-        } else {
-            "{ ... return p }"
-        },
-    );
+    let (name, tail) = (scene.word(1), if keyword == "fn" { "= ..." } else { "{ ... return p }" });
     if scene.at == 1 {
         return Some(
             new("E0017", format!("expected a name after `{keyword}`"))
@@ -454,16 +246,8 @@ pub(super) fn function(scene: &Scene<'_>) -> Option<Diagnostic> {
     }
     let head = one_line(scene.words(0..scene.at)).unwrap_or("fn f(x)");
     let complaint = match keyword {
-        "fn" => new(
-            "E0017",
-            format!("expected `=` and one expression after `{head}`"),
-        )
-        .cause("a function is a single expression"),
+        "fn" => new("E0017", format!("expected `=` and one expression after `{head}`")).cause("a function is a single expression"),
         _ => new("E0017", format!("expected `{{` after `{head}`")),
     };
-    Some(
-        complaint
-            .label(scene.here(), "the body starts here")
-            .help(format!("{head} {tail}")),
-    )
+    Some(complaint.label(scene.here(), "the body starts here").help(format!("{head} {tail}")))
 }

@@ -46,11 +46,7 @@ fn plain(rule: Rule) -> Option<&'static str> {
 
 /// What pest found and expected.
 pub(super) fn generic(scene: &Scene<'_>) -> Diagnostic {
-    let mut words: Vec<&str> = scene
-        .expected
-        .iter()
-        .filter_map(|rule| plain(*rule))
-        .collect();
+    let mut words: Vec<&str> = scene.expected.iter().filter_map(|rule| plain(*rule)).collect();
     words.sort_unstable();
     words.dedup();
     let expected = match words.split_last() {
@@ -64,7 +60,5 @@ pub(super) fn generic(scene: &Scene<'_>) -> Diagnostic {
     } else {
         format!("unexpected `{found}` in this `{}` statement", scene.word(0))
     };
-    new("E0001", headline)
-        .label(scene.here(), expected)
-        .help(format!("dpm explain {}", scene.word(0)))
+    new("E0001", headline).label(scene.here(), expected).help(format!("dpm explain {}", scene.word(0)))
 }

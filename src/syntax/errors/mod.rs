@@ -3,6 +3,7 @@
 mod clauses;
 mod expected;
 mod places;
+mod releases;
 mod scene;
 mod structure;
 mod tables;
@@ -33,14 +34,7 @@ pub(super) fn stop(words: &[Word], own: &Range<usize>, base: usize, error: &Erro
 }
 
 /// Why pest stopped in the words `own`, which start at byte `base`.
-pub(super) fn explain(
-    file: FileId,
-    text: &str,
-    words: &[Word],
-    own: Range<usize>,
-    base: usize,
-    error: &Error<Rule>,
-) -> Complaint {
+pub(super) fn explain(file: FileId, text: &str, words: &[Word], own: Range<usize>, base: usize, error: &Error<Rule>) -> Complaint {
     let at = stop(words, &own, base, error);
     let ErrorVariant::ParsingError { positives, .. } = &error.variant else {
         // Pest's own limits: the stack or the number of calls.
@@ -54,17 +48,11 @@ pub(super) fn explain(
         Token::Private | Token::Public => tables::table(&scene),
         Token::Param => clauses::param(&scene),
         Token::Observe => clauses::observe(&scene),
-        Token::Release => clauses::release(&scene),
+        Token::Release => releases::release(&scene),
         Token::Let | Token::Output => clauses::binding(&scene),
         Token::Each => clauses::each(&scene),
         Token::Fn | Token::Model => clauses::function(&scene),
         _ => None,
     };
-    Box::new(
-        scene
-            .keyword_as_name()
-            .or(statement)
-            .or_else(|| values::value(&scene))
-            .unwrap_or_else(|| expected::generic(&scene)),
-    )
+    Box::new(scene.keyword_as_name().or(statement).or_else(|| values::value(&scene)).unwrap_or_else(|| expected::generic(&scene)))
 }

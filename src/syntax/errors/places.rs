@@ -9,15 +9,8 @@ use super::super::tokens::{STATEMENTS, Token};
 use super::structure::{Complaint, new, one_line, span_of};
 
 /// What is wrong with the place of `piece`, before it is read.
-pub(in crate::syntax) fn misplaced(
-    file: FileId,
-    text: &str,
-    words: &[Word],
-    piece: &Piece,
-    place: Place,
-) -> Vec<Complaint> {
-    misplacement(file, text, words, piece, place)
-        .map_or_else(|| unopened(file, text, words, piece), |one| vec![one])
+pub(in crate::syntax) fn misplaced(file: FileId, text: &str, words: &[Word], piece: &Piece, place: Place) -> Vec<Complaint> {
+    misplacement(file, text, words, piece, place).map_or_else(|| unopened(file, text, words, piece), |one| vec![one])
 }
 
 /// What does not start with a keyword.
@@ -28,21 +21,12 @@ fn unopened(file: FileId, text: &str, words: &[Word], piece: &Piece) -> Vec<Comp
     strays(file, text, words.get(piece.head.clone()).unwrap_or(&[]))
 }
 
-fn misplacement(
-    file: FileId,
-    text: &str,
-    words: &[Word],
-    piece: &Piece,
-    place: Place,
-) -> Option<Complaint> {
+fn misplacement(file: FileId, text: &str, words: &[Word], piece: &Piece, place: Place) -> Option<Complaint> {
     let first = words.get(piece.head.start)?;
     let word = text.get(first.1.clone()).unwrap_or("");
     let span = span_of(file, first);
     let token = piece.keyword;
-    let declares = matches!(
-        token,
-        Token::Use | Token::Budget | Token::Private | Token::Public | Token::Fn | Token::Model
-    );
+    let declares = matches!(token, Token::Use | Token::Budget | Token::Private | Token::Public | Token::Fn | Token::Model);
     if token == Token::Return && place != Place::Model {
         return Some(Box::new(
             new("E0017", "`return` stands only at the end of a model")
@@ -52,17 +36,11 @@ fn misplacement(
     }
     let blocked = place == Place::Model && matches!(token, Token::Each | Token::When);
     if (declares && place != Place::File) || blocked {
-        let inside = if place == Place::Model {
-            "a model"
-        } else {
-            "a block"
-        };
+        let inside = if place == Place::Model { "a model" } else { "a block" };
         return Some(Box::new(
             new("E0001", format!("`{word}` cannot stand inside {inside}"))
                 .label(span, "only at the outermost level of a file")
-                .help(format!(
-                    "move it out of {inside}, or close {inside} before it with `}}`"
-                )),
+                .help(format!("move it out of {inside}, or close {inside} before it with `}}`")),
         ));
     }
     None
@@ -91,30 +69,19 @@ fn stray(file: FileId, text: &str, own: &[Word]) -> Complaint {
     let nowhere = Span::new(file, 0, 0);
     let span = own.first().map_or(nowhere, |word| span_of(file, word));
     let token = own.first().map_or(Token::Unknown, |word| word.0);
-    let word = text
-        .get(span.start as usize..span.end as usize)
-        .unwrap_or("");
-    let rest = own
-        .get(1..)
-        .and_then(|rest| text.get(rest.first()?.1.start..rest.last()?.1.end))
-        .and_then(one_line)
-        .unwrap_or("...");
+    let word = text.get(span.start as usize..span.end as usize).unwrap_or("");
+    let rest = own.get(1..).and_then(|rest| text.get(rest.first()?.1.start..rest.last()?.1.end)).and_then(one_line).unwrap_or("...");
     let second = own.get(1).map(|word| word.0);
     Box::new(match token {
         Token::CloseBrace | Token::CloseParen | Token::CloseBracket => {
-            new("E0018", format!("this `{word}` closes nothing"))
-                .label(span, "no bracket is open here")
-                .help(format!("remove `{word}`"))
+            new("E0018", format!("this `{word}` closes nothing")).label(span, "no bracket is open here").help(format!("remove `{word}`"))
         }
         Token::Semicolon => new("E0021", "statements are not separated by `;`")
             .label(span, "remove this")
             .cause("a statement ends where the next keyword starts")
             .help("write each statement on its own line"),
         Token::If => new("E0016", "`if` is a value, not a statement")
-            .label(
-                span,
-                "a statement that depends on a value starts with `when`",
-            )
+            .label(span, "a statement that depends on a value starts with `when`")
             .help("when share > 0.1 { ... } else { ... }"),
         Token::Else => new("E0016", "`else` without `when`")
             .label(span, "no `when` block ends right before it")
@@ -123,19 +90,15 @@ fn stray(file: FileId, text: &str, own: &[Word]) -> Complaint {
             let near = did_you_mean(&word.to_lowercase(), STATEMENTS.iter().copied());
             let complaint = new("E0001", format!("unknown statement `{word}`"));
             match (near, second) {
-                (Some(near), _) => complaint
-                    .label(span, format!("did you mean `{near}`?"))
-                    .help(format!("{near} {rest}")),
-                (None, Some(Token::Assign)) => complaint
-                    .label(span, "a statement starts with a keyword")
-                    .help(format!("let {word} {rest}")),
+                (Some(near), _) => complaint.label(span, format!("did you mean `{near}`?")).help(format!("{near} {rest}")),
+                (None, Some(Token::Assign)) => {
+                    complaint.label(span, "a statement starts with a keyword").help(format!("let {word} {rest}"))
+                }
                 (None, Some(Token::Tilde)) => complaint
                     .label(span, "a statement starts with a keyword")
                     .cause("`~` never stands alone: a parameter and an observation are different statements")
                     .help(format!("param {word} {rest}      if `{word}` is a parameter\nobserve {word} {rest}    if `{word}` is a column")),
-                _ => complaint
-                    .label(span, "a statement starts with a keyword")
-                    .help(format!("one of: {}", STATEMENTS.join(", "))),
+                _ => complaint.label(span, "a statement starts with a keyword").help(format!("one of: {}", STATEMENTS.join(", "))),
             }
         }
         _ => new("E0001", format!("`{word}` does not start a statement"))
@@ -146,9 +109,7 @@ fn stray(file: FileId, text: &str, own: &[Word]) -> Complaint {
 
 /// The head of `each`, `when` or `model` at `span`, with no `{` after it.
 pub(in crate::syntax) fn no_block(span: Span, keyword: Token, text: &str) -> Complaint {
-    let head = text
-        .get(span.start as usize..span.end as usize)
-        .unwrap_or("");
+    let head = text.get(span.start as usize..span.end as usize).unwrap_or("");
     let code = match keyword {
         Token::Each => "E0015",
         Token::When => "E0016",
@@ -162,12 +123,7 @@ pub(in crate::syntax) fn no_block(span: Span, keyword: Token, text: &str) -> Com
 }
 
 /// A model whose block ends at `end` without `return`.
-pub(in crate::syntax) fn no_return(
-    end: Span,
-    body: &Body,
-    words: &[Word],
-    text: &str,
-) -> Complaint {
+pub(in crate::syntax) fn no_return(end: Span, body: &Body, words: &[Word], text: &str) -> Complaint {
     let mut parameter = None;
     for piece in body.pieces.iter().filter(|p| p.keyword == Token::Param) {
         parameter = words.get(piece.head.start + 1);
@@ -182,9 +138,7 @@ pub(in crate::syntax) fn no_return(
 
 /// A statement after `return`.
 pub(in crate::syntax) fn after_return(file: FileId, words: &[Word], piece: &Piece) -> Complaint {
-    let span = words
-        .get(piece.head.start)
-        .map_or(Span::new(file, 0, 0), |word| span_of(file, word));
+    let span = words.get(piece.head.start).map_or(Span::new(file, 0, 0), |word| span_of(file, word));
     Box::new(
         new("E0017", "`return` is the last statement of a model")
             .label(span, "this comes after `return`")
@@ -196,24 +150,14 @@ pub(in crate::syntax) fn after_return(file: FileId, words: &[Word], piece: &Piec
 pub(in crate::syntax) fn forbidden_character(span: Span, character: char) -> Complaint {
     let code = u32::from(character);
     let (what, why) = match character {
-        '\r' => (
-            "a carriage return without a line feed".to_owned(),
-            "editors show a new line here, the program does not have one",
-        ),
+        '\r' => ("a carriage return without a line feed".to_owned(), "editors show a new line here, the program does not have one"),
         '\u{61c}' | '\u{200e}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' => {
-            (
-                format!("a direction mark, U+{code:04X}"),
-                "it makes the program read differently from what it says",
-            )
+            (format!("a direction mark, U+{code:04X}"), "it makes the program read differently from what it says")
         }
-        '\u{2028}' | '\u{2029}' | '\u{85}' | '\u{b}' | '\u{c}' => (
-            format!("a line or page separator, U+{code:04X}"),
-            "editors show a new line here, the program does not have one",
-        ),
-        _ => (
-            format!("a control character, U+{code:04X}"),
-            "it is invisible and can hide what the program says",
-        ),
+        '\u{2028}' | '\u{2029}' | '\u{85}' | '\u{b}' | '\u{c}' => {
+            (format!("a line or page separator, U+{code:04X}"), "editors show a new line here, the program does not have one")
+        }
+        _ => (format!("a control character, U+{code:04X}"), "it is invisible and can hide what the program says"),
     };
     Box::new(
         new("E0024", format!("the program contains {what}"))

@@ -20,21 +20,8 @@ pub(super) struct Scene<'a> {
 }
 
 impl<'a> Scene<'a> {
-    pub(super) fn new(
-        file: FileId,
-        text: &'a str,
-        words: &'a [Word],
-        own: Range<usize>,
-        at: usize,
-        expected: &'a [Rule],
-    ) -> Self {
-        Scene {
-            file,
-            text,
-            at: at.saturating_sub(own.start),
-            own: words.get(own).unwrap_or(&[]),
-            expected,
-        }
+    pub(super) fn new(file: FileId, text: &'a str, words: &'a [Word], own: Range<usize>, at: usize, expected: &'a [Rule]) -> Self {
+        Scene { file, text, at: at.saturating_sub(own.start), own: words.get(own).unwrap_or(&[]), expected }
     }
 
     pub(super) fn token(&self, index: usize) -> Option<Token> {
@@ -66,10 +53,7 @@ impl<'a> Scene<'a> {
 
     /// The text of one word.
     pub(super) fn word(&self, index: usize) -> &'a str {
-        self.own
-            .get(index)
-            .and_then(|word| self.text.get(word.1.clone()))
-            .unwrap_or("")
+        self.own.get(index).and_then(|word| self.text.get(word.1.clone())).unwrap_or("")
     }
 
     /// The text from one word up to but without another.
@@ -108,11 +92,7 @@ impl<'a> Scene<'a> {
 
     /// The word that does not fit, or the last word if the statement ends too early.
     pub(super) fn here(&self) -> Span {
-        if self.at < self.len() {
-            self.span(self.at)
-        } else {
-            self.span(self.len().saturating_sub(1))
-        }
+        if self.at < self.len() { self.span(self.at) } else { self.span(self.len().saturating_sub(1)) }
     }
 
     /// Index of the innermost bracket that is open at the word that does not fit.
@@ -134,10 +114,7 @@ impl<'a> Scene<'a> {
     pub(super) fn starts_line(&self, index: usize) -> bool {
         let previous = index.checked_sub(1).and_then(|i| self.own.get(i));
         match (previous, self.own.get(index)) {
-            (Some(previous), Some(word)) => self
-                .text
-                .get(previous.1.end..word.1.start)
-                .is_some_and(|gap| gap.contains('\n')),
+            (Some(previous), Some(word)) => self.text.get(previous.1.end..word.1.start).is_some_and(|gap| gap.contains('\n')),
             _ => true,
         }
     }
@@ -172,28 +149,19 @@ impl<'a> Scene<'a> {
             _ => matches!(next, Some(Token::Colon | Token::From)),
         };
         let is_operand = self.wants_value()
-            && !matches!(
-                found,
-                Token::If | Token::Not | Token::True | Token::False | Token::Else | Token::Then
-            )
+            && !matches!(found, Token::If | Token::Not | Token::True | Token::False | Token::Else | Token::Then)
             && !self.starts_line(self.at);
         if !wants_name && !is_operand {
             return None;
         }
-        let complaint = new("E0022", format!("`{word}` is a word of the language"))
-            .label(self.span(self.at), "it cannot be a name");
+        let complaint = new("E0022", format!("`{word}` is a word of the language")).label(self.span(self.at), "it cannot be a name");
         let is_column = self.bracket().is_some_and(|b| self.is(b, Token::OpenBrace));
         Some(if is_column {
             complaint
                 .cause(format!("`{word}` has a fixed meaning in every program"))
-                .help(format!(
-                    "read the column under another name:   {word}_ from \"{word}\": {}",
-                    self.column_type(self.at + 2)
-                ))
+                .help(format!("read the column under another name:   {word}_ from \"{word}\": {}", self.column_type(self.at + 2)))
         } else {
-            complaint
-                .cause(format!("`{word}` has a fixed meaning in every program"))
-                .help(format!("choose another name, such as {word}_"))
+            complaint.cause(format!("`{word}` has a fixed meaning in every program")).help(format!("choose another name, such as {word}_"))
         })
     }
 

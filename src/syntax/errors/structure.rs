@@ -28,11 +28,7 @@ pub(in crate::syntax) fn bug(span: Span) -> Complaint {
 // ---- E0014, E0019: expressions -------------------------------------------
 
 pub(in crate::syntax) fn no_expression(file: FileId) -> Complaint {
-    Box::new(
-        new("E0014", "an expression is missing")
-            .label(Span::new(file, 0, 0), "nothing to evaluate")
-            .help("mean(age) + 1"),
-    )
+    Box::new(new("E0014", "an expression is missing").label(Span::new(file, 0, 0), "nothing to evaluate").help("mean(age) + 1"))
 }
 
 pub(in crate::syntax) fn not_inside(span: Span) -> Complaint {
@@ -49,9 +45,7 @@ pub(in crate::syntax) fn comparison_chain(span: Span, parts: [&str; 5]) -> Compl
     Box::new(
         new("E0019", "comparisons cannot be chained")
             .label(span, "two comparisons in a row")
-            .cause(format!(
-                "`{a} {first} {b}` is true or false, and that is not compared with `{c}`"
-            ))
+            .cause(format!("`{a} {first} {b}` is true or false, and that is not compared with `{c}`"))
             .help(format!("{a} {first} {b} and {b} {second} {c}")),
     )
 }
@@ -60,9 +54,7 @@ pub(in crate::syntax) fn not_a_domain(span: Span, words: &str) -> Complaint {
     Box::new(
         new("E0007", format!("`{words}` is not a domain"))
             .label(span, "expected bounds after `in`")
-            .help(format!(
-                "real in [0, {words}]        int in 0..{words}        vector[3] in l2({words})"
-            )),
+            .help(format!("real in [0, {words}]        int in 0..{words}        vector[3] in l2({words})")),
     )
 }
 
@@ -79,33 +71,24 @@ pub(in crate::syntax) fn number_too_large(span: Span, limit: &str) -> Complaint 
 pub(in crate::syntax) fn too_deep(span: Span) -> Complaint {
     Box::new(
         new("E0025", "nested too deeply")
-            .label(
-                span,
-                format!("more than {MAX_NESTING} brackets, blocks or operators inside one another"),
-            )
+            .label(span, format!("more than {MAX_NESTING} brackets, blocks or operators inside one another"))
             .help("name a part of it first:   let part = ..."),
     )
 }
 
 pub(in crate::syntax) fn too_long(file: FileId, length: usize) -> Complaint {
     Box::new(
-        new(
-            "E0025",
-            format!("the program is {length} bytes long, the limit is {MAX_SOURCE_BYTES}"),
-        )
-        .label(Span::new(file, 0, 0), "not read")
-        .help("put data into a file and name it with --public"),
+        new("E0025", format!("the program is {length} bytes long, the limit is {MAX_SOURCE_BYTES}"))
+            .label(Span::new(file, 0, 0), "not read")
+            .help("put data into a file and name it with --public"),
     )
 }
 
 pub(in crate::syntax) fn too_many_words(span: Span) -> Complaint {
     Box::new(
-        new(
-            "E0025",
-            format!("the program has more than {MAX_WORDS} words"),
-        )
-        .label(span, "read up to here")
-        .help("put data into a file and name it with --public"),
+        new("E0025", format!("the program has more than {MAX_WORDS} words"))
+            .label(span, "read up to here")
+            .help("put data into a file and name it with --public"),
     )
 }
 
@@ -122,9 +105,7 @@ fn closer(open: Token) -> (char, char) {
 fn closes(open: Token, close: Token) -> bool {
     matches!(
         (open, close),
-        (Token::OpenParen, Token::CloseParen)
-            | (Token::OpenBracket, Token::CloseBracket)
-            | (Token::OpenBrace, Token::CloseBrace)
+        (Token::OpenParen, Token::CloseParen) | (Token::OpenBracket, Token::CloseBracket) | (Token::OpenBrace, Token::CloseBrace)
     )
 }
 
@@ -149,8 +130,7 @@ pub(in crate::syntax) fn brackets(file: FileId, text: &str, own: &[Word]) -> Opt
     let (left, right) = closer(start.0);
     let span = span_of(file, start);
     let whole = text.get(start.1.start..last.1.end).unwrap_or("");
-    let complaint = new("E0018", format!("this `{left}` is never closed"))
-        .label(span, format!("no `{right}` for it in this statement"));
+    let complaint = new("E0018", format!("this `{left}` is never closed")).label(span, format!("no `{right}` for it in this statement"));
     Some(Box::new(match one_line(whole) {
         Some(line) => complaint.help(format!("{line}{right}")),
         None => complaint.help(format!("add `{right}` where it should end")),
@@ -179,17 +159,13 @@ fn mismatched(file: FileId, text: &str, start: &Word, end: &Word) -> Complaint {
         new("E0018", format!("`{left}` is closed by `{sign}`"))
             .label(span_of(file, end), format!("expected `{right}` here"))
             .label(span_of(file, start), format!("this `{left}` is still open"))
-            .help(format!(
-                "write `{right}` before this `{sign}`, or instead of it"
-            )),
+            .help(format!("write `{right}` before this `{sign}`, or instead of it")),
     )
 }
 
 /// `{` of a block without `}`.
 pub(in crate::syntax) fn unclosed(file: FileId, words: &[Word], open: usize) -> Complaint {
-    let span = words
-        .get(open)
-        .map_or(Span::new(file, 0, 0), |w| span_of(file, w));
+    let span = words.get(open).map_or(Span::new(file, 0, 0), |w| span_of(file, w));
     Box::new(
         new("E0018", "this `{` is never closed")
             .label(span, "the block that starts here has no `}`")

@@ -16,17 +16,12 @@ pub(super) fn table(scene: &Scene<'_>) -> Option<Diagnostic> {
                 .help(format!("{keyword} staff[n] {{ age: int in 18..90 }}")),
         );
     }
-    let brace = (0..scene.len()).find(|i| {
-        scene.is(*i, Token::OpenBrace) && !scene.is(i.saturating_sub(1), Token::Category)
-    });
+    let brace = (0..scene.len()).find(|i| scene.is(*i, Token::OpenBrace) && !scene.is(i.saturating_sub(1), Token::Category));
     let name = scene.word(1);
     if scene.is(2, Token::Colon) {
         return scalar(scene);
     }
-    if scene
-        .bracket()
-        .is_some_and(|b| scene.is(b, Token::OpenBrace) || Some(b) > brace)
-    {
+    if scene.bracket().is_some_and(|b| scene.is(b, Token::OpenBrace) || Some(b) > brace) {
         return column(scene, brace?);
     }
     let by = (0..scene.at).find(|i| scene.is(*i, Token::By));
@@ -66,10 +61,7 @@ fn rows_help(keyword: &str, name: &str) -> String {
 }
 
 fn rows(scene: &Scene<'_>, keyword: &str, name: &str) -> Diagnostic {
-    let complaint = new(
-        "E0005",
-        format!("cannot read the number of rows of `{name}`"),
-    );
+    let complaint = new("E0005", format!("cannot read the number of rows of `{name}`"));
     let number = scene.word(scene.at + 1);
     match scene.found() {
         Some(Token::Comparison | Token::Assign) if scene.is(scene.at + 1, Token::Number) => {
@@ -83,16 +75,9 @@ fn rows(scene: &Scene<'_>, keyword: &str, name: &str) -> Diagnostic {
                 "=" | "==" => format!("{keyword} {name}[{number}] {{ ... }}"),
                 _ => rows_help(keyword, name),
             };
-            complaint
-                .label(scene.here(), "only a lower bound, written `>=`")
-                .help(help)
+            complaint.label(scene.here(), "only a lower bound, written `>=`").help(help)
         }
-        _ => complaint
-            .label(
-                scene.here(),
-                "expected a name, a whole number, or a name and a lower bound",
-            )
-            .help(rows_help(keyword, name)),
+        _ => complaint.label(scene.here(), "expected a name, a whole number, or a name and a lower bound").help(rows_help(keyword, name)),
     }
 }
 
@@ -109,32 +94,19 @@ fn unit(scene: &Scene<'_>, by: usize) -> Diagnostic {
         // The label reaches to the word that stands where `max` should.
         let same_line = scene.at < scene.len() && !scene.starts_line(scene.at);
         return new("E0002", format!("expected `max` after `by {key}`"))
-            .label(
-                scene.spans(by..by + 2 + usize::from(same_line)),
-                format!("how many rows can one {key} contribute at most?"),
-            )
-            .cause(format!(
-                "the privacy unit is the {key}; without a cap one {key} may own every row"
-            ))
-            .help(format!(
-                "{head} by {key} max 4 {{ ... }}     keeps the first 4 rows of each {key}"
-            ));
+            .label(scene.spans(by..by + 2 + usize::from(same_line)), format!("how many rows can one {key} contribute at most?"))
+            .cause(format!("the privacy unit is the {key}; without a cap one {key} may own every row"))
+            .help(format!("{head} by {key} max 4 {{ ... }}     keeps the first 4 rows of each {key}"));
     }
     if scene.at == by + 3 {
         return new("E0002", "expected a whole number after `max`")
-            .label(
-                scene.here(),
-                format!("at most how many rows of each {key}?"),
-            )
+            .label(scene.here(), format!("at most how many rows of each {key}?"))
             .help(format!("{head} by {key} max 4 {{ ... }}"));
     }
     let said = one_line(scene.words(0..scene.at)).unwrap_or(head);
-    new(
-        "E0006",
-        format!("expected the columns of `{}`", scene.word(1)),
-    )
-    .label(scene.here(), "expected `{` and a list of columns")
-    .help(format!("{said} {{ {key}: text, age: int in 18..90 }}"))
+    new("E0006", format!("expected the columns of `{}`", scene.word(1)))
+        .label(scene.here(), "expected `{` and a list of columns")
+        .help(format!("{said} {{ {key}: text, age: int in 18..90 }}"))
 }
 
 /// public k: real in [0, 1] = 0.5
@@ -147,10 +119,7 @@ fn scalar(scene: &Scene<'_>) -> Option<Diagnostic> {
         return Some(
             new("E0005", format!("`{name}` is private, so it is a table"))
                 .label(scene.here(), "expected `[n]` after the name")
-                .help(format!(
-                    "private {name}[n] {{ {name}: {} }}",
-                    scene.rest(3).unwrap_or("real in [0, 1]")
-                )),
+                .help(format!("private {name}[n] {{ {name}: {} }}", scene.rest(3).unwrap_or("real in [0, 1]"))),
         );
     }
     types::type_(scene)
@@ -167,37 +136,31 @@ fn column(scene: &Scene<'_>, brace: usize) -> Option<Diagnostic> {
     let name = scene.word(at.saturating_sub(1));
     let found = scene.found();
     match scene.before() {
-        Some(Token::From) => Some(
-            complaint("expected the header of the file after `from`".into())
-                .label(scene.here(), "in double quotes")
-                .help(format!("{} from \"{}\": real", scene.word(at.saturating_sub(2)), scene.word(at))),
-        ),
+        Some(Token::From) => {
+            Some(complaint("expected the header of the file after `from`".into()).label(scene.here(), "in double quotes").help(format!(
+                "{} from \"{}\": real",
+                scene.word(at.saturating_sub(2)),
+                scene.word(at)
+            )))
+        }
         // A finished column, or the first one: a name must follow.
         Some(Token::OpenBrace | Token::Comma) => Some(match found {
             Some(Token::Text) => header(scene, at, at + 1),
-            Some(Token::Comma) => complaint("expected a column".into())
-                .label(scene.here(), "one comma is enough")
-                .help("age: int in 18..90, smoker: bool"),
-            _ => complaint("expected a column".into())
-                .label(scene.here(), "a column is a name, `:` and a type")
-                .help("age: int in 18..90"),
+            Some(Token::Comma) => {
+                complaint("expected a column".into()).label(scene.here(), "one comma is enough").help("age: int in 18..90, smoker: bool")
+            }
+            _ => complaint("expected a column".into()).label(scene.here(), "a column is a name, `:` and a type").help("age: int in 18..90"),
         }),
         Some(Token::Name) if is_column_name(scene, at - 1) => Some(match found {
-            Some(Token::Minus | Token::Dot | Token::Plus | Token::Divide | Token::Name | Token::Number | Token::OpenParen | Token::Percent)
-                if !scene.starts_line(at) && colon_after(scene, at).is_some() =>
-            {
-                header(scene, at - 1, colon_after(scene, at)?)
-            }
-            Some(Token::Tilde | Token::Assign) => {
-                complaint(format!("expected `:` and a type after `{name}`"))
-                    .label(scene.here(), "a column has a type")
-                    .help(format!("{name}: {}", type_word(scene, at + 1)))
-            }
-            Some(Token::Name) if !scene.starts_line(at) => {
-                complaint(format!("expected `:` and a type after `{name}`"))
-                    .label(scene.here(), format!("`:` is missing before `{}`", scene.word(at)))
-                    .help(format!("{name}: {}", type_word(scene, at)))
-            }
+            Some(
+                Token::Minus | Token::Dot | Token::Plus | Token::Divide | Token::Name | Token::Number | Token::OpenParen | Token::Percent,
+            ) if !scene.starts_line(at) && colon_after(scene, at).is_some() => header(scene, at - 1, colon_after(scene, at)?),
+            Some(Token::Tilde | Token::Assign) => complaint(format!("expected `:` and a type after `{name}`"))
+                .label(scene.here(), "a column has a type")
+                .help(format!("{name}: {}", type_word(scene, at + 1))),
+            Some(Token::Name) if !scene.starts_line(at) => complaint(format!("expected `:` and a type after `{name}`"))
+                .label(scene.here(), format!("`:` is missing before `{}`", scene.word(at)))
+                .help(format!("{name}: {}", type_word(scene, at))),
             _ => complaint(format!("expected `:` and a type after `{name}`"))
                 .label(scene.span(at - 1), "what does this column hold?")
                 .help(format!("{name}: bool      {name}: int in 0..10      {name}: real in [0, 1]      {name}: text")),
@@ -211,19 +174,13 @@ fn column(scene: &Scene<'_>, brace: usize) -> Option<Diagnostic> {
 /// Does the name at `index` start a column, or is it the name of a type?
 fn is_column_name(scene: &Scene<'_>, index: usize) -> bool {
     let before = index.checked_sub(1).and_then(|i| scene.token(i));
-    !matches!(
-        before,
-        Some(Token::Colon | Token::Public | Token::In | Token::To)
-    )
+    !matches!(before, Some(Token::Colon | Token::Public | Token::In | Token::To))
 }
 
 /// The colon that ends the words of a column name, on the same line.
 fn colon_after(scene: &Scene<'_>, at: usize) -> Option<usize> {
     (at..scene.len())
-        .take_while(|i| {
-            !scene.starts_line(*i)
-                && !matches!(scene.token(*i), Some(Token::Comma | Token::CloseBrace))
-        })
+        .take_while(|i| !scene.starts_line(*i) && !matches!(scene.token(*i), Some(Token::Comma | Token::CloseBrace)))
         .find(|i| scene.is(*i, Token::Colon))
 }
 
@@ -236,11 +193,7 @@ fn type_word<'a>(scene: &Scene<'a>, index: usize) -> &'a str {
         if over || (end > index && scene.starts_line(end)) {
             break;
         }
-        depth = if token.is_open() {
-            depth + 1
-        } else {
-            depth.saturating_sub(usize::from(token.is_close()))
-        };
+        depth = if token.is_open() { depth + 1 } else { depth.saturating_sub(usize::from(token.is_close())) };
         end += 1;
     }
     match scene.token(index) {
@@ -252,25 +205,12 @@ fn type_word<'a>(scene: &Scene<'a>, index: usize) -> &'a str {
 /// A header of real data that is not a name, in the words `start..end`.
 fn header(scene: &Scene<'_>, start: usize, end: usize) -> Diagnostic {
     let text = scene.words(start..end).trim_matches('"');
-    let mut name: String = text
-        .chars()
-        .map(|c| if c.is_alphanumeric() { c } else { '_' })
-        .collect();
+    let mut name: String = text.chars().map(|c| if c.is_alphanumeric() { c } else { '_' }).collect();
     if !name.starts_with(char::is_alphabetic) {
         name.insert_str(0, "x_");
     }
-    let after = if scene.is(end, Token::Colon) {
-        end + 1
-    } else {
-        end
-    };
+    let after = if scene.is(end, Token::Colon) { end + 1 } else { end };
     new("E0006", format!("`{text}` is not a name"))
-        .label(
-            scene.spans(start..end),
-            "a name holds letters, digits and `_`",
-        )
-        .help(format!(
-            "{name} from \"{text}\": {}",
-            type_word(scene, after)
-        ))
+        .label(scene.spans(start..end), "a name holds letters, digits and `_`")
+        .help(format!("{name} from \"{text}\": {}", type_word(scene, after)))
 }

@@ -23,24 +23,16 @@ pub(super) fn type_(scene: &Scene<'_>) -> Option<Diagnostic> {
     let head = one_line(scene.words(start..at)).unwrap_or("real");
     let complaint = |text: &str| new("E0007", text.to_owned());
     if at <= start {
-        return Some(
-            complaint("expected a type")
-                .label(scene.here(), "this is not a type")
-                .help(SHAPES),
-        );
+        return Some(complaint("expected a type").label(scene.here(), "this is not a type").help(SHAPES));
     }
     if let Some(open) = bracket.filter(|open| *open > start) {
         return bounds(scene, open, start);
     }
-    let number = |i: usize| {
-        scene.is(i, Token::Number) || (scene.is(i, Token::Minus) && scene.is(i + 1, Token::Number))
-    };
+    let number = |i: usize| scene.is(i, Token::Number) || (scene.is(i, Token::Minus) && scene.is(i + 1, Token::Number));
     match (scene.before(), scene.found()) {
-        (Some(Token::Category), _) => Some(
-            complaint("expected the levels after `category`")
-                .label(scene.here(), "levels stand in braces")
-                .help("category {yes, no}"),
-        ),
+        (Some(Token::Category), _) => {
+            Some(complaint("expected the levels after `category`").label(scene.here(), "levels stand in braces").help("category {yes, no}"))
+        }
         (Some(Token::In), Some(Token::To)) => Some(
             complaint("a range starts with its lower end")
                 .label(scene.here(), "from where?")
@@ -66,28 +58,19 @@ pub(super) fn type_(scene: &Scene<'_>) -> Option<Diagnostic> {
                 .label(scene.here(), "not a function")
                 .help(format!("{head} in [0, 1]      vector[3] in l2(1)")),
         ),
-        (Some(Token::Number), Some(Token::Colon | Token::Minus)) => Some(
-            complaint("a range is written with `..`")
-                .label(scene.here(), "expected `..`")
-                .help(match scene.token(at + 1) {
-                    Some(Token::Number) => format!("{head}..{}", scene.word(at + 1)),
-                    _ => "int in 0..10".to_owned(),
-                }),
-        ),
+        (Some(Token::Number), Some(Token::Colon | Token::Minus)) => {
+            Some(complaint("a range is written with `..`").label(scene.here(), "expected `..`").help(match scene.token(at + 1) {
+                Some(Token::Number) => format!("{head}..{}", scene.word(at + 1)),
+                _ => "int in 0..10".to_owned(),
+            }))
+        }
         _ => None,
     }
 }
 
 /// `0..10` or `[0, 1]` as far as it goes.
 fn domain_words<'a>(scene: &Scene<'a>, at: usize) -> &'a str {
-    let end = (at..scene.len())
-        .find(|i| {
-            !matches!(
-                scene.token(*i),
-                Some(Token::Number | Token::To | Token::Minus)
-            )
-        })
-        .unwrap_or(scene.len());
+    let end = (at..scene.len()).find(|i| !matches!(scene.token(*i), Some(Token::Number | Token::To | Token::Minus))).unwrap_or(scene.len());
     one_line(scene.words(at..end)).unwrap_or("0..10")
 }
 
@@ -95,15 +78,11 @@ fn domain_words<'a>(scene: &Scene<'a>, at: usize) -> &'a str {
 fn bounds(scene: &Scene<'_>, open: usize, start: usize) -> Option<Diagnostic> {
     let head = one_line(scene.words(start..open)).unwrap_or("real in");
     if scene.is(open.checked_sub(1)?, Token::In) {
-        let close = (scene.at..scene.len())
-            .find(|i| scene.token(*i).is_some_and(Token::is_close))
-            .unwrap_or(scene.len());
+        let close = (scene.at..scene.len()).find(|i| scene.token(*i).is_some_and(Token::is_close)).unwrap_or(scene.len());
         let inner = one_line(scene.words(open + 1..close)).unwrap_or("0, 1");
         if scene.is(open, Token::OpenParen) && scene.found() == Some(Token::Comma) {
             return Some(
-                new("E0007", "bounds stand in square brackets")
-                    .label(scene.span(open), "expected `[`")
-                    .help(format!("{head} [{inner}]")),
+                new("E0007", "bounds stand in square brackets").label(scene.span(open), "expected `[`").help(format!("{head} [{inner}]")),
             );
         }
         if scene.is(open, Token::OpenBracket) && scene.found() == Some(Token::CloseBracket) {
@@ -119,48 +98,29 @@ fn bounds(scene: &Scene<'_>, open: usize, start: usize) -> Option<Diagnostic> {
 
 /// Inside `category { .. }`, which opens at `open`.
 fn level(scene: &Scene<'_>, open: usize) -> Diagnostic {
-    let close = (scene.at..scene.len())
-        .find(|i| scene.is(*i, Token::CloseBrace))
-        .unwrap_or(scene.len());
+    let close = (scene.at..scene.len()).find(|i| scene.is(*i, Token::CloseBrace)).unwrap_or(scene.len());
     if scene.at == open + 1 && scene.found() == Some(Token::CloseBrace) {
         return new("E0008", "a category needs at least one level")
             .label(scene.spans(open..close + 1), "no level here")
             .help("category {yes, no}");
     }
     // The words of the level that broke.
-    let start = (open + 1..scene.at)
-        .rfind(|i| scene.is(*i, Token::Comma))
-        .unwrap_or(open);
-    let end = (scene.at..close)
-        .find(|i| scene.is(*i, Token::Comma))
-        .unwrap_or(close);
+    let start = (open + 1..scene.at).rfind(|i| scene.is(*i, Token::Comma)).unwrap_or(open);
+    let end = (scene.at..close).find(|i| scene.is(*i, Token::Comma)).unwrap_or(close);
     if start + 1 >= end {
-        return new("E0008", "expected a level")
-            .label(scene.here(), "nothing stands between two commas here")
-            .help("category {yes, no}");
+        return new("E0008", "expected a level").label(scene.here(), "nothing stands between two commas here").help("category {yes, no}");
     }
     let words = scene.words(start + 1..end);
     let quoted = match one_line(scene.words(open + 1..close)) {
-        Some(levels) => levels
-            .split(',')
-            .map(|level| quote(level.trim()))
-            .collect::<Vec<_>>()
-            .join(", "),
+        Some(levels) => levels.split(',').map(|level| quote(level.trim())).collect::<Vec<_>>().join(", "),
         None => format!("{}, ...", quote(words)),
     };
     new("E0008", format!("the level `{words}` needs quotes"))
-        .label(
-            scene.spans(start + 1..end),
-            "only letters, digits and `_` may go without",
-        )
+        .label(scene.spans(start + 1..end), "only letters, digits and `_` may go without")
         .help(format!("category {{{quoted}}}"))
 }
 
 /// A level as it must be written.
 fn quote(level: &str) -> String {
-    if super::super::tokens::is_name(level) || level.starts_with('"') {
-        level.to_owned()
-    } else {
-        format!("\"{level}\"")
-    }
+    if super::super::tokens::is_name(level) || level.starts_with('"') { level.to_owned() } else { format!("\"{level}\"") }
 }

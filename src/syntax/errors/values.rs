@@ -8,39 +8,29 @@ use crate::source::{Diagnostic, FileId, Span};
 
 /// A word that cannot be read at all, or one of another language, before any parsing.
 pub(in crate::syntax) fn unreadable(file: FileId, text: &str, own: &[Word]) -> Option<Complaint> {
-    let at = own.iter().position(|(token, _)| {
-        matches!(token, Token::Unknown | Token::OpenText | Token::Semicolon)
-    })?;
+    let at = own.iter().position(|(token, _)| matches!(token, Token::Unknown | Token::OpenText | Token::Semicolon))?;
     let word = own.get(at)?;
     let span = span_of(file, word);
     let sign = text.get(word.1.clone()).unwrap_or("");
-    let twice = own
-        .get(at + 1)
-        .is_some_and(|next| next.1.start == word.1.end && text.get(next.1.clone()) == Some(sign));
-    let whole = if twice {
-        Span::new(file, word.1.start, word.1.end + sign.len())
-    } else {
-        span
-    };
+    let twice = own.get(at + 1).is_some_and(|next| next.1.start == word.1.end && text.get(next.1.clone()) == Some(sign));
+    let whole = if twice { Span::new(file, word.1.start, word.1.end + sign.len()) } else { span };
     Some(Box::new(match word.0 {
-        Token::Semicolon if open_at(own, at) => new("E0021", "`;` separates nothing here")
-            .label(span, "expected `,`")
-            .help("write `,` instead"),
+        Token::Semicolon if open_at(own, at) => {
+            new("E0021", "`;` separates nothing here").label(span, "expected `,`").help("write `,` instead")
+        }
         Token::Semicolon => new("E0021", "statements are not separated by `;`")
             .label(span, "remove this")
             .cause("a statement ends where the next keyword starts")
-            .help(
-                match own.get(..at).and_then(|before| joined(text, before)) {
-                    Some(before) => before.to_owned(),
-                    None => "write each statement on its own line".to_owned(),
-                },
-            ),
-        Token::OpenText => new("E0023", "this text is never closed")
-            .label(span, "no `\"` before the end of the line")
-            .help(match one_line(sign.trim_end()) {
+            .help(match own.get(..at).and_then(|before| joined(text, before)) {
+                Some(before) => before.to_owned(),
+                None => "write each statement on its own line".to_owned(),
+            }),
+        Token::OpenText => new("E0023", "this text is never closed").label(span, "no `\"` before the end of the line").help(
+            match one_line(sign.trim_end()) {
                 Some(text) => format!("{text}\""),
                 None => "add `\"` where the text ends".to_owned(),
-            }),
+            },
+        ),
         _ => match sign {
             "&" | "|" | "!" => {
                 let word = |i: Option<usize>| {
@@ -52,9 +42,7 @@ pub(in crate::syntax) fn unreadable(file: FileId, text: &str, own: &[Word]) -> O
                 foreign(whole, sign, left, right)
             }
             "'" | "`" | "\u{2018}" | "\u{2019}" | "\u{201c}" | "\u{201d}" => {
-                new("E0023", "text stands in double quotes")
-                    .label(span, format!("`{sign}` does not quote"))
-                    .help("\"a text\"")
+                new("E0023", "text stands in double quotes").label(span, format!("`{sign}` does not quote")).help("\"a text\"")
             }
             _ => character(span, sign),
         },
@@ -79,9 +67,7 @@ fn foreign(span: Span, sign: &str, left: &str, right: &str) -> Diagnostic {
         "|" => ("or", format!("{left} or {right}")),
         _ => ("not", format!("not {right}")),
     };
-    new("E0020", format!("this is written `{ours}`"))
-        .label(span, format!("write `{ours}`"))
-        .help(help)
+    new("E0020", format!("this is written `{ours}`")).label(span, format!("write `{ours}`")).help(help)
 }
 
 /// A character that no word holds; for some we know what was meant.
@@ -99,9 +85,7 @@ fn character(span: Span, sign: &str) -> Diagnostic {
         "\u{221e}" => "`inf`",
         "\u{223c}" => "`~`",
         "_" => {
-            return new("E0024", "a name starts with a letter")
-                .label(span, "`_` may only follow a letter")
-                .help("x_1");
+            return new("E0024", "a name starts with a letter").label(span, "`_` may only follow a letter").help("x_1");
         }
         "$" => {
             return new("E0024", "unexpected character `$`")
@@ -109,20 +93,14 @@ fn character(span: Span, sign: &str) -> Diagnostic {
                 .help("a column of a table is written with a dot:   staff.age");
         }
         _ => {
-            return new(
-                "E0024",
-                format!("unexpected character `{sign}` (U+{code:04X})"),
-            )
-            .label(span, "no word holds this character")
-            .help("if it belongs to a level or a header, put that in double quotes");
+            return new("E0024", format!("unexpected character `{sign}` (U+{code:04X})"))
+                .label(span, "no word holds this character")
+                .help("if it belongs to a level or a header, put that in double quotes");
         }
     };
-    new(
-        "E0024",
-        format!("unexpected character `{sign}` (U+{code:04X})"),
-    )
-    .label(span, format!("write {meant}"))
-    .help(format!("replace it by {meant}"))
+    new("E0024", format!("unexpected character `{sign}` (U+{code:04X})"))
+        .label(span, format!("write {meant}"))
+        .help(format!("replace it by {meant}"))
 }
 
 /// What is wrong where a value or an operator should be.
@@ -134,22 +112,12 @@ pub(super) fn value(scene: &Scene<'_>) -> Option<Diagnostic> {
     let word = scene.word(at);
     operator(scene).or_else(|| conditional(scene)).or_else(|| {
         if scene.wants_value() {
-            let shown = if at < scene.len() && !scene.starts_line(at) {
-                scene.here()
-            } else {
-                scene.span(at - 1)
-            };
+            let shown = if at < scene.len() && !scene.starts_line(at) { scene.here() } else { scene.span(at - 1) };
             let closes = found.is_some_and(Token::is_close);
             let (headline, label) = if closes && before == Token::Comma {
-                (
-                    format!("expected a value between `,` and `{word}`"),
-                    "no value here, or one comma too many".to_owned(),
-                )
+                (format!("expected a value between `,` and `{word}`"), "no value here, or one comma too many".to_owned())
             } else {
-                (
-                    format!("expected a value after `{previous}`"),
-                    "what is missing here?".to_owned(),
-                )
+                (format!("expected a value after `{previous}`"), "what is missing here?".to_owned())
             };
             let complaint = new("E0014", headline).label(shown, label);
             let said = one_line(scene.words(0..at)).unwrap_or("...");
@@ -170,24 +138,11 @@ pub(super) fn value(scene: &Scene<'_>) -> Option<Diagnostic> {
                 | Token::False
                 | Token::Percent
         );
-        let starts = matches!(
-            found,
-            Some(
-                Token::Name
-                    | Token::Number
-                    | Token::Text
-                    | Token::True
-                    | Token::False
-                    | Token::If
-                    | Token::OpenParen
-            )
-        );
+        let starts =
+            matches!(found, Some(Token::Name | Token::Number | Token::Text | Token::True | Token::False | Token::If | Token::OpenParen));
         if ends && starts {
-            let complaint = new(
-                "E0014",
-                format!("expected an operator or `,` between `{previous}` and `{word}`"),
-            )
-            .label(scene.here(), "a second value");
+            let complaint = new("E0014", format!("expected an operator or `,` between `{previous}` and `{word}`"))
+                .label(scene.here(), "a second value");
             return Some(if before == Token::Number && found == Some(Token::Name) {
                 complaint.help(format!("{previous} * {word}"))
             } else {
@@ -206,11 +161,7 @@ fn operator(scene: &Scene<'_>) -> Option<Diagnostic> {
         (left, if right.is_empty() { "..." } else { right })
     };
     if scene.found() == Some(Token::Percent) {
-        return Some(
-            new("E0020", "`%` marks a share, as in 20%")
-                .label(scene.here(), "not an operator")
-                .help("spend 20%"),
-        );
+        return Some(new("E0020", "`%` marks a share, as in 20%").label(scene.here(), "not an operator").help("spend 20%"));
     }
     let reversed = match (scene.found(), scene.word(at + 1)) {
         (Some(Token::Assign), "<") => Some("<="),
@@ -220,13 +171,11 @@ fn operator(scene: &Scene<'_>) -> Option<Diagnostic> {
     if let Some(ours) = reversed.filter(|_| scene.touches(at)) {
         let pair = scene.words(at..at + 2);
         return Some(
-            new("E0020", format!("`{pair}` is written `{ours}`"))
-                .label(scene.spans(at..at + 2), format!("write `{ours}`"))
-                .help(format!(
-                    "{} {ours} {}",
-                    scene.word(at - 1),
-                    scene.word(at + 2)
-                )),
+            new("E0020", format!("`{pair}` is written `{ours}`")).label(scene.spans(at..at + 2), format!("write `{ours}`")).help(format!(
+                "{} {ours} {}",
+                scene.word(at - 1),
+                scene.word(at + 2)
+            )),
         );
     }
     let after_equals = scene.word(at.saturating_sub(1)) == "==";
@@ -240,27 +189,21 @@ fn operator(scene: &Scene<'_>) -> Option<Diagnostic> {
     }
     let (pair, ours) = match (scene.before()?, scene.found()?) {
         (Token::Times, Token::Times) => ("**", "^"),
-        (Token::Comparison, Token::Comparison) if scene.words(at - 1..at + 1) == "<>" => {
-            ("<>", "!=")
-        }
+        (Token::Comparison, Token::Comparison) if scene.words(at - 1..at + 1) == "<>" => ("<>", "!="),
         (Token::Comparison, Token::Assign) if after_equals => ("===", "=="),
         _ => return None,
     };
     if !scene.touches(at - 1) {
         return None;
     }
-    Some(
-        new("E0020", format!("`{pair}` is written `{ours}`"))
-            .label(scene.spans(at - 1..at + 1), format!("write `{ours}`"))
-            .help(format!(
-                "{} {ours} {}",
-                scene.word(at.saturating_sub(2)),
-                match scene.word(at + 1) {
-                    "" => "...",
-                    word => word,
-                }
-            )),
-    )
+    Some(new("E0020", format!("`{pair}` is written `{ours}`")).label(scene.spans(at - 1..at + 1), format!("write `{ours}`")).help(format!(
+        "{} {ours} {}",
+        scene.word(at.saturating_sub(2)),
+        match scene.word(at + 1) {
+            "" => "...",
+            word => word,
+        }
+    )))
 }
 
 /// `if` without `then` or `else`.
@@ -271,11 +214,7 @@ fn conditional(scene: &Scene<'_>) -> Option<Diagnostic> {
         return None;
     }
     let said = one_line(scene.words(open..scene.at)).unwrap_or("if ...");
-    let (missing, help) = if after(Token::Then) {
-        ("else", format!("{said} else 0"))
-    } else {
-        ("then", format!("{said} then 1 else 0"))
-    };
+    let (missing, help) = if after(Token::Then) { ("else", format!("{said} else 0")) } else { ("then", format!("{said} then 1 else 0")) };
     Some(
         new("E0016", format!("`if` without `{missing}`"))
             .label(scene.here(), format!("expected `{missing}`"))

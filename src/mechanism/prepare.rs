@@ -1,0 +1,66 @@
+//! What a plan asks of the rows of its table: known, and refused if need be, before any data is read.
+
+use super::plan::{MechanismPlan, Statistic, StatisticKind};
+use super::{MechanismError, Scope, quantile};
+use crate::data::row::width;
+use crate::data::scan::{Job, RowScope};
+use crate::model::{Builtin, Expr, ExprKind, Label, TableId, Type};
+
+/// The statistics of a plan, to be measured by `data::scan`.
+pub fn prepare(plan: &MechanismPlan, scope: &Scope) -> Result<Job, MechanismError> {
+    let rows = RowScope { id: plan.table(), table: scope.table, env: scope.env };
+    let mut job = Job::rows(scope.group, scope.table)?;
+    match plan {
+        MechanismPlan::Posterior { statistic: s, .. } => statistic(&mut job, s, &rows)?,
+        MechanismPlan::Noise { value, .. } => aggregates(&mut job, value, &rows)?,
+        MechanismPlan::Quantile { value, lo, hi, points, .. } => job.ranks(value, quantile::points(*lo, *hi, *points)?, &rows)?,
+    }
+    Ok(job)
+}
+
+fn statistic(job: &mut Job, s: &Statistic, rows: &RowScope) -> Result<(), MechanismError> {
+    match &s.kind {
+        StatisticKind::Sum(value) => job.sum(value, rows)?,
+        StatisticKind::Levels { value, dim, first } => job.levels(value, *dim, *first, rows)?,
+        StatisticKind::Moments { x, y } => job.moments(x, y, rows)?,
+    }
+    Ok(())
+}
+
+/// Every row aggregate inside an aggregate expression, in the order of a walk.
+fn aggregates(job: &mut Job, value: &Expr, rows: &RowScope) -> Result<(), MechanismError> {
+    let mut found = Ok(());
+    value.walk(&mut |e| {
+        if let (Ok(()), Some(s)) = (&found, aggregate(e, rows.id)) {
+            found = s.and_then(|s| statistic(job, &s, rows));
+        }
+    });
+    found
+}
+
+/// The statistic of a row aggregate; `None` if the node is none (a row count needs no statistic of its own).
+pub(crate) fn aggregate(e: &Expr, id: TableId) -> Option<Result<Statistic, MechanismError>> {
+    if !matches!(e.label, Label::Aggregate(t) if t == id) {
+        return None;
+    }
+    let ExprKind::Call(builtin, args) = &e.kind else {
+        return None;
+    };
+    let kind = match (builtin, args.as_slice()) {
+        (Builtin::RowSum | Builtin::RowMean, [x]) => StatisticKind::Sum(x.clone()),
+        // `count(e)` is the number of rows where e holds.
+        (Builtin::RowCountAgg, [x]) => StatisticKind::Sum(x.clone()),
+        (Builtin::RowHistogram, [x]) => {
+            let first = match &x.ty {
+                Type::Int(range) => range.lo as i64,
+                _ => 0,
+            };
+            StatisticKind::Levels { value: x.clone(), dim: width(&e.ty) as u64, first }
+        }
+        (Builtin::RowQuantile | Builtin::RowMin | Builtin::RowMax, _) => {
+            return Some(Err(MechanismError::Expression));
+        }
+        _ => return None,
+    };
+    Some(Ok(Statistic { table: id, kind }))
+}

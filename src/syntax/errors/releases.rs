@@ -1,0 +1,133 @@
+//! Complaints about releases: the query, the mechanism and what it may spend.
+
+use super::super::tokens::Token;
+use super::scene::Scene;
+use super::structure::{new, one_line};
+use crate::source::Diagnostic;
+
+/// release p_hat = draw(p) using diffuse spend 20%
+pub(super) fn release(scene: &Scene<'_>) -> Option<Diagnostic> {
+    let name = scene.word(1);
+    let using = (0..scene.at).rfind(|i| scene.is(*i, Token::Using));
+    let spend = (0..scene.at).rfind(|i| scene.is(*i, Token::Spend));
+    if scene.bracket().is_some() {
+        return None;
+    }
+    if let Some(spend) = spend {
+        return Some(spending(scene, spend, name));
+    }
+    if let Some(using) = using {
+        return Some(mechanism(scene, using, name));
+    }
+    let complaint = new("E0012", "expected a name and a query after `release`");
+    if scene.at <= 2 {
+        return Some(match scene.found() {
+            Some(Token::OpenParen) => {
+                let inner = scene.word(3);
+                complaint
+                    .label(scene.spans(1..scene.at + 1), "the result needs a name")
+                    .help(format!("release {inner}_hat = {}", scene.rest(1).unwrap_or("draw(p)")))
+            }
+            Some(Token::Tilde) => complaint
+                .label(scene.here(), "a release is written with `=`")
+                .help(format!("release {name} = {}", scene.rest(3).unwrap_or("draw(p)"))),
+            _ if !scene.is(1, Token::Name) => complaint
+                .label(scene.here(), "release what?")
+                .help("release p_hat = draw(p)"),
+            _ => complaint
+                .label(scene.here(), format!("no query for `{name}`"))
+                .cause("a release says what is computed, so that its cost is known")
+                .help(format!("release {name}_hat = draw({name})      if `{name}` is a parameter\nrelease {name}_mean = mean({name})    if `{name}` is a column")),
+        });
+    }
+    let query = scene.word(3);
+    let end = (3..scene.len()).find(|i| matches!(scene.token(*i), Some(Token::Using | Token::Spend))).unwrap_or(scene.len());
+    let whole = one_line(scene.words(3..end)).unwrap_or("...");
+    let complaint = new("E0012", "a release is one query");
+    let tail = scene.rest(end).map_or(String::new(), |t| format!(" {t}"));
+    if end == 3 {
+        return Some(complaint.label(scene.here(), "expected a query").help(format!("release {name} = draw(p)")));
+    }
+    if end == 4 && scene.is(3, Token::Name) {
+        return Some(
+            complaint
+                .label(scene.span(3), format!("`{query}` alone is not a query"))
+                .help(format!("release {name} = draw({query}){tail}      if `{query}` is a parameter\nrelease {name} = mean({query}){tail}      if `{query}` is a column")),
+        );
+    }
+    if scene.found() == Some(Token::Name) && scene.before() == Some(Token::CloseParen) {
+        let head = one_line(scene.words(0..scene.at)).unwrap_or("release x = draw(p)");
+        let said = scene.rest(scene.at).unwrap_or("diffuse");
+        return Some(
+            new("E0013", format!("expected `using` before `{}`", scene.word(scene.at)))
+                .label(scene.here(), "a mechanism follows `using`")
+                .help(format!("{head} using {said}")),
+        );
+    }
+    let inner = call_in(scene, 3, end).unwrap_or("mean(x)");
+    let result = whole.replacen(inner, name, 1);
+    Some(
+        complaint
+            .label(scene.spans(3..end), "arithmetic is not part of a query")
+            .cause("what is computed from a released value is free and belongs in an `output`")
+            .help(format!("release {name} = {inner}{tail}\noutput result = {result}")),
+    )
+}
+
+/// The first call among some words.
+fn call_in<'a>(scene: &Scene<'a>, start: usize, end: usize) -> Option<&'a str> {
+    let name = (start..end).find(|i| scene.is(*i, Token::Name) && scene.is(i + 1, Token::OpenParen))?;
+    let mut depth = 0usize;
+    for at in name + 1..end {
+        match scene.token(at) {
+            Some(token) if token.is_open() => depth += 1,
+            Some(token) if token.is_close() => depth = depth.saturating_sub(1),
+            _ => {}
+        }
+        if depth == 0 {
+            return one_line(scene.words(name..at + 1));
+        }
+    }
+    None
+}
+
+fn mechanism(scene: &Scene<'_>, using: usize, name: &str) -> Diagnostic {
+    let head = one_line(scene.words(0..using)).unwrap_or("release x = draw(p)");
+    if scene.at == using + 1 {
+        return new("E0013", "expected a mechanism after `using`")
+            .label(scene.here(), format!("how is `{name}` made private?"))
+            .help(format!("{head} using diffuse\n{head} using ?      lists what applies"));
+    }
+    let said = one_line(scene.words(using..scene.at)).unwrap_or("using ...");
+    if scene.before() == Some(Token::Assuming) {
+        return new("E0013", "expected `convergence` after `assuming`")
+            .label(scene.here(), "only convergence of a chain can be assumed")
+            .help(format!("{head} {said} convergence"));
+    }
+    new("E0013", format!("nothing may follow `{said}` but `spend`"))
+        .label(scene.here(), "not part of a release")
+        .help(format!("{head} {said} spend 20%"))
+}
+
+fn spending(scene: &Scene<'_>, spend: usize, name: &str) -> Diagnostic {
+    let head = one_line(scene.words(0..spend)).unwrap_or("release x = draw(p)");
+    let amount = scene.word(spend + 1);
+    if scene.is(spend + 1, Token::Number) && !scene.is(spend + 2, Token::Percent) {
+        return new("E0013", format!("{amount} of what?"))
+            .label(scene.span(spend + 1), "a share of the budget, or a cost?")
+            .help(format!("{head} spend {amount}%\n{head} spend eps({amount})"));
+    }
+    if scene.found() == Some(Token::Using) {
+        let said = one_line(scene.words(spend..scene.at)).unwrap_or("spend 20%");
+        let using = scene.rest(scene.at).unwrap_or("using diffuse");
+        return new("E0013", "`using` stands before `spend`").label(scene.here(), "too late").help(format!("{head} {using} {said}"));
+    }
+    if scene.at <= spend + 2 {
+        return new("E0013", "expected a share or a cost after `spend`")
+            .label(scene.here(), format!("how much may `{name}` cost?"))
+            .help(format!("{head} spend 20%\n{head} spend eps(0.2)"));
+    }
+    new("E0013", "a release ends with what it spends")
+        .label(scene.here(), "nothing may follow")
+        .help(one_line(scene.words(0..scene.at)).unwrap_or("release x = draw(p) spend 20%"))
+}
