@@ -149,7 +149,9 @@ fn programs_of_later_versions_answer_e0300() {
             let answer = json(&done);
             let codes: BTreeSet<&str> = answer["diagnostics"].as_array().unwrap().iter().map(|d| d["code"].as_str().unwrap()).collect();
             assert!(codes.contains("E0300"), "{args:?}: {codes:?}");
-            assert!(codes.iter().all(|c| *c == "E0300" || *c == "E0312"), "{args:?}: {codes:?}");
+            // Program 16 also leaves a hole, and asks zcdp of a Beta draw, which no rule can give.
+            let others: &[&str] = if file.contains("16_") { &["E0300", "E0312", "E0403"] } else { &["E0300"] };
+            assert!(codes.iter().all(|c| others.contains(c)), "{args:?}: {codes:?}");
         }
     }
 }

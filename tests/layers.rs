@@ -5,7 +5,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// A layer, its level, and what it may import: only what stands above it in this table, or beside it where both list
-/// the other. `plan` is the file `mechanism/plan.rs`: what shall be drawn, as plain data.
+/// the other. `plan` is the file `mechanism/plan.rs`, what shall be drawn as plain data, with `mechanism::grid_slack`,
+/// how coarse its grid is; neither touches a value.
 const LAYERS: &[(&str, u8, &[&str])] = &[
     ("source", 0, &[]),
     ("numeric", 0, &[]),
@@ -77,7 +78,8 @@ fn imports(line: &str) -> Vec<String> {
             assert!(!rest.starts_with('{'), "write one `use` a module: {line}");
             let name: String = rest.chars().take_while(|c| c.is_alphanumeric() || *c == '_').collect();
             if whole {
-                found.push(if rest.starts_with("mechanism::plan") { "plan".into() } else { name });
+                let plan = rest.starts_with("mechanism::plan") || rest.starts_with("mechanism::grid_slack");
+                found.push(if plan { "plan".into() } else { name });
             }
         }
     }
