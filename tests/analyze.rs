@@ -1,4 +1,5 @@
 //! Programs through parser, checker and analyzer: the certificates of the manual, costs that compose, complaints.
+#![allow(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing)]
 
 use std::collections::BTreeMap;
 

@@ -24,6 +24,11 @@ impl Checker<'_> {
             });
         };
         let values = self.dist_arguments(dist, call)?;
+        for value in &values {
+            if let Label::Aggregate(_) = value.label {
+                return self.data_used_twice(value, call.span);
+            }
+        }
         for (value, (arg, kind)) in values.iter().zip(dist.args) {
             self.dist_argument(dist, arg, *kind, value)?;
         }

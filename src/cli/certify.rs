@@ -6,7 +6,6 @@ use crate::pipeline::{self, Checked};
 use crate::privacy::certificate::Certificate;
 use crate::run::Bound;
 use crate::source::{Diagnostics, render};
-use serde_json::json;
 use std::path::PathBuf;
 
 pub fn certify(args: &Certify) -> Exit {
@@ -27,7 +26,7 @@ pub fn certify(args: &Certify) -> Exit {
     let exit = verdict(&diagnostics);
     let Some(certificate) = certificate.filter(|_| exit != Exit::Rejected) else {
         if args.program.json {
-            print_json(&json!({"diagnostics": render::json(&checked.sources, &diagnostics)}));
+            print_json(&render::json(&checked.sources, &diagnostics));
         } else {
             complain(&checked.sources, &diagnostics);
         }

@@ -3,7 +3,6 @@
 use super::{Exit, Program, complain, inputs, print_json, progress, verdict};
 use crate::analyze::{Analysis, candidates_text};
 use crate::pipeline;
-use crate::source::render;
 use serde_json::{Value, json};
 
 pub fn check(args: &Program) -> Exit {
@@ -18,7 +17,7 @@ pub fn check(args: &Program) -> Exit {
     let (analysis, diagnostics) = progress::with_spinner("certifying", || pipeline::analyze(&checked, &public, args.json));
     if args.json {
         let releases = analysis.as_ref().map(releases_json).unwrap_or_default();
-        print_json(&json!({"diagnostics": render::json(&checked.sources, &diagnostics), "releases": releases}));
+        print_json(&json!({"diagnostics": super::list(&checked.sources, &diagnostics), "releases": releases}));
     } else {
         complain(&checked.sources, &diagnostics);
         if let Some(analysis) = &analysis {

@@ -21,7 +21,7 @@ pub fn compare(args: &Program) -> Exit {
     }
     let Some(mut analysis) = analysis else {
         if args.json {
-            print_json(&json!({"diagnostics": render::json(&checked.sources, &diagnostics)}));
+            print_json(&render::json(&checked.sources, &diagnostics));
         }
         return verdict(&diagnostics);
     };
@@ -34,7 +34,7 @@ pub fn compare(args: &Program) -> Exit {
             .iter()
             .map(|r| json!({"name": r.name, "mechanisms": r.candidates.iter().map(mechanism).collect::<Vec<_>>()}))
             .collect();
-        print_json(&json!({"diagnostics": render::json(&checked.sources, &diagnostics), "releases": releases}));
+        print_json(&json!({"diagnostics": super::list(&checked.sources, &diagnostics), "releases": releases}));
     } else {
         for release in &analysis.releases {
             show!("{}", candidates_text(release));

@@ -191,6 +191,11 @@ fn complain(sources: &SourceMap, diagnostics: &[Diagnostic]) {
     say!("{}", render::text(sources, diagnostics, colour));
 }
 
+/// Diagnostics as a JSON list.
+fn list(sources: &SourceMap, diagnostics: &[Diagnostic]) -> serde_json::Value {
+    render::json(sources, diagnostics).get_mut("diagnostics").map(serde_json::Value::take).unwrap_or_default()
+}
+
 /// The exit code of a list of diagnostics: 5 if nothing but expectations failed.
 fn verdict(diagnostics: &[Diagnostic]) -> Exit {
     let errors: Vec<&Diagnostic> = diagnostics.iter().filter(|d| d.is_error()).collect();

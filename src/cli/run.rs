@@ -49,7 +49,7 @@ pub fn run(args: &Run) -> Exit {
     let exit = verdict(&diagnostics);
     let (Some(analysis), Some(certificate), Exit::Done) = (analysis, certificate, exit) else {
         if args.program.json {
-            print_json(&json!({"diagnostics": render::json(&checked.sources, &diagnostics)}));
+            print_json(&render::json(&checked.sources, &diagnostics));
         } else {
             complain(&checked.sources, &diagnostics);
         }
