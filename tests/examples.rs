@@ -185,3 +185,28 @@ fn explain_answers_and_suggests() {
     assert_eq!(wrong.status.code(), Some(2));
     assert!(errors(&wrong).contains("`diffuse`"));
 }
+
+/// What the README shows is what the program prints.
+#[test]
+fn the_readme_shows_real_answers() {
+    let readme = fs::read_to_string(root().join("README.md")).unwrap();
+    let program = fs::read_to_string(root().join("examples/01_beta_bernoulli.dpm")).unwrap();
+    assert!(readme.contains(program.trim_end()), "the first program");
+    let certificate = out(&dpm(&["certify", "examples/01_beta_bernoulli.dpm"]));
+    assert!(readme.contains(certificate.trim_end()), "the certificate is now\n{certificate}");
+    let complaint = errors(&dpm(&["check", "tests/wrong/01.dpm"]));
+    assert!(readme.contains(complaint.trim_end()), "the message is now\n{complaint}");
+}
+
+/// Every row of the gallery names its program and the command that is tested here.
+#[test]
+fn the_gallery_lists_every_program() {
+    let gallery = fs::read_to_string(root().join("examples/README.md")).unwrap();
+    for e in RUN {
+        assert!(gallery.contains(&format!("`dpm run examples/{} --data ", e.file)), "{}", e.file);
+    }
+    for (file, _) in LATER {
+        let row = gallery.lines().find(|l| l.contains(&format!("`dpm check examples/{file}`")));
+        assert!(row.is_some_and(|l| l.contains("no rule in this version yet")), "{file}");
+    }
+}

@@ -116,7 +116,7 @@ release p_hat = draw(p) using concentrated
 Arguments: `a`, `b` (positive; the prior counts, always written), and one of `r` or `m` as for `diffuse` and `concentrated`; if
 neither is written, r is solved.
 
-Answers `mean(e)` or `sum(e) / n` for row values e in [0, 1] by a draw from beta(a + r s, b + r (n - s)), s the sum. The answer is
+Answers `mean(e)` for row values e in [0, 1] by a draw from beta(a + r s, b + r (n - s)), s the sum. The answer is
 pulled towards a / (a + b), and has the spread of a beta draw.
 
 Guarantee: that of the rule `beta_bernoulli`, an exact Rényi curve.
@@ -199,10 +199,10 @@ release mean_age = mean(age) using gaussian
         name: "exponential",
         summary: "A quantile over a public grid by the exponential mechanism.",
         body: r#"
-Arguments: `lo`, `hi`, the ends of the grid (left out: the bounds of the value), and `eps`; left out, the largest eps that
-meets the budget is solved, and rounded down.
+Arguments: `lo`, `hi`, the ends of the grid (left out: the bounds of the value); `points`, how many it has (left out: 1,024); `eps`
+(left out, the largest that meets the budget is solved, and rounded down).
 
-Answers `quantile(e, q)` by one of 1,024 grid points t, with probability proportional to exp(eps u(t) / (2 D)), where
+Answers `quantile(e, q)` by one of the grid points t, with probability proportional to exp(eps u(t) / (2 D)), where
 -u(t) is how far the number of values below t is from q n, and D is how much one unit can change it.
 
 Guarantee: eps-bounded range, hence pure eps and zCDP of at most eps^2 / 8.
