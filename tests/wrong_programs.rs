@@ -1,5 +1,7 @@
 //! Every wrong program of `tests/errors` and `tests/wrong`: codes, places and the whole text shown, without any data.
 
+#![allow(clippy::unwrap_used, clippy::indexing_slicing)]
+
 use dpm::check::NoFiles;
 use dpm::run::Bound;
 use dpm::source::{Diagnostics, SourceMap, render};

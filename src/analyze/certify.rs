@@ -143,7 +143,7 @@ fn assumptions(program: &Program, analysis: &Analysis) -> Vec<String> {
     }
     list.push("cells outside their declared domain are moved into it when the file is read, before anything else".into());
     list.push("the order of rows and which file is read do not depend on private values".into());
-    list.push("draws are exact in real arithmetic; the rounding of doubles while drawing is not covered".into());
+    list.push("every released number is the ideal real draw rounded to a public grid, decided with certified bounds: no rounding of doubles enters a release".into());
     let unbound = analysis.releases.iter().any(|r| r.chosen.as_ref().is_some_and(|c| c.plan.is_none()));
     if unbound {
         list.push("public tables or values are not bound yet: the certificate is final only once they are".into());

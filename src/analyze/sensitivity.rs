@@ -1,7 +1,7 @@
 //! Sensitivities of queries inside groups of a private key, where rows come and go.
 
 use super::parallel::View;
-use crate::model::{AggregateQuery, Builtin, Expr, ExprKind, Label, Norms, Type};
+use crate::model::{AggregateQuery, Builtin, Expr, ExprKind, Label, Norms, Type, grid};
 
 /// How far the query moves in one group of a private key under `view`, each norm rounded up; infinite where no bound
 /// is known. The size of such a group is secret, so nothing is ever divided by it.
@@ -78,7 +78,8 @@ fn facts(ty: &Type) -> Option<(Norms, Norms)> {
             let r = ty.range()?;
             Some((Norms::scalar(r.magnitude()), Norms::scalar(r.width())))
         }
-        Type::Vector(v) => Some((v.sup, v.diam)),
+        // Rows are rounded to a public grid before they are summed; where that may stretch a difference, it counts.
+        Type::Vector(v) => Some((sum(v.sup, grid::slack(ty)), sum(v.diam, grid::slack(ty)))),
         _ => None,
     }
 }

@@ -293,7 +293,7 @@ impl Checker<'_> {
             "dp" => &["eps", "delta"],
             "rdp" => &["order", "eps"],
             _ => {
-                let near = crate::source::suggest::did_you_mean(&name, ["eps", "dp", "rdp", "zcdp", "gdp"].into_iter());
+                let near = crate::source::suggest::did_you_mean(&name, ["eps", "dp", "rdp", "zcdp", "gdp"]);
                 let d = Diagnostic::new("E0206", format!("there is no budget `{name}`")).label(call.span, "not a privacy budget");
                 return self.fail(match near {
                     Some(n) => d.help(format!("did you mean `{n}`?")),

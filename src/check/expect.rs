@@ -89,7 +89,7 @@ impl Checker<'_> {
             );
         };
         let records = self.records(table)?;
-        let n = super::sensitivity::sensitivity(&self.program, &e, &records);
+        let n = super::sensitivity::sensitivity(&e, &records);
         let value = match norm.as_str() {
             "1" => n.l1,
             "2" => n.l2,

@@ -34,7 +34,9 @@ pub fn open(op: Builtin, a: Range, b: Range) -> Range {
         let end = |x: f64, at_zero: f64| if x == 0.0 { at_zero } else { 1.0 / x };
         match b {
             b if b.lo >= 0.0 => Range::new(if b.hi.is_infinite() { 0.0 } else { end(b.hi, f64::INFINITY) }, end(b.lo, f64::INFINITY)),
-            b if b.hi <= 0.0 => Range::new(end(b.hi, f64::NEG_INFINITY), if b.lo.is_infinite() { 0.0 } else { end(b.lo, f64::NEG_INFINITY) }),
+            b if b.hi <= 0.0 => {
+                Range::new(end(b.hi, f64::NEG_INFINITY), if b.lo.is_infinite() { 0.0 } else { end(b.lo, f64::NEG_INFINITY) })
+            }
             _ => Range::ALL,
         }
     };

@@ -147,7 +147,7 @@ impl Checker<'_> {
             }
         };
         let records = self.records(table)?;
-        let sensitivity = super::sensitivity::sensitivity(&self.program, &e, &records);
+        let sensitivity = super::sensitivity::sensitivity(&e, &records);
         let quantile = matches!(e.kind, ExprKind::Call(crate::model::Builtin::RowQuantile, _));
         if !quantile && !sensitivity.linf.is_finite() {
             return self.unbounded_query(&e);

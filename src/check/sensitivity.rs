@@ -1,17 +1,17 @@
 //! How far an aggregate moves when one unit's rows change (language reference §7.2: Sum, Lin, Add, Lip).
 
 use super::vectors::{add_up, boxed, div_up, least, mul_up, scale, sqrt_up, sum, tighten};
-use crate::model::{Builtin, Expr, ExprKind, Label, Norms, Program, Range, Records, Relation, Type, grid};
+use crate::model::{Builtin, Expr, ExprKind, Label, Norms, Range, Records, Relation, Type, grid};
 
 /// Upper bounds on the change of `e` between neighbours of its table; infinite where no bound is known, 0 for a
 /// public expression.
 ///
 /// `records` gives the relation, the rows per unit k and the lower bound on n; inside `each` those of the group.
-pub fn sensitivity(program: &Program, e: &Expr, records: &Records) -> Norms {
+pub fn sensitivity(e: &Expr, records: &Records) -> Norms {
     if !matches!(e.label, Label::Aggregate(_)) {
         return if e.label == Label::Public { Norms::ZERO } else { Norms::INFINITE };
     }
-    let of = |e: &Expr| sensitivity(program, e, records);
+    let of = |e: &Expr| sensitivity(e, records);
     match &e.kind {
         ExprKind::Call(op, args) => match (op, args.as_slice()) {
             (Builtin::RowSum, [x]) => row_sum(x, records),
