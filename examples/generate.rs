@@ -19,9 +19,12 @@ fn main() -> std::io::Result<()> {
     Ok(())
 }
 
+/// The name of a file and what writes its rows.
+type Maker = (&'static str, fn(&mut Rows));
+
 /// Every file: its name and its text.
 pub fn files() -> Vec<(&'static str, String)> {
-    let makers: [(&'static str, fn(&mut Rows)); 17] = [
+    let makers: [Maker; 17] = [
         ("01_staff.csv", |r| r.column("smoker", 240, |r| yes(r.chance(0.24)))),
         ("02_votes.csv", |r| r.column("party", 320, |r| r.pick(&[("red", 0.34), ("blue", 0.31), ("green", 0.22), ("other", 0.13)]).into())),
         ("03_people.csv", |r| r.column("visits", 260, |r| r.poisson(3.8).to_string())),
@@ -40,7 +43,7 @@ pub fn files() -> Vec<(&'static str, String)> {
         ("15_visits.csv", visits),
         ("16_adult.csv", adult),
     ];
-    let make = |(stream, (name, maker)): (usize, (&'static str, fn(&mut Rows)))| {
+    let make = |(stream, (name, maker)): (usize, Maker)| {
         let mut rows = Rows::new(stream as u64);
         maker(&mut rows);
         (name, rows.text)

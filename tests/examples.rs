@@ -31,7 +31,10 @@ const RUN: &[Example] = &[
     example("04_normal_mean.dpm", "staff=examples/04_staff.csv", &["mu_hat"], &[]),
     example("05_statistical_query.dpm", "cohort=examples/05_cohort.csv", &["share"], &["share_percent"]),
     example("10_groups.dpm", "survey=examples/10_survey.csv", &["rate"], &["shrunk"]),
-    Example { public: Some("pilot=examples/11_pilot.csv"), ..example("11_public_prior.dpm", "survey=examples/11_survey.csv", &["p_hat"], &[]) },
+    Example {
+        public: Some("pilot=examples/11_pilot.csv"),
+        ..example("11_public_prior.dpm", "survey=examples/11_survey.csv", &["p_hat"], &[])
+    },
     example("13_two_releases.dpm", "people=examples/13_people.csv", &["mean_age", "mu_hat"], &[]),
     example("14_posterior_predictive.dpm", "trial=examples/14_trial.csv", &["p_hat"], &["next_100", "chance_over_60"]),
     example("15_by_user.dpm", "visits=examples/15_visits.csv", &["p_hat"], &[]),

@@ -32,11 +32,20 @@ const fn note(name: &'static str, text: &'static str, example: &'static str) -> 
     Note { name, text, example }
 }
 
-const ROW: &str = "Works on numbers and, component by component, on vectors. On a row it must be defined on the whole range of its argument (E0204).";
+const ROW: &str =
+    "Works on numbers and, component by component, on vectors. On a row it must be defined on the whole range of its argument (E0204).";
 
 const NOTES: &[Note] = &[
-    note("draw", "Stands after `release`. Several parameters give a record: `coef.w[1]`.", "budget rdp(order = 5, eps = 0.5)\nprivate trial[n] { cured: bool }\nparam p ~ beta(12, 12)\nobserve cured ~ bernoulli(p)\nrelease p_hat = draw(p)"),
-    note("draws", "Stands after `release`. Costs k times one draw; to describe uncertainty, `simulate` from one draw instead.", "budget rdp(order = 5, eps = 1)\nprivate trial[n] { cured: bool }\nparam p ~ beta(12, 12)\nobserve cured ~ bernoulli(p)\nrelease p_hats = draws(p, 2)"),
+    note(
+        "draw",
+        "Stands after `release`. Several parameters give a record: `coef.w[1]`.",
+        "budget rdp(order = 5, eps = 0.5)\nprivate trial[n] { cured: bool }\nparam p ~ beta(12, 12)\nobserve cured ~ bernoulli(p)\nrelease p_hat = draw(p)",
+    ),
+    note(
+        "draws",
+        "Stands after `release`. Costs k times one draw; to describe uncertainty, `simulate` from one draw instead.",
+        "budget rdp(order = 5, eps = 1)\nprivate trial[n] { cured: bool }\nparam p ~ beta(12, 12)\nobserve cured ~ bernoulli(p)\nrelease p_hats = draws(p, 2)",
+    ),
     note("posterior", "Stands after `release`. This version has no rule that releases whole posteriors: it answers E0300.", ""),
     note("abs", ROW, "output x = abs(-2)"),
     note("exp", ROW, "output x = exp(1)"),
@@ -49,8 +58,16 @@ const NOTES: &[Note] = &[
     note("Phi", ROW, "output x = Phi(1.96)"),
     note("floor", ROW, "output x = floor(2.7)"),
     note("round", ROW, "output x = round(2.5)"),
-    note("min", "Of two numbers it works anywhere; of one public vector it is its least component.", "output x = min([3, 1, 2]) + min(4, 5)"),
-    note("max", "Of two numbers it works anywhere; of one public vector it is its greatest component.", "output x = max([3, 1, 2]) + max(4, 5)"),
+    note(
+        "min",
+        "Of two numbers it works anywhere; of one public vector it is its least component.",
+        "output x = min([3, 1, 2]) + min(4, 5)",
+    ),
+    note(
+        "max",
+        "Of two numbers it works anywhere; of one public vector it is its greatest component.",
+        "output x = max([3, 1, 2]) + max(4, 5)",
+    ),
     note(
         "clip",
         "max(lo, min(x, hi)): bounds a value, and with it what one row can change. The bounds must not depend on the rows.",
@@ -58,21 +75,49 @@ const NOTES: &[Note] = &[
     ),
     note("dot", "The inner product of two vectors of one dimension; its range follows from their norms.", "output x = dot([1, 2], [3, 4])"),
     note("append", "One vector after another; a number counts as a vector of one.", "output x = append(1, [2, 3])"),
-    note("rep", "A vector of equal components, for priors of many levels.", "budget rdp(order = 4, eps = 1)\nprivate votes[n] { party: category {red, blue, green} }\nparam share ~ dirichlet(rep(8, levels(party)))\nobserve party ~ categorical(share)\nrelease share_hat = draw(share)"),
+    note(
+        "rep",
+        "A vector of equal components, for priors of many levels.",
+        "budget rdp(order = 4, eps = 1)\nprivate votes[n] { party: category {red, blue, green} }\nparam share ~ dirichlet(rep(8, levels(party)))\nobserve party ~ categorical(share)\nrelease share_hat = draw(share)",
+    ),
     note("length", "The dimension of a vector.", "output x = length([1, 2, 3])"),
     note("norm", "The Euclidean length.", "output x = norm([3, 4])"),
-    note("levels", "How many levels a category has; public.", "budget rdp(order = 4, eps = 1)\nprivate votes[n] { party: category {red, blue, green} }\nparam share ~ dirichlet(rep(8, levels(party)))\nobserve party ~ categorical(share)\nrelease share_hat = draw(share)"),
+    note(
+        "levels",
+        "How many levels a category has; public.",
+        "budget rdp(order = 4, eps = 1)\nprivate votes[n] { party: category {red, blue, green} }\nparam share ~ dirichlet(rep(8, levels(party)))\nobserve party ~ categorical(share)\nrelease share_hat = draw(share)",
+    ),
     note(
         "project",
         "The nearest point of a ball around 0: bounds a vector. The radius is public.",
         "budget zcdp(0.1)\nprivate t[n >= 500] { x: vector[3] }\nrelease m = mean(project(l2(1), x)) using gaussian",
     ),
-    note("sum", "Over the rows of a private table it is released with a mechanism; of a public vector it is free.", "budget eps(1)\nprivate t[n] { hours: real in [0, 80] }\nrelease total = sum(hours) using laplace"),
-    note("mean", "Over rows, sum / n; n must be public. Of a released or public vector it is free.", "budget eps(1)\nprivate t[n >= 200] { hours: real in [0, 80] }\nrelease m = mean(hours) using laplace"),
+    note(
+        "sum",
+        "Over the rows of a private table it is released with a mechanism; of a public vector it is free.",
+        "budget eps(1)\nprivate t[n] { hours: real in [0, 80] }\nrelease total = sum(hours) using laplace",
+    ),
+    note(
+        "mean",
+        "Over rows, sum / n; n must be public. Of a released or public vector it is free.",
+        "budget eps(1)\nprivate t[n >= 200] { hours: real in [0, 80] }\nrelease m = mean(hours) using laplace",
+    ),
     note("sd", "The standard deviation of a public vector, with n - 1.", "output x = sd([1, 2, 4])"),
-    note("count", "The number of rows (secret for a header with `private n`), or of rows with a condition.", "budget eps(1)\nprivate t[private n] { age: int in 0..120 }\nrelease old = count(age >= 65) using geometric"),
-    note("histogram", "How many rows have each level of a category.", "budget eps(1)\nprivate t[n] { choice: category {yes, no, blank} }\nrelease votes = histogram(choice) using geometric"),
-    note("quantile", "Over rows it is released with `exponential`; of a public vector it is free, and q may be a list.", "budget eps(1)\nprivate t[n] { pay: real in [0, 200] }\nrelease median_pay = quantile(pay, 0.5) using exponential"),
+    note(
+        "count",
+        "The number of rows (secret for a header with `private n`), or of rows with a condition.",
+        "budget eps(1)\nprivate t[private n] { age: int in 0..120 }\nrelease old = count(age >= 65) using geometric",
+    ),
+    note(
+        "histogram",
+        "How many rows have each level of a category.",
+        "budget eps(1)\nprivate t[n] { choice: category {yes, no, blank} }\nrelease votes = histogram(choice) using geometric",
+    ),
+    note(
+        "quantile",
+        "Over rows it is released with `exponential`; of a public vector it is free, and q may be a list.",
+        "budget eps(1)\nprivate t[n] { pay: real in [0, 200] }\nrelease median_pay = quantile(pay, 0.5) using exponential",
+    ),
     note("density", "Of a released posterior. This version has no rule that releases whole posteriors.", ""),
     note("cdf", "Of a released posterior. This version has no rule that releases whole posteriors.", ""),
     note(
