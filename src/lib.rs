@@ -1,4 +1,5 @@
 //! dpm: a language, compiler and runtime for Bayesian analysis of private data.
+#![doc = include_str!("../ARCHITECTURE.md")]
 
 pub mod analyze;
 pub mod check;

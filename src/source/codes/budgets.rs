@@ -8,17 +8,17 @@ pub(super) const PAGES: &[CodePage] = &[
         title: "a release over its allotment",
         text: "The mechanism with the parameter you wrote costs more than the release may spend. Leave the parameter out and it \
                is solved from the budget, or take the value the help offers.",
-        example_wrong: r"budget eps(6)
-private loans[n] { x: vector[20], default: bool }
-param w: vector[20] ~ normal(0, 3)
-observe default ~ bernoulli_logit(dot(w, x))
-release w_hat = draw(w) using beta_div(beta = 1.2) assuming convergence
+        example_wrong: r"budget rdp(order = 8, eps = 0.5)
+private staff[n] { smoker: bool }
+param p ~ beta(6, 18)
+observe smoker ~ bernoulli(p)
+release p_hat = draw(p) using diffuse(r = 0.8)
 ",
-        example_right: r"budget eps(6)
-private loans[n] { x: vector[20], default: bool }
-param w: vector[20] ~ normal(0, 3)
-observe default ~ bernoulli_logit(dot(w, x))
-release w_hat = draw(w) using beta_div assuming convergence
+        example_right: r"budget rdp(order = 8, eps = 0.5)
+private staff[n] { smoker: bool }
+param p ~ beta(6, 18)
+observe smoker ~ bernoulli(p)
+release p_hat = draw(p) using diffuse
 ",
     },
     CodePage {

@@ -79,7 +79,7 @@ release m = mean(age) using gaussian
 private staff[private n] { age: int in 18..90 }
 release total_age = sum(age) using gaussian
 release people = count() using gaussian
-output m = total_age / people
+output m = total_age / max(people, 1)
 ",
     },
     CodePage {

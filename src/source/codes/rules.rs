@@ -142,17 +142,17 @@ release coef = draw(w) using diffuse
         title: "a mechanism that needs a public number of rows",
         text: "The set of answers this mechanism chooses from, or its step size, depends on n; with `[private n]` that would \
                reveal n. Declare n public, or take a mechanism that does without.",
-        example_wrong: r"budget eps(1)
-private ballots[private n] { choice: category {yes, no, blank} }
-param share ~ dirichlet([1, 1, 1])
-observe choice ~ categorical(share)
-release post = posterior(share) using ehds
+        example_wrong: r"budget zcdp(0.1)
+private staff[private n] { income: real in [0, 200] }
+param mu ~ normal(60, 50)
+observe income ~ normal(mu, 100)
+release mu_hat = draw(mu) using diffuse
 ",
-        example_right: r"budget eps(1)
-private ballots[n] { choice: category {yes, no, blank} }
-param share ~ dirichlet([1, 1, 1])
-observe choice ~ categorical(share)
-release post = posterior(share) using ehds
+        example_right: r"budget zcdp(0.1)
+private staff[n] { income: real in [0, 200] }
+param mu ~ normal(60, 50)
+observe income ~ normal(mu, 100)
+release mu_hat = draw(mu) using diffuse
 ",
     },
     CodePage {
@@ -260,16 +260,16 @@ release p_hat = draw(p) using diffuse
         text: "Most rules cost less the more rows there are, and a lower bound on n is enough. For this one the cost grows with \
                n, so no bound holds for every n. Write the exact public number of rows into the header.",
         example_wrong: r"budget rdp(order = 2, eps = 1)
-private t[n] { y: real in [-1, 1] }
-param tau ~ gamma(40, 40)
-observe y ~ normal(0, 1 / sqrt(tau))
-release tau_hat = draw(tau) using diffuse
+private t[n] { wait: real in [0, 1] }
+param rate ~ gamma(40, 40)
+observe wait ~ exponential(rate)
+release rate_hat = draw(rate) using diffuse
 ",
         example_right: r"budget rdp(order = 2, eps = 1)
-private t[1000] { y: real in [-1, 1] }
-param tau ~ gamma(40, 40)
-observe y ~ normal(0, 1 / sqrt(tau))
-release tau_hat = draw(tau) using diffuse
+private t[1000] { wait: real in [0, 1] }
+param rate ~ gamma(40, 40)
+observe wait ~ exponential(rate)
+release rate_hat = draw(rate) using diffuse
 ",
     },
 ];

@@ -71,10 +71,7 @@ release share = mean(old) using gaussian
   param p ~ beta(20, 20)
   observe y ~ bernoulli(p)
 }
-budget rdp(order = 8, eps = 0.5)
 private staff[n] { smoker: bool }
-let p = rate(staff.smoker)
-release p_hat = draw(p)
 ",
         example_right: r"model rate(y: bool) {
   param p ~ beta(20, 20)

@@ -1,0 +1,42 @@
+//! Pages on the error codes: the table of codes with a wrong program and the same program put right.
+
+use super::{Kind, Page, fenced};
+use crate::source::codes::{self, CodePage};
+
+pub fn pages() -> Vec<Page> {
+    codes::all().iter().map(page).collect()
+}
+
+/// Codes of rules that come with later versions, and what this version says to their wrong program.
+const LATER: &[(&str, &str)] = &[
+    ("E0303", "E0300"),
+    ("E0304", "E0300"),
+    ("E0305", "E0300"),
+    ("E0306", "E0300"),
+    ("E0309", "E0300"),
+    ("E0310", "E0300"),
+    ("E0311", "E0300"),
+    ("W0508", "E0208"),
+];
+
+fn page(p: &CodePage) -> Page {
+    if let Some((_, answer)) = LATER.iter().find(|(code, _)| *code == p.code) {
+        let wrong = fenced(p.example_wrong).replacen("```dpm", &format!("```dpm {answer}"), 1);
+        let body = format!(
+            "{}\n\nThis code belongs to rules that this version does not have: it never appears. A program of this kind answers \
+             {answer} instead:\n\n{wrong}",
+            p.text.trim()
+        );
+        return Page { kind: Kind::Error, name: p.code.into(), summary: sentence(p.title), body };
+    }
+    let wrong = fenced(p.example_wrong).replacen("```dpm", &format!("```dpm {}", p.code), 1);
+    let body = format!("{}\n\nWrong:\n\n{wrong}\n\nRight:\n\n{}", p.text.trim(), fenced(p.example_right));
+    Page { kind: Kind::Error, name: p.code.into(), summary: sentence(p.title), body }
+}
+
+/// `a release over its allotment` -> `A release over its allotment.`
+fn sentence(title: &str) -> String {
+    let mut chars = title.trim_end_matches('.').chars();
+    let first: String = chars.next().map(|c| c.to_uppercase().collect()).unwrap_or_default();
+    format!("{first}{}.", chars.as_str())
+}

@@ -1,0 +1,219 @@
+//! Pages on the mechanisms of this version: what each does, its arguments, its guarantee, when to take it.
+
+use super::{Entry, Kind, Page};
+
+pub fn pages() -> Vec<Page> {
+    super::from_entries(Kind::Mechanism, ENTRIES)
+}
+
+const ENTRIES: &[Entry] = &[
+    Entry {
+        name: "auto",
+        summary: "The mechanism of least predicted error that meets the budget; the default.",
+        body: r#"
+Arguments: none. `using auto` and no `using` at all mean the same.
+
+Every mechanism that could answer is solved at this release's share of the budget. Among those that meet it, the one of
+least predicted error is taken; ties go to the first in the table that `using ?` prints. The predicted error uses public
+facts alone (prior, header, bounds), bounds nothing, and is printed with three digits. A mechanism that only holds if a
+chain has converged is never chosen.
+
+Guarantee: that of the mechanism chosen. `dpm lock` writes the choice into the program; `dpm compare` shows all of them.
+
+Take it when there is a budget and no reason to insist on one mechanism. Without a budget it is an error (E0405).
+
+```dpm
+budget rdp(order = 4, eps = 1)
+private votes[n] { party: category {red, blue, green, other} }
+param share ~ dirichlet([8, 8, 8, 8])
+observe party ~ categorical(share)
+release share_hat = draw(share) using auto
+```
+"#,
+    },
+    Entry {
+        name: "direct",
+        summary: "One exact draw from the posterior itself.",
+        body: r#"
+Arguments: none.
+
+The draw of a Bayesian posterior is private by itself: one changed row moves the posterior a little, and the prior says how
+little. Nothing is tempered and nothing is solved, so the cost is what the model costs; it meets the budget or it does not.
+
+Guarantee: the exact Rényi divergence of the worst pair of posteriors, or a GDP constant for normal models. Count models have
+a highest order: 1 + the smallest prior count, for one row a unit. At and beyond it the cost is infinite (E0301).
+
+Take it when the prior is strong enough for the budget: no accuracy is given away.
+
+```dpm
+budget rdp(order = 5, eps = 0.5)
+private trial[n] { cured: bool }
+param p ~ beta(12, 12)
+observe cured ~ bernoulli(p)
+release p_hat = draw(p) using direct
+```
+"#,
+    },
+    Entry {
+        name: "diffuse",
+        summary: "One draw from a posterior in which every private row counts with weight r.",
+        body: r#"
+Arguments: `r` in (0, 1]; left out, the largest r that meets the budget is solved, and rounded down.
+
+The statistic of every private row is multiplied by r before it enters the posterior; public rows and the prior keep their
+weight. A weight of 1 is a direct draw. The draw is spread as if there were only r n rows, hence the name.
+
+Guarantee: as `direct` with steps of size r, so costs fall and the highest order rises to 1 + count / r.
+
+Take it when the prior says what you believe, and the budget allows only part of the data.
+
+```dpm
+budget rdp(order = 8, eps = 0.5)
+private staff[n >= 100] { smoker: bool }
+param p ~ beta(6, 18)
+observe smoker ~ bernoulli(p)
+release p_hat = draw(p) using diffuse
+```
+
+Too much weight for the budget:
+
+```dpm E0401
+budget rdp(order = 8, eps = 0.5)
+private staff[n >= 100] { smoker: bool }
+param p ~ beta(6, 18)
+observe smoker ~ bernoulli(p)
+release p_hat = draw(p) using diffuse(r = 0.8)
+```
+"#,
+    },
+    Entry {
+        name: "concentrated",
+        summary: "One draw from a posterior whose prior is sharpened by 1 / m; the rows keep full weight.",
+        body: r#"
+Arguments: `m` in (0, 1]; left out, the largest m that meets the budget is solved, and rounded down.
+
+Prior counts (beta, gamma, dirichlet) and prior precisions (normal) are divided by m; public rows are part of the prior and
+are sharpened with it. m = 1 is a direct draw.
+
+Guarantee: as `direct` with the sharper prior.
+
+Take it when the prior is close to the truth, or when n is so large that a sharper prior hardly shows; otherwise the draw is
+pulled towards the prior mean, and `diffuse` is the better half of the bargain.
+
+```dpm
+budget rdp(order = 8, eps = 0.5)
+private staff[n >= 100] { smoker: bool }
+param p ~ beta(6, 18)
+observe smoker ~ bernoulli(p)
+release p_hat = draw(p) using concentrated
+```
+"#,
+    },
+    Entry {
+        name: "beta_query",
+        summary: "A mean of values in [0, 1], answered by one draw from a beta distribution.",
+        body: r#"
+Arguments: `a`, `b` (positive; the prior counts, always written), and one of `r` or `m` as for `diffuse` and `concentrated`; if
+neither is written, r is solved.
+
+Answers `mean(e)` for row values e in [0, 1] by a draw from beta(a + r s, b + r (n - s)), s the sum. The answer is
+pulled towards a / (a + b), and has the spread of a beta draw.
+
+Guarantee: that of the rule `beta_bernoulli`, an exact Rényi curve.
+
+Take it when a draw of a rate is wanted without writing a model. For a plain mean of many rows `gaussian` is usually closer.
+
+```dpm
+budget rdp(order = 15, eps = 0.3)
+private cohort[n >= 500] { age: int in 0..120, bmi: real in [10, 60] }
+let at_risk = age >= 65 and bmi > 30
+release share = mean(at_risk) using beta_query(6, 18)
+```
+"#,
+    },
+    Entry {
+        name: "laplace",
+        summary: "Laplace noise on a sum, mean, count or histogram.",
+        body: r#"
+Arguments: `scale` > 0; left out, the smallest scale that meets the budget is solved, and rounded up.
+
+The exact answer plus Laplace noise, the two together rounded to a public grid, so that no trace of floating point is left.
+
+Guarantee: pure eps = (L1 sensitivity) / scale, with the exact Rényi curve of the Laplace law.
+
+Take it for a single number under a pure budget, `eps(..)`. For vectors and small delta `gaussian` is closer.
+
+```dpm
+budget eps(1)
+private t[n >= 200] { hours: real in [0, 80] }
+release mean_hours = mean(hours) using laplace
+```
+"#,
+    },
+    Entry {
+        name: "geometric",
+        summary: "Two-sided geometric noise on counts, histograms and sums of integers.",
+        body: r#"
+Arguments: `scale` > 0; left out, the smallest scale that meets the budget is solved, and rounded up.
+
+The exact integer plus integer noise k with probability proportional to exp(-abs(k) / scale).
+
+Guarantee: pure eps = (L1 sensitivity) / scale, with the curve of pure differential privacy, which the integer law attains.
+
+Take it for counts and histograms under a pure budget: the answer stays an integer.
+
+```dpm
+budget eps(1)
+private ballots[private n] { choice: category {yes, no, blank} }
+release votes = histogram(choice) using geometric
+```
+"#,
+    },
+    Entry {
+        name: "gaussian",
+        summary: "Normal noise on a sum, mean, count or histogram.",
+        body: r#"
+Arguments: `sigma` > 0, the standard deviation; left out, the smallest sigma that meets the budget is solved, and rounded up.
+
+The exact answer plus normal noise, the two together rounded to a public grid.
+
+Guarantee: mu-GDP with mu = (L2 sensitivity) / sigma, hence zCDP mu^2 / 2, a Rényi curve of all orders and (eps, delta). No
+pure epsilon: under `eps(..)` it is E0403.
+
+Take it under `zcdp`, `gdp`, `rdp` or `dp` budgets, and for vectors, whose L2 sensitivity is far below their L1 sensitivity.
+
+```dpm
+budget zcdp(0.1)
+private people[n >= 500] { age: int in 18..90 }
+release mean_age = mean(age) using gaussian
+```
+
+```dpm E0403
+budget eps(1)
+private people[n >= 500] { age: int in 18..90 }
+release mean_age = mean(age) using gaussian
+```
+"#,
+    },
+    Entry {
+        name: "exponential",
+        summary: "A quantile over a public grid by the exponential mechanism.",
+        body: r#"
+Arguments: `lo`, `hi`, the ends of the grid (left out: the bounds of the value); `points`, how many it has (left out: 1,024); `eps`
+(left out, the largest that meets the budget is solved, and rounded down).
+
+Answers `quantile(e, q)` by one of the grid points t, with probability proportional to exp(eps u(t) / (2 D)), where
+-u(t) is how far the number of values below t is from q n, and D is how much one unit can change it.
+
+Guarantee: eps-bounded range, hence pure eps and zCDP of at most eps^2 / 8.
+
+Take it for medians and other quantiles; it is the only mechanism of this version that answers them.
+
+```dpm
+budget zcdp(0.05)
+private people[n >= 500] { income: real in [0, 200] }
+release median_income = quantile(income, 0.5) using exponential
+```
+"#,
+    },
+];

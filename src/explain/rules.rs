@@ -1,0 +1,169 @@
+//! Pages on the rules: the head of the file that implements each, and an example.
+
+use super::{Kind, Page, fenced};
+use crate::rules::{Meta, posterior_rules, query_rules};
+
+pub fn pages() -> Vec<Page> {
+    let posterior = posterior_rules().iter().map(|r| r.meta());
+    let query = query_rules().iter().map(|r| r.meta());
+    posterior.chain(query).map(page).collect()
+}
+
+fn page(meta: &Meta) -> Page {
+    let text = meta.page();
+    let (summary, body) = text.split_once('\n').unwrap_or((&text, ""));
+    let example = EXAMPLES.iter().find(|(name, _)| *name == meta.name).map_or(String::new(), |(_, text)| {
+        let (fence, program) = text.split_once('\n').unwrap_or(("", text));
+        format!("\n\n## Example\n\n{}", fenced(program).replacen("```dpm", format!("```dpm {fence}").trim(), 1))
+    });
+    let body = format!("{}{example}", body.trim());
+    Page { kind: Kind::Rule, name: meta.name.into(), summary: summary.into(), body }
+}
+
+/// The first line of each is the code the program gets; empty if it is right.
+const EXAMPLES: &[(&str, &str)] = &[
+    (
+        "beta_bernoulli",
+        r"
+budget rdp(order = 8, eps = 0.5)
+private staff[n >= 100] { smoker: bool }
+param p ~ beta(6, 18)
+observe smoker ~ bernoulli(p)
+release p_hat = draw(p) using diffuse",
+    ),
+    (
+        "dirichlet_categorical",
+        r"
+budget rdp(order = 4, eps = 1)
+private votes[n] { party: category {red, blue, green, other} }
+param share ~ dirichlet([8, 8, 8, 8])
+observe party ~ categorical(share)
+release share_hat = draw(share)",
+    ),
+    (
+        "dirichlet_multinomial",
+        r"
+budget rdp(order = 3, eps = 1)
+private t[n] { items: counts[3] of 2 }
+param share ~ dirichlet([20, 20, 20])
+observe items ~ multinomial(2, share)
+release share_hat = draw(share)",
+    ),
+    (
+        "gamma_poisson",
+        r"
+budget dp(eps = 1, delta = 1e-6)
+private people[n] { visits: int in 0..10 }
+param rate ~ gamma(40, 10)
+observe visits ~ poisson(rate)
+release rate_hat = draw(rate) using diffuse",
+    ),
+    (
+        "gamma_exponential",
+        r"
+budget rdp(order = 3, eps = 0.5)
+private t[1000] { wait: real in [0.5, 1.5] }
+param rate ~ gamma(20, 20)
+observe wait ~ exponential(rate)
+release rate_hat = draw(rate) using diffuse",
+    ),
+    (
+        "beta_geometric",
+        r"
+budget rdp(order = 4, eps = 0.5)
+private t[n] { failures: int in 0..5 }
+param p ~ beta(50, 50)
+observe failures ~ geometric(p)
+release p_hat = draw(p) using diffuse",
+    ),
+    (
+        "normal_known_variance",
+        r"
+budget zcdp(0.05)
+private staff[n >= 1000] { income: real in [0, 200] }
+param mu ~ normal(60, 50)
+observe income ~ normal(mu, 30)
+release mu_hat = draw(mu)",
+    ),
+    (
+        "normal_precision",
+        r"
+budget rdp(order = 3, eps = 0.5)
+private t[50] { y: real in [-2, 2] }
+param tau ~ gamma(20, 20)
+observe y ~ normal(0, 1 / sqrt(tau))
+release tau_hat = draw(tau) using diffuse",
+    ),
+    (
+        "mv_normal_known_covariance",
+        r"
+budget zcdp(0.05)
+private t[n >= 1000] { y: vector[2] in l2(3) }
+param mu: vector[2] ~ multi_normal([0, 0], [[4, 0], [0, 4]])
+observe y ~ multi_normal(mu, [[1, 0], [0, 1]])
+release mu_hat = draw(mu)",
+    ),
+    (
+        "linear_public_design",
+        r"
+budget zcdp(0.1)
+private t[n] { x: public vector[3] in l2(1), y: real in [-2, 2] }
+param w: vector[3] ~ normal(0, 1)
+observe y ~ normal(dot(w, x), 2)
+release w_hat = draw(w)",
+    ),
+    (
+        "linear_private_design",
+        r"E0300
+budget zcdp(0.1)
+private t[n] { x: vector[3] in l2(1), y: real in [-2, 2] }
+param w: vector[3] ~ normal(0, 1)
+observe y ~ normal(dot(w, x), 2)
+release w_hat = draw(w)",
+    ),
+    (
+        "normal_unknown_both",
+        r"E0300
+budget zcdp(0.1)
+private t[n] { y: real in [-2, 2] }
+param tau ~ gamma(20, 20)
+param mu ~ normal(0, 1)
+observe y ~ normal(mu, 1 / sqrt(tau))
+release mu_hat = draw(mu)",
+    ),
+    (
+        "beta_query",
+        r"
+budget rdp(order = 15, eps = 0.3)
+private cohort[n >= 500] { age: int in 0..120 }
+release share = mean(age >= 65) using beta_query(6, 18)",
+    ),
+    (
+        "laplace",
+        r"
+budget eps(1)
+private t[n >= 200] { hours: real in [0, 80] }
+release mean_hours = mean(hours) using laplace",
+    ),
+    (
+        "geometric",
+        r"
+budget eps(1)
+private ballots[private n] { choice: category {yes, no, blank} }
+release votes = histogram(choice) using geometric",
+    ),
+    (
+        "gaussian",
+        r"
+budget zcdp(0.1)
+private people[n >= 500] { age: int in 18..90 }
+release mean_age = mean(age) using gaussian",
+    ),
+    (
+        "exponential",
+        r"
+budget zcdp(0.05)
+private people[n >= 500] { income: real in [0, 200] }
+release median_income = quantile(income, 0.5) using exponential",
+    ),
+];
