@@ -4,8 +4,8 @@
 
 mod numbers_support;
 
-use numbers_support::claim;
 use numbers_support::worst::{FORMS, Is, Worst, program, random};
+use numbers_support::{claim, error_of};
 
 /// The corners, what lies between, and two random points.
 fn grid(lo: f64, hi: f64, state: &mut u64) -> Vec<f64> {
@@ -106,6 +106,22 @@ fn normal_rows_of_known_mean() {
         let column = format!("y: real in [{lo}, {hi}]");
         let model = format!("m ~ gamma({a}, {b})\nobserve y ~ normal({mean}, 1 / sqrt(m))");
         judge_rates([a, b], k, [0.5, 0.5], &column, &model, &squares);
+    }
+}
+
+/// A parameter never sits at an end of its range, so these are total; what a row or a sign can make 0 is not.
+#[test]
+fn spellings_of_a_precision() {
+    let text = |sd: &str| {
+        let model = format!("m ~ gamma(2, 3)\nparam mu ~ normal(0, 1)\nobserve y ~ normal(0, {sd})");
+        program("9", 1, "y: real in [0, 1]", &model, "direct")
+    };
+    let first = claim(&text("1 / sqrt(m)"));
+    for sd in ["sqrt(1 / m)", "m ^ -0.5"] {
+        assert_eq!(claim(&text(sd)), first, "{sd}");
+    }
+    for sd in ["1 / mu", "1 / (m * y)", "sqrt(mu)"] {
+        assert_eq!(error_of(&text(sd)), "E0204", "{sd}");
     }
 }
 
