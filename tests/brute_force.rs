@@ -59,6 +59,19 @@ fn beta_and_binomial_rows() {
     }
 }
 
+/// Several columns of one table add their trials.
+#[test]
+fn two_columns_of_one_rate() {
+    for (form, r, m) in FORMS {
+        let (a, b, n, k) = (1.5, 4.0, 3, 2);
+        let model = format!("m ~ beta({a}, {b})\nobserve y ~ bernoulli(m)\nobserve z ~ binomial(2, m)");
+        let text = program(&n.to_string(), k, "y: bool, z: int in 0..2", &model, form);
+        let mut worst = Worst::default();
+        beta_pairs(&mut worst, [a / m, b / m], n, k, 3, r);
+        worst.judge(&claim(&text), Is::Attained, &text);
+    }
+}
+
 #[test]
 fn queries_of_real_rows() {
     let mut state = 1;
@@ -133,6 +146,11 @@ fn categorical_and_multinomial_rows() {
                     dirichlet_pairs(&mut worst, &prior, n * items, k.min(n) * items, r);
                     worst.judge(&claim(&text), if n < k { Is::Above } else { Is::Attained }, &text);
                 }
+                // A lower bound on n: more rows never cost more.
+                let text = program(&format!("n >= {k}"), k, &column, &model, form);
+                let mut worst = Worst::default();
+                (k..=most).for_each(|n| dirichlet_pairs(&mut worst, &prior, n * items, k * items, r));
+                worst.judge(&claim(&text), Is::Attained, &text);
                 let text = program("private n", k, &column, &model, form);
                 let mut worst = Worst::default();
                 dirichlet_added(&mut worst, &prior, &[0, 1, 2, 3000], items, k, r);
