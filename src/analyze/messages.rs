@@ -7,7 +7,7 @@ use super::scene::Scene;
 use super::shapes::conjugate_prior;
 use super::ways::{Knob, Offer, Way};
 use crate::model::print::{likelihood_text, number};
-use crate::model::{BudgetKind, Query};
+use crate::model::{BudgetKind, MechanismKind, Query};
 use crate::numeric::decimal::sig_down;
 use crate::privacy::Claim;
 use crate::rules::Tempering;
@@ -298,7 +298,17 @@ pub fn nothing_to_solve_from(scene: &Scene, way: &dyn Way) -> Diagnostic {
     Diagnostic::new("E0405", format!("`{}` needs {knob}, or a budget to solve it from", way.mechanism()))
         .label(scene.place(), format!("{knob} is not given"))
         .help("add a line such as:    budget dp(eps = 1, delta = 1e-6)")
-        .help(format!("or give the number:    using {}({knob} = {example})", way.mechanism()))
+        .help(format!("or give the number:    using {}({})", way.mechanism(), all_arguments(scene, &format!("{knob} = {example}"))))
+}
+
+/// The arguments as written, and one more.
+fn all_arguments(scene: &Scene, more: &str) -> String {
+    let written = match &scene.site.release.mechanism.kind {
+        MechanismKind::Named { args, .. } => args.as_slice(),
+        _ => &[],
+    };
+    let texts = written.iter().map(|a| scene.sources.slice(a.span)).chain([more]);
+    texts.collect::<Vec<_>>().join(", ")
 }
 
 /// W0404: the budget leaves nearly nothing of the data.

@@ -134,7 +134,9 @@ impl Checker<'_> {
             ),
             ast::RowsKind::Named { secret, name, at_least } => {
                 let relation = if *secret { Relation::AddRemove } else { Relation::ReplaceOne };
-                let at_least = at_least.as_ref().map_or(0, |b| b.value);
+                // A public number of rows is at least 1: without a row there is no neighbour that replaces one.
+                let fewest = u64::from(private && !*secret);
+                let at_least = at_least.as_ref().map_or(0, |b| b.value).max(fewest);
                 Ok((relation, RowCount { at_least, exactly: None }, Some(name.value.clone())))
             }
         }

@@ -8,6 +8,13 @@ use crate::model::{Builtin, Expr, ExprKind, Label, Norms, Range, Type, VectorTyp
 use crate::source::{Diagnostic, Span};
 use crate::syntax::ast::{self, BinaryOp};
 
+/// The range of a function of parameters alone without its ends: it meets them with probability 0, and no row is part of
+/// it, so `1 / sqrt(tau)` is total for a positive `tau`. Any other range stays as it is.
+fn without_ends(e: &Expr, range: Range) -> Range {
+    let open = e.label == Label::Latent && range.lo < range.hi;
+    if open { Range::new(range.lo.next_up(), range.hi.next_down()) } else { range }
+}
+
 impl Checker<'_> {
     pub(super) fn binary(&mut self, op: BinaryOp, a: &ast::Expr, b: &ast::Expr, span: Span) -> Checked<Expr> {
         let builtin = match op {
@@ -112,7 +119,7 @@ impl Checker<'_> {
                 return self.fail(Diagnostic::new("E0209", "a number is needed here").label(a.span, what));
             }
         };
-        let out = match ranges::unary(op, range) {
+        let out = match ranges::unary(op, range).or_else(|why| ranges::unary(op, without_ends(a, range)).map_err(|_| why)) {
             Ok(r) => r,
             Err(_) if latent(a) => ranges::open(op, range, range),
             Err(why) => return self.partial(op, why, a, span),
@@ -165,7 +172,8 @@ impl Checker<'_> {
             };
             return self.fail(d);
         };
-        let out = match ranges::binary(op, ra, rb) {
+        let inside = || ranges::binary(op, without_ends(a, ra), without_ends(b, rb));
+        let out = match ranges::binary(op, ra, rb).or_else(|why| inside().map_err(|_| why)) {
             Ok(r) => r,
             Err(_) if latent(a) || latent(b) => ranges::open(op, ra, rb),
             Err(why) => return self.partial(op, why, if op == Builtin::Div { b } else { a }, span),

@@ -1,4 +1,4 @@
-//! Pages of E0201 to E0210: sizes, bounds, names and types.
+//! Pages of E0201 to E0211: sizes, bounds, names and types.
 
 use super::CodePage;
 
@@ -157,6 +157,26 @@ budget rdp(order = 8, eps = 0.5)
 private staff[n] { smoker: bool }
 param p ~ beta(20, 20)
 observe smoker ~ bernoulli(p)
+release p_hat = draw(p) using diffuse
+",
+    },
+    CodePage {
+        code: "E0211",
+        title: "a model that changes after something was drawn from it",
+        text: "A draw releases the posterior of the model as it stands. A `param` or `observe` that joins that model afterwards \
+               would make the released draw one of another model: declare everything first, then release.",
+        example_wrong: r"budget rdp(order = 8, eps = 0.5)
+private staff[n] { smoker: bool, drinker: bool }
+param p ~ beta(20, 20)
+observe smoker ~ bernoulli(p)
+release p_hat = draw(p) using diffuse
+observe drinker ~ bernoulli(p)
+",
+        example_right: r"budget rdp(order = 8, eps = 0.5)
+private staff[n] { smoker: bool, drinker: bool }
+param p ~ beta(20, 20)
+observe smoker ~ bernoulli(p)
+observe drinker ~ bernoulli(p)
 release p_hat = draw(p) using diffuse
 ",
     },

@@ -1,0 +1,233 @@
+//! Every conjugate rule of counts against all small data sets in both roles, by closed forms written for the tests.
+
+#![allow(clippy::panic, clippy::unwrap_used, clippy::indexing_slicing)]
+
+mod numbers_support;
+
+use numbers_support::worst::{FORMS, Is, Worst, program, random};
+use numbers_support::{claim, histograms};
+
+/// Beta and binomial rows (§1): successes `others + x` of the unit with x, `others + y` of its neighbour.
+fn beta_pairs(worst: &mut Worst, [a, b]: [f64; 2], n: u64, k: u64, trials: u64, r: f64) {
+    let k = k.min(n);
+    for others in 0..=(n - k) * trials {
+        for x in 0..=k * trials {
+            for y in 0..x {
+                let at = |s: u64| [a + r * s as f64, b + r * (n * trials - s) as f64];
+                worst.dirichlet(&at(others + x), &at(others + y));
+            }
+        }
+    }
+}
+
+#[test]
+fn beta_and_binomial_rows() {
+    for (a, b) in [(0.5, 3.0), (2.0, 1.0), (2.5, 2.5)] {
+        for (k, trials) in [(1, 1), (2, 1), (3, 1), (1, 3), (2, 2)] {
+            let column = format!("y: int in 0..{trials}");
+            let model = format!("m ~ beta({a}, {b})\nobserve y ~ binomial({trials}, m)");
+            for (form, r, m) in FORMS {
+                for n in 1..=5 {
+                    let text = program(&n.to_string(), k, &column, &model, form);
+                    let mut worst = Worst::default();
+                    beta_pairs(&mut worst, [a / m, b / m], n, k, trials, r);
+                    worst.judge(&claim(&text), if n < k { Is::Above } else { Is::Attained }, &text);
+                }
+                // A lower bound on n: the fewest rows are the dearest.
+                let least = k.max(2);
+                let text = program(&format!("n >= {least}"), k, &column, &model, form);
+                let mut worst = Worst::default();
+                (least..=5).for_each(|n| beta_pairs(&mut worst, [a / m, b / m], n, k, trials, r));
+                worst.judge(&claim(&text), Is::Attained, &text);
+                // Rows that come and go: k more rows of any successes; the limit of many rows is the dearest.
+                let text = program("private n", k, &column, &model, form);
+                let mut worst = Worst::default();
+                for n in [0, 1, 2, 3, 4, 3000] {
+                    let some: Vec<u64> = if n < 5 { (0..=n * trials).collect() } else { vec![0, n / 2, n * trials] };
+                    for s in some {
+                        for rows in 1..=k {
+                            for x in 0..=rows * trials {
+                                let at = |s: u64, n: u64| [a / m + r * s as f64, b / m + r * (n * trials - s) as f64];
+                                worst.dirichlet(&at(s, n), &at(s + x, n + rows));
+                            }
+                        }
+                    }
+                }
+                worst.judge(&claim(&text), Is::Near(1.05), &text);
+            }
+        }
+    }
+}
+
+/// Several columns of one table add their trials.
+#[test]
+fn two_columns_of_one_rate() {
+    for (form, r, m) in FORMS {
+        let (a, b, n, k) = (1.5, 4.0, 3, 2);
+        let model = format!("m ~ beta({a}, {b})\nobserve y ~ bernoulli(m)\nobserve z ~ binomial(2, m)");
+        let text = program(&n.to_string(), k, "y: bool, z: int in 0..2", &model, form);
+        let mut worst = Worst::default();
+        beta_pairs(&mut worst, [a / m, b / m], n, k, 3, r);
+        worst.judge(&claim(&text), Is::Attained, &text);
+    }
+}
+
+#[test]
+fn queries_of_real_rows() {
+    let mut state = 1;
+    for (a, b, r) in [(2.0, 3.0, 1.0), (0.5, 1.5, 0.6)] {
+        for n in 1..=3 {
+            let text = format!("private t[{n}] {{ x: real in [0, 1] }}\nrelease q = mean(x) using beta_query({a}, {b}, r = {r})\n");
+            let mut worst = Worst::default();
+            let mut value = || if random(&mut state) < 0.5 { random(&mut state).round() } else { random(&mut state) };
+            for _ in 0..400 {
+                let others: f64 = (1..n).map(|_| value()).sum();
+                let at = |x: f64| [a + r * (others + x), b + r * (f64::from(n) - others - x)];
+                worst.dirichlet(&at(value()), &at(value()));
+            }
+            for corner in [0.0, f64::from(n) - 1.0] {
+                worst.dirichlet(
+                    &[a + r * corner, b + r * (f64::from(n) - corner)],
+                    &[a + r * (corner + 1.0), b + r * (f64::from(n) - corner - 1.0)],
+                );
+            }
+            worst.judge(&claim(&text), Is::Attained, &text);
+        }
+    }
+}
+
+/// Units with `moved` items each among `all` items on the categories of `alpha`.
+fn dirichlet_pairs(worst: &mut Worst, alpha: &[f64], all: u64, moved: u64, r: f64) {
+    let d = alpha.len();
+    let units = histograms(moved, d);
+    for others in histograms(all - moved, d) {
+        let at = |x: &[u64]| (0..d).map(|i| alpha[i] + r * (others[i] + x[i]) as f64).collect::<Vec<_>>();
+        for (i, x) in units.iter().enumerate() {
+            units[..i].iter().for_each(|y| worst.dirichlet(&at(x), &at(y)));
+        }
+    }
+}
+
+/// The same when up to `moved` items come or go, in whole rows.
+fn dirichlet_added(worst: &mut Worst, alpha: &[f64], rows: &[u64], items: u64, k: u64, r: f64) {
+    let d = alpha.len();
+    for n in rows {
+        let all = if *n < 9 {
+            histograms(n * items, d)
+        } else {
+            histograms(1, d).iter().map(|h| h.iter().map(|x| x * n * items).collect()).collect()
+        };
+        for others in all {
+            let at = |x: &[u64]| (0..d).map(|i| alpha[i] + r * (others[i] + x[i]) as f64).collect::<Vec<_>>();
+            for more in 1..=k {
+                histograms(more * items, d).iter().for_each(|x| worst.dirichlet(&at(&vec![0; d]), &at(x)));
+            }
+        }
+    }
+}
+
+#[test]
+fn categorical_and_multinomial_rows() {
+    let priors: [&[f64]; 4] = [&[0.5, 1.0, 2.0], &[3.0, 0.3, 0.3], &[2.5, 2.5], &[0.1, 0.1, 0.1, 0.1]];
+    for alpha in priors {
+        let d = alpha.len();
+        for (form, r, m) in FORMS {
+            let prior: Vec<f64> = alpha.iter().map(|a| a / m).collect();
+            for (items, k, most) in [(1u64, 1u64, 4u64), (1, 2, 3), (1, 3, 4), (2, 1, 3), (3, 1, 2), (2, 2, 2)] {
+                let levels: Vec<String> = (0..d).map(|i| format!("c{i}")).collect();
+                let (column, rows) = match items {
+                    1 => (format!("y: category {{{}}}", levels.join(", ")), "categorical(m)".to_string()),
+                    _ => (format!("y: counts[{d}] of {items}"), format!("multinomial({items}, m)")),
+                };
+                let model = format!("m ~ dirichlet({alpha:?})\nobserve y ~ {rows}");
+                for n in 1..=most {
+                    let text = program(&n.to_string(), k, &column, &model, form);
+                    let mut worst = Worst::default();
+                    dirichlet_pairs(&mut worst, &prior, n * items, k.min(n) * items, r);
+                    worst.judge(&claim(&text), if n < k { Is::Above } else { Is::Attained }, &text);
+                }
+                // A lower bound on n: more rows never cost more.
+                let text = program(&format!("n >= {k}"), k, &column, &model, form);
+                let mut worst = Worst::default();
+                (k..=most).for_each(|n| dirichlet_pairs(&mut worst, &prior, n * items, k * items, r));
+                worst.judge(&claim(&text), Is::Attained, &text);
+                let text = program("private n", k, &column, &model, form);
+                let mut worst = Worst::default();
+                dirichlet_added(&mut worst, &prior, &[0, 1, 2, 3000], items, k, r);
+                worst.judge(&claim(&text), Is::Near(1.05), &text);
+            }
+        }
+    }
+}
+
+#[test]
+fn poisson_rows() {
+    for (a, b, lo, hi, k) in [(2.0, 1.0, 0u64, 3u64, 1u64), (0.5, 4.0, 1, 3, 1), (6.0, 0.5, 0, 2, 2)] {
+        let model = format!("m ~ gamma({a}, {b})\nobserve y ~ poisson(m)");
+        let column = format!("y: int in {lo}..{hi}");
+        for (form, r, m) in FORMS {
+            let at = |s: u64, n: u64| [a / m + r * s as f64, b / m + r * n as f64];
+            for n in 1..=4 {
+                let (mut worst, k_) = (Worst::default(), k.min(n));
+                for others in (n - k_) * lo..=(n - k_) * hi {
+                    for x in k_ * lo..=k_ * hi {
+                        (k_ * lo..x).for_each(|y| worst.gamma(at(others + x, n), at(others + y, n)));
+                    }
+                }
+                let text = program(&n.to_string(), k, &column, &model, form);
+                worst.judge(&claim(&text), if n < k { Is::Above } else { Is::Attained }, &text);
+            }
+            let mut worst = Worst::default();
+            for n in 0..=6 {
+                for s in n * lo..=n * hi {
+                    for rows in 1..=k {
+                        (rows * lo..=rows * hi).for_each(|x| worst.gamma(at(s, n), at(s + x, n + rows)));
+                    }
+                }
+            }
+            let text = program("private n", k, &column, &model, form);
+            worst.judge(&claim(&text), Is::Above, &text);
+        }
+    }
+}
+
+#[test]
+fn geometric_and_negative_binomial_rows() {
+    for (a, b, lo, hi, k, successes) in [(2.0, 3.0, 0u64, 3u64, 1u64, 1u64), (1.0, 2.0, 1, 3, 2, 3), (0.5, 0.5, 0, 2, 1, 2)] {
+        let rows = if successes == 1 { "geometric(m)".into() } else { format!("neg_binomial({successes}, m)") };
+        let model = format!("m ~ beta({a}, {b})\nobserve y ~ {rows}");
+        let column = format!("y: int in {lo}..{hi}");
+        for (form, r, m) in FORMS {
+            let at = |s: u64, n: u64| [a / m + r * (n * successes) as f64, b / m + r * s as f64];
+            let pairs = |worst: &mut Worst, n: u64| {
+                let k = k.min(n);
+                for others in (n - k) * lo..=(n - k) * hi {
+                    for x in k * lo..=k * hi {
+                        (k * lo..x).for_each(|y| worst.dirichlet(&at(others + x, n), &at(others + y, n)));
+                    }
+                }
+            };
+            for n in 1..=4 {
+                let text = program(&n.to_string(), k, &column, &model, form);
+                let mut worst = Worst::default();
+                pairs(&mut worst, n);
+                worst.judge(&claim(&text), if n < k { Is::Above } else { Is::Attained }, &text);
+            }
+            let text = program("n", k, &column, &model, form);
+            let mut worst = Worst::default();
+            (1..=12).for_each(|n| pairs(&mut worst, n));
+            worst.judge(&claim(&text), Is::Above, &text);
+            let text = program("private n", k, &column, &model, form);
+            let mut worst = Worst::default();
+            for n in [0, 1, 2, 5, 800] {
+                let some: Vec<u64> = if n < 9 { (n * lo..=n * hi).collect() } else { vec![n * lo, n * (lo + hi) / 2, n * hi] };
+                for s in some {
+                    for rows in 1..=k {
+                        (rows * lo..=rows * hi).for_each(|x| worst.dirichlet(&at(s, n), &at(s + x, n + rows)));
+                    }
+                }
+            }
+            worst.judge(&claim(&text), Is::Above, &text);
+        }
+    }
+}
