@@ -11,6 +11,7 @@ mod groups;
 mod inline;
 mod messages;
 mod modules;
+mod observations;
 mod operators;
 mod ranges;
 mod releases;

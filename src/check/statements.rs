@@ -4,7 +4,7 @@ use super::messages::type_text;
 use super::scope::Binding;
 use super::{Checked, Checker, ParamInfo, Stop, measure, vectors};
 use crate::dist::Support;
-use crate::model::{DistCall, Expr, ExprKind, Label, Observation, ParamId, Parameter, Range, Step, Type};
+use crate::model::{DistCall, Expr, ExprKind, Label, ParamId, Parameter, Range, Step, Type};
 use crate::source::{Diagnostic, Span};
 use crate::syntax::ast::{self, ItemKind};
 use std::rc::Rc;
@@ -270,7 +270,7 @@ impl Checker<'_> {
     }
 
     /// Inside `each`, only parameters of the group may be used.
-    fn only_own_group(&mut self, e: &Expr, name: &str, call: Span) -> Checked<()> {
+    pub(super) fn only_own_group(&mut self, e: &Expr, name: &str, call: Span) -> Checked<()> {
         if self.group.is_none() {
             return Ok(());
         }
@@ -283,7 +283,7 @@ impl Checker<'_> {
     }
 
     /// A model may not change after something was drawn from it.
-    fn still_open(&mut self, p: ParamId, span: Span) -> Checked<()> {
+    pub(super) fn still_open(&mut self, p: ParamId, span: Span) -> Checked<()> {
         let Some((release, at)) = self.params.get(p.0).and_then(|i| i.released.clone()) else { return Ok(()) };
         let name = self.param(p).map_or_else(String::new, |p| p.name.clone());
         self.fail(
@@ -292,85 +292,6 @@ impl Checker<'_> {
                 .label(at, "already drawn here")
                 .help("move every `param` and `observe` of a model before its first release"),
         )
-    }
-
-    fn observe(&mut self, outcome: &[ast::Name], likelihood: &ast::Call, span: Span) -> Checked<()> {
-        let y = self.outcome(outcome);
-        let dist = self.distribution(likelihood);
-        let (y, (dist, args)) = (y?, dist?);
-        let Label::Row(table) = y.label else {
-            let what = match y.label {
-                Label::Public => "public, one value",
-                Label::Aggregate(_) => "one value for the whole table",
-                _ => "depends on parameters",
-            };
-            return self.fail(
-                Diagnostic::new("E0209", "`observe` needs a column")
-                    .label(y.span, what)
-                    .help("observe y ~ .. with y a column, or a `let` made of columns"),
-            );
-        };
-        let mut all = vec![y.clone()];
-        all.extend(args.iter().cloned());
-        self.join_all(&all, likelihood.span)?;
-        for arg in &args {
-            if let Label::Aggregate(_) = arg.label {
-                return self.data_used_twice(&arg.clone(), likelihood.span);
-            }
-            let name = outcome.last().map_or("", |n| n.value.as_str()).to_string();
-            self.only_own_group(arg, &name, likelihood.span)?;
-        }
-        self.group_table(table, span)?;
-        self.outcome_fits(&y, dist, &args, likelihood.span)?;
-        for p in self.latents(args.iter()) {
-            self.still_open(p, span)?;
-            self.adopt_levels(p, &y);
-        }
-        let likelihood = DistCall { family: dist.name, args, span: likelihood.span };
-        self.observations.push((Observation { table, outcome: y, likelihood, span }, self.group));
-        Ok(())
-    }
-
-    /// Inside `each`, only rows of the grouped table (or public rows) may be observed.
-    fn group_table(&mut self, table: crate::model::TableId, span: Span) -> Checked<()> {
-        let Some(group) = self.group.and_then(|g| self.groups.get(g)) else { return Ok(()) };
-        if group.table == table || !self.table(table).is_some_and(|t| t.private) {
-            return Ok(());
-        }
-        let (header, name) = (group.header, self.table_name(table));
-        self.fail(
-            Diagnostic::new("E0105", format!("`{name}` is not the table these groups are made of"))
-                .label(span, format!("observes all rows of `{name}`"))
-                .label(header, "groups of another table")
-                .help("observe it outside `each`"),
-        )
-    }
-
-    /// Shares take the level names of the category they describe, so that `post[yes]` works.
-    fn adopt_levels(&mut self, p: ParamId, outcome: &Expr) {
-        let Type::Category(levels) = &outcome.ty else { return };
-        let Some(info) = self.params.get_mut(p.0) else { return };
-        if let Type::Simplex { dim, levels: slot } = &mut info.parameter.ty
-            && slot.is_none()
-            && *dim == levels.len() as u64
-        {
-            *slot = Some(levels.clone());
-        }
-    }
-
-    fn outcome(&mut self, path: &[ast::Name]) -> Checked<Expr> {
-        match path {
-            [name] => self.name(&name.value, name.span),
-            [table, column] => {
-                let span = table.span.to(column.span);
-                match self.scopes.find(&table.value).map(|e| e.binding.clone()) {
-                    Some(Binding::Table(t)) => self.table_column(t, column, span),
-                    Some(Binding::Poisoned) => Err(Stop),
-                    _ => self.unknown(&table.value, table.span),
-                }
-            }
-            _ => Err(Stop),
-        }
     }
 
     fn output(&mut self, name: &ast::Name, value: &ast::Expr, span: Span) -> Checked<Step> {
