@@ -121,7 +121,6 @@ impl Checker<'_> {
         };
         let out = match ranges::unary(op, range).or_else(|why| ranges::unary(op, without_ends(a, range)).map_err(|_| why)) {
             Ok(r) => r,
-            Err(_) if latent(a) => ranges::open(op, range, range),
             Err(why) => return self.partial(op, why, a, span),
         };
         Ok(match &a.ty {
@@ -175,7 +174,6 @@ impl Checker<'_> {
         let inside = || ranges::binary(op, without_ends(a, ra), without_ends(b, rb));
         let out = match ranges::binary(op, ra, rb).or_else(|why| inside().map_err(|_| why)) {
             Ok(r) => r,
-            Err(_) if latent(a) || latent(b) => ranges::open(op, ra, rb),
             Err(why) => return self.partial(op, why, if op == Builtin::Div { b } else { a }, span),
         };
         let (va, vb) = (as_vector(&a.ty), as_vector(&b.ty));
@@ -242,12 +240,6 @@ impl Checker<'_> {
         let ty = Type::Vector(vectors::boxed(rows, Range::new(-bound, bound), None));
         Ok(node(ExprKind::Call(Builtin::MatVec, args), ty, label, span))
     }
-}
-
-/// Does the value depend on parameters? Their densities may touch the edge of a domain with probability 0; only what is
-/// computed on a row must be total.
-fn latent(e: &Expr) -> bool {
-    matches!(e.label, Label::Latent | Label::Mix(_))
 }
 
 fn number_range(ty: &Type) -> Option<Range> {

@@ -27,26 +27,6 @@ fn times(a: f64, b: f64) -> f64 {
     if a == 0.0 || b == 0.0 { 0.0 } else { a * b }
 }
 
-/// The range of an operation on values that may touch the edge of its domain with probability 0 only (parameters): the
-/// limits at the edge, or everything.
-pub fn open(op: Builtin, a: Range, b: Range) -> Range {
-    let inverse = |b: Range| {
-        let end = |x: f64, at_zero: f64| if x == 0.0 { at_zero } else { 1.0 / x };
-        match b {
-            b if b.lo >= 0.0 => Range::new(if b.hi.is_infinite() { 0.0 } else { end(b.hi, f64::INFINITY) }, end(b.lo, f64::INFINITY)),
-            b if b.hi <= 0.0 => {
-                Range::new(end(b.hi, f64::NEG_INFINITY), if b.lo.is_infinite() { 0.0 } else { end(b.lo, f64::NEG_INFINITY) })
-            }
-            _ => Range::ALL,
-        }
-    };
-    match op {
-        Builtin::Div => binary(Builtin::Mul, a, inverse(b)).unwrap_or(Range::ALL),
-        Builtin::Log if a.lo >= 0.0 => Range::new(f64::NEG_INFINITY, libm::log(a.hi)),
-        _ => Range::ALL,
-    }
-}
-
 /// The range of `a op b`.
 pub fn binary(op: Builtin, a: Range, b: Range) -> Result<Range, Partial> {
     Ok(match op {
