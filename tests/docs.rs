@@ -1,4 +1,5 @@
 //! The manual: every example of every page is run through the checker, and the reference documents are current.
+#![allow(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing)]
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -88,7 +89,7 @@ fn every_example_of_the_documents_does_what_its_fence_says() {
         let faults = faults(name, &text);
         assert!(faults.is_empty(), "{}", faults.join("\n\n"));
     }
-    assert!(count >= 3);
+    assert!(count >= 2);
 }
 
 /// Every page whose subject this version has shows a program.

@@ -1,4 +1,5 @@
 //! The gallery: the binary on every example, with the rows that come with it.
+#![allow(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing)]
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -189,16 +190,28 @@ fn explain_answers_and_suggests() {
     assert!(errors(&wrong).contains("`diffuse`"));
 }
 
-/// What the README shows is what the program prints.
+/// What the README shows is what the program prints. Run with UPDATE_DOCS=1 to write it.
 #[test]
 fn the_readme_shows_real_answers() {
-    let readme = fs::read_to_string(root().join("README.md")).unwrap();
+    let path = root().join("README.md");
+    let mut readme = fs::read_to_string(&path).unwrap();
     let program = fs::read_to_string(root().join("examples/01_beta_bernoulli.dpm")).unwrap();
-    assert!(readme.contains(program.trim_end()), "the first program");
+    assert!(readme.contains(&format!("```dpm\n{program}```")), "the first program");
     let certificate = out(&dpm(&["certify", "examples/01_beta_bernoulli.dpm"]));
-    assert!(readme.contains(certificate.trim_end()), "the certificate is now\n{certificate}");
     let complaint = errors(&dpm(&["check", "tests/wrong/01.dpm"]));
-    assert!(readme.contains(complaint.trim_end()), "the message is now\n{complaint}");
+    for (begins, text) in [("```text\np_hat ", certificate), ("```text\n[E0301]", complaint)] {
+        let start = readme.find(begins).unwrap() + "```text\n".len();
+        let end = start + readme[start..].find("```").unwrap();
+        let wanted = format!("{}\n", text.trim_end());
+        if std::env::var_os("UPDATE_DOCS").is_some() {
+            readme.replace_range(start..end, &wanted);
+        } else {
+            assert!(readme[start..end] == wanted, "the answer is now\n{wanted}");
+        }
+    }
+    if std::env::var_os("UPDATE_DOCS").is_some() {
+        fs::write(&path, readme).unwrap();
+    }
 }
 
 /// Every row of the gallery names its program and the command that is tested here.
