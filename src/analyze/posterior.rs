@@ -153,7 +153,13 @@ impl Way for Draw {
     }
 
     fn premises(&self, x: f64) -> Vec<Premise> {
-        self.matched.premises(self.at(x))
+        let tempering = self.at(x);
+        let mut premises = self.matched.premises(tempering);
+        // Any order will do: only the words about the prior are taken.
+        if let Some(reason) = self.matched.limit_reason(2.0, tempering) {
+            premises.push(Premise::holds(format!("every order lies below the limit: {}", reason.prior), Some(self.matched.prior_span())));
+        }
+        premises
     }
 
     fn plan(&self, x: f64) -> Option<MechanismPlan> {

@@ -99,6 +99,9 @@ impl Checker<'_> {
                     .help(format!("param p ~ {0}   or   simulate({0}, times = 100)", self.written(span))),
             );
         }
+        if !self.complete {
+            return Err(Stop);
+        }
         let mut names: Vec<String> = SIGNATURES.iter().map(|(n, _)| n.to_string()).collect();
         names.extend(self.scopes.visible().into_iter().map(String::from));
         names.extend(crate::dist::DISTRIBUTIONS.iter().map(|d| d.name.to_string()));

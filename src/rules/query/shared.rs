@@ -3,9 +3,9 @@
 use crate::mechanism::grid_slack;
 use crate::mechanism::plan::MechanismPlan;
 use crate::model::{AggregateQuery, ArgValue, Builtin, Expr, ExprKind, MechanismArg, Records, Relation, Type};
+use crate::numeric::decimal::sig_up;
 use crate::numeric::round::{add_up, mul_up};
 use crate::rules::query::QueryVerdict;
-use crate::rules::text::plain;
 use crate::rules::{Context, Premise};
 use crate::source::{Diagnostic, Span};
 
@@ -117,7 +117,7 @@ pub(super) fn finite(query: &AggregateQuery, norm: f64, which: &str, context: &C
 pub(super) fn premises(query: &AggregateQuery, which: &str, norm: f64, context: &Context) -> Vec<Premise> {
     let table = context.table(query.table);
     vec![
-        Premise::holds(format!("the query's {which} sensitivity is {}", plain(norm)), Some(query.value.span)),
+        Premise::holds(format!("the query's {which} sensitivity is {}", sig_up(norm, 6)), Some(query.value.span)),
         Premise::holds(neighbours(query.records), table.map(|t| t.rows_span)),
     ]
 }
