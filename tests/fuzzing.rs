@@ -17,8 +17,7 @@ use dpm::run::Bound;
 use dpm::source::{Diagnostics, SourceMap, render};
 use dpm::syntax::format;
 
-#[path = "fuzz/mod.rs"]
-mod programs;
+mod fuzz;
 
 /// Programs of each kind in a run of `cargo test`.
 const SHORT: u64 = 3_000;
@@ -60,12 +59,12 @@ fn corpus() -> Vec<String> {
 fn text_of(kind: usize, seed: u64, corpus: &[String]) -> String {
     let own = || &corpus[(seed % corpus.len() as u64) as usize];
     match kind {
-        0 if seed % 2 == 0 => programs::well_typed(seed),
-        0 => programs::generate_program(seed),
-        1 if seed % 16 == 15 => programs::soup(seed),
-        1 if seed % 2 == 0 => programs::mutate(own(), seed),
-        1 => programs::mutate(&programs::generate_program(seed), seed),
-        _ => programs::renumber(own(), seed),
+        0 if seed % 2 == 0 => fuzz::well_typed(seed),
+        0 => fuzz::generate_program(seed),
+        1 if seed % 16 == 15 => fuzz::soup(seed),
+        1 if seed % 2 == 0 => fuzz::mutate(own(), seed),
+        1 => fuzz::mutate(&fuzz::generate_program(seed), seed),
+        _ => fuzz::renumber(own(), seed),
     }
 }
 
@@ -184,7 +183,7 @@ fn no_program_panics_or_hangs() {
     assert!(tallies.iter().map(|t| t.certified).sum::<u64>() > SHORT / 4, "too few programs reach a certificate");
 }
 
-/// One program of the sweep again: `DPM_FUZZ_ONE=generated:17 cargo test --test fuzz one -- --ignored --nocapture`.
+/// One program of the sweep again: `DPM_FUZZ_ONE=generated:17 cargo test --test fuzzing one -- --ignored --nocapture`.
 #[test]
 #[ignore = "shows one program by its seed"]
 fn one() {
