@@ -1,10 +1,10 @@
 #!/bin/sh
 # Whole processes, as a user starts them: time and peak memory by GNU time, best of several runs.
-# Builds the release binary, writes benches/results/commands.txt. ROWS=10000000 is the size of the CSV pass.
+# Builds the release binary (or takes the one that DPM_BIN names), writes benches/results/commands.txt. ROWS=10000000 is the size of the CSV pass.
 set -eu
 cd "$(dirname "$0")/.."
-cargo build --release --quiet
-dpm="$PWD/target/release/dpm"
+[ -n "${DPM_BIN:-}" ] || cargo build --release --quiet
+dpm="${DPM_BIN:-$PWD/target/release/dpm}"
 rows="${ROWS:-10000000}"
 work="$(mktemp -d)"
 trap 'rm -rf "$work"' EXIT
