@@ -7,6 +7,7 @@ use crate::model::{
 };
 use crate::source::{Diagnostic, Span};
 use crate::syntax::ast;
+use std::collections::BTreeMap;
 use std::rc::Rc;
 
 /// The most rows a unit may have; far above any use, small enough for exact arithmetic.
@@ -85,8 +86,15 @@ impl Checker<'_> {
         };
         self.program.tables.push(Table { relation, rows, count_name: count_name.clone(), ..placeholder });
         self.define(&t.name, Binding::Table(id))?;
+        let mut first: BTreeMap<&str, Span> = BTreeMap::new();
         for column in &t.columns {
-            let column = self.declare_column(t, column);
+            // As for statements: enough has been said.
+            if self.diagnostics.len() >= crate::syntax::MAX_COMPLAINTS {
+                break;
+            }
+            let before = first.get(column.name.value.as_str()).copied();
+            first.entry(&column.name.value).or_insert(column.name.span);
+            let column = self.declare_column(t, column, before);
             if let (Ok(column), Some(table)) = (column, self.program.tables.get_mut(id.0)) {
                 table.columns.push(column);
             }
@@ -142,14 +150,14 @@ impl Checker<'_> {
         }
     }
 
-    fn declare_column(&mut self, table: &ast::Table, column: &ast::Column) -> Checked<Column> {
+    /// `first` is where the table already has a column of this name.
+    fn declare_column(&mut self, table: &ast::Table, column: &ast::Column, first: Option<Span>) -> Checked<Column> {
         let name = &column.name;
-        let first = table.columns.iter().find(|c| c.name.value == name.value);
-        if let Some(first) = first.filter(|f| f.span != column.span) {
+        if let Some(first) = first {
             return self.fail(
                 Diagnostic::new("E0207", format!("`{}` has two columns `{}`", table.name.value, name.value))
                     .label(name.span, "again here")
-                    .label(first.name.span, "first here")
+                    .label(first, "first here")
                     .help(format!("rename one: {}_2 from \"{}\"", name.value, name.value)),
             );
         }

@@ -8,6 +8,7 @@ use crate::syntax::ast::{self, BinaryOp, ExprKind};
 
 impl Checker<'_> {
     pub(super) fn expect(&mut self, condition: &ast::Expr, span: Span) -> Checked<Step> {
+        self.price(span)?;
         let ExprKind::Binary(op, left, right) = &condition.kind else { return self.not_a_fact(condition.span) };
         let fact = match (&left.kind, call_name(left)) {
             (_, Some("certificate")) if *op == BinaryOp::Le => self.cost_fact(left, right)?,

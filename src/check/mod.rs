@@ -37,9 +37,12 @@ pub struct Stop;
 pub type Checked<T> = Result<T, Stop>;
 
 /// Nodes that inlining may create in one program, and how deep one expression may grow.
-const MAX_NODES: usize = 4_000_000;
+const MAX_NODES: usize = 500_000;
 const MAX_DEPTH: usize = 1_000;
 const MAX_INLINE: usize = 60;
+
+/// Statements of one kind that cost a search each (releases, expectations), so that no text takes minutes to price.
+const MAX_PRICED: usize = 500;
 
 /// Checks a parsed program. The Program holds what could be understood; it may be used only if no diagnostic is an error.
 ///
@@ -81,6 +84,8 @@ struct Checker<'a> {
     params: Vec<ParamInfo>,
     observations: Vec<(Observation, Option<usize>)>,
     releases: Vec<ReleaseInfo>,
+    /// Releases and expectations so far.
+    priced: usize,
     /// The `each` we stand in.
     group: Option<usize>,
     groups: Vec<groups::GroupInfo>,
@@ -102,6 +107,7 @@ impl<'a> Checker<'a> {
             params: vec![],
             observations: vec![],
             releases: vec![],
+            priced: 0,
             group: None,
             groups: vec![],
             nodes: 0,
@@ -135,6 +141,21 @@ impl<'a> Checker<'a> {
 
     fn release(&self, id: ReleaseId) -> Option<&ReleaseInfo> {
         self.releases.get(id.0)
+    }
+
+    /// Counts a release or an expectation.
+    fn price(&mut self, span: Span) -> Checked<()> {
+        self.priced += 1;
+        match self.priced.checked_sub(MAX_PRICED) {
+            None | Some(0) => Ok(()),
+            // One cause, one complaint.
+            Some(1) => self.fail(
+                Diagnostic::new("E0025", format!("a program has at most {MAX_PRICED} releases and expectations"))
+                    .label(span, "one too many")
+                    .help("`each` counts once: one release for all its groups; or split the program"),
+            ),
+            Some(_) => Err(Stop),
+        }
     }
 
     /// Charges `count` nodes to the program's size.

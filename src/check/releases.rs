@@ -12,6 +12,7 @@ use crate::syntax::ast;
 
 impl Checker<'_> {
     pub(super) fn release_statement(&mut self, r: &ast::Release, span: Span) -> Checked<Step> {
+        self.price(span)?;
         let mechanism = self.mechanism(r.using.as_ref());
         let spend = r.spend.as_ref().map(|s| self.spend(s)).transpose();
         let word = r.query.path.last().map(|n| n.value.as_str()).unwrap_or_default();

@@ -6,6 +6,7 @@ use super::{Checked, Checker, ParamInfo, Stop, measure, vectors};
 use crate::dist::Support;
 use crate::model::{DistCall, Expr, ExprKind, Label, ParamId, Parameter, Range, Step, Type};
 use crate::source::{Diagnostic, Span};
+use crate::syntax::MAX_COMPLAINTS;
 use crate::syntax::ast::{self, ItemKind};
 use std::rc::Rc;
 
@@ -18,6 +19,10 @@ impl Checker<'_> {
     pub(super) fn statements(&mut self, items: &[ast::Item]) -> Vec<Step> {
         let mut steps = vec![];
         for item in items {
+            // Enough has been said; more would only take time.
+            if self.diagnostics.len() >= MAX_COMPLAINTS {
+                break;
+            }
             if let Ok(more) = self.statement(item) {
                 steps.extend(more);
             }

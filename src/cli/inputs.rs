@@ -29,10 +29,14 @@ pub fn pair(text: &str) -> Option<(&str, &str)> {
 /// Loads the public tables and values of a program.
 pub fn public(program: &Program, given: &[String]) -> Result<Bound, Exit> {
     let mut bound = Bound::default();
+    let mut seen = std::collections::BTreeSet::new();
     for text in given {
         let Some((name, value)) = pair(text) else {
             return Err(usage(&format!("--public wants NAME=PATH or NAME=VALUE, not `{text}`")));
         };
+        if !seen.insert(name) {
+            return Err(usage(&format!("the public `{name}` is named twice")));
+        }
         if let Some(i) = program.scalars.iter().position(|s| s.name == name) {
             bound.scalars.insert(ScalarId(i), scalar(program, i, value)?);
             continue;

@@ -4,6 +4,8 @@
 //! category gains all items, every other category of `P` loses what `P` holds there. The sum is separable, hence the
 //! best spread of `t` items over the first categories extends that over fewer.
 
+use std::collections::{BTreeMap, BTreeSet};
+
 use super::renyi::one_limit;
 use crate::numeric::gamma_divergence::divergence_up;
 use crate::numeric::round::{add_down, add_up, mul_up};
@@ -60,16 +62,25 @@ pub(super) fn rdp(counts: &[f64], base: f64, items: u64, weight: f64, order: f64
         return f64::INFINITY;
     }
     let gained = mul_up(weight, items as f64);
-    let bare: Vec<Best> = counts.iter().map(|a| costs(*a, items, weight, order)).collect();
+    // Equal counts cost the same: each is worked out once.
+    let mut bare: BTreeMap<u64, Best> = BTreeMap::new();
+    for a in counts {
+        bare.entry(a.to_bits()).or_insert_with(|| costs(*a, items, weight, order));
+    }
+    let mut seen: BTreeSet<u64> = BTreeSet::new();
     let mut worst: f64 = 0.0;
     // Without other rows one pass; else the base on each category in turn.
     let places = if base > 0.0 { counts.len() } else { 1 };
     for place in 0..places {
+        if counts.get(place).is_some_and(|a| !seen.insert(a.to_bits())) {
+            continue;
+        }
         let at = |j: usize, a: f64| {
             if base > 0.0 && j == place { add_down(a, base) } else { a }
         };
         let heavy = counts.get(place).map(|a| costs(at(place, *a), items, weight, order)).unwrap_or_default();
-        let rows: Vec<&Best> = bare.iter().enumerate().map(|(j, row)| if j == place { &heavy } else { row }).collect();
+        let row = |(j, a): (usize, &f64)| if j == place { Some(&heavy) } else { bare.get(&a.to_bits()) };
+        let Some(rows) = counts.iter().enumerate().map(row).collect::<Option<Vec<&Best>>>() else { return f64::INFINITY };
         for ((j, a), spread) in counts.iter().enumerate().zip(leave_one_out(&rows, items)) {
             let own = divergence_up(at(j, *a), gained, order);
             worst = worst.max(if spread == f64::NEG_INFINITY { spread } else { add_up(own, spread) });

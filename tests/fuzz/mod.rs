@@ -1,9 +1,5 @@
 //! Programs made at random: mostly well-formed ones, and mutations of any text. Used by every sweep that must not panic.
-#![allow(dead_code, clippy::indexing_slicing)]
-
-mod mutation;
-
-pub use mutation::{mutate, soup};
+#![allow(dead_code)]
 
 /// A small seeded generator (splitmix64): the same seed gives the same program on every machine.
 pub struct Dice(u64);
@@ -306,4 +302,278 @@ impl Scope {
             _ => format!("mean({a})"),
         }
     }
+}
+
+/// Pieces that a mutation throws in: keywords, brackets, operators and what breaks naive lexers.
+const SCRAPS: &[&str] = &[
+    "use ",
+    "budget ",
+    "private ",
+    "public ",
+    "param ",
+    "let ",
+    "observe ",
+    "release ",
+    "output ",
+    "expect ",
+    "fn ",
+    "model ",
+    "return ",
+    "each ",
+    " of ",
+    "when ",
+    " else ",
+    " if ",
+    " then ",
+    " by ",
+    " max ",
+    " using ",
+    " assuming ",
+    "convergence",
+    " from ",
+    " spend ",
+    " in ",
+    " and ",
+    " or ",
+    " not ",
+    "true",
+    "false",
+    "category",
+    "(",
+    ")",
+    "[",
+    "]",
+    "{",
+    "}",
+    ",",
+    ":",
+    "~",
+    "=",
+    "==",
+    "<",
+    "<=",
+    "..",
+    ".",
+    "->",
+    "%",
+    "?",
+    "+",
+    "-",
+    "*",
+    "/",
+    "^",
+    ";",
+    "\"",
+    "#",
+    "//",
+    "\n",
+    "\r",
+    "\t",
+    " ",
+    "0",
+    "1e400",
+    "1e",
+    "1.",
+    ".5",
+    "1..2",
+    "x",
+    "μ",
+    "漢",
+    "\u{0}",
+    "\u{202e}",
+    "\u{feff}",
+    "\u{a0}",
+    "'",
+    "&&",
+    "|",
+    "!",
+    "$",
+    "@",
+    "\\",
+    "inf",
+    "nan",
+    "draw(p)",
+    "beta(1, 1)",
+];
+
+/// `text` with a few words inserted, removed, doubled or swapped.
+pub fn mutate(text: &str, seed: u64) -> String {
+    let mut dice = Dice::new(seed);
+    let mut characters: Vec<char> = text.chars().collect();
+    for _ in 0..1 + dice.below(6) {
+        let length = characters.len();
+        let at = dice.below(length + 1);
+        let span = dice.below(12).min(length - at);
+        match dice.below(5) {
+            0 => drop(characters.drain(at..at + span)),
+            1 => {
+                let copy: Vec<char> = characters[at..at + span].to_vec();
+                let to = dice.below(length + 1);
+                characters.splice(to..to, copy);
+            }
+            2 if length > 1 => characters.swap(at.min(length - 1), dice.below(length)),
+            3 => {
+                let scrap = dice.pick(SCRAPS);
+                let times = if dice.once_in(20) { 300 } else { 1 };
+                characters.splice(at..at, scrap.repeat(times).chars());
+            }
+            _ => {
+                let scrap = dice.pick(SCRAPS);
+                characters.splice(at..at + span, scrap.chars());
+            }
+        }
+    }
+    characters.into_iter().collect()
+}
+
+/// Words in any order.
+pub fn soup(seed: u64) -> String {
+    let mut dice = Dice::new(seed);
+    let count = 1 + dice.below(60);
+    (0..count).map(|_| dice.pick(SCRAPS)).collect()
+}
+
+/// Numbers at the edges of what a double, an order, a prior or a dimension may be.
+const NUMBERS: &[&str] = &[
+    "0",
+    "1",
+    "2",
+    "0.5",
+    "1.5",
+    "100",
+    "1e-300",
+    "5e-324",
+    "1e-16",
+    "1e-6",
+    "1e6",
+    "1e15",
+    "1e18",
+    "9007199254740993",
+    "18446744073709551615",
+    "1e300",
+    "1e308",
+    "1.0000000000000002",
+    "1.000001",
+    "0.1",
+    "0.30000000000000004",
+    "3.141592653589793",
+    "0.9999999999999999",
+    "(-1)",
+];
+
+/// `text` with one to three of its numbers replaced: programs that mostly still check, with premises at their edges.
+pub fn renumber(text: &str, seed: u64) -> String {
+    let mut dice = Dice::new(seed);
+    let mut out = text.to_owned();
+    for _ in 0..1 + dice.below(3) {
+        let bytes = out.as_bytes();
+        let word = |i: usize| bytes.get(i).is_some_and(|b| b.is_ascii_alphanumeric() || *b == b'_');
+        let starts: Vec<usize> = (0..bytes.len()).filter(|i| bytes[*i].is_ascii_digit() && (*i == 0 || !word(*i - 1))).collect();
+        if starts.is_empty() {
+            break;
+        }
+        let start = starts[dice.below(starts.len())];
+        let length = bytes[start..].iter().take_while(|b| b.is_ascii_digit()).count();
+        let number = dice.pick(NUMBERS);
+        out.replace_range(start..start + length, number);
+    }
+    out
+}
+
+/// A program whose names and types fit: headers, families, mechanisms and budgets in any combination.
+pub fn well_typed(seed: u64) -> String {
+    let mut dice = Dice::new(seed ^ 0x7461_7475);
+    let number = |dice: &mut Dice| {
+        if dice.once_in(25) { dice.pick(NUMBERS).to_owned() } else { format!("{}", 1 + dice.below(60)) }
+    };
+    let mut lines = vec![];
+    if !dice.once_in(6) {
+        let (a, b) = (number(&mut dice), 1 + dice.below(40));
+        lines.push(match dice.below(14) {
+            0 => format!("budget eps({b})"),
+            1 => format!("budget zcdp(0.{b})"),
+            2 => format!("budget gdp({b})"),
+            3 => format!("budget dp(eps = {b}, delta = 1e-{})", 1 + dice.below(12)),
+            4 => format!("budget rdp(order = {}.5, eps = 0.{b})", 1 + dice.below(12)),
+            _ if dice.once_in(3) => format!("budget rdp(order = {a}, eps = 0.{b})"),
+            _ => format!("budget rdp(order = 1.{b}, eps = 0.{b})"),
+        });
+    }
+    let rows = match dice.below(4) {
+        0 => "private n".to_owned(),
+        1 => format!("{}", 1 + dice.below(2_000)),
+        2 => format!("n >= {}", 1 + dice.below(2_000)),
+        _ => "n".to_owned(),
+    };
+    let unit = if dice.once_in(5) { format!(" by id max {}", 1 + dice.below(5)) } else { String::new() };
+    let top = number(&mut dice);
+    let columns = format!(
+        "id: text, g: public category {{u, v}}, b: bool, i: int in 0..{top}, x: real in [0, {top}], c: category {{r, s, t}}, w: vector[2] in l2({top})"
+    );
+    lines.push(format!("private t[{rows}]{unit} {{ {columns} }}"));
+    let grouped = dice.once_in(4);
+    if grouped {
+        lines.push("each g of t {".into());
+    }
+    for index in 0..1 + dice.below(2) {
+        let (a, b, s) = (number(&mut dice), number(&mut dice), number(&mut dice));
+        let p = format!("p{index}");
+        let using = dice.pick(&["", "", " using ?", " using direct", " using diffuse", " using concentrated", " using diffuse(r = 0.25)"]);
+        let noise = dice.pick(&[
+            "",
+            " using ?",
+            " using laplace",
+            " using gaussian",
+            " using geometric",
+            " using beta_query",
+            " using exponential",
+        ]);
+        let spend = dice.pick(&["", "", "", " spend 20%", " spend zcdp(0.01)"]);
+        let query = dice.pick(&["draw", "draw", "draw", "draws"]);
+        let query = if query == "draws" { format!("draws({p}, {})", 1 + dice.below(4)) } else { format!("draw({p})") };
+        let (prior, observed) = match dice.below(16) {
+            0 => (format!("~ beta({a}, {b})"), format!("b ~ bernoulli({p})")),
+            1 => (format!("~ beta({a}, {b})"), format!("i ~ binomial({top}, {p})")),
+            2 => (format!("~ beta({a}, {b})"), format!("i ~ geometric({p})")),
+            3 => (format!("~ beta({a}, {b})"), format!("i ~ neg_binomial({s}, {p})")),
+            4 => (format!("~ dirichlet([{a}, {b}, {s}])"), format!("c ~ categorical({p})")),
+            5 => (format!("~ gamma({a}, {b})"), format!("i ~ poisson({p})")),
+            6 => (format!("~ gamma({a}, {b})"), format!("x ~ exponential({p})")),
+            7 => (format!("~ normal({a}, {b})"), format!("x ~ normal({p}, {s})")),
+            8 => (format!("~ gamma({a}, {b})"), format!("x ~ normal({s}, 1 / sqrt({p}))")),
+            9 => (format!(": vector[2] ~ normal(0, {b})"), format!("b ~ bernoulli_logit(dot({p}, w))")),
+            10 => {
+                let aggregate =
+                    dice.pick(&["mean(x)", "sum(x)", "sum(i)", "count()", "histogram(c)", "quantile(x, 0.5)", "sum(w)", "mean(b)"]);
+                lines.push(format!("release r{index} = {aggregate}{noise}{spend}"));
+                continue;
+            }
+            11 => {
+                let clip = format!("clip(x * {a} - i, -{b}, {s})");
+                lines.push(format!("let y{index} = {clip}\nrelease r{index} = mean(y{index}){noise}{spend}"));
+                continue;
+            }
+            12 => (format!("~ beta({a}, {b})"), format!("(i > {s}) ~ bernoulli({p})")),
+            13 => (format!("~ dirichlet(rep({a}, 3))"), format!("c ~ categorical({p})")),
+            14 => (format!(": real in [0, {a}] ~ normal({s}, {b})"), format!("x ~ normal({p}, {s})")),
+            _ => (format!("~ normal({a}, {b})"), format!("x ~ normal({p} + {s}, {top})")),
+        };
+        lines.push(format!(
+            "param {p}{}{prior}\nobserve {observed}\nrelease r{index} = {query}{using}{spend}",
+            if prior.starts_with(':') { "" } else { " " }
+        ));
+        if dice.once_in(5) {
+            lines.push(format!(
+                "output o{index} = {}",
+                dice.pick(&["mean(r0)", "r0 * 2", "simulate(normal(0, 1), times = 10)", "100 * r0 - 3"])
+            ));
+        }
+    }
+    if grouped {
+        lines.push("}".into());
+    }
+    if dice.once_in(6) {
+        lines.push(format!("expect certificate(total) <= zcdp({})", number(&mut dice)));
+    }
+    lines.join("\n") + "\n"
 }
