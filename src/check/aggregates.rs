@@ -139,8 +139,14 @@ impl Checker<'_> {
             return Ok(node(ExprKind::RowCount(t), Type::Int(self.count_range(t)), Label::Public, span));
         }
         let public_sizes = !secret && self.group.and_then(|g| self.groups.get(g)).is_some_and(|g| g.public_key);
-        let label = if public_sizes { Label::Public } else { Label::Aggregate(t) };
-        Ok(node(ExprKind::Call(Builtin::RowCountAgg, vec![]), Type::Int(Range::new(0.0, f64::INFINITY)), label, span))
+        if public_sizes {
+            return self.fail(
+                Diagnostic::new("E0209", "the sizes of these groups are public already")
+                    .label(span, "nothing to protect here")
+                    .help("read them off the public column, or bind them as a public table"),
+            );
+        }
+        Ok(node(ExprKind::Call(Builtin::RowCountAgg, vec![]), Type::Int(Range::new(0.0, f64::INFINITY)), Label::Aggregate(t), span))
     }
 
     /// What the header says about a public number of rows.

@@ -68,6 +68,8 @@ struct ParamInfo {
     parameter: Parameter,
     /// The `each` it was declared in.
     group: Option<usize>,
+    /// The branches of `when` it was declared in, outermost first.
+    branches: Vec<usize>,
     /// The release that has already drawn from its component.
     released: Option<(String, Span)>,
 }
@@ -93,6 +95,9 @@ struct Checker<'a> {
     inlining: Vec<String>,
     /// Could everything be parsed, and was every `observe` right? If not, follow-up complaints are kept back.
     complete: bool,
+    /// The branches of `when` we stand in, outermost first, and how many there were so far.
+    branches: Vec<usize>,
+    branch_count: usize,
     /// The name whose `let` is being checked, for messages.
     defining: Option<String>,
 }
@@ -113,6 +118,8 @@ impl<'a> Checker<'a> {
             nodes: 0,
             inlining: vec![],
             complete: true,
+            branches: vec![],
+            branch_count: 0,
             defining: None,
         }
     }

@@ -166,8 +166,20 @@ impl Checker<'_> {
         for parent in self.latents(parameter.prior.args.iter()) {
             self.still_open(parent, span)?;
         }
-        self.params.push(ParamInfo { parameter, group: self.group, released: None });
+        self.params.push(ParamInfo { parameter, group: self.group, branches: self.branches.clone(), released: None });
         Ok(())
+    }
+
+    /// E0211: a branch may draw from a model declared outside it, but not change it.
+    fn conditional_model(&mut self, p: ParamId, span: Span) -> Checked<()> {
+        let Some(parameter) = self.param(p).cloned() else { return Err(Stop) };
+        let name = parameter.name;
+        self.fail(
+            Diagnostic::new("E0211", format!("the model of `{name}` would depend on a branch"))
+                .label(span, "adds to the model only if this branch is taken")
+                .label(parameter.span, "declared outside the branch")
+                .help(format!("move this statement out of `when`, or declare a parameter of its own inside:\n    param {name}_2 ~ ..")),
+        )
     }
 
     /// The type of the values of a prior.
@@ -289,6 +301,9 @@ impl Checker<'_> {
 
     /// A model may not change after something was drawn from it.
     pub(super) fn still_open(&mut self, p: ParamId, span: Span) -> Checked<()> {
+        if self.params.get(p.0).is_some_and(|i| i.branches != self.branches) {
+            return self.conditional_model(p, span);
+        }
         let Some((release, at)) = self.params.get(p.0).and_then(|i| i.released.clone()) else { return Ok(()) };
         let name = self.param(p).map_or_else(String::new, |p| p.name.clone());
         self.fail(
@@ -384,7 +399,10 @@ impl Checker<'_> {
         // The blocks are checked even if the condition is wrong: their own faults are reported too.
         let branch = |s: &mut Self, items: &[ast::Item]| {
             s.scopes.push(None);
+            s.branch_count += 1;
+            s.branches.push(s.branch_count);
             let steps = s.statements(items);
+            s.branches.pop();
             s.scopes.pop();
             steps
         };

@@ -162,9 +162,10 @@ release p_hat = draw(p) using diffuse
     },
     CodePage {
         code: "E0211",
-        title: "a model that changes after something was drawn from it",
+        title: "a model that changes after a draw, or with a branch",
         text: "A draw releases the posterior of the model as it stands. A `param` or `observe` that joins that model afterwards \
-               would make the released draw one of another model: declare everything first, then release.",
+               would make the released draw one of another model: declare everything first, then release. A branch may draw from a model \
+               declared outside it, but not add to it: which factors a posterior has is fixed when the program is checked.",
         example_wrong: r"budget rdp(order = 8, eps = 0.5)
 private staff[n] { smoker: bool, drinker: bool }
 param p ~ beta(20, 20)
