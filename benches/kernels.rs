@@ -1,4 +1,6 @@
 //! Costs of the parts: reading and checking the gallery, a certificate, a Rényi divergence, one exact draw of each law.
+// A benchmark may fail loudly.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing, clippy::print_stdout, clippy::print_stderr)]
 
 use divan::{Bencher, black_box};
 use dpm::check::NoFiles;
@@ -48,7 +50,7 @@ mod draws {
     use dpm::mechanism::{OsBits, Scope, execute, prepare};
 
     const HEAD: &str =
-        "budget rdp(order = 2, eps = 100)\nprivate t[n] { b: bool, i: int in 0..9, x: real in [0, 1], c: category {u, v, w} }\n";
+        "budget rdp(order = 2, eps = 100)\nprivate t[1000] { b: bool, i: int in 0..9, x: real in [0, 1], c: category {u, v, w} }\n";
 
     const LAWS: [(&str, &str); 9] = [
         ("beta", "param p ~ beta(6, 18)\nobserve b ~ bernoulli(p)\nrelease r = draw(p)\n"),

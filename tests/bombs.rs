@@ -1,4 +1,6 @@
 //! Small texts that ask for endless work: the binary answers each quickly, in bounded memory, with an ordinary exit code.
+// Helpers of tests may fail loudly; clippy knows only the functions marked `#[test]`.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing, clippy::print_stdout, clippy::print_stderr)]
 
 use std::fmt::Write as _;
 use std::fs;

@@ -2,6 +2,8 @@
 //!
 //! `cargo test` runs the short form. `benches/fuzz.sh` runs the long one: it sets `DPM_FUZZ` to the number of programs of
 //! each kind, goes on where an earlier run stopped, and writes `benches/results/fuzz.txt`.
+// Helpers of tests may fail loudly; clippy knows only the functions marked `#[test]`.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing, clippy::print_stdout, clippy::print_stderr)]
 
 use std::fmt::Write as _;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -59,10 +61,10 @@ fn corpus() -> Vec<String> {
 fn text_of(kind: usize, seed: u64, corpus: &[String]) -> String {
     let own = || &corpus[(seed % corpus.len() as u64) as usize];
     match kind {
-        0 if seed % 2 == 0 => fuzz::well_typed(seed),
+        0 if seed.is_multiple_of(2) => fuzz::well_typed(seed),
         0 => fuzz::generate_program(seed),
         1 if seed % 16 == 15 => fuzz::soup(seed),
-        1 if seed % 2 == 0 => fuzz::mutate(own(), seed),
+        1 if seed.is_multiple_of(2) => fuzz::mutate(own(), seed),
         1 => fuzz::mutate(&fuzz::generate_program(seed), seed),
         _ => fuzz::renumber(own(), seed),
     }
@@ -112,7 +114,7 @@ fn sweep(kind: usize, from: u64, to: u64, tally: &mut Tally) {
                 now.store(seed, Relaxed);
                 let text = text_of(kind, seed, &corpus);
                 let start = thread_time();
-                match catch_unwind(AssertUnwindSafe(|| drive(&text, seed % 8 == 0))) {
+                match catch_unwind(AssertUnwindSafe(|| drive(&text, seed.is_multiple_of(8)))) {
                     Ok((parsed, checked, certified)) => {
                         tally.parsed += u64::from(parsed);
                         tally.checked += u64::from(checked);

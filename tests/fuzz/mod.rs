@@ -1,5 +1,5 @@
 //! Programs made at random: mostly well-formed ones, and mutations of any text. Used by every sweep that must not panic.
-#![allow(dead_code)]
+#![allow(dead_code, clippy::indexing_slicing)]
 
 /// A small seeded generator (splitmix64): the same seed gives the same program on every machine.
 pub struct Dice(u64);
