@@ -53,9 +53,14 @@ fn main() {
             for (event, hits) in EVENTS.iter().zip(hits) {
                 let good = excess(&mechanism, hits, draws) <= 0.0;
                 failed |= exact && !good;
-                let bounds = DELTAS.map(|d| format!("at delta {d:e} {:.4} (certified {:.4})", epsilon(hits, draws, d), mechanism.epsilon(d)));
+                let bounds =
+                    DELTAS.map(|d| format!("at delta {d:e} {:.4} (certified {:.4})", epsilon(hits, draws, d), mechanism.epsilon(d)));
                 let verdict = if good { "below the certificate" } else { "BEATS THE CERTIFICATE" };
-                text += &format!("{} {kind}, {draws:e} draws a side, {event}: hits {hits:?}, epsilon >= {}: {verdict}\n", pair.name, bounds.join(", "));
+                text += &format!(
+                    "{} {kind}, {draws:e} draws a side, {event}: hits {hits:?}, epsilon >= {}: {verdict}\n",
+                    pair.name,
+                    bounds.join(", ")
+                );
             }
         };
         lines("exact", hits(&pair, &mechanism), DRAWS, true);

@@ -37,7 +37,13 @@ fn main() {
             if passes { "passes" } else { "FAILS" },
             verdict.scaled[0],
             verdict.scaled[1],
-            if refuses { "refused" } else if point.point > 0 { "not both refused at this size" } else { "NOT REFUSED" },
+            if refuses {
+                "refused"
+            } else if point.point > 0 {
+                "not both refused at this size"
+            } else {
+                "NOT REFUSED"
+            },
             start.elapsed().as_secs_f64()
         );
         println!("{line}");

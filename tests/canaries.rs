@@ -93,7 +93,7 @@ fn planted_values_never_come_out() {
         std::fs::write(folder.path().join(format!("p{i}.dpm")), text).unwrap();
     }
     std::fs::write(folder.path().join("few.dpm"), programs[0].replace("n >= 5", "n >= 500")).unwrap();
-    std::fs::write(folder.path().join("exact.dpm"), programs[5].replace("n >= 5", "11")).unwrap();
+    std::fs::write(folder.path().join("exact.dpm"), programs[7].replace("n >= 5", "11")).unwrap();
     std::fs::write(folder.path().join("column.dpm"), programs[1].replace("k: int", "k from \"absent\": int")).unwrap();
     let by = "private t[n] by who max 2 { who from \"u\": text x: real in [0, 9] }\nrelease a = mean(x) using laplace(scale = 3)\n";
     std::fs::write(folder.path().join("by.dpm"), by).unwrap();

@@ -139,7 +139,14 @@ fn one_column_and_an_empty_cell() {
     let prepared = prepare("private t[n >= 3] { x: real in [0, 1] }\nrelease a = mean(x) using laplace(scale = 1)\noutput m = n\n");
     let base = prepared.visible(b"x\n0.5\n1\n0.25\n");
     assert!(!base.contains("Error"), "{base}");
-    for file in [&b"x\n0.5\n\n0.25\n"[..], b"x\n\n1\n0.25\n", b"x\n0.5\n1\n\n", b"x\r\n0.5\r\n\r\n1\r\n", b"\xef\xbb\xbfx\n\n\n\n", b"x\n\"\"\n1\n0.25"] {
+    for file in [
+        &b"x\n0.5\n\n0.25\n"[..],
+        b"x\n\n1\n0.25\n",
+        b"x\n0.5\n1\n\n",
+        b"x\r\n0.5\r\n\r\n1\r\n",
+        b"\xef\xbb\xbfx\n\n\n\n",
+        b"x\n\"\"\n1\n0.25",
+    ] {
         assert_eq!(prepared.visible(file), base, "{}", String::from_utf8_lossy(file));
     }
     assert!(prepared.visible(b"x\n0.5\n1\n").contains("Rows"));

@@ -122,11 +122,12 @@ fn discrete_gaussians() {
     }
 }
 
-/// The rejection for standard deviations above 64 has more than 400 likely values, which 20 bits cannot all tell apart:
-/// what they decide still lies below the mass function.
+/// Standard deviations above 64 are drawn by rejection, which needs a Laplace number among hundreds and an acceptance:
+/// 20 bits leave a quarter undecided, and a tape of all that it may need cannot be enumerated. What is decided still
+/// lies below the mass function, and above it with the rest; chi-square in `samplers` does what is left.
 #[test]
 fn the_wide_discrete_gaussian() {
-    brackets("wide gaussian", 0.1, &|b| discrete_gaussian(&ratio(65, 1), b), &|k| gaussian_mass(k, 65.0));
+    brackets("wide gaussian", 0.3, &|b| discrete_gaussian(&ratio(65, 1), b), &|k| gaussian_mass(k, 65.0));
 }
 
 #[test]

@@ -130,7 +130,8 @@ pub fn points() -> Vec<Point> {
             .into_iter()
             .enumerate()
     {
-        let text = format!("{}param p ~ beta({a}, {b})\nobserve y ~ bernoulli(p)\nrelease x = draw(p) using diffuse(r = {r})\n", table("bool"));
+        let text =
+            format!("{}param p ~ beta({a}, {b})\nobserve y ~ bernoulli(p)\nrelease x = draw(p) using diffuse(r = {r})\n", table("bool"));
         let view = beta_view(first, a + r * ones as f64, b + r * (n - ones) as f64);
         add("beta", i, text, rows(n, ones, "1", "0"), vec![view]);
     }
@@ -139,8 +140,10 @@ pub fn points() -> Vec<Point> {
             .into_iter()
             .enumerate()
     {
-        let text =
-            format!("{}param l ~ gamma({a}, {rate})\nobserve y ~ poisson(l)\nrelease x = draw(l) using diffuse(r = {r})\n", table("int in 0..3"));
+        let text = format!(
+            "{}param l ~ gamma({a}, {rate})\nobserve y ~ poisson(l)\nrelease x = draw(l) using diffuse(r = {r})\n",
+            table("int in 0..3")
+        );
         let view = gamma_view(a + r * 3.0 * threes as f64, rate + r * n as f64);
         add("gamma", i, text, rows(n, threes, "3", "0"), vec![view]);
     }
@@ -198,11 +201,8 @@ pub fn points() -> Vec<Point> {
         let (s11, s22, s12) = (p22 / d, p11 / d, -p12 / d);
         // Rows are (1, 0) or (0, 0): the noise precision times their sum is (ones, 0).
         let (m1, m2) = (s11 * ones as f64, s12 * ones as f64);
-        let views = vec![
-            normal_view(first, m1, s11),
-            normal_view(second, m2, s22),
-            normal_view(sum_of_two, m1 + m2, s11 + s22 + 2.0 * s12),
-        ];
+        let views =
+            vec![normal_view(first, m1, s11), normal_view(second, m2, s22), normal_view(sum_of_two, m1 + m2, s11 + s22 + 2.0 * s12)];
         let lines: Vec<&str> = (0..n).map(|i| if i < ones { "1,0" } else { "0,0" }).collect();
         add("mv_normal", i, text, csv("y_1,y_2", &lines), views);
     }
@@ -224,12 +224,19 @@ pub fn points() -> Vec<Point> {
         let values = (-400..=400).map(|k| centre + f64::from(k)).collect();
         add("geometric", i, text, rows(n, ones, "1", "0"), vec![discrete(values, mass)]);
     }
-    for (i, (q, eps, n, ones)) in [(0.5, 1.0, 10, 4), (0.25, 2.0, 8, 8), (0.9, 0.5, 20, 3), (0.5, 3.0, 4, 2), (0.75, 0.1, 100, 50)].into_iter().enumerate()
+    for (i, (q, eps, n, ones)) in
+        [(0.5, 1.0, 10, 4), (0.25, 2.0, 8, 8), (0.9, 0.5, 20, 3), (0.5, 3.0, 4, 2), (0.75, 0.1, 100, 50)].into_iter().enumerate()
     {
         let text = format!("{}release x = quantile(y, {q}) using exponential(0, 8, points = 9, eps = {eps})\n", table("real in [0, 8]"));
         // Rows are 6.5 or 1.5; the score of t is -|#{x < t} - q n|, of sensitivity 1 with n public.
         let weight = move |t: f64, s: f64| {
-            let below = if t > 6.5 { n } else if t > 1.5 { n - ones } else { 0 };
+            let below = if t > 6.5 {
+                n
+            } else if t > 1.5 {
+                n - ones
+            } else {
+                0
+            };
             (-(f64::from(below) - q * f64::from(n)).abs() * eps * s / 2.0).exp()
         };
         let mass = move |t: f64, s: f64| weight(t, s) / (0..9).map(|k| weight(f64::from(k), s)).sum::<f64>();
