@@ -29,6 +29,8 @@ pub fn programs() -> Vec<String> {
         "release a = count(b and x > 0) using geometric(scale = 3)\noutput z = 7 * a",
         "release a = histogram(g) using laplace(scale = 3)",
         "release a = quantile(x, 0.5) using exponential(-5, 5, points = 16, eps = 1)\noutput z = a / 3",
+        "each g of t {\n  param p ~ beta(10, 10)\n  observe b ~ bernoulli(p)\n  release a = draw(p) using diffuse(r = 0.25)\n}\n\
+         output z = mean(a)\noutput w = simulate(binomial(10, a[v]), 20)\noutput y = simulate(normal(a[u], 1), 3)",
     ]
     .iter()
     .map(|body| format!("{TABLE}{body}\n"))
