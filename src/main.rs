@@ -5,6 +5,7 @@ const STACK: usize = 256 << 20;
 
 fn main() -> std::process::ExitCode {
     dpm::private::quiet_panics();
+    dpm::private::no_core_dumps();
     let run = || dpm::cli::main(std::env::args_os());
     let worker = std::thread::Builder::new().stack_size(STACK).spawn(run);
     let exit = worker.ok().and_then(|w| w.join().ok()).unwrap_or(dpm::cli::Exit::Bug);

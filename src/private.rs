@@ -53,3 +53,16 @@ pub fn quiet_panics() {
         let _ = std::io::stderr().write_all(PANIC_TEXT);
     }));
 }
+
+/// Memory of this process is not to be written to disk: no core dump, no tracing by other processes of the same user.
+///
+/// Where the system refuses, the run goes on: the limit protects the owner from accidents, no release depends on it.
+pub fn no_core_dumps() {
+    #[cfg(unix)]
+    {
+        use rustix::process::{Resource, Rlimit, setrlimit};
+        let _ = setrlimit(Resource::Core, Rlimit { current: Some(0), maximum: Some(0) });
+    }
+    #[cfg(target_os = "linux")]
+    let _ = rustix::process::set_dumpable_behavior(rustix::process::DumpableBehavior::NotDumpable);
+}

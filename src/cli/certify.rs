@@ -34,7 +34,7 @@ pub fn certify(args: &Certify) -> Exit {
     };
     complain(&checked.sources, &diagnostics);
     if let Some(path) = &args.output
-        && !write(path, &certificate.to_json())
+        && !write(path, &certificate.to_json(), 0)
     {
         return Exit::Input;
     }
@@ -63,9 +63,9 @@ pub fn certified(
     Ok((bound, analysis, certificate, diagnostics))
 }
 
-/// Writes JSON to a file; says so if that fails.
-pub fn write(path: &PathBuf, value: &serde_json::Value) -> bool {
-    let text = serde_json::to_string_pretty(value).unwrap_or_default() + "\n";
+/// Writes JSON and so many spaces to a file; says so if that fails.
+pub fn write(path: &PathBuf, value: &serde_json::Value, spaces: usize) -> bool {
+    let text = format!("{}{:spaces$}\n", serde_json::to_string_pretty(value).unwrap_or_default(), "");
     let done = std::fs::write(path, text).is_ok();
     if !done {
         say_line!("error: {} cannot be written", path.display());

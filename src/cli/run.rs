@@ -3,17 +3,18 @@
 use super::certify::{certified, write};
 use super::{Exit, Run, complain, inputs, print_json, verdict};
 use crate::analyze::{Status, certificate_text};
-use crate::data::{DataError, Source};
+use crate::data::{DataError, Opened, Source};
 use crate::mechanism::MechanismError;
 use crate::mechanism::bits::OsBits;
 use crate::model::TableId;
-use crate::run::{Files, NoValue, Results, RunError, execute, json as value_json};
+use crate::run::{Files, NoValue, Results, RunError, execute, json as value_json, padding};
 use crate::source::render;
 use serde_json::{Value, json};
 use std::path::PathBuf;
 
 struct Paths {
-    files: Vec<(TableId, PathBuf)>,
+    /// Opened once: all passes of a run read the same file.
+    files: Vec<(TableId, PathBuf, Opened)>,
     #[cfg(feature = "tape")]
     seed: Option<u64>,
     #[cfg(feature = "tape")]
@@ -22,8 +23,8 @@ struct Paths {
 
 impl Files for Paths {
     fn open(&self, table: TableId) -> Result<Source, DataError> {
-        let found = self.files.iter().find(|(t, _)| *t == table);
-        found.map_or(Err(DataError::Missing), |(_, path)| Source::open(path))
+        let found = self.files.iter().find(|(t, ..)| *t == table);
+        found.map_or(Err(DataError::Missing), |(.., opened)| opened.source())
     }
 
     fn bits(&self) -> Result<OsBits, MechanismError> {
@@ -37,6 +38,8 @@ impl Files for Paths {
     }
 }
 
+const NOT_PRIVATE: &str = "NOT PRIVATE: drawn from a seed";
+
 pub fn run(args: &Run) -> Exit {
     let checked = match inputs::program(&args.program.file) {
         Ok(c) => c,
@@ -47,7 +50,7 @@ pub fn run(args: &Run) -> Exit {
         Err(exit) => return exit,
     };
     let exit = verdict(&diagnostics);
-    let (Some(analysis), Some(certificate), Exit::Done) = (analysis, certificate, exit) else {
+    let (Some(analysis), Some(mut certificate), Exit::Done) = (analysis, certificate, exit) else {
         if args.program.json {
             print_json(&render::json(&checked.sources, &diagnostics));
         } else {
@@ -69,8 +72,15 @@ pub fn run(args: &Run) -> Exit {
         Ok(f) => f,
         Err(exit) => return exit,
     };
+    let mut open = vec![];
+    for (table, path) in files {
+        match Opened::open(&path) {
+            Ok(opened) => open.push((table, path, opened)),
+            Err(why) => return inputs::input_error(&why, &path.display().to_string()),
+        }
+    }
     let paths = Paths {
-        files,
+        files: open,
         #[cfg(feature = "tape")]
         seed: args.seed,
         #[cfg(feature = "tape")]
@@ -81,6 +91,9 @@ pub fn run(args: &Run) -> Exit {
         Ok(results) => results,
         Err(error) => return refuse(&error, &paths),
     };
+    if seeded(args) {
+        certificate.make_void(NOT_PRIVATE);
+    }
     let certificate_json = certificate.to_json();
     let mut record = json!({
         "releases": named(&results.releases),
@@ -89,19 +102,21 @@ pub fn run(args: &Run) -> Exit {
         "ledger": Value::Null,
     });
     if let (true, Some(record)) = (seeded(args), record.as_object_mut()) {
-        record.insert("seeded".into(), json!("NOT PRIVATE"));
+        record.insert("seeded".into(), json!(NOT_PRIVATE));
     }
+    // Numbers have fixed digits after the point; spaces at the end make up for signs and leading digits.
+    let spaces = results.releases.iter().chain(&results.outputs).map(|(_, v, ty)| padding(v, [&value_json(v, ty)])).sum();
     if let Some(path) = &args.output
-        && !write(path, &record)
+        && !write(path, &record, spaces)
     {
         return Exit::Input;
     }
     if args.program.json {
-        print_json(&record);
+        show_line!("{}{:spaces$}", serde_json::to_string_pretty(&record).unwrap_or_default(), "");
     } else {
         show!("{}\n{}", certificate_text(&certificate), text(&results));
         if seeded(args) {
-            show_line!("NOT PRIVATE: drawn from a seed");
+            show_line!("{NOT_PRIVATE}");
         }
         show_line!("not charged: no ledger was named");
     }
@@ -122,18 +137,22 @@ fn named(values: &[(String, crate::run::Value, crate::model::Type)]) -> Value {
     Value::Object(values.iter().map(|(name, v, ty)| (name.clone(), value_json(v, ty))).collect())
 }
 
-/// Values by name, long vectors shortened.
+/// Values by name, long vectors shortened; every line as long as it would be for any other draw.
 fn text(results: &Results) -> String {
     let width = results.releases.iter().chain(&results.outputs).map(|(n, ..)| n.chars().count()).max().unwrap_or(0);
     let mut out = String::new();
     for (kind, values) in [("released", &results.releases), ("output", &results.outputs)] {
         for (name, value, ty) in values {
-            let shown = match value_json(value, ty) {
+            let whole = value_json(value, ty);
+            let mut spaces = padding(value, [&whole]);
+            let shown = match &whole {
                 Value::Array(items) if items.len() > 12 => {
+                    spaces = padding(value, items.iter().take(8));
                     let head: Vec<String> = items.iter().take(8).map(Value::to_string).collect();
                     format!("[{}, ..] ({} values)", head.join(", "), items.len())
                 }
                 Value::Object(items) if items.len() > 24 => {
+                    spaces = padding(value, items.values().take(8));
                     let head: Vec<String> = items.iter().take(8).map(|(k, v)| format!("{k}: {v}")).collect();
                     format!("{{{}, ..}} ({} values)", head.join(", "), items.len())
                 }
@@ -143,7 +162,7 @@ fn text(results: &Results) -> String {
                 }
                 other => other.to_string(),
             };
-            out.push_str(&format!("{kind:<9} {name:<width$}  {shown}\n"));
+            out.push_str(&format!("{kind:<9} {name:<width$}  {shown}{:spaces$}\n", ""));
         }
     }
     out
@@ -153,7 +172,7 @@ fn text(results: &Results) -> String {
 fn refuse(error: &RunError, paths: &Paths) -> Exit {
     match error {
         RunError::Data(table, why) => {
-            let path = paths.files.iter().find(|(t, _)| t == table).map(|(_, p)| p.display().to_string());
+            let path = paths.files.iter().find(|(t, ..)| t == table).map(|(_, p, _)| p.display().to_string());
             inputs::input_error(why, path.as_deref().unwrap_or("data"))
         }
         RunError::NotRunnable(name) => {

@@ -12,8 +12,9 @@ pub mod statistic;
 
 use std::fmt;
 use std::fs::File;
-use std::io::{BufRead, BufReader, Read};
+use std::io::{BufRead, BufReader, Cursor, Read, Seek};
 use std::path::Path;
+use std::sync::Arc;
 
 pub use eval::Environment;
 pub use public::{PublicColumn, PublicTable, load_public};
@@ -70,21 +71,61 @@ pub enum StatisticError {
     Range,
 }
 
+/// A file opened once and read as often as a run needs it: a path that is swapped meanwhile cannot mix two files.
+pub struct Opened {
+    bytes: Bytes,
+    compressed: bool,
+}
+
+enum Bytes {
+    File(File),
+    /// What can be read only once (a pipe), kept.
+    Memory(Arc<[u8]>),
+}
+
+impl Opened {
+    /// Opens `.csv` or `.csv.gz`.
+    pub fn open(path: &Path) -> Result<Opened, DataError> {
+        let mut file = File::open(path).map_err(|_| DataError::Missing)?;
+        let is_directory = file.metadata().map_or(true, |m| m.is_dir());
+        if is_directory {
+            return Err(DataError::Missing);
+        }
+        let compressed = path.extension().is_some_and(|e| e.eq_ignore_ascii_case("gz"));
+        if file.rewind().is_ok() {
+            return Ok(Opened { bytes: Bytes::File(file), compressed });
+        }
+        let mut all = vec![];
+        file.read_to_end(&mut all).map_err(|_| DataError::Unreadable)?;
+        Ok(Opened { bytes: Bytes::Memory(all.into()), compressed })
+    }
+
+    /// All of it from the start. Passes share one position in the file: each must end before the next begins.
+    pub fn source(&self) -> Result<Source, DataError> {
+        match &self.bytes {
+            Bytes::Memory(all) => Ok(self.unpacked(Cursor::new(all.clone()))),
+            Bytes::File(file) => {
+                let mut file = file.try_clone().map_err(|_| DataError::Unreadable)?;
+                file.rewind().map_err(|_| DataError::Unreadable)?;
+                Ok(self.unpacked(file))
+            }
+        }
+    }
+
+    fn unpacked(&self, input: impl Read + 'static) -> Source {
+        if self.compressed { Source::new(flate2::read::MultiGzDecoder::new(input)) } else { Source::new(input) }
+    }
+}
+
 /// An open file of rows, read once from start to end.
 pub struct Source {
     input: Box<dyn BufRead>,
 }
 
 impl Source {
-    /// Opens `.csv` or `.csv.gz`.
+    /// Opens `.csv` or `.csv.gz`, to be read once.
     pub fn open(path: &Path) -> Result<Source, DataError> {
-        let file = File::open(path).map_err(|_| DataError::Missing)?;
-        let is_directory = file.metadata().map_or(true, |m| m.is_dir());
-        if is_directory {
-            return Err(DataError::Missing);
-        }
-        let compressed = path.extension().is_some_and(|e| e.eq_ignore_ascii_case("gz"));
-        Ok(if compressed { Source::new(flate2::read::MultiGzDecoder::new(file)) } else { Source::new(file) })
+        Opened::open(path)?.source()
     }
 
     /// Rows from anything that can be read.

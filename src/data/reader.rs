@@ -3,6 +3,9 @@
 //! A quoted cell is one whose closing quote stands before a comma or a line end. It may hold line breaks if the record
 //! then has exactly the header's number of cells and is no longer than 64 KiB. Anything else is read line by line, so
 //! that a stray quote cannot swallow the rows after it.
+//!
+//! A blank line is no record, except below a header of one column: there it is a row whose only cell is empty, so that
+//! no cell decides how many rows there are. The line end of the last line begins no further line.
 
 use std::collections::VecDeque;
 use std::io::{self, BufRead, Read};
@@ -42,7 +45,7 @@ impl Record {
     }
 }
 
-/// The records of a file, blank lines left out.
+/// The records of a file, blank lines left out unless they are rows of a single empty cell.
 pub struct Records {
     input: Box<dyn BufRead>,
     /// Lines read ahead and given back.
@@ -78,7 +81,8 @@ impl Records {
                 self.line.drain(..3);
             }
             let text = without_end(&self.line);
-            if text.is_empty() {
+            // With several columns a row has a comma even if all its cells are empty.
+            if text.is_empty() && self.width != Some(1) {
                 continue;
             }
             let open = split(text, record, false) == Split::Open;

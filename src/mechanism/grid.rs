@@ -48,6 +48,12 @@ impl Number {
         if digits == 0 { format!("{sign}{whole}") } else { format!("{sign}{whole}.{part}") }
     }
 
+    /// Most characters of the decimal text of any number of this grid: a sign, the digits of the largest index, a point.
+    pub fn widest(self) -> usize {
+        let largest = Number { index: -LARGEST_INDEX, exponent: self.exponent };
+        largest.decimal().len()
+    }
+
     pub fn exact(self) -> RBig {
         let m = IBig::from(self.index);
         let power = UBig::ONE << self.exponent.unsigned_abs() as usize;

@@ -113,6 +113,13 @@ impl Certificate {
         value
     }
 
+    /// Says that nothing is promised, and why, in place of every status.
+    pub fn make_void(&mut self, why: &str) {
+        self.total.status = "void".into();
+        self.releases.iter_mut().for_each(|r| r.status = "void".into());
+        self.assumptions.insert(0, why.into());
+    }
+
     /// SHA-256 of the canonical form without digest and signature, in hex.
     pub fn digest(&self) -> String {
         sha256(canonical(&self.body()).as_bytes())

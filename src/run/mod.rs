@@ -10,6 +10,6 @@ pub mod value;
 
 pub use bound::Bound;
 pub use evaluate::{Known, NoValue};
-pub use shape::json;
+pub use shape::{json, padding};
 pub use steps::{Files, Results, RunError, execute};
 pub use value::Value;

@@ -66,3 +66,39 @@ fn grid(n: Number) -> Json {
         Err(_) => json!(text),
     }
 }
+
+/// What a leaf of a value may take at most as text: a function of its grid or type, never of the draw.
+///
+/// Doubles: a sign, 17 digits, a point, `e-308`; or `"-inf"` in quotes.
+const WIDEST_DOUBLE: usize = 26;
+/// `false`
+const WIDEST_BOOL: usize = 5;
+
+fn widths(value: &Value, out: &mut Vec<usize>) {
+    match value {
+        Value::Number(_) => out.push(WIDEST_DOUBLE),
+        Value::Grid(n) => out.push(n.widest()),
+        Value::Bool(_) => out.push(WIDEST_BOOL),
+        Value::Text(s) => out.push(s.len()),
+        Value::Vector(v) => out.extend(v.iter().map(|_| WIDEST_DOUBLE)),
+        Value::GridVector(v) => out.extend(v.iter().map(|n| n.widest())),
+        Value::Matrix(rows) => out.extend(rows.iter().flatten().map(|_| WIDEST_DOUBLE)),
+        Value::Record(parts) => parts.iter().for_each(|(_, v)| widths(v, out)),
+    }
+}
+
+fn leaves(json: &Json, out: &mut Vec<usize>) {
+    match json {
+        Json::Array(items) => items.iter().for_each(|i| leaves(i, out)),
+        Json::Object(items) => items.values().for_each(|i| leaves(i, out)),
+        leaf => out.push(leaf.to_string().len()),
+    }
+}
+
+/// Spaces that bring the text of a value, or of its first leaves, to a length that does not depend on the draw.
+pub fn padding<'j>(value: &Value, shown: impl IntoIterator<Item = &'j Json>) -> usize {
+    let (mut widest, mut taken) = (vec![], vec![]);
+    widths(value, &mut widest);
+    shown.into_iter().for_each(|j| leaves(j, &mut taken));
+    widest.iter().zip(&taken).map(|(w, t)| w.saturating_sub(*t)).sum()
+}
