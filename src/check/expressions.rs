@@ -234,9 +234,18 @@ impl Checker<'_> {
                 return self.fail(Diagnostic::new("E0209", "only vectors have components").label(base.span, what));
             }
         };
-        let index = match (&index.kind, inner.levels()) {
-            (ast::ExprKind::Name(level) | ast::ExprKind::Text(level), Some(levels)) => self.level(level, &levels.clone(), index.span)?,
-            _ => {
+        // A bare name is a level, unless it is an argument of the function we are in, or no level but a value.
+        let by_level = match (&index.kind, inner.levels()) {
+            (ast::ExprKind::Text(level), Some(levels)) => Some((level, levels.clone())),
+            (ast::ExprKind::Name(name), Some(levels)) => {
+                let value = self.scopes.find(name).is_some() && (self.scopes.in_body() || !levels.contains(name));
+                (!value).then(|| (name, levels.clone()))
+            }
+            _ => None,
+        };
+        let index = match by_level {
+            Some((level, levels)) => self.level(level, &levels, index.span)?,
+            None => {
                 let i = self.expr(index)?;
                 let range = i.ty.range().filter(|_| i.ty.is_scalar_number());
                 let inside = range.is_some_and(|r| r.lo >= 1.0 && r.hi <= dim as f64 && (r.lo.fract() == 0.0 || !r.is_point()));

@@ -107,6 +107,7 @@ impl Checker<'_> {
 
     fn bind_formals(&mut self, formals: &[ast::Formal], values: Vec<Expr>) {
         for (formal, value) in formals.iter().zip(values) {
+            let value = self.computed_once(value, &format!("drawn_{}", self.releases.len()));
             self.bind_dims(formal, &value);
             self.scopes.bind(&formal.name.value, Binding::Value(Rc::new(value)), formal.name.span);
         }

@@ -21,7 +21,7 @@ mod statements;
 mod types;
 pub mod vectors;
 
-use crate::model::{Column, Expr, Observation, ParamId, Parameter, Program, ReleaseId, TableId, Type};
+use crate::model::{Column, Expr, Observation, ParamId, Parameter, Program, ReleaseId, Step, TableId, Type};
 use crate::source::{Diagnostic, Diagnostics, FileId, SourceMap, Span};
 use crate::syntax::ast::Ast;
 use scope::Scopes;
@@ -95,6 +95,8 @@ struct Checker<'a> {
     inlining: Vec<String>,
     /// Could everything be parsed, and was every `observe` right? If not, follow-up complaints are kept back.
     complete: bool,
+    /// Values that draw (`simulate`), to be computed before the statement being checked.
+    pending: Vec<Step>,
     /// The branches of `when` we stand in, outermost first, and how many there were so far.
     branches: Vec<usize>,
     branch_count: usize,
@@ -118,6 +120,7 @@ impl<'a> Checker<'a> {
             nodes: 0,
             inlining: vec![],
             complete: true,
+            pending: vec![],
             branches: vec![],
             branch_count: 0,
             defining: None,
@@ -163,6 +166,23 @@ impl<'a> Checker<'a> {
             ),
             Some(_) => Err(Stop),
         }
+    }
+
+    /// A value that draws is computed once, however often its name is used: it becomes a step of its own.
+    fn computed_once(&mut self, e: Expr, name: &str) -> Expr {
+        if e.label != crate::model::Label::Public || !e.draws() {
+            return e;
+        }
+        let (id, e) = self.known_as(e);
+        let expr = Expr { kind: crate::model::ExprKind::Released(id), ..e.clone() };
+        self.pending.push(Step::Output { id: Some(id), name: name.to_string(), span: e.span, value: e, shown: false });
+        expr
+    }
+
+    fn known_as(&mut self, e: Expr) -> (ReleaseId, Expr) {
+        let id = ReleaseId(self.releases.len());
+        self.releases.push(ReleaseInfo { ty: e.ty.clone() });
+        (id, e)
     }
 
     /// Charges `count` nodes to the program's size.

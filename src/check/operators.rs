@@ -121,6 +121,8 @@ impl Checker<'_> {
         };
         let out = match ranges::unary(op, range).or_else(|why| ranges::unary(op, without_ends(a, range)).map_err(|_| why)) {
             Ok(r) => r,
+            // What anyone may know can fail in front of anyone: inf or nan is shown.
+            Err(_) if a.label == Label::Public => Range::ALL,
             Err(why) => return self.partial(op, why, a, span),
         };
         Ok(match &a.ty {
@@ -174,6 +176,7 @@ impl Checker<'_> {
         let inside = || ranges::binary(op, without_ends(a, ra), without_ends(b, rb));
         let out = match ranges::binary(op, ra, rb).or_else(|why| inside().map_err(|_| why)) {
             Ok(r) => r,
+            Err(_) if a.label == Label::Public && b.label == Label::Public => Range::ALL,
             Err(why) => return self.partial(op, why, if op == Builtin::Div { b } else { a }, span),
         };
         let (va, vb) = (as_vector(&a.ty), as_vector(&b.ty));

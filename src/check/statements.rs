@@ -18,15 +18,20 @@ impl Checker<'_> {
 
     pub(super) fn statements(&mut self, items: &[ast::Item]) -> Vec<Step> {
         let mut steps = vec![];
+        let outer = std::mem::take(&mut self.pending);
         for item in items {
             // Enough has been said; more would only take time.
             if self.diagnostics.len() >= MAX_COMPLAINTS {
                 break;
             }
-            if let Ok(more) = self.statement(item) {
+            let done = self.statement(item);
+            let before = std::mem::take(&mut self.pending);
+            if let Ok(more) = done {
+                steps.extend(before);
                 steps.extend(more);
             }
         }
+        self.pending = outer;
         steps
     }
 
@@ -91,6 +96,7 @@ impl Checker<'_> {
                 self.ascribed(ty, &e)?;
             }
             self.not_a_column(name)?;
+            let e = self.computed_once(e, &name.value);
             self.define(name, Binding::Value(Rc::new(e)))?;
             Ok(steps)
         });
@@ -322,12 +328,19 @@ impl Checker<'_> {
             Label::Mix(_) => return self.parameter_in_output(&e, name),
             Label::Row(t) | Label::Aggregate(t) => return self.private_output(&e, t, name),
         }
-        if self.scopes.here(&name.value).is_none() {
-            self.define(name, Binding::Value(Rc::new(e.clone())))?;
-        } else {
-            self.define(name, Binding::Poisoned)?;
-        }
-        Ok(Step::Output { name: name.value.clone(), value: e, span })
+        let (id, value) = match e.draws() {
+            true => {
+                let (id, e) = self.known_as(e);
+                (Some(id), e)
+            }
+            false => (None, e),
+        };
+        let known = match id {
+            Some(id) => Expr { kind: ExprKind::Released(id), ..value.clone() },
+            None => value.clone(),
+        };
+        self.define(name, Binding::Value(Rc::new(known)))?;
+        Ok(Step::Output { id, name: name.value.clone(), value, shown: true, span })
     }
 
     /// E0101: a private value in an output.

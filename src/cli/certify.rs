@@ -24,7 +24,7 @@ pub fn certify(args: &Certify) -> Exit {
         Err(exit) => return exit,
     };
     let exit = verdict(&diagnostics);
-    let Some(certificate) = certificate.filter(|_| exit != Exit::Rejected) else {
+    let Some(certificate) = certificate.filter(|_| exit == Exit::Done) else {
         if args.program.json {
             print_json(&render::json(&checked.sources, &diagnostics));
         } else {

@@ -2,16 +2,10 @@
 
 /// Prints to standard output. A reader that has gone away (`dpm .. | head`) is no error of ours.
 macro_rules! show {
-    ($($text:tt)*) => {{
-        use std::io::Write;
-        let _ = write!(std::io::stdout().lock(), $($text)*);
-    }};
+    ($($text:tt)*) => { $crate::cli::print(&format!($($text)*)) };
 }
 macro_rules! show_line {
-    ($($text:tt)*) => {{
-        use std::io::Write;
-        let _ = writeln!(std::io::stdout().lock(), $($text)*);
-    }};
+    ($($text:tt)*) => { $crate::cli::print(&format!("{}\n", format_args!($($text)*))) };
 }
 /// Prints to standard error.
 macro_rules! say {
@@ -159,8 +153,29 @@ struct Run {
     seed: Option<u64>,
 }
 
+/// Was something meant for standard output lost (a full disk, a closed descriptor)?
+static LOST: std::sync::atomic::AtomicBool = std::sync::atomic::AtomicBool::new(false);
+
+fn print(text: &str) {
+    use std::io::{ErrorKind, Write};
+    let mut out = std::io::stdout().lock();
+    let done = out.write_all(text.as_bytes()).and_then(|()| out.flush());
+    if done.is_err_and(|e| e.kind() != ErrorKind::BrokenPipe) {
+        LOST.store(true, std::sync::atomic::Ordering::Relaxed);
+    }
+}
+
 /// Runs one command line; the caller exits with the code.
 pub fn main(args: impl Iterator<Item = std::ffi::OsString>) -> Exit {
+    let exit = command(args);
+    if LOST.load(std::sync::atomic::Ordering::Relaxed) {
+        say_line!("error: standard output could not be written");
+        return if exit == Exit::Done { Exit::Input } else { exit };
+    }
+    exit
+}
+
+fn command(args: impl Iterator<Item = std::ffi::OsString>) -> Exit {
     let cli = match Cli::try_parse_from(args) {
         Ok(cli) => cli,
         Err(e) => {

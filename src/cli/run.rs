@@ -68,6 +68,11 @@ pub fn run(args: &Run) -> Exit {
             return super::usage(&format!("the public table `{0}` is missing: --public {0}=PATH", table.name));
         }
     }
+    for (i, scalar) in checked.program.scalars.iter().enumerate() {
+        if scalar.value.is_none() && !bound.scalars.contains_key(&crate::model::ScalarId(i)) {
+            return super::usage(&format!("the public value `{0}` is missing: --public {0}=VALUE", scalar.name));
+        }
+    }
     let files = match inputs::private(&checked.program, &args.data) {
         Ok(f) => f,
         Err(exit) => return exit,

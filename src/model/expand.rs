@@ -86,8 +86,8 @@ impl Printer<'_> {
         for step in steps {
             match step {
                 Step::Release(r) => self.release(r, depth),
-                Step::Output { name, value, .. } => {
-                    let text = format!("output {name} = {}", self.expr(value));
+                Step::Output { name, value, shown, .. } => {
+                    let text = format!("{} {name} = {}", if *shown { "output" } else { "let" }, self.expr(value));
                     self.line(depth, &text);
                 }
                 Step::Expect(e) => {

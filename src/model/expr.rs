@@ -167,6 +167,13 @@ impl Expr {
         }
     }
 
+    /// Does evaluating it twice give two values?
+    pub fn draws(&self) -> bool {
+        let mut found = false;
+        self.walk(&mut |e| found |= matches!(e.kind, ExprKind::Call(Builtin::Simulate, _)));
+        found
+    }
+
     /// Does any node mention the parameter `id`?
     pub fn mentions(&self, id: ParamId) -> bool {
         let mut found = false;

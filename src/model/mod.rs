@@ -245,9 +245,22 @@ pub enum BudgetKind {
 #[derive(Clone, PartialEq, Debug)]
 pub enum Step {
     Release(ReleaseStep),
-    Output { name: String, value: Expr, span: Span },
+    /// `output y = expr`. A value that draws (`simulate`) is computed once and then known by its id; `shown` is false for
+    /// one that a `let` or an argument needs.
+    Output {
+        id: Option<ReleaseId>,
+        name: String,
+        value: Expr,
+        shown: bool,
+        span: Span,
+    },
     Expect(Expect),
-    When { condition: Expr, then: Vec<Step>, otherwise: Vec<Step>, span: Span },
+    When {
+        condition: Expr,
+        then: Vec<Step>,
+        otherwise: Vec<Step>,
+        span: Span,
+    },
     Each(Each),
 }
 

@@ -77,7 +77,8 @@ pub fn release_name(steps: &[Step], id: ReleaseId) -> Option<&str> {
         Step::Release(r) => (r.id == id).then_some(r.name.as_str()),
         Step::When { then, otherwise, .. } => release_name(then, id).or_else(|| release_name(otherwise, id)),
         Step::Each(each) => release_name(&each.body, id),
-        Step::Output { .. } | Step::Expect(_) => None,
+        Step::Output { id: known, name, .. } => (*known == Some(id)).then_some(name.as_str()),
+        Step::Expect(_) => None,
     })
 }
 
@@ -134,8 +135,8 @@ impl Names<'_> {
             ExprKind::EachLevel => "level".into(),
             ExprKind::List(items) => format!("[{}]", self.list(items)),
             ExprKind::If(c, a, b) => format!("if {} then {} else {}", self.expr(c), self.expr(a), self.expr(b)),
-            ExprKind::Index(a, i) => format!("{}[{}]", self.expr(a), self.expr(i)),
-            ExprKind::Field(a, name) => format!("{}.{name}", self.expr(a)),
+            ExprKind::Index(a, i) => format!("{}[{}]", self.operand(a), self.expr(i)),
+            ExprKind::Field(a, name) => format!("{}.{name}", self.operand(a)),
             ExprKind::Call(f, args) => self.builtin(*f, args),
         }
     }

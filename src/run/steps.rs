@@ -48,6 +48,8 @@ struct Runner<'r> {
     known: Known<'r>,
     measured: BTreeMap<(ReleaseId, usize), Private<Measured>>,
     results: Results,
+    /// Levels of the `each` we stand in.
+    levels: Vec<String>,
 }
 
 /// Draws every release once and computes every output.
@@ -62,7 +64,8 @@ pub fn execute(program: &Program, analysis: &Analysis, bound: &Bound, files: &dy
     }
     let rows = bound.tables.iter().map(|(t, rows)| (*t, rows.rows as u64)).collect();
     let known = Known { released: BTreeMap::new(), scalars, rows, public: &aggregates, rng };
-    let mut runner = Runner { program, analysis, bound, files, known, measured: BTreeMap::new(), results: Results::default() };
+    let mut runner =
+        Runner { program, analysis, bound, files, known, measured: BTreeMap::new(), results: Results::default(), levels: vec![] };
     runner.count_public_rows()?;
     runner.steps(&program.steps, None)?;
     Ok(runner.results)
@@ -93,13 +96,15 @@ impl Runner<'_> {
                     }
                     self.known.released.insert(release.id, value);
                 }
-                Step::Output { name, value, .. } => {
+                Step::Output { id, name, value, shown, .. } => {
                     let v = evaluate(value, &self.known).map_err(RunError::Value)?;
-                    let name = match group {
-                        Some((_, level)) => format!("{name}[{}]", level + 1),
-                        None => name.clone(),
-                    };
-                    self.results.outputs.push((name, v, value.ty.clone()));
+                    if let Some(id) = id {
+                        self.known.released.insert(*id, v.clone());
+                    }
+                    if *shown {
+                        let name = self.at_level(name, group);
+                        self.results.outputs.push((name, v, value.ty.clone()));
+                    }
                 }
                 Step::When { condition, then, otherwise, .. } => {
                     let c = evaluate(condition, &self.known).map_err(RunError::Value)?;
@@ -113,9 +118,18 @@ impl Runner<'_> {
         Ok(())
     }
 
+    /// `rate[north]` inside `each`, the name itself elsewhere.
+    fn at_level(&self, name: &str, group: Group) -> String {
+        match (group, self.levels.get(group.map_or(usize::MAX, |(_, level)| level))) {
+            (Some(_), Some(level)) => format!("{name}[{level}]"),
+            _ => name.to_string(),
+        }
+    }
+
     /// One copy of the body per level; released names become vectors over the levels.
     fn each(&mut self, each: &Each, rest: &[Step]) -> Result<(), RunError> {
         let names = releases_of(&each.body);
+        self.levels = each.levels.to_vec();
         let mut by_level: BTreeMap<ReleaseId, Vec<Value>> = BTreeMap::new();
         if let Some(first) = names.first() {
             self.measure(rest, first, Some((each.key, 0)))?;
@@ -123,14 +137,18 @@ impl Runner<'_> {
         for level in 0..each.levels.len() {
             self.steps(&each.body, Some((each.key, level)))?;
             for release in &names {
-                if let Some(v) = self.known.released.remove(&release.id) {
+                let Some(v) = self.known.released.remove(&release.id) else { continue };
+                // A release inside `when` has no value at some levels and is not visible outside.
+                if inside_when(&each.body, release.id) {
+                    let name = self.at_level(&release.name, Some((each.key, level)));
+                    self.results.releases.push((name, v, release.ty.clone()));
+                } else {
                     by_level.entry(release.id).or_default().push(v);
                 }
             }
         }
         for release in names {
             let Some(values) = by_level.remove(&release.id) else { continue };
-            // A release inside `when` inside `each` is not visible outside and has no value at some levels.
             let whole = match values.as_slice() {
                 v if v.iter().all(|v| matches!(v, Value::Grid(_))) => {
                     Value::GridVector(v.iter().filter_map(|v| if let Value::Grid(n) = v { Some(*n) } else { None }).collect())
@@ -199,6 +217,10 @@ impl Runner<'_> {
         };
         shape(ty, &draws).ok_or(RunError::Mechanism(MechanismError::Expression))
     }
+}
+
+fn inside_when(body: &[Step], id: ReleaseId) -> bool {
+    !body.iter().any(|s| matches!(s, Step::Release(r) if r.id == id))
 }
 
 /// Releases from here on whose expressions mention only values known now; branches are not looked into.
