@@ -1,7 +1,7 @@
 //! `dpm run`: certify, open the data, draw once, print.
 
 use super::certify::{certified, write};
-use super::{Exit, Run, complain, inputs, print_json, verdict};
+use super::{Exit, Run, charge, complain, inputs, print_json, verdict};
 use crate::analyze::{Status, certificate_text};
 use crate::data::{DataError, Source};
 use crate::mechanism::MechanismError;
@@ -13,6 +13,7 @@ use serde_json::{Value, json};
 use std::path::PathBuf;
 
 struct Paths {
+    charged: Option<charge::Charged>,
     files: Vec<(TableId, PathBuf)>,
     #[cfg(feature = "tape")]
     seed: Option<u64>,
@@ -22,6 +23,9 @@ struct Paths {
 
 impl Files for Paths {
     fn open(&self, table: TableId) -> Result<Source, DataError> {
+        if let Some(charged) = &self.charged {
+            return charged.source(table).ok_or(DataError::Missing);
+        }
         let found = self.files.iter().find(|(t, _)| *t == table);
         found.map_or(Err(DataError::Missing), |(_, path)| Source::open(path))
     }
@@ -69,7 +73,15 @@ pub fn run(args: &Run) -> Exit {
         Ok(f) => f,
         Err(exit) => return exit,
     };
+    if seeded(args) && args.ledger.is_some() {
+        return super::usage("--seed replays randomness: it cannot be used with --ledger");
+    }
+    let charged = match charge::charge(args.ledger.as_deref(), &analysis, &certificate, &checked.program, &files) {
+        Ok(charged) => charged,
+        Err(exit) => return exit,
+    };
     let paths = Paths {
+        charged,
         files,
         #[cfg(feature = "tape")]
         seed: args.seed,
@@ -81,12 +93,13 @@ pub fn run(args: &Run) -> Exit {
         Ok(results) => results,
         Err(error) => return refuse(&error, &paths),
     };
+    let receipt = paths.charged.as_ref().map(charge::Charged::commit);
     let certificate_json = certificate.to_json();
     let mut record = json!({
         "releases": named(&results.releases),
         "outputs": named(&results.outputs),
         "certificate": certificate_json,
-        "ledger": Value::Null,
+        "ledger": receipt.as_ref().map_or(Value::Null, charge::receipt_json),
     });
     if let (true, Some(record)) = (seeded(args), record.as_object_mut()) {
         record.insert("seeded".into(), json!("NOT PRIVATE"));
@@ -103,7 +116,10 @@ pub fn run(args: &Run) -> Exit {
         if seeded(args) {
             show_line!("NOT PRIVATE: drawn from a seed");
         }
-        show_line!("not charged: no ledger was named");
+        match &receipt {
+            Some(receipt) => show!("{}", charge::receipt_text(receipt)),
+            None => show_line!("not charged: no ledger was named"),
+        }
     }
     Exit::Done
 }
