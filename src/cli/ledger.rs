@@ -3,6 +3,7 @@
 use super::charge::{amounts, refuse};
 use super::{Exit, inputs, print_json, usage};
 use crate::ledger::{Account, Contents, Entry, Ledger, LedgerError, NewDataset};
+use crate::numeric::decimal::{decimal_string, up12};
 use crate::privacy::Claim;
 use clap::{Args, Subcommand};
 use serde_json::{Map, Value, json};
@@ -116,15 +117,14 @@ fn account_json(account: &Account) -> Value {
         "spent": amounts(&balance, |b| &b.spent),
         "limit": amounts(&balance, |b| &b.limit),
         "remaining": amounts(&balance, |b| &b.left),
-        "odometer": Value::Object(odometer(&account.spent.claim()).into_iter().map(|(k, v)| (k.into(), v)).collect()),
+        "odometer": Value::Object(odometer(&account.spent.claim()).into_iter().map(|(k, v)| (k.into(), json!(v))).collect()),
     })
 }
 
 /// The running total of everything charged, in every unit that knows it. For reading: it limits nothing, and epsilon at a
 /// delta is that of charges fixed beforehand.
-fn odometer(claim: &Claim) -> Vec<(&'static str, Value)> {
-    let known =
-        |name, x: f64| x.is_finite().then(|| (name, json!(crate::numeric::decimal::decimal_string(crate::numeric::decimal::up12(x)))));
+fn odometer(claim: &Claim) -> Vec<(&'static str, String)> {
+    let known = |name, x: f64| x.is_finite().then(|| (name, decimal_string(up12(x))));
     let all = [
         known("pure", claim.pure()),
         known("zcdp", claim.zcdp()),
