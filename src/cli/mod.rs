@@ -22,10 +22,12 @@ macro_rules! say_line {
 }
 
 mod certify;
+mod charge;
 mod check;
 mod compare;
 mod explain;
 mod inputs;
+mod ledger;
 mod progress;
 mod rewrite;
 mod run;
@@ -45,6 +47,8 @@ pub enum Exit {
     Usage = 2,
     /// A file is missing, lacks a declared column, breaks a public row count, or has a bad public cell.
     Input = 3,
+    /// The ledger refuses.
+    Ledger = 4,
     /// `expect`, `verify` or `audit` found a failure.
     Failed = 5,
     /// A bug in dpm itself.
@@ -73,6 +77,9 @@ enum Command {
     Compare(Program),
     /// Certify, draw once, print releases and outputs
     Run(Run),
+    /// Budgets of registered data sets: what was spent and what is left
+    #[command(subcommand)]
+    Ledger(ledger::Command),
     /// A page on an error code, rule, mechanism, distribution, function or keyword
     Explain { name: Option<String> },
     /// Format programs in place
@@ -138,9 +145,12 @@ struct Certify {
 struct Run {
     #[command(flatten)]
     program: Program,
-    /// A private table: `staff=staff.csv`; a bare path if the program has one private table
-    #[arg(long, value_name = "NAME=PATH")]
+    /// A private table: `staff=staff.csv`, with a ledger `staff=@ID`; a bare path if the program has one private table
+    #[arg(long, value_name = "NAME=PATH|@ID")]
     data: Vec<String>,
+    /// Charge this ledger before any data are opened; the data are the registered ones
+    #[arg(long, value_name = "PATH")]
+    ledger: Option<PathBuf>,
     /// Refuse a certificate that assumes convergence
     #[arg(long)]
     strict: bool,
@@ -189,6 +199,7 @@ fn command(args: impl Iterator<Item = std::ffi::OsString>) -> Exit {
         Command::Certify(c) => certify::certify(&c),
         Command::Compare(p) => compare::compare(&p),
         Command::Run(r) => run::run(&r),
+        Command::Ledger(l) => ledger::ledger(&l),
         Command::Explain { name } => explain::explain(name.as_deref()),
         Command::Fmt { files, check } => rewrite::fmt(&files, check),
         Command::Expand { file } => rewrite::expand(&file),

@@ -1,7 +1,7 @@
 //! `dpm run`: certify, open the data, draw once, print.
 
 use super::certify::{certified, write};
-use super::{Exit, Run, complain, inputs, print_json, verdict};
+use super::{Exit, Run, charge, complain, inputs, print_json, verdict};
 use crate::analyze::{Status, certificate_text};
 use crate::data::{DataError, Opened, Source};
 use crate::mechanism::MechanismError;
@@ -13,7 +13,8 @@ use serde_json::{Value, json};
 use std::path::PathBuf;
 
 struct Paths {
-    /// Opened once: all passes of a run read the same file.
+    charged: Option<charge::Charged>,
+    /// Opened once: all passes of a run read the same file. Empty where a ledger opens the data.
     files: Vec<(TableId, PathBuf, Opened)>,
     #[cfg(feature = "tape")]
     seed: Option<u64>,
@@ -23,6 +24,9 @@ struct Paths {
 
 impl Files for Paths {
     fn open(&self, table: TableId) -> Result<Source, DataError> {
+        if let Some(charged) = &self.charged {
+            return charged.source(table).ok_or(DataError::Missing);
+        }
         let found = self.files.iter().find(|(t, ..)| *t == table);
         found.map_or(Err(DataError::Missing), |(.., opened)| opened.source())
     }
@@ -77,14 +81,22 @@ pub fn run(args: &Run) -> Exit {
         Ok(f) => f,
         Err(exit) => return exit,
     };
+    if seeded(args) && args.ledger.is_some() {
+        return super::usage("--seed replays randomness: it cannot be used with --ledger");
+    }
+    let charged = match charge::charge(args.ledger.as_deref(), &analysis, &certificate, &checked.program, &files) {
+        Ok(charged) => charged,
+        Err(exit) => return exit,
+    };
     let mut open = vec![];
-    for (table, path) in files {
+    for (table, path) in files.into_iter().filter(|_| charged.is_none()) {
         match Opened::open(&path) {
             Ok(opened) => open.push((table, path, opened)),
             Err(why) => return inputs::input_error(&why, &path.display().to_string()),
         }
     }
     let paths = Paths {
+        charged,
         files: open,
         #[cfg(feature = "tape")]
         seed: args.seed,
@@ -96,6 +108,7 @@ pub fn run(args: &Run) -> Exit {
         Ok(results) => results,
         Err(error) => return refuse(&error, &paths),
     };
+    let receipt = paths.charged.as_ref().map(charge::Charged::commit);
     if seeded(args) {
         certificate.make_void(NOT_PRIVATE);
     }
@@ -104,7 +117,7 @@ pub fn run(args: &Run) -> Exit {
         "releases": named(&results.releases),
         "outputs": named(&results.outputs),
         "certificate": certificate_json,
-        "ledger": Value::Null,
+        "ledger": receipt.as_ref().map_or(Value::Null, charge::receipt_json),
     });
     if let (true, Some(record)) = (seeded(args), record.as_object_mut()) {
         record.insert("seeded".into(), json!(NOT_PRIVATE));
@@ -123,7 +136,10 @@ pub fn run(args: &Run) -> Exit {
         if seeded(args) {
             show_line!("{NOT_PRIVATE}");
         }
-        show_line!("not charged: no ledger was named");
+        match &receipt {
+            Some(receipt) => show!("{}", charge::receipt_text(receipt)),
+            None => show_line!("not charged: no ledger was named"),
+        }
     }
     Exit::Done
 }

@@ -191,14 +191,21 @@ impl Certificate {
     }
 }
 
+impl TableFacts {
+    /// The relation as certificates and ledgers write it.
+    pub fn relation_name(&self) -> &'static str {
+        match self.relation {
+            Relation::ReplaceOne => "replace_one",
+            Relation::AddRemove => "add_remove",
+        }
+    }
+}
+
 fn table(t: &TableFacts) -> Value {
     let columns: Vec<Value> = t.columns.iter().map(|c| json!({"name": c.name, "type": c.ty, "public": c.public})).collect();
     json!({
         "name": t.name,
-        "relation": match t.relation {
-            Relation::ReplaceOne => "replace_one",
-            Relation::AddRemove => "add_remove",
-        },
+        "relation": t.relation_name(),
         "unit": {"key": t.unit_key, "max_rows": t.unit_rows},
         "rows": {"public": t.rows_public, "at_least": t.at_least, "exactly": t.exactly},
         "columns": columns,

@@ -1,0 +1,148 @@
+//! The ledger's part of a run: which data sets are asked for, at what cost, and the bytes that were paid for.
+
+use super::{Exit, usage};
+use crate::analyze::Analysis;
+use crate::data::Source;
+use crate::ledger::{Ask, Balance, Bytes, Ledger, LedgerError, Receipt, Reservation};
+use crate::model::{Program, TableId};
+use crate::privacy::Claim;
+use crate::privacy::certificate::{Certificate, TableFacts};
+use serde_json::{Map, Value, json};
+use std::cell::RefCell;
+use std::collections::BTreeMap;
+use std::io::Cursor;
+use std::path::{Path, PathBuf};
+
+/// A run that is charged, with the registered data it may read.
+pub struct Charged {
+    ledger: Ledger,
+    reservation: RefCell<Option<Reservation>>,
+    receipt: Receipt,
+    tables: BTreeMap<TableId, (Bytes, bool)>,
+}
+
+/// Charges a run and then opens its data. `None` without a ledger.
+pub fn charge(
+    ledger: Option<&Path>,
+    analysis: &Analysis,
+    certificate: &Certificate,
+    program: &Program,
+    files: &[(TableId, PathBuf)],
+) -> Result<Option<Charged>, Exit> {
+    let registered = |path: &PathBuf| path.to_str().and_then(|p| p.strip_prefix('@')).map(str::to_owned);
+    let Some(path) = ledger else {
+        return match files.iter().find_map(|(_, p)| registered(p)) {
+            Some(id) => Err(usage(&format!("@{id} names registered data: --ledger PATH is missing"))),
+            None => Ok(None),
+        };
+    };
+    let mut wanted: BTreeMap<String, Vec<TableId>> = BTreeMap::new();
+    for (table, path) in files {
+        let Some(id) = registered(path) else {
+            return Err(usage("with --ledger data are named as they are registered: --data NAME=@ID"));
+        };
+        wanted.entry(id).or_default().push(*table);
+    }
+    let mut asks = vec![];
+    for (dataset, tables) in &wanted {
+        let claim = claim_for(analysis, tables).ok_or(Exit::Bug)?;
+        // Every table read from a data set has to say the same of it; the first is charged.
+        for table in tables {
+            let name = program.tables.get(table.0).map_or("", |t| t.name.as_str());
+            let facts = certificate.tables.iter().find(|t| t.name == name).ok_or(Exit::Bug)?;
+            asks.push(Ask { dataset: dataset.clone(), relation: facts.relation_name().into(), unit: unit(facts), claim: claim.clone() });
+        }
+    }
+    let refuse = |e: LedgerError| refuse(&e);
+    let ledger = Ledger::at(path).map_err(refuse)?;
+    let reservation = ledger.reserve(&certificate.digest(), &asks).map_err(refuse)?;
+    // The charge is on the disk; only now are data opened, each file once.
+    let mut tables = BTreeMap::new();
+    for (dataset, of) in &wanted {
+        let bytes = reservation.read(dataset).map_err(refuse)?;
+        for table in of {
+            tables.insert(*table, (bytes.clone(), reservation.compressed(dataset)));
+        }
+    }
+    let receipt = reservation.receipt().clone();
+    Ok(Some(Charged { ledger, reservation: RefCell::new(Some(reservation)), receipt, tables }))
+}
+
+/// The cost of the program for the tables of one data set: the total where no release reads any other private table,
+/// else the product of the costs of its own releases, which is never less.
+fn claim_for(analysis: &Analysis, tables: &[TableId]) -> Option<Claim> {
+    let total = analysis.total.clone()?;
+    let mut own = vec![];
+    for release in &analysis.releases {
+        let chosen = release.chosen.as_ref()?;
+        // A release without a plan cannot run; until that is found out it counts.
+        if chosen.plan.as_ref().is_none_or(|plan| tables.contains(&plan.table())) {
+            own.push(chosen.claim.clone());
+        }
+    }
+    Some(if own.len() == analysis.releases.len() { total } else { Claim::Product(own) })
+}
+
+/// `row`, or `patient max 4`.
+fn unit(facts: &TableFacts) -> String {
+    facts.unit_key.as_ref().map_or("row".into(), |key| format!("{key} max {}", facts.unit_rows))
+}
+
+impl Charged {
+    /// The rows of a table, from memory.
+    pub fn source(&self, table: TableId) -> Option<Source> {
+        let (bytes, compressed) = self.tables.get(&table)?;
+        let input = Cursor::new(bytes.clone());
+        Some(if *compressed { Source::new(flate2::read::MultiGzDecoder::new(input)) } else { Source::new(input) })
+    }
+
+    /// Records the end of the run. The charge is durable already, so a failure here takes nothing from the caller.
+    pub fn commit(&self) -> Receipt {
+        let ended = self.reservation.borrow_mut().take().map(|reservation| self.ledger.commit(reservation));
+        match ended {
+            Some(Ok(receipt)) => receipt,
+            Some(Err(error)) => {
+                say_line!("warning: the run is charged, but its end could not be recorded: {error}");
+                self.receipt.clone()
+            }
+            None => self.receipt.clone(),
+        }
+    }
+}
+
+/// One line for a refusal, and its exit code.
+pub fn refuse(error: &LedgerError) -> Exit {
+    say_line!("error: {error}");
+    match error {
+        LedgerError::NoFile(_) => Exit::Input,
+        LedgerError::Invalid(_) => Exit::Usage,
+        _ => Exit::Ledger,
+    }
+}
+
+/// Amounts by component, as text: they are exact.
+pub fn amounts(balance: &[Balance], of: impl Fn(&Balance) -> &String) -> Value {
+    Value::Object(balance.iter().map(|b| (b.component.clone(), json!(of(b)))).collect())
+}
+
+pub fn receipt_json(receipt: &Receipt) -> Value {
+    let remaining: Map<String, Value> = receipt.remaining.iter().map(|(id, b)| (id.clone(), amounts(b, |b| &b.left))).collect();
+    json!({
+        "id": receipt.head.ledger,
+        "index": receipt.head.index,
+        "head": receipt.head.hash,
+        "run_id": receipt.run,
+        "remaining": remaining,
+    })
+}
+
+pub fn receipt_text(receipt: &Receipt) -> String {
+    let head = &receipt.head;
+    let mut text = format!("charged to ledger {}, entry {}, head {}\nrun {}\n", head.ledger, head.index, head.hash, receipt.run);
+    for (id, balance) in &receipt.remaining {
+        for b in balance {
+            text.push_str(&format!("left of {id}: {} {} of {}\n", b.component, b.left, b.limit));
+        }
+    }
+    text
+}

@@ -1,0 +1,199 @@
+//! `dpm ledger`: registering data sets, and what their budgets still hold.
+
+use super::charge::{amounts, refuse};
+use super::{Exit, inputs, print_json, usage};
+use crate::ledger::{Account, Contents, Entry, Ledger, LedgerError, NewDataset};
+use crate::numeric::decimal::{decimal_string, up12};
+use crate::privacy::Claim;
+use clap::{Args, Subcommand};
+use serde_json::{Map, Value, json};
+use std::path::PathBuf;
+
+#[derive(Subcommand)]
+pub enum Command {
+    /// Make a ledger and register data sets in it
+    Init {
+        path: PathBuf,
+        /// A data set and its file; each has its own budget
+        #[arg(long, value_name = "ID=FILE", required = true)]
+        dataset: Vec<String>,
+        /// How neighbouring data sets differ: replace_one or add_remove
+        #[arg(long)]
+        relation: String,
+        /// Whose privacy: "row", or "patient max 4"
+        #[arg(long)]
+        unit: String,
+        /// As programs write it: "dp(eps = 1, delta = 1e-6)"
+        #[arg(long)]
+        budget: String,
+        #[arg(long)]
+        json: bool,
+    },
+    /// What every data set has spent and has left
+    Show(Named),
+    /// Every entry with its hash
+    History(Named),
+    /// Check the chain of entries and the head
+    Verify {
+        #[command(flatten)]
+        named: Named,
+        /// An entry and its hash from a run record: the ledger must contain it
+        #[arg(long, value_name = "INDEX:HASH")]
+        head: Option<String>,
+    },
+    /// Record that the owner moved the ledger and its head file to this path
+    Moved(Named),
+}
+
+#[derive(Args)]
+pub struct Named {
+    path: PathBuf,
+    /// Exactly one JSON value on standard output
+    #[arg(long)]
+    json: bool,
+}
+
+pub fn ledger(command: &Command) -> Exit {
+    let done = match command {
+        Command::Init { path, dataset, relation, unit, budget, json } => {
+            let mut datasets = vec![];
+            for text in dataset {
+                let Some((id, file)) = inputs::pair(text) else {
+                    return usage(&format!("--dataset wants ID=FILE, not `{text}`"));
+                };
+                let (id, file) = (id.into(), file.into());
+                datasets.push(NewDataset { id, file, relation: relation.clone(), unit: unit.clone(), budget: budget.clone() });
+            }
+            Ledger::init(path, &datasets).and_then(|l| l.read()).map(|c| show(&c, *json))
+        }
+        Command::Show(named) => open(named).map(|c| show(&c, named.json)),
+        Command::History(named) => open(named).map(|c| history(&c, named.json)),
+        Command::Verify { named, head } => return verify(named, head.as_deref()),
+        Command::Moved(named) => Ledger::at(&named.path).and_then(|l| l.moved()).and_then(|_| open(named)).map(|c| show(&c, named.json)),
+    };
+    done.map_or_else(|e| refuse(&e), |()| Exit::Done)
+}
+
+fn open(named: &Named) -> Result<Contents, LedgerError> {
+    Ledger::at(&named.path)?.read()
+}
+
+fn show(contents: &Contents, as_json: bool) {
+    let all = &contents.accounts;
+    let head = &contents.head;
+    if as_json {
+        let datasets: Map<String, Value> = all.accounts.iter().map(|(id, account)| (id.clone(), account_json(account))).collect();
+        print_json(&json!({
+            "id": head.ledger,
+            "index": head.index,
+            "head": head.hash,
+            "datasets": datasets,
+            "runs": {"ended": all.ended_runs.len(), "open": all.open_runs.len()},
+        }));
+        return;
+    }
+    show_line!("ledger {}, entry {}, head {}", head.ledger, head.index, head.hash);
+    for (id, account) in &all.accounts {
+        let r = &account.registration;
+        show_line!("\n{id}: {}, unit {}, budget {}, {} runs charged", r.relation, r.unit, account.budget, account.spent.charges());
+        for b in account.balance() {
+            show_line!("  {}: spent {} of {}, left {}", b.component, b.spent, b.limit, b.left);
+        }
+        for (name, value) in odometer(&account.spent.claim()) {
+            show_line!("  so far {name} = {value}");
+        }
+    }
+    show_line!("\nruns: {} ended, {} running or cut off (charged all the same)", all.ended_runs.len(), all.open_runs.len());
+}
+
+fn account_json(account: &Account) -> Value {
+    let balance = account.balance();
+    let r = &account.registration;
+    json!({
+        "relation": r.relation,
+        "unit": r.unit,
+        "budget": account.budget.to_string(),
+        "charges": account.spent.charges(),
+        "spent": amounts(&balance, |b| &b.spent),
+        "limit": amounts(&balance, |b| &b.limit),
+        "remaining": amounts(&balance, |b| &b.left),
+        "odometer": Value::Object(odometer(&account.spent.claim()).into_iter().map(|(k, v)| (k.into(), json!(v))).collect()),
+    })
+}
+
+/// The running total of everything charged, in every unit that knows it. For reading: it limits nothing, and epsilon at a
+/// delta is that of charges fixed beforehand.
+fn odometer(claim: &Claim) -> Vec<(&'static str, String)> {
+    let known = |name, x: f64| x.is_finite().then(|| (name, decimal_string(up12(x))));
+    let all = [
+        known("pure", claim.pure()),
+        known("zcdp", claim.zcdp()),
+        known("gdp", claim.gdp()),
+        known("eps at delta 1e-5", claim.epsilon(1e-5)),
+        known("eps at delta 1e-6", claim.epsilon(1e-6)),
+    ];
+    all.into_iter().flatten().collect()
+}
+
+/// An entry without what only its owner needs: salts, commitments and places say nothing to anybody else.
+fn entry_json(index: usize, entry: &Entry, hash: &str) -> Value {
+    let mut value = serde_json::to_value(entry).unwrap_or_default();
+    if let Some(fields) = value.as_object_mut() {
+        for hidden in ["salt", "commitment", "location", "place"] {
+            fields.remove(hidden);
+        }
+        fields.insert("index".into(), json!(index));
+        fields.insert("hash".into(), json!(hash));
+    }
+    value
+}
+
+fn history(contents: &Contents, as_json: bool) {
+    if as_json {
+        let entries: Vec<Value> = contents.lines.iter().enumerate().map(|(i, (entry, hash))| entry_json(i, entry, hash)).collect();
+        return print_json(&json!({"id": contents.head.ledger, "entries": entries}));
+    }
+    for (i, (entry, hash)) in contents.lines.iter().enumerate() {
+        let what = match entry {
+            Entry::Open { ledger, .. } => format!("open ledger {ledger}"),
+            Entry::Dataset(r) => format!("register {}: {}, unit {}, budget {}", r.id, r.relation, r.unit, r.budget),
+            Entry::Reserve { run, charges, .. } => {
+                let costs = charges.iter().map(|c| {
+                    let amounts: Vec<String> = c.amounts.iter().map(|(name, x)| format!("{name} {x}")).collect();
+                    format!("{}: {}", c.dataset, amounts.join(", "))
+                });
+                format!("reserve {run}  {}", costs.collect::<Vec<_>>().join("; "))
+            }
+            Entry::Commit { run } => format!("commit  {run}"),
+            Entry::Moved { .. } => "moved by its owner".into(),
+        };
+        show_line!("{i:>6}  {}  {what}", hash.get(..16).unwrap_or(hash));
+    }
+}
+
+/// Exit 5 where the ledger does not hold, 4 where it cannot be opened at all.
+fn verify(named: &Named, head: Option<&str>) -> Exit {
+    let wanted = match head.map(|h| h.split_once(':').and_then(|(i, hash)| Some((i.parse::<usize>().ok()?, hash)))) {
+        Some(None) => return usage("--head wants INDEX:HASH"),
+        Some(Some(wanted)) => Some(wanted),
+        None => None,
+    };
+    let failure = match open(named) {
+        Ok(contents) => {
+            let there = |(i, hash): (usize, &str)| contents.lines.get(i).is_some_and(|(_, h)| h == hash);
+            wanted.filter(|w| !there(*w)).map(|(i, _)| format!("entry {i} is not the one of the run record"))
+        }
+        Err(LedgerError::Locked(why)) => Some(why),
+        Err(other) => return refuse(&other),
+    };
+    if named.json {
+        let failures: Vec<Value> = failure.iter().map(|text| json!({"path": "ledger", "text": text})).collect();
+        print_json(&json!({"ok": failure.is_none(), "failures": failures}));
+    } else {
+        match &failure {
+            Some(why) => say_line!("error: {why}"),
+            None => show_line!("the ledger holds"),
+        }
+    }
+    if failure.is_some() { Exit::Failed } else { Exit::Done }
+}

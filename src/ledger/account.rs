@@ -1,0 +1,183 @@
+//! The state of a ledger: every entry replayed in order, with everything that must hold between them.
+
+use super::budget::Budget;
+use super::claims;
+use super::entry::{Charge, Entry, FORMAT, Registration};
+use super::filter::Spent;
+use crate::privacy::certificate::canonical;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// One registered data set and what was charged to it.
+#[derive(Clone, Debug)]
+pub struct Account {
+    pub registration: Registration,
+    pub budget: Budget,
+    pub spent: Spent,
+}
+
+/// What all entries together say.
+#[derive(Clone, Default, Debug)]
+pub struct Accounts {
+    pub ledger: String,
+    pub place: String,
+    pub accounts: BTreeMap<String, Account>,
+    /// Runs with a reservation that have not ended: running, failed or killed. All of them are charged.
+    pub open_runs: BTreeSet<String>,
+    pub ended_runs: BTreeSet<String>,
+}
+
+impl Accounts {
+    /// Replays entries.
+    ///
+    /// # Errors
+    /// The index of the first entry that cannot stand where it stands.
+    pub fn replay<'e>(entries: impl IntoIterator<Item = &'e Entry>) -> Result<Accounts, usize> {
+        let mut all = Accounts::default();
+        for (i, entry) in entries.into_iter().enumerate() {
+            all.apply(i == 0, entry).ok_or(i)?;
+        }
+        // Once is enough: sums never fall. A price at delta may rise with a later version of the conversions; an account
+        // above its limit then is exhausted, not wrong.
+        let sums = |a: &&Account| !matches!(a.budget, Budget::Dp { .. });
+        let within = all.accounts.values().filter(sums).all(|a| a.spent.within(&a.budget));
+        if within && !all.ledger.is_empty() { Ok(all) } else { Err(usize::MAX) }
+    }
+
+    fn apply(&mut self, first: bool, entry: &Entry) -> Option<()> {
+        if first != matches!(entry, Entry::Open { .. }) {
+            return None;
+        }
+        match entry {
+            Entry::Open { format, ledger, place } => {
+                (format == FORMAT).then_some(())?;
+                self.ledger.clone_from(ledger);
+                self.place.clone_from(place);
+            }
+            Entry::Dataset(registration) => {
+                let account =
+                    Account { registration: registration.clone(), budget: Budget::parse(&registration.budget)?, spent: Spent::default() };
+                let before = self.accounts.insert(registration.id.clone(), account);
+                before.is_none().then_some(())?;
+            }
+            Entry::Reserve { run, charges, .. } => {
+                let new = !self.ended_runs.contains(run) && self.open_runs.insert(run.clone());
+                (new && !charges.is_empty()).then_some(())?;
+                let mut seen = BTreeSet::new();
+                for charge in charges {
+                    seen.insert(&charge.dataset).then_some(())?;
+                    self.accounts.get_mut(&charge.dataset)?.book(charge)?;
+                }
+            }
+            Entry::Commit { run } => {
+                self.open_runs.remove(run).then_some(())?;
+                self.ended_runs.insert(run.clone());
+            }
+            Entry::Moved { place } => self.place.clone_from(place),
+        }
+        Some(())
+    }
+}
+
+impl Account {
+    fn book(&mut self, charge: &Charge) -> Option<()> {
+        let claim = claims::decode(&charge.claim)?;
+        let amounts = charge.amounts(&self.budget)?;
+        self.spent.add(&canonical(&charge.claim), &claim, &amounts);
+        Some(())
+    }
+
+    /// The account with one more charge, if that stays within the budget.
+    pub fn with(&self, charge: &Charge) -> Option<Account> {
+        let mut next = self.clone();
+        next.book(charge)?;
+        next.spent.within(&next.budget).then_some(next)
+    }
+
+    /// Spent and left of every component, as decimal text; `inf` and 0 where nothing is known any more.
+    pub fn balance(&self) -> Vec<Balance> {
+        let total = self.spent.total(&self.budget);
+        let components = self.budget.components().into_iter().enumerate();
+        let line = |(i, (component, limit)): (usize, (String, super::amount::Amount))| {
+            let spent = total.as_ref().and_then(|t| t.get(i));
+            Balance {
+                spent: spent.map_or("inf".into(), ToString::to_string),
+                left: spent.map_or("0".into(), |s| limit.minus(s).to_string()),
+                limit: limit.to_string(),
+                component,
+            }
+        };
+        components.map(line).collect()
+    }
+}
+
+/// One component of a budget.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Balance {
+    /// `eps`, `rho`, `mu_squared`, `eps at order 8`.
+    pub component: String,
+    pub spent: String,
+    pub limit: String,
+    pub left: String,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::privacy::Claim;
+
+    fn open() -> Entry {
+        Entry::Open { format: "1".into(), ledger: "l".into(), place: "p".into() }
+    }
+
+    fn dataset(id: &str) -> Entry {
+        let text = String::new;
+        let (relation, unit) = ("replace_one".into(), "row".into());
+        let (location, salt, commitment) = (text(), text(), text());
+        Entry::Dataset(Registration { id: id.into(), relation, unit, budget: "eps(1)".into(), location, salt, commitment })
+    }
+
+    fn reserve(run: &str, dataset: &str, epsilon: f64) -> Entry {
+        let charge = Charge::new(dataset, &Budget::parse("eps(1)").unwrap(), &Claim::Pure { epsilon }).unwrap();
+        Entry::Reserve { run: run.into(), certificate: "c".into(), charges: vec![charge] }
+    }
+
+    fn commit(run: &str) -> Entry {
+        Entry::Commit { run: run.into() }
+    }
+
+    #[test]
+    fn charges_add_up_and_no_entry_gives_back() {
+        let mut entries = vec![open(), dataset("a"), dataset("b")];
+        for i in 0..9 {
+            entries.push(reserve(&i.to_string(), "a", 0.1));
+        }
+        entries.push(commit("3"));
+        let all = Accounts::replay(&entries).unwrap();
+        let left = |id: &str| all.accounts[id].balance()[0].left.clone();
+        assert_eq!((left("a"), left("b")), ("0.1".into(), "1".into()));
+        assert_eq!((all.open_runs.len(), all.ended_runs.len()), (8, 1));
+        entries.push(reserve("9", "a", 0.1));
+        assert!(Accounts::replay(&entries).is_ok());
+        entries.push(reserve("10", "a", 1e-30));
+        assert!(Accounts::replay(&entries).is_err());
+    }
+
+    #[test]
+    fn entries_out_of_place() {
+        let start = || vec![open(), dataset("a")];
+        let wrong = [
+            vec![],
+            vec![dataset("a")],
+            vec![open(), open()],
+            vec![open(), dataset("a"), dataset("a")],
+            vec![start(), vec![reserve("r", "b", 0.1)]].concat(),
+            vec![start(), vec![reserve("r", "a", 0.1), reserve("r", "a", 0.1)]].concat(),
+            vec![start(), vec![commit("r")]].concat(),
+            vec![start(), vec![reserve("r", "a", 0.1), commit("r"), commit("r")]].concat(),
+            vec![start(), vec![reserve("r", "a", 0.1), commit("r"), reserve("r", "a", 0.1)]].concat(),
+        ];
+        for (i, entries) in wrong.iter().enumerate() {
+            assert!(Accounts::replay(entries).is_err(), "{i}");
+        }
+    }
+}

@@ -1,0 +1,203 @@
+//! Amounts of privacy as exact decimals: what is charged, what is allowed, what is left.
+
+use crate::numeric::decimal::{decimal_string, up12};
+use dashu::integer::UBig;
+use std::cmp::Ordering;
+use std::fmt;
+
+/// Text longer than this is no amount that a person wrote.
+const LONGEST_TEXT: usize = 400;
+/// Powers of ten beyond these are refused: they are no amounts of privacy, and their digits would fill the memory.
+const LARGEST_EXPONENT: i32 = 300;
+
+/// A non-negative decimal number, `digits / 10^scale`, without trailing zeros behind the point. Sums and products are
+/// exact, so ten times 0.1 is 1.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Amount {
+    digits: UBig,
+    scale: u32,
+}
+
+impl Amount {
+    pub fn zero() -> Amount {
+        Amount { digits: UBig::ZERO, scale: 0 }
+    }
+
+    /// A positive number as people write it: `1`, `0.1`, `1e-6`. `None` for anything else (`nan`, `inf`, `-1`, `0`), and
+    /// for numbers outside 1e-300 ..= 1e300.
+    pub fn positive(text: &str) -> Option<Amount> {
+        let amount = Amount::parse(text)?;
+        let digits = i64::try_from(amount.digits.to_string().len()).ok()?;
+        let exponent = digits - 1 - i64::from(amount.scale);
+        let usual = exponent.unsigned_abs() <= LARGEST_EXPONENT.unsigned_abs().into();
+        (!amount.is_zero() && usual).then_some(amount)
+    }
+
+    /// Reads back what `Display` wrote, and other decimals with or without an exponent.
+    pub fn parse(text: &str) -> Option<Amount> {
+        if text.len() > LONGEST_TEXT {
+            return None;
+        }
+        let (number, exponent) = text.split_once(['e', 'E']).unwrap_or((text, "0"));
+        let exponent: i32 = exponent.parse().ok().filter(|e: &i32| e.abs() <= LARGEST_EXPONENT + 30)?;
+        let (whole, fraction) = number.split_once('.').unwrap_or((number, ""));
+        let all = format!("{whole}{fraction}");
+        if whole.is_empty() || !all.bytes().all(|b| b.is_ascii_digit()) {
+            return None;
+        }
+        let digits: UBig = all.parse().ok()?;
+        let scale = i32::try_from(fraction.len()).ok()?.checked_sub(exponent)?;
+        Some(match u32::try_from(scale) {
+            Ok(scale) => Amount { digits, scale }.shortened(),
+            Err(_) => Amount { digits: digits * ten_to(scale.unsigned_abs()), scale: 0 },
+        })
+    }
+
+    /// A cost, rounded up to twelve significant digits as certificates print it.
+    ///
+    /// A double stands for its shortest decimal text (0.1 for the double nearest to 0.1), as everywhere in a certificate.
+    /// `None` for what is no cost: not a number, infinite, zero, negative, or too small to be rounded (subnormal).
+    pub fn cost(x: f64) -> Option<Amount> {
+        (x > 0.0 && x.is_normal()).then(|| Amount::positive(&decimal_string(up12(x))))?
+    }
+
+    pub fn is_zero(&self) -> bool {
+        self.digits.is_zero()
+    }
+
+    pub fn plus(&self, other: &Amount) -> Amount {
+        let (a, b, scale) = self.aligned(other);
+        Amount { digits: a + b, scale }.shortened()
+    }
+
+    /// The difference, zero where `other` is larger.
+    pub fn minus(&self, other: &Amount) -> Amount {
+        let (a, b, scale) = self.aligned(other);
+        if a <= b { Amount::zero() } else { Amount { digits: a - b, scale }.shortened() }
+    }
+
+    pub fn squared(&self) -> Amount {
+        Amount { digits: &self.digits * &self.digits, scale: self.scale.saturating_mul(2) }.shortened()
+    }
+
+    /// The nearest double, for prices that have no exact form.
+    pub fn to_f64(&self) -> f64 {
+        self.to_string().parse().unwrap_or(f64::INFINITY)
+    }
+
+    fn aligned(&self, other: &Amount) -> (UBig, UBig, u32) {
+        let scale = self.scale.max(other.scale);
+        let raised = |x: &Amount| &x.digits * ten_to(scale.saturating_sub(x.scale));
+        (raised(self), raised(other), scale)
+    }
+
+    fn shortened(mut self) -> Amount {
+        let ten = UBig::from(10_u8);
+        while self.scale > 0 && (&self.digits % &ten).is_zero() {
+            self.digits /= &ten;
+            self.scale -= 1;
+        }
+        self
+    }
+}
+
+fn ten_to(power: u32) -> UBig {
+    UBig::from(10_u8).pow(power as usize)
+}
+
+impl PartialOrd for Amount {
+    fn partial_cmp(&self, other: &Amount) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl Ord for Amount {
+    fn cmp(&self, other: &Amount) -> Ordering {
+        let (a, b, _) = self.aligned(other);
+        a.cmp(&b)
+    }
+}
+
+/// All digits, never an exponent: `0.000001`.
+impl fmt::Display for Amount {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let scale = self.scale as usize;
+        let digits = format!("{:0>1$}", self.digits.to_string(), scale + 1);
+        let (whole, fraction) = digits.split_at_checked(digits.len() - scale).unwrap_or((&digits, ""));
+        if fraction.is_empty() { write!(f, "{whole}") } else { write!(f, "{whole}.{fraction}") }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn amount(text: &str) -> Amount {
+        Amount::positive(text).unwrap()
+    }
+
+    #[test]
+    fn sums_are_exact() {
+        let mut sum = Amount::zero();
+        for _ in 0..10 {
+            sum = sum.plus(&Amount::cost(0.1).unwrap());
+        }
+        assert_eq!(sum, amount("1"));
+        assert!(sum.plus(&amount("1e-300")) > amount("1"));
+        assert_eq!(amount("0.3").plus(&amount("0.7")).to_string(), "1");
+        assert_eq!(amount("1").minus(&amount("0.9")).to_string(), "0.1");
+        assert_eq!(amount("0.1").minus(&amount("1")), Amount::zero());
+        assert_eq!(amount("0.05").squared().to_string(), "0.0025");
+    }
+
+    #[test]
+    fn text_reads_back() {
+        for (text, shown) in [("1", "1"), ("1.50", "1.5"), ("1e-6", "0.000001"), ("12.5e3", "12500"), ("007", "7"), ("2.", "2")] {
+            assert_eq!(amount(text).to_string(), shown);
+            assert_eq!(Amount::parse(shown), Some(amount(text)));
+        }
+        assert_eq!(Amount::parse("0"), Some(Amount::zero()));
+    }
+
+    #[test]
+    fn what_is_no_amount() {
+        let long = "1".repeat(1000);
+        for text in [
+            "nan",
+            "inf",
+            "0",
+            "0.0",
+            "-1",
+            "+1",
+            "",
+            ".",
+            ".5",
+            "1e400",
+            "1e-320",
+            "1e",
+            "1e5.5",
+            "1_0",
+            " 1",
+            "0x1",
+            "1e999999999999",
+            &long,
+        ] {
+            assert_eq!(Amount::positive(text), None, "{text}");
+        }
+        for x in [f64::NAN, f64::INFINITY, f64::NEG_INFINITY, 0.0, -0.0, -1.0, 1e-320, f64::MIN_POSITIVE / 2.0] {
+            assert_eq!(Amount::cost(x), None, "{x}");
+        }
+        assert!(Amount::cost(1e-30).is_some());
+    }
+
+    #[test]
+    fn costs_are_rounded_up() {
+        assert_eq!(Amount::cost(0.123_456_789_012_3).unwrap().to_string(), "0.123456789013");
+        assert_eq!(Amount::cost(0.099_999_999_999_999_99).unwrap().to_string(), "0.1");
+        let mut x = 1.234_567_890_123_456_7e-290;
+        while x < 1e290 {
+            assert!(Amount::cost(x).unwrap().to_f64() >= x);
+            x *= 7.3;
+        }
+    }
+}

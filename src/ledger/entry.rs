@@ -1,0 +1,162 @@
+//! Entries of a ledger: their canonical text, and the chain of hashes that binds each to all before it.
+
+use super::amount::Amount;
+use super::budget::Budget;
+use super::claims;
+use crate::privacy::Claim;
+use crate::privacy::certificate::canonical;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use sha2::{Digest, Sha256};
+use std::collections::BTreeMap;
+
+/// The only version of the form of entries so far.
+pub const FORMAT: &str = "1";
+
+/// One line of the ledger. Only public facts, every number as decimal text, no time of day: nothing refills a budget.
+#[derive(Clone, PartialEq, Eq, Serialize, Deserialize, Debug)]
+#[serde(tag = "kind", rename_all = "lowercase", deny_unknown_fields)]
+pub enum Entry {
+    /// The first entry, and no other.
+    Open {
+        format: String,
+        /// Random name of the ledger.
+        ledger: String,
+        /// Where it lives: [`super::place`].
+        place: String,
+    },
+    Dataset(Registration),
+    /// Budget is spent from here on, whatever happens next.
+    Reserve {
+        run: String,
+        /// Digest of the certificate that runs.
+        certificate: String,
+        charges: Vec<Charge>,
+    },
+    /// The run with this reservation ended with its releases.
+    Commit {
+        run: String,
+    },
+    /// The owner moved the file.
+    Moved {
+        place: String,
+    },
+}
+
+/// A data set as its owner registered it.
+#[derive(Clone, PartialEq, Eq, Serialize, Deserialize, Debug)]
+#[serde(deny_unknown_fields)]
+pub struct Registration {
+    pub id: String,
+    /// `replace_one` or `add_remove`.
+    pub relation: String,
+    /// `row`, or `patient max 4`.
+    pub unit: String,
+    pub budget: String,
+    /// Where the file was; what it holds is bound by the commitment.
+    pub location: String,
+    /// 32 random bytes in hexadecimal.
+    pub salt: String,
+    /// SHA-256 of the salt and the SHA-256 of the salt and the file.
+    pub commitment: String,
+}
+
+/// What a run costs one data set.
+#[derive(Clone, PartialEq, Eq, Serialize, Deserialize, Debug)]
+#[serde(deny_unknown_fields)]
+pub struct Charge {
+    pub dataset: String,
+    pub claim: Value,
+    /// The cost of the claim alone in every component of the budget.
+    pub amounts: BTreeMap<String, String>,
+}
+
+impl Charge {
+    pub fn new(dataset: &str, budget: &Budget, claim: &Claim) -> Option<Charge> {
+        let costs = budget.cost(claim)?;
+        let amounts = budget.components().into_iter().zip(costs).map(|((name, _), cost)| (name, cost.to_string()));
+        Some(Charge { dataset: dataset.into(), claim: claims::encode(claim), amounts: amounts.collect() })
+    }
+
+    /// The amounts in the order of the budget's components; `None` if they are not exactly those.
+    pub fn amounts(&self, budget: &Budget) -> Option<Vec<Amount>> {
+        let components = budget.components();
+        let read = |name: &String| Amount::parse(self.amounts.get(name)?).filter(|a| !a.is_zero());
+        let found: Vec<Amount> = components.iter().map(|(name, _)| read(name)).collect::<Option<_>>()?;
+        (self.amounts.len() == found.len()).then_some(found)
+    }
+}
+
+impl Entry {
+    /// Sorted keys, no spaces: what is hashed.
+    pub fn text(&self) -> String {
+        canonical(&serde_json::to_value(self).unwrap_or_default())
+    }
+
+    /// `None` for unknown or missing fields, and for text in any other form.
+    pub fn read(text: &str) -> Option<Entry> {
+        let entry: Entry = serde_json::from_str(text).ok()?;
+        (entry.text() == text).then_some(entry)
+    }
+}
+
+/// The hash of an entry, which binds its text, its place and everything before it.
+pub fn chain(previous: &str, index: u64, text: &str) -> String {
+    hex(&Sha256::digest(format!("dpm ledger {FORMAT}\n{index}\n{previous}\n{text}")))
+}
+
+pub fn hex(bytes: &[u8]) -> String {
+    bytes.iter().map(|b| format!("{b:02x}")).collect()
+}
+
+/// Fresh random bytes in hexadecimal; `None` where the system has none.
+pub fn random_hex<const N: usize>() -> Option<String> {
+    let mut bytes = [0_u8; N];
+    getrandom::fill(&mut bytes).ok()?;
+    Some(hex(&bytes))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn entries_read_back() {
+        let budget = Budget::parse("rdp(order = [2, 8], eps = [1, 2])").unwrap();
+        let claim = Claim::Zcdp { rho: 0.1 };
+        let charge = Charge::new("staff", &budget, &claim).unwrap();
+        assert_eq!(charge.amounts(&budget).unwrap(), budget.cost(&claim).unwrap());
+        let entries = [
+            Entry::Open { format: "1".into(), ledger: "00".into(), place: "p".into() },
+            Entry::Dataset(Registration {
+                id: "staff".into(),
+                relation: "replace_one".into(),
+                unit: "row".into(),
+                budget: budget.to_string(),
+                location: "/a \"b\"\n".into(),
+                salt: "00".into(),
+                commitment: "11".into(),
+            }),
+            Entry::Reserve { run: "r".into(), certificate: "c".into(), charges: vec![charge] },
+            Entry::Commit { run: "r".into() },
+            Entry::Moved { place: "q".into() },
+        ];
+        for entry in entries {
+            let text = entry.text();
+            assert_eq!(Entry::read(&text), Some(entry));
+            assert_eq!(Entry::read(&text.replacen('{', "{\"extra\":\"1\",", 1)), None);
+            assert_eq!(Entry::read(&text.replacen('{', "{ ", 1)), None);
+        }
+        assert_eq!(Entry::read("{\"kind\":\"refund\",\"run\":\"r\"}"), None);
+    }
+
+    #[test]
+    fn the_chain_binds_text_place_and_past() {
+        let all = [chain("a", 1, "x"), chain("a", 1, "y"), chain("a", 2, "x"), chain("b", 1, "x")];
+        for (i, a) in all.iter().enumerate() {
+            assert!(all[i + 1..].iter().all(|b| a != b));
+        }
+        // Known answer: SHA-256 of the same text by another program.
+        assert_eq!(chain("", 0, ""), hex(&Sha256::digest(b"dpm ledger 1\n0\n\n")));
+    }
+}

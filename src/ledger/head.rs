@@ -1,0 +1,117 @@
+//! Files beside the ledger: the head, which remembers the last entry apart from the ledger, and the mark of a failed disk.
+
+use super::error::LedgerError;
+use std::ffi::OsString;
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, Read, Write};
+use std::path::{Path, PathBuf};
+
+const TITLE: &str = "dpm ledger head 1";
+/// A head is shorter; anything longer was not written by this program.
+const LONGEST: u64 = 1024;
+
+/// The last entry a reservation or commit was answered for.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Head {
+    pub ledger: String,
+    pub index: u64,
+    pub hash: String,
+}
+
+impl Head {
+    fn text(&self) -> String {
+        format!("{TITLE}\n{}\n{}\n{}\n", self.ledger, self.index, self.hash)
+    }
+
+    fn parse(text: &str) -> Option<Head> {
+        let mut lines = text.lines();
+        (lines.next()? == TITLE).then_some(())?;
+        let head = Head { ledger: lines.next()?.into(), index: lines.next()?.parse().ok()?, hash: lines.next()?.into() };
+        (head.text() == text).then_some(head)
+    }
+
+    /// Reads the head of the ledger at `path`.
+    ///
+    /// # Errors
+    /// Locked, where it is missing or not as it was written.
+    pub fn read(path: &Path) -> Result<Head, LedgerError> {
+        let locked = |why: &str| LedgerError::Locked(why.into());
+        let file = File::open(beside(path, ".head")).map_err(|e| match e.kind() {
+            io::ErrorKind::NotFound => locked("its head file is missing (PATH.head)"),
+            _ => LedgerError::Storage("its head file cannot be opened (PATH.head)".into()),
+        })?;
+        let mut text = String::new();
+        let read = file.take(LONGEST).read_to_string(&mut text);
+        read.map_err(|_| locked("its head file cannot be read (PATH.head)"))?;
+        Head::parse(&text).ok_or_else(|| locked("its head file is damaged (PATH.head)"))
+    }
+
+    /// Writes the head durably: a new file, forced to the disk, then put in the place of the old one.
+    pub fn write(&self, path: &Path) -> io::Result<()> {
+        let new = beside(path, ".head.new");
+        let mut file = private_file().create(true).truncate(true).open(&new)?;
+        file.write_all(self.text().as_bytes())?;
+        file.sync_all()?;
+        drop(file);
+        fs::rename(&new, beside(path, ".head"))?;
+        sync_folder(path)
+    }
+}
+
+/// `PATH` with an ending behind its whole name.
+pub fn beside(path: &Path, ending: &str) -> PathBuf {
+    let mut name: OsString = path.into();
+    name.push(ending);
+    name.into()
+}
+
+/// Options of a file that only its owner may read.
+pub fn private_file() -> OpenOptions {
+    let mut options = OpenOptions::new();
+    options.write(true);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    options
+}
+
+/// Makes new names in the folder of `path` durable.
+pub fn sync_folder(path: &Path) -> io::Result<()> {
+    match path.parent() {
+        Some(folder) if !folder.as_os_str().is_empty() => File::open(folder)?.sync_all(),
+        _ => File::open(".")?.sync_all(),
+    }
+}
+
+/// After a failed write nobody knows what the disk holds: no process uses the ledger until its owner has looked.
+pub fn poison(path: &Path) {
+    let mark = private_file().create(true).truncate(true).open(beside(path, ".poisoned"));
+    if let Ok(file) = mark {
+        let _ = file.sync_all();
+    }
+    let _ = sync_folder(path);
+}
+
+pub fn is_poisoned(path: &Path) -> bool {
+    // Where even this cannot be found out, the ledger is not used.
+    beside(path, ".poisoned").try_exists().unwrap_or(true)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_head_reads_back_and_nothing_else_does() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("ledger");
+        let head = Head { ledger: "ab".into(), index: 7, hash: "cd".into() };
+        assert!(matches!(Head::read(&path), Err(LedgerError::Locked(_))));
+        head.write(&path).unwrap();
+        assert_eq!(Head::read(&path), Ok(head.clone()));
+        let text = head.text();
+        for end in 0..text.len() {
+            fs::write(beside(&path, ".head"), &text[..end]).unwrap();
+            assert!(matches!(Head::read(&path), Err(LedgerError::Locked(_))), "{end}");
+        }
+    }
+}

@@ -1,0 +1,267 @@
+//! A durable account of what was spent: reserve, open the data, compute, release, commit; nothing is ever refunded.
+//!
+//! Data sets are registered by their owner with relation, unit and budget, and are known by their name alone. The bytes
+//! of a registered file are reached through a [`Reservation`] only, and a reservation exists only once it is on the disk.
+
+mod account;
+mod amount;
+mod budget;
+mod claims;
+mod entry;
+mod error;
+mod filter;
+mod head;
+mod register;
+mod store;
+
+pub use account::{Account, Accounts, Balance};
+pub use amount::Amount;
+pub use budget::Budget;
+pub use entry::{Charge, Entry, Registration};
+pub use error::{LedgerError, OverBudget};
+pub use head::Head;
+pub use register::{Bytes, NewDataset};
+
+use crate::numeric::decimal::{decimal_string, down12};
+use crate::privacy::Claim;
+use entry::{FORMAT, hex, random_hex};
+use sha2::{Digest, Sha256};
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use store::Session;
+
+/// A ledger on the disk. Every operation opens it for itself alone and verifies all of it.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Ledger {
+    path: PathBuf,
+}
+
+/// What a run asks of one data set.
+#[derive(Clone, Debug)]
+pub struct Ask {
+    pub dataset: String,
+    /// `replace_one` or `add_remove`, from the table's header.
+    pub relation: String,
+    /// `row` or `KEY max K`, from the table's header.
+    pub unit: String,
+    /// The cost of the whole program for this data set.
+    pub claim: Claim,
+}
+
+/// A charge that is on the disk. It cannot be copied or made elsewhere; dropping it refunds nothing.
+pub struct Reservation {
+    run: String,
+    receipt: Receipt,
+    datasets: BTreeMap<String, Registration>,
+}
+
+/// Where the ledger stands after an entry; for run records.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Receipt {
+    pub run: String,
+    pub head: Head,
+    /// What is left of every data set of the run.
+    pub remaining: BTreeMap<String, Vec<Balance>>,
+}
+
+impl Ledger {
+    /// Registers data sets in a new ledger.
+    ///
+    /// # Errors
+    /// Exists; Invalid, with what cannot be registered; Storage.
+    pub fn init(path: &Path, datasets: &[NewDataset]) -> Result<Ledger, LedgerError> {
+        if datasets.is_empty() {
+            return Err(LedgerError::Invalid("a ledger needs a data set: --dataset ID=FILE".into()));
+        }
+        let no_random = || LedgerError::Storage("the system has no randomness".into());
+        let ledger = Ledger { path: full_path(path)? };
+        let place = place(&ledger.path);
+        let mut entries = vec![Entry::Open { format: FORMAT.into(), ledger: random_hex::<16>().ok_or_else(no_random)?, place }];
+        let mut seen: Vec<Registration> = vec![];
+        for dataset in datasets {
+            let registration = dataset.register()?;
+            // The same rows under two names would be two budgets for the same people.
+            if seen.iter().any(|other| other.id == registration.id || other.holds(&dataset.file)) {
+                return Err(LedgerError::Invalid(format!("the data set `{}` or its file is registered twice", registration.id)));
+            }
+            seen.push(registration);
+        }
+        entries.extend(seen.into_iter().map(Entry::Dataset));
+        Session::create(&ledger.path, entries)?;
+        Ok(ledger)
+    }
+
+    /// The ledger at a path; it is verified by every operation.
+    ///
+    /// # Errors
+    /// Missing.
+    pub fn at(path: &Path) -> Result<Ledger, LedgerError> {
+        Ok(Ledger { path: path.canonicalize().map_err(|_| LedgerError::Missing)? })
+    }
+
+    fn open(&self) -> Result<Session, LedgerError> {
+        let session = Session::open(&self.path)?;
+        if session.accounts.place == place(&self.path) {
+            return Ok(session);
+        }
+        Err(LedgerError::Locked(
+            "it was made for another path or machine. A copy would spend the same budget twice; if its owner moved it, `dpm ledger moved PATH`".into(),
+        ))
+    }
+
+    /// Charges a run, durably, before any of its data are opened.
+    ///
+    /// # Errors
+    /// UnknownDataset, Mismatch, NoPrice, OverBudget and NoFile charge nothing. After any other error the charge may count.
+    pub fn reserve(&self, certificate: &str, asks: &[Ask]) -> Result<Reservation, LedgerError> {
+        let session = self.open()?;
+        let mut charges: Vec<Charge> = vec![];
+        let mut datasets = BTreeMap::new();
+        for ask in asks {
+            let account = session.accounts.accounts.get(&ask.dataset);
+            let account = account.ok_or_else(|| LedgerError::UnknownDataset(ask.dataset.clone()))?;
+            let charge = judge(account, ask)?;
+            if !Path::new(&account.registration.location).is_file() {
+                return Err(LedgerError::NoFile(ask.dataset.clone()));
+            }
+            // Two tables may read one data set: the second only has to say the same of it.
+            let known = charges.iter().find(|c| c.dataset == ask.dataset);
+            if known.is_some_and(|c| *c != charge) {
+                return Err(LedgerError::Invalid(format!("two costs for the data set `{}`", ask.dataset)));
+            }
+            if known.is_some() {
+                continue;
+            }
+            datasets.insert(ask.dataset.clone(), account.registration.clone());
+            charges.push(charge);
+        }
+        if charges.is_empty() {
+            return Err(LedgerError::Invalid("the run asks for no data set".into()));
+        }
+        let run = random_hex::<16>().ok_or_else(|| LedgerError::Storage("the system has no randomness".into()))?;
+        let session = session.append(vec![Entry::Reserve { run: run.clone(), certificate: certificate.into(), charges }])?;
+        let receipt = receipt(&session, &run, datasets.keys());
+        Ok(Reservation { run, receipt, datasets })
+    }
+
+    /// Records that a run ended with its releases.
+    ///
+    /// # Errors
+    /// UnknownRun where the run is not open. The charge stays in any case.
+    pub fn commit(&self, reservation: Reservation) -> Result<Receipt, LedgerError> {
+        let session = self.open()?;
+        if !session.accounts.open_runs.contains(&reservation.run) {
+            return Err(LedgerError::UnknownRun);
+        }
+        let session = session.append(vec![Entry::Commit { run: reservation.run.clone() }])?;
+        Ok(receipt(&session, &reservation.run, reservation.datasets.keys()))
+    }
+
+    /// Verifies everything and says what it holds: the state, the entries with their hashes, the head.
+    pub fn read(&self) -> Result<Contents, LedgerError> {
+        let session = self.open()?;
+        Ok(Contents { head: session.head(), accounts: session.accounts.clone(), lines: session.lines.clone() })
+    }
+
+    /// The owner moved the ledger and its head file here: the place is recorded. The copy left behind, if there is one,
+    /// can still be used where it is.
+    pub fn moved(&self) -> Result<Head, LedgerError> {
+        let session = Session::open(&self.path)?;
+        let place = place(&self.path);
+        if session.accounts.place == place {
+            return Ok(session.head());
+        }
+        Ok(session.append(vec![Entry::Moved { place }])?.head())
+    }
+}
+
+/// What a ledger holds.
+pub struct Contents {
+    pub head: Head,
+    pub accounts: Accounts,
+    pub lines: Vec<(Entry, String)>,
+}
+
+impl Reservation {
+    pub fn receipt(&self) -> &Receipt {
+        &self.receipt
+    }
+
+    /// Reads a registered file, once, and checks the bytes against the commitment.
+    ///
+    /// # Errors
+    /// UnknownDataset, where the reservation is for another; Storage or Changed. The run stays charged.
+    pub fn read(&self, dataset: &str) -> Result<Bytes, LedgerError> {
+        let registration = self.datasets.get(dataset).ok_or_else(|| LedgerError::UnknownDataset(dataset.into()))?;
+        register::read_registered(registration)
+    }
+
+    /// The registered file's name ends in `.gz`.
+    pub fn compressed(&self, dataset: &str) -> bool {
+        let location = self.datasets.get(dataset).map(|r| Path::new(&r.location));
+        location.and_then(Path::extension).is_some_and(|e| e.eq_ignore_ascii_case("gz"))
+    }
+}
+
+/// The charge for what was asked, if it may be made.
+fn judge(account: &Account, ask: &Ask) -> Result<Charge, LedgerError> {
+    let registered = &account.registration;
+    for (what, is, asked) in [("relation", &registered.relation, &ask.relation), ("unit", &registered.unit, &ask.unit)] {
+        if is != asked {
+            let (dataset, registered, asked) = (ask.dataset.clone(), is.clone(), asked.clone());
+            return Err(LedgerError::Mismatch { dataset, what, registered, asked });
+        }
+    }
+    let no_price = || LedgerError::NoPrice { dataset: ask.dataset.clone(), budget: account.budget.to_string() };
+    let charge = Charge::new(&ask.dataset, &account.budget, &ask.claim).ok_or_else(no_price)?;
+    if account.with(&charge).is_some() {
+        return Ok(charge);
+    }
+    let asked = charge.amounts(&account.budget).unwrap_or_default();
+    Err(LedgerError::OverBudget(Box::new(OverBudget {
+        dataset: ask.dataset.clone(),
+        budget: account.budget.to_string(),
+        balance: account.balance(),
+        asked: asked.iter().map(ToString::to_string).collect(),
+        fits: fits(account),
+    })))
+}
+
+/// What one more run may cost, in words.
+fn fits(account: &Account) -> String {
+    let balance = account.balance();
+    if !matches!(account.budget, Budget::Dp { .. }) {
+        let left: Vec<String> = balance.iter().map(|b| format!("{} {}", b.component, b.left)).collect();
+        return left.join(", ");
+    }
+    // The price at delta is not a sum: look for the largest pure epsilon that is accepted.
+    let accepted = |epsilon: f64| {
+        let charge = Charge::new(&account.registration.id, &account.budget, &Claim::Pure { epsilon });
+        charge.is_some_and(|c| account.with(&c).is_some())
+    };
+    let (mut yes, mut no) = (0.0, balance.first().and_then(|b| b.limit.parse().ok()).unwrap_or(0.0));
+    for _ in 0..30 {
+        let middle = down12(f64::midpoint(yes, no));
+        if accepted(middle) { yes = middle } else { no = middle }
+    }
+    if yes > 0.0 { format!("a run of pure epsilon {}", decimal_string(yes)) } else { "nothing".into() }
+}
+
+fn receipt<'d>(session: &Session, run: &str, datasets: impl Iterator<Item = &'d String>) -> Receipt {
+    let balance = |id: &String| Some((id.clone(), session.accounts.accounts.get(id)?.balance()));
+    Receipt { run: run.into(), head: session.head(), remaining: datasets.filter_map(balance).collect() }
+}
+
+/// The absolute path of a file that is not there yet.
+fn full_path(path: &Path) -> Result<PathBuf, LedgerError> {
+    let no_folder = || LedgerError::Storage("its folder does not exist".into());
+    let folder = path.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let folder = folder.canonicalize().map_err(|_| no_folder())?;
+    Ok(folder.join(path.file_name().ok_or_else(no_folder)?))
+}
+
+/// Where a ledger lives: this machine and this path, hashed.
+fn place(path: &Path) -> String {
+    let machine = std::fs::read_to_string("/etc/machine-id").unwrap_or_default();
+    hex(&Sha256::digest(format!("{}\n{}", machine.trim(), path.to_string_lossy())))
+}
