@@ -100,7 +100,7 @@ fn runs_of_the_binary_look_alike() {
     }
     let mut dice = Dice::new(2);
     for i in 0..BINARY_PAIRS {
-        let json = i / programs.len() % 2 == 0;
+        let json = (i / programs.len()).is_multiple_of(2);
         let [good, other] = pair(&mut dice);
         let (a, a_file) = run(folder.path(), i % programs.len(), &good, json);
         let (b, b_file) = run(folder.path(), i % programs.len(), &other, json);
