@@ -142,6 +142,7 @@ fn assumptions(program: &Program, analysis: &Analysis) -> Vec<String> {
         }
     }
     list.push("cells outside their declared domain are moved into it when the file is read, before anything else".into());
+    list.push("data files are well-formed CSV: a cell that holds a quote, a comma or a line break stands in quotes".into());
     list.push("the order of rows and which file is read do not depend on private values".into());
     list.push("every released number is the ideal real draw rounded to a public grid, decided with certified bounds: no rounding of doubles enters a release".into());
     let unbound = analysis.releases.iter().any(|r| r.chosen.as_ref().is_some_and(|c| c.plan.is_none()));

@@ -44,8 +44,9 @@ impl Checker<'_> {
         Ok(())
     }
 
-    /// Inside `each`, only rows of the grouped table (or public rows) may be observed.
-    fn group_table(&mut self, table: TableId, span: Span) -> Checked<()> {
+    /// Inside `each`, only rows of the grouped table (or public rows) may be observed or released: a level of its key says
+    /// nothing about the rows of another table.
+    pub(super) fn group_table(&mut self, table: TableId, span: Span) -> Checked<()> {
         let Some(group) = self.group.and_then(|g| self.groups.get(g)) else { return Ok(()) };
         if group.table == table || !self.table(table).is_some_and(|t| t.private) {
             return Ok(());
@@ -53,9 +54,9 @@ impl Checker<'_> {
         let (header, name) = (group.header, self.table_name(table));
         self.fail(
             Diagnostic::new("E0105", format!("`{name}` is not the table these groups are made of"))
-                .label(span, format!("observes all rows of `{name}`"))
+                .label(span, format!("reads all rows of `{name}`"))
                 .label(header, "groups of another table")
-                .help("observe it outside `each`"),
+                .help("move this out of `each`"),
         )
     }
 

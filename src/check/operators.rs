@@ -190,8 +190,11 @@ impl Checker<'_> {
             (Some(x), Some(y)) => {
                 let (mut v, sign) = (vectors::boxed(x.dim, out, x.levels.clone().or(y.levels.clone())), op);
                 if matches!(sign, Builtin::Add | Builtin::Sub) {
-                    v.sup = vectors::least(v.sup, vectors::sum(x.sup, y.sup));
-                    v.diam = vectors::least(v.diam, vectors::sum(x.diam, y.diam));
+                    v.sup = vectors::least(v.sup, vectors::scale(vectors::sum(x.sup, y.sup), ROUNDED));
+                    // Each component is rounded: half an ulp of the largest sum on either side.
+                    let slack = vectors::mul_up(v.range.magnitude(), f64::EPSILON);
+                    let rounded = vectors::boxed(v.dim, Range::new(0.0, slack), None).diam;
+                    v.diam = vectors::least(v.diam, vectors::sum(vectors::sum(x.diam, y.diam), rounded));
                 }
                 Ok(Type::Vector(v))
             }

@@ -95,6 +95,9 @@ impl Checker<'_> {
         match &e.kind {
             ExprKind::Param(p) => {
                 let own = self.param(*p).map(|p| p.name.clone()).unwrap_or_default();
+                if self.group.is_some() && self.params.get(p.0).is_some_and(|i| i.group != self.group) {
+                    return self.groups_share(*p, &own, e.span);
+                }
                 let name = label.unwrap_or_else(|| own.clone());
                 let name = if out.iter().any(|(n, _)| *n == name) { format!("{own}_{}", out.len() + 1) } else { name };
                 if out.iter().any(|(_, q)| q == p) {
@@ -147,6 +150,7 @@ impl Checker<'_> {
                 return self.latent_release(&e, &name);
             }
         };
+        self.group_table(table, call.span)?;
         let records = self.records(table)?;
         let sensitivity = super::sensitivity::sensitivity(&e, &records);
         let quantile = matches!(e.kind, ExprKind::Call(crate::model::Builtin::RowQuantile, _));

@@ -36,6 +36,14 @@ impl Checker<'_> {
     }
 
     fn statement(&mut self, item: &ast::Item) -> Checked<Vec<Step>> {
+        let leaves = matches!(item.kind, ItemKind::Release(_) | ItemKind::Output { .. } | ItemKind::Expect { .. });
+        if leaves && self.scopes.in_body() {
+            return self.fail(
+                Diagnostic::new("E0209", "a model declares parameters and observations; it releases nothing")
+                    .label(item.span, "inlined twice, this would be two releases of one name")
+                    .help("return the parameter, and release it where the model is used"),
+            );
+        }
         let done: Checked<Option<Step>> = match &item.kind {
             ItemKind::Param { name, ty, prior } => self.param_statement(name, ty.as_ref(), prior, item.span).map(|()| None),
             ItemKind::Let { name, ty, value } => return self.let_statement(name, ty.as_ref(), value),

@@ -1,8 +1,9 @@
 //! Comma-separated records with RFC 4180 quotes, never failing: a quote that is not closed properly is a plain character.
 //!
-//! A quoted cell is one whose closing quote stands before a comma or a line end. It may hold line breaks if the record
-//! then has exactly the header's number of cells and is no longer than 64 KiB. Anything else is read line by line, so
-//! that a stray quote cannot swallow the rows after it.
+//! A quoted cell is one whose closing quote stands before a comma or a line end; it may hold line breaks. Quotes alone
+//! decide where a record ends, never its size or its number of cells: in a well-formed file no cell can make or swallow
+//! a row, whatever it holds. A quote that nothing closes properly is read line by line, so that one stray quote does not
+//! swallow the rows after it; two stray quotes in different rows may, which is why certificates assume a well-formed file.
 //!
 //! A blank line is no record, except below a header of one column: there it is a row whose only cell is empty, so that
 //! no cell decides how many rows there are. The line end of the last line begins no further line.
@@ -57,9 +58,11 @@ pub struct Records {
     lines: u64,
 }
 
-const LONGEST_RECORD: usize = 1 << 16;
-/// Bytes of a line that are read, so that no line can fill the memory.
-const LONGEST_LINE: u64 = 1 << 24;
+/// Bytes of a record, and of a line, that are read, so that neither can fill the memory; no cell of a table is so long.
+const LONGEST_RECORD: usize = 1 << 28;
+const LONGEST_LINE: u64 = 1 << 28;
+/// How often a record that is not well-formed is split anew before it is read line by line.
+const MOST_TRIES: usize = 64;
 
 impl Records {
     pub fn new(source: super::Source) -> Records {
@@ -112,7 +115,10 @@ impl Records {
     fn read_across_lines(&mut self, record: &mut Record) -> io::Result<bool> {
         let mut whole = self.line.clone();
         let mut used = 0;
-        while whole.len() < LONGEST_RECORD {
+        let count = |line: &[u8]| line.iter().filter(|b| **b == b'"').count();
+        let mut quotes = count(&whole);
+        let mut tries = 0;
+        while whole.len() < LONGEST_RECORD && tries < MOST_TRIES {
             if used == self.ahead.len() {
                 let mut line = Vec::new();
                 if !read_line(&mut self.input, &mut line)? {
@@ -121,17 +127,23 @@ impl Records {
                 self.ahead.push_back(line);
             }
             if let Some(line) = self.ahead.get(used) {
+                quotes += count(line);
                 whole.extend_from_slice(line);
             }
             used += 1;
+            // In a well-formed record every quoted cell brings an even number of quotes, so this is where it ends.
+            if quotes % 2 == 1 {
+                continue;
+            }
+            tries += 1;
             match split(without_end(&whole), record, false) {
                 Split::Open => {}
-                Split::Whole if self.width.is_none_or(|w| w == record.len()) => {
+                Split::Whole => {
                     self.ahead.drain(..used);
                     self.lines += used as u64;
                     return Ok(true);
                 }
-                Split::Whole | Split::Broken => break,
+                Split::Broken => break,
             }
         }
         Ok(false)

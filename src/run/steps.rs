@@ -38,7 +38,17 @@ pub struct Results {
     pub outputs: Vec<(String, Value, Type)>,
 }
 
-type Group = Option<(ColumnId, usize)>;
+/// Table, key column and level of the `each` we stand in.
+type Group = Option<(TableId, ColumnId, usize)>;
+
+/// The group as mechanisms see it; a release from another table than the grouped one has no plan (checked before).
+fn scope_of(group: Group, table: TableId) -> Option<Option<(ColumnId, usize)>> {
+    match group {
+        None => Some(None),
+        Some((t, key, level)) if t == table => Some(Some((key, level))),
+        Some(_) => None,
+    }
+}
 
 struct Runner<'r> {
     program: &'r Program,
@@ -120,7 +130,7 @@ impl Runner<'_> {
 
     /// `rate[north]` inside `each`, the name itself elsewhere.
     fn at_level(&self, name: &str, group: Group) -> String {
-        match (group, self.levels.get(group.map_or(usize::MAX, |(_, level)| level))) {
+        match (group, self.levels.get(group.map_or(usize::MAX, |(.., level)| level))) {
             (Some(_), Some(level)) => format!("{name}[{level}]"),
             _ => name.to_string(),
         }
@@ -132,15 +142,15 @@ impl Runner<'_> {
         self.levels = each.levels.to_vec();
         let mut by_level: BTreeMap<ReleaseId, Vec<Value>> = BTreeMap::new();
         if let Some(first) = names.first() {
-            self.measure(rest, first, Some((each.key, 0)))?;
+            self.measure(rest, first, Some((each.table, each.key, 0)))?;
         }
         for level in 0..each.levels.len() {
-            self.steps(&each.body, Some((each.key, level)))?;
+            self.steps(&each.body, Some((each.table, each.key, level)))?;
             for release in &names {
                 let Some(v) = self.known.released.remove(&release.id) else { continue };
                 // A release inside `when` has no value at some levels and is not visible outside.
                 if inside_when(&each.body, release.id) {
-                    let name = self.at_level(&release.name, Some((each.key, level)));
+                    let name = self.at_level(&release.name, Some((each.table, each.key, level)));
                     self.results.releases.push((name, v, release.ty.clone()));
                 } else {
                     by_level.entry(release.id).or_default().push(v);
@@ -164,7 +174,7 @@ impl Runner<'_> {
 
     /// Measures the rows for `wanted` and, in the same pass, for every later release that is ready.
     fn measure(&mut self, steps: &[Step], wanted: &ReleaseStep, group: Group) -> Result<(), RunError> {
-        let level = |g: Group| g.map_or(usize::MAX, |(_, l)| l);
+        let level = |g: Group| g.map_or(usize::MAX, |(.., l)| l);
         if self.measured.contains_key(&(wanted.id, level(group))) {
             return Ok(());
         }
@@ -183,7 +193,8 @@ impl Runner<'_> {
             let plan = plan(release, chosen, self.program, self.bound, &self.known).ok_or_else(not_runnable)?;
             let table = plan.table();
             let declared = self.program.tables.get(table.0).ok_or_else(not_runnable)?;
-            let job = prepare(&plan, &Scope { table: declared, group: g, env: &self.known }).map_err(|_| not_runnable())?;
+            let inside = scope_of(g, table).ok_or_else(not_runnable)?;
+            let job = prepare(&plan, &Scope { table: declared, group: inside, env: &self.known }).map_err(|_| not_runnable())?;
             by_table.entry(table).or_default().push((release.id, level(g), job));
         }
         for (table, jobs) in by_table {
@@ -206,10 +217,11 @@ impl Runner<'_> {
         let chosen = self.analysis.release(release.id).and_then(|r| r.chosen.as_ref()).ok_or_else(not_runnable)?;
         let plan = plan(release, chosen, self.program, self.bound, &self.known).ok_or_else(not_runnable)?;
         let declared = self.program.tables.get(plan.table().0).ok_or_else(not_runnable)?;
-        let key = (release.id, group.map_or(usize::MAX, |(_, l)| l));
+        let key = (release.id, group.map_or(usize::MAX, |(.., l)| l));
         // Taken out: a second draw from the same rows would have to measure, and pay, again.
         let measured = self.measured.remove(&key).ok_or_else(not_runnable)?;
-        let scope = Scope { table: declared, group, env: &self.known };
+        let inside = scope_of(group, plan.table()).ok_or_else(not_runnable)?;
+        let scope = Scope { table: declared, group: inside, env: &self.known };
         let mut bits = self.files.bits().map_err(RunError::Mechanism)?;
         let draws = draw(&plan, &scope, &measured, &mut bits).map_err(RunError::Mechanism)?;
         let ty = match &release.query {
@@ -231,7 +243,7 @@ fn ready<'s>(steps: &'s [Step], group: Group, known: &BTreeMap<ReleaseId, Value>
             Step::Release(r) if mentioned_releases(r).iter().all(|id| known.contains_key(id)) => out.push((r, group)),
             Step::Each(each) if group.is_none() => {
                 for level in 0..each.levels.len() {
-                    out.extend(ready(&each.body, Some((each.key, level)), known));
+                    out.extend(ready(&each.body, Some((each.table, each.key, level)), known));
                 }
             }
             _ => {}
