@@ -145,10 +145,10 @@ fn connect(path: &Path) -> Result<Connection, LedgerError> {
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX | OpenFlags::SQLITE_OPEN_NOFOLLOW;
     let db = Connection::open_with_flags(path, flags).map_err(storage)?;
     db.busy_timeout(WAIT).map_err(storage)?;
-    // EXTRA also forces the folder to the disk when the journal is removed. The exclusive locking mode keeps the lock
-    // from the beginning of the transaction to the end of the session; it is set last, because a lock for reading taken
-    // by the statements before it would be kept too, and two such processes would block each other.
-    db.execute_batch("PRAGMA synchronous = EXTRA; PRAGMA trusted_schema = OFF; PRAGMA cell_size_check = ON; PRAGMA locking_mode = EXCLUSIVE; BEGIN EXCLUSIVE")
+    // EXTRA also forces the folder to the disk when the journal is removed. The exclusive locking mode keeps the lock of
+    // the transaction to the end of the session, over its commit. It is set last: a process in that mode that fails to
+    // begin keeps its lock for reading, and then nobody else can begin either.
+    db.execute_batch("PRAGMA synchronous = EXTRA; PRAGMA trusted_schema = OFF; PRAGMA cell_size_check = ON; BEGIN EXCLUSIVE; PRAGMA locking_mode = EXCLUSIVE")
         .map_err(storage)?;
     Ok(db)
 }
