@@ -134,8 +134,8 @@ impl Names<'_> {
             ExprKind::EachLevel => "level".into(),
             ExprKind::List(items) => format!("[{}]", self.list(items)),
             ExprKind::If(c, a, b) => format!("if {} then {} else {}", self.expr(c), self.expr(a), self.expr(b)),
-            ExprKind::Index(a, i) => format!("{}[{}]", self.expr(a), self.expr(i)),
-            ExprKind::Field(a, name) => format!("{}.{name}", self.expr(a)),
+            ExprKind::Index(a, i) => format!("{}[{}]", self.operand(a), self.expr(i)),
+            ExprKind::Field(a, name) => format!("{}.{name}", self.operand(a)),
             ExprKind::Call(f, args) => self.builtin(*f, args),
         }
     }
