@@ -16,3 +16,4 @@ pub mod rules;
 pub mod run;
 pub mod source;
 pub mod syntax;
+pub mod verify;

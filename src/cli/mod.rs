@@ -35,6 +35,7 @@ mod inputs;
 mod progress;
 mod rewrite;
 mod run;
+mod verify;
 
 use crate::source::{Diagnostic, SourceMap, render};
 use clap::{Args, Parser, Subcommand};
@@ -79,6 +80,8 @@ enum Command {
     Compare(Program),
     /// Certify, draw once, print releases and outputs
     Run(Run),
+    /// Re-derive every number of a certificate or plan by separate code
+    Verify(Verify),
     /// A page on an error code, rule, mechanism, distribution, function or keyword
     Explain { name: Option<String> },
     /// Format programs in place
@@ -141,6 +144,21 @@ struct Certify {
 }
 
 #[derive(Args)]
+struct Verify {
+    /// A certificate, or a plan that holds one
+    file: PathBuf,
+    /// The program it should be a certificate of
+    #[arg(long, value_name = "FILE")]
+    program: Option<PathBuf>,
+    /// The signer's public key (PEM)
+    #[arg(long, value_name = "PUB")]
+    key: Option<PathBuf>,
+    /// Exactly one JSON value on standard output
+    #[arg(long)]
+    json: bool,
+}
+
+#[derive(Args)]
 struct Run {
     #[command(flatten)]
     program: Program,
@@ -174,6 +192,7 @@ pub fn main(args: impl Iterator<Item = std::ffi::OsString>) -> Exit {
         Command::Certify(c) => certify::certify(&c),
         Command::Compare(p) => compare::compare(&p),
         Command::Run(r) => run::run(&r),
+        Command::Verify(v) => verify::verify(&v),
         Command::Explain { name } => explain::explain(name.as_deref()),
         Command::Fmt { files, check } => rewrite::fmt(&files, check),
         Command::Expand { file } => rewrite::expand(&file),
