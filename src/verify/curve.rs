@@ -102,16 +102,29 @@ fn gdp_epsilon(mu: &Real, delta: &Real) -> Real {
     if !mu.positive() || !above(0.0) {
         return if mu.known() { Real::zero() } else { Real::UNKNOWN };
     }
-    let (mut lo, mut hi) = (0.0, 1.0);
-    while above(hi) {
-        (lo, hi) = (hi, hi * 2.0);
-        if hi > 1e9 {
-            return Real::UNKNOWN;
+    // Secant steps on ln delta, which is nearly straight in e squared; a bracket of the 13th digit is then proved.
+    let miss = |e: f64| (gdp_delta(mu, &Real::new(e)) / delta).ln().about();
+    let m = mu.about();
+    let (mut a, mut e) = (0.5 * m * m, 0.5 * m * m + m * (-2.0 * delta.about().ln()).sqrt());
+    let (mut at_a, mut at_e) = (miss(a), miss(e));
+    for _ in 0..30 {
+        let next = (e - at_e * (e - a) / (at_e - at_a)).max(0.25 * e);
+        (a, at_a) = (e, at_e);
+        (e, at_e) = (next, miss(next));
+        if (e - a).abs() <= 1e-13 * e || !at_e.is_finite() {
+            break;
         }
     }
-    while hi - lo > 1e-14 * hi {
-        let middle = 0.5 * (lo + hi);
-        if above(middle) { lo = middle } else { hi = middle }
+    let (mut lo, mut hi) = (e * (1.0 - 1e-13), e * (1.0 + 1e-13));
+    for _ in 0..60 {
+        match (above(lo), above(hi)) {
+            (true, false) => break,
+            (false, _) => lo -= (hi - lo) * 2.0,
+            (_, true) => hi += (hi - lo) * 2.0,
+        }
+    }
+    if !above(lo) || above(hi) {
+        return Real::UNKNOWN;
     }
     Real::hull_of(&Real::new(lo), &Real::new(hi))
 }
@@ -153,10 +166,8 @@ fn spread(counts: &[Real], base: &Real, items: u64, weight: &Real, order: &Real)
         let s = weight * &Real::int(x as u64);
         if x == 0 { Real::zero() } else { shape_divergence(&(a + &s), &-&s, order) }
     };
-    let rows: Vec<[Vec<Real>; 2]> = counts
-        .iter()
-        .map(|a| [a.clone(), a + base].map(|a| (0..=size).map(|x| lose(&a, x)).collect()))
-        .collect();
+    let rows: Vec<[Vec<Real>; 2]> =
+        counts.iter().map(|a| [a.clone(), a + base].map(|a| (0..=size).map(|x| lose(&a, x)).collect())).collect();
     for place in 0..places {
         let heavy = |j: usize| usize::from(base.positive() && j == place);
         for (i, a) in counts.iter().enumerate() {
@@ -284,36 +295,41 @@ impl Claim {
         let limit = self.limit();
         let top = if limit.known() { ((limit.about() - 1.0) * (1.0 - 1e-12)).ln() } else { 1e12_f64.ln() };
         let bottom = (1e-7_f64).ln().min(top - 5.0);
-        let steps = (top - bottom).ceil();
-        let width = (top - bottom) / steps;
-        let (mut best, mut at) = (Real::UNKNOWN, top);
-        let mut index = 0.0;
-        while index <= steps {
-            let t = bottom + width * index;
+        let (mut best, mut at, mut t, mut risen) = (Real::UNKNOWN, top, top, 0);
+        while t >= bottom && risen < 4 {
             let v = value(t);
+            risen += 1;
             if v.about() < best.about() {
-                (best, at) = (v, t);
+                (best, at, risen) = (v, t, 0);
             }
-            index += 1.0;
+            t -= 0.7;
         }
-        // Golden sections.
-        let (mut lo, mut hi) = ((at - width).max(bottom), (at + width).min(top));
+        // Golden sections, then parabolas through three points, ever closer.
+        let (mut lo, mut hi) = (at - 0.7, (at + 0.7).min(top));
         let ratio = 0.5 * (5.0_f64.sqrt() - 1.0);
-        let (mut a, mut b) = (hi - ratio * (hi - lo), lo + ratio * (hi - lo));
-        let (mut va, mut vb) = (value(a), value(b));
-        for _ in 0..38 {
-            best = best.min(&va).min(&vb);
-            if va.le(&vb) {
-                (hi, b, vb) = (b, a, va);
-                a = hi - ratio * (hi - lo);
-                va = value(a);
+        let inner = |lo: f64, hi: f64| [hi - ratio * (hi - lo), lo + ratio * (hi - lo)].map(|t| (t, value(t)));
+        let [mut a, mut b] = inner(lo, hi);
+        for _ in 0..12 {
+            if a.1.about() <= b.1.about() {
+                hi = b.0;
+                let t = hi - ratio * (hi - lo);
+                (a, b) = ((t, value(t)), a);
             } else {
-                (lo, a, va) = (a, b, vb);
-                b = lo + ratio * (hi - lo);
-                vb = value(b);
+                lo = a.0;
+                let t = lo + ratio * (hi - lo);
+                (a, b) = (b, (t, value(t)));
             }
         }
-        best.min(&va).min(&vb)
+        at = 0.5 * (lo + hi);
+        for width in [2e-3, 2e-4, 2e-5] {
+            let middle = at.min(top - width);
+            let [a, b, c] = [middle - width, middle, middle + width].map(&value);
+            let (l, r) = ((&a - &b).about(), (&c - &b).about());
+            let shift = if l + r > 0.0 { 0.5 * width * (l - r) / (l + r) } else { 0.0 };
+            at = (middle + shift.clamp(-width, width)).min(top);
+            best = best.min(&value(at)).min(&a).min(&b).min(&c);
+        }
+        best
     }
 
     /// This claim `times` over, in the form the compiler writes it.

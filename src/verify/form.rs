@@ -21,7 +21,8 @@ const PROFILE: &str = "pure:n? bounded_range:n? zcdp:n? gdp:n? max_order:n? rdp:
 
 /// Calls `fail` with the path of every field that is missing, unknown or of another type.
 pub fn check(value: &Value, fail: &mut dyn FnMut(&str, String)) {
-    let mut all: Vec<(String, &str)> = FIELDS.split_whitespace().filter_map(|f| f.split_once(':')).map(|(p, k)| (p.to_owned(), k)).collect();
+    let mut all: Vec<(String, &str)> =
+        FIELDS.split_whitespace().filter_map(|f| f.split_once(':')).map(|(p, k)| (p.to_owned(), k)).collect();
     for at in ["releases", "total"] {
         all.extend(PROFILE.split_whitespace().filter_map(|f| f.split_once(':')).map(|(p, k)| (format!("{at}.profile.{p}"), k)));
     }

@@ -89,8 +89,7 @@ impl Verifier {
         if !failures.is_empty() {
             return failures;
         }
-        let mut work =
-            Work { all, memo: &self.0, failures, scope: Scope::default(), tables: vec![], forms: vec![], reads: vec![] };
+        let mut work = Work { all, memo: &self.0, failures, scope: Scope::default(), tables: vec![], forms: vec![], reads: vec![] };
         if let Err((path, text)) = work.all() {
             work.failures.push(Failure { path, text });
         }
@@ -182,7 +181,11 @@ impl Work<'_> {
             let least = whole(&rows["at_least"], &format!("{path}.rows.at_least"))?;
             let exactly = if rows["exactly"].is_null() { None } else { Some(whole(&rows["exactly"], &format!("{path}.rows.exactly"))?) };
             let k = whole(&unit["max_rows"], &format!("{path}.unit.max_rows"))?;
-            if rows["public"] != Value::Bool(replace) || k < 1 || (unit["key"].is_null() && k != 1) || (!replace && (least > 0 || exactly.is_some())) {
+            if rows["public"] != Value::Bool(replace)
+                || k < 1
+                || (unit["key"].is_null() && k != 1)
+                || (!replace && (least > 0 || exactly.is_some()))
+            {
                 return err(path, "relation, unit and rows do not fit each other");
             }
             if let Some(n) = rows["name"].as_str() {
@@ -215,7 +218,8 @@ impl Work<'_> {
         let tables = &self.tables;
         let columns = |e: &text::Expr| self.scope.any(e, &|e| matches!(e, text::Expr::Name(n) if n.contains('.')));
         let _ = columns;
-        let mut visit = |e: &text::Expr| names(e, &mut |n| found.extend(tables.iter().position(|t| n.starts_with(&format!("{}.", t.name)))));
+        let mut visit =
+            |e: &text::Expr| names(e, &mut |n| found.extend(tables.iter().position(|t| n.starts_with(&format!("{}.", t.name)))));
         match &form {
             Form::Query(e) => visit(e),
             Form::Model { rows, .. } => rows.iter().filter(|o| !o.public).for_each(|o| {
@@ -423,7 +427,11 @@ impl Work<'_> {
         let limit = claim.limit();
         let most = number(&p["max_order"]).unwrap_or(f64::INFINITY);
         let low = limit.about();
-        if p["max_order"].is_string() || most > low || (low.is_finite() && most < low * (1.0 - ABOVE)) || (most.is_finite() != low.is_finite()) {
+        if p["max_order"].is_string()
+            || most > low
+            || (low.is_finite() && most < low * (1.0 - ABOVE))
+            || (most.is_finite() != low.is_finite())
+        {
             self.fail(at("max_order"), format!("{most} is not just below {low}"));
         }
         let orders: Vec<f64> = list(p, "rdp").iter().filter_map(|e| number(&e["order"])).collect();
@@ -517,7 +525,11 @@ impl Work<'_> {
         fn public(steps: &[Value], want: &mut Vec<String>) {
             for s in steps {
                 if s["each"]["public"] == Value::Bool(true) {
-                    want.push(format!("the column `{}` of `{}` is public: neighbours keep it", text_at(&s["each"], "key"), text_at(&s["each"], "table")));
+                    want.push(format!(
+                        "the column `{}` of `{}` is public: neighbours keep it",
+                        text_at(&s["each"], "key"),
+                        text_at(&s["each"], "table")
+                    ));
                 }
                 ["steps", "then", "else"].iter().for_each(|f| public(list(s, f), want));
             }
@@ -579,12 +591,16 @@ fn steps(items: &[Value], path: &str, seen: &mut usize) -> Checked<Vec<Step>> {
                 let then = below("then", seen)?;
                 Step::When(then, below("else", seen)?)
             }
-            ["each", "steps"] | ["steps", "each"] if each == 4 && v["each"]["key"].is_string() && v["each"]["public"].is_boolean() && v["steps"].is_array() => Step::Each {
-                table: text_at(&v["each"], "table").to_owned(),
-                levels: whole(&v["each"]["levels"], &at)?,
-                public: v["each"]["public"] == Value::Bool(true),
-                body: below("steps", seen)?,
-            },
+            ["each", "steps"] | ["steps", "each"]
+                if each == 4 && v["each"]["key"].is_string() && v["each"]["public"].is_boolean() && v["steps"].is_array() =>
+            {
+                Step::Each {
+                    table: text_at(&v["each"], "table").to_owned(),
+                    levels: whole(&v["each"]["levels"], &at)?,
+                    public: v["each"]["public"] == Value::Bool(true),
+                    body: below("steps", seen)?,
+                }
+            }
             _ => return err(at, "is no step"),
         });
     }
@@ -606,7 +622,10 @@ fn off(truth: &Real, given: f64) -> String {
 fn same(claim: &Claim, v: &Value) -> bool {
     let fields = |n: usize| v.as_object().is_some_and(|m| m.len() == n);
     let constant = |kind: &str, name: &str, x: &Real| {
-        text_at(v, "kind") == kind && fields(2) && v[name].is_number() && number(&v[name]).is_some_and(|y| within(x, y, ABOVE) || (y == 0.0 && !x.positive()))
+        text_at(v, "kind") == kind
+            && fields(2)
+            && v[name].is_number()
+            && number(&v[name]).is_some_and(|y| within(x, y, ABOVE) || (y == 0.0 && !x.positive()))
     };
     let parts = |kind: &str, list_of: &[Claim]| {
         let given = list(v, "claims");
@@ -619,10 +638,15 @@ fn same(claim: &Claim, v: &Value) -> bool {
         Claim::Laplace(x) => constant("laplace", "epsilon", x),
         Claim::Product(list) => parts("product", list),
         Claim::Max(list) => parts("max", list),
-        Claim::Repeated(n, one) => text_at(v, "kind") == "repeated" && fields(3) && v["times"].as_u64() == Some(*n) && same(one, &v["claim"]),
+        Claim::Repeated(n, one) => {
+            text_at(v, "kind") == "repeated" && fields(3) && v["times"].as_u64() == Some(*n) && same(one, &v["claim"])
+        }
         Claim::Renyi(pairs) => {
             let given = list(v, "pairs");
-            text_at(v, "kind") == "renyi" && fields(2) && given.len() == pairs.len() && pairs.iter().zip(given).all(|(p, v)| same_pair(p, v))
+            text_at(v, "kind") == "renyi"
+                && fields(2)
+                && given.len() == pairs.len()
+                && pairs.iter().zip(given).all(|(p, v)| same_pair(p, v))
         }
     }
 }
@@ -635,7 +659,10 @@ fn same_pair(pair: &Pair, v: &Value) -> bool {
     };
     let fields = |v: &Value, n: usize| v.as_object().is_some_and(|m| m.len() == n);
     let member = |v: &Value, family: &str, xs: &[Real], total: Option<Real>| {
-        fields(v, 2 + usize::from(total.is_some())) && text_at(v, "family") == family && all(xs, &v["parameters"]) && total.is_none_or(|t| near(&t, &v["total"]))
+        fields(v, 2 + usize::from(total.is_some()))
+            && text_at(v, "family") == family
+            && all(xs, &v["parameters"])
+            && total.is_none_or(|t| near(&t, &v["total"]))
     };
     let q = |moves: &(Real, Real)| &moves.0 + &moves.1;
     match pair {

@@ -1,11 +1,11 @@
-//! Intervals of 200-bit numbers, every end rounded outwards: the verifier's own arithmetic.
+//! Intervals of 192-bit numbers, every end rounded outwards: the verifier's own arithmetic.
 
 use dashu::float::round::mode::{Down, Up};
 use dashu::float::{Context, FBig, Repr};
 use std::cmp::Ordering;
 use std::ops::{Add, Div, Mul, Neg, Sub};
 
-const BITS: usize = 200;
+const BITS: usize = 192;
 type End = Repr<2>;
 
 /// All reals between two ends; `None` where nothing is known (overflow, division by zero, arguments out of domain).
@@ -26,19 +26,15 @@ fn whole(lo: Option<End>, hi: Option<End>) -> Real {
 /// One operation, rounded down and rounded up.
 macro_rules! both {
     ($f:ident, $a:expr, $b:expr) => {
-        whole(
-            down().$f($a.0, $b.0).ok().map(|x| x.value().into_repr()),
-            up().$f($a.1, $b.1).ok().map(|x| x.value().into_repr()),
-        )
+        whole(down().$f($a.0, $b.0).ok().map(|x| x.value().into_repr()), up().$f($a.1, $b.1).ok().map(|x| x.value().into_repr()))
     };
 }
 macro_rules! grow {
     ($f:ident, $x:expr) => {
         match &$x.0 {
-            Some((a, b)) => whole(
-                down().$f(a, None).ok().map(|x| x.value().into_repr()),
-                up().$f(b, None).ok().map(|x| x.value().into_repr()),
-            ),
+            Some((a, b)) => {
+                whole(down().$f(a, None).ok().map(|x| x.value().into_repr()), up().$f(b, None).ok().map(|x| x.value().into_repr()))
+            }
             None => Real(None),
         }
     };
@@ -138,10 +134,7 @@ impl Real {
     }
     pub fn sqrt(&self) -> Real {
         match &self.max(&Real::zero()).0 {
-            Some((a, b)) => whole(
-                down().sqrt(a).ok().map(|x| x.value().into_repr()),
-                up().sqrt(b).ok().map(|x| x.value().into_repr()),
-            ),
+            Some((a, b)) => whole(down().sqrt(a).ok().map(|x| x.value().into_repr()), up().sqrt(b).ok().map(|x| x.value().into_repr())),
             None => Real(None),
         }
     }
@@ -184,28 +177,35 @@ impl Neg for &Real {
     }
 }
 
-/// Ends of a product or quotient: by the signs of both, else the hull of all four.
-fn hull(x: &(End, End), y: &(End, End), f: impl Fn(&End, &End) -> Real) -> Real {
+/// The ends of a product: by the signs of both, else the hull of all four.
+fn product(x: &(End, End), y: &(End, End)) -> Real {
     let zero = End::zero();
-    if x.0 >= zero && y.0 >= zero && x.0 == x.1 && y.0 == y.1 {
-        return f(&x.0, &y.0);
+    let sign = |v: &(End, End)| {
+        if v.0 >= zero {
+            1
+        } else if v.1 <= zero {
+            -1
+        } else {
+            0
+        }
+    };
+    match (sign(x), sign(y)) {
+        (1, 1) => both!(mul, (&x.0, &x.1), (&y.0, &y.1)),
+        (1, -1) => both!(mul, (&x.1, &x.0), (&y.0, &y.1)),
+        (-1, 1) => both!(mul, (&x.0, &x.1), (&y.1, &y.0)),
+        (-1, -1) => both!(mul, (&x.1, &x.0), (&y.1, &y.0)),
+        _ => {
+            let part = |a: &End, b: &End| both!(mul, (a, a), (b, b));
+            let ends = |a: &End| Real::hull_of(&part(a, &y.0), &part(a, &y.1));
+            Real::hull_of(&ends(&x.0), &ends(&x.1))
+        }
     }
-    let all = [f(&x.0, &y.0), f(&x.0, &y.1), f(&x.1, &y.0), f(&x.1, &y.1)];
-    let mut out: Option<(End, End)> = None;
-    for one in all {
-        let Real(Some((a, b))) = one else { return Real(None) };
-        out = Some(match out {
-            None => (a, b),
-            Some((lo, hi)) => (if a < lo { a } else { lo }, if b > hi { b } else { hi }),
-        });
-    }
-    Real(out)
 }
 impl Mul for &Real {
     type Output = Real;
     fn mul(self, other: &Real) -> Real {
         match (&self.0, &other.0) {
-            (Some(x), Some(y)) => hull(x, y, |a, b| both!(mul, (a, a), (b, b))),
+            (Some(x), Some(y)) => product(x, y),
             _ => Real(None),
         }
     }
@@ -215,7 +215,10 @@ impl Div for &Real {
     fn div(self, other: &Real) -> Real {
         let zero = End::zero();
         match (&self.0, &other.0) {
-            (Some(x), Some(y)) if y.0 > zero || y.1 < zero => hull(x, y, |a, b| both!(div, (a, a), (b, b))),
+            (Some(x), Some(y)) if y.0 > zero || y.1 < zero => {
+                let one = End::one();
+                both!(div, (&one, &one), (&y.1, &y.0)).0.map_or(Real(None), |inverse| product(x, &inverse))
+            }
             _ => Real(None),
         }
     }

@@ -135,7 +135,8 @@ impl Case<'_> {
             [one] => Ok(*one),
             _ => no("the rule takes one observed column"),
         };
-        let wants = |family: &str, arity: usize| if prior == family && args.len() == arity { Ok(()) } else { no("the prior is of another family") };
+        let wants =
+            |family: &str, arity: usize| if prior == family && args.len() == arity { Ok(()) } else { no("the prior is of another family") };
         let (r, m) = self.weight()?;
         let k = self.unit();
         if self.view == View::Exchange && !matches!(self.rule, "beta_bernoulli" | "dirichlet_categorical") {
@@ -239,7 +240,9 @@ impl Case<'_> {
                 wants("gamma", 2)?;
                 let exponential = self.rule == "gamma_exponential";
                 let each = if exponential { Real::one() } else { Real::ratio(1, 2) };
-                if !all().all(|o| if exponential { likelihood(o, "exponential", 0) } else { deviation(o, p) && self.public(o.dist.args.first()).is_ok() }) {
+                if !all().all(|o| {
+                    if exponential { likelihood(o, "exponential", 0) } else { deviation(o, p) && self.public(o.dist.args.first()).is_ok() }
+                }) {
                     return no("rows must be exponential, or normal with the precision that is drawn");
                 }
                 let o = one()?;
@@ -325,7 +328,9 @@ impl Case<'_> {
                     _ => return no("rows must be normal around dot(w, x)"),
                 };
                 let private = |e: &Expr| matches!(e, Expr::Name(n) if self.scope.names.contains_key(n) && n.contains('.') && !self.scope.public_columns.contains(n));
-                let (Ty::Vector(v), false) = (self.scope.of(x).0, self.scope.any(x, &private)) else { return no("the features are not public") };
+                let (Ty::Vector(v), false) = (self.scope.of(x).0, self.scope.any(x, &private)) else {
+                    return no("the features are not public");
+                };
                 let (lo, hi) = self.outcome(o, f64::NEG_INFINITY, f64::INFINITY)?;
                 let variance = num(self.positive(o.dist.args.get(1))?.0).square();
                 let q = num(v.sup[1]).square() * num(self.vector_prior(prior, args)?.largest()) * m;
@@ -360,8 +365,7 @@ impl Case<'_> {
         if list.len() as u64 != dim || dim < 2 {
             return no("the prior has another number of counts");
         }
-        let mut counts: Vec<Real> =
-            list.iter().enumerate().map(|(i, a)| (num(a.0) + self.public_sum(i).max(&Real::zero())) / m).collect();
+        let mut counts: Vec<Real> = list.iter().enumerate().map(|(i, a)| (num(a.0) + self.public_sum(i).max(&Real::zero())) / m).collect();
         counts.sort_by(|a, b| a.about().total_cmp(&b.about()));
         let moved = items.saturating_mul(self.table.unit);
         counts.truncate(usize::try_from(moved.saturating_add(2)).unwrap_or(usize::MAX));
@@ -401,7 +405,8 @@ impl Case<'_> {
 
     fn query(&self, e: &Expr) -> Found<Claim> {
         let rows = Rows { view: self.view, unit: self.table.unit, least: self.least_rows() as f64 };
-        let positive = |name: &str| (self.number)(name).filter(|x| *x > 0.0).map(num).ok_or_else(|| format!("`{name}` is no positive number"));
+        let positive =
+            |name: &str| (self.number)(name).filter(|x| *x > 0.0).map(num).ok_or_else(|| format!("`{name}` is no positive number"));
         let sensitivity = |at: usize| -> Found<Real> {
             let moved: Norms = self.scope.sensitivity(e, rows);
             moved.get(at).filter(|x| x.is_finite()).map(|x| num(*x)).ok_or_else(|| "the sensitivity is infinite".into())
@@ -418,7 +423,9 @@ impl Case<'_> {
             ("beta_query", Expr::Call(f, args)) if self.view == View::Replace => {
                 let averaged = match (f.as_str(), args.as_slice()) {
                     ("mean", [x]) => x,
-                    ("/", [Expr::Call(s, x), Expr::Name(n)]) if s == "sum" && self.scope.counts.contains(n) => x.first().ok_or("no value")?,
+                    ("/", [Expr::Call(s, x), Expr::Name(n)]) if s == "sum" && self.scope.counts.contains(n) => {
+                        x.first().ok_or("no value")?
+                    }
                     _ => return no("the query is no mean"),
                 };
                 match self.scope.of(averaged) {
@@ -436,9 +443,14 @@ impl Case<'_> {
     fn whole(&self, e: &Expr) -> bool {
         match e {
             Expr::Call(f, _) if f == "count" || f == "histogram" => true,
-            Expr::Call(f, args) if f == "sum" => args.iter().all(|a| matches!(self.scope.of(a).0, Ty::Num { whole: true, .. } | Ty::Counts { .. })),
+            Expr::Call(f, args) if f == "sum" => {
+                args.iter().all(|a| matches!(self.scope.of(a).0, Ty::Num { whole: true, .. } | Ty::Counts { .. }))
+            }
             Expr::Call(f, args) if matches!(f.as_str(), "+" | "-" | "neg" | "*") => args.iter().all(|a| self.whole(a)),
-            e => self.scope.of(e).0.constant().is_some_and(|x| x.fract() == 0.0) || matches!(e, Expr::Name(n) if self.scope.counts.contains(n)),
+            e => {
+                self.scope.of(e).0.constant().is_some_and(|x| x.fract() == 0.0)
+                    || matches!(e, Expr::Name(n) if self.scope.counts.contains(n))
+            }
         }
     }
 }

@@ -1,10 +1,32 @@
 //! Special functions as enclosures: log-gamma by a shifted Stirling series, the normal cdf, divergences of gamma pairs.
 
 use super::real::Real;
+use std::sync::OnceLock;
 
 /// B_2k / (2k (2k - 1)), k = 1..: coefficients of the Stirling series of ln Gamma.
 const STIRLING: [(i128, u64); 22] = [
-    (1, 12), (-1, 360), (1, 1260), (-1, 1680), (1, 1188), (-691, 360360), (1, 156), (-3617, 122400), (43867, 244188), (-174611, 125400), (77683, 5796), (-236364091, 1506960), (657931, 300), (-3392780147, 93960), (1723168255201, 2492028), (-7709321041217, 505920), (151628697551, 396), (-26315271553053477373, 2418179400), (154210205991661, 444), (-261082718496449122051, 21106800), (1520097643918070802691, 3109932), (-2530297234481911294093, 118680),
+    (1, 12),
+    (-1, 360),
+    (1, 1260),
+    (-1, 1680),
+    (1, 1188),
+    (-691, 360360),
+    (1, 156),
+    (-3617, 122400),
+    (43867, 244188),
+    (-174611, 125400),
+    (77683, 5796),
+    (-236364091, 1506960),
+    (657931, 300),
+    (-3392780147, 93960),
+    (1723168255201, 2492028),
+    (-7709321041217, 505920),
+    (151628697551, 396),
+    (-26315271553053477373, 2418179400),
+    (154210205991661, 444),
+    (-261082718496449122051, 21106800),
+    (1520097643918070802691, 3109932),
+    (-2530297234481911294093, 118680),
 ];
 /// From here on the series with these coefficients is good to about 1e-55.
 const SHIFT: f64 = 36.0;
@@ -24,8 +46,9 @@ fn ln_gamma(x: &Real) -> Real {
     let mut power = inverse;
     let mut sum = (&z - Real::ratio(1, 2)) * z.ln() - &z;
     let mut last = Real::zero();
-    for (a, b) in STIRLING {
-        last = Real::ratio(a, b) * &power;
+    static COEFFICIENTS: OnceLock<Vec<Real>> = OnceLock::new();
+    for c in COEFFICIENTS.get_or_init(|| STIRLING.iter().map(|(a, b)| Real::ratio(*a, *b)).collect()) {
+        last = c * &power;
         sum = sum + &last;
         power = power * &square;
     }

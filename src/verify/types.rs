@@ -360,7 +360,9 @@ fn join<'a>(items: impl Iterator<Item = &'a Ty>) -> Ty {
         let both = |a: Norms, b: Norms| [a[0] + b[0], (a[1] * a[1] + b[1] * b[1]).sqrt(), a[2].max(b[2])];
         all = Some(match all {
             None => v,
-            Some(a) => Vector { dim: a.dim + v.dim, lo: a.lo.min(v.lo), hi: a.hi.max(v.hi), sup: both(a.sup, v.sup), diam: both(a.diam, v.diam) },
+            Some(a) => {
+                Vector { dim: a.dim + v.dim, lo: a.lo.min(v.lo), hi: a.hi.max(v.hi), sup: both(a.sup, v.sup), diam: both(a.diam, v.diam) }
+            }
         });
     }
     all.map_or(Ty::Other, Ty::Vector)
@@ -502,7 +504,9 @@ impl Scope {
                 }
                 _ => none,
             },
-            ("append", items) => items.iter().map(of).fold([0.0; 3], |a, b| [a[0] + b[0], (a[1] * a[1] + b[1] * b[1]).sqrt(), a[2].max(b[2])]),
+            ("append", items) => {
+                items.iter().map(of).fold([0.0; 3], |a, b| [a[0] + b[0], (a[1] * a[1] + b[1] * b[1]).sqrt(), a[2].max(b[2])])
+            }
             ("if", [c, a, b]) if public(c) => each(of(a), of(b), f64::max),
             _ => none,
         }
