@@ -141,6 +141,9 @@ struct Certify {
     /// Write the certificate as JSON
     #[arg(short, value_name = "CERT")]
     output: Option<PathBuf>,
+    /// Sign it with this Ed25519 key (PKCS#8, PEM)
+    #[arg(long, value_name = "KEY")]
+    sign: Option<PathBuf>,
 }
 
 #[derive(Args)]

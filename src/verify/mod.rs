@@ -142,14 +142,14 @@ impl Work<'_> {
         }
         for (i, release) in releases.iter().enumerate() {
             let path = format!("releases[{i}]");
-            let claim = self.site(&steps, i, View::Replace, true)?.unwrap_or(Claim::Product(vec![]));
+            let claim = self.through(&steps, i, self.view_of(self.table_of(i)), None)?.unwrap_or(Claim::Product(vec![]));
             self.judge(&claim, release, &path);
         }
         let total = self.fold(&steps, None, &|_| true)?;
         let stated = all.get("total").cloned().unwrap_or_default();
         self.judge(&total, &stated, "total");
         self.budget(&total);
-        self.assumptions(&steps);
+        self.assumptions();
         Ok(())
     }
 
@@ -216,8 +216,6 @@ impl Work<'_> {
         }
         let mut found = vec![];
         let tables = &self.tables;
-        let columns = |e: &text::Expr| self.scope.any(e, &|e| matches!(e, text::Expr::Name(n) if n.contains('.')));
-        let _ = columns;
         let mut visit =
             |e: &text::Expr| names(e, &mut |n| found.extend(tables.iter().position(|t| n.starts_with(&format!("{}.", t.name)))));
         match &form {
@@ -349,10 +347,6 @@ impl Work<'_> {
     }
 
     /// The cost of release `i` through all groups around it; `None` where it is not below these steps.
-    fn site(&self, steps: &[Step], i: usize, view: View, outermost: bool) -> Checked<Option<Claim>> {
-        self.through(steps, i, if outermost { self.view_of(self.table_of(i)) } else { view }, None)
-    }
-
     fn through(&self, steps: &[Step], i: usize, view: View, group: Option<bool>) -> Checked<Option<Claim>> {
         for step in steps {
             match step {
@@ -414,6 +408,7 @@ impl Work<'_> {
     fn judge(&mut self, claim: &Claim, stated: &Value, path: &str) {
         if !same(claim, &stated["claim"]) {
             self.fail(format!("{path}.claim"), "is not the claim that the normal form and the parameters carry");
+            return;
         }
         let p = &stated["profile"];
         let at = |field: &str| format!("{path}.profile.{field}");
@@ -507,7 +502,7 @@ impl Work<'_> {
     }
 
     /// The assumptions a reader must be told, word by word.
-    fn assumptions(&mut self, steps: &[Step]) {
+    fn assumptions(&mut self) {
         let mut want = vec![];
         for t in list(self.all, "tables") {
             let (name, k) = (text_at(t, "name"), &t["unit"]["max_rows"]);
@@ -534,7 +529,6 @@ impl Work<'_> {
                 ["steps", "then", "else"].iter().for_each(|f| public(list(s, f), want));
             }
         }
-        let _ = steps;
         public(list(self.all, "steps"), &mut want);
         want.push("cells outside their declared domain are moved into it when the file is read, before anything else".into());
         want.push("the order of rows and which file is read do not depend on private values".into());
