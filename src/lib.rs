@@ -18,3 +18,4 @@ pub mod rules;
 pub mod run;
 pub mod source;
 pub mod syntax;
+pub mod verify;

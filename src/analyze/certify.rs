@@ -3,9 +3,12 @@
 use super::report::{Analysis, Chosen, ReleaseAnalysis};
 use crate::mechanism::plan::{MechanismPlan, Noise, PosteriorLaw};
 use crate::model::print::{normal_form, number};
-use crate::model::{Program, Range, Relation, Step, Table, Type};
+use crate::model::{Program, Range, Relation, Scalar, Step, Table, Type};
 use crate::privacy::Claim;
-use crate::privacy::certificate::{BudgetFacts, Certificate, ColumnFacts, PremiseFacts, ProgramText, ReleaseFacts, TableFacts, Total};
+use crate::privacy::certificate::{
+    BudgetFacts, Certificate, ColumnFacts, PremiseFacts, ProgramText, PublicFacts, ReleaseFacts, ScalarFacts, StepFacts, TableFacts, Total,
+    TotalsFacts,
+};
 use crate::rules::Premise;
 use crate::source::{FileId, SourceMap};
 
@@ -22,13 +25,16 @@ pub fn certificate(
 ) -> Option<Certificate> {
     let total: Claim = analysis.total.clone()?;
     let file = sources.get(main)?;
-    let releases: Option<Vec<ReleaseFacts>> = analysis.releases.iter().map(|r| release(r, sources)).collect();
+    let steps = super::spend::releases(&program.steps);
+    let both = analysis.releases.iter().zip(&steps);
+    let releases: Option<Vec<ReleaseFacts>> = both.map(|(r, s)| release(r, &s.ty, sources)).collect();
     let releases = releases?;
-    let forms: Vec<String> =
-        super::spend::releases(&program.steps).iter().map(|r| format!("release {}:\n{}", r.name, normal_form(&r.query, program))).collect();
+    let forms: Vec<String> = steps.iter().map(|r| format!("release {}:\n{}", r.name, normal_form(&r.query, program))).collect();
     Some(Certificate {
         program: ProgramText { file: file.name.clone(), source: file.text.clone(), normal_form: forms.join("\n\n") },
         tables: program.tables.iter().filter(|t| t.private).map(table).collect(),
+        public: public(program, analysis),
+        steps: steps_of(&program.steps, program, &mut 0),
         releases,
         total: Total { claim: total, status: analysis.status.name().into() },
         budget: analysis.budget.as_ref().map(|b| BudgetFacts { kind: b.kind.clone(), met: b.met, unspent: b.unspent.clone() }),
@@ -38,12 +44,54 @@ pub fn certificate(
     })
 }
 
-fn release(r: &ReleaseAnalysis, sources: &SourceMap) -> Option<ReleaseFacts> {
+fn public(program: &Program, analysis: &Analysis) -> PublicFacts {
+    let tables = program.tables.iter().filter(|t| !t.private);
+    let values = analysis.scalars.iter().copied().chain(std::iter::repeat(None));
+    let scalar = |(s, value): (&Scalar, Option<f64>)| ScalarFacts { name: s.name.clone(), ty: type_text(&s.ty), value };
+    PublicFacts {
+        tables: tables.map(|t| (t.name.clone(), columns(t))).collect(),
+        scalars: program.scalars.iter().zip(values).map(scalar).collect(),
+    }
+}
+
+/// The steps that cost; releases are counted in program order.
+fn steps_of(steps: &[Step], program: &Program, next: &mut usize) -> Vec<StepFacts> {
+    let mut found = Vec::new();
+    for step in steps {
+        match step {
+            Step::Release(_) => {
+                found.push(StepFacts::Release(*next));
+                *next = next.saturating_add(1);
+            }
+            Step::When { then, otherwise, .. } => {
+                let then = steps_of(then, program, next);
+                found.push(StepFacts::When { then, otherwise: steps_of(otherwise, program, next) });
+            }
+            Step::Each(each) => {
+                let table = program.tables.get(each.table.0);
+                let key = table.and_then(|t| t.columns.get(each.key.0));
+                found.push(StepFacts::Each {
+                    table: table.map_or_else(String::new, |t| t.name.clone()),
+                    key: key.map_or_else(String::new, |c| c.name.clone()),
+                    levels: each.levels.len(),
+                    public_key: each.public_key,
+                    steps: steps_of(&each.body, program, next),
+                });
+            }
+            Step::Output { .. } | Step::Expect(_) => {}
+        }
+    }
+    found
+}
+
+fn release(r: &ReleaseAnalysis, ty: &Type, sources: &SourceMap) -> Option<ReleaseFacts> {
     let chosen = r.chosen.as_ref()?;
     let parameters = chosen.parameters.iter().map(|p| (p.name.to_owned(), p.value, p.side()));
     Some(ReleaseFacts {
         name: r.name.clone(),
         query: r.query.clone(),
+        ty: type_text(ty),
+        public_totals: r.public.iter().map(|t| t.as_ref().map(|t| TotalsFacts { rows: t.rows, sums: t.sums.clone() })).collect(),
         mechanism: chosen.mechanism.into(),
         rule: chosen.rule.into(),
         parameters: parameters.collect(),
@@ -89,8 +137,13 @@ fn table(t: &Table) -> TableFacts {
         rows_public: t.relation == Relation::ReplaceOne,
         at_least: t.rows.at_least,
         exactly: t.rows.exactly,
-        columns: t.columns.iter().map(|c| ColumnFacts { name: c.name.clone(), ty: type_text(&c.ty), public: c.public }).collect(),
+        count_name: t.count_name.clone(),
+        columns: columns(t),
     }
+}
+
+fn columns(t: &Table) -> Vec<ColumnFacts> {
+    t.columns.iter().map(|c| ColumnFacts { name: c.name.clone(), ty: type_text(&c.ty), public: c.public }).collect()
 }
 
 /// A type as a declaration writes it.
@@ -108,7 +161,11 @@ fn type_text(ty: &Type) -> String {
             let names: Vec<String> = levels.iter().map(|l| format!("{l:?}")).collect();
             format!("category {{{}}}", names.join(", "))
         }
-        Type::Vector(v) if v.range == Range::ALL && v.sup.l2.is_finite() => {
+        // Declared vectors are boxes or balls; in one dimension every ball is a box.
+        Type::Vector(v) if v.dim > 1 && v.range.is_finite() && v.sup.l1 == v.sup.linf => {
+            format!("vector[{}] in l1({})", v.dim, number(v.sup.l1))
+        }
+        Type::Vector(v) if v.dim > 1 && v.range.is_finite() && v.sup.l2 == v.sup.linf => {
             format!("vector[{}] in l2({})", v.dim, number(v.sup.l2))
         }
         Type::Vector(v) => format!("vector[{}]{}", v.dim, real(v.range)),

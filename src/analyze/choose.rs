@@ -43,6 +43,7 @@ pub fn choose(scene: &Scene, all: bool) -> Outcome {
         hole: release.mechanism.kind == MechanismKind::Hole,
         allotment: scene.allotment.cloned(),
         chosen: None,
+        public: scene.model.as_ref().map_or_else(Vec::new, |m| super::public::totals(m, scene.public).observations),
         candidates: vec![],
         span: release.span,
         mechanism_span,

@@ -55,10 +55,11 @@ pub fn analyze_all(program: &Program, public: &dyn PublicData, sources: &SourceM
 fn analyze_with(program: &Program, public: &dyn PublicData, sources: &SourceMap, all: bool) -> (Analysis, Diagnostics) {
     let bound = public::bind(program, public);
     let program = bound.as_ref();
-    let (analysis, mut diagnostics) = match judged(program, public, sources, all) {
+    let (mut analysis, mut diagnostics) = match judged(program, public, sources, all) {
         Ok(found) => found,
         Err(diagnostic) => (nothing(program), vec![*diagnostic]),
     };
+    analysis.scalars = public::scalars(program, public);
     diagnostics.extend(expect::judge(&program.steps, &analysis));
     diagnostics.extend(warnings::warnings(program));
     (analysis, diagnostics)
@@ -153,5 +154,6 @@ fn nothing(program: &Program) -> Analysis {
         total: None,
         budget: program.budget.as_ref().map(|b| BudgetVerdict { kind: b.kind.clone(), met: false, unspent: vec![] }),
         status: Status::Exact,
+        scalars: vec![],
     }
 }

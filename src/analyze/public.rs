@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use crate::mechanism::plan::Statistic;
-use crate::model::{Builtin, Expr, ExprKind, Model, Program, Query, Range, ScalarId, Step, Type};
+use crate::model::{Builtin, Expr, ExprKind, Model, Program, Query, Range, Scalar, ScalarId, Step, Type};
 use crate::rules::{PublicTotals, Totals, public_statistics};
 
 /// What is bound with `--public`. A certificate is final once every public table it reads is bound.
@@ -36,18 +36,21 @@ pub fn totals(model: &Model, public: &dyn PublicData) -> PublicTotals {
     PublicTotals { observations: statistics.map(|s| s.and_then(|s| public.totals(&s))).collect() }
 }
 
+/// The value of every public scalar, bound or by default.
+pub fn scalars(program: &Program, public: &dyn PublicData) -> Vec<Option<f64>> {
+    let value = |(i, scalar): (usize, &Scalar)| {
+        let default = || scalar.value.as_ref().and_then(Expr::constant);
+        public.scalars().get(&ScalarId(i)).copied().or_else(default)
+    };
+    program.scalars.iter().enumerate().map(value).collect()
+}
+
 /// The program with every bound public scalar (or its default) in place, and the arithmetic around it done.
 ///
 /// A scalar that is not bound stays: rules then know it by the range of its type alone.
 pub fn bind<'a>(program: &'a Program, public: &dyn PublicData) -> Cow<'a, Program> {
-    let mut values = BTreeMap::new();
-    for (index, scalar) in program.scalars.iter().enumerate() {
-        let id = ScalarId(index);
-        let default = || scalar.value.as_ref().and_then(Expr::constant);
-        if let Some(x) = public.scalars().get(&id).copied().or_else(default) {
-            values.insert(id, x);
-        }
-    }
+    let known = scalars(program, public).into_iter().enumerate();
+    let values: BTreeMap<ScalarId, f64> = known.filter_map(|(i, x)| Some((ScalarId(i), x?))).collect();
     if values.is_empty() {
         return Cow::Borrowed(program);
     }

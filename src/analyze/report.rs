@@ -4,7 +4,7 @@ use crate::mechanism::plan::MechanismPlan;
 use crate::model::{BudgetKind, ReleaseId};
 use crate::privacy::Claim;
 use crate::privacy::certificate::Side;
-use crate::rules::{Premise, Tempering};
+use crate::rules::{Premise, Tempering, Totals};
 use crate::source::Span;
 
 /// What stands behind a guarantee, strongest first.
@@ -96,6 +96,8 @@ pub struct ReleaseAnalysis {
     pub allotment: Option<BudgetKind>,
     /// `None` if no mechanism fits: a diagnostic says why.
     pub chosen: Option<Chosen>,
+    /// Totals of the public observations of its model, in order; `None` where the table is not bound.
+    pub public: Vec<Option<Totals>>,
     /// In table order; complete for `auto`, a hole, and where all were asked for.
     pub candidates: Vec<Candidate>,
     pub span: Span,
@@ -121,6 +123,8 @@ pub struct Analysis {
     pub budget: Option<BudgetVerdict>,
     /// The weakest status of any release.
     pub status: Status,
+    /// The value of every public scalar, bound or by default.
+    pub scalars: Vec<Option<f64>>,
 }
 
 impl Analysis {

@@ -6,7 +6,11 @@ use crate::pipeline::{self, Checked};
 use crate::privacy::certificate::Certificate;
 use crate::run::Bound;
 use crate::source::{Diagnostics, render};
-use std::path::PathBuf;
+use crate::verify::signed_text;
+use ed25519_dalek::pkcs8::DecodePrivateKey;
+use ed25519_dalek::{Signer, SigningKey};
+use serde_json::json;
+use std::path::{Path, PathBuf};
 
 pub fn certify(args: &Certify) -> Exit {
     if args.order.iter().any(|o| !(*o > 1.0 && o.is_finite())) {
@@ -33,17 +37,38 @@ pub fn certify(args: &Certify) -> Exit {
         return if exit == Exit::Done { Exit::Bug } else { exit };
     };
     complain(&checked.sources, &diagnostics);
+    let mut value = certificate.to_json();
+    if let Some(path) = &args.sign
+        && !sign(path, &mut value, &certificate.digest())
+    {
+        return Exit::Input;
+    }
     if let Some(path) = &args.output
-        && !write(path, &certificate.to_json(), 0)
+        && !write(path, &value, 0)
     {
         return Exit::Input;
     }
     if args.program.json {
-        print_json(&certificate.to_json());
+        print_json(&value);
     } else {
         show!("{}", certificate_text(&certificate));
     }
     exit
+}
+
+/// Signs the digest with the key in a file; says so if there is no such key.
+fn sign(path: &Path, certificate: &mut serde_json::Value, digest: &str) -> bool {
+    let pem = std::fs::read_to_string(path).unwrap_or_default();
+    let Ok(key) = SigningKey::from_pkcs8_pem(&pem) else {
+        say_line!("error: {} holds no Ed25519 private key (PKCS#8, PEM)", path.display());
+        return false;
+    };
+    let hex = |bytes: &[u8]| bytes.iter().map(|b| format!("{b:02x}")).collect::<String>();
+    let value = key.sign(signed_text(digest).as_bytes()).to_bytes();
+    if let Some(place) = certificate.get_mut("signature") {
+        *place = json!({"algorithm": "ed25519", "key": hex(key.verifying_key().as_bytes()), "value": hex(&value)});
+    }
+    true
 }
 
 /// What `certify` and `run` share: public data, analysis, refusal of holes, certificate.

@@ -31,6 +31,7 @@ mod ledger;
 mod progress;
 mod rewrite;
 mod run;
+mod verify;
 
 use crate::source::{Diagnostic, SourceMap, render};
 use clap::{Args, Parser, Subcommand};
@@ -80,6 +81,8 @@ enum Command {
     /// Budgets of registered data sets: what was spent and what is left
     #[command(subcommand)]
     Ledger(ledger::Command),
+    /// Re-derive every number of a certificate or plan by separate code
+    Verify(Verify),
     /// A page on an error code, rule, mechanism, distribution, function or keyword
     Explain { name: Option<String> },
     /// Format programs in place
@@ -139,6 +142,24 @@ struct Certify {
     /// Write the certificate as JSON
     #[arg(short, value_name = "CERT")]
     output: Option<PathBuf>,
+    /// Sign it with this Ed25519 key (PKCS#8, PEM)
+    #[arg(long, value_name = "KEY")]
+    sign: Option<PathBuf>,
+}
+
+#[derive(Args)]
+struct Verify {
+    /// A certificate, or a plan that holds one
+    file: PathBuf,
+    /// The program it should be a certificate of
+    #[arg(long, value_name = "FILE")]
+    program: Option<PathBuf>,
+    /// The signer's public key (PEM)
+    #[arg(long, value_name = "PUB")]
+    key: Option<PathBuf>,
+    /// Exactly one JSON value on standard output
+    #[arg(long)]
+    json: bool,
 }
 
 #[derive(Args)]
@@ -200,6 +221,7 @@ fn command(args: impl Iterator<Item = std::ffi::OsString>) -> Exit {
         Command::Compare(p) => compare::compare(&p),
         Command::Run(r) => run::run(&r),
         Command::Ledger(l) => ledger::ledger(&l),
+        Command::Verify(v) => verify::verify(&v),
         Command::Explain { name } => explain::explain(name.as_deref()),
         Command::Fmt { files, check } => rewrite::fmt(&files, check),
         Command::Expand { file } => rewrite::expand(&file),

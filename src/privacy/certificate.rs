@@ -19,6 +19,9 @@ pub const RULEBOOK: &str = "1";
 pub struct Certificate {
     pub program: ProgramText,
     pub tables: Vec<TableFacts>,
+    pub public: PublicFacts,
+    /// How the releases follow each other; leaves are places in `releases`.
+    pub steps: Vec<StepFacts>,
     pub releases: Vec<ReleaseFacts>,
     pub total: Total,
     pub budget: Option<BudgetFacts>,
@@ -47,7 +50,39 @@ pub struct TableFacts {
     pub rows_public: bool,
     pub at_least: u64,
     pub exactly: Option<u64>,
+    /// The name of the number of rows.
+    pub count_name: Option<String>,
     pub columns: Vec<ColumnFacts>,
+}
+
+/// Public tables and values, with what is known of them.
+#[derive(Clone, PartialEq, Debug)]
+pub struct PublicFacts {
+    pub tables: Vec<(String, Vec<ColumnFacts>)>,
+    pub scalars: Vec<ScalarFacts>,
+}
+
+#[derive(Clone, PartialEq, Debug)]
+pub struct ScalarFacts {
+    pub name: String,
+    pub ty: String,
+    /// Bound, or the default; `None` where only the type is known.
+    pub value: Option<f64>,
+}
+
+/// One step that costs.
+#[derive(Clone, PartialEq, Debug)]
+pub enum StepFacts {
+    Release(usize),
+    When { then: Vec<StepFacts>, otherwise: Vec<StepFacts> },
+    Each { table: String, key: String, levels: usize, public_key: bool, steps: Vec<StepFacts> },
+}
+
+/// Sums over the rows of one public observation.
+#[derive(Clone, PartialEq, Debug)]
+pub struct TotalsFacts {
+    pub rows: u64,
+    pub sums: Vec<f64>,
 }
 
 #[derive(Clone, PartialEq, Debug)]
@@ -68,6 +103,10 @@ pub enum Side {
 pub struct ReleaseFacts {
     pub name: String,
     pub query: String,
+    /// The type of what is released.
+    pub ty: String,
+    /// Totals of the public observations of its model, in order; `None` where the table is not bound.
+    pub public_totals: Vec<Option<TotalsFacts>>,
     pub mechanism: String,
     pub rule: String,
     pub parameters: Vec<(String, f64, Side)>,
@@ -137,6 +176,8 @@ impl Certificate {
                 "normal_form": self.program.normal_form,
             },
             "tables": self.tables.iter().map(table).collect::<Vec<_>>(),
+            "public": public(&self.public),
+            "steps": self.steps.iter().map(step).collect::<Vec<_>>(),
             "releases": self.releases.iter().map(|r| self.release(r)).collect::<Vec<_>>(),
             "total": {
                 "status": self.total.status,
@@ -157,6 +198,8 @@ impl Certificate {
         json!({
             "name": r.name,
             "query": r.query,
+            "type": r.ty,
+            "public_totals": r.public_totals.iter().map(totals).collect::<Vec<_>>(),
             "mechanism": r.mechanism,
             "rule": r.rule,
             "parameters": parameters,
@@ -201,14 +244,39 @@ impl TableFacts {
     }
 }
 
+fn columns(list: &[ColumnFacts]) -> Value {
+    list.iter().map(|c| json!({"name": c.name, "type": c.ty, "public": c.public})).collect()
+}
+
+fn public(p: &PublicFacts) -> Value {
+    let tables = p.tables.iter().map(|(name, list)| json!({"name": name, "columns": columns(list)}));
+    let scalars = p.scalars.iter().map(|s| json!({"name": s.name, "type": s.ty, "value": s.value.map(number)}));
+    json!({"tables": tables.collect::<Vec<_>>(), "scalars": scalars.collect::<Vec<_>>()})
+}
+
+fn step(s: &StepFacts) -> Value {
+    let list = |steps: &[StepFacts]| steps.iter().map(step).collect::<Vec<_>>();
+    match s {
+        StepFacts::Release(index) => json!({"release": index}),
+        StepFacts::When { then, otherwise } => json!({"then": list(then), "else": list(otherwise)}),
+        StepFacts::Each { table, key, levels, public_key, steps } => {
+            json!({"each": {"table": table, "key": key, "levels": levels, "public": public_key}, "steps": list(steps)})
+        }
+    }
+}
+
+fn totals(t: &Option<TotalsFacts>) -> Value {
+    let sums = |t: &TotalsFacts| t.sums.iter().map(|x| number(*x)).collect::<Vec<_>>();
+    t.as_ref().map_or(Value::Null, |t| json!({"rows": t.rows, "sums": sums(t)}))
+}
+
 fn table(t: &TableFacts) -> Value {
-    let columns: Vec<Value> = t.columns.iter().map(|c| json!({"name": c.name, "type": c.ty, "public": c.public})).collect();
     json!({
         "name": t.name,
         "relation": t.relation_name(),
         "unit": {"key": t.unit_key, "max_rows": t.unit_rows},
-        "rows": {"public": t.rows_public, "at_least": t.at_least, "exactly": t.exactly},
-        "columns": columns,
+        "rows": {"public": t.rows_public, "at_least": t.at_least, "exactly": t.exactly, "name": t.count_name},
+        "columns": columns(&t.columns),
     })
 }
 

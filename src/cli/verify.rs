@@ -1,0 +1,46 @@
+//! `dpm verify`: every number of a certificate once more, by separate code.
+
+use super::{Exit, Verify, print_json};
+use crate::verify::{Against, Verifier};
+use serde_json::{Value, json};
+use std::path::Path;
+
+/// Larger files are no certificates.
+const LARGEST: u64 = 256 << 20;
+
+pub fn verify(args: &Verify) -> Exit {
+    let read = |path: &Path| {
+        let small = std::fs::metadata(path).is_ok_and(|m| m.len() <= LARGEST);
+        let text = small.then(|| std::fs::read_to_string(path).ok()).flatten();
+        if text.is_none() {
+            say_line!("error: {} cannot be read", path.display());
+        }
+        text.ok_or(Exit::Input)
+    };
+    let verified = || -> Result<Vec<crate::verify::Failure>, Exit> {
+        let text = read(&args.file)?;
+        let Ok(value) = serde_json::from_str::<Value>(&text) else {
+            say_line!("error: {} is not JSON", args.file.display());
+            return Err(Exit::Input);
+        };
+        let program = args.program.as_deref().map(read).transpose()?;
+        let key = args.key.as_deref().map(read).transpose()?;
+        Ok(Verifier::default().verify(&value, Against { program: program.as_deref(), key: key.as_deref() }))
+    };
+    let failures = match verified() {
+        Ok(failures) => failures,
+        Err(exit) => return exit,
+    };
+    let ok = failures.is_empty();
+    if args.json {
+        let list: Vec<Value> = failures.iter().map(|f| json!({"path": f.path, "text": f.text})).collect();
+        print_json(&json!({"ok": ok, "failures": list}));
+    } else if ok {
+        show_line!("every number, premise and digest of the certificate holds");
+    } else {
+        for f in &failures {
+            show_line!("{}: {}", f.path, f.text);
+        }
+    }
+    if ok { Exit::Done } else { Exit::Failed }
+}

@@ -1,0 +1,280 @@
+//! The verifier accepts what the compiler certifies, and nothing that was changed afterwards.
+#![allow(clippy::indexing_slicing, clippy::unwrap_used, clippy::panic)]
+
+#[allow(unused_imports)]
+mod fuzz;
+
+use dpm::analyze::Unbound;
+use dpm::pipeline::{self, Folder};
+use dpm::verify::{Against, Verifier, digest, signed_text};
+use serde_json::Value;
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).into()
+}
+
+/// The certificate of a program, as a file would hold it; `None` where it is rejected.
+fn certified(name: &str, text: &str, folder: &Path) -> Option<Value> {
+    let checked = pipeline::check(name, text, &Folder::of(folder));
+    let (analysis, diagnostics) = pipeline::analyze(&checked, &Unbound::default(), false);
+    if diagnostics.iter().any(|d| d.is_error()) {
+        return None;
+    }
+    let certificate = pipeline::certify(&checked, &analysis?, &[1.7, 7.5], &[1e-8])?;
+    serde_json::from_str(&serde_json::to_string_pretty(&certificate.to_json()).unwrap()).ok()
+}
+
+/// Every certificate of the repository's own programs, and of those in `tests/certified`.
+fn certificates() -> Vec<(String, Value)> {
+    let mut found = vec![];
+    for folder in ["examples", "tests/programs", "tests/certified"] {
+        let mut files: Vec<PathBuf> = std::fs::read_dir(root().join(folder)).unwrap().map(|f| f.unwrap().path()).collect();
+        files.sort();
+        for file in files.iter().filter(|f| f.extension().is_some_and(|e| e == "dpm")) {
+            let name = file.file_name().unwrap().to_str().unwrap();
+            let certificate = certified(name, &std::fs::read_to_string(file).unwrap(), file);
+            // Those in `certified` use every rule, both relations, units, groups and branches.
+            assert!(certificate.is_some() || folder != "tests/certified", "{name} does not certify");
+            found.extend(certificate.map(|c| (name.to_owned(), c)));
+        }
+    }
+    found
+}
+
+fn generated(count: usize) -> Vec<(String, Value)> {
+    let seeds = 0..200_000_u64;
+    let one = |seed| certified("p.dpm", &fuzz::generate_program(seed), Path::new("p.dpm")).map(|c| (format!("seed {seed}"), c));
+    let found: Vec<_> = seeds.filter_map(one).take(count).collect();
+    eprintln!("{} programs, up to {:?}", found.len(), found.last().map(|f| &f.0));
+    found
+}
+
+fn accept(certificates: &[(String, Value)]) {
+    let verifier = Verifier::default();
+    for (name, c) in certificates {
+        let start = std::time::Instant::now();
+        let failures = verifier.verify(c, Against { program: c["program"]["source"].as_str(), key: None });
+        if start.elapsed().as_millis() > 1000 {
+            eprintln!("{name}: {} ms", start.elapsed().as_millis());
+        }
+        assert!(failures.is_empty(), "{name}: {failures:?}\n{}", c["program"]["normal_form"].as_str().unwrap());
+    }
+}
+
+#[test]
+fn accepts_what_the_compiler_certifies() {
+    let all = certificates();
+    assert!(all.len() >= 20, "{}", all.len());
+    accept(&all);
+}
+
+#[test]
+fn accepts_generated_programs() {
+    // One generated program in about four hundred certifies, so most of the time goes into finding them.
+    let count = if std::env::var_os("DPM_LONG").is_some() { 300 } else { 40 };
+    let all = generated(count);
+    assert_eq!(all.len(), count);
+    accept(&all);
+}
+
+/// All places of a value, as JSON pointers.
+fn places(v: &Value, at: &str, found: &mut Vec<String>) {
+    found.push(at.to_owned());
+    match v {
+        Value::Object(map) => map.iter().for_each(|(k, v)| places(v, &format!("{at}/{k}"), found)),
+        Value::Array(list) => list.iter().enumerate().for_each(|(i, v)| places(v, &format!("{at}/{i}"), found)),
+        _ => {}
+    }
+}
+
+fn nudged(v: &Value, by: f64) -> Option<Value> {
+    let x = v.as_f64()?;
+    let y = if x == 0.0 { by } else { x * (1.0 + by) };
+    let y = if v.is_u64() && by.abs() >= 0.5 { (x + by.signum()).max(0.0) } else { y };
+    let value = if v.is_u64() && y.fract() == 0.0 { Value::from(y as u64) } else { Value::from(y) };
+    (value != *v).then_some(value)
+}
+
+/// Single changes at one place: what was done, and the changed certificate.
+fn mutations(c: &Value, place: &str) -> Vec<(&'static str, Value)> {
+    let mut found = vec![];
+    let Some(old) = c.pointer(place).cloned() else { return found };
+    let mut put = |what, new: Value| {
+        let mut changed = c.clone();
+        *changed.pointer_mut(place).unwrap() = new;
+        if changed != *c {
+            found.push((what, changed));
+        }
+    };
+    match &old {
+        Value::Number(_) => {
+            for (what, by) in [("lower", -3e-6), ("less", -0.02), ("half", -0.5), ("higher", 0.02), ("more", 1.0)] {
+                nudged(&old, by).into_iter().for_each(|new| put(what, new));
+            }
+            put("retyped", Value::from("7"));
+            put("null", Value::Null);
+        }
+        Value::String(s) => {
+            put("longer", Value::from(format!("{s}x")));
+            put("empty", Value::from(""));
+            put("retyped", Value::from(3));
+        }
+        Value::Bool(b) => {
+            put("flipped", Value::from(!b));
+            put("retyped", Value::from(1));
+        }
+        Value::Null => {
+            put("number", Value::from(0.001));
+            put("text", Value::from("x"));
+        }
+        Value::Array(list) => {
+            for i in 0..list.len() {
+                let mut fewer = list.clone();
+                fewer.remove(i);
+                put("item removed", Value::from(fewer));
+                let mut twice = list.clone();
+                twice.insert(i, list[i].clone());
+                put("item twice", Value::from(twice));
+            }
+            if list.len() > 1 {
+                put("reversed", Value::from(list.iter().rev().cloned().collect::<Vec<_>>()));
+            }
+            put("retyped", Value::Null);
+        }
+        Value::Object(map) => {
+            for key in map.keys() {
+                let mut fewer = map.clone();
+                let value = fewer.shift_remove(key).unwrap();
+                put("field removed", Value::from(fewer.clone()));
+                fewer.insert(format!("{key}_"), value);
+                put("field renamed", Value::from(fewer));
+            }
+            let mut more = map.clone();
+            more.insert("more".into(), Value::from(1));
+            put("field added", Value::from(more));
+            put("retyped", Value::from("x"));
+        }
+    }
+    found
+}
+
+/// What only the digest (and the signature, and the program beside it) can protect: words and numbers that no privacy
+/// number depends on.
+fn informative(place: &str) -> bool {
+    place == "/program/file"
+        || place.contains("/predicted_error/value")
+        || place.ends_with("/text")
+        || place.ends_with("/line")
+        || place.ends_with("/column")
+        || place.ends_with("/sampler/name")
+        || place.ends_with("/premises")
+}
+
+fn places_of(c: &Value) -> Vec<String> {
+    let mut found = vec![];
+    places(c, "", &mut found);
+    found
+}
+
+#[test]
+fn rejects_ten_thousand_mutations() {
+    let verifier = Verifier::default();
+    let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
+    let mut accepted = vec![];
+    // Every change in the long form (DPM_LONG), every third in the short one.
+    let stride = if std::env::var_os("DPM_LONG").is_some() { 1 } else { 3 };
+    let mut turn = 0_usize;
+    for (name, c) in certificates() {
+        for place in places_of(&c) {
+            for (what, mut changed) in mutations(&c, &place) {
+                turn += 1;
+                if turn % stride != 0 {
+                    continue;
+                }
+                let program = c["program"]["source"].as_str();
+                *counts.entry("as they are").or_default() += 1;
+                if verifier.verify(&changed, Against { program, key: None }).is_empty() {
+                    accepted.push(format!("{name}: {what} at {place} (digest not recomputed)"));
+                }
+                if !changed.is_object() || place == "/digest" || changed.get("digest").is_none() {
+                    continue;
+                }
+                // The attacker knows how digests are made.
+                changed["digest"] = Value::from(digest(&changed));
+                *counts.entry("with a new digest").or_default() += 1;
+                if verifier.verify(&changed, Against { program, key: None }).is_empty() {
+                    if informative(&place) {
+                        *counts.entry("words alone, accepted with a new digest").or_default() += 1;
+                    } else {
+                        accepted.push(format!(
+                            "{name}: {what} at {place} {} -> {}",
+                            c.pointer(&place).unwrap(),
+                            changed.pointer(&place).unwrap()
+                        ));
+                    }
+                }
+            }
+        }
+    }
+    eprintln!("{counts:?}");
+    assert!(accepted.is_empty(), "{} accepted:\n{}", accepted.len(), accepted[..accepted.len().min(60)].join("\n"));
+    assert!(counts["with a new digest"] >= 10_000, "{counts:?}");
+}
+
+#[test]
+fn a_certificate_depends_on_the_program_alone() {
+    let text = std::fs::read_to_string(root().join("examples/01_beta_bernoulli.dpm")).unwrap();
+    let folder = tempfile::tempdir().unwrap();
+    let here = certified("01.dpm", &text, &root().join("examples/01.dpm")).unwrap();
+    let there = certified("01.dpm", &text, &folder.path().join("01.dpm")).unwrap();
+    assert_eq!(serde_json::to_vec(&here).unwrap(), serde_json::to_vec(&there).unwrap());
+}
+
+#[test]
+fn signatures_are_checked() {
+    use ed25519_dalek::pkcs8::EncodePublicKey;
+    use ed25519_dalek::{Signer, SigningKey};
+    let text = std::fs::read_to_string(root().join("examples/04_normal_mean.dpm")).unwrap();
+    let mut c = certified("04.dpm", &text, Path::new("04.dpm")).unwrap();
+    let (key, other) = (SigningKey::from_bytes(&[7; 32]), SigningKey::from_bytes(&[8; 32]));
+    let pem = |k: &SigningKey| k.verifying_key().to_public_key_pem(Default::default()).unwrap();
+    let check = |c: &Value, key: Option<&str>| Verifier::default().verify(c, Against { program: None, key });
+    assert!(check(&c, None).is_empty());
+    assert_eq!(check(&c, Some(&pem(&key)))[0].path, "signature");
+    let hex = |bytes: &[u8]| bytes.iter().map(|b| format!("{b:02x}")).collect::<String>();
+    let value = hex(&key.sign(signed_text(&digest(&c)).as_bytes()).to_bytes());
+    c["signature"] = serde_json::json!({"algorithm": "ed25519", "key": hex(key.verifying_key().as_bytes()), "value": value});
+    assert!(check(&c, None).is_empty() && check(&c, Some(&pem(&key))).is_empty());
+    assert_eq!(check(&c, Some(&pem(&other)))[0].path, "signature");
+    // A changed certificate with its digest made anew: even a word that no number depends on.
+    c["program"]["file"] = Value::from("another.dpm");
+    c["digest"] = Value::from(digest(&c));
+    assert_eq!(check(&c, Some(&pem(&key)))[0].path, "signature");
+}
+
+fn sources() -> Vec<(PathBuf, String)> {
+    let files = std::fs::read_dir(root().join("src/verify")).unwrap().map(|f| f.unwrap().path());
+    files.map(|f| (f.clone(), std::fs::read_to_string(f).unwrap())).collect()
+}
+
+#[test]
+fn shares_no_code() {
+    let foreign = ["std", "serde_json", "sha2", "ed25519_dalek", "dashu", "libm", "super"];
+    let own = ["curve", "form", "real", "rules", "special", "text", "types"];
+    for (file, text) in sources() {
+        assert!(!text.contains("crate::") && !text.contains("dpm::") && !text.contains("include!"), "{}", file.display());
+        for line in text.lines().map(str::trim).filter(|l| l.starts_with("use ") || l.starts_with("pub use ")) {
+            let name = line.trim_start_matches("pub ").trim_start_matches("use ").split([':', ';', ' ']).next().unwrap();
+            assert!(foreign.contains(&name) || own.contains(&name), "{}: {line}", file.display());
+            assert!(!line.contains("super::super"), "{line}");
+        }
+    }
+}
+
+#[test]
+fn is_short_enough_to_read() {
+    let lines: usize = sources().iter().map(|(_, text)| text.lines().count()).sum();
+    assert!(lines <= 1500, "{lines} lines");
+}
