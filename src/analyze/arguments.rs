@@ -99,10 +99,12 @@ impl Arguments {
 pub fn parse(mechanism: &str, args: &[MechanismArg], span: Span) -> Result<Arguments, Box<Diagnostic>> {
     let specs = MECHANISMS.iter().find(|s| s.name == mechanism).map_or(&[][..], |s| s.args);
     let mut found = Arguments::default();
-    for (position, arg) in args.iter().enumerate() {
+    let mut places = specs.iter();
+    for arg in args {
+        // Places count among the arguments without a name, as the rules read them.
         let spec = match &arg.name {
             Some(name) => specs.iter().find(|(n, _)| n == name),
-            None => specs.get(position),
+            None => places.next(),
         };
         let Some((name, domain)) = spec else {
             return Err(Box::new(unknown(mechanism, arg, specs)));

@@ -270,14 +270,17 @@ fn released_type(query: &Query, choice: &MechanismChoice, ty: Type) -> Type {
     let range = match &choice.kind {
         MechanismKind::Named { name, .. } if name == "beta_query" => Range::UNIT,
         MechanismKind::Named { name, args } if name == "exponential" => {
-            let number = |i: usize| match args.get(i).map(|a| &a.value) {
-                Some(ArgValue::Number(x)) => Some(*x),
-                _ => None,
+            // By name first, then by place among those without one: as `rules::query` reads them.
+            let number = |name: &str, place: usize| {
+                let named = args.iter().find(|a| a.name.as_deref() == Some(name));
+                match named.or_else(|| args.iter().filter(|a| a.name.is_none()).nth(place)).map(|a| &a.value) {
+                    Some(ArgValue::Number(x)) => Some(*x),
+                    _ => None,
+                }
             };
-            match (number(0), number(1)) {
-                (Some(lo), Some(hi)) if lo <= hi => Range::new(lo, hi),
-                _ => ty.range().unwrap_or(Range::ALL),
-            }
+            let own = ty.range().unwrap_or(Range::ALL);
+            let (lo, hi) = (number("lo", 0).unwrap_or(own.lo), number("hi", 1).unwrap_or(own.hi));
+            if lo <= hi { Range::new(lo, hi) } else { Range::ALL }
         }
         _ => Range::ALL,
     };

@@ -188,10 +188,11 @@ impl Builder<'_> {
             }
             (B::Clip, [x, lo, hi]) => {
                 self.wide(x, n)?;
-                self.wide(lo, n)?;
-                self.ops.push(Op::Binary(B::Max, n));
+                // max(lo, min(x, hi)), the range that the checker computes.
                 self.wide(hi, n)?;
                 self.ops.push(Op::Binary(B::Min, n));
+                self.wide(lo, n)?;
+                self.ops.push(Op::Binary(B::Max, n));
             }
             (B::Dot, [a, b]) => {
                 let d = width(&a.ty);

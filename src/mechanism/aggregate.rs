@@ -107,6 +107,37 @@ pub(crate) fn public(e: &Expr, scope: &Scope, rows: u64) -> Result<Vec<RBig>, Me
     values.into_iter().map(rational).collect()
 }
 
+/// The first part of an aggregate that [`Evaluator`] does not compute exactly; known before any data is read.
+pub(crate) fn uncomputable(e: &Expr, table: TableId) -> Option<&Expr> {
+    if e.label == Label::Public {
+        return None;
+    }
+    if let Some(statistic) = aggregate(e, table) {
+        return statistic.is_err().then_some(e);
+    }
+    match &e.kind {
+        ExprKind::RowCount(_) => None,
+        ExprKind::Call(Builtin::RowCountAgg, args) if args.is_empty() => None,
+        ExprKind::List(items) => items.iter().find_map(|p| uncomputable(p, table)),
+        ExprKind::Index(vector, index) => uncomputable(vector, table).or_else(|| uncomputable(index, table)),
+        ExprKind::Call(
+            Builtin::Neg
+            | Builtin::Abs
+            | Builtin::Relu
+            | Builtin::Add
+            | Builtin::Sub
+            | Builtin::Mul
+            | Builtin::Div
+            | Builtin::Min
+            | Builtin::Max
+            | Builtin::Clip
+            | Builtin::Append,
+            args,
+        ) => args.iter().find_map(|p| uncomputable(p, table)),
+        _ => Some(e),
+    }
+}
+
 fn apply(f: Builtin, mut args: Vec<Vec<RBig>>, n: usize, range: Option<Range>) -> Result<Vec<RBig>, MechanismError> {
     if f == Builtin::Append {
         return Ok(args.concat());
@@ -139,7 +170,9 @@ fn scalar(f: Builtin, xs: &[RBig], range: Range) -> Result<RBig, MechanismError>
         (Builtin::Div, [a, b]) if *b != RBig::ZERO => a / b,
         (Builtin::Min, [a, b]) => a.min(b).clone(),
         (Builtin::Max, [a, b]) => a.max(b).clone(),
-        (Builtin::Clip, [x, lo, hi]) => x.max(lo).min(hi).clone(),
+        // max(lo, min(x, hi)), as the checker and the rows have it.
+        (Builtin::Clip, [x, lo, hi]) => x.min(hi).max(lo).clone(),
+        (Builtin::Relu, [a]) => a.max(&RBig::ZERO).clone(),
         (_, [a]) => through_doubles(unary(f, a.to_f64().value()), range)?,
         (_, [a, b]) => {
             let y = binary(f, a.to_f64().value(), b.to_f64().value());
@@ -188,4 +221,15 @@ fn literal_exponent(x: f64) -> Option<i32> {
     let d = IBig::from(x.denominator().clone());
     let places = d.trailing_zeros().unwrap_or(0);
     i32::try_from(places).ok().map(|p| -p)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn clip_prefers_its_lower_bound() {
+        let [x, lo, hi] = [5, 3, 1].map(RBig::from);
+        assert_eq!(scalar(Builtin::Clip, &[x, lo.clone(), hi], Range::ALL).unwrap(), lo);
+    }
 }

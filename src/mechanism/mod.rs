@@ -13,6 +13,7 @@ pub mod real;
 
 use std::fmt;
 
+pub(crate) use aggregate::uncomputable;
 pub use bits::{BitSource, OsBits};
 pub use grid::Number;
 pub use prepare::prepare;

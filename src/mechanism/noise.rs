@@ -17,10 +17,12 @@ use super::plan::Noise;
 use super::real::{Param, rational};
 use super::{MechanismError, Released, Scope};
 use crate::data::scan::Measured;
-use crate::model::{Builtin, Expr, ExprKind, Label, TableId};
+use crate::model::{Builtin, Expr, ExprKind, Label, Range, TableId};
 
 /// Binary places of the grid below the scale of the noise.
 const PLACES: i32 = 40;
+/// 1e-250: the grid of noise of this scale is above the finest, 2^-900.
+const FINEST_SCALE: f64 = 1e-250;
 /// The finest grid of values that is kept as it is.
 const FINEST: i32 = -600;
 
@@ -36,6 +38,15 @@ fn scale(noise: Noise) -> f64 {
 ///
 /// 0 where the value is on a known grid. Row-by-row rounding is separate: see `model::grid::slack`.
 pub fn slack(value: &Expr, table: TableId, noise: Noise) -> f64 {
+    // The grid follows the scale of the numerator's noise; where it cannot, no bound on the rounding holds.
+    let sizes = match split(value) {
+        Some((_, Some(divisor))) => divisor.ty.range().unwrap_or(Range::ALL),
+        _ => Range::point(1.0),
+    };
+    let least = if sizes.contains(0.0) { 0.0 } else { sizes.lo.abs().min(sizes.hi.abs()) };
+    if scale(noise) * least < FINEST_SCALE {
+        return f64::INFINITY;
+    }
     let known = match split(value) {
         Some((numerator, _)) => numerator_grid(numerator, value, table),
         None => grid_of(value, table),
@@ -44,7 +55,8 @@ pub fn slack(value: &Expr, table: TableId, noise: Noise) -> f64 {
         (Some(e), Noise::Geometric { .. }) if e < 0 => 1.0,
         (None, Noise::Geometric { .. }) => 1.0,
         (Some(e), _) if e >= FINEST => 0.0,
-        _ => libm::ldexp(scale(noise), -PLACES).next_up(),
+        // Two steps up: the scale of the numerator is a product rounded twice.
+        _ => libm::ldexp(scale(noise), -PLACES).next_up().next_up(),
     }
 }
 

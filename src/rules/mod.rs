@@ -108,7 +108,14 @@ pub trait Matched {
         true
     }
     fn premises(&self, tempering: Tempering) -> Vec<Premise>;
-    /// The law drawn from and its statistic; `None` while a public or released argument of the prior, or a public
+    /// The law drawn from and its statistic.
+    ///
+    /// Its parameters are at least as private as those of `claim`. Counts, shapes and rates: rounding to nearest is
+    /// monotone, so the nearest double of a sum and quotient lies between the same rounded down and rounded up, and the
+    /// claim takes the end that costs more. Precisions, which pass through an inverse: rounded up here, after a proved
+    /// bound where the inverse is of a full matrix. The weight r is the same double in both, exact from there on.
+    ///
+    /// `None` while a public or released argument of the prior, or a public
     /// table, is known by its range alone: judge the model again once it is bound.
     fn law(&self, tempering: Tempering) -> Option<(PosteriorLaw, Statistic)>;
     /// Root mean square distance of the draw from the posterior mean of the untempered model, averaged over the prior

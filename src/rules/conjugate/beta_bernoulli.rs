@@ -212,6 +212,14 @@ mod tests {
     use crate::rules::testing::{self as t, beta, diverge, tempered};
 
     #[test]
+    fn counts_out_of_reach_are_refused() {
+        for a in [f64::INFINITY, 1e101, 1e-101] {
+            assert_eq!(t::Build::beta(a, 1.0).exactly(3).bernoulli().refused(&BetaBernoulli).code, "E0203");
+            assert_eq!(t::Build::beta(1.0, a).exactly(3).bernoulli().refused(&BetaBernoulli).code, "E0203");
+        }
+    }
+
+    #[test]
     fn the_worst_neighbours_of_all_small_data_sets() {
         for (a, b, n, k, r, m) in
             [(0.7, 2.0, 3u64, 1u64, 1.0, 1.0), (3.0, 1.2, 4, 2, 0.5, 1.0), (2.0, 2.5, 4, 3, 0.3, 0.4), (1.0, 1.0, 1, 1, 0.9, 0.9)]

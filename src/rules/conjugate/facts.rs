@@ -214,10 +214,39 @@ pub(crate) fn public_argument(e: &Expr) -> Match<Range> {
     }
 }
 
+/// Positive numbers of a model lie between these: their fourth powers stay doubles or are rounded to the private side,
+/// and the squares and reciprocals that a law holds are exact to the last digit.
+const REACH: Range = Range { lo: 1e-100, hi: 1e100 };
+
 /// A public argument that must be positive for the claim to be finite.
+///
+/// A range without an upper end is fine: the value itself is judged again once it is bound.
 pub(crate) fn positive_argument(e: &Expr, what: &str) -> Match<Range> {
     let range = public_argument(e)?;
-    if range.lo > 0.0 { Ok(range) } else { Err(Verdict::Refused(Box::new(refusals::may_vanish(e.span, what, range)))) }
+    if range.lo.is_nan() || range.lo <= 0.0 {
+        return Err(Verdict::Refused(Box::new(refusals::may_vanish(e.span, what, range))));
+    }
+    if range.lo < REACH.lo || range.lo > REACH.hi {
+        return Err(Verdict::Refused(Box::new(refusals::out_of_reach(e.span, what, range))));
+    }
+    Ok(range)
+}
+
+/// A public argument of any sign: 0, or of a magnitude within reach.
+pub(crate) fn location_argument(e: &Expr, what: &str) -> Match<Range> {
+    let range = public_argument(e)?;
+    if range.is_point() {
+        within_reach(range.lo, e.span, what)?
+    }
+    Ok(range)
+}
+
+/// Refuses a number other than 0 whose magnitude is out of reach.
+pub(crate) fn within_reach(x: f64, span: Span, what: &str) -> Match<()> {
+    if x == 0.0 || REACH.contains(x.abs()) {
+        return Ok(());
+    }
+    Err(Verdict::Refused(Box::new(refusals::out_of_reach(span, what, Range::point(x)))))
 }
 
 /// The value of an argument known before the run.
@@ -242,6 +271,8 @@ pub(crate) fn outcome_range(observation: &Observation, model: &Model, context: &
     if !range.within(support) {
         return Err(Verdict::Refused(Box::new(refusals::outside(observation, range, support))));
     }
+    within_reach(range.magnitude(), observation.outcome.span, "the bounds of the outcome")?;
+    within_reach(range.width(), observation.outcome.span, "the width of the outcome's range")?;
     Ok(range)
 }
 

@@ -18,12 +18,12 @@
 //! Random designs of up to five rows: the claim bounds every unit's mean shift, and one equal-row design reaches it.
 
 use super::expected;
-use super::facts::{Facts, Match, not_mine, one_private, outcome_range, point, positive_argument, public_argument};
+use super::facts::{Facts, Match, not_mine, one_private, outcome_range, point, positive_argument, public_argument, within_reach};
 use super::refusals;
-use super::vector_prior::{VectorPrior, times, vector_prior};
+use super::vector_prior::{VectorPrior, sharpened, times, vector_prior};
 use crate::mechanism::plan::{PosteriorLaw, Statistic, StatisticKind};
-use crate::model::{Builtin, Expr, ExprKind, Label, Model, Observation, ParamId, Range, Relation, Request, Type};
-use crate::numeric::round::{add_down, div_down, div_up, mul_down, mul_up, sqrt_up};
+use crate::model::{Builtin, Expr, ExprKind, Label, Model, Observation, ParamId, Range, Relation, Request, Type, grid};
+use crate::numeric::round::{add_down, add_up, div_down, div_up, mul_down, mul_up, sqrt_up};
 use crate::privacy::Claim;
 use crate::rules::count::count_up;
 use crate::rules::text::plain;
@@ -110,13 +110,15 @@ fn find(model: &Model, context: &Context) -> Match<Weights> {
     };
     let refuse = |d| Err(Verdict::Refused(Box::new(d)));
     let norm = match &d.x.ty {
-        Type::Vector(v) => v.sup.l2,
+        // The features are rounded to a grid before they are multiplied.
+        ty @ Type::Vector(v) => add_up(v.sup.l2, grid::slack(ty).l2),
         _ => f64::INFINITY,
     };
     if !norm.is_finite() {
         let span = y.span.to(observation.likelihood.span);
         return refuse(refusals::unbounded_features(d.x, span, context));
     }
+    within_reach(norm, d.x.span, "the bound on the features")?;
     let outcome = outcome_range(observation, model, context, Range::ALL)?;
     if model.records.relation == Relation::AddRemove {
         return refuse(refusals::secret_rows(
@@ -163,12 +165,14 @@ impl Matched for Weights {
     }
 
     fn law(&self, t: Tempering) -> Option<(PosteriorLaw, Statistic)> {
+        // mu falls with the precision and the variance: the precision is rounded up on top of what `largest` allows
+        // for, and sd * sd is not below its rounding down in the claim. The mean of the prior only moves the draw.
         let sd = point(self.sd)?;
-        let own = self.prior.covariance.as_ref()?.inverse()?;
-        let moment = times(&own, self.prior.mean.as_ref()?);
+        let own = &self.prior.precision.as_ref()?.entries;
+        let moment = times(own, self.prior.mean.as_ref()?);
         let law = PosteriorLaw::Linear {
             dim: self.prior.dim,
-            precision: own.iter().map(|x| x / t.concentration).collect(),
+            precision: own.iter().map(|x| sharpened(*x, t.concentration)).collect(),
             precision_mean: moment.iter().map(|x| x / t.concentration).collect(),
             variance: sd * sd,
         };
@@ -242,7 +246,7 @@ mod tests {
             d[1] += r / (sd * sd) * e * x[1];
         }
         let l = Covariance { dim: 2, entries: l.to_vec() };
-        let v = times(&l.inverse().unwrap(), &d);
+        let v = times(&l.inverse().unwrap().entries, &d);
         (v[0] * d[0] + v[1] * d[1]).sqrt()
     }
 

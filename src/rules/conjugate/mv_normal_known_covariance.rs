@@ -16,12 +16,12 @@
 //! The mean shift of antipodal rows along every axis and on a circle of directions; golden values.
 
 use super::expected;
-use super::facts::{Facts, Match, all_observations, not_mine, one_private};
+use super::facts::{Facts, Match, all_observations, not_mine, one_private, within_reach};
 use super::refusals;
-use super::vector_prior::{Covariance, VectorPrior, times, vector_prior};
+use super::vector_prior::{Covariance, Inverse, VectorPrior, sharpened, times, vector_prior};
 use crate::mechanism::plan::{PosteriorLaw, Statistic, StatisticKind};
-use crate::model::{Model, Relation, Request, Type};
-use crate::numeric::round::{add_down, div_down, div_up, mul_down, mul_up, sqrt_down};
+use crate::model::{Model, Relation, Request, Type, grid};
+use crate::numeric::round::{add_down, add_up, div_down, div_up, mul_down, mul_up, sqrt_down};
 use crate::privacy::Claim;
 use crate::rules::count::count_down;
 use crate::rules::text::plain;
@@ -51,6 +51,8 @@ struct MeanVector {
     facts: Facts,
     prior: VectorPrior,
     covariance: Covariance,
+    /// The inverse of the covariance, for public rows.
+    noise: Inverse,
     least: f64,
     diameter: f64,
     statistic: Statistic,
@@ -81,11 +83,15 @@ fn find(model: &Model, context: &Context) -> Match<MeanVector> {
     let Type::Vector(v) = &observation.outcome.ty else {
         return not_mine("the outcome must be a vector");
     };
+    let noise = known.checked(observation.likelihood.span)?;
+    // Rows are rounded to a grid before they are summed.
+    let diameter = add_up(v.diam.l2, grid::slack(&observation.outcome.ty).l2);
     let refuse = |d| Err(Verdict::Refused(Box::new(d)));
-    if !v.diam.l2.is_finite() {
+    if !diameter.is_finite() {
         let span = observation.outcome.span.to(observation.likelihood.span);
         return refuse(refusals::unbounded(&observation.outcome, span, model.records, context));
     }
+    within_reach(diameter, observation.outcome.span, "the diameter of the outcome")?;
     if model.records.relation == Relation::AddRemove {
         return refuse(refusals::secret_rows(
             META.name,
@@ -98,11 +104,12 @@ fn find(model: &Model, context: &Context) -> Match<MeanVector> {
         ));
     }
     let mut facts = Facts::collect(&META, model, parameter, context);
-    facts.premise(format!("the outcome has L2 diameter {}", plain(v.diam.l2)), Some(observation.outcome.span));
+    facts.premise(format!("the outcome has L2 diameter {}", plain(diameter)), Some(observation.outcome.span));
     Ok(MeanVector {
         least: known.least(),
         covariance: known,
-        diameter: v.diam.l2,
+        noise,
+        diameter,
         prior,
         statistic: Statistic { table: model.records.table, kind: StatisticKind::Sum(observation.outcome.clone()) },
         facts,
@@ -113,7 +120,8 @@ impl MeanVector {
     /// Lower bound on the smallest eigenvalue of `S P0 S + rows S`, P0 the sharpened precision; public rows count 1 / m.
     fn lambda(&self, t: Tempering) -> f64 {
         let private = mul_down(t.weight, count_down(self.facts.fewest_rows()));
-        let public = div_down(count_down(self.facts.public.rows), t.concentration);
+        // The law adds public rows by a computed inverse of S, which may be below S^-1 by its excess.
+        let public = div_down(mul_down(count_down(self.facts.public.rows), self.noise.share()), t.concentration);
         let rows = add_down(private, public);
         let at = |s: f64, v: f64| {
             let prior = div_down(mul_down(s, s), mul_up(v, t.concentration));
@@ -146,18 +154,20 @@ impl Matched for MeanVector {
 
     fn law(&self, t: Tempering) -> Option<(PosteriorLaw, Statistic)> {
         let public = &self.facts.public;
-        let own = self.prior.covariance.as_ref()?.inverse()?;
-        let noise = self.covariance.inverse()?;
+        // mu falls with the precision, in the Loewner order: sums and quotients of its entries are rounded up on top of
+        // what `largest` and `share` allow for. The precision's product with the mean only moves the draw.
+        let own = &self.prior.precision.as_ref()?.entries;
+        let noise = &self.noise.entries;
         let rows = count_down(public.rows);
         let mut sums = public.sums.clone();
         sums.resize(self.prior.dim, 0.0);
-        let moment = times(&own, self.prior.mean.as_ref()?);
-        let more = times(&noise, &sums);
-        let sharpen = |(a, b): (&f64, f64)| (a + b) / t.concentration;
+        let moment = times(own, self.prior.mean.as_ref()?);
+        let more = times(noise, &sums);
+        let more_precise = |(a, b): (&f64, &f64)| sharpened(if *b == 0.0 { *a } else { add_up(*a, mul_up(rows, *b)) }, t.concentration);
         let law = PosteriorLaw::MvNormal {
             dim: self.prior.dim,
-            precision: own.iter().zip(noise.iter().map(|x| rows * x)).map(sharpen).collect(),
-            precision_mean: moment.iter().zip(more).map(sharpen).collect(),
+            precision: own.iter().zip(noise).map(more_precise).collect(),
+            precision_mean: moment.iter().zip(more).map(|(a, b)| (a + b) / t.concentration).collect(),
             covariance: self.covariance.entries.clone(),
         };
         public.known.then(|| (law, self.statistic.clone()))
@@ -232,7 +242,7 @@ mod tests {
         };
         let inverse = |c: &[f64]| {
             let c = Covariance { dim: 2, entries: c.to_vec() };
-            c.inverse().unwrap()
+            c.inverse().unwrap().entries
         };
         let (p0, w) = (inverse(&prior), inverse(&noise));
         let precision: Vec<f64> = (0..4).map(|i| p0[i] / m + r * n as f64 * w[i]).collect();
@@ -256,5 +266,41 @@ mod tests {
         assert!(b.not_mine(&MvNormalKnownCovariance).contains("positive definite"));
         let b = build(&[1.0, 0.0, 0.0, 1.0], &[1.0, 0.0, 0.0, 1.0], 2, 1.0).add_remove();
         assert_eq!(b.refused(&MvNormalKnownCovariance).code, "E0307");
+    }
+
+    #[test]
+    fn a_nearly_singular_prior_is_refused() {
+        let attack = [
+            0.0011637356962434192,
+            0.012905101284169421,
+            -0.014014060773836188,
+            0.012905101284169421,
+            0.1431095173972896,
+            -0.15540718576773685,
+            -0.014014060773836188,
+            -0.15540718576773685,
+            0.16876161620531802,
+        ];
+        let unit = [1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0];
+        for (prior, noise) in [(attack, unit), (unit, attack)] {
+            match build(&prior, &noise, 3, 1.0).exactly(1).judge(&MvNormalKnownCovariance) {
+                Verdict::Refused(d) => assert_eq!(d.code, "E0203"),
+                Verdict::NotMine(reason) => assert!(reason.contains("positive definite"), "{reason}"),
+                Verdict::Matched(_) => panic!("matched"),
+            }
+        }
+    }
+
+    #[test]
+    fn rounding_to_the_grid_counts_in_the_diameter() {
+        // A part of a ball: the first component is known to be in [0, 1], so rounding inwards is not proved.
+        let mut b = build(&[1.0, 0.0, 0.0, 1.0], &[1.0, 0.0, 0.0, 1.0], 2, 1.0).exactly(10);
+        let plain = diverge(&b.matched(&MvNormalKnownCovariance).claim(Tempering::DIRECT), 2.0);
+        if let Type::Vector(v) = &mut b.model.private[0].outcome.ty {
+            v.sup.l2 *= 1.5;
+            v.sup.l1 *= 1.5;
+            assert!(grid::slack(&Type::Vector(v.clone())).l2 > 0.0);
+        }
+        assert!(diverge(&b.matched(&MvNormalKnownCovariance).claim(Tempering::DIRECT), 2.0) > plain);
     }
 }

@@ -17,12 +17,13 @@
 
 use super::expected;
 use super::facts::{
-    Facts, Match, all_observations, not_mine, one_private, outcome_range, point, positive_argument, public_argument, the_parameter,
+    Facts, Match, all_observations, location_argument, not_mine, one_private, outcome_range, point, positive_argument, public_argument,
+    the_parameter,
 };
 use super::refusals;
 use crate::mechanism::plan::{PosteriorLaw, Statistic, StatisticKind};
 use crate::model::{Expr, Model, Observation, ParamId, Range, Relation};
-use crate::numeric::round::{add_down, div_down, div_up, mul_down, sqrt_down};
+use crate::numeric::round::{add_down, add_up, div_down, div_up, mul_down, sqrt_down};
 use crate::privacy::Claim;
 use crate::rules::count::count_down;
 use crate::rules::text::{four_down, plain};
@@ -107,7 +108,7 @@ fn find(model: &Model, context: &Context) -> Match<Mean> {
         }
     }
     Ok(Mean {
-        m0: public_argument(m0)?,
+        m0: location_argument(m0, "the prior's mean")?,
         s0: positive_argument(s0, "the prior's sd")?,
         sd: positive_argument(sd, "the known sd")?,
         range,
@@ -146,9 +147,11 @@ impl Matched for Mean {
 
     fn law(&self, t: Tempering) -> Option<(PosteriorLaw, Statistic)> {
         let (m0, s0, sd) = (point(self.m0)?, point(self.s0)?, point(self.sd)?);
-        let own = 1.0 / (s0 * s0);
+        // mu falls with the precision and the variance: the precision is rounded up from the same public part, and
+        // sd * sd, within reach and so rounded once, is not below its rounding down in the claim.
+        let own = div_up(1.0, mul_down(s0, s0));
         let law = PosteriorLaw::Normal {
-            precision: (own + self.public_precision) / t.concentration,
+            precision: div_up(add_up(own, self.public_precision), t.concentration),
             precision_mean: (own * m0 + self.public_moment) / t.concentration,
             variance: sd * sd,
         };
@@ -260,5 +263,31 @@ mod tests {
         assert_eq!(d.code, "E0307");
         assert_eq!(d.help[0], "if n is public:    private t[n] { ... }");
         assert_eq!(build(0.0, 1.0, 0.0, 0.0, 1.0).refused(&NormalKnownVariance).code, "E0203");
+        // Numbers whose squares are no doubles: the law and the claim would part.
+        for (m0, s0, sd, hi) in [
+            (0.0, 1e155, 1.0, 1.0),
+            (0.0, 1e-155, 1.0, 1.0),
+            (0.0, f64::INFINITY, 1.0, 1.0),
+            (1e200, 1.0, 1.0, 1.0),
+            (0.0, 1.0, 1e120, 1.0),
+            (0.0, 1.0, 1e-120, 1.0),
+            (0.0, 1.0, 1.0, 1e101),
+            (0.0, 1.0, 1.0, 1e-101),
+        ] {
+            assert_eq!(build(m0, s0, sd, 0.0, hi).refused(&NormalKnownVariance).code, "E0203", "{m0} {s0} {sd} {hi}");
+        }
+    }
+
+    #[test]
+    fn the_law_is_at_least_as_sharp_as_the_claim() {
+        for s0 in [0.1, 0.3, 0.7, 1.1, 3.3, 1e-90, 1e90] {
+            for m in [1.0, 0.3, 0.7] {
+                let b = build(0.0, s0, 1.7, 0.0, 1.0).exactly(3);
+                let Some((PosteriorLaw::Normal { precision, .. }, _)) = b.matched(&NormalKnownVariance).law(tempered(1.0, m)) else {
+                    panic!("a normal law");
+                };
+                assert!(precision >= div_down(div_down(div_down(1.0, s0), s0), m), "{s0} {m}");
+            }
+        }
     }
 }

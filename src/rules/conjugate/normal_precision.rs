@@ -16,7 +16,8 @@
 //! Grids of data sets with n <= 3 in both roles; golden values.
 
 use super::facts::{
-    Facts, Match, all_observations, apply, literal, not_mine, one_private, outcome_range, positive_argument, public_argument, the_parameter,
+    Facts, Match, all_observations, apply, literal, not_mine, one_private, outcome_range, positive_argument, public_argument,
+    the_parameter, within_reach,
 };
 use super::gamma_exponential::rows_known;
 use super::gamma_moves::RateDraw;
@@ -118,6 +119,7 @@ fn find(model: &Model, context: &Context) -> Match<RateDraw> {
     }
     let mut facts = Facts::collect(&META, model, parameter, context);
     facts.premise(format!("the outcome lies in [{}, {}]", plain(outcome.lo), plain(outcome.hi)), Some(observation.outcome.span));
+    within_reach(square.hi, observation.outcome.span, "the largest squared deviation")?;
     let draw = RateDraw {
         a: positive_argument(a, "the prior's shape")?,
         b: positive_argument(b, "the prior's rate")?,

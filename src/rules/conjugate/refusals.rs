@@ -152,3 +152,20 @@ pub(crate) fn unbounded_features(x: &Expr, span: Span, context: &Context) -> Dia
     d.cause("one outcome moves the weights by its features times its range, which is infinite")
         .help(format!("declare a bound:   {name}: public vector[d] in l2(1)"))
 }
+
+/// E0203: a number so large or so small that sums and squares of it leave the range of doubles.
+pub(crate) fn out_of_reach(span: Span, what: &str, range: Range) -> Diagnostic {
+    let shown = if range.is_point() { format!("this is {:e}", range.lo) } else { format!("from {:e} to {:e}", range.lo, range.hi) };
+    Diagnostic::new("E0203", format!("{what} must lie between 1e-100 and 1e100"))
+        .label(span, shown)
+        .cause("squares and quotients of such a number leave the range of doubles, so no bound computed from it holds")
+        .help("write the model in other units")
+}
+
+/// E0203: the doubles of the inverse are too far from the inverse.
+pub(super) fn nearly_singular(span: Span) -> Diagnostic {
+    Diagnostic::new("E0203", "the covariance is nearly singular")
+        .label(span, "its inverse is not known to six digits")
+        .cause("the draw uses the inverse of this matrix; computed in doubles it may be far from the prior that the bound is about")
+        .help("make the ratio of its largest and smallest eigenvalue less than 1e8")
+}

@@ -1,12 +1,20 @@
 //! Normal priors on vectors, and their covariances with proved bounds on eigenvalues.
 
-use super::facts::{Match, not_mine, positive_argument, public_argument};
+use super::facts::{Match, location_argument, not_mine, positive_argument, within_reach};
+use super::refusals;
 use crate::model::{Expr, ExprKind, Parameter, Range, Type};
+use crate::numeric::Interval;
 use crate::numeric::linear::{cholesky, spectral_norm_up};
-use crate::numeric::round::{mul_up, sub_down};
+use crate::numeric::round::{div_up, mul_down, mul_up, sub_down};
+use crate::rules::Verdict;
+use crate::source::Span;
 
 /// Larger vectors do not fit a plan, whose matrices are dense.
 const MOST_DIMENSIONS: u64 = 1000;
+/// The most that a computed inverse may differ from the inverse, relative to it.
+const MOST_EXCESS: f64 = 1e-6;
+/// 2^-50: what adding two inverses and dividing by m may cost, each rounded once, entry by entry.
+const ROUNDING: f64 = 8.881_784_197_001_252e-16;
 /// Larger matrices of constants would take long to certify.
 const MOST_ROWS: usize = 64;
 
@@ -18,6 +26,7 @@ pub(super) struct Covariance {
 }
 
 impl Covariance {
+    /// `variance` rounded down: the precision drawn with is then not below the one of the claim.
     pub fn scaled_identity(dim: usize, variance: f64) -> Covariance {
         let at = |i: usize| {
             if i.is_multiple_of(dim + 1) { variance } else { 0.0 }
@@ -89,8 +98,45 @@ impl Covariance {
         }
     }
 
-    /// The inverse in doubles, by Gauss-Jordan elimination; `None` if a pivot vanishes.
-    pub fn inverse(&self) -> Option<Vec<f64>> {
+    /// Refuses variances out of reach and matrices whose inverse in doubles is not close to the inverse.
+    pub fn checked(&self, span: Span) -> Match<Inverse> {
+        for i in 0..self.dim {
+            within_reach(self.at(i, i), span, "a variance")?;
+        }
+        let close = self.inverse().filter(|p| p.excess <= MOST_EXCESS);
+        close.ok_or_else(|| Verdict::Refused(Box::new(refusals::nearly_singular(span))))
+    }
+
+    /// A symmetric P with a proved `P >= (1 - excess) S^-1`; `None` if a pivot vanishes.
+    ///
+    /// `S^1/2 P S^1/2 - I` is symmetric and similar to `S P - I`, so its eigenvalues are at most the Frobenius norm of
+    /// that, delta, and `P >= (1 - delta) S^-1`. A law adds two such matrices and divides by m, in doubles: an error
+    /// matrix of norm at most `u |P|`, and `u |P| I <= u |P| |S| S^-1`. A diagonal S needs neither: its inverse is
+    /// rounded up, as are the sum and the quotient.
+    pub fn inverse(&self) -> Option<Inverse> {
+        let d = self.dim;
+        if let Some(diagonal) = self.diagonal() {
+            let mut entries = vec![0.0; d.checked_mul(d)?];
+            entries.iter_mut().step_by(d + 1).zip(diagonal).for_each(|(x, s)| *x = div_up(1.0, s));
+            return Some(Inverse { entries, excess: 0.0 });
+        }
+        let raw = self.gauss_jordan()?;
+        let at = |i: usize, j: usize| raw.get(i.max(j) * d + i.min(j)).copied().unwrap_or(f64::NAN);
+        let entries: Vec<f64> = (0..d * d).map(|k| at(k / d, k % d)).collect();
+        let frobenius = |squares: &mut dyn Iterator<Item = Interval>| squares.fold(Interval::ZERO, |s, x| s + x.square()).sqrt();
+        let residual = |k: usize| {
+            let (i, j) = (k / d, k % d);
+            let product = (0..d).fold(Interval::ZERO, |s, l| s + Interval::point(self.at(i, l)) * Interval::point(at(l, j)));
+            if i == j { product - Interval::ONE } else { product }
+        };
+        let delta = frobenius(&mut (0..d * d).map(residual));
+        let norm = |m: &[f64]| frobenius(&mut m.iter().map(|x| Interval::point(*x)));
+        let rounding = norm(&self.entries) * norm(&entries) * Interval::point(ROUNDING);
+        Some(Inverse { excess: (delta + rounding).hi, entries })
+    }
+
+    /// The inverse in doubles.
+    fn gauss_jordan(&self) -> Option<Vec<f64>> {
         let d = self.dim;
         let mut rows: Vec<Vec<f64>> = (0..d)
             .map(|i| {
@@ -116,6 +162,25 @@ impl Covariance {
     }
 }
 
+/// An approximate inverse, exactly symmetric, row by row, and how far below the inverse it may lie.
+#[derive(Clone, Debug)]
+pub(super) struct Inverse {
+    pub entries: Vec<f64>,
+    pub excess: f64,
+}
+
+impl Inverse {
+    /// At most `1 - excess`.
+    pub fn share(&self) -> f64 {
+        sub_down(1.0, self.excess)
+    }
+}
+
+/// `x / m`, up; 0 stays 0.
+pub(super) fn sharpened(x: f64, m: f64) -> f64 {
+    if x == 0.0 { 0.0 } else { div_up(x, m) }
+}
+
 /// `matrix * v`, row-major.
 pub(super) fn times(matrix: &[f64], v: &[f64]) -> Vec<f64> {
     let rows = matrix.chunks(v.len().max(1));
@@ -128,7 +193,9 @@ pub(super) struct VectorPrior {
     /// `None` where an argument is known by its range alone.
     pub mean: Option<Vec<f64>>,
     pub covariance: Option<Covariance>,
-    /// Upper bound on the largest eigenvalue of the covariance.
+    /// The precision that a draw uses, where the covariance is known.
+    pub precision: Option<Inverse>,
+    /// Upper bound on the largest eigenvalue of the covariance, and of the inverse of `precision`.
     pub largest: f64,
     /// The prior as written with every sd times a factor.
     pub text: fn(&VectorPrior, f64) -> String,
@@ -148,12 +215,14 @@ pub(super) fn vector_prior(parameter: &Parameter) -> Match<VectorPrior> {
     }
     match (parameter.prior.family, parameter.prior.args.as_slice()) {
         ("normal", [m, s]) if m.ty.is_scalar_number() && s.ty.is_scalar_number() => {
-            let (m, s) = (public_argument(m)?, positive_argument(s, "the prior's sd")?);
+            let (m, s) = (location_argument(m, "the prior's mean")?, positive_argument(s, "the prior's sd")?);
             let known = |r: Range| r.is_point().then_some(r.lo);
+            let covariance = known(s).map(|s| Covariance::scaled_identity(dim, mul_down(s, s)));
             Ok(VectorPrior {
                 dim,
                 mean: known(m).map(|m| vec![m; dim]),
-                covariance: known(s).map(|s| Covariance::scaled_identity(dim, s * s)),
+                precision: covariance.as_ref().and_then(Covariance::inverse),
+                covariance,
                 largest: mul_up(s.hi, s.hi),
                 text: |p, factor| {
                     let mean = p.mean.as_ref().and_then(|m| m.first()).copied().unwrap_or(0.0);
@@ -166,14 +235,18 @@ pub(super) fn vector_prior(parameter: &Parameter) -> Match<VectorPrior> {
             let Some(covariance) = Covariance::literal(s, dim) else {
                 return not_mine("prior must be multi_normal(m0, S0) with a constant positive definite S0");
             };
-            let mean = match &m.kind {
+            let mean: Option<Vec<f64>> = match &m.kind {
                 ExprKind::List(items) if items.len() == dim => items.iter().map(Expr::constant).collect(),
                 _ => m.constant().map(|x| vec![x; dim]),
             };
+            mean.iter().flatten().try_for_each(|x| within_reach(*x, m.span, "the prior's mean"))?;
+            let precision = covariance.checked(s.span)?;
             Ok(VectorPrior {
                 dim,
                 mean,
-                largest: covariance.largest(),
+                // P >= share S^-1, so P^-1 <= S / share.
+                largest: div_up(covariance.largest(), precision.share()),
+                precision: Some(precision),
                 covariance: Some(covariance),
                 text: |_, factor| format!("the same multi_normal with its covariance times {}", crate::rules::text::four_down(factor)),
             })
@@ -192,7 +265,7 @@ mod tests {
         let m = Covariance { dim: 2, entries: vec![2.0, 1.0, 1.0, 2.0] };
         assert!(m.least() <= 1.0 && m.least() > 1.0 - 1e-9);
         assert!(m.largest() >= 3.0 && m.largest() < 3.0 + 1e-9);
-        let inverse = m.inverse().unwrap();
+        let inverse = m.inverse().unwrap().entries;
         assert!((inverse[0] - 2.0 / 3.0).abs() < 1e-15 && (inverse[1] + 1.0 / 3.0).abs() < 1e-15);
         // The Hilbert matrix of order 4: 9.67e-5 and 1.5002.
         let entries = (0..16).map(|i| 1.0 / f64::from(i / 4 + i % 4 + 1)).collect();
@@ -201,5 +274,37 @@ mod tests {
         assert!((h.largest() - 1.500_214_280_06).abs() < 1e-10);
         let indefinite = Covariance { dim: 2, entries: vec![1.0, 2.0, 2.0, 1.0] };
         assert_eq!(indefinite.least(), 0.0);
+    }
+
+    /// A correct inverse of doubles is not below its share of the inverse, and its excess is small but not nothing.
+    #[test]
+    fn the_excess_of_an_inverse_is_proved() {
+        let m = Covariance { dim: 2, entries: vec![2.0, 0.6, 0.6, 1.0] };
+        let p = m.inverse().unwrap();
+        assert!(p.excess > 0.0 && p.excess < 1e-13 && p.entries[1] == p.entries[2]);
+        // Diagonal: rounded up, without excess.
+        let third = Covariance::scaled_identity(2, 3.0).inverse().unwrap();
+        assert!(third.excess == 0.0 && third.entries[0].mul_add(3.0, -1.0) >= 0.0 && third.entries[1] == 0.0);
+    }
+
+    #[test]
+    fn an_ill_conditioned_covariance_is_refused() {
+        let attack = vec![
+            0.0011637356962434192,
+            0.012905101284169421,
+            -0.014014060773836188,
+            0.012905101284169421,
+            0.1431095173972896,
+            -0.15540718576773685,
+            -0.014014060773836188,
+            -0.15540718576773685,
+            0.16876161620531802,
+        ];
+        let m = Covariance { dim: 3, entries: attack };
+        assert!(m.inverse().is_none_or(|p| p.excess > MOST_EXCESS || p.excess.is_nan()));
+        let span = crate::rules::testing::span(0, 1);
+        assert!(matches!(m.checked(span), Err(Verdict::Refused(d)) if d.code == "E0203"));
+        let huge = Covariance { dim: 2, entries: vec![1e150, 0.0, 0.0, 1.0] };
+        assert!(matches!(huge.checked(span), Err(Verdict::Refused(d)) if d.code == "E0203"));
     }
 }

@@ -34,7 +34,8 @@ static META: Meta = Meta {
 };
 
 const DEFAULT_POINTS: u32 = 1024;
-const MOST_POINTS: f64 = 1_048_576.0;
+/// What `mechanism::quantile::points` makes.
+const MOST_POINTS: f64 = 65_536.0;
 
 impl QueryRule for Exponential {
     fn meta(&self) -> &'static Meta {
@@ -80,7 +81,7 @@ fn find(query: &AggregateQuery, args: &[MechanismArg], context: &Context) -> Mat
         (Some(x), _) if x.fract() == 0.0 && (2.0..=MOST_POINTS).contains(&x) => x as u32,
         (_, arg) => {
             let span = arg.map_or(query.value.span, |a| a.span);
-            return refuse(wrong_argument(span, "points", "a whole number from 2 to 1048576"));
+            return refuse(wrong_argument(span, "points", "a whole number from 2 to 65536"));
         }
     };
     let each = match query.records.relation {

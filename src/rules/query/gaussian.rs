@@ -7,12 +7,12 @@
 //! A normal draw of standard deviation sigma, rounded to a public grid: GDP with `mu = D2 / sigma` (§8.7).
 //!
 //! ## Refuses
-//! Infinite sensitivity; quantiles.
+//! Scales outside [1e-200, 1e200]; queries that are not computed exactly; infinite sensitivity; quantiles.
 //!
 //! ## Checked by
 //! The divergence of two shifted normals by integration; program 13.
 
-use super::shared::{Match, argument, dimension, finite, not_mine, only, positive, premises, quantile, with_slack};
+use super::shared::{Match, dimension, drawable, noisy, not_mine, only, premises, quantile, scale, with_slack};
 use super::{Knob, MatchedQuery, QueryRule, QueryVerdict};
 use crate::mechanism::plan::{MechanismPlan, Noise};
 use crate::model::{AggregateQuery, MechanismArg};
@@ -47,8 +47,8 @@ fn find(query: &AggregateQuery, args: &[MechanismArg], context: &Context) -> Mat
         return not_mine("the query must be a sum, mean, count or histogram");
     };
     only(args, &["sigma"])?;
-    let sigma = positive(argument(args, "sigma", 0), "sigma")?;
-    let d2 = finite(query, query.sensitivity.l2, "L2", context)?;
+    let sigma = scale(args, "sigma")?;
+    let d2 = noisy(query, query.sensitivity.l2, "L2", context)?;
     Ok(Matching { premises: premises(query, "L2", d2, context), query: query.clone(), d2, dimension, sigma })
 }
 
@@ -62,6 +62,9 @@ impl MatchedQuery for Matching {
     }
 
     fn claim(&self, sigma: f64) -> Claim {
+        if !drawable(sigma) {
+            return Claim::Gdp { mu: f64::INFINITY };
+        }
         Claim::Gdp { mu: div_up(with_slack(self.d2, self.dimension, &self.plan(sigma)), sigma) }
     }
 

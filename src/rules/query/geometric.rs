@@ -8,12 +8,12 @@
 //! discrete law attains; the continuous Laplace curve would be too small (§8.7).
 //!
 //! ## Refuses
-//! Queries that are not integers; infinite sensitivity.
+//! Queries that are not integers; infinite sensitivity; scales outside [1e-200, 1e200].
 //!
 //! ## Checked by
 //! The zCDP of unit-shifted laws summed over the integers.
 
-use super::shared::{Match, argument, dimension, finite, not_mine, only, positive, premises, with_slack};
+use super::shared::{Match, dimension, drawable, noisy, not_mine, only, premises, scale, with_slack};
 use super::{Knob, MatchedQuery, QueryRule, QueryVerdict};
 use crate::mechanism::plan::{MechanismPlan, Noise};
 use crate::model::{AggregateQuery, Builtin, Expr, ExprKind, MechanismArg, Type};
@@ -62,8 +62,8 @@ fn find(query: &AggregateQuery, args: &[MechanismArg], context: &Context) -> Mat
         return not_mine("the query must be a count, a histogram or a sum of integers");
     };
     only(args, &["scale"])?;
-    let scale = positive(argument(args, "scale", 0), "scale")?;
-    let d1 = finite(query, query.sensitivity.l1, "L1", context)?;
+    let scale = scale(args, "scale")?;
+    let d1 = noisy(query, query.sensitivity.l1, "L1", context)?;
     let mut premises = premises(query, "L1", d1, context);
     premises.push(Premise::holds("the answer is an integer", Some(query.value.span)));
     Ok(Matching { premises, query: query.clone(), d1, dimension, scale })
@@ -79,6 +79,9 @@ impl MatchedQuery for Matching {
     }
 
     fn claim(&self, scale: f64) -> Claim {
+        if !drawable(scale) {
+            return Claim::Pure { epsilon: f64::INFINITY };
+        }
         Claim::Pure { epsilon: div_up(with_slack(self.d1, self.dimension, &self.plan(scale)), scale) }
     }
 

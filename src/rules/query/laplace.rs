@@ -7,12 +7,12 @@
 //! Laplace noise of scale b, rounded to a public grid: pure `eps = D1 / b` with the Laplace curve (§8.7).
 //!
 //! ## Refuses
-//! Infinite sensitivity; quantiles.
+//! Scales outside [1e-200, 1e200]; queries that are not computed exactly; infinite sensitivity; quantiles.
 //!
 //! ## Checked by
 //! The ratio of densities at every shift; the claim at given scales.
 
-use super::shared::{Match, argument, dimension, finite, not_mine, only, positive, premises, quantile, with_slack};
+use super::shared::{Match, dimension, drawable, noisy, not_mine, only, premises, quantile, scale, with_slack};
 use super::{Knob, MatchedQuery, QueryRule, QueryVerdict};
 use crate::mechanism::plan::{MechanismPlan, Noise};
 use crate::model::{AggregateQuery, MechanismArg};
@@ -47,8 +47,8 @@ fn find(query: &AggregateQuery, args: &[MechanismArg], context: &Context) -> Mat
         return not_mine("the query must be a sum, mean, count or histogram");
     };
     only(args, &["scale"])?;
-    let scale = positive(argument(args, "scale", 0), "scale")?;
-    let d1 = finite(query, query.sensitivity.l1, "L1", context)?;
+    let scale = scale(args, "scale")?;
+    let d1 = noisy(query, query.sensitivity.l1, "L1", context)?;
     Ok(Matching { premises: premises(query, "L1", d1, context), query: query.clone(), d1, dimension, scale })
 }
 
@@ -62,6 +62,9 @@ impl MatchedQuery for Matching {
     }
 
     fn claim(&self, scale: f64) -> Claim {
+        if !drawable(scale) {
+            return Claim::Laplace { epsilon: f64::INFINITY };
+        }
         Claim::Laplace { epsilon: div_up(with_slack(self.d1, self.dimension, &self.plan(scale)), scale) }
     }
 
@@ -81,8 +84,10 @@ impl MatchedQuery for Matching {
 
 #[cfg(test)]
 mod tests {
-    use super::super::tests_support::{matched, refused, sum_query};
+    use super::super::tests_support::{matched, query, refused, sum_query};
     use super::*;
+    use crate::model::{ArgValue, Builtin, ColumnId, Expr, ExprKind, Label, Range, Type};
+    use crate::rules::testing as t;
 
     #[test]
     fn no_shift_within_the_sensitivity_costs_more() {
@@ -104,5 +109,46 @@ mod tests {
     #[test]
     fn infinite_sensitivity_is_refused() {
         assert_eq!(refused(&Laplace, &sum_query(f64::INFINITY), &[]).code, "E0202");
+    }
+
+    #[test]
+    fn scales_without_a_grid_are_refused() {
+        for scale in [1e-201, 1e-300, 1e201] {
+            let arg = MechanismArg { name: None, value: ArgValue::Number(scale), span: t::span(0, 1) };
+            assert_eq!(refused(&Laplace, &sum_query(1.0), &[arg]).code, "E0203");
+            assert_eq!(refused(&Laplace, &sum_query(scale), &[]).code, "E0203");
+            let Claim::Laplace { epsilon } = matched(&Laplace, &sum_query(1.0), &[]).claim(scale) else {
+                panic!("a Laplace claim");
+            };
+            assert_eq!(epsilon, f64::INFINITY);
+        }
+    }
+
+    #[test]
+    fn a_divisor_that_leaves_no_grid_costs_everything() {
+        let real = t::expr(ExprKind::Column(t::TABLE, ColumnId(0)), Type::Real(Range::UNIT), Label::Row(t::TABLE));
+        let mean_like = |by: f64| {
+            let sum = t::expr(ExprKind::Call(Builtin::RowSum, vec![real.clone()]), Type::Real(Range::ALL), Label::Aggregate(t::TABLE));
+            let third =
+                t::expr(ExprKind::Call(Builtin::Div, vec![sum, t::number(3.0)]), Type::Real(Range::ALL), Label::Aggregate(t::TABLE));
+            query(ExprKind::Call(Builtin::Div, vec![third, t::number(by)]), Type::Real(Range::ALL), 1.0)
+        };
+        let epsilon = |by: f64| match matched(&Laplace, &mean_like(by), &[]).claim(1e-190) {
+            Claim::Laplace { epsilon } => epsilon,
+            other => panic!("{other:?}"),
+        };
+        assert!(epsilon(1.0).is_finite());
+        assert_eq!(epsilon(1e-100), f64::INFINITY);
+    }
+
+    #[test]
+    fn what_cannot_be_computed_is_refused_before_data_are_read() {
+        let column = t::expr(ExprKind::Column(t::TABLE, ColumnId(0)), Type::Bool, Label::Row(t::TABLE));
+        let most = query(ExprKind::Call(Builtin::RowMax, vec![column.clone()]), Type::Real(Range::UNIT), 1.0);
+        assert_eq!(refused(&Laplace, &most, &[]).code, "E0300");
+        let counts = sum_query(1.0).value;
+        let counts = Expr { kind: ExprKind::Call(Builtin::RowHistogram, vec![column]), ty: t::ball(2, 1.0), ..counts };
+        let top = query(ExprKind::Call(Builtin::VecMax, vec![counts]), Type::Real(Range::ALL), 1.0);
+        assert_eq!(refused(&Laplace, &top, &[]).code, "E0300");
     }
 }

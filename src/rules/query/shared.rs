@@ -1,8 +1,8 @@
 //! What the noise mechanisms share: reading arguments, the refusal of unbounded queries, the shape of a query.
 
-use crate::mechanism::grid_slack;
 use crate::mechanism::plan::MechanismPlan;
-use crate::model::{AggregateQuery, ArgValue, Builtin, Expr, ExprKind, MechanismArg, Records, Relation, Type};
+use crate::mechanism::{grid_slack, uncomputable};
+use crate::model::{AggregateQuery, ArgValue, Builtin, Expr, ExprKind, MechanismArg, Range, Records, Relation, Type};
 use crate::numeric::decimal::sig_up;
 use crate::numeric::round::{add_up, mul_up};
 use crate::rules::query::QueryVerdict;
@@ -64,6 +64,47 @@ pub(super) fn only(args: &[MechanismArg], known: &[&str]) -> Match<()> {
         ),
         None => Ok(()),
     }
+}
+
+/// Scales and sensitivities of noise lie between these: the grid of the noise is then 40 places below its scale.
+const SCALES: Range = Range { lo: 1e-200, hi: 1e200 };
+
+/// May noise of this scale be drawn? Claims at other scales are infinite.
+pub(super) fn drawable(scale: f64) -> bool {
+    SCALES.contains(scale)
+}
+
+/// A scale that the program gives; refused where no grid fits it.
+pub(super) fn scale(args: &[MechanismArg], name: &str) -> Match<Option<f64>> {
+    let arg = argument(args, name, 0);
+    match (positive(arg, name)?, arg) {
+        (Some(x), Some(a)) if !drawable(x) => refuse(out_of_scale(a.span, &format!("`{name}`"), x)),
+        (x, _) => Ok(x),
+    }
+}
+
+fn out_of_scale(span: Span, what: &str, x: f64) -> Diagnostic {
+    Diagnostic::new("E0203", format!("{what} must lie between 1e-200 and 1e200"))
+        .label(span, format!("this is {x:e}"))
+        .cause("noise is drawn on a grid far below its scale, and no grid of numbers is that fine or that coarse")
+        .help("write the query in other units")
+}
+
+/// The sensitivity of a query that the runtime can compute and whose noise it can draw.
+pub(super) fn noisy(query: &AggregateQuery, norm: f64, which: &str, context: &Context) -> Match<f64> {
+    let norm = finite(query, norm, which, context)?;
+    if let Some(part) = uncomputable(&query.value, query.table) {
+        return refuse(
+            Diagnostic::new("E0300", "no mechanism in this version adds noise to this query")
+                .label(part.span, "an extreme, a quantile or a summary of an answer: not computed exactly from sums over rows")
+                .cause("noise is added to sums, means, counts, histograms and their linear forms, clip, min, max and abs of numbers")
+                .help("release the parts with noise and combine the released values, or a quantile:   quantile(x, 0.99) using exponential"),
+        );
+    }
+    if norm != 0.0 && !drawable(norm) {
+        return refuse(out_of_scale(query.value.span, &format!("the {which} sensitivity"), norm));
+    }
+    Ok(norm)
 }
 
 /// A query that a quantile mechanism answers.
