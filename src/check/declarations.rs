@@ -136,8 +136,11 @@ impl Checker<'_> {
                     .label(t.rows.span, "secret here: neighbours add or remove one unit")
                     .cause("if the data set has exactly this many rows, its smaller neighbour would break the promise")
                     .help(format!(
-                        "private {0}[private {1}] {{ ... }}     secret, no bound\nprivate {0}[{1} >= {2}] {{ ... }}         public",
-                        t.name.value, name.value, bound.value
+                        "private {0}[private {1}]{3} {{ ... }}     secret, no bound\nprivate {0}[{1} >= {2}]{3} {{ ... }}         public",
+                        t.name.value,
+                        name.value,
+                        bound.value,
+                        t.unit.as_ref().map_or(String::new(), |u| format!(" {}", self.written(u.span)))
                     )),
             ),
             ast::RowsKind::Named { secret, name, at_least } => {

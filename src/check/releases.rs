@@ -117,7 +117,7 @@ impl Checker<'_> {
                         d.help(format!("draw the parameters, then compute with the released values: output x = ..{written}.."))
                     }
                     Label::Public => d.help(format!("already public: output x = {written}")),
-                    _ => d.help(format!("to release a summary of rows:   release x = mean({written}) using gaussian")),
+                    _ => d.help(format!("to release a summary of rows:   release x = mean({written}) {}", self.using_text())),
                 })
             }
         }
@@ -140,7 +140,7 @@ impl Checker<'_> {
                 let d = Diagnostic::new("E0202", "one value for each row cannot be released")
                     .label(e.span, format!("as many values as `{name}` has rows"));
                 let d = self.label_column(d, &e, "private column");
-                return self.fail(d.help(format!("release a summary:   release x = mean({written}) using gaussian")));
+                return self.fail(d.help(format!("release a summary:   release x = mean({written}) {}", self.using_text())));
             }
             Label::Latent | Label::Mix(_) => {
                 let name = ast::Name::new("x".into(), e.span);
@@ -244,6 +244,20 @@ impl Checker<'_> {
         };
         Ok(Spend { kind, span: spend.span })
     }
+}
+
+/// The percents that releases spend, wherever they stand.
+pub(super) fn shares(items: &[ast::Item]) -> f64 {
+    let one = |item: &ast::Item| match &item.kind {
+        ast::ItemKind::Release(r) => match r.spend.as_ref().map(|s| &s.kind) {
+            Some(ast::SpendKind::Percent(p)) => *p,
+            _ => 0.0,
+        },
+        ast::ItemKind::Each { body, .. } => shares(body),
+        ast::ItemKind::When { then, otherwise, .. } => shares(then).max(otherwise.as_deref().map_or(0.0, shares)),
+        _ => 0.0,
+    };
+    items.iter().map(one).sum()
 }
 
 /// A call as an expression.
