@@ -11,6 +11,13 @@ impl Checker<'_> {
     /// `sum mean min max sd count histogram quantile density cdf` of checked arguments.
     pub(super) fn aggregate(&mut self, name: &str, args: Vec<Expr>, span: Span) -> Checked<Expr> {
         let Some(first) = args.first() else { return Err(Stop) };
+        if let ("quantile", [level, x]) = (name, args.as_slice())
+            && level.constant().is_some()
+            && (matches!(x.label, Label::Row(_)) || as_vector(&x.ty).is_some())
+        {
+            let d = self.arity("`quantile`", &format!("quantile({}, {})", self.written(x.span), self.written(level.span)), span);
+            return self.fail(d);
+        }
         match (first.label, &first.ty) {
             (_, Type::Posterior(_)) => self.posterior_summary(name, args, span),
             (Label::Row(t) | Label::Mix(t), _) => self.row_aggregate(name, t, args, span),
@@ -175,7 +182,13 @@ impl Checker<'_> {
             let Some(a) = args.first() else { return Err(Stop) };
             let what = type_text(&a.ty);
             let d = Diagnostic::new("E0209", format!("`{name}` needs a vector, or a column of a table")).label(a.span, what);
-            return self.fail(d);
+            return self.fail(match &a.kind {
+                ExprKind::Param(_) => {
+                    let p = self.written(a.span);
+                    d.help(format!("release one draw:     release {p}_hat = draw({p})\nor several of them:   release {p}_draws = draws({p}, 10)   output average = mean({p}_draws)"))
+                }
+                _ => d,
+            });
         };
         let n = v.dim as f64;
         let r = v.range;

@@ -197,9 +197,13 @@ impl Checker<'_> {
         let d = d.cause("noise is scaled to the largest change one unit can make, which is infinite here");
         let d = match &unbounded {
             Some(c) => d.help(format!(
-                "declare public bounds:   {}: {} in [0, 100]     (rows outside are clamped)\nor clip in the query:    clip({x}, 0, 100)",
+                "declare public bounds:   {}: {}     (rows outside are clamped)\nor clip in the query:    clip({x}, 0, 100)",
                 c.name,
-                if matches!(c.ty, Type::Int(_)) { "int" } else { "real" }
+                match &c.ty {
+                    Type::Int(_) => "int in 0..100".to_string(),
+                    Type::Vector(v) => format!("vector[{}] in [0, 100]", v.dim),
+                    _ => "real in [0, 100]".to_string(),
+                }
             )),
             None => d.help("release sums, means, counts or histograms, and combine the released values afterwards"),
         };

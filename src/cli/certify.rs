@@ -19,8 +19,8 @@ pub fn certify(args: &Certify) -> Exit {
         Ok(c) => c,
         Err(exit) => return exit,
     };
-    let (certificate, diagnostics) = match certified(&checked, &args.program.public.public, &args.order, &args.delta) {
-        Ok((_, _, certificate, diagnostics)) => (certificate, diagnostics),
+    let (analysis, certificate, diagnostics) = match certified(&checked, &args.program.public.public, &args.order, &args.delta) {
+        Ok((_, analysis, certificate, diagnostics)) => (analysis, certificate, diagnostics),
         Err(exit) => return exit,
     };
     let exit = verdict(&diagnostics);
@@ -33,6 +33,9 @@ pub fn certify(args: &Certify) -> Exit {
         return if exit == Exit::Done { Exit::Bug } else { exit };
     };
     complain(&checked.sources, &diagnostics);
+    if analysis.is_some_and(|a| a.releases.is_empty()) {
+        say_line!("warning: this program releases nothing, so the certificate is that of no release");
+    }
     if let Some(path) = &args.output
         && !write(path, &certificate.to_json(), 0)
     {

@@ -56,7 +56,7 @@ pub(crate) fn unbounded(value: &Expr, span: Span, records: Records, context: &Co
     };
     d.cause(format!("sensitivity of {sum} is {extent}, which is infinite")).help(format!(
         "declare public bounds:   {name}: {domain}     (rows outside are clamped)\n\
-             or clip in the model:    let v = {}\n\
+             or clip in the model:    let v = {}     and observe `v` in place of `{name}`\n\
              Do not read the bound off the data: that itself leaks (E0102).",
         clip.replace("{}", name)
     ))
