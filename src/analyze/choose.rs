@@ -231,7 +231,7 @@ fn unmatched(offer: &Offer) -> Vec<Candidate> {
         .chain(offer.unmatched.iter().cloned())
         .map(|(name, reason)| Candidate {
             mechanism: name,
-            rule: None,
+            rule: Some(name),
             applies: false,
             reason,
             parameters: vec![],

@@ -8,7 +8,7 @@ use super::shapes::conjugate_prior;
 use super::ways::{Knob, Offer, Way};
 use crate::model::print::{likelihood_text, number};
 use crate::model::{BudgetKind, MechanismKind, Query};
-use crate::numeric::decimal::sig_down;
+use crate::numeric::decimal::{sig_down, sig_up};
 use crate::privacy::Claim;
 use crate::rules::Tempering;
 use crate::rules::conjugate::matching_prior;
@@ -97,11 +97,14 @@ fn not_conjugate(scene: &Scene, offer: &Offer, mechanism: Option<&str>) -> Optio
     let likelihood = likelihood_text(model, observation, scene.program);
     let subject = mechanism.map_or("no rule applies".to_owned(), |m| format!("`{m}` does not apply"));
     let no_rule = mechanism.map_or("no rule matches this model".to_owned(), |m| format!("no rule for `{m}` matches this model"));
-    let cut = if parameter.truncated.is_some() { "truncated " } else { "" };
+    let shown = match parameter.truncated {
+        Some(_) => format!("a truncated {} prior", parameter.prior.family),
+        None => format!("{} {} prior", article(parameter.prior.family), parameter.prior.family),
+    };
     let mut diagnostic =
         Diagnostic::new("E0302", format!("{subject}: the prior of `{}` is not conjugate to `{likelihood}`", parameter.name))
             .label(scene.place(), no_rule)
-            .label(parameter.prior.span, format!("a {cut}{} prior", parameter.prior.family))
+            .label(parameter.prior.span, shown)
             .label(observation.outcome.span.to(observation.likelihood.span), format!("the conjugate prior here is {}", wanted.written))
             .note(tried_text(&closest(scene, offer)));
     if let Some(same) = matching_prior(parameter, &observation.likelihood) {
@@ -109,6 +112,10 @@ fn not_conjugate(scene: &Scene, offer: &Offer, mechanism: Option<&str>) -> Optio
         diagnostic = diagnostic.help(format!("{sentence}:   param {} ~ {prior}", parameter.name));
     }
     Some(diagnostic)
+}
+
+fn article(word: &str) -> &'static str {
+    if word.starts_with(['a', 'e', 'i', 'o', 'A', 'E', 'I', 'O']) { "an" } else { "a" }
 }
 
 /// The rules whose name mentions the likelihood or the prior of the model; all of them if none does.
@@ -203,10 +210,16 @@ fn order_too_high(scene: &Scene, way: &dyn Way, value: f64, claim: &Claim, order
         diagnostic = diagnostic.label(matched.prior_span(), reason.prior).cause(reason.cause);
     }
     let mut help = weaker(scene, way, limit);
+    if let Some(knob) = way.knob().name()
+        && let Some(x) = solve(scene.site, way, limit)
+    {
+        help.insert(0, format!("{:<22} using {:<16} {}", format!("leave {knob} out:"), way.mechanism(), knob_text(way, x)));
+    }
     let below = claim.max_order().ceil() - 1.0;
     if below >= 2.0 && matches!(limit, BudgetKind::Rdp(p) if p.len() == 1) {
         let lead = if help.is_empty() { "lower the order:" } else { "or lower the order:" };
-        help.push(format!("{lead:<22} budget rdp(order = {}, eps = ...)", number(below)));
+        let eps = Some(claim.rdp(below)).filter(|e| e.is_finite()).map_or_else(|| "...".to_owned(), |e| sig_up(e, 4));
+        help.push(format!("{lead:<22} budget rdp(order = {}, eps = {eps})", number(below)));
     }
     if help.is_empty() { diagnostic } else { diagnostic.help(help.join("\n")) }
 }
@@ -243,11 +256,21 @@ fn not_reachable(scene: &Scene, way: &dyn Way, claim: &Claim, limit: &BudgetKind
         diagnostic = diagnostic.label(span, format!("{kind} cannot be reached"));
     }
     diagnostic = diagnostic.label(scene.place(), format!("rule {}", way.rule()));
+    if let Some(other) = other_mechanism(scene, way, limit) {
+        return diagnostic.help(format!("a mechanism that reaches it:    using {other}"));
+    }
     let offers = reachable(claim);
     if offers.is_empty() {
         return diagnostic;
     }
     diagnostic.help(format!("budgets that `{}` alone meets:    {}", way.mechanism(), offers.join("    ")))
+}
+
+/// Another mechanism of the same release that meets the limit.
+fn other_mechanism(scene: &Scene, way: &dyn Way, limit: &BudgetKind) -> Option<&'static str> {
+    let offer = scene.offer(&arguments::Arguments::default());
+    let mut others = offer.ways.iter().filter(|w| w.mechanism() != way.mechanism() && !w.changes_prior());
+    others.find(|w| solve(scene.site, w.as_ref(), limit).is_some()).map(|w| w.mechanism())
 }
 
 /// `a Dirichlet draw`, `laplace noise`.
@@ -258,7 +281,7 @@ fn noun(scene: &Scene, way: &dyn Way) -> String {
     let family = model.parameters.first().map_or("posterior", |p| p.prior.family);
     let mut letters = family.chars();
     let name: String = letters.next().map_or(String::new(), |c| c.to_uppercase().chain(letters).collect());
-    format!("a {name} draw")
+    format!("{} {name} draw", article(&name))
 }
 
 /// The claim does not extend to groups of a private key.

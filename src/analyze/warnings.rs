@@ -3,6 +3,7 @@
 use super::budget::written;
 use crate::model::print::number;
 use crate::model::{Budget, BudgetKind, Program, Relation};
+use crate::numeric::decimal::sig_up;
 use crate::privacy::Claim;
 use crate::source::{Diagnostic, Diagnostics};
 
@@ -34,10 +35,16 @@ fn vacuous(budget: &Budget, program: &Program) -> Option<Diagnostic> {
         BudgetKind::Gdp(mu) => Claim::Gdp { mu: *mu }.epsilon(1e-6) > VACUOUS,
     };
     let text = written(&budget.kind);
+    let meaning = match &budget.kind {
+        BudgetKind::Zcdp(rho) => Some(Claim::Zcdp { rho: *rho }.epsilon(1e-6)),
+        BudgetKind::Gdp(mu) => Some(Claim::Gdp { mu: *mu }.epsilon(1e-6)),
+        _ => None,
+    };
+    let meaning = meaning.map_or(String::new(), |e| format!(": epsilon = {} at delta = 1e-6", sig_up(e, 3)));
     if too_much {
         return Some(
             Diagnostic::new("W0501", format!("the budget {text} promises next to nothing"))
-                .label(budget.span, format!("odds may change by a factor above exp({VACUOUS})"))
+                .label(budget.span, format!("odds may change by a factor above exp({VACUOUS}){meaning}"))
                 .help("an epsilon of 1 is strong, of 10 weak"),
         );
     }

@@ -11,6 +11,13 @@ impl Checker<'_> {
     /// `sum mean min max sd count histogram quantile density cdf` of checked arguments.
     pub(super) fn aggregate(&mut self, name: &str, args: Vec<Expr>, span: Span) -> Checked<Expr> {
         let Some(first) = args.first() else { return Err(Stop) };
+        if let ("quantile", [level, x]) = (name, args.as_slice())
+            && level.constant().is_some()
+            && (matches!(x.label, Label::Row(_)) || as_vector(&x.ty).is_some())
+        {
+            let d = self.arity("`quantile`", &format!("quantile({}, {})", self.written(x.span), self.written(level.span)), span);
+            return self.fail(d);
+        }
         match (first.label, &first.ty) {
             (_, Type::Posterior(_)) => self.posterior_summary(name, args, span),
             (Label::Row(t) | Label::Mix(t), _) => self.row_aggregate(name, t, args, span),
@@ -103,18 +110,26 @@ impl Checker<'_> {
 
     fn secret_mean<T>(&mut self, x: &Expr, t: TableId, span: Span) -> Checked<T> {
         let Some(table) = self.table(t) else { return Err(Stop) };
-        let (name, header, n) = (table.name.clone(), table.rows_span, table.count_name.clone().unwrap_or_else(|| "n".into()));
+        let (name, at, secret) = (table.name.clone(), table.rows_span, table.relation == Relation::AddRemove);
+        let header = table.header(table.count_name.as_deref().unwrap_or("n"));
+        let unit = table.unit_in_words();
         let written = self.written(x.span);
         let (s, c) = (self.fresh_name("s"), self.fresh_name("c"));
-        self.fail(
-            Diagnostic::new("E0104", format!("a mean needs the number of rows of `{name}`, which is secret"))
-                .label(span, "divides by the number of rows")
-                .label(header, "secret here: neighbours add or remove one unit")
+        let split =
+            format!("release sum and count:   release {s} = sum({written})   release {c} = count()   output average = {s} / max({c}, 1)");
+        let d = Diagnostic::new("E0104", format!("a mean needs the number of rows of `{name}`, which is secret"))
+            .label(span, "divides by the number of rows");
+        let group = self.group.and_then(|g| self.groups.get(g)).filter(|_| !secret).map(|g| g.header);
+        self.fail(match group {
+            Some(group) => d
+                .label(group, "the sizes of groups of a private key are secret")
                 .cause("with a secret n, the exact number of rows is itself private data")
-                .help(format!(
-                    "release sum and count:   release {s} = sum({written})   release {c} = count()   output average = {s} / max({c}, 1)\nor make n public:        private {name}[{n}] {{ ... }}     neighbours then replace one row"
-                )),
-        )
+                .help(split),
+            None => d
+                .label(at, format!("secret here: neighbours add or remove {unit}"))
+                .cause("with a secret n, the exact number of rows is itself private data")
+                .help(format!("{split}\nor make n public:        {header}     neighbours then replace {unit}")),
+        })
     }
 
     /// `count()`: all rows of the program's one private table (or of the `each` it stands in).
@@ -167,7 +182,13 @@ impl Checker<'_> {
             let Some(a) = args.first() else { return Err(Stop) };
             let what = type_text(&a.ty);
             let d = Diagnostic::new("E0209", format!("`{name}` needs a vector, or a column of a table")).label(a.span, what);
-            return self.fail(d);
+            return self.fail(match &a.kind {
+                ExprKind::Param(_) => {
+                    let p = self.written(a.span);
+                    d.help(format!("release one draw:     release {p}_hat = draw({p})\nor several of them:   release {p}_draws = draws({p}, 10)   output average = mean({p}_draws)"))
+                }
+                _ => d,
+            });
         };
         let n = v.dim as f64;
         let r = v.range;

@@ -102,6 +102,10 @@ impl Checker<'_> {
         if !self.complete {
             return Err(Stop);
         }
+        if let Some(help) = self.known_elsewhere(name, args) {
+            let d = Diagnostic::new("E0206", format!("there is no function `{name}`")).label(callee.span, "unknown function");
+            return self.fail(d.help(help));
+        }
         let mut names: Vec<String> = SIGNATURES.iter().map(|(n, _)| n.to_string()).collect();
         names.extend(self.scopes.visible().into_iter().map(String::from));
         names.extend(crate::dist::DISTRIBUTIONS.iter().map(|d| d.name.to_string()));
@@ -111,6 +115,25 @@ impl Checker<'_> {
             Some(n) => d.help(format!("did you mean `{n}`?")),
             None => d.help(format!("define it: fn {name}(x) = ..., or open a module: use std.regression")),
         })
+    }
+
+    /// What other languages call otherwise, and what stands in a module of the standard library.
+    fn known_elsewhere(&self, name: &str, args: &[ast::Arg]) -> Option<String> {
+        let x = args.first().map_or_else(|| "x".into(), |a| self.written(a.value.span));
+        match name {
+            "median" => return Some(format!("quantile({x}, 0.5)      in a release:   using exponential(0, 100), with public bounds")),
+            "var" | "variance" => {
+                return Some(format!(
+                    "release the two moments:   release m1 = mean({x})   and   release m2 = mean(({x})^2)\nthe variance is then free:  output v = m2 - m1^2"
+                ));
+            }
+            "std" | "stdev" => return Some(format!("sd({x})")),
+            _ => {}
+        }
+        let starts = [format!("model {name}("), format!("fn {name}(")];
+        let holds = |text: &str| text.lines().any(|l| starts.iter().any(|s| l.starts_with(s.as_str())));
+        let module = super::STD.iter().find(|(_, text)| holds(text)).map(|(m, _)| *m)?;
+        Some(format!("it stands in a module; write before its first use:   use std.{module}"))
     }
 
     pub(super) fn arity(&self, what: &str, signature: &str, span: Span) -> Diagnostic {
@@ -128,6 +151,10 @@ impl Checker<'_> {
     fn builtin(&mut self, name: &str, args: &[ast::Arg], span: Span) -> Checked<Expr> {
         if name == "simulate" {
             return self.simulate(args, span);
+        }
+        if let ("count" | "sum" | "mean", [ast::Arg { name: Some(column), value, .. }]) = (name, args) {
+            let d = self.arity(&format!("`{name}`"), &format!("{name}({} == {})", column.value, self.written(value.span)), span);
+            return self.fail(d);
         }
         if args.iter().any(|a| a.name.is_some()) {
             return self.wrong_call(name, span);

@@ -94,9 +94,12 @@ impl Checker<'_> {
             }
             let before = first.get(column.name.value.as_str()).copied();
             first.entry(&column.name.value).or_insert(column.name.span);
-            let column = self.declare_column(t, column, before);
-            if let (Ok(column), Some(table)) = (column, self.program.tables.get_mut(id.0)) {
-                table.columns.push(column);
+            let declared = self.declare_column(t, column, before);
+            match (declared, self.program.tables.get_mut(id.0)) {
+                (Ok(column), Some(table)) => table.columns.push(column),
+                // Enough has been said about this column: its uses are silent.
+                _ if before.is_none() => self.scopes.bind(&column.name.value, Binding::Poisoned, column.name.span),
+                _ => {}
             }
         }
         if let ast::RowsKind::Named { secret, name, .. } = &t.rows.kind {
@@ -136,8 +139,11 @@ impl Checker<'_> {
                     .label(t.rows.span, "secret here: neighbours add or remove one unit")
                     .cause("if the data set has exactly this many rows, its smaller neighbour would break the promise")
                     .help(format!(
-                        "private {0}[private {1}] {{ ... }}     secret, no bound\nprivate {0}[{1} >= {2}] {{ ... }}         public",
-                        t.name.value, name.value, bound.value
+                        "private {0}[private {1}]{3} {{ ... }}     secret, no bound\nprivate {0}[{1} >= {2}]{3} {{ ... }}         public",
+                        t.name.value,
+                        name.value,
+                        bound.value,
+                        t.unit.as_ref().map_or(String::new(), |u| format!(" {}", self.written(u.span)))
                     )),
             ),
             ast::RowsKind::Named { secret, name, at_least } => {
@@ -199,6 +205,9 @@ impl Checker<'_> {
                     .label(unit.span, "remove this")
                     .help(format!("public {}[..]", t.name.value)),
             );
+        }
+        if self.scopes.here(&unit.key.value).is_some_and(|e| matches!(e.binding, Binding::Poisoned)) {
+            return Err(Stop);
         }
         let Some(key) = t.columns.iter().position(|c| c.name.value == unit.key.value) else {
             return self.fail(
@@ -322,6 +331,13 @@ impl Checker<'_> {
             let Some(slot) = at.and_then(|i| slots.get_mut(i)).filter(|s| s.is_none()) else {
                 return self.cost_arity(&name, call.span);
             };
+            if let ast::ExprKind::Percent(_) = arg.value.kind {
+                return self.fail(
+                    Diagnostic::new("E0203", "a budget is an amount, not a share")
+                        .label(arg.value.span, "percent of what?")
+                        .help(format!("budget {}", form(&name))),
+                );
+            }
             let values = match &arg.value.kind {
                 ast::ExprKind::List(items) if name == "rdp" => {
                     items.iter().map(|e| self.public_constant(e, "a budget")).collect::<Checked<Vec<f64>>>()?
@@ -368,15 +384,21 @@ impl Checker<'_> {
     }
 
     fn cost_arity<T>(&mut self, name: &str, span: Span) -> Checked<T> {
-        let form = match name {
-            "dp" => "dp(eps = 1, delta = 1e-6)",
-            "rdp" => "rdp(order = 8, eps = 0.5)",
-            "zcdp" => "zcdp(0.1)",
-            "gdp" => "gdp(1)",
-            _ => "eps(1)",
-        };
         self.fail(
-            Diagnostic::new("E0208", format!("`{name}` is written with other arguments")).label(span, "wrong number or names").help(form),
+            Diagnostic::new("E0208", format!("`{name}` is written with other arguments"))
+                .label(span, "wrong number or names")
+                .help(form(name)),
         )
+    }
+}
+
+/// An example of each kind of budget.
+fn form(name: &str) -> &'static str {
+    match name {
+        "dp" => "dp(eps = 1, delta = 1e-6)",
+        "rdp" => "rdp(order = 8, eps = 0.5)",
+        "zcdp" => "zcdp(0.1)",
+        "gdp" => "gdp(1)",
+        _ => "eps(1)",
     }
 }

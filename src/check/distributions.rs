@@ -52,11 +52,23 @@ impl Checker<'_> {
         if !fits || given.len() != dist.args.len() {
             let names: Vec<&str> = dist.args.iter().map(|(n, _)| *n).collect();
             let d = Diagnostic::new("E0208", format!("`{}` takes {} arguments", dist.name, dist.args.len()))
-                .label(call.span, format!("{} given", call.args.len()))
+                .label(call.span, self.what_is_wrong(dist, call))
                 .help(format!("{}({})", dist.name, names.join(", ")));
             return self.fail(d);
         }
         self.exprs(&given)
+    }
+
+    /// The names that do not exist, or the number of arguments.
+    fn what_is_wrong(&self, dist: &Distribution, call: &ast::Call) -> String {
+        let unknown = call.args.iter().filter_map(|a| a.name.as_ref()).find(|n| dist.args.iter().all(|(a, _)| *a != n.value));
+        match unknown {
+            Some(n) => {
+                let names: Vec<String> = dist.args.iter().map(|(n, _)| format!("`{n}`")).collect();
+                format!("no argument is called `{}`: they are {}", n.value, names.join(", "))
+            }
+            None => format!("{} given", call.args.len()),
+        }
     }
 
     fn dist_argument(&mut self, dist: &Distribution, arg: &str, kind: ArgKind, value: &Expr) -> Checked<()> {
@@ -70,13 +82,26 @@ impl Checker<'_> {
                 let scale = need.lo == 0.0 && need.hi == f64::INFINITY;
                 if scale && value.constant() == Some(0.0) || !range.within(need) {
                     let d = Diagnostic::new("E0203", format!("`{arg}` of `{}` is outside its domain", dist.name))
-                        .label(value.span, format!("ranges over {}", range_text(range)))
-                        .cause(format!("`{arg}` must lie in {}", range_text(need)));
-                    let d = if dist.name == "bernoulli" && value.label != Label::Public {
+                        .label(
+                            value.span,
+                            value
+                                .constant()
+                                .map_or_else(|| format!("ranges over {}", range_text(range)), |x| format!("this is {}", plain(x))),
+                        )
+                        .cause(format!(
+                            "`{arg}` must {}",
+                            if scale { "be above 0".to_string() } else { format!("lie in {}", range_text(need)) }
+                        ));
+                    let d = if let Some(line) = self.beta_of_same_moments(value).filter(|_| need == Range::UNIT) {
+                        d.help(line)
+                    } else if dist.name == "bernoulli" && value.label != Label::Public {
                         d.help(format!("use the link: bernoulli_logit({})", self.written(value.span)))
+                    } else if value.constant().is_some() {
+                        d.help(within(need))
                     } else {
                         d.help(format!("declare or clip it into {}", range_text(need)))
                     };
+                    let d = self.label_prior(d, value);
                     return self.fail(d);
                 }
                 Ok(())
@@ -88,7 +113,8 @@ impl Checker<'_> {
             ArgKind::Trials => match value.constant() {
                 Some(n) if n >= 1.0 && n.fract() == 0.0 && n <= 1e15 => Ok(()),
                 _ => {
-                    let d = wrong("a whole number known when the program is checked, at least 1");
+                    let d = wrong("a whole number known when the program is checked, at least 1")
+                        .help("binomial(10, p): the number of trials comes first");
                     self.fail(d)
                 }
             },
@@ -133,6 +159,31 @@ impl Checker<'_> {
                 self.fail(d)
             }
         }
+    }
+
+    /// Labels the prior of a parameter that stands alone as an argument.
+    fn label_prior(&self, d: Diagnostic, value: &Expr) -> Diagnostic {
+        match value.kind {
+            ExprKind::Param(p) => match self.param(p) {
+                Some(p) => d.label(p.prior.span, format!("the prior lets `{}` range over {}", p.name, type_text(&p.ty))),
+                None => d,
+            },
+            _ => d,
+        }
+    }
+
+    /// `param p ~ beta(..)` with the mean and sd of a normal prior, for a probability.
+    fn beta_of_same_moments(&self, value: &Expr) -> Option<String> {
+        let ExprKind::Param(p) = value.kind else { return None };
+        let p = self.param(p)?;
+        let ("normal", [m, s]) = (p.prior.family, p.prior.args.as_slice()) else { return None };
+        let (m, s) = (m.constant()?, s.constant()?);
+        let total = m * (1.0 - m) / (s * s) - 1.0;
+        let tidy = |x: f64| plain((x * 1000.0).round() / 1000.0);
+        let inside = 0.0 < m && m < 1.0 && total > 0.0 && total < 1e9;
+        inside.then(|| {
+            format!("a beta prior of the same mean and sd:   param {} ~ beta({}, {})", p.name, tidy(m * total), tidy((1.0 - m) * total))
+        })
     }
 
     /// Does the outcome of `observe` lie in the support of the likelihood?
@@ -185,6 +236,9 @@ impl Checker<'_> {
             .label(outcome.span, type_text(&outcome.ty))
             .label(call, format!("its values are {need}"));
         let d = self.label_column(d, outcome, "declared here");
+        if let (Type::Vector(_), "normal") = (&outcome.ty, dist.name) {
+            return self.fail(d.help("for a vector:   multi_normal(m, S), m its mean and S its covariance such as [[1, 0], [0, 1]]"));
+        }
         self.fail(d.help("declare the column with the support of the likelihood, or choose another likelihood"))
     }
 
@@ -258,7 +312,8 @@ impl Checker<'_> {
     /// The type part of a column's text: `category {a, b}` of `party: category {a, b}`.
     fn levels_span(&self, column: Span) -> Span {
         let text = self.map.slice(column);
-        match text.find("category") {
+        let colon = text.find(':').unwrap_or(0);
+        match text.get(colon..).and_then(|t| t.find("category")).map(|at| colon.saturating_add(at)) {
             Some(at) => Span { start: column.start + at as u32, ..column },
             None => column,
         }
@@ -280,5 +335,12 @@ impl Checker<'_> {
                 .label(outcome.span, format!("{dim} counts that sum to {total}"))
                 .help(format!("multinomial({total}, s) with {dim} shares")),
         )
+    }
+}
+
+fn within(need: Range) -> String {
+    match (need.lo, need.hi) {
+        (0.0, f64::INFINITY) => "write a number above 0".into(),
+        _ => format!("write a number in {}", range_text(need)),
     }
 }

@@ -317,6 +317,7 @@ impl Checker<'_> {
         let columns: Vec<String> = self.table(t).map(|t| t.columns.iter().map(|c| c.name.clone()).collect()).unwrap_or_default();
         match columns.iter().position(|c| *c == field.value) {
             Some(c) => self.column_expr(t, crate::model::ColumnId(c), span),
+            None if self.scopes.here(&field.value).is_some_and(|e| matches!(e.binding, Binding::Poisoned)) => Err(Stop),
             None => {
                 let near = crate::source::suggest::did_you_mean(&field.value, columns.iter().map(String::as_str));
                 let d = Diagnostic::new("E0206", format!("`{table}` has no column `{}`", field.value))

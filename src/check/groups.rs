@@ -28,6 +28,12 @@ impl Checker<'_> {
             );
         }
         let Some(Binding::Table(t)) = self.scopes.find(&table.value).map(|e| e.binding.clone()) else {
+            if let Some(Binding::Table(_)) = self.scopes.find(&key.value).map(|e| &e.binding) {
+                let (key, table) = (&key.value, &table.value);
+                let d =
+                    Diagnostic::new("E0206", format!("`{key}` is a table, and `{table}` is none")).label(header, "the column stands first");
+                return self.fail(d.help(format!("each {table} of {key} {{ ... }}")));
+            }
             return self.unknown(&table.value, table.span);
         };
         let Some(tab) = self.table(t).cloned() else { return Err(Stop) };

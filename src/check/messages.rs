@@ -1,7 +1,7 @@
 //! Complaints about labels, in the user's names: what is private, where it comes from, what to do instead.
 
 use super::{Checked, Checker};
-use crate::model::{Builtin, ColumnId, Expr, ExprKind, Label, Range, TableId, Type};
+use crate::model::{BudgetKind, Builtin, ColumnId, Expr, ExprKind, Label, Range, TableId, Type};
 use crate::source::{Diagnostic, Span};
 
 /// A number as a user would write it.
@@ -69,6 +69,45 @@ impl Checker<'_> {
         if text.chars().count() > 60 { format!("{}..", text.chars().take(58).collect::<String>()) } else { text.to_string() }
     }
 
+    /// The text under `whole` with the named parts replaced; `None` if there is no part in it (it stands in a `let`).
+    pub(super) fn rewritten(&self, whole: Span, parts: &[(Span, String)]) -> Option<String> {
+        let mut parts: Vec<&(Span, String)> =
+            parts.iter().filter(|(s, _)| s.file == whole.file && whole.start <= s.start && s.end <= whole.end).collect();
+        parts.sort_by_key(|(s, _)| s.start);
+        let (mut out, mut at) = (String::new(), whole.start);
+        let text = |start, end| self.map.slice(Span { start, end, ..whole });
+        for (span, name) in &parts {
+            if span.start >= at {
+                out.push_str(text(at, span.start));
+                out.push_str(name);
+                at = span.end;
+            }
+        }
+        out.push_str(text(at, whole.end));
+        (!parts.is_empty()).then(|| out.split_whitespace().collect::<Vec<_>>().join(" "))
+    }
+
+    /// The mechanism a new query would use under this budget, with a share if there is room for one: for Help.
+    pub(super) fn using_text(&self) -> String {
+        match self.program.budget.as_ref().map(|b| &b.kind) {
+            Some(BudgetKind::Pure(_)) => format!("using laplace{}", self.share_text()),
+            _ => format!("using gaussian{}", self.share_text()),
+        }
+    }
+
+    /// ` spend 20%` where the shares of the program leave that much.
+    pub(super) fn share_text(&self) -> &'static str {
+        if self.shares <= 80.0 { " spend 20%" } else { "" }
+    }
+
+    /// A line to declare bounds for the first private column of `e` that has none.
+    pub(super) fn bounds_first(&self, e: &Expr) -> Option<String> {
+        let (t, c) = self.private_column(e)?;
+        let column = self.column(t, c).filter(|c| c.ty.range().is_some_and(|r| !r.is_finite()))?;
+        let domain = if matches!(column.ty, Type::Int(_)) { "int in 0..10" } else { "real in [0, 10]" };
+        Some(format!("declare public bounds first:   {}: {domain}\n", column.name))
+    }
+
     /// What an aggregate is: "an exact mean over the rows of `trial`".
     pub(super) fn aggregate_text(&self, e: &Expr, table: TableId) -> String {
         let name = self.table_name(table);
@@ -134,7 +173,7 @@ impl Checker<'_> {
             )
         } else {
             let agg = self.written(aggregate.span);
-            format!("release the summary first, then use the released value:   release {hi_name} = {agg} using gaussian")
+            format!("release the summary first, then use the released value:   release {hi_name} = {agg} {}", self.using_text())
         };
         self.fail(d.help(help))
     }
@@ -160,7 +199,8 @@ impl Checker<'_> {
         let inside = self.aggregate_inside(condition);
         let inner = self.written(inside.span);
         let m = self.fresh_name("m");
-        let rest = self.written(condition.span).replacen(&inner, &m, 1);
+        let rest = self.rewritten(condition.span, &[(inside.span, m.clone())]).unwrap_or_else(|| format!("{m} >= 0"));
+        let (using, bounds) = (self.using_text(), self.bounds_first(inside).unwrap_or_default());
         let column = self.private_column(condition).and_then(|(t, c)| self.column(t, c));
         let row_example = match column.map(|c| (c.name.clone(), c.ty.clone())) {
             Some((c, Type::Bool)) => format!("if {c} then 1 else 0"),
@@ -173,7 +213,7 @@ impl Checker<'_> {
         let help = match condition.label {
             Label::Row(_) => format!("use `if` inside an expression: `{row_example}` stays inside its row"),
             _ => format!(
-                "branch on a released value:\n    release {m} = {inner} using gaussian spend 20%\n    when {rest} {{ ... }}\nA row-level `{row_example}` is fine: it stays inside its row."
+                "{bounds}branch on a released value:\n    release {m} = {inner} {using}\n    when {rest} {{ ... }}\nA row-level `{row_example}` is fine: it stays inside its row."
             ),
         };
         self.fail(d.cause("whether the block runs at all would reveal the comparison exactly").help(help))
@@ -182,16 +222,17 @@ impl Checker<'_> {
     /// E0104: use of a secret number of rows.
     pub(super) fn secret_count<T>(&mut self, table: TableId, span: Span) -> Checked<T> {
         let Some(t) = self.table(table) else { return Err(super::Stop) };
-        let (name, header) = (t.name.clone(), t.rows_span);
-        let n = t.count_name.clone().unwrap_or_else(|| "n".into());
+        let (name, at, unit) = (t.name.clone(), t.rows_span, t.unit_in_words());
+        let header = t.header(t.count_name.as_deref().unwrap_or("n"));
         let size = self.fresh_name("size");
+        let (share, using) = (self.share_text(), "using geometric");
         self.fail(
             Diagnostic::new("E0104", format!("the number of rows of `{name}` is secret"))
                 .label(span, "this needs the exact number of rows")
-                .label(header, "secret here: neighbours add or remove one unit")
+                .label(at, format!("secret here: neighbours add or remove {unit}"))
                 .cause("with a secret n, the exact number of rows is itself private data")
                 .help(format!(
-                    "release it:          release {size} = count() using geometric spend 20%\nor make it public:   private {name}[{n}] {{ ... }}     neighbours then replace one row"
+                    "release it:          release {size} = count() {using}{share}\nor make it public:   {header}     neighbours then replace {unit}"
                 )),
         )
     }

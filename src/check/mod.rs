@@ -13,6 +13,7 @@ mod messages;
 mod modules;
 mod observations;
 mod operators;
+mod outputs;
 mod ranges;
 mod releases;
 mod scope;
@@ -56,6 +57,7 @@ pub fn check(map: &mut SourceMap, main: FileId, ast: &Ast, complete: bool, loade
     checker.diagnostics = modules.diagnostics;
     checker.complete = complete && checker.diagnostics.is_empty();
     checker.open_modules(modules.modules, modules.opened);
+    checker.shares = releases::shares(&ast.items);
     checker.define_functions(&ast.items);
     checker.declare_tables(&ast.items);
     checker.program.steps = checker.block(&ast.items);
@@ -102,6 +104,8 @@ struct Checker<'a> {
     branch_count: usize,
     /// The name whose `let` is being checked, for messages.
     defining: Option<String>,
+    /// Percent of the budget that `spend` gives away in the text, for messages.
+    shares: f64,
 }
 
 impl<'a> Checker<'a> {
@@ -124,6 +128,7 @@ impl<'a> Checker<'a> {
             branches: vec![],
             branch_count: 0,
             defining: None,
+            shares: 0.0,
         }
     }
 

@@ -120,7 +120,7 @@ impl Checker<'_> {
                         d.help(format!("draw the parameters, then compute with the released values: output x = ..{written}.."))
                     }
                     Label::Public => d.help(format!("already public: output x = {written}")),
-                    _ => d.help(format!("to release a summary of rows:   release x = mean({written}) using gaussian")),
+                    _ => d.help(format!("to release a summary of rows:   release x = mean({written}) {}", self.using_text())),
                 })
             }
         }
@@ -143,7 +143,7 @@ impl Checker<'_> {
                 let d = Diagnostic::new("E0202", "one value for each row cannot be released")
                     .label(e.span, format!("as many values as `{name}` has rows"));
                 let d = self.label_column(d, &e, "private column");
-                return self.fail(d.help(format!("release a summary:   release x = mean({written}) using gaussian")));
+                return self.fail(d.help(format!("release a summary:   release x = mean({written}) {}", self.using_text())));
             }
             Label::Latent | Label::Mix(_) => {
                 let name = ast::Name::new("x".into(), e.span);
@@ -201,9 +201,13 @@ impl Checker<'_> {
         let d = d.cause("noise is scaled to the largest change one unit can make, which is infinite here");
         let d = match &unbounded {
             Some(c) => d.help(format!(
-                "declare public bounds:   {}: {} in [0, 100]     (rows outside are clamped)\nor clip in the query:    clip({x}, 0, 100)",
+                "declare public bounds:   {}: {}     (rows outside are clamped)\nor clip in the query:    clip({x}, 0, 100)",
                 c.name,
-                if matches!(c.ty, Type::Int(_)) { "int" } else { "real" }
+                match &c.ty {
+                    Type::Int(_) => "int in 0..100".to_string(),
+                    Type::Vector(v) => format!("vector[{}] in [0, 100]", v.dim),
+                    _ => "real in [0, 100]".to_string(),
+                }
             )),
             None => d.help("release sums, means, counts or histograms, and combine the released values afterwards"),
         };
@@ -248,6 +252,20 @@ impl Checker<'_> {
         };
         Ok(Spend { kind, span: spend.span })
     }
+}
+
+/// The percents that releases spend, wherever they stand.
+pub(super) fn shares(items: &[ast::Item]) -> f64 {
+    let one = |item: &ast::Item| match &item.kind {
+        ast::ItemKind::Release(r) => match r.spend.as_ref().map(|s| &s.kind) {
+            Some(ast::SpendKind::Percent(p)) => *p,
+            _ => 0.0,
+        },
+        ast::ItemKind::Each { body, .. } => shares(body),
+        ast::ItemKind::When { then, otherwise, .. } => shares(then).max(otherwise.as_deref().map_or(0.0, shares)),
+        _ => 0.0,
+    };
+    items.iter().map(one).sum()
 }
 
 /// A call as an expression.

@@ -332,8 +332,7 @@ impl Checker<'_> {
         let e = self.expr(value)?;
         match e.label {
             Label::Public => {}
-            Label::Latent => return self.parameter_in_output(&e, name),
-            Label::Mix(_) => return self.parameter_in_output(&e, name),
+            Label::Latent | Label::Mix(_) => return self.parameter_in_output(&e, &format!("output {} =", name.value)),
             Label::Row(t) | Label::Aggregate(t) => return self.private_output(&e, t, name),
         }
         let (id, value) = match e.draws() {
@@ -351,70 +350,13 @@ impl Checker<'_> {
         Ok(Step::Output { id, name: name.value.clone(), value, shown: true, span })
     }
 
-    /// E0101: a private value in an output.
-    fn private_output<T>(&mut self, e: &Expr, table: crate::model::TableId, name: &ast::Name) -> Checked<T> {
-        let inside = self.aggregate_inside(e).clone();
-        let (text, subject) = match e.label {
-            Label::Row(_) => (format!("private: one value for each row of `{}`", self.table_name(table)), e),
-            _ => (format!("private: {}", self.aggregate_text(&inside, table)), &inside),
-        };
-        let d = Diagnostic::new("E0101", "private value in an output").label(subject.span, text);
-        let d = self.label_column(d, e, "private column");
-        let d = d.cause("`output` is free because it may only post-process released values;\nthis looks at the data again");
-        let seen = self.fresh_name("seen");
-        let inner = self.written(subject.span);
-        let rest = self.written(e.span).replacen(&inner, &seen, 1);
-        let help = match e.label {
-            Label::Row(_) => format!(
-                "release a summary of the rows:\n    release {seen} = mean({inner}) using gaussian spend 20%\n    output {} = {seen}",
-                name.value
-            ),
-            _ => {
-                let what = if matches!(inside.kind, ExprKind::Call(crate::model::Builtin::RowMean, _)) {
-                    "the observed mean"
-                } else {
-                    "the private value"
-                };
-                format!(
-                    "release {what}, then compare:\n    release {seen} = {inner} using gaussian spend 20%\n    output {} = {rest}",
-                    name.value
-                )
-            }
-        };
-        self.fail(d.help(help))
-    }
-
-    /// E0107: a parameter in an output.
-    fn parameter_in_output<T>(&mut self, e: &Expr, name: &ast::Name) -> Checked<T> {
-        let first = self.latents(std::iter::once(e)).first().copied();
-        let Some(p) = first.and_then(|p| self.param(p)).cloned() else { return Err(Stop) };
-        let mut at = e.span;
-        e.walk(&mut |x| {
-            if x.is_param(p.id) {
-                at = x.span;
-            }
-        });
-        let hat = self.fresh_name(&format!("{}_hat", p.name));
-        let rest = self.written(e.span).replacen(&self.written(at), &hat, 1);
-        self.fail(
-            Diagnostic::new("E0107", format!("the parameter `{}` in an output", p.name))
-                .label(at, "unknown: only its posterior is known, and that is private")
-                .label(p.span, "declared here")
-                .cause("a parameter has no value until one is drawn and released")
-                .help(format!("release {hat} = draw({})\noutput {} = {rest}", p.name, name.value)),
-        )
-    }
-
     fn when(&mut self, condition: &ast::Expr, then: &[ast::Item], otherwise: Option<&[ast::Item]>, span: Span) -> Checked<Step> {
         let checked = self.expr(condition).and_then(|c| {
             self.want_bool(&c)?;
             match c.label {
                 Label::Public => Ok(c),
                 Label::Row(t) | Label::Aggregate(t) => self.private_branch(&c, t),
-                Label::Latent | Label::Mix(_) => {
-                    let name = ast::Name::new("branch".into(), condition.span);
-                    self.parameter_in_output(&c, &name)
-                }
+                Label::Latent | Label::Mix(_) => self.parameter_in_output(&c, "when"),
             }
         });
         // The blocks are checked even if the condition is wrong: their own faults are reported too.

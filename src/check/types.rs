@@ -56,7 +56,7 @@ impl Checker<'_> {
                 let names = ["bool", "int", "real", "text", "vector", "matrix", "simplex", "counts", "category"];
                 let near = crate::source::suggest::did_you_mean(unknown, names.iter().copied());
                 let mut d = Diagnostic::new("E0206", format!("there is no type `{unknown}`")).label(name.span, "not a type");
-                d = match near {
+                d = match elsewhere(unknown).map(String::from).or(near) {
                     Some(n) => d.help(format!("did you mean `{n}`?")),
                     None => d.help("types: bool, int, real, text, category {a, b}, vector[d], matrix[r, c], simplex[k]"),
                 };
@@ -123,9 +123,13 @@ impl Checker<'_> {
         let (lo, hi) = if whole { (lo.ceil(), hi.floor()) } else { (lo, hi) };
         if lo > hi || lo == f64::INFINITY || hi == f64::NEG_INFINITY {
             return self.fail(
-                Diagnostic::new("E0203", "this domain is empty")
-                    .label(domain.span, format!("nothing lies between {lo} and {hi}"))
-                    .help("write the smaller bound first: [0, 10]"),
+                Diagnostic::new("E0203", "this domain is empty").label(domain.span, format!("nothing lies between {lo} and {hi}")).help(
+                    match (lo > hi, &domain.kind) {
+                        (true, ast::DomainKind::Range(..)) => format!("write the smaller bound first: {hi}..{lo}"),
+                        (true, _) => format!("write the smaller bound first: [{hi}, {lo}]"),
+                        _ => "write finite bounds: [0, 10]".to_string(),
+                    },
+                ),
             );
         }
         Ok(Range::new(lo, hi))
@@ -210,4 +214,16 @@ impl Checker<'_> {
         }
         Ok(x as u64)
     }
+}
+
+/// What a type of another language is called here.
+fn elsewhere(name: &str) -> Option<&'static str> {
+    Some(match name.to_ascii_lowercase().as_str() {
+        "boolean" | "logical" | "binary" => "bool",
+        "integer" | "count" | "natural" => "int",
+        "float" | "double" | "number" | "numeric" => "real",
+        "string" | "str" | "character" | "char" => "text",
+        "factor" | "enum" | "categorical" => "category {a, b}",
+        _ => return None,
+    })
 }

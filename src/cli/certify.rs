@@ -23,8 +23,8 @@ pub fn certify(args: &Certify) -> Exit {
         Ok(c) => c,
         Err(exit) => return exit,
     };
-    let (certificate, diagnostics) = match certified(&checked, &args.program.public.public, &args.order, &args.delta) {
-        Ok((_, _, certificate, diagnostics)) => (certificate, diagnostics),
+    let (analysis, certificate, diagnostics) = match certified(&checked, &args.program.public.public, &args.order, &args.delta) {
+        Ok((_, analysis, certificate, diagnostics)) => (analysis, certificate, diagnostics),
         Err(exit) => return exit,
     };
     let exit = verdict(&diagnostics);
@@ -42,6 +42,9 @@ pub fn certify(args: &Certify) -> Exit {
         && !sign(path, &mut value, &certificate.digest())
     {
         return Exit::Input;
+    }
+    if analysis.is_some_and(|a| a.releases.is_empty()) {
+        say_line!("warning: this program releases nothing, so the certificate is that of no release");
     }
     if let Some(path) = &args.output
         && !write(path, &value, 0)

@@ -59,6 +59,6 @@ fn mechanism(c: &Candidate) -> Value {
         "reason": c.reason,
         "parameters": super::check::parameters_json(&c.parameters),
         "predicted_error": c.predicted_error.as_ref().map(|e| json!({"measure": e.measure, "value": e.value})),
-        "status": c.status.name(),
+        "status": c.applies.then(|| c.status.name()),
     })
 }

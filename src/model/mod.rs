@@ -59,6 +59,28 @@ impl Table {
     pub fn unit_rows(&self) -> u64 {
         self.unit.map_or(1, |(_, k)| k)
     }
+
+    /// The declaration with other words for the number of rows, for messages: `private t[n] by id max 3 { ... }`.
+    pub fn header(&self, rows: &str) -> String {
+        let unit = self.unit_text().map_or(String::new(), |u| format!(" {u}"));
+        let word = if self.private { "private" } else { "public" };
+        format!("{word} {}[{rows}]{unit} {{ ... }}", self.name)
+    }
+
+    fn unit_text(&self) -> Option<String> {
+        let (key, most) = self.unit?;
+        let key = self.columns.get(key.0)?;
+        Some(format!("by {} max {most}", key.name))
+    }
+
+    /// What neighbours differ in: "one row", "up to 3 rows of one `id`".
+    pub fn unit_in_words(&self) -> String {
+        match self.unit.and_then(|(key, most)| Some((self.columns.get(key.0)?, most))) {
+            Some((key, 1)) => format!("the row of one `{}`", key.name),
+            Some((key, most)) => format!("up to {most} rows of one `{}`", key.name),
+            None => "one row".into(),
+        }
+    }
 }
 
 #[derive(Clone, PartialEq, Debug)]

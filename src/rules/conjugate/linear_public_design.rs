@@ -26,7 +26,7 @@ use crate::model::{Builtin, Expr, ExprKind, Label, Model, Observation, ParamId, 
 use crate::numeric::round::{add_down, add_up, div_down, div_up, mul_down, mul_up, sqrt_up};
 use crate::privacy::Claim;
 use crate::rules::count::count_up;
-use crate::rules::text::plain;
+use crate::rules::text::{four_up, plain};
 use crate::rules::{Context, LimitReason, Matched, Meta, Premise, Rule, Tempering, Verdict};
 use crate::source::Span;
 
@@ -132,7 +132,7 @@ fn find(model: &Model, context: &Context) -> Match<Weights> {
     }
     let mut facts = Facts::collect(&META, model, parameter, context);
     facts.premise(format!("the outcome lies in [{}, {}]", plain(outcome.lo), plain(outcome.hi)), Some(y.span));
-    facts.premise(format!("the features are public, of norm at most {}", plain(norm)), Some(d.x.span));
+    facts.premise(format!("the features are public, of norm at most {}", four_up(norm)), Some(d.x.span));
     Ok(Weights {
         sd: positive_argument(d.sd, "the known sd")?,
         norm,

@@ -15,7 +15,8 @@
 //! The published configuration whose interior exceeds its corners.
 
 use super::facts::not_mine;
-use crate::model::{ExprKind, Model, Observation};
+use crate::model::{Expr, ExprKind, Model, Observation, Parameter};
+use crate::rules::text::four_near;
 use crate::rules::{Context, Meta, Rule, Verdict};
 use crate::source::Diagnostic;
 
@@ -33,9 +34,9 @@ impl Rule for NormalUnknownBoth {
         &META
     }
 
-    fn judge(&self, model: &Model, _: Context) -> Verdict {
+    fn judge(&self, model: &Model, context: Context) -> Verdict {
         match model.private.iter().find(|o| both_unknown(o)) {
-            Some(o) => Verdict::Refused(Box::new(refusal(model, o))),
+            Some(o) => Verdict::Refused(Box::new(refusal(model, o, &context))),
             None => not_mine::<Verdict>("rows must be normal with unknown mean and spread").unwrap_or_else(|v| v),
         }
     }
@@ -50,7 +51,7 @@ fn both_unknown(o: &Observation) -> bool {
     matches!(mean.kind, ExprKind::Param(_)) && unknown
 }
 
-fn refusal(model: &Model, o: &Observation) -> Diagnostic {
+fn refusal(model: &Model, o: &Observation, context: &Context) -> Diagnostic {
     let names: Vec<String> = model.parameters.iter().map(|p| format!("`{}`", p.name)).collect();
     let mut d = Diagnostic::new("E0300", format!("no rule in this version covers a joint draw of {}", names.join(" and ")))
         .label(o.outcome.span.to(o.likelihood.span), "both the mean and the spread are unknown here");
@@ -61,11 +62,41 @@ fn refusal(model: &Model, o: &Observation) -> Diagnostic {
         "the worst pair of data sets lies inside the range of the outcome, not at its ends, and grows with n;\n\
          no closed form bounds it, and checking the ends alone can be too small by a factor of 158",
     )
-    .help(
-        "fix the spread:   observe y ~ normal(mu, 30)                   rule `normal_known_variance`\n\
-         or fix the mean:  observe y ~ normal(0, 1 / sqrt(tau))         rule `normal_precision`\n\
-         or release both:  release m = mean(y) using gaussian, and a mean of squares likewise",
+    .help(ways_out(model, o, context))
+}
+
+/// The statements of the two models that have a rule, in the user's names.
+fn ways_out(model: &Model, o: &Observation, context: &Context) -> String {
+    let [mean, spread] = o.likelihood.args.as_slice() else { return String::new() };
+    let y = match o.outcome.kind {
+        ExprKind::Column(t, c) => context.table(t).and_then(|t| t.columns.get(c.0)).map_or("y", |c| c.name.as_str()),
+        _ => "y",
+    };
+    let of = |e: &Expr| model.parameters.iter().find(|p| e.mentions(p.id));
+    let mu = of(mean).map_or("mu", |p| p.name.as_str());
+    let sigma = of(spread).map_or("sigma", |p| p.name.as_str());
+    let (centre, scale) = (of(mean).and_then(typical).unwrap_or(0.0), of(spread).and_then(typical).unwrap_or(1.0));
+    let (centre, scale) = (four_near(centre), four_near(scale));
+    format!(
+        "fix the spread, without `param {sigma}`:   observe {y} ~ normal({mu}, {scale})\n\
+         \u{20}                                          release {mu}_hat = draw({mu})\n\
+         or fix the mean, without `param {mu}`:     param precision ~ gamma(2, 2)\n\
+         \u{20}                                          observe {y} ~ normal({centre}, 1 / sqrt(precision))\n\
+         \u{20}                                          release precision_hat = draw(precision)\n\
+         or release both moments:   release m1 = mean({y}) using gaussian   and   release m2 = mean({y}^2) using gaussian"
     )
+}
+
+/// A value in the middle of a prior, as an example of a constant.
+fn typical(p: &Parameter) -> Option<f64> {
+    let arg = |i: usize| p.prior.args.get(i).and_then(Expr::constant);
+    match p.prior.family {
+        "normal" | "half_normal" => arg(0),
+        "exponential" => arg(0).map(|rate| 1.0 / rate),
+        "gamma" => Some(arg(0)? / arg(1)?),
+        _ => None,
+    }
+    .filter(|x| x.is_finite())
 }
 
 #[cfg(test)]

@@ -56,7 +56,7 @@ pub(crate) fn unbounded(value: &Expr, span: Span, records: Records, context: &Co
     };
     d.cause(format!("sensitivity of {sum} is {extent}, which is infinite")).help(format!(
         "declare public bounds:   {name}: {domain}     (rows outside are clamped)\n\
-             or clip in the model:    let v = {}\n\
+             or clip in the model:    let v = {}     and observe `v` in place of `{name}`\n\
              Do not read the bound off the data: that itself leaks (E0102).",
         clip.replace("{}", name)
     ))
@@ -85,13 +85,14 @@ pub(crate) fn may_vanish(span: Span, what: &str, range: Range) -> Diagnostic {
 /// E0307: the rule needs a public number of rows.
 pub(crate) fn secret_rows(rule: &str, parameter: &str, observation: Span, records: Records, why: &str, context: &Context) -> Diagnostic {
     let table = context.table(records.table);
-    let name = table.map_or("t", |t| t.name.as_str());
     let n = table.and_then(|t| t.count_name.as_deref()).unwrap_or("n");
+    let (header, unit) =
+        table.map_or_else(|| (format!("private t[{n}] {{ ... }}"), "one row".into()), |t| (t.header(n), t.unit_in_words()));
     Diagnostic::new("E0307", format!("a draw of `{parameter}` needs a public number of rows"))
-        .label(table.map_or(observation, |t| t.rows_span), format!("{n} is secret: neighbours add or remove one row"))
+        .label(table.map_or(observation, |t| t.rows_span), format!("{n} is secret: neighbours add or remove {unit}"))
         .label(observation, format!("rule `{rule}` needs a public {n}"))
         .cause(why)
-        .help(format!("if {n} is public:    private {name}[{n}] {{ ... }}"))
+        .help(format!("if {n} is public:    {header}"))
 }
 
 /// E0313: the cost grows with n and n is not known exactly.
@@ -104,7 +105,7 @@ pub(crate) fn grows_with_rows(
     context: &Context,
 ) -> Diagnostic {
     let table = context.table(records.table);
-    let name = table.map_or("t", |t| t.name.as_str());
+    let header = table.map_or_else(|| "private t[1200] { ... }".into(), |t| t.header("1200"));
     let known = match (table.and_then(|t| t.count_name.as_deref()), records.rows.at_least) {
         (Some(n), 0) => format!("{n} may be any number"),
         (Some(n), least) => format!("{n} may be any number from {least} on"),
@@ -114,7 +115,7 @@ pub(crate) fn grows_with_rows(
         .label(table.map_or(observation, |t| t.rows_span), known)
         .label(observation, format!("rule `{rule}` needs the exact number"))
         .cause("the posterior narrows faster than one row's influence fades, so no bound holds for every n")
-        .help(format!("declare the exact number:   private {name}[1200] {{ ... }}{or_else}"))
+        .help(format!("declare the exact number:   {header}{or_else}"))
 }
 
 /// E0300: two columns of one table inform one parameter, and the rule takes one.

@@ -98,13 +98,39 @@ fn stray(file: FileId, text: &str, own: &[Word]) -> Complaint {
                     .label(span, "a statement starts with a keyword")
                     .cause("`~` never stands alone: a parameter and an observation are different statements")
                     .help(format!("param {word} {rest}      if `{word}` is a parameter\nobserve {word} {rest}    if `{word}` is a column")),
-                _ => complaint.label(span, "a statement starts with a keyword").help(format!("one of: {}", STATEMENTS.join(", "))),
+                _ if word == "target" && increment(rest).is_some() => {
+                    complaint.label(span, "rows add to the model by `observe`").help(increment(rest).unwrap_or_default())
+                }
+                _ if word == "for" => complaint
+                    .label(span, "there are no loops")
+                    .cause("a statement about a column speaks of every row; `each` repeats a block for every level of a category")
+                    .help("observe y ~ normal(mu, 1)\neach region of survey { ... }"),
+                _ if rest.starts_with("<-") => {
+                    let value = rest.trim_start_matches("<-").trim_start();
+                    complaint.label(span, "a value is named by `let`").help(format!("let {word} = {value}"))
+                }
+                _ => complaint.label(span, "a statement starts with a keyword").help(format!("one of: {}", openers())),
             }
         }
         _ => new("E0001", format!("`{word}` does not start a statement"))
             .label(span, "a statement starts with a keyword")
-            .help(format!("one of: {}", STATEMENTS.join(", "))),
+            .help(format!("one of: {}", openers())),
     })
+}
+
+/// Statements that may stand outside a model.
+fn openers() -> String {
+    let outside: Vec<&str> = STATEMENTS.iter().copied().filter(|s| *s != "return").collect();
+    outside.join(", ")
+}
+
+/// `+= normal_lpdf(y | mu, 1)` as a statement of this language.
+fn increment(rest: &str) -> Option<String> {
+    let call = rest.trim_start().strip_prefix("+=")?.trim_start();
+    let (function, inside) = call.split_once('(')?;
+    let family = function.strip_suffix("_lpdf").or_else(|| function.strip_suffix("_lpmf"))?;
+    let (outcome, args) = inside.trim_end().strip_suffix(')')?.split_once('|')?;
+    Some(format!("observe {} ~ {family}({})", outcome.trim(), args.trim()))
 }
 
 /// The head of `each`, `when` or `model` at `span`, with no `{` after it.

@@ -109,13 +109,24 @@ fn mechanism(scene: &Scene<'_>, using: usize, name: &str) -> Diagnostic {
         .help(format!("{head} {said} spend 20%"))
 }
 
+/// `0.2` and `20` both as `20%`.
+fn percent(amount: &str) -> String {
+    match amount.parse::<f64>() {
+        Ok(x) if x > 0.0 && x <= 1.0 => format!("{}%", (x * 1e8).round() / 1e6),
+        Ok(x) if x > 100.0 => "20%".to_owned(),
+        _ => format!("{amount}%"),
+    }
+}
+
 fn spending(scene: &Scene<'_>, spend: usize, name: &str) -> Diagnostic {
     let head = one_line(scene.words(0..spend)).unwrap_or("release x = draw(p)");
     let amount = scene.word(spend + 1);
     if scene.is(spend + 1, Token::Number) && !scene.is(spend + 2, Token::Percent) {
-        return new("E0013", format!("{amount} of what?"))
-            .label(scene.span(spend + 1), "a share of the budget, or a cost?")
-            .help(format!("{head} spend {amount}%\n{head} spend eps({amount})"));
+        return new("E0013", format!("{amount} of what?")).label(scene.span(spend + 1), "a share of the budget, or a cost?").help(format!(
+            "{head} spend {}\n{head} spend {}({amount})",
+            percent(amount),
+            scene.budget_kind()
+        ));
     }
     if scene.found() == Some(Token::Using) {
         let said = one_line(scene.words(spend..scene.at)).unwrap_or("spend 20%");

@@ -51,6 +51,12 @@ impl<'a> Scene<'a> {
         self.own.len()
     }
 
+    /// The kind of cost that the program's budget is written in, if one number gives it; else `eps`.
+    pub(super) fn budget_kind(&self) -> &'static str {
+        let budget = self.text.lines().find_map(|line| line.trim_start().strip_prefix("budget ")).unwrap_or("");
+        ["zcdp", "gdp"].into_iter().find(|kind| budget.trim_start().starts_with(kind)).unwrap_or("eps")
+    }
+
     /// The text of one word.
     pub(super) fn word(&self, index: usize) -> &'a str {
         self.own.get(index).and_then(|word| self.text.get(word.1.clone())).unwrap_or("")

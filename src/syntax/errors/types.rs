@@ -51,7 +51,7 @@ pub(super) fn type_(scene: &Scene<'_>) -> Option<Diagnostic> {
         (Some(Token::Name | Token::CloseBracket), Some(Token::Comparison)) => Some(
             complaint("bounds are written with `in`")
                 .label(scene.here(), "not a comparison")
-                .help(format!("{head} in [0, inf]      {head} in [0, 1]")),
+                .help(named_bounds(scene, head).unwrap_or_else(|| format!("{head} in [0, inf]      {head} in [0, 1]"))),
         ),
         (Some(Token::Name), Some(Token::OpenParen)) => Some(
             complaint("bounds and sizes stand in square brackets")
@@ -72,6 +72,21 @@ pub(super) fn type_(scene: &Scene<'_>) -> Option<Diagnostic> {
 fn domain_words<'a>(scene: &Scene<'a>, at: usize) -> &'a str {
     let end = (at..scene.len()).find(|i| !matches!(scene.token(*i), Some(Token::Number | Token::To | Token::Minus))).unwrap_or(scene.len());
     one_line(scene.words(at..end)).unwrap_or("0..10")
+}
+
+/// `<lower=0, upper=10>` as bounds of this language.
+fn named_bounds(scene: &Scene<'_>, head: &str) -> Option<String> {
+    let number = |name: &str| {
+        let at = (scene.at..scene.len()).take(12).find(|i| scene.word(*i) == name && scene.is(i + 1, Token::Assign))?;
+        let end = if scene.is(at + 2, Token::Minus) { at + 4 } else { at + 3 };
+        scene.is(end - 1, Token::Number).then(|| scene.words(at + 2..end))
+    };
+    Some(match (number("lower"), number("upper"), head.trim() == "int") {
+        (None, None, _) => return None,
+        (Some(lo), Some(hi), true) => format!("{head} in {lo}..{hi}"),
+        (Some(lo), None, true) => format!("{head} in {lo}.."),
+        (lo, hi, _) => format!("{head} in [{}, {}]", lo.unwrap_or("-inf"), hi.unwrap_or("inf")),
+    })
 }
 
 /// Inside `in [..]`, `in (..)` or the brackets of a size.
