@@ -1,7 +1,7 @@
 //! The conjugate prior with the mean and spread of the one a user wrote, for the Help of E0302.
 
 use super::facts::tidy;
-use crate::model::{DistCall, Parameter};
+use crate::model::{DistCall, Parameter, Range};
 use crate::rules::text::four_near;
 
 /// A conjugate prior that matches another's mean and standard deviation.
@@ -22,11 +22,13 @@ impl MatchingPrior {
     }
 }
 
-/// The conjugate prior of `likelihood` with the mean and sd of the parameter's prior;
-/// `None` where the prior is truncated, the likelihood has none, an argument is not a constant, or no member has these moments.
+/// The conjugate prior of `likelihood` with the mean and sd of the parameter's prior, cut to its domain;
+/// `None` where the likelihood has none, an argument is not a constant, or no member has these moments.
 pub fn matching_prior(parameter: &Parameter, likelihood: &DistCall) -> Option<MatchingPrior> {
-    // The moments of a prior cut to a domain are others; none are claimed.
-    let (mean, sd) = if parameter.truncated.is_some() { return None } else { moments(&parameter.prior)? };
+    let (mean, sd) = match parameter.truncated {
+        Some(range) => truncated_normal(&parameter.prior, range)?,
+        None => moments(&parameter.prior)?,
+    };
     let (text, shape) = match likelihood.family {
         "bernoulli" | "binomial" | "geometric" | "neg_binomial" => {
             let total = mean * (1.0 - mean) / (sd * sd) - 1.0;
@@ -72,6 +74,27 @@ fn moments(prior: &DistCall) -> Option<(f64, f64)> {
         _ => return None,
     };
     (mean.is_finite() && variance.is_finite() && variance > 0.0).then(|| (mean, variance.sqrt()))
+}
+
+/// Mean and sd of a normal prior inside a finite range, by the midpoint rule; of other cut priors none are claimed.
+fn truncated_normal(prior: &DistCall, range: Range) -> Option<(f64, f64)> {
+    let ("normal", [m, s]) = (prior.family, prior.args.as_slice()) else { return None };
+    let (m, s) = (m.constant()?, s.constant()?);
+    let (lo, hi) = (range.lo.max(m - 12.0 * s), range.hi.min(m + 12.0 * s));
+    if !(s > 0.0 && lo < hi && hi.is_finite() && lo.is_finite()) {
+        return None;
+    }
+    let (mut mass, mut first, mut second) = (0.0, 0.0, 0.0);
+    for i in 0..20_000 {
+        let x = lo + (hi - lo) * (f64::from(i) + 0.5) / 20_000.0;
+        let weight = (-0.5 * ((x - m) / s).powi(2)).exp();
+        mass += weight;
+        first += weight * x;
+        second += weight * (x - m) * (x - m);
+    }
+    let mean = first / mass;
+    let variance = second / mass - (mean - m) * (mean - m);
+    (mean.is_finite() && variance > 0.0).then(|| (mean, variance.sqrt()))
 }
 
 #[cfg(test)]
