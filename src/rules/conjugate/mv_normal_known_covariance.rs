@@ -83,8 +83,7 @@ fn find(model: &Model, context: &Context) -> Match<MeanVector> {
     };
     let refuse = |d| Err(Verdict::Refused(Box::new(d)));
     if !v.diam.l2.is_finite() {
-        let span = observation.outcome.span.to(observation.likelihood.span);
-        return refuse(refusals::unbounded(&observation.outcome, span, model.records, context));
+        return refuse(refusals::unbounded_rows(model, observation, context));
     }
     if model.records.relation == Relation::AddRemove {
         return refuse(refusals::secret_rows(
