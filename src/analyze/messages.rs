@@ -218,7 +218,9 @@ fn order_too_high(scene: &Scene, way: &dyn Way, value: f64, claim: &Claim, order
     let below = claim.max_order().ceil() - 1.0;
     if below >= 2.0 && matches!(limit, BudgetKind::Rdp(p) if p.len() == 1) {
         let lead = if help.is_empty() { "lower the order:" } else { "or lower the order:" };
-        let eps = Some(claim.rdp(below)).filter(|e| e.is_finite()).map_or_else(|| "...".to_owned(), |e| sig_up(e, 4));
+        // A share of the budget says nothing of what the whole must be.
+        let whole = scene.program.budget.as_ref().is_some_and(|b| b.kind == *limit);
+        let eps = Some(claim.rdp(below)).filter(|e| whole && e.is_finite()).map_or_else(|| "...".to_owned(), |e| sig_up(e, 4));
         help.push(format!("{lead:<22} budget rdp(order = {}, eps = {eps})", number(below)));
     }
     if help.is_empty() { diagnostic } else { diagnostic.help(help.join("\n")) }

@@ -120,11 +120,12 @@ impl Checker<'_> {
     /// What other languages call otherwise, and what stands in a module of the standard library.
     fn known_elsewhere(&self, name: &str, args: &[ast::Arg]) -> Option<String> {
         let x = args.first().map_or_else(|| "x".into(), |a| self.written(a.value.span));
+        let square = if x.chars().all(|c| c.is_alphanumeric() || c == '_') { format!("{x}^2") } else { format!("({x})^2") };
         match name {
             "median" => return Some(format!("quantile({x}, 0.5)      in a release:   using exponential(0, 100), with public bounds")),
             "var" | "variance" => {
                 return Some(format!(
-                    "release the two moments:   release m1 = mean({x})   and   release m2 = mean(({x})^2)\nthe variance is then free:  output v = m2 - m1^2"
+                    "release the two moments:   release m1 = mean({x})   and   release m2 = mean({square})\nthe variance is then free:  output v = m2 - m1^2"
                 ));
             }
             "std" | "stdev" => return Some(format!("sd({x})")),

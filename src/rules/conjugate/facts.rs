@@ -261,12 +261,7 @@ pub(crate) fn outcome_range(observation: &Observation, model: &Model, context: &
         return not_mine("the outcome must be a number");
     };
     if !range.is_finite() {
-        return Err(Verdict::Refused(Box::new(refusals::unbounded(
-            &observation.outcome,
-            observation.outcome.span.to(observation.likelihood.span),
-            model.records,
-            context,
-        ))));
+        return Err(Verdict::Refused(Box::new(refusals::unbounded_rows(model, observation, context))));
     }
     if !range.within(support) {
         return Err(Verdict::Refused(Box::new(refusals::outside(observation, range, support))));

@@ -272,7 +272,7 @@ mod tests {
         assert_eq!(
             d.help[0],
             "declare public bounds:   y: int in 0..10     (rows outside are clamped)\n\
-             or clip in the model:    let v = clip(y, 0, 10)\n\
+             or clip in the model:    let v = clip(y, 0, 10)\n                         observe v ~ poisson(p)\n\
              Do not read the bound off the data: that itself leaks (E0102)."
         );
     }

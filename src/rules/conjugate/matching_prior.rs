@@ -22,11 +22,10 @@ impl MatchingPrior {
     }
 }
 
-/// The conjugate prior of `likelihood` with the mean and sd of the parameter's prior;
-/// `None` where the prior is truncated, the likelihood has none, an argument is not a constant, or no member has these moments.
+/// The conjugate prior of `likelihood` with the mean and sd of the parameter's prior, as written (before a domain cuts it);
+/// `None` where the likelihood has none, an argument is not a constant, or no member has these moments.
 pub fn matching_prior(parameter: &Parameter, likelihood: &DistCall) -> Option<MatchingPrior> {
-    // The moments of a prior cut to a domain are others; none are claimed.
-    let (mean, sd) = if parameter.truncated.is_some() { return None } else { moments(&parameter.prior)? };
+    let (mean, sd) = moments(&parameter.prior)?;
     let (text, shape) = match likelihood.family {
         "bernoulli" | "binomial" | "geometric" | "neg_binomial" => {
             let total = mean * (1.0 - mean) / (sd * sd) - 1.0;

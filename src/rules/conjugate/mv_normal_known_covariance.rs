@@ -88,8 +88,7 @@ fn find(model: &Model, context: &Context) -> Match<MeanVector> {
     let diameter = add_up(v.diam.l2, grid::slack(&observation.outcome.ty).l2);
     let refuse = |d| Err(Verdict::Refused(Box::new(d)));
     if !diameter.is_finite() {
-        let span = observation.outcome.span.to(observation.likelihood.span);
-        return refuse(refusals::unbounded(&observation.outcome, span, model.records, context));
+        return refuse(refusals::unbounded_rows(model, observation, context));
     }
     within_reach(diameter, observation.outcome.span, "the diameter of the outcome")?;
     if model.records.relation == Relation::AddRemove {

@@ -78,12 +78,10 @@ fn ways_out(model: &Model, o: &Observation, context: &Context) -> String {
     let (centre, scale) = (of(mean).and_then(typical).unwrap_or(0.0), of(spread).and_then(typical).unwrap_or(1.0));
     let (centre, scale) = (four_near(centre), four_near(scale));
     format!(
-        "fix the spread, without `param {sigma}`:   observe {y} ~ normal({mu}, {scale})\n\
-         \u{20}                                          release {mu}_hat = draw({mu})\n\
-         or fix the mean, without `param {mu}`:     param precision ~ gamma(2, 2)\n\
-         \u{20}                                          observe {y} ~ normal({centre}, 1 / sqrt(precision))\n\
-         \u{20}                                          release precision_hat = draw(precision)\n\
-         or release both moments:   release m1 = mean({y}) using gaussian   and   release m2 = mean({y}^2) using gaussian"
+        "fix the spread, without `param {sigma}`:\n    observe {y} ~ normal({mu}, {scale})\n    release {mu}_hat = draw({mu})\n\
+         or fix the mean, without `param {mu}`:\n    param precision ~ gamma(2, 2)\n    \
+         observe {y} ~ normal({centre}, 1 / sqrt(precision))\n    release precision_hat = draw(precision)\n\
+         or release both moments, without a model:\n    release m1 = mean({y}) using gaussian\n    release m2 = mean({y}^2) using gaussian"
     )
 }
 

@@ -1,5 +1,6 @@
 //! The complaints conjugate rules share: an unbounded outcome, a secret or inexact n, arguments without a worst case.
 
+use crate::model::print::likelihood_text;
 use crate::model::{Expr, ExprKind, Model, Observation, Range, Records, Relation, Type};
 use crate::rules::Context;
 use crate::rules::text::plain;
@@ -56,10 +57,23 @@ pub(crate) fn unbounded(value: &Expr, span: Span, records: Records, context: &Co
     };
     d.cause(format!("sensitivity of {sum} is {extent}, which is infinite")).help(format!(
         "declare public bounds:   {name}: {domain}     (rows outside are clamped)\n\
-             or clip in the model:    let v = {}     and observe `v` in place of `{name}`\n\
+             or clip in the model:    let v = {}\n\
              Do not read the bound off the data: that itself leaks (E0102).",
         clip.replace("{}", name)
     ))
+}
+
+/// E0202 for an observed column, with the two lines that clip it in the model.
+pub(crate) fn unbounded_rows(model: &Model, o: &Observation, context: &Context) -> Diagnostic {
+    let mut d = unbounded(&o.outcome, o.outcome.span.to(o.likelihood.span), model.records, context);
+    let taken = |n: &str| context.program.tables.iter().flat_map(|t| &t.columns).any(|c| c.name == n);
+    let clipped = ["v", "y_clipped", "clipped"].into_iter().find(|n| !taken(n)).unwrap_or("v");
+    let likelihood = likelihood_text(model, o, context.program);
+    let clip = format!("\n                         observe {clipped} ~ {likelihood}\nDo not read");
+    if let Some(help) = d.help.first_mut() {
+        *help = help.replace("let v = ", &format!("let {clipped} = ")).replace("\nDo not read", &clip);
+    }
+    d
 }
 
 /// E0203: the outcome may leave the support of its likelihood.

@@ -98,9 +98,6 @@ fn stray(file: FileId, text: &str, own: &[Word]) -> Complaint {
                     .label(span, "a statement starts with a keyword")
                     .cause("`~` never stands alone: a parameter and an observation are different statements")
                     .help(format!("param {word} {rest}      if `{word}` is a parameter\nobserve {word} {rest}    if `{word}` is a column")),
-                _ if word == "target" && increment(rest).is_some() => {
-                    complaint.label(span, "rows add to the model by `observe`").help(increment(rest).unwrap_or_default())
-                }
                 _ if word == "for" => complaint
                     .label(span, "there are no loops")
                     .cause("a statement about a column speaks of every row; `each` repeats a block for every level of a category")
@@ -125,7 +122,7 @@ fn openers() -> String {
 }
 
 /// `+= normal_lpdf(y | mu, 1)` as a statement of this language.
-fn increment(rest: &str) -> Option<String> {
+pub(super) fn increment(rest: &str) -> Option<String> {
     let call = rest.trim_start().strip_prefix("+=")?.trim_start();
     let (function, inside) = call.split_once('(')?;
     let family = function.strip_suffix("_lpdf").or_else(|| function.strip_suffix("_lpmf"))?;

@@ -2,6 +2,7 @@
 
 use super::super::split::Word;
 use super::super::tokens::Token;
+use super::places;
 use super::scene::Scene;
 use super::structure::{Complaint, new, one_line, span_of};
 use crate::source::{Diagnostic, FileId, Span};
@@ -12,6 +13,9 @@ pub(in crate::syntax) fn unreadable(file: FileId, text: &str, own: &[Word]) -> O
     let word = own.get(at)?;
     let span = span_of(file, word);
     let sign = text.get(word.1.clone()).unwrap_or("");
+    if let Some(complaint) = increment(file, text, own, at) {
+        return Some(Box::new(complaint));
+    }
     let twice = own.get(at + 1).is_some_and(|next| next.1.start == word.1.end && text.get(next.1.clone()) == Some(sign));
     let whole = if twice { Span::new(file, word.1.start, word.1.end + sign.len()) } else { span };
     Some(Box::new(match word.0 {
@@ -47,6 +51,15 @@ pub(in crate::syntax) fn unreadable(file: FileId, text: &str, own: &[Word]) -> O
             _ => character(span, sign),
         },
     }))
+}
+
+/// `target += normal_lpdf(y | mu, 1)` around the word `at`.
+fn increment(file: FileId, text: &str, own: &[Word], at: usize) -> Option<Diagnostic> {
+    let start = own.get(..at)?.iter().rposition(|word| text.get(word.1.clone()) == Some("target"))?;
+    let target = own.get(start)?;
+    let rest = text.get(target.1.end..)?.lines().next()?;
+    let help = places::increment(rest)?;
+    Some(new("E0001", "rows add to the model by `observe`").label(span_of(file, target), "no such statement").help(help))
 }
 
 /// Is a bracket open before the word `at`?
