@@ -490,7 +490,7 @@ fn sixteen_processes() {
 #[test]
 #[ignore = "minutes: the long form of the test above"]
 fn sixty_four_processes_by_a_thousand() {
-    println!("{}", many_processes(64, 1000, "eps(50)", 500));
+    println!("{}", many_processes(64, 1000, "eps(5)", 50));
 }
 
 /// Makes the next read of the file move its access time; true afterwards if somebody read it.
