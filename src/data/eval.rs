@@ -376,3 +376,19 @@ fn replace(stack: &mut Vec<f64>, n: usize, by: &[f64]) -> Option<()> {
     stack.extend_from_slice(by);
     Some(())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::Label;
+    use crate::rules::testing::{Build, TABLE, expr, number};
+
+    #[test]
+    fn clip_prefers_its_lower_bound() {
+        let clip = ExprKind::Call(Builtin::Clip, vec![number(5.0), number(3.0), number(1.0)]);
+        let clip = expr(clip, Type::real(0.0, 10.0), Label::Row(TABLE));
+        let mut out = vec![];
+        compile(&clip, TABLE, &Build::beta(1.0, 1.0).program.tables[0], &NoEnvironment).unwrap().run(&[], &mut out);
+        assert_eq!(out, [3.0]);
+    }
+}

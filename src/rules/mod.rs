@@ -5,7 +5,7 @@ mod count;
 pub mod public;
 pub mod query;
 #[cfg(test)]
-mod testing;
+pub(crate) mod testing;
 mod text;
 
 use crate::mechanism::plan::{PosteriorLaw, Statistic};
