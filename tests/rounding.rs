@@ -7,7 +7,7 @@ use dpm::run::Bound;
 
 /// The codes of the errors of a program.
 fn errors(lines: &str) -> Vec<&'static str> {
-    let text = format!("dpm 1\nbudget zcdp(1)\nprivate t[n >= 100] {{\n  x: real in [0, 10]\n  k: int in 0..3\n}}\n{lines}\n");
+    let text = format!("budget zcdp(1)\nprivate t[n >= 100] {{ x: real in [0, 10], k: int in 0..3 }}\n{lines}\n");
     let checked = pipeline::check("a.dpm", &text, &NoFiles);
     let (_, found) = pipeline::analyze(&checked, &Bound::default(), false);
     found.iter().filter(|d| d.is_error()).map(|d| d.code).collect()
@@ -15,8 +15,11 @@ fn errors(lines: &str) -> Vec<&'static str> {
 
 #[test]
 fn a_released_quantile_has_the_ends_named_for_it() {
-    let quantile =
-        |ends: &str| errors(&format!("release q = quantile(x, 0.5) using exponential(eps = 1, points = 64, {ends})\noutput l = log(q)"));
+    let quantile = |ends: &str| {
+        errors(&format!(
+            "release q = quantile(x, 0.5) using exponential(eps = 0.5, points = 64, {ends})\nrelease b = sum(x / q) using laplace"
+        ))
+    };
     assert_eq!(quantile("lo = 1, hi = 5"), Vec::<&str>::new());
     assert!(!quantile("lo = -5, hi = 5").is_empty());
 }
@@ -24,10 +27,10 @@ fn a_released_quantile_has_the_ends_named_for_it() {
 #[test]
 fn what_no_mechanism_computes_is_refused() {
     for using in ["", " using gaussian", " using laplace"] {
-        for query in ["max(x)", "min(x)", "max(histogram(k))", "sum(histogram(k))", "max(x) + sum(x)"] {
+        for query in ["max(x)", "min(x)", "max(histogram(k))", "sum(histogram(k))", "clip(max(x) + sum(x), 0, 10)"] {
             assert_eq!(errors(&format!("release a = {query}{using}")), ["E0300"], "{query}{using}");
         }
-        assert_eq!(errors(&format!("release a = clip(sum(x), 0, 10) + 2 * mean(x){using}")), Vec::<&str>::new());
+        assert_eq!(errors(&format!("release a = clip(sum(x) + 2 * mean(x), 0, 10){using}")), Vec::<&str>::new());
     }
 }
 
