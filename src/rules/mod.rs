@@ -5,7 +5,7 @@ mod count;
 pub mod public;
 pub mod query;
 #[cfg(test)]
-pub(crate) mod testing;
+mod testing;
 mod text;
 
 use crate::mechanism::plan::{PosteriorLaw, Statistic};
