@@ -32,7 +32,7 @@ use crate::model::{Model, Observation};
 pub(super) use beta_bernoulli::{BetaDraw, Counts};
 pub(super) use facts::{Facts, PublicSum};
 pub use matching_prior::{MatchingPrior, matching_prior};
-pub(super) use refusals::unbounded;
+pub(super) use refusals::{out_of_reach, unbounded};
 
 /// The family table, in the order `using ?` lists them.
 pub static RULES: &[&dyn Rule] = &[

@@ -16,7 +16,7 @@ use super::shared::{Match, argument, finite, not_mine, only, positive, refuse, w
 use super::{QueryRule, QueryVerdict};
 use crate::mechanism::plan::{Statistic, StatisticKind};
 use crate::model::{AggregateQuery, Builtin, Expr, ExprKind, MechanismArg, Range, Relation};
-use crate::rules::conjugate::{BetaDraw, Counts, Facts, PublicSum};
+use crate::rules::conjugate::{BetaDraw, Counts, Facts, PublicSum, out_of_reach};
 use crate::rules::{Context, Meta, Premise};
 use crate::source::Diagnostic;
 
@@ -76,6 +76,10 @@ fn find(query: &AggregateQuery, args: &[MechanismArg], context: &Context) -> Mat
     let count = |name, position| -> Match<f64> {
         let arg = argument(args, name, position);
         match positive(arg, name)? {
+            Some(x) if !(1e-100..=1e100).contains(&x) => {
+                let span = arg.map_or(query.value.span, |a| a.span);
+                refuse(out_of_reach(span, "a prior count", Range::point(x)))
+            }
             Some(x) => Ok(x),
             None => {
                 let span = args.first().map_or(query.value.span, |a| a.span);
@@ -187,6 +191,9 @@ mod tests {
     fn what_it_refuses() {
         let wide = mean(Range::new(0.0, 2.0), 3);
         assert!(matches!(judge(&wide, &args(&[1.0, 1.0])), QueryVerdict::Refused(d) if d.code == "E0203"));
+        for far in [1e101, 1e-101] {
+            assert!(matches!(judge(&mean(Range::UNIT, 3), &args(&[1.0, far])), QueryVerdict::Refused(d) if d.code == "E0203"));
+        }
         let zero = args(&[0.0, 1.0]);
         assert!(matches!(judge(&mean(Range::UNIT, 3), &zero), QueryVerdict::Refused(d) if d.code == "E0208"));
         assert!(matches!(judge(&mean(Range::UNIT, 3), &[]), QueryVerdict::NotMine(_)));

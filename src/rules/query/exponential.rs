@@ -152,7 +152,7 @@ impl MatchedQuery for Matching {
 mod tests {
     use super::super::tests_support::{matched, query, refused};
     use super::*;
-    use crate::model::{Builtin, ExprKind, Label, Range, Type};
+    use crate::model::{ArgValue, Builtin, ExprKind, Label, Range, Type};
     use crate::rules::testing as t;
 
     fn of(q: f64, range: Range, relation: Relation, k: u64) -> AggregateQuery {
@@ -204,6 +204,21 @@ mod tests {
             }
             assert!(widest <= 0.8 + 1e-12, "{q}: {widest}");
             assert!(widest > 0.39, "{q}: {widest}");
+        }
+    }
+
+    #[test]
+    fn no_more_points_than_the_mechanism_makes() {
+        let q = of(0.5, Range::UNIT, Relation::ReplaceOne, 1);
+        let points = |x: f64| [MechanismArg { name: Some("points".into()), value: ArgValue::Number(x), span: t::span(0, 1) }];
+        for x in [1.0, 65_537.0, 2.5] {
+            assert_eq!(refused(&Exponential, &q, &points(x)).code, "E0208");
+        }
+        for x in [2.0, 65_536.0] {
+            let MechanismPlan::Quantile { lo, hi, points, .. } = matched(&Exponential, &q, &points(x)).plan(1.0) else {
+                panic!("a quantile plan");
+            };
+            assert!(crate::mechanism::quantile::points(lo, hi, points).is_ok());
         }
     }
 
