@@ -237,7 +237,7 @@ fn a_prior_of_another_family_is_refused_with_its_match() {
     let d = &p.diagnostics[0];
     let places: Vec<&str> = d.labels.iter().map(|l| p.map.slice(l.span)).collect();
     assert_eq!(places, ["using diffuse", "normal(0.2, 0.1)", "survey.smoker ~ bernoulli(p)"]);
-    assert_eq!(d.help[0], "beta(3.58, 13.84) has the same mean 0.2055 and sd 0.09415:   param p ~ beta(3.58, 13.84)");
+    assert_eq!(d.help[0], "beta(3, 12) has the same mean 0.2 and sd 0.1:   param p ~ beta(3, 12)");
 }
 
 #[test]
