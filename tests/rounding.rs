@@ -2,8 +2,11 @@
 #![allow(clippy::unwrap_used, clippy::indexing_slicing)]
 
 use dpm::check::NoFiles;
+use dpm::data::eval::{NoEnvironment, compile};
+use dpm::model::{Builtin, Expr, ExprKind, Label, Relation, RowCount, Table, TableId, Type};
 use dpm::pipeline;
 use dpm::run::Bound;
+use dpm::source::{FileId, Span};
 
 /// The codes of the errors of a program.
 fn errors(lines: &str) -> Vec<&'static str> {
@@ -39,4 +42,26 @@ fn noise_has_a_grid() {
     for using in ["gaussian(sigma = 1e-250)", "gaussian(1e250)", "laplace(scale = 1e-250)", "laplace(1e250)"] {
         assert_eq!(errors(&format!("release a = sum(x) using {using}")), ["E0203"], "{using}");
     }
+}
+
+#[test]
+fn clip_prefers_its_lower_bound() {
+    let span = Span::new(FileId(0), 0, 1);
+    let number = |x: f64| Expr { kind: ExprKind::Number(x), ty: Type::real(x, x), label: Label::Public, span };
+    let table = Table {
+        name: "t".into(),
+        private: true,
+        relation: Relation::ReplaceOne,
+        count_name: None,
+        rows: RowCount { at_least: 0, exactly: None },
+        unit: None,
+        columns: vec![],
+        span,
+        rows_span: span,
+    };
+    let kind = ExprKind::Call(Builtin::Clip, vec![number(5.0), number(3.0), number(1.0)]);
+    let clip = Expr { kind, ty: Type::real(0.0, 10.0), label: Label::Row(TableId(0)), span };
+    let mut out = vec![];
+    compile(&clip, TableId(0), &table, &NoEnvironment).unwrap().run(&[], &mut out);
+    assert_eq!(out, [3.0]);
 }

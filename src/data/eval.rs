@@ -376,32 +376,3 @@ fn replace(stack: &mut Vec<f64>, n: usize, by: &[f64]) -> Option<()> {
     stack.extend_from_slice(by);
     Some(())
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::model::{Label, Relation, RowCount};
-    use crate::source::{FileId, Span};
-
-    #[test]
-    fn clip_prefers_its_lower_bound() {
-        let span = Span::new(FileId(0), 0, 1);
-        let number = |x: f64| Expr { kind: ExprKind::Number(x), ty: Type::real(x, x), label: Label::Public, span };
-        let table = Table {
-            name: "t".into(),
-            private: true,
-            relation: Relation::ReplaceOne,
-            count_name: None,
-            rows: RowCount { at_least: 0, exactly: None },
-            unit: None,
-            columns: vec![],
-            span,
-            rows_span: span,
-        };
-        let kind = ExprKind::Call(Builtin::Clip, vec![number(5.0), number(3.0), number(1.0)]);
-        let clip = Expr { kind, ty: Type::real(0.0, 10.0), label: Label::Row(TableId(0)), span };
-        let mut out = vec![];
-        compile(&clip, TableId(0), &table, &NoEnvironment).unwrap().run(&[], &mut out);
-        assert_eq!(out, [3.0]);
-    }
-}

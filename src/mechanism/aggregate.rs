@@ -107,34 +107,25 @@ pub(crate) fn public(e: &Expr, scope: &Scope, rows: u64) -> Result<Vec<RBig>, Me
     values.into_iter().map(rational).collect()
 }
 
-/// The first part of an aggregate that [`Evaluator`] does not compute exactly; known before any data is read.
-pub(crate) fn uncomputable(e: &Expr, table: TableId) -> Option<&Expr> {
+/// Does [`Evaluator`] compute this aggregate, exactly? Known before any data is read.
+pub(crate) fn computable(e: &Expr, table: TableId) -> bool {
     if e.label == Label::Public {
-        return None;
+        return true;
     }
     if let Some(statistic) = aggregate(e, table) {
-        return statistic.is_err().then_some(e);
+        return statistic.is_ok();
     }
     match &e.kind {
-        ExprKind::RowCount(_) => None,
-        ExprKind::Call(Builtin::RowCountAgg, args) if args.is_empty() => None,
-        ExprKind::List(items) => items.iter().find_map(|p| uncomputable(p, table)),
-        ExprKind::Index(vector, index) => uncomputable(vector, table).or_else(|| uncomputable(index, table)),
-        ExprKind::Call(
-            Builtin::Neg
-            | Builtin::Abs
-            | Builtin::Relu
-            | Builtin::Add
-            | Builtin::Sub
-            | Builtin::Mul
-            | Builtin::Div
-            | Builtin::Min
-            | Builtin::Max
-            | Builtin::Clip
-            | Builtin::Append,
-            args,
-        ) => args.iter().find_map(|p| uncomputable(p, table)),
-        _ => Some(e),
+        ExprKind::RowCount(_) => true,
+        ExprKind::Call(Builtin::RowCountAgg, args) if args.is_empty() => true,
+        ExprKind::List(items) => items.iter().all(|x| computable(x, table)),
+        ExprKind::Index(vector, index) => computable(vector, table) && computable(index, table),
+        ExprKind::Call(f, args) => {
+            use Builtin as B;
+            let exact = matches!(f, B::Neg | B::Abs | B::Relu | B::Add | B::Sub | B::Mul | B::Div | B::Min | B::Max | B::Clip | B::Append);
+            exact && args.iter().all(|x| computable(x, table))
+        }
+        _ => false,
     }
 }
 

@@ -13,7 +13,6 @@ pub mod real;
 
 use std::fmt;
 
-pub(crate) use aggregate::uncomputable;
 pub use bits::{BitSource, OsBits};
 pub use grid::Number;
 pub use prepare::prepare;
@@ -127,6 +126,7 @@ pub fn execute<B: BitSource>(
 }
 
 /// How much the rounding of one component may add to the sensitivity of a noise plan; 0 for other plans.
+/// Infinite where `execute` would not compute the value, or has no grid for its noise.
 pub fn grid_slack(plan: &MechanismPlan) -> f64 {
     match plan {
         MechanismPlan::Noise { table, value, noise } => noise::slack(value, *table, *noise),

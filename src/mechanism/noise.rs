@@ -7,7 +7,7 @@
 
 use dashu::rational::RBig;
 
-use super::aggregate::{Evaluator, grid_of, public};
+use super::aggregate::{Evaluator, computable, grid_of, public};
 use super::bits::BitSource;
 use super::draw::finite::discrete_laplace;
 use super::draw::gaussian::normal;
@@ -44,7 +44,7 @@ pub fn slack(value: &Expr, table: TableId, noise: Noise) -> f64 {
         _ => Range::point(1.0),
     };
     let least = if sizes.contains(0.0) { 0.0 } else { sizes.lo.abs().min(sizes.hi.abs()) };
-    if scale(noise) * least < FINEST_SCALE {
+    if scale(noise) * least < FINEST_SCALE || !computable(value, table) {
         return f64::INFINITY;
     }
     let known = match split(value) {

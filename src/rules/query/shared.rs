@@ -1,7 +1,7 @@
 //! What the noise mechanisms share: reading arguments, the refusal of unbounded queries, the shape of a query.
 
-use crate::mechanism::plan::MechanismPlan;
-use crate::mechanism::{grid_slack, uncomputable};
+use crate::mechanism::grid_slack;
+use crate::mechanism::plan::{MechanismPlan, Noise};
 use crate::model::{AggregateQuery, ArgValue, Builtin, Expr, ExprKind, MechanismArg, Range, Records, Relation, Type};
 use crate::numeric::decimal::sig_up;
 use crate::numeric::round::{add_up, mul_up};
@@ -93,10 +93,12 @@ fn out_of_scale(span: Span, what: &str, x: f64) -> Diagnostic {
 /// The sensitivity of a query that the runtime can compute and whose noise it can draw.
 pub(super) fn noisy(query: &AggregateQuery, norm: f64, which: &str, context: &Context) -> Match<f64> {
     let norm = finite(query, norm, which, context)?;
-    if let Some(part) = uncomputable(&query.value, query.table) {
+    // No bound on the rounding of a value means that the runtime does not compute it.
+    let probe = MechanismPlan::Noise { table: query.table, value: query.value.clone(), noise: Noise::Laplace { scale: 1.0 } };
+    if grid_slack(&probe) == f64::INFINITY {
         return refuse(
             Diagnostic::new("E0300", "no mechanism in this version adds noise to this query")
-                .label(part.span, "an extreme, a quantile or a summary of an answer: not computed exactly from sums over rows")
+                .label(query.value.span, "an extreme, a quantile or a summary of an answer: not computed exactly from sums over rows")
                 .cause("noise is added to sums, means, counts, histograms and their linear forms, clip, min, max and abs of numbers")
                 .help("release the parts with noise and combine the released values, or a quantile:   quantile(x, 0.99) using exponential"),
         );
