@@ -348,7 +348,21 @@ fn a_certificate_is_complete_and_its_digest_covers_it() {
     let keys: Vec<&String> = json.as_object().unwrap().keys().collect();
     assert_eq!(
         keys,
-        ["certificate", "dpm", "rulebook", "program", "tables", "releases", "total", "budget", "assumptions", "digest", "signature"]
+        [
+            "certificate",
+            "dpm",
+            "rulebook",
+            "program",
+            "tables",
+            "public",
+            "steps",
+            "releases",
+            "total",
+            "budget",
+            "assumptions",
+            "digest",
+            "signature"
+        ]
     );
     let release = &json["releases"][0];
     assert_eq!(release["mechanism"], "diffuse");

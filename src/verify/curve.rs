@@ -242,11 +242,11 @@ impl Claim {
     }
 
     pub fn rdp(&self, order: f64, memo: &Memo) -> Real {
-        memo.get(format!("{self:?} rdp {order}"), || self.rdp_with(&self.profile(), &Real::new(order), memo))
+        memo.get(format!("{self:?} rdp {order}"), || self.rdp_with(&self.profile(), &Real::new(order)))
     }
 
-    fn rdp_with(&self, p: &Profile, order: &Real, memo: &Memo) -> Real {
-        let part = |c: &Claim| c.rdp_with(&c.profile(), order, memo);
+    fn rdp_with(&self, p: &Profile, order: &Real) -> Real {
+        let part = |c: &Claim| c.rdp_with(&c.profile(), order);
         let own = match self {
             Claim::Renyi(pairs) => pairs.iter().fold(Real::zero(), |w, pair| w.max(&pair.rdp(order))),
             Claim::Laplace(e) => laplace_rdp(e, order),
@@ -279,18 +279,18 @@ impl Claim {
             match self {
                 Claim::Laplace(e) => best.min(&at_least_zero(e + &(two() * (Real::one() - &d).ln()))),
                 Claim::Gdp(_) | Claim::Range(_) | Claim::Pure(_) => best,
-                _ => best.min(&self.converted(&p, &d, memo)),
+                _ => best.min(&self.converted(&p, &d)),
             }
         })
     }
 
     /// Section 8.2 at the best order found: any order is sound.
-    fn converted(&self, p: &Profile, delta: &Real, memo: &Memo) -> Real {
+    fn converted(&self, p: &Profile, delta: &Real) -> Real {
         let value = |t: f64| {
             let order = Real::new(1.0 + t.exp());
             let m = &order - &Real::one();
             let kept = (&m / &order).ln();
-            at_least_zero(self.rdp_with(p, &order, memo) + kept - (delta.ln() + order.ln()) / &m)
+            at_least_zero(self.rdp_with(p, &order) + kept - (delta.ln() + order.ln()) / &m)
         };
         let limit = self.limit();
         let top = if limit.known() { ((limit.about() - 1.0) * (1.0 - 1e-12)).ln() } else { 1e12_f64.ln() };

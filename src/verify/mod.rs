@@ -102,6 +102,10 @@ type Checked<T> = Result<T, (String, String)>;
 fn err<T>(path: impl Into<String>, text: impl Into<String>) -> Checked<T> {
     Err((path.into(), text.into()))
 }
+const NULL: &Value = &Value::Null;
+fn at<'a>(v: &'a Value, field: &str) -> &'a Value {
+    v.get(field).unwrap_or(NULL)
+}
 fn text_at<'a>(v: &'a Value, field: &str) -> &'a str {
     v.get(field).and_then(Value::as_str).unwrap_or_default()
 }
@@ -149,6 +153,15 @@ impl Work<'_> {
         let stated = all.get("total").cloned().unwrap_or_default();
         self.judge(&total, &stated, "total");
         self.budget(&total);
+        let every: Vec<&Value> = releases.iter().chain(all.get("total")).map(|r| at(r, "profile")).collect();
+        for (field, key) in [("rdp", "order"), ("dp", "delta")] {
+            let further = |p: &&Value| -> Vec<f64> {
+                list(p, field).iter().filter_map(|e| number(at(e, key))).filter(|x| !ORDERS.contains(x)).collect()
+            };
+            if every.iter().any(|p| Some(further(p)) != every.first().map(further)) {
+                return err("total.profile", "does not hold the same further orders and deltas as the releases");
+            }
+        }
         self.assumptions();
         Ok(())
     }
@@ -157,17 +170,23 @@ impl Work<'_> {
     fn header(&mut self) -> Checked<()> {
         let all = self.all;
         let public = all.get("public").cloned().unwrap_or_default();
+        let source = all.pointer("/program/source").and_then(Value::as_str).unwrap_or_default();
         for (i, t) in list(all, "tables").iter().chain(list(&public, "tables")).enumerate() {
             let path = format!("tables[{i}]");
             let private = i < list(all, "tables").len();
             let name = text_at(t, "name");
+            if name.is_empty() || self.tables.iter().any(|t| t.name == name) {
+                return err(path, "has no name of its own");
+            }
             for (j, c) in list(t, "columns").iter().enumerate() {
                 let Some(ty) = Ty::parse(text_at(c, "type")) else { return err(format!("{path}.columns[{j}].type"), "is no type") };
                 let full = format!("{name}.{}", text_at(c, "name"));
                 if !private || c.get("public") == Some(&Value::Bool(true)) {
                     self.scope.public_columns.push(full.clone());
                 }
-                self.scope.names.insert(full, (ty, Label::Row));
+                if full.ends_with('.') || self.scope.names.insert(full, (ty, Label::Row)).is_some() {
+                    return err(format!("{path}.columns[{j}].name"), "is no name of its own");
+                }
             }
             if !private {
                 continue;
@@ -178,26 +197,30 @@ impl Work<'_> {
                 "add_remove" => false,
                 _ => return err(format!("{path}.relation"), "is no relation"),
             };
-            let least = whole(&rows["at_least"], &format!("{path}.rows.at_least"))?;
-            let exactly = if rows["exactly"].is_null() { None } else { Some(whole(&rows["exactly"], &format!("{path}.rows.exactly"))?) };
-            let k = whole(&unit["max_rows"], &format!("{path}.unit.max_rows"))?;
-            if rows["public"] != Value::Bool(replace)
+            let least = whole(at(&rows, "at_least"), &format!("{path}.rows.at_least"))?;
+            let exactly =
+                if at(&rows, "exactly").is_null() { None } else { Some(whole(at(&rows, "exactly"), &format!("{path}.rows.exactly"))?) };
+            let k = whole(at(&unit, "max_rows"), &format!("{path}.unit.max_rows"))?;
+            if *at(&rows, "public") != Value::Bool(replace)
                 || k < 1
-                || (unit["key"].is_null() && k != 1)
+                || (at(&unit, "key").is_null() && k != 1)
                 || (!replace && (least > 0 || exactly.is_some()))
             {
                 return err(path, "relation, unit and rows do not fit each other");
             }
-            if let Some(n) = rows["name"].as_str() {
+            if let Some(n) = at(&rows, "name").as_str() {
                 let known = exactly.map_or((least as f64, f64::INFINITY), |n| (n as f64, n as f64));
                 self.scope.names.insert(n.to_owned(), (Ty::Num { lo: known.0, hi: known.1, whole: true }, Label::Public));
                 self.scope.counts.push(n.to_owned());
+                if n.is_empty() || !source.contains(n) {
+                    return err(format!("{path}.rows.name"), "is not in the source");
+                }
             }
             self.tables.push(Table { name: name.to_owned(), replace, unit: k, least, exactly });
         }
         for (i, s) in list(&public, "scalars").iter().enumerate() {
             let Some(ty) = Ty::parse(text_at(s, "type")) else { return err(format!("public.scalars[{i}].type"), "is no type") };
-            let ty = match (number(&s["value"]), ty.number()) {
+            let ty = match (number(at(s, "value")), ty.number()) {
                 (Some(x), Some((lo, hi))) if lo <= x && x <= hi => types::real(x, x),
                 (None, _) => ty,
                 _ => return err(format!("public.scalars[{i}].value"), "lies outside its type"),
@@ -209,10 +232,10 @@ impl Work<'_> {
 
     /// What a release says of itself besides numbers.
     fn facts(&mut self, i: usize, r: &Value) -> Checked<()> {
-        let at = |field: &str| format!("releases[{i}].{field}");
+        let here = |field: &str| format!("releases[{i}].{field}");
         let Some((name, form, query)) = self.forms.get(i).cloned() else { return Ok(()) };
         if name != text_at(r, "name") || query != text_at(r, "query") {
-            return err(at("query"), "name or query differ from the normal form");
+            return err(here("query"), "name or query differ from the normal form");
         }
         let mut found = vec![];
         let tables = &self.tables;
@@ -228,7 +251,7 @@ impl Work<'_> {
         let table = match (found.first(), tables.len()) {
             (Some(first), _) if found.iter().all(|t| t == first) => *first,
             (None, 1) => 0,
-            _ => return err(at("query"), "does not read exactly one private table"),
+            _ => return err(here("query"), "does not read exactly one private table"),
         };
         self.reads.push(table);
         let (mechanism, rule) = (text_at(r, "mechanism"), text_at(r, "rule"));
@@ -241,17 +264,17 @@ impl Work<'_> {
             ("laplace" | "geometric", true) => &["scale"],
             ("gaussian", true) => &["sigma"],
             ("exponential", true) => &["eps", "lo?", "hi?"],
-            _ => return err(at("mechanism"), "is no mechanism for this query"),
+            _ => return err(here("mechanism"), "is no mechanism for this query"),
         };
         if is_query && mechanism != rule {
-            return err(at("rule"), "is not the rule of the mechanism");
+            return err(here("rule"), "is not the rule of the mechanism");
         }
-        let Some(given) = r.get("parameters").and_then(Value::as_object) else { return err(at("parameters"), "must be an object") };
+        let Some(given) = r.get("parameters").and_then(Value::as_object) else { return err(here("parameters"), "must be an object") };
         let covered = |key: &str| wanted.iter().any(|w| w.trim_end_matches('?').split('|').any(|w| w == key));
         let needed = wanted.iter().filter(|w| !w.ends_with('?')).count();
         let present = given.keys().filter(|k| wanted.iter().any(|w| !w.ends_with('?') && w.split('|').any(|w| w == k.as_str()))).count();
         if !given.keys().all(|k| covered(k)) || present != needed || !given.values().all(|v| v.is_number()) {
-            return err(at("parameters"), "are not those of the mechanism");
+            return err(here("parameters"), "are not those of the mechanism");
         }
         let sampler = match rule {
             "beta_bernoulli" | "beta_geometric" | "beta_query" => "beta",
@@ -263,40 +286,40 @@ impl Work<'_> {
             "geometric" => "two_sided_geometric",
             _ => "exponential_weights",
         };
-        let named = text_at(&r["sampler"], "name");
+        let named = text_at(at(r, "sampler"), "name");
         if named != sampler && named != "unbound" {
-            return err(at("sampler.name"), format!("must be {sampler}"));
+            return err(here("sampler.name"), format!("must be {sampler}"));
         }
         let source = self.all.pointer("/program/source").and_then(Value::as_str).unwrap_or_default();
         let lines: Vec<&str> = source.lines().collect();
         let premises = list(r, "premises");
         for (j, p) in premises.iter().enumerate() {
-            let inside = match (p["line"].as_u64(), p["column"].as_u64()) {
+            let inside = match (at(p, "line").as_u64(), at(p, "column").as_u64()) {
                 (Some(l), Some(c)) => lines.get(l.wrapping_sub(1) as usize).is_some_and(|l| c >= 1 && c as usize <= l.chars().count() + 1),
-                _ => p["line"].is_null() && p["column"].is_null(),
+                _ => at(p, "line").is_null() && at(p, "column").is_null(),
             };
-            if p["holds"] != Value::Bool(true) || text_at(p, "text").is_empty() || !inside {
-                self.fail(at(&format!("premises[{j}]")), "does not hold, or stands nowhere in the program");
+            if *at(p, "holds") != Value::Bool(true) || text_at(p, "text").is_empty() || !inside {
+                self.fail(here(&format!("premises[{j}]")), "does not hold, or stands nowhere in the program");
             }
         }
         if premises.len() < 2 {
-            self.fail(at("premises"), "are missing");
+            self.fail(here("premises"), "are missing");
         }
-        let status = [text_at(r, "status"), text_at(&self.all["total"], "status")];
+        let status = [text_at(r, "status"), text_at(at(self.all, "total"), "status")];
         if status != ["exact", "exact"] {
-            self.fail(at("status"), "must be exact: every mechanism of this rule book edition is");
+            self.fail(here("status"), "must be exact: every mechanism of this rule book edition is");
         }
-        let measure = text_at(&r["predicted_error"], "measure");
+        let measure = text_at(at(r, "predicted_error"), "measure");
         let known = ["95% bound of |answer - truth|", "root mean square distance of the draw from the posterior mean"];
-        if !known.contains(&measure) || number(&r["predicted_error"]["value"]).is_none_or(|x| x < 0.0) {
-            self.fail(at("predicted_error"), "is no prediction");
+        if !known.contains(&measure) || number(at(at(r, "predicted_error"), "value")).is_none_or(|x| x < 0.0) {
+            self.fail(here("predicted_error"), "is no prediction");
         }
         Ok(())
     }
 
     /// The claim of one release in one view, inside groups or not.
     fn one(&self, i: usize, view: View, group: Option<bool>) -> Checked<Claim> {
-        let release = &self.all["releases"][i];
+        let release = list(self.all, "releases").get(i).unwrap_or(NULL);
         let (Some((_, form, _)), Some(table)) = (self.forms.get(i), self.reads.get(i).and_then(|t| self.tables.get(*t))) else {
             return err(format!("releases[{i}]"), "has no table");
         };
@@ -313,9 +336,9 @@ impl Work<'_> {
         let mut totals = vec![];
         for t in list(release, "public_totals") {
             let sums: Option<Vec<f64>> = list(t, "sums").iter().map(number).collect();
-            totals.push(t["rows"].as_u64().zip(sums));
+            totals.push(at(t, "rows").as_u64().zip(sums));
         }
-        let number = |name: &str| number(&release["parameters"][name]);
+        let number = |name: &str| number(at(at(release, "parameters"), name));
         let case = Case { rule: text_at(release, "rule"), scope: &scope, table: &table, totals: &totals, number: &number, view };
         case.claim(form).map_err(|why| (format!("releases[{i}].rule"), why))
     }
@@ -406,58 +429,58 @@ impl Work<'_> {
 
     /// A stated claim and profile against the recomputed claim.
     fn judge(&mut self, claim: &Claim, stated: &Value, path: &str) {
-        if !same(claim, &stated["claim"]) {
+        if !same(claim, at(stated, "claim")) {
             self.fail(format!("{path}.claim"), "is not the claim that the normal form and the parameters carry");
             return;
         }
-        let p = &stated["profile"];
-        let at = |field: &str| format!("{path}.profile.{field}");
+        let p = at(stated, "profile");
+        let here = |field: &str| format!("{path}.profile.{field}");
         let own = claim.profile();
         for (name, truth) in [("pure", own.pure), ("bounded_range", own.range), ("zcdp", own.zcdp), ("gdp", own.gdp)] {
-            let given = number(&p[name]).unwrap_or(f64::INFINITY);
-            if p[name].is_string() || !within(&truth, given, ABOVE) {
-                self.fail(at(name), off(&truth, given));
+            let given = number(at(p, name)).unwrap_or(f64::INFINITY);
+            if at(p, name).is_string() || !within(&truth, given, ABOVE) {
+                self.fail(here(name), off(&truth, given));
             }
         }
         let limit = claim.limit();
-        let most = number(&p["max_order"]).unwrap_or(f64::INFINITY);
+        let most = number(at(p, "max_order")).unwrap_or(f64::INFINITY);
         let low = limit.about();
-        if p["max_order"].is_string()
+        if at(p, "max_order").is_string()
             || most > low
             || (low.is_finite() && most < low * (1.0 - ABOVE))
             || (most.is_finite() != low.is_finite())
         {
-            self.fail(at("max_order"), format!("{most} is not just below {low}"));
+            self.fail(here("max_order"), format!("{most} is not just below {low}"));
         }
-        let orders: Vec<f64> = list(p, "rdp").iter().filter_map(|e| number(&e["order"])).collect();
+        let orders: Vec<f64> = list(p, "rdp").iter().filter_map(|e| number(at(e, "order"))).collect();
         let expected: Vec<f64> = ORDERS.into_iter().filter(|o| *o < most).collect();
         if !orders.starts_with(&expected) || orders.iter().any(|o| *o <= 1.0) || repeats(&orders) {
-            self.fail(at("rdp"), "does not hold the orders below the limit first");
+            self.fail(here("rdp"), "does not hold the orders below the limit first");
         }
         for (i, e) in list(p, "rdp").iter().enumerate() {
-            let (order, given) = (number(&e["order"]).unwrap_or(1.0), number(&e["epsilon"]).unwrap_or(0.0));
+            let (order, given) = (number(at(e, "order")).unwrap_or(1.0), number(at(e, "epsilon")).unwrap_or(0.0));
             let truth = if order >= most { Real::UNKNOWN } else { claim.rdp(order.max(1.0 + f64::EPSILON), self.memo) };
             if !within(&truth, given, ABOVE) {
-                self.fail(at(&format!("rdp[{i}].epsilon")), off(&truth, given));
+                self.fail(here(&format!("rdp[{i}].epsilon")), off(&truth, given));
             }
         }
-        let deltas: Vec<f64> = list(p, "dp").iter().filter_map(|e| number(&e["delta"])).collect();
+        let deltas: Vec<f64> = list(p, "dp").iter().filter_map(|e| number(at(e, "delta"))).collect();
         if !deltas.starts_with(&[1e-5, 1e-6]) || deltas.iter().any(|d| *d <= 0.0 || *d >= 1.0) || repeats(&deltas) {
-            self.fail(at("dp"), "does not hold the deltas 1e-5 and 1e-6 first");
+            self.fail(here("dp"), "does not hold the deltas 1e-5 and 1e-6 first");
             return;
         }
         for (i, e) in list(p, "dp").iter().enumerate() {
-            let (delta, given) = (number(&e["delta"]).unwrap_or(0.5), number(&e["epsilon"]).unwrap_or(0.0));
+            let (delta, given) = (number(at(e, "delta")).unwrap_or(0.5), number(at(e, "epsilon")).unwrap_or(0.0));
             let truth = claim.epsilon(delta, self.memo);
             if !within(&truth, given, 0.01) {
-                self.fail(at(&format!("dp[{i}].epsilon")), off(&truth, given));
+                self.fail(here(&format!("dp[{i}].epsilon")), off(&truth, given));
             }
         }
     }
 
     /// The budget's own fields, and whether the total meets it.
     fn budget(&mut self, total: &Claim) {
-        let b = self.all["budget"].clone();
+        let b = at(self.all, "budget").clone();
         let Some(map) = b.as_object() else {
             if !b.is_null() {
                 self.fail("budget", "must be an object or null");
@@ -473,7 +496,7 @@ impl Work<'_> {
             "rdp" => &["order", "epsilon"],
             _ => &["no such kind"],
         };
-        let numbers = |name: &str| match &b[name] {
+        let numbers = |name: &str| match at(&b, name) {
             Value::Array(items) => items.iter().filter_map(number).collect(),
             v => number(v).into_iter().collect::<Vec<f64>>(),
         };
@@ -482,6 +505,15 @@ impl Work<'_> {
         let sane = !first.is_empty() && first.len() == last.len() && values.iter().flatten().all(|x| x.is_finite() && *x >= 0.0);
         if map.len() != fields.len() + 2 || !sane || (kind != "rdp" && first.len() != 1) {
             return self.fail("budget", "has other fields than its kind");
+        }
+        let mut stated: Vec<f64> = values.iter().flatten().copied().collect();
+        let source = self.all.pointer("/program/source").and_then(Value::as_str).unwrap_or_default();
+        let written = source.lines().find_map(|l| l.trim_start().strip_prefix("budget "));
+        let mut written = written.and_then(|l| text::numbers(l.split(['#', ';']).next().unwrap_or_default())).unwrap_or(stated.clone());
+        stated.sort_by(f64::total_cmp);
+        written.sort_by(f64::total_cmp);
+        if stated != written {
+            self.fail("budget", "is not the one written in the source");
         }
         let (p, memo) = (total.profile(), self.memo);
         let spent = |i: usize, x: f64| match kind {
@@ -496,7 +528,7 @@ impl Work<'_> {
         };
         let limits = if kind == "rdp" { last } else { first };
         let met = first.iter().zip(limits).enumerate().all(|(i, (x, limit))| spent(i, *x).not_above(*limit));
-        if b["met"] != Value::Bool(met) {
+        if *at(&b, "met") != Value::Bool(met) {
             self.fail("budget.met", format!("should be {met}"));
         }
     }
@@ -505,9 +537,9 @@ impl Work<'_> {
     fn assumptions(&mut self) {
         let mut want = vec![];
         for t in list(self.all, "tables") {
-            let (name, k) = (text_at(t, "name"), &t["unit"]["max_rows"]);
+            let (name, k) = (text_at(t, "name"), at(at(t, "unit"), "max_rows"));
             let replace = text_at(t, "relation") == "replace_one";
-            want.push(match (replace, t["unit"]["key"].as_str()) {
+            want.push(match (replace, at(at(t, "unit"), "key").as_str()) {
                 (true, None) => format!("one row of `{name}` is one person; neighbours differ by one replaced row, and the number of rows is public"),
                 (false, None) => format!("one row of `{name}` is one person; neighbours differ by one row added or removed, and the number of rows is secret"),
                 (true, Some(key)) => format!("all rows of one `{key}` in `{name}` (the first {k} are kept) are one person; neighbours differ by their contents, and the number of rows of every `{key}` is public"),
@@ -519,11 +551,11 @@ impl Work<'_> {
         }
         fn public(steps: &[Value], want: &mut Vec<String>) {
             for s in steps {
-                if s["each"]["public"] == Value::Bool(true) {
+                if *at(at(s, "each"), "public") == Value::Bool(true) {
                     want.push(format!(
                         "the column `{}` of `{}` is public: neighbours keep it",
-                        text_at(&s["each"], "key"),
-                        text_at(&s["each"], "table")
+                        text_at(at(s, "each"), "key"),
+                        text_at(at(s, "each"), "table")
                     ));
                 }
                 ["steps", "then", "else"].iter().for_each(|f| public(list(s, f), want));
@@ -533,7 +565,7 @@ impl Work<'_> {
         want.push("cells outside their declared domain are moved into it when the file is read, before anything else".into());
         want.push("the order of rows and which file is read do not depend on private values".into());
         want.push("every released number is the ideal real draw rounded to a public grid, decided with certified bounds: no rounding of doubles enters a release".into());
-        if list(self.all, "releases").iter().any(|r| text_at(&r["sampler"], "name") == "unbound") {
+        if list(self.all, "releases").iter().any(|r| text_at(at(r, "sampler"), "name") == "unbound") {
             want.push("public tables or values are not bound yet: the certificate is final only once they are".into());
         }
         let given: Vec<&str> = list(self.all, "assumptions").iter().filter_map(Value::as_str).collect();
@@ -572,30 +604,33 @@ fn holds(steps: &[Step], i: usize) -> bool {
 fn steps(items: &[Value], path: &str, seen: &mut usize) -> Checked<Vec<Step>> {
     let mut found = vec![];
     for (i, v) in items.iter().enumerate() {
-        let at = format!("{path}[{i}]");
+        let place = format!("{path}[{i}]");
         let keys: Vec<&str> = v.as_object().map_or(vec![], |m| m.keys().map(String::as_str).collect());
-        let each = v["each"].as_object().map_or(0, serde_json::Map::len);
-        let below = |name: &str, seen: &mut usize| steps(list(v, name), &format!("{at}.{name}"), seen);
+        let each = at(v, "each").as_object().map_or(0, serde_json::Map::len);
+        let below = |name: &str, seen: &mut usize| steps(list(v, name), &format!("{place}.{name}"), seen);
         found.push(match keys.as_slice() {
-            ["release"] if v["release"].as_u64() == Some(*seen as u64) => {
+            ["release"] if at(v, "release").as_u64() == Some(*seen as u64) => {
                 *seen += 1;
                 Step::Release(*seen - 1)
             }
-            ["then", "else"] | ["else", "then"] if v["then"].is_array() && v["else"].is_array() => {
+            ["then", "else"] | ["else", "then"] if at(v, "then").is_array() && at(v, "else").is_array() => {
                 let then = below("then", seen)?;
                 Step::When(then, below("else", seen)?)
             }
             ["each", "steps"] | ["steps", "each"]
-                if each == 4 && v["each"]["key"].is_string() && v["each"]["public"].is_boolean() && v["steps"].is_array() =>
+                if each == 4
+                    && at(at(v, "each"), "key").is_string()
+                    && at(at(v, "each"), "public").is_boolean()
+                    && at(v, "steps").is_array() =>
             {
                 Step::Each {
-                    table: text_at(&v["each"], "table").to_owned(),
-                    levels: whole(&v["each"]["levels"], &at)?,
-                    public: v["each"]["public"] == Value::Bool(true),
+                    table: text_at(at(v, "each"), "table").to_owned(),
+                    levels: whole(at(at(v, "each"), "levels"), &place)?,
+                    public: *at(at(v, "each"), "public") == Value::Bool(true),
                     body: below("steps", seen)?,
                 }
             }
-            _ => return err(at, "is no step"),
+            _ => return err(place, "is no step"),
         });
     }
     Ok(found)
@@ -618,8 +653,8 @@ fn same(claim: &Claim, v: &Value) -> bool {
     let constant = |kind: &str, name: &str, x: &Real| {
         text_at(v, "kind") == kind
             && fields(2)
-            && v[name].is_number()
-            && number(&v[name]).is_some_and(|y| within(x, y, ABOVE) || (y == 0.0 && !x.positive()))
+            && at(v, name).is_number()
+            && number(at(v, name)).is_some_and(|y| within(x, y, ABOVE) || (y == 0.0 && !x.positive()))
     };
     let parts = |kind: &str, list_of: &[Claim]| {
         let given = list(v, "claims");
@@ -633,7 +668,7 @@ fn same(claim: &Claim, v: &Value) -> bool {
         Claim::Product(list) => parts("product", list),
         Claim::Max(list) => parts("max", list),
         Claim::Repeated(n, one) => {
-            text_at(v, "kind") == "repeated" && fields(3) && v["times"].as_u64() == Some(*n) && same(one, &v["claim"])
+            text_at(v, "kind") == "repeated" && fields(3) && at(v, "times").as_u64() == Some(*n) && same(one, at(v, "claim"))
         }
         Claim::Renyi(pairs) => {
             let given = list(v, "pairs");
@@ -655,31 +690,31 @@ fn same_pair(pair: &Pair, v: &Value) -> bool {
     let member = |v: &Value, family: &str, xs: &[Real], total: Option<Real>| {
         fields(v, 2 + usize::from(total.is_some()))
             && text_at(v, "family") == family
-            && all(xs, &v["parameters"])
-            && total.is_none_or(|t| near(&t, &v["total"]))
+            && all(xs, at(v, "parameters"))
+            && total.is_none_or(|t| near(&t, at(v, "total")))
     };
     let q = |moves: &(Real, Real)| &moves.0 + &moves.1;
     match pair {
         Pair::Shapes { family, moves, total } => {
             let p: Vec<Real> = moves.iter().map(|m| m.0.clone()).collect();
             fields(v, 2)
-                && member(&v["p"], family, &p, total.as_ref().map(|t| t.0.clone()))
-                && member(&v["q"], family, &moves.iter().map(q).collect::<Vec<_>>(), total.as_ref().map(q))
+                && member(at(v, "p"), family, &p, total.as_ref().map(|t| t.0.clone()))
+                && member(at(v, "q"), family, &moves.iter().map(q).collect::<Vec<_>>(), total.as_ref().map(q))
         }
         Pair::Rate { shape, rate, step } => {
             fields(v, 2)
-                && member(&v["p"], "gamma", &[shape.clone(), rate.clone()], None)
-                && member(&v["q"], "gamma", &[shape.clone(), rate + step], None)
+                && member(at(v, "p"), "gamma", &[shape.clone(), rate.clone()], None)
+                && member(at(v, "q"), "gamma", &[shape.clone(), rate + step], None)
         }
         Pair::Spread { counts, base, items, weight } => {
-            let a = &v["allocation"];
+            let a = at(v, "allocation");
             fields(v, 1)
                 && fields(a, 5)
                 && text_at(a, "family") == "dirichlet"
-                && all(counts, &a["counts"])
-                && near(base, &a["base"])
-                && a["items"].as_u64() == Some(*items)
-                && near(weight, &a["weight"])
+                && all(counts, at(a, "counts"))
+                && near(base, at(a, "base"))
+                && at(a, "items").as_u64() == Some(*items)
+                && near(weight, at(a, "weight"))
         }
     }
 }

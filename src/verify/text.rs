@@ -262,6 +262,20 @@ fn line(text: &str) -> Option<(Option<Param>, Option<Observation>)> {
     r.done().then_some((None, Some(Observation { outcome, dist, public })))
 }
 
+/// The numbers of a line, if it holds nothing but words, numbers, brackets, commas and `=`.
+pub fn numbers(line: &str) -> Option<Vec<f64>> {
+    let line = line.split("//").next().unwrap_or_default();
+    let mut found = vec![];
+    for t in tokens(line)? {
+        match t {
+            Token::Number(x) => found.push(x),
+            Token::Word(_) | Token::Sign("(" | ")" | "," | "=" | "[" | "]") => {}
+            _ => return None,
+        }
+    }
+    (!found.is_empty()).then_some(found)
+}
+
 /// The forms of all releases, each under `release NAME:`, with names.
 pub fn forms(text: &str) -> Option<Vec<(String, Form, String)>> {
     let mut all: Vec<(String, Vec<&str>)> = vec![];

@@ -89,6 +89,9 @@ impl Ty {
     /// A type as certificates print it.
     pub fn parse(text: &str) -> Option<Ty> {
         let mut r = Reader::new(text)?;
+        if r.sign("{") {
+            return Some(Ty::Other); // named parts of a released record
+        }
         let base = r.name()?;
         let whole = |x: f64| (x.fract() == 0.0 && x >= 0.0).then_some(x as u64);
         let mut dim = 0;
@@ -139,7 +142,8 @@ impl Ty {
             }
             "counts" => Ty::Counts { dim, total: r.word("of").then(|| r.number())?? },
             "text" => Ty::Other,
-            _ => return Some(Ty::Other),
+            "posterior" => return Some(Ty::Other),
+            _ => return None,
         };
         (r.done() || matches!(ty, Ty::Other)).then_some(ty)
     }
