@@ -10,6 +10,7 @@ use std::path::{Path, PathBuf};
 /// how coarse its grid is; neither touches a value.
 const LAYERS: &[(&str, u8, &[&str])] = &[
     ("source", 0, &[]),
+    ("verify", 0, &[]),
     ("numeric", 0, &[]),
     ("private", 0, &[]),
     ("syntax", 1, &["source"]),
@@ -20,6 +21,7 @@ const LAYERS: &[(&str, u8, &[&str])] = &[
     ("check", 3, &["source", "syntax", "model", "dist"]),
     ("data", 3, &["numeric", "private", "model", "plan", "mechanism"]),
     ("mechanism", 3, &["numeric", "private", "model", "dist", "plan", "data"]),
+    ("ledger", 3, &["numeric", "privacy"]),
     ("rules", 4, &["source", "numeric", "model", "dist", "privacy", "plan"]),
     ("analyze", 5, &["source", "numeric", "model", "privacy", "plan", "rules"]),
     ("run", 6, &["source", "numeric", "private", "model", "plan", "check", "data", "mechanism", "rules", "analyze"]),
@@ -28,7 +30,23 @@ const LAYERS: &[(&str, u8, &[&str])] = &[
     (
         "cli",
         8,
-        &["source", "numeric", "syntax", "model", "privacy", "plan", "data", "mechanism", "rules", "analyze", "run", "explain", "pipeline"],
+        &[
+            "source",
+            "numeric",
+            "syntax",
+            "model",
+            "privacy",
+            "plan",
+            "data",
+            "mechanism",
+            "ledger",
+            "rules",
+            "analyze",
+            "run",
+            "verify",
+            "explain",
+            "pipeline",
+        ],
     ),
     ("main", 9, &["cli", "private"]),
 ];
