@@ -1,4 +1,5 @@
 //! The parser and the formatter on every program of the tree, and on texts made to break them.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
 
 use std::fs;
 use std::path::{Path, PathBuf};

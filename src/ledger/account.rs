@@ -170,11 +170,11 @@ mod tests {
             vec![dataset("a")],
             vec![open(), open()],
             vec![open(), dataset("a"), dataset("a")],
-            vec![start(), vec![reserve("r", "b", 0.1)]].concat(),
-            vec![start(), vec![reserve("r", "a", 0.1), reserve("r", "a", 0.1)]].concat(),
-            vec![start(), vec![commit("r")]].concat(),
-            vec![start(), vec![reserve("r", "a", 0.1), commit("r"), commit("r")]].concat(),
-            vec![start(), vec![reserve("r", "a", 0.1), commit("r"), reserve("r", "a", 0.1)]].concat(),
+            [start(), vec![reserve("r", "b", 0.1)]].concat(),
+            [start(), vec![reserve("r", "a", 0.1), reserve("r", "a", 0.1)]].concat(),
+            [start(), vec![commit("r")]].concat(),
+            [start(), vec![reserve("r", "a", 0.1), commit("r"), commit("r")]].concat(),
+            [start(), vec![reserve("r", "a", 0.1), commit("r"), reserve("r", "a", 0.1)]].concat(),
         ];
         for (i, entries) in wrong.iter().enumerate() {
             assert!(Accounts::replay(entries).is_err(), "{i}");

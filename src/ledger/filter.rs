@@ -185,7 +185,7 @@ mod tests {
             assert!(price <= plain * 1.2, "{price} far above {plain}");
         }
         let alone = Claim::Zcdp { rho: 0.01 };
-        assert!((price("dp(eps = 1, delta = 1e-6)", &[alone.clone()]) / alone.epsilon(1e-6) - 1.0).abs() < 1e-11);
+        assert!((price("dp(eps = 1, delta = 1e-6)", std::slice::from_ref(&alone)) / alone.epsilon(1e-6) - 1.0).abs() < 1e-11);
     }
 
     #[test]
