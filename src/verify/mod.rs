@@ -563,6 +563,7 @@ impl Work<'_> {
         }
         public(list(self.all, "steps"), &mut want);
         want.push("cells outside their declared domain are moved into it when the file is read, before anything else".into());
+        want.push("data files are well-formed CSV: a cell that holds a quote, a comma or a line break stands in quotes".into());
         want.push("the order of rows and which file is read do not depend on private values".into());
         want.push("every released number is the ideal real draw rounded to a public grid, decided with certified bounds: no rounding of doubles enters a release".into());
         if list(self.all, "releases").iter().any(|r| text_at(at(r, "sampler"), "name") == "unbound") {
