@@ -290,5 +290,5 @@ fn shares_no_code() {
 #[test]
 fn does_not_grow() {
     let lines: usize = sources().iter().map(|(_, text)| text.lines().count()).sum();
-    assert!(lines <= 2_950, "{lines} lines");
+    assert!(lines <= 2_945, "{lines} lines");
 }
