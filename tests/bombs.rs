@@ -307,7 +307,7 @@ fn small_programs_that_ask_for_much_end_well() {
 
 /// Every bomb through every command that reads a program.
 #[test]
-#[ignore = "takes minutes: benches/fuzz.sh"]
+#[ignore = "takes minutes: cargo test --release --test bombs -- --ignored"]
 fn every_command_survives_every_bomb() {
     run(&[shapes(), sizes()].concat(), &["check", "compare", "expand", "fmt"]);
 }
