@@ -2,8 +2,8 @@
 
 use super::report::{Analysis, Chosen, ReleaseAnalysis};
 use crate::mechanism::plan::{MechanismPlan, Noise, PosteriorLaw};
-use crate::model::print::{normal_form, number};
-use crate::model::{Program, Range, Relation, Scalar, Step, Table, Type};
+use crate::model::print::{normal_form, type_text};
+use crate::model::{Program, Relation, Scalar, Step, Table, Type};
 use crate::privacy::Claim;
 use crate::privacy::certificate::{
     BudgetFacts, Certificate, ColumnFacts, PremiseFacts, ProgramText, PublicFacts, ReleaseFacts, ScalarFacts, StepFacts, TableFacts, Total,
@@ -144,41 +144,6 @@ fn table(t: &Table) -> TableFacts {
 
 fn columns(t: &Table) -> Vec<ColumnFacts> {
     t.columns.iter().map(|c| ColumnFacts { name: c.name.clone(), ty: type_text(&c.ty), public: c.public }).collect()
-}
-
-/// A type as a declaration writes it.
-fn type_text(ty: &Type) -> String {
-    let real = |r: Range| {
-        if r == Range::ALL { String::new() } else { format!(" in [{}, {}]", number(r.lo), number(r.hi)) }
-    };
-    match ty {
-        Type::Bool => "bool".into(),
-        Type::Int(r) if *r == Range::ALL => "int".into(),
-        Type::Int(r) if r.hi.is_finite() => format!("int in {}..{}", number(r.lo), number(r.hi)),
-        Type::Int(r) => format!("int in {}..", number(r.lo)),
-        Type::Real(r) => format!("real{}", real(*r)),
-        Type::Category(levels) => {
-            let names: Vec<String> = levels.iter().map(|l| format!("{l:?}")).collect();
-            format!("category {{{}}}", names.join(", "))
-        }
-        // Declared vectors are boxes or balls; in one dimension every ball is a box.
-        Type::Vector(v) if v.dim > 1 && v.range.is_finite() && v.sup.l1 == v.sup.linf => {
-            format!("vector[{}] in l1({})", v.dim, number(v.sup.l1))
-        }
-        Type::Vector(v) if v.dim > 1 && v.range.is_finite() && v.sup.l2 == v.sup.linf => {
-            format!("vector[{}] in l2({})", v.dim, number(v.sup.l2))
-        }
-        Type::Vector(v) => format!("vector[{}]{}", v.dim, real(v.range)),
-        Type::Matrix { rows, columns, range } => format!("matrix[{rows}, {columns}]{}", real(*range)),
-        Type::Simplex { dim, .. } => format!("simplex[{dim}]"),
-        Type::Counts { dim, total } => format!("counts[{dim}] of {total}"),
-        Type::Text => "text".into(),
-        Type::Posterior(inner) => format!("posterior of {}", type_text(inner)),
-        Type::Record(parts) => {
-            let parts: Vec<String> = parts.iter().map(|(n, t)| format!("{n}: {}", type_text(t))).collect();
-            format!("{{{}}}", parts.join(", "))
-        }
-    }
 }
 
 /// What the reader must believe besides the theorems.

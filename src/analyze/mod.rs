@@ -24,7 +24,7 @@ mod warnings;
 mod ways;
 
 pub use certify::certificate;
-pub use public::{PublicData, Unbound};
+pub use public::{PublicData, Stated, Unbound};
 pub use report::{Analysis, BudgetVerdict, Candidate, Chosen, Parameter, PredictedError, ReleaseAnalysis, Status};
 pub use text::{candidates_text, certificate_text, summary_text};
 

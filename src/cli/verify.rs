@@ -1,7 +1,8 @@
 //! `dpm verify`: every number of a certificate once more, by separate code.
 
 use super::{Exit, Verify, print_json};
-use crate::verify::{Against, Verifier};
+use crate::pipeline::{self, Folder};
+use crate::verify::{Against, Failure, Verifier};
 use serde_json::{Value, json};
 use std::path::Path;
 
@@ -17,7 +18,7 @@ pub fn verify(args: &Verify) -> Exit {
         }
         text.ok_or(Exit::Input)
     };
-    let verified = || -> Result<Vec<crate::verify::Failure>, Exit> {
+    let verified = || -> Result<Vec<Failure>, Exit> {
         let text = read(&args.file)?;
         let Ok(value) = serde_json::from_str::<Value>(&text) else {
             say_line!("error: {} is not JSON", args.file.display());
@@ -25,7 +26,8 @@ pub fn verify(args: &Verify) -> Exit {
         };
         let program = args.program.as_deref().map(read).transpose()?;
         let key = args.key.as_deref().map(read).transpose()?;
-        Ok(Verifier::default().verify(&value, Against { program: program.as_deref(), key: key.as_deref() }))
+        let failures = Verifier::default().verify(&value, Against { program: program.as_deref(), key: key.as_deref() });
+        Ok(if failures.is_empty() { words(&value, args.program.as_deref()) } else { failures })
     };
     let failures = match verified() {
         Ok(failures) => failures,
@@ -43,4 +45,17 @@ pub fn verify(args: &Verify) -> Exit {
         }
     }
     if ok { Exit::Done } else { Exit::Failed }
+}
+
+/// Where the certificate differs from the one that its program gets here: words, which have no second derivation.
+fn words(file: &Value, program: Option<&Path>) -> Vec<Failure> {
+    let certificate = file.get("certificate").filter(|c| c.is_object()).unwrap_or(file);
+    let folder = program.map_or_else(Folder::none, Folder::of);
+    let name = program.and_then(|p| p.file_name()).map(|n| n.to_string_lossy());
+    let Some(again) = pipeline::recertify(certificate, name.as_deref(), &folder) else {
+        let text = "the program in the certificate does not certify here; with modules of its own it needs --program FILE";
+        return vec![Failure { path: "program.source".into(), text: text.into() }];
+    };
+    let text = "is not what the program in the certificate gets";
+    pipeline::differences(&again, certificate, "").into_iter().map(|path| Failure { path, text: text.into() }).collect()
 }
