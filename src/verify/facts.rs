@@ -57,7 +57,8 @@ fn columns(v: &Value) -> Value {
 /// A private table as certificates write it.
 pub fn table(t: &Value) -> Value {
     let (unit, rows, replace) = (&t["unit"], &t["rows"], t["relation"] == "replace_one");
-    let key = |v: &Value| v.is_string() || (v.is_null() && unit["max_rows"].as_u64() == Some(1));
+    let key =
+        |v: &Value| if v.is_null() { unit["max_rows"].as_u64() == Some(1) } else { list(&t["columns"]).iter().any(|c| c["name"] == *v) };
     json!({
         "name": must(&t["name"], Value::is_string),
         "relation": if replace { "replace_one" } else { "add_remove" },
@@ -106,6 +107,10 @@ impl<'a> Facts<'a> {
                 }
             }
         }
+        let unknown = |e: &Expr| matches!(e, Expr::Name(n) if n.contains('.') && !n.starts_with('"') && !columns.contains_key(n));
+        if forms.iter().any(|f| f.parts().any(|e| e.any(&unknown))) {
+            return err("program.normal_form", "reads a column that no table has");
+        }
         for t in private {
             let (rows, replace) = (&t["rows"], t["relation"] == "replace_one");
             let (exactly, least) = (rows["exactly"].as_u64(), rows["at_least"].as_u64().unwrap_or(0));
@@ -138,11 +143,9 @@ impl<'a> Facts<'a> {
     /// The private table whose rows a release reads: one alone.
     pub fn table_of(&self, i: usize) -> Option<&Table> {
         let form = self.forms.get(i)?;
-        let private = form.rows.iter().filter(|o| !o.public);
-        let parts = private.flat_map(|o| [&o.outcome, &o.law]).chain([&form.request]);
         let read = |t: &&Table| {
             let mine = |e: &Expr| matches!(e, Expr::Name(n) if n.strip_prefix(t.name.as_str()).is_some_and(|r| r.starts_with('.')));
-            parts.clone().any(|e| e.any(&mine))
+            form.parts().any(|e| e.any(&mine))
         };
         let found: Vec<&Table> = self.tables.iter().filter(read).collect();
         match (found.as_slice(), self.tables.as_slice()) {

@@ -65,6 +65,10 @@ impl Verifier {
         if against.program.is_some_and(|p| all.pointer("/program/source").and_then(Value::as_str) != Some(p)) {
             fail("program.source".into(), "is not the program given".into());
         }
+        if all.get("digest") != Some(&digest(all).into()) {
+            fail("digest".into(), "is not the digest of the certificate".into());
+            return failures;
+        }
         match self.again(all) {
             Ok(again) => compare::compare(&again, all, "", "", &mut fail),
             Err((path, text)) => fail(path, text),

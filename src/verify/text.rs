@@ -231,6 +231,11 @@ impl<'a> Reader<'a> {
 }
 
 impl Form {
+    /// Every expression of rows, and the request.
+    pub fn parts(&self) -> impl Iterator<Item = &Expr> {
+        self.rows.iter().flat_map(|o| [&o.outcome, &o.law]).chain([&self.request])
+    }
+
     fn read(name: &str, lines: &[&str]) -> Option<Form> {
         let (query, factors) = lines.split_last()?;
         let (request, query) = Reader::all(query)?;
