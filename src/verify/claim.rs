@@ -156,7 +156,8 @@ impl Claim {
         let pure = || (p.pure.exp() - e.exp()) / (Real::one() + p.pure.exp());
         let range = || lost(&((&p.range - &e) / Real::int(2))).square() / lost(&p.range);
         let laplace = |own: &Real| lost(&((own - &e) / Real::int(2)));
-        let curves = pure().le(&d) || range().le(&d) || (p.gdp.positive() && gdp_delta(&p.gdp, &e).le(&d));
+        let gdp = || memo.get(format!("{:?} gdp {epsilon}", p.gdp), || gdp_delta(&p.gdp, &e));
+        let curves = pure().le(&d) || range().le(&d) || (p.gdp.positive() && gdp().le(&d));
         match self {
             Claim::Gdp(_) | Claim::Range(_) | Claim::Pure(_) => curves,
             Claim::Laplace(own) => curves || laplace(own).le(&d),

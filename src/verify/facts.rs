@@ -5,7 +5,7 @@ use super::claim::Claim;
 use super::rules::{self, Found, Given};
 use super::scope::{Scope, View};
 use super::steps::{self, Place, Step};
-use super::text::{Expr, Form};
+use super::text::{Expr, Form, Row};
 use super::ty::Ty;
 use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
@@ -195,11 +195,17 @@ impl<'a> Facts<'a> {
         };
         let unbound =
             list(&r["public_totals"]).contains(&Value::Null) || list(&self.all["public"]["scalars"]).iter().any(|s| s["value"].is_null());
-        let total = |t: &Value| {
-            let bound =
-                json!({"rows": must(&t["rows"], Value::is_u64), "sums": must(&t["sums"], |s| list(s).iter().all(Value::is_number))});
+        // One sum, or one a component or level.
+        let sums = |o: &Row| match (self.scope.row(&o.outcome), &o.law) {
+            (Some(ty), Expr::Call(law, _)) if law == "categorical" => ty.levels(),
+            (ty, _) => ty.map(|t| t.dim),
+        };
+        let total = |(o, t): (&Row, &Value)| {
+            let numbers = |s: &Value| list(s).iter().all(Value::is_number) && Some(list(s).len() as u64) == sums(o);
+            let bound = json!({"rows": must(&t["rows"], Value::is_u64), "sums": must(&t["sums"], numbers)});
             if t.is_null() { Value::Null } else { bound }
         };
+        let public_rows = form.rows.iter().filter(|o| o.public).zip(list(&r["public_totals"]));
         let place = known_or(|v| v.as_u64() > Some(0));
         let premise = |p: &Value| {
             let says = |t: &Value| t.as_str().is_some_and(|t| !t.is_empty());
@@ -210,7 +216,7 @@ impl<'a> Facts<'a> {
             "name": form.name,
             "query": form.query,
             "type": must(&r["type"], |t| t.as_str().is_some_and(|t| Ty::parse(t).is_some())),
-            "public_totals": list(&r["public_totals"]).iter().map(total).collect::<Value>(),
+            "public_totals": public_rows.map(total).collect::<Value>(),
             "mechanism": mechanism,
             "rule": if sampler == "beta" && mechanism == "beta_query" || rules::sampler(rule).is_none() { mechanism } else { rule },
             "parameters": wanted.iter().map(|k| ((*k).to_owned(), must(&given[*k], Value::is_number))).collect::<Map<_, _>>(),
