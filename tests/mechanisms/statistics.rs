@@ -5,7 +5,7 @@ use statrs::distribution::{Beta, ChiSquared, ContinuousCDF};
 /// How many cells a continuous law is counted in.
 const CELLS: usize = 1 << 14;
 /// How many classes chi-square looks at: few, as many cells of few draws each hide a wrong scale.
-const CLASSES: f64 = 16.0;
+const CLASSES: f64 = 12.0;
 
 /// Counts of draws, to be held against a law.
 pub enum Tally {
