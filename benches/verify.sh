@@ -8,7 +8,7 @@ dpm="${DPM_BIN:-$PWD/target/release/dpm}"
 work="$(mktemp -d)"
 trap 'rm -rf "$work"' EXIT
 {
-    echo "dpm verify, one process a certificate: seconds of wall time, best of 3"
+    echo "dpm verify, one process a certificate: seconds of wall time, best of 3, binary ${DPM_BIN:-of the release profile}"
     for program in examples/*.dpm tests/certified/*.dpm; do
         "$dpm" certify "$program" -o "$work/cert" > "$work/out" 2>&1 || continue
         best="$(for i in 1 2 3; do

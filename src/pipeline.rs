@@ -64,9 +64,10 @@ pub fn certify(checked: &Checked, analysis: &Analysis, orders: &[f64], deltas: &
 pub fn recertify(certificate: &Value, file: Option<&str>, loader: &dyn Loader) -> Option<Value> {
     let program = &certificate["program"];
     let checked = check(file.or(program["file"].as_str())?, program["source"].as_str()?, loader);
+    let at = |v: &Value, pointer: &str| v.pointer(pointer).cloned().unwrap_or_default();
     let list = |v: &Value| v.as_array().cloned().unwrap_or_default();
     let numbers = |v: &Value, key: &str| list(v).iter().filter_map(|e| e[key].as_f64()).collect::<Vec<f64>>();
-    let values = list(&certificate["public"]["scalars"]);
+    let values = list(&at(certificate, "/public/scalars"));
     let value = |name: &str| values.iter().find(|v| v["name"] == name).and_then(|v| v["value"].as_f64());
     let scalars = checked.program.scalars.iter().enumerate().filter_map(|(i, s)| Some((ScalarId(i), value(&s.name)?))).collect();
     let sums = |t: &Value| Some(Totals { rows: t["rows"].as_u64()?, sums: list(&t["sums"]).iter().filter_map(Value::as_f64).collect() });
@@ -76,7 +77,7 @@ pub fn recertify(certificate: &Value, file: Option<&str>, loader: &dyn Loader) -
     if diagnostics.iter().any(|d| d.is_error()) {
         return None;
     }
-    let profile = &certificate["total"]["profile"];
+    let profile = &at(certificate, "/total/profile");
     let limit = profile["max_order"].as_f64().unwrap_or(f64::INFINITY);
     let usual = ORDERS.iter().filter(|o| **o < limit).count();
     let asked = |rows: &str, key: &str, from: usize| numbers(&profile[rows], key).split_off(from.min(numbers(&profile[rows], key).len()));

@@ -34,6 +34,10 @@ pub fn number(v: &Value) -> Option<f64> {
         _ => None,
     }
 }
+/// What stands at a JSON pointer; null where nothing does.
+pub fn at<'a>(v: &'a Value, pointer: &str) -> &'a Value {
+    v.pointer(pointer).unwrap_or(&Value::Null)
+}
 pub fn list(v: &Value) -> &[Value] {
     v.as_array().map_or(&[], Vec::as_slice)
 }
@@ -92,13 +96,13 @@ pub fn public(v: &Value) -> Value {
 impl<'a> Facts<'a> {
     pub fn read(all: &'a Value) -> Checked<Facts<'a>> {
         let err = |path: &str, why: &str| Err((path.to_owned(), why.to_owned()));
-        let Some(forms) = Form::all(text(&all["program"]["normal_form"])) else { return err("program.normal_form", "is unreadable") };
+        let Some(forms) = Form::all(text(at(all, "/program/normal_form"))) else { return err("program.normal_form", "is unreadable") };
         let (mut values, mut columns, mut counts, mut tables) = (BTreeMap::new(), BTreeMap::new(), vec![], vec![]);
         for (name, x) in [("true", 1.0), ("false", 0.0)] {
             values.insert(name.to_owned(), Ty::number(x, x, true));
         }
         let private = list(&all["tables"]);
-        for (i, t) in private.iter().chain(list(&all["public"]["tables"])).enumerate() {
+        for (i, t) in private.iter().chain(list(at(all, "/public/tables"))).enumerate() {
             for c in list(&t["columns"]) {
                 let public = i >= private.len() || c["public"] == true;
                 let name = format!("{}.{}", text(&t["name"]), text(&c["name"]));
@@ -121,9 +125,9 @@ impl<'a> Facts<'a> {
                 values.insert(name.to_owned(), Ty::number(exactly.unwrap_or(least) as f64, most, true));
             }
             let view = if replace { View::Replace } else { View::AddRemove };
-            tables.push(Table { name: text(&t["name"]).into(), view, unit: t["unit"]["max_rows"].as_u64().unwrap_or(1), least, exactly });
+            tables.push(Table { name: text(&t["name"]).into(), view, unit: at(t, "/unit/max_rows").as_u64().unwrap_or(1), least, exactly });
         }
-        for s in list(&all["public"]["scalars"]) {
+        for s in list(at(all, "/public/scalars")) {
             let known = number(&s["value"]).map(|x| Ty::number(x, x, x.fract() == 0.0));
             values.insert(text(&s["name"]).to_owned(), known.or_else(|| Ty::parse(text(&s["type"]))).unwrap_or(Ty::other()));
         }
@@ -163,7 +167,7 @@ impl<'a> Facts<'a> {
     /// The claim of one release at its place.
     pub fn claim(&self, i: usize, place: Place) -> Found<Claim> {
         let (Some(form), Some(table)) = (self.forms.get(i), self.table_of(i)) else { return Err("reads no single private table") };
-        let release = &self.all["releases"][i];
+        let release = at(self.all, &format!("/releases/{i}"));
         let mut scope = Scope { view: table.view, unit: table.unit, least: table.least, ..self.scope.clone() };
         let mut exactly = table.exactly;
         if let Some((view, public)) = place {
@@ -171,7 +175,12 @@ impl<'a> Facts<'a> {
         }
         let sums = |t: &Value| Some((t["rows"].as_u64()?, list(&t["sums"]).iter().filter_map(number).collect()));
         let totals: Vec<Option<(u64, Vec<f64>)>> = list(&release["public_totals"]).iter().map(sums).collect();
-        let given = Given { rule: text(&release["rule"]), exactly, totals: &totals, number: &|name| number(&release["parameters"][name]) };
+        let given = Given {
+            rule: text(&release["rule"]),
+            exactly,
+            totals: &totals,
+            number: &|name| number(at(release, &format!("/parameters/{name}"))),
+        };
         let drawn = matches!(&form.request, Expr::Call(f, _) if f == "draw" || f == "draws");
         if drawn { rules::draw(form, &scope, &given) } else { rules::query(&form.request, &scope, &given) }
     }
@@ -194,7 +203,7 @@ impl<'a> Facts<'a> {
             _ => return Err((format!("releases[{i}].mechanism"), "is no mechanism of the rule".into())),
         };
         let unbound =
-            list(&r["public_totals"]).contains(&Value::Null) || list(&self.all["public"]["scalars"]).iter().any(|s| s["value"].is_null());
+            list(&r["public_totals"]).contains(&Value::Null) || list(at(self.all, "/public/scalars")).iter().any(|s| s["value"].is_null());
         // One sum, or one a component or level.
         let sums = |o: &Row| match (self.scope.row(&o.outcome), &o.law) {
             (Some(ty), Expr::Call(law, _)) if law == "categorical" => ty.levels(),
@@ -218,14 +227,14 @@ impl<'a> Facts<'a> {
             "type": must(&r["type"], |t| t.as_str().is_some_and(|t| Ty::parse(t).is_some())),
             "public_totals": public_rows.map(total).collect::<Value>(),
             "mechanism": mechanism,
-            "rule": if sampler == "beta" && mechanism == "beta_query" || rules::sampler(rule).is_none() { mechanism } else { rule },
+            "rule": if rules::sampler(rule).is_some() { rule } else { mechanism },
             "parameters": wanted.iter().map(|k| ((*k).to_owned(), must(&given[*k], Value::is_number))).collect::<Map<_, _>>(),
             "premises": list(&r["premises"]).iter().map(premise).collect::<Value>(),
             "status": "exact",
-            "sampler": {"name": must(&r["sampler"]["name"], |n| n == sampler || (unbound && n == "unbound")), "arguments": {}},
+            "sampler": {"name": must(at(r, "/sampler/name"), |n| n == sampler || (unbound && n == "unbound")), "arguments": {}},
             "predicted_error": {
-                "measure": must(&r["predicted_error"]["measure"], |m| measures.contains(&text(m))),
-                "value": must(&r["predicted_error"]["value"], |v| number(v) >= Some(0.0)),
+                "measure": must(at(r, "/predicted_error/measure"), |m| measures.contains(&text(m))),
+                "value": must(at(r, "/predicted_error/value"), |v| number(v) >= Some(0.0)),
             },
         });
         Ok(release.as_object().cloned().unwrap_or_default())

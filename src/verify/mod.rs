@@ -21,7 +21,7 @@ mod ty;
 pub use seal::{digest, signed_text};
 
 use claim::{Claim, Memo};
-use facts::{Facts, list, must, number};
+use facts::{Facts, at, list, must, number};
 use serde_json::{Map, Value, json};
 use steps::Costs;
 
@@ -82,7 +82,7 @@ impl Verifier {
         let table = |i: usize| facts.table_of(i).map_or("", |t| t.name.as_str());
         let costs = Costs { one: &|i, place| facts.claim(i, place), table: &table, unit: &|name| facts.unit(name) };
         let total = costs.of(&facts.steps, None, &|_| true).map_err(|why| ("total.claim".to_owned(), why.to_owned()))?;
-        let asked = Asked::of(&all["total"]["profile"], &total);
+        let asked = Asked::of(at(all, "/total/profile"), &total);
         let mut releases = vec![];
         for (i, r) in list(&all["releases"]).iter().enumerate() {
             let claim = costs.of(&facts.steps, None, &|j| j == i).map_err(|why| (format!("releases[{i}].rule"), why.to_owned()))?;
@@ -91,22 +91,22 @@ impl Verifier {
             release.insert("profile".into(), self.profile(&claim, &asked, &r["profile"]));
             releases.push(release);
         }
-        let source = all["program"]["source"].as_str().unwrap_or_default();
+        let source = at(all, "/program/source").as_str().unwrap_or_default();
         Ok(json!({
             "certificate": 1,
             "dpm": env!("CARGO_PKG_VERSION"),
             "rulebook": "1",
             "program": {
-                "file": must(&all["program"]["file"], Value::is_string),
+                "file": must(at(all, "/program/file"), Value::is_string),
                 "sha256": seal::sha256(source.as_bytes()),
                 "source": source,
-                "normal_form": all["program"]["normal_form"],
+                "normal_form": at(all, "/program/normal_form"),
             },
             "tables": list(&all["tables"]).iter().map(facts::table).collect::<Value>(),
             "public": facts::public(&all["public"]),
             "steps": steps::to_json(&facts.steps),
             "releases": releases,
-            "total": {"status": "exact", "claim": total.to_json(), "profile": self.profile(&total, &asked, &all["total"]["profile"])},
+            "total": {"status": "exact", "claim": total.to_json(), "profile": self.profile(&total, &asked, at(all, "/total/profile"))},
             "budget": self.budget(&total, &all["budget"]),
             "assumptions": list(&all["assumptions"]).iter().map(|a| must(a, Value::is_string)).collect::<Value>(),
             "digest": digest(all),
@@ -124,7 +124,7 @@ impl Verifier {
         };
         let mut deltas = vec![1e-5, 1e-6];
         deltas.extend(&asked.deltas);
-        let dp = |(i, delta): (usize, f64)| json!({"delta": delta, "epsilon": self.epsilon(claim, delta, &stated["dp"][i]["epsilon"])});
+        let dp = |(i, delta): (usize, f64)| json!({"delta": delta, "epsilon": self.epsilon(claim, delta, at(stated, &format!("/dp/{i}/epsilon")))});
         json!({
             "pure": bounds.pure.stated(),
             "bounded_range": bounds.range.stated(),
