@@ -4,6 +4,7 @@
 pub mod analyze;
 pub mod check;
 pub mod cli;
+pub mod compiled;
 pub mod data;
 pub mod dist;
 pub mod explain;

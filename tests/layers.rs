@@ -27,9 +27,10 @@ const LAYERS: &[(&str, u8, &[&str])] = &[
     ("run", 6, &["source", "numeric", "private", "model", "plan", "check", "data", "mechanism", "rules", "analyze"]),
     ("explain", 6, &["source", "model", "dist", "check", "rules"]),
     ("pipeline", 7, &["source", "syntax", "model", "privacy", "check", "rules", "analyze"]),
+    ("compiled", 8, &["source", "numeric", "model", "privacy", "check", "data", "analyze", "run", "verify", "pipeline"]),
     (
         "cli",
-        8,
+        10,
         &[
             "source",
             "numeric",
@@ -46,9 +47,10 @@ const LAYERS: &[(&str, u8, &[&str])] = &[
             "verify",
             "explain",
             "pipeline",
+            "compiled",
         ],
     ),
-    ("main", 9, &["cli", "private"]),
+    ("main", 11, &["cli", "private"]),
 ];
 
 /// What must stay true however the table grows.

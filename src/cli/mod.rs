@@ -25,6 +25,7 @@ mod certify;
 mod charge;
 mod check;
 mod compare;
+mod compile;
 mod explain;
 mod inputs;
 mod ledger;
@@ -76,7 +77,9 @@ enum Command {
     Certify(Certify),
     /// Every mechanism for every release: solved parameter, predicted error, why others do not apply
     Compare(Program),
-    /// Certify, draw once, print releases and outputs
+    /// One self-contained file: the resolved program, its parameters, its certificate, its public data
+    Compile(Compile),
+    /// Certify a program or open a plan, draw once, print releases and outputs
     Run(Run),
     /// Budgets of registered data sets: what was spent and what is left
     #[command(subcommand)]
@@ -142,6 +145,18 @@ struct Certify {
     /// Write the certificate as JSON
     #[arg(short, value_name = "CERT")]
     output: Option<PathBuf>,
+    /// Sign it with this Ed25519 key (PKCS#8, PEM)
+    #[arg(long, value_name = "KEY")]
+    sign: Option<PathBuf>,
+}
+
+#[derive(Args)]
+struct Compile {
+    #[command(flatten)]
+    program: Program,
+    /// Where the plan is written
+    #[arg(short, value_name = "PLAN")]
+    output: PathBuf,
     /// Sign it with this Ed25519 key (PKCS#8, PEM)
     #[arg(long, value_name = "KEY")]
     sign: Option<PathBuf>,
@@ -219,6 +234,7 @@ fn command(args: impl Iterator<Item = std::ffi::OsString>) -> Exit {
         Command::Check(p) => check::check(&p),
         Command::Certify(c) => certify::certify(&c),
         Command::Compare(p) => compare::compare(&p),
+        Command::Compile(c) => compile::compile(&c),
         Command::Run(r) => run::run(&r),
         Command::Ledger(l) => ledger::ledger(&l),
         Command::Verify(v) => verify::verify(&v),

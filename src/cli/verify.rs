@@ -1,12 +1,11 @@
-//! `dpm verify`: every number of a certificate once more, by separate code.
+//! `dpm verify`: every number of a certificate once more, by separate code; a plan is also compiled again.
 
+use super::compile::LARGEST;
 use super::{Exit, Verify, print_json};
-use crate::verify::{Against, Verifier};
+use crate::compiled;
+use crate::verify::{Against, Failure, Verifier};
 use serde_json::{Value, json};
 use std::path::Path;
-
-/// Larger files are no certificates.
-const LARGEST: u64 = 256 << 20;
 
 pub fn verify(args: &Verify) -> Exit {
     let read = |path: &Path| {
@@ -17,7 +16,7 @@ pub fn verify(args: &Verify) -> Exit {
         }
         text.ok_or(Exit::Input)
     };
-    let verified = || -> Result<Vec<crate::verify::Failure>, Exit> {
+    let verified = || -> Result<Vec<Failure>, Exit> {
         let text = read(&args.file)?;
         let Ok(value) = serde_json::from_str::<Value>(&text) else {
             say_line!("error: {} is not JSON", args.file.display());
@@ -25,7 +24,15 @@ pub fn verify(args: &Verify) -> Exit {
         };
         let program = args.program.as_deref().map(read).transpose()?;
         let key = args.key.as_deref().map(read).transpose()?;
-        Ok(Verifier::default().verify(&value, Against { program: program.as_deref(), key: key.as_deref() }))
+        let plan = value.get("plan").is_some();
+        // A plan is signed as a whole, its certificate is not.
+        let against = Against { program: program.as_deref(), key: key.as_deref().filter(|_| !plan) };
+        let mut failures = Verifier::default().verify(&value, against);
+        if plan {
+            let refused = compiled::open(&value, key.as_deref()).err();
+            failures.extend(refused.map(|why| Failure { path: format!("plan: {}", why.path), text: why.text }));
+        }
+        Ok(failures)
     };
     let failures = match verified() {
         Ok(failures) => failures,

@@ -8,7 +8,7 @@ mod special;
 mod text;
 mod types;
 
-pub use form::{digest, signed_text};
+pub use form::{digest, signature, signed_text};
 
 use curve::{Claim, Memo, Pair};
 use form::number;
