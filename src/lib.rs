@@ -17,6 +17,7 @@ pub mod privacy;
 pub mod private;
 pub mod rules;
 pub mod run;
+pub mod session;
 pub mod source;
 pub mod syntax;
 pub mod verify;

@@ -26,10 +26,13 @@ mod charge;
 mod check;
 mod compare;
 mod compile;
+mod complete;
 mod explain;
+mod highlight;
 mod inputs;
 mod ledger;
 mod progress;
+mod repl;
 mod rewrite;
 mod run;
 mod verify;
@@ -81,6 +84,8 @@ enum Command {
     Compile(Compile),
     /// Certify a program or open a plan, draw once, print releases and outputs
     Run(Run),
+    /// A program typed statement by statement; a release asks before it spends
+    Repl(Repl),
     /// Budgets of registered data sets: what was spent and what is left
     #[command(subcommand)]
     Ledger(ledger::Command),
@@ -199,6 +204,24 @@ struct Run {
     seed: Option<u64>,
 }
 
+#[derive(Args)]
+struct Repl {
+    /// A private table: `staff=staff.csv`, with a ledger `staff=@ID`
+    #[arg(long, value_name = "NAME=PATH|@ID")]
+    data: Vec<String>,
+    #[command(flatten)]
+    public: Public,
+    /// Charge this ledger for every release; the data are the registered ones
+    #[arg(long, value_name = "PATH")]
+    ledger: Option<PathBuf>,
+    /// Keep the history of input here, readable for its owner alone
+    #[arg(long, value_name = "PATH")]
+    history: Option<PathBuf>,
+    /// Keep no history
+    #[arg(long, conflicts_with = "history")]
+    no_history: bool,
+}
+
 /// Was something meant for standard output lost (a full disk, a closed descriptor)?
 static LOST: std::sync::atomic::AtomicBool = std::sync::atomic::AtomicBool::new(false);
 
@@ -237,6 +260,7 @@ fn command(args: impl Iterator<Item = std::ffi::OsString>) -> Exit {
         Command::Compile(c) => compile::compile(&c),
         Command::Run(r) => run::run(&r),
         Command::Ledger(l) => ledger::ledger(&l),
+        Command::Repl(r) => repl::repl(&r),
         Command::Verify(v) => verify::verify(&v),
         Command::Explain { name } => explain::explain(name.as_deref()),
         Command::Fmt { files, check } => rewrite::fmt(&files, check),
@@ -276,6 +300,11 @@ fn verdict(diagnostics: &[Diagnostic]) -> Exit {
 fn usage(message: &str) -> Exit {
     say_line!("error: {message}");
     Exit::Usage
+}
+
+/// One line about something that was not done.
+fn say_error(message: &str) {
+    say_line!("error: {message}");
 }
 
 /// Prints one JSON value.

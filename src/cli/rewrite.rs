@@ -94,7 +94,7 @@ pub fn lock(file: &Path, print: bool, public: &[String]) -> Exit {
     let (analysis, diagnostics) = pipeline::analyze(&checked, &bound, false);
     complain(&checked.sources, &diagnostics);
     let (Some(analysis), Exit::Done) = (analysis, verdict(&diagnostics)) else { return verdict(&diagnostics) };
-    let text = locked(&checked, &analysis, &|_| None);
+    let text = locked(&checked, &analysis);
     if print {
         show!("{text}");
         return Exit::Done;

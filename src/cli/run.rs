@@ -64,7 +64,8 @@ pub fn run(args: &Run) -> Exit {
     if seeded(args) && args.ledger.is_some() {
         return super::usage("--seed replays randomness: it cannot be used with --ledger");
     }
-    let charged = match charge::charge(args.ledger.as_deref(), &analysis, &certificate, &checked.program, &files) {
+    let cost = |tables: &[TableId]| charge::claim_for(&analysis, tables);
+    let charged = match charge::charge(args.ledger.as_deref(), &cost, &certificate, &checked.program, &files) {
         Ok(charged) => charged,
         Err(exit) => return exit,
     };
@@ -139,7 +140,7 @@ fn named(values: &[(String, crate::run::Value, crate::model::Type)]) -> Value {
 }
 
 /// Values by name, long vectors shortened; every line as long as it would be for any other draw.
-fn text(results: &Results) -> String {
+pub fn text(results: &Results) -> String {
     let width = results.releases.iter().chain(&results.outputs).map(|(n, ..)| n.chars().count()).max().unwrap_or(0);
     let mut out = String::new();
     for (kind, values) in [("released", &results.releases), ("output", &results.outputs)] {

@@ -5,11 +5,38 @@ use crate::model::{MechanismKind, ReleaseStep, Step};
 use crate::numeric::decimal::decimal_string;
 use crate::pipeline::Checked;
 
-/// The text of a program with the chosen mechanisms of `analysis` in place, and, where `spend` answers for a release,
-/// that clause instead of its own. The analysis may be of another text with the same releases in the same order.
-pub fn locked(checked: &Checked, analysis: &Analysis, spend: &dyn Fn(&ReleaseAnalysis) -> Option<String>) -> String {
-    let mut text = checked.sources.get(checked.main).map_or_else(String::new, |f| f.text.clone());
-    let mut edits: Vec<(usize, usize, String)> = vec![];
+/// A part of a text and what stands there instead.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub struct Edit {
+    pub start: usize,
+    pub end: usize,
+    pub new: String,
+}
+
+/// The text of a program with the chosen mechanisms of `analysis` in place.
+pub fn locked(checked: &Checked, analysis: &Analysis) -> String {
+    let text = checked.sources.get(checked.main).map_or("", |f| f.text.as_str());
+    edited(text, 0, edits(checked, analysis, &|_| None))
+}
+
+/// A text, of which the first byte is number `from` of the file, with every edit made that lies in it.
+pub fn edited(text: &str, from: usize, mut edits: Vec<Edit>) -> String {
+    let mut text = text.to_owned();
+    edits.sort();
+    for Edit { start, end, new } in edits.into_iter().rev() {
+        let place = start.checked_sub(from).zip(end.checked_sub(from)).map(|(a, b)| a..b);
+        if let Some(place) = place.filter(|p| text.get(p.clone()).is_some()) {
+            text.replace_range(place, &new);
+        }
+    }
+    text
+}
+
+/// Behind every release its mechanism, and, where `spend` answers for it, that clause instead of its own.
+///
+/// The analysis may be of another text with the same releases in the same order.
+pub fn edits(checked: &Checked, analysis: &Analysis, spend: &dyn Fn(&ReleaseAnalysis) -> Option<String>) -> Vec<Edit> {
+    let mut edits = vec![];
     for (release, judged) in releases(&checked.program.steps).into_iter().zip(&analysis.releases) {
         let inside = release.query_span.file == checked.main;
         let (Some(chosen), true) = (&judged.chosen, inside) else { continue };
@@ -25,15 +52,9 @@ pub fn locked(checked: &Checked, analysis: &Analysis, spend: &dyn Fn(&ReleaseAna
             new.push_str(&format!(" spend {clause}"));
             end = release.spend.as_ref().map_or(end, |s| s.span.end as usize);
         }
-        edits.push((start, end, new));
+        edits.push(Edit { start, end, new });
     }
-    edits.sort();
-    for (start, end, new) in edits.into_iter().rev() {
-        if text.get(start..end).is_some() {
-            text.replace_range(start..end, &new);
-        }
-    }
-    text
+    edits
 }
 
 /// `diffuse(r = 0.668)`: what the user wrote between the parentheses stays; solved values are added to it.

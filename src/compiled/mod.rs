@@ -7,12 +7,13 @@ mod given;
 mod lock;
 
 pub use given::{Given, Unfit, missing, value_of};
-pub use lock::{locked, releases};
+pub use lock::{Edit, edited, edits, locked, releases};
 
-use crate::analyze::{self, Analysis};
+use crate::analyze::{self, Analysis, Chosen};
 use crate::check::{Loader, NoFiles, STD};
 use crate::model::expand::expand;
 use crate::pipeline::{self, Checked};
+use crate::privacy::Claim;
 use crate::privacy::certificate::{Certificate, RULEBOOK, canonical};
 use crate::run::Bound;
 use crate::source::{Diagnostics, SourceMap};
@@ -63,7 +64,7 @@ pub fn compile(checked: Checked, bound: Bound) -> Result<Compiled, Rejected> {
 ///
 /// `None` where the written-out program cannot be read again: a bug in dpm.
 pub fn plan(compiled: &Compiled, given: &Given) -> Option<Value> {
-    let Compiled { checked, analysis, certificate, .. } = compiled;
+    let Compiled { checked, bound, analysis, certificate, .. } = compiled;
     let modules: Vec<Value> = modules(checked).into_iter().map(|(name, source)| json!({"name": name, "source": source})).collect();
     let table = |(name, csv): (&String, &String)| json!({"name": name, "sha256": sha256(csv), "csv": csv});
     let certificate = certificate.to_json();
@@ -71,7 +72,7 @@ pub fn plan(compiled: &Compiled, given: &Given) -> Option<Value> {
         "plan": PLAN,
         "dpm": VERSION,
         "rulebook": RULEBOOK,
-        "program": resolved(checked, analysis)?,
+        "program": resolved(checked, analysis, bound)?,
         "modules": modules,
         "public": {
             "tables": given.tables.iter().map(table).collect::<Vec<_>>(),
@@ -112,13 +113,20 @@ fn modules(checked: &Checked) -> BTreeMap<String, &str> {
     others.filter(|(name, _)| !built_in(name)).collect()
 }
 
-/// The program with modules, functions and models written out, and mechanisms with their parameters in place.
-fn resolved(checked: &Checked, analysis: &Analysis) -> Option<String> {
+/// The program with modules, functions and models written out, and mechanisms with their parameters in place; `None`
+/// unless that text, judged by itself, makes the same claims.
+fn resolved(checked: &Checked, analysis: &Analysis, bound: &Bound) -> Option<String> {
     let name = checked.sources.get(checked.main).map_or("program.dpm", |f| f.name.as_str());
-    let text = expand(&checked.program, &checked.sources);
+    let expanded = pipeline::check(name, &expand(&checked.program, &checked.sources), &NoFiles);
+    let text = locked(&expanded, analysis);
     let again = pipeline::check(name, &text, &NoFiles);
-    let same = releases(&again.program.steps).len() == analysis.releases.len();
-    (same && !again.has_errors()).then(|| locked(&again, analysis, &|_| None))
+    let (judged, _) = pipeline::analyze(&again, bound, false);
+    let facts = |a: &Analysis| -> Vec<_> { a.releases.iter().map(|r| (r.name.clone(), r.chosen.as_ref().map(decided))).collect() };
+    judged.is_some_and(|j| facts(&j) == facts(analysis) && j.total == analysis.total).then_some(text)
+}
+
+fn decided(chosen: &Chosen) -> (&'static str, &'static str, Claim) {
+    (chosen.mechanism, chosen.rule, chosen.claim.clone())
 }
 
 /// Why a plan is refused, and where in it.
