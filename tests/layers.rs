@@ -29,6 +29,11 @@ const LAYERS: &[(&str, u8, &[&str])] = &[
     ("pipeline", 7, &["source", "syntax", "model", "privacy", "check", "rules", "analyze"]),
     ("compiled", 8, &["source", "numeric", "model", "privacy", "check", "data", "analyze", "run", "verify", "pipeline"]),
     (
+        "session",
+        9,
+        &["source", "numeric", "syntax", "model", "privacy", "check", "data", "ledger", "rules", "analyze", "run", "pipeline", "compiled"],
+    ),
+    (
         "cli",
         10,
         &[
@@ -36,8 +41,10 @@ const LAYERS: &[(&str, u8, &[&str])] = &[
             "numeric",
             "syntax",
             "model",
+            "dist",
             "privacy",
             "plan",
+            "check",
             "data",
             "mechanism",
             "ledger",
@@ -48,6 +55,7 @@ const LAYERS: &[(&str, u8, &[&str])] = &[
             "explain",
             "pipeline",
             "compiled",
+            "session",
         ],
     ),
     ("main", 11, &["cli", "private"]),

@@ -12,7 +12,7 @@ use crate::model::TableId;
 use crate::pipeline::{self, Folder};
 use crate::run::{Files, RunError};
 use crate::session::{Kind, Outcome, Proposal, Session, curve, kind, statements};
-use crate::syntax::tokens::is_complete;
+use crate::syntax::tokens::{Token, is_complete, tokens};
 use rustyline::completion::Completer;
 use rustyline::error::ReadlineError;
 use rustyline::highlight::{CmdKind, Highlighter};
@@ -174,7 +174,7 @@ impl Loop {
             match line.trim().strip_prefix(':') {
                 Some("quit" | "q") => return Exit::Done,
                 Some(command) => ahead = self.command(command),
-                None => ahead = self.enter(&line),
+                None => ahead = self.enter(&format!("{line}\n")),
             }
         }
     }
@@ -192,8 +192,8 @@ impl Loop {
             Rows::Registered(id) => line.contains(&format!("@{id}")),
         });
         let lower = line.to_lowercase();
-        let looks = [".csv", ".parquet", ".tsv", "/", "\\", "=@"].iter().any(|mark| lower.contains(mark));
-        if word.is_empty() || silent || known || (looks && line.trim().starts_with(':')) || lower.contains(".csv") || lower.contains(".parquet") {
+        let looks = [".csv", ".tsv", ".parquet"].iter().any(|end| lower.contains(end));
+        if word.is_empty() || silent || known || looks {
             return;
         }
         if self.editor.add_history_entry(line).unwrap_or(false) {
@@ -201,26 +201,20 @@ impl Loop {
         }
     }
 
-    /// Statements or an expression. Answers a line that was typed where an answer was asked for, to be read next.
-    fn enter(&mut self, line: &str) -> Option<String> {
-        let pieces = if kind(line) == Kind::Statement { statements(line) } else { vec![line.to_owned()] };
+    /// Statements or an expression; releases among them wait for one question at the end. Answers a line that was typed
+    /// where an answer was asked for, to be read next.
+    fn enter(&mut self, text: &str) -> Option<String> {
+        let kind = kind(text);
+        let pieces = if kind == Kind::Statement { statements(text) } else { vec![text.to_owned()] };
         for piece in pieces {
-            let before = self.session.proposal().map_or(0, |p| p.releases.len());
-            let outcome = self.with_files(|session, files| session.eval(piece.strip_suffix('\n').unwrap_or(&piece), files));
+            let outcome = self.with_files(|session, files| session.eval(&piece, files));
             if !self.told(outcome) {
                 return None;
             }
-            self.settle();
-            match self.session.proposal() {
-                Some(p) if p.releases.len() > before => {
-                    if let Some(line) = self.offer(&p) {
-                        return Some(line);
-                    }
-                }
-                _ => {}
-            }
         }
-        None
+        self.settle();
+        let asks = kind == Kind::Continuation || tokens(text).iter().any(|(token, _)| *token == Token::Release);
+        self.session.proposal().filter(|_| asks).and_then(|p| self.offer(&p))
     }
 
     /// Says what came of an input; false if nothing was kept.
@@ -306,6 +300,9 @@ impl Loop {
 
     /// Charges the durable ledger where there is one, then the session, then runs.
     fn spend(&mut self, proposal: &Proposal) {
+        if let Err(why) = self.session.allows(proposal) {
+            return say_error(&why.to_string());
+        }
         if let Some(ledger) = self.ledger.clone() {
             let registered = |t: &TableId| match self.rows.get(&self.session.program().tables.get(t.0)?.name)? {
                 Rows::Registered(id) => Some((*t, PathBuf::from(format!("@{id}")))),
@@ -328,11 +325,11 @@ impl Loop {
                 if let Some(error) = error {
                     self.failed(&error);
                 }
+                show_line!("charged to this session: {}", proposal.cost);
             }
         }
-        match receipt {
-            Some(receipt) => show!("{}", receipt_text(&receipt)),
-            None => show!("charged to this session: {}\n", proposal.cost),
+        if let Some(receipt) = receipt {
+            show!("{}", receipt_text(&receipt));
         }
     }
 
@@ -427,7 +424,10 @@ impl Loop {
         let Some(path) = &self.ledger else { return };
         let accounts = match Ledger::at(path).and_then(|l| l.read()) {
             Ok(contents) => contents.accounts.accounts,
-            Err(error) => return drop(refuse(&error)),
+            Err(error) => {
+                refuse(&error);
+                return;
+            }
         };
         for rows in self.rows.values() {
             let Rows::Registered(id) = rows else { continue };
@@ -457,18 +457,6 @@ impl Loop {
             say_error(&format!("{} cannot be read", path.display()));
             return None;
         };
-        self.enter_all(&text)
-    }
-
-    /// Every statement of a file; its releases wait for one question at the end.
-    fn enter_all(&mut self, text: &str) -> Option<String> {
-        for piece in statements(text) {
-            let outcome = self.with_files(|session, files| session.eval(piece.strip_suffix('\n').unwrap_or(&piece), files));
-            if !self.told(outcome) {
-                return None;
-            }
-        }
-        self.settle();
-        self.session.proposal().and_then(|p| self.offer(&p))
+        self.enter(&text)
     }
 }

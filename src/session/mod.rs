@@ -126,16 +126,15 @@ impl Session {
         self.state.entries.iter().map(|e| e.text.as_str()).collect()
     }
 
-    /// One statement, or one expression, or blank lines; without the line end.
+    /// One statement, or one expression, or blank lines; with the line end, if the program is to have it.
     pub fn eval(&mut self, input: &str, files: &dyn Files) -> Outcome {
-        let text = format!("{input}\n");
         let done = match kind(input) {
-            Kind::Expression => match self.expression(input, files) {
+            Kind::Expression => match self.expression(input.trim_end(), files) {
                 Some(outcome) => return outcome,
-                None => self.statement(text),
+                None => self.statement(input.to_owned()),
             },
-            Kind::Continuation => self.more(text),
-            Kind::Blank | Kind::Statement => self.statement(text),
+            Kind::Continuation => self.more(input),
+            Kind::Blank | Kind::Statement => self.statement(input.to_owned()),
         };
         done.map_or_else(|refused| refused, Outcome::Kept)
     }
@@ -181,16 +180,16 @@ impl Session {
     }
 
     /// A line that belongs to the statement before.
-    fn more(&mut self, text: String) -> Admitted<Option<Said>> {
+    fn more(&mut self, text: &str) -> Admitted<Option<Said>> {
         let mut next = self.state.clone();
         match next.entries.last_mut() {
             Some(last) if last.fixed.is_empty() => {
-                last.text.push_str(&text);
+                last.text.push_str(text);
                 last.names = cut::declared(&last.text);
                 last.ran = false;
             }
             Some(_) => return Err(Outcome::Refused("the statement before has run; nothing can be added to it".into())),
-            None => return self.statement(text),
+            None => return self.statement(text.to_owned()),
         }
         self.admit(next, true)
     }
@@ -288,7 +287,7 @@ impl Session {
         let mut sources = SourceMap::default();
         let file = sources.add("input", input);
         crate::syntax::parse_expr(file, input).ok()?;
-        let mut name = "value".to_owned();
+        let mut name = "shown_value".to_owned();
         while self.text().contains(&name) || input.contains(&name) {
             name.push('1');
         }
