@@ -65,7 +65,7 @@ mod tests {
         assert_eq!(offered("rel"), ["release"]);
         assert_eq!(offered(":cu"), [":curve"]);
         assert_eq!(offered("release x = draw(p) using dif"), ["diffuse"]);
-        assert_eq!(offered("param q ~ bern"), ["bernoulli", "bernoulli_logit"]);
+        assert_eq!(offered("param q ~ bern"), ["bernoulli", "bernoulli_cloglog", "bernoulli_logit", "bernoulli_probit"]);
         assert_eq!(offered("observe smo"), ["smoker"]);
         assert_eq!(offered("p_"), ["p_hat"]);
         assert_eq!(offered(":curve p_"), ["p_hat"]);

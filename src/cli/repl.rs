@@ -214,7 +214,7 @@ impl Loop {
         }
         self.settle();
         let asks = kind == Kind::Continuation || tokens(text).iter().any(|(token, _)| *token == Token::Release);
-        self.session.proposal().filter(|_| asks).and_then(|p| self.offer(&p))
+        self.session.proposal().filter(|_| asks && self.session.certificate().is_some()).and_then(|p| self.offer(&p))
     }
 
     /// Says what came of an input; false if nothing was kept.
@@ -224,7 +224,7 @@ impl Loop {
                 if let Some(said) = said {
                     complain(&said.sources, &said.diagnostics);
                     if said.diagnostics.iter().any(|d| d.is_error()) {
-                        show_line!("kept; nothing runs before it holds (:undo takes it back)");
+                        show_line!("kept; nothing runs before this is put right (:undo takes it back)");
                     }
                 }
                 return true;
@@ -439,7 +439,7 @@ impl Loop {
 
     fn certificate(&self, path: &str) {
         let Some(certificate) = self.session.certificate() else {
-            return say_error("an expectation does not hold, so the program promises nothing yet");
+            return say_error("the program is not right yet: it promises nothing");
         };
         let (_, retired) = self.session.charged();
         if !retired.is_empty() {

@@ -26,7 +26,7 @@ use crate::privacy::Claim;
 use crate::privacy::certificate::Certificate;
 use crate::rules::Tempering;
 use crate::run::{Bound, Files, Results, RunError, Value, mentioned, resume};
-use crate::source::{Diagnostics, SourceMap};
+use crate::source::{Diagnostic, Diagnostics, SourceMap};
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::rc::Rc;
@@ -231,7 +231,7 @@ impl Session {
                 if !changed {
                     return Err(refused);
                 }
-                self.attempt(&mut next, recount)?
+                self.attempt(&mut next, recount).map_err(explained)?
             }
         };
         next.entries.iter_mut().filter(|e| e.steps == 0).for_each(|e| e.ran = true);
@@ -274,8 +274,12 @@ impl Session {
         }
         let bound = bind(next, &checked.program)?;
         let (analysis, diagnostics) = pipeline::analyze(&checked, &bound, false);
-        // An expectation may come to hold with the statements that follow; nothing runs before it does.
-        let wrong = diagnostics.iter().any(|d| d.is_error() && d.code != "E0501");
+        let total = analysis.as_ref().is_some_and(|a| a.total.is_some());
+        // What the statements that follow may put right is kept, and nothing runs before it is: an expectation that does
+        // not hold, a budget that is still to come, a total that is over by what conversions lose until shares are smaller.
+        let early = next.charges.is_empty();
+        let later = |code: &str| code == "E0501" || (early && (code == "E0405" || (code == "E0402" && total)));
+        let wrong = diagnostics.iter().any(|d| d.is_error() && !later(d.code));
         match analysis {
             Some(analysis) if !wrong => Ok(Judged { checked, bound, analysis, diagnostics }),
             _ => Err(Outcome::Rejected(Said { sources: checked.sources, diagnostics })),
@@ -369,6 +373,18 @@ impl Session {
         let judged = &self.state.judged;
         let sound = !judged.diagnostics.iter().any(|d| d.is_error()) && crate::analyze::holes(&judged.analysis).is_empty();
         sound.then(|| pipeline::certify(&judged.checked, &judged.analysis, &[], &[])).flatten()
+    }
+}
+
+/// Says that a text is not the one that was typed.
+fn explained(refused: Outcome) -> Outcome {
+    match refused {
+        Outcome::Rejected(mut said) => {
+            let note = |d: Diagnostic| d.note("releases that have run are written here as they ran: neither they nor their costs change");
+            said.diagnostics = said.diagnostics.into_iter().map(note).collect();
+            Outcome::Rejected(said)
+        }
+        other => other,
     }
 }
 

@@ -75,7 +75,7 @@ impl Session {
     /// OverBudget, NoPrice; or what keeps a release from running at all, as `Invalid`.
     pub fn allows(&self, proposal: &Proposal) -> Result<(), LedgerError> {
         if self.certificate().is_none() {
-            return Err(LedgerError::Invalid("an expectation does not hold: nothing runs before it does, or is taken back (:undo)".into()));
+            return Err(LedgerError::Invalid("the program is not right yet: nothing runs before it is, or its last statement is taken back (:undo)".into()));
         }
         if let Some(what) = crate::compiled::missing(self.program(), &self.state.judged.bound) {
             return Err(LedgerError::Invalid(what.replace("--public ", ":public ")));
