@@ -262,7 +262,10 @@ fn exit_codes() {
     assert!(!place.path().join("w.plan").exists());
     expect(3, &run(&["compile", "nowhere.dpm", "-o", "w.plan"]));
     expect(2, &run(&["compile", "wrong.dpm"]));
-    write("public.dpm", "budget eps(1)\npublic k: real in [0, 9]\nprivate t[n] { x: real in [0, 1] }\nrelease m = mean(x) using laplace\noutput y = k * m\n");
+    write(
+        "public.dpm",
+        "budget eps(1)\npublic k: real in [0, 9]\nprivate t[n] { x: real in [0, 1] }\nrelease m = mean(x) using laplace\noutput y = k * m\n",
+    );
     expect(2, &run(&["compile", "public.dpm", "-o", "w.plan"]));
     expect(3, &run(&["compile", "public.dpm", "--public", "k=10", "-o", "w.plan"]));
     expect(0, &run(&["compile", "public.dpm", "--public", "k=3.5", "-o", "k.plan"]));

@@ -35,7 +35,8 @@ pub fn complete(line: &str, at: usize, names: &[String]) -> (usize, Vec<String>)
     });
     let word = before.get(start..).unwrap_or("");
     let ahead = before.get(..start).unwrap_or("");
-    let ahead = ahead.strip_prefix(":type").or_else(|| ahead.strip_prefix(":rules")).or_else(|| ahead.strip_prefix(":curve")).unwrap_or(ahead);
+    let ahead =
+        ahead.strip_prefix(":type").or_else(|| ahead.strip_prefix(":rules")).or_else(|| ahead.strip_prefix(":curve")).unwrap_or(ahead);
     let last = tokens(ahead).last().map(|(token, _)| *token);
     let mut found: Vec<String> = match last {
         Some(Token::Using) => mechanism_names().map(str::to_owned).collect(),

@@ -29,7 +29,11 @@ pub fn coloured(line: &str) -> String {
         };
         out.push_str(line.get(at..range.start).unwrap_or(""));
         let word = line.get(range.clone()).unwrap_or("");
-        if colour.is_empty() { out.push_str(word) } else { out.push_str(&format!("{colour}{word}{PLAIN}")) }
+        if colour.is_empty() {
+            out.push_str(word)
+        } else {
+            out.push_str(&format!("{colour}{word}{PLAIN}"))
+        }
         at = range.end;
     }
     out.push_str(line.get(at..).unwrap_or(""));

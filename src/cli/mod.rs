@@ -32,6 +32,7 @@ mod highlight;
 mod inputs;
 mod ledger;
 mod progress;
+mod prompt;
 mod repl;
 mod rewrite;
 mod run;

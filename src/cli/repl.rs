@@ -1,8 +1,9 @@
 //! `dpm repl`: the loop around a session; reads lines, asks before it spends, prints.
 
 use super::charge::{Charged, charge, receipt_text, refuse};
-use super::complete::{COMMANDS, complete};
-use super::{Exit, Repl, complain, highlight, inputs, run, say_error, usage};
+use super::complete::COMMANDS;
+use super::prompt::{Prompt, history_file, may_be_remembered};
+use super::{Exit, Repl, complain, inputs, run, say_error, usage};
 use crate::analyze::certificate_text;
 use crate::data::{DataError, Opened, Source};
 use crate::ledger::Ledger;
@@ -12,54 +13,13 @@ use crate::model::TableId;
 use crate::pipeline::{self, Folder};
 use crate::run::{Files, RunError};
 use crate::session::{Kind, Outcome, Proposal, Session, curve, kind, statements};
-use crate::syntax::tokens::{Token, is_complete, tokens};
-use rustyline::completion::Completer;
+use crate::syntax::tokens::{Token, tokens};
 use rustyline::error::ReadlineError;
-use rustyline::highlight::{CmdKind, Highlighter};
-use rustyline::hint::Hinter;
 use rustyline::history::FileHistory;
-use rustyline::validate::{ValidationContext, ValidationResult, Validator};
-use rustyline::{Config, Context, Editor, Helper};
-use std::borrow::Cow;
+use rustyline::{Config, Editor};
 use std::collections::BTreeMap;
 use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
-
-/// The line editor's view of the session.
-struct Prompt {
-    names: Vec<String>,
-    colour: bool,
-}
-
-impl Completer for Prompt {
-    type Candidate = String;
-    fn complete(&self, line: &str, at: usize, _: &Context<'_>) -> rustyline::Result<(usize, Vec<String>)> {
-        Ok(complete(line, at, &self.names))
-    }
-}
-
-impl Hinter for Prompt {
-    type Hint = String;
-}
-
-impl Highlighter for Prompt {
-    fn highlight<'l>(&self, line: &'l str, _: usize) -> Cow<'l, str> {
-        if self.colour { Cow::Owned(highlight::coloured(line)) } else { Cow::Borrowed(line) }
-    }
-    fn highlight_char(&self, _: &str, _: usize, _: CmdKind) -> bool {
-        self.colour
-    }
-}
-
-impl Validator for Prompt {
-    fn validate(&self, input: &mut ValidationContext) -> rustyline::Result<ValidationResult> {
-        let text = input.input();
-        let whole = text.starts_with(':') || is_complete(text);
-        Ok(if whole { ValidationResult::Valid(None) } else { ValidationResult::Incomplete })
-    }
-}
-
-impl Helper for Prompt {}
 
 /// Where the rows of a private table are.
 enum Rows {
@@ -122,35 +82,15 @@ pub fn repl(args: &Repl) -> Exit {
         }
     }
     for binding in &args.public.public {
-        let Some((name, value)) = inputs::pair(binding) else { return usage(&format!("--public wants NAME=PATH or NAME=VALUE, not `{binding}`")) };
+        let Some((name, value)) = inputs::pair(binding) else {
+            return usage(&format!("--public wants NAME=PATH or NAME=VALUE, not `{binding}`"));
+        };
         state.session.bind_public(name, value);
     }
     if terminal {
         show_line!("dpm {}: a program, statement by statement. :help lists the commands, Ctrl-D leaves.", env!("CARGO_PKG_VERSION"));
     }
     state.read()
-}
-
-/// The history file, made readable for its owner alone. `None` where there is no place for one.
-fn history_file(args: &Repl) -> Option<PathBuf> {
-    if args.no_history {
-        return None;
-    }
-    let state = || {
-        let of = |name: &str| std::env::var_os(name).filter(|v| !v.is_empty()).map(PathBuf::from);
-        of("XDG_STATE_HOME").or_else(|| Some(of("HOME")?.join(".local/state"))).map(|s| s.join("dpm/history"))
-    };
-    let path = args.history.clone().or_else(state)?;
-    path.parent().map(std::fs::create_dir_all)?.ok()?;
-    let mut options = std::fs::OpenOptions::new();
-    options.create(true).append(true);
-    #[cfg(unix)]
-    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-    let file = options.open(&path).ok()?;
-    #[cfg(unix)]
-    file.set_permissions(std::os::unix::fs::PermissionsExt::from_mode(0o600)).ok()?;
-    drop(file);
-    Some(path)
 }
 
 impl Loop {
@@ -179,11 +119,8 @@ impl Loop {
         }
     }
 
-    /// Lines that may name where data are stay out of the history.
     fn remember(&mut self, line: &str) {
         let Some(path) = &self.history else { return };
-        let word = line.trim().split_whitespace().next().unwrap_or("");
-        let silent = word.starts_with(':') && !COMMANDS.iter().any(|(c, _)| *c == word && !matches!(*c, ":data" | ":public" | ":load"));
         let known = self.rows.values().any(|rows| match rows {
             Rows::File(path, _) => {
                 let file = path.file_name().map(|f| f.to_string_lossy().into_owned());
@@ -191,12 +128,7 @@ impl Loop {
             }
             Rows::Registered(id) => line.contains(&format!("@{id}")),
         });
-        let lower = line.to_lowercase();
-        let looks = [".csv", ".tsv", ".parquet"].iter().any(|end| lower.contains(end));
-        if word.is_empty() || silent || known || looks {
-            return;
-        }
-        if self.editor.add_history_entry(line).unwrap_or(false) {
+        if !known && may_be_remembered(line) && self.editor.add_history_entry(line).unwrap_or(false) {
             let _ = self.editor.append_history(path);
         }
     }
@@ -340,7 +272,9 @@ impl Loop {
                 let name = self.session.program().tables.get(table.0).map_or("data", |t| t.name.as_str());
                 say_error(&format!("{name}: {why}"));
             }
-            RunError::NotRunnable(name) => say_error(&format!("`{name}` is certified, but this version cannot compute its statistic exactly")),
+            RunError::NotRunnable(name) => {
+                say_error(&format!("`{name}` is certified, but this version cannot compute its statistic exactly"))
+            }
             RunError::Mechanism(_) | RunError::Value(_) => say_error("E9999: the run ended; nothing was released"),
         }
     }

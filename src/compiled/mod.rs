@@ -150,7 +150,9 @@ pub fn open(plan: &Value, key: Option<&str>) -> Result<Compiled, Refusal> {
     for (path, want) in [("plan", Value::from(PLAN)), ("dpm", VERSION.into()), ("rulebook", RULEBOOK.into())] {
         match plan.get(path) {
             Some(found) if *found == want => {}
-            Some(found) => return refuse(path, format!("is {found}: this is dpm {VERSION}, which runs plans with {want}; compile it again")),
+            Some(found) => {
+                return refuse(path, format!("is {found}: this is dpm {VERSION}, which runs plans with {want}; compile it again"));
+            }
             None => return refuse(path, "is missing: this is no plan"),
         }
     }

@@ -91,7 +91,8 @@ mod tests {
 
     #[test]
     fn the_pieces_are_the_text() {
-        let text = "# head\nbudget eps(1)  # all\n\n# rows\nprivate t[n] {\n  x: bool\n}\nparam p ~ beta(1, 1) observe x ~ bernoulli(p)\n# end\n";
+        let text =
+            "# head\nbudget eps(1)  # all\n\n# rows\nprivate t[n] {\n  x: bool\n}\nparam p ~ beta(1, 1) observe x ~ bernoulli(p)\n# end\n";
         let pieces = statements(text);
         assert_eq!(pieces.concat(), text);
         assert_eq!(pieces.len(), 4);

@@ -7,6 +7,7 @@
 //! with, and is refused if it changes even that.
 
 mod cut;
+mod fixed;
 mod plot;
 mod show;
 mod spend;
@@ -17,16 +18,15 @@ pub use spend::Proposal;
 
 use crate::analyze::Analysis;
 use crate::check::Loader;
-use crate::compiled::{Edit, Given, Unfit, edited, edits, releases};
+use crate::compiled::{Given, Unfit};
 use crate::data::Opened;
-use crate::model::print::normal_form;
-use crate::model::{Program, ReleaseId, ReleaseStep, Step};
+use crate::model::{Program, ReleaseId, Step};
 use crate::pipeline::{self, Checked};
 use crate::privacy::Claim;
 use crate::privacy::certificate::Certificate;
-use crate::rules::Tempering;
 use crate::run::{Bound, Files, Results, RunError, Value, mentioned, resume};
 use crate::source::{Diagnostic, Diagnostics, SourceMap};
+use fixed::{Fixed, fixed, ids, settled};
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::rc::Rc;
@@ -102,14 +102,7 @@ impl Session {
         let bound = Bound { program: Some(checked.program.clone()), ..Bound::default() };
         let (analysis, diagnostics) = crate::analyze::analyze(&checked.program, &bound, &checked.sources);
         let judged = Rc::new(Judged { checked, bound, analysis, diagnostics });
-        let state = State {
-            entries: vec![],
-            given: Given::default(),
-            public: BTreeMap::new(),
-            charges: vec![],
-            retired: vec![],
-            judged,
-        };
+        let state = State { entries: vec![], given: Given::default(), public: BTreeMap::new(), charges: vec![], retired: vec![], judged };
         Session { state, loader }
     }
 
@@ -307,11 +300,8 @@ impl Session {
             return Some(Outcome::Refused("a release in it has not run yet (:run)".into()));
         }
         let judged = &self.state.judged;
-        let bound = Bound {
-            tables: judged.bound.tables.clone(),
-            scalars: judged.bound.scalars.clone(),
-            program: Some(checked.program.clone()),
-        };
+        let bound =
+            Bound { tables: judged.bound.tables.clone(), scalars: judged.bound.scalars.clone(), program: Some(checked.program.clone()) };
         Some(match resume(&checked.program, &judged.analysis, &bound, files, new, known) {
             Ok((mut results, _)) => {
                 results.outputs.iter_mut().for_each(|(n, ..)| *n = input.trim().to_owned());
@@ -351,21 +341,6 @@ impl Session {
             (entry.ran, entry.values, entry.fixed) = (true, values, fixed);
         }
         Ok(results)
-    }
-
-    /// A statement with the choices of now: mechanisms, parameters, and the cost as its `spend`.
-    fn frozen(&self, at: usize) -> String {
-        let judged = &self.state.judged;
-        let budget = judged.checked.program.budget.as_ref();
-        let spend = |r: &crate::analyze::ReleaseAnalysis| {
-            let cost = crate::analyze::budget::cost(&r.chosen.as_ref()?.claim, &budget?.kind)?;
-            Some(crate::analyze::budget::written(&cost))
-        };
-        let from: usize = self.state.entries.iter().take(at).map(|e| e.text.len()).sum();
-        let Some(entry) = self.state.entries.get(at) else { return String::new() };
-        let inside = |e: &Edit| e.start >= from && e.end <= from + entry.text.len();
-        let edits = edits(&judged.checked, &judged.analysis, &spend).into_iter().filter(inside).collect();
-        edited(&entry.text, from, edits)
     }
 
     /// The certificate of the text; `None` while it promises nothing (a hole, an expectation that fails).
@@ -413,63 +388,4 @@ fn bind(next: &mut State, program: &Program) -> Admitted<Bound> {
         Unfit::Table(name, why) => refuse(format!("`{name}`: {why}")),
         Unfit::Scalar(name) => refuse(format!("the public value `{name}` is not in its declared domain")),
     })
-}
-
-/// What was decided for a release when it ran.
-#[derive(Clone, PartialEq)]
-struct Fixed {
-    name: String,
-    normal_form: String,
-    mechanism: &'static str,
-    rule: &'static str,
-    parameters: Vec<(&'static str, f64)>,
-    tempering: Option<Tempering>,
-    premises: Vec<(String, bool)>,
-    claim: Claim,
-}
-
-/// What is decided for the releases below some steps, in program order.
-fn fixed(steps: &[Step], judged: &Judged) -> Vec<Fixed> {
-    let one = |r: &ReleaseStep| {
-        let c = judged.analysis.release(r.id)?.chosen.as_ref()?;
-        Some(Fixed {
-            name: r.name.clone(),
-            normal_form: normal_form(&r.query, &judged.checked.program),
-            mechanism: c.mechanism,
-            rule: c.rule,
-            parameters: c.parameters.iter().map(|p| (p.name, p.value)).collect(),
-            tempering: c.tempering,
-            premises: c.premises.iter().map(|p| (p.text.clone(), p.holds)).collect(),
-            claim: c.claim.clone(),
-        })
-    };
-    releases(steps).into_iter().filter_map(one).collect()
-}
-
-/// Everything that ran is decided as it was when it ran.
-fn settled(entries: &[Entry], judged: &Judged) -> Admitted<()> {
-    let mut rest = judged.checked.program.steps.as_slice();
-    for entry in entries {
-        let (own, after) = rest.split_at(entry.steps.min(rest.len()));
-        rest = after;
-        if !entry.fixed.is_empty() && fixed(own, judged) != entry.fixed {
-            return Err(Outcome::Refused(format!("this would change `{}`, which has run", entry.names.join(", "))));
-        }
-    }
-    Ok(())
-}
-
-/// The values below some steps, in program order.
-fn ids(steps: &[Step]) -> Vec<ReleaseId> {
-    let mut out = vec![];
-    for step in steps {
-        match step {
-            Step::Release(r) => out.push(r.id),
-            Step::Output { id, .. } => out.extend(*id),
-            Step::When { then, otherwise, .. } => out.extend(ids(then).into_iter().chain(ids(otherwise))),
-            Step::Each(e) => out.extend(ids(&e.body)),
-            Step::Expect(_) => {}
-        }
-    }
-    out
 }

@@ -76,11 +76,14 @@ impl Session {
     pub fn budget_text(&self) -> String {
         let (charges, retired) = self.charged();
         let mut out = String::new();
-        for b in self.balance() {
-            out.push_str(&format!("{}: spent {} of {}, left {}\n", b.component, b.spent, b.limit, b.left));
-        }
-        if self.balance().is_empty() {
-            out.push_str("no budget is declared\n");
+        match self.balance() {
+            Ok(balance) if balance.is_empty() => out.push_str("no budget is declared\n"),
+            Ok(balance) => {
+                for b in balance {
+                    out.push_str(&format!("{}: spent {} of {}, left {}\n", b.component, b.spent, b.limit, b.left));
+                }
+            }
+            Err(_) => out.push_str("what has run cannot be counted against this budget: nothing more may run\n"),
         }
         if charges > 0 {
             let spent = self.spent();

@@ -75,18 +75,25 @@ impl Session {
     /// OverBudget, NoPrice; or what keeps a release from running at all, as `Invalid`.
     pub fn allows(&self, proposal: &Proposal) -> Result<(), LedgerError> {
         if self.certificate().is_none() {
-            return Err(LedgerError::Invalid("the program is not right yet: nothing runs before it is, or its last statement is taken back (:undo)".into()));
+            return Err(LedgerError::Invalid(
+                "the program is not right yet: nothing runs before it is, or its last statement is taken back (:undo)".into(),
+            ));
         }
         if let Some(what) = crate::compiled::missing(self.program(), &self.state.judged.bound) {
             return Err(LedgerError::Invalid(what.replace("--public ", ":public ")));
         }
-        let Some(account) = self.account() else { return Ok(()) };
-        if free(&proposal.claim) { Ok(()) } else { afford(&account, &proposal.claim).map(|_| ()) }
+        match self.account()? {
+            Some(account) if !free(&proposal.claim) => afford(&account, &proposal.claim).map(|_| ()),
+            _ => Ok(()),
+        }
     }
 
     /// What is spent of the program's budget, and left; empty without one.
-    pub fn balance(&self) -> Vec<Balance> {
-        self.account().map_or_else(Vec::new, |a| a.balance())
+    ///
+    /// # Errors
+    /// As [`Session::allows`], where what has run cannot be counted against the budget.
+    pub fn balance(&self) -> Result<Vec<Balance>, LedgerError> {
+        Ok(self.account()?.map_or_else(Vec::new, |a| a.balance()))
     }
 
     /// Everything that ran, as one claim.
@@ -101,17 +108,20 @@ impl Session {
 
     /// An account with every charge of the session, under the program's budget: a filter that holds for releases chosen
     /// after earlier ones were seen.
-    fn account(&self) -> Option<Account> {
-        let text = written(&self.program().budget.as_ref()?.kind);
+    fn account(&self) -> Result<Option<Account>, LedgerError> {
+        let Some(declared) = &self.program().budget else { return Ok(None) };
+        let text = written(&declared.kind);
         let none = String::new;
-        let (id, budget) = ("session".to_owned(), Budget::parse(&text)?);
-        let registration =
-            Registration { id, relation: none(), unit: none(), budget: text, location: none(), salt: none(), commitment: none() };
+        let no_price = || LedgerError::NoPrice { dataset: "session".into(), budget: text.clone() };
+        let budget = Budget::parse(&text).ok_or_else(no_price)?;
+        let (id, location, salt, commitment) = ("session".to_owned(), none(), none(), none());
+        let registration = Registration { id, relation: none(), unit: none(), budget: text.clone(), location, salt, commitment };
         let mut account = Account { registration, budget, spent: Default::default() };
         for claim in self.state.charges.iter().filter(|c| !free(c)) {
-            account.book(&Charge::new("session", &account.budget, claim)?)?;
+            let charge = Charge::new("session", &account.budget, claim).ok_or_else(no_price)?;
+            account.book(&charge).ok_or_else(no_price)?;
         }
-        Some(account)
+        Ok(Some(account))
     }
 
     /// Runs everything that waits, in program order, up to and with the proposal where there is one. Its cost is booked
@@ -122,6 +132,9 @@ impl Session {
     pub fn run(&mut self, proposal: Option<&Proposal>, files: &dyn Files) -> Result<(Results, Option<RunError>), LedgerError> {
         if let Some(proposal) = proposal {
             self.allows(proposal)?;
+            if self.proposal().as_ref() != Some(proposal) {
+                return Err(LedgerError::Invalid("something else waits by now".into()));
+            }
             self.state.charges.push(proposal.claim.clone());
         }
         let mut all = Results::default();
@@ -179,8 +192,9 @@ fn product(steps: &[Step], judged: &Judged, of: &dyn Fn(TableId) -> bool) -> Cla
     }
 }
 
+/// Nothing can be learned: the release is the same for all neighbours.
 fn free(claim: &Claim) -> bool {
-    claim.pure() == 0.0
+    claim.pure() == 0.0 || claim.gdp() == 0.0
 }
 
 /// A cost without a budget, in the plainest kind it has.
@@ -190,4 +204,3 @@ fn plain(claim: &Claim) -> String {
     let found = kinds.into_iter().find(|(_, x)| x.is_finite());
     found.map_or_else(|| format!("eps {} at delta 1e-6", sig_up(claim.epsilon(1e-6), 3)), |(name, x)| format!("{name} {}", sig_up(x, 3)))
 }
-
