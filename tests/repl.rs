@@ -144,7 +144,7 @@ fn a_session() {
     assert!(said.contains("does not allow this run") && said.contains("left 0"), "{said}");
     assert!(p.line(":budget").contains("redefined since, and still paid for: p_hat"));
     let plot = p.line(":curve p_hat");
-    assert!(plot.contains("Rényi epsilon") && plot.matches('*').count() > 30, "{plot}");
+    assert!(plot.contains("epsilon (log scale)") && plot.matches('*').count() > 30, "{plot}");
     assert!(p.line(":nonsense").contains("no such command"));
     p.leave();
 }
@@ -367,6 +367,8 @@ fn every_example_through_a_pipe_gives_the_certificate_of_its_file() {
         if dpm(place.path(), &certify).status.success() {
             let read = |name: &str| fs::read(place.path().join(name)).unwrap_or_else(|_| panic!("{}: {said}", file.display()));
             assert_eq!(read("file.json"), read("session.json"), "{}", file.display());
+            piped(place.path(), &public, ":load session.dpm\n:certificate loaded.json\n:quit\n");
+            assert_eq!(read("file.json"), read("loaded.json"), "{}", file.display());
             tried += 1;
         } else {
             assert!(said.contains("E0300"), "{}: {said}", file.display());
