@@ -70,6 +70,36 @@ fn every_example_makes_the_round_trip() {
     }
 }
 
+/// Every program of the tests that certifies has a plan, and the text written out in it is a program that makes the same
+/// claims (a plan whose text does not is never made).
+#[test]
+fn every_program_that_certifies_has_a_plan() {
+    use dpm::compiled::{Given, compile, missing, open, plan};
+    use dpm::pipeline::{self, Folder};
+    let mut folders = vec![root().join("tests/certified"), root().join("tests/programs")];
+    folders.extend(fs::read_dir(root().join("tests/rules")).unwrap().map(|f| f.unwrap().path()));
+    let mut tried = 0;
+    let mut faults = vec![];
+    for file in folders.iter().flat_map(|f| fs::read_dir(f).unwrap()).map(|f| f.unwrap().path()) {
+        if file.extension().is_none_or(|e| e != "dpm") {
+            continue;
+        }
+        let checked = pipeline::check("p.dpm", &fs::read_to_string(&file).unwrap(), &Folder::of(&file));
+        let bound = Given::default().bind(&checked.program).unwrap();
+        let Ok(compiled) = compile(checked, bound) else { continue };
+        if missing(&compiled.checked.program, &compiled.bound).is_some() {
+            continue;
+        }
+        tried += 1;
+        let opened = plan(&compiled, &Given::default()).map(|p| open(&p, None).map(|_| ()));
+        if opened != Some(Ok(())) {
+            faults.push(format!("{}: {opened:?}", file.display()));
+        }
+    }
+    assert!(tried >= 30, "{tried}");
+    assert!(faults.is_empty(), "{}", faults.join("\n"));
+}
+
 #[test]
 fn two_compilations_give_the_same_bytes() {
     for (file, _, public) in EXAMPLES {

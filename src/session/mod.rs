@@ -221,7 +221,9 @@ impl Session {
                         changed = true;
                     }
                 }
-                if !changed {
+                // A statement that is wrong by itself is wrong either way.
+                let alone = matches!(&refused, Outcome::Rejected(s) if s.diagnostics.iter().any(|d| d.is_error() && d.code < "E03"));
+                if alone || !changed {
                     return Err(refused);
                 }
                 self.attempt(&mut next, recount).map_err(explained)?
