@@ -4,6 +4,7 @@
 pub mod analyze;
 pub mod check;
 pub mod cli;
+pub mod compiled;
 pub mod data;
 pub mod dist;
 pub mod explain;
@@ -16,6 +17,7 @@ pub mod privacy;
 pub mod private;
 pub mod rules;
 pub mod run;
+pub mod session;
 pub mod source;
 pub mod syntax;
 pub mod verify;

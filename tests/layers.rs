@@ -27,16 +27,24 @@ const LAYERS: &[(&str, u8, &[&str])] = &[
     ("run", 6, &["source", "numeric", "private", "model", "plan", "check", "data", "mechanism", "rules", "analyze"]),
     ("explain", 6, &["source", "model", "dist", "check", "rules"]),
     ("pipeline", 7, &["source", "syntax", "model", "privacy", "check", "rules", "analyze"]),
+    ("compiled", 8, &["source", "numeric", "model", "privacy", "check", "data", "analyze", "run", "verify", "pipeline"]),
+    (
+        "session",
+        9,
+        &["source", "numeric", "syntax", "model", "privacy", "check", "data", "ledger", "rules", "analyze", "run", "pipeline", "compiled"],
+    ),
     (
         "cli",
-        8,
+        10,
         &[
             "source",
             "numeric",
             "syntax",
             "model",
+            "dist",
             "privacy",
             "plan",
+            "check",
             "data",
             "mechanism",
             "ledger",
@@ -46,9 +54,11 @@ const LAYERS: &[(&str, u8, &[&str])] = &[
             "verify",
             "explain",
             "pipeline",
+            "compiled",
+            "session",
         ],
     ),
-    ("main", 9, &["cli", "private"]),
+    ("main", 11, &["cli", "private"]),
 ];
 
 /// What must stay true however the table grows.

@@ -71,6 +71,11 @@ pub fn find(name: &str) -> Option<(&'static str, Answers)> {
     Some((spec.name, spec.answers))
 }
 
+/// Every mechanism that this version can choose, and `auto`.
+pub fn mechanism_names() -> impl Iterator<Item = &'static str> {
+    names(Answers::Draws).chain(names(Answers::Queries)).chain(["auto"])
+}
+
 /// Names of the mechanisms that answer the same kind of question.
 pub fn names(answers: Answers) -> impl Iterator<Item = &'static str> {
     MECHANISMS.iter().filter(move |s| s.answers == answers).map(|s| s.name)

@@ -2,7 +2,7 @@
 
 use crate::model::BudgetKind;
 use crate::model::print::number;
-use crate::numeric::decimal::{down12, sig_down, sig_up};
+use crate::numeric::decimal::{down12, sig_down, sig_up, up12};
 use crate::privacy::Claim;
 
 /// The share `p` in 0..=1 of a budget (LANGUAGE §9): p of `dp` is (p eps, p delta), of `gdp` p mu squared, of several
@@ -46,6 +46,23 @@ pub fn fraction(cost: &BudgetKind, budget: &BudgetKind) -> Option<f64> {
         (_, Dp { epsilon, delta }) => dp_fraction(&claim_of(cost)?, *epsilon, *delta),
     };
     value.is_finite().then_some(value)
+}
+
+/// What a claim costs, written as `spend` takes it: in the budget's own kind, rounded up. `None` where it costs nothing,
+/// or more than any budget of the kind.
+pub fn cost(claim: &Claim, budget: &BudgetKind) -> Option<BudgetKind> {
+    let cost = match budget {
+        BudgetKind::Pure(_) => BudgetKind::Pure(up12(claim.pure())),
+        BudgetKind::Zcdp(_) => BudgetKind::Zcdp(up12(claim.zcdp())),
+        BudgetKind::Gdp(_) => BudgetKind::Gdp(up12(claim.gdp())),
+        BudgetKind::Rdp(points) => BudgetKind::Rdp(points.iter().map(|&(order, _)| (order, up12(claim.rdp(order)))).collect()),
+        BudgetKind::Dp { epsilon, delta } => {
+            let p = dp_fraction(claim, *epsilon, *delta);
+            BudgetKind::Dp { epsilon: up12(p * epsilon), delta: up12(p * delta) }
+        }
+    };
+    let usual = limits(&cost).into_iter().all(|x| x.is_finite() && x > 0.0);
+    (usual && claim.implies(&cost)).then_some(cost)
 }
 
 /// The smallest share p with `claim` within (p eps, p delta), from above.

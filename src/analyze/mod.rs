@@ -23,6 +23,7 @@ mod text;
 mod warnings;
 mod ways;
 
+pub use arguments::mechanism_names;
 pub use certify::certificate;
 pub use public::{PublicData, Stated, Unbound};
 pub use report::{Analysis, BudgetVerdict, Candidate, Chosen, Parameter, PredictedError, ReleaseAnalysis, Status};

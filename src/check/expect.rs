@@ -62,16 +62,21 @@ impl Checker<'_> {
     fn label_fact(&mut self, left: &ast::Expr, right: &ast::Expr) -> Checked<Fact> {
         let arg = self.one_argument(left)?.clone();
         let e = self.expr(&arg)?;
-        let found = match e.label {
+        let found = self.label_name(e.label);
+        let want = self.text(right)?;
+        Ok(Fact::Checked { holds: want == found, found: format!("the label is \"{found}\"") })
+    }
+
+    /// The label as `expect label(..)` writes it.
+    pub(super) fn label_name(&self, label: Label) -> &'static str {
+        match label {
             Label::Public => "public",
             Label::Row(t) if !self.table(t).is_some_and(|t| t.private) => "public",
             Label::Row(_) => "row",
             Label::Aggregate(_) => "aggregate",
             Label::Latent => "latent",
             Label::Mix(_) => "mix",
-        };
-        let want = self.text(right)?;
-        Ok(Fact::Checked { holds: want == found, found: format!("the label is \"{found}\"") })
+        }
     }
 
     fn sensitivity_fact(&mut self, left: &ast::Expr, op: BinaryOp, right: &ast::Expr) -> Checked<Fact> {

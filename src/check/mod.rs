@@ -22,9 +22,9 @@ mod statements;
 mod types;
 pub mod vectors;
 
-use crate::model::{Column, Expr, Observation, ParamId, Parameter, Program, ReleaseId, Step, TableId, Type};
+use crate::model::{Column, Expr, Label, Norms, Observation, ParamId, Parameter, Program, ReleaseId, Step, TableId, Type};
 use crate::source::{Diagnostic, Diagnostics, FileId, SourceMap, Span};
-use crate::syntax::ast::Ast;
+use crate::syntax::ast::{self, Ast};
 use scope::Scopes;
 
 pub use calls::SIGNATURES;
@@ -52,6 +52,12 @@ const MAX_PRICED: usize = 500;
 /// `complete` says whether the whole text could be parsed: if not, an unknown name may stand in the part that was
 /// skipped, and mentioning it is silent.
 pub fn check(map: &mut SourceMap, main: FileId, ast: &Ast, complete: bool, loader: &dyn Loader) -> (Program, Diagnostics) {
+    let mut checker = checked(map, main, ast, complete, loader);
+    let diagnostics = std::mem::take(&mut checker.diagnostics);
+    (checker.program, diagnostics)
+}
+
+fn checked<'a>(map: &'a mut SourceMap, main: FileId, ast: &Ast, complete: bool, loader: &dyn Loader) -> Checker<'a> {
     let modules = modules::load(map, main, ast, loader);
     let mut checker = Checker::new(map);
     checker.diagnostics = modules.diagnostics;
@@ -61,8 +67,29 @@ pub fn check(map: &mut SourceMap, main: FileId, ast: &Ast, complete: bool, loade
     checker.define_functions(&ast.items);
     checker.declare_tables(&ast.items);
     checker.program.steps = checker.block(&ast.items);
-    let diagnostics = std::mem::take(&mut checker.diagnostics);
-    (checker.program, diagnostics)
+    checker
+}
+
+/// What is known of an expression at the end of a program: its type in words, who may know it, and, of a value of a
+/// whole private table, how far one unit moves it.
+pub struct Described {
+    pub ty: String,
+    pub label: &'static str,
+    pub sensitivity: Option<Norms>,
+}
+
+/// Describes `e`, which stands in another file of `map` than the program, behind its last statement.
+///
+/// # Errors
+/// What is wrong with the program or with the expression.
+pub fn describe(map: &mut SourceMap, main: FileId, ast: &Ast, e: &ast::Expr, loader: &dyn Loader) -> Result<Described, Diagnostics> {
+    let mut checker = checked(map, main, ast, true, loader);
+    let Ok(e) = checker.expr(e) else { return Err(checker.diagnostics) };
+    let sensitivity = match e.label {
+        Label::Aggregate(table) => checker.records(table).ok().map(|records| sensitivity::sensitivity(&e, &records)),
+        _ => None,
+    };
+    Ok(Described { ty: messages::type_text(&e.ty), label: checker.label_name(e.label), sensitivity })
 }
 
 /// A parameter and where it lives.

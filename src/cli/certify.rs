@@ -4,7 +4,6 @@ use super::{Certify, Exit, complain, inputs, print_json, progress, usage, verdic
 use crate::analyze::{self, Analysis, certificate_text};
 use crate::pipeline::{self, Checked};
 use crate::privacy::certificate::Certificate;
-use crate::run::Bound;
 use crate::source::{Diagnostics, render};
 use crate::verify::signed_text;
 use ed25519_dalek::pkcs8::DecodePrivateKey;
@@ -24,7 +23,7 @@ pub fn certify(args: &Certify) -> Exit {
         Err(exit) => return exit,
     };
     let (analysis, certificate, diagnostics) = match certified(&checked, &args.program.public.public, &args.order, &args.delta) {
-        Ok((_, analysis, certificate, diagnostics)) => (analysis, certificate, diagnostics),
+        Ok(found) => found,
         Err(exit) => return exit,
     };
     let exit = verdict(&diagnostics);
@@ -59,8 +58,8 @@ pub fn certify(args: &Certify) -> Exit {
     exit
 }
 
-/// Signs the digest with the key in a file; says so if there is no such key.
-fn sign(path: &Path, certificate: &mut serde_json::Value, digest: &str) -> bool {
+/// Signs the digest of a certificate or plan with the key in a file; says so if there is no such key.
+pub fn sign(path: &Path, certificate: &mut serde_json::Value, digest: &str) -> bool {
     let pem = std::fs::read_to_string(path).unwrap_or_default();
     let Ok(key) = SigningKey::from_pkcs8_pem(&pem) else {
         say_line!("error: {} holds no Ed25519 private key (PKCS#8, PEM)", path.display());
@@ -74,13 +73,13 @@ fn sign(path: &Path, certificate: &mut serde_json::Value, digest: &str) -> bool 
     true
 }
 
-/// What `certify` and `run` share: public data, analysis, refusal of holes, certificate.
-pub fn certified(
+/// Public data, analysis, refusal of holes, certificate.
+fn certified(
     checked: &Checked,
     public: &[String],
     orders: &[f64],
     deltas: &[f64],
-) -> Result<(Bound, Option<Analysis>, Option<Certificate>, Diagnostics), Exit> {
+) -> Result<(Option<Analysis>, Option<Certificate>, Diagnostics), Exit> {
     let bound = inputs::public(&checked.program, public)?;
     let (analysis, mut diagnostics) = progress::with_spinner("certifying", || pipeline::analyze(checked, &bound, false));
     let mut certificate = None;
@@ -88,7 +87,7 @@ pub fn certified(
         diagnostics.extend(analyze::holes(analysis));
         certificate = progress::with_spinner("certifying", || pipeline::certify(checked, analysis, orders, deltas));
     }
-    Ok((bound, analysis, certificate, diagnostics))
+    Ok((analysis, certificate, diagnostics))
 }
 
 /// Writes JSON and so many spaces to a file; says so if that fails.

@@ -21,10 +21,11 @@ pub struct Charged {
     tables: BTreeMap<TableId, (Bytes, bool)>,
 }
 
-/// Charges a run and then opens its data. `None` without a ledger.
+/// Charges a run and then opens its data. `None` without a ledger. `cost` answers what the run costs the people in some
+/// tables.
 pub fn charge(
     ledger: Option<&Path>,
-    analysis: &Analysis,
+    cost: &dyn Fn(&[TableId]) -> Option<Claim>,
     certificate: &Certificate,
     program: &Program,
     files: &[(TableId, PathBuf)],
@@ -45,7 +46,7 @@ pub fn charge(
     }
     let mut asks = vec![];
     for (dataset, tables) in &wanted {
-        let claim = claim_for(analysis, tables).ok_or(Exit::Bug)?;
+        let claim = cost(tables).ok_or(Exit::Bug)?;
         // Every table read from a data set has to say the same of it; the first is charged.
         for table in tables {
             let name = program.tables.get(table.0).map_or("", |t| t.name.as_str());
@@ -70,7 +71,7 @@ pub fn charge(
 
 /// The cost of the program for the tables of one data set: the total where no release reads any other private table,
 /// else the product of the costs of its own releases, which is never less.
-fn claim_for(analysis: &Analysis, tables: &[TableId]) -> Option<Claim> {
+pub fn claim_for(analysis: &Analysis, tables: &[TableId]) -> Option<Claim> {
     let total = analysis.total.clone()?;
     let mut own = vec![];
     for release in &analysis.releases {

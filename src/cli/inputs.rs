@@ -1,8 +1,9 @@
 //! Programs, public tables and public values named on the command line.
 
 use super::{Exit, usage};
-use crate::data::{DataError, Source, load_public};
-use crate::model::{Program, ScalarId, TableId};
+use crate::compiled::{Given, Unfit, value_of};
+use crate::data::{DataError, Opened};
+use crate::model::{Program, TableId};
 use crate::pipeline::{self, Checked, Folder, Unreadable};
 use crate::run::Bound;
 use std::path::{Path, PathBuf};
@@ -28,7 +29,12 @@ pub fn pair(text: &str) -> Option<(&str, &str)> {
 
 /// Loads the public tables and values of a program.
 pub fn public(program: &Program, given: &[String]) -> Result<Bound, Exit> {
-    let mut bound = Bound::default();
+    public_texts(program, given).map(|(_, bound)| bound)
+}
+
+/// The same, also as the text that a plan carries.
+pub fn public_texts(program: &Program, given: &[String]) -> Result<(Given, Bound), Exit> {
+    let mut found = Given::default();
     let mut seen = std::collections::BTreeSet::new();
     for text in given {
         let Some((name, value)) = pair(text) else {
@@ -37,11 +43,14 @@ pub fn public(program: &Program, given: &[String]) -> Result<Bound, Exit> {
         if !seen.insert(name) {
             return Err(usage(&format!("the public `{name}` is named twice")));
         }
-        if let Some(i) = program.scalars.iter().position(|s| s.name == name) {
-            bound.scalars.insert(ScalarId(i), scalar(program, i, value)?);
+        if let Some(scalar) = program.scalars.iter().find(|s| s.name == name) {
+            if value_of(scalar, value).is_none() {
+                return Err(outside(name));
+            }
+            found.scalars.insert(name.to_owned(), value.to_owned());
             continue;
         }
-        let Some(i) = program.tables.iter().position(|t| t.name == name && !t.private) else {
+        let Some(table) = program.tables.iter().find(|t| t.name == name && !t.private) else {
             let private = program.tables.iter().any(|t| t.name == name);
             return Err(usage(&if private {
                 format!("`{name}` is a private table: use --data {name}=PATH with `dpm run`")
@@ -49,28 +58,20 @@ pub fn public(program: &Program, given: &[String]) -> Result<Bound, Exit> {
                 format!("the program declares no public `{name}`")
             }));
         };
-        let Some(table) = program.tables.get(i) else { continue };
-        let source = Source::open(Path::new(value)).map_err(|e| input_error(&e, value))?;
-        let rows = load_public(table, source).map_err(|e| input_error(&e, value))?;
-        bound.tables.insert(TableId(i), rows);
+        let opened = Opened::open(Path::new(value));
+        opened.and_then(|file| found.add_table(table, &file)).map_err(|e| input_error(&e, value))?;
     }
-    bound.program = Some(program.clone());
-    Ok(bound)
+    let bound = found.bind(program).map_err(|why| match why {
+        Unfit::Undeclared(name) => usage(&format!("the program declares no public `{name}`")),
+        Unfit::Table(name, why) => input_error(&why, &name),
+        Unfit::Scalar(name) => outside(&name),
+    })?;
+    Ok((found, bound))
 }
 
-fn scalar(program: &Program, index: usize, text: &str) -> Result<f64, Exit> {
-    let Some(declared) = program.scalars.get(index) else { return Err(Exit::Bug) };
-    let value = match text {
-        "true" => Some(1.0),
-        "false" => Some(0.0),
-        _ => text.parse::<f64>().ok().filter(|x| x.is_finite()),
-    };
-    let whole = matches!(declared.ty, crate::model::Type::Int(_) | crate::model::Type::Bool);
-    let inside = |x: &f64| declared.ty.range().is_none_or(|r| r.contains(*x)) && (!whole || x.fract() == 0.0);
-    value.filter(inside).ok_or_else(|| {
-        say_line!("error: the public value `{}` is not in its declared domain", declared.name);
-        Exit::Input
-    })
+fn outside(name: &str) -> Exit {
+    say_line!("error: the public value `{name}` is not in its declared domain");
+    Exit::Input
 }
 
 /// Says why a file was refused: public facts alone.

@@ -25,10 +25,15 @@ mod certify;
 mod charge;
 mod check;
 mod compare;
+mod compile;
+mod complete;
 mod explain;
+mod highlight;
 mod inputs;
 mod ledger;
 mod progress;
+mod prompt;
+mod repl;
 mod rewrite;
 mod run;
 mod verify;
@@ -76,8 +81,12 @@ enum Command {
     Certify(Certify),
     /// Every mechanism for every release: solved parameter, predicted error, why others do not apply
     Compare(Program),
-    /// Certify, draw once, print releases and outputs
+    /// One self-contained file: the resolved program, its parameters, its certificate, its public data
+    Compile(Compile),
+    /// Certify a program or open a plan, draw once, print releases and outputs
     Run(Run),
+    /// A program typed statement by statement; a release asks before it spends
+    Repl(Repl),
     /// Budgets of registered data sets: what was spent and what is left
     #[command(subcommand)]
     Ledger(ledger::Command),
@@ -148,6 +157,18 @@ struct Certify {
 }
 
 #[derive(Args)]
+struct Compile {
+    #[command(flatten)]
+    program: Program,
+    /// Where the plan is written
+    #[arg(short, value_name = "PLAN")]
+    output: PathBuf,
+    /// Sign it with this Ed25519 key (PKCS#8, PEM)
+    #[arg(long, value_name = "KEY")]
+    sign: Option<PathBuf>,
+}
+
+#[derive(Args)]
 struct Verify {
     /// A certificate, or a plan that holds one
     file: PathBuf,
@@ -182,6 +203,24 @@ struct Run {
     #[cfg(feature = "tape")]
     #[arg(long)]
     seed: Option<u64>,
+}
+
+#[derive(Args)]
+struct Repl {
+    /// A private table: `staff=staff.csv`, with a ledger `staff=@ID`
+    #[arg(long, value_name = "NAME=PATH|@ID")]
+    data: Vec<String>,
+    #[command(flatten)]
+    public: Public,
+    /// Charge this ledger for every release; the data are the registered ones
+    #[arg(long, value_name = "PATH")]
+    ledger: Option<PathBuf>,
+    /// Keep the history of input here, readable for its owner alone
+    #[arg(long, value_name = "PATH")]
+    history: Option<PathBuf>,
+    /// Keep no history
+    #[arg(long, conflicts_with = "history")]
+    no_history: bool,
 }
 
 /// Was something meant for standard output lost (a full disk, a closed descriptor)?
@@ -219,8 +258,10 @@ fn command(args: impl Iterator<Item = std::ffi::OsString>) -> Exit {
         Command::Check(p) => check::check(&p),
         Command::Certify(c) => certify::certify(&c),
         Command::Compare(p) => compare::compare(&p),
+        Command::Compile(c) => compile::compile(&c),
         Command::Run(r) => run::run(&r),
         Command::Ledger(l) => ledger::ledger(&l),
+        Command::Repl(r) => repl::repl(&r),
         Command::Verify(v) => verify::verify(&v),
         Command::Explain { name } => explain::explain(name.as_deref()),
         Command::Fmt { files, check } => rewrite::fmt(&files, check),
@@ -260,6 +301,11 @@ fn verdict(diagnostics: &[Diagnostic]) -> Exit {
 fn usage(message: &str) -> Exit {
     say_line!("error: {message}");
     Exit::Usage
+}
+
+/// One line about something that was not done.
+fn say_error(message: &str) {
+    say_line!("error: {message}");
 }
 
 /// Prints one JSON value.

@@ -1,9 +1,7 @@
 //! Commands that print or rewrite programs: `fmt`, `expand`, `lock`, `show --stan`.
 
 use super::{Exit, complain, inputs, usage, verdict};
-use crate::analyze::Analysis;
-use crate::model::{MechanismKind, ReleaseStep, Step};
-use crate::numeric::decimal::decimal_string;
+use crate::compiled::locked;
 use crate::pipeline::{self, Checked};
 use crate::source::SourceMap;
 use std::path::{Path, PathBuf};
@@ -102,56 +100,4 @@ pub fn lock(file: &Path, print: bool, public: &[String]) -> Exit {
         return Exit::Done;
     }
     if replace(file, &text) { Exit::Done } else { Exit::Input }
-}
-
-fn locked(checked: &Checked, analysis: &Analysis) -> String {
-    let mut text = checked.sources.get(checked.main).map_or_else(String::new, |f| f.text.clone());
-    let mut edits: Vec<(usize, usize, String)> = vec![];
-    for release in releases(&checked.program.steps) {
-        let chosen = analysis.release(release.id).and_then(|r| r.chosen.as_ref());
-        let inside = release.query_span.file == checked.main;
-        let (Some(chosen), true) = (chosen, inside) else { continue };
-        let solved: Vec<String> =
-            chosen.parameters.iter().filter(|p| p.solved).map(|p| format!("{} = {}", p.name, decimal_string(p.value))).collect();
-        // What the user wrote between the parentheses stays; solved values are added to it.
-        let written = match (&release.mechanism.kind, release.mechanism.span) {
-            (MechanismKind::Named { args, .. }, Some(_)) => {
-                args.iter().map(|a| checked.sources.slice(a.span).to_string()).collect::<Vec<_>>()
-            }
-            _ => vec![],
-        };
-        let all: Vec<String> = written.into_iter().chain(solved).collect();
-        let arguments = if all.is_empty() { String::new() } else { format!("({})", all.join(", ")) };
-        let using = format!("using {}{arguments}", chosen.mechanism);
-        match release.mechanism.span {
-            Some(span) => edits.push((span.start as usize, span.end as usize, using)),
-            None => {
-                let end = release.query_span.end as usize;
-                edits.push((end, end, format!(" {using}")));
-            }
-        }
-    }
-    edits.sort();
-    for (start, end, new) in edits.into_iter().rev() {
-        if text.get(start..end).is_some() {
-            text.replace_range(start..end, &new);
-        }
-    }
-    text
-}
-
-fn releases(steps: &[Step]) -> Vec<&ReleaseStep> {
-    let mut out = vec![];
-    for step in steps {
-        match step {
-            Step::Release(r) => out.push(r),
-            Step::When { then, otherwise, .. } => {
-                out.extend(releases(then));
-                out.extend(releases(otherwise));
-            }
-            Step::Each(e) => out.extend(releases(&e.body)),
-            Step::Output { .. } | Step::Expect(_) => {}
-        }
-    }
-    out
 }

@@ -1,14 +1,15 @@
-//! `dpm run`: certify, open the data, draw once, print.
+//! `dpm run`: certify or open a plan, open the data, draw once, print.
 
-use super::certify::{certified, write};
-use super::{Exit, Run, charge, complain, inputs, print_json, verdict};
+use super::certify::write;
+use super::compile::prepared;
+use super::{Exit, Run, charge, inputs};
 use crate::analyze::{Status, certificate_text};
+use crate::compiled::{Compiled, missing};
 use crate::data::{DataError, Opened, Source};
 use crate::mechanism::MechanismError;
 use crate::mechanism::bits::OsBits;
 use crate::model::TableId;
 use crate::run::{Files, NoValue, Results, RunError, execute, json as value_json, padding};
-use crate::source::render;
 use serde_json::{Value, json};
 use std::path::PathBuf;
 
@@ -45,37 +46,16 @@ impl Files for Paths {
 const NOT_PRIVATE: &str = "NOT PRIVATE: drawn from a seed";
 
 pub fn run(args: &Run) -> Exit {
-    let checked = match inputs::program(&args.program.file) {
-        Ok(c) => c,
-        Err(exit) => return exit,
-    };
-    let (bound, analysis, certificate, diagnostics) = match certified(&checked, &args.program.public.public, &[], &[]) {
+    let Compiled { checked, bound, analysis, mut certificate, .. } = match prepared(&args.program) {
         Ok(found) => found,
         Err(exit) => return exit,
     };
-    let exit = verdict(&diagnostics);
-    let (Some(analysis), Some(mut certificate), Exit::Done) = (analysis, certificate, exit) else {
-        if args.program.json {
-            print_json(&render::json(&checked.sources, &diagnostics));
-        } else {
-            complain(&checked.sources, &diagnostics);
-        }
-        return if exit == Exit::Done { Exit::Bug } else { exit };
-    };
-    complain(&checked.sources, &diagnostics);
     if args.strict && analysis.status == Status::Conditional {
         say_line!("error: --strict: a release of this program is CONDITIONAL on a chain having converged");
         return Exit::Rejected;
     }
-    for (i, table) in checked.program.tables.iter().enumerate() {
-        if !table.private && !bound.tables.contains_key(&TableId(i)) {
-            return super::usage(&format!("the public table `{0}` is missing: --public {0}=PATH", table.name));
-        }
-    }
-    for (i, scalar) in checked.program.scalars.iter().enumerate() {
-        if scalar.value.is_none() && !bound.scalars.contains_key(&crate::model::ScalarId(i)) {
-            return super::usage(&format!("the public value `{0}` is missing: --public {0}=VALUE", scalar.name));
-        }
+    if let Some(what) = missing(&checked.program, &bound) {
+        return super::usage(&what);
     }
     let files = match inputs::private(&checked.program, &args.data) {
         Ok(f) => f,
@@ -84,7 +64,8 @@ pub fn run(args: &Run) -> Exit {
     if seeded(args) && args.ledger.is_some() {
         return super::usage("--seed replays randomness: it cannot be used with --ledger");
     }
-    let charged = match charge::charge(args.ledger.as_deref(), &analysis, &certificate, &checked.program, &files) {
+    let cost = |tables: &[TableId]| charge::claim_for(&analysis, tables);
+    let charged = match charge::charge(args.ledger.as_deref(), &cost, &certificate, &checked.program, &files) {
         Ok(charged) => charged,
         Err(exit) => return exit,
     };
@@ -159,7 +140,7 @@ fn named(values: &[(String, crate::run::Value, crate::model::Type)]) -> Value {
 }
 
 /// Values by name, long vectors shortened; every line as long as it would be for any other draw.
-fn text(results: &Results) -> String {
+pub fn text(results: &Results) -> String {
     let width = results.releases.iter().chain(&results.outputs).map(|(n, ..)| n.chars().count()).max().unwrap_or(0);
     let mut out = String::new();
     for (kind, values) in [("released", &results.releases), ("output", &results.outputs)] {

@@ -1,13 +1,12 @@
-//! `dpm verify`: every number of a certificate once more, by separate code.
+//! `dpm verify`: every number of a certificate once more, by separate code; a plan is also compiled again.
 
+use super::compile::LARGEST;
 use super::{Exit, Verify, print_json};
+use crate::compiled;
 use crate::pipeline::{self, Folder};
 use crate::verify::{Against, Failure, Verifier};
 use serde_json::{Value, json};
 use std::path::Path;
-
-/// Larger files are no certificates.
-const LARGEST: u64 = 256 << 20;
 
 pub fn verify(args: &Verify) -> Exit {
     let read = |path: &Path| {
@@ -26,8 +25,17 @@ pub fn verify(args: &Verify) -> Exit {
         };
         let program = args.program.as_deref().map(read).transpose()?;
         let key = args.key.as_deref().map(read).transpose()?;
-        let failures = Verifier::default().verify(&value, Against { program: program.as_deref(), key: key.as_deref() });
-        Ok(if failures.is_empty() { words(&value, args.program.as_deref()) } else { failures })
+        let plan = value.get("plan").is_some();
+        // A plan is signed as a whole, its certificate is not.
+        let against = Against { program: program.as_deref(), key: key.as_deref().filter(|_| !plan) };
+        let mut failures = Verifier::default().verify(&value, against);
+        if plan {
+            let refused = compiled::open(&value, key.as_deref()).err();
+            failures.extend(refused.map(|why| Failure { path: format!("plan: {}", why.path), text: why.text }));
+        } else if failures.is_empty() {
+            failures = words(&value, args.program.as_deref());
+        }
+        Ok(failures)
     };
     let failures = match verified() {
         Ok(failures) => failures,

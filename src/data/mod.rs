@@ -17,7 +17,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 pub use eval::Environment;
-pub use public::{PublicColumn, PublicTable, load_public};
+pub use public::{PublicColumn, PublicTable, copy_public, load_public};
 pub use scan::{Job, Measured, count_rows, scan};
 
 /// Why a file was refused: public facts alone (exit 3). No variant holds a private cell, its row or its number.

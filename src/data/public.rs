@@ -86,3 +86,33 @@ pub fn load_public(table: &Table, source: Source) -> Result<PublicTable, DataErr
     check_rows(table, count as u64)?;
     Ok(PublicTable { rows: count, columns })
 }
+
+/// The declared columns of a public table as CSV, cell by cell as they stand in the file; other columns are left out.
+///
+/// Reading the copy gives what reading the file gives. Nothing is checked here: [`load_public`] does that.
+pub fn copy_public(table: &Table, source: Source) -> Result<String, DataError> {
+    let mut rows = Rows::open(table, source)?;
+    let headers: Vec<&str> = table.columns.iter().flat_map(|c| &c.headers).map(|h| h.trim()).collect();
+    // Two columns may read one header; it is written once.
+    let first: Vec<bool> = headers.iter().enumerate().map(|(i, h)| headers.iter().position(|other| other == h) == Some(i)).collect();
+    let mut out = String::new();
+    write_record(&mut out, headers.iter().map(|h| h.as_bytes()).zip(&first));
+    while rows.advance()? {
+        write_record(&mut out, rows.cells().zip(&first));
+    }
+    Ok(out)
+}
+
+/// One line; a cell in quotes where a reader could take it for something else.
+fn write_record<'c>(out: &mut String, cells: impl Iterator<Item = (&'c [u8], &'c bool)>) {
+    for (i, (cell, _)) in cells.filter(|(_, wanted)| **wanted).enumerate() {
+        let text = String::from_utf8_lossy(cell);
+        out.push_str(if i > 0 { "," } else { "" });
+        if text.is_empty() || text.contains(['"', ',', '\n', '\r']) || text.trim() != text {
+            out.push_str(&format!("\"{}\"", text.replace('"', "\"\"")));
+        } else {
+            out.push_str(&text);
+        }
+    }
+    out.push('\n');
+}

@@ -95,6 +95,11 @@ impl Rows {
         self.columns.get(column).and_then(|c| c.cells.first()).and_then(|at| self.record.cell(*at)).unwrap_or(&[])
     }
 
+    /// The raw bytes of every declared cell in column order; empty where a short row lacks it.
+    pub fn cells(&self) -> impl Iterator<Item = &[u8]> {
+        self.columns.iter().flat_map(|c| &c.cells).map(|at| self.record.cell(*at).unwrap_or(&[]))
+    }
+
     /// Fills the row totally: whatever the record holds, every slot gets a value of its column's type.
     pub fn fill(&self, row: &mut [f64]) {
         for column in &self.columns {

@@ -4,7 +4,16 @@ use super::{Kind, Page, fenced};
 use crate::source::codes::{self, CodePage};
 
 pub fn pages() -> Vec<Page> {
-    codes::all().iter().map(page).collect()
+    codes::all().iter().map(page).chain([plan()]).collect()
+}
+
+/// The one complaint that is not about a program, so that no program can show it.
+fn plan() -> Page {
+    let body = "`dpm run PLAN` compiles what the plan holds, and goes on only if the same plan comes out. This one gave another: a field was \
+                altered, left out or added, the digest or signature does not fit, public data are not what the program declares, or another \
+                version of dpm made it. The message names the first place that differs. Nothing was charged and no data were opened.\n\n\
+                Compile the program again: `dpm compile FILE -o PLAN`. See `docs/plans.md`.";
+    Page { kind: Kind::Error, name: "E0601".into(), summary: "A plan that is not what compiling it gives.".into(), body: body.into() }
 }
 
 /// Codes of rules that come with later versions, and what this version says to their wrong program.

@@ -79,7 +79,8 @@ impl Accounts {
 }
 
 impl Account {
-    fn book(&mut self, charge: &Charge) -> Option<()> {
+    /// Adds a charge without asking whether it fits; `None` if it is no charge of this budget.
+    pub fn book(&mut self, charge: &Charge) -> Option<()> {
         let claim = claims::decode(&charge.claim)?;
         let amounts = charge.amounts(&self.budget)?;
         self.spent.add(&canonical(&charge.claim), &claim, &amounts);

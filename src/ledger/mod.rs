@@ -212,14 +212,23 @@ fn judge(account: &Account, ask: &Ask) -> Result<Charge, LedgerError> {
             return Err(LedgerError::Mismatch { dataset, what, registered, asked });
         }
     }
-    let no_price = || LedgerError::NoPrice { dataset: ask.dataset.clone(), budget: account.budget.to_string() };
-    let charge = Charge::new(&ask.dataset, &account.budget, &ask.claim).ok_or_else(no_price)?;
+    afford(account, &ask.claim)
+}
+
+/// The charge for a claim, if the account allows it.
+///
+/// # Errors
+/// NoPrice, OverBudget.
+pub fn afford(account: &Account, claim: &Claim) -> Result<Charge, LedgerError> {
+    let dataset = &account.registration.id;
+    let no_price = || LedgerError::NoPrice { dataset: dataset.clone(), budget: account.budget.to_string() };
+    let charge = Charge::new(dataset, &account.budget, claim).ok_or_else(no_price)?;
     if account.with(&charge).is_some() {
         return Ok(charge);
     }
     let asked = charge.amounts(&account.budget).unwrap_or_default();
     Err(LedgerError::OverBudget(Box::new(OverBudget {
-        dataset: ask.dataset.clone(),
+        dataset: dataset.clone(),
         budget: account.budget.to_string(),
         balance: account.balance(),
         asked: asked.iter().map(ToString::to_string).collect(),

@@ -11,5 +11,5 @@ pub mod value;
 pub use bound::Bound;
 pub use evaluate::{Known, NoValue};
 pub use shape::{json, padding};
-pub use steps::{Files, Results, RunError, execute};
+pub use steps::{Files, Results, RunError, execute, mentioned, mentioned_counts, resume};
 pub use value::Value;

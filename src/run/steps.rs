@@ -64,6 +64,18 @@ struct Runner<'r> {
 
 /// Draws every release once and computes every output.
 pub fn execute(program: &Program, analysis: &Analysis, bound: &Bound, files: &dyn Files) -> Result<Results, RunError> {
+    resume(program, analysis, bound, files, &program.steps, BTreeMap::new()).map(|(results, _)| results)
+}
+
+/// Some steps of a program, with the values that earlier ones gave; also answers every value known in the end.
+pub fn resume(
+    program: &Program,
+    analysis: &Analysis,
+    bound: &Bound,
+    files: &dyn Files,
+    steps: &[Step],
+    released: BTreeMap<ReleaseId, Value>,
+) -> Result<(Results, BTreeMap<ReleaseId, Value>), RunError> {
     let aggregates = |e: &Expr| bound.aggregate(e);
     let rng = RefCell::new(files.bits().map_err(RunError::Mechanism)?);
     let mut scalars = bound.scalars.clone();
@@ -73,18 +85,18 @@ pub fn execute(program: &Program, analysis: &Analysis, bound: &Bound, files: &dy
         }
     }
     let rows = bound.tables.iter().map(|(t, rows)| (*t, rows.rows as u64)).collect();
-    let known = Known { released: BTreeMap::new(), scalars, rows, public: &aggregates, rng };
+    let known = Known { released, scalars, rows, public: &aggregates, rng };
     let mut runner =
         Runner { program, analysis, bound, files, known, measured: BTreeMap::new(), results: Results::default(), levels: vec![] };
-    runner.count_public_rows()?;
-    runner.steps(&program.steps, None)?;
-    Ok(runner.results)
+    runner.count_public_rows(steps)?;
+    runner.steps(steps, None)?;
+    Ok((runner.results, runner.known.released))
 }
 
 impl Runner<'_> {
     /// Numbers of rows that expressions mention, where they are public.
-    fn count_public_rows(&mut self) -> Result<(), RunError> {
-        for table in mentioned_counts(&self.program.steps) {
+    fn count_public_rows(&mut self, steps: &[Step]) -> Result<(), RunError> {
+        for table in mentioned_counts(steps) {
             let Some(declared) = self.program.tables.get(table.0).filter(|t| t.private) else { continue };
             let source = self.files.open(table).map_err(|e| RunError::Data(table, e))?;
             let rows = count_rows(declared, source).map_err(|e| RunError::Data(table, e))?;
@@ -281,38 +293,51 @@ fn expressions(release: &ReleaseStep) -> Vec<&Expr> {
 
 fn mentioned_releases(release: &ReleaseStep) -> BTreeSet<ReleaseId> {
     let mut out = BTreeSet::new();
-    for e in expressions(release) {
-        e.walk(&mut |x| {
-            if let ExprKind::Released(id) = x.kind {
-                out.insert(id);
-            }
-        });
-    }
+    expressions(release).into_iter().for_each(|e| released_in(e, &mut out));
+    out
+}
+
+fn released_in(e: &Expr, out: &mut BTreeSet<ReleaseId>) {
+    e.walk(&mut |x| {
+        if let ExprKind::Released(id) = x.kind {
+            out.insert(id);
+        }
+    });
+}
+
+/// Released and computed values that some expression mentions.
+pub fn mentioned(steps: &[Step]) -> BTreeSet<ReleaseId> {
+    let mut out = BTreeSet::new();
+    walk(steps, &mut |e| released_in(e, &mut out));
     out
 }
 
 /// Tables whose number of rows some expression mentions.
-fn mentioned_counts(steps: &[Step]) -> BTreeSet<TableId> {
+pub fn mentioned_counts(steps: &[Step]) -> BTreeSet<TableId> {
     let mut out = BTreeSet::new();
-    let mut look = |e: &Expr| {
+    walk(steps, &mut |e| {
         e.walk(&mut |x| {
             if let ExprKind::RowCount(t) = x.kind {
                 out.insert(t);
             }
-        })
-    };
-    let mut stack: Vec<&Step> = steps.iter().collect();
-    while let Some(step) = stack.pop() {
+        });
+    });
+    out
+}
+
+/// Every expression of every step.
+fn walk(steps: &[Step], look: &mut dyn FnMut(&Expr)) {
+    for step in steps {
         match step {
-            Step::Release(r) => expressions(r).into_iter().for_each(&mut look),
+            Step::Release(r) => expressions(r).into_iter().for_each(&mut *look),
             Step::Output { value, .. } => look(value),
             Step::When { condition, then, otherwise, .. } => {
                 look(condition);
-                stack.extend(then.iter().chain(otherwise));
+                walk(then, look);
+                walk(otherwise, look);
             }
-            Step::Each(e) => stack.extend(e.body.iter()),
+            Step::Each(e) => walk(&e.body, look),
             Step::Expect(_) => {}
         }
     }
-    out
 }

@@ -18,7 +18,7 @@ mod steps;
 mod text;
 mod ty;
 
-pub use seal::{digest, signed_text};
+pub use seal::{digest, signature, signed_text};
 
 use claim::{Claim, Memo};
 use facts::{Facts, at, list, must, number};
