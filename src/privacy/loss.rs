@@ -8,9 +8,9 @@ use crate::numeric::Interval;
 use crate::numeric::round::{add_up, div_down, mul_up};
 
 /// Positive grid points of one release.
-const POINTS: i32 = 1024;
+const POINTS: i32 = 512;
 /// Most grid points kept; beyond them the grid is made coarser.
-const MOST: usize = 4096;
+const MOST: usize = 2560;
 /// Positive weights are raised to this, so that no product of two underflows.
 const FLOOR: f64 = 1e-140;
 /// Ranges searched for the loss of one release: `2^LOW..=2^HIGH`.

@@ -11,7 +11,7 @@ const LEAST_EXCESS: f64 = 1e-3;
 const GROWTH: f64 = 1.2;
 const ORDERS: usize = 128;
 /// Part of delta that the ends of a grid may cost.
-const TAIL: f64 = 1e-6;
+const TAIL: f64 = 1e-4;
 
 /// What composes with what: GDP in squares, curves on the grid, everything that has a Rényi curve alone order by order.
 #[derive(Default)]
@@ -56,6 +56,7 @@ impl<'a> Parts<'a> {
 
     /// All parts on one grid; `None` if a part has no curve, or more than `worst` is lost for certain.
     fn losses(&self, tail: f64, worst: f64) -> Option<Losses> {
+        let tail = tail / (2 * self.curves.len() + 4) as f64;
         let mut list = Vec::new();
         if self.mu_squared > 0.0 {
             let claim = Claim::Gdp { mu: sqrt_up(self.mu_squared) };

@@ -245,6 +245,10 @@ impl Claim {
         memo.get(format!("{self:?} rdp {order}"), || self.rdp_with(&self.profile(), &Real::new(order)))
     }
 
+    pub fn rdp_at(&self, order: &Real) -> Real {
+        self.rdp_with(&self.profile(), order)
+    }
+
     fn rdp_with(&self, p: &Profile, order: &Real) -> Real {
         let part = |c: &Claim| c.rdp_with(&c.profile(), order);
         let own = match self {
@@ -279,7 +283,7 @@ impl Claim {
             match self {
                 Claim::Laplace(e) => best.min(&at_least_zero(e + &(two() * (Real::one() - &d).ln()))),
                 Claim::Gdp(_) | Claim::Range(_) | Claim::Pure(_) => best,
-                _ => best.min(&self.converted(&p, &d)),
+                _ => best.min(&self.converted(&p, &d)).min(&super::loss::epsilon(self, delta)),
             }
         })
     }

@@ -2,6 +2,7 @@
 
 mod curve;
 mod form;
+mod loss;
 mod real;
 mod rules;
 mod special;

@@ -177,7 +177,7 @@ impl Program {
         let given = |x: f64| if solved { None } else { Some(x) };
         let kind = dice.below(100);
         // A quantile in secret groups draws with the sensitivity of an exchange: its law is left to other tests.
-        if kind < 15 && !(grouped && !self.public_key) {
+        if kind < 15 && (!grouped || self.public_key) {
             return Query::Quantile {
                 q: dice.pick(&[0.25, 0.5, 0.75]),
                 points: dice.pick(&[3, 5, 9]),
@@ -206,11 +206,11 @@ impl Program {
             writeln!(text, "budget {budget}").unwrap();
         }
         writeln!(text, "private {} {{ u: text, g: {key}category {{a, b}}, y: bool, x: int in {lo}..{hi} }}", self.header()).unwrap();
-        self.write(&self.steps, &mut text, "", "");
+        self.write(&self.steps, &mut text, "");
         text
     }
 
-    fn write(&self, steps: &[Step], text: &mut String, margin: &str, level: &str) {
+    fn write(&self, steps: &[Step], text: &mut String, margin: &str) {
         // Parameters before everything else in their block; a branch may not declare any.
         for step in steps {
             match step {
@@ -240,7 +240,7 @@ impl Program {
                 }
                 Step::Each(body) => {
                     writeln!(text, "{margin}each g of t {{").unwrap();
-                    self.write(body, text, &format!("{margin}  "), level);
+                    self.write(body, text, &format!("{margin}  "));
                     writeln!(text, "{margin}}}").unwrap();
                 }
             }
@@ -252,7 +252,7 @@ impl Program {
         for step in steps {
             match step {
                 Step::Release(index) => writeln!(text, "{margin}{}", self.release(*index)).unwrap(),
-                other => self.write(std::slice::from_ref(other), text, margin, ""),
+                other => self.write(std::slice::from_ref(other), text, margin),
             }
         }
     }
