@@ -44,9 +44,16 @@ fn both(a: &[Atom], b: &[Atom]) -> Vec<Atom> {
     merged(pairs.collect())
 }
 
+/// The logarithm of a sum, of logarithms that may lie beyond the range of `exp`.
+fn ln_sum(terms: &[f64]) -> f64 {
+    let most = terms.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+    if most.is_finite() { most + terms.iter().map(|t| (t - most).exp()).sum::<f64>().ln() } else { most }
+}
+
 /// `ln E (p/q)^(order - 1)` under P of some outcomes.
 fn moment(atoms: &[Atom], order: f64) -> f64 {
-    atoms.iter().filter(|a| a.p > 0.0).map(|a| (order * a.p.ln() - (order - 1.0) * a.q.ln()).exp()).sum::<f64>().ln()
+    let terms: Vec<f64> = atoms.iter().filter(|a| a.p > 0.0).map(|a| order * a.p.ln() - (order - 1.0) * a.q.ln()).collect();
+    ln_sum(&terms)
 }
 
 fn largest_ratio(atoms: &[Atom]) -> f64 {
@@ -68,7 +75,7 @@ fn sum(a: Values, b: Values) -> Values {
 
 /// Outcomes of either list.
 fn either(a: Values, b: Values) -> Values {
-    std::array::from_fn(|i| if i < ORDERS.len() { (a[i].exp() + b[i].exp()).ln() } else { a[i].max(b[i]) })
+    std::array::from_fn(|i| if i < ORDERS.len() { ln_sum(&[a[i], b[i]]) } else { a[i].max(b[i]) })
 }
 
 /// Chance of two-sided geometric noise at most k: weights `exp(-|k|/scale)`.
