@@ -304,21 +304,21 @@ pub fn epsilon(claim: &Claim, delta: f64) -> Real {
         let kinds = u64::from(p.normal > 0.0) + u64::from(!p.orders.is_empty());
         kinds > 1 || (curves > 0 && curves.saturating_add(kinds) > 1)
     };
-    let tries = [true, false].into_iter().filter_map(|ranges| {
+    let ways = if ranges(claim) > 1 { 2 } else { 1 };
+    let tries = [true, false].into_iter().take(ways).filter_map(|ranges| {
         let parts = Parts::of(claim, ranges)?;
-        let same = !ranges && !has_range(claim);
-        (mixed(&parts) && !same).then(|| parts.grid(delta * TAIL).map_or(f64::INFINITY, |g| g.epsilon(delta)))
+        mixed(&parts).then(|| parts.grid(delta * TAIL).map_or(f64::INFINITY, |g| g.epsilon(delta)))
     });
     let best = tries.fold(f64::INFINITY, f64::min);
 
     Real::hull_of(&Real::new(best * (1.0 - 1e-7)), &Real::new(best))
 }
 
-fn has_range(claim: &Claim) -> bool {
+fn ranges(claim: &Claim) -> u64 {
     match claim {
-        Claim::Range(_) => true,
-        Claim::Product(list) => list.iter().any(has_range),
-        Claim::Repeated(_, one) => has_range(one),
-        _ => false,
+        Claim::Range(_) => 1,
+        Claim::Product(list) => list.iter().map(ranges).fold(0, u64::saturating_add),
+        Claim::Repeated(times, one) => ranges(one).saturating_mul(*times),
+        _ => 0,
     }
 }
