@@ -4,6 +4,8 @@ use statrs::distribution::{Beta, ChiSquared, ContinuousCDF};
 
 /// How many cells a continuous law is counted in.
 const CELLS: usize = 1 << 14;
+/// How many classes chi-square looks at: few, as many cells of few draws each hide a wrong scale.
+const CLASSES: f64 = 12.0;
 
 /// Counts of draws, to be held against a law.
 pub enum Tally {
@@ -36,43 +38,57 @@ impl Tally {
         }
     }
 
-    /// The p-value of a continuous law with this distribution function: Kolmogorov-Smirnov over the edges of the cells.
-    /// An upper bound, `2 exp(-2 n D^2)`, so rejecting with it is never too easy.
-    pub fn ks(&self, cdf: impl Fn(f64) -> f64) -> f64 {
+    /// The p-value of a continuous law with this distribution function: twice the lesser of Kolmogorov-Smirnov's and
+    /// chi-square's, as Bonferroni asks. The first sees a wrong place, the second a wrong scale.
+    pub fn continuous(&self, cdf: impl Fn(f64) -> f64) -> f64 {
         let Tally::Cells { lo, hi, counts } = self else { panic!("a discrete tally") };
         let n = counts.iter().sum::<u64>() as f64;
-        let mut below = 0;
-        let mut gap: f64 = 0.0;
-        for (i, count) in counts.iter().enumerate().take(CELLS) {
+        let (mut below, mut gap, mut last) = (0, 0.0_f64, 0.0);
+        let mut cells = vec![];
+        for (i, count) in counts.iter().enumerate() {
             below += count;
-            let edge = lo + (hi - lo) * (i as f64 / CELLS as f64);
-            gap = gap.max((below as f64 / n - cdf(edge)).abs());
+            let to = if i < CELLS { cdf(lo + (hi - lo) * (i as f64 / CELLS as f64)) } else { 1.0 };
+            gap = gap.max((below as f64 / n - to).abs());
+            cells.push((*count as f64, to - last));
+            last = to;
         }
-        (2.0 * (-2.0 * n * gap * gap).exp()).min(1.0)
+        // Over the edges of cells only and by `2 exp(-2 n D^2)`, both of which make the p-value larger.
+        let ks = 2.0 * (-2.0 * n * gap * gap).exp();
+        (2.0 * ks.min(chi_square(n, 1.0 / CLASSES, cells.into_iter()))).min(1.0)
     }
 
-    /// The p-value of a discrete law with these masses; values of expected count below 20 are put together.
-    pub fn chi_square(&self, mass: impl Fn(f64) -> f64) -> f64 {
+    /// The p-value of chi-square for a discrete law with these masses.
+    pub fn discrete(&self, mass: impl Fn(f64) -> f64) -> f64 {
         let Tally::Values { values, counts, rest } = self else { panic!("a continuous tally") };
         let n = (counts.iter().sum::<u64>() + rest) as f64;
-        let (mut sum, mut bins) = (0.0, 0);
-        let (mut seen_rest, mut mass_rest) = (*rest as f64, 1.0 - values.iter().map(|v| mass(*v)).sum::<f64>());
-        for (value, count) in values.iter().zip(counts) {
-            let p = mass(*value);
-            if n * p < 20.0 {
-                seen_rest += *count as f64;
-                mass_rest += p;
-            } else {
-                sum += (*count as f64 - n * p).powi(2) / (n * p);
-                bins += 1;
-            }
-        }
-        if n * mass_rest >= 5.0 {
-            sum += (seen_rest - n * mass_rest).powi(2) / (n * mass_rest);
-            bins += 1;
-        }
-        ChiSquared::new(f64::from(bins - 1)).unwrap().sf(sum)
+        let cells: Vec<(f64, f64)> = values.iter().zip(counts).map(|(value, count)| (*count as f64, mass(*value))).collect();
+        let left = 1.0 - cells.iter().map(|c| c.1).sum::<f64>();
+        // All other values join the first class, so that one that should not be there is seen.
+        let least = if (values.len() as f64) < CLASSES { 20.0 / n } else { 1.0 / CLASSES };
+        chi_square(n, least, std::iter::once((*rest as f64, left.max(0.0))).chain(cells))
     }
+}
+
+/// The p-value of cells of (count, probability) in order, put together until a class has probability `least`.
+fn chi_square(n: f64, least: f64, cells: impl Iterator<Item = (f64, f64)>) -> f64 {
+    let mut classes: Vec<(f64, f64)> = vec![];
+    let (mut seen, mut mass) = (0.0, 0.0);
+    for (count, p) in cells {
+        (seen, mass) = (seen + count, mass + p);
+        if mass >= least {
+            classes.push((seen, mass));
+            (seen, mass) = (0.0, 0.0);
+        }
+    }
+    if let Some(last) = classes.last_mut() {
+        *last = (last.0 + seen, last.1 + mass);
+    }
+    if classes.len() < 2 {
+        // All in one class: nothing to compare.
+        return 1.0;
+    }
+    let sum = classes.iter().map(|(seen, p)| (seen - n * p).powi(2) / (n * p)).sum();
+    ChiSquared::new(classes.len() as f64 - 1.0).unwrap().sf(sum)
 }
 
 /// Confidence of the four bounds of one attack together.

@@ -11,8 +11,9 @@ use crate::mechanism::MechanismError;
 use crate::mechanism::bits::BitSource;
 use crate::mechanism::real::{Enclosure, Param, Real};
 
-/// Up to this standard deviation the sums of inversion are short.
-const NARROW: u8 = 64;
+/// Up to this standard deviation inversion decides all but 2^-10 of the mass by 20 bits. From some 115 on no sampler
+/// can: the law has more outcomes than that leaves room for.
+const NARROW: u8 = 100;
 
 /// One draw; `sigma > 0`.
 pub fn discrete_gaussian<B: BitSource>(sigma: &RBig, bits: &mut B) -> Result<i128, MechanismError> {
