@@ -8,6 +8,8 @@ pub mod compose;
 pub mod convert;
 pub mod gdp;
 pub mod laplace;
+pub mod loss;
+mod mixed;
 pub mod pure;
 pub mod renyi;
 

@@ -130,6 +130,10 @@ impl Claim {
         memo.get(format!("{self:?} rdp {order}"), || self.rdp_with(&self.bounds(), &Real::new(order)))
     }
 
+    pub fn rdp_at(&self, order: &Real) -> Real {
+        self.rdp_with(&self.bounds(), order)
+    }
+
     fn rdp_with(&self, p: &Bounds, order: &Real) -> Real {
         let part = |c: &Claim| c.rdp_with(&c.bounds(), order);
         let own = match self {
@@ -161,7 +165,11 @@ impl Claim {
         match self {
             Claim::Gdp(_) | Claim::Range(_) | Claim::Pure(_) => curves,
             Claim::Laplace(own) => curves || laplace(own).le(&d),
-            _ => curves || (delta > 0.0 && memo.get(format!("{self:?} dp {delta}"), || self.converted(&p, &d)).le(&e)),
+            _ => {
+                // By conversion, or on a grid of losses where releases are mixed.
+                let best = || self.converted(&p, &d).min(&super::loss::epsilon(self, delta));
+                curves || (delta > 0.0 && memo.get(format!("{self:?} dp {delta}"), best).le(&e))
+            }
         }
     }
 

@@ -7,6 +7,7 @@ mod claim;
 mod compare;
 mod facts;
 mod laws;
+mod loss;
 mod matrix;
 mod pair;
 mod real;
