@@ -4,7 +4,8 @@ use rayon::prelude::*;
 
 use super::KernelError;
 use super::design::{Design, Segment};
-use super::pass::{Rule, Sums, Tables, pass};
+use super::pass::{Rule, Sums, pass};
+use super::tables::Tables;
 
 /// Ranges of rows that are summed by themselves. A constant, so that sums do not depend on the number of threads.
 const RANGES: usize = 16;

@@ -1,15 +1,15 @@
 //! Log-likelihoods of generalised linear models and their gradients, in one pass over features that were encoded once.
 //!
 //! `Layout` says what a row looks like, `DesignBuilder` takes rows and keeps them as they will be read (32-bit features,
-//! one byte for several categories), `Likelihood` computes the weighted-free sum of losses and its gradient on all cores.
+//! one byte for several categories), `Likelihood` computes the sum of losses and its gradient on all cores.
 //!
 //! What the privacy rules need holds for the numbers that the kernel works with, not for those that were read:
 //! `‖x‖ <= c` after the rounding to 32 bits (proved by an upper bound of the norm, see `norm`), and `|residual| <= B` by a
 //! clamp. Both, the products and the sums, are doubles: a sum over n rows and d columns carries a relative error of about
 //! `(n + d) 2^-53` of the sum of magnitudes, which certificates name as an assumption.
 //!
-//! Sums are made in an order that depends on the number of rows alone, without fused multiply-adds: the result is the
-//! same bit for bit on any number of threads and with any vector instructions.
+//! Sums are made in an order that depends on the number of rows alone, and products are fused with sums only where the
+//! source says so: the result is the same bit for bit on any number of threads and with any vector instructions.
 
 mod design;
 mod exp;
@@ -18,6 +18,8 @@ mod layout;
 mod likelihood;
 pub mod norm;
 mod pass;
+mod tables;
+mod tile;
 
 pub use design::{Design, DesignBuilder};
 pub use family::Family;

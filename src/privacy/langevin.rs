@@ -76,7 +76,7 @@ impl Langevin {
     /// `mu^2 = (1 - q^K) / (1 + q^K) (1 + q) / (1 - q) h G^2 / 2` with `q = 1 - h m`, which is the larger of `|1 - h m|` and
     /// `|1 - h M|` as `h <= 2 / (m + M)`; so `(1 + q) / (1 - q) h / 2 = (2 - h m) / (2 m)`. `None` where a premise fails.
     pub fn mu(&self, gradient: f64) -> Option<f64> {
-        if !self.is_valid() || !(gradient.is_finite() && gradient >= 0.0) {
+        if !(self.is_valid() && gradient.is_finite() && gradient >= 0.0) {
             return None;
         }
         let left = power_down(sub_down(1.0, mul_up(self.step, self.strong)).max(0.0), self.steps);
