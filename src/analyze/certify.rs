@@ -117,6 +117,7 @@ fn sampler(chosen: &Chosen) -> &'static str {
             PosteriorLaw::GammaShape { .. } | PosteriorLaw::GammaRate { .. } => "gamma",
             PosteriorLaw::Normal { .. } => "normal",
             PosteriorLaw::MvNormal { .. } | PosteriorLaw::Linear { .. } => "multi_normal",
+            PosteriorLaw::Glm(_) => "langevin",
         },
         Some(MechanismPlan::Noise { noise, .. }) => match noise {
             Noise::Laplace { .. } => "laplace",
