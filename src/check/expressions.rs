@@ -212,8 +212,16 @@ impl Checker<'_> {
     fn picked(&mut self, base: Expr, index: Expr, same: bool, part: Type, span: Span) -> Checked<Expr> {
         // A vector that is not a parameter would need its own row operation.
         if !same || !matches!(base.kind, ExprKind::Param(_)) {
-            let (a, b) = (super::messages::type_text(&base.ty), super::messages::type_text(&index.ty));
-            let d = Diagnostic::new("E0201", "the vector and its index have different levels").label(index.span, b).label(base.span, a);
+            if same {
+                let d = Diagnostic::new("E0209", "only parameters are indexed by a column")
+                    .label(base.span, "not a parameter")
+                    .label(index.span, "a value of every row");
+                return self.fail(d);
+            }
+            let levels = |ty: &Type| ty.levels().map_or(String::new(), |l| l.join(", "));
+            let d = Diagnostic::new("E0201", "the vector and its index have different levels")
+                .label(index.span, format!("one of {}", levels(&index.ty)))
+                .label(base.span, format!("one number for each of {}", levels(&base.ty)));
             return self.fail(d);
         }
         let label = self.join_all(&[base.clone(), index.clone()], span)?;

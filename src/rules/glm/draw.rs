@@ -30,7 +30,11 @@ pub(super) struct Parts<'a> {
 impl Parts<'_> {
     /// Is every weight cut to a bounded set?
     pub fn bounded(&self) -> bool {
-        self.blocks.iter().all(|b| b.domain != Domain::All)
+        self.blocks.iter().all(|b| match b.domain {
+            Domain::All => false,
+            Domain::Box(range) => range.is_finite(),
+            Domain::Ball(_) => true,
+        })
     }
 
     /// The first unbounded feature.

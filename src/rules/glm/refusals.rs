@@ -57,7 +57,7 @@ fn bounded_weights(model: &Model) -> String {
 pub(super) fn not_convex(node: &Expr) -> Diagnostic {
     Diagnostic::new("E0304", "the loss is not convex in the parameters")
         .label(node.span, "this part of the predictor is not linear in the parameters")
-        .cause("the log-Sobolev argument needs a log-concave posterior; a neural network has none")
+        .cause("the log-Sobolev argument needs a log-concave posterior; a product of parameters, or a network, has none")
         .help("make the predictor a sum of weights times features:    dot(w, x) + b\n(`using ?` lists every rule and why it does or does not match)")
 }
 
