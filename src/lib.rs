@@ -7,6 +7,7 @@ pub mod cli;
 pub mod data;
 pub mod dist;
 pub mod explain;
+pub mod kernel;
 pub mod ledger;
 pub mod mechanism;
 pub mod model;
