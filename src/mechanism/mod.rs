@@ -3,6 +3,7 @@
 mod aggregate;
 pub mod bits;
 pub mod draw;
+mod glm;
 pub mod grid;
 pub mod noise;
 pub mod plan;
