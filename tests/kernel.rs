@@ -109,7 +109,7 @@ fn mixed() -> Vec<Block> {
     ]
 }
 
-/// Losses to 1e-12; gradients to 1e-7 by central differences of the naive loss. Sizes cross every edge of tiles and segments.
+/// Losses to 1e-12 (probit: 1e-10); gradients to 1e-7 by central differences of the naive loss. Sizes cross every edge of tiles and segments.
 #[test]
 fn agrees_with_the_naive_sum() {
     for (k, family) in FAMILIES.into_iter().enumerate() {
@@ -119,7 +119,9 @@ fn agrees_with_the_naive_sum() {
             let theta = point(design.dimension(), 3);
             let (loss, gradient) = evaluate(&design, &theta);
             let expected = naive(&data, &blocks, family, &theta);
-            assert!((loss / expected - 1.0).abs() < 1e-12, "{family:?} {n} {width}: {loss} {expected}");
+            // The naive normal distribution function is good to 11 digits.
+            let digits = if family == Family::Probit { 1e-10 } else { 1e-12 };
+            assert!((loss / expected - 1.0).abs() < digits, "{family:?} {n} {width}: {loss} {expected}");
             let mut plain = vec![0.0; theta.len()];
             Likelihood::new(&design, f64::INFINITY).unwrap().gradient(&theta, &mut plain).unwrap();
             assert_eq!(gradient, plain);

@@ -235,7 +235,8 @@ mod tests {
                 for i in 0..=2_000 {
                     let z = reach * (f64::from(i) / 1_000.0 - 1.0);
                     for y in 0..=5 {
-                        let y = family.outcome(if matches!(family, Family::Gaussian { .. }) { f64::from(y) * 1.2 - 3.0 } else { f64::from(y) });
+                        let y =
+                            family.outcome(if matches!(family, Family::Gaussian { .. }) { f64::from(y) * 1.2 - 3.0 } else { f64::from(y) });
                         let at = |z: f64| {
                             let (s, l) = family.residuals([z; 8], [y; 8], true);
                             (s[3], l[5])

@@ -5,6 +5,7 @@ pub mod bits;
 pub mod draw;
 mod glm;
 pub mod grid;
+pub mod langevin;
 pub mod noise;
 pub mod plan;
 mod posterior;
@@ -29,6 +30,8 @@ use plan::MechanismPlan;
 pub enum MechanismError {
     /// The operating system gave no randomness.
     NoRandomness,
+    /// The operating system gave no threads.
+    NoThreads,
     /// A public parameter is not positive, not finite, or a matrix is not positive definite.
     Parameter,
     /// A decision stayed open after every refinement; the chance of this is below 2^-60000.
@@ -43,6 +46,7 @@ impl fmt::Display for MechanismError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             MechanismError::NoRandomness => "the operating system gave no randomness",
+            MechanismError::NoThreads => "the operating system gave no threads",
             MechanismError::Parameter => "a public parameter of the mechanism is out of range",
             MechanismError::Undecided => "a draw stayed undecided",
             MechanismError::Expression => "an expression cannot be computed on rows",

@@ -7,6 +7,7 @@ pub mod claim;
 pub mod compose;
 pub mod convert;
 pub mod gdp;
+pub mod langevin;
 pub mod laplace;
 pub mod pure;
 pub mod renyi;
