@@ -54,7 +54,7 @@ pub fn not_in_this_version(scene: &Scene, offer: &Offer, mechanism: Option<&str>
         diagnostic = diagnostic.note(tried_text(&tried));
     }
     if offer.ways.is_empty() {
-        diagnostic.help("rules of this version: conjugate models with bounded columns, and noise on\nsum, mean, count, histogram and quantile (`dpm explain rules`)")
+        diagnostic.help("rules of this version: conjugate models with bounded columns, regressions with\nbounded features, and noise on sum, mean, count, histogram and quantile (`dpm explain rules`)")
     } else {
         let way = offer.ways.iter().find(|w| scene.allotment.is_some_and(|l| solve(scene.site, w.as_ref(), l).is_some()));
         match way {

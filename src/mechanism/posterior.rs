@@ -152,7 +152,8 @@ impl Setting<'_> {
                 let noise = Some((params(covariance)?, rows, sums));
                 self.multivariate((*dim, precision, precision_mean), noise, None)
             }
-            PosteriorLaw::Glm(_) => Err(MechanismError::Expression),
+            // Drawn from by its own chain.
+            PosteriorLaw::Glm(_) => Err(BAD),
             PosteriorLaw::Linear { dim, precision, precision_mean, variance } => {
                 let per_row = &self.r / positive(rational(*variance)?)?;
                 let totals = self.measured.totals.first().ok_or(BAD)?;
