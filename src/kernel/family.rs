@@ -1,7 +1,7 @@
 //! Laws of an outcome given a linear predictor z: loss (negative log-likelihood), its derivative, and bounds on both.
 
 use super::KernelError;
-use super::exp::{Lanes, exp, map};
+use super::exp::{LANES, Lanes, exp, map};
 use crate::numeric::Interval;
 use crate::numeric::round::{add_up, div_up, mul_up};
 
@@ -92,23 +92,45 @@ impl Family {
         }
     }
 
-    /// Derivatives of the losses, and the losses, of eight rows; not for softmax, whose predictors go together.
+    /// Eight rows; not for softmax, whose predictors go together.
     #[inline(always)]
-    pub(super) fn residuals(self, z: Lanes, y: Lanes, with_loss: bool) -> (Lanes, Lanes) {
+    pub(super) fn terms(self, z: Lanes, y: Lanes) -> Terms {
         match self {
-            Family::Logistic => logistic(1.0, z, y, with_loss),
-            Family::Binomial { trials } => logistic(f64::from(trials), z, y, with_loss),
+            Family::Logistic => logistic(1.0, z, y),
+            Family::Binomial { trials } => logistic(f64::from(trials), z, y),
             Family::Poisson { .. } => {
                 let mean = map(z, exp);
-                (each(mean, y, |m, y| m - y), if with_loss { each(mean, each(z, y, |z, y| z * y), |m, zy| m - zy) } else { mean })
+                let linear = each(z, y, |z, y| z * y);
+                Terms::new(each(mean, y, |m, y| m - y), each(mean, linear, |m, l| m - l))
             }
             Family::Gaussian { variance, .. } => {
-                (each(z, y, |z, y| (z - y) / variance), each(z, y, |z, y| (z - y) * (z - y) / (2.0 * variance)))
+                let gap = each(z, y, |z, y| z - y);
+                Terms::new(map(gap, |g| g / variance), map(gap, |g| g * g / (2.0 * variance)))
             }
             Family::Probit => scalar(z, y, probit),
             Family::Cloglog => scalar(z, y, cloglog),
-            Family::Softmax { .. } => (z, y),
+            Family::Softmax { .. } => Terms::new(z, y),
         }
+    }
+
+    /// What the logarithm of `Terms::factor` counts in a loss.
+    pub(super) fn log_weight(self) -> f64 {
+        if let Family::Binomial { trials } = self { f64::from(trials) } else { 1.0 }
+    }
+}
+
+/// Derivatives of eight losses, and the losses themselves as `loss + log_weight ln(factor)`: factors lie between 1 and 2,
+/// so that many may be multiplied before one logarithm is taken.
+pub(super) struct Terms {
+    pub score: Lanes,
+    pub loss: Lanes,
+    pub factor: Lanes,
+}
+
+impl Terms {
+    #[inline(always)]
+    fn new(score: Lanes, loss: Lanes) -> Terms {
+        Terms { score, loss, factor: [1.0; LANES] }
     }
 }
 
@@ -121,27 +143,22 @@ fn each(a: Lanes, b: Lanes, f: impl Fn(f64, f64) -> f64) -> Lanes {
     c
 }
 
-fn scalar(z: Lanes, y: Lanes, f: impl Fn(f64, f64) -> (f64, f64)) -> (Lanes, Lanes) {
+fn scalar(z: Lanes, y: Lanes, f: impl Fn(f64, f64) -> (f64, f64)) -> Terms {
     let (mut score, mut loss) = (z, z);
     for (((score, loss), z), y) in score.iter_mut().zip(&mut loss).zip(z).zip(y) {
         (*score, *loss) = f(z, y);
     }
-    (score, loss)
+    Terms::new(score, loss)
 }
 
 /// `N sigmoid(z) - y`; the loss is `N ln(1 + exp(z)) - y z`, without the binomial coefficient.
 #[inline(always)]
-fn logistic(trials: f64, z: Lanes, y: Lanes, with_loss: bool) -> (Lanes, Lanes) {
+fn logistic(trials: f64, z: Lanes, y: Lanes) -> Terms {
     // exp(-|z|) never overflows; sigmoid(z) is 1 or it, over their sum.
     let tail = map(z, |z| exp(-z.abs()));
     let share = each(tail, z, |e, z| (if z >= 0.0 { 1.0 } else { e }) / (1.0 + e));
-    let score = each(share, y, |s, y| trials * s - y);
-    if !with_loss {
-        return (score, score);
-    }
-    let linear = each(z, y, |z, y| trials * z.max(0.0) - y * z);
-    let logarithm = map(tail, |e| trials * e.ln_1p());
-    (score, each(linear, logarithm, |a, b| a + b))
+    let loss = each(z, y, |z, y| trials * z.max(0.0) - y * z);
+    Terms { score: each(share, y, |s, y| trials * s - y), loss, factor: map(tail, |e| 1.0 + e) }
 }
 
 /// The hazard `phi(t) / Phi(-t)` and `-ln Phi(-t)`.
@@ -238,8 +255,8 @@ mod tests {
                         let y =
                             family.outcome(if matches!(family, Family::Gaussian { .. }) { f64::from(y) * 1.2 - 3.0 } else { f64::from(y) });
                         let at = |z: f64| {
-                            let (s, l) = family.residuals([z; 8], [y; 8], true);
-                            (s[3], l[5])
+                            let terms = family.terms([z; 8], [y; 8]);
+                            (terms.score[3], terms.loss[5] + family.log_weight() * terms.factor[2].ln())
                         };
                         let h = 1e-5;
                         let (s, _) = at(z);
@@ -263,8 +280,9 @@ mod tests {
         for family in ALL {
             for z in [-1e9, -700.0, -40.0, 40.0, 700.0, 1e9] {
                 for y in [0.0, 1.0] {
-                    let (s, l) = family.residuals([z; 8], [y; 8], true);
-                    assert!(!s[0].is_nan() && !l[0].is_nan(), "{family:?} {z}");
+                    let terms = family.terms([z; 8], [y; 8]);
+                    assert!(!terms.score[0].is_nan() && !terms.loss[0].is_nan(), "{family:?} {z}");
+                    assert!((1.0..=2.0).contains(&terms.factor[0]));
                 }
             }
         }

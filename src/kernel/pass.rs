@@ -116,7 +116,7 @@ pub(super) struct Rule {
 pub(super) fn pass(rule: Rule, segments: &[Segment], weights: &[Tables], sums: &mut Sums) {
     sums.loss = 0.0;
     sums.gradient.iter_mut().for_each(Tables::clear);
-    let mut loss = [0.0; LANES];
+    let mut loss = Loss { sum: [0.0; LANES], product: [1.0; LANES] };
     for segment in segments {
         let tiles = segment.height / LANES;
         for first in (0..tiles).step_by(sums.batch) {
@@ -130,9 +130,9 @@ pub(super) fn pass(rule: Rule, segments: &[Segment], weights: &[Tables], sums: &
             }
             for (tile, z) in batch.clone().zip(sums.predictors.chunks_exact_mut(weights.len())) {
                 let rows = Tile::of(segment, tile * LANES);
-                let lost = residuals(rule, &rows, z);
-                for ((sum, lost), lane) in loss.iter_mut().zip(lost).zip(0usize..) {
-                    *sum += if lane < rows.live { lost } else { 0.0 };
+                match z {
+                    [z] => residuals(rule, &rows, z, &mut loss),
+                    many => softmax(&rows, many, &mut loss),
                 }
             }
             for (tile, r) in batch.zip(sums.predictors.chunks_exact(weights.len())) {
@@ -142,29 +142,42 @@ pub(super) fn pass(rule: Rule, segments: &[Segment], weights: &[Tables], sums: &
                 }
             }
         }
+        // A segment has 32 tiles: the product of their factors is at most 2^32.
+        for (sum, product) in loss.sum.iter_mut().zip(&mut loss.product) {
+            *sum += rule.family.log_weight() * product.ln();
+            *product = 1.0;
+        }
     }
-    sums.loss = total(loss);
+    sums.loss = total(loss.sum);
 }
 
-/// Predictors become residuals in place; the losses of the rows are returned.
+/// Losses of the rows so far, lane by lane, and factors whose logarithms are still to be added.
+struct Loss {
+    sum: Lanes,
+    product: Lanes,
+}
+
+/// A predictor becomes the residual.
 #[inline(always)]
-fn residuals(rule: Rule, rows: &Tile, predictors: &mut [Lanes]) -> Lanes {
-    let bound = rule.bound;
-    match predictors {
-        [z] => {
-            let (scores, lost) = rule.family.residuals(*z, rows.outcome, rule.with_loss);
-            for ((z, score), lane) in z.iter_mut().zip(scores).zip(0..) {
-                *z = if lane < rows.live { score.clamp(-bound, bound) } else { 0.0 };
-            }
-            lost
+fn residuals(rule: Rule, rows: &Tile, z: &mut Lanes, loss: &mut Loss) {
+    let Rule { family, bound, with_loss } = rule;
+    let terms = family.terms(*z, rows.outcome);
+    for ((z, score), lane) in z.iter_mut().zip(terms.score).zip(0usize..) {
+        *z = if lane < rows.live { score.clamp(-bound, bound) } else { 0.0 };
+    }
+    if with_loss {
+        for ((sum, lost), lane) in loss.sum.iter_mut().zip(terms.loss).zip(0usize..) {
+            *sum += if lane < rows.live { lost } else { 0.0 };
         }
-        many => softmax(rows, many),
+        for ((product, factor), lane) in loss.product.iter_mut().zip(terms.factor).zip(0usize..) {
+            *product *= if lane < rows.live { factor } else { 1.0 };
+        }
     }
 }
 
 /// Probabilities less the indicator of the class; the norm over the classes is at most the square root of 2.
 #[inline(always)]
-fn softmax(rows: &Tile, predictors: &mut [Lanes]) -> Lanes {
+fn softmax(rows: &Tile, predictors: &mut [Lanes], loss: &mut Loss) {
     let (mut top, mut sum, mut own) = ([f64::MIN; LANES], [0.0; LANES], [0.0; LANES]);
     for z in predictors.iter() {
         for (t, z) in top.iter_mut().zip(z) {
@@ -180,14 +193,14 @@ fn softmax(rows: &Tile, predictors: &mut [Lanes]) -> Lanes {
         }
     }
     for (z, class) in predictors.iter_mut().zip(0u32..) {
-        for (((z, sum), y), lane) in z.iter_mut().zip(sum).zip(rows.outcome).zip(0..) {
+        for (((z, sum), y), lane) in z.iter_mut().zip(sum).zip(rows.outcome).zip(0usize..) {
             let share = *z / sum - if y == f64::from(class) { 1.0 } else { 0.0 };
             *z = if lane < rows.live { share } else { 0.0 };
         }
     }
-    let mut lost = own;
-    lost.iter_mut().zip(sum).for_each(|(l, s)| *l = s.ln() - *l);
-    lost
+    for (((lost, own), sum), lane) in loss.sum.iter_mut().zip(own).zip(sum).zip(0usize..) {
+        *lost += if lane < rows.live { sum.ln() - own } else { 0.0 };
+    }
 }
 
 /// Eight rows of a segment, the last of which may be missing.
@@ -214,13 +227,11 @@ impl<'a> Tile<'a> {
         rows
     }
 
-    /// The joint levels of the eight rows.
+    /// The joint levels of the eight rows, row by row.
     #[inline(always)]
-    fn joints(&self, width: usize) -> [&'a [u8]; LANES] {
-        let mut rows: [&[u8]; LANES] = [&[]; LANES];
-        let from = self.segment.joints.get(self.start * width..).unwrap_or(&[]);
-        rows.iter_mut().zip(from.chunks_exact(width.max(1))).for_each(|(r, f)| *r = f);
-        rows
+    fn joints(&self, width: usize) -> &'a [u8] {
+        let levels = &self.segment.joints;
+        levels.get(self.start * width..levels.len().min((self.start + LANES) * width)).unwrap_or(&[])
     }
 
     #[inline(always)]
@@ -233,9 +244,22 @@ impl<'a> Tile<'a> {
     fn predict(&self, w: &Tables) -> Lanes {
         let mut z = [0.0; LANES];
         // Row by row: gathering eight entries by one instruction is slower than loading them.
-        for (z, levels) in z.iter_mut().zip(&self.joints(w.joints.len())) {
-            for (table, level) in w.joints.iter().zip(*levels) {
-                *z += table.get(usize::from(*level)).unwrap_or(&0.0);
+        let levels = self.joints(w.joints.len());
+        match w.joints.len() {
+            0 => {}
+            1 => look_up::<1>(&mut z, levels, &w.joints),
+            2 => look_up::<2>(&mut z, levels, &w.joints),
+            3 => look_up::<3>(&mut z, levels, &w.joints),
+            4 => look_up::<4>(&mut z, levels, &w.joints),
+            5 => look_up::<5>(&mut z, levels, &w.joints),
+            6 => look_up::<6>(&mut z, levels, &w.joints),
+            7 => look_up::<7>(&mut z, levels, &w.joints),
+            many => {
+                for (z, levels) in z.iter_mut().zip(levels.chunks_exact(many)) {
+                    for (table, level) in w.joints.iter().zip(levels) {
+                        *z += entry(table, *level);
+                    }
+                }
             }
         }
         for (table, column) in w.wide.iter().zip(self.segment.wide.chunks_exact(self.segment.height)) {
@@ -265,10 +289,21 @@ impl<'a> Tile<'a> {
         if let Some(scale) = self.scale() {
             r.iter_mut().zip(scale).for_each(|(r, s)| *r *= s);
         }
-        for (r, levels) in r.iter().zip(&self.joints(g.joints.len())) {
-            for (table, level) in g.joints.iter_mut().zip(*levels) {
-                if let Some(entry) = table.get_mut(usize::from(*level)) {
-                    *entry += r;
+        let levels = self.joints(g.joints.len());
+        match g.joints.len() {
+            0 => {}
+            1 => tally::<1>(r, levels, &mut g.joints),
+            2 => tally::<2>(r, levels, &mut g.joints),
+            3 => tally::<3>(r, levels, &mut g.joints),
+            4 => tally::<4>(r, levels, &mut g.joints),
+            5 => tally::<5>(r, levels, &mut g.joints),
+            6 => tally::<6>(r, levels, &mut g.joints),
+            7 => tally::<7>(r, levels, &mut g.joints),
+            many => {
+                for (r, levels) in r.iter().zip(levels.chunks_exact(many)) {
+                    for (table, level) in g.joints.iter_mut().zip(levels) {
+                        add_entry(table, *level, *r);
+                    }
                 }
             }
         }
@@ -280,6 +315,40 @@ impl<'a> Tile<'a> {
                     }
                 }
             }
+        }
+    }
+}
+
+#[inline(always)]
+fn entry(table: &[f64; TABLE], level: u8) -> f64 {
+    table.get(usize::from(level)).copied().unwrap_or(0.0)
+}
+
+#[inline(always)]
+fn add_entry(table: &mut [f64; TABLE], level: u8, x: f64) {
+    if let Some(entry) = table.get_mut(usize::from(level)) {
+        *entry += x;
+    }
+}
+
+/// Adds the entries of each row, for a number of tables known to the compiler.
+#[inline(always)]
+fn look_up<const N: usize>(z: &mut Lanes, levels: &[u8], tables: &[[f64; TABLE]]) {
+    let Some(tables) = tables.first_chunk::<N>() else { return };
+    for (z, levels) in z.iter_mut().zip(levels.as_chunks::<N>().0) {
+        for (table, level) in tables.iter().zip(levels) {
+            *z += entry(table, *level);
+        }
+    }
+}
+
+/// Adds each row's number to the entries of the row.
+#[inline(always)]
+fn tally<const N: usize>(r: Lanes, levels: &[u8], tables: &mut [[f64; TABLE]]) {
+    let Some(tables) = tables.first_chunk_mut::<N>() else { return };
+    for (r, levels) in r.iter().zip(levels.as_chunks::<N>().0) {
+        for (table, level) in tables.iter_mut().zip(levels) {
+            add_entry(table, *level, *r);
         }
     }
 }
