@@ -44,11 +44,7 @@ const RUN: &[Example] = &[
     example("13_two_releases.dpm", "people=examples/13_people.csv", &["mean_age", "mu_hat"], &[]),
     example("14_posterior_predictive.dpm", "trial=examples/14_trial.csv", &["p_hat"], &["next_100", "chance_over_60"]),
     example("15_by_user.dpm", "visits=examples/15_visits.csv", &["p_hat"], &[]),
-    Example {
-        branches: true,
-        status: "certified",
-        ..example("16_modules.dpm", "adult=examples/16_adult.csv", &["coef", "p2"], &["note"])
-    },
+    Example { branches: true, status: "certified", ..example("16_modules.dpm", "adult=examples/16_adult.csv", &["coef", "p2"], &["note"]) },
 ];
 
 /// Programs whose rules come with later versions, and their data.

@@ -47,12 +47,7 @@ pub(super) struct Growing {
 
 impl Encoding {
     /// Refuses shapes that the kernel does not serve.
-    pub fn new(
-        numbers: Vec<(Compiled, f64)>,
-        levels: Vec<Level>,
-        outcome: Compiled,
-        shape: &Shape,
-    ) -> Result<Encoding, StatisticError> {
+    pub fn new(numbers: Vec<(Compiled, f64)>, levels: Vec<Level>, outcome: Compiled, shape: &Shape) -> Result<Encoding, StatisticError> {
         shape.builder().map_err(|_| StatisticError::Range)?;
         let dense: usize = numbers.iter().map(|(n, _)| n.width()).sum();
         if dense != shape.dense || levels.len() != shape.blocks.len() || outcome.width() != 1 {

@@ -110,7 +110,13 @@ impl Job {
     }
 
     /// Keeps features and outcome of every row; `None` for an intercept.
-    pub fn encode(&mut self, features: &[Option<(&Expr, f64)>], outcome: &Expr, shape: &Shape, rows: &RowScope) -> Result<(), StatisticError> {
+    pub fn encode(
+        &mut self,
+        features: &[Option<(&Expr, f64)>],
+        outcome: &Expr,
+        shape: &Shape,
+        rows: &RowScope,
+    ) -> Result<(), StatisticError> {
         let (mut numbers, mut levels) = (vec![], vec![]);
         for feature in features {
             match feature {

@@ -12,9 +12,9 @@ pub use noise::Normals;
 pub use posterior::{Posterior, Potential};
 pub use schedule::schedule;
 
+use super::MechanismError;
 use super::bits::BitSource;
 use super::grid::{LARGEST_INDEX, Number, below};
-use super::MechanismError;
 
 /// A set that a run of neighbouring coordinates is projected onto.
 #[derive(Clone, PartialEq, Debug)]
