@@ -4,10 +4,10 @@
 #![allow(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing, clippy::print_stdout)]
 
 use dpm::kernel::{Block, DesignBuilder, Family, Layout};
-use dpm::mechanism::langevin::{Chain, Posterior};
+use dpm::mechanism::langevin::{Chain, Cut, Posterior};
 use dpm::mechanism::{BitSource, MechanismError};
 use dpm::privacy::gdp;
-use dpm::privacy::langevin::{Accuracy, Langevin};
+use dpm::privacy::langevin::Langevin;
 use rand::{Rng, RngExt, SeedableRng};
 use rand_chacha::ChaCha20Rng;
 use statrs::distribution::{ContinuousCDF, Normal};
@@ -57,6 +57,8 @@ struct Case<'a> {
     chain: Langevin,
     start: f64,
     ball: Option<f64>,
+    /// A second phase: its step size and number of steps.
+    then: Option<(f64, u64)>,
 }
 
 /// The law of theta_K: atoms at the ends of the interval, and a density on equidistant points inside.
@@ -77,33 +79,38 @@ impl Case<'_> {
     }
 
     fn law(&self, reach: f64) -> Law {
-        let sd = (2.0 * self.chain.step).sqrt();
-        let panels = (2.0 * reach / sd / 1.5).ceil() as usize;
+        let (first, then) = (self.chain.step, self.then.unwrap_or((self.chain.step, 0)));
+        let finest = (2.0 * first.min(then.0)).sqrt();
+        let panels = (2.0 * reach / finest / 1.5).ceil() as usize;
         let half = reach / panels as f64;
         let rule = legendre(16);
         let nodes: Vec<(f64, f64)> =
             (0..panels).flat_map(|p| rule.iter().map(move |(x, w)| (-reach + half * (2.0 * p as f64 + 1.0 + x), half * w))).collect();
-        let next = |x: f64| x - self.chain.step * (self.slope)(x);
-        // States that mass leaves from: the nodes, and the two ends.
-        let from: Vec<f64> = nodes.iter().map(|(x, _)| next(*x)).chain([next(-reach), next(reach)]).collect();
-        let onto = |y: f64| -> Vec<f64> { from.iter().map(|m| density((y - m) / sd) / sd).collect() };
-        let inner: Vec<Vec<f64>> = nodes.iter().map(|(y, _)| onto(*y)).collect();
-        let low: Vec<f64> = from.iter().map(|m| cdf((-reach - m) / sd)).collect();
-        let high: Vec<f64> = from.iter().map(|m| cdf((m - reach) / sd)).collect();
         let dot = |a: &[f64], b: &[f64]| a.iter().zip(b).map(|(a, b)| a * b).sum::<f64>();
         let ys: Vec<f64> = (0..=POINTS).map(|i| reach * (2.0 * i as f64 / POINTS as f64 - 1.0)).collect();
         // One step from the start, which is no node.
-        let first = next(self.start);
-        let mut mass: Vec<f64> = nodes.iter().map(|(y, w)| w * density((y - first) / sd) / sd).collect();
-        mass.extend([cdf((-reach - first) / sd), cdf((first - reach) / sd)]);
-        let mut values: Vec<f64> = ys.iter().map(|y| density((y - first) / sd) / sd).collect();
-        for step in 1..self.chain.steps {
-            if step + 1 == self.chain.steps {
-                values = ys.iter().map(|y| dot(&onto(*y), &mass)).collect();
+        let sd = (2.0 * first).sqrt();
+        let to = self.start - first * (self.slope)(self.start);
+        let mut mass: Vec<f64> = nodes.iter().map(|(y, w)| w * density((y - to) / sd) / sd).collect();
+        mass.extend([cdf((-reach - to) / sd), cdf((to - reach) / sd)]);
+        let mut values: Vec<f64> = ys.iter().map(|y| density((y - to) / sd) / sd).collect();
+        for (step, steps) in [(first, self.chain.steps - 1), then] {
+            let sd = (2.0 * step).sqrt();
+            let next = |x: f64| x - step * (self.slope)(x);
+            // States that mass leaves from: the nodes, and the two ends.
+            let from: Vec<f64> = nodes.iter().map(|(x, _)| next(*x)).chain([next(-reach), next(reach)]).collect();
+            let onto = |y: f64| -> Vec<f64> { from.iter().map(|m| density((y - m) / sd) / sd).collect() };
+            let inner: Vec<Vec<f64>> = nodes.iter().map(|(y, _)| onto(*y)).collect();
+            let low: Vec<f64> = from.iter().map(|m| cdf((-reach - m) / sd)).collect();
+            let high: Vec<f64> = from.iter().map(|m| cdf((m - reach) / sd)).collect();
+            for left in (0..steps).rev() {
+                if left == 0 {
+                    values = ys.iter().map(|y| dot(&onto(*y), &mass)).collect();
+                }
+                let ends = [dot(&low, &mass), dot(&high, &mass)];
+                let inside: Vec<f64> = inner.iter().zip(&nodes).map(|(row, (_, w))| w * dot(row, &mass)).collect();
+                mass = [inside, ends.to_vec()].concat();
             }
-            let ends = [dot(&low, &mass), dot(&high, &mass)];
-            let inside: Vec<f64> = inner.iter().zip(&nodes).map(|(row, (_, w))| w * dot(row, &mass)).collect();
-            mass = [inside, ends.to_vec()].concat();
         }
         let total: f64 = mass.iter().sum();
         assert!((total - 1.0).abs() < 1e-9, "mass {total}");
@@ -169,8 +176,13 @@ fn random_posteriors(cases: u64) {
         let mu = chain.mu(2.0 * weight).unwrap();
         let ball = (seed % 2 == 1).then(|| rng.random_range(0.2..2.0));
         let start = if seed % 5 == 0 { 0.15 } else { 0.0 };
+        // Every third chain changes its step, up or down; any steps cost at most this (mechanism::langevin::schedule).
+        let then = (seed % 3 == 0).then(|| (rng.random_range(0.05..1.0) * 2.0 / (prior + smooth) * (1.0 - 1e-12), rng.random_range(1..8)));
+        let left = |(h, k): (f64, u64)| (1.0 - h * prior).powi(k as i32);
+        let b = left((step, chain.steps)) * then.map_or(1.0, left);
+        let mu = then.map_or(mu, |_| 2.0 * weight * ((1.0 - b) / (1.0 + b) / prior).sqrt());
         let (a, b) = (slope(data), slope(other));
-        let case = |slope| Case { slope, chain, start, ball };
+        let case = |slope| Case { slope, chain, start, ball, then };
         let reach = case(&a).reach(weight * n as f64);
         let (excess, share) = compare(&case(&a).law(reach), &case(&b).law(reach), mu);
         assert!(excess < GRID_ERROR, "posterior {seed}: {excess:e} above the bound");
@@ -200,7 +212,7 @@ fn gaussian_targets_attain_the_bound() {
         let chain = Langevin { strong: m, smooth: m, step: share / m, steps };
         let mu = chain.mu(gradient).unwrap();
         let (a, b) = (|t: f64| m * t + gradient / 2.0, |t: f64| m * t - gradient / 2.0);
-        let case = |slope| Case { slope, chain, start: 0.0, ball: None };
+        let case = |slope| Case { slope, chain, start: 0.0, ball: None, then: None };
         let reach = case(&a).reach(gradient);
         let (p, q) = (case(&a).law(reach), case(&b).law(reach));
         let (excess, nearest) = compare(&p, &q, mu);
@@ -223,7 +235,7 @@ fn the_last_state_has_its_law() {
     let curvature = weight * 3.0 / 2.0 + precision;
     let minimum = (weight * 3.0 * 2.0 / 2.0 + precision * centre) / curvature;
     let (step, steps, start) = (0.3, 4u64, 0.5);
-    let chain = Chain { step, steps, ball: None, start: vec![start; d], exponent: -30 };
+    let chain = Chain { phases: vec![(step, 1), (step, steps - 1)], cuts: vec![], start: vec![start; d] };
     let mut bits = Seeded(ChaCha20Rng::seed_from_u64(11));
     let q: f64 = 1.0 - step * curvature;
     let mean = minimum + q.powi(steps as i32) * (start - minimum);
@@ -231,9 +243,7 @@ fn the_last_state_has_its_law() {
     let mut z = vec![];
     for _ in 0..400 {
         let mut posterior = Posterior::new(&design, 100.0, weight, vec![(precision, centre); d]).unwrap();
-        let released = chain.release(&mut posterior, &mut bits).unwrap();
-        assert!(released.components.iter().all(|c| c.exponent == -30));
-        z.extend(released.to_f64().into_iter().map(|t| (t - mean) / sd));
+        z.extend(chain.run(&mut posterior, &mut bits).unwrap().into_iter().map(|t| (t - mean) / sd));
     }
     let n = z.len() as f64;
     let (first, second) = (z.iter().sum::<f64>() / n, z.iter().map(|z| z * z).sum::<f64>() / n);
@@ -254,17 +264,18 @@ fn projected_states_have_their_law() {
     let (weight, prior, radius) = (2.0, 1.0, 0.75);
     let slope = |t: f64| prior * t + weight * rows.iter().map(|(x, y)| x * (1.0 / (1.0 + (-x * t).exp()) - y)).sum::<f64>();
     let setting = Langevin { strong: prior, smooth: prior + weight, step: 0.2, steps: 3 };
-    let law = Case { slope: &slope, chain: setting, start: 0.0, ball: Some(radius) }.law(radius);
+    let law = Case { slope: &slope, chain: setting, start: 0.0, ball: Some(radius), then: None }.law(radius);
     let below: f64 = law.atoms[0] + law.values[..=POINTS / 2].windows(2).map(|w| (w[0] + w[1]) / 2.0 * law.spacing).sum::<f64>();
-    let chain = Chain { step: 0.2, steps: 3, ball: Some(radius), start: vec![0.0], exponent: -30 };
+    let chain = Chain { phases: vec![(0.2, 3)], cuts: vec![Cut::Ball { at: 0..1, radius }], start: vec![0.0] };
     let mut bits = Seeded(ChaCha20Rng::seed_from_u64(12));
     let draws = 3_000;
     let mut seen = [0.0; 3];
     for _ in 0..draws {
         let mut posterior = Posterior::new(&design, 1.0, weight, vec![(prior, 0.0)]).unwrap();
-        let t = chain.release(&mut posterior, &mut bits).unwrap().to_f64()[0];
-        assert!(t.abs() <= radius);
-        seen.iter_mut().zip([t == -radius, t == radius, t < 0.0]).for_each(|(s, hit)| *s += f64::from(hit));
+        let t = chain.run(&mut posterior, &mut bits).unwrap()[0];
+        assert!(t.abs() <= radius + 1e-12);
+        let at = |end: f64| (t - end).abs() < 1e-12;
+        seen.iter_mut().zip([at(-radius), at(radius), t < 0.0]).for_each(|(s, hit)| *s += f64::from(hit));
     }
     for (seen, p) in seen.into_iter().zip([law.atoms[0], law.atoms[1], below]) {
         let n = f64::from(draws);
@@ -278,17 +289,18 @@ fn public_parameters_are_checked() {
     builder.push(&[0.5, 0.5], &[], 1.0).unwrap();
     let design = builder.finish();
     let prior = vec![(1.0, 0.0); 2];
-    let good = Chain { step: 0.1, steps: 2, ball: Some(1.0), start: vec![0.0; 2], exponent: -30 };
+    let good = Chain { phases: vec![(0.1, 2)], cuts: vec![Cut::Ball { at: 0..2, radius: 1.0 }], start: vec![0.0; 2] };
     let run = |chain: &Chain| {
         let mut posterior = Posterior::new(&design, 1.0, 1.0, prior.clone()).unwrap();
-        chain.release(&mut posterior, &mut Seeded(ChaCha20Rng::seed_from_u64(1))).map(|_| ())
+        chain.run(&mut posterior, &mut Seeded(ChaCha20Rng::seed_from_u64(1))).map(|_| ())
     };
     assert_eq!(run(&good), Ok(()));
     for bad in [
-        Chain { step: 0.0, ..good.clone() },
-        Chain { step: f64::NAN, ..good.clone() },
-        Chain { ball: Some(0.0), ..good.clone() },
-        Chain { start: vec![0.9; 2], ..good.clone() },
+        Chain { phases: vec![(0.0, 2)], ..good.clone() },
+        Chain { phases: vec![(0.1, 2), (f64::NAN, 2)], ..good.clone() },
+        Chain { cuts: vec![Cut::Ball { at: 0..2, radius: 0.0 }], ..good.clone() },
+        Chain { cuts: vec![Cut::Box { at: 1..3, lo: 0.0, hi: 1.0 }], ..good.clone() },
+        Chain { cuts: vec![Cut::Box { at: 0..1, lo: 1.0, hi: 0.0 }], ..good.clone() },
         Chain { start: vec![0.0; 3], ..good.clone() },
     ] {
         assert_eq!(run(&bad), Err(MechanismError::Parameter), "{bad:?}");
@@ -296,5 +308,4 @@ fn public_parameters_are_checked() {
     assert!(Posterior::new(&design, 1.0, 0.0, prior.clone()).is_err());
     assert!(Posterior::new(&design, 1.0, 1.0, vec![(-1.0, 0.0); 2]).is_err());
     assert!(Posterior::new(&design, 1.0, 1.0, vec![(1.0, 0.0)]).is_err());
-    assert!(Langevin::planned((1.0, 2.0), f64::NAN, Accuracy::default()).is_none());
 }

@@ -20,7 +20,7 @@ const LAYERS: &[(&str, u8, &[&str])] = &[
     ("privacy", 2, &["numeric", "model"]),
     ("plan", 2, &["model"]),
     ("check", 3, &["source", "syntax", "model", "dist"]),
-    ("data", 3, &["numeric", "private", "model", "plan", "mechanism"]),
+    ("data", 3, &["numeric", "private", "kernel", "model", "plan", "mechanism"]),
     ("mechanism", 3, &["numeric", "private", "kernel", "model", "dist", "plan", "data"]),
     ("ledger", 3, &["numeric", "privacy"]),
     ("rules", 4, &["source", "numeric", "model", "dist", "privacy", "plan"]),

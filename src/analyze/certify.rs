@@ -1,6 +1,6 @@
 //! Analysis -> certificate: the facts of tables, premises with their places, assumptions in plain words.
 
-use super::report::{Analysis, Chosen, ReleaseAnalysis};
+use super::report::{Analysis, Chosen, ReleaseAnalysis, Status};
 use crate::mechanism::plan::{MechanismPlan, Noise, PosteriorLaw};
 use crate::model::print::{normal_form, type_text};
 use crate::model::{Program, Relation, Scalar, Step, Table, Type};
@@ -117,6 +117,7 @@ fn sampler(chosen: &Chosen) -> &'static str {
             PosteriorLaw::GammaShape { .. } | PosteriorLaw::GammaRate { .. } => "gamma",
             PosteriorLaw::Normal { .. } => "normal",
             PosteriorLaw::MvNormal { .. } | PosteriorLaw::Linear { .. } => "multi_normal",
+            PosteriorLaw::Glm(_) => "langevin",
         },
         Some(MechanismPlan::Noise { noise, .. }) => match noise {
             Noise::Laplace { .. } => "laplace",
@@ -166,7 +167,16 @@ fn assumptions(program: &Program, analysis: &Analysis) -> Vec<String> {
     list.push("cells outside their declared domain are moved into it when the file is read, before anything else".into());
     list.push("data files are well-formed CSV: a cell that holds a quote, a comma or a line break stands in quotes".into());
     list.push("the order of rows and which file is read do not depend on private values".into());
-    list.push("every released number is the ideal real draw rounded to a public grid, decided with certified bounds: no rounding of doubles enters a release".into());
+    let by_chain = |r: &ReleaseAnalysis| r.chosen.as_ref().is_some_and(|c| c.status != Status::Exact);
+    let chains = analysis.releases.iter().filter(|r| by_chain(r)).count();
+    if chains == 0 {
+        list.push("every released number is the ideal real draw rounded to a public grid, decided with certified bounds: no rounding of doubles enters a release".into());
+    } else if chains < analysis.releases.len() {
+        list.push("every number of an exact release is the ideal real draw rounded to a public grid, decided with certified bounds: no rounding of doubles enters it".into());
+    }
+    if chains > 0 {
+        list.push("idealized arithmetic: the steps of a Langevin chain are computed in doubles and certified as real numbers; its last state is rounded to a public grid".into());
+    }
     let unbound = analysis.releases.iter().any(|r| r.chosen.as_ref().is_some_and(|c| c.plan.is_none()));
     if unbound {
         list.push("public tables or values are not bound yet: the certificate is final only once they are".into());

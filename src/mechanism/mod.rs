@@ -3,6 +3,7 @@
 mod aggregate;
 pub mod bits;
 pub mod draw;
+mod glm;
 pub mod grid;
 pub mod langevin;
 pub mod noise;
@@ -22,7 +23,7 @@ use crate::data::scan::{Measured, rows_are_public};
 use crate::data::{Environment, StatisticError};
 use crate::model::{ColumnId, Table, TableId};
 use crate::private::Private;
-use plan::MechanismPlan;
+use plan::{MechanismPlan, PosteriorLaw};
 
 /// Why a mechanism did not run. None of these depends on a private value.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -118,6 +119,10 @@ pub fn execute<B: BitSource>(
 ) -> Result<Vec<Released>, MechanismError> {
     let measured = measured.read();
     match plan {
+        MechanismPlan::Posterior { law: PosteriorLaw::Glm(law), weight, statistic, times } => {
+            let public_rows = scope.rows_are_public().then_some(measured.rows);
+            (0..*times).map(|_| glm::draw((law, *weight, &statistic.kind), measured, public_rows, bits)).collect()
+        }
         MechanismPlan::Posterior { law, weight, statistic, times } => {
             let public_rows = scope.rows_are_public().then_some(measured.rows);
             posterior::draw((law, *weight, statistic), measured, public_rows, *times, bits)

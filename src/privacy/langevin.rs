@@ -1,7 +1,8 @@
-//! Langevin chains (rule book §14): what their last state costs, and a step size and length from public facts.
+//! Langevin chains of one step size (rule book §14): what their last state costs.
 //!
 //! `theta <- Proj(theta - h grad F(theta) + sqrt(2 h) N(0, I))`, K times from a start that does not depend on the data; only
-//! the last state is released. No convergence is assumed: the cost holds for every K.
+//! the last state is released. No convergence is assumed: the cost holds for every K, and never exceeds that of the ideal
+//! draw. Releases are certified at the ideal draw, which also covers chains of several step sizes (`mechanism::langevin`).
 
 use crate::numeric::round::{add_down, add_up, div_up, mul_down, mul_up, sqrt_up, sub_down, sub_up};
 
@@ -18,52 +19,7 @@ pub struct Langevin {
     pub steps: u64,
 }
 
-/// How near the chain shall come to the posterior; privacy does not depend on it.
-#[derive(Clone, Copy, PartialEq, Debug)]
-pub struct Accuracy {
-    /// By how much, relatively, the variance along a direction of curvature M may exceed that of a Gaussian posterior.
-    /// Along a direction of curvature l it is by `h l / (2 - h l)`, less than `l / M` of this.
-    pub variance: f64,
-    /// What may be left of the start, in units of `1 / sqrt(m)`, the largest standard deviation a posterior can have.
-    pub start: f64,
-}
-
-impl Default for Accuracy {
-    /// A quarter more variance if all rows pointed the same way and sat at the steepest place of the loss; a twentieth of
-    /// a standard deviation.
-    fn default() -> Accuracy {
-        Accuracy { variance: 0.25, start: 0.05 }
-    }
-}
-
 impl Langevin {
-    /// Step size and length for an accuracy.
-    ///
-    /// `excess` is at least `F(start) - min F` for every data set: for a start at the prior mean, the weight times n times
-    /// the largest loss there (`ln 2` for logistic regression). As F is m-strongly convex, the start is at most
-    /// `sqrt(2 excess / m)` from the minimum, and every step brings it nearer by the factor `1 - h m`.
-    ///
-    /// `None` unless `0 < m <= M`, and accuracy and excess are positive and finite, or for more than 2^40 steps.
-    pub fn planned((strong, smooth): (f64, f64), excess: f64, accuracy: Accuracy) -> Option<Langevin> {
-        let positive = |x: f64| x.is_finite() && x > 0.0;
-        if !(positive(strong) && positive(smooth) && strong <= smooth && positive(accuracy.variance) && positive(accuracy.start)) {
-            return None;
-        }
-        if !(excess.is_finite() && excess >= 0.0) {
-            return None;
-        }
-        let b = accuracy.variance;
-        let largest = 2.0 / (strong + smooth) * (1.0 - 1e-15);
-        let step = (2.0 * b / ((1.0 + b) * smooth)).min(largest);
-        let distance = (2.0 * excess).sqrt().max(1.0);
-        let steps = ((distance / accuracy.start).ln() / -libm::log1p(-step * strong)).ceil().max(1.0);
-        if steps > (1u64 << 40) as f64 {
-            return None;
-        }
-        let chain = Langevin { strong, smooth, step, steps: steps as u64 };
-        chain.is_valid().then_some(chain)
-    }
-
     /// The premises of the theorem, with rounding against us.
     fn is_valid(&self) -> bool {
         let Langevin { strong, smooth, step, steps } = *self;
@@ -155,19 +111,5 @@ mod tests {
         ];
         assert!(bad.iter().all(|c| c.mu(1.0).is_none()));
         assert!(good.mu(f64::INFINITY).is_none() && good.mu(-1.0).is_none() && good.mu(f64::NAN).is_none());
-        assert!(Langevin::planned((0.0, 1.0), 1.0, Accuracy::default()).is_none());
-        assert!(Langevin::planned((1e-9, 1e9), 1.0, Accuracy::default()).is_none());
-    }
-
-    #[test]
-    fn plans_reach_their_accuracy() {
-        for (m, smooth, excess) in [(1.0, 1.0, 0.0), (0.5, 400.0, 3e3), (55.0, 8e3, 2e4)] {
-            let accuracy = Accuracy::default();
-            let chain = Langevin::planned((m, smooth), excess, accuracy).unwrap();
-            let inflation = chain.step * smooth / (2.0 - chain.step * smooth);
-            assert!(inflation <= accuracy.variance * 1.000001, "{inflation}");
-            let left = (2.0 * excess).sqrt().max(1.0) * (1.0 - chain.step * m).powf(chain.steps as f64);
-            assert!(left <= accuracy.start * 1.000001 && left >= accuracy.start * 0.8, "{left}");
-        }
     }
 }
