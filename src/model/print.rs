@@ -177,7 +177,7 @@ impl Names<'_> {
     }
 }
 
-fn operator(f: Builtin) -> Option<&'static str> {
+pub(super) fn operator(f: Builtin) -> Option<&'static str> {
     Some(match f {
         Builtin::Or => "or",
         Builtin::And => "and",
