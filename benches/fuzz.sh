@@ -1,5 +1,5 @@
 #!/bin/sh
-# Random programs by the million: benches/fuzz.sh [PROGRAMS OF EACH KIND] [MINUTES]
+# Random programs by the million: benches/fuzz.sh [GENERATED, AND MUTATED, PROGRAMS] [MINUTES]
 # Goes on where an earlier run stopped (target/fuzz.json; remove it to begin anew) and writes benches/results/fuzz.txt.
 set -eu
 cd "$(dirname "$0")/.."

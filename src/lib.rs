@@ -8,6 +8,7 @@ pub mod compiled;
 pub mod data;
 pub mod dist;
 pub mod explain;
+pub mod kernel;
 pub mod ledger;
 pub mod mechanism;
 pub mod model;

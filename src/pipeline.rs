@@ -1,11 +1,13 @@
 //! The phases as one function: text -> tree -> program -> analysis -> certificate.
 
-use crate::analyze::{self, Analysis, PublicData};
+use crate::analyze::{self, Analysis, PublicData, Stated};
 use crate::check::{self, Loader};
-use crate::model::Program;
-use crate::privacy::certificate::Certificate;
+use crate::model::{Program, ScalarId};
+use crate::privacy::certificate::{Certificate, DELTAS, ORDERS};
+use crate::rules::Totals;
 use crate::source::{Diagnostics, FileId, SourceMap};
 use crate::syntax;
+use serde_json::Value;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
@@ -54,6 +56,53 @@ pub fn certify(checked: &Checked, analysis: &Analysis, orders: &[f64], deltas: &
     analyze::certificate(&checked.program, analysis, &checked.sources, checked.main, orders, deltas)
 }
 
+/// A certificate once more, from the program in it (under the name of its file, where that is known) and the public data
+/// that it states. `None` where that program does not certify, which may be for want of its own modules.
+///
+/// This is no second opinion on a number. It holds the words of a certificate (premises and their places, predictions,
+/// unused facts of the header) to its program.
+pub fn recertify(certificate: &Value, file: Option<&str>, loader: &dyn Loader) -> Option<Value> {
+    let program = &certificate["program"];
+    let checked = check(file.or(program["file"].as_str())?, program["source"].as_str()?, loader);
+    let at = |v: &Value, pointer: &str| v.pointer(pointer).cloned().unwrap_or_default();
+    let list = |v: &Value| v.as_array().cloned().unwrap_or_default();
+    let numbers = |v: &Value, key: &str| list(v).iter().filter_map(|e| e[key].as_f64()).collect::<Vec<f64>>();
+    let values = list(&at(certificate, "/public/scalars"));
+    let value = |name: &str| values.iter().find(|v| v["name"] == name).and_then(|v| v["value"].as_f64());
+    let scalars = checked.program.scalars.iter().enumerate().filter_map(|(i, s)| Some((ScalarId(i), value(&s.name)?))).collect();
+    let sums = |t: &Value| Some(Totals { rows: t["rows"].as_u64()?, sums: list(&t["sums"]).iter().filter_map(Value::as_f64).collect() });
+    let totals: Vec<Vec<Option<Totals>>> =
+        list(&certificate["releases"]).iter().map(|r| list(&r["public_totals"]).iter().map(sums).collect()).collect();
+    let (analysis, diagnostics) = analyze(&checked, &Stated::new(&checked.program, scalars, &totals), false);
+    if diagnostics.iter().any(|d| d.is_error()) {
+        return None;
+    }
+    let profile = &at(certificate, "/total/profile");
+    let limit = profile["max_order"].as_f64().unwrap_or(f64::INFINITY);
+    let usual = ORDERS.iter().filter(|o| **o < limit).count();
+    let asked = |rows: &str, key: &str, from: usize| numbers(&profile[rows], key).split_off(from.min(numbers(&profile[rows], key).len()));
+    let again = certify(&checked, &analysis?, &asked("rdp", "order", usual), &asked("dp", "delta", DELTAS.len()))?.to_json();
+    // As a file would hold it.
+    serde_json::from_str(&again.to_string()).ok()
+}
+
+/// Where two certificates differ, signatures aside; the first place in every field.
+pub fn differences(a: &Value, b: &Value, path: &str) -> Vec<String> {
+    match (a, b) {
+        (Value::Object(x), Value::Object(y)) if x.len() == y.len() && x.keys().all(|k| y.contains_key(k)) => {
+            let inner = |name: &String| if path.is_empty() { name.clone() } else { format!("{path}.{name}") };
+            let fields = x.iter().filter(|(name, _)| !(path.is_empty() && *name == "signature"));
+            fields.flat_map(|(name, v)| differences(v, &y[name], &inner(name))).collect()
+        }
+        (Value::Array(x), Value::Array(y)) if x.len() == y.len() => {
+            x.iter().zip(y).enumerate().flat_map(|(i, (v, w))| differences(v, w, &format!("{path}[{i}]"))).collect()
+        }
+        (Value::Number(x), Value::Number(y)) if x.as_f64() == y.as_f64() => vec![],
+        _ if a == b => vec![],
+        _ => vec![path.to_owned()],
+    }
+}
+
 /// Why a program text could not be read.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Unreadable {
@@ -83,6 +132,10 @@ pub struct Folder {
 }
 
 impl Folder {
+    /// No modules but the standard ones.
+    pub fn none() -> Folder {
+        Folder { root: None }
+    }
     pub fn of(program: &Path) -> Folder {
         let folder = match program.parent() {
             Some(p) if !p.as_os_str().is_empty() => p,

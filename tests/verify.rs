@@ -26,18 +26,54 @@ fn certified(name: &str, text: &str, folder: &Path) -> Option<Value> {
     serde_json::from_str(&serde_json::to_string_pretty(&certificate.to_json()).unwrap()).ok()
 }
 
-/// Every certificate of the repository's own programs, and of those in `tests/certified`.
+/// Every certificate of the repository's own programs: examples, every accepted program of every rule, and those of
+/// `tests/certified`, which use both relations, units, groups, branches, several draws, private numbers of rows.
 fn certificates() -> Vec<(String, Value)> {
     let mut found = vec![];
-    for folder in ["examples", "tests/programs", "tests/certified"] {
-        let mut files: Vec<PathBuf> = std::fs::read_dir(root().join(folder)).unwrap().map(|f| f.unwrap().path()).collect();
+    let mut folders: Vec<PathBuf> = ["examples", "tests/programs", "tests/certified"].iter().map(|f| root().join(f)).collect();
+    folders.extend(std::fs::read_dir(root().join("tests/rules")).unwrap().map(|f| f.unwrap().path()));
+    folders.sort();
+    for folder in folders {
+        let mut files: Vec<PathBuf> = std::fs::read_dir(&folder).unwrap().map(|f| f.unwrap().path()).collect();
         files.sort();
         for file in files.iter().filter(|f| f.extension().is_some_and(|e| e == "dpm")) {
             let name = file.file_name().unwrap().to_str().unwrap();
             let certificate = certified(name, &std::fs::read_to_string(file).unwrap(), file);
-            // Those in `certified` use every rule, both relations, units, groups and branches.
-            assert!(certificate.is_some() || folder != "tests/certified", "{name} does not certify");
-            found.extend(certificate.map(|c| (name.to_owned(), c)));
+            let must = folder.ends_with("certified") || name.starts_with("accept");
+            assert!(certificate.is_some() || !must, "{name} does not certify");
+            found.extend(certificate.map(|c| (file.strip_prefix(root()).unwrap().display().to_string(), c)));
+        }
+    }
+    found.extend(with_public_tables());
+    found
+}
+
+/// Certificates of the programs in `tests/certified/public`, with and without their public table or value, as the
+/// command line makes them.
+fn with_public_tables() -> Vec<(String, Value)> {
+    let certify = |program: &Path, public: &[String]| -> Value {
+        let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_dpm"));
+        command.args(["certify", "--json"]).arg(program);
+        public.iter().for_each(|p| {
+            command.args(["--public", p]);
+        });
+        let out = command.output().unwrap();
+        assert!(out.status.success(), "{}: {}", program.display(), String::from_utf8_lossy(&out.stderr));
+        serde_json::from_slice(&out.stdout).unwrap()
+    };
+    let example = "examples/11_public_prior.dpm".to_owned();
+    let pilot = format!("pilot={}", root().join("examples/11_pilot.csv").display());
+    let mut found = vec![(example.clone(), certify(&root().join(example), &[pilot]))];
+    let mut files: Vec<PathBuf> = std::fs::read_dir(root().join("tests/certified/public")).unwrap().map(|f| f.unwrap().path()).collect();
+    files.sort();
+    for file in files.iter().filter(|f| f.extension().is_some_and(|e| e == "dpm")) {
+        let table = file.with_extension("csv");
+        let public = if table.exists() { format!("pilot={}", table.display()) } else { "k=3.5".to_owned() };
+        let name = file.strip_prefix(root()).unwrap().display().to_string();
+        found.push((name.clone(), certify(file, &[public])));
+        // A rule that needs its public rows says so.
+        if !["exponential", "precision"].contains(&file.file_stem().unwrap().to_str().unwrap()) {
+            found.push((name, certify(file, &[])));
         }
     }
     found
@@ -59,7 +95,7 @@ fn accept(certificates: &[(String, Value)]) {
         if start.elapsed().as_millis() > 1000 {
             eprintln!("{name}: {} ms", start.elapsed().as_millis());
         }
-        assert!(failures.is_empty(), "{name}: {failures:?}\n{}", c["program"]["normal_form"].as_str().unwrap());
+        assert!(failures.is_empty(), "{name}: {failures:#?}\n{}", c["program"]["normal_form"].as_str().unwrap());
     }
 }
 
@@ -161,79 +197,176 @@ fn mutations(c: &Value, place: &str) -> Vec<(&'static str, Value)> {
     found
 }
 
-/// What only the digest (and the signature, and the program beside it) can protect: words and numbers that no privacy
-/// number depends on.
-fn informative(place: &str) -> bool {
-    place == "/program/file"
-        || place.contains("/predicted_error/value")
-        || place.ends_with("/text")
-        || place.ends_with("/line")
-        || place.ends_with("/column")
-        || place.ends_with("/sampler/name")
-        || place.ends_with("/premises")
-        // The ends of the grid that a quantile is chosen from.
-        || place.ends_with("/parameters/lo")
-        || place.ends_with("/parameters/hi")
-}
-
-/// Facts of the header that the claim does not use (unused columns, a lower bound on n that a rule does not need): the
-/// certificate of another program, true as it stands. The source beside them is not parsed by the verifier.
-fn header(place: &str) -> bool {
-    ["/tables", "/public", "/steps"].iter().any(|p| place.starts_with(p))
-}
-
 fn places_of(c: &Value) -> Vec<String> {
     let mut found = vec![];
     places(c, "", &mut found);
     found
 }
 
-#[test]
-fn rejects_ten_thousand_mutations() {
+/// A place without its numbers.
+fn field(place: &str) -> String {
+    place.split('/').filter(|part| part.parse::<usize>().is_err()).collect::<Vec<_>>().join("/")
+}
+
+/// Is the change found by the words: is it another certificate than the one its program gets? The command does the same.
+fn caught_by_words(c: &Value, file: Option<&str>, folder: &Folder) -> bool {
+    pipeline::recertify(c, file, folder).is_none_or(|again| !pipeline::differences(&again, c, "").is_empty())
+}
+
+/// Rules whose claims use the number of public rows and not their sums: such a certificate is that of another public table.
+const NO_SUMS: [&str; 2] = ["normal_known_variance", "mv_normal_known_covariance"];
+
+fn rule_at<'a>(c: &'a Value, place: &str) -> &'a str {
+    let index = place.strip_prefix("/releases/").and_then(|p| p.split('/').next()).unwrap_or_default();
+    c.pointer(&format!("/releases/{index}/rule")).and_then(Value::as_str).unwrap_or_default()
+}
+
+/// What only words can protect: no privacy number depends on these fields.
+const WORDS: [&str; 17] = [
+    "/assumptions",
+    "/budget",
+    "/budget/delta",
+    "/budget/epsilon",
+    "/budget/mu",
+    "/budget/order",
+    "/budget/rho",
+    "/program/file",
+    "/program/normal_form",
+    "/public",
+    "/releases/parameters",
+    "/releases/predicted_error",
+    "/releases/premises",
+    "/releases/sampler/name",
+    "/releases/type",
+    "/tables",
+    "/steps",
+];
+
+/// Single changes of all certificates, digests made anew; each must be found, by numbers or by words. Of each kind of
+/// field every `stride`-th change is tried.
+fn mutate(stride: usize) -> BTreeMap<String, usize> {
     let verifier = Verifier::default();
-    let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
-    let mut accepted = vec![];
-    // Every change in the long form (DPM_LONG), every third in the short one.
-    let stride = if std::env::var_os("DPM_LONG").is_some() { 1 } else { 3 };
-    let mut turn = 0_usize;
+    let mut counts: BTreeMap<String, usize> = BTreeMap::new();
+    let mut words: BTreeMap<String, usize> = BTreeMap::new();
+    let (mut accepted, mut turn) = (vec![], 0_usize);
     for (name, c) in certificates() {
+        let folder = Folder::of(&root().join(&name));
+        let program = c["program"]["source"].as_str();
+        let file = c["program"]["file"].as_str();
         for place in places_of(&c) {
             for (what, mut changed) in mutations(&c, &place) {
                 turn += 1;
                 if !turn.is_multiple_of(stride) {
                     continue;
                 }
-                let program = c["program"]["source"].as_str();
-                *counts.entry("as they are").or_default() += 1;
-                if verifier.verify(&changed, Against { program, key: None }).is_empty() {
-                    accepted.push(format!("{name}: {what} at {place} (digest not recomputed)"));
-                }
+                let mut count = |what: &str| *counts.entry(what.to_owned()).or_default() += 1;
+                count("as they are");
+                assert!(
+                    !verifier.verify(&changed, Against { program, key: None }).is_empty(),
+                    "{name}: {what} at {place}, digest as it was"
+                );
                 if !changed.is_object() || place == "/digest" || changed.get("digest").is_none() {
                     continue;
                 }
-                // The attacker knows how digests are made.
                 changed["digest"] = Value::from(digest(&changed));
-                *counts.entry("with a new digest").or_default() += 1;
-                if verifier.verify(&changed, Against { program, key: None }).is_empty() {
-                    let grid = what == "field removed" && c.pointer(&format!("{place}/lo")).is_some();
-                    if informative(&place) || grid {
-                        *counts.entry("words alone, accepted with a new digest").or_default() += 1;
-                    } else if header(&place) {
-                        *counts.entry("facts no number uses, accepted with a new digest").or_default() += 1;
-                    } else {
-                        accepted.push(format!(
-                            "{name}: {what} at {place} {} -> {}",
-                            c.pointer(&place).unwrap(),
-                            changed.pointer(&place).unwrap()
-                        ));
-                    }
+                count("with a new digest");
+                if !verifier.verify(&changed, Against { program, key: None }).is_empty() {
+                    count("with a new digest, found by numbers");
+                } else if caught_by_words(&changed, file, &folder) {
+                    count("with a new digest, found by words");
+                    *words.entry(field(&place)).or_default() += 1;
+                } else if place.contains("/public_totals/") && place.contains("/sums") && NO_SUMS.contains(&rule_at(&c, &place)) {
+                    count("sums of public rows that no number uses");
+                } else {
+                    accepted.push(format!("{name}: {what} at {place} {:?} -> {:?}", c.pointer(&place), changed.pointer(&place)));
                 }
             }
         }
     }
-    eprintln!("{counts:?}");
+    eprintln!("{counts:#?}\nfound by words alone: {words:#?}");
     assert!(accepted.is_empty(), "{} accepted:\n{}", accepted.len(), accepted[..accepted.len().min(60)].join("\n"));
+    let unknown: Vec<&String> = words.keys().filter(|w| !WORDS.iter().any(|known| w.starts_with(known))).collect();
+    assert!(unknown.is_empty(), "numbers should find: {unknown:?}");
+    counts
+}
+
+/// A sample for every run: every 97th change.
+#[test]
+fn rejects_a_sample_of_mutations() {
+    let counts = mutate(97);
+    assert!(counts["with a new digest"] >= 300, "{counts:?}");
+}
+
+/// All of them: many minutes (`benches/verify.sh`).
+#[test]
+#[ignore = "minutes"]
+fn rejects_ten_thousand_mutations() {
+    let counts = mutate(1);
     assert!(counts["with a new digest"] >= 10_000, "{counts:?}");
+}
+
+/// The program of a golden case, where the language can write it.
+fn golden_program(rule: &str, p: &Value) -> Option<String> {
+    let x = |name: &str| p[name].as_f64();
+    let at = |name: &str| x(name).unwrap_or(1.0);
+    let using = match (at("r"), at("m")) {
+        (1.0, 1.0) => "direct".to_owned(),
+        (r, 1.0) => format!("diffuse(r = {r})"),
+        (1.0, m) => format!("concentrated(m = {m})"),
+        _ => return None,
+    };
+    let n = x("n")?;
+    let (column, prior, law) = match rule {
+        "beta_bernoulli" if at("group") == 1.0 => {
+            ("bool".to_owned(), format!("beta({}, {})", x("alpha0")?, x("beta0")?), "bernoulli(p)".to_owned())
+        }
+        "dirichlet_categorical" if p["alpha"].as_array()?.len() > 2 => {
+            let levels: Vec<String> = (0..p["alpha"].as_array()?.len()).map(|i| format!("c{i}")).collect();
+            (format!("category {{{}}}", levels.join(", ")), format!("dirichlet({})", p["alpha"]), "categorical(p)".to_owned())
+        }
+        "gamma_poisson" => {
+            (format!("int in 0..{}", x("count_max")?), format!("gamma({}, {})", x("shape0")?, x("rate0")?), "poisson(p)".to_owned())
+        }
+        "gamma_exponential" => {
+            let range = format!("real in [{}, {}]", x("x_min")?, x("x_max")?);
+            (range, format!("gamma({}, {})", x("shape0")?, x("rate0")?), "exponential(p)".to_owned())
+        }
+        "gaussian_known_variance" => {
+            let range = format!("real in [{}, {}]", x("x_min")?, x("x_max")?);
+            (range, format!("normal(0, {})", x("prior_var")?.sqrt()), format!("normal(p, {})", x("noise_var")?.sqrt()))
+        }
+        _ => return None,
+    };
+    Some(format!("private t[{n}] {{ y: {column} }}\nparam p ~ {prior}\nobserve y ~ {law}\nrelease d = draw(p) using {using}\n"))
+}
+
+/// Golden epsilons, which neither implementation made, lie where the verifier's boundary is: a billionth above is accepted,
+/// a billionth below is refused.
+#[test]
+fn the_boundary_is_at_the_golden_values() {
+    let golden: Value = serde_json::from_str(&std::fs::read_to_string(root().join("tests/golden.json")).unwrap()).unwrap();
+    let mut tried = 0;
+    for case in golden["cases"].as_array().unwrap().iter().filter(|c| c["quantity"] == "rdp_epsilon") {
+        let order = case["order"].as_f64().or_else(|| case["params"]["order"].as_f64());
+        let (Some(expected), Some(order)) = (case["expected"].as_f64(), order) else { continue };
+        let Some(program) = golden_program(case["rule"].as_str().unwrap(), &case["params"]) else { continue };
+        let checked = pipeline::check("g.dpm", &program, &Folder::none());
+        let (analysis, diagnostics) = pipeline::analyze(&checked, &Unbound::default(), false);
+        assert!(!diagnostics.iter().any(|d| d.is_error()), "{}\n{program}", case["id"]);
+        let certificate = pipeline::certify(&checked, &analysis.unwrap(), &[order], &[]).unwrap();
+        let c: Value = serde_json::from_str(&certificate.to_json().to_string()).unwrap();
+        let rows = c["releases"][0]["profile"]["rdp"].as_array().unwrap();
+        let place = rows.iter().position(|e| e["order"].as_f64() == Some(order)).unwrap();
+        let refused = |epsilon: f64| {
+            let mut changed = c.clone();
+            changed["releases"][0]["profile"]["rdp"][place]["epsilon"] = Value::from(epsilon);
+            changed["digest"] = Value::from(digest(&changed));
+            !Verifier::default().verify(&changed, Against::default()).is_empty()
+        };
+        assert!(!refused(expected * (1.0 + 1e-9)) && refused(expected * (1.0 - 1e-9)), "{}: {expected}\n{program}", case["id"]);
+        tried += 1;
+    }
+    assert!(tried >= 25, "{tried}");
 }
 
 #[test]
@@ -275,20 +408,21 @@ fn sources() -> Vec<(PathBuf, String)> {
 #[test]
 fn shares_no_code() {
     let foreign = ["std", "serde_json", "sha2", "ed25519_dalek", "dashu", "libm", "super"];
-    let own = ["curve", "form", "real", "rules", "special", "text", "types"];
+    let own: Vec<String> = sources().iter().map(|(f, _)| f.file_stem().unwrap().to_str().unwrap().to_owned()).collect();
     for (file, text) in sources() {
         assert!(!text.contains("crate::") && !text.contains("dpm::") && !text.contains("include!"), "{}", file.display());
         for line in text.lines().map(str::trim).filter(|l| l.starts_with("use ") || l.starts_with("pub use ")) {
             let name = line.trim_start_matches("pub ").trim_start_matches("use ").split([':', ';', ' ']).next().unwrap();
-            assert!(foreign.contains(&name) || own.contains(&name), "{}: {line}", file.display());
+            assert!(foreign.contains(&name) || own.iter().any(|o| o == name), "{}: {line}", file.display());
             assert!(!line.contains("super::super"), "{line}");
         }
     }
 }
 
-/// Still twice what it should be (1,500); it may only shrink.
+/// Not yet the 1,500 lines that were meant; it may only shrink.
 #[test]
 fn does_not_grow() {
     let lines: usize = sources().iter().map(|(_, text)| text.lines().count()).sum();
-    assert!(lines <= 2_945, "{lines} lines");
+    assert!(lines <= 2_460, "{lines} lines");
+    assert!(sources().iter().all(|(_, text)| text.lines().count() < 450));
 }

@@ -24,7 +24,14 @@ enum Domain {
     Positive,
     /// Finite.
     Real,
+    /// A whole number from 1 on.
+    Count,
+    /// One of the samplers of chains.
+    Sampler,
 }
+
+/// The samplers that a draw by a chain may name, in the order of `Sampler` numbers.
+pub const SAMPLERS: &[&str] = &["langevin", "nuts", "slice"];
 
 struct Spec {
     name: &'static str,
@@ -33,11 +40,15 @@ struct Spec {
     args: &'static [(&'static str, Domain)],
 }
 
+const SAMPLER: (&str, Domain) = ("sampler", Domain::Sampler);
+const STEPS: (&str, Domain) = ("steps", Domain::Count);
+
 /// In the order of the language reference, §8.
 const MECHANISMS: &[Spec] = &[
-    Spec { name: "direct", answers: Answers::Draws, args: &[] },
-    Spec { name: "diffuse", answers: Answers::Draws, args: &[("r", Domain::Share)] },
-    Spec { name: "concentrated", answers: Answers::Draws, args: &[("m", Domain::Share)] },
+    Spec { name: "direct", answers: Answers::Draws, args: &[SAMPLER, STEPS] },
+    Spec { name: "diffuse", answers: Answers::Draws, args: &[("r", Domain::Share), SAMPLER, STEPS] },
+    Spec { name: "concentrated", answers: Answers::Draws, args: &[("m", Domain::Share), SAMPLER, STEPS] },
+    Spec { name: "gibbs", answers: Answers::Draws, args: &[("weight", Domain::Share), SAMPLER, STEPS] },
     Spec {
         name: "beta_query",
         answers: Answers::Queries,
@@ -51,7 +62,6 @@ const MECHANISMS: &[Spec] = &[
         answers: Answers::Queries,
         args: &[("lo", Domain::Real), ("hi", Domain::Real), ("points", Domain::Positive), ("eps", Domain::Positive)],
     },
-    Spec { name: "gibbs", answers: Answers::Later, args: &[] },
     Spec { name: "beta_div", answers: Answers::Later, args: &[] },
     Spec { name: "penalty", answers: Answers::Later, args: &[] },
     Spec { name: "dp_hmc", answers: Answers::Later, args: &[] },
@@ -114,7 +124,19 @@ pub fn parse(mechanism: &str, args: &[MechanismArg], span: Span) -> Result<Argum
         let Some((name, domain)) = spec else {
             return Err(Box::new(unknown(mechanism, arg, specs)));
         };
-        let ArgValue::Number(value) = arg.value else {
+        let value = match (&arg.value, domain) {
+            (ArgValue::Number(value), Domain::Share | Domain::Positive | Domain::Real | Domain::Count) => Some(*value),
+            (ArgValue::Word(word), Domain::Sampler) => SAMPLERS.iter().position(|s| s == word).map(|i| i as f64),
+            _ => None,
+        };
+        let Some(value) = value else {
+            if *domain == Domain::Sampler {
+                return Err(Box::new(
+                    Diagnostic::new("E0208", format!("`{name}` of `{mechanism}` must name a sampler"))
+                        .label(arg.span, "not a sampler")
+                        .help(format!("one of: {}", SAMPLERS.join(", "))),
+                ));
+            }
             return Err(Box::new(
                 Diagnostic::new("E0208", format!("`{name}` of `{mechanism}` must be one number")).label(arg.span, "not a number"),
             ));
@@ -157,7 +179,8 @@ fn check(name: &str, value: f64, domain: Domain, span: Span) -> Result<(), Box<D
     let (holds, words) = match domain {
         Domain::Share => (value > 0.0 && value <= 1.0, "above 0 and at most 1"),
         Domain::Positive => (value > 0.0 && value.is_finite(), "above 0"),
-        Domain::Real => (value.is_finite(), "finite"),
+        Domain::Real | Domain::Sampler => (value.is_finite(), "finite"),
+        Domain::Count => (value >= 1.0 && value <= 1e9 && value.fract() == 0.0, "a whole number from 1 to 1000000000"),
     };
     if holds {
         return Ok(());

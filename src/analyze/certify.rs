@@ -1,9 +1,9 @@
 //! Analysis -> certificate: the facts of tables, premises with their places, assumptions in plain words.
 
-use super::report::{Analysis, Chosen, ReleaseAnalysis};
+use super::report::{Analysis, Chosen, ReleaseAnalysis, Status};
 use crate::mechanism::plan::{MechanismPlan, Noise, PosteriorLaw};
-use crate::model::print::{normal_form, number};
-use crate::model::{Program, Range, Relation, Scalar, Step, Table, Type};
+use crate::model::print::{normal_form, type_text};
+use crate::model::{Program, Relation, Scalar, Step, Table, Type};
 use crate::privacy::Claim;
 use crate::privacy::certificate::{
     BudgetFacts, Certificate, ColumnFacts, PremiseFacts, ProgramText, PublicFacts, ReleaseFacts, ScalarFacts, StepFacts, TableFacts, Total,
@@ -117,6 +117,7 @@ fn sampler(chosen: &Chosen) -> &'static str {
             PosteriorLaw::GammaShape { .. } | PosteriorLaw::GammaRate { .. } => "gamma",
             PosteriorLaw::Normal { .. } => "normal",
             PosteriorLaw::MvNormal { .. } | PosteriorLaw::Linear { .. } => "multi_normal",
+            PosteriorLaw::Glm(_) => "langevin",
         },
         Some(MechanismPlan::Noise { noise, .. }) => match noise {
             Noise::Laplace { .. } => "laplace",
@@ -146,41 +147,6 @@ fn columns(t: &Table) -> Vec<ColumnFacts> {
     t.columns.iter().map(|c| ColumnFacts { name: c.name.clone(), ty: type_text(&c.ty), public: c.public }).collect()
 }
 
-/// A type as a declaration writes it.
-fn type_text(ty: &Type) -> String {
-    let real = |r: Range| {
-        if r == Range::ALL { String::new() } else { format!(" in [{}, {}]", number(r.lo), number(r.hi)) }
-    };
-    match ty {
-        Type::Bool => "bool".into(),
-        Type::Int(r) if *r == Range::ALL => "int".into(),
-        Type::Int(r) if r.hi.is_finite() => format!("int in {}..{}", number(r.lo), number(r.hi)),
-        Type::Int(r) => format!("int in {}..", number(r.lo)),
-        Type::Real(r) => format!("real{}", real(*r)),
-        Type::Category(levels) => {
-            let names: Vec<String> = levels.iter().map(|l| format!("{l:?}")).collect();
-            format!("category {{{}}}", names.join(", "))
-        }
-        // Declared vectors are boxes or balls; in one dimension every ball is a box.
-        Type::Vector(v) if v.dim > 1 && v.range.is_finite() && v.sup.l1 == v.sup.linf => {
-            format!("vector[{}] in l1({})", v.dim, number(v.sup.l1))
-        }
-        Type::Vector(v) if v.dim > 1 && v.range.is_finite() && v.sup.l2 == v.sup.linf => {
-            format!("vector[{}] in l2({})", v.dim, number(v.sup.l2))
-        }
-        Type::Vector(v) => format!("vector[{}]{}", v.dim, real(v.range)),
-        Type::Matrix { rows, columns, range } => format!("matrix[{rows}, {columns}]{}", real(*range)),
-        Type::Simplex { dim, .. } => format!("simplex[{dim}]"),
-        Type::Counts { dim, total } => format!("counts[{dim}] of {total}"),
-        Type::Text => "text".into(),
-        Type::Posterior(inner) => format!("posterior of {}", type_text(inner)),
-        Type::Record(parts) => {
-            let parts: Vec<String> = parts.iter().map(|(n, t)| format!("{n}: {}", type_text(t))).collect();
-            format!("{{{}}}", parts.join(", "))
-        }
-    }
-}
-
 /// What the reader must believe besides the theorems.
 fn assumptions(program: &Program, analysis: &Analysis) -> Vec<String> {
     let mut list = Vec::new();
@@ -201,7 +167,16 @@ fn assumptions(program: &Program, analysis: &Analysis) -> Vec<String> {
     list.push("cells outside their declared domain are moved into it when the file is read, before anything else".into());
     list.push("data files are well-formed CSV: a cell that holds a quote, a comma or a line break stands in quotes".into());
     list.push("the order of rows and which file is read do not depend on private values".into());
-    list.push("every released number is the ideal real draw rounded to a public grid, decided with certified bounds: no rounding of doubles enters a release".into());
+    let by_chain = |r: &ReleaseAnalysis| r.chosen.as_ref().is_some_and(|c| c.status != Status::Exact);
+    let chains = analysis.releases.iter().filter(|r| by_chain(r)).count();
+    if chains == 0 {
+        list.push("every released number is the ideal real draw rounded to a public grid, decided with certified bounds: no rounding of doubles enters a release".into());
+    } else if chains < analysis.releases.len() {
+        list.push("every number of an exact release is the ideal real draw rounded to a public grid, decided with certified bounds: no rounding of doubles enters it".into());
+    }
+    if chains > 0 {
+        list.push("idealized arithmetic: the steps of a Langevin chain are computed in doubles and certified as real numbers; its last state is rounded to a public grid".into());
+    }
     let unbound = analysis.releases.iter().any(|r| r.chosen.as_ref().is_some_and(|c| c.plan.is_none()));
     if unbound {
         list.push("public tables or values are not bound yet: the certificate is final only once they are".into());

@@ -88,6 +88,7 @@ fn named(scene: &Scene, name: &str, args: &[crate::model::MechanismArg], all: bo
     }) else {
         return Err(refused(Offer::default()));
     };
+    check_sampler(scene, mechanism, way.as_ref(), &args)?;
     let written = way.knob().name().and_then(|knob| args.get(knob));
     let solved = written.is_none();
     let value = match (way.knob(), written) {
@@ -109,6 +110,22 @@ fn named(scene: &Scene, name: &str, args: &[crate::model::MechanismArg], all: bo
             Err(Box::new(messages::too_dear(scene, way.as_ref(), value, &claim, limit, at)))
         }
         _ => Ok(Decision { way, value, solved }),
+    }
+}
+
+/// Chains alone have a sampler and a length, and the ones without a guarantee of their own are not in this version.
+fn check_sampler(scene: &Scene, mechanism: &str, way: &dyn Way, args: &Arguments) -> Result<(), Refusal> {
+    let named = args.get("sampler").and_then(|i| arguments::SAMPLERS.get(i as usize)).copied();
+    let assuming = scene.site.release.mechanism.assuming_convergence;
+    match named {
+        _ if way.status() == Status::Exact => match args.span("sampler").or(args.span("steps")) {
+            Some(at) => Err(Box::new(messages::exact_without_sampler(mechanism, at))),
+            None => Ok(()),
+        },
+        Some(sampler @ ("nuts" | "slice")) if !assuming => Err(Box::new(messages::no_own_guarantee(scene, mechanism, sampler))),
+        Some("nuts" | "slice") => Err(Box::new(messages::no_such_chain(scene, mechanism))),
+        None if assuming => Err(Box::new(messages::no_such_chain(scene, mechanism))),
+        _ => Ok(()),
     }
 }
 

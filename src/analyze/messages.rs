@@ -54,7 +54,7 @@ pub fn not_in_this_version(scene: &Scene, offer: &Offer, mechanism: Option<&str>
         diagnostic = diagnostic.note(tried_text(&tried));
     }
     if offer.ways.is_empty() {
-        diagnostic.help("rules of this version: conjugate models with bounded columns, and noise on\nsum, mean, count, histogram and quantile (`dpm explain rules`)")
+        diagnostic.help("rules of this version: conjugate models with bounded columns, regressions with\nbounded features, and noise on sum, mean, count, histogram and quantile (`dpm explain rules`)")
     } else {
         let way = offer.ways.iter().find(|w| scene.allotment.is_some_and(|l| solve(scene.site, w.as_ref(), l).is_some()));
         match way {
@@ -67,8 +67,8 @@ pub fn not_in_this_version(scene: &Scene, offer: &Offer, mechanism: Option<&str>
 /// No way of the wanted mechanism: the refusal of the rule that has the right shape, a prior that is not conjugate, or
 /// a model of no rule.
 pub fn no_way(scene: &Scene, offer: Offer, mechanism: Option<&'static str>) -> Diagnostic {
-    if let Some((_, refusal)) = offer.refused.into_iter().next() {
-        return refusal;
+    if let Some((rule, refusal)) = offer.refused.into_iter().next() {
+        return does_not_apply(scene, rule, refusal, mechanism);
     }
     let offer = Offer { ways: offer.ways, refused: vec![], unmatched: offer.unmatched };
     if matches!(scene.site.release.query, Query::Aggregate(_)) {
@@ -82,6 +82,51 @@ pub fn no_way(scene: &Scene, offer: Offer, mechanism: Option<&'static str>) -> D
         return Diagnostic::new("E0300", headline).label(scene.place(), "no rule of this mechanism matches");
     }
     not_conjugate(scene, &offer, mechanism).unwrap_or_else(|| not_in_this_version(scene, &offer, mechanism))
+}
+
+/// The refusal of a rule for regression, with the mechanism that was asked for in its headline and a label on it.
+fn does_not_apply(scene: &Scene, rule: &str, refusal: Diagnostic, mechanism: Option<&str>) -> Diagnostic {
+    let needs = match refusal.code {
+        "E0303" => "a convex loss with bounded slope",
+        "E0304" => "a convex loss",
+        "E0306" => "a strongly log-concave prior",
+        _ => return refusal,
+    };
+    let subject = mechanism.map_or("no rule applies".to_owned(), |m| format!("`{m}` does not apply"));
+    let Diagnostic { code, message, labels, cause, notes, help, .. } = refusal;
+    let mut d = Diagnostic::new(code, format!("{subject}: {message}"));
+    let asked = format!("rule `{rule}` needs {needs}");
+    // The place to edit comes first: the likelihood or the prior, or, where nothing in the model is wrong, the mechanism.
+    if code == "E0304" {
+        d = d.label(scene.place(), asked.clone());
+    }
+    d.labels.extend(labels);
+    if code != "E0304" {
+        d = d.label(scene.place(), asked);
+    }
+    Diagnostic { cause, notes, help, ..d }
+}
+
+/// E0208: an exact draw has no chain.
+pub fn exact_without_sampler(mechanism: &str, at: Span) -> Diagnostic {
+    Diagnostic::new("E0208", "this draw is exact: it has no sampler to choose")
+        .label(at, "only chains have a sampler and a number of steps")
+        .help(format!("using {mechanism}"))
+}
+
+/// E0311: a chain that is only as private as it has converged.
+pub fn no_own_guarantee(scene: &Scene, mechanism: &str, sampler: &str) -> Diagnostic {
+    Diagnostic::new("E0311", format!("`{sampler}` gives no guarantee of its own"))
+        .label(scene.place(), "its draw is as private as the posterior only once the chain has converged, which nothing proves")
+        .cause("no finite run of this chain has a proved privacy bound; diagnostics of convergence prove none either")
+        .help(format!("use the chain that needs no convergence:    using {mechanism}(sampler = langevin)"))
+}
+
+/// E0300: chains that assume convergence belong to a later version.
+pub fn no_such_chain(scene: &Scene, mechanism: &str) -> Diagnostic {
+    Diagnostic::new("E0300", "no chain of this version assumes convergence")
+        .label(scene.place(), "this asks for NUTS or slice sampling")
+        .help(format!("the Langevin chain needs no such assumption:    using {mechanism}"))
 }
 
 /// E0302: the rows have a conjugate prior and this is not it.

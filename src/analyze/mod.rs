@@ -25,13 +25,13 @@ mod ways;
 
 pub use arguments::mechanism_names;
 pub use certify::certificate;
-pub use public::{PublicData, Unbound};
+pub use public::{PublicData, Stated, Unbound};
 pub use report::{Analysis, BudgetVerdict, Candidate, Chosen, Parameter, PredictedError, ReleaseAnalysis, Status};
 pub use text::{candidates_text, certificate_text, summary_text};
 
 use std::collections::BTreeMap;
 
-use crate::model::{Program, ReleaseId, ReleaseStep};
+use crate::model::{Budget, BudgetKind, Program, ReleaseId, ReleaseStep};
 use crate::source::{Diagnostic, Diagnostics, SourceMap};
 use choose::{Decision, Outcome, choose};
 use parallel::View;
@@ -41,6 +41,9 @@ use spend::Allotments;
 
 /// How much of each share is used when rounding takes the exact sum of all shares over the budget.
 const SHRINK: f64 = 1.0 - 1e-11;
+/// A budget used to this part is used; passes made to get there.
+const ENOUGH: f64 = 0.999;
+const PASSES: u32 = 8;
 
 /// Analyzes a checked program: chooses a mechanism and a rule for every release, solves free parameters from the
 /// budget, and judges the total and the expectations. Sees no private value; `public` may be empty ([`Unbound`]).
@@ -85,16 +88,16 @@ pub fn holes(analysis: &Analysis) -> Diagnostics {
 
 fn judged(program: &Program, public: &dyn PublicData, sources: &SourceMap, all: bool) -> Result<(Analysis, Diagnostics), Box<Diagnostic>> {
     let sites = sites(program);
-    let pass = |shrink: f64| -> Result<(Analysis, Diagnostics), Box<Diagnostic>> {
-        let allotments = spend::allot(program, shrink)?;
+    let pass = |shrink: f64, growth: f64| -> Result<(Analysis, Diagnostics), Box<Diagnostic>> {
+        let allotments = spend::allot(program, shrink, growth)?;
         Ok(one_pass(program, public, sources, &sites, &allotments, all))
     };
-    let (analysis, diagnostics) = pass(1.0)?;
+    let (analysis, diagnostics) = pass(1.0, 1.0)?;
     if met(&analysis) {
-        return Ok((analysis, diagnostics));
+        return Ok(grown(program, &|growth| pass(1.0, growth).ok(), (analysis, diagnostics)));
     }
     // Every release meets its share, but the sums, rounded up, are over by a last digit: use a hair less of each.
-    let (again, diagnostics) = pass(SHRINK)?;
+    let (again, diagnostics) = pass(SHRINK, 1.0)?;
     if met(&again) {
         return Ok((again, diagnostics));
     }
@@ -103,6 +106,45 @@ fn judged(program: &Program, public: &dyn PublicData, sources: &SourceMap, all: 
         diagnostics.push(messages::total_over(budget, total));
     }
     Ok((again, diagnostics))
+}
+
+/// The same analysis with more for each release without `spend`, where releases compose to less than the sum of their
+/// epsilons: the largest growth found whose total, composed again, is within the budget.
+fn grown(
+    program: &Program,
+    pass: &dyn Fn(f64) -> Option<(Analysis, Diagnostics)>,
+    first: (Analysis, Diagnostics),
+) -> (Analysis, Diagnostics) {
+    let releases = spend::releases(&program.steps);
+    let open = releases.iter().any(|r| r.spend.is_none());
+    // Of the budget, at the same delta; shares of other kinds of budget add up already.
+    let spent = |analysis: &Analysis| match (&program.budget, &analysis.total) {
+        (Some(Budget { kind: kind @ BudgetKind::Dp { epsilon, .. }, .. }), Some(total)) => total.cost_in(kind) / epsilon,
+        _ => 1.0,
+    };
+    let used = spent(&first.0);
+    if releases.len() < 2 || !open || !(used > 0.0 && used < ENOUGH) || first.1.iter().any(Diagnostic::is_error) {
+        return first;
+    }
+    let (mut best, mut yes, mut used, mut no) = (first, 1.0, used, f64::INFINITY);
+    for _ in 0..PASSES {
+        // Costs are nearly proportional to shares.
+        let straight = yes / used * (1.0 - 1e-4);
+        let growth = if straight < no { straight } else { f64::midpoint(yes, no) };
+        let Some(again) = pass(growth) else { break };
+        let cost = spent(&again.0);
+        if met(&again.0) && cost <= 1.0 && !again.1.iter().any(Diagnostic::is_error) {
+            // Some releases need no more than they have.
+            let stuck = cost - used < 1e-4;
+            (best, yes, used) = (again, growth, cost);
+            if stuck || used >= ENOUGH {
+                break;
+            }
+        } else {
+            no = growth;
+        }
+    }
+    best
 }
 
 /// The total is unknown, or within the budget, or there is no budget.

@@ -3,11 +3,12 @@
 use std::borrow::Cow;
 use std::rc::Rc;
 
+use super::arguments::Arguments;
 use super::parallel::View;
-use super::report::{Parameter, PredictedError};
+use super::report::{Parameter, PredictedError, Status};
 use super::site::Site;
 use super::ways::{Knob, Offer, Way};
-use crate::mechanism::plan::MechanismPlan;
+use crate::mechanism::plan::{MechanismPlan, PosteriorLaw};
 use crate::model::{AggregateQuery, Model, Program, Relation, Request, RowCount};
 use crate::numeric::decimal::sig_down;
 use crate::privacy::Claim;
@@ -19,6 +20,8 @@ pub enum Form {
     Direct,
     Diffuse,
     Concentrated,
+    /// A diffuse draw under the name that the literature on regression gives it.
+    Gibbs,
 }
 
 /// A draw by one rule in one form.
@@ -35,6 +38,8 @@ pub struct Draw {
     /// It answers a query: the error is then that of an answer.
     query: bool,
     given: Vec<Parameter>,
+    /// The length of the chain, where the program says it.
+    steps: Option<u64>,
 }
 
 /// The model as it stands in its group: group sizes are not in the header, but a replaced row is in its group.
@@ -58,7 +63,7 @@ pub fn assumed_rows(rows: RowCount) -> f64 {
 }
 
 /// Judges every rule. Ways come by rule in table order, and by form within a rule.
-pub fn offer(model: &Model, program: &Program, public: &PublicTotals) -> Offer {
+pub fn offer(model: &Model, program: &Program, public: &PublicTotals, args: &Arguments) -> Offer {
     let mut offer = Offer::default();
     let Request::Draw { times, .. } = model.request else {
         return offer;
@@ -70,7 +75,8 @@ pub fn offer(model: &Model, program: &Program, public: &PublicTotals) -> Offer {
             Verdict::Refused(diagnostic) => offer.refused.push((rule.meta().name, *diagnostic)),
             Verdict::Matched(matched) => {
                 let matched: Rc<dyn Matched> = Rc::from(matched);
-                for form in [Form::Direct, Form::Diffuse, Form::Concentrated] {
+                let forms = [Form::Direct, Form::Diffuse, Form::Concentrated, Form::Gibbs];
+                for form in forms.into_iter().filter(|f| *f != Form::Gibbs || matched.by_chain()) {
                     offer.ways.push(Box::new(Draw {
                         matched: Rc::clone(&matched),
                         name: form.name(),
@@ -80,6 +86,7 @@ pub fn offer(model: &Model, program: &Program, public: &PublicTotals) -> Offer {
                         rows: assumed_rows(model.records.rows),
                         query: false,
                         given: vec![],
+                        steps: args.get("steps").map(|x| x as u64),
                     }));
                 }
             }
@@ -94,6 +101,7 @@ impl Form {
             Form::Direct => "direct",
             Form::Diffuse => "diffuse",
             Form::Concentrated => "concentrated",
+            Form::Gibbs => "gibbs",
         }
     }
 }
@@ -110,13 +118,14 @@ impl Draw {
             rows: assumed_rows(query.records.rows),
             query: true,
             given,
+            steps: None,
         }
     }
 
     fn at(&self, x: f64) -> Tempering {
         match self.form {
             Form::Direct => Tempering::DIRECT,
-            Form::Diffuse => Tempering { weight: x, concentration: 1.0 },
+            Form::Diffuse | Form::Gibbs => Tempering { weight: x, concentration: 1.0 },
             Form::Concentrated => Tempering { weight: 1.0, concentration: x },
         }
     }
@@ -136,6 +145,7 @@ impl Way for Draw {
             Form::Direct => Knob::None,
             Form::Diffuse => Knob::Weight("r"),
             Form::Concentrated => Knob::Weight("m"),
+            Form::Gibbs => Knob::Weight("weight"),
         }
     }
 
@@ -164,7 +174,10 @@ impl Way for Draw {
 
     fn plan(&self, x: f64) -> Option<MechanismPlan> {
         let tempering = self.at(x);
-        let (law, statistic) = self.matched.law(tempering)?;
+        let (mut law, statistic) = self.matched.law(tempering)?;
+        if let PosteriorLaw::Glm(chain) = &mut law {
+            chain.steps = self.steps;
+        }
         Some(MechanismPlan::Posterior { law, weight: tempering.weight, statistic, times: self.times })
     }
 
@@ -181,6 +194,7 @@ impl Way for Draw {
         match self.form {
             Form::Direct => "the posterior as it is".into(),
             Form::Diffuse => format!("data weight {}%", sig_down(100.0 * x, 3)),
+            Form::Gibbs => "same draw as diffuse".into(),
             Form::Concentrated => format!("prior becomes {}", self.matched.prior_text(x)),
         }
     }
@@ -191,6 +205,10 @@ impl Way for Draw {
 
     fn tempering(&self, x: f64) -> Option<Tempering> {
         Some(self.at(x))
+    }
+
+    fn status(&self) -> Status {
+        if self.matched.by_chain() { Status::Certified } else { Status::Exact }
     }
 
     fn changes_prior(&self) -> bool {

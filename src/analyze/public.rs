@@ -30,6 +30,36 @@ impl PublicData for Unbound {
     }
 }
 
+/// Public data as a certificate states them.
+#[derive(Default)]
+pub struct Stated {
+    scalars: BTreeMap<ScalarId, f64>,
+    totals: Vec<(Statistic, Totals)>,
+}
+
+impl Stated {
+    /// `totals` holds, release by release, what is known of each public observation.
+    pub fn new(program: &Program, scalars: BTreeMap<ScalarId, f64>, totals: &[Vec<Option<Totals>>]) -> Stated {
+        let mut stated = Stated { scalars, totals: vec![] };
+        let bound = bind(program, &stated).into_owned();
+        for (release, known) in super::spend::releases(&bound.steps).iter().zip(totals) {
+            let Query::Posterior(model) = &release.query else { continue };
+            let both = public_statistics(model).into_iter().zip(known.iter().cloned());
+            stated.totals.extend(both.filter_map(|(s, t)| Some((s?, t?))));
+        }
+        stated
+    }
+}
+
+impl PublicData for Stated {
+    fn totals(&self, statistic: &Statistic) -> Option<Totals> {
+        self.totals.iter().find(|(s, _)| s == statistic).map(|(_, t)| t.clone())
+    }
+    fn scalars(&self) -> &BTreeMap<ScalarId, f64> {
+        &self.scalars
+    }
+}
+
 /// The totals of every public observation of a model.
 pub fn totals(model: &Model, public: &dyn PublicData) -> PublicTotals {
     let statistics = public_statistics(model).into_iter();

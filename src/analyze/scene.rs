@@ -38,7 +38,7 @@ impl<'a> Scene<'a> {
     /// Every way to answer, and why the others cannot.
     pub fn offer(&self, args: &Arguments) -> Offer {
         match (&self.model, &self.site.release.query) {
-            (Some(model), _) => posterior::offer(model, self.program, &super::public::totals(model, self.public)),
+            (Some(model), _) => posterior::offer(model, self.program, &super::public::totals(model, self.public), args),
             (None, Query::Aggregate(query)) => queries::offer(query, self, args),
             (None, Query::Posterior(_)) => Offer::default(),
         }

@@ -11,14 +11,15 @@ use crate::source::{Diagnostic, Span};
 /// The part of the budget each release may cost.
 pub type Allotments = BTreeMap<ReleaseId, BudgetKind>;
 
-/// Divides the budget (LANGUAGE §9). `shrink` is 1, or slightly less where rounding took the total over the budget.
+/// Divides the budget (LANGUAGE §9). `shrink` is 1, or slightly less where rounding took the total over the budget; `growth`
+/// is 1, or more where the composed total leaves some of the budget to the releases without `spend`.
 ///
 /// Inside `when` each branch may use what remains; the releases inside `each` count once, since groups run in
 /// parallel (what several groups cost together is part of the release's own cost).
 ///
 /// # Errors
 /// E0402 over 100 %; E0403 a `spend` of a kind that cannot be counted; E0405 a share without a budget.
-pub fn allot(program: &Program, shrink: f64) -> Result<Allotments, Box<Diagnostic>> {
+pub fn allot(program: &Program, shrink: f64, growth: f64) -> Result<Allotments, Box<Diagnostic>> {
     let mut given = Allotments::new();
     let Some(budget) = &program.budget else {
         return without_budget(&program.steps, &mut given).map(|()| given);
@@ -30,7 +31,7 @@ pub fn allot(program: &Program, shrink: f64) -> Result<Allotments, Box<Diagnosti
     if need.fixed > 1.0 + 1e-9 || (need.open > 0 && need.fixed > 1.0 - 1e-9) {
         return Err(Box::new(over(program, budget.span, &budget.kind, &explicit)));
     }
-    divide(&program.steps, 1.0, &budget.kind, &explicit, shrink, &mut given);
+    divide(&program.steps, 1.0, &budget.kind, &explicit, (shrink, growth), &mut given);
     Ok(given)
 }
 
@@ -65,7 +66,7 @@ fn need(steps: &[Step], explicit: &Fractions) -> Need {
 }
 
 /// Gives every release below `steps` its part, with the fraction `total` of the budget for all of them.
-fn divide(steps: &[Step], total: f64, budget: &BudgetKind, explicit: &Fractions, shrink: f64, given: &mut Allotments) {
+fn divide(steps: &[Step], total: f64, budget: &BudgetKind, explicit: &Fractions, scale: (f64, f64), given: &mut Allotments) {
     let all = need(steps, explicit);
     let part = (total - all.fixed).max(0.0) / f64::from(all.open.max(1));
     for step in steps {
@@ -74,22 +75,22 @@ fn divide(steps: &[Step], total: f64, budget: &BudgetKind, explicit: &Fractions,
                 let kind = match (&r.spend, explicit.get(&r.id)) {
                     (Some(spend), Some(p)) => match &spend.kind {
                         SpendKind::Cost(kind) => kind.clone(),
-                        SpendKind::Share(_) => share(budget, p * shrink),
+                        SpendKind::Share(_) => share(budget, p * scale.0),
                     },
-                    _ => share(budget, part * shrink),
+                    _ => share(budget, part * scale.0 * scale.1),
                 };
                 given.insert(r.id, kind);
             }
             Step::When { then, otherwise, .. } => {
                 let both = need(std::slice::from_ref(step), explicit);
                 let mine = both.fixed + part * f64::from(both.open);
-                divide(then, mine, budget, explicit, shrink, given);
-                divide(otherwise, mine, budget, explicit, shrink, given);
+                divide(then, mine, budget, explicit, scale, given);
+                divide(otherwise, mine, budget, explicit, scale, given);
             }
             Step::Each(each) => {
                 let body = need(&each.body, explicit);
                 let mine = body.fixed + part * f64::from(body.open);
-                divide(&each.body, mine, budget, explicit, shrink, given);
+                divide(&each.body, mine, budget, explicit, scale, given);
             }
             Step::Output { .. } | Step::Expect(_) => {}
         }
@@ -254,7 +255,7 @@ mod tests {
     use crate::model::SpendKind::{Cost, Share};
 
     fn parts(budget: BudgetKind, steps: Vec<Step>) -> Vec<BudgetKind> {
-        allot(&program(Some(budget), steps), 1.0).unwrap().into_values().collect()
+        allot(&program(Some(budget), steps), 1.0, 1.0).unwrap().into_values().collect()
     }
 
     #[test]
@@ -292,7 +293,7 @@ mod tests {
     #[test]
     fn over_the_budget_names_every_spend() {
         let steps = vec![release(0, Some(Share(0.2))), release(1, Some(Share(0.8))), release(2, Some(Share(0.2)))];
-        let d = allot(&program(Some(BudgetKind::Zcdp(0.1)), steps), 1.0).unwrap_err();
+        let d = allot(&program(Some(BudgetKind::Zcdp(0.1)), steps), 1.0, 1.0).unwrap_err();
         assert_eq!((d.code, d.message.as_str()), ("E0402", "releases are allotted 120% of the budget"));
         let texts: Vec<&str> = d.labels.iter().map(|l| l.text.as_str()).collect();
         assert_eq!(texts, ["20%  `x2`", "80%  `x1`", "20%  `x0`", "total budget"]);
@@ -302,13 +303,13 @@ mod tests {
     #[test]
     fn nothing_left_for_a_release_without_a_share_is_an_error() {
         let steps = vec![release(0, Some(Share(1.0))), release(1, None)];
-        let d = allot(&program(Some(BudgetKind::Pure(1.0)), steps), 1.0).unwrap_err();
+        let d = allot(&program(Some(BudgetKind::Pure(1.0)), steps), 1.0, 1.0).unwrap_err();
         assert_eq!(d.message, "nothing of the budget is left for `x1`");
     }
 
     #[test]
     fn a_share_of_no_budget_is_an_error() {
-        let d = allot(&program(None, vec![release(0, Some(Share(0.2)))]), 1.0).unwrap_err();
+        let d = allot(&program(None, vec![release(0, Some(Share(0.2)))]), 1.0, 1.0).unwrap_err();
         assert_eq!(d.code, "E0405");
     }
 }

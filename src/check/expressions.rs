@@ -208,6 +208,26 @@ impl Checker<'_> {
         Ok(node(ExprKind::If(Box::new(c), Box::new(a), Box::new(b)), ty, label, span))
     }
 
+    /// `u[region]`: the component of a row's level.
+    fn picked(&mut self, base: Expr, index: Expr, same: bool, part: Type, span: Span) -> Checked<Expr> {
+        // A vector that is not a parameter would need its own row operation.
+        if !same || !matches!(base.kind, ExprKind::Param(_)) {
+            if same {
+                let d = Diagnostic::new("E0209", "only parameters are indexed by a column")
+                    .label(base.span, "not a parameter")
+                    .label(index.span, "a value of every row");
+                return self.fail(d);
+            }
+            let levels = |ty: &Type| ty.levels().map_or(String::new(), |l| l.join(", "));
+            let d = Diagnostic::new("E0201", "the vector and its index have different levels")
+                .label(index.span, format!("one of {}", levels(&index.ty)))
+                .label(base.span, format!("one number for each of {}", levels(&base.ty)));
+            return self.fail(d);
+        }
+        let label = self.join_all(&[base.clone(), index.clone()], span)?;
+        Ok(node(ExprKind::Index(Box::new(base), Box::new(index)), part, label, span))
+    }
+
     pub(super) fn want_bool(&mut self, e: &Expr) -> Checked<()> {
         match &e.ty {
             Type::Bool => Ok(()),
@@ -239,7 +259,8 @@ impl Checker<'_> {
             (ast::ExprKind::Text(level), Some(levels)) => Some((level, levels.clone())),
             (ast::ExprKind::Name(name), Some(levels)) => {
                 let value = self.scopes.find(name).is_some() && (self.scopes.in_body() || !levels.contains(name));
-                (!value).then(|| (name, levels.clone()))
+                let column = !levels.contains(name) && !self.columns_named(name).is_empty();
+                (!value && !column).then(|| (name, levels.clone()))
             }
             _ => None,
         };
@@ -247,6 +268,10 @@ impl Checker<'_> {
             Some((level, levels)) => self.level(level, &levels, index.span)?,
             None => {
                 let i = self.expr(index)?;
+                if let (Type::Category(of), Some(levels)) = (&i.ty, inner.levels()) {
+                    let same = of == levels;
+                    return self.picked(base, i, same, part, span);
+                }
                 let range = i.ty.range().filter(|_| i.ty.is_scalar_number());
                 let inside = range.is_some_and(|r| r.lo >= 1.0 && r.hi <= dim as f64 && (r.lo.fract() == 0.0 || !r.is_point()));
                 if i.label != Label::Public || !inside {

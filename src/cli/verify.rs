@@ -3,6 +3,7 @@
 use super::compile::LARGEST;
 use super::{Exit, Verify, print_json};
 use crate::compiled;
+use crate::pipeline::{self, Folder};
 use crate::verify::{Against, Failure, Verifier};
 use serde_json::{Value, json};
 use std::path::Path;
@@ -31,6 +32,8 @@ pub fn verify(args: &Verify) -> Exit {
         if plan {
             let refused = compiled::open(&value, key.as_deref()).err();
             failures.extend(refused.map(|why| Failure { path: format!("plan: {}", why.path), text: why.text }));
+        } else if failures.is_empty() {
+            failures = words(&value, args.program.as_deref());
         }
         Ok(failures)
     };
@@ -50,4 +53,17 @@ pub fn verify(args: &Verify) -> Exit {
         }
     }
     if ok { Exit::Done } else { Exit::Failed }
+}
+
+/// Where the certificate differs from the one that its program gets here: words, which have no second derivation.
+fn words(file: &Value, program: Option<&Path>) -> Vec<Failure> {
+    let certificate = file.get("certificate").filter(|c| c.is_object()).unwrap_or(file);
+    let folder = program.map_or_else(Folder::none, Folder::of);
+    let name = program.and_then(|p| p.file_name()).map(|n| n.to_string_lossy());
+    let Some(again) = pipeline::recertify(certificate, name.as_deref(), &folder) else {
+        let text = "the program in the certificate does not certify here; with modules of its own it needs --program FILE";
+        return vec![Failure { path: "program.source".into(), text: text.into() }];
+    };
+    let text = "is not what the program in the certificate gets";
+    pipeline::differences(&again, certificate, "").into_iter().map(|path| Failure { path, text: text.into() }).collect()
 }

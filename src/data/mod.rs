@@ -1,6 +1,7 @@
 //! Files to rows: readers that map every private cell totally, row expressions, exact statistics in one pass.
 
 pub mod cell;
+pub mod encode;
 pub mod eval;
 pub mod function;
 pub mod project;

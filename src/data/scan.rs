@@ -2,9 +2,11 @@
 
 use std::collections::HashMap;
 
-use crate::model::{ColumnId, Expr, Relation, Table, TableId};
+use crate::kernel::Design;
+use crate::model::{ColumnId, Expr, Relation, Table, TableId, Type};
 use crate::private::Private;
 
+use super::encode::{Encoding, Growing, Level, Shape};
 use super::eval::{Compiled, Environment, compile};
 use super::public::check_rows;
 use super::row::{Rows, is_text, offsets, width};
@@ -17,6 +19,8 @@ const MOST_SUMS: usize = 1 << 24;
 /// What one release asks of the rows of one table.
 pub struct Job {
     measures: Vec<Measure>,
+    /// Rows to keep as they are.
+    encoding: Option<Encoding>,
     /// Only rows whose key column (at this slot) is at this level.
     group: Option<(usize, f64)>,
 }
@@ -39,6 +43,8 @@ pub struct Measured {
     /// Rows kept (of the group, if there is one).
     pub(crate) rows: u64,
     pub(crate) totals: Vec<Totals>,
+    /// The rows themselves, where a chain asks for them.
+    pub(crate) design: Option<Design>,
 }
 
 /// Integers in units of a power of two.
@@ -74,7 +80,7 @@ impl Job {
                 Some((*slot, level as f64))
             }
         };
-        Ok(Job { measures: vec![], group })
+        Ok(Job { measures: vec![], encoding: None, group })
     }
 
     /// Adds the sum of a row expression; totals stand in the order of the calls.
@@ -103,6 +109,26 @@ impl Job {
         self.add(Measure::Moments(Box::new(parts)), totals)
     }
 
+    /// Keeps features and outcome of every row; `None` for an intercept.
+    pub fn encode(
+        &mut self,
+        features: &[Option<(&Expr, f64)>],
+        outcome: &Expr,
+        shape: &Shape,
+        rows: &RowScope,
+    ) -> Result<(), StatisticError> {
+        let (mut numbers, mut levels) = (vec![], vec![]);
+        for feature in features {
+            match feature {
+                None => levels.push(Level::Only),
+                Some((e, _)) if matches!(e.ty, Type::Category(_)) => levels.push(Level::Of(rows.compile(e)?)),
+                Some((e, factor)) => numbers.push((rows.compile(e)?, *factor)),
+            }
+        }
+        self.encoding = Some(Encoding::new(numbers, levels, rows.compile(outcome)?, shape)?);
+        Ok(())
+    }
+
     fn add(&mut self, measure: Measure, totals: usize) -> Result<(), StatisticError> {
         if totals > MOST_SUMS {
             return Err(StatisticError::Range);
@@ -119,7 +145,7 @@ impl Job {
     }
 
     fn empty(&self) -> Measured {
-        Measured { rows: 0, totals: self.measures.iter().map(Measure::zero).collect() }
+        Measured { rows: 0, totals: self.measures.iter().map(Measure::zero).collect(), design: None }
     }
 }
 
@@ -269,16 +295,20 @@ pub fn count_rows(table: &Table, source: Source) -> Result<Option<u64>, DataErro
 /// Fails only on public facts: the header, the file itself, a public number of rows.
 pub fn scan(table: &Table, source: Source, jobs: &[Job]) -> Result<Vec<Private<Measured>>, DataError> {
     let mut all: Vec<Measured> = jobs.iter().map(Job::empty).collect();
+    let mut growing: Vec<Option<Growing>> = jobs.iter().map(|j| j.encoding.as_ref().and_then(Encoding::start)).collect();
     let mut scratch = Scratch::default();
     let mut kept = 0u64;
     each_row(table, source, |row| {
         kept += 1;
-        for (job, measured) in jobs.iter().zip(&mut all) {
+        for ((job, measured), matrix) in jobs.iter().zip(&mut all).zip(&mut growing) {
             let outside = |(slot, level): (usize, f64)| row.get(slot) != Some(&level);
             if job.group.is_some_and(outside) {
                 continue;
             }
             measured.rows += 1;
+            if let (Some(encoding), Some(matrix)) = (&job.encoding, matrix) {
+                encoding.see(row, matrix);
+            }
             for (measure, totals) in job.measures.iter().zip(&mut measured.totals) {
                 measure.see(row, totals, &mut scratch);
             }
@@ -286,6 +316,9 @@ pub fn scan(table: &Table, source: Source, jobs: &[Job]) -> Result<Vec<Private<M
     })?;
     if rows_are_public(table) {
         check_rows(table, kept)?;
+    }
+    for (measured, matrix) in all.iter_mut().zip(growing) {
+        measured.design = matrix.map(Growing::finish);
     }
     Ok(all.into_iter().map(Private::new).collect())
 }

@@ -110,6 +110,40 @@ release p_hat = draw(p) using concentrated
 "#,
     },
     Entry {
+        name: "gibbs",
+        summary: "One draw of the weights of a regression in which every private row counts with a weight below 1.",
+        body: r#"
+Arguments: `weight` in (0, 1]; left out, the largest that meets the budget is solved, and rounded down. `sampler = langevin` is
+the default and the only sampler of this version; `steps` sets the length of its chain, which the cost does not depend on.
+
+The same draw as `diffuse`, under the name that the literature on regression gives it (Minami et al. 2016). The guarantee is
+the Gaussian one, `mu = 2 weight B L / sqrt(m)`: B the slope of a row's loss, L the norm of its features, m the precision of the
+prior. Minami's own closed form for the weight is smaller at small epsilon and wrong at large; dpm does not use it.
+
+The draw is the last state of a Langevin chain with public step sizes. It is as private as the ideal draw whatever its length, so
+the certificate assumes no convergence; it does assume ideal arithmetic in the chain, and says so.
+
+```dpm
+budget dp(eps = 1, delta = 1e-5)
+private adult[n] { x: vector[9] in l2(1), rich: bool }
+param w: vector[9] ~ normal(0, 1)
+param b ~ normal(0, 1)
+observe rich ~ bernoulli_logit(dot(w, x) + b)
+release coef = draw(w, b) using gibbs
+```
+
+A loss whose slope has no bound:
+
+```dpm E0303
+budget dp(eps = 1, delta = 1e-5)
+private adult[n] { x: vector[9] in l2(1), rich: bool }
+param w: vector[9] ~ normal(0, 1)
+observe rich ~ bernoulli_probit(dot(w, x))
+release coef = draw(w) using gibbs
+```
+"#,
+    },
+    Entry {
         name: "beta_query",
         summary: "A mean of values in [0, 1], answered by one draw from a beta distribution.",
         body: r#"

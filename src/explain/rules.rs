@@ -4,7 +4,7 @@ use super::{Kind, Page, fenced};
 use crate::rules::{Meta, posterior_rules, query_rules};
 
 pub fn pages() -> Vec<Page> {
-    let posterior = posterior_rules().iter().map(|r| r.meta());
+    let posterior = posterior_rules().map(|r| r.meta());
     let query = query_rules().iter().map(|r| r.meta());
     posterior.chain(query).map(page).collect()
 }

@@ -6,8 +6,8 @@ use zeroize::Zeroize;
 
 use super::MechanismError;
 
-/// A stream of independent fair bits.
-pub trait BitSource {
+/// A stream of independent fair bits; a chain takes it along to its threads.
+pub trait BitSource: Send {
     /// 64 bits.
     fn word(&mut self) -> Result<u64, MechanismError>;
     fn bit(&mut self) -> Result<bool, MechanismError>;

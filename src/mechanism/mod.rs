@@ -3,7 +3,9 @@
 mod aggregate;
 pub mod bits;
 pub mod draw;
+mod glm;
 pub mod grid;
+pub mod langevin;
 pub mod noise;
 pub mod plan;
 mod posterior;
@@ -21,13 +23,15 @@ use crate::data::scan::{Measured, rows_are_public};
 use crate::data::{Environment, StatisticError};
 use crate::model::{ColumnId, Table, TableId};
 use crate::private::Private;
-use plan::MechanismPlan;
+use plan::{MechanismPlan, PosteriorLaw};
 
 /// Why a mechanism did not run. None of these depends on a private value.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum MechanismError {
     /// The operating system gave no randomness.
     NoRandomness,
+    /// The operating system gave no threads.
+    NoThreads,
     /// A public parameter is not positive, not finite, or a matrix is not positive definite.
     Parameter,
     /// A decision stayed open after every refinement; the chance of this is below 2^-60000.
@@ -42,6 +46,7 @@ impl fmt::Display for MechanismError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             MechanismError::NoRandomness => "the operating system gave no randomness",
+            MechanismError::NoThreads => "the operating system gave no threads",
             MechanismError::Parameter => "a public parameter of the mechanism is out of range",
             MechanismError::Undecided => "a draw stayed undecided",
             MechanismError::Expression => "an expression cannot be computed on rows",
@@ -114,6 +119,10 @@ pub fn execute<B: BitSource>(
 ) -> Result<Vec<Released>, MechanismError> {
     let measured = measured.read();
     match plan {
+        MechanismPlan::Posterior { law: PosteriorLaw::Glm(law), weight, statistic, times } => {
+            let public_rows = scope.rows_are_public().then_some(measured.rows);
+            (0..*times).map(|_| glm::draw((law, *weight, &statistic.kind), measured, public_rows, bits)).collect()
+        }
         MechanismPlan::Posterior { law, weight, statistic, times } => {
             let public_rows = scope.rows_are_public().then_some(measured.rows);
             posterior::draw((law, *weight, statistic), measured, public_rows, *times, bits)

@@ -1,6 +1,6 @@
 //! What a mechanism will do, as data: row statistics, posterior laws, noise; no private value in sight.
 
-use crate::model::{Expr, TableId};
+use crate::model::{Expr, Range, TableId};
 
 /// A sum over the rows of one private table, computed exactly on a public grid.
 #[derive(Clone, PartialEq, Debug)]
@@ -17,8 +17,79 @@ pub enum StatisticKind {
     /// How many rows have each level (of a category, a bool or a bounded int): `dim` counts; `first` is the value of
     /// the first bin for ints, 0 for categories.
     Levels { value: Expr, dim: u64, first: i64 },
+    /// The rows as they are, for chains: features in blocks that stand in the order of `GlmLaw::blocks`, and the outcome.
+    Rows { features: Vec<Feature>, outcome: Expr },
     /// `sum_i x_i y_i` with `x` public vector column expression, `y` private scalar (linear regression, public design).
     Moments { x: Expr, y: Expr },
+}
+
+/// What one block of weights is multiplied by in the predictor of a row.
+#[derive(Clone, PartialEq, Debug)]
+pub enum Feature {
+    /// An intercept.
+    One,
+    /// A scalar or a vector of the row, times a public factor.
+    Value(Expr, f64),
+    /// One weight for each level of a category of the row.
+    Level(Expr),
+}
+
+/// The distribution of an outcome given its linear predictor t.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub enum Link {
+    /// `binomial_logit(trials, t)`; Bernoulli with one trial.
+    Logit {
+        trials: u64,
+    },
+    /// `categorical_logit` with one predictor a level.
+    Softmax {
+        classes: u64,
+    },
+    Probit,
+    Cloglog,
+    /// `poisson_log(t)`
+    PoissonLog,
+    /// `normal(t, sd)`
+    Normal {
+        sd: f64,
+    },
+}
+
+/// The set that weights of one block may lie in; the posterior is cut to it.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub enum Domain {
+    All,
+    /// Every component in `[lo, hi]`.
+    Box(Range),
+    /// L2 norm at most this.
+    Ball(f64),
+}
+
+/// Weights with a common normal prior; a matrix holds one row of weights for each class.
+#[derive(Clone, PartialEq, Debug)]
+pub struct WeightBlock {
+    /// Weights of one class.
+    pub dim: usize,
+    pub mean: f64,
+    pub sd: f64,
+    pub domain: Domain,
+    /// Is it part of the release?
+    pub released: bool,
+}
+
+/// The posterior of a generalised linear model, from which a Langevin chain draws (rule book §14).
+#[derive(Clone, PartialEq, Debug)]
+pub struct GlmLaw {
+    pub link: Link,
+    pub blocks: Vec<WeightBlock>,
+    /// Upper bound on the L2 norm of a row's features, each times the sd of its weight.
+    pub norm: f64,
+    /// Upper bound on the slope of a row's loss in its predictor, where the domain allows it.
+    pub slope: f64,
+    /// Upper bound on the second derivative of a row's loss in its predictor.
+    pub curvature: f64,
+    /// The length of the chain, where the program says it.
+    pub steps: Option<u64>,
 }
 
 /// One exact draw from a closed-form posterior. `r` is the weight of private rows; every parameter below already holds
@@ -43,6 +114,8 @@ pub enum PosteriorLaw {
     /// Bayesian linear regression with public design: `L = precision + r X'X / variance`, mean `L^-1 (pm + r X'y / variance)`;
     /// the statistic is `Moments`; X'X is public and summed at run time.
     Linear { dim: usize, precision: Vec<f64>, precision_mean: Vec<f64>, variance: f64 },
+    /// The last state of a Langevin chain; the statistic is `Rows`.
+    Glm(Box<GlmLaw>),
 }
 
 /// What runs for one release.

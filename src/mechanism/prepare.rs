@@ -1,7 +1,7 @@
 //! What a plan asks of the rows of its table: known, and refused if need be, before any data is read.
 
-use super::plan::{MechanismPlan, Statistic, StatisticKind};
-use super::{MechanismError, Scope, quantile};
+use super::plan::{MechanismPlan, PosteriorLaw, Statistic, StatisticKind};
+use super::{MechanismError, Scope, glm, quantile};
 use crate::data::row::width;
 use crate::data::scan::{Job, RowScope};
 use crate::model::{Builtin, Expr, ExprKind, Label, TableId, Type};
@@ -11,6 +11,10 @@ pub fn prepare(plan: &MechanismPlan, scope: &Scope) -> Result<Job, MechanismErro
     let rows = RowScope { id: plan.table(), table: scope.table, env: scope.env };
     let mut job = Job::rows(scope.group, scope.table)?;
     match plan {
+        MechanismPlan::Posterior { law: PosteriorLaw::Glm(law), statistic, .. } => match &statistic.kind {
+            StatisticKind::Rows { features, outcome } => glm::encode(&mut job, law, features, outcome, &rows)?,
+            _ => return Err(MechanismError::Parameter),
+        },
         MechanismPlan::Posterior { statistic: s, .. } => statistic(&mut job, s, &rows)?,
         MechanismPlan::Noise { value, .. } => aggregates(&mut job, value, &rows)?,
         MechanismPlan::Quantile { value, lo, hi, points, .. } => job.ranks(value, quantile::points(*lo, *hi, *points)?, &rows)?,
@@ -22,6 +26,7 @@ fn statistic(job: &mut Job, s: &Statistic, rows: &RowScope) -> Result<(), Mechan
     match &s.kind {
         StatisticKind::Sum(value) => job.sum(value, rows)?,
         StatisticKind::Levels { value, dim, first } => job.levels(value, *dim, *first, rows)?,
+        StatisticKind::Rows { .. } => return Err(MechanismError::Expression),
         StatisticKind::Moments { x, y } => job.moments(x, y, rows)?,
     }
     Ok(())

@@ -92,7 +92,7 @@ impl Printer<'_> {
     }
 
     fn expr(&self, e: &Expr) -> String {
-        Names { program: self.program, parameters: &self.names }.expr(e)
+        Names { program: self.program, parameters: &self.names, typed: false }.expr(e)
     }
 
     fn steps(&mut self, steps: &[Step], depth: usize) {
@@ -155,19 +155,19 @@ impl Printer<'_> {
         }
         for p in &fresh {
             self.declared.insert(p.id);
-            let prior = Names { program: self.program, parameters: &self.names }.call(p.prior.family, &p.prior.args);
+            let prior = Names { program: self.program, parameters: &self.names, typed: false }.call(p.prior.family, &p.prior.args);
             let ty = parameter_type(p);
             self.line(depth, &format!("param {}{ty} ~ {prior}", p.name));
         }
         let rows: Vec<&Observation> = model.public.iter().chain(&model.private).collect();
         for o in rows {
-            let names = Names { program: self.program, parameters: &self.names };
+            let names = Names { program: self.program, parameters: &self.names, typed: false };
             let right = names.call(o.likelihood.family, &o.likelihood.args);
             let text = if matches!(o.outcome.kind, super::ExprKind::Column(..)) {
                 format!("observe {} ~ {right}", names.expr(&o.outcome))
             } else {
                 let name = self.fresh_outcome();
-                let value = Names { program: self.program, parameters: &self.names }.expr(&o.outcome);
+                let value = Names { program: self.program, parameters: &self.names, typed: false }.expr(&o.outcome);
                 self.line(depth, &format!("let {name} = {value}"));
                 format!("observe {name} ~ {right}")
             };

@@ -1,28 +1,33 @@
 //! The normal form as text: expressions, queries and models, for certificates and tests.
 
 use super::{
-    AggregateQuery, Builtin, Expr, ExprKind, Model, Observation, ParamId, Parameter, Program, Query, ReleaseId, Request, Step, TableId,
+    Builtin, Expr, ExprKind, Label, Model, Observation, ParamId, Parameter, Program, Query, Range, ReleaseId, Request, Step, TableId, Type,
+    VectorType,
 };
 
 /// `draw(p)`, `draws(mu, 10)`, `posterior(p)`, `mean(age)`.
 pub fn query_text(query: &Query, program: &Program) -> String {
     match query {
         Query::Posterior(model) => request_text(model),
-        Query::Aggregate(query) => aggregate_text(query, program),
+        Query::Aggregate(query) => Names { program, parameters: &[], typed: false }.expr(&query.value),
     }
 }
 
-/// A query or model in full: what certificates call the normal form.
+/// A query or model in full, every value of a row with the type that it is moved into before it counts: what certificates
+/// call the normal form.
 pub fn normal_form(query: &Query, program: &Program) -> String {
     match query {
-        Query::Posterior(model) => model_text(model, program),
-        Query::Aggregate(query) => aggregate_text(query, program),
+        Query::Posterior(model) => model_in_full(model, Names { program, parameters: &model.parameters, typed: true }),
+        Query::Aggregate(query) => Names { program, parameters: &[], typed: true }.expr(&query.value),
     }
 }
 
 /// Every factor of the posterior on a line of its own, priors first, then public rows, then private rows, then the request.
 pub fn model_text(model: &Model, program: &Program) -> String {
-    let names = Names { program, parameters: &model.parameters };
+    model_in_full(model, Names { program, parameters: &model.parameters, typed: false })
+}
+
+fn model_in_full(model: &Model, names: Names) -> String {
     let mut lines = Vec::new();
     for p in &model.parameters {
         let domain = p.truncated.map_or(String::new(), |r| format!(": real in [{}, {}]", number(r.lo), number(r.hi)));
@@ -40,16 +45,12 @@ pub fn model_text(model: &Model, program: &Program) -> String {
 
 /// `smoker ~ bernoulli(p)`, columns with the name of their table.
 pub fn observation_text(model: &Model, observation: &Observation, program: &Program) -> String {
-    Names { program, parameters: &model.parameters }.observation(observation)
+    Names { program, parameters: &model.parameters, typed: false }.observation(observation)
 }
 
 /// `bernoulli(p)`: only the right side of an observation.
 pub fn likelihood_text(model: &Model, observation: &Observation, program: &Program) -> String {
-    Names { program, parameters: &model.parameters }.call(observation.likelihood.family, &observation.likelihood.args)
-}
-
-fn aggregate_text(query: &AggregateQuery, program: &Program) -> String {
-    Names { program, parameters: &[] }.expr(&query.value)
+    Names { program, parameters: &model.parameters, typed: false }.call(observation.likelihood.family, &observation.likelihood.args)
 }
 
 fn request_text(model: &Model) -> String {
@@ -85,6 +86,8 @@ pub fn release_name(steps: &[Step], id: ReleaseId) -> Option<&str> {
 pub(super) struct Names<'a> {
     pub(super) program: &'a Program,
     pub(super) parameters: &'a [Parameter],
+    /// Write the type of every value of a row that is summed, counted or observed.
+    pub(super) typed: bool,
 }
 
 impl Names<'_> {
@@ -97,9 +100,21 @@ impl Names<'_> {
         texts.join(", ")
     }
 
+    fn rows(&self, args: &[Expr]) -> String {
+        let row = |e: &Expr| if matches!(e.label, Label::Row(_)) { self.row(e) } else { self.expr(e) };
+        args.iter().map(row).collect::<Vec<_>>().join(", ")
+    }
+
+    /// The value of a row; lists carry the types of their parts.
+    fn row(&self, e: &Expr) -> String {
+        let joined = matches!(e.kind, ExprKind::List(_) | ExprKind::Call(Builtin::Append, _));
+        let ty = if self.typed && !joined { format!(" : {}", type_text(&e.ty)) } else { String::new() };
+        format!("{}{ty}", self.expr(e))
+    }
+
     pub(super) fn observation(&self, o: &Observation) -> String {
         let right = self.call(o.likelihood.family, &o.likelihood.args);
-        format!("{} ~ {right}", self.expr(&o.outcome))
+        format!("{} ~ {right}", self.row(&o.outcome))
     }
 
     fn table(&self, id: TableId) -> &str {
@@ -133,7 +148,7 @@ impl Names<'_> {
                 name.unwrap_or_else(|| format!("rows({})", self.table(*t)))
             }
             ExprKind::EachLevel => "level".into(),
-            ExprKind::List(items) => format!("[{}]", self.list(items)),
+            ExprKind::List(items) => format!("[{}]", self.rows(items)),
             ExprKind::If(c, a, b) => format!("if {} then {} else {}", self.expr(c), self.expr(a), self.expr(b)),
             ExprKind::Index(a, i) => format!("{}[{}]", self.operand(a), self.expr(i)),
             ExprKind::Field(a, name) => format!("{}.{name}", self.operand(a)),
@@ -160,6 +175,7 @@ impl Names<'_> {
             (None, [Expr { kind: ExprKind::Text(family), .. }, rest @ .., times]) if f == Builtin::Simulate => {
                 format!("simulate({family}({}), times = {})", self.list(rest), self.expr(times))
             }
+            _ if over_rows(f) => format!("{}({})", function(f), self.rows(args)),
             _ => format!("{}({})", function(f), self.list(args)),
         }
     }
@@ -175,6 +191,12 @@ impl Names<'_> {
         };
         if compound { format!("({text})") } else { text }
     }
+}
+
+/// Functions whose arguments are values of rows, each with its type in the normal form.
+fn over_rows(f: Builtin) -> bool {
+    use Builtin as B;
+    matches!(f, B::RowSum | B::RowMean | B::RowMin | B::RowMax | B::RowQuantile | B::RowCountAgg | B::RowHistogram | B::Dot | B::Append)
 }
 
 pub(super) fn operator(f: Builtin) -> Option<&'static str> {
@@ -245,4 +267,50 @@ pub(super) fn function(f: Builtin) -> &'static str {
         Builtin::Simulate => "simulate",
         _ => "operation",
     }
+}
+
+/// A type as a declaration writes it; a vector that is neither box nor ball with its norms and those of a difference.
+pub fn type_text(ty: &Type) -> String {
+    let real = |r: Range| {
+        if r == Range::ALL { String::new() } else { format!(" in [{}, {}]", number(r.lo), number(r.hi)) }
+    };
+    match ty {
+        Type::Bool => "bool".into(),
+        Type::Int(r) if *r == Range::ALL => "int".into(),
+        Type::Int(r) if r.hi.is_finite() => format!("int in {}..{}", number(r.lo), number(r.hi)),
+        Type::Int(r) => format!("int in {}..", number(r.lo)),
+        Type::Real(r) => format!("real{}", real(*r)),
+        Type::Category(levels) => {
+            let names: Vec<String> = levels.iter().map(|l| format!("{l:?}")).collect();
+            format!("category {{{}}}", names.join(", "))
+        }
+        Type::Vector(v) => format!("vector[{}]{}", v.dim, vector_set(v, &real(v.range))),
+        Type::Matrix { rows, columns, range } => format!("matrix[{rows}, {columns}]{}", real(*range)),
+        Type::Simplex { dim, .. } => format!("simplex[{dim}]"),
+        Type::Counts { dim, total } => format!("counts[{dim}] of {total}"),
+        Type::Text => "text".into(),
+        Type::Posterior(inner) => format!("posterior of {}", type_text(inner)),
+        Type::Record(parts) => {
+            let parts: Vec<String> = parts.iter().map(|(n, t)| format!("{n}: {}", type_text(t))).collect();
+            format!("{{{}}}", parts.join(", "))
+        }
+    }
+}
+
+fn vector_set(v: &VectorType, range: &str) -> String {
+    let (d, m, sup, diam) = (v.dim as f64, v.range.magnitude(), v.sup, v.diam);
+    let full = |n: super::Norms, side: f64| n.l1 >= d * side && n.l2 * n.l2 >= d * side * side * (1.0 - 4e-16);
+    if !v.range.is_finite() || (full(sup, m) && full(diam, v.range.hi - v.range.lo)) {
+        return range.into();
+    }
+    let twice = diam.l1 == 2.0 * sup.l1 && diam.l2 == 2.0 * sup.l2 && diam.linf == 2.0 * sup.linf;
+    let round = twice && v.range.lo == -sup.linf && v.range.hi == sup.linf;
+    if round && sup.l1 == sup.linf {
+        return format!(" in l1({})", number(sup.l1));
+    }
+    if round && sup.l2 == sup.linf && sup.l1 * sup.l1 >= d * sup.l2 * sup.l2 * (1.0 - 4e-16) {
+        return format!(" in l2({})", number(sup.l2));
+    }
+    let norms = |n: super::Norms| format!("[{}, {}, {}]", number(n.l1), number(n.l2), number(n.linf));
+    format!("{range} norms {} apart {}", norms(sup), norms(diam))
 }

@@ -79,7 +79,7 @@ fn scaled(factor: f64, x: f64) -> f64 {
 }
 
 /// A count as a double, not below it.
-fn count_up(times: u64) -> f64 {
+pub(super) fn count_up(times: u64) -> f64 {
     let near = times as f64;
     if times < (1 << 53) { near } else { near.next_up() }
 }
@@ -172,7 +172,7 @@ impl Claim {
 }
 
 /// A parameter of a claim, infinite if it is no number of a claim.
-fn known(x: f64) -> f64 {
+pub(super) fn known(x: f64) -> f64 {
     if x >= 0.0 { x } else { f64::INFINITY }
 }
 

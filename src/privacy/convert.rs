@@ -5,7 +5,7 @@ use crate::model::BudgetKind;
 use crate::numeric::round::div_up;
 use crate::numeric::{Interval, search};
 use crate::privacy::compose::Profile;
-use crate::privacy::{Claim, bounded_range, gdp, laplace, pure};
+use crate::privacy::{Claim, bounded_range, gdp, laplace, mixed, pure};
 
 /// Orders searched where there is no limit: `order - 1` between these.
 const LEAST_EXCESS: f64 = 1e-7;
@@ -76,7 +76,7 @@ impl Claim {
     }
 
     /// The order at which the Rényi conversion gives the epsilon of [`Claim::epsilon`]; `None` where another curve
-    /// (exact GDP, bounded range, pure, Laplace) gives it, or nothing does.
+    /// (exact GDP, bounded range, pure, Laplace, their composition on a grid) gives it, or nothing does.
     pub fn attaining_order(&self, delta: f64) -> Option<f64> {
         self.epsilon_and_order(delta).1
     }
@@ -106,7 +106,8 @@ impl Claim {
             return (best, None);
         }
         let (order, found) = best_order(self.max_order(), |order| epsilon_at(self.rdp_with(&profile, order), order, delta));
-        if found < best { (found, Some(order)) } else { (best, None) }
+        let composed = mixed::epsilon(self, delta);
+        if found < best.min(composed) { (found, Some(order)) } else { (best.min(composed), None) }
     }
 
     /// The least delta known at this epsilon; one if nothing is known.
@@ -123,7 +124,8 @@ impl Claim {
             return best;
         }
         let (_, found) = best_order(self.max_order(), |order| delta_at(self.rdp_with(&profile, order), order, epsilon));
-        best.min(found)
+        let best = best.min(found);
+        best.min(mixed::delta(self, epsilon, best))
     }
 
     fn delta_of_curves(&self, profile: &Profile, epsilon: f64) -> f64 {

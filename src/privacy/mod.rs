@@ -7,7 +7,10 @@ pub mod claim;
 pub mod compose;
 pub mod convert;
 pub mod gdp;
+pub mod langevin;
 pub mod laplace;
+pub mod loss;
+mod mixed;
 pub mod pure;
 pub mod renyi;
 

@@ -2,6 +2,7 @@
 
 pub mod conjugate;
 mod count;
+pub mod glm;
 pub mod public;
 pub mod query;
 #[cfg(test)]
@@ -118,6 +119,10 @@ pub trait Matched {
     /// `None` while a public or released argument of the prior, or a public
     /// table, is known by its range alone: judge the model again once it is bound.
     fn law(&self, tempering: Tempering) -> Option<(PosteriorLaw, Statistic)>;
+    /// Is the draw exact, or the last state of a Langevin chain whose own guarantee is proved?
+    fn by_chain(&self) -> bool {
+        false
+    }
     /// Root mean square distance of the draw from the posterior mean of the untempered model, averaged over the prior
     /// predictive at n rows (root of the sum of squares for vectors). Bounds nothing.
     fn predicted_error(&self, tempering: Tempering, rows: f64) -> f64;
@@ -139,8 +144,8 @@ pub trait Rule: Sync {
 }
 
 /// Every rule for draws from a posterior, in the order `auto` breaks ties and `using ?` lists them.
-pub fn posterior_rules() -> &'static [&'static dyn Rule] {
-    conjugate::RULES
+pub fn posterior_rules() -> impl Iterator<Item = &'static dyn Rule> {
+    conjugate::RULES.iter().chain(glm::RULES).copied()
 }
 
 #[cfg(test)]
@@ -149,7 +154,7 @@ mod tests {
 
     #[test]
     fn every_rule_file_has_the_four_headings() {
-        let posterior = posterior_rules().iter().map(|r| r.meta());
+        let posterior = posterior_rules().map(|r| r.meta());
         let query = query_rules().iter().map(|r| r.meta());
         let mut names = vec![];
         for meta in posterior.chain(query) {

@@ -20,7 +20,7 @@ pub fn plan(release: &ReleaseStep, chosen: &Chosen, program: &Program, public: &
     priors.chain(arguments).for_each(|e| settle(e, known));
     let totals = public_statistics(&model).into_iter().map(|s| s.and_then(|s| public.totals(&s))).collect();
     let totals = PublicTotals { observations: totals };
-    let rule = posterior_rules().iter().find(|r| r.meta().name == chosen.rule)?;
+    let rule = posterior_rules().find(|r| r.meta().name == chosen.rule)?;
     let Verdict::Matched(matched) = rule.judge(&model, Context { program, public: &totals }) else { return None };
     let (law, statistic) = matched.law(tempering)?;
     let times = match &model.request {

@@ -23,6 +23,10 @@ fn part(ty: &Type, from: &mut dyn Iterator<Item = Number>) -> Option<Value> {
             parts.map(Value::Record)
         }
         Type::Vector(v) => Some(Value::GridVector(from.take(v.dim as usize).collect())),
+        Type::Matrix { rows, columns, .. } => {
+            let row = |from: &mut dyn Iterator<Item = Number>| from.take(*columns as usize).map(|n| n.to_f64()).collect();
+            Some(Value::Matrix((0..*rows).map(|_| row(&mut *from)).collect()))
+        }
         Type::Simplex { dim, .. } => Some(Value::GridVector(from.take(*dim as usize).collect())),
         _ => from.next().map(Value::Grid),
     }

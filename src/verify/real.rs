@@ -2,59 +2,45 @@
 
 use dashu::float::round::mode::{Down, Up};
 use dashu::float::{Context, FBig, Repr};
-use std::cmp::Ordering;
 use std::ops::{Add, Div, Mul, Neg, Sub};
 
 const BITS: usize = 192;
+/// Stated numbers are held against the truth less this share of it: the width that rounding leaves an exact number.
+const RESOLUTION: f64 = 1.0 / (1u128 << 96) as f64;
+const DOWN: Context<Down> = Context::new(BITS);
+const UP: Context<Up> = Context::new(BITS);
 type End = Repr<2>;
 
 /// All reals between two ends; `None` where nothing is known (overflow, division by zero, arguments out of domain).
 #[derive(Clone, Debug)]
 pub struct Real(Option<(End, End)>);
 
-fn down() -> Context<Down> {
-    Context::new(BITS)
-}
-fn up() -> Context<Up> {
-    Context::new(BITS)
-}
-
-fn whole(lo: Option<End>, hi: Option<End>) -> Real {
-    Real(lo.zip(hi).filter(|(a, b)| a.is_finite() && b.is_finite()))
-}
-
-/// One operation, rounded down and rounded up.
+/// One operation at the lower ends rounded down, and at the upper ends rounded up.
 macro_rules! both {
-    ($f:ident, $a:expr, $b:expr) => {
-        whole(down().$f($a.0, $b.0).ok().map(|x| x.value().into_repr()), up().$f($a.1, $b.1).ok().map(|x| x.value().into_repr()))
-    };
-}
-macro_rules! grow {
-    ($f:ident, $x:expr) => {
-        match &$x.0 {
-            Some((a, b)) => {
-                whole(down().$f(a, None).ok().map(|x| x.value().into_repr()), up().$f(b, None).ok().map(|x| x.value().into_repr()))
-            }
-            None => Real(None),
-        }
+    ($f:ident, ($($lo:expr),*), ($($hi:expr),*)) => {
+        Real::between(DOWN.$f($($lo),*).ok().map(|x| x.value().into_repr()), UP.$f($($hi),*).ok().map(|x| x.value().into_repr()))
     };
 }
 
 impl Real {
     pub const UNKNOWN: Real = Real(None);
 
+    fn between(lo: Option<End>, hi: Option<End>) -> Real {
+        Real(lo.zip(hi).filter(|(a, b)| a.is_finite() && b.is_finite()))
+    }
+    fn exactly(end: Option<End>) -> Real {
+        Real::between(end.clone(), end)
+    }
     /// Exactly this double; unknown if it is infinite.
     pub fn new(x: f64) -> Real {
-        let exact = FBig::<Down, 2>::try_from(x).ok().map(FBig::into_repr);
-        whole(exact.clone(), exact)
+        Real::exactly(FBig::<Down, 2>::try_from(x).ok().map(FBig::into_repr))
     }
     pub fn int(n: u64) -> Real {
-        let exact = FBig::<Down, 2>::from(n).into_repr();
-        whole(Some(exact.clone()), Some(exact))
+        Real::ratio(i128::from(n), 1)
     }
-    pub fn ratio(a: i128, b: u64) -> Real {
-        let exact = FBig::<Down, 2>::from(a).into_repr();
-        whole(Some(exact.clone()), Some(exact)) / Real::int(b)
+    pub fn ratio(a: i128, b: i128) -> Real {
+        let whole = |n: i128| Real::exactly(Some(FBig::<Down, 2>::from(n).into_repr()));
+        if b == 1 { whole(a) } else { whole(a) / whole(b) }
     }
     pub fn zero() -> Real {
         Real::int(0)
@@ -65,90 +51,75 @@ impl Real {
     pub fn known(&self) -> bool {
         self.0.is_some()
     }
-    /// Is every value surely at least (at most) every value of the other? False where unknown.
-    pub fn ge(&self, other: &Real) -> bool {
-        matches!((&self.0, &other.0), (Some((a, _)), Some((_, b))) if a >= b)
-    }
+    /// Is every value surely at most every value of the other? False where unknown.
     pub fn le(&self, other: &Real) -> bool {
-        other.ge(self)
-    }
-    pub fn lt(&self, other: &Real) -> bool {
-        matches!((&self.0, &other.0), (Some((_, a)), Some((b, _))) if a < b)
+        matches!((&self.0, &other.0), (Some((_, a)), Some((b, _))) if a <= b)
     }
     pub fn positive(&self) -> bool {
-        Real::zero().lt(self)
+        matches!(&self.0, Some((a, _)) if *a > End::zero())
     }
-    /// Is the double surely not below what is enclosed? `lo` alone is meant: the enclosure is far narrower than a double.
-    pub fn not_above(&self, claimed: f64) -> bool {
-        match (&self.0, &Real::new(claimed).0) {
-            (Some((lo, _)), Some((c, _))) => lo <= c,
-            _ => claimed == f64::INFINITY,
+    pub fn is_zero(&self) -> bool {
+        matches!(&self.0, Some((a, b)) if *a == End::zero() && *b == End::zero())
+    }
+    /// The least double that is not below any value; infinite where unknown.
+    pub fn above(&self) -> f64 {
+        let Some((_, hi)) = &self.0 else { return f64::INFINITY };
+        let mut x = FBig::<Up, 2>::from_repr(hi.clone(), UP).to_f64().value();
+        while x.is_finite() && Real::new(x).0.is_some_and(|(end, _)| end < *hi) {
+            x = x.next_up();
         }
+        x
     }
-    /// A double near the upper end; infinite where unknown.
-    pub fn about(&self) -> f64 {
-        match &self.0 {
-            Some((_, hi)) => FBig::<Up, 2>::from_repr(hi.clone(), up()).to_f64().value(),
-            None => f64::INFINITY,
-        }
+    /// The least double that may stand for an upper bound in a certificate, up to the resolution.
+    pub fn stated(&self) -> f64 {
+        (self - self * &Real::new(RESOLUTION)).above()
     }
-    fn end(&self, high: bool) -> Real {
-        Real(self.0.clone().map(|(a, b)| if high { (b.clone(), b) } else { (a.clone(), a) }))
+    /// The largest double that may stand for a lower bound; infinite where unknown.
+    pub fn stated_limit(&self) -> f64 {
+        let least = -&(self + self * &Real::new(RESOLUTION));
+        if least.known() { -least.above() } else { f64::INFINITY }
     }
-    pub fn low(&self) -> Real {
-        self.end(false)
-    }
-    pub fn high(&self) -> Real {
-        self.end(true)
-    }
-    fn choose(&self, other: &Real, want: Ordering) -> Real {
-        let pick = |a: &End, b: &End| if a.cmp(b) == want { a.clone() } else { b.clone() };
-        match (&self.0, &other.0) {
-            (Some(x), Some(y)) => Real(Some((pick(&x.0, &y.0), pick(&x.1, &y.1)))),
+    fn choose(&self, other: &Real, pick: fn(End, End) -> End) -> Real {
+        match (self.0.clone(), other.0.clone()) {
+            (Some(x), Some(y)) => Real(Some((pick(x.0, y.0), pick(x.1, y.1)))),
             _ => Real(None),
         }
     }
     /// The smaller; what is unknown counts as infinite.
     pub fn min(&self, other: &Real) -> Real {
         match (self.known(), other.known()) {
-            (true, true) => self.choose(other, Ordering::Less),
+            (true, true) => self.choose(other, |a, b| if a < b { a } else { b }),
             (true, false) => self.clone(),
             _ => other.clone(),
         }
     }
     /// The larger; unknown if either is.
     pub fn max(&self, other: &Real) -> Real {
-        self.choose(other, Ordering::Greater)
-    }
-    pub fn exp(&self) -> Real {
-        grow!(exp, self)
-    }
-    pub fn exp_m1(&self) -> Real {
-        grow!(exp_m1, self)
-    }
-    pub fn ln(&self) -> Real {
-        if self.positive() { grow!(ln, self) } else { Real(None) }
-    }
-    pub fn ln_1p(&self) -> Real {
-        if (self + &Real::one()).positive() { grow!(ln_1p, self) } else { Real(None) }
-    }
-    pub fn sqrt(&self) -> Real {
-        match &self.max(&Real::zero()).0 {
-            Some((a, b)) => whole(down().sqrt(a).ok().map(|x| x.value().into_repr()), up().sqrt(b).ok().map(|x| x.value().into_repr())),
-            None => Real(None),
-        }
+        self.choose(other, |a, b| if a > b { a } else { b })
     }
     /// Everything from the least to the largest of both.
-    pub fn hull_of(a: &Real, b: &Real) -> Real {
-        match (&a.choose(b, Ordering::Less).0, &a.choose(b, Ordering::Greater).0) {
-            (Some((lo, _)), Some((_, hi))) => Real(Some((lo.clone(), hi.clone()))),
-            _ => Real(None),
-        }
+    pub fn hull(&self, other: &Real) -> Real {
+        let (low, high) = (self.min(other), self.max(other));
+        Real::between(low.0.map(|x| x.0), high.0.map(|x| x.1))
     }
+    /// The lower and the upper end, each exactly.
+    pub fn ends(&self) -> [Real; 2] {
+        let (lo, hi) = self.0.clone().unzip();
+        [Real::exactly(lo), Real::exactly(hi)]
+    }
+    pub fn exp(&self) -> Real {
+        self.0.as_ref().map_or(Real::UNKNOWN, |(a, b)| both!(exp, (a, None), (b, None)))
+    }
+    pub fn ln(&self) -> Real {
+        self.0.as_ref().filter(|_| self.positive()).map_or(Real::UNKNOWN, |(a, b)| both!(ln, (a, None), (b, None)))
+    }
+    /// Of what is not negative: a lower end below zero counts as zero.
+    pub fn sqrt(&self) -> Real {
+        self.max(&Real::zero()).0.map_or(Real::UNKNOWN, |(a, b)| both!(sqrt, (&a), (&b)))
+    }
+    /// Of what keeps its sign.
     pub fn square(&self) -> Real {
-        let s = self * self;
-        let touches = matches!(&self.0, Some((a, b)) if *a < End::zero() && *b > End::zero());
-        if touches { s.max(&Real::zero()) } else { s }
+        self * self
     }
 }
 
@@ -156,16 +127,7 @@ impl Add for &Real {
     type Output = Real;
     fn add(self, other: &Real) -> Real {
         match (&self.0, &other.0) {
-            (Some(x), Some(y)) => both!(add, (&x.0, &x.1), (&y.0, &y.1)),
-            _ => Real(None),
-        }
-    }
-}
-impl Sub for &Real {
-    type Output = Real;
-    fn sub(self, other: &Real) -> Real {
-        match (&self.0, &other.0) {
-            (Some(x), Some(y)) => both!(sub, (&x.0, &x.1), (&y.1, &y.0)),
+            (Some(x), Some(y)) => both!(add, (&x.0, &y.0), (&x.1, &y.1)),
             _ => Real(None),
         }
     }
@@ -176,49 +138,33 @@ impl Neg for &Real {
         Real(self.0.clone().map(|(a, b)| (-b, -a)))
     }
 }
-
-/// The ends of a product: by the signs of both, else the hull of all four.
-fn product(x: &(End, End), y: &(End, End)) -> Real {
-    let zero = End::zero();
-    let sign = |v: &(End, End)| {
-        if v.0 >= zero {
-            1
-        } else if v.1 <= zero {
-            -1
-        } else {
-            0
-        }
-    };
-    match (sign(x), sign(y)) {
-        (1, 1) => both!(mul, (&x.0, &x.1), (&y.0, &y.1)),
-        (1, -1) => both!(mul, (&x.1, &x.0), (&y.0, &y.1)),
-        (-1, 1) => both!(mul, (&x.0, &x.1), (&y.1, &y.0)),
-        (-1, -1) => both!(mul, (&x.1, &x.0), (&y.1, &y.0)),
-        _ => {
-            let part = |a: &End, b: &End| both!(mul, (a, a), (b, b));
-            let ends = |a: &End| Real::hull_of(&part(a, &y.0), &part(a, &y.1));
-            Real::hull_of(&ends(&x.0), &ends(&x.1))
-        }
+impl Sub for &Real {
+    type Output = Real;
+    fn sub(self, other: &Real) -> Real {
+        self + &-other
     }
 }
 impl Mul for &Real {
     type Output = Real;
+    /// The ends of a product are among the products of ends.
     fn mul(self, other: &Real) -> Real {
-        match (&self.0, &other.0) {
-            (Some(x), Some(y)) => product(x, y),
-            _ => Real(None),
+        let (Some(x), Some(y)) = (&self.0, &other.0) else { return Real(None) };
+        let part = |a: &End, b: &End| both!(mul, (a, b), (a, b));
+        let zero = End::zero();
+        match (x.0 >= zero, x.1 <= zero, y.0 >= zero, y.1 <= zero) {
+            (true, _, true, _) => both!(mul, (&x.0, &y.0), (&x.1, &y.1)),
+            (true, _, _, true) => both!(mul, (&x.1, &y.0), (&x.0, &y.1)),
+            (_, true, true, _) => both!(mul, (&x.0, &y.1), (&x.1, &y.0)),
+            _ => part(&x.0, &y.0).hull(&part(&x.0, &y.1)).hull(&part(&x.1, &y.0)).hull(&part(&x.1, &y.1)),
         }
     }
 }
 impl Div for &Real {
     type Output = Real;
     fn div(self, other: &Real) -> Real {
-        let zero = End::zero();
-        match (&self.0, &other.0) {
-            (Some(x), Some(y)) if y.0 > zero || y.1 < zero => {
-                let one = End::one();
-                both!(div, (&one, &one), (&y.1, &y.0)).0.map_or(Real(None), |inverse| product(x, &inverse))
-            }
+        let (zero, one) = (End::zero(), End::one());
+        match &other.0 {
+            Some(y) if y.0 > zero || y.1 < zero => self * &both!(div, (&one, &y.1), (&one, &y.0)),
             _ => Real(None),
         }
     }

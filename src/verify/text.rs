@@ -1,214 +1,194 @@
 //! The normal form as a tree: a reader for exactly what certificates print.
 
-/// An expression; operators and functions are calls by the name they are written with.
+use super::ty::Ty;
+
+/// An expression; operators, lists (`[]`) and laws are calls by the name they are written with.
 #[derive(Clone, PartialEq, Debug)]
 pub enum Expr {
     Number(f64),
     Name(String),
-    Text(String),
-    List(Vec<Expr>),
     Call(String, Vec<Expr>),
+    /// A value of a row, moved into a type before it counts.
+    Row(Box<Expr>, String),
 }
 
-/// `family(arguments)`.
+/// `observe outcome ~ law`
 #[derive(Clone, PartialEq, Debug)]
-pub struct Dist {
-    pub family: String,
-    pub args: Vec<Expr>,
-}
-
-/// `param p ~ prior`; `cut` where a domain truncates it.
-#[derive(Clone, PartialEq, Debug)]
-pub struct Param {
-    pub name: String,
-    pub cut: bool,
-    pub prior: Dist,
-}
-
-#[derive(Clone, PartialEq, Debug)]
-pub struct Observation {
+pub struct Row {
     pub outcome: Expr,
-    pub dist: Dist,
+    pub law: Expr,
     pub public: bool,
 }
 
-/// The normal form of one release: a model with its request, or one expression over rows.
-#[derive(Clone, PartialEq, Debug)]
-pub enum Form {
-    Model { params: Vec<Param>, rows: Vec<Observation>, request: Expr },
-    Query(Expr),
+/// The normal form of one release: its request, after priors and rows if it is a draw.
+#[derive(Clone, Debug)]
+pub struct Form {
+    pub name: String,
+    pub query: String,
+    pub request: Expr,
+    /// Name, prior, and whether a domain cuts it.
+    pub params: Vec<(String, Expr, bool)>,
+    pub rows: Vec<Row>,
 }
 
-#[derive(Clone, PartialEq, Debug)]
-enum Token {
-    Number(f64),
-    Word(String),
-    Text(String),
-    Sign(&'static str),
+impl Expr {
+    /// Does any part pass the test?
+    pub fn any(&self, test: &dyn Fn(&Expr) -> bool) -> bool {
+        let inside = match self {
+            Expr::Call(_, parts) => parts.iter().any(|p| p.any(test)),
+            Expr::Row(value, _) => value.any(test),
+            _ => false,
+        };
+        inside || test(self)
+    }
+    pub fn is_name(&self, name: &str) -> bool {
+        matches!(self, Expr::Name(n) if n == name)
+    }
+    /// The arguments of a call.
+    pub fn args(&self) -> &[Expr] {
+        if let Expr::Call(_, args) = self { args } else { &[] }
+    }
 }
 
-const SIGNS: [&str; 23] =
-    ["<=", ">=", "==", "!=", "..", "<", ">", "+", "-", "*", "/", "^", "(", ")", "[", "]", "{", "}", ",", "=", ".", ":", "~"];
 const OPERATORS: [&str; 13] = ["<=", ">=", "==", "!=", "<", ">", "+", "-", "*", "/", "^", "and", "or"];
 /// Deeper nesting than any certificate has: the source is limited to 256 levels.
-const DEEPEST: usize = 2000;
+const DEEPEST: usize = 1000;
 
-fn tokens(text: &str) -> Option<Vec<Token>> {
-    let mut found = vec![];
-    let mut rest = text.trim_start();
-    while let Some(c) = rest.chars().next() {
-        let length;
-        if c.is_ascii_digit() {
-            let mut end = 0;
-            let bytes = rest.as_bytes();
-            while let Some(b) = bytes.get(end) {
-                let range = *b == b'.' && bytes.get(end + 1) == Some(&b'.');
-                let exponent = matches!(*b, b'-' | b'+') && end > 0 && bytes.get(end - 1) == Some(&b'e');
-                if range || !(b.is_ascii_digit() || matches!(*b, b'.' | b'e') || exponent) {
-                    break;
-                }
-                end += 1;
-            }
-            found.push(Token::Number(rest.get(..end)?.parse().ok()?));
-            length = end;
-        } else if c.is_alphabetic() || c == '_' {
-            length = rest.find(|c: char| !c.is_alphanumeric() && c != '_').unwrap_or(rest.len());
-            found.push(Token::Word(rest.get(..length)?.to_owned()));
-        } else if c == '"' {
-            let mut escaped = false;
-            let end = rest.char_indices().skip(1).find(|(_, c)| {
-                let stop = *c == '"' && !escaped;
-                escaped = *c == '\\' && !escaped;
-                stop
-            });
-            length = end?.0 + 1;
-            found.push(Token::Text(rest.get(1..length - 1)?.to_owned()));
-        } else {
-            let sign = SIGNS.iter().find(|s| rest.starts_with(**s))?;
-            length = sign.len();
-            found.push(Token::Sign(sign));
-        }
-        rest = rest.get(length..)?.trim_start();
-    }
-    Some(found)
-}
-
-/// A place in a list of tokens.
-pub struct Reader {
-    tokens: Vec<Token>,
-    at: usize,
+/// What is left of a text.
+pub struct Reader<'a> {
+    rest: &'a str,
     depth: usize,
+    /// What was read as types, with the colons before them.
+    types: Vec<&'a str>,
 }
 
-impl Reader {
-    pub fn new(text: &str) -> Option<Reader> {
-        Some(Reader { tokens: tokens(text)?, at: 0, depth: 0 })
+fn in_word(c: char) -> bool {
+    c.is_alphanumeric() || c == '_'
+}
+
+impl<'a> Reader<'a> {
+    pub fn new(text: &'a str) -> Reader<'a> {
+        Reader { rest: text.trim_start(), depth: 0, types: vec![] }
     }
     pub fn done(&self) -> bool {
-        self.at >= self.tokens.len()
+        self.rest.is_empty()
     }
-    fn peek(&self) -> Option<&Token> {
-        self.tokens.get(self.at)
+    fn take(&mut self, length: usize) -> &'a str {
+        let (taken, rest) = self.rest.split_at_checked(length).unwrap_or((self.rest, ""));
+        self.rest = rest.trim_start();
+        taken
     }
-    fn next(&mut self) -> Option<Token> {
-        let token = self.tokens.get(self.at).cloned();
-        self.at += 1;
-        token
-    }
-    pub fn sign(&mut self, sign: &str) -> bool {
-        let found = matches!(self.peek(), Some(Token::Sign(s)) if *s == sign);
-        self.at += usize::from(found);
+    /// Takes this sign or word if it comes next.
+    pub fn eat(&mut self, token: &str) -> bool {
+        let cut = token.ends_with(in_word) && self.rest.get(token.len()..).is_some_and(|r| r.starts_with(in_word));
+        let found = self.rest.starts_with(token) && !cut;
+        if found {
+            self.take(token.len());
+        }
         found
     }
-    pub fn word(&mut self, word: &str) -> bool {
-        let found = matches!(self.peek(), Some(Token::Word(w)) if w == word);
-        self.at += usize::from(found);
-        found
+    /// As [`Reader::eat`], in a chain of `?`.
+    pub fn expect(&mut self, token: &str) -> Option<()> {
+        self.eat(token).then_some(())
     }
-    pub fn name(&mut self) -> Option<String> {
-        match self.next()? {
-            Token::Word(w) => Some(w),
-            _ => None,
-        }
+    pub fn word(&mut self) -> Option<&'a str> {
+        let length = self.rest.find(|c| !in_word(c)).unwrap_or(self.rest.len());
+        Some(self.take(length)).filter(|w| w.starts_with(|c: char| c.is_alphabetic() || c == '_'))
     }
-    pub fn text(&mut self) -> Option<String> {
-        match self.next()? {
-            Token::Text(t) => Some(t),
-            _ => None,
-        }
+    /// A quoted text with its quotes.
+    pub fn quoted(&mut self) -> Option<&'a str> {
+        let mut escaped = false;
+        let inner = self.rest.strip_prefix('"')?;
+        let closing = inner.char_indices().find(|(_, c)| {
+            let closes = *c == '"' && !escaped;
+            escaped = *c == '\\' && !escaped;
+            closes
+        });
+        Some(self.take(closing?.0 + 2))
     }
     /// A number with an optional sign; `inf` counts.
     pub fn number(&mut self) -> Option<f64> {
-        let sign = if self.sign("-") { -1.0 } else { 1.0 };
-        match self.next()? {
-            Token::Number(x) => Some(sign * x),
-            Token::Word(w) if w == "inf" => Some(sign * f64::INFINITY),
-            _ => None,
+        let sign = if self.eat("-") { -1.0 } else { 1.0 };
+        if self.eat("inf") {
+            return Some(sign * f64::INFINITY);
         }
+        let text = self.rest.split("..").next().unwrap_or_default();
+        let outside = |(i, c): &(usize, char)| match c {
+            '-' | '+' => !text.get(..*i).is_some_and(|t| t.ends_with('e')),
+            c => !(c.is_ascii_digit() || *c == '.' || *c == 'e'),
+        };
+        let end = text.char_indices().find(outside).map_or(text.len(), |(i, _)| i);
+        self.take(end).parse::<f64>().ok().map(|x| sign * x)
+    }
+
+    /// Numbers with commas between them.
+    pub fn numbers(&mut self, open: &str, close: &str) -> Option<Vec<f64>> {
+        self.expect(open)?;
+        let mut found = vec![self.number()?];
+        while self.eat(",") {
+            found.push(self.number()?);
+        }
+        self.expect(close).map(|()| found)
     }
 
     pub fn expr(&mut self) -> Option<Expr> {
         self.depth += 1;
-        if self.depth > DEEPEST {
-            return None;
-        }
-        let found = self.whole();
+        let found = if self.depth < DEEPEST { self.operation() } else { None };
         self.depth -= 1;
         found
     }
 
-    fn whole(&mut self) -> Option<Expr> {
-        if self.word("if") {
-            let c = self.expr()?;
-            let a = self.word("then").then(|| self.expr())??;
-            let b = self.word("else").then(|| self.expr())??;
-            return Some(Expr::Call("if".into(), vec![c, a, b]));
+    fn operation(&mut self) -> Option<Expr> {
+        if self.eat("if") {
+            let condition = self.expr()?;
+            self.expect("then")?;
+            let then = self.expr()?;
+            self.expect("else")?;
+            return Some(Expr::Call("if".into(), vec![condition, then, self.expr()?]));
         }
-        let a = self.operand()?;
-        let operator = match self.peek() {
-            Some(Token::Sign(s)) => OPERATORS.iter().find(|o| *o == s),
-            Some(Token::Word(w)) => OPERATORS.iter().find(|o| *o == w),
-            _ => None,
-        };
-        let Some(operator) = operator else { return Some(a) };
-        self.at += 1;
-        Some(Expr::Call((*operator).to_owned(), vec![a, self.operand()?]))
+        // Operators have no precedence: the printer puts all their compound parts in parentheses.
+        for (sign, name) in [("-", "neg"), ("not", "not")] {
+            if self.eat(sign) {
+                return Some(match self.expr()? {
+                    Expr::Number(x) if sign == "-" => Expr::Number(-x),
+                    e => Expr::Call(name.into(), vec![e]),
+                });
+            }
+        }
+        let left = self.operand()?;
+        match OPERATORS.iter().find(|o| self.eat(o)) {
+            Some(operator) => Some(Expr::Call((*operator).into(), vec![left, self.operand()?])),
+            None => Some(left),
+        }
     }
 
     fn operand(&mut self) -> Option<Expr> {
-        if self.sign("-") {
-            return Some(match self.operand()? {
-                Expr::Number(x) => Expr::Number(-x),
-                e => Expr::Call("neg".into(), vec![e]),
-            });
-        }
-        if self.word("not") {
-            return Some(Expr::Call("not".into(), vec![self.operand()?]));
-        }
-        let mut e = match self.next()? {
-            Token::Number(x) => Expr::Number(x),
-            Token::Text(t) => Expr::Text(t),
-            Token::Word(w) if w == "inf" => Expr::Number(f64::INFINITY),
-            Token::Word(w) if w == "true" => Expr::Call("true".into(), vec![]),
-            Token::Word(w) if w == "false" => Expr::Call("false".into(), vec![]),
-            Token::Word(w) if self.sign("(") => Expr::Call(w, self.list(")")?),
-            Token::Word(w) => Expr::Name(w),
-            Token::Sign("(") => {
+        let mut e = match self.rest.chars().next()? {
+            '(' => {
+                self.take(1);
                 let e = self.expr()?;
-                self.sign(")").then_some(e)?
+                self.expect(")")?;
+                e
             }
-            Token::Sign("[") => Expr::List(self.list("]")?),
-            Token::Sign(_) => return None,
+            '[' => Expr::Call("[]".into(), self.list("[", "]")?),
+            '"' => Expr::Name(self.quoted()?.to_owned()),
+            c if c.is_ascii_digit() => Expr::Number(self.number()?),
+            _ => match self.word()? {
+                "inf" => Expr::Number(f64::INFINITY),
+                f if self.rest.starts_with('(') => Expr::Call(f.to_owned(), self.list("(", ")")?),
+                name => Expr::Name(name.to_owned()),
+            },
         };
         loop {
-            if self.sign("[") {
-                let i = self.expr()?;
-                e = self.sign("]").then(|| Expr::Call("index".into(), vec![e, i]))?;
-            } else if self.sign(".") {
-                let field = self.name()?;
+            if self.rest.starts_with('[') {
+                let mut parts = vec![e];
+                parts.extend(self.list("[", "]")?);
+                e = Expr::Call("index".into(), parts);
+            } else if self.eat(".") {
+                let field = self.word()?;
                 e = match e {
                     Expr::Name(table) => Expr::Name(format!("{table}.{field}")),
-                    e => Expr::Call("field".into(), vec![e, Expr::Name(field)]),
+                    e => Expr::Call("field".into(), vec![e, Expr::Name(field.to_owned())]),
                 };
             } else {
                 return Some(e);
@@ -216,92 +196,72 @@ impl Reader {
         }
     }
 
-    /// What stands before the closing sign; `times = 3` loses its name.
-    fn list(&mut self, close: &str) -> Option<Vec<Expr>> {
+    /// An expression and, where it is the value of a row, its type.
+    fn part(&mut self) -> Option<Expr> {
+        let e = self.expr()?;
+        let before = self.rest;
+        if !self.eat(":") {
+            return Some(e);
+        }
+        Ty::read(self)?;
+        let ty = before.strip_suffix(self.rest)?;
+        self.types.push(ty.trim_end());
+        Some(Expr::Row(Box::new(e), ty.trim_matches([':', ' ']).to_owned()))
+    }
+
+    fn list(&mut self, open: &str, close: &str) -> Option<Vec<Expr>> {
+        self.expect(open)?;
         let mut items = vec![];
-        while !self.sign(close) {
-            if !items.is_empty() && !self.sign(",") {
-                return None;
+        while !self.eat(close) {
+            if !items.is_empty() {
+                self.expect(",")?;
             }
-            if self.word("times") && !self.sign("=") {
-                self.at -= 1;
-            }
-            items.push(self.expr()?);
+            items.push(self.part()?);
         }
         Some(items)
     }
 
-    fn dist(&mut self) -> Option<Dist> {
-        let family = self.name()?;
-        let args = if self.sign("(") { self.list(")")? } else { return None };
-        Some(Dist { family, args })
+    /// An expression that is all there is, and the text without its types.
+    fn all(text: &str) -> Option<(Expr, String)> {
+        let mut reader = Reader::new(text);
+        let e = reader.part().filter(|_| reader.done())?;
+        let untyped = reader.types.iter().fold(text.to_owned(), |t, ty| t.replacen(&format!(" {ty}"), "", 1));
+        Some((e, untyped))
     }
 }
 
-fn line(text: &str) -> Option<(Option<Param>, Option<Observation>)> {
-    if let Some(rest) = text.strip_prefix("param ") {
-        let mut r = Reader::new(rest)?;
-        let name = r.name()?;
-        let cut = r.sign(":");
-        if cut {
-            let opened = r.word("real") && r.word("in") && r.sign("[");
-            let (_, _, _) = (opened.then(|| r.number())??, r.sign(",").then_some(())?, r.number()?);
-            r.sign("]").then_some(())?;
-        }
-        let prior = r.sign("~").then(|| r.dist())??;
-        return r.done().then_some((Some(Param { name, cut, prior }), None));
+impl Form {
+    /// Every expression of rows, and the request.
+    pub fn parts(&self) -> impl Iterator<Item = &Expr> {
+        self.rows.iter().flat_map(|o| [&o.outcome, &o.law]).chain([&self.request])
     }
-    let rest = text.strip_prefix("observe ")?;
-    let (rest, public) = match rest.strip_suffix(" # each public row") {
-        Some(rest) => (rest, true),
-        None => (rest.strip_suffix(" # each private row")?, false),
-    };
-    let mut r = Reader::new(rest)?;
-    let outcome = r.expr()?;
-    let dist = r.sign("~").then(|| r.dist())??;
-    r.done().then_some((None, Some(Observation { outcome, dist, public })))
-}
 
-/// The numbers of a line, if it holds nothing but words, numbers, brackets, commas and `=`.
-pub fn numbers(line: &str) -> Option<Vec<f64>> {
-    let line = line.split("//").next().unwrap_or_default();
-    let mut found = vec![];
-    for t in tokens(line)? {
-        match t {
-            Token::Number(x) => found.push(x),
-            Token::Word(_) | Token::Sign("(" | ")" | "," | "=" | "[" | "]") => {}
-            _ => return None,
-        }
-    }
-    (!found.is_empty()).then_some(found)
-}
-
-/// The forms of all releases, each under `release NAME:`, with names.
-pub fn forms(text: &str) -> Option<Vec<(String, Form, String)>> {
-    let mut all: Vec<(String, Vec<&str>)> = vec![];
-    for l in text.lines() {
-        match l.strip_prefix("release ").and_then(|l| l.strip_suffix(':')) {
-            Some(name) => all.push((name.to_owned(), vec![])),
-            None if l.is_empty() => {}
-            None => all.last_mut()?.1.push(l),
-        }
-    }
-    all.into_iter()
-        .map(|(name, lines)| {
-            let (last, first) = lines.split_last()?;
-            let mut r = Reader::new(last)?;
-            let request = r.expr().filter(|_| r.done())?;
-            let is_model = matches!(&request, Expr::Call(f, _) if matches!(f.as_str(), "draw" | "draws" | "posterior"));
-            if !is_model {
-                return first.is_empty().then(|| (name, Form::Query(request), (*last).to_owned()));
+    fn read(name: &str, lines: &[&str]) -> Option<Form> {
+        let (query, factors) = lines.split_last()?;
+        let (request, query) = Reader::all(query)?;
+        let mut form = Form { name: name.into(), query, request, params: vec![], rows: vec![] };
+        for line in factors {
+            let (left, law) = line.rsplit_once(" ~ ")?;
+            if let Some(param) = left.strip_prefix("param ") {
+                let name = param.split(':').next()?;
+                form.params.push((name.to_owned(), Reader::all(law)?.0, param.contains(':')));
+            } else {
+                let (law, kind) = law.rsplit_once(" # each ")?;
+                let public = ["private row", "public row"].iter().position(|k| *k == kind)? == 1;
+                form.rows.push(Row { outcome: Reader::all(left.strip_prefix("observe ")?)?.0, law: Reader::all(law)?.0, public });
             }
-            let (mut params, mut rows) = (vec![], vec![]);
-            for l in first {
-                let (p, o) = line(l)?;
-                params.extend(p);
-                rows.extend(o);
-            }
-            Some((name, Form::Model { params, rows, request }, (*last).to_owned()))
-        })
-        .collect()
+        }
+        Some(form)
+    }
+
+    /// The forms of all releases, each under `release NAME:`, with an empty line between them.
+    pub fn all(text: &str) -> Option<Vec<Form>> {
+        let blocks = text.split("\n\n").filter(|b| !b.is_empty());
+        let read = |block: &str| {
+            let lines: Vec<&str> = block.lines().collect();
+            let (head, rest) = lines.split_first()?;
+            Form::read(head.strip_prefix("release ")?.strip_suffix(':')?, rest)
+        };
+        blocks.map(read).collect()
+    }
 }

@@ -34,7 +34,7 @@ pub(super) fn beta(a: f64, b: f64, trials: f64, r: f64, m: f64) -> f64 {
 }
 
 /// Mean square error of a normal mean: prior precision, precision of all rows together, r, m.
-pub(super) fn normal(prior: f64, rows: f64, r: f64, m: f64) -> f64 {
+pub(crate) fn normal(prior: f64, rows: f64, r: f64, m: f64) -> f64 {
     if prior + rows == 0.0 {
         return f64::INFINITY;
     }

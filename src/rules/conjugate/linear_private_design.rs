@@ -34,6 +34,9 @@ impl Rule for LinearPrivateDesign {
     }
 
     fn judge(&self, model: &Model, context: Context) -> Verdict {
+        if model.parameters.iter().any(|p| p.truncated.is_some()) {
+            return Verdict::NotMine("weights are cut to a domain: glm_on_ball says more".into());
+        }
         let found = model.parameters.first().and_then(|p| {
             let private = |o: &&Observation| matches!(design(o, p.id, &context), Some(Design { public: false, .. }));
             model.private.iter().find(private)
@@ -70,6 +73,7 @@ fn refusal(model: &Model, o: &Observation, context: &Context) -> Diagnostic {
     )
     .help(format!(
         "if the features are public (only the outcome is private):   {feature}: public vector[d] in l2(1)\n\
+         or cut the weights to a bounded set:                        param {name}: vector[d] in l2(5) ~ ..\n\
          or release the sums a regression needs, with noise:         using gaussian"
     ))
 }

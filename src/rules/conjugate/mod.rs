@@ -9,8 +9,8 @@ mod beta_bernoulli;
 mod beta_geometric;
 mod dirichlet_categorical;
 mod dirichlet_multinomial;
-mod expected;
-mod facts;
+pub(crate) mod expected;
+pub(crate) mod facts;
 mod gamma_exponential;
 mod gamma_moves;
 mod gamma_poisson;
@@ -32,7 +32,7 @@ use crate::model::{Model, Observation};
 pub(super) use beta_bernoulli::{BetaDraw, Counts};
 pub(super) use facts::{Facts, PublicSum};
 pub use matching_prior::{MatchingPrior, matching_prior};
-pub(super) use refusals::{out_of_reach, unbounded};
+pub(super) use refusals::{out_of_reach, secret_rows, unbounded};
 
 /// The family table, in the order `using ?` lists them.
 pub static RULES: &[&dyn Rule] = &[

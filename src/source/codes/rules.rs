@@ -223,17 +223,17 @@ release w_hat = draw(w) using beta_div assuming convergence
         text: "The certificate covers the code that ran. A Markov chain that is stopped early draws from another distribution \
                than the one the theorem speaks of, so the program must say that it assumes convergence; the certificate then \
                says conditional. A sampler with its own proof needs no such words.",
-        example_wrong: r"budget eps(6)
-private loans[n] { x: vector[20], default: bool }
+        example_wrong: r"budget gdp(1)
+private loans[n] { x: vector[20] in l2(1), default: bool }
 param w: vector[20] ~ normal(0, 3)
 observe default ~ bernoulli_logit(dot(w, x))
-release w_hat = draw(w) using beta_div
+release w_hat = draw(w) using diffuse(sampler = nuts)
 ",
-        example_right: r"budget eps(6)
-private loans[n] { x: vector[20], default: bool }
+        example_right: r"budget gdp(1)
+private loans[n] { x: vector[20] in l2(1), default: bool }
 param w: vector[20] ~ normal(0, 3)
 observe default ~ bernoulli_logit(dot(w, x))
-release w_hat = draw(w) using beta_div assuming convergence
+release w_hat = draw(w) using diffuse(sampler = langevin)
 ",
     },
     CodePage {

@@ -1,0 +1,137 @@
+//! Times of the likelihood kernel and of a certified Langevin draw, on data of the shapes of Adult and MNIST.
+//!
+//! `cargo bench --bench likelihood` writes `benches/results/likelihood.txt`. Each time is the least of many repetitions:
+//! on a shared machine it is the one that others disturbed least. The read of the same bytes is in the same run.
+#![allow(clippy::unwrap_used, clippy::indexing_slicing, clippy::print_stdout)]
+
+use std::fmt::Write;
+use std::time::Instant;
+
+use dpm::kernel::{Block, Design, DesignBuilder, Family, Layout, Likelihood};
+use dpm::mechanism::OsBits;
+use dpm::mechanism::langevin::{Chain, Posterior, exponent};
+use dpm::privacy::gdp;
+use dpm::privacy::langevin::{Accuracy, Langevin};
+use rand::{RngExt, SeedableRng};
+use rand_chacha::ChaCha20Rng;
+use rayon::prelude::*;
+
+const ROWS: usize = 32_561;
+
+/// 14 categorical columns with 100 levels in all, rows of norm 1, skewed levels, a quarter of positive outcomes.
+fn adult_like() -> Design {
+    let levels: Vec<usize> = [vec![7; 12], vec![8; 2]].concat();
+    let value = (1.0f64 / 14.0).sqrt();
+    let blocks = levels.iter().map(|l| Block { levels: *l, reference: None, value }).collect();
+    let mut rng = ChaCha20Rng::seed_from_u64(1);
+    let layout = Layout::new(0, blocks, 1.0 + 1e-12).unwrap();
+    let mut builder = DesignBuilder::new(layout, Family::Logistic, Some(ROWS)).unwrap();
+    for _ in 0..ROWS {
+        let row: Vec<u32> = levels.iter().map(|l| (rng.random::<f64>().powi(3) * *l as f64) as u32).collect();
+        let chance = 0.1 + 0.3 * f64::from(row[0] + row[1]) / 12.0;
+        builder.push(&[], &row, f64::from(rng.random::<f64>() < chance)).unwrap();
+    }
+    builder.finish()
+}
+
+/// 7,988 rows of 784 numbers, norm 1.
+fn mnist_like() -> Design {
+    let mut rng = ChaCha20Rng::seed_from_u64(2);
+    let mut builder = DesignBuilder::new(Layout::projected(784, vec![], 1.0).unwrap(), Family::Logistic, Some(7_988)).unwrap();
+    for _ in 0..7_988 {
+        let row: Vec<f64> = (0..784).map(|_| rng.random::<f64>()).collect();
+        builder.push(&row, &[], f64::from(rng.random::<bool>())).unwrap();
+    }
+    builder.finish()
+}
+
+/// Milliseconds, the least of many.
+fn least(repetitions: usize, mut work: impl FnMut()) -> f64 {
+    (0..repetitions).fold(f64::INFINITY, |best, _| {
+        let start = Instant::now();
+        work();
+        best.min(start.elapsed().as_secs_f64() * 1e3)
+    })
+}
+
+fn in_threads<T: Send>(threads: usize, work: impl FnOnce() -> T + Send) -> T {
+    rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap().install(work)
+}
+
+fn gradient(design: &Design, threads: usize, repetitions: usize, with_loss: bool) -> f64 {
+    let theta: Vec<f64> = (0..design.dimension()).map(|j| 0.01 * (j % 7) as f64).collect();
+    let mut gradient = vec![0.0; theta.len()];
+    in_threads(threads, || {
+        let mut likelihood = Likelihood::new(design, 1.0).unwrap();
+        least(repetitions, || {
+            if with_loss {
+                divan::black_box(likelihood.loss_and_gradient(&theta, &mut gradient).unwrap());
+            } else {
+                likelihood.gradient(&theta, &mut gradient).unwrap();
+            }
+            divan::black_box(&gradient);
+        })
+    })
+}
+
+#[multiversion::multiversion(targets("x86_64+avx512f", "x86_64+avx2"))]
+fn sum(words: &[u64]) -> u64 {
+    words.iter().fold(0, |s, w| s ^ w)
+}
+
+/// A read of so many bytes, in as many pieces as the kernel makes.
+fn read(bytes: usize, threads: usize, repetitions: usize) -> f64 {
+    let words = vec![3u64; bytes / 8];
+    in_threads(threads, || {
+        least(repetitions, || {
+            divan::black_box(words.par_chunks(words.len().div_ceil(16)).map(sum).reduce(|| 0, |a, b| a ^ b));
+        })
+    })
+}
+
+/// Logistic regression with a normal(0, 1) prior, the weight solved for epsilon 1 and delta 1e-5.
+fn draw(design: &Design, text: &mut String) {
+    let allowed = dpm::numeric::search::greatest(1e-3, 10.0, |mu| gdp::delta(mu, 1.0) <= 1e-5).unwrap();
+    for sd in [1.0f64, 0.175] {
+        let precision = sd.powi(-2);
+        let weight = (allowed * precision.sqrt() / 2.0).min(1.0);
+        let smooth = precision + weight * ROWS as f64 / 4.0;
+        let excess = weight * ROWS as f64 * std::f64::consts::LN_2;
+        let setting = Langevin::planned((precision, smooth), excess, Accuracy::default()).unwrap();
+        let mu = setting.mu(2.0 * weight).unwrap();
+        let (d, start) = (design.dimension(), Instant::now());
+        let mut posterior = Posterior::new(design, 1.0, weight, vec![(precision, 0.0); d]).unwrap();
+        let chain = Chain { step: setting.step, steps: setting.steps, ball: None, start: vec![0.0; d], exponent: exponent(smooth) };
+        let released = chain.release(&mut posterior, &mut OsBits::new().unwrap()).unwrap();
+        assert_eq!(released.components.len(), d);
+        writeln!(
+            text,
+            "certified draw, Adult-like, prior normal(0, {sd}), weight {weight:.4}: mu {mu:.5}, epsilon {:.4} at delta 1e-5, {} steps, {:.2} s",
+            gdp::epsilon(mu, 1e-5),
+            setting.steps,
+            start.elapsed().as_secs_f64()
+        )
+        .unwrap();
+    }
+}
+
+fn main() {
+    let mut text = String::from("Least of many repetitions on a shared machine; ms but for the draw.\n");
+    let (adult, mnist) = (adult_like(), mnist_like());
+    let bytes = 7_988 * 784 * 4;
+    for threads in [1, 2] {
+        let (a, b) = (gradient(&adult, threads, 5_000, false), gradient(&adult, threads, 5_000, true));
+        writeln!(text, "Adult-like 32,561 x 100, {threads} threads: gradient {a:.3}, with loss {b:.3}").unwrap();
+        let (a, b) = (gradient(&mnist, threads, 1_000, false), gradient(&mnist, threads, 1_000, true));
+        let r = read(bytes, threads, 1_000);
+        writeln!(
+            text,
+            "MNIST-like 7,988 x 784, {threads} threads: gradient {a:.3}, with loss {b:.3}, read of its {bytes} bytes {r:.3}, ratio {:.2}",
+            a / r
+        )
+        .unwrap();
+    }
+    draw(&adult, &mut text);
+    print!("{text}");
+    std::fs::write(concat!(env!("CARGO_MANIFEST_DIR"), "/benches/results/likelihood.txt"), text).unwrap();
+}

@@ -1,0 +1,156 @@
+//! The encoded rows: stored once, as the kernel reads them, in segments that never move.
+
+use super::KernelError;
+use super::exp::LANES;
+use super::family::Family;
+use super::layout::{Layout, Part};
+use super::norm::{store, toward_zero};
+
+/// Rows of a segment; a multiple of the lanes.
+pub(super) const SEGMENT: usize = 256;
+
+/// Consecutive rows. Numeric columns and joint levels are row by row, the others column by column, padded to whole lanes.
+pub(super) struct Segment {
+    pub rows: usize,
+    /// Rows of the columns below: `rows`, up to whole lanes.
+    pub height: usize,
+    pub dense: Vec<f32>,
+    pub joints: Vec<u8>,
+    pub wide: Vec<u16>,
+    pub scale: Vec<f32>,
+    pub outcome: Vec<f32>,
+}
+
+impl Segment {
+    fn new(layout: &Layout, rows: usize) -> Segment {
+        let height = rows.next_multiple_of(LANES);
+        Segment {
+            rows: 0,
+            height,
+            dense: Vec::with_capacity(rows * layout.dense),
+            joints: Vec::with_capacity(rows * layout.joints.len()),
+            wide: vec![0; height * layout.wide.len()],
+            scale: vec![0.0; if layout.scaled { height } else { 0 }],
+            outcome: vec![0.0; height],
+        }
+    }
+}
+
+/// A design matrix with its outcomes. It holds private rows: it cannot be shown, compared or copied.
+///
+/// ```compile_fail
+/// fn show<T: std::fmt::Debug>(_: T) {}
+/// fn leak(design: dpm::kernel::Design) { show(design) }
+/// ```
+/// ```compile_fail
+/// fn copy<T: Clone>(_: T) {}
+/// fn leak(design: dpm::kernel::Design) { copy(design) }
+/// ```
+/// ```
+/// fn keep(design: dpm::kernel::Design) { drop(design) }
+/// ```
+pub struct Design {
+    pub(super) layout: Layout,
+    pub(super) family: Family,
+    pub(super) segments: Vec<Segment>,
+}
+
+impl Design {
+    /// What a row looks like.
+    pub fn layout(&self) -> &Layout {
+        &self.layout
+    }
+
+    /// The law of an outcome.
+    pub fn family(&self) -> Family {
+        self.family
+    }
+
+    /// Coefficients of the model: those of a linear predictor, for softmax one after the other for each class.
+    pub fn dimension(&self) -> usize {
+        self.layout.dimension() * self.family.predictors()
+    }
+}
+
+/// Takes rows one at a time. At no moment is more allocated than the encoded rows and one segment.
+pub struct DesignBuilder {
+    design: Design,
+    declared: Option<usize>,
+    rows: usize,
+    buffer: Vec<f32>,
+}
+
+impl DesignBuilder {
+    /// `rows`, if public, makes the last segment exact; more or fewer rows are taken all the same.
+    pub fn new(layout: Layout, family: Family, rows: Option<usize>) -> Result<DesignBuilder, KernelError> {
+        family.check()?;
+        let buffer = vec![0.0; layout.dense];
+        Ok(DesignBuilder { design: Design { layout, family, segments: vec![] }, declared: rows, rows: 0, buffer })
+    }
+
+    /// One row: numeric columns, the level of each block, the outcome. Only a wrong number of columns is an error; values
+    /// are mapped into their domains (a level too large is the last one, no number is 0).
+    pub fn push(&mut self, dense: &[f64], levels: &[u32], outcome: f64) -> Result<(), KernelError> {
+        let Design { layout, family, segments } = &mut self.design;
+        if dense.len() != layout.dense || levels.len() != layout.blocks.len() {
+            return Err(KernelError::Length);
+        }
+        if self.rows.is_multiple_of(SEGMENT) {
+            let left = self.declared.map_or(SEGMENT, |n| n.saturating_sub(self.rows));
+            segments.push(Segment::new(layout, left.clamp(1, SEGMENT)));
+        }
+        let fixed = if layout.scaled { layout.indicators_up(levels) } else { 0.0 };
+        let factor = store(dense, fixed, layout.limit, &mut self.buffer);
+        let Some(segment) = segments.last_mut() else {
+            return Err(KernelError::Length);
+        };
+        let (row, height) = (segment.rows, segment.height);
+        if row == height {
+            grow(segment, layout);
+        }
+        let height = segment.height;
+        segment.dense.extend_from_slice(&self.buffer);
+        let level = |p: &Part| levels.get(p.index).map_or(0, |l| (*l as usize).min(p.block.levels - 1));
+        let joined = |parts: &[Part]| parts.iter().map(|p| level(p) * p.stride).sum::<usize>();
+        segment.joints.extend(layout.joints.iter().map(|j| joined(&j.parts) as u8));
+        for (part, column) in layout.wide.iter().zip(segment.wide.chunks_exact_mut(height)) {
+            set(column, row, level(part) as u16);
+        }
+        set(&mut segment.scale, row, factor);
+        set(&mut segment.outcome, row, toward_zero(family.outcome(outcome)));
+        segment.rows += 1;
+        self.rows += 1;
+        Ok(())
+    }
+
+    /// The matrix, after its last row.
+    pub fn finish(self) -> Design {
+        self.design
+    }
+}
+
+fn set<T>(column: &mut [T], row: usize, value: T) {
+    if let Some(cell) = column.get_mut(row) {
+        *cell = value;
+    }
+}
+
+/// More rows came than were declared: the columns of the last segment are laid out anew for a whole segment.
+fn grow(segment: &mut Segment, layout: &Layout) {
+    let old = segment.height;
+    let mut whole = Segment::new(layout, SEGMENT);
+    whole.rows = segment.rows;
+    fn spread<T: Copy>(from: &[T], old: usize, to: &mut [T]) {
+        for (f, t) in from.chunks_exact(old).zip(to.chunks_exact_mut(SEGMENT)) {
+            if let Some(t) = t.get_mut(..old) {
+                t.copy_from_slice(f);
+            }
+        }
+    }
+    spread(&segment.wide, old, &mut whole.wide);
+    spread(&segment.scale, old, &mut whole.scale);
+    spread(&segment.outcome, old, &mut whole.outcome);
+    whole.dense.extend_from_slice(&segment.dense);
+    whole.joints.extend_from_slice(&segment.joints);
+    *segment = whole;
+}

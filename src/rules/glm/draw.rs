@@ -1,0 +1,282 @@
+//! A matched generalised linear model: its bound, its premises and the chain that draws from it.
+
+use super::link;
+use super::predictor::{Predictor, Problem, latent, predictor, public_features};
+use super::priors::{Block, block, scaled_norm};
+use super::refusals;
+use crate::mechanism::plan::{Domain, Feature, GlmLaw, Link, PosteriorLaw, Statistic, StatisticKind, WeightBlock};
+use crate::model::{Expr, Model, Observation, Range, Records, Relation, Request};
+use crate::numeric::round::{add_up, mul_up, sqrt_up};
+use crate::privacy::Claim;
+use crate::rules::conjugate::expected;
+use crate::rules::conjugate::facts::{Facts, Match, not_mine, one_private, point, tidy};
+use crate::rules::count::count_up;
+use crate::rules::text::four_near;
+use crate::rules::{Context, LimitReason, Matched, Meta, Premise, Tempering, Verdict};
+use crate::source::Span;
+
+/// The parts of a model that the rules of this family look at.
+pub(super) struct Parts<'a> {
+    pub observation: &'a Observation,
+    pub link: Link,
+    pub outcome: Range,
+    pub blocks: Vec<Block>,
+    /// Upper bound on the absolute value of the predictor; infinite where weights or features are unbounded.
+    pub most: f64,
+    /// Are all features public, so that neighbours differ in the outcome alone?
+    pub labels_only: bool,
+}
+
+impl Parts<'_> {
+    /// Is every weight cut to a bounded set?
+    pub fn bounded(&self) -> bool {
+        self.blocks.iter().all(|b| match b.domain {
+            Domain::All => false,
+            Domain::Box(range) => range.is_finite(),
+            Domain::Ball(_) => true,
+        })
+    }
+
+    /// The first unbounded feature.
+    pub fn unbounded_feature(&self) -> Option<&Expr> {
+        self.blocks.iter().find(|b| !b.norm.is_finite()).and_then(|b| match &b.feature {
+            Feature::Value(e, _) | Feature::Level(e) => Some(e),
+            Feature::One => None,
+        })
+    }
+}
+
+/// Reads a model as a generalised linear one; `Refused` where it is one but for a convex loss or a strong prior.
+pub(super) fn parts<'a>(model: &'a Model, context: &Context) -> Match<Parts<'a>> {
+    if !matches!(model.request, Request::Draw { .. }) {
+        return not_mine("releases draws, not a whole posterior");
+    }
+    let ours = |o: &Observation| link::FAMILIES.contains(&o.likelihood.family);
+    if model.private.is_empty() || !model.private.iter().all(ours) {
+        return not_mine("rows must follow a generalised linear model");
+    }
+    let name = model.parameters.first().map_or("w", |p| p.name.as_str());
+    let observation = one_private(model, name)?;
+    let outcome = link::outcome(observation)?;
+    if !latent(outcome.predictor) {
+        return not_mine("the predictor mentions no parameter");
+    }
+    if outcome_mentions(observation, outcome.predictor) {
+        return not_mine("only the predictor may depend on parameters");
+    }
+    if !model.public.is_empty() {
+        return not_mine("public rows are not part of this rule");
+    }
+    let read = match predictor(outcome.predictor) {
+        Ok(read) => read,
+        Err(Problem::Unread) => return not_mine("the predictor must be a sum like dot(w, x) + b, each parameter once"),
+        // A mean that is curved in one parameter is some other model: the conjugate rules say more.
+        Err(Problem::Curved(node)) => return Err(Verdict::Refused(Box::new(refusals::not_convex(node)))),
+    };
+    if read.terms.len() != model.parameters.len() {
+        return not_mine("every parameter must stand in the predictor");
+    }
+    let classes = if let Link::Softmax { classes } = outcome.link { classes } else { 0 };
+    let labels_only = public_features(&read, model, context) && model.records.relation == Relation::ReplaceOne;
+    let Predictor { terms, offset } = read;
+    if offset {
+        return not_mine("an offset in the predictor is not part of this rule");
+    }
+    let mut blocks = vec![];
+    for term in terms {
+        let Some(parameter) = model.parameters.iter().find(|p| p.id == term.parameter) else {
+            return not_mine("every parameter must stand in the predictor");
+        };
+        blocks.push((parameter.id, block(term, parameter, classes)?));
+    }
+    // In the order of declaration, which is that of a release.
+    blocks.sort_by_key(|(id, _)| model.parameters.iter().position(|p| p.id == *id));
+    let blocks: Vec<Block> = blocks.into_iter().map(|(_, b)| b).collect();
+    let most = blocks.iter().map(|b| b.reach).fold(0.0, add_up);
+    Ok(Parts { observation, link: outcome.link, outcome: outcome.range, blocks, most, labels_only })
+}
+
+/// Does another argument of the likelihood, or the outcome, mention a parameter?
+fn outcome_mentions(o: &Observation, predictor: &Expr) -> bool {
+    latent(&o.outcome) || o.likelihood.args.iter().any(|a| !std::ptr::eq(a, predictor) && latent(a))
+}
+
+/// A matched model, owned.
+pub(super) struct GlmDraw {
+    pub meta: &'static Meta,
+    /// How far one replaced, added or removed row moves the slope of the loss in the predictor, at most.
+    pub moved: f64,
+    law: GlmLaw,
+    known: bool,
+    statistic: Statistic,
+    records: Records,
+    /// Upper bound on the features' norm, each times the prior sd of its weight.
+    norm: f64,
+    premises: Vec<Premise>,
+    prior_span: Span,
+    prior: String,
+}
+
+impl GlmDraw {
+    /// `slope` bounds the slope of one row's loss in the predictor.
+    pub fn new(meta: &'static Meta, parts: Parts, slope: f64, model: &Model, context: &Context) -> Match<GlmDraw> {
+        let norm = scaled_norm(&parts.blocks);
+        let label = link::label_slope(parts.link, parts.outcome);
+        let twice = mul_up(2.0, slope);
+        let one_weight = matches!((parts.link, parts.blocks.as_slice()), (Link::Logit { .. }, [b]) if b.dim == 1);
+        let twice = if one_weight { twice.min(mul_up(link::slope(parts.link), link::ONE_WEIGHT)) } else { twice };
+        let moved = if parts.labels_only { label.min(twice) } else { twice };
+        let Some(first) = model.parameters.first() else { return not_mine("the model has no parameter") };
+        let premises = premises(&parts, slope, norm, model, context, meta);
+        let drawn = match &model.request {
+            Request::Draw { parameters, .. } => parameters.clone(),
+            Request::Posterior { .. } => vec![],
+        };
+        let blocks = parts.blocks.iter().zip(&model.parameters).map(|(b, p)| WeightBlock {
+            dim: b.dim,
+            mean: b.mean.lo,
+            sd: b.sd.lo,
+            domain: b.domain,
+            released: drawn.contains(&p.id),
+        });
+        let prior = first.prior.span;
+        let last = model.parameters.last().map_or(prior, |p| p.prior.span);
+        let law = GlmLaw {
+            link: parts.link,
+            blocks: blocks.collect(),
+            norm,
+            slope,
+            curvature: link::curvature(parts.link, parts.most),
+            steps: None,
+        };
+        Ok(GlmDraw {
+            meta,
+            moved,
+            known: parts.blocks.iter().all(|b| point(b.mean).is_some() && point(b.sd).is_some()),
+            law,
+            statistic: Statistic {
+                table: model.records.table,
+                kind: StatisticKind::Rows {
+                    features: parts.blocks.iter().map(|b| b.feature.clone()).collect(),
+                    outcome: parts.observation.outcome.clone(),
+                },
+            },
+            records: model.records,
+            norm,
+            premises,
+            prior_span: if last.file == prior.file { prior } else { last },
+            prior: prior_text(&parts.blocks),
+        })
+    }
+}
+
+/// `1` or `0.25` where all priors share an sd: the strong convexity of the prior.
+pub(super) fn strong_convexity(blocks: &[Block]) -> f64 {
+    let sd = blocks.iter().map(|b| b.sd.hi).fold(0.0, f64::max);
+    1.0 / (sd * sd)
+}
+
+/// Norm of the features themselves, without the sds.
+pub(super) fn plain_norm(blocks: &[Block]) -> f64 {
+    sqrt_up(blocks.iter().map(|b| mul_up(b.norm, b.norm)).fold(0.0, add_up))
+}
+
+pub(super) fn has_intercept(blocks: &[Block]) -> bool {
+    blocks.len() > 1 && blocks.iter().any(|b| b.feature == Feature::One)
+}
+
+fn same_sds(blocks: &[Block]) -> bool {
+    blocks.windows(2).all(|pair| matches!(pair, [a, b] if a.sd == b.sd))
+}
+
+fn prior_text(blocks: &[Block]) -> String {
+    match blocks {
+        [first, ..] if same_sds(blocks) => tidy(first.sd.hi),
+        _ => String::new(),
+    }
+}
+
+fn premises(parts: &Parts, slope: f64, norm: f64, model: &Model, context: &Context, meta: &'static Meta) -> Vec<Premise> {
+    let Some(first) = model.parameters.first() else { return vec![] };
+    let mut facts = Facts::collect(meta, model, first, context);
+    facts.premises.retain(|p| !p.text.starts_with(&format!("`{}` has the prior", first.name)));
+    let o = parts.observation;
+    facts.premise("the loss of a row is convex in the weights", Some(o.likelihood.span));
+    facts.premise(format!("its slope in the predictor is at most {}", four_near(slope)), Some(o.likelihood.span));
+    let (m, l) = (strong_convexity(&parts.blocks), plain_norm(&parts.blocks));
+    let with = if has_intercept(&parts.blocks) { ", with the intercept," } else { "" };
+    facts.premise(format!("the features{with} have norm at most {}", four_near(l)), Some(o.likelihood.span));
+    let strong = match same_sds(&parts.blocks) {
+        true => format!("the prior is strongly log-concave, m = {}", four_near(m)),
+        false => format!("the prior is strongly log-concave, and the features times its sds have norm at most {}", four_near(norm)),
+    };
+    facts.premise(strong, Some(first.prior.span));
+    if parts.labels_only {
+        facts.premise("the features are public: neighbours differ in the outcome alone", Some(o.likelihood.span));
+    }
+    facts.premises
+}
+
+impl Matched for GlmDraw {
+    fn meta(&self) -> &'static Meta {
+        self.meta
+    }
+
+    fn claim(&self, t: Tempering) -> Claim {
+        // mu = k r moved norm / sqrt(1 / m), in units of the prior's sds.
+        let unit = mul_up(count_up(self.records.unit_rows), t.weight);
+        let gradient = mul_up(mul_up(unit, self.moved), self.norm);
+        Claim::Gdp { mu: mul_up(gradient, sqrt_up(t.concentration)) }
+    }
+
+    fn premises(&self, _: Tempering) -> Vec<Premise> {
+        self.premises.clone()
+    }
+
+    fn law(&self, t: Tempering) -> Option<(PosteriorLaw, Statistic)> {
+        if !self.known {
+            return None;
+        }
+        let mut law = self.law.clone();
+        // The claim allows for sqrt(m) rounded up: rounding down keeps the chain's prior at least as strong.
+        let factor = t.concentration.sqrt().next_down().min(1.0);
+        if t.concentration < 1.0 {
+            law.blocks.iter_mut().for_each(|b| b.sd *= factor);
+            law.norm = mul_up(law.norm, sqrt_up(t.concentration));
+        }
+        Some((PosteriorLaw::Glm(Box::new(law)), self.statistic.clone()))
+    }
+
+    fn by_chain(&self) -> bool {
+        true
+    }
+
+    fn predicted_error(&self, t: Tempering, rows: f64) -> f64 {
+        // As if the features were spread evenly over the weights at their largest norm, at the middle of the link.
+        let weights: usize = self.law.blocks.iter().map(|b| b.dim).sum();
+        let data = rows * self.norm * self.norm * self.law.curvature.min(1.0) / weights.max(1) as f64;
+        let classes = if let Link::Softmax { classes } = self.law.link { classes as f64 } else { 1.0 };
+        let squares = self.law.blocks.iter().map(|b| b.dim as f64 * b.sd * b.sd * expected::normal(1.0, data, t.weight, t.concentration));
+        (classes * squares.sum::<f64>()).sqrt()
+    }
+
+    fn prior_text(&self, concentration: f64) -> String {
+        let factor = concentration.sqrt();
+        match self.prior.parse::<f64>() {
+            Ok(sd) => format!("normal of sd {}", crate::rules::text::four_down(sd * factor)),
+            Err(_) => format!("the same with every sd times {}", crate::rules::text::four_down(factor)),
+        }
+    }
+
+    fn prior_span(&self) -> Span {
+        self.prior_span
+    }
+
+    fn limit_reason(&self, _: f64, _: Tempering) -> Option<LimitReason> {
+        None
+    }
+
+    fn claim_add_remove(&self, _: Tempering) -> Option<Claim> {
+        None
+    }
+}

@@ -1,0 +1,73 @@
+//! Regression with weights cut to a ball or box (probit, cloglog, Poisson, Gaussian, logit): one draw of the weights.
+//!
+//! ## Shape
+//! Weights with priors `normal(m, s)` and a declared domain, `vector[d] in l2(R)`, `in [lo, hi]`; each row follows
+//! `bernoulli_logit`, `bernoulli_probit`, `bernoulli_cloglog`, `binomial_logit`, `categorical_logit`, `poisson_log` or
+//! `normal(t, sd)` with a linear predictor t and bounded features. The domain truncates the prior.
+//!
+//! ## Claim
+//! mu-GDP at every order (§4.3, which replaces a theorem of unknown constant) with `mu = k r 2 B L / sqrt(m)`, where B
+//! bounds the slope of a row's loss for every predictor that the domain allows, `|t| <= T`: `phi(T) / Phi(-T)` for probit,
+//! `max(e^T, 1)` for cloglog, `max(e^T, largest y)` for Poisson, `(T + |y|) / sd^2` for Gaussian, `sigma(T)` for logit.
+//! The set is convex, and the chain is projected onto it after each step (§14). With public features and a canonical link
+//! `2 B` becomes the width of the outcome.
+//!
+//! ## Refuses
+//! Unbounded features or outcomes (E0309, E0202), a predictor beyond 50 where its exponential is the slope, a secret n
+//! (E0307).
+//!
+//! ## Checked by
+//! Golden values; hockey-stick divergences of projected chains on a grid in one dimension.
+
+use super::draw::{GlmDraw, parts};
+use super::{link, refusals};
+use crate::mechanism::plan::Link;
+use crate::model::{Model, Range, Relation};
+use crate::rules::conjugate::facts::{Match, not_mine, outcome_range};
+use crate::rules::{Context, Meta, Rule, Verdict};
+
+pub(super) struct GlmOnBall;
+
+static META: Meta = Meta {
+    name: "glm_on_ball",
+    summary: "regression with weights cut to a bounded set, any of five links: one draw of the weights",
+    section: "4.3",
+    source: include_str!("glm_on_ball.rs"),
+};
+
+impl Rule for GlmOnBall {
+    fn meta(&self) -> &'static Meta {
+        &META
+    }
+
+    fn judge(&self, model: &Model, context: Context) -> Verdict {
+        find(model, &context).map_or_else(|v| v, |m| Verdict::Matched(Box::new(m)))
+    }
+}
+
+fn find(model: &Model, context: &Context) -> Match<GlmDraw> {
+    let parts = match parts(model, context) {
+        // What is wrong with every regression is said once, by `lipschitz_glm`.
+        Err(Verdict::Refused(_)) => return not_mine("see lipschitz_glm"),
+        other => other?,
+    };
+    if !parts.bounded() {
+        return not_mine("every weight must have a bounded domain, such as in l2(5)");
+    }
+    let refuse = |d| Err(Verdict::Refused(Box::new(d)));
+    if let Some(x) = parts.unbounded_feature() {
+        return refuse(refusals::unbounded_features(x, &parts, context));
+    }
+    if matches!(parts.link, Link::PoissonLog | Link::Normal { .. }) {
+        let support = if parts.link == Link::PoissonLog { Range::new(0.0, f64::INFINITY) } else { Range::ALL };
+        outcome_range(parts.observation, model, context, support)?;
+    }
+    if model.records.relation == Relation::AddRemove {
+        return refuse(refusals::secret_rows(META.name, &parts, model, context));
+    }
+    let slope = link::slope_within(parts.link, parts.outcome, parts.most);
+    if !slope.is_finite() {
+        return refuse(refusals::predictor_too_large(&parts));
+    }
+    GlmDraw::new(&META, parts, slope, model, context)
+}

@@ -1,0 +1,120 @@
+//! The linear predictor of a row: which weight is multiplied by what, or the node that is not linear.
+
+use crate::mechanism::plan::Feature;
+use crate::model::{Builtin, Expr, ExprKind, Label, Model, ParamId, Type};
+
+/// One weight, vector or matrix of weights, and its features.
+pub(super) struct Term {
+    pub parameter: ParamId,
+    pub feature: Feature,
+}
+
+/// A sum of terms.
+#[derive(Default)]
+pub(super) struct Predictor {
+    pub terms: Vec<Term>,
+    /// Is something added that holds no parameter?
+    pub offset: bool,
+}
+
+/// Why an expression is no predictor.
+pub(super) enum Problem<'a> {
+    /// This node is not linear in the parameters.
+    Curved(&'a Expr),
+    /// Linear, but of a form that this version does not read.
+    Unread,
+}
+
+/// Reads `dot(w, x) + b`, `W * x + b`, `u[region]`, sums, differences and public multiples of them.
+pub(super) fn predictor(e: &Expr) -> Result<Predictor, Problem<'_>> {
+    let mut found = Predictor::default();
+    read(e, 1.0, &mut found)?;
+    let mut seen: Vec<ParamId> = found.terms.iter().map(|t| t.parameter).collect();
+    seen.sort_unstable();
+    if seen.windows(2).any(|pair| matches!(pair, [a, b] if a == b)) {
+        return Err(Problem::Unread);
+    }
+    Ok(found)
+}
+
+/// Does the expression mention any parameter?
+pub(super) fn latent(e: &Expr) -> bool {
+    matches!(e.label, Label::Latent | Label::Mix(_))
+}
+
+fn read<'a>(e: &'a Expr, factor: f64, found: &mut Predictor) -> Result<(), Problem<'a>> {
+    if !latent(e) {
+        found.offset = true;
+        return Ok(());
+    }
+    let term = |parameter, feature| Term { parameter, feature };
+    match &e.kind {
+        ExprKind::Param(id) if factor == 1.0 => found.terms.push(term(*id, Feature::One)),
+        ExprKind::Index(base, index) => match (&base.kind, &index.ty, latent(index)) {
+            (ExprKind::Param(id), Type::Category(_), false) if factor == 1.0 => {
+                found.terms.push(term(*id, Feature::Level((**index).clone())));
+            }
+            _ => return Err(Problem::Unread),
+        },
+        ExprKind::Call(f, args) => match (f, args.as_slice()) {
+            (Builtin::Neg, [a]) => read(a, -factor, found)?,
+            (Builtin::Add, [a, b]) => {
+                read(a, factor, found)?;
+                read(b, factor, found)?;
+            }
+            (Builtin::Sub, [a, b]) => {
+                read(a, factor, found)?;
+                read(b, -factor, found)?;
+            }
+            (Builtin::Div, [a, b]) if !latent(b) => match b.constant() {
+                Some(x) if x != 0.0 => read(a, factor / x, found)?,
+                _ => return Err(Problem::Unread),
+            },
+            (Builtin::Mul | Builtin::Dot | Builtin::MatVec, [a, b]) => product(a, b, factor, found)?,
+            _ => return Err(Problem::Curved(e)),
+        },
+        _ => return Err(Problem::Unread),
+    }
+    Ok(())
+}
+
+fn product<'a>(a: &'a Expr, b: &'a Expr, factor: f64, found: &mut Predictor) -> Result<(), Problem<'a>> {
+    let (weights, other) = match (latent(a), latent(b)) {
+        (true, true) => return Err(Problem::Curved(inner(a, b))),
+        (true, false) => (a, b),
+        _ => (b, a),
+    };
+    if let ExprKind::Param(parameter) = weights.kind {
+        found.terms.push(Term { parameter, feature: Feature::Value(other.clone(), factor) });
+        return Ok(());
+    }
+    match other.constant() {
+        Some(x) => read(weights, factor * x, found),
+        None => Err(read(weights, 1.0, &mut Predictor::default()).err().unwrap_or(Problem::Unread)),
+    }
+}
+
+/// Of two factors that both hold parameters, the one that is more than a parameter.
+fn inner<'a>(a: &'a Expr, b: &'a Expr) -> &'a Expr {
+    if matches!(b.kind, ExprKind::Param(_)) { a } else { b }
+}
+
+/// Are all columns that the features read public?
+pub(super) fn public_features(p: &Predictor, model: &Model, context: &crate::rules::Context) -> bool {
+    let mut public = true;
+    let mut look = |e: &Expr| {
+        e.walk(&mut |node| {
+            if let ExprKind::Column(table, column) = node.kind {
+                let column = context.table(table).and_then(|t| t.columns.get(column.0));
+                public &= table == model.records.table && column.is_some_and(|c| c.public);
+            }
+        });
+    };
+    for term in &p.terms {
+        match &term.feature {
+            Feature::One => {}
+            Feature::Value(e, _) | Feature::Level(e) => look(e),
+        }
+    }
+    public
+}

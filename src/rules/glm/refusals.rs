@@ -1,0 +1,134 @@
+//! The complaints of the rules for regression: slopes, curves, priors, features and secret numbers of rows.
+
+use super::draw::{Parts, has_intercept, plain_norm, strong_convexity};
+use super::link;
+use crate::model::print::likelihood_text;
+use crate::model::{Expr, ExprKind, Model, Parameter, Type};
+use crate::rules::Context;
+use crate::rules::conjugate::{self, facts::tidy};
+use crate::rules::text::four_near;
+use crate::source::Diagnostic;
+
+/// E0303: the slope of the loss is unbounded on the whole line.
+pub(super) fn unbounded_slope(parts: &Parts, name: &str, why: &str, model: &Model, context: &Context) -> Diagnostic {
+    let o = parts.observation;
+    let m = format!("prior strongly log-concave [yes, m = {}]", four_near(strong_convexity(&parts.blocks)));
+    let norm = plain_norm(&parts.blocks);
+    let features = match (norm.is_finite(), has_intercept(&parts.blocks)) {
+        (true, true) => format!("features bounded [yes, {} with intercept]", four_near(norm)),
+        (true, false) => format!("features bounded [yes, {}]", four_near(norm)),
+        (false, _) => "features bounded [no]".into(),
+    };
+    let mut d = Diagnostic::new("E0303", format!("the {name} loss has unbounded slope"))
+        .label(o.likelihood.span, why)
+        .cause(format!("rule lipschitz_glm needs: likelihood log-concave [yes]; slope bounded [no];\n{m}; {features}"));
+    if matches!(o.likelihood.family, "bernoulli_probit" | "bernoulli_cloglog") {
+        let text = likelihood_text(model, o, context.program).replacen(o.likelihood.family, "bernoulli_logit", 1);
+        let text = unqualified(&text, model, context);
+        d = d
+            .note("a bounded mean (g^-1 in (0,1)) bounds the slope only for the canonical link")
+            .help(format!("use the logit link:    {text}          slope <= 1\nor bound the weights:  {}", bounded_weights(model)));
+    } else {
+        d = d.help(format!("bound the weights:    {}", bounded_weights(model)));
+    }
+    d
+}
+
+/// Column names as the program writes them where one table is meant.
+fn unqualified(text: &str, model: &Model, context: &Context) -> String {
+    let tables = context.program.tables.len();
+    match context.table(model.records.table) {
+        Some(t) if tables == 1 => text.replace(&format!("{}.", t.name), ""),
+        _ => text.to_owned(),
+    }
+}
+
+/// The declaration of the first weights with a domain.
+fn bounded_weights(model: &Model) -> String {
+    let lines = model.parameters.iter().map(|p| match &p.ty {
+        Type::Vector(v) => format!("param {}: vector[{}] in l2(5) ~ ..", p.name, v.dim),
+        Type::Matrix { rows, columns, .. } => format!("param {}: matrix[{rows}, {columns}] in [-5, 5] ~ ..", p.name),
+        _ => format!("param {}: real in [-5, 5] ~ ..", p.name),
+    });
+    lines.collect::<Vec<_>>().join("   ")
+}
+
+/// E0304: the predictor is not linear in the parameters.
+pub(super) fn not_convex(node: &Expr) -> Diagnostic {
+    Diagnostic::new("E0304", "the loss is not convex in the parameters")
+        .label(node.span, "this part of the predictor is not linear in the parameters")
+        .cause("the log-Sobolev argument needs a log-concave posterior; a product of parameters, or a network, has none")
+        .help("make the predictor a sum of weights times features:    dot(w, x) + b\n(`using ?` lists every rule and why it does or does not match)")
+}
+
+/// E0306: a prior whose negative logarithm is not strongly convex.
+pub(super) fn prior_not_strong(parameter: &Parameter) -> Diagnostic {
+    let family = parameter.prior.family;
+    let scale = parameter.prior.args.last().and_then(Expr::constant).filter(|x| *x > 0.0).unwrap_or(1.0);
+    let mean = parameter.prior.args.first().and_then(Expr::constant).filter(|_| parameter.prior.args.len() > 1).unwrap_or(0.0);
+    let why = match family {
+        "laplace" => "its negative logarithm is a line on either side of its centre",
+        "cauchy" | "student_t" => "its negative logarithm grows like a logarithm",
+        "uniform" => "its negative logarithm is flat",
+        _ => "its negative logarithm has no curvature bounded below",
+    };
+    Diagnostic::new("E0306", format!("the prior of `{}` is not strongly log-concave", parameter.name))
+        .label(parameter.prior.span, why)
+        .cause("the cost is that of a normal law whose precision is the curvature of the prior: here there is none")
+        .help(format!("a normal prior of the same scale:   param {} ~ normal({}, {})", parameter.name, tidy(mean), tidy(scale)))
+}
+
+/// E0309: features without a norm bound.
+pub(super) fn unbounded_features(x: &Expr, parts: &Parts, context: &Context) -> Diagnostic {
+    let mut column = None;
+    x.walk(&mut |node| {
+        if let ExprKind::Column(table, id) = node.kind
+            && let Some(c) = context.table(table).and_then(|t| t.columns.get(id.0))
+            && column.is_none()
+        {
+            let bounded = match &c.ty {
+                Type::Vector(v) => v.sup.l2.is_finite(),
+                ty => ty.range().is_none_or(|r| r.is_finite()),
+            };
+            if !bounded {
+                column = Some(c);
+            }
+        }
+    });
+    let name = column.map_or("the features", |c| c.name.as_str());
+    let shown = if column.is_some() { format!("`{name}`") } else { name.to_owned() };
+    let mut d = Diagnostic::new("E0309", format!("{shown} has no bounds, so one row can pull the weights without limit"))
+        .label(parts.observation.likelihood.span, "the slope of a row's loss is multiplied by its features");
+    if let Some(c) = column {
+        d = d.label(c.span, "unbounded features");
+    }
+    let (domain, inside) = match column.map(|c| &c.ty) {
+        Some(Type::Vector(v)) => (format!("{name}: vector[{}] in l2(1)", v.dim), format!("project(l2(1), {name})")),
+        _ => (format!("{name}: real in [0, 1]"), format!("clip({name}, 0, 1)")),
+    };
+    d.cause("the cost grows with the largest norm of a row's features, which is infinite")
+        .help(format!("declare a bound:       {domain}     (rows outside are moved onto it)\nor project in the model:  {inside}"))
+}
+
+/// E0307: no public step size without a public n.
+pub(super) fn secret_rows(rule: &str, parts: &Parts, model: &Model, context: &Context) -> Diagnostic {
+    let names: Vec<&str> = model.parameters.iter().map(|p| p.name.as_str()).collect();
+    conjugate::secret_rows(
+        rule,
+        &names.join("`, `"),
+        parts.observation.span,
+        model.records,
+        "the step size of the chain follows from the number of rows, which is secret",
+        context,
+    )
+}
+
+/// E0303 on a bounded set that is too large for its exponential.
+pub(super) fn predictor_too_large(parts: &Parts) -> Diagnostic {
+    let shown = if parts.most.is_finite() { format!("as large as {}", tidy(parts.most)) } else { "of any size".into() };
+    let name = link::unbounded_slope(parts.link).map_or("row's", |(name, _)| name);
+    Diagnostic::new("E0303", format!("the {name} loss has no useful slope here"))
+        .label(parts.observation.likelihood.span, format!("the predictor may be {shown}, and the slope grows with it"))
+        .cause("the slope is bounded only where the predictor is at most 50")
+        .help("use a smaller domain for the weights, or features of smaller norm")
+}

@@ -1,0 +1,247 @@
+//! What a claim says at every order and delta, recomputed from the formulas of the rule book (sections 0.1, 6, 8).
+
+use super::pair::Pair;
+use super::real::Real;
+use super::special::normal_cdf;
+use serde_json::{Value, json};
+use std::cell::RefCell;
+use std::collections::HashMap;
+
+#[derive(Clone, Debug)]
+pub enum Claim {
+    Renyi(Vec<Pair>),
+    Gdp(Real),
+    Range(Real),
+    Pure(Real),
+    Laplace(Real),
+    Product(Vec<Claim>),
+    Max(Vec<Claim>),
+    Repeated(u64, Box<Claim>),
+}
+
+/// Bounds of every kind; unknown where there is none.
+#[derive(Clone)]
+pub struct Bounds {
+    pub pure: Real,
+    pub range: Real,
+    pub zcdp: Real,
+    pub gdp: Real,
+}
+
+/// Numbers computed before: certificates repeat claims.
+#[derive(Default)]
+pub struct Memo(RefCell<HashMap<String, Real>>);
+
+impl Memo {
+    fn get(&self, key: String, make: impl FnOnce() -> Real) -> Real {
+        if let Some(known) = self.0.borrow().get(&key) {
+            return known.clone();
+        }
+        let value = make();
+        self.0.borrow_mut().insert(key, value.clone());
+        value
+    }
+}
+
+fn pure_rdp(e: &Real, l: &Real) -> Real {
+    let m = l - &Real::one();
+    (((l * e).exp() + (-&(&m * e)).exp()) / (Real::one() + e.exp())).ln() / &m
+}
+
+/// `1 - exp(-x)`.
+fn lost(x: &Real) -> Real {
+    Real::one() - (-x).exp()
+}
+
+fn range_rdp(eta: &Real, l: &Real) -> Real {
+    let m = l - &Real::one();
+    let most = lost(&(l * eta));
+    let e = &m * &most / (l * &((-eta).exp() * lost(&(&m * eta))));
+    e.ln() + (most / (l * &lost(eta))).ln() / &m
+}
+
+fn range_zcdp(eta: &Real) -> Real {
+    let x = eta / &(eta.exp() - Real::one());
+    &x - &Real::one() - x.ln()
+}
+
+fn laplace_rdp(e: &Real, l: &Real) -> Real {
+    let m = l - &Real::one();
+    let both = l + &m;
+    (l * &(&m * e).exp() / &both + &m * &(-&(l * e)).exp() / &both).ln() / &m
+}
+
+fn gdp_delta(mu: &Real, e: &Real) -> Real {
+    let (half, ratio) = (mu / &Real::int(2), e / mu);
+    normal_cdf(&(&half - &ratio)) - e.exp() * normal_cdf(&(-&half - &ratio))
+}
+
+impl Claim {
+    pub fn bounds(&self) -> Bounds {
+        let all = |x: Real| Bounds { pure: x.clone(), range: x.clone(), zcdp: x.clone(), gdp: x };
+        let none = || all(Real::UNKNOWN);
+        let each = |parts: &[Claim], join: fn(Bounds, Bounds) -> Bounds| parts.iter().map(Claim::bounds).fold(all(Real::zero()), join);
+        let mut p = match self {
+            Claim::Renyi(_) => none(),
+            Claim::Gdp(mu) => Bounds { gdp: mu.clone(), ..none() },
+            Claim::Range(eta) => Bounds { range: eta.clone(), ..none() },
+            Claim::Pure(e) => Bounds { pure: e.clone(), ..none() },
+            Claim::Laplace(e) => Bounds { pure: e.clone(), zcdp: e - &lost(e), ..none() },
+            Claim::Product(parts) => each(parts, |a, b| Bounds {
+                // Two bounded ranges do not add under adaptive composition.
+                range: if a.range.positive() && b.range.positive() { Real::UNKNOWN } else { a.range.max(&b.range) },
+                pure: a.pure + b.pure,
+                zcdp: a.zcdp + b.zcdp,
+                gdp: (a.gdp.square() + b.gdp.square()).sqrt(),
+            }),
+            Claim::Repeated(times, one) => {
+                let (p, n) = (one.bounds(), Real::int(*times));
+                Bounds { pure: &n * &p.pure, range: Real::UNKNOWN, zcdp: &n * &p.zcdp, gdp: n.sqrt() * p.gdp }
+            }
+            Claim::Max(parts) => each(parts, |a, b| Bounds {
+                pure: a.pure.max(&b.pure),
+                range: a.range.max(&b.range),
+                zcdp: a.zcdp.max(&b.zcdp),
+                gdp: a.gdp.max(&b.gdp),
+            }),
+        };
+        p.range = p.range.min(&(Real::int(2) * &p.pure));
+        p.pure = p.pure.min(&p.range);
+        if p.pure.positive() {
+            let tanh = (p.pure.exp() - Real::one()) / (p.pure.exp() + Real::one());
+            p.zcdp = p.zcdp.min(&(&p.pure * &tanh)).min(&range_zcdp(&p.range));
+        }
+        p.zcdp = p.zcdp.min(&(p.gdp.square() / Real::int(2)));
+        p
+    }
+
+    /// Orders below this are finite; unknown if all are.
+    pub fn limit(&self) -> Real {
+        let least = |it: Vec<Real>| it.iter().fold(Real::UNKNOWN, |m, x| m.min(x));
+        match self {
+            Claim::Renyi(pairs) => least(pairs.iter().map(Pair::limit).collect()),
+            Claim::Product(parts) | Claim::Max(parts) => least(parts.iter().map(Claim::limit).collect()),
+            Claim::Repeated(_, one) => one.limit(),
+            _ => Real::UNKNOWN,
+        }
+    }
+
+    pub fn rdp(&self, order: f64, memo: &Memo) -> Real {
+        memo.get(format!("{self:?} rdp {order}"), || self.rdp_with(&self.bounds(), &Real::new(order)))
+    }
+
+    pub fn rdp_at(&self, order: &Real) -> Real {
+        self.rdp_with(&self.bounds(), order)
+    }
+
+    fn rdp_with(&self, p: &Bounds, order: &Real) -> Real {
+        let part = |c: &Claim| c.rdp_with(&c.bounds(), order);
+        let own = match self {
+            Claim::Renyi(pairs) => pairs.iter().fold(Real::zero(), |w, pair| w.max(&pair.rdp(order))),
+            Claim::Laplace(e) => laplace_rdp(e, order),
+            Claim::Product(parts) => parts.iter().fold(Real::zero(), |s, c| s + part(c)),
+            Claim::Max(parts) => parts.iter().fold(Real::zero(), |w, c| w.max(&part(c))),
+            Claim::Repeated(times, one) => Real::int(*times) * part(one),
+            _ => Real::UNKNOWN,
+        };
+        let best = own.min(&p.pure).min(&(order * &p.zcdp));
+        if p.pure.positive() { best.min(&pure_rdp(&p.pure, order)).min(&range_rdp(&p.range, order)) } else { best }
+    }
+
+    /// Does `(epsilon, delta)` follow by the routes of section 8?
+    pub fn proves(&self, epsilon: f64, delta: f64, memo: &Memo) -> bool {
+        if let Claim::Max(parts) = self {
+            return parts.iter().all(|c| c.proves(epsilon, delta, memo));
+        }
+        let (p, e, d) = (self.bounds(), Real::new(epsilon), Real::new(delta));
+        if p.pure.le(&e) || delta >= 1.0 {
+            return true;
+        }
+        let pure = || (p.pure.exp() - e.exp()) / (Real::one() + p.pure.exp());
+        let range = || lost(&((&p.range - &e) / Real::int(2))).square() / lost(&p.range);
+        let laplace = |own: &Real| lost(&((own - &e) / Real::int(2)));
+        let gdp = || memo.get(format!("{:?} gdp {epsilon}", p.gdp), || gdp_delta(&p.gdp, &e));
+        let curves = pure().le(&d) || range().le(&d) || (p.gdp.positive() && gdp().le(&d));
+        match self {
+            Claim::Gdp(_) | Claim::Range(_) | Claim::Pure(_) => curves,
+            Claim::Laplace(own) => curves || laplace(own).le(&d),
+            _ => {
+                // By conversion, or on a grid of losses where releases are mixed.
+                let best = || self.converted(&p, &d).min(&super::loss::epsilon(self, delta));
+                curves || (delta > 0.0 && memo.get(format!("{self:?} dp {delta}"), best).le(&e))
+            }
+        }
+    }
+
+    /// Section 8.2 at the best order found by a grid and golden sections: any order is sound.
+    fn converted(&self, p: &Bounds, delta: &Real) -> Real {
+        let value = |t: f64| {
+            let order = Real::new(1.0 + t.exp());
+            let m = &order - &Real::one();
+            let kept = (&m / &order).ln() - (delta.ln() + order.ln()) / m;
+            (self.rdp_with(p, &order) + kept).max(&Real::zero())
+        };
+        let limit = self.limit().stated_limit().min(1e12);
+        let top = ((limit - 1.0) * (1.0 - 1e-12)).ln();
+        // Downwards until four values in a row are no better.
+        let (mut best, mut at, mut t, mut risen) = (Real::UNKNOWN, top, top, 0);
+        while t > (1e-7_f64).ln().min(top - 5.0) && risen < 4 {
+            let v = value(t);
+            risen += 1;
+            if v.above() < best.above() {
+                (best, at, risen) = (v, t, 0);
+            }
+            t -= 0.7;
+        }
+        let (mut lo, mut hi) = (at - 0.7, (at + 0.7).min(top));
+        let ratio = 0.5 * (5.0_f64.sqrt() - 1.0);
+        let [left, right] = [hi - ratio * (hi - lo), lo + ratio * (hi - lo)];
+        let (mut a, mut b) = ((left, value(left)), (right, value(right)));
+        for _ in 0..34 {
+            best = best.min(&a.1).min(&b.1);
+            if a.1.above() <= b.1.above() {
+                hi = b.0;
+                let t = hi - ratio * (hi - lo);
+                (a, b) = ((t, value(t)), a);
+            } else {
+                lo = a.0;
+                let t = lo + ratio * (hi - lo);
+                (a, b) = (b, (t, value(t)));
+            }
+        }
+        best
+    }
+
+    /// This claim `times` over, in the form the compiler writes it.
+    pub fn repeat(self, times: u64) -> Claim {
+        match self {
+            one if times == 1 => one,
+            Claim::Gdp(mu) => Claim::Gdp(Real::int(times).sqrt() * mu),
+            one => Claim::Repeated(times, Box::new(one)),
+        }
+    }
+
+    /// Does it cost nothing?
+    pub fn is_free(&self) -> bool {
+        match self {
+            Claim::Product(parts) | Claim::Max(parts) => parts.iter().all(Claim::is_free),
+            Claim::Repeated(_, one) => one.is_free(),
+            _ => false,
+        }
+    }
+
+    /// The claim as certificates write it, every constant at its least.
+    pub fn to_json(&self) -> Value {
+        let list = |parts: &[Claim]| parts.iter().map(Claim::to_json).collect::<Value>();
+        match self {
+            Claim::Renyi(pairs) => json!({"kind": "renyi", "pairs": pairs.iter().map(Pair::to_json).collect::<Value>()}),
+            Claim::Gdp(x) => json!({"kind": "gdp", "mu": x.stated()}),
+            Claim::Range(x) => json!({"kind": "bounded_range", "eta": x.stated()}),
+            Claim::Pure(x) => json!({"kind": "pure", "epsilon": x.stated()}),
+            Claim::Laplace(x) => json!({"kind": "laplace", "epsilon": x.stated()}),
+            Claim::Product(parts) => json!({"kind": "product", "claims": list(parts)}),
+            Claim::Max(parts) => json!({"kind": "max", "claims": list(parts)}),
+            Claim::Repeated(times, one) => json!({"kind": "repeated", "times": times, "claim": one.to_json()}),
+        }
+    }
+}

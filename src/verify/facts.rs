@@ -1,0 +1,242 @@
+//! The facts of a certificate: tables, public values, steps, and each release with its normal form.
+
+use super::Checked;
+use super::claim::Claim;
+use super::rules::{self, Found, Given};
+use super::scope::{Scope, View};
+use super::steps::{self, Place, Step};
+use super::text::{Expr, Form, Row};
+use super::ty::Ty;
+use serde_json::{Map, Value, json};
+use std::collections::BTreeMap;
+
+pub struct Table {
+    pub name: String,
+    view: View,
+    unit: u64,
+    least: u64,
+    exactly: Option<u64>,
+}
+
+pub struct Facts<'a> {
+    all: &'a Value,
+    scope: Scope,
+    tables: Vec<Table>,
+    forms: Vec<Form>,
+    pub steps: Vec<Step>,
+}
+
+/// A JSON number; the string "inf" is infinite.
+pub fn number(v: &Value) -> Option<f64> {
+    match v {
+        Value::Number(n) => n.as_f64().or_else(|| n.to_string().parse().ok()),
+        Value::String(s) if s == "inf" => Some(f64::INFINITY),
+        _ => None,
+    }
+}
+/// What stands at a JSON pointer; null where nothing does.
+pub fn at<'a>(v: &'a Value, pointer: &str) -> &'a Value {
+    v.pointer(pointer).unwrap_or(&Value::Null)
+}
+pub fn list(v: &Value) -> &[Value] {
+    v.as_array().map_or(&[], Vec::as_slice)
+}
+fn text(v: &Value) -> &str {
+    v.as_str().unwrap_or_default()
+}
+/// The value itself if it passes, else one that no certificate holds.
+pub fn must(v: &Value, test: impl Fn(&Value) -> bool) -> Value {
+    if test(v) { v.clone() } else { json!({"wanted": "another value"}) }
+}
+fn known_or(test: fn(&Value) -> bool) -> impl Fn(&Value) -> bool {
+    move |v| v.is_null() || test(v)
+}
+
+fn columns(v: &Value) -> Value {
+    let typed = |v: &Value| v.as_str().is_some_and(|t| Ty::parse(t).is_some());
+    let column = |c: &Value| json!({"name": must(&c["name"], Value::is_string), "type": must(&c["type"], typed), "public": must(&c["public"], Value::is_boolean)});
+    list(v).iter().map(column).collect()
+}
+
+/// A private table as certificates write it.
+pub fn table(t: &Value) -> Value {
+    let (unit, rows, replace) = (&t["unit"], &t["rows"], t["relation"] == "replace_one");
+    let key =
+        |v: &Value| if v.is_null() { unit["max_rows"].as_u64() == Some(1) } else { list(&t["columns"]).iter().any(|c| c["name"] == *v) };
+    json!({
+        "name": must(&t["name"], Value::is_string),
+        "relation": if replace { "replace_one" } else { "add_remove" },
+        "unit": {"key": must(&unit["key"], key), "max_rows": must(&unit["max_rows"], |k| k.as_u64() > Some(0))},
+        "rows": {
+            "public": replace,
+            "at_least": must(&rows["at_least"], |n| n.is_u64() && (replace || n.as_u64() == Some(0))),
+            "exactly": must(&rows["exactly"], |n| n.is_null() || (replace && n.is_u64())),
+            "name": must(&rows["name"], known_or(Value::is_string)),
+        },
+        "columns": columns(&t["columns"]),
+    })
+}
+
+/// Public tables and values as certificates write them.
+pub fn public(v: &Value) -> Value {
+    let table = |t: &Value| json!({"name": must(&t["name"], Value::is_string), "columns": columns(&t["columns"])});
+    let inside = |s: &Value| match (number(&s["value"]), Ty::parse(text(&s["type"]))) {
+        (Some(x), Some(ty)) => ty.range().is_some_and(|(lo, hi)| lo <= x && x <= hi),
+        (None, ty) => s["value"].is_null() && ty.is_some(),
+        _ => false,
+    };
+    let scalar =
+        |s: &Value| json!({"name": must(&s["name"], Value::is_string), "type": s["type"], "value": must(&s["value"], |_| inside(s))});
+    json!({
+        "tables": list(&v["tables"]).iter().map(table).collect::<Value>(),
+        "scalars": list(&v["scalars"]).iter().map(scalar).collect::<Value>(),
+    })
+}
+
+impl<'a> Facts<'a> {
+    pub fn read(all: &'a Value) -> Checked<Facts<'a>> {
+        let err = |path: &str, why: &str| Err((path.to_owned(), why.to_owned()));
+        let Some(forms) = Form::all(text(at(all, "/program/normal_form"))) else { return err("program.normal_form", "is unreadable") };
+        let (mut values, mut columns, mut counts, mut tables) = (BTreeMap::new(), BTreeMap::new(), vec![], vec![]);
+        for (name, x) in [("true", 1.0), ("false", 0.0)] {
+            values.insert(name.to_owned(), Ty::number(x, x, true));
+        }
+        let private = list(&all["tables"]);
+        for (i, t) in private.iter().chain(list(at(all, "/public/tables"))).enumerate() {
+            for c in list(&t["columns"]) {
+                let public = i >= private.len() || c["public"] == true;
+                let name = format!("{}.{}", text(&t["name"]), text(&c["name"]));
+                if columns.insert(name, (text(&c["type"]).to_owned(), public)).is_some() {
+                    return err("tables", "two columns have one name");
+                }
+            }
+        }
+        let unknown = |e: &Expr| matches!(e, Expr::Name(n) if n.contains('.') && !n.starts_with('"') && !columns.contains_key(n));
+        if forms.iter().any(|f| f.parts().any(|e| e.any(&unknown))) {
+            return err("program.normal_form", "reads a column that no table has");
+        }
+        for t in private {
+            let (rows, replace) = (&t["rows"], t["relation"] == "replace_one");
+            let (exactly, least) = (rows["exactly"].as_u64(), rows["at_least"].as_u64().unwrap_or(0));
+            let least = exactly.unwrap_or(least).max(1);
+            if let Some(name) = rows["name"].as_str() {
+                counts.push(name.to_owned());
+                let most = exactly.map_or(f64::INFINITY, |n| n as f64);
+                values.insert(name.to_owned(), Ty::number(exactly.unwrap_or(least) as f64, most, true));
+            }
+            let view = if replace { View::Replace } else { View::AddRemove };
+            tables.push(Table { name: text(&t["name"]).into(), view, unit: at(t, "/unit/max_rows").as_u64().unwrap_or(1), least, exactly });
+        }
+        for s in list(at(all, "/public/scalars")) {
+            let known = number(&s["value"]).map(|x| Ty::number(x, x, x.fract() == 0.0));
+            values.insert(text(&s["name"]).to_owned(), known.or_else(|| Ty::parse(text(&s["type"]))).unwrap_or(Ty::other()));
+        }
+        for r in list(&all["releases"]) {
+            values.entry(text(&r["name"]).to_owned()).or_insert(Ty::parse(text(&r["type"])).unwrap_or(Ty::other()));
+        }
+        let mut seen = 0;
+        let key = |name: &str| columns.get(name).and_then(|c: &(String, bool)| Some((Ty::parse(&c.0)?.levels()?, c.1)));
+        let steps = steps::read(&all["steps"], &mut seen, &key);
+        if seen != forms.len() || seen != list(&all["releases"]).len() {
+            return err("steps", "do not hold every release of the normal form once");
+        }
+        let scope = Scope { values, columns, counts, view: View::Replace, unit: 1, least: 1, public_groups: false };
+        Ok(Facts { all, scope, tables, forms, steps })
+    }
+
+    /// The private table whose rows a release reads: one alone.
+    pub fn table_of(&self, i: usize) -> Option<&Table> {
+        let form = self.forms.get(i)?;
+        let read = |t: &&Table| {
+            let mine = |e: &Expr| matches!(e, Expr::Name(n) if n.strip_prefix(t.name.as_str()).is_some_and(|r| r.starts_with('.')));
+            form.parts().any(|e| e.any(&mine))
+        };
+        let found: Vec<&Table> = self.tables.iter().filter(read).collect();
+        match (found.as_slice(), self.tables.as_slice()) {
+            ([one], _) => Some(one),
+            ([], [one]) => Some(one),
+            _ => None,
+        }
+    }
+
+    /// How neighbours differ in a table, and the most rows of one unit.
+    pub fn unit(&self, name: &str) -> (View, u64) {
+        self.tables.iter().find(|t| t.name == name).map_or((View::Replace, 1), |t| (t.view, t.unit))
+    }
+
+    /// The claim of one release at its place.
+    pub fn claim(&self, i: usize, place: Place) -> Found<Claim> {
+        let (Some(form), Some(table)) = (self.forms.get(i), self.table_of(i)) else { return Err("reads no single private table") };
+        let release = at(self.all, &format!("/releases/{i}"));
+        let mut scope = Scope { view: table.view, unit: table.unit, least: table.least, ..self.scope.clone() };
+        let mut exactly = table.exactly;
+        if let Some((view, public)) = place {
+            (scope.view, scope.least, scope.public_groups, exactly) = (view, 1, public, None);
+        }
+        let sums = |t: &Value| Some((t["rows"].as_u64()?, list(&t["sums"]).iter().filter_map(number).collect()));
+        let totals: Vec<Option<(u64, Vec<f64>)>> = list(&release["public_totals"]).iter().map(sums).collect();
+        let given = Given {
+            rule: text(&release["rule"]),
+            exactly,
+            totals: &totals,
+            number: &|name| number(at(release, &format!("/parameters/{name}"))),
+        };
+        let drawn = matches!(&form.request, Expr::Call(f, _) if f == "draw" || f == "draws");
+        if drawn { rules::draw(form, &scope, &given) } else { rules::query(&form.request, &scope, &given) }
+    }
+
+    /// What a release says of itself besides claim and profile.
+    pub fn release(&self, i: usize, r: &Value) -> Checked<Map<String, Value>> {
+        let Some(form) = self.forms.get(i) else { return Ok(Map::new()) };
+        let given = &r["parameters"];
+        let (rule, mechanism) = (text(&r["rule"]), text(&r["mechanism"]));
+        let weight = if given.get("r").is_some() { "r" } else { "m" };
+        let (sampler, wanted): (&str, Vec<&str>) = match (rules::sampler(rule), mechanism) {
+            (Some(law), "direct") => (law, vec![]),
+            (Some(law), "diffuse") => (law, vec!["r"]),
+            (Some(law), "concentrated") => (law, vec!["m"]),
+            (None, "beta_query") => ("beta", vec!["a", "b", weight]),
+            (None, "laplace") => ("laplace", vec!["scale"]),
+            (None, "geometric") => ("two_sided_geometric", vec!["scale"]),
+            (None, "gaussian") => ("normal", vec!["sigma"]),
+            (None, "exponential") => ("exponential_weights", if given.get("lo").is_some() { vec!["eps", "lo", "hi"] } else { vec!["eps"] }),
+            _ => return Err((format!("releases[{i}].mechanism"), "is no mechanism of the rule".into())),
+        };
+        let unbound =
+            list(&r["public_totals"]).contains(&Value::Null) || list(at(self.all, "/public/scalars")).iter().any(|s| s["value"].is_null());
+        // One sum, or one a component or level.
+        let sums = |o: &Row| match (self.scope.row(&o.outcome), &o.law) {
+            (Some(ty), Expr::Call(law, _)) if law == "categorical" => ty.levels(),
+            (ty, _) => ty.map(|t| t.dim),
+        };
+        let total = |(o, t): (&Row, &Value)| {
+            let numbers = |s: &Value| list(s).iter().all(Value::is_number) && Some(list(s).len() as u64) == sums(o);
+            let bound = json!({"rows": must(&t["rows"], Value::is_u64), "sums": must(&t["sums"], numbers)});
+            if t.is_null() { Value::Null } else { bound }
+        };
+        let public_rows = form.rows.iter().filter(|o| o.public).zip(list(&r["public_totals"]));
+        let place = known_or(|v| v.as_u64() > Some(0));
+        let premise = |p: &Value| {
+            let says = |t: &Value| t.as_str().is_some_and(|t| !t.is_empty());
+            json!({"text": must(&p["text"], says), "holds": true, "line": must(&p["line"], &place), "column": must(&p["column"], &place)})
+        };
+        let measures = ["95% bound of |answer - truth|", "root mean square distance of the draw from the posterior mean"];
+        let release = json!({
+            "name": form.name,
+            "query": form.query,
+            "type": must(&r["type"], |t| t.as_str().is_some_and(|t| Ty::parse(t).is_some())),
+            "public_totals": public_rows.map(total).collect::<Value>(),
+            "mechanism": mechanism,
+            "rule": if rules::sampler(rule).is_some() { rule } else { mechanism },
+            "parameters": wanted.iter().map(|k| ((*k).to_owned(), must(&given[*k], Value::is_number))).collect::<Map<_, _>>(),
+            "premises": list(&r["premises"]).iter().map(premise).collect::<Value>(),
+            "status": "exact",
+            "sampler": {"name": must(at(r, "/sampler/name"), |n| n == sampler || (unbound && n == "unbound")), "arguments": {}},
+            "predicted_error": {
+                "measure": must(at(r, "/predicted_error/measure"), |m| measures.contains(&text(m))),
+                "value": must(at(r, "/predicted_error/value"), |v| number(v) >= Some(0.0)),
+            },
+        });
+        Ok(release.as_object().cloned().unwrap_or_default())
+    }
+}

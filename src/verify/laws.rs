@@ -1,0 +1,250 @@
+//! The claims of draws: the worst pair of posteriors for every rule (rule book, sections 1 to 3).
+
+use super::claim::Claim;
+use super::matrix::Covariance;
+use super::pair::Pair;
+use super::real::Real;
+use super::rules::{Draw, Found, Range};
+use super::scope::{Scope, View};
+use super::text::{Expr, Row};
+use super::ty::{Kind, num};
+
+fn shapes(family: &'static str, moves: Vec<(Real, Real)>) -> Claim {
+    Claim::Renyi(vec![Pair::Shapes { family, moves, total: None }])
+}
+
+/// The claim for replaced rows or for added ones; both where rows are exchanged.
+fn viewed(view: View, replaced: Claim, added: Claim) -> Claim {
+    match view {
+        View::Replace => replaced,
+        View::AddRemove => added,
+        View::Exchange => Claim::Max(vec![replaced, added]),
+    }
+}
+
+/// Section 1: prior counts over m, and the weight of all trials of one row.
+pub fn beta(a: Real, b: Real, w: &Real, scope: &Scope) -> Claim {
+    let (u, v) = (a.min(&b), a.max(&b));
+    let step = w * &Real::int(scope.unit);
+    let base = v + w * &Real::int(scope.least.max(scope.unit));
+    let added = shapes("beta", vec![(u.clone(), step.clone())]);
+    viewed(scope.view, shapes("beta", vec![(u, step.clone()), (base, -&step)]), added)
+}
+
+/// A shape and a rate that move together (section 1.6 for gamma posteriors).
+fn both_move(shape: Real, rate: Real, ratio: Real, dshape: Real, drate: Real) -> Claim {
+    let widest = ratio * (&rate + &drate);
+    let second = Claim::Renyi(vec![Pair::Rate { shape: widest, rate, step: drate }]);
+    Claim::Product(vec![shapes("gamma", vec![(shape, dshape)]), second])
+}
+
+pub fn bernoulli(d: &Draw) -> Found<Claim> {
+    let trials = |o: &Row| if o.law.args().len() == 1 { Ok(1.0) } else { d.constant(o) };
+    let mut each = 0.0;
+    for o in &d.private {
+        let n = trials(o)?;
+        d.outcome(o, 0.0, n)?;
+        each += n;
+    }
+    let (mut a, mut b) = (num(d.argument(0)?.0), num(d.argument(1)?.0));
+    for (o, (rows, sums)) in d.public.iter().zip(d.totals).filter_map(|(o, t)| Some((o, t.as_ref()?))) {
+        let successes = num(sums.first().copied().unwrap_or(0.0)).max(&Real::zero());
+        b = b + (num(trials(o)?) * Real::int(*rows) - &successes).max(&Real::zero());
+        a = a + successes;
+    }
+    Ok(beta(a / &d.m, b / &d.m, &(&d.r * &num(each)), d.scope))
+}
+
+pub fn geometric(d: &Draw) -> Found<Claim> {
+    let successes = |o: &Row| if o.law.args().len() == 1 { Ok(Real::one()) } else { d.constant(o).map(num) };
+    let (lo, hi) = d.outcome(d.one()?, 0.0, f64::INFINITY)?;
+    let per_row = successes(d.one()?)?;
+    let mut gained = Real::zero();
+    for (o, t) in d.public.iter().zip(d.totals) {
+        gained = gained + successes(o)? * Real::int(t.as_ref().map_or(0, |t| t.0));
+    }
+    let ((a, a_hi), (b, b_hi), sum) = (d.argument(0)?, d.argument(1)?, d.public_sum(0));
+    let base = (num(b) + &sum) / &d.m;
+    let unit = &d.r * &d.k;
+    if d.scope.view == View::AddRemove {
+        let first = ((num(a) + &gained) / &d.m, &unit * &per_row);
+        return Ok(shapes("beta", vec![first, (base, unit * num(hi))]));
+    }
+    let step = unit * (num(hi) - num(lo));
+    // The sum of both counts is known where the number of rows is.
+    let fixed = d.exactly.filter(|_| d.bound()).map(|n| {
+        let rows = &d.r * &Real::int(n);
+        let a = (num(a_hi) + &gained) / &d.m + &rows * &per_row;
+        (a + (num(b_hi) + &sum) / &d.m + rows * num(lo), step.clone())
+    });
+    let base = base + &d.r * &d.least() * num(lo);
+    Ok(Claim::Renyi(vec![Pair::Shapes { family: "beta", moves: vec![(base, step)], total: fixed }]))
+}
+
+/// Section 2: up to `items` items a row.
+pub fn dirichlet(d: &Draw) -> Found<Claim> {
+    let ty = d.scope.row(&d.one()?.outcome).ok_or("the outcome is no value of a row")?;
+    let categorical = d.one()?.law.args().len() == 1;
+    let (dim, items) = match (ty.levels(), ty.kind) {
+        (Some(levels), _) if categorical => (levels, 1),
+        (_, Kind::Counts) if !categorical => (ty.dim, ty.hi as u64),
+        _ => return Err("the outcome has no levels"),
+    };
+    let same = |o: &&Row| categorical || d.constant(o).is_ok_and(|n| n == items as f64);
+    if !d.private.iter().chain(&d.public).all(same) {
+        return Err("rows have another number of items");
+    }
+    let size = usize::try_from(dim).map_err(|_| "too many levels")?;
+    let prior = match d.prior.args() {
+        [Expr::Call(f, list)] if f == "[]" => list.iter().map(|e| d.positive(Some(e))).collect::<Found<Vec<Range>>>()?,
+        [e] => match d.scope.public(e) {
+            Some(t) if t.kind == Kind::Vector && t.dim == dim && t.lo > 0.0 => vec![(t.lo, t.hi); size.min(1 << 20)],
+            _ => return Err("a prior count may vanish"),
+        },
+        _ => return Err("the prior has no counts"),
+    };
+    let mut counts: Vec<Real> = prior.iter().enumerate().map(|(i, a)| (num(a.0) + d.public_sum(i).max(&Real::zero())) / &d.m).collect();
+    counts.sort_by(|a, b| a.above().total_cmp(&b.above()));
+    let (Some(a), Some(b), true) = (counts.first().cloned(), counts.get(1).cloned(), counts.len() == size) else {
+        return Err("the prior has another number of counts");
+    };
+    let moved = items.saturating_mul(d.scope.unit);
+    let step = &d.r * &Real::int(moved);
+    let others = |rows: Real| &d.r * &Real::int(items) * rows;
+    let two = |b: Real| shapes("dirichlet", vec![(a.clone(), step.clone()), (b, -&step)]);
+    let replaced = if dim == 2 {
+        two(b + others(d.fewest()))
+    } else if moved == 1 {
+        two(b + &step)
+    } else {
+        // More categories than items and their receiver: the others keep the base, and more would not be searched in time.
+        let enough = usize::try_from(moved.saturating_add(1)).unwrap_or(usize::MAX);
+        let mut base = others(d.fewest() - &d.k);
+        if counts.len() > enough || (counts.len() as u64).saturating_mul(moved) > 256 {
+            counts.truncate(enough);
+            base = Real::zero();
+        }
+        Claim::Renyi(vec![Pair::Spread { counts, base, items: moved, weight: d.r.clone() }])
+    };
+    Ok(viewed(d.scope.view, replaced, shapes("dirichlet", vec![(a.clone(), step.clone())])))
+}
+
+pub fn poisson(d: &Draw) -> Found<Claim> {
+    let (lo, hi) = d.outcome(d.one()?, 0.0, f64::INFINITY)?;
+    let ((a, a_hi), (b, _)) = (d.argument(0)?, d.argument(1)?);
+    let shape = (num(a) + d.public_sum(0)) / &d.m;
+    let unit = &d.r * &d.k;
+    if d.scope.view == View::Replace {
+        let base = shape + &d.r * &d.least() * num(lo);
+        return Ok(shapes("gamma", vec![(base, unit * (num(hi) - num(lo)))]));
+    }
+    let rate = (num(b) + d.public_rows()) / &d.m;
+    let unbound = d.public.iter().zip(d.totals).filter(|(_, t)| t.is_none());
+    let most = |o: &Row| d.scope.row(&o.outcome).and_then(|t| t.range()).map_or(Real::UNKNOWN, |r| num(r.1));
+    let mean = unbound.fold(num(hi), |m, (o, _)| m.max(&most(o)));
+    let ratio = ((num(a_hi) + d.public_sum(0)) / &d.m / &rate).max(&mean);
+    Ok(both_move(shape, rate, ratio, &unit * &num(hi), unit))
+}
+
+pub fn exponential(d: &Draw) -> Found<Claim> {
+    let (lo, hi) = d.outcome(d.one()?, 0.0, f64::INFINITY)?;
+    summed_rate(d, Real::one(), num(lo), num(hi))
+}
+
+/// Half of the square of `y - mean` is summed; the standard deviation is `1 / sqrt(tau)`.
+pub fn precision(d: &Draw) -> Found<Claim> {
+    let tau = || Expr::Name(d.parameter.to_owned());
+    let call = |f: &str, args: Vec<Expr>| Expr::Call(f.to_owned(), args);
+    let one = || Expr::Number(1.0);
+    let deviations = [
+        call("/", vec![one(), call("sqrt", vec![tau()])]),
+        call("sqrt", vec![call("/", vec![one(), tau()])]),
+        call("^", vec![tau(), Expr::Number(-0.5)]),
+    ];
+    let known = |o: &&Row| o.law.args().get(1).is_some_and(|sd| deviations.contains(sd)) && d.public_range(o.law.args().first()).is_ok();
+    if !d.private.iter().chain(&d.public).all(known) {
+        return Err("rows must be normal with the precision that is drawn and a public mean");
+    }
+    let o = d.one()?;
+    let (y, mean) = (d.outcome(o, f64::NEG_INFINITY, f64::INFINITY)?, d.public_range(o.law.args().first())?);
+    let (low, high) = (num(y.0) - num(mean.1), num(y.1) - num(mean.0));
+    let least = low.max(&-&high).max(&Real::zero());
+    let half = Real::ratio(1, 2);
+    summed_rate(d, half.clone(), &half * &least.square(), &half * &high.max(&-&low).square())
+}
+
+/// A gamma posterior whose rate is a sum of shares in [lo, hi], its shape a count times `each` (sections 3.2, 3.3, 3.11).
+fn summed_rate(d: &Draw, each: Real, lo: Real, hi: Real) -> Found<Claim> {
+    let ((a, a_hi), (b, _)) = (d.argument(0)?, d.argument(1)?);
+    let public = &each * &d.public_rows();
+    let high = (num(a_hi) + &public) / &d.m;
+    let rate = (num(b) + &each * &d.public_sum(0)) / &d.m;
+    let unit = &d.r * &d.k;
+    if !d.bound() || (!lo.positive() && (d.scope.view != View::Replace || d.exactly.is_none())) {
+        return Err("the rule needs bound public rows, and the exact number of rows where one may add nothing");
+    }
+    if d.scope.view == View::AddRemove {
+        let ratio = (&high / &rate).max(&(&each / &lo));
+        return Ok(both_move((num(a) + public) / &d.m, rate, ratio, &unit * &each, unit * hi));
+    }
+    let rows = &d.r * &d.least();
+    let rate = rate + &rows * &lo;
+    let mut shape = high + &each * &rows;
+    if d.exactly.is_none() {
+        shape = shape.max(&(&each / &lo * &rate));
+    }
+    Ok(Claim::Renyi(vec![Pair::Rate { shape, rate, step: unit * (hi - lo) }]))
+}
+
+pub fn normal(d: &Draw) -> Found<Claim> {
+    let (lo, hi) = d.outcome(d.one()?, f64::NEG_INFINITY, f64::INFINITY)?;
+    let sd = |o: &Row| d.positive(o.law.args().get(1)).map(|sd| num(sd.1));
+    d.public_range(d.prior.args().first())?;
+    let mut precision = Real::one() / num(d.argument(1)?.1).square();
+    for (o, t) in d.public.iter().zip(d.totals) {
+        precision = precision + Real::int(t.as_ref().map_or(0, |t| t.0)) / sd(o)?.square();
+    }
+    let variance = sd(d.one()?)?.square();
+    let below = variance.square() * precision / &d.m + &d.r * &d.fewest() * variance;
+    Ok(Claim::Gdp(&d.r * &d.k * (num(hi) - num(lo)) / below.sqrt()))
+}
+
+pub fn vector(d: &Draw) -> Found<Claim> {
+    let ty = d.scope.row(&d.one()?.outcome).filter(|t| t.kind == Kind::Vector).ok_or("the outcome must be a vector")?;
+    let law = d.one()?.law.args().get(1).ok_or("the covariance is missing")?;
+    let known = Covariance::read(law).ok_or("the covariance is no constant matrix")?;
+    if !d.public.iter().all(|o| o.law.args().get(1) == Some(law)) || known.dim() as u64 != ty.dim {
+        return Err("rows must be multi_normal of one covariance");
+    }
+    let rows = &d.r * &d.fewest() + d.public_rows() / &d.m;
+    let at = |s: &Real, v: &Real| s.square() / (v * &d.m) + &rows * s;
+    // The least eigenvalue of `S P S + rows S`: exact where both are diagonal.
+    let own = d.prior_covariance();
+    let lambda = match (known.diagonal(), own.as_ref().map(Covariance::diagonal)) {
+        (Some(s), Some(Some(v))) => s.iter().zip(&v).fold(Real::UNKNOWN, |l, (s, v)| l.min(&at(s, v))),
+        (Some(s), None) => {
+            let v = d.prior_variance()?;
+            s.iter().fold(Real::UNKNOWN, |l, s| l.min(&at(s, &v)))
+        }
+        _ => at(&known.least(), &d.prior_variance()?),
+    };
+    Ok(Claim::Gdp(&d.r * &d.k * &ty.row_norms().1[1] / lambda.sqrt()))
+}
+
+pub fn linear(d: &Draw) -> Found<Claim> {
+    let o = d.one()?;
+    let x = match o.law.args().first() {
+        Some(Expr::Call(f, args)) if f == "dot" && d.public.is_empty() => match args.as_slice() {
+            [w, x] | [x, w] if w.is_name(d.parameter) => x,
+            _ => return Err("rows must be normal around dot(w, x)"),
+        },
+        _ => return Err("rows must be normal around dot(w, x)"),
+    };
+    let secret = |e: &Expr| matches!(e, Expr::Name(n) if d.scope.columns.get(n).is_some_and(|c| !c.1));
+    let features = d.scope.row(x).filter(|t| t.kind == Kind::Vector && !x.any(&secret)).ok_or("the features are not public")?;
+    let (lo, hi) = d.outcome(o, f64::NEG_INFINITY, f64::INFINITY)?;
+    let variance = num(d.positive(o.law.args().get(1))?.0).square();
+    let q = features.row_norms().0[1].square() * d.prior_variance()? * &d.m;
+    let below = variance.square() / (&d.k * &q) + &d.r * &variance;
+    Ok(Claim::Gdp(&d.r * &(num(hi) - num(lo)) * d.k.sqrt() / below.sqrt()))
+}

@@ -1,0 +1,322 @@
+//! Mixed releases composed as privacy losses on a grid: the verifier's own, finer than the compiler's (rule book section 8.8).
+//!
+//! Plain doubles, every weight enlarged by more than they can be wrong; the result is an upper bound.
+
+use super::claim::Claim;
+use super::real::Real;
+use std::cell::RefCell;
+
+const POINTS: i32 = 1024;
+const MOST: usize = 5120;
+/// Part of delta that the ends of all grids may cost.
+const TAIL: f64 = 1e-4;
+/// By this much each curve and each product of grids is enlarged.
+const MARGIN: f64 = 1.0 + 1e-10;
+
+struct Grid {
+    /// Losses are `i 2^width`.
+    width: i32,
+    low: i64,
+    mass: Vec<f64>,
+    lost: f64,
+}
+
+impl Grid {
+    fn of(tail: f64, curve: &dyn Fn(f64) -> f64) -> Option<Grid> {
+        let delta = |e: f64| (curve(e) * MARGIN).min(1.0);
+        let range = (-40..=14).find(|j| delta(2.0_f64.powi(*j)) <= tail)?;
+        let width = range - 10;
+        let w = 2.0_f64.powi(width);
+        let mut d: Vec<f64> = Vec::new();
+        for i in 0..=POINTS {
+            d.push(delta(f64::from(i) * w));
+            if d.last().is_some_and(|last| *last <= tail) {
+                break;
+            }
+        }
+        let lost = *d.last()?;
+        let (down, up) = (-libm::expm1(-w), libm::expm1(w));
+        let at = |i: usize| d.get(i).copied().unwrap_or(lost);
+        let above: Vec<f64> = (1..d.len()).map(|i| ((at(i - 1) - at(i)) / down - (at(i) - at(i + 1)) / up).max(0.0) * MARGIN).collect();
+        let fallen = above.iter().zip(1..).map(|(p, i)| p * (-f64::from(i) * w).exp() * MARGIN);
+        let mut mass: Vec<f64> = fallen.collect();
+        mass.reverse();
+        mass.push((1.0 - at(0) - 2.0 * (at(0) - at(1)) / up).max(0.0) + 1e-15);
+        let low = -i64::try_from(above.len()).ok()?;
+        mass.extend(above);
+        Some(Grid { width, low, mass, lost })
+    }
+
+    fn wider(&self) -> Grid {
+        let w = 2.0_f64.powi(self.width);
+        let share = 1.0 / (1.0 + w.exp());
+        let low = self.low.div_euclid(2);
+        let mut mass = vec![0.0; self.mass.len() / 2 + 2];
+        for (i, p) in (self.low..).zip(&self.mass) {
+            let place = usize::try_from(i.div_euclid(2) - low).unwrap_or(0);
+            let parts = if i.rem_euclid(2) == 0 { [*p, 0.0] } else { [p * share * MARGIN, p * (1.0 - share) * MARGIN] };
+            for (slot, part) in mass.iter_mut().skip(place).zip(parts) {
+                *slot += part;
+            }
+        }
+        Grid { width: self.width + 1, low, mass, lost: self.lost }
+    }
+
+    fn with(&self, other: &Grid, tail: f64) -> Option<Grid> {
+        let copy = |g: &Grid| Grid { width: g.width, low: g.low, mass: g.mass.clone(), lost: g.lost };
+        let (mut a, mut b) = (copy(self), copy(other));
+        while a.width < b.width {
+            a = a.wider();
+        }
+        while b.width < a.width {
+            b = b.wider();
+        }
+        let all = |g: &Grid| g.mass.iter().sum::<f64>() + g.lost;
+        let mut lost = (a.lost * all(&b) + b.lost * all(&a)) * MARGIN;
+        let mut mass = vec![0.0; a.mass.len() + b.mass.len() - 1];
+        for (i, x) in a.mass.iter().enumerate().filter(|(_, x)| **x > 0.0) {
+            for (slot, y) in mass.iter_mut().skip(i).zip(&b.mass) {
+                *slot += x * y;
+            }
+        }
+        mass.iter_mut().for_each(|m| *m *= MARGIN);
+        let (mut low, mut cut) = (a.low + b.low, 0.0);
+        while mass.len() > 1 && mass.last().is_some_and(|m| cut + m <= tail) {
+            cut += mass.pop().unwrap_or(0.0);
+        }
+        lost += cut * MARGIN;
+        let (mut raised, mut gone) = (0.0, 0);
+        while gone + 1 < mass.len() && mass.get(gone).is_some_and(|m| raised + m <= tail) {
+            raised += mass.get(gone).copied().unwrap_or(0.0);
+            gone += 1;
+        }
+        mass.drain(..gone);
+        low += i64::try_from(gone).ok()?;
+        if let Some(first) = mass.first_mut() {
+            *first += raised * MARGIN;
+        }
+        let mut both = Grid { width: a.width, low, mass, lost };
+        while both.mass.len() > MOST {
+            both = both.wider();
+        }
+        (both.width <= 8 && both.lost < 1.0).then_some(both)
+    }
+
+    fn times(self, count: u64, tail: f64) -> Option<Grid> {
+        let share = |copies: f64| tail * copies / count as f64 / 128.0;
+        let (mut left, mut copies, mut square, mut all) = (count, 1.0, self, None::<Grid>);
+        loop {
+            if left % 2 == 1 {
+                all = Some(match all {
+                    None => square.with(&Grid { width: square.width, low: 0, mass: vec![1.0], lost: 0.0 }, 0.0)?,
+                    Some(all) => all.with(&square, share(copies))?,
+                });
+            }
+            left /= 2;
+            if left == 0 {
+                return all;
+            }
+            copies *= 2.0;
+            square = square.with(&square, share(copies))?;
+        }
+    }
+
+    /// From the top down: the curve, and the weights above a point discounted by their distance.
+    fn delta(&self, e: f64) -> f64 {
+        let w = 2.0_f64.powi(self.width);
+        let losses = (self.low..).map(|i| i as f64 * w).zip(&self.mass);
+        let sum: f64 = losses.filter(|(loss, _)| *loss > e).map(|(loss, p)| -p * libm::expm1(e - loss)).sum();
+        ((self.lost + sum) * (1.0 + 1e-9)).min(1.0)
+    }
+
+    fn epsilon(&self, delta: f64) -> f64 {
+        let top = (self.low as f64 + self.mass.len() as f64) * 2.0_f64.powi(self.width);
+        let (mut no, mut yes) = (0.0, top.max(0.0));
+        if self.delta(0.0) <= delta || self.delta(yes) > delta {
+            return if self.delta(0.0) <= delta { 0.0 } else { f64::INFINITY };
+        }
+        for _ in 0..60 {
+            let middle = f64::midpoint(no, yes);
+            if self.delta(middle) <= delta { yes = middle } else { no = middle }
+        }
+        yes
+    }
+}
+
+/// What composes with what.
+#[derive(Default)]
+struct Parts {
+    normal: f64,
+    curves: Vec<(Claim, u64)>,
+    orders: Vec<Claim>,
+}
+
+impl Parts {
+    fn of(claim: &Claim, ranges: bool) -> Option<Parts> {
+        let mut parts = Parts::default();
+        parts.add(claim, 1, ranges).then_some(parts)
+    }
+
+    fn add(&mut self, claim: &Claim, times: u64, ranges: bool) -> bool {
+        match claim {
+            Claim::Product(list) => return list.iter().all(|c| self.add(c, times, ranges)),
+            Claim::Repeated(more, one) => return times.checked_mul(*more).is_some_and(|t| self.add(one, t, ranges)),
+            Claim::Gdp(mu) => self.normal += mu.above() * mu.above() * times as f64 * MARGIN,
+            _ if !curved(claim) || (!ranges && matches!(claim, Claim::Range(_))) => self.orders.push(claim.clone().repeat(times)),
+            _ => {
+                let text = format!("{claim:?}");
+                match self.curves.iter_mut().find(|(c, _)| format!("{c:?}") == text) {
+                    Some((_, count)) => *count = count.saturating_add(times),
+                    None => self.curves.push((claim.clone(), times)),
+                }
+            }
+        }
+        true
+    }
+
+    fn grid(&self, tail: f64) -> Option<Grid> {
+        let tail = tail / (2 * self.curves.len() + 4) as f64;
+        let mut list = Vec::new();
+        if self.normal > 0.0 {
+            let mu = self.normal.sqrt();
+            list.push(Grid::of(tail, &|e| normal(mu, e))?);
+        }
+        if !self.orders.is_empty() {
+            let curve = Orders::new(Claim::Product(self.orders.clone()));
+            list.push(Grid::of(tail, &|e| curve.delta(e))?);
+        }
+        for (claim, times) in &self.curves {
+            let curve = curve(claim, tail)?;
+            list.push(Grid::of(tail / *times as f64, &curve)?.times(*times, tail)?);
+        }
+        list.sort_by_key(|g| g.width);
+        let mut list = list.into_iter();
+        let first = list.next()?;
+        list.try_fold(first, |all, next| all.with(&next, tail))
+    }
+}
+
+fn curved(claim: &Claim) -> bool {
+    match claim {
+        Claim::Renyi(_) => false,
+        Claim::Product(list) | Claim::Max(list) => list.iter().any(curved),
+        Claim::Repeated(_, one) => curved(one),
+        _ => true,
+    }
+}
+
+fn normal(mu: f64, e: f64) -> f64 {
+    let cdf = |z: f64| 0.5 * libm::erfc(-z / std::f64::consts::SQRT_2);
+    let kept = cdf(mu / 2.0 - e / mu);
+    if e > 600.0 { kept } else { kept - e.exp() * cdf(-mu / 2.0 - e / mu) }
+}
+
+type Curve = Box<dyn Fn(f64) -> f64>;
+
+fn curve(claim: &Claim, tail: f64) -> Option<Curve> {
+    let below = |top: f64, f: Curve| -> Curve { Box::new(move |e| if e >= top { 0.0 } else { f(e) }) };
+    Some(match claim {
+        Claim::Pure(x) => {
+            let x = x.above();
+            below(x, Box::new(move |e| -libm::expm1(e - x) / (1.0 + (-x).exp())))
+        }
+        Claim::Laplace(x) => {
+            let x = x.above();
+            below(x, Box::new(move |e| -libm::expm1((e - x) / 2.0)))
+        }
+        Claim::Range(x) => {
+            let x = x.above();
+            below(x, Box::new(move |e| libm::expm1((e - x) / 2.0).powi(2) / -libm::expm1(-x)))
+        }
+        Claim::Gdp(mu) => {
+            let mu = mu.above();
+            Box::new(move |e| normal(mu, e))
+        }
+        Claim::Renyi(_) => {
+            let orders = Orders::new(claim.clone());
+            Box::new(move |e| orders.delta(e))
+        }
+        Claim::Max(list) => {
+            let list: Vec<Curve> = list.iter().map(|c| curve(c, tail)).collect::<Option<_>>()?;
+            Box::new(move |e| list.iter().map(|c| c(e)).fold(0.0, f64::max))
+        }
+        Claim::Product(list) if list.is_empty() => Box::new(|_| 0.0),
+        Claim::Product(_) | Claim::Repeated(..) => {
+            let grid = Parts::of(claim, true)?.grid(tail)?;
+            Box::new(move |e| grid.delta(e))
+        }
+    })
+}
+
+/// Section 8.2 at a list of orders, each priced when it is first needed.
+struct Orders {
+    claim: Claim,
+    excess: Vec<f64>,
+    known: RefCell<Vec<Option<f64>>>,
+    at: RefCell<usize>,
+}
+
+impl Orders {
+    fn new(claim: Claim) -> Orders {
+        let limit = claim.limit();
+        let most = if limit.known() { (limit.above() - 1.0) * (1.0 - 1e-9) } else { 1e6 };
+        let mut excess: Vec<f64> = (0..600).map(|i| 1e-4 * 1.05_f64.powi(i)).take_while(|m| *m < most).collect();
+        excess.extend([0.3, 0.1, 0.03, 0.01, 0.003, 0.001].map(|gap| most * (1.0 - gap)));
+        excess.sort_by(f64::total_cmp);
+        let at = excess.partition_point(|m| *m < most.min(1.0) / 2.0).min(excess.len() - 1);
+        Orders { claim, known: RefCell::new(vec![None; excess.len()]), excess, at: RefCell::new(at) }
+    }
+
+    fn value(&self, place: usize, e: f64) -> f64 {
+        let Some(m) = self.excess.get(place) else { return 1.0 };
+        let mut known = self.known.borrow_mut();
+        let Some(slot) = known.get_mut(place) else { return 1.0 };
+        let price = || (self.claim.rdp_at(&Real::new(1.0 + m)).above() + 1e-15) * MARGIN;
+        let d = *slot.get_or_insert_with(price);
+        // exp(m (D - e))/m (1 - 1/order)^order
+        let log = m * (d - e) - m.ln() - (1.0 + m) * libm::log1p(1.0 / m);
+        if d.is_finite() { (log.exp() * (1.0 + 1e-9)).min(1.0) } else { 1.0 }
+    }
+
+    fn delta(&self, e: f64) -> f64 {
+        let mut at = self.at.borrow_mut();
+        let mut best = self.value(*at, e);
+        for forward in [true, false] {
+            loop {
+                let next = if forward { Some(*at + 1) } else { at.checked_sub(1) };
+                let Some(next) = next.filter(|n| *n < self.excess.len()) else { break };
+                let found = self.value(next, e);
+                if found > best {
+                    break;
+                }
+                (*at, best) = (next, found);
+            }
+        }
+        best
+    }
+}
+
+/// The least epsilon found for this claim at delta by composition on a grid, rounded up; infinite where nothing is mixed. Bounded ranges may compose as curves or order by order.
+pub fn epsilon(claim: &Claim, delta: f64) -> Real {
+    let mixed = |p: &Parts| {
+        let curves = p.curves.iter().fold(0_u64, |sum, (_, n)| sum.saturating_add(*n));
+        let kinds = u64::from(p.normal > 0.0) + u64::from(!p.orders.is_empty());
+        kinds > 1 || (curves > 0 && curves.saturating_add(kinds) > 1)
+    };
+    let ways = if ranges(claim) > 1 { 2 } else { 1 };
+    let tries = [true, false].into_iter().take(ways).filter_map(|ranges| {
+        let parts = Parts::of(claim, ranges)?;
+        mixed(&parts).then(|| parts.grid(delta * TAIL).map_or(f64::INFINITY, |g| g.epsilon(delta)))
+    });
+    let best = tries.fold(f64::INFINITY, f64::min);
+    if best.is_finite() { Real::new(best) } else { Real::UNKNOWN }
+}
+
+fn ranges(claim: &Claim) -> u64 {
+    match claim {
+        Claim::Range(_) => 1,
+        Claim::Product(list) => list.iter().map(ranges).fold(0, u64::saturating_add),
+        Claim::Repeated(times, one) => ranges(one).saturating_mul(*times),
+        _ => 0,
+    }
+}
