@@ -139,8 +139,7 @@ fn a_session() {
     let said = p.line("release again = mean(smoker) using laplace");
     assert!(said.contains("E0402"), "{said}");
     // The same name again pays again: it is refused, and what was paid stays paid.
-    p.send("release p_hat = draw(p) using diffuse\r");
-    let said = p.line("");
+    let said = p.line("release p_hat = draw(p) using diffuse");
     assert!(said.contains("does not allow this run") && said.contains("left 0"), "{said}");
     assert!(p.line(":budget").contains("redefined since, and still paid for: p_hat"));
     let plot = p.line(":curve p_hat");

@@ -1,7 +1,7 @@
 //! A program with modules, functions, models and `let` written out, as dpm text that means the same.
 
-use super::print::{Names, query_text};
-use super::{Expr, MechanismKind, Model, Observation, ParamId, Parameter, Program, Query, ReleaseStep, Step, Type};
+use super::print::{Names, operator, query_text};
+use super::{Builtin, Expr, ExprKind, MechanismKind, Model, Observation, ParamId, Parameter, Program, Query, ReleaseStep, Step, Type};
 use crate::source::SourceMap;
 use std::collections::BTreeSet;
 
@@ -17,6 +17,10 @@ pub fn expand(program: &Program, sources: &SourceMap) -> String {
     }
     for table in &program.tables {
         printer.line(0, sources.slice(table.span));
+    }
+    if releases(&program.steps).iter().any(|r| is_arithmetic(&r.query)) {
+        let name = printer.whole();
+        printer.line(0, &format!("fn {name}(value) = value"));
     }
     printer.out.push('\n');
     printer.steps(&program.steps, 0);
@@ -61,6 +65,15 @@ pub(super) fn releases(steps: &[Step]) -> Vec<&ReleaseStep> {
         }
     }
     out
+}
+
+/// A query that a function wrote as arithmetic (`sum(x) / n`): a release has to be one call.
+fn is_arithmetic(query: &Query) -> bool {
+    let Query::Aggregate(query) = query else { return false };
+    match &query.value.kind {
+        ExprKind::Call(f, _) => operator(*f).is_some() || matches!(f, Builtin::Neg | Builtin::Not),
+        _ => true,
+    }
 }
 
 struct Printer<'a> {
@@ -172,6 +185,15 @@ impl Printer<'_> {
         format!("outcome_{i}")
     }
 
+    /// The name of a function that gives back its argument; no text of the program has it.
+    fn whole(&self) -> String {
+        let mut name = "whole".to_owned();
+        while self.sources.files().iter().any(|f| f.text.contains(&name)) {
+            name.push_str("_query");
+        }
+        name
+    }
+
     fn release(&mut self, r: &ReleaseStep, depth: usize) {
         let query = match &r.query {
             Query::Posterior(model) => {
@@ -179,6 +201,7 @@ impl Printer<'_> {
                 let renamed = Model { parameters: self.names.clone(), ..model.clone() };
                 query_text(&Query::Posterior(renamed), self.program)
             }
+            query if is_arithmetic(query) => format!("{}({})", self.whole(), query_text(query, self.program)),
             query => query_text(query, self.program),
         };
         let mut text = format!("release {} = {query}", r.name);

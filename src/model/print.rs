@@ -199,7 +199,7 @@ fn over_rows(f: Builtin) -> bool {
     matches!(f, B::RowSum | B::RowMean | B::RowMin | B::RowMax | B::RowQuantile | B::RowCountAgg | B::RowHistogram | B::Dot | B::Append)
 }
 
-fn operator(f: Builtin) -> Option<&'static str> {
+pub(super) fn operator(f: Builtin) -> Option<&'static str> {
     Some(match f {
         Builtin::Or => "or",
         Builtin::And => "and",
