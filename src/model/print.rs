@@ -30,7 +30,7 @@ pub fn model_text(model: &Model, program: &Program) -> String {
 fn model_in_full(model: &Model, names: Names) -> String {
     let mut lines = Vec::new();
     for p in &model.parameters {
-        let domain = p.truncated.map_or(String::new(), |r| format!(": real in [{}, {}]", number(r.lo), number(r.hi)));
+        let domain = p.truncated.map_or(String::new(), |_| format!(": {}", type_text(&p.ty)));
         let prior = names.call(p.prior.family, &p.prior.args);
         lines.push(format!("param {}{domain} ~ {prior}", p.name));
     }

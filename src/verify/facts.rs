@@ -2,6 +2,7 @@
 
 use super::Checked;
 use super::claim::Claim;
+use super::glm;
 use super::rules::{self, Found, Given};
 use super::scope::{Scope, View};
 use super::steps::{self, Place, Step};
@@ -182,7 +183,17 @@ impl<'a> Facts<'a> {
             number: &|name| number(at(release, &format!("/parameters/{name}"))),
         };
         let drawn = matches!(&form.request, Expr::Call(f, _) if f == "draw" || f == "draws");
-        if drawn { rules::draw(form, &scope, &given) } else { rules::query(&form.request, &scope, &given) }
+        match drawn {
+            true if glm::RULES.contains(&given.rule) => glm::draw(form, &scope, &given),
+            true => rules::draw(form, &scope, &given),
+            false => rules::query(&form.request, &scope, &given),
+        }
+    }
+
+    /// Certified if any release is drawn by a chain.
+    pub fn status(&self) -> &'static str {
+        let chain = |r: &Value| glm::RULES.contains(&text(&r["rule"]));
+        if list(&self.all["releases"]).iter().any(chain) { "certified" } else { "exact" }
     }
 
     /// What a release says of itself besides claim and profile.
@@ -191,7 +202,9 @@ impl<'a> Facts<'a> {
         let given = &r["parameters"];
         let (rule, mechanism) = (text(&r["rule"]), text(&r["mechanism"]));
         let weight = if given.get("r").is_some() { "r" } else { "m" };
-        let (sampler, wanted): (&str, Vec<&str>) = match (rules::sampler(rule), mechanism) {
+        let law = if glm::RULES.contains(&rule) { Some("langevin") } else { rules::sampler(rule) };
+        let (sampler, wanted): (&str, Vec<&str>) = match (law, mechanism) {
+            (Some("langevin"), "gibbs") => ("langevin", vec!["weight"]),
             (Some(law), "direct") => (law, vec![]),
             (Some(law), "diffuse") => (law, vec!["r"]),
             (Some(law), "concentrated") => (law, vec!["m"]),
@@ -227,10 +240,10 @@ impl<'a> Facts<'a> {
             "type": must(&r["type"], |t| t.as_str().is_some_and(|t| Ty::parse(t).is_some())),
             "public_totals": public_rows.map(total).collect::<Value>(),
             "mechanism": mechanism,
-            "rule": if rules::sampler(rule).is_some() { rule } else { mechanism },
+            "rule": if law.is_some() { rule } else { mechanism },
             "parameters": wanted.iter().map(|k| ((*k).to_owned(), must(&given[*k], Value::is_number))).collect::<Map<_, _>>(),
             "premises": list(&r["premises"]).iter().map(premise).collect::<Value>(),
-            "status": "exact",
+            "status": if law == Some("langevin") { "certified" } else { "exact" },
             "sampler": {"name": must(at(r, "/sampler/name"), |n| n == sampler || (unbound && n == "unbound")), "arguments": {}},
             "predicted_error": {
                 "measure": must(at(r, "/predicted_error/measure"), |m| measures.contains(&text(m))),

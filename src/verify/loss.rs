@@ -34,6 +34,7 @@ impl Grid {
                 break;
             }
         }
+        let d = convex(&d, w);
         let lost = *d.last()?;
         let (down, up) = (-libm::expm1(-w), libm::expm1(w));
         let at = |i: usize| d.get(i).copied().unwrap_or(lost);
@@ -141,6 +142,37 @@ impl Grid {
         }
         yes
     }
+}
+
+/// The largest convex curve in `exp(e)` below these points and their mirror images at -e: true curves are convex and
+/// `h(-e) = 1 - exp(-e) + exp(-e) h(e)`, so it still lies above the true one.
+fn convex(d: &[f64], w: f64) -> Vec<f64> {
+    let mirrored = d.iter().enumerate().skip(1).rev().map(|(i, h)| {
+        let t = (-(i as f64) * w).exp();
+        (t, 1.0 - t + t * h)
+    });
+    let right: Vec<(f64, f64)> = d.iter().enumerate().map(|(i, h)| ((i as f64 * w).exp(), *h)).collect();
+    let mut hull: Vec<(f64, f64)> = vec![];
+    for p in mirrored.chain(right.iter().copied()) {
+        while let [.., a, b] = hull.as_slice() {
+            if (b.1 - a.1) * (p.0 - a.0) < (p.1 - a.1) * (b.0 - a.0) {
+                break;
+            }
+            hull.pop();
+        }
+        hull.push(p);
+    }
+    let mut at = 0;
+    let on = |(t, h): (f64, f64)| {
+        while hull.get(at + 1).is_some_and(|b| b.0 < t) {
+            at += 1;
+        }
+        match (hull.get(at), hull.get(at + 1)) {
+            (Some(a), Some(b)) => (a.1 + (b.1 - a.1) * (t - a.0) / (b.0 - a.0)).min(h),
+            _ => h,
+        }
+    };
+    right.into_iter().map(on).collect()
 }
 
 /// What composes with what.

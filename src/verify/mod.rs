@@ -6,6 +6,7 @@
 mod claim;
 mod compare;
 mod facts;
+mod glm;
 mod laws;
 mod loss;
 mod matrix;
@@ -107,7 +108,7 @@ impl Verifier {
             "public": facts::public(&all["public"]),
             "steps": steps::to_json(&facts.steps),
             "releases": releases,
-            "total": {"status": "exact", "claim": total.to_json(), "profile": self.profile(&total, &asked, at(all, "/total/profile"))},
+            "total": {"status": facts.status(), "claim": total.to_json(), "profile": self.profile(&total, &asked, at(all, "/total/profile"))},
             "budget": self.budget(&total, &all["budget"]),
             "assumptions": list(&all["assumptions"]).iter().map(|a| must(a, Value::is_string)).collect::<Value>(),
             "digest": digest(all),

@@ -72,7 +72,7 @@ pub fn sampler(rule: &str) -> Option<&'static str> {
 /// The claim of a draw.
 pub fn draw(form: &Form, scope: &Scope, given: &Given) -> Found<Claim> {
     let Rule(name, families, laws, views, _, formula) = RULES.iter().find(|r| r.0 == given.rule).ok_or("no such rule")?;
-    let [(parameter, prior @ Expr::Call(family, _), false)] = form.params.as_slice() else {
+    let [(parameter, prior @ Expr::Call(family, _), None)] = form.params.as_slice() else {
         return Err("the rule needs one uncut parameter");
     };
     let times = match &form.request {

@@ -26,8 +26,8 @@ pub struct Form {
     pub name: String,
     pub query: String,
     pub request: Expr,
-    /// Name, prior, and whether a domain cuts it.
-    pub params: Vec<(String, Expr, bool)>,
+    /// Name, prior, and the type that cuts it, if one does.
+    pub params: Vec<(String, Expr, Option<String>)>,
     pub rows: Vec<Row>,
 }
 
@@ -243,8 +243,8 @@ impl Form {
         for line in factors {
             let (left, law) = line.rsplit_once(" ~ ")?;
             if let Some(param) = left.strip_prefix("param ") {
-                let name = param.split(':').next()?;
-                form.params.push((name.to_owned(), Reader::all(law)?.0, param.contains(':')));
+                let (name, cut) = param.split_once(": ").map_or((param, None), |(name, ty)| (name, Some(ty.to_owned())));
+                form.params.push((name.to_owned(), Reader::all(law)?.0, cut));
             } else {
                 let (law, kind) = law.rsplit_once(" # each ")?;
                 let public = ["private row", "public row"].iter().position(|k| *k == kind)? == 1;

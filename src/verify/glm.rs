@@ -1,0 +1,176 @@
+//! The claims of regressions once more: slope of the loss times norm of the features over the prior (sections 4.1 to 4.3).
+
+use super::claim::Claim;
+use super::real::Real;
+use super::rules::{Found, Given};
+use super::scope::{Scope, View};
+use super::special::normal_cdf;
+use super::text::{Expr, Form};
+use super::ty::{Kind, Ty, num, root};
+
+pub const RULES: [&str; 2] = ["lipschitz_glm", "glm_on_ball"];
+
+/// One weight or vector of weights in the predictor.
+struct Block<'a> {
+    name: &'a str,
+    /// Largest norm of its features; of a vector or matrix, how many there are.
+    norm: Real,
+    dim: Option<u64>,
+    /// Are they columns that neighbours keep?
+    public: bool,
+}
+
+struct Reader<'a> {
+    form: &'a Form,
+    scope: &'a Scope,
+    blocks: Vec<Block<'a>>,
+}
+
+const LINEAR: Found<()> = Err("the predictor is not linear");
+
+impl<'a> Reader<'a> {
+    fn parameter(&self, e: &'a Expr) -> Option<&'a str> {
+        self.form.params.iter().find(|p| e.is_name(&p.0)).map(|p| p.0.as_str())
+    }
+
+    fn latent(&self, e: &Expr) -> bool {
+        e.any(&|e| self.form.params.iter().any(|p| e.is_name(&p.0)))
+    }
+
+    fn value(&self, e: &Expr) -> Option<Ty> {
+        let column = |e: &Expr| if let Expr::Name(n) = e { self.scope.columns.get(n).and_then(|c| Ty::parse(&c.0)) } else { None };
+        self.scope.row(e).or_else(|| column(e)).or_else(|| self.scope.public(e))
+    }
+
+    fn kept(&self, e: &Expr) -> bool {
+        !e.any(&|e| matches!(e, Expr::Name(n) if self.scope.columns.get(n).is_some_and(|c| !c.1)))
+    }
+
+    fn read(&mut self, e: &'a Expr, factor: &Real) -> Found<()> {
+        if let Some(name) = self.parameter(e) {
+            self.blocks.push(Block { name, norm: factor.clone(), dim: None, public: true });
+            return Ok(());
+        }
+        let Expr::Call(f, args) = e else { return LINEAR };
+        match (f.as_str(), args.as_slice()) {
+            ("neg", [a]) => self.read(a, factor),
+            ("+" | "-", [a, b]) => self.read(a, factor).and_then(|()| self.read(b, factor)),
+            ("/", [a, Expr::Number(x)]) if *x != 0.0 => self.read(a, &(factor / &num(x.abs()))),
+            ("index", [a, level]) => {
+                let levels = self.value(level).filter(|t| t.kind == Kind::Levels).ok_or("the index is no category")?;
+                let name = self.parameter(a).ok_or("only weights are indexed")?;
+                self.blocks.push(Block { name, norm: factor.clone(), dim: Some(levels.dim), public: self.kept(level) });
+                Ok(())
+            }
+            ("*" | "dot", [a, b]) => {
+                let (weights, other) = if self.latent(a) { (a, b) } else { (b, a) };
+                if self.latent(other) {
+                    return LINEAR;
+                }
+                let ty = self.value(other).ok_or("a feature has no type")?;
+                match self.parameter(weights) {
+                    Some(name) => {
+                        let norm = ty.sup[1].clone() * factor;
+                        self.blocks.push(Block { name, norm, dim: (ty.kind == Kind::Vector).then_some(ty.dim), public: self.kept(other) });
+                        Ok(())
+                    }
+                    None if ty.lo == ty.hi => self.read(weights, &(factor * &num(ty.lo.abs()))),
+                    None => LINEAR,
+                }
+            }
+            _ => LINEAR,
+        }
+    }
+}
+
+/// The largest part of the predictor that a block can make, given the set its weights are cut to.
+fn reach(block: &Block, domain: &str) -> Found<Real> {
+    let ty = Ty::parse(domain).filter(|t| t.lo.is_finite() && t.hi.is_finite()).ok_or("a weight is unbounded")?;
+    let largest = num(ty.lo.abs().max(ty.hi.abs()));
+    // A ball is smaller than its box; a level or an intercept picks one weight.
+    let ball = ty.kind == Kind::Vector && ty.sup[1].above() < (&largest * &root(ty.dim)).above() * (1.0 - 1e-12);
+    let one = block.dim.is_none() || !domain.contains('[');
+    Ok(match (ball, one) {
+        (true, _) => &ty.sup[1] * &block.norm,
+        (_, true) => largest * &block.norm,
+        (false, false) => largest * root(block.dim.unwrap_or(1)) * &block.norm,
+    })
+}
+
+/// The claim of a draw from a regression.
+pub fn draw(form: &Form, scope: &Scope, given: &Given) -> Found<Claim> {
+    let ([row], View::Replace) = (form.rows.as_slice(), scope.view) else {
+        return Err("the rule takes one observed column and a public n");
+    };
+    let times = match &form.request {
+        Expr::Call(f, _) if f == "draw" => 1,
+        Expr::Call(f, args) if f == "draws" => match args.last() {
+            Some(Expr::Number(n)) if *n >= 1.0 && n.fract() == 0.0 => *n as u64,
+            _ => return Err("the number of draws is no number"),
+        },
+        _ => return Err("only draws are covered"),
+    };
+    let Expr::Call(law, args) = &row.law else { return Err("the rows have no law") };
+    let place = usize::from(law == "binomial_logit");
+    let predictor = args.get(place).ok_or("the law has no predictor")?;
+    let mut reader = Reader { form, scope, blocks: vec![] };
+    reader.read(predictor, &Real::one())?;
+    let others = args.iter().enumerate().any(|(i, e)| i != place && reader.latent(e)) || reader.latent(&row.outcome);
+    let blocks = std::mem::take(&mut reader.blocks);
+    let once = |name: &str| blocks.iter().filter(|b| b.name == name).count() == 1;
+    if row.public || others || !form.params.iter().all(|p| once(&p.0)) {
+        return Err("every weight stands once, in the predictor alone");
+    }
+    let (mut squares, mut most) = (Real::zero(), Ok(Real::zero()));
+    for block in &blocks {
+        let Some((_, Expr::Call(family, prior), domain)) = form.params.iter().find(|p| p.0 == block.name) else {
+            return Err("a weight has no prior");
+        };
+        let sd = prior.get(1).and_then(|e| scope.public(e)).and_then(|t| t.range()).filter(|r| r.0 > 0.0);
+        let (true, Some(sd)) = (family == "normal", sd) else { return Err("the prior of a weight is not normal") };
+        squares = squares + (num(sd.1) * &block.norm).square();
+        most = most.and_then(|m: Real| Ok(m + reach(block, domain.as_deref().unwrap_or_default())?));
+    }
+    let (lo, hi) = reader.value(&row.outcome).map_or((f64::NEG_INFINITY, f64::INFINITY), |t| (t.lo, t.hi));
+    let constant = |i: usize| args.get(i).and_then(|e| scope.public(e)).filter(|t| t.lo == t.hi && t.lo > 0.0).map(|t| num(t.lo));
+    let trials = if law == "binomial_logit" { constant(0).ok_or("a number of trials is no constant")? } else { Real::one() };
+    let variance = || Ok::<Real, &str>(constant(1).ok_or("an sd is no constant")?.square());
+    let (two, width) = (Real::int(2), num(hi) - num(lo));
+    // How far a row moves the slope: both slopes apart, or the outcome alone.
+    let (slope, label) = if given.rule == "glm_on_ball" {
+        let t = most?;
+        if !t.le(&Real::int(50)) {
+            return Err("the predictor is unbounded");
+        }
+        let tau = num(std::f64::consts::TAU).hull(&num(std::f64::consts::TAU.next_up()));
+        match law.as_str() {
+            "bernoulli_logit" | "binomial_logit" => (&trials / &(Real::one() + (-&t).exp()), trials.clone()),
+            "categorical_logit" => (root(2), root(2)),
+            "bernoulli_probit" => ((-&(t.square() / &two)).exp() / tau.sqrt() / normal_cdf(&-&t), Real::UNKNOWN),
+            "bernoulli_cloglog" => (t.exp().max(&Real::one()), Real::UNKNOWN),
+            "poisson_log" if lo >= 0.0 => (t.exp().max(&num(hi)), width),
+            "normal" => ((num(lo.abs().max(hi.abs())) + &t) / variance()?, width / variance()?),
+            _ => return Err("the law is not of the rule"),
+        }
+    } else {
+        match law.as_str() {
+            "bernoulli_logit" | "binomial_logit" => (trials.clone(), trials.clone()),
+            "categorical_logit" => (root(2), root(2)),
+            _ => return Err("the slope of the loss is unbounded"),
+        }
+    };
+    let mut moved = &two * &slope;
+    // One weight and one feature: section 4.2.
+    if let ([Block { dim: None | Some(1), .. }], true) = (blocks.as_slice(), law.ends_with("_logit") && law != "categorical_logit") {
+        moved = moved.min(&(&trials * &num(1.0517)));
+    }
+    if blocks.iter().all(|b| b.public) {
+        moved = moved.min(&label);
+    }
+    let weight = |name: &str| {
+        (given.number)(name).map_or(Ok(Real::one()), |x| if x > 0.0 && x <= 1.0 { Ok(num(x)) } else { Err("a weight lies in (0, 1]") })
+    };
+    let r = weight("r")? * weight("weight")?;
+    let mu = Real::int(scope.unit) * r * moved * squares.sqrt() * weight("m")?.sqrt();
+    if mu.known() { Ok(Claim::Gdp(mu).repeat(times)) } else { Err("the cost is unbounded") }
+}
