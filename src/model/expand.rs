@@ -222,6 +222,13 @@ fn parameter_type(p: &Parameter) -> String {
     use super::print::number;
     let domain = |r: super::Range| if p.truncated.is_some() { format!(" in [{}, {}]", number(r.lo), number(r.hi)) } else { String::new() };
     match &p.ty {
+        // In one dimension every ball is a box.
+        Type::Vector(v) if p.truncated.is_some() && v.dim > 1 && v.sup.l1 == v.sup.linf => {
+            format!(": vector[{}] in l1({})", v.dim, number(v.sup.l1))
+        }
+        Type::Vector(v) if p.truncated.is_some() && v.dim > 1 && v.sup.l2 == v.sup.linf => {
+            format!(": vector[{}] in l2({})", v.dim, number(v.sup.l2))
+        }
         Type::Vector(v) if p.prior.family != "multi_normal" => format!(": vector[{}]{}", v.dim, domain(v.range)),
         Type::Matrix { rows, columns, range } => format!(": matrix[{rows}, {columns}]{}", domain(*range)),
         Type::Real(r) if p.truncated.is_some() => format!(": real{}", domain(*r)),
