@@ -106,3 +106,19 @@ fn two_exponential_mechanisms_are_no_wider_range() {
         assert!(adaptive > 0.0 && two.delta(e) >= adaptive, "at {e}: {} below {adaptive}", two.delta(e));
     }
 }
+
+/// Releases without `spend` get what the composition of all leaves; written shares stay as they are.
+#[test]
+fn a_dp_budget_is_used_as_composed() {
+    let used = |spend: &str| {
+        let text = format!(
+            "budget dp(eps = 1, delta = 1e-6)\n{TABLE}release r1 = sum(k) using gaussian{spend}\n\
+             release r2 = sum(k) using laplace{spend}\nrelease r3 = count(b) using geometric{}\n",
+            if spend.is_empty() { "" } else { " spend 34%" }
+        );
+        certified(&text).total().epsilon(1e-6)
+    };
+    let (open, written) = (used(""), used(" spend 33%"));
+    assert!((0.99..=1.0).contains(&open), "{open}");
+    assert!(written < 0.99, "{written}");
+}
