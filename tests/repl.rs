@@ -373,7 +373,7 @@ fn every_example_through_a_pipe_gives_the_certificate_of_its_file() {
             assert!(said.contains("E0300"), "{}: {said}", file.display());
         }
     }
-    assert_eq!(tried, 10);
+    assert!(tried >= 10, "{tried}");
 }
 
 /// Two data sets, one script: everything printed is the same but for the released values themselves.

@@ -114,15 +114,17 @@ fn modules(checked: &Checked) -> BTreeMap<String, &str> {
 }
 
 /// The program with modules, functions and models written out, and mechanisms with their parameters in place; `None`
-/// unless that text, judged by itself, makes the same claims.
+/// unless what is written out, judged by itself, gets the same mechanisms and makes the same claims.
+///
+/// It is judged before the parameters are put in: a share of an (epsilon, delta) budget may be enlarged by what composing
+/// saves, and such a parameter is over its share where it is read as the user's own.
 fn resolved(checked: &Checked, analysis: &Analysis, bound: &Bound) -> Option<String> {
     let name = checked.sources.get(checked.main).map_or("program.dpm", |f| f.name.as_str());
     let expanded = pipeline::check(name, &expand(&checked.program, &checked.sources), &NoFiles);
-    let text = locked(&expanded, analysis);
-    let again = pipeline::check(name, &text, &NoFiles);
-    let (judged, _) = pipeline::analyze(&again, bound, false);
+    let (judged, _) = pipeline::analyze(&expanded, bound, false);
     let facts = |a: &Analysis| -> Vec<_> { a.releases.iter().map(|r| (r.name.clone(), r.chosen.as_ref().map(decided))).collect() };
-    judged.is_some_and(|j| facts(&j) == facts(analysis) && j.total == analysis.total).then_some(text)
+    let same = judged.is_some_and(|j| facts(&j) == facts(analysis) && j.total == analysis.total);
+    same.then(|| locked(&expanded, analysis))
 }
 
 fn decided(chosen: &Chosen) -> (&'static str, &'static str, Claim) {

@@ -156,7 +156,7 @@ impl Printer<'_> {
         for p in &fresh {
             self.declared.insert(p.id);
             let prior = Names { program: self.program, parameters: &self.names, typed: false }.call(p.prior.family, &p.prior.args);
-            let ty = parameter_type(p);
+            let ty = parameter_type(p, self.program);
             self.line(depth, &format!("param {}{ty} ~ {prior}", p.name));
         }
         let rows: Vec<&Observation> = model.public.iter().chain(&model.private).collect();
@@ -218,11 +218,24 @@ impl Printer<'_> {
 }
 
 /// `: vector[3]`, `: real in [0, inf]`; nothing where the prior says it all.
-fn parameter_type(p: &Parameter) -> String {
+fn parameter_type(p: &Parameter, program: &Program) -> String {
     use super::print::number;
     let domain = |r: super::Range| if p.truncated.is_some() { format!(" in [{}, {}]", number(r.lo), number(r.hi)) } else { String::new() };
+    // One component for each level of a column: `vector[region]`.
+    let keyed = |v: &super::VectorType| {
+        let columns = program.tables.iter().flat_map(|t| &t.columns);
+        let of = |c: &&super::Column| v.levels.is_some() && c.ty.levels() == v.levels.as_ref();
+        columns.into_iter().find(of).map_or_else(|| v.dim.to_string(), |c| c.name.clone())
+    };
     match &p.ty {
-        Type::Vector(v) if p.prior.family != "multi_normal" => format!(": vector[{}]{}", v.dim, domain(v.range)),
+        // In one dimension every ball is a box.
+        Type::Vector(v) if p.truncated.is_some() && v.dim > 1 && v.range.is_finite() && v.sup.l1 == v.sup.linf => {
+            format!(": vector[{}] in l1({})", keyed(v), number(v.sup.l1))
+        }
+        Type::Vector(v) if p.truncated.is_some() && v.dim > 1 && v.range.is_finite() && v.sup.l2 == v.sup.linf => {
+            format!(": vector[{}] in l2({})", keyed(v), number(v.sup.l2))
+        }
+        Type::Vector(v) if p.prior.family != "multi_normal" => format!(": vector[{}]{}", keyed(v), domain(v.range)),
         Type::Matrix { rows, columns, range } => format!(": matrix[{rows}, {columns}]{}", domain(*range)),
         Type::Real(r) if p.truncated.is_some() => format!(": real{}", domain(*r)),
         _ => String::new(),
