@@ -9,9 +9,8 @@ use std::time::Instant;
 
 use dpm::kernel::{Block, Design, DesignBuilder, Family, Layout, Likelihood};
 use dpm::mechanism::OsBits;
-use dpm::mechanism::langevin::{Chain, Posterior, exponent};
+use dpm::mechanism::langevin::{Chain, Posterior, schedule};
 use dpm::privacy::gdp;
-use dpm::privacy::langevin::{Accuracy, Langevin};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha20Rng;
 use rayon::prelude::*;
@@ -89,26 +88,22 @@ fn read(bytes: usize, threads: usize, repetitions: usize) -> f64 {
     })
 }
 
-/// Logistic regression with a normal(0, 1) prior, the weight solved for epsilon 1 and delta 1e-5.
+/// Logistic regression, the weight solved for epsilon 1 and delta 1e-5: the last state of the chain that `dpm run` would run.
 fn draw(design: &Design, text: &mut String) {
     let allowed = dpm::numeric::search::greatest(1e-3, 10.0, |mu| gdp::delta(mu, 1.0) <= 1e-5).unwrap();
     for sd in [1.0f64, 0.175] {
         let precision = sd.powi(-2);
         let weight = (allowed * precision.sqrt() / 2.0).min(1.0);
         let smooth = precision + weight * ROWS as f64 / 4.0;
-        let excess = weight * ROWS as f64 * std::f64::consts::LN_2;
-        let setting = Langevin::planned((precision, smooth), excess, Accuracy::default()).unwrap();
-        let mu = setting.mu(2.0 * weight).unwrap();
+        let phases = schedule(precision, smooth, None).unwrap();
+        let steps: u64 = phases.iter().map(|(_, k)| k).sum();
         let (d, start) = (design.dimension(), Instant::now());
         let mut posterior = Posterior::new(design, 1.0, weight, vec![(precision, 0.0); d]).unwrap();
-        let chain = Chain { step: setting.step, steps: setting.steps, ball: None, start: vec![0.0; d], exponent: exponent(smooth) };
-        let released = chain.release(&mut posterior, &mut OsBits::new().unwrap()).unwrap();
-        assert_eq!(released.components.len(), d);
+        let chain = Chain { phases, cuts: vec![], start: vec![0.0; d] };
+        assert_eq!(chain.run(&mut posterior, &mut OsBits::new().unwrap()).unwrap().len(), d);
         writeln!(
             text,
-            "certified draw, Adult-like, prior normal(0, {sd}), weight {weight:.4}: mu {mu:.5}, epsilon {:.4} at delta 1e-5, {} steps, {:.2} s",
-            gdp::epsilon(mu, 1e-5),
-            setting.steps,
+            "certified draw, Adult-like, prior normal(0, {sd}), weight {weight:.4}: epsilon 1 at delta 1e-5, {steps} steps, {:.2} s",
             start.elapsed().as_secs_f64()
         )
         .unwrap();

@@ -180,7 +180,7 @@ fn check(name: &str, value: f64, domain: Domain, span: Span) -> Result<(), Box<D
         Domain::Share => (value > 0.0 && value <= 1.0, "above 0 and at most 1"),
         Domain::Positive => (value > 0.0 && value.is_finite(), "above 0"),
         Domain::Real | Domain::Sampler => (value.is_finite(), "finite"),
-        Domain::Count => (value >= 1.0 && value <= 1e9 && value.fract() == 0.0, "a whole number from 1 to 1000000000"),
+        Domain::Count => ((1.0..=1e9).contains(&value) && value.fract() == 0.0, "a whole number from 1 to 1000000000"),
     };
     if holds {
         return Ok(());

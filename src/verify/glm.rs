@@ -121,7 +121,7 @@ pub fn draw(form: &Form, scope: &Scope, given: &Given) -> Found<Claim> {
     if row.public || others || !form.params.iter().all(|p| once(&p.0)) {
         return Err("every weight stands once, in the predictor alone");
     }
-    let (mut squares, mut most) = (Real::zero(), Ok(Real::zero()));
+    let (mut squares, mut most): (Real, Found<Real>) = (Real::zero(), Ok(Real::zero()));
     for block in &blocks {
         let Some((_, Expr::Call(family, prior), domain)) = form.params.iter().find(|p| p.0 == block.name) else {
             return Err("a weight has no prior");

@@ -161,7 +161,8 @@ mod tests {
     #[test]
     fn slopes_and_curvatures_bound_the_losses() {
         let phi = |t: f64| crate::numeric::special::normal_cdf(t);
-        let losses: [(Link, Box<dyn Fn(f64, f64) -> f64>); 5] = [
+        type Loss = Box<dyn Fn(f64, f64) -> f64>;
+        let losses: [(Link, Loss); 5] = [
             (Link::Logit { trials: 3 }, Box::new(|t, y| 3.0 * t.exp().ln_1p() - y * t)),
             (Link::Probit, Box::new(move |t, y| if y > 1.0 { -phi(t).ln() } else { -phi(-t).ln() })),
             (Link::Cloglog, Box::new(|t, y| if y > 1.0 { -(-(-t.exp()).exp_m1()).ln() } else { t.exp() })),
