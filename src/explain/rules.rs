@@ -166,4 +166,26 @@ budget zcdp(0.05)
 private people[n >= 500] { income: real in [0, 200] }
 release median_income = quantile(income, 0.5) using exponential",
     ),
+    (
+        "lipschitz_glm",
+        r#"
+budget rdp(order = 10, eps = 0.5)
+private adult[n] { x: vector[9] in l2(1), region: category {north, south}, rich: bool }
+param w: vector[9] ~ normal(0, 1)
+param u: vector[region] ~ normal(0, 1)
+observe rich ~ bernoulli_logit(dot(w, x) + u[region])
+release coef = draw(w, u) using diffuse
+expect rule(coef) == "lipschitz_glm""#,
+    ),
+    (
+        "glm_on_ball",
+        r#"
+budget dp(eps = 1, delta = 1e-6)
+private people[n] { age: real in [0, 1], visits: int in 0..10 }
+param w: real in [-1, 1] ~ normal(0, 1)
+param b: real in [-1, 1] ~ normal(0, 1)
+observe visits ~ poisson_log(w * age + b)
+release coef = draw(w, b) using diffuse
+expect rule(coef) == "glm_on_ball""#,
+    ),
 ];

@@ -64,7 +64,8 @@ release p_hat = draw(p) using diffuse
         title: "a loss with unbounded slope",
         text: "The rule for generalised linear models bounds how far one row moves the posterior by the slope of its loss. For \
                the logit link the slope is at most 1; for probit, cloglog, poisson and normal it is unbounded, although the \
-               mean of probit and cloglog is bounded. Use the canonical link, or a bounded loss (beta_div).",
+               mean of probit and cloglog is bounded. Use the canonical link, or declare a bounded domain \
+               for the weights, on which every link has a bounded slope.",
         example_wrong: r"budget rdp(order = 10, eps = 0.5)
 private adult[n] { x: vector[9] in l2(1), rich: bool }
 param w: vector[9] ~ normal(0, 1)
@@ -82,20 +83,19 @@ release coef = draw(w) using diffuse
         code: "E0304",
         title: "a loss that is not convex",
         text: "The rule for generalised linear models needs a log-concave posterior. A network, or any product of parameters, \
-               has none. The beta-divergence loss is bounded for every model with a bounded density and needs no convexity.",
-        example_wrong: r"budget eps(8)
-private flowers[n] { x: vector[4], kind: category {a, b, c} }
+               has none. Make every predictor a sum of weights times features.",
+        example_wrong: r"budget gdp(1)
+private flowers[n] { x: vector[4] in l2(1), kind: category {a, b, c} }
 param W1: matrix[5, 4] ~ normal(0, 1)
 param W2: matrix[3, 5] ~ normal(0, 1)
 observe kind ~ categorical_logit(W2 * tanh(W1 * x))
 release net = draw(W1, W2) using diffuse
 ",
-        example_right: r"budget eps(8)
-private flowers[n] { x: vector[4], kind: category {a, b, c} }
-param W1: matrix[5, 4] ~ normal(0, 1)
-param W2: matrix[3, 5] ~ normal(0, 1)
-observe kind ~ categorical_logit(W2 * tanh(W1 * x))
-release net = draw(W1, W2) using beta_div assuming convergence
+        example_right: r"budget gdp(1)
+private flowers[n] { x: vector[4] in l2(1), kind: category {a, b, c} }
+param W: matrix[3, 4] ~ normal(0, 1)
+observe kind ~ categorical_logit(W * x)
+release weights = draw(W) using diffuse
 ",
     },
     CodePage {
