@@ -31,6 +31,10 @@ pub fn programs() -> Vec<String> {
         "release a = quantile(x, 0.5) using exponential(-5, 5, points = 16, eps = 1)\noutput z = a / 3",
         "each g of t {\n  param p ~ beta(10, 10)\n  observe b ~ bernoulli(p)\n  release a = draw(p) using diffuse(r = 0.25)\n}\n\
          output z = mean(a)\noutput w = simulate(binomial(10, a[v]), 20)\noutput y = simulate(normal(a[u], 1), 3)",
+        "param w: vector[2] ~ normal(0, 1)\nparam c: vector[g] ~ normal(0, 1)\nobserve b ~ bernoulli_logit(dot(w, v) + c[g])\n\
+         release a = draw(w, c) using diffuse(r = 0.25, steps = 20)",
+        "param W: matrix[3, 2] ~ normal(0, 1)\nobserve g ~ categorical_logit(W * v)\nrelease a = draw(W) using gibbs(weight = 0.5, steps = 20)",
+        "param w: vector[2] in l2(1) ~ normal(0, 1)\nobserve k ~ poisson_log(dot(w, v))\nrelease a = draw(w) using direct(steps = 20)",
     ]
     .iter()
     .map(|body| format!("{TABLE}{body}\n"))

@@ -2,6 +2,7 @@
 
 use crate::mechanism::plan::Feature;
 use crate::model::{Builtin, Expr, ExprKind, Label, Model, ParamId, Type};
+use crate::rules::conjugate::facts::literal;
 
 /// One weight, vector or matrix of weights, and its features.
 pub(super) struct Term {
@@ -50,6 +51,7 @@ fn read<'a>(e: &'a Expr, factor: f64, found: &mut Predictor) -> Result<(), Probl
     let term = |parameter, feature| Term { parameter, feature };
     match &e.kind {
         ExprKind::Param(id) if factor == 1.0 => found.terms.push(term(*id, Feature::One)),
+        ExprKind::Param(id) => found.terms.push(term(*id, Feature::Value(literal(1.0, e.span), factor))),
         ExprKind::Index(base, index) => match (&base.kind, &index.ty, latent(index)) {
             (ExprKind::Param(id), Type::Category(_), false) if factor == 1.0 => {
                 found.terms.push(term(*id, Feature::Level((**index).clone())));
