@@ -552,3 +552,22 @@ fn solved_values_meet_their_limit_when_evaluated_again() {
         }
     }
 }
+
+/// Under a dp budget parameters that together compose to it are accepted, though each is dearer than an even share of
+/// epsilon: that is what `lock` writes. One that takes the total over the budget is not.
+#[test]
+fn written_parameters_may_use_what_composition_leaves() {
+    let program = |sigma: f64| {
+        format!(
+            "budget dp(eps = 1, delta = 1e-6)\nprivate t[n] {{ y: bool, x: real in [0, 1] }}\nparam p ~ beta(6, 18)\n\
+             observe y ~ bernoulli(p)\nrelease a = draw(p) using diffuse(r = 0.147)\n\
+             release b = sum(x) using gaussian(sigma = {sigma})\nrelease c = sum(x) using laplace(scale = 2.33)\n"
+        )
+    };
+    let fits = read(&program(9.71));
+    assert!(fits.diagnostics.is_empty(), "{}", render::text(&fits.map, &fits.diagnostics, false));
+    let total = fits.analysis.total.as_ref().unwrap().epsilon(1e-6);
+    assert!(total <= 1.0 && total > 0.97, "{total}");
+    let over = read(&program(4.0));
+    assert_eq!(over.diagnostics.iter().map(|d| d.code).collect::<Vec<_>>()[0], "E0401");
+}
