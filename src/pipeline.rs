@@ -115,10 +115,14 @@ pub enum Unreadable {
 /// on the place.
 pub fn read(path: &Path) -> Result<(String, String), Unreadable> {
     let file = std::fs::File::open(path).map_err(|_| Unreadable::Missing)?;
-    let limit = syntax::MAX_SOURCE_BYTES as u64 + 1;
     let mut bytes = vec![];
-    file.take(limit).read_to_end(&mut bytes).map_err(|_| Unreadable::Missing)?;
-    if bytes.len() as u64 >= limit {
+    file.take(syntax::MAX_SOURCE_BYTES as u64 + 1).read_to_end(&mut bytes).map_err(|_| Unreadable::Missing)?;
+    text(path, bytes)
+}
+
+/// The name and text of a program whose bytes were read from `path`.
+pub fn text(path: &Path, bytes: Vec<u8>) -> Result<(String, String), Unreadable> {
+    if bytes.len() > syntax::MAX_SOURCE_BYTES {
         return Err(Unreadable::TooLarge);
     }
     let text = String::from_utf8(bytes).map_err(|_| Unreadable::NotText)?;

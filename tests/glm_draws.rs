@@ -109,6 +109,16 @@ fn matrices_are_released_class_by_class() {
     assert!((difference(4, 5) + 1.0).abs() < 0.35, "{found:?}");
 }
 
+/// What is drawn in another order than it was declared in keeps its names.
+#[test]
+fn the_order_of_the_request_is_kept() {
+    let program = "private t[n] { y: bool, z: real in [0, 1], g: category {a, b} }\nparam w ~ normal(100, 0.001)\n\
+        param u: vector[g] ~ normal(7, 0.001)\nparam b ~ normal(-100, 0.001)\nobserve y ~ bernoulli_logit(w * z + b + u[g])\n\
+        release d = draw(b, u, w) using direct\n";
+    let means: Vec<f64> = moments(program, "y,z,g\n1,0.5,a\n", 3).iter().map(|m| m.0.round()).collect();
+    assert_eq!(means, [-100.0, 7.0, 7.0, 100.0]);
+}
+
 /// Whatever the rows, weights stay in their declared domain up to half a step of the grid.
 #[test]
 fn domains_hold() {

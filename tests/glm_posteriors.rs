@@ -132,3 +132,20 @@ fn the_refused_links_would_break_the_bound() {
     let claimed = 2.0 * order / b;
     assert!(divergence > 1.1 * claimed, "{divergence} {claimed}");
 }
+
+/// Outcomes of normal rows are stored in 32 bits: with public features their width alone is claimed, so it must be the
+/// width of what is stored.
+#[test]
+fn stored_outcomes_are_no_wider_than_claimed() {
+    let stored = |x: f64| {
+        let y = x as f32;
+        f64::from(if f64::from(y).abs() > x.abs() { if y > 0.0 { y.next_down() } else { y.next_up() } } else { y })
+    };
+    for (lo, hi) in [(999_999_999.5, 1_000_000_000.5), (100_000_007.0, 100_000_008.0), (0.1, 1.0), (-0.3, 0.7), (-7e5, -6.9e5)] {
+        let text = format!(
+            "private t[n] {{ x: public real in [0, 1], y: real in [{lo}, {hi}] }}\nparam w: real in [-1, 1] ~ normal(0, 1)\n\
+             observe y ~ normal(w * x, 1)\nrelease v = draw(w) using direct\n"
+        );
+        assert!(claim(&text).gdp() >= stored(hi) - stored(lo), "[{lo}, {hi}]");
+    }
+}

@@ -15,6 +15,7 @@ const EXAMPLES: &[(&str, &str, Option<&str>)] = &[
     ("03_gamma_poisson.dpm", "people=03_people.csv", None),
     ("04_normal_mean.dpm", "staff=04_staff.csv", None),
     ("05_statistical_query.dpm", "cohort=05_cohort.csv", None),
+    ("06_logistic.dpm", "adult=06_adult.csv", None),
     ("10_groups.dpm", "survey=10_survey.csv", None),
     ("11_public_prior.dpm", "survey=11_survey.csv", Some("pilot=11_pilot.csv")),
     ("13_two_releases.dpm", "people=13_people.csv", None),
@@ -373,4 +374,33 @@ fn a_signed_plan() {
         other["signature"][field] = text.replacen(|c: char| c.is_ascii_hexdigit(), "g", 1).into();
         assert_eq!(compiled::open(&other, None).err().unwrap().path, "signature", "{field}");
     }
+}
+
+/// What another reader may read otherwise is refused: a key twice, a certificate inside an unknown wrapping.
+#[test]
+fn a_plan_reads_in_one_way() {
+    let folder = TempDir::new().unwrap();
+    let plan = compiled_example("01_beta_bernoulli.dpm", None, folder.path());
+    let text = plan.to_string();
+    fs::write(folder.path().join("twice.plan"), format!("{{\"program\": \"harmless\",{}", &text[1..])).unwrap();
+    expect(3, &dpm(folder.path(), &["verify", "twice.plan"]));
+    expect(1, &dpm(folder.path(), &["run", "twice.plan", "--data", "staff=none.csv"]));
+    let mut bare = plan.clone();
+    bare.as_object_mut().unwrap().shift_remove("plan");
+    fs::write(folder.path().join("bare.plan"), bare.to_string()).unwrap();
+    let said = expect(5, &dpm(folder.path(), &["verify", "bare.plan"]));
+    assert!(said.contains("neither a plan nor the record of a run"), "{said}");
+}
+
+/// A pipe can be read once: all of the program is seen, its budget too.
+#[test]
+fn a_program_from_a_pipe_is_whole() {
+    let program = fs::read_to_string(root().join("examples/01_beta_bernoulli.dpm")).unwrap().replace("using diffuse", "using direct");
+    let data = named(&root().join("examples"), "staff=01_staff.csv");
+    let padded = format!("budget rdp(order = 8, eps = 0.5){}\n{}", " ".repeat(64), program.replace("budget rdp(order = 8, eps = 0.5)", ""));
+    let mut command = Command::new(env!("CARGO_BIN_EXE_dpm"));
+    command.args(["run", "/dev/stdin", "--data", &data]).stdin(std::process::Stdio::piped()).stdout(std::process::Stdio::piped());
+    let mut child = command.stderr(std::process::Stdio::piped()).spawn().unwrap();
+    std::io::Write::write_all(&mut child.stdin.take().unwrap(), padded.as_bytes()).unwrap();
+    expect(1, &child.wait_with_output().unwrap());
 }

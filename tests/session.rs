@@ -329,3 +329,21 @@ fn groups_and_branches() {
     assert!(matches!(value(&mut s, "r"), Value::GridVector(v) if v.len() == 2));
     assert_eq!(spent(&s), "2");
 }
+
+/// A table that was charged for keeps its header, also when no release in the text reads it any more: a secret number of
+/// rows stays secret, and what was paid for rows is no payment for persons.
+#[test]
+fn a_table_that_was_charged_for_stays() {
+    let mut s = session();
+    for line in ["budget eps(1)\n", "private t[private n] { x: real in [0, 1] }\n", "release a = sum(x) spend 1%\n"] {
+        assert!(matches!(s.eval(line, &ROWS), Outcome::Kept(_)), "{line}");
+    }
+    let proposal = s.proposal().unwrap();
+    s.run(Some(&proposal), &ROWS).unwrap();
+    assert!(matches!(s.eval("release a = sum(x) spend 2%\n", &ROWS), Outcome::Kept(_)), "nothing that ran reads t any more");
+    for header in ["private t[n] { x: real in [0, 1] }\n", "private t[private n] { x: real in [0, 2] }\n"] {
+        let refused = s.eval(header, &ROWS);
+        assert!(matches!(&refused, Outcome::Refused(why) if why.contains("stays as it was declared")), "{}", said(&refused));
+    }
+    assert!(matches!(s.eval("private t[private n] { x: real in [0, 1] }\n", &ROWS), Outcome::Kept(_)));
+}

@@ -9,7 +9,7 @@ use crate::privacy::certificate::{
     BudgetFacts, Certificate, ColumnFacts, PremiseFacts, ProgramText, PublicFacts, ReleaseFacts, ScalarFacts, StepFacts, TableFacts, Total,
     TotalsFacts,
 };
-use crate::rules::Premise;
+use crate::rules::{Premise, Totals};
 use crate::source::{FileId, SourceMap};
 
 /// The certificate of an analyzed program; `main` is the file of the program itself.
@@ -91,7 +91,7 @@ fn release(r: &ReleaseAnalysis, ty: &Type, sources: &SourceMap) -> Option<Releas
         name: r.name.clone(),
         query: r.query.clone(),
         ty: type_text(ty),
-        public_totals: r.public.iter().map(|t| t.as_ref().map(|t| TotalsFacts { rows: t.rows, sums: t.sums.clone() })).collect(),
+        public_totals: r.public.iter().map(|t| t.as_ref().map(|t| totals(t, chosen.rule))).collect(),
         mechanism: chosen.mechanism.into(),
         rule: chosen.rule.into(),
         parameters: parameters.collect(),
@@ -102,6 +102,12 @@ fn release(r: &ReleaseAnalysis, ty: &Type, sources: &SourceMap) -> Option<Releas
         measure: chosen.predicted_error.measure.into(),
         predicted_error: chosen.predicted_error.value,
     })
+}
+
+/// What a claim uses of public rows: the cost of a normal mean depends on their number alone.
+fn totals(t: &Totals, rule: &str) -> TotalsFacts {
+    let counted = matches!(rule, "normal_known_variance" | "mv_normal_known_covariance");
+    TotalsFacts { rows: t.rows, sums: if counted { vec![] } else { t.sums.clone() } }
 }
 
 fn premise(p: &Premise, sources: &SourceMap) -> PremiseFacts {

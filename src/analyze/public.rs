@@ -53,7 +53,9 @@ impl Stated {
 
 impl PublicData for Stated {
     fn totals(&self, statistic: &Statistic) -> Option<Totals> {
-        self.totals.iter().find(|(s, _)| s == statistic).map(|(_, t)| t.clone())
+        // Another release may state the number of rows alone.
+        let known = self.totals.iter().filter(|(s, _)| s == statistic);
+        known.max_by_key(|(_, t)| t.sums.len()).map(|(_, t)| t.clone())
     }
     fn scalars(&self) -> &BTreeMap<ScalarId, f64> {
         &self.scalars

@@ -1,17 +1,18 @@
 //! `dpm compile`, and the front half of `dpm run`: a program or a plan, ready to draw.
 
 use super::certify::{sign, write};
-use super::{Compile, Exit, Program, complain, inputs, print_json, progress, usage, verdict};
+use super::{Compile, Exit, Program, complain, inputs, print_json, progress, strict, usage, verdict};
 use crate::compiled::{self, Compiled, Given, missing};
+use crate::pipeline::{self, Checked, Unreadable};
 use crate::source::render;
-use serde_json::{Value, json};
+use serde_json::json;
 use std::path::Path;
 
 /// Larger files are no plans.
 pub const LARGEST: u64 = 256 << 20;
 
 pub fn compile(args: &Compile) -> Exit {
-    let (given, compiled) = match from_program(&args.program) {
+    let (given, compiled) = match inputs::program(&args.program.file).and_then(|checked| from_program(&args.program, checked)) {
         Ok(found) => found,
         Err(exit) => return exit,
     };
@@ -43,14 +44,28 @@ pub fn compile(args: &Compile) -> Exit {
 
 /// A program, or a plan where the file holds one, with all that `dpm run` needs besides private data.
 pub fn prepared(args: &Program) -> Result<Compiled, Exit> {
-    match plan_text(&args.file) {
-        Some(text) => from_plan(args, &text?),
-        None => from_program(args).map(|(_, compiled)| compiled),
+    let Some(bytes) = bytes(&args.file, LARGEST) else {
+        return from_program(args, inputs::checked(&args.file, Err(Unreadable::Missing))?).map(|(_, compiled)| compiled);
+    };
+    // A brace begins a plan and no program.
+    if bytes.trim_ascii_start().first() != Some(&b'{') {
+        let checked = inputs::checked(&args.file, pipeline::text(&args.file, bytes))?;
+        return from_program(args, checked).map(|(_, compiled)| compiled);
     }
+    let text = String::from_utf8(bytes).ok().filter(|text| text.len() as u64 <= LARGEST);
+    from_plan(args, text.as_deref().unwrap_or_default())
 }
 
-fn from_program(args: &Program) -> Result<(Given, Compiled), Exit> {
-    let checked = inputs::program(&args.file)?;
+/// All of a file, read once, up to a byte beyond the limit; `None` where it cannot be read.
+pub fn bytes(path: &Path, limit: u64) -> Option<Vec<u8>> {
+    use std::io::Read;
+    let mut bytes = vec![];
+    let file = std::fs::File::open(path).ok()?;
+    file.take(limit.saturating_add(1)).read_to_end(&mut bytes).ok()?;
+    Some(bytes)
+}
+
+fn from_program(args: &Program, checked: Checked) -> Result<(Given, Compiled), Exit> {
     let (given, bound) = inputs::public_texts(&checked.program, &args.public.public)?;
     match progress::with_spinner("certifying", || compiled::compile(checked, bound)) {
         Ok(compiled) => {
@@ -83,27 +98,9 @@ fn from_plan(args: &Program, text: &str) -> Result<Compiled, Exit> {
         }
         Exit::Rejected
     };
-    let Ok(value) = serde_json::from_str::<Value>(text) else { return Err(refuse("it is not JSON".into())) };
+    let Some(value) = strict::read(text) else { return Err(refuse("it is not JSON, or has a key twice".into())) };
     match progress::with_spinner("certifying", || compiled::open(&value, None)) {
         Ok(compiled) => Ok(compiled),
         Err(why) => Err(refuse(format!("{}: {}", why.path, why.text))),
     }
-}
-
-/// The text of a file that is a plan: its first character is a brace, which begins no program. `None` for other files,
-/// and for those that cannot be read, which are the program reader's to refuse.
-fn plan_text(file: &Path) -> Option<Result<String, Exit>> {
-    use std::io::Read;
-    let mut opened = std::fs::File::open(file).ok()?;
-    let mut start = [0; 64];
-    let read = opened.read(&mut start).ok()?;
-    if start.get(..read)?.trim_ascii_start().first() != Some(&b'{') {
-        return None;
-    }
-    let small = opened.metadata().is_ok_and(|m| m.len() <= LARGEST);
-    let text = small.then(|| std::fs::read_to_string(file).ok()).flatten();
-    Some(text.ok_or_else(|| {
-        say_line!("error: the plan {} cannot be read", file.display());
-        Exit::Input
-    }))
 }

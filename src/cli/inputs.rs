@@ -10,7 +10,12 @@ use std::path::{Path, PathBuf};
 
 /// Reads and checks a program.
 pub fn program(path: &Path) -> Result<Checked, Exit> {
-    let (name, text) = pipeline::read(path).map_err(|why| {
+    checked(path, pipeline::read(path))
+}
+
+/// Checks a program that was read from a path: once, as a pipe can be read no second time.
+pub fn checked(path: &Path, read: Result<(String, String), Unreadable>) -> Result<Checked, Exit> {
+    let (name, text) = read.map_err(|why| {
         let shown = path.display();
         match why {
             Unreadable::Missing => say_line!("error: the program {shown} cannot be opened"),

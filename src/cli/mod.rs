@@ -36,6 +36,7 @@ mod prompt;
 mod repl;
 mod rewrite;
 mod run;
+mod strict;
 mod verify;
 
 use crate::source::{Diagnostic, SourceMap, render};

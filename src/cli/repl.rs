@@ -78,7 +78,8 @@ pub fn repl(args: &Repl) -> Exit {
     let mut state = Loop { session, rows, ledger, charged: None, editor, history, terminal, note: String::new() };
     for binding in &args.data {
         if let Err(why) = state.bind(binding) {
-            return usage(&why);
+            say_error(&why.1);
+            return why.0;
         }
     }
     for binding in &args.public.public {
@@ -107,6 +108,10 @@ impl Loop {
                     // Ctrl-C drops what was being typed.
                     Err(ReadlineError::Interrupted) => continue,
                     Err(ReadlineError::Eof) => return Exit::Done,
+                    Err(ReadlineError::Io(why)) if why.kind() == std::io::ErrorKind::InvalidData => {
+                        say_error("that line is not UTF-8 text");
+                        continue;
+                    }
                     Err(_) => return Exit::Input,
                 },
             };
@@ -280,16 +285,26 @@ impl Loop {
     }
 
     /// Binds the rows of a private table.
-    fn bind(&mut self, binding: &str) -> Result<(), String> {
+    fn bind(&mut self, binding: &str) -> Result<(), (Exit, String)> {
+        let wrong = |why: String| Err((Exit::Usage, why));
         let Some((name, place)) = inputs::pair(binding) else {
-            return Err(format!("data are named NAME=PATH, or NAME=@ID with --ledger, not `{binding}`"));
+            return wrong(format!("data are named NAME=PATH, or NAME=@ID with --ledger, not `{binding}`"));
         };
         let rows = match (place.strip_prefix('@'), &self.ledger) {
             (Some(id), Some(_)) => Rows::Registered(id.into()),
-            (Some(id), None) => return Err(format!("@{id} names registered data: start with --ledger PATH")),
-            (None, Some(_)) => return Err("with --ledger data are named as they are registered: NAME=@ID".into()),
-            (None, None) => Rows::File(place.into(), Opened::open(Path::new(place)).map_err(|why| format!("{place}: {why}"))?),
+            (Some(id), None) => return wrong(format!("@{id} names registered data: start with --ledger PATH")),
+            (None, Some(_)) => return wrong("with --ledger data are named as they are registered: NAME=@ID".into()),
+            (None, None) => {
+                Rows::File(place.into(), Opened::open(Path::new(place)).map_err(|why| (Exit::Input, format!("{place}: {why}")))?)
+            }
         };
+        // Rows that were charged for stay open under their name; other data under it would be read without a charge.
+        if let (Some(Rows::Registered(old)), Rows::Registered(new)) = (self.rows.get(name), &rows)
+            && old != new
+            && self.charged.is_some()
+        {
+            return wrong(format!("`{name}` stays @{old}: something was charged for it in this session"));
+        }
         self.rows.insert(name.into(), rows);
         Ok(())
     }
@@ -325,7 +340,7 @@ impl Loop {
             }
             "data" => match self.bind(rest) {
                 Ok(()) => self.settle(),
-                Err(why) => say_error(&why),
+                Err((_, why)) => say_error(&why),
             },
             "public" => match inputs::pair(rest) {
                 Some((name, value)) => {
@@ -387,6 +402,11 @@ impl Loop {
     }
 
     fn load(&mut self, path: &Path) -> Option<String> {
+        let same = |bound: &Path| std::fs::canonicalize(bound).ok().is_some_and(|b| std::fs::canonicalize(path).is_ok_and(|p| p == b));
+        if self.rows.values().any(|rows| matches!(rows, Rows::File(bound, _) if same(bound))) {
+            say_error("this file is bound as data: a message about it could show its rows");
+            return None;
+        }
         let Ok((_, text)) = pipeline::read(path) else {
             say_error(&format!("{} cannot be read", path.display()));
             return None;

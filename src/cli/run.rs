@@ -64,6 +64,13 @@ pub fn run(args: &Run) -> Exit {
     if seeded(args) && args.ledger.is_some() {
         return super::usage("--seed replays randomness: it cannot be used with --ledger");
     }
+    // What is paid for must have somewhere to go.
+    if let Some(path) = &args.output
+        && std::fs::OpenOptions::new().create(true).append(true).open(path).is_err()
+    {
+        say_line!("error: {} cannot be written", path.display());
+        return Exit::Input;
+    }
     let cost = |tables: &[TableId]| charge::claim_for(&analysis, tables);
     let charged = match charge::charge(args.ledger.as_deref(), &cost, &certificate, &checked.program, &files) {
         Ok(charged) => charged,
@@ -180,6 +187,11 @@ fn refuse(error: &RunError, paths: &Paths) -> Exit {
         RunError::NotRunnable(name) => {
             say_line!("error: `{name}` is certified, but this version cannot compute its statistic exactly; nothing was released");
             Exit::Rejected
+        }
+        RunError::Mechanism(MechanismError::Steps) => {
+            say_line!("error: the chain would take more than a billion steps; nothing was released");
+            say_line!("use narrower features or a stronger prior, or say how long it may be:    using diffuse(steps = 100000)");
+            Exit::Input
         }
         RunError::Value(NoValue::Unbound) => super::usage("a public value is missing: --public NAME=VALUE"),
         RunError::Value(NoValue::Unsupported) | RunError::Mechanism(_) | RunError::Value(NoValue::NoRandomness) => {

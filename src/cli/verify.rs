@@ -1,17 +1,20 @@
 //! `dpm verify`: every number of a certificate once more, by separate code; a plan is also compiled again.
 
-use super::compile::LARGEST;
-use super::{Exit, Verify, print_json};
+use super::compile::{LARGEST, bytes};
+use super::{Exit, Verify, print_json, strict};
 use crate::compiled;
 use crate::pipeline::{self, Folder};
 use crate::verify::{Against, Failure, Verifier};
 use serde_json::{Value, json};
 use std::path::Path;
 
+/// The fields of the record of a run, which holds a certificate too.
+const RECORD: [&str; 5] = ["releases", "outputs", "certificate", "ledger", "seeded"];
+
 pub fn verify(args: &Verify) -> Exit {
     let read = |path: &Path| {
-        let small = std::fs::metadata(path).is_ok_and(|m| m.len() <= LARGEST);
-        let text = small.then(|| std::fs::read_to_string(path).ok()).flatten();
+        let bytes = bytes(path, LARGEST).filter(|b| b.len() as u64 <= LARGEST);
+        let text = bytes.and_then(|b| String::from_utf8(b).ok());
         if text.is_none() {
             say_line!("error: {} cannot be read", path.display());
         }
@@ -19,8 +22,8 @@ pub fn verify(args: &Verify) -> Exit {
     };
     let verified = || -> Result<Vec<Failure>, Exit> {
         let text = read(&args.file)?;
-        let Ok(value) = serde_json::from_str::<Value>(&text) else {
-            say_line!("error: {} is not JSON", args.file.display());
+        let Some(value) = strict::read(&text) else {
+            say_line!("error: {} is not JSON, or has a key twice", args.file.display());
             return Err(Exit::Input);
         };
         let program = args.program.as_deref().map(read).transpose()?;
@@ -29,6 +32,11 @@ pub fn verify(args: &Verify) -> Exit {
         // A plan is signed as a whole, its certificate is not.
         let against = Against { program: program.as_deref(), key: key.as_deref().filter(|_| !plan) };
         let mut failures = Verifier::default().verify(&value, against);
+        let wrapped = value.get("certificate").is_some_and(Value::is_object);
+        let known = |key: &String| RECORD.contains(&key.as_str());
+        if wrapped && !plan && !value.as_object().is_some_and(|map| map.keys().all(known)) {
+            failures.push(Failure { path: "certificate".into(), text: "stands in what is neither a plan nor the record of a run".into() });
+        }
         if plan {
             let refused = compiled::open(&value, key.as_deref()).err();
             failures.extend(refused.map(|why| Failure { path: format!("plan: {}", why.path), text: why.text }));

@@ -40,13 +40,14 @@ pub(super) fn encode(job: &mut Job, law: &GlmLaw, features: &[Feature], outcome:
     let both = || features.iter().zip(&law.blocks);
     let dense = both().filter(|(f, _)| is_numeric(f)).map(|(_, b)| b.dim).sum();
     // An indicator is the sd of its weight, a number is multiplied by it.
-    let blocks = both().filter(|(f, _)| !is_numeric(f)).map(|(_, b)| Block { value: b.sd, ..Block::full(b.dim) }).collect();
+    let factor = |f: &Feature| if let Feature::Level(_, factor) = f { *factor } else { 1.0 };
+    let blocks = both().filter(|(f, _)| !is_numeric(f)).map(|(f, b)| Block { value: factor(f) * b.sd, ..Block::full(b.dim) }).collect();
     let shape = Shape { dense, blocks, norm: law.norm, family: family(law.link, outcome)? };
     let read: Vec<Option<(&Expr, f64)>> = both()
         .map(|(f, b)| match f {
             Feature::One => None,
             Feature::Value(e, factor) => Some((e, factor * b.sd)),
-            Feature::Level(e) => Some((e, b.sd)),
+            Feature::Level(e, _) => Some((e, b.sd)),
         })
         .collect();
     job.encode(&read, outcome, &shape, rows).map_err(|e: StatisticError| e.into())
@@ -108,9 +109,13 @@ impl Coefficients<'_> {
 
     /// What is released of the last state, block by block, on a grid fine against every posterior there can be.
     fn released(&self, theta: &[f64], smooth: f64) -> Vec<Number> {
-        let drawn = self.each().filter(|(block, _)| block.released);
+        let mut drawn: Vec<(usize, &WeightBlock, std::ops::Range<usize>)> =
+            self.each().filter_map(|(block, at)| Some((block.released?, block, at))).collect();
+        // In the order of the request; stable, so that classes stay in order.
+        drawn.sort_by_key(|(place, ..)| *place);
         drawn
-            .flat_map(|(block, at)| {
+            .into_iter()
+            .flat_map(|(_, block, at)| {
                 let e = exponent(smooth, block.sd);
                 theta.get(at).unwrap_or(&[]).iter().map(move |t| round(t * block.sd, e))
             })
@@ -134,7 +139,7 @@ pub(super) fn draw<B: BitSource>(
     // In units of the sds the prior has curvature 1; a row adds at most weight * curvature * norm^2.
     let row = mul_up(mul_up(weight, law.curvature), mul_up(law.norm, law.norm));
     let smooth = add_up(1.0, mul_up(row, (rows as f64).next_up()));
-    let phases = schedule(1.0, smooth, law.steps).ok_or(MechanismError::Parameter)?;
+    let phases = schedule(1.0, smooth, law.steps).ok_or(MechanismError::Steps)?;
     let start = coefficients.means();
     let prior = start.iter().map(|m| (1.0, *m)).collect();
     let mut posterior = Posterior::new(design, law.slope, weight, prior)?;

@@ -30,6 +30,8 @@ use plan::{MechanismPlan, PosteriorLaw};
 pub enum MechanismError {
     /// The operating system gave no randomness.
     NoRandomness,
+    /// The chain would take more steps than a billion, as public facts say.
+    Steps,
     /// The operating system gave no threads.
     NoThreads,
     /// A public parameter is not positive, not finite, or a matrix is not positive definite.
@@ -48,6 +50,7 @@ impl fmt::Display for MechanismError {
             MechanismError::NoRandomness => "the operating system gave no randomness",
             MechanismError::NoThreads => "the operating system gave no threads",
             MechanismError::Parameter => "a public parameter of the mechanism is out of range",
+            MechanismError::Steps => "the chain would take more than a billion steps",
             MechanismError::Undecided => "a draw stayed undecided",
             MechanismError::Expression => "an expression cannot be computed on rows",
             MechanismError::Range => "a statistic has no finite range or is too large to sum",

@@ -30,8 +30,8 @@ pub enum Feature {
     One,
     /// A scalar or a vector of the row, times a public factor.
     Value(Expr, f64),
-    /// One weight for each level of a category of the row.
-    Level(Expr),
+    /// One weight for each level of a category of the row, times a public factor.
+    Level(Expr, f64),
 }
 
 /// The distribution of an outcome given its linear predictor t.
@@ -73,8 +73,8 @@ pub struct WeightBlock {
     pub mean: f64,
     pub sd: f64,
     pub domain: Domain,
-    /// Is it part of the release?
-    pub released: bool,
+    /// Its place among what is released, if it is.
+    pub released: Option<usize>,
 }
 
 /// The posterior of a generalised linear model, from which a Langevin chain draws (rule book §14).

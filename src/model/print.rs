@@ -159,7 +159,7 @@ impl Names<'_> {
     fn builtin(&self, f: Builtin, args: &[Expr]) -> String {
         match (operator(f), args) {
             (Some(symbol), [a, b]) => {
-                format!("{} {symbol} {}", self.operand(a), self.operand(b))
+                format!("{} {symbol} {}", self.factor(a, b), self.factor(b, a))
             }
             (None, [a]) if f == Builtin::Neg => format!("-{}", self.operand(a)),
             (None, [a]) if f == Builtin::Not => format!("not {}", self.operand(a)),
@@ -178,6 +178,13 @@ impl Names<'_> {
             _ if over_rows(f) => format!("{}({})", function(f), self.rows(args)),
             _ => format!("{}({})", function(f), self.list(args)),
         }
+    }
+
+    /// An operand; what a weight is multiplied by has its type beside it.
+    fn factor(&self, e: &Expr, other: &Expr) -> String {
+        let latent = matches!(other.label, Label::Latent | Label::Mix(_));
+        let computed = matches!(e.label, Label::Row(_)) && !matches!(e.kind, ExprKind::Column(..));
+        if self.typed && latent && computed { format!("({})", self.row(e)) } else { self.operand(e) }
     }
 
     /// Parentheses around anything that is itself an operation: no table of precedences to get wrong.

@@ -20,7 +20,7 @@ use crate::analyze::Analysis;
 use crate::check::Loader;
 use crate::compiled::{Given, Unfit};
 use crate::data::Opened;
-use crate::model::{Program, ReleaseId, Step};
+use crate::model::{Program, ReleaseId, Step, Table};
 use crate::pipeline::{self, Checked};
 use crate::privacy::Claim;
 use crate::privacy::certificate::Certificate;
@@ -66,6 +66,8 @@ struct State {
     public: BTreeMap<String, String>,
     /// The cost of everything that ran, in order.
     charges: Vec<Claim>,
+    /// Private tables that something was charged for, as they were declared then.
+    read: Vec<Table>,
     /// Releases that ran and whose name now means something else.
     retired: Vec<String>,
     judged: Rc<Judged>,
@@ -102,7 +104,15 @@ impl Session {
         let bound = Bound { program: Some(checked.program.clone()), ..Bound::default() };
         let (analysis, diagnostics) = crate::analyze::analyze(&checked.program, &bound, &checked.sources);
         let judged = Rc::new(Judged { checked, bound, analysis, diagnostics });
-        let state = State { entries: vec![], given: Given::default(), public: BTreeMap::new(), charges: vec![], retired: vec![], judged };
+        let state = State {
+            entries: vec![],
+            given: Given::default(),
+            public: BTreeMap::new(),
+            charges: vec![],
+            read: vec![],
+            retired: vec![],
+            judged,
+        };
         Session { state, loader }
     }
 
@@ -247,6 +257,11 @@ impl Session {
             last.steps = total.saturating_sub(before.iter().map(|e| e.steps).sum());
         }
         settled(&next.entries, &judged)?;
+        let stays = |old: &&Table| judged.checked.program.tables.iter().any(|new| same_table(old, new));
+        if let Some(table) = next.read.iter().find(|t| !stays(t)) {
+            let why = format!("`{}` stays as it was declared: something was charged for its rows, its unit and its relation", table.name);
+            return Err(Outcome::Refused(why));
+        }
         Ok(judged)
     }
 
@@ -351,6 +366,14 @@ impl Session {
         let sound = !judged.diagnostics.iter().any(|d| d.is_error()) && crate::analyze::holes(&judged.analysis).is_empty();
         sound.then(|| pipeline::certify(&judged.checked, &judged.analysis, &[], &[])).flatten()
     }
+}
+
+/// The same rows, units, neighbours and columns. What was charged for one unit says nothing about another, and a number of
+/// rows that was secret stays secret.
+fn same_table(old: &Table, new: &Table) -> bool {
+    let header = |t: &Table| (t.name.clone(), t.private, t.relation, t.count_name.clone(), t.rows, t.unit);
+    let columns = |t: &Table| t.columns.iter().map(|c| (c.name.clone(), c.headers.clone(), c.public, c.ty.clone())).collect::<Vec<_>>();
+    header(old) == header(new) && columns(old) == columns(new)
 }
 
 /// Says that a text is not the one that was typed.

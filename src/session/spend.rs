@@ -136,6 +136,9 @@ impl Session {
                 return Err(LedgerError::Invalid("something else waits by now".into()));
             }
             self.state.charges.push(proposal.claim.clone());
+            let read = proposal.tables.iter().filter_map(|t| self.program().tables.get(t.0)).cloned();
+            let new: Vec<_> = read.filter(|t| self.state.read.iter().all(|known| known.name != t.name)).collect();
+            self.state.read.extend(new);
         }
         let mut all = Results::default();
         let waiting: Vec<usize> = self.waiting().collect();

@@ -217,8 +217,9 @@ impl<'a> Facts<'a> {
         };
         let unbound =
             list(&r["public_totals"]).contains(&Value::Null) || list(at(self.all, "/public/scalars")).iter().any(|s| s["value"].is_null());
-        // One sum, or one a component or level.
+        // One sum, or one a component or level; none where the cost depends on the number of rows alone.
         let sums = |o: &Row| match (self.scope.row(&o.outcome), &o.law) {
+            _ if matches!(rule, "normal_known_variance" | "mv_normal_known_covariance") => Some(0),
             (Some(ty), Expr::Call(law, _)) if law == "categorical" => ty.levels(),
             (ty, _) => ty.map(|t| t.dim),
         };

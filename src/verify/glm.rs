@@ -18,6 +18,8 @@ struct Block<'a> {
     dim: Option<u64>,
     /// Are they columns that neighbours keep?
     public: bool,
+    /// One of the weights counts in a row, the one of its level.
+    picks: bool,
 }
 
 struct Reader<'a> {
@@ -48,7 +50,7 @@ impl<'a> Reader<'a> {
 
     fn read(&mut self, e: &'a Expr, factor: &Real) -> Found<()> {
         if let Some(name) = self.parameter(e) {
-            self.blocks.push(Block { name, norm: factor.clone(), dim: None, public: true });
+            self.blocks.push(Block { name, norm: factor.clone(), dim: None, public: true, picks: true });
             return Ok(());
         }
         let Expr::Call(f, args) = e else { return LINEAR };
@@ -59,7 +61,7 @@ impl<'a> Reader<'a> {
             ("index", [a, level]) => {
                 let levels = self.value(level).filter(|t| t.kind == Kind::Levels).ok_or("the index is no category")?;
                 let name = self.parameter(a).ok_or("only weights are indexed")?;
-                self.blocks.push(Block { name, norm: factor.clone(), dim: Some(levels.dim), public: self.kept(level) });
+                self.blocks.push(Block { name, norm: factor.clone(), dim: Some(levels.dim), public: self.kept(level), picks: true });
                 Ok(())
             }
             ("*" | "dot", [a, b]) => {
@@ -71,7 +73,13 @@ impl<'a> Reader<'a> {
                 match self.parameter(weights) {
                     Some(name) => {
                         let norm = ty.sup[1].clone() * factor;
-                        self.blocks.push(Block { name, norm, dim: (ty.kind == Kind::Vector).then_some(ty.dim), public: self.kept(other) });
+                        self.blocks.push(Block {
+                            name,
+                            norm,
+                            dim: (ty.kind == Kind::Vector).then_some(ty.dim),
+                            public: self.kept(other),
+                            picks: false,
+                        });
                         Ok(())
                     }
                     None if ty.lo == ty.hi => self.read(weights, &(factor * &num(ty.lo.abs()))),
@@ -89,7 +97,7 @@ fn reach(block: &Block, domain: &str) -> Found<Real> {
     let largest = num(ty.lo.abs().max(ty.hi.abs()));
     // A ball is smaller than its box; a level or an intercept picks one weight.
     let ball = ty.kind == Kind::Vector && ty.sup[1].above() < (&largest * &root(ty.dim)).above() * (1.0 - 1e-12);
-    let one = block.dim.is_none() || !domain.contains('[');
+    let one = block.picks || block.dim.is_none();
     Ok(match (ball, one) {
         (true, _) => &ty.sup[1] * &block.norm,
         (_, true) => largest * &block.norm,
@@ -149,7 +157,11 @@ pub fn draw(form: &Form, scope: &Scope, given: &Given) -> Found<Claim> {
             "bernoulli_probit" => ((-&(t.square() / &two)).exp() / tau.sqrt() / normal_cdf(&-&t), Real::UNKNOWN),
             "bernoulli_cloglog" => (t.exp().max(&Real::one()), Real::UNKNOWN),
             "poisson_log" if lo >= 0.0 => (t.exp().max(&num(hi)), width),
-            "normal" => ((num(lo.abs().max(hi.abs())) + &t) / variance()?, width / variance()?),
+            "normal" => {
+                // Outcomes are stored in 32 bits: each moves by less than 2^-23 of its magnitude.
+                let size = num(lo.abs().max(hi.abs()));
+                ((&size + &t) / variance()?, (width + size * num(f64::from(f32::EPSILON))) / variance()?)
+            }
             _ => return Err("the law is not of the rule"),
         }
     } else {

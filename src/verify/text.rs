@@ -166,7 +166,7 @@ impl<'a> Reader<'a> {
         let mut e = match self.rest.chars().next()? {
             '(' => {
                 self.take(1);
-                let e = self.expr()?;
+                let e = self.part()?;
                 self.expect(")")?;
                 e
             }

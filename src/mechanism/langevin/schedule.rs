@@ -25,12 +25,12 @@ const FORGET: f64 = 3.0;
 const FINE_STEPS: u64 = 64;
 const FINER: [f64; 3] = [8.0, 64.0, 512.0];
 /// A longer chain is no plan.
-const MOST_STEPS: f64 = 1e12;
+const MOST_STEPS: f64 = 1e9;
 
 /// Step size and number of steps of each phase for m-strongly convex, M-smooth potentials; `steps` is the length of the
 /// first phase where the program says it.
 ///
-/// `None` unless `0 < m <= M` are finite and the chain has at most 1e12 steps.
+/// `None` unless `0 < m <= M` are finite and the chain has at most 1e9 steps.
 pub fn schedule(strong: f64, smooth: f64, steps: Option<u64>) -> Option<Vec<(f64, u64)>> {
     if !(strong > 0.0 && strong <= smooth && smooth.is_finite()) {
         return None;
@@ -38,7 +38,7 @@ pub fn schedule(strong: f64, smooth: f64, steps: Option<u64>) -> Option<Vec<(f64
     // 1 / M is at most 2 / (m + M); rounded down.
     let step = (1.0 / smooth).next_down();
     let needed = (FORGET / (step * strong)).ceil().max(1.0);
-    if !(step > 0.0 && needed <= MOST_STEPS) {
+    if !(step > 0.0 && (steps.is_some() || needed <= MOST_STEPS)) {
         return None;
     }
     let fine = FINER.iter().map(|finer| (step / finer, FINE_STEPS));
@@ -84,6 +84,6 @@ mod tests {
         }
         assert_eq!(schedule(1.0, 10.0, Some(7)).unwrap()[0].1, 7);
         assert!(schedule(0.0, 1.0, None).is_none() && schedule(2.0, 1.0, None).is_none() && schedule(1.0, f64::INFINITY, None).is_none());
-        assert!(schedule(1.0, 1e13, None).is_none());
+        assert!(schedule(1.0, 1e13, None).is_none() && schedule(1.0, 1e13, Some(5)).is_some());
     }
 }

@@ -15,6 +15,9 @@ use crate::rules::text::four_near;
 use crate::rules::{Context, LimitReason, Matched, Meta, Premise, Tempering, Verdict};
 use crate::source::Span;
 
+/// Larger counts are no 32-bit numbers.
+const MOST_COUNT: f64 = 16_777_216.0;
+
 /// The parts of a model that the rules of this family look at.
 pub(super) struct Parts<'a> {
     pub observation: &'a Observation,
@@ -40,7 +43,7 @@ impl Parts<'_> {
     /// The first unbounded feature.
     pub fn unbounded_feature(&self) -> Option<&Expr> {
         self.blocks.iter().find(|b| !b.norm.is_finite()).and_then(|b| match &b.feature {
-            Feature::Value(e, _) | Feature::Level(e) => Some(e),
+            Feature::Value(e, _) | Feature::Level(e, _) => Some(e),
             Feature::One => None,
         })
     }
@@ -121,6 +124,18 @@ impl GlmDraw {
     /// `slope` bounds the slope of one row's loss in the predictor.
     pub fn new(meta: &'static Meta, parts: Parts, slope: f64, model: &Model, context: &Context) -> Match<GlmDraw> {
         let norm = scaled_norm(&parts.blocks);
+        if norm == 0.0 {
+            return not_mine("no feature moves the predictor");
+        }
+        let most = match parts.link {
+            Link::Logit { trials } => trials as f64,
+            Link::Softmax { classes } => 256.0 * classes as f64,
+            Link::PoissonLog => parts.outcome.hi,
+            _ => 0.0,
+        };
+        if most > MOST_COUNT {
+            return not_mine("counts up to 16777216 and classes up to 65536 are stored exactly, larger ones are not");
+        }
         let label = link::label_slope(parts.link, parts.outcome);
         let twice = mul_up(2.0, slope);
         let one_weight = matches!((parts.link, parts.blocks.as_slice()), (Link::Logit { .. }, [b]) if b.dim == 1);
@@ -137,7 +152,7 @@ impl GlmDraw {
             mean: b.mean.lo,
             sd: b.sd.lo,
             domain: b.domain,
-            released: drawn.contains(&p.id),
+            released: drawn.iter().position(|id| *id == p.id),
         });
         let prior = first.prior.span;
         let last = model.parameters.last().map_or(prior, |p| p.prior.span);

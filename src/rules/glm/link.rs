@@ -74,7 +74,11 @@ pub(super) fn label_slope(link: Link, range: Range) -> f64 {
     match link {
         Link::Logit { .. } | Link::PoissonLog => range.width(),
         Link::Softmax { .. } => sqrt_up(2.0),
-        Link::Normal { sd } => div_up(range.width(), mul_down(sd, sd)),
+        // Outcomes are stored in 32 bits, toward zero: each moves by less than 2^-23 of its magnitude.
+        Link::Normal { sd } => {
+            let stored = mul_up(range.magnitude(), f64::from(f32::EPSILON));
+            div_up(add_up(range.width(), stored), mul_down(sd, sd))
+        }
         Link::Probit | Link::Cloglog => f64::INFINITY,
     }
 }

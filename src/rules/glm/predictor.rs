@@ -53,8 +53,8 @@ fn read<'a>(e: &'a Expr, factor: f64, found: &mut Predictor) -> Result<(), Probl
         ExprKind::Param(id) if factor == 1.0 => found.terms.push(term(*id, Feature::One)),
         ExprKind::Param(id) => found.terms.push(term(*id, Feature::Value(literal(1.0, e.span), factor))),
         ExprKind::Index(base, index) => match (&base.kind, &index.ty, latent(index)) {
-            (ExprKind::Param(id), Type::Category(_), false) if factor == 1.0 => {
-                found.terms.push(term(*id, Feature::Level((**index).clone())));
+            (ExprKind::Param(id), Type::Category(_), false) => {
+                found.terms.push(term(*id, Feature::Level((**index).clone(), factor)));
             }
             _ => return Err(Problem::Unread),
         },
@@ -115,7 +115,7 @@ pub(super) fn public_features(p: &Predictor, model: &Model, context: &crate::rul
     for term in &p.terms {
         match &term.feature {
             Feature::One => {}
-            Feature::Value(e, _) | Feature::Level(e) => look(e),
+            Feature::Value(e, _) | Feature::Level(e, _) => look(e),
         }
     }
     public

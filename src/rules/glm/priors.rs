@@ -36,11 +36,14 @@ pub(super) fn block(term: Term, parameter: &Parameter, classes: u64) -> Match<Bl
     }
     let (mean, sd) = (location_argument(mean, "the prior's mean")?, positive_argument(sd, "the prior's sd")?);
     let domain = domain(parameter)?;
+    if classes > 0 && matches!(domain, Domain::Ball(_)) {
+        return not_mine("weights of several classes may be cut to a box, not to a ball");
+    }
     let norm = feature_norm(&term.feature);
     let reach = match (&domain, &term.feature) {
         (Domain::All, _) => f64::INFINITY,
         // A level or an intercept picks one weight.
-        (Domain::Box(r), Feature::One | Feature::Level(_)) => r.magnitude(),
+        (Domain::Box(r), Feature::One | Feature::Level(..)) => mul_up(r.magnitude(), norm),
         (Domain::Box(r), Feature::Value(..)) => mul_up(mul_up(r.magnitude(), sqrt_up(dim as f64)), norm),
         (Domain::Ball(radius), _) => mul_up(*radius, norm),
     };
@@ -58,7 +61,7 @@ fn dimension(term: &Term, parameter: &Parameter, classes: u64) -> Match<usize> {
     };
     let features = match &term.feature {
         Feature::One => 1,
-        Feature::Level(e) => e.ty.levels().map_or(0, |l| l.len() as u64),
+        Feature::Level(e, _) => e.ty.levels().map_or(0, |l| l.len() as u64),
         Feature::Value(e, _) => match &e.ty {
             Type::Vector(v) => v.dim,
             ty if ty.is_scalar_number() => 1,
@@ -77,7 +80,8 @@ fn dimension(term: &Term, parameter: &Parameter, classes: u64) -> Match<usize> {
 /// Largest L2 norm of a block's features.
 fn feature_norm(feature: &Feature) -> f64 {
     match feature {
-        Feature::One | Feature::Level(_) => 1.0,
+        Feature::One => 1.0,
+        Feature::Level(_, factor) => factor.abs(),
         Feature::Value(e, factor) => {
             let norm = match &e.ty {
                 Type::Vector(v) => v.sup.l2,

@@ -57,7 +57,7 @@ fn bounded_weights(model: &Model) -> String {
 pub(super) fn not_convex(node: &Expr) -> Diagnostic {
     Diagnostic::new("E0304", "the loss is not convex in the parameters")
         .label(node.span, "this part of the predictor is not linear in the parameters")
-        .cause("the log-Sobolev argument needs a log-concave posterior; a product of parameters, or a network, has none")
+        .cause("the bound needs a log-concave posterior; a product of parameters, or a network, has none")
         .help("make the predictor a sum of weights times features:    dot(w, x) + b\n(`using ?` lists every rule and why it does or does not match)")
 }
 
@@ -70,11 +70,11 @@ pub(super) fn prior_not_strong(parameter: &Parameter) -> Diagnostic {
         "laplace" => "its negative logarithm is a line on either side of its centre",
         "cauchy" | "student_t" => "its negative logarithm grows like a logarithm",
         "uniform" => "its negative logarithm is flat",
-        _ => "its negative logarithm has no curvature bounded below",
+        _ => "this rule reads normal priors alone",
     };
     Diagnostic::new("E0306", format!("the prior of `{}` is not strongly log-concave", parameter.name))
         .label(parameter.prior.span, why)
-        .cause("the cost is that of a normal law whose precision is the curvature of the prior: here there is none")
+        .cause("the cost is that of a normal law whose precision is the least curvature of the prior")
         .help(format!("a normal prior of the same scale:   param {} ~ normal({}, {})", parameter.name, tidy(mean), tidy(scale)))
 }
 
@@ -95,8 +95,8 @@ pub(super) fn unbounded_features(x: &Expr, parts: &Parts, context: &Context) -> 
             }
         }
     });
-    let name = column.map_or("the features", |c| c.name.as_str());
-    let shown = if column.is_some() { format!("`{name}`") } else { name.to_owned() };
+    let name = column.map_or("x", |c| c.name.as_str());
+    let shown = if column.is_some() { format!("`{name}`") } else { "a feature".to_owned() };
     let mut d = Diagnostic::new("E0309", format!("{shown} has no bounds, so one row can pull the weights without limit"))
         .label(parts.observation.likelihood.span, "the slope of a row's loss is multiplied by its features");
     if let Some(c) = column {
