@@ -167,6 +167,11 @@ fn article(word: &str) -> &'static str {
 fn closest<'a>(scene: &Scene, offer: &'a Offer) -> Vec<(&'a str, &'a str)> {
     let all = || offer.unmatched.iter().map(|(n, r)| (*n, r.as_str()));
     let Some(model) = &scene.model else { return all().collect() };
+    // Rows with a linear predictor are a matter of the rules for regression.
+    let regression = |family: &str| ["_logit", "_probit", "_cloglog", "_log"].iter().any(|link| family.ends_with(link));
+    if model.private.iter().any(|o| regression(o.likelihood.family)) {
+        return all().filter(|(n, _)| n.contains("glm")).collect();
+    }
     let word = |family: &str| family.split('_').next().unwrap_or(family).to_owned();
     let likelihoods: Vec<String> = model.private.iter().map(|o| word(o.likelihood.family)).collect();
     let priors: Vec<String> = model.parameters.iter().map(|p| word(p.prior.family)).collect();
