@@ -141,7 +141,8 @@ fn a_session() {
     // The same name again pays again: it is refused, and what was paid stays paid.
     let said = p.line("release p_hat = draw(p) using diffuse");
     assert!(said.contains("does not allow this run") && said.contains("left 0"), "{said}");
-    assert!(p.line(":budget").contains("redefined since, and still paid for: p_hat"));
+    assert!(p.line(":budget").contains("charged 1 times"));
+    assert_eq!(number(&p.line("p_hat")), value, "the value that was paid for stays");
     let plot = p.line(":curve p_hat");
     assert!(plot.contains("epsilon (log scale)") && plot.matches('*').count() > 30, "{plot}");
     assert!(p.line(":nonsense").contains("no such command"));

@@ -347,3 +347,24 @@ fn a_table_that_was_charged_for_stays() {
     }
     assert!(matches!(s.eval("private t[private n] { x: real in [0, 1] }\n", &ROWS), Outcome::Kept(_)));
 }
+
+/// A release that ran is given up only for one that can be paid, and the last statement is what `undo` takes back.
+#[test]
+fn a_value_is_not_lost_to_what_cannot_be_paid() {
+    let mut s = session();
+    for line in ["budget eps(1)\n", "private t[n] { x: real in [0, 1] }\n", "release a = sum(x) spend 60%\n"] {
+        assert!(matches!(s.eval(line, &ROWS), Outcome::Kept(_)), "{line}");
+    }
+    let proposal = s.proposal().unwrap();
+    s.run(Some(&proposal), &ROWS).unwrap();
+    assert!(matches!(s.eval("output keep = a * 2\n", &ROWS), Outcome::Kept(_)));
+    let refused = s.eval("release a = sum(x) spend 50%\n", &ROWS);
+    assert!(matches!(refused, Outcome::Refused(_)), "{}", said(&refused));
+    assert!(matches!(s.eval("a", &ROWS), Outcome::Value(_)), "the value that was paid for is still there");
+    // One that can be paid replaces it; taken back, the first is there again.
+    assert!(matches!(s.eval("release a = sum(x) spend 30%\n", &ROWS), Outcome::Kept(_)));
+    assert!(matches!(s.eval("a", &ROWS), Outcome::Refused(_)));
+    assert!(matches!(s.undo(), Outcome::Kept(_)));
+    assert!(s.text().contains("spend 60%") && s.text().contains("keep"), "{}", s.text());
+    assert!(matches!(s.eval("a", &ROWS), Outcome::Value(_)));
+}

@@ -75,6 +75,8 @@ struct State {
 
 pub struct Session {
     state: State,
+    /// The state before the last statement, where that replaced another one.
+    before: Option<State>,
     loader: Box<dyn Loader>,
 }
 
@@ -113,7 +115,7 @@ impl Session {
             retired: vec![],
             judged,
         };
-        Session { state, loader }
+        Session { state, before: None, loader }
     }
 
     pub fn program(&self) -> &Program {
@@ -145,6 +147,7 @@ impl Session {
     fn statement(&mut self, text: String) -> Admitted<Option<Said>> {
         let names = cut::declared(&text);
         let mut next = self.state.clone();
+        self.before = None;
         let old = next.entries.iter().position(|e| e.names.iter().any(|n| names.contains(n)));
         let Some(at) = old else {
             next.entries.push(Entry { text, names, ..Entry::default() });
@@ -160,7 +163,18 @@ impl Session {
         next.entries.iter_mut().skip(at).filter(|e| e.fixed.is_empty()).for_each(|e| e.ran = false);
         // Public tables are read again: their columns may have changed.
         next.given = Given::default();
-        self.admit(next, true)
+        let (before, ran) = (self.state.clone(), next.retired.len() > self.state.retired.len());
+        let kept = self.admit(next, true)?;
+        // The value that was paid for is not given up for one that cannot be paid.
+        if ran
+            && self.certificate().is_some()
+            && let Some(Err(why)) = self.proposal().map(|p| self.allows(&p))
+        {
+            self.state = before;
+            return Err(Outcome::Refused(why.to_string()));
+        }
+        self.before = Some(before);
+        Ok(kept)
     }
 
     /// May the statement at a place be written anew? Nothing that ran may rest on it.
@@ -199,6 +213,10 @@ impl Session {
 
     /// Takes the last statement back, if it has not run.
     pub fn undo(&mut self) -> Outcome {
+        if let Some(before) = self.before.take().filter(|b| b.charges.len() == self.state.charges.len()) {
+            self.state = before;
+            return Outcome::Kept(None);
+        }
         let mut next = self.state.clone();
         match next.entries.pop() {
             None => return Outcome::Refused("there is nothing to take back".into()),
