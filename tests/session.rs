@@ -205,12 +205,15 @@ fn redefinition_never_refunds() {
         assert_eq!(s.charged().0, i);
     }
     assert_eq!(s.charged().1, ["a", "a", "a"]);
-    keep(&mut s, "release a = sum(x) using laplace(scale = 4)");
+    // A fifth cannot be paid: the value of the fourth stays.
+    reject(&mut s, "release a = sum(x) using laplace(scale = 4)", "would still fit");
+    assert_eq!((s.charged().0, s.proposal()), (4, None));
+    // Under another name it waits, and a refused run costs nothing.
+    keep(&mut s, "release b = sum(x) using laplace(scale = 1e9)");
+    assert_eq!(s.proposal().unwrap().releases, ["b"]);
     let refused = run(&mut s).err().unwrap();
     assert!(matches!(&refused, LedgerError::OverBudget(o) if !o.fits.is_empty()), "{refused}");
     assert_eq!(s.charged().0, 4);
-    // A refused run has cost nothing and still waits.
-    assert_eq!(s.proposal().unwrap().releases, ["a"]);
     reject(&mut s, "budget eps(5)", "the budget stays");
 }
 
