@@ -89,6 +89,20 @@ fn claim_of(kind: &BudgetKind) -> Option<Claim> {
     }
 }
 
+/// What a claim costs over what is allowed: at most 1 exactly where it implies the limit.
+pub fn over(claim: &Claim, limit: &BudgetKind) -> f64 {
+    let over = |spent: f64, allowed: f64| {
+        let ratio = spent / allowed;
+        if spent <= allowed { ratio.min(1.0) } else { ratio.max(1.0_f64.next_up()) }
+    };
+    match limit {
+        BudgetKind::Rdp(points) => points.iter().map(|&(order, epsilon)| over(claim.rdp(order), epsilon)).fold(0.0, f64::max),
+        BudgetKind::Pure(x) | BudgetKind::Zcdp(x) | BudgetKind::Gdp(x) | BudgetKind::Dp { epsilon: x, .. } => {
+            over(claim.cost_in(limit), *x)
+        }
+    }
+}
+
 /// Can this claim imply a budget of the kind at all, however large?
 pub fn reaches(claim: &Claim, kind: &BudgetKind) -> bool {
     match kind {

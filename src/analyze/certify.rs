@@ -25,7 +25,7 @@ pub fn certificate(
 ) -> Option<Certificate> {
     let total: Claim = analysis.total.clone()?;
     let file = sources.get(main)?;
-    let steps = super::spend::releases(&program.steps);
+    let steps = crate::model::releases(&program.steps);
     let both = analysis.releases.iter().zip(&steps);
     let releases: Option<Vec<ReleaseFacts>> = both.map(|(r, s)| release(r, &s.ty, sources)).collect();
     let releases = releases?;

@@ -1,7 +1,7 @@
 //! Choosing for one release: every way is solved and judged; a named mechanism takes its own, `auto` the least predicted error.
 
 use super::arguments::{self, Answers, Arguments};
-use super::budget::{against, reaches};
+use super::budget::{against, over, reaches};
 use super::calibrate::{largest, largest_positive, smallest};
 use super::messages;
 use super::report::{Candidate, Chosen, Parameter, ReleaseAnalysis, Status};
@@ -214,15 +214,16 @@ pub fn cost(site: &Site, way: &dyn Way, value: f64) -> Option<Claim> {
 
 /// The value of the knob that uses the limit up, on the private side.
 pub fn solve(site: &Site, way: &dyn Way, limit: &BudgetKind) -> Option<f64> {
-    let fits = |x: f64| cost(site, way, x).is_some_and(|c| c.implies(limit));
+    let price = |x: f64| cost(site, way, x).map_or(f64::INFINITY, |claim| over(&claim, limit));
+    let fits = |x: f64| price(x) <= 1.0;
     match way.knob() {
         Knob::None => fits(1.0).then_some(1.0),
-        Knob::Weight(_) => largest(1.0, &fits),
+        Knob::Weight(_) => largest(1.0, &price),
         // A query that no row can move is free at any noise.
         Knob::Noise(_) if way.start() == 0.0 => fits(1.0).then_some(FREE),
-        Knob::Noise(_) => smallest(way.start(), &fits),
+        Knob::Noise(_) => smallest(way.start(), &price),
         Knob::Loss(_) if way.start() == 0.0 => fits(1.0).then_some(1.0),
-        Knob::Loss(_) => largest_positive(way.start(), &fits),
+        Knob::Loss(_) => largest_positive(way.start(), &price),
     }
 }
 

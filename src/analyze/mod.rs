@@ -117,7 +117,7 @@ fn grown(
     pass: &dyn Fn(f64) -> Option<(Analysis, Diagnostics)>,
     first: (Analysis, Diagnostics),
 ) -> (Analysis, Diagnostics) {
-    let releases = spend::releases(&program.steps);
+    let releases = crate::model::releases(&program.steps);
     let open = releases.iter().any(|r| r.spend.is_none());
     // Of the budget, at the same delta; shares of other kinds of budget add up already.
     let spent = |analysis: &Analysis| match (&program.budget, &analysis.total) {

@@ -42,7 +42,7 @@ impl Stated {
     pub fn new(program: &Program, scalars: BTreeMap<ScalarId, f64>, totals: &[Vec<Option<Totals>>]) -> Stated {
         let mut stated = Stated { scalars, totals: vec![] };
         let bound = bind(program, &stated).into_owned();
-        for (release, known) in super::spend::releases(&bound.steps).iter().zip(totals) {
+        for (release, known) in crate::model::releases(&bound.steps).iter().zip(totals) {
             let Query::Posterior(model) = &release.query else { continue };
             let both = public_statistics(model).into_iter().zip(known.iter().cloned());
             stated.totals.extend(both.filter_map(|(s, t)| Some((s?, t?))));

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::budget::{fraction, limits, share, written};
 use crate::model::print::number;
-use crate::model::{BudgetKind, Program, Query, ReleaseId, ReleaseStep, Request, SpendKind, Step};
+use crate::model::{BudgetKind, Program, Query, ReleaseId, ReleaseStep, Request, SpendKind, Step, releases};
 use crate::numeric::decimal::sig;
 use crate::source::{Diagnostic, Span};
 
@@ -134,23 +134,6 @@ fn without_budget(steps: &[Step], given: &mut Allotments) -> Result<(), Box<Diag
         }
     }
     Ok(())
-}
-
-/// Every release, in program order, wherever it stands.
-pub fn releases(steps: &[Step]) -> Vec<&ReleaseStep> {
-    let mut found = Vec::new();
-    for step in steps {
-        match step {
-            Step::Release(r) => found.push(r),
-            Step::When { then, otherwise, .. } => {
-                found.extend(releases(then));
-                found.extend(releases(otherwise));
-            }
-            Step::Each(each) => found.extend(releases(&each.body)),
-            Step::Output { .. } | Step::Expect(_) => {}
-        }
-    }
-    found
 }
 
 /// The releases of the dearest path: where branches differ, the one that asks for more.

@@ -1,7 +1,7 @@
 //! Choices written into a text: behind every release its mechanism with the solved parameters.
 
 use crate::analyze::{Analysis, Chosen, ReleaseAnalysis};
-use crate::model::{MechanismKind, ReleaseStep, Step};
+use crate::model::{MechanismKind, ReleaseStep, releases};
 use crate::numeric::decimal::decimal_string;
 use crate::pipeline::Checked;
 
@@ -68,21 +68,4 @@ fn mechanism(checked: &Checked, release: &ReleaseStep, chosen: &Chosen) -> Strin
     let all: Vec<String> = written.into_iter().chain(solved).collect();
     let arguments = if all.is_empty() { String::new() } else { format!("({})", all.join(", ")) };
     format!("{}{arguments}", chosen.mechanism)
-}
-
-/// Every release in program order, wherever it stands.
-pub fn releases(steps: &[Step]) -> Vec<&ReleaseStep> {
-    let mut out = vec![];
-    for step in steps {
-        match step {
-            Step::Release(r) => out.push(r),
-            Step::When { then, otherwise, .. } => {
-                out.extend(releases(then));
-                out.extend(releases(otherwise));
-            }
-            Step::Each(e) => out.extend(releases(&e.body)),
-            Step::Output { .. } | Step::Expect(_) => {}
-        }
-    }
-    out
 }

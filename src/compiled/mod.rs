@@ -7,7 +7,7 @@ mod given;
 mod lock;
 
 pub use given::{Given, Unfit, missing, value_of};
-pub use lock::{Edit, edited, edits, locked, releases};
+pub use lock::{Edit, edited, edits, locked};
 
 use crate::analyze::{self, Analysis, Chosen};
 use crate::check::{Loader, NoFiles, STD};

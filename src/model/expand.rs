@@ -1,7 +1,9 @@
 //! A program with modules, functions, models and `let` written out, as dpm text that means the same.
 
 use super::print::{Names, operator, query_text};
-use super::{Builtin, Expr, ExprKind, MechanismKind, Model, Observation, ParamId, Parameter, Program, Query, ReleaseStep, Step, Type};
+use super::{
+    Builtin, Expr, ExprKind, MechanismKind, Model, Observation, ParamId, Parameter, Program, Query, ReleaseStep, Step, Type, releases,
+};
 use crate::source::SourceMap;
 use std::collections::BTreeSet;
 
@@ -49,22 +51,6 @@ fn unique(program: &Program) -> Vec<Parameter> {
         }
     }
     all
-}
-
-pub(super) fn releases(steps: &[Step]) -> Vec<&ReleaseStep> {
-    let mut out = vec![];
-    for step in steps {
-        match step {
-            Step::Release(r) => out.push(r),
-            Step::When { then, otherwise, .. } => {
-                out.extend(releases(then));
-                out.extend(releases(otherwise));
-            }
-            Step::Each(e) => out.extend(releases(&e.body)),
-            Step::Output { .. } | Step::Expect(_) => {}
-        }
-    }
-    out
 }
 
 /// A query that a function wrote as arithmetic (`sum(x) / n`): a release has to be one call.

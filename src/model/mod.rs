@@ -184,6 +184,23 @@ pub enum Query {
     Aggregate(AggregateQuery),
 }
 
+/// Every release in program order, wherever it stands.
+pub fn releases(steps: &[Step]) -> Vec<&ReleaseStep> {
+    let mut out = vec![];
+    for step in steps {
+        match step {
+            Step::Release(r) => out.push(r),
+            Step::When { then, otherwise, .. } => {
+                out.extend(releases(then));
+                out.extend(releases(otherwise));
+            }
+            Step::Each(e) => out.extend(releases(&e.body)),
+            Step::Output { .. } | Step::Expect(_) => {}
+        }
+    }
+    out
+}
+
 /// `release x = query using mechanism spend share`
 #[derive(Clone, PartialEq, Debug)]
 pub struct ReleaseStep {

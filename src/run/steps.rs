@@ -9,7 +9,7 @@ use crate::analyze::Analysis;
 use crate::data::{DataError, Measured, Source, count_rows, scan};
 use crate::mechanism::bits::OsBits;
 use crate::mechanism::{MechanismError, Scope, execute as draw, prepare};
-use crate::model::{ColumnId, Each, Expr, ExprKind, Program, Query, ReleaseId, ReleaseStep, Step, TableId, Type};
+use crate::model::{ColumnId, Each, Expr, ExprKind, Program, Query, ReleaseId, ReleaseStep, Step, TableId, Type, releases};
 use crate::private::Private;
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
@@ -150,7 +150,7 @@ impl Runner<'_> {
 
     /// One copy of the body per level; released names become vectors over the levels.
     fn each(&mut self, each: &Each, rest: &[Step]) -> Result<(), RunError> {
-        let names = releases_of(&each.body);
+        let names = releases(&each.body);
         self.levels = each.levels.to_vec();
         let mut by_level: BTreeMap<ReleaseId, Vec<Value>> = BTreeMap::new();
         if let Some(first) = names.first() {
@@ -258,22 +258,6 @@ fn ready<'s>(steps: &'s [Step], group: Group, known: &BTreeMap<ReleaseId, Value>
                     out.extend(ready(&each.body, Some((each.table, each.key, level)), known));
                 }
             }
-            _ => {}
-        }
-    }
-    out
-}
-
-fn releases_of(steps: &[Step]) -> Vec<&ReleaseStep> {
-    let mut out = vec![];
-    for step in steps {
-        match step {
-            Step::Release(r) => out.push(r),
-            Step::When { then, otherwise, .. } => {
-                out.extend(releases_of(then));
-                out.extend(releases_of(otherwise));
-            }
-            Step::Each(e) => out.extend(releases_of(&e.body)),
             _ => {}
         }
     }

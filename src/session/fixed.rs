@@ -3,9 +3,9 @@
 use super::{Admitted, Entry, Judged, Outcome, Session};
 use crate::analyze::ReleaseAnalysis;
 use crate::analyze::budget::{cost, written};
-use crate::compiled::{Edit, edited, edits, releases};
+use crate::compiled::{Edit, edited, edits};
 use crate::model::print::normal_form;
-use crate::model::{ReleaseId, ReleaseStep, Step};
+use crate::model::{ReleaseId, ReleaseStep, Step, releases};
 use crate::privacy::Claim;
 use crate::rules::Tempering;
 

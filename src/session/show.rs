@@ -33,7 +33,7 @@ impl Session {
     pub fn model_text(&self) -> String {
         let judged = &self.state.judged;
         let program = &judged.checked.program;
-        let releases = crate::compiled::releases(&program.steps);
+        let releases = crate::model::releases(&program.steps);
         if releases.is_empty() {
             return expand(program, &judged.checked.sources);
         }

@@ -27,7 +27,7 @@ impl Session {
         if waiting.is_empty() {
             return None;
         }
-        let all: Vec<&ReleaseStep> = waiting.iter().flat_map(|i| crate::compiled::releases(self.steps(*i))).collect();
+        let all: Vec<&ReleaseStep> = waiting.iter().flat_map(|i| crate::model::releases(self.steps(*i))).collect();
         let claim = self.claim(&waiting, &|_| true);
         let budget = self.program().budget.as_ref();
         let cost = match budget {
@@ -54,7 +54,7 @@ impl Session {
     }
 
     fn costs(&self, at: usize) -> bool {
-        !crate::compiled::releases(self.steps(at)).is_empty()
+        !crate::model::releases(self.steps(at)).is_empty()
     }
 
     /// The total of the certificate where it is about just these statements and tables; else the product of their own
@@ -62,7 +62,7 @@ impl Session {
     fn claim(&self, entries: &[usize], of: &dyn Fn(TableId) -> bool) -> Claim {
         let judged = &self.state.judged;
         let whole = self.state.entries.iter().enumerate().all(|(i, _)| entries.contains(&i) || !self.costs(i));
-        let every = crate::compiled::releases(&judged.checked.program.steps).into_iter().all(|r| of(table_of(r)));
+        let every = crate::model::releases(&judged.checked.program.steps).into_iter().all(|r| of(table_of(r)));
         match &judged.analysis.total {
             Some(total) if whole && every => total.clone(),
             _ => Claim::Product(entries.iter().map(|i| product(self.steps(*i), judged, of)).collect()),
