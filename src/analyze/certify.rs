@@ -123,7 +123,8 @@ fn sampler(chosen: &Chosen) -> &'static str {
             PosteriorLaw::GammaShape { .. } | PosteriorLaw::GammaRate { .. } => "gamma",
             PosteriorLaw::Normal { .. } => "normal",
             PosteriorLaw::MvNormal { .. } | PosteriorLaw::Linear { .. } => "multi_normal",
-            PosteriorLaw::Glm(_) => "langevin",
+            PosteriorLaw::Glm(law) => law.sampler.name(),
+            PosteriorLaw::Density(law) => law.chain.name(),
         },
         Some(MechanismPlan::Noise { noise, .. }) => match noise {
             Noise::Laplace { .. } => "laplace",

@@ -1,6 +1,6 @@
 //! What a mechanism will do, as data: row statistics, posterior laws, noise; no private value in sight.
 
-use crate::model::{Expr, Range, TableId};
+use crate::model::{Expr, Observation, Parameter, Range, TableId};
 
 /// A sum over the rows of one private table, computed exactly on a public grid.
 #[derive(Clone, PartialEq, Debug)]
@@ -19,6 +19,8 @@ pub enum StatisticKind {
     Levels { value: Expr, dim: u64, first: i64 },
     /// The rows as they are, for chains: features in blocks that stand in the order of `GlmLaw::blocks`, and the outcome.
     Rows { features: Vec<Feature>, outcome: Expr },
+    /// Row expressions in doubles, one column each (a vector gives one per component), for chains on log-densities.
+    Columns(Vec<Expr>),
     /// `sum_i x_i y_i` with `x` public vector column expression, `y` private scalar (linear regression, public design).
     Moments { x: Expr, y: Expr },
 }
@@ -90,6 +92,73 @@ pub struct GlmLaw {
     pub curvature: f64,
     /// The length of the chain, where the program says it.
     pub steps: Option<u64>,
+    pub sampler: Sampler,
+}
+
+/// The chain that draws from a regression: Langevin has a guarantee of its own, the others that of the ideal posterior,
+/// if they have converged.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Sampler {
+    Langevin,
+    Nuts,
+    Slice,
+}
+
+impl Sampler {
+    /// As programs and certificates write it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Sampler::Langevin => "langevin",
+            Sampler::Nuts => "nuts",
+            Sampler::Slice => "slice",
+        }
+    }
+}
+
+/// What a row adds to the potential, for a likelihood f of its outcome y.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub enum Loss {
+    /// `-log f(y)`
+    NegativeLog,
+    /// `-f(y)^(b-1) / (b-1) + 1/b int f^b`, the beta-divergence (rule book §5); `beta` is b > 1.
+    Beta { beta: f64 },
+}
+
+/// The chain that runs on a log-density.
+#[derive(Clone, PartialEq, Debug)]
+pub enum ChainLaw {
+    /// Hamiltonian trajectories without U-turns; its draw is that of the posterior if it has converged.
+    Nuts { steps: Option<u64> },
+    /// Univariate slice sampling, one coordinate after the other; its draw is that of the posterior if it has converged.
+    Slice { steps: Option<u64> },
+    /// Noisy log-ratios accepted by the penalty algorithm (rule book §12): every state is private by itself. `range`
+    /// bounds the difference of two losses of one row, enforced on every row; `sigma` is the sd of the noise on the sum of
+    /// weighted differences; `step` scales the proposal in units of the prior's spread.
+    Penalty { iterations: u64, sigma: f64, step: Option<f64>, range: f64 },
+}
+
+impl ChainLaw {
+    /// As programs and certificates write it.
+    pub fn name(&self) -> &'static str {
+        match self {
+            ChainLaw::Nuts { .. } => "nuts",
+            ChainLaw::Slice { .. } => "slice",
+            ChainLaw::Penalty { .. } => "penalty",
+        }
+    }
+}
+
+/// A posterior known by its log-density, from which a chain draws (rule book §5, §12).
+#[derive(Clone, PartialEq, Debug)]
+pub struct DensityLaw {
+    /// Every parameter with its prior; values outside `ty` have density 0.
+    pub parameters: Vec<Parameter>,
+    /// Indices into `parameters`, in the order of the request.
+    pub released: Vec<usize>,
+    /// Factors of a private row; their row expressions are the columns of the statistic.
+    pub rows: Vec<Observation>,
+    pub loss: Loss,
+    pub chain: ChainLaw,
 }
 
 /// One exact draw from a closed-form posterior. `r` is the weight of private rows; every parameter below already holds
@@ -116,6 +185,8 @@ pub enum PosteriorLaw {
     Linear { dim: usize, precision: Vec<f64>, precision_mean: Vec<f64>, variance: f64 },
     /// The last state of a Langevin chain; the statistic is `Rows`.
     Glm(Box<GlmLaw>),
+    /// The last state of a chain on a log-density; the statistic is `Columns`.
+    Density(Box<DensityLaw>),
 }
 
 /// What runs for one release.

@@ -152,8 +152,8 @@ impl Setting<'_> {
                 let noise = Some((params(covariance)?, rows, sums));
                 self.multivariate((*dim, precision, precision_mean), noise, None)
             }
-            // Drawn from by its own chain.
-            PosteriorLaw::Glm(_) => Err(BAD),
+            // Drawn from by their own chains.
+            PosteriorLaw::Glm(_) | PosteriorLaw::Density(_) => Err(BAD),
             PosteriorLaw::Linear { dim, precision, precision_mean, variance } => {
                 let per_row = &self.r / positive(rational(*variance)?)?;
                 let totals = self.measured.totals.first().ok_or(BAD)?;
@@ -176,7 +176,8 @@ impl Setting<'_> {
     fn largest_row(&self) -> f64 {
         match &self.statistic.kind {
             StatisticKind::Sum(value) => value.ty.range().map_or(1.0, |r| r.magnitude()),
-            StatisticKind::Levels { .. } | StatisticKind::Moments { .. } | StatisticKind::Rows { .. } => 1.0,
+            StatisticKind::Levels { .. } | StatisticKind::Moments { .. } => 1.0,
+            StatisticKind::Rows { .. } | StatisticKind::Columns(_) => 1.0,
         }
     }
 

@@ -26,7 +26,7 @@ fn statistic(job: &mut Job, s: &Statistic, rows: &RowScope) -> Result<(), Mechan
     match &s.kind {
         StatisticKind::Sum(value) => job.sum(value, rows)?,
         StatisticKind::Levels { value, dim, first } => job.levels(value, *dim, *first, rows)?,
-        StatisticKind::Rows { .. } => return Err(MechanismError::Expression),
+        StatisticKind::Rows { .. } | StatisticKind::Columns(_) => return Err(MechanismError::Expression),
         StatisticKind::Moments { x, y } => job.moments(x, y, rows)?,
     }
     Ok(())

@@ -102,7 +102,7 @@ impl PublicData for Bound {
         let sums = match &statistic.kind {
             StatisticKind::Sum(value) => self.sums(statistic.table, value)?,
             StatisticKind::Levels { value, dim, first } => self.levels(statistic.table, value, *dim, *first)?,
-            StatisticKind::Moments { .. } | StatisticKind::Rows { .. } => return None,
+            StatisticKind::Moments { .. } | StatisticKind::Rows { .. } | StatisticKind::Columns(_) => return None,
         };
         Some(Totals { rows, sums })
     }

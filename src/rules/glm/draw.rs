@@ -4,7 +4,7 @@ use super::link;
 use super::predictor::{Predictor, Problem, latent, predictor, public_features};
 use super::priors::{Block, block, scaled_norm};
 use super::refusals;
-use crate::mechanism::plan::{Domain, Feature, GlmLaw, Link, PosteriorLaw, Statistic, StatisticKind, WeightBlock};
+use crate::mechanism::plan::{Domain, Feature, GlmLaw, Link, PosteriorLaw, Sampler, Statistic, StatisticKind, WeightBlock};
 use crate::model::{Expr, Model, Observation, Range, Records, Relation, Request};
 use crate::numeric::round::{add_up, mul_up, sqrt_up};
 use crate::privacy::Claim;
@@ -163,6 +163,7 @@ impl GlmDraw {
             slope,
             curvature: link::curvature(parts.link, parts.most),
             steps: None,
+            sampler: Sampler::Langevin,
         };
         Ok(GlmDraw {
             meta,
