@@ -1,7 +1,7 @@
 //! Analysis -> certificate: the facts of tables, premises with their places, assumptions in plain words.
 
 use super::report::{Analysis, Chosen, ReleaseAnalysis, Status};
-use crate::mechanism::plan::{MechanismPlan, Noise, PosteriorLaw};
+use crate::mechanism::plan::{MechanismPlan, Noise, PosteriorLaw, WholeNoise};
 use crate::model::print::{normal_form, type_text};
 use crate::model::{Program, Relation, Scalar, Step, Table, Type};
 use crate::privacy::Claim;
@@ -125,6 +125,12 @@ fn sampler(chosen: &Chosen) -> &'static str {
             PosteriorLaw::MvNormal { .. } | PosteriorLaw::Linear { .. } => "multi_normal",
             PosteriorLaw::Glm(law) => law.sampler.name(),
             PosteriorLaw::Density(law) => law.chain.name(),
+        },
+        Some(MechanismPlan::Whole { law, .. }) => match law.noise {
+            WholeNoise::FloorLaplace { .. } => "floor_laplace",
+            WholeNoise::Hellinger { .. } => "finite_weights",
+            WholeNoise::Geometric { .. } => "two_sided_geometric",
+            WholeNoise::Gaussian { .. } => "discrete_gaussian",
         },
         Some(MechanismPlan::Noise { noise, .. }) => match noise {
             Noise::Laplace { .. } => "laplace",

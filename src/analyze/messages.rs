@@ -16,7 +16,7 @@ use crate::source::{Diagnostic, Span, suggest};
 
 /// E0206: no mechanism of that name.
 pub fn unknown_mechanism(name: &str, span: Span) -> Diagnostic {
-    let all: Vec<&str> = [Answers::Draws, Answers::Queries, Answers::Later].into_iter().flat_map(arguments::names).collect();
+    let all: Vec<&str> = [Answers::Draws, Answers::Queries, Answers::Posteriors, Answers::Later].into_iter().flat_map(arguments::names).collect();
     let diagnostic = Diagnostic::new("E0206", format!("unknown mechanism `{name}`")).label(span, "not a mechanism");
     match suggest::did_you_mean(name, all.iter().copied()) {
         Some(near) => diagnostic.help(format!("did you mean `{near}`?    using {near}")),
@@ -25,12 +25,24 @@ pub fn unknown_mechanism(name: &str, span: Span) -> Diagnostic {
 }
 
 /// E0209: noise for a draw, or a draw for a query.
-pub fn wrong_question(scene: &Scene, mechanism: &str, draws: bool) -> Diagnostic {
-    let (what, kind) = if draws { ("a draw from a posterior", Answers::Draws) } else { ("a query over rows", Answers::Queries) };
-    let list: Vec<&str> = arguments::names(kind).collect();
+pub fn wrong_question(scene: &Scene, mechanism: &str, asked: Answers) -> Diagnostic {
+    let what = match asked {
+        Answers::Draws => "a draw from a posterior",
+        Answers::Posteriors => "a whole posterior",
+        _ => "a query over rows",
+    };
+    let list: Vec<&str> = arguments::names(asked).collect();
     Diagnostic::new("E0209", format!("`{mechanism}` does not answer {what}"))
         .label(scene.place(), format!("`{}` is {what}", scene.site.release.name))
         .help(format!("use one of: {}", list.join(", ")))
+}
+
+/// E0300: the Hellinger mechanism with local sensitivity, which is not private.
+pub fn never_released(span: Span) -> Diagnostic {
+    Diagnostic::new("E0300", "`ehdl` is not private: nothing can be released with it")
+        .label(span, "its noise is scaled by the sensitivity at the private data")
+        .cause("the scale itself reveals the data: at Beta(0.05, 0.05), 100 rows and eps = 0.1 the true loss is 1.03 eps")
+        .help("the same with a smooth bound on that sensitivity:    using ehds")
 }
 
 /// E0300: the mechanism, the request or the model belongs to rules that this version does not have.

@@ -22,6 +22,7 @@ mod testing;
 mod text;
 mod warnings;
 mod ways;
+mod whole;
 
 pub use arguments::mechanism_names;
 pub use certify::certificate;

@@ -1,12 +1,13 @@
 //! Pages on the rules: the head of the file that implements each, and an example.
 
 use super::{Kind, Page, fenced};
-use crate::rules::{Meta, posterior_rules, query_rules};
+use crate::rules::{Meta, posterior_rules, query_rules, whole_rules};
 
 pub fn pages() -> Vec<Page> {
     let posterior = posterior_rules().map(|r| r.meta());
     let query = query_rules().iter().map(|r| r.meta());
-    posterior.chain(query).map(page).collect()
+    let whole = whole_rules().iter().map(|r| r.meta());
+    posterior.chain(query).chain(whole).map(page).collect()
 }
 
 fn page(meta: &Meta) -> Page {

@@ -8,9 +8,20 @@ use rand_distr::Distribution;
 use std::convert::Infallible;
 
 /// A bit source as a generator of the `rand` family. Predictions are post-processing, so doubles are good enough.
-struct Bits<'b> {
+pub(super) struct Bits<'b> {
     source: &'b mut dyn BitSource,
     failed: bool,
+}
+
+impl Bits<'_> {
+    pub(super) fn new(source: &mut dyn BitSource) -> Bits<'_> {
+        Bits { source, failed: false }
+    }
+
+    /// Did the source run dry? What was drawn is then worth nothing.
+    pub(super) fn failed(&self) -> bool {
+        self.failed
+    }
 }
 
 impl TryRng for Bits<'_> {
@@ -122,7 +133,7 @@ fn one(name: &str, args: &[Value], rng: &mut Bits) -> Result<f64, NoValue> {
     }
 }
 
-fn uniform(rng: &mut Bits) -> f64 {
+pub(super) fn uniform(rng: &mut Bits) -> f64 {
     let Ok(word) = rng.try_next_u64();
     (word >> 11) as f64 / (1u64 << 53) as f64
 }
