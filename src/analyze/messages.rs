@@ -79,10 +79,19 @@ pub fn not_in_this_version(scene: &Scene, offer: &Offer, mechanism: Option<&str>
 /// No way of the wanted mechanism: the refusal of the rule that has the right shape, a prior that is not conjugate, or
 /// a model of no rule.
 pub fn no_way(scene: &Scene, offer: Offer, mechanism: Option<&'static str>) -> Diagnostic {
-    if let Some((rule, refusal)) = offer.refused.into_iter().next() {
+    let Offer { ways, mut refused, unmatched } = offer;
+    // A mechanism for whole posteriors is its own rule: only what that one says counts.
+    let own = refused.iter().position(|(rule, _)| Some(*rule) == mechanism);
+    let only = mechanism.filter(|m| arguments::find(m).is_some_and(|(_, a)| a == Answers::Posteriors));
+    if let (Some(name), None) = (only, own) {
+        let text = unmatched.iter().find(|(rule, _)| *rule == name).map_or("another shape of model", |(_, r)| r.as_str());
+        return Diagnostic::new("E0300", format!("`{name}` does not apply: {text}")).label(scene.place(), "no rule of this mechanism matches");
+    }
+    if !refused.is_empty() {
+        let (rule, refusal) = refused.swap_remove(own.unwrap_or(0));
         return does_not_apply(scene, rule, refusal, mechanism);
     }
-    let offer = Offer { ways: offer.ways, refused: vec![], unmatched: offer.unmatched };
+    let offer = Offer { ways, refused: vec![], unmatched };
     if matches!(scene.site.release.query, Query::Aggregate(_)) {
         let reason = offer.unmatched.iter().find(|(name, _)| Some(*name) == mechanism);
         let reason = reason.or_else(|| offer.unmatched.first());

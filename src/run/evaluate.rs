@@ -1,7 +1,7 @@
 //! Arithmetic on public values: what `output`, `when` and `let` do after a release; it costs nothing.
 
 use super::posterior::Posterior;
-use super::simulate::simulate;
+use super::simulate::{self, simulate};
 use super::value::Value;
 use crate::data::{eval, function};
 use crate::mechanism::bits::OsBits;
@@ -103,6 +103,10 @@ fn call(f: Builtin, e: &Expr, args: &[Expr], known: &Known) -> Result<Value, NoV
     let numbers = |i: usize| values.get(i).map(Value::numbers).unwrap_or_default();
     let scalar = |i: usize| values.get(i).and_then(Value::as_number).ok_or(NoValue::Unsupported);
     let out = match (f, values.as_slice()) {
+        (Builtin::PosteriorLarger, [Value::Posterior(p), Value::Posterior(q)]) => Value::Number(p.larger(q)),
+        (Builtin::PosteriorSample, [Value::Posterior(p), _]) => {
+            Value::Vector(simulate::sample(p, scalar(1)?, &mut *known.rng.borrow_mut())?)
+        }
         (_, [Value::Posterior(p), rest @ ..]) => of_posterior(f, p, rest)?,
         (Builtin::Clip, [_, _, _]) => {
             let (lo, hi) = (scalar(1)?, scalar(2)?);

@@ -49,13 +49,24 @@ pub fn picture(p: &Posterior, names: &[String]) -> Vec<String> {
         let at = |i: usize| q.get(i).copied().unwrap_or(f64::NAN);
         let (mean, sd) = (m.mean().first().copied().unwrap_or(f64::NAN), m.sd().first().copied().unwrap_or(f64::NAN));
         let (from, to) = (at(0), at(3));
-        let (mean, sd, low, high) = (six(mean), six(sd), six(at(1)), six(at(2)));
-        format!("{name:<width$} mean {mean}  sd {sd}  90% [{low}, {high}]  {} |{}| {}", six(from), shades(m, from, to), six(to))
+        // Shares have as many digits before the point.
+        let text = |x: f64| if p.is_share() { format!("{x:.4}") } else { six(x) };
+        let [mean, sd, low, high, left, right] = [mean, sd, at(1), at(2), from, to].map(text);
+        format!("{name:<width$} mean {mean}  sd {sd}  90% [{low}, {high}]  {left} |{}| {right}", shades(m, from, to))
     };
     p.marginals().iter().enumerate().map(one).collect()
 }
 
 impl Posterior {
+    /// Do its numbers lie in [0, 1]?
+    fn is_share(&self) -> bool {
+        match self {
+            Posterior::Beta(..) | Posterior::Dirichlet(_) => true,
+            Posterior::Gamma(..) => false,
+            Posterior::Mixture { components, .. } | Posterior::Product(components) => components.first().is_some_and(Posterior::is_share),
+        }
+    }
+
     /// The family with its parameters, as long for any posterior of the same family and size.
     pub fn described(&self) -> String {
         let list = |xs: &[f64]| xs.iter().map(|x| six(*x)).collect::<Vec<_>>().join(", ");
