@@ -16,7 +16,8 @@ use crate::source::{Diagnostic, Span, suggest};
 
 /// E0206: no mechanism of that name.
 pub fn unknown_mechanism(name: &str, span: Span) -> Diagnostic {
-    let all: Vec<&str> = [Answers::Draws, Answers::Queries, Answers::Posteriors, Answers::Later].into_iter().flat_map(arguments::names).collect();
+    let all: Vec<&str> =
+        [Answers::Draws, Answers::Queries, Answers::Posteriors, Answers::Later].into_iter().flat_map(arguments::names).collect();
     let diagnostic = Diagnostic::new("E0206", format!("unknown mechanism `{name}`")).label(span, "not a mechanism");
     match suggest::did_you_mean(name, all.iter().copied()) {
         Some(near) => diagnostic.help(format!("did you mean `{near}`?    using {near}")),
@@ -85,7 +86,8 @@ pub fn no_way(scene: &Scene, offer: Offer, mechanism: Option<&'static str>) -> D
     let only = mechanism.filter(|m| arguments::find(m).is_some_and(|(_, a)| a == Answers::Posteriors));
     if let (Some(name), None) = (only, own) {
         let text = unmatched.iter().find(|(rule, _)| *rule == name).map_or("another shape of model", |(_, r)| r.as_str());
-        return Diagnostic::new("E0300", format!("`{name}` does not apply: {text}")).label(scene.place(), "no rule of this mechanism matches");
+        return Diagnostic::new("E0300", format!("`{name}` does not apply: {text}"))
+            .label(scene.place(), "no rule of this mechanism matches");
     }
     if !refused.is_empty() {
         let (rule, refusal) = refused.swap_remove(own.unwrap_or(0));

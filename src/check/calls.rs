@@ -199,9 +199,8 @@ impl Checker<'_> {
             ("append", 2) => self.list(args, span),
             ("rep", 2) => self.rep(args, span),
             ("length" | "norm", 1) => self.measure_vector(name, args, span),
-            ("sum" | "mean" | "min" | "max" | "sd" | "count" | "histogram", 1) | ("quantile" | "density" | "cdf" | "interval" | "larger" | "sample", 2) => {
-                self.aggregate(name, args, span)
-            }
+            ("sum" | "mean" | "min" | "max" | "sd" | "count" | "histogram", 1)
+            | ("quantile" | "density" | "cdf" | "interval" | "larger" | "sample", 2) => self.aggregate(name, args, span),
             _ => self.wrong_call(name, span),
         }
     }

@@ -168,6 +168,61 @@ private people[n >= 500] { income: real in [0, 200] }
 release median_income = quantile(income, 0.5) using exponential",
     ),
     (
+        "noise_aware",
+        r"
+budget eps(1)
+private ballots[n] { choice: category {yes, no, blank} }
+param share ~ dirichlet([1, 1, 1])
+observe choice ~ categorical(share)
+release post = posterior(share)
+output ci_yes = interval(post[yes], 0.9)",
+    ),
+    (
+        "ls_hist",
+        r"
+budget eps(1)
+private ballots[n] { choice: category {yes, no, blank} }
+param share ~ dirichlet([1, 1, 1])
+observe choice ~ categorical(share)
+release post = posterior(share) using ls_hist",
+    ),
+    (
+        "ls_dim",
+        r"
+private trial[n] { cured: bool }
+param p ~ beta(1, 1)
+observe cured ~ bernoulli(p)
+release post = posterior(p) using ls_dim(eps = 1)
+expect certificate(post).pure == 0.5",
+    ),
+    (
+        "ehds",
+        r"
+budget eps(8)
+private trial[1000] { cured: bool }
+param p ~ beta(1, 1)
+observe cured ~ bernoulli(p)
+release post = posterior(p) using ehds(gamma = 0.5)",
+    ),
+    (
+        "ehd",
+        r"E0307
+budget eps(1)
+private trial[private n] { cured: bool }
+param p ~ beta(1, 1)
+observe cured ~ bernoulli(p)
+release post = posterior(p) using ehd",
+    ),
+    (
+        "plug_in",
+        r"
+budget zcdp(0.1)
+private trial[n] { cured: bool }
+param p ~ beta(1, 1)
+observe cured ~ bernoulli(p)
+release post = posterior(p) using plug_in",
+    ),
+    (
         "lipschitz_glm",
         r#"
 budget rdp(order = 10, eps = 0.5)

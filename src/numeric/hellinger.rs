@@ -219,10 +219,12 @@ mod tests {
         if k == 1 {
             return vec![vec![total]];
         }
-        let first = |c: u64| all(total - c, k - 1).into_iter().map(move |mut rest| {
-            rest.insert(0, c);
-            rest
-        });
+        let first = |c: u64| {
+            all(total - c, k - 1).into_iter().map(move |mut rest| {
+                rest.insert(0, c);
+                rest
+            })
+        };
         (0..=total).flat_map(first).collect()
     }
 

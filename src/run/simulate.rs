@@ -91,7 +91,8 @@ fn drawn(value: &Value, rng: &mut Bits) -> Result<Value, NoValue> {
 /// Draws from a posterior of one number.
 pub fn sample(p: &Posterior, times: f64, source: &mut dyn BitSource) -> Result<Vec<f64>, NoValue> {
     let mut rng = Bits { source, failed: false };
-    let draws: Result<Vec<f64>, NoValue> = (0..times.max(0.0) as u64).map(|_| p.draw(&mut rng).map(|v| v.first().copied().unwrap_or(f64::NAN))).collect();
+    let draws: Result<Vec<f64>, NoValue> =
+        (0..times.max(0.0) as u64).map(|_| p.draw(&mut rng).map(|v| v.first().copied().unwrap_or(f64::NAN))).collect();
     if rng.failed { Err(NoValue::NoRandomness) } else { draws }
 }
 

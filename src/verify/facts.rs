@@ -240,7 +240,11 @@ impl<'a> Facts<'a> {
             let says = |t: &Value| t.as_str().is_some_and(|t| !t.is_empty());
             json!({"text": must(&p["text"], says), "holds": true, "line": must(&p["line"], &place), "column": must(&p["column"], &place)})
         };
-        let measures = ["95% bound of |answer - truth|", "root mean square distance of the draw from the posterior mean", "expected Hellinger distance to the posterior"];
+        let measures = [
+            "95% bound of |answer - truth|",
+            "root mean square distance of the draw from the posterior mean",
+            "expected Hellinger distance to the posterior",
+        ];
         let release = json!({
             "name": form.name,
             "query": form.query,

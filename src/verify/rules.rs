@@ -88,7 +88,14 @@ pub fn draw(form: &Form, scope: &Scope, given: &Given) -> Found<Claim> {
 }
 
 /// A model whose prior is of these families and whose rows follow these laws, of which the parameter is asked.
-pub fn model<'a>(form: &'a Form, scope: &'a Scope, given: &Given<'a>, families: &[&str], laws: &[(&str, usize)], word: &str) -> Found<Draw<'a>> {
+pub fn model<'a>(
+    form: &'a Form,
+    scope: &'a Scope,
+    given: &Given<'a>,
+    families: &[&str],
+    laws: &[(&str, usize)],
+    word: &str,
+) -> Found<Draw<'a>> {
     let [(parameter, prior @ Expr::Call(family, _), None)] = form.params.as_slice() else {
         return Err("the rule needs one uncut parameter");
     };

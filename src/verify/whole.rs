@@ -28,7 +28,12 @@ fn counts(d: &Draw, family: &str) -> Found<(u64, u64)> {
     let ty = d.scope.row(&row.outcome).ok_or("the outcome is no value of a row")?;
     let Expr::Call(law, _) = &row.law else { return Err("rows have no law") };
     let most = |law: &str| if matches!(law, "binomial" | "multinomial") { d.constant(row) } else { Ok(1.0) };
-    if !d.private.iter().chain(&d.public).all(|o| matches!(&o.law, Expr::Call(l, _) if l == law) && (o.law.args().len() < 2 || d.constant(o) == d.constant(row))) {
+    if !d
+        .private
+        .iter()
+        .chain(&d.public)
+        .all(|o| matches!(&o.law, Expr::Call(l, _) if l == law) && (o.law.args().len() < 2 || d.constant(o) == d.constant(row)))
+    {
         return Err("rows follow several laws");
     }
     let whole = |most: f64| ty.kind == Kind::Number && ty.whole && ty.lo >= 0.0 && ty.hi <= most;
@@ -43,11 +48,8 @@ fn counts(d: &Draw, family: &str) -> Found<(u64, u64)> {
 
 /// The claim of a posterior released whole.
 pub fn claim(form: &Form, scope: &Scope, given: &Given) -> Found<Claim> {
-    let families = if matches!(given.rule, "noise_aware" | "plug_in") {
-        &["beta", "dirichlet", "gamma"][..]
-    } else {
-        &["beta", "dirichlet"][..]
-    };
+    let families =
+        if matches!(given.rule, "noise_aware" | "plug_in") { &["beta", "dirichlet", "gamma"][..] } else { &["beta", "dirichlet"][..] };
     let d = model(form, scope, given, families, &LAWS, "posterior")?;
     let Expr::Call(family, _) = d.prior else { return Err("no prior") };
     let (places, items) = counts(&d, family)?;

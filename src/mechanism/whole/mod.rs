@@ -74,7 +74,7 @@ fn counts(law: &WholeLaw, sums: &[i128], all: u64) -> Result<Vec<u64>, Mechanism
 
 /// Floor-Laplace noise on every count but the last, each moved into what is left of `all`; the last is the remainder
 /// (rule book §9). What follows the noise is post-processing.
-fn floor<B: BitSource>(counts: &[u64], all: u64, scale: f64, bits: &mut B) -> Result<Vec<i128>, MechanismError> {
+pub fn floor<B: BitSource>(counts: &[u64], all: u64, scale: f64, bits: &mut B) -> Result<Vec<i128>, MechanismError> {
     let scale = Param::new(rational(scale)?);
     let (_, first) = counts.split_last().ok_or(BAD)?;
     let mut left = i128::from(all);

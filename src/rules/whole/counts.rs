@@ -1,6 +1,6 @@
 //! Matching: a conjugate posterior that integer counts of the rows determine.
 
-use super::{Asked, Match, not_mine, refused, refusals};
+use super::{Asked, Match, not_mine, refusals, refused};
 use crate::mechanism::plan::{MOST_ITEMS, Statistic, StatisticKind, WholeFamily};
 use crate::model::{Expr, Model, Observation, Parameter, Range, Relation, Request, Type};
 use crate::numeric::round::mul_up;

@@ -25,12 +25,8 @@ use crate::rules::{Meta, Premise};
 
 pub(super) struct Ehd;
 
-static META: Meta = Meta {
-    name: "ehd",
-    summary: "one of all reachable posteriors, by distance",
-    section: "10",
-    source: include_str!("ehd.rs"),
-};
+static META: Meta =
+    Meta { name: "ehd", summary: "one of all reachable posteriors, by distance", section: "10", source: include_str!("ehd.rs") };
 
 impl WholeRule for Ehd {
     fn meta(&self) -> &'static Meta {

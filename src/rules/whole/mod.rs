@@ -66,8 +66,7 @@ pub fn whole_rules() -> &'static [&'static dyn WholeRule] {
     RULES
 }
 
-static RULES: &[&dyn WholeRule] =
-    &[&noise_aware::NoiseAware, &ls_hist::LsHist, &ls_dim::LsDim, &ehds::Ehds, &ehd::Ehd, &plug_in::PlugIn];
+static RULES: &[&dyn WholeRule] = &[&noise_aware::NoiseAware, &ls_hist::LsHist, &ls_dim::LsDim, &ehds::Ehds, &ehd::Ehd, &plug_in::PlugIn];
 
 /// A step of matching, as for draws.
 type Match<T> = Result<T, WholeVerdict>;

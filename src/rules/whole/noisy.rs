@@ -97,9 +97,16 @@ impl MatchedWhole for Noisy {
         let (size, kept, places) = (four_up(self.size(value)), self.kept(), self.counts.places());
         let of = if self.counts.gamma { "the sum of the outcomes".to_owned() } else { format!("{kept} of {places} counts") };
         let text = match self.law {
-            Law::Floor { .. } => format!("Laplace noise of scale {size} on {of}, rounded down and clamped to 0..{}; the last count is the remainder", self.rows),
-            Law::Laplace { l1 } => format!("discrete Laplace noise of scale {size} on {of}, which one unit moves by at most {} in all", four_near(l1)),
-            Law::Gaussian { l2 } => format!("discrete Gaussian noise of sd {size} on {of}, which one unit moves by at most {} (L2)", four_near(l2)),
+            Law::Floor { .. } => format!(
+                "Laplace noise of scale {size} on {of}, rounded down and clamped to 0..{}; the last count is the remainder",
+                self.rows
+            ),
+            Law::Laplace { l1 } => {
+                format!("discrete Laplace noise of scale {size} on {of}, which one unit moves by at most {} in all", four_near(l1))
+            }
+            Law::Gaussian { l2 } => {
+                format!("discrete Gaussian noise of sd {size} on {of}, which one unit moves by at most {} (L2)", four_near(l2))
+            }
         };
         list.push(Premise::holds(text, None));
         if self.aware {

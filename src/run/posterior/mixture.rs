@@ -193,7 +193,13 @@ fn drawn(alpha: &[f64], total: Option<f64>, windows: &[Window], source: &mut dyn
         .map(|(i, w)| {
             let n = (whole.first + i as u64) as f64;
             match total {
-                Some(t) => if n == t { *w } else { 0.0 },
+                Some(t) => {
+                    if n == t {
+                        *w
+                    } else {
+                        0.0
+                    }
+                }
                 None => w * (ln_gamma(n + 1.0) - ln_gamma(everything + n) + (everything - 1.0) * (whole.first as f64 + 1.0).ln()).exp(),
             }
         })

@@ -207,7 +207,8 @@ mod tests {
 
     #[test]
     fn a_distribution_function_is_the_integral_of_its_density() {
-        let mixture = Posterior::Mixture { weights: vec![0.3, 0.7], components: vec![Posterior::Beta(3.0, 40.0), Posterior::Beta(200.0, 90.0)] };
+        let mixture =
+            Posterior::Mixture { weights: vec![0.3, 0.7], components: vec![Posterior::Beta(3.0, 40.0), Posterior::Beta(200.0, 90.0)] };
         for p in [Posterior::Beta(30.0, 2.5), Posterior::Gamma(12.0, 4.0), mixture] {
             let (from, to) = (p.quantiles(&[0.1])[0], p.quantiles(&[0.8])[0]);
             let step = (to - from) / 20_000.0;
