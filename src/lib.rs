@@ -2,6 +2,7 @@
 #![doc = include_str!("../ARCHITECTURE.md")]
 
 pub mod analyze;
+pub mod audit;
 pub mod check;
 pub mod cli;
 pub mod compiled;
@@ -14,6 +15,7 @@ pub mod mechanism;
 pub mod model;
 pub mod numeric;
 pub mod pipeline;
+pub mod plot;
 pub mod privacy;
 pub mod private;
 pub mod rules;

@@ -13,6 +13,7 @@ const LAYERS: &[(&str, u8, &[&str])] = &[
     ("verify", 0, &[]),
     ("numeric", 0, &[]),
     ("private", 0, &[]),
+    ("plot", 0, &[]),
     ("kernel", 1, &["numeric"]),
     ("syntax", 1, &["source"]),
     ("model", 1, &["source"]),
@@ -29,6 +30,7 @@ const LAYERS: &[(&str, u8, &[&str])] = &[
     ("explain", 6, &["source", "model", "dist", "check", "rules"]),
     ("pipeline", 7, &["source", "syntax", "model", "privacy", "check", "rules", "analyze"]),
     ("compiled", 8, &["source", "numeric", "model", "privacy", "check", "data", "analyze", "run", "verify", "pipeline"]),
+    ("audit", 8, &["model", "privacy", "plan", "data", "mechanism", "analyze", "run", "plot"]),
     (
         "session",
         9,
@@ -57,6 +59,7 @@ const LAYERS: &[(&str, u8, &[&str])] = &[
             "pipeline",
             "compiled",
             "session",
+            "audit",
         ],
     ),
     ("main", 11, &["cli", "private"]),

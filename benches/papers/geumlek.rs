@@ -108,7 +108,12 @@ fn draw(table: &Table, name: &str) {
                 points.sort_by(|a, b| a.0.total_cmp(&b.0));
                 Series { name: mechanism.to_string(), points }
             });
-            panels.push(Panel { title: format!("{set}, order {order}"), x: "log epsilon".into(), y: "test error".into(), series: series.to_vec() });
+            panels.push(Panel {
+                title: format!("{set}, order {order}"),
+                x: "log epsilon".into(),
+                y: "test error".into(),
+                series: series.to_vec(),
+            });
         }
     }
     grid(&path(&format!("{name}.svg")), 3, &panels);
@@ -147,7 +152,12 @@ fn report(table: &Table, name: &str, full: bool, draws: u64) {
             }
         }
     }
-    writeln!(text, "\nOurs is above another by more than two standard errors of the difference in {} of {compared} comparisons.", worse.len()).unwrap();
+    writeln!(
+        text,
+        "\nOurs is above another by more than two standard errors of the difference in {} of {compared} comparisons.",
+        worse.len()
+    )
+    .unwrap();
     worse.iter().for_each(|w| writeln!(text, "  {w}").unwrap());
     print!("{text}");
     std::fs::write(path(&format!("{name}.txt")), text).unwrap();

@@ -2,7 +2,15 @@
 //!
 //! Real data are read from the folder that `DPM_DATA` names (see README.md here). Results go to `benches/results/papers`, a
 //! line a point, written as soon as it is known: a run that was stopped goes on where it was.
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing, clippy::panic, clippy::print_stdout, clippy::print_stderr, dead_code)]
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::indexing_slicing,
+    clippy::panic,
+    clippy::print_stdout,
+    clippy::print_stderr,
+    dead_code
+)]
 
 mod data;
 mod geumlek;

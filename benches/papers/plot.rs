@@ -17,8 +17,14 @@ pub struct Panel {
     pub series: Vec<Series>,
 }
 
-const COLOURS: [RGBColor; 6] =
-    [RGBColor(230, 97, 0), RGBColor(93, 58, 155), RGBColor(120, 120, 120), RGBColor(0, 114, 178), RGBColor(0, 158, 115), RGBColor(204, 121, 167)];
+const COLOURS: [RGBColor; 6] = [
+    RGBColor(230, 97, 0),
+    RGBColor(93, 58, 155),
+    RGBColor(120, 120, 120),
+    RGBColor(0, 114, 178),
+    RGBColor(0, 158, 115),
+    RGBColor(204, 121, 167),
+];
 
 /// Panels in rows of so many.
 pub fn grid(path: &Path, columns: usize, panels: &[Panel]) {
