@@ -117,10 +117,8 @@ impl Set {
             let t: f64 = x.iter().zip(w).map(|(a, b)| a * b).sum();
             wrong += f64::from(u8::from((t > 0.0) != *y));
             let s = if *y { t } else { -t };
-            log -= (-s).exp().ln_1p().min(1e300).max(0.0);
-            if !(-s).exp().is_finite() {
-                log += s;
-            }
+            // -ln(1 + e^-s) without overflow.
+            log += if s > -700.0 { -(-s).exp().ln_1p() } else { s };
         }
         let n = self.test.len() as f64;
         (wrong / n, log / n)

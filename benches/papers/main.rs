@@ -19,7 +19,10 @@ mod mechanisms;
 mod plot;
 mod table;
 
-const FIGURES: &[(&str, fn(bool))] = &[("geumlek-3", geumlek::figure_3)];
+/// The name of a figure, and what makes it: `--full` or not.
+type Figure = (&'static str, fn(bool));
+
+const FIGURES: &[Figure] = &[("geumlek-3", geumlek::figure_3)];
 
 fn main() {
     let words: Vec<String> = std::env::args().skip(1).filter(|w| w != "--bench").collect();

@@ -3,11 +3,13 @@
 use plotters::prelude::*;
 use std::path::Path;
 
+/// x, y and half of the error bar.
+pub type Point = (f64, f64, f64);
+
 #[derive(Clone)]
 pub struct Series {
     pub name: String,
-    /// x, y and half of the error bar.
-    pub points: Vec<(f64, f64, f64)>,
+    pub points: Vec<Point>,
 }
 
 pub struct Panel {
@@ -40,11 +42,10 @@ pub fn grid(path: &Path, columns: usize, panels: &[Panel]) {
 
 fn draw(area: &DrawingArea<SVGBackend, plotters::coord::Shift>, panel: &Panel) {
     let points = || panel.series.iter().flat_map(|s| &s.points);
-    let span = |f: &dyn Fn(&(f64, f64, f64)) -> (f64, f64)| {
-        points().map(f).fold((f64::INFINITY, f64::NEG_INFINITY), |(lo, hi), (a, b)| (lo.min(a), hi.max(b)))
-    };
-    let ((x0, x1), (y0, y1)) = (span(&|p| (p.0, p.0)), span(&|p| (p.1 - p.2, p.1 + p.2)));
-    if !(x0 < x1) {
+    let span =
+        |f: fn(&Point) -> (f64, f64)| points().map(f).fold((f64::INFINITY, f64::NEG_INFINITY), |(lo, hi), (a, b)| (lo.min(a), hi.max(b)));
+    let ((x0, x1), (y0, y1)) = (span(|p| (p.0, p.0)), span(|p| (p.1 - p.2, p.1 + p.2)));
+    if x0 >= x1 || points().next().is_none() {
         return;
     }
     let margin = 0.05 * (y1 - y0).max(1e-9);
