@@ -81,7 +81,10 @@ pub fn lower_bounds(scores: &Scores, deltas: &[f64], confidence: f64) -> Vec<f64
         let worth = tests.iter().map(|t| (quick(&choose, *t, delta), *t));
         worth.max_by(|a, b| a.0.total_cmp(&b.0)).map(|(_, t)| t)
     };
-    deltas.iter().map(|delta| best(*delta).map_or(0.0, |t| epsilon(&judge, t, *delta, alpha))).collect()
+    let found: Vec<f64> = deltas.iter().map(|delta| best(*delta).map_or(0.0, |t| epsilon(&judge, t, *delta, alpha))).collect();
+    // What holds at a delta holds at every smaller one.
+    let at_or_above = |d: f64| deltas.iter().zip(&found).filter(move |(other, _)| **other >= d).map(|(_, e)| *e);
+    deltas.iter().map(|d| at_or_above(*d).fold(0.0, f64::max)).collect()
 }
 
 /// The same without exact bounds, with five standard errors: good enough to choose by.

@@ -18,6 +18,11 @@ fn shown(x: f64) -> String {
     if x.is_finite() { format!("{x:.4}") } else { "no bound".into() }
 }
 
+/// `0`, `1e-6`
+fn delta(x: f64) -> String {
+    if x == 0.0 { "0".into() } else { format!("{x:e}") }
+}
+
 /// Hits against false alarms: the attacker's curve must stay below the certificate's.
 fn curves(r: &ReleaseAudit) -> Option<String> {
     let unit = |name: &str| Axis { name: name.into(), lo: 0.0, hi: 1.0, logarithmic: false };
@@ -46,7 +51,7 @@ fn release(r: &ReleaseAudit, out: &mut String) {
     out.push_str("<table><tr><th>delta</th><th>attack: epsilon at least</th><th>by integration</th><th>certified</th></tr>");
     for b in &r.bounds {
         let exact = b.exact.map_or("-".into(), shown);
-        let _ = write!(out, "<tr><td>{:e}</td><td>{}</td><td>{exact}</td><td>{}</td></tr>", b.delta, shown(b.attack), shown(b.certified));
+        let _ = write!(out, "<tr><td>{}</td><td>{}</td><td>{exact}</td><td>{}</td></tr>", delta(b.delta), shown(b.attack), shown(b.certified));
     }
     out.push_str("</table>");
     if !r.exact.is_empty() {

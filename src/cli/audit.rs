@@ -96,6 +96,11 @@ fn show(outcome: &Outcome) {
     }
 }
 
+/// `0`, `1e-6`
+fn delta(x: f64) -> String {
+    if x == 0.0 { "0".into() } else { format!("{x:e}") }
+}
+
 fn show_release(r: &ReleaseAudit) {
     let number = |x: f64| if x.is_finite() { format!("{x:.4}") } else { "none".into() };
     show_line!("{}: {} ({}), {} draws from each of two neighbours", r.name, r.mechanism, r.rule, r.trials);
@@ -103,7 +108,7 @@ fn show_release(r: &ReleaseAudit) {
     show_line!("  {:>8}  {:>16}  {:>14}  {:>9}", "delta", "attack: at least", "by integration", "certified");
     for b in &r.bounds {
         let exact = b.exact.map_or("-".into(), number);
-        show_line!("  {:>8}  {:>16}  {exact:>14}  {:>9}", format!("{:e}", b.delta), number(b.attack), number(b.certified));
+        show_line!("  {:>8}  {:>16}  {exact:>14}  {:>9}", delta(b.delta), number(b.attack), number(b.certified));
     }
     if !r.exact.is_empty() {
         show_line!("  {:>8}  {:>16}  {:>14}  {:>9}", "order", "", "by integration", "certified");
