@@ -11,6 +11,7 @@ pub mod dist;
 pub mod explain;
 pub mod kernel;
 pub mod ledger;
+pub mod lsp;
 pub mod mechanism;
 pub mod model;
 pub mod numeric;

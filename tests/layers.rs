@@ -36,6 +36,7 @@ const LAYERS: &[(&str, u8, &[&str])] = &[
         9,
         &["source", "numeric", "syntax", "model", "privacy", "check", "data", "ledger", "rules", "analyze", "run", "pipeline", "compiled"],
     ),
+    ("lsp", 8, &["source", "syntax", "model", "dist", "numeric", "check", "analyze", "run", "explain", "pipeline"]),
     (
         "cli",
         10,
@@ -60,6 +61,7 @@ const LAYERS: &[(&str, u8, &[&str])] = &[
             "compiled",
             "session",
             "audit",
+            "lsp",
         ],
     ),
     ("main", 11, &["cli", "private"]),

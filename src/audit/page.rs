@@ -51,7 +51,8 @@ fn release(r: &ReleaseAudit, out: &mut String) {
     out.push_str("<table><tr><th>delta</th><th>attack: epsilon at least</th><th>by integration</th><th>certified</th></tr>");
     for b in &r.bounds {
         let exact = b.exact.map_or("-".into(), shown);
-        let _ = write!(out, "<tr><td>{}</td><td>{}</td><td>{exact}</td><td>{}</td></tr>", delta(b.delta), shown(b.attack), shown(b.certified));
+        let _ =
+            write!(out, "<tr><td>{}</td><td>{}</td><td>{exact}</td><td>{}</td></tr>", delta(b.delta), shown(b.attack), shown(b.certified));
     }
     out.push_str("</table>");
     if !r.exact.is_empty() {

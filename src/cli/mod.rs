@@ -98,6 +98,8 @@ enum Command {
     Audit(Audit),
     /// A page on an error code, rule, mechanism, distribution, function or keyword
     Explain { name: Option<String> },
+    /// The language server for editors, on standard input and output
+    Lsp,
     /// Format programs in place
     Fmt {
         files: Vec<PathBuf>,
@@ -287,6 +289,10 @@ fn command(args: impl Iterator<Item = std::ffi::OsString>) -> Exit {
         Command::Audit(a) => audit::run(&a),
         Command::Verify(v) => verify::verify(&v),
         Command::Explain { name } => explain::explain(name.as_deref()),
+        Command::Lsp => match crate::lsp::stdio() {
+            Ok(()) => Exit::Done,
+            Err(_) => Exit::Input,
+        },
         Command::Fmt { files, check } => rewrite::fmt(&files, check),
         Command::Expand { file } => rewrite::expand(&file),
         Command::Lock { file, print, public } => rewrite::lock(&file, print, &public.public),
