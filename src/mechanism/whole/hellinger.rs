@@ -186,7 +186,8 @@ fn by_doubles(runs: &[Run], least: u64, exponent: i32, uniform: &Uniform) -> Opt
         // Below 2^53 both factors are exact.
         let weight = Interval::point(-libm::ldexp((r.score - least) as f64, exponent)).exp();
         let times = r.count as f64;
-        low = add_down(low, mul_down(times.next_down(), weight.lo.max(0.0)));
+        // Sums never fall, so neither need their bounds.
+        low = add_down(low, mul_down(times.next_down(), weight.lo.max(0.0))).max(low);
         high = add_up(high, mul_up(times.next_up(), weight.hi));
         sums.push((low, high));
     }
