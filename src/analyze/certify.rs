@@ -182,6 +182,13 @@ fn assumptions(program: &Program, analysis: &Analysis) -> Vec<String> {
     list.push("the order of rows and which file is read do not depend on private values".into());
     let by_chain = |r: &ReleaseAnalysis| r.chosen.as_ref().is_some_and(|c| c.status != Status::Exact);
     let chains = analysis.releases.iter().filter(|r| by_chain(r)).count();
+    let by_scores = |r: &ReleaseAnalysis| {
+        let plan = r.chosen.as_ref().and_then(|c| c.plan.as_ref());
+        matches!(plan, Some(MechanismPlan::Whole { law, .. }) if matches!(law.noise, WholeNoise::Hellinger { .. }))
+    };
+    if analysis.releases.iter().any(by_scores) {
+        list.push("the scores of a Hellinger mechanism are computed in doubles, whose functions err by less than 2^-48, and rounded to a public grid; eps covers what a score may be off by, and the law of the rounded scores is sampled exactly".into());
+    }
     if chains == 0 {
         list.push("every released number is the ideal real draw rounded to a public grid, decided with certified bounds: no rounding of doubles enters a release".into());
     } else if chains < analysis.releases.len() {
