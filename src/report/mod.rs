@@ -149,8 +149,10 @@ fn cost(r: &ReleaseAnalysis) -> String {
 fn risk(total: &Claim, out: &mut String) {
     let best = |odds: f64| {
         let hits = curves::most_hits(total);
-        // With a prior chance, the best of all tests: weigh hits against false alarms.
-        let points = (0..=1000).map(|i| f64::from(i) / 1000.0).map(|a| odds * hits(a) + (1.0 - odds) * (1.0 - a));
+        // With a prior chance, the best of all tests weighs hits against false alarms; hits rise with alarms, so between two
+        // points of the grid both are bounded by an end.
+        let hits: Vec<f64> = (0..=1000).map(|i| hits(f64::from(i) / 1000.0)).collect();
+        let points = hits.iter().skip(1).enumerate().map(|(i, above)| odds * above + (1.0 - odds) * (1.0 - i as f64 / 1000.0));
         points.fold(0.5_f64.max(odds), f64::max).min(1.0)
     };
     let epsilon = total.epsilon(1e-6);
@@ -190,7 +192,7 @@ fn composition(compiled: &Compiled, total: &Claim, out: &mut String) {
         }
     }
     row("total", "", total);
-    out.push_str("</table><p>Every number is an upper bound of its own (limits are lower bounds). The total is never more than the sum of the parts.</p></section>\n");
+    out.push_str("</table><p>Every number is an upper bound of its own (limits are lower bounds).</p></section>\n");
 }
 
 fn pictures(compiled: &Compiled, total: &Claim, out: &mut String) {
