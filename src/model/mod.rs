@@ -19,6 +19,16 @@ pub struct Program {
     pub scalars: Vec<Scalar>,
     pub budget: Option<Budget>,
     pub steps: Vec<Step>,
+    /// Spans of the model, and where the text says what stands there: the use of a `let` and its right side, a `param`
+    /// statement and the part from its name on.
+    pub places: Vec<(Span, Span)>,
+}
+
+impl Program {
+    /// Where the text says what the model has at `span`: the right side of the `let` whose use this is.
+    pub fn place(&self, span: Span) -> Span {
+        self.places.iter().find(|(from, _)| *from == span).map_or(span, |(_, to)| *to)
+    }
 }
 
 /// How neighbouring data sets differ.

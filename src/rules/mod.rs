@@ -1,5 +1,6 @@
 //! The rules: what each one matches, claims and refuses. A rule is one file and one line of a family table.
 
+pub mod bounded;
 pub mod conjugate;
 mod count;
 pub mod glm;
@@ -14,6 +15,7 @@ use crate::model::{Model, Program, Table, TableId};
 use crate::privacy::Claim;
 use crate::source::{Diagnostic, Span};
 
+pub use bounded::loss_rules;
 pub use public::{PublicTotals, Totals, public_statistics};
 pub use query::{MatchedQuery, QueryRule, QueryVerdict, query_rules};
 
