@@ -1,5 +1,6 @@
 //! Certificates and candidate lists for the terminal.
 
+use super::bounded::beta_text;
 use super::budget::{kind_name, limits, short, units};
 use super::report::{Analysis, ReleaseAnalysis};
 use crate::model::BudgetKind;
@@ -93,6 +94,8 @@ fn cells(
         .iter()
         .map(|(name, x, side)| {
             let text = match side {
+                _ if *name == "beta" => beta_text(*x),
+                _ if *name == "iterations" => number(*x),
                 Side::Down => sig_down(*x, 3),
                 Side::Up => sig_up(*x, 3),
             };

@@ -125,6 +125,10 @@ pub trait Matched {
     fn by_chain(&self) -> bool {
         false
     }
+    /// Why no chain with a guarantee of its own draws from this model, where the ideal draw has a claim all the same.
+    fn chain_refusal(&self) -> Option<Diagnostic> {
+        None
+    }
     /// Root mean square distance of the draw from the posterior mean of the untempered model, averaged over the prior
     /// predictive at n rows (root of the sum of squares for vectors). Bounds nothing.
     fn predicted_error(&self, tempering: Tempering, rows: f64) -> f64;
@@ -158,8 +162,9 @@ mod tests {
     fn every_rule_file_has_the_four_headings() {
         let posterior = posterior_rules().map(|r| r.meta());
         let query = query_rules().iter().map(|r| r.meta());
+        let loss = loss_rules().iter().map(|r| r.meta());
         let mut names = vec![];
-        for meta in posterior.chain(query) {
+        for meta in posterior.chain(query).chain(loss) {
             let page = meta.page();
             let mut rest = page.as_str();
             for heading in ["## Shape", "## Claim", "## Refuses", "## Checked by"] {

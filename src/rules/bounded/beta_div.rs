@@ -20,8 +20,8 @@
 //! ## Checked by
 //! Golden values; the loss of every law searched over random and extreme rows and parameters (`tests/loss_ranges.rs`).
 
-use super::model::{BoundedLoss, Moved, Unfit};
 use super::LossRule;
+use super::model::{BoundedLoss, Moved, Unfit};
 use crate::model::Model;
 use crate::privacy::Claim;
 use crate::rules::{Context, Meta};

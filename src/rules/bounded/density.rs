@@ -17,8 +17,18 @@ pub(super) enum Fault<'a> {
 }
 
 /// Laws of discrete outcomes: a probability is at most 1, whatever the arguments.
-const MASSES: &[&str] =
-    &["bernoulli_cloglog", "binomial", "binomial_logit", "geometric", "neg_binomial", "poisson", "poisson_log", "categorical", "categorical_logit", "multinomial"];
+const MASSES: &[&str] = &[
+    "bernoulli_cloglog",
+    "binomial",
+    "binomial_logit",
+    "geometric",
+    "neg_binomial",
+    "poisson",
+    "poisson_log",
+    "categorical",
+    "categorical_logit",
+    "multinomial",
+];
 
 /// What is known of the loss of one observed value.
 pub(super) fn row_loss(o: &Observation) -> Result<RowLoss, Fault<'_>> {

@@ -6,6 +6,7 @@ use super::refusals;
 use crate::mechanism::plan::{ChainLaw, DensityLaw, Loss, PosteriorLaw, Statistic, StatisticKind};
 use crate::model::{Builtin, Expr, ExprKind, Label, Model, Observation, Parameter, Records, Relation, Request, Type};
 use crate::numeric::Interval;
+use crate::numeric::decimal::up12;
 use crate::numeric::round::{add_up, mul_up};
 use crate::rules::conjugate::facts::Facts;
 use crate::rules::count::count_up;
@@ -135,7 +136,7 @@ impl BoundedLoss {
     /// Where the range is least: `1 + 1 / ln M` if a density passes 1; `None` if it falls for ever.
     pub fn best_beta(&self) -> Option<f64> {
         let peak = self.peak();
-        (peak > 1.0).then(|| 1.0 + 1.0 / peak.ln()).filter(|b| b.is_finite() && *b < 1e6)
+        (peak > 1.0).then(|| up12(1.0 + 1.0 / peak.ln())).filter(|b| b.is_finite() && *b < 1e6)
     }
 
     /// How far the weighted loss of all rows may move between neighbours, up to a constant: the width `k w R`, doubled for
@@ -294,12 +295,39 @@ fn middle(x: Interval) -> f64 {
 }
 
 /// The words for a claim's width at neighbours of this kind: "replacing a row costs twice that".
-pub(super) fn cost_words(records: Records) -> String {
+fn cost_words(records: Records) -> String {
     let unit = if records.unit_rows == 1 { "a row".to_owned() } else { format!("{} rows of one unit", records.unit_rows) };
     match records.relation {
         Relation::ReplaceOne if records.unit_rows == 1 => "replacing a row costs twice that".into(),
         Relation::ReplaceOne => format!("replacing {unit} costs {} times that", records.unit_rows.saturating_mul(2)),
         Relation::AddRemove if records.unit_rows == 1 => "adding or removing a row costs that".into(),
         Relation::AddRemove => format!("adding or removing {unit} costs {} times that", records.unit_rows),
+    }
+}
+
+impl BoundedLoss {
+    /// Epsilon of one draw in beta: `2 / (beta - 1)`.
+    pub fn formula(&self, weight: f64) -> String {
+        let doubled = if self.records.relation == Relation::ReplaceOne { 2.0 } else { 1.0 };
+        let factor = doubled * count_up(self.records.unit_rows) * weight;
+        let shown = crate::rules::text::four_near(
+            factor * if self.rows.iter().all(|r| *r == RowLoss::Mass) { self.rows.len() as f64 } else { 1.0 },
+        );
+        match self.rows.as_slice() {
+            rows if rows.iter().all(|r| *r == RowLoss::Mass) => format!("{shown} / (beta - 1)"),
+            [RowLoss::Scaled { peak }] => format!("{shown} * {}^(beta - 1) / (beta - 1)", four_up(*peak)),
+            _ => format!("{shown} * R(beta)"),
+        }
+    }
+
+    /// Why the claim is what it is, for a Cause line.
+    pub fn reason(&self) -> String {
+        let discrete = self.rows.iter().all(|r| *r == RowLoss::Mass);
+        let peak = if discrete { "for a discrete outcome M = 1".to_owned() } else { format!("here M = {}", four_up(self.peak())) };
+        format!(
+            "rule {}: the loss of one row lies in an interval of length M^(beta-1)/(beta-1);\n{peak}; {} (Jewson et al. 2023, Thm 1)",
+            self.meta.name,
+            cost_words(self.records)
+        )
     }
 }
