@@ -143,7 +143,8 @@ fn nothing_is_left_out() {
     for rule in dpm::rules::query_rules() {
         assert!(of(Kind::Mechanism).contains(rule.meta().name), "{}", rule.meta().name);
     }
-    assert_eq!(of(Kind::Rule).len(), dpm::rules::query_rules().len() + dpm::rules::posterior_rules().count());
+    let rules = dpm::rules::query_rules().len() + dpm::rules::posterior_rules().count() + dpm::rules::loss_rules().len();
+    assert_eq!(of(Kind::Rule).len(), rules);
     assert_eq!(of(Kind::Distribution).len(), dpm::dist::DISTRIBUTIONS.len());
     for (name, _) in dpm::check::SIGNATURES {
         assert!(of(Kind::Function).contains(*name), "{name}");

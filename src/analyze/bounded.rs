@@ -152,9 +152,7 @@ impl Way for Ideal {
     }
 
     fn premises(&self, x: f64) -> Vec<Premise> {
-        let mut list = self.loss.premises(self.at(x).0);
-        list.push(Premise::holds(format!("assumed: the chain ({}) has converged to the posterior", self.chain.name()), None));
-        list
+        self.loss.premises(self.at(x).0)
     }
 
     fn plan(&self, x: f64) -> Option<MechanismPlan> {

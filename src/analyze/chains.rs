@@ -10,7 +10,7 @@ use super::scene::Scene;
 use super::ways::{Offer, Way};
 use crate::model::BudgetKind;
 use crate::rules::bounded::Mended;
-use crate::source::Diagnostic;
+use crate::source::{Diagnostic, Span};
 
 /// E0311: a chain that is only as private as it has converged.
 pub fn no_own_guarantee(scene: &Scene, mechanism: &str, sampler: &str) -> Diagnostic {
@@ -70,6 +70,15 @@ pub fn conditional(scene: &Scene) -> Diagnostic {
     d.help(help.join("\n"))
 }
 
+/// The mechanism without the words behind it.
+fn mechanism_alone(scene: &Scene) -> Span {
+    let span = scene.place();
+    let text = scene.sources.slice(span);
+    let named = text.find("assuming").and_then(|at| text.get(..at)).unwrap_or(text).trim_end();
+    let start = usize::try_from(span.start).unwrap_or(0);
+    Span::new(span.file, start, start.saturating_add(named.len()))
+}
+
 /// No draw of bounded loss: the premise that fails, with the line that mends it solved for the budget.
 pub fn no_bounded_loss(scene: &Scene, offer: Offer, mechanism: &'static str) -> Diagnostic {
     let at = offer.asked.refused.iter().position(|(name, _)| *name == mechanism);
@@ -83,7 +92,7 @@ pub fn no_bounded_loss(scene: &Scene, offer: Offer, mechanism: &'static str) -> 
     if d.code != "E0305" {
         return d;
     }
-    d = d.label(scene.place(), "needs a finite density bound M");
+    d = d.label(mechanism_alone(scene), "needs a finite density bound M");
     let (Some(lead), Some(Mended { line, loss })) = (d.help.pop(), refusal.mended) else { return d };
     let peak = crate::numeric::decimal::sig_up(loss.peak(), 3);
     let way = super::bounded::way("beta_div", std::rc::Rc::new(loss), 1, scene, &arguments::Arguments::default());

@@ -74,7 +74,7 @@ pub(super) fn parts<'a>(model: &'a Model, context: &Context) -> Match<Parts<'a>>
         Ok(read) => read,
         Err(Problem::Unread) => return not_mine("the predictor must be a sum like dot(w, x) + b, each parameter once"),
         // A mean that is curved in one parameter is some other model: the conjugate rules say more.
-        Err(Problem::Curved(node)) => return Err(Verdict::Refused(Box::new(refusals::not_convex(node)))),
+        Err(Problem::Curved(node, other)) => return Err(Verdict::Refused(Box::new(refusals::not_convex(node, other, model, context)))),
     };
     if read.terms.len() != model.parameters.len() {
         return not_mine("every parameter must stand in the predictor");
