@@ -250,9 +250,10 @@ fn laws() -> Vec<Law> {
 
 /// The certified range, from the claim of a program with this likelihood.
 fn certified_range(law: &Law, b: f64) -> f64 {
+    let drawn = if law.model.contains('w') { "w" } else { "s" };
     let text = format!(
         "private t[private n] {{ y: {} }}\nparam w ~ normal(0, 1)\nparam s: real in [0.5, inf] ~ half_normal(1)\nobserve y ~ {}\n\
-         release v = draw(w) using beta_div(beta = {b}) assuming convergence\n",
+         release v = draw({drawn}) using beta_div(beta = {b}) assuming convergence\n",
         law.column, law.model
     );
     claim(&text).pure()

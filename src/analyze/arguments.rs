@@ -98,8 +98,8 @@ pub fn find(name: &str) -> Option<(&'static str, Answers)> {
 pub fn why_later(name: &str) -> Option<&'static str> {
     Some(match name {
         "dp_hmc" | "dp_sgld" => {
-            "its gradients must be clipped or bounded, also that of the integral of the density's power, and the chain that does so \
-             is not in this version; `using penalty` needs the range of the loss alone"
+            "its gradients, also that of the integral of the density's power, must be bounded or clipped,\n\
+             and no chain of this version does so; `using penalty` needs the range of the loss alone"
         }
         "dp_fast_mh" => "the constants of its published bound were not derived again, and no certificate rests on unchecked ones",
         _ => return None,

@@ -186,7 +186,12 @@ impl Way for Ideal {
 
     fn written(&self, given: &str) -> String {
         let sampler = if matches!(self.chain, ChainLaw::Slice { .. }) { "sampler = slice" } else { "" };
-        let list: Vec<&str> = [given, sampler].into_iter().filter(|t| !t.is_empty()).collect();
+        // A weight that the program writes stays, while beta is solved.
+        let own = match self.free {
+            Free::Beta { weight } if self.weighted && given.is_empty() => format!("weight = {}", number(weight)),
+            _ => given.to_owned(),
+        };
+        let list: Vec<&str> = [own.as_str(), sampler].into_iter().filter(|t| !t.is_empty()).collect();
         let arguments = if list.is_empty() { String::new() } else { format!("({})", list.join(", ")) };
         format!("{}{arguments} assuming convergence", self.mechanism())
     }
@@ -293,6 +298,20 @@ impl Way for Penalty {
 
     fn status(&self) -> Status {
         Status::Certified
+    }
+
+    fn written(&self, given: &str) -> String {
+        let [iterations, beta, weight] = self.written;
+        let own = [
+            iterations.then(|| format!("iterations = {}", self.iterations)),
+            self.solve_iterations.map(|x| format!("sigma = {}", number(x))),
+            self.step.map(|x| format!("step = {}", number(x))),
+            beta.then(|| format!("beta = {}", number(self.beta))),
+            weight.then(|| format!("weight = {}", number(self.weight))),
+        ];
+        let own: Vec<String> = own.into_iter().flatten().collect();
+        let list = if given.is_empty() { own.join(", ") } else { given.to_owned() };
+        if list.is_empty() { self.mechanism().to_owned() } else { format!("{}({list})", self.mechanism()) }
     }
 }
 

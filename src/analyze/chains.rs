@@ -93,7 +93,8 @@ pub fn no_bounded_loss(scene: &Scene, offer: Offer, mechanism: &'static str) -> 
         return d;
     }
     d = d.label(mechanism_alone(scene), "needs a finite density bound M");
-    let (Some(lead), Some(Mended { line, loss })) = (d.help.pop(), refusal.mended) else { return d };
+    let Some(Mended { line, loss }) = refusal.mended else { return d };
+    let lead = d.help.pop().unwrap_or_default();
     let peak = crate::numeric::decimal::sig_up(loss.peak(), 3);
     let way = super::bounded::way("beta_div", std::rc::Rc::new(loss), 1, scene, &arguments::Arguments::default());
     let solved = scene.allotment.and_then(|limit| solve(scene.site, way.as_ref(), limit));
@@ -119,11 +120,12 @@ pub fn or_bounded_loss(scene: &Scene, mut d: Diagnostic) -> Diagnostic {
 
 /// The line that offers the same beta with a weight: `or temper it:      using beta_div(beta = 1.2, weight = 0.6) ..`.
 pub fn tempered(scene: &Scene, way: &dyn Way, value: f64, limit: &BudgetKind) -> Option<String> {
-    let other = way.tempered(value)?;
-    let x = solve(scene.site, other.as_ref(), limit)?;
-    let shown = knob_text(other.as_ref(), x);
-    let (_, rounded) = shown.split_once(" = ")?;
-    let claim = cost(scene.site, other.as_ref(), rounded.parse().ok()?)?;
-    let using = other.written(&format!("{}, {shown}", knob_text(way, value)));
+    // Every number as it is printed.
+    let number = |text: &str| text.split_once(" = ").and_then(|(_, x)| x.parse::<f64>().ok());
+    let beta = knob_text(way, value);
+    let other = way.tempered(number(&beta)?)?;
+    let weight = knob_text(other.as_ref(), solve(scene.site, other.as_ref(), limit)?);
+    let claim = cost(scene.site, other.as_ref(), number(&weight)?)?;
+    let using = other.written(&format!("{beta}, {weight}"));
     Some(format!("or temper it:      using {using}                {}", against(&claim, limit).0))
 }

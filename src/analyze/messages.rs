@@ -215,7 +215,8 @@ pub fn too_dear(scene: &Scene, way: &dyn Way, value: f64, claim: &Claim, limit: 
         let room = if way.mechanism() == "beta_div" { "        " } else { "    " };
         help.push(format!("omit the argument: {knob} is solved from the budget    using {}{room}{}", way.written(""), knob_text(way, x)));
     }
-    help.extend(chains::tempered(scene, way, value, limit));
+    let tempered = chains::tempered(scene, way, value, limit);
+    help.extend(tempered.map(|line| if help.is_empty() { line.replacen("or temper it:   ", "temper it:      ", 1) } else { line }));
     help.extend(weaker(scene, way, limit));
     diagnostic = diagnostic.cause(reckoning.map_or_else(|| format!("rule {}: {costs} > {allows}", way.rule()), |(_, cause)| cause));
     if help.is_empty() { diagnostic } else { diagnostic.help(help.join("\n")) }
@@ -325,6 +326,9 @@ fn other_mechanism(scene: &Scene, way: &dyn Way, limit: &BudgetKind) -> Option<&
 
 /// `a Dirichlet draw`, `laplace noise`.
 fn noun(scene: &Scene, way: &dyn Way) -> String {
+    if way.mechanism() == "penalty" {
+        return "a penalty chain".into();
+    }
     let Some(model) = &scene.model else {
         return format!("`{}`", way.mechanism());
     };

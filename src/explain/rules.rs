@@ -191,7 +191,7 @@ expect rule(coef) == "glm_on_ball""#,
     ),
     (
         "beta_div",
-        r"
+        r"W0508
 budget eps(4)
 private homes[n] { x: vector[5], price: real }
 param w: vector[5] ~ normal(0, 5)

@@ -2,7 +2,7 @@
 
 use super::evaluate::{Known, evaluate};
 use crate::analyze::{Chosen, PublicData, Status};
-use crate::mechanism::plan::{MechanismPlan, PosteriorLaw};
+use crate::mechanism::plan::{MechanismPlan, PosteriorLaw, Sampler};
 use crate::model::{Expr, ExprKind, Label, Model, Program, Query, Range, ReleaseStep, Request, Type};
 use crate::rules::{Context, PublicTotals, Verdict, posterior_rules, public_statistics};
 
@@ -11,7 +11,7 @@ use crate::rules::{Context, PublicTotals, Verdict, posterior_rules, public_stati
 /// The tempering is the certified one: solved for the whole range of those values, so it covers this one.
 pub fn plan(release: &ReleaseStep, chosen: &Chosen, program: &Program, public: &dyn PublicData, known: &Known) -> Option<MechanismPlan> {
     if let Some(plan) = &chosen.plan {
-        return Some(plan.clone());
+        return chain_exists(plan).then(|| plan.clone());
     }
     let (Query::Posterior(model), Some(tempering)) = (&release.query, chosen.tempering) else { return None };
     let mut model: Model = model.clone();
@@ -32,6 +32,15 @@ pub fn plan(release: &ReleaseStep, chosen: &Chosen, program: &Program, public: &
         Request::Posterior { .. } => return None,
     };
     Some(MechanismPlan::Posterior { law, weight: tempering.weight, statistic, times })
+}
+
+/// Is there code for the chain that the plan asks for? No other chain may stand in for it.
+fn chain_exists(plan: &MechanismPlan) -> bool {
+    match plan {
+        MechanismPlan::Posterior { law: PosteriorLaw::Density(_), .. } => false,
+        MechanismPlan::Posterior { law: PosteriorLaw::Glm(law), .. } => law.sampler == Sampler::Langevin,
+        _ => true,
+    }
 }
 
 /// Replaces a public expression by its value, clamped to the range the certificate assumed.

@@ -150,7 +150,8 @@ pub fn draw(form: &Form, scope: &Scope, given: &Given) -> Found<Claim> {
     if form.rows.is_empty() || form.rows.iter().any(|row| row.public) {
         return Err("the rule takes private rows alone");
     }
-    let range = form.rows.iter().try_fold(Real::zero(), |sum, row| Ok(sum + reader.range(row)?))?;
+    let ranges = form.rows.iter().map(|row| reader.range(row)).collect::<Found<Vec<Real>>>()?;
+    let range = ranges.into_iter().fold(Real::zero(), |sum, r| sum + r);
     let weight = if given.rule == "penalty" { positive("weight") } else { positive("weight").or(Some(1.0)) };
     let weight = weight.filter(|w| *w <= 1.0).ok_or("a weight lies in (0, 1]")?;
     let sides = Real::int(if scope.view == View::AddRemove { 1 } else { 2 });

@@ -40,7 +40,12 @@ fn arguments(c: &Case) -> String {
 
 pub fn beta_div(c: &Case) {
     let model = model(c);
-    let with = |mechanism: &str| format!("{model}release v = draw(w) using {mechanism} assuming convergence\n");
+    let drawn = match c.0["params"]["family"].as_str().unwrap() {
+        "bernoulli_clipped" => "p",
+        "categorical" => "W",
+        _ => "w",
+    };
+    let with = |mechanism: &str| format!("{model}release v = draw({drawn}) using {mechanism} assuming convergence\n");
     let model_of = |budget: &str, mechanism: &str| format!("budget eps({budget})\n{}", with(mechanism));
     let (budget, free) = (c.text("epsilon"), format!("beta_div(weight = {})", c.text("weight")));
     match c.quantity() {

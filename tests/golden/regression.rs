@@ -40,27 +40,30 @@ pub fn glm(c: &Case) {
         return;
     }
     let p = |name| c.0["params"].get(name).map(number);
+    // No Langevin chain has a public step size where n is secret.
+    let ideal = if added(c) { "(sampler = nuts) assuming convergence" } else { "" };
     match c.quantity() {
         "rho_star" | "rho_star_dp" => {
             let limit = match (c.0["order"].as_f64(), p("delta")) {
                 (Some(order), None) => format!("rdp(order = {order}, eps = {})", c.text("epsilon")),
                 (_, delta) => format!("dp(eps = {}, delta = {})", c.text("epsilon"), delta.unwrap()),
             };
-            let text =
-                format!("budget {limit}\n{}release v = draw(w) using gibbs\n", regression(c, link, norm, c.number("prior_precision"), ""));
+            let text = format!(
+                "budget {limit}\n{}release v = draw(w) using gibbs{ideal}\n",
+                regression(c, link, norm, c.number("prior_precision"), "")
+            );
             c.lower(certified(&text).certificate.releases[0].parameters[0].1);
         }
         // A weight on the rows is as good as a factor of the features here, and concentration starts at precision 1 / 4.
         "prior_precision_star" => {
             let (order, limit) = (c.order(), c.text("epsilon"));
             let text = format!(
-                "budget rdp(order = {order}, eps = {limit})\n{}release v = draw(w) using concentrated\n",
+                "budget rdp(order = {order}, eps = {limit})\n{}release v = draw(w) using concentrated{ideal}\n",
                 regression(c, link, norm * c.number("rho"), 0.25, "")
             );
             c.upper(0.25 / certified(&text).certificate.releases[0].parameters[0].1);
         }
         _ => {
-            // No Langevin chain has a public step size where n is secret.
             let chain = if added(c) { ", sampler = nuts) assuming convergence" } else { ")" };
             let text = format!(
                 "{}release v = draw(w) using diffuse(r = {}{chain}\n",
