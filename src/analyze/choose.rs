@@ -142,7 +142,10 @@ fn automatic(scene: &Scene, outcome: &mut Outcome) {
     let solved = solve_all(scene, &offer);
     outcome.analysis.candidates = candidates(scene, &offer, &solved);
     if offer.ways.is_empty() {
-        outcome.diagnostics.push(messages::no_way(scene, offer, None));
+        // What must be named answers a hole all the same.
+        if !hole || offer.asked.ways.is_empty() {
+            outcome.diagnostics.push(messages::no_way(scene, offer, None));
+        }
         return;
     }
     let Some(limit) = scene.allotment else {

@@ -57,6 +57,10 @@ pub fn not_in_this_version(scene: &Scene, offer: &Offer, mechanism: Option<&str>
     if !tried.is_empty() {
         diagnostic = diagnostic.note(tried_text(&tried));
     }
+    if offer.ways.is_empty() && !offer.asked.ways.is_empty() {
+        let lines = offer.asked.ways.iter().map(|w| format!("a bounded loss covers it:    using {}", w.written("")));
+        return diagnostic.help(lines.collect::<Vec<_>>().join("\n"));
+    }
     if offer.ways.is_empty() {
         diagnostic.help("rules of this version: conjugate models with bounded columns, regressions with\nbounded features, and noise on sum, mean, count, histogram and quantile (`dpm explain rules`)")
     } else {

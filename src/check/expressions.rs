@@ -68,7 +68,7 @@ impl Checker<'_> {
                 }
                 let mut value = (*value).clone();
                 if matches!(value.kind, ExprKind::Call(..)) && matches!(value.label, Label::Latent | Label::Mix(_)) {
-                    self.program.places.push((span, self.program.place(value.span)));
+                    self.program.places.push((span, value.span));
                 }
                 value.span = span;
                 Ok(value)

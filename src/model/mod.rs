@@ -27,7 +27,15 @@ pub struct Program {
 impl Program {
     /// Where the text says what the model has at `span`: the right side of the `let` whose use this is.
     pub fn place(&self, span: Span) -> Span {
-        self.places.iter().find(|(from, _)| *from == span).map_or(span, |(_, to)| *to)
+        let mut at = span;
+        // A `let` may name another one; each step goes to a place written earlier.
+        for _ in 0..self.places.len() {
+            match self.places.iter().find(|(from, _)| *from == at) {
+                Some((_, to)) if *to != at => at = *to,
+                _ => break,
+            }
+        }
+        at
     }
 }
 

@@ -15,7 +15,7 @@ fn model(c: &Case) -> String {
             with("bool", &format!("param p: real in [{q}, {}] ~ uniform(0, 1)\nobserve y ~ bernoulli(p)", 1.0 - q))
         }
         "categorical" => {
-            let levels: Vec<String> = (0..c.number("classes") as usize).map(|i| format!("c{i}")).collect();
+            let levels: Vec<String> = (0..c.0["params"]["classes"].as_u64().unwrap_or(3)).map(|i| format!("c{i}")).collect();
             let y = format!("category {{{}}}", levels.join(", "));
             with(&y, &format!("param W: matrix[{}, 2] ~ normal(0, 1)\nobserve y ~ categorical_logit(W * x)", levels.len()))
         }
