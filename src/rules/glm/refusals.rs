@@ -132,7 +132,8 @@ pub(super) fn secret_rows(rule: &str, parts: &Parts, model: &Model, context: &Co
         context,
     );
     let first = d.help.pop().unwrap_or_default();
-    d.help(format!("{first}\nif not:              using diffuse(sampler = nuts) assuming convergence"))
+    let width = first.find("private").unwrap_or(0);
+    d.help(format!("{first}\n{:width$}using diffuse(sampler = nuts) assuming convergence", "if not:"))
 }
 
 /// E0303 on a bounded set that is too large for its exponential.
