@@ -2,7 +2,7 @@
 //!
 //! Losses are computed here, in plain doubles, from densities written out once more; only the range comes from the library.
 
-#![allow(clippy::unwrap_used, clippy::panic, clippy::print_stdout)]
+#![allow(clippy::unwrap_used, clippy::panic, clippy::print_stdout, clippy::indexing_slicing)]
 
 mod numbers_support;
 
