@@ -25,7 +25,7 @@ const SHIFT: u64 = 24;
 /// ln Gamma(x) without the constant ln(2 pi)/2, which cancels in every divergence; unknown unless x > 0.
 ///
 /// The series envelops: what is left out is below the last term that is added, and of the other sign.
-fn ln_gamma(x: &Real) -> Real {
+pub fn ln_gamma(x: &Real) -> Real {
     if !x.positive() {
         return Real::UNKNOWN;
     }
@@ -82,7 +82,7 @@ fn at_point(x: &Real) -> Real {
 }
 
 /// 2 pi between two numbers of 38 digits.
-fn two_pi() -> Real {
+pub fn two_pi() -> Real {
     const DIGITS: i128 = 62_831_853_071_795_864_769_252_867_665_590_057_683;
     let unit = 10_i128.pow(37);
     Real::ratio(DIGITS, unit).hull(&Real::ratio(DIGITS + 1, unit))
