@@ -162,7 +162,7 @@ fn logistic(trials: f64, z: Lanes, y: Lanes) -> Terms {
 }
 
 /// The hazard `phi(t) / Phi(-t)` and `-ln Phi(-t)`.
-fn hazard(t: f64) -> (f64, f64) {
+pub(super) fn hazard(t: f64) -> (f64, f64) {
     // ln(sqrt(2 pi))
     const LN_ROOT: f64 = 0.918_938_533_204_672_8;
     if t < 4.0 {

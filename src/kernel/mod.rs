@@ -16,6 +16,7 @@ mod exp;
 mod family;
 mod layout;
 mod likelihood;
+pub mod density;
 pub mod norm;
 mod pass;
 mod tables;
