@@ -2,6 +2,7 @@
 
 mod aggregate;
 pub mod bits;
+pub mod density;
 pub mod draw;
 mod glm;
 pub mod grid;
