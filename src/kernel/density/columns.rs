@@ -57,8 +57,8 @@ impl Columns {
         self.blocks.iter().enumerate().map(|(i, block)| (block.as_slice(), self.rows.saturating_sub(i * ROWS).min(ROWS)))
     }
 
-    /// Appends a column for each operation; operations read columns and earlier operations.
-    pub(super) fn derive(&mut self, ops: &[Op]) {
+    /// Appends a column for each operation, `Program::derived`.
+    pub fn derive(&mut self, ops: &[Op]) {
         for block in &mut self.blocks {
             let mut more = vec![[0.0; ROWS]; ops.len()];
             forward(ops, 0, Inputs { shared: &[], columns: block }, &mut more);
@@ -69,7 +69,7 @@ impl Columns {
     }
 
     /// Calls `visit` with every row.
-    pub(super) fn each(&self, mut visit: impl FnMut(&[f64])) {
+    pub fn each(&self, mut visit: impl FnMut(&[f64])) {
         let mut row = vec![0.0; self.width];
         for (block, live) in self.blocks() {
             for i in 0..live {

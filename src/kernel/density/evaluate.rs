@@ -40,7 +40,7 @@ struct Range<'a> {
 }
 
 impl<'a> Density<'a> {
-    /// `columns` are those that the program reads, after [`prepare`](Density::prepare).
+    /// `columns` are those that the program reads, derived ones included.
     pub fn new(program: &'a Program, columns: &'a Columns, weight: f64) -> Density<'a> {
         let blocks: Vec<_> = columns.blocks().collect();
         let per_range = blocks.len().div_ceil(RANGES).max(1);
@@ -64,13 +64,6 @@ impl<'a> Density<'a> {
         let width = program.dimension + program.shared.len();
         let one = || vec![[0.0]; width];
         Density { program, weight, rows, shared: one(), shared_adjoints: one(), values: vec![0.0; width], sums: vec![0.0; width] }
-    }
-
-    /// Adds the columns that follow from those that were read.
-    pub fn prepare(program: &Program, columns: &mut Columns) {
-        if columns.width() == program.columns {
-            columns.derive(&program.derived);
-        }
     }
 
     pub fn dimension(&self) -> usize {

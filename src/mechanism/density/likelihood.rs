@@ -84,8 +84,9 @@ impl Lowering<'_> {
         let (gain, spread) = (self.power(a, log), self.to.scale(1.0 / b, integral));
         let gain = self.to.scale(-1.0 / a, gain);
         let slack = INWARDS * (hi - lo);
+        // A scale without a least value, or with a tiny one.
         if !(lo.is_finite() && hi.is_finite() && slack > 0.0) {
-            return Err(MechanismError::Parameter);
+            return Err(UNKNOWN);
         }
         Ok(Loss { value: self.to.add(gain, spread), lo: lo + slack, hi: hi - slack })
     }

@@ -1,6 +1,7 @@
 //! Posteriors known by their log-density: the plan compiled to a program over columns, the rows it reads, the chain it runs.
 
 mod builder;
+mod draw;
 mod expression;
 mod likelihood;
 mod prior;
@@ -15,6 +16,7 @@ use crate::data::row::width;
 use crate::kernel::density::{Operand, Program};
 use crate::model::Expr;
 use builder::Builder;
+pub(super) use draw::{draw, encode};
 use expression::Lowering;
 
 /// A compiled posterior.
