@@ -37,6 +37,8 @@ struct Range<'a> {
     adjoints: Vec<Lane>,
     shared: Vec<f64>,
     loss: f64,
+    /// Of single rows, where they are asked for.
+    losses: Vec<f64>,
 }
 
 impl<'a> Density<'a> {
@@ -51,6 +53,7 @@ impl<'a> Density<'a> {
             adjoints: vec![[0.0; ROWS]; program.rows.len()],
             shared: vec![0.0; width],
             loss: 0.0,
+            losses: vec![],
         };
         Density::with(program, weight, Rows::Tape(blocks.chunks(per_range).map(range).collect()))
     }
@@ -105,18 +108,20 @@ impl<'a> Density<'a> {
         prior - self.weight * loss
     }
 
-    /// Writes the loss of every row, and returns the log prior. Empty for fused rows.
+    /// Writes the loss of every row, and returns the log prior. Writes nothing for fused rows.
     pub fn losses(&mut self, u: &[f64], out: &mut Vec<f64>) -> f64 {
         let prior = self.forward_shared(u);
         out.clear();
         let Density { program, rows, values, .. } = self;
         if let Rows::Tape(ranges) = rows {
-            for range in ranges {
-                for (block, live) in &range.blocks {
-                    let losses = block_losses(program, block, values, &mut range.locals);
-                    out.extend(losses.iter().take(*live));
+            ranges.par_iter_mut().with_max_len(1).for_each(|range| {
+                let Range { blocks, locals, losses, .. } = range;
+                losses.clear();
+                for (block, live) in blocks.iter() {
+                    losses.extend(block_losses(program, block, values, locals).iter().take(*live));
                 }
-            }
+            });
+            ranges.iter().for_each(|range| out.extend_from_slice(&range.losses));
         }
         prior
     }
@@ -161,6 +166,7 @@ impl<'a> Density<'a> {
 }
 
 /// The losses of a block, each inside its range.
+#[multiversion(targets("x86_64+avx512f+avx512vl+avx512dq+avx512bw+avx2+fma+bmi1+bmi2", "x86_64+avx2+fma+bmi1+bmi2"))]
 fn block_losses(program: &Program, columns: &[Lane], shared: &[f64], locals: &mut [Lane]) -> Lane {
     let inputs = Inputs { shared, columns };
     forward(&program.rows, 0, inputs, locals);
@@ -191,7 +197,7 @@ fn middle(loss: &Loss) -> f64 {
 
 #[multiversion(targets("x86_64+avx512f+avx512vl+avx512dq+avx512bw+avx2+fma+bmi1+bmi2", "x86_64+avx2+fma+bmi1+bmi2"))]
 fn pass(program: &Program, shared: &[f64], range: &mut Range, slopes: bool) {
-    let Range { blocks, locals, adjoints, shared: sums, loss } = range;
+    let Range { blocks, locals, adjoints, shared: sums, loss, .. } = range;
     *loss = 0.0;
     sums.fill(0.0);
     for (columns, live) in blocks.iter() {

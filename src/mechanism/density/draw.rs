@@ -34,7 +34,7 @@ pub(in crate::mechanism) fn draw<B: BitSource>(
     env: &dyn Environment,
     bits: &mut B,
 ) -> Result<Released, MechanismError> {
-    let Lowered { program, parameters } = lower(law, columns, env)?;
+    let Lowered { program, parameters, linear } = lower(law, columns, env)?;
     let data = measured.columns.as_ref().ok_or(MechanismError::Parameter)?;
     if !(weight > 0.0 && weight.is_finite()) || data.width() != program.columns + program.derived.len() {
         return Err(MechanismError::Parameter);
@@ -42,8 +42,14 @@ pub(in crate::mechanism) fn draw<B: BitSource>(
     let spreads: Vec<(f64, f64)> = law.parameters.iter().flat_map(spread).collect();
     let start: Vec<f64> = spreads.iter().map(|(centre, _)| *centre).collect();
     let smooth = 1.0 + weight * rows as f64;
+    // The penalty algorithm needs the losses of single rows.
+    let linear = linear.filter(|_| !matches!(law.chain, ChainLaw::Penalty { .. }));
+    let design = linear.as_ref().map(|l| l.design(data)).transpose()?;
     let components: Vec<f64> = in_threads(|| {
-        let mut density = Density::new(&program, data, weight);
+        let mut density = match linear.as_ref().zip(design.as_ref()) {
+            Some((linear, design)) => Density::fused(&program, linear.fused(design)?, weight),
+            None => Density::new(&program, data, weight),
+        };
         let last = match &law.chain {
             ChainLaw::Nuts { steps } => chain::nuts(&mut density, &start, *steps, bits)?,
             ChainLaw::Slice { steps } => chain::slice(&mut density, &start, steps.unwrap_or(chain::SLICE_STEPS), bits)?,

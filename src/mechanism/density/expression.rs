@@ -23,6 +23,8 @@ pub(super) struct Lowering<'a> {
     /// Row expressions with their first column.
     pub columns: Vec<(&'a Expr, usize)>,
     pub parameters: BTreeMap<ParamId, Value>,
+    /// Outcome and log-odds of the last observation of two outcomes.
+    pub predictor: Option<(Operand, Operand)>,
 }
 
 impl Lowering<'_> {

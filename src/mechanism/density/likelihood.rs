@@ -176,6 +176,9 @@ impl Lowering<'_> {
 
     /// One of two outcomes.
     fn two(&mut self, y: Operand, p: Operand) -> Law {
+        if let Some(Op::Unary(Unary::InvLogit, t)) = self.to.behind(p) {
+            self.predictor = Some((y, *t));
+        }
         let q = self.to.sub(Operand::Constant(1.0), p);
         let (one, none) = (self.to.log(p), self.to.log(q));
         Law::Finite(self.to.select(y, one, none), vec![one, none])

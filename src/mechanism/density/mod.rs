@@ -4,18 +4,22 @@ mod builder;
 mod draw;
 mod expression;
 mod likelihood;
+mod linear;
 mod prior;
 mod transform;
 
 use std::collections::BTreeMap;
 
 use super::MechanismError;
+use super::langevin::Cut;
 use super::plan::DensityLaw;
 use crate::data::Environment;
+use crate::data::eval::NoEnvironment;
 use crate::data::row::width;
 use crate::kernel::density::{Operand, Program};
-use crate::model::Expr;
+use crate::model::{Expr, Range};
 use builder::Builder;
+pub use linear::Linear;
 pub(super) use draw::{draw, encode};
 use expression::Lowering;
 
@@ -24,6 +28,8 @@ pub struct Lowered {
     pub program: Program,
     /// Every parameter of the law by its components.
     pub parameters: Vec<Vec<Operand>>,
+    /// The rows as a regression, if they are one that the fused kernel knows.
+    pub linear: Option<Linear>,
 }
 
 /// Compiles a law whose row expressions are `columns`; fails on what has no derivative program, before data are read.
@@ -36,7 +42,7 @@ pub fn lower(law: &DensityLaw, columns: &[Expr], env: &dyn Environment) -> Resul
         next += width(&e.ty);
     }
     let to = Builder::new(counts.iter().sum(), next);
-    let mut lowering = Lowering { to, env, columns: placed, parameters: BTreeMap::new() };
+    let mut lowering = Lowering { to, env, columns: placed, parameters: BTreeMap::new(), predictor: None };
     let (mut first, mut parameters) = (0, vec![]);
     for (p, count) in law.parameters.iter().zip(counts) {
         let value = lowering.parameter(p, first)?;
@@ -48,5 +54,34 @@ pub fn lower(law: &DensityLaw, columns: &[Expr], env: &dyn Environment) -> Resul
     for o in &law.rows {
         lowering.observation(o, law.loss)?;
     }
-    Ok(Lowered { program: lowering.to.finish(), parameters })
+    let linear = if law.rows.len() == 1 { lowering.linear(law.loss) } else { None };
+    Ok(Lowered { program: lowering.to.finish(), parameters, linear })
+}
+
+/// Coordinates of weights with normal priors of sd 1 about `means`, cut to sets: the program of their prior, every weight, and
+/// where a chain starts.
+pub(super) fn weights(means: &[f64], cuts: &[Cut]) -> Result<(Program, Vec<Operand>, Vec<f64>), MechanismError> {
+    let to = Builder::new(means.len(), 0);
+    let mut lowering = Lowering { to, env: &NoEnvironment, columns: vec![], parameters: BTreeMap::new(), predictor: None };
+    let mut weights: Vec<Operand> = (0..means.len()).map(|i| Operand::Shared(i as u32)).collect();
+    let mut start = means.to_vec();
+    for cut in cuts {
+        let (Cut::Box { at, .. } | Cut::Ball { at, .. }) = cut;
+        let inside = weights.get_mut(at.clone()).ok_or(MechanismError::Parameter)?;
+        let value = match cut {
+            Cut::Box { lo, hi, .. } => {
+                inside.iter().map(|u| lowering.real(*u, Range::new(*lo, *hi))).collect::<Result<Vec<_>, _>>()?
+            }
+            Cut::Ball { radius, .. } => lowering.ball(inside, *radius)?,
+        };
+        inside.copy_from_slice(&value);
+        start.get_mut(at.clone()).unwrap_or(&mut []).fill(0.0);
+    }
+    for (w, mean) in weights.iter().zip(means) {
+        let away = lowering.to.shift(-mean, *w);
+        let square = lowering.to.mul(away, away);
+        let term = lowering.to.scale(-0.5, square);
+        lowering.to.program().log_prior.push(term);
+    }
+    Ok((lowering.to.finish(), weights, start))
 }

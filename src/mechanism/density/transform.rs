@@ -41,7 +41,7 @@ impl Lowering<'_> {
     }
 
     /// One number in a range.
-    fn real(&mut self, u: Operand, range: Range) -> Result<Operand, MechanismError> {
+    pub fn real(&mut self, u: Operand, range: Range) -> Result<Operand, MechanismError> {
         let Range { lo, hi } = range;
         if lo.partial_cmp(&hi) != Some(std::cmp::Ordering::Less) {
             return Err(MechanismError::Parameter);
@@ -99,7 +99,7 @@ impl Lowering<'_> {
     }
 
     /// All of R^d onto a ball: `x = c u / sqrt(1 + |u|^2)`, whose Jacobian is `c^d (1 + |u|^2)^(-(d + 2) / 2)`.
-    fn ball(&mut self, u: &[Operand], radius: f64) -> Result<Value, MechanismError> {
+    pub fn ball(&mut self, u: &[Operand], radius: f64) -> Result<Value, MechanismError> {
         let square = self.dot(u, u)?;
         let log = self.to.unary(Unary::Log1p, square);
         let jacobian = self.to.scale(-(u.len() as f64 + 2.0) / 2.0, log);
