@@ -74,6 +74,11 @@ fn naive_loss(family: Family, z: &[f64], y: f64) -> f64 {
         }
         Family::Poisson { .. } => t.exp() - y * t,
         Family::Gaussian { variance, .. } => (y - t).powi(2) / (2.0 * variance),
+        Family::BetaLogistic { beta: b } => {
+            let p = (if y > 0.5 { -t } else { t }).exp();
+            let p = 1.0 / (1.0 + p);
+            -p.powf(b - 1.0) / (b - 1.0) + (p.powf(b) + (1.0 - p).powf(b)) / b
+        }
     }
 }
 

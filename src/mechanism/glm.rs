@@ -164,7 +164,10 @@ pub(super) fn draw<B: BitSource>(
             let mut density = Density::fused(&program, Fused::new(design, theta.clone())?, weight);
             let last = match law.sampler {
                 Sampler::Slice => chain::slice(&mut density, &start, law.steps.unwrap_or(chain::SLICE_STEPS), bits)?,
-                _ => chain::nuts(&mut density, &start, law.steps, bits)?,
+                _ => {
+                    let centres: Vec<(f64, f64)> = start.iter().map(|s| (*s, 1.0)).collect();
+                    chain::nuts(&mut density, &centres, law.steps, bits)?
+                }
             };
             Ok::<_, MechanismError>(density.shared(&last, &theta))
         })??

@@ -22,19 +22,29 @@ pub const SLICE_STEPS: u64 = 400;
 /// A longer chain is no plan.
 pub const MOST_STEPS: u64 = 1_000_000_000;
 
-/// The last state of NUTS after so many steps, of which three in four adapt.
+/// The last state of NUTS after so many steps, of which three in four adapt. It starts within a spread of the centres, which
+/// are (centre, spread): at a centre itself the gradient may be 0, and says nothing about scales.
 #[cfg(feature = "nuts")]
-pub fn nuts<B: BitSource>(density: &mut Density, start: &[f64], steps: Option<u64>, bits: &mut B) -> Result<Vec<f64>, MechanismError> {
+pub fn nuts<B: BitSource>(
+    density: &mut Density,
+    centres: &[(f64, f64)],
+    steps: Option<u64>,
+    bits: &mut B,
+) -> Result<Vec<f64>, MechanismError> {
     let steps = steps.unwrap_or(NUTS_STEPS);
     let warm = steps - steps / 4;
-    let mut last = start.to_vec();
-    nuts::run(density, start, (warm, steps - warm), bits, |state| last.copy_from_slice(state))?;
+    let mut last = vec![];
+    for (centre, spread) in centres {
+        last.push(centre + spread * (2.0 * unit(bits)? - 1.0));
+    }
+    let start = last.clone();
+    nuts::run(density, &start, (warm, steps - warm), bits, |step| last.copy_from_slice(step.state))?;
     Ok(last)
 }
 
 /// Not in this build.
 #[cfg(not(feature = "nuts"))]
-pub fn nuts<B: BitSource>(_: &mut Density, _: &[f64], _: Option<u64>, _: &mut B) -> Result<Vec<f64>, MechanismError> {
+pub fn nuts<B: BitSource>(_: &mut Density, _: &[(f64, f64)], _: Option<u64>, _: &mut B) -> Result<Vec<f64>, MechanismError> {
     Err(MechanismError::NoNuts)
 }
 

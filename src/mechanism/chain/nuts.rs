@@ -67,13 +67,21 @@ impl CpuLogpFunc for Target<'_, '_> {
     }
 }
 
-/// Calls `visit` with every draw after `warm` steps of adaptation; with none if the chain cannot go on from its start.
+/// Where a chain stands after a step.
+pub struct Visited<'a> {
+    pub index: u64,
+    pub state: &'a [f64],
+    /// Evaluations of the gradient that the step took.
+    pub leapfrogs: u64,
+}
+
+/// Calls `visit` after every step, of which the first `warm` adapt; ends early if the chain cannot go on.
 pub fn run<B: BitSource>(
     density: &mut Density,
     start: &[f64],
     (warm, draws): (u64, u64),
     bits: &mut B,
-    mut visit: impl FnMut(&[f64]),
+    mut visit: impl FnMut(Visited),
 ) -> Result<(), MechanismError> {
     let mut seed = [0u8; 32];
     for part in seed.chunks_exact_mut(8) {
@@ -87,10 +95,10 @@ pub fn run<B: BitSource>(
     if chain.set_position(start).is_err() {
         return Ok(());
     }
-    for i in 0..warm.saturating_add(draws) {
-        let Ok((state, _)) = chain.draw() else { return Ok(()) };
-        if i >= warm && state.iter().all(|x| x.is_finite()) {
-            visit(&state);
+    for index in 0..warm.saturating_add(draws) {
+        let Ok((state, progress)) = chain.draw() else { return Ok(()) };
+        if state.iter().all(|x| x.is_finite()) {
+            visit(Visited { index, state: &state, leapfrogs: progress.num_steps });
         }
     }
     Ok(())

@@ -51,7 +51,7 @@ pub(in crate::mechanism) fn draw<B: BitSource>(
             None => Density::new(&program, data, weight),
         };
         let last = match &law.chain {
-            ChainLaw::Nuts { steps } => chain::nuts(&mut density, &start, *steps, bits)?,
+            ChainLaw::Nuts { steps } => chain::nuts(&mut density, &spreads, *steps, bits)?,
             ChainLaw::Slice { steps } => chain::slice(&mut density, &start, steps.unwrap_or(chain::SLICE_STEPS), bits)?,
             ChainLaw::Penalty { iterations, sigma, step, range } => {
                 let step = step.unwrap_or_else(|| default_step(start.len(), smooth, *range));
