@@ -2,6 +2,7 @@
 #![doc = include_str!("../ARCHITECTURE.md")]
 
 pub mod analyze;
+pub mod audit;
 pub mod check;
 pub mod cli;
 pub mod compiled;
@@ -10,10 +11,12 @@ pub mod dist;
 pub mod explain;
 pub mod kernel;
 pub mod ledger;
+pub mod lsp;
 pub mod mechanism;
 pub mod model;
 pub mod numeric;
 pub mod pipeline;
+pub mod plot;
 pub mod privacy;
 pub mod private;
 pub mod rules;

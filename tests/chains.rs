@@ -75,7 +75,8 @@ fn a_share_is_drawn_from_its_posterior() {
 #[test]
 fn shares_of_three_are_drawn_from_their_posterior() {
     let file = (0..12).fold("g\n".to_string(), |f, i| f + ["a\n", "b\n", "b\n", "c\n"][i % 4]);
-    let text = "private t[n] { g: category {a, b, c} }\nparam s ~ dirichlet([1, 2, 0.8])\nobserve g ~ categorical(s)\nrelease d = draw(s)\n";
+    let text =
+        "private t[n] { g: category {a, b, c} }\nparam s ~ dirichlet([1, 2, 0.8])\nobserve g ~ categorical(s)\nrelease d = draw(s)\n";
     for chain in chains() {
         let case = Case::new(text, Loss::NegativeLog, chain.clone());
         let draws: Vec<Vec<f64>> = case.draws(1.0, CHAINS, &file, &mut Seeded::new(3)).unwrap().iter().map(|d| d.to_f64()).collect();
@@ -182,7 +183,11 @@ fn regressions_by_nuts_and_slice() {
         let density: Vec<f64> = grid.iter().map(|w| log(*w)).collect();
         let total: f64 = density.iter().sum();
         let cdf = |x: f64| grid.iter().zip(&density).take_while(|(w, _)| **w <= x).map(|(_, p)| p).sum::<f64>() / total;
-        for sampler in [Sampler::Slice, #[cfg(feature = "nuts")] Sampler::Nuts] {
+        for sampler in [
+            Sampler::Slice,
+            #[cfg(feature = "nuts")]
+            Sampler::Nuts,
+        ] {
             let draws = glm(&text, sampler, 200, &file);
             let found = distance(draws.iter().map(|d| d[0]).collect(), cdf);
             assert!(found < RARE, "{sampler:?} {cut} {found}");
@@ -191,7 +196,11 @@ fn regressions_by_nuts_and_slice() {
     }
     let text = "private t[n] { x: real in [-1, 1], y: bool }\nparam w: vector[2] in l2(0.5) ~ normal(0, 1)\n\
         observe y ~ bernoulli_logit(dot(w, [x, x * x]))\nrelease d = draw(w) using diffuse(r = 0.5)\n";
-    for sampler in [Sampler::Slice, #[cfg(feature = "nuts")] Sampler::Nuts] {
+    for sampler in [
+        Sampler::Slice,
+        #[cfg(feature = "nuts")]
+        Sampler::Nuts,
+    ] {
         assert!(glm(text, sampler, 20, &file).iter().all(|d| d[0].hypot(d[1]) <= 0.5 + 1e-6));
     }
 }

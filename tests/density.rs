@@ -113,8 +113,7 @@ const LIKELIHOODS: &[(&str, &str, usize, bool)] = &[
 ];
 
 fn case(parameters: &str, observation: &str, loss: Loss) -> Case {
-    let names: Vec<&str> =
-        parameters.lines().map(|l| l.trim_start_matches("param ").split([' ', ':']).next().unwrap()).collect();
+    let names: Vec<&str> = parameters.lines().map(|l| l.trim_start_matches("param ").split([' ', ':']).next().unwrap()).collect();
     let text = format!("{TABLE}{parameters}\nobserve {observation}\nrelease d = draw({})\n", names.join(", "));
     Case::new(&text, loss, SLICE)
 }
@@ -244,7 +243,8 @@ fn a_thousand_generated_models() {
 #[test]
 fn the_fused_kernel_agrees_with_the_compiled_rows() {
     let mut dice = Dice(4);
-    let parameters = "param v: vector[3] ~ normal(0, 1)\nparam u: vector[g] ~ normal(0, 1)\nparam b ~ normal(0, 1)\nparam t ~ half_normal(1)";
+    let parameters =
+        "param v: vector[3] ~ normal(0, 1)\nparam u: vector[g] ~ normal(0, 1)\nparam b ~ normal(0, 1)\nparam t ~ half_normal(1)";
     let observation = "k ~ bernoulli_logit(dot(v, z) * 2 - u[g] + t * b - 0.5 * x + w * (b + t))";
     let rows: Vec<Vec<f64>> = (0..700)
         .map(|_| row(&mut dice).into_iter().enumerate().map(|(i, x)| if i < 4 || i == 7 { f64::from(x as f32) } else { x }).collect())
@@ -290,8 +290,7 @@ fn extreme_rows_and_parameters() {
                 .collect();
             with_density(&case, &rows, 1.0, |density, lowered| {
                 for _ in 0..20 {
-                    let u: Vec<f64> =
-                        (0..*dimension).map(|_| [1e8, -1e8, 1e300, -1e300, 0.0, 40.0, -800.0, 1.0][dice.below(8)]).collect();
+                    let u: Vec<f64> = (0..*dimension).map(|_| [1e8, -1e8, 1e300, -1e300, 0.0, 40.0, -800.0, 1.0][dice.below(8)]).collect();
                     let (mut gradient, mut losses) = (vec![0.0; *dimension], vec![]);
                     let value = density.value_and_gradient(&u, &mut gradient);
                     density.losses(&u, &mut losses);

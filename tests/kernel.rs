@@ -6,7 +6,7 @@ use proptest::prelude::*;
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha20Rng;
 
-const FAMILIES: [Family; 7] = [
+const FAMILIES: [Family; 8] = [
     Family::Logistic,
     Family::Binomial { trials: 7 },
     Family::Softmax { classes: 3 },
@@ -14,6 +14,7 @@ const FAMILIES: [Family; 7] = [
     Family::Cloglog,
     Family::Poisson { most: 9 },
     Family::Gaussian { variance: 0.5, bound: 2.0 },
+    Family::BetaLogistic { beta: 1.5 },
 ];
 
 /// Rows as they were read, with everything the naive sum needs.

@@ -92,7 +92,11 @@ fn certified(
 
 /// Writes JSON and so many spaces to a file; says so if that fails.
 pub fn write(path: &PathBuf, value: &serde_json::Value, spaces: usize) -> bool {
-    let text = format!("{}{:spaces$}\n", serde_json::to_string_pretty(value).unwrap_or_default(), "");
+    write_text(path, &format!("{}{:spaces$}\n", serde_json::to_string_pretty(value).unwrap_or_default(), ""))
+}
+
+/// Writes a file, or says that it cannot.
+pub fn write_text(path: &PathBuf, text: &str) -> bool {
     let done = std::fs::write(path, text).is_ok();
     if !done {
         say_line!("error: {} cannot be written", path.display());

@@ -21,6 +21,7 @@ macro_rules! say_line {
     }};
 }
 
+mod audit;
 mod certify;
 mod charge;
 mod check;
@@ -93,8 +94,12 @@ enum Command {
     Ledger(ledger::Command),
     /// Re-derive every number of a certificate or plan by separate code
     Verify(Verify),
+    /// Attack every release on made-up neighbours: lower bounds on epsilon beside the certificate
+    Audit(Audit),
     /// A page on an error code, rule, mechanism, distribution, function or keyword
     Explain { name: Option<String> },
+    /// The language server for editors, on standard input and output
+    Lsp,
     /// Format programs in place
     Fmt {
         files: Vec<PathBuf>,
@@ -185,6 +190,24 @@ struct Verify {
 }
 
 #[derive(Args)]
+struct Audit {
+    #[command(flatten)]
+    program: Program,
+    /// Draws from each of two neighbouring data sets
+    #[arg(long, default_value_t = 20_000, value_name = "N")]
+    trials: u64,
+    /// Attack this release alone
+    #[arg(long, value_name = "NAME")]
+    release: Option<String>,
+    /// Chance that all lower bounds of a release hold together
+    #[arg(long, default_value_t = 0.999_999_999, value_name = "P")]
+    confidence: f64,
+    /// Write the report as one HTML page
+    #[arg(short, value_name = "PAGE")]
+    output: Option<PathBuf>,
+}
+
+#[derive(Args)]
 struct Run {
     #[command(flatten)]
     program: Program,
@@ -263,8 +286,13 @@ fn command(args: impl Iterator<Item = std::ffi::OsString>) -> Exit {
         Command::Run(r) => run::run(&r),
         Command::Ledger(l) => ledger::ledger(&l),
         Command::Repl(r) => repl::repl(&r),
+        Command::Audit(a) => audit::run(&a),
         Command::Verify(v) => verify::verify(&v),
         Command::Explain { name } => explain::explain(name.as_deref()),
+        Command::Lsp => match crate::lsp::stdio() {
+            Ok(()) => Exit::Done,
+            Err(_) => Exit::Input,
+        },
         Command::Fmt { files, check } => rewrite::fmt(&files, check),
         Command::Expand { file } => rewrite::expand(&file),
         Command::Lock { file, print, public } => rewrite::lock(&file, print, &public.public),

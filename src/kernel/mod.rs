@@ -11,12 +11,12 @@
 //! Sums are made in an order that depends on the number of rows alone, and products are fused with sums only where the
 //! source says so: the result is the same bit for bit on any number of threads and with any vector instructions.
 
+pub mod density;
 mod design;
 mod exp;
 mod family;
 mod layout;
 mod likelihood;
-pub mod density;
 pub mod norm;
 mod pass;
 mod tables;

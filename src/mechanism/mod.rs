@@ -19,6 +19,7 @@ use std::fmt;
 
 pub use bits::{BitSource, OsBits};
 pub use grid::Number;
+pub(crate) use prepare::aggregate;
 pub use prepare::prepare;
 
 use crate::data::scan::{Measured, rows_are_public};

@@ -177,7 +177,9 @@ impl Expr {
         let kinds = match (&self.kind, &other.kind) {
             (ExprKind::Call(f, _), ExprKind::Call(g, _)) => f == g,
             (ExprKind::Field(_, f), ExprKind::Field(_, g)) => f == g,
-            (ExprKind::List(_), ExprKind::List(_)) | (ExprKind::If(..), ExprKind::If(..)) | (ExprKind::Index(..), ExprKind::Index(..)) => true,
+            (ExprKind::List(_), ExprKind::List(_)) | (ExprKind::If(..), ExprKind::If(..)) | (ExprKind::Index(..), ExprKind::Index(..)) => {
+                true
+            }
             (a, b) => a == b,
         };
         let (ours, theirs) = (self.parts(), other.parts());

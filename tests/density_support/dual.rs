@@ -164,7 +164,15 @@ impl At<'_> {
             B::Eq => two(&|a, b| truth(a.v == b.v)),
             B::Clip => {
                 let (lo, hi) = (self.one(&args[1]), self.one(&args[2]));
-                one(&|x| if x.v < lo.v { lo } else if x.v > hi.v { hi } else { x })
+                one(&|x| {
+                    if x.v < lo.v {
+                        lo
+                    } else if x.v > hi.v {
+                        hi
+                    } else {
+                        x
+                    }
+                })
             }
             B::Dot => vec![dot(&self.value(&args[0]), &self.value(&args[1]))],
             B::MatVec => {
@@ -348,14 +356,19 @@ pub fn prior(p: &Parameter, x: &[Dual], at: &At) -> Dual {
             "student_t" => {
                 let nu = a(0);
                 let half = nu / c(2.0);
-                (half + c(0.5)).gamma_ln() - half.gamma_ln() - nu.ln() / c(2.0) - a(2).ln()
+                (half + c(0.5)).gamma_ln()
+                    - half.gamma_ln()
+                    - nu.ln() / c(2.0)
+                    - a(2).ln()
                     - (half + c(0.5)) * (c(1.0) + square((*x - a(1)) / a(2)) / nu).ln()
             }
             "exponential" => a(0).ln() - a(0) * *x,
             "gamma" => a(0) * a(1).ln() - a(0).gamma_ln() + (a(0) - c(1.0)) * x.ln() - a(1) * *x,
             "inv_gamma" => a(0) * a(1).ln() - a(0).gamma_ln() - (a(0) + c(1.0)) * x.ln() - a(1) / *x,
             "beta" => {
-                (a(0) + a(1)).gamma_ln() - a(0).gamma_ln() - a(1).gamma_ln() + (a(0) - c(1.0)) * x.ln() + (a(1) - c(1.0)) * (c(1.0) - *x).ln()
+                (a(0) + a(1)).gamma_ln() - a(0).gamma_ln() - a(1).gamma_ln()
+                    + (a(0) - c(1.0)) * x.ln()
+                    + (a(1) - c(1.0)) * (c(1.0) - *x).ln()
             }
             "uniform" => c(0.0),
             other => panic!("{other}"),

@@ -8,11 +8,11 @@ pub mod dual;
 use dpm::check::NoFiles;
 use dpm::data::eval::{NoEnvironment, compile};
 use dpm::data::row::width;
+use dpm::data::{Source, scan};
 use dpm::kernel::density::{Columns, Density};
 use dpm::mechanism::density::{Lowered, lower};
 use dpm::mechanism::plan::{ChainLaw, DensityLaw, Loss, MechanismPlan, PosteriorLaw, Statistic, StatisticKind};
 use dpm::mechanism::{MechanismError, Released, Scope, execute, prepare};
-use dpm::data::{Source, scan};
 use dpm::model::{Program, Query, Request, Step, Table, TableId};
 use dpm::pipeline;
 
@@ -52,8 +52,7 @@ impl Case {
 
     /// Rows as the numbers of the table's columns, side by side.
     pub fn columns(&self, lowered: &Lowered, rows: &[Vec<f64>]) -> Columns {
-        let compiled: Vec<_> =
-            self.law.columns().iter().map(|e| compile(e, TableId(0), self.table(), &NoEnvironment).unwrap()).collect();
+        let compiled: Vec<_> = self.law.columns().iter().map(|e| compile(e, TableId(0), self.table(), &NoEnvironment).unwrap()).collect();
         let mut columns = Columns::new(compiled.iter().map(|c| c.width()).sum());
         let (mut stack, mut row) = (vec![], vec![]);
         for values in rows {

@@ -19,9 +19,9 @@ use crate::data::row::width;
 use crate::kernel::density::{Operand, Program};
 use crate::model::{Expr, Range};
 use builder::Builder;
-pub use linear::Linear;
 pub(super) use draw::{draw, encode};
 use expression::Lowering;
+pub use linear::Linear;
 
 /// A compiled posterior.
 pub struct Lowered {
@@ -69,9 +69,7 @@ pub(super) fn weights(means: &[f64], cuts: &[Cut]) -> Result<(Program, Vec<Opera
         let (Cut::Box { at, .. } | Cut::Ball { at, .. }) = cut;
         let inside = weights.get_mut(at.clone()).ok_or(MechanismError::Parameter)?;
         let value = match cut {
-            Cut::Box { lo, hi, .. } => {
-                inside.iter().map(|u| lowering.real(*u, Range::new(*lo, *hi))).collect::<Result<Vec<_>, _>>()?
-            }
+            Cut::Box { lo, hi, .. } => inside.iter().map(|u| lowering.real(*u, Range::new(*lo, *hi))).collect::<Result<Vec<_>, _>>()?,
             Cut::Ball { radius, .. } => lowering.ball(inside, *radius)?,
         };
         inside.copy_from_slice(&value);

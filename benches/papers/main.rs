@@ -1,0 +1,40 @@
+//! The figures of the papers, remade: `cargo bench --bench papers -- FIGURE [--quick | --full]`.
+//!
+//! Real data are read from the folder that `DPM_DATA` names (see README.md here). Results go to `benches/results/papers`, a
+//! line a point, written as soon as it is known: a run that was stopped goes on where it was.
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::indexing_slicing,
+    clippy::panic,
+    clippy::print_stdout,
+    clippy::print_stderr,
+    dead_code
+)]
+
+mod data;
+mod geumlek;
+#[path = "../../tests/mechanisms/mod.rs"]
+mod mechanisms;
+mod plot;
+mod table;
+
+/// The name of a figure, and what makes it: `--full` or not.
+type Figure = (&'static str, fn(bool));
+
+const FIGURES: &[Figure] = &[("geumlek-3", geumlek::figure_3)];
+
+fn main() {
+    let words: Vec<String> = std::env::args().skip(1).filter(|w| w != "--bench").collect();
+    let full = words.iter().any(|w| w == "--full");
+    let asked = |name: &str| words.iter().any(|w| w == name || w == "all");
+    let known: Vec<&str> = FIGURES.iter().map(|(name, _)| *name).collect();
+    if !known.iter().any(|name| asked(name)) {
+        println!("figures: all {}\n--quick (minutes, the default) or --full (hours)", known.join(" "));
+    }
+    for (name, make) in FIGURES {
+        if asked(name) {
+            make(full);
+        }
+    }
+}

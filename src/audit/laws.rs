@@ -1,0 +1,83 @@
+//! Output laws in doubles, from their definition in the plan and made-up rows; nothing here is shared with the rules.
+
+use crate::data::eval::{NoEnvironment, compile};
+use crate::data::row::width;
+use crate::mechanism::plan::{PosteriorLaw, Statistic, StatisticKind};
+use crate::model::Table;
+
+/// A law with a density that can be integrated.
+#[derive(Clone, PartialEq, Debug)]
+pub enum Law {
+    Beta(f64, f64),
+    Dirichlet(Vec<f64>),
+    Gamma { shape: f64, rate: f64 },
+    Normal { mean: f64, variance: f64 },
+    Laplace { mean: f64, scale: f64 },
+}
+
+/// What one row adds to the sums of a statistic, from the row's numbers; `None` where the audit does not know it.
+pub fn row_sums(statistic: &Statistic, table: &Table, rows: &[Vec<f64>]) -> Option<Vec<Vec<f64>>> {
+    let (value, levels) = match &statistic.kind {
+        StatisticKind::Sum(e) => (e, None),
+        StatisticKind::Levels { value, dim, first } => (value, Some((usize::try_from(*dim).ok()?, *first as f64))),
+        _ => return None,
+    };
+    let compiled = compile(value, statistic.table, table, &NoEnvironment).ok()?;
+    let mut stack = vec![];
+    rows.iter()
+        .map(|row| {
+            stack.clear();
+            compiled.run(row, &mut stack);
+            let found = stack.get(stack.len().checked_sub(width(&value.ty))?..)?.to_vec();
+            Some(match levels {
+                None => found,
+                Some((dim, first)) => {
+                    let at = *found.first()? - first;
+                    (0..dim).map(|j| f64::from(u8::from(j as f64 == at))).collect()
+                }
+            })
+        })
+        .collect()
+}
+
+/// The law for `n` rows with these sums, as `PosteriorLaw` documents it.
+pub fn law(law: &PosteriorLaw, r: f64, n: f64, sums: &[f64]) -> Option<Law> {
+    let s = *sums.first()?;
+    Some(match law {
+        PosteriorLaw::Beta { a, b, trials } => Law::Beta(a + r * s, b + r * (*trials as f64 * n - s)),
+        PosteriorLaw::BetaFailures { a, b, successes } => Law::Beta(a + r * n * successes, b + r * s),
+        PosteriorLaw::Dirichlet { alpha } => Law::Dirichlet(alpha.iter().zip(sums).map(|(a, s)| a + r * s).collect()),
+        PosteriorLaw::GammaShape { shape, rate } => Law::Gamma { shape: shape + r * s, rate: rate + r * n },
+        PosteriorLaw::GammaRate { shape, rate, per_row, scale } => {
+            Law::Gamma { shape: shape + r * n * per_row, rate: rate + r * s * scale }
+        }
+        PosteriorLaw::Normal { precision, precision_mean, variance } => {
+            let total = precision + r * n / variance;
+            Law::Normal { mean: (precision_mean + r * s / variance) / total, variance: 1.0 / total }
+        }
+        _ => return None,
+    })
+}
+
+impl Law {
+    /// Coordinates of a draw, without those that follow from others.
+    pub fn log_density(&self, x: &[f64]) -> f64 {
+        let at = |i: usize| x.get(i).copied().unwrap_or(f64::NAN);
+        let small = |v: f64| v.max(f64::MIN_POSITIVE).ln();
+        match self {
+            Law::Beta(a, b) => (a - 1.0) * small(at(0)) + (b - 1.0) * small(1.0 - at(0)) - ln_beta(*a, *b),
+            Law::Dirichlet(alpha) => {
+                let total: f64 = alpha.iter().sum();
+                let constant = libm::lgamma(total) - alpha.iter().map(|a| libm::lgamma(*a)).sum::<f64>();
+                constant + alpha.iter().zip(x).map(|(a, x)| (a - 1.0) * small(*x)).sum::<f64>()
+            }
+            Law::Gamma { shape, rate } => shape * rate.ln() + (shape - 1.0) * small(at(0)) - rate * at(0) - libm::lgamma(*shape),
+            Law::Laplace { mean, scale } => -(at(0) - mean).abs() / scale - (2.0 * scale).ln(),
+            Law::Normal { mean, variance } => -0.5 * ((at(0) - mean).powi(2) / variance + (std::f64::consts::TAU * variance).ln()),
+        }
+    }
+}
+
+pub fn ln_beta(a: f64, b: f64) -> f64 {
+    libm::lgamma(a) + libm::lgamma(b) - libm::lgamma(a + b)
+}

@@ -1,0 +1,124 @@
+//! `dpm audit`: attacks every release on made-up neighbours and compares with its certificate.
+
+use super::certify::write_text;
+use super::{Audit, Exit, complain, inputs, print_json, progress, verdict};
+use crate::audit::{Options, Outcome, ReleaseAudit, audit, page};
+use crate::mechanism::bits::OsBits;
+use crate::pipeline;
+use crate::source::render;
+use serde_json::{Value, json};
+
+pub fn run(args: &Audit) -> Exit {
+    if !(0.5..1.0).contains(&args.confidence) {
+        return super::usage("--confidence must lie between 0.5 and 1");
+    }
+    if args.trials < 100 {
+        return super::usage("--trials must be at least 100");
+    }
+    let checked = match inputs::program(&args.program.file) {
+        Ok(c) => c,
+        Err(exit) => return exit,
+    };
+    let public = match inputs::public(&checked.program, &args.program.public.public) {
+        Ok(p) => p,
+        Err(exit) => return exit,
+    };
+    let (analysis, diagnostics) = pipeline::analyze(&checked, &public, false);
+    let Some(analysis) = analysis.filter(|_| !diagnostics.iter().any(|d| d.is_error())) else {
+        if args.program.json {
+            print_json(&render::json(&checked.sources, &diagnostics));
+        } else {
+            complain(&checked.sources, &diagnostics);
+        }
+        return verdict(&diagnostics);
+    };
+    let only = args.release.as_deref();
+    if let Some(name) = only.filter(|name| !analysis.releases.iter().any(|r| r.name == *name)) {
+        return super::usage(&format!("the program has no release `{name}`"));
+    }
+    let options = Options { trials: args.trials, confidence: args.confidence };
+    let attack = || audit(&checked.program, &analysis, &public, only, options, &mut OsBits::new()?);
+    let outcomes = match progress::with_spinner("attacking", attack) {
+        Ok(outcomes) => outcomes,
+        Err(why) => {
+            super::say_error(&why.to_string());
+            return Exit::Bug;
+        }
+    };
+    let file = args.program.file.file_name().map_or_else(String::new, |f| f.to_string_lossy().into_owned());
+    if let Some(path) = &args.output
+        && !write_text(path, &page(&file, &outcomes))
+    {
+        return Exit::Input;
+    }
+    if args.program.json {
+        print_json(&json!({"releases": outcomes.iter().map(to_json).collect::<Vec<_>>()}));
+    } else {
+        outcomes.iter().for_each(show);
+    }
+    let failed = outcomes.iter().any(|o| o.as_ref().is_ok_and(|r| !r.ok));
+    if failed { Exit::Failed } else { Exit::Done }
+}
+
+/// Numbers; what has no bound is the string of certificates.
+fn number(x: f64) -> Value {
+    if x.is_finite() { json!(x) } else { json!("inf") }
+}
+
+fn to_json(outcome: &Outcome) -> Value {
+    let r = match outcome {
+        Ok(r) => r,
+        Err(n) => return json!({"name": n.name, "audited": false, "reason": n.reason}),
+    };
+    json!({
+        "name": r.name,
+        "audited": true,
+        "mechanism": r.mechanism,
+        "rule": r.rule,
+        "trials": r.trials,
+        "confidence": r.confidence,
+        "neighbours": r.neighbours,
+        "lower_bounds": r.bounds.iter().map(|b| json!({"delta": b.delta, "epsilon": b.attack})).collect::<Vec<_>>(),
+        "integrals": r.bounds.iter().filter_map(|b| Some(json!({"delta": b.delta, "epsilon": b.exact?}))).collect::<Vec<_>>(),
+        "certified": r.bounds.iter().map(|b| json!({"delta": b.delta, "epsilon": number(b.certified)})).collect::<Vec<_>>(),
+        "renyi": r.exact.iter().map(|e| json!({"order": e.order, "found": e.found, "certified": number(e.certified)})).collect::<Vec<_>>(),
+        "law": r.law.as_ref().map(|l| json!({"distance": l.distance, "p_value": l.p_value})),
+        "roc": r.roc,
+        "certified_roc": r.certified_roc,
+        "ok": r.ok,
+    })
+}
+
+fn show(outcome: &Outcome) {
+    match outcome {
+        Ok(r) => show_release(r),
+        Err(n) => show_line!("{}: not audited: {}\n", n.name, n.reason),
+    }
+}
+
+/// `0`, `1e-6`
+fn delta(x: f64) -> String {
+    if x == 0.0 { "0".into() } else { format!("{x:e}") }
+}
+
+fn show_release(r: &ReleaseAudit) {
+    let number = |x: f64| if x.is_finite() { format!("{x:.4}") } else { "none".into() };
+    show_line!("{}: {} ({}), {} draws from each of two neighbours", r.name, r.mechanism, r.rule, r.trials);
+    show_line!("  {}", r.neighbours);
+    show_line!("  {:>8}  {:>16}  {:>14}  {:>9}", "delta", "attack: at least", "by integration", "certified");
+    for b in &r.bounds {
+        let exact = b.exact.map_or("-".into(), number);
+        show_line!("  {:>8}  {:>16}  {exact:>14}  {:>9}", delta(b.delta), number(b.attack), number(b.certified));
+    }
+    if !r.exact.is_empty() {
+        show_line!("  {:>8}  {:>16}  {:>14}  {:>9}", "order", "", "by integration", "certified");
+        for e in &r.exact {
+            show_line!("  {:>8}  {:>16}  {:>14}  {:>9}", e.order, "", number(e.found), number(e.certified));
+        }
+    }
+    if let Some(law) = &r.law {
+        show_line!("  law of the draws: Kolmogorov distance {:.5}, p = {:.3}", law.distance, law.p_value);
+    }
+    let verdict = if r.ok { "lower bounds at or below the certificate" } else { "ABOVE THE CERTIFICATE" };
+    show_line!("  {verdict} (together true with probability {})\n", r.confidence);
+}

@@ -1,0 +1,118 @@
+//! Audits stay at or below every certificate, come close where the certificate is tight, and notice a certificate that is too small.
+#![allow(clippy::unwrap_used, clippy::indexing_slicing, clippy::panic)]
+
+use dpm::analyze::Analysis;
+use dpm::audit::{Options, Outcome, ReleaseAudit, audit, clopper_pearson, page};
+use dpm::check::NoFiles;
+use dpm::mechanism::OsBits;
+use dpm::pipeline;
+use dpm::privacy::Claim;
+use dpm::run::Bound;
+use statrs::distribution::{Binomial, DiscreteCDF};
+
+const OPTIONS: Options = Options { trials: 3_000, confidence: 1.0 - 1e-9 };
+
+/// Audits a program, whose analysis may be falsified before.
+fn audited(text: &str, falsify: impl Fn(&mut Analysis)) -> Vec<Outcome> {
+    let checked = pipeline::check("case.dpm", text, &NoFiles);
+    let (analysis, diagnostics) = pipeline::analyze(&checked, &Bound::default(), false);
+    let errors: Vec<_> = diagnostics.iter().filter(|d| d.is_error()).map(|d| (d.code, d.message.clone())).collect();
+    assert!(errors.is_empty(), "{text}\n{errors:?}");
+    let mut analysis = analysis.unwrap();
+    falsify(&mut analysis);
+    audit(&checked.program, &analysis, &Bound::default(), None, OPTIONS, &mut OsBits::new().unwrap()).unwrap()
+}
+
+fn one(text: &str) -> ReleaseAudit {
+    audited(text, |_| ()).remove(0).unwrap()
+}
+
+const BETA: &str =
+    "private t[20] { y: bool }\nparam p ~ beta(2, 3)\nobserve y ~ bernoulli(p)\nrelease d = draw(p) using diffuse(r = 0.7)\n";
+const NORMAL: &str =
+    "private t[20] { x: real in [0, 4] }\nparam m ~ normal(1, 2)\nobserve x ~ normal(m, 3)\nrelease d = draw(m) using diffuse(r = 0.9)\n";
+const LAPLACE: &str = "private t[n >= 5] { x: real in [0, 4] }\nrelease d = sum(x) using laplace(scale = 3)\n";
+
+/// Programs of every kind of mechanism: the attack, the integrals and the law of the draws agree with the certificate.
+#[test]
+fn audits_stay_below_certificates() {
+    let programs = [
+        BETA,
+        NORMAL,
+        LAPLACE,
+        "private t[n] { c: category {a, b, c} }\nparam s ~ dirichlet([1, 2, 3])\nobserve c ~ categorical(s)\nrelease d = draw(s) using diffuse(r = 0.5)\n",
+        "private t[n] by id max 3 { id: text, y: int in 0..4 }\nparam m ~ gamma(30, 2)\nobserve y ~ poisson(m)\nrelease d = draw(m) using direct\n",
+        "private t[private n] { y: bool }\nparam p ~ beta(4, 3)\nobserve y ~ bernoulli(p)\nrelease d = draw(p) using diffuse(r = 0.5)\n",
+        "private t[30] { x: real in [0, 1] }\nrelease d = mean(x) using gaussian(sigma = 0.2)\n",
+        "private t[n] { x: int in 0..9 }\nrelease d = sum(x) using geometric(scale = 5)\n",
+        "private t[40] { x: real in [0, 1] }\nrelease d = quantile(x, 0.5) using exponential(lo = 0, hi = 1, points = 32, eps = 1)\n",
+        "private t[12] { x: vector[2] in l2(1), y: bool }\nparam w: vector[2] ~ normal(0, 1)\nobserve y ~ bernoulli_logit(dot(w, x))\nrelease d = draw(w) using diffuse(r = 0.5, steps = 60)\n",
+        "private t[n] { g: public category {u, v}, y: bool }\neach g of t { param p ~ beta(6, 9) observe y ~ bernoulli(p) release d = draw(p) using direct }\n",
+    ];
+    for text in programs {
+        for outcome in audited(text, |_| ()) {
+            let r = outcome.unwrap();
+            assert!(r.ok, "{text}\n{r:?}");
+        }
+    }
+}
+
+/// The made-up neighbours hold the worst pair: what is integrated meets the certificate at every order.
+#[test]
+fn integrals_meet_tight_certificates() {
+    for (text, most) in [(BETA, 1.0), (NORMAL, 1.0), (LAPLACE, 1.0)] {
+        let r = one(text);
+        assert!(!r.exact.is_empty(), "{text}");
+        for e in &r.exact {
+            assert!(e.found >= 0.999 * most * e.certified, "{text}: order {}: {} of {}", e.order, e.found, e.certified);
+        }
+    }
+}
+
+/// A certificate that is too small by one part in a hundred fails by integration; one too small by half, by the attack too.
+#[test]
+fn a_certificate_that_is_too_small_is_noticed() {
+    let scaled = |text: &str, factor: f64| {
+        let found = audited(text, |analysis| {
+            let chosen = analysis.releases[0].chosen.as_mut().unwrap();
+            chosen.claim = match &chosen.claim {
+                Claim::Gdp { mu } => Claim::Gdp { mu: mu * factor },
+                Claim::Laplace { epsilon } => Claim::Laplace { epsilon: epsilon * factor },
+                other => panic!("{other:?}"),
+            };
+        });
+        found.into_iter().next().unwrap().unwrap()
+    };
+    assert!(!scaled(NORMAL, 0.99).ok && !scaled(LAPLACE, 0.99).ok);
+    let r = scaled(LAPLACE, 0.1);
+    assert!(r.bounds.iter().any(|b| b.attack > b.certified), "{r:?}");
+    assert!(one(LAPLACE).ok);
+}
+
+/// Bounds on a probability are those of Clopper and Pearson: the tails at the ends have exactly the stated chance.
+#[test]
+fn bounds_on_a_probability() {
+    for (k, n, alpha) in [(0_u64, 50_u64, 1e-3), (3, 50, 1e-9), (25, 50, 0.05), (49, 50, 1e-6), (50, 50, 0.01)] {
+        let (low, high) = clopper_pearson(k, n, alpha);
+        if k > 0 {
+            let tail = Binomial::new(low, n).unwrap().sf(k - 1);
+            assert!((tail / alpha - 1.0).abs() < 1e-6, "{k} of {n}: {tail}");
+        }
+        if k < n {
+            let tail = Binomial::new(high, n).unwrap().cdf(k);
+            assert!((tail / alpha - 1.0).abs() < 1e-6, "{k} of {n}: {tail}");
+        }
+    }
+}
+
+/// What cannot be audited says why; the page holds every release and no outside part.
+#[test]
+fn reports() {
+    let text = "private t[20] { y: bool }\nrelease n = count(y) using laplace(scale = 2)\nparam p ~ beta(2 + abs(clip(n, 0, 10)), 3)\nobserve y ~ bernoulli(p)\nrelease d = draw(p) using diffuse(r = 0.7)\n";
+    let outcomes = audited(text, |_| ());
+    assert!(outcomes[0].is_ok());
+    assert!(outcomes[1].as_ref().unwrap_err().reason.contains("earlier release"));
+    let html = page("a<b.dpm", &outcomes);
+    assert!(html.contains("a&lt;b.dpm") && html.contains("<svg") && html.contains("Not audited"));
+    assert!(!html.contains("http://") || !html.contains("src="), "an outside part");
+}
