@@ -110,6 +110,9 @@ const LIKELIHOODS: &[(&str, &str, usize, bool)] = &[
     ("param r: real in [0.1, 3] ~ gamma(2, 1)", "w ~ gamma(2.5, r)", 1, true),
     ("param s: real in [0.3, 5] ~ half_normal(1)", "w ~ half_normal(s)", 1, true),
     ("param u: vector[g] ~ normal(0, 1)", "k ~ bernoulli_logit(u[g])", 3, true),
+    ("param p: real in [0.1, 0.8] ~ beta(2, 3)", "k ~ bernoulli(p)", 1, true),
+    ("param d: real in [1.5, 9] ~ gamma(2, 1)\nparam s: real in [0.5, 4] ~ half_normal(1)", "x ~ student_t(d, 0.3, s)", 2, true),
+    ("param a: real in [1.2, 6] ~ gamma(2, 1)\nparam r: real in [0.1, 3] ~ gamma(2, 1)", "w ~ gamma(a, r)", 2, true),
 ];
 
 fn case(parameters: &str, observation: &str, loss: Loss) -> Case {
@@ -329,6 +332,19 @@ fn ranges_are_those_of_the_rule_book() {
             let (found, book) = (loss.hi - loss.lo, peak.powf(b - 1.0) / (b - 1.0));
             assert!(found <= book && found > book * (1.0 - 1e-8), "{observation} {b}: {found} {book}");
         }
+    }
+    // Probabilities away from 0, and densities of any shape.
+    for b in [1.1f64, 1.5, 3.0] {
+        let length = |parameters: &str, observation: &str| {
+            let lowered = case(parameters, observation, beta(b)).lower().unwrap();
+            lowered.program.losses[0].hi - lowered.program.losses[0].lo
+        };
+        let a = b - 1.0;
+        let close = |found: f64, book: f64| assert!(found <= book && found > book * (1.0 - 1e-8), "{b}: {found} {book}");
+        close(length("param p: real in [0.1, 0.8] ~ beta(2, 3)", "k ~ bernoulli(p)"), (0.9f64.powf(a) - 0.1f64.powf(a)) / a);
+        let peak = 1.0 / (0.5 * root);
+        let student = "param d: real in [1.5, 9] ~ gamma(2, 1)";
+        close(length(student, "x ~ student_t(d, 0, 0.5)"), peak.powf(a) * (1.0 / a + 1.0 / b));
     }
 }
 

@@ -1,8 +1,10 @@
 //! Losses of observations: `-log f`, or the beta-divergence with its integral in closed form (rule book §5).
 //!
 //! A beta-divergence is clamped to the interval that the rule book derives for its likelihood: `[-1/a + 1/b, 1/b]` for
-//! probabilities, `s^-a [I/b - g^a/a, I/b]` for a density `g(z) / scale` with scale >= s, where `a = b - 1` and I is the
-//! integral of `g^b`. Its ends are moved inwards by one part in 10^12, so that no rounding makes it longer than is certified.
+//! probabilities (between its values at q and 1 - q for two outcomes of at least probability q),
+//! `s^-a [I/b - g^a/a, I/b]` for a density `g(z) / scale` with scale >= s, where `a = b - 1` and I is the integral of `g^b`,
+//! and `M^a [-1/a, 1/b]` for any density of at most M. Its ends are moved inwards by one part in 10^12, so that no rounding
+//! makes it longer than is certified.
 
 use super::expression::{Lowering, Value};
 use crate::kernel::density::{Binary, Loss, Op, Operand, Unary};
@@ -23,8 +25,12 @@ enum Law {
     Finite(Operand, Value),
     /// The logarithm of a probability, and the sum of all probabilities to the power b.
     Mass(Operand, Option<Operand>),
+    /// The same of two outcomes that both have at least this probability.
+    Two(Operand, Value, f64),
     /// A density `g(z) / scale`.
     Scaled(Scaled),
+    /// The logarithms of any density, of the integral of its power, and of its largest value.
+    Bounded(Operand, Operand, f64),
     /// A log-density without a bound: no beta-divergence.
     Unbounded(Operand),
 }
@@ -40,6 +46,11 @@ struct Scaled {
     power: Box<dyn Fn(f64) -> f64>,
 }
 
+/// The largest absolute value that a type allows.
+fn reach(e: &Expr) -> f64 {
+    e.ty.range().map_or(f64::INFINITY, |r| r.magnitude())
+}
+
 impl Lowering<'_> {
     /// Adds the loss of one observation.
     pub fn observation(&mut self, o: &Observation, kind: LossKind) -> Result<(), MechanismError> {
@@ -47,7 +58,7 @@ impl Lowering<'_> {
         let loss = match kind {
             LossKind::NegativeLog => {
                 let log = match law {
-                    Law::Finite(log, _) | Law::Mass(log, _) | Law::Unbounded(log) => log,
+                    Law::Finite(log, _) | Law::Two(log, ..) | Law::Mass(log, _) | Law::Bounded(log, ..) | Law::Unbounded(log) => log,
                     Law::Scaled(s) => self.to.sub(s.standard, s.log_scale),
                 };
                 Loss { value: self.to.neg(log), lo: f64::NEG_INFINITY, hi: f64::INFINITY }
@@ -67,6 +78,15 @@ impl Lowering<'_> {
             Law::Finite(log, all) => {
                 let powers = all.into_iter().map(|l| self.power(b, l)).collect();
                 (log, self.to.sum(powers), mass)
+            }
+            Law::Two(log, all, least) => {
+                let powers = all.into_iter().map(|l| self.power(b, l)).collect();
+                let at = |p: f64| -p.powf(a) / a + (p.powf(b) + (1.0 - p).powf(b)) / b;
+                (log, self.to.sum(powers), (at(1.0 - least), at(least)))
+            }
+            Law::Bounded(log, integral, peak) => {
+                let most = (a * peak).exp();
+                (log, self.to.exp(integral), (-most / a, most / b))
             }
             Law::Mass(log, Some(integral)) => (log, integral, mass),
             Law::Scaled(s) => {
@@ -105,18 +125,21 @@ impl Lowering<'_> {
         let y = *y;
         Ok(match (o.likelihood.family, args) {
             ("bernoulli", [p]) => {
+                let least = p.ty.range().map_or(0.0, |r| r.lo.min(1.0 - r.hi));
                 let p = self.scalar(p)?;
-                self.two(y, p)
+                self.two(y, p, least)
             }
             ("bernoulli_logit", [t]) => {
+                let least = (-reach(t)).exp() / (1.0 + (-reach(t)).exp());
                 let t = self.scalar(t)?;
                 let p = self.to.unary(Unary::InvLogit, t);
-                self.two(y, p)
+                self.two(y, p, least)
             }
             ("bernoulli_probit", [t]) => {
+                let least = 0.5 * libm::erfc(reach(t) * std::f64::consts::FRAC_1_SQRT_2);
                 let t = self.scalar(t)?;
                 let p = self.to.unary(Unary::Phi, t);
-                self.two(y, p)
+                self.two(y, p, least)
             }
             ("bernoulli_cloglog", [t]) => {
                 let t = self.scalar(t)?;
@@ -170,18 +193,20 @@ impl Lowering<'_> {
                 let logs = t.into_iter().map(|t| self.to.sub(t, all)).collect();
                 self.levels(&o.outcome, y, logs)
             }
-            (family, args) => self.density(family, y, args)?,
+            (family, args) => self.density(family, y, args, kind)?,
         })
     }
 
-    /// One of two outcomes.
-    fn two(&mut self, y: Operand, p: Operand) -> Law {
-        if let Some(Op::Unary(Unary::InvLogit, t)) = self.to.behind(p) {
+    /// One of two outcomes, of at least this probability each.
+    fn two(&mut self, y: Operand, p: Operand, least: f64) -> Law {
+        let narrow = least > 1e-9 && least < 0.5 - 1e-9;
+        if let (Some(Op::Unary(Unary::InvLogit, t)), false) = (self.to.behind(p), narrow) {
             self.predictor = Some((y, *t));
         }
         let q = self.to.sub(Operand::Constant(1.0), p);
         let (one, none) = (self.to.log(p), self.to.log(q));
-        Law::Finite(self.to.select(y, one, none), vec![one, none])
+        let (seen, all) = (self.to.select(y, one, none), vec![one, none]);
+        if narrow { Law::Two(seen, all, least) } else { Law::Finite(seen, all) }
     }
 
     fn levels(&mut self, outcome: &Expr, y: Operand, logs: Value) -> Law {
@@ -249,7 +274,7 @@ impl Lowering<'_> {
     }
 
     /// Densities of one number.
-    fn density(&mut self, family: &str, y: Operand, args: &[Expr]) -> Result<Law, MechanismError> {
+    fn density(&mut self, family: &str, y: Operand, args: &[Expr], kind: LossKind) -> Result<Law, MechanismError> {
         match (family, args) {
             ("normal", [mean, sd]) => {
                 let standard = |l: &mut Self, z| Ok(l.normal_kernel(z));
@@ -275,12 +300,12 @@ impl Lowering<'_> {
             ("cauchy", [mean, scale]) => self.student(1.0, (y, mean, scale)),
             ("student_t", [df, mean, scale]) => match self.scalar(df)? {
                 Operand::Constant(df) if df > 0.0 => self.student(df, (y, mean, scale)),
-                _ => Err(UNKNOWN),
+                df => self.any_student(df, y, mean, scale, kind),
             },
             ("exponential", [rate]) => self.gamma(1.0, y, rate),
             ("gamma", [shape, rate]) => match self.scalar(shape)? {
                 Operand::Constant(shape) if shape > 0.0 => self.gamma(shape, y, rate),
-                _ => Err(UNKNOWN),
+                value => self.any_gamma(value, y, shape, rate, kind),
             },
             _ => Err(UNKNOWN),
         }
@@ -334,6 +359,51 @@ impl Lowering<'_> {
         let peak = if less == 0.0 { 0.0 } else { less * less.ln() - less } - gamma;
         let power = Box::new(move |b: f64| libm::lgamma(b * less + 1.0) - (b * less + 1.0) * b.ln() - b * gamma);
         Ok(Law::Scaled(Scaled { standard, log_scale, least: 1.0 / most, peak, power }))
+    }
+
+    /// Student's law of degrees of freedom that are no constant; its peak is below the normal one.
+    fn any_student(&mut self, df: Operand, y: Operand, mean: &Expr, scale: &Expr, kind: LossKind) -> Result<Law, MechanismError> {
+        let (mean, (scale, least)) = (self.scalar(mean)?, self.scale_argument(scale)?);
+        let away = self.to.sub(y, mean);
+        let z = self.to.binary(Binary::Div, away, scale);
+        let (standard, log_scale) = (self.log_t(df, z), self.to.log(scale));
+        let log = self.to.sub(standard, log_scale);
+        let LossKind::Beta { beta: b } = kind else { return Ok(Law::Unbounded(log)) };
+        // As for constant degrees of freedom: the density at 0 to the power b, times sqrt(df) B(1/2, m - 1/2).
+        let top = self.log_t(df, Operand::Constant(0.0));
+        let (powers, more) = (self.to.scale(b, top), self.to.shift(1.0, df));
+        let (m, log_df) = (self.to.scale(b / 2.0, more), self.to.log(df));
+        let before = self.to.shift(-0.5, m);
+        let (above, below) = (self.to.unary(Unary::LnGamma, before), self.to.unary(Unary::LnGamma, m));
+        let terms = vec![powers, self.to.scale(0.5, log_df), Operand::Constant(libm::lgamma(0.5)), above];
+        let (terms, below) = ([terms, vec![self.to.neg(below)]].concat(), self.to.scale(1.0 - b, log_scale));
+        let integral = self.to.sum([terms, vec![below]].concat());
+        Ok(Law::Bounded(log, integral, -LN_ROOT - least.ln()))
+    }
+
+    /// A gamma law of a shape that is no constant; above 1 its peak falls in the shape.
+    fn any_gamma(&mut self, value: Operand, y: Operand, shape: &Expr, rate: &Expr, kind: LossKind) -> Result<Law, MechanismError> {
+        let (low, most) = (shape.ty.range().map_or(0.0, |r| r.lo), rate.ty.range().map_or(f64::INFINITY, |r| r.hi));
+        let rate = self.scalar(rate)?;
+        let (log_y, product) = (self.to.log(y), self.to.mul(y, rate));
+        let LossKind::Beta { beta: b } = kind else {
+            return Ok(Law::Unbounded(self.gamma_like(value, rate, log_y, product)));
+        };
+        if !(low >= 1.0 && most.is_finite()) {
+            return Err(UNKNOWN);
+        }
+        let value = self.to.binary(Binary::Max, value, Operand::Constant(low));
+        let rate = self.to.binary(Binary::Min, rate, Operand::Constant(most));
+        let log = self.gamma_like(value, rate, log_y, product);
+        // Gamma(b (shape - 1) + 1) / (Gamma(shape)^b b^(b (shape - 1) + 1)), times rate^(b - 1).
+        let less = self.to.shift(-1.0, value);
+        let m = self.to.scale(b, less);
+        let m = self.to.shift(1.0, m);
+        let (top, gamma, log_rate) = (self.to.unary(Unary::LnGamma, m), self.to.unary(Unary::LnGamma, value), self.to.log(rate));
+        let terms = vec![top, self.to.scale(-b, gamma), self.to.scale(-b.ln(), m), self.to.scale(b - 1.0, log_rate)];
+        let less = low - 1.0;
+        let peak = if less == 0.0 { 0.0 } else { less * less.ln() - less } - libm::lgamma(low) + most.ln();
+        Ok(Law::Bounded(log, self.to.sum(terms), peak))
     }
 
     /// A scale, not below the least that its type says.
