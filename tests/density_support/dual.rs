@@ -286,7 +286,6 @@ impl At<'_> {
                     _ => (0.0, 6.0, 200_000),
                 };
                 let h = (to - from) / f64::from(n);
-                let positive = from == 0.0;
                 let integral = |shape: f64| {
                     let term = |i: i32| {
                         let s: f64 = from + (f64::from(i) + 0.5) * h;
