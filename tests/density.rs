@@ -111,7 +111,7 @@ const LIKELIHOODS: &[(&str, &str, usize, bool)] = &[
     ("param s: real in [0.3, 5] ~ half_normal(1)", "w ~ half_normal(s)", 1, true),
     ("param u: vector[g] ~ normal(0, 1)", "k ~ bernoulli_logit(u[g])", 3, true),
     ("param p: real in [0.1, 0.8] ~ beta(2, 3)", "k ~ bernoulli(p)", 1, true),
-    ("param d: real in [1.5, 9] ~ gamma(2, 1)\nparam s: real in [0.5, 4] ~ half_normal(1)", "x ~ student_t(d, 0.3, s)", 2, true),
+    ("param nu: real in [1.5, 9] ~ gamma(2, 1)\nparam s: real in [0.5, 4] ~ half_normal(1)", "x ~ student_t(nu, 0.3, s)", 2, true),
     ("param a: real in [1.2, 6] ~ gamma(2, 1)\nparam r: real in [0.1, 3] ~ gamma(2, 1)", "w ~ gamma(a, r)", 2, true),
 ];
 
@@ -343,8 +343,8 @@ fn ranges_are_those_of_the_rule_book() {
         let close = |found: f64, book: f64| assert!(found <= book && found > book * (1.0 - 1e-8), "{b}: {found} {book}");
         close(length("param p: real in [0.1, 0.8] ~ beta(2, 3)", "k ~ bernoulli(p)"), (0.9f64.powf(a) - 0.1f64.powf(a)) / a);
         let peak = 1.0 / (0.5 * root);
-        let student = "param d: real in [1.5, 9] ~ gamma(2, 1)";
-        close(length(student, "x ~ student_t(d, 0, 0.5)"), peak.powf(a) * (1.0 / a + 1.0 / b));
+        let student = "param nu: real in [1.5, 9] ~ gamma(2, 1)";
+        close(length(student, "x ~ student_t(nu, 0, 0.5)"), peak.powf(a) * (1.0 / a + 1.0 / b));
     }
 }
 

@@ -205,11 +205,11 @@ pub fn slopes<const W: usize>(f: Binary, [a, b, y]: [&[f64; W]; 3], [da, db]: [&
             both(a, y, db, |a, y| if a > 0.0 { y * libm::log(a) } else { 0.0 });
         }
         Binary::Min => {
-            both(a, b, da, |a, b| truth(!(b < a)));
+            both(a, b, da, |a, b| 1.0 - truth(b < a));
             both(a, b, db, |a, b| truth(b < a));
         }
         Binary::Max => {
-            both(a, b, da, |a, b| truth(!(b > a)));
+            both(a, b, da, |a, b| 1.0 - truth(b > a));
             both(a, b, db, |a, b| truth(b > a));
         }
         Binary::Le | Binary::Ge | Binary::Eq | Binary::Ne | Binary::Lt | Binary::Gt | Binary::And | Binary::Or => {

@@ -38,9 +38,7 @@ impl<const W: usize> Inputs<'_, W> {
     /// The numbers of an operand, copied.
     #[inline(always)]
     pub fn copy(&self, from: Operand, locals: &[[f64; W]]) -> [f64; W] {
-        let mut room = [0.0; W];
-        let found = *self.read(from, locals, &mut room);
-        found
+        *self.read(from, locals, &mut [0.0; W])
     }
 }
 

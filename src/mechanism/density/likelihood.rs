@@ -233,7 +233,7 @@ impl Lowering<'_> {
         if kind == LossKind::NegativeLog {
             return Ok(Law::Mass(log, None));
         }
-        if !(n >= 1.0 && n <= MOST_TRIALS) {
+        if !(1.0..=MOST_TRIALS).contains(&n) {
             return Err(UNKNOWN);
         }
         let mut all = vec![];
