@@ -19,6 +19,7 @@ pub mod pipeline;
 pub mod plot;
 pub mod privacy;
 pub mod private;
+pub mod report;
 pub mod rules;
 pub mod run;
 pub mod session;

@@ -41,6 +41,7 @@ const RUN: &[Example] = &[
         public: Some("pilot=examples/11_pilot.csv"),
         ..example("11_public_prior.dpm", "survey=examples/11_survey.csv", &["p_hat"], &[])
     },
+    example("12_noisy_posterior.dpm", "ballots=examples/12_ballots.csv", &["post"], &["share_yes", "ci_yes"]),
     example("13_two_releases.dpm", "people=examples/13_people.csv", &["mean_age", "mu_hat"], &[]),
     example("14_posterior_predictive.dpm", "trial=examples/14_trial.csv", &["p_hat"], &["next_100", "chance_over_60"]),
     example("15_by_user.dpm", "visits=examples/15_visits.csv", &["p_hat"], &[]),
@@ -52,7 +53,6 @@ const LATER: &[(&str, &str)] = &[
     ("07_betad_logistic.dpm", "loans=examples/07_loans.csv"),
     ("08_betad_gauss.dpm", "homes=examples/08_homes.csv"),
     ("09_betad_nn.dpm", "flowers=examples/09_flowers.csv"),
-    ("12_noisy_posterior.dpm", "ballots=examples/12_ballots.csv"),
 ];
 
 fn root() -> &'static Path {

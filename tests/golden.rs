@@ -17,16 +17,15 @@ const LATER: &[(&str, &str, &str)] = &[
     ("dirichlet_multinomial", "rdp_epsilon_upper", "rows of up to N items have no type yet"),
     ("truncated_logistic_ops", "", "no exact sampler of a truncated logistic posterior yet"),
     ("beta_divergence_ops", "", "no rule for bounded losses yet"),
-    ("hellinger_dirichlet", "", "no Hellinger mechanism yet"),
-    ("ehd_mechanisms", "", "no Hellinger mechanism yet"),
-    ("laplace_posterior", "", "no whole posteriors yet"),
-    ("floor_laplace", "", "the probabilities of a sampler, which tests of samplers hold"),
     ("approximate_sampler", "", "no approximate sampler yet"),
     ("membership_inference", "", "no audit yet"),
     ("dp_penalty_mcmc", "", "no chain yet"),
     ("dp_hmc", "", "no chain yet"),
     ("normal_inverse_gamma", "rdp_pair", "no rule certifies this pair: the model is refused"),
 ];
+
+/// What `golden_posteriors.rs` holds.
+const POSTERIORS: &[&str] = &["hellinger_dirichlet", "ehd_mechanisms", "laplace_posterior", "floor_laplace"];
 
 struct Case<'a>(&'a Value);
 
@@ -450,6 +449,9 @@ fn every_golden_case_of_this_version() {
     for value in file["cases"].as_array().unwrap() {
         let c = Case(value);
         let rule = c.rule();
+        if POSTERIORS.contains(&rule) {
+            continue;
+        }
         // Within a rule, some settings wait whatever is asked of them.
         let quantity = match rule {
             "glm_gaussian_prior" if c.0["params"]["adjacency"] == "add_remove" => "add_remove",
@@ -490,5 +492,5 @@ fn every_golden_case_of_this_version() {
     }
     let (tested, later): (i32, i32) = (tested.values().sum(), later.values().sum());
     println!("{tested} cases hold, {later} wait for a later version");
-    assert_eq!((tested, later), (244, 143), "of {} cases", file["cases"].as_array().unwrap().len());
+    assert_eq!((tested, later), (244, 77), "of {} cases", file["cases"].as_array().unwrap().len());
 }

@@ -37,6 +37,7 @@ const LAYERS: &[(&str, u8, &[&str])] = &[
         &["source", "numeric", "syntax", "model", "privacy", "check", "data", "ledger", "rules", "analyze", "run", "pipeline", "compiled"],
     ),
     ("lsp", 8, &["source", "syntax", "model", "dist", "numeric", "check", "analyze", "run", "explain", "pipeline"]),
+    ("report", 9, &["numeric", "model", "privacy", "analyze", "plot", "compiled"]),
     (
         "cli",
         10,
@@ -62,6 +63,7 @@ const LAYERS: &[(&str, u8, &[&str])] = &[
             "session",
             "audit",
             "lsp",
+            "report",
         ],
     ),
     ("main", 11, &["cli", "private"]),

@@ -11,6 +11,8 @@ pub enum Answers {
     Draws,
     /// `sum`, `mean`, `count`, `histogram`, `quantile` over rows.
     Queries,
+    /// `posterior(..)`, a posterior released whole.
+    Posteriors,
     /// A rule of a later version: known by name, never claimed.
     Later,
 }
@@ -26,6 +28,8 @@ enum Domain {
     Real,
     /// A whole number from 1 on.
     Count,
+    /// From 0.001 to 1000.
+    Smooth,
     /// One of the samplers of chains.
     Sampler,
 }
@@ -42,6 +46,8 @@ struct Spec {
 
 const SAMPLER: (&str, Domain) = ("sampler", Domain::Sampler);
 const STEPS: (&str, Domain) = ("steps", Domain::Count);
+const EPS: (&str, Domain) = ("eps", Domain::Positive);
+const RHO: (&str, Domain) = ("rho", Domain::Positive);
 
 /// In the order of the language reference, §8.
 const MECHANISMS: &[Spec] = &[
@@ -68,11 +74,12 @@ const MECHANISMS: &[Spec] = &[
     Spec { name: "dp_sgld", answers: Answers::Later, args: &[] },
     Spec { name: "langevin", answers: Answers::Later, args: &[] },
     Spec { name: "ops", answers: Answers::Later, args: &[] },
-    Spec { name: "ls_dim", answers: Answers::Later, args: &[] },
-    Spec { name: "ls_hist", answers: Answers::Later, args: &[] },
-    Spec { name: "ehd", answers: Answers::Later, args: &[] },
-    Spec { name: "ehds", answers: Answers::Later, args: &[] },
-    Spec { name: "noise_aware", answers: Answers::Later, args: &[] },
+    Spec { name: "noise_aware", answers: Answers::Posteriors, args: &[EPS, RHO] },
+    Spec { name: "ls_hist", answers: Answers::Posteriors, args: &[EPS] },
+    Spec { name: "ls_dim", answers: Answers::Posteriors, args: &[EPS] },
+    Spec { name: "ehds", answers: Answers::Posteriors, args: &[EPS, ("gamma", Domain::Smooth)] },
+    Spec { name: "ehd", answers: Answers::Posteriors, args: &[EPS] },
+    Spec { name: "plug_in", answers: Answers::Posteriors, args: &[EPS, RHO] },
 ];
 
 /// The name in the table, what it answers, and whether the table has it.
@@ -83,7 +90,7 @@ pub fn find(name: &str) -> Option<(&'static str, Answers)> {
 
 /// Every mechanism that this version can choose, and `auto`.
 pub fn mechanism_names() -> impl Iterator<Item = &'static str> {
-    names(Answers::Draws).chain(names(Answers::Queries)).chain(["auto"])
+    names(Answers::Draws).chain(names(Answers::Queries)).chain(names(Answers::Posteriors)).chain(["auto"])
 }
 
 /// Names of the mechanisms that answer the same kind of question.
@@ -125,7 +132,7 @@ pub fn parse(mechanism: &str, args: &[MechanismArg], span: Span) -> Result<Argum
             return Err(Box::new(unknown(mechanism, arg, specs)));
         };
         let value = match (&arg.value, domain) {
-            (ArgValue::Number(value), Domain::Share | Domain::Positive | Domain::Real | Domain::Count) => Some(*value),
+            (ArgValue::Number(value), Domain::Share | Domain::Positive | Domain::Real | Domain::Count | Domain::Smooth) => Some(*value),
             (ArgValue::Word(word), Domain::Sampler) => SAMPLERS.iter().position(|s| s == word).map(|i| i as f64),
             _ => None,
         };
@@ -167,6 +174,9 @@ fn together(mechanism: &str, found: &Arguments, span: Span) -> Result<(), Box<Di
             ));
         }
     }
+    if let (Some(_), Some(_), Some(at)) = (found.get("eps"), found.get("rho"), found.span("rho")) {
+        return Err(Box::new(Diagnostic::new("E0208", "`eps` and `rho` are two kinds of noise").label(at, "give one of them, or neither")));
+    }
     if let (Some(lo), Some(hi), Some(at)) = (found.get("lo"), found.get("hi"), found.span("hi"))
         && lo >= hi
     {
@@ -180,6 +190,7 @@ fn check(name: &str, value: f64, domain: Domain, span: Span) -> Result<(), Box<D
         Domain::Share => (value > 0.0 && value <= 1.0, "above 0 and at most 1"),
         Domain::Positive => (value > 0.0 && value.is_finite(), "above 0"),
         Domain::Real | Domain::Sampler => (value.is_finite(), "finite"),
+        Domain::Smooth => ((1e-3..=1e3).contains(&value), "from 0.001 to 1000"),
         Domain::Count => ((1.0..=1e9).contains(&value) && value.fract() == 0.0, "a whole number from 1 to 1000000000"),
     };
     if holds {

@@ -1,7 +1,7 @@
 //! Analysis -> certificate: the facts of tables, premises with their places, assumptions in plain words.
 
 use super::report::{Analysis, Chosen, ReleaseAnalysis, Status};
-use crate::mechanism::plan::{MechanismPlan, Noise, PosteriorLaw};
+use crate::mechanism::plan::{MechanismPlan, Noise, PosteriorLaw, WholeNoise};
 use crate::model::print::{normal_form, type_text};
 use crate::model::{Program, Relation, Scalar, Step, Table, Type};
 use crate::privacy::Claim;
@@ -126,6 +126,12 @@ fn sampler(chosen: &Chosen) -> &'static str {
             PosteriorLaw::Glm(law) => law.sampler.name(),
             PosteriorLaw::Density(law) => law.chain.name(),
         },
+        Some(MechanismPlan::Whole { law, .. }) => match law.noise {
+            WholeNoise::FloorLaplace { .. } => "floor_laplace",
+            WholeNoise::Hellinger { .. } => "finite_weights",
+            WholeNoise::Geometric { .. } => "two_sided_geometric",
+            WholeNoise::Gaussian { .. } => "discrete_gaussian",
+        },
         Some(MechanismPlan::Noise { noise, .. }) => match noise {
             Noise::Laplace { .. } => "laplace",
             Noise::Geometric { .. } => "two_sided_geometric",
@@ -176,6 +182,13 @@ fn assumptions(program: &Program, analysis: &Analysis) -> Vec<String> {
     list.push("the order of rows and which file is read do not depend on private values".into());
     let by_chain = |r: &ReleaseAnalysis| r.chosen.as_ref().is_some_and(|c| c.status != Status::Exact);
     let chains = analysis.releases.iter().filter(|r| by_chain(r)).count();
+    let by_scores = |r: &ReleaseAnalysis| {
+        let plan = r.chosen.as_ref().and_then(|c| c.plan.as_ref());
+        matches!(plan, Some(MechanismPlan::Whole { law, .. }) if matches!(law.noise, WholeNoise::Hellinger { .. }))
+    };
+    if analysis.releases.iter().any(by_scores) {
+        list.push("the scores of a Hellinger mechanism are computed in doubles, whose functions err by less than 2^-48, and rounded to a public grid; eps covers what a score may be off by, and the law of the rounded scores is sampled exactly".into());
+    }
     if chains == 0 {
         list.push("every released number is the ideal real draw rounded to a public grid, decided with certified bounds: no rounding of doubles enters a release".into());
     } else if chains < analysis.releases.len() {

@@ -8,6 +8,7 @@ use super::report::{Candidate, Chosen, Parameter, ReleaseAnalysis, Status};
 use super::scene::Scene;
 use super::site::Site;
 use super::ways::{Knob, Offer, Way};
+use super::whole;
 use crate::model::print::{number, query_text};
 use crate::model::{BudgetKind, MechanismKind, Query, Request};
 use crate::numeric::decimal::{sig_down, sig_up};
@@ -63,15 +64,18 @@ type Refusal = Box<crate::source::Diagnostic>;
 
 fn named(scene: &Scene, name: &str, args: &[crate::model::MechanismArg], all: bool, outcome: &mut Outcome) -> Result<Decision, Refusal> {
     let span = outcome.analysis.mechanism_span;
+    if name == "ehdl" {
+        return Err(Box::new(messages::never_released(span)));
+    }
     let (mechanism, answers) = arguments::find(name).ok_or_else(|| Box::new(messages::unknown_mechanism(name, span)))?;
     let offer = scene.offer(&Arguments::default());
-    if answers == Answers::Later || is_posterior_request(scene) {
+    if answers == Answers::Later {
         outcome.analysis.candidates = unmatched(&offer);
         return Err(Box::new(messages::not_in_this_version(scene, &offer, Some(mechanism))));
     }
-    let draws = matches!(scene.site.release.query, Query::Posterior(_));
-    if draws != (answers == Answers::Draws) {
-        return Err(Box::new(messages::wrong_question(scene, mechanism, draws)));
+    let asked = asked(scene);
+    if answers != asked {
+        return Err(Box::new(messages::wrong_question(scene, mechanism, asked)));
     }
     let args = arguments::parse(mechanism, args, span)?;
     let offer = scene.offer(&args);
@@ -82,10 +86,15 @@ fn named(scene: &Scene, name: &str, args: &[crate::model::MechanismArg], all: bo
     if !offer.ways.iter().any(|w| w.mechanism() == mechanism) {
         return Err(refused(offer));
     }
-    let Some(way) = offer.ways.into_iter().find(|w| {
-        // `beta_query` has two forms: the knob that is written, else the first.
+    // `beta_query` has two forms: the knob that is written, else the first.
+    let own = |w: &dyn Way| {
         w.mechanism() == mechanism && (args.get("m").is_none() || w.knob().name() == Some("m") || mechanism == "concentrated")
-    }) else {
+    };
+    let index = match asked {
+        Answers::Posteriors => whole::pick(scene, &offer.ways, mechanism, &args),
+        _ => offer.ways.iter().position(|w| own(w.as_ref())),
+    };
+    let Some(way) = index.and_then(|i| offer.ways.into_iter().nth(i)) else {
         return Err(refused(Offer::default()));
     };
     check_sampler(scene, mechanism, way.as_ref(), &args)?;
@@ -157,16 +166,16 @@ fn automatic(scene: &Scene, outcome: &mut Outcome) {
     }
 }
 
-/// The way of least predicted error; ties go to exact before certified, then to table order. Never chosen are a
+/// The way of least predicted error, last resorts after all others; ties go to exact before certified, then to table order. Never chosen are a
 /// conditional way, and a way that replaces the prior the user wrote: that is the user's to ask for.
 fn best(offer: &Offer, solved: &[Option<f64>]) -> Option<(usize, f64)> {
-    let mut best: Option<(usize, f64, f64, Status)> = None;
+    let mut best: Option<(usize, f64, (bool, f64), Status)> = None;
     for (index, (way, value)) in offer.ways.iter().zip(solved).enumerate() {
         let (Some(value), status) = (*value, way.status()) else { continue };
         if status == Status::Conditional || way.changes_prior() {
             continue;
         }
-        let error = way.predicted_error(value).value;
+        let error = (way.last_resort(), way.predicted_error(value).value);
         if best.is_none_or(|(_, _, e, s)| error < e || (error == e && status < s)) {
             best = Some((index, value, error, status));
         }
@@ -203,8 +212,13 @@ fn settle(scene: &Scene, decision: Decision, outcome: &mut Outcome) {
     outcome.decision = Some(decision);
 }
 
-fn is_posterior_request(scene: &Scene) -> bool {
-    matches!(&scene.site.release.query, Query::Posterior(m) if matches!(m.request, Request::Posterior { .. }))
+/// What the release asks for.
+fn asked(scene: &Scene) -> Answers {
+    match &scene.site.release.query {
+        Query::Posterior(m) if matches!(m.request, Request::Posterior { .. }) => Answers::Posteriors,
+        Query::Posterior(_) => Answers::Draws,
+        Query::Aggregate(_) => Answers::Queries,
+    }
 }
 
 /// The cost of a way for the whole release; `None` where a group around it is not covered.
@@ -232,6 +246,7 @@ fn parameters(way: &dyn Way, value: f64, solved: bool) -> Vec<Parameter> {
     if let Some(name) = way.knob().name() {
         list.push(Parameter { name, value, solved });
     }
+    list.extend(way.derived(value));
     list
 }
 

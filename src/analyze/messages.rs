@@ -16,7 +16,8 @@ use crate::source::{Diagnostic, Span, suggest};
 
 /// E0206: no mechanism of that name.
 pub fn unknown_mechanism(name: &str, span: Span) -> Diagnostic {
-    let all: Vec<&str> = [Answers::Draws, Answers::Queries, Answers::Later].into_iter().flat_map(arguments::names).collect();
+    let all: Vec<&str> =
+        [Answers::Draws, Answers::Queries, Answers::Posteriors, Answers::Later].into_iter().flat_map(arguments::names).collect();
     let diagnostic = Diagnostic::new("E0206", format!("unknown mechanism `{name}`")).label(span, "not a mechanism");
     match suggest::did_you_mean(name, all.iter().copied()) {
         Some(near) => diagnostic.help(format!("did you mean `{near}`?    using {near}")),
@@ -25,12 +26,24 @@ pub fn unknown_mechanism(name: &str, span: Span) -> Diagnostic {
 }
 
 /// E0209: noise for a draw, or a draw for a query.
-pub fn wrong_question(scene: &Scene, mechanism: &str, draws: bool) -> Diagnostic {
-    let (what, kind) = if draws { ("a draw from a posterior", Answers::Draws) } else { ("a query over rows", Answers::Queries) };
-    let list: Vec<&str> = arguments::names(kind).collect();
+pub fn wrong_question(scene: &Scene, mechanism: &str, asked: Answers) -> Diagnostic {
+    let what = match asked {
+        Answers::Draws => "a draw from a posterior",
+        Answers::Posteriors => "a whole posterior",
+        _ => "a query over rows",
+    };
+    let list: Vec<&str> = arguments::names(asked).collect();
     Diagnostic::new("E0209", format!("`{mechanism}` does not answer {what}"))
         .label(scene.place(), format!("`{}` is {what}", scene.site.release.name))
         .help(format!("use one of: {}", list.join(", ")))
+}
+
+/// E0300: the Hellinger mechanism with local sensitivity, which is not private.
+pub fn never_released(span: Span) -> Diagnostic {
+    Diagnostic::new("E0300", "`ehdl` is not private: nothing can be released with it")
+        .label(span, "its noise is scaled by the sensitivity at the private data")
+        .cause("the scale itself reveals the data: at Beta(0.05, 0.05), 100 rows and eps = 0.1 the true loss is 1.03 eps")
+        .help("the same with a smooth bound on that sensitivity:    using ehds")
 }
 
 /// E0300: the mechanism, the request or the model belongs to rules that this version does not have.
@@ -67,10 +80,20 @@ pub fn not_in_this_version(scene: &Scene, offer: &Offer, mechanism: Option<&str>
 /// No way of the wanted mechanism: the refusal of the rule that has the right shape, a prior that is not conjugate, or
 /// a model of no rule.
 pub fn no_way(scene: &Scene, offer: Offer, mechanism: Option<&'static str>) -> Diagnostic {
-    if let Some((rule, refusal)) = offer.refused.into_iter().next() {
+    let Offer { ways, mut refused, unmatched } = offer;
+    // A mechanism for whole posteriors is its own rule: only what that one says counts.
+    let own = refused.iter().position(|(rule, _)| Some(*rule) == mechanism);
+    let only = mechanism.filter(|m| arguments::find(m).is_some_and(|(_, a)| a == Answers::Posteriors));
+    if let (Some(name), None) = (only, own) {
+        let text = unmatched.iter().find(|(rule, _)| *rule == name).map_or("another shape of model", |(_, r)| r.as_str());
+        return Diagnostic::new("E0300", format!("`{name}` does not apply: {text}"))
+            .label(scene.place(), "no rule of this mechanism matches");
+    }
+    if !refused.is_empty() {
+        let (rule, refusal) = refused.swap_remove(own.unwrap_or(0));
         return does_not_apply(scene, rule, refusal, mechanism);
     }
-    let offer = Offer { ways: offer.ways, refused: vec![], unmatched: offer.unmatched };
+    let offer = Offer { ways, refused: vec![], unmatched };
     if matches!(scene.site.release.query, Query::Aggregate(_)) {
         let reason = offer.unmatched.iter().find(|(name, _)| Some(*name) == mechanism);
         let reason = reason.or_else(|| offer.unmatched.first());

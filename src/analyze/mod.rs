@@ -22,8 +22,10 @@ mod testing;
 mod text;
 mod warnings;
 mod ways;
+mod whole;
 
 pub use arguments::mechanism_names;
+pub use budget::short as budget_text;
 pub use certify::certificate;
 pub use public::{PublicData, Stated, Unbound};
 pub use report::{Analysis, BudgetVerdict, Candidate, Chosen, Parameter, PredictedError, ReleaseAnalysis, Status};

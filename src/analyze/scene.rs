@@ -6,8 +6,8 @@ use super::arguments::Arguments;
 use super::public::PublicData;
 use super::site::Site;
 use super::ways::Offer;
-use super::{posterior, queries};
-use crate::model::{BudgetKind, Model, Program, Query};
+use super::{posterior, queries, whole};
+use crate::model::{BudgetKind, Model, Program, Query, Request};
 use crate::source::{SourceMap, Span};
 
 pub struct Scene<'a> {
@@ -38,6 +38,7 @@ impl<'a> Scene<'a> {
     /// Every way to answer, and why the others cannot.
     pub fn offer(&self, args: &Arguments) -> Offer {
         match (&self.model, &self.site.release.query) {
+            (Some(model), _) if matches!(model.request, Request::Posterior { .. }) => whole::offer(model, self, args),
             (Some(model), _) => posterior::offer(model, self.program, &super::public::totals(model, self.public), args),
             (None, Query::Aggregate(query)) => queries::offer(query, self, args),
             (None, Query::Posterior(_)) => Offer::default(),

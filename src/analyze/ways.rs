@@ -60,6 +60,14 @@ pub trait Way {
     fn matched(&self) -> Option<&dyn Matched> {
         None
     }
+    /// Numbers that follow from the knob: what is certified besides it.
+    fn derived(&self, _x: f64) -> Vec<Parameter> {
+        vec![]
+    }
+    /// Does `auto` take it only where nothing else is offered?
+    fn last_resort(&self) -> bool {
+        false
+    }
     /// Numbers that the program gives besides the knob.
     fn given(&self) -> Vec<Parameter> {
         vec![]

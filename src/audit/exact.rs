@@ -42,7 +42,7 @@ pub fn pairs(plan: &MechanismPlan, table: &Table, corners: &[Cells], sizes: Size
             own = aggregate(value, *table)?.ok()?;
             &own
         }
-        MechanismPlan::Quantile { .. } => return None,
+        MechanismPlan::Quantile { .. } | MechanismPlan::Whole { .. } => return None,
     };
     let sums = row_sums(statistic, table, &numbers(table, corners)?)?;
     let of_data = |n: &Neighbours, unit: Option<usize>| {
@@ -79,7 +79,7 @@ fn output(plan: &MechanismPlan, rows: f64, sums: &[f64]) -> Option<Law> {
                 Noise::Geometric { .. } => None,
             }
         }
-        MechanismPlan::Quantile { .. } => None,
+        MechanismPlan::Quantile { .. } | MechanismPlan::Whole { .. } => None,
     }
 }
 

@@ -20,6 +20,10 @@ impl Checker<'_> {
         }
         match (first.label, &first.ty) {
             (_, Type::Posterior(_)) => self.posterior_summary(name, args, span),
+            _ if matches!(name, "interval" | "larger" | "sample") => {
+                let d = Diagnostic::new("E0209", format!("`{name}` needs a released posterior")).label(first.span, "not a posterior");
+                self.fail(d.help("release post = posterior(p)"))
+            }
             (Label::Row(t) | Label::Mix(t), _) => self.row_aggregate(name, t, args, span),
             (Label::Public | Label::Latent, _) => self.vector_summary(name, args, span),
             (Label::Aggregate(_), ty) if as_vector(ty).is_some() => self.vector_summary(name, args, span),
@@ -217,6 +221,14 @@ impl Checker<'_> {
     fn posterior_summary(&mut self, name: &str, args: Vec<Expr>, span: Span) -> Checked<Expr> {
         let Some(Type::Posterior(inner)) = args.first().map(|a| a.ty.clone()) else { return Err(Stop) };
         let range = inner.range().unwrap_or(Range::ALL);
+        match (name, args.as_slice()) {
+            ("interval", [post, share]) => return self.interval(post.clone(), share.clone(), span),
+            ("larger" | "sample", [_, second]) => {
+                let second = second.clone();
+                return self.of_scalar(name, &inner, args, &second, span);
+            }
+            _ => {}
+        }
         let op = match (name, args.len()) {
             ("mean", 1) => Builtin::PosteriorMean,
             ("sd", 1) => Builtin::PosteriorSd,
@@ -227,7 +239,7 @@ impl Checker<'_> {
                 return self.fail(
                     Diagnostic::new("E0209", format!("`{name}` is not defined for a posterior"))
                         .label(span, "a released posterior")
-                        .help("mean, sd, quantile, density, cdf"),
+                        .help("mean, sd, quantile, interval, density, cdf, larger, sample"),
                 );
             }
         };
@@ -244,5 +256,39 @@ impl Checker<'_> {
             },
         };
         Ok(node(ExprKind::Call(op, args), ty, Label::Public, span))
+    }
+
+    /// `interval(post, 0.9)`: the quantiles at 0.05 and 0.95.
+    fn interval(&mut self, post: Expr, share: Expr, span: Span) -> Checked<Expr> {
+        let Some(x) = share.constant().filter(|x| (0.0..=1.0).contains(x)) else {
+            let d = Diagnostic::new("E0201", "the share of an interval is a constant from 0 to 1").label(share.span, "not such a number");
+            return self.fail(d.help("interval(post, 0.9)"));
+        };
+        let ends = [0.5 - 0.5 * x, 0.5 + 0.5 * x].map(|q| super::expressions::number(q, share.span));
+        let list = self.list(ends.to_vec(), share.span)?;
+        self.posterior_summary("quantile", vec![post, list], span)
+    }
+
+    /// `larger(post, other)` and `sample(post, times)` of posteriors of one number.
+    fn of_scalar(&mut self, name: &str, inner: &Type, args: Vec<Expr>, second: &Expr, span: Span) -> Checked<Expr> {
+        let other = if let Type::Posterior(other) = &second.ty { Some(other.as_ref()) } else { None };
+        let times = second.constant().filter(|n| n.fract() == 0.0 && (1.0..=1e7).contains(n));
+        let found = match (name, other, times) {
+            _ if !inner.is_scalar_number() => None,
+            ("larger", Some(other), _) if other.is_scalar_number() => Some((Builtin::PosteriorLarger, Type::Real(Range::UNIT))),
+            ("sample", _, Some(n)) => {
+                let range = inner.range().unwrap_or(Range::ALL);
+                Some((Builtin::PosteriorSample, Type::Vector(vectors::boxed(n as u64, range, None))))
+            }
+            _ => None,
+        };
+        match found {
+            Some((op, ty)) => Ok(node(ExprKind::Call(op, args), ty, Label::Public, span)),
+            None => {
+                let what = if name == "larger" { "larger(post[yes], post[no])" } else { "sample(post[yes], 1000)" };
+                let d = Diagnostic::new("E0209", format!("`{name}` works on posteriors of one number")).label(span, "not such a call");
+                self.fail(d.help(what))
+            }
+        }
     }
 }

@@ -55,6 +55,9 @@ pub const SIGNATURES: &[(&str, &str)] = &[
     ("quantile", "quantile(x, q)"),
     ("density", "density(posterior, x)"),
     ("cdf", "cdf(posterior, x)"),
+    ("interval", "interval(posterior, 0.9), its middle 90 percent"),
+    ("larger", "larger(posterior, posterior), the probability that the first is larger"),
+    ("sample", "sample(posterior, 1000), draws of a scalar"),
     ("simulate", "simulate(binomial(100, p), times = 1000)"),
 ];
 
@@ -196,9 +199,8 @@ impl Checker<'_> {
             ("append", 2) => self.list(args, span),
             ("rep", 2) => self.rep(args, span),
             ("length" | "norm", 1) => self.measure_vector(name, args, span),
-            ("sum" | "mean" | "min" | "max" | "sd" | "count" | "histogram", 1) | ("quantile" | "density" | "cdf", 2) => {
-                self.aggregate(name, args, span)
-            }
+            ("sum" | "mean" | "min" | "max" | "sd" | "count" | "histogram", 1)
+            | ("quantile" | "density" | "cdf" | "interval" | "larger" | "sample", 2) => self.aggregate(name, args, span),
             _ => self.wrong_call(name, span),
         }
     }
@@ -331,16 +333,17 @@ impl Checker<'_> {
             return self.fail(Diagnostic::new("E0201", "too many simulations").label(span, "at most 100000000").help("times = 10000"));
         }
         let call = ast::Call { path: vec![crate::source::Spanned::new(family.clone(), f.span)], args: dist_args.clone(), span: dist.span };
-        let (dist, values) = self.distribution(&call)?;
+        let (dist, values) = self.distribution_of(&call, true)?;
         let label = self.join_all(&values, span)?;
+        let first = values.first().map(|v| if let Type::Posterior(inner) = &v.ty { (**inner).clone() } else { v.ty.clone() });
         let ty = match dist.support {
             crate::dist::Support::Bool => Type::Bool,
             crate::dist::Support::CountsToFirst => {
-                Type::Int(Range::new(0.0, values.first().and_then(|n| n.ty.range()).map_or(f64::INFINITY, |r| r.hi)))
+                Type::Int(Range::new(0.0, first.as_ref().and_then(Type::range).map_or(f64::INFINITY, |r| r.hi)))
             }
             crate::dist::Support::Counts => Type::Int(Range::new(0.0, f64::INFINITY)),
             crate::dist::Support::Categories => {
-                Type::Int(Range::new(1.0, values.first().and_then(|v| as_vector(&v.ty)).map_or(1.0, |v| v.dim as f64)))
+                Type::Int(Range::new(1.0, first.as_ref().and_then(as_vector).map_or(1.0, |v| v.dim as f64)))
             }
             crate::dist::Support::Real(r) => Type::Real(r),
             crate::dist::Support::BetweenArgs => Type::Real(Range::ALL),

@@ -11,6 +11,11 @@ use crate::syntax::ast;
 impl Checker<'_> {
     /// The distribution of a call and its checked arguments, in declared order.
     pub(super) fn distribution(&mut self, call: &ast::Call) -> Checked<(&'static Distribution, Vec<Expr>)> {
+        self.distribution_of(call, false)
+    }
+
+    /// Where `predictive`, an argument may be a released posterior: it stands for a draw from it.
+    pub(super) fn distribution_of(&mut self, call: &ast::Call, predictive: bool) -> Checked<(&'static Distribution, Vec<Expr>)> {
         let name = call.path.last().map(|n| n.value.clone()).unwrap_or_default();
         let Some(dist) = crate::dist::find(&name).filter(|_| call.path.len() == 1) else {
             let near = crate::source::suggest::did_you_mean(&name, crate::dist::DISTRIBUTIONS.iter().map(|d| d.name));
@@ -30,7 +35,12 @@ impl Checker<'_> {
             }
         }
         for (value, (arg, kind)) in values.iter().zip(dist.args) {
-            self.dist_argument(dist, arg, *kind, value)?;
+            match &value.ty {
+                Type::Posterior(inner) if predictive => {
+                    self.dist_argument(dist, arg, *kind, &Expr { ty: (**inner).clone(), ..value.clone() })?;
+                }
+                _ => self.dist_argument(dist, arg, *kind, value)?,
+            }
         }
         Ok((dist, values))
     }

@@ -124,6 +124,7 @@ pub(crate) fn by_level(ty: &Type, levels: &Levels) -> Type {
         t if t.is_scalar_number() => Type::Vector(vectors::boxed(dim, t.range().unwrap_or(crate::model::Range::ALL), Some(levels.clone()))),
         Type::Vector(v) => Type::Matrix { rows: dim, columns: v.dim, range: v.range },
         Type::Simplex { dim: d, .. } => Type::Matrix { rows: dim, columns: *d, range: crate::model::Range::UNIT },
+        Type::Posterior(inner) => Type::Posterior(Box::new(by_level(inner, levels))),
         other => other.clone(),
     }
 }

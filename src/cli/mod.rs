@@ -35,8 +35,10 @@ mod ledger;
 mod progress;
 mod prompt;
 mod repl;
+mod report;
 mod rewrite;
 mod run;
+mod starter;
 mod strict;
 mod verify;
 
@@ -98,6 +100,16 @@ enum Command {
     Audit(Audit),
     /// A page on an error code, rule, mechanism, distribution, function or keyword
     Explain { name: Option<String> },
+    /// A picture of what a program costs, as SVG
+    Plot(Plot),
+    /// One HTML page: what is released, at what risk, and why that is certified
+    Report(Report),
+    /// A commented project to start from
+    New { folder: PathBuf },
+    /// Completions for a shell, on standard output
+    Completions { shell: clap_complete::Shell },
+    /// The manual page, on standard output
+    Man,
     /// The language server for editors, on standard input and output
     Lsp,
     /// Format programs in place
@@ -208,6 +220,31 @@ struct Audit {
 }
 
 #[derive(Args)]
+struct Plot {
+    #[command(flatten)]
+    program: Program,
+    /// What the picture shows
+    #[arg(long, value_enum, default_value = "rdp")]
+    shows: report::Shown,
+    /// This release alone; without it all of them and their total
+    #[arg(long, value_name = "NAME")]
+    release: Option<String>,
+    /// Where the picture is written
+    #[arg(short, value_name = "SVG")]
+    output: PathBuf,
+}
+
+#[derive(Args)]
+struct Report {
+    /// A program, a plan or a certificate
+    #[command(flatten)]
+    program: Program,
+    /// Where the page is written
+    #[arg(short, value_name = "PAGE")]
+    output: PathBuf,
+}
+
+#[derive(Args)]
 struct Run {
     #[command(flatten)]
     program: Program,
@@ -289,6 +326,25 @@ fn command(args: impl Iterator<Item = std::ffi::OsString>) -> Exit {
         Command::Audit(a) => audit::run(&a),
         Command::Verify(v) => verify::verify(&v),
         Command::Explain { name } => explain::explain(name.as_deref()),
+        Command::Plot(p) => report::plot(&p),
+        Command::Report(r) => report::report(&r),
+        Command::New { folder } => starter::new(&folder),
+        Command::Completions { shell } => {
+            let mut text = vec![];
+            clap_complete::generate(shell, &mut <Cli as clap::CommandFactory>::command(), "dpm", &mut text);
+            show!("{}", String::from_utf8_lossy(&text));
+            Exit::Done
+        }
+        Command::Man => {
+            let mut text = vec![];
+            match clap_mangen::Man::new(<Cli as clap::CommandFactory>::command()).render(&mut text) {
+                Ok(()) => {
+                    show!("{}", String::from_utf8_lossy(&text));
+                    Exit::Done
+                }
+                Err(_) => Exit::Bug,
+            }
+        }
         Command::Lsp => match crate::lsp::stdio() {
             Ok(()) => Exit::Done,
             Err(_) => Exit::Input,

@@ -152,6 +152,12 @@ pub fn text(results: &Results) -> String {
     let mut out = String::new();
     for (kind, values) in [("released", &results.releases), ("output", &results.outputs)] {
         for (name, value, ty) in values {
+            if let crate::run::Value::Posterior(p) = value {
+                let lines = posterior_lines(p, ty);
+                out.push_str(&format!("{kind:<9} {name:<width$}  {}\n", p.described()));
+                lines.iter().for_each(|l| out.push_str(&format!("{:<9} {:<width$}  {l}\n", "", "")));
+                continue;
+            }
             let whole = value_json(value, ty);
             let mut spaces = padding(value, [&whole]);
             let shown = match &whole {
@@ -177,6 +183,13 @@ pub fn text(results: &Results) -> String {
     out
 }
 
+/// A line with a picture for every number of a posterior, named by its level.
+fn posterior_lines(p: &crate::run::Posterior, ty: &crate::model::Type) -> Vec<String> {
+    let inner = if let crate::model::Type::Posterior(inner) = ty { inner } else { ty };
+    let names: Vec<String> = inner.levels().map_or_else(Vec::new, |l| l.to_vec());
+    crate::run::picture(p, &names)
+}
+
 /// Why a run ended: public facts, or a fixed text.
 fn refuse(error: &RunError, paths: &Paths) -> Exit {
     match error {
@@ -187,6 +200,11 @@ fn refuse(error: &RunError, paths: &Paths) -> Exit {
         RunError::NotRunnable(name) => {
             say_line!("error: `{name}` is certified, but this version cannot compute its statistic exactly; nothing was released");
             Exit::Rejected
+        }
+        RunError::Mechanism(MechanismError::Candidates) => {
+            say_line!("error: with this number of rows the mechanism would have too many candidates; nothing was released");
+            say_line!("noise on the counts has none:    using noise_aware");
+            Exit::Input
         }
         RunError::Mechanism(MechanismError::Steps) => {
             say_line!("error: the chain would take more than a billion steps; nothing was released");

@@ -35,6 +35,12 @@ const fn note(name: &'static str, text: &'static str, example: &'static str) -> 
 const ROW: &str =
     "Works on numbers and, component by component, on vectors. On a row it must be defined on the whole range of its argument (E0204).";
 
+const POSTERIOR_DENSITY: &str = "budget eps(1)\nprivate t[n] { x: bool }\nparam p ~ beta(1, 1)\nobserve x ~ bernoulli(p)\nrelease post = posterior(p)\noutput d = density(post, 0.5)";
+const POSTERIOR_CDF: &str = "budget eps(1)\nprivate t[n] { x: bool }\nparam p ~ beta(1, 1)\nobserve x ~ bernoulli(p)\nrelease post = posterior(p)\noutput most = 1 - cdf(post, 0.5)";
+const POSTERIOR_INTERVAL: &str = "budget eps(1)\nprivate t[n] { x: bool }\nparam p ~ beta(1, 1)\nobserve x ~ bernoulli(p)\nrelease post = posterior(p)\noutput middle = interval(post, 0.9)";
+const POSTERIOR_LARGER: &str = "budget eps(1)\nprivate t[n] { vote: category {yes, no, blank} }\nparam s ~ dirichlet([1, 1, 1])\nobserve vote ~ categorical(s)\nrelease post = posterior(s)\noutput ahead = larger(post[yes], post[no])";
+const POSTERIOR_SAMPLE: &str = "budget eps(1)\nprivate t[n] { x: bool }\nparam p ~ beta(1, 1)\nobserve x ~ bernoulli(p)\nrelease post = posterior(p)\noutput square = mean(sample(post, 1000)^2)";
+
 const NOTES: &[Note] = &[
     note(
         "draw",
@@ -46,7 +52,11 @@ const NOTES: &[Note] = &[
         "Stands after `release`. Costs k times one draw; to describe uncertainty, `simulate` from one draw instead.",
         "budget rdp(order = 5, eps = 1)\nprivate trial[n] { cured: bool }\nparam p ~ beta(12, 12)\nobserve cured ~ bernoulli(p)\nrelease p_hats = draws(p, 2)",
     ),
-    note("posterior", "Stands after `release`. This version has no rule that releases whole posteriors: it answers E0300.", ""),
+    note(
+        "posterior",
+        "Stands after `release`: the whole posterior of one parameter, released once. Its means, intervals and predictions are then free.",
+        "budget eps(1)\nprivate trial[n] { cured: bool }\nparam p ~ beta(1, 1)\nobserve cured ~ bernoulli(p)\nrelease post = posterior(p)\noutput middle = interval(post, 0.9)",
+    ),
     note("abs", ROW, "output x = abs(-2)"),
     note("exp", ROW, "output x = exp(1)"),
     note("log", ROW, "budget eps(1)\nprivate t[n >= 200] { pay: real in [1, 500] }\nrelease m = mean(log(pay)) using laplace"),
@@ -118,8 +128,15 @@ const NOTES: &[Note] = &[
         "Over rows it is released with `exponential`; of a public vector it is free, and q may be a list.",
         "budget eps(1)\nprivate t[n] { pay: real in [0, 200] }\nrelease median_pay = quantile(pay, 0.5) using exponential",
     ),
-    note("density", "Of a released posterior. This version has no rule that releases whole posteriors.", ""),
-    note("cdf", "Of a released posterior. This version has no rule that releases whole posteriors.", ""),
+    note("density", "Of a released posterior at x: free.", POSTERIOR_DENSITY),
+    note("cdf", "The probability that a released posterior gives to values up to x: free.", POSTERIOR_CDF),
+    note("interval", "The quantiles of a released posterior that leave out as much on both sides: free.", POSTERIOR_INTERVAL),
+    note(
+        "larger",
+        "The probability that a draw of one released posterior is larger than an independent draw of the other: free.",
+        POSTERIOR_LARGER,
+    ),
+    note("sample", "Draws from a released posterior of one number, with fresh and public randomness: free.", POSTERIOR_SAMPLE),
     note(
         "simulate",
         "Fresh draws of a distribution with public arguments: free. A vector if `times` is more than 1.",

@@ -1,12 +1,13 @@
 //! Pages on the rules: the head of the file that implements each, and an example.
 
 use super::{Kind, Page, fenced};
-use crate::rules::{Meta, posterior_rules, query_rules};
+use crate::rules::{Meta, posterior_rules, query_rules, whole_rules};
 
 pub fn pages() -> Vec<Page> {
     let posterior = posterior_rules().map(|r| r.meta());
     let query = query_rules().iter().map(|r| r.meta());
-    posterior.chain(query).map(page).collect()
+    let whole = whole_rules().iter().map(|r| r.meta());
+    posterior.chain(query).chain(whole).map(page).collect()
 }
 
 fn page(meta: &Meta) -> Page {
@@ -165,6 +166,61 @@ release mean_age = mean(age) using gaussian",
 budget zcdp(0.05)
 private people[n >= 500] { income: real in [0, 200] }
 release median_income = quantile(income, 0.5) using exponential",
+    ),
+    (
+        "noise_aware",
+        r"
+budget eps(1)
+private ballots[n] { choice: category {yes, no, blank} }
+param share ~ dirichlet([1, 1, 1])
+observe choice ~ categorical(share)
+release post = posterior(share)
+output ci_yes = interval(post[yes], 0.9)",
+    ),
+    (
+        "ls_hist",
+        r"
+budget eps(1)
+private ballots[n] { choice: category {yes, no, blank} }
+param share ~ dirichlet([1, 1, 1])
+observe choice ~ categorical(share)
+release post = posterior(share) using ls_hist",
+    ),
+    (
+        "ls_dim",
+        r"
+private trial[n] { cured: bool }
+param p ~ beta(1, 1)
+observe cured ~ bernoulli(p)
+release post = posterior(p) using ls_dim(eps = 1)
+expect certificate(post).pure == 0.5",
+    ),
+    (
+        "ehds",
+        r"
+budget eps(8)
+private trial[1000] { cured: bool }
+param p ~ beta(1, 1)
+observe cured ~ bernoulli(p)
+release post = posterior(p) using ehds(gamma = 0.5)",
+    ),
+    (
+        "ehd",
+        r"E0307
+budget eps(1)
+private trial[private n] { cured: bool }
+param p ~ beta(1, 1)
+observe cured ~ bernoulli(p)
+release post = posterior(p) using ehd",
+    ),
+    (
+        "plug_in",
+        r"
+budget zcdp(0.1)
+private trial[n] { cured: bool }
+param p ~ beta(1, 1)
+observe cured ~ bernoulli(p)
+release post = posterior(p) using plug_in",
     ),
     (
         "lipschitz_glm",

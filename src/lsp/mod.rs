@@ -182,9 +182,9 @@ impl Server<'_> {
                 let d = self.documents.get(p.text_document.uri.as_str())?;
                 Some(lsp::SemanticTokens { result_id: None, data: show::semantic(d) })
             }),
-            other => Err(Response::new_err(id.clone(), ErrorCode::MethodNotFound as i32, format!("{other} is not served"))),
+            other => Err(Box::new(Response::new_err(id.clone(), ErrorCode::MethodNotFound as i32, format!("{other} is not served")))),
         };
-        found.map_or_else(|error| error, |value| Response::new_ok(id, value))
+        found.map_or_else(|error| *error, |value| Response::new_ok(id, value))
     }
 
     fn place(&self, p: &lsp::TextDocumentPositionParams) -> Option<(&Document, usize)> {
@@ -261,10 +261,10 @@ fn on<P: DeserializeOwned, T: serde::Serialize>(
     id: &RequestId,
     params: Value,
     answer: impl FnOnce(P) -> Option<T>,
-) -> Result<Value, Response> {
+) -> Result<Value, Box<Response>> {
     match serde_json::from_value::<P>(params) {
         Ok(p) => Ok(answer(p).and_then(|t| serde_json::to_value(t).ok()).unwrap_or(Value::Null)),
-        Err(_) => Err(bad(id.clone())),
+        Err(_) => Err(Box::new(bad(id.clone()))),
     }
 }
 

@@ -14,6 +14,7 @@ mod posterior;
 mod prepare;
 pub mod quantile;
 pub mod real;
+pub mod whole;
 
 use std::fmt;
 
@@ -35,6 +36,8 @@ pub enum MechanismError {
     NoRandomness,
     /// The chain would take more steps than a billion, as public facts say.
     Steps,
+    /// A Hellinger mechanism would have too many candidates, as the public number of rows says.
+    Candidates,
     /// The operating system gave no threads.
     NoThreads,
     /// The program was built without the feature `nuts`.
@@ -55,6 +58,7 @@ impl fmt::Display for MechanismError {
             MechanismError::NoRandomness => "the operating system gave no randomness",
             MechanismError::NoThreads => "the operating system gave no threads",
             MechanismError::NoNuts => "this build has no NUTS: build dpm with its feature `nuts`",
+            MechanismError::Candidates => "there are too many candidates",
             MechanismError::Parameter => "a public parameter of the mechanism is out of range",
             MechanismError::Steps => "the chain would take more than a billion steps",
             MechanismError::Undecided => "a draw stayed undecided",
@@ -113,7 +117,7 @@ impl MechanismPlan {
     /// The table that the plan reads.
     pub fn table(&self) -> TableId {
         match self {
-            MechanismPlan::Posterior { statistic, .. } => statistic.table,
+            MechanismPlan::Posterior { statistic, .. } | MechanismPlan::Whole { statistic, .. } => statistic.table,
             MechanismPlan::Noise { table, .. } | MechanismPlan::Quantile { table, .. } => *table,
         }
     }
@@ -140,6 +144,10 @@ pub fn execute<B: BitSource>(
         MechanismPlan::Posterior { law, weight, statistic, times } => {
             let public_rows = scope.rows_are_public().then_some(measured.rows);
             posterior::draw((law, *weight, statistic), measured, public_rows, *times, bits)
+        }
+        MechanismPlan::Whole { law, .. } => {
+            let public_rows = scope.rows_are_public().then_some(measured.rows);
+            Ok(vec![whole::release(law, measured, public_rows, bits)?])
         }
         MechanismPlan::Noise { table, value, noise } => Ok(vec![noise::release((value, *table, *noise), measured, scope, bits)?]),
         MechanismPlan::Quantile { q, lo, hi, points, epsilon, score_sensitivity, .. } => {

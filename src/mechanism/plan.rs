@@ -209,9 +209,61 @@ pub enum PosteriorLaw {
     Density(Box<DensityLaw>),
 }
 
+/// Most candidates of a Hellinger mechanism with three levels or more.
+pub const MOST_CANDIDATES: u64 = 1 << 22;
+/// Most items with two levels, and the largest prior count: up to here doubles compute its scores well enough.
+pub const MOST_ITEMS: u64 = 100_000_000;
+
+/// A posterior that is released whole, and the noise on its counts (rule book §9, §10, §15).
+#[derive(Clone, PartialEq, Debug)]
+pub struct WholeLaw {
+    pub family: WholeFamily,
+    pub noise: WholeNoise,
+    /// Does the posterior that is written down account for the noise?
+    pub aware: bool,
+}
+
+/// The posterior without noise; its parameters hold the prior and all public rows.
+#[derive(Clone, PartialEq, Debug)]
+pub enum WholeFamily {
+    /// Dirichlet(alpha + counts), each row with `items` items. `single`: a Beta, whose statistic is the sum of successes.
+    Counts { alpha: Vec<f64>, items: u32, single: bool },
+    /// Gamma(shape + S, rate + n), S a sum of non-negative integers.
+    Gamma { shape: f64, rate: f64 },
+}
+
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub enum WholeNoise {
+    /// `floor(Laplace(scale))` on every count but the last.
+    FloorLaplace { scale: f64 },
+    /// One of all posteriors with as many rows, by distance; `gamma` smooths the sensitivity, `None` takes the global one.
+    Hellinger { epsilon: f64, gamma: Option<f64> },
+    /// Discrete Laplace on the counts.
+    Geometric { scale: f64 },
+    /// Discrete Gaussian on the counts.
+    Gaussian { sigma: f64 },
+}
+
+impl WholeLaw {
+    /// Items of one row.
+    pub fn items(&self) -> u32 {
+        match self.family {
+            WholeFamily::Counts { items, .. } => items,
+            WholeFamily::Gamma { .. } => 1,
+        }
+    }
+
+    /// How many of `places` counts leave: with two and a public number of items, the second is the rest.
+    pub fn kept(&self, places: usize, rows_are_public: bool) -> usize {
+        if places == 2 && rows_are_public { 1 } else { places }
+    }
+}
+
 /// What runs for one release.
 #[derive(Clone, PartialEq, Debug)]
 pub enum MechanismPlan {
+    /// A posterior released whole.
+    Whole { law: WholeLaw, statistic: Statistic },
     /// `times` independent draws of the posterior (a Beta statistical query is one too).
     Posterior { law: PosteriorLaw, weight: f64, statistic: Statistic, times: u64 },
     /// `value` is an aggregate expression; noise is added to its exact value on a public grid.

@@ -19,7 +19,7 @@ pub fn prepare(plan: &MechanismPlan, scope: &Scope) -> Result<Job, MechanismErro
             StatisticKind::Columns(columns) => density::encode(&mut job, law, columns, &rows)?,
             _ => return Err(MechanismError::Parameter),
         },
-        MechanismPlan::Posterior { statistic: s, .. } => statistic(&mut job, s, &rows)?,
+        MechanismPlan::Posterior { statistic: s, .. } | MechanismPlan::Whole { statistic: s, .. } => statistic(&mut job, s, &rows)?,
         MechanismPlan::Noise { value, .. } => aggregates(&mut job, value, &rows)?,
         MechanismPlan::Quantile { value, lo, hi, points, .. } => job.ranks(value, quantile::points(*lo, *hi, *points)?, &rows)?,
     }

@@ -135,6 +135,9 @@ pub enum Builtin {
     PosteriorQuantile,
     PosteriorDensity,
     PosteriorCdf,
+    /// The probability that a draw of one is larger than a draw of another.
+    PosteriorLarger,
+    PosteriorSample,
     /// `simulate(binomial(100, p), times = 1000)`: a distribution name as `Text`, its arguments, the times last.
     Simulate,
 }
@@ -189,7 +192,7 @@ impl Expr {
     /// Does evaluating it twice give two values?
     pub fn draws(&self) -> bool {
         let mut found = false;
-        self.walk(&mut |e| found |= matches!(e.kind, ExprKind::Call(Builtin::Simulate, _)));
+        self.walk(&mut |e| found |= matches!(e.kind, ExprKind::Call(Builtin::Simulate | Builtin::PosteriorSample, _)));
         found
     }
 

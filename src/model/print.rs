@@ -271,6 +271,8 @@ pub(super) fn function(f: Builtin) -> &'static str {
         Builtin::RowHistogram => "histogram",
         Builtin::PosteriorDensity => "density",
         Builtin::PosteriorCdf => "cdf",
+        Builtin::PosteriorLarger => "larger",
+        Builtin::PosteriorSample => "sample",
         Builtin::Simulate => "simulate",
         _ => "operation",
     }

@@ -2,6 +2,7 @@
 
 pub mod decimal;
 pub mod gamma_divergence;
+pub mod hellinger;
 pub mod interval;
 pub mod linear;
 pub mod round;

@@ -8,6 +8,7 @@ pub mod query;
 #[cfg(test)]
 mod testing;
 mod text;
+pub mod whole;
 
 use crate::mechanism::plan::{PosteriorLaw, Statistic};
 use crate::model::{Model, Program, Table, TableId};
@@ -16,6 +17,7 @@ use crate::source::{Diagnostic, Span};
 
 pub use public::{PublicTotals, Totals, public_statistics};
 pub use query::{MatchedQuery, QueryRule, QueryVerdict, query_rules};
+pub use whole::{Asked, MatchedWhole, WholeRule, WholeVerdict, whole_rules};
 
 /// What a rule is, for `dpm explain`, certificates and tables.
 #[derive(Debug)]
@@ -157,7 +159,8 @@ mod tests {
         let posterior = posterior_rules().map(|r| r.meta());
         let query = query_rules().iter().map(|r| r.meta());
         let mut names = vec![];
-        for meta in posterior.chain(query) {
+        let whole = whole_rules().iter().map(|r| r.meta());
+        for meta in posterior.chain(query).chain(whole) {
             let page = meta.page();
             let mut rest = page.as_str();
             for heading in ["## Shape", "## Claim", "## Refuses", "## Checked by"] {

@@ -1,6 +1,7 @@
 //! Arithmetic on public values: what `output`, `when` and `let` do after a release; it costs nothing.
 
-use super::simulate::simulate;
+use super::posterior::Posterior;
+use super::simulate::{self, simulate};
 use super::value::Value;
 use crate::data::{eval, function};
 use crate::mechanism::bits::OsBits;
@@ -71,6 +72,7 @@ fn index(v: &Expr, i: &Expr, known: &Known) -> Result<Value, NoValue> {
     let at = if level { at } else { at.round() - 1.0 };
     let at = if at.is_nan() || at < 0.0 { 0 } else { at as usize };
     match evaluate(v, known)? {
+        Value::Posterior(p) => p.component(at).map(Value::Posterior).ok_or(NoValue::Unsupported),
         Value::Matrix(rows) => rows.into_iter().nth(at).map(Value::Vector).ok_or(NoValue::Unsupported),
         Value::GridVector(v) => v.get(at).map(|x| Value::Grid(*x)).ok_or(NoValue::Unsupported),
         v => v.numbers().get(at).map(|x| Value::Number(*x)).ok_or(NoValue::Unsupported),
@@ -101,6 +103,11 @@ fn call(f: Builtin, e: &Expr, args: &[Expr], known: &Known) -> Result<Value, NoV
     let numbers = |i: usize| values.get(i).map(Value::numbers).unwrap_or_default();
     let scalar = |i: usize| values.get(i).and_then(Value::as_number).ok_or(NoValue::Unsupported);
     let out = match (f, values.as_slice()) {
+        (Builtin::PosteriorLarger, [Value::Posterior(p), Value::Posterior(q)]) => Value::Number(p.larger(q)),
+        (Builtin::PosteriorSample, [Value::Posterior(p), _]) => {
+            Value::Vector(simulate::sample(p, scalar(1)?, &mut *known.rng.borrow_mut())?)
+        }
+        (_, [Value::Posterior(p), rest @ ..]) => of_posterior(f, p, rest)?,
         (Builtin::Clip, [_, _, _]) => {
             let (lo, hi) = (scalar(1)?, scalar(2)?);
             shaped(&values, numbers(0).into_iter().map(|x| if x.is_nan() { lo } else { x.min(hi).max(lo) }).collect())
@@ -138,6 +145,32 @@ fn call(f: Builtin, e: &Expr, args: &[Expr], known: &Known) -> Result<Value, NoV
         _ => return Err(NoValue::Unsupported),
     };
     Ok(out)
+}
+
+/// What is asked of a released posterior: of a vector every number by itself.
+fn of_posterior(f: Builtin, p: &Posterior, rest: &[Value]) -> Result<Value, NoValue> {
+    let shaped = |v: Vec<f64>| match v.as_slice() {
+        [one] if p.is_scalar() => Value::Number(*one),
+        _ => Value::Vector(v),
+    };
+    let marginals = p.marginals();
+    let each = |f: &dyn Fn(&Posterior, &[f64]) -> Vec<f64>| -> Result<Value, NoValue> {
+        let at = rest.first().ok_or(NoValue::Unsupported)?;
+        let values = marginals.iter().map(|m| f(m, &at.numbers()));
+        Ok(match (at.is_scalar(), p.is_scalar()) {
+            (true, _) => shaped(values.flatten().collect()),
+            (false, true) => Value::Vector(values.flatten().collect()),
+            (false, false) => Value::Matrix(values.collect()),
+        })
+    };
+    match f {
+        Builtin::PosteriorMean => Ok(shaped(p.mean())),
+        Builtin::PosteriorSd => Ok(shaped(p.sd())),
+        Builtin::PosteriorQuantile => each(&|m, q| m.quantiles(q)),
+        Builtin::PosteriorDensity => each(&|m, x| x.iter().map(|x| m.density(*x)).collect()),
+        Builtin::PosteriorCdf => each(&|m, x| m.cdf(x)),
+        _ => Err(NoValue::Unsupported),
+    }
 }
 
 /// A comparison of two numbers is true or false; of vectors, a vector of 0 and 1.

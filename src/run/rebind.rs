@@ -4,7 +4,7 @@ use super::evaluate::{Known, evaluate};
 use crate::analyze::{Chosen, PublicData};
 use crate::mechanism::plan::MechanismPlan;
 use crate::model::{Expr, ExprKind, Label, Model, Program, Query, Range, ReleaseStep, Request, Type};
-use crate::rules::{Context, PublicTotals, Verdict, posterior_rules, public_statistics};
+use crate::rules::{Asked, Context, PublicTotals, Verdict, WholeVerdict, posterior_rules, public_statistics, whole_rules};
 
 /// The plan of a release whose prior mentions released values, now that they are known.
 ///
@@ -13,21 +13,35 @@ pub fn plan(release: &ReleaseStep, chosen: &Chosen, program: &Program, public: &
     if let Some(plan) = &chosen.plan {
         return Some(plan.clone());
     }
-    let (Query::Posterior(model), Some(tempering)) = (&release.query, chosen.tempering) else { return None };
+    let Query::Posterior(model) = &release.query else { return None };
     let mut model: Model = model.clone();
     let priors = model.parameters.iter_mut().flat_map(|p| p.prior.args.iter_mut());
     let arguments = model.private.iter_mut().chain(model.public.iter_mut()).flat_map(|o| o.likelihood.args.iter_mut());
     priors.chain(arguments).for_each(|e| settle(e, known));
     let totals = public_statistics(&model).into_iter().map(|s| s.and_then(|s| public.totals(&s))).collect();
     let totals = PublicTotals { observations: totals };
+    let context = Context { program, public: &totals };
+    if let Request::Posterior { .. } = &model.request {
+        return whole(&model, chosen, context);
+    }
+    let tempering = chosen.tempering?;
     let rule = posterior_rules().find(|r| r.meta().name == chosen.rule)?;
-    let Verdict::Matched(matched) = rule.judge(&model, Context { program, public: &totals }) else { return None };
+    let Verdict::Matched(matched) = rule.judge(&model, context) else { return None };
     let (law, statistic) = matched.law(tempering)?;
     let times = match &model.request {
         Request::Draw { times, .. } => *times,
         Request::Posterior { .. } => return None,
     };
     Some(MechanismPlan::Posterior { law, weight: tempering.weight, statistic, times })
+}
+
+/// The plan of a whole posterior at the certified value of its free number.
+fn whole(model: &Model, chosen: &Chosen, context: Context) -> Option<MechanismPlan> {
+    let number = |name: &str| chosen.parameters.iter().find(|p| p.name == name).map(|p| p.value);
+    let rule = whole_rules().iter().find(|r| r.meta().name == chosen.rule)?;
+    let place = model.parameters.first()?.prior.span;
+    let WholeVerdict::Matched(ways) = rule.judge(&Asked { model, context, place, number: &number }) else { return None };
+    ways.iter().find_map(|w| w.plan(number(w.knob())?))
 }
 
 /// Replaces a public expression by its value, clamped to the range the certificate assumed.

@@ -47,6 +47,7 @@ pub fn json(value: &Value, ty: &Type) -> Json {
         Value::Vector(v) => keyed(v.iter().map(|x| number(*x)).collect()),
         Value::GridVector(v) => keyed(v.iter().map(|n| grid(*n)).collect()),
         Value::Matrix(rows) => keyed(rows.iter().map(|r| Json::Array(r.iter().map(|x| number(*x)).collect())).collect()),
+        Value::Posterior(p) => super::posterior::json(p),
         Value::Record(parts) => {
             let types: Vec<Type> = match ty {
                 Type::Record(types) => types.iter().map(|(_, t)| t.clone()).collect(),
@@ -88,6 +89,7 @@ fn widths(value: &Value, out: &mut Vec<usize>) {
         Value::GridVector(v) => out.extend(v.iter().map(|n| n.widest())),
         Value::Matrix(rows) => out.extend(rows.iter().flatten().map(|_| WIDEST_DOUBLE)),
         Value::Record(parts) => parts.iter().for_each(|(_, v)| widths(v, out)),
+        Value::Posterior(p) => super::posterior::widths(p, out),
     }
 }
 

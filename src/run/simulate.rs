@@ -1,6 +1,7 @@
 //! `simulate`: draws from a distribution with public arguments, for predictions; fresh and public randomness.
 
 use super::evaluate::NoValue;
+use super::posterior::Posterior;
 use super::value::Value;
 use crate::mechanism::bits::BitSource;
 use rand::TryRng;
@@ -8,9 +9,20 @@ use rand_distr::Distribution;
 use std::convert::Infallible;
 
 /// A bit source as a generator of the `rand` family. Predictions are post-processing, so doubles are good enough.
-struct Bits<'b> {
+pub(super) struct Bits<'b> {
     source: &'b mut dyn BitSource,
     failed: bool,
+}
+
+impl Bits<'_> {
+    pub(super) fn new(source: &mut dyn BitSource) -> Bits<'_> {
+        Bits { source, failed: false }
+    }
+
+    /// Did the source run dry? What was drawn is then worth nothing.
+    pub(super) fn failed(&self) -> bool {
+        self.failed
+    }
 }
 
 impl TryRng for Bits<'_> {
@@ -47,6 +59,13 @@ pub fn simulate(name: &str, args: &[Value], source: &mut dyn BitSource) -> Resul
     let mut rng = Bits { source, failed: false };
     let mut draws = Vec::with_capacity((times as usize).min(1 << 20));
     for _ in 0..times as u64 {
+        let fresh: Vec<Value>;
+        let mut args = args;
+        if args.iter().any(|a| matches!(a, Value::Posterior(_))) {
+            // A prediction: every draw has its own parameters.
+            fresh = args.iter().map(|a| drawn(a, &mut rng)).collect::<Result<_, _>>()?;
+            args = &fresh;
+        }
         draws.push(one(name, args, &mut rng)?);
         if rng.failed {
             return Err(NoValue::NoRandomness);
@@ -56,6 +75,25 @@ pub fn simulate(name: &str, args: &[Value], source: &mut dyn BitSource) -> Resul
         [x] => Value::Number(*x),
         _ => Value::Vector(draws),
     })
+}
+
+/// A posterior gives a draw, anything else itself.
+fn drawn(value: &Value, rng: &mut Bits) -> Result<Value, NoValue> {
+    match value {
+        Value::Posterior(p) => Ok(match p.draw(rng)?.as_slice() {
+            [x] if p.is_scalar() => Value::Number(*x),
+            v => Value::Vector(v.to_vec()),
+        }),
+        other => Ok(other.clone()),
+    }
+}
+
+/// Draws from a posterior of one number.
+pub fn sample(p: &Posterior, times: f64, source: &mut dyn BitSource) -> Result<Vec<f64>, NoValue> {
+    let mut rng = Bits { source, failed: false };
+    let draws: Result<Vec<f64>, NoValue> =
+        (0..times.max(0.0) as u64).map(|_| p.draw(&mut rng).map(|v| v.first().copied().unwrap_or(f64::NAN))).collect();
+    if rng.failed { Err(NoValue::NoRandomness) } else { draws }
 }
 
 fn one(name: &str, args: &[Value], rng: &mut Bits) -> Result<f64, NoValue> {
@@ -122,7 +160,7 @@ fn one(name: &str, args: &[Value], rng: &mut Bits) -> Result<f64, NoValue> {
     }
 }
 
-fn uniform(rng: &mut Bits) -> f64 {
+pub(super) fn uniform(rng: &mut Bits) -> f64 {
     let Ok(word) = rng.try_next_u64();
     (word >> 11) as f64 / (1u64 << 53) as f64
 }

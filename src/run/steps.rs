@@ -2,14 +2,16 @@
 
 use super::bound::Bound;
 use super::evaluate::{Known, NoValue, evaluate};
+use super::posterior;
 use super::rebind::plan;
 use super::shape::shape;
 use super::value::Value;
 use crate::analyze::Analysis;
 use crate::data::{DataError, Measured, Source, count_rows, scan};
 use crate::mechanism::bits::OsBits;
+use crate::mechanism::plan::MechanismPlan;
 use crate::mechanism::{MechanismError, Scope, execute as draw, prepare};
-use crate::model::{ColumnId, Each, Expr, ExprKind, Program, Query, ReleaseId, ReleaseStep, Step, TableId, Type, releases};
+use crate::model::{ColumnId, Each, Expr, ExprKind, Program, Query, Relation, ReleaseId, ReleaseStep, Step, TableId, Type, releases};
 use crate::private::Private;
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
@@ -175,6 +177,10 @@ impl Runner<'_> {
                 v if v.iter().all(|v| matches!(v, Value::Grid(_))) => {
                     Value::GridVector(v.iter().filter_map(|v| if let Value::Grid(n) = v { Some(*n) } else { None }).collect())
                 }
+                v if v.iter().all(|v| matches!(v, Value::Posterior(_))) => {
+                    let parts = v.iter().filter_map(|v| if let Value::Posterior(p) = v { Some(p.clone()) } else { None });
+                    Value::Posterior(posterior::Posterior::Product(parts.collect()))
+                }
                 v => Value::Matrix(v.iter().map(Value::numbers).collect()),
             };
             let ty = crate::check::by_level(&release.ty, &each.levels);
@@ -236,10 +242,12 @@ impl Runner<'_> {
         let scope = Scope { table: declared, group: inside, env: &self.known };
         let mut bits = self.files.bits().map_err(RunError::Mechanism)?;
         let draws = draw(&plan, &scope, &measured, &mut bits).map_err(RunError::Mechanism)?;
-        let ty = match &release.query {
-            Query::Posterior(_) | Query::Aggregate(_) => &release.ty,
-        };
-        shape(ty, &draws).ok_or(RunError::Mechanism(MechanismError::Expression))
+        if let (MechanismPlan::Whole { law, .. }, [one]) = (&plan, draws.as_slice()) {
+            let public = declared.relation == Relation::ReplaceOne;
+            let found = posterior::released(law, one, public, &mut *self.known.rng.borrow_mut());
+            return found.map(Value::Posterior).ok_or(RunError::Mechanism(MechanismError::Expression));
+        }
+        shape(&release.ty, &draws).ok_or(RunError::Mechanism(MechanismError::Expression))
     }
 }
 

@@ -1,5 +1,6 @@
 //! Values of a running program that anyone may see: released values and what is computed from them.
 
+use super::posterior::Posterior;
 use crate::mechanism::Number;
 
 /// A public value.
@@ -17,6 +18,8 @@ pub enum Value {
     Matrix(Vec<Vec<f64>>),
     /// Named parts, in the order of the draw.
     Record(Vec<(String, Value)>),
+    /// A posterior released whole.
+    Posterior(Posterior),
 }
 
 impl Value {
@@ -26,7 +29,7 @@ impl Value {
             Value::Number(x) => vec![*x],
             Value::Grid(x) => vec![x.to_f64()],
             Value::Bool(b) => vec![f64::from(u8::from(*b))],
-            Value::Text(_) => vec![],
+            Value::Text(_) | Value::Posterior(_) => vec![],
             Value::Vector(v) => v.clone(),
             Value::GridVector(v) => v.iter().map(|x| x.to_f64()).collect(),
             Value::Matrix(rows) => rows.iter().flatten().copied().collect(),

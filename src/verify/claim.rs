@@ -13,6 +13,7 @@ pub enum Claim {
     Gdp(Real),
     Range(Real),
     Pure(Real),
+    Zcdp(Real),
     Laplace(Real),
     Product(Vec<Claim>),
     Max(Vec<Claim>),
@@ -86,6 +87,7 @@ impl Claim {
             Claim::Gdp(mu) => Bounds { gdp: mu.clone(), ..none() },
             Claim::Range(eta) => Bounds { range: eta.clone(), ..none() },
             Claim::Pure(e) => Bounds { pure: e.clone(), ..none() },
+            Claim::Zcdp(rho) => Bounds { zcdp: rho.clone(), ..none() },
             Claim::Laplace(e) => Bounds { pure: e.clone(), zcdp: e - &lost(e), ..none() },
             Claim::Product(parts) => each(parts, |a, b| Bounds {
                 // Two bounded ranges do not add under adaptive composition.
@@ -238,6 +240,7 @@ impl Claim {
             Claim::Gdp(x) => json!({"kind": "gdp", "mu": x.stated()}),
             Claim::Range(x) => json!({"kind": "bounded_range", "eta": x.stated()}),
             Claim::Pure(x) => json!({"kind": "pure", "epsilon": x.stated()}),
+            Claim::Zcdp(x) => json!({"kind": "zcdp", "rho": x.stated()}),
             Claim::Laplace(x) => json!({"kind": "laplace", "epsilon": x.stated()}),
             Claim::Product(parts) => json!({"kind": "product", "claims": list(parts)}),
             Claim::Max(parts) => json!({"kind": "max", "claims": list(parts)}),

@@ -8,6 +8,7 @@ use super::scope::{Scope, View};
 use super::steps::{self, Place, Step};
 use super::text::{Expr, Form, Row};
 use super::ty::Ty;
+use super::whole;
 use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
 
@@ -182,6 +183,9 @@ impl<'a> Facts<'a> {
             totals: &totals,
             number: &|name| number(at(release, &format!("/parameters/{name}"))),
         };
+        if whole::RULES.contains(&given.rule) {
+            return whole::claim(form, &scope, &given);
+        }
         let drawn = matches!(&form.request, Expr::Call(f, _) if f == "draw" || f == "draws");
         match drawn {
             true if glm::RULES.contains(&given.rule) => glm::draw(form, &scope, &given),
@@ -203,7 +207,9 @@ impl<'a> Facts<'a> {
         let (rule, mechanism) = (text(&r["rule"]), text(&r["mechanism"]));
         let weight = if given.get("r").is_some() { "r" } else { "m" };
         let law = if glm::RULES.contains(&rule) { Some("langevin") } else { rules::sampler(rule) };
+        let whole = whole::parameters(rule, given.get("rho").is_some());
         let (sampler, wanted): (&str, Vec<&str>) = match (law, mechanism) {
+            _ if whole.is_some() && rule == mechanism => whole.unwrap_or_default(),
             (Some("langevin"), "gibbs") => ("langevin", vec!["weight"]),
             (Some(law), "direct") => (law, vec![]),
             (Some(law), "diffuse") => (law, vec!["r"]),
@@ -234,7 +240,11 @@ impl<'a> Facts<'a> {
             let says = |t: &Value| t.as_str().is_some_and(|t| !t.is_empty());
             json!({"text": must(&p["text"], says), "holds": true, "line": must(&p["line"], &place), "column": must(&p["column"], &place)})
         };
-        let measures = ["95% bound of |answer - truth|", "root mean square distance of the draw from the posterior mean"];
+        let measures = [
+            "95% bound of |answer - truth|",
+            "root mean square distance of the draw from the posterior mean",
+            "expected Hellinger distance to the posterior",
+        ];
         let release = json!({
             "name": form.name,
             "query": form.query,

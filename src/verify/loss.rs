@@ -230,7 +230,7 @@ impl Parts {
 
 fn curved(claim: &Claim) -> bool {
     match claim {
-        Claim::Renyi(_) => false,
+        Claim::Renyi(_) | Claim::Zcdp(_) => false,
         Claim::Product(list) | Claim::Max(list) => list.iter().any(curved),
         Claim::Repeated(_, one) => curved(one),
         _ => true,
@@ -264,7 +264,7 @@ fn curve(claim: &Claim, tail: f64) -> Option<Curve> {
             let mu = mu.above();
             Box::new(move |e| normal(mu, e))
         }
-        Claim::Renyi(_) => {
+        Claim::Renyi(_) | Claim::Zcdp(_) => {
             let orders = Orders::new(claim.clone());
             Box::new(move |e| orders.delta(e))
         }

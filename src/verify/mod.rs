@@ -19,6 +19,7 @@ mod special;
 mod steps;
 mod text;
 mod ty;
+mod whole;
 
 pub use seal::{digest, signature, signed_text};
 

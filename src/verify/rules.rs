@@ -71,10 +71,7 @@ pub fn sampler(rule: &str) -> Option<&'static str> {
 
 /// The claim of a draw.
 pub fn draw(form: &Form, scope: &Scope, given: &Given) -> Found<Claim> {
-    let Rule(name, families, laws, views, _, formula) = RULES.iter().find(|r| r.0 == given.rule).ok_or("no such rule")?;
-    let [(parameter, prior @ Expr::Call(family, _), None)] = form.params.as_slice() else {
-        return Err("the rule needs one uncut parameter");
-    };
+    let Rule(_, families, laws, views, _, formula) = RULES.iter().find(|r| r.0 == given.rule).ok_or("no such rule")?;
     let times = match &form.request {
         Expr::Call(f, args) if f == "draw" && args.len() == 1 => 1,
         Expr::Call(f, args) if f == "draws" && args.len() == 2 => match args.last() {
@@ -83,18 +80,35 @@ pub fn draw(form: &Form, scope: &Scope, given: &Given) -> Found<Claim> {
         },
         _ => return Err("only draws are covered"),
     };
-    if !form.request.args().first().is_some_and(|e| e.is_name(parameter)) || !families.contains(&family.as_str()) {
-        return Err("the rule draws its parameter, with a prior of its family");
-    }
     if !views.contains(&scope.view) {
         return Err("the rule does not cover how neighbours differ here");
+    }
+    let draw = model(form, scope, given, families, laws, "draw")?;
+    Ok(formula(&draw)?.repeat(times))
+}
+
+/// A model whose prior is of these families and whose rows follow these laws, of which the parameter is asked.
+pub fn model<'a>(
+    form: &'a Form,
+    scope: &'a Scope,
+    given: &Given<'a>,
+    families: &[&str],
+    laws: &[(&str, usize)],
+    word: &str,
+) -> Found<Draw<'a>> {
+    let [(parameter, prior @ Expr::Call(family, _), None)] = form.params.as_slice() else {
+        return Err("the rule needs one uncut parameter");
+    };
+    let asked = matches!(&form.request, Expr::Call(f, _) if f.starts_with(word));
+    if !asked || !form.request.args().first().is_some_and(|e| e.is_name(parameter)) || !families.contains(&family.as_str()) {
+        return Err("the rule draws its parameter, with a prior of its family");
     }
     let fits = |row: &Row| {
         let Expr::Call(law, args) = &row.law else { return false };
         let Some((_, place)) = laws.iter().find(|(name, _)| name == law) else { return false };
         let mentions = |e: &Expr| e.any(&|e| e.is_name(parameter));
         // These two check themselves what stands around the parameter.
-        let wrapped = matches!(*name, "normal_precision" | "linear_public_design");
+        let wrapped = matches!(given.rule, "normal_precision" | "linear_public_design");
         let argument = |(i, e): (usize, &Expr)| if i == *place { wrapped || e.is_name(parameter) } else { !mentions(e) };
         args.iter().enumerate().all(argument) && args.len() > *place && !mentions(&row.outcome)
     };
@@ -103,8 +117,7 @@ pub fn draw(form: &Form, scope: &Scope, given: &Given) -> Found<Claim> {
         return Err("rows do not follow the laws of the rule, or public totals are missing");
     }
     let (r, m, k) = (given.weight("r")?, given.weight("m")?, Real::int(scope.unit));
-    let draw = Draw { scope, exactly: given.exactly, parameter, prior, private, public, totals: given.totals, r, m, k };
-    Ok(formula(&draw)?.repeat(times))
+    Ok(Draw { scope, exactly: given.exactly, parameter, prior, private, public, totals: given.totals, r, m, k })
 }
 
 /// A mean of values in [0, 1] answered by a beta draw (section 1.4).

@@ -82,7 +82,7 @@ fn find(model: &Model, context: &Context) -> Match<Shares> {
 }
 
 /// The prior counts of a Dirichlet prior, each at least 0 and known at least by its range.
-pub(super) fn alphas(parameter: &Parameter) -> Match<Vec<Range>> {
+pub(crate) fn alphas(parameter: &Parameter) -> Match<Vec<Range>> {
     let what = "a prior count";
     let ([alpha], Type::Simplex { dim, .. }) = (parameter.prior.args.as_slice(), &parameter.ty) else {
         return not_mine("prior must be dirichlet(alpha)");

@@ -30,6 +30,7 @@ use crate::mechanism::plan::StatisticKind;
 use crate::model::{Model, Observation};
 
 pub(super) use beta_bernoulli::{BetaDraw, Counts};
+pub(super) use dirichlet_multinomial::alphas;
 pub(super) use facts::{Facts, PublicSum};
 pub use matching_prior::{MatchingPrior, matching_prior};
 pub(super) use refusals::{out_of_reach, secret_rows, unbounded};

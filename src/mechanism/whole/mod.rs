@@ -1,0 +1,99 @@
+//! Whole posteriors: noisy counts, or one of the reachable posteriors, from which a posterior is written down once.
+
+pub mod hellinger;
+
+use super::bits::BitSource;
+use super::draw::discrete_gaussian::discrete_gaussian;
+use super::draw::finite::{discrete_laplace, floor_laplace};
+use super::grid::{LARGEST_INDEX, Number};
+use super::plan::{WholeFamily, WholeLaw, WholeNoise};
+use super::real::{Param, rational};
+use super::{MechanismError, Released};
+use crate::data::scan::Measured;
+
+const BAD: MechanismError = MechanismError::Parameter;
+
+/// The number of items if it is public (else 0 of no meaning is left out), then one number for each count.
+pub(crate) fn release<B: BitSource>(
+    law: &WholeLaw,
+    measured: &Measured,
+    public_rows: Option<u64>,
+    bits: &mut B,
+) -> Result<Released, MechanismError> {
+    let totals = measured.totals.first().ok_or(BAD)?;
+    let sums: Vec<i128> = totals.sums.iter().map(|s| shifted(*s, totals.exponent)).collect();
+    let all = u64::from(law.items()).checked_mul(measured.rows).ok_or(MechanismError::Range)?;
+    let counts = counts(law, &sums, all)?;
+    let out = match law.noise {
+        WholeNoise::FloorLaplace { scale } => {
+            public_rows.ok_or(BAD)?;
+            floor(&counts, all, scale, bits)?
+        }
+        WholeNoise::Hellinger { epsilon, gamma } => {
+            public_rows.ok_or(BAD)?;
+            let WholeFamily::Counts { alpha, .. } = &law.family else { return Err(BAD) };
+            hellinger::choose(alpha, &counts, (epsilon, gamma), bits)?.into_iter().map(i128::from).collect()
+        }
+        WholeNoise::Geometric { scale } => {
+            let scale = Param::new(rational(scale)?);
+            noisy(&counts, |bits: &mut B| discrete_laplace(&scale, bits), law.kept(counts.len(), public_rows.is_some()), bits)?
+        }
+        WholeNoise::Gaussian { sigma } => {
+            let sigma = rational(sigma)?;
+            noisy(&counts, |bits: &mut B| discrete_gaussian(&sigma, bits), law.kept(counts.len(), public_rows.is_some()), bits)?
+        }
+    };
+    let size = public_rows.map(|_| i128::from(all));
+    let components = size.into_iter().chain(out).map(|x| Number::new(x.clamp(-LARGEST_INDEX, LARGEST_INDEX), 0)).collect();
+    Ok(Released { components })
+}
+
+/// A total in units of `2^exponent` as an integer; statistics of counts are integers.
+fn shifted(sum: i128, exponent: i32) -> i128 {
+    match u32::try_from(exponent) {
+        Ok(up) => sum.checked_shl(up).unwrap_or(0),
+        Err(_) => sum >> exponent.unsigned_abs().min(126),
+    }
+}
+
+/// The items at each place: they sum to `all` (for a Gamma posterior there is one place and no such sum).
+fn counts(law: &WholeLaw, sums: &[i128], all: u64) -> Result<Vec<u64>, MechanismError> {
+    let within = |x: i128| u64::try_from(x.max(0)).unwrap_or(u64::MAX);
+    match (&law.family, sums) {
+        (WholeFamily::Counts { alpha, single: true, .. }, [successes]) if alpha.len() == 2 => {
+            let s = within(*successes).min(all);
+            Ok(vec![s, all - s])
+        }
+        (WholeFamily::Counts { alpha, single: false, .. }, sums) if alpha.len() == sums.len() && alpha.len() >= 2 => {
+            Ok(sums.iter().map(|s| within(*s).min(all)).collect())
+        }
+        (WholeFamily::Gamma { .. }, [sum]) => Ok(vec![within(*sum)]),
+        _ => Err(BAD),
+    }
+}
+
+/// Floor-Laplace noise on every count but the last, each moved into what is left of `all`; the last is the remainder
+/// (rule book §9). What follows the noise is post-processing.
+pub fn floor<B: BitSource>(counts: &[u64], all: u64, scale: f64, bits: &mut B) -> Result<Vec<i128>, MechanismError> {
+    let scale = Param::new(rational(scale)?);
+    let (_, first) = counts.split_last().ok_or(BAD)?;
+    let mut left = i128::from(all);
+    let mut out = Vec::with_capacity(counts.len());
+    for c in first {
+        let noisy = i128::from(*c).saturating_add(floor_laplace(&scale, bits)?).clamp(0, left);
+        left -= noisy;
+        out.push(noisy);
+    }
+    out.push(left);
+    Ok(out)
+}
+
+/// Integer noise on the first `kept` counts.
+fn noisy<B: BitSource>(
+    counts: &[u64],
+    mut noise: impl FnMut(&mut B) -> Result<i128, MechanismError>,
+    kept: usize,
+    bits: &mut B,
+) -> Result<Vec<i128>, MechanismError> {
+    counts.iter().take(kept).map(|c| Ok(i128::from(*c).saturating_add(noise(bits)?))).collect()
+}

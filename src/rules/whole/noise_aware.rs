@@ -1,0 +1,50 @@
+//! The posterior given noisy counts: it accounts for the noise, so its intervals are honest.
+//!
+//! ## Shape
+//! `posterior(p)` of a Beta prior with Bernoulli or binomial rows, a Dirichlet prior with categorical or multinomial rows,
+//! or a Gamma prior with bounded Poisson rows, all integers; `noise_aware(eps =)` or `noise_aware(rho =)`.
+//!
+//! ## Claim
+//! The counts leave once with integer noise: discrete Laplace of scale `D1 / eps`, pure eps, or discrete Gaussian with
+//! `sigma^2 = D2^2 / (2 rho)`, rho-zCDP (§8.7). With d the items of one unit: where n is public and two levels share it, one
+//! count leaves (D1 = D2 = d); with more levels all of them (D1 = 2 d, D2 = sqrt(2) d); where n is secret all of them, and a
+//! unit only enters (D1 = D2 = d). Everything after is computed from what left: the posterior given the noisy
+//! counts, a mixture of conjugate posteriors over the counts that may stand behind them (§15).
+//!
+//! ## Refuses
+//! Outcomes that are no whole numbers; a secret number of rows with a Gamma prior, whose mixture needs it.
+//!
+//! ## Checked by
+//! The law of the noise on all neighbouring data sets; coverage of its intervals over simulated data sets.
+
+use super::counts::find;
+use super::noisy::pair;
+use super::{Asked, Match, MatchedWhole, WholeRule, WholeVerdict};
+use crate::rules::Meta;
+
+pub(super) struct NoiseAware;
+
+static META: Meta = Meta {
+    name: "noise_aware",
+    summary: "the posterior given noisy counts, which accounts for the noise",
+    section: "15",
+    source: include_str!("noise_aware.rs"),
+};
+
+impl WholeRule for NoiseAware {
+    fn meta(&self) -> &'static Meta {
+        &META
+    }
+
+    fn judge(&self, asked: &Asked) -> WholeVerdict {
+        judge(asked).map_or_else(|v| v, WholeVerdict::Matched)
+    }
+}
+
+fn judge(asked: &Asked) -> Match<Vec<Box<dyn MatchedWhole>>> {
+    let counts = find(&META, asked, true)?;
+    if counts.gamma {
+        counts.public_rows(asked, "the posterior of a rate needs {n}")?;
+    }
+    Ok(pair(&counts, true, asked))
+}

@@ -1,0 +1,61 @@
+//! The complaints of the rules for whole posteriors: secret numbers of rows, sizes, priors.
+
+use super::Asked;
+use super::counts::Counts;
+use crate::mechanism::plan::{MOST_CANDIDATES, MOST_ITEMS};
+use crate::numeric::hellinger::histograms;
+use crate::rules::text::four_near;
+use crate::source::Diagnostic;
+
+/// E0307: the mechanism holds n fixed.
+pub(super) fn secret_rows(counts: &Counts, asked: &Asked, why: &str) -> Diagnostic {
+    let name = counts.facts.meta.name;
+    let n = counts.rows_name(asked);
+    let table = asked.context.table(counts.facts.records.table);
+    let (header, unit) =
+        table.map_or_else(|| (format!("private t[{n}] {{ ... }}"), "one row".into()), |t| (t.header(n), t.unit_in_words()));
+    let mut d = Diagnostic::new("E0307", format!("`{name}` needs a public number of rows")).label(asked.place, why.replace("{n}", n));
+    if let Some(t) = table {
+        d = d.label(t.rows_span, format!("{n} is secret: neighbours add or remove {unit}"));
+    }
+    let cause = match name {
+        "ehd" | "ehds" => format!("the set of candidates would itself reveal {n}"),
+        "ls_dim" | "ls_hist" => format!("the released counts sum to {n}"),
+        _ => format!("the posterior that accounts for the noise needs {n}"),
+    };
+    let d = d.cause(cause);
+    let public = format!("if {n} is public:    {header}");
+    if counts.gamma {
+        return d.help(public);
+    }
+    d.help(format!("{public}\nif not:            using noise_aware  noises all {} counts; {n} may be secret", counts.places()))
+}
+
+/// E0313: more candidates than can be listed.
+pub(super) fn too_many(counts: &Counts, asked: &Asked, items: u64) -> Option<Diagnostic> {
+    let (name, k) = (counts.facts.meta.name, counts.places());
+    let all = histograms(items, k);
+    let few = if k == 2 { items <= MOST_ITEMS } else { all <= MOST_CANDIDATES };
+    if few {
+        return None;
+    }
+    let most = if k == 2 { MOST_ITEMS + 1 } else { MOST_CANDIDATES };
+    let shown = if all == u64::MAX { "more than 1e19".to_owned() } else { four_near(all as f64) };
+    let span = asked.context.table(counts.facts.records.table).map_or(asked.place, |t| t.rows_span);
+    Some(
+        Diagnostic::new("E0313", format!("`{name}` would have {shown} candidates, of which {most} are the most"))
+            .label(asked.place, "its candidates are all posteriors reachable with these rows")
+            .label(span, format!("{items} items at {k} levels"))
+            .cause("every candidate is weighed by its distance from the posterior")
+            .help("noise on the counts has no candidates:    using noise_aware"),
+    )
+}
+
+/// E0203: a prior count for which doubles do not compute distances well enough.
+pub(super) fn large_prior(counts: &Counts, asked: &Asked, largest: f64) -> Diagnostic {
+    let name = counts.facts.meta.name;
+    Diagnostic::new("E0203", format!("`{name}` takes prior counts up to {MOST_ITEMS}"))
+        .label(counts.facts.prior_span, format!("{} is above it", four_near(largest)))
+        .label(asked.place, "distances are certified up to there")
+        .help("noise on the counts takes any prior:    using noise_aware")
+}

@@ -1,0 +1,260 @@
+//! Released counts as a posterior: written down as they are, or with all counts that may stand behind the noise (rule book §15).
+
+use super::Posterior;
+use crate::mechanism::plan::{WholeFamily, WholeLaw, WholeNoise};
+use crate::mechanism::{BitSource, Released};
+use crate::numeric::special::ln_gamma;
+use crate::run::simulate::{Bits, uniform};
+
+/// Noise beyond so many scales (standard deviations) is left out: its mass is below `exp(-30)` (`exp(-72)`).
+const SCALES: f64 = 30.0;
+const SDS: f64 = 12.0;
+/// Of the mixture, what may be left out; the window grows until it is not more.
+const DROPPED: f64 = 1e-10;
+/// Draws of the counts where the mixture has too many components to be written out.
+const DRAWN: usize = 1000;
+/// Values of one count that are weighed at most.
+const WEIGHED: u64 = 4_000_000;
+/// Products in a table of sums; the windows narrow until they fit.
+const PRODUCTS: f64 = 3e8;
+
+/// The logarithm of the probability of noise, up to a constant.
+fn ln_noise(noise: WholeNoise, distance: f64) -> f64 {
+    match noise {
+        WholeNoise::Geometric { scale } | WholeNoise::FloorLaplace { scale } => -distance.abs() / scale,
+        WholeNoise::Gaussian { sigma } => -0.5 * (distance / sigma) * (distance / sigma),
+        WholeNoise::Hellinger { .. } => 0.0,
+    }
+}
+
+/// How far noise reaches, in whole numbers: a public fact.
+fn reach(noise: WholeNoise, part: f64) -> f64 {
+    match noise {
+        WholeNoise::Gaussian { sigma } => (part * SDS * sigma).ceil() + 2.0,
+        WholeNoise::Geometric { scale } | WholeNoise::FloorLaplace { scale } => (part * SCALES * scale).ceil() + 2.0,
+        WholeNoise::Hellinger { .. } => 0.0,
+    }
+}
+
+/// The posterior that a mechanism has released; `rows_are_public` says that the number of items stands first.
+///
+/// `None` if the numbers do not fit the law or no randomness is left, which no mechanism causes.
+pub fn released(law: &WholeLaw, release: &Released, rows_are_public: bool, source: &mut dyn BitSource) -> Option<Posterior> {
+    let numbers: Vec<f64> = release.components.iter().map(|n| n.to_f64()).collect();
+    let (total, noisy) = match (rows_are_public, numbers.split_first()) {
+        (true, Some((total, rest))) => (Some(*total), rest.to_vec()),
+        (false, _) => (None, numbers),
+        _ => return None,
+    };
+    match (&law.family, law.aware, total) {
+        (WholeFamily::Gamma { shape, rate }, false, Some(n)) => Some(Posterior::Gamma(shape + noisy.first()?.max(0.0), rate + n)),
+        (WholeFamily::Gamma { shape, rate }, true, Some(n)) => rate_given(*shape, *rate, n, *noisy.first()?, law.noise),
+        (WholeFamily::Gamma { .. }, _, None) => None,
+        (WholeFamily::Counts { alpha, .. }, false, Some(total)) => {
+            let counts: Vec<f64> = match noisy.as_slice() {
+                [one] if alpha.len() == 2 => vec![one.clamp(0.0, total), total - one.clamp(0.0, total)],
+                all => all.iter().map(|c| c.max(0.0)).collect(),
+            };
+            Some(shares(&alpha.iter().zip(counts).map(|(a, c)| a + c).collect::<Vec<f64>>()))
+        }
+        (WholeFamily::Counts { alpha, .. }, true, Some(total)) => match (alpha.as_slice(), noisy.as_slice()) {
+            ([a, b], [s]) => share_given([*a, *b], total, *s, law.noise),
+            _ => shares_given(alpha, Some(total), &noisy, law.noise, source),
+        },
+        (WholeFamily::Counts { alpha, .. }, _, None) => shares_given(alpha, None, &noisy, law.noise, source),
+    }
+}
+
+fn shares(alpha: &[f64]) -> Posterior {
+    match alpha {
+        [a, b] => Posterior::Beta(*a, *b),
+        _ => Posterior::Dirichlet(alpha.to_vec()),
+    }
+}
+
+/// `sum over s of w_s Beta(a + s, b + n - s)`, `w_s` proportional to the noise from s to what was released times the
+/// beta-binomial probability of s.
+fn share_given([a, b]: [f64; 2], total: f64, noisy: f64, noise: WholeNoise) -> Option<Posterior> {
+    let all = total as u64;
+    let near = noisy.clamp(0.0, total) as u64;
+    let (lo, hi) = (near.saturating_sub(WEIGHED / 2), near.saturating_add(WEIGHED / 2).min(all));
+    let ln = |s: u64| {
+        let (s, f) = (s as f64, (all - s) as f64);
+        ln_gamma(a + s) - ln_gamma(s + 1.0) + ln_gamma(b + f) - ln_gamma(f + 1.0) + ln_noise(noise, noisy - s)
+    };
+    let component = |s: u64| Posterior::Beta(a + s as f64, b + (all - s) as f64);
+    mixture(lo, (lo..=hi).map(ln).collect(), noise, component)
+}
+
+/// The same for a rate: sums S of Poisson counts have a negative binomial law, and the posterior given S is a Gamma.
+fn rate_given(shape: f64, rate: f64, rows: f64, noisy: f64, noise: WholeNoise) -> Option<Posterior> {
+    let far = 3.0 * reach(noise, 1.0);
+    // Below 0 no sum lies, and far above what was released none has a chance: noise falls by e at every scale.
+    let (lo, hi) = ((noisy - far).max(0.0) as u64, (noisy.max(0.0) + far) as u64);
+    let hi = hi.min(lo.saturating_add(WEIGHED));
+    let per_item = (rows / (rate + rows)).ln();
+    let ln = |s: u64| {
+        let s = s as f64;
+        ln_gamma(shape + s) - ln_gamma(s + 1.0) + s * per_item + ln_noise(noise, noisy - s)
+    };
+    mixture(lo, (lo..=hi).map(ln).collect(), noise, |s| Posterior::Gamma(shape + s as f64, rate + rows))
+}
+
+/// Weights from logarithms, in a window whose width public facts say, grown until what is left out is at most `DROPPED`.
+fn mixture(first: u64, ln: Vec<f64>, noise: WholeNoise, component: impl Fn(u64) -> Posterior) -> Option<Posterior> {
+    let largest = ln.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+    let weights: Vec<f64> = ln.iter().map(|x| (x - largest).exp()).collect();
+    let mut sums = vec![0.0];
+    let mut sum = 0.0;
+    for w in &weights {
+        sum += w;
+        sums.push(sum);
+    }
+    let mut width = (2.0 * reach(noise, 1.0)) as usize + 1;
+    loop {
+        width = width.min(weights.len());
+        let inside = |i: usize| Some(sums.get(i + width)? - sums.get(i)?);
+        let best = (0..=weights.len() - width).filter_map(|i| Some((i, inside(i)?))).max_by(|a, b| a.1.total_cmp(&b.1));
+        let (start, mass) = best?;
+        if width == weights.len() || sum - mass <= DROPPED * sum {
+            let kept = weights.get(start..start + width)?;
+            let components = (0..width).map(|i| component(first + (start + i) as u64)).collect();
+            return Some(Posterior::Mixture { weights: kept.iter().map(|w| w / mass).collect(), components });
+        }
+        width = width.saturating_mul(2);
+    }
+}
+
+/// The values that one count may have, and how likely each is given its noisy version, up to the sum of all counts.
+struct Window {
+    first: u64,
+    weights: Vec<f64>,
+}
+
+/// Several counts: `DRAWN` independent, exact draws of all of them given what was released, and a posterior for each.
+///
+/// The weight of counts c is a product over levels, `Gamma(alpha_i + c_i) / c_i!` times the noise, restricted to a sum of n;
+/// where n is secret every n is as likely before, and the weight has the factor `n! / Gamma(A + n)`. So sums of the last
+/// levels are tabulated once, and the counts are drawn one after the other.
+fn shares_given(alpha: &[f64], total: Option<f64>, noisy: &[f64], noise: WholeNoise, source: &mut dyn BitSource) -> Option<Posterior> {
+    let k = alpha.len();
+    if noisy.len() != k || k < 2 {
+        return None;
+    }
+    let size = |part: f64| 2.0 * reach(noise, part) + 1.0;
+    let mut part = 1.0;
+    while size(part) * size(part) * (k * k) as f64 > PRODUCTS && part > 0.3 {
+        part *= 0.8;
+    }
+    let mut wide = reach(noise, part);
+    // The windows hold counts of the right sum unless all noise was far out: then they grow.
+    for _ in 0..12 {
+        let windows: Vec<Window> = alpha.iter().zip(noisy).map(|(a, s)| window(*a, *s, wide, total, noise)).collect();
+        if let Some(found) = drawn(alpha, total, &windows, source) {
+            return Some(found);
+        }
+        wide *= 2.0;
+    }
+    None
+}
+
+fn window(alpha: f64, noisy: f64, wide: f64, total: Option<f64>, noise: WholeNoise) -> Window {
+    let top = total.unwrap_or(1e15);
+    let centre = noisy.clamp(0.0, top);
+    let (lo, hi) = ((centre - wide).max(0.0) as u64, (centre + wide).min(top) as u64);
+    let ln: Vec<f64> = (lo..=hi)
+        .map(|c| {
+            let c = c as f64;
+            ln_gamma(alpha + c) - ln_gamma(c + 1.0) + ln_noise(noise, noisy - c)
+        })
+        .collect();
+    let largest = ln.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+    Window { first: lo, weights: ln.into_iter().map(|x| (x - largest).exp()).collect() }
+}
+
+/// `None` where no counts in the windows have the right sum.
+fn drawn(alpha: &[f64], total: Option<f64>, windows: &[Window], source: &mut dyn BitSource) -> Option<Posterior> {
+    // Entry i: weights of the sum of counts i, i + 1, ..
+    let mut tables: Vec<Window> = vec![];
+    for w in windows.iter().rev() {
+        let next = match tables.last() {
+            None => Window { first: w.first, weights: w.weights.clone() },
+            Some(rest) => convolved(w, rest),
+        };
+        tables.push(next);
+    }
+    tables.reverse();
+    let everything: f64 = alpha.iter().sum();
+    let whole = tables.first()?;
+    let sums: Vec<f64> = whole
+        .weights
+        .iter()
+        .enumerate()
+        .map(|(i, w)| {
+            let n = (whole.first + i as u64) as f64;
+            match total {
+                Some(t) => {
+                    if n == t {
+                        *w
+                    } else {
+                        0.0
+                    }
+                }
+                None => w * (ln_gamma(n + 1.0) - ln_gamma(everything + n) + (everything - 1.0) * (whole.first as f64 + 1.0).ln()).exp(),
+            }
+        })
+        .collect();
+    let mut rng = Bits::new(source);
+    let mut components = Vec::with_capacity(DRAWN);
+    for _ in 0..DRAWN {
+        let mut left = whole.first + pick(&sums, &mut rng)? as u64;
+        let mut counts = Vec::with_capacity(alpha.len());
+        for (i, w) in windows.iter().enumerate() {
+            let c = match tables.get(i + 1) {
+                None => left,
+                Some(rest) => {
+                    let chance = |(j, own): (usize, &f64)| {
+                        let sum = left.checked_sub(w.first + j as u64).and_then(|s| s.checked_sub(rest.first));
+                        own * sum.and_then(|s| rest.weights.get(s as usize)).copied().unwrap_or(0.0)
+                    };
+                    let chances: Vec<f64> = w.weights.iter().enumerate().map(chance).collect();
+                    w.first + pick(&chances, &mut rng)? as u64
+                }
+            };
+            counts.push(c as f64);
+            left = left.checked_sub(c)?;
+        }
+        components.push(shares(&alpha.iter().zip(&counts).map(|(a, c)| a + c).collect::<Vec<f64>>()));
+    }
+    if rng.failed() { None } else { Some(Posterior::Mixture { weights: vec![1.0 / DRAWN as f64; DRAWN], components }) }
+}
+
+/// The weights of sums, scaled to a largest of 1.
+fn convolved(a: &Window, b: &Window) -> Window {
+    let mut weights = vec![0.0; (a.weights.len() + b.weights.len()).saturating_sub(1)];
+    for (i, x) in a.weights.iter().enumerate() {
+        let row = weights.iter_mut().skip(i);
+        row.zip(&b.weights).for_each(|(sum, y)| *sum += x * y);
+    }
+    let largest = weights.iter().copied().fold(f64::MIN_POSITIVE, f64::max);
+    weights.iter_mut().for_each(|w| *w /= largest);
+    Window { first: a.first + b.first, weights }
+}
+
+/// An index with probability proportional to its weight.
+fn pick(weights: &[f64], rng: &mut Bits) -> Option<usize> {
+    let total: f64 = weights.iter().sum();
+    if !(total > 0.0 && total.is_finite()) {
+        return None;
+    }
+    let mut left = uniform(rng) * total;
+    let mut last = None;
+    for (i, w) in weights.iter().enumerate().filter(|(_, w)| **w > 0.0) {
+        last = Some(i);
+        left -= w;
+        if left < 0.0 {
+            break;
+        }
+    }
+    last
+}

@@ -1,0 +1,236 @@
+//! Released posteriors as values: means, intervals, densities and draws, all computed from what left the mechanism.
+
+mod line;
+mod mixture;
+mod show;
+
+pub use mixture::released;
+pub use show::{json, picture, widths};
+
+use line::Line;
+use rand_distr::Distribution;
+
+use super::evaluate::NoValue;
+use super::simulate::Bits;
+use crate::numeric::special::ln_gamma;
+
+/// A distribution that anyone may know.
+#[derive(Clone, PartialEq, Debug)]
+pub enum Posterior {
+    /// Counts of successes and failures.
+    Beta(f64, f64),
+    /// One count a level, two at least.
+    Dirichlet(Vec<f64>),
+    /// Shape and rate.
+    Gamma(f64, f64),
+    /// One of the components, with probabilities that sum to 1; components of one family and size.
+    Mixture { weights: Vec<f64>, components: Vec<Posterior> },
+    /// Independent posteriors, one a group.
+    Product(Vec<Posterior>),
+}
+
+impl Posterior {
+    /// The name of its family.
+    pub fn family(&self) -> &'static str {
+        match self {
+            Posterior::Beta(..) => "beta",
+            Posterior::Dirichlet(_) => "dirichlet",
+            Posterior::Gamma(..) => "gamma",
+            Posterior::Mixture { .. } => "mixture",
+            Posterior::Product(_) => "product",
+        }
+    }
+
+    /// How many numbers a draw has.
+    pub fn dim(&self) -> usize {
+        match self {
+            Posterior::Beta(..) | Posterior::Gamma(..) => 1,
+            Posterior::Dirichlet(alpha) => alpha.len(),
+            Posterior::Mixture { components, .. } => components.first().map_or(0, Posterior::dim),
+            Posterior::Product(parts) => parts.iter().map(Posterior::dim).sum(),
+        }
+    }
+
+    /// Is a draw one number?
+    pub fn is_scalar(&self) -> bool {
+        match self {
+            Posterior::Beta(..) | Posterior::Gamma(..) => true,
+            Posterior::Dirichlet(_) | Posterior::Product(_) => false,
+            Posterior::Mixture { components, .. } => components.first().is_some_and(Posterior::is_scalar),
+        }
+    }
+
+    /// The marginal of one level, or the posterior of one group, counted from 0.
+    pub fn component(&self, i: usize) -> Option<Posterior> {
+        match self {
+            Posterior::Beta(..) | Posterior::Gamma(..) => None,
+            Posterior::Dirichlet(alpha) => {
+                let own = *alpha.get(i)?;
+                let rest: f64 = alpha.iter().enumerate().filter(|(j, _)| *j != i).map(|(_, a)| a).sum();
+                Some(Posterior::Beta(own, rest))
+            }
+            Posterior::Mixture { weights, components } => {
+                let components: Option<Vec<Posterior>> = components.iter().map(|c| c.component(i)).collect();
+                Some(Posterior::Mixture { weights: weights.clone(), components: components? })
+            }
+            Posterior::Product(parts) => parts.get(i).cloned(),
+        }
+    }
+
+    /// Its numbers one by one: itself, or every marginal.
+    pub fn marginals(&self) -> Vec<Posterior> {
+        if self.is_scalar() {
+            return vec![self.clone()];
+        }
+        match self {
+            Posterior::Product(parts) => parts.iter().flat_map(Posterior::marginals).collect(),
+            _ => (0..self.dim()).filter_map(|i| self.component(i)).collect(),
+        }
+    }
+
+    /// Mean of every number of a draw.
+    pub fn mean(&self) -> Vec<f64> {
+        self.marginals().iter().map(|p| p.moments().0).collect()
+    }
+
+    /// Standard deviation of every number of a draw.
+    pub fn sd(&self) -> Vec<f64> {
+        self.marginals().iter().map(|p| p.moments().1.max(0.0).sqrt()).collect()
+    }
+
+    /// Mean and variance of a scalar.
+    fn moments(&self) -> (f64, f64) {
+        match self {
+            Posterior::Beta(a, b) => {
+                let n = a + b;
+                (a / n, a * b / (n * n * (n + 1.0)))
+            }
+            Posterior::Gamma(shape, rate) => (shape / rate, shape / (rate * rate)),
+            Posterior::Mixture { weights, components } => {
+                let parts: Vec<(f64, (f64, f64))> = weights.iter().copied().zip(components.iter().map(Posterior::moments)).collect();
+                let mean: f64 = parts.iter().map(|(w, (m, _))| w * m).sum();
+                (mean, parts.iter().map(|(w, (m, v))| w * (v + (m - mean) * (m - mean))).sum())
+            }
+            Posterior::Dirichlet(_) | Posterior::Product(_) => (f64::NAN, f64::NAN),
+        }
+    }
+
+    /// Density of a scalar at x; 0 outside its support.
+    pub fn density(&self, x: f64) -> f64 {
+        match self {
+            Posterior::Beta(a, b) if (0.0..=1.0).contains(&x) => {
+                let ln = ln_gamma(a + b) - ln_gamma(*a) - ln_gamma(*b) + power(a - 1.0, x.ln()) + power(b - 1.0, libm::log1p(-x));
+                ln.exp()
+            }
+            Posterior::Gamma(a, b) if x >= 0.0 => (a * b.ln() - ln_gamma(*a) + power(a - 1.0, x.ln()) - b * x).exp(),
+            Posterior::Mixture { weights, components } => weights.iter().zip(components).map(|(w, c)| w * c.density(x)).sum(),
+            _ => 0.0,
+        }
+    }
+
+    /// Distribution function of a scalar at every x.
+    pub fn cdf(&self, xs: &[f64]) -> Vec<f64> {
+        let line = Line::new(self);
+        xs.iter().map(|x| line.cdf(*x)).collect()
+    }
+
+    /// Quantiles of a scalar; levels are moved into [0, 1].
+    pub fn quantiles(&self, levels: &[f64]) -> Vec<f64> {
+        let line = Line::new(self);
+        levels.iter().map(|q| line.quantile(*q)).collect()
+    }
+
+    /// The probability that a draw of this one is larger than an independent draw of another; both scalar.
+    pub fn larger(&self, other: &Posterior) -> f64 {
+        // E[F_other(X)] at the midpoints of 2,000 slices of equal probability of X.
+        const SLICES: usize = 2000;
+        let levels: Vec<f64> = (0..SLICES).map(|i| (i as f64 + 0.5) / SLICES as f64).collect();
+        let below = other.cdf(&self.quantiles(&levels));
+        below.iter().sum::<f64>() / SLICES as f64
+    }
+
+    /// One draw.
+    pub(super) fn draw(&self, rng: &mut Bits) -> Result<Vec<f64>, NoValue> {
+        let gamma = |a: f64, rng: &mut Bits| rand_distr::Gamma::new(a, 1.0).map(|g| g.sample(rng)).map_err(|_| NoValue::Unsupported);
+        let shares = |alpha: &[f64], rng: &mut Bits| {
+            let parts: Vec<f64> = alpha.iter().map(|a| gamma(*a, rng)).collect::<Result<_, _>>()?;
+            let total: f64 = parts.iter().sum::<f64>().max(f64::MIN_POSITIVE);
+            Ok(parts.into_iter().map(|x| x / total).collect::<Vec<f64>>())
+        };
+        match self {
+            Posterior::Beta(a, b) => shares(&[*a, *b], rng).map(|s| s.into_iter().take(1).collect()),
+            Posterior::Dirichlet(alpha) => shares(alpha, rng),
+            Posterior::Gamma(a, b) => gamma(*a, rng).map(|x| vec![x / b]),
+            Posterior::Mixture { weights, components } => {
+                let mut left = super::simulate::uniform(rng);
+                let mut at = components.len().saturating_sub(1);
+                for (i, w) in weights.iter().enumerate() {
+                    left -= w;
+                    if left < 0.0 {
+                        at = i;
+                        break;
+                    }
+                }
+                components.get(at).ok_or(NoValue::Unsupported)?.draw(rng)
+            }
+            Posterior::Product(parts) => {
+                let parts: Vec<Vec<f64>> = parts.iter().map(|p| p.draw(rng)).collect::<Result<_, _>>()?;
+                Ok(parts.into_iter().flatten().collect())
+            }
+        }
+    }
+}
+
+/// `exponent * ln`, 0 where the exponent is 0 whatever the logarithm.
+fn power(exponent: f64, ln: f64) -> f64 {
+    if exponent == 0.0 { 0.0 } else { exponent * ln }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, clippy::indexing_slicing)]
+    use super::*;
+
+    #[test]
+    fn quantiles_of_known_laws() {
+        // Beta(1, b): F(x) = 1 - (1 - x)^b. Gamma(1, r): 1 - exp(-r x).
+        for q in [1e-6, 0.05, 0.5, 0.95, 0.9999] {
+            let x = Posterior::Beta(1.0, 7.0).quantiles(&[q])[0];
+            assert!((x - (1.0 - (1.0 - q).powf(1.0 / 7.0))).abs() < 1e-7, "{q} {x}");
+            let x = Posterior::Gamma(1.0, 3.0).quantiles(&[q])[0];
+            assert!((x + (1.0 - q).ln() / 3.0).abs() < 1e-7, "{q} {x}");
+            // Beta(1/2, 1/2) is the arcsine law.
+            let x = Posterior::Beta(0.5, 0.5).quantiles(&[q])[0];
+            assert!((x - (0.5 * std::f64::consts::PI * q).sin().powi(2)).abs() < 1e-6, "{q} {x}");
+        }
+    }
+
+    #[test]
+    fn a_distribution_function_is_the_integral_of_its_density() {
+        let mixture =
+            Posterior::Mixture { weights: vec![0.3, 0.7], components: vec![Posterior::Beta(3.0, 40.0), Posterior::Beta(200.0, 90.0)] };
+        for p in [Posterior::Beta(30.0, 2.5), Posterior::Gamma(12.0, 4.0), mixture] {
+            let (from, to) = (p.quantiles(&[0.1])[0], p.quantiles(&[0.8])[0]);
+            let step = (to - from) / 20_000.0;
+            let area: f64 = (0..20_000).map(|i| p.density(from + (f64::from(i) + 0.5) * step) * step).sum();
+            assert!((area - 0.7).abs() < 1e-6, "{p:?} {area}");
+        }
+    }
+
+    #[test]
+    fn one_of_two_is_larger() {
+        let (a, b) = (Posterior::Beta(3.0, 4.0), Posterior::Beta(30.0, 10.0));
+        assert!((a.larger(&a) - 0.5).abs() < 1e-4);
+        assert!((a.larger(&b) + b.larger(&a) - 1.0).abs() < 1e-3);
+        // P(X > Y) for exponentials of rates 1 and 3 is 3 / 4.
+        assert!((Posterior::Gamma(1.0, 1.0).larger(&Posterior::Gamma(1.0, 3.0)) - 0.75).abs() < 1e-3);
+    }
+
+    #[test]
+    fn a_marginal_of_shares_is_a_beta() {
+        let p = Posterior::Dirichlet(vec![2.0, 3.0, 5.0]);
+        assert_eq!(p.component(1), Some(Posterior::Beta(3.0, 7.0)));
+        assert_eq!(p.mean(), [0.2, 0.3, 0.5]);
+        assert_eq!(p.component(3), None);
+    }
+}

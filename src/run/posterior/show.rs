@@ -1,0 +1,100 @@
+//! Posteriors as JSON and as a line of text with a small picture.
+
+use super::Posterior;
+use serde_json::{Value as Json, json};
+
+/// A double as text is at most so long: sign, 17 digits, point, exponent.
+const WIDEST: usize = 26;
+/// Columns of a picture.
+const COLUMNS: usize = 41;
+/// From nothing to the mode.
+const SHADES: &[u8] = b" .:-=+*#%@";
+
+/// `{"family": "beta", "parameters": [..]}`; mixtures list weights and components.
+pub fn json(p: &Posterior) -> Json {
+    let number = |x: &f64| json!(x);
+    match p {
+        Posterior::Beta(a, b) | Posterior::Gamma(a, b) => json!({"family": p.family(), "parameters": [a, b]}),
+        Posterior::Dirichlet(alpha) => json!({"family": "dirichlet", "parameters": alpha.iter().map(number).collect::<Json>()}),
+        Posterior::Mixture { weights, components } => json!({
+            "family": "mixture",
+            "weights": weights.iter().map(number).collect::<Json>(),
+            "components": components.iter().map(json).collect::<Json>(),
+        }),
+        Posterior::Product(parts) => json!({"family": "product", "components": parts.iter().map(json).collect::<Json>()}),
+    }
+}
+
+/// The most that every leaf of the JSON may take, in its order: numbers their widest, names their own length.
+pub fn widths(p: &Posterior, out: &mut Vec<usize>) {
+    out.push(p.family().len() + 2);
+    match p {
+        Posterior::Beta(..) | Posterior::Gamma(..) => out.extend([WIDEST; 2]),
+        Posterior::Dirichlet(alpha) => out.extend(alpha.iter().map(|_| WIDEST)),
+        Posterior::Mixture { weights, components } => {
+            out.extend(weights.iter().map(|_| WIDEST));
+            components.iter().for_each(|c| widths(c, out));
+        }
+        Posterior::Product(parts) => parts.iter().for_each(|c| widths(c, out)),
+    }
+}
+
+/// One line a number: mean, standard deviation, the middle 90 %, and the density over [0, 1] or that of the middle 99.9 %.
+/// Every line is as long whatever the posterior.
+pub fn picture(p: &Posterior, names: &[String]) -> Vec<String> {
+    let width = names.iter().map(|n| n.chars().count()).max().unwrap_or(0);
+    let one = |(i, m): (usize, &Posterior)| {
+        let name = names.get(i).map_or("", String::as_str);
+        let q = m.quantiles(&[0.0005, 0.05, 0.95, 0.9995]);
+        let at = |i: usize| q.get(i).copied().unwrap_or(f64::NAN);
+        let (mean, sd) = (m.mean().first().copied().unwrap_or(f64::NAN), m.sd().first().copied().unwrap_or(f64::NAN));
+        let (from, to) = (at(0), at(3));
+        // Shares have as many digits before the point.
+        let text = |x: f64| if p.is_share() { format!("{x:.4}") } else { six(x) };
+        let [mean, sd, low, high, left, right] = [mean, sd, at(1), at(2), from, to].map(text);
+        format!("{name:<width$} mean {mean}  sd {sd}  90% [{low}, {high}]  {left} |{}| {right}", shades(m, from, to))
+    };
+    p.marginals().iter().enumerate().map(one).collect()
+}
+
+impl Posterior {
+    /// Do its numbers lie in [0, 1]?
+    fn is_share(&self) -> bool {
+        match self {
+            Posterior::Beta(..) | Posterior::Dirichlet(_) => true,
+            Posterior::Gamma(..) => false,
+            Posterior::Mixture { components, .. } | Posterior::Product(components) => components.first().is_some_and(Posterior::is_share),
+        }
+    }
+
+    /// The family with its parameters, as long for any posterior of the same family and size.
+    pub fn described(&self) -> String {
+        let list = |xs: &[f64]| xs.iter().map(|x| six(*x)).collect::<Vec<_>>().join(", ");
+        match self {
+            Posterior::Beta(a, b) | Posterior::Gamma(a, b) => format!("{}({})", self.family(), list(&[*a, *b])),
+            Posterior::Dirichlet(alpha) if alpha.len() <= 12 => format!("dirichlet({})", list(alpha)),
+            Posterior::Dirichlet(alpha) => format!("dirichlet of {} levels", alpha.len()),
+            Posterior::Mixture { components, .. } => {
+                format!("mixture of {} {} posteriors", components.len(), components.first().map_or("", Posterior::family))
+            }
+            Posterior::Product(parts) => format!("{} independent posteriors", parts.len()),
+        }
+    }
+}
+
+/// A number in eleven characters.
+fn six(x: f64) -> String {
+    if (1e-3..1e6).contains(&x.abs()) || x == 0.0 { format!("{x:>11.4}") } else { format!("{x:>11.4e}") }
+}
+
+fn shades(m: &Posterior, from: f64, to: f64) -> String {
+    let at = |i: usize| m.density(from + (to - from) * (i as f64 + 0.5) / COLUMNS as f64);
+    let values: Vec<f64> = (0..COLUMNS).map(at).collect();
+    let most = values.iter().copied().filter(|x| x.is_finite()).fold(f64::MIN_POSITIVE, f64::max);
+    let shade = |x: &f64| {
+        let level = (x / most).clamp(0.0, 1.0) * (SHADES.len() - 1) as f64;
+        let index = if level.is_nan() { 0 } else { level.ceil() as usize };
+        SHADES.get(index).copied().map_or(' ', char::from)
+    };
+    values.iter().map(shade).collect()
+}

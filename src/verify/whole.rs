@@ -1,0 +1,95 @@
+//! Whole posteriors once more (sections 9, 10 and 15): what one unit does to the counts, and the claims of their noise.
+
+use super::claim::Claim;
+use super::real::Real;
+use super::rules::{Draw, Found, Given, model};
+use super::scope::{Scope, View};
+use super::text::{Expr, Form};
+use super::ty::{Kind, num};
+
+pub const RULES: [&str; 6] = ["noise_aware", "plug_in", "ls_hist", "ls_dim", "ehds", "ehd"];
+const LAWS: [(&str, usize); 5] = [("bernoulli", 0), ("binomial", 1), ("categorical", 0), ("multinomial", 1), ("poisson", 0)];
+
+/// The parameters of a mechanism, and what it draws from.
+pub fn parameters(rule: &str, by_rho: bool) -> Option<(&'static str, Vec<&'static str>)> {
+    Some(match (rule, by_rho) {
+        ("noise_aware" | "plug_in", true) => ("discrete_gaussian", vec!["rho", "sigma"]),
+        ("noise_aware" | "plug_in", false) => ("two_sided_geometric", vec!["eps", "scale"]),
+        ("ls_hist" | "ls_dim", _) => ("floor_laplace", vec!["eps", "scale"]),
+        ("ehds", _) => ("finite_weights", vec!["eps", "gamma"]),
+        ("ehd", _) => ("finite_weights", vec!["eps"]),
+        _ => return None,
+    })
+}
+
+/// Places of the counts (1 for a rate) and the items that one row holds at most.
+fn counts(d: &Draw, family: &str) -> Found<(u64, u64)> {
+    let row = d.one()?;
+    let ty = d.scope.row(&row.outcome).ok_or("the outcome is no value of a row")?;
+    let Expr::Call(law, _) = &row.law else { return Err("rows have no law") };
+    let most = |law: &str| if matches!(law, "binomial" | "multinomial") { d.constant(row) } else { Ok(1.0) };
+    if !d
+        .private
+        .iter()
+        .chain(&d.public)
+        .all(|o| matches!(&o.law, Expr::Call(l, _) if l == law) && (o.law.args().len() < 2 || d.constant(o) == d.constant(row)))
+    {
+        return Err("rows follow several laws");
+    }
+    let whole = |most: f64| ty.kind == Kind::Number && ty.whole && ty.lo >= 0.0 && ty.hi <= most;
+    match (family, law.as_str()) {
+        ("beta", "bernoulli" | "binomial") if whole(most(law)?) => Ok((2, most(law)? as u64)),
+        ("gamma", "poisson") if whole(1e15) => Ok((1, (ty.hi as u64).max(1))),
+        ("dirichlet", "categorical") => ty.levels().map(|k| (k, 1)).ok_or("the outcome has no levels"),
+        ("dirichlet", "multinomial") if ty.kind == Kind::Counts && ty.hi == most(law)? => Ok((ty.dim, ty.hi as u64)),
+        _ => Err("rows do not follow the laws of the rule with whole numbers"),
+    }
+}
+
+/// The claim of a posterior released whole.
+pub fn claim(form: &Form, scope: &Scope, given: &Given) -> Found<Claim> {
+    let families =
+        if matches!(given.rule, "noise_aware" | "plug_in") { &["beta", "dirichlet", "gamma"][..] } else { &["beta", "dirichlet"][..] };
+    let d = model(form, scope, given, families, &LAWS, "posterior")?;
+    let Expr::Call(family, _) = d.prior else { return Err("no prior") };
+    let (places, items) = counts(&d, family)?;
+    let public = scope.view == View::Replace;
+    if !public && (given.rule != "noise_aware" || scope.view != View::AddRemove || places == 1) {
+        return Err("the rule does not cover how neighbours differ here");
+    }
+    let moved = Real::int(items) * Real::int(scope.unit);
+    let positive = |name: &str| (given.number)(name).filter(|x| *x > 0.0).map(num).ok_or("a parameter is no positive number");
+    // A number that follows from another, up to what rounding and printing add.
+    let follows = |stated: &Real, exact: &Real| {
+        let (low, high) = (exact * &num(1.0 - 1e-9), exact * &num(1.0 + 1e-9));
+        if low.le(stated) && stated.le(&high) { Ok(()) } else { Err("the size of the noise does not follow from the loss") }
+    };
+    let twice = if places > 2 { Real::int(2) } else { Real::one() };
+    match given.rule {
+        "ls_hist" | "ls_dim" => {
+            let (eps, scale) = (positive("eps")?, positive("scale")?);
+            let factor = if given.rule == "ls_hist" { twice.clone() } else { Real::int(places) };
+            follows(&scale, &(factor * &moved / &eps))?;
+            Ok(Claim::Pure(twice * moved / scale))
+        }
+        "ehd" | "ehds" => {
+            if given.rule == "ehds" {
+                positive("gamma")?;
+            }
+            Ok(Claim::Range(positive("eps")? * moved))
+        }
+        // Added or removed, or with a public sum of two, one unit only enters or moves one count.
+        _ if (given.number)("rho").is_some() => {
+            let (rho, sigma) = (positive("rho")?, positive("sigma")?);
+            let square = moved.square() * if public { twice } else { Real::one() };
+            follows(&sigma.square(), &(&square / &(Real::int(2) * &rho)))?;
+            Ok(Claim::Zcdp(square / (Real::int(2) * sigma.square())))
+        }
+        _ => {
+            let (eps, scale) = (positive("eps")?, positive("scale")?);
+            let l1 = moved * if public { twice } else { Real::one() };
+            follows(&scale, &(&l1 / &eps))?;
+            Ok(Claim::Pure(l1 / scale))
+        }
+    }
+}
