@@ -1,6 +1,6 @@
 //! What a mechanism will do, as data: row statistics, posterior laws, noise; no private value in sight.
 
-use crate::model::{Expr, Observation, Parameter, Range, TableId};
+use crate::model::{Expr, Label, Observation, Parameter, Range, TableId};
 
 /// A sum over the rows of one private table, computed exactly on a public grid.
 #[derive(Clone, PartialEq, Debug)]
@@ -165,6 +165,26 @@ pub struct DensityLaw {
     pub rows: Vec<Observation>,
     pub loss: Loss,
     pub chain: ChainLaw,
+}
+
+impl DensityLaw {
+    /// What the chain keeps of every row: the largest expressions of rows alone, outcomes among them, in the order of a walk.
+    pub fn columns(&self) -> Vec<Expr> {
+        let mut found = vec![];
+        for o in &self.rows {
+            collect(&o.outcome, &mut found);
+            o.likelihood.args.iter().for_each(|arg| collect(arg, &mut found));
+        }
+        found
+    }
+}
+
+fn collect(e: &Expr, found: &mut Vec<Expr>) {
+    if matches!(e.label, Label::Row(_)) {
+        found.push(e.clone());
+        return;
+    }
+    e.parts().into_iter().for_each(|part| collect(part, found));
 }
 
 /// One exact draw from a closed-form posterior. `r` is the weight of private rows; every parameter below already holds

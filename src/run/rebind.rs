@@ -2,7 +2,7 @@
 
 use super::evaluate::{Known, evaluate};
 use crate::analyze::{Chosen, PublicData, Status};
-use crate::mechanism::plan::{MechanismPlan, PosteriorLaw, Sampler};
+use crate::mechanism::plan::{MechanismPlan, PosteriorLaw};
 use crate::model::{Expr, ExprKind, Label, Model, Program, Query, Range, ReleaseStep, Request, Type};
 use crate::rules::{Asked, Context, PublicTotals, Verdict, WholeVerdict, posterior_rules, public_statistics, whole_rules};
 
@@ -11,7 +11,7 @@ use crate::rules::{Asked, Context, PublicTotals, Verdict, WholeVerdict, posterio
 /// The tempering is the certified one: solved for the whole range of those values, so it covers this one.
 pub fn plan(release: &ReleaseStep, chosen: &Chosen, program: &Program, public: &dyn PublicData, known: &Known) -> Option<MechanismPlan> {
     if let Some(plan) = &chosen.plan {
-        return chain_exists(plan).then(|| plan.clone());
+        return Some(plan.clone());
     }
     let Query::Posterior(model) = &release.query else { return None };
     let mut model: Model = model.clone();
@@ -46,15 +46,6 @@ fn whole(model: &Model, chosen: &Chosen, context: Context) -> Option<MechanismPl
     let place = model.parameters.first()?.prior.span;
     let WholeVerdict::Matched(ways) = rule.judge(&Asked { model, context, place, number: &number }) else { return None };
     ways.iter().find_map(|w| w.plan(number(w.knob())?))
-}
-
-/// Is there code for the chain that the plan asks for? No other chain may stand in for it.
-fn chain_exists(plan: &MechanismPlan) -> bool {
-    match plan {
-        MechanismPlan::Posterior { law: PosteriorLaw::Density(_), .. } => false,
-        MechanismPlan::Posterior { law: PosteriorLaw::Glm(law), .. } => law.sampler == Sampler::Langevin,
-        _ => true,
-    }
 }
 
 /// Replaces a public expression by its value, clamped to the range the certificate assumed.

@@ -4,7 +4,7 @@ use super::density::{Fault, row_loss};
 use super::range::{RowLoss, run_beta};
 use super::refusals;
 use crate::mechanism::plan::{ChainLaw, DensityLaw, Loss, PosteriorLaw, Statistic, StatisticKind};
-use crate::model::{Builtin, Expr, ExprKind, Label, Model, Observation, Parameter, Records, Relation, Request, Type};
+use crate::model::{Builtin, Expr, ExprKind, Model, Observation, Parameter, Records, Relation, Request, Type};
 use crate::numeric::Interval;
 use crate::numeric::decimal::up12;
 use crate::numeric::round::{add_up, mul_up};
@@ -170,11 +170,7 @@ impl BoundedLoss {
             loss: Loss::Beta { beta: run_beta(beta) },
             chain,
         };
-        let mut columns = vec![];
-        for o in &self.observations {
-            std::iter::once(&o.outcome).chain(&o.likelihood.args).for_each(|e| collect(e, &mut columns));
-        }
-        let statistic = Statistic { table: self.records.table, kind: StatisticKind::Columns(columns) };
+        let statistic = Statistic { table: self.records.table, kind: StatisticKind::Columns(law.columns()) };
         Some((PosteriorLaw::Density(Box::new(law)), statistic))
     }
 
@@ -189,21 +185,6 @@ impl BoundedLoss {
     /// The same if nothing is learned at all.
     pub fn prior_spread(&self) -> f64 {
         self.predicted_error(0.0)
-    }
-}
-
-/// The columns of an expression, as `StatisticKind::Columns` lists them.
-fn collect(e: &Expr, found: &mut Vec<Expr>) {
-    match e.label {
-        Label::Row(_) => found.push(e.clone()),
-        Label::Mix(_) => match &e.kind {
-            ExprKind::List(items) | ExprKind::Call(_, items) => items.iter().for_each(|i| collect(i, found)),
-            ExprKind::If(c, a, b) => [c, a, b].into_iter().for_each(|i| collect(i, found)),
-            ExprKind::Index(a, i) => [a, i].into_iter().for_each(|i| collect(i, found)),
-            ExprKind::Field(a, _) => collect(a, found),
-            _ => {}
-        },
-        _ => {}
     }
 }
 
