@@ -12,14 +12,16 @@ use super::ways::{Asked, Knob, Way};
 use crate::mechanism::plan::{ChainLaw, MechanismPlan};
 use crate::model::print::number;
 use crate::model::{Model, Relation, Request};
-use crate::numeric::decimal::sig_up;
+use crate::numeric::decimal::{sig_down, sig_up};
 use crate::privacy::Claim;
 use crate::rules::bounded::{BoundedLoss, Moved, Unfit, loss_rules};
 use crate::rules::{Context, Premise, PublicTotals};
 
-/// Steps of a penalty chain, and its beta, where neither the program nor the density says otherwise: constants, so public.
-const ITERATIONS: u64 = 1000;
+/// Steps of a penalty chain, its beta and its noise, where neither the program nor the density says otherwise: constants, so
+/// public. With much more noise than this nearly every step is refused, as the penalty is `exp(-sigma^2 / 2)`.
+const ITERATIONS: u64 = 300;
 const PENALTY_BETA: f64 = 1.5;
+const PENALTY_SIGMA: f64 = 1.5;
 
 /// Judges the rules for bounded losses.
 pub fn offer(model: &Model, scene: &Scene, args: &Arguments) -> Asked {
@@ -43,16 +45,23 @@ pub fn way(name: &str, loss: Rc<BoundedLoss>, times: u64, scene: &Scene, args: &
     let weight = args.get("weight").unwrap_or(1.0);
     if name == "penalty" {
         let beta = args.get("beta").unwrap_or_else(|| loss.best_beta().map_or(PENALTY_BETA, |b| b.min(PENALTY_BETA)));
-        let written = args.get("sigma").filter(|_| args.get("iterations").is_none() && scene.allotment.is_some());
+        let iterations = args.get("iterations").map_or(ITERATIONS, |x| x as u64);
+        let given = |name: &str| args.get(name);
+        let open = match (given("weight"), given("sigma"), given("iterations")) {
+            (_, Some(sigma), None) if scene.allotment.is_some() => Open::Iterations { sigma },
+            // Rows count less, so that the noise that covers them leaves the chain room to move.
+            (None, sigma, _) if scene.allotment.is_some() => Open::Weight { sigma: sigma.unwrap_or(PENALTY_SIGMA) },
+            _ => Open::Sigma,
+        };
         return Box::new(Penalty {
             loss,
             times,
             beta,
             weight,
-            iterations: args.get("iterations").map_or(ITERATIONS, |x| x as u64),
-            solve_iterations: written,
+            iterations,
+            open,
             step: args.get("step"),
-            written: ["iterations", "beta", "weight"].map(|name| args.get(name).is_some()),
+            written: ["iterations", "beta", "weight", "sigma"].map(|name| args.get(name).is_some()),
         });
     }
     let chain = match args.get("sampler").and_then(|i| arguments::SAMPLERS.get(i as usize)) {
@@ -213,24 +222,38 @@ impl Way for Ideal {
     }
 }
 
-/// The last state of a penalty chain; its sigma is free, or, where that is written, its length.
+/// Which number of a penalty chain is solved.
+#[derive(Clone, Copy)]
+enum Open {
+    /// The noise, at a written weight.
+    Sigma,
+    /// The length, at a written noise.
+    Iterations { sigma: f64 },
+    /// The weight of a row, at a noise that lets the chain move.
+    Weight { sigma: f64 },
+}
+
+/// The last state of a penalty chain; one of its weight, noise and length is free.
 struct Penalty {
     loss: Rc<BoundedLoss>,
     times: u64,
     beta: f64,
     weight: f64,
     iterations: u64,
-    /// The sigma that the program gives while the length is left to be solved.
-    solve_iterations: Option<f64>,
+    open: Open,
     step: Option<f64>,
-    /// Are length, beta and weight given by the program?
-    written: [bool; 3],
+    /// Are length, beta, weight and sigma given by the program?
+    written: [bool; 4],
 }
 
 impl Penalty {
-    /// Length and sigma at a value of the knob.
-    fn at(&self, x: f64) -> (u64, f64) {
-        self.solve_iterations.map_or((self.iterations, x), |sigma| (x as u64, sigma))
+    /// Length, sigma and weight at a value of the knob.
+    fn at(&self, x: f64) -> (u64, f64, f64) {
+        match self.open {
+            Open::Sigma => (self.iterations, x, self.weight),
+            Open::Iterations { sigma } => (x as u64, sigma, self.weight),
+            Open::Weight { sigma } => (self.iterations, sigma, x),
+        }
     }
 }
 
@@ -244,21 +267,34 @@ impl Way for Penalty {
     }
 
     fn knob(&self) -> Knob {
-        if self.solve_iterations.is_some() { Knob::Count("iterations") } else { Knob::Noise("sigma") }
+        match self.open {
+            Open::Sigma => Knob::Noise("sigma"),
+            Open::Iterations { .. } => Knob::Count("iterations"),
+            Open::Weight { .. } => Knob::Weight("weight"),
+        }
     }
 
     fn start(&self) -> f64 {
-        let width = self.loss.width(self.beta, self.weight, Moved::Replaced);
-        if self.solve_iterations.is_some() { 1.0 } else { width * (self.iterations as f64 / 2.0).sqrt() }
+        match self.open {
+            Open::Sigma => self.loss.width(self.beta, self.weight, Moved::Replaced) * (self.iterations as f64 / 2.0).sqrt(),
+            Open::Iterations { .. } | Open::Weight { .. } => 1.0,
+        }
     }
 
+    /// A value that costs about 1 in zCDP.
     fn example(&self) -> f64 {
-        self.start()
+        match self.open {
+            Open::Weight { sigma } => {
+                let width = self.loss.width(self.beta, 1.0, Moved::Replaced);
+                (sigma * (2.0 / self.iterations as f64).sqrt() / width).min(1.0)
+            }
+            Open::Sigma | Open::Iterations { .. } => self.start(),
+        }
     }
 
     fn claim(&self, view: View, x: f64) -> Option<Claim> {
-        let (iterations, sigma) = self.at(x);
-        seen(&self.loss, view, self.times, |moved| self.loss.chain_claim(self.beta, self.weight, iterations, sigma, moved))
+        let (iterations, sigma, weight) = self.at(x);
+        seen(&self.loss, view, self.times, |moved| self.loss.chain_claim(self.beta, weight, iterations, sigma, moved))
     }
 
     fn premises(&self, x: f64) -> Vec<Premise> {
@@ -269,9 +305,9 @@ impl Way for Penalty {
     }
 
     fn plan(&self, x: f64) -> Option<MechanismPlan> {
-        let (iterations, sigma) = self.at(x);
+        let (iterations, sigma, weight) = self.at(x);
         let chain = ChainLaw::Penalty { iterations, sigma, step: self.step, range: self.loss.range(self.beta) };
-        plan(&self.loss, self.beta, self.weight, self.times, chain)
+        plan(&self.loss, self.beta, weight, self.times, chain)
     }
 
     fn predicted_error(&self, _: f64) -> PredictedError {
@@ -280,19 +316,25 @@ impl Way for Penalty {
     }
 
     fn remark(&self, x: f64) -> String {
-        let (iterations, sigma) = self.at(x);
-        format!("{iterations} steps with noise {} on each log-ratio", sig_up(sigma, 3))
+        let (iterations, sigma, weight) = self.at(x);
+        format!("{iterations} steps with noise {} on each log-ratio, data weight {}", sig_up(sigma, 3), sig_down(weight, 2))
     }
 
     fn given(&self) -> Vec<Parameter> {
         let mut list = vec![];
-        match self.solve_iterations {
-            Some(sigma) => list.push(fixed("sigma", sigma)),
-            None => list.push(Parameter { name: "iterations", value: self.iterations as f64, solved: !self.written[0] }),
+        if !matches!(self.open, Open::Iterations { .. }) {
+            list.push(Parameter { name: "iterations", value: self.iterations as f64, solved: !self.written[0] });
+        }
+        match self.open {
+            Open::Iterations { sigma } => list.push(fixed("sigma", sigma)),
+            Open::Weight { sigma } => list.push(Parameter { name: "sigma", value: sigma, solved: !self.written[3] }),
+            Open::Sigma => {}
         }
         list.extend(self.step.map(|x| fixed("step", x)));
         list.push(Parameter { name: "beta", value: self.beta, solved: !self.written[1] });
-        list.push(Parameter { name: "weight", value: self.weight, solved: !self.written[2] });
+        if !matches!(self.open, Open::Weight { .. }) {
+            list.push(Parameter { name: "weight", value: self.weight, solved: !self.written[2] });
+        }
         list
     }
 
@@ -301,10 +343,14 @@ impl Way for Penalty {
     }
 
     fn written(&self, given: &str) -> String {
-        let [iterations, beta, weight] = self.written;
+        let [iterations, beta, weight, noise] = self.written;
+        let sigma = match self.open {
+            Open::Iterations { sigma } | Open::Weight { sigma } => Some(sigma).filter(|_| noise),
+            Open::Sigma => None,
+        };
         let own = [
             iterations.then(|| format!("iterations = {}", self.iterations)),
-            self.solve_iterations.map(|x| format!("sigma = {}", number(x))),
+            sigma.map(|x| format!("sigma = {}", number(x))),
             self.step.map(|x| format!("step = {}", number(x))),
             beta.then(|| format!("beta = {}", number(self.beta))),
             weight.then(|| format!("weight = {}", number(self.weight))),

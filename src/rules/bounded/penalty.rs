@@ -8,8 +8,8 @@
 //! ## Claim
 //! zCDP `T D^2 / (2 sigma^2)` (§12): T noisy answers, each a sum that a replaced row moves by at most `D = 2 k w R`, an added
 //! or removed one by `k w R`, with the range R of `beta_div`. Every state of the chain is a function of these answers, so
-//! nothing is assumed about convergence. T is 1000, beta 1.5 (or what makes R least, where M > 1) and w 1 unless given;
-//! sigma is solved from the budget, or, where sigma is given and T is not, T.
+//! nothing is assumed about convergence. T is 300, sigma 1.5 and beta 1.5 (or what makes R least, where M > 1) unless given;
+//! the weight w is solved from the budget, or sigma where w is given, or T where sigma alone is given.
 //!
 //! ## Refuses
 //! What `beta_div` refuses, but for the chain.
