@@ -207,7 +207,7 @@ impl<'a> Facts<'a> {
         let (rule, mechanism) = (text(&r["rule"]), text(&r["mechanism"]));
         let weight = if given.get("r").is_some() { "r" } else { "m" };
         let law = if glm::RULES.contains(&rule) { Some("langevin") } else { rules::sampler(rule) };
-        let whole = whole::parameters(rule, given.get("rho").is_some());
+        let whole = whole::parameters(rule, &|name| given.get(name).is_some());
         let (sampler, wanted): (&str, Vec<&str>) = match (law, mechanism) {
             _ if whole.is_some() && rule == mechanism => whole.unwrap_or_default(),
             (Some("langevin"), "gibbs") => ("langevin", vec!["weight"]),

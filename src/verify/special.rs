@@ -25,7 +25,7 @@ const SHIFT: u64 = 24;
 /// ln Gamma(x) without the constant ln(2 pi)/2, which cancels in every divergence; unknown unless x > 0.
 ///
 /// The series envelops: what is left out is below the last term that is added, and of the other sign.
-fn ln_gamma(x: &Real) -> Real {
+pub fn ln_gamma(x: &Real) -> Real {
     if !x.positive() {
         return Real::UNKNOWN;
     }

@@ -1,5 +1,6 @@
 //! Mechanisms that release a whole posterior: noise on its counts, or one of all posteriors it could be.
 
+mod calibrated;
 mod counts;
 mod ehd;
 mod ehds;
