@@ -269,6 +269,7 @@ fn unmatched(offer: &Offer) -> Vec<Candidate> {
             reason,
             parameters: vec![],
             predicted_error: None,
+            further: vec![],
             status: Status::Exact,
         })
         .collect()
@@ -282,6 +283,7 @@ fn candidate(scene: &Scene, way: &dyn Way, solved: Option<f64>) -> Candidate {
         reason: String::new(),
         parameters: vec![],
         predicted_error: None,
+        further: vec![],
         status: way.status(),
     };
     let Some(limit) = scene.allotment else {
@@ -309,6 +311,7 @@ fn candidate(scene: &Scene, way: &dyn Way, solved: Option<f64>) -> Candidate {
         reason,
         parameters: parameters(way, value, true),
         predicted_error: Some(way.predicted_error(value)),
+        further: way.further(value),
         ..blank
     }
 }

@@ -24,7 +24,7 @@
 
 use super::calibrated;
 use super::counts::{Counts, find};
-use super::predicted;
+use super::predicted::{self, Prediction};
 use super::{Asked, Match, MatchedWhole, WholeRule, WholeVerdict};
 use crate::mechanism::plan::{MechanismPlan, WholeLaw, WholeNoise};
 use crate::numeric::round::mul_up;
@@ -124,7 +124,7 @@ impl MatchedWhole for Hellinger {
         gamma.into_iter().chain(self.known.is_some().then(|| ("calibrated", self.argument(eps)))).collect()
     }
 
-    fn predicted_error(&self, eps: f64, rows: f64) -> f64 {
+    fn predicted(&self, eps: f64, rows: f64) -> Prediction {
         predicted::hellinger(&self.counts.centre(), rows * self.counts.items as f64, self.argument(eps), self.gamma)
     }
 

@@ -12,6 +12,8 @@ mod plug_in;
 mod predicted;
 mod refusals;
 
+pub use predicted::Prediction;
+
 use super::{Context, Meta, Premise};
 use crate::mechanism::plan::MechanismPlan;
 use crate::model::Model;
@@ -56,8 +58,8 @@ pub trait MatchedWhole {
     fn plan(&self, value: f64) -> Option<MechanismPlan>;
     /// Numbers that follow from the knob or are given, by name: `scale`, `sigma`, `gamma`.
     fn parameters(&self, value: f64) -> Vec<(&'static str, f64)>;
-    /// Hellinger distance between what is released and the posterior, averaged over the prior predictive at n rows.
-    fn predicted_error(&self, value: f64, rows: f64) -> f64;
+    /// What is released beside the posterior, averaged over the prior predictive at n rows.
+    fn predicted(&self, value: f64, rows: f64) -> Prediction;
     /// Are the intervals of what is released too narrow, because it says nothing of the noise?
     fn ignores_noise(&self) -> bool;
 }
