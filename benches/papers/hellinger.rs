@@ -92,7 +92,12 @@ fn theory(figure: &str, full: bool, cases: &[(&str, Case)]) {
     for (title, case) in cases {
         let (mut first, mut second, mut lines) = (vec![], vec![], vec![]);
         for m in MECHANISMS {
-            let Some(law) = law(case, m.name, draws(full)) else { continue };
+            let Some(law) = law(case, m.name, draws(full)) else {
+                // Its colour stays free.
+                first.push(Series { name: m.name.into(), points: vec![] });
+                second.push(Series { name: m.name.into(), points: vec![] });
+                continue;
+            };
             let mut sum = 0.0;
             let (mut points, mut steps) = (vec![], vec![]);
             for (h, p) in by_distance(&law, case.alpha.len()) {
@@ -100,7 +105,10 @@ fn theory(figure: &str, full: bool, cases: &[(&str, Case)]) {
                 // Points that no picture shows are left out of the file.
                 if p > 5e-7 {
                     table.at(&cells(&[title, &m.name, &format!("{h:.4}")]), || vec![p, sum]);
-                    points.push((h, p, 0.0));
+                    // What is nowhere near, together at 1, would hide the rest; the row below has it.
+                    if h < 0.95 {
+                        points.push((h, p, 0.0));
+                    }
                     steps.push((h, sum, 0.0));
                 }
             }

@@ -19,13 +19,14 @@ pub struct Panel {
     pub series: Vec<Series>,
 }
 
-const COLOURS: [RGBColor; 6] = [
+const COLOURS: [RGBColor; 7] = [
     RGBColor(230, 97, 0),
     RGBColor(93, 58, 155),
     RGBColor(120, 120, 120),
     RGBColor(0, 114, 178),
     RGBColor(0, 158, 115),
     RGBColor(204, 121, 167),
+    RGBColor(0, 0, 0),
 ];
 
 /// Panels in rows of so many.
@@ -57,7 +58,7 @@ fn draw(area: &DrawingArea<SVGBackend, plotters::coord::Shift>, panel: &Panel) {
         .build_cartesian_2d(x0..x1, y0 - margin..y1 + margin)
         .unwrap();
     chart.configure_mesh().light_line_style(WHITE.mix(0.0)).x_desc(&panel.x).y_desc(&panel.y).x_labels(7).y_labels(6).draw().unwrap();
-    for (series, colour) in panel.series.iter().zip(COLOURS) {
+    for (series, colour) in panel.series.iter().zip(COLOURS).filter(|(s, _)| !s.points.is_empty()) {
         let style = colour.stroke_width(2);
         let line = LineSeries::new(series.points.iter().map(|p| (p.0, p.1)), style);
         chart.draw_series(line).unwrap().label(&series.name).legend(move |(x, y)| PathElement::new([(x, y), (x + 14, y)], style));
