@@ -270,7 +270,10 @@ fn nothing_to_solve_from_is_an_error() {
     assert_eq!(read(&text("using diffuse(r = 1.5)")).codes(), ["E0208"]);
     assert_eq!(read(&text("using diffuse(m = 0.5)")).codes(), ["E0208"]);
     assert_eq!(read(&text("using laplace")).codes(), ["E0209"]);
-    assert_eq!(read(&text("using beta_div")).codes(), ["E0300"]);
+    assert_eq!(read(&text("using beta_div")).codes(), ["E0311"]);
+    assert_eq!(read(&text("using beta_div assuming convergence")).codes(), ["E0405"]);
+    assert_eq!(read(&text("using penalty")).codes(), ["E0405"]);
+    assert_eq!(read(&text("using dp_hmc")).codes(), ["E0300"]);
 }
 
 #[test]
@@ -286,7 +289,8 @@ fn a_hole_is_accepted_and_kept_from_certificates() {
     let release = &p.analysis.releases[0];
     let applies: Vec<(&str, bool)> = release.candidates.iter().map(|c| (c.mechanism, c.applies)).collect();
     assert_eq!(applies[..3], [("direct", false), ("diffuse", true), ("concentrated", true)]);
-    assert!(applies[3..].iter().all(|(_, applies)| !applies));
+    assert_eq!(applies[3..5], [("beta_div", true), ("penalty", true)]);
+    assert!(applies[5..].iter().all(|(_, applies)| !applies));
     assert_eq!(holes(&p.analysis)[0].code, "E0312");
 }
 

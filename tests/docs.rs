@@ -173,10 +173,8 @@ fn nothing_is_left_out() {
     for rule in dpm::rules::whole_rules() {
         assert!(of(Kind::Mechanism).contains(rule.meta().name), "{}", rule.meta().name);
     }
-    assert_eq!(
-        of(Kind::Rule).len(),
-        dpm::rules::query_rules().len() + dpm::rules::posterior_rules().count() + dpm::rules::whole_rules().len()
-    );
+    let draws = dpm::rules::posterior_rules().count() + dpm::rules::loss_rules().len();
+    assert_eq!(of(Kind::Rule).len(), dpm::rules::query_rules().len() + draws + dpm::rules::whole_rules().len());
     assert_eq!(of(Kind::Distribution).len(), dpm::dist::DISTRIBUTIONS.len());
     for (name, _) in dpm::check::SIGNATURES {
         assert!(of(Kind::Function).contains(*name), "{name}");

@@ -6,7 +6,7 @@ use proptest::prelude::*;
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha20Rng;
 
-const FAMILIES: [Family; 7] = [
+const FAMILIES: [Family; 8] = [
     Family::Logistic,
     Family::Binomial { trials: 7 },
     Family::Softmax { classes: 3 },
@@ -14,6 +14,7 @@ const FAMILIES: [Family; 7] = [
     Family::Cloglog,
     Family::Poisson { most: 9 },
     Family::Gaussian { variance: 0.5, bound: 2.0 },
+    Family::BetaLogistic { beta: 1.5 },
 ];
 
 /// Rows as they were read, with everything the naive sum needs.
@@ -74,6 +75,11 @@ fn naive_loss(family: Family, z: &[f64], y: f64) -> f64 {
         }
         Family::Poisson { .. } => t.exp() - y * t,
         Family::Gaussian { variance, .. } => (y - t).powi(2) / (2.0 * variance),
+        Family::BetaLogistic { beta: b } => {
+            let p = (if y > 0.5 { -t } else { t }).exp();
+            let p = 1.0 / (1.0 + p);
+            -p.powf(b - 1.0) / (b - 1.0) + (p.powf(b) + (1.0 - p).powf(b)) / b
+        }
     }
 }
 

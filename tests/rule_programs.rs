@@ -29,6 +29,7 @@ fn every_rule_accepts_and_refuses_as_its_folder_says() {
     let mut names: BTreeSet<String> = rules::posterior_rules().map(|r| r.meta().name.to_string()).collect();
     names.extend(rules::query_rules().iter().map(|r| r.meta().name.to_string()));
     names.extend(rules::whole_rules().iter().map(|r| r.meta().name.to_string()));
+    names.extend(rules::loss_rules().iter().map(|r| r.meta().name.to_string()));
     let folders: BTreeSet<String> = fs::read_dir(&root).unwrap().map(|e| e.unwrap().file_name().into_string().unwrap()).collect();
     assert_eq!(folders, names, "one folder for every rule, and one rule for every folder");
     for name in names {

@@ -114,6 +114,17 @@ fn premise(p: &Premise, sources: &SourceMap) -> PremiseFacts {
     PremiseFacts { text: p.text.clone(), holds: p.holds, place: p.span.map(|s| sources.line_column(s.file, s.start)) }
 }
 
+/// The chain behind a release, also while a public value that it needs is not bound; empty for an exact draw.
+fn chain_of(chosen: &Chosen) -> &'static str {
+    match (chosen.status, sampler(chosen)) {
+        (Status::Exact, _) => "",
+        (Status::Conditional, "unbound") => "nuts",
+        (Status::Certified, "unbound") if chosen.mechanism == "penalty" => "penalty",
+        (Status::Certified, "unbound") => "langevin",
+        (_, name) => name,
+    }
+}
+
 /// The distribution that is drawn from.
 fn sampler(chosen: &Chosen) -> &'static str {
     match &chosen.plan {
@@ -194,8 +205,22 @@ fn assumptions(program: &Program, analysis: &Analysis) -> Vec<String> {
     } else if chains < analysis.releases.len() {
         list.push("every number of an exact release is the ideal real draw rounded to a public grid, decided with certified bounds: no rounding of doubles enters it".into());
     }
-    if chains > 0 {
+    let drawn = |names: &[&str]| -> Vec<&ReleaseAnalysis> {
+        let by = |r: &&ReleaseAnalysis| r.chosen.as_ref().is_some_and(|c| names.contains(&chain_of(c)));
+        analysis.releases.iter().filter(by).collect()
+    };
+    if !drawn(&["langevin"]).is_empty() {
         list.push("idealized arithmetic: the steps of a Langevin chain are computed in doubles and certified as real numbers; its last state is rounded to a public grid".into());
+    }
+    if !drawn(&["penalty"]).is_empty() {
+        list.push("idealized arithmetic: the losses, the noise and the steps of a penalty chain are computed in doubles and certified as real numbers".into());
+    }
+    for r in drawn(&["nuts", "slice"]) {
+        let chain = r.chosen.as_ref().map_or("", chain_of);
+        list.push(format!(
+            "CONDITIONAL: the guarantee of `{}` is that of an exact draw from its posterior; it holds if the chain ({chain}) has converged, which nothing proves",
+            r.name
+        ));
     }
     let unbound = analysis.releases.iter().any(|r| r.chosen.as_ref().is_some_and(|c| c.plan.is_none()));
     if unbound {

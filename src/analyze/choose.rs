@@ -1,8 +1,10 @@
 //! Choosing for one release: every way is solved and judged; a named mechanism takes its own, `auto` the least predicted error.
 
 use super::arguments::{self, Answers, Arguments};
+use super::bounded::beta_text;
 use super::budget::{against, over, reaches};
 use super::calibrate::{largest, largest_positive, smallest};
+use super::chains;
 use super::messages;
 use super::report::{Candidate, Chosen, Parameter, ReleaseAnalysis, Status};
 use super::scene::Scene;
@@ -82,8 +84,14 @@ fn named(scene: &Scene, name: &str, args: &[crate::model::MechanismArg], all: bo
     if all {
         outcome.analysis.candidates = candidates(scene, &offer, &solve_all(scene, &offer));
     }
+    // A loss that is bounded is never chosen unasked.
+    let bounded = matches!(mechanism, "beta_div" | "penalty");
+    if bounded {
+        chains::words(scene, mechanism, &args)?;
+    }
     let refused = |offer: Offer| Box::new(messages::no_way(scene, offer, Some(mechanism)));
-    if !offer.ways.iter().any(|w| w.mechanism() == mechanism) {
+    let ways = if bounded { &offer.asked.ways } else { &offer.ways };
+    if !ways.iter().any(|w| w.mechanism() == mechanism) {
         return Err(refused(offer));
     }
     // `beta_query` has two forms: the knob that is written, else the first.
@@ -91,13 +99,16 @@ fn named(scene: &Scene, name: &str, args: &[crate::model::MechanismArg], all: bo
         w.mechanism() == mechanism && (args.get("m").is_none() || w.knob().name() == Some("m") || mechanism == "concentrated")
     };
     let index = match asked {
-        Answers::Posteriors => whole::pick(scene, &offer.ways, mechanism, &args),
-        _ => offer.ways.iter().position(|w| own(w.as_ref())),
+        Answers::Posteriors => whole::pick(scene, ways, mechanism, &args),
+        _ => ways.iter().position(|w| own(w.as_ref())),
     };
-    let Some(way) = index.and_then(|i| offer.ways.into_iter().nth(i)) else {
+    let ways = if bounded { offer.asked.ways } else { offer.ways };
+    let Some(way) = index.and_then(|i| ways.into_iter().nth(i)) else {
         return Err(refused(Offer::default()));
     };
-    check_sampler(scene, mechanism, way.as_ref(), &args)?;
+    if !bounded {
+        check_sampler(scene, mechanism, way.as_ref(), &args)?;
+    }
     let written = way.knob().name().and_then(|knob| args.get(knob));
     let solved = written.is_none();
     let value = match (way.knob(), written) {
@@ -122,7 +133,7 @@ fn named(scene: &Scene, name: &str, args: &[crate::model::MechanismArg], all: bo
     }
 }
 
-/// Chains alone have a sampler and a length, and the ones without a guarantee of their own are not in this version.
+/// Exact draws have no sampler and no length; a chain without a guarantee of its own needs the words that say so.
 fn check_sampler(scene: &Scene, mechanism: &str, way: &dyn Way, args: &Arguments) -> Result<(), Refusal> {
     let named = args.get("sampler").and_then(|i| arguments::SAMPLERS.get(i as usize)).copied();
     let assuming = scene.site.release.mechanism.assuming_convergence;
@@ -131,9 +142,7 @@ fn check_sampler(scene: &Scene, mechanism: &str, way: &dyn Way, args: &Arguments
             Some(at) => Err(Box::new(messages::exact_without_sampler(mechanism, at))),
             None => Ok(()),
         },
-        Some(sampler @ ("nuts" | "slice")) if !assuming => Err(Box::new(messages::no_own_guarantee(scene, mechanism, sampler))),
-        Some("nuts" | "slice") => Err(Box::new(messages::no_such_chain(scene, mechanism))),
-        None if assuming => Err(Box::new(messages::no_such_chain(scene, mechanism))),
+        Some(sampler @ ("nuts" | "slice")) if !assuming => Err(Box::new(chains::no_own_guarantee(scene, mechanism, sampler))),
         _ => Ok(()),
     }
 }
@@ -144,7 +153,10 @@ fn automatic(scene: &Scene, outcome: &mut Outcome) {
     let solved = solve_all(scene, &offer);
     outcome.analysis.candidates = candidates(scene, &offer, &solved);
     if offer.ways.is_empty() {
-        outcome.diagnostics.push(messages::no_way(scene, offer, None));
+        // What must be named answers a hole all the same.
+        if !hole || offer.asked.ways.is_empty() {
+            outcome.diagnostics.push(messages::no_way(scene, offer, None));
+        }
         return;
     }
     let Some(limit) = scene.allotment else {
@@ -198,6 +210,9 @@ fn settle(scene: &Scene, decision: Decision, outcome: &mut Outcome) {
     {
         outcome.diagnostics.push(messages::useless(scene, name, value));
     }
+    if way.status() == Status::Conditional {
+        outcome.diagnostics.push(chains::conditional(scene));
+    }
     outcome.analysis.chosen = Some(Chosen {
         mechanism: way.mechanism(),
         rule: way.rule(),
@@ -238,6 +253,8 @@ pub fn solve(site: &Site, way: &dyn Way, limit: &BudgetKind) -> Option<f64> {
         Knob::Noise(_) => smallest(way.start(), &price),
         Knob::Loss(_) if way.start() == 0.0 => fits(1.0).then_some(1.0),
         Knob::Loss(_) => largest_positive(way.start(), &price),
+        Knob::Beta(_) => smallest(way.start(), &price),
+        Knob::Count(_) => largest_positive(way.start(), &price).map(f64::floor).filter(|x| *x >= 1.0),
     }
 }
 
@@ -254,14 +271,19 @@ fn parameters(way: &dyn Way, value: f64, solved: bool) -> Vec<Parameter> {
 fn candidates(scene: &Scene, offer: &Offer, solved: &[Option<f64>]) -> Vec<Candidate> {
     let ways = offer.ways.iter().zip(solved);
     let mut list: Vec<Candidate> = ways.map(|(w, x)| candidate(scene, w.as_ref(), *x)).collect();
+    let asked = offer.asked.ways.iter();
+    list.extend(asked.map(|w| candidate(scene, w.as_ref(), scene.allotment.and_then(|limit| solve(scene.site, w.as_ref(), limit)))));
     list.extend(unmatched(offer));
     list
 }
 
 fn unmatched(offer: &Offer) -> Vec<Candidate> {
     let refused = offer.refused.iter().map(|(name, d)| (*name, d.message.clone()));
+    let asked = offer.asked.refused.iter().map(|(name, r)| (*name, r.diagnostic.message.clone()));
     refused
+        .chain(asked)
         .chain(offer.unmatched.iter().cloned())
+        .chain(offer.asked.unmatched.iter().cloned())
         .map(|(name, reason)| Candidate {
             mechanism: name,
             rule: Some(name),
@@ -305,6 +327,8 @@ fn candidate(scene: &Scene, way: &dyn Way, solved: Option<f64>) -> Candidate {
             format!("{name} = {}: {}", sig_down(value, 4), way.remark(value))
         }
         Knob::Noise(name) => format!("{name} = {}: {}", sig_up(value, 4), way.remark(value)),
+        Knob::Beta(name) => format!("{name} = {}: {}", beta_text(value), way.remark(value)),
+        Knob::Count(name) => format!("{name} = {}: {}", number(value), way.remark(value)),
     };
     Candidate {
         applies: true,
@@ -318,7 +342,7 @@ fn candidate(scene: &Scene, way: &dyn Way, solved: Option<f64>) -> Candidate {
 
 /// Why no value of the knob meets the limit, in a few words.
 fn refusal(scene: &Scene, way: &dyn Way, limit: &BudgetKind) -> String {
-    let Some(claim) = cost(scene.site, way, 1.0) else {
+    let Some(claim) = cost(scene.site, way, way.example()) else {
         return "no guarantee for groups by a private key".into();
     };
     if !reaches(&claim, limit) {
@@ -340,7 +364,8 @@ pub fn knob_text(way: &dyn Way, value: f64) -> String {
         Knob::Weight(name) | Knob::Loss(name) if value < 1.0 => {
             format!("{name} = {}", sig_down(value, 3))
         }
-        Knob::Weight(name) | Knob::Loss(name) => format!("{name} = {}", number(value)),
+        Knob::Weight(name) | Knob::Loss(name) | Knob::Count(name) => format!("{name} = {}", number(value)),
         Knob::Noise(name) => format!("{name} = {}", sig_up(value, 3)),
+        Knob::Beta(name) => format!("{name} = {}", beta_text(value)),
     }
 }

@@ -2,6 +2,7 @@
 
 use super::arguments::{self, Answers};
 use super::budget::{against, kind_name, limits, reachable, reaches, short, written};
+use super::chains;
 use super::choose::{cost, knob_text, solve};
 use super::scene::Scene;
 use super::shapes::conjugate_prior;
@@ -62,9 +63,16 @@ pub fn not_in_this_version(scene: &Scene, offer: &Offer, mechanism: Option<&str>
             diagnostic = diagnostic.label(o.likelihood.span, format!("the rows follow {text}"));
         }
     }
+    if let Some(why) = mechanism.and_then(arguments::why_later) {
+        return diagnostic.cause(why);
+    }
     let tried = closest(scene, offer);
     if !tried.is_empty() {
         diagnostic = diagnostic.note(tried_text(&tried));
+    }
+    if offer.ways.is_empty() && !offer.asked.ways.is_empty() {
+        let lines = offer.asked.ways.iter().map(|w| format!("a bounded loss covers it:    using {}", w.written("")));
+        return diagnostic.help(lines.collect::<Vec<_>>().join("\n"));
     }
     if offer.ways.is_empty() {
         diagnostic.help("rules of this version: conjugate models with bounded columns, regressions with\nbounded features, and noise on sum, mean, count, histogram and quantile (`dpm explain rules`)")
@@ -80,7 +88,10 @@ pub fn not_in_this_version(scene: &Scene, offer: &Offer, mechanism: Option<&str>
 /// No way of the wanted mechanism: the refusal of the rule that has the right shape, a prior that is not conjugate, or
 /// a model of no rule.
 pub fn no_way(scene: &Scene, offer: Offer, mechanism: Option<&'static str>) -> Diagnostic {
-    let Offer { ways, mut refused, unmatched } = offer;
+    if let Some(name @ ("beta_div" | "penalty")) = mechanism {
+        return chains::no_bounded_loss(scene, offer, name);
+    }
+    let Offer { ways, mut refused, unmatched, asked } = offer;
     // A mechanism for whole posteriors is its own rule: only what that one says counts.
     let own = refused.iter().position(|(rule, _)| Some(*rule) == mechanism);
     let only = mechanism.filter(|m| arguments::find(m).is_some_and(|(_, a)| a == Answers::Posteriors));
@@ -93,7 +104,7 @@ pub fn no_way(scene: &Scene, offer: Offer, mechanism: Option<&'static str>) -> D
         let (rule, refusal) = refused.swap_remove(own.unwrap_or(0));
         return does_not_apply(scene, rule, refusal, mechanism);
     }
-    let offer = Offer { ways, refused: vec![], unmatched };
+    let offer = Offer { ways, refused: vec![], unmatched, asked };
     if matches!(scene.site.release.query, Query::Aggregate(_)) {
         let reason = offer.unmatched.iter().find(|(name, _)| Some(*name) == mechanism);
         let reason = reason.or_else(|| offer.unmatched.first());
@@ -127,7 +138,8 @@ fn does_not_apply(scene: &Scene, rule: &str, refusal: Diagnostic, mechanism: Opt
     if code != "E0304" {
         d = d.label(scene.place(), asked);
     }
-    Diagnostic { cause, notes, help, ..d }
+    let d = Diagnostic { cause, notes, help, ..d };
+    chains::or_bounded_loss(scene, d)
 }
 
 /// E0208: an exact draw has no chain.
@@ -135,21 +147,6 @@ pub fn exact_without_sampler(mechanism: &str, at: Span) -> Diagnostic {
     Diagnostic::new("E0208", "this draw is exact: it has no sampler to choose")
         .label(at, "only chains have a sampler and a number of steps")
         .help(format!("using {mechanism}"))
-}
-
-/// E0311: a chain that is only as private as it has converged.
-pub fn no_own_guarantee(scene: &Scene, mechanism: &str, sampler: &str) -> Diagnostic {
-    Diagnostic::new("E0311", format!("`{sampler}` gives no guarantee of its own"))
-        .label(scene.place(), "its draw is as private as the posterior only once the chain has converged, which nothing proves")
-        .cause("no finite run of this chain has a proved privacy bound; diagnostics of convergence prove none either")
-        .help(format!("use the chain that needs no convergence:    using {mechanism}(sampler = langevin)"))
-}
-
-/// E0300: chains that assume convergence belong to a later version.
-pub fn no_such_chain(scene: &Scene, mechanism: &str) -> Diagnostic {
-    Diagnostic::new("E0300", "no chain of this version assumes convergence")
-        .label(scene.place(), "this asks for NUTS or slice sampling")
-        .help(format!("the Langevin chain needs no such assumption:    using {mechanism}"))
 }
 
 /// E0302: the rows have a conjugate prior and this is not it.
@@ -231,8 +228,10 @@ pub fn too_dear(scene: &Scene, way: &dyn Way, value: f64, claim: &Claim, limit: 
     let (costs, allows) = against(claim, limit);
     let whose = if scene.site.release.spend.is_some() { "its share allows" } else { "the budget allows" };
     let name = &scene.site.release.name;
-    let mut diagnostic = Diagnostic::new("E0401", format!("`{name}` costs {costs}, {whose} {allows}"))
-        .label(at.unwrap_or_else(|| scene.place()), costs.clone());
+    let reckoning = way.reckoning().filter(|_| matches!(limit, BudgetKind::Pure(_)));
+    let label = reckoning.as_ref().map_or(costs.clone(), |(formula, _)| costs.replacen("= ", &format!("= {formula} = "), 1));
+    let mut diagnostic =
+        Diagnostic::new("E0401", format!("`{name}` costs {costs}, {whose} {allows}")).label(at.unwrap_or_else(|| scene.place()), label);
     if let Some((span, text)) = scene.limit_place() {
         diagnostic = diagnostic.label(span, text);
     }
@@ -240,17 +239,21 @@ pub fn too_dear(scene: &Scene, way: &dyn Way, value: f64, claim: &Claim, limit: 
     if let Some(knob) = way.knob().name()
         && let Some(x) = solve(scene.site, way, limit)
     {
-        help.push(format!("omit the argument: {knob} is solved from the budget    using {}    {}", way.mechanism(), knob_text(way, x)));
+        let room = if way.mechanism() == "beta_div" { "        " } else { "    " };
+        help.push(format!("omit the argument: {knob} is solved from the budget    using {}{room}{}", way.written(""), knob_text(way, x)));
     }
+    let tempered = chains::tempered(scene, way, value, limit);
+    help.extend(tempered.map(|line| if help.is_empty() { line.replacen("or temper it:   ", "temper it:      ", 1) } else { line }));
     help.extend(weaker(scene, way, limit));
-    diagnostic = diagnostic.cause(format!("rule {}: {costs} > {allows}", way.rule()));
+    diagnostic = diagnostic.cause(reckoning.map_or_else(|| format!("rule {}: {costs} > {allows}", way.rule()), |(_, cause)| cause));
     if help.is_empty() { diagnostic } else { diagnostic.help(help.join("\n")) }
 }
 
 /// Nothing on the knob meets the limit.
 pub fn cannot_meet(scene: &Scene, way: &dyn Way, limit: &BudgetKind) -> Diagnostic {
-    match cost(scene.site, way, 1.0) {
-        Some(claim) => too_dear(scene, way, 1.0, &claim, limit, None),
+    let x = way.example();
+    match cost(scene.site, way, x) {
+        Some(claim) => too_dear(scene, way, x, &claim, limit, None),
         None => groups_not_covered(scene, way),
     }
 }
@@ -350,6 +353,9 @@ fn other_mechanism(scene: &Scene, way: &dyn Way, limit: &BudgetKind) -> Option<&
 
 /// `a Dirichlet draw`, `laplace noise`.
 fn noun(scene: &Scene, way: &dyn Way) -> String {
+    if way.mechanism() == "penalty" {
+        return "a penalty chain".into();
+    }
     let Some(model) = &scene.model else {
         return format!("`{}`", way.mechanism());
     };
@@ -379,7 +385,7 @@ pub fn auto_without_budget(scene: &Scene, offer: &Offer) -> Diagnostic {
         let call = match way.knob() {
             Knob::None => way.mechanism().to_owned(),
             Knob::Weight(n) | Knob::Loss(n) => format!("{}({n} = 0.5)", way.mechanism()),
-            Knob::Noise(n) => format!("{}({n} = 1)", way.mechanism()),
+            Knob::Noise(n) | Knob::Beta(n) | Knob::Count(n) => format!("{}({n} = 1)", way.mechanism()),
         };
         diagnostic = diagnostic.help(format!("or name the mechanism:    using {call}"));
     }
@@ -391,12 +397,14 @@ pub fn nothing_to_solve_from(scene: &Scene, way: &dyn Way) -> Diagnostic {
     let knob = way.knob().name().unwrap_or("parameter");
     let example = match way.knob() {
         Knob::Noise(_) => "1",
+        Knob::Beta(_) => "1.5",
+        Knob::Count(_) => "1000",
         _ => "0.5",
     };
     Diagnostic::new("E0405", format!("`{}` needs {knob}, or a budget to solve it from", way.mechanism()))
         .label(scene.place(), format!("{knob} is not given"))
         .help("add a line such as:    budget dp(eps = 1, delta = 1e-6)")
-        .help(format!("or give the number:    using {}({})", way.mechanism(), all_arguments(scene, &format!("{knob} = {example}"))))
+        .help(format!("or give the number:    using {}", way.written(&all_arguments(scene, &format!("{knob} = {example}")))))
 }
 
 /// The arguments as written, and one more.

@@ -1,9 +1,11 @@
 //! Program -> releases with claims: every rule is judged, parameters are solved from the budget, costs compose.
 
 mod arguments;
+mod bounded;
 pub mod budget;
 mod calibrate;
 mod certify;
+mod chains;
 mod choose;
 mod expect;
 mod messages;

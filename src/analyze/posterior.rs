@@ -8,7 +8,7 @@ use super::parallel::View;
 use super::report::{Parameter, PredictedError, Status};
 use super::site::Site;
 use super::ways::{Knob, Offer, Way};
-use crate::mechanism::plan::{MechanismPlan, PosteriorLaw};
+use crate::mechanism::plan::{MechanismPlan, PosteriorLaw, Sampler};
 use crate::model::{AggregateQuery, Model, Program, Relation, Request, RowCount};
 use crate::numeric::decimal::sig_down;
 use crate::privacy::Claim;
@@ -40,6 +40,7 @@ pub struct Draw {
     given: Vec<Parameter>,
     /// The length of the chain, where the program says it.
     steps: Option<u64>,
+    sampler: Sampler,
 }
 
 /// The model as it stands in its group: group sizes are not in the header, but a replaced row is in its group.
@@ -63,7 +64,9 @@ pub fn assumed_rows(rows: RowCount) -> f64 {
 }
 
 /// Judges every rule. Ways come by rule in table order, and by form within a rule.
-pub fn offer(model: &Model, program: &Program, public: &PublicTotals, args: &Arguments) -> Offer {
+///
+/// A draw by a chain is one of `sampler`; what only a chain with a guarantee of its own needs is asked of that alone.
+pub fn offer(model: &Model, program: &Program, public: &PublicTotals, args: &Arguments, sampler: Sampler) -> Offer {
     let mut offer = Offer::default();
     let Request::Draw { times, .. } = model.request else {
         return offer;
@@ -75,6 +78,10 @@ pub fn offer(model: &Model, program: &Program, public: &PublicTotals, args: &Arg
             Verdict::Refused(diagnostic) => offer.refused.push((rule.meta().name, *diagnostic)),
             Verdict::Matched(matched) => {
                 let matched: Rc<dyn Matched> = Rc::from(matched);
+                if let (Sampler::Langevin, Some(diagnostic)) = (sampler, matched.chain_refusal()) {
+                    offer.refused.push((rule.meta().name, diagnostic));
+                    continue;
+                }
                 let forms = [Form::Direct, Form::Diffuse, Form::Concentrated, Form::Gibbs];
                 for form in forms.into_iter().filter(|f| *f != Form::Gibbs || matched.by_chain()) {
                     offer.ways.push(Box::new(Draw {
@@ -87,6 +94,7 @@ pub fn offer(model: &Model, program: &Program, public: &PublicTotals, args: &Arg
                         query: false,
                         given: vec![],
                         steps: args.get("steps").map(|x| x as u64),
+                        sampler,
                     }));
                 }
             }
@@ -119,6 +127,7 @@ impl Draw {
             query: true,
             given,
             steps: None,
+            sampler: Sampler::Langevin,
         }
     }
 
@@ -177,6 +186,7 @@ impl Way for Draw {
         let (mut law, statistic) = self.matched.law(tempering)?;
         if let PosteriorLaw::Glm(chain) = &mut law {
             chain.steps = self.steps;
+            chain.sampler = self.sampler;
         }
         Some(MechanismPlan::Posterior { law, weight: tempering.weight, statistic, times: self.times })
     }
@@ -208,7 +218,11 @@ impl Way for Draw {
     }
 
     fn status(&self) -> Status {
-        if self.matched.by_chain() { Status::Certified } else { Status::Exact }
+        match (self.matched.by_chain(), self.sampler) {
+            (false, _) => Status::Exact,
+            (true, Sampler::Langevin) => Status::Certified,
+            (true, Sampler::Nuts | Sampler::Slice) => Status::Conditional,
+        }
     }
 
     fn changes_prior(&self) -> bool {

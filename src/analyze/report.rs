@@ -38,9 +38,9 @@ pub struct Parameter {
 }
 
 impl Parameter {
-    /// Noise is private above its value, anything else below.
+    /// Noise and beta are private above their values, anything else below.
     pub fn side(&self) -> Side {
-        if matches!(self.name, "scale" | "sigma") { Side::Up } else { Side::Down }
+        if matches!(self.name, "scale" | "sigma" | "beta") { Side::Up } else { Side::Down }
     }
 }
 

@@ -7,6 +7,7 @@ use super::public::PublicData;
 use super::site::Site;
 use super::ways::Offer;
 use super::{posterior, queries, whole};
+use crate::mechanism::plan::Sampler;
 use crate::model::{BudgetKind, Model, Program, Query, Request};
 use crate::source::{SourceMap, Span};
 
@@ -39,9 +40,24 @@ impl<'a> Scene<'a> {
     pub fn offer(&self, args: &Arguments) -> Offer {
         match (&self.model, &self.site.release.query) {
             (Some(model), _) if matches!(model.request, Request::Posterior { .. }) => whole::offer(model, self, args),
-            (Some(model), _) => posterior::offer(model, self.program, &super::public::totals(model, self.public), args),
+            (Some(model), _) => {
+                let mut offer = posterior::offer(model, self.program, &super::public::totals(model, self.public), args, self.chain(args));
+                offer.asked = super::bounded::offer(model, self, args);
+                offer
+            }
             (None, Query::Aggregate(query)) => queries::offer(query, self, args),
             (None, Query::Posterior(_)) => Offer::default(),
+        }
+    }
+
+    /// The chain of a draw that has one: the sampler named, or what `assuming convergence` means alone.
+    fn chain(&self, args: &Arguments) -> Sampler {
+        match args.get("sampler").and_then(|i| super::arguments::SAMPLERS.get(i as usize)) {
+            Some(&"langevin") => Sampler::Langevin,
+            Some(&"slice") => Sampler::Slice,
+            Some(_) => Sampler::Nuts,
+            None if self.site.release.mechanism.assuming_convergence => Sampler::Nuts,
+            None => Sampler::Langevin,
         }
     }
 

@@ -1,5 +1,6 @@
 //! Certificates and candidate lists for the terminal.
 
+use super::bounded::beta_text;
 use super::budget::{kind_name, limits, short, units};
 use super::report::{Analysis, ReleaseAnalysis};
 use crate::model::BudgetKind;
@@ -13,7 +14,7 @@ pub fn certificate_text(certificate: &Certificate) -> String {
     let budget = certificate.budget.as_ref();
     let kind = budget.map(|b| &b.kind);
     let mut rows: Vec<[String; 6]> = certificate.releases.iter().map(|r| row(r, kind)).collect();
-    rows.push(total_row(&certificate.total.claim, kind, &certificate.total.status));
+    rows.push(total_row(&certificate.total.claim, kind, &loud(&certificate.total.status)));
     let lines = aligned(&rows);
     let mut out = String::new();
     for (line, release) in lines.iter().zip(&certificate.releases) {
@@ -48,17 +49,23 @@ pub fn summary_text(analysis: &Analysis) -> String {
     for r in &analysis.releases {
         let Some(c) = &r.chosen else { continue };
         let parameters: Vec<(&str, f64, Side)> = c.parameters.iter().map(|p| (p.name, p.value, p.side())).collect();
-        let line = [r.name.as_str(), c.mechanism, c.rule, c.status.name()];
+        let status = loud(c.status.name());
+        let line = [r.name.as_str(), c.mechanism, c.rule, &status];
         rows.push(cells(line, &parameters, &c.claim, kind));
     }
     if let (Some(total), true) = (&analysis.total, rows.len() > 1) {
-        rows.push(total_row(total, kind, analysis.status.name()));
+        rows.push(total_row(total, kind, &loud(analysis.status.name())));
     }
     let mut out: String = aligned(&rows).into_iter().map(|l| l + "\n").collect();
     if let (Some(b), Some(_)) = (&analysis.budget, &analysis.total) {
         out.push_str(&budget_line(&b.kind, b.met, &b.unspent));
     }
     out
+}
+
+/// A status as people read it: what rests on an assumption is not to be overlooked.
+fn loud(status: &str) -> String {
+    if status == "conditional" { "CONDITIONAL".into() } else { status.into() }
 }
 
 fn budget_line(kind: &BudgetKind, met: bool, unspent: &[f64]) -> String {
@@ -80,7 +87,7 @@ fn left_over(x: f64, of: f64) -> String {
 
 fn row(r: &ReleaseFacts, kind: Option<&BudgetKind>) -> [String; 6] {
     let parameters: Vec<(&str, f64, Side)> = r.parameters.iter().map(|(name, x, side)| (name.as_str(), *x, *side)).collect();
-    cells([&r.name, &r.mechanism, &r.rule, &r.status], &parameters, &r.claim, kind)
+    cells([&r.name, &r.mechanism, &r.rule, &loud(&r.status)], &parameters, &r.claim, kind)
 }
 
 fn cells(
@@ -93,6 +100,8 @@ fn cells(
         .iter()
         .map(|(name, x, side)| {
             let text = match side {
+                _ if *name == "beta" => beta_text(*x),
+                _ if *name == "iterations" => number(*x),
                 Side::Down => sig_down(*x, 3),
                 Side::Up => sig_up(*x, 3),
             };

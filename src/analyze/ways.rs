@@ -4,6 +4,7 @@ use super::parallel::View;
 use super::report::{Parameter, PredictedError, Status};
 use crate::mechanism::plan::MechanismPlan;
 use crate::privacy::Claim;
+use crate::rules::bounded::Refusal;
 use crate::rules::{Matched, Premise, Tempering};
 use crate::source::Diagnostic;
 
@@ -18,13 +19,17 @@ pub enum Knob {
     Noise(&'static str),
     /// Above 0: smaller is more private.
     Loss(&'static str),
+    /// Above 1: larger is more private, as far as `start`.
+    Beta(&'static str),
+    /// A whole number from 1 on: smaller is more private.
+    Count(&'static str),
 }
 
 impl Knob {
     pub fn name(self) -> Option<&'static str> {
         match self {
             Knob::None => None,
-            Knob::Weight(name) | Knob::Noise(name) | Knob::Loss(name) => Some(name),
+            Knob::Weight(name) | Knob::Noise(name) | Knob::Loss(name) | Knob::Beta(name) | Knob::Count(name) => Some(name),
         }
     }
 }
@@ -36,6 +41,10 @@ pub trait Way {
     fn knob(&self) -> Knob;
     /// A value of the knob that costs about 1, to start a search from; 0 where every value is free.
     fn start(&self) -> f64 {
+        1.0
+    }
+    /// A value of the knob at which a message may name the cost.
+    fn example(&self) -> f64 {
         1.0
     }
     /// The cost of the release in one group at the value `x` of the knob; `None` where this view has no guarantee.
@@ -76,6 +85,19 @@ pub trait Way {
     fn given(&self) -> Vec<Parameter> {
         vec![]
     }
+    /// What to write after `using`, where arguments are solved; `given` stands between the parentheses.
+    fn written(&self, given: &str) -> String {
+        let arguments = if given.is_empty() { String::new() } else { format!("({given})") };
+        format!("{}{arguments}", self.mechanism())
+    }
+    /// How the cost follows from the knob, for a label, and why, for a Cause line.
+    fn reckoning(&self) -> Option<(String, String)> {
+        None
+    }
+    /// The same at this value of the knob with its weight free.
+    fn tempered(&self, _x: f64) -> Option<Box<dyn Way>> {
+        None
+    }
 }
 
 /// Everything there is to say about the ways of one release.
@@ -85,5 +107,15 @@ pub struct Offer {
     /// Rules that match the shape but refuse a premise.
     pub refused: Vec<(&'static str, Diagnostic)>,
     /// Rules and mechanisms of another shape, with the reason.
+    pub unmatched: Vec<(&'static str, String)>,
+    /// What a program must ask for by name.
+    pub asked: Asked,
+}
+
+/// Ways that `auto` never takes: chains that must have converged, and chains that pay for every step.
+#[derive(Default)]
+pub struct Asked {
+    pub ways: Vec<Box<dyn Way>>,
+    pub refused: Vec<(&'static str, Refusal)>,
     pub unmatched: Vec<(&'static str, String)>,
 }

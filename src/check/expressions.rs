@@ -67,6 +67,9 @@ impl Checker<'_> {
                     return self.too_deep(span);
                 }
                 let mut value = (*value).clone();
+                if matches!(value.kind, ExprKind::Call(..)) && matches!(value.label, Label::Latent | Label::Mix(_)) {
+                    self.program.places.push((span, value.span));
+                }
                 value.span = span;
                 Ok(value)
             }

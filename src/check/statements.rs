@@ -177,6 +177,7 @@ impl Checker<'_> {
         };
         self.not_a_column(name)?;
         self.define(name, Binding::Param(id))?;
+        self.program.places.push((span, name.span.to(prior.span)));
         for parent in self.latents(parameter.prior.args.iter()) {
             self.still_open(parent, span)?;
         }

@@ -67,5 +67,6 @@ fn mechanism(checked: &Checked, release: &ReleaseStep, chosen: &Chosen) -> Strin
     };
     let all: Vec<String> = written.into_iter().chain(solved).collect();
     let arguments = if all.is_empty() { String::new() } else { format!("({})", all.join(", ")) };
-    format!("{}{arguments}", chosen.mechanism)
+    let words = if release.mechanism.assuming_convergence { " assuming convergence" } else { "" };
+    format!("{}{arguments}{words}", chosen.mechanism)
 }

@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 
 use crate::kernel::Design;
+use crate::kernel::density::{Columns, Op};
 use crate::model::{ColumnId, Expr, Relation, Table, TableId, Type};
 use crate::private::Private;
 
@@ -21,6 +22,8 @@ pub struct Job {
     measures: Vec<Measure>,
     /// Rows to keep as they are.
     encoding: Option<Encoding>,
+    /// Row expressions to keep in doubles, side by side.
+    columns: Option<(Vec<Compiled>, Vec<Op>)>,
     /// Only rows whose key column (at this slot) is at this level.
     group: Option<(usize, f64)>,
 }
@@ -45,6 +48,7 @@ pub struct Measured {
     pub(crate) totals: Vec<Totals>,
     /// The rows themselves, where a chain asks for them.
     pub(crate) design: Option<Design>,
+    pub(crate) columns: Option<Columns>,
 }
 
 /// Integers in units of a power of two.
@@ -80,7 +84,7 @@ impl Job {
                 Some((*slot, level as f64))
             }
         };
-        Ok(Job { measures: vec![], encoding: None, group })
+        Ok(Job { measures: vec![], encoding: None, columns: None, group })
     }
 
     /// Adds the sum of a row expression; totals stand in the order of the calls.
@@ -129,6 +133,13 @@ impl Job {
         Ok(())
     }
 
+    /// Keeps row expressions of every row, a vector as one column a component, and what follows from them.
+    pub fn columns(&mut self, values: &[Expr], derived: Vec<Op>, rows: &RowScope) -> Result<(), StatisticError> {
+        let values = values.iter().map(|e| rows.compile(e)).collect::<Result<_, _>>()?;
+        self.columns = Some((values, derived));
+        Ok(())
+    }
+
     fn add(&mut self, measure: Measure, totals: usize) -> Result<(), StatisticError> {
         if totals > MOST_SUMS {
             return Err(StatisticError::Range);
@@ -145,7 +156,8 @@ impl Job {
     }
 
     fn empty(&self) -> Measured {
-        Measured { rows: 0, totals: self.measures.iter().map(Measure::zero).collect(), design: None }
+        let columns = self.columns.as_ref().map(|(c, _)| Columns::new(c.iter().map(Compiled::width).sum()));
+        Measured { rows: 0, totals: self.measures.iter().map(Measure::zero).collect(), design: None, columns }
     }
 }
 
@@ -309,6 +321,14 @@ pub fn scan(table: &Table, source: Source, jobs: &[Job]) -> Result<Vec<Private<M
             if let (Some(encoding), Some(matrix)) = (&job.encoding, matrix) {
                 encoding.see(row, matrix);
             }
+            if let (Some((values, _)), Some(columns)) = (&job.columns, &mut measured.columns) {
+                scratch.b.clear();
+                for value in values {
+                    value.run(row, &mut scratch.a);
+                    scratch.b.extend_from_slice(&scratch.a);
+                }
+                columns.push(&scratch.b);
+            }
             for (measure, totals) in job.measures.iter().zip(&mut measured.totals) {
                 measure.see(row, totals, &mut scratch);
             }
@@ -317,8 +337,11 @@ pub fn scan(table: &Table, source: Source, jobs: &[Job]) -> Result<Vec<Private<M
     if rows_are_public(table) {
         check_rows(table, kept)?;
     }
-    for (measured, matrix) in all.iter_mut().zip(growing) {
+    for ((measured, matrix), job) in all.iter_mut().zip(growing).zip(jobs) {
         measured.design = matrix.map(Growing::finish);
+        if let (Some(columns), Some((_, derived))) = (&mut measured.columns, &job.columns) {
+            columns.derive(derived);
+        }
     }
     Ok(all.into_iter().map(Private::new).collect())
 }

@@ -16,19 +16,7 @@ fn plan() -> Page {
     Page { kind: Kind::Error, name: "E0601".into(), summary: "A plan that is not what compiling it gives.".into(), body: body.into() }
 }
 
-/// Codes of rules that come with later versions, and what this version says to their wrong program.
-const LATER: &[(&str, &str)] = &[("E0305", "E0300"), ("E0310", "E0300"), ("W0508", "E0300")];
-
 fn page(p: &CodePage) -> Page {
-    if let Some((_, answer)) = LATER.iter().find(|(code, _)| *code == p.code) {
-        let wrong = fenced(p.example_wrong).replacen("```dpm", &format!("```dpm {answer}"), 1);
-        let body = format!(
-            "{}\n\nThis code belongs to rules that this version does not have: it never appears. A program of this kind answers \
-             {answer} instead:\n\n{wrong}",
-            p.text.trim()
-        );
-        return Page { kind: Kind::Error, name: p.code.into(), summary: sentence(p.title), body };
-    }
     let wrong = fenced(p.example_wrong).replacen("```dpm", &format!("```dpm {}", p.code), 1);
     let body = format!("{}\n\nWrong:\n\n{wrong}\n\nRight:\n\n{}", p.text.trim(), fenced(p.example_right));
     Page { kind: Kind::Error, name: p.code.into(), summary: sentence(p.title), body }

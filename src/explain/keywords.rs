@@ -380,11 +380,11 @@ release mean_hours = mean(hours) using laplace
         name: "assuming",
         summary: "assuming convergence: accepts a guarantee that holds only if a chain has converged.",
         body: r#"
-Stands after a mechanism whose draw is made by a Markov chain without a guarantee of its own. The certificate then says
-CONDITIONAL, and `dpm run --strict` refuses it. This version parses the words, but has no such mechanism: every draw it makes is
-exact.
+Stands after a mechanism whose draw is made by a Markov chain without a guarantee of its own: `beta_div`, and a regression
+with `sampler = nuts` or `slice`. Alone, the words mean NUTS. The certificate then says CONDITIONAL, as it holds only if the chain has
+converged, which nothing proves, and `dpm run --strict` refuses it. Exact draws and Langevin chains do not need the words.
 
-```dpm E0300
+```dpm W0508
 budget eps(6)
 private loans[n] { x: vector[20], default: bool }
 param w: vector[20] ~ normal(0, 3)

@@ -144,6 +144,67 @@ release coef = draw(w) using gibbs
 "#,
     },
     Entry {
+        name: "beta_div",
+        summary: "One draw from a posterior whose loss is bounded: any model, any features; conditional on a chain.",
+        body: r#"
+Arguments: `beta` > 1; left out, the smallest that meets the budget is solved, and rounded up. `weight` in (0, 1]; left out, 1, or,
+where the density passes 1 and no beta is enough, solved. `sampler = nuts` (the default) or `slice`; `steps`.
+
+The log-likelihood of a row is replaced by its beta-divergence, f^(beta-1) / (beta-1) less an integral: an outlier counts less, and no row
+counts more than a constant. So features need no bounds, and any mean will do, a neural network too. What is needed is the largest value M
+of the density: 1 for discrete outcomes; for normal, Laplace, Cauchy, Student-t, exponential and gamma rows it follows from the declared
+domain of the scale.
+
+Guarantee: eps-bounded range, eps = 2 k weight M^(beta-1) / (beta-1), hence pure eps and zCDP of at most eps^2 / 8. It is that of an exact
+draw, and the draw is made by a chain. So the program must add `assuming convergence`, the certificate says CONDITIONAL, and `dpm run
+--strict` refuses it. `auto` never chooses it.
+
+Take it for models that no other rule covers, where convergence may be assumed; `penalty` assumes nothing.
+
+```dpm W0508
+budget eps(6)
+private loans[n] { x: vector[20], default: bool }
+param w: vector[20] ~ normal(0, 3)
+observe default ~ bernoulli_logit(dot(w, x))
+release w_hat = draw(w) using beta_div assuming convergence
+```
+
+```dpm E0311
+budget eps(6)
+private loans[n] { x: vector[20], default: bool }
+param w: vector[20] ~ normal(0, 3)
+observe default ~ bernoulli_logit(dot(w, x))
+release w_hat = draw(w) using beta_div
+```
+"#,
+    },
+    Entry {
+        name: "penalty",
+        summary: "A chain on a posterior of bounded loss that pays for every step, converged or not.",
+        body: r#"
+Arguments: `iterations` (left out, 1000); `sigma` > 0, the noise on each log-ratio (left out, the smallest that meets the budget is solved, and
+rounded up; given without `iterations`, the longest chain is solved); `step`, the size of a proposal in prior spreads; `beta` > 1 (left out,
+1.5, or less where that narrows the loss) and `weight` (left out, 1) as in `beta_div`.
+
+A Metropolis chain whose proposals know public facts alone. Each step adds normal noise to the change of the loss of all rows and allows for the
+noise when it accepts (the penalty algorithm).
+
+Guarantee: zCDP iterations (2 k weight R)^2 / (2 sigma^2), R the range of a row's loss. Every state of the chain follows from the noisy
+answers, so convergence is not assumed: status `certified`. No pure epsilon: under `eps(..)` it is E0403. `draws(w, j)` runs j chains.
+
+Take it for models that only `beta_div` covers, where nothing may be assumed. `auto` never chooses it: how far the chain moves cannot be
+predicted.
+
+```dpm
+budget zcdp(2)
+private flowers[n] { x: vector[4], species: category {setosa, versicolor, virginica} }
+param W: matrix[3, 4] ~ normal(0, 1)
+observe species ~ categorical_logit(W * x)
+release weights = draw(W) using penalty(iterations = 500)
+```
+"#,
+    },
+    Entry {
         name: "beta_query",
         summary: "A mean of values in [0, 1], answered by one draw from a beta distribution.",
         body: r#"

@@ -1,13 +1,14 @@
 //! Pages on the rules: the head of the file that implements each, and an example.
 
 use super::{Kind, Page, fenced};
-use crate::rules::{Meta, posterior_rules, query_rules, whole_rules};
+use crate::rules::{Meta, loss_rules, posterior_rules, query_rules, whole_rules};
 
 pub fn pages() -> Vec<Page> {
     let posterior = posterior_rules().map(|r| r.meta());
     let query = query_rules().iter().map(|r| r.meta());
+    let loss = loss_rules().iter().map(|r| r.meta());
     let whole = whole_rules().iter().map(|r| r.meta());
-    posterior.chain(query).chain(whole).map(page).collect()
+    posterior.chain(query).chain(loss).chain(whole).map(page).collect()
 }
 
 fn page(meta: &Meta) -> Page {
@@ -243,5 +244,24 @@ param b: real in [-1, 1] ~ normal(0, 1)
 observe visits ~ poisson_log(w * age + b)
 release coef = draw(w, b) using diffuse
 expect rule(coef) == "glm_on_ball""#,
+    ),
+    (
+        "beta_div",
+        r"W0508
+budget eps(4)
+private homes[n] { x: vector[5], price: real }
+param w: vector[5] ~ normal(0, 5)
+param sigma: real in [0.5, inf] ~ half_normal(2)
+observe price ~ normal(dot(w, x), sigma)
+release fit = draw(w, sigma) using beta_div assuming convergence",
+    ),
+    (
+        "penalty",
+        r"
+budget dp(eps = 8, delta = 1e-6)
+private flowers[n] { x: vector[4], species: category {setosa, versicolor, virginica} }
+use std.nn
+let net = mlp(flowers.species, flowers.x, 8, 3, 1)
+release drawn = draw(net) using penalty",
     ),
 ];

@@ -1,11 +1,13 @@
-//! Laws of an outcome given a linear predictor z: loss (negative log-likelihood), its derivative, and bounds on both.
+//! Laws of an outcome given a linear predictor z: loss, its derivative, and bounds on both.
 
 use super::KernelError;
+use super::density::ln;
 use super::exp::{LANES, Lanes, exp, map};
 use crate::numeric::Interval;
 use crate::numeric::round::{add_up, div_up, mul_up};
 
-/// Every loss is convex and smooth in z; only the first three have a bounded derivative on the whole line.
+/// Losses are negative log-likelihoods, convex and smooth in z, but for the last; only the first three and the last have a
+/// bounded derivative on the whole line.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub enum Family {
     /// y in {0, 1}, P(1) = 1 / (1 + exp(-z)).
@@ -22,6 +24,8 @@ pub enum Family {
     Poisson { most: u32 },
     /// y of at most `bound` in size, mean z.
     Gaussian { variance: f64, bound: f64 },
+    /// The beta-divergence of `Logistic` with b = `beta` > 1 (rule book §5); bounded, not convex.
+    BetaLogistic { beta: f64 },
 }
 
 /// Counts and classes are stored as 32-bit floating numbers, exactly.
@@ -36,6 +40,7 @@ impl Family {
             Family::Binomial { trials: most } | Family::Poisson { most } => most <= MOST_COUNT,
             Family::Softmax { classes } => (2..=1 << 16).contains(&classes),
             Family::Gaussian { variance, bound } => variance > 0.0 && variance.is_finite() && (0.0..=1e30).contains(&bound),
+            Family::BetaLogistic { beta } => beta > 1.0 && beta.is_finite(),
         };
         if good { Ok(()) } else { Err(KernelError::Family) }
     }
@@ -48,7 +53,7 @@ impl Family {
     /// The outcome inside its domain; every double has one.
     pub(super) fn outcome(self, y: f64) -> f64 {
         let (lo, hi) = match self {
-            Family::Logistic | Family::Probit | Family::Cloglog => (0.0, 1.0),
+            Family::Logistic | Family::Probit | Family::Cloglog | Family::BetaLogistic { .. } => (0.0, 1.0),
             Family::Binomial { trials: most } | Family::Poisson { most } => (0.0, f64::from(most)),
             Family::Softmax { classes } => (0.0, f64::from(classes.saturating_sub(1))),
             Family::Gaussian { bound, .. } => (-bound, bound),
@@ -71,6 +76,8 @@ impl Family {
             Family::Cloglog => exp_up(reach).max(1.0),
             Family::Poisson { most } => exp_up(reach).max(f64::from(most)),
             Family::Gaussian { variance, bound } => div_up(add_up(reach, bound), variance),
+            // p^a q^2 + p q^b is at most q^2 + p q = q.
+            Family::BetaLogistic { .. } => 1.0,
         }
     }
 
@@ -89,6 +96,8 @@ impl Family {
             Family::Cloglog => exp_up(reach).max(0.5),
             Family::Poisson { .. } => exp_up(reach),
             Family::Gaussian { variance, .. } => div_up(1.0, variance),
+            // |a p^a q^3 - 2 p^b q^2 + p q^(b + 1) - b p^2 q^b|, term by term.
+            Family::BetaLogistic { beta } => add_up(add_up(beta, beta), 2.0),
         }
     }
 
@@ -110,6 +119,7 @@ impl Family {
             Family::Probit => scalar(z, y, probit),
             Family::Cloglog => scalar(z, y, cloglog),
             Family::Softmax { .. } => Terms::new(z, y),
+            Family::BetaLogistic { beta } => beta_logistic(beta, z, y),
         }
     }
 
@@ -161,8 +171,28 @@ fn logistic(trials: f64, z: Lanes, y: Lanes) -> Terms {
     Terms { score: each(share, y, |s, y| trials * s - y), loss, factor: map(tail, |e| 1.0 + e) }
 }
 
+/// `-p^a / a + (p^b + q^b) / b` for the probability p of what was seen, inside its range whatever rounding does.
+#[inline(always)]
+fn beta_logistic(b: f64, z: Lanes, y: Lanes) -> Terms {
+    let a = b - 1.0;
+    // The ends of the certified interval, moved inwards past every rounding.
+    let (lo, hi) = ((1.0 / b - 1.0 / a) + 1e-12 / a, 1.0 / b - 1e-12 / a);
+    let s = each(z, y, |z, y| if y > 0.5 { z } else { -z });
+    let tail = map(s, |s| exp(-s.abs()));
+    let log = map(tail, |e| ln(1.0 + e));
+    let p = each(s, tail, |s, e| (if s >= 0.0 { 1.0 } else { e }) / (1.0 + e));
+    let q = each(s, tail, |s, e| (if s >= 0.0 { e } else { 1.0 }) / (1.0 + e));
+    let p_a = each(s, log, |s, log| exp(a * (if s < 0.0 { s - log } else { -log })));
+    let q_a = each(s, log, |s, log| exp(a * (if s > 0.0 { -s - log } else { -log })));
+    let gain = each(p, p_a, |p, p_a| p_a * (p / b - 1.0 / a));
+    let loss = each(gain, each(q, q_a, |q, q_a| q * q_a / b), |gain, rest| (gain + rest).clamp(lo, hi));
+    let slope = each(q, each(p_a, q, |p_a, q| p_a * q), |q, x| q * x);
+    let slope = each(slope, each(p, each(q, q_a, |q, q_a| q * q_a), |p, x| p * x), |x, y| x + y);
+    Terms::new(each(slope, y, |slope, y| if y > 0.5 { -slope } else { slope }), loss)
+}
+
 /// The hazard `phi(t) / Phi(-t)` and `-ln Phi(-t)`.
-fn hazard(t: f64) -> (f64, f64) {
+pub(super) fn hazard(t: f64) -> (f64, f64) {
     // ln(sqrt(2 pi))
     const LN_ROOT: f64 = 0.918_938_533_204_672_8;
     if t < 4.0 {
@@ -217,13 +247,14 @@ fn hazard_up(t: f64) -> f64 {
 mod tests {
     use super::*;
 
-    pub const ALL: [Family; 6] = [
+    pub const ALL: [Family; 7] = [
         Family::Logistic,
         Family::Binomial { trials: 5 },
         Family::Probit,
         Family::Cloglog,
         Family::Poisson { most: 4 },
         Family::Gaussian { variance: 2.0, bound: 3.0 },
+        Family::BetaLogistic { beta: 4.0 / 3.0 },
     ];
 
     fn close(a: f64, b: f64) {
@@ -268,7 +299,11 @@ mod tests {
                     }
                 }
                 // The book's bound for counts, max(e^cR, K), leaves out that the mean is positive.
-                let tight = if matches!(family, Family::Poisson { .. }) { 0.8 } else { 0.97 };
+                let tight = match family {
+                    Family::Poisson { .. } => 0.8,
+                    Family::BetaLogistic { .. } => 0.3,
+                    _ => 0.97,
+                };
                 assert!(top >= tight * score, "{family:?} {reach}: {top} {score}");
                 assert!(bend <= curvature * (1.0 + 1e-8), "{family:?} {reach}: {bend} {curvature}");
             }

@@ -11,6 +11,7 @@
 //! Sums are made in an order that depends on the number of rows alone, and products are fused with sums only where the
 //! source says so: the result is the same bit for bit on any number of threads and with any vector instructions.
 
+pub mod density;
 mod design;
 mod exp;
 mod family;

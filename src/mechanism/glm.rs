@@ -2,12 +2,13 @@
 
 use super::bits::BitSource;
 use super::grid::Number;
-use super::langevin::{Chain, Cut, Posterior, exponent, round, schedule};
-use super::plan::{Domain, Feature, GlmLaw, Link, StatisticKind, WeightBlock};
-use super::{MechanismError, Released};
+use super::langevin::{Chain, Cut, Posterior, exponent, in_threads, round, schedule};
+use super::plan::{Domain, Feature, GlmLaw, Link, Sampler, StatisticKind, WeightBlock};
+use super::{MechanismError, Released, chain, density};
 use crate::data::StatisticError;
 use crate::data::encode::Shape;
 use crate::data::scan::{Job, Measured, RowScope};
+use crate::kernel::density::{Density, Fused};
 use crate::kernel::{Block, Family};
 use crate::model::Expr;
 use crate::numeric::round::{add_up, mul_up};
@@ -36,6 +37,12 @@ fn family(link: Link, outcome: &Expr) -> Result<Family, MechanismError> {
 pub(super) fn encode(job: &mut Job, law: &GlmLaw, features: &[Feature], outcome: &Expr, rows: &RowScope) -> Result<(), MechanismError> {
     if features.len() != law.blocks.len() {
         return Err(MechanismError::Parameter);
+    }
+    if law.sampler == Sampler::Nuts && cfg!(not(feature = "nuts")) {
+        return Err(MechanismError::NoNuts);
+    }
+    if law.sampler != Sampler::Langevin && law.steps.is_some_and(|s| s > chain::MOST_STEPS) {
+        return Err(MechanismError::Steps);
     }
     let both = || features.iter().zip(&law.blocks);
     let dense = both().filter(|(f, _)| is_numeric(f)).map(|(_, b)| b.dim).sum();
@@ -123,14 +130,14 @@ impl Coefficients<'_> {
     }
 }
 
-/// The last state of a Langevin chain. Step sizes and lengths follow from the plan and the number of rows, which is public.
+/// The last state of a chain. Step sizes and lengths follow from the plan and the number of rows, which is public.
 pub(super) fn draw<B: BitSource>(
     (law, weight, statistic): (&GlmLaw, f64, &StatisticKind),
     measured: &Measured,
     public_rows: Option<u64>,
     bits: &mut B,
 ) -> Result<Released, MechanismError> {
-    let (StatisticKind::Rows { features, .. }, Some(design), Some(rows)) = (statistic, &measured.design, public_rows) else {
+    let (StatisticKind::Rows { features, .. }, Some(design)) = (statistic, &measured.design) else {
         return Err(MechanismError::Parameter);
     };
     let classes = if let Link::Softmax { classes } = law.link { classes as usize } else { 1 };
@@ -138,12 +145,32 @@ pub(super) fn draw<B: BitSource>(
     let coefficients = Coefficients { blocks: &law.blocks, places: places(features, &law.blocks), width, classes };
     // In units of the sds the prior has curvature 1; a row adds at most weight * curvature * norm^2.
     let row = mul_up(mul_up(weight, law.curvature), mul_up(law.norm, law.norm));
+    let rows = match (public_rows, law.sampler) {
+        (Some(rows), _) => rows,
+        (None, Sampler::Langevin) => return Err(MechanismError::Parameter),
+        (None, _) => 0,
+    };
     let smooth = add_up(1.0, mul_up(row, (rows as f64).next_up()));
-    let phases = schedule(1.0, smooth, law.steps).ok_or(MechanismError::Steps)?;
     let start = coefficients.means();
-    let prior = start.iter().map(|m| (1.0, *m)).collect();
-    let mut posterior = Posterior::new(design, law.slope, weight, prior)?;
-    let chain = Chain { phases, cuts: coefficients.cuts(), start };
-    let last = chain.run(&mut posterior, bits)?;
+    let last = if law.sampler == Sampler::Langevin {
+        let phases = schedule(1.0, smooth, law.steps).ok_or(MechanismError::Steps)?;
+        let prior = start.iter().map(|m| (1.0, *m)).collect();
+        let mut posterior = Posterior::new(design, law.slope, weight, prior)?;
+        Chain { phases, cuts: coefficients.cuts(), start }.run(&mut posterior, bits)?
+    } else {
+        let cut: Vec<Cut> = coefficients.cuts();
+        let (program, theta, start) = density::weights(&start, &cut)?;
+        in_threads(|| {
+            let mut density = Density::fused(&program, Fused::new(design, theta.clone())?, weight);
+            let last = match law.sampler {
+                Sampler::Slice => chain::slice(&mut density, &start, law.steps.unwrap_or(chain::SLICE_STEPS), bits)?,
+                _ => {
+                    let centres: Vec<(f64, f64)> = start.iter().map(|s| (*s, 1.0)).collect();
+                    chain::nuts(&mut density, &centres, law.steps, bits)?
+                }
+            };
+            Ok::<_, MechanismError>(density.shared(&last, &theta))
+        })??
+    };
     Ok(Released { components: coefficients.released(&last, smooth) })
 }

@@ -2,6 +2,8 @@
 
 mod aggregate;
 pub mod bits;
+pub mod chain;
+pub mod density;
 pub mod draw;
 mod glm;
 pub mod grid;
@@ -25,7 +27,7 @@ use crate::data::scan::{Measured, rows_are_public};
 use crate::data::{Environment, StatisticError};
 use crate::model::{ColumnId, Table, TableId};
 use crate::private::Private;
-use plan::{MechanismPlan, PosteriorLaw};
+use plan::{MechanismPlan, PosteriorLaw, StatisticKind};
 
 /// Why a mechanism did not run. None of these depends on a private value.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -38,6 +40,8 @@ pub enum MechanismError {
     Candidates,
     /// The operating system gave no threads.
     NoThreads,
+    /// The program was built without the feature `nuts`.
+    NoNuts,
     /// A public parameter is not positive, not finite, or a matrix is not positive definite.
     Parameter,
     /// A decision stayed open after every refinement; the chance of this is below 2^-60000.
@@ -53,6 +57,7 @@ impl fmt::Display for MechanismError {
         f.write_str(match self {
             MechanismError::NoRandomness => "the operating system gave no randomness",
             MechanismError::NoThreads => "the operating system gave no threads",
+            MechanismError::NoNuts => "this build has no NUTS: build dpm with its feature `nuts`",
             MechanismError::Candidates => "there are too many candidates",
             MechanismError::Parameter => "a public parameter of the mechanism is out of range",
             MechanismError::Steps => "the chain would take more than a billion steps",
@@ -130,6 +135,11 @@ pub fn execute<B: BitSource>(
         MechanismPlan::Posterior { law: PosteriorLaw::Glm(law), weight, statistic, times } => {
             let public_rows = scope.rows_are_public().then_some(measured.rows);
             (0..*times).map(|_| glm::draw((law, *weight, &statistic.kind), measured, public_rows, bits)).collect()
+        }
+        MechanismPlan::Posterior { law: PosteriorLaw::Density(law), weight, statistic, times } => {
+            let StatisticKind::Columns(columns) = &statistic.kind else { return Err(MechanismError::Parameter) };
+            let rows = if scope.rows_are_public() { measured.rows } else { scope.table.rows.at_least };
+            (0..*times).map(|_| density::draw((law, *weight, columns), measured, rows, scope.env, bits)).collect()
         }
         MechanismPlan::Posterior { law, weight, statistic, times } => {
             let public_rows = scope.rows_are_public().then_some(measured.rows);

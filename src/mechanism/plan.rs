@@ -1,6 +1,6 @@
 //! What a mechanism will do, as data: row statistics, posterior laws, noise; no private value in sight.
 
-use crate::model::{Expr, Observation, Parameter, Range, TableId};
+use crate::model::{Expr, Label, Observation, Parameter, Range, TableId};
 
 /// A sum over the rows of one private table, computed exactly on a public grid.
 #[derive(Clone, PartialEq, Debug)]
@@ -20,6 +20,12 @@ pub enum StatisticKind {
     /// The rows as they are, for chains: features in blocks that stand in the order of `GlmLaw::blocks`, and the outcome.
     Rows { features: Vec<Feature>, outcome: Expr },
     /// Row expressions in doubles, one column each (a vector gives one per component), for chains on log-densities.
+    ///
+    /// They are the largest parts of `DensityLaw::rows` that depend on the row and on no parameter: observation by
+    /// observation, first the outcome, then the arguments of the likelihood from left to right; in each, a walk from the top
+    /// that takes a node labelled `Row` whole, goes into the operands (in their order) of one labelled `Mix`, and passes by
+    /// one that is public or latent. A part that stands twice is listed twice, so the n-th such node of the same walk reads
+    /// the n-th entry.
     Columns(Vec<Expr>),
     /// `sum_i x_i y_i` with `x` public vector column expression, `y` private scalar (linear regression, public design).
     Moments { x: Expr, y: Expr },
@@ -155,10 +161,30 @@ pub struct DensityLaw {
     pub parameters: Vec<Parameter>,
     /// Indices into `parameters`, in the order of the request.
     pub released: Vec<usize>,
-    /// Factors of a private row; their row expressions are the columns of the statistic.
+    /// Factors of a private row; their row expressions are the columns of the statistic (see `StatisticKind::Columns`).
     pub rows: Vec<Observation>,
     pub loss: Loss,
     pub chain: ChainLaw,
+}
+
+impl DensityLaw {
+    /// What the chain keeps of every row: the largest expressions of rows alone, outcomes among them, in the order of a walk.
+    pub fn columns(&self) -> Vec<Expr> {
+        let mut found = vec![];
+        for o in &self.rows {
+            collect(&o.outcome, &mut found);
+            o.likelihood.args.iter().for_each(|arg| collect(arg, &mut found));
+        }
+        found
+    }
+}
+
+fn collect(e: &Expr, found: &mut Vec<Expr>) {
+    if matches!(e.label, Label::Row(_)) {
+        found.push(e.clone());
+        return;
+    }
+    e.parts().into_iter().for_each(|part| collect(part, found));
 }
 
 /// One exact draw from a closed-form posterior. `r` is the weight of private rows; every parameter below already holds

@@ -1,7 +1,7 @@
 //! What a plan asks of the rows of its table: known, and refused if need be, before any data is read.
 
 use super::plan::{MechanismPlan, PosteriorLaw, Statistic, StatisticKind};
-use super::{MechanismError, Scope, glm, quantile};
+use super::{MechanismError, Scope, density, glm, quantile};
 use crate::data::row::width;
 use crate::data::scan::{Job, RowScope};
 use crate::model::{Builtin, Expr, ExprKind, Label, TableId, Type};
@@ -13,6 +13,10 @@ pub fn prepare(plan: &MechanismPlan, scope: &Scope) -> Result<Job, MechanismErro
     match plan {
         MechanismPlan::Posterior { law: PosteriorLaw::Glm(law), statistic, .. } => match &statistic.kind {
             StatisticKind::Rows { features, outcome } => glm::encode(&mut job, law, features, outcome, &rows)?,
+            _ => return Err(MechanismError::Parameter),
+        },
+        MechanismPlan::Posterior { law: PosteriorLaw::Density(law), statistic, .. } => match &statistic.kind {
+            StatisticKind::Columns(columns) => density::encode(&mut job, law, columns, &rows)?,
             _ => return Err(MechanismError::Parameter),
         },
         MechanismPlan::Posterior { statistic: s, .. } | MechanismPlan::Whole { statistic: s, .. } => statistic(&mut job, s, &rows)?,

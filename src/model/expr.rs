@@ -161,13 +161,32 @@ impl Expr {
     /// Visits this node and every node below it.
     pub fn walk<'a>(&'a self, visit: &mut dyn FnMut(&'a Expr)) {
         visit(self);
+        self.parts().into_iter().for_each(|e| e.walk(visit));
+    }
+
+    /// The nodes right below this one, in order.
+    pub fn parts(&self) -> Vec<&Expr> {
         match &self.kind {
-            ExprKind::List(items) | ExprKind::Call(_, items) => items.iter().for_each(|e| e.walk(visit)),
-            ExprKind::If(c, a, b) => [c, a, b].into_iter().for_each(|e| e.walk(visit)),
-            ExprKind::Index(a, b) => [a, b].into_iter().for_each(|e| e.walk(visit)),
-            ExprKind::Field(a, _) => a.walk(visit),
-            _ => {}
+            ExprKind::List(items) | ExprKind::Call(_, items) => items.iter().collect(),
+            ExprKind::If(c, a, b) => vec![c, a, b],
+            ExprKind::Index(a, b) => vec![a, b],
+            ExprKind::Field(a, _) => vec![a],
+            _ => vec![],
         }
+    }
+
+    /// Is it the same expression, wherever it is written?
+    pub fn same(&self, other: &Expr) -> bool {
+        let kinds = match (&self.kind, &other.kind) {
+            (ExprKind::Call(f, _), ExprKind::Call(g, _)) => f == g,
+            (ExprKind::Field(_, f), ExprKind::Field(_, g)) => f == g,
+            (ExprKind::List(_), ExprKind::List(_)) | (ExprKind::If(..), ExprKind::If(..)) | (ExprKind::Index(..), ExprKind::Index(..)) => {
+                true
+            }
+            (a, b) => a == b,
+        };
+        let (ours, theirs) = (self.parts(), other.parts());
+        kinds && self.ty == other.ty && ours.len() == theirs.len() && ours.iter().zip(theirs).all(|(a, b)| a.same(b))
     }
 
     /// Does evaluating it twice give two values?

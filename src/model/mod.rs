@@ -19,6 +19,24 @@ pub struct Program {
     pub scalars: Vec<Scalar>,
     pub budget: Option<Budget>,
     pub steps: Vec<Step>,
+    /// Spans of the model, and where the text says what stands there: the use of a `let` and its right side, a `param`
+    /// statement and the part from its name on.
+    pub places: Vec<(Span, Span)>,
+}
+
+impl Program {
+    /// Where the text says what the model has at `span`: the right side of the `let` whose use this is.
+    pub fn place(&self, span: Span) -> Span {
+        let mut at = span;
+        // A `let` may name another one; each step goes to a place written earlier.
+        for _ in 0..self.places.len() {
+            match self.places.iter().find(|(from, _)| *from == at) {
+                Some((_, to)) if *to != at => at = *to,
+                _ => break,
+            }
+        }
+        at
+    }
 }
 
 /// How neighbouring data sets differ.

@@ -53,6 +53,16 @@ pub fn likelihood_text(model: &Model, observation: &Observation, program: &Progr
     Names { program, parameters: &model.parameters, typed: false }.call(observation.likelihood.family, &observation.likelihood.args)
 }
 
+/// An argument of a prior or likelihood: `0.5 + exp(s)`.
+pub fn argument_text(model: &Model, argument: &Expr, program: &Program) -> String {
+    Names { program, parameters: &model.parameters, typed: false }.expr(argument)
+}
+
+/// A prior as the program writes it: `half_normal(2)`.
+pub fn prior_text(model: &Model, parameter: &Parameter, program: &Program) -> String {
+    Names { program, parameters: &model.parameters, typed: false }.call(parameter.prior.family, &parameter.prior.args)
+}
+
 fn request_text(model: &Model) -> String {
     let name = |id: &ParamId| model.parameters.iter().find(|p| p.id == *id).map_or("?", |p| p.name.as_str());
     match &model.request {

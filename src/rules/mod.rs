@@ -1,5 +1,6 @@
 //! The rules: what each one matches, claims and refuses. A rule is one file and one line of a family table.
 
+pub mod bounded;
 pub mod conjugate;
 mod count;
 pub mod glm;
@@ -15,6 +16,7 @@ use crate::model::{Model, Program, Table, TableId};
 use crate::privacy::Claim;
 use crate::source::{Diagnostic, Span};
 
+pub use bounded::loss_rules;
 pub use public::{PublicTotals, Totals, public_statistics};
 pub use query::{MatchedQuery, QueryRule, QueryVerdict, query_rules};
 pub use whole::{Asked, MatchedWhole, WholeRule, WholeVerdict, whole_rules};
@@ -125,6 +127,10 @@ pub trait Matched {
     fn by_chain(&self) -> bool {
         false
     }
+    /// Why no chain with a guarantee of its own draws from this model, where the ideal draw has a claim all the same.
+    fn chain_refusal(&self) -> Option<Diagnostic> {
+        None
+    }
     /// Root mean square distance of the draw from the posterior mean of the untempered model, averaged over the prior
     /// predictive at n rows (root of the sum of squares for vectors). Bounds nothing.
     fn predicted_error(&self, tempering: Tempering, rows: f64) -> f64;
@@ -158,9 +164,10 @@ mod tests {
     fn every_rule_file_has_the_four_headings() {
         let posterior = posterior_rules().map(|r| r.meta());
         let query = query_rules().iter().map(|r| r.meta());
+        let loss = loss_rules().iter().map(|r| r.meta());
         let mut names = vec![];
         let whole = whole_rules().iter().map(|r| r.meta());
-        for meta in posterior.chain(query).chain(whole) {
+        for meta in posterior.chain(query).chain(loss).chain(whole) {
             let page = meta.page();
             let mut rest = page.as_str();
             for heading in ["## Shape", "## Claim", "## Refuses", "## Checked by"] {

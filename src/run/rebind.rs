@@ -1,8 +1,8 @@
 //! Laws that depend on released values: the model with those values in place, judged again by its own rule.
 
 use super::evaluate::{Known, evaluate};
-use crate::analyze::{Chosen, PublicData};
-use crate::mechanism::plan::MechanismPlan;
+use crate::analyze::{Chosen, PublicData, Status};
+use crate::mechanism::plan::{MechanismPlan, PosteriorLaw};
 use crate::model::{Expr, ExprKind, Label, Model, Program, Query, Range, ReleaseStep, Request, Type};
 use crate::rules::{Asked, Context, PublicTotals, Verdict, WholeVerdict, posterior_rules, public_statistics, whole_rules};
 
@@ -28,6 +28,10 @@ pub fn plan(release: &ReleaseStep, chosen: &Chosen, program: &Program, public: &
     let rule = posterior_rules().find(|r| r.meta().name == chosen.rule)?;
     let Verdict::Matched(matched) = rule.judge(&model, context) else { return None };
     let (law, statistic) = matched.law(tempering)?;
+    // The law as a rule makes it is that of a Langevin chain.
+    if matches!(law, PosteriorLaw::Glm(_)) && chosen.status == Status::Conditional {
+        return None;
+    }
     let times = match &model.request {
         Request::Draw { times, .. } => *times,
         Request::Posterior { .. } => return None,

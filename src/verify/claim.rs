@@ -219,6 +219,7 @@ impl Claim {
         match self {
             one if times == 1 => one,
             Claim::Gdp(mu) => Claim::Gdp(Real::int(times).sqrt() * mu),
+            Claim::Zcdp(rho) => Claim::Zcdp(Real::int(times) * rho),
             one => Claim::Repeated(times, Box::new(one)),
         }
     }

@@ -1,6 +1,7 @@
 //! The facts of a certificate: tables, public values, steps, and each release with its normal form.
 
 use super::Checked;
+use super::bounded;
 use super::claim::Claim;
 use super::glm;
 use super::rules::{self, Found, Given};
@@ -52,6 +53,21 @@ pub fn must(v: &Value, test: impl Fn(&Value) -> bool) -> Value {
 }
 fn known_or(test: fn(&Value) -> bool) -> impl Fn(&Value) -> bool {
     move |v| v.is_null() || test(v)
+}
+
+/// Does its guarantee rest on a chain having converged? A chain that has none of its own makes it so.
+fn assumes(r: &Value) -> bool {
+    r["rule"] == "beta_div" || (glm::RULES.contains(&text(&r["rule"])) && r["status"] == "conditional")
+}
+
+/// Exact, certified by a chain's own guarantee, or conditional.
+fn status(r: &Value) -> &'static str {
+    match text(&r["rule"]) {
+        _ if assumes(r) => "conditional",
+        "penalty" => "certified",
+        rule if glm::RULES.contains(&rule) => "certified",
+        _ => "exact",
+    }
 }
 
 fn columns(v: &Value) -> Value {
@@ -188,16 +204,17 @@ impl<'a> Facts<'a> {
         }
         let drawn = matches!(&form.request, Expr::Call(f, _) if f == "draw" || f == "draws");
         match drawn {
-            true if glm::RULES.contains(&given.rule) => glm::draw(form, &scope, &given),
+            true if glm::RULES.contains(&given.rule) => glm::draw(form, &scope, &given, assumes(release)),
+            true if bounded::RULES.contains(&given.rule) => bounded::draw(form, &scope, &given),
             true => rules::draw(form, &scope, &given),
             false => rules::query(&form.request, &scope, &given),
         }
     }
 
-    /// Certified if any release is drawn by a chain.
+    /// The weakest status of any release.
     pub fn status(&self) -> &'static str {
-        let chain = |r: &Value| glm::RULES.contains(&text(&r["rule"]));
-        if list(&self.all["releases"]).iter().any(chain) { "certified" } else { "exact" }
+        let all = list(&self.all["releases"]).iter().map(status);
+        all.max_by_key(|s| ["exact", "certified", "conditional"].iter().position(|k| k == s)).unwrap_or("exact")
     }
 
     /// What a release says of itself besides claim and profile.
@@ -206,11 +223,21 @@ impl<'a> Facts<'a> {
         let given = &r["parameters"];
         let (rule, mechanism) = (text(&r["rule"]), text(&r["mechanism"]));
         let weight = if given.get("r").is_some() { "r" } else { "m" };
-        let law = if glm::RULES.contains(&rule) { Some("langevin") } else { rules::sampler(rule) };
+        let chain = text(at(r, "/sampler/name"));
+        let law = match rule {
+            "penalty" => Some("penalty"),
+            _ if status(r) == "conditional" => Some(if chain == "slice" { chain } else { "nuts" }),
+            _ if glm::RULES.contains(&rule) => Some("langevin"),
+            _ => rules::sampler(rule),
+        };
         let whole = whole::parameters(rule, &|name| given.get(name).is_some());
+        let stated = |names: &[&'static str]| names.iter().copied().filter(|k| given.get(*k).is_some()).collect::<Vec<_>>();
         let (sampler, wanted): (&str, Vec<&str>) = match (law, mechanism) {
             _ if whole.is_some() && rule == mechanism => whole.unwrap_or_default(),
-            (Some("langevin"), "gibbs") => ("langevin", vec!["weight"]),
+            (Some(law), "gibbs") if glm::RULES.contains(&rule) => (law, vec!["weight"]),
+            (Some(law), "beta_div") if rule == mechanism => (law, stated(&["beta", "weight"])),
+            (Some(law), "penalty") if rule == mechanism => (law, stated(&["iterations", "sigma", "step", "beta", "weight"])),
+            (_, "beta_div" | "penalty") => return Err((format!("releases[{i}].mechanism"), "is no mechanism of the rule".into())),
             (Some(law), "direct") => (law, vec![]),
             (Some(law), "diffuse") => (law, vec!["r"]),
             (Some(law), "concentrated") => (law, vec!["m"]),
@@ -254,7 +281,7 @@ impl<'a> Facts<'a> {
             "rule": if law.is_some() { rule } else { mechanism },
             "parameters": wanted.iter().map(|k| ((*k).to_owned(), must(&given[*k], Value::is_number))).collect::<Map<_, _>>(),
             "premises": list(&r["premises"]).iter().map(premise).collect::<Value>(),
-            "status": if law == Some("langevin") { "certified" } else { "exact" },
+            "status": status(r),
             "sampler": {"name": must(at(r, "/sampler/name"), |n| n == sampler || (unbound && n == "unbound")), "arguments": {}},
             "predicted_error": {
                 "measure": must(at(r, "/predicted_error/measure"), |m| measures.contains(&text(m))),

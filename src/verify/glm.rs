@@ -105,19 +105,26 @@ fn reach(block: &Block, domain: &str) -> Found<Real> {
     })
 }
 
-/// The claim of a draw from a regression.
-pub fn draw(form: &Form, scope: &Scope, given: &Given) -> Found<Claim> {
-    let ([row], View::Replace) = (form.rows.as_slice(), scope.view) else {
-        return Err("the rule takes one observed column and a public n");
-    };
-    let times = match &form.request {
-        Expr::Call(f, _) if f == "draw" => 1,
+/// How many draws a request asks for.
+pub fn times(request: &Expr) -> Found<u64> {
+    match request {
+        Expr::Call(f, _) if f == "draw" => Ok(1),
         Expr::Call(f, args) if f == "draws" => match args.last() {
-            Some(Expr::Number(n)) if *n >= 1.0 && n.fract() == 0.0 => *n as u64,
-            _ => return Err("the number of draws is no number"),
+            Some(Expr::Number(n)) if *n >= 1.0 && n.fract() == 0.0 => Ok(*n as u64),
+            _ => Err("the number of draws is no number"),
         },
-        _ => return Err("only draws are covered"),
-    };
+        _ => Err("only draws are covered"),
+    }
+}
+
+/// The claim of a draw from a regression; one that is `ideal` needs no public n.
+pub fn draw(form: &Form, scope: &Scope, given: &Given, ideal: bool) -> Found<Claim> {
+    let added = scope.view == View::AddRemove && ideal;
+    let [row] = form.rows.as_slice() else { return Err("the rule takes one observed column") };
+    if scope.view != View::Replace && !added {
+        return Err("the chain needs a public n");
+    }
+    let times = times(&form.request)?;
     let Expr::Call(law, args) = &row.law else { return Err("the rows have no law") };
     let place = usize::from(law == "binomial_logit");
     let predictor = args.get(place).ok_or("the law has no predictor")?;
@@ -171,12 +178,13 @@ pub fn draw(form: &Form, scope: &Scope, given: &Given) -> Found<Claim> {
             _ => return Err("the slope of the loss is unbounded"),
         }
     };
-    let mut moved = &two * &slope;
+    let mut moved = if added { slope } else { &two * &slope };
     // One weight and one feature: section 4.2.
-    if let ([Block { dim: None | Some(1), .. }], true) = (blocks.as_slice(), law.ends_with("_logit") && law != "categorical_logit") {
+    if added {
+    } else if let ([Block { dim: None | Some(1), .. }], true) = (blocks.as_slice(), law.ends_with("_logit") && law != "categorical_logit") {
         moved = moved.min(&(&trials * &num(1.0517)));
     }
-    if blocks.iter().all(|b| b.public) {
+    if !added && blocks.iter().all(|b| b.public) {
         moved = moved.min(&label);
     }
     let weight = |name: &str| {

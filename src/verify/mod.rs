@@ -3,6 +3,7 @@
 //! From the facts of the certificate (tables, normal form, parameters) the whole certificate is written once more, and the
 //! two are compared field by field.
 
+mod bounded;
 mod claim;
 mod compare;
 mod facts;

@@ -82,7 +82,7 @@ fn at_point(x: &Real) -> Real {
 }
 
 /// 2 pi between two numbers of 38 digits.
-fn two_pi() -> Real {
+pub fn two_pi() -> Real {
     const DIGITS: i128 = 62_831_853_071_795_864_769_252_867_665_590_057_683;
     let unit = 10_i128.pow(37);
     Real::ratio(DIGITS, unit).hull(&Real::ratio(DIGITS + 1, unit))

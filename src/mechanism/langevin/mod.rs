@@ -106,7 +106,7 @@ pub fn round(x: f64, exponent: i32) -> Number {
 }
 
 /// In a pool of one thread a core, so that gradients are handed from thread to thread without sleeping.
-fn in_threads<T: Send>(work: impl FnOnce() -> T + Send) -> Result<T, MechanismError> {
+pub(super) fn in_threads<T: Send>(work: impl FnOnce() -> T + Send) -> Result<T, MechanismError> {
     let pool = rayon::ThreadPoolBuilder::new().build().map_err(|_| MechanismError::NoThreads)?;
     Ok(pool.install(work))
 }

@@ -13,7 +13,7 @@ use crate::rules::conjugate::facts::{Facts, Match, not_mine, one_private, point,
 use crate::rules::count::count_up;
 use crate::rules::text::four_near;
 use crate::rules::{Context, LimitReason, Matched, Meta, Premise, Tempering, Verdict};
-use crate::source::Span;
+use crate::source::{Diagnostic, Span};
 
 /// Larger counts are no 32-bit numbers.
 const MOST_COUNT: f64 = 16_777_216.0;
@@ -74,7 +74,7 @@ pub(super) fn parts<'a>(model: &'a Model, context: &Context) -> Match<Parts<'a>>
         Ok(read) => read,
         Err(Problem::Unread) => return not_mine("the predictor must be a sum like dot(w, x) + b, each parameter once"),
         // A mean that is curved in one parameter is some other model: the conjugate rules say more.
-        Err(Problem::Curved(node)) => return Err(Verdict::Refused(Box::new(refusals::not_convex(node)))),
+        Err(Problem::Curved(node, other)) => return Err(Verdict::Refused(Box::new(refusals::not_convex(node, other, model, context)))),
     };
     if read.terms.len() != model.parameters.len() {
         return not_mine("every parameter must stand in the predictor");
@@ -118,6 +118,8 @@ pub(super) struct GlmDraw {
     premises: Vec<Premise>,
     prior_span: Span,
     prior: String,
+    /// Langevin steps need a public n.
+    secret: Option<Diagnostic>,
 }
 
 impl GlmDraw {
@@ -137,9 +139,11 @@ impl GlmDraw {
             return not_mine("counts up to 16777216 and classes up to 65536 are stored exactly, larger ones are not");
         }
         let label = link::label_slope(parts.link, parts.outcome);
-        let twice = mul_up(2.0, slope);
+        let added = model.records.relation == Relation::AddRemove;
+        // A replaced row swaps one gradient for another, an added one brings its own (§4.2).
+        let twice = if added { slope } else { mul_up(2.0, slope) };
         let one_weight = matches!((parts.link, parts.blocks.as_slice()), (Link::Logit { .. }, [b]) if b.dim == 1);
-        let twice = if one_weight { twice.min(mul_up(link::slope(parts.link), link::ONE_WEIGHT)) } else { twice };
+        let twice = if one_weight && !added { twice.min(mul_up(link::slope(parts.link), link::ONE_WEIGHT)) } else { twice };
         let moved = if parts.labels_only { label.min(twice) } else { twice };
         let Some(first) = model.parameters.first() else { return not_mine("the model has no parameter") };
         let premises = premises(&parts, slope, norm, model, context, meta);
@@ -182,6 +186,7 @@ impl GlmDraw {
             premises,
             prior_span: if last.file == prior.file { prior } else { last },
             prior: prior_text(&parts.blocks),
+            secret: added.then(|| refusals::secret_rows(meta.name, &parts, model, context)),
         })
     }
 }
@@ -265,6 +270,10 @@ impl Matched for GlmDraw {
 
     fn by_chain(&self) -> bool {
         true
+    }
+
+    fn chain_refusal(&self) -> Option<Diagnostic> {
+        self.secret.clone()
     }
 
     fn predicted_error(&self, t: Tempering, rows: f64) -> f64 {

@@ -22,7 +22,7 @@
 use super::draw::{GlmDraw, parts};
 use super::{link, refusals};
 use crate::mechanism::plan::Link;
-use crate::model::{Model, Range, Relation};
+use crate::model::{Model, Range};
 use crate::rules::conjugate::facts::{Match, not_mine, outcome_range};
 use crate::rules::{Context, Meta, Rule, Verdict};
 
@@ -61,9 +61,6 @@ fn find(model: &Model, context: &Context) -> Match<GlmDraw> {
     if matches!(parts.link, Link::PoissonLog | Link::Normal { .. }) {
         let support = if parts.link == Link::PoissonLog { Range::new(0.0, f64::INFINITY) } else { Range::ALL };
         outcome_range(parts.observation, model, context, support)?;
-    }
-    if model.records.relation == Relation::AddRemove {
-        return refuse(refusals::secret_rows(META.name, &parts, model, context));
     }
     let slope = link::slope_within(parts.link, parts.outcome, parts.most);
     if !slope.is_finite() {

@@ -20,7 +20,7 @@
 
 use super::draw::{GlmDraw, parts};
 use super::{link, refusals};
-use crate::model::{Model, Relation};
+use crate::model::Model;
 use crate::rules::conjugate::facts::{Match, not_mine};
 use crate::rules::{Context, Meta, Rule, Verdict};
 
@@ -57,9 +57,6 @@ fn find(model: &Model, context: &Context) -> Match<GlmDraw> {
     }
     if let Some(x) = parts.unbounded_feature() {
         return refuse(refusals::unbounded_features(x, &parts, context));
-    }
-    if model.records.relation == Relation::AddRemove {
-        return refuse(refusals::secret_rows(META.name, &parts, model, context));
     }
     let slope = link::slope(parts.link);
     GlmDraw::new(&META, parts, slope, model, context)

@@ -20,8 +20,8 @@ pub(super) struct Predictor {
 
 /// Why an expression is no predictor.
 pub(super) enum Problem<'a> {
-    /// This node is not linear in the parameters.
-    Curved(&'a Expr),
+    /// This node is not linear in the parameters; where it is one factor of a product, the other.
+    Curved(&'a Expr, Option<&'a Expr>),
     /// Linear, but of a form that this version does not read.
     Unread,
 }
@@ -73,7 +73,7 @@ fn read<'a>(e: &'a Expr, factor: f64, found: &mut Predictor) -> Result<(), Probl
                 _ => return Err(Problem::Unread),
             },
             (Builtin::Mul | Builtin::Dot | Builtin::MatVec, [a, b]) => product(a, b, factor, found)?,
-            _ => return Err(Problem::Curved(e)),
+            _ => return Err(Problem::Curved(e, None)),
         },
         _ => return Err(Problem::Unread),
     }
@@ -82,7 +82,7 @@ fn read<'a>(e: &'a Expr, factor: f64, found: &mut Predictor) -> Result<(), Probl
 
 fn product<'a>(a: &'a Expr, b: &'a Expr, factor: f64, found: &mut Predictor) -> Result<(), Problem<'a>> {
     let (weights, other) = match (latent(a), latent(b)) {
-        (true, true) => return Err(Problem::Curved(inner(a, b))),
+        (true, true) => return Err(inner(a, b)),
         (true, false) => (a, b),
         _ => (b, a),
     };
@@ -96,9 +96,9 @@ fn product<'a>(a: &'a Expr, b: &'a Expr, factor: f64, found: &mut Predictor) -> 
     }
 }
 
-/// Of two factors that both hold parameters, the one that is more than a parameter.
-fn inner<'a>(a: &'a Expr, b: &'a Expr) -> &'a Expr {
-    if matches!(b.kind, ExprKind::Param(_)) { a } else { b }
+/// Of two factors that both hold parameters, the one that is more than a parameter, and the other.
+fn inner<'a>(a: &'a Expr, b: &'a Expr) -> Problem<'a> {
+    if matches!(b.kind, ExprKind::Param(_)) { Problem::Curved(a, Some(b)) } else { Problem::Curved(b, Some(a)) }
 }
 
 /// Are all columns that the features read public?

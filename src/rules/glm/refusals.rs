@@ -54,10 +54,20 @@ fn bounded_weights(model: &Model) -> String {
 }
 
 /// E0304: the predictor is not linear in the parameters.
-pub(super) fn not_convex(node: &Expr) -> Diagnostic {
+pub(super) fn not_convex(node: &Expr, other: Option<&Expr>, model: &Model, context: &Context) -> Diagnostic {
+    let names = |e: &Expr| -> Vec<&str> { model.parameters.iter().filter(|p| e.mentions(p.id)).map(|p| p.name.as_str()).collect() };
+    let both = |list: Vec<&str>| match list.split_last() {
+        Some((last, [])) => (*last).to_owned(),
+        Some((last, rest)) => format!("{} and {last}", rest.join(", ")),
+        None => "itself".into(),
+    };
+    let why = match other.filter(|o| matches!(o.kind, ExprKind::Param(_))) {
+        Some(factor) => format!("the linear predictor multiplies {} by a function of {}", both(names(factor)), both(names(node))),
+        None => "this part of the predictor is not linear in the parameters".to_owned(),
+    };
     Diagnostic::new("E0304", "the loss is not convex in the parameters")
-        .label(node.span, "this part of the predictor is not linear in the parameters")
-        .cause("the bound needs a log-concave posterior; a product of parameters, or a network, has none")
+        .label(context.program.place(node.span), why)
+        .cause("the log-Sobolev argument needs a log-concave posterior; a neural network has none")
         .help("make the predictor a sum of weights times features:    dot(w, x) + b\n(`using ?` lists every rule and why it does or does not match)")
 }
 
@@ -113,14 +123,17 @@ pub(super) fn unbounded_features(x: &Expr, parts: &Parts, context: &Context) -> 
 /// E0307: no public step size without a public n.
 pub(super) fn secret_rows(rule: &str, parts: &Parts, model: &Model, context: &Context) -> Diagnostic {
     let names: Vec<&str> = model.parameters.iter().map(|p| p.name.as_str()).collect();
-    conjugate::secret_rows(
+    let mut d = conjugate::secret_rows(
         rule,
         &names.join("`, `"),
         parts.observation.span,
         model.records,
         "the step size of the chain follows from the number of rows, which is secret",
         context,
-    )
+    );
+    let first = d.help.pop().unwrap_or_default();
+    let width = first.find("private").unwrap_or(0);
+    d.help(format!("{first}\n{:width$}using diffuse(sampler = nuts) assuming convergence", "if not:"))
 }
 
 /// E0303 on a bounded set that is too large for its exponential.

@@ -200,21 +200,22 @@ release coef = draw(w) using diffuse
     },
     CodePage {
         code: "E0310",
-        title: "a shape that depends on the features",
-        text: "Under beta_div the integral term of the loss is constant when the outcome is discrete or the density is only \
-               moved and stretched. If its shape changes with the features, the loss of one row has a wider range and costs \
-               more. Keep the shape fixed, or accept the wider range.",
+        title: "a shape without a bounded density",
+        text: "The beta-divergence loss of a row is bounded by a power of the largest density. A gamma density of shape below 1 \
+               has no largest value. Fix the shape, or bound it from below. A shape that may vary pays the wider range \
+               M^(beta-1) (1/(beta-1) + 1/beta) instead of M^(beta-1)/(beta-1), because the integral term of the loss varies with \
+               it; so does a Student-t whose degrees of freedom vary.",
         example_wrong: r"budget eps(6)
-private t[n] { x: vector[2], y: real }
-param w: vector[2] ~ normal(0, 3)
-observe y ~ student_t(1 + dot(w, x)^2, 0, 1)
-release w_hat = draw(w) using beta_div assuming convergence
+private t[n] { y: real in [0, inf] }
+param shape ~ gamma(2, 1)
+observe y ~ gamma(shape, 2)
+release fit = draw(shape) using beta_div assuming convergence
 ",
         example_right: r"budget eps(6)
-private t[n] { x: vector[2], y: real }
-param w: vector[2] ~ normal(0, 3)
-observe y ~ student_t(4, dot(w, x), 1)
-release w_hat = draw(w) using beta_div assuming convergence
+private t[n] { y: real in [0, inf] }
+param shape: real in [1, inf] ~ gamma(2, 1)
+observe y ~ gamma(shape, 2)
+release fit = draw(shape) using beta_div assuming convergence
 ",
     },
     CodePage {

@@ -1,0 +1,33 @@
+"""Data, priors and the one way in which all are judged: least bulk effective sample size over coefficients, a second."""
+
+import os
+import warnings
+
+warnings.filterwarnings("ignore")
+
+import numpy as np
+
+DATA = os.environ["PEERS_DATA"]
+# Solved from epsilon 6.
+BETA = 4 / 3
+
+
+def load(name):
+    z = np.load(f"{DATA}/{name}.npz")
+    return np.ascontiguousarray(z["X"]), z["y"].astype(np.int64)
+
+
+def prior_sd(n, loss):
+    return 3.0 if loss == "beta" else (1e-3 * n) ** -0.5
+
+
+def report(who, data, loss, w, warm_s, draw_s, steps, steps_warm):
+    import arviz
+
+    ess = min(float(arviz.ess(w[None, :, j], method="bulk")) for j in range(w.shape[1]))
+    print(
+        f"{data:6} {loss:8} {who:16} {1e3 * draw_s / steps:8.3f} ms a step {ess / draw_s:9.3f} ESS/s"
+        f" {ess / (draw_s + warm_s):9.3f} with warm-up   ({len(w)} draws of {steps / len(w):.0f} steps, least ESS {ess:.0f},"
+        f" {draw_s:.1f} s; warm-up {steps_warm} steps, {warm_s:.1f} s; |mean| {np.linalg.norm(w.mean(0)):.4f})",
+        flush=True,
+    )

@@ -1,0 +1,25 @@
+#!/bin/sh
+# Side by side: time a leapfrog step and effective draws a second of NUTS on the same posteriors.
+#
+# PEERS is the virtual environment (setup.sh makes it), PEERS_DATA where generated data go. Writes benches/results/peers.txt.
+# The beta-divergence takes the peers minutes for few draws: their effective sizes are then rough.
+set -eu
+cd "$(dirname "$0")/../.."
+here=benches/peers out=benches/results/peers.txt python="$PEERS/bin/python"
+export PYTHONWARNINGS=ignore PYTHONPATH=$here
+[ -e "$PEERS_DATA/mnist.bin" ] || "$python" $here/data.py
+say() { echo "$*" >>$out; }
+: >$out
+say "NUTS, doubles, one chain, $(nproc) cores; load before: $(cut -d' ' -f1-3 /proc/loadavg)"
+cargo bench --bench peers >>$out
+"$python" $here/ours.py >>$out
+for peer in ${PEER_LIST:-numpyro nutpie}; do
+    for task in ${TASKS:-adult:logistic:300 mnist:logistic:200 adult:beta:60}; do
+        data=${task%%:*} rest=${task#*:}
+        loss=${rest%%:*} draws=${rest#*:}
+        timeout "${LIMIT:-900}" "$python" $here/${peer}_nuts.py "$data" "$loss" "$draws" "$draws" >>$out 2>/dev/null ||
+            say "$data $loss $peer: no result within ${LIMIT:-900} s"
+    done
+done
+say "load after: $(cut -d' ' -f1-3 /proc/loadavg)"
+cat $out

@@ -1,0 +1,6 @@
+#!/bin/sh
+# Makes the virtual environment of the peers, outside the tree: PEERS says where.
+set -eu
+python3 -m venv "$PEERS"
+"$PEERS/bin/pip" install --quiet --upgrade pip
+"$PEERS/bin/pip" install --quiet numpy==2.4.6 arviz==0.23.4 "jax[cpu]==0.10.2" numpyro==0.22.0 pymc==5.28.5 nutpie==0.16.8

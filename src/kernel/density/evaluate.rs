@@ -1,0 +1,226 @@
+//! A program on its rows: log-density, gradient, and the losses of single rows.
+
+use multiversion::multiversion;
+use rayon::prelude::*;
+
+use super::columns::{Columns, Lane, ROWS};
+use super::fused::Fused;
+use super::tape::{Adjoints, Inputs, forward, reverse, total};
+use super::{Loss, Operand, Program};
+
+/// Ranges of rows that are summed by themselves. A constant, so that sums do not depend on the number of threads.
+const RANGES: usize = 16;
+/// Fewer blocks than this are done faster by one thread.
+const FEW: usize = 8;
+
+/// A log-density with the rows it is of and the buffers that its evaluation needs.
+pub struct Density<'a> {
+    program: &'a Program,
+    weight: f64,
+    rows: Rows<'a>,
+    /// Coordinates and what follows from them alone, as a tape of width 1.
+    shared: Vec<[f64; 1]>,
+    shared_adjoints: Vec<[f64; 1]>,
+    values: Vec<f64>,
+    sums: Vec<f64>,
+}
+
+enum Rows<'a> {
+    Tape(Vec<Range<'a>>),
+    Fused(Fused<'a>),
+}
+
+/// Neighbouring blocks, and room for their results.
+struct Range<'a> {
+    blocks: Vec<(&'a [Lane], usize)>,
+    locals: Vec<Lane>,
+    adjoints: Vec<Lane>,
+    shared: Vec<f64>,
+    loss: f64,
+    /// Of single rows, where they are asked for.
+    losses: Vec<f64>,
+}
+
+impl<'a> Density<'a> {
+    /// `columns` are those that the program reads, derived ones included.
+    pub fn new(program: &'a Program, columns: &'a Columns, weight: f64) -> Density<'a> {
+        let blocks: Vec<_> = columns.blocks().collect();
+        let per_range = blocks.len().div_ceil(RANGES).max(1);
+        let width = program.dimension + program.shared.len();
+        let range = |blocks: &[(&'a [Lane], usize)]| Range {
+            blocks: blocks.to_vec(),
+            locals: vec![[0.0; ROWS]; program.rows.len()],
+            adjoints: vec![[0.0; ROWS]; program.rows.len()],
+            shared: vec![0.0; width],
+            loss: 0.0,
+            losses: vec![],
+        };
+        Density::with(program, weight, Rows::Tape(blocks.chunks(per_range).map(range).collect()))
+    }
+
+    /// The same with rows that one fused pass reads.
+    pub fn fused(program: &'a Program, rows: Fused<'a>, weight: f64) -> Density<'a> {
+        Density::with(program, weight, Rows::Fused(rows))
+    }
+
+    fn with(program: &'a Program, weight: f64, rows: Rows<'a>) -> Density<'a> {
+        let width = program.dimension + program.shared.len();
+        let one = || vec![[0.0]; width];
+        Density { program, weight, rows, shared: one(), shared_adjoints: one(), values: vec![0.0; width], sums: vec![0.0; width] }
+    }
+
+    pub fn dimension(&self) -> usize {
+        self.program.dimension
+    }
+
+    /// What the operands stand for at the coordinates `u`: numbers of all rows, such as parameters.
+    pub fn shared(&mut self, u: &[f64], of: &[Operand]) -> Vec<f64> {
+        self.forward_shared(u);
+        of.iter().map(|o| self.number(*o)).collect()
+    }
+
+    /// The log-density at `u`, up to a constant. Not a number, or infinite, where it does not exist.
+    pub fn value(&mut self, u: &[f64]) -> f64 {
+        let prior = self.forward_shared(u);
+        prior - self.weight * self.rows(false)
+    }
+
+    /// The log-density and its gradient; derivatives that are no finite numbers are 0.
+    pub fn value_and_gradient(&mut self, u: &[f64], gradient: &mut [f64]) -> f64 {
+        let prior = self.forward_shared(u);
+        self.sums.fill(0.0);
+        let loss = self.rows(true);
+        self.sums.iter_mut().for_each(|s| *s *= -self.weight);
+        let Density { program, shared, shared_adjoints, sums, .. } = self;
+        for term in &program.log_prior {
+            if let Operand::Shared(i) = term
+                && let Some(sum) = sums.get_mut(*i as usize)
+            {
+                *sum += 1.0;
+            }
+        }
+        shared_adjoints.iter_mut().zip(sums.iter()).for_each(|([a], s)| *a = *s);
+        let mut adjoints = Adjoints { locals: shared_adjoints, shared: &mut [] };
+        reverse(&program.shared, program.dimension, Inputs { shared: &[], columns: &[] }, shared, &mut adjoints);
+        for (g, [a]) in gradient.iter_mut().zip(shared_adjoints.iter()) {
+            *g = if a.is_finite() { *a } else { 0.0 };
+        }
+        prior - self.weight * loss
+    }
+
+    /// Writes the loss of every row, and returns the log prior. Writes nothing for fused rows.
+    pub fn losses(&mut self, u: &[f64], out: &mut Vec<f64>) -> f64 {
+        let prior = self.forward_shared(u);
+        out.clear();
+        let Density { program, rows, values, .. } = self;
+        if let Rows::Tape(ranges) = rows {
+            ranges.par_iter_mut().with_max_len(1).for_each(|range| {
+                let Range { blocks, locals, losses, .. } = range;
+                losses.clear();
+                for (block, live) in blocks.iter() {
+                    losses.extend(block_losses(program, block, values, locals).iter().take(*live));
+                }
+            });
+            ranges.iter().for_each(|range| out.extend_from_slice(&range.losses));
+        }
+        prior
+    }
+
+    /// Runs the shared tape; the log prior.
+    fn forward_shared(&mut self, u: &[f64]) -> f64 {
+        let Density { program, shared, values, .. } = self;
+        shared.iter_mut().zip(u).for_each(|([s], u)| *s = *u);
+        forward(&program.shared, program.dimension, Inputs { shared: &[], columns: &[] }, shared);
+        values.iter_mut().zip(shared.iter()).for_each(|(v, [s])| *v = *s);
+        self.program.log_prior.iter().map(|o| self.number(*o)).sum()
+    }
+
+    fn number(&self, o: Operand) -> f64 {
+        match o {
+            Operand::Constant(x) => x,
+            Operand::Shared(i) => self.values.get(i as usize).copied().unwrap_or(f64::NAN),
+            Operand::Column(_) | Operand::Local(_) => f64::NAN,
+        }
+    }
+
+    /// The sum of losses; with `slopes`, their derivatives are added to `sums`.
+    fn rows(&mut self, slopes: bool) -> f64 {
+        let Density { program, rows, values, sums, .. } = self;
+        let ranges = match rows {
+            Rows::Fused(fused) => return fused.loss(values, slopes.then_some(sums)),
+            Rows::Tape(ranges) => ranges,
+        };
+        let work = |range: &mut Range| pass(program, values, range, slopes);
+        if ranges.iter().map(|r| r.blocks.len()).sum::<usize>() < FEW {
+            ranges.iter_mut().for_each(work);
+        } else {
+            ranges.par_iter_mut().with_max_len(1).for_each(work);
+        }
+        if slopes {
+            for range in ranges.iter() {
+                sums.iter_mut().zip(&range.shared).for_each(|(s, r)| *s += r);
+            }
+        }
+        ranges.iter().map(|r| r.loss).sum()
+    }
+}
+
+/// The losses of a block, each inside its range.
+#[multiversion(targets("x86_64+avx512f+avx512vl+avx512dq+avx512bw+avx2+fma+bmi1+bmi2", "x86_64+avx2+fma+bmi1+bmi2"))]
+fn block_losses(program: &Program, columns: &[Lane], shared: &[f64], locals: &mut [Lane]) -> Lane {
+    let inputs = Inputs { shared, columns };
+    forward(&program.rows, 0, inputs, locals);
+    let mut sum = [0.0; ROWS];
+    for loss in &program.losses {
+        let x = inputs.copy(loss.value, locals);
+        sum.iter_mut().zip(x).for_each(|(s, x)| *s += inside(x, loss));
+    }
+    sum
+}
+
+#[inline(always)]
+fn inside(x: f64, loss: &Loss) -> f64 {
+    let x = if x.is_nan() { middle(loss) } else { x };
+    if x < loss.lo {
+        loss.lo
+    } else if x > loss.hi {
+        loss.hi
+    } else {
+        x
+    }
+}
+
+/// Of an unbounded range, infinity: a state where a loss is no number is not entered.
+fn middle(loss: &Loss) -> f64 {
+    if loss.lo.is_finite() && loss.hi.is_finite() { 0.5 * loss.lo + 0.5 * loss.hi } else { f64::INFINITY }
+}
+
+#[multiversion(targets("x86_64+avx512f+avx512vl+avx512dq+avx512bw+avx2+fma+bmi1+bmi2", "x86_64+avx2+fma+bmi1+bmi2"))]
+fn pass(program: &Program, shared: &[f64], range: &mut Range, slopes: bool) {
+    let Range { blocks, locals, adjoints, shared: sums, loss, .. } = range;
+    *loss = 0.0;
+    sums.fill(0.0);
+    for (columns, live) in blocks.iter() {
+        let inputs = Inputs { shared, columns };
+        forward(&program.rows, 0, inputs, locals);
+        let exists = |i: usize| i < *live;
+        adjoints.iter_mut().for_each(|a| a.fill(0.0));
+        let mut back = Adjoints { locals: adjoints, shared: sums };
+        for term in &program.losses {
+            let x = inputs.copy(term.value, locals);
+            let (mut kept, mut seed) = ([0.0; ROWS], [0.0; ROWS]);
+            for (((kept, seed), x), i) in kept.iter_mut().zip(&mut seed).zip(x).zip(0usize..) {
+                if exists(i) {
+                    *kept = inside(x, term);
+                    // Beyond the ends of its range a loss is flat.
+                    *seed = if x >= term.lo && x <= term.hi { 1.0 } else { 0.0 };
+                }
+            }
+            *loss += total(&kept);
+            back.add(term.value, &seed);
+        }
+        if slopes {
+            reverse(&program.rows, 0, inputs, locals, &mut back);
+        }
+    }
+}

@@ -1,0 +1,58 @@
+//! Log-densities of any model, compiled once to a program over columns that gives value and gradient for all rows at once.
+//!
+//! A [`Program`] has three tapes of operations: what follows from columns alone runs once when the rows are in (`derived`);
+//! what follows from parameters alone runs once an evaluation, on single numbers (`shared`); the rest runs on blocks of rows
+//! (`rows`), one dispatch an operation a block. Derivatives go backwards over the same tapes. Nothing is allocated between
+//! two evaluations, both cores share the blocks, and sums are made in an order that depends on the number of rows alone.
+//!
+//! **The certified range.** A claim on a bounded loss is about the loss that is computed: every loss is moved into its
+//! `[lo, hi]` row by row after everything else, and a loss that is no number becomes the middle of it.
+
+mod columns;
+mod evaluate;
+mod functions;
+mod fused;
+mod op;
+mod poisson;
+mod tape;
+
+pub use columns::{Columns, Lane, ROWS};
+pub use evaluate::Density;
+pub use functions::{digamma, ln, ln_1p};
+pub use fused::Fused;
+pub use op::{Binary, Op, Operand, Unary};
+pub use poisson::power_sum;
+
+use tape::{Inputs, forward};
+
+/// The loss of one observation: moved into `[lo, hi]`, whatever was computed.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Loss {
+    pub value: Operand,
+    pub lo: f64,
+    pub hi: f64,
+}
+
+/// A log-density: the sum of `log_prior` less the weight times all losses of all rows.
+#[derive(Clone, PartialEq, Debug, Default)]
+pub struct Program {
+    /// Unconstrained coordinates; they are `Shared(0)`, `Shared(1)`, ..
+    pub dimension: usize,
+    /// Columns that are read from data; derived ones follow them.
+    pub columns: usize,
+    /// Operation i gives column `columns + i`, and reads those before it as `Local`.
+    pub derived: Vec<Op>,
+    /// Operation i gives `Shared(dimension + i)`; coordinates and earlier results are `Local` to it.
+    pub shared: Vec<Op>,
+    pub log_prior: Vec<Operand>,
+    pub rows: Vec<Op>,
+    pub losses: Vec<Loss>,
+}
+
+/// The value of an operation on constants alone.
+pub fn constant(op: &Op) -> f64 {
+    let mut out = [[0.0; 1]];
+    forward(std::slice::from_ref(op), 0, Inputs { shared: &[], columns: &[] }, &mut out);
+    let [[x]] = out;
+    x
+}

@@ -1,0 +1,88 @@
+//! Programs over columns: what each operation reads, and one scalar function of many rows a step.
+
+/// Where an operation finds a number for every row of a block.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub enum Operand {
+    Constant(f64),
+    /// One number for all rows: an unconstrained coordinate, or what was computed of them.
+    Shared(u32),
+    /// A column of the data.
+    Column(u32),
+    /// The result of an earlier operation on the same rows.
+    Local(u32),
+}
+
+/// Scalar functions. Truth is 1 or 0, as everywhere on rows.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub enum Unary {
+    Neg,
+    Not,
+    Abs,
+    Exp,
+    Log,
+    Log1p,
+    Sqrt,
+    Tanh,
+    InvLogit,
+    Logit,
+    Phi,
+    Floor,
+    Round,
+    Relu,
+    /// `ln inv_logit(x)`
+    LogInvLogit,
+    /// `ln Phi(x)`
+    LogPhi,
+    /// `ln(1 - exp(-exp(x)))`
+    LogCloglog,
+    LnGamma,
+    /// `sum over k of f(k)^b` for the Poisson law of mean `exp(x)`.
+    PoissonPower(f64),
+}
+
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub enum Binary {
+    Add,
+    Sub,
+    Mul,
+    Div,
+    Pow,
+    Min,
+    Max,
+    Le,
+    Ge,
+    Eq,
+    Ne,
+    Lt,
+    Gt,
+    And,
+    Or,
+}
+
+/// One operation; its result is known by its place among the operations.
+#[derive(Clone, PartialEq, Debug)]
+pub enum Op {
+    Unary(Unary, Operand),
+    Binary(Binary, Operand, Operand),
+    /// The second where the first is not 0, else the third.
+    Select(Operand, Operand, Operand),
+    Sum(Vec<Operand>),
+    /// Sum of products.
+    Dot(Vec<(Operand, Operand)>),
+    /// The entry of a table at a level, which starts at 0; levels beyond the ends are the ends.
+    Gather(Operand, Vec<Operand>),
+}
+
+impl Op {
+    /// Calls `visit` with every operand.
+    pub fn operands(&mut self, visit: &mut dyn FnMut(&mut Operand)) {
+        match self {
+            Op::Unary(_, a) => visit(a),
+            Op::Binary(_, a, b) => [a, b].into_iter().for_each(visit),
+            Op::Select(c, a, b) => [c, a, b].into_iter().for_each(visit),
+            Op::Sum(items) => items.iter_mut().for_each(visit),
+            Op::Dot(pairs) => pairs.iter_mut().for_each(|(a, b)| [a, b].into_iter().for_each(&mut *visit)),
+            Op::Gather(index, table) => std::iter::once(index).chain(table).for_each(visit),
+        }
+    }
+}

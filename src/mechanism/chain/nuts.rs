@@ -1,0 +1,107 @@
+//! NUTS through the crate nuts-rs, with its low-rank mass matrix, on our values and gradients.
+
+use std::collections::HashMap;
+use std::fmt;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+use nuts_rs::rand::Rng;
+use nuts_rs::{Chain, CpuLogpFunc, CpuMath, CpuMathError, HasDims, LogpError, LowRankNutsSettings, Settings};
+use rand_chacha::ChaCha20Rng;
+use rand_core::SeedableRng;
+
+use crate::kernel::density::Density;
+use crate::mechanism::MechanismError;
+use crate::mechanism::bits::BitSource;
+
+/// A trajectory has at most 2^10 steps, as in Stan.
+const DEPTH: u64 = 10;
+/// Forces beyond this are cut: products with them stay numbers.
+const STRONGEST: f64 = 1e100;
+
+/// The state has no density.
+#[derive(Debug)]
+struct Outside;
+
+impl fmt::Display for Outside {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("outside")
+    }
+}
+
+impl std::error::Error for Outside {}
+
+impl LogpError for Outside {
+    fn is_recoverable(&self) -> bool {
+        true
+    }
+}
+
+struct Target<'a, 'b>(&'a mut Density<'b>);
+
+impl HasDims for Target<'_, '_> {
+    fn dim_sizes(&self) -> HashMap<String, u64> {
+        [("unconstrained_parameter".to_string(), self.0.dimension() as u64)].into()
+    }
+}
+
+impl CpuLogpFunc for Target<'_, '_> {
+    type LogpError = Outside;
+    type FlowParameters = ();
+    type ExpandedVector = Vec<f64>;
+
+    fn dim(&self) -> usize {
+        self.0.dimension()
+    }
+
+    fn logp(&mut self, position: &[f64], gradient: &mut [f64]) -> Result<f64, Outside> {
+        if !position.iter().all(|x| x.is_finite()) {
+            return Err(Outside);
+        }
+        let value = self.0.value_and_gradient(position, gradient);
+        // Any force keeps the chain's law, as long as it is a function of the place.
+        gradient.iter_mut().for_each(|g| *g = g.clamp(-STRONGEST, STRONGEST));
+        if value.is_finite() { Ok(value) } else { Err(Outside) }
+    }
+
+    fn expand_vector<R: Rng + ?Sized>(&mut self, _: &mut R, position: &[f64]) -> Result<Vec<f64>, CpuMathError> {
+        Ok(position.to_vec())
+    }
+}
+
+/// Where a chain stands after a step.
+pub struct Visited<'a> {
+    pub index: u64,
+    pub state: &'a [f64],
+    /// Evaluations of the gradient that the step took.
+    pub leapfrogs: u64,
+}
+
+/// Calls `visit` after every step, of which the first `warm` adapt; ends early if the chain cannot go on.
+pub fn run<B: BitSource>(
+    density: &mut Density,
+    start: &[f64],
+    (warm, draws): (u64, u64),
+    bits: &mut B,
+    mut visit: impl FnMut(Visited),
+) -> Result<(), MechanismError> {
+    let mut seed = [0u8; 32];
+    for part in seed.chunks_exact_mut(8) {
+        part.copy_from_slice(&bits.word()?.to_le_bytes());
+    }
+    let mut rng = ChaCha20Rng::from_seed(seed);
+    let mut settings = LowRankNutsSettings { num_tune: warm, num_draws: draws, maxdepth: DEPTH, ..Default::default() };
+    settings.store_divergences = false;
+    // What fails depends on the rows, so it ends the chain where it is.
+    let Ok(mut chain) = settings.new_chain(0, CpuMath::new(Target(density)), &mut rng) else { return Ok(()) };
+    if chain.set_position(start).is_err() {
+        return Ok(());
+    }
+    for index in 0..warm.saturating_add(draws) {
+        // The crate asserts what holds for finite numbers; should it not, the chain ends like one that fails.
+        let Ok(Ok((state, progress))) = catch_unwind(AssertUnwindSafe(|| chain.draw())) else { return Ok(()) };
+        if state.iter().all(|x| x.is_finite()) {
+            visit(Visited { index, state: &state, leapfrogs: progress.num_steps });
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,85 @@
+//! Posteriors known by their log-density: the plan compiled to a program over columns, the rows it reads, the chain it runs.
+
+mod builder;
+mod draw;
+mod expression;
+mod likelihood;
+mod linear;
+mod prior;
+mod transform;
+
+use std::collections::BTreeMap;
+
+use super::MechanismError;
+use super::langevin::Cut;
+use super::plan::DensityLaw;
+use crate::data::Environment;
+use crate::data::eval::NoEnvironment;
+use crate::data::row::width;
+use crate::kernel::density::{Operand, Program};
+use crate::model::{Expr, Range};
+use builder::Builder;
+pub(super) use draw::{draw, encode};
+use expression::Lowering;
+pub use linear::Linear;
+
+/// A compiled posterior.
+pub struct Lowered {
+    pub program: Program,
+    /// Every parameter of the law by its components.
+    pub parameters: Vec<Vec<Operand>>,
+    /// The rows as a regression, if they are one that the fused kernel knows.
+    pub linear: Option<Linear>,
+}
+
+/// Compiles a law whose row expressions are `columns`; fails on what has no derivative program, before data are read.
+pub fn lower(law: &DensityLaw, columns: &[Expr], env: &dyn Environment) -> Result<Lowered, MechanismError> {
+    let counts: Vec<usize> =
+        law.parameters.iter().map(|p| transform::coordinates(&p.ty).ok_or(MechanismError::Expression)).collect::<Result<_, _>>()?;
+    let (mut placed, mut next) = (vec![], 0);
+    for e in columns {
+        placed.push((e, next));
+        next += width(&e.ty);
+    }
+    let to = Builder::new(counts.iter().sum(), next);
+    let mut lowering = Lowering { to, env, columns: placed, parameters: BTreeMap::new(), predictor: None };
+    let (mut first, mut parameters) = (0, vec![]);
+    for (p, count) in law.parameters.iter().zip(counts) {
+        let value = lowering.parameter(p, first)?;
+        lowering.parameters.insert(p.id, value.clone());
+        lowering.prior(p, &value)?;
+        parameters.push(value);
+        first += count;
+    }
+    for o in &law.rows {
+        lowering.observation(o, law.loss)?;
+    }
+    let linear = if law.rows.len() == 1 { lowering.linear(law.loss) } else { None };
+    Ok(Lowered { program: lowering.to.finish(), parameters, linear })
+}
+
+/// Coordinates of weights with normal priors of sd 1 about `means`, cut to sets: the program of their prior, every weight, and
+/// where a chain starts.
+pub(super) fn weights(means: &[f64], cuts: &[Cut]) -> Result<(Program, Vec<Operand>, Vec<f64>), MechanismError> {
+    let to = Builder::new(means.len(), 0);
+    let mut lowering = Lowering { to, env: &NoEnvironment, columns: vec![], parameters: BTreeMap::new(), predictor: None };
+    let mut weights: Vec<Operand> = (0..means.len()).map(|i| Operand::Shared(i as u32)).collect();
+    let mut start = means.to_vec();
+    for cut in cuts {
+        let (Cut::Box { at, .. } | Cut::Ball { at, .. }) = cut;
+        let inside = weights.get_mut(at.clone()).ok_or(MechanismError::Parameter)?;
+        let value = match cut {
+            Cut::Box { lo, hi, .. } => inside.iter().map(|u| lowering.real(*u, Range::new(*lo, *hi))).collect::<Result<Vec<_>, _>>()?,
+            Cut::Ball { radius, .. } => lowering.ball(inside, *radius)?,
+        };
+        inside.copy_from_slice(&value);
+        start.get_mut(at.clone()).unwrap_or(&mut []).fill(0.0);
+    }
+    for (w, mean) in weights.iter().zip(means) {
+        let away = lowering.to.shift(-mean, *w);
+        let square = lowering.to.mul(away, away);
+        let term = lowering.to.scale(-0.5, square);
+        lowering.to.program().log_prior.push(term);
+    }
+    Ok((lowering.to.finish(), weights, start))
+}

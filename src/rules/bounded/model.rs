@@ -1,0 +1,314 @@
+//! A model of bounded loss: what its rows may lose, its premises, and the log-density that a chain draws from.
+
+use super::density::{Fault, row_loss};
+use super::range::{RowLoss, run_beta};
+use super::refusals;
+use crate::mechanism::plan::{ChainLaw, DensityLaw, Loss, PosteriorLaw, Statistic, StatisticKind};
+use crate::model::{Builtin, Expr, ExprKind, Model, Observation, Parameter, Records, Relation, Request, Type};
+use crate::numeric::Interval;
+use crate::numeric::decimal::up12;
+use crate::numeric::round::{add_up, mul_up};
+use crate::rules::conjugate::facts::Facts;
+use crate::rules::count::count_up;
+use crate::rules::text::four_up;
+use crate::rules::{Context, Meta, Premise};
+use crate::source::Diagnostic;
+
+/// Why a rule for bounded losses does not match.
+pub enum Unfit {
+    /// Another shape of model; one short reason.
+    NotMine(String),
+    /// The right shape, but a premise fails.
+    Refused(Box<Refusal>),
+}
+
+/// A premise that fails, and the same model with the line that would mend it.
+pub struct Refusal {
+    pub diagnostic: Diagnostic,
+    pub mended: Option<Mended>,
+}
+
+/// A declaration to paste, and the model as it would then be.
+pub struct Mended {
+    pub line: String,
+    pub loss: BoundedLoss,
+}
+
+/// How neighbours differ in the rows that a release sees.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Moved {
+    /// Up to k rows are replaced, or up to k leave and as many come.
+    Replaced,
+    /// Up to k rows are added or removed.
+    AddedOrRemoved,
+}
+
+/// A matched model, owned.
+#[derive(Clone)]
+pub struct BoundedLoss {
+    pub meta: &'static Meta,
+    pub records: Records,
+    /// One for each observed value of a row.
+    pub(super) rows: Vec<RowLoss>,
+    premises: Vec<Premise>,
+    parameters: Vec<Parameter>,
+    released: Vec<usize>,
+    observations: Vec<Observation>,
+    /// Every public number in it is known.
+    known: bool,
+}
+
+impl BoundedLoss {
+    /// Reads a model for the rule `meta`; what stands in the way is said once, whatever the rule.
+    pub(super) fn read(meta: &'static Meta, model: &Model, context: &Context) -> Result<BoundedLoss, Unfit> {
+        let not_mine = |reason: &str| Err(Unfit::NotMine(reason.into()));
+        let Request::Draw { parameters: drawn, .. } = &model.request else {
+            return not_mine("releases draws, not a whole posterior");
+        };
+        if model.private.is_empty() {
+            return not_mine("no private rows");
+        }
+        if !model.public.is_empty() {
+            return not_mine("public rows are not part of this rule");
+        }
+        let Some(first) = model.parameters.first() else { return not_mine("the model has no parameter") };
+        let refused = |diagnostic| Err(Unfit::Refused(Box::new(Refusal { diagnostic, mended: None })));
+        for p in &model.parameters {
+            match proper(p) {
+                Prior::Proper => {}
+                Prior::Flat => return refused(refusals::flat_prior(p)),
+                Prior::Vanishing => return not_mine("the spread of a prior must stay above 0"),
+            }
+        }
+        let mut found = BoundedLoss {
+            meta,
+            records: model.records,
+            rows: vec![],
+            premises: premises(meta, model, first, context),
+            parameters: model.parameters.clone(),
+            released: drawn.iter().filter_map(|id| model.parameters.iter().position(|p| p.id == *id)).collect(),
+            observations: model.private.clone(),
+            known: known(model),
+        };
+        let mut fault = None;
+        for o in &model.private {
+            match row_loss(o) {
+                Ok(loss) => found.push(loss, o),
+                Err(Fault::Unknown(reason)) => return Err(Unfit::NotMine(reason)),
+                Err(at) if fault.is_none() => fault = Some((o, at)),
+                Err(_) => return not_mine("two densities are unbounded"),
+            }
+        }
+        let Some((o, fault)) = fault else { return Ok(found) };
+        let (diagnostic, remedy) = refusals::unbounded(meta.name, o, &fault, model, context);
+        let mended = remedy.map(|(line, loss)| {
+            found.push(loss, o);
+            Mended { line, loss: found }
+        });
+        Err(Unfit::Refused(Box::new(Refusal { diagnostic, mended })))
+    }
+
+    fn push(&mut self, loss: RowLoss, o: &Observation) {
+        let text = match loss {
+            RowLoss::Mass => "the outcome is discrete: its probability is at most 1".to_owned(),
+            RowLoss::Bernoulli { least } => {
+                format!("the outcome is 0 or 1, and both probabilities are at least {}", crate::rules::text::four_down(least))
+            }
+            RowLoss::Scaled { peak } => format!("the density is at most M = {}; its shape is fixed", four_up(peak)),
+            RowLoss::Bounded { peak } => {
+                format!("the density is at most M = {}; its shape varies: the wider range M^(beta-1) (1/(beta-1) + 1/beta)", four_up(peak))
+            }
+        };
+        self.premises.push(Premise::holds(text, Some(o.likelihood.span)));
+        self.rows.push(loss);
+    }
+
+    /// Length R of the interval of one row's loss, rounded up; the ranges of its observed values add.
+    pub fn range(&self, beta: f64) -> f64 {
+        self.rows.iter().map(|r| r.range(beta)).fold(0.0, add_up)
+    }
+
+    /// The largest value of any of the densities.
+    pub fn peak(&self) -> f64 {
+        self.rows.iter().map(|r| r.peak()).fold(0.0, f64::max)
+    }
+
+    /// Where the range is least: `1 + 1 / ln M` if a density passes 1; `None` if it falls for ever.
+    pub fn best_beta(&self) -> Option<f64> {
+        let peak = self.peak();
+        (peak > 1.0).then(|| up12(1.0 + 1.0 / peak.ln())).filter(|b| b.is_finite() && *b < 1e6)
+    }
+
+    /// How far the weighted loss of all rows may move between neighbours, up to a constant: the width `k w R`, doubled for
+    /// rows that are replaced.
+    pub fn width(&self, beta: f64, weight: f64, moved: Moved) -> f64 {
+        let one = mul_up(count_up(self.records.unit_rows), mul_up(weight, self.range(beta)));
+        match moved {
+            Moved::Replaced => 2.0 * one,
+            Moved::AddedOrRemoved => one,
+        }
+    }
+
+    /// The premises at this beta, with the range that follows.
+    pub fn premises(&self, beta: f64) -> Vec<Premise> {
+        let mut list = self.premises.clone();
+        let span = self.observations.first().map(|o| o.span);
+        let range = format!("the loss of a row lies in an interval of length {}", four_up(self.range(beta)));
+        list.push(Premise::holds(range, span));
+        list
+    }
+
+    /// What a chain draws from, and its columns; `None` while a public number is known by its range alone.
+    pub fn law(&self, beta: f64, chain: ChainLaw) -> Option<(PosteriorLaw, Statistic)> {
+        if !self.known {
+            return None;
+        }
+        let law = DensityLaw {
+            parameters: self.parameters.clone(),
+            released: self.released.clone(),
+            rows: self.observations.clone(),
+            loss: Loss::Beta { beta: run_beta(beta) },
+            chain,
+        };
+        let statistic = Statistic { table: self.records.table, kind: StatisticKind::Columns(law.columns()) };
+        Some((PosteriorLaw::Density(Box::new(law)), statistic))
+    }
+
+    /// Root of the sum of squares of how far a parameter may lie from the posterior mean, as if every parameter had learned
+    /// from its part of `rows` rows of this weight. Bounds nothing.
+    pub fn predicted_error(&self, rows: f64) -> f64 {
+        let sizes: Vec<(f64, f64)> = self.parameters.iter().map(|p| (components(&p.ty), spread(p))).collect();
+        let all: f64 = sizes.iter().map(|(n, _)| n).sum::<f64>().max(1.0);
+        sizes.iter().map(|(n, sd)| n * sd * sd / (1.0 + rows / all * sd * sd)).sum::<f64>().sqrt()
+    }
+
+    /// The same if nothing is learned at all.
+    pub fn prior_spread(&self) -> f64 {
+        self.predicted_error(0.0)
+    }
+}
+
+fn premises(meta: &'static Meta, model: &Model, first: &Parameter, context: &Context) -> Vec<Premise> {
+    let mut facts = Facts::collect(meta, model, first, context);
+    facts.premises.retain(|p| !p.text.starts_with(&format!("`{}` has the prior", first.name)));
+    facts.premise("every prior is a proper law", Some(first.prior.span));
+    facts.premises
+}
+
+enum Prior {
+    Proper,
+    /// An argument is infinite: no law.
+    Flat,
+    /// An argument that must be positive may be 0 with positive probability.
+    Vanishing,
+}
+
+/// A bounded loss keeps a proper prior proper and makes no flat one so.
+fn proper(p: &Parameter) -> Prior {
+    let finite = |e: &Expr| e.constant().is_none_or(f64::is_finite);
+    let mut flat = p.truncated.is_some_and(|r| r.is_point());
+    for arg in &p.prior.args {
+        arg.walk(&mut |e| flat |= !finite(e));
+    }
+    if flat {
+        return Prior::Flat;
+    }
+    let specs = crate::dist::find(p.prior.family).map_or(&[][..], |d| d.args);
+    let may_vanish = |(e, (_, kind)): (&Expr, &(&str, crate::dist::ArgKind))| {
+        let positive = match kind {
+            crate::dist::ArgKind::Scalar(range) => range.lo == 0.0,
+            crate::dist::ArgKind::PositiveVector => true,
+            _ => false,
+        };
+        // A parameter, or an exponential of one, is 0 with probability 0.
+        let almost_never = match &e.kind {
+            ExprKind::Param(_) | ExprKind::Call(Builtin::Exp, _) => true,
+            ExprKind::Index(base, _) => matches!(base.kind, ExprKind::Param(_)),
+            _ => false,
+        };
+        positive && !almost_never && super::enclose::enclose(e).lo <= 0.0
+    };
+    if p.prior.args.iter().zip(specs).any(may_vanish) { Prior::Vanishing } else { Prior::Proper }
+}
+
+/// Is every public number in the model a constant by now?
+fn known(model: &Model) -> bool {
+    let mut known = true;
+    let priors = model.parameters.iter().flat_map(|p| &p.prior.args);
+    let rows = model.private.iter().flat_map(|o| std::iter::once(&o.outcome).chain(&o.likelihood.args));
+    for e in priors.chain(rows) {
+        e.walk(&mut |e| {
+            let open = matches!(e.kind, ExprKind::Released(_) | ExprKind::Scalar(_) | ExprKind::RowCount(_) | ExprKind::EachLevel);
+            known &= !open || e.constant().is_some();
+        });
+    }
+    known
+}
+
+fn components(ty: &Type) -> f64 {
+    match ty {
+        Type::Vector(v) => v.dim as f64,
+        Type::Matrix { rows, columns, .. } => *rows as f64 * *columns as f64,
+        Type::Simplex { dim, .. } => *dim as f64,
+        _ => 1.0,
+    }
+}
+
+/// About the standard deviation of the prior of one component.
+fn spread(p: &Parameter) -> f64 {
+    let arg = |i: usize| p.prior.args.get(i).map_or(1.0, |e| middle(super::enclose::enclose(e)));
+    let sd = match (p.prior.family, &p.ty) {
+        (_, Type::Real(r)) if r.is_finite() => (r.hi - r.lo) / 12_f64.sqrt(),
+        ("half_normal", _) => arg(0),
+        ("student_t", _) => arg(2),
+        ("exponential", _) => 1.0 / arg(0),
+        ("gamma", _) => arg(0).sqrt() / arg(1),
+        ("normal" | "laplace" | "cauchy", _) => arg(1),
+        (_, Type::Simplex { .. }) => 0.3,
+        _ => 1.0,
+    };
+    if sd.is_finite() && sd > 0.0 { sd } else { 1.0 }
+}
+
+fn middle(x: Interval) -> f64 {
+    let middle = f64::midpoint(x.lo, x.hi);
+    if middle.is_finite() && middle > 0.0 { middle } else { 1.0 }
+}
+
+/// The words for a claim's width at neighbours of this kind: "replacing a row costs twice that".
+fn cost_words(records: Records) -> String {
+    let unit = if records.unit_rows == 1 { "a row".to_owned() } else { format!("{} rows of one unit", records.unit_rows) };
+    match records.relation {
+        Relation::ReplaceOne if records.unit_rows == 1 => "replacing a row costs twice that".into(),
+        Relation::ReplaceOne => format!("replacing {unit} costs {} times that", records.unit_rows.saturating_mul(2)),
+        Relation::AddRemove if records.unit_rows == 1 => "adding or removing a row costs that".into(),
+        Relation::AddRemove => format!("adding or removing {unit} costs {} times that", records.unit_rows),
+    }
+}
+
+impl BoundedLoss {
+    /// Epsilon of one draw in beta: `2 / (beta - 1)`.
+    pub fn formula(&self, weight: f64) -> String {
+        let doubled = if self.records.relation == Relation::ReplaceOne { 2.0 } else { 1.0 };
+        let factor = doubled * count_up(self.records.unit_rows) * weight;
+        let shown = crate::rules::text::four_near(
+            factor * if self.rows.iter().all(|r| *r == RowLoss::Mass) { self.rows.len() as f64 } else { 1.0 },
+        );
+        match self.rows.as_slice() {
+            rows if rows.iter().all(|r| *r == RowLoss::Mass) => format!("{shown} / (beta - 1)"),
+            [RowLoss::Scaled { peak }] => format!("{shown} * {}^(beta - 1) / (beta - 1)", four_up(*peak)),
+            _ => format!("{shown} * R(beta)"),
+        }
+    }
+
+    /// Why the claim is what it is, for a Cause line.
+    pub fn reason(&self) -> String {
+        let discrete = self.rows.iter().all(|r| *r == RowLoss::Mass);
+        let peak = if discrete { "for a discrete outcome M = 1".to_owned() } else { format!("here M = {}", four_up(self.peak())) };
+        format!(
+            "rule {}: the loss of one row lies in an interval of length M^(beta-1)/(beta-1);\n{peak}; {} (Jewson et al. 2023, Thm 1)",
+            self.meta.name,
+            cost_words(self.records)
+        )
+    }
+}

@@ -1,0 +1,109 @@
+//! The complaints of the rules for bounded losses: a scale near 0, an unbounded shape, a flat prior.
+
+use super::density::Fault;
+use super::range::RowLoss;
+use crate::model::print::{argument_text, likelihood_text, prior_text};
+use crate::model::{Expr, ExprKind, Model, Observation, Parameter, Type};
+use crate::numeric::round::{div_up, mul_up};
+use crate::rules::Context;
+use crate::rules::conjugate::facts::tidy;
+use crate::rules::text::four_near;
+use crate::source::Diagnostic;
+
+/// E0306: a bounded loss leaves a flat prior flat.
+pub(super) fn flat_prior(p: &Parameter) -> Diagnostic {
+    Diagnostic::new("E0306", format!("the prior of `{}` is not a proper law", p.name))
+        .label(p.prior.span, "flat: its total mass is infinite, or its domain a single point")
+        .cause("the loss of every row is bounded, so no number of rows makes the posterior of a flat prior proper")
+        .help(format!("a proper prior:   param {} ~ normal(0, 10)", p.name))
+}
+
+/// E0305 or E0310, and the line that mends it with what is then known of the loss.
+pub(super) fn unbounded(
+    rule: &str,
+    o: &Observation,
+    fault: &Fault,
+    model: &Model,
+    context: &Context,
+) -> (Diagnostic, Option<(String, RowLoss)>) {
+    match fault {
+        Fault::Scale { argument, peak, rate } => scale(rule, o, argument, *peak, *rate, model, context),
+        Fault::Shape { argument, least } => (shape(o, argument, *least, model, context), None),
+        Fault::Unknown(reason) => (Diagnostic::new("E0300", reason.clone()), None),
+    }
+}
+
+/// The parameter that an argument is.
+fn parameter<'a>(argument: &Expr, model: &'a Model) -> Option<&'a Parameter> {
+    let ExprKind::Param(id) = argument.kind else { return None };
+    model.parameters.iter().find(|p| p.id == id)
+}
+
+fn outcome(o: &Observation, model: &Model, context: &Context) -> String {
+    let text = argument_text(model, &o.outcome, context.program);
+    text.rsplit_once('.').map_or(text.clone(), |(_, column)| column.to_owned())
+}
+
+fn range_text(argument: &Expr) -> String {
+    let range = super::enclose::enclose(argument);
+    format!("[{}, {}]", tidy(range.lo), tidy(range.hi))
+}
+
+fn scale(
+    rule: &str,
+    o: &Observation,
+    argument: &Expr,
+    unit: f64,
+    rate: bool,
+    model: &Model,
+    context: &Context,
+) -> (Diagnostic, Option<(String, RowLoss)>) {
+    let name = argument_text(model, argument, context.program);
+    let y = outcome(o, model, context);
+    let (place, why) = if rate { ("above", "at infinity") } else { ("below", "at 0") };
+    let ranges = format!("{name} ranges over {}: the peak is unbounded {why}", range_text(argument));
+    let peak = match (rate, unit) {
+        (true, 1.0) => format!("density peak is {name}"),
+        (true, _) => format!("density peak is {} * {name}", four_near(unit)),
+        (false, _) => format!("density peak is 1 / ({} * {name})", plain_factor(1.0 / unit)),
+    };
+    let at = parameter(argument, model).map_or(argument.span, |p| context.program.place(p.span));
+    let d = Diagnostic::new("E0305", format!("the density of `{y}` is not bounded, so `{rule}` has no finite guarantee"))
+        .label(o.likelihood.span, peak)
+        .label(at, ranges);
+    let lead = format!("bound {name} from {place} with a public constant, on the scale of `{y}`:");
+    let Some(p) = parameter(argument, model).filter(|p| matches!(p.ty, Type::Real(_))) else {
+        let other = if rate { format!("min({name}, 10)") } else { format!("0.1 + {name}") };
+        return (d.help(format!("{lead}    {other}")), None);
+    };
+    // A quarter of the prior's own scale, or four times its rate: a place to start from, public as the program is.
+    let own = p.prior.args.last().and_then(Expr::constant).filter(|x| *x > 0.0 && x.is_finite()).unwrap_or(1.0);
+    let (domain, bound) = match rate {
+        false => (format!("real in [{}, inf]", tidy(own / 4.0)), div_up(unit, own / 4.0)),
+        true => (format!("real in [0, {}]", tidy(own * 4.0)), mul_up(unit, own * 4.0)),
+    };
+    let line = format!("param {}: {domain} ~ {}", p.name, prior_text(model, p, context.program));
+    (d.help(lead), Some((line, RowLoss::Scaled { peak: bound })))
+}
+
+/// Five digits: `2.5066`.
+fn plain_factor(x: f64) -> String {
+    crate::numeric::decimal::sig(x, 5)
+}
+
+fn shape(o: &Observation, argument: &Expr, least: f64, model: &Model, context: &Context) -> Diagnostic {
+    let name = argument_text(model, argument, context.program);
+    let likelihood = likelihood_text(model, o, context.program);
+    let y = outcome(o, model, context);
+    let fixed = likelihood.replacen(&name, "2", 1);
+    let bounded = match parameter(argument, model) {
+        Some(p) => format!("param {}: real in [{}, inf] ~ {}", p.name, tidy(least), prior_text(model, p, context.program)),
+        None => format!("max({name}, {})", tidy(least)),
+    };
+    Diagnostic::new("E0310", format!("the shape of the density of `{y}` varies, and below {} it has no peak", tidy(least)))
+        .label(argument.span, format!("ranges over {}", range_text(argument)))
+        .cause(format!("a {} density of shape below {} is unbounded at 0, so one row can move the loss without limit", o.likelihood.family, tidy(least)))
+        .help(format!(
+            "fix the shape:    observe {y} ~ {fixed}\nor bound it:      {bounded}\n(a shape that varies pays the wider range M^(beta-1) (1/(beta-1) + 1/beta))"
+        ))
+}

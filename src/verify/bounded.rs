@@ -1,0 +1,166 @@
+//! The claims of bounded losses once more: the range of the beta-divergence loss, ideal draws, penalty chains (sections 5, 12).
+
+use super::claim::Claim;
+use super::glm::times;
+use super::real::Real;
+use super::rules::{Found, Given};
+use super::scope::{Scope, View};
+use super::special::{ln_gamma, normal_cdf, two_pi};
+use super::text::{Expr, Form, Row};
+use super::ty::{Kind, Ty, num};
+
+pub const RULES: [&str; 2] = ["beta_div", "penalty"];
+
+const MASSES: [&str; 10] = [
+    "bernoulli_cloglog",
+    "binomial",
+    "binomial_logit",
+    "geometric",
+    "neg_binomial",
+    "poisson",
+    "poisson_log",
+    "categorical",
+    "categorical_logit",
+    "multinomial",
+];
+
+/// What a parameter can be: the type that cuts it, else the support of its prior.
+fn parameter(prior: &Expr, cut: Option<&str>) -> Ty {
+    let number = |e: &Expr| if let Expr::Number(x) = e { *x } else { f64::NAN };
+    let ends = match prior {
+        Expr::Call(f, _) if ["half_normal", "gamma", "inv_gamma", "exponential"].contains(&f.as_str()) => Some((0.0, f64::INFINITY)),
+        Expr::Call(f, _) if f == "beta" => Some((0.0, 1.0)),
+        Expr::Call(f, args) if f == "uniform" => args.first().zip(args.get(1)).map(|(a, b)| (number(a), number(b))),
+        _ => None,
+    };
+    let support = ends.filter(|(a, b)| a <= b).map_or(Ty::real(), |(a, b)| Ty::number(a, b, false));
+    cut.map_or(support, |text| Ty::parse(text).map_or(Ty::real(), |t| Ty { kind: Kind::Number, ..t }))
+}
+
+/// An expression in which columns and values of rows are names of what they can be.
+fn plain(e: &Expr, scope: &mut Scope) -> Expr {
+    match e {
+        Expr::Row(_, ty) => {
+            let name = format!("row {}", scope.values.len());
+            scope.values.insert(name.clone(), Ty::parse(ty).unwrap_or(Ty::real()));
+            Expr::Name(name)
+        }
+        Expr::Call(f, args) => Expr::Call(f.clone(), args.iter().map(|a| plain(a, scope)).collect()),
+        other => other.clone(),
+    }
+}
+
+struct Reader {
+    scope: Scope,
+    /// `b - 1` to 15 decimal places.
+    a: Real,
+}
+
+impl Reader {
+    fn ends(&self, e: &Expr) -> (f64, f64) {
+        let mut scope = self.scope.clone();
+        let e = plain(e, &mut scope);
+        scope.public(&e).map_or((f64::NEG_INFINITY, f64::INFINITY), |ty| (ty.lo, ty.hi))
+    }
+
+    fn power(&self, x: &Real) -> Real {
+        (&self.a * &x.ln()).exp()
+    }
+
+    /// `M^a / a`, or the wider range of a shape that varies.
+    fn peaked(&self, peak: Real, fixed: bool) -> Found<Real> {
+        let one = || Real::one() / &self.a;
+        let width = if fixed { one() } else { one() + Real::one() / (Real::one() + &self.a) };
+        Some(self.power(&peak) * width).filter(Real::known).ok_or("the density has no bound")
+    }
+
+    fn range(&self, row: &Row) -> Found<Real> {
+        let Expr::Call(law, args) = &row.law else { return Err("the rows have no law") };
+        let outcome = match &row.outcome {
+            Expr::Row(_, ty) => Ty::parse(ty).ok_or("the outcome has no type")?,
+            _ => Ty::other(),
+        };
+        let whole = outcome.whole || outcome.kind == Kind::Levels;
+        let argument = |i: usize| args.get(i).map(|e| self.ends(e)).ok_or("the law lacks an argument");
+        let least = |i: usize| argument(i).and_then(|r| if r.0 > 0.0 { Ok(num(r.0)) } else { Err("the scale may vanish") });
+        let constant = |r: (f64, f64)| (r.0 == r.1).then_some(num(r.0));
+        let (two, normal) = (Real::int(2), Real::one() / two_pi().sqrt());
+        let half = |x: &Real| ln_gamma(&(x / &two));
+        let student = |df: Real| (half(&(&df + &Real::one())) - half(&df)).exp() / (df * two_pi() / &two).sqrt();
+        match law.as_str() {
+            "bernoulli" | "bernoulli_logit" | "bernoulli_probit" if whole => {
+                let (lo, hi) = argument(0)?;
+                let size = num(lo.abs().max(hi.abs()));
+                let q = match law.as_str() {
+                    "bernoulli" => num(lo).min(&(Real::one() - num(hi))),
+                    "bernoulli_logit" => Real::one() / (Real::one() + size.exp()),
+                    _ => {
+                        if size.known() {
+                            normal_cdf(&-&size)
+                        } else {
+                            Real::UNKNOWN
+                        }
+                    }
+                };
+                let mass = Real::one() / &self.a;
+                if !q.positive() {
+                    return Ok(mass);
+                }
+                Ok(mass.min(&((self.power(&(Real::one() - &q)) - self.power(&q)) / &self.a)))
+            }
+            law if MASSES.contains(&law) && whole => Ok(Real::one() / &self.a),
+            "normal" => self.peaked(normal / least(1)?, true),
+            "half_normal" => self.peaked(two * normal / least(0)?, true),
+            "laplace" => self.peaked(Real::one() / (two * least(1)?), true),
+            "cauchy" => self.peaked(two / (two_pi() * least(1)?), true),
+            "student_t" => match constant(argument(0)?) {
+                Some(df) => self.peaked(student(df) / least(2)?, true),
+                None => self.peaked(normal / least(2)?, false),
+            },
+            "exponential" => self.peaked(num(argument(0)?.1), true),
+            "gamma" => {
+                let (shape, rate) = (argument(0)?, num(argument(1)?.1));
+                let mode = num(shape.0) - Real::one();
+                let log = || &mode * mode.ln() - &mode - ln_gamma(&num(shape.0)) - two_pi().ln() / &two;
+                let peak = if mode.is_zero() { Real::one() } else { log().exp() };
+                self.peaked(peak * rate, constant(shape).is_some())
+            }
+            _ => Err("the law is not of the rule, or its outcome is not whole"),
+        }
+    }
+}
+
+/// The claim of a draw from a posterior of bounded loss.
+pub fn draw(form: &Form, scope: &Scope, given: &Given) -> Found<Claim> {
+    let positive = |name: &str| (given.number)(name).filter(|x| *x > 0.0 && x.is_finite());
+    let beta = positive("beta").ok_or("beta is no number")?;
+    let a = format!("{:.15}", beta - 1.0).parse().ok().filter(|a: &f64| *a > 0.0).ok_or("beta is not above 1")?;
+    let mut inside = Scope { columns: [].into(), ..scope.clone() };
+    for (name, (ty, _)) in &scope.columns {
+        inside.values.insert(name.clone(), Ty::parse(ty).unwrap_or(Ty::real()));
+    }
+    for (name, prior, cut) in &form.params {
+        let ty = parameter(prior, cut.as_deref());
+        if prior.any(&|e| matches!(e, Expr::Number(x) if x.is_infinite())) || (cut.is_some() && ty.lo == ty.hi) {
+            return Err("a prior is not proper");
+        }
+        inside.values.insert(name.clone(), ty);
+    }
+    let reader = Reader { scope: inside, a: num(a) };
+    if form.rows.is_empty() || form.rows.iter().any(|row| row.public) {
+        return Err("the rule takes private rows alone");
+    }
+    let ranges = form.rows.iter().map(|row| reader.range(row)).collect::<Found<Vec<Real>>>()?;
+    let range = ranges.into_iter().fold(Real::zero(), |sum, r| sum + r);
+    let weight = if given.rule == "penalty" { positive("weight") } else { positive("weight").or(Some(1.0)) };
+    let weight = weight.filter(|w| *w <= 1.0).ok_or("a weight lies in (0, 1]")?;
+    let sides = Real::int(if scope.view == View::AddRemove { 1 } else { 2 });
+    let width = sides * Real::int(scope.unit) * num(weight) * range;
+    let times = times(&form.request)?;
+    if given.rule == "beta_div" {
+        return Ok(Claim::Range(width).repeat(times));
+    }
+    let steps = positive("iterations").filter(|t| t.fract() == 0.0 && *t < 1e15).ok_or("the length is no whole number")?;
+    let sigma = positive("sigma").map(num).ok_or("sigma is no positive number")?;
+    Ok(Claim::Zcdp(num(steps) * width.square() / (Real::int(2) * sigma.square())).repeat(times))
+}
