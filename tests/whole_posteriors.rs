@@ -8,6 +8,7 @@ use dpm::mechanism::plan::{MechanismPlan, WholeFamily, WholeLaw, WholeNoise};
 use dpm::mechanism::whole::hellinger::{self, Run};
 use dpm::mechanism::{Number, OsBits, Released};
 use dpm::run::{Posterior, posterior_of};
+use dpm::verify::{Against, Verifier, digest};
 use numbers_support::{certified, histograms, ln_gamma};
 
 const PRIORS: [&[f64]; 5] = [&[1.0, 1.0], &[0.05, 0.05], &[0.5, 7.0], &[1.0, 1.0, 1.0], &[0.2, 1.0, 3.0]];
@@ -80,6 +81,71 @@ fn hellinger_laws_and_losses_by_enumeration() {
                     }
                 }
             }
+        }
+    }
+}
+
+/// The largest log ratio of the laws of neighbouring counts, each by its scores.
+fn worst_loss(alpha: &[f64], items: u64, epsilon: f64, gamma: Option<f64>) -> f64 {
+    let all = histograms(items, alpha.len());
+    let laws: Vec<Vec<f64>> = all.iter().map(|c| sampled(&hellinger::law(alpha, c, epsilon, gamma).unwrap(), epsilon)).collect();
+    let mut worst: f64 = 0.0;
+    for (a, p) in all.iter().zip(&laws) {
+        for (b, q) in all.iter().zip(&laws).filter(|(b, _)| apart(a, b) == 1) {
+            assert_ne!(a, b);
+            worst = p.iter().zip(q).map(|(p, q)| p - q).fold(worst, f64::max);
+        }
+    }
+    worst
+}
+
+/// What is certified is what the law loses: not more, and not a thousandth less.
+#[test]
+fn calibrated_mechanisms_lose_what_they_say() {
+    let coin = |n: u64, prior: &str| format!("private t[{n}] {{ x: bool }}\nparam p ~ {prior}\nobserve x ~ bernoulli(p)\n");
+    let tosses = "private t[7] { x: int in [0, 3] }\nparam p ~ beta(2, 1)\nobserve x ~ binomial(3, p)\n".to_owned();
+    let shares = "private t[7] { x: category {a, b, c} }\nparam p ~ dirichlet([0.2, 1, 3])\nobserve x ~ categorical(p)\n".to_owned();
+    // One row of three items moves three: the certificate is three times the loss of one.
+    let cases =
+        [(coin(40, "beta(1, 1)"), 1.0), (coin(1, "beta(3, 2)"), 1.0), (coin(25, "beta(0.05, 7)"), 1.0), (tosses, 3.0), (shares, 1.0)];
+    for (model, moved) in cases {
+        for using in
+            ["ehds(eps = E, calibration = exact)", "ehds(eps = E, gamma = 0.1, calibration = exact)", "ehd(eps = E, calibration = exact)"]
+        {
+            for eps in [0.1, 1.0, 8.0] {
+                let text = format!("{model}release q = posterior(p) using {}\n", using.replace('E', &eps.to_string()));
+                let certified = certified(&text);
+                let claimed = certified.claim().pure() / moved;
+                assert!((claimed / eps - 1.0).abs() < 1e-12, "{text} {claimed}");
+                let law = plan(&text);
+                let (WholeNoise::Hellinger { epsilon, gamma }, WholeFamily::Counts { alpha, items, .. }) = (law.noise, law.family) else {
+                    panic!()
+                };
+                let n: u64 = text.split(['[', ']']).nth(1).unwrap().parse().unwrap();
+                let found = worst_loss(&alpha, n * u64::from(items), epsilon, gamma);
+                assert!(found <= claimed && found >= 0.999 * claimed, "{text} {found} {claimed} {epsilon}");
+                assert!(epsilon > eps, "{text} {epsilon}");
+            }
+        }
+    }
+}
+
+/// The verifier computes the loss by its own road: an argument one part in a hundred larger does not pass.
+#[test]
+fn a_calibrated_argument_cannot_be_raised() {
+    for model in [
+        "private t[200] { x: bool }\nparam p ~ beta(0.5, 2)\nobserve x ~ bernoulli(p)\n",
+        "private t[8] { x: category {a, b, c, d} }\nparam p ~ dirichlet([1, 1, 0.3, 4])\nobserve x ~ categorical(p)\n",
+    ] {
+        for using in ["ehds(eps = 0.7, calibration = exact)", "ehd(eps = 3, calibration = exact)"] {
+            let text = format!("{model}release q = posterior(p) using {using}\n");
+            let mut json = certified(&text).certificate.to_json();
+            let failures = |c: &serde_json::Value| Verifier::default().verify(c, Against::default());
+            assert!(failures(&json).is_empty(), "{text} {:?}", failures(&json));
+            let argument = json["releases"][0]["parameters"]["calibrated"].as_f64().unwrap();
+            json["releases"][0]["parameters"]["calibrated"] = serde_json::json!(1.01 * argument);
+            json["digest"] = digest(&json).into();
+            assert!(failures(&json).iter().any(|f| f.text.contains("worst loss")), "{text} {:?}", failures(&json));
         }
     }
 }

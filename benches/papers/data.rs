@@ -19,7 +19,7 @@ pub struct Set {
     pub test: Vec<Row>,
 }
 
-fn read(file: &str) -> Vec<Vec<String>> {
+pub fn read(file: &str) -> Vec<Vec<String>> {
     let folder = std::env::var("DPM_DATA").expect("DPM_DATA names the folder of the data sets (benches/papers/README.md)");
     let path = PathBuf::from(folder).join(file);
     let mut text = String::new();

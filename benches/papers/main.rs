@@ -14,6 +14,8 @@
 
 mod data;
 mod geumlek;
+mod hellinger;
+mod hellinger_laws;
 #[path = "../../tests/mechanisms/mod.rs"]
 mod mechanisms;
 mod plot;
@@ -22,15 +24,24 @@ mod table;
 /// The name of a figure, and what makes it: `--full` or not.
 type Figure = (&'static str, fn(bool));
 
-const FIGURES: &[Figure] = &[("geumlek-3", geumlek::figure_3)];
+const FIGURES: &[Figure] = &[
+    ("geumlek-3", geumlek::figure_3),
+    ("hellinger-1", hellinger::figure_1),
+    ("hellinger-2", hellinger::figure_2),
+    ("hellinger-3", hellinger::figure_3),
+    ("hellinger-4", hellinger::figure_4),
+    ("hellinger-5", hellinger::figure_5),
+    ("hellinger-6", hellinger::figure_6),
+    ("hellinger-table-1", hellinger::table_1),
+];
 
 fn main() {
     let words: Vec<String> = std::env::args().skip(1).filter(|w| w != "--bench").collect();
     let full = words.iter().any(|w| w == "--full");
-    let asked = |name: &str| words.iter().any(|w| w == name || w == "all");
+    let asked = |name: &str| words.iter().any(|w| w == name || w == "all" || name.starts_with(&format!("{w}-")));
     let known: Vec<&str> = FIGURES.iter().map(|(name, _)| *name).collect();
     if !known.iter().any(|name| asked(name)) {
-        println!("figures: all {}\n--quick (minutes, the default) or --full (hours)", known.join(" "));
+        println!("figures: all geumlek hellinger {}\n--quick (minutes, the default) or --full (hours)", known.join(" "));
     }
     for (name, make) in FIGURES {
         if asked(name) {

@@ -19,13 +19,14 @@ pub struct Panel {
     pub series: Vec<Series>,
 }
 
-const COLOURS: [RGBColor; 6] = [
+const COLOURS: [RGBColor; 7] = [
     RGBColor(230, 97, 0),
     RGBColor(93, 58, 155),
     RGBColor(120, 120, 120),
     RGBColor(0, 114, 178),
     RGBColor(0, 158, 115),
     RGBColor(204, 121, 167),
+    RGBColor(0, 0, 0),
 ];
 
 /// Panels in rows of so many.
@@ -57,7 +58,7 @@ fn draw(area: &DrawingArea<SVGBackend, plotters::coord::Shift>, panel: &Panel) {
         .build_cartesian_2d(x0..x1, y0 - margin..y1 + margin)
         .unwrap();
     chart.configure_mesh().light_line_style(WHITE.mix(0.0)).x_desc(&panel.x).y_desc(&panel.y).x_labels(7).y_labels(6).draw().unwrap();
-    for (series, colour) in panel.series.iter().zip(COLOURS) {
+    for (series, colour) in panel.series.iter().zip(COLOURS).filter(|(s, _)| !s.points.is_empty()) {
         let style = colour.stroke_width(2);
         let line = LineSeries::new(series.points.iter().map(|p| (p.0, p.1)), style);
         chart.draw_series(line).unwrap().label(&series.name).legend(move |(x, y)| PathElement::new([(x, y), (x + 14, y)], style));
@@ -65,4 +66,37 @@ fn draw(area: &DrawingArea<SVGBackend, plotters::coord::Shift>, panel: &Panel) {
         chart.draw_series(bars).unwrap();
     }
     chart.configure_series_labels().background_style(WHITE.mix(0.7)).label_font(("sans-serif", 11)).draw().unwrap();
+}
+
+/// Least, lower quartile, median, upper quartile, most.
+pub struct Whiskers {
+    pub name: String,
+    pub at: [f64; 5],
+}
+
+/// Boxes beside one another, a panel a row.
+pub fn boxes(path: &Path, panels: &[(String, Vec<Whiskers>)], y: &str) {
+    let root = SVGBackend::new(path, (760, 260 * panels.len() as u32)).into_drawing_area();
+    root.fill(&WHITE).unwrap();
+    for (area, (title, list)) in root.split_evenly((panels.len(), 1)).iter().zip(panels) {
+        let top = list.iter().map(|w| w.at[4]).fold(0.0, f64::max);
+        let mut chart = ChartBuilder::on(area)
+            .caption(title, ("sans-serif", 15))
+            .margin(8)
+            .x_label_area_size(30)
+            .y_label_area_size(48)
+            .build_cartesian_2d(0.0..list.len() as f64, 0.0..1.05 * top)
+            .unwrap();
+        chart.configure_mesh().disable_x_mesh().disable_x_axis().light_line_style(WHITE.mix(0.0)).y_desc(y).y_labels(6).draw().unwrap();
+        for (i, (w, colour)) in list.iter().zip(COLOURS.iter().cycle()).enumerate() {
+            let x = i as f64 + 0.5;
+            let [low, q1, median, q3, high] = w.at;
+            let line = |from, to| PathElement::new([from, to], colour.stroke_width(2));
+            let name = Text::new(w.name.clone(), (x - 0.3, 0.0), ("sans-serif", 12));
+            chart.draw_series([line((x, low), (x, q1)), line((x, q3), (x, high)), line((x - 0.25, median), (x + 0.25, median))]).unwrap();
+            chart.draw_series([Rectangle::new([(x - 0.25, q1), (x + 0.25, q3)], colour.stroke_width(2))]).unwrap();
+            chart.draw_series([name]).unwrap();
+        }
+    }
+    root.present().unwrap();
 }

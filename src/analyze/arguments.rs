@@ -32,8 +32,21 @@ enum Domain {
     Smooth,
     /// One of the samplers of chains.
     Sampler,
+    /// How the scale of a Hellinger mechanism is found.
+    Calibration,
     /// Finite and above 1.
     AboveOne,
+}
+
+impl Domain {
+    /// The words of an argument that is no number, in the order of the numbers that stand for them, and what they name.
+    fn words(self) -> Option<(&'static [&'static str], &'static str)> {
+        match self {
+            Domain::Sampler => Some((SAMPLERS, "sampler")),
+            Domain::Calibration => Some((&["proved", "exact"], "calibration")),
+            _ => None,
+        }
+    }
 }
 
 /// The samplers that a draw by a chain may name, in the order of `Sampler` numbers.
@@ -49,6 +62,7 @@ struct Spec {
 const SAMPLER: (&str, Domain) = ("sampler", Domain::Sampler);
 const STEPS: (&str, Domain) = ("steps", Domain::Count);
 const EPS: (&str, Domain) = ("eps", Domain::Positive);
+const CALIBRATION: (&str, Domain) = ("calibration", Domain::Calibration);
 const RHO: (&str, Domain) = ("rho", Domain::Positive);
 
 /// In the order of the language reference, §8.
@@ -90,8 +104,8 @@ const MECHANISMS: &[Spec] = &[
     Spec { name: "noise_aware", answers: Answers::Posteriors, args: &[EPS, RHO] },
     Spec { name: "ls_hist", answers: Answers::Posteriors, args: &[EPS] },
     Spec { name: "ls_dim", answers: Answers::Posteriors, args: &[EPS] },
-    Spec { name: "ehds", answers: Answers::Posteriors, args: &[EPS, ("gamma", Domain::Smooth)] },
-    Spec { name: "ehd", answers: Answers::Posteriors, args: &[EPS] },
+    Spec { name: "ehds", answers: Answers::Posteriors, args: &[EPS, ("gamma", Domain::Smooth), CALIBRATION] },
+    Spec { name: "ehd", answers: Answers::Posteriors, args: &[EPS, CALIBRATION] },
     Spec { name: "plug_in", answers: Answers::Posteriors, args: &[EPS, RHO] },
 ];
 
@@ -156,20 +170,17 @@ pub fn parse(mechanism: &str, args: &[MechanismArg], span: Span) -> Result<Argum
         let Some((name, domain)) = spec else {
             return Err(Box::new(unknown(mechanism, arg, specs)));
         };
-        let value = match (&arg.value, domain) {
-            (
-                ArgValue::Number(value),
-                Domain::Share | Domain::Positive | Domain::Real | Domain::Count | Domain::Smooth | Domain::AboveOne,
-            ) => Some(*value),
-            (ArgValue::Word(word), Domain::Sampler) => SAMPLERS.iter().position(|s| s == word).map(|i| i as f64),
+        let value = match (&arg.value, domain.words()) {
+            (ArgValue::Number(value), None) => Some(*value),
+            (ArgValue::Word(word), Some((words, _))) => words.iter().position(|s| s == word).map(|i| i as f64),
             _ => None,
         };
         let Some(value) = value else {
-            if *domain == Domain::Sampler {
+            if let Some((words, what)) = domain.words() {
                 return Err(Box::new(
-                    Diagnostic::new("E0208", format!("`{name}` of `{mechanism}` must name a sampler"))
-                        .label(arg.span, "not a sampler")
-                        .help(format!("one of: {}", SAMPLERS.join(", "))),
+                    Diagnostic::new("E0208", format!("`{name}` of `{mechanism}` must name a {what}"))
+                        .label(arg.span, format!("not a {what}"))
+                        .help(format!("one of: {}", words.join(", "))),
                 ));
             }
             return Err(Box::new(
@@ -219,7 +230,7 @@ fn check(name: &str, value: f64, domain: Domain, span: Span) -> Result<(), Box<D
         Domain::Positive => (value > 0.0 && value.is_finite(), "above 0"),
         // As rules read it, to 15 decimal places.
         Domain::AboveOne => (value.is_finite() && crate::rules::bounded::excess(value) > 0.0, "above 1"),
-        Domain::Real | Domain::Sampler => (value.is_finite(), "finite"),
+        Domain::Real | Domain::Sampler | Domain::Calibration => (value.is_finite(), "finite"),
         Domain::Smooth => ((1e-3..=1e3).contains(&value), "from 0.001 to 1000"),
         Domain::Count => ((1.0..=1e9).contains(&value) && value.fract() == 0.0, "a whole number from 1 to 1000000000"),
     };

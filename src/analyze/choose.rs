@@ -291,6 +291,7 @@ fn unmatched(offer: &Offer) -> Vec<Candidate> {
             reason,
             parameters: vec![],
             predicted_error: None,
+            further: vec![],
             status: Status::Exact,
         })
         .collect()
@@ -304,6 +305,7 @@ fn candidate(scene: &Scene, way: &dyn Way, solved: Option<f64>) -> Candidate {
         reason: String::new(),
         parameters: vec![],
         predicted_error: None,
+        further: vec![],
         status: way.status(),
     };
     let Some(limit) = scene.allotment else {
@@ -333,6 +335,7 @@ fn candidate(scene: &Scene, way: &dyn Way, solved: Option<f64>) -> Candidate {
         reason,
         parameters: parameters(way, value, true),
         predicted_error: Some(way.predicted_error(value)),
+        further: way.further(value),
         ..blank
     }
 }

@@ -64,6 +64,8 @@ pub struct Candidate {
     pub reason: String,
     pub parameters: Vec<Parameter>,
     pub predicted_error: Option<PredictedError>,
+    /// Other predictions, by name: `kl`, `interval_width`.
+    pub further: Vec<(&'static str, f64)>,
     pub status: Status,
 }
 

@@ -157,7 +157,8 @@ pub fn candidates_text(release: &ReleaseAnalysis) -> String {
         .map(|c| {
             let answer = if c.applies { "yes" } else { "no" };
             let error = c.predicted_error.as_ref().map_or(String::new(), |e| format!("   error about {}", sig(e.value, 3)));
-            [c.mechanism.to_owned(), answer.to_owned(), format!("{}{error}", c.reason)]
+            let further: String = c.further.iter().map(|(name, x)| format!("   {} {}", name.replace('_', " "), sig(*x, 3))).collect();
+            [c.mechanism.to_owned(), answer.to_owned(), format!("{}{error}{further}", c.reason)]
         })
         .collect();
     let lines: Vec<String> = aligned(&rows).into_iter().map(|l| format!("  {l}")).collect();

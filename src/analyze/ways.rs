@@ -69,6 +69,10 @@ pub trait Way {
     fn matched(&self) -> Option<&dyn Matched> {
         None
     }
+    /// Other predictions beside the error, by name; they bound nothing either.
+    fn further(&self, _x: f64) -> Vec<(&'static str, f64)> {
+        vec![]
+    }
     /// Numbers that follow from the knob: what is certified besides it.
     fn derived(&self, _x: f64) -> Vec<Parameter> {
         vec![]

@@ -87,13 +87,18 @@ impl Way for Whole {
     }
 
     fn predicted_error(&self, x: f64) -> PredictedError {
-        PredictedError { measure: MEASURE, value: self.matched.predicted_error(x, self.rows) }
+        PredictedError { measure: MEASURE, value: self.matched.predicted(x, self.rows).hellinger }
     }
 
     fn remark(&self, x: f64) -> String {
-        let error = self.matched.predicted_error(x, self.rows);
+        let error = self.matched.predicted(x, self.rows).hellinger;
         let noise = if self.matched.ignores_noise() { ", intervals too narrow" } else { "" };
         format!("expected Hellinger distance {}{noise}", crate::numeric::decimal::sig_up(error, 3))
+    }
+
+    fn further(&self, x: f64) -> Vec<(&'static str, f64)> {
+        let found = self.matched.predicted(x, self.rows);
+        vec![("kl", found.kl), ("interval_width", found.width)]
     }
 
     fn derived(&self, x: f64) -> Vec<Parameter> {

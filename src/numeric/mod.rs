@@ -6,6 +6,7 @@ pub mod hellinger;
 pub mod interval;
 pub mod linear;
 pub mod round;
+pub mod scores;
 pub mod search;
 pub mod special;
 

@@ -230,7 +230,7 @@ impl<'a> Facts<'a> {
             _ if glm::RULES.contains(&rule) => Some("langevin"),
             _ => rules::sampler(rule),
         };
-        let whole = whole::parameters(rule, given.get("rho").is_some());
+        let whole = whole::parameters(rule, &|name| given.get(name).is_some());
         let stated = |names: &[&'static str]| names.iter().copied().filter(|k| given.get(*k).is_some()).collect::<Vec<_>>();
         let (sampler, wanted): (&str, Vec<&str>) = match (law, mechanism) {
             _ if whole.is_some() && rule == mechanism => whole.unwrap_or_default(),

@@ -8,6 +8,7 @@ mod claim;
 mod compare;
 mod facts;
 mod glm;
+mod hellinger;
 mod laws;
 mod loss;
 mod matrix;

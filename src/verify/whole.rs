@@ -1,6 +1,7 @@
 //! Whole posteriors once more (sections 9, 10 and 15): what one unit does to the counts, and the claims of their noise.
 
 use super::claim::Claim;
+use super::hellinger::worst_loss;
 use super::real::Real;
 use super::rules::{Draw, Found, Given, model};
 use super::scope::{Scope, View};
@@ -11,13 +12,14 @@ pub const RULES: [&str; 6] = ["noise_aware", "plug_in", "ls_hist", "ls_dim", "eh
 const LAWS: [(&str, usize); 5] = [("bernoulli", 0), ("binomial", 1), ("categorical", 0), ("multinomial", 1), ("poisson", 0)];
 
 /// The parameters of a mechanism, and what it draws from.
-pub fn parameters(rule: &str, by_rho: bool) -> Option<(&'static str, Vec<&'static str>)> {
-    Some(match (rule, by_rho) {
+pub fn parameters(rule: &str, has: &dyn Fn(&str) -> bool) -> Option<(&'static str, Vec<&'static str>)> {
+    let calibrated = if has("calibrated") { vec!["calibrated"] } else { vec![] };
+    Some(match (rule, has("rho")) {
         ("noise_aware" | "plug_in", true) => ("discrete_gaussian", vec!["rho", "sigma"]),
         ("noise_aware" | "plug_in", false) => ("two_sided_geometric", vec!["eps", "scale"]),
         ("ls_hist" | "ls_dim", _) => ("floor_laplace", vec!["eps", "scale"]),
-        ("ehds", _) => ("finite_weights", vec!["eps", "gamma"]),
-        ("ehd", _) => ("finite_weights", vec!["eps"]),
+        ("ehds", _) => ("finite_weights", [vec!["eps", "gamma"], calibrated].concat()),
+        ("ehd", _) => ("finite_weights", [vec!["eps"], calibrated].concat()),
         _ => return None,
     })
 }
@@ -44,6 +46,28 @@ fn counts(d: &Draw, family: &str) -> Found<(u64, u64)> {
         ("dirichlet", "multinomial") if ty.kind == Kind::Counts && ty.hi == most(law)? => Ok((ty.dim, ty.hi as u64)),
         _ => Err("rows do not follow the laws of the rule with whole numbers"),
     }
+}
+
+/// Holds the argument of a law to its loss over all neighbouring counts, computed here once more.
+fn calibrated(d: &Draw, given: &Given, places: u64, items: u64) -> Found<()> {
+    let exact = |e: &Expr| d.positive(Some(e)).ok().filter(|r| r.0 == r.1).map(|r| r.0);
+    let alpha: Option<Vec<f64>> = match d.prior.args() {
+        [Expr::Call(f, list)] if f == "[]" => list.iter().map(exact).collect(),
+        [a, b] => [a, b].into_iter().map(exact).collect(),
+        [e] => match d.scope.public(e) {
+            Some(t) if t.kind == Kind::Vector && t.dim == places && t.lo == t.hi && places < 1 << 20 => Some(vec![t.lo; places as usize]),
+            _ => None,
+        },
+        _ => None,
+    };
+    let alpha = alpha.filter(|a| a.len() as u64 == places).ok_or("the prior counts are no numbers")?;
+    let rows = d.exactly.filter(|_| d.public.is_empty()).ok_or("the number of rows is not exact, or there are public rows")?;
+    let positive = |name: &str| (given.number)(name).filter(|x| *x > 0.0 && x.is_finite()).ok_or("a parameter is no positive number");
+    let (eps, argument) = (positive("eps")?, positive("calibrated")?);
+    let gamma = if given.rule == "ehds" { Some(positive("gamma")?) } else { None };
+    let loss = worst_loss(&alpha, rows.saturating_mul(items), argument, gamma).ok_or("its law is too large to be computed again")?;
+    // At eps itself the loss is bounded by the theorem.
+    if loss <= eps || argument <= eps { Ok(()) } else { Err("the worst loss of its law is above eps") }
 }
 
 /// The claim of a posterior released whole.
@@ -78,6 +102,10 @@ pub fn claim(form: &Form, scope: &Scope, given: &Given) -> Found<Claim> {
         "ehd" | "ehds" => {
             if given.rule == "ehds" {
                 positive("gamma")?;
+            }
+            if (given.number)("calibrated").is_some() {
+                calibrated(&d, given, places, items)?;
+                return Ok(Claim::Pure(positive("eps")? * moved));
             }
             Ok(Claim::Range(positive("eps")? * moved))
         }

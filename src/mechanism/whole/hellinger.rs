@@ -17,95 +17,10 @@ use crate::mechanism::draw::uniform::Uniform;
 use crate::mechanism::plan::{MOST_CANDIDATES, MOST_ITEMS};
 use crate::mechanism::real::{Enclosure, Param, Wide};
 use crate::numeric::Interval;
-use crate::numeric::hellinger::{FAR, Overlaps, distance, global_sensitivity, histograms, inverse_smooth};
+use crate::numeric::hellinger::histograms;
 use crate::numeric::round::{add_down, add_up, mul_down, mul_up};
-
-/// Of eps, what the ideal mechanism may use.
-const USED: f64 = 1.0 - 1.0 / 4096.0;
-/// A step of the grid of scores is at most `eps 2^-STEPS`.
-const STEPS: i32 = 18;
-
-/// Candidates in order, `count` in a row with one score.
-#[derive(Clone, Copy, PartialEq, Debug)]
-pub struct Run {
-    /// The score in steps of the grid, without its sign.
-    pub score: u64,
-    pub count: u64,
-}
-
-/// `eps / (2 GS)`, or `eps / (2 (1 + gamma) S)` at these counts.
-pub fn strength(alpha: &[f64], counts: &[u64], epsilon: f64, gamma: Option<f64>) -> f64 {
-    match gamma {
-        None => epsilon / (2.0 * global_sensitivity(alpha, counts.iter().sum())),
-        Some(gamma) => epsilon / (2.0 * (1.0 + gamma)) * inverse_smooth(alpha, counts, gamma),
-    }
-}
-
-/// The distance of every candidate from the posterior of `counts`, in order, equal ones far away together.
-pub fn distances(alpha: &[f64], counts: &[u64]) -> Vec<(f64, u64)> {
-    let total = counts.iter().sum();
-    match (alpha, counts) {
-        ([a, b], [c, d]) => on_a_line([*a, *b], [*c, *d]),
-        _ => {
-            let tables: Vec<Overlaps> = alpha.iter().zip(counts).map(|(a, c)| Overlaps::new(*a, *c, 0, total)).collect();
-            let mut out = vec![];
-            every(total, alpha.len(), &mut |candidate| {
-                let overlap: f64 = tables.iter().zip(candidate).map(|(t, c)| t.at(*c)).sum();
-                out.push((distance(overlap), 1));
-                false
-            });
-            out
-        }
-    }
-}
-
-/// Two places: tables grow until the overlap is gone; the distance rises on both sides, so the rest is as far.
-fn on_a_line([a, b]: [f64; 2], [c, d]: [u64; 2]) -> Vec<(f64, u64)> {
-    let side = |(a, c): (f64, u64), (b, d): (f64, u64)| {
-        // c falls and d rises.
-        let mut width = 64u64.min(c);
-        loop {
-            let down = Overlaps::new(a, c, c - width, c);
-            let up = Overlaps::new(b, d, d, d + width);
-            let overlap = |t: u64| down.at(c - t) + up.at(d + t);
-            let far = overlap(width) <= -FAR;
-            if far || width == c {
-                return (1..=width).map(overlap).take_while(|o| *o > -FAR).map(distance).collect::<Vec<f64>>();
-            }
-            width = width.saturating_mul(2).min(c);
-        }
-    };
-    let (left, right) = (side((a, c), (b, d)), side((b, d), (a, c)));
-    let rest = |all: u64, near: usize| (1.0, all - near as u64);
-    let left_rest = rest(c, left.len());
-    let right_rest = rest(d, right.len());
-    let near = left.into_iter().rev().chain([0.0]).chain(right).map(|h| (h, 1));
-    std::iter::once(left_rest).chain(near).chain([right_rest]).filter(|(_, count)| *count > 0).collect()
-}
-
-/// Every way to put `total` items into `k` places, the first place slowest; stops where `look` says so.
-fn every(total: u64, k: usize, look: &mut dyn FnMut(&[u64]) -> bool) {
-    fn fill(i: usize, left: u64, counts: &mut [u64], look: &mut dyn FnMut(&[u64]) -> bool) -> bool {
-        if i + 1 == counts.len() {
-            if let Some(last) = counts.last_mut() {
-                *last = left;
-            }
-            return look(counts);
-        }
-        for c in 0..=left {
-            if let Some(place) = counts.get_mut(i) {
-                *place = c;
-            }
-            if fill(i + 1, left - c, counts, look) {
-                return true;
-            }
-        }
-        false
-    }
-    if k > 0 {
-        fill(0, total, &mut vec![0; k], look);
-    }
-}
+pub use crate::numeric::scores::{Run, distances, exponent, strength};
+use crate::numeric::scores::{every, scores};
 
 /// The counts of candidate number `index`.
 fn candidate(alpha: &[f64], total: u64, index: u64) -> Option<Vec<u64>> {
@@ -123,11 +38,6 @@ fn candidate(alpha: &[f64], total: u64, index: u64) -> Option<Vec<u64>> {
     found
 }
 
-/// The grid of scores for eps: its exponent.
-pub fn exponent(epsilon: f64) -> i32 {
-    libm::ilogb(epsilon).saturating_sub(STEPS)
-}
-
 /// The law that is sampled: candidate i has probability proportional to `exp(-score 2^exponent)`.
 pub fn law(alpha: &[f64], counts: &[u64], epsilon: f64, gamma: Option<f64>) -> Result<Vec<Run>, MechanismError> {
     let total = counts.iter().try_fold(0u64, |s, c| s.checked_add(*c)).ok_or(MechanismError::Range)?;
@@ -138,16 +48,7 @@ pub fn law(alpha: &[f64], counts: &[u64], epsilon: f64, gamma: Option<f64>) -> R
     if !(epsilon.is_finite() && epsilon > 0.0) {
         return Err(MechanismError::Parameter);
     }
-    if total == 0 {
-        return Ok(vec![Run { score: 0, count: 1 }]);
-    }
-    let strength = strength(alpha, counts, epsilon * USED, gamma);
-    let score = |h: f64| {
-        let steps = libm::ldexp(strength * h, -exponent(epsilon));
-        // An infinite or missing number is no score; below 2^53 the conversion is exact.
-        if steps < 9e15 { Ok(libm::round(steps) as u64) } else { Err(MechanismError::Parameter) }
-    };
-    distances(alpha, counts).into_iter().map(|(h, count)| Ok(Run { score: score(h)?, count })).collect()
+    scores(alpha, counts, epsilon, gamma).ok_or(MechanismError::Parameter)
 }
 
 /// One candidate's counts.

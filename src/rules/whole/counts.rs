@@ -1,5 +1,6 @@
 //! Matching: a conjugate posterior that integer counts of the rows determine.
 
+use super::calibrated::few;
 use super::{Asked, Match, not_mine, refusals, refused};
 use crate::mechanism::plan::{MOST_ITEMS, Statistic, StatisticKind, WholeFamily};
 use crate::model::{Expr, Model, Observation, Parameter, Range, Relation, Request, Type};
@@ -156,6 +157,20 @@ impl Counts {
         match refusals::too_many(self, asked, items) {
             Some(d) => refused(d),
             None => Ok(()),
+        }
+    }
+
+    /// Prior counts and the number of items for exact calibration: refused where they are not known, or too many.
+    pub fn all_known(&self, asked: &Asked) -> Match<(Vec<f64>, u64)> {
+        let items = self.facts.records.rows.exactly.map(|n| n.saturating_mul(self.items));
+        let private_only = asked.model.public.is_empty();
+        match (items, self.family()) {
+            (Some(items), Some(WholeFamily::Counts { alpha, .. }))
+                if private_only && few(items, alpha.len()) && alpha.iter().all(|a| *a >= 1e-6) =>
+            {
+                Ok((alpha, items))
+            }
+            (items, _) => refused(refusals::not_computable(self, asked, items, private_only)),
         }
     }
 

@@ -1,7 +1,7 @@
 //! One of all posteriors that the rows could lead to, by Hellinger distance and global sensitivity.
 //!
 //! ## Shape
-//! `posterior(p)` of a Beta or Dirichlet prior with integer rows, as `ls_hist`; `ehd(eps =)`. n is public.
+//! `posterior(p)` of a Beta or Dirichlet prior with integer rows, as `ls_hist`; `ehd(eps =, calibration =)`. n is public.
 //!
 //! ## Claim
 //! Candidates are all posteriors reachable with exactly n rows; one is chosen with weight `exp(-eps H / (2 GS))`, H its
@@ -9,18 +9,27 @@
 //! weights differ by at most eps / 2, so the loss has range eps (§10, §6); a unit of d items costs d eps.
 //! The law that is sampled has these weights on a public grid, computed in doubles whose error the eps covers.
 //!
+//! `calibration = exact`: the realised loss is about half of that. It is computed from the sampled law for all neighbouring
+//! counts of n items, rounded up, and the weights get the largest eps found at which it is at most the eps that is claimed;
+//! then the claim is pure eps. The loss depends on n, the prior and eps alone.
+//!
 //! ## Refuses
 //! A secret number of rows; more candidates than 4,194,304 (three levels or more) or 100,000,000 rows (two levels).
+//! Exact calibration without an exact n, with public rows or a prior that is not known, or with too many candidates: their
+//! number squared times the pairs of levels may be 1,048,576 (1,023 rows at two levels, 32 at three).
 //!
 //! ## Checked by
-//! Full enumeration of small data sets: the law, and the realised loss over all neighbours; golden values.
+//! Full enumeration of small data sets: the law, and the realised loss over all neighbours, which is the certified one
+//! where it was calibrated; golden values.
 
+use super::calibrated;
 use super::counts::{Counts, find};
-use super::predicted;
+use super::predicted::{self, Prediction};
 use super::{Asked, Match, MatchedWhole, WholeRule, WholeVerdict};
 use crate::mechanism::plan::{MechanismPlan, WholeLaw, WholeNoise};
 use crate::numeric::round::mul_up;
 use crate::privacy::Claim;
+use crate::rules::text::four_near;
 use crate::rules::{Meta, Premise};
 
 pub(super) struct Ehd;
@@ -47,12 +56,31 @@ pub(super) fn reachable(meta: &'static Meta, asked: &Asked, gamma: Option<f64>) 
     let counts = find(meta, asked, false)?;
     counts.public_rows(asked, "its candidates are all posteriors reachable with exactly {n} rows")?;
     counts.few_candidates(asked)?;
-    Ok(Hellinger { counts, gamma })
+    let exact = (asked.number)("calibration") == Some(1.0);
+    let known = if exact { Some(counts.all_known(asked)?) } else { None };
+    Ok(Hellinger { counts, gamma, known })
 }
 
 pub(super) struct Hellinger {
     counts: Counts,
     gamma: Option<f64>,
+    /// Prior counts and the number of items, where the scale follows from the realised loss.
+    known: Option<(Vec<f64>, u64)>,
+}
+
+impl Hellinger {
+    /// The eps of the law, where `eps` is claimed.
+    fn argument(&self, eps: f64) -> f64 {
+        match &self.known {
+            Some((alpha, items)) if drawable(eps) => calibrated::argument(alpha, *items, eps, self.gamma),
+            _ => eps,
+        }
+    }
+}
+
+/// The grid of scores reaches from here to there.
+fn drawable(eps: f64) -> bool {
+    (1e-6..=1e4).contains(&eps)
 }
 
 impl MatchedWhole for Hellinger {
@@ -65,30 +93,39 @@ impl MatchedWhole for Hellinger {
     }
 
     fn claim(&self, eps: f64) -> Claim {
-        // The grid of scores reaches from here to there.
-        let drawable = (1e-6..=1e4).contains(&eps);
-        Claim::BoundedRange { eta: if drawable { mul_up(eps, self.counts.moved()) } else { f64::INFINITY } }
+        let loss = if drawable(eps) { mul_up(eps, self.counts.moved()) } else { f64::INFINITY };
+        if self.known.is_some() { Claim::Pure { epsilon: loss } } else { Claim::BoundedRange { eta: loss } }
     }
 
-    fn premises(&self, _: f64) -> Vec<Premise> {
+    fn premises(&self, eps: f64) -> Vec<Premise> {
         let mut list = self.counts.premises();
         list.push(Premise::holds("the candidates are all posteriors reachable with as many rows, whatever the data are", None));
-        list.push(Premise::holds("scores are distances on a grid, computed in doubles; 1/4096 of eps covers both errors", None));
+        if self.known.is_some() {
+            let text = format!(
+                "the weights have {} for eps: their law's worst loss over all neighbouring counts, computed and rounded up, is at most eps",
+                four_near(self.argument(eps))
+            );
+            list.push(Premise::holds(text, None));
+        } else {
+            list.push(Premise::holds("scores are distances on a grid, computed in doubles; 1/4096 of eps covers both errors", None));
+        }
         list
     }
 
-    fn plan(&self, epsilon: f64) -> Option<MechanismPlan> {
+    fn plan(&self, eps: f64) -> Option<MechanismPlan> {
+        let epsilon = self.argument(eps);
         let noise = WholeNoise::Hellinger { epsilon, gamma: self.gamma };
         let law = WholeLaw { family: self.counts.family()?, noise, aware: false };
         Some(MechanismPlan::Whole { law, statistic: self.counts.statistic.clone() })
     }
 
-    fn parameters(&self, _: f64) -> Vec<(&'static str, f64)> {
-        self.gamma.map(|g| ("gamma", g)).into_iter().collect()
+    fn parameters(&self, eps: f64) -> Vec<(&'static str, f64)> {
+        let gamma = self.gamma.map(|g| ("gamma", g));
+        gamma.into_iter().chain(self.known.is_some().then(|| ("calibrated", self.argument(eps)))).collect()
     }
 
-    fn predicted_error(&self, eps: f64, rows: f64) -> f64 {
-        predicted::hellinger(&self.counts.centre(), rows * self.counts.items as f64, eps, self.gamma)
+    fn predicted(&self, eps: f64, rows: f64) -> Prediction {
+        predicted::hellinger(&self.counts.centre(), rows * self.counts.items as f64, self.argument(eps), self.gamma)
     }
 
     fn ignores_noise(&self) -> bool {

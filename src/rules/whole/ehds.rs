@@ -1,13 +1,13 @@
 //! One of all posteriors that the rows could lead to, by Hellinger distance and smooth sensitivity.
 //!
 //! ## Shape
-//! `posterior(p)` of a Beta or Dirichlet prior with integer rows, as `ls_hist`; `ehds(eps =, gamma =)`, gamma 1 if it is not
-//! given. n is public.
+//! `posterior(p)` of a Beta or Dirichlet prior with integer rows, as `ls_hist`; `ehds(eps =, gamma =, calibration =)`, gamma 1 if it
+//! is not given. n is public.
 //!
 //! ## Claim
 //! As `ehd`, with weights `exp(-eps H / (2 (1 + gamma) S(x)))`, where `1 / S(x)` is the least over all counts x' of
 //! `1 / LS(x') + gamma d(x, x')` and LS the largest distance that one item moved from x' makes. `|u / S - u' / S'| <= 1 +
-//! gamma` for neighbours, so the loss has range eps for any gamma (§10, §6); a unit of d items costs d eps.
+//! gamma` for neighbours, so the loss has range eps for any gamma (§10, §6); a unit of d items costs d eps. `calibration = exact` as for `ehd`.
 //!
 //! ## Refuses
 //! As `ehd`.

@@ -1,5 +1,6 @@
 //! Mechanisms that release a whole posterior: noise on its counts, or one of all posteriors it could be.
 
+mod calibrated;
 mod counts;
 mod ehd;
 mod ehds;
@@ -10,6 +11,8 @@ mod noisy;
 mod plug_in;
 mod predicted;
 mod refusals;
+
+pub use predicted::Prediction;
 
 use super::{Context, Meta, Premise};
 use crate::mechanism::plan::MechanismPlan;
@@ -55,8 +58,8 @@ pub trait MatchedWhole {
     fn plan(&self, value: f64) -> Option<MechanismPlan>;
     /// Numbers that follow from the knob or are given, by name: `scale`, `sigma`, `gamma`.
     fn parameters(&self, value: f64) -> Vec<(&'static str, f64)>;
-    /// Hellinger distance between what is released and the posterior, averaged over the prior predictive at n rows.
-    fn predicted_error(&self, value: f64, rows: f64) -> f64;
+    /// What is released beside the posterior, averaged over the prior predictive at n rows.
+    fn predicted(&self, value: f64, rows: f64) -> Prediction;
     /// Are the intervals of what is released too narrow, because it says nothing of the noise?
     fn ignores_noise(&self) -> bool;
 }

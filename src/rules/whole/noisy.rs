@@ -1,7 +1,7 @@
 //! What mechanisms with noise on counts share: sensitivities, claims, plans, predictions.
 
 use super::counts::Counts;
-use super::predicted::{self, Kind};
+use super::predicted::{self, Kind, Prediction};
 use super::{Asked, MatchedWhole};
 use crate::mechanism::plan::{MechanismPlan, WholeLaw, WholeNoise};
 use crate::numeric::round::{div_up, mul_up};
@@ -131,7 +131,7 @@ impl MatchedWhole for Noisy {
         vec![(name, self.size(value))]
     }
 
-    fn predicted_error(&self, value: f64, rows: f64) -> f64 {
+    fn predicted(&self, value: f64, rows: f64) -> Prediction {
         let centre = self.counts.centre();
         let kind = self.kind(value);
         match (self.counts.gamma, centre.as_slice()) {

@@ -1,9 +1,9 @@
-//! Predicted Hellinger distances between what is released and the posterior, from public facts; they bound nothing.
+//! Predictions of how far what is released is from the posterior, from public facts; they bound nothing.
 //!
 //! Averages are over a fixed pseudo-random sample of the prior predictive and of the noise, so a program has one prediction.
 
-use crate::numeric::hellinger::{FAR, Overlaps, dirichlet_distance, distance, global_sensitivity, histograms, inverse_smooth};
-use crate::numeric::special::normal_quantile;
+use crate::numeric::hellinger::{Overlaps, dirichlet_distance, distance, global_sensitivity, histograms, inverse_smooth};
+use crate::numeric::special::{digamma, ln_gamma, normal_quantile};
 
 /// Data sets in the sample.
 const DATA: usize = 24;
@@ -11,6 +11,48 @@ const DATA: usize = 24;
 const NOISE: usize = 4;
 /// Candidates that are weighed at most, in all.
 const WEIGHED: u64 = 100_000;
+
+/// Expectations over data sets and noise.
+#[derive(Clone, Copy, PartialEq, Debug, Default)]
+pub struct Prediction {
+    /// Hellinger distance between what is released and the posterior.
+    pub hellinger: f64,
+    /// Divergence (Kullback-Leibler) of what is released from the posterior, in nats.
+    pub kl: f64,
+    /// Width of a 90 % interval of what is released, on average over its numbers.
+    pub width: f64,
+}
+
+impl Prediction {
+    fn add(&mut self, other: Prediction, times: f64) {
+        self.hellinger += times * other.hellinger;
+        self.kl += times * other.kl;
+        self.width += times * other.width;
+    }
+
+    fn over(self, total: f64) -> Prediction {
+        Prediction { hellinger: self.hellinger / total, kl: self.kl / total, width: self.width / total }
+    }
+}
+
+/// Twice the 95 % quantile of the normal law: the width of a 90 % interval in standard deviations.
+const WIDTH: f64 = 3.29;
+
+/// What one level adds to the divergence of a Dirichlet law with `own` there from one with `other`, whose sums are `total`
+/// and `sum`, and to the width of its interval.
+fn level(own: f64, total: f64, other: f64, sum: f64) -> (f64, f64) {
+    let mean = other / sum;
+    let kl = ln_gamma(other) - ln_gamma(own) + (own - other) * (digamma(own) - digamma(total));
+    (kl, WIDTH * (mean * (1.0 - mean).max(0.0) / (sum + 1.0)).sqrt())
+}
+
+/// A released Dirichlet law beside the exact one.
+fn beside(exact: &[f64], released: &[f64]) -> Prediction {
+    let (total, sum): (f64, f64) = (exact.iter().sum(), released.iter().sum());
+    let levels = exact.iter().zip(released).map(|(a, b)| level(*a, total, *b, sum));
+    let (kl, width) = levels.fold((ln_gamma(total) - ln_gamma(sum), 0.0), |(k, w), (a, b)| (k + a, w + b));
+    Prediction { hellinger: dirichlet_distance(exact, released), kl: kl.max(0.0), width: width / exact.len().max(1) as f64 }
+}
 
 /// A fixed sequence of numbers in (0, 1): multiples of an irrational number, one for each coordinate.
 struct Points {
@@ -85,12 +127,12 @@ fn data(alpha: &[f64], total: f64, u: &[f64]) -> Vec<f64> {
     out
 }
 
-/// The mean distance where noisy counts are released, and the posterior ignores (or accounts for) the noise.
-pub(super) fn noise(alpha: &[f64], total: f64, kind: Kind, kept: usize, aware: bool) -> f64 {
+/// The means where noisy counts are released, and the posterior ignores (or accounts for) the noise.
+pub(super) fn noise(alpha: &[f64], total: f64, kind: Kind, kept: usize, aware: bool) -> Prediction {
     let k = alpha.len();
     let mut points = Points::new(2 * k);
     let prior: f64 = alpha.iter().sum();
-    let mut sum = 0.0;
+    let mut sum = Prediction::default();
     for _ in 0..DATA * NOISE {
         let u = points.next();
         let counts = data(alpha, total, &u);
@@ -98,9 +140,9 @@ pub(super) fn noise(alpha: &[f64], total: f64, kind: Kind, kept: usize, aware: b
         let tossed = |i: usize| kind.draw(u.get(k + i).copied().unwrap_or(0.5));
         let noisy: Vec<f64> = counts.iter().enumerate().map(|(i, c)| if i < kept { c + tossed(i) } else { *c }).collect();
         let released = if aware { inflated(alpha, prior, total, &noisy, kind.variance()) } else { settled(alpha, total, &noisy, kept) };
-        sum += dirichlet_distance(&exact, &released);
+        sum.add(beside(&exact, &released), 1.0);
     }
-    sum / (DATA * NOISE) as f64
+    sum.over((DATA * NOISE) as f64)
 }
 
 /// Counts moved into what is left in order, the last the rest; all kept: each at least 0.
@@ -135,9 +177,9 @@ fn inflated(alpha: &[f64], prior: f64, total: f64, noisy: &[f64], noise: f64) ->
     centre.iter().map(|m| (m / scale * strength).max(1e-6)).collect()
 }
 
-/// The mean distance of the Hellinger mechanisms. Where there are too many candidates to weigh, a smaller number of
+/// The means of the Hellinger mechanisms. Where there are too many candidates to weigh, a smaller number of
 /// items stands in, with the same counts in proportion: distances scale alike.
-pub(super) fn hellinger(alpha: &[f64], total: f64, epsilon: f64, gamma: Option<f64>) -> f64 {
+pub(super) fn hellinger(alpha: &[f64], total: f64, epsilon: f64, gamma: Option<f64>) -> Prediction {
     let k = alpha.len();
     let mut items = total.clamp(1.0, 1e8) as u64;
     let data_sets = if k == 2 { DATA } else { 4 };
@@ -145,64 +187,78 @@ pub(super) fn hellinger(alpha: &[f64], total: f64, epsilon: f64, gamma: Option<f
         items = (items / 2).max(1);
     }
     let mut points = Points::new(k);
-    let mut sum = 0.0;
+    let mut sum = Prediction::default();
     for _ in 0..data_sets {
         let counts: Vec<u64> = data(alpha, items as f64, &points.next()).iter().map(|c| *c as u64).collect();
         let strength = match gamma {
             None => epsilon / (2.0 * global_sensitivity(alpha, items)),
             Some(g) => epsilon / (2.0 * (1.0 + g)) * inverse_smooth(alpha, &counts, g),
         };
-        let mut mass = (0.0, 0.0);
-        let mut weigh = |h: f64, times: f64| {
-            let w = times * (-strength * h).exp();
-            mass = (mass.0 + w, mass.1 + w * h);
+        let (mut mass, mut mean) = (0.0, Prediction::default());
+        let mut weigh = |at: Prediction, times: f64| {
+            let w = times * (-strength * at.hellinger).exp();
+            mass += w;
+            mean.add(at, w);
         };
         match (alpha, counts.as_slice()) {
             ([a, b], [c, d]) => line([*a, *b], [*c, *d], &mut weigh),
             _ => {
-                let tables: Vec<Overlaps> = alpha.iter().zip(&counts).map(|(a, c)| Overlaps::new(*a, *c, 0, items)).collect();
-                weigh_all(&tables, items, 0.0, &mut |o| weigh(distance(o), 1.0));
+                let sum = alpha.iter().sum::<f64>() + items as f64;
+                let of = |(a, c): (&f64, &u64)| {
+                    let levels = (0..=items).map(|t| level(a + *c as f64, sum, a + t as f64, sum)).collect();
+                    Level { overlaps: Overlaps::new(*a, *c, 0, items), levels }
+                };
+                let tables: Vec<Level> = alpha.iter().zip(&counts).map(of).collect();
+                weigh_all(&tables, items, [0.0; 3], &mut |[overlap, kl, width]| {
+                    weigh(Prediction { hellinger: distance(overlap), kl, width: width / k as f64 }, 1.0);
+                });
             }
         }
-        sum += if mass.0 > 0.0 { mass.1 / mass.0 } else { 1.0 };
+        sum.add(if mass > 0.0 { mean.over(mass) } else { Prediction { hellinger: 1.0, ..mean } }, 1.0);
     }
-    sum / data_sets as f64
+    sum.over(data_sets as f64)
 }
 
 /// Both sides of two counts, in strides that grow with the distance.
-fn line([a, b]: [f64; 2], [c, d]: [u64; 2], weigh: &mut dyn FnMut(f64, f64)) {
-    weigh(0.0, 1.0);
-    for ((a, c), (b, d)) in [((a, c), (b, d)), ((b, d), (a, c))] {
-        let (mut t, mut o) = (0u64, 0.0);
+fn line([a, b]: [f64; 2], [c, d]: [u64; 2], weigh: &mut dyn FnMut(Prediction, f64)) {
+    let from = [a + c as f64, b + d as f64];
+    weigh(beside(&from, &from), 1.0);
+    for (side, c) in [(-1.0, c), (1.0, d)] {
+        let mut t = 0u64;
         while t < c {
             let stride = (t / 64 + 1).min(c - t);
             t += stride;
-            if o > -FAR {
-                let from = [a + c as f64, b + d as f64];
-                let to = [a + (c - t) as f64, b + (d + t) as f64];
-                let h = dirichlet_distance(&from, &to);
-                o = if h >= 1.0 { -FAR } else { 0.0 };
-                weigh(h, stride as f64);
-            } else {
-                weigh(1.0, (c - t + stride) as f64);
-                break;
-            }
+            let [x, y] = from;
+            weigh(beside(&from, &[x + side * t as f64, y - side * t as f64]), stride as f64);
         }
     }
 }
 
-fn weigh_all(tables: &[Overlaps], left: u64, sum: f64, weigh: &mut dyn FnMut(f64)) {
-    match tables {
-        [] => {}
-        [last] => weigh(sum + last.at(left)),
-        [first, rest @ ..] => (0..=left).for_each(|c| weigh_all(rest, left - c, sum + first.at(c), weigh)),
+/// What one level adds, by how many items are there.
+struct Level {
+    overlaps: Overlaps,
+    levels: Vec<(f64, f64)>,
+}
+
+impl Level {
+    fn add(&self, items: u64, [overlap, kl, width]: [f64; 3]) -> [f64; 3] {
+        let (k, w) = usize::try_from(items).ok().and_then(|i| self.levels.get(i)).copied().unwrap_or_default();
+        [overlap + self.overlaps.at(items), kl + k, width + w]
     }
 }
 
-/// The mean distance for a Gamma posterior with a noisy sum, by its mean and spread.
-pub(super) fn gamma(shape: f64, rate: f64, rows: f64, kind: Kind, aware: bool) -> f64 {
+fn weigh_all(tables: &[Level], left: u64, sum: [f64; 3], weigh: &mut dyn FnMut([f64; 3])) {
+    match tables {
+        [] => {}
+        [last] => weigh(last.add(left, sum)),
+        [first, rest @ ..] => (0..=left).for_each(|c| weigh_all(rest, left - c, first.add(c, sum), weigh)),
+    }
+}
+
+/// The means for a Gamma posterior with a noisy sum, by its mean and spread.
+pub(super) fn gamma(shape: f64, rate: f64, rows: f64, kind: Kind, aware: bool) -> Prediction {
     let mut points = Points::new(2);
-    let mut sum = 0.0;
+    let mut sum = Prediction::default();
     for _ in 0..DATA * NOISE {
         let u = points.next();
         let at = |i: usize| u.get(i).copied().unwrap_or(0.5);
@@ -214,13 +270,51 @@ pub(super) fn gamma(shape: f64, rate: f64, rows: f64, kind: Kind, aware: bool) -
             let spread = 1.0 + kind.variance() / a.max(1.0);
             (a, b) = (a / spread, b / spread);
         }
-        sum += gamma_distance((shape + s, rate + rows), (a, b));
+        sum.add(gamma_beside((shape + s, rate + rows), (a, b)), 1.0);
     }
-    sum / (DATA * NOISE) as f64
+    sum.over((DATA * NOISE) as f64)
 }
 
-fn gamma_distance((a, b): (f64, f64), (c, d): (f64, f64)) -> f64 {
-    use crate::numeric::special::ln_gamma;
+fn gamma_beside((a, b): (f64, f64), (c, d): (f64, f64)) -> Prediction {
     let part = |a: f64, b: f64| ln_gamma(a) - a * b.ln();
-    distance(part(0.5 * (a + c), 0.5 * (b + d)) - 0.5 * (part(a, b) + part(c, d)))
+    let hellinger = distance(part(0.5 * (a + c), 0.5 * (b + d)) - 0.5 * (part(a, b) + part(c, d)));
+    let kl = (a - c) * digamma(a) - ln_gamma(a) + ln_gamma(c) + c * (b / d).ln() + a * (d - b) / b;
+    Prediction { hellinger, kl: kl.max(0.0), width: WIDTH * c.sqrt() / d }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, clippy::indexing_slicing)]
+    use super::*;
+
+    /// Divergences against integrals of the densities, at midpoints.
+    #[test]
+    fn divergences_meet_their_definition() {
+        let (p, q) = ([3.0, 5.0], [4.5, 4.0]);
+        let ln = |a: [f64; 2], x: f64| {
+            ln_gamma(a[0] + a[1]) - ln_gamma(a[0]) - ln_gamma(a[1]) + (a[0] - 1.0) * x.ln() + (a[1] - 1.0) * (1.0 - x).ln()
+        };
+        let n = 100_000;
+        let beta: f64 =
+            (0..n).map(|i| (f64::from(i) + 0.5) / f64::from(n)).map(|x| ln(p, x).exp() * (ln(p, x) - ln(q, x))).sum::<f64>() / f64::from(n);
+        assert!((beside(&p, &q).kl - beta).abs() < 1e-6, "{beta}");
+        let ln = |(a, b): (f64, f64), x: f64| a * b.ln() - ln_gamma(a) + (a - 1.0) * x.ln() - b * x;
+        let (p, q) = ((3.0, 2.0), (4.0, 1.5));
+        let h = 40.0 / f64::from(n);
+        let gamma: f64 = (0..n).map(|i| (f64::from(i) + 0.5) * h).map(|x| h * ln(p, x).exp() * (ln(p, x) - ln(q, x))).sum();
+        assert!((gamma_beside(p, q).kl - gamma).abs() < 1e-6, "{gamma}");
+    }
+
+    /// By levels, as the Hellinger mechanisms sum it, and at once.
+    #[test]
+    fn parts_of_levels_add_up() {
+        let (alpha, from, to) = ([0.5, 1.0, 3.0], [4u64, 2, 5], [1u64, 7, 3]);
+        let counts = |c: [u64; 3]| [0, 1, 2].map(|i| alpha[i] + c[i] as f64);
+        let (p, q) = (counts(from), counts(to));
+        let total: f64 = p.iter().sum();
+        let parts = [0, 1, 2].map(|i| level(p[i], total, q[i], total));
+        let whole = beside(&p, &q);
+        assert!((parts.iter().map(|x| x.0).sum::<f64>() - whole.kl).abs() < 1e-9);
+        assert!((parts.iter().map(|x| x.1).sum::<f64>() / 3.0 - whole.width).abs() < 1e-12);
+    }
 }

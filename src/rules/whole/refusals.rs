@@ -51,6 +51,29 @@ pub(super) fn too_many(counts: &Counts, asked: &Asked, items: u64) -> Option<Dia
     )
 }
 
+/// E0313: the worst loss of a law that is not known, or over too many candidates.
+pub(super) fn not_computable(counts: &Counts, asked: &Asked, items: Option<u64>, private_only: bool) -> Diagnostic {
+    let (name, k) = (counts.facts.meta.name, counts.places());
+    let table = asked.context.table(counts.facts.records.table);
+    let span = table.map_or(asked.place, |t| t.rows_span);
+    let d = Diagnostic::new("E0313", format!("`{name}` cannot be calibrated exactly here"))
+        .label(asked.place, "the worst loss over all neighbouring data sets is computed from its law");
+    let without = format!("without:    using {name}");
+    match items {
+        None => {
+            let header = table.map_or_else(|| "private t[40] { ... }".into(), |t| t.header("40"));
+            d.label(span, "the law depends on the exact number of rows").help(format!("with 40 rows:    {header}\n{without}"))
+        }
+        Some(items) if private_only && !super::calibrated::few(items, k) => d
+            .label(span, format!("{items} items at {k} levels: {} posteriors", four_near(histograms(items, k) as f64)))
+            .cause("their number squared times the pairs of levels may be 1048576 at most")
+            .help(without),
+        Some(_) => {
+            d.label(counts.facts.prior_span, "the law depends on the prior counts: numbers from 1e-6 on, and no public rows").help(without)
+        }
+    }
+}
+
 /// E0203: a prior count for which doubles do not compute distances well enough.
 pub(super) fn large_prior(counts: &Counts, asked: &Asked, largest: f64) -> Diagnostic {
     let name = counts.facts.meta.name;

@@ -259,7 +259,11 @@ release p_hat = draw(p) using diffuse
         code: "E0313",
         title: "a rule that needs the exact number of rows",
         text: "Most rules cost less the more rows there are, and a lower bound on n is enough. For this one the cost grows with \
-               n, so no bound holds for every n. Write the exact public number of rows into the header.",
+               n, so no bound holds for every n. Write the exact public number of rows into the header. \
+               Of `ehds` and `ehd` the same code says that n rows have too many candidates, or that a law cannot be calibrated \
+               exactly. Where the header does not say n, too many candidates are noticed only once the rows are counted: data \
+               are opened after a run is charged and never before, so nothing is released and the charge stands. With the exact \
+               n in the header the refusal comes before.",
         example_wrong: r"budget rdp(order = 2, eps = 1)
 private t[n] { wait: real in [0, 1] }
 param rate ~ gamma(40, 40)
