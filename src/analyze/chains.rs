@@ -58,7 +58,10 @@ pub fn conditional(scene: &Scene) -> Diagnostic {
     let offer = scene.offer(&arguments::Arguments::default());
     let langevin = offer.ways.iter().any(|w| w.status() == Status::Conditional) && scene.site.view == View::Replace;
     let mut help = vec![];
-    if langevin {
+    let bounded = matches!(&scene.site.release.mechanism.kind, crate::model::MechanismKind::Named { name, .. } if name == "beta_div");
+    if langevin && bounded {
+        help.push("the Langevin chain assumes nothing:        using diffuse");
+    } else if langevin {
         help.push("the Langevin chain assumes nothing:        sampler = langevin, without `assuming convergence`");
     }
     if offer.asked.ways.iter().any(|w| w.mechanism() == "penalty") {

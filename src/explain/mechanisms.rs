@@ -182,9 +182,10 @@ release w_hat = draw(w) using beta_div
         name: "penalty",
         summary: "A chain on a posterior of bounded loss that pays for every step, converged or not.",
         body: r#"
-Arguments: `iterations` (left out, 1000); `sigma` > 0, the noise on each log-ratio (left out, the smallest that meets the budget is solved, and
-rounded up; given without `iterations`, the longest chain is solved); `step`, the size of a proposal in prior spreads; `beta` > 1 (left out,
-1.5, or less where that narrows the loss) and `weight` (left out, 1) as in `beta_div`.
+Arguments: `iterations` (left out, 300); `sigma` > 0, the noise on each log-ratio (left out, 1.5: with much more nearly every step is refused);
+`weight` in (0, 1] as in `beta_div` (left out, the largest that meets the budget is solved, and rounded down); `beta` > 1 (left out, 1.5, or
+less where that narrows the loss); `step`, the size of a proposal in prior spreads. Where `weight` is given and `sigma` is not, sigma is solved;
+where `sigma` is given and `iterations` is not, the longest chain at weight 1 is.
 
 A Metropolis chain whose proposals know public facts alone. Each step adds normal noise to the change of the loss of all rows and allows for the
 noise when it accepts (the penalty algorithm).
