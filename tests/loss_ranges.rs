@@ -150,17 +150,6 @@ fn laws() -> Vec<Law> {
             }),
         ),
         law(
-            "neg_binomial",
-            "int in 0..",
-            "neg_binomial(2, inv_logit(w))",
-            0.99,
-            Box::new(|s, b| {
-                let p = sigmoid(s.any().clamp(-2.0, 40.0));
-                let mass = |k: f64| (ln_gamma(k + 2.0) - ln_gamma(k + 1.0) + 2.0 * p.ln()).exp() * (1.0 - p).powf(k);
-                counts(s, &mass, 2.0 * (1.0 - p) / p, b)
-            }),
-        ),
-        law(
             "normal",
             "real",
             "normal(w, s)",

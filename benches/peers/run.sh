@@ -13,11 +13,12 @@ say() { echo "$*" >>$out; }
 say "NUTS, doubles, one chain, $(nproc) cores; load before: $(cut -d' ' -f1-3 /proc/loadavg)"
 cargo bench --bench peers >>$out
 "$python" $here/ours.py >>$out
-for peer in ${PEER_LIST:-numpyro nutpie}; do
+for peer in ${PEER_LIST:-numpyro nutpie stan}; do
+    [ "$peer" = stan ] && runs="$PEERS/stan/bin/python" || runs="$python"
     for task in ${TASKS:-adult:logistic:300 mnist:logistic:200 adult:beta:60}; do
         data=${task%%:*} rest=${task#*:}
         loss=${rest%%:*} draws=${rest#*:}
-        timeout "${LIMIT:-900}" "$python" $here/${peer}_nuts.py "$data" "$loss" "$draws" "$draws" >>$out 2>/dev/null ||
+        timeout "${LIMIT:-900}" "$runs" $here/${peer}_nuts.py "$data" "$loss" "$draws" "$draws" >>$out 2>/dev/null ||
             say "$data $loss $peer: no result within ${LIMIT:-900} s"
     done
 done

@@ -170,7 +170,8 @@ fn aligned<const N: usize>(rows: &[[String; N]]) -> Vec<String> {
     let mut widths = [0; N];
     for row in rows {
         for (width, cell) in widths.iter_mut().zip(row) {
-            *width = (*width).max(cell.chars().count());
+            // A width in a format is at most 65,535; who writes longer names does without columns.
+            *width = (*width).max(cell.chars().count()).min(200);
         }
     }
     rows.iter()

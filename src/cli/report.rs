@@ -21,12 +21,12 @@ pub enum Shown {
 
 /// A program, a plan, or the program inside a certificate.
 fn opened(args: &Program) -> Result<Compiled, Exit> {
-    let text = bytes(&args.file, LARGEST).unwrap_or_default();
-    let value: Option<serde_json::Value> = serde_json::from_slice(&text).ok();
+    let read = bytes(&args.file, LARGEST).unwrap_or_default();
+    let value: Option<serde_json::Value> = serde_json::from_slice(&read).ok();
     let Some(certificate) = value.filter(|v| v.get("certificate").is_some_and(serde_json::Value::is_u64)) else {
         return prepared(args);
     };
-    let (Some(file), Some(source)) = (certificate["program"]["file"].as_str(), certificate["program"]["source"].as_str()) else {
+    let (Some(file), Some(source)) = (text(&certificate, "/program/file"), text(&certificate, "/program/source")) else {
         say_line!("error: {} is no certificate", args.file.display());
         return Err(Exit::Failed);
     };
@@ -37,11 +37,15 @@ fn opened(args: &Program) -> Result<Compiled, Exit> {
         return Err(Exit::Failed);
     };
     let again: Option<serde_json::Value> = serde_json::from_str(&compiled.certificate.to_json().to_string()).ok();
-    if again.as_ref().map(|a| &a["digest"]) != Some(&certificate["digest"]) {
+    if again.as_ref().and_then(|a| a.get("digest")) != certificate.get("digest") {
         say_line!("error: the program in {} gives another certificate than this one", args.file.display());
         return Err(Exit::Failed);
     }
     Ok(compiled)
+}
+
+fn text<'a>(value: &'a serde_json::Value, pointer: &str) -> Option<&'a str> {
+    value.pointer(pointer)?.as_str()
 }
 
 pub fn report(args: &Report) -> Exit {

@@ -118,7 +118,7 @@ pub fn run(args: &Run) -> Exit {
         return Exit::Input;
     }
     if args.program.json {
-        show_line!("{}{:spaces$}", serde_json::to_string_pretty(&record).unwrap_or_default(), "");
+        show_line!("{}{}", serde_json::to_string_pretty(&record).unwrap_or_default(), " ".repeat(spaces));
     } else {
         show!("{}\n{}", certificate_text(&certificate), text(&results));
         if seeded(args) {
@@ -149,6 +149,8 @@ fn named(values: &[(String, crate::run::Value, crate::model::Type)]) -> Value {
 /// Values by name, long vectors shortened; every line as long as it would be for any other draw.
 pub fn text(results: &Results) -> String {
     let width = results.releases.iter().chain(&results.outputs).map(|(n, ..)| n.chars().count()).max().unwrap_or(0);
+    // A longer name would not fit a format, and stands alone in its line anyway.
+    let width = width.min(120);
     let mut out = String::new();
     for (kind, values) in [("released", &results.releases), ("output", &results.outputs)] {
         for (name, value, ty) in values {
@@ -177,7 +179,7 @@ pub fn text(results: &Results) -> String {
                 }
                 other => other.to_string(),
             };
-            out.push_str(&format!("{kind:<9} {name:<width$}  {shown}{:spaces$}\n", ""));
+            out.push_str(&format!("{kind:<9} {name:<width$}  {shown}{}\n", " ".repeat(spaces)));
         }
     }
     out

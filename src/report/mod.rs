@@ -55,9 +55,9 @@ pub fn page(compiled: &Compiled) -> String {
         }
         let parameters: Vec<String> = facts.parameters.iter().map(|(n, x, _)| format!("{n} = {}", number(*x))).collect();
         let parameters = if parameters.is_empty() { "none".to_string() } else { parameters.join(", ") };
-        let _ = write!(
+        let _ = writeln!(
             out,
-            "</ul><p>Parameters: {}. Sampler: {}. Predicted error ({}): about {:.3}; a prediction, it bounds nothing.</p></section>\n",
+            "</ul><p>Parameters: {}. Sampler: {}. Predicted error ({}): about {:.3}; a prediction, it bounds nothing.</p></section>",
             escaped(&parameters),
             facts.sampler,
             escaped(&facts.measure),
@@ -97,7 +97,7 @@ fn summary(compiled: &Compiled, out: &mut String) {
         let met = if budget.met { "met" } else { "NOT MET" };
         let _ = write!(out, "<tr><th>budget</th><td>{} {met}</td></tr>", escaped(&crate::analyze::budget_text(&budget.kind)));
     }
-    let _ = write!(out, "<tr><th>digest</th><td><code>{}</code></td></tr></table>\n", certificate.digest());
+    let _ = writeln!(out, "<tr><th>digest</th><td><code>{}</code></td></tr></table>", certificate.digest());
 }
 
 fn neighbours(program: &Program, out: &mut String) {
@@ -218,10 +218,10 @@ fn assumptions(certificate: &Certificate, out: &mut String) {
     certificate.assumptions.iter().for_each(|a| {
         let _ = write!(out, "<li>{}</li>", escaped(a));
     });
-    let _ = write!(
+    let _ = writeln!(
         out,
         "</ul><p>To check every number by separate code: <code>dpm certify {0} -o cert.json</code>, then <code>dpm verify cert.json --program {0}</code>. \
-         To attack it: <code>dpm audit {0}</code>.</p></section>\n",
+         To attack it: <code>dpm audit {0}</code>.</p></section>",
         escaped(&certificate.program.file)
     );
 }

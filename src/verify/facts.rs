@@ -248,8 +248,12 @@ impl<'a> Facts<'a> {
             (None, "exponential") => ("exponential_weights", if given.get("lo").is_some() { vec!["eps", "lo", "hi"] } else { vec!["eps"] }),
             _ => return Err((format!("releases[{i}].mechanism"), "is no mechanism of the rule".into())),
         };
-        let unbound =
+        let nameless =
             list(&r["public_totals"]).contains(&Value::Null) || list(at(self.all, "/public/scalars")).iter().any(|s| s["value"].is_null());
+        // What a run alone knows: an earlier release, a number of rows.
+        let earlier = |n: &str| list(&self.all["releases"]).iter().any(|r| text(&r["name"]) == n);
+        let late = |e: &Expr| matches!(e, Expr::Name(n) if self.scope.counts.contains(n) || earlier(n));
+        let unbound = nameless || form.parts().any(|e| e.any(&late));
         // One sum, or one a component or level; none where the cost depends on the number of rows alone.
         let sums = |o: &Row| match (self.scope.row(&o.outcome), &o.law) {
             _ if matches!(rule, "normal_known_variance" | "mv_normal_known_covariance") => Some(0),

@@ -88,13 +88,16 @@ pub fn claim(form: &Form, scope: &Scope, given: &Given) -> Found<Claim> {
         let (low, high) = (exact * &num(1.0 - 1e-9), exact * &num(1.0 + 1e-9));
         if low.le(stated) && stated.le(&high) { Ok(()) } else { Err("the size of the noise does not follow from the loss") }
     };
+    // eps itself where the scale was rounded up, so that no quotient is rounded once more.
+    let loss = |eps: &Real, scale: &Real, size: &Real| if size.le(&(scale * eps)) { eps.clone() } else { size / scale };
     let twice = if places > 2 { Real::int(2) } else { Real::one() };
     match given.rule {
         "ls_hist" | "ls_dim" => {
             let (eps, scale) = (positive("eps")?, positive("scale")?);
             let factor = if given.rule == "ls_hist" { twice.clone() } else { Real::int(places) };
-            follows(&scale, &(factor * &moved / &eps))?;
-            Ok(Claim::Pure(twice * moved / scale))
+            let size = &factor * &moved;
+            follows(&scale, &(&size / &eps))?;
+            Ok(Claim::Pure(loss(&eps, &scale, &size) * twice / factor))
         }
         "ehd" | "ehds" => {
             if given.rule == "ehds" {
@@ -117,7 +120,7 @@ pub fn claim(form: &Form, scope: &Scope, given: &Given) -> Found<Claim> {
             let (eps, scale) = (positive("eps")?, positive("scale")?);
             let l1 = moved * if public { twice } else { Real::one() };
             follows(&scale, &(&l1 / &eps))?;
-            Ok(Claim::Pure(l1 / scale))
+            Ok(Claim::Pure(loss(&eps, &scale, &l1)))
         }
     }
 }

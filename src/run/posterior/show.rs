@@ -42,7 +42,7 @@ pub fn widths(p: &Posterior, out: &mut Vec<usize>) {
 /// One line a number: mean, standard deviation, the middle 90 %, and the density over [0, 1] or that of the middle 99.9 %.
 /// Every line is as long whatever the posterior.
 pub fn picture(p: &Posterior, names: &[String]) -> Vec<String> {
-    let width = names.iter().map(|n| n.chars().count()).max().unwrap_or(0);
+    let width = names.iter().map(|n| n.chars().count()).max().unwrap_or(0).min(200);
     let one = |(i, m): (usize, &Posterior)| {
         let name = names.get(i).map_or("", String::as_str);
         let q = m.quantiles(&[0.0005, 0.05, 0.95, 0.9995]);
