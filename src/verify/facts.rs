@@ -253,7 +253,7 @@ impl<'a> Facts<'a> {
         // What a run alone knows: an earlier release, a number of rows.
         let earlier = |n: &str| list(&self.all["releases"]).iter().any(|r| text(&r["name"]) == n);
         let late = |e: &Expr| matches!(e, Expr::Name(n) if self.scope.counts.contains(n) || earlier(n));
-        let unbound = nameless || form.parts().any(|e| e.any(&late));
+        let unbound = nameless || form.parts().chain(form.params.iter().map(|(_, prior, _)| prior)).any(|e| e.any(&late));
         // One sum, or one a component or level; none where the cost depends on the number of rows alone.
         let sums = |o: &Row| match (self.scope.row(&o.outcome), &o.law) {
             _ if matches!(rule, "normal_known_variance" | "mv_normal_known_covariance") => Some(0),
