@@ -11,7 +11,7 @@ use density_support::{Case, Dice};
 use dpm::data::eval::NoEnvironment;
 use dpm::data::{Source, scan};
 use dpm::mechanism::plan::{ChainLaw, Loss, MechanismPlan, PosteriorLaw, Sampler};
-use dpm::mechanism::{MechanismError, Scope, execute, prepare};
+use dpm::mechanism::{BitSource, MechanismError, Scope, execute, prepare};
 use mechanisms::Seeded;
 use statrs::distribution::{Beta, ContinuousCDF, Normal};
 
@@ -139,14 +139,27 @@ fn wild_rows_end_like_others() {
     }
 }
 
-/// The penalty chain asks for the same random words whatever the rows: its course is a public one.
+/// The penalty chain asks for the same random words whatever the rows, and its grid is a public one: the word that follows a
+/// draw is the same, as the bits come from one seed.
 #[test]
-fn grids_do_not_depend_on_the_rows() {
+fn the_course_of_a_penalty_chain_does_not_depend_on_the_rows() {
     let text = "private t[n] { x: real }\nparam m ~ normal(0.5, 2)\nobserve x ~ normal(m, 1.5)\nrelease d = draw(m)\n";
     let chain = ChainLaw::Penalty { iterations: 40, sigma: 1.0, step: None, range: 0.5 };
     let case = Case::new(text, Loss::Beta { beta: 1.5 }, chain);
-    let exponent = |file: &str| case.draws(1.0, 1, file, &mut Seeded::new(7)).unwrap()[0].components[0].exponent;
-    assert_eq!(exponent("x\n1\n2\n"), exponent("x\n1e300\n-5\n"));
+    let course = |file: &str| {
+        let mut bits = Seeded::new(7);
+        let drawn = case.draws(1.0, 1, file, &mut bits).unwrap();
+        (drawn[0].components[0], bits.word().unwrap())
+    };
+    let (first, word) = course("x\n1\n2\n");
+    let mut moved = false;
+    for file in ["x\n1\n-2\n", "x\n1e300\n-5\n", "x\n-1e308\n1e308\n", "x\nnan\n0\n"] {
+        let (other, after) = course(file);
+        assert_eq!((other.exponent, after), (first.exponent, word), "{file}");
+        moved |= other.index != first.index;
+    }
+    // The rows do matter for the draw.
+    assert!(moved);
 }
 
 /// Plans that are out of range are refused before data are opened.

@@ -8,6 +8,7 @@ mod errors;
 mod functions;
 mod keywords;
 mod mechanisms;
+mod posteriors;
 mod rules;
 
 use std::collections::BTreeSet;

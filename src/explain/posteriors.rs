@@ -1,0 +1,148 @@
+//! Pages on the mechanisms that release a whole posterior.
+
+use super::Entry;
+
+pub(super) const ENTRIES: &[Entry] = &[
+    Entry {
+        name: "noise_aware",
+        summary: "A whole posterior that accounts for the noise on its counts; what `posterior` does by itself.",
+        body: r#"
+Arguments: `eps` for discrete Laplace noise, or `rho` for discrete Gaussian noise; left out, the larger one that meets the budget is solved.
+
+The counts of the rows leave once with integer noise, and the posterior given those noisy counts is computed: a mixture of
+conjugate posteriors over all counts that may stand behind them. With two levels (or a rate) and a public n the mixture is
+written out, with less than 1e-10 of it left out; otherwise it is 1,000 independent, exact draws of the counts, each with its posterior.
+Where n is secret every n is as likely before the data.
+
+Guarantee: pure eps, or rho-zCDP. Everything after the noise is free.
+
+Take it whenever more than one number is wanted of a posterior: 90 % of its 90 % intervals hold the truth.
+
+```dpm
+budget eps(1)
+private trial[n] { cured: bool }
+param p ~ beta(1, 1)
+observe cured ~ bernoulli(p)
+release post = posterior(p) using noise_aware
+```
+"#,
+    },
+    Entry {
+        name: "ls_hist",
+        summary: "A whole posterior from counts with Laplace noise.",
+        body: r#"
+Arguments: `eps`; left out, the largest that meets the budget is solved.
+
+Noise of scale D / eps, rounded down, is added to every count but the last; the counts are moved into what is left of n, and the
+last is the remainder. D is 1 with two levels and 2 with more, times the items of a unit. The released posterior takes the counts
+as exact, so its intervals are too narrow, and rounding down moves every noisy count by a half.
+
+Guarantee: pure eps.
+
+Take it where one plain Dirichlet is wanted and its spread does not matter; else `noise_aware`.
+
+```dpm
+budget eps(1)
+private trial[n] { cured: bool }
+param p ~ beta(1, 1)
+observe cured ~ bernoulli(p)
+release post = posterior(p) using ls_hist
+```
+"#,
+    },
+    Entry {
+        name: "ls_dim",
+        summary: "As `ls_hist` with the noise that the number of levels asks for; a baseline.",
+        body: r#"
+Arguments: `eps`; left out, the largest that meets the budget is solved.
+
+The scale is k / eps for k levels. One row moves fewer counts than that allows for, so the cost is eps min(2, k - 1) / k, and
+that is what the certificate says.
+
+Guarantee: pure eps min(2, k - 1) / k.
+
+Take it to compare with the literature; `ls_hist` is the same at the same cost.
+
+```dpm
+budget eps(1)
+private trial[n] { cured: bool }
+param p ~ beta(1, 1)
+observe cured ~ bernoulli(p)
+release post = posterior(p) using ls_dim
+```
+"#,
+    },
+    Entry {
+        name: "ehds",
+        summary: "One of all posteriors that n rows could lead to, by Hellinger distance and smooth sensitivity.",
+        body: r#"
+Arguments: `eps`; `gamma` from 0.001 to 1000, which smooths the sensitivity, 1 if it is not given; `calibration`, `proved` if it
+is not given, or `exact`.
+
+Every posterior reachable with exactly n rows is a candidate. One is drawn with weight exp(-eps H / (2 (1 + gamma) S)), where H is
+its Hellinger distance from the posterior and S a smooth bound on how far one row moves it. The draw of this finite law is exact.
+With three levels or more there may be at most 4,194,304 candidates. `ehdl`, which takes the sensitivity at the private rows
+for S, is not private: asking for it is an error (E0300).
+
+Of the proved eps this law loses less than half. With `calibration = exact` its worst loss over all neighbouring data sets is
+computed, and the weights get the largest eps at which that is at most the eps of the certificate. It needs the exact n in the
+header, a prior of numbers, no public rows, and few candidates: their number squared times the pairs of levels at most
+1,048,576 (1,023 rows with two levels, 32 with three).
+
+Guarantee: eps-bounded range, hence pure eps and zCDP of at most eps^2 / 8; pure eps where it is calibrated exactly.
+
+Take it with many rows and a large eps, where it gives back the posterior itself more often than noise does.
+
+```dpm
+budget eps(8)
+private trial[n] { cured: bool }
+param p ~ beta(1, 1)
+observe cured ~ bernoulli(p)
+release post = posterior(p) using ehds
+```
+"#,
+    },
+    Entry {
+        name: "ehd",
+        summary: "One of all posteriors that n rows could lead to, by Hellinger distance and global sensitivity; a baseline.",
+        body: r#"
+Arguments: `eps`; left out, the largest that meets the budget is solved; `calibration` as for `ehds`.
+
+As `ehds`, with the largest sensitivity anywhere for S. It hardly looks at the data.
+
+Guarantee: eps-bounded range, hence pure eps and zCDP of at most eps^2 / 8.
+
+Take it to compare with the literature.
+
+```dpm
+budget eps(8)
+private trial[n] { cured: bool }
+param p ~ beta(1, 1)
+observe cured ~ bernoulli(p)
+release post = posterior(p) using ehd
+```
+"#,
+    },
+    Entry {
+        name: "plug_in",
+        summary: "A whole posterior that takes noisy counts as exact; a baseline.",
+        body: r#"
+Arguments: `eps` or `rho`, as `noise_aware`, whose noise it shares.
+
+The noisy counts are moved into 0..n and put into the posterior as if they were exact, so its intervals are too narrow: at
+eps = 0.1 and 100 rows most of its 90 % intervals miss the truth.
+
+Guarantee: that of `noise_aware`.
+
+Take it to see what accounting for the noise is worth.
+
+```dpm
+budget zcdp(0.1)
+private trial[n] { cured: bool }
+param p ~ beta(1, 1)
+observe cured ~ bernoulli(p)
+release post = posterior(p) using plug_in
+```
+"#,
+    },
+];
