@@ -89,6 +89,20 @@ fn a_certificate_that_is_too_small_is_noticed() {
     assert!(one(LAPLACE).ok);
 }
 
+/// Regressions and bounded losses are attacked by the losses of the two candidate rows: what is too small is noticed.
+#[test]
+fn posteriors_are_attacked_by_the_losses_of_rows() {
+    let table = "private t[1] { x: real in [-1, 1], y: bool }\nparam w ~ normal(0, 3)\nobserve y ~ bernoulli_logit(w * x)\n";
+    let regression = format!("{table}release d = draw(w) using diffuse(r = 1, steps = 40)\n");
+    let r = one(&regression);
+    assert!(r.ok && r.bounds.iter().any(|b| b.attack > 0.5), "{r:?}");
+    let small = audited(&regression, |analysis| analysis.releases[0].chosen.as_mut().unwrap().claim = Claim::Gdp { mu: 0.2 });
+    assert!(!small[0].as_ref().unwrap().ok, "{small:?}");
+    let chain = format!("{table}release d = draw(w) using penalty(beta = 1.5, weight = 1, iterations = 40, sigma = 1)\n");
+    let r = one(&chain);
+    assert!(r.ok && r.bounds.iter().any(|b| b.attack > 0.0), "{r:?}");
+}
+
 /// Bounds on a probability are those of Clopper and Pearson: the tails at the ends have exactly the stated chance.
 #[test]
 fn bounds_on_a_probability() {
