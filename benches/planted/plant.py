@@ -204,15 +204,15 @@ def table(root, copy):
     lines, alone = [], {}
     for bug in listed:
         mine = found.get(key(bug))
-        names = layers_of(mine, silent) if mine else ["not run"]
-        asked = mine and all(p in mine["failed"] or p in skipped_by(bug) for layer in LAYERS.values() for p in layer)
+        names = layers_of(mine, silent) if mine else []
+        asked = bool(mine) and all(p in mine["failed"] or p in skipped_by(bug) for layer in LAYERS.values() for p in layer)
         if len(names) == 1 and asked:
             alone.setdefault(names[0], []).append(bug["name"])
         draws = [DRAWS["audit"]] if "audit" in names else []
         if "law" in names:
             short = any(mine["failed"].get(p) for p in LAYERS["law"])
             draws.append(DRAWS["law"] if short else DRAWS["long"])
-        lines.append(" | ".join([bug["name"], bug["what"], ", ".join(names) or "NOTHING", "every layer" if asked else "until caught", "; ".join(draws) or "-"]))
+        lines.append(" | ".join([bug["name"], bug["what"], ", ".join(names) or ("NOTHING" if asked else "not run"), "every layer" if asked else "until caught", "; ".join(draws) or "-"]))
     print("# benches/planted/run.sh: one bug at a time, and the layers of tests that caught it.")
     print("# Tests that read claims alone were not shown bugs in what is drawn, those that read draws alone none in claims;")
     print("# a bug meant for one layer alone was shown to every layer, any other to further tests only until it was caught.")

@@ -28,7 +28,10 @@ pub fn scores(
         (PosteriorLaw::Glm(law), StatisticKind::Rows { features, outcome }) => {
             let read = |row: &&Vec<f64>| Some((inputs(law, features, &value, row)?, *value(outcome, row)?.first()?));
             let pair: Vec<(Inputs, f64)> = pair.iter().map(read).collect::<Option<_>>()?;
-            draws.iter().map(|w| pair.iter().map(|(x, y)| Some(loss(law.link, &x.predictors(law, w)?, *y))).collect()).collect::<Option<_>>()?
+            draws
+                .iter()
+                .map(|w| pair.iter().map(|(x, y)| Some(loss(law.link, &x.predictors(law, w)?, *y))).collect())
+                .collect::<Option<_>>()?
         }
         (PosteriorLaw::Density(law), StatisticKind::Columns(columns)) => {
             let read = |row: &&Vec<f64>| Some(columns.iter().map(|e| value(e, row)).collect::<Option<Vec<_>>>()?.concat());
@@ -56,12 +59,7 @@ fn evaluate(e: &Expr, (table, id): (&Table, TableId), row: &[f64]) -> Option<Vec
 /// The features of one row, block by block.
 struct Inputs(Vec<Vec<f64>>);
 
-fn inputs(
-    law: &GlmLaw,
-    features: &[Feature],
-    value: &dyn Fn(&Expr, &[f64]) -> Option<Vec<f64>>,
-    row: &[f64],
-) -> Option<Inputs> {
+fn inputs(law: &GlmLaw, features: &[Feature], value: &dyn Fn(&Expr, &[f64]) -> Option<Vec<f64>>, row: &[f64]) -> Option<Inputs> {
     let one = |(feature, dim): (&Feature, usize)| {
         Some(match feature {
             Feature::One => vec![1.0],
