@@ -264,4 +264,14 @@ use std.nn
 let net = mlp(flowers.species, flowers.x, 8, 3, 1)
 release drawn = draw(net) using penalty",
     ),
+    (
+        "ops",
+        r"W0508
+budget eps(1)
+private loans[n] { x: vector[3] in l2(1), default: bool }
+param w: vector[3] in l2(4) ~ normal(0, 1)
+observe default ~ bernoulli_logit(dot(w, x))
+release coef = draw(w) using ops assuming convergence
+expect certificate(coef) <= eps(1)",
+    ),
 ];

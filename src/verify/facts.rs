@@ -57,7 +57,7 @@ fn known_or(test: fn(&Value) -> bool) -> impl Fn(&Value) -> bool {
 
 /// Does its guarantee rest on a chain having converged? A chain that has none of its own makes it so.
 fn assumes(r: &Value) -> bool {
-    r["rule"] == "beta_div" || (glm::RULES.contains(&text(&r["rule"])) && r["status"] == "conditional")
+    r["rule"] == "beta_div" || r["rule"] == "ops" || (glm::RULES.contains(&text(&r["rule"])) && r["status"] == "conditional")
 }
 
 /// Exact, certified by a chain's own guarantee, or conditional.
@@ -237,7 +237,8 @@ impl<'a> Facts<'a> {
             (Some(law), "gibbs") if glm::RULES.contains(&rule) => (law, vec!["weight"]),
             (Some(law), "beta_div") if rule == mechanism => (law, stated(&["beta", "weight"])),
             (Some(law), "penalty") if rule == mechanism => (law, stated(&["iterations", "sigma", "step", "beta", "weight"])),
-            (_, "beta_div" | "penalty") => return Err((format!("releases[{i}].mechanism"), "is no mechanism of the rule".into())),
+            (Some(law), "ops") if rule == mechanism => (law, vec!["weight"]),
+            (_, "beta_div" | "penalty" | "ops") => return Err((format!("releases[{i}].mechanism"), "is no mechanism of the rule".into())),
             (Some(law), "direct") => (law, vec![]),
             (Some(law), "diffuse") => (law, vec!["r"]),
             (Some(law), "concentrated") => (law, vec!["m"]),
