@@ -37,6 +37,14 @@ pub fn words(scene: &Scene, mechanism: &str, args: &arguments::Arguments) -> Res
                 .help(format!("one of: nuts, slice    using {mechanism} assuming convergence")),
         ));
     }
+    if mechanism != "beta_div" && assuming {
+        let alone = scene.sources.slice(mechanism_alone(scene));
+        return Err(Box::new(
+            Diagnostic::new("E0208", format!("`{mechanism}` assumes nothing about convergence"))
+                .label(scene.place(), "its guarantee is that of every state, converged or not")
+                .help(format!("leave the words out:    using {alone}")),
+        ));
+    }
     if mechanism != "beta_div" || assuming {
         return Ok(());
     }

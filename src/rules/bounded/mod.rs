@@ -7,12 +7,15 @@
 
 mod beta_div;
 mod density;
+mod dp_hmc;
+mod dp_sgld;
 mod enclose;
 mod model;
 mod penalty;
 mod range;
 mod refusals;
 
+pub use dp_hmc::Gradients;
 pub use model::{BoundedLoss, Mended, Moved, Refusal, Unfit};
 pub use range::{RowLoss, excess};
 
@@ -34,4 +37,4 @@ pub fn loss_rules() -> &'static [&'static dyn LossRule] {
     RULES
 }
 
-static RULES: &[&dyn LossRule] = &[&beta_div::BetaDiv, &penalty::Penalty];
+static RULES: &[&dyn LossRule] = &[&beta_div::BetaDiv, &penalty::Penalty, &dp_hmc::DpHmc, &dp_sgld::DpSgld];
