@@ -97,8 +97,33 @@ const MECHANISMS: &[Spec] = &[
         ],
     },
     Spec { name: "ops", answers: Answers::Draws, args: &[("weight", Domain::Share), SAMPLER, STEPS] },
-    Spec { name: "dp_hmc", answers: Answers::Later, args: &[] },
-    Spec { name: "dp_sgld", answers: Answers::Later, args: &[] },
+    Spec {
+        name: "dp_hmc",
+        answers: Answers::Draws,
+        args: &[
+            ("iterations", Domain::Count),
+            STEPS,
+            ("clip", Domain::Positive),
+            ("sigma", Domain::Positive),
+            ("gradient_sigma", Domain::Positive),
+            ("step", Domain::Positive),
+            ("beta", Domain::AboveOne),
+            ("weight", Domain::Share),
+        ],
+    },
+    Spec {
+        name: "dp_sgld",
+        answers: Answers::Draws,
+        args: &[
+            ("iterations", Domain::Count),
+            ("batch", Domain::Count),
+            ("clip", Domain::Positive),
+            ("sigma", Domain::Positive),
+            ("step", Domain::Positive),
+            ("beta", Domain::AboveOne),
+            ("weight", Domain::Share),
+        ],
+    },
     Spec { name: "dp_fast_mh", answers: Answers::Later, args: &[] },
     Spec { name: "langevin", answers: Answers::Later, args: &[] },
     Spec { name: "noise_aware", answers: Answers::Posteriors, args: &[EPS, RHO] },
@@ -118,10 +143,6 @@ pub fn find(name: &str) -> Option<(&'static str, Answers)> {
 /// Why a mechanism of a later version is not in this one, where there is more to say than that it is to come.
 pub fn why_later(name: &str) -> Option<&'static str> {
     Some(match name {
-        "dp_hmc" | "dp_sgld" => {
-            "its gradients, also that of the integral of the density's power, must be bounded or clipped,\n\
-             and no chain of this version does so; `using penalty` needs the range of the loss alone"
-        }
         "dp_fast_mh" => "the constants of its published bound were not derived again, and no certificate rests on unchecked ones",
         _ => return None,
     })

@@ -40,7 +40,16 @@ pub fn words(scene: &Scene, mechanism: &str, args: &arguments::Arguments) -> Res
                 }),
         ));
     }
-    if mechanism == "penalty" || assuming {
+    let conditional = matches!(mechanism, "beta_div" | "ops");
+    if !conditional && assuming {
+        let alone = scene.sources.slice(mechanism_alone(scene));
+        return Err(Box::new(
+            Diagnostic::new("E0208", format!("`{mechanism}` assumes nothing about convergence"))
+                .label(scene.place(), "its guarantee is that of every state, converged or not")
+                .help(format!("leave the words out:    using {alone}")),
+        ));
+    }
+    if !conditional || assuming {
         return Ok(());
     }
     let place = scene.sources.slice(scene.place());

@@ -2,6 +2,7 @@
 
 use super::claim::Claim;
 use super::glm::times;
+use super::pair::Pair;
 use super::real::Real;
 use super::rules::{Found, Given};
 use super::scope::{Scope, View};
@@ -9,7 +10,7 @@ use super::special::{ln_gamma, normal_cdf, two_pi};
 use super::text::{Expr, Form, Row};
 use super::ty::{Kind, Ty, num};
 
-pub const RULES: [&str; 3] = ["beta_div", "penalty", "ops"];
+pub const RULES: [&str; 5] = ["beta_div", "penalty", "dp_hmc", "dp_sgld", "ops"];
 
 const MASSES: [&str; 10] = [
     "bernoulli_cloglog",
@@ -192,15 +193,32 @@ pub fn draw(form: &Form, scope: &Scope, given: &Given) -> Found<Claim> {
     }
     let ranges = form.rows.iter().map(|row| if plain { reader.logistic(row) } else { reader.range(row) }).collect::<Found<Vec<Real>>>()?;
     let range = ranges.into_iter().fold(Real::zero(), |sum, r| sum + r);
-    let weight = if plain || given.rule == "penalty" { positive("weight") } else { positive("weight").or(Some(1.0)) };
+    let weight = if given.rule != "beta_div" { positive("weight") } else { positive("weight").or(Some(1.0)) };
     let weight = weight.filter(|w| *w <= 1.0).ok_or("a weight lies in (0, 1]")?;
     let sides = Real::int(if scope.view == View::AddRemove { 1 } else { 2 });
-    let width = sides * Real::int(scope.unit) * num(weight) * range;
+    let width = &sides * &Real::int(scope.unit) * num(weight) * range;
     let times = times(&form.request)?;
     if plain || given.rule == "beta_div" {
         return Ok(Claim::Range(width).repeat(times));
     }
-    let steps = positive("iterations").filter(|t| t.fract() == 0.0 && *t < 1e15).ok_or("the length is no whole number")?;
-    let sigma = positive("sigma").map(num).ok_or("sigma is no positive number")?;
-    Ok(Claim::Zcdp(num(steps) * width.square() / (Real::int(2) * sigma.square())).repeat(times))
+    let whole = |name: &str| positive(name).filter(|t| t.fract() == 0.0 && *t < 1e15).map(num).ok_or("a length is no whole number");
+    let noise = |name: &str| positive(name).map(num).ok_or("noise is no positive number");
+    let answer = |width: Real, sigma: Real| width.square() / (Real::int(2) * sigma.square());
+    if given.rule == "dp_sgld" {
+        let clip = positive("clip").map(num).ok_or("clip is no positive number")?;
+        if scope.view != View::Replace || scope.unit != 1 {
+            return Err("samples hide one replaced row alone");
+        }
+        let share = (whole("batch")? / Real::int(scope.least)).min(&Real::one());
+        let pair = Pair::Sampled { share, mu: Real::int(2) * clip / noise("sigma")? };
+        let steps = positive("iterations").filter(|t| t.fract() == 0.0 && *t < 1e15).ok_or("the length is no whole number")?;
+        return Ok(Claim::Renyi(vec![pair]).repeat(steps as u64).repeat(times));
+    }
+    let mut step = answer(width, noise("sigma")?);
+    if given.rule == "dp_hmc" {
+        let clip = positive("clip").map(num).ok_or("clip is no positive number")?;
+        let moved = sides * Real::int(scope.unit) * clip;
+        step = step + (whole("steps")? + Real::one()) * answer(moved, noise("gradient_sigma")?);
+    }
+    Ok(Claim::Zcdp(whole("iterations")? * step).repeat(times))
 }

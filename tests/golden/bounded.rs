@@ -80,16 +80,25 @@ pub fn beta_div(c: &Case) {
 }
 
 /// A chain whose loss range is that of a discrete outcome at beta = 1 + 1 / range.
-pub fn penalty(c: &Case) {
-    let text = format!(
+fn chain(c: &Case, mechanism: &str, more: &str) -> String {
+    format!(
         "private t[n] {{ y: bool }}\nparam m ~ normal(0, 1)\nobserve y ~ bernoulli_probit(m)\n\
-         release v = draw(m) using penalty(iterations = {}, sigma = {}, beta = {}, weight = {})\n",
+         release v = draw(m) using {mechanism}(iterations = {}, sigma = {}, beta = {}, weight = {}{more})\n",
         c.text("iterations"),
         c.text("sigma"),
         1.0 + 1.0 / c.number("loss_range"),
         c.text("weight")
-    );
-    c.judge(&claim(&text));
+    )
+}
+
+pub fn penalty(c: &Case) {
+    c.judge(&claim(&chain(c, "penalty", "")));
+}
+
+pub fn hmc(c: &Case) {
+    assert_eq!((c.quantity(), &c.0["params"]["adjacency"]), ("zcdp_rho", &serde_json::json!("substitute")));
+    let (steps, clip, noise) = (c.text("leapfrog_steps"), c.text("gradient_clip"), c.text("gradient_sigma"));
+    c.upper(claim(&chain(c, "dp_hmc", &format!(", steps = {steps}, clip = {clip}, gradient_sigma = {noise}"))).zcdp());
 }
 
 /// A logistic regression with weights in a ball.

@@ -7,6 +7,8 @@
 
 mod beta_div;
 mod density;
+mod dp_hmc;
+mod dp_sgld;
 mod enclose;
 mod model;
 mod ops;
@@ -14,6 +16,7 @@ mod penalty;
 mod range;
 mod refusals;
 
+pub use dp_hmc::Gradients;
 pub use model::{BoundedLoss, Mended, Moved, Refusal, Unfit};
 pub use range::{RowLoss, excess};
 
@@ -35,4 +38,4 @@ pub fn loss_rules() -> &'static [&'static dyn LossRule] {
     RULES
 }
 
-static RULES: &[&dyn LossRule] = &[&beta_div::BetaDiv, &penalty::Penalty, &ops::Ops];
+static RULES: &[&dyn LossRule] = &[&beta_div::BetaDiv, &penalty::Penalty, &dp_hmc::DpHmc, &dp_sgld::DpSgld, &ops::Ops];
