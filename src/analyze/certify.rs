@@ -141,7 +141,7 @@ fn sampler(chosen: &Chosen) -> &'static str {
             WholeNoise::FloorLaplace { .. } => "floor_laplace",
             WholeNoise::Hellinger { .. } => "finite_weights",
             WholeNoise::Geometric { .. } => "two_sided_geometric",
-            WholeNoise::Gaussian { .. } => "discrete_gaussian",
+            WholeNoise::Gaussian { .. } | WholeNoise::Moments { .. } => "discrete_gaussian",
         },
         Some(MechanismPlan::Noise { noise, .. }) => match noise {
             Noise::Laplace { .. } => "laplace",

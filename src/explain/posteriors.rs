@@ -5,7 +5,7 @@ use super::Entry;
 pub(super) const ENTRIES: &[Entry] = &[
     Entry {
         name: "noise_aware",
-        summary: "A whole posterior that accounts for the noise on its counts; what `posterior` does by itself.",
+        summary: "A whole posterior that accounts for the noise on its counts or its sum; what `posterior` does by itself.",
         body: r#"
 Arguments: `eps` for discrete Laplace noise, or `rho` for discrete Gaussian noise; left out, the larger one that meets the budget is solved.
 
@@ -13,6 +13,10 @@ The counts of the rows leave once with integer noise, and the posterior given th
 conjugate posteriors over all counts that may stand behind them. With two levels (or a rate) and a public n the mixture is
 written out, with less than 1e-10 of it left out; otherwise it is 1,000 independent, exact draws of the counts, each with its posterior.
 Where n is secret every n is as likely before the data.
+
+Of a normal mean with a known sd the sum of the outcomes leaves, each moved into its declared range. With discrete Gaussian noise
+the posterior is again a normal law; with discrete Laplace noise it is a mixture of normal laws, an integral to 1e-10 or so. Both
+take the rows for normal as they are, so the range should be wide enough to move few of them.
 
 Guarantee: pure eps, or rho-zCDP. Everything after the noise is free.
 
@@ -24,6 +28,15 @@ private trial[n] { cured: bool }
 param p ~ beta(1, 1)
 observe cured ~ bernoulli(p)
 release post = posterior(p) using noise_aware
+```
+
+```dpm
+budget eps(1)
+private people[n >= 500] { income: real in [0, 200] }
+param mu ~ normal(60, 50)
+observe income ~ normal(mu, 30)
+release post = posterior(mu) using noise_aware
+output ci = interval(post, 0.9)
 ```
 "#,
     },
