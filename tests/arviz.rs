@@ -12,7 +12,7 @@ param mu ~ normal(5, 3)
 observe y ~ normal(mu, 2)
 release shares = posterior(s) using noise_aware(eps = 1)
 release level = posterior(mu) using noise_aware(eps = 1)
-each g of area {
+each area of t {
   param p ~ beta(1, 1)
   observe won ~ bernoulli(p)
   release rate = posterior(p) using ls_hist(eps = 1)
