@@ -601,3 +601,64 @@ fn weights_by_double_sums() {
         assert!((found.sd()[0] / sd - 1.0).abs() < 0.15, "{} {sd}", found.sd()[0]);
     }
 }
+
+/// A rate whose number of rows is secret: sums over both of what may stand behind the noise.
+#[test]
+fn rates_of_secret_rows_by_enumeration() {
+    let (a, b, rows, sum) = (2.0, 1.5, 12.0, 30.0);
+    for gaussian in [false, true] {
+        let noise = WholeNoise::Rows { gaussian, rows: 1.5, sum: 6.0 };
+        let law = WholeLaw { family: WholeFamily::Gamma { shape: a, rate: b }, noise, aware: true };
+        let found = posterior_of(&law, &numbers(&[12, 30]), false, &mut OsBits::new().unwrap()).unwrap();
+        let ln = |far: f64, size: f64| if gaussian { -far * far / (2.0 * size * size) } else { -far.abs() / size };
+        let (mut total, mut mean, mut square) = (0.0, 0.0, 0.0);
+        for n in 0..=80 {
+            for s in 0..=if n == 0 { 0 } else { 260 } {
+                let (n, s) = (f64::from(n), f64::from(s));
+                // Negative binomial: Gamma-Poisson with the rate integrated out.
+                let own = ln_gamma(a + s) - ln_gamma(a) - ln_gamma(s + 1.0)
+                    + a * (b / (b + n)).ln()
+                    + if s > 0.0 { s * (n / (b + n)).ln() } else { 0.0 };
+                let w = (own + ln(rows - n, 1.5) + ln(sum - s, 6.0)).exp();
+                let m = (a + s) / (b + n);
+                total += w;
+                mean += w * m;
+                square += w * m * m;
+            }
+        }
+        let (mean, spread) = (mean / total, (square / total - (mean / total).powi(2)).sqrt());
+        // 1,000 exact draws of both: five standard errors.
+        assert!((found.mean()[0] - mean).abs() < 5.0 * spread / 1000f64.sqrt(), "{gaussian} {} {mean}", found.mean()[0]);
+    }
+}
+
+/// A unit that comes or goes moves the sum by its rows times the largest outcome, and the number of rows by its rows.
+#[test]
+fn noisy_sums_and_rows_cost_what_they_say() {
+    for argument in ["eps = 0.4", "rho = 0.03"] {
+        let text = format!(
+            "private t[private n] by id max 2 {{ id: text, x: int in 0..5 }}\nparam l ~ gamma(2, 1)\nobserve x ~ poisson(l)\nrelease q = posterior(l) using noise_aware({argument})\n"
+        );
+        let claim = certified(&text).claim().clone();
+        let WholeNoise::Rows { gaussian, rows, sum } = plan(&text).noise else { panic!() };
+        let cost = if gaussian { 50.0 / (sum * sum) + 2.0 / (rows * rows) } else { 10.0 / sum + 2.0 / rows };
+        let claimed = if gaussian { claim.zcdp() } else { claim.pure() };
+        assert!(cost <= claimed * (1.0 + 1e-15) && cost > 0.999 * claimed, "{text} {cost}");
+    }
+}
+
+/// Weights that are jointly normal are compared by the law of their difference.
+#[test]
+fn weights_against_each_other() {
+    let law = |mean: [f64; 2], factor: [f64; 3]| Posterior::MultiNormal {
+        mean: mean.to_vec(),
+        factor: vec![vec![factor[0]], factor[1..].to_vec()],
+    };
+    // Covariance [[4, 3], [3, 2.5]]: the difference has variance 0.5.
+    let one = law([1.0, 0.5], [2.0, 1.5, 0.5]);
+    let exact = statrs::distribution::ContinuousCDF::cdf(&statrs::distribution::Normal::new(0.0, 1.0).unwrap(), 0.5 / 0.5f64.sqrt());
+    assert!((one.ahead(&[0], &[1]).unwrap() - exact).abs() < 1e-9);
+    let both = Posterior::Mixture { weights: vec![0.25, 0.75], components: vec![one.clone(), law([0.0, 0.0], [1.0, 0.0, 1.0])] };
+    assert!((both.ahead(&[0], &[1]).unwrap() - (0.25 * exact + 0.375)).abs() < 1e-9);
+    assert_eq!(both.component(1).unwrap().mean(), [0.125]);
+}

@@ -133,7 +133,7 @@ const NOTES: &[Note] = &[
     note("interval", "The quantiles of a released posterior that leave out as much on both sides: free.", POSTERIOR_INTERVAL),
     note(
         "larger",
-        "The probability that a draw of one released posterior is larger than an independent draw of the other; of two levels, or sums of levels, of one posterior both come from one draw. Free.",
+        "The probability that a draw of one released posterior is larger than an independent draw of the other; of two levels, sums of levels, or weights of one posterior both come from one draw. Free.",
         POSTERIOR_LARGER,
     ),
     note("sample", "Draws from a released posterior of one number, with fresh and public randomness: free.", POSTERIOR_SAMPLE),

@@ -256,6 +256,17 @@ pub enum WholeNoise {
     Gaussian { sigma: f64 },
     /// Discrete Gaussian on the grids of `sum x x'` (places i <= j) and of `sum x y`: standard deviations.
     Moments { products: f64, sums: f64 },
+    /// Discrete Laplace (scales) or discrete Gaussian (standard deviations) on a secret number of rows and on a sum.
+    Rows { gaussian: bool, rows: f64, sum: f64 },
+}
+
+impl WholeNoise {
+    /// What `Rows` says of the number of rows and of the sum.
+    pub fn parts(self) -> Option<[WholeNoise; 2]> {
+        let WholeNoise::Rows { gaussian, rows, sum } = self else { return None };
+        let of = |x: f64| if gaussian { WholeNoise::Gaussian { sigma: x } } else { WholeNoise::Geometric { scale: x } };
+        Some([of(rows), of(sum)])
+    }
 }
 
 impl WholeLaw {

@@ -92,18 +92,19 @@ fn places(list: &Expr) -> Option<Vec<usize>> {
     items.iter().map(place).collect()
 }
 
-/// A share of a released posterior, or several of them together, named by constants.
+/// A number of a released posterior, or several shares together, named by constants.
 fn share(e: &Expr) -> Option<(&Expr, Vec<usize>)> {
     let (post, set) = match &e.kind {
         ExprKind::Index(p, i) => (p.as_ref(), vec![place(i)?]),
         ExprKind::Call(Builtin::PosteriorSum, parts) => (parts.first()?, places(parts.get(1)?)?),
         _ => return None,
     };
-    let shares = matches!(&post.ty, Type::Posterior(inner) if matches!(inner.as_ref(), Type::Simplex { .. }));
-    shares.then_some((post, set))
+    let joint = matches!(&post.ty, Type::Posterior(inner) if matches!(inner.as_ref(), Type::Simplex { .. } | Type::Vector(_)));
+    joint.then_some((post, set))
 }
 
-/// How likely some shares of one posterior are above others: they depend on each other. `None` for anything else.
+/// How likely some numbers of one posterior are above others: they depend on each other. `None` for anything else, groups
+/// among it.
 fn ahead(args: &[Expr], known: &Known) -> Option<Value> {
     let [a, b] = args else { return None };
     let ((post, ours), (other, theirs)) = (share(a)?, share(b)?);

@@ -16,6 +16,8 @@ pub fn parameters(rule: &str, has: &dyn Fn(&str) -> bool) -> Option<(&'static st
     let calibrated = if has("calibrated") { vec!["calibrated"] } else { vec![] };
     Some(match (rule, has("rho")) {
         ("noise_aware", true) if has("sigma_products") => ("discrete_gaussian", vec!["rho", "sigma", "sigma_products"]),
+        ("noise_aware", true) if has("sigma_rows") => ("discrete_gaussian", vec!["rho", "sigma", "sigma_rows"]),
+        ("noise_aware", false) if has("scale_rows") => ("two_sided_geometric", vec!["eps", "scale", "scale_rows"]),
         ("noise_aware" | "plug_in", true) => ("discrete_gaussian", vec!["rho", "sigma"]),
         ("noise_aware" | "plug_in", false) => ("two_sided_geometric", vec!["eps", "scale"]),
         ("ls_hist" | "ls_dim", _) => ("floor_laplace", vec!["eps", "scale"]),
@@ -133,7 +135,8 @@ pub fn claim(form: &Form, scope: &Scope, given: &Given) -> Found<Claim> {
     let sum = if matches!(family.as_str(), "normal" | "multi_normal") { Some(sum_moved(&d)?) } else { None };
     let (places, items) = if sum.is_some() { (1, 1) } else { counts(&d, family)? };
     let public = scope.view == View::Replace;
-    if !public && (given.rule != "noise_aware" || scope.view != View::AddRemove || places == 1) {
+    let secret_rate = !public && family == "gamma" && given.rule == "noise_aware" && scope.view == View::AddRemove;
+    if !public && !secret_rate && (given.rule != "noise_aware" || scope.view != View::AddRemove || places == 1) {
         return Err("the rule does not cover how neighbours differ here");
     }
     let moved = sum.unwrap_or(Real::int(items) * Real::int(scope.unit));
@@ -145,6 +148,20 @@ pub fn claim(form: &Form, scope: &Scope, given: &Given) -> Found<Claim> {
     };
     // eps itself where the scale was rounded up, so that no quotient is rounded once more.
     let loss = |eps: &Real, scale: &Real, size: &Real| if size.le(&(scale * eps)) { eps.clone() } else { size / scale };
+    if secret_rate {
+        // Half of the cost for the sum, half for the number of rows.
+        let unit = Real::int(scope.unit);
+        if (given.number)("rho").is_some() {
+            let (rho, sigma, rows) = (positive("rho")?, positive("sigma")?, positive("sigma_rows")?);
+            follows(&sigma.square(), &(moved.square() / &rho))?;
+            follows(&rows.square(), &(unit.square() / &rho))?;
+            return Ok(Claim::Zcdp((moved.square() / sigma.square() + unit.square() / rows.square()) / Real::int(2)));
+        }
+        let (half, scale, rows) = (positive("eps")? / Real::int(2), positive("scale")?, positive("scale_rows")?);
+        follows(&scale, &(&moved / &half))?;
+        follows(&rows, &(&unit / &half))?;
+        return Ok(Claim::Pure(loss(&half, &scale, &moved) + loss(&half, &rows, &unit)));
+    }
     let twice = if places > 2 { Real::int(2) } else { Real::one() };
     match given.rule {
         "ls_hist" | "ls_dim" => {

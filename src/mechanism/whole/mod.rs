@@ -54,6 +54,13 @@ pub(crate) fn release<B: BitSource>(
             let sigma = rational(sigma)?;
             noisy(&counts, |bits: &mut B| discrete_gaussian(&sigma, bits), law.kept(counts.len(), public_rows.is_some()), bits)?
         }
+        WholeNoise::Rows { .. } => {
+            // Both are secret: public rows would be released as they are.
+            let ([of_rows, of_sum], [sum], None) = (law.noise.parts().ok_or(BAD)?, counts.as_slice(), public_rows) else {
+                return Err(BAD);
+            };
+            vec![noisy_sum(all.into(), of_rows, 0, bits)?, noisy_sum((*sum).into(), of_sum, 0, bits)?]
+        }
         WholeNoise::Moments { .. } => return Err(BAD),
     };
     let size = public_rows.map(|_| i128::from(all));

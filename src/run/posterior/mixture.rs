@@ -13,27 +13,27 @@ const SDS: f64 = 12.0;
 /// Of the mixture, what may be left out; the window grows until it is not more.
 const DROPPED: f64 = 1e-10;
 /// Draws of the counts where the mixture has too many components to be written out.
-const DRAWN: usize = 1000;
+pub(super) const DRAWN: usize = 1000;
 /// Values of one count that are weighed at most.
 const WEIGHED: u64 = 4_000_000;
 /// Products in a table of sums; the windows narrow until they fit.
 const PRODUCTS: f64 = 3e8;
 
 /// The logarithm of the probability of noise, up to a constant.
-fn ln_noise(noise: WholeNoise, distance: f64) -> f64 {
+pub(super) fn ln_noise(noise: WholeNoise, distance: f64) -> f64 {
     match noise {
         WholeNoise::Geometric { scale } | WholeNoise::FloorLaplace { scale } => -distance.abs() / scale,
         WholeNoise::Gaussian { sigma } => -0.5 * (distance / sigma) * (distance / sigma),
-        WholeNoise::Hellinger { .. } | WholeNoise::Moments { .. } => 0.0,
+        WholeNoise::Hellinger { .. } | WholeNoise::Moments { .. } | WholeNoise::Rows { .. } => 0.0,
     }
 }
 
 /// How far noise reaches, in whole numbers: a public fact.
-fn reach(noise: WholeNoise, part: f64) -> f64 {
+pub(super) fn reach(noise: WholeNoise, part: f64) -> f64 {
     match noise {
         WholeNoise::Gaussian { sigma } => (part * SDS * sigma).ceil() + 2.0,
         WholeNoise::Geometric { scale } | WholeNoise::FloorLaplace { scale } => (part * SCALES * scale).ceil() + 2.0,
-        WholeNoise::Hellinger { .. } | WholeNoise::Moments { .. } => 0.0,
+        WholeNoise::Hellinger { .. } | WholeNoise::Moments { .. } | WholeNoise::Rows { .. } => 0.0,
     }
 }
 
@@ -50,6 +50,10 @@ pub fn released(law: &WholeLaw, release: &Released, rows_are_public: bool, sourc
     match (&law.family, law.aware, total) {
         (WholeFamily::Gamma { shape, rate }, false, Some(n)) => Some(Posterior::Gamma(shape + noisy.first()?.max(0.0), rate + n)),
         (WholeFamily::Gamma { shape, rate }, true, Some(n)) => rate_given(*shape, *rate, n, *noisy.first()?, law.noise),
+        (WholeFamily::Gamma { shape, rate }, true, None) => {
+            let [rows, sum] = <[f64; 2]>::try_from(noisy).ok()?;
+            super::rate::given(*shape, *rate, [rows, sum], law.noise.parts()?, &mut Bits::new(source))
+        }
         (WholeFamily::Gamma { .. } | WholeFamily::Normal { .. } | WholeFamily::Weights { .. }, _, None) => None,
         (WholeFamily::Weights { .. }, _, Some(rows)) => super::linear::given(law, rows, &noisy, &mut Bits::new(source)),
         (WholeFamily::Normal { mean, precision, sd }, aware, Some(rows)) => {
@@ -260,7 +264,7 @@ fn convolved(a: &Window, b: &Window) -> Window {
 }
 
 /// An index with probability proportional to its weight.
-fn pick(weights: &[f64], rng: &mut Bits) -> Option<usize> {
+pub(super) fn pick(weights: &[f64], rng: &mut Bits) -> Option<usize> {
     let total: f64 = weights.iter().sum();
     if !(total > 0.0 && total.is_finite()) {
         return None;

@@ -6,6 +6,7 @@ mod linear;
 mod matrix;
 mod mixture;
 mod normal;
+mod rate;
 mod show;
 
 pub use export::inference_data;
@@ -113,8 +114,11 @@ impl Posterior {
         }
     }
 
-    /// The probability that some shares of one draw sum to more than others of the same draw.
+    /// The probability that some shares of one draw sum to more than others of the same draw; of weights, one of each.
     pub fn ahead(&self, ours: &[usize], theirs: &[usize]) -> Option<f64> {
+        if let Some(chance) = self.heavier(ours, theirs) {
+            return Some(chance);
+        }
         let only = |a: &[usize], b: &[usize]| a.iter().copied().filter(|i| !b.contains(i)).collect::<Vec<_>>();
         let (a, b) = (only(ours, theirs), only(theirs, ours));
         match (a.is_empty(), b.is_empty()) {
@@ -122,6 +126,23 @@ impl Posterior {
             (false, true) => Some(1.0),
             // The part is above a half.
             _ => self.against(&a, &b)?.cdf(&[0.5]).first().map(|below| 1.0 - below),
+        }
+    }
+
+    /// Of weights that are jointly normal: the probability that one is larger than another.
+    fn heavier(&self, ours: &[usize], theirs: &[usize]) -> Option<f64> {
+        match (self, ours, theirs) {
+            (Posterior::MultiNormal { mean, factor }, [i], [j]) => {
+                let entry = |row: &Vec<f64>, k: usize| row.get(k).copied().unwrap_or(0.0);
+                let (a, b) = (factor.get(*i)?, factor.get(*j)?);
+                let variance: f64 = (0..mean.len()).map(|k| (entry(a, k) - entry(b, k)).powi(2)).sum();
+                let apart = mean.get(*i)? - mean.get(*j)?;
+                Some(if i == j { 0.0 } else { normal_cdf(apart / variance.sqrt()) })
+            }
+            (Posterior::Mixture { weights, components }, ..) => {
+                weights.iter().zip(components).map(|(w, c)| c.heavier(ours, theirs).map(|p| w * p)).sum()
+            }
+            _ => None,
         }
     }
 

@@ -65,7 +65,7 @@ impl Mean {
                 Some(Posterior::Normal(mean, 1.0 / precision.sqrt()))
             }
             WholeNoise::Gaussian { .. } | WholeNoise::Geometric { .. } => self.mixture(noisy, noise, step),
-            WholeNoise::FloorLaplace { .. } | WholeNoise::Hellinger { .. } | WholeNoise::Moments { .. } => None,
+            _ => None,
         }
     }
 
