@@ -42,7 +42,7 @@ pub fn words(scene: &Scene, mechanism: &str, args: &arguments::Arguments) -> Res
         return Err(Box::new(
             Diagnostic::new("E0208", format!("`{mechanism}` assumes nothing about convergence"))
                 .label(scene.place(), "its guarantee is that of every state, converged or not")
-                .help(format!("leave the words out:    using {alone}")),
+                .help(format!("leave the words out:    {alone}")),
         ));
     }
     if mechanism != "beta_div" || assuming {
