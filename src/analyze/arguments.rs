@@ -123,9 +123,9 @@ const MECHANISMS: &[Spec] = &[
             ("weight", Domain::Share),
         ],
     },
+    Spec { name: "ops", answers: Answers::Draws, args: &[("weight", Domain::Share), SAMPLER, STEPS] },
     Spec { name: "dp_fast_mh", answers: Answers::Later, args: &[] },
     Spec { name: "langevin", answers: Answers::Later, args: &[] },
-    Spec { name: "ops", answers: Answers::Later, args: &[] },
     Spec { name: "noise_aware", answers: Answers::Posteriors, args: &[EPS, RHO] },
     Spec { name: "ls_hist", answers: Answers::Posteriors, args: &[EPS] },
     Spec { name: "ls_dim", answers: Answers::Posteriors, args: &[EPS] },
@@ -267,7 +267,9 @@ fn unknown(mechanism: &str, arg: &MechanismArg, specs: &[(&'static str, Domain)]
         None => format!("too many arguments for `{mechanism}`"),
     };
     let list: Vec<String> = specs.iter().map(|(n, _)| format!("{n} = ..")).collect();
-    let help = if list.is_empty() {
+    let help = if (mechanism, arg.name.as_deref()) == ("ops", Some("radius")) {
+        "the radius is the domain of the weights:    param w: vector[2] in l2(4) ~ normal(0, 1)".into()
+    } else if list.is_empty() {
         format!("`{mechanism}` takes no arguments:    using {mechanism}")
     } else {
         format!("it takes:    using {mechanism}({})", list.join(", "))

@@ -14,7 +14,7 @@ use super::ways::{Asked, Knob, Way};
 use crate::mechanism::plan::{ChainLaw, MechanismPlan};
 use crate::model::print::number;
 use crate::model::{Model, Relation, Request};
-use crate::numeric::decimal::sig_up;
+use crate::numeric::decimal::{sig_down, sig_up};
 use crate::privacy::Claim;
 use crate::rules::bounded::{BoundedLoss, Moved, Unfit, loss_rules};
 use crate::rules::{Context, Premise, PublicTotals};
@@ -48,6 +48,9 @@ pub fn way(name: &str, loss: Rc<BoundedLoss>, times: u64, scene: &Scene, args: &
         Some(&"slice") => ChainLaw::Slice { steps: args.get("steps").map(|x| x as u64) },
         _ => ChainLaw::Nuts { steps: args.get("steps").map(|x| x as u64) },
     };
+    if loss.plain() {
+        return Box::new(Ideal { loss, times, chain, free: Free::Plain, weighted: true });
+    }
     let weight = args.get("weight").unwrap_or(1.0);
     let by_beta = Ideal { loss, times, chain, free: Free::Beta { weight }, weighted: args.get("weight").is_some() };
     let written = args.get("beta").is_some() || args.get("weight").is_some();
@@ -88,8 +91,14 @@ pub fn fixed(name: &'static str, value: f64) -> Parameter {
 /// Which number of a draw is free.
 #[derive(Clone, Copy)]
 enum Free {
-    Beta { weight: f64 },
-    Weight { beta: f64 },
+    Beta {
+        weight: f64,
+    },
+    Weight {
+        beta: f64,
+    },
+    /// The weight, of a loss without a beta.
+    Plain,
 }
 
 /// A draw from the ideal posterior by a chain that must converge.
@@ -108,6 +117,7 @@ impl Ideal {
         match self.free {
             Free::Beta { weight } => (x, weight),
             Free::Weight { beta } => (beta, x),
+            Free::Plain => (2.0, x),
         }
     }
 }
@@ -124,7 +134,7 @@ impl Way for Ideal {
     fn knob(&self) -> Knob {
         match self.free {
             Free::Beta { .. } => Knob::Beta("beta"),
-            Free::Weight { .. } => Knob::Weight("weight"),
+            Free::Weight { .. } | Free::Plain => Knob::Weight("weight"),
         }
     }
 
@@ -153,18 +163,22 @@ impl Way for Ideal {
     fn predicted_error(&self, x: f64) -> PredictedError {
         let (beta, weight) = self.at(x);
         // A row of fit f weighs f^(b-1) of what it does in the ordinary posterior: about half at the middle of a probability.
-        let rows = assumed_rows(self.loss.records.rows) * weight * 0.5_f64.powf(beta - 1.0);
+        let by_fit = if self.loss.plain() { 1.0 } else { 0.5_f64.powf(beta - 1.0) };
+        let rows = assumed_rows(self.loss.records.rows) * weight * by_fit;
         PredictedError { measure: "root mean square distance of the draw from the posterior mean", value: self.loss.predicted_error(rows) }
     }
 
-    fn remark(&self, _: f64) -> String {
+    fn remark(&self, x: f64) -> String {
+        if self.loss.plain() {
+            return format!("data weight {}%", sig_down(100.0 * x, 3));
+        }
         "data weight depends on fit".into()
     }
 
     fn given(&self) -> Vec<Parameter> {
         match self.free {
             Free::Beta { weight } if self.weighted => vec![fixed("weight", weight)],
-            Free::Beta { .. } => vec![],
+            Free::Beta { .. } | Free::Plain => vec![],
             // Chosen from the density alone, and written out where the choice is locked.
             Free::Weight { beta } => vec![Parameter { name: "beta", value: beta, solved: true }],
         }

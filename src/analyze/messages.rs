@@ -88,7 +88,7 @@ pub fn not_in_this_version(scene: &Scene, offer: &Offer, mechanism: Option<&str>
 /// No way of the wanted mechanism: the refusal of the rule that has the right shape, a prior that is not conjugate, or
 /// a model of no rule.
 pub fn no_way(scene: &Scene, offer: Offer, mechanism: Option<&'static str>) -> Diagnostic {
-    if let Some(name @ ("beta_div" | "penalty" | "dp_hmc" | "dp_sgld")) = mechanism {
+    if let Some(name @ ("beta_div" | "penalty" | "dp_hmc" | "dp_sgld" | "ops")) = mechanism {
         return chains::no_bounded_loss(scene, offer, name);
     }
     let Offer { ways, mut refused, unmatched, asked } = offer;

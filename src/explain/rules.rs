@@ -283,4 +283,14 @@ param sigma: real in [0.5, inf] ~ half_normal(2)
 observe price ~ normal(dot(w, x), sigma)
 release fit = draw(w, sigma) using dp_sgld(batch = 100)",
     ),
+    (
+        "ops",
+        r"W0508
+budget eps(1)
+private loans[n] { x: vector[3] in l2(1), default: bool }
+param w: vector[3] in l2(4) ~ normal(0, 1)
+observe default ~ bernoulli_logit(dot(w, x))
+release coef = draw(w) using ops assuming convergence
+expect certificate(coef) <= eps(1)",
+    ),
 ];

@@ -57,7 +57,7 @@ fn known_or(test: fn(&Value) -> bool) -> impl Fn(&Value) -> bool {
 
 /// Does its guarantee rest on a chain having converged? A chain that has none of its own makes it so.
 fn assumes(r: &Value) -> bool {
-    r["rule"] == "beta_div" || (glm::RULES.contains(&text(&r["rule"])) && r["status"] == "conditional")
+    r["rule"] == "beta_div" || r["rule"] == "ops" || (glm::RULES.contains(&text(&r["rule"])) && r["status"] == "conditional")
 }
 
 /// Exact, certified by a chain's own guarantee, or conditional.
@@ -237,13 +237,14 @@ impl<'a> Facts<'a> {
             (Some(law), "gibbs") if glm::RULES.contains(&rule) => (law, vec!["weight"]),
             (Some(law), "beta_div") if rule == mechanism => (law, stated(&["beta", "weight"])),
             (Some(law), "penalty") if rule == mechanism => (law, stated(&["iterations", "sigma", "step", "beta", "weight"])),
+            (Some(law), "ops") if rule == mechanism => (law, vec!["weight"]),
             (Some(law), "dp_hmc") if rule == mechanism => {
                 (law, stated(&["iterations", "steps", "clip", "sigma", "gradient_sigma", "step", "beta", "weight"]))
             }
             (Some(law), "dp_sgld") if rule == mechanism => {
                 (law, stated(&["iterations", "batch", "clip", "sigma", "step", "beta", "weight"]))
             }
-            (_, "beta_div" | "penalty" | "dp_hmc" | "dp_sgld") => {
+            (_, name) if bounded::RULES.contains(&name) => {
                 return Err((format!("releases[{i}].mechanism"), "is no mechanism of the rule".into()));
             }
             (Some(law), "direct") => (law, vec![]),

@@ -100,3 +100,20 @@ pub fn hmc(c: &Case) {
     let (steps, clip, noise) = (c.text("leapfrog_steps"), c.text("gradient_clip"), c.text("gradient_sigma"));
     c.upper(claim(&chain(c, "dp_hmc", &format!(", steps = {steps}, clip = {clip}, gradient_sigma = {noise}"))).zcdp());
 }
+
+/// A logistic regression with weights in a ball.
+pub fn ops(c: &Case) {
+    let text = format!(
+        "private t[n] {{ x: vector[2] in l2({}), y: bool }}\nparam w: vector[2] in l2({}) ~ normal(0, 1)\n\
+         observe y ~ bernoulli_logit(dot(w, x))\nrelease v = draw(w) using ops(weight = {}) assuming convergence\n",
+        c.text("x_norm_max"),
+        c.text("ball_radius").trim_matches('"'),
+        c.text("rho")
+    );
+    let found = claim(&text);
+    match c.quantity() {
+        "epsilon" => c.upper(found.pure()),
+        "rdp_epsilon" => c.upper(found.rdp(c.order())),
+        other => panic!("quantity {other}"),
+    }
+}

@@ -21,6 +21,7 @@
 //! replaced, and the divergence of the noise by its series (`tests/chains.rs`).
 
 use super::LossRule;
+use super::density::row_loss;
 use super::model::{BoundedLoss, Moved, Unfit};
 use crate::model::Model;
 use crate::numeric::round::{add_up, div_up, mul_down, mul_up};
@@ -43,7 +44,7 @@ impl LossRule for DpHmc {
     }
 
     fn judge(&self, model: &Model, context: Context) -> Result<BoundedLoss, Unfit> {
-        BoundedLoss::read(&META, model, &context)
+        BoundedLoss::read(&META, model, &context, row_loss)
     }
 }
 

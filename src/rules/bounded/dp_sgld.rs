@@ -21,6 +21,7 @@
 //! the uniform law (`tests/chains.rs`).
 
 use super::LossRule;
+use super::density::row_loss;
 use super::model::{BoundedLoss, Refusal, Unfit};
 use crate::model::{Model, Relation};
 use crate::numeric::round::{div_up, mul_up};
@@ -45,7 +46,7 @@ impl LossRule for DpSgld {
     }
 
     fn judge(&self, model: &Model, context: Context) -> Result<BoundedLoss, Unfit> {
-        let loss = BoundedLoss::read(&META, model, &context)?;
+        let loss = BoundedLoss::read(&META, model, &context, row_loss)?;
         let refused = |diagnostic| Err(Unfit::Refused(Box::new(Refusal { diagnostic, mended: None })));
         let Some(place) = model.private.first().map(|o| o.span) else { return Ok(loss) };
         if loss.records.relation == Relation::AddRemove {
