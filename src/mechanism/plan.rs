@@ -90,6 +90,8 @@ pub struct WeightBlock {
 pub struct GlmLaw {
     pub link: Link,
     pub blocks: Vec<WeightBlock>,
+    /// How many of the blocks, the last, are no weights but the number 1: offsets.
+    pub offsets: usize,
     /// Upper bound on the L2 norm of a row's features, each times the sd of its weight.
     pub norm: f64,
     /// Upper bound on the slope of a row's loss in its predictor, where the domain allows it.
@@ -141,6 +143,12 @@ pub enum ChainLaw {
     /// bounds the difference of two losses of one row, enforced on every row; `sigma` is the sd of the noise on the sum of
     /// weighted differences; `step` scales the proposal in units of the prior's spread.
     Penalty { iterations: u64, sigma: f64, step: Option<f64>, range: f64 },
+    /// The same with proposals along noisy gradients (rule book §12): `steps` leapfrog steps each, at every end of which the
+    /// rows' gradients, in units of the prior's spread and cut to L2 norm `clip`, are added with noise of sd `gradient_sigma`.
+    Hmc { iterations: u64, steps: u64, sigma: f64, step: Option<f64>, range: f64, clip: f64, gradient_sigma: f64 },
+    /// Langevin steps along the gradients of `batch` rows each, drawn without replacement, cut to L2 norm `clip` and added with
+    /// noise of sd `sigma` (rule book §12.3). For a public number of rows.
+    Sgld { iterations: u64, batch: u64, clip: f64, sigma: f64, step: Option<f64> },
 }
 
 impl ChainLaw {
@@ -150,6 +158,8 @@ impl ChainLaw {
             ChainLaw::Nuts { .. } => "nuts",
             ChainLaw::Slice { .. } => "slice",
             ChainLaw::Penalty { .. } => "penalty",
+            ChainLaw::Hmc { .. } => "dp_hmc",
+            ChainLaw::Sgld { .. } => "dp_sgld",
         }
     }
 }
