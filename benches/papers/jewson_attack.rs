@@ -220,7 +220,7 @@ fn report_4(attacks: &Table, name: &str, full: bool, error: &dyn Fn(&str) -> Vec
     writeln!(text, "{:20} {:12} {:>4} {:>8} {:>8} {:>16} {:>16}", "pair", "method", "eps", "success", "bound", "drawn", "log10 RMSE")
         .unwrap();
     let (mut above, mut tight) = (vec![], 1.0f64);
-    for (i, (k, v)) in attacks.points.iter().enumerate() {
+    for (k, v) in &attacks.points {
         let se = (v[2] * (1.0 - v[2]) / v[3]).sqrt();
         let drawn = if v[3] > 0.0 { format!("{:.4} +- {se:.4}", v[2]) } else { "-".into() };
         let at = attacks.points.keys().filter(|o| o[0] == k[0] && o[1] == k[1] && o[2] < k[2]).count();
@@ -234,7 +234,6 @@ fn report_4(attacks: &Table, name: &str, full: bool, error: &dyn Fn(&str) -> Vec
         if k[0] == PAIRS[1].0 {
             tight = tight.min((v[0] - 0.5) / (v[1] - 0.5));
         }
-        assert!(i < attacks.points.len());
     }
     writeln!(
         text,
