@@ -14,6 +14,7 @@ mod functions;
 mod fused;
 mod op;
 mod poisson;
+mod row_gradients;
 mod tape;
 
 pub use columns::{Columns, Lane, ROWS};
@@ -22,6 +23,7 @@ pub use functions::{digamma, ln, ln_1p};
 pub use fused::Fused;
 pub use op::{Binary, Op, Operand, Unary};
 pub use poisson::power_sum;
+pub use row_gradients::RowGradients;
 
 use tape::{Inputs, forward};
 

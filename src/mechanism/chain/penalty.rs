@@ -46,7 +46,7 @@ pub fn penalty<B: BitSource>(density: &mut Density, chain: &Penalty, bits: &mut 
         }
         let noise = sigma * normals.draw()?;
         let proposed = density.losses(&proposal, &mut there);
-        let s = weight * difference(&here, &there, *range) + noise;
+        let s = weight * libm::ldexp(difference(&here, &there, *range) as f64, -places(*range)) + noise;
         // The chance of acceptance pays for the noise, which the exponential would favour.
         let log = s + proposed - prior - 0.5 * sigma * sigma;
         if libm::log(unit(bits)?) < log {
@@ -57,20 +57,22 @@ pub fn penalty<B: BitSource>(density: &mut Density, chain: &Penalty, bits: &mut 
     Ok(state)
 }
 
-/// The sum of `here - there` over the rows, each difference inside the range and on the grid.
-fn difference(here: &[f64], there: &[f64], range: f64) -> f64 {
-    let (_, exponent) = libm::frexp(range);
-    let unit = PLACES - exponent;
-    let sum: i128 = here
-        .iter()
+/// Binary places of the grid on which differences of at most `range` are added: they stay below 2^52 of its units.
+pub(super) fn places(range: f64) -> i32 {
+    PLACES - libm::frexp(range).1
+}
+
+/// The sum of `here - there` over the rows, each difference inside the range and rounded to the grid towards 0.
+pub(super) fn difference(here: &[f64], there: &[f64], range: f64) -> i128 {
+    let places = places(range);
+    here.iter()
         .zip(there)
         .map(|(a, b)| {
             let d = a - b;
             let d = if d.is_nan() { 0.0 } else { d.clamp(-range, range) };
-            libm::ldexp(d, unit) as i64
+            libm::ldexp(d, places) as i64
         })
-        .fold(0, |sum, d| sum.saturating_add(d.into()));
-    libm::ldexp(sum as f64, -unit)
+        .fold(0, |sum: i128, d| sum.saturating_add(d.into()))
 }
 
 #[cfg(test)]
@@ -82,10 +84,10 @@ mod tests {
         let wild = [f64::INFINITY, f64::NEG_INFINITY, f64::NAN, 1e300, -1e300, 0.25];
         for a in wild {
             for b in wild {
-                let d = difference(&[a], &[b], 0.7);
+                let d = libm::ldexp(difference(&[a], &[b], 0.7) as f64, -places(0.7));
                 assert!(d.abs() <= 0.7, "{a} {b} {d}");
             }
         }
-        assert_eq!(difference(&[0.5, 1.0], &[0.25, 2.0], 3.0), -0.75);
+        assert_eq!(libm::ldexp(difference(&[0.5, 1.0], &[0.25, 2.0], 3.0) as f64, -places(3.0)), -0.75);
     }
 }

@@ -12,6 +12,8 @@ pub(super) enum Fault<'a> {
     Unknown(String),
     /// The scale (or one over it, the rate) may come too near 0; `peak` is the density's largest value times the scale.
     Scale { argument: &'a Expr, peak: f64, rate: bool },
+    /// The predictor has no bound.
+    Predictor { argument: &'a Expr },
     /// The shape may be one whose density has no largest value; the smallest shape that has one.
     Shape { argument: &'a Expr, least: f64 },
 }

@@ -18,6 +18,7 @@
 //! Golden values; the loss of every law searched over random and extreme rows and parameters (`tests/loss_ranges.rs`).
 
 use super::LossRule;
+use super::density::row_loss;
 use super::model::{BoundedLoss, Moved, Unfit};
 use crate::model::Model;
 use crate::numeric::round::{div_up, mul_down, mul_up};
@@ -40,7 +41,7 @@ impl LossRule for Penalty {
     }
 
     fn judge(&self, model: &Model, context: Context) -> Result<BoundedLoss, Unfit> {
-        BoundedLoss::read(&META, model, &context)
+        BoundedLoss::read(&META, model, &context, row_loss)
     }
 }
 
