@@ -17,10 +17,11 @@ use std::fmt::Write;
 pub const DELTA: f64 = 1e-5;
 
 /// Name, does it spend pure epsilon (else epsilon and delta), and what stands for it in the report.
-pub const METHODS: [(&str, bool, &str); 9] = [
+pub const METHODS: [(&str, bool, &str); 10] = [
     ("beta-div", true, "dpm, beta_div drawn by NUTS: conditional on a chain that converged"),
     ("langevin", false, "dpm, gibbs drawn by Langevin: certified, rows within a norm"),
     ("penalty", false, "dpm, penalty: the beta-divergence by a chain that is certified at every step"),
+    ("dp-sgld", false, "dpm, dp_sgld: the beta-divergence by noisy gradients of samples, certified at every step"),
     ("output", true, "output perturbation (Chaudhuri et al.) with the prior as regulariser, Lambda = 1 / (9 n)"),
     ("output-fixed", true, "output perturbation with Lambda = 1 / 9"),
     ("dp-sgd", false, "DP-SGD with all rows in each batch, exact Gaussian accounting, best of 12 settings in hindsight"),
@@ -28,7 +29,7 @@ pub const METHODS: [(&str, bool, &str); 9] = [
     ("truncated", true, "posterior on a ball (Wang et al.), eps = 2 rho c R0; R0 holds 95 % of the prior"),
     ("no-privacy", true, "the mode of the posterior, without privacy"),
 ];
-pub const OURS: [&str; 3] = ["beta-div", "langevin", "penalty"];
+pub const OURS: [&str; 4] = ["beta-div", "langevin", "penalty", "dp-sgld"];
 
 /// First phase of a Langevin chain where the default would take minutes: any length is private, and this one forgets the start.
 fn steps(n: usize, default: f64) -> u64 {
@@ -58,7 +59,9 @@ pub fn program(method: &str, n: usize, d: usize, bound: f64, epsilon: f64) -> St
     let rho = weight(method, d, bound, epsilon);
     let (budget, features, domain, using) = match method {
         "beta-div" => (format!("budget eps({epsilon})\n"), String::new(), String::new(), "beta_div assuming convergence".to_string()),
-        "penalty" => (format!("budget dp(eps = {epsilon}, delta = {DELTA})\n"), String::new(), String::new(), "penalty".to_string()),
+        "penalty" | "dp-sgld" => {
+            (format!("budget dp(eps = {epsilon}, delta = {DELTA})\n"), String::new(), String::new(), method.replace('-', "_"))
+        }
         "langevin" => {
             let using = format!("gibbs(steps = {})", length(rho));
             (format!("budget dp(eps = {epsilon}, delta = {DELTA})\n"), format!(" in l2({bound})"), String::new(), using)
@@ -274,7 +277,7 @@ fn report(table: &Table, name: &str, full: bool) {
 }
 
 const NOTES: &str = "
-Features of simulated rows are normal(0, 1): beta-div and penalty take them as they are, the others move rows onto a ball that one in
+Features of simulated rows are normal(0, 1): beta-div, penalty and dp-sgld take them as they are, the others move rows onto a ball that one in
 300 leaves. Real rows have norm 1, scaled by public bounds; their truth is the fit to all rows without privacy. A study is one drawing
 of weights and rows (or one split), shared by all methods. dp-sgd gets its steps, rate and clip from the results at no cost, which no
 real release can do. The corrected constants are used: 2 rho c R0 (printed: twice that), Theorem 7 instead of Corollary 8 of Minami et

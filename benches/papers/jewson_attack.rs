@@ -175,8 +175,8 @@ pub fn figure_4(full: bool) {
     let mut attacks = Table::open(&format!("{name}.csv"), 3, "pair,method,epsilon,success,allowed,drawn,draws");
     let (repetitions, draws) = if full { (100, 20_000) } else { (12, 2000) };
     let studies: Vec<Study> = (0..repetitions).map(|seed| Study::simulated(2, 1000, seed)).collect();
-    // The chain of the penalty algorithm has no density that an attacker could compute; a tuned one has many.
-    let methods = || METHODS.iter().map(|m| m.0).filter(|m| !["penalty", "dp-sgd", "no-privacy"].contains(m));
+    // Chains that pay for every step have no density that an attacker could compute; a tuned one has many.
+    let methods = || METHODS.iter().map(|m| m.0).filter(|m| !["penalty", "dp-sgld", "dp-sgd", "no-privacy"].contains(m));
     for epsilon in EPSILONS {
         for method in methods() {
             errors.at(&key("simulated-2", 1000, epsilon, method), || point(&studies, method, epsilon));
@@ -259,7 +259,9 @@ fn report_4(attacks: &Table, name: &str, full: bool, error: &dyn Fn(&str) -> Vec
             .collect()
     };
     for ours in ["beta-div", "langevin"] {
-        for (method, ..) in METHODS.iter().filter(|(m, ..)| !["beta-div", "langevin", "penalty", "dp-sgd", "no-privacy"].contains(m)) {
+        for (method, ..) in
+            METHODS.iter().filter(|(m, ..)| !["beta-div", "langevin", "penalty", "dp-sgld", "dp-sgd", "no-privacy"].contains(m))
+        {
             let others = points(method);
             let behind = points(ours).iter().filter(|(s, e)| others.iter().any(|(t, f)| t <= s && f < e)).count();
             writeln!(
