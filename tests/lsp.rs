@@ -193,3 +193,49 @@ fn wrong_programs_are_mended() {
     }
     assert!(left.is_empty(), "{left:#?}");
 }
+
+/// What an editor sends may be anything: the server ends in words, holds no more than was sent, and never panics.
+#[test]
+fn bad_frames_end_the_server_in_words() {
+    use std::io::Write;
+    use std::process::{Command, Stdio};
+    let initialize = r#"{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"capabilities":{}}}"#;
+    let frame = |body: &str| format!("Content-Length: {}\r\n\r\n{body}", body.len());
+    for (sent, said) in [
+        ("Content-Length: 18446744073709551615\r\n\r\n{}".to_owned(), "longer than"),
+        ("Content-Length: 9223372036854775807\r\n\r\n{}".to_owned(), "longer than"),
+        ("Content-Length: 99999999999999999999999999\r\n\r\n".to_owned(), "no number"),
+        ("Content-Length: 60000000\r\n\r\n{}".to_owned(), "within a message"),
+        (frame(initialize) + "Content-Length: -1\r\n\r\n", "no number"),
+        (frame(initialize) + &frame("{no message") + "\u{0}\u{1}\n", "no colon"),
+    ] {
+        let mut server = Command::new(env!("CARGO_BIN_EXE_dpm"))
+            .arg("lsp")
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
+        server.stdin.take().unwrap().write_all(sent.as_bytes()).unwrap();
+        let done = server.wait_with_output().unwrap();
+        let errors = String::from_utf8_lossy(&done.stderr);
+        assert_eq!(done.status.code(), Some(3), "{sent:?}: {errors}");
+        assert!(errors.contains(said) && !errors.contains("panicked"), "{sent:?}: {errors}");
+    }
+}
+
+/// A burst of keys is read once it is over; what is asked is about the last text.
+#[test]
+fn answers_are_about_the_last_text() {
+    let mut e = Editor::new();
+    e.open(TEXT);
+    for (i, c) in "rate_of_smokers".chars().enumerate() {
+        let at = json!({"line": 5, "character": 8 + i});
+        e.tell(
+            "textDocument/didChange",
+            json!({"textDocument": {"uri": URI, "version": 2 + i}, "contentChanges": [{"range": {"start": at, "end": at}, "text": c.to_string()}]}),
+        );
+    }
+    let hover = e.at("textDocument/hover", 5, 10);
+    assert!(hover["contents"]["value"].as_str().unwrap().contains("release rate_of_smokersp_hat"), "{hover}");
+}
