@@ -239,3 +239,37 @@ fn answers_are_about_the_last_text() {
     let hover = e.at("textDocument/hover", 5, 10);
     assert!(hover["contents"]["value"].as_str().unwrap().contains("release rate_of_smokersp_hat"), "{hover}");
 }
+
+/// Words in quotes that are names.
+fn quoted(text: &str) -> Vec<&str> {
+    text.split('"').skip(1).step_by(2).filter(|w| w.chars().all(|c| c.is_alphanumeric() || c == '_')).collect()
+}
+
+/// The grammars for editors reserve the words that the language reserves.
+#[test]
+fn editors_know_the_words_of_the_language() {
+    let read = |path: &str| fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join(path)).unwrap();
+    let sorted = |mut words: Vec<String>| {
+        words.sort();
+        words
+    };
+    let owned = |words: &[&str]| words.iter().map(|w| (*w).to_owned()).collect::<Vec<String>>();
+    let wanted = sorted(owned(dpm::syntax::tokens::KEYWORDS));
+    let tree_sitter = read("editors/tree-sitter-dpm/grammar.js");
+    let list = tree_sitter.split("const KEYWORDS = [").nth(1).unwrap().split("];").next().unwrap();
+    assert_eq!(sorted(owned(&quoted(list))), wanted, "grammar.js");
+    let text_mate: Value = serde_json::from_str(&read("editors/vscode/syntaxes/dpm.tmLanguage.json")).unwrap();
+    let mut words = vec![];
+    for pattern in text_mate["patterns"].as_array().unwrap() {
+        let name = pattern["name"].as_str().unwrap();
+        if name.starts_with("keyword.control") || name.starts_with("constant.language") {
+            let list = pattern["match"].as_str().unwrap().trim_start_matches("\\b(").trim_end_matches(")\\b");
+            words.extend(list.split('|').map(String::from));
+        }
+    }
+    assert_eq!(sorted(words), wanted, "dpm.tmLanguage.json");
+    // Colours: every reserved word that is no value and no operator stands in the query.
+    let highlights = read("editors/tree-sitter-dpm/queries/highlights.scm");
+    let missing: Vec<&String> = wanted.iter().filter(|w| *w != "true" && *w != "false" && !highlights.contains(&format!("\"{w}\""))).collect();
+    assert!(missing.is_empty(), "highlights.scm: {missing:?}");
+}
