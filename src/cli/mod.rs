@@ -350,7 +350,10 @@ fn command(args: impl Iterator<Item = std::ffi::OsString>) -> Exit {
         }
         Command::Lsp => match crate::lsp::stdio() {
             Ok(()) => Exit::Done,
-            Err(_) => Exit::Input,
+            Err(why) => {
+                say_line!("error: {why}");
+                Exit::Input
+            }
         },
         Command::Fmt { files, check } => rewrite::fmt(&files, check),
         Command::Expand { file } => rewrite::expand(&file),

@@ -13,8 +13,13 @@ use crate::mechanism::{MechanismError, Released};
 use crate::model::{Expr, ExprKind, Label, Parameter, Range, Type};
 
 /// What the job of a draw keeps of every row; refuses what cannot be compiled or run.
-pub(in crate::mechanism) fn encode(job: &mut Job, law: &DensityLaw, columns: &[Expr], rows: &RowScope) -> Result<(), MechanismError> {
+pub(in crate::mechanism) fn encode(
+    job: &mut Job,
+    (law, weight, columns): (&DensityLaw, f64, &[Expr]),
+    rows: &RowScope,
+) -> Result<(), MechanismError> {
     let lowered = lower(law, columns, rows.env)?;
+    chain::check_noise(&law.chain, weight)?;
     let steps = match &law.chain {
         ChainLaw::Nuts { .. } if cfg!(not(feature = "nuts")) => return Err(MechanismError::NoNuts),
         ChainLaw::Nuts { steps } | ChainLaw::Slice { steps } => steps.unwrap_or(0),
