@@ -140,8 +140,8 @@ fn sampler(chosen: &Chosen) -> &'static str {
         Some(MechanismPlan::Whole { law, .. }) => match law.noise {
             WholeNoise::FloorLaplace { .. } => "floor_laplace",
             WholeNoise::Hellinger { .. } => "finite_weights",
-            WholeNoise::Geometric { .. } => "two_sided_geometric",
-            WholeNoise::Gaussian { .. } => "discrete_gaussian",
+            WholeNoise::Geometric { .. } | WholeNoise::Rows { gaussian: false, .. } => "two_sided_geometric",
+            WholeNoise::Gaussian { .. } | WholeNoise::Moments { .. } | WholeNoise::Rows { .. } => "discrete_gaussian",
         },
         Some(MechanismPlan::Noise { noise, .. }) => match noise {
             Noise::Laplace { .. } => "laplace",

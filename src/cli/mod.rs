@@ -260,6 +260,9 @@ struct Run {
     /// Write the result as JSON
     #[arg(short, value_name = "OUT")]
     output: Option<PathBuf>,
+    /// Write draws of the released posteriors as JSON that ArviZ and R read
+    #[arg(long, value_name = "JSON")]
+    arviz: Option<PathBuf>,
     /// Replay randomness: the result is NOT PRIVATE
     #[cfg(feature = "tape")]
     #[arg(long)]
@@ -347,7 +350,10 @@ fn command(args: impl Iterator<Item = std::ffi::OsString>) -> Exit {
         }
         Command::Lsp => match crate::lsp::stdio() {
             Ok(()) => Exit::Done,
-            Err(_) => Exit::Input,
+            Err(why) => {
+                say_line!("error: {why}");
+                Exit::Input
+            }
         },
         Command::Fmt { files, check } => rewrite::fmt(&files, check),
         Command::Expand { file } => rewrite::expand(&file),
