@@ -213,7 +213,7 @@ fn laws() -> Vec<Law> {
             "geometric(inv_logit(w))",
             0.999,
             Box::new(|s, b| {
-                let t = s.any();
+                let t = s.any().max(-300.0);
                 let (p, log_q) = (sigmoid(t), if t > 0.0 { -t - (-t).exp().ln_1p() } else { -t.exp().ln_1p() });
                 let y = if s.unit() < 0.5 { 0.0 } else { (s.between(0.0, 3.0) / p).floor().min(1e6) };
                 let f = p * (if y > 0.0 { y * log_q } else { 0.0 }).exp();

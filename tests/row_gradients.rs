@@ -91,7 +91,10 @@ fn no_row_moves_the_gradient_of_another() {
             let mut losses_before = losses(&rows);
             rows[at] = new.clone();
             let mut losses_after = losses(&rows);
-            assert_eq!((losses_before.remove(at), losses_after.remove(at)), (losses(&[old.clone()])[0], losses(&[new.clone()])[0]));
+            assert_eq!(
+                (losses_before.remove(at), losses_after.remove(at)),
+                (losses(std::slice::from_ref(&old))[0], losses(std::slice::from_ref(&new))[0])
+            );
             assert_eq!(losses_before, losses_after, "{model} {n}");
             let (alone, instead, after) = (sum(&[old]), sum(&[new]), sum(&rows));
             rows.remove(at);

@@ -187,7 +187,7 @@ Arguments: `iterations` (left out, 300); `sigma` > 0, the noise on each log-rati
 less where that narrows the loss); `step`, the size of a proposal in prior spreads. Where `weight` is given and `sigma` is not, sigma is solved;
 where both are given and `iterations` is not, the longest chain is.
 
-A Metropolis chain whose proposals know public facts alone. Each step adds normal noise to the change of the loss of all rows and allows for the
+A Metropolis chain whose proposals know public facts alone. Each step adds discrete normal noise to the change of the loss of all rows and allows for the
 noise when it accepts (the penalty algorithm).
 
 Guarantee: zCDP iterations (2 k weight R)^2 / (2 sigma^2), R the range of a row's loss. Every state of the chain follows from the noisy

@@ -77,7 +77,7 @@ impl Law {
         ways - libm::lgamma(r) + r * self.log_p + k * self.log_q
     }
 
-    /// The terms from `ONE_BY_ONE` on by Euler and Maclaurin's formula, the integral by Simpson's rule in `ln k`.
+    /// The terms from `ONE_BY_ONE` on by Euler and Maclaurin's formula, the integral by Boole's rule in `ln k`.
     fn beyond(&self, sum: &mut PowerSum) {
         let (b, r) = (self.b, self.r);
         let first = f64::from(ONE_BY_ONE);
@@ -85,8 +85,8 @@ impl Law {
         let sd = (mean / self.p).sqrt();
         let start = first.max(mean - 14.0 * sd);
         let end = (mean + 14.0 * sd + REACH / (b * -self.log_q)).max(2.0 * start);
-        let widest = 0.02_f64.min(0.2 / (b * r * self.q + 1.0).sqrt());
-        let steps = 2.0 * (((end / start).ln() / widest).ceil() / 2.0).clamp(8.0, 1e5).ceil();
+        let widest = 0.01_f64.min(0.08 / (b * r * self.q + 1.0).sqrt());
+        let steps = 4.0 * ((end / start).ln() / (4.0 * widest)).clamp(8.0, 1e5).ceil();
         let width = (end / start).ln() / steps;
         let at_shape = digamma(r);
         let mut term = |k: f64, weight: f64| {
@@ -95,9 +95,14 @@ impl Law {
         };
         let mut i = 0.0;
         while i <= steps {
-            let simpson = if i == 0.0 || i == steps { 1.0 } else { 2.0 + 2.0 * (i % 2.0) };
+            let boole = match i % 4.0 {
+                0.0 if i == 0.0 || i == steps => 7.0,
+                0.0 => 14.0,
+                2.0 => 12.0,
+                _ => 32.0,
+            };
             let k = start * (i * width).exp();
-            term(k, simpson * width / 3.0 * k);
+            term(k, boole * width / 22.5 * k);
             i += 1.0;
         }
         if start == first {
