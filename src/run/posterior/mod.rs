@@ -5,7 +5,7 @@ mod mixture;
 mod show;
 
 pub use mixture::released;
-pub use show::{json, picture, widths};
+pub use show::{from_json, json, picture, widths};
 
 use line::Line;
 use rand_distr::Distribution;

@@ -25,6 +25,28 @@ pub fn json(p: &Posterior) -> Json {
     }
 }
 
+/// A posterior read back from its JSON; `None` if it is none.
+pub fn from_json(value: &Json) -> Option<Posterior> {
+    let numbers = |v: &Json| -> Option<Vec<f64>> { v.as_array()?.iter().map(Json::as_f64).collect() };
+    let parameters = || -> Option<Vec<f64>> {
+        let found = numbers(value.get("parameters")?)?;
+        found.iter().all(|x| x.is_finite() && *x > 0.0).then_some(found)
+    };
+    let components = || -> Option<Vec<Posterior>> { value.get("components")?.as_array()?.iter().map(from_json).collect() };
+    match (value.get("family")?.as_str()?, parameters().as_deref()) {
+        ("beta", Some(&[a, b])) => Some(Posterior::Beta(a, b)),
+        ("gamma", Some(&[a, b])) => Some(Posterior::Gamma(a, b)),
+        ("dirichlet", Some(alpha)) if alpha.len() > 1 => Some(Posterior::Dirichlet(alpha.to_vec())),
+        ("mixture", None) => {
+            let (weights, components) = (numbers(value.get("weights")?)?, components()?);
+            let sound = !weights.is_empty() && weights.len() == components.len() && weights.iter().all(|w| *w >= 0.0);
+            sound.then_some(Posterior::Mixture { weights, components })
+        }
+        ("product", None) => Some(Posterior::Product(components()?)),
+        _ => None,
+    }
+}
+
 /// The most that every leaf of the JSON may take, in its order: numbers their widest, names their own length.
 pub fn widths(p: &Posterior, out: &mut Vec<usize>) {
     out.push(p.family().len() + 2);
@@ -97,4 +119,29 @@ fn shades(m: &Posterior, from: f64, to: f64) -> String {
         SHADES.get(index).copied().map_or(' ', char::from)
     };
     values.iter().map(shade).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use super::*;
+
+    #[test]
+    fn posteriors_are_read_back() {
+        let mixture = Posterior::Mixture { weights: vec![0.25, 0.75], components: vec![Posterior::Gamma(3.0, 0.5); 2] };
+        let product = Posterior::Product(vec![Posterior::Beta(2.5, 7.0), mixture.clone()]);
+        for p in [Posterior::Beta(1.0, 1e-3), Posterior::Dirichlet(vec![1.0, 2.0, 3.5]), mixture, product] {
+            assert_eq!(from_json(&json(&p)), Some(p));
+        }
+        for text in [
+            "3",
+            "{}",
+            r#"{"family": "beta", "parameters": [1]}"#,
+            r#"{"family": "beta", "parameters": [1, -1]}"#,
+            r#"{"family": "mixture", "weights": [1], "components": []}"#,
+            r#"{"family": "normal", "parameters": [0, 1]}"#,
+        ] {
+            assert_eq!(from_json(&serde_json::from_str(text).unwrap()), None, "{text}");
+        }
+    }
 }
