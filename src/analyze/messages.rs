@@ -88,7 +88,7 @@ pub fn not_in_this_version(scene: &Scene, offer: &Offer, mechanism: Option<&str>
 /// No way of the wanted mechanism: the refusal of the rule that has the right shape, a prior that is not conjugate, or
 /// a model of no rule.
 pub fn no_way(scene: &Scene, offer: Offer, mechanism: Option<&'static str>) -> Diagnostic {
-    if let Some(name @ ("beta_div" | "penalty")) = mechanism {
+    if let Some(name @ ("beta_div" | "penalty" | "dp_hmc" | "dp_sgld" | "ops")) = mechanism {
         return chains::no_bounded_loss(scene, offer, name);
     }
     let Offer { ways, mut refused, unmatched, asked } = offer;
@@ -353,8 +353,11 @@ fn other_mechanism(scene: &Scene, way: &dyn Way, limit: &BudgetKind) -> Option<&
 
 /// `a Dirichlet draw`, `laplace noise`.
 fn noun(scene: &Scene, way: &dyn Way) -> String {
-    if way.mechanism() == "penalty" {
-        return "a penalty chain".into();
+    match way.mechanism() {
+        "penalty" => return "a penalty chain".into(),
+        "dp_hmc" => return "a Hamiltonian chain".into(),
+        "dp_sgld" => return "a chain on samples".into(),
+        _ => {}
     }
     let Some(model) = &scene.model else {
         return format!("`{}`", way.mechanism());

@@ -261,6 +261,9 @@ struct Run {
     /// Write the result as JSON
     #[arg(short, value_name = "OUT")]
     output: Option<PathBuf>,
+    /// Write draws of the released posteriors as JSON that ArviZ and R read
+    #[arg(long, value_name = "JSON")]
+    arviz: Option<PathBuf>,
     /// Replay randomness: the result is NOT PRIVATE
     #[cfg(feature = "tape")]
     #[arg(long)]

@@ -2,7 +2,7 @@
 
 use crate::model::{Builtin, Expr, ExprKind, Parameter, Program, Query, ReleaseStep, Request, Type, releases};
 use crate::plot::{Axis, Chart, Line};
-use crate::run::{Posterior, posterior_from_json};
+use crate::run::{Posterior, marginals_from_json};
 use serde_json::Value;
 
 /// Numbers of one release that are shown: more lines than this cannot be told apart.
@@ -13,7 +13,6 @@ const POINTS: u32 = 240;
 #[derive(Clone, PartialEq, Debug)]
 enum Law {
     Known(Posterior),
-    Normal(f64, f64),
     HalfNormal(f64),
     Laplace(f64, f64),
     Uniform(f64, f64),
@@ -21,11 +20,10 @@ enum Law {
 
 impl Law {
     fn density(&self, x: f64) -> f64 {
-        let normal = |m: f64, s: f64| (-0.5 * ((x - m) / s).powi(2)).exp() / (s * std::f64::consts::TAU.sqrt());
         match self {
             Law::Known(p) => p.density(x),
-            Law::Normal(m, s) => normal(*m, *s),
-            Law::HalfNormal(s) => 2.0 * normal(0.0, *s),
+            Law::HalfNormal(_) if x < 0.0 => 0.0,
+            Law::HalfNormal(s) => 2.0 * Posterior::Normal(0.0, *s).density(x),
             Law::Laplace(m, b) => (-(x - m).abs() / b).exp() / (2.0 * b),
             Law::Uniform(lo, hi) => 1.0 / (hi - lo),
         }
@@ -37,7 +35,6 @@ impl Law {
                 [lo, hi] => (*lo, *hi),
                 _ => (0.0, 1.0),
             },
-            Law::Normal(m, s) => (m - 3.3 * s, m + 3.3 * s),
             Law::HalfNormal(s) => (0.0, 3.3 * s),
             Law::Laplace(m, b) => (m - 7.0 * b, m + 7.0 * b),
             Law::Uniform(lo, hi) => (*lo, *hi),
@@ -74,7 +71,7 @@ fn prior(parameter: &Parameter, component: usize) -> Option<Law> {
             let sound = counts.len() > 1 && counts.iter().all(|x| positive(*x).is_some());
             Law::Known(sound.then(|| Posterior::Dirichlet(counts.clone()))?.component(component % counts.len())?)
         }
-        "normal" => Law::Normal(at(0)?, positive(at(1)?)?),
+        "normal" => Law::Known(Posterior::Normal(at(0)?, positive(at(1)?)?)),
         "half_normal" => Law::HalfNormal(positive(at(0)?)?),
         "laplace" => Law::Laplace(at(0)?, positive(at(1)?)?),
         "uniform" => Law::Uniform(at(0)?, at(0)? + positive(at(1)? - at(0)?)?),
@@ -151,7 +148,7 @@ pub fn released(program: &Program, release: &str, value: &Value) -> Option<Chart
     match &model.request {
         Request::Posterior { parameter: id } => {
             let parameter = parameter(*id)?;
-            let marginals = posterior_from_json(value)?.marginals();
+            let marginals = marginals_from_json(value)?;
             let inner = if let Type::Posterior(inner) = &step.ty { inner } else { &step.ty };
             let levels: Vec<String> = inner.levels().map_or_else(Vec::new, |l| l.to_vec());
             picture.all = marginals.len();

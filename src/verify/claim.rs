@@ -83,7 +83,10 @@ impl Claim {
         let none = || all(Real::UNKNOWN);
         let each = |parts: &[Claim], join: fn(Bounds, Bounds) -> Bounds| parts.iter().map(Claim::bounds).fold(all(Real::zero()), join);
         let mut p = match self {
-            Claim::Renyi(_) => none(),
+            Claim::Renyi(pairs) => {
+                let all = pairs.iter().map(Pair::zcdp).reduce(|a, b| a.max(&b));
+                Bounds { zcdp: all.unwrap_or(Real::UNKNOWN), ..none() }
+            }
             Claim::Gdp(mu) => Bounds { gdp: mu.clone(), ..none() },
             Claim::Range(eta) => Bounds { range: eta.clone(), ..none() },
             Claim::Pure(e) => Bounds { pure: e.clone(), ..none() },
