@@ -13,7 +13,7 @@ mod show;
 pub use export::inference_data;
 pub use mixture::released;
 pub use read::marginals_from_json;
-pub use show::{from_json, json, picture, widths};
+pub use show::{json, picture, widths};
 
 use line::Line;
 use rand_distr::Distribution;
