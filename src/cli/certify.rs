@@ -97,7 +97,7 @@ pub fn write(path: &PathBuf, value: &serde_json::Value, spaces: usize) -> bool {
 }
 
 /// Writes a file, or says that it cannot.
-pub fn write_text(path: &PathBuf, text: &str) -> bool {
+pub fn write_text(path: &Path, text: &str) -> bool {
     let done = std::fs::write(path, text).is_ok();
     if !done {
         say_line!("error: {} cannot be written", path.display());

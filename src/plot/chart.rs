@@ -132,7 +132,7 @@ impl Chart {
 }
 
 /// A number on an axis.
-fn short(v: f64) -> String {
+pub(super) fn short(v: f64) -> String {
     let size = v.abs();
     if v == 0.0 {
         "0".into()
