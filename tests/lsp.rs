@@ -270,6 +270,7 @@ fn editors_know_the_words_of_the_language() {
     assert_eq!(sorted(words), wanted, "dpm.tmLanguage.json");
     // Colours: every reserved word that is no value and no operator stands in the query.
     let highlights = read("editors/tree-sitter-dpm/queries/highlights.scm");
-    let missing: Vec<&String> = wanted.iter().filter(|w| *w != "true" && *w != "false" && !highlights.contains(&format!("\"{w}\""))).collect();
+    let missing: Vec<&String> =
+        wanted.iter().filter(|w| *w != "true" && *w != "false" && !highlights.contains(&format!("\"{w}\""))).collect();
     assert!(missing.is_empty(), "highlights.scm: {missing:?}");
 }
