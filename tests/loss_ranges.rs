@@ -200,7 +200,8 @@ fn laws() -> Vec<Law> {
                 let part = |x: f64, l: f64| if x > 0.0 { x * l } else { 0.0 };
                 let mass =
                     |k: f64| (ln_gamma(2001.0) - ln_gamma(k + 1.0) - ln_gamma(2001.0 - k) + part(k, log_p) + part(2000.0 - k, log_q)).exp();
-                let (mean, reach) = (2000.0 * sigmoid(t), 300.0);
+                let mean = 2000.0 * sigmoid(t);
+                let reach = 40.0 + 12.0 * (mean * sigmoid(-t)).sqrt();
                 let ends = ((mean - reach).max(0.0).floor() as u32, (mean + reach).min(2000.0).ceil() as u32);
                 let sum = (ends.0..=ends.1).map(|k| mass(f64::from(k)).powf(b)).sum();
                 let y = if s.unit() < 0.5 { mean.round() } else { s.between(0.0, 2000.0).floor() };

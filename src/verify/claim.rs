@@ -214,7 +214,18 @@ impl Claim {
                 (a, b) = (b, (t, value(t)));
             }
         }
-        best
+        // Chords between whole orders leave a least value at each of them.
+        let whole = if self.has_chords() { 2..=64 } else { 2..=1 };
+        whole.fold(best, |best, l| best.min(&value(f64::from(l - 1).ln())))
+    }
+
+    fn has_chords(&self) -> bool {
+        match self {
+            Claim::Renyi(pairs) => pairs.iter().any(|p| matches!(p, Pair::Sampled { .. })),
+            Claim::Product(parts) | Claim::Max(parts) => parts.iter().any(Claim::has_chords),
+            Claim::Repeated(_, one) => one.has_chords(),
+            _ => false,
+        }
     }
 
     /// This claim `times` over, in the form the compiler writes it.
