@@ -441,22 +441,18 @@ fn sums_of_powers_are_those_over_all_outcomes() {
                 let (log_p, log_q): (f64, f64) = (-f64::ln_1p(f64::exp(t)), -f64::ln_1p(f64::exp(-t)));
                 let mean = r * f64::exp(t);
                 let last = (3.0 * mean + 60.0 * (mean + mean * mean / r).sqrt() + 500.0).min(4e6) as u64;
-                let (mut log, mut sum) = (r * log_p, 0.0);
+                let (mut log, mut digamma, mut sum) = (r * log_p, 0.0, [0.0; 3]);
                 for k in 0..last {
-                    sum += (b * log).exp();
-                    let k = k as f64;
+                    let (k, term) = (k as f64, (b * log).exp());
+                    let slopes = [1.0, b * (digamma + log_p), b * (log_p.exp() * k - r * log_q.exp())];
+                    sum.iter_mut().zip(slopes).for_each(|(s, slope)| *s += term * slope);
                     log += log_q + ((k + r) / (k + 1.0)).ln();
+                    digamma += 1.0 / (k + r);
                 }
-                let found = neg_binomial_power(b, r, t);
+                let ([sum, by_shape, by_odds], found) = (sum, neg_binomial_power(b, r, t));
                 near(found.value, sum, format!("negative binomial {b} {r} {t}"));
-                let slope = |h: f64| {
-                    let by_shape = neg_binomial_power(b, r + h * r, t).value - neg_binomial_power(b, r - h * r, t).value;
-                    let by_odds = neg_binomial_power(b, r, t + h).value - neg_binomial_power(b, r, t - h).value;
-                    (by_shape / (2.0 * h * r), by_odds / (2.0 * h))
-                };
-                let (by_shape, by_odds) = slope(1e-4);
-                assert!((found.by_shape - by_shape).abs() < 1e-5 * (sum / r + by_shape.abs()), "{b} {r} {t}: {found:?} {by_shape}");
-                assert!((found.by_odds - by_odds).abs() < 1e-5 * (sum * (1.0 + r) + by_odds.abs()), "{b} {r} {t}: {found:?} {by_odds}");
+                assert!((found.by_shape - by_shape).abs() < 1e-6 * (sum / r + by_shape.abs()), "{b} {r} {t}: {found:?} {by_shape}");
+                assert!((found.by_odds - by_odds).abs() < 1e-6 * (sum * (1.0 + r) + by_odds.abs()), "{b} {r} {t}: {found:?} {by_odds}");
             }
         }
         for n in [1_500.0, 40_000.0, 300_000.0] {
