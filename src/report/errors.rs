@@ -1,6 +1,6 @@
 //! The predicted error of every mechanism for a release, by the size of the budget.
 
-use crate::analyze::{Candidate, analyze_all};
+use crate::analyze::{Candidate, Status, analyze_all};
 use crate::model::{Budget, BudgetKind, Program, releases};
 use crate::plot::{Axis, Chart, Line};
 use crate::run::Bound;
@@ -39,35 +39,29 @@ fn size(kind: &BudgetKind) -> (String, f64) {
 #[derive(Default)]
 struct Found {
     lines: Vec<Line>,
-    measures: Vec<&'static str>,
 }
 
 impl Found {
     fn add(&mut self, x: f64, candidates: &[Candidate]) {
         for c in candidates.iter().filter(|c| c.applies) {
             let Some(error) = c.predicted_error.as_ref().filter(|e| e.value.is_finite() && e.value > 0.0) else { continue };
-            if !self.measures.contains(&error.measure) {
-                self.measures.push(error.measure);
-            }
             let at = (x, error.value);
-            match self.lines.iter_mut().find(|l| l.name == c.mechanism) {
+            let note = if c.status == Status::Conditional { " (conditional)" } else { "" };
+            let name = format!("{}{note}", c.mechanism);
+            match self.lines.iter_mut().find(|l| l.name == name) {
                 // Two rules may answer to one name: the first is the one that would be taken.
                 Some(line) if line.points.last().is_some_and(|p| p.0 == x) => {}
                 Some(line) => line.points.push(at),
-                None => self.lines.push(Line { name: c.mechanism.into(), points: vec![at], dashed: false }),
+                None => self.lines.push(Line { name, points: vec![at], dashed: false }),
             }
         }
     }
 
     fn chart(self, release: &str, x: &str) -> Option<Chart> {
-        let y = match self.measures.as_slice() {
-            [one] => format!("predicted {one}"),
-            _ => "predicted error".into(),
-        };
         let values = |of: fn(&(f64, f64)) -> f64| self.lines.iter().flat_map(|l| &l.points).map(of).collect::<Vec<_>>();
         let x = Axis::around(x, values(|p| p.0).into_iter(), true)?;
-        let y = Axis::around(&y, values(|p| p.1).into_iter(), true)?;
-        Some(Chart { title: format!("{release}: predicted error"), x, y, lines: self.lines })
+        let y = Axis::around("predicted error", values(|p| p.1).into_iter(), true)?;
+        Some(Chart { title: release.into(), x, y, lines: self.lines })
     }
 }
 

@@ -183,13 +183,13 @@ fn pictures(compiled: &Compiled, total: &Claim, values: Option<&serde_json::Valu
     ];
     let program = &compiled.checked.program;
     for (name, predicted) in errors(program, &compiled.bound, &compiled.checked.sources) {
-        charts.push((predicted, "by mechanism and size of the budget; it bounds nothing"));
+        charts.push((predicted, "predicted error by mechanism and size of the budget; it bounds nothing"));
         let value = values.and_then(|v| v.get(&name));
         charts.push((value.and_then(|v| released(program, &name, v)), "what was released, and what was assumed before"));
     }
     for (chart, caption) in charts {
         let Some(chart) = chart else { continue };
-        let Some(svg) = chart.svg(560, 400) else { continue };
+        let Some(svg) = chart.svg(460, 380) else { continue };
         let title = escaped(&chart.title);
         let _ = write!(
             out,
@@ -202,7 +202,7 @@ fn pictures(compiled: &Compiled, total: &Claim, values: Option<&serde_json::Valu
 
 /// The picture shrinks with the page.
 fn scalable(svg: &str) -> String {
-    svg.replacen("<svg width=\"560\" height=\"400\" ", "<svg class=\"chart\" ", 1)
+    svg.replacen("<svg width=\"460\" height=\"380\" ", "<svg class=\"chart\" ", 1)
 }
 
 fn assumptions(certificate: &Certificate, out: &mut String) {
