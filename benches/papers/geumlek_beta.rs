@@ -317,7 +317,8 @@ fn finish(table: &Table, name: &str, head: &str, panels: &[(&str, bool)]) {
 }
 
 const WHY: &str = "\nThe best of ours is the best of three in hindsight, as the paper's are listed one by one; `auto` alone would take `diffuse`, as it\n\
-never changes a prior. Where ours is behind gauss-half, Gaussian noise of the least variance on the count is the nearer law: dpm spends\n\
+never changes a prior. Where ours is behind alg-2, the prediction took `concentrated`: by name, `diffuse` is alg-2 and\n\
+`concentrated` alg-3, with the exact constants. Where it is behind gauss-half, continuous Gaussian noise on the count is nearer: dpm spends\n\
 a Renyi budget on discrete Laplace or discrete Gaussian noise, whichever it predicts to be better. dpm-aware is wider than dpm-plug by\n\
 the noise that it accounts for, which this measure counts against it; its intervals are honest, and any number of draws from it\n\
 or from dpm-plug is free, where the others pay for each draw. posterior is not private.\n";
