@@ -38,7 +38,7 @@ for data in ("abalone", "breast", "adult"):
                 return classified(centre + length * z / np.linalg.norm(z), tx, ty)
 
             name = "prior" if precision < 1 else "0.001 n"
-            book.record("logistic", data, epsilon, f"output perturbation, {name}", "pure", "stated", output)
+            book.record("logistic", data, epsilon, f"output perturbation ({name})", "pure", "stated", output)
     for epsilon in EPSILONS:
         mu = gaussian_mu(epsilon)
 

@@ -70,21 +70,17 @@ def predicted(w, x, y, scale):
 
 def bayes_error(n, mean, variance, x, y):
     """Test error of Gaussian naive Bayes with these counts, means and variances of the two classes."""
-    variance = np.maximum(variance, 1e-4)
     log = np.log(np.maximum(n, 1e-9)) - 0.5 * np.sum(
         np.log(variance)[None] + (x[:, None, :] - mean[None]) ** 2 / variance[None], axis=2
     )
     return {"test error": np.mean((log[:, 1] > log[:, 0]) != (y > 0.5))}
 
 
-def ridge(n, products, d, precision):
-    """Weights from noisy moments of (x, y): eigenvalues of the noisy second moments below `precision` are raised to it."""
+def ridge(products, d, precision):
+    """Weights from noisy moments: x x' by its upper half, then x y. Negative eigenvalues are raised to 0, then the ridge is added."""
     gram = np.zeros((d, d))
-    k = 0
-    for i in range(d):
-        for j in range(i, d):
-            gram[i, j] = gram[j, i] = products[k]
-            k += 1
+    upper = [(i, j) for i in range(d) for j in range(i, d)]
+    for value, (i, j) in zip(products, upper):
+        gram[i, j] = gram[j, i] = value
     values, vectors = np.linalg.eigh(gram)
-    values = np.maximum(values, precision)
-    return vectors @ ((vectors.T @ np.asarray(products[k:])) / values)
+    return vectors @ ((vectors.T @ np.asarray(products[len(upper) :])) / (np.maximum(values, 0) + precision))

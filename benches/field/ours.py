@@ -21,7 +21,10 @@ def run(program, file, table="rows"):
     if done.returncode:
         raise SystemExit(program + done.stdout + done.stderr)
     answer = json.loads(done.stdout)
-    return {**answer["releases"], **answer.get("outputs", {})}
+    known = {k: float(v) for k, v in answer["certificate"]["releases"][0]["parameters"].items()}
+    # What the certificate says of the noise, as a standard deviation.
+    noise = known.get("sigma", 2**0.5 * known.get("scale", 0))
+    return {**answer["releases"], **answer.get("outputs", {}), "noise": noise}
 
 
 def numbers(values):
@@ -72,26 +75,25 @@ for data, scale in (("plant", 50.0), ("wine", 5.0)):
         )
 
         def fit(repeat):
-            m = list(numbers(run(program, path(data + "_train"))["m"]))
+            found = run(program, path(data + "_train"))
+            m = list(numbers(found["m"]))
             half = len(pairs) - 1
-            # The public number of rows is the product of the constant with itself. A ridge of about one standard deviation of the noise.
-            spread = {"pure": 2.0 * len(products) / epsilon * 1.4, "dp": 2.0 * len(products) ** 0.5 * 4 / epsilon}[kind]
-            return predicted(ridge(n, m[:half] + [n] + m[half:], d, spread), tx, ty, scale)
+            # The public number of rows is the product of the constant with itself.
+            return predicted(ridge(m[:half] + [n] + m[half:], d, found["noise"] * d**0.5), tx, ty, scale)
 
         return fit
 
     for epsilon in EPSILONS:
         book.record("linear", data, epsilon, "dpm noisy moments", "pure", "exact", moments("pure", epsilon, "laplace"))
         book.record("linear", data, epsilon, "dpm noisy moments", "dp", "exact", moments("dp", epsilon, "gaussian"))
-        for kind in ("pure", "dp"):
-            # The spread of the residuals is stated, not learnt: 5 MW of 100, or 1 point of 10.
-            program = (
-                f"{budget(kind, epsilon)}private rows[{n}] {{ x: vector[{d}] in l2({d**0.5}), y: real in [-1, 1] }}\n"
-                f"param w: vector[{d}] ~ normal(0, 1)\nobserve y ~ normal(dot(w, x), {0.1 if data == 'plant' else 0.2})\n"
-                f"release post = posterior(w)\noutput centre = mean(post)\n"
-            )
-            centre = lambda r: predicted(numbers(run(program, path(data + "_train"))["centre"]), tx, ty, scale)
-            book.record("linear", data, epsilon, "dpm posterior (Bernstein-Sheldon)", kind, "exact", centre, 5)
+        # Bernstein and Sheldon: normal noise on the moments. The spread of the residuals is stated: 5 MW of 100, or 1 point of 10.
+        program = (
+            f"{budget('dp', epsilon)}private rows[{n}] {{ x: vector[{d}] in l2({d**0.5}), y: real in [-1, 1] }}\n"
+            f"param w: vector[{d}] ~ normal(0, 1)\nobserve y ~ normal(dot(w, x), {0.1 if data == 'plant' else 0.2})\n"
+            f"release post = posterior(w)\noutput centre = mean(post)\n"
+        )
+        centre = lambda r: predicted(numbers(run(program, path(data + "_train"))["centre"]), tx, ty, scale)
+        book.record("linear", data, epsilon, "dpm posterior", "dp", "exact", centre)
         # An outcome ten times as large, so that the least spread 0.5 of the model is a twentieth of its range.
         bound = d**0.5
         program = (
@@ -113,9 +115,11 @@ for data in ("abalone_nb", "breast_nb", "adult_nb"):
     names = [f"x_{j + 1}" for j in range(d)]
     columns = ", ".join(f"{name}: real in [-1, 1]" for name in names)
     # Of each class the sums of values and squares, and the number of rows of one.
+    # In [0, 1], where a row moves a sum by 1.
+    units = [f"(({name} + 1) / 2)" for name in names]
     parts = ["if y then 1 else 0"]
     for label in ("y", "not y"):
-        parts += [f"if {label} then {name} else 0" for name in names] + [f"if {label} then {name} * {name} else 0" for name in names]
+        parts += [f"if {label} then {u} else 0" for u in units] + [f"if {label} then {u} * {u} else 0" for u in units]
     for kind, noise in (("pure", "laplace"), ("dp", "gaussian")):
         for epsilon in EPSILONS:
             program = (
@@ -124,13 +128,17 @@ for data in ("abalone_nb", "breast_nb", "adult_nb"):
             )
 
             def fit(repeat):
-                m = numbers(run(program, path(data + "_train"))["m"])
+                found = run(program, path(data + "_train"))
+                m = numbers(found["m"])
                 ones = np.clip(m[0], 1, n - 1)
                 counts = np.array([n - ones, ones])
                 sums = np.array([m[1 + 2 * d : 1 + 3 * d], m[1 : 1 + d]])
                 squares = np.array([m[1 + 3 * d :], m[1 + d : 1 + 2 * d]])
-                mean = np.clip(sums / counts[:, None], -1, 1)
-                return bayes_error(counts, mean, np.clip(squares / counts[:, None], 0, 1) - mean**2, tx, ty)
+                mean = np.clip(sums / counts[:, None], 0, 1)
+                # A variance is known no better than the noise of what it is made of, and is at most 1/4.
+                least = np.minimum(found["noise"] / counts * 5**0.5, 0.25)[:, None]
+                variance = np.clip(squares / counts[:, None] - mean**2, least, 0.25)
+                return bayes_error(counts, mean, variance, (tx + 1) / 2, ty)
 
             book.record("naive Bayes", data[:-3], epsilon, f"dpm {noise} sums", kind, "exact", fit)
 
@@ -145,7 +153,7 @@ for data in ("income", "income_small", "workday"):
                 f"release post = posterior(p) using {using}\noutput centre = mean(post)\n"
             )
             fit = lambda r: {"error of the posterior mean": abs(float(run(program, path(data))["centre"]) - exact)}
-            book.record("rate", data, epsilon, who, kind, "exact", fit, 50)
+            book.record("rate", data, epsilon, who, kind, "exact", fit, 30)
 
 rates, successes = np.loadtxt(f"{WORK}/rates.csv"), np.loadtxt(f"{WORK}/successes.csv", dtype=int)
 for who, kind, using in (("dpm noise_aware", "pure", "noise_aware"), ("dpm noise_aware", "dp", "noise_aware")):
@@ -163,7 +171,7 @@ for who, kind, using in (("dpm noise_aware", "pure", "noise_aware"), ("dpm noise
             lo, hi, p = float(out["low"]), float(out["high"]), rates[repeat]
             return {"|coverage - 0.9| of 90 % intervals": float(lo <= p <= hi), "interval score": hi - lo + 20 * max(lo - p, p - hi, 0)}
 
-        book.record("rate", "simulated_100", epsilon, who, kind, "exact", fit, 300)
+        book.record("rate", "simulated_100", epsilon, who, kind, "exact", fit, 100)
 
 for n in (100, 1000):
     _, ages = load(f"age_{n}")
@@ -192,4 +200,4 @@ for n in (100, 1000):
                 return {"error of the posterior mean": abs(centre - exact)}
 
             name = who + " geometric" if kind.endswith("geometric") else who
-            book.record("mean", f"age_{n}", epsilon, name, kind.split()[0], "exact", fit, 50)
+            book.record("mean", f"age_{n}", epsilon, name, kind.split()[0], "exact", fit, 30)
