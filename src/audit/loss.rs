@@ -53,13 +53,16 @@ fn evaluate(e: &Expr, (table, id): (&Table, TableId), row: &[f64]) -> Option<Vec
     Some(stack)
 }
 
+/// What an expression is at a row.
+type Value = dyn Fn(&Expr, &[f64]) -> Option<Vec<f64>>;
+
 /// The features of one row, block by block.
 struct Inputs(Vec<Vec<f64>>);
 
 fn inputs(
     law: &GlmLaw,
     features: &[Feature],
-    value: &dyn Fn(&Expr, &[f64]) -> Option<Vec<f64>>,
+    value: &Value,
     row: &[f64],
 ) -> Option<Inputs> {
     let one = |(feature, dim): (&Feature, usize)| {

@@ -91,7 +91,7 @@ fn certified(
 }
 
 /// Writes JSON and so many spaces to a file; says so if that fails.
-pub fn write(path: &PathBuf, value: &serde_json::Value, spaces: usize) -> bool {
+pub fn write(path: &Path, value: &serde_json::Value, spaces: usize) -> bool {
     // A width in a format is at most 65,535.
     write_text(path, &format!("{}{}\n", serde_json::to_string_pretty(value).unwrap_or_default(), " ".repeat(spaces)))
 }

@@ -215,8 +215,10 @@ impl Claim {
             }
         }
         // Chords between whole orders leave a least value at each of them.
-        let whole = if self.has_chords() { 2..=64 } else { 2..=1 };
-        whole.fold(best, |best, l| best.min(&value(f64::from(l - 1).ln())))
+        if !self.has_chords() {
+            return best;
+        }
+        (2..=64).fold(best, |best, l| best.min(&value(f64::from(l - 1).ln())))
     }
 
     fn has_chords(&self) -> bool {
