@@ -108,6 +108,10 @@ impl Law {
         if start == first {
             let slope = b * (digamma(first + r) - digamma(first + 1.0) + self.log_q);
             term(first, 0.5 - slope / 12.0);
+            // The slope of f^b at the start has slopes of its own.
+            let g = (b * self.log(first)).exp() * b / 12.0;
+            sum.by_shape -= g / (first + r);
+            sum.by_odds -= g * self.p;
         }
     }
 }
