@@ -35,7 +35,8 @@ fn chains() -> Vec<ChainLaw> {
         ChainLaw::Slice { steps: Some(40) },
         #[cfg(feature = "nuts")]
         ChainLaw::Nuts { steps: Some(200) },
-        ChainLaw::Penalty { iterations: 1500, sigma: 0.7, step: Some(0.35), range: 1e6 },
+        ChainLaw::Penalty { iterations: 800, sigma: 0.5, step: Some(0.5), range: 1e6 },
+        ChainLaw::Hmc { iterations: 60, steps: 4, sigma: 0.3, step: Some(0.12), range: 1e6, clip: 1e3, gradient_sigma: 0.5 },
     ]
 }
 
@@ -125,6 +126,8 @@ fn wild_rows_end_like_others() {
         #[cfg(feature = "nuts")]
         ChainLaw::Nuts { steps: Some(30) },
         ChainLaw::Penalty { iterations: 50, sigma: 1.0, step: None, range: 2.0 },
+        ChainLaw::Hmc { iterations: 10, steps: 3, sigma: 1.0, step: None, range: 2.0, clip: 1.0, gradient_sigma: 1.0 },
+        ChainLaw::Sgld { iterations: 20, batch: 7, clip: 1.0, sigma: 1.0, step: Some(0.1) },
     ] {
         for loss in [Loss::NegativeLog, Loss::Beta { beta: 1.5 }] {
             for file in ["x,y\n1e300,-1e300\n-1e300,1e300\n", "x,y\n1,2\n3,4\n", "x,y\nnan,inf\n-inf,zebra\n", "x,y\n1e308,0\n0,1e308\n"] {
@@ -139,27 +142,49 @@ fn wild_rows_end_like_others() {
     }
 }
 
-/// The penalty chain asks for the same random words whatever the rows, and its grid is a public one: the word that follows a
-/// draw is the same, as the bits come from one seed.
+/// Chains that pay for their answers ask for the same random words whatever the rows, and their grid is a public one: the
+/// word that follows a draw is the same, as the bits come from one seed.
 #[test]
-fn the_course_of_a_penalty_chain_does_not_depend_on_the_rows() {
+fn the_course_of_a_paying_chain_does_not_depend_on_the_rows() {
     let text = "private t[n] { x: real }\nparam m ~ normal(0.5, 2)\nobserve x ~ normal(m, 1.5)\nrelease d = draw(m)\n";
-    let chain = ChainLaw::Penalty { iterations: 40, sigma: 1.0, step: None, range: 0.5 };
-    let case = Case::new(text, Loss::Beta { beta: 1.5 }, chain);
-    let course = |file: &str| {
-        let mut bits = Seeded::new(7);
-        let drawn = case.draws(1.0, 1, file, &mut bits).unwrap();
-        (drawn[0].components[0], bits.word().unwrap())
-    };
-    let (first, word) = course("x\n1\n2\n");
-    let mut moved = false;
-    for file in ["x\n1\n-2\n", "x\n1e300\n-5\n", "x\n-1e308\n1e308\n", "x\nnan\n0\n"] {
-        let (other, after) = course(file);
-        assert_eq!((other.exponent, after), (first.exponent, word), "{file}");
-        moved |= other.index != first.index;
+    for chain in [
+        ChainLaw::Penalty { iterations: 40, sigma: 1.0, step: None, range: 0.5 },
+        ChainLaw::Hmc { iterations: 20, steps: 3, sigma: 1.0, step: None, range: 0.5, clip: 0.5, gradient_sigma: 1.0 },
+        ChainLaw::Sgld { iterations: 20, batch: 1, clip: 0.5, sigma: 1.0, step: None },
+    ] {
+        let case = Case::new(text, Loss::Beta { beta: 1.5 }, chain.clone());
+        let course = |file: &str| {
+            let mut bits = Seeded::new(7);
+            let drawn = case.draws(1.0, 1, file, &mut bits).unwrap();
+            (drawn[0].components[0], bits.word().unwrap())
+        };
+        let (first, word) = course("x\n1\n2\n");
+        let mut moved = false;
+        for file in ["x\n1\n-2\n", "x\n1e300\n-5\n", "x\n-1e308\n1e308\n", "x\nnan\n0\n", "x\ninf\n-inf\n"] {
+            let (other, after) = course(file);
+            assert_eq!((other.exponent, after), (first.exponent, word), "{chain:?} {file}");
+            moved |= other.index != first.index;
+        }
+        // The rows do matter for the draw.
+        assert!(moved, "{chain:?}");
     }
-    // The rows do matter for the draw.
-    assert!(moved);
+}
+
+/// Gradients of samples lead to the posterior: small steps, no clip that matters, little noise. What is left of the step's size
+/// is far below the threshold.
+#[test]
+fn samples_lead_to_the_posterior() {
+    let mut dice = Dice(11);
+    let rows: Vec<f64> = (0..40).map(|_| 1.0 + 1.5 * dice.normal()).collect();
+    let file = rows.iter().fold("x\n".to_string(), |f, x| f + &format!("{x}\n"));
+    let (weight, precision) = (0.5, 0.5 * 40.0 / 2.25 + 1.0 / 4.0);
+    let mean = (weight * rows.iter().sum::<f64>() / 2.25 + 0.5 / 4.0) / precision;
+    let law = Normal::new(mean, precision.sqrt().recip()).unwrap();
+    let text = "private t[n] { x: real }\nparam m ~ normal(0.5, 2)\nobserve x ~ normal(m, 1.5)\nrelease d = draw(m)\n";
+    let chain = ChainLaw::Sgld { iterations: 600, batch: 20, clip: 1e3, sigma: 0.1, step: Some(0.02) };
+    let draws = Case::new(text, Loss::NegativeLog, chain).draws(weight, CHAINS, &file, &mut Seeded::new(12)).unwrap();
+    let found = distance(draws.iter().map(|d| d.to_f64()[0]).collect(), |x| law.cdf(x));
+    assert!(found < RARE, "{found}");
 }
 
 /// Plans that are out of range are refused before data are opened.
@@ -175,6 +200,19 @@ fn plans_out_of_range_are_refused() {
     let penalty = |sigma| ChainLaw::Penalty { iterations: 5, sigma, step: None, range: 1.0 };
     let run = |sigma| Case::new(text, Loss::NegativeLog, penalty(sigma)).draws(1.0, 1, "x\n1\n", &mut Seeded::new(1)).err();
     assert_eq!((run(0.0), run(f64::NAN), run(1.0)), (Some(MechanismError::Parameter), Some(MechanismError::Parameter), None));
+    let hmc = |steps, clip| ChainLaw::Hmc { iterations: 2, steps, sigma: 1.0, step: None, range: 1.0, clip, gradient_sigma: 1.0 };
+    assert_eq!(refused(hmc(u64::MAX, 1.0)), Some(MechanismError::Steps));
+    // Noise that no integer holds.
+    let loud = |sigma, gradient_sigma| ChainLaw::Hmc { iterations: 2, steps: 2, sigma, step: None, range: 1.0, clip: 1.0, gradient_sigma };
+    assert_eq!([refused(loud(1e40, 1.0)), refused(loud(1.0, 1e40))], [Some(MechanismError::Parameter); 2]);
+    let sgld = |iterations, clip| ChainLaw::Sgld { iterations, batch: 3, clip, sigma: 1.0, step: None };
+    assert_eq!(refused(sgld(u64::MAX, 1.0)), Some(MechanismError::Steps));
+    for clip in [0.0, f64::NAN, f64::INFINITY, -1.0] {
+        let run = Case::new(text, Loss::NegativeLog, sgld(2, clip)).draws(1.0, 1, "x\n1\n", &mut Seeded::new(1)).err();
+        assert_eq!(run, Some(MechanismError::Parameter), "{clip}");
+        let run = Case::new(text, Loss::NegativeLog, hmc(2, clip)).draws(1.0, 1, "x\n1\n", &mut Seeded::new(1)).err();
+        assert_eq!(run, Some(MechanismError::Parameter), "{clip}");
+    }
 }
 
 /// Regressions by the other samplers: the posterior of one weight on the line, in a box, and of two in a ball.

@@ -6,7 +6,7 @@ use dpm::mechanism::draw::finite::discrete_laplace;
 use dpm::mechanism::plan::{WholeFamily, WholeLaw, WholeNoise};
 use dpm::mechanism::real::Param;
 use dpm::mechanism::{Number, OsBits, Released};
-use dpm::run::posterior_of;
+use dpm::run::{Posterior, posterior_of};
 use rand::SeedableRng;
 use rand_distr::Distribution;
 use std::collections::BTreeMap;
@@ -46,6 +46,58 @@ fn intervals_that_account_for_noise_hold_what_they_say() {
     for epsilon in [0.1, 0.5, 1.0, 5.0] {
         let (aware, wide) = calibrate(epsilon, true, sets);
         let (plug_in, narrow) = calibrate(epsilon, false, sets);
+        println!(
+            "eps {epsilon:<4} noise_aware {:5.2} %  width {wide:.4}    plug_in {:5.2} %  width {narrow:.4}",
+            100.0 * aware,
+            100.0 * plug_in
+        );
+        assert!((aware - 0.9).abs() < slack, "eps {epsilon}: {aware}");
+    }
+}
+
+/// Means from N(0, 1), 100 rows of sd 1 each, moved into [-6, 6] and onto a grid, their sum with discrete Laplace noise of scale
+/// 12 / eps: the share of 90 % intervals that hold the mean, and their mean width.
+fn calibrate_mean(epsilon: f64, aware: bool, sets: u32) -> (f64, f64) {
+    const EXPONENT: i32 = -20;
+    let (n, mut rng) = (100u32, rand_chacha::ChaCha20Rng::seed_from_u64(11));
+    let mut bits = OsBits::new().unwrap();
+    let scale = 12.0 / epsilon;
+    let steps = Param::new(dashu::rational::RBig::try_from(scale * 2f64.powi(-EXPONENT)).unwrap());
+    let family = WholeFamily::Normal { mean: 0.0, precision: 1.0, sd: 1.0 };
+    let law = WholeLaw { family, noise: WholeNoise::Geometric { scale }, aware };
+    let normal = rand_distr::Normal::new(0.0, 1.0).unwrap();
+    let (mut hit, mut width, mut wide) = (0u32, 0.0, 0u32);
+    for i in 0..sets {
+        let mean: f64 = normal.sample(&mut rng);
+        let row =
+            |rng: &mut rand_chacha::ChaCha20Rng| ((mean + normal.sample(rng)).clamp(-6.0, 6.0) * 2f64.powi(-EXPONENT)).round() as i128;
+        let sum: i128 = (0..n).map(|_| row(&mut rng)).sum();
+        let noisy = sum + discrete_laplace(&steps, &mut bits).unwrap();
+        let released = Released { components: vec![Number::new(n.into(), 0), Number::new(noisy, EXPONENT)] };
+        let found: Posterior = posterior_of(&law, &released, true, &mut bits).unwrap();
+        // The mean lies in the interval if and only if its distribution function is in [0.05, 0.95] there.
+        let at = found.cdf(&[mean])[0];
+        let inside = (0.05..=0.95).contains(&at);
+        hit += u32::from(inside);
+        if i % 20 == 0 {
+            let ends = found.quantiles(&[0.05, 0.95]);
+            assert!((ends[0] <= mean && mean <= ends[1]) == inside || (at - 0.05).abs() < 1e-6 || (at - 0.95).abs() < 1e-6);
+            width += ends[1] - ends[0];
+            wide += 1;
+        }
+    }
+    (f64::from(hit) / f64::from(sets), width / f64::from(wide))
+}
+
+#[test]
+fn intervals_of_a_mean_hold_what_they_say() {
+    let long = std::env::var_os("DPM_LONG").is_some();
+    let sets = if long { 10_000 } else { 2_000 };
+    let slack = if long { 0.02 } else { 0.034 };
+    println!("{sets} data sets, 100 rows in [-6, 6], prior Normal(0, 1), sd 1: share of 90 % intervals that hold the mean, mean width");
+    for epsilon in [0.1, 0.5, 1.0, 5.0] {
+        let (aware, wide) = calibrate_mean(epsilon, true, sets);
+        let (plug_in, narrow) = calibrate_mean(epsilon, false, sets);
         println!(
             "eps {epsilon:<4} noise_aware {:5.2} %  width {wide:.4}    plug_in {:5.2} %  width {narrow:.4}",
             100.0 * aware,

@@ -72,6 +72,35 @@ fn one_weight_is_drawn_from_its_posterior() {
     }
 }
 
+/// An offset is added to the predictor and moves no weight, whatever the chain.
+#[test]
+fn offsets_are_added() {
+    let rows = rows(60);
+    for chain in ["", "sampler = slice", "sampler = nuts"] {
+        if chain.ends_with("nuts") && cfg!(not(feature = "nuts")) {
+            continue;
+        }
+        let (arguments, words) =
+            if chain.is_empty() { (String::new(), "") } else { (format!("({chain}, steps = 60)"), " assuming convergence") };
+        let program = format!(
+            "{TABLE}param w ~ normal(0.5, 2)\nobserve y ~ bernoulli_logit(w * x - 2 * x * x + 0.7)\nrelease d = draw(w) using direct{arguments}{words}\n"
+        );
+        let grid: Vec<f64> = (0..20_000).map(|i| 20.0 * (f64::from(i) / 10_000.0 - 1.0)).collect();
+        let log = |w: f64| {
+            let t = |x: &f64| w * x - 2.0 * x * x + 0.7;
+            let fit: f64 = rows.iter().map(|(x, _, y)| if *y { sigmoid(t(x)).ln() } else { sigmoid(-t(x)).ln() }).sum();
+            fit - (w - 0.5).powi(2) / 8.0
+        };
+        let weights: Vec<f64> = grid.iter().map(|w| log(*w).exp()).collect();
+        let total: f64 = weights.iter().sum();
+        let mean = grid.iter().zip(&weights).map(|(w, p)| w * p).sum::<f64>() / total;
+        let sd = (grid.iter().zip(&weights).map(|(w, p)| (w - mean).powi(2) * p).sum::<f64>() / total).sqrt();
+        let found = moments(&program, &file(&rows), 1_000)[0];
+        assert!((found.0 - mean).abs() < 0.15 * sd, "{chain}: mean {} for {mean} +- {sd}", found.0);
+        assert!((found.1 / sd - 1.0).abs() < 0.15, "{chain}: sd {} for {sd}", found.1);
+    }
+}
+
 /// Levels, an intercept and a slope; the same as softmax over two classes, whose differences of weights are those.
 #[test]
 fn blocks_stand_where_they_belong() {

@@ -85,6 +85,26 @@ pub fn adult() -> Set {
     Set { name: "adult", train: train.iter().map(row).collect(), test: test.iter().map(row).collect() }
 }
 
+/// Malignant or not, from nine scores of 1 to 10; a missing one is in the middle.
+pub fn breast() -> Set {
+    let row = |r: &Vec<String>| {
+        let x = r[1..10].iter().map(|v| scaled(v.parse().unwrap_or(5.5), 1.0, 10.0)).collect();
+        (normalised(x), r[10] == "4")
+    };
+    let (train, test) = split(read("breast_cancer_original/breast_cancer_original.csv").iter().map(row).collect(), 630);
+    Set { name: "breast", train, test }
+}
+
+/// Good or bad radar returns, from 34 correlations in [-1, 1].
+pub fn ionosphere() -> Set {
+    let row = |r: &Vec<String>| {
+        let x = r[..34].iter().map(|v| scaled(v.parse().unwrap(), -1.0, 1.0)).collect();
+        (normalised(x), r[34] == "g")
+    };
+    let (train, test) = split(read("ionosphere/ionosphere.csv").iter().map(row).collect(), 316);
+    Set { name: "ionosphere", train, test }
+}
+
 /// Digit 3 or 8 from 784 pixels of 0..255.
 pub fn mnist() -> Set {
     let row = |r: &Vec<String>| {

@@ -3,12 +3,14 @@
 //! Prior normal(0, 1 / (n beta)) with beta = 1e-3 and rows of norm 1, as in the paper; features are scaled by public bounds.
 //! Every mechanism meets the same guarantee: Renyi-DP epsilon at order lambda (at lambda = 1 the zCDP constant).
 
+use super::baselines::largest;
 use super::data::{self, Set};
 use super::mechanisms::Mechanism;
 use super::plot::{Panel, Series, grid};
-use super::table::{Table, path};
+use super::table::{Table, error_of_mean, path, say};
 use dpm::mechanism::OsBits;
 use dpm::privacy::Claim;
+use std::collections::BTreeSet;
 use std::fmt::Write;
 
 const BETA: f64 = 1e-3;
@@ -37,12 +39,7 @@ fn weight_ops(order: f64, epsilon: f64) -> f64 {
         let claim = Claim::BoundedRange { eta: 2.0 * rho / BETA };
         (if order > 1.0 { claim.rdp(order) } else { claim.zcdp() }) <= epsilon
     };
-    let (mut lo, mut hi) = (0.0, 1.0);
-    for _ in 0..60 {
-        let middle = 0.5 * (lo + hi);
-        if fits(middle) { lo = middle } else { hi = middle }
-    }
-    lo
+    largest(fits, 1.0)
 }
 
 fn program(set: &Set, mechanism: &str, order: f64, epsilon: f64) -> String {
@@ -66,17 +63,13 @@ fn point(set: &Set, csv: &str, mechanism: &str, (order, epsilon): (f64, f64), dr
     let measured = mechanism.measure(csv);
     let drawn = mechanism.draws(&measured, draws, &mut OsBits::new().unwrap());
     let scores: Vec<(f64, f64)> = drawn.iter().map(|w| set.score(&w.to_f64())).collect();
-    let moments = |x: Vec<f64>| {
-        let mean = x.iter().sum::<f64>() / x.len() as f64;
-        let variance = x.iter().map(|v| (v - mean).powi(2)).sum::<f64>() / (x.len() - 1) as f64;
-        [mean, (variance / x.len() as f64).sqrt()]
-    };
-    let errors = moments(scores.iter().map(|s| s.0).collect());
-    let logs = moments(scores.iter().map(|s| s.1).collect());
+    let errors = error_of_mean(&scores.iter().map(|s| s.0).collect::<Vec<_>>());
+    let logs = error_of_mean(&scores.iter().map(|s| s.1).collect::<Vec<_>>());
     vec![errors[0], errors[1], logs[0], logs[1], draws as f64]
 }
 
-pub fn figure_3(full: bool) {
+/// All points of Figure 3, which those of the appendix show too, and the name of their file.
+fn points(full: bool) -> (Table, &'static str, u64) {
     let draws = if full { 50 } else { 8 };
     let exponents: Vec<i32> = if full { (-5..=3).collect() } else { vec![-5, -3, -1, 1, 3] };
     let name = if full { "geumlek-3-full" } else { "geumlek-3" };
@@ -94,24 +87,88 @@ pub fn figure_3(full: bool) {
             }
         }
     }
-    draw(&table, name);
+    (table, name, draws)
+}
+
+pub fn figure_3(full: bool) {
+    let (table, name, draws) = points(full);
+    draw(&table, name, &ORDERS, (0, "test error"));
     report(&table, name, full, draws);
 }
 
-fn draw(table: &Table, name: &str) {
+/// Test error at the lower orders.
+pub fn appendix_3(full: bool) {
+    appendix("3", full, &[1.0, 10.0], (0, "test error"));
+}
+
+/// Negative log-likelihood of a test row at all orders.
+pub fn appendix_4(full: bool) {
+    appendix("4", full, &ORDERS, (2, "log10 of -log-likelihood"));
+}
+
+fn appendix(figure: &str, full: bool, orders: &[f64], measure: (usize, &str)) {
+    let (table, from, draws) = points(full);
+    let name = format!("geumlek-appendix-{figure}{}", if full { "-full" } else { "" });
+    draw(&table, &name, orders, measure);
+    let what = if measure.0 == 0 { "test error" } else { "negative log-likelihood of a test row" };
+    let mut text =
+        format!("Geumlek et al. (2017), appendix, Figure {figure}: {what}, mean of {draws} draws; the points are those of {from}.csv.\n\n");
+    writeln!(text, "{:8} {:>5} {:>4} {}", "data", "order", "ln e", MECHANISMS.map(|(m, _)| format!(" {m:>17}")).concat()).unwrap();
+    let sign = if measure.0 == 0 { 1.0 } else { -1.0 };
+    let (mut compared, mut behind) = (0, vec![]);
+    let sites: BTreeSet<_> =
+        table.points.keys().map(|k| k[..3].to_vec()).filter(|k| orders.iter().any(|o| o.to_string() == k[1])).collect();
+    for site in sites {
+        let of = |m: &str| {
+            let v = &table.points[&[&site[..], &[m.to_string()]].concat()];
+            (sign * v[measure.0], v[measure.0 + 1])
+        };
+        let cells = MECHANISMS.map(|(m, _)| format!(" {:>17}", format!("{:.4} +- {:.4}", of(m).0, of(m).1)));
+        writeln!(text, "{:8} {:>5} {:>4} {}", site[0], site[1], site[2], cells.concat()).unwrap();
+        let ours = of("dpm");
+        for (m, _) in &MECHANISMS[..3] {
+            let other = of(m);
+            compared += 1;
+            if ours.0 > other.0 + 2.0 * ours.1.hypot(other.1) {
+                behind.push(format!("{} order {} ln epsilon {}: {:.4} against {:.4} of {m}", site[0], site[1], site[2], ours.0, other.0));
+            }
+        }
+    }
+    writeln!(
+        text,
+        "\nOurs is above another by more than two standard errors of the difference in {} of {compared} comparisons.",
+        behind.len()
+    )
+    .unwrap();
+    behind.iter().for_each(|b| writeln!(text, "  {b}").unwrap());
+    text += "Ours and alg-5 are the same posterior at the same weight where ours keeps the prior; geumlek-3.txt says more.\n";
+    say(&name, &text);
+}
+
+fn draw(table: &Table, name: &str, orders: &[f64], (column, measure): (usize, &str)) {
     let mut panels = vec![];
-    for order in ORDERS {
+    for order in orders {
         for set in ["abalone", "adult", "mnist"] {
             let series = MECHANISMS.map(|(mechanism, _)| {
                 let own = table.points.iter().filter(|(k, _)| k[0] == set && k[1] == order.to_string() && k[3] == mechanism);
-                let mut points: Vec<(f64, f64, f64)> = own.map(|(k, v)| (k[2].parse().unwrap(), v[0], 2.0 * v[1])).collect();
+                let mut points: Vec<(f64, f64, f64)> = own
+                    .map(|(k, v)| {
+                        let (at, bar) = (v[column], 2.0 * v[column + 1]);
+                        // Likelihoods are shown on a logarithmic axis, as in the paper.
+                        if column == 0 {
+                            (k[2].parse().unwrap(), at, bar)
+                        } else {
+                            (k[2].parse().unwrap(), (-at).log10(), -0.434 * bar / at)
+                        }
+                    })
+                    .collect();
                 points.sort_by(|a, b| a.0.total_cmp(&b.0));
                 Series { name: mechanism.to_string(), points }
             });
             panels.push(Panel {
                 title: format!("{set}, order {order}"),
                 x: "log epsilon".into(),
-                y: "test error".into(),
+                y: measure.into(),
                 series: series.to_vec(),
             });
         }
@@ -137,7 +194,7 @@ fn report(table: &Table, name: &str, full: bool, draws: u64) {
     .unwrap();
     writeln!(text, "{:8} {:>5} {:>4}   {:>15} {:>15} {:>15} {:>15}", "data", "order", "ln e", "alg-4", "alg-5", "ops", "dpm").unwrap();
     let (mut compared, mut worse) = (0, vec![]);
-    let sites: std::collections::BTreeSet<_> = table.points.keys().map(|k| k[..3].to_vec()).collect();
+    let sites: BTreeSet<_> = table.points.keys().map(|k| k[..3].to_vec()).collect();
     for site in sites {
         let of = |m: &str| table.points.get(&[&site[..], &[m.to_string()]].concat()).map(|v| (v[0], v[1]));
         let cells: Vec<String> = MECHANISMS.iter().filter_map(|(m, _)| of(m)).map(|(e, s)| format!("{e:.4} +- {s:.4}")).collect();
@@ -165,6 +222,5 @@ fn report(table: &Table, name: &str, full: bool, draws: u64) {
          comparisons of equals one in forty lies that far apart."
     )
     .unwrap();
-    print!("{text}");
-    std::fs::write(path(&format!("{name}.txt")), text).unwrap();
+    say(name, &text);
 }

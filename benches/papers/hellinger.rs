@@ -8,7 +8,7 @@ use super::hellinger_laws::{
     AWARE, Case, EHDL, EXACT, Law, MECHANISMS, beta_distance, floor_probability, law, mean, mixture_distance, quantile, realised_loss,
 };
 use super::plot::{Panel, Series, Whiskers, boxes, grid};
-use super::table::{Table, path};
+use super::table::{Table, path, say};
 use dpm::numeric::hellinger::{global_sensitivity, inverse_smooth, local_sensitivity};
 use dpm::numeric::special::ln_gamma;
 use dpm::run::Posterior;
@@ -22,11 +22,6 @@ fn draws(full: bool) -> usize {
 
 fn named(figure: &str, full: bool) -> String {
     format!("hellinger-{figure}{}", if full { "-full" } else { "" })
-}
-
-fn say(name: &str, text: &str) {
-    print!("{text}");
-    std::fs::write(path(&format!("{name}.txt")), text).unwrap();
 }
 
 fn legend() -> String {

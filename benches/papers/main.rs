@@ -12,12 +12,19 @@
     dead_code
 )]
 
+mod baselines;
 mod data;
 mod geumlek;
+mod geumlek_beta;
 mod hellinger;
 mod hellinger_laws;
+mod jewson;
+mod jewson_attack;
+mod jewson_network;
+mod logistic;
 #[path = "../../tests/mechanisms/mod.rs"]
 mod mechanisms;
+mod minami;
 mod plot;
 mod table;
 
@@ -25,7 +32,13 @@ mod table;
 type Figure = (&'static str, fn(bool));
 
 const FIGURES: &[Figure] = &[
+    ("geumlek-1", geumlek_beta::figure_1),
+    ("geumlek-2", geumlek_beta::figure_2),
     ("geumlek-3", geumlek::figure_3),
+    ("geumlek-appendix-1", geumlek_beta::appendix_1),
+    ("geumlek-appendix-2", geumlek_beta::appendix_2),
+    ("geumlek-appendix-3", geumlek::appendix_3),
+    ("geumlek-appendix-4", geumlek::appendix_4),
     ("hellinger-1", hellinger::figure_1),
     ("hellinger-2", hellinger::figure_2),
     ("hellinger-3", hellinger::figure_3),
@@ -33,6 +46,11 @@ const FIGURES: &[Figure] = &[
     ("hellinger-5", hellinger::figure_5),
     ("hellinger-6", hellinger::figure_6),
     ("hellinger-table-1", hellinger::table_1),
+    ("jewson-1", jewson_attack::figure_1),
+    ("jewson-2", jewson::figure_2),
+    ("jewson-3", jewson_network::figure_3),
+    ("jewson-4", jewson_attack::figure_4),
+    ("minami", minami::figure),
 ];
 
 fn main() {

@@ -19,7 +19,7 @@ pub struct Panel {
     pub series: Vec<Series>,
 }
 
-const COLOURS: [RGBColor; 7] = [
+const COLOURS: [RGBColor; 10] = [
     RGBColor(230, 97, 0),
     RGBColor(93, 58, 155),
     RGBColor(120, 120, 120),
@@ -27,6 +27,9 @@ const COLOURS: [RGBColor; 7] = [
     RGBColor(0, 158, 115),
     RGBColor(204, 121, 167),
     RGBColor(0, 0, 0),
+    RGBColor(170, 120, 0),
+    RGBColor(86, 180, 233),
+    RGBColor(160, 30, 60),
 ];
 
 /// Panels in rows of so many.

@@ -49,3 +49,17 @@ impl Table {
         &self.points[key]
     }
 }
+
+/// Prints the report of a figure and writes it down.
+pub fn say(name: &str, text: &str) {
+    print!("{text}");
+    fs::write(path(&format!("{name}.txt")), text).unwrap();
+}
+
+/// Mean and its standard error.
+pub fn error_of_mean(x: &[f64]) -> [f64; 2] {
+    let n = x.len() as f64;
+    let mean = x.iter().sum::<f64>() / n;
+    let variance = x.iter().map(|v| (v - mean).powi(2)).sum::<f64>() / (n - 1.0);
+    [mean, (variance / n).sqrt()]
+}

@@ -7,7 +7,7 @@ warnings.filterwarnings("ignore")
 
 import numpy as np
 
-DATA = os.environ["PEERS_DATA"]
+DATA = os.path.abspath(os.environ["PEERS_DATA"])
 # Solved from epsilon 6.
 BETA = 4 / 3
 

@@ -15,11 +15,11 @@ cargo bench --bench peers >>$out
 "$python" $here/ours.py >>$out
 for peer in ${PEER_LIST:-numpyro nutpie stan}; do
     [ "$peer" = stan ] && runs="$PEERS/stan/bin/python" || runs="$python"
-    for task in ${TASKS:-adult:logistic:300 mnist:logistic:200 adult:beta:60}; do
+    for task in ${TASKS:-adult:logistic:150 mnist:logistic:60 adult:beta:40}; do
         data=${task%%:*} rest=${task#*:}
         loss=${rest%%:*} draws=${rest#*:}
-        timeout "${LIMIT:-900}" "$runs" $here/${peer}_nuts.py "$data" "$loss" "$draws" "$draws" >>$out 2>/dev/null ||
-            say "$data $loss $peer: no result within ${LIMIT:-900} s"
+        timeout "${LIMIT:-900}" "$runs" $here/${peer}_nuts.py "$data" "$loss" "$draws" "$draws" 2>"$PEERS_DATA/peer.err" | grep ESS >>$out ||
+            say "$data $loss $peer: no result within ${LIMIT:-900} s: $(tail -n 1 "$PEERS_DATA/peer.err")"
     done
 done
 say "load after: $(cut -d' ' -f1-3 /proc/loadavg)"

@@ -12,6 +12,9 @@ os.environ["XDG_CACHE_HOME"] = tempfile.mkdtemp()
 
 from common import BETA, load, prior_sd, report
 
+# Builds leave a folder behind.
+os.chdir(tempfile.mkdtemp())
+
 import numpy as np
 import stan
 

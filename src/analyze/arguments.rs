@@ -96,11 +96,36 @@ const MECHANISMS: &[Spec] = &[
             ("weight", Domain::Share),
         ],
     },
-    Spec { name: "dp_hmc", answers: Answers::Later, args: &[] },
-    Spec { name: "dp_sgld", answers: Answers::Later, args: &[] },
+    Spec {
+        name: "dp_hmc",
+        answers: Answers::Draws,
+        args: &[
+            ("iterations", Domain::Count),
+            STEPS,
+            ("clip", Domain::Positive),
+            ("sigma", Domain::Positive),
+            ("gradient_sigma", Domain::Positive),
+            ("step", Domain::Positive),
+            ("beta", Domain::AboveOne),
+            ("weight", Domain::Share),
+        ],
+    },
+    Spec {
+        name: "dp_sgld",
+        answers: Answers::Draws,
+        args: &[
+            ("iterations", Domain::Count),
+            ("batch", Domain::Count),
+            ("clip", Domain::Positive),
+            ("sigma", Domain::Positive),
+            ("step", Domain::Positive),
+            ("beta", Domain::AboveOne),
+            ("weight", Domain::Share),
+        ],
+    },
+    Spec { name: "ops", answers: Answers::Draws, args: &[("weight", Domain::Share), SAMPLER, STEPS] },
     Spec { name: "dp_fast_mh", answers: Answers::Later, args: &[] },
     Spec { name: "langevin", answers: Answers::Later, args: &[] },
-    Spec { name: "ops", answers: Answers::Later, args: &[] },
     Spec { name: "noise_aware", answers: Answers::Posteriors, args: &[EPS, RHO] },
     Spec { name: "ls_hist", answers: Answers::Posteriors, args: &[EPS] },
     Spec { name: "ls_dim", answers: Answers::Posteriors, args: &[EPS] },
@@ -118,10 +143,6 @@ pub fn find(name: &str) -> Option<(&'static str, Answers)> {
 /// Why a mechanism of a later version is not in this one, where there is more to say than that it is to come.
 pub fn why_later(name: &str) -> Option<&'static str> {
     Some(match name {
-        "dp_hmc" | "dp_sgld" => {
-            "its gradients, also that of the integral of the density's power, must be bounded or clipped,\n\
-             and no chain of this version does so; `using penalty` needs the range of the loss alone"
-        }
         "dp_fast_mh" => "the constants of its published bound were not derived again, and no certificate rests on unchecked ones",
         _ => return None,
     })
@@ -246,7 +267,9 @@ fn unknown(mechanism: &str, arg: &MechanismArg, specs: &[(&'static str, Domain)]
         None => format!("too many arguments for `{mechanism}`"),
     };
     let list: Vec<String> = specs.iter().map(|(n, _)| format!("{n} = ..")).collect();
-    let help = if list.is_empty() {
+    let help = if (mechanism, arg.name.as_deref()) == ("ops", Some("radius")) {
+        "the radius is the domain of the weights:    param w: vector[2] in l2(4) ~ normal(0, 1)".into()
+    } else if list.is_empty() {
         format!("`{mechanism}` takes no arguments:    using {mechanism}")
     } else {
         format!("it takes:    using {mechanism}({})", list.join(", "))

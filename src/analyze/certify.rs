@@ -119,7 +119,7 @@ fn chain_of(chosen: &Chosen) -> &'static str {
     match (chosen.status, sampler(chosen)) {
         (Status::Exact, _) => "",
         (Status::Conditional, "unbound") => "nuts",
-        (Status::Certified, "unbound") if chosen.mechanism == "penalty" => "penalty",
+        (Status::Certified, "unbound") if matches!(chosen.mechanism, "penalty" | "dp_hmc" | "dp_sgld") => chosen.mechanism,
         (Status::Certified, "unbound") => "langevin",
         (_, name) => name,
     }
@@ -140,8 +140,8 @@ fn sampler(chosen: &Chosen) -> &'static str {
         Some(MechanismPlan::Whole { law, .. }) => match law.noise {
             WholeNoise::FloorLaplace { .. } => "floor_laplace",
             WholeNoise::Hellinger { .. } => "finite_weights",
-            WholeNoise::Geometric { .. } => "two_sided_geometric",
-            WholeNoise::Gaussian { .. } => "discrete_gaussian",
+            WholeNoise::Geometric { .. } | WholeNoise::Rows { gaussian: false, .. } => "two_sided_geometric",
+            WholeNoise::Gaussian { .. } | WholeNoise::Moments { .. } | WholeNoise::Rows { .. } => "discrete_gaussian",
         },
         Some(MechanismPlan::Noise { noise, .. }) => match noise {
             Noise::Laplace { .. } => "laplace",
@@ -212,8 +212,8 @@ fn assumptions(program: &Program, analysis: &Analysis) -> Vec<String> {
     if !drawn(&["langevin"]).is_empty() {
         list.push("idealized arithmetic: the steps of a Langevin chain are computed in doubles and certified as real numbers; its last state is rounded to a public grid".into());
     }
-    if !drawn(&["penalty"]).is_empty() {
-        list.push("idealized arithmetic: the losses, the noise and the steps of a penalty chain are computed in doubles and certified as real numbers".into());
+    if !drawn(&["penalty", "dp_hmc", "dp_sgld"]).is_empty() {
+        list.push("what a chain that pays for its answers asks of the rows are sums of integers with exactly sampled discrete normal noise: no rounding of doubles enters its guarantee".into());
     }
     for r in drawn(&["nuts", "slice"]) {
         let chain = r.chosen.as_ref().map_or("", chain_of);

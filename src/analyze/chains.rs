@@ -26,6 +26,9 @@ pub fn no_own_guarantee(scene: &Scene, mechanism: &str, sampler: &str) -> Diagno
 
 const UNPROVED: &str = "its draw is as private as the posterior only once the chain has converged, which nothing proves";
 
+/// Mechanisms whose chains pay for every answer, and assume nothing.
+pub const CHAINS_THAT_PAY: [&str; 3] = ["penalty", "dp_hmc", "dp_sgld"];
+
 /// What must be said before a draw from a posterior of bounded loss: E0311 without the words, E0208 for another sampler.
 pub fn words(scene: &Scene, mechanism: &str, args: &arguments::Arguments) -> Result<(), Box<Diagnostic>> {
     let assuming = scene.site.release.mechanism.assuming_convergence;
@@ -33,11 +36,25 @@ pub fn words(scene: &Scene, mechanism: &str, args: &arguments::Arguments) -> Res
     if let (Some("langevin"), Some(at)) = (sampler, args.span("sampler")) {
         return Err(Box::new(
             Diagnostic::new("E0208", format!("`{mechanism}` has no Langevin chain"))
-                .label(at, "its loss is not convex, so no bound of this chain is proved")
-                .help(format!("one of: nuts, slice    using {mechanism} assuming convergence")),
+                .label(at, if mechanism == "ops" { "its guarantee is that of the ideal draw" } else { "its loss is not convex, so no bound of this chain is proved" })
+                .help(match mechanism {
+                    "ops" => "a chain with a guarantee of its own:    using diffuse\nor one of: nuts, slice                  using ops assuming convergence".into(),
+                    _ => format!("one of: nuts, slice    using {mechanism} assuming convergence"),
+                }),
         ));
     }
-    if mechanism != "beta_div" || assuming {
+    if CHAINS_THAT_PAY.contains(&mechanism) {
+        if !assuming {
+            return Ok(());
+        }
+        let alone = scene.sources.slice(mechanism_alone(scene));
+        return Err(Box::new(
+            Diagnostic::new("E0208", format!("`{mechanism}` assumes nothing about convergence"))
+                .label(scene.place(), "its guarantee is that of every state, converged or not")
+                .help(format!("leave the words out:    {alone}")),
+        ));
+    }
+    if assuming {
         return Ok(());
     }
     let place = scene.sources.slice(scene.place());
@@ -58,7 +75,7 @@ pub fn conditional(scene: &Scene) -> Diagnostic {
     let offer = scene.offer(&arguments::Arguments::default());
     let langevin = offer.ways.iter().any(|w| w.status() == Status::Conditional) && scene.site.view == View::Replace;
     let mut help = vec![];
-    let bounded = matches!(&scene.site.release.mechanism.kind, crate::model::MechanismKind::Named { name, .. } if name == "beta_div");
+    let bounded = matches!(&scene.site.release.mechanism.kind, crate::model::MechanismKind::Named { name, .. } if matches!(name.as_str(), "beta_div" | "ops"));
     if langevin && bounded {
         help.push("the Langevin chain assumes nothing:        using diffuse");
     } else if langevin {
@@ -85,6 +102,10 @@ fn mechanism_alone(scene: &Scene) -> Span {
 /// No draw of bounded loss: the premise that fails, with the line that mends it solved for the budget.
 pub fn no_bounded_loss(scene: &Scene, offer: Offer, mechanism: &'static str) -> Diagnostic {
     let at = offer.asked.refused.iter().position(|(name, _)| *name == mechanism);
+    let why = offer.asked.unmatched.iter().find(|(name, _)| *name == "ops" && mechanism == "ops");
+    if let Some((_, why)) = why {
+        return Diagnostic::new("E0300", format!("`ops` does not apply: {why}")).label(scene.place(), "no rule of this mechanism matches");
+    }
     let Some(index) = at else {
         return not_in_this_version(scene, &offer, Some(mechanism));
     };
@@ -93,6 +114,9 @@ pub fn no_bounded_loss(scene: &Scene, offer: Offer, mechanism: &'static str) -> 
     };
     let mut d = refusal.diagnostic;
     if d.code != "E0305" {
+        return d;
+    }
+    if mechanism == "ops" {
         return d;
     }
     d = d.label(mechanism_alone(scene), "needs a finite density bound M");

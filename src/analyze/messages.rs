@@ -8,7 +8,7 @@ use super::scene::Scene;
 use super::shapes::conjugate_prior;
 use super::ways::{Knob, Offer, Way};
 use crate::model::print::{likelihood_text, number};
-use crate::model::{BudgetKind, MechanismKind, Query};
+use crate::model::{BudgetKind, MechanismKind, Query, Request};
 use crate::numeric::decimal::{sig_down, sig_up};
 use crate::privacy::Claim;
 use crate::rules::Tempering;
@@ -88,7 +88,7 @@ pub fn not_in_this_version(scene: &Scene, offer: &Offer, mechanism: Option<&str>
 /// No way of the wanted mechanism: the refusal of the rule that has the right shape, a prior that is not conjugate, or
 /// a model of no rule.
 pub fn no_way(scene: &Scene, offer: Offer, mechanism: Option<&'static str>) -> Diagnostic {
-    if let Some(name @ ("beta_div" | "penalty")) = mechanism {
+    if let Some(name @ ("beta_div" | "penalty" | "dp_hmc" | "dp_sgld" | "ops")) = mechanism {
         return chains::no_bounded_loss(scene, offer, name);
     }
     let Offer { ways, mut refused, unmatched, asked } = offer;
@@ -353,12 +353,18 @@ fn other_mechanism(scene: &Scene, way: &dyn Way, limit: &BudgetKind) -> Option<&
 
 /// `a Dirichlet draw`, `laplace noise`.
 fn noun(scene: &Scene, way: &dyn Way) -> String {
-    if way.mechanism() == "penalty" {
-        return "a penalty chain".into();
+    match way.mechanism() {
+        "penalty" => return "a penalty chain".into(),
+        "dp_hmc" => return "a Hamiltonian chain".into(),
+        "dp_sgld" => return "a chain on samples".into(),
+        _ => {}
     }
     let Some(model) = &scene.model else {
         return format!("`{}`", way.mechanism());
     };
+    if matches!(model.request, Request::Posterior { .. }) {
+        return format!("`{}`", way.mechanism());
+    }
     let family = model.parameters.first().map_or("posterior", |p| p.prior.family);
     let mut letters = family.chars();
     let name: String = letters.next().map_or(String::new(), |c| c.to_uppercase().chain(letters).collect());

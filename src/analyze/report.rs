@@ -40,7 +40,7 @@ pub struct Parameter {
 impl Parameter {
     /// Noise and beta are private above their values, anything else below.
     pub fn side(&self) -> Side {
-        if matches!(self.name, "scale" | "sigma" | "beta") { Side::Up } else { Side::Down }
+        if matches!(self.name, "scale" | "sigma" | "gradient_sigma" | "beta") { Side::Up } else { Side::Down }
     }
 }
 

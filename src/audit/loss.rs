@@ -56,10 +56,13 @@ fn evaluate(e: &Expr, (table, id): (&Table, TableId), row: &[f64]) -> Option<Vec
     Some(stack)
 }
 
+/// What an expression is at a row.
+type Value<'a> = dyn Fn(&Expr, &[f64]) -> Option<Vec<f64>> + 'a;
+
 /// The features of one row, block by block.
 struct Inputs(Vec<Vec<f64>>);
 
-fn inputs(law: &GlmLaw, features: &[Feature], value: &dyn Fn(&Expr, &[f64]) -> Option<Vec<f64>>, row: &[f64]) -> Option<Inputs> {
+fn inputs(law: &GlmLaw, features: &[Feature], value: &Value<'_>, row: &[f64]) -> Option<Inputs> {
     let one = |(feature, dim): (&Feature, usize)| {
         Some(match feature {
             Feature::One => vec![1.0],
@@ -78,10 +81,13 @@ impl Inputs {
     /// after class in each.
     fn predictors(&self, law: &GlmLaw, weights: &[f64]) -> Option<Vec<f64>> {
         let classes = if let Link::Softmax { classes } = law.link { usize::try_from(classes).ok()? } else { 1 };
+        // The last blocks are offsets: the number 1 stands for their weight, in every class.
+        let own = law.blocks.len().checked_sub(law.offsets)?;
         let mut order: Vec<(usize, usize, &Vec<f64>)> =
-            law.blocks.iter().zip(&self.0).map(|(b, x)| Some((b.released?, b.dim, x))).collect::<Option<_>>()?;
+            law.blocks.iter().zip(&self.0).take(own).map(|(b, x)| Some((b.released?, b.dim, x))).collect::<Option<_>>()?;
+        let fixed: f64 = self.0.iter().skip(own).flatten().sum();
         order.sort_by_key(|(place, ..)| *place);
-        let (mut found, mut at) = (vec![0.0; classes], 0);
+        let (mut found, mut at) = (vec![fixed; classes], 0);
         for (_, dim, x) in order {
             for predictor in &mut found {
                 *predictor += weights.get(at..at + dim)?.iter().zip(x).map(|(w, x)| w * x).sum::<f64>();

@@ -6,6 +6,7 @@ use super::operators::as_vector;
 use super::{Checked, Checker, Stop, vectors};
 use crate::model::{Builtin, Expr, ExprKind, Label, Range, Relation, TableId, Type};
 use crate::source::{Diagnostic, Span};
+use crate::syntax::ast;
 
 impl Checker<'_> {
     /// `sum mean min max sd count histogram quantile density cdf` of checked arguments.
@@ -204,7 +205,10 @@ impl Checker<'_> {
             "min" => (Builtin::VecMin, r),
             "max" => (Builtin::VecMax, r),
             "sd" => (Builtin::VecSd, Range::new(0.0, r.width())),
-            "quantile" => (Builtin::VecQuantile, r),
+            "quantile" => {
+                self.levels_in_unit(args.get(1))?;
+                (Builtin::VecQuantile, r)
+            }
             _ => {
                 let d =
                     Diagnostic::new("E0209", format!("`{name}` needs a released posterior or rows")).label(span, "not for a plain vector");
@@ -239,7 +243,7 @@ impl Checker<'_> {
                 return self.fail(
                     Diagnostic::new("E0209", format!("`{name}` is not defined for a posterior"))
                         .label(span, "a released posterior")
-                        .help("mean, sd, quantile, interval, density, cdf, larger, sample"),
+                        .help("mean, sd, quantile, interval, density, cdf, larger, sample, sum of levels"),
                 );
             }
         };
@@ -248,6 +252,9 @@ impl Checker<'_> {
             Builtin::PosteriorCdf => Range::UNIT,
             _ => Range::new(0.0, f64::INFINITY),
         };
+        if op == Builtin::PosteriorQuantile {
+            self.levels_in_unit(args.get(1))?;
+        }
         let ty = match (args.get(1).map(|q| &q.ty), inner.as_ref()) {
             (Some(Type::Vector(q)), _) => Type::Vector(vectors::boxed(q.dim, out, None)),
             (_, inner) => match as_vector(inner) {
@@ -256,6 +263,60 @@ impl Checker<'_> {
             },
         };
         Ok(node(ExprKind::Call(op, args), ty, Label::Public, span))
+    }
+
+    /// E0201 where a constant level of a quantile is no number from 0 to 1.
+    fn levels_in_unit(&mut self, q: Option<&Expr>) -> Checked<()> {
+        let outside = |e: &&Expr| e.constant().is_some_and(|x| !(0.0..=1.0).contains(&x));
+        let found = match q.map(|q| &q.kind) {
+            Some(ExprKind::List(items)) => items.iter().find(outside),
+            _ => q.filter(outside),
+        };
+        let Some(at) = found.map(|e| e.span) else { return Ok(()) };
+        let d = Diagnostic::new("E0201", "the level of a quantile is a number from 0 to 1").label(at, "not such a number");
+        self.fail(d.help("quantile(post, 0.95), the value that a draw stays below with probability 95 %"))
+    }
+
+    /// `sum(post, [yes, blank])`: the marginal of some levels together.
+    pub(super) fn together(&mut self, post: &ast::Expr, set: &ast::Expr, span: Span) -> Checked<Expr> {
+        let post = self.expr(post)?;
+        let simplex = match &post.ty {
+            Type::Posterior(inner) => match inner.as_ref() {
+                Type::Simplex { dim, .. } => Some((*dim, inner.levels().cloned())),
+                _ => None,
+            },
+            _ => None,
+        };
+        let (Some((dim, levels)), ast::ExprKind::List(items)) = (simplex, &set.kind) else {
+            let d = Diagnostic::new("E0209", "`sum` of two arguments adds levels of a posterior of shares").label(span, "not such a call");
+            return self.fail(d.help("sum(post, [yes, blank])"));
+        };
+        let mut chosen: Vec<Expr> = vec![];
+        for item in items {
+            let e = match (&item.kind, &levels) {
+                (ast::ExprKind::Name(name) | ast::ExprKind::Text(name), Some(levels)) => self.level(name, levels, item.span)?,
+                _ => self.expr(item)?,
+            };
+            let index = e.constant().filter(|i| i.fract() == 0.0 && (1.0..=dim as f64).contains(i));
+            if !matches!(e.kind, ExprKind::Level(_)) && index.is_none() {
+                let d = Diagnostic::new("E0201", format!("this is no level, and no index in 1..{dim}")).label(e.span, "one of its levels");
+                return self.fail(d.label(post.span, format!("{dim} levels")));
+            }
+            chosen.push(e);
+        }
+        let twice = chosen.iter().enumerate().find(|(i, e)| chosen.iter().take(*i).any(|f| f.same(e))).map(|(_, e)| e.span);
+        if let Some(at) = twice {
+            return self.fail(Diagnostic::new("E0201", "a level counts once").label(at, "the second time"));
+        }
+        if chosen.is_empty() || chosen.len() as u64 >= dim {
+            let d = Diagnostic::new("E0201", "some levels are added, not none and not all")
+                .label(set.span, format!("{} of {dim}", chosen.len()));
+            return self.fail(d.cause("all shares together are 1"));
+        }
+        let list =
+            node(ExprKind::List(chosen), Type::Vector(vectors::boxed(items.len() as u64, Range::ALL, None)), Label::Public, set.span);
+        let ty = Type::Posterior(Box::new(Type::Real(Range::UNIT)));
+        Ok(node(ExprKind::Call(Builtin::PosteriorSum, vec![post, list]), ty, Label::Public, span))
     }
 
     /// `interval(post, 0.9)`: the quantiles at 0.05 and 0.95.
@@ -276,6 +337,10 @@ impl Checker<'_> {
         let found = match (name, other, times) {
             _ if !inner.is_scalar_number() => None,
             ("larger", Some(other), _) if other.is_scalar_number() => Some((Builtin::PosteriorLarger, Type::Real(Range::UNIT))),
+            ("sample", None, None) => {
+                let d = Diagnostic::new("E0201", "the number of draws is a whole constant from 1 to 10000000");
+                return self.fail(d.label(second.span, "not such a number").help("sample(post, 1000)"));
+            }
             ("sample", _, Some(n)) => {
                 let range = inner.range().unwrap_or(Range::ALL);
                 Some((Builtin::PosteriorSample, Type::Vector(vectors::boxed(n as u64, range, None))))

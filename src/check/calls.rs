@@ -47,7 +47,7 @@ pub const SIGNATURES: &[(&str, &str)] = &[
     ("norm", "norm(v), Euclidean"),
     ("levels", "levels(category)"),
     ("project", "project(l2(c), v), l1 or linf as well"),
-    ("sum", "sum(x) of rows or of a vector"),
+    ("sum", "sum(x) of rows or of a vector, sum(posterior, [yes, blank]) of its levels"),
     ("mean", "mean(x) of rows, of a vector or of a posterior"),
     ("sd", "sd(v) of a public vector or of a posterior"),
     ("count", "count(), count(condition)"),
@@ -174,6 +174,7 @@ impl Checker<'_> {
                     }
                 }
             }
+            ("sum", [post, set]) => self.together(&post.value, &set.value, span),
             ("project", [ball, v]) => self.project(&ball.value, &v.value, span),
             ("count", []) => self.count_rows(span),
             _ => {

@@ -8,8 +8,8 @@ use crate::compiled::{Compiled, missing};
 use crate::data::{DataError, Opened, Source};
 use crate::mechanism::MechanismError;
 use crate::mechanism::bits::OsBits;
-use crate::model::TableId;
-use crate::run::{Files, NoValue, Results, RunError, execute, json as value_json, padding};
+use crate::model::{ReleaseStep, TableId, Type, releases};
+use crate::run::{Files, NoValue, Results, RunError, execute, inference_data, json as value_json, padding};
 use serde_json::{Value, json};
 use std::path::PathBuf;
 
@@ -64,12 +64,16 @@ pub fn run(args: &Run) -> Exit {
     if seeded(args) && args.ledger.is_some() {
         return super::usage("--seed replays randomness: it cannot be used with --ledger");
     }
+    let whole = |r: &&ReleaseStep| matches!(r.ty, Type::Posterior(_));
+    if args.arviz.is_some() && !releases(&checked.program.steps).iter().any(whole) {
+        return super::usage("--arviz writes posteriors, and none is released:    release post = posterior(p)");
+    }
     // What is paid for must have somewhere to go.
-    if let Some(path) = &args.output
-        && std::fs::OpenOptions::new().create(true).append(true).open(path).is_err()
-    {
-        say_line!("error: {} cannot be written", path.display());
-        return Exit::Input;
+    for path in args.output.iter().chain(&args.arviz) {
+        if std::fs::OpenOptions::new().create(true).append(true).open(path).is_err() {
+            say_line!("error: {} cannot be written", path.display());
+            return Exit::Input;
+        }
     }
     let cost = |tables: &[TableId]| charge::claim_for(&analysis, tables);
     let charged = match charge::charge(args.ledger.as_deref(), &cost, &certificate, &checked.program, &files) {
@@ -96,6 +100,11 @@ pub fn run(args: &Run) -> Exit {
         Ok(results) => results,
         Err(error) => return refuse(&error, &paths),
     };
+    let draws = match args.arviz.as_ref().map(|path| (path, draws(&results, &paths))) {
+        Some((_, Err(error))) => return refuse(&error, &paths),
+        Some((path, Ok(found))) => Some((path, found)),
+        None => None,
+    };
     let receipt = paths.charged.as_ref().map(charge::Charged::commit);
     if seeded(args) {
         certificate.make_void(NOT_PRIVATE);
@@ -117,6 +126,11 @@ pub fn run(args: &Run) -> Exit {
     {
         return Exit::Input;
     }
+    if let Some((path, (draws, spaces))) = &draws
+        && !write(path, draws, *spaces)
+    {
+        return Exit::Input;
+    }
     if args.program.json {
         show_line!("{}{}", serde_json::to_string_pretty(&record).unwrap_or_default(), " ".repeat(spaces));
     } else {
@@ -130,6 +144,12 @@ pub fn run(args: &Run) -> Exit {
         }
     }
     Exit::Done
+}
+
+/// Draws of every released posterior, as JSON with its padding.
+fn draws(results: &Results, paths: &Paths) -> Result<(Value, usize), RunError> {
+    let mut bits = paths.bits().map_err(RunError::Mechanism)?;
+    inference_data(&results.releases, &mut bits).map_err(RunError::Value)
 }
 
 fn seeded(args: &Run) -> bool {

@@ -9,6 +9,8 @@ use crate::kernel::{Block, Design, DesignBuilder, Family, KernelError, Layout};
 pub struct Shape {
     /// Numeric columns.
     pub dense: usize,
+    /// How many of them, the last, are offsets.
+    pub offsets: usize,
     pub blocks: Vec<Block>,
     /// Upper bound on the norm of a row, enforced.
     pub norm: f64,
@@ -17,7 +19,8 @@ pub struct Shape {
 
 impl Shape {
     fn builder(&self) -> Result<DesignBuilder, KernelError> {
-        DesignBuilder::new(Layout::new(self.dense, self.blocks.clone(), self.norm)?, self.family, None)
+        let layout = Layout::new(self.dense, self.blocks.clone(), self.norm)?.with_offsets(self.offsets)?;
+        DesignBuilder::new(layout, self.family, None)
     }
 }
 

@@ -104,8 +104,8 @@ const NOTES: &[Note] = &[
     ),
     note(
         "sum",
-        "Over the rows of a private table it is released with a mechanism; of a public vector it is free.",
-        "budget eps(1)\nprivate t[n] { hours: real in [0, 80] }\nrelease total = sum(hours) using laplace",
+        "Over the rows of a private table it is released with a mechanism; of a public vector it is free. With a list of levels it is the posterior of their shares together.",
+        "budget eps(1)\nprivate t[n] { vote: category {yes, no, blank} }\nparam s ~ dirichlet([1, 1, 1])\nobserve vote ~ categorical(s)\nrelease post = posterior(s)\noutput cast = interval(sum(post, [yes, no]), 0.9)",
     ),
     note(
         "mean",
@@ -133,7 +133,7 @@ const NOTES: &[Note] = &[
     note("interval", "The quantiles of a released posterior that leave out as much on both sides: free.", POSTERIOR_INTERVAL),
     note(
         "larger",
-        "The probability that a draw of one released posterior is larger than an independent draw of the other: free.",
+        "The probability that a draw of one released posterior is larger than an independent draw of the other; of two levels, sums of levels, or weights of one posterior both come from one draw. Free.",
         POSTERIOR_LARGER,
     ),
     note("sample", "Draws from a released posterior of one number, with fresh and public randomness: free.", POSTERIOR_SAMPLE),

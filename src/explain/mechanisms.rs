@@ -185,9 +185,9 @@ release w_hat = draw(w) using beta_div
 Arguments: `iterations` (left out, 300); `sigma` > 0, the noise on each log-ratio (left out, 1.5: with much more nearly every step is refused);
 `weight` in (0, 1] as in `beta_div` (left out, the largest that meets the budget is solved, and rounded down); `beta` > 1 (left out, 1.5, or
 less where that narrows the loss); `step`, the size of a proposal in prior spreads. Where `weight` is given and `sigma` is not, sigma is solved;
-where `sigma` is given and `iterations` is not, the longest chain at weight 1 is.
+where both are given and `iterations` is not, the longest chain is.
 
-A Metropolis chain whose proposals know public facts alone. Each step adds normal noise to the change of the loss of all rows and allows for the
+A Metropolis chain whose proposals know public facts alone. Each step adds discrete normal noise to the change of the loss of all rows and allows for the
 noise when it accepts (the penalty algorithm).
 
 Guarantee: zCDP iterations (2 k weight R)^2 / (2 sigma^2), R the range of a row's loss. Every state of the chain follows from the noisy
@@ -202,6 +202,99 @@ private flowers[n] { x: vector[4], species: category {setosa, versicolor, virgin
 param W: matrix[3, 4] ~ normal(0, 1)
 observe species ~ categorical_logit(W * x)
 release weights = draw(W) using penalty(iterations = 500)
+```
+"#,
+    },
+    Entry {
+        name: "dp_hmc",
+        summary: "A Hamiltonian chain with noisy gradients on a posterior of bounded loss, private at every step.",
+        body: r#"
+Arguments: `iterations`, the number of proposals (left out, 50); `steps`, leapfrog steps of a proposal (left out, 5); `clip` > 0, the longest
+gradient of a row in units of the prior's spread, to which longer ones are cut (left out, 1); `sigma`, `weight` and `beta` as in `penalty`, and
+solved as there; `gradient_sigma` > 0, the noise on every component of a sum of gradients (left out, gradients cost as much as losses); `step`,
+the length of a leapfrog step in prior spreads.
+
+Every proposal follows noisy gradients of the log-density from a random momentum (DP-HMC, Räisä et al. 2021) and is accepted like a step of
+`penalty`. So proposals go far where those of `penalty` are blind; models of many parameters need fewer of them.
+
+Guarantee: zCDP iterations ((2 k weight R)^2 / (2 sigma^2) + (steps + 1) (2 k clip)^2 / (2 gradient_sigma^2)), R the range of a row's loss. The
+clip is enforced on what is computed: gradients of rows are cut, rounded to integers and added as integers, and the noise is exact discrete
+normal. Every state follows from the noisy answers, so convergence is not assumed: status `certified`. No pure epsilon: under `eps(..)` it is
+E0403. `auto` never chooses it.
+
+```dpm
+budget zcdp(2)
+private flowers[n] { x: vector[4], species: category {setosa, versicolor, virginica} }
+param W: matrix[3, 4] ~ normal(0, 1)
+observe species ~ categorical_logit(W * x)
+release weights = draw(W) using dp_hmc(steps = 5, clip = 1)
+```
+"#,
+    },
+    Entry {
+        name: "dp_sgld",
+        summary: "A Langevin chain on noisy gradients of random samples of the rows, private at every step.",
+        body: r#"
+Arguments: `iterations` (left out, 500); `batch`, rows of a sample (left out, one in a hundred of those the header promises, or 64); `clip` > 0, the
+longest gradient of a row in units of the prior's spread (left out, 1); `sigma` > 0, the noise on every component of a sum of gradients; left out, the
+least that meets the budget is solved, and rounded up; `step`, the sd of what a step adds by chance, in prior spreads; `beta` as in `penalty`;
+`weight` in (0, 1] (left out, 1).
+
+Stochastic gradient Langevin dynamics (Li et al. 2019) on the posterior of bounded loss: a step costs a sample of the rows, not all of them, in
+time and in privacy.
+
+Guarantee: the Rényi divergences of noise on a sum over a sample without replacement (Wang, Balle and Kasiviswanathan 2019) at the share `batch / n`,
+times the number of steps; clip and noise as in `dp_hmc`. n is the least number of rows that the header promises (`t[10000]`, `t[n >= 10000]`); where it
+promises none the share is 1 and samples gain nothing. The theorem is about one replaced row: with a secret n it is E0307, with units of several
+rows E0300. Every state follows from noisy answers: status `certified`, whatever the chain has reached. `auto` never chooses it.
+
+```dpm
+budget dp(eps = 1, delta = 1e-6)
+private loans[50000] { x: vector[20], default: bool }
+param w: vector[20] ~ normal(0, 1)
+observe default ~ bernoulli_logit(dot(w, x))
+release w_hat = draw(w) using dp_sgld(batch = 100)
+```
+
+```dpm E0307
+budget dp(eps = 1, delta = 1e-6)
+private loans[private n] { x: vector[20], default: bool }
+param w: vector[20] ~ normal(0, 1)
+observe default ~ bernoulli_logit(dot(w, x))
+release w_hat = draw(w) using dp_sgld
+```
+"#,
+    },
+    Entry {
+        name: "ops",
+        summary: "One draw of the weights of a logistic regression, cut to a bounded set; conditional on a chain.",
+        body: r#"
+Arguments: `weight` in (0, 1]; left out, the largest that meets the budget is solved, and rounded down. `sampler = nuts` (the default) or
+`slice`; `steps`. The radius of the literature is the domain of the weights, `param w: vector[3] in l2(4)`.
+
+The one-posterior sampling of Wang et al. (2015): where weights and features are bounded, so is the loss of a row, and the posterior
+itself is private. It is here as the baseline of the field.
+
+Guarantee: eps-bounded range, eps = 2 k weight N B, B the largest size of the predictor (radius times norm of the features) and N the
+number of trials; half of what is printed in the papers. It is that of an exact draw, and the draw is made by a chain, so the program must add
+`assuming convergence`.
+
+Take it where a pure epsilon is asked for a regression. The cost of `diffuse` does not grow with the radius, and it assumes nothing.
+
+```dpm W0508
+budget eps(1)
+private loans[n] { x: vector[3] in l2(1), default: bool }
+param w: vector[3] in l2(4) ~ normal(0, 1)
+observe default ~ bernoulli_logit(dot(w, x))
+release coef = draw(w) using ops assuming convergence
+```
+
+```dpm E0305
+budget eps(1)
+private loans[n] { x: vector[3] in l2(1), default: bool }
+param w: vector[3] ~ normal(0, 1)
+observe default ~ bernoulli_logit(dot(w, x))
+release coef = draw(w) using ops assuming convergence
 ```
 "#,
     },

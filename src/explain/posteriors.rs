@@ -5,14 +5,24 @@ use super::Entry;
 pub(super) const ENTRIES: &[Entry] = &[
     Entry {
         name: "noise_aware",
-        summary: "A whole posterior that accounts for the noise on its counts; what `posterior` does by itself.",
+        summary: "A whole posterior that accounts for the noise on its counts or its sum; what `posterior` does by itself.",
         body: r#"
 Arguments: `eps` for discrete Laplace noise, or `rho` for discrete Gaussian noise; left out, the larger one that meets the budget is solved.
 
 The counts of the rows leave once with integer noise, and the posterior given those noisy counts is computed: a mixture of
 conjugate posteriors over all counts that may stand behind them. With two levels (or a rate) and a public n the mixture is
 written out, with less than 1e-10 of it left out; otherwise it is 1,000 independent, exact draws of the counts, each with its posterior.
-Where n is secret every n is as likely before the data.
+Where n is secret every n is as likely before the data; of a rate both the sum and the number of rows then get noise, at half of the
+cost each.
+
+Of a normal mean with a known sd the sum of the outcomes leaves, each moved into its declared range. With discrete Gaussian noise
+the posterior is again a normal law; with discrete Laplace noise it is a mixture of normal laws, an integral to 1e-10 or so. Both
+take the rows for normal as they are, so the range should be wide enough to move few of them.
+
+Of a linear regression, `w ~ normal(..)` or `multi_normal(..)` and rows `normal(dot(w, x), sd)` with bounded private features, a bounded
+outcome and a known sd, the sums of `x x'` and `x y` leave, each at rho / 2 (`rho` only). These noisy sums are what is certified. The
+posterior is computed from them by a chain: it is a mixture of 1,000 normal laws, approximate, with every matrix of products that n rows
+can have as likely before.
 
 Guarantee: pure eps, or rho-zCDP. Everything after the noise is free.
 
@@ -24,6 +34,24 @@ private trial[n] { cured: bool }
 param p ~ beta(1, 1)
 observe cured ~ bernoulli(p)
 release post = posterior(p) using noise_aware
+```
+
+```dpm
+budget eps(1)
+private people[n >= 500] { income: real in [0, 200] }
+param mu ~ normal(60, 50)
+observe income ~ normal(mu, 30)
+release post = posterior(mu) using noise_aware
+output ci = interval(post, 0.9)
+```
+
+```dpm
+budget zcdp(0.5)
+private homes[n >= 1000] { x: vector[2] in l2(1), price: real in [-3, 3] }
+param w: vector[2] ~ normal(0, 1)
+observe price ~ normal(dot(w, x), 0.5)
+release post = posterior(w) using noise_aware
+output ahead = larger(post[1], post[2])
 ```
 "#,
     },

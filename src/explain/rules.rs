@@ -264,4 +264,33 @@ use std.nn
 let net = mlp(flowers.species, flowers.x, 8, 3, 1)
 release drawn = draw(net) using penalty",
     ),
+    (
+        "dp_hmc",
+        r"
+budget dp(eps = 8, delta = 1e-6)
+private flowers[n] { x: vector[4], species: category {setosa, versicolor, virginica} }
+use std.nn
+let net = mlp(flowers.species, flowers.x, 8, 3, 1)
+release drawn = draw(net) using dp_hmc(steps = 5, clip = 2)",
+    ),
+    (
+        "dp_sgld",
+        r"
+budget dp(eps = 1, delta = 1e-6)
+private homes[20000] { x: vector[5], price: real }
+param w: vector[5] ~ normal(0, 5)
+param sigma: real in [0.5, inf] ~ half_normal(2)
+observe price ~ normal(dot(w, x), sigma)
+release fit = draw(w, sigma) using dp_sgld(batch = 100)",
+    ),
+    (
+        "ops",
+        r"W0508
+budget eps(1)
+private loans[n] { x: vector[3] in l2(1), default: bool }
+param w: vector[3] in l2(4) ~ normal(0, 1)
+observe default ~ bernoulli_logit(dot(w, x))
+release coef = draw(w) using ops assuming convergence
+expect certificate(coef) <= eps(1)",
+    ),
 ];

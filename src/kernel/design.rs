@@ -100,7 +100,11 @@ impl DesignBuilder {
             segments.push(Segment::new(layout, left.clamp(1, SEGMENT)));
         }
         let fixed = if layout.scaled { layout.indicators_up(levels) } else { 0.0 };
-        let factor = store(dense, fixed, layout.limit, &mut self.buffer);
+        let features = layout.dense - layout.offsets;
+        let (row, offsets) = dense.split_at_checked(features).ok_or(KernelError::Length)?;
+        let (stored, rest) = self.buffer.split_at_mut_checked(features).ok_or(KernelError::Length)?;
+        let factor = store(row, fixed, layout.limit, stored);
+        rest.iter_mut().zip(offsets).for_each(|(s, x)| *s = toward_zero(*x));
         let Some(segment) = segments.last_mut() else {
             return Err(KernelError::Length);
         };

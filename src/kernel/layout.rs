@@ -59,6 +59,8 @@ pub(super) struct Joint {
 /// Coefficients in order: numeric columns first, then the columns of each block.
 pub struct Layout {
     pub(super) dense: usize,
+    /// The last numeric columns, which no norm bounds: their coefficients are fixed.
+    pub(super) offsets: usize,
     pub(super) blocks: Vec<Block>,
     pub(super) joints: Vec<Joint>,
     /// Blocks of more than 256 levels.
@@ -104,7 +106,12 @@ impl Layout {
             return Err(KernelError::Shape);
         }
         let (joints, wide) = pack(parts);
-        Ok(Layout { dense, blocks, joints, wide, scaled, limit, dimension, norm })
+        Ok(Layout { dense, offsets: 0, blocks, joints, wide, scaled, limit, dimension, norm })
+    }
+
+    /// The last of the numeric columns are offsets: no part of a row's norm, as their coefficients never move.
+    pub fn with_offsets(self, offsets: usize) -> Result<Layout, KernelError> {
+        if offsets <= self.dense { Ok(Layout { offsets, ..self }) } else { Err(KernelError::Shape) }
     }
 
     /// Coefficients of one linear predictor.

@@ -47,6 +47,7 @@ fn pair(pair: &Pair) -> Value {
             "total": total.map_or(Value::Null, |(a, step)| numbers(&[a, step])),
         }),
         Pair::Rate { shape, rate, step } => json!({"kind": "rate", "shape": number(*shape), "rate": number(*rate), "step": number(*step)}),
+        Pair::Sampled { share, mu } => json!({"kind": "sampled", "share": number(*share), "mu": number(*mu)}),
         Pair::Allocation { counts, base, items, weight } => json!({
             "kind": "allocation",
             "counts": numbers(counts),
@@ -115,6 +116,7 @@ fn read_pair(value: &Value) -> Option<Pair> {
             },
         },
         "rate" => Pair::Rate { shape: fields.number("shape")?, rate: fields.number("rate")?, step: fields.number("step")? },
+        "sampled" => Pair::Sampled { share: fields.number("share")?, mu: fields.number("mu")? },
         "allocation" => Pair::Allocation {
             counts: fields.get("counts")?.as_array()?.iter().map(double).collect::<Option<_>>()?,
             base: fields.number("base")?,
@@ -162,8 +164,9 @@ mod tests {
         let rate = (x(), x(), x()).prop_map(|(shape, rate, step)| Pair::Rate { shape, rate, step });
         let allocation = (prop::collection::vec(x(), 1..4), x(), any::<u64>(), x())
             .prop_map(|(counts, base, items, weight)| Pair::Allocation { counts, base, items, weight });
+        let sampled = (x(), x()).prop_map(|(share, mu)| Pair::Sampled { share, mu });
         let leaf = prop_oneof![
-            prop::collection::vec(prop_oneof![shapes, rate, allocation], 1..3).prop_map(Claim::Renyi),
+            prop::collection::vec(prop_oneof![shapes, rate, allocation, sampled], 1..3).prop_map(Claim::Renyi),
             x().prop_map(|mu| Claim::Gdp { mu }),
             x().prop_map(|eta| Claim::BoundedRange { eta }),
             x().prop_map(|epsilon| Claim::Pure { epsilon }),

@@ -49,7 +49,7 @@ pub(super) fn encode(job: &mut Job, law: &GlmLaw, features: &[Feature], outcome:
     // An indicator is the sd of its weight, a number is multiplied by it.
     let factor = |f: &Feature| if let Feature::Level(_, factor) = f { *factor } else { 1.0 };
     let blocks = both().filter(|(f, _)| !is_numeric(f)).map(|(f, b)| Block { value: factor(f) * b.sd, ..Block::full(b.dim) }).collect();
-    let shape = Shape { dense, blocks, norm: law.norm, family: family(law.link, outcome)? };
+    let shape = Shape { dense, offsets: law.offsets, blocks, norm: law.norm, family: family(law.link, outcome)? };
     let read: Vec<Option<(&Expr, f64)>> = both()
         .map(|(f, b)| match f {
             Feature::One => None,

@@ -90,6 +90,8 @@ pub struct WeightBlock {
 pub struct GlmLaw {
     pub link: Link,
     pub blocks: Vec<WeightBlock>,
+    /// How many of the blocks, the last, are no weights but the number 1: offsets.
+    pub offsets: usize,
     /// Upper bound on the L2 norm of a row's features, each times the sd of its weight.
     pub norm: f64,
     /// Upper bound on the slope of a row's loss in its predictor, where the domain allows it.
@@ -141,6 +143,12 @@ pub enum ChainLaw {
     /// bounds the difference of two losses of one row, enforced on every row; `sigma` is the sd of the noise on the sum of
     /// weighted differences; `step` scales the proposal in units of the prior's spread.
     Penalty { iterations: u64, sigma: f64, step: Option<f64>, range: f64 },
+    /// The same with proposals along noisy gradients (rule book §12): `steps` leapfrog steps each, at every end of which the
+    /// rows' gradients, in units of the prior's spread and cut to L2 norm `clip`, are added with noise of sd `gradient_sigma`.
+    Hmc { iterations: u64, steps: u64, sigma: f64, step: Option<f64>, range: f64, clip: f64, gradient_sigma: f64 },
+    /// Langevin steps along the gradients of `batch` rows each, drawn without replacement, cut to L2 norm `clip` and added with
+    /// noise of sd `sigma` (rule book §12.3). For a public number of rows.
+    Sgld { iterations: u64, batch: u64, clip: f64, sigma: f64, step: Option<f64> },
 }
 
 impl ChainLaw {
@@ -150,6 +158,8 @@ impl ChainLaw {
             ChainLaw::Nuts { .. } => "nuts",
             ChainLaw::Slice { .. } => "slice",
             ChainLaw::Penalty { .. } => "penalty",
+            ChainLaw::Hmc { .. } => "dp_hmc",
+            ChainLaw::Sgld { .. } => "dp_sgld",
         }
     }
 }
@@ -236,6 +246,12 @@ pub enum WholeFamily {
     Counts { alpha: Vec<f64>, items: u32, single: bool },
     /// Gamma(shape + S, rate + n), S a sum of non-negative integers.
     Gamma { shape: f64, rate: f64 },
+    /// Normal of precision `precision + n / sd^2` and mean `(precision mean + S / sd^2) / (precision + n / sd^2)`, S a sum
+    /// on the public grid of its outcome.
+    Normal { mean: f64, precision: f64, sd: f64 },
+    /// Weights of a linear regression with this prior (precision row by row) and sd; features of at most this norm. The
+    /// statistic is `Moments`.
+    Weights { mean: Vec<f64>, precision: Vec<f64>, sd: f64, norm: f64 },
 }
 
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -244,10 +260,23 @@ pub enum WholeNoise {
     FloorLaplace { scale: f64 },
     /// One of all posteriors with as many rows, by distance; `gamma` smooths the sensitivity, `None` takes the global one.
     Hellinger { epsilon: f64, gamma: Option<f64> },
-    /// Discrete Laplace on the counts.
+    /// Discrete Laplace on the counts, or on the grid of a sum; in units of the outcome.
     Geometric { scale: f64 },
-    /// Discrete Gaussian on the counts.
+    /// Discrete Gaussian on the counts, or on the grid of a sum; in units of the outcome.
     Gaussian { sigma: f64 },
+    /// Discrete Gaussian on the grids of `sum x x'` (places i <= j) and of `sum x y`: standard deviations.
+    Moments { products: f64, sums: f64 },
+    /// Discrete Laplace (scales) or discrete Gaussian (standard deviations) on a secret number of rows and on a sum.
+    Rows { gaussian: bool, rows: f64, sum: f64 },
+}
+
+impl WholeNoise {
+    /// What `Rows` says of the number of rows and of the sum.
+    pub fn parts(self) -> Option<[WholeNoise; 2]> {
+        let WholeNoise::Rows { gaussian, rows, sum } = self else { return None };
+        let of = |x: f64| if gaussian { WholeNoise::Gaussian { sigma: x } } else { WholeNoise::Geometric { scale: x } };
+        Some([of(rows), of(sum)])
+    }
 }
 
 impl WholeLaw {
@@ -255,7 +284,7 @@ impl WholeLaw {
     pub fn items(&self) -> u32 {
         match self.family {
             WholeFamily::Counts { items, .. } => items,
-            WholeFamily::Gamma { .. } => 1,
+            WholeFamily::Gamma { .. } | WholeFamily::Normal { .. } | WholeFamily::Weights { .. } => 1,
         }
     }
 

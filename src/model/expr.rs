@@ -137,6 +137,8 @@ pub enum Builtin {
     PosteriorCdf,
     /// The probability that a draw of one is larger than a draw of another.
     PosteriorLarger,
+    /// The marginal of several levels together: a posterior, and a list of levels or of indices from 1.
+    PosteriorSum,
     PosteriorSample,
     /// `simulate(binomial(100, p), times = 1000)`: a distribution name as `Text`, its arguments, the times last.
     Simulate,

@@ -273,7 +273,7 @@ pub(super) fn function(f: Builtin) -> &'static str {
         Builtin::ProjectL2 => "project_l2",
         Builtin::ProjectLinf => "project_linf",
         Builtin::Outer => "outer",
-        Builtin::VecSum | Builtin::RowSum => "sum",
+        Builtin::VecSum | Builtin::RowSum | Builtin::PosteriorSum => "sum",
         Builtin::VecMean | Builtin::RowMean | Builtin::PosteriorMean => "mean",
         Builtin::VecSd | Builtin::PosteriorSd => "sd",
         Builtin::VecQuantile | Builtin::RowQuantile | Builtin::PosteriorQuantile => "quantile",

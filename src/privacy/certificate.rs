@@ -380,6 +380,7 @@ fn pair(pair: &Pair) -> Value {
                 "weight": number(*weight),
             },
         }),
+        Pair::Sampled { share, mu } => json!({"sampled_normal": {"share": number(*share), "mu": number(*mu)}}),
         Pair::Rate { shape, rate, step } => json!({
             "p": member("gamma", vec![*shape, *rate], None),
             "q": member("gamma", vec![*shape, rate + step], None),

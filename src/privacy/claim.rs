@@ -14,6 +14,9 @@ pub enum Pair {
     /// `Q` holds `items` items of weight `weight` on one category, `P` holds them on the others in any way, and `base`
     /// (the other rows' weight; 0 for none) sits on any one category. `counts` are the prior counts that matter.
     Allocation { counts: Vec<f64>, base: f64, items: u64, weight: f64 },
+    /// Normal noise on a sum over a sample without replacement that holds at most this share of the rows (rule book §12.3).
+    /// A replaced row moves the sum of a sample that holds it by at most `mu` sds.
+    Sampled { share: f64, mu: f64 },
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -89,7 +89,7 @@ impl Claim {
     pub fn profile(&self) -> Profile {
         let unknown = Profile::UNKNOWN;
         match self {
-            Claim::Renyi(_) => unknown,
+            Claim::Renyi(pairs) => Profile { zcdp: known(largest(pairs.iter().map(|pair| pair.zcdp()))), ..unknown },
             Claim::Gdp { mu } => Profile { gdp: known(*mu), ..unknown },
             Claim::BoundedRange { eta } => Profile { bounded_range: known(*eta), ..unknown },
             Claim::Pure { epsilon } => Profile { pure: known(*epsilon), ..unknown },

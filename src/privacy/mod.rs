@@ -13,5 +13,6 @@ pub mod loss;
 mod mixed;
 pub mod pure;
 pub mod renyi;
+mod subsampled;
 
 pub use claim::{Claim, Family, Pair};

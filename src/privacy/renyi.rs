@@ -2,7 +2,8 @@
 
 use crate::numeric::Interval;
 use crate::numeric::gamma_divergence::{divergence, limit_order, rate_divergence};
-use crate::privacy::{Pair, allocation};
+use crate::numeric::round::mul_up;
+use crate::privacy::{Pair, allocation, subsampled};
 
 impl Pair {
     /// At least the divergence of `P` from `Q`; infinite at and beyond the limit order, by an exact test.
@@ -11,6 +12,15 @@ impl Pair {
             Pair::Rate { shape, rate, step } => rate_divergence(*shape, *rate, *step, order).hi,
             Pair::Shapes { coordinates, total, .. } => shapes(coordinates, *total, order),
             Pair::Allocation { counts, base, items, weight } => allocation::rdp(counts, *base, *items, *weight, order),
+            Pair::Sampled { share, mu } => subsampled::rdp(*share, *mu, order),
+        }
+    }
+
+    /// rho of zCDP, infinite if there is none.
+    pub fn zcdp(&self) -> f64 {
+        match self {
+            Pair::Sampled { mu, .. } => 0.5 * mul_up(*mu, *mu),
+            _ => f64::INFINITY,
         }
     }
 
@@ -20,6 +30,7 @@ impl Pair {
             Pair::Rate { rate, step, .. } => one_limit(*rate, *step),
             Pair::Shapes { coordinates, .. } => coordinates.iter().map(|&(a, step)| one_limit(a, step)).fold(f64::INFINITY, f64::min),
             Pair::Allocation { counts, items, weight, .. } => allocation::max_order(counts, *items, *weight),
+            Pair::Sampled { .. } => f64::INFINITY,
         }
     }
 }

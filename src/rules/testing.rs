@@ -272,6 +272,8 @@ fn diverge_pair(pair: &Pair, l: f64) -> f64 {
         }
         Pair::Rate { shape, rate, step } => gamma(l, [*shape, *rate], [*shape, rate + step]),
         Pair::Allocation { counts, base, items, weight } => dearest_allocation(counts, *base, *items, *weight, l),
+        // A bound and no pair: `privacy::subsampled` holds it against integrals.
+        Pair::Sampled { .. } => f64::NAN,
     }
 }
 

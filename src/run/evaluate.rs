@@ -79,6 +79,42 @@ fn index(v: &Expr, i: &Expr, known: &Known) -> Result<Value, NoValue> {
     }
 }
 
+/// A constant index from 0: a level, or a number from 1.
+fn place(e: &Expr) -> Option<usize> {
+    match e.kind {
+        ExprKind::Level(i) => Some(i),
+        _ => e.constant().filter(|x| *x >= 1.0).map(|x| x as usize - 1),
+    }
+}
+
+fn places(list: &Expr) -> Option<Vec<usize>> {
+    let ExprKind::List(items) = &list.kind else { return None };
+    items.iter().map(place).collect()
+}
+
+/// A number of a released posterior, or several shares together, named by constants.
+fn share(e: &Expr) -> Option<(&Expr, Vec<usize>)> {
+    let (post, set) = match &e.kind {
+        ExprKind::Index(p, i) => (p.as_ref(), vec![place(i)?]),
+        ExprKind::Call(Builtin::PosteriorSum, parts) => (parts.first()?, places(parts.get(1)?)?),
+        _ => return None,
+    };
+    let joint = matches!(&post.ty, Type::Posterior(inner) if matches!(inner.as_ref(), Type::Simplex { .. } | Type::Vector(_)));
+    joint.then_some((post, set))
+}
+
+/// How likely some numbers of one posterior are above others: they depend on each other. `None` for anything else, groups
+/// among it.
+fn ahead(args: &[Expr], known: &Known) -> Option<Value> {
+    let [a, b] = args else { return None };
+    let ((post, ours), (other, theirs)) = (share(a)?, share(b)?);
+    let (ExprKind::Released(p), ExprKind::Released(q)) = (&post.kind, &other.kind) else { return None };
+    match evaluate(post, known).ok()? {
+        Value::Posterior(post) if p == q => post.ahead(&ours, &theirs).map(Value::Number),
+        _ => None,
+    }
+}
+
 fn call(f: Builtin, e: &Expr, args: &[Expr], known: &Known) -> Result<Value, NoValue> {
     match f {
         Builtin::RowSum
@@ -89,6 +125,16 @@ fn call(f: Builtin, e: &Expr, args: &[Expr], known: &Known) -> Result<Value, NoV
         | Builtin::RowMax
         | Builtin::RowQuantile => {
             return (known.public)(e).ok_or(NoValue::Unbound);
+        }
+        Builtin::PosteriorSum => {
+            let (Some(p), Some(set)) = (args.first(), args.get(1).and_then(places)) else { return Err(NoValue::Unsupported) };
+            let Value::Posterior(p) = evaluate(p, known)? else { return Err(NoValue::Unsupported) };
+            return p.together(&set).map(Value::Posterior).ok_or(NoValue::Unsupported);
+        }
+        Builtin::PosteriorLarger => {
+            if let Some(chance) = ahead(args, known) {
+                return Ok(chance);
+            }
         }
         Builtin::Simulate => {
             let (name, rest) = args.split_first().ok_or(NoValue::Unsupported)?;

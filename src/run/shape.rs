@@ -101,6 +101,13 @@ fn leaves(json: &Json, out: &mut Vec<usize>) {
     }
 }
 
+/// The same for so many doubles.
+pub fn padding_of(numbers: usize, shown: &Json) -> usize {
+    let mut taken = vec![];
+    leaves(shown, &mut taken);
+    (numbers * WIDEST_DOUBLE).saturating_sub(taken.iter().sum())
+}
+
 /// Spaces that bring the text of a value, or of its first leaves, to a length that does not depend on the draw.
 pub fn padding<'j>(value: &Value, shown: impl IntoIterator<Item = &'j Json>) -> usize {
     let (mut widest, mut taken) = (vec![], vec![]);

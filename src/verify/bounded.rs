@@ -2,6 +2,7 @@
 
 use super::claim::Claim;
 use super::glm::times;
+use super::pair::Pair;
 use super::real::Real;
 use super::rules::{Found, Given};
 use super::scope::{Scope, View};
@@ -9,7 +10,7 @@ use super::special::{ln_gamma, normal_cdf, two_pi};
 use super::text::{Expr, Form, Row};
 use super::ty::{Kind, Ty, num};
 
-pub const RULES: [&str; 2] = ["beta_div", "penalty"];
+pub const RULES: [&str; 5] = ["beta_div", "penalty", "dp_hmc", "dp_sgld", "ops"];
 
 const MASSES: [&str; 10] = [
     "bernoulli_cloglog",
@@ -38,14 +39,14 @@ fn parameter(prior: &Expr, cut: Option<&str>) -> Ty {
 }
 
 /// An expression in which columns and values of rows are names of what they can be.
-fn plain(e: &Expr, scope: &mut Scope) -> Expr {
+fn plain_of(e: &Expr, scope: &mut Scope) -> Expr {
     match e {
         Expr::Row(_, ty) => {
             let name = format!("row {}", scope.values.len());
             scope.values.insert(name.clone(), Ty::parse(ty).unwrap_or(Ty::real()));
             Expr::Name(name)
         }
-        Expr::Call(f, args) => Expr::Call(f.clone(), args.iter().map(|a| plain(a, scope)).collect()),
+        Expr::Call(f, args) => Expr::Call(f.clone(), args.iter().map(|a| plain_of(a, scope)).collect()),
         other => other.clone(),
     }
 }
@@ -54,12 +55,13 @@ struct Reader {
     scope: Scope,
     /// `b - 1` to 15 decimal places.
     a: Real,
+    parameters: Vec<String>,
 }
 
 impl Reader {
     fn ends(&self, e: &Expr) -> (f64, f64) {
         let mut scope = self.scope.clone();
-        let e = plain(e, &mut scope);
+        let e = plain_of(e, &mut scope);
         scope.public(&e).map_or((f64::NEG_INFINITY, f64::INFINITY), |ty| (ty.lo, ty.hi))
     }
 
@@ -72,6 +74,43 @@ impl Reader {
         let one = || Real::one() / &self.a;
         let width = if fixed { one() } else { one() + Real::one() / (Real::one() + &self.a) };
         Some(self.power(&peak) * width).filter(Real::known).ok_or("the density has no bound")
+    }
+
+    /// The largest size of a predictor: sums and products of what is bounded, and inner products.
+    fn size(&self, e: &Expr) -> Found<Real> {
+        let plain = |e: &Expr| !e.any(&|e| matches!(e, Expr::Name(n) if self.parameters.contains(n)));
+        let whole = |e: &Expr| {
+            let mut scope = self.scope.clone();
+            let e = plain_of(e, &mut scope);
+            scope.public(&e)
+        };
+        if plain(e) || matches!(e, Expr::Name(_)) {
+            return whole(e).map(|ty| num(ty.lo.abs().max(ty.hi.abs()))).filter(Real::known).ok_or("a predictor is unbounded");
+        }
+        let Expr::Call(f, args) = e else { return Err("a predictor is unbounded") };
+        match (f.as_str(), args.as_slice()) {
+            ("neg", [a]) => self.size(a),
+            ("+" | "-", [a, b]) => Ok(self.size(a)? + self.size(b)?),
+            ("*", [a, b]) => Ok(self.size(a)? * self.size(b)?),
+            ("/", [a, Expr::Number(x)]) if *x != 0.0 => Ok(self.size(a)? / num(x.abs())),
+            ("tanh", [_]) => Ok(Real::one()),
+            ("index", [a @ Expr::Name(_), _]) => self.size(a),
+            ("dot", [a, b]) => {
+                let norm = |e: &Expr| if plain(e) || matches!(e, Expr::Name(_)) { whole(e).map(|ty| ty.sup[1].clone()) } else { None };
+                norm(a).zip(norm(b)).map(|(a, b)| a * b).filter(Real::known).ok_or("a predictor is unbounded")
+            }
+            _ => Err("a predictor is unbounded"),
+        }
+    }
+
+    /// Width of the log-probability of a logistic row (section 7).
+    fn logistic(&self, row: &Row) -> Found<Real> {
+        let Expr::Call(law, args) = &row.law else { return Err("the rows have no law") };
+        match (law.as_str(), args.as_slice()) {
+            ("bernoulli_logit", [t]) => self.size(t),
+            ("binomial_logit", [Expr::Number(n), t]) if *n >= 1.0 => Ok(num(*n) * self.size(t)?),
+            _ => Err("the law is not of the rule"),
+        }
     }
 
     fn range(&self, row: &Row) -> Found<Real> {
@@ -133,7 +172,9 @@ impl Reader {
 /// The claim of a draw from a posterior of bounded loss.
 pub fn draw(form: &Form, scope: &Scope, given: &Given) -> Found<Claim> {
     let positive = |name: &str| (given.number)(name).filter(|x| *x > 0.0 && x.is_finite());
-    let beta = positive("beta").ok_or("beta is no number")?;
+    // Without a beta the loss is that of the likelihood itself.
+    let plain = given.rule == "ops";
+    let beta = if plain { 2.0 } else { positive("beta").ok_or("beta is no number")? };
     let a = format!("{:.15}", beta - 1.0).parse().ok().filter(|a: &f64| *a > 0.0).ok_or("beta is not above 1")?;
     let mut inside = Scope { columns: [].into(), ..scope.clone() };
     for (name, (ty, _)) in &scope.columns {
@@ -146,21 +187,38 @@ pub fn draw(form: &Form, scope: &Scope, given: &Given) -> Found<Claim> {
         }
         inside.values.insert(name.clone(), ty);
     }
-    let reader = Reader { scope: inside, a: num(a) };
+    let reader = Reader { scope: inside, a: num(a), parameters: form.params.iter().map(|p| p.0.clone()).collect() };
     if form.rows.is_empty() || form.rows.iter().any(|row| row.public) {
         return Err("the rule takes private rows alone");
     }
-    let ranges = form.rows.iter().map(|row| reader.range(row)).collect::<Found<Vec<Real>>>()?;
+    let ranges = form.rows.iter().map(|row| if plain { reader.logistic(row) } else { reader.range(row) }).collect::<Found<Vec<Real>>>()?;
     let range = ranges.into_iter().fold(Real::zero(), |sum, r| sum + r);
-    let weight = if given.rule == "penalty" { positive("weight") } else { positive("weight").or(Some(1.0)) };
+    let weight = if given.rule == "beta_div" { positive("weight").or(Some(1.0)) } else { positive("weight") };
     let weight = weight.filter(|w| *w <= 1.0).ok_or("a weight lies in (0, 1]")?;
     let sides = Real::int(if scope.view == View::AddRemove { 1 } else { 2 });
-    let width = sides * Real::int(scope.unit) * num(weight) * range;
+    let width = &sides * &Real::int(scope.unit) * num(weight) * range;
     let times = times(&form.request)?;
-    if given.rule == "beta_div" {
+    if plain || given.rule == "beta_div" {
         return Ok(Claim::Range(width).repeat(times));
     }
-    let steps = positive("iterations").filter(|t| t.fract() == 0.0 && *t < 1e15).ok_or("the length is no whole number")?;
-    let sigma = positive("sigma").map(num).ok_or("sigma is no positive number")?;
-    Ok(Claim::Zcdp(num(steps) * width.square() / (Real::int(2) * sigma.square())).repeat(times))
+    let whole = |name: &str| positive(name).filter(|t| t.fract() == 0.0 && *t < 1e15).map(num).ok_or("a length is no whole number");
+    let noise = |name: &str| positive(name).map(num).ok_or("noise is no positive number");
+    let answer = |width: Real, sigma: Real| width.square() / (Real::int(2) * sigma.square());
+    if given.rule == "dp_sgld" {
+        let clip = positive("clip").map(num).ok_or("clip is no positive number")?;
+        if scope.view != View::Replace || scope.unit != 1 {
+            return Err("samples hide one replaced row alone");
+        }
+        let share = (whole("batch")? / Real::int(scope.least)).min(&Real::one());
+        let pair = Pair::Sampled { share, mu: Real::int(2) * clip / noise("sigma")? };
+        let steps = positive("iterations").filter(|t| t.fract() == 0.0 && *t < 1e15).ok_or("the length is no whole number")?;
+        return Ok(Claim::Renyi(vec![pair]).repeat(steps as u64).repeat(times));
+    }
+    let mut step = answer(width, noise("sigma")?);
+    if given.rule == "dp_hmc" {
+        let clip = positive("clip").map(num).ok_or("clip is no positive number")?;
+        let moved = sides * Real::int(scope.unit) * clip;
+        step = step + (whole("steps")? + Real::one()) * answer(moved, noise("gradient_sigma")?);
+    }
+    Ok(Claim::Zcdp(whole("iterations")? * step).repeat(times))
 }

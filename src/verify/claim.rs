@@ -83,7 +83,10 @@ impl Claim {
         let none = || all(Real::UNKNOWN);
         let each = |parts: &[Claim], join: fn(Bounds, Bounds) -> Bounds| parts.iter().map(Claim::bounds).fold(all(Real::zero()), join);
         let mut p = match self {
-            Claim::Renyi(_) => none(),
+            Claim::Renyi(pairs) => {
+                let all = pairs.iter().map(Pair::zcdp).reduce(|a, b| a.max(&b));
+                Bounds { zcdp: all.unwrap_or(Real::UNKNOWN), ..none() }
+            }
             Claim::Gdp(mu) => Bounds { gdp: mu.clone(), ..none() },
             Claim::Range(eta) => Bounds { range: eta.clone(), ..none() },
             Claim::Pure(e) => Bounds { pure: e.clone(), ..none() },
@@ -211,7 +214,20 @@ impl Claim {
                 (a, b) = (b, (t, value(t)));
             }
         }
-        best
+        // Chords between whole orders leave a least value at each of them.
+        if !self.has_chords() {
+            return best;
+        }
+        (2..=64).fold(best, |best, l| best.min(&value(f64::from(l - 1).ln())))
+    }
+
+    fn has_chords(&self) -> bool {
+        match self {
+            Claim::Renyi(pairs) => pairs.iter().any(|p| matches!(p, Pair::Sampled { .. })),
+            Claim::Product(parts) | Claim::Max(parts) => parts.iter().any(Claim::has_chords),
+            Claim::Repeated(_, one) => one.has_chords(),
+            _ => false,
+        }
     }
 
     /// This claim `times` over, in the form the compiler writes it.

@@ -57,14 +57,14 @@ fn known_or(test: fn(&Value) -> bool) -> impl Fn(&Value) -> bool {
 
 /// Does its guarantee rest on a chain having converged? A chain that has none of its own makes it so.
 fn assumes(r: &Value) -> bool {
-    r["rule"] == "beta_div" || (glm::RULES.contains(&text(&r["rule"])) && r["status"] == "conditional")
+    r["rule"] == "beta_div" || r["rule"] == "ops" || (glm::RULES.contains(&text(&r["rule"])) && r["status"] == "conditional")
 }
 
 /// Exact, certified by a chain's own guarantee, or conditional.
 fn status(r: &Value) -> &'static str {
     match text(&r["rule"]) {
         _ if assumes(r) => "conditional",
-        "penalty" => "certified",
+        "penalty" | "dp_hmc" | "dp_sgld" => "certified",
         rule if glm::RULES.contains(&rule) => "certified",
         _ => "exact",
     }
@@ -225,7 +225,7 @@ impl<'a> Facts<'a> {
         let weight = if given.get("r").is_some() { "r" } else { "m" };
         let chain = text(at(r, "/sampler/name"));
         let law = match rule {
-            "penalty" => Some("penalty"),
+            "penalty" | "dp_hmc" | "dp_sgld" => Some(rule),
             _ if status(r) == "conditional" => Some(if chain == "slice" { chain } else { "nuts" }),
             _ if glm::RULES.contains(&rule) => Some("langevin"),
             _ => rules::sampler(rule),
@@ -237,7 +237,16 @@ impl<'a> Facts<'a> {
             (Some(law), "gibbs") if glm::RULES.contains(&rule) => (law, vec!["weight"]),
             (Some(law), "beta_div") if rule == mechanism => (law, stated(&["beta", "weight"])),
             (Some(law), "penalty") if rule == mechanism => (law, stated(&["iterations", "sigma", "step", "beta", "weight"])),
-            (_, "beta_div" | "penalty") => return Err((format!("releases[{i}].mechanism"), "is no mechanism of the rule".into())),
+            (Some(law), "ops") if rule == mechanism => (law, vec!["weight"]),
+            (Some(law), "dp_hmc") if rule == mechanism => {
+                (law, stated(&["iterations", "steps", "clip", "sigma", "gradient_sigma", "step", "beta", "weight"]))
+            }
+            (Some(law), "dp_sgld") if rule == mechanism => {
+                (law, stated(&["iterations", "batch", "clip", "sigma", "step", "beta", "weight"]))
+            }
+            (_, name) if bounded::RULES.contains(&name) => {
+                return Err((format!("releases[{i}].mechanism"), "is no mechanism of the rule".into()));
+            }
             (Some(law), "direct") => (law, vec![]),
             (Some(law), "diffuse") => (law, vec!["r"]),
             (Some(law), "concentrated") => (law, vec!["m"]),

@@ -26,6 +26,8 @@ struct Reader<'a> {
     form: &'a Form,
     scope: &'a Scope,
     blocks: Vec<Block<'a>>,
+    /// The size of what is added and holds no weight, and whether neighbours keep it.
+    offsets: Vec<(Real, bool)>,
 }
 
 const LINEAR: Found<()> = Err("the predictor is not linear");
@@ -51,6 +53,11 @@ impl<'a> Reader<'a> {
     fn read(&mut self, e: &'a Expr, factor: &Real) -> Found<()> {
         if let Some(name) = self.parameter(e) {
             self.blocks.push(Block { name, norm: factor.clone(), dim: None, public: true, picks: true });
+            return Ok(());
+        }
+        if !self.latent(e) {
+            let ty = self.value(e).ok_or("an offset has no type")?;
+            self.offsets.push((num(ty.lo.abs().max(ty.hi.abs())) * factor, self.kept(e)));
             return Ok(());
         }
         let Expr::Call(f, args) = e else { return LINEAR };
@@ -128,10 +135,10 @@ pub fn draw(form: &Form, scope: &Scope, given: &Given, ideal: bool) -> Found<Cla
     let Expr::Call(law, args) = &row.law else { return Err("the rows have no law") };
     let place = usize::from(law == "binomial_logit");
     let predictor = args.get(place).ok_or("the law has no predictor")?;
-    let mut reader = Reader { form, scope, blocks: vec![] };
+    let mut reader = Reader { form, scope, blocks: vec![], offsets: vec![] };
     reader.read(predictor, &Real::one())?;
     let others = args.iter().enumerate().any(|(i, e)| i != place && reader.latent(e)) || reader.latent(&row.outcome);
-    let blocks = std::mem::take(&mut reader.blocks);
+    let (blocks, offsets) = (std::mem::take(&mut reader.blocks), std::mem::take(&mut reader.offsets));
     let once = |name: &str| blocks.iter().filter(|b| b.name == name).count() == 1;
     if row.public || others || !form.params.iter().all(|p| once(&p.0)) {
         return Err("every weight stands once, in the predictor alone");
@@ -146,6 +153,10 @@ pub fn draw(form: &Form, scope: &Scope, given: &Given, ideal: bool) -> Found<Cla
         squares = squares + (num(sd.1) * &block.norm).square();
         most = most.and_then(|m: Real| Ok(m + reach(block, domain.as_deref().unwrap_or_default())?));
     }
+    if offsets.iter().any(|o| !o.0.known()) || (!offsets.is_empty() && law == "categorical_logit") {
+        return Err("an offset is unbounded");
+    }
+    most = most.map(|m| offsets.iter().fold(m, |sum, o| sum + o.0.clone()));
     let (lo, hi) = reader.value(&row.outcome).map_or((f64::NEG_INFINITY, f64::INFINITY), |t| (t.lo, t.hi));
     let constant = |i: usize| args.get(i).and_then(|e| scope.public(e)).filter(|t| t.lo == t.hi && t.lo > 0.0).map(|t| num(t.lo));
     let trials = if law == "binomial_logit" { constant(0).ok_or("a number of trials is no constant")? } else { Real::one() };
@@ -180,11 +191,11 @@ pub fn draw(form: &Form, scope: &Scope, given: &Given, ideal: bool) -> Found<Cla
     };
     let mut moved = if added { slope } else { &two * &slope };
     // One weight and one feature: section 4.2.
-    if added {
+    if added || !offsets.is_empty() {
     } else if let ([Block { dim: None | Some(1), .. }], true) = (blocks.as_slice(), law.ends_with("_logit") && law != "categorical_logit") {
         moved = moved.min(&(&trials * &num(1.0517)));
     }
-    if !added && blocks.iter().all(|b| b.public) {
+    if !added && blocks.iter().all(|b| b.public) && offsets.iter().all(|o| o.1) {
         moved = moved.min(&label);
     }
     let weight = |name: &str| {

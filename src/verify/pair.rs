@@ -7,9 +7,27 @@ use serde_json::{Value, json};
 /// `P` has `a`, `Q` has `a + step`; the last one is a family of pairs.
 #[derive(Clone, Debug)]
 pub enum Pair {
-    Shapes { family: &'static str, moves: Vec<(Real, Real)>, total: Option<(Real, Real)> },
-    Rate { shape: Real, rate: Real, step: Real },
-    Spread { counts: Vec<Real>, base: Real, items: u64, weight: Real },
+    Shapes {
+        family: &'static str,
+        moves: Vec<(Real, Real)>,
+        total: Option<(Real, Real)>,
+    },
+    Rate {
+        shape: Real,
+        rate: Real,
+        step: Real,
+    },
+    Spread {
+        counts: Vec<Real>,
+        base: Real,
+        items: u64,
+        weight: Real,
+    },
+    /// Noise on a sum over a sample: the share of rows in it, and how many sds a row moves the sum.
+    Sampled {
+        share: Real,
+        mu: Real,
+    },
 }
 
 impl Pair {
@@ -21,6 +39,7 @@ impl Pair {
                 moves.iter().map(one).fold(Real::zero(), |s, d| s + d) - total.as_ref().map_or(Real::zero(), one)
             }
             Pair::Spread { counts, base, items, weight } => spread(counts, base, *items, weight, order),
+            Pair::Sampled { share, mu } => sampled(share, mu, order),
         }
     }
 
@@ -29,6 +48,7 @@ impl Pair {
         let one = |a: &Real, s: &Real| if s.positive() { Real::one() + a / s } else { Real::UNKNOWN };
         let least = |limits: Vec<Real>| limits.iter().fold(Real::UNKNOWN, |m, x| m.min(x));
         match self {
+            Pair::Sampled { .. } => Real::UNKNOWN,
             Pair::Rate { rate, step, .. } => one(rate, step),
             Pair::Shapes { moves, .. } => least(moves.iter().map(|(a, s)| one(a, s)).collect()),
             Pair::Spread { counts, items, weight, .. } => {
@@ -38,11 +58,20 @@ impl Pair {
         }
     }
 
+    /// rho of zCDP; unknown if there is none.
+    pub fn zcdp(&self) -> Real {
+        match self {
+            Pair::Sampled { mu, .. } => mu.square() / Real::int(2),
+            _ => Real::UNKNOWN,
+        }
+    }
+
     /// The pair as certificates write it.
     pub fn to_json(&self) -> Value {
         let numbers = |list: Vec<Real>| -> Value { list.iter().map(Real::stated).collect() };
         let member = |family: &str, list: Vec<Real>| json!({"family": family, "parameters": numbers(list)});
         match self {
+            Pair::Sampled { share, mu } => json!({"sampled_normal": {"share": share.stated(), "mu": mu.stated()}}),
             Pair::Rate { shape, rate, step } => json!({
                 "p": member("gamma", vec![shape.clone(), rate.clone()]),
                 "q": member("gamma", vec![shape.clone(), rate + step]),
@@ -66,6 +95,36 @@ impl Pair {
             }
         }
     }
+}
+
+/// Section 12.3, each term of the sum from the one before; between whole orders a chord of `(l - 1) D`.
+fn sampled(share: &Real, mu: &Real, order: &Real) -> Real {
+    let whole = order.above().floor();
+    let own = order * &(mu.square() / Real::int(2));
+    if Real::one().le(share) || order.above() > 512.0 {
+        return own;
+    }
+    let grown = mu.square().exp();
+    let at = |k: u64| {
+        let (mut sum, mut term, mut growth) = (Real::one(), Real::zero(), Real::one());
+        for j in 2..=k {
+            growth = &growth * &grown;
+            if j == 2 {
+                let pairs = Real::int(k * (k - 1) / 2) * share.square();
+                term = Real::int(2) * &pairs * &growth;
+                sum = sum + term.min(&(Real::int(4) * pairs * (&grown - &Real::one())));
+                continue;
+            }
+            term = term * share * &growth * Real::ratio(i128::from(k - j + 1), i128::from(j));
+            sum = sum + &term;
+        }
+        sum.ln()
+    };
+    let below = whole as u64;
+    let part = order - &Real::int(below);
+    let low = at(below.max(1));
+    let chord = if part.is_zero() { low } else { (Real::one() - &part) * low + part * at(below + 1) };
+    own.min(&(chord / (order - &Real::one())))
 }
 
 /// Section 2.3 by plain recursion over categories: Q's category gains all items, the others lose what P holds there, and the

@@ -74,6 +74,10 @@ impl Scope {
             ("*", [a, b]) => corners(a, b, |x, y| if x == 0.0 || y == 0.0 { 0.0 } else { x * y }),
             ("/", [a, b]) if b.lo > 0.0 || b.hi < 0.0 => corners(a, b, |x, y| if y.is_infinite() { 0.0 } else { x / y }),
             ("^", [a, b]) if a.lo > 0.0 => corners(a, b, libm::pow),
+            ("^", [a, b]) if b.lo == b.hi && b.lo % 2.0 == 0.0 && (2.0..=64.0).contains(&b.lo) => {
+                let least = a.lo.max(-a.hi).max(0.0);
+                Ty::number(libm::pow(least, b.lo), libm::pow(a.hi.max(-a.lo), b.lo), false)
+            }
             ("tanh", [_]) => Ty::number(-1.0, 1.0, false),
             ("inv_logit", [a]) => grows(a, |x| 1.0 / (1.0 + libm::exp(-x))),
             ("abs", [a]) => Ty::number(a.lo.max(-a.hi).max(0.0), a.hi.max(-a.lo), false),

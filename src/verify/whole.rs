@@ -9,12 +9,15 @@ use super::text::{Expr, Form};
 use super::ty::{Kind, num};
 
 pub const RULES: [&str; 6] = ["noise_aware", "plug_in", "ls_hist", "ls_dim", "ehds", "ehd"];
-const LAWS: [(&str, usize); 5] = [("bernoulli", 0), ("binomial", 1), ("categorical", 0), ("multinomial", 1), ("poisson", 0)];
+const LAWS: [(&str, usize); 6] = [("bernoulli", 0), ("binomial", 1), ("categorical", 0), ("multinomial", 1), ("poisson", 0), ("normal", 0)];
 
 /// The parameters of a mechanism, and what it draws from.
 pub fn parameters(rule: &str, has: &dyn Fn(&str) -> bool) -> Option<(&'static str, Vec<&'static str>)> {
     let calibrated = if has("calibrated") { vec!["calibrated"] } else { vec![] };
     Some(match (rule, has("rho")) {
+        ("noise_aware", true) if has("sigma_products") => ("discrete_gaussian", vec!["rho", "sigma", "sigma_products"]),
+        ("noise_aware", true) if has("sigma_rows") => ("discrete_gaussian", vec!["rho", "sigma", "sigma_rows"]),
+        ("noise_aware", false) if has("scale_rows") => ("two_sided_geometric", vec!["eps", "scale", "scale_rows"]),
         ("noise_aware" | "plug_in", true) => ("discrete_gaussian", vec!["rho", "sigma"]),
         ("noise_aware" | "plug_in", false) => ("two_sided_geometric", vec!["eps", "scale"]),
         ("ls_hist" | "ls_dim", _) => ("floor_laplace", vec!["eps", "scale"]),
@@ -70,18 +73,73 @@ fn calibrated(d: &Draw, given: &Given, places: u64, items: u64) -> Found<()> {
     if loss <= eps || argument <= eps { Ok(()) } else { Err("the worst loss of its law is above eps") }
 }
 
+/// How far one unit moves the sum of the outcomes of a normal mean (section 15).
+fn sum_moved(d: &Draw) -> Found<Real> {
+    let (lo, hi) = d.outcome(d.one()?, f64::NEG_INFINITY, f64::INFINITY)?;
+    d.public_range(d.prior.args().first())?;
+    d.argument(1)?;
+    for row in d.private.iter().chain(&d.public) {
+        let Expr::Call(law, _) = &row.law else { return Err("rows have no law") };
+        if law != "normal" || !row.law.args().first().is_some_and(|e| e.is_name(d.parameter)) {
+            return Err("rows of a normal mean must be normal");
+        }
+        d.positive(row.law.args().get(1))?;
+    }
+    Ok((num(hi) - num(lo)) * Real::int(d.scope.unit))
+}
+
+/// How far one unit moves the sums of `x x'` (i <= j) and of `x y` of a regression, squared (section 15).
+fn moments_moved(d: &Draw) -> Found<(Real, Real)> {
+    let o = d.one()?;
+    let x = match o.law.args() {
+        [Expr::Call(f, args), _] if f == "dot" && d.public.is_empty() => match args.as_slice() {
+            [w, x] | [x, w] if w.is_name(d.parameter) => x,
+            _ => return Err("rows must be normal around dot(w, x)"),
+        },
+        _ => return Err("rows must be normal around dot(w, x)"),
+    };
+    d.positive(o.law.args().get(1))?;
+    d.prior_variance()?;
+    let (lo, hi) = d.outcome(o, f64::NEG_INFINITY, f64::INFINITY)?;
+    let features = d.scope.row(x).or_else(|| d.scope.public(x)).filter(|t| t.kind == Kind::Vector).ok_or("the features are no vector")?;
+    let square = features.row_norms().0[1].square();
+    let unit = Real::int(d.scope.unit).square();
+    Ok((Real::int(2) * square.square() * &unit, Real::int(4) * square * num(lo.abs().max(hi.abs())).square() * &unit))
+}
+
 /// The claim of a posterior released whole.
 pub fn claim(form: &Form, scope: &Scope, given: &Given) -> Found<Claim> {
-    let families =
-        if matches!(given.rule, "noise_aware" | "plug_in") { &["beta", "dirichlet", "gamma"][..] } else { &["beta", "dirichlet"][..] };
+    let families = if matches!(given.rule, "noise_aware" | "plug_in") {
+        &["beta", "dirichlet", "gamma", "normal", "multi_normal"][..]
+    } else {
+        &["beta", "dirichlet"][..]
+    };
     let d = model(form, scope, given, families, &LAWS, "posterior")?;
     let Expr::Call(family, _) = d.prior else { return Err("no prior") };
-    let (places, items) = counts(&d, family)?;
+    if (given.number)("sigma_products").is_some() {
+        let positive = |name: &str| (given.number)(name).filter(|x| *x > 0.0).map(num).ok_or("a parameter is no positive number");
+        let (rho, sums, products) = (positive("rho")?, positive("sigma")?, positive("sigma_products")?);
+        if given.rule != "noise_aware" || scope.view != View::Replace {
+            return Err("the rule does not cover how neighbours differ here");
+        }
+        let (a, b) = moments_moved(&d)?;
+        // Half of the cost for each, up to what rounding and printing add.
+        for (sigma, moved) in [(&products, &a), (&sums, &b)] {
+            let exact = moved / &rho;
+            if !(&exact * &num(1.0 - 1e-9)).le(&sigma.square()) || !sigma.square().le(&(&exact * &num(1.0 + 1e-9))) {
+                return Err("the size of the noise does not follow from the loss");
+            }
+        }
+        return Ok(Claim::Zcdp((a / products.square() + b / sums.square()) / Real::int(2)));
+    }
+    let sum = if matches!(family.as_str(), "normal" | "multi_normal") { Some(sum_moved(&d)?) } else { None };
+    let (places, items) = if sum.is_some() { (1, 1) } else { counts(&d, family)? };
     let public = scope.view == View::Replace;
-    if !public && (given.rule != "noise_aware" || scope.view != View::AddRemove || places == 1) {
+    let secret_rate = !public && family == "gamma" && given.rule == "noise_aware" && scope.view == View::AddRemove;
+    if !public && !secret_rate && (given.rule != "noise_aware" || scope.view != View::AddRemove || places == 1) {
         return Err("the rule does not cover how neighbours differ here");
     }
-    let moved = Real::int(items) * Real::int(scope.unit);
+    let moved = sum.unwrap_or(Real::int(items) * Real::int(scope.unit));
     let positive = |name: &str| (given.number)(name).filter(|x| *x > 0.0).map(num).ok_or("a parameter is no positive number");
     // A number that follows from another, up to what rounding and printing add.
     let follows = |stated: &Real, exact: &Real| {
@@ -90,6 +148,20 @@ pub fn claim(form: &Form, scope: &Scope, given: &Given) -> Found<Claim> {
     };
     // eps itself where the scale was rounded up, so that no quotient is rounded once more.
     let loss = |eps: &Real, scale: &Real, size: &Real| if size.le(&(scale * eps)) { eps.clone() } else { size / scale };
+    if secret_rate {
+        // Half of the cost for the sum, half for the number of rows.
+        let unit = Real::int(scope.unit);
+        if (given.number)("rho").is_some() {
+            let (rho, sigma, rows) = (positive("rho")?, positive("sigma")?, positive("sigma_rows")?);
+            follows(&sigma.square(), &(moved.square() / &rho))?;
+            follows(&rows.square(), &(unit.square() / &rho))?;
+            return Ok(Claim::Zcdp((moved.square() / sigma.square() + unit.square() / rows.square()) / Real::int(2)));
+        }
+        let (half, scale, rows) = (positive("eps")? / Real::int(2), positive("scale")?, positive("scale_rows")?);
+        follows(&scale, &(&moved / &half))?;
+        follows(&rows, &(&unit / &half))?;
+        return Ok(Claim::Pure(loss(&half, &scale, &moved) + loss(&half, &rows, &unit)));
+    }
     let twice = if places > 2 { Real::int(2) } else { Real::one() };
     match given.rule {
         "ls_hist" | "ls_dim" => {

@@ -80,14 +80,40 @@ pub fn beta_div(c: &Case) {
 }
 
 /// A chain whose loss range is that of a discrete outcome at beta = 1 + 1 / range.
-pub fn penalty(c: &Case) {
-    let text = format!(
+fn chain(c: &Case, mechanism: &str, more: &str) -> String {
+    format!(
         "private t[n] {{ y: bool }}\nparam m ~ normal(0, 1)\nobserve y ~ bernoulli_probit(m)\n\
-         release v = draw(m) using penalty(iterations = {}, sigma = {}, beta = {}, weight = {})\n",
+         release v = draw(m) using {mechanism}(iterations = {}, sigma = {}, beta = {}, weight = {}{more})\n",
         c.text("iterations"),
         c.text("sigma"),
         1.0 + 1.0 / c.number("loss_range"),
         c.text("weight")
+    )
+}
+
+pub fn penalty(c: &Case) {
+    c.judge(&claim(&chain(c, "penalty", "")));
+}
+
+pub fn hmc(c: &Case) {
+    assert_eq!((c.quantity(), &c.0["params"]["adjacency"]), ("zcdp_rho", &serde_json::json!("substitute")));
+    let (steps, clip, noise) = (c.text("leapfrog_steps"), c.text("gradient_clip"), c.text("gradient_sigma"));
+    c.upper(claim(&chain(c, "dp_hmc", &format!(", steps = {steps}, clip = {clip}, gradient_sigma = {noise}"))).zcdp());
+}
+
+/// A logistic regression with weights in a ball.
+pub fn ops(c: &Case) {
+    let text = format!(
+        "private t[n] {{ x: vector[2] in l2({}), y: bool }}\nparam w: vector[2] in l2({}) ~ normal(0, 1)\n\
+         observe y ~ bernoulli_logit(dot(w, x))\nrelease v = draw(w) using ops(weight = {}) assuming convergence\n",
+        c.text("x_norm_max"),
+        c.text("ball_radius").trim_matches('"'),
+        c.text("rho")
     );
-    c.judge(&claim(&text));
+    let found = claim(&text);
+    match c.quantity() {
+        "epsilon" => c.upper(found.pure()),
+        "rdp_epsilon" => c.upper(found.rdp(c.order())),
+        other => panic!("quantity {other}"),
+    }
 }

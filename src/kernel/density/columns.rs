@@ -68,6 +68,18 @@ impl Columns {
         self.width += ops.len();
     }
 
+    /// Some of the rows, by their places; places beyond the last are left out.
+    pub fn gather(&self, places: &[usize]) -> Columns {
+        let mut found = Columns::new(self.width);
+        let mut row = vec![0.0; self.width];
+        for place in places.iter().filter(|p| **p < self.rows) {
+            let Some(block) = self.blocks.get(place / ROWS) else { continue };
+            row.iter_mut().zip(block).for_each(|(x, lane)| *x = lane.get(place % ROWS).copied().unwrap_or(0.0));
+            found.push(&row);
+        }
+        found
+    }
+
     /// Calls `visit` with every row.
     pub fn each(&self, mut visit: impl FnMut(&[f64])) {
         let mut row = vec![0.0; self.width];

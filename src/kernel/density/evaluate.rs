@@ -91,6 +91,19 @@ impl<'a> Density<'a> {
         self.sums.fill(0.0);
         let loss = self.rows(true);
         self.sums.iter_mut().for_each(|s| *s *= -self.weight);
+        self.back_to_coordinates(gradient);
+        prior - self.weight * loss
+    }
+
+    /// The gradient of the log prior alone.
+    pub fn prior_gradient(&mut self, u: &[f64], gradient: &mut [f64]) {
+        self.forward_shared(u);
+        self.sums.fill(0.0);
+        self.back_to_coordinates(gradient);
+    }
+
+    /// Carries what stands in `sums` and the terms of the log prior back to the coordinates.
+    fn back_to_coordinates(&mut self, gradient: &mut [f64]) {
         let Density { program, shared, shared_adjoints, sums, .. } = self;
         for term in &program.log_prior {
             if let Operand::Shared(i) = term
@@ -105,7 +118,6 @@ impl<'a> Density<'a> {
         for (g, [a]) in gradient.iter_mut().zip(shared_adjoints.iter()) {
             *g = if a.is_finite() { *a } else { 0.0 };
         }
-        prior - self.weight * loss
     }
 
     /// Writes the loss of every row, and returns the log prior. Writes nothing for fused rows.

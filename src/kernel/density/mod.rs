@@ -12,16 +12,20 @@ mod columns;
 mod evaluate;
 mod functions;
 mod fused;
+mod neg_binomial;
 mod op;
 mod poisson;
+mod row_gradients;
 mod tape;
 
 pub use columns::{Columns, Lane, ROWS};
 pub use evaluate::Density;
 pub use functions::{digamma, ln, ln_1p};
 pub use fused::Fused;
+pub use neg_binomial::{PowerSum, binomial_power, neg_binomial_power};
 pub use op::{Binary, Op, Operand, Unary};
 pub use poisson::power_sum;
+pub use row_gradients::RowGradients;
 
 use tape::{Inputs, forward};
 

@@ -1,14 +1,20 @@
 //! Chains on log-densities over unconstrained coordinates: their last state is what is released.
 //!
-//! Starts, lengths and, for the penalty algorithm, proposals are public. A chain that diverges or leaves the numbers ends as
+//! Starts, lengths and, for the penalty algorithm, proposals are public; Hamiltonian ones know noisy gradients. A chain that diverges or leaves the numbers ends as
 //! every other does, after a bounded number of evaluations, at the last state it had; nothing about its course is told.
 
+mod clip;
+mod hmc;
 #[cfg(feature = "nuts")]
 pub mod nuts;
 mod penalty;
+mod sgld;
 mod slice;
 
+pub use clip::check_noise;
+pub use hmc::{Hmc, hmc};
 pub use penalty::{Penalty, penalty};
+pub use sgld::{Sgld, sgld};
 pub use slice::slice;
 
 use super::MechanismError;

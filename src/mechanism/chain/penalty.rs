@@ -1,13 +1,15 @@
 //! The penalty algorithm (rule book §12): every step compares two states by a noisy sum over the rows, and pays for it.
 //!
 //! What the rows say enters through one number a step: the sum of the differences of their losses, each cut to
-//! `[-range, range]` and rounded towards 0 to a public grid, summed in integers, times the weight, plus normal noise of a
-//! public sd. Everything else (start, proposals, length, prior) is public, so every state may be released.
+//! `[-range, range]` and rounded towards 0 to a public grid, summed in integers, plus discrete Gaussian noise of a public sd,
+//! sampled exactly. Everything else (start, proposals, length, prior) is public, so every state may be released.
 
+use super::clip::on_losses;
 use super::unit;
 use crate::kernel::density::Density;
 use crate::mechanism::MechanismError;
 use crate::mechanism::bits::BitSource;
+use crate::mechanism::draw::discrete_gaussian::discrete_gaussian;
 use crate::mechanism::langevin::Normals;
 
 /// Binary places of a difference below the range.
@@ -35,6 +37,7 @@ pub fn penalty<B: BitSource>(density: &mut Density, chain: &Penalty, bits: &mut 
     if !([sigma, range, weight].into_iter().all(proper) && steps.iter().all(proper) && start.len() == steps.len()) {
         return Err(MechanismError::Parameter);
     }
+    let noise = on_losses(*sigma, *weight, *range)?;
     let mut state = start.clone();
     let (mut here, mut there) = (vec![], vec![]);
     let mut prior = density.losses(&state, &mut here);
@@ -44,9 +47,9 @@ pub fn penalty<B: BitSource>(density: &mut Density, chain: &Penalty, bits: &mut 
         for (x, step) in proposal.iter_mut().zip(steps) {
             *x += step * normals.draw()?;
         }
-        let noise = sigma * normals.draw()?;
         let proposed = density.losses(&proposal, &mut there);
-        let s = weight * difference(&here, &there, *range) + noise;
+        let answer = difference(&here, &there, *range).saturating_add(discrete_gaussian(&noise, bits)?);
+        let s = weight * libm::ldexp(answer as f64, -places(*range));
         // The chance of acceptance pays for the noise, which the exponential would favour.
         let log = s + proposed - prior - 0.5 * sigma * sigma;
         if libm::log(unit(bits)?) < log {
@@ -57,20 +60,22 @@ pub fn penalty<B: BitSource>(density: &mut Density, chain: &Penalty, bits: &mut 
     Ok(state)
 }
 
-/// The sum of `here - there` over the rows, each difference inside the range and on the grid.
-fn difference(here: &[f64], there: &[f64], range: f64) -> f64 {
-    let (_, exponent) = libm::frexp(range);
-    let unit = PLACES - exponent;
-    let sum: i128 = here
-        .iter()
+/// Binary places of the grid on which differences of at most `range` are added: they stay below 2^52 of its units.
+pub(super) fn places(range: f64) -> i32 {
+    PLACES - libm::frexp(range).1
+}
+
+/// The sum of `here - there` over the rows, each difference inside the range and rounded to the grid towards 0.
+pub(super) fn difference(here: &[f64], there: &[f64], range: f64) -> i128 {
+    let places = places(range);
+    here.iter()
         .zip(there)
         .map(|(a, b)| {
             let d = a - b;
             let d = if d.is_nan() { 0.0 } else { d.clamp(-range, range) };
-            libm::ldexp(d, unit) as i64
+            libm::ldexp(d, places) as i64
         })
-        .fold(0, |sum, d| sum.saturating_add(d.into()));
-    libm::ldexp(sum as f64, -unit)
+        .fold(0, |sum: i128, d| sum.saturating_add(d.into()))
 }
 
 #[cfg(test)]
@@ -82,10 +87,10 @@ mod tests {
         let wild = [f64::INFINITY, f64::NEG_INFINITY, f64::NAN, 1e300, -1e300, 0.25];
         for a in wild {
             for b in wild {
-                let d = difference(&[a], &[b], 0.7);
+                let d = libm::ldexp(difference(&[a], &[b], 0.7) as f64, -places(0.7));
                 assert!(d.abs() <= 0.7, "{a} {b} {d}");
             }
         }
-        assert_eq!(difference(&[0.5, 1.0], &[0.25, 2.0], 3.0), -0.75);
+        assert_eq!(libm::ldexp(difference(&[0.5, 1.0], &[0.25, 2.0], 3.0) as f64, -places(3.0)), -0.75);
     }
 }

@@ -3,9 +3,9 @@
 use super::{Lowered, lower};
 use crate::data::Environment;
 use crate::data::scan::{Job, Measured, RowScope};
-use crate::kernel::density::{Density, Operand};
+use crate::kernel::density::{Density, Operand, RowGradients};
 use crate::mechanism::bits::BitSource;
-use crate::mechanism::chain::{self, Penalty};
+use crate::mechanism::chain::{self, Hmc, Penalty, Sgld};
 use crate::mechanism::grid::Number;
 use crate::mechanism::langevin::{exponent, in_threads, round};
 use crate::mechanism::plan::{ChainLaw, DensityLaw};
@@ -13,12 +13,19 @@ use crate::mechanism::{MechanismError, Released};
 use crate::model::{Expr, ExprKind, Label, Parameter, Range, Type};
 
 /// What the job of a draw keeps of every row; refuses what cannot be compiled or run.
-pub(in crate::mechanism) fn encode(job: &mut Job, law: &DensityLaw, columns: &[Expr], rows: &RowScope) -> Result<(), MechanismError> {
+pub(in crate::mechanism) fn encode(
+    job: &mut Job,
+    (law, weight, columns): (&DensityLaw, f64, &[Expr]),
+    rows: &RowScope,
+) -> Result<(), MechanismError> {
     let lowered = lower(law, columns, rows.env)?;
+    chain::check_noise(&law.chain, weight)?;
     let steps = match &law.chain {
         ChainLaw::Nuts { .. } if cfg!(not(feature = "nuts")) => return Err(MechanismError::NoNuts),
         ChainLaw::Nuts { steps } | ChainLaw::Slice { steps } => steps.unwrap_or(0),
         ChainLaw::Penalty { iterations, .. } => *iterations,
+        ChainLaw::Sgld { iterations, .. } => *iterations,
+        ChainLaw::Hmc { iterations, steps, .. } => iterations.saturating_mul(steps.saturating_add(1)),
     };
     if steps > chain::MOST_STEPS {
         return Err(MechanismError::Steps);
@@ -42,8 +49,8 @@ pub(in crate::mechanism) fn draw<B: BitSource>(
     let spreads: Vec<(f64, f64)> = law.parameters.iter().flat_map(spread).collect();
     let start: Vec<f64> = spreads.iter().map(|(centre, _)| *centre).collect();
     let smooth = 1.0 + weight * rows as f64;
-    // The penalty algorithm needs the losses of single rows.
-    let linear = linear.filter(|_| !matches!(law.chain, ChainLaw::Penalty { .. }));
+    // Chains that pay for their answers need the losses of single rows.
+    let linear = linear.filter(|_| !matches!(law.chain, ChainLaw::Penalty { .. } | ChainLaw::Hmc { .. } | ChainLaw::Sgld { .. }));
     let design = linear.as_ref().map(|l| l.design(data)).transpose()?;
     let components: Vec<f64> = in_threads(|| {
         let mut density = match linear.as_ref().zip(design.as_ref()) {
@@ -58,6 +65,39 @@ pub(in crate::mechanism) fn draw<B: BitSource>(
                 let steps = spreads.iter().map(|(_, spread)| step * spread).collect();
                 let chain = Penalty { start, steps, iterations: *iterations, sigma: *sigma, range: *range, weight };
                 chain::penalty(&mut density, &chain, bits)?
+            }
+            ChainLaw::Hmc { iterations, steps, sigma, step, range, clip, gradient_sigma } => {
+                // Noise of this size on every force changes the energy of a proposal by about 1.
+                let kicks = (start.len() as f64 * (*steps as f64 + 1.0)).sqrt();
+                let quiet = 1.0 / (weight * gradient_sigma * kicks);
+                let chain = Hmc {
+                    start,
+                    spreads: spreads.iter().map(|(_, spread)| *spread).collect(),
+                    iterations: *iterations,
+                    steps: *steps,
+                    step: step.unwrap_or_else(|| default_length(*steps, smooth, *clip).min(quiet)),
+                    sigma: *sigma,
+                    range: *range,
+                    clip: *clip,
+                    gradient_sigma: *gradient_sigma,
+                    weight,
+                };
+                chain::hmc(&mut density, &mut RowGradients::new(&program, data), &chain, bits)?
+            }
+            ChainLaw::Sgld { iterations, batch, clip, sigma, step } => {
+                // Steps of this size lose little to the noise of their gradients.
+                let quiet = *batch as f64 / (weight * rows.max(1) as f64 * sigma);
+                let chain = Sgld {
+                    start,
+                    spreads: spreads.iter().map(|(_, spread)| *spread).collect(),
+                    iterations: *iterations,
+                    batch: *batch,
+                    step: step.unwrap_or_else(|| (0.3 / (1.0 + (smooth - 1.0) * clip).sqrt()).min(quiet)),
+                    clip: *clip,
+                    sigma: *sigma,
+                    weight,
+                };
+                chain::sgld(&program, data, &chain, bits)?
             }
         };
         let all: Vec<Operand> = law.released.iter().filter_map(|i| parameters.get(*i)).flatten().copied().collect();
@@ -76,6 +116,12 @@ pub(in crate::mechanism) fn draw<B: BitSource>(
 /// rows whose losses differ by `range` over a spread make that narrower than the prior.
 fn default_step(dimension: usize, smooth: f64, range: f64) -> f64 {
     2.4 / (dimension.max(1) as f64).sqrt() / (1.0 + (smooth - 1.0) * range).sqrt()
+}
+
+/// Of a leapfrog step, in spreads of the prior: all together about a quarter turn in a posterior as narrow as rows of gradients
+/// of the clip's size make it.
+fn default_length(steps: u64, smooth: f64, clip: f64) -> f64 {
+    1.5 / steps.max(1) as f64 / (1.0 + (smooth - 1.0) * clip).sqrt()
 }
 
 /// The centre and the spread of each unconstrained coordinate, from public facts about the prior: those of a normal prior

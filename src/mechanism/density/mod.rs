@@ -71,13 +71,17 @@ pub(super) fn weights(means: &[f64], cuts: &[Cut]) -> Result<(Program, Vec<Opera
         let (Cut::Box { at, .. } | Cut::Ball { at, .. }) = cut;
         let inside = weights.get_mut(at.clone()).ok_or(MechanismError::Parameter)?;
         let value = match cut {
+            // An offset's coefficient is no weight.
+            Cut::Box { lo, hi, .. } if lo == hi => vec![Operand::Constant(*lo); inside.len()],
             Cut::Box { lo, hi, .. } => inside.iter().map(|u| lowering.real(*u, Range::new(*lo, *hi))).collect::<Result<Vec<_>, _>>()?,
             Cut::Ball { radius, .. } => lowering.ball(inside, *radius)?,
         };
         inside.copy_from_slice(&value);
         start.get_mut(at.clone()).unwrap_or(&mut []).fill(0.0);
     }
-    for (w, mean) in weights.iter().zip(means) {
+    for (i, (w, mean)) in weights.iter().zip(means).enumerate() {
+        // The coordinate behind an offset stays where its prior puts it.
+        let w = if matches!(w, Operand::Constant(_)) { &Operand::Shared(i as u32) } else { w };
         let away = lowering.to.shift(-mean, *w);
         let square = lowering.to.mul(away, away);
         let term = lowering.to.scale(-0.5, square);

@@ -1,4 +1,4 @@
-//! Whole posteriors: noisy counts, or one of the reachable posteriors, from which a posterior is written down once.
+//! Whole posteriors: noisy counts and sums, or one of the reachable posteriors, from which a posterior is written down once.
 
 pub mod hellinger;
 
@@ -9,7 +9,7 @@ use super::grid::{LARGEST_INDEX, Number};
 use super::plan::{WholeFamily, WholeLaw, WholeNoise};
 use super::real::{Param, rational};
 use super::{MechanismError, Released};
-use crate::data::scan::Measured;
+use crate::data::scan::{Measured, Totals};
 
 const BAD: MechanismError = MechanismError::Parameter;
 
@@ -21,6 +21,18 @@ pub(crate) fn release<B: BitSource>(
     bits: &mut B,
 ) -> Result<Released, MechanismError> {
     let totals = measured.totals.first().ok_or(BAD)?;
+    if let WholeFamily::Normal { .. } = law.family {
+        let rows = public_rows.ok_or(BAD)?;
+        let [sum] = totals.sums.as_slice() else { return Err(BAD) };
+        let noisy = Number::new(noisy_sum(*sum, law.noise, totals.exponent, bits)?, totals.exponent);
+        return Ok(Released { components: vec![Number::new(rows.into(), 0), noisy] });
+    }
+    if let WholeFamily::Weights { .. } = law.family {
+        let rows = public_rows.ok_or(BAD)?;
+        let mut components = vec![Number::new(rows.into(), 0)];
+        components.extend(noisy_moments(totals, law.noise, bits)?);
+        return Ok(Released { components });
+    }
     let sums: Vec<i128> = totals.sums.iter().map(|s| shifted(*s, totals.exponent)).collect();
     let all = u64::from(law.items()).checked_mul(measured.rows).ok_or(MechanismError::Range)?;
     let counts = counts(law, &sums, all)?;
@@ -42,10 +54,46 @@ pub(crate) fn release<B: BitSource>(
             let sigma = rational(sigma)?;
             noisy(&counts, |bits: &mut B| discrete_gaussian(&sigma, bits), law.kept(counts.len(), public_rows.is_some()), bits)?
         }
+        WholeNoise::Rows { .. } => {
+            // Both are secret: public rows would be released as they are.
+            let ([of_rows, of_sum], [sum], None) = (law.noise.parts().ok_or(BAD)?, counts.as_slice(), public_rows) else {
+                return Err(BAD);
+            };
+            vec![noisy_sum(all.into(), of_rows, 0, bits)?, noisy_sum((*sum).into(), of_sum, 0, bits)?]
+        }
+        WholeNoise::Moments { .. } => return Err(BAD),
     };
     let size = public_rows.map(|_| i128::from(all));
     let components = size.into_iter().chain(out).map(|x| Number::new(x.clamp(-LARGEST_INDEX, LARGEST_INDEX), 0)).collect();
     Ok(Released { components })
+}
+
+/// A sum in steps of `2^exponent` with noise of whole steps: scale and sd of the noise are in the units of the outcome.
+fn noisy_sum<B: BitSource>(sum: i128, noise: WholeNoise, exponent: i32, bits: &mut B) -> Result<i128, MechanismError> {
+    let steps = |x: f64| rational(x).map(|x| x / Number::new(1, exponent).exact());
+    let noise = match noise {
+        WholeNoise::Geometric { scale } => discrete_laplace(&Param::new(steps(scale)?), bits)?,
+        WholeNoise::Gaussian { sigma } => discrete_gaussian(&steps(sigma)?, bits)?,
+        _ => return Err(BAD),
+    };
+    Ok(sum.saturating_add(noise).clamp(-LARGEST_INDEX, LARGEST_INDEX))
+}
+
+/// Products of features, those of i <= j row by row, then products with the outcome, each with noise of its own.
+fn noisy_moments<B: BitSource>(totals: &Totals, noise: WholeNoise, bits: &mut B) -> Result<Vec<Number>, MechanismError> {
+    let WholeNoise::Moments { products, sums } = noise else { return Err(BAD) };
+    let mut out = vec![];
+    for (i, row) in totals.products.chunks(totals.sums.len().max(1)).enumerate() {
+        for x in row.iter().skip(i) {
+            let x = noisy_sum(*x, WholeNoise::Gaussian { sigma: products }, totals.products_exponent, bits)?;
+            out.push(Number::new(x, totals.products_exponent));
+        }
+    }
+    for x in &totals.sums {
+        let x = noisy_sum(*x, WholeNoise::Gaussian { sigma: sums }, totals.exponent, bits)?;
+        out.push(Number::new(x, totals.exponent));
+    }
+    Ok(out)
 }
 
 /// A total in units of `2^exponent` as an integer; statistics of counts are integers.

@@ -21,6 +21,7 @@
 //! Golden values; the loss of every law searched over random and extreme rows and parameters (`tests/loss_ranges.rs`).
 
 use super::LossRule;
+use super::density::row_loss;
 use super::model::{BoundedLoss, Moved, Unfit};
 use crate::model::Model;
 use crate::privacy::Claim;
@@ -41,7 +42,7 @@ impl LossRule for BetaDiv {
     }
 
     fn judge(&self, model: &Model, context: Context) -> Result<BoundedLoss, Unfit> {
-        BoundedLoss::read(&META, model, &context)
+        BoundedLoss::read(&META, model, &context, row_loss)
     }
 }
 

@@ -39,11 +39,8 @@ fn call(f: Builtin, args: &[Expr]) -> Option<Interval> {
         Builtin::Exp => at(0)?.exp(),
         Builtin::Log => at(0)?.ln(),
         Builtin::Sqrt => at(0)?.sqrt(),
-        Builtin::Abs => {
-            let x = at(0)?;
-            let least = if x.lo <= 0.0 && x.hi >= 0.0 { 0.0 } else { x.lo.abs().min(x.hi.abs()) };
-            Interval::new(least, x.magnitude())
-        }
+        Builtin::Abs => absolute(at(0)?),
+        Builtin::Pow => power(at(0)?, args.get(1)?.constant()?)?,
         Builtin::Relu => at(0)?.max(Interval::ZERO),
         Builtin::Max => at(0)?.max(at(1)?),
         Builtin::Min => -(-at(0)?).max(-at(1)?),
@@ -55,6 +52,24 @@ fn call(f: Builtin, args: &[Expr]) -> Option<Interval> {
         Builtin::Tanh => Interval::new(-1.0, 1.0),
         _ => return None,
     })
+}
+
+fn absolute(x: Interval) -> Interval {
+    let least = if x.lo <= 0.0 && x.hi >= 0.0 { 0.0 } else { x.lo.abs().min(x.hi.abs()) };
+    Interval::new(least, x.magnitude())
+}
+
+/// Largest exponent of a power that is multiplied out.
+const MOST_FACTORS: f64 = 64.0;
+
+/// Whole powers; the even ones are those of the absolute value.
+fn power(x: Interval, exponent: f64) -> Option<Interval> {
+    if exponent.fract() != 0.0 || !(1.0..=MOST_FACTORS).contains(&exponent) {
+        return None;
+    }
+    let base = if exponent % 2.0 == 0.0 { absolute(x) } else { x };
+    let all = (0..exponent as u32).fold(Interval::ONE, |all, _| all * base);
+    Some(if exponent % 2.0 == 0.0 { all.non_negative() } else { all })
 }
 
 #[cfg(test)]
@@ -77,6 +92,13 @@ mod tests {
         assert_eq!(enclose(&apply(Builtin::Max, vec![s(), t::number(0.25)])), Interval::new(0.25, 2.0));
         assert_eq!(enclose(&apply(Builtin::Clip, vec![s(), t::number(0.0), t::number(1.0)])), Interval::new(0.0, 1.0));
         assert_eq!(enclose(&apply(Builtin::Div, vec![t::number(1.0), s()])), Interval::ENTIRE);
+        let power = |x: Expr, k: f64| enclose(&apply(Builtin::Pow, vec![x, t::number(k)]));
+        let free = || t::param(0, Type::Real(Range::ALL));
+        assert_eq!(power(free(), 2.0), Interval::new(0.0, f64::INFINITY));
+        assert_eq!(power(free(), 3.0), Interval::ENTIRE);
+        let square = power(t::param(0, Type::real(-3.0, -2.0)), 2.0);
+        assert!(square.lo <= 4.0 && square.lo > 3.999 && square.hi >= 9.0 && square.hi < 9.001);
+        assert_eq!(power(free(), 0.5), Interval::ENTIRE);
         // A function without a formula here may be anything.
         let other = t::expr(ExprKind::Call(Builtin::Floor, vec![s()]), Type::real(0.5, 1.0), Label::Latent);
         assert_eq!(enclose(&other), Interval::ENTIRE);

@@ -1,4 +1,4 @@
-//! Bounded losses: posteriors of the beta-divergence, whose loss of one row lies in an interval of known length.
+//! Bounded losses: posteriors whose loss of one row lies in an interval of known length, most by the beta-divergence.
 //!
 //! What they share (rule book §5.1). With density f and `a = b - 1 > 0` the loss of a row is
 //! `l = -f(y)^a / a + (1/b) int f^b`. If it lies in an interval of length R for every row that the columns allow and every
@@ -7,12 +7,16 @@
 
 mod beta_div;
 mod density;
+mod dp_hmc;
+mod dp_sgld;
 mod enclose;
 mod model;
+mod ops;
 mod penalty;
 mod range;
 mod refusals;
 
+pub use dp_hmc::Gradients;
 pub use model::{BoundedLoss, Mended, Moved, Refusal, Unfit};
 pub use range::{RowLoss, excess};
 
@@ -34,4 +38,4 @@ pub fn loss_rules() -> &'static [&'static dyn LossRule] {
     RULES
 }
 
-static RULES: &[&dyn LossRule] = &[&beta_div::BetaDiv, &penalty::Penalty];
+static RULES: &[&dyn LossRule] = &[&beta_div::BetaDiv, &penalty::Penalty, &dp_hmc::DpHmc, &dp_sgld::DpSgld, &ops::Ops];

@@ -1,6 +1,6 @@
 //! A model of bounded loss: what its rows may lose, its premises, and the log-density that a chain draws from.
 
-use super::density::{Fault, row_loss};
+use super::density::Fault;
 use super::range::{RowLoss, run_beta};
 use super::refusals;
 use crate::mechanism::plan::{ChainLaw, DensityLaw, Loss, PosteriorLaw, Statistic, StatisticKind};
@@ -60,7 +60,12 @@ pub struct BoundedLoss {
 
 impl BoundedLoss {
     /// Reads a model for the rule `meta`; what stands in the way is said once, whatever the rule.
-    pub(super) fn read(meta: &'static Meta, model: &Model, context: &Context) -> Result<BoundedLoss, Unfit> {
+    pub(super) fn read(
+        meta: &'static Meta,
+        model: &Model,
+        context: &Context,
+        row_loss: fn(&Observation) -> Result<RowLoss, Fault<'_>>,
+    ) -> Result<BoundedLoss, Unfit> {
         let not_mine = |reason: &str| Err(Unfit::NotMine(reason.into()));
         let Request::Draw { parameters: drawn, .. } = &model.request else {
             return not_mine("releases draws, not a whole posterior");
@@ -114,6 +119,13 @@ impl BoundedLoss {
             RowLoss::Bernoulli { least } => {
                 format!("the outcome is 0 or 1, and both probabilities are at least {}", crate::rules::text::four_down(least))
             }
+            RowLoss::Log { most, width } => {
+                format!(
+                    "the predictor is at most {} in size, so the loss moves within an interval of length {}",
+                    four_up(most),
+                    four_up(width)
+                )
+            }
             RowLoss::Scaled { peak } => format!("the density is at most M = {}; its shape is fixed", four_up(peak)),
             RowLoss::Bounded { peak } => {
                 format!("the density is at most M = {}; its shape varies: the wider range M^(beta-1) (1/(beta-1) + 1/beta)", four_up(peak))
@@ -126,6 +138,11 @@ impl BoundedLoss {
     /// Length R of the interval of one row's loss, rounded up; the ranges of its observed values add.
     pub fn range(&self, beta: f64) -> f64 {
         self.rows.iter().map(|r| r.range(beta)).fold(0.0, add_up)
+    }
+
+    /// Is the loss the negative log-likelihood itself, with no beta in it?
+    pub fn plain(&self) -> bool {
+        self.rows.iter().all(|r| matches!(r, RowLoss::Log { .. }))
     }
 
     /// The largest value of any of the densities.
@@ -167,7 +184,7 @@ impl BoundedLoss {
             parameters: self.parameters.clone(),
             released: self.released.clone(),
             rows: self.observations.clone(),
-            loss: Loss::Beta { beta: run_beta(beta) },
+            loss: if self.plain() { Loss::NegativeLog } else { Loss::Beta { beta: run_beta(beta) } },
             chain,
         };
         let statistic = Statistic { table: self.records.table, kind: StatisticKind::Columns(law.columns()) };

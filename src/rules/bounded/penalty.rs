@@ -1,7 +1,7 @@
 //! The last state of a penalty chain on the beta-divergence posterior: private by itself, converged or not.
 //!
 //! ## Shape
-//! That of `beta_div`. Each step proposes a state from public facts alone, adds normal noise of sd sigma to the change of
+//! That of `beta_div`. Each step proposes a state from public facts alone, adds discrete normal noise of sd sigma to the change of
 //! the weighted loss of all rows, and accepts with the penalty `exp(-sigma^2 / 2)` (Ceperley and Dewing 1999; Yildirim and
 //! Ermis 2019).
 //!
@@ -18,6 +18,7 @@
 //! Golden values; the loss of every law searched over random and extreme rows and parameters (`tests/loss_ranges.rs`).
 
 use super::LossRule;
+use super::density::row_loss;
 use super::model::{BoundedLoss, Moved, Unfit};
 use crate::model::Model;
 use crate::numeric::round::{div_up, mul_down, mul_up};
@@ -40,7 +41,7 @@ impl LossRule for Penalty {
     }
 
     fn judge(&self, model: &Model, context: Context) -> Result<BoundedLoss, Unfit> {
-        BoundedLoss::read(&META, model, &context)
+        BoundedLoss::read(&META, model, &context, row_loss)
     }
 }
 

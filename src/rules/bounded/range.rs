@@ -12,6 +12,9 @@ pub enum RowLoss {
     Bernoulli { least: f64 },
     /// A density of one shape whose location and scale alone may vary: at most `peak`.
     Scaled { peak: f64 },
+    /// The logarithm of a probability whose predictor is at most `most`: it moves within an interval of this length, without
+    /// a beta.
+    Log { most: f64, width: f64 },
     /// Any density of at most `peak`.
     Bounded { peak: f64 },
 }
@@ -32,7 +35,7 @@ impl RowLoss {
     /// The largest value of the density.
     pub fn peak(self) -> f64 {
         match self {
-            RowLoss::Mass | RowLoss::Bernoulli { .. } => 1.0,
+            RowLoss::Mass | RowLoss::Bernoulli { .. } | RowLoss::Log { .. } => 1.0,
             RowLoss::Scaled { peak } | RowLoss::Bounded { peak } => peak,
         }
     }
@@ -42,6 +45,9 @@ impl RowLoss {
     /// It falls in beta where the density is at most 1; above, up to `1 + 1 / ln M`. So that the beta that runs, a hair
     /// larger, costs no more, the larger of the two ends is taken there.
     pub fn range(self, beta: f64) -> f64 {
+        if let RowLoss::Log { width, .. } = self {
+            return width;
+        }
         let a = excess(beta);
         if a <= 0.0 || !a.is_finite() {
             return f64::INFINITY;
@@ -55,6 +61,7 @@ impl RowLoss {
         let exponent = Interval::point(a);
         let power = |m: f64| (exponent * Interval::point(m).ln()).exp();
         match self {
+            RowLoss::Log { width, .. } => width,
             RowLoss::Mass => mass,
             RowLoss::Bernoulli { least } => {
                 let most = Interval::ONE - Interval::point(least);

@@ -28,6 +28,7 @@ pub(super) fn unbounded(
 ) -> (Diagnostic, Option<(String, RowLoss)>) {
     match fault {
         Fault::Scale { argument, peak, rate } => scale(rule, o, argument, *peak, *rate, model, context),
+        Fault::Predictor { argument } => (predictor(rule, o, argument, model, context), None),
         Fault::Shape { argument, least } => (shape(o, argument, *least, model, context), None),
         Fault::Unknown(reason) => (Diagnostic::new("E0300", reason.clone()), None),
     }
@@ -84,6 +85,29 @@ fn scale(
     };
     let line = format!("param {}: {domain} ~ {}", p.name, prior_text(model, p, context.program));
     (d.help(lead), Some((line, RowLoss::Scaled { peak: bound })))
+}
+
+/// E0305: a likelihood that may come near 0.
+fn predictor(rule: &str, o: &Observation, argument: &Expr, model: &Model, context: &Context) -> Diagnostic {
+    let y = outcome(o, model, context);
+    let free = model.parameters.iter().find(|p| match &p.ty {
+        Type::Vector(v) => !v.sup.l2.is_finite(),
+        ty => ty.range().is_some_and(|r| !r.is_finite()),
+    });
+    let d = Diagnostic::new("E0305", format!("the probability of `{y}` may come near 0, so `{rule}` has no finite guarantee"))
+        .label(argument.span, "this predictor is not bounded by 10000");
+    let Some(p) = free else {
+        return d
+            .cause("the loss of a row moves as far as its predictor does")
+            .help("bound the features:    x: vector[2] in l2(1)     (rows outside are moved onto it)");
+    };
+    let ty = match &p.ty {
+        Type::Vector(v) => format!("vector[{}] in l2(5)", v.dim),
+        _ => "real in [-5, 5]".into(),
+    };
+    d.label(context.program.place(p.span), format!("{} may take any value", p.name))
+        .cause("the loss of a row moves as far as its predictor does")
+        .help(format!("cut the weights to a bounded set:    param {}: {ty} ~ {}", p.name, prior_text(model, p, context.program)))
 }
 
 /// Five digits: `2.5066`.

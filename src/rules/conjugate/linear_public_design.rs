@@ -50,7 +50,7 @@ impl Rule for LinearPublicDesign {
 }
 
 /// The parts of `normal(dot(w, x), sd)`.
-pub(super) struct Design<'a> {
+pub(crate) struct Design<'a> {
     pub x: &'a Expr,
     pub sd: &'a Expr,
     /// Is every column that x reads public?
@@ -58,7 +58,7 @@ pub(super) struct Design<'a> {
 }
 
 /// Is this row `normal(dot(w, x), sd)` with features x and a public sd?
-pub(super) fn design<'a>(o: &'a Observation, w: ParamId, context: &Context) -> Option<Design<'a>> {
+pub(crate) fn design<'a>(o: &'a Observation, w: ParamId, context: &Context) -> Option<Design<'a>> {
     let ("normal", [mean, sd]) = (o.likelihood.family, o.likelihood.args.as_slice()) else {
         return None;
     };

@@ -32,8 +32,11 @@ use crate::model::{Model, Observation};
 pub(super) use beta_bernoulli::{BetaDraw, Counts};
 pub(super) use dirichlet_multinomial::alphas;
 pub(super) use facts::{Facts, PublicSum};
+pub(super) use linear_public_design::design;
 pub use matching_prior::{MatchingPrior, matching_prior};
-pub(super) use refusals::{out_of_reach, secret_rows, unbounded};
+pub(super) use normal_known_variance::known_sd;
+pub(super) use refusals::{out_of_reach, secret_rows, unbounded, unbounded_features};
+pub(super) use vector_prior::{NormalWeights, normal_weights};
 
 /// The family table, in the order `using ?` lists them.
 pub static RULES: &[&dyn Rule] = &[

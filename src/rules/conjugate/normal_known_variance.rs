@@ -52,7 +52,7 @@ impl Rule for NormalKnownVariance {
 }
 
 /// The known sd of a row, if it is `normal(mu, sd)` with a public number.
-fn known_sd(o: &Observation, mu: ParamId) -> Option<&Expr> {
+pub(crate) fn known_sd(o: &Observation, mu: ParamId) -> Option<&Expr> {
     match (o.likelihood.family, o.likelihood.args.as_slice()) {
         ("normal", [mean, sd]) if mean.is_param(mu) && public_argument(sd).is_ok() => Some(sd),
         _ => None,

@@ -255,6 +255,23 @@ pub(super) fn vector_prior(parameter: &Parameter) -> Match<VectorPrior> {
     }
 }
 
+/// A normal prior on a vector of weights, for what is computed and bounds nothing.
+#[derive(Clone)]
+pub(crate) struct NormalWeights {
+    pub dim: usize,
+    /// Row by row; `None` while an argument is not known.
+    pub precision: Option<Vec<f64>>,
+    pub mean: Option<Vec<f64>>,
+    /// The largest variance in any direction.
+    pub largest: f64,
+}
+
+/// The normal prior of a vector parameter.
+pub(crate) fn normal_weights(parameter: &Parameter) -> Match<NormalWeights> {
+    let prior = vector_prior(parameter)?;
+    Ok(NormalWeights { dim: prior.dim, precision: prior.precision.map(|p| p.entries), mean: prior.mean, largest: prior.largest })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

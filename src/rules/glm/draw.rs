@@ -15,6 +15,8 @@ use crate::rules::text::four_near;
 use crate::rules::{Context, LimitReason, Matched, Meta, Premise, Tempering, Verdict};
 use crate::source::{Diagnostic, Span};
 
+/// Beside larger offsets a weight's part of the predictor is lost in the rounding of doubles, and with it the posterior.
+const MOST_OFFSET: f64 = 1e4;
 /// Larger counts are no 32-bit numbers.
 const MOST_COUNT: f64 = 16_777_216.0;
 
@@ -24,6 +26,8 @@ pub(super) struct Parts<'a> {
     pub link: Link,
     pub outcome: Range,
     pub blocks: Vec<Block>,
+    /// What is added to the predictor and holds no weight, times a factor.
+    pub offsets: Vec<(Expr, f64)>,
     /// Upper bound on the absolute value of the predictor; infinite where weights or features are unbounded.
     pub most: f64,
     /// Are all features public, so that neighbours differ in the outcome alone?
@@ -81,9 +85,13 @@ pub(super) fn parts<'a>(model: &'a Model, context: &Context) -> Match<Parts<'a>>
     }
     let classes = if let Link::Softmax { classes } = outcome.link { classes } else { 0 };
     let labels_only = public_features(&read, model, context) && model.records.relation == Relation::ReplaceOne;
-    let Predictor { terms, offset } = read;
-    if offset {
-        return not_mine("an offset in the predictor is not part of this rule");
+    let Predictor { terms, offsets } = read;
+    if !offsets.is_empty() && (classes > 0 || !offsets.iter().all(|(e, _)| e.ty.is_scalar_number())) {
+        return not_mine("an offset must be a number, and of a single predictor");
+    }
+    let size = |(e, factor): &(Expr, f64)| e.ty.range().map_or(f64::INFINITY, |r| mul_up(r.magnitude(), factor.abs()));
+    if !offsets.iter().all(|o| size(o) <= MOST_OFFSET) {
+        return not_mine("what is added to the predictor must be bounded, and at most 10000 in size");
     }
     let mut blocks = vec![];
     for term in terms {
@@ -95,8 +103,8 @@ pub(super) fn parts<'a>(model: &'a Model, context: &Context) -> Match<Parts<'a>>
     // In the order of declaration, which is that of a release.
     blocks.sort_by_key(|(id, _)| model.parameters.iter().position(|p| p.id == *id));
     let blocks: Vec<Block> = blocks.into_iter().map(|(_, b)| b).collect();
-    let most = blocks.iter().map(|b| b.reach).fold(0.0, add_up);
-    Ok(Parts { observation, link: outcome.link, outcome: outcome.range, blocks, most, labels_only })
+    let most = blocks.iter().map(|b| b.reach).chain(offsets.iter().map(size)).fold(0.0, add_up);
+    Ok(Parts { observation, link: outcome.link, outcome: outcome.range, blocks, offsets, most, labels_only })
 }
 
 /// Does another argument of the likelihood, or the outcome, mention a parameter?
@@ -142,7 +150,9 @@ impl GlmDraw {
         let added = model.records.relation == Relation::AddRemove;
         // A replaced row swaps one gradient for another, an added one brings its own (§4.2).
         let twice = if added { slope } else { mul_up(2.0, slope) };
-        let one_weight = matches!((parts.link, parts.blocks.as_slice()), (Link::Logit { .. }, [b]) if b.dim == 1);
+        // With an offset the predictor no longer fixes the sign of the weight: both slopes can be as far apart as 2.
+        let one_weight =
+            parts.offsets.is_empty() && matches!((parts.link, parts.blocks.as_slice()), (Link::Logit { .. }, [b]) if b.dim == 1);
         let twice = if one_weight && !added { twice.min(mul_up(link::slope(parts.link), link::ONE_WEIGHT)) } else { twice };
         let moved = if parts.labels_only { label.min(twice) } else { twice };
         let Some(first) = model.parameters.first() else { return not_mine("the model has no parameter") };
@@ -158,17 +168,23 @@ impl GlmDraw {
             domain: b.domain,
             released: drawn.iter().position(|id| *id == p.id),
         });
+        // An offset is a weight that every prior and every chain keeps at 1.
+        let fixed = WeightBlock { dim: 1, mean: 1.0, sd: 1.0, domain: Domain::Box(Range::new(1.0, 1.0)), released: None };
+        let blocks = blocks.chain(parts.offsets.iter().map(|_| fixed.clone()));
         let prior = first.prior.span;
         let last = model.parameters.last().map_or(prior, |p| p.prior.span);
         let law = GlmLaw {
             link: parts.link,
             blocks: blocks.collect(),
+            offsets: parts.offsets.len(),
             norm,
             slope,
             curvature: link::curvature(parts.link, parts.most),
             steps: None,
             sampler: Sampler::Langevin,
         };
+        let features = parts.blocks.iter().map(|b| b.feature.clone());
+        let features = features.chain(parts.offsets.iter().map(|(e, factor)| Feature::Value(e.clone(), *factor)));
         Ok(GlmDraw {
             meta,
             moved,
@@ -176,10 +192,7 @@ impl GlmDraw {
             law,
             statistic: Statistic {
                 table: model.records.table,
-                kind: StatisticKind::Rows {
-                    features: parts.blocks.iter().map(|b| b.feature.clone()).collect(),
-                    outcome: parts.observation.outcome.clone(),
-                },
+                kind: StatisticKind::Rows { features: features.collect(), outcome: parts.observation.outcome.clone() },
             },
             records: model.records,
             norm,
@@ -232,6 +245,9 @@ fn premises(parts: &Parts, slope: f64, norm: f64, model: &Model, context: &Conte
         false => format!("the prior is strongly log-concave, and the features times its sds have norm at most {}", four_near(norm)),
     };
     facts.premise(strong, Some(first.prior.span));
+    if !parts.offsets.is_empty() {
+        facts.premise("what is added to the predictor holds no weight: it leaves the slope bounded as before", Some(o.likelihood.span));
+    }
     if parts.labels_only {
         facts.premise("the features are public: neighbours differ in the outcome alone", Some(o.likelihood.span));
     }
@@ -262,7 +278,8 @@ impl Matched for GlmDraw {
         // The claim allows for sqrt(m) rounded up: rounding down keeps the chain's prior at least as strong.
         let factor = t.concentration.sqrt().next_down().min(1.0);
         if t.concentration < 1.0 {
-            law.blocks.iter_mut().for_each(|b| b.sd *= factor);
+            let weights = law.blocks.len() - law.offsets;
+            law.blocks.iter_mut().take(weights).for_each(|b| b.sd *= factor);
             law.norm = mul_up(law.norm, sqrt_up(t.concentration));
         }
         Some((PosteriorLaw::Glm(Box::new(law)), self.statistic.clone()))
@@ -278,10 +295,11 @@ impl Matched for GlmDraw {
 
     fn predicted_error(&self, t: Tempering, rows: f64) -> f64 {
         // As if the features were spread evenly over the weights at their largest norm, at the middle of the link.
-        let weights: usize = self.law.blocks.iter().map(|b| b.dim).sum();
+        let learned = || self.law.blocks.iter().take(self.law.blocks.len() - self.law.offsets);
+        let weights: usize = learned().map(|b| b.dim).sum();
         let data = rows * self.norm * self.norm * self.law.curvature.min(1.0) / weights.max(1) as f64;
         let classes = if let Link::Softmax { classes } = self.law.link { classes as f64 } else { 1.0 };
-        let squares = self.law.blocks.iter().map(|b| b.dim as f64 * b.sd * b.sd * expected::normal(1.0, data, t.weight, t.concentration));
+        let squares = learned().map(|b| b.dim as f64 * b.sd * b.sd * expected::normal(1.0, data, t.weight, t.concentration));
         (classes * squares.sum::<f64>()).sqrt()
     }
 

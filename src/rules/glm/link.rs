@@ -85,7 +85,7 @@ pub(super) fn label_slope(link: Link, range: Range) -> f64 {
 
 /// How far the gradient of a logistic loss with one weight and one feature in [-c, c] moves, over c: less than 2.
 ///
-/// With `t = w c`, gradients fill the range of `a sigma(a t)`, `|a| <= 1`: a row of outcome 1 and feature a has that of
+/// Without an offset: with `t = w c`, gradients fill the range of `a sigma(a t)`, `|a| <= 1`: a row of outcome 1 and feature a has that of
 /// outcome 0 and feature -a. Its largest value is `sigma(t)` and its least `-max(u sigma(-u), u <= t) / t`, so the width is
 /// `sigma(t) + sigma(-t) = 1` up to the peak of `u sigma(-u)`, 0.27847 at 1.2785, and `sigma(t) + 0.27847 / t` beyond,
 /// which is at most 1.0517 (proved cell by cell in the tests of this file; rule book §4.2 finds 1.05163).

@@ -14,8 +14,8 @@ pub(super) struct Term {
 #[derive(Default)]
 pub(super) struct Predictor {
     pub terms: Vec<Term>,
-    /// Is something added that holds no parameter?
-    pub offset: bool,
+    /// What is added that holds no parameter, times a public factor.
+    pub offsets: Vec<(Expr, f64)>,
 }
 
 /// Why an expression is no predictor.
@@ -45,7 +45,7 @@ pub(super) fn latent(e: &Expr) -> bool {
 
 fn read<'a>(e: &'a Expr, factor: f64, found: &mut Predictor) -> Result<(), Problem<'a>> {
     if !latent(e) {
-        found.offset = true;
+        found.offsets.push((e.clone(), factor));
         return Ok(());
     }
     let term = |parameter, feature| Term { parameter, feature };
@@ -118,5 +118,6 @@ pub(super) fn public_features(p: &Predictor, model: &Model, context: &crate::rul
             Feature::Value(e, _) | Feature::Level(e, _) => look(e),
         }
     }
+    p.offsets.iter().for_each(|(e, _)| look(e));
     public
 }

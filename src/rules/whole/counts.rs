@@ -24,7 +24,7 @@ pub(super) struct Counts {
     pub statistic: Statistic,
 }
 
-fn of_rule<T>(found: Result<T, Verdict>) -> Match<T> {
+pub(super) fn of_rule<T>(found: Result<T, Verdict>) -> Match<T> {
     found.or_else(|v| match v {
         Verdict::Refused(d) => refused(*d),
         Verdict::NotMine(reason) => not_mine(reason),
@@ -76,7 +76,7 @@ pub(super) fn find(meta: &'static Meta, asked: &Asked, gamma: bool) -> Match<Cou
     Ok(Counts { facts, prior, gamma: parameter.prior.family == "gamma", single, items, statistic })
 }
 
-fn the_parameter<'a>(model: &'a Model, shape: &str) -> Match<&'a Parameter> {
+pub(super) fn the_parameter<'a>(model: &'a Model, shape: &str) -> Match<&'a Parameter> {
     let [parameter] = model.parameters.as_slice() else {
         return not_mine(format!("the model must have one parameter, with prior {shape}"));
     };
@@ -144,7 +144,11 @@ impl Counts {
 
     /// E0307 where neighbours differ in the number of rows.
     pub fn public_rows(&self, asked: &Asked, why: &str) -> Match<()> {
-        if self.rows_are_public() { Ok(()) } else { refused(refusals::secret_rows(self, asked, why)) }
+        if self.rows_are_public() {
+            Ok(())
+        } else {
+            refused(refusals::secret_rows(&self.facts, asked, why, (!self.gamma).then(|| self.places())))
+        }
     }
 
     /// The candidates of a Hellinger mechanism, as far as the header says their number: refused where too many.
@@ -221,7 +225,7 @@ impl Counts {
         match self.family() {
             Some(WholeFamily::Counts { alpha, .. }) => alpha,
             Some(WholeFamily::Gamma { shape, rate }) => vec![shape, rate],
-            None => self.prior.iter().map(|r| r.lo).collect(),
+            _ => self.prior.iter().map(|r| r.lo).collect(),
         }
     }
 

@@ -1,13 +1,15 @@
-//! Mechanisms that release a whole posterior: noise on its counts, or one of all posteriors it could be.
+//! Mechanisms that release a whole posterior: noise on its counts or sum, or one of all posteriors it could be.
 
 mod calibrated;
 mod counts;
 mod ehd;
 mod ehds;
+mod linear;
 mod ls_dim;
 mod ls_hist;
 mod noise_aware;
 mod noisy;
+mod normal;
 mod plug_in;
 mod predicted;
 mod refusals;

@@ -1,32 +1,40 @@
-//! The posterior given noisy counts: it accounts for the noise, so its intervals are honest.
+//! The posterior given noisy counts or a noisy sum: it accounts for the noise, so its intervals are honest.
 //!
 //! ## Shape
 //! `posterior(p)` of a Beta prior with Bernoulli or binomial rows, a Dirichlet prior with categorical or multinomial rows,
-//! or a Gamma prior with bounded Poisson rows, all integers; `noise_aware(eps =)` or `noise_aware(rho =)`.
+//! or a Gamma prior with bounded Poisson rows, all integers; of a normal prior with normal rows of known sd and a bounded
+//! outcome; `noise_aware(eps =)` or `noise_aware(rho =)`. Weights with a normal prior of rows `normal(dot(w, x), sd)` with bounded
+//! private features and a bounded outcome; `noise_aware(rho =)` only.
 //!
 //! ## Claim
 //! The counts leave once with integer noise: discrete Laplace of scale `D1 / eps`, pure eps, or discrete Gaussian with
 //! `sigma^2 = D2^2 / (2 rho)`, rho-zCDP (§8.7). With d the items of one unit: where n is public and two levels share it, one
 //! count leaves (D1 = D2 = d); with more levels all of them (D1 = 2 d, D2 = sqrt(2) d); where n is secret all of them, and a
-//! unit only enters (D1 = D2 = d). Everything after is computed from what left: the posterior given the noisy
-//! counts, a mixture of conjugate posteriors over the counts that may stand behind them (§15).
+//! unit only enters (D1 = D2 = d), but for a rate, whose sum and number of rows both leave, at half of eps or rho each. Of a
+//! regression the sums of `x x'` (i <= j) and of `x y` leave, at rho / 2 each: D2 = sqrt(2) c^2 and 2 c |y| times the rows of a
+//! unit, c the largest norm of x. Of a normal mean the sum of the outcomes leaves, each moved into its range `[lo, hi]` and
+//! onto a public grid, with noise of whole steps: D1 = D2 = (hi - lo) times the rows of a unit. Everything after is computed
+//! from what left: the posterior given the noisy counts, a mixture of conjugate posteriors over the counts that may stand
+//! behind them (§15).
 //!
 //! ## Refuses
-//! Outcomes that are no whole numbers; a secret number of rows with a Gamma prior, whose mixture needs it.
+//! Outcomes that are no whole numbers (but with a normal prior) or without bounds; a secret number of rows with a normal
+//! prior, whose posterior needs it.
 //!
 //! ## Checked by
 //! The law of the noise on all neighbouring data sets; coverage of its intervals over simulated data sets.
 
 use super::counts::find;
-use super::noisy::pair;
+use super::noisy::{pair, secret_rate};
 use super::{Asked, Match, MatchedWhole, WholeRule, WholeVerdict};
+use super::{linear, normal};
 use crate::rules::Meta;
 
 pub(super) struct NoiseAware;
 
 static META: Meta = Meta {
     name: "noise_aware",
-    summary: "the posterior given noisy counts, which accounts for the noise",
+    summary: "the posterior given noisy counts or a noisy sum, which accounts for the noise",
     section: "15",
     source: include_str!("noise_aware.rs"),
 };
@@ -42,9 +50,15 @@ impl WholeRule for NoiseAware {
 }
 
 fn judge(asked: &Asked) -> Match<Vec<Box<dyn MatchedWhole>>> {
+    if let Some(regression) = linear::find(&META, asked)? {
+        return Ok(linear::noisy(regression));
+    }
+    if let Some(sum) = normal::find(&META, asked)? {
+        return Ok(normal::pair(&sum, true));
+    }
     let counts = find(&META, asked, true)?;
-    if counts.gamma {
-        counts.public_rows(asked, "the posterior of a rate needs {n}")?;
+    if counts.gamma && !counts.rows_are_public() {
+        return Ok(secret_rate(&counts, asked));
     }
     Ok(pair(&counts, true, asked))
 }

@@ -4,8 +4,9 @@ use super::counts::Counts;
 use super::predicted::{self, Kind, Prediction};
 use super::{Asked, MatchedWhole};
 use crate::mechanism::plan::{MechanismPlan, WholeLaw, WholeNoise};
-use crate::numeric::round::{div_up, mul_up};
+use crate::numeric::round::{div_up, mul_up, sqrt_down};
 use crate::privacy::Claim;
+use crate::rules::count::count_up;
 use crate::rules::text::{four_near, four_up};
 use crate::rules::{Meta, Premise};
 
@@ -18,6 +19,14 @@ pub(super) enum Law {
     Laplace { l1: f64 },
     /// Discrete Gaussian with `sigma^2 = l2^2 / (2 rho)`.
     Gaussian { l2: f64 },
+    /// On a sum and on a secret number of rows, which one unit moves by so much; half of the cost for each.
+    Rows { gaussian: bool, sum: f64, rows: f64 },
+}
+
+impl Law {
+    fn gaussian(self) -> bool {
+        matches!(self, Law::Gaussian { .. } | Law::Rows { gaussian: true, .. })
+    }
 }
 
 pub(super) struct Noisy {
@@ -36,6 +45,16 @@ pub(super) fn pair(counts: &Counts, aware: bool, asked: &Asked) -> Vec<Box<dyn M
     vec![one(Law::Laplace { l1 }), one(Law::Gaussian { l2 })]
 }
 
+/// Noise on the sum of a rate's outcomes and on the number of rows, where that is secret.
+pub(super) fn secret_rate(counts: &Counts, asked: &Asked) -> Vec<Box<dyn MatchedWhole>> {
+    let (sum, unit) = (counts.moved(), count_up(counts.facts.records.unit_rows));
+    let one = |gaussian: bool| -> Box<dyn MatchedWhole> {
+        let law = Law::Rows { gaussian, sum, rows: unit };
+        Box::new(Noisy { counts: counts.clone(), law, aware: true, rows: counts.rows_name(asked).to_owned() })
+    };
+    vec![one(false), one(true)]
+}
+
 /// Scales that samplers draw and certificates print well.
 fn drawable(x: f64) -> bool {
     (1e-6..=1e12).contains(&x)
@@ -47,7 +66,16 @@ impl Noisy {
         match self.law {
             Law::Floor { factor, .. } => div_up(factor, value),
             Law::Laplace { l1 } => div_up(l1, value),
-            Law::Gaussian { l2 } => div_up(l2, crate::numeric::round::sqrt_down(2.0 * value)),
+            Law::Gaussian { l2 } => div_up(l2, sqrt_down(2.0 * value)),
+            Law::Rows { gaussian, sum, .. } => half(gaussian, sum, value),
+        }
+    }
+
+    /// The same of the number of rows, where it gets noise.
+    fn rows_size(&self, value: f64) -> Option<f64> {
+        match self.law {
+            Law::Rows { gaussian, rows, .. } => Some(half(gaussian, rows, value)),
+            _ => None,
         }
     }
 
@@ -67,8 +95,19 @@ impl Noisy {
             Law::Floor { .. } => Kind::Floor(size),
             Law::Laplace { .. } => Kind::Laplace(size),
             Law::Gaussian { .. } => Kind::Gaussian(size),
+            Law::Rows { gaussian, .. } => {
+                // A row more or less counts with the mean of an outcome.
+                let mean = if let [shape, rate] = self.counts.centre().as_slice() { shape / rate } else { 1.0 };
+                let size = size.hypot(mean * self.rows_size(value).unwrap_or(0.0));
+                if gaussian { Kind::Gaussian(size) } else { Kind::Laplace(size) }
+            }
         }
     }
+}
+
+/// Scale (or sd) of noise on what moves by so much, for half of an eps (or rho), rounded up.
+fn half(gaussian: bool, moved: f64, value: f64) -> f64 {
+    if gaussian { div_up(moved, sqrt_down(value)) } else { div_up(mul_up(2.0, moved), value) }
 }
 
 impl MatchedWhole for Noisy {
@@ -77,18 +116,18 @@ impl MatchedWhole for Noisy {
     }
 
     fn knob(&self) -> &'static str {
-        if matches!(self.law, Law::Gaussian { .. }) { "rho" } else { "eps" }
+        if self.law.gaussian() { "rho" } else { "eps" }
     }
 
     fn claim(&self, value: f64) -> Claim {
-        if !drawable(self.size(value)) {
+        if !drawable(self.size(value)) || !self.rows_size(value).is_none_or(drawable) {
             return Claim::Pure { epsilon: f64::INFINITY };
         }
         match self.law {
             // The true cost: the L1 sensitivity over the scale, where the scale was chosen for more.
             Law::Floor { factor, l1 } if l1 < factor => Claim::Pure { epsilon: div_up(mul_up(value, l1), factor) },
-            Law::Floor { .. } | Law::Laplace { .. } => Claim::Pure { epsilon: value },
-            Law::Gaussian { .. } => Claim::Zcdp { rho: value },
+            law if law.gaussian() => Claim::Zcdp { rho: value },
+            _ => Claim::Pure { epsilon: value },
         }
     }
 
@@ -107,6 +146,15 @@ impl MatchedWhole for Noisy {
             Law::Gaussian { l2 } => {
                 format!("discrete Gaussian noise of sd {size} on {of}, which one unit moves by at most {} (L2)", four_near(l2))
             }
+            Law::Rows { gaussian, sum, rows } => {
+                let (law, kind) = if gaussian { ("Gaussian", "sd") } else { ("Laplace", "scale") };
+                let own = four_up(self.rows_size(value).unwrap_or(f64::NAN));
+                let (sum, rows) = (four_near(sum), four_near(rows));
+                format!(
+                    "discrete {law} noise of {kind} {size} on {of}, which one unit moves by at most {sum}, and of {kind} {own} on their number {}, which it moves by at most {rows}",
+                    self.rows
+                )
+            }
         };
         list.push(Premise::holds(text, None));
         if self.aware {
@@ -121,14 +169,16 @@ impl MatchedWhole for Noisy {
             Law::Floor { .. } => WholeNoise::FloorLaplace { scale: size },
             Law::Laplace { .. } => WholeNoise::Geometric { scale: size },
             Law::Gaussian { .. } => WholeNoise::Gaussian { sigma: size },
+            Law::Rows { gaussian, .. } => WholeNoise::Rows { gaussian, rows: self.rows_size(value)?, sum: size },
         };
         let law = WholeLaw { family: self.counts.family()?, noise, aware: self.aware };
         Some(MechanismPlan::Whole { law, statistic: self.counts.statistic.clone() })
     }
 
     fn parameters(&self, value: f64) -> Vec<(&'static str, f64)> {
-        let name = if matches!(self.law, Law::Gaussian { .. }) { "sigma" } else { "scale" };
-        vec![(name, self.size(value))]
+        let (size, rows) = if self.law.gaussian() { ("sigma", "sigma_rows") } else { ("scale", "scale_rows") };
+        let of_rows = self.rows_size(value).map(|x| (rows, x));
+        std::iter::once((size, self.size(value))).chain(of_rows).collect()
     }
 
     fn predicted(&self, value: f64, rows: f64) -> Prediction {

@@ -1,4 +1,4 @@
-//! Noisy counts put into the posterior as if they were exact; a baseline (Foulds et al. 2016).
+//! Noisy counts or a noisy sum put into the posterior as if they were exact; a baseline (Foulds et al. 2016).
 //!
 //! ## Shape
 //! As `noise_aware`; `plug_in(eps =)` or `plug_in(rho =)`. The number of rows is public.
@@ -15,6 +15,7 @@
 
 use super::counts::find;
 use super::noisy::pair;
+use super::normal;
 use super::{Asked, Match, MatchedWhole, WholeRule, WholeVerdict};
 use crate::rules::Meta;
 
@@ -38,6 +39,9 @@ impl WholeRule for PlugIn {
 }
 
 fn judge(asked: &Asked) -> Match<Vec<Box<dyn MatchedWhole>>> {
+    if let Some(sum) = normal::find(&META, asked)? {
+        return Ok(normal::pair(&sum, false));
+    }
     let counts = find(&META, asked, true)?;
     counts.public_rows(asked, "its counts are moved into 0..{n}")?;
     Ok(pair(&counts, false, asked))

@@ -4,14 +4,15 @@ use super::Asked;
 use super::counts::Counts;
 use crate::mechanism::plan::{MOST_CANDIDATES, MOST_ITEMS};
 use crate::numeric::hellinger::histograms;
+use crate::rules::conjugate::Facts;
 use crate::rules::text::four_near;
 use crate::source::Diagnostic;
 
-/// E0307: the mechanism holds n fixed.
-pub(super) fn secret_rows(counts: &Counts, asked: &Asked, why: &str) -> Diagnostic {
-    let name = counts.facts.meta.name;
-    let n = counts.rows_name(asked);
-    let table = asked.context.table(counts.facts.records.table);
+/// E0307: the mechanism holds n fixed; so many `counts` may be noised instead.
+pub(super) fn secret_rows(facts: &Facts, asked: &Asked, why: &str, counts: Option<usize>) -> Diagnostic {
+    let name = facts.meta.name;
+    let table = asked.context.table(facts.records.table);
+    let n = table.and_then(|t| t.count_name.as_deref()).unwrap_or("n");
     let (header, unit) =
         table.map_or_else(|| (format!("private t[{n}] {{ ... }}"), "one row".into()), |t| (t.header(n), t.unit_in_words()));
     let mut d = Diagnostic::new("E0307", format!("`{name}` needs a public number of rows")).label(asked.place, why.replace("{n}", n));
@@ -25,10 +26,10 @@ pub(super) fn secret_rows(counts: &Counts, asked: &Asked, why: &str) -> Diagnost
     };
     let d = d.cause(cause);
     let public = format!("if {n} is public:    {header}");
-    if counts.gamma {
-        return d.help(public);
+    match counts {
+        None => d.help(public),
+        Some(k) => d.help(format!("{public}\nif not:            using noise_aware  noises all {k} counts; {n} may be secret")),
     }
-    d.help(format!("{public}\nif not:            using noise_aware  noises all {} counts; {n} may be secret", counts.places()))
 }
 
 /// E0313: more candidates than can be listed.

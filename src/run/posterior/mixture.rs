@@ -1,8 +1,9 @@
 //! Released counts as a posterior: written down as they are, or with all counts that may stand behind the noise (rule book §15).
 
 use super::Posterior;
+use super::normal::Mean;
 use crate::mechanism::plan::{WholeFamily, WholeLaw, WholeNoise};
-use crate::mechanism::{BitSource, Released};
+use crate::mechanism::{BitSource, Number, Released};
 use crate::numeric::special::ln_gamma;
 use crate::run::simulate::{Bits, uniform};
 
@@ -12,27 +13,27 @@ const SDS: f64 = 12.0;
 /// Of the mixture, what may be left out; the window grows until it is not more.
 const DROPPED: f64 = 1e-10;
 /// Draws of the counts where the mixture has too many components to be written out.
-const DRAWN: usize = 1000;
+pub(super) const DRAWN: usize = 1000;
 /// Values of one count that are weighed at most.
 const WEIGHED: u64 = 4_000_000;
 /// Products in a table of sums; the windows narrow until they fit.
 const PRODUCTS: f64 = 3e8;
 
 /// The logarithm of the probability of noise, up to a constant.
-fn ln_noise(noise: WholeNoise, distance: f64) -> f64 {
+pub(super) fn ln_noise(noise: WholeNoise, distance: f64) -> f64 {
     match noise {
         WholeNoise::Geometric { scale } | WholeNoise::FloorLaplace { scale } => -distance.abs() / scale,
         WholeNoise::Gaussian { sigma } => -0.5 * (distance / sigma) * (distance / sigma),
-        WholeNoise::Hellinger { .. } => 0.0,
+        WholeNoise::Hellinger { .. } | WholeNoise::Moments { .. } | WholeNoise::Rows { .. } => 0.0,
     }
 }
 
 /// How far noise reaches, in whole numbers: a public fact.
-fn reach(noise: WholeNoise, part: f64) -> f64 {
+pub(super) fn reach(noise: WholeNoise, part: f64) -> f64 {
     match noise {
         WholeNoise::Gaussian { sigma } => (part * SDS * sigma).ceil() + 2.0,
         WholeNoise::Geometric { scale } | WholeNoise::FloorLaplace { scale } => (part * SCALES * scale).ceil() + 2.0,
-        WholeNoise::Hellinger { .. } => 0.0,
+        WholeNoise::Hellinger { .. } | WholeNoise::Moments { .. } | WholeNoise::Rows { .. } => 0.0,
     }
 }
 
@@ -49,32 +50,47 @@ pub fn released(law: &WholeLaw, release: &Released, rows_are_public: bool, sourc
     match (&law.family, law.aware, total) {
         (WholeFamily::Gamma { shape, rate }, false, Some(n)) => Some(Posterior::Gamma(shape + noisy.first()?.max(0.0), rate + n)),
         (WholeFamily::Gamma { shape, rate }, true, Some(n)) => rate_given(*shape, *rate, n, *noisy.first()?, law.noise),
-        (WholeFamily::Gamma { .. }, _, None) => None,
-        (WholeFamily::Counts { alpha, .. }, false, Some(total)) => {
+        (WholeFamily::Gamma { shape, rate }, true, None) => {
+            let [rows, sum] = <[f64; 2]>::try_from(noisy).ok()?;
+            super::rate::given(*shape, *rate, [rows, sum], law.noise.parts()?, &mut Bits::new(source))
+        }
+        (WholeFamily::Gamma { .. } | WholeFamily::Normal { .. } | WholeFamily::Weights { .. }, _, None) => None,
+        (WholeFamily::Weights { .. }, _, Some(rows)) => super::linear::given(law, rows, &noisy, &mut Bits::new(source)),
+        (WholeFamily::Normal { mean, precision, sd }, aware, Some(rows)) => {
+            let prior = Mean { mean: *mean, precision: *precision, sd: *sd, rows };
+            let sum = release.components.last()?;
+            if aware {
+                prior.given(sum.to_f64(), law.noise, Number::new(1, sum.exponent).to_f64())
+            } else {
+                Some(prior.exact(sum.to_f64()))
+            }
+        }
+        (WholeFamily::Counts { alpha, single, .. }, false, Some(total)) => {
             let counts: Vec<f64> = match noisy.as_slice() {
                 [one] if alpha.len() == 2 => vec![one.clamp(0.0, total), total - one.clamp(0.0, total)],
                 all => all.iter().map(|c| c.max(0.0)).collect(),
             };
-            Some(shares(&alpha.iter().zip(counts).map(|(a, c)| a + c).collect::<Vec<f64>>()))
+            Some(shares(&alpha.iter().zip(counts).map(|(a, c)| a + c).collect::<Vec<f64>>(), *single))
         }
-        (WholeFamily::Counts { alpha, .. }, true, Some(total)) => match (alpha.as_slice(), noisy.as_slice()) {
-            ([a, b], [s]) => share_given([*a, *b], total, *s, law.noise),
-            _ => shares_given(alpha, Some(total), &noisy, law.noise, source),
+        (WholeFamily::Counts { alpha, single, .. }, true, Some(total)) => match (alpha.as_slice(), noisy.as_slice()) {
+            ([a, b], [s]) => share_given([*a, *b], total, *s, (law.noise, *single)),
+            _ => shares_given((alpha, *single), Some(total), &noisy, law.noise, source),
         },
-        (WholeFamily::Counts { alpha, .. }, _, None) => shares_given(alpha, None, &noisy, law.noise, source),
+        (WholeFamily::Counts { alpha, single, .. }, _, None) => shares_given((alpha, *single), None, &noisy, law.noise, source),
     }
 }
 
-fn shares(alpha: &[f64]) -> Posterior {
+/// A Beta posterior has one number, a Dirichlet posterior one a level, two at least.
+fn shares(alpha: &[f64], single: bool) -> Posterior {
     match alpha {
-        [a, b] => Posterior::Beta(*a, *b),
+        [a, b] if single => Posterior::Beta(*a, *b),
         _ => Posterior::Dirichlet(alpha.to_vec()),
     }
 }
 
 /// `sum over s of w_s Beta(a + s, b + n - s)`, `w_s` proportional to the noise from s to what was released times the
 /// beta-binomial probability of s.
-fn share_given([a, b]: [f64; 2], total: f64, noisy: f64, noise: WholeNoise) -> Option<Posterior> {
+fn share_given([a, b]: [f64; 2], total: f64, noisy: f64, (noise, single): (WholeNoise, bool)) -> Option<Posterior> {
     let all = total as u64;
     let near = noisy.clamp(0.0, total) as u64;
     let (lo, hi) = (near.saturating_sub(WEIGHED / 2), near.saturating_add(WEIGHED / 2).min(all));
@@ -82,7 +98,7 @@ fn share_given([a, b]: [f64; 2], total: f64, noisy: f64, noise: WholeNoise) -> O
         let (s, f) = (s as f64, (all - s) as f64);
         ln_gamma(a + s) - ln_gamma(s + 1.0) + ln_gamma(b + f) - ln_gamma(f + 1.0) + ln_noise(noise, noisy - s)
     };
-    let component = |s: u64| Posterior::Beta(a + s as f64, b + (all - s) as f64);
+    let component = |s: u64| shares(&[a + s as f64, b + (all - s) as f64], single);
     mixture(lo, (lo..=hi).map(ln).collect(), noise, component)
 }
 
@@ -136,7 +152,13 @@ struct Window {
 /// The weight of counts c is a product over levels, `Gamma(alpha_i + c_i) / c_i!` times the noise, restricted to a sum of n;
 /// where n is secret every n is as likely before, and the weight has the factor `n! / Gamma(A + n)`. So sums of the last
 /// levels are tabulated once, and the counts are drawn one after the other.
-fn shares_given(alpha: &[f64], total: Option<f64>, noisy: &[f64], noise: WholeNoise, source: &mut dyn BitSource) -> Option<Posterior> {
+fn shares_given(
+    (alpha, single): (&[f64], bool),
+    total: Option<f64>,
+    noisy: &[f64],
+    noise: WholeNoise,
+    source: &mut dyn BitSource,
+) -> Option<Posterior> {
     let k = alpha.len();
     if noisy.len() != k || k < 2 {
         return None;
@@ -150,7 +172,7 @@ fn shares_given(alpha: &[f64], total: Option<f64>, noisy: &[f64], noise: WholeNo
     // The windows hold counts of the right sum unless all noise was far out: then they grow.
     for _ in 0..12 {
         let windows: Vec<Window> = alpha.iter().zip(noisy).map(|(a, s)| window(*a, *s, wide, total, noise)).collect();
-        if let Some(found) = drawn(alpha, total, &windows, source) {
+        if let Some(found) = drawn((alpha, single), total, &windows, source) {
             return Some(found);
         }
         wide *= 2.0;
@@ -173,7 +195,7 @@ fn window(alpha: f64, noisy: f64, wide: f64, total: Option<f64>, noise: WholeNoi
 }
 
 /// `None` where no counts in the windows have the right sum.
-fn drawn(alpha: &[f64], total: Option<f64>, windows: &[Window], source: &mut dyn BitSource) -> Option<Posterior> {
+fn drawn((alpha, single): (&[f64], bool), total: Option<f64>, windows: &[Window], source: &mut dyn BitSource) -> Option<Posterior> {
     // Entry i: weights of the sum of counts i, i + 1, ..
     let mut tables: Vec<Window> = vec![];
     for w in windows.iter().rev() {
@@ -224,7 +246,7 @@ fn drawn(alpha: &[f64], total: Option<f64>, windows: &[Window], source: &mut dyn
             counts.push(c as f64);
             left = left.checked_sub(c)?;
         }
-        components.push(shares(&alpha.iter().zip(&counts).map(|(a, c)| a + c).collect::<Vec<f64>>()));
+        components.push(shares(&alpha.iter().zip(&counts).map(|(a, c)| a + c).collect::<Vec<f64>>(), single));
     }
     if rng.failed() { None } else { Some(Posterior::Mixture { weights: vec![1.0 / DRAWN as f64; DRAWN], components }) }
 }
@@ -242,7 +264,7 @@ fn convolved(a: &Window, b: &Window) -> Window {
 }
 
 /// An index with probability proportional to its weight.
-fn pick(weights: &[f64], rng: &mut Bits) -> Option<usize> {
+pub(super) fn pick(weights: &[f64], rng: &mut Bits) -> Option<usize> {
     let total: f64 = weights.iter().sum();
     if !(total > 0.0 && total.is_finite()) {
         return None;

@@ -1,10 +1,18 @@
 //! Released posteriors as values: means, intervals, densities and draws, all computed from what left the mechanism.
 
+mod export;
 mod line;
+mod linear;
+mod matrix;
 mod mixture;
+mod normal;
+mod rate;
+mod read;
 mod show;
 
+pub use export::inference_data;
 pub use mixture::released;
+pub use read::marginals_from_json;
 pub use show::{json, picture, widths};
 
 use line::Line;
@@ -12,7 +20,7 @@ use rand_distr::Distribution;
 
 use super::evaluate::NoValue;
 use super::simulate::Bits;
-use crate::numeric::special::ln_gamma;
+use crate::numeric::special::{ln_gamma, normal_cdf};
 
 /// A distribution that anyone may know.
 #[derive(Clone, PartialEq, Debug)]
@@ -23,6 +31,10 @@ pub enum Posterior {
     Dirichlet(Vec<f64>),
     /// Shape and rate.
     Gamma(f64, f64),
+    /// Mean and standard deviation.
+    Normal(f64, f64),
+    /// Mean, and the lower triangular factor of the covariance: row i has i + 1 entries.
+    MultiNormal { mean: Vec<f64>, factor: Vec<Vec<f64>> },
     /// One of the components, with probabilities that sum to 1; components of one family and size.
     Mixture { weights: Vec<f64>, components: Vec<Posterior> },
     /// Independent posteriors, one a group.
@@ -36,6 +48,8 @@ impl Posterior {
             Posterior::Beta(..) => "beta",
             Posterior::Dirichlet(_) => "dirichlet",
             Posterior::Gamma(..) => "gamma",
+            Posterior::Normal(..) => "normal",
+            Posterior::MultiNormal { .. } => "multi_normal",
             Posterior::Mixture { .. } => "mixture",
             Posterior::Product(_) => "product",
         }
@@ -44,8 +58,9 @@ impl Posterior {
     /// How many numbers a draw has.
     pub fn dim(&self) -> usize {
         match self {
-            Posterior::Beta(..) | Posterior::Gamma(..) => 1,
+            Posterior::Beta(..) | Posterior::Gamma(..) | Posterior::Normal(..) => 1,
             Posterior::Dirichlet(alpha) => alpha.len(),
+            Posterior::MultiNormal { mean, .. } => mean.len(),
             Posterior::Mixture { components, .. } => components.first().map_or(0, Posterior::dim),
             Posterior::Product(parts) => parts.iter().map(Posterior::dim).sum(),
         }
@@ -54,8 +69,8 @@ impl Posterior {
     /// Is a draw one number?
     pub fn is_scalar(&self) -> bool {
         match self {
-            Posterior::Beta(..) | Posterior::Gamma(..) => true,
-            Posterior::Dirichlet(_) | Posterior::Product(_) => false,
+            Posterior::Beta(..) | Posterior::Gamma(..) | Posterior::Normal(..) => true,
+            Posterior::Dirichlet(_) | Posterior::MultiNormal { .. } | Posterior::Product(_) => false,
             Posterior::Mixture { components, .. } => components.first().is_some_and(Posterior::is_scalar),
         }
     }
@@ -63,17 +78,73 @@ impl Posterior {
     /// The marginal of one level, or the posterior of one group, counted from 0.
     pub fn component(&self, i: usize) -> Option<Posterior> {
         match self {
-            Posterior::Beta(..) | Posterior::Gamma(..) => None,
+            Posterior::Beta(..) | Posterior::Gamma(..) | Posterior::Normal(..) => None,
             Posterior::Dirichlet(alpha) => {
                 let own = *alpha.get(i)?;
                 let rest: f64 = alpha.iter().enumerate().filter(|(j, _)| *j != i).map(|(_, a)| a).sum();
                 Some(Posterior::Beta(own, rest))
+            }
+            Posterior::MultiNormal { mean, factor } => {
+                let sd = factor.get(i)?.iter().map(|x| x * x).sum::<f64>().sqrt();
+                Some(Posterior::Normal(*mean.get(i)?, sd))
             }
             Posterior::Mixture { weights, components } => {
                 let components: Option<Vec<Posterior>> = components.iter().map(|c| c.component(i)).collect();
                 Some(Posterior::Mixture { weights: weights.clone(), components: components? })
             }
             Posterior::Product(parts) => parts.get(i).cloned(),
+        }
+    }
+
+    /// The marginal of the sum of some shares; their places count from 0.
+    pub fn together(&self, places: &[usize]) -> Option<Posterior> {
+        self.against(places, &(0..self.dim()).filter(|i| !places.contains(i)).collect::<Vec<_>>())
+    }
+
+    /// Of shares, the part that some have of what they and others have together.
+    fn against(&self, ours: &[usize], theirs: &[usize]) -> Option<Posterior> {
+        match self {
+            Posterior::Dirichlet(alpha) => {
+                let sum = |places: &[usize]| places.iter().map(|i| alpha.get(*i)).sum::<Option<f64>>().filter(|s| *s > 0.0);
+                Some(Posterior::Beta(sum(ours)?, sum(theirs)?))
+            }
+            Posterior::Mixture { weights, components } => {
+                let components: Option<Vec<Posterior>> = components.iter().map(|c| c.against(ours, theirs)).collect();
+                Some(Posterior::Mixture { weights: weights.clone(), components: components? })
+            }
+            _ => None,
+        }
+    }
+
+    /// The probability that some shares of one draw sum to more than others of the same draw; of weights, one of each.
+    pub fn ahead(&self, ours: &[usize], theirs: &[usize]) -> Option<f64> {
+        if let Some(chance) = self.heavier(ours, theirs) {
+            return Some(chance);
+        }
+        let only = |a: &[usize], b: &[usize]| a.iter().copied().filter(|i| !b.contains(i)).collect::<Vec<_>>();
+        let (a, b) = (only(ours, theirs), only(theirs, ours));
+        match (a.is_empty(), b.is_empty()) {
+            (true, _) => Some(0.0),
+            (false, true) => Some(1.0),
+            // The part is above a half.
+            _ => self.against(&a, &b)?.cdf(&[0.5]).first().map(|below| 1.0 - below),
+        }
+    }
+
+    /// Of weights that are jointly normal: the probability that one is larger than another.
+    fn heavier(&self, ours: &[usize], theirs: &[usize]) -> Option<f64> {
+        match (self, ours, theirs) {
+            (Posterior::MultiNormal { mean, factor }, [i], [j]) => {
+                let entry = |row: &Vec<f64>, k: usize| row.get(k).copied().unwrap_or(0.0);
+                let (a, b) = (factor.get(*i)?, factor.get(*j)?);
+                let variance: f64 = (0..mean.len()).map(|k| (entry(a, k) - entry(b, k)).powi(2)).sum();
+                let apart = mean.get(*i)? - mean.get(*j)?;
+                Some(if i == j { 0.0 } else { normal_cdf(apart / variance.sqrt()) })
+            }
+            (Posterior::Mixture { weights, components }, ..) => {
+                weights.iter().zip(components).map(|(w, c)| c.heavier(ours, theirs).map(|p| w * p)).sum()
+            }
+            _ => None,
         }
     }
 
@@ -106,23 +177,29 @@ impl Posterior {
                 (a / n, a * b / (n * n * (n + 1.0)))
             }
             Posterior::Gamma(shape, rate) => (shape / rate, shape / (rate * rate)),
+            Posterior::Normal(mean, sd) => (*mean, sd * sd),
             Posterior::Mixture { weights, components } => {
                 let parts: Vec<(f64, (f64, f64))> = weights.iter().copied().zip(components.iter().map(Posterior::moments)).collect();
                 let mean: f64 = parts.iter().map(|(w, (m, _))| w * m).sum();
                 (mean, parts.iter().map(|(w, (m, v))| w * (v + (m - mean) * (m - mean))).sum())
             }
-            Posterior::Dirichlet(_) | Posterior::Product(_) => (f64::NAN, f64::NAN),
+            Posterior::Dirichlet(_) | Posterior::MultiNormal { .. } | Posterior::Product(_) => (f64::NAN, f64::NAN),
         }
     }
 
-    /// Density of a scalar at x; 0 outside its support.
+    /// Density of a scalar at x; 0 outside its support and at infinity.
     pub fn density(&self, x: f64) -> f64 {
         match self {
+            _ if x.is_infinite() => 0.0,
             Posterior::Beta(a, b) if (0.0..=1.0).contains(&x) => {
                 let ln = ln_gamma(a + b) - ln_gamma(*a) - ln_gamma(*b) + power(a - 1.0, x.ln()) + power(b - 1.0, libm::log1p(-x));
                 ln.exp()
             }
             Posterior::Gamma(a, b) if x >= 0.0 => (a * b.ln() - ln_gamma(*a) + power(a - 1.0, x.ln()) - b * x).exp(),
+            Posterior::Normal(mean, sd) => {
+                let z = (x - mean) / sd;
+                (-0.5 * z * z).exp() / (sd * std::f64::consts::TAU.sqrt())
+            }
             Posterior::Mixture { weights, components } => weights.iter().zip(components).map(|(w, c)| w * c.density(x)).sum(),
             _ => 0.0,
         }
@@ -130,14 +207,49 @@ impl Posterior {
 
     /// Distribution function of a scalar at every x.
     pub fn cdf(&self, xs: &[f64]) -> Vec<f64> {
+        // A table pays from some hundred values on.
+        if let (Some(parts), true) = (self.normals(), xs.len() <= 64) {
+            let at = |x: f64| parts.iter().map(|(w, mean, sd)| w * normal_cdf((x - mean) / sd)).sum::<f64>().min(1.0);
+            return xs.iter().map(|x| at(*x)).collect();
+        }
         let line = Line::new(self);
         xs.iter().map(|x| line.cdf(*x)).collect()
     }
 
-    /// Quantiles of a scalar; levels are moved into [0, 1].
+    /// Quantiles of a scalar; levels are moved into [0, 1], whose ends give the ends of the support.
     pub fn quantiles(&self, levels: &[f64]) -> Vec<f64> {
         let line = Line::new(self);
-        levels.iter().map(|q| line.quantile(*q)).collect()
+        let (least, most) = self.support();
+        let at = |q: f64| match q {
+            q if q <= 0.0 => least,
+            q if q >= 1.0 => most,
+            q => line.quantile(q),
+        };
+        levels.iter().map(|q| at(*q)).collect()
+    }
+
+    /// Weights, means and standard deviations of a mixture of normal laws.
+    fn normals(&self) -> Option<Vec<(f64, f64, f64)>> {
+        match self {
+            Posterior::Normal(mean, sd) => Some(vec![(1.0, *mean, *sd)]),
+            Posterior::Mixture { weights, components } => {
+                let one = |(w, c): (&f64, &Posterior)| if let Posterior::Normal(mean, sd) = c { Some((*w, *mean, *sd)) } else { None };
+                weights.iter().zip(components).map(one).collect()
+            }
+            _ => None,
+        }
+    }
+
+    /// The least and the largest value of a scalar.
+    fn support(&self) -> (f64, f64) {
+        match self {
+            Posterior::Beta(..) | Posterior::Dirichlet(_) => (0.0, 1.0),
+            Posterior::Gamma(..) => (0.0, f64::INFINITY),
+            Posterior::Normal(..) | Posterior::MultiNormal { .. } => (f64::NEG_INFINITY, f64::INFINITY),
+            Posterior::Mixture { components, .. } | Posterior::Product(components) => {
+                components.first().map_or((f64::NAN, f64::NAN), Posterior::support)
+            }
+        }
     }
 
     /// The probability that a draw of this one is larger than an independent draw of another; both scalar.
@@ -161,6 +273,14 @@ impl Posterior {
             Posterior::Beta(a, b) => shares(&[*a, *b], rng).map(|s| s.into_iter().take(1).collect()),
             Posterior::Dirichlet(alpha) => shares(alpha, rng),
             Posterior::Gamma(a, b) => gamma(*a, rng).map(|x| vec![x / b]),
+            Posterior::Normal(mean, sd) => {
+                rand_distr::Normal::new(*mean, *sd).map(|d| vec![d.sample(rng)]).map_err(|_| NoValue::Unsupported)
+            }
+            Posterior::MultiNormal { mean, factor } => {
+                let z: Vec<f64> = mean.iter().map(|_| rand_distr::StandardNormal.sample(rng)).collect();
+                let at = |(m, row): (&f64, &Vec<f64>)| m + row.iter().zip(&z).map(|(a, z)| a * z).sum::<f64>();
+                Ok(mean.iter().zip(factor).map(at).collect())
+            }
             Posterior::Mixture { weights, components } => {
                 let mut left = super::simulate::uniform(rng);
                 let mut at = components.len().saturating_sub(1);

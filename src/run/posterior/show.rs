@@ -14,8 +14,9 @@ const SHADES: &[u8] = b" .:-=+*#%@";
 pub fn json(p: &Posterior) -> Json {
     let number = |x: &f64| json!(x);
     match p {
-        Posterior::Beta(a, b) | Posterior::Gamma(a, b) => json!({"family": p.family(), "parameters": [a, b]}),
+        Posterior::Beta(a, b) | Posterior::Gamma(a, b) | Posterior::Normal(a, b) => json!({"family": p.family(), "parameters": [a, b]}),
         Posterior::Dirichlet(alpha) => json!({"family": "dirichlet", "parameters": alpha.iter().map(number).collect::<Json>()}),
+        Posterior::MultiNormal { mean, .. } => json!({"family": "multi_normal", "parameters": [mean, covariance(p)]}),
         Posterior::Mixture { weights, components } => json!({
             "family": "mixture",
             "weights": weights.iter().map(number).collect::<Json>(),
@@ -25,12 +26,20 @@ pub fn json(p: &Posterior) -> Json {
     }
 }
 
+/// Of a multivariate normal law, row by row.
+fn covariance(p: &Posterior) -> Vec<Vec<f64>> {
+    let Posterior::MultiNormal { factor, .. } = p else { return vec![] };
+    let of = |a: &Vec<f64>, b: &Vec<f64>| a.iter().zip(b).map(|(x, y)| x * y).sum::<f64>();
+    factor.iter().map(|a| factor.iter().map(|b| of(a, b)).collect()).collect()
+}
+
 /// The most that every leaf of the JSON may take, in its order: numbers their widest, names their own length.
 pub fn widths(p: &Posterior, out: &mut Vec<usize>) {
     out.push(p.family().len() + 2);
     match p {
-        Posterior::Beta(..) | Posterior::Gamma(..) => out.extend([WIDEST; 2]),
+        Posterior::Beta(..) | Posterior::Gamma(..) | Posterior::Normal(..) => out.extend([WIDEST; 2]),
         Posterior::Dirichlet(alpha) => out.extend(alpha.iter().map(|_| WIDEST)),
+        Posterior::MultiNormal { mean, .. } => out.extend((0..mean.len() * (mean.len() + 1)).map(|_| WIDEST)),
         Posterior::Mixture { weights, components } => {
             out.extend(weights.iter().map(|_| WIDEST));
             components.iter().for_each(|c| widths(c, out));
@@ -62,7 +71,7 @@ impl Posterior {
     fn is_share(&self) -> bool {
         match self {
             Posterior::Beta(..) | Posterior::Dirichlet(_) => true,
-            Posterior::Gamma(..) => false,
+            Posterior::Gamma(..) | Posterior::Normal(..) | Posterior::MultiNormal { .. } => false,
             Posterior::Mixture { components, .. } | Posterior::Product(components) => components.first().is_some_and(Posterior::is_share),
         }
     }
@@ -71,9 +80,10 @@ impl Posterior {
     pub fn described(&self) -> String {
         let list = |xs: &[f64]| xs.iter().map(|x| six(*x)).collect::<Vec<_>>().join(", ");
         match self {
-            Posterior::Beta(a, b) | Posterior::Gamma(a, b) => format!("{}({})", self.family(), list(&[*a, *b])),
+            Posterior::Beta(a, b) | Posterior::Gamma(a, b) | Posterior::Normal(a, b) => format!("{}({})", self.family(), list(&[*a, *b])),
             Posterior::Dirichlet(alpha) if alpha.len() <= 12 => format!("dirichlet({})", list(alpha)),
             Posterior::Dirichlet(alpha) => format!("dirichlet of {} levels", alpha.len()),
+            Posterior::MultiNormal { mean, .. } => format!("multi_normal of {} numbers", mean.len()),
             Posterior::Mixture { components, .. } => {
                 format!("mixture of {} {} posteriors", components.len(), components.first().map_or("", Posterior::family))
             }
@@ -84,7 +94,9 @@ impl Posterior {
 
 /// A number in eleven characters.
 fn six(x: f64) -> String {
-    if (1e-3..1e6).contains(&x.abs()) || x == 0.0 { format!("{x:>11.4}") } else { format!("{x:>11.4e}") }
+    // A minus takes the place of a digit.
+    let most = if x < 0.0 { 1e5 } else { 1e6 };
+    if (1e-3..most).contains(&x.abs()) || x == 0.0 { format!("{x:>11.4}") } else { format!("{x:>11.4e}") }
 }
 
 fn shades(m: &Posterior, from: f64, to: f64) -> String {

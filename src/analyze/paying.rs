@@ -1,0 +1,246 @@
+//! Chains that pay for every answer: penalty chains, and Hamiltonian ones with noisy gradients.
+
+use std::rc::Rc;
+
+use super::arguments::Arguments;
+use super::bounded::{fixed, plan, seen};
+use super::parallel::View;
+use super::report::{Parameter, PredictedError, Status};
+use super::scene::Scene;
+use super::ways::{Knob, Way};
+use crate::mechanism::plan::{ChainLaw, MechanismPlan};
+use crate::model::print::number;
+use crate::numeric::decimal::{sig_down, sig_up, up12};
+use crate::privacy::Claim;
+use crate::rules::Premise;
+use crate::rules::bounded::{BoundedLoss, Gradients, Moved};
+
+/// Steps of a penalty chain and proposals of a Hamiltonian one, beta and noise, where neither the program nor the density says
+/// otherwise: constants, so public. With much more noise than this nearly every step is refused, as the penalty is
+/// `exp(-sigma^2 / 2)`.
+const ITERATIONS: u64 = 300;
+const PROPOSALS: u64 = 50;
+const BETA: f64 = 1.5;
+const SIGMA: f64 = 1.5;
+/// Leapfrog steps of a proposal, and the norm of a row's gradient in prior spreads.
+const STEPS: u64 = 5;
+const CLIP: f64 = 1.0;
+
+/// Which number is solved.
+#[derive(Clone, Copy)]
+enum Open {
+    /// The noise, at a written weight.
+    Sigma,
+    /// The length, at a written weight and noise.
+    Iterations { sigma: f64 },
+    /// The weight of a row, at a noise that lets the chain move.
+    Weight { sigma: f64 },
+}
+
+/// The last state of a chain; one of its weight, noise and length is free.
+struct Paying {
+    loss: Rc<BoundedLoss>,
+    times: u64,
+    beta: f64,
+    weight: f64,
+    iterations: u64,
+    open: Open,
+    step: Option<f64>,
+    /// Steps and clip; `None` for a penalty chain.
+    gradients: Option<(u64, f64)>,
+    /// The noise on gradients; left out, they cost as much as the losses.
+    gradient_sigma: Option<f64>,
+    /// Names that the program gives.
+    written: Vec<&'static str>,
+}
+
+/// The way of the rule `penalty` or `dp_hmc`, with the arguments of the program in place.
+pub fn way(name: &str, loss: Rc<BoundedLoss>, times: u64, scene: &Scene, args: &Arguments) -> Box<dyn Way> {
+    let hamiltonian = name == "dp_hmc";
+    let open = match (args.get("weight"), args.get("sigma"), args.get("iterations")) {
+        (Some(_), Some(sigma), None) if scene.allotment.is_some() => Open::Iterations { sigma },
+        // Rows count less, so that the noise that covers them leaves the chain room to move.
+        (None, sigma, _) if scene.allotment.is_some() => Open::Weight { sigma: sigma.unwrap_or(SIGMA) },
+        _ => Open::Sigma,
+    };
+    let written = ["iterations", "steps", "clip", "sigma", "gradient_sigma", "beta", "weight"];
+    Box::new(Paying {
+        times,
+        beta: beta_of(&loss, args),
+        weight: args.get("weight").unwrap_or(1.0),
+        iterations: args.get("iterations").map_or(if hamiltonian { PROPOSALS } else { ITERATIONS }, |x| x as u64),
+        open,
+        step: args.get("step"),
+        gradients: hamiltonian.then(|| (args.get("steps").map_or(STEPS, |x| x as u64), args.get("clip").unwrap_or(CLIP))),
+        gradient_sigma: args.get("gradient_sigma"),
+        written: written.into_iter().filter(|name| args.get(name).is_some()).collect(),
+        loss,
+    })
+}
+
+/// The beta that the program gives, or one that keeps the loss narrow.
+pub fn beta_of(loss: &BoundedLoss, args: &Arguments) -> f64 {
+    args.get("beta").unwrap_or_else(|| loss.best_beta().map_or(BETA, |b| b.min(BETA)))
+}
+
+impl Paying {
+    /// Length, sigma and weight at a value of the knob.
+    fn at(&self, x: f64) -> (u64, f64, f64) {
+        match self.open {
+            Open::Sigma => (self.iterations, x, self.weight),
+            Open::Iterations { sigma } => (x as u64, sigma, self.weight),
+            Open::Weight { sigma } => (self.iterations, sigma, x),
+        }
+    }
+
+    /// The noisy gradients at a value of the knob, their noise as it is printed.
+    fn gradients(&self, x: f64) -> Option<Gradients> {
+        let (steps, clip) = self.gradients?;
+        let (_, sigma, weight) = self.at(x);
+        // D / sigma and G / gradient_sigma are alike over all steps of a proposal.
+        let even = || up12(sigma * clip * (steps as f64 + 1.0).sqrt() / (weight * self.loss.range(self.beta)));
+        Some(Gradients { steps, clip, sigma: self.gradient_sigma.unwrap_or_else(even) })
+    }
+
+    fn is_written(&self, name: &str) -> bool {
+        self.written.contains(&name)
+    }
+
+    /// A number that stands in the program, or is public by default.
+    fn given(&self, name: &'static str, value: f64) -> Parameter {
+        Parameter { name, value, solved: !self.is_written(name) }
+    }
+}
+
+impl Way for Paying {
+    fn mechanism(&self) -> &'static str {
+        self.loss.meta.name
+    }
+
+    fn rule(&self) -> &'static str {
+        self.loss.meta.name
+    }
+
+    fn knob(&self) -> Knob {
+        match self.open {
+            Open::Sigma => Knob::Noise("sigma"),
+            Open::Iterations { .. } => Knob::Count("iterations"),
+            Open::Weight { .. } => Knob::Weight("weight"),
+        }
+    }
+
+    fn start(&self) -> f64 {
+        match self.open {
+            Open::Sigma => self.loss.width(self.beta, self.weight, Moved::Replaced) * (self.iterations as f64 / 2.0).sqrt(),
+            Open::Iterations { .. } | Open::Weight { .. } => 1.0,
+        }
+    }
+
+    /// A value that costs about 1 in zCDP.
+    fn example(&self) -> f64 {
+        match self.open {
+            Open::Weight { sigma } => {
+                let width = self.loss.width(self.beta, 1.0, Moved::Replaced);
+                (sigma * (2.0 / self.iterations as f64).sqrt() / width).min(1.0)
+            }
+            Open::Sigma | Open::Iterations { .. } => self.start(),
+        }
+    }
+
+    fn claim(&self, view: View, x: f64) -> Option<Claim> {
+        let (iterations, sigma, weight) = self.at(x);
+        seen(&self.loss, view, self.times, |moved| match self.gradients(x) {
+            None => self.loss.chain_claim(self.beta, weight, iterations, sigma, moved),
+            Some(gradients) => self.loss.hmc_claim(self.beta, weight, (iterations, sigma), gradients, moved),
+        })
+    }
+
+    fn premises(&self, x: f64) -> Vec<Premise> {
+        let mut list = self.loss.premises(self.beta);
+        let steps = self.at(x).0;
+        list.push(match self.gradients(x) {
+            None => Premise::holds(format!("each of {steps} steps adds discrete normal noise to a sum of integers, and proposes from public facts alone"), None),
+            Some(g) => Premise::holds(
+                format!(
+                    "each of {steps} proposals takes {} sums of gradients, every row's cut to norm {} and rounded to integers, and one sum of losses, all with discrete normal noise",
+                    g.steps.saturating_add(1),
+                    number(g.clip)
+                ),
+                None,
+            ),
+        });
+        list
+    }
+
+    fn plan(&self, x: f64) -> Option<MechanismPlan> {
+        let (iterations, sigma, weight) = self.at(x);
+        let (step, range) = (self.step, self.loss.range(self.beta));
+        let chain = match self.gradients(x) {
+            None => ChainLaw::Penalty { iterations, sigma, step, range },
+            Some(g) => ChainLaw::Hmc { iterations, steps: g.steps, sigma, step, range, clip: g.clip, gradient_sigma: g.sigma },
+        };
+        plan(&self.loss, self.beta, weight, self.times, chain)
+    }
+
+    fn predicted_error(&self, _: f64) -> PredictedError {
+        // How far the chain moves is not predicted: as if it stayed where the prior put it.
+        PredictedError { measure: "root mean square distance of the draw from the posterior mean", value: self.loss.prior_spread() }
+    }
+
+    fn remark(&self, x: f64) -> String {
+        let (iterations, sigma, weight) = self.at(x);
+        let unit = if self.gradients.is_some() { "proposals" } else { "steps" };
+        format!("{iterations} {unit} with noise {} on each log-ratio, data weight {}", sig_up(sigma, 3), sig_down(weight, 2))
+    }
+
+    fn given(&self) -> Vec<Parameter> {
+        let mut list = vec![];
+        if !matches!(self.open, Open::Iterations { .. }) {
+            list.push(self.given("iterations", self.iterations as f64));
+        }
+        if let Some((steps, clip)) = self.gradients {
+            list.extend([self.given("steps", steps as f64), self.given("clip", clip)]);
+        }
+        match self.open {
+            Open::Iterations { sigma } | Open::Weight { sigma } => list.push(self.given("sigma", sigma)),
+            Open::Sigma => {}
+        }
+        list.extend(self.gradient_sigma.map(|x| fixed("gradient_sigma", x)));
+        list.extend(self.step.map(|x| fixed("step", x)));
+        list.push(self.given("beta", self.beta));
+        if !matches!(self.open, Open::Weight { .. }) {
+            list.push(self.given("weight", self.weight));
+        }
+        list
+    }
+
+    fn derived(&self, x: f64) -> Vec<Parameter> {
+        let solved = self.gradients(x).filter(|_| self.gradient_sigma.is_none());
+        solved.map(|g| Parameter { name: "gradient_sigma", value: g.sigma, solved: true }).into_iter().collect()
+    }
+
+    fn status(&self) -> Status {
+        Status::Certified
+    }
+
+    fn written(&self, given: &str) -> String {
+        let sigma = match self.open {
+            Open::Iterations { sigma } | Open::Weight { sigma } => sigma,
+            Open::Sigma => f64::NAN,
+        };
+        let (steps, clip) = self.gradients.unwrap_or_default();
+        let value = |name: &str| match name {
+            "iterations" => self.iterations as f64,
+            "steps" => steps as f64,
+            "clip" => clip,
+            "sigma" => sigma,
+            "gradient_sigma" => self.gradient_sigma.unwrap_or(f64::NAN),
+            "beta" => self.beta,
+            _ => self.weight,
+        };
+        let own = self.written.iter().map(|name| (*name, value(name))).filter(|(_, x)| !x.is_nan());
+        let own: Vec<String> = own.chain(self.step.map(|x| ("step", x))).map(|(name, x)| format!("{name} = {}", number(x))).collect();
+        let list = if given.is_empty() { own.join(", ") } else { given.to_owned() };
+        if list.is_empty() { self.mechanism().to_owned() } else { format!("{}({list})", self.mechanism()) }
+    }
+}

@@ -1,0 +1,150 @@
+//! Chains that pay for gradients of random samples of the rows.
+
+use std::rc::Rc;
+
+use super::arguments::Arguments;
+use super::bounded::{fixed, plan};
+use super::parallel::View;
+use super::paying::beta_of;
+use super::report::{Parameter, PredictedError, Status};
+use super::ways::{Knob, Way};
+use crate::mechanism::plan::{ChainLaw, MechanismPlan};
+use crate::model::Relation;
+use crate::model::print::number;
+use crate::numeric::decimal::sig_up;
+use crate::privacy::Claim;
+use crate::rules::Premise;
+use crate::rules::bounded::BoundedLoss;
+
+/// Steps and the norm of a row's gradient in prior spreads, where the program says nothing: constants, so public.
+const STEPS: u64 = 500;
+const CLIP: f64 = 1.0;
+/// Rows of a sample: one in so many of those that the header promises, and how many where it promises none.
+const ONE_IN: u64 = 100;
+const BATCH: u64 = 64;
+
+/// The last state of a chain; its noise is free.
+struct Sampled {
+    loss: Rc<BoundedLoss>,
+    times: u64,
+    iterations: u64,
+    batch: u64,
+    clip: f64,
+    beta: f64,
+    weight: f64,
+    step: Option<f64>,
+    /// Names that the program gives.
+    written: Vec<&'static str>,
+}
+
+/// The way of the rule `dp_sgld`, with the arguments of the program in place.
+pub fn way(loss: Rc<BoundedLoss>, times: u64, args: &Arguments) -> Box<dyn Way> {
+    let rows = loss.records.rows;
+    let batch = match rows.exactly.unwrap_or(rows.at_least) {
+        0 | 1 => BATCH,
+        n => n.div_ceil(ONE_IN),
+    };
+    Box::new(Sampled {
+        times,
+        iterations: args.get("iterations").map_or(STEPS, |x| x as u64),
+        batch: args.get("batch").map_or(batch, |x| x as u64),
+        clip: args.get("clip").unwrap_or(CLIP),
+        beta: beta_of(&loss, args),
+        weight: args.get("weight").unwrap_or(1.0),
+        step: args.get("step"),
+        written: ["iterations", "batch", "clip", "beta", "weight"].into_iter().filter(|name| args.get(name).is_some()).collect(),
+        loss,
+    })
+}
+
+impl Sampled {
+    fn given(&self, name: &'static str, value: f64) -> Parameter {
+        Parameter { name, value, solved: !self.written.contains(&name) }
+    }
+}
+
+impl Way for Sampled {
+    fn mechanism(&self) -> &'static str {
+        self.loss.meta.name
+    }
+
+    fn rule(&self) -> &'static str {
+        self.loss.meta.name
+    }
+
+    fn knob(&self) -> Knob {
+        Knob::Noise("sigma")
+    }
+
+    /// What the whole would cost about 1 at, sampled or not.
+    fn start(&self) -> f64 {
+        self.clip * (2.0 * self.iterations as f64).sqrt()
+    }
+
+    fn example(&self) -> f64 {
+        self.start()
+    }
+
+    /// For replaced rows alone: a row that leaves a group changes the size of its samples.
+    fn claim(&self, view: View, x: f64) -> Option<Claim> {
+        if view != View::Replace || self.loss.records.relation != Relation::ReplaceOne {
+            return None;
+        }
+        let one = self.loss.sampled_claim(self.iterations, self.batch, self.clip, x);
+        Some(if self.times == 1 { one } else { one.repeat(self.times) })
+    }
+
+    fn premises(&self, _: f64) -> Vec<Premise> {
+        let mut list = self.loss.premises(self.beta);
+        list.push(Premise::holds(
+            format!(
+                "each of {} steps draws {} rows without replacement, cuts the gradient of each to norm {}, rounds them to integers and adds discrete normal noise",
+                self.iterations,
+                self.batch,
+                number(self.clip)
+            ),
+            None,
+        ));
+        list
+    }
+
+    fn plan(&self, x: f64) -> Option<MechanismPlan> {
+        let chain = ChainLaw::Sgld { iterations: self.iterations, batch: self.batch, clip: self.clip, sigma: x, step: self.step };
+        plan(&self.loss, self.beta, self.weight, self.times, chain)
+    }
+
+    fn predicted_error(&self, _: f64) -> PredictedError {
+        // How far the chain moves is not predicted: as if it stayed where the prior put it.
+        PredictedError { measure: "root mean square distance of the draw from the posterior mean", value: self.loss.prior_spread() }
+    }
+
+    fn remark(&self, x: f64) -> String {
+        format!("{} steps of {} rows with noise {} on each gradient", self.iterations, self.batch, sig_up(x, 3))
+    }
+
+    fn given(&self) -> Vec<Parameter> {
+        let mut list =
+            vec![self.given("iterations", self.iterations as f64), self.given("batch", self.batch as f64), self.given("clip", self.clip)];
+        list.extend(self.step.map(|x| fixed("step", x)));
+        list.extend([self.given("beta", self.beta), self.given("weight", self.weight)]);
+        list
+    }
+
+    fn status(&self) -> Status {
+        Status::Certified
+    }
+
+    fn written(&self, given: &str) -> String {
+        let value = |name: &str| match name {
+            "iterations" => self.iterations as f64,
+            "batch" => self.batch as f64,
+            "clip" => self.clip,
+            "beta" => self.beta,
+            _ => self.weight,
+        };
+        let own = self.written.iter().map(|name| (*name, value(name))).chain(self.step.map(|x| ("step", x)));
+        let own: Vec<String> = own.map(|(name, x)| format!("{name} = {}", number(x))).collect();
+        let list = if given.is_empty() { own.join(", ") } else { given.to_owned() };
+        if list.is_empty() { self.mechanism().to_owned() } else { format!("{}({list})", self.mechanism()) }
+    }
+}

@@ -1,0 +1,119 @@
+//! One draw from a logistic posterior whose weights are cut to a bounded set (one-posterior sampling).
+//!
+//! ## Shape
+//! Any proper priors, `bernoulli_logit(t)` or `binomial_logit(N, t)` rows of one private table, and a predictor t of bounded
+//! size: weights with a declared domain, such as `param w: vector[2] in l2(4)`, and bounded features.
+//!
+//! ## Claim
+//! Bounded range `eta = 2 k w R` for replaced rows, `k w R` for added or removed ones (§7): where `|t| <= B` the loss
+//! `N log(1 + e^t) - y t` of a row moves within an interval of length `R = N B`, as `log(1 + e^B) - log(1 + e^-B) = B` and the
+//! width is a convex function of y. With one ball of radius R0 and features of norm c this is `eta = 2 w c R0`, half of
+//! what Wang et al. (2015) and Geumlek et al. (2017) print. The guarantee is that of the ideal posterior: a chain that draws
+//! from it must have converged, so the certificate is conditional.
+//!
+//! ## Refuses
+//! A predictor without a bound (E0305), another likelihood (E0300), a flat prior (E0306), a chain without
+//! `assuming convergence` (E0311).
+//!
+//! ## Checked by
+//! Golden values; log ratios of neighbouring posteriors on a grid.
+
+use super::LossRule;
+use super::density::Fault;
+use super::model::{BoundedLoss, Unfit};
+use super::range::RowLoss;
+use crate::model::{Builtin, Expr, ExprKind, Label, Model, Observation, Type};
+use crate::numeric::round::{add_up, div_up, mul_up};
+use crate::rules::{Context, Meta};
+
+pub(super) struct Ops;
+
+static META: Meta = Meta {
+    name: "ops",
+    summary: "one draw from a logistic posterior with weights in a bounded set",
+    section: "7",
+    source: include_str!("ops.rs"),
+};
+
+impl LossRule for Ops {
+    fn meta(&self) -> &'static Meta {
+        &META
+    }
+
+    fn judge(&self, model: &Model, context: Context) -> Result<BoundedLoss, Unfit> {
+        BoundedLoss::read(&META, model, &context, row_loss)
+    }
+}
+
+/// Doubles hold the posterior of predictors up to this size.
+const MOST: f64 = 1e4;
+
+fn row_loss(o: &Observation) -> Result<RowLoss, Fault<'_>> {
+    let discrete = matches!(o.outcome.ty, Type::Bool | Type::Int(_));
+    let (trials, predictor) = match (o.likelihood.family, o.likelihood.args.as_slice()) {
+        ("bernoulli_logit", [t]) if discrete => (1.0, t),
+        ("binomial_logit", [n, t]) if discrete => match n.constant().filter(|n| *n >= 1.0 && n.is_finite()) {
+            Some(n) => (n, t),
+            None => return Err(Fault::Unknown("the number of trials must be a constant".into())),
+        },
+        _ => return Err(Fault::Unknown("its rows must be bernoulli_logit or binomial_logit".into())),
+    };
+    match reach(predictor) {
+        Some(most) if most <= MOST => Ok(RowLoss::Log { most, width: mul_up(trials, most) }),
+        _ => Err(Fault::Predictor { argument: predictor }),
+    }
+}
+
+/// Upper bound on the absolute value of a scalar; `None` where this file knows no formula.
+fn reach(e: &Expr) -> Option<f64> {
+    let declared = || e.ty.range().map(|r| r.magnitude());
+    if !matches!(e.label, Label::Latent | Label::Mix(_)) {
+        return declared();
+    }
+    match &e.kind {
+        ExprKind::Param(_) => declared(),
+        ExprKind::Index(base, _) => match base.kind {
+            ExprKind::Param(_) => base.ty.range().map(|r| r.magnitude()),
+            _ => None,
+        },
+        ExprKind::Call(f, args) => match (f, args.as_slice()) {
+            (Builtin::Neg, [a]) => reach(a),
+            (Builtin::Add | Builtin::Sub, [a, b]) => Some(add_up(reach(a)?, reach(b)?)),
+            (Builtin::Mul, [a, b]) => Some(mul_up(reach(a)?, reach(b)?)),
+            (Builtin::Div, [a, b]) => b.constant().filter(|x| *x != 0.0).and_then(|x| Some(div_up(reach(a)?, x.abs()))),
+            (Builtin::Tanh, [_]) => Some(1.0),
+            (Builtin::Dot, [a, b]) => Some(mul_up(norm(a)?, norm(b)?)),
+            _ => None,
+        },
+        _ => None,
+    }
+}
+
+/// Largest L2 norm of a parameter, or of what depends on no parameter.
+fn norm(e: &Expr) -> Option<f64> {
+    let plain = matches!(e.kind, ExprKind::Param(_)) || !matches!(e.label, Label::Latent | Label::Mix(_));
+    match &e.ty {
+        Type::Vector(v) if plain => Some(v.sup.l2),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::rules::testing as t;
+
+    #[test]
+    fn predictors_of_every_form_are_bounded_from_above() {
+        let w = || t::param(0, Type::real(-2.0, 1.0));
+        let call = |f, args| t::expr(ExprKind::Call(f, args), Type::real(-1e300, 1e300), Label::Latent);
+        assert_eq!(reach(&w()), Some(2.0));
+        assert_eq!(reach(&call(Builtin::Sub, vec![w(), t::number(0.5)])), Some(2.5));
+        assert_eq!(reach(&call(Builtin::Mul, vec![w(), t::number(-3.0)])), Some(6.0));
+        assert_eq!(reach(&call(Builtin::Div, vec![w(), t::number(-4.0)])), Some(0.5));
+        assert_eq!(reach(&call(Builtin::Tanh, vec![w()])), Some(1.0));
+        assert_eq!(reach(&call(Builtin::Div, vec![w(), t::number(0.0)])), None);
+        // No formula here, whatever its type says.
+        assert_eq!(reach(&call(Builtin::Exp, vec![w()])), None);
+    }
+}

@@ -1,0 +1,160 @@
+//! Linear regression with private features: the second moments of its bounded rows leave with noise.
+
+use super::counts::of_rule;
+use super::predicted::{self, Prediction};
+use super::{Asked, Match, MatchedWhole, not_mine, refusals, refused};
+use crate::mechanism::plan::{MechanismPlan, Statistic, StatisticKind, WholeFamily, WholeLaw, WholeNoise};
+use crate::model::{Range, Relation, Request, Type, grid};
+use crate::numeric::round::{add_up, div_up, mul_up, sqrt_down};
+use crate::privacy::Claim;
+use crate::rules::conjugate::facts::{self, Facts};
+use crate::rules::conjugate::{NormalWeights, design, normal_weights, unbounded_features};
+use crate::rules::text::{four_up, plain};
+use crate::rules::{Meta, Premise};
+
+/// More weights have too many products for the chain over them.
+const MOST_WEIGHTS: usize = 20;
+/// Noise between these multiples of what one unit moves.
+const DRAWABLE: Range = Range { lo: 1e-6, hi: 1e12 };
+
+/// A matched regression.
+#[derive(Clone)]
+pub(super) struct Regression {
+    facts: Facts,
+    prior: NormalWeights,
+    sd: Range,
+    /// Largest L2 norm of a row's features, with what rounding may add, and largest magnitude of its outcome.
+    norm: f64,
+    reach: f64,
+    statistic: Statistic,
+}
+
+/// `None` where the one parameter is no vector with a normal prior, or the rows are no `normal(dot(w, x), sd)`.
+pub(super) fn find(meta: &'static Meta, asked: &Asked) -> Match<Option<Regression>> {
+    let (model, context) = (asked.model, &asked.context);
+    let [parameter] = model.parameters.as_slice() else { return Ok(None) };
+    let rows = |o| design(o, parameter.id, context);
+    let asked_whole = matches!(model.request, Request::Posterior { .. }) && matches!(parameter.ty, Type::Vector(_));
+    if !asked_whole || model.private.is_empty() || !model.private.iter().all(|o| rows(o).is_some()) {
+        return Ok(None);
+    }
+    let prior = of_rule(normal_weights(parameter))?;
+    if !model.public.is_empty() {
+        return not_mine("public rows are not part of this rule");
+    }
+    if prior.dim > MOST_WEIGHTS {
+        return not_mine(format!("at most {MOST_WEIGHTS} weights"));
+    }
+    let observation = of_rule(facts::one_private(model, &parameter.name))?;
+    let Some(row) = rows(observation) else { return Ok(None) };
+    let norm = match &row.x.ty {
+        ty @ Type::Vector(v) => add_up(v.sup.l2, grid::slack(ty).l2),
+        _ => f64::INFINITY,
+    };
+    let y = &observation.outcome;
+    if !norm.is_finite() {
+        return refused(unbounded_features(row.x, y.span.to(observation.likelihood.span), context));
+    }
+    of_rule(facts::within_reach(norm, row.x.span, "the bound on the features"))?;
+    let range = of_rule(facts::outcome_range(observation, model, context, Range::ALL))?;
+    let mut facts = Facts::collect(meta, model, parameter, context);
+    if model.records.relation == Relation::AddRemove {
+        return refused(refusals::secret_rows(&facts, asked, "the products of {n} rows are bounded by {n}", None));
+    }
+    facts.premise(format!("the outcome lies in [{}, {}]", plain(range.lo), plain(range.hi)), Some(y.span));
+    facts.premise(format!("the features have norm at most {}", four_up(norm)), Some(row.x.span));
+    let sd = of_rule(facts::positive_argument(row.sd, "the known sd"))?;
+    let kind = StatisticKind::Moments { x: row.x.clone(), y: y.clone() };
+    let statistic = Statistic { table: model.records.table, kind };
+    Ok(Some(Regression { prior, sd, norm, reach: range.magnitude(), statistic, facts }))
+}
+
+/// Discrete Gaussian noise on products and sums, half of the cost for each.
+pub(super) fn noisy(regression: Regression) -> Vec<Box<dyn MatchedWhole>> {
+    vec![Box::new(Noisy(regression))]
+}
+
+struct Noisy(Regression);
+
+impl Noisy {
+    /// How far one unit moves the products `x x'` (those with i <= j) and the sums `x y`, in L2.
+    ///
+    /// `|x x' - z z'|^2 = |x|^4 + |z|^4 - 2 (x'z)^2 <= 2 c^4`, and those with i <= j are some of all; `|x y - z v| <= 2 c |y|`.
+    fn moved(&self) -> (f64, f64) {
+        let one = |extent: f64| self.0.facts.unit_step(1.0, extent);
+        let square = mul_up(self.0.norm, self.0.norm);
+        (one(mul_up(std::f64::consts::SQRT_2.next_up(), square)), one(mul_up(2.0, mul_up(self.0.norm, self.0.reach))))
+    }
+
+    /// Standard deviations of the noise on products and sums: `D / sqrt(rho)` costs rho / 2.
+    fn sizes(&self, value: f64) -> (f64, f64) {
+        let (products, sums) = self.moved();
+        let root = sqrt_down(value);
+        (div_up(products, root), div_up(sums, root))
+    }
+}
+
+impl MatchedWhole for Noisy {
+    fn meta(&self) -> &'static Meta {
+        self.0.facts.meta
+    }
+
+    fn knob(&self) -> &'static str {
+        "rho"
+    }
+
+    fn claim(&self, value: f64) -> Claim {
+        let ((a, b), (products, sums)) = (self.moved(), self.sizes(value));
+        let drawable = DRAWABLE.contains(products / a) && DRAWABLE.contains(sums / b);
+        if drawable { Claim::Zcdp { rho: value } } else { Claim::Pure { epsilon: f64::INFINITY } }
+    }
+
+    fn premises(&self, value: f64) -> Vec<Premise> {
+        let mut list = self.0.facts.premises.clone();
+        let ((a, b), (products, sums)) = (self.moved(), self.sizes(value));
+        for (what, size, moved) in [("products of features", products, a), ("products with the outcome", sums, b)] {
+            list.push(Premise::holds(
+                format!(
+                    "discrete Gaussian noise of sd {} on the sums of {what}, which one unit moves by at most {} (L2)",
+                    four_up(size),
+                    four_up(moved)
+                ),
+                None,
+            ));
+        }
+        list.push(Premise::holds(
+            "what is certified are these noisy sums; the posterior is computed from them alone, by a chain, and is approximate",
+            None,
+        ));
+        list
+    }
+
+    fn plan(&self, value: f64) -> Option<MechanismPlan> {
+        let (products, sums) = self.sizes(value);
+        let prior = &self.0.prior;
+        let family = WholeFamily::Weights {
+            mean: prior.mean.clone()?,
+            precision: prior.precision.clone()?,
+            sd: facts::point(self.0.sd)?,
+            norm: self.0.norm,
+        };
+        let law = WholeLaw { family, noise: WholeNoise::Moments { products, sums }, aware: true };
+        Some(MechanismPlan::Whole { law, statistic: self.0.statistic.clone() })
+    }
+
+    fn parameters(&self, value: f64) -> Vec<(&'static str, f64)> {
+        let (products, sums) = self.sizes(value);
+        vec![("sigma", sums), ("sigma_products", products)]
+    }
+
+    fn predicted(&self, value: f64, rows: f64) -> Prediction {
+        let (products, sums) = self.sizes(value);
+        // As if the features were spread evenly over the axes at their largest norm.
+        let each = rows * self.0.norm * self.0.norm / self.0.prior.dim as f64;
+        predicted::weights(1.0 / self.0.prior.largest, self.0.sd.hi, each, (products, sums), self.0.prior.dim)
+    }
+
+    fn ignores_noise(&self) -> bool {
+        false
+    }
+}
