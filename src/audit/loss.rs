@@ -28,7 +28,10 @@ pub fn scores(
         (PosteriorLaw::Glm(law), StatisticKind::Rows { features, outcome }) => {
             let read = |row: &&Vec<f64>| Some((inputs(law, features, &value, row)?, *value(outcome, row)?.first()?));
             let pair: Vec<(Inputs, f64)> = pair.iter().map(read).collect::<Option<_>>()?;
-            draws.iter().map(|w| pair.iter().map(|(x, y)| Some(loss(law.link, &x.predictors(law, w)?, *y))).collect()).collect::<Option<_>>()?
+            draws
+                .iter()
+                .map(|w| pair.iter().map(|(x, y)| Some(loss(law.link, &x.predictors(law, w)?, *y))).collect())
+                .collect::<Option<_>>()?
         }
         (PosteriorLaw::Density(law), StatisticKind::Columns(columns)) => {
             let read = |row: &&Vec<f64>| Some(columns.iter().map(|e| value(e, row)).collect::<Option<Vec<_>>>()?.concat());
@@ -54,17 +57,12 @@ fn evaluate(e: &Expr, (table, id): (&Table, TableId), row: &[f64]) -> Option<Vec
 }
 
 /// What an expression is at a row.
-type Value = dyn Fn(&Expr, &[f64]) -> Option<Vec<f64>>;
+type Value<'a> = dyn Fn(&Expr, &[f64]) -> Option<Vec<f64>> + 'a;
 
 /// The features of one row, block by block.
 struct Inputs(Vec<Vec<f64>>);
 
-fn inputs(
-    law: &GlmLaw,
-    features: &[Feature],
-    value: &Value,
-    row: &[f64],
-) -> Option<Inputs> {
+fn inputs(law: &GlmLaw, features: &[Feature], value: &Value<'_>, row: &[f64]) -> Option<Inputs> {
     let one = |(feature, dim): (&Feature, usize)| {
         Some(match feature {
             Feature::One => vec![1.0],

@@ -12,13 +12,7 @@ use crate::model::{Expr, Range, Type, grid};
 /// The loss of every row at every draw. A row holds the values of the law's columns, a draw what is released.
 ///
 /// `None` where a parameter is not released, or lies in a set other than a line, a half line or a box.
-pub fn losses(
-    law: &DensityLaw,
-    columns: &[Expr],
-    rows: &[Vec<f64>],
-    env: &dyn Environment,
-    draws: &[Vec<f64>],
-) -> Option<Vec<Vec<f64>>> {
+pub fn losses(law: &DensityLaw, columns: &[Expr], rows: &[Vec<f64>], env: &dyn Environment, draws: &[Vec<f64>]) -> Option<Vec<Vec<f64>>> {
     let Lowered { program, .. } = lower(law, columns, env).ok()?;
     let mut data = Columns::new(program.columns);
     rows.iter().for_each(|row| data.push(row));
