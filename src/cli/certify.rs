@@ -9,7 +9,7 @@ use crate::verify::signed_text;
 use ed25519_dalek::pkcs8::DecodePrivateKey;
 use ed25519_dalek::{Signer, SigningKey};
 use serde_json::json;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 pub fn certify(args: &Certify) -> Exit {
     if args.order.iter().any(|o| !(*o > 1.0 && o.is_finite())) {

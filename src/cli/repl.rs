@@ -401,7 +401,7 @@ impl Loop {
         if path.is_empty() {
             show!("{}", certificate_text(&certificate));
         } else {
-            super::certify::write(&path.into(), &certificate.to_json(), 0);
+            super::certify::write(std::path::Path::new(path), &certificate.to_json(), 0);
         }
     }
 
