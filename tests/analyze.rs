@@ -273,7 +273,9 @@ fn nothing_to_solve_from_is_an_error() {
     assert_eq!(read(&text("using beta_div")).codes(), ["E0311"]);
     assert_eq!(read(&text("using beta_div assuming convergence")).codes(), ["E0405"]);
     assert_eq!(read(&text("using penalty")).codes(), ["E0405"]);
-    assert_eq!(read(&text("using dp_hmc")).codes(), ["E0300"]);
+    assert_eq!(read(&text("using dp_hmc")).codes(), ["E0405"]);
+    assert_eq!(read(&text("using dp_sgld")).codes(), ["E0405"]);
+    assert_eq!(read(&text("using dp_fast_mh")).codes(), ["E0300"]);
 }
 
 #[test]
@@ -289,8 +291,8 @@ fn a_hole_is_accepted_and_kept_from_certificates() {
     let release = &p.analysis.releases[0];
     let applies: Vec<(&str, bool)> = release.candidates.iter().map(|c| (c.mechanism, c.applies)).collect();
     assert_eq!(applies[..3], [("direct", false), ("diffuse", true), ("concentrated", true)]);
-    assert_eq!(applies[3..5], [("beta_div", true), ("penalty", true)]);
-    assert!(applies[5..].iter().all(|(_, applies)| !applies));
+    assert_eq!(applies[3..7], [("beta_div", true), ("penalty", true), ("dp_hmc", true), ("dp_sgld", true)]);
+    assert!(applies[7..].iter().all(|(_, applies)| !applies));
     assert_eq!(holes(&p.analysis)[0].code, "E0312");
 }
 

@@ -35,7 +35,7 @@ fn chains() -> Vec<ChainLaw> {
         ChainLaw::Slice { steps: Some(40) },
         #[cfg(feature = "nuts")]
         ChainLaw::Nuts { steps: Some(200) },
-        ChainLaw::Penalty { iterations: 1500, sigma: 0.7, step: Some(0.35), range: 1e6 },
+        ChainLaw::Penalty { iterations: 800, sigma: 0.5, step: Some(0.5), range: 1e6 },
         ChainLaw::Hmc { iterations: 60, steps: 4, sigma: 0.3, step: Some(0.12), range: 1e6, clip: 1e3, gradient_sigma: 0.5 },
     ]
 }
@@ -202,6 +202,9 @@ fn plans_out_of_range_are_refused() {
     assert_eq!((run(0.0), run(f64::NAN), run(1.0)), (Some(MechanismError::Parameter), Some(MechanismError::Parameter), None));
     let hmc = |steps, clip| ChainLaw::Hmc { iterations: 2, steps, sigma: 1.0, step: None, range: 1.0, clip, gradient_sigma: 1.0 };
     assert_eq!(refused(hmc(u64::MAX, 1.0)), Some(MechanismError::Steps));
+    // Noise that no integer holds.
+    let loud = |sigma, gradient_sigma| ChainLaw::Hmc { iterations: 2, steps: 2, sigma, step: None, range: 1.0, clip: 1.0, gradient_sigma };
+    assert_eq!([refused(loud(1e40, 1.0)), refused(loud(1.0, 1e40))], [Some(MechanismError::Parameter); 2]);
     let sgld = |iterations, clip| ChainLaw::Sgld { iterations, batch: 3, clip, sigma: 1.0, step: None };
     assert_eq!(refused(sgld(u64::MAX, 1.0)), Some(MechanismError::Steps));
     for clip in [0.0, f64::NAN, f64::INFINITY, -1.0] {

@@ -60,6 +60,25 @@ fn every_cell_has_a_value() {
     }
 }
 
+/// A row is inside its types as soon as it is read: chains take rows as they are, without the clipping of sums.
+#[test]
+fn a_row_that_is_read_lies_inside_its_types() {
+    let levels = Type::Category(std::sync::Arc::new(vec!["u".into(), "v".into(), "w".into()]));
+    let columns = [("a", Type::Bool), ("b", Type::Int(Range::new(-3.0, 9.0))), ("c", Type::real(1.0, 4.0)), ("d", levels)];
+    let table = table(&columns);
+    for cell in ["", "nan", "inf", "-inf", "7e300", "-1", "1e-9", "maybe", "4.5", "w ", "yes", "x"] {
+        for file in [format!("a,b,c,d\n{cell},{cell},{cell},{cell}\n"), format!("a,b,c,d\n{cell},{cell}\n")] {
+            let source = Source::new(std::io::Cursor::new(file.into_bytes()));
+            let mut rows = dpm::data::row::Rows::open(&table, source).unwrap();
+            let mut row = [f64::NAN; 4];
+            assert!(rows.advance().unwrap());
+            rows.fill(&mut row);
+            let inside = [row[0] == 0.0 || row[0] == 1.0, (-3.0..=9.0).contains(&row[1]) && row[1].fract() == 0.0];
+            assert!(inside == [true; 2] && (1.0..=4.0).contains(&row[2]) && [0.0, 1.0, 2.0].contains(&row[3]), "{cell}: {row:?}");
+        }
+    }
+}
+
 #[test]
 fn the_shape_of_the_file_does_not_matter() {
     let t = table(&[("x", Type::real(0.0, 10.0)), ("y", Type::Bool)]);

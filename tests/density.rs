@@ -101,7 +101,7 @@ const LIKELIHOODS: &[(&str, &str, usize, bool)] = &[
     ("param r ~ gamma(2, 1)", "i ~ poisson(r)", 1, true),
     ("param v: vector[3] ~ normal(0, 1)", "i ~ poisson_log(dot(v, z) + 1)", 3, true),
     ("param p ~ beta(2, 3)", "i ~ geometric(p)", 1, true),
-    ("param p ~ beta(2, 3)\nparam r ~ gamma(2, 1)", "i ~ neg_binomial(r, p)", 2, false),
+    ("param p ~ beta(2, 3)\nparam r ~ gamma(2, 1)", "i ~ neg_binomial(r, p)", 2, true),
     ("param v: vector[3] ~ normal(0, 1)\nparam s: real in [0.3, 4] ~ half_normal(1)", "x ~ normal(dot(v, z), s)", 4, true),
     ("param m ~ cauchy(0, 1)\nparam s: real in [0.3, 4] ~ inv_gamma(2, 1)", "x ~ laplace(m, s)", 2, true),
     ("param m ~ laplace(0, 1)\nparam s: real in [0.5, inf] ~ exponential(1)", "x ~ student_t(3, m, s)", 2, true),
@@ -425,6 +425,57 @@ fn scalar_functions_keep_their_digits() {
         for t in [-1e300, -700.0, 0.0, 30.0, 600.0, 1e300] {
             let (sum, slope) = power_sum(b, t);
             assert!((0.0..=1.0).contains(&sum) && slope.is_finite(), "{b} {t}: {sum} {slope}");
+        }
+    }
+}
+
+/// Sums without a closed form against all their terms, and their slopes against differences.
+#[test]
+fn sums_of_powers_are_those_over_all_outcomes() {
+    use dpm::kernel::density::{binomial_power, neg_binomial_power};
+    let near =
+        |found: f64, exact: f64, what: String| assert!((found - exact).abs() <= 1e-7 * exact.abs() + 1e-12, "{what}: {found} for {exact}");
+    for b in [1.02, 1.5, 3.0] {
+        for r in [0.05, 1.0, 3.7, 80.0, 5_000.0] {
+            for t in [-9.0, -3.0, 0.0, 2.0, 5.0, 8.0] {
+                let (log_p, log_q): (f64, f64) = (-f64::ln_1p(f64::exp(t)), -f64::ln_1p(f64::exp(-t)));
+                let mean = r * f64::exp(t);
+                let last = (3.0 * mean + 60.0 * (mean + mean * mean / r).sqrt() + 500.0).min(4e6) as u64;
+                let (mut log, mut digamma, mut sum) = (r * log_p, 0.0, [0.0; 3]);
+                for k in 0..last {
+                    let (k, term) = (k as f64, (b * log).exp());
+                    let slopes = [1.0, b * (digamma + log_p), b * (log_p.exp() * k - r * log_q.exp())];
+                    sum.iter_mut().zip(slopes).for_each(|(s, slope)| *s += term * slope);
+                    log += log_q + ((k + r) / (k + 1.0)).ln();
+                    digamma += 1.0 / (k + r);
+                }
+                let ([sum, by_shape, by_odds], found) = (sum, neg_binomial_power(b, r, t));
+                near(found.value, sum, format!("negative binomial {b} {r} {t}"));
+                assert!((found.by_shape - by_shape).abs() < 1e-6 * (sum / r + by_shape.abs()), "{b} {r} {t}: {found:?} {by_shape}");
+                assert!((found.by_odds - by_odds).abs() < 1e-6 * (sum * (1.0 + r) + by_odds.abs()), "{b} {r} {t}: {found:?} {by_odds}");
+            }
+        }
+        for n in [1_500.0, 40_000.0, 300_000.0] {
+            for t in [-20.0, -9.0, -4.0, 0.0, 0.3, 6.0, 30.0] {
+                let (log_p, log_q): (f64, f64) = (-f64::ln_1p(f64::exp(-t)), -f64::ln_1p(f64::exp(t)));
+                let log = |k: f64| libm::lgamma(n + 1.0) - libm::lgamma(k + 1.0) - libm::lgamma(n - k + 1.0) + k * log_p + (n - k) * log_q;
+                let sum: f64 = (0..=n as u32).map(|k| (b * log(f64::from(k))).exp()).sum();
+                let found = binomial_power(b, n, t);
+                near(found.value, sum, format!("binomial {b} {n} {t}"));
+                let by_odds = (binomial_power(b, n, t + 1e-4).value - binomial_power(b, n, t - 1e-4).value) / 2e-4;
+                assert!((found.by_odds - by_odds).abs() < 1e-5 * (sum + by_odds.abs()), "{b} {n} {t}: {found:?} {by_odds}");
+            }
+        }
+        for wild in [0.0, -1.0, f64::NAN, f64::INFINITY, 1e-300, 1e300] {
+            for t in [-1e300, -700.0, 0.0, 40.0, 1e300, f64::INFINITY] {
+                let found = neg_binomial_power(b, wild, t);
+                assert!(
+                    (found.value.is_nan() || (0.0..=1.0).contains(&found.value)) && found.by_shape.is_finite() && found.by_odds.is_finite(),
+                    "{wild} {t} {found:?}"
+                );
+                let found = binomial_power(b, 1e9, t);
+                assert!((0.0..=1.0).contains(&found.value) && found.by_odds.is_finite(), "{t} {found:?}");
+            }
         }
     }
 }

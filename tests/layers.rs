@@ -37,7 +37,7 @@ const LAYERS: &[(&str, u8, &[&str])] = &[
         &["source", "numeric", "syntax", "model", "privacy", "check", "data", "ledger", "rules", "analyze", "run", "pipeline", "compiled"],
     ),
     ("lsp", 8, &["source", "syntax", "model", "dist", "numeric", "check", "analyze", "run", "explain", "pipeline"]),
-    ("report", 9, &["numeric", "model", "privacy", "analyze", "plot", "compiled"]),
+    ("report", 9, &["source", "numeric", "model", "privacy", "analyze", "run", "plot", "compiled"]),
     (
         "cli",
         10,
@@ -64,6 +64,7 @@ const LAYERS: &[(&str, u8, &[&str])] = &[
             "audit",
             "lsp",
             "report",
+            "plot",
         ],
     ),
     ("main", 11, &["cli", "private"]),

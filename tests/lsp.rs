@@ -193,3 +193,84 @@ fn wrong_programs_are_mended() {
     }
     assert!(left.is_empty(), "{left:#?}");
 }
+
+/// What an editor sends may be anything: the server ends in words, holds no more than was sent, and never panics.
+#[test]
+fn bad_frames_end_the_server_in_words() {
+    use std::io::Write;
+    use std::process::{Command, Stdio};
+    let initialize = r#"{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"capabilities":{}}}"#;
+    let frame = |body: &str| format!("Content-Length: {}\r\n\r\n{body}", body.len());
+    for (sent, said) in [
+        ("Content-Length: 18446744073709551615\r\n\r\n{}".to_owned(), "longer than"),
+        ("Content-Length: 9223372036854775807\r\n\r\n{}".to_owned(), "longer than"),
+        ("Content-Length: 99999999999999999999999999\r\n\r\n".to_owned(), "no number"),
+        ("Content-Length: 60000000\r\n\r\n{}".to_owned(), "within a message"),
+        (frame(initialize) + "Content-Length: -1\r\n\r\n", "no number"),
+        (frame(initialize) + &frame("{no message") + "\u{0}\u{1}\n", "no colon"),
+    ] {
+        let mut server = Command::new(env!("CARGO_BIN_EXE_dpm"))
+            .arg("lsp")
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
+        server.stdin.take().unwrap().write_all(sent.as_bytes()).unwrap();
+        let done = server.wait_with_output().unwrap();
+        let errors = String::from_utf8_lossy(&done.stderr);
+        assert_eq!(done.status.code(), Some(3), "{sent:?}: {errors}");
+        assert!(errors.contains(said) && !errors.contains("panicked"), "{sent:?}: {errors}");
+    }
+}
+
+/// A burst of keys is read once it is over; what is asked is about the last text.
+#[test]
+fn answers_are_about_the_last_text() {
+    let mut e = Editor::new();
+    e.open(TEXT);
+    for (i, c) in "rate_of_smokers".chars().enumerate() {
+        let at = json!({"line": 5, "character": 8 + i});
+        e.tell(
+            "textDocument/didChange",
+            json!({"textDocument": {"uri": URI, "version": 2 + i}, "contentChanges": [{"range": {"start": at, "end": at}, "text": c.to_string()}]}),
+        );
+    }
+    let hover = e.at("textDocument/hover", 5, 10);
+    assert!(hover["contents"]["value"].as_str().unwrap().contains("release rate_of_smokersp_hat"), "{hover}");
+}
+
+/// Words in quotes that are names.
+fn quoted(text: &str) -> Vec<&str> {
+    text.split('"').skip(1).step_by(2).filter(|w| w.chars().all(|c| c.is_alphanumeric() || c == '_')).collect()
+}
+
+/// The grammars for editors reserve the words that the language reserves.
+#[test]
+fn editors_know_the_words_of_the_language() {
+    let read = |path: &str| fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join(path)).unwrap();
+    let sorted = |mut words: Vec<String>| {
+        words.sort();
+        words
+    };
+    let owned = |words: &[&str]| words.iter().map(|w| (*w).to_owned()).collect::<Vec<String>>();
+    let wanted = sorted(owned(dpm::syntax::tokens::KEYWORDS));
+    let tree_sitter = read("editors/tree-sitter-dpm/grammar.js");
+    let list = tree_sitter.split("const KEYWORDS = [").nth(1).unwrap().split("];").next().unwrap();
+    assert_eq!(sorted(owned(&quoted(list))), wanted, "grammar.js");
+    let text_mate: Value = serde_json::from_str(&read("editors/vscode/syntaxes/dpm.tmLanguage.json")).unwrap();
+    let mut words = vec![];
+    for pattern in text_mate["patterns"].as_array().unwrap() {
+        let name = pattern["name"].as_str().unwrap();
+        if name.starts_with("keyword.control") || name.starts_with("constant.language") {
+            let list = pattern["match"].as_str().unwrap().trim_start_matches("\\b(").trim_end_matches(")\\b");
+            words.extend(list.split('|').map(String::from));
+        }
+    }
+    assert_eq!(sorted(words), wanted, "dpm.tmLanguage.json");
+    // Colours: every reserved word that is no value and no operator stands in the query.
+    let highlights = read("editors/tree-sitter-dpm/queries/highlights.scm");
+    let missing: Vec<&String> =
+        wanted.iter().filter(|w| *w != "true" && *w != "false" && !highlights.contains(&format!("\"{w}\""))).collect();
+    assert!(missing.is_empty(), "highlights.scm: {missing:?}");
+}

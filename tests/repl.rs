@@ -145,6 +145,17 @@ fn a_session() {
     assert_eq!(number(&p.line("p_hat")), value, "the value that was paid for stays");
     let plot = p.line(":curve p_hat");
     assert!(plot.contains("epsilon (log scale)") && plot.matches('*').count() > 30, "{plot}");
+    for (asked, words) in [
+        (":plot", ["total: epsilon by R", "budget rdp(8)"]),
+        (":plot dp p_hat", ["p_hat: epsilon by delta (log scale)", "* certified"]),
+        (":plot tradeoff", ["hits by false alarms", "+ guessing"]),
+        (":plot error", ["predicted", "concentrated"]),
+        (":plot posterior p_hat", ["* prior of p", "+ released draw of p"]),
+    ] {
+        let said = p.line(asked);
+        assert!(words.iter().all(|w| said.contains(w)), "{asked}: {said}");
+    }
+    assert!(p.line(":plot rdp nothing").contains("wants the name of a release"));
     assert!(p.line(":nonsense").contains("no such command"));
     p.leave();
 }

@@ -413,11 +413,11 @@ fn shares_no_code() {
     }
 }
 
-/// Not the 1,500 lines that were meant: regressions, composition on a grid, whole posteriors with their exact calibration, and
-/// bounded losses came on top. For what it covers now it may only shrink.
+/// Not the 1,500 lines that were meant: regressions, composition on a grid, whole posteriors with their exact calibration, bounded
+/// losses, and chains with noisy gradients came on top. For what it covers now it may only shrink.
 #[test]
 fn does_not_grow() {
     let lines: usize = sources().iter().map(|(_, text)| text.lines().count()).sum();
-    assert!(lines <= 3_550, "{lines} lines");
+    assert!(lines <= 3_780, "{lines} lines");
     assert!(sources().iter().all(|(_, text)| text.lines().count() < 450));
 }

@@ -96,7 +96,6 @@ const MECHANISMS: &[Spec] = &[
             ("weight", Domain::Share),
         ],
     },
-    Spec { name: "ops", answers: Answers::Draws, args: &[("weight", Domain::Share), SAMPLER, STEPS] },
     Spec {
         name: "dp_hmc",
         answers: Answers::Draws,
@@ -124,6 +123,7 @@ const MECHANISMS: &[Spec] = &[
             ("weight", Domain::Share),
         ],
     },
+    Spec { name: "ops", answers: Answers::Draws, args: &[("weight", Domain::Share), SAMPLER, STEPS] },
     Spec { name: "dp_fast_mh", answers: Answers::Later, args: &[] },
     Spec { name: "langevin", answers: Answers::Later, args: &[] },
     Spec { name: "noise_aware", answers: Answers::Posteriors, args: &[EPS, RHO] },

@@ -48,10 +48,10 @@ pub fn way(name: &str, loss: Rc<BoundedLoss>, times: u64, scene: &Scene, args: &
         Some(&"slice") => ChainLaw::Slice { steps: args.get("steps").map(|x| x as u64) },
         _ => ChainLaw::Nuts { steps: args.get("steps").map(|x| x as u64) },
     };
-    let weight = args.get("weight").unwrap_or(1.0);
     if loss.plain() {
         return Box::new(Ideal { loss, times, chain, free: Free::Plain, weighted: true });
     }
+    let weight = args.get("weight").unwrap_or(1.0);
     let by_beta = Ideal { loss, times, chain, free: Free::Beta { weight }, weighted: args.get("weight").is_some() };
     let written = args.get("beta").is_some() || args.get("weight").is_some();
     if let (false, Some(limit), Some(beta)) = (written, scene.allotment, by_beta.loss.best_beta())

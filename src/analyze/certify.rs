@@ -212,11 +212,8 @@ fn assumptions(program: &Program, analysis: &Analysis) -> Vec<String> {
     if !drawn(&["langevin"]).is_empty() {
         list.push("idealized arithmetic: the steps of a Langevin chain are computed in doubles and certified as real numbers; its last state is rounded to a public grid".into());
     }
-    if !drawn(&["penalty"]).is_empty() {
-        list.push("idealized arithmetic: the losses, the noise and the steps of a penalty chain are computed in doubles and certified as real numbers".into());
-    }
-    if !drawn(&["dp_hmc", "dp_sgld"]).is_empty() {
-        list.push("what a chain with noisy gradients asks of the rows are sums of integers with exactly sampled discrete normal noise: no rounding of doubles enters its guarantee".into());
+    if !drawn(&["penalty", "dp_hmc", "dp_sgld"]).is_empty() {
+        list.push("what a chain that pays for its answers asks of the rows are sums of integers with exactly sampled discrete normal noise: no rounding of doubles enters its guarantee".into());
     }
     for r in drawn(&["nuts", "slice"]) {
         let chain = r.chosen.as_ref().map_or("", chain_of);

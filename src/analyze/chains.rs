@@ -26,6 +26,9 @@ pub fn no_own_guarantee(scene: &Scene, mechanism: &str, sampler: &str) -> Diagno
 
 const UNPROVED: &str = "its draw is as private as the posterior only once the chain has converged, which nothing proves";
 
+/// Mechanisms whose chains pay for every answer, and assume nothing.
+pub const CHAINS_THAT_PAY: [&str; 3] = ["penalty", "dp_hmc", "dp_sgld"];
+
 /// What must be said before a draw from a posterior of bounded loss: E0311 without the words, E0208 for another sampler.
 pub fn words(scene: &Scene, mechanism: &str, args: &arguments::Arguments) -> Result<(), Box<Diagnostic>> {
     let assuming = scene.site.release.mechanism.assuming_convergence;
@@ -40,16 +43,18 @@ pub fn words(scene: &Scene, mechanism: &str, args: &arguments::Arguments) -> Res
                 }),
         ));
     }
-    let conditional = matches!(mechanism, "beta_div" | "ops");
-    if !conditional && assuming {
+    if CHAINS_THAT_PAY.contains(&mechanism) {
+        if !assuming {
+            return Ok(());
+        }
         let alone = scene.sources.slice(mechanism_alone(scene));
         return Err(Box::new(
             Diagnostic::new("E0208", format!("`{mechanism}` assumes nothing about convergence"))
                 .label(scene.place(), "its guarantee is that of every state, converged or not")
-                .help(format!("leave the words out:    using {alone}")),
+                .help(format!("leave the words out:    {alone}")),
         ));
     }
-    if !conditional || assuming {
+    if assuming {
         return Ok(());
     }
     let place = scene.sources.slice(scene.place());

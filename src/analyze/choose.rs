@@ -85,7 +85,7 @@ fn named(scene: &Scene, name: &str, args: &[crate::model::MechanismArg], all: bo
         outcome.analysis.candidates = candidates(scene, &offer, &solve_all(scene, &offer));
     }
     // A loss that is bounded is never chosen unasked.
-    let bounded = matches!(mechanism, "beta_div" | "penalty" | "dp_hmc" | "dp_sgld" | "ops");
+    let bounded = matches!(mechanism, "beta_div" | "ops") || chains::CHAINS_THAT_PAY.contains(&mechanism);
     if bounded {
         chains::words(scene, mechanism, &args)?;
     }

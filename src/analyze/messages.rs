@@ -8,7 +8,7 @@ use super::scene::Scene;
 use super::shapes::conjugate_prior;
 use super::ways::{Knob, Offer, Way};
 use crate::model::print::{likelihood_text, number};
-use crate::model::{BudgetKind, MechanismKind, Query};
+use crate::model::{BudgetKind, MechanismKind, Query, Request};
 use crate::numeric::decimal::{sig_down, sig_up};
 use crate::privacy::Claim;
 use crate::rules::Tempering;
@@ -362,6 +362,9 @@ fn noun(scene: &Scene, way: &dyn Way) -> String {
     let Some(model) = &scene.model else {
         return format!("`{}`", way.mechanism());
     };
+    if matches!(model.request, Request::Posterior { .. }) {
+        return format!("`{}`", way.mechanism());
+    }
     let family = model.parameters.first().map_or("posterior", |p| p.prior.family);
     let mut letters = family.chars();
     let name: String = letters.next().map_or(String::new(), |c| c.to_uppercase().chain(letters).collect());

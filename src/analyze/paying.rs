@@ -159,7 +159,7 @@ impl Way for Paying {
         let mut list = self.loss.premises(self.beta);
         let steps = self.at(x).0;
         list.push(match self.gradients(x) {
-            None => Premise::holds(format!("each of {steps} steps answers with normal noise, and proposes from public facts alone"), None),
+            None => Premise::holds(format!("each of {steps} steps adds discrete normal noise to a sum of integers, and proposes from public facts alone"), None),
             Some(g) => Premise::holds(
                 format!(
                     "each of {steps} proposals takes {} sums of gradients, every row's cut to norm {} and rounded to integers, and one sum of losses, all with discrete normal noise",

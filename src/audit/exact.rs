@@ -21,7 +21,7 @@ pub struct LawPair {
 }
 
 /// The corner rows as numbers, mapped into their domains as every file is.
-fn numbers(table: &Table, corners: &[Cells]) -> Option<Vec<Vec<f64>>> {
+pub fn numbers(table: &Table, corners: &[Cells]) -> Option<Vec<Vec<f64>>> {
     let text = file(table, &corners.iter().collect::<Vec<_>>(), &[]);
     let mut rows = Rows::open(table, Source::new(std::io::Cursor::new(text.into_bytes()))).ok()?;
     let mut found = vec![];

@@ -9,6 +9,7 @@ mod attack;
 mod divergence;
 mod exact;
 mod laws;
+mod loss;
 mod neighbours;
 mod page;
 mod release;

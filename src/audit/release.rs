@@ -4,6 +4,7 @@ use super::attack::{Roc, Scores, lower_bounds, roc};
 use super::divergence::distribution;
 use super::exact::{self, LawPair};
 use super::laws::Law;
+use super::loss;
 use super::neighbours::{Neighbours, Sizes, all, sizes};
 use super::rows::{Cells, corners, used};
 use super::{NotAudited, Options, Outcome};
@@ -112,6 +113,13 @@ impl Target<'_> {
         }
         Ok(both)
     }
+
+    /// The Bayes-optimal score of every draw, where the losses of rows say it.
+    fn losses(&self, n: &Neighbours, draws: &[Vec<f64>]) -> Option<Vec<f64>> {
+        let rows = exact::numbers(self.table, &self.corners)?;
+        let found = loss::scores(self.plan, (self.table, &self.known), &rows, (n, self.sizes.unit), draws)?;
+        found.iter().all(|s| s.is_finite()).then_some(found)
+    }
 }
 
 pub fn audit<B: BitSource>(
@@ -192,9 +200,15 @@ fn attacked<B: BitSource>(
             let [a, b] = target.draws(&neighbours, half, bits)?;
             let direction = Direction::fit(&a, &b);
             let [c, d] = target.draws(&neighbours, half, bits)?;
-            let scores = |x: &[Vec<f64>]| x.iter().map(|v| direction.score(v)).collect::<Vec<f64>>();
-            // The direction comes from the first half, as the threshold will.
-            (neighbours, Scores { first: [scores(&a), scores(&c)].concat(), second: [scores(&b), scores(&d)].concat() })
+            let (first, second) = ([a, c].concat(), [b, d].concat());
+            match target.losses(&neighbours, &first).zip(target.losses(&neighbours, &second)) {
+                Some((first, second)) => (neighbours, Scores { first, second }),
+                None => {
+                    // The direction comes from the first half, as the threshold will.
+                    let scores = |x: &[Vec<f64>]| x.iter().map(|v| direction.score(v)).collect::<Vec<f64>>();
+                    (neighbours, Scores { first: scores(&first), second: scores(&second) })
+                }
+            }
         }
     };
     let found = lower_bounds(&scores, &DELTAS, options.confidence);

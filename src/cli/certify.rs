@@ -91,13 +91,13 @@ fn certified(
 }
 
 /// Writes JSON and so many spaces to a file; says so if that fails.
-pub fn write(path: &PathBuf, value: &serde_json::Value, spaces: usize) -> bool {
+pub fn write(path: &Path, value: &serde_json::Value, spaces: usize) -> bool {
     // A width in a format is at most 65,535.
     write_text(path, &format!("{}{}\n", serde_json::to_string_pretty(value).unwrap_or_default(), " ".repeat(spaces)))
 }
 
 /// Writes a file, or says that it cannot.
-pub fn write_text(path: &PathBuf, text: &str) -> bool {
+pub fn write_text(path: &Path, text: &str) -> bool {
     let done = std::fs::write(path, text).is_ok();
     if !done {
         say_line!("error: {} cannot be written", path.display());

@@ -11,6 +11,7 @@ pub const COMMANDS: &[(&str, &str)] = &[
     (":model", "         the normal form of every release"),
     (":rules", "NAME     every mechanism for a release or parameter, and why it does or does not apply"),
     (":curve", "NAME     the Rényi curve of a release, or of `total`"),
+    (":plot", "[KIND] [NAME]  rdp, dp, tradeoff, error or posterior of a release, or of `total`, drawn in the terminal"),
     (":budget", "         what is spent and what is left"),
     (":certificate", "[FILE]   the certificate of the program so far"),
     (":load", "FILE     the statements of a file"),
@@ -35,8 +36,8 @@ pub fn complete(line: &str, at: usize, names: &[String]) -> (usize, Vec<String>)
     });
     let word = before.get(start..).unwrap_or("");
     let ahead = before.get(..start).unwrap_or("");
-    let ahead =
-        ahead.strip_prefix(":type").or_else(|| ahead.strip_prefix(":rules")).or_else(|| ahead.strip_prefix(":curve")).unwrap_or(ahead);
+    let stripped = ahead.strip_prefix(":type").or_else(|| ahead.strip_prefix(":rules")).or_else(|| ahead.strip_prefix(":curve"));
+    let ahead = stripped.or_else(|| ahead.strip_prefix(":plot")).unwrap_or(ahead);
     let last = tokens(ahead).last().map(|(token, _)| *token);
     let mut found: Vec<String> = match last {
         Some(Token::Using) => mechanism_names().map(str::to_owned).collect(),
@@ -70,6 +71,7 @@ mod tests {
         assert_eq!(offered("observe smo"), ["smoker"]);
         assert_eq!(offered("p_"), ["p_hat"]);
         assert_eq!(offered(":curve p_"), ["p_hat"]);
+        assert_eq!(offered(":plot p_"), ["p_hat"]);
         assert_eq!(complete("é(smo", 6, &["smoker".to_owned()]), (3, vec!["smoker".to_owned()]));
         assert!(offered("zzz").is_empty());
     }

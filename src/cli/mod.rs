@@ -28,6 +28,7 @@ mod check;
 mod compare;
 mod compile;
 mod complete;
+mod draw;
 mod explain;
 mod highlight;
 mod inputs;
@@ -100,7 +101,7 @@ enum Command {
     Audit(Audit),
     /// A page on an error code, rule, mechanism, distribution, function or keyword
     Explain { name: Option<String> },
-    /// A picture of what a program costs, as SVG
+    /// A picture of what a program costs, predicts or released, as SVG or PNG
     Plot(Plot),
     /// One HTML page: what is released, at what risk, and why that is certified
     Report(Report),
@@ -226,17 +227,17 @@ struct Plot {
     /// What the picture shows
     #[arg(long, value_enum, default_value = "rdp")]
     shows: report::Shown,
-    /// This release alone; without it all of them and their total
+    /// This release alone; without it all of them and their total, of errors and posteriors the first
     #[arg(long, value_name = "NAME")]
     release: Option<String>,
-    /// Where the picture is written
-    #[arg(short, value_name = "SVG")]
+    /// Where the picture is written: a name that ends in .svg, or in .png where dpm was built with it
+    #[arg(short, value_name = "PICTURE")]
     output: PathBuf,
 }
 
 #[derive(Args)]
 struct Report {
-    /// A program, a plan or a certificate
+    /// A program, a plan, a certificate, or a result of `dpm run -o`
     #[command(flatten)]
     program: Program,
     /// Where the page is written
@@ -350,7 +351,10 @@ fn command(args: impl Iterator<Item = std::ffi::OsString>) -> Exit {
         }
         Command::Lsp => match crate::lsp::stdio() {
             Ok(()) => Exit::Done,
-            Err(_) => Exit::Input,
+            Err(why) => {
+                say_line!("error: {why}");
+                Exit::Input
+            }
         },
         Command::Fmt { files, check } => rewrite::fmt(&files, check),
         Command::Expand { file } => rewrite::expand(&file),

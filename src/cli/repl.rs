@@ -3,7 +3,7 @@
 use super::charge::{Charged, charge, receipt_text, refuse};
 use super::complete::COMMANDS;
 use super::prompt::{Prompt, history_file, may_be_remembered};
-use super::{Exit, Repl, complain, inputs, run, say_error, usage};
+use super::{Exit, Repl, complain, draw, inputs, run, say_error, usage};
 use crate::analyze::certificate_text;
 use crate::data::{DataError, Opened, Source};
 use crate::ledger::Ledger;
@@ -328,6 +328,10 @@ impl Loop {
             "curve" => match self.session.claim_of(rest) {
                 Some(claim) => show!("{}", curve(rest, &claim)),
                 None => say_error(":curve wants the name of a release, or `total`"),
+            },
+            "plot" => match draw::plot(&self.session, rest) {
+                Ok(text) => show!("{text}"),
+                Err(why) => say_error(&why),
             },
             "budget" => self.budget(),
             "certificate" => self.certificate(rest),

@@ -1,12 +1,14 @@
-//! `dpm plot` and `dpm report`: pictures and a page of a certified program, plan or certificate; no private data is read.
+//! `dpm plot` and `dpm report`: pictures and a page of a certified program, plan, certificate or result; no private data is read.
 
 use super::certify::write_text;
 use super::compile::{LARGEST, bytes, prepared};
 use super::{Exit, Plot, Program, Report, usage};
 use crate::compiled::Compiled;
 use crate::privacy::Claim;
-use crate::report::{Kind, chart, page};
+use crate::report::{Kind, chart, errors, page, released};
 use clap::ValueEnum;
+use serde_json::Value;
+use std::path::Path;
 
 /// What a picture shows.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
@@ -17,15 +19,35 @@ pub enum Shown {
     Dp,
     /// Hits by false alarms of the best attacker
     Tradeoff,
+    /// Predicted error of every mechanism, by the size of the budget
+    Error,
+    /// Released values beside the prior, from a result of `dpm run -o`
+    Posterior,
 }
 
-/// A program, a plan, or the program inside a certificate.
-fn opened(args: &Program) -> Result<Compiled, Exit> {
+/// Width and height of a picture in pixels; PNG has two dots to a pixel.
+const SIZE: (u32, u32) = (800, 560);
+
+/// What a file holds: a program that certifies, and the released values where the file is a result.
+struct Opened {
+    compiled: Compiled,
+    values: Option<Value>,
+}
+
+/// A program, a plan, or the program inside a certificate or a result.
+fn opened(args: &Program) -> Result<Opened, Exit> {
     let read = bytes(&args.file, LARGEST).unwrap_or_default();
-    let value: Option<serde_json::Value> = serde_json::from_slice(&read).ok();
-    let Some(certificate) = value.filter(|v| v.get("certificate").is_some_and(serde_json::Value::is_u64)) else {
-        return prepared(args);
+    let value: Option<Value> = serde_json::from_slice(&read).ok();
+    let kind = |v: &Value| {
+        let inner = v.get("certificate")?;
+        // A plan also holds a certificate; it has a reader of its own.
+        (inner.is_u64() || (inner.is_object() && v.get("plan").is_none())).then_some(inner.is_object())
     };
+    let Some((mut value, result)) = value.and_then(|v| kind(&v).map(|k| (v, k))) else {
+        return Ok(Opened { compiled: prepared(args)?, values: None });
+    };
+    let values = value.get_mut("releases").filter(|_| result).map(Value::take);
+    let certificate = if result { value.get_mut("certificate").map(Value::take).unwrap_or_default() } else { value };
     let (Some(file), Some(source)) = (text(&certificate, "/program/file"), text(&certificate, "/program/source")) else {
         say_line!("error: {} is no certificate", args.file.display());
         return Err(Exit::Failed);
@@ -36,54 +58,87 @@ fn opened(args: &Program) -> Result<Compiled, Exit> {
         say_line!("error: the program in {} does not certify (its modules and public data must be beside it)", args.file.display());
         return Err(Exit::Failed);
     };
-    let again: Option<serde_json::Value> = serde_json::from_str(&compiled.certificate.to_json().to_string()).ok();
+    let again: Option<Value> = serde_json::from_str(&compiled.certificate.to_json().to_string()).ok();
     if again.as_ref().and_then(|a| a.get("digest")) != certificate.get("digest") {
         say_line!("error: the program in {} gives another certificate than this one", args.file.display());
         return Err(Exit::Failed);
     }
-    Ok(compiled)
+    Ok(Opened { compiled, values })
 }
 
-fn text<'a>(value: &'a serde_json::Value, pointer: &str) -> Option<&'a str> {
+fn text<'a>(value: &'a Value, pointer: &str) -> Option<&'a str> {
     value.pointer(pointer)?.as_str()
 }
 
 pub fn report(args: &Report) -> Exit {
     match opened(&args.program) {
-        Ok(compiled) if write_text(&args.output, &page(&compiled)) => Exit::Done,
+        Ok(o) if write_text(&args.output, &page(&o.compiled, o.values.as_ref())) => Exit::Done,
         Ok(_) => Exit::Input,
         Err(exit) => exit,
     }
 }
 
 pub fn plot(args: &Plot) -> Exit {
-    let compiled = match opened(&args.program) {
-        Ok(compiled) => compiled,
+    let Opened { compiled, values } = match opened(&args.program) {
+        Ok(opened) => opened,
         Err(exit) => return exit,
     };
+    let program = &compiled.checked.program;
     let releases = &compiled.analysis.releases;
-    let found = |name: &str| releases.iter().find(|r| r.name == name).and_then(|r| r.chosen.as_ref()).map(|c| &c.claim);
-    let claims: Vec<(String, &Claim)> = match &args.release {
-        Some(name) => match found(name) {
-            Some(claim) => vec![(name.clone(), claim)],
-            None => return usage(&format!("the program has no release `{name}`")),
+    let named = args.release.as_ref().or(releases.first().map(|r| &r.name));
+    let Some(release) = named.and_then(|name| releases.iter().find(|r| r.name == *name)) else {
+        return usage(&format!("the program has no release `{}`", args.release.as_deref().unwrap_or_default()));
+    };
+    let claim = || claims(&compiled, args.release.as_deref());
+    let title = &compiled.certificate.program.file;
+    let of = |kind| chart(kind, title, &claim(), program.budget.as_ref());
+    let drawn = match args.shows {
+        Shown::Rdp => of(Kind::Rdp),
+        Shown::Dp => of(Kind::Dp),
+        Shown::Tradeoff => of(Kind::Tradeoff),
+        Shown::Error => {
+            errors(program, &compiled.bound, &compiled.checked.sources).into_iter().find(|(n, _)| *n == release.name).and_then(|f| f.1)
+        }
+        Shown::Posterior => match values.as_ref().and_then(|v| v.get(&release.name)) {
+            Some(value) => released(program, &release.name, value),
+            None => return usage("what was released stands in a result: `dpm run .. -o RESULT`, then `dpm plot RESULT --shows posterior`"),
         },
+    };
+    match drawn.and_then(|c| c.svg(SIZE.0, SIZE.1)) {
+        Some(svg) => write_picture(&args.output, &svg),
+        None => usage("there is nothing to draw"),
+    }
+}
+
+/// One release, or the total and every release.
+fn claims<'c>(compiled: &'c Compiled, release: Option<&str>) -> Vec<(String, &'c Claim)> {
+    let releases = &compiled.analysis.releases;
+    let each = releases.iter().filter_map(|r| Some((r.name.clone(), &r.chosen.as_ref()?.claim)));
+    match release {
+        Some(name) => each.filter(|(n, _)| n == name).collect(),
         None => {
-            let each = releases.iter().filter_map(|r| Some((r.name.clone(), found(&r.name)?)));
             let total = compiled.analysis.total.as_ref().map(|t| ("total".to_string(), t));
             total.into_iter().chain(each.filter(|_| releases.len() > 1)).collect()
         }
-    };
-    let kind = match args.shows {
-        Shown::Rdp => Kind::Rdp,
-        Shown::Dp => Kind::Dp,
-        Shown::Tradeoff => Kind::Tradeoff,
-    };
-    let title = compiled.certificate.program.file.clone();
-    let drawn = chart(kind, &title, &claims, compiled.checked.program.budget.as_ref()).and_then(|c| c.svg(800, 560));
-    match drawn {
-        Some(svg) if write_text(&args.output, &svg) => Exit::Done,
-        Some(_) => Exit::Input,
-        None => usage("there is nothing to draw"),
     }
+}
+
+/// SVG, or PNG where the name of the file says so.
+fn write_picture(path: &Path, svg: &str) -> Exit {
+    if !path.extension().is_some_and(|e| e.eq_ignore_ascii_case("png")) {
+        return if write_text(path, svg) { Exit::Done } else { Exit::Input };
+    }
+    #[cfg(feature = "png")]
+    {
+        match crate::plot::png(svg, 2.0) {
+            Ok(bytes) if std::fs::write(path, bytes).is_ok() => Exit::Done,
+            Ok(_) => {
+                say_line!("error: {} cannot be written", path.display());
+                Exit::Input
+            }
+            Err(why) => usage(&why),
+        }
+    }
+    #[cfg(not(feature = "png"))]
+    usage("this dpm was built without PNG (`cargo install --path . --features png` has it): name a file that ends in .svg")
 }

@@ -187,7 +187,7 @@ Arguments: `iterations` (left out, 300); `sigma` > 0, the noise on each log-rati
 less where that narrows the loss); `step`, the size of a proposal in prior spreads. Where `weight` is given and `sigma` is not, sigma is solved;
 where both are given and `iterations` is not, the longest chain is.
 
-A Metropolis chain whose proposals know public facts alone. Each step adds normal noise to the change of the loss of all rows and allows for the
+A Metropolis chain whose proposals know public facts alone. Each step adds discrete normal noise to the change of the loss of all rows and allows for the
 noise when it accepts (the penalty algorithm).
 
 Guarantee: zCDP iterations (2 k weight R)^2 / (2 sigma^2), R the range of a row's loss. Every state of the chain follows from the noisy
@@ -202,39 +202,6 @@ private flowers[n] { x: vector[4], species: category {setosa, versicolor, virgin
 param W: matrix[3, 4] ~ normal(0, 1)
 observe species ~ categorical_logit(W * x)
 release weights = draw(W) using penalty(iterations = 500)
-```
-"#,
-    },
-    Entry {
-        name: "ops",
-        summary: "One draw of the weights of a logistic regression, cut to a bounded set; conditional on a chain.",
-        body: r#"
-Arguments: `weight` in (0, 1]; left out, the largest that meets the budget is solved, and rounded down. `sampler = nuts` (the default) or
-`slice`; `steps`. The radius of the literature is the domain of the weights, `param w: vector[3] in l2(4)`.
-
-The one-posterior sampling of Wang et al. (2015): where weights and features are bounded, so is the loss of a row, and the posterior
-itself is private. It is here as the baseline of the field.
-
-Guarantee: eps-bounded range, eps = 2 k weight N B, B the largest size of the predictor (radius times norm of the features) and N the
-number of trials; half of what is printed in the papers. It is that of an exact draw, and the draw is made by a chain, so the program must add
-`assuming convergence`.
-
-Take it where a pure epsilon is asked for a regression. The cost of `diffuse` does not grow with the radius, and it assumes nothing.
-
-```dpm W0508
-budget eps(1)
-private loans[n] { x: vector[3] in l2(1), default: bool }
-param w: vector[3] in l2(4) ~ normal(0, 1)
-observe default ~ bernoulli_logit(dot(w, x))
-release coef = draw(w) using ops assuming convergence
-```
-
-```dpm E0305
-budget eps(1)
-private loans[n] { x: vector[3] in l2(1), default: bool }
-param w: vector[3] ~ normal(0, 1)
-observe default ~ bernoulli_logit(dot(w, x))
-release coef = draw(w) using ops assuming convergence
 ```
 "#,
     },
@@ -295,6 +262,39 @@ private loans[private n] { x: vector[20], default: bool }
 param w: vector[20] ~ normal(0, 1)
 observe default ~ bernoulli_logit(dot(w, x))
 release w_hat = draw(w) using dp_sgld
+```
+"#,
+    },
+    Entry {
+        name: "ops",
+        summary: "One draw of the weights of a logistic regression, cut to a bounded set; conditional on a chain.",
+        body: r#"
+Arguments: `weight` in (0, 1]; left out, the largest that meets the budget is solved, and rounded down. `sampler = nuts` (the default) or
+`slice`; `steps`. The radius of the literature is the domain of the weights, `param w: vector[3] in l2(4)`.
+
+The one-posterior sampling of Wang et al. (2015): where weights and features are bounded, so is the loss of a row, and the posterior
+itself is private. It is here as the baseline of the field.
+
+Guarantee: eps-bounded range, eps = 2 k weight N B, B the largest size of the predictor (radius times norm of the features) and N the
+number of trials; half of what is printed in the papers. It is that of an exact draw, and the draw is made by a chain, so the program must add
+`assuming convergence`.
+
+Take it where a pure epsilon is asked for a regression. The cost of `diffuse` does not grow with the radius, and it assumes nothing.
+
+```dpm W0508
+budget eps(1)
+private loans[n] { x: vector[3] in l2(1), default: bool }
+param w: vector[3] in l2(4) ~ normal(0, 1)
+observe default ~ bernoulli_logit(dot(w, x))
+release coef = draw(w) using ops assuming convergence
+```
+
+```dpm E0305
+budget eps(1)
+private loans[n] { x: vector[3] in l2(1), default: bool }
+param w: vector[3] ~ normal(0, 1)
+observe default ~ bernoulli_logit(dot(w, x))
+release coef = draw(w) using ops assuming convergence
 ```
 "#,
     },

@@ -265,16 +265,6 @@ let net = mlp(flowers.species, flowers.x, 8, 3, 1)
 release drawn = draw(net) using penalty",
     ),
     (
-        "ops",
-        r"W0508
-budget eps(1)
-private loans[n] { x: vector[3] in l2(1), default: bool }
-param w: vector[3] in l2(4) ~ normal(0, 1)
-observe default ~ bernoulli_logit(dot(w, x))
-release coef = draw(w) using ops assuming convergence
-expect certificate(coef) <= eps(1)",
-    ),
-    (
         "dp_hmc",
         r"
 budget dp(eps = 8, delta = 1e-6)
@@ -292,5 +282,15 @@ param w: vector[5] ~ normal(0, 5)
 param sigma: real in [0.5, inf] ~ half_normal(2)
 observe price ~ normal(dot(w, x), sigma)
 release fit = draw(w, sigma) using dp_sgld(batch = 100)",
+    ),
+    (
+        "ops",
+        r"W0508
+budget eps(1)
+private loans[n] { x: vector[3] in l2(1), default: bool }
+param w: vector[3] in l2(4) ~ normal(0, 1)
+observe default ~ bernoulli_logit(dot(w, x))
+release coef = draw(w) using ops assuming convergence
+expect certificate(coef) <= eps(1)",
     ),
 ];

@@ -5,6 +5,7 @@ pub mod lines;
 mod names;
 mod repair;
 mod show;
+mod transport;
 
 use crate::analyze::mechanism_names;
 use crate::check::SIGNATURES;
@@ -23,13 +24,9 @@ type Failed = Box<dyn std::error::Error + Send + Sync>;
 /// Serves one editor over standard input and output until it leaves.
 ///
 /// # Errors
-/// A broken connection.
+/// A broken connection, or a frame that cannot be read.
 pub fn stdio() -> Result<(), Failed> {
-    let (connection, threads) = Connection::stdio();
-    let served = serve(&connection);
-    drop(connection);
-    threads.join()?;
-    served
+    transport::over(std::io::BufReader::new(std::io::stdin()), std::io::stdout(), serve)
 }
 
 /// Serves one editor.
@@ -43,13 +40,25 @@ pub fn serve(connection: &Connection) -> Result<(), Failed> {
         "serverInfo": {"name": "dpm", "version": env!("CARGO_PKG_VERSION")},
     });
     connection.initialize_finish(id, answer)?;
-    let mut server = Server { connection, documents: BTreeMap::new() };
-    for message in &connection.receiver {
+    let mut server = Server { connection, documents: BTreeMap::new(), unread: BTreeMap::new() };
+    loop {
+        // Texts are read when no more keys are waiting, and before anything is asked about them.
+        let message = match connection.receiver.try_recv() {
+            Ok(message) => message,
+            Err(_) => {
+                server.settle()?;
+                match connection.receiver.recv() {
+                    Ok(message) => message,
+                    Err(_) => return Ok(()),
+                }
+            }
+        };
         match message {
             Message::Request(request) => {
                 if connection.handle_shutdown(&request)? {
                     return Ok(());
                 }
+                server.settle()?;
                 let response = server.answer(request);
                 connection.sender.send(Message::Response(response))?;
             }
@@ -57,7 +66,6 @@ pub fn serve(connection: &Connection) -> Result<(), Failed> {
             Message::Response(_) => {}
         }
     }
-    Ok(())
 }
 
 fn capabilities() -> lsp::ServerCapabilities {
@@ -82,6 +90,8 @@ fn capabilities() -> lsp::ServerCapabilities {
 struct Server<'a> {
     connection: &'a Connection,
     documents: BTreeMap<String, Document>,
+    /// Texts that came since the documents were read.
+    unread: BTreeMap<String, (lsp::Uri, String)>,
 }
 
 /// The folder of a `file:` address, where its modules are.
@@ -101,12 +111,13 @@ impl Server<'_> {
         match note.method.as_str() {
             "textDocument/didOpen" => {
                 let Ok(p) = serde_json::from_value::<lsp::DidOpenTextDocumentParams>(note.params) else { return Ok(()) };
-                self.read(p.text_document.uri, p.text_document.text)?;
+                self.unread.insert(p.text_document.uri.as_str().to_owned(), (p.text_document.uri, p.text_document.text));
             }
             "textDocument/didChange" => {
                 let Ok(p) = serde_json::from_value::<lsp::DidChangeTextDocumentParams>(note.params) else { return Ok(()) };
-                let Some(old) = self.documents.get(p.text_document.uri.as_str()) else { return Ok(()) };
-                let mut text = old.text.clone();
+                let key = p.text_document.uri.as_str().to_owned();
+                let waiting = self.unread.remove(&key).map(|(_, text)| text);
+                let Some(mut text) = waiting.or_else(|| self.documents.get(&key).map(|d| d.text.clone())) else { return Ok(()) };
                 for change in p.content_changes {
                     match change.range {
                         Some(r) => {
@@ -116,11 +127,12 @@ impl Server<'_> {
                         None => text = change.text,
                     }
                 }
-                self.read(p.text_document.uri, text)?;
+                self.unread.insert(key, (p.text_document.uri, text));
             }
             "textDocument/didClose" => {
                 let Ok(p) = serde_json::from_value::<lsp::DidCloseTextDocumentParams>(note.params) else { return Ok(()) };
                 self.documents.remove(p.text_document.uri.as_str());
+                self.unread.remove(p.text_document.uri.as_str());
                 self.publish(p.text_document.uri, vec![])?;
             }
             _ => {}
@@ -128,11 +140,15 @@ impl Server<'_> {
         Ok(())
     }
 
-    fn read(&mut self, uri: lsp::Uri, text: String) -> Result<(), Failed> {
-        let document = Document::new(text, folder(&uri));
-        let found = document.published(&uri);
-        self.documents.insert(uri.as_str().to_owned(), document);
-        self.publish(uri, found)
+    /// Reads the texts that came, and says what is wrong with them.
+    fn settle(&mut self) -> Result<(), Failed> {
+        for (key, (uri, text)) in std::mem::take(&mut self.unread) {
+            let document = Document::new(text, folder(&uri));
+            let found = document.published(&uri);
+            self.documents.insert(key, document);
+            self.publish(uri, found)?;
+        }
+        Ok(())
     }
 
     fn publish(&self, uri: lsp::Uri, diagnostics: Vec<lsp::Diagnostic>) -> Result<(), Failed> {

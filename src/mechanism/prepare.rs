@@ -15,8 +15,8 @@ pub fn prepare(plan: &MechanismPlan, scope: &Scope) -> Result<Job, MechanismErro
             StatisticKind::Rows { features, outcome } => glm::encode(&mut job, law, features, outcome, &rows)?,
             _ => return Err(MechanismError::Parameter),
         },
-        MechanismPlan::Posterior { law: PosteriorLaw::Density(law), statistic, .. } => match &statistic.kind {
-            StatisticKind::Columns(columns) => density::encode(&mut job, law, columns, &rows)?,
+        MechanismPlan::Posterior { law: PosteriorLaw::Density(law), weight, statistic, .. } => match &statistic.kind {
+            StatisticKind::Columns(columns) => density::encode(&mut job, (law, *weight, columns), &rows)?,
             _ => return Err(MechanismError::Parameter),
         },
         MechanismPlan::Posterior { statistic: s, .. } | MechanismPlan::Whole { statistic: s, .. } => statistic(&mut job, s, &rows)?,

@@ -3,6 +3,7 @@
 use plotters::coord::Shift;
 use plotters::coord::ranged1d::{Ranged, ValueFormatter};
 use plotters::prelude::*;
+use plotters::style::text_anchor::{HPos, Pos, VPos};
 
 /// One axis: what it shows, its ends, and whether it is logarithmic.
 #[derive(Clone, PartialEq, Debug)]
@@ -39,6 +40,9 @@ const COLOURS: [RGBColor; 6] = [
     RGBColor(230, 159, 0),
 ];
 
+/// The height of a row of names, in pixels.
+const LEGEND: i32 = 21;
+
 type Failed = Box<dyn std::error::Error>;
 
 impl Axis {
@@ -73,13 +77,32 @@ impl Chart {
 
     fn draw(&self, area: &DrawingArea<SVGBackend, Shift>) -> Result<(), Failed> {
         area.fill(&WHITE)?;
+        // Names stand below the axes, two a row: nowhere can they cover a line.
+        let height = area.dim_in_pixel().1 as i32;
+        let rows = self.lines.len().div_ceil(2) as i32;
+        let (upper, lower) = area.split_vertically((height - rows * LEGEND - 8).max(height / 2));
+        self.names(&lower)?;
         let (x, y) = (self.x.lo..self.x.hi, self.y.lo..self.y.hi);
         match (self.x.logarithmic, self.y.logarithmic) {
-            (false, false) => self.on(area, x, y),
-            (true, false) => self.on(area, x.log_scale(), y),
-            (false, true) => self.on(area, x, y.log_scale()),
-            (true, true) => self.on(area, x.log_scale(), y.log_scale()),
+            (false, false) => self.on(&upper, x, y),
+            (true, false) => self.on(&upper, x.log_scale(), y),
+            (false, true) => self.on(&upper, x, y.log_scale()),
+            (true, true) => self.on(&upper, x.log_scale(), y.log_scale()),
         }
+    }
+
+    fn names(&self, area: &DrawingArea<SVGBackend, Shift>) -> Result<(), Failed> {
+        let width = area.dim_in_pixel().0 as i32;
+        for (i, (line, colour)) in (0..).zip(self.lines.iter().zip(COLOURS.iter().cycle())) {
+            let (x, y) = (12 + (i % 2) * (width / 2), LEGEND / 2 + (i / 2) * LEGEND);
+            let dashes: &[(i32, i32)] = if line.dashed { &[(0, 8), (14, 22)] } else { &[(0, 22)] };
+            for (from, to) in dashes {
+                area.draw(&PathElement::new([(x + from, y), (x + to, y)], colour.stroke_width(2)))?;
+            }
+            let style = TextStyle::from(("sans-serif", 14)).pos(Pos::new(HPos::Left, VPos::Center));
+            area.draw(&Text::new(line.name.as_str(), (x + 28, y), style))?;
+        }
+        Ok(())
     }
 
     fn on<X, Y>(&self, area: &DrawingArea<SVGBackend, Shift>, x: X, y: Y) -> Result<(), Failed>
@@ -92,8 +115,9 @@ impl Chart {
         let mut chart = ChartBuilder::on(area)
             .caption(&self.title, ("sans-serif", 17))
             .margin(12)
-            .x_label_area_size(42)
-            .y_label_area_size(62)
+            .margin_right(24)
+            .x_label_area_size(46)
+            .y_label_area_size(66)
             .build_cartesian_2d(x, y)?;
         chart
             .configure_mesh()
@@ -103,8 +127,10 @@ impl Chart {
             .y_desc(&self.y.name)
             .x_label_formatter(&|v| short(*v))
             .y_label_formatter(&|v| short(*v))
-            .x_labels(8)
-            .y_labels(7)
+            .label_style(("sans-serif", 14))
+            .axis_desc_style(("sans-serif", 15))
+            .x_labels(6)
+            .y_labels(6)
             .draw()?;
         for (line, colour) in self.lines.iter().zip(COLOURS.iter().cycle()) {
             let style = colour.stroke_width(2);
@@ -115,24 +141,13 @@ impl Chart {
                     chart.draw_series(LineSeries::new(piece.iter().copied(), style))?;
                 }
             }
-            // The name once, whatever the number of pieces.
-            chart
-                .draw_series(LineSeries::new(std::iter::empty::<(f64, f64)>(), style))?
-                .label(&line.name)
-                .legend(move |(x, y)| PathElement::new([(x, y), (x + 16, y)], style));
         }
-        chart
-            .configure_series_labels()
-            .background_style(WHITE.mix(0.8))
-            .border_style(BLACK.mix(0.2))
-            .label_font(("sans-serif", 13))
-            .draw()?;
         Ok(())
     }
 }
 
 /// A number on an axis.
-fn short(v: f64) -> String {
+pub(super) fn short(v: f64) -> String {
     let size = v.abs();
     if v == 0.0 {
         "0".into()

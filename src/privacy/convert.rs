@@ -5,7 +5,7 @@ use crate::model::BudgetKind;
 use crate::numeric::round::div_up;
 use crate::numeric::{Interval, search};
 use crate::privacy::compose::Profile;
-use crate::privacy::{Claim, bounded_range, gdp, laplace, mixed, pure};
+use crate::privacy::{Claim, Pair, bounded_range, gdp, laplace, mixed, pure};
 
 /// Orders searched where there is no limit: `order - 1` between these.
 const LEAST_EXCESS: f64 = 1e-7;
@@ -69,6 +69,9 @@ fn best_order(limit: f64, mut value: impl FnMut(f64) -> f64) -> (f64, f64) {
     if refined < best { (order(t), refined) } else { (order(at), best) }
 }
 
+/// Whole orders that are tried besides those of the search.
+const CHORDS: std::ops::RangeInclusive<u32> = 2..=64;
+
 impl Claim {
     /// The least epsilon known at this delta: `(epsilon, delta)` holds. Infinite if nothing is known.
     pub fn epsilon(&self, delta: f64) -> f64 {
@@ -105,9 +108,29 @@ impl Claim {
         if self.has_exact_curve() {
             return (best, None);
         }
-        let (order, found) = best_order(self.max_order(), |order| epsilon_at(self.rdp_with(&profile, order), order, delta));
+        let value = |order: f64| epsilon_at(self.rdp_with(&profile, order), order, delta);
+        let (mut order, mut found) = best_order(self.max_order(), value);
+        if self.has_chords() {
+            // Chords between whole orders leave a least value at each of them.
+            for whole in CHORDS {
+                let at = value(f64::from(whole));
+                if at < found {
+                    (order, found) = (f64::from(whole), at);
+                }
+            }
+        }
         let composed = mixed::epsilon(self, delta);
         if found < best.min(composed) { (found, Some(order)) } else { (best.min(composed), None) }
+    }
+
+    /// Is it known at whole orders, and linear between them?
+    fn has_chords(&self) -> bool {
+        match self {
+            Claim::Renyi(pairs) => pairs.iter().any(|p| matches!(p, Pair::Sampled { .. })),
+            Claim::Product(parts) | Claim::Max(parts) => parts.iter().any(Claim::has_chords),
+            Claim::Repeated { claim, .. } => claim.has_chords(),
+            _ => false,
+        }
     }
 
     /// The least delta known at this epsilon; one if nothing is known.

@@ -1,6 +1,7 @@
 //! The curves of a claim as charts: Rényi epsilon by order, epsilon by delta, and the trade-off of an attacker's errors.
 
 use crate::model::{Budget, BudgetKind};
+use crate::numeric::decimal::sig_down;
 use crate::plot::{Axis, Chart, Line};
 use crate::privacy::Claim;
 
@@ -48,7 +49,7 @@ fn rdp(title: &str, claims: &[(String, &Claim)], budget: Option<&Budget>) -> Opt
     lines.iter_mut().for_each(|l| l.points.retain(|p| p.1 <= cut));
     for (_, c) in claims.iter().filter(|(_, c)| c.max_order().is_finite() && c.max_order() <= most) {
         lines.push(Line {
-            name: format!("limit order {:.4}", c.max_order()),
+            name: format!("limit order {}", sig_down(c.max_order(), 5)),
             points: vec![(c.max_order(), 0.0), (c.max_order(), top)],
             dashed: true,
         });

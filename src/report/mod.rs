@@ -1,8 +1,13 @@
 //! One HTML page that explains what a program releases, at what risk, and why that is certified.
 
 mod curves;
+mod errors;
+mod released;
+mod risk;
 
 pub use curves::{Kind, chart};
+pub use errors::errors;
+pub use released::released;
 
 use crate::analyze::ReleaseAnalysis;
 use crate::compiled::Compiled;
@@ -23,8 +28,8 @@ fn up(x: f64) -> String {
     if x.is_finite() { sig_up(x, 4) } else { "none".into() }
 }
 
-/// The page of a certified program.
-pub fn page(compiled: &Compiled) -> String {
+/// The page of a certified program; with the released values by name (as `dpm run -o` writes them), also those.
+pub fn page(compiled: &Compiled, values: Option<&serde_json::Value>) -> String {
     let Compiled { checked, analysis, certificate, .. } = compiled;
     let title = escaped(&certificate.program.file);
     let mut out = format!(
@@ -35,17 +40,18 @@ pub fn page(compiled: &Compiled) -> String {
     neighbours(&checked.program, &mut out);
     listing(compiled, &mut out);
     if let Some(total) = &analysis.total {
-        risk(total, &mut out);
+        risk::section(total, &mut out);
         composition(compiled, total, &mut out);
-        pictures(compiled, total, &mut out);
+        pictures(compiled, total, values, &mut out);
     }
     for (r, facts) in analysis.releases.iter().zip(&certificate.releases) {
         let _ = write!(
             out,
-            "<section><h2>Why: {}</h2><p><code>{}</code> by <b>{}</b>, rule <b>{}</b>, status <b>{}</b>.</p><ul class=\"premises\">",
+            "<section><h2>Why: {}</h2><p><code>{}</code> by <b>{}</b>, rule <b>{}</b> (<code>dpm explain {}</code>), status <b>{}</b>.</p><ul class=\"premises\">",
             escaped(&r.name),
             escaped(&r.query),
             facts.mechanism,
+            facts.rule,
             facts.rule,
             facts.status
         );
@@ -78,11 +84,11 @@ fn summary(compiled: &Compiled, out: &mut String) {
     };
     let _ = write!(
         out,
-        "{note}<table class=\"facts\"><tr><th>releases</th><td>{}</td></tr><tr><th>status</th><td>{status}</td></tr>",
+        "{note}<table class=\"facts\"><tr><th scope=\"row\">releases</th><td>{}</td></tr><tr><th scope=\"row\">status</th><td>{status}</td></tr>",
         analysis.releases.len()
     );
     if let Some(total) = &analysis.total {
-        let _ = write!(out, "<tr><th>total</th><td>({}, 1e-6)-DP", up(total.epsilon(1e-6)));
+        let _ = write!(out, "<tr><th scope=\"row\">total</th><td>({}, 1e-6)-DP", up(total.epsilon(1e-6)));
         for (name, value) in [("pure epsilon", total.pure()), ("zCDP", total.zcdp()), ("GDP", total.gdp())] {
             if value.is_finite() {
                 let _ = write!(out, "; {name} {}", up(value));
@@ -95,9 +101,9 @@ fn summary(compiled: &Compiled, out: &mut String) {
     }
     if let Some(budget) = &certificate.budget {
         let met = if budget.met { "met" } else { "NOT MET" };
-        let _ = write!(out, "<tr><th>budget</th><td>{} {met}</td></tr>", escaped(&crate::analyze::budget_text(&budget.kind)));
+        let _ = write!(out, "<tr><th scope=\"row\">budget</th><td>{} {met}</td></tr>", escaped(&crate::analyze::budget_text(&budget.kind)));
     }
-    let _ = writeln!(out, "<tr><th>digest</th><td><code>{}</code></td></tr></table>", certificate.digest());
+    let _ = writeln!(out, "<tr><th scope=\"row\">digest</th><td><code>{}</code></td></tr></table>", certificate.digest());
 }
 
 fn neighbours(program: &Program, out: &mut String) {
@@ -126,18 +132,12 @@ fn listing(compiled: &Compiled, out: &mut String) {
             costs.entry(checked.sources.line_column(r.span.file, r.span.start).0).or_insert_with(Vec::new).push(cost(r));
         }
     }
-    out.push_str("<section><h2>The program</h2><div class=\"program\" role=\"table\" aria-label=\"program with costs\">");
+    out.push_str("<section><h2>The program</h2><ol class=\"program\">");
     for (i, line) in text.lines().enumerate() {
-        let cost = costs.get(&(i + 1)).map_or(String::new(), |c| c.join("; "));
-        let _ = write!(
-            out,
-            "<div class=\"line\" id=\"line{0}\"><span class=\"number\">{0}</span><code>{1}</code><span class=\"cost\">{2}</span></div>",
-            i + 1,
-            escaped(line),
-            escaped(&cost)
-        );
+        let cost = costs.get(&(i + 1)).map_or(String::new(), |c| format!("<span class=\"cost\">{}</span>", escaped(&c.join("; "))));
+        let _ = write!(out, "<li id=\"line{}\"><code>{}</code>{cost}</li>", i + 1, escaped(line));
     }
-    out.push_str("</div></section>\n");
+    out.push_str("</ol></section>\n");
 }
 
 fn cost(r: &ReleaseAnalysis) -> String {
@@ -145,40 +145,17 @@ fn cost(r: &ReleaseAnalysis) -> String {
     format!("{}: ({}, 1e-6)-DP, {}", r.name, up(c.claim.epsilon(1e-6)), c.status.name())
 }
 
-/// Epsilon as an attacker's best success and as odds.
-fn risk(total: &Claim, out: &mut String) {
-    let best = |odds: f64| {
-        let hits = curves::most_hits(total);
-        // With a prior chance, the best of all tests weighs hits against false alarms; hits rise with alarms, so between two
-        // points of the grid both are bounded by an end.
-        let hits: Vec<f64> = (0..=1000).map(|i| hits(f64::from(i) / 1000.0)).collect();
-        let points = hits.iter().skip(1).enumerate().map(|(i, above)| odds * above + (1.0 - odds) * (1.0 - i as f64 / 1000.0));
-        points.fold(0.5_f64.max(odds), f64::max).min(1.0)
-    };
-    let epsilon = total.epsilon(1e-6);
-    out.push_str("<section><h2>What an attacker can gain</h2><p>An attacker who knows every other row, and two possible contents of one unit, guesses which is in the data.</p><table class=\"facts\"><tr><th>chance before</th><th>best chance of a right guess after all releases</th></tr>");
-    for prior in [0.5, 0.9] {
-        let _ = write!(out, "<tr><td>{prior}</td><td>at most {:.3}</td></tr>", (best(prior) * 1000.0).ceil() / 1000.0);
-    }
-    out.push_str("</table>");
-    if epsilon.is_finite() {
-        let factor = epsilon.exp();
-        let shown = if factor < 1e6 { sig_up(factor, 3) } else { "more than a million".into() };
-        let _ = write!(
-            out,
-            "<p>Odds for or against anything about one unit change by a factor of at most {shown}, but for events of total chance 1e-6.</p>"
-        );
-    }
-    out.push_str("</section>\n");
-}
-
 fn composition(compiled: &Compiled, total: &Claim, out: &mut String) {
-    out.push_str("<section><h2>How the costs add up</h2><table class=\"numbers\"><tr><th>release</th><th>mechanism</th><th>epsilon at 1e-6</th><th>pure</th><th>zCDP</th><th>GDP</th><th>orders below</th></tr>");
+    out.push_str("<section><h2>How the costs add up</h2><div class=\"wide\" tabindex=\"0\" role=\"region\" aria-label=\"costs\"><table class=\"numbers\"><tr>");
+    for (i, head) in ["release", "mechanism", "epsilon at 1e-6", "pure", "zCDP", "GDP", "orders below"].iter().enumerate() {
+        let _ = write!(out, "<th scope=\"col\"{}>{head}</th>", if i == 0 { " class=\"name\"" } else { "" });
+    }
+    out.push_str("</tr>");
     let mut row = |name: &str, mechanism: &str, c: &Claim| {
         let limit = if c.max_order().is_finite() { sig_down(c.max_order(), 4) } else { "all".into() };
         let _ = write!(
             out,
-            "<tr><td>{}</td><td>{mechanism}</td><td>{}</td><td>{}</td><td>{}</td><td>{}</td><td>{limit}</td></tr>",
+            "<tr><th scope=\"row\">{}</th><td>{mechanism}</td><td>{}</td><td>{}</td><td>{}</td><td>{}</td><td>{limit}</td></tr>",
             escaped(name),
             up(c.epsilon(1e-6)),
             up(c.pure()),
@@ -192,25 +169,40 @@ fn composition(compiled: &Compiled, total: &Claim, out: &mut String) {
         }
     }
     row("total", "", total);
-    out.push_str("</table><p>Every number is an upper bound of its own (limits are lower bounds).</p></section>\n");
+    out.push_str("</table></div><p>Every number is an upper bound of its own (limits are lower bounds).</p></section>\n");
 }
 
-fn pictures(compiled: &Compiled, total: &Claim, out: &mut String) {
+fn pictures(compiled: &Compiled, total: &Claim, values: Option<&serde_json::Value>, out: &mut String) {
     out.push_str("<section><h2>Pictures</h2><div class=\"pictures\">");
     let budget = compiled.checked.program.budget.as_ref();
     let claims = [("certified".to_string(), total)];
-    let wanted = [(Kind::Rdp, "Rényi epsilon by order"), (Kind::Dp, "epsilon by delta"), (Kind::Tradeoff, "an attacker's trade-off")];
-    for (kind, title) in wanted {
-        if let Some(svg) = chart(kind, title, &claims, budget).and_then(|c| c.svg(560, 400)) {
-            let _ = write!(out, "<figure role=\"img\" aria-label=\"{title}\">{}</figure>", scalable(&svg));
-        }
+    let mut charts = vec![
+        (chart(Kind::Rdp, "Rényi epsilon by order", &claims, budget), "what the releases cost at every Rényi order, together"),
+        (chart(Kind::Dp, "epsilon by delta", &claims, budget), "epsilon for every delta, together"),
+        (chart(Kind::Tradeoff, "an attacker's trade-off", &claims, budget), "the most hits of any attacker at every rate of false alarms"),
+    ];
+    let program = &compiled.checked.program;
+    for (name, predicted) in errors(program, &compiled.bound, &compiled.checked.sources) {
+        charts.push((predicted, "predicted error by mechanism and size of the budget; it bounds nothing"));
+        let value = values.and_then(|v| v.get(&name));
+        charts.push((value.and_then(|v| released(program, &name, v)), "what was released, and what was assumed before"));
+    }
+    for (chart, caption) in charts {
+        let Some(chart) = chart else { continue };
+        let Some(svg) = chart.svg(460, 380) else { continue };
+        let title = escaped(&chart.title);
+        let _ = write!(
+            out,
+            "<figure><div role=\"img\" aria-label=\"{title}: {caption}\">{}</div><figcaption>{title}: {caption}</figcaption></figure>",
+            scalable(&svg)
+        );
     }
     out.push_str("</div></section>\n");
 }
 
 /// The picture shrinks with the page.
 fn scalable(svg: &str) -> String {
-    svg.replacen("<svg width=\"560\" height=\"400\" ", "<svg class=\"chart\" ", 1)
+    svg.replacen("<svg width=\"460\" height=\"380\" ", "<svg class=\"chart\" ", 1)
 }
 
 fn assumptions(certificate: &Certificate, out: &mut String) {

@@ -7,6 +7,7 @@ use crate::model::expand::expand;
 use crate::numeric::decimal::sig_up;
 use crate::pipeline;
 use crate::privacy::Claim;
+use crate::run::Bound;
 use crate::source::SourceMap;
 
 impl Session {
@@ -70,6 +71,18 @@ impl Session {
         let of = |r: &ReleaseAnalysis| r.chosen.as_ref().map(|c| c.claim.clone());
         let release = self.analysis().releases.iter().find(|r| r.name == name);
         release.and_then(of).or_else(|| self.analysis().total.clone().filter(|_| name == "total" && !self.analysis().releases.is_empty()))
+    }
+
+    /// Public data, and the texts of the program.
+    pub fn parts(&self) -> (&Bound, &SourceMap) {
+        (&self.state.judged.bound, &self.state.judged.checked.sources)
+    }
+
+    /// The value of a release that has run, as JSON.
+    pub fn released(&self, name: &str) -> Option<serde_json::Value> {
+        let known = self.known();
+        let release = crate::model::releases(&self.program().steps).into_iter().find(|r| r.name == name)?;
+        known.get(&release.id).map(|v| crate::run::json(v, &release.ty))
     }
 
     /// `:budget`, as far as the session's own account goes.

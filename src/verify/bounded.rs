@@ -193,7 +193,7 @@ pub fn draw(form: &Form, scope: &Scope, given: &Given) -> Found<Claim> {
     }
     let ranges = form.rows.iter().map(|row| if plain { reader.logistic(row) } else { reader.range(row) }).collect::<Found<Vec<Real>>>()?;
     let range = ranges.into_iter().fold(Real::zero(), |sum, r| sum + r);
-    let weight = if given.rule != "beta_div" { positive("weight") } else { positive("weight").or(Some(1.0)) };
+    let weight = if given.rule == "beta_div" { positive("weight").or(Some(1.0)) } else { positive("weight") };
     let weight = weight.filter(|w| *w <= 1.0).ok_or("a weight lies in (0, 1]")?;
     let sides = Real::int(if scope.view == View::AddRemove { 1 } else { 2 });
     let width = &sides * &Real::int(scope.unit) * num(weight) * range;

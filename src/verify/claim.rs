@@ -214,7 +214,20 @@ impl Claim {
                 (a, b) = (b, (t, value(t)));
             }
         }
-        best
+        // Chords between whole orders leave a least value at each of them.
+        if !self.has_chords() {
+            return best;
+        }
+        (2..=64).fold(best, |best, l| best.min(&value(f64::from(l - 1).ln())))
+    }
+
+    fn has_chords(&self) -> bool {
+        match self {
+            Claim::Renyi(pairs) => pairs.iter().any(|p| matches!(p, Pair::Sampled { .. })),
+            Claim::Product(parts) | Claim::Max(parts) => parts.iter().any(Claim::has_chords),
+            Claim::Repeated(_, one) => one.has_chords(),
+            _ => false,
+        }
     }
 
     /// This claim `times` over, in the form the compiler writes it.

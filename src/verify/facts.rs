@@ -244,7 +244,7 @@ impl<'a> Facts<'a> {
             (Some(law), "dp_sgld") if rule == mechanism => {
                 (law, stated(&["iterations", "batch", "clip", "sigma", "step", "beta", "weight"]))
             }
-            (_, "beta_div" | "penalty" | "dp_hmc" | "dp_sgld" | "ops") => {
+            (_, name) if bounded::RULES.contains(&name) => {
                 return Err((format!("releases[{i}].mechanism"), "is no mechanism of the rule".into()));
             }
             (Some(law), "direct") => (law, vec![]),

@@ -1,5 +1,6 @@
 //! Scalar functions with their derivatives, in plain arithmetic wherever compilers can turn it into vector instructions.
 
+use super::neg_binomial::{binomial_power, neg_binomial_power};
 use super::op::{Binary, Unary};
 use super::poisson;
 use crate::kernel::exp::exp;
@@ -109,6 +110,7 @@ pub fn unary<const W: usize>(f: Unary, x: &[f64; W], out: &mut [f64; W]) {
         Unary::LogCloglog => map(x, out, log_cloglog),
         Unary::LnGamma => map(x, out, libm::lgamma),
         Unary::PoissonPower(b) => map(x, out, |x| poisson::power_sum(b, x).0),
+        Unary::BinomialPower(b, n) => map(x, out, |x| binomial_power(b, n, x).value),
     }
 }
 
@@ -143,6 +145,7 @@ pub fn slope<const W: usize>(f: Unary, x: &[f64; W], y: &[f64; W], out: &mut [f6
         }),
         Unary::LnGamma => map(x, out, digamma),
         Unary::PoissonPower(b) => map(x, out, |x| poisson::power_sum(b, x).1),
+        Unary::BinomialPower(b, n) => map(x, out, |x| binomial_power(b, n, x).by_odds),
     }
 }
 
@@ -183,6 +186,7 @@ pub fn binary<const W: usize>(f: Binary, a: &[f64; W], b: &[f64; W], out: &mut [
         Binary::Gt => both(a, b, out, |a, b| truth(a > b)),
         Binary::And => both(a, b, out, |a, b| truth(a != 0.0 && b != 0.0)),
         Binary::Or => both(a, b, out, |a, b| truth(a != 0.0 || b != 0.0)),
+        Binary::NegBinomialPower(power) => both(a, b, out, |r, t| neg_binomial_power(power, r, t).value),
     }
 }
 
@@ -211,6 +215,10 @@ pub fn slopes<const W: usize>(f: Binary, [a, b, y]: [&[f64; W]; 3], [da, db]: [&
         Binary::Max => {
             both(a, b, da, |a, b| 1.0 - truth(b > a));
             both(a, b, db, |a, b| truth(b > a));
+        }
+        Binary::NegBinomialPower(power) => {
+            both(a, b, da, |r, t| neg_binomial_power(power, r, t).by_shape);
+            both(a, b, db, |r, t| neg_binomial_power(power, r, t).by_odds);
         }
         Binary::Le | Binary::Ge | Binary::Eq | Binary::Ne | Binary::Lt | Binary::Gt | Binary::And | Binary::Or => {
             [da, db].into_iter().for_each(|d| d.fill(0.0));

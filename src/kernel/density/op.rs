@@ -38,6 +38,8 @@ pub enum Unary {
     LnGamma,
     /// `sum over k of f(k)^b` for the Poisson law of mean `exp(x)`.
     PoissonPower(f64),
+    /// `sum over k of f(k)^b` for the binomial law of n trials at log-odds x; b, then n.
+    BinomialPower(f64, f64),
 }
 
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -57,6 +59,8 @@ pub enum Binary {
     Gt,
     And,
     Or,
+    /// `sum over k of f(k)^b` for the negative binomial law of shape a, at log-odds b of a failure.
+    NegBinomialPower(f64),
 }
 
 /// One operation; its result is known by its place among the operations.

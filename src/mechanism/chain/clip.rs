@@ -2,7 +2,9 @@
 
 use dashu::rational::RBig;
 
+use super::penalty::places;
 use crate::mechanism::MechanismError;
+use crate::mechanism::plan::ChainLaw;
 use crate::mechanism::real::rational;
 
 /// The longest gradient of a row, in units of its integers.
@@ -10,9 +12,44 @@ pub const LONGEST: i128 = 1 << 30;
 /// The same less room for the rounding of norms: 2^30 (1 - 2^-40).
 const REACH: f64 = 1_073_741_824.0 - 9.765_625e-4;
 
+/// More noise than this leaves no room in an integer of 128 bits for what lies far out.
+const MOST_PLACES: u32 = 100;
+
 /// The sd of noise on a sum of integers that stand for numbers of `units` each, times `per`: never less than asked for.
-pub fn in_units(sigma: f64, per: f64, units: &RBig) -> Result<RBig, MechanismError> {
-    Ok(RBig::from((rational(sigma)? * units / rational(per)?).ceil()))
+fn in_units(sigma: f64, per: f64, units: &RBig) -> Result<RBig, MechanismError> {
+    if !(sigma > 0.0 && per > 0.0) {
+        return Err(MechanismError::Parameter);
+    }
+    let sd = RBig::from((rational(sigma)? * units / rational(per)?).ceil());
+    if sd > RBig::from(1i128 << MOST_PLACES) { Err(MechanismError::Parameter) } else { Ok(sd) }
+}
+
+/// The sd of noise on sums of gradients, in their integers, where that on numbers cut to `clip` is `sigma`.
+pub fn on_gradients(sigma: f64, clip: f64) -> Result<RBig, MechanismError> {
+    in_units(sigma, clip, &RBig::from(LONGEST))
+}
+
+/// The sd of noise on sums of differences of losses, in their integers, where that on weighted ones of at most `range` is `sigma`.
+pub fn on_losses(sigma: f64, weight: f64, range: f64) -> Result<RBig, MechanismError> {
+    in_units(sigma, weight, &rational(libm::ldexp(1.0, places(range)))?)
+}
+
+/// Fails where a chain that pays for its answers could not draw their noise, before data are read.
+pub fn check_noise(chain: &ChainLaw, weight: f64) -> Result<(), MechanismError> {
+    match chain {
+        ChainLaw::Hmc { sigma, range, clip, gradient_sigma, .. } => {
+            on_losses(*sigma, weight, *range)?;
+            on_gradients(*gradient_sigma, *clip)?;
+        }
+        ChainLaw::Sgld { clip, sigma, .. } => {
+            on_gradients(*sigma, *clip)?;
+        }
+        ChainLaw::Penalty { sigma, range, .. } => {
+            on_losses(*sigma, weight, *range)?;
+        }
+        ChainLaw::Nuts { .. } | ChainLaw::Slice { .. } => {}
+    }
+    Ok(())
 }
 
 /// Adds the gradient of one row, in units of the spreads and no longer than `clip`, as integers of L2 norm at most 2^30.
@@ -69,6 +106,10 @@ mod tests {
             let found = in_units(sigma, per, &RBig::from(LONGEST)).unwrap().to_f64().value();
             let exact = sigma / per * LONGEST as f64;
             assert!(found >= exact && found <= exact + 1.0 + 1e-9 * exact, "{found} {exact}");
+        }
+        for (sigma, per) in [(1e40, 1.0), (1.0, 1e-40), (0.0, 1.0), (f64::NAN, 1.0), (1.0, f64::INFINITY), (f64::INFINITY, 1.0), (1.0, 0.0)]
+        {
+            assert_eq!(on_gradients(sigma, per).err(), Some(MechanismError::Parameter), "{sigma} {per}");
         }
     }
 }

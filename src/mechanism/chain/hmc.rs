@@ -7,7 +7,7 @@
 
 use dashu::rational::RBig;
 
-use super::clip::{LONGEST, cut, in_units};
+use super::clip::{LONGEST, cut, on_gradients, on_losses};
 use super::penalty::{difference, places};
 use super::unit;
 use crate::kernel::density::{Density, RowGradients};
@@ -15,7 +15,6 @@ use crate::mechanism::MechanismError;
 use crate::mechanism::bits::BitSource;
 use crate::mechanism::draw::discrete_gaussian::discrete_gaussian;
 use crate::mechanism::langevin::Normals;
-use crate::mechanism::real::rational;
 
 /// A chain as data; every field is public.
 #[derive(Clone, PartialEq, Debug)]
@@ -52,8 +51,8 @@ pub fn hmc<B: BitSource>(
         return Err(MechanismError::Parameter);
     }
     let places = places(*range);
-    let on_losses = in_units(*sigma, *weight, &rational(libm::ldexp(1.0, places))?)?;
-    let mut forces = Forces { chain, noise: in_units(*gradient_sigma, *clip, &RBig::from(LONGEST))?, prior: vec![0.0; start.len()] };
+    let noise = on_losses(*sigma, *weight, *range)?;
+    let mut forces = Forces { chain, noise: on_gradients(*gradient_sigma, *clip)?, prior: vec![0.0; start.len()] };
     let (mut state, mut here, mut there) = (start.clone(), vec![], vec![]);
     let mut prior = density.losses(&state, &mut here);
     for _ in 0..chain.iterations {
@@ -71,7 +70,7 @@ pub fn hmc<B: BitSource>(
             forces.kick(length, density, gradients, (&x, &mut momentum), bits)?;
         }
         let proposed = density.losses(&x, &mut there);
-        let answer = difference(&here, &there, *range).saturating_add(discrete_gaussian(&on_losses, bits)?);
+        let answer = difference(&here, &there, *range).saturating_add(discrete_gaussian(&noise, bits)?);
         let change = weight * libm::ldexp(answer as f64, -places) + proposed - prior + before - energy(&momentum);
         // The chance of acceptance pays for the noise, which the exponential would favour.
         let accepted = libm::log(unit(bits)?) < change - 0.5 * sigma * sigma;

@@ -11,6 +11,7 @@ mod penalty;
 mod sgld;
 mod slice;
 
+pub use clip::check_noise;
 pub use hmc::{Hmc, hmc};
 pub use penalty::{Penalty, penalty};
 pub use sgld::{Sgld, sgld};

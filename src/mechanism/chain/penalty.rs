@@ -1,13 +1,15 @@
 //! The penalty algorithm (rule book §12): every step compares two states by a noisy sum over the rows, and pays for it.
 //!
 //! What the rows say enters through one number a step: the sum of the differences of their losses, each cut to
-//! `[-range, range]` and rounded towards 0 to a public grid, summed in integers, times the weight, plus normal noise of a
-//! public sd. Everything else (start, proposals, length, prior) is public, so every state may be released.
+//! `[-range, range]` and rounded towards 0 to a public grid, summed in integers, plus discrete Gaussian noise of a public sd,
+//! sampled exactly. Everything else (start, proposals, length, prior) is public, so every state may be released.
 
+use super::clip::on_losses;
 use super::unit;
 use crate::kernel::density::Density;
 use crate::mechanism::MechanismError;
 use crate::mechanism::bits::BitSource;
+use crate::mechanism::draw::discrete_gaussian::discrete_gaussian;
 use crate::mechanism::langevin::Normals;
 
 /// Binary places of a difference below the range.
@@ -35,6 +37,7 @@ pub fn penalty<B: BitSource>(density: &mut Density, chain: &Penalty, bits: &mut 
     if !([sigma, range, weight].into_iter().all(proper) && steps.iter().all(proper) && start.len() == steps.len()) {
         return Err(MechanismError::Parameter);
     }
+    let noise = on_losses(*sigma, *weight, *range)?;
     let mut state = start.clone();
     let (mut here, mut there) = (vec![], vec![]);
     let mut prior = density.losses(&state, &mut here);
@@ -44,9 +47,9 @@ pub fn penalty<B: BitSource>(density: &mut Density, chain: &Penalty, bits: &mut 
         for (x, step) in proposal.iter_mut().zip(steps) {
             *x += step * normals.draw()?;
         }
-        let noise = sigma * normals.draw()?;
         let proposed = density.losses(&proposal, &mut there);
-        let s = weight * libm::ldexp(difference(&here, &there, *range) as f64, -places(*range)) + noise;
+        let answer = difference(&here, &there, *range).saturating_add(discrete_gaussian(&noise, bits)?);
+        let s = weight * libm::ldexp(answer as f64, -places(*range));
         // The chance of acceptance pays for the noise, which the exponential would favour.
         let log = s + proposed - prior - 0.5 * sigma * sigma;
         if libm::log(unit(bits)?) < log {

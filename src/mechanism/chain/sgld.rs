@@ -4,13 +4,12 @@
 //! whatever the rows hold. Gradients are cut and added as in `hmc`; the rest of a step is public.
 
 use super::MOST_STEPS;
-use super::clip::{LONGEST, cut, in_units};
+use super::clip::{LONGEST, cut, on_gradients};
 use crate::kernel::density::{Columns, Density, Program, RowGradients};
 use crate::mechanism::MechanismError;
 use crate::mechanism::bits::BitSource;
 use crate::mechanism::draw::discrete_gaussian::discrete_gaussian;
 use crate::mechanism::langevin::Normals;
-use dashu::rational::RBig;
 
 /// A chain as data; every field is public, and so is the number of rows.
 #[derive(Clone, PartialEq, Debug)]
@@ -39,7 +38,7 @@ pub fn sgld<B: BitSource>(program: &Program, rows: &Columns, chain: &Sgld, bits:
     {
         return Err(MechanismError::Parameter);
     }
-    let noise = in_units(*sigma, *clip, &RBig::from(LONGEST))?;
+    let noise = on_gradients(*sigma, *clip)?;
     let mut places: Vec<usize> = (0..rows.rows()).collect();
     let taken = places.len().min(usize::try_from(*batch).unwrap_or(usize::MAX));
     // The sample stands for all rows.

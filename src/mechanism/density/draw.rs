@@ -13,8 +13,13 @@ use crate::mechanism::{MechanismError, Released};
 use crate::model::{Expr, ExprKind, Label, Parameter, Range, Type};
 
 /// What the job of a draw keeps of every row; refuses what cannot be compiled or run.
-pub(in crate::mechanism) fn encode(job: &mut Job, law: &DensityLaw, columns: &[Expr], rows: &RowScope) -> Result<(), MechanismError> {
+pub(in crate::mechanism) fn encode(
+    job: &mut Job,
+    (law, weight, columns): (&DensityLaw, f64, &[Expr]),
+    rows: &RowScope,
+) -> Result<(), MechanismError> {
     let lowered = lower(law, columns, rows.env)?;
+    chain::check_noise(&law.chain, weight)?;
     let steps = match &law.chain {
         ChainLaw::Nuts { .. } if cfg!(not(feature = "nuts")) => return Err(MechanismError::NoNuts),
         ChainLaw::Nuts { steps } | ChainLaw::Slice { steps } => steps.unwrap_or(0),
@@ -62,12 +67,15 @@ pub(in crate::mechanism) fn draw<B: BitSource>(
                 chain::penalty(&mut density, &chain, bits)?
             }
             ChainLaw::Hmc { iterations, steps, sigma, step, range, clip, gradient_sigma } => {
+                // Noise of this size on every force changes the energy of a proposal by about 1.
+                let kicks = (start.len() as f64 * (*steps as f64 + 1.0)).sqrt();
+                let quiet = 1.0 / (weight * gradient_sigma * kicks);
                 let chain = Hmc {
                     start,
                     spreads: spreads.iter().map(|(_, spread)| *spread).collect(),
                     iterations: *iterations,
                     steps: *steps,
-                    step: step.unwrap_or_else(|| default_length(*steps, smooth, *clip)),
+                    step: step.unwrap_or_else(|| default_length(*steps, smooth, *clip).min(quiet)),
                     sigma: *sigma,
                     range: *range,
                     clip: *clip,

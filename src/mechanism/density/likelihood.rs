@@ -13,8 +13,9 @@ use crate::mechanism::plan::Loss as LossKind;
 use crate::model::{Expr, Observation, Type};
 
 const UNKNOWN: MechanismError = MechanismError::Expression;
-/// A sum over more outcomes than this, a row, is no plan.
-const MOST_TRIALS: f64 = 1024.0;
+/// More trials than this are no plan; up to the second number every outcome has operations of its own.
+const MOST_TRIALS: f64 = 1e9;
+const LISTED_TRIALS: f64 = 1024.0;
 /// `ln sqrt(2 pi)`
 const LN_ROOT: f64 = 0.918_938_533_204_672_8;
 const INWARDS: f64 = 1e-12;
@@ -171,7 +172,10 @@ impl Lowering<'_> {
                     let gamma = self.to.unary(Unary::LnGamma, x);
                     terms.push(self.to.scale(sign, gamma));
                 }
-                Law::Mass(self.to.sum(terms), None)
+                let log = self.to.sum(terms);
+                let LossKind::Beta { beta } = kind else { return Ok(Law::Mass(log, None)) };
+                let odds = self.to.sub(log_q, log_p);
+                Law::Mass(log, Some(self.to.binary(Binary::NegBinomialPower(beta), r, odds)))
             }
             ("poisson", [rate]) => {
                 let rate = self.scalar(rate)?;
@@ -230,11 +234,13 @@ impl Lowering<'_> {
         let ways = [(1.0, Operand::Constant(n)), (-1.0, y), (-1.0, others)].map(|(f, x)| self.factorial(f, x));
         let log = self.to.op(Op::Dot(vec![(y, log_p), (others, log_q)]));
         let log = self.to.sum([ways.to_vec(), vec![log]].concat());
-        if kind == LossKind::NegativeLog {
-            return Ok(Law::Mass(log, None));
-        }
+        let LossKind::Beta { beta } = kind else { return Ok(Law::Mass(log, None)) };
         if !(1.0..=MOST_TRIALS).contains(&n) {
             return Err(UNKNOWN);
+        }
+        if n > LISTED_TRIALS {
+            let odds = self.to.sub(log_p, log_q);
+            return Ok(Law::Mass(log, Some(self.to.unary(Unary::BinomialPower(beta, n), odds))));
         }
         let mut all = vec![];
         for k in 0..=n as u32 {

@@ -6,6 +6,7 @@ mod expression;
 mod likelihood;
 mod linear;
 mod prior;
+mod score;
 mod transform;
 
 use std::collections::BTreeMap;
@@ -22,6 +23,7 @@ use builder::Builder;
 pub(super) use draw::{draw, encode};
 use expression::Lowering;
 pub use linear::Linear;
+pub use score::losses;
 
 /// A compiled posterior.
 pub struct Lowered {

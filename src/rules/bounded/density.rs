@@ -19,11 +19,20 @@ pub(super) enum Fault<'a> {
 }
 
 /// Laws of discrete outcomes: a probability is at most 1, whatever the arguments.
-const MASSES: &[&str] =
-    &["bernoulli_cloglog", "binomial", "binomial_logit", "geometric", "poisson", "poisson_log", "categorical", "categorical_logit"];
+const MASSES: &[&str] = &[
+    "bernoulli_cloglog",
+    "binomial",
+    "binomial_logit",
+    "geometric",
+    "neg_binomial",
+    "poisson",
+    "poisson_log",
+    "categorical",
+    "categorical_logit",
+];
 
-/// The chains sum over so many outcomes of a binomial row.
-const MOST_TRIALS: f64 = 1024.0;
+/// The chains sum over the outcomes of so many trials.
+const MOST_TRIALS: f64 = 1e9;
 
 /// What is known of the loss of one observed value.
 pub(super) fn row_loss(o: &Observation) -> Result<RowLoss, Fault<'_>> {
@@ -34,11 +43,9 @@ pub(super) fn row_loss(o: &Observation) -> Result<RowLoss, Fault<'_>> {
     match (family, args) {
         ("bernoulli" | "bernoulli_logit" | "bernoulli_probit", [t]) if discrete => Ok(bernoulli(family, t)),
         ("binomial" | "binomial_logit", [n, _]) if constant(n).is_none_or(|n| n > MOST_TRIALS) => {
-            Err(Fault::Unknown("the sum over the outcomes of more than 1024 trials is not computed in this version".into()))
+            Err(Fault::Unknown("the sum over the outcomes is computed for a constant number of at most 10^9 trials".into()))
         }
-        ("neg_binomial" | "multinomial", _) => {
-            Err(Fault::Unknown(format!("the sum over the outcomes of {family} rows is not computed in this version")))
-        }
+        ("multinomial", _) => Err(Fault::Unknown("the sum over the outcomes of multinomial rows has too many terms".into())),
         (_, _) if MASSES.contains(&family) && discrete => Ok(RowLoss::Mass),
         (_, _) if MASSES.contains(&family) || family.starts_with("bernoulli") => {
             Err(Fault::Unknown("the outcome of a discrete law must be whole".into()))

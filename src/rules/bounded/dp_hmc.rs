@@ -18,7 +18,7 @@
 //!
 //! ## Checked by
 //! Golden values; the norm of what a row adds, enforced in integers (`src/mechanism/chain/hmc.rs`); sums of random rows with one
-//! replaced, and the divergence of the noise by its series (`tests/chains.rs`).
+//! replaced, and the divergence of the noise by its series (`tests/row_gradients.rs`).
 
 use super::LossRule;
 use super::density::row_loss;

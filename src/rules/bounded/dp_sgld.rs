@@ -18,7 +18,7 @@
 //!
 //! ## Checked by
 //! Numerical integration of one-dimensional mixtures at 320 settings; its formula written twice; draws of samples against
-//! the uniform law (`tests/chains.rs`).
+//! the uniform law (`src/mechanism/chain/sgld.rs`).
 
 use super::LossRule;
 use super::density::row_loss;

@@ -45,6 +45,9 @@ impl LossRule for Ops {
     }
 }
 
+/// Doubles hold the posterior of predictors up to this size.
+const MOST: f64 = 1e4;
+
 fn row_loss(o: &Observation) -> Result<RowLoss, Fault<'_>> {
     let discrete = matches!(o.outcome.ty, Type::Bool | Type::Int(_));
     let (trials, predictor) = match (o.likelihood.family, o.likelihood.args.as_slice()) {
@@ -56,7 +59,7 @@ fn row_loss(o: &Observation) -> Result<RowLoss, Fault<'_>> {
         _ => return Err(Fault::Unknown("its rows must be bernoulli_logit or binomial_logit".into())),
     };
     match reach(predictor) {
-        Some(most) if most.is_finite() => Ok(RowLoss::Log { most, width: mul_up(trials, most) }),
+        Some(most) if most <= MOST => Ok(RowLoss::Log { most, width: mul_up(trials, most) }),
         _ => Err(Fault::Predictor { argument: predictor }),
     }
 }

@@ -1,7 +1,7 @@
 //! The last state of a penalty chain on the beta-divergence posterior: private by itself, converged or not.
 //!
 //! ## Shape
-//! That of `beta_div`. Each step proposes a state from public facts alone, adds normal noise of sd sigma to the change of
+//! That of `beta_div`. Each step proposes a state from public facts alone, adds discrete normal noise of sd sigma to the change of
 //! the weighted loss of all rows, and accepts with the penalty `exp(-sigma^2 / 2)` (Ceperley and Dewing 1999; Yildirim and
 //! Ermis 2019).
 //!

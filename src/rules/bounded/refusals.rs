@@ -95,7 +95,7 @@ fn predictor(rule: &str, o: &Observation, argument: &Expr, model: &Model, contex
         ty => ty.range().is_some_and(|r| !r.is_finite()),
     });
     let d = Diagnostic::new("E0305", format!("the probability of `{y}` may come near 0, so `{rule}` has no finite guarantee"))
-        .label(argument.span, "this predictor has no bound");
+        .label(argument.span, "this predictor is not bounded by 10000");
     let Some(p) = free else {
         return d
             .cause("the loss of a row moves as far as its predictor does")

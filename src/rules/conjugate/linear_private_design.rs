@@ -74,7 +74,7 @@ fn refusal(model: &Model, o: &Observation, context: &Context) -> Diagnostic {
     .help(format!(
         "if the features are public (only the outcome is private):   {feature}: public vector[d] in l2(1)\n\
          or cut the weights to a bounded set:                        param {name}: vector[d] in l2(5) ~ ..\n\
-         or release the sums a regression needs, with noise:         using gaussian"
+         or release the posterior given noisy sums of products:      release post = posterior({name})"
     ))
 }
 

@@ -15,6 +15,8 @@ use crate::rules::text::four_near;
 use crate::rules::{Context, LimitReason, Matched, Meta, Premise, Tempering, Verdict};
 use crate::source::{Diagnostic, Span};
 
+/// Beside larger offsets a weight's part of the predictor is lost in the rounding of doubles, and with it the posterior.
+const MOST_OFFSET: f64 = 1e4;
 /// Larger counts are no 32-bit numbers.
 const MOST_COUNT: f64 = 16_777_216.0;
 
@@ -44,11 +46,10 @@ impl Parts<'_> {
 
     /// The first unbounded feature.
     pub fn unbounded_feature(&self) -> Option<&Expr> {
-        let feature = self.blocks.iter().find(|b| !b.norm.is_finite()).and_then(|b| match &b.feature {
+        self.blocks.iter().find(|b| !b.norm.is_finite()).and_then(|b| match &b.feature {
             Feature::Value(e, _) | Feature::Level(e, _) => Some(e),
             Feature::One => None,
-        });
-        feature.or_else(|| self.offsets.iter().map(|(e, _)| e).find(|e| !e.ty.range().is_some_and(|r| r.is_finite())))
+        })
     }
 }
 
@@ -88,6 +89,10 @@ pub(super) fn parts<'a>(model: &'a Model, context: &Context) -> Match<Parts<'a>>
     if !offsets.is_empty() && (classes > 0 || !offsets.iter().all(|(e, _)| e.ty.is_scalar_number())) {
         return not_mine("an offset must be a number, and of a single predictor");
     }
+    let size = |(e, factor): &(Expr, f64)| e.ty.range().map_or(f64::INFINITY, |r| mul_up(r.magnitude(), factor.abs()));
+    if !offsets.iter().all(|o| size(o) <= MOST_OFFSET) {
+        return not_mine("what is added to the predictor must be bounded, and at most 10000 in size");
+    }
     let mut blocks = vec![];
     for term in terms {
         let Some(parameter) = model.parameters.iter().find(|p| p.id == term.parameter) else {
@@ -98,8 +103,7 @@ pub(super) fn parts<'a>(model: &'a Model, context: &Context) -> Match<Parts<'a>>
     // In the order of declaration, which is that of a release.
     blocks.sort_by_key(|(id, _)| model.parameters.iter().position(|p| p.id == *id));
     let blocks: Vec<Block> = blocks.into_iter().map(|(_, b)| b).collect();
-    let added = offsets.iter().map(|(e, factor)| e.ty.range().map_or(f64::INFINITY, |r| mul_up(r.magnitude(), factor.abs())));
-    let most = blocks.iter().map(|b| b.reach).chain(added).fold(0.0, add_up);
+    let most = blocks.iter().map(|b| b.reach).chain(offsets.iter().map(size)).fold(0.0, add_up);
     Ok(Parts { observation, link: outcome.link, outcome: outcome.range, blocks, offsets, most, labels_only })
 }
 

@@ -7,10 +7,12 @@ mod matrix;
 mod mixture;
 mod normal;
 mod rate;
+mod read;
 mod show;
 
 pub use export::inference_data;
 pub use mixture::released;
+pub use read::marginals_from_json;
 pub use show::{json, picture, widths};
 
 use line::Line;

@@ -1,0 +1,224 @@
+#!/usr/bin/env python3
+"""Plants the bugs of bugs.txt into a copy of the tree, and runs the tests of that copy with one bug on at a time.
+
+plant.py plant ROOT COPY        writes the copy
+plant.py programs                the tests to build
+plant.py run ROOT COPY BINARIES [I N] runs what is not in COPY/found yet, of N workers the I-th; BINARIES is what cargo said it built
+plant.py table ROOT COPY        prints the table of what was found
+"""
+
+import hashlib
+import json
+import os
+import pathlib
+import re
+import subprocess
+import sys
+import time
+
+# From quick to slow: once two layers have caught a bug, no further one is asked.
+LAYERS = {
+    "golden": ["golden", "golden_posteriors"],
+    "brute force": ["brute_force", "brute_force_real", "composition", "whole_posteriors", "loss_ranges", "exhaustive"],
+    "integration": ["integration", "langevin", "glm_posteriors", "precision"],
+    "audit": ["audits", "audit"],
+    "law": ["samplers", "tapes", "laws", "density", "chains", "glm_draws"],
+    "verifier": ["verify"],
+}
+# What these read: claims and certificates, never a draw; or draws, never a claim. A bug in the other is not shown to them.
+CLAIMS = ["golden", "brute_force", "brute_force_real", "composition", "loss_ranges", "exhaustive", "integration", "glm_posteriors",
+          "precision", "verify"]
+DRAWN = LAYERS["law"]
+# Seconds each: all bugs are shown to these first.
+QUICK = LAYERS["golden"] + LAYERS["brute force"][:-1] + LAYERS["integration"][:-1]
+# Of the verifier, what holds the compiler to it; the rest of its tests change finished certificates.
+TESTS = {"verify": ["accepts_what_the_compiler_certifies", "the_boundary_is_at_the_golden_values"]}
+# Only if no layer caught the bug: reading of data, refusals, freshness, then all the rest.
+OTHERS = ["data", "data_mechanisms", "neighbours", "canaries", "freshness", "repeated", "rule_programs", "regressions", "analyze",
+          "wrong_programs"]
+# Independent draws that a layer judges by.
+DRAWS = {"law": "1e5 a point", "audit": "3e3 to 2e5 a side", "long": "1e7 and four times 1e6"}
+LIMIT = 900
+
+
+def bugs(root):
+    """Every bug: its name, words, and places (file, context, old, new)."""
+    found, place = [], None
+    for line in (root / "benches/planted/bugs.txt").read_text().splitlines():
+        if not line.strip() or line.startswith("#"):
+            continue
+        key, _, value = line.partition(": ")
+        if key == "bug":
+            found.append({"name": value, "likely": "", "long": "", "kind": "claim", "places": []})
+        elif key in ("what", "likely", "long", "kind"):
+            found[-1][key] = value
+        elif key == "file":
+            place = {"file": value, "in": None}
+            found[-1]["places"].append(place)
+        elif key in ("in", "old", "new"):
+            place[key] = value
+        else:
+            sys.exit(f"bugs.txt: {line}")
+    return found
+
+
+def key(bug):
+    """Changes when the bug does: an old result is then no result."""
+    return (bug["name"] or "nothing") + "-" + hashlib.sha256(json.dumps([bug["places"], bug["long"]]).encode()).hexdigest()[:12]
+
+
+def span(text, place):
+    """Where the expression stands in its file; it must stand there once."""
+    context = place["in"] or place["old"]
+    for part, whole in ((context, text), (place["old"], context)):
+        if whole.count(part) != 1:
+            sys.exit(f"{place['file']}: {whole.count(part)} times in its place: {part}")
+    start = text.index(context) + context.index(place["old"])
+    return start, start + len(place["old"])
+
+
+def plant(root, copy):
+    tree = copy / "tree"
+    files = subprocess.run(["git", "ls-files"], cwd=root, check=True, capture_output=True, text=True).stdout.splitlines()
+    changed = {}
+    for bug in bugs(root):
+        for place in bug["places"]:
+            text = (root / place["file"]).read_text()
+            changed.setdefault(place["file"], []).append((*span(text, place), bug["name"], place["new"]))
+    for name, places in changed.items():
+        text = (root / name).read_text()
+        places.sort(reverse=True)
+        for (start, end, bug, _), (_, before, other, _) in zip(places, places[1:]):
+            if before > start:
+                sys.exit(f"{name}: {bug} and {other} overlap")
+        for start, end, bug, new in places:
+            text = f'{text[:start]}(if crate::planted::is("{bug}") {{ {new} }} else {{ {text[start:end]} }}){text[end:]}'
+        changed[name] = text
+    changed["src/lib.rs"] = "#![allow(unused_parens, unused_braces)]\n" + (root / "src/lib.rs").read_text() + "pub mod planted;\n"
+    changed["src/planted.rs"] = (root / "benches/planted/planted.rs").read_text()
+    for name in sorted(set(files) | {"src/planted.rs"}):
+        if name == "src/planted.rs" or (root / name).is_file():
+            new = changed[name].encode() if name in changed else (root / name).read_bytes()
+            target = tree / name
+            if not target.is_file() or target.read_bytes() != new:
+                target.parent.mkdir(parents=True, exist_ok=True)
+                target.write_bytes(new)
+    gone = [p for p in (tree / "tests").glob("*.rs") if not (root / "tests" / p.name).exists()]
+    for path in gone:
+        path.unlink()
+
+
+def binaries(messages):
+    """Test and bench programs by name, from cargo's messages."""
+    found = {}
+    for line in open(messages):
+        said = json.loads(line) if line.startswith("{") else {}
+        if said.get("reason") == "compiler-artifact" and said.get("executable"):
+            kind, name = said["target"]["kind"], said["target"]["name"]
+            if kind == ["bench"]:
+                found["bench " + name] = said["executable"]
+            elif said["profile"]["test"]:
+                found[name] = said["executable"]
+    return found
+
+
+def fails(copy, program, bug, arguments=()):
+    """Does the program fail with this bug on? Also the names of the tests that do."""
+    tree = copy / "tree"
+    target = pathlib.Path(program).parents[1]
+    environment = dict(os.environ, DPM_PLANTED=bug, CARGO_MANIFEST_DIR=str(tree), CARGO_TARGET_DIR=str(target), INSTA_UPDATE="no")
+    environment.pop("UPDATE_DOCS", None)
+    try:
+        done = subprocess.run([program, *arguments], cwd=tree, env=environment, capture_output=True, text=True, errors="replace",
+                              timeout=LIMIT)
+    except subprocess.TimeoutExpired:
+        return True, ["(no end)"]
+    return done.returncode != 0, sorted(set(re.findall(r"^test (\S+).* FAILED$", done.stdout, re.M)))
+
+
+def run(root, copy, messages, first="0", workers="1"):
+    known = binaries(messages)
+    (copy / "found").mkdir(exist_ok=True)
+    nothing = {"name": "", "what": "no bug", "likely": "", "long": "", "kind": "", "places": []}
+    listed = bugs(root) + [nothing]
+    for (index, bug), quick in [(one, quick) for quick in (True, False) for one in enumerate(listed)]:
+        if index % int(workers) != int(first):
+            continue
+        path = copy / "found" / key(bug)
+        mine = json.loads(path.read_text()) if path.exists() else {"seconds": {}, "failed": {}}
+
+        def one(program, arguments=(), name=None):
+            name = name or program
+            if name not in mine["failed"] and program in known:
+                start = time.time()
+                failed, which = fails(copy, known[program], bug["name"], arguments)
+                mine["failed"][name] = which if failed and which else (["(the program)"] if failed else [])
+                mine["seconds"][name] = round(time.time() - start, 1)
+                path.write_text(json.dumps(mine, indent=1))
+            return bool(mine["failed"].get(name))
+
+        def enough():
+            return bug["name"] and len(layers_of(mine, [])) > 1
+
+        skipped = {"draw": CLAIMS, "claim": DRAWN}.get(bug["kind"], [])
+        likely = [p for name in bug["likely"].split(", ") for p in LAYERS.get(name, [name])]
+        programs = [p for layer in LAYERS.values() for p in layer]
+        elsewhere = any(one(p) for p in likely if p in OTHERS)
+        for program in dict.fromkeys([p for p in likely if p in programs] + programs):
+            early = program in QUICK or program in bug["likely"].split(", ")
+            if program not in skipped and not enough() and not elsewhere and (early or not quick):
+                one(program, TESTS.get(program, ()))
+        if quick:
+            continue
+        if bug["long"] and not enough() and "bench laws" in known:
+            (copy / "tree/benches/results/laws.txt").unlink(missing_ok=True)
+            one("bench laws", [bug["long"]], f"long form of laws, {bug['long']}")
+        if not layers_of(mine, []) or not bug["name"]:
+            for program in OTHERS:
+                if not elsewhere and one(program) and bug["name"]:
+                    break
+        caught = [p for p, which in mine["failed"].items() if which]
+        said = ", ".join(caught) or ("CAUGHT BY NOTHING" if bug["name"] else "everything passes")
+        print(f"{index + 1} of {len(listed)}: {bug['name'] or 'no bug'}: {said}", flush=True)
+
+
+def layers_of(mine, silent):
+    names = [name for name, programs in LAYERS.items() if any(mine["failed"].get(p) and p not in silent for p in programs)]
+    if any(which for p, which in mine["failed"].items() if p.startswith("long form")) and "law" not in names:
+        names.append("law")
+    return names or [f"others ({p})" for p, which in mine["failed"].items() if which and p not in silent]
+
+
+def table(root, copy):
+    found = {path.name: json.loads(path.read_text()) for path in (copy / "found").iterdir()}
+    nothing = key({"name": "", "places": [], "long": ""})
+    silent = [p for p, which in found[nothing]["failed"].items() if which]
+    listed = bugs(root)
+    lines, alone = [], {}
+    for bug in listed:
+        mine = found.get(key(bug))
+        names = layers_of(mine, silent) if mine else ["not run"]
+        if len(names) == 1:
+            alone.setdefault(names[0], []).append(bug["name"])
+        draws = [DRAWS["audit"]] if "audit" in names else []
+        if "law" in names:
+            short = any(mine["failed"].get(p) for p in LAYERS["law"])
+            draws.append(DRAWS["law"] if short else DRAWS["long"])
+        lines.append(" | ".join([bug["name"], bug["what"], ", ".join(names) or "NOTHING", "; ".join(draws) or "-"]))
+    print("# benches/planted/run.sh: one bug at a time, and the layers of tests that caught it.")
+    print("# Tests that read claims alone were not shown bugs in what is drawn, those that read draws alone none in claims;")
+    print("# a bug that two layers had caught was shown to no third, one that a layer had caught to no other tests, or the reverse.")
+    print("# bug | what it does | caught by | draws of the law or audit layer")
+    print("\n".join(lines))
+    print(f"\nbugs {len(listed)}, caught {sum('NOTHING' not in l and 'not run' not in l for l in lines)}")
+    for layer in LAYERS:
+        print(f"only {layer}: {', '.join(alone.get(layer, [])) or 'none'}")
+    print(f"without a bug everything passes{': but for ' + ', '.join(silent) if silent else ''}")
+
+
+if __name__ == "__main__":
+    if sys.argv[1:] == ["programs"]:
+        print(" ".join(f"--test {p}" for p in sum(LAYERS.values(), []) + OTHERS))
+        sys.exit()
+    command, root, copy = sys.argv[1], pathlib.Path(sys.argv[2]).resolve(), pathlib.Path(sys.argv[3]).resolve()
+    {"plant": plant, "run": run, "table": table}[command](root, copy, *sys.argv[4:])

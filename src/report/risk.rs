@@ -1,0 +1,92 @@
+//! Epsilon in other words: an attacker's best chance of a right guess, and how far odds may move.
+
+use super::curves::most_hits;
+use crate::numeric::decimal::sig_up;
+use crate::privacy::Claim;
+use std::fmt::Write;
+
+/// What is left out of the statement on odds.
+const RARE: f64 = 1e-6;
+
+/// The best chance of a right guess between two neighbours, one of which is there with the chance `before`.
+fn best_guess(claim: &Claim, before: f64) -> f64 {
+    let hits = most_hits(claim);
+    // Hits rise with alarms, so between two points of the grid both are bounded by an end.
+    let hits: Vec<f64> = (0..=1000).map(|i| hits(f64::from(i) / 1000.0)).collect();
+    let points = hits.iter().skip(1).enumerate().map(|(i, above)| before * above + (1.0 - before) * (1.0 - i as f64 / 1000.0));
+    points.fold(before.max(1.0 - before), f64::max).min(1.0)
+}
+
+/// The most that log-odds may move, up or down, but for outcomes of total chance at most `rare`.
+///
+/// (e, d)-DP does not say so of e itself: with L the privacy loss, d >= E[(1 - exp(e - L))+] >= P(L > e + t) (1 - exp(-t)).
+/// So the loss is above e + t with chance at most d / (1 - exp(-t)); each direction has half of `rare`.
+fn log_odds(claim: &Claim, rare: f64) -> f64 {
+    let ts = (0..60).map(|i| 0.001 * 1.15_f64.powi(i));
+    let beyond = ts.map(|t| claim.epsilon(0.5 * rare * -libm::expm1(-t)) + t);
+    beyond.fold(claim.pure(), f64::min)
+}
+
+/// A chance in three digits, rounded up.
+fn chance(p: f64) -> String {
+    format!("{:.3}", ((p * 1000.0).ceil() / 1000.0).min(1.0))
+}
+
+/// The section of the page.
+pub fn section(total: &Claim, out: &mut String) {
+    out.push_str(
+        "<section><h2>What an attacker can gain</h2><p>An attacker who knows every other row, and two possible contents of one unit, \
+         guesses which is in the data.</p><table class=\"facts\"><tr><th scope=\"col\">chance of one of them before</th>\
+         <th scope=\"col\">best chance of a right guess after all releases</th></tr>",
+    );
+    for before in [0.5, 0.9] {
+        let _ = write!(out, "<tr><td>{before}</td><td>at most {}</td></tr>", chance(best_guess(total, before)));
+    }
+    out.push_str("</table>");
+    let moved = log_odds(total, RARE);
+    let factor = moved.exp() * (1.0 + 1e-9);
+    if factor.is_finite() {
+        let shown = if factor < 1e6 { sig_up(factor, 3) } else { "more than a million".into() };
+        let _ = write!(
+            out,
+            "<p>Odds for or against anything about one unit change by a factor of at most {shown}, but for outcomes of total chance {RARE:e}. \
+             What someone believes about one unit before and after:</p>\
+             <table class=\"facts\"><tr><th scope=\"col\">chance before</th><th scope=\"col\">chance after</th></tr>"
+        );
+        for before in [0.01, 0.1, 0.5] {
+            let after = before * factor / (1.0 - before + before * factor);
+            let _ = write!(out, "<tr><td>{before}</td><td>at most {}</td></tr>", chance(after));
+        }
+        out.push_str("</table>");
+    }
+    out.push_str("</section>\n");
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn pure_claims_move_odds_by_epsilon() {
+        let claim = Claim::Pure { epsilon: 0.7 };
+        assert!((log_odds(&claim, RARE) - 0.7).abs() < 1e-9);
+        // The best test against randomised response is right with chance e^eps / (1 + e^eps).
+        let best = best_guess(&claim, 0.5);
+        let truth = 0.7_f64.exp() / (1.0 + 0.7_f64.exp());
+        assert!(best >= truth && best < truth + 2e-3, "{best} {truth}");
+    }
+
+    /// The loss of a Gaussian mechanism is normal with mean mu^2 / 2 and deviation mu: its own tail is the judge.
+    #[test]
+    fn the_loss_of_a_gaussian_stays_within_the_odds() {
+        for mu in [0.1, 0.5, 1.0, 3.0] {
+            let bound = log_odds(&Claim::Gdp { mu }, RARE);
+            let upper = |z: f64| 0.5 * libm::erfc(z / std::f64::consts::SQRT_2);
+            let outside = upper((bound - 0.5 * mu * mu) / mu) + upper((bound + 0.5 * mu * mu) / mu);
+            assert!(outside <= RARE, "{mu}: {outside}");
+            // Epsilon at delta 1e-6 alone would not do.
+            let epsilon = Claim::Gdp { mu }.epsilon(RARE);
+            assert!(upper((epsilon - 0.5 * mu * mu) / mu) > RARE && bound < 1.5 * epsilon + 0.5, "{mu}: {bound} {epsilon}");
+        }
+    }
+}
