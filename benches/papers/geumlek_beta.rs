@@ -4,17 +4,16 @@
 //! mixtures of beta laws and all numbers integrals; nothing is sampled.
 
 use super::baselines::largest;
+use super::certified::{chosen, parameter};
 use super::mechanisms::Seeded;
 use super::plot::{Panel, Series, grid};
 use super::table::{Table, path, say};
 use dpm::analyze::Chosen;
-use dpm::check::NoFiles;
 use dpm::mechanism::Released;
 use dpm::mechanism::grid::Number;
 use dpm::mechanism::plan::{MechanismPlan, WholeNoise};
 use dpm::numeric::special::{digamma, ln_gamma, normal_cdf, trigamma};
-use dpm::pipeline;
-use dpm::run::{Bound, Posterior, posterior_of};
+use dpm::run::{Posterior, posterior_of};
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
@@ -56,11 +55,7 @@ fn release((a, b): Prior, budget: &str, query: &str, using: &str) -> Chosen {
     let text = format!(
         "{budget}private rows[{ROWS}] {{ x: bool }}\nparam p ~ beta({a}, {b})\nobserve x ~ bernoulli(p)\nrelease q = {query}(p) using {using}\n"
     );
-    let checked = pipeline::check("figure.dpm", &text, &NoFiles);
-    let (analysis, diagnostics) = pipeline::analyze(&checked, &Bound::default(), false);
-    let errors: Vec<_> = diagnostics.iter().filter(|d| d.is_error()).map(|d| d.message.clone()).collect();
-    assert!(errors.is_empty(), "{text}\n{errors:?}");
-    analysis.unwrap().releases[0].chosen.clone().unwrap()
+    chosen(&text)
 }
 
 /// What comes out where c of the rows are ones.
@@ -93,8 +88,7 @@ fn law(mechanism: &str, prior: Prior, order: f64, epsilon: f64) -> Law {
         "dpm-draw" => {
             let ways = ["diffuse", "concentrated"].map(|using| release(prior, &budget, "draw", using));
             let chosen = ways.into_iter().min_by(|x, y| x.predicted_error.value.total_cmp(&y.predicted_error.value)).unwrap();
-            let of = |name: &str| chosen.parameters.iter().find(|p| p.name == name).map_or(1.0, |p| p.value);
-            tempered(of("r"), of("m"))
+            tempered(parameter(&chosen, "r").unwrap_or(1.0), parameter(&chosen, "m").unwrap_or(1.0))
         }
         "dpm-plug" => whole(&release(prior, &budget, "posterior", "plug_in")),
         _ => whole(&release(prior, &budget, "posterior", "noise_aware")),

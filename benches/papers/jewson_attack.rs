@@ -1,6 +1,7 @@
 //! Jewson, Ghalebikesabi and Holmes (2023), Figures 1 and 4: what one row weighs, and how well an attacker finds out who was there.
 
 use super::baselines::{gaussian_mu, largest, theorem_mu};
+use super::certified::{chosen, parameter};
 use super::jewson::{DELTA, HEADER, METHODS, key, point, program, radius, weight};
 use super::logistic::{SPREAD, Study, mode, sigmoid};
 use super::mechanisms::Mechanism;
@@ -112,7 +113,11 @@ const REACH: f64 = 30.0;
 /// Minus log-density of an output of a method, not normalised, given a row (x, 1); the row (0, 0) adds a constant.
 fn potential(method: &str, x: f64, epsilon: f64) -> Box<dyn Fn(f64) -> f64> {
     let prior = |t: f64| 0.5 * (t / SPREAD).powi(2);
-    let rho = weight(method, 1, 1.0, epsilon);
+    // Of one feature dpm knows a smaller Lipschitz constant: its weight is read from what it certifies.
+    let rho = match method {
+        "langevin" => parameter(&chosen(&program(method, 2, 1, 1.0, epsilon)), "weight").unwrap(),
+        _ => weight(method, 1, 1.0, epsilon),
+    };
     // Radius of the ball, and infinity for the others.
     let edge = if method == "truncated" { radius(1) } else { f64::INFINITY };
     match method {

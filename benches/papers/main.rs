@@ -13,6 +13,7 @@
 )]
 
 mod baselines;
+mod certified;
 mod data;
 mod geumlek;
 mod geumlek_beta;

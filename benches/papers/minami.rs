@@ -1,12 +1,10 @@
 //! Minami, Arai, Sato and Nakagawa (2016): the step that (epsilon, delta) allows a Gibbs posterior, by their bounds and by ours.
 
 use super::baselines::{printed_epsilon, printed_mu, theorem_mu};
+use super::certified::chosen;
 use super::plot::{Panel, Series, grid};
 use super::table::{Table, path, say};
-use dpm::check::NoFiles;
-use dpm::pipeline;
 use dpm::privacy::Claim;
-use dpm::run::Bound;
 use std::fmt::Write;
 
 /// The mu of the largest weight that dpm certifies, for rows so long (`mu = 200 rho`) that the weight stays below 1.
@@ -15,13 +13,9 @@ fn certified(epsilon: f64, delta: f64) -> f64 {
         "budget dp(eps = {epsilon}, delta = {delta})\nprivate rows[100] {{ x: vector[2] in l2(1000), y: bool }}\n\
          param w: vector[2] ~ normal(0, 0.1)\nobserve y ~ bernoulli_logit(dot(w, x))\nrelease v = draw(w) using gibbs\n"
     );
-    let checked = pipeline::check("figure.dpm", &text, &NoFiles);
-    let (analysis, diagnostics) = pipeline::analyze(&checked, &Bound::default(), false);
-    let errors: Vec<_> = diagnostics.iter().filter(|d| d.is_error()).map(|d| d.message.clone()).collect();
-    assert!(errors.is_empty(), "{text}\n{errors:?}");
-    match analysis.unwrap().releases[0].chosen.as_ref().unwrap().claim {
+    match chosen(&text).claim {
         Claim::Gdp { mu } => mu,
-        ref other => panic!("{other:?}"),
+        other => panic!("{other:?}"),
     }
 }
 
