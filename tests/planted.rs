@@ -22,7 +22,6 @@ const WAITING: &[&str] = &[
     "discrete_as_gaussian",
     "one_tail_of_a_rank",
     "public_rows_twice",
-    "histogram_posterior",
     "noise_one_percent",
     "gamma_third",
     "half_of_zero",
@@ -37,7 +36,7 @@ const WAITING: &[&str] = &[
     "spread_follows_the_data",
     "group_not_kept_apart",
 ];
-const LAYERS_WAITING: &[&str] = &["golden", "brute force", "integration", "audit", "law"];
+const LAYERS_WAITING: &[&str] = &["golden", "brute force", "audit", "law"];
 const LAYERS: [&str; 6] = ["golden", "brute force", "integration", "law", "audit", "verifier"];
 
 fn read(name: &str) -> String {

@@ -221,7 +221,10 @@ def table(root, copy):
     print(f"\nbugs {len(listed)}, caught {sum('NOTHING' not in l and 'not run' not in l for l in lines)}")
     for layer in LAYERS:
         print(f"only {layer}: {', '.join(alone.get(layer, [])) or 'none'}")
-    print(f"without a bug everything passes{': but for ' + ', '.join(silent) if silent else ''}")
+    quiet = [p for p, which in found[nothing]["failed"].items() if not which]
+    open_ = [p for layer in LAYERS.values() for p in layer if p not in found[nothing]["failed"]]
+    print(f"without a bug {len(quiet)} programs pass, {len(silent)} fail {silent or ''}, not run yet {open_ or 'none'}")
+
 
 
 if __name__ == "__main__":
