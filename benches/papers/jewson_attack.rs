@@ -42,7 +42,7 @@ pub fn figure_1(full: bool) {
         let a = gauss_beta - 1.0;
         -(peak * (-0.5 * t * t).exp()).powf(a) / a + peak.powf(a) * gauss_beta.powf(-1.5)
     };
-    let losses: [(&str, &str, Box<dyn Fn(f64) -> f64>); 6] = [
+    let losses: [(&str, &str, Loss); 6] = [
         ("logistic", "bayes", Box::new(log_loss)),
         ("logistic", "gibbs, printed weight", Box::new(move |t| printed * log_loss(t))),
         ("logistic", "gibbs, dpm", Box::new(move |t| own * log_loss(t))),
@@ -100,6 +100,11 @@ pub fn figure_1(full: bool) {
     );
     say(name, &text);
 }
+
+/// A loss of the predictor of one row.
+type Loss = Box<dyn Fn(f64) -> f64>;
+/// Points of a curve, with errors, by the name of the method.
+type Points<'a> = dyn Fn(&str) -> Vec<(f64, f64, f64)> + 'a;
 
 const EPSILONS: [f64; 5] = [0.5, 1.0, 2.0, 6.0, 12.0];
 
@@ -207,7 +212,7 @@ pub fn figure_4(full: bool) {
     let error = |m: &str| errors.points.iter().filter(|(k, _)| k[3] == m).map(|(_, v)| (v[0], 2.0 * v[1])).collect::<Vec<_>>();
     let pairs =
         |m: &str| success(PAIRS[0].0, m, 0).into_iter().zip(error(m)).map(|(a, (e, s))| (a.1, e, s)).filter(|p| p.1 < 1.2).collect();
-    let series = |of: &dyn Fn(&str) -> Vec<(f64, f64, f64)>| methods().map(|m| Series { name: m.into(), points: of(m) }).collect();
+    let series = |of: &Points<'_>| methods().map(|m| Series { name: m.into(), points: of(m) }).collect();
     let panel = |title: &str, x: &str, y: &str, series| Panel { title: title.into(), x: x.into(), y: y.into(), series };
     panels.push(panel("error against attack", "success of the attack", "log10 RMSE", series(&pairs)));
     panels.push(panel("attack against epsilon", "epsilon", "success of the attack", series(&|m| success(PAIRS[0].0, m, 0))));
