@@ -131,7 +131,7 @@ fn write_picture(path: &Path, svg: &str) -> Exit {
     #[cfg(feature = "png")]
     {
         match crate::plot::png(svg, 2.0) {
-            Ok(bytes) if std::fs::write(path, bytes).is_ok() => Exit::Done,
+            Ok(bytes) if std::fs::write(path, &bytes).is_ok() => Exit::Done,
             Ok(_) => {
                 say_line!("error: {} cannot be written", path.display());
                 Exit::Input
