@@ -31,13 +31,15 @@ pub struct Chart {
 }
 
 /// Told apart by people who see colours differently (Okabe and Ito).
-const COLOURS: [RGBColor; 6] = [
+const COLOURS: [RGBColor; 8] = [
     RGBColor(0, 114, 178),
     RGBColor(213, 94, 0),
     RGBColor(0, 158, 115),
     RGBColor(204, 121, 167),
     RGBColor(120, 120, 120),
     RGBColor(230, 159, 0),
+    RGBColor(86, 180, 233),
+    RGBColor(90, 50, 130),
 ];
 
 /// The height of a row of names, in pixels.
