@@ -1,7 +1,7 @@
-//! The figures of the papers, remade: `cargo bench --bench papers -- FIGURE [--quick | --full]`.
+//! The figures of the papers, remade: `cargo bench --bench papers -- FIGURE [--quick | --full] [--again]`.
 //!
-//! Real data are read from the folder that `DPM_DATA` names (see README.md here). Results go to `benches/results/papers`, a
-//! line a point, written as soon as it is known: a run that was stopped goes on where it was.
+//! Real data are read from the folder that `DPM_DATA` names (see README.md here). Points are written to the build folder as
+//! soon as they are known, so that a run that was stopped goes on where it was; a whole figure goes to `benches/results/papers`.
 #![allow(
     clippy::unwrap_used,
     clippy::expect_used,
@@ -60,11 +60,16 @@ fn main() {
     let asked = |name: &str| words.iter().any(|w| w == name || w == "all" || name.starts_with(&format!("{w}-")));
     let known: Vec<&str> = FIGURES.iter().map(|(name, _)| *name).collect();
     if !known.iter().any(|name| asked(name)) {
-        println!("figures: all geumlek hellinger {}\n--quick (minutes, the default) or --full (hours)", known.join(" "));
+        println!(
+            "figures: all geumlek hellinger {}\n--quick (minutes, the default) or --full (hours); --again forgets the points of earlier runs",
+            known.join(" ")
+        );
     }
-    for (name, make) in FIGURES {
-        if asked(name) {
-            make(full);
-        }
+    let made = FIGURES.iter().filter(|(name, _)| asked(name));
+    if words.iter().any(|w| w == "--again") {
+        made.clone().for_each(|(name, _)| table::forget(name));
+    }
+    for (_, make) in made {
+        make(full);
     }
 }

@@ -1,4 +1,4 @@
-//! Results as a CSV file that grows line by line: what is in it is not computed again.
+//! Results as a CSV file that grows line by line: what this build folder has computed is not computed again.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -12,8 +12,10 @@ pub fn path(name: &str) -> PathBuf {
     folder.join(name)
 }
 
-/// Points by key; the key is the first columns of a line, the values are the others.
+/// Points by key; the key is the first columns of a line, the values are the others. The file grows in the build folder, where a
+/// run that was stopped goes on; it goes to the results when the table is done with, so that a fresh clone computes all of it.
 pub struct Table {
+    name: String,
     path: PathBuf,
     keys: usize,
     pub points: BTreeMap<Vec<String>, Vec<f64>>,
@@ -22,9 +24,10 @@ pub struct Table {
 impl Table {
     /// Opens or begins the file; `header` names the columns, of which the first `keys` are the key.
     pub fn open(name: &str, keys: usize, header: &str) -> Table {
-        let path = path(name);
-        let text = fs::read_to_string(&path).unwrap_or_else(|_| format!("{header}\n"));
-        assert!(text.starts_with(header), "{}: other columns; remove it to begin anew", path.display());
+        let path = begun().join(name);
+        let before = fs::read_to_string(&path).ok().filter(|t| t.starts_with(header));
+        // A line that a kill left unfinished is no point.
+        let text = before.map_or_else(|| format!("{header}\n"), |t| t[..=t.rfind('\n').unwrap()].to_owned());
         fs::write(&path, &text).unwrap();
         let mut points = BTreeMap::new();
         for line in text.lines().skip(1) {
@@ -32,7 +35,10 @@ impl Table {
             let key = cells[..keys].iter().map(|c| c.to_string()).collect();
             points.insert(key, cells[keys..].iter().map(|c| c.parse().unwrap()).collect());
         }
-        Table { path, keys, points }
+        if !points.is_empty() {
+            eprintln!("{name}: {} points are there already; --again computes them anew", points.len());
+        }
+        Table { name: name.to_owned(), path, keys, points }
     }
 
     /// The values at a key, computed and written down if they are not known.
@@ -47,6 +53,30 @@ impl Table {
             self.points.insert(key.to_vec(), values);
         }
         &self.points[key]
+    }
+}
+
+impl Drop for Table {
+    fn drop(&mut self) {
+        if !std::thread::panicking() {
+            fs::copy(&self.path, path(&self.name)).unwrap();
+        }
+    }
+}
+
+/// Where tables grow.
+fn begun() -> PathBuf {
+    let folder = PathBuf::from(concat!(env!("CARGO_TARGET_TMPDIR"), "/papers"));
+    fs::create_dir_all(&folder).unwrap();
+    folder
+}
+
+/// Forgets the points of a figure.
+pub fn forget(figure: &str) {
+    for file in fs::read_dir(begun()).unwrap().map(|f| f.unwrap()) {
+        if file.file_name().to_string_lossy().starts_with(figure) {
+            fs::remove_file(file.path()).unwrap();
+        }
     }
 }
 
