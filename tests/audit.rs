@@ -2,7 +2,7 @@
 #![allow(clippy::unwrap_used, clippy::indexing_slicing, clippy::panic)]
 
 use dpm::analyze::Analysis;
-use dpm::audit::{Options, Outcome, ReleaseAudit, audit, clopper_pearson, page};
+use dpm::audit::{Options, Outcome, ReleaseAudit, Score, audit, clopper_pearson, page};
 use dpm::check::NoFiles;
 use dpm::mechanism::OsBits;
 use dpm::pipeline;
@@ -95,7 +95,8 @@ fn posteriors_are_attacked_by_the_losses_of_rows() {
     let table = "private t[1] { x: real in [-1, 1], y: bool }\nparam w ~ normal(0, 3)\nobserve y ~ bernoulli_logit(w * x)\n";
     let regression = format!("{table}release d = draw(w) using diffuse(r = 1, steps = 40)\n");
     let r = one(&regression);
-    assert!(r.ok && r.bounds.iter().any(|b| b.attack > 0.5), "{r:?}");
+    assert!(r.ok && r.score == Score::Losses && r.bounds.iter().any(|b| b.attack > 0.5), "{r:?}");
+    assert_eq!(one(LAPLACE).score, Score::Densities);
     let small = audited(&regression, |analysis| analysis.releases[0].chosen.as_mut().unwrap().claim = Claim::Gdp { mu: 0.2 });
     assert!(!small[0].as_ref().unwrap().ok, "{small:?}");
     let chain = format!("{table}release d = draw(w) using penalty(beta = 1.5, weight = 1, iterations = 40, sigma = 1)\n");

@@ -17,7 +17,7 @@ mod rows;
 
 pub use attack::{Roc, clopper_pearson};
 pub use page::page;
-pub use release::{Exact, LawCheck, LowerBound, ReleaseAudit};
+pub use release::{Exact, LawCheck, LowerBound, ReleaseAudit, Score};
 
 use crate::analyze::Analysis;
 use crate::mechanism::MechanismError;

@@ -39,13 +39,14 @@ fn release(r: &ReleaseAudit, out: &mut String) {
     let verdict = if r.ok { "at or below the certificate" } else { "<span class=bad>ABOVE THE CERTIFICATE</span>" };
     let _ = write!(
         out,
-        "<h2>{}</h2><p>{} (rule {}), {} draws from each of two neighbours: {}. Every lower bound below holds together with \
+        "<h2>{}</h2><p>{} (rule {}), {} draws from each of two neighbours: {}. Draws are ranked by {}. Every lower bound below holds together with \
          probability {}. Result: lower bounds {verdict}.</p>",
         escaped(&r.name),
         r.mechanism,
         r.rule,
         r.trials,
         escaped(&r.neighbours),
+        r.score.words(),
         r.confidence
     );
     out.push_str("<table><tr><th>delta</th><th>attack: epsilon at least</th><th>by integration</th><th>certified</th></tr>");

@@ -54,9 +54,40 @@ pub struct LawCheck {
     pub p_value: f64,
 }
 
+/// What an attacker who knows all rows but one ranks draws by.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Score {
+    /// The ratio of the two densities, both known.
+    Densities,
+    /// The difference of the losses of the two rows (rule book §11.2).
+    Losses,
+    /// The direction that tells a first half of the draws apart best; another attacker may do better.
+    Direction,
+}
+
+impl Score {
+    pub fn name(self) -> &'static str {
+        match self {
+            Score::Densities => "densities",
+            Score::Losses => "losses",
+            Score::Direction => "direction",
+        }
+    }
+
+    pub fn words(self) -> &'static str {
+        match self {
+            Score::Densities => "the ratio of the two densities, which no attacker beats",
+            Score::Losses => "the losses of the two rows at the draw, which no attacker of the ideal posterior beats",
+            Score::Direction => "a direction learned from half of the draws; another attacker may do better",
+        }
+    }
+}
+
 #[derive(Clone, PartialEq, Debug)]
 pub struct ReleaseAudit {
     pub name: String,
+    /// What the attacker ranks draws by.
+    pub score: Score,
     pub mechanism: &'static str,
     pub rule: &'static str,
     pub trials: u64,
@@ -178,7 +209,7 @@ fn attacked<B: BitSource>(
     let mut exact = vec![];
     let mut at = vec![None; DELTAS.len()];
     let mut law = None;
-    let (neighbours, scores) = match &pairs {
+    let (score, neighbours, scores) = match &pairs {
         Some(pairs) => {
             for order in ORDERS.into_iter().filter(|o| *o < limit) {
                 if let Some((found, _)) = exact::renyi(pairs, order) {
@@ -192,7 +223,8 @@ fn attacked<B: BitSource>(
             let [first, second] = target.draws(&pair.neighbours, options.trials, bits)?;
             law = law_check(&pair.first, &first);
             let score = |x: &Vec<f64>| pair.first.log_density(x) - pair.second.log_density(x);
-            (pair.neighbours, Scores { first: first.iter().map(score).collect(), second: second.iter().map(score).collect() })
+            let scores = Scores { first: first.iter().map(score).collect(), second: second.iter().map(score).collect() };
+            (Score::Densities, pair.neighbours, scores)
         }
         None => {
             let neighbours = dearest_by_pilot(target, candidates, bits)?;
@@ -202,11 +234,11 @@ fn attacked<B: BitSource>(
             let [c, d] = target.draws(&neighbours, half, bits)?;
             let (first, second) = ([a, c].concat(), [b, d].concat());
             match target.losses(&neighbours, &first).zip(target.losses(&neighbours, &second)) {
-                Some((first, second)) => (neighbours, Scores { first, second }),
+                Some((first, second)) => (Score::Losses, neighbours, Scores { first, second }),
                 None => {
                     // The direction comes from the first half, as the threshold will.
                     let scores = |x: &[Vec<f64>]| x.iter().map(|v| direction.score(v)).collect::<Vec<f64>>();
-                    (neighbours, Scores { first: scores(&first), second: scores(&second) })
+                    (Score::Direction, neighbours, Scores { first: scores(&first), second: scores(&second) })
                 }
             }
         }
@@ -227,6 +259,7 @@ fn attacked<B: BitSource>(
         && law.as_ref().is_none_or(|l| l.p_value >= LAW_ALPHA);
     Ok(ReleaseAudit {
         name: release.name.clone(),
+        score,
         mechanism: chosen.mechanism,
         rule: chosen.rule,
         trials: options.trials,

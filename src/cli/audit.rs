@@ -78,6 +78,7 @@ fn to_json(outcome: &Outcome) -> Value {
         "trials": r.trials,
         "confidence": r.confidence,
         "neighbours": r.neighbours,
+        "score": r.score.name(),
         "lower_bounds": r.bounds.iter().map(|b| json!({"delta": b.delta, "epsilon": b.attack})).collect::<Vec<_>>(),
         "integrals": r.bounds.iter().filter_map(|b| Some(json!({"delta": b.delta, "epsilon": b.exact?}))).collect::<Vec<_>>(),
         "certified": r.bounds.iter().map(|b| json!({"delta": b.delta, "epsilon": number(b.certified)})).collect::<Vec<_>>(),
@@ -105,6 +106,7 @@ fn show_release(r: &ReleaseAudit) {
     let number = |x: f64| if x.is_finite() { format!("{x:.4}") } else { "none".into() };
     show_line!("{}: {} ({}), {} draws from each of two neighbours", r.name, r.mechanism, r.rule, r.trials);
     show_line!("  {}", r.neighbours);
+    show_line!("  draws are ranked by {}", r.score.words());
     show_line!("  {:>8}  {:>16}  {:>14}  {:>9}", "delta", "attack: at least", "by integration", "certified");
     for b in &r.bounds {
         let exact = b.exact.map_or("-".into(), number);
