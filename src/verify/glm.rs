@@ -37,6 +37,24 @@ impl<'a> Reader<'a> {
         self.form.params.iter().find(|p| e.is_name(&p.0)).map(|p| p.0.as_str())
     }
 
+    /// A weight times a constant, and the size of that.
+    fn multiple(&self, e: &'a Expr) -> Option<(&'a str, Real)> {
+        if let Some(name) = self.parameter(e) {
+            return Some((name, Real::one()));
+        }
+        let constant = |e: &Expr| self.value(e).filter(|t| t.lo == t.hi && t.lo != 0.0 && !self.latent(e)).map(|t| num(t.lo.abs()));
+        let Expr::Call(f, args) = e else { return None };
+        match (f.as_str(), args.as_slice()) {
+            ("neg", [a]) => self.multiple(a),
+            ("*", [a, b]) => {
+                let (weight, other) = if self.latent(a) { (a, b) } else { (b, a) };
+                self.multiple(weight).zip(constant(other)).map(|((w, times), x)| (w, &times * &x))
+            }
+            ("/", [a, b]) => self.multiple(a).zip(constant(b)).map(|((w, times), x)| (w, &times / &x)),
+            _ => None,
+        }
+    }
+
     fn latent(&self, e: &Expr) -> bool {
         e.any(&|e| self.form.params.iter().any(|p| e.is_name(&p.0)))
     }
@@ -77,9 +95,9 @@ impl<'a> Reader<'a> {
                     return LINEAR;
                 }
                 let ty = self.value(other).ok_or("a feature has no type")?;
-                match self.parameter(weights) {
-                    Some(name) => {
-                        let norm = ty.sup[1].clone() * factor;
+                match self.multiple(weights) {
+                    Some((name, times)) => {
+                        let norm = &(&ty.sup[1] * factor) * &times;
                         self.blocks.push(Block {
                             name,
                             norm,

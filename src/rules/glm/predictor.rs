@@ -86,13 +86,31 @@ fn product<'a>(a: &'a Expr, b: &'a Expr, factor: f64, found: &mut Predictor) -> 
         (true, false) => (a, b),
         _ => (b, a),
     };
-    if let ExprKind::Param(parameter) = weights.kind {
-        found.terms.push(Term { parameter, feature: Feature::Value(other.clone(), factor) });
+    if let Some((parameter, times)) = multiple(weights) {
+        found.terms.push(Term { parameter, feature: Feature::Value(other.clone(), factor * times) });
         return Ok(());
     }
     match other.constant() {
         Some(x) => read(weights, factor * x, found),
         None => Err(read(weights, 1.0, &mut Predictor::default()).err().unwrap_or(Problem::Unread)),
+    }
+}
+
+/// A parameter times a public constant, as in `-w`, `2 * w` or `w / 2`.
+fn multiple(e: &Expr) -> Option<(ParamId, f64)> {
+    let times = |a: &Expr, x: f64| multiple(a).map(|(parameter, factor)| (parameter, factor * x));
+    match &e.kind {
+        ExprKind::Param(id) => Some((*id, 1.0)),
+        ExprKind::Call(Builtin::Neg, args) => args.first().and_then(|a| times(a, -1.0)),
+        ExprKind::Call(Builtin::Mul, args) => match args.as_slice() {
+            [a, b] => a.constant().map_or_else(|| times(a, b.constant()?), |x| times(b, x)),
+            _ => None,
+        },
+        ExprKind::Call(Builtin::Div, args) => match args.as_slice() {
+            [a, b] => times(a, 1.0 / b.constant().filter(|x| *x != 0.0)?),
+            _ => None,
+        },
+        _ => None,
     }
 }
 
