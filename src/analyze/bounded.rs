@@ -219,6 +219,9 @@ impl Way for Ideal {
 
 /// `beta = 1.3334`: four digits of what beta is above 1, rounded up.
 pub fn beta_text(x: f64) -> String {
+    if x >= 1e15 {
+        return number(x);
+    }
     let above = sig_up(crate::rules::bounded::excess(x), 4);
     let places = above.split_once('.').map_or(0, |(_, digits)| digits.len());
     above.parse::<f64>().map_or_else(|_| number(x), |a| format!("{:.places$}", 1.0 + a))

@@ -156,3 +156,11 @@ pub fn tempered(scene: &Scene, way: &dyn Way, value: f64, limit: &BudgetKind) ->
     let using = other.written(&format!("{beta}, {weight}"));
     Some(format!("or temper it:      using {using}                {}", against(&claim, limit).0))
 }
+
+/// The same mechanism with nothing written, where that meets the limit.
+pub fn bare(scene: &Scene, way: &dyn Way, limit: &BudgetKind) -> Option<String> {
+    let offer = scene.offer(&arguments::Arguments::default());
+    let other = offer.ways.iter().find(|w| w.rule() == way.rule() && w.mechanism() == way.mechanism())?;
+    let x = solve(scene.site, other.as_ref(), limit)?;
+    Some(format!("leave the arguments out:    using {}    {}", other.mechanism(), knob_text(other.as_ref(), x)))
+}

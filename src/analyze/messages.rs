@@ -245,6 +245,9 @@ pub fn too_dear(scene: &Scene, way: &dyn Way, value: f64, claim: &Claim, limit: 
     let tempered = chains::tempered(scene, way, value, limit);
     help.extend(tempered.map(|line| if help.is_empty() { line.replacen("or temper it:   ", "temper it:      ", 1) } else { line }));
     help.extend(weaker(scene, way, limit));
+    if help.is_empty() {
+        help.extend(chains::bare(scene, way, limit));
+    }
     diagnostic = diagnostic.cause(reckoning.map_or_else(|| format!("rule {}: {costs} > {allows}", way.rule()), |(_, cause)| cause));
     if help.is_empty() { diagnostic } else { diagnostic.help(help.join("\n")) }
 }

@@ -32,7 +32,10 @@ pub(super) struct Regression {
 /// `None` where the one parameter is no vector with a normal prior, or the rows are no `normal(dot(w, x), sd)`.
 pub(super) fn find(meta: &'static Meta, asked: &Asked) -> Match<Option<Regression>> {
     let (model, context) = (asked.model, &asked.context);
-    let [parameter] = model.parameters.as_slice() else { return Ok(None) };
+    let [parameter] = model.parameters.as_slice() else {
+        let normal = model.parameters.iter().all(|p| p.prior.family.ends_with("normal"));
+        return if normal { not_mine("the model must have one parameter; an intercept is a feature that is 1") } else { Ok(None) };
+    };
     let rows = |o| design(o, parameter.id, context);
     let asked_whole = matches!(model.request, Request::Posterior { .. }) && matches!(parameter.ty, Type::Vector(_));
     if !asked_whole || model.private.is_empty() || !model.private.iter().all(|o| rows(o).is_some()) {

@@ -37,9 +37,11 @@ pub(super) fn find(meta: &'static Meta, asked: &Asked) -> Match<Option<NormalSum
     let ("normal", [m0, s0]) = (normal.prior.family, normal.prior.args.as_slice()) else { return Ok(None) };
     let parameter = the_parameter(model, SHAPE)?;
     if !parameter.ty.is_scalar_number() {
-        return not_mine("the parameter must be one number");
+        return not_mine("weights need rows normal(dot(w, x), sd) with nothing added; an intercept is a feature that is 1");
     }
-    of_rule(facts::all_observations(model, "normal(mu, sd) with a public sd", |o| known_sd(o, parameter.id).is_some()))?;
+    of_rule(facts::all_observations(model, "normal(mu, sd), mu the parameter itself and sd public", |o| {
+        known_sd(o, parameter.id).is_some()
+    }))?;
     let observation = of_rule(facts::one_private(model, &parameter.name))?;
     let Some(sd) = known_sd(observation, parameter.id) else { return not_mine(format!("prior must be {SHAPE}")) };
     let range = of_rule(facts::outcome_range(observation, model, context, Range::ALL))?;

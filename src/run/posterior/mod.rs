@@ -190,6 +190,7 @@ impl Posterior {
     /// Density of a scalar at x; 0 outside its support and at infinity.
     pub fn density(&self, x: f64) -> f64 {
         match self {
+            _ if x.is_nan() => x,
             _ if x.is_infinite() => 0.0,
             Posterior::Beta(a, b) if (0.0..=1.0).contains(&x) => {
                 let ln = ln_gamma(a + b) - ln_gamma(*a) - ln_gamma(*b) + power(a - 1.0, x.ln()) + power(b - 1.0, libm::log1p(-x));
@@ -207,13 +208,18 @@ impl Posterior {
 
     /// Distribution function of a scalar at every x.
     pub fn cdf(&self, xs: &[f64]) -> Vec<f64> {
+        let ends = |x: f64, inside: &dyn Fn(f64) -> f64| match x {
+            x if x.is_finite() => inside(x),
+            x if x.is_nan() => x,
+            x => f64::from(u8::from(x > 0.0)),
+        };
         // A table pays from some hundred values on.
         if let (Some(parts), true) = (self.normals(), xs.len() <= 64) {
             let at = |x: f64| parts.iter().map(|(w, mean, sd)| w * normal_cdf((x - mean) / sd)).sum::<f64>().min(1.0);
-            return xs.iter().map(|x| at(*x)).collect();
+            return xs.iter().map(|x| ends(*x, &at)).collect();
         }
         let line = Line::new(self);
-        xs.iter().map(|x| line.cdf(*x)).collect()
+        xs.iter().map(|x| ends(*x, &|x| line.cdf(x))).collect()
     }
 
     /// Quantiles of a scalar; levels are moved into [0, 1], whose ends give the ends of the support.
