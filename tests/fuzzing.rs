@@ -7,7 +7,7 @@
 
 use std::fmt::Write as _;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::time::{Duration, Instant, SystemTime};
 use std::{fs, thread};
@@ -47,13 +47,11 @@ struct Tally {
 /// The texts that mutations start from.
 fn corpus() -> Vec<String> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
-    let folders = ["examples", "stdlib", "tests/programs", "tests/wrong"];
-    let mut paths: Vec<_> = folders
-        .iter()
-        .flat_map(|folder| fs::read_dir(root.join(folder)).unwrap())
-        .map(|entry| entry.unwrap().path())
-        .filter(|path| path.extension().is_some_and(|e| e == "dpm"))
-        .collect();
+    let entries = |folder: PathBuf| fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
+    let rules = entries(root.join("tests/rules")).collect::<Vec<_>>();
+    let folders = ["examples", "stdlib", "tests/programs", "tests/wrong"].map(|folder| root.join(folder));
+    let mut paths: Vec<_> =
+        folders.into_iter().chain(rules).flat_map(entries).filter(|path| path.extension().is_some_and(|e| e == "dpm")).collect();
     paths.sort();
     paths.iter().map(|path| fs::read_to_string(path).unwrap()).collect()
 }
