@@ -1,0 +1,150 @@
+//! What is refused or warned about, with the numbers of the help.
+
+use super::*;
+
+#[test]
+fn a_written_weight_above_the_budget_is_refused_with_the_solved_one() {
+    let p = read(
+        "budget rdp(order = 2, eps = 0.05)
+         private t[n] { y: bool }
+         param p ~ beta(6, 6)
+         observe y ~ bernoulli(p)
+         release x = draw(p) using diffuse(r = 0.9)",
+    );
+    assert_eq!(p.codes(), ["E0401"]);
+    let d = &p.diagnostics[0];
+    assert!(d.message.starts_with("`x` costs rdp(2) = 0."), "{}", d.message);
+    assert_eq!(p.map.slice(d.labels[0].span), "r = 0.9");
+    assert!(d.help[0].contains("r = 0."), "{:?}", d.help);
+}
+
+#[test]
+fn orders_beyond_the_limit_are_refused_with_what_works() {
+    let text = std::fs::read_to_string(format!("{}/tests/wrong/01.dpm", env!("CARGO_MANIFEST_DIR"))).unwrap();
+    let p = read(&text);
+    assert_eq!(p.codes(), ["E0301"]);
+    let d = &p.diagnostics[0];
+    assert_eq!(d.message, "a direct draw of `p` has no finite guarantee at RDP order 8");
+    let places: Vec<&str> = d.labels.iter().map(|l| p.map.slice(l.span)).collect();
+    assert_eq!(places, ["using direct", "order = 8", "beta(6, 18)"]);
+    assert!(d.help[0].contains("using diffuse          r = 0.668, certifies rdp(8, 0.5)"));
+    assert!(d.help[0].contains("using concentrated     prior becomes beta(11.42,"));
+    assert!(d.help[0].contains("or lower the order:    budget rdp(order = 6, eps = "));
+}
+
+#[test]
+fn a_prior_of_another_family_is_refused_with_its_match() {
+    let text = std::fs::read_to_string(format!("{}/tests/wrong/11.dpm", env!("CARGO_MANIFEST_DIR"))).unwrap();
+    let p = read(&text);
+    assert_eq!(p.codes(), ["E0302"]);
+    let d = &p.diagnostics[0];
+    let places: Vec<&str> = d.labels.iter().map(|l| p.map.slice(l.span)).collect();
+    assert_eq!(places, ["using diffuse", "normal(0.2, 0.1)", "survey.smoker ~ bernoulli(p)"]);
+    assert_eq!(d.help[0], "beta(3, 12) has the same mean 0.2 and sd 0.1:   param p ~ beta(3, 12)");
+}
+
+#[test]
+fn a_budget_of_a_kind_out_of_reach_is_told_so() {
+    let p = read(
+        "budget zcdp(0.1)
+         private t[n] { y: category {a, b, c} }
+         param s ~ dirichlet([8, 8, 8])
+         observe y ~ categorical(s)
+         release x = draw(s)",
+    );
+    assert_eq!(p.codes(), ["E0403"]);
+    assert_eq!(p.diagnostics[0].message, "a Dirichlet draw has no guarantee above order 9, so it cannot satisfy zcdp");
+}
+
+#[test]
+fn nothing_to_solve_from_is_an_error() {
+    let text = |using: &str| {
+        format!(
+            "private t[n] {{ y: bool }}
+             param p ~ beta(6, 6)
+             observe y ~ bernoulli(p)
+             release x = draw(p) {using}"
+        )
+    };
+    assert_eq!(read(&text("")).codes(), ["E0405"]);
+    assert_eq!(read(&text("using diffuse")).codes(), ["E0405"]);
+    assert!(read(&text("using direct")).codes().is_empty());
+    assert!(read(&text("using diffuse(r = 0.5)")).codes().is_empty());
+    assert_eq!(read(&text("using diffuse(r = 1.5)")).codes(), ["E0208"]);
+    assert_eq!(read(&text("using diffuse(m = 0.5)")).codes(), ["E0208"]);
+    assert_eq!(read(&text("using laplace")).codes(), ["E0209"]);
+    assert_eq!(read(&text("using beta_div")).codes(), ["E0311"]);
+    assert_eq!(read(&text("using beta_div assuming convergence")).codes(), ["E0405"]);
+    assert_eq!(read(&text("using penalty")).codes(), ["E0405"]);
+    assert_eq!(read(&text("using dp_hmc")).codes(), ["E0405"]);
+    assert_eq!(read(&text("using dp_sgld")).codes(), ["E0405"]);
+    assert_eq!(read(&text("using dp_fast_mh")).codes(), ["E0300"]);
+}
+
+#[test]
+fn a_hole_is_accepted_and_kept_from_certificates() {
+    let p = read(
+        "budget rdp(order = 2, eps = 0.05)
+         private t[n] { y: bool }
+         param p ~ beta(6, 6)
+         observe y ~ bernoulli(p)
+         release x = draw(p) using ?",
+    );
+    assert!(p.codes().is_empty());
+    let release = &p.analysis.releases[0];
+    let applies: Vec<(&str, bool)> = release.candidates.iter().map(|c| (c.mechanism, c.applies)).collect();
+    assert_eq!(applies[..3], [("direct", false), ("diffuse", true), ("concentrated", true)]);
+    assert_eq!(applies[3..7], [("beta_div", true), ("penalty", true), ("dp_hmc", true), ("dp_sgld", true)]);
+    assert!(applies[7..].iter().all(|(_, applies)| !applies));
+    assert_eq!(holes(&p.analysis)[0].code, "E0312");
+}
+
+#[test]
+fn useless_weights_and_empty_promises_are_warned_about() {
+    let p = read(
+        "budget rdp(order = 2, eps = 0.0000001)
+         private t[n] { y: bool }
+         param p ~ beta(1, 1)
+         observe y ~ bernoulli(p)
+         release x = draw(p) using diffuse",
+    );
+    assert_eq!(p.codes(), ["W0404"]);
+    let p = read(
+        "budget dp(eps = 1, delta = 0.1)
+         private t[n >= 100] { y: bool }
+         param p ~ beta(9, 9)
+         observe y ~ bernoulli(p)
+         release x = draw(p)",
+    );
+    assert_eq!(p.codes(), ["W0501"]);
+}
+
+#[test]
+fn expectations_are_judged() {
+    let text = |expect: &str| {
+        format!(
+            "private t[n] {{ y: bool }}
+             param p ~ beta(6, 18)
+             observe y ~ bernoulli(p)
+             release x = draw(p) using direct
+             expect {expect}"
+        )
+    };
+    for holds in [
+        "certificate(x).max_order == 7",
+        "rule(x) == \"beta_bernoulli\"",
+        "status(x) == \"exact\"",
+        "certificate(total) <= rdp(order = 3, eps = 0.3752)",
+    ] {
+        assert!(read(&text(holds)).codes().is_empty(), "{holds}");
+    }
+    for fails in [
+        "certificate(x).max_order == 8",
+        "rule(x) == \"gamma_poisson\"",
+        "status(x) == \"certified\"",
+        "certificate(x) <= rdp(order = 3, eps = 0.3)",
+        "certificate(x) <= zcdp(100)",
+    ] {
+        assert_eq!(read(&text(fails)).codes(), ["E0501"], "{fails}");
+    }
+}

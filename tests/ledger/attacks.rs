@@ -1,0 +1,178 @@
+//! Copies, rollbacks, killed runs, tampering and torn files.
+
+use super::*;
+
+/// Files of the ledger at a moment, to be put back.
+fn files(scene: &Scene) -> Vec<(PathBuf, Vec<u8>)> {
+    ["ledger", "ledger.head"].iter().map(|n| (scene.path(n), fs::read(scene.path(n)).unwrap())).collect()
+}
+
+fn put(files: &[(PathBuf, Vec<u8>)]) {
+    for (path, bytes) in files {
+        fs::write(path, bytes).unwrap();
+    }
+}
+
+fn locked(ledger: &Ledger) -> bool {
+    let reserve = ledger.reserve("c", &[ask(1e-9)]);
+    matches!(ledger.read(), Err(LedgerError::Locked(_))) && matches!(reserve, Err(LedgerError::Locked(_)))
+}
+
+fn spend(ledger: &Ledger, times: u32) {
+    for _ in 0..times {
+        let reservation = ledger.reserve("c", &[ask(0.1)]).unwrap();
+        ledger.commit(reservation).unwrap();
+    }
+}
+
+#[test]
+fn copies_rollbacks_and_deletions() {
+    let scene = Scene::new();
+    let ledger = scene.ledger("eps(1)");
+    spend(&ledger, 1);
+    let old = files(&scene);
+    spend(&ledger, 1);
+    let new = files(&scene);
+    // The old ledger, the old head, no head, a head of another ledger, no ledger, an empty one.
+    put(&old[..1]);
+    assert!(locked(&ledger));
+    put(&new);
+    put(&old[1..]);
+    assert_eq!(left(&ledger), "0.8");
+    assert_eq!(fs::read(scene.path("ledger.head")).unwrap(), new[1].1, "the head follows the ledger");
+    fs::remove_file(scene.path("ledger.head")).unwrap();
+    assert!(locked(&ledger));
+    Ledger::init(&scene.path("other"), &[scene.dataset("staff", "eps(1)")]).unwrap();
+    fs::copy(scene.path("other.head"), scene.path("ledger.head")).unwrap();
+    assert!(locked(&ledger));
+    put(&new);
+    fs::copy(scene.path("other"), scene.path("ledger")).unwrap();
+    assert!(locked(&ledger));
+    put(&new);
+    fs::write(scene.path("ledger"), b"").unwrap();
+    assert!(locked(&ledger));
+    fs::remove_file(scene.path("ledger")).unwrap();
+    assert!(matches!(ledger.read(), Err(LedgerError::Missing)));
+    assert!(matches!(Ledger::init(&scene.path("ledger"), &[scene.dataset("staff", "eps(1)")]), Err(LedgerError::Exists)));
+    put(&new);
+    assert_eq!(left(&ledger), "0.8");
+    // A copy elsewhere, with its head, and a second name of the same file.
+    for (end, bytes) in [("", &new[0].1), (".head", &new[1].1)] {
+        fs::write(scene.path(&format!("copy{end}")), bytes).unwrap();
+    }
+    let copy = Ledger::at(&scene.path("copy")).unwrap();
+    assert!(locked(&copy));
+    fs::hard_link(scene.path("ledger"), scene.path("hard")).unwrap();
+    fs::write(scene.path("hard.head"), &new[1].1).unwrap();
+    assert!(locked(&Ledger::at(&scene.path("hard")).unwrap()));
+    #[cfg(unix)]
+    {
+        std::os::unix::fs::symlink(scene.path("ledger"), scene.path("soft")).unwrap();
+        assert_eq!(left(&Ledger::at(&scene.path("soft")).unwrap()), "0.8");
+    }
+    // Its owner may say that it moved; that is recorded.
+    copy.moved().unwrap();
+    assert_eq!(left(&copy), "0.8");
+    assert!(matches!(copy.read().unwrap().lines.last(), Some((Entry::Moved { .. }, _))));
+}
+
+#[test]
+fn a_reservation_of_a_killed_run_counts_and_none_is_used_twice() {
+    let scene = Scene::new();
+    let ledger = scene.ledger("eps(1)");
+    drop(ledger.reserve("c", &[ask(0.3)]).unwrap());
+    assert_eq!(left(&ledger), "0.7");
+    let reservation = ledger.reserve("c", &[ask(0.3)]).unwrap();
+    assert!(reservation.read("staff").is_ok());
+    assert!(matches!(reservation.read("other"), Err(LedgerError::UnknownDataset(_))));
+    // A reservation of one ledger is nothing in another.
+    let other = Ledger::init(&scene.path("other"), &[scene.dataset("staff", "eps(1)")]).unwrap();
+    assert!(matches!(other.commit(reservation), Err(LedgerError::UnknownRun)));
+    assert_eq!((left(&ledger), left(&other)), ("0.4".into(), "1".into()));
+}
+
+/// Every byte of every cell of every row, changed through SQLite; rows removed, swapped, renumbered, inserted.
+#[test]
+fn tampering_with_rows_is_found() {
+    let scene = Scene::new();
+    let ledger = scene.ledger("eps(1)");
+    spend(&ledger, 2);
+    let good = files(&scene);
+    let rows: Vec<(i64, String, String)> = {
+        let db = rusqlite::Connection::open(scene.path("ledger")).unwrap();
+        let mut query = db.prepare("SELECT idx, body, hash FROM entries ORDER BY idx").unwrap();
+        query.query_map([], |r| Ok((r.get(0)?, r.get(1)?, r.get(2)?))).unwrap().map(Result::unwrap).collect()
+    };
+    let tamper = |sql: &str, values: &[&dyn rusqlite::ToSql]| {
+        put(&good);
+        let db = rusqlite::Connection::open(scene.path("ledger")).unwrap();
+        db.pragma_update(None, "synchronous", "OFF").unwrap();
+        db.execute(sql, values).unwrap();
+        drop(db);
+        assert!(matches!(ledger.read(), Err(LedgerError::Locked(_))), "{sql}");
+    };
+    let mut tried = 0;
+    for (idx, body, hash) in &rows {
+        for (column, text) in [("body", body), ("hash", hash)] {
+            for at in 0..text.len() {
+                let mut bytes = text.clone().into_bytes();
+                bytes[at] ^= 1;
+                let Ok(changed) = String::from_utf8(bytes) else { continue };
+                tamper(&format!("UPDATE entries SET {column} = ?1 WHERE idx = ?2"), &[&changed, idx]);
+                tried += 1;
+            }
+        }
+        tamper("DELETE FROM entries WHERE idx = ?1", &[idx]);
+        tamper("UPDATE entries SET idx = 100 WHERE idx = ?1", &[idx]);
+    }
+    assert!(tried > 1000, "{tried}");
+    tamper("DELETE FROM entries WHERE idx > 3", &[]);
+    tamper("UPDATE entries SET idx = CASE idx WHEN 2 THEN -4 ELSE -2 END WHERE idx IN (2, 4)", &[]);
+    tamper("UPDATE entries SET idx = idx + 1000", &[]);
+    let (_, body, hash) = rows.last().unwrap();
+    tamper("INSERT INTO entries VALUES (?1, ?2, ?3)", &[&(rows.len() as i64), body, hash]);
+    tamper("CREATE TRIGGER t AFTER INSERT ON entries BEGIN DELETE FROM entries WHERE idx > 2; END", &[]);
+    tamper("CREATE TABLE more (x)", &[]);
+    put(&good);
+    assert_eq!(left(&ledger), "0.8");
+}
+
+/// The raw file: a byte flipped, the file cut, a tail of zeros or of the older file (a torn write). What is read is the
+/// state before or after, or nothing: the ledger is locked.
+#[test]
+fn torn_and_flipped_files() {
+    let scene = Scene::new();
+    let ledger = scene.ledger("eps(1)");
+    spend(&ledger, 2);
+    let before = files(&scene);
+    spend(&ledger, 1);
+    let after = files(&scene);
+    let states = ["0.8", "0.7"];
+    let (old, new) = (&before[0].1, &after[0].1);
+    let mut refused = 0_u32;
+    let mut judge = |bytes: &[u8], head: &[u8], what: &str| {
+        fs::write(scene.path("ledger"), bytes).unwrap();
+        fs::write(scene.path("ledger.head"), head).unwrap();
+        match ledger.read() {
+            Ok(contents) => {
+                let left = contents.accounts.accounts["staff"].balance()[0].left.clone();
+                assert!(states.contains(&left.as_str()), "{what}: {left}");
+                // With the newer head nothing older is ever accepted.
+                assert!(head != after[1].1 || left == "0.7", "{what}: {left}");
+            }
+            Err(LedgerError::Locked(_) | LedgerError::Storage(_)) => refused += 1,
+            Err(other) => panic!("{what}: {other}"),
+        }
+    };
+    for at in (0..new.len()).step_by(61) {
+        let mut torn = new[..at].to_vec();
+        judge(&torn, &after[1].1, &format!("cut at {at}"));
+        torn.extend_from_slice(old.get(at..).unwrap_or(&[]));
+        judge(&torn, &before[1].1, &format!("old tail from {at}"));
+        judge(&torn, &after[1].1, &format!("old tail from {at}, new head"));
+        let mut flipped = new.clone();
+        flipped[at] ^= 0x40;
+        judge(&flipped, &after[1].1, &format!("flipped at {at}"));
+    }
+    assert!(refused > 300, "{refused}");
+}
