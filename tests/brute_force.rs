@@ -1,11 +1,19 @@
-//! Every conjugate rule of counts against all small data sets in both roles, by closed forms written for the tests.
+//! Every conjugate rule of counts, every aggregate and quantiles against all small data sets, by closed forms written for the tests.
 
 #![allow(clippy::panic, clippy::unwrap_used, clippy::indexing_slicing)]
 
 mod numbers_support;
 
+use dpm::analyze::Unbound;
+use dpm::check::{NoFiles, describe};
+use dpm::mechanism::plan::MechanismPlan;
+use dpm::model::Norms;
+use dpm::pipeline;
+use dpm::privacy::Claim;
+use dpm::source::SourceMap;
+use dpm::syntax::{parse, parse_expr};
 use numbers_support::worst::{FORMS, Is, Worst, program, random};
-use numbers_support::{claim, histograms};
+use numbers_support::{certified, claim, histograms};
 
 /// Beta and binomial rows (§1): successes `others + x` of the unit with x, `others + y` of its neighbour.
 fn beta_pairs(worst: &mut Worst, [a, b]: [f64; 2], n: u64, k: u64, trials: u64, r: f64) {
@@ -228,6 +236,146 @@ fn geometric_and_negative_binomial_rows() {
                 }
             }
             worst.judge(&claim(&text), Is::Above, &text);
+        }
+    }
+}
+
+/// Rows of `a: int in 0..2, b: int in 0..3`.
+type Row = (i32, i32);
+
+/// An aggregate as it is written, what it is, and how much of the claim its worst neighbours reach.
+type Aggregate = (&'static str, fn(&[Row]) -> Vec<i32>, f64);
+
+fn sums(rows: &[Row]) -> Row {
+    rows.iter().fold((0, 0), |s, r| (s.0 + r.0, s.1 + r.1))
+}
+
+const AGGREGATES: &[Aggregate] = &[
+    ("sum(a)", |t| vec![sums(t).0], 1.0),
+    ("sum(a - 2 * b)", |t| vec![sums(t).0 - 2 * sums(t).1], 1.0),
+    ("sum(a) - 2 * sum(b)", |t| vec![sums(t).0 - 2 * sums(t).1], 1.0),
+    ("max(sum(a), sum(b))", |t| vec![sums(t).0.max(sums(t).1)], 0.6),
+    ("min(sum(b), 3 * sum(a))", |t| vec![sums(t).1.min(3 * sums(t).0)], 0.6),
+    ("abs(sum(a) - 3)", |t| vec![(sums(t).0 - 3).abs()], 1.0),
+    ("clip(sum(b), 2, 7)", |t| vec![sums(t).1.clamp(2, 7)], 1.0),
+    ("[sum(a), 2 * sum(b)]", |t| vec![sums(t).0, 2 * sums(t).1], 1.0),
+    ("dot([2, -1], [sum(a), sum(b)])", |t| vec![2 * sums(t).0 - sums(t).1], 0.8),
+    ("dot([2, -2], sum([a, b]))", |t| vec![2 * sums(t).0 - 2 * sums(t).1], 0.8),
+    ("sum([sum(a), sum(b)])", |t| vec![sums(t).0 + sums(t).1], 1.0),
+    ("count(a > 0)", |t| vec![t.iter().filter(|r| r.0 > 0).count() as i32], 1.0),
+    ("max(b)", |t| vec![t.iter().map(|r| r.1).max().unwrap()], 1.0),
+    ("max(histogram(g))", |t| vec![(0..3).map(|g| t.iter().filter(|r| r.0 == g).count() as i32).max().unwrap()], 1.0),
+    ("histogram(g)", |t| (0..3).map(|g| t.iter().filter(|r| r.0 == g).count() as i32).collect(), 1.0),
+];
+
+/// L1, L2 and the largest component.
+fn norms(v: &[f64]) -> [f64; 3] {
+    [v.iter().map(|x| x.abs()).sum(), v.iter().map(|x| x * x).sum::<f64>().sqrt(), v.iter().fold(0.0, |m, x| m.max(x.abs()))]
+}
+
+/// Every data set of three rows and every row replaced: an aggregate moves as far as the checker says, and no further; the noise
+/// of those that may be released is charged for that.
+#[test]
+fn aggregates_move_as_far_as_said() {
+    let values: Vec<Row> = (0..12).map(|i| (i % 3, i / 3)).collect();
+    let mut sets = vec![];
+    for i in 0..12 {
+        for j in i..12 {
+            sets.extend((j..12).map(|k| [values[i], values[j], values[k]]));
+        }
+    }
+    let table = "private t[3] { a: int in 0..2, b: int in 0..3, g: category {u, v, w} }\n";
+    let mut released = 0;
+    for (text, value, tight) in AGGREGATES {
+        let mut moved = [0.0_f64; 3];
+        for set in &sets {
+            let here = value(set);
+            for (at, row) in (0..3).flat_map(|at| values.iter().map(move |row| (at, *row))) {
+                let mut other = *set;
+                other[at] = row;
+                let step: Vec<f64> = value(&other).iter().zip(&here).map(|(x, y)| f64::from(x - y)).collect();
+                moved = std::array::from_fn(|i| moved[i].max(norms(&step)[i]));
+            }
+        }
+        let holds = |said: f64, i: usize| moved[i] <= said && moved[i] >= tight * said * (1.0 - 1e-9);
+        let said = sensitivity(table, text);
+        assert!(holds(said.l1, 0) && holds(said.l2, 1) && holds(said.linf, 2), "{text}: {moved:?} of {said:?}");
+        for (noise, i) in [("laplace(scale = 1)", 0), ("gaussian(sigma = 1)", 1)] {
+            let Some(found) = certificate(&format!("{table}release r = {text} using {noise}\n")) else { continue };
+            released += 1;
+            let claim = if let Claim::Gdp { mu } = found { mu } else { found.pure() };
+            assert!(holds(claim, i), "{text} {noise}: {moved:?} of {claim}");
+        }
+    }
+    assert_eq!(released, 16, "claims that were looked at");
+}
+
+/// What the checker says of an expression behind a table.
+fn sensitivity(table: &str, text: &str) -> Norms {
+    let mut sources = SourceMap::default();
+    let main = sources.add("t.dpm", table);
+    let aside = sources.add("e.dpm", text);
+    let (ast, e) = (parse(main, table).0, parse_expr(aside, text).unwrap());
+    describe(&mut sources, main, &ast, &e, &NoFiles).unwrap_or_else(|_| panic!("{text}")).sensitivity.unwrap()
+}
+
+/// The claim of a program with one release, if it certifies.
+fn certificate(text: &str) -> Option<Claim> {
+    let checked = pipeline::check("t.dpm", text, &NoFiles);
+    let (analysis, said) = pipeline::analyze(&checked, &Unbound::default(), false);
+    let found = pipeline::certify(&checked, &analysis?, &[], &[])?;
+    (!said.iter().any(|d| d.is_error())).then(|| found.releases[0].claim.clone())
+}
+
+/// Quantiles of up to four rows on a grid of four points, chosen with weights `exp(eps u(t) / (2 D))`, `u(t) = -|#{x < t} - q n|`
+/// and the D of the plan: how far the log ratios of neighbours lie apart.
+#[test]
+fn quantiles_keep_their_bounded_range() {
+    fn sets(size: usize) -> Vec<Vec<i32>> {
+        if size == 0 {
+            return vec![vec![]];
+        }
+        sets(size - 1).iter().flat_map(|s| (0..4).map(|x| [&s[..], &[x]].concat())).collect()
+    }
+    let law = |rows: &[i32], q: f64, strength: f64| -> Vec<f64> {
+        let score = |t: i32| -(rows.iter().filter(|x| **x < t).count() as f64 - q * rows.len() as f64).abs();
+        let weights: Vec<f64> = (0..4).map(|t| (strength * score(t)).exp()).collect();
+        let all: f64 = weights.iter().sum();
+        weights.iter().map(|w| w / all).collect()
+    };
+    for q in [0.0, 0.1, 0.25, 0.5, 0.9, 1.0] {
+        for (header, least, most, added) in [("[4]", 4, 4, false), ("[private n]", 0, 4, true), ("[private n] by id max 2", 0, 4, true)] {
+            let text = format!(
+                "private t{header} {{ id: text, x: int in 0..3 }}\nrelease r = quantile(x, {q}) using exponential(0, 3, points = 4, eps = 1)\n"
+            );
+            let found = certified(&text);
+            let plan = found.analysis.releases[0].chosen.as_ref().unwrap().plan.clone();
+            let Some(MechanismPlan::Quantile { epsilon, score_sensitivity, .. }) = plan else { panic!("{plan:?}") };
+            let Claim::BoundedRange { eta } = found.claim() else { panic!("{:?}", found.claim()) };
+            let strength = epsilon / (2.0 * score_sensitivity);
+            let units = if header.contains("max 2") { 2 } else { 1 };
+            let mut worst: f64 = 0.0;
+            for rows in (least..=most).flat_map(sets) {
+                let p = law(&rows, q, strength);
+                let others: Vec<Vec<i32>> = if added {
+                    (1..=units).flat_map(sets).map(|more| [&rows[..], &more].concat()).collect()
+                } else {
+                    (0..rows.len())
+                        .flat_map(|i| (0..4).map(move |x| (i, x)))
+                        .map(|(i, x)| {
+                            let mut other = rows.clone();
+                            other[i] = x;
+                            other
+                        })
+                        .collect()
+                };
+                for other in others {
+                    let ratios: Vec<f64> = law(&other, q, strength).iter().zip(&p).map(|(a, b)| (a / b).ln()).collect();
+                    let (low, high) = ratios.iter().fold((f64::INFINITY, f64::NEG_INFINITY), |(l, h), r| (r.min(l), r.max(h)));
+                    worst = worst.max(high - low);
+                }
+            }
+            assert!(worst <= eta * (1.0 + 1e-12) && worst > 0.49 * eta, "{header} {q}: {worst} of {eta}");
         }
     }
 }
