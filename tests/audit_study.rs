@@ -198,7 +198,7 @@ fn long_form() {
     for (name, text) in gaussians() {
         let key = format!("gaussian {name}");
         if !record.has(&key) {
-            let (mu, integral, attack) = reached(text, number("DPM_GAUSSIAN_DRAWS", 400_000));
+            let (mu, integral, attack) = reached(text, number("DPM_GAUSSIAN_DRAWS", 1_500_000));
             record.add(&key, &format!("certified mu {mu:.4}, by integration {integral:.6} of it, by the attack at least {attack:.4}"));
         }
     }

@@ -1,7 +1,6 @@
 //! The verifier accepts what the compiler certifies, and nothing that was changed afterwards.
 #![allow(clippy::indexing_slicing, clippy::unwrap_used, clippy::panic, clippy::print_stderr)]
 
-#[allow(unused_imports)]
 mod fuzz;
 
 use dpm::analyze::Unbound;
