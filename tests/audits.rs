@@ -43,7 +43,11 @@ fn draws_in_doubles_are_caught() {
 #[test]
 fn the_support_is_the_same_on_neighbours() {
     let program = |query: &str| format!("private t[3] {{ y: real in [0, 1000] }}\n{query}\n");
+    let counts = |query: &str| format!("private t[3] {{ y: int in 0..1000 }}\n{query}\n");
     for text in [
+        counts("param m ~ gamma(2, 3)\nobserve y ~ poisson(m)\nrelease x = draw(m) using diffuse(r = 0.5)"),
+        counts("param m ~ beta(2, 3)\nobserve y ~ binomial(1000, m)\nrelease x = draw(m) using diffuse(r = 0.5)"),
+        program("param m ~ gamma(2, 3)\nobserve y ~ exponential(m)\nrelease x = draw(m) using diffuse(r = 0.5)"),
         program("param m ~ normal(0, 1)\nobserve y ~ normal(m, 9)\nrelease x = draw(m) using direct"),
         program("release x = sum(y) using laplace(scale = 3)"),
         program("release x = mean(y) using gaussian(sigma = 0.5)"),

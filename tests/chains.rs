@@ -58,6 +58,21 @@ fn a_normal_mean_is_drawn_from_its_posterior() {
     }
 }
 
+/// A penalty chain with loud noise: unpaid, the noise would flatten the posterior (its variance by half and more).
+#[test]
+fn loud_noise_is_paid_for() {
+    let file = (0..10).fold("x\n".to_string(), |f, i| f + &format!("{}\n", f64::from(i) / 3.0));
+    let (precision, sum) = (10.0 / 2.25 + 1.0 / 4.0, 15.0);
+    let mean = (sum / 2.25 + 0.5 / 4.0) / precision;
+    let text = "private t[n] { x: real }\nparam m ~ normal(0.5, 2)\nobserve x ~ normal(m, 1.5)\nrelease d = draw(m)\n";
+    let chain = ChainLaw::Penalty { iterations: 1_500, sigma: 2.0, step: Some(0.7), range: 1e6 };
+    let draws = Case::new(text, Loss::NegativeLog, chain).draws(1.0, CHAINS, &file, &mut Seeded::new(9)).unwrap();
+    let spread = draws.iter().map(|d| (d.to_f64()[0] - mean).powi(2) * precision).sum::<f64>() / CHAINS as f64;
+    // Five standard deviations of a mean of squares.
+    let slack = 5.0 * (2.0 / CHAINS as f64).sqrt();
+    assert!((spread - 1.0).abs() < slack, "{spread}");
+}
+
 /// Shares of yes.
 #[test]
 fn a_share_is_drawn_from_its_posterior() {

@@ -19,14 +19,14 @@ import time
 # From quick to slow.
 LAYERS = {
     "golden": ["golden", "golden_posteriors"],
-    "brute force": ["brute_force", "brute_force_real", "composition", "whole_posteriors", "loss_ranges", "exhaustive"],
+    "brute force": ["brute_force", "row_types", "brute_force_real", "composition", "whole_posteriors", "loss_ranges", "exhaustive"],
     "integration": ["integration", "langevin", "glm_posteriors", "precision"],
     "audit": ["audits", "audit"],
     "law": ["samplers", "tapes", "laws", "density", "chains", "glm_draws"],
     "verifier": ["verify"],
 }
 # What these read: claims and certificates, never a draw; or draws, never a claim. A bug in the other is not shown to them.
-CLAIMS = ["golden", "brute_force", "brute_force_real", "composition", "loss_ranges", "exhaustive", "integration", "glm_posteriors",
+CLAIMS = ["golden", "row_types", "brute_force", "brute_force_real", "composition", "loss_ranges", "exhaustive", "integration", "glm_posteriors",
           "precision", "verify"]
 DRAWN = LAYERS["law"]
 # Seconds each: all bugs are shown to these first.
@@ -35,7 +35,7 @@ QUICK = LAYERS["golden"] + LAYERS["brute force"][:-1] + LAYERS["integration"][:-
 TESTS = {"verify": ["accepts_what_the_compiler_certifies"]}
 # Only if no layer caught the bug: reading of data, refusals, freshness, then all the rest.
 OTHERS = ["data", "data_mechanisms", "neighbours", "canaries", "freshness", "repeated", "rule_programs", "regressions", "analyze",
-          "wrong_programs"]
+          "wrong_programs", "unit tests"]
 # Independent draws that a layer judges by.
 DRAWS = {"law": "1e5 a point", "audit": "3e3 to 2e5 a side", "long": "1e7 and four times 1e6"}
 LIMIT = 900
@@ -115,6 +115,7 @@ def binaries(messages):
         said = json.loads(line) if line.startswith("{") else {}
         if said.get("reason") == "compiler-artifact" and said.get("executable"):
             kind, name = said["target"]["kind"], said["target"]["name"]
+            name = "unit tests" if kind == ["lib"] else name
             if kind == ["bench"]:
                 found["bench " + name] = said["executable"]
             elif said["profile"]["test"]:
@@ -229,7 +230,7 @@ def table(root, copy):
 
 if __name__ == "__main__":
     if sys.argv[1:] == ["programs"]:
-        print(" ".join(f"--test {p}" for p in sum(LAYERS.values(), []) + OTHERS))
+        print(" ".join(f"--test {p}" for p in sum(LAYERS.values(), []) + OTHERS if p != "unit tests"))
         sys.exit()
     command, root, copy = sys.argv[1], pathlib.Path(sys.argv[2]).resolve(), pathlib.Path(sys.argv[3]).resolve()
     {"plant": plant, "run": run, "table": table}[command](root, copy, *sys.argv[4:])

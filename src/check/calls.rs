@@ -212,6 +212,14 @@ impl Checker<'_> {
         let (Some(rx), Some(rl), Some(rh)) = (x.ty.range(), lo.ty.range(), hi.ty.range()) else {
             return self.wrong_call("clip", span);
         };
+        if let Some(wide) = [lo, hi].into_iter().find(|e| !e.ty.is_scalar_number()) {
+            let (what, [x, lo, hi]) = (type_text(&wide.ty), [x, lo, hi].map(|e| self.written(e.span)));
+            return self.fail(
+                Diagnostic::new("E0209", "the bounds of `clip` are numbers")
+                    .label(wide.span, what)
+                    .help(format!("max({lo}, min({x}, {hi}))")),
+            );
+        }
         if rl.is_point() && rh.is_point() && rl.lo > rh.lo {
             return self.fail(
                 Diagnostic::new("E0203", "the bounds of `clip` are the wrong way round")
@@ -224,7 +232,10 @@ impl Checker<'_> {
         let ty = match &x.ty {
             Type::Vector(v) => {
                 let mut t = vectors::boxed(v.dim, out, v.levels.clone());
-                t.diam = vectors::least(t.diam, v.diam);
+                // Bounds that every row shares bring no two rows further apart; bounds of a row's own do.
+                if lo.label == Label::Public && hi.label == Label::Public {
+                    t.diam = vectors::least(t.diam, v.diam);
+                }
                 Type::Vector(t)
             }
             Type::Int(_) | Type::Bool

@@ -25,11 +25,8 @@ pub fn sensitivity(e: &Expr, records: &Records) -> Norms {
             (Builtin::RowMin | Builtin::RowMax, [x]) => Norms::scalar(x.ty.range().map_or(f64::INFINITY, Range::width)),
             (Builtin::Neg | Builtin::Abs | Builtin::Relu, [x]) => of(x),
             (Builtin::Clip, [x, lo, hi]) if lo.label == Label::Public && hi.label == Label::Public => of(x),
-            (Builtin::Add | Builtin::Sub, [a, b]) => {
-                let grown = |side: &Expr, other: &Expr| broadcast(of(side), side, other);
-                sum(grown(a, b), grown(b, a))
-            }
-            (Builtin::Min | Builtin::Max, [a, b]) => sum(of(a), of(b)),
+            // Of two numbers the smaller or larger moves no further than both together.
+            (Builtin::Add | Builtin::Sub | Builtin::Min | Builtin::Max, [a, b]) => sum(broadcast(of(a), a, b), broadcast(of(b), b, a)),
             (Builtin::Mul, [a, b]) | (Builtin::Mul, [b, a]) if a.label == Label::Public => broadcast(scale(of(b), magnitude(a)), b, a),
             (Builtin::Div, [a, b]) if b.label == Label::Public => {
                 let smallest = b.ty.range().map_or(0.0, |r| if r.contains(0.0) { 0.0 } else { r.lo.abs().min(r.hi.abs()) });
@@ -54,7 +51,7 @@ pub fn sensitivity(e: &Expr, records: &Records) -> Norms {
         ExprKind::Index(v, i) if i.label == Label::Public => Norms::scalar(of(v).linf),
         ExprKind::List(items) => items.iter().map(of).fold(Norms::ZERO, super::vectors::append),
         ExprKind::If(c, a, b) if c.label == Label::Public => {
-            let (x, y) = (of(a), of(b));
+            let (x, y) = (broadcast(of(a), a, b), broadcast(of(b), b, a));
             Norms { l1: x.l1.max(y.l1), l2: x.l2.max(y.l2), linf: x.linf.max(y.linf) }
         }
         _ => Norms::INFINITE,

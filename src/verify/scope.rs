@@ -139,8 +139,7 @@ impl Scope {
             ("min" | "max", [_], Some(ty)) => ty.row_norms().1,
             ("neg" | "abs", [x], _) => of(x),
             ("clip", [x, lo, hi], _) if public(lo).is_some() && public(hi).is_some() => of(x),
-            ("+" | "-", [a, b], _) => plus(&repeat(of(a), a), &repeat(of(b), b)),
-            ("max" | "min", [a, b], _) => plus(&of(a), &of(b)),
+            ("+" | "-" | "max" | "min", [a, b], _) => plus(&repeat(of(a), a), &repeat(of(b), b)),
             ("*", [a, b], _) => match (public(a), public(b)) {
                 (Some(t), _) => repeat(scale(&of(b), &size(&t)), b),
                 (_, Some(t)) => repeat(scale(&of(a), &size(&t)), a),
@@ -159,7 +158,7 @@ impl Scope {
                 _ => none,
             },
             ("append" | "[]", items, _) => items.iter().map(of).fold(same(&Real::zero()), |a, b| beside(&a, &b)),
-            ("if", [c, a, b], _) if public(c).is_some() => each(&of(a), &of(b), Real::max),
+            ("if", [c, a, b], _) if public(c).is_some() => each(&repeat(of(a), a), &repeat(of(b), b), Real::max),
             _ => none,
         }
     }

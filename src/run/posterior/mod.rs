@@ -227,6 +227,7 @@ impl Posterior {
         let line = Line::new(self);
         let (least, most) = self.support();
         let at = |q: f64| match q {
+            q if q.is_nan() => q,
             q if q <= 0.0 => least,
             q if q >= 1.0 => most,
             q => line.quantile(q),

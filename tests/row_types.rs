@@ -1,0 +1,218 @@
+//! Random expressions of a row, evaluated here on many rows: no two values lie further apart than the checker says of their sum.
+#![allow(clippy::unwrap_used, clippy::indexing_slicing, clippy::panic)]
+
+mod fuzz;
+
+use dpm::check::{NoFiles, describe};
+use dpm::model::Norms;
+use dpm::source::SourceMap;
+use dpm::syntax::{parse, parse_expr};
+use fuzz::Dice;
+
+const COLUMNS: &str =
+    "x: vector[2] in [0, 0.1], y: vector[2] in l2(2), u: vector[2] in l1(1), z: real in [-1, 5], a: real in [0, 1], k: bool";
+
+/// One row: the columns above.
+struct Row {
+    vectors: [[f64; 2]; 3],
+    z: f64,
+    a: f64,
+    k: f64,
+}
+
+fn uniform(dice: &mut Dice) -> f64 {
+    dice.below(1 << 20) as f64 / f64::from((1 << 20) - 1)
+}
+
+/// Ends of the columns more often than their insides.
+fn row(dice: &mut Dice) -> Row {
+    let mut part = || if dice.once_in(3) { uniform(dice) } else { dice.below(2) as f64 };
+    let x = [0.1 * part(), 0.1 * part()];
+    let (z, a, k) = (6.0 * part() - 1.0, part(), if part() > 0.5 { 1.0 } else { 0.0 });
+    let (angle, length) = (std::f64::consts::TAU * uniform(dice), if dice.once_in(3) { 2.0 * uniform(dice) } else { 2.0 });
+    let turn = if dice.once_in(2) { angle } else { (dice.below(8) as f64) * std::f64::consts::FRAC_PI_4 };
+    let share = if dice.once_in(2) { uniform(dice) } else { dice.below(2) as f64 };
+    let sign = |dice: &mut Dice| if dice.once_in(2) { 1.0 } else { -1.0 };
+    let u = [sign(dice) * share, sign(dice) * (1.0 - share)];
+    Row { vectors: [x, [length * turn.cos(), length * turn.sin()], u], z, a, k }
+}
+
+/// An expression: its text, how many components it has (1: a number) and its value on a row.
+struct Made {
+    text: String,
+    wide: bool,
+    value: Box<dyn Fn(&Row) -> Vec<f64>>,
+}
+
+fn made(text: String, wide: bool, value: impl Fn(&Row) -> Vec<f64> + 'static) -> Made {
+    Made { text, wide, value: Box::new(value) }
+}
+
+/// Component by component; a number is repeated.
+fn each(a: &[f64], b: &[f64], f: impl Fn(f64, f64) -> f64) -> Vec<f64> {
+    let n = a.len().max(b.len());
+    (0..n).map(|i| f(a[i.min(a.len() - 1)], b[i.min(b.len() - 1)])).collect()
+}
+
+/// The nearest point of an L1 ball, of two components.
+fn onto_l1(v: &[f64], r: f64) -> Vec<f64> {
+    let size: f64 = v.iter().map(|x| x.abs()).sum();
+    if size <= r {
+        return v.to_vec();
+    }
+    let [p, q] = [v[0].abs(), v[1].abs()];
+    let cut = ((p + q - r) / 2.0).min(p).min(q);
+    let (p, q) = if cut < (p + q - r) / 2.0 { if p > q { (r, 0.0) } else { (0.0, r) } } else { (p - cut, q - cut) };
+    vec![p.copysign(v[0]), q.copysign(v[1])]
+}
+
+fn leaf(dice: &mut Dice) -> Made {
+    match dice.below(9) {
+        0..=2 => {
+            let i = dice.below(3);
+            made(["x", "y", "u"][i].into(), true, move |r| r.vectors[i].to_vec())
+        }
+        3 | 4 => made("z".into(), false, |r| vec![r.z]),
+        5 => made("a".into(), false, |r| vec![r.a]),
+        6 => {
+            let c = [-2.0, -0.5, 0.25, 1.0, 3.0][dice.below(5)];
+            made(format!("({c})"), false, move |_| vec![c])
+        }
+        7 => {
+            let c = [[-1.0, 2.0], [0.5, 0.5], [0.0, 3.0]][dice.below(3)];
+            made(format!("[{}, {}]", c[0], c[1]), true, move |_| c.to_vec())
+        }
+        _ => made("[a, z]".into(), true, |r| vec![r.a, r.z]),
+    }
+}
+
+fn expression(dice: &mut Dice, depth: usize) -> Made {
+    if depth == 0 {
+        return leaf(dice);
+    }
+    let a = expression(dice, depth - 1);
+    let wide = a.wide;
+    match dice.below(13) {
+        0..=4 => {
+            let b = expression(dice, depth - 1);
+            let both = wide || b.wide;
+            let i = dice.below(6);
+            let (x, y) = (&a.text, &b.text);
+            let text = match i {
+                0 => format!("({x} + {y})"),
+                1 => format!("({x} - {y})"),
+                2 => format!("({x} * {y})"),
+                3 => format!("({x} / (1 + abs({y})))"),
+                4 => format!("min({x}, {y})"),
+                _ => format!("max({x}, {y})"),
+            };
+            let f: fn(f64, f64) -> f64 = [|p, q| p + q, |p, q| p - q, |p, q| p * q, |p, q: f64| p / (1.0 + q.abs()), f64::min, f64::max][i];
+            made(text, both, move |r| each(&(a.value)(r), &(b.value)(r), f))
+        }
+        5 => {
+            let (low, high) = (expression(dice, depth - 1), 2.0);
+            let both = wide || low.wide;
+            made(format!("clip({}, {}, {high})", a.text, low.text), both, move |r| {
+                each(&each(&(a.value)(r), &[high], f64::min), &(low.value)(r), f64::max)
+            })
+        }
+        6 => {
+            let i = dice.below(4);
+            let f: fn(f64) -> f64 = [f64::abs, |x: f64| -x, |x: f64| x.max(0.0), f64::tanh][i];
+            let text = format!("{}({})", ["abs", "-", "relu", "tanh"][i], a.text);
+            made(text, wide, move |r| (a.value)(r).into_iter().map(f).collect())
+        }
+        7 if wide => {
+            let (i, radius) = (dice.below(3), [0.5, 1.0, 3.0][dice.below(3)]);
+            made(format!("project({}({radius}), {})", ["l1", "l2", "linf"][i], a.text), true, move |r| {
+                let v = (a.value)(r);
+                let length = v.iter().map(|x| x * x).sum::<f64>().sqrt();
+                match i {
+                    0 => onto_l1(&v, radius),
+                    1 => v.iter().map(|x| if length > radius { x * radius / length } else { *x }).collect(),
+                    _ => v.iter().map(|x| x.clamp(-radius, radius)).collect(),
+                }
+            })
+        }
+        8 | 9 => {
+            let b = expression(dice, depth - 1);
+            let both = wide || b.wide;
+            let text = format!("(if k then {} else {})", a.text, b.text);
+            made(text, both, move |r| {
+                let (x, y) = ((a.value)(r), (b.value)(r));
+                each(&x, &y, |p, q| if r.k > 0.5 { p } else { q })
+            })
+        }
+        10 if wide => {
+            let b = expression(dice, depth - 1);
+            if !b.wide {
+                return b;
+            }
+            made(format!("dot({}, {})", a.text, b.text), false, move |r| {
+                vec![(a.value)(r).iter().zip((b.value)(r)).map(|(p, q)| p * q).sum()]
+            })
+        }
+        11 if wide => {
+            let i = dice.below(5);
+            let text = format!("{}({})", ["sum", "mean", "max", "min", "norm"][i], a.text);
+            made(text, false, move |r| {
+                let v = (a.value)(r);
+                vec![match i {
+                    0 => v.iter().sum(),
+                    1 => v.iter().sum::<f64>() / 2.0,
+                    2 => v[0].max(v[1]),
+                    3 => v[0].min(v[1]),
+                    _ => v[0].hypot(v[1]),
+                }]
+            })
+        }
+        12 if wide => made(format!("{}[2]", if a.text.starts_with('-') { format!("({})", a.text) } else { a.text }), false, move |r| {
+            vec![(a.value)(r)[1]]
+        }),
+        _ => a,
+    }
+}
+
+/// What the checker says of a sum over the rows of a table with this header; `None` where it refuses.
+fn said(header: &str, text: &str) -> Option<Norms> {
+    let table = format!("private t{header} {{ {COLUMNS} }}\n");
+    let mut sources = SourceMap::default();
+    let main = sources.add("t.dpm", table.as_str());
+    let aside = sources.add("e.dpm", text);
+    let (ast, e) = (parse(main, &table).0, parse_expr(aside, text).ok()?);
+    describe(&mut sources, main, &ast, &e, &NoFiles).ok()?.sensitivity
+}
+
+fn grow(norms: &mut [f64; 3], v: &[f64]) {
+    let sizes =
+        [v.iter().map(|x| x.abs()).sum(), v.iter().map(|x| x * x).sum::<f64>().sqrt(), v.iter().fold(0.0, |m: f64, x| m.max(x.abs()))];
+    *norms = std::array::from_fn(|i| norms[i].max(sizes[i]));
+}
+
+#[test]
+fn rows_move_sums_no_further_than_said() {
+    let long = std::env::var_os("DPM_LONG").is_some();
+    let (mut looked_at, mut tight) = (0, 0);
+    let mut wrong = vec![];
+    for seed in 0..if long { 200_000 } else { 4_000 } {
+        let mut dice = Dice::new(seed);
+        let depth = 1 + dice.below(3);
+        let e = expression(&mut dice, depth);
+        let text = format!("sum({})", e.text);
+        let (Some(apart), Some(size)) = (said("[n]", &text), said("[private n]", &text)) else { continue };
+        looked_at += 1;
+        let values: Vec<Vec<f64>> = (0..60).map(|_| (e.value)(&row(&mut dice))).collect();
+        let (mut far, mut large) = ([0.0; 3], [0.0; 3]);
+        for (i, v) in values.iter().enumerate() {
+            grow(&mut large, v);
+            values[..i].iter().for_each(|w| grow(&mut far, &each(v, w, |p, q| p - q)));
+        }
+        let below = |found: [f64; 3], n: Norms| found.iter().zip([n.l1, n.l2, n.linf]).all(|(f, n)| *f <= n * (1.0 + 1e-9) + 1e-9);
+        tight += usize::from(far[0] > 0.9 * apart.l1);
+        if !below(far, apart) || !below(large, size) {
+            wrong.push(format!("seed {seed}: {text}: {far:?} of {apart:?}, {large:?} of {size:?}"));
+        }
+    }
+    assert!(wrong.is_empty(), "{} of {looked_at}:\n{}", wrong.len(), wrong[..wrong.len().min(12)].join("\n"));
+    assert!(looked_at > 2_000 && tight > looked_at / 4, "{looked_at} looked at, {tight} tight");
+}
