@@ -12,12 +12,16 @@ use fuzz::Dice;
 const COLUMNS: &str =
     "x: vector[2] in [0, 0.1], y: vector[2] in l2(2), u: vector[2] in l1(1), z: real in [-1, 5], a: real in [0, 1], k: bool";
 
-/// One row: the columns above.
+const PUBLIC: &str = "public s: real in [-2, 3]";
+
+/// One row: the columns above, and the public value.
 struct Row {
     vectors: [[f64; 2]; 3],
     z: f64,
     a: f64,
     k: f64,
+    /// Public: one value for all rows.
+    s: f64,
 }
 
 fn uniform(dice: &mut Dice) -> f64 {
@@ -25,7 +29,7 @@ fn uniform(dice: &mut Dice) -> f64 {
 }
 
 /// Ends of the columns more often than their insides.
-fn row(dice: &mut Dice) -> Row {
+fn row(dice: &mut Dice, s: f64) -> Row {
     let mut part = || if dice.once_in(3) { uniform(dice) } else { dice.below(2) as f64 };
     let x = [0.1 * part(), 0.1 * part()];
     let (z, a, k) = (6.0 * part() - 1.0, part(), if part() > 0.5 { 1.0 } else { 0.0 });
@@ -34,7 +38,7 @@ fn row(dice: &mut Dice) -> Row {
     let share = if dice.once_in(2) { uniform(dice) } else { dice.below(2) as f64 };
     let sign = |dice: &mut Dice| if dice.once_in(2) { 1.0 } else { -1.0 };
     let u = [sign(dice) * share, sign(dice) * (1.0 - share)];
-    Row { vectors: [x, [length * turn.cos(), length * turn.sin()], u], z, a, k }
+    Row { vectors: [x, [length * turn.cos(), length * turn.sin()], u], z, a, k, s }
 }
 
 /// An expression: its text, how many components it has (1: a number) and its value on a row.
@@ -67,7 +71,7 @@ fn onto_l1(v: &[f64], r: f64) -> Vec<f64> {
 }
 
 fn leaf(dice: &mut Dice) -> Made {
-    match dice.below(9) {
+    match dice.below(10) {
         0..=2 => {
             let i = dice.below(3);
             made(["x", "y", "u"][i].into(), true, move |r| r.vectors[i].to_vec())
@@ -82,6 +86,7 @@ fn leaf(dice: &mut Dice) -> Made {
             let c = [[-1.0, 2.0], [0.5, 0.5], [0.0, 3.0]][dice.below(3)];
             made(format!("[{}, {}]", c[0], c[1]), true, move |_| c.to_vec())
         }
+        8 => made("s".into(), false, |r| vec![r.s]),
         _ => made("[a, z]".into(), true, |r| vec![r.a, r.z]),
     }
 }
@@ -117,9 +122,9 @@ fn expression(dice: &mut Dice, depth: usize) -> Made {
             })
         }
         6 => {
-            let i = dice.below(4);
-            let f: fn(f64) -> f64 = [f64::abs, |x: f64| -x, |x: f64| x.max(0.0), f64::tanh][i];
-            let text = format!("{}({})", ["abs", "-", "relu", "tanh"][i], a.text);
+            let i = dice.below(6);
+            let f: fn(f64) -> f64 = [f64::abs, |x: f64| -x, |x: f64| x.max(0.0), f64::tanh, f64::exp, |x: f64| x * x][i];
+            let text = if i == 5 { format!("({})^2", a.text) } else { format!("{}({})", ["abs", "-", "relu", "tanh", "exp"][i], a.text) };
             made(text, wide, move |r| (a.value)(r).into_iter().map(f).collect())
         }
         7 if wide => {
@@ -152,30 +157,23 @@ fn expression(dice: &mut Dice, depth: usize) -> Made {
                 vec![(a.value)(r).iter().zip((b.value)(r)).map(|(p, q)| p * q).sum()]
             })
         }
-        11 if wide => {
-            let i = dice.below(5);
-            let text = format!("{}({})", ["sum", "mean", "max", "min", "norm"][i], a.text);
-            made(text, false, move |r| {
-                let v = (a.value)(r);
-                vec![match i {
-                    0 => v.iter().sum(),
-                    1 => v.iter().sum::<f64>() / 2.0,
-                    2 => v[0].max(v[1]),
-                    3 => v[0].min(v[1]),
-                    _ => v[0].hypot(v[1]),
-                }]
-            })
-        }
-        12 if wide => made(format!("{}[2]", if a.text.starts_with('-') { format!("({})", a.text) } else { a.text }), false, move |r| {
-            vec![(a.value)(r)[1]]
+        // `sum`, `mean`, `max` and `min` of one vector of a row are those over the rows.
+        11 if wide => made(format!("norm({})", a.text), false, move |r| {
+            let v = (a.value)(r);
+            vec![v[0].hypot(v[1])]
         }),
+        12 if wide => made(
+            format!("{}[2]", if a.text.starts_with('-') || a.text.ends_with("^2") { format!("({})", a.text) } else { a.text }),
+            false,
+            move |r| vec![(a.value)(r)[1]],
+        ),
         _ => a,
     }
 }
 
 /// What the checker says of a sum over the rows of a table with this header; `None` where it refuses.
 fn said(header: &str, text: &str) -> Option<Norms> {
-    let table = format!("private t{header} {{ {COLUMNS} }}\n");
+    let table = format!("{PUBLIC}\nprivate t{header} {{ {COLUMNS} }}\n");
     let mut sources = SourceMap::default();
     let main = sources.add("t.dpm", table.as_str());
     let aside = sources.add("e.dpm", text);
@@ -201,7 +199,8 @@ fn rows_move_sums_no_further_than_said() {
         let text = format!("sum({})", e.text);
         let (Some(apart), Some(size)) = (said("[n]", &text), said("[private n]", &text)) else { continue };
         looked_at += 1;
-        let values: Vec<Vec<f64>> = (0..60).map(|_| (e.value)(&row(&mut dice))).collect();
+        let s = [-2.0, 3.0, 0.0, 5.0 * uniform(&mut dice) - 2.0][dice.below(4)];
+        let values: Vec<Vec<f64>> = (0..60).map(|_| (e.value)(&row(&mut dice, s))).collect();
         let (mut far, mut large) = ([0.0; 3], [0.0; 3]);
         for (i, v) in values.iter().enumerate() {
             grow(&mut large, v);
