@@ -21,7 +21,7 @@ use std::collections::BTreeMap;
 /// Deltas at which epsilon is bounded: a conversion can hide at one what shows at another.
 const DELTAS: [f64; 5] = [0.0, 1e-6, 1e-4, 1e-2, 0.1];
 const ORDERS: [f64; 8] = [1.25, 2.0, 4.0, 8.0, 16.0, 32.0, 64.0, 128.0];
-/// Draws that choose the neighbours and the direction where no law is known.
+/// The most draws that choose the neighbours where no law is known.
 const PILOT: u64 = 200;
 const PILOTS: usize = 10;
 /// Slack of the integration.
@@ -227,7 +227,7 @@ fn attacked<B: BitSource>(
             (Score::Densities, pair.neighbours, scores)
         }
         None => {
-            let neighbours = dearest_by_pilot(target, candidates, bits)?;
+            let neighbours = dearest_by_pilot(target, candidates, options.trials, bits)?;
             let half = (options.trials / 2).max(1);
             let [a, b] = target.draws(&neighbours, half, bits)?;
             let direction = Direction::fit(&a, &b);
@@ -275,11 +275,13 @@ fn attacked<B: BitSource>(
 }
 
 /// Among some of the neighbours, those that few draws tell apart best.
-fn dearest_by_pilot<B: BitSource>(target: &Target, all: &[Neighbours], bits: &mut B) -> Result<Neighbours, MechanismError> {
+fn dearest_by_pilot<B: BitSource>(target: &Target, all: &[Neighbours], trials: u64, bits: &mut B) -> Result<Neighbours, MechanismError> {
+    // Chains are dear: a pilot takes no more draws for a pair than a fifth of the attack.
+    let pilot = (trials / 5).clamp(10, PILOT);
     let mut best: Option<(f64, Neighbours)> = None;
     for i in 0..PILOTS.min(all.len()) {
         let Some(n) = all.get(i * all.len() / PILOTS.min(all.len())) else { continue };
-        let [a, b] = target.draws(n, PILOT, bits)?;
+        let [a, b] = target.draws(n, pilot, bits)?;
         let direction = Direction::fit(&a, &b);
         if best.as_ref().is_none_or(|(d, _)| direction.distance > *d) {
             best = Some((direction.distance, *n));

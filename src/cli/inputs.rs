@@ -49,6 +49,9 @@ pub fn public_texts(program: &Program, given: &[String]) -> Result<(Given, Bound
             return Err(usage(&format!("the public `{name}` is named twice")));
         }
         if let Some(scalar) = program.scalars.iter().find(|s| s.name == name) {
+            if scalar.value.is_some() {
+                return Err(usage(&format!("`{name}` has its value in the program: declare it without one to bind it")));
+            }
             if value_of(scalar, value).is_none() {
                 return Err(outside(name));
             }

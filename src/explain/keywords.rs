@@ -73,7 +73,7 @@ release votes = histogram(choice) using geometric
         summary: "public pilot[m] { smoker: bool }, public k: real = 2: data that anyone may know.",
         body: r#"
 A public table is read with the same types as a private one, but a bad cell is an error with its line. Observing a public
-table strengthens the prior and costs nothing. A public scalar has a default, or is given on the command line:
+table strengthens the prior and costs nothing. A public scalar has its value in the program, or is given on the command line:
 `--public k=3.5`. A column of a private table with public n may be public too.
 
 ```dpm

@@ -2,7 +2,7 @@
 
 use super::draw::{Parts, has_intercept, plain_norm, strong_convexity};
 use super::link;
-use crate::model::print::likelihood_text;
+use crate::model::print::{likelihood_text, type_text};
 use crate::model::{Expr, ExprKind, Model, Parameter, Type};
 use crate::rules::Context;
 use crate::rules::conjugate::{self, facts::tidy};
@@ -80,12 +80,15 @@ pub(super) fn prior_not_strong(parameter: &Parameter) -> Diagnostic {
         "laplace" => "its negative logarithm is a line on either side of its centre",
         "cauchy" | "student_t" => "its negative logarithm grows like a logarithm",
         "uniform" => "its negative logarithm is flat",
+        "multi_normal" => "this rule reads weights that are independent before the data",
         _ => "this rule reads normal priors alone",
     };
-    Diagnostic::new("E0306", format!("the prior of `{}` is not strongly log-concave", parameter.name))
+    let said = if family == "multi_normal" { "has weights that hang together" } else { "is not strongly log-concave" };
+    let domain = if parameter.ty.is_scalar_number() { String::new() } else { format!(": {}", type_text(&parameter.ty)) };
+    Diagnostic::new("E0306", format!("the prior of `{}` {said}", parameter.name))
         .label(parameter.prior.span, why)
         .cause("the cost is that of a normal law whose precision is the least curvature of the prior")
-        .help(format!("a normal prior of the same scale:   param {} ~ normal({}, {})", parameter.name, tidy(mean), tidy(scale)))
+        .help(format!("a normal prior of the same scale:   param {}{domain} ~ normal({}, {})", parameter.name, tidy(mean), tidy(scale)))
 }
 
 /// E0309: features without a norm bound.
