@@ -45,8 +45,10 @@ fn row(dice: &mut Dice, s: f64) -> Row {
 struct Made {
     text: String,
     wide: bool,
-    value: Box<dyn Fn(&Row) -> Vec<f64>>,
+    value: Value,
 }
+
+type Value = Box<dyn Fn(&Row) -> Vec<f64>>;
 
 fn made(text: String, wide: bool, value: impl Fn(&Row) -> Vec<f64> + 'static) -> Made {
     Made { text, wide, value: Box::new(value) }
