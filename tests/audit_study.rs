@@ -170,10 +170,11 @@ fn examples(record: &Record) {
     names.sort_by_key(|n| chain(n));
     for name in names {
         let key = format!("example {name}");
-        if record.has(&key) {
+        let asked = std::env::var("DPM_EXAMPLE").map_or(true, |prefix| name.starts_with(&prefix));
+        if record.has(&key) || !asked {
             continue;
         }
-        let found = example(&name, if chain(&name) { 100 } else { 20_000 });
+        let found = example(&name, if chain(&name) { number("DPM_CHAIN_DRAWS", 100) } else { 20_000 });
         let one = |r: &Value| {
             if r["audited"] == false {
                 return format!("{} not audited: {}", r["name"], r["reason"]);
@@ -189,11 +190,15 @@ fn examples(record: &Record) {
     }
 }
 
+/// A number that the environment may set.
+fn number(name: &str, otherwise: u64) -> u64 {
+    std::env::var(name).ok().and_then(|n| n.parse().ok()).unwrap_or(otherwise)
+}
+
 /// `benches/audit.sh` runs it.
 #[test]
 #[ignore = "hours"]
 fn long_form() {
-    let number = |name: &str, otherwise: u64| std::env::var(name).ok().and_then(|n| n.parse().ok()).unwrap_or(otherwise);
     let record = Record::open();
     for (name, text) in gaussians() {
         let key = format!("gaussian {name}");
