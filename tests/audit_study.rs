@@ -147,7 +147,7 @@ impl Record {
 /// One example by the command line, with its public data.
 fn example(name: &str, trials: u64) -> Value {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
-    let mut command = Command::new(env!("CARGO_BIN_EXE_dpm"));
+    let mut command = Command::new(std::env::var("DPM_BIN").unwrap_or_else(|_| env!("CARGO_BIN_EXE_dpm").into()));
     command.current_dir(root).args(["audit", "--json", "--confidence", "0.999999999", "--trials", &trials.to_string()]);
     command.arg(format!("examples/{name}"));
     if name.starts_with("11_") {
