@@ -3,7 +3,7 @@
 
 use dpm::check::NoFiles;
 use dpm::data::eval::{NoEnvironment, compile};
-use dpm::model::{Builtin, Expr, ExprKind, Label, Relation, RowCount, Table, TableId, Type};
+use dpm::model::{Builtin, Expr, ExprKind, Label, Norms, Range, Relation, RowCount, Table, TableId, Type, VectorType};
 use dpm::pipeline;
 use dpm::run::Bound;
 use dpm::source::{FileId, Span};
@@ -44,24 +44,44 @@ fn noise_has_a_grid() {
     }
 }
 
+/// A table without columns.
+fn place() -> (Table, Span) {
+    let span = Span::new(FileId(0), 0, 1);
+    let rows = RowCount { at_least: 0, exactly: None };
+    let (name, relation) = ("t".to_owned(), Relation::ReplaceOne);
+    (Table { name, private: true, relation, count_name: None, rows, unit: None, columns: vec![], span, rows_span: span }, span)
+}
+
+fn number(x: f64, span: Span) -> Expr {
+    Expr { kind: ExprKind::Number(x), ty: Type::real(x, x), label: Label::Public, span }
+}
+
+fn value(e: &Expr, table: &Table) -> Vec<f64> {
+    let mut out = vec![];
+    compile(e, TableId(0), table, &NoEnvironment).unwrap().run(&[], &mut out);
+    out
+}
+
 #[test]
 fn clip_prefers_its_lower_bound() {
-    let span = Span::new(FileId(0), 0, 1);
-    let number = |x: f64| Expr { kind: ExprKind::Number(x), ty: Type::real(x, x), label: Label::Public, span };
-    let table = Table {
-        name: "t".into(),
-        private: true,
-        relation: Relation::ReplaceOne,
-        count_name: None,
-        rows: RowCount { at_least: 0, exactly: None },
-        unit: None,
-        columns: vec![],
-        span,
-        rows_span: span,
-    };
-    let kind = ExprKind::Call(Builtin::Clip, vec![number(5.0), number(3.0), number(1.0)]);
+    let (table, span) = place();
+    let kind = ExprKind::Call(Builtin::Clip, [5.0, 3.0, 1.0].map(|x| number(x, span)).to_vec());
     let clip = Expr { kind, ty: Type::real(0.0, 10.0), label: Label::Row(TableId(0)), span };
-    let mut out = vec![];
-    compile(&clip, TableId(0), &table, &NoEnvironment).unwrap().run(&[], &mut out);
-    assert_eq!(out, [3.0]);
+    assert_eq!(value(&clip, &table), [3.0]);
+}
+
+/// Seven times 1.617 is rounded to less than the sum of seven: inside a list, whose range is wider, an inner product stays in its own.
+#[test]
+fn an_inner_product_in_a_list_stays_in_its_range() {
+    let (table, span) = place();
+    let vector = |dim: u64, lo: f64, hi: f64| {
+        Type::Vector(VectorType { dim, range: Range::new(lo, hi), sup: Norms::INFINITE, diam: Norms::INFINITE, levels: None })
+    };
+    let row = |kind: ExprKind, ty: Type| Expr { kind, ty, label: Label::Row(TableId(0)), span };
+    let seven = |x: f64| row(ExprKind::List(vec![number(x, span); 7]), vector(7, 0.0, x));
+    let most = 7.0 * 1.617;
+    assert!((0..7).map(|_| 1.617).sum::<f64>() > most);
+    let dot = row(ExprKind::Call(Builtin::Dot, vec![seven(1.0), seven(1.617)]), Type::real(0.0, most));
+    let list = row(ExprKind::List(vec![dot, number(100.0, span)]), vector(2, 0.0, 100.0));
+    assert_eq!(value(&list, &table), [most, 100.0]);
 }

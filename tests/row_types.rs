@@ -7,7 +7,10 @@ use dpm::check::{NoFiles, describe};
 use dpm::model::Norms;
 use dpm::source::SourceMap;
 use dpm::syntax::{parse, parse_expr};
+use dpm::verify::{Against, Verifier, digest};
+use dpm::{analyze::Unbound, pipeline};
 use fuzz::Dice;
+use serde_json::Value;
 
 const COLUMNS: &str =
     "x: vector[2] in [0, 0.1], y: vector[2] in l2(2), u: vector[2] in l1(1), z: real in [-1, 5], a: real in [0, 1], k: bool";
@@ -45,10 +48,10 @@ fn row(dice: &mut Dice, s: f64) -> Row {
 struct Made {
     text: String,
     wide: bool,
-    value: Value,
+    value: OfRow,
 }
 
-type Value = Box<dyn Fn(&Row) -> Vec<f64>>;
+type OfRow = Box<dyn Fn(&Row) -> Vec<f64>>;
 
 fn made(text: String, wide: bool, value: impl Fn(&Row) -> Vec<f64> + 'static) -> Made {
     Made { text, wide, value: Box::new(value) }
@@ -216,4 +219,60 @@ fn rows_move_sums_no_further_than_said() {
     }
     assert!(wrong.is_empty(), "{} of {looked_at}:\n{}", wrong.len(), wrong[..wrong.len().min(12)].join("\n"));
     assert!(looked_at > 2_000 && tight > looked_at / 4, "{looked_at} looked at, {tight} tight");
+}
+
+/// What doubles and grids add to a difference counts: a list that is a box but for 4e-13, whose rows are rounded as those of the
+/// box are, and small vectors far from 0, whose components lose an ulp of their size when they are scaled.
+#[test]
+fn rounding_is_paid_for() {
+    let near_box = said("[n]", "sum([a, clip(a, 0, 0.9999999999996)])").unwrap();
+    assert!(near_box.l1 >= 2.0 && near_box.l2 * near_box.l2 >= 2.0 && near_box.linf >= 1.0, "{near_box:?}");
+    for scaled in ["sum((project(l2(0.001), y) + 1000) * 3)", "sum((project(l2(0.001), y) + 1000) / 0.3)"] {
+        let norms = said("[n]", scaled).unwrap();
+        let exact = if scaled.ends_with("0.3)") { 0.002 / 0.3 } else { 0.006 };
+        assert!(norms.l2 >= exact + 3000.0 * f64::EPSILON && norms.l2 < exact * (1.0 + 1e-8), "{scaled}: {norms:?}");
+    }
+}
+
+/// The certificate of a noisy sum of an expression; `None` where it is refused.
+fn noisy_sum(text: &str) -> Option<Value> {
+    let program = format!("{PUBLIC}\nprivate t[n] {{ {COLUMNS} }}\nrelease r = sum({text}) using laplace(scale = 1)\n");
+    let checked = pipeline::check("t.dpm", &program, &NoFiles);
+    let (analysis, said) = pipeline::analyze(&checked, &Unbound::default(), false);
+    let analysis = analysis.filter(|_| !said.iter().any(|d| d.is_error()))?;
+    serde_json::from_str(&pipeline::certify(&checked, &analysis, &[], &[])?.to_json().to_string()).ok()
+}
+
+/// The last numbers of the first type that says how far apart values lie, each a thousandth smaller, under a fresh digest.
+fn narrowed(certificate: &Value) -> Option<Value> {
+    let form = certificate["program"]["normal_form"].as_str()?;
+    let (before, rest) = form.split_once(" apart [")?;
+    let (norms, after) = rest.split_once(']')?;
+    let smaller: Vec<String> = norms.split(", ").map(|x| (0.999 * x.parse::<f64>().unwrap()).to_string()).collect();
+    let mut other = certificate.clone();
+    other["program"]["normal_form"] = format!("{before} apart [{}]{after}", smaller.join(", ")).into();
+    other["digest"] = digest(&other).into();
+    Some(other)
+}
+
+/// The verifier derives the types of rows by its own code: it agrees with the checker, and takes no narrower type.
+#[test]
+fn the_verifier_derives_types_of_rows() {
+    let (verifier, mut verified, mut refused) = (Verifier::default(), 0, 0);
+    let against = || Against { program: None, key: None };
+    for seed in 0..if std::env::var_os("DPM_LONG").is_some() { 50_000 } else { 1_500 } {
+        let mut dice = Dice::new(seed);
+        let depth = 1 + dice.below(3);
+        let e = expression(&mut dice, depth);
+        let Some(c) = noisy_sum(&e.text) else { continue };
+        let failures = verifier.verify(&c, against());
+        assert!(failures.is_empty(), "seed {seed}: {}: {failures:?}\n{}", e.text, c["program"]["normal_form"].as_str().unwrap());
+        verified += 1;
+        if let Some(other) = narrowed(&c) {
+            let failures = verifier.verify(&other, against());
+            assert!(failures.iter().any(|f| f.path == "program.normal_form"), "seed {seed}: {}: {failures:?}", e.text);
+            refused += 1;
+        }
+    }
+    assert!(verified > 500 && refused > 50, "{verified} verified, {refused} narrowed");
 }

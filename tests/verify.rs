@@ -398,6 +398,18 @@ fn sources() -> Vec<(PathBuf, String)> {
     files.map(|f| (f.clone(), std::fs::read_to_string(f).unwrap())).collect()
 }
 
+/// A value that the program gives itself is that of the certificate.
+#[test]
+fn a_false_public_value_is_refused() {
+    let text = "public s: real in [0, 5] = 2\nprivate t[n] { x: real in [0, 1] }\nrelease r = sum(s * x) using laplace(scale = 1)\n";
+    let c = certified("p.dpm", text, Path::new("p.dpm")).unwrap();
+    let found = |c: &Value| pipeline::differences(&pipeline::recertify(c, Some("p.dpm"), &Folder::of(Path::new("p.dpm"))).unwrap(), c, "");
+    assert_eq!(found(&c), Vec::<String>::new());
+    let mut other = c.clone();
+    other["public"]["scalars"][0]["value"] = 4.into();
+    assert!(found(&other).contains(&"public.scalars[0].value".to_owned()), "{:?}", found(&other));
+}
+
 #[test]
 fn shares_no_code() {
     let foreign = ["std", "serde_json", "sha2", "ed25519_dalek", "dashu", "libm", "super"];
@@ -413,10 +425,11 @@ fn shares_no_code() {
 }
 
 /// Not the 1,500 lines that were meant: regressions, composition on a grid, whole posteriors with their exact calibration, bounded
-/// losses, and chains with noisy gradients came on top. For what it covers now it may only shrink.
+/// losses, chains with noisy gradients and the types of rows, which it once took from the certificate, came on top. For what it
+/// covers now it may only shrink.
 #[test]
 fn does_not_grow() {
     let lines: usize = sources().iter().map(|(_, text)| text.lines().count()).sum();
-    assert!(lines <= 3_780, "{lines} lines");
+    assert!(lines <= 3_900, "{lines} lines");
     assert!(sources().iter().all(|(_, text)| text.lines().count() < 450));
 }

@@ -272,6 +272,14 @@ pub(super) fn as_vector(ty: &Type) -> Option<VectorType> {
 /// Room for the rounding of each component: a product of doubles is off by at most half an ulp.
 const ROUNDED: f64 = 1.0 + 4.0 * f64::EPSILON;
 
+/// A scaled diameter with room for the rounding of both vectors, half an ulp of each component: where they are far from 0 and
+/// near each other, what [`ROUNDED`] leaves is not enough.
+fn rounded(diam: Norms, sup: Norms) -> Norms {
+    let room = vectors::scale(sup, f64::EPSILON);
+    let enough = [(diam.l1, sup.l1), (diam.l2, sup.l2), (diam.linf, sup.linf)].iter().all(|(d, s)| *s <= 2.0 * d);
+    if enough { diam } else { vectors::sum(diam, room) }
+}
+
 /// A vector combined with one number: shifting keeps the diameter, scaling scales it.
 fn scaled(op: Builtin, v: &VectorType, out: Range, by: &Expr) -> VectorType {
     let mut t = vectors::boxed(v.dim, out, v.levels.clone());
@@ -281,13 +289,13 @@ fn scaled(op: Builtin, v: &VectorType, out: Range, by: &Expr) -> VectorType {
             let factor = vectors::mul_up(r.magnitude(), ROUNDED);
             t.sup = vectors::least(t.sup, vectors::scale(v.sup, factor));
             if r.is_point() {
-                t.diam = vectors::least(t.diam, vectors::scale(v.diam, factor));
+                t.diam = vectors::least(t.diam, rounded(vectors::scale(v.diam, factor), t.sup));
             }
         }
         (Builtin::Div, Some(r)) if r.is_point() => {
             let inverse = vectors::mul_up(vectors::div_up(1.0, r.magnitude()), ROUNDED);
             t.sup = vectors::least(t.sup, vectors::scale(v.sup, inverse));
-            t.diam = vectors::least(t.diam, vectors::scale(v.diam, inverse));
+            t.diam = vectors::least(t.diam, rounded(vectors::scale(v.diam, inverse), t.sup));
         }
         (Builtin::Add | Builtin::Sub, Some(r)) if r.is_point() => {
             // The shifted components are rounded: two roundings of half an ulp each.

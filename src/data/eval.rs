@@ -48,10 +48,11 @@ enum Op {
         rows: usize,
         columns: usize,
     },
-    Outer(usize, usize),
     Norm(usize),
     /// n numbers and a radius.
     Project(Builtin, usize),
+    /// n numbers moved into a range.
+    Clamp(Range, usize),
     Fold(Builtin, usize),
 }
 
@@ -130,7 +131,15 @@ impl Builder<'_> {
                 Ok(())
             }
             ExprKind::Field(record, name) => self.field(record, name),
-            ExprKind::Call(builtin, args) => self.call(*builtin, args, width(&expr.ty)),
+            ExprKind::Call(builtin, args) => {
+                self.call(*builtin, args, width(&expr.ty))?;
+                if may_leave(*builtin)
+                    && let Some(range) = expr.ty.range().filter(|r| *r != Range::ALL)
+                {
+                    self.ops.push(Op::Clamp(range, width(&expr.ty)));
+                }
+                Ok(())
+            }
             _ => Err(UNKNOWN),
         }
     }
@@ -221,11 +230,6 @@ impl Builder<'_> {
                 self.expr(radius)?;
                 self.ops.push(Op::Project(builtin, n));
             }
-            (B::Outer, [a, b]) => {
-                self.expr(a)?;
-                self.expr(b)?;
-                self.ops.push(Op::Outer(width(&a.ty), width(&b.ty)));
-            }
             (B::VecSum | B::VecMean | B::VecMin | B::VecMax | B::VecSd, [x]) => {
                 self.expr(x)?;
                 self.ops.push(Op::Fold(builtin, width(&x.ty)));
@@ -234,6 +238,13 @@ impl Builder<'_> {
         }
         Ok(())
     }
+}
+
+/// Operations whose rounding is not known to be monotone: a value from the middle of a range may come out beyond its ends.
+fn may_leave(f: Builtin) -> bool {
+    use Builtin as B;
+    let libm = matches!(f, B::Exp | B::Log | B::Log1p | B::Tanh | B::InvLogit | B::Logit | B::Phi | B::Pow);
+    libm || matches!(f, B::Dot | B::MatVec | B::Norm | B::VecSum | B::VecMean | B::VecSd)
 }
 
 impl Compiled {
@@ -333,11 +344,6 @@ fn step(op: &Op, row: &[f64], stack: &mut Vec<f64>) -> Option<()> {
             let out: Vec<f64> = m.chunks((*columns).max(1)).map(|r| r.iter().zip(x).map(|(a, b)| a * b).sum()).collect();
             replace(stack, rows * columns + columns, &out)?;
         }
-        Op::Outer(n, m) => {
-            let (a, b) = last_two(stack, *n, *m)?;
-            let out: Vec<f64> = a.iter().flat_map(|x| b.iter().map(move |y| x * y)).collect();
-            replace(stack, n + m, &out)?;
-        }
         Op::Norm(n) => {
             let (x, _) = last_two(stack, *n, 0)?;
             let norm = libm::sqrt(x.iter().map(|v| v * v).sum());
@@ -352,6 +358,19 @@ fn step(op: &Op, row: &[f64], stack: &mut Vec<f64>) -> Option<()> {
                 Builtin::ProjectL1 => project::onto_l1(x, radius),
                 Builtin::ProjectL2 => project::onto_l2(x, radius),
                 _ => project::onto_linf(x, radius),
+            }
+        }
+        Op::Clamp(range, n) => {
+            let start = stack.len().checked_sub(*n)?;
+            for x in stack.get_mut(start..)? {
+                // What is no number stays so until the end.
+                *x = if *x < range.lo {
+                    range.lo
+                } else if *x > range.hi {
+                    range.hi
+                } else {
+                    *x
+                };
             }
         }
         Op::Fold(f, n) => {

@@ -113,7 +113,6 @@ pub enum Builtin {
     ProjectL1,
     ProjectL2,
     ProjectLinf,
-    Outer,
     // public post-processing: aggregates of released or public vectors
     VecSum,
     VecMean,

@@ -30,17 +30,34 @@ pub fn is_box(v: &VectorType) -> bool {
     v.sup.l1 >= d * m * near && v.sup.l2 >= libm::sqrt(d) * m * near && v.diam.l1 >= d * w * near && v.diam.l2 >= libm::sqrt(d) * w * near
 }
 
-/// How much more than its declared diameter the difference of two rounded rows may be, per row: zero for scalars, boxes
-/// and balls, which are rounded inwards (`data::statistic`); infinite where there is no grid.
+/// How much more than its declared norms a rounded row and the difference of two may have: infinite where there is no grid.
+///
+/// Zero for scalars, boxes and balls, which are rounded inwards (`data::statistic`). What counts as a box or a ball up to
+/// rounding may declare less than the whole of it, and is held to the whole.
 pub fn slack(ty: &Type) -> Norms {
     let Type::Vector(v) = ty else { return Norms::ZERO };
     let near = 1.0 - 1e-12;
-    let ball = v.diam.l1 >= 2.0 * v.sup.l1 * near && v.diam.l2 >= 2.0 * v.sup.l2 * near;
-    if is_box(v) || ball {
-        return Norms::ZERO;
+    let d = v.dim as f64;
+    if is_box(v) {
+        let (sup, diam) = (lack(v.sup, d, v.range.magnitude()), lack(v.diam, d, v.range.width()));
+        return Norms { l1: sup.l1.max(diam.l1), l2: sup.l2.max(diam.l2), linf: sup.linf.max(diam.linf) };
+    }
+    if v.diam.l1 >= 2.0 * v.sup.l1 * near && v.diam.l2 >= 2.0 * v.sup.l2 * near {
+        let lack = |sup: f64, diam: f64| if diam < 2.0 * sup { (2.0 * sup - diam).next_up() } else { 0.0 };
+        return Norms { l1: lack(v.sup.l1, v.diam.l1), l2: lack(v.sup.l2, v.diam.l2), linf: lack(v.sup.linf, v.diam.linf) };
     }
     let Some(exponent) = exponent(ty) else { return Norms::INFINITE };
     let step = 2.0 * libm::ldexp(1.0, exponent);
-    let d = v.dim as f64;
     Norms { l1: (step * d).next_up(), l2: (step * libm::sqrt(d)).next_up().next_up(), linf: step }
+}
+
+/// What norms lack of those of a box of `d` such sides, rounded up; 0 where they hold it. Differences of exact products.
+fn lack(n: Norms, d: f64, side: f64) -> Norms {
+    let positive = |x: f64| if x > 0.0 { x.next_up() } else { 0.0 };
+    let square = |x: f64| (x * x, libm::fma(x, x, -(x * x)));
+    let ((p, p_low), (q, q_low)) = (square(n.l2), square(side));
+    // d side^2 - l2^2, and sqrt(a) - b <= (a - b^2) / (2 b) for the rest.
+    let squares = libm::fma(d, q, -p) + (d * q_low - p_low);
+    let l2 = if squares > 0.0 { (squares / (2.0 * n.l2) * (1.0 + 1e-12)).next_up() } else { 0.0 };
+    Norms { l1: positive(libm::fma(d, side, -n.l1)), l2, linf: positive(side - n.linf) }
 }

@@ -272,7 +272,6 @@ pub(super) fn function(f: Builtin) -> &'static str {
         Builtin::ProjectL1 => "project_l1",
         Builtin::ProjectL2 => "project_l2",
         Builtin::ProjectLinf => "project_linf",
-        Builtin::Outer => "outer",
         Builtin::VecSum | Builtin::RowSum | Builtin::PosteriorSum => "sum",
         Builtin::VecMean | Builtin::RowMean | Builtin::PosteriorMean => "mean",
         Builtin::VecSd | Builtin::PosteriorSd => "sd",

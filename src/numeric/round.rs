@@ -58,6 +58,9 @@ pub fn mul_down(a: f64, b: f64) -> f64 {
 /// At least `a / b`.
 pub fn div_up(a: f64, b: f64) -> f64 {
     let quotient = a / b;
+    if a == 0.0 && b != 0.0 {
+        return quotient;
+    }
     let rest = (-quotient).mul_add(b, a);
     up(quotient, rest * b.signum(), moderate(quotient) && moderate(a))
 }
@@ -104,7 +107,7 @@ mod tests {
         assert_eq!((mul_up(0.5, 0.5), mul_down(0.5, 0.5)), (0.25, 0.25));
         assert_eq!((div_up(6.0, 3.0), div_down(-6.0, 3.0)), (2.0, -2.0));
         assert_eq!((sqrt_up(25.0), sqrt_down(25.0)), (5.0, 5.0));
-        assert_eq!((add_up(0.0, 0.0), mul_up(0.0, 7.0)), (0.0, 0.0));
+        assert_eq!((add_up(0.0, 0.0), mul_up(0.0, 7.0), div_up(0.0, 7.0)), (0.0, 0.0, 0.0));
     }
 
     #[test]

@@ -67,6 +67,9 @@ fn range_zcdp(eta: &Real) -> Real {
 }
 
 fn laplace_rdp(e: &Real, l: &Real) -> Real {
+    if e.is_zero() {
+        return Real::zero();
+    }
     let m = l - &Real::one();
     let both = l + &m;
     (l * &(&m * e).exp() / &both + &m * &(-&(l * e)).exp() / &both).ln() / &m
@@ -115,6 +118,8 @@ impl Claim {
         if p.pure.positive() {
             let tanh = (p.pure.exp() - Real::one()) / (p.pure.exp() + Real::one());
             p.zcdp = p.zcdp.min(&(&p.pure * &tanh)).min(&range_zcdp(&p.range));
+        } else if p.pure.is_zero() {
+            p.zcdp = Real::zero();
         }
         p.zcdp = p.zcdp.min(&(p.gdp.square() / Real::int(2)));
         p
@@ -159,7 +164,7 @@ impl Claim {
             return parts.iter().all(|c| c.proves(epsilon, delta, memo));
         }
         let (p, e, d) = (self.bounds(), Real::new(epsilon), Real::new(delta));
-        if p.pure.le(&e) || delta >= 1.0 {
+        if p.pure.le(&e) || p.gdp.is_zero() || delta >= 1.0 {
             return true;
         }
         let pure = || (p.pure.exp() - e.exp()) / (Real::one() + p.pure.exp());

@@ -37,7 +37,9 @@ pub fn compare(again: &Value, stated: &Value, path: &str, key: &str, fail: &mut 
                 fail(path.to_owned(), format!("{y} against {x}"));
             }
         }
-        _ if again != stated => fail(path.to_owned(), format!("is not {again}")),
+        _ if again != stated => {
+            fail(path.to_owned(), format!("is not {}", again["wanted"].as_str().map_or(again.to_string(), str::to_owned)))
+        }
         _ => {}
     }
 }

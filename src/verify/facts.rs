@@ -158,7 +158,12 @@ impl<'a> Facts<'a> {
         if seen != forms.len() || seen != list(&all["releases"]).len() {
             return err("steps", "do not hold every release of the normal form once");
         }
-        let scope = Scope { values, columns, counts, view: View::Replace, unit: 1, least: 1, public_groups: false };
+        let open = list(at(all, "/public/tables")).iter().map(|t| text(&t["name"]).to_owned()).collect();
+        let scope = Scope { values, columns, open, counts, view: View::Replace, unit: 1, least: 1, public_groups: false };
+        let narrow = |e: &Expr| matches!(e, Expr::Row(value, ty) if !scope.allows(value, ty));
+        if forms.iter().any(|f| f.parts().any(|e| e.any(&narrow))) {
+            return err("program.normal_form", "says of a value of a row less than its parts can be");
+        }
         Ok(Facts { all, scope, tables, forms, steps })
     }
 

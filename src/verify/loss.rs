@@ -240,7 +240,11 @@ fn curved(claim: &Claim) -> bool {
 fn normal(mu: f64, e: f64) -> f64 {
     let cdf = |z: f64| 0.5 * libm::erfc(-z / std::f64::consts::SQRT_2);
     let kept = cdf(mu / 2.0 - e / mu);
-    if e > 600.0 { kept } else { kept - e.exp() * cdf(-mu / 2.0 - e / mu) }
+    let (x, z) = (e / mu + mu / 2.0, e / mu - mu / 2.0);
+    // Far out exp(e) cdf(-x) is the density at z times Mills' ratio, here by its fourth convergent from below; x > 34.
+    let mills = x * (x * x + 5.0) / ((x * x + 6.0) * x * x + 3.0);
+    let density = || (-z * z / 2.0).exp() / (2.0 * std::f64::consts::PI).sqrt();
+    if e > 600.0 { (kept - density() * mills).max(0.0) } else { kept - e.exp() * cdf(-x) }
 }
 
 type Curve = Box<dyn Fn(f64) -> f64>;

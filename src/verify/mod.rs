@@ -21,6 +21,7 @@ mod special;
 mod steps;
 mod text;
 mod ty;
+mod value;
 mod whole;
 
 pub use seal::{digest, signature, signed_text};

@@ -2,7 +2,8 @@
 
 use super::real::Real;
 use super::text::Expr;
-use super::ty::{Kind, Norms, Ty, beside, cube, each, num, plus, root, same, scale, times};
+use super::ty::{Kind, Norms, Ty, beside, cube, each, num, plus, root, same, scale};
+use super::value::dot;
 use std::collections::BTreeMap;
 
 /// How neighbours differ in the rows that a query sees.
@@ -21,6 +22,8 @@ pub struct Scope {
     pub values: BTreeMap<String, Ty>,
     /// `table.column`: its type as printed, and whether it is public.
     pub columns: BTreeMap<String, (String, bool)>,
+    /// Names of public tables: what is asked of all their rows is public.
+    pub open: Vec<String>,
     /// Names of numbers of rows.
     pub counts: Vec<String>,
     pub view: View,
@@ -31,19 +34,13 @@ pub struct Scope {
     pub public_groups: bool,
 }
 
-fn corners(a: &Ty, b: &Ty, f: fn(f64, f64) -> f64) -> Ty {
-    let ends = [f(a.lo, b.lo), f(a.lo, b.hi), f(a.hi, b.lo), f(a.hi, b.hi)];
-    if ends.iter().any(|x| x.is_nan()) {
-        return Ty::real();
-    }
-    Ty::number(ends.iter().copied().fold(f64::INFINITY, f64::min), ends.iter().copied().fold(f64::NEG_INFINITY, f64::max), false)
-}
-
 impl Scope {
-    fn is_private(&self, e: &Expr) -> bool {
+    /// Does it depend on a private row?
+    pub fn is_private(&self, e: &Expr) -> bool {
+        let open = |n: &str| n.split_once('.').is_some_and(|(table, _)| self.open.iter().any(|o| o == table));
         e.any(&|e| match e {
-            Expr::Row(..) => true,
-            Expr::Name(n) => self.columns.contains_key(n),
+            Expr::Row(value, _) => !value.any(&|e| matches!(e, Expr::Name(n) if open(n))),
+            Expr::Name(n) => self.columns.contains_key(n) && !open(n),
             Expr::Call(f, args) => f == "count" && args.is_empty() && !self.public_groups,
             Expr::Number(_) => false,
         })
@@ -51,53 +48,18 @@ impl Scope {
 
     /// What a public expression can be; `None` if it is not public.
     pub fn public(&self, e: &Expr) -> Option<Ty> {
-        let (f, args) = match e {
-            _ if self.is_private(e) => return None,
-            Expr::Number(x) => return Some(Ty::number(*x, *x, x.fract() == 0.0)),
-            Expr::Name(n) => return Some(self.values.get(n).cloned().unwrap_or(Ty::other())),
-            Expr::Call(f, args) => (f.as_str(), args.iter().map(|a| self.public(a)).collect::<Option<Vec<Ty>>>()?),
-            Expr::Row(..) => return None,
-        };
-        let grows = |a: &Ty, f: fn(f64) -> f64| Ty::number(f(a.lo), f(a.hi), false);
-        Some(match (f, args.as_slice()) {
-            ("[]" | "append", _) => {
-                args.iter().cloned().reduce(|a, b| Ty::join(&a, &b)).map_or(Ty::other(), |t| Ty { kind: Kind::Vector, ..t })
-            }
-            ("rep", [x, n]) => Ty::boxed(n.lo as u64, x.lo, x.hi),
-            ("index", [v, _]) => Ty::number(v.lo, v.hi, false),
-            ("neg", [a]) => Ty::number(-a.hi, -a.lo, a.whole),
-            ("exp", [a]) => grows(a, libm::exp),
-            ("log", [a]) if a.lo > 0.0 => grows(a, libm::log),
-            ("sqrt", [a]) if a.lo >= 0.0 => grows(a, libm::sqrt),
-            ("+", [a, b]) => corners(a, b, |x, y| x + y),
-            ("-", [a, b]) => corners(a, b, |x, y| x - y),
-            ("*", [a, b]) => corners(a, b, |x, y| if x == 0.0 || y == 0.0 { 0.0 } else { x * y }),
-            ("/", [a, b]) if b.lo > 0.0 || b.hi < 0.0 => corners(a, b, |x, y| if y.is_infinite() { 0.0 } else { x / y }),
-            ("^", [a, b]) if a.lo > 0.0 => corners(a, b, libm::pow),
-            ("^", [a, b]) if b.lo == b.hi && b.lo % 2.0 == 0.0 && (2.0..=64.0).contains(&b.lo) => {
-                let least = a.lo.max(-a.hi).max(0.0);
-                Ty::number(libm::pow(least, b.lo), libm::pow(a.hi.max(-a.lo), b.lo), false)
-            }
-            ("tanh", [_]) => Ty::number(-1.0, 1.0, false),
-            ("inv_logit", [a]) => grows(a, |x| 1.0 / (1.0 + libm::exp(-x))),
-            ("abs", [a]) => Ty::number(a.lo.max(-a.hi).max(0.0), a.hi.max(-a.lo), false),
-            ("if", [_, a, b]) => Ty::number(a.lo.min(b.lo), a.hi.max(b.hi), false),
-            ("clip", [x, a, b]) => Ty::number(x.lo.max(a.lo).min(b.lo), x.hi.max(a.hi).min(b.hi), false),
-            ("min", [a, b]) => corners(a, b, f64::min),
-            ("max", [a, b]) => corners(a, b, f64::max),
-            _ => Ty::real(),
-        })
+        if self.is_private(e) { None } else { Some(self.value(e)) }
     }
 
     /// What the value of a row can be; lists carry the types of their parts.
     pub fn row(&self, e: &Expr) -> Option<Ty> {
         match e {
-            _ if !self.is_private(e) => None,
             Expr::Row(value, ty) => match value.as_ref() {
                 // What is no more than a column has the type of the column.
                 Expr::Name(n) if self.columns.get(n).is_some_and(|c| c.0 != *ty) => None,
                 _ => Ty::parse(ty),
             },
+            _ if !self.is_private(e) => None,
             Expr::Call(f, parts) if f == "[]" || f == "append" => {
                 let parts: Option<Vec<Ty>> = parts.iter().map(|p| self.row(p).or_else(|| self.public(p))).collect();
                 parts?.into_iter().reduce(|a, b| Ty::join(&a, &b)).map(|t| Ty { kind: Kind::Vector, ..t })
@@ -138,7 +100,7 @@ impl Scope {
             }
             ("min" | "max", [_], Some(ty)) => ty.row_norms().1,
             ("neg" | "abs", [x], _) => of(x),
-            ("clip", [x, lo, hi], _) if public(lo).is_some() && public(hi).is_some() => of(x),
+            ("clip", [x, lo, hi], _) if [lo, hi].iter().all(|e| public(e).is_some_and(|t| t.kind != Kind::Vector)) => of(x),
             ("+" | "-" | "max" | "min", [a, b], _) => plus(&repeat(of(a), a), &repeat(of(b), b)),
             ("*", [a, b], _) => match (public(a), public(b)) {
                 (Some(t), _) => repeat(scale(&of(b), &size(&t)), b),
@@ -207,9 +169,4 @@ impl Scope {
         };
         if known.is_some_and(|e| e >= -600) { Real::zero() } else { scale * &num(libm::ldexp(1.0, -40)) }
     }
-}
-
-/// The largest inner product, by three inequalities of Hoelder.
-fn dot(a: &Norms, b: &Norms) -> Real {
-    times(&a[1], &b[1]).min(&times(&a[2], &b[0])).min(&times(&a[0], &b[2]))
 }

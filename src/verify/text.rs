@@ -44,6 +44,9 @@ impl Expr {
     pub fn is_name(&self, name: &str) -> bool {
         matches!(self, Expr::Name(n) if n == name)
     }
+    pub fn calls(&self, name: &str) -> bool {
+        matches!(self, Expr::Call(f, _) if f == name)
+    }
     /// The arguments of a call.
     pub fn args(&self) -> &[Expr] {
         if let Expr::Call(_, args) = self { args } else { &[] }

@@ -73,7 +73,7 @@ impl Ty {
         let width = if lo == hi { Real::zero() } else { num(hi) - num(lo) };
         Ty { kind: Kind::Vector, dim, lo, hi, whole: false, sup: cube(dim, &num(lo.abs().max(hi.abs()))), diam: cube(dim, &width) }
     }
-    fn ball(dim: u64, norm: usize, c: f64) -> Ty {
+    pub fn ball(dim: u64, norm: usize, c: f64) -> Ty {
         let mut sup = same(&Real::UNKNOWN);
         sup.iter_mut().skip(norm).take(1).for_each(|n| *n = num(c));
         let sup = tighten(&sup, dim);
@@ -118,10 +118,17 @@ impl Ty {
     /// a box or a ball, which are rounded inwards.
     pub fn row_norms(&self) -> (Norms, Norms) {
         let reach = |n: &Norms, full: &Norms| n.iter().zip(full).take(2).all(|(n, f)| n.above() >= f.above() * (1.0 - 1e-12));
-        let all = Ty::boxed(self.dim, self.lo, self.hi);
-        let is_box = reach(&self.sup, &all.sup) && reach(&self.diam, &all.diam);
-        if self.kind != Kind::Vector || is_box || reach(&self.diam, &scale(&self.sup, &Real::int(2))) {
+        let (all, twice) = (Ty::boxed(self.dim, self.lo, self.hi), scale(&self.sup, &Real::int(2)));
+        let most = |a: &Norms, b: &Norms| each(a, b, Real::max);
+        if self.kind != Kind::Vector {
             return (self.sup.clone(), self.diam.clone());
+        }
+        // What is a box or a ball up to rounding is held to the whole of it.
+        if reach(&self.sup, &all.sup) && reach(&self.diam, &all.diam) {
+            return (most(&self.sup, &all.sup), most(&self.diam, &all.diam));
+        }
+        if reach(&self.diam, &twice) {
+            return (self.sup.clone(), most(&self.diam, &twice));
         }
         let step = self.grid().map_or(Real::UNKNOWN, |e| num(libm::ldexp(2.0, e)));
         let slack = [Real::int(self.dim) * &step, root(self.dim) * &step, step];
@@ -131,8 +138,14 @@ impl Ty {
     /// A type as certificates print it.
     pub fn parse(text: &str) -> Option<Ty> {
         let mut reader = Reader::new(text);
-        if text.starts_with('{') || text.starts_with("posterior of ") {
+        if text.starts_with('{') {
             return Some(Ty::other());
+        }
+        if reader.eat("posterior") {
+            reader.expect("of")?;
+            // Means and quantiles of a number lie where the number does.
+            let inner = Ty::read(&mut reader).filter(|t| t.kind == Kind::Number);
+            return Some(inner.map_or(Ty::other(), |t| Ty { kind: Kind::Other, ..t }));
         }
         Ty::read(&mut reader).filter(|_| reader.done())
     }

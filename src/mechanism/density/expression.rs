@@ -140,10 +140,6 @@ impl Lowering<'_> {
                 let (x, radius) = (self.value(x)?, self.scalar(radius)?);
                 self.project(f, x, radius)?
             }
-            (B::Outer, [a, b]) => {
-                let (a, b) = (self.value(a)?, self.value(b)?);
-                a.iter().flat_map(|a| b.iter().map(|b| (*a, *b))).map(|(a, b)| self.to.mul(a, b)).collect()
-            }
             (B::VecSum | B::VecMean | B::VecMin | B::VecMax | B::VecSd, [x]) => {
                 let x = self.value(x)?;
                 vec![self.fold(f, x)?]

@@ -1,0 +1,161 @@
+//! What expressions of rows and public values can be: ranges in doubles, norms, and how far the values of two rows lie apart.
+
+use super::real::Real;
+use super::scope::Scope;
+use super::text::Expr;
+use super::ty::{Kind, Norms, Ty, cube, each, num, plus, scale, times};
+
+/// The largest component.
+fn size(ty: &Ty) -> Real {
+    num(ty.lo.abs().max(ty.hi.abs()))
+}
+/// What rounding adds to a difference: half an ulp of the largest component for either row.
+fn ulp(ty: &Ty) -> Norms {
+    cube(ty.dim, &(size(ty) * num(f64::EPSILON)))
+}
+fn least(a: &Norms, b: &Norms) -> Norms {
+    each(a, b, Real::min)
+}
+/// The largest inner product, by three inequalities of Hoelder.
+pub fn dot(a: &Norms, b: &Norms) -> Real {
+    times(&a[1], &b[1]).min(&times(&a[2], &b[0])).min(&times(&a[0], &b[2]))
+}
+
+/// The range of a function of numbers, or of one applied to components.
+fn range(f: &str, parts: &[Ty]) -> (f64, f64) {
+    let all = (f64::NEG_INFINITY, f64::INFINITY);
+    let hull = |ends: &[f64]| {
+        let bounds = (ends.iter().copied().fold(f64::INFINITY, f64::min), ends.iter().copied().fold(f64::NEG_INFINITY, f64::max));
+        if ends.iter().any(|x| x.is_nan()) { all } else { bounds }
+    };
+    let grows = |a: &Ty, f: fn(f64) -> f64| hull(&[f(a.lo), f(a.hi)]);
+    let corners = |a: &Ty, b: &Ty, f: fn(f64, f64) -> f64| hull(&[f(a.lo, b.lo), f(a.lo, b.hi), f(a.hi, b.lo), f(a.hi, b.hi)]);
+    let product: fn(f64, f64) -> f64 = |x, y| if x == 0.0 || y == 0.0 { 0.0 } else { x * y };
+    let away = |a: &Ty| a.lo.max(-a.hi).max(0.0);
+    match (f, parts) {
+        ("neg", [a]) => (-a.hi, -a.lo),
+        ("abs", [a]) => (away(a), a.lo.abs().max(a.hi.abs())),
+        ("exp", [a]) => grows(a, libm::exp),
+        ("log", [a]) if a.lo > 0.0 => grows(a, libm::log),
+        ("log1p", [a]) if a.lo > -1.0 => grows(a, libm::log1p),
+        ("logit", [a]) if a.lo > 0.0 && a.hi < 1.0 => grows(a, |p| libm::log(p / (1.0 - p))),
+        ("sqrt", [a]) if a.lo >= 0.0 => grows(a, libm::sqrt),
+        ("tanh", [a]) => grows(a, libm::tanh),
+        ("floor", [a]) => grows(a, libm::floor),
+        ("round", [a]) => grows(a, libm::rint),
+        ("relu", [a]) => grows(a, |x| x.max(0.0)),
+        ("inv_logit" | "Phi" | "not", [_]) => (0.0, 1.0),
+        ("<=" | ">=" | "==" | "!=" | "<" | ">" | "and" | "or", [_, _]) => (0.0, 1.0),
+        ("+", [a, b]) => corners(a, b, |x, y| x + y),
+        ("-", [a, b]) => corners(a, b, |x, y| x - y),
+        ("*", [a, b]) => corners(a, b, product),
+        ("/", [a, b]) if b.lo > 0.0 || b.hi < 0.0 => corners(a, b, |x, y| if y.is_infinite() { 0.0 } else { x / y }),
+        ("^", [a, b]) if a.lo > 0.0 || (a.lo == 0.0 && b.lo >= 0.0) => corners(a, b, libm::pow),
+        ("^", [a, b]) if b.lo == b.hi && b.lo.fract() == 0.0 && (b.lo > 0.0 || away(a) > 0.0) => {
+            let even = b.lo % 2.0 == 0.0 && a.lo < 0.0 && a.hi > 0.0;
+            let (lo, hi) = corners(a, b, libm::pow);
+            if even { (0.0, hi) } else { (lo, hi) }
+        }
+        ("min", [a, b]) => corners(a, b, f64::min),
+        ("max", [a, b]) => corners(a, b, f64::max),
+        ("clip", [x, a, b]) => (a.lo.max(x.lo.min(b.lo)), a.hi.max(x.hi.min(b.hi))),
+        ("if", [_, a, b]) => (a.lo.min(b.lo), a.hi.max(b.hi)),
+        ("index", [v, _]) | ("min" | "max" | "mean", [v]) | ("quantile", [v, _]) => (v.lo, v.hi),
+        ("sum", [v]) if v.kind == Kind::Vector => corners(v, &Ty::number(v.dim as f64, v.dim as f64, true), product),
+        ("norm", [v]) => (0.0, v.sup[1].above()),
+        ("length", [v]) => (v.dim as f64, v.dim as f64),
+        ("dot", [a, b]) => {
+            let (most, (lo, hi)) = (dot(&a.sup, &b.sup).above(), range("*", parts));
+            let d = a.dim as f64;
+            ((lo * d).max(-most).min(most), (hi * d).min(most).max(-most))
+        }
+        _ => all,
+    }
+}
+
+impl Scope {
+    /// What an expression can be, by what columns, public values and inner values of rows can be.
+    pub fn value(&self, e: &Expr) -> Ty {
+        let (f, args) = match e {
+            Expr::Number(x) => return Ty::number(*x, *x, x.fract() == 0.0),
+            Expr::Row(_, ty) => return Ty::parse(ty).unwrap_or(Ty::other()),
+            Expr::Name(n) => {
+                let column = || self.columns.get(n).and_then(|c| Ty::parse(&c.0));
+                return self.values.get(n).cloned().or_else(column).unwrap_or(Ty::other());
+            }
+            Expr::Call(f, args) => (f.as_str(), args.as_slice()),
+        };
+        let parts: Vec<Ty> = args.iter().map(|a| self.value(a)).collect();
+        let (lo, hi) = range(f, &parts);
+        let number = Ty::number(lo, hi, f == "neg" && parts.iter().all(|p| p.whole));
+        // Over the rows of a public table; anywhere else an aggregate of rows is no part of a value.
+        if let ("sum" | "mean" | "min" | "max" | "count" | "quantile", [Expr::Row(..), ..], Some(of)) = (f, args, parts.first()) {
+            if self.is_private(e) {
+                return Ty::other();
+            }
+            let ends = if f == "sum" || f == "count" { (f64::NEG_INFINITY, f64::INFINITY) } else { (of.lo, of.hi) };
+            return if of.kind == Kind::Vector { Ty::boxed(of.dim, ends.0, ends.1) } else { Ty::number(ends.0, ends.1, false) };
+        }
+        let known = |parts: &[Ty]| parts.iter().all(|p| p.kind != Kind::Other);
+        let plain = match (f, parts.as_slice()) {
+            ("dot" | "norm" | "length", _) | ("sum" | "mean" | "sd", [_]) | ("quantile", [_, _]) => return number,
+            ("min" | "max", [v]) | ("index", [v, _]) if v.kind != Kind::Other => return number,
+            ("<=" | ">=" | "==" | "!=" | "<" | ">" | "and" | "or" | "not", _) => number,
+            ("if", [_, inside @ ..]) if known(inside) => number,
+            ("*", [m, v]) if m.kind == Kind::Other && v.kind == Kind::Vector => {
+                let most = times(&size(m), &v.sup[0]).above();
+                return Ty::boxed(m.dim, -most, most);
+            }
+            (_, parts) if known(parts) => number,
+            _ => return Ty::other(),
+        };
+        let plain = parts.iter().find(|t| t.kind == Kind::Vector).map_or(plain, |v| Ty::boxed(v.dim, lo, hi));
+        let shared = |i: usize| args.get(i).and_then(|a| self.public(a)).filter(|t| t.kind == Kind::Number);
+        let point = |i: usize| shared(i).is_some_and(|t| t.lo == t.hi);
+        let with = |sup: &Norms, diam: &Norms| Ty { sup: least(&plain.sup, sup), diam: least(&plain.diam, diam), ..plain.clone() };
+        // Products round every component by half an ulp.
+        let scaled = |v: &Ty, by: &Real, point: bool| {
+            let sup = scale(&v.sup, &(by * &num(1.0 + f64::EPSILON)));
+            let diam = plus(&scale(&v.diam, by), &scale(&sup, &num(f64::EPSILON)));
+            with(&sup, if point { &diam } else { &plain.diam })
+        };
+        let vector = |t: &Ty| t.kind == Kind::Vector;
+        match (f, parts.as_slice()) {
+            ("[]" | "append", _) => parts.iter().cloned().reduce(|a, b| Ty::join(&a, &b)).map_or(plain, |t| Ty { kind: Kind::Vector, ..t }),
+            ("rep", [x, n]) => Ty::boxed(n.lo as u64, x.lo, x.hi),
+            ("neg", [a]) => Ty { lo, hi, ..a.clone() },
+            ("+" | "-", [a, b]) if vector(a) && vector(b) => {
+                with(&scale(&plus(&a.sup, &b.sup), &num(1.0 + f64::EPSILON)), &plus(&plus(&a.diam, &b.diam), &ulp(&plain)))
+            }
+            ("+" | "-", [v, c]) if vector(v) || vector(c) => {
+                let (v, other) = if vector(v) { (v, 1) } else { (c, 0) };
+                if point(other) { with(&plain.sup, &plus(&v.diam, &ulp(&plain))) } else { plain }
+            }
+            ("*", [v, c]) if vector(v) && shared(1).is_some() => scaled(v, &size(c), point(1)),
+            ("*", [c, v]) if vector(v) && shared(0).is_some() => scaled(v, &size(c), point(0)),
+            ("/", [v, c]) if vector(v) && point(1) => scaled(v, &(Real::one() / size(c)), true),
+            ("clip", [v, ..]) if vector(v) && shared(1).is_some() && shared(2).is_some() => with(&plain.sup, &v.diam),
+            ("project", [_, v]) if vector(v) => {
+                let radius = |b: &Expr| Some((["l1", "l2", "linf"].iter().position(|p| b.calls(p))?, self.public(b.args().first()?)?.hi));
+                let Some((norm, radius)) = args.first().and_then(radius) else { return plain };
+                let ball = Ty::ball(v.dim, norm, radius);
+                let cut = Ty::boxed(v.dim, v.lo.min(0.0).max(ball.lo), v.hi.max(0.0).min(ball.hi));
+                Ty { sup: least(&least(&ball.sup, &v.sup), &cut.sup), diam: least(&ball.diam, &cut.diam), ..cut }
+            }
+            _ => plain,
+        }
+    }
+
+    /// Does the type of a row's value allow for all that its parts can be? Rows are moved into the range of the type before they
+    /// count, so ranges hold by themselves; norms and distances inside a range have to follow from the parts.
+    pub fn allows(&self, value: &Expr, ty: &str) -> bool {
+        let Some(ty) = Ty::parse(ty) else { return false };
+        let (own, whole) = (self.value(value), Ty::boxed(ty.dim, ty.lo, ty.hi));
+        let followed = own.kind == Kind::Vector && own.dim == ty.dim;
+        let within = |own: &Norms, whole: &Norms, said: &Norms| {
+            let bounds = if followed { least(own, whole) } else { whole.clone() };
+            bounds.iter().zip(said).all(|(b, s)| b.stated() <= s.above())
+        };
+        ty.kind != Kind::Vector || (within(&own.sup, &whole.sup, &ty.sup) && within(&own.diam, &whole.diam, &ty.diam))
+    }
+}
