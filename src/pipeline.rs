@@ -69,7 +69,9 @@ pub fn recertify(certificate: &Value, file: Option<&str>, loader: &dyn Loader) -
     let numbers = |v: &Value, key: &str| list(v).iter().filter_map(|e| e[key].as_f64()).collect::<Vec<f64>>();
     let values = list(&at(certificate, "/public/scalars"));
     let value = |name: &str| values.iter().find(|v| v["name"] == name).and_then(|v| v["value"].as_f64());
-    let scalars = checked.program.scalars.iter().enumerate().filter_map(|(i, s)| Some((ScalarId(i), value(&s.name)?))).collect();
+    // What has its value in the program is not bound.
+    let free = checked.program.scalars.iter().enumerate().filter(|(_, s)| s.value.is_none());
+    let scalars = free.filter_map(|(i, s)| Some((ScalarId(i), value(&s.name)?))).collect();
     let sums = |t: &Value| Some(Totals { rows: t["rows"].as_u64()?, sums: list(&t["sums"]).iter().filter_map(Value::as_f64).collect() });
     let totals: Vec<Vec<Option<Totals>>> =
         list(&certificate["releases"]).iter().map(|r| list(&r["public_totals"]).iter().map(sums).collect()).collect();

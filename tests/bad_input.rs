@@ -166,6 +166,14 @@ fn a_wrong_public_value_is_named() {
     place.refuses(&twice, 2, "named twice");
 }
 
+/// A number that the program gives is not given once more, whatever the value.
+#[test]
+fn a_public_value_of_the_program_stands() {
+    let place = Place::new("public k: real in [0, 5] = 2\nprivate t[n] { y: bool }\nrelease r = count(y) using laplace(scale = k)\n");
+    place.refuses(&["certify", "p.dpm", "--public", "k=4"], 2, "`k` has its value in the program");
+    place.refuses(&["certify", "p.dpm", "--public", "k=2"], 2, "`k` has its value in the program");
+}
+
 #[test]
 fn a_wrong_command_line_ends_in_two() {
     let place = Place::new(RATE);

@@ -2,7 +2,7 @@
 
 use super::report::{Analysis, Chosen, ReleaseAnalysis, Status};
 use crate::mechanism::plan::{MechanismPlan, Noise, PosteriorLaw, WholeNoise};
-use crate::model::print::{normal_form, type_text};
+use crate::model::print::{normal_form, query_text, type_text};
 use crate::model::{Program, Relation, Scalar, Step, Table, Type};
 use crate::privacy::Claim;
 use crate::privacy::certificate::{
@@ -27,7 +27,7 @@ pub fn certificate(
     let file = sources.get(main)?;
     let steps = crate::model::releases(&program.steps);
     let both = analysis.releases.iter().zip(&steps);
-    let releases: Option<Vec<ReleaseFacts>> = both.map(|(r, s)| release(r, &s.ty, sources)).collect();
+    let releases: Option<Vec<ReleaseFacts>> = both.map(|(r, s)| release(r, (&s.ty, query_text(&s.query, program)), sources)).collect();
     let releases = releases?;
     let forms: Vec<String> = steps.iter().map(|r| format!("release {}:\n{}", r.name, normal_form(&r.query, program))).collect();
     Some(Certificate {
@@ -84,12 +84,12 @@ fn steps_of(steps: &[Step], program: &Program, next: &mut usize) -> Vec<StepFact
     found
 }
 
-fn release(r: &ReleaseAnalysis, ty: &Type, sources: &SourceMap) -> Option<ReleaseFacts> {
+fn release(r: &ReleaseAnalysis, (ty, query): (&Type, String), sources: &SourceMap) -> Option<ReleaseFacts> {
     let chosen = r.chosen.as_ref()?;
     let parameters = chosen.parameters.iter().map(|p| (p.name.to_owned(), p.value, p.side()));
     Some(ReleaseFacts {
         name: r.name.clone(),
-        query: r.query.clone(),
+        query,
         ty: type_text(ty),
         public_totals: r.public.iter().map(|t| t.as_ref().map(|t| totals(t, chosen.rule))).collect(),
         mechanism: chosen.mechanism.into(),

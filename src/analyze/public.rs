@@ -170,6 +170,10 @@ fn arithmetic(f: Builtin, args: &[f64]) -> Option<f64> {
 }
 
 fn set(e: &mut Expr, x: f64) {
+    if e.ty == Type::Bool {
+        e.kind = ExprKind::Bool(x != 0.0);
+        return;
+    }
     e.kind = ExprKind::Number(x);
     e.ty = match e.ty {
         Type::Int(_) => Type::Int(Range::point(x)),

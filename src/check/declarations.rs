@@ -56,7 +56,10 @@ impl Checker<'_> {
             );
         }
         let id = ScalarId(self.program.scalars.len());
-        let bound = value.map(|x| super::expressions::number(x, span));
+        let bound = value.map(|x| match ty {
+            Type::Bool => super::expressions::node(ExprKind::Bool(x != 0.0), Type::Bool, Label::Public, span),
+            _ => super::expressions::number(x, span),
+        });
         match &bound {
             Some(e) => self.define(name, Binding::Value(Rc::new(e.clone())))?,
             None => self.define(name, Binding::Scalar(id))?,

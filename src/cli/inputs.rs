@@ -49,9 +49,6 @@ pub fn public_texts(program: &Program, given: &[String]) -> Result<(Given, Bound
             return Err(usage(&format!("the public `{name}` is named twice")));
         }
         if let Some(scalar) = program.scalars.iter().find(|s| s.name == name) {
-            if scalar.value.is_some() {
-                return Err(usage(&format!("`{name}` has its value in the program: declare it without one to bind it")));
-            }
             if value_of(scalar, value).is_none() {
                 return Err(outside(name));
             }
@@ -73,8 +70,14 @@ pub fn public_texts(program: &Program, given: &[String]) -> Result<(Given, Bound
         Unfit::Undeclared(name) => usage(&format!("the program declares no public `{name}`")),
         Unfit::Table(name, why) => input_error(&why, &name),
         Unfit::Scalar(name) => outside(&name),
+        Unfit::Fixed(name) => usage(&fixed(&name)),
     })?;
     Ok((found, bound))
+}
+
+/// A value that the program gives is not given once more.
+fn fixed(name: &str) -> String {
+    format!("`{name}` has its value in the program: declare it without one to bind it")
 }
 
 fn outside(name: &str) -> Exit {

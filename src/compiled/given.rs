@@ -21,6 +21,8 @@ pub enum Unfit {
     Table(String, DataError),
     /// The value is not in its declared domain.
     Scalar(String),
+    /// The program gives the value itself.
+    Fixed(String),
 }
 
 impl Given {
@@ -49,6 +51,9 @@ impl Given {
         for (name, text) in &self.scalars {
             let found = program.scalars.iter().enumerate().find(|(_, s)| s.name == *name);
             let (i, scalar) = found.ok_or_else(|| Unfit::Undeclared(name.clone()))?;
+            if scalar.value.is_some() {
+                return Err(Unfit::Fixed(name.clone()));
+            }
             bound.scalars.insert(ScalarId(i), value_of(scalar, text).ok_or_else(|| Unfit::Scalar(name.clone()))?);
         }
         bound.program = Some(program.clone());

@@ -178,6 +178,7 @@ pub fn open(plan: &Value, key: Option<&str>) -> Result<Compiled, Refusal> {
         Unfit::Undeclared(name) => refuse("public", format!("the program declares no public `{name}`")),
         Unfit::Table(_, why) => refuse("public.tables", why.to_string()),
         Unfit::Scalar(name) => refuse("public.scalars", format!("`{name}` is not in its declared domain")),
+        Unfit::Fixed(name) => refuse("public.scalars", format!("`{name}` has its value in the program")),
     })?;
     if let Some(what) = missing(&checked.program, &bound) {
         return refuse("public", what);

@@ -430,5 +430,6 @@ fn bind(next: &mut State, program: &Program) -> Admitted<Bound> {
         Unfit::Undeclared(name) => refuse(format!("the program declares no public `{name}`")),
         Unfit::Table(name, why) => refuse(format!("`{name}`: {why}")),
         Unfit::Scalar(name) => refuse(format!("the public value `{name}` is not in its declared domain")),
+        Unfit::Fixed(name) => refuse(format!("`{name}` has its value in the program: declare it without one to bind it")),
     })
 }
