@@ -313,7 +313,11 @@ impl Checker<'_> {
         let Some(radius) = radius else { return self.wrong_call("project", span) };
         let (r, v) = (self.expr(&radius.value)?, self.expr(v)?);
         let label = self.join_all(&[v.clone(), r.clone()], span)?;
-        let (Some(t), Some(range)) = (as_vector(&v.ty), r.ty.range()) else { return self.wrong_call("project", span) };
+        let Some(t) = as_vector(&v.ty) else {
+            let what = type_text(&v.ty);
+            return self.fail(Diagnostic::new("E0209", "`project` needs a vector").label(v.span, what));
+        };
+        let Some(range) = r.ty.range() else { return self.wrong_call("project", span) };
         if !(range.lo > 0.0 && range.hi.is_finite()) || r.label != Label::Public {
             return self.fail(
                 Diagnostic::new("E0202", "a ball needs a positive, finite, public radius")

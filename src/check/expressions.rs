@@ -204,6 +204,11 @@ impl Checker<'_> {
             }
             (x, y) => {
                 let (x, y) = (super::messages::type_text(x), super::messages::type_text(y));
+                if x == y {
+                    return self.fail(
+                        Diagnostic::new("E0209", "`if` chooses between numbers, vectors or texts").label(a.span, x).label(b.span, y),
+                    );
+                }
                 return self
                     .fail(Diagnostic::new("E0209", "the two branches of `if` have different types").label(a.span, x).label(b.span, y));
             }

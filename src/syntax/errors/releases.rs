@@ -44,11 +44,11 @@ pub(super) fn release(scene: &Scene<'_>) -> Option<Diagnostic> {
     let end = (3..scene.len()).find(|i| matches!(scene.token(*i), Some(Token::Using | Token::Spend))).unwrap_or(scene.len());
     let whole = one_line(scene.words(3..end)).unwrap_or("...");
     let complaint = new("E0012", "a release is one query");
-    let tail = scene.rest(end).map_or(String::new(), |t| format!(" {t}"));
     if end == 3 {
         return Some(complaint.label(scene.here(), "expected a query").help(format!("release {name} = draw(p)")));
     }
     if end == 4 && scene.is(3, Token::Name) {
+        let tail = scene.rest(end).map_or(String::new(), |t| format!(" {t}"));
         return Some(
             complaint
                 .label(scene.span(3), format!("`{query}` alone is not a query"))
@@ -64,31 +64,78 @@ pub(super) fn release(scene: &Scene<'_>) -> Option<Diagnostic> {
                 .help(format!("{head} using {said}")),
         );
     }
-    let inner = call_in(scene, 3, end).unwrap_or("mean(x)");
-    let result = whole.replacen(inner, name, 1);
     Some(
         complaint
             .label(scene.spans(3..end), "arithmetic is not part of a query")
             .cause("what is computed from a released value is free and belongs in an `output`")
-            .help(format!("release {name} = {inner}{tail}\noutput result = {result}")),
+            .help(taken_apart(scene, name, whole, end)),
     )
 }
 
-/// The first call among some words.
-fn call_in<'a>(scene: &Scene<'a>, start: usize, end: usize) -> Option<&'a str> {
-    let name = (start..end).find(|i| scene.is(*i, Token::Name) && scene.is(i + 1, Token::OpenParen))?;
+/// Every query of some arithmetic as a release of its own, and the rest as an output.
+fn taken_apart(scene: &Scene<'_>, name: &str, whole: &str, end: usize) -> String {
+    let mut found = queries(scene, 3, end);
+    let column = || (3..end).find(|i| scene.is(*i, Token::Name) && !scene.is_public(scene.word(*i)) && !scene.is(i + 1, Token::OpenParen));
+    let mean = if found.is_empty() { column().map(|i| (format!("mean({})", scene.word(i)), scene.word(i))) } else { None };
+    if let Some((query, of)) = &mean {
+        found.push((query, of));
+    }
+    // One query keeps the name; of several, what is computed from them does.
+    let (output, names) = match found.as_slice() {
+        [] => return format!("output {name} = {whole}"),
+        [_] => (scene.unused("result"), vec![name.to_owned()]),
+        many => (name.to_owned(), (1..=many.len()).map(|i| scene.unused(&format!("{name}_{i}"))).collect()),
+    };
+    let spend = (3..scene.len()).find(|i| scene.is(*i, Token::Spend)).unwrap_or(scene.len());
+    let mechanism = one_line(scene.words(end..spend)).filter(|m| !m.is_empty()).map_or(String::new(), |m| format!(" {m}"));
+    let share = scene.word(spend + 1).parse::<f64>().ok().filter(|_| scene.is(spend + 2, Token::Percent));
+    let share = match (share, found.len()) {
+        (_, 1) => scene.rest(spend).map_or(String::new(), |s| format!(" {s}")),
+        (Some(x), n) => format!(" spend {}%", (x / n as f64 * 1e6).floor() / 1e6),
+        (None, _) => String::new(),
+    };
+    let mut lines = String::new();
+    let mut result = whole.to_owned();
+    for ((query, part), name) in found.iter().zip(&names) {
+        lines.push_str(&format!("release {name} = {query}{mechanism}{share}\n"));
+        let value = if query.starts_with("posterior") { format!("mean({name})") } else { name.clone() };
+        result = result.replace(part, &value);
+    }
+    format!("{lines}output {output} = {result}")
+}
+
+/// The outermost queries of the rows or the model among some words, each once, and the words they stand for; what is asked of
+/// an earlier release is free, and so is a public number of rows.
+fn queries<'a>(scene: &Scene<'a>, start: usize, end: usize) -> Vec<(&'a str, &'a str)> {
+    const ASKED: [&str; 10] = ["draw", "draws", "posterior", "sum", "mean", "count", "histogram", "quantile", "min", "max"];
+    let mut found: Vec<(&str, &str)> = vec![];
+    let mut at = start;
+    while at < end {
+        let free = scene.is_public(scene.word(at + 2)) || (scene.is(at + 2, Token::CloseParen) && !scene.has_secret_rows());
+        let query = scene.is(at + 1, Token::OpenParen) && ASKED.contains(&scene.word(at)) && !free;
+        match call_at(scene, at, end).filter(|_| query) {
+            Some(close) => {
+                let text = one_line(scene.words(at..close + 1)).filter(|text| found.iter().all(|(other, _)| other != text));
+                found.extend(text.map(|t| (t, t)));
+                at = close;
+            }
+            None => at += 1,
+        }
+    }
+    found
+}
+
+/// Where the call that starts here closes.
+fn call_at(scene: &Scene<'_>, name: usize, end: usize) -> Option<usize> {
     let mut depth = 0usize;
-    for at in name + 1..end {
-        match scene.token(at) {
+    (name + 1..end).find(|at| {
+        match scene.token(*at) {
             Some(token) if token.is_open() => depth += 1,
             Some(token) if token.is_close() => depth = depth.saturating_sub(1),
             _ => {}
         }
-        if depth == 0 {
-            return one_line(scene.words(name..at + 1));
-        }
-    }
-    None
+        depth == 0
+    })
 }
 
 fn mechanism(scene: &Scene<'_>, using: usize, name: &str) -> Diagnostic {

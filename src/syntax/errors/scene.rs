@@ -57,6 +57,32 @@ impl<'a> Scene<'a> {
         ["zcdp", "gdp"].into_iter().find(|kind| budget.trim_start().starts_with(kind)).unwrap_or("eps")
     }
 
+    /// Does a line of a text declare this name after one of these keywords?
+    fn declares(text: &str, keywords: &[&str], name: &str) -> bool {
+        let first = |line: &str| line.split(|c: char| !(c.is_alphanumeric() || c == '_')).next() == Some(name);
+        let declared = |line: &str| keywords.iter().any(|k| line.trim_start().strip_prefix(k).is_some_and(|l| first(l.trim_start())));
+        text.lines().any(declared)
+    }
+
+    /// Does an earlier line release this name, compute it from releases or declare it public?
+    pub(super) fn is_public(&self, name: &str) -> bool {
+        let before = self.own.first().and_then(|word| self.text.get(..word.1.start)).unwrap_or("");
+        Self::declares(before, &["release ", "output ", "public "], name)
+    }
+
+    /// This name, or one like it that no line declares.
+    pub(super) fn unused(&self, name: &str) -> String {
+        let keywords = ["release ", "output ", "public ", "param ", "let ", "private ", "fn ", "model "];
+        let more = (2..100).map(|i| format!("{name}_{i}"));
+        let free = std::iter::once(name.to_owned()).chain(more).find(|n| !Self::declares(self.text, &keywords, n));
+        free.unwrap_or_else(|| name.to_owned())
+    }
+
+    /// Is the number of rows of some table private?
+    pub(super) fn has_secret_rows(&self) -> bool {
+        self.text.contains("[private ") || self.text.contains("each ")
+    }
+
     /// The text of one word.
     pub(super) fn word(&self, index: usize) -> &'a str {
         self.own.get(index).and_then(|word| self.text.get(word.1.clone())).unwrap_or("")
