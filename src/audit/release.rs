@@ -6,12 +6,12 @@ use super::exact::{self, LawPair};
 use super::laws::Law;
 use super::loss;
 use super::neighbours::{Neighbours, Sizes, all, sizes};
-use super::rows::{Cells, corners, used};
+use super::rows::{Cells, FAR, NEAR, corners, used};
 use super::{NotAudited, Options, Outcome};
 use crate::analyze::{Analysis, Chosen, PublicData};
 use crate::data::{Source, scan};
 use crate::mechanism::bits::{BitSource, OsBits};
-use crate::mechanism::plan::MechanismPlan;
+use crate::mechanism::plan::{MechanismPlan, PosteriorLaw};
 use crate::mechanism::{MechanismError, Scope, execute, prepare};
 use crate::model::{ColumnId, Each, Program, ReleaseId, ReleaseStep, Step, Table};
 use crate::run::{Bound, Known};
@@ -24,6 +24,8 @@ const ORDERS: [f64; 8] = [1.25, 2.0, 4.0, 8.0, 16.0, 32.0, 64.0, 128.0];
 /// The most draws that choose the neighbours where no law is known.
 const PILOT: u64 = 200;
 const PILOTS: usize = 10;
+/// Base rows that are tried where losses rank the neighbours.
+const BASES: usize = 3;
 /// Slack of the integration.
 const SLACK: f64 = 1e-5;
 /// A law is refused below this chance.
@@ -182,7 +184,8 @@ pub fn audit<B: BitSource>(
         public: &aggregates,
         rng: RefCell::new(OsBits::new()?),
     };
-    let corners = corners(table, &used(release, id), group);
+    let chain = matches!(plan, MechanismPlan::Posterior { law: PosteriorLaw::Density(_), .. });
+    let corners = corners(table, &used(release, id), group, if chain { NEAR } else { FAR });
     let target = Target { plan, table, group, known, corners, sizes };
     if prepare(plan, &Scope { table, group, env: &target.known }).is_err() {
         return not("it needs a value that an earlier release gives");
@@ -274,10 +277,41 @@ fn attacked<B: BitSource>(
     })
 }
 
+/// Among the neighbours over some bases, those whose losses differ most over draws of one pair each: the score of the attack
+/// says what every other pair would be worth at these draws. `None` where losses say nothing.
+fn dearest_by_losses<B: BitSource>(
+    target: &Target,
+    all: &[Neighbours],
+    pilot: u64,
+    bits: &mut B,
+) -> Result<Option<Neighbours>, MechanismError> {
+    if all.first().is_none_or(|n| target.losses(n, &[]).is_none()) {
+        return Ok(None);
+    }
+    let bases = if target.sizes.base == 0 { 1 } else { BASES.min(all.len()) };
+    let mut best: Option<(f64, Neighbours)> = None;
+    for i in 0..bases {
+        let Some(pair) = all.get(i * all.len() / bases) else { continue };
+        let draws = target.draws(pair, pilot, bits)?.concat();
+        for n in all.iter().filter(|n| n.base == pair.base) {
+            let Some(scores) = target.losses(n, &draws) else { continue };
+            let mean = scores.iter().sum::<f64>() / scores.len().max(1) as f64;
+            let spread = scores.iter().map(|s| (s - mean).powi(2)).sum::<f64>();
+            if best.as_ref().is_none_or(|(most, _)| spread > *most) {
+                best = Some((spread, *n));
+            }
+        }
+    }
+    Ok(best.map(|(_, n)| n))
+}
+
 /// Among some of the neighbours, those that few draws tell apart best.
 fn dearest_by_pilot<B: BitSource>(target: &Target, all: &[Neighbours], trials: u64, bits: &mut B) -> Result<Neighbours, MechanismError> {
     // Chains are dear: a pilot takes no more draws for a pair than a fifth of the attack.
     let pilot = (trials / 5).clamp(10, PILOT);
+    if let Some(dearest) = dearest_by_losses(target, all, pilot, bits)? {
+        return Ok(dearest);
+    }
     let mut best: Option<(f64, Neighbours)> = None;
     for i in 0..PILOTS.min(all.len()) {
         let Some(n) = all.get(i * all.len() / PILOTS.min(all.len())) else { continue };

@@ -5,7 +5,9 @@ use std::collections::BTreeSet;
 use std::fmt::Write;
 
 /// Stands for an end that the type does not have.
-const FAR: f64 = 1e6;
+pub const FAR: f64 = 1e6;
+/// The same for releases of a chain on a log-density: its steps shrink with larger values, and losses are at their ends by then.
+pub const NEAR: f64 = 10.0;
 /// Most rows that are tried.
 const MOST: usize = 20;
 
@@ -38,23 +40,23 @@ fn number(x: f64) -> String {
     format!("{x}")
 }
 
-fn end(x: f64) -> f64 {
-    if x.is_finite() { x } else { FAR.copysign(x) }
+fn end(x: f64, far: f64) -> f64 {
+    if x.is_finite() { x } else { far.copysign(x) }
 }
 
-/// Values of one column that reach furthest, each as its cells.
-fn extremes(ty: &Type) -> Vec<Cells> {
+/// Values of one column that reach furthest, each as its cells; `far` stands for infinity.
+fn extremes(ty: &Type, far: f64) -> Vec<Cells> {
     let one = |xs: Vec<String>| xs.into_iter().map(|x| vec![x]).collect();
     match ty {
         Type::Bool => one(vec!["0".into(), "1".into()]),
-        Type::Int(r) | Type::Real(r) => one(vec![number(end(r.lo)), number(end(r.hi))]),
+        Type::Int(r) | Type::Real(r) => one(vec![number(end(r.lo, far)), number(end(r.hi, far))]),
         Type::Category(levels) => {
             let last = levels.len().saturating_sub(1);
             let places: BTreeSet<usize> = [0, 1, 2, last].into_iter().filter(|i| *i <= last).collect();
             one(places.into_iter().filter_map(|i| Some(quoted(levels.get(i)?))).collect())
         }
         Type::Vector(v) => {
-            let (lo, hi, dim) = (end(v.range.lo), end(v.range.hi), v.dim as usize);
+            let (lo, hi, dim) = (end(v.range.lo, far), end(v.range.hi, far), v.dim as usize);
             let spike = |x: f64| (0..dim).map(|j| number(if j == 0 { x } else { 0.0_f64.clamp(lo, hi) })).collect();
             let mut all = vec![spike(lo), spike(hi)];
             if dim > 1 {
@@ -75,11 +77,11 @@ fn quoted(level: &str) -> String {
 }
 
 fn cells(column: &Column, value: Option<&Cells>) -> Cells {
-    value.cloned().or_else(|| extremes(&column.ty).into_iter().next()).unwrap_or_else(|| vec![String::new(); column.headers.len()])
+    value.cloned().or_else(|| extremes(&column.ty, FAR).into_iter().next()).unwrap_or_else(|| vec![String::new(); column.headers.len()])
 }
 
-/// Rows at the corners of the columns that matter; `fixed` holds the level of the group's key.
-pub fn corners(table: &Table, used: &BTreeSet<ColumnId>, fixed: Option<(ColumnId, usize)>) -> Vec<Cells> {
+/// Rows at the corners of the columns that matter; `fixed` holds the level of the group's key, `far` stands for infinity.
+pub fn corners(table: &Table, used: &BTreeSet<ColumnId>, fixed: Option<(ColumnId, usize)>, far: f64) -> Vec<Cells> {
     let choices: Vec<Vec<Cells>> = table
         .columns
         .iter()
@@ -89,7 +91,7 @@ pub fn corners(table: &Table, used: &BTreeSet<ColumnId>, fixed: Option<(ColumnId
                 let name = column.ty.levels().and_then(|l| l.get(level)).map(|name| quoted(name)).unwrap_or_default();
                 vec![vec![name]]
             }
-            _ if used.contains(&ColumnId(i)) => extremes(&column.ty),
+            _ if used.contains(&ColumnId(i)) => extremes(&column.ty, far),
             _ => vec![cells(column, None)],
         })
         .map(|c| if c.is_empty() { vec![vec![String::new()]] } else { c })

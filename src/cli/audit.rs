@@ -12,8 +12,8 @@ pub fn run(args: &Audit) -> Exit {
     if !(0.5..1.0).contains(&args.confidence) {
         return super::usage("--confidence must lie between 0.5 and 1");
     }
-    if args.trials < 100 {
-        return super::usage("--trials must be at least 100");
+    if args.trials < 20 {
+        return super::usage("--trials must be at least 20");
     }
     let checked = match inputs::program(&args.program.file) {
         Ok(c) => c,
