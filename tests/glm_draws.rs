@@ -51,15 +51,17 @@ fn moments(program: &str, data: &str, draws: u64) -> Vec<(f64, f64)> {
 #[test]
 fn one_weight_is_drawn_from_its_posterior() {
     let rows = rows(60);
-    for (r, cut) in [(1.0, None), (0.3, None), (1.0, Some(0.8))] {
+    for (r, cut, times, factor) in
+        [(1.0, None, "w", 1.0), (0.3, None, "w", 1.0), (1.0, Some(0.8), "w", 1.0), (1.0, None, "-3 * w / 2", -1.5)]
+    {
         let domain = cut.map_or(String::new(), |c| format!(": real in [-{c}, {c}]"));
         let program = format!(
-            "{TABLE}param w{domain} ~ normal(0.5, 2)\nobserve y ~ bernoulli_logit(w * x)\nrelease d = draw(w) using diffuse(r = {r})\n"
+            "{TABLE}param w{domain} ~ normal(0.5, 2)\nobserve y ~ bernoulli_logit({times} * x)\nrelease d = draw(w) using diffuse(r = {r})\n"
         );
         let half = cut.unwrap_or(20.0);
         let grid: Vec<f64> = (0..20_000).map(|i| half * (f64::from(i) / 10_000.0 - 1.0)).collect();
         let log = |w: f64| {
-            let fit: f64 = rows.iter().map(|(x, _, y)| if *y { sigmoid(w * x).ln() } else { sigmoid(-w * x).ln() }).sum();
+            let fit: f64 = rows.iter().map(|(x, _, y)| if *y { sigmoid(factor * w * x).ln() } else { sigmoid(-factor * w * x).ln() }).sum();
             r * fit - (w - 0.5).powi(2) / 8.0
         };
         let weights: Vec<f64> = grid.iter().map(|w| log(*w).exp()).collect();

@@ -111,6 +111,25 @@ fn logistic_posteriors_on_the_line() {
     assert!(closest > 0.2, "the bound is never approached: {closest}");
 }
 
+/// A multiple of a weight costs what the weight costs on a feature as many times as wide, wherever the number stands.
+#[test]
+fn multiples_of_a_weight_widen_the_feature() {
+    let cost = |width: f64, predictor: &str| {
+        claim(&format!(
+            "private t[n] {{ x: real in [-{width}, {width}], z: vector[2] in l2({width}), y: bool }}\nparam w ~ normal(0, 1)\n\
+             param v: vector[2] ~ normal(0, 2)\nobserve y ~ bernoulli_logit({predictor})\n\
+             release r = draw(w, v) using diffuse(r = 0.5)\n"
+        ))
+        .gdp()
+    };
+    let wide = cost(6.0, "w * x + dot(v, z)");
+    for predictor in ["3 * w * x - dot(3 * v, z)", "-w * 3 * x + dot(z, -v / 0.25) * 0.75", "(6 * w) / 2 * x + 3 * dot(v, z)"] {
+        let found = cost(2.0, predictor);
+        assert!(found >= wide * (1.0 - 1e-12) && found <= wide * (1.0 + 1e-9), "{predictor}: {found} {wide}");
+    }
+    assert!(cost(2.0, "2.9 * w * x + dot(3 * v, z)") < wide && cost(2.0, "w * x + dot(v, z)") < 0.5 * wide);
+}
+
 #[test]
 fn posteriors_on_an_interval() {
     for (link, likelihood, outcome, ys) in [

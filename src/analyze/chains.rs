@@ -160,7 +160,7 @@ pub fn tempered(scene: &Scene, way: &dyn Way, value: f64, limit: &BudgetKind) ->
 /// The same mechanism with nothing written, where that meets the limit.
 pub fn bare(scene: &Scene, way: &dyn Way, limit: &BudgetKind) -> Option<String> {
     let offer = scene.offer(&arguments::Arguments::default());
-    let other = offer.ways.iter().find(|w| w.rule() == way.rule() && w.mechanism() == way.mechanism())?;
+    let other = offer.ways.iter().chain(&offer.asked.ways).find(|w| w.rule() == way.rule() && w.mechanism() == way.mechanism())?;
     let x = solve(scene.site, other.as_ref(), limit)?;
     Some(format!("leave the arguments out:    using {}    {}", other.mechanism(), knob_text(other.as_ref(), x)))
 }

@@ -91,6 +91,8 @@ pub fn run<B: BitSource>(
     let mut rng = ChaCha20Rng::from_seed(seed);
     let mut settings = LowRankNutsSettings { num_tune: warm, num_draws: draws, maxdepth: DEPTH, ..Default::default() };
     settings.store_divergences = false;
+    // An update decomposes matrices as wide as the state: wide states wait longer for one, which costs them no more steps.
+    settings.adapt_options.mass_matrix_update_freq = (density.dimension() as u64 / 2).clamp(20, 100);
     // What fails depends on the rows, so it ends the chain where it is.
     let Ok(mut chain) = settings.new_chain(0, CpuMath::new(Target(density)), &mut rng) else { return Ok(()) };
     if chain.set_position(start).is_err() {
