@@ -237,6 +237,10 @@ const WORDS: [&str; 19] = [
     "/total/profile/dp/epsilon",
 ];
 
+/// Public inputs that a certificate states. Changed by so little that all else stays as it is, or where nothing else depends
+/// on them, they make the certificate of another input, the one that the compiler writes for it: no lie to be found.
+const INPUTS: [&str; 3] = ["/public/scalars/value", "/releases/public_totals/sums", "/releases/public_totals/rows"];
+
 /// Single changes of all certificates, digests made anew; each must be found, by numbers or by words. Of each kind of
 /// field every `stride`-th change is tried.
 fn mutate(stride: usize) -> BTreeMap<String, usize> {
@@ -270,6 +274,8 @@ fn mutate(stride: usize) -> BTreeMap<String, usize> {
                 } else if caught_by_words(&changed, file, &folder) {
                     count("with a new digest, found by words");
                     *words.entry(field(&place)).or_default() += 1;
+                } else if INPUTS.contains(&field(&place).as_str()) {
+                    count("with a new digest, of another public input");
                 } else {
                     accepted.push(format!("{name}: {what} at {place} {:?} -> {:?}", c.pointer(&place), changed.pointer(&place)));
                 }

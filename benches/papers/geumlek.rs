@@ -77,15 +77,12 @@ fn points(full: bool) -> (Table, &'static str, u64) {
     let mut table = Table::open(&format!("{name}.csv"), 4, header);
     for set in [data::abalone(), data::adult(), data::mnist()] {
         let csv = set.csv();
-        for order in ORDERS {
-            for &exponent in &exponents {
-                for (mechanism, _) in MECHANISMS {
-                    let key = [set.name.to_string(), order.to_string(), exponent.to_string(), mechanism.to_string()];
-                    let at = (order, f64::from(exponent).exp());
-                    table.at(&key, || point(&set, &csv, mechanism, at, draws));
-                }
-            }
-        }
+        let places = ORDERS.iter().flat_map(|o| exponents.iter().flat_map(move |e| MECHANISMS.map(|(m, _)| (m, *o, *e))));
+        let key = |(mechanism, order, exponent): (&str, f64, i32)| {
+            [set.name.to_string(), order.to_string(), exponent.to_string(), mechanism.to_string()]
+        };
+        let places: Vec<_> = places.map(|at| (key(at), at)).collect();
+        table.all(&places, |(mechanism, order, exponent)| point(&set, &csv, mechanism, (*order, f64::from(*exponent).exp()), draws));
     }
     (table, name, draws)
 }

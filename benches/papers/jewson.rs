@@ -132,11 +132,8 @@ fn fill(table: &mut Table, data: &str, n: usize, epsilons: &[f64], repetitions: 
         return;
     }
     let studies: Vec<Study> = (0..repetitions).map(study).collect();
-    for &epsilon in epsilons {
-        for (method, ..) in METHODS {
-            table.at(&key(data, n, epsilon, method), || point(&studies, method, epsilon));
-        }
-    }
+    let places = epsilons.iter().flat_map(|&e| METHODS.map(|(m, ..)| (key(data, n, e, m), (m, e))));
+    table.all(&places.collect::<Vec<_>>(), |(method, epsilon)| point(&studies, method, *epsilon));
 }
 
 const EPSILONS: [f64; 5] = [0.2, 0.6, 2.0, 6.0, 20.0];

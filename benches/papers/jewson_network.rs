@@ -200,12 +200,9 @@ pub fn figure_3(full: bool) {
                 _ => Study::real(&samples, n, seed),
             };
             let studies: Vec<Study> = (0..repetitions).map(study).collect();
-            for epsilon in EPSILONS {
-                for (method, _) in METHODS {
-                    let key = [data.to_string(), format!("{n:05}"), format!("{epsilon:04.1}"), method.to_string()];
-                    table.at(&key, || point(&studies, method, epsilon, steps));
-                }
-            }
+            let key = |epsilon: f64, method: &str| [data.to_string(), format!("{n:05}"), format!("{epsilon:04.1}"), method.to_string()];
+            let places = EPSILONS.iter().flat_map(|&e| METHODS.map(|(m, _)| (key(e, m), (m, e))));
+            table.all(&places.collect::<Vec<_>>(), |(method, epsilon)| point(&studies, method, *epsilon, steps));
         }
     }
     let mut panels = vec![];

@@ -4,6 +4,8 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::io::Write;
 use std::path::PathBuf;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// Where the results of a figure are committed.
 pub fn path(name: &str) -> PathBuf {
@@ -43,16 +45,33 @@ impl Table {
 
     /// The values at a key, computed and written down if they are not known.
     pub fn at(&mut self, key: &[String], compute: impl FnOnce() -> Vec<f64>) -> &[f64] {
-        assert_eq!(key.len(), self.keys);
         if !self.points.contains_key(key) {
-            let values = compute();
-            let cells: Vec<String> = key.iter().cloned().chain(values.iter().map(|x| format!("{x:.6}"))).collect();
-            let mut file = fs::OpenOptions::new().append(true).open(&self.path).unwrap();
-            writeln!(file, "{}", cells.join(",")).unwrap();
-            eprintln!("{}", cells.join(" "));
-            self.points.insert(key.to_vec(), values);
+            self.keep(key, compute());
         }
         &self.points[key]
+    }
+
+    /// The values at many keys, by all cores: each is computed from what stands beside its key, and written down when it is known.
+    pub fn all<K: AsRef<[String]> + Sync, T: Sync>(&mut self, places: &[(K, T)], compute: impl Fn(&T) -> Vec<f64> + Sync) {
+        let missing: Vec<&(K, T)> = places.iter().filter(|(key, _)| !self.points.contains_key(key.as_ref())).collect();
+        let (next, table) = (AtomicUsize::new(0), Mutex::new(self));
+        let work = || {
+            while let Some((key, place)) = missing.get(next.fetch_add(1, Ordering::Relaxed)) {
+                let values = compute(place);
+                table.lock().unwrap().keep(key.as_ref(), values);
+            }
+        };
+        let cores = std::thread::available_parallelism().map_or(1, usize::from);
+        std::thread::scope(|s| (0..cores).for_each(|_| drop(s.spawn(work))));
+    }
+
+    fn keep(&mut self, key: &[String], values: Vec<f64>) {
+        assert_eq!(key.len(), self.keys);
+        let cells: Vec<String> = key.iter().cloned().chain(values.iter().map(|x| format!("{x:.6}"))).collect();
+        let mut file = fs::OpenOptions::new().append(true).open(&self.path).unwrap();
+        writeln!(file, "{}", cells.join(",")).unwrap();
+        eprintln!("{}", cells.join(" "));
+        self.points.insert(key.to_vec(), values);
     }
 }
 
