@@ -1,8 +1,10 @@
 //! Complaints about labels, in the user's names: what is private, where it comes from, what to do instead.
 
+use super::sensitivity::sensitivity;
 use super::{Checked, Checker};
-use crate::model::{BudgetKind, Builtin, ColumnId, Expr, ExprKind, Label, Range, TableId, Type};
+use crate::model::{BudgetKind, Builtin, ColumnId, Expr, ExprKind, Label, Range, Records, TableId, Type};
 use crate::source::{Diagnostic, Span};
+use crate::syntax::ast;
 
 /// A number as a user would write it.
 pub(crate) fn plain(x: f64) -> String {
@@ -126,24 +128,40 @@ impl Checker<'_> {
     pub(super) fn aggregate_inside<'e>(&self, e: &'e Expr) -> &'e Expr {
         let mut found = e;
         e.walk(&mut |x| {
-            let is_row_aggregate = matches!(
-                x.kind,
-                ExprKind::Call(
-                    Builtin::RowMean
-                        | Builtin::RowSum
-                        | Builtin::RowCountAgg
-                        | Builtin::RowHistogram
-                        | Builtin::RowQuantile
-                        | Builtin::RowMin
-                        | Builtin::RowMax,
-                    _
-                )
-            );
-            if is_row_aggregate && std::ptr::eq(found, e) {
+            if is_row_aggregate(x) && std::ptr::eq(found, e) {
                 found = x;
             }
         });
         found
+    }
+
+    /// The aggregates of a query as releases of their own, what is computed from them as an output. `None` where one of them has
+    /// no bound or is named by a `let`, where a share would have to be split, and inside `each`, which has no outputs.
+    pub(super) fn taken_apart(&self, e: &Expr, records: &Records, release: &ast::Release, statement: Span) -> Option<String> {
+        let whole = release.query.span;
+        let (mut parts, mut bounded): (Vec<Span>, bool) = (vec![], true);
+        e.walk(&mut |x| {
+            if is_row_aggregate(x) {
+                parts.push(x.span);
+                bounded &= sensitivity(x, records).linf.is_finite();
+            }
+        });
+        let call = |s: &Span| self.map.slice(*s).ends_with(')');
+        let inside = |s: &Span| s.file == whole.file && whole.start <= s.start && s.end <= whole.end && *s != whole && call(s);
+        if !bounded || !parts.iter().all(inside) || self.group.is_some() || (parts.len() > 1 && release.spend.is_some()) {
+            return None;
+        }
+        let name = &release.name.value;
+        let names: Vec<String> = match parts.len() {
+            1 => vec![name.clone()],
+            many => (1..=many).map(|i| self.fresh_name(&format!("{name}_{i}"))).collect(),
+        };
+        let output = if parts.len() == 1 { self.fresh_name("result") } else { name.clone() };
+        let named: Vec<(Span, String)> = parts.into_iter().zip(names).collect();
+        let result = self.rewritten(whole, &named)?;
+        let tail = self.map.slice(Span { start: whole.end, end: statement.end, ..whole }).trim_end();
+        let line = |(span, name): &(Span, String)| format!("release {name} = {}{tail}\n", self.map.slice(*span));
+        Some(format!("{}output {output} = {result}", named.iter().map(line).collect::<String>()))
     }
 
     /// E0102: a row value that looks at the whole table.
@@ -264,4 +282,10 @@ impl Checker<'_> {
                 .help("use public constants, or strengthen the prior with a public table:\n    public pilot[m] { ... }"),
         )
     }
+}
+
+/// A sum, mean, count or the like over rows.
+fn is_row_aggregate(e: &Expr) -> bool {
+    use Builtin::{RowCountAgg, RowHistogram, RowMax, RowMean, RowMin, RowQuantile, RowSum};
+    matches!(e.kind, ExprKind::Call(RowMean | RowSum | RowCountAgg | RowHistogram | RowQuantile | RowMin | RowMax, _))
 }

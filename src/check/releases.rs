@@ -17,7 +17,7 @@ impl Checker<'_> {
         let spend = r.spend.as_ref().map(|s| self.spend(s)).transpose();
         let word = r.query.path.last().map(|n| n.value.as_str()).unwrap_or_default();
         let built_in = r.query.path.len() == 1 && matches!(word, "draw" | "draws" | "posterior");
-        let (query, ty) = if built_in { self.posterior_query(word, &r.query, &r.name.value)? } else { self.aggregate_query(&r.query)? };
+        let (query, ty) = if built_in { self.posterior_query(word, &r.query, &r.name.value)? } else { self.aggregate_query(r, span)? };
         let (mechanism, spend) = (mechanism?, spend?);
         let ty = released_type(&query, &mechanism, ty);
         let id = ReleaseId(self.releases.len());
@@ -126,7 +126,8 @@ impl Checker<'_> {
         }
     }
 
-    fn aggregate_query(&mut self, call: &ast::Call) -> Checked<(Query, Type)> {
+    fn aggregate_query(&mut self, release: &ast::Release, statement: Span) -> Checked<(Query, Type)> {
+        let call = &release.query;
         let e = self.expr(&as_expr(call))?;
         let table = match e.label {
             Label::Aggregate(t) => t,
@@ -155,7 +156,8 @@ impl Checker<'_> {
         let sensitivity = super::sensitivity::sensitivity(&e, &records);
         let quantile = matches!(e.kind, ExprKind::Call(crate::model::Builtin::RowQuantile, _));
         if !quantile && !sensitivity.linf.is_finite() {
-            return self.unbounded_query(&e);
+            let apart = self.taken_apart(&e, &records, release, statement);
+            return self.unbounded_query(&e, apart);
         }
         if matches!(e.ty, Type::Bool) {
             return self.fail(
@@ -179,7 +181,7 @@ impl Checker<'_> {
     }
 
     /// E0202: no finite bound on a query.
-    fn unbounded_query<T>(&mut self, e: &Expr) -> Checked<T> {
+    fn unbounded_query<T>(&mut self, e: &Expr, apart: Option<String>) -> Checked<T> {
         let column = self.private_column(e).and_then(|(t, c)| self.column(t, c)).cloned();
         let inside = self.aggregate_inside(e).clone();
         let subject = match &inside.kind {
@@ -209,7 +211,7 @@ impl Checker<'_> {
                     _ => "real in [0, 100]".to_string(),
                 }
             )),
-            None => d.help("release sums, means, counts or histograms, and combine the released values afterwards"),
+            None => d.help(apart.unwrap_or("release sums, means, counts or histograms, and combine the released values afterwards".into())),
         };
         self.fail(d)
     }

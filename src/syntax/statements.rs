@@ -130,11 +130,13 @@ impl<'t> Reader<'t> {
             }
             Err(error) => error,
         };
-        // A whole statement and then a line that starts with no keyword: that line is what is wrong.
+        // A whole statement and then a line that starts with no keyword: that line is what is wrong, unless it goes on with what
+        // stands before it.
         let stop = errors::stop(words, &range, base, &error);
         if stop > range.start
             && stop < range.end
             && split::starts_line(text, words, stop)
+            && !words.get(stop).is_some_and(|w| w.0.joins())
             && let Some((_, end)) = words.get(stop - 1)
             && let Ok(mut pairs) = parse(end.end)
             && let Some(pair) = pairs.next()

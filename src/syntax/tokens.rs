@@ -205,6 +205,12 @@ impl Token {
         matches!(self, Token::CloseParen | Token::CloseBracket | Token::CloseBrace)
     }
 
+    /// Does it stand between two values?
+    pub(super) fn joins(self) -> bool {
+        use Token::*;
+        matches!(self, Plus | Minus | Times | Divide | Power | Comparison | And | Or)
+    }
+
     /// After this word more text must follow in any statement.
     pub(super) fn wants_more(self) -> bool {
         use Token::*;

@@ -42,7 +42,8 @@ pub(super) fn release(scene: &Scene<'_>) -> Option<Diagnostic> {
     }
     let query = scene.word(3);
     let end = (3..scene.len()).find(|i| matches!(scene.token(*i), Some(Token::Using | Token::Spend))).unwrap_or(scene.len());
-    let whole = one_line(scene.words(3..end)).unwrap_or("...");
+    let flat = scene.words(3..end).split_whitespace().collect::<Vec<_>>().join(" ");
+    let whole = one_line(&flat).filter(|w| !w.contains("//")).unwrap_or("...");
     let complaint = new("E0012", "a release is one query");
     if end == 3 {
         return Some(complaint.label(scene.here(), "expected a query").help(format!("release {name} = draw(p)")));
