@@ -67,7 +67,10 @@ impl Table {
 
     fn keep(&mut self, key: &[String], values: Vec<f64>) {
         assert_eq!(key.len(), self.keys);
-        let cells: Vec<String> = key.iter().cloned().chain(values.iter().map(|x| format!("{x:.6}"))).collect();
+        // What is kept is what a later run reads, so that both write the same reports.
+        let texts: Vec<String> = values.iter().map(|x| format!("{x:.6}")).collect();
+        let values = texts.iter().map(|t| t.parse().unwrap()).collect();
+        let cells: Vec<String> = key.iter().cloned().chain(texts).collect();
         let mut file = fs::OpenOptions::new().append(true).open(&self.path).unwrap();
         writeln!(file, "{}", cells.join(",")).unwrap();
         eprintln!("{}", cells.join(" "));
