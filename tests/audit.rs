@@ -10,7 +10,7 @@ use dpm::privacy::Claim;
 use dpm::run::Bound;
 use statrs::distribution::{Binomial, DiscreteCDF};
 
-const OPTIONS: Options = Options { trials: 3_000, confidence: 1.0 - 1e-9 };
+const OPTIONS: Options = Options { trials: Some(3_000), confidence: 1.0 - 1e-9 };
 
 /// Audits a program, whose analysis may be falsified before.
 fn audited(text: &str, falsify: impl Fn(&mut Analysis)) -> Vec<Outcome> {
@@ -107,7 +107,7 @@ fn posteriors_are_attacked_by_the_losses_of_rows() {
 /// Bounds on a probability are those of Clopper and Pearson: the tails at the ends have exactly the stated chance.
 #[test]
 fn bounds_on_a_probability() {
-    for (k, n, alpha) in [(0_u64, 50_u64, 1e-3), (3, 50, 1e-9), (25, 50, 0.05), (49, 50, 1e-6), (50, 50, 0.01)] {
+    for (k, n, alpha) in [(0_u64, 50_u64, 1e-3), (3, 50, 1e-9), (25, 50, 0.05), (49, 50, 1e-6), (50, 50, 0.01), (7, 50, 1e-17)] {
         let (low, high) = clopper_pearson(k, n, alpha);
         if k > 0 {
             let tail = Binomial::new(low, n).unwrap().sf(k - 1);
@@ -130,4 +130,73 @@ fn reports() {
     let html = page("a<b.dpm", &outcomes);
     assert!(html.contains("a&lt;b.dpm") && html.contains("<svg") && html.contains("Not audited"));
     assert!(!html.contains("http://") || !html.contains("src="), "an outside part");
+}
+
+/// Random, inner and last rows are tried: the worst pair of each of these programs is among them.
+#[test]
+fn the_worst_pair_is_among_the_rows() {
+    let programs = [
+        "private t[n >= 20] { a: bool, b: bool, c: bool, d: bool, e: bool }\nrelease r = count(a and b and c and d and e) using laplace(scale = 1)\n",
+        "private t[n >= 20] { x: real in [0, 100] }\nrelease r = sum(abs(x - 50)) using laplace(scale = 60)\n",
+        "private t[n >= 20] { x: real in [0, 100] }\nrelease r = count(x > 20 and x < 80) using geometric(scale = 2)\n",
+        "private t[n >= 20] { x: real }\nrelease r = count(x > 5000000) using gaussian(sigma = 1)\n",
+        "private t[n >= 20] { a: bool, b: bool, c: bool, d: bool }\nrelease r = mean((a + 2*b + 4*c + 8*d)/15) using beta_query(18, 6, r = 0.8)\n",
+        "private t[n >= 5] { v: vector[3] in l2(1) }\nrelease r = sum(v) using gaussian(sigma = 2)\n",
+        "private t[20] { y: bool }\nparam p ~ beta(2, 3)\nobserve y ~ bernoulli(p)\nrelease r = draws(p, 10) using diffuse(r = 0.4)\n",
+    ];
+    for text in programs {
+        let r = one(text);
+        assert!(r.ok && !r.exact.is_empty(), "{text}: {r:?}");
+        for e in &r.exact {
+            assert!(e.found >= 0.999 * e.certified, "{text}: order {}: {} of {}", e.order, e.found, e.certified);
+        }
+    }
+}
+
+/// A posterior whose certificate forgets nine of ten draws, or allows orders at which the divergence is infinite.
+#[test]
+fn forgotten_draws_and_limits_are_noticed() {
+    let of_ten = BETA.replace("draw(p)", "draws(p, 10)");
+    let single = audited(BETA, |_| ()).remove(0).unwrap().exact;
+    let claim = |text: &str| {
+        let mut found = None;
+        let cell = std::cell::RefCell::new(&mut found);
+        audited(text, |a| **cell.borrow_mut() = a.releases[0].chosen.as_ref().map(|c| c.claim.clone()));
+        found.unwrap()
+    };
+    let one_draw = claim(BETA);
+    let short = audited(&of_ten, |a| a.releases[0].chosen.as_mut().unwrap().claim = one_draw.clone()).remove(0).unwrap();
+    assert!(!short.ok && short.exact[0].found > 9.9 * single[0].found, "{short:?}");
+    let limitless = audited(BETA, |a| a.releases[0].chosen.as_mut().unwrap().claim = Claim::Gdp { mu: 50.0 }).remove(0).unwrap();
+    assert!(!limitless.ok && limitless.exact.iter().any(|e| e.found.is_infinite()), "{limitless:?}");
+}
+
+/// Neighbours keep public cells, and rows that change nothing are said to.
+#[test]
+fn neighbours_are_neighbours() {
+    let public = "private t[20] { x: public vector[1] in l2(1), y: real in [100, 101] }\nparam w: vector[1] ~ normal(0, 1)\nobserve y ~ normal(dot(w, x), 2)\nrelease d = draw(w) using direct\n";
+    assert!(one(public).ok);
+    let constant = "private t[20] { x: real in [0, 1] }\nrelease d = count(x > 3) using laplace(scale = 1)\n";
+    assert!(audited(constant, |_| ()).remove(0).unwrap_err().reason.contains("same effect"));
+    let unbound =
+        "public q: real in [0, 1]\nprivate t[20] { x: real in [0, 1] }\nrelease d = sum(clip(q * x, 0, 1)) using laplace(scale = 1)\n";
+    assert!(audited(unbound, |_| ()).remove(0).unwrap_err().reason.contains("--public q="));
+}
+
+/// Integrals are below tiny and huge certificates, and close to them.
+#[test]
+fn integrals_of_all_sizes() {
+    for scale in [4000.0, 400.0, 4.0, 0.04, 0.0008] {
+        let text = LAPLACE.replace("scale = 3", &format!("scale = {scale}"));
+        let r = one(&text);
+        assert!(r.ok && !r.exact.is_empty(), "{text}: {r:?}");
+        let last = r.exact.last().unwrap();
+        assert!(last.found >= 0.99 * last.certified, "{text}: {last:?}");
+    }
+    for sigma in [1e5, 40.0, 0.4, 0.015, 0.0001] {
+        let text = LAPLACE.replace("laplace(scale = 3)", &format!("gaussian(sigma = {sigma})"));
+        let r = one(&text);
+        assert!(r.ok, "{text}: {r:?}");
+        assert!(r.exact.iter().all(|e| e.found >= 0.99 * e.certified), "{text}: {r:?}");
+    }
 }

@@ -26,7 +26,7 @@ fn audited(text: &str, trials: u64) -> Option<Vec<Outcome>> {
     let checked = pipeline::check("study.dpm", text, &NoFiles);
     let (analysis, said) = pipeline::analyze(&checked, &Bound::default(), false);
     let analysis = analysis.filter(|_| !said.iter().any(|d| d.is_error()))?;
-    let options = Options { trials, confidence: CONFIDENCE };
+    let options = Options { trials: Some(trials), confidence: CONFIDENCE };
     Some(audit(&checked.program, &analysis, &Bound::default(), None, options, &mut OsBits::new().unwrap()).unwrap())
 }
 

@@ -192,6 +192,9 @@ fn a_wrong_command_line_ends_in_two() {
     place.refuses(&["run", "p.dpm"], 2, "--data staff=PATH");
     place.refuses(&["run", "p.dpm", "--data", "d.csv", "--seed", "1"], 2, "--seed");
     place.refuses(&["show", "p.dpm"], 2, "--stan");
+    place.refuses(&["audit", "p.dpm", "--trials", "5"], 2, "--trials");
+    place.refuses(&["audit", "p.dpm", "--trials", "1000000000000"], 2, "--trials");
+    place.refuses(&["audit", "p.dpm", "-o", "p.dpm"], 2, "overwrite");
     place.refuses(&["check", "p.dpm", "--data", "d.csv"], 2, "--data");
 }
 

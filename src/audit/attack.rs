@@ -21,7 +21,8 @@ pub fn clopper_pearson(successes: u64, trials: u64, alpha: f64) -> (f64, f64) {
         (lo, hi)
     };
     let low = if successes == 0 { 0.0 } else { solve(&|p| beta_reg(k, n - k + 1.0, p), alpha).0 };
-    let high = if successes >= trials { 1.0 } else { solve(&|p| beta_reg(k + 1.0, n - k, p), 1.0 - alpha).1 };
+    // By the complement: `1 - alpha` would round to 1.
+    let high = if successes >= trials { 1.0 } else { 1.0 - solve(&|p| beta_reg(n - k, k + 1.0, p), alpha).0 };
     (low, high)
 }
 

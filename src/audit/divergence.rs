@@ -1,14 +1,23 @@
-//! Divergences of two laws of one family, by the trapezoid rule on a line where both densities are smooth.
+//! Divergences of two laws of one family, by the trapezoid rule on a line where both densities are smooth, or by adding chances.
+//!
+//! What is said is a lower bound: twice the difference to the rule with half of the nodes, and what doubles lose, are taken off.
 
 use super::laws::{Law, ln_beta};
 
 /// Nodes of the rule; it converges faster than any power of their number.
 const NODES: usize = 8_001;
+/// Nodes that are enough to rank pairs.
+const FEW: usize = 257;
+/// Most nodes of a law with kinks or steps.
+const MANY: f64 = 40_000.0;
 
-/// Log-densities of both laws at nodes of equal weight `ln_step`.
-pub struct Grid {
-    points: Vec<(f64, f64)>,
-    ln_step: f64,
+/// Log-densities of both laws at nodes, and the weights of these.
+struct Grid {
+    points: Vec<(f64, f64, f64)>,
+    /// Chances are added: nothing is lost between the nodes.
+    steps: bool,
+    /// What doubles may lose of a logarithm.
+    noise: f64,
 }
 
 /// A law on the line t: x = 1 / (1 + e^-t) for shares, x = e^t for rates, x = t for means.
@@ -18,6 +27,7 @@ enum Line {
     Log { shape: f64, rate: f64 },
     Mean { mean: f64, variance: f64 },
     Kink { mean: f64, scale: f64 },
+    Step { mean: f64, scale: f64 },
 }
 
 impl Line {
@@ -26,6 +36,7 @@ impl Line {
             Line::Logit { a, b } => -a * (-t).exp().ln_1p_or(-t) - b * t.exp().ln_1p_or(t) - ln_beta(a, b),
             Line::Log { shape, rate } => shape * (rate.ln() + t) - rate * t.exp() - libm::lgamma(shape),
             Line::Kink { mean, scale } => -(t - mean).abs() / scale - (2.0 * scale).ln(),
+            Line::Step { mean, scale } => -(t - mean).abs() / scale + (0.5 / scale).tanh().ln(),
             Line::Mean { mean, variance } => -0.5 * ((t - mean).powi(2) / variance + (std::f64::consts::TAU * variance).ln()),
         }
     }
@@ -35,14 +46,34 @@ impl Line {
         match self {
             Line::Logit { a, b } => {
                 let (middle, sd) = ((a / b).ln(), (1.0 / a + 1.0 / b).sqrt());
-                (middle - (60.0 / a).max(12.0 * sd) - 2.0, middle + (60.0 / b).max(12.0 * sd) + 2.0)
+                let more = (100.0 * sd).min(2.0);
+                (middle - (60.0 / a).max(12.0 * sd) - more, middle + (60.0 / b).max(12.0 * sd) + more)
             }
             Line::Log { shape, rate } => {
                 let (middle, sd) = ((shape / rate).ln(), shape.powf(-0.5));
-                (middle - (60.0 / shape).max(12.0 * sd), middle + 12.0 * sd.min(1.0) + 5.0 * sd.max(1.0).ln() + 5.0)
+                (middle - (60.0 / shape).max(12.0 * sd), middle + 12.0 * sd.min(1.0) + 5.0 * sd.max(1.0).ln() + (100.0 * sd).min(5.0))
             }
-            Line::Kink { mean, scale } => (mean - 40.0 * scale, mean + 40.0 * scale),
+            Line::Kink { mean, scale } | Line::Step { mean, scale } => (mean - 40.0 * scale, mean + 40.0 * scale),
             Line::Mean { mean, variance } => (mean - 12.0 * variance.sqrt(), mean + 12.0 * variance.sqrt()),
+        }
+    }
+
+    /// Standard deviation on the line, about: wider steps do not see the density.
+    fn width(self) -> f64 {
+        match self {
+            Line::Logit { a, b } => (1.0 / a + 1.0 / b).sqrt(),
+            Line::Log { shape, .. } => shape.powf(-0.5),
+            Line::Mean { variance, .. } => variance.sqrt(),
+            Line::Kink { scale, .. } | Line::Step { scale, .. } => scale,
+        }
+    }
+
+    /// Size of the largest terms of the log-density around its peak.
+    fn size(self) -> f64 {
+        match self {
+            Line::Logit { a, b } => (a + b) * (a + b + 2.0).ln(),
+            Line::Log { shape, rate } => (shape + 1.0) * ((shape + 2.0).ln() + rate.ln().abs()),
+            _ => 100.0,
         }
     }
 
@@ -59,7 +90,7 @@ impl Line {
                 Line::Mean { mean: mix(mean / variance, m / v) / precision, variance: 1.0 / precision }
             }
             // No member of the family: the integrand falls as the densities do.
-            (Line::Kink { .. }, Line::Kink { .. }) => self,
+            (Line::Kink { .. }, Line::Kink { .. }) | (Line::Step { .. }, Line::Step { .. }) => self,
             _ => return None,
         })
     }
@@ -81,7 +112,8 @@ fn positive(x: f64) -> Option<f64> {
 }
 
 /// Both laws on one line. For Dirichlet laws that differ in two coordinates the ratio of densities depends on the share of
-/// one of the two alone, which is Beta.
+/// one of the two alone, which is Beta; for those that differ in one, on that coordinate; for independent normal numbers, on the
+/// direction from one mean to the other.
 fn lines(p: &Law, q: &Law) -> Option<(Line, Line)> {
     Some(match (p, q) {
         (Law::Beta(a, b), Law::Beta(c, d)) => (Line::Logit { a: *a, b: *b }, Line::Logit { a: *c, b: *d }),
@@ -91,71 +123,136 @@ fn lines(p: &Law, q: &Law) -> Option<(Line, Line)> {
         (Law::Normal { mean, variance }, Law::Normal { mean: m, variance: v }) => {
             (Line::Mean { mean: *mean, variance: *variance }, Line::Mean { mean: *m, variance: *v })
         }
+        (Law::Normals { means, variance }, Law::Normals { means: other, variance: v }) => {
+            let squares: f64 = means.iter().zip(other).map(|(a, b)| (a - b).powi(2)).sum();
+            (Line::Mean { mean: 0.0, variance: *variance }, Line::Mean { mean: squares.sqrt(), variance: *v })
+        }
         (Law::Laplace { mean, scale }, Law::Laplace { mean: m, scale: s }) => {
             (Line::Kink { mean: *mean, scale: *scale }, Line::Kink { mean: *m, scale: *s })
         }
+        (Law::Geometric { mean, scale }, Law::Geometric { mean: m, scale: s }) if mean.fract() == 0.0 && m.fract() == 0.0 => {
+            (Line::Step { mean: *mean, scale: *scale }, Line::Step { mean: *m, scale: *s })
+        }
         (Law::Dirichlet(x), Law::Dirichlet(y)) => {
             let moved: Vec<(f64, f64)> = x.iter().zip(y).filter(|(a, b)| (**a - **b).abs() > 1e-12).map(|(a, b)| (*a, *b)).collect();
-            let [(a, c), (b, d)] = moved.as_slice() else { return None };
-            if (a + b - c - d).abs() > 1e-9 {
-                return None;
+            match moved.as_slice() {
+                [(a, c), (b, d)] if (a + b - c - d).abs() <= 1e-9 => (Line::Logit { a: *a, b: *b }, Line::Logit { a: *c, b: *d }),
+                [(a, c)] => {
+                    let rest = x.iter().sum::<f64>() - a;
+                    (Line::Logit { a: *a, b: rest }, Line::Logit { a: *c, b: rest })
+                }
+                _ => return None,
             }
-            (Line::Logit { a: *a, b: *b }, Line::Logit { a: *c, b: *d })
         }
         _ => return None,
     })
 }
 
-/// The nodes for this pair; with an order, also where its integrand lives.
-pub fn nodes(p: &Law, q: &Law, order: Option<f64>) -> Option<Grid> {
-    let (p, q) = lines(p, q)?;
-    let tilted = match order {
-        Some(l) => Some(p.tilted(q, l)?),
-        None => None,
-    };
-    let spans = [Some(p), Some(q), tilted].into_iter().flatten().map(Line::span);
+/// About so many nodes for this pair and what an integrand looks at besides; `None` where too many would be needed.
+fn grid((p, q): (Line, Line), tilted: Option<Line>, nodes: usize) -> Option<Grid> {
+    let seen = || [Some(p), Some(q), tilted].into_iter().flatten();
+    let spans = seen().map(Line::span);
     let (lo, hi) = spans.fold((f64::INFINITY, f64::NEG_INFINITY), |(lo, hi), (a, b)| (lo.min(a), hi.max(b)));
-    let (lo, step, count) = match (p, q) {
-        // Kinks must be nodes, else the rule converges slowly.
+    let few = nodes < NODES;
+    let most = if few { nodes as f64 } else { MANY };
+    let steps = matches!(p, Line::Step { .. });
+    // From each of these to the next in equal steps, an even number of them.
+    let (corners, step) = match (p, q) {
+        // Kinks must be nodes, also of every second node, else the rule converges slowly.
         (Line::Kink { mean, scale }, Line::Kink { mean: m, .. }) => {
-            let (apart, fine) = ((mean - m).abs(), scale / 300.0);
-            let step = if apart > 0.0 { apart / (apart / fine).ceil() } else { fine };
-            let before = ((mean.min(m) - lo) / step).ceil();
-            (mean.min(m) - before * step, step, (2.0 * before + apart / step) as usize)
+            (vec![lo, mean.min(m), mean.max(m), hi], (scale / 300.0).max((hi - lo) / most))
         }
-        _ => (lo, (hi - lo) / (NODES - 1) as f64, NODES),
+        (Line::Step { .. }, _) if few => (vec![lo.floor(), hi.ceil()], ((hi - lo) / most).ceil().max(1.0)),
+        (Line::Step { .. }, _) => (vec![lo.floor(), lo.floor() + 2.0 * ((hi - lo) / 2.0).ceil() + 2.0], 1.0),
+        _ => (vec![lo, hi], (hi - lo) / (nodes - 1) as f64),
     };
-    let points = (0..count).map(|i| lo + step * i as f64).map(|t| (p.ln_density(t), q.ln_density(t))).collect();
-    Some(Grid { points, ln_step: step.ln() })
+    let narrowest = seen().map(Line::width).fold(f64::INFINITY, f64::min);
+    let sees = few || steps || step * 2.0 <= narrowest;
+    let count = (hi - lo) / step;
+    if !sees || count.is_nan() || count > MANY + 10.0 {
+        return None;
+    }
+    let mut points: Vec<(f64, f64, f64)> = vec![];
+    for (a, b) in corners.iter().zip(corners.iter().skip(1)).filter(|(a, b)| a < b) {
+        let halves = ((b - a) / (2.0 * step) - 1e-9).ceil().max(1.0);
+        let h = (b - a) / (2.0 * halves);
+        // A corner counts half a step on either side; the far ends count for nothing.
+        let before = points.pop().map_or(h, |(_, _, w)| 0.5 * (w + h));
+        let weight = |i: usize| if i == 0 { before } else { h };
+        points.extend((0..=2 * halves as usize).map(|i| (a + h * i as f64, weight(i))).map(|(t, w)| (p.ln_density(t), q.ln_density(t), w)));
+    }
+    let noise = 64.0 * f64::EPSILON * seen().map(Line::size).fold(0.0, f64::max);
+    Some(Grid { points, steps, noise })
+}
+
+/// `1/(l-1) ln int p^l q^(1-l)` from below; infinite where the integral is, `None` where it is not taken.
+pub fn renyi(p: &Law, q: &Law, order: f64) -> Option<f64> {
+    let (p, q) = lines(p, q)?;
+    let Some(tilted) = p.tilted(q, order) else { return Some(f64::INFINITY) };
+    let grid = grid((p, q), Some(tilted), NODES)?;
+    Some(grid.below(|every| grid.renyi(order, every), grid.noise * order / (order - 1.0)))
+}
+
+/// The same by few nodes, to rank pairs by.
+pub fn rough(p: &Law, q: &Law, order: f64) -> Option<f64> {
+    let (p, q) = lines(p, q)?;
+    let Some(tilted) = p.tilted(q, order) else { return Some(f64::INFINITY) };
+    let found = grid((p, q), Some(tilted), FEW)?.renyi(order, 1);
+    Some(if found.is_nan() { 0.0 } else { found })
+}
+
+/// The least epsilon at a delta, from below.
+pub fn epsilon(p: &Law, q: &Law, delta: f64) -> Option<f64> {
+    let grid = grid(lines(p, q)?, None, NODES)?;
+    Some(grid.below(|every| grid.epsilon(delta, every), 2.0 * grid.noise))
 }
 
 impl Grid {
-    /// `1/(l-1) ln int p^l q^(1-l)`
-    pub fn renyi(&self, order: f64) -> f64 {
-        let terms: Vec<f64> = self.points.iter().map(|(p, q)| order * p - (order - 1.0) * q).filter(|t| !t.is_nan()).collect();
-        let most = terms.iter().copied().fold(f64::NEG_INFINITY, f64::max);
-        let sum: f64 = terms.iter().map(|t| (t - most).exp()).sum();
-        (most + sum.ln() + self.ln_step) / (order - 1.0)
+    /// A value from all nodes, less twice its distance to that from every second node, and what doubles lose: where the error falls
+    /// with the step or faster, that is more than the error.
+    fn below(&self, value: impl Fn(usize) -> f64, noise: f64) -> f64 {
+        let fine = value(1);
+        let lost = if self.steps { 0.0 } else { 2.0 * (fine - value(2)).abs() };
+        let found = fine - lost - noise - 1e-10 * fine.abs();
+        if found.is_nan() { 0.0 } else { found.max(0.0) }
     }
 
-    /// `int max(p - e^epsilon q, 0)`
-    pub fn hockey_stick(&self, epsilon: f64) -> f64 {
-        let step = self.ln_step.exp();
-        self.points.iter().map(|(p, q)| (p.exp() - (epsilon + q).exp()).max(0.0) * step).sum()
+    fn renyi(&self, order: f64, every: usize) -> f64 {
+        let of = |(p, q, w): &(f64, f64, f64)| order * p - (order - 1.0) * q + w.ln();
+        let terms: Vec<f64> = self.points.iter().step_by(every).map(of).filter(|t| !t.is_nan()).collect();
+        let most = terms.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+        let sum: f64 = terms.iter().map(|t| (t - most).exp()).sum();
+        (most + sum.ln() + (every as f64).ln()) / (order - 1.0)
+    }
+
+    /// `int max(p - e^epsilon q, 0)` over the nodes where it is above 0: the ends of these stretches count half, so that what is cut
+    /// off is less than the whole, and the rule is below the integral of a function that falls towards 0.
+    fn hockey_stick(&self, epsilon: f64, every: usize) -> f64 {
+        let (mut sum, mut before, mut last) = (0.0, false, 0.0);
+        for (p, q, w) in self.points.iter().step_by(every) {
+            let inside = *p > epsilon + q;
+            let term = if inside { (p.exp() - (epsilon + q).exp()) * w } else { 0.0 };
+            sum += term;
+            if inside != before && !self.steps {
+                sum -= 0.5 * (term + last);
+            }
+            (before, last) = (inside, term);
+        }
+        sum * every as f64
     }
 
     /// The least epsilon with that delta.
-    pub fn epsilon(&self, delta: f64) -> f64 {
+    fn epsilon(&self, delta: f64, every: usize) -> f64 {
         let (mut lo, mut hi) = (0.0, 1.0);
-        if self.hockey_stick(lo) <= delta {
+        if self.hockey_stick(lo, every) <= delta {
             return 0.0;
         }
-        while self.hockey_stick(hi) > delta && hi < 1e6 {
+        while self.hockey_stick(hi, every) > delta && hi < 1e15 {
             (lo, hi) = (hi, 2.0 * hi);
         }
         for _ in 0..50 {
             let middle = f64::midpoint(lo, hi);
-            if self.hockey_stick(middle) > delta { lo = middle } else { hi = middle }
+            if self.hockey_stick(middle, every) > delta { lo = middle } else { hi = middle }
         }
         lo
     }
@@ -163,10 +260,10 @@ impl Grid {
 
 /// Distribution function of a law of one number.
 pub fn distribution(law: &Law) -> Option<impl Fn(f64) -> f64 + use<>> {
-    let line = lines(law, law)?.0;
-    if matches!(law, Law::Dirichlet(_)) {
+    if matches!(law, Law::Dirichlet(_) | Law::Normals { .. } | Law::Geometric { .. }) {
         return None;
     }
+    let line = lines(law, law)?.0;
     let (lo, hi) = line.span();
     let step = (hi - lo) / (NODES - 1) as f64;
     let mut sums = vec![0.0];
@@ -180,7 +277,7 @@ pub fn distribution(law: &Law) -> Option<impl Fn(f64) -> f64 + use<>> {
         let t = match line {
             Line::Logit { .. } => (x / (1.0 - x)).ln(),
             Line::Log { .. } => x.ln(),
-            Line::Mean { .. } | Line::Kink { .. } => x,
+            Line::Mean { .. } | Line::Kink { .. } | Line::Step { .. } => x,
         };
         let place = ((t - lo) / step).clamp(0.0, (NODES - 1) as f64);
         let at = |i: usize| sums.get(i).copied().unwrap_or(1.0);

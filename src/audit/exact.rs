@@ -1,6 +1,6 @@
 //! Closed-form laws of neighbouring data sets: the dearest pair among the made-up ones, and what it costs by integration.
 
-use super::divergence::nodes;
+use super::divergence;
 use super::laws::{Law, law, row_sums};
 use super::neighbours::{Neighbours, Sizes};
 use super::rows::{Cells, file};
@@ -9,9 +9,12 @@ use crate::data::row::Rows;
 use crate::mechanism::aggregate;
 use crate::mechanism::plan::{MechanismPlan, Noise};
 use crate::model::{Builtin, ExprKind, Table};
+use std::collections::{BTreeMap, BTreeSet};
 
-/// Most different pairs of laws that are integrated.
-const MOST: usize = 300;
+/// Most different pairs of laws that are integrated in full, at either of two orders; a rough integral chooses them.
+const MOST: usize = 12;
+/// Most different pairs of which the rough integral is taken.
+const ROUGH: usize = 20_000;
 
 /// Two laws with the neighbours that lead to them.
 pub struct LawPair {
@@ -33,8 +36,36 @@ pub fn numbers(table: &Table, corners: &[Cells]) -> Option<Vec<Vec<f64>>> {
     (found.len() == corners.len()).then_some(found)
 }
 
-/// Laws of all neighbours whose pair of laws is new; `None` where the audit has no closed form.
-pub fn pairs(plan: &MechanismPlan, table: &Table, corners: &[Cells], sizes: Sizes, all: &[Neighbours]) -> Option<Vec<LawPair>> {
+/// What is known of the laws of the neighbours.
+pub enum Known {
+    /// The dearest of the different pairs.
+    Pairs(Vec<LawPair>),
+    /// No two neighbours have different laws.
+    Same,
+    /// The audit has no closed form.
+    Unknown,
+}
+
+/// The dearest pairs of laws of all neighbours, by a rough integral at two orders below `limit`.
+pub fn pairs((plan, limit): (&MechanismPlan, f64), table: &Table, rows: &[Cells], sizes: Sizes, all: &[Neighbours]) -> Known {
+    let Some(found) = different(plan, table, rows, sizes, all) else { return Known::Unknown };
+    if found.is_empty() {
+        return Known::Same;
+    }
+    let low = if limit > 2.0 { 2.0 } else { f64::midpoint(1.0, limit) };
+    let high = if limit > 64.0 { 64.0 } else { 1.0 + 0.9 * (limit - 1.0) };
+    let mut kept = BTreeSet::new();
+    for order in [low, high] {
+        let rough = |p: &LawPair| divergence::rough(&p.first, &p.second, order).unwrap_or(0.0);
+        let mut ranked: Vec<(f64, usize)> = found.iter().map(rough).zip(0..).collect();
+        ranked.sort_by(|a, b| b.0.total_cmp(&a.0));
+        kept.extend(ranked.into_iter().take(MOST).map(|(_, i)| i));
+    }
+    Known::Pairs(found.into_iter().zip(0..).filter(|(_, i)| kept.contains(i)).map(|(p, _)| p).collect())
+}
+
+/// Every pair of different laws once.
+fn different(plan: &MechanismPlan, table: &Table, rows: &[Cells], sizes: Sizes, all: &[Neighbours]) -> Option<Vec<LawPair>> {
     let own;
     let statistic = match plan {
         MechanismPlan::Posterior { statistic, .. } => statistic,
@@ -44,25 +75,30 @@ pub fn pairs(plan: &MechanismPlan, table: &Table, corners: &[Cells], sizes: Size
         }
         MechanismPlan::Quantile { .. } | MechanismPlan::Whole { .. } => return None,
     };
-    let sums = row_sums(statistic, table, &numbers(table, corners)?)?;
-    let of_data = |n: &Neighbours, unit: Option<usize>| {
-        let (base, one) = (sums.get(n.base)?, unit.map(|i| sums.get(i)));
-        let (b, k) = (sizes.base as f64, sizes.unit as f64);
-        let total: Vec<f64> = match one {
-            None => base.iter().map(|x| b * x).collect(),
-            Some(unit) => base.iter().zip(unit?).map(|(x, y)| b * x + k * y).collect(),
-        };
-        output(plan, b + if unit.is_some() { k } else { 0.0 }, &total)
+    let sums = row_sums(statistic, table, &numbers(table, rows)?)?;
+    let [n, m] = sizes.halves().map(|n| n as f64);
+    let of_data = |base: [usize; 2], unit: Option<usize>| {
+        let ([a, b], k) = (base, unit.map_or(0.0, |_| sizes.unit as f64));
+        let (a, b, unit) = (sums.get(a)?, sums.get(b)?, sums.get(unit.unwrap_or(0))?);
+        let total: Vec<f64> = a.iter().zip(b).zip(unit).map(|((x, y), z)| n * x + m * y + k * z).collect();
+        output(plan, n + m + k, &total)
     };
-    let mut found: Vec<LawPair> = vec![];
+    let mut laws: BTreeMap<([usize; 2], Option<usize>), Law> = BTreeMap::new();
     for n in all {
-        let (first, second) = (of_data(n, n.first)?, of_data(n, n.second)?);
-        let fresh = first != second && !found.iter().any(|p| p.first == first && p.second == second);
-        if fresh && found.len() < MOST {
-            found.push(LawPair { neighbours: *n, first, second });
+        for unit in [n.first, n.second] {
+            if let std::collections::btree_map::Entry::Vacant(place) = laws.entry((n.base, unit)) {
+                place.insert(of_data(n.base, unit)?);
+            }
         }
     }
-    (!found.is_empty()).then_some(found)
+    let (mut found, mut seen) = (vec![], BTreeSet::new());
+    for n in all {
+        let (Some(first), Some(second)) = (laws.get(&(n.base, n.first)), laws.get(&(n.base, n.second))) else { continue };
+        if first != second && found.len() < ROUGH && seen.insert((first.key(), second.key())) {
+            found.push(LawPair { neighbours: *n, first: first.clone(), second: second.clone() });
+        }
+    }
+    Some(found)
 }
 
 /// The law of one release for so many rows with these sums.
@@ -70,26 +106,30 @@ fn output(plan: &MechanismPlan, rows: f64, sums: &[f64]) -> Option<Law> {
     match plan {
         MechanismPlan::Posterior { law: of, weight, .. } => law(of, *weight, rows, sums),
         MechanismPlan::Noise { value, noise, .. } => {
-            let [sum] = sums else { return None };
-            let mean = if matches!(value.kind, ExprKind::Call(Builtin::RowMean, _)) { sum / rows } else { *sum };
-            match noise {
-                Noise::Laplace { scale } => Some(Law::Laplace { mean, scale: *scale }),
-                Noise::Gaussian { sigma } => Some(Law::Normal { mean, variance: sigma * sigma }),
-                // A law on the integers is attacked, not integrated.
-                Noise::Geometric { .. } => None,
+            let share = if matches!(value.kind, ExprKind::Call(Builtin::RowMean, _)) { rows } else { 1.0 };
+            match (noise, sums) {
+                (Noise::Laplace { scale }, [sum]) => Some(Law::Laplace { mean: sum / share, scale: *scale }),
+                (Noise::Geometric { scale }, [sum]) => Some(Law::Geometric { mean: sum / share, scale: *scale }),
+                (Noise::Gaussian { sigma }, [sum]) => Some(Law::Normal { mean: sum / share, variance: sigma * sigma }),
+                (Noise::Gaussian { sigma }, many) => {
+                    Some(Law::Normals { means: many.iter().map(|s| s / share).collect(), variance: sigma * sigma })
+                }
+                _ => None,
             }
         }
         MechanismPlan::Quantile { .. } | MechanismPlan::Whole { .. } => None,
     }
 }
 
-/// The largest divergence of an order over the pairs, and the index of its pair; infinite ones are left to the limit.
+/// The largest divergence of an order over the pairs, and the index of its pair; infinite where a law has none, `None` where one
+/// of them cannot be integrated.
 pub fn renyi(pairs: &[LawPair], order: f64) -> Option<(f64, usize)> {
-    let each = pairs.iter().enumerate().filter_map(|(i, p)| Some((nodes(&p.first, &p.second, Some(order))?.renyi(order), i)));
-    each.filter(|(d, _)| d.is_finite()).max_by(|a, b| a.0.total_cmp(&b.0))
+    let each: Option<Vec<f64>> = pairs.iter().map(|p| divergence::renyi(&p.first, &p.second, order)).collect();
+    each?.into_iter().zip(0..).max_by(|a, b| a.0.total_cmp(&b.0))
 }
 
-/// The largest epsilon at a delta over the pairs.
+/// The largest epsilon at a delta over the pairs, if all can be integrated.
 pub fn epsilon(pairs: &[LawPair], delta: f64) -> Option<f64> {
-    pairs.iter().filter_map(|p| Some(nodes(&p.first, &p.second, None)?.epsilon(delta))).max_by(f64::total_cmp)
+    let each: Option<Vec<f64>> = pairs.iter().map(|p| divergence::epsilon(&p.first, &p.second, delta)).collect();
+    each?.into_iter().max_by(f64::total_cmp)
 }

@@ -5,14 +5,33 @@ use crate::data::row::width;
 use crate::mechanism::plan::{PosteriorLaw, Statistic, StatisticKind};
 use crate::model::Table;
 
-/// A law with a density that can be integrated.
+/// A law with a density that can be integrated, or chances that can be added.
 #[derive(Clone, PartialEq, Debug)]
 pub enum Law {
     Beta(f64, f64),
     Dirichlet(Vec<f64>),
-    Gamma { shape: f64, rate: f64 },
-    Normal { mean: f64, variance: f64 },
-    Laplace { mean: f64, scale: f64 },
+    Gamma {
+        shape: f64,
+        rate: f64,
+    },
+    Normal {
+        mean: f64,
+        variance: f64,
+    },
+    /// Independent numbers of one variance.
+    Normals {
+        means: Vec<f64>,
+        variance: f64,
+    },
+    Laplace {
+        mean: f64,
+        scale: f64,
+    },
+    /// Two-sided geometric on the integers: chances `~ exp(-|k - mean| / scale)`.
+    Geometric {
+        mean: f64,
+        scale: f64,
+    },
 }
 
 /// What one row adds to the sums of a statistic, from the row's numbers; `None` where the audit does not know it.
@@ -60,6 +79,20 @@ pub fn law(law: &PosteriorLaw, r: f64, n: f64, sums: &[f64]) -> Option<Law> {
 }
 
 impl Law {
+    /// Its numbers bit by bit: equal laws have equal keys.
+    pub fn key(&self) -> (u8, Vec<u64>) {
+        let (kind, numbers) = match self {
+            Law::Beta(a, b) => (0, vec![*a, *b]),
+            Law::Dirichlet(alpha) => (1, alpha.clone()),
+            Law::Gamma { shape, rate } => (2, vec![*shape, *rate]),
+            Law::Normal { mean, variance } => (3, vec![*mean, *variance]),
+            Law::Normals { means, variance } => (4, [means.as_slice(), &[*variance]].concat()),
+            Law::Laplace { mean, scale } => (5, vec![*mean, *scale]),
+            Law::Geometric { mean, scale } => (6, vec![*mean, *scale]),
+        };
+        (kind, numbers.into_iter().map(f64::to_bits).collect())
+    }
+
     /// Coordinates of a draw, without those that follow from others.
     pub fn log_density(&self, x: &[f64]) -> f64 {
         let at = |i: usize| x.get(i).copied().unwrap_or(f64::NAN);
@@ -73,7 +106,12 @@ impl Law {
             }
             Law::Gamma { shape, rate } => shape * rate.ln() + (shape - 1.0) * small(at(0)) - rate * at(0) - libm::lgamma(*shape),
             Law::Laplace { mean, scale } => -(at(0) - mean).abs() / scale - (2.0 * scale).ln(),
+            Law::Geometric { mean, scale } => -(at(0) - mean).abs() / scale + (0.5 / scale).tanh().ln(),
             Law::Normal { mean, variance } => -0.5 * ((at(0) - mean).powi(2) / variance + (std::f64::consts::TAU * variance).ln()),
+            Law::Normals { means, variance } => {
+                let squares: f64 = means.iter().zip(x).map(|(m, x)| (x - m).powi(2)).sum();
+                -0.5 * (squares / variance + means.len() as f64 * (std::f64::consts::TAU * variance).ln())
+            }
         }
     }
 }

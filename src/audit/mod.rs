@@ -1,6 +1,6 @@
 //! `dpm audit`: attacks on a user's own program with made-up rows; evidence beside the certificate, never a proof.
 //!
-//! Rows are made here, at the corners of the declared types. No file of the user is opened. Each release is drawn by the
+//! Rows are made here, at the corners of the declared types and between them. No file of the user is opened. Each release is drawn by the
 //! code that `dpm run` would use, many times for two neighbouring data sets, and an attacker who knows both tries to tell
 //! them apart. Where the output law is known in closed form, its divergences are integrated as well: a second road to the
 //! number in the certificate, which shares no code with the rules.
@@ -12,8 +12,10 @@ mod laws;
 mod loss;
 mod neighbours;
 mod page;
+mod pilot;
 mod release;
 mod rows;
+mod target;
 
 pub use attack::{Roc, clopper_pearson};
 pub use page::page;
@@ -28,8 +30,8 @@ use crate::run::Bound;
 /// How hard to try.
 #[derive(Clone, Copy, Debug)]
 pub struct Options {
-    /// Draws from each of the two data sets.
-    pub trials: u64,
+    /// Draws from each of the two data sets; by default as many as the mechanism gives in seconds.
+    pub trials: Option<u64>,
     /// Chance that all lower bounds of one release hold.
     pub confidence: f64,
 }

@@ -36,11 +36,11 @@ fn curves(r: &ReleaseAudit) -> Option<String> {
 }
 
 fn release(r: &ReleaseAudit, out: &mut String) {
-    let verdict = if r.ok { "at or below the certificate" } else { "<span class=bad>ABOVE THE CERTIFICATE</span>" };
+    let verdict = if r.ok { r.verdict().to_owned() } else { format!("<span class=bad>{}</span>", r.verdict()) };
     let _ = write!(
         out,
-        "<h2>{}</h2><p>{} (rule {}), {} draws from each of two neighbours: {}. Draws are ranked by {}. Every lower bound below holds together with \
-         probability {}. Result: lower bounds {verdict}.</p>",
+        "<h2>{}</h2><p>{} (rule {}), {} draws from each of two neighbours: {}. Draws are ranked by {}. The lower bounds of the attack hold together with \
+         probability {}. Result: {verdict}.</p>",
         escaped(&r.name),
         r.mechanism,
         r.rule,
@@ -76,7 +76,7 @@ pub fn page(program: &str, outcomes: &[Outcome]) -> String {
     let mut out = format!(
         "<!doctype html><html lang=en><head><meta charset=utf-8><meta name=viewport content=\"width=device-width,initial-scale=1\">\
          <title>Audit of {0}</title><style>{STYLE}</style></head><body><h1>Audit of {0}</h1>\
-         <p>Rows are made up at the corners of the declared types. An audit is evidence: it gives lower bounds on what an attacker \
+         <p>Rows are made up at the corners of the declared types and between them. An audit is evidence: it gives lower bounds on what an attacker \
          learns. A lower bound at or below the certificate does not prove the certificate.</p>",
         escaped(program)
     );

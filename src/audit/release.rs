@@ -4,16 +4,16 @@ use super::attack::{Roc, Scores, lower_bounds, roc};
 use super::divergence::distribution;
 use super::exact::{self, LawPair};
 use super::laws::Law;
-use super::loss;
-use super::neighbours::{Neighbours, Sizes, all, sizes};
-use super::rows::{Cells, FAR, NEAR, corners, used};
+use super::neighbours::{Neighbours, all, sizes};
+use super::pilot::{Direction, dearest_by_pilot};
+use super::rows::{FAR, NEAR, made, used};
+use super::target::Target;
 use super::{NotAudited, Options, Outcome};
 use crate::analyze::{Analysis, Chosen, PublicData};
-use crate::data::{Source, scan};
 use crate::mechanism::bits::{BitSource, OsBits};
 use crate::mechanism::plan::{MechanismPlan, PosteriorLaw};
-use crate::mechanism::{MechanismError, Scope, execute, prepare};
-use crate::model::{ColumnId, Each, Program, ReleaseId, ReleaseStep, Step, Table};
+use crate::mechanism::{MechanismError, Scope, prepare};
+use crate::model::{Each, Expr, ExprKind, Program, Query, ReleaseId, ReleaseStep, ScalarId, Step};
 use crate::run::{Bound, Known};
 use std::cell::RefCell;
 use std::collections::BTreeMap;
@@ -21,13 +21,10 @@ use std::collections::BTreeMap;
 /// Deltas at which epsilon is bounded: a conversion can hide at one what shows at another.
 const DELTAS: [f64; 5] = [0.0, 1e-6, 1e-4, 1e-2, 0.1];
 const ORDERS: [f64; 8] = [1.25, 2.0, 4.0, 8.0, 16.0, 32.0, 64.0, 128.0];
-/// The most draws that choose the neighbours where no law is known.
-const PILOT: u64 = 200;
-const PILOTS: usize = 10;
-/// Base rows that are tried where losses rank the neighbours.
-const BASES: usize = 3;
-/// Slack of the integration.
-const SLACK: f64 = 1e-5;
+/// Doubles on the way from a claim to a number of its curve.
+const SLACK: f64 = 1e-9;
+/// Most cells of a made-up file.
+const MOST_CELLS: u64 = 20_000_000;
 /// A law is refused below this chance.
 const LAW_ALPHA: f64 = 1e-9;
 
@@ -102,8 +99,20 @@ pub struct ReleaseAudit {
     pub roc: Roc,
     /// The certificate's own trade-off: least rate of misses at a rate of false alarms.
     pub certified_roc: Roc,
-    /// Everything found lies at or below the certificate.
+    /// Everything found lies at or below the certificate, and the draws follow their law.
     pub ok: bool,
+}
+
+impl ReleaseAudit {
+    /// What was found, in words.
+    pub fn verdict(&self) -> &'static str {
+        let follows = self.law.as_ref().is_none_or(|l| l.p_value >= LAW_ALPHA);
+        match (self.ok, follows) {
+            (true, _) => "lower bounds at or below the certificate",
+            (false, true) => "ABOVE THE CERTIFICATE",
+            (false, false) => "THE DRAWS DO NOT FOLLOW THEIR LAW",
+        }
+    }
 }
 
 /// Where a release stands.
@@ -113,46 +122,6 @@ fn group_of(steps: &[Step], id: ReleaseId) -> Option<&Each> {
         Step::When { then, otherwise, .. } => group_of(then, id).or_else(|| group_of(otherwise, id)),
         _ => None,
     })
-}
-
-/// One release with what its draws need.
-struct Target<'a> {
-    plan: &'a MechanismPlan,
-    table: &'a Table,
-    group: Option<(ColumnId, usize)>,
-    known: Known<'a>,
-    corners: Vec<Cells>,
-    sizes: Sizes,
-}
-
-impl Target<'_> {
-    /// So many draws for either data set.
-    fn draws<B: BitSource>(&self, n: &Neighbours, trials: u64, bits: &mut B) -> Result<[Vec<Vec<f64>>; 2], MechanismError> {
-        let scope = Scope { table: self.table, group: self.group, env: &self.known };
-        let mut plan = self.plan.clone();
-        let mut repeats = trials;
-        if let MechanismPlan::Posterior { times, .. } = &mut plan {
-            (*times, repeats) = (trials, 1);
-        }
-        let mut both = [vec![], vec![]];
-        for (file, out) in n.files(self.table, &self.corners, self.sizes).into_iter().zip(&mut both) {
-            let job = prepare(&plan, &scope)?;
-            let source = Source::new(std::io::Cursor::new(file.into_bytes()));
-            let measured = scan(self.table, source, &[job]).map_err(|_| MechanismError::Parameter)?;
-            let measured = measured.first().ok_or(MechanismError::Parameter)?;
-            for _ in 0..repeats {
-                out.extend(execute(&plan, &scope, measured, bits)?.iter().map(|r| r.to_f64()));
-            }
-        }
-        Ok(both)
-    }
-
-    /// The Bayes-optimal score of every draw, where the losses of rows say it.
-    fn losses(&self, n: &Neighbours, draws: &[Vec<f64>]) -> Option<Vec<f64>> {
-        let rows = exact::numbers(self.table, &self.corners)?;
-        let found = loss::scores(self.plan, (self.table, &self.known), &rows, (n, self.sizes.unit), draws)?;
-        found.iter().all(|s| s.is_finite()).then_some(found)
-    }
 }
 
 pub fn audit<B: BitSource>(
@@ -165,17 +134,27 @@ pub fn audit<B: BitSource>(
 ) -> Result<Outcome, MechanismError> {
     let not = |reason: &str| Ok(Err(NotAudited { name: release.name.clone(), reason: reason.to_string() }));
     let Some(chosen) = analysis.release(release.id).and_then(|r| r.chosen.as_ref()) else { return not("it has no mechanism") };
-    let Some(plan) = &chosen.plan else { return not("its law depends on an earlier release or on a public value that is not bound") };
-    let id = plan.table();
-    let Some(table) = program.tables.get(id.0) else { return not("its table is unknown") };
-    let group = group_of(&program.steps, release.id).filter(|e| e.table == id).map(|e| (e.key, 0));
-    let aggregates = |e: &crate::model::Expr| public.aggregate(e);
-    let sizes = sizes(table);
     let mut scalars = public.scalars().clone();
     for (i, s) in program.scalars.iter().enumerate() {
         if let Some(x) = s.value.as_ref().and_then(crate::model::Expr::constant) {
             scalars.entry(crate::model::ScalarId(i)).or_insert(x);
         }
+    }
+    let open =
+        (0..).zip(&program.scalars).find(|(i, s)| !scalars.contains_key(&ScalarId(*i)) && s.value.is_none() && asks(release, ScalarId(*i)));
+    if let Some((_, s)) = open {
+        return not(&format!("it needs a value of `{0}`:   --public {0}=..", s.name));
+    }
+    let Some(plan) = &chosen.plan else { return not("its law depends on an earlier release or on a public table that is not bound") };
+    let id = plan.table();
+    let Some(table) = program.tables.get(id.0) else { return not("its table is unknown") };
+    let each = group_of(&program.steps, release.id).filter(|e| e.table == id);
+    let group = each.map(|e| (e.key, 0));
+    let aggregates = |e: &crate::model::Expr| public.aggregate(e);
+    let sizes = sizes(table);
+    let width: u64 = table.columns.iter().map(|c| c.headers.len() as u64).sum();
+    if (sizes.base.saturating_add(sizes.unit)).saturating_add(100).saturating_mul(width) > MOST_CELLS {
+        return not("a file of so many rows, or so wide, is not made up");
     }
     let known = Known {
         released: BTreeMap::new(),
@@ -184,18 +163,55 @@ pub fn audit<B: BitSource>(
         public: &aggregates,
         rng: RefCell::new(OsBits::new()?),
     };
-    let chain = matches!(plan, MechanismPlan::Posterior { law: PosteriorLaw::Density(_), .. });
-    let corners = corners(table, &used(release, id), group, if chain { NEAR } else { FAR });
-    let target = Target { plan, table, group, known, corners, sizes };
+    let law = if let MechanismPlan::Posterior { law, times, .. } = plan { Some((law, *times)) } else { None };
+    // Chains are dear: seconds a draw, and milliseconds.
+    let (far, random, usual) = match law {
+        Some((PosteriorLaw::Density(_), _)) => (NEAR, 2, 100),
+        Some((PosteriorLaw::Glm(_), _)) => (FAR, 2, 1_000),
+        _ if matches!(plan, MechanismPlan::Quantile { .. }) => (FAR, 2, 20_000),
+        _ => (FAR, 8, 20_000),
+    };
+    let rows = made(table, &used(release, id), group, far, random);
+    let copies = law.map_or(1, |(_, times)| times.max(1));
+    // A draw of many numbers takes as long as many draws.
+    let wide = crate::data::row::width(&release.ty) as u64 / 20;
+    let trials = options.trials.unwrap_or((usual / copies.max(wide).max(1)).max(20));
+    let target = Target { plan, table, group, known, rows, sizes, copies, trials };
     if prepare(plan, &Scope { table, group, env: &target.known }).is_err() {
         return not("it needs a value that an earlier release gives");
     }
-    let candidates = all(table, target.corners.len());
+    const SAME: &str = "all made-up rows have the same effect on it";
+    let candidates = all(table, &target.rows, matches!(plan, MechanismPlan::Quantile { .. }));
     if candidates.is_empty() {
-        return not("every row has the same effect");
+        return not(SAME);
     }
-    let pairs = exact::pairs(plan, table, &target.corners, sizes, &candidates);
-    attacked(&target, release, chosen, &candidates, pairs, options, bits).map(Ok)
+    let pairs = match exact::pairs((plan, chosen.claim.max_order()), table, &target.rows, sizes, &candidates) {
+        exact::Known::Same => return not(SAME),
+        exact::Known::Pairs(pairs) => Some(pairs),
+        exact::Known::Unknown => None,
+    };
+    let mut found = attacked(&target, release, chosen, &candidates, pairs, options.confidence, bits)?;
+    if let Some(e) = each {
+        let column = table.columns.get(e.key.0);
+        let level = column.and_then(|c| c.ty.levels()).and_then(|l| l.first());
+        let (level, key) = (level.map_or("", |l| l), column.map_or("", |c| &c.name));
+        found.neighbours.push_str(&format!("; of the groups, `{level}` of `{key}` alone is drawn"));
+    }
+    Ok(Ok(found))
+}
+
+/// Does a release look at this public value?
+fn asks(release: &ReleaseStep, id: ScalarId) -> bool {
+    let mut found = false;
+    let mut look = |e: &Expr| e.walk(&mut |x| found |= matches!(x.kind, ExprKind::Scalar(i) if i == id));
+    match &release.query {
+        Query::Aggregate(q) => look(&q.value),
+        Query::Posterior(m) => m.private.iter().for_each(|o| {
+            look(&o.outcome);
+            o.likelihood.args.iter().for_each(&mut look);
+        }),
+    }
+    found
 }
 
 fn attacked<B: BitSource>(
@@ -204,7 +220,7 @@ fn attacked<B: BitSource>(
     chosen: &Chosen,
     candidates: &[Neighbours],
     pairs: Option<Vec<LawPair>>,
-    options: Options,
+    confidence: f64,
     bits: &mut B,
 ) -> Result<ReleaseAudit, MechanismError> {
     let claim = &chosen.claim;
@@ -216,25 +232,27 @@ fn attacked<B: BitSource>(
         Some(pairs) => {
             for order in ORDERS.into_iter().filter(|o| *o < limit) {
                 if let Some((found, _)) = exact::renyi(pairs, order) {
-                    exact.push(Exact { order, found, certified: claim.rdp(order) });
+                    // Independent draws add up.
+                    exact.push(Exact { order, found: found * target.copies as f64, certified: claim.rdp(order) });
                 }
             }
-            at = DELTAS.iter().map(|d| if *d > 0.0 { exact::epsilon(pairs, *d) } else { None }).collect();
+            at = DELTAS.iter().map(|d| if *d > 0.0 && target.copies == 1 { exact::epsilon(pairs, *d) } else { None }).collect();
             let middle = ORDERS.into_iter().find(|o| *o < limit).unwrap_or(f64::midpoint(1.0, limit));
             let dearest = exact::renyi(pairs, middle).and_then(|(_, i)| pairs.get(i)).or(pairs.first());
             let Some(pair) = dearest else { return Err(MechanismError::Parameter) };
-            let [first, second] = target.draws(&pair.neighbours, options.trials, bits)?;
+            let [first, second] = target.draws(&pair.neighbours, target.trials, bits)?;
             law = law_check(&pair.first, &first);
-            let score = |x: &Vec<f64>| pair.first.log_density(x) - pair.second.log_density(x);
+            let ratio = |x: &[f64]| pair.first.log_density(x) - pair.second.log_density(x);
+            let score = |x: &Vec<f64>| target.each_draw(x).map(ratio).sum::<f64>();
             let scores = Scores { first: first.iter().map(score).collect(), second: second.iter().map(score).collect() };
             (Score::Densities, pair.neighbours, scores)
         }
         None => {
-            let neighbours = dearest_by_pilot(target, candidates, options.trials, bits)?;
-            let half = (options.trials / 2).max(1);
+            let neighbours = dearest_by_pilot(target, candidates, bits)?;
+            let half = (target.trials / 2).max(1);
             let [a, b] = target.draws(&neighbours, half, bits)?;
             let direction = Direction::fit(&a, &b);
-            let [c, d] = target.draws(&neighbours, half, bits)?;
+            let [c, d] = target.draws(&neighbours, target.trials.saturating_sub(half).max(1), bits)?;
             let (first, second) = ([a, c].concat(), [b, d].concat());
             match target.losses(&neighbours, &first).zip(target.losses(&neighbours, &second)) {
                 Some((first, second)) => (Score::Losses, neighbours, Scores { first, second }),
@@ -246,7 +264,7 @@ fn attacked<B: BitSource>(
             }
         }
     };
-    let found = lower_bounds(&scores, &DELTAS, options.confidence);
+    let found = lower_bounds(&scores, &DELTAS, confidence);
     let bounds: Vec<LowerBound> = DELTAS
         .iter()
         .zip(found)
@@ -256,7 +274,7 @@ fn attacked<B: BitSource>(
             LowerBound { delta: *delta, attack, exact, certified }
         })
         .collect();
-    let within = |found: f64, certified: f64| found <= certified * (1.0 + SLACK) + SLACK;
+    let within = |found: f64, certified: f64| found <= certified * (1.0 + SLACK) + f64::EPSILON;
     let ok = bounds.iter().all(|b| b.attack <= b.certified && b.exact.is_none_or(|e| within(e, b.certified)))
         && exact.iter().all(|e| within(e.found, e.certified))
         && law.as_ref().is_none_or(|l| l.p_value >= LAW_ALPHA);
@@ -265,9 +283,9 @@ fn attacked<B: BitSource>(
         score,
         mechanism: chosen.mechanism,
         rule: chosen.rule,
-        trials: options.trials,
-        confidence: options.confidence,
-        neighbours: neighbours.words(&target.corners, target.sizes),
+        trials: target.trials,
+        confidence,
+        neighbours: neighbours.words(target.table, &target.rows, target.sizes),
         bounds,
         exact,
         law,
@@ -277,86 +295,10 @@ fn attacked<B: BitSource>(
     })
 }
 
-/// Among the neighbours over some bases, those whose losses differ most over draws of one pair each: the score of the attack
-/// says what every other pair would be worth at these draws. `None` where losses say nothing.
-fn dearest_by_losses<B: BitSource>(
-    target: &Target,
-    all: &[Neighbours],
-    pilot: u64,
-    bits: &mut B,
-) -> Result<Option<Neighbours>, MechanismError> {
-    if all.first().is_none_or(|n| target.losses(n, &[]).is_none()) {
-        return Ok(None);
-    }
-    let bases = if target.sizes.base == 0 { 1 } else { BASES.min(all.len()) };
-    let mut best: Option<(f64, Neighbours)> = None;
-    for i in 0..bases {
-        let Some(pair) = all.get(i * all.len() / bases) else { continue };
-        let draws = target.draws(pair, pilot, bits)?.concat();
-        for n in all.iter().filter(|n| n.base == pair.base) {
-            let Some(scores) = target.losses(n, &draws) else { continue };
-            let mean = scores.iter().sum::<f64>() / scores.len().max(1) as f64;
-            let spread = scores.iter().map(|s| (s - mean).powi(2)).sum::<f64>();
-            if best.as_ref().is_none_or(|(most, _)| spread > *most) {
-                best = Some((spread, *n));
-            }
-        }
-    }
-    Ok(best.map(|(_, n)| n))
-}
-
-/// Among some of the neighbours, those that few draws tell apart best.
-fn dearest_by_pilot<B: BitSource>(target: &Target, all: &[Neighbours], trials: u64, bits: &mut B) -> Result<Neighbours, MechanismError> {
-    // Chains are dear: a pilot takes no more draws for a pair than a fifth of the attack.
-    let pilot = (trials / 5).clamp(10, PILOT);
-    if let Some(dearest) = dearest_by_losses(target, all, pilot, bits)? {
-        return Ok(dearest);
-    }
-    let mut best: Option<(f64, Neighbours)> = None;
-    for i in 0..PILOTS.min(all.len()) {
-        let Some(n) = all.get(i * all.len() / PILOTS.min(all.len())) else { continue };
-        let [a, b] = target.draws(n, pilot, bits)?;
-        let direction = Direction::fit(&a, &b);
-        if best.as_ref().is_none_or(|(d, _)| direction.distance > *d) {
-            best = Some((direction.distance, *n));
-        }
-    }
-    best.map(|(_, n)| n).ok_or(MechanismError::Parameter)
-}
-
-/// The linear score that separates two clouds best if their coordinates are independent.
-struct Direction {
-    weights: Vec<f64>,
-    distance: f64,
-}
-
-impl Direction {
-    fn fit(a: &[Vec<f64>], b: &[Vec<f64>]) -> Direction {
-        let dim = a.first().map_or(0, Vec::len);
-        let moments = |x: &[Vec<f64>], j: usize| {
-            let values = || x.iter().filter_map(|v| v.get(j).copied());
-            let n = x.len().max(1) as f64;
-            let mean = values().sum::<f64>() / n;
-            (mean, values().map(|v| (v - mean).powi(2)).sum::<f64>() / n)
-        };
-        let (mut weights, mut distance) = (vec![], 0.0);
-        for j in 0..dim {
-            let ((m, v), (k, w)) = (moments(a, j), moments(b, j));
-            let weight = (m - k) / (0.5 * (v + w)).max(f64::MIN_POSITIVE);
-            distance += weight * (m - k);
-            weights.push(if weight.is_finite() { weight } else { 0.0 });
-        }
-        Direction { weights, distance }
-    }
-
-    fn score(&self, x: &[f64]) -> f64 {
-        self.weights.iter().zip(x).map(|(w, x)| w * x).sum()
-    }
-}
-
 /// Draws of one number against their distribution function; of a share of several, its first component.
 fn law_check(law: &Law, draws: &[Vec<f64>]) -> Option<LawCheck> {
     let one = match law {
+        Law::Normals { means, variance } => Law::Normal { mean: *means.first()?, variance: *variance },
         Law::Dirichlet(alpha) => {
             let first = *alpha.first()?;
             Law::Beta(first, alpha.iter().sum::<f64>() - first)

@@ -1,4 +1,4 @@
-//! Made-up rows: values at the ends of the declared types, written as cells of a file.
+//! Made-up rows: values at the ends of the declared types, between them and at random, written as cells of a file.
 
 use crate::model::{Column, ColumnId, Expr, ExprKind, Query, ReleaseStep, Table, TableId, Type};
 use std::collections::BTreeSet;
@@ -8,22 +8,26 @@ use std::fmt::Write;
 pub const FAR: f64 = 1e6;
 /// The same for releases of a chain on a log-density: its steps shrink with larger values, and losses are at their ends by then.
 pub const NEAR: f64 = 10.0;
-/// Most rows that are tried.
-const MOST: usize = 20;
+/// Most rows at corners, where there are more.
+const CORNERS: usize = 16;
+/// From so many random rows on, every value between the ends has a row.
+const ALL: usize = 8;
+/// Most values of one column between its ends.
+const INNER: usize = 12;
 
 /// One row: the cells of every column, in header order.
 pub type Cells = Vec<String>;
 
-/// The columns of a table that a release looks at.
-pub fn used(release: &ReleaseStep, table: TableId) -> BTreeSet<ColumnId> {
-    let mut found = BTreeSet::new();
+/// What a release looks at in a table: its columns, and the numbers that its expressions compare or clip them with.
+pub fn used(release: &ReleaseStep, table: TableId) -> (BTreeSet<ColumnId>, Vec<f64>) {
+    let (mut found, mut numbers) = (BTreeSet::new(), vec![]);
     let mut look = |e: &Expr| {
-        e.walk(&mut |x| {
-            if let ExprKind::Column(t, c) = x.kind
-                && t == table
-            {
+        e.walk(&mut |x| match x.kind {
+            ExprKind::Column(t, c) if t == table => {
                 found.insert(c);
             }
+            ExprKind::Number(x) if x.is_finite() => numbers.push(x),
+            _ => {}
         });
     };
     match &release.query {
@@ -33,11 +37,11 @@ pub fn used(release: &ReleaseStep, table: TableId) -> BTreeSet<ColumnId> {
             o.likelihood.args.iter().for_each(&mut look);
         }),
     }
-    found
+    (found, numbers)
 }
 
 fn number(x: f64) -> String {
-    format!("{x}")
+    if x != 0.0 && (x.abs() >= 1e15 || x.abs() < 1e-5) { format!("{x:e}") } else { format!("{x}") }
 }
 
 fn end(x: f64, far: f64) -> f64 {
@@ -80,9 +84,35 @@ fn cells(column: &Column, value: Option<&Cells>) -> Cells {
     value.cloned().or_else(|| extremes(&column.ty, FAR).into_iter().next()).unwrap_or_else(|| vec![String::new(); column.headers.len()])
 }
 
-/// Rows at the corners of the columns that matter; `fixed` holds the level of the group's key, `far` stands for infinity.
-pub fn corners(table: &Table, used: &BTreeSet<ColumnId>, fixed: Option<(ColumnId, usize)>, far: f64) -> Vec<Cells> {
-    let choices: Vec<Vec<Cells>> = table
+/// Values of one column inside of its domain: its middle, the numbers of the release, and what lies between them.
+fn inner(ty: &Type, numbers: &[f64], far: f64) -> Vec<Cells> {
+    let (range, whole) = match ty {
+        Type::Int(r) => (r, true),
+        Type::Real(r) => (r, false),
+        Type::Vector(v) => return vec![vec![number(0.0_f64.clamp(end(v.range.lo, far), end(v.range.hi, far))); v.dim as usize]],
+        _ => return vec![],
+    };
+    let mut at: Vec<f64> = numbers.iter().copied().filter(|x| range.lo <= *x && *x <= range.hi).collect();
+    at.extend([end(range.lo, far), end(range.hi, far)]);
+    at.sort_by(f64::total_cmp);
+    at.dedup();
+    let between: Vec<f64> = at.iter().zip(at.iter().skip(1)).map(|(a, b)| f64::midpoint(*a, *b)).collect();
+    let values = between.into_iter().chain(at).map(|x| if whole { x.floor() } else { x });
+    values.take(INNER).map(|x| vec![number(x)]).collect()
+}
+
+/// Rows of the columns that matter: corners, the last of them with one value between the ends, then so many with values picked
+/// at random from all of these; `fixed` holds the level of the group's key, `far` stands for infinity.
+pub fn made(
+    table: &Table,
+    (used, numbers): &(BTreeSet<ColumnId>, Vec<f64>),
+    fixed: Option<(ColumnId, usize)>,
+    far: f64,
+    random: usize,
+) -> Vec<Cells> {
+    // Beyond what the release compares with.
+    let far = numbers.iter().fold(far, |far, x| far.max(2.0 * x.abs()));
+    let ends: Vec<Vec<Cells>> = table
         .columns
         .iter()
         .enumerate()
@@ -96,22 +126,47 @@ pub fn corners(table: &Table, used: &BTreeSet<ColumnId>, fixed: Option<(ColumnId
         })
         .map(|c| if c.is_empty() { vec![vec![String::new()]] } else { c })
         .collect();
-    let total = choices.iter().fold(1_usize, |n, c| n.saturating_mul(c.len()));
-    // All of them, or that many spread evenly over the product in mixed radix.
-    let wanted = total.min(MOST);
-    (0..wanted)
-        .map(|i| {
-            let mut place = (i as u128 * total as u128 / wanted as u128) as usize;
-            choices
-                .iter()
-                .flat_map(|c| {
-                    let value = c.get(place % c.len()).cloned().unwrap_or_default();
-                    place /= c.len();
-                    value
-                })
-                .collect()
-        })
-        .collect()
+    let total = ends.iter().fold(1_usize, |n, c| n.saturating_mul(c.len()));
+    // All of them, or that many spread evenly over the product in mixed radix, the first and the last among them.
+    let wanted = if total <= CORNERS + random { total } else { CORNERS };
+    let corner = |i: usize| {
+        let mut place = (i as u128 * (total as u128 - 1) / (wanted as u128 - 1).max(1)) as usize;
+        let mut row = vec![];
+        for c in &ends {
+            row.extend(c.get(place % c.len()).cloned().unwrap_or_default());
+            place /= c.len();
+        }
+        row
+    };
+    let mut rows: Vec<Cells> = (0..wanted).map(corner).collect();
+    let mut choices = ends.clone();
+    for (i, column) in table.columns.iter().enumerate() {
+        if used.contains(&ColumnId(i)) && fixed.is_none_or(|(key, _)| key != ColumnId(i)) {
+            for value in inner(&column.ty, numbers, far) {
+                if random >= ALL {
+                    rows.push(
+                        ends.iter().zip(0..).flat_map(|(c, j)| if i == j { Some(&value) } else { c.last() }).flatten().cloned().collect(),
+                    );
+                }
+                choices.get_mut(i).into_iter().for_each(|c| c.push(value.clone()));
+            }
+        }
+    }
+    rows.truncate(2 * CORNERS);
+    // The same rows in every run (xorshift): an audit can be repeated.
+    let mut state = 0x9e37_79b9_7f4a_7c15_u64;
+    let mut pick = |n: usize| {
+        state ^= state << 13;
+        state ^= state >> 7;
+        state ^= state << 17;
+        (state >> 33) as usize % n.max(1)
+    };
+    for _ in 0..random {
+        rows.push(choices.iter().flat_map(|c| c.get(pick(c.len())).cloned().unwrap_or_default()).collect());
+    }
+    let mut seen = BTreeSet::new();
+    rows.retain(|r| seen.insert(r.clone()));
+    rows
 }
 
 /// The rows as a file: every row of `base`, then those of the unit. Rows of the base have a unit each.

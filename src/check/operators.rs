@@ -280,24 +280,23 @@ fn rounded(diam: Norms, sup: Norms) -> Norms {
     if enough { diam } else { vectors::sum(diam, room) }
 }
 
-/// A vector combined with one number: shifting keeps the diameter, scaling scales it.
+/// A vector combined with one number: shifting keeps the diameter, scaling scales it. A public number is the same for both rows,
+/// known or not.
 fn scaled(op: Builtin, v: &VectorType, out: Range, by: &Expr) -> VectorType {
     let mut t = vectors::boxed(v.dim, out, v.levels.clone());
-    let constant = by.ty.range().filter(|_| by.label == Label::Public);
+    let constant = by.ty.range().filter(|r| by.label == Label::Public && r.is_finite());
     match (op, constant) {
         (Builtin::Mul, Some(r)) => {
             let factor = vectors::mul_up(r.magnitude(), ROUNDED);
             t.sup = vectors::least(t.sup, vectors::scale(v.sup, factor));
-            if r.is_point() {
-                t.diam = vectors::least(t.diam, rounded(vectors::scale(v.diam, factor), t.sup));
-            }
+            t.diam = vectors::least(t.diam, rounded(vectors::scale(v.diam, factor), t.sup));
         }
         (Builtin::Div, Some(r)) if r.is_point() => {
             let inverse = vectors::mul_up(vectors::div_up(1.0, r.magnitude()), ROUNDED);
             t.sup = vectors::least(t.sup, vectors::scale(v.sup, inverse));
             t.diam = vectors::least(t.diam, rounded(vectors::scale(v.diam, inverse), t.sup));
         }
-        (Builtin::Add | Builtin::Sub, Some(r)) if r.is_point() => {
+        (Builtin::Add | Builtin::Sub, Some(_)) => {
             // The shifted components are rounded: two roundings of half an ulp each.
             let slack = vectors::mul_up(t.range.magnitude(), f64::EPSILON);
             let widened = vectors::sum(v.diam, vectors::boxed(v.dim, Range::new(0.0, slack), None).diam);

@@ -12,8 +12,14 @@ pub fn run(args: &Audit) -> Exit {
     if !(0.5..1.0).contains(&args.confidence) {
         return super::usage("--confidence must lie between 0.5 and 1");
     }
-    if args.trials < 20 {
-        return super::usage("--trials must be at least 20");
+    if args.trials.is_some_and(|n| !(20..=10_000_000).contains(&n)) {
+        return super::usage("--trials must lie between 20 and 10000000");
+    }
+    if let Some(path) = &args.output {
+        let same = path.canonicalize().ok().zip(args.program.file.canonicalize().ok()).is_some_and(|(a, b)| a == b);
+        if same {
+            return super::usage("-o would overwrite the program");
+        }
     }
     let checked = match inputs::program(&args.program.file) {
         Ok(c) => c,
@@ -46,15 +52,16 @@ pub fn run(args: &Audit) -> Exit {
         }
     };
     let file = args.program.file.file_name().map_or_else(String::new, |f| f.to_string_lossy().into_owned());
+    if args.program.json {
+        print_json(&json!({"releases": outcomes.iter().map(|o| to_json(o, args.confidence)).collect::<Vec<_>>()}));
+    } else {
+        outcomes.iter().for_each(show);
+    }
+    // Last: what was found is not lost to a page that cannot be written.
     if let Some(path) = &args.output
         && !write_text(path, &page(&file, &outcomes))
     {
         return Exit::Input;
-    }
-    if args.program.json {
-        print_json(&json!({"releases": outcomes.iter().map(to_json).collect::<Vec<_>>()}));
-    } else {
-        outcomes.iter().for_each(show);
     }
     let failed = outcomes.iter().any(|o| o.as_ref().is_ok_and(|r| !r.ok));
     if failed { Exit::Failed } else { Exit::Done }
@@ -65,10 +72,13 @@ fn number(x: f64) -> Value {
     if x.is_finite() { json!(x) } else { json!("inf") }
 }
 
-fn to_json(outcome: &Outcome) -> Value {
+fn to_json(outcome: &Outcome, confidence: f64) -> Value {
     let r = match outcome {
         Ok(r) => r,
-        Err(n) => return json!({"name": n.name, "audited": false, "reason": n.reason}),
+        Err(n) => {
+            let (name, reason) = (&n.name, &n.reason);
+            return json!({"name": name, "audited": false, "reason": reason, "trials": 0, "confidence": confidence, "lower_bounds": [], "certified": [], "ok": null});
+        }
     };
     json!({
         "name": r.name,
@@ -82,7 +92,7 @@ fn to_json(outcome: &Outcome) -> Value {
         "lower_bounds": r.bounds.iter().map(|b| json!({"delta": b.delta, "epsilon": b.attack})).collect::<Vec<_>>(),
         "integrals": r.bounds.iter().filter_map(|b| Some(json!({"delta": b.delta, "epsilon": b.exact?}))).collect::<Vec<_>>(),
         "certified": r.bounds.iter().map(|b| json!({"delta": b.delta, "epsilon": number(b.certified)})).collect::<Vec<_>>(),
-        "renyi": r.exact.iter().map(|e| json!({"order": e.order, "found": e.found, "certified": number(e.certified)})).collect::<Vec<_>>(),
+        "renyi": r.exact.iter().map(|e| json!({"order": e.order, "found": number(e.found), "certified": number(e.certified)})).collect::<Vec<_>>(),
         "law": r.law.as_ref().map(|l| json!({"distance": l.distance, "p_value": l.p_value})),
         "roc": r.roc,
         "certified_roc": r.certified_roc,
@@ -121,6 +131,5 @@ fn show_release(r: &ReleaseAudit) {
     if let Some(law) = &r.law {
         show_line!("  law of the draws: Kolmogorov distance {:.5}, p = {:.3}", law.distance, law.p_value);
     }
-    let verdict = if r.ok { "lower bounds at or below the certificate" } else { "ABOVE THE CERTIFICATE" };
-    show_line!("  {verdict} (together true with probability {})\n", r.confidence);
+    show_line!("  {} (those of the attack hold together with probability {})\n", r.verdict(), r.confidence);
 }

@@ -110,14 +110,15 @@ impl Scope {
             _ => return Ty::other(),
         };
         let plain = parts.iter().find(|t| t.kind == Kind::Vector).map_or(plain, |v| Ty::boxed(v.dim, lo, hi));
-        let shared = |i: usize| args.get(i).and_then(|a| self.public(a)).filter(|t| t.kind == Kind::Number);
+        // A public number is one number for both rows, whether its value is known or only its range.
+        let shared = |i: usize| args.get(i).and_then(|a| self.public(a)).filter(|t| t.kind == Kind::Number && size(t).above().is_finite());
         let point = |i: usize| shared(i).is_some_and(|t| t.lo == t.hi);
         let with = |sup: &Norms, diam: &Norms| Ty { sup: least(&plain.sup, sup), diam: least(&plain.diam, diam), ..plain.clone() };
         // Products round every component by half an ulp.
-        let scaled = |v: &Ty, by: &Real, point: bool| {
+        let scaled = |v: &Ty, by: &Real| {
             let sup = scale(&v.sup, &(by * &num(1.0 + f64::EPSILON)));
             let diam = plus(&scale(&v.diam, by), &scale(&sup, &num(f64::EPSILON)));
-            with(&sup, if point { &diam } else { &plain.diam })
+            with(&sup, &diam)
         };
         let vector = |t: &Ty| t.kind == Kind::Vector;
         match (f, parts.as_slice()) {
@@ -129,11 +130,11 @@ impl Scope {
             }
             ("+" | "-", [v, c]) if vector(v) || vector(c) => {
                 let (v, other) = if vector(v) { (v, 1) } else { (c, 0) };
-                if point(other) { with(&plain.sup, &plus(&v.diam, &ulp(&plain))) } else { plain }
+                if shared(other).is_some() { with(&plain.sup, &plus(&v.diam, &ulp(&plain))) } else { plain }
             }
-            ("*", [v, c]) if vector(v) && shared(1).is_some() => scaled(v, &size(c), point(1)),
-            ("*", [c, v]) if vector(v) && shared(0).is_some() => scaled(v, &size(c), point(0)),
-            ("/", [v, c]) if vector(v) && point(1) => scaled(v, &(Real::one() / size(c)), true),
+            ("*", [v, c]) if vector(v) && shared(1).is_some() => scaled(v, &size(c)),
+            ("*", [c, v]) if vector(v) && shared(0).is_some() => scaled(v, &size(c)),
+            ("/", [v, c]) if vector(v) && point(1) => scaled(v, &(Real::one() / size(c))),
             ("clip", [v, ..]) if vector(v) && shared(1).is_some() && shared(2).is_some() => with(&plain.sup, &v.diam),
             ("project", [_, v]) if vector(v) => {
                 let radius = |b: &Expr| Some((["l1", "l2", "linf"].iter().position(|p| b.calls(p))?, self.public(b.args().first()?)?.hi));
