@@ -3,7 +3,8 @@
 
 plant.py plant ROOT COPY        writes the copy
 plant.py programs                the tests to build
-plant.py run ROOT COPY BINARIES [I N] runs what is not in COPY/found yet, of N workers the I-th; BINARIES is what cargo said it built
+plant.py run ROOT COPY BINARIES [I N] runs what is not in COPY/found yet, of N workers the I-th; BINARIES is what cargo said it built;
+                                 DPM_BUGS=name,name keeps to these
 plant.py table ROOT COPY        prints the table of what was found
 """
 
@@ -141,7 +142,8 @@ def run(root, copy, messages, first="0", workers="1"):
     known = binaries(messages)
     (copy / "found").mkdir(exist_ok=True)
     nothing = {"name": "", "what": "no bug", "likely": "", "long": "", "kind": "", "alone": "", "places": []}
-    listed = bugs(root) + [nothing]
+    asked = os.environ.get("DPM_BUGS", "").split(",")
+    listed = [bug for bug in bugs(root) + [nothing] if asked == [""] or bug["name"] in asked]
     # Bugs meant for one layer alone are shown to every layer, the others first to quick tests, then until one catches them.
     jobs = [(bug, False) for bug in listed if bug["alone"]]
     jobs += [(bug, quick) for quick in (True, False) for bug in listed if not bug["alone"]]
