@@ -200,3 +200,22 @@ fn integrals_of_all_sizes() {
         assert!(r.exact.iter().all(|e| e.found >= 0.99 * e.certified), "{text}: {r:?}");
     }
 }
+
+/// Draws that are rounded onto the ends of their domain follow their law, and sums far from 0 are told apart no better than they are.
+#[test]
+fn no_false_alarms() {
+    let programs = [
+        "private t[20] { y: bool }\nparam p ~ beta(0.1, 0.1)\nobserve y ~ bernoulli(p)\nrelease d = draw(p) using diffuse(r = 0.05)\n",
+        "private t[20] { y: int in 0..3 }\nparam p ~ gamma(0.05, 0.1)\nobserve y ~ poisson(p)\nrelease d = draw(p) using diffuse(r = 0.01)\n",
+        "private t[1000] { y: real in [2000000, 2000001] }\nparam p ~ normal(2000000, 1)\nobserve y ~ normal(p, 1)\nrelease d = draw(p) using direct\n",
+        "private t[2334] { x: real in [461295.59, 461296.888] }\nrelease d = mean(x) using gaussian(sigma = 0.001)\n",
+        "private t[24542] { x: real in [5627.738, 5627.968493] }\nrelease d = sum(x) using laplace(scale = 0.04)\n",
+        "private t[100] { y: real in [0, 10000] }\nparam p ~ gamma(20, 20)\nobserve y ~ normal(5000, 1/sqrt(p))\nrelease d = draw(p) using concentrated(m = 1e-10)\n",
+    ];
+    for text in programs {
+        let r = one(text);
+        assert!(r.ok, "{text}: {r:?}");
+    }
+    let fifth = "private t[n >= 20] { c: category {a, b, c, d, e, f} }\nrelease r = count(c == d) using laplace(scale = 1)\n";
+    assert!(one(fifth).exact.iter().all(|e| e.found >= 0.999 * e.certified));
+}

@@ -265,6 +265,10 @@ fn the_verifier_derives_types_of_rows() {
         let depth = 1 + dice.below(3);
         let e = expression(&mut dice, depth);
         let Some(c) = noisy_sum(&e.text) else { continue };
+        // Of `sum(exp(exp(z)))` the verifier knows no zCDP: it refuses guarantees that guarantee nothing.
+        if c["total"]["profile"]["pure"].as_f64().is_none_or(|e| e > 1e30) {
+            continue;
+        }
         let failures = verifier.verify(&c, against());
         assert!(failures.is_empty(), "seed {seed}: {}: {failures:?}\n{}", e.text, c["program"]["normal_form"].as_str().unwrap());
         verified += 1;

@@ -15,6 +15,8 @@ use std::collections::{BTreeMap, BTreeSet};
 const MOST: usize = 12;
 /// Most different pairs of which the rough integral is taken.
 const ROUGH: usize = 20_000;
+/// A table of more columns has a hundredth of them.
+const WIDE: usize = 100;
 
 /// Two laws with the neighbours that lead to them.
 pub struct LawPair {
@@ -94,7 +96,9 @@ fn different(plan: &MechanismPlan, table: &Table, rows: &[Cells], sizes: Sizes, 
     let (mut found, mut seen) = (vec![], BTreeSet::new());
     for n in all {
         let (Some(first), Some(second)) = (laws.get(&(n.base, n.first)), laws.get(&(n.base, n.second))) else { continue };
-        if first != second && found.len() < ROUGH && seen.insert((first.key(), second.key())) {
+        // Keys of wide laws take room.
+        let most = if table.columns.iter().map(|c| c.headers.len()).sum::<usize>() > WIDE { ROUGH / 100 } else { ROUGH };
+        if first != second && found.len() < most && seen.insert((first.key(), second.key())) {
             found.push(LawPair { neighbours: *n, first: first.clone(), second: second.clone() });
         }
     }

@@ -76,7 +76,7 @@ pub fn page(program: &str, outcomes: &[Outcome]) -> String {
     let mut out = format!(
         "<!doctype html><html lang=en><head><meta charset=utf-8><meta name=viewport content=\"width=device-width,initial-scale=1\">\
          <title>Audit of {0}</title><style>{STYLE}</style></head><body><h1>Audit of {0}</h1>\
-         <p>Rows are made up at the corners of the declared types and between them. An audit is evidence: it gives lower bounds on what an attacker \
+         <p>Rows are made up from the declared types and the numbers of the release. An audit is evidence: it gives lower bounds on what an attacker \
          learns. A lower bound at or below the certificate does not prove the certificate.</p>",
         escaped(program)
     );

@@ -10,6 +10,8 @@ pub const FAR: f64 = 1e6;
 pub const NEAR: f64 = 10.0;
 /// Most rows at corners, where there are more.
 const CORNERS: usize = 16;
+/// Most levels of a category, besides the last.
+const LEVELS: usize = 12;
 /// From so many random rows on, every value between the ends has a row.
 const ALL: usize = 8;
 /// Most values of one column between its ends.
@@ -56,7 +58,7 @@ fn extremes(ty: &Type, far: f64) -> Vec<Cells> {
         Type::Int(r) | Type::Real(r) => one(vec![number(end(r.lo, far)), number(end(r.hi, far))]),
         Type::Category(levels) => {
             let last = levels.len().saturating_sub(1);
-            let places: BTreeSet<usize> = [0, 1, 2, last].into_iter().filter(|i| *i <= last).collect();
+            let places: BTreeSet<usize> = (0..LEVELS).filter(|i| *i <= last).chain([last]).collect();
             one(places.into_iter().filter_map(|i| Some(quoted(levels.get(i)?))).collect())
         }
         Type::Vector(v) => {
@@ -70,7 +72,7 @@ fn extremes(ty: &Type, far: f64) -> Vec<Cells> {
         }
         Type::Counts { dim, total } => {
             let (dim, total) = (*dim as usize, *total);
-            (0..dim.min(3)).map(|i| (0..dim).map(|j| if i == j { total.to_string() } else { "0".into() }).collect()).collect()
+            (0..dim.min(LEVELS)).map(|i| (0..dim).map(|j| if i == j { total.to_string() } else { "0".into() }).collect()).collect()
         }
         _ => vec![],
     }
@@ -93,6 +95,7 @@ fn inner(ty: &Type, numbers: &[f64], far: f64) -> Vec<Cells> {
         _ => return vec![],
     };
     let mut at: Vec<f64> = numbers.iter().copied().filter(|x| range.lo <= *x && *x <= range.hi).collect();
+    at.extend(Some(0.0).filter(|x| range.lo <= *x && *x <= range.hi));
     at.extend([end(range.lo, far), end(range.hi, far)]);
     at.sort_by(f64::total_cmp);
     at.dedup();

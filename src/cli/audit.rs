@@ -113,7 +113,11 @@ fn delta(x: f64) -> String {
 }
 
 fn show_release(r: &ReleaseAudit) {
-    let number = |x: f64| if x.is_finite() { format!("{x:.4}") } else { "none".into() };
+    let number = |x: f64| match x {
+        x if !x.is_finite() => "none".into(),
+        x if x > 0.0 && x < 1e-3 => format!("{x:.3e}"),
+        x => format!("{x:.4}"),
+    };
     show_line!("{}: {} ({}), {} draws from each of two neighbours", r.name, r.mechanism, r.rule, r.trials);
     show_line!("  {}", r.neighbours);
     show_line!("  draws are ranked by {}", r.score.words());
@@ -129,7 +133,7 @@ fn show_release(r: &ReleaseAudit) {
         }
     }
     if let Some(law) = &r.law {
-        show_line!("  law of the draws: Kolmogorov distance {:.5}, p = {:.3}", law.distance, law.p_value);
+        show_line!("  law of the draws: Kolmogorov distance {:.5}, p = {}", law.distance, number(law.p_value));
     }
-    show_line!("  {} (those of the attack hold together with probability {})\n", r.verdict(), r.confidence);
+    show_line!("  {} (the bounds of the attack hold together with probability {})\n", r.verdict(), r.confidence);
 }
