@@ -142,6 +142,8 @@ fn the_worst_pair_is_among_the_rows() {
         "private t[n >= 20] { x: real }\nrelease r = count(x > 5000000) using gaussian(sigma = 1)\n",
         "private t[n >= 20] { a: bool, b: bool, c: bool, d: bool }\nrelease r = mean((a + 2*b + 4*c + 8*d)/15) using beta_query(18, 6, r = 0.8)\n",
         "private t[n >= 5] { v: vector[3] in l2(1) }\nrelease r = sum(v) using gaussian(sigma = 2)\n",
+        "private t[n >= 5] { g: category {a, b, c, d, e} }\nrelease r = histogram(g) using geometric(scale = 3)\n",
+        "private t[private n] { g: category {a, b, c, d, e} }\nrelease r = histogram(g) using laplace(scale = 3)\n",
         "private t[20] { y: bool }\nparam p ~ beta(2, 3)\nobserve y ~ bernoulli(p)\nrelease r = draws(p, 10) using diffuse(r = 0.4)\n",
     ];
     for text in programs {
@@ -218,4 +220,18 @@ fn no_false_alarms() {
     }
     let fifth = "private t[n >= 20] { c: category {a, b, c, d, e, f} }\nrelease r = count(c == d) using laplace(scale = 1)\n";
     assert!(one(fifth).exact.iter().all(|e| e.found >= 0.999 * e.certified));
+}
+
+/// The chances of a quantile are added; a certificate of an eighth of its epsilon is noticed.
+#[test]
+fn quantiles_are_enumerated() {
+    for (q, n) in [(0.5, 20), (0.9, 10)] {
+        let text = format!(
+            "private t[{n}] {{ x: real in [0, 100] }}\nrelease d = quantile(x, {q}) using exponential(lo = 0, hi = 100, points = 64, eps = 2)\n"
+        );
+        let r = one(&text);
+        assert!(r.ok && r.score == Score::Densities && r.exact.len() == 8, "{r:?}");
+        let small = audited(&text, |a| a.releases[0].chosen.as_mut().unwrap().claim = Claim::Laplace { epsilon: 0.25 }).remove(0).unwrap();
+        assert!(!small.ok && small.exact.last().is_some_and(|e| e.found > e.certified), "{small:?}");
+    }
 }

@@ -185,6 +185,13 @@ fn grid((p, q): (Line, Line), tilted: Option<Line>, nodes: usize) -> Option<Grid
     Some(Grid { points, steps, noise })
 }
 
+/// Two choices among the same points.
+fn chances(p: &Law, q: &Law) -> Option<Grid> {
+    let (Law::Choice { logs: p, .. }, Law::Choice { logs: q, .. }) = (p, q) else { return None };
+    let size = p.iter().chain(q).map(|l| l.abs()).fold(1.0, f64::max);
+    Some(Grid { points: p.iter().zip(q).map(|(p, q)| (*p, *q, 1.0)).collect(), steps: true, noise: 64.0 * f64::EPSILON * size })
+}
+
 /// What doubles lose of the distance of two means, as a part of it; `None` where that is too much. The means are sums over all rows.
 fn lost((p, q): (Line, Line)) -> Option<f64> {
     let mean = |line| match line {
@@ -198,6 +205,13 @@ fn lost((p, q): (Line, Line)) -> Option<f64> {
 
 /// `1/(l-1) ln int p^l q^(1-l)` from below; infinite where the integral is, `None` where it is not taken.
 pub fn renyi(p: &Law, q: &Law, order: f64) -> Option<f64> {
+    if let (Law::Each(p), Law::Each(q)) = (p, q) {
+        // Divergences of independent numbers add up.
+        return p.iter().zip(q).filter(|(p, q)| p != q).map(|(p, q)| renyi(p, q, order)).sum();
+    }
+    if let Some(grid) = chances(p, q) {
+        return Some(grid.below(|every| grid.renyi(order, every), grid.noise * order / (order - 1.0)));
+    }
     let (p, q) = lines(p, q)?;
     let Some(tilted) = p.tilted(q, order) else { return Some(f64::INFINITY) };
     let part = lost((p, q))?;
@@ -208,6 +222,12 @@ pub fn renyi(p: &Law, q: &Law, order: f64) -> Option<f64> {
 
 /// The same by few nodes, to rank pairs by.
 pub fn rough(p: &Law, q: &Law, order: f64) -> Option<f64> {
+    if let (Law::Each(p), Law::Each(q)) = (p, q) {
+        return p.iter().zip(q).filter(|(p, q)| p != q).map(|(p, q)| rough(p, q, order)).sum();
+    }
+    if let Some(grid) = chances(p, q) {
+        return Some(grid.renyi(order, 1));
+    }
     let (p, q) = lines(p, q)?;
     let Some(tilted) = p.tilted(q, order) else { return Some(f64::INFINITY) };
     let found = grid((p, q), Some(tilted), FEW)?.renyi(order, 1);
@@ -216,6 +236,14 @@ pub fn rough(p: &Law, q: &Law, order: f64) -> Option<f64> {
 
 /// The least epsilon at a delta, from below.
 pub fn epsilon(p: &Law, q: &Law, delta: f64) -> Option<f64> {
+    if let (Law::Each(p), Law::Each(q)) = (p, q) {
+        let mut differ = p.iter().zip(q).filter(|(p, q)| p != q);
+        let (one, other) = (differ.next(), differ.next());
+        return one.filter(|_| other.is_none()).and_then(|(p, q)| epsilon(p, q, delta));
+    }
+    if let Some(grid) = chances(p, q) {
+        return Some(grid.below(|every| grid.epsilon(delta, every), 2.0 * grid.noise));
+    }
     let (p, q) = lines(p, q)?;
     let part = lost((p, q))?;
     let grid = grid((p, q), None, NODES)?;
@@ -281,8 +309,8 @@ pub fn distribution(law: &Law) -> Option<impl Fn(f64) -> f64 + use<>> {
         return None;
     }
     let line = lines(law, law)?.0;
-    // Where doubles lose the constant of the density there is no test.
-    if 64.0 * f64::EPSILON * line.size() > 1e-4 {
+    // Where doubles lose the shape of the density there is no test.
+    if f64::EPSILON * line.size() > 1e-4 {
         return None;
     }
     let (lo, hi) = line.span();
@@ -294,8 +322,14 @@ pub fn distribution(law: &Law) -> Option<impl Fn(f64) -> f64 + use<>> {
         sums.push(sums.last().copied().unwrap_or(0.0) + 0.5 * step * (before + now));
         before = now;
     }
+    // Its constant, a difference of large logarithms, is lost before.
+    let whole = sums.last().copied().filter(|w| *w > 0.0)?;
+    sums.iter_mut().for_each(|s| *s /= whole);
     Some(move |x: f64| {
         let t = match line {
+            Line::Logit { .. } if x <= 0.0 => return 0.0,
+            Line::Logit { .. } if x >= 1.0 => return 1.0,
+            Line::Log { .. } if x <= 0.0 => return 0.0,
             Line::Logit { .. } => (x / (1.0 - x)).ln(),
             Line::Log { .. } => x.ln(),
             Line::Mean { .. } | Line::Kink { .. } | Line::Step { .. } => x,

@@ -1,7 +1,7 @@
 //! Closed-form laws of neighbouring data sets: the dearest pair among the made-up ones, and what it costs by integration.
 
 use super::divergence;
-use super::laws::{Law, law, row_sums};
+use super::laws::{Law, choice, law, row_sums, row_values};
 use super::neighbours::{Neighbours, Sizes};
 use super::rows::{Cells, file};
 use crate::data::Source;
@@ -15,8 +15,8 @@ use std::collections::{BTreeMap, BTreeSet};
 const MOST: usize = 12;
 /// Most different pairs of which the rough integral is taken.
 const ROUGH: usize = 20_000;
-/// A table of more columns has a hundredth of them.
-const WIDE: usize = 100;
+/// Of laws of more numbers, which take room, a hundredth of them.
+const WIDE: usize = 20;
 
 /// Two laws with the neighbours that lead to them.
 pub struct LawPair {
@@ -68,20 +68,22 @@ pub fn pairs((plan, limit): (&MechanismPlan, f64), table: &Table, rows: &[Cells]
 
 /// Every pair of different laws once.
 fn different(plan: &MechanismPlan, table: &Table, rows: &[Cells], sizes: Sizes, all: &[Neighbours]) -> Option<Vec<LawPair>> {
-    let own;
-    let statistic = match plan {
-        MechanismPlan::Posterior { statistic, .. } => statistic,
-        MechanismPlan::Noise { table, value, .. } => {
-            own = aggregate(value, *table)?.ok()?;
-            &own
-        }
-        MechanismPlan::Quantile { .. } | MechanismPlan::Whole { .. } => return None,
+    let rows = numbers(table, rows)?;
+    // What a row adds to the sums, or its value.
+    let each = match plan {
+        MechanismPlan::Posterior { statistic, .. } => row_sums(statistic, table, &rows)?,
+        MechanismPlan::Noise { table: id, value, .. } => row_sums(&aggregate(value, *id)?.ok()?, table, &rows)?,
+        MechanismPlan::Quantile { table: id, value, .. } => row_values(value, *id, table, &rows)?.into_iter().map(|x| vec![x]).collect(),
+        MechanismPlan::Whole { .. } => return None,
     };
-    let sums = row_sums(statistic, table, &numbers(table, rows)?)?;
     let [n, m] = sizes.halves().map(|n| n as f64);
     let of_data = |base: [usize; 2], unit: Option<usize>| {
         let ([a, b], k) = (base, unit.map_or(0.0, |_| sizes.unit as f64));
-        let (a, b, unit) = (sums.get(a)?, sums.get(b)?, sums.get(unit.unwrap_or(0))?);
+        let (a, b, unit) = (each.get(a)?, each.get(b)?, each.get(unit.unwrap_or(0))?);
+        if let MechanismPlan::Quantile { q, lo, hi, points, epsilon, score_sensitivity, .. } = plan {
+            let values = [(*a.first()?, n), (*b.first()?, m), (*unit.first()?, k)];
+            return Some(choice((*q, *lo, *hi, *points), epsilon / (2.0 * score_sensitivity), &values));
+        }
         let total: Vec<f64> = a.iter().zip(b).zip(unit).map(|((x, y), z)| n * x + m * y + k * z).collect();
         output(plan, n + m + k, &total)
     };
@@ -96,8 +98,7 @@ fn different(plan: &MechanismPlan, table: &Table, rows: &[Cells], sizes: Sizes, 
     let (mut found, mut seen) = (vec![], BTreeSet::new());
     for n in all {
         let (Some(first), Some(second)) = (laws.get(&(n.base, n.first)), laws.get(&(n.base, n.second))) else { continue };
-        // Keys of wide laws take room.
-        let most = if table.columns.iter().map(|c| c.headers.len()).sum::<usize>() > WIDE { ROUGH / 100 } else { ROUGH };
+        let most = if first.numbers() > WIDE { ROUGH / 100 } else { ROUGH };
         if first != second && found.len() < most && seen.insert((first.key(), second.key())) {
             found.push(LawPair { neighbours: *n, first: first.clone(), second: second.clone() });
         }
@@ -111,15 +112,18 @@ fn output(plan: &MechanismPlan, rows: f64, sums: &[f64]) -> Option<Law> {
         MechanismPlan::Posterior { law: of, weight, .. } => law(of, *weight, rows, sums),
         MechanismPlan::Noise { value, noise, .. } => {
             let share = if matches!(value.kind, ExprKind::Call(Builtin::RowMean, _)) { rows } else { 1.0 };
-            match (noise, sums) {
-                (Noise::Laplace { scale }, [sum]) => Some(Law::Laplace { mean: sum / share, scale: *scale }),
-                (Noise::Geometric { scale }, [sum]) => Some(Law::Geometric { mean: sum / share, scale: *scale }),
-                (Noise::Gaussian { sigma }, [sum]) => Some(Law::Normal { mean: sum / share, variance: sigma * sigma }),
+            let one = |mean: f64| match noise {
+                Noise::Laplace { scale } => Law::Laplace { mean, scale: *scale },
+                Noise::Geometric { scale } => Law::Geometric { mean, scale: *scale },
+                Noise::Gaussian { sigma } => Law::Normal { mean, variance: sigma * sigma },
+            };
+            Some(match (noise, sums) {
+                (_, [sum]) => one(sum / share),
                 (Noise::Gaussian { sigma }, many) => {
-                    Some(Law::Normals { means: many.iter().map(|s| s / share).collect(), variance: sigma * sigma })
+                    Law::Normals { means: many.iter().map(|s| s / share).collect(), variance: sigma * sigma }
                 }
-                _ => None,
-            }
+                (_, many) => Law::Each(many.iter().map(|s| one(s / share)).collect()),
+            })
         }
         MechanismPlan::Quantile { .. } | MechanismPlan::Whole { .. } => None,
     }

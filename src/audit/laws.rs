@@ -3,7 +3,7 @@
 use crate::data::eval::{NoEnvironment, compile};
 use crate::data::row::width;
 use crate::mechanism::plan::{PosteriorLaw, Statistic, StatisticKind};
-use crate::model::Table;
+use crate::model::{Expr, Table, TableId};
 
 /// A law with a density that can be integrated, or chances that can be added.
 #[derive(Clone, PartialEq, Debug)]
@@ -32,6 +32,13 @@ pub enum Law {
         mean: f64,
         scale: f64,
     },
+    /// Independent numbers.
+    Each(Vec<Law>),
+    /// One of these points, with the logarithms of their chances.
+    Choice {
+        points: Vec<f64>,
+        logs: Vec<f64>,
+    },
 }
 
 /// What one row adds to the sums of a statistic, from the row's numbers; `None` where the audit does not know it.
@@ -57,6 +64,30 @@ pub fn row_sums(statistic: &Statistic, table: &Table, rows: &[Vec<f64>]) -> Opti
             })
         })
         .collect()
+}
+
+/// The number that an expression is on every row; `None` where the audit does not know it.
+pub fn row_values(value: &Expr, id: TableId, table: &Table, rows: &[Vec<f64>]) -> Option<Vec<f64>> {
+    let compiled = compile(value, id, table, &NoEnvironment).ok()?;
+    let of = |row: &Vec<f64>| {
+        let mut stack = vec![];
+        compiled.run(row, &mut stack);
+        stack.last().copied()
+    };
+    rows.iter().map(of).collect()
+}
+
+/// The choice of one of `count` points from `lo` to `hi` with weight `exp(-strength |#{x < t} - q n|)`, for values that so many rows
+/// have each.
+pub fn choice((q, lo, hi, count): (f64, f64, f64, u32), strength: f64, values: &[(f64, f64)]) -> Law {
+    let last = f64::from(count.saturating_sub(1).max(1));
+    let points: Vec<f64> = (0..count).map(|i| lo + (hi - lo) * (f64::from(i) / last)).collect();
+    let n: f64 = values.iter().map(|(_, rows)| rows).sum();
+    let below = |t: f64| values.iter().filter(|(x, _)| *x < t).map(|(_, rows)| rows).sum::<f64>();
+    let logs: Vec<f64> = points.iter().map(|t| -strength * (below(*t) - q * n).abs()).collect();
+    let most = logs.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+    let whole = most + logs.iter().map(|l| (l - most).exp()).sum::<f64>().ln();
+    Law::Choice { points, logs: logs.into_iter().map(|l| l - whole).collect() }
 }
 
 /// The law for `n` rows with these sums, as `PosteriorLaw` documents it.
@@ -89,8 +120,21 @@ impl Law {
             Law::Normals { means, variance } => (4, [means.as_slice(), &[*variance]].concat()),
             Law::Laplace { mean, scale } => (5, vec![*mean, *scale]),
             Law::Geometric { mean, scale } => (6, vec![*mean, *scale]),
+            Law::Each(parts) => return (7, parts.iter().flat_map(|p| p.key().1).collect()),
+            Law::Choice { logs, .. } => (8, logs.clone()),
         };
         (kind, numbers.into_iter().map(f64::to_bits).collect())
+    }
+
+    /// How many numbers it holds, about.
+    pub fn numbers(&self) -> usize {
+        match self {
+            Law::Each(parts) => parts.len(),
+            Law::Normals { means, .. } => means.len(),
+            Law::Dirichlet(alpha) => alpha.len(),
+            Law::Choice { logs, .. } => logs.len(),
+            _ => 2,
+        }
     }
 
     /// Coordinates of a draw, without those that follow from others.
@@ -108,6 +152,12 @@ impl Law {
             Law::Laplace { mean, scale } => -(at(0) - mean).abs() / scale - (2.0 * scale).ln(),
             Law::Geometric { mean, scale } => -(at(0) - mean).abs() / scale + (0.5 / scale).tanh().ln(),
             Law::Normal { mean, variance } => -0.5 * ((at(0) - mean).powi(2) / variance + (std::f64::consts::TAU * variance).ln()),
+            Law::Each(parts) => parts.iter().zip(x).map(|(p, x)| p.log_density(&[*x])).sum(),
+            Law::Choice { points, logs } => {
+                let off = |t: &f64| (t - at(0)).abs();
+                let nearest = points.iter().zip(logs).min_by(|(t, _), (s, _)| off(t).total_cmp(&off(s)));
+                nearest.map_or(f64::NAN, |(_, log)| *log)
+            }
             Law::Normals { means, variance } => {
                 let squares: f64 = means.iter().zip(x).map(|(m, x)| (x - m).powi(2)).sum();
                 -0.5 * (squares / variance + means.len() as f64 * (std::f64::consts::TAU * variance).ln())

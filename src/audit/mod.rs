@@ -8,6 +8,7 @@
 mod attack;
 mod divergence;
 mod exact;
+mod fit;
 mod laws;
 mod loss;
 mod neighbours;
@@ -19,7 +20,7 @@ mod target;
 
 pub use attack::{Roc, clopper_pearson};
 pub use page::page;
-pub use release::{Exact, LawCheck, LowerBound, ReleaseAudit, Score};
+pub use release::{Exact, LowerBound, ReleaseAudit, Score};
 
 use crate::analyze::Analysis;
 use crate::mechanism::MechanismError;

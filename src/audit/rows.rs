@@ -1,6 +1,8 @@
 //! Made-up rows: values at the ends of the declared types, between them and at random, written as cells of a file.
 
 use crate::model::{Column, ColumnId, Expr, ExprKind, Query, ReleaseStep, Table, TableId, Type};
+use rand::{RngExt, SeedableRng};
+use rand_chacha::ChaCha20Rng;
 use std::collections::BTreeSet;
 use std::fmt::Write;
 
@@ -20,25 +22,27 @@ const INNER: usize = 12;
 /// One row: the cells of every column, in header order.
 pub type Cells = Vec<String>;
 
+/// Every expression of a release over rows.
+pub fn walk(release: &ReleaseStep, visit: &mut dyn FnMut(&Expr)) {
+    match &release.query {
+        Query::Aggregate(q) => q.value.walk(&mut |e| visit(e)),
+        Query::Posterior(m) => {
+            let parts = m.private.iter().flat_map(|o| std::iter::once(&o.outcome).chain(&o.likelihood.args));
+            parts.for_each(|e| e.walk(&mut |e| visit(e)));
+        }
+    }
+}
+
 /// What a release looks at in a table: its columns, and the numbers that its expressions compare or clip them with.
 pub fn used(release: &ReleaseStep, table: TableId) -> (BTreeSet<ColumnId>, Vec<f64>) {
     let (mut found, mut numbers) = (BTreeSet::new(), vec![]);
-    let mut look = |e: &Expr| {
-        e.walk(&mut |x| match x.kind {
-            ExprKind::Column(t, c) if t == table => {
-                found.insert(c);
-            }
-            ExprKind::Number(x) if x.is_finite() => numbers.push(x),
-            _ => {}
-        });
-    };
-    match &release.query {
-        Query::Aggregate(q) => look(&q.value),
-        Query::Posterior(m) => m.private.iter().for_each(|o| {
-            look(&o.outcome);
-            o.likelihood.args.iter().for_each(&mut look);
-        }),
-    }
+    walk(release, &mut |x| match x.kind {
+        ExprKind::Column(t, c) if t == table => {
+            found.insert(c);
+        }
+        ExprKind::Number(x) if x.is_finite() => numbers.push(x),
+        _ => {}
+    });
     (found, numbers)
 }
 
@@ -156,14 +160,9 @@ pub fn made(
         }
     }
     rows.truncate(2 * CORNERS);
-    // The same rows in every run (xorshift): an audit can be repeated.
-    let mut state = 0x9e37_79b9_7f4a_7c15_u64;
-    let mut pick = |n: usize| {
-        state ^= state << 13;
-        state ^= state >> 7;
-        state ^= state << 17;
-        (state >> 33) as usize % n.max(1)
-    };
+    // The same rows in every run: an audit can be repeated.
+    let mut rng = ChaCha20Rng::seed_from_u64(0);
+    let mut pick = |n: usize| rng.random_range(0..n.max(1));
     for _ in 0..random {
         rows.push(choices.iter().flat_map(|c| c.get(pick(c.len())).cloned().unwrap_or_default()).collect());
     }

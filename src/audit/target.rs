@@ -7,7 +7,7 @@ use super::rows::Cells;
 use crate::data::{Source, scan};
 use crate::mechanism::bits::BitSource;
 use crate::mechanism::plan::MechanismPlan;
-use crate::mechanism::{MechanismError, Scope, execute, prepare};
+use crate::mechanism::{MechanismError, Released, Scope, execute, prepare};
 use crate::model::{ColumnId, Table};
 use crate::run::Known;
 
@@ -27,25 +27,39 @@ pub struct Target<'a> {
 impl Target<'_> {
     /// So many releases for either data set.
     pub fn draws<B: BitSource>(&self, n: &Neighbours, trials: u64, bits: &mut B) -> Result<[Vec<Vec<f64>>; 2], MechanismError> {
+        let copies = usize::try_from(self.copies).unwrap_or(1).max(1);
+        let [first, second] = n.files(self.table, &self.rows, self.sizes);
+        let mut of = |file: String| -> Result<Vec<Vec<f64>>, MechanismError> {
+            let drawn = self.released(file, trials, bits)?;
+            Ok(drawn.chunks(copies).map(|one| one.iter().flat_map(Released::to_f64).collect()).collect())
+        };
+        Ok([of(first)?, of(second)?])
+    }
+
+    /// Distance of neighbours on the grid of the first number that is released.
+    pub fn step<B: BitSource>(&self, n: &Neighbours, bits: &mut B) -> Result<f64, MechanismError> {
+        let [file, _] = n.files(self.table, &self.rows, self.sizes);
+        let drawn = self.released(file, 1, bits)?;
+        let exponent = drawn.first().and_then(|r| r.components.first()).map_or(0, |c| c.exponent);
+        Ok(libm::ldexp(1.0, exponent))
+    }
+
+    fn released<B: BitSource>(&self, file: String, trials: u64, bits: &mut B) -> Result<Vec<Released>, MechanismError> {
         let scope = Scope { table: self.table, group: self.group, env: &self.known };
         let mut plan = self.plan.clone();
         let mut repeats = trials;
         if let MechanismPlan::Posterior { times, .. } = &mut plan {
             (*times, repeats) = (trials.saturating_mul(self.copies), 1);
         }
-        let copies = usize::try_from(self.copies).unwrap_or(1).max(1);
-        let mut both = [vec![], vec![]];
-        for (file, out) in n.files(self.table, &self.rows, self.sizes).into_iter().zip(&mut both) {
-            let job = prepare(&plan, &scope)?;
-            let source = Source::new(std::io::Cursor::new(file.into_bytes()));
-            let measured = scan(self.table, source, &[job]).map_err(|_| MechanismError::Parameter)?;
-            let measured = measured.first().ok_or(MechanismError::Parameter)?;
-            for _ in 0..repeats {
-                let drawn = execute(&plan, &scope, measured, bits)?;
-                out.extend(drawn.chunks(copies).map(|one| one.iter().flat_map(|r| r.to_f64()).collect::<Vec<f64>>()));
-            }
+        let job = prepare(&plan, &scope)?;
+        let source = Source::new(std::io::Cursor::new(file.into_bytes()));
+        let measured = scan(self.table, source, &[job]).map_err(|_| MechanismError::Parameter)?;
+        let measured = measured.first().ok_or(MechanismError::Parameter)?;
+        let mut found = vec![];
+        for _ in 0..repeats {
+            found.extend(execute(&plan, &scope, measured, bits)?);
         }
-        Ok(both)
+        Ok(found)
     }
 
     /// The Bayes-optimal score of every draw, where the losses of rows say it.
