@@ -5,6 +5,6 @@
 # DPM_BIN=target/release/dpm is faster, where there is one.
 set -eu
 cd "$(dirname "$0")/.."
-DPM_PROGRAMS="${1:-500}" DPM_DRAWS="${2:-2000}" cargo test --test audit_study long_form -- --ignored --nocapture
+DPM_PROGRAMS="${1:-500}" DPM_DRAWS="${2:-2000}" cargo test --test studies audit_study::long_form -- --ignored --nocapture
 grep -c 'below the certificate' benches/results/audit.txt
 ! grep 'ABOVE THE CERTIFICATE' benches/results/audit.txt

@@ -4,7 +4,7 @@
 //! are kept in `target/audits-NAME.txt`, so it can be stopped at any time. It exits 1 if an event beats its certificate.
 #![allow(clippy::unwrap_used, clippy::indexing_slicing, clippy::panic, clippy::print_stdout, dead_code)]
 
-#[path = "../tests/mechanisms/mod.rs"]
+#[path = "../tests/draws/mechanisms/mod.rs"]
 mod mechanisms;
 
 use mechanisms::attacks::{DELTAS, EVENTS, Hits, Pair, excess, pairs};

@@ -4,7 +4,7 @@
 set -eu
 cd "$(dirname "$0")/.."
 out=benches/results/exhaustive.txt
-DPM_PROGRAMS="${1:-2000}" cargo test --test exhaustive long_form -- --ignored --nocapture |
+DPM_PROGRAMS="${1:-2000}" cargo test --test studies exhaustive::long_form -- --ignored --nocapture |
     grep -E '^(programs|with|refused|above|attained|planted)' >target/exhaustive.txt
 {
     echo '# benches/exhaustive.sh: the largest divergence over all neighbours with at most four rows against the certificate.'

@@ -4,4 +4,4 @@
 set -eu
 cd "$(dirname "$0")/.."
 DPM_FUZZ="${1:-1000000}" DPM_FUZZ_MINUTES="${2:-600}" \
-    cargo test --release --test fuzzing long_form -- --ignored --nocapture
+    cargo test --release --test studies fuzzing::long_form -- --ignored --nocapture

@@ -4,7 +4,7 @@
 //! `cargo bench --bench laws [-- MECHANISM..]` appends to `benches/results/laws.txt`; it exits 1 if a line fails.
 #![allow(clippy::unwrap_used, clippy::indexing_slicing, clippy::panic, clippy::print_stdout, dead_code)]
 
-#[path = "../tests/mechanisms/mod.rs"]
+#[path = "../tests/draws/mechanisms/mod.rs"]
 mod mechanisms;
 
 use mechanisms::laws::points;

@@ -5,4 +5,4 @@
 set -eu
 cd "$(dirname "$0")/.."
 export LOSS_RANGES="$PWD/benches/results/loss_ranges.txt"
-exec nice -n 19 cargo test ${BUILD:-} --test loss_ranges a_million_rows_stay_inside -- --ignored --nocapture
+exec nice -n 19 cargo test ${BUILD:-} --test claims a_million_rows_stay_inside -- --ignored --nocapture

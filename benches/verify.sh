@@ -20,6 +20,6 @@ trap 'rm -rf "$work"' EXIT
         echo "$best  $program"
     done
     if [ "${MUTATIONS:-yes}" = yes ]; then
-        cargo test --release --test verify -- --ignored --nocapture rejects_ten_thousand 2>&1 | grep -E '^ +"|^\{|^\}|found by|test result'
+        cargo test --release --test claims -- --ignored --nocapture rejects_ten_thousand 2>&1 | grep -E '^ +"|^\{|^\}|found by|test result'
     fi
 } | tee benches/results/verify.txt

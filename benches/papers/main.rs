@@ -23,7 +23,7 @@ mod jewson;
 mod jewson_attack;
 mod jewson_network;
 mod logistic;
-#[path = "../../tests/mechanisms/mod.rs"]
+#[path = "../../tests/draws/mechanisms/mod.rs"]
 mod mechanisms;
 mod minami;
 mod plot;

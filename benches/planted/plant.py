@@ -2,7 +2,6 @@
 """Plants the bugs of bugs.txt into a copy of the tree, and runs the tests of that copy with one bug on at a time.
 
 plant.py plant ROOT COPY        writes the copy
-plant.py programs                the tests to build
 plant.py run ROOT COPY BINARIES [I N] runs what is not in COPY/found yet, of N workers the I-th; BINARIES is what cargo said it built;
                                  DPM_BUGS=name,name keeps to these
 plant.py table ROOT COPY        prints the table of what was found
@@ -17,7 +16,7 @@ import subprocess
 import sys
 import time
 
-# From quick to slow.
+# From quick to slow: the files and folders of tests, whatever the binary that holds them.
 LAYERS = {
     "golden": ["golden", "golden_posteriors"],
     "brute force": ["brute_force", "row_types", "brute_force_real", "composition", "whole_posteriors", "loss_ranges", "exhaustive"],
@@ -33,7 +32,7 @@ DRAWN = LAYERS["law"]
 # Seconds each: all bugs are shown to these first.
 QUICK = LAYERS["golden"] + LAYERS["brute force"][:-1] + LAYERS["integration"][:-1]
 # Of the verifier, what holds the compiler to it; the rest of its tests are about changed certificates and random programs.
-TESTS = {"verify": ["accepts_what_the_compiler_certifies"]}
+TESTS = {"verify": ["verify::accepts_what_the_compiler_certifies"]}
 # Only if no layer caught the bug: reading of data, refusals, freshness, then all the rest.
 OTHERS = ["data", "data_mechanisms", "neighbours", "canaries", "freshness", "repeated", "rule_programs", "regressions", "analyze",
           "wrong_programs", "unit tests"]
@@ -104,34 +103,36 @@ def plant(root, copy):
             if not target.is_file() or target.read_bytes() != new:
                 target.parent.mkdir(parents=True, exist_ok=True)
                 target.write_bytes(new)
-    gone = [p for p in (tree / "tests").glob("*.rs") if not (root / "tests" / p.name).exists()]
+    gone = [p for p in (tree / "tests").rglob("*.rs") if not (root / p.relative_to(tree)).exists()]
     for path in gone:
         path.unlink()
 
 
-def binaries(messages):
-    """Test and bench programs by name, from cargo's messages."""
+def binaries(root, messages):
+    """How to run the files of tests, and benches, by name: a program of cargo's messages and what to ask it for."""
     found = {}
     for line in open(messages):
         said = json.loads(line) if line.startswith("{") else {}
         if said.get("reason") == "compiler-artifact" and said.get("executable"):
             kind, name = said["target"]["kind"], said["target"]["name"]
-            name = "unit tests" if kind == ["lib"] else name
             if kind == ["bench"]:
-                found["bench " + name] = said["executable"]
-            elif said["profile"]["test"]:
-                found[name] = said["executable"]
+                found["bench " + name] = [said["executable"]]
+            elif kind == ["lib"]:
+                found["unit tests"] = [said["executable"]]
+            elif kind == ["test"]:
+                files = (p.stem if p.is_file() else p.name for p in (root / "tests" / name).iterdir())
+                found |= {file: [said["executable"], *TESTS.get(file, [file + "::"])] for file in files}
     return found
 
 
 def fails(copy, program, bug, arguments=()):
     """Does the program fail with this bug on? Also the names of the tests that do."""
     tree = copy / "tree"
-    target = pathlib.Path(program).parents[1]
+    target = pathlib.Path(program[0]).parents[1]
     environment = dict(os.environ, DPM_PLANTED=bug, CARGO_MANIFEST_DIR=str(tree), CARGO_TARGET_DIR=str(target), INSTA_UPDATE="no")
     environment.pop("UPDATE_DOCS", None)
     try:
-        done = subprocess.run([program, *arguments], cwd=tree, env=environment, capture_output=True, text=True, errors="replace",
+        done = subprocess.run([*program, *arguments], cwd=tree, env=environment, capture_output=True, text=True, errors="replace",
                               timeout=LIMIT)
     except subprocess.TimeoutExpired:
         return True, ["(no end)"]
@@ -139,7 +140,7 @@ def fails(copy, program, bug, arguments=()):
 
 
 def run(root, copy, messages, first="0", workers="1"):
-    known = binaries(messages)
+    known = binaries(root, messages)
     (copy / "found").mkdir(exist_ok=True)
     nothing = {"name": "", "what": "no bug", "likely": "", "long": "", "kind": "", "alone": "", "places": []}
     asked = os.environ.get("DPM_BUGS", "").split(",")
@@ -173,7 +174,7 @@ def run(root, copy, messages, first="0", workers="1"):
         for program in dict.fromkeys([p for p in likely if p in programs] + programs):
             early = program in QUICK or program in bug["likely"].split(", ")
             if program not in skipped and not enough() and not elsewhere and (early or not quick):
-                one(program, TESTS.get(program, ()))
+                one(program)
         if quick:
             continue
         if bug["long"] and not enough() and "bench laws" in known:
@@ -231,8 +232,5 @@ def table(root, copy):
 
 
 if __name__ == "__main__":
-    if sys.argv[1:] == ["programs"]:
-        print(" ".join(f"--test {p}" for p in sum(LAYERS.values(), []) + OTHERS if p != "unit tests"))
-        sys.exit()
     command, root, copy = sys.argv[1], pathlib.Path(sys.argv[2]).resolve(), pathlib.Path(sys.argv[3]).resolve()
     {"plant": plant, "run": run, "table": table}[command](root, copy, *sys.argv[4:])

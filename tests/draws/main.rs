@@ -1,0 +1,22 @@
+//! What reads private rows and what is drawn from them: data, kernels, samplers and chains against their laws.
+// Helpers of tests may fail loudly and print; clippy knows only the functions marked `#[test]`.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing, clippy::print_stdout, clippy::print_stderr)]
+
+mod audits;
+mod chains;
+mod data;
+mod data_mechanisms;
+mod data_panics;
+mod data_support;
+mod density;
+mod density_support;
+mod freshness;
+mod glm_draws;
+mod kernel;
+mod kernel_memory;
+mod langevin;
+mod laws;
+mod mechanisms;
+mod row_gradients;
+mod samplers;
+mod tapes;

@@ -1,0 +1,186 @@
+//! The manual: every example of every page is run through the checker, and the reference documents are current.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use dpm::explain::{self, Kind};
+use dpm::pipeline::{self, Folder};
+use dpm::run::Bound;
+use dpm::source::render;
+
+fn root() -> &'static Path {
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+}
+
+/// Fenced `dpm` programs of a Markdown text: the code each should get (empty if it is right) and the program.
+fn programs(markdown: &str) -> Vec<(String, String)> {
+    let mut found = vec![];
+    let mut open: Option<(String, String)> = None;
+    for line in markdown.lines() {
+        match (&mut open, line.strip_prefix("```")) {
+            (None, Some(fence)) => {
+                let code = fence.strip_prefix("dpm").map_or("other", str::trim);
+                open = Some((code.to_owned(), String::new()));
+            }
+            (Some(_), Some(_)) => found.extend(open.take()),
+            (Some((_, text)), None) => {
+                text.push_str(line);
+                text.push('\n');
+            }
+            (None, None) => {}
+        }
+    }
+    assert!(open.is_none(), "a fence is not closed");
+    found.retain(|(code, _)| code != "other");
+    found
+}
+
+/// What the program answers: all codes found, holes included, and the messages.
+fn answer(text: &str) -> (BTreeSet<String>, bool, String) {
+    let checked = pipeline::check("example.dpm", text, &Folder::of(Path::new("example.dpm")));
+    let (analysis, mut diagnostics) = pipeline::analyze(&checked, &Bound::default(), false);
+    if let (Some(analysis), false) = (&analysis, text.contains("using ?")) {
+        diagnostics.extend(dpm::analyze::holes(analysis));
+    }
+    let codes = diagnostics.iter().map(|d| d.code.to_owned()).collect();
+    let errors = diagnostics.iter().any(|d| d.is_error());
+    (codes, errors, render::text(&checked.sources, &diagnostics, false))
+}
+
+/// What is wrong with the examples of one text.
+fn faults(place: &str, markdown: &str) -> Vec<String> {
+    let mut faults = vec![];
+    for (code, program) in programs(markdown) {
+        // The page on a hole shows one: `certify` refuses what `check` accepts.
+        let hole = code == "E0312";
+        let (mut codes, errors, messages) = answer(&program);
+        if hole {
+            codes.extend(holes(&program));
+        }
+        let right = if code.is_empty() { !errors } else { codes == BTreeSet::from([code.clone()]) };
+        if !right {
+            let wanted = if code.is_empty() { "no error" } else { &code };
+            faults.push(format!("{place}: wanted {wanted}, found {codes:?}\n{program}\n{messages}"));
+        }
+    }
+    faults
+}
+
+fn holes(text: &str) -> Vec<String> {
+    let checked = pipeline::check("example.dpm", text, &Folder::of(Path::new("example.dpm")));
+    let (analysis, _) = pipeline::analyze(&checked, &Bound::default(), false);
+    analysis.map(|a| dpm::analyze::holes(&a)).unwrap_or_default().iter().map(|d| d.code.to_owned()).collect()
+}
+
+#[test]
+fn every_example_of_the_manual_does_what_its_fence_says() {
+    let faults: Vec<String> = explain::pages().iter().flat_map(|p| faults(&format!("{} {}", p.kind.word(), p.name), &p.body)).collect();
+    assert!(faults.is_empty(), "{} faults\n\n{}", faults.len(), faults.join("\n\n"));
+}
+
+#[test]
+fn every_example_of_the_documents_does_what_its_fence_says() {
+    let mut count = 0;
+    for name in documents() {
+        let text = fs::read_to_string(root().join(&name)).unwrap();
+        count += programs(&text).len();
+        let faults = faults(&name, &text);
+        assert!(faults.is_empty(), "{}", faults.join("\n\n"));
+    }
+    assert!(count >= 8);
+}
+
+/// Every Markdown file that a reader may open.
+fn documents() -> Vec<String> {
+    let mut found: Vec<String> = ["README.md", "ARCHITECTURE.md", "CHANGELOG.md", "examples/README.md"].map(String::from).to_vec();
+    for folder in ["docs", "docs/reference", "benches/papers"] {
+        let files = fs::read_dir(root().join(folder)).unwrap().map(|e| e.unwrap().file_name().into_string().unwrap());
+        found.extend(files.filter(|f| f.ends_with(".md")).map(|f| format!("{folder}/{f}")));
+    }
+    found.sort();
+    found
+}
+
+/// Links within the documents lead to files that are there, and every page of `docs` is in the table of contents.
+#[test]
+fn no_link_is_broken() {
+    let summary = fs::read_to_string(root().join("docs/SUMMARY.md")).unwrap();
+    for name in documents() {
+        let text = fs::read_to_string(root().join(&name)).unwrap();
+        let folder = root().join(&name).parent().unwrap().to_path_buf();
+        for link in text.split("](").skip(1).filter_map(|t| t.split(')').next()) {
+            let file = link.split('#').next().unwrap();
+            if !file.is_empty() && !link.contains("://") && !link.contains(' ') {
+                assert!(folder.join(file).exists(), "{name}: {link}");
+            }
+        }
+        if let Some(page) = name.strip_prefix("docs/").filter(|p| *p != "SUMMARY.md") {
+            assert!(summary.contains(&format!("({page})")), "{page} is not in docs/SUMMARY.md");
+        }
+    }
+}
+
+/// Every page whose subject this version has shows a program.
+#[test]
+fn pages_have_examples() {
+    for p in explain::pages() {
+        assert!(p.summary.ends_with('.') && !p.summary.contains('\n'), "{}: the summary is no sentence", p.name);
+        let shown = !programs(&p.body).is_empty();
+        // E0601 is about plans: no program gets it.
+        assert_eq!(shown, p.name != "E0601", "{} {}", p.kind.word(), p.name);
+    }
+}
+
+/// Run with UPDATE_DOCS=1 to write the reference documents.
+#[test]
+fn docs_are_current() {
+    let update = std::env::var_os("UPDATE_DOCS").is_some();
+    let folder = root().join("docs/reference");
+    for kind in Kind::ALL {
+        let path: PathBuf = folder.join(format!("{}.md", kind.plural()));
+        let text = explain::reference(kind);
+        if update {
+            fs::create_dir_all(&folder).unwrap();
+            fs::write(&path, text).unwrap();
+        } else {
+            let committed = fs::read_to_string(&path).unwrap_or_default();
+            assert!(committed == text, "{} is not current: run UPDATE_DOCS=1 cargo test --test language docs", path.display());
+        }
+    }
+}
+
+#[test]
+fn names_find_their_pages() {
+    let index = explain::index();
+    for name in explain::names() {
+        assert!(explain::page(&name).is_some_and(|p| p.contains(&name)), "{name}");
+        assert!(index.contains(&name), "{name}");
+    }
+    assert_eq!(explain::page("e0301"), explain::page("E0301"));
+    assert!(explain::page("laplace").is_some_and(|p| p.contains("(mechanism)") && p.contains("(distribution)") && p.contains("(rule)")));
+    assert!(explain::page("nonsense").is_none());
+}
+
+/// Every mechanism that a rule answers to, every word that opens a statement, and every function has a page.
+#[test]
+fn nothing_is_left_out() {
+    let of = |kind: Kind| -> BTreeSet<String> { explain::pages().into_iter().filter(|p| p.kind == kind).map(|p| p.name).collect() };
+    for rule in dpm::rules::query_rules() {
+        assert!(of(Kind::Mechanism).contains(rule.meta().name), "{}", rule.meta().name);
+    }
+    for rule in dpm::rules::whole_rules() {
+        assert!(of(Kind::Mechanism).contains(rule.meta().name), "{}", rule.meta().name);
+    }
+    let draws = dpm::rules::posterior_rules().count() + dpm::rules::loss_rules().len();
+    assert_eq!(of(Kind::Rule).len(), dpm::rules::query_rules().len() + draws + dpm::rules::whole_rules().len());
+    assert_eq!(of(Kind::Distribution).len(), dpm::dist::DISTRIBUTIONS.len());
+    for (name, _) in dpm::check::SIGNATURES {
+        assert!(of(Kind::Function).contains(*name), "{name}");
+    }
+    assert_eq!(of(Kind::Error).len(), dpm::source::codes::all().len() + 1, "every code, and E0601");
+    let keywords = "use budget private public param let observe release output expect fn model each when by using spend in from assuming";
+    for word in keywords.split(' ') {
+        assert!(of(Kind::Keyword).contains(word), "{word}");
+    }
+}

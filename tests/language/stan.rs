@@ -1,0 +1,38 @@
+//! The Stan programs that `show --stan` prints.
+
+use dpm::check::NoFiles;
+use dpm::{model::stan, pipeline};
+
+fn stan_of(text: &str) -> String {
+    let checked = pipeline::check("x.dpm", text, &NoFiles);
+    assert!(!checked.has_errors(), "{:?}", checked.diagnostics);
+    stan::stan(&checked.program)
+}
+
+#[test]
+fn groups_have_parameters_of_their_own() {
+    let text = stan_of(include_str!("../../examples/10_groups.dpm"));
+    assert!(text.contains("vector<lower=0, upper=1>[4] p;"), "{text}");
+    assert!(text.contains("survey_smoker[i] ~ bernoulli(p[survey_region[i]]);"), "{text}");
+}
+
+#[test]
+fn whole_numbers_are_not_divided_as_integers() {
+    let text = stan_of(
+        "private t[n] { y: int in 17..90 }\nparam mu ~ normal(0, 1)\nlet z = y / (90 - 17)\nobserve z ~ normal(mu, 1 / 2)\n\
+         release m = draw(mu) using direct\n",
+    );
+    assert!(text.contains("(1.0 * t_y[i] / (90.0 - 17.0)) ~ normal(mu, (1.0 / 2.0));"), "{text}");
+}
+
+#[test]
+fn several_releases_are_several_files_and_released_values_are_data() {
+    let text = stan_of(
+        "budget rdp(order = 2, eps = 1)\npublic k: real in [1, 2]\nprivate t[n] { y: vector[2] in l2(1), z: real in [0, 1] }\n\
+         param a ~ normal(0, k)\nobserve z ~ normal(a, 1)\nrelease m = draw(a)\n\
+         param w ~ multi_normal([m, 0], [[1, 0], [0, 1]])\nobserve y ~ multi_normal(w, [[1, 0], [0, 1]])\nrelease v = draw(w)\n",
+    );
+    assert!(text.contains("// ---- file: m.stan") && text.contains("// ---- file: v.stan"), "{text}");
+    assert!(text.contains("  real<lower=1, upper=2> k;") && text.contains("  real m;"), "{text}");
+    assert!(text.contains("w ~ multi_normal([m, 0]', [[1, 0], [0, 1]]);"), "{text}");
+}

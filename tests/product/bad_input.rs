@@ -1,0 +1,398 @@
+//! Bad input of every kind, through the binary: documented exit codes, and nothing said of a private table.
+//!
+//! Public mistakes are named; private cells are mapped without a word, so that two neighbouring files cannot be told
+//! apart by exit code, by standard error, or by the length of standard output.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+use crate::fuzz::Dice;
+
+/// A folder with a program and its files.
+struct Place {
+    folder: tempfile::TempDir,
+}
+
+impl Place {
+    fn new(program: &str) -> Place {
+        let place = Place { folder: tempfile::tempdir().unwrap() };
+        place.write("p.dpm", program.as_bytes());
+        place
+    }
+
+    fn write(&self, name: &str, bytes: &[u8]) -> PathBuf {
+        let path = self.folder.path().join(name);
+        fs::write(&path, bytes).unwrap();
+        path
+    }
+
+    fn path(&self) -> &Path {
+        self.folder.path()
+    }
+
+    /// `dpm` with arguments, in the folder.
+    fn dpm(&self, arguments: &[&str]) -> Output {
+        Command::new(env!("CARGO_BIN_EXE_dpm")).args(arguments).current_dir(self.path()).env_clear().output().unwrap()
+    }
+
+    /// Ends with `code`, says `part` on standard error, prints no canary and nothing on standard output.
+    fn refuses(&self, arguments: &[&str], code: i32, part: &str) {
+        let out = self.dpm(arguments);
+        let said = String::from_utf8_lossy(&out.stderr);
+        assert_eq!(out.status.code(), Some(code), "{arguments:?}: {said}");
+        assert!(said.contains(part), "{arguments:?} does not say `{part}`:\n{said}");
+        assert!(out.stdout.is_empty(), "{arguments:?} prints {}", String::from_utf8_lossy(&out.stdout));
+        assert!(!said.contains(CANARY), "{said}");
+    }
+}
+
+/// Stands in private cells; must never be seen again.
+const CANARY: &str = "kanarie-31337";
+
+const RATE: &str = "budget rdp(order = 8, eps = 0.5)
+private staff[n >= 3] { smoker: bool }
+param p ~ beta(6, 18)
+observe smoker ~ bernoulli(p)
+release p_hat = draw(p)
+";
+
+/// Sampled twice, so that the release's own width is the only thing that differs.
+fn smokers(header: &str, rows: usize) -> Vec<u8> {
+    let mut text = format!("{header}\n");
+    (0..rows).for_each(|i| text += if i % 3 == 0 { "1,kanarie-31337\n" } else { "0,kanarie-31337\n" });
+    text.into_bytes()
+}
+
+#[test]
+fn a_missing_file_is_named() {
+    let place = Place::new(RATE);
+    place.write("ok.csv", &smokers("smoker,pay", 9));
+    fs::create_dir(place.path().join("folder.csv")).unwrap();
+    place.refuses(&["check", "absent.dpm"], 3, "absent.dpm cannot be opened");
+    place.refuses(&["check", "folder.csv"], 3, "folder.csv cannot be opened");
+    place.refuses(&["certify", "absent.dpm"], 3, "absent.dpm");
+    place.refuses(&["run", "absent.dpm", "--data", "ok.csv"], 3, "absent.dpm");
+    place.refuses(&["run", "p.dpm", "--data", "absent.csv"], 3, "absent.csv: the file cannot be opened");
+    place.refuses(&["run", "p.dpm", "--data", "staff=absent.csv"], 3, "absent.csv: the file cannot be opened");
+    place.refuses(&["run", "p.dpm", "--data", "folder.csv"], 3, "folder.csv: the file cannot be opened");
+    place.write("latin.dpm", b"private t[n] { \xe9: bool }");
+    place.refuses(&["check", "latin.dpm"], 3, "not UTF-8");
+    place.refuses(&["run", "p.dpm", "--data", "ok.csv", "-o", "no/such/folder.json"], 3, "no/such/folder.json");
+}
+
+#[test]
+fn a_header_must_hold_every_column_once() {
+    let place = Place::new(RATE);
+    let refuse = |bytes: &[u8], part: &str| {
+        place.write("d.csv", bytes);
+        place.refuses(&["run", "p.dpm", "--data", "d.csv"], 3, part);
+    };
+    refuse(b"", "has no header line");
+    refuse(b"\n\n\n", "has no header line");
+    refuse(&smokers("smokes,pay", 9), "has no column `smoker`");
+    refuse(&smokers("Smoker,pay", 9), "has no column `smoker`");
+    refuse(&smokers("31337,pay", 9), "has no column `smoker`");
+    refuse(&smokers("smoker,smoker", 9), "two columns `smoker`");
+}
+
+#[test]
+fn a_public_number_of_rows_is_kept() {
+    let place = Place::new(RATE);
+    place.write("two.csv", &smokers("smoker,pay", 2));
+    place.refuses(&["run", "p.dpm", "--data", "two.csv"], 3, "fewer than 3 rows");
+    let exact = Place::new(&RATE.replace("n >= 3", "1200"));
+    for rows in [0, 1199, 1201] {
+        exact.write("d.csv", &smokers("smoker,pay", rows));
+        exact.refuses(&["run", "p.dpm", "--data", "d.csv"], 3, "exactly 1200 rows");
+    }
+    exact.write("d.csv", &smokers("smoker,pay", 1200));
+    assert_eq!(exact.dpm(&["run", "p.dpm", "--data", "d.csv"]).status.code(), Some(0));
+}
+
+const PILOT: &str = "budget rdp(order = 20, eps = 0.25)
+public pilot[m >= 2] { smoker: bool, age: int in 18..90 }
+public k: real in [0, 5]
+private survey[n] { smoker: bool }
+param p ~ beta(1 + k, 1)
+observe pilot.smoker ~ bernoulli(p)
+observe survey.smoker ~ bernoulli(p)
+release p_hat = draw(p)
+";
+
+#[test]
+fn a_bad_public_cell_is_named_with_its_line() {
+    let place = Place::new(PILOT);
+    let refuse = |text: &str, part: &str| {
+        place.write("pilot.csv", text.as_bytes());
+        place.refuses(&["certify", "p.dpm", "--public", "pilot=pilot.csv", "--public", "k=1"], 3, part);
+    };
+    refuse("smoker,age\n1,30\nperhaps,40\n", "line 3 of the public file for `pilot`: the cell of `smoker`");
+    refuse("smoker,age\n1,30\n\n0,seventeen\n", "line 4 of the public file for `pilot`: the cell of `age`");
+    for cell in ["17", "91", "30.5", "NaN", "inf", "-inf", "1e400", "", " ", "0x20"] {
+        refuse(&format!("smoker,age\n1,30\n0,40\n1,{cell}\n"), "line 4");
+    }
+    refuse("smoker,age\n1,30\n0\n", "line 3");
+    refuse("smoker,age\n1,30\n", "fewer than 2 rows");
+    refuse("smoker\n1\n0\n", "no column `age`");
+}
+
+#[test]
+fn a_wrong_public_value_is_named() {
+    let place = Place::new(PILOT);
+    place.write("pilot.csv", b"smoker,age\n1,30\n0,40\n");
+    place.write("survey.csv", &smokers("smoker,pay", 9));
+    let pilot = ["certify", "p.dpm", "--public", "pilot=pilot.csv", "--public"];
+    for value in ["k=6", "k=-1", "k=nan", "k=inf", "k=x", "k=1e400"] {
+        place.refuses(&[&pilot[..], &[value]].concat(), 3, "`k` is not in its declared domain");
+    }
+    for value in ["k=", "k", "=1", ""] {
+        place.refuses(&[&pilot[..], &[value]].concat(), 2, "--public wants");
+    }
+    place.refuses(&[&pilot[..], &["j=1"]].concat(), 2, "declares no public `j`");
+    place.refuses(&["certify", "p.dpm", "--public", "pilot=absent.csv"], 3, "absent.csv");
+    place.refuses(&["certify", "p.dpm", "--public", "survey=survey.csv"], 2, "`survey` is a private table");
+    let run = ["run", "p.dpm", "--public", "k=1", "--public", "pilot=pilot.csv", "--data"];
+    place.refuses(&[&run[..], &["pilot=pilot.csv"]].concat(), 2, "`pilot` is a public table");
+    place.refuses(&[&run[..], &["servey=survey.csv"]].concat(), 2, "--data wants");
+    place.refuses(&[&run[..], &["survey=survey.csv", "--data", "survey.csv"]].concat(), 2, "named twice");
+    place.refuses(&run[..6], 2, "--data survey=PATH");
+    place.refuses(&["run", "p.dpm", "--public", "k=1", "--data", "survey.csv"], 2, "--public pilot=PATH");
+    let twice = ["certify", "p.dpm", "--public", "k=1", "--public", "k=2"];
+    place.refuses(&twice, 2, "named twice");
+}
+
+/// A number that the program gives is not given once more, whatever the value.
+#[test]
+fn a_public_value_of_the_program_stands() {
+    let place = Place::new("public k: real in [0, 5] = 2\nprivate t[n] { y: bool }\nrelease r = count(y) using laplace(scale = k)\n");
+    place.refuses(&["certify", "p.dpm", "--public", "k=4"], 2, "`k` has its value in the program");
+    place.refuses(&["certify", "p.dpm", "--public", "k=2"], 2, "`k` has its value in the program");
+}
+
+#[test]
+fn a_wrong_command_line_ends_in_two() {
+    let place = Place::new(RATE);
+    place.write("d.csv", &smokers("smoker,pay", 9));
+    place.refuses(&[], 2, "Usage");
+    place.refuses(&["chekc", "p.dpm"], 2, "chekc");
+    place.refuses(&["check"], 2, "FILE");
+    place.refuses(&["check", "p.dpm", "--jsn"], 2, "--jsn");
+    place.refuses(&["check", "p.dpm", "q.dpm"], 2, "q.dpm");
+    for order in ["0.5", "1", "0", "-2", "nan", "inf", "two"] {
+        place.refuses(&["certify", "p.dpm", &format!("--order={order}")], 2, "--order");
+    }
+    for delta in ["2", "1", "0", "-1", "nan", "x"] {
+        place.refuses(&["certify", "p.dpm", &format!("--delta={delta}")], 2, "--delta");
+    }
+    place.refuses(&["run", "p.dpm"], 2, "--data staff=PATH");
+    place.refuses(&["run", "p.dpm", "--data", "d.csv", "--seed", "1"], 2, "--seed");
+    place.refuses(&["show", "p.dpm"], 2, "--stan");
+    place.refuses(&["audit", "p.dpm", "--trials", "5"], 2, "--trials");
+    place.refuses(&["audit", "p.dpm", "--trials", "1000000000000"], 2, "--trials");
+    place.refuses(&["audit", "p.dpm", "-o", "p.dpm"], 2, "overwrite");
+    place.refuses(&["check", "p.dpm", "--data", "d.csv"], 2, "--data");
+}
+
+#[test]
+fn a_wrong_program_ends_in_one_before_any_data_are_read() {
+    let place = Place::new("private t[n] { b: bool }\noutput o = mean(b)\n");
+    // The data do not even exist: a rejected program never looks.
+    place.refuses(&["run", "p.dpm", "--data", "absent.csv"], 1, "E0101");
+    let hole = Place::new(&RATE.replace("draw(p)", "draw(p) using ?"));
+    hole.refuses(&["run", "p.dpm", "--data", "absent.csv"], 1, "E0312");
+    hole.refuses(&["certify", "p.dpm"], 1, "E0312");
+    let expect = Place::new(&format!("{RATE}expect certificate(total) <= rdp(order = 8, eps = 0.01)\n"));
+    let out = expect.dpm(&["certify", "p.dpm"]);
+    assert_eq!(out.status.code(), Some(5));
+    expect.refuses(&["run", "p.dpm", "--data", "absent.csv"], 5, "E0501");
+}
+
+/// Every type of cell, every kind of statistic that reads it; noise so large that widths would show a difference.
+const TABLE: &str = "budget rdp(order = 2, eps = 1e9)
+private t[n] by id max 2 { id: text, b: bool, i: int in 0..9, x: real in [-2, 2], g: category {u, v, w}, z: vector[2] in l2(1) }
+release s = sum(x) using gaussian(sigma = 10)
+release c = histogram(g) using gaussian(sigma = 10)
+release m = sum(z) using gaussian(sigma = 10)
+release h = sum(i) using gaussian(sigma = 1000)
+param q ~ normal(0, 5)
+observe x ~ normal(q, 3)
+release q_hat = draw(q)
+";
+
+const GOOD: &str = "id,b,i,x,g,z_1,z_2\n";
+
+/// What may stand in a cell of a private table.
+fn cells() -> Vec<Vec<u8>> {
+    let mut all: Vec<Vec<u8>> = [
+        "",
+        " ",
+        "0",
+        "1",
+        "-0",
+        "kanarie-31337",
+        "NaN",
+        "nan",
+        "inf",
+        "-inf",
+        "+Infinity",
+        "1e400",
+        "-1e400",
+        "5e-324",
+        "1e308",
+        "0x10",
+        "1,5",
+        "\"1\"",
+        "\"a\"\"b\"",
+        "\"open",
+        "a\"b",
+        "\"x\"y",
+        "\u{feff}1",
+        "31337",
+        "u",
+        "nobody",
+        "TRUE",
+        "no",
+        "\t2",
+        "1_000",
+        "9007199254740993",
+        "0.1e",
+        ".5",
+        "5.",
+        "--1",
+        "\u{202e}",
+        "é",
+        "= 1+1",
+        "99999999999999999999999999999999999999",
+    ]
+    .iter()
+    .map(|text| text.as_bytes().to_vec())
+    .collect();
+    all.push(vec![0]);
+    all.push(b"1\x002".to_vec());
+    all.push(vec![0xff, 0xfe, 0x31]);
+    all.push(vec![0xc3]);
+    all.push(vec![b'9'; 5_000]);
+    all.push(vec![b'"'; 7]);
+    all
+}
+
+/// A private file of `rows` rows with ordinary cells.
+fn ordinary(rows: usize) -> Vec<Vec<u8>> {
+    (0..rows).map(|i| format!("person{i},{},{},0.{},v,0.1,0.2", i % 2, i % 10, i % 7).into_bytes()).collect()
+}
+
+fn file(rows: &[Vec<u8>], end: &[u8]) -> Vec<u8> {
+    let mut out = GOOD.as_bytes().to_vec();
+    for row in rows {
+        out.extend_from_slice(row);
+        out.extend_from_slice(end);
+    }
+    out
+}
+
+/// Runs the table program on a file: standard error, and the shape of the answer (released numbers left out).
+fn observe(place: &Place, bytes: &[u8]) -> (Option<i32>, Vec<u8>, String) {
+    place.write("t.csv", bytes);
+    let out = place.dpm(&["run", "p.dpm", "--data", "t=t.csv", "--json"]);
+    let text = String::from_utf8(out.stdout).unwrap();
+    let shown = [text.as_bytes(), &out.stderr].concat();
+    assert!(!String::from_utf8_lossy(&shown).contains(CANARY), "a canary came out");
+    let mut value: serde_json::Value = serde_json::from_str(&text).unwrap_or_default();
+    for name in ["s", "c", "m", "h", "q_hat"] {
+        let released = &mut value["releases"][name];
+        *released = match released {
+            serde_json::Value::Array(items) => serde_json::json!(vec!["number"; items.len()]),
+            serde_json::Value::Object(items) => items.keys().cloned().collect(),
+            serde_json::Value::Number(_) => "number".into(),
+            other => panic!("{name} is {other}"),
+        };
+    }
+    let value = value.to_string();
+    // A canary that is a number could stand in a released value by chance; those are left out by now.
+    assert!(!value.contains("31337"), "a number came out");
+    (out.status.code(), out.stderr, value)
+}
+
+#[test]
+fn every_bad_private_cell_is_mapped_without_a_word() {
+    let place = Place::new(TABLE);
+    let wanted = observe(&place, &file(&ordinary(6), b"\n"));
+    assert_eq!(wanted.0, Some(0), "{}", String::from_utf8_lossy(&wanted.1));
+    let bad = cells();
+    for (index, cell) in bad.iter().enumerate() {
+        // The cell in every column at once, one row each.
+        let mut rows = ordinary(6);
+        for column in 0..7 {
+            let source = rows[column % 6].clone();
+            let mut parts: Vec<&[u8]> = source.split(|b| *b == b',').collect();
+            if let Some(part) = parts.get_mut(column) {
+                *part = cell;
+            }
+            rows[column % 6] = parts.join(&b","[..]);
+        }
+        assert!(observe(&place, &file(&rows, b"\n")) == wanted, "cell {index} is told apart: {:?}", String::from_utf8_lossy(cell));
+    }
+}
+
+#[test]
+fn ragged_rows_and_line_ends_are_mapped_without_a_word() {
+    let place = Place::new(TABLE);
+    let wanted = observe(&place, &file(&ordinary(6), b"\n"));
+    let with = |row: &[u8]| {
+        let mut rows = ordinary(6);
+        rows[2] = row.to_vec();
+        file(&rows, b"\n")
+    };
+    let mut bom = b"\xef\xbb\xbf".to_vec();
+    bom.extend(file(&ordinary(6), b"\n"));
+    let mut open = file(&ordinary(5), b"\n");
+    open.extend(b"\"kanarie-31337,1,2,0.3,u,0,0");
+    let files = [
+        ("short", with(b"kanarie-31337")),
+        ("only commas", with(b",,,,,,")),
+        ("one comma", with(b",")),
+        ("long", with(b"a,1,2,0.3,u,0,0,kanarie-31337,31337,31337")),
+        ("blank", with(b"")),
+        ("a space", with(b" ")),
+        ("NULs", with(b"\0\0\0,\0,\0")),
+        ("not UTF-8", with(b"\xff\xff,\xfe,\xc0,\x80,\xf5,\xed\xa0\x80,1")),
+        ("a lone quote", with(b"\"")),
+        ("an open quote", with(b"\"kanarie-31337,1,2,0.3,u,0,0")),
+        ("an open quote at the end", open),
+        ("a carriage return", with(b"a\r,1\r,2,0.3,u,0,0")),
+        ("a very long row", with(&b"kanarie-31337,".repeat(50_000))),
+        ("CRLF", file(&ordinary(6), b"\r\n")),
+        ("a byte order mark", bom),
+        ("no rows", file(&[], b"\n")),
+        ("no end of line", GOOD.trim_end().as_bytes().to_vec()),
+        ("blank lines", file(&ordinary(6), b"\n\n\n")),
+    ];
+    for (name, bytes) in files {
+        assert!(observe(&place, &bytes) == wanted, "a file with {name} is told apart");
+    }
+}
+
+/// One row of random cells, good and bad.
+fn random_row(dice: &mut Dice, cells: &[Vec<u8>]) -> Vec<u8> {
+    let width = if dice.once_in(4) { dice.below(12) } else { 7 };
+    let row: Vec<&[u8]> = (0..width).map(|_| cells[dice.below(cells.len())].as_slice()).collect();
+    row.join(&b","[..])
+}
+
+#[test]
+fn neighbouring_files_cannot_be_told_apart() {
+    let place = Place::new(TABLE);
+    let cells = cells();
+    let wanted = observe(&place, &file(&ordinary(6), b"\n"));
+    for pair in 0..200 {
+        let mut dice = Dice::new(pair);
+        let mut rows = ordinary(1 + dice.below(12));
+        let at = dice.below(rows.len());
+        rows[at] = random_row(&mut dice, &cells);
+        let first = observe(&place, &file(&rows, b"\n"));
+        rows[at] = random_row(&mut dice, &cells);
+        let second = observe(&place, &file(&rows, b"\n"));
+        assert!(first == second && first == wanted, "pair {pair} is told apart");
+    }
+}

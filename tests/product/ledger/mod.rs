@@ -1,0 +1,243 @@
+//! The ledger: exact sums, refusals, tampering, rollback, races, kills, torn files; by library and by binary.
+
+mod attacks;
+mod processes;
+use dpm::ledger::{Ask, Entry, Ledger, LedgerError, NewDataset};
+use dpm::privacy::Claim;
+use serde_json::Value;
+use std::fs::{self, FileTimes};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+use std::time::{Duration, SystemTime};
+
+const DPM: &str = env!("CARGO_BIN_EXE_dpm");
+
+/// A folder with a table of 120 rows, programs that cost 0.1 each, and ledgers.
+struct Scene {
+    folder: tempfile::TempDir,
+}
+
+impl Scene {
+    fn new() -> Scene {
+        let scene = Scene { folder: tempfile::tempdir().unwrap() };
+        let rows: String = (0..120).map(|i| format!("{}\n", i % 3 == 0)).collect();
+        fs::write(scene.path("staff.csv"), format!("smoker\n{rows}")).unwrap();
+        let program = |header: &str, budget: &str| {
+            format!("budget {budget}\nprivate staff{header} {{ smoker: bool }}\nrelease share = mean(smoker) using laplace\n")
+        };
+        fs::write(scene.path("tenth.dpm"), program("[n >= 100]", "eps(0.1)")).unwrap();
+        fs::write(scene.path("whole.dpm"), program("[n >= 100]", "eps(1)")).unwrap();
+        scene
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.folder.path().join(name)
+    }
+
+    fn dataset(&self, id: &str, budget: &str) -> NewDataset {
+        let file = self.path("staff.csv");
+        NewDataset { id: id.into(), file, relation: "replace_one".into(), unit: "row".into(), budget: budget.into() }
+    }
+
+    fn ledger(&self, budget: &str) -> Ledger {
+        Ledger::init(&self.path("ledger"), &[self.dataset("staff", budget)]).unwrap()
+    }
+
+    fn command(&self, program: &str, data: &str) -> Command {
+        let mut command = Command::new(DPM);
+        command.args(["run", self.path(program).to_str().unwrap(), "--json", "--data", data, "--ledger"]).arg(self.path("ledger"));
+        command.stdin(Stdio::null());
+        command
+    }
+
+    fn run(&self, program: &str, data: &str) -> Output {
+        self.command(program, data).output().unwrap()
+    }
+
+    fn dpm(&self, args: &[&str]) -> Output {
+        Command::new(DPM).args(args).current_dir(self.folder.path()).output().unwrap()
+    }
+}
+
+fn ask(epsilon: f64) -> Ask {
+    Ask { dataset: "staff".into(), relation: "replace_one".into(), unit: "row".into(), claim: Claim::Pure { epsilon } }
+}
+
+fn json(output: &Output) -> Value {
+    serde_json::from_slice(&output.stdout).unwrap()
+}
+
+fn code(output: &Output) -> i32 {
+    output.status.code().unwrap()
+}
+
+fn said(output: &Output) -> String {
+    String::from_utf8(output.stderr.clone()).unwrap()
+}
+
+fn left(ledger: &Ledger) -> String {
+    ledger.read().unwrap().accounts.accounts["staff"].balance()[0].left.clone()
+}
+
+fn charges(ledger: &Ledger) -> u64 {
+    ledger.read().unwrap().accounts.accounts["staff"].spent.charges()
+}
+
+#[test]
+fn ten_tenths_and_no_eleventh_of_any_size() {
+    let scene = Scene::new();
+    let ledger = scene.ledger("eps(1)");
+    for _ in 0..10 {
+        let reservation = ledger.reserve("c", &[ask(0.1)]).unwrap();
+        ledger.commit(reservation).unwrap();
+    }
+    assert_eq!(left(&ledger), "0");
+    for epsilon in [0.1, 1e-9, 1e-30, 1e-300] {
+        let Err(LedgerError::OverBudget(over)) = ledger.reserve("c", &[ask(epsilon)]) else { panic!("{epsilon} fits") };
+        assert_eq!((over.balance[0].spent.as_str(), over.balance[0].limit.as_str(), over.fits.as_str()), ("1", "1", "eps 0"));
+    }
+    for epsilon in [f64::NAN, f64::INFINITY, 0.0, -0.1, 1e-320, f64::NEG_INFINITY] {
+        assert!(matches!(ledger.reserve("c", &[ask(epsilon)]), Err(LedgerError::NoPrice { .. })), "{epsilon}");
+    }
+    assert_eq!(charges(&ledger), 10);
+}
+
+#[test]
+fn every_kind_of_budget_stops() {
+    for (budget, claim, most) in [
+        ("zcdp(0.3)", Claim::Zcdp { rho: 0.1 }, 3),
+        ("gdp(0.3)", Claim::Gdp { mu: 0.1 }, 9),
+        ("rdp(order = [2, 8], eps = [1, 1.6])", Claim::Zcdp { rho: 0.1 }, 2),
+        ("dp(eps = 0.5, delta = 1e-6)", Claim::Pure { epsilon: 0.1 }, 5),
+    ] {
+        let scene = Scene::new();
+        let ledger = scene.ledger(budget);
+        let mut accepted = 0;
+        while accepted < 100 && ledger.reserve("c", &[Ask { claim: claim.clone(), ..ask(0.1) }]).is_ok() {
+            accepted += 1;
+        }
+        assert_eq!(accepted, most, "{budget}");
+    }
+}
+
+#[test]
+fn a_run_is_charged_recorded_and_refused_in_the_end() {
+    let scene = Scene::new();
+    let ledger = scene.ledger("eps(1)");
+    for i in 1..=10_u64 {
+        let output = scene.run("tenth.dpm", "staff=@staff");
+        assert_eq!(code(&output), 0, "{}", said(&output));
+        let record = json(&output)["ledger"].clone();
+        let contents = ledger.read().unwrap();
+        assert_eq!(record["index"].as_u64(), Some(1 + 2 * i));
+        assert_eq!(record["head"].as_str(), Some(contents.head.hash.as_str()));
+        assert_eq!(record["remaining"]["staff"]["eps"].as_str(), Some(left(&ledger).as_str()));
+        assert!(contents.accounts.ended_runs.contains(record["run_id"].as_str().unwrap()));
+    }
+    let output = scene.run("tenth.dpm", "staff=@staff");
+    assert_eq!(code(&output), 4);
+    assert!(output.stdout.is_empty());
+    let text = said(&output);
+    assert!(text.contains("spent 1, asked 0.1, limit 1, left 0") && text.contains("would still fit"), "{text}");
+    assert_eq!(charges(&ledger), 10);
+    // The same program again is another run: nothing is replayed for free.
+    let show = json(&scene.dpm(&["ledger", "show", "ledger", "--json"]));
+    assert_eq!(show["datasets"]["staff"]["remaining"]["eps"], "0");
+    assert_eq!(show["runs"]["ended"], 10);
+    assert_eq!(code(&scene.dpm(&["ledger", "verify", "ledger"])), 0);
+    let history = json(&scene.dpm(&["ledger", "history", "ledger", "--json"]));
+    let entries = history["entries"].as_array().unwrap();
+    assert_eq!(entries.len(), 22);
+    let text = history.to_string();
+    assert!(!text.contains("salt") && !text.contains("commitment") && !text.contains("staff.csv"));
+    let named = format!("5:{}", entries[5]["hash"].as_str().unwrap());
+    assert_eq!(code(&scene.dpm(&["ledger", "verify", "ledger", "--head", &named])), 0);
+    assert_eq!(code(&scene.dpm(&["ledger", "verify", "ledger", "--head", &named.replacen('5', "6", 1)])), 5);
+}
+
+#[test]
+fn what_names_no_registered_data() {
+    let scene = Scene::new();
+    let ledger = scene.ledger("eps(1)");
+    fs::copy(scene.path("staff.csv"), scene.path("copy.csv")).unwrap();
+    for unknown in ["@other", "@copy.csv", "@./staff.csv", "@STAFF", "@"] {
+        let output = scene.run("tenth.dpm", &format!("staff={unknown}"));
+        assert_eq!(code(&output), 4, "{unknown}: {}", said(&output));
+        assert!(said(&output).contains("no data set"), "{}", said(&output));
+    }
+    let path = scene.path("staff.csv");
+    let with_path = scene.run("tenth.dpm", &format!("staff={}", path.display()));
+    assert_eq!(code(&with_path), 2);
+    let program = scene.path("tenth.dpm");
+    let without_ledger = scene.dpm(&["run", program.to_str().unwrap(), "--data", "staff=@staff"]);
+    assert_eq!(code(&without_ledger), 2);
+    let own = scene.dpm(&["run", program.to_str().unwrap(), "--data", path.to_str().unwrap()]);
+    assert_eq!(code(&own), 0);
+    assert!(String::from_utf8(own.stdout).unwrap().contains("not charged"));
+    assert_eq!(left(&ledger), "1");
+}
+
+#[test]
+fn relation_and_unit_must_be_those_of_the_table() {
+    let scene = Scene::new();
+    let by = |name: &str, header: &str| {
+        let text =
+            format!("budget eps(0.1)\nprivate staff{header} {{ who: text, smoker: bool }}\nrelease c = count(smoker) using laplace\n");
+        fs::write(scene.path(name), text).unwrap();
+    };
+    by("add.dpm", "[private n]");
+    by("unit.dpm", "[n] by who max 4");
+    let ledger = scene.ledger("eps(1)");
+    for (name, what) in [("add.dpm", "relation"), ("unit.dpm", "unit")] {
+        let output = scene.run(name, "staff=@staff");
+        assert_eq!(code(&output), 4, "{}", said(&output));
+        assert!(said(&output).contains(&format!("registered with the {what}")), "{}", said(&output));
+    }
+    for (wrong, what) in [
+        (Ask { relation: "add_remove".into(), ..ask(0.1) }, "relation"),
+        (Ask { unit: "who max 4".into(), ..ask(0.1) }, "unit"),
+        (Ask { unit: "row max 1".into(), ..ask(0.1) }, "unit"),
+    ] {
+        let Err(LedgerError::Mismatch { what: found, .. }) = ledger.reserve("c", &[wrong]) else { panic!("accepted") };
+        assert_eq!(found, what);
+    }
+    assert_eq!(charges(&ledger), 0);
+}
+
+#[test]
+fn a_changed_file_is_charged_and_refused() {
+    let scene = Scene::new();
+    let ledger = scene.ledger("eps(1)");
+    let text = fs::read_to_string(scene.path("staff.csv")).unwrap();
+    fs::write(scene.path("staff.csv"), format!("{text}true\n")).unwrap();
+    let output = scene.run("tenth.dpm", "staff=@staff");
+    assert_eq!(code(&output), 4);
+    assert!(output.stdout.is_empty());
+    assert_eq!(left(&ledger), "0.9");
+    fs::remove_file(scene.path("staff.csv")).unwrap();
+    assert_eq!(code(&scene.run("tenth.dpm", "staff=@staff")), 3);
+    assert_eq!(left(&ledger), "0.9");
+}
+
+#[test]
+fn registering() {
+    let scene = Scene::new();
+    fs::copy(scene.path("staff.csv"), scene.path("copy.csv")).unwrap();
+    let init = |path: &str, more: &[&str]| {
+        let base = ["ledger", "init", path, "--relation", "replace_one", "--unit", "row", "--budget", "eps(1)"];
+        scene.dpm(&[&base[..], more].concat())
+    };
+    assert_eq!(code(&init("l", &["--dataset", "a=staff.csv", "--dataset", "b=copy.csv"])), 2);
+    assert_eq!(code(&init("l", &["--dataset", "a=missing.csv"])), 2);
+    assert_eq!(code(&init("l", &["--dataset", "a b=staff.csv"])), 2);
+    assert!(!scene.path("l").exists());
+    let made = init("l", &["--dataset", "a=staff.csv", "--json"]);
+    assert_eq!(code(&made), 0, "{}", said(&made));
+    assert_eq!(json(&made)["datasets"]["a"]["remaining"]["eps"], "1");
+    assert_eq!(code(&init("l", &["--dataset", "a=staff.csv"])), 4);
+    for budget in ["eps(0)", "eps(nan)", "eps(inf)", "eps(-1)", "eps(1e400)", "eps(1e-320)", "dp(1)"] {
+        assert!(matches!(Ledger::init(&scene.path("m"), &[scene.dataset("a", budget)]), Err(LedgerError::Invalid(_))), "{budget}");
+    }
+    #[cfg(unix)]
+    assert_eq!(std::os::unix::fs::PermissionsExt::mode(&fs::metadata(scene.path("l")).unwrap().permissions()) & 0o77, 0);
+}

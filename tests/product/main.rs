@@ -1,0 +1,23 @@
+//! The binary and the sessions behind it, as users, editors and attackers meet them.
+// Helpers of tests may fail loudly and print; clippy knows only the functions marked `#[test]`.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing, clippy::print_stdout, clippy::print_stderr)]
+
+mod arviz;
+mod bad_input;
+mod bombs;
+mod canaries;
+mod examples;
+#[path = "../support/fuzz/mod.rs"]
+mod fuzz;
+mod ledger;
+mod long_answers;
+mod lsp;
+mod neighbours;
+mod noninterference;
+mod plans;
+mod regressions;
+#[cfg(unix)]
+mod repl;
+mod report;
+mod seed;
+mod session;
