@@ -2,7 +2,7 @@
 
 use super::expressions::node;
 use super::messages::type_text;
-use super::operators::as_vector;
+use super::vectors::as_vector;
 use super::{Checked, Checker, Stop, vectors};
 use crate::model::{Builtin, Expr, ExprKind, Label, Range, Relation, TableId, Type};
 use crate::source::{Diagnostic, Span};

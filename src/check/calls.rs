@@ -2,10 +2,10 @@
 
 use super::expressions::node;
 use super::messages::type_text;
-use super::operators::as_vector;
 use super::scope::Binding;
+use super::vectors::as_vector;
 use super::{Checked, Checker, Stop, vectors};
-use crate::model::{Builtin, Expr, ExprKind, Label, Norms, Range, Type};
+use crate::model::{Builtin, Expr, ExprKind, Label, Range, Type};
 use crate::source::{Diagnostic, Span};
 use crate::syntax::ast;
 
@@ -399,9 +399,4 @@ impl Checker<'_> {
             }
         }
     }
-}
-
-/// Norm facts of a scalar of this range.
-pub(super) fn scalar_norms(range: Range) -> (Norms, Norms) {
-    (Norms::scalar(range.magnitude()), Norms::scalar(range.width()))
 }

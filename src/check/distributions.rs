@@ -1,7 +1,7 @@
 //! Distributions after `~`: their arguments, and whether an outcome fits their support.
 
 use super::messages::{plain, range_text, type_text};
-use super::operators::as_vector;
+use super::vectors::as_vector;
 use super::{Checked, Checker, Stop};
 use crate::dist::{ArgKind, Distribution, Support};
 use crate::model::{Expr, ExprKind, Label, Range, Type};

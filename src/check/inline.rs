@@ -186,7 +186,7 @@ impl Checker<'_> {
             "bool" => matches!(value.ty, Type::Bool) || value.ty.range() == Some(Range::UNIT) && matches!(value.ty, Type::Int(_)),
             "int" => matches!(value.ty, Type::Int(_) | Type::Bool) || value.constant().is_some_and(|x| x.fract() == 0.0),
             "real" => value.ty.is_scalar_number(),
-            "vector" | "simplex" => super::operators::as_vector(&value.ty).is_some(),
+            "vector" | "simplex" => super::vectors::as_vector(&value.ty).is_some(),
             "matrix" => matches!(value.ty, Type::Matrix { .. }),
             "counts" => matches!(value.ty, Type::Counts { .. }),
             "category" => matches!(value.ty, Type::Category(_)),

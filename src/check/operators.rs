@@ -3,7 +3,8 @@
 use super::expressions::node;
 use super::messages::{range_text, type_text};
 use super::ranges::{self, Partial};
-use super::{Checked, Checker, vectors};
+use super::vectors::{self, as_vector};
+use super::{Checked, Checker};
 use crate::model::{Builtin, Expr, ExprKind, Label, Norms, Range, Type, VectorType};
 use crate::source::{Diagnostic, Span};
 use crate::syntax::ast::{self, BinaryOp};
@@ -252,20 +253,6 @@ fn number_range(ty: &Type) -> Option<Range> {
     match ty {
         Type::Counts { .. } => None,
         other => other.range(),
-    }
-}
-
-/// A vector or simplex as a vector type.
-pub(super) fn as_vector(ty: &Type) -> Option<VectorType> {
-    match ty {
-        Type::Vector(v) => Some(v.clone()),
-        Type::Simplex { dim, levels } => {
-            let mut v = vectors::boxed(*dim, Range::UNIT, levels.clone());
-            v.sup = Norms { l1: 1.0, l2: 1.0, linf: 1.0 };
-            v.diam = Norms { l1: 2.0, l2: vectors::sqrt_up(2.0), linf: 1.0 };
-            Some(v)
-        }
-        _ => None,
     }
 }
 

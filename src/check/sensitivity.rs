@@ -37,12 +37,12 @@ pub fn sensitivity(e: &Expr, records: &Records) -> Norms {
                 Norms::scalar(n.l1)
             }
             (Builtin::VecMean, [v]) => {
-                let d = super::operators::as_vector(&v.ty).map_or(1, |v| v.dim);
+                let d = super::vectors::as_vector(&v.ty).map_or(1, |v| v.dim);
                 Norms::scalar(div_up(of(v).l1, d as f64))
             }
             (Builtin::VecMin | Builtin::VecMax, [v]) => Norms::scalar(of(v).linf),
             (Builtin::Dot, [a, b]) | (Builtin::Dot, [b, a]) if a.label == Label::Public => {
-                let w = super::operators::as_vector(&a.ty).map_or(Norms::INFINITE, |v| v.sup);
+                let w = super::vectors::as_vector(&a.ty).map_or(Norms::INFINITE, |v| v.sup);
                 let n = of(b);
                 Norms::scalar(mul_up(w.l2, n.l2).min(mul_up(w.linf, n.l1)).min(mul_up(w.l1, n.linf)))
             }
@@ -64,7 +64,7 @@ fn magnitude(e: &Expr) -> f64 {
 
 /// A number next to a vector is repeated in every component.
 fn broadcast(n: Norms, side: &Expr, other: &Expr) -> Norms {
-    match (side.ty.is_scalar_number(), super::operators::as_vector(&other.ty)) {
+    match (side.ty.is_scalar_number(), super::vectors::as_vector(&other.ty)) {
         (true, Some(v)) => boxed(v.dim, Range::new(0.0, n.linf), None).diam,
         _ => n,
     }
@@ -85,8 +85,13 @@ fn row_norms(x: &Expr) -> (Norms, Norms) {
             let diam = Norms { l1: 2.0 * t, l2: mul_up(sqrt_up(2.0), t), linf: t };
             (tighten(sup, *dim), tighten(diam, *dim))
         }
-        ty => ty.range().map_or((Norms::INFINITE, Norms::INFINITE), super::calls::scalar_norms),
+        ty => ty.range().map_or((Norms::INFINITE, Norms::INFINITE), scalar_norms),
     }
+}
+
+/// Norm facts of a scalar of this range.
+fn scalar_norms(range: Range) -> (Norms, Norms) {
+    (Norms::scalar(range.magnitude()), Norms::scalar(range.width()))
 }
 
 fn row_sum(x: &Expr, records: &Records) -> Norms {

@@ -120,7 +120,7 @@ impl Checker<'_> {
         let ok = match (&want, &e.ty) {
             (Type::Real(r), t) if t.is_scalar_number() => t.range().is_some_and(|x| x.within(*r)),
             (Type::Int(r), Type::Int(_) | Type::Bool) => e.ty.range().is_some_and(|x| x.within(*r)),
-            (Type::Vector(a), t) => super::operators::as_vector(t)
+            (Type::Vector(a), t) => super::vectors::as_vector(t)
                 .is_some_and(|b| a.dim == b.dim && b.range.within(a.range) && b.sup.l1 <= a.sup.l1 && b.sup.l2 <= a.sup.l2),
             (Type::Matrix { rows, columns, range }, Type::Matrix { rows: r, columns: c, range: x }) => {
                 rows == r && columns == c && x.within(*range)
@@ -199,7 +199,7 @@ impl Checker<'_> {
 
     /// The type of the values of a prior.
     fn prior_support(&mut self, dist: &crate::dist::Distribution, args: &[Expr], call: Span) -> Checked<Type> {
-        let dim = |i: usize| args.get(i).and_then(|a| super::operators::as_vector(&a.ty)).map_or(1, |v| v.dim);
+        let dim = |i: usize| args.get(i).and_then(|a| super::vectors::as_vector(&a.ty)).map_or(1, |v| v.dim);
         Ok(match dist.support {
             Support::Real(r) => Type::Real(r),
             Support::BetweenArgs => {

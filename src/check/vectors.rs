@@ -1,6 +1,6 @@
 //! Vector types and their norms: how bounds on components combine, always rounded up.
 
-use crate::model::{Levels, Norms, Range, VectorType};
+use crate::model::{Levels, Norms, Range, Type, VectorType};
 
 /// `a + b`, rounded up.
 pub fn add_up(a: f64, b: f64) -> f64 {
@@ -76,4 +76,17 @@ pub fn ball(dim: u64, p: u8, c: f64) -> VectorType {
     }
     let sup = tighten(sup, dim);
     VectorType { dim, range: Range::new(-sup.linf, sup.linf), sup, diam: scale(sup, 2.0), levels: None }
+}
+
+/// A vector or simplex as a vector type.
+pub fn as_vector(ty: &Type) -> Option<VectorType> {
+    match ty {
+        Type::Vector(v) => Some(v.clone()),
+        Type::Simplex { dim, levels } => {
+            let sup = Norms { l1: 1.0, l2: 1.0, linf: 1.0 };
+            let diam = Norms { l1: 2.0, l2: sqrt_up(2.0), linf: 1.0 };
+            Some(VectorType { sup, diam, ..boxed(*dim, Range::UNIT, levels.clone()) })
+        }
+        _ => None,
+    }
 }

@@ -1,8 +1,8 @@
 //! Laws of an outcome given a linear predictor z: loss, its derivative, and bounds on both.
 
 use super::KernelError;
-use super::density::ln;
 use super::exp::{LANES, Lanes, exp, map};
+use super::special::ln;
 use crate::numeric::Interval;
 use crate::numeric::round::{add_up, div_up, mul_up};
 

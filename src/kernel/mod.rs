@@ -19,6 +19,7 @@ mod layout;
 mod likelihood;
 pub mod norm;
 mod pass;
+mod special;
 mod tables;
 mod tile;
 

@@ -9,7 +9,7 @@ use super::amount::Amount;
 use super::budget::Budget;
 use crate::numeric::round::{add_up, mul_up, sqrt_up};
 use crate::privacy::Claim;
-use crate::privacy::convert::epsilon_at;
+use crate::privacy::order::epsilon_at;
 use std::collections::BTreeMap;
 
 /// Everything charged to one data set.

@@ -201,9 +201,9 @@ pub fn divergence_up(a: f64, s: f64, order: f64) -> f64 {
     divergence(a, s, order).hi
 }
 
-/// The limit order `1 + a/s` rounded down; infinite if `s <= 0`.
+/// The limit order `1 + a/s` rounded down; infinite if `s <= 0`, 1 where `a` or `a + s` belongs to no distribution.
 pub fn limit_order(a: f64, s: f64) -> f64 {
-    if s.is_nan() || a.is_nan() {
+    if !(a > 0.0 && a.is_finite() && s > -a) {
         return 1.0;
     }
     if s <= 0.0 {

@@ -6,8 +6,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::renyi::one_limit;
-use crate::numeric::gamma_divergence::divergence_up;
+use crate::numeric::gamma_divergence::{divergence_up, limit_order};
 use crate::numeric::round::{add_down, add_up, mul_up};
 
 /// `best[t]`: the dearest spread of exactly `t` items so far; minus infinity where there is none.
@@ -92,7 +91,7 @@ pub(super) fn rdp(counts: &[f64], base: f64, items: u64, weight: f64, order: f64
 /// At most the order from which on the divergence is infinite: `Q`'s category is the one of the smallest count.
 pub(super) fn max_order(counts: &[f64], items: u64, weight: f64) -> f64 {
     let gained = mul_up(weight, items as f64);
-    let limits = counts.iter().map(|a| one_limit(*a, gained));
+    let limits = counts.iter().map(|a| limit_order(*a, gained));
     limits.fold(f64::INFINITY, f64::min)
 }
 

@@ -3,8 +3,9 @@
 
 use crate::model::BudgetKind;
 use crate::numeric::round::div_up;
-use crate::numeric::{Interval, search};
+use crate::numeric::search;
 use crate::privacy::compose::Profile;
+use crate::privacy::order::{delta_at, epsilon_at};
 use crate::privacy::{Claim, Pair, bounded_range, gdp, laplace, mixed, pure};
 
 /// Orders searched where there is no limit: `order - 1` between these.
@@ -12,36 +13,6 @@ const LEAST_EXCESS: f64 = 1e-7;
 const MOST_EXCESS: f64 = 1e12;
 /// Golden sections after the grid: `ln(order - 1)` to about 1e-6, the value to about 1e-12.
 const REFINEMENTS: u32 = 30;
-
-fn point(x: f64) -> Interval {
-    Interval::point(x)
-}
-
-/// `ln(1 - 1/order)`.
-fn ln_kept(order: f64) -> Interval {
-    let m = point(order) - Interval::ONE;
-    if order < 2.0 { m.ln() - m.ln_1p() } else { (-(Interval::ONE / point(order))).ln_1p() }
-}
-
-/// `D + ln(1 - 1/order) - (ln delta + ln order)/(order - 1)`, not below zero (rule book §8.2).
-pub fn epsilon_at(divergence: f64, order: f64, delta: f64) -> f64 {
-    if !divergence.is_finite() {
-        return f64::INFINITY;
-    }
-    let m = point(order) - Interval::ONE;
-    let value = point(divergence) + ln_kept(order) - (point(delta).ln() + m.ln_1p()) / m;
-    value.hi.max(0.0)
-}
-
-/// `exp((order-1)(D - epsilon))/(order-1) (1 - 1/order)^order`, not above one (rule book §8.2).
-pub fn delta_at(divergence: f64, order: f64, epsilon: f64) -> f64 {
-    if !divergence.is_finite() {
-        return 1.0;
-    }
-    let m = point(order) - Interval::ONE;
-    let log = m * (point(divergence) - point(epsilon) + ln_kept(order)) - m.ln_1p();
-    log.exp().hi.min(1.0)
-}
 
 /// The order in `(1, limit)` with the smallest value found, and that value. A grid in `ln(order - 1)`, then golden
 /// sections: for one pair both objectives are unimodal, because `(order-1) D` is convex.

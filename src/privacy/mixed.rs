@@ -3,8 +3,8 @@
 use crate::numeric::round::{add_up, mul_up, sqrt_up};
 use crate::privacy::Claim;
 use crate::privacy::compose::{count_up, known};
-use crate::privacy::convert::delta_at;
 use crate::privacy::loss::{Curve, Losses};
+use crate::privacy::order::delta_at;
 
 /// Orders at which the Rényi part of a claim is priced: `order - 1` from `LEAST_EXCESS`, growing by the factor `GROWTH`.
 const LEAST_EXCESS: f64 = 1e-3;
@@ -326,7 +326,7 @@ mod tests {
             let profile = all.profile();
             let converted = (0..4000).map(|i| 1.0 + 1e-3 * 1.004_f64.powi(i)).filter(|o| *o < all.max_order());
             let converted =
-                converted.map(|o| crate::privacy::convert::epsilon_at(all.rdp_with(&profile, o), o, 1e-6)).fold(f64::INFINITY, f64::min);
+                converted.map(|o| crate::privacy::order::epsilon_at(all.rdp_with(&profile, o), o, 1e-6)).fold(f64::INFINITY, f64::min);
             let found = all.epsilon(1e-6);
             assert!(found <= gain * converted * (1.0 + 1e-6), "{found} against {converted} by order");
         }

@@ -11,6 +11,7 @@ pub mod langevin;
 pub mod laplace;
 pub mod loss;
 mod mixed;
+pub mod order;
 pub mod pure;
 pub mod renyi;
 mod subsampled;

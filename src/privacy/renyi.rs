@@ -27,17 +27,12 @@ impl Pair {
     /// At most the order from which on the divergence is infinite.
     pub fn max_order(&self) -> f64 {
         match self {
-            Pair::Rate { rate, step, .. } => one_limit(*rate, *step),
-            Pair::Shapes { coordinates, .. } => coordinates.iter().map(|&(a, step)| one_limit(a, step)).fold(f64::INFINITY, f64::min),
+            Pair::Rate { rate, step, .. } => limit_order(*rate, *step),
+            Pair::Shapes { coordinates, .. } => coordinates.iter().map(|&(a, step)| limit_order(a, step)).fold(f64::INFINITY, f64::min),
             Pair::Allocation { counts, items, weight, .. } => allocation::max_order(counts, *items, *weight),
             Pair::Sampled { .. } => f64::INFINITY,
         }
     }
-}
-
-/// Orders below this are finite at one moving parameter; 1 where `Q` or `P` is no distribution.
-pub(super) fn one_limit(a: f64, step: f64) -> f64 {
-    if a > 0.0 && a.is_finite() && step > -a { limit_order(a, step) } else { 1.0 }
 }
 
 /// The divergences of the coordinates add; a total that moves subtracts its own, which is never negative. A total out of

@@ -1,26 +1,11 @@
 //! What ran stays as it ran: the choices of each release, compared with those of a later text.
 
-use super::{Admitted, Entry, Judged, Outcome, Session};
+use super::state::{Admitted, Entry, Fixed, Judged, Outcome, State};
 use crate::analyze::ReleaseAnalysis;
 use crate::analyze::budget::{cost, written};
 use crate::compiled::{Edit, edited, edits};
 use crate::model::print::normal_form;
 use crate::model::{ReleaseId, ReleaseStep, Step, releases};
-use crate::privacy::Claim;
-use crate::rules::Tempering;
-
-/// What was decided for a release when it ran.
-#[derive(Clone, PartialEq)]
-pub(super) struct Fixed {
-    name: String,
-    normal_form: String,
-    mechanism: &'static str,
-    rule: &'static str,
-    parameters: Vec<(&'static str, f64)>,
-    tempering: Option<Tempering>,
-    premises: Vec<(String, bool)>,
-    claim: Claim,
-}
 
 /// What is decided for the releases below some steps, in program order.
 pub(super) fn fixed(steps: &[Step], judged: &Judged) -> Vec<Fixed> {
@@ -68,17 +53,17 @@ pub(super) fn ids(steps: &[Step]) -> Vec<ReleaseId> {
     out
 }
 
-impl Session {
+impl State {
     /// A statement with the choices of now: mechanisms, parameters, and the cost as its `spend`.
     pub(super) fn frozen(&self, at: usize) -> String {
-        let judged = &self.state.judged;
+        let judged = &self.judged;
         let budget = judged.checked.program.budget.as_ref();
         let spend = |r: &ReleaseAnalysis| {
             let spent = cost(&r.chosen.as_ref()?.claim, &budget?.kind)?;
             Some(written(&spent))
         };
-        let from: usize = self.state.entries.iter().take(at).map(|e| e.text.len()).sum();
-        let Some(entry) = self.state.entries.get(at) else { return String::new() };
+        let from: usize = self.entries.iter().take(at).map(|e| e.text.len()).sum();
+        let Some(entry) = self.entries.get(at) else { return String::new() };
         let inside = |e: &Edit| e.start >= from && e.end <= from + entry.text.len();
         let edits = edits(&judged.checked, &judged.analysis, &spend).into_iter().filter(inside).collect();
         edited(&entry.text, from, edits)

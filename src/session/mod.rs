@@ -11,22 +11,24 @@ mod fixed;
 mod plot;
 mod show;
 mod spend;
+mod state;
 
 pub use cut::{Kind, kind, statements};
 pub use plot::curve;
 pub use spend::Proposal;
+pub use state::{Outcome, Said};
 
 use crate::analyze::Analysis;
 use crate::check::Loader;
 use crate::compiled::{Given, Unfit};
 use crate::data::Opened;
 use crate::model::{Program, ReleaseId, Step, Table};
-use crate::pipeline::{self, Checked};
-use crate::privacy::Claim;
+use crate::pipeline;
 use crate::privacy::certificate::Certificate;
 use crate::run::{Bound, Files, Results, RunError, Value, mentioned, resume};
 use crate::source::{Diagnostic, Diagnostics, SourceMap};
-use fixed::{Fixed, fixed, ids, settled};
+use fixed::{fixed, ids, settled};
+use state::{Admitted, Entry, Judged, State};
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::rc::Rc;
@@ -34,70 +36,12 @@ use std::rc::Rc;
 /// The name certificates give the program.
 const NAME: &str = "session.dpm";
 
-/// A statement that was kept.
-#[derive(Clone, Default)]
-struct Entry {
-    text: String,
-    names: Vec<String>,
-    /// How many steps of the program it is.
-    steps: usize,
-    ran: bool,
-    /// The text with the choices it ran with, and those choices; nothing before that, and for what costs nothing.
-    frozen: Option<String>,
-    fixed: Vec<Fixed>,
-    /// By place among the values of its steps.
-    values: Vec<Option<Value>>,
-}
-
-/// The program and what it means.
-struct Judged {
-    checked: Checked,
-    bound: Bound,
-    analysis: Analysis,
-    diagnostics: Diagnostics,
-}
-
-#[derive(Clone)]
-struct State {
-    entries: Vec<Entry>,
-    /// Public data as the program declares them.
-    given: Given,
-    /// `NAME=PATH` or `NAME=VALUE` as it was asked for.
-    public: BTreeMap<String, String>,
-    /// The cost of everything that ran, in order.
-    charges: Vec<Claim>,
-    /// Private tables that something was charged for, as they were declared then.
-    read: Vec<Table>,
-    /// Releases that ran and whose name now means something else.
-    retired: Vec<String>,
-    judged: Rc<Judged>,
-}
-
 pub struct Session {
     state: State,
     /// The state before the last statement, where that replaced another one.
     before: Option<State>,
     loader: Box<dyn Loader>,
 }
-
-/// Messages with the texts they point into.
-pub struct Said {
-    pub sources: SourceMap,
-    pub diagnostics: Diagnostics,
-}
-
-/// What came of one input.
-pub enum Outcome {
-    /// Kept. What was said that was not said before: warnings, and expectations that do not hold yet.
-    Kept(Option<Said>),
-    /// An expression, computed.
-    Value(Results),
-    /// Not kept, and why.
-    Rejected(Said),
-    Refused(String),
-}
-
-type Admitted<T> = Result<T, Outcome>;
 
 impl Session {
     /// A session without statements. `loader` finds modules.
@@ -370,7 +314,7 @@ impl Session {
         let (results, known) = resume(&judged.checked.program, &judged.analysis, &judged.bound, files, steps, self.known())?;
         let values = ids(steps).iter().map(|id| known.get(id).cloned()).collect();
         let fixed = fixed(steps, &judged);
-        let frozen = self.frozen(at);
+        let frozen = self.state.frozen(at);
         if let Some(entry) = self.state.entries.get_mut(at) {
             entry.frozen = Some(frozen).filter(|_| !fixed.is_empty());
             (entry.ran, entry.values, entry.fixed) = (true, values, fixed);

@@ -5,9 +5,10 @@ use std::iter::Peekable;
 use pest::iterators::{Pair, Pairs};
 
 use super::ast::{Arg, BinaryOp, Expr, ExprKind, Name, UnaryOp};
+use super::errors;
 use super::from_pest::{Builder, Read};
 use super::grammar::Rule;
-use super::{MAX_NESTING, errors};
+use super::sizes::MAX_NESTING;
 use crate::source::Span;
 
 /// Binding powers, left and right. Comparison does not associate; `^` takes a unary minus on its right.

@@ -1,9 +1,9 @@
 //! What is refused before any parsing: texts too large, nested too deeply, or with characters that deceive.
 
 use super::errors;
+use super::sizes::{MAX_LEVEL_WORDS, MAX_NESTING, MAX_SOURCE_BYTES, MAX_WORDS};
 use super::split::Word;
 use super::tokens::{self, Token};
-use super::{MAX_LEVEL_WORDS, MAX_NESTING, MAX_SOURCE_BYTES, MAX_WORDS};
 use crate::source::{Diagnostics, FileId, Span};
 
 /// The words of `text` without comments, if it is a text that can be parsed at all.

@@ -8,6 +8,7 @@ mod from_pest;
 mod grammar;
 mod limits;
 pub mod print;
+mod sizes;
 mod split;
 mod statements;
 #[cfg(test)]
@@ -16,27 +17,13 @@ pub mod tokens;
 
 pub use format::format;
 pub use print::{print_expr, print_item};
+pub use sizes::{MAX_COMPLAINTS, MAX_NESTING, MAX_SOURCE_BYTES};
 
 use ast::{Ast, Expr};
 use from_pest::Builder;
 use grammar::Rule;
 
 use crate::source::{Diagnostics, FileId};
-
-/// The longest source text that is read, in bytes: room for a category of a million levels written out.
-pub const MAX_SOURCE_BYTES: usize = 16 << 20;
-
-/// The most words a text may hold outside the braces of `category { .. }`.
-pub const MAX_WORDS: usize = 500_000;
-
-/// The most words between the braces of `category { .. }`, in all: a million levels and their commas.
-pub const MAX_LEVEL_WORDS: usize = 2_500_000;
-
-/// How deep brackets, blocks, `if`s and operators may nest.
-pub const MAX_NESTING: usize = 256;
-
-/// The most complaints about one text.
-pub const MAX_COMPLAINTS: usize = 50;
 
 /// Reads a program. Statements that cannot be read are complained about and left out; the others are there, so a
 /// caller must not go on when a diagnostic is an error. Never panics, whatever the text.

@@ -1,10 +1,10 @@
 //! Pieces of a text into statements of the tree, each parsed alone.
 
-use super::MAX_COMPLAINTS;
 use super::ast::{Expr, Item, ItemKind};
 use super::errors;
 use super::from_pest::{Builder, Read};
 use super::grammar::{self, Rule};
+use super::sizes::MAX_COMPLAINTS;
 use super::split::{self, Body, Piece, Word};
 use super::tokens::Token;
 use crate::source::{Diagnostic, Diagnostics, FileId, Span};

@@ -1,10 +1,11 @@
 //! The claims of bounded losses once more: the range of the beta-divergence loss, ideal draws, penalty chains (sections 5, 12).
 
 use super::claim::Claim;
+use super::draw::Found;
 use super::glm::times;
 use super::pair::Pair;
 use super::real::Real;
-use super::rules::{Found, Given};
+use super::rules::Given;
 use super::scope::{Scope, View};
 use super::special::{ln_gamma, normal_cdf, two_pi};
 use super::text::{Expr, Form, Row};

@@ -2,7 +2,6 @@
 
 use super::pair::Pair;
 use super::real::Real;
-use super::special::normal_cdf;
 use serde_json::{Value, json};
 use std::cell::RefCell;
 use std::collections::HashMap;
@@ -34,7 +33,7 @@ pub struct Bounds {
 pub struct Memo(RefCell<HashMap<String, Real>>);
 
 impl Memo {
-    fn get(&self, key: String, make: impl FnOnce() -> Real) -> Real {
+    pub fn get(&self, key: String, make: impl FnOnce() -> Real) -> Real {
         if let Some(known) = self.0.borrow().get(&key) {
             return known.clone();
         }
@@ -50,7 +49,7 @@ fn pure_rdp(e: &Real, l: &Real) -> Real {
 }
 
 /// `1 - exp(-x)`.
-fn lost(x: &Real) -> Real {
+pub fn lost(x: &Real) -> Real {
     Real::one() - (-x).exp()
 }
 
@@ -73,11 +72,6 @@ fn laplace_rdp(e: &Real, l: &Real) -> Real {
     let m = l - &Real::one();
     let both = l + &m;
     (l * &(&m * e).exp() / &both + &m * &(-&(l * e)).exp() / &both).ln() / &m
-}
-
-fn gdp_delta(mu: &Real, e: &Real) -> Real {
-    let (half, ratio) = (mu / &Real::int(2), e / mu);
-    normal_cdf(&(&half - &ratio)) - e.exp() * normal_cdf(&(-&half - &ratio))
 }
 
 impl Claim {
@@ -144,7 +138,7 @@ impl Claim {
         self.rdp_with(&self.bounds(), order)
     }
 
-    fn rdp_with(&self, p: &Bounds, order: &Real) -> Real {
+    pub fn rdp_with(&self, p: &Bounds, order: &Real) -> Real {
         let part = |c: &Claim| c.rdp_with(&c.bounds(), order);
         let own = match self {
             Claim::Renyi(pairs) => pairs.iter().fold(Real::zero(), |w, pair| w.max(&pair.rdp(order))),
@@ -156,83 +150,6 @@ impl Claim {
         };
         let best = own.min(&p.pure).min(&(order * &p.zcdp));
         if p.pure.positive() { best.min(&pure_rdp(&p.pure, order)).min(&range_rdp(&p.range, order)) } else { best }
-    }
-
-    /// Does `(epsilon, delta)` follow by the routes of section 8?
-    pub fn proves(&self, epsilon: f64, delta: f64, memo: &Memo) -> bool {
-        if let Claim::Max(parts) = self {
-            return parts.iter().all(|c| c.proves(epsilon, delta, memo));
-        }
-        let (p, e, d) = (self.bounds(), Real::new(epsilon), Real::new(delta));
-        if p.pure.le(&e) || p.gdp.is_zero() || delta >= 1.0 {
-            return true;
-        }
-        let pure = || (p.pure.exp() - e.exp()) / (Real::one() + p.pure.exp());
-        let range = || lost(&((&p.range - &e) / Real::int(2))).square() / lost(&p.range);
-        let laplace = |own: &Real| lost(&((own - &e) / Real::int(2)));
-        let gdp = || memo.get(format!("{:?} gdp {epsilon}", p.gdp), || gdp_delta(&p.gdp, &e));
-        let curves = pure().le(&d) || range().le(&d) || (p.gdp.positive() && gdp().le(&d));
-        match self {
-            Claim::Gdp(_) | Claim::Range(_) | Claim::Pure(_) => curves,
-            Claim::Laplace(own) => curves || laplace(own).le(&d),
-            _ => {
-                // By conversion, or on a grid of losses where releases are mixed.
-                let best = || self.converted(&p, &d).min(&super::loss::epsilon(self, delta));
-                curves || (delta > 0.0 && memo.get(format!("{self:?} dp {delta}"), best).le(&e))
-            }
-        }
-    }
-
-    /// Section 8.2 at the best order found by a grid and golden sections: any order is sound.
-    fn converted(&self, p: &Bounds, delta: &Real) -> Real {
-        let value = |t: f64| {
-            let order = Real::new(1.0 + t.exp());
-            let m = &order - &Real::one();
-            let kept = (&m / &order).ln() - (delta.ln() + order.ln()) / m;
-            (self.rdp_with(p, &order) + kept).max(&Real::zero())
-        };
-        let limit = self.limit().stated_limit().min(1e12);
-        let top = ((limit - 1.0) * (1.0 - 1e-12)).ln();
-        // Downwards until four values in a row are no better.
-        let (mut best, mut at, mut t, mut risen) = (Real::UNKNOWN, top, top, 0);
-        while t > (1e-7_f64).ln().min(top - 5.0) && risen < 4 {
-            let v = value(t);
-            risen += 1;
-            if v.above() < best.above() {
-                (best, at, risen) = (v, t, 0);
-            }
-            t -= 0.7;
-        }
-        let (mut lo, mut hi) = (at - 0.7, (at + 0.7).min(top));
-        let ratio = 0.5 * (5.0_f64.sqrt() - 1.0);
-        let [left, right] = [hi - ratio * (hi - lo), lo + ratio * (hi - lo)];
-        let (mut a, mut b) = ((left, value(left)), (right, value(right)));
-        for _ in 0..34 {
-            best = best.min(&a.1).min(&b.1);
-            if a.1.above() <= b.1.above() {
-                hi = b.0;
-                let t = hi - ratio * (hi - lo);
-                (a, b) = ((t, value(t)), a);
-            } else {
-                lo = a.0;
-                let t = lo + ratio * (hi - lo);
-                (a, b) = (b, (t, value(t)));
-            }
-        }
-        // Chords between whole orders leave a least value at each of them.
-        if !self.has_chords() {
-            return best;
-        }
-        (2..=64).fold(best, |best, l| best.min(&value(f64::from(l - 1).ln())))
-    }
-
-    fn has_chords(&self) -> bool {
-        match self {
-            Claim::Renyi(pairs) => pairs.iter().any(|p| matches!(p, Pair::Sampled { .. })),
-            Claim::Product(parts) | Claim::Max(parts) => parts.iter().any(Claim::has_chords),
-            Claim::Repeated(_, one) => one.has_chords(),
-            _ => false,
-        }
     }
 
     /// This claim `times` over, in the form the compiler writes it.

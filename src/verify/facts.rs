@@ -1,10 +1,10 @@
 //! The facts of a certificate: tables, public values, steps, and each release with its normal form.
 
-use super::Checked;
 use super::bounded;
 use super::claim::Claim;
+use super::draw::Found;
 use super::glm;
-use super::rules::{self, Found, Given};
+use super::rules::{self, Given};
 use super::scope::{Scope, View};
 use super::steps::{self, Place, Step};
 use super::text::{Expr, Form, Row};
@@ -12,6 +12,9 @@ use super::ty::Ty;
 use super::whole;
 use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
+
+/// Or a place of the certificate, and what is wrong there.
+pub type Checked<T> = Result<T, (String, String)>;
 
 pub struct Table {
     pub name: String,

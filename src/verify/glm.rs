@@ -1,8 +1,9 @@
 //! The claims of regressions once more: slope of the loss times norm of the features over the prior (sections 4.1 to 4.3).
 
 use super::claim::Claim;
+use super::draw::Found;
 use super::real::Real;
-use super::rules::{Found, Given};
+use super::rules::Given;
 use super::scope::{Scope, View};
 use super::special::normal_cdf;
 use super::text::{Expr, Form};

@@ -1,10 +1,10 @@
 //! The claims of draws: the worst pair of posteriors for every rule (rule book, sections 1 to 3).
 
 use super::claim::Claim;
+use super::draw::{Draw, Found, Range};
 use super::matrix::Covariance;
 use super::pair::Pair;
 use super::real::Real;
-use super::rules::{Draw, Found, Range};
 use super::scope::{Scope, View};
 use super::text::{Expr, Row};
 use super::ty::{Kind, num};

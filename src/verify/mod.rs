@@ -6,6 +6,8 @@
 mod bounded;
 mod claim;
 mod compare;
+mod delta;
+mod draw;
 mod facts;
 mod glm;
 mod hellinger;
@@ -13,6 +15,7 @@ mod laws;
 mod loss;
 mod matrix;
 mod pair;
+mod reader;
 mod real;
 mod rules;
 mod scope;
@@ -27,7 +30,7 @@ mod whole;
 pub use seal::{digest, signature, signed_text};
 
 use claim::{Claim, Memo};
-use facts::{Facts, at, list, must, number};
+use facts::{Checked, Facts, at, list, must, number};
 use serde_json::{Map, Value, json};
 use steps::Costs;
 
@@ -56,8 +59,6 @@ const ORDERS: [f64; 16] = [1.25, 1.5, 2.0, 3.0, 4.0, 5.0, 6.0, 8.0, 10.0, 12.0, 
 const ABOVE: f64 = 1e-6;
 /// By conversion, where the least epsilon is searched for.
 const ABOVE_CONVERTED: f64 = 0.01;
-
-type Checked<T> = Result<T, (String, String)>;
 
 impl Verifier {
     /// Every failure found in a certificate, or in the certificate of a plan; none if all of it can be trusted.

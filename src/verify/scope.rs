@@ -2,8 +2,7 @@
 
 use super::real::Real;
 use super::text::Expr;
-use super::ty::{Kind, Norms, Ty, beside, cube, each, num, plus, root, same, scale};
-use super::value::dot;
+use super::ty::{Kind, Norms, Ty, beside, cube, dot, each, num, plus, root, same, scale};
 use std::collections::BTreeMap;
 
 /// How neighbours differ in the rows that a query sees.

@@ -1,7 +1,7 @@
 //! The order of releases, and what they cost together: sequences compose, branches take the maximum, groups run in parallel.
 
 use super::claim::Claim;
-use super::rules::Found;
+use super::draw::Found;
 use super::scope::View;
 use serde_json::{Value, json};
 

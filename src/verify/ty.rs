@@ -1,7 +1,7 @@
 //! What values can be: ranges in doubles, norms as enclosures.
 
+use super::reader::Reader;
 use super::real::Real;
-use super::text::Reader;
 
 /// L1, L2 and Linf.
 pub type Norms = [Real; 3];
@@ -53,6 +53,10 @@ pub fn same(x: &Real) -> Norms {
 /// Norms of two vectors side by side.
 pub fn beside(a: &Norms, b: &Norms) -> Norms {
     [&a[0] + &b[0], (a[1].square() + b[1].square()).sqrt(), a[2].max(&b[2])]
+}
+/// The largest inner product, by three inequalities of Hoelder.
+pub fn dot(a: &Norms, b: &Norms) -> Real {
+    times(&a[1], &b[1]).min(&times(&a[2], &b[0])).min(&times(&a[0], &b[2]))
 }
 /// Three bounds against each other: Linf <= L2 <= L1 <= sqrt(d) L2 and L1 <= d Linf.
 fn tighten(n: &Norms, d: u64) -> Norms {

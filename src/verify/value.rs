@@ -3,7 +3,7 @@
 use super::real::Real;
 use super::scope::Scope;
 use super::text::Expr;
-use super::ty::{Kind, Norms, Ty, cube, each, num, plus, scale, times};
+use super::ty::{Kind, Norms, Ty, cube, dot, each, num, plus, scale, times};
 
 /// The largest component.
 fn size(ty: &Ty) -> Real {
@@ -16,11 +16,6 @@ fn ulp(ty: &Ty) -> Norms {
 fn least(a: &Norms, b: &Norms) -> Norms {
     each(a, b, Real::min)
 }
-/// The largest inner product, by three inequalities of Hoelder.
-pub fn dot(a: &Norms, b: &Norms) -> Real {
-    times(&a[1], &b[1]).min(&times(&a[2], &b[0])).min(&times(&a[0], &b[2]))
-}
-
 /// The range of a function of numbers, or of one applied to components.
 fn range(f: &str, parts: &[Ty]) -> (f64, f64) {
     let all = (f64::NEG_INFINITY, f64::INFINITY);

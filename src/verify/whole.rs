@@ -1,9 +1,10 @@
 //! Whole posteriors once more (sections 9, 10 and 15): what one unit does to the counts, and the claims of their noise.
 
 use super::claim::Claim;
+use super::draw::{Draw, Found};
 use super::hellinger::worst_loss;
 use super::real::Real;
-use super::rules::{Draw, Found, Given, model};
+use super::rules::{Given, model};
 use super::scope::{Scope, View};
 use super::text::{Expr, Form};
 use super::ty::{Kind, num};

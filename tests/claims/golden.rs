@@ -6,7 +6,7 @@ mod regression;
 use std::collections::BTreeMap;
 
 use crate::numbers_support::{certified_at, claim, error_of};
-use dpm::privacy::{Claim, convert};
+use dpm::privacy::{Claim, order};
 use serde_json::Value;
 
 /// Groups of cases that wait for a later version: rule, quantity (empty: all), reason.
@@ -280,10 +280,10 @@ fn convert(c: &Case) {
     }
     let (divergence, order) = (c.number("rdp_epsilon"), c.number("order"));
     if c.quantity() == "delta" {
-        return c.upper(convert::delta_at(divergence, order, c.number("epsilon")));
+        return c.upper(order::delta_at(divergence, order, c.number("epsilon")));
     }
     let delta = c.number("delta");
-    let (found, plain) = (convert::epsilon_at(divergence, order, delta), basic(divergence, order, delta));
+    let (found, plain) = (order::epsilon_at(divergence, order, delta), basic(divergence, order, delta));
     c.upper(if improved { found } else { plain * (1.0 + 1e-15) });
     assert!(found <= plain, "improved {found} above basic {plain}: {}", c.0);
 }

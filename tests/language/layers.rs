@@ -1,6 +1,6 @@
-//! The import rule of ARCHITECTURE.md, checked by reading every `crate::` path of the sources.
+//! The import rule of ARCHITECTURE.md, circles among files, and that every file of tests is run.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -25,18 +25,59 @@ const LAYERS: &[(&str, u8, &[&str])] = &[
     ("ledger", 3, &["numeric", "privacy"]),
     ("rules", 4, &["source", "numeric", "model", "dist", "privacy", "plan"]),
     ("analyze", 5, &["source", "numeric", "model", "privacy", "plan", "rules"]),
-    ("run", 6, &["source", "numeric", "private", "model", "plan", "check", "data", "mechanism", "rules", "analyze"]),
+    (
+        "run",
+        6,
+        &[
+            "source",
+            "numeric",
+            "private",
+            "model",
+            "plan",
+            "check",
+            "data",
+            "mechanism",
+            "rules",
+            "analyze",
+        ],
+    ),
     ("explain", 6, &["source", "model", "dist", "check", "rules"]),
-    ("pipeline", 7, &["source", "syntax", "model", "privacy", "check", "rules", "analyze"]),
-    ("compiled", 8, &["source", "numeric", "model", "privacy", "check", "data", "analyze", "run", "verify", "pipeline"]),
-    ("audit", 8, &["model", "privacy", "plan", "data", "mechanism", "analyze", "run", "plot"]),
+    (
+        "pipeline",
+        7,
+        &["source", "syntax", "model", "privacy", "check", "rules", "analyze"],
+    ),
+    (
+        "compiled",
+        8,
+        &[
+            "source", "numeric", "model", "privacy", "check", "data", "analyze", "run", "verify", "pipeline",
+        ],
+    ),
+    (
+        "audit",
+        8,
+        &["model", "privacy", "plan", "data", "mechanism", "analyze", "run", "plot"],
+    ),
     (
         "session",
         9,
-        &["source", "numeric", "syntax", "model", "privacy", "check", "data", "ledger", "rules", "analyze", "run", "pipeline", "compiled"],
+        &[
+            "source", "numeric", "syntax", "model", "privacy", "check", "data", "ledger", "rules", "analyze", "run", "pipeline", "compiled",
+        ],
     ),
-    ("lsp", 8, &["source", "syntax", "model", "dist", "numeric", "check", "analyze", "run", "explain", "pipeline"]),
-    ("report", 9, &["source", "numeric", "model", "privacy", "analyze", "run", "plot", "compiled"]),
+    (
+        "lsp",
+        8,
+        &[
+            "source", "syntax", "model", "dist", "numeric", "check", "analyze", "run", "explain", "pipeline",
+        ],
+    ),
+    (
+        "report",
+        9,
+        &["source", "numeric", "model", "privacy", "analyze", "run", "plot", "compiled"],
+    ),
     (
         "cli",
         10,
@@ -78,9 +119,10 @@ const NEVER: &[(&str, &[&str])] = &[
     ("cli", &["private"]),
 ];
 
-fn sources() -> Vec<PathBuf> {
+/// All Rust files below a folder of the tree.
+fn sources(folder: &str) -> Vec<PathBuf> {
     let mut found = vec![];
-    let mut folders = vec![Path::new(env!("CARGO_MANIFEST_DIR")).join("src")];
+    let mut folders = vec![Path::new(env!("CARGO_MANIFEST_DIR")).join(folder)];
     while let Some(folder) = folders.pop() {
         for entry in fs::read_dir(folder).unwrap() {
             let path = entry.unwrap().path();
@@ -127,7 +169,7 @@ fn imports(line: &str) -> Vec<String> {
 fn imports_point_downwards() {
     let table: BTreeMap<&str, &[&str]> = LAYERS.iter().map(|(name, _, may)| (*name, *may)).collect();
     let mut faults = vec![];
-    for path in sources() {
+    for path in sources("src") {
         let layer = layer_of(&path);
         if layer == "lib" {
             continue;
@@ -173,5 +215,170 @@ fn the_architecture_document_has_this_table() {
         let imports = if may.is_empty() { "nothing of ours".into() } else { may.join(", ") };
         let row = format!("| {name} | {level} | {imports} |");
         assert!(text.contains(&row), "ARCHITECTURE.md lacks the row\n{row}");
+    }
+}
+
+/// Circles of files that import each other: paths under `src`, in order. The list only gets shorter: a circle that is not listed
+/// fails, and so does a line whose circle is gone or has changed.
+///
+/// A file imports another if it names it, or something in it, in a path from `crate`, `super` or `self`, or in a `use` of
+/// a module of its own folder. What `mod.rs` re-exports belongs to `mod.rs`. A re-export imports nothing, nor does a call
+/// of a child (`child::f()`): `mod.rs` lists its folder. Unit tests do not count.
+const CIRCLES: &[&str] = &[
+    "analyze/bounded.rs analyze/chains.rs analyze/choose.rs analyze/messages.rs analyze/paying.rs analyze/queries.rs analyze/sampled.rs analyze/scene.rs analyze/whole.rs",
+    "rules/glm/draw.rs rules/glm/priors.rs rules/glm/refusals.rs",
+    "rules/whole/counts.rs rules/whole/refusals.rs",
+    "run/evaluate.rs run/posterior/line.rs run/posterior/mod.rs run/simulate.rs run/value.rs",
+    "run/posterior/mixture.rs run/posterior/rate.rs",
+];
+
+/// The code of a file, without comments, re-exports and unit tests.
+fn code(path: &Path) -> String {
+    let text = fs::read_to_string(path).unwrap();
+    let own = text.find("#[cfg(test)]\nmod tests").map_or(text.as_str(), |at| &text[..at]);
+    let lines: Vec<&str> = own.lines().map(|line| line.split("//").next().unwrap().trim()).collect();
+    let statements = lines.join("\n");
+    let re_export = |s: &str| {
+        s.lines()
+            .position(|line| line.starts_with("pub") && line.contains(" use ") || line.starts_with("pub use "))
+    };
+    let kept = statements
+        .split_inclusive(';')
+        .map(|s| s.lines().take(re_export(s).unwrap_or(usize::MAX)).collect::<Vec<_>>().join("\n"));
+    kept.collect::<Vec<_>>().join("\n")
+}
+
+/// The module of a file, as names from the root of the crate.
+fn module(path: &Path) -> Vec<String> {
+    let below = path
+        .strip_prefix(Path::new(env!("CARGO_MANIFEST_DIR")).join("src"))
+        .unwrap()
+        .with_extension("");
+    below
+        .iter()
+        .map(|n| n.to_str().unwrap().to_owned())
+        .filter(|n| n != "mod")
+        .collect()
+}
+
+/// What a path in the code of module `own` stands for, from the root of the crate; braces give several.
+fn absolute(own: &[String], path: &str) -> Vec<Vec<String>> {
+    let end = path
+        .find(|c: char| !c.is_alphanumeric() && c != '_' && c != ':')
+        .unwrap_or(path.len());
+    let (head, rest) = path.split_at(end);
+    let items = match rest.strip_prefix('{').filter(|_| head.ends_with("::")) {
+        Some(list) => list.split('}').next().unwrap().split(',').map(str::trim).collect(),
+        None => vec![""],
+    };
+    assert!(!items.iter().any(|i| i.contains('{')), "write one `use` a module: {path:.80}");
+    let mut base = own.to_vec();
+    let mut names = head.split("::").filter(|n| !n.is_empty()).peekable();
+    while let Some(name) = names.next_if(|n| ["crate", "super", "self"].contains(n)) {
+        match name {
+            "crate" => base.clear(),
+            "super" => drop(base.pop()),
+            _ => {}
+        }
+    }
+    base.extend(names.map(String::from));
+    let full = |item: &&str| base.iter().cloned().chain(item.split("::").map(String::from)).collect();
+    items.iter().map(full).collect()
+}
+
+/// Every file with the files it imports, as paths under `src`.
+fn file_imports() -> BTreeMap<String, BTreeSet<String>> {
+    let files: Vec<PathBuf> = sources("src")
+        .into_iter()
+        .filter(|f| !f.ends_with("src/main.rs") && !f.ends_with("src/lib.rs"))
+        .collect();
+    let name = |f: &Path| {
+        f.strip_prefix(Path::new(env!("CARGO_MANIFEST_DIR")).join("src"))
+            .unwrap()
+            .to_str()
+            .unwrap()
+            .to_owned()
+    };
+    let modules: BTreeMap<Vec<String>, String> = files.iter().map(|f| (module(f), name(f))).collect();
+    let mut found = BTreeMap::new();
+    for file in &files {
+        let own = module(file);
+        let is_child = |path: &str| {
+            let first = path.split("::").next().unwrap();
+            modules.contains_key(&[&own[..], &[first.to_owned()]].concat())
+        };
+        let lines = code(file)
+            .lines()
+            .map(|line| match line.strip_prefix("use ") {
+                Some(path) if is_child(path) => format!("use self::{path}"),
+                _ => line.to_owned(),
+            })
+            .collect::<Vec<_>>()
+            .join("\n");
+        let mut imports = BTreeSet::new();
+        for mark in ["crate::", "super::", "self::"] {
+            for (at, _) in lines.match_indices(mark) {
+                if lines[..at].ends_with(|c: char| c.is_alphanumeric() || "_:".contains(c)) || lines[..at].ends_with("pub(in ") {
+                    continue;
+                }
+                for path in absolute(&own, &lines[at..]) {
+                    imports.extend((1..=path.len()).rev().find_map(|n| modules.get(&path[..n])).cloned());
+                }
+            }
+        }
+        imports.remove(&name(file));
+        found.insert(name(file), imports);
+    }
+    found
+}
+
+#[test]
+fn files_import_each_other_in_the_listed_circles_alone() {
+    let imports = file_imports();
+    let reach = |from: &str| {
+        let (mut seen, mut open) = (BTreeSet::new(), imports[from].iter().collect::<Vec<_>>());
+        while let Some(file) = open.pop() {
+            if seen.insert(file.as_str()) {
+                open.extend(&imports[file]);
+            }
+        }
+        seen
+    };
+    let reached: BTreeMap<&str, BTreeSet<&str>> = imports.keys().map(|f| (f.as_str(), reach(f))).collect();
+    let circle = |f: &&str| {
+        reached[f]
+            .iter()
+            .copied()
+            .filter(|g| reached[g].contains(f))
+            .collect::<Vec<_>>()
+            .join(" ")
+    };
+    let found: BTreeSet<String> = reached.keys().map(circle).filter(|c| !c.is_empty()).collect();
+    let listed: BTreeSet<String> = CIRCLES.iter().map(|c| (*c).to_owned()).collect();
+    assert!(
+        found == listed,
+        "new: {:#?}\ngone or changed: {:#?}",
+        &found - &listed,
+        &listed - &found
+    );
+}
+
+/// Tests are a handful of binaries, each a folder with a `main.rs`: a file that nobody declares would never run.
+#[test]
+fn every_file_of_tests_is_declared() {
+    let declares = |by: &Path, name: &str| {
+        fs::read_to_string(by).is_ok_and(|text| text.lines().any(|l| l == format!("mod {name};") || l == format!("pub mod {name};")))
+    };
+    let files = sources("tests");
+    let groups: Vec<&PathBuf> = files.iter().filter(|f| f.ends_with("main.rs")).collect();
+    assert!(groups.len() <= 5, "{groups:?}");
+    for file in files.iter().filter(|f| !f.ends_with("main.rs")) {
+        let module = if file.ends_with("mod.rs") { file.parent().unwrap() } else { file };
+        let (folder, name) = (module.parent().unwrap(), module.file_stem().unwrap().to_str().unwrap());
+        let mut by = vec![folder.join("main.rs"), folder.join("mod.rs"), folder.with_extension("rs")];
+        if folder.ends_with("tests/support") {
+            by.extend(groups.iter().map(|g| g.to_path_buf()));
+        }
+        assert!(by.iter().any(|by| declares(by, name)), "{} is in no group of tests", file.display());
     }
 }

@@ -18,9 +18,9 @@ mod poisson;
 mod row_gradients;
 mod tape;
 
+pub use super::special::{digamma, ln, ln_1p};
 pub use columns::{Columns, Lane, ROWS};
 pub use evaluate::Density;
-pub use functions::{digamma, ln, ln_1p};
 pub use fused::Fused;
 pub use neg_binomial::{PowerSum, binomial_power, neg_binomial_power};
 pub use op::{Binary, Op, Operand, Unary};

@@ -2,7 +2,6 @@
 
 use dashu::rational::RBig;
 
-use super::penalty::places;
 use crate::mechanism::MechanismError;
 use crate::mechanism::plan::ChainLaw;
 use crate::mechanism::real::rational;
@@ -11,6 +10,9 @@ use crate::mechanism::real::rational;
 pub const LONGEST: i128 = 1 << 30;
 /// The same less room for the rounding of norms: 2^30 (1 - 2^-40).
 const REACH: f64 = 1_073_741_824.0 - 9.765_625e-4;
+
+/// Binary places of a difference below the range.
+const PLACES: i32 = 52;
 
 /// More noise than this leaves no room in an integer of 128 bits for what lies far out.
 const MOST_PLACES: u32 = 100;
@@ -27,6 +29,11 @@ fn in_units(sigma: f64, per: f64, units: &RBig) -> Result<RBig, MechanismError> 
 /// The sd of noise on sums of gradients, in their integers, where that on numbers cut to `clip` is `sigma`.
 pub fn on_gradients(sigma: f64, clip: f64) -> Result<RBig, MechanismError> {
     in_units(sigma, clip, &RBig::from(LONGEST))
+}
+
+/// Binary places of the grid on which differences of at most `range` are added: they stay below 2^52 of its units.
+pub(super) fn places(range: f64) -> i32 {
+    PLACES - libm::frexp(range).1
 }
 
 /// The sd of noise on sums of differences of losses, in their integers, where that on weighted ones of at most `range` is `sigma`.

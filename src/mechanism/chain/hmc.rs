@@ -7,8 +7,8 @@
 
 use dashu::rational::RBig;
 
-use super::clip::{LONGEST, cut, on_gradients, on_losses};
-use super::penalty::{difference, places};
+use super::clip::{LONGEST, cut, on_gradients, on_losses, places};
+use super::penalty::difference;
 use super::unit;
 use crate::kernel::density::{Density, RowGradients};
 use crate::mechanism::MechanismError;

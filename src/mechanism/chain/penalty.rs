@@ -4,16 +4,13 @@
 //! `[-range, range]` and rounded towards 0 to a public grid, summed in integers, plus discrete Gaussian noise of a public sd,
 //! sampled exactly. Everything else (start, proposals, length, prior) is public, so every state may be released.
 
-use super::clip::on_losses;
+use super::clip::{on_losses, places};
 use super::unit;
 use crate::kernel::density::Density;
 use crate::mechanism::MechanismError;
 use crate::mechanism::bits::BitSource;
 use crate::mechanism::draw::discrete_gaussian::discrete_gaussian;
 use crate::mechanism::langevin::Normals;
-
-/// Binary places of a difference below the range.
-const PLACES: i32 = 52;
 
 /// A chain as data; every field is public.
 #[derive(Clone, PartialEq, Debug)]
@@ -58,11 +55,6 @@ pub fn penalty<B: BitSource>(density: &mut Density, chain: &Penalty, bits: &mut 
         }
     }
     Ok(state)
-}
-
-/// Binary places of the grid on which differences of at most `range` are added: they stay below 2^52 of its units.
-pub(super) fn places(range: f64) -> i32 {
-    PLACES - libm::frexp(range).1
 }
 
 /// The sum of `here - there` over the rows, each difference inside the range and rounded to the grid towards 0.

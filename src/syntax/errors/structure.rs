@@ -2,9 +2,9 @@
 
 use crate::source::{Diagnostic, FileId, Span};
 
+use super::super::sizes::{MAX_NESTING, MAX_SOURCE_BYTES, MAX_WORDS};
 use super::super::split::Word;
 use super::super::tokens::Token;
-use super::super::{MAX_NESTING, MAX_SOURCE_BYTES, MAX_WORDS};
 
 pub(in crate::syntax) type Complaint = Box<Diagnostic>;
 

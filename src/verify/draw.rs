@@ -1,0 +1,78 @@
+//! What a rule for draws sees of a model, its numbers at hand.
+
+use super::matrix::Covariance;
+use super::real::Real;
+use super::scope::Scope;
+use super::text::{Expr, Row};
+use super::ty::num;
+
+pub type Found<T> = Result<T, &'static str>;
+pub type Range = (f64, f64);
+
+/// A model with one parameter, its numbers at hand.
+pub struct Draw<'a> {
+    pub scope: &'a Scope,
+    pub exactly: Option<u64>,
+    pub parameter: &'a str,
+    pub prior: &'a Expr,
+    pub private: Vec<&'a Row>,
+    pub public: Vec<&'a Row>,
+    /// Rows and sums of each public observation; `None` where unbound.
+    pub totals: &'a [Option<(u64, Vec<f64>)>],
+    /// Data weight, sharpening of the prior, rows of one unit.
+    pub r: Real,
+    pub m: Real,
+    pub k: Real,
+}
+
+impl Draw<'_> {
+    pub fn public_range(&self, e: Option<&Expr>) -> Found<Range> {
+        e.and_then(|e| self.scope.public(e)).and_then(|t| t.range()).ok_or("an argument is no public number")
+    }
+    pub fn positive(&self, e: Option<&Expr>) -> Found<Range> {
+        self.public_range(e).and_then(|r| if r.0 > 0.0 { Ok(r) } else { Err("an argument may vanish") })
+    }
+    /// A positive argument of the prior.
+    pub fn argument(&self, i: usize) -> Found<Range> {
+        self.positive(self.prior.args().get(i))
+    }
+    /// A positive constant in a law.
+    pub fn constant(&self, o: &Row) -> Found<f64> {
+        self.positive(o.law.args().first()).and_then(|r| if r.0 == r.1 { Ok(r.0) } else { Err("a number of trials is no constant") })
+    }
+    pub fn one(&self) -> Found<&Row> {
+        if let [one] = self.private.as_slice() { Ok(one) } else { Err("the rule takes one observed column") }
+    }
+    pub fn outcome(&self, o: &Row, lo: f64, hi: f64) -> Found<Range> {
+        let range = self.scope.row(&o.outcome).and_then(|t| t.range());
+        let inside = |r: &Range| r.0.is_finite() && r.1.is_finite() && lo <= r.0 && r.1 <= hi;
+        range.filter(inside).ok_or("the outcome is not a number in the support of its law")
+    }
+    /// A lower bound on n that is at least one unit (section 3.11).
+    pub fn fewest(&self) -> Real {
+        Real::int(self.scope.least.max(self.scope.unit))
+    }
+    pub fn least(&self) -> Real {
+        Real::int(self.scope.least)
+    }
+    pub fn bound(&self) -> bool {
+        self.totals.iter().all(Option::is_some)
+    }
+    pub fn public_rows(&self) -> Real {
+        Real::int(self.totals.iter().flatten().fold(0, |s, t| s.saturating_add(t.0)))
+    }
+    pub fn public_sum(&self, index: usize) -> Real {
+        let sums = self.totals.iter().flatten().filter_map(|t| t.1.get(index));
+        sums.fold(Real::zero(), |s, x| s + num(*x))
+    }
+    /// The largest variance in any direction that a normal prior on a vector has.
+    pub fn prior_variance(&self) -> Found<Real> {
+        match self.prior_covariance() {
+            Some(matrix) => Ok(matrix.largest()),
+            None => self.argument(1).map(|sd| num(sd.1).square()),
+        }
+    }
+    pub fn prior_covariance(&self) -> Option<Covariance> {
+        self.prior.args().get(1).and_then(Covariance::read)
+    }
+}
