@@ -1,6 +1,6 @@
 //! Analysis -> certificate: the facts of tables, premises with their places, assumptions in plain words.
 
-use super::report::{Analysis, Chosen, ReleaseAnalysis, Status};
+use super::report::{Analysis, Chosen, ReleaseAnalysis};
 use crate::mechanism::plan::{MechanismPlan, Noise, PosteriorLaw, WholeNoise};
 use crate::model::print::{normal_form, query_text, type_text};
 use crate::model::{Program, Relation, Scalar, Step, Table, Type};
@@ -9,6 +9,7 @@ use crate::privacy::certificate::{
     BudgetFacts, Certificate, ColumnFacts, PremiseFacts, ProgramText, PublicFacts, ReleaseFacts, ScalarFacts, StepFacts, TableFacts, Total,
     TotalsFacts,
 };
+use crate::rules::offer::{Chain, Status};
 use crate::rules::{Premise, Totals};
 use crate::source::{FileId, SourceMap};
 
@@ -86,14 +87,14 @@ fn steps_of(steps: &[Step], program: &Program, next: &mut usize) -> Vec<StepFact
 
 fn release(r: &ReleaseAnalysis, (ty, query): (&Type, String), sources: &SourceMap) -> Option<ReleaseFacts> {
     let chosen = r.chosen.as_ref()?;
-    let parameters = chosen.parameters.iter().map(|p| (p.name.to_owned(), p.value, p.side()));
+    let parameters = chosen.parameters.iter().map(|p| (p.name.to_owned(), p.value, p.side));
     Some(ReleaseFacts {
         name: r.name.clone(),
         query,
         ty: type_text(ty),
-        public_totals: r.public.iter().map(|t| t.as_ref().map(|t| totals(t, chosen.rule))).collect(),
-        mechanism: chosen.mechanism.into(),
-        rule: chosen.rule.into(),
+        public_totals: r.public.iter().map(|t| t.as_ref().map(|t| totals(t, chosen))).collect(),
+        mechanism: chosen.mechanism.name.into(),
+        rule: chosen.rule.name.into(),
         parameters: parameters.collect(),
         premises: chosen.premises.iter().map(|p| premise(p, sources)).collect(),
         claim: chosen.claim.clone(),
@@ -105,24 +106,12 @@ fn release(r: &ReleaseAnalysis, (ty, query): (&Type, String), sources: &SourceMa
 }
 
 /// What a claim uses of public rows: the cost of a normal mean depends on their number alone.
-fn totals(t: &Totals, rule: &str) -> TotalsFacts {
-    let counted = matches!(rule, "normal_known_variance" | "mv_normal_known_covariance");
-    TotalsFacts { rows: t.rows, sums: if counted { vec![] } else { t.sums.clone() } }
+fn totals(t: &Totals, chosen: &Chosen) -> TotalsFacts {
+    TotalsFacts { rows: t.rows, sums: if chosen.counts_public_rows { vec![] } else { t.sums.clone() } }
 }
 
 fn premise(p: &Premise, sources: &SourceMap) -> PremiseFacts {
-    PremiseFacts { text: p.text.clone(), holds: p.holds, place: p.span.map(|s| sources.line_column(s.file, s.start)) }
-}
-
-/// The chain behind a release, also while a public value that it needs is not bound; empty for an exact draw.
-fn chain_of(chosen: &Chosen) -> &'static str {
-    match (chosen.status, sampler(chosen)) {
-        (Status::Exact, _) => "",
-        (Status::Conditional, "unbound") => "nuts",
-        (Status::Certified, "unbound") if matches!(chosen.mechanism, "penalty" | "dp_hmc" | "dp_sgld") => chosen.mechanism,
-        (Status::Certified, "unbound") => "langevin",
-        (_, name) => name,
-    }
+    PremiseFacts { text: p.text.clone(), holds: true, place: p.span.map(|s| sources.line_column(s.file, s.start)) }
 }
 
 /// The distribution that is drawn from.
@@ -205,22 +194,21 @@ fn assumptions(program: &Program, analysis: &Analysis) -> Vec<String> {
     } else if chains < analysis.releases.len() {
         list.push("every number of an exact release is the ideal real draw rounded to a public grid, decided with certified bounds: no rounding of doubles enters it".into());
     }
-    let drawn = |names: &[&str]| -> Vec<&ReleaseAnalysis> {
-        let by = |r: &&ReleaseAnalysis| r.chosen.as_ref().is_some_and(|c| names.contains(&chain_of(c)));
-        analysis.releases.iter().filter(by).collect()
-    };
-    if !drawn(&["langevin"]).is_empty() {
+    let chain = |r: &ReleaseAnalysis| r.chosen.as_ref().and_then(|c| c.chain);
+    let any = |wanted: Chain| analysis.releases.iter().any(|r| chain(r) == Some(wanted));
+    if any(Chain::Langevin) {
         list.push("idealized arithmetic: the steps of a Langevin chain are computed in doubles and certified as real numbers; its last state is rounded to a public grid".into());
     }
-    if !drawn(&["penalty", "dp_hmc", "dp_sgld"]).is_empty() {
+    if any(Chain::Paying) {
         list.push("what a chain that pays for its answers asks of the rows are sums of integers with exactly sampled discrete normal noise: no rounding of doubles enters its guarantee".into());
     }
-    for r in drawn(&["nuts", "slice"]) {
-        let chain = r.chosen.as_ref().map_or("", chain_of);
-        list.push(format!(
-            "CONDITIONAL: the guarantee of `{}` is that of an exact draw from its posterior; it holds if the chain ({chain}) has converged, which nothing proves",
-            r.name
-        ));
+    for r in &analysis.releases {
+        if let Some(Chain::Converged(chain)) = chain(r) {
+            list.push(format!(
+                "CONDITIONAL: the guarantee of `{}` is that of an exact draw from its posterior; it holds if the chain ({chain}) has converged, which nothing proves",
+                r.name
+            ));
+        }
     }
     let unbound = analysis.releases.iter().any(|r| r.chosen.as_ref().is_some_and(|c| c.plan.is_none()));
     if unbound {

@@ -1,55 +1,56 @@
 //! The complaints about chains and bounded losses: what must be said, what is assumed, what would be enough.
 
-use super::arguments;
 use super::budget::against;
-use super::choose::{cost, knob_text, solve};
-use super::messages::not_in_this_version;
-use super::parallel::View;
-use super::report::Status;
+use super::choose::{cost, knob_text, pick, plain_offer, solve};
+use super::messages::{no_rule_matches, not_in_this_version};
 use super::scene::Scene;
-use super::ways::{Offer, Way};
+use crate::mechanism::plan::Sampler;
 use crate::model::BudgetKind;
-use crate::rules::bounded::Mended;
+use crate::rules::arguments::{Arg, Arguments, Mechanism, NONE};
+use crate::rules::bounded::{beta_div::BETA_DIV, penalty::PENALTY};
+use crate::rules::offer::{Offer, Status, View};
+use crate::rules::tempered::DIFFUSE;
+use crate::rules::{Judged, Mended, Rule, is_by_name};
 use crate::source::{Diagnostic, Span};
 
 /// E0311: a chain that is only as private as it has converged.
-pub fn no_own_guarantee(scene: &Scene, mechanism: &str, sampler: &str) -> Diagnostic {
-    Diagnostic::new("E0311", format!("`{sampler}` gives no guarantee of its own"))
+pub fn no_own_guarantee(scene: &Scene, mechanism: &Mechanism, sampler: Sampler) -> Diagnostic {
+    Diagnostic::new("E0311", format!("`{}` gives no guarantee of its own", sampler.name()))
         .label(scene.place(), UNPROVED)
         .cause("no finite run of this chain has a proved privacy bound; diagnostics of convergence prove none either")
         .help(format!(
-            "use the chain that needs no convergence:    using {mechanism}(sampler = langevin)\n\
+            "use the chain that needs no convergence:    using {}(sampler = langevin)\n\
              or say what it rests on:                    {} assuming convergence",
+            mechanism.name,
             scene.sources.slice(scene.place())
         ))
 }
 
 const UNPROVED: &str = "its draw is as private as the posterior only once the chain has converged, which nothing proves";
 
-/// Mechanisms whose chains pay for every answer, and assume nothing.
-pub const CHAINS_THAT_PAY: [&str; 3] = ["penalty", "dp_hmc", "dp_sgld"];
-
-/// What must be said before a draw from a posterior of bounded loss: E0311 without the words, E0208 for another sampler.
-pub fn words(scene: &Scene, mechanism: &str, args: &arguments::Arguments) -> Result<(), Box<Diagnostic>> {
+/// What must be said before a draw by a mechanism that is asked for by name: E0311 without the words, E0208 for another sampler.
+pub fn words(scene: &Scene, mechanism: &'static Mechanism, args: &Arguments) -> Result<(), Box<Diagnostic>> {
     let assuming = scene.site.release.mechanism.assuming_convergence;
-    let sampler = args.get("sampler").and_then(|i| arguments::SAMPLERS.get(i as usize)).copied();
-    if let (Some("langevin"), Some(at)) = (sampler, args.span("sampler")) {
+    let name = mechanism.name;
+    if !is_by_name(mechanism) {
+        return Ok(());
+    }
+    let sampler = args.sampler();
+    if let (Some(Sampler::Langevin), Some(at)) = (sampler, args.span(Arg::SAMPLER.name)) {
+        let diagnostic = Diagnostic::new("E0208", format!("`{name}` has no Langevin chain"));
         return Err(Box::new(
-            Diagnostic::new("E0208", format!("`{mechanism}` has no Langevin chain"))
-                .label(at, if mechanism == "ops" { "its guarantee is that of the ideal draw" } else { "its loss is not convex, so no bound of this chain is proved" })
-                .help(match mechanism {
-                    "ops" => "a chain with a guarantee of its own:    using diffuse\nor one of: nuts, slice                  using ops assuming convergence".into(),
-                    _ => format!("one of: nuts, slice    using {mechanism} assuming convergence"),
-                }),
+            diagnostic
+                .label(at, "no bound of this chain is proved here")
+                .help(format!("one of: nuts, slice    using {name} assuming convergence")),
         ));
     }
-    if CHAINS_THAT_PAY.contains(&mechanism) {
+    if !mechanism.takes(&Arg::SAMPLER) {
         if !assuming {
             return Ok(());
         }
         let alone = scene.sources.slice(mechanism_alone(scene));
         return Err(Box::new(
-            Diagnostic::new("E0208", format!("`{mechanism}` assumes nothing about convergence"))
+            Diagnostic::new("E0208", format!("`{name}` assumes nothing about convergence"))
                 .label(scene.place(), "its guarantee is that of every state, converged or not")
                 .help(format!("leave the words out:    {alone}")),
         ));
@@ -58,7 +59,7 @@ pub fn words(scene: &Scene, mechanism: &str, args: &arguments::Arguments) -> Res
         return Ok(());
     }
     let place = scene.sources.slice(scene.place());
-    let subject = sampler.map_or_else(|| format!("`{mechanism}`"), |s| format!("`{s}`"));
+    let subject = format!("`{}`", sampler.map_or(name, Sampler::name));
     Err(Box::new(
         Diagnostic::new("E0311", format!("{subject} gives no guarantee of its own"))
             .label(scene.place(), UNPROVED)
@@ -72,16 +73,13 @@ pub fn conditional(scene: &Scene) -> Diagnostic {
     let name = &scene.site.release.name;
     let d = Diagnostic::new("W0508", format!("the certificate of `{name}` is conditional: it assumes that the chain has converged"))
         .label(scene.place(), "nothing proves it, and no diagnostic of a private run may be printed");
-    let offer = scene.offer(&arguments::Arguments::default());
-    let langevin = offer.ways.iter().any(|w| w.status() == Status::Conditional) && scene.site.view == View::Replace;
+    let judged = scene.plain();
+    let langevin = judged.usual().any(|o| o.status() == Status::Conditional) && scene.site.view == View::Replace;
     let mut help = vec![];
-    let bounded = matches!(&scene.site.release.mechanism.kind, crate::model::MechanismKind::Named { name, .. } if matches!(name.as_str(), "beta_div" | "ops"));
-    if langevin && bounded {
+    if langevin && judged.of(&DIFFUSE).next().is_some() {
         help.push("the Langevin chain assumes nothing:        using diffuse");
-    } else if langevin {
-        help.push("the Langevin chain assumes nothing:        sampler = langevin, without `assuming convergence`");
     }
-    if offer.asked.ways.iter().any(|w| w.mechanism() == "penalty") {
+    if judged.of(&PENALTY).next().is_some() {
         help.push("a chain that is private by itself:         using penalty");
     }
     if help.is_empty() {
@@ -100,42 +98,29 @@ fn mechanism_alone(scene: &Scene) -> Span {
 }
 
 /// No draw of bounded loss: the premise that fails, with the line that mends it solved for the budget.
-pub fn no_bounded_loss(scene: &Scene, offer: Offer, mechanism: &'static str) -> Diagnostic {
-    let at = offer.asked.refused.iter().position(|(name, _)| *name == mechanism);
-    let why = offer.asked.unmatched.iter().find(|(name, _)| *name == "ops" && mechanism == "ops");
-    if let Some((_, why)) = why {
-        return Diagnostic::new("E0300", format!("`ops` does not apply: {why}")).label(scene.place(), "no rule of this mechanism matches");
-    }
-    let Some(index) = at else {
-        return not_in_this_version(scene, &offer, Some(mechanism));
+pub fn no_bounded_loss(scene: &Scene, mut judged: Judged, own: impl Fn(&Rule) -> bool) -> Diagnostic {
+    let Some(index) = judged.refused.iter().position(|(rule, _)| own(rule)) else {
+        return match judged.unmatched.iter().find(|(rule, _)| own(rule)) {
+            Some((rule, why)) => no_rule_matches(scene, &format!("`{}` does not apply", rule.name), why),
+            None => not_in_this_version(scene, &judged),
+        };
     };
-    let Some((_, refusal)) = offer.asked.refused.into_iter().nth(index) else {
-        return not_in_this_version(scene, &Offer::default(), Some(mechanism));
-    };
+    let (rule, refusal) = judged.refused.swap_remove(index);
     let mut d = refusal.diagnostic;
-    if d.code != "E0305" {
-        return d;
-    }
-    if mechanism == "ops" {
-        return d;
-    }
+    let Some(Mended { line, fact, mut offers }) = refusal.mended else { return d };
     d = d.label(mechanism_alone(scene), "needs a finite density bound M");
-    let Some(Mended { line, loss }) = refusal.mended else { return d };
     let lead = d.help.pop().unwrap_or_default();
-    let peak = crate::numeric::decimal::sig_up(loss.peak(), 3);
-    let way = super::bounded::way("beta_div", std::rc::Rc::new(loss), 1, scene, &arguments::Arguments::default());
-    let solved = scene.allotment.and_then(|limit| solve(scene.site, way.as_ref(), limit));
-    let solved = solved.filter(|_| mechanism == "beta_div").map_or_else(String::new, |x| format!(", {}", knob_text(way.as_ref(), x)));
-    d.help(format!("{lead}\n    {line}      M = {peak}{solved}\nThe bound truncates the prior; it does not clip data."))
+    let offer = pick(scene, &offers, rule.own(), &NONE).map(|i| offers.swap_remove(i));
+    let solved = offer.zip(scene.allotment).and_then(|(o, limit)| Some(knob_text(o.as_ref(), solve(scene.site, o.as_ref(), limit)?)));
+    let solved = solved.map_or_else(String::new, |text| format!(", {text}"));
+    d.help(format!("{lead}\n    {line}      {fact}{solved}\nThe bound truncates the prior; it does not clip data."))
 }
 
 /// A refused regression with the ideal posterior of bounded loss among its Help lines.
 pub fn or_bounded_loss(scene: &Scene, mut d: Diagnostic) -> Diagnostic {
-    let offer = scene.offer(&arguments::Arguments::default());
-    let way = offer.asked.ways.iter().find(|w| w.mechanism() == "beta_div");
-    let (Some(way), Some(limit)) = (way, scene.allotment) else { return d };
-    let Some(x) = solve(scene.site, way.as_ref(), limit) else { return d };
-    let (using, beta) = (format!("using {}", way.written("")), knob_text(way.as_ref(), x));
+    let (Some(offer), Some(limit)) = (plain_offer(scene, &BETA_DIV), scene.allotment) else { return d };
+    let Some(x) = solve(scene.site, offer.as_ref(), limit) else { return d };
+    let (using, beta) = (format!("using {}", offer.written("")), knob_text(offer.as_ref(), x));
     let lines: Vec<String> = d.help.drain(..).flat_map(|h| h.lines().map(str::to_owned).collect::<Vec<_>>()).collect();
     let (first, last) = (lines.first().cloned().unwrap_or_default(), lines.last().cloned().unwrap_or_default());
     match d.code {
@@ -146,11 +131,11 @@ pub fn or_bounded_loss(scene: &Scene, mut d: Diagnostic) -> Diagnostic {
 }
 
 /// The line that offers the same beta with a weight: `or temper it:      using beta_div(beta = 1.2, weight = 0.6) ..`.
-pub fn tempered(scene: &Scene, way: &dyn Way, value: f64, limit: &BudgetKind) -> Option<String> {
+pub fn tempered(scene: &Scene, offer: &dyn Offer, value: f64, limit: &BudgetKind) -> Option<String> {
     // Every number as it is printed.
     let number = |text: &str| text.split_once(" = ").and_then(|(_, x)| x.parse::<f64>().ok());
-    let beta = knob_text(way, value);
-    let other = way.tempered(number(&beta)?)?;
+    let beta = knob_text(offer, value);
+    let other = offer.tempered(number(&beta)?)?;
     let weight = knob_text(other.as_ref(), solve(scene.site, other.as_ref(), limit)?);
     let claim = cost(scene.site, other.as_ref(), number(&weight)?)?;
     let using = other.written(&format!("{beta}, {weight}"));
@@ -158,9 +143,8 @@ pub fn tempered(scene: &Scene, way: &dyn Way, value: f64, limit: &BudgetKind) ->
 }
 
 /// The same mechanism with nothing written, where that meets the limit.
-pub fn bare(scene: &Scene, way: &dyn Way, limit: &BudgetKind) -> Option<String> {
-    let offer = scene.offer(&arguments::Arguments::default());
-    let other = offer.ways.iter().chain(&offer.asked.ways).find(|w| w.rule() == way.rule() && w.mechanism() == way.mechanism())?;
+pub fn bare(scene: &Scene, offer: &dyn Offer, limit: &BudgetKind) -> Option<String> {
+    let other = plain_offer(scene, offer.mechanism()).filter(|o| o.rule() == offer.rule())?;
     let x = solve(scene.site, other.as_ref(), limit)?;
-    Some(format!("leave the arguments out:    using {}    {}", other.mechanism(), knob_text(other.as_ref(), x)))
+    Some(format!("leave the arguments out:    using {}    {}", other.mechanism().name, knob_text(other.as_ref(), x)))
 }

@@ -1,31 +1,32 @@
-//! Choosing for one release: every way is solved and judged; a named mechanism takes its own, `auto` the least predicted error.
+//! Choosing for one release: every offer is solved and judged; a named mechanism takes its own, `auto` the least predicted error.
 
-use super::arguments::{self, Answers, Arguments};
-use super::bounded::beta_text;
 use super::budget::{against, over, reaches};
 use super::calibrate::{largest, largest_positive, smallest};
 use super::chains;
 use super::messages;
-use super::report::{Candidate, Chosen, Parameter, ReleaseAnalysis, Status};
+use super::report::{Candidate, Chosen, ReleaseAnalysis};
 use super::scene::Scene;
 use super::site::Site;
-use super::ways::{Knob, Offer, Way};
-use super::whole;
+use crate::mechanism::plan::Sampler;
 use crate::model::print::{number, query_text};
-use crate::model::{BudgetKind, MechanismKind, Query, Request};
+use crate::model::{BudgetKind, MechanismArg, MechanismKind};
 use crate::numeric::decimal::{sig_down, sig_up};
 use crate::privacy::Claim;
-use crate::source::Diagnostics;
+use crate::rules::arguments::{self, Arg, Arguments, Mechanism};
+use crate::rules::offer::{Chain, Knob, Offer, Parameter, Status};
+use crate::rules::{Answers, Judged};
+use crate::source::{Diagnostic, Diagnostics};
 
 /// The noise of an answer that costs nothing: far below anything one would read off it.
 const FREE: f64 = 1e-9;
 
-/// A way at a value of its knob: what will run.
+/// An offer at a value of its knob: what will run.
 pub struct Decision {
-    pub way: Box<dyn Way>,
+    pub offer: Box<dyn Offer>,
     pub value: f64,
     /// The value was solved from the allotment, not written.
-    pub solved: bool,
+    solved: bool,
+    arguments: Arguments,
 }
 
 /// What was found for one release.
@@ -62,132 +63,126 @@ pub fn choose(scene: &Scene, all: bool) -> Outcome {
     outcome
 }
 
-type Refusal = Box<crate::source::Diagnostic>;
+type Refusal = Box<Diagnostic>;
 
-fn named(scene: &Scene, name: &str, args: &[crate::model::MechanismArg], all: bool, outcome: &mut Outcome) -> Result<Decision, Refusal> {
-    let span = outcome.analysis.mechanism_span;
-    if name == "ehdl" {
-        return Err(Box::new(messages::never_released(span)));
+fn named(scene: &Scene, name: &str, args: &[MechanismArg], all: bool, outcome: &mut Outcome) -> Result<Decision, Refusal> {
+    let Some((mechanism, answers)) = crate::rules::mechanism(name) else {
+        outcome.analysis.candidates = unmatched(&scene.plain());
+        return Err(Box::new(messages::unknown_mechanism(scene, name)));
+    };
+    if answers != Answers::of(&scene.site.release.query) {
+        return Err(Box::new(messages::wrong_question(scene, mechanism)));
     }
-    let (mechanism, answers) = arguments::find(name).ok_or_else(|| Box::new(messages::unknown_mechanism(name, span)))?;
-    let offer = scene.offer(&Arguments::default());
-    if answers == Answers::Later {
-        outcome.analysis.candidates = unmatched(&offer);
-        return Err(Box::new(messages::not_in_this_version(scene, &offer, Some(mechanism))));
-    }
-    let asked = asked(scene);
-    if answers != asked {
-        return Err(Box::new(messages::wrong_question(scene, mechanism, asked)));
-    }
-    let args = arguments::parse(mechanism, args, span)?;
-    let offer = scene.offer(&args);
+    let arguments = arguments::parse(mechanism, args)?;
+    let mut judged = scene.judge(Some((mechanism, &arguments)));
     if all {
-        outcome.analysis.candidates = candidates(scene, &offer, &solve_all(scene, &offer));
+        outcome.analysis.candidates = candidates(scene, &judged, &solve_all(scene, &judged));
     }
-    // A loss that is bounded is never chosen unasked.
-    let bounded = matches!(mechanism, "beta_div" | "ops") || chains::CHAINS_THAT_PAY.contains(&mechanism);
-    if bounded {
-        chains::words(scene, mechanism, &args)?;
-    }
-    let refused = |offer: Offer| Box::new(messages::no_way(scene, offer, Some(mechanism)));
-    let ways = if bounded { &offer.asked.ways } else { &offer.ways };
-    if !ways.iter().any(|w| w.mechanism() == mechanism) {
-        return Err(refused(offer));
-    }
-    // `beta_query` has two forms: the knob that is written, else the first.
-    let own = |w: &dyn Way| {
-        w.mechanism() == mechanism && (args.get("m").is_none() || w.knob().name() == Some("m") || mechanism == "concentrated")
+    chains::words(scene, mechanism, &arguments)?;
+    let Some(index) = pick(scene, &judged.offers, mechanism, &arguments) else {
+        return Err(Box::new(messages::no_offer(scene, judged, Some(mechanism))));
     };
-    let index = match asked {
-        Answers::Posteriors => whole::pick(scene, ways, mechanism, &args),
-        _ => ways.iter().position(|w| own(w.as_ref())),
-    };
-    let ways = if bounded { offer.asked.ways } else { offer.ways };
-    let Some(way) = index.and_then(|i| ways.into_iter().nth(i)) else {
-        return Err(refused(Offer::default()));
-    };
-    if !bounded {
-        check_sampler(scene, mechanism, way.as_ref(), &args)?;
-    }
-    let written = way.knob().name().and_then(|knob| args.get(knob));
-    let solved = written.is_none();
-    let value = match (way.knob(), written) {
-        (Knob::None, _) => 1.0,
-        (_, Some(x)) => x,
-        (_, None) => match scene.allotment {
-            Some(limit) => match solve(scene.site, way.as_ref(), limit) {
-                Some(x) => x,
-                None => return Err(Box::new(messages::cannot_meet(scene, way.as_ref(), limit))),
-            },
-            None => return Err(Box::new(messages::nothing_to_solve_from(scene, way.as_ref()))),
+    let offer = judged.offers.swap_remove(index);
+    check_sampler(scene, offer.as_ref(), &arguments)?;
+    let written = offer.knob().name().and_then(|knob| arguments.get(knob));
+    let value = match (offer.knob(), written, scene.allotment) {
+        (Knob::None, ..) => 1.0,
+        (_, Some(x), _) => x,
+        (_, None, Some(limit)) => match solve(scene.site, offer.as_ref(), limit) {
+            Some(x) => x,
+            None => return Err(Box::new(messages::cannot_meet(scene, offer.as_ref(), limit))),
         },
+        (_, None, None) => return Err(Box::new(messages::nothing_to_solve_from(scene, offer.as_ref()))),
     };
-    let claim = cost(scene.site, way.as_ref(), value);
+    let claim = cost(scene.site, offer.as_ref(), value);
     match (claim, scene.allotment) {
-        (None, _) => Err(Box::new(messages::groups_not_covered(scene, way.as_ref()))),
+        (None, _) => Err(Box::new(messages::groups_not_covered(scene, offer.as_ref()))),
         (Some(claim), Some(limit)) if !claim.implies(limit) => {
-            let at = way.knob().name().and_then(|knob| args.span(knob));
-            Err(Box::new(messages::too_dear(scene, way.as_ref(), value, &claim, limit, at)))
+            let at = offer.knob().name().and_then(|knob| arguments.span(knob));
+            Err(Box::new(messages::too_dear(scene, offer.as_ref(), value, &claim, limit, at)))
         }
-        _ => Ok(Decision { way, value, solved }),
+        _ => Ok(Decision { offer, value, solved: written.is_none(), arguments }),
     }
 }
 
+/// Of the offers of one mechanism that whose free number is written; else the one that meets the budget with the least
+/// predicted error, last resorts and other priors after all others; else the first.
+pub fn pick(scene: &Scene, offers: &[Box<dyn Offer>], mechanism: &Mechanism, args: &Arguments) -> Option<usize> {
+    let own: Vec<(usize, &dyn Offer)> = offers.iter().map(AsRef::as_ref).enumerate().filter(|(_, o)| o.mechanism() == mechanism).collect();
+    let first = own.first().map(|(i, _)| *i);
+    if own.len() < 2 {
+        return first;
+    }
+    let written = own.iter().find(|(_, o)| o.knob().name().is_some_and(|k| args.get(k).is_some()));
+    let solved = |(i, o): &(usize, &dyn Offer)| {
+        let error = o.predicted_error(solve(scene.site, *o, scene.allotment?)?).value;
+        Some(((o.changes_prior(), o.last_resort()), error, *i))
+    };
+    let best = || own.iter().filter_map(solved).min_by(|(a, x, _), (b, y, _)| a.cmp(b).then(x.total_cmp(y))).map(|(.., i)| i);
+    written.map(|(i, _)| *i).or_else(best).or(first)
+}
+
+/// The offer of a mechanism where nothing is written after its name.
+pub fn plain_offer(scene: &Scene, mechanism: &Mechanism) -> Option<Box<dyn Offer>> {
+    let mut judged = scene.plain();
+    pick(scene, &judged.offers, mechanism, &arguments::NONE).map(|i| judged.offers.swap_remove(i))
+}
+
 /// Exact draws have no sampler and no length; a chain without a guarantee of its own needs the words that say so.
-fn check_sampler(scene: &Scene, mechanism: &str, way: &dyn Way, args: &Arguments) -> Result<(), Refusal> {
-    let named = args.get("sampler").and_then(|i| arguments::SAMPLERS.get(i as usize)).copied();
-    let assuming = scene.site.release.mechanism.assuming_convergence;
-    match named {
-        _ if way.status() == Status::Exact => match args.span("sampler").or(args.span("steps")) {
+fn check_sampler(scene: &Scene, offer: &dyn Offer, args: &Arguments) -> Result<(), Refusal> {
+    let (mechanism, assuming) = (offer.mechanism(), scene.site.release.mechanism.assuming_convergence);
+    match (offer.chain(), args.sampler()) {
+        (None, _) => match args.span(Arg::SAMPLER.name).or(args.span(Arg::STEPS.name)) {
             Some(at) => Err(Box::new(messages::exact_without_sampler(mechanism, at))),
             None => Ok(()),
         },
-        Some(sampler @ ("nuts" | "slice")) if !assuming => Err(Box::new(chains::no_own_guarantee(scene, mechanism, sampler))),
+        (Some(Chain::Converged(_)), Some(sampler @ (Sampler::Nuts | Sampler::Slice))) if !assuming => {
+            Err(Box::new(chains::no_own_guarantee(scene, mechanism, sampler)))
+        }
         _ => Ok(()),
     }
 }
 
 fn automatic(scene: &Scene, outcome: &mut Outcome) {
-    let offer = scene.offer(&Arguments::default());
+    let mut judged = scene.plain();
     let hole = outcome.analysis.hole;
-    let solved = solve_all(scene, &offer);
-    outcome.analysis.candidates = candidates(scene, &offer, &solved);
-    if offer.ways.is_empty() {
+    let solved = solve_all(scene, &judged);
+    outcome.analysis.candidates = candidates(scene, &judged, &solved);
+    let first = judged.usual().next().is_some();
+    if !first {
         // What must be named answers a hole all the same.
-        if !hole || offer.asked.ways.is_empty() {
-            outcome.diagnostics.push(messages::no_way(scene, offer, None));
+        if !hole || judged.offers.is_empty() {
+            outcome.diagnostics.push(messages::no_offer(scene, judged, None));
         }
         return;
     }
     let Some(limit) = scene.allotment else {
         if !hole {
-            outcome.diagnostics.push(messages::auto_without_budget(scene, &offer));
+            outcome.diagnostics.push(messages::auto_without_budget(scene, &judged));
         }
         return;
     };
-    let Some((index, value)) = best(&offer, &solved) else {
-        // A hole that nothing fills yet is no error of the program: its candidates say why.
-        if !hole && let Some(way) = offer.ways.first() {
-            outcome.diagnostics.push(messages::cannot_meet(scene, way.as_ref(), limit));
+    let Some((index, value)) = best(&judged, &solved) else {
+        // A hole that nothing fills yet is not an error of the program: its candidates say why.
+        if let (false, Some(offer)) = (hole, judged.usual().next()) {
+            outcome.diagnostics.push(messages::cannot_meet(scene, offer, limit));
         }
         return;
     };
-    if let Some(way) = offer.ways.into_iter().nth(index) {
-        let solved = true;
-        settle(scene, Decision { way, value, solved }, outcome);
-    }
+    let offer = judged.offers.swap_remove(index);
+    settle(scene, Decision { offer, value, solved: true, arguments: Arguments::default() }, outcome);
 }
 
-/// The way of least predicted error, last resorts after all others; ties go to exact before certified, then to table order. Never chosen are a
-/// conditional way, and a way that replaces the prior the user wrote: that is the user's to ask for.
-fn best(offer: &Offer, solved: &[Option<f64>]) -> Option<(usize, f64)> {
+/// The offer of least predicted error, last resorts after all others; ties go to exact before certified, then to table order. Never
+/// chosen are a conditional draw, and what must be asked for by name.
+fn best(judged: &Judged, solved: &[Option<f64>]) -> Option<(usize, f64)> {
     let mut best: Option<(usize, f64, (bool, f64), Status)> = None;
-    for (index, (way, value)) in offer.ways.iter().zip(solved).enumerate() {
-        let (Some(value), status) = (*value, way.status()) else { continue };
-        if status == Status::Conditional || way.changes_prior() {
+    for (index, (offer, value)) in judged.offers.iter().zip(solved).enumerate() {
+        let (Some(value), status) = (*value, offer.status()) else { continue };
+        if status == Status::Conditional || offer.changes_prior() || !offer.mechanism().auto {
             continue;
         }
-        let error = (way.last_resort(), way.predicted_error(value).value);
+        let error = (offer.last_resort(), offer.predicted_error(value).value);
         if best.is_none_or(|(_, _, e, s)| error < e || (error == e && status < s)) {
             best = Some((index, value, error, status));
         }
@@ -195,154 +190,138 @@ fn best(offer: &Offer, solved: &[Option<f64>]) -> Option<(usize, f64)> {
     best.map(|(index, value, ..)| (index, value))
 }
 
-/// Every way solved for the allotment; all `None` without one.
-fn solve_all(scene: &Scene, offer: &Offer) -> Vec<Option<f64>> {
-    let ways = offer.ways.iter();
-    ways.map(|w| scene.allotment.and_then(|limit| solve(scene.site, w.as_ref(), limit))).collect()
+/// Every offer solved for the allotment; all `None` without one.
+fn solve_all(scene: &Scene, judged: &Judged) -> Vec<Option<f64>> {
+    judged.offers.iter().map(|o| solve(scene.site, o.as_ref(), scene.allotment?)).collect()
 }
 
 fn settle(scene: &Scene, decision: Decision, outcome: &mut Outcome) {
-    let (way, value) = (decision.way.as_ref(), decision.value);
-    let Some(claim) = cost(scene.site, way, value) else { return };
-    if let Knob::Weight(name) = way.knob()
+    let (offer, value) = (decision.offer.as_ref(), decision.value);
+    let Some(claim) = cost(scene.site, offer, value) else { return };
+    if let Knob::Weight(name) = offer.knob()
         && decision.solved
         && value < 0.001
     {
         outcome.diagnostics.push(messages::useless(scene, name, value));
     }
-    if way.status() == Status::Conditional {
+    if offer.status() == Status::Conditional {
         outcome.diagnostics.push(chains::conditional(scene));
     }
     outcome.analysis.chosen = Some(Chosen {
-        mechanism: way.mechanism(),
-        rule: way.rule(),
-        parameters: parameters(way, value, decision.solved),
-        tempering: way.tempering(value),
-        plan: way.plan(value),
+        mechanism: offer.mechanism(),
+        rule: offer.rule(),
+        arguments: decision.arguments.clone(),
+        parameters: parameters(offer, value, decision.solved),
+        value,
+        tempering: offer.tempering(value),
+        plan: offer.plan(value),
         claim,
-        premises: way.premises(value),
-        predicted_error: way.predicted_error(value),
-        status: way.status(),
+        premises: offer.premises(value),
+        predicted_error: offer.predicted_error(value),
+        counts_public_rows: offer.matched().is_some_and(|m| m.counts_public_rows()),
+        chain: offer.chain(),
+        status: offer.status(),
     });
     outcome.decision = Some(decision);
 }
 
-/// What the release asks for.
-fn asked(scene: &Scene) -> Answers {
-    match &scene.site.release.query {
-        Query::Posterior(m) if matches!(m.request, Request::Posterior { .. }) => Answers::Posteriors,
-        Query::Posterior(_) => Answers::Draws,
-        Query::Aggregate(_) => Answers::Queries,
-    }
-}
-
-/// The cost of a way for the whole release; `None` where a group around it is not covered.
-pub fn cost(site: &Site, way: &dyn Way, value: f64) -> Option<Claim> {
-    site.cost(&|view| way.claim(view, value))
+/// The cost of an offer for the whole release; `None` where a group around it is not covered.
+pub fn cost(site: &Site, offer: &dyn Offer, value: f64) -> Option<Claim> {
+    site.cost(&|view| offer.claim(view, value))
 }
 
 /// The value of the knob that uses the limit up, on the private side.
-pub fn solve(site: &Site, way: &dyn Way, limit: &BudgetKind) -> Option<f64> {
-    let price = |x: f64| cost(site, way, x).map_or(f64::INFINITY, |claim| over(&claim, limit));
+pub fn solve(site: &Site, offer: &dyn Offer, limit: &BudgetKind) -> Option<f64> {
+    let price = |x: f64| cost(site, offer, x).map_or(f64::INFINITY, |claim| over(&claim, limit));
     let fits = |x: f64| price(x) <= 1.0;
-    match way.knob() {
+    match offer.knob() {
         Knob::None => fits(1.0).then_some(1.0),
         Knob::Weight(_) => largest(1.0, &price),
         // A query that no row can move is free at any noise.
-        Knob::Noise(_) if way.start() == 0.0 => fits(1.0).then_some(FREE),
-        Knob::Noise(_) => smallest(way.start(), &price),
-        Knob::Loss(_) if way.start() == 0.0 => fits(1.0).then_some(1.0),
-        Knob::Loss(_) => largest_positive(way.start(), &price),
-        Knob::Beta(_) => smallest(way.start(), &price),
-        Knob::Count(_) => largest_positive(way.start(), &price).map(f64::floor).filter(|x| *x >= 1.0),
+        Knob::Noise(_) if offer.start() == 0.0 => fits(1.0).then_some(FREE),
+        Knob::Noise(_) => smallest(offer.start(), &price),
+        Knob::Loss(_) if offer.start() == 0.0 => fits(1.0).then_some(1.0),
+        Knob::Loss(_) => largest_positive(offer.start(), &price),
+        Knob::Beta(_) => smallest(offer.start(), &price),
+        Knob::Count(_) => largest_positive(offer.start(), &price).map(f64::floor).filter(|x| *x >= 1.0),
     }
 }
 
-fn parameters(way: &dyn Way, value: f64, solved: bool) -> Vec<Parameter> {
-    let mut list = way.given();
-    if let Some(name) = way.knob().name() {
-        list.push(Parameter { name, value, solved });
-    }
-    list.extend(way.derived(value));
+fn parameters(offer: &dyn Offer, value: f64, solved: bool) -> Vec<Parameter> {
+    let knob = offer.knob().at(value).map(|p| p.solved(solved));
+    offer.given().into_iter().chain(knob).chain(offer.derived(value)).collect()
+}
+
+/// Every offer with its solved value, then the rules that do not match.
+fn candidates(scene: &Scene, judged: &Judged, solved: &[Option<f64>]) -> Vec<Candidate> {
+    let both: Vec<(&dyn Offer, Option<f64>)> = judged.offers.iter().map(AsRef::as_ref).zip(solved.iter().copied()).collect();
+    // Of a mechanism with a last resort beside other offers: that alone where it alone meets the budget, else the others.
+    let shown = |offer: &dyn Offer| {
+        let own: Vec<_> = both.iter().filter(|(o, _)| o.mechanism() == offer.mechanism()).collect();
+        let mixed = own.iter().any(|(o, _)| o.last_resort()) && own.iter().any(|(o, _)| !o.last_resort());
+        let resort =
+            mixed && own.iter().any(|(o, x)| o.last_resort() && x.is_some()) && !own.iter().any(|(o, x)| !o.last_resort() && x.is_some());
+        !mixed || offer.last_resort() == resort
+    };
+    let mut list: Vec<Candidate> = both.iter().filter(|(o, _)| shown(*o)).map(|(o, x)| candidate(scene, *o, *x)).collect();
+    list.extend(unmatched(judged));
     list
 }
 
-/// Every way of the offer with its solved value, then the rules that do not match.
-fn candidates(scene: &Scene, offer: &Offer, solved: &[Option<f64>]) -> Vec<Candidate> {
-    let ways = offer.ways.iter().zip(solved);
-    let mut list: Vec<Candidate> = ways.map(|(w, x)| candidate(scene, w.as_ref(), *x)).collect();
-    let asked = offer.asked.ways.iter();
-    list.extend(asked.map(|w| candidate(scene, w.as_ref(), scene.allotment.and_then(|limit| solve(scene.site, w.as_ref(), limit)))));
-    list.extend(unmatched(offer));
-    list
+fn unmatched(judged: &Judged) -> Vec<Candidate> {
+    let refused = judged.refused.iter().map(|(rule, r)| (rule.name, r.diagnostic.message.clone()));
+    let unmatched = judged.unmatched.iter().map(|(rule, reason)| (rule.name, reason.clone()));
+    let of = |(name, reason)| Candidate {
+        mechanism: name,
+        rule: Some(name),
+        applies: false,
+        reason,
+        parameters: vec![],
+        predicted_error: None,
+        status: Status::Exact,
+    };
+    refused.chain(unmatched).map(of).collect()
 }
 
-fn unmatched(offer: &Offer) -> Vec<Candidate> {
-    let refused = offer.refused.iter().map(|(name, d)| (*name, d.message.clone()));
-    let asked = offer.asked.refused.iter().map(|(name, r)| (*name, r.diagnostic.message.clone()));
-    refused
-        .chain(asked)
-        .chain(offer.unmatched.iter().cloned())
-        .chain(offer.asked.unmatched.iter().cloned())
-        .map(|(name, reason)| Candidate {
-            mechanism: name,
-            rule: Some(name),
-            applies: false,
-            reason,
-            parameters: vec![],
-            predicted_error: None,
-            further: vec![],
-            status: Status::Exact,
-        })
-        .collect()
-}
-
-fn candidate(scene: &Scene, way: &dyn Way, solved: Option<f64>) -> Candidate {
+fn candidate(scene: &Scene, offer: &dyn Offer, solved: Option<f64>) -> Candidate {
     let blank = Candidate {
-        mechanism: way.mechanism(),
-        rule: Some(way.rule()),
+        mechanism: offer.mechanism().name,
+        rule: Some(offer.rule().name),
         applies: false,
         reason: String::new(),
         parameters: vec![],
         predicted_error: None,
-        further: vec![],
-        status: way.status(),
+        status: offer.status(),
     };
     let Some(limit) = scene.allotment else {
-        let reason = match way.knob().name() {
+        let reason = match offer.knob().name() {
             None => "no budget to meet".to_owned(),
             Some(name) => format!("no budget: {name} is free"),
         };
         return Candidate { applies: true, reason, ..blank };
     };
     let Some(value) = solved else {
-        return Candidate { reason: refusal(scene, way, limit), ..blank };
+        return Candidate { reason: refusal(scene, offer, limit), ..blank };
     };
-    let reason = match way.knob() {
+    let reason = match offer.knob() {
         Knob::None => {
-            let spent = cost(scene.site, way, value).map(|c| against(&c, limit));
+            let spent = cost(scene.site, offer, value).map(|c| against(&c, limit));
             spent.map_or(String::new(), |(cost, limit)| format!("{cost} <= {limit}"))
         }
-        Knob::Weight(name) | Knob::Loss(name) => {
-            format!("{name} = {}: {}", sig_down(value, 4), way.remark(value))
-        }
-        Knob::Noise(name) => format!("{name} = {}: {}", sig_up(value, 4), way.remark(value)),
-        Knob::Beta(name) => format!("{name} = {}: {}", beta_text(value), way.remark(value)),
-        Knob::Count(name) => format!("{name} = {}: {}", number(value), way.remark(value)),
+        knob => format!("{}: {}", digits(knob, value, 4), offer.remark(value)),
     };
     Candidate {
         applies: true,
         reason,
-        parameters: parameters(way, value, true),
-        predicted_error: Some(way.predicted_error(value)),
-        further: way.further(value),
+        parameters: parameters(offer, value, true),
+        predicted_error: Some(offer.predicted_error(value)),
         ..blank
     }
 }
 
 /// Why no value of the knob meets the limit, in a few words.
-fn refusal(scene: &Scene, way: &dyn Way, limit: &BudgetKind) -> String {
-    let Some(claim) = cost(scene.site, way, way.example()) else {
+fn refusal(scene: &Scene, offer: &dyn Offer, limit: &BudgetKind) -> String {
+    let Some(claim) = cost(scene.site, offer, offer.example()) else {
         return "no guarantee for groups by a private key".into();
     };
     if !reaches(&claim, limit) {
@@ -358,14 +337,30 @@ fn refusal(scene: &Scene, way: &dyn Way, limit: &BudgetKind) -> String {
 }
 
 /// A value of a knob as text, rounded to its private side.
-pub fn knob_text(way: &dyn Way, value: f64) -> String {
-    match way.knob() {
-        Knob::None => String::new(),
-        Knob::Weight(name) | Knob::Loss(name) if value < 1.0 => {
-            format!("{name} = {}", sig_down(value, 3))
-        }
-        Knob::Weight(name) | Knob::Loss(name) | Knob::Count(name) => format!("{name} = {}", number(value)),
-        Knob::Noise(name) => format!("{name} = {}", sig_up(value, 3)),
-        Knob::Beta(name) => format!("{name} = {}", beta_text(value)),
+pub fn knob_text(offer: &dyn Offer, value: f64) -> String {
+    match offer.knob() {
+        Knob::Weight(name) | Knob::Loss(name) if value >= 1.0 => format!("{name} = {}", number(value)),
+        knob => digits(knob, value, 3),
     }
+}
+
+/// `r = 0.668`: so many digits, rounded to the private side.
+fn digits(knob: Knob, value: f64, digits: usize) -> String {
+    match knob {
+        Knob::None => String::new(),
+        Knob::Weight(name) | Knob::Loss(name) => format!("{name} = {}", sig_down(value, digits)),
+        Knob::Noise(name) => format!("{name} = {}", sig_up(value, digits)),
+        Knob::Beta(name) => format!("{name} = {}", beta_text(value)),
+        Knob::Count(name) => format!("{name} = {}", number(value)),
+    }
+}
+
+/// `beta = 1.3334`: four digits of what beta is above 1, rounded up.
+pub fn beta_text(x: f64) -> String {
+    if x >= 1e15 {
+        return number(x);
+    }
+    let above = sig_up(crate::rules::bounded::excess(x), 4);
+    let places = above.split_once('.').map_or(0, |(_, digits)| digits.len());
+    above.parse::<f64>().map_or_else(|_| number(x), |a| format!("{:.places$}", 1.0 + a))
 }

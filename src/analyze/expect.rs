@@ -36,7 +36,7 @@ fn failure(expect: &Expect, analysis: &Analysis) -> Option<Diagnostic> {
             field_found(claim, field, *compare, *value, *tolerance)?
         }
         Fact::RuleIs { release, name } => {
-            let rule = analysis.release(*release)?.chosen.as_ref()?.rule;
+            let rule = analysis.release(*release)?.chosen.as_ref()?.rule.name;
             (rule != name).then(|| format!("the rule is \"{rule}\""))?
         }
         Fact::StatusIs { release, name } => {

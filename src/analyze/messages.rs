@@ -1,135 +1,153 @@
 //! The complaints about mechanisms and costs, worded with the user's names; every number is solved.
 
-use super::arguments::{self, Answers};
 use super::budget::{against, kind_name, limits, reachable, reaches, short, written};
 use super::chains;
 use super::choose::{cost, knob_text, solve};
 use super::scene::Scene;
 use super::shapes::conjugate_prior;
-use super::ways::{Knob, Offer, Way};
 use crate::model::print::{likelihood_text, number};
 use crate::model::{BudgetKind, MechanismKind, Query, Request};
 use crate::numeric::decimal::{sig_down, sig_up};
 use crate::privacy::Claim;
-use crate::rules::Tempering;
+use crate::rules::arguments::Mechanism;
 use crate::rules::conjugate::matching_prior;
+use crate::rules::offer::{Chain, Knob, Offer};
+use crate::rules::tempered::Tempering;
+use crate::rules::{Answers, Judged, Rule, is_by_name, mechanisms};
 use crate::source::{Diagnostic, Span, suggest};
 
-/// E0206: no mechanism of that name.
-pub fn unknown_mechanism(name: &str, span: Span) -> Diagnostic {
-    let all: Vec<&str> =
-        [Answers::Draws, Answers::Queries, Answers::Posteriors, Answers::Later].into_iter().flat_map(arguments::names).collect();
+/// Names of the literature that no rule here answers to: the reason, and what does the like.
+const ABSENT: &[(&str, &str, &str, &str)] = &[
+    (
+        "ehdl",
+        "`ehdl` is not private: nothing can be released with it",
+        "the scale itself reveals the data: at Beta(0.05, 0.05), 100 rows and eps = 0.1 the true loss is 1.03 eps",
+        "the same with a smooth bound on that sensitivity:    using ehds",
+    ),
+    (
+        "dp_fast_mh",
+        "no rule in this version covers the mechanism `dp_fast_mh`",
+        "the constants of its published bound were not derived again, and no certificate rests on unchecked ones",
+        "a chain that is private by itself:    using penalty",
+    ),
+    (
+        "langevin",
+        "`langevin` is a sampler, not a mechanism",
+        "regressions draw by this chain unless another is named",
+        "name the mechanism:    using diffuse",
+    ),
+];
+
+/// E0206 or E0300: no mechanism of that name, or one without a proof here.
+pub fn unknown_mechanism(scene: &Scene, name: &str) -> Diagnostic {
+    let span = scene.place();
+    if let Some((_, headline, cause, help)) = ABSENT.iter().find(|(absent, ..)| *absent == name) {
+        return Diagnostic::new("E0300", *headline)
+            .label(span, format!("no proved guarantee for `{}`", scene.site.release.name))
+            .cause(*cause)
+            .help(*help);
+    }
     let diagnostic = Diagnostic::new("E0206", format!("unknown mechanism `{name}`")).label(span, "not a mechanism");
-    match suggest::did_you_mean(name, all.iter().copied()) {
+    match suggest::did_you_mean(name, mechanisms(None).iter().map(|m| m.name)) {
         Some(near) => diagnostic.help(format!("did you mean `{near}`?    using {near}")),
         None => diagnostic.help("leave `using` out to let the analyzer choose, or write `using ?` to see what applies"),
     }
 }
 
 /// E0209: noise for a draw, or a draw for a query.
-pub fn wrong_question(scene: &Scene, mechanism: &str, asked: Answers) -> Diagnostic {
+pub fn wrong_question(scene: &Scene, mechanism: &Mechanism) -> Diagnostic {
+    let asked = Answers::of(&scene.site.release.query);
     let what = match asked {
         Answers::Draws => "a draw from a posterior",
         Answers::Posteriors => "a whole posterior",
-        _ => "a query over rows",
+        Answers::Queries => "a query over rows",
     };
-    let list: Vec<&str> = arguments::names(asked).collect();
-    Diagnostic::new("E0209", format!("`{mechanism}` does not answer {what}"))
+    let list: Vec<&str> = mechanisms(Some(asked)).iter().map(|m| m.name).collect();
+    Diagnostic::new("E0209", format!("`{}` does not answer {what}", mechanism.name))
         .label(scene.place(), format!("`{}` is {what}", scene.site.release.name))
         .help(format!("use one of: {}", list.join(", ")))
 }
 
-/// E0300: the Hellinger mechanism with local sensitivity, which is not private.
-pub fn never_released(span: Span) -> Diagnostic {
-    Diagnostic::new("E0300", "`ehdl` is not private: nothing can be released with it")
-        .label(span, "its noise is scaled by the sensitivity at the private data")
-        .cause("the scale itself reveals the data: at Beta(0.05, 0.05), 100 rows and eps = 0.1 the true loss is 1.03 eps")
-        .help("the same with a smooth bound on that sensitivity:    using ehds")
-}
-
-/// E0300: the mechanism, the request or the model belongs to rules that this version does not have.
-pub fn not_in_this_version(scene: &Scene, offer: &Offer, mechanism: Option<&str>) -> Diagnostic {
-    let headline = match mechanism.and_then(arguments::find) {
-        Some((name, Answers::Later)) => {
-            format!("no rule in this version covers the mechanism `{name}`")
-        }
-        _ => "no rule in this version covers this model".to_owned(),
-    };
-    let mut diagnostic =
-        Diagnostic::new("E0300", headline).label(scene.place(), format!("no proved guarantee for `{}`", scene.site.release.name));
+/// E0300: no rule has the shape of the model.
+pub fn not_in_this_version(scene: &Scene, judged: &Judged) -> Diagnostic {
+    let mut diagnostic = Diagnostic::new("E0300", "no rule in this version covers this model")
+        .label(scene.place(), format!("no proved guarantee for `{}`", scene.site.release.name));
     if let Some(model) = &scene.model {
         for o in &model.private {
             let text = likelihood_text(model, o, scene.program);
             diagnostic = diagnostic.label(o.likelihood.span, format!("the rows follow {text}"));
         }
     }
-    if let Some(why) = mechanism.and_then(arguments::why_later) {
-        return diagnostic.cause(why);
-    }
-    let tried = closest(scene, offer);
+    let tried = closest(scene, judged);
     if !tried.is_empty() {
         diagnostic = diagnostic.note(tried_text(&tried));
     }
-    if offer.ways.is_empty() && !offer.asked.ways.is_empty() {
-        let lines = offer.asked.ways.iter().map(|w| format!("a bounded loss covers it:    using {}", w.written("")));
-        return diagnostic.help(lines.collect::<Vec<_>>().join("\n"));
+    if judged.offers.is_empty() {
+        return diagnostic.help("rules of this version: conjugate models with bounded columns, regressions with\nbounded features, and noise on sum, mean, count, histogram and quantile (`dpm explain rules`)");
     }
-    if offer.ways.is_empty() {
-        diagnostic.help("rules of this version: conjugate models with bounded columns, regressions with\nbounded features, and noise on sum, mean, count, histogram and quantile (`dpm explain rules`)")
-    } else {
-        let way = offer.ways.iter().find(|w| scene.allotment.is_some_and(|l| solve(scene.site, w.as_ref(), l).is_some()));
-        match way {
-            Some(way) => diagnostic.help(format!("one draw has a rule:    using {}", way.mechanism())),
-            None => diagnostic,
-        }
+    if judged.usual().next().is_none() {
+        let mut named: Vec<&Mechanism> = vec![];
+        let first = judged.by_name().filter(|o| {
+            !named.contains(&o.mechanism()) && {
+                named.push(o.mechanism());
+                true
+            }
+        });
+        let lines: Vec<String> = first.map(|o| format!("a bounded loss covers it:    using {}", o.written(""))).collect();
+        return diagnostic.help(lines.join("\n"));
+    }
+    match judged.usual().find(|o| scene.allotment.is_some_and(|l| solve(scene.site, *o, l).is_some())) {
+        Some(offer) => diagnostic.help(format!("one draw has a rule:    using {}", offer.mechanism().name)),
+        None => diagnostic,
     }
 }
 
-/// No way of the wanted mechanism: the refusal of the rule that has the right shape, a prior that is not conjugate, or
+/// No offer of the wanted mechanism: the refusal of the rule that has the right shape, a prior that is not conjugate, or
 /// a model of no rule.
-pub fn no_way(scene: &Scene, offer: Offer, mechanism: Option<&'static str>) -> Diagnostic {
-    if let Some(name @ ("beta_div" | "penalty" | "dp_hmc" | "dp_sgld" | "ops")) = mechanism {
-        return chains::no_bounded_loss(scene, offer, name);
+pub fn no_offer(scene: &Scene, mut judged: Judged, mechanism: Option<&'static Mechanism>) -> Diagnostic {
+    // What a rule with a mechanism of its own says counts for that mechanism alone.
+    let is_own = |rule: &Rule| mechanism.is_some_and(|m| rule.mechanisms == [m]);
+    if mechanism.is_some_and(is_by_name) {
+        return chains::no_bounded_loss(scene, judged, is_own);
     }
-    let Offer { ways, mut refused, unmatched, asked } = offer;
-    // A mechanism for whole posteriors is its own rule: only what that one says counts.
-    let own = refused.iter().position(|(rule, _)| Some(*rule) == mechanism);
-    let only = mechanism.filter(|m| arguments::find(m).is_some_and(|(_, a)| a == Answers::Posteriors));
-    if let (Some(name), None) = (only, own) {
-        let text = unmatched.iter().find(|(rule, _)| *rule == name).map_or("another shape of model", |(_, r)| r.as_str());
-        return Diagnostic::new("E0300", format!("`{name}` does not apply: {text}"))
-            .label(scene.place(), "no rule of this mechanism matches");
+    let wanted = |rule: &Rule| match mechanism {
+        Some(_) if Answers::of(&scene.site.release.query) == Answers::Posteriors => is_own(rule),
+        _ => !rule.by_name(),
+    };
+    let own = judged.refused.iter().position(|(rule, _)| is_own(rule));
+    if let Some(index) = own.or_else(|| judged.refused.iter().position(|(rule, _)| wanted(rule))) {
+        let (rule, refusal) = judged.refused.swap_remove(index);
+        return does_not_apply(scene, rule, refusal.diagnostic, mechanism);
     }
-    if !refused.is_empty() {
-        let (rule, refusal) = refused.swap_remove(own.unwrap_or(0));
-        return does_not_apply(scene, rule, refusal, mechanism);
-    }
-    let offer = Offer { ways, refused: vec![], unmatched, asked };
-    if matches!(scene.site.release.query, Query::Aggregate(_)) {
-        let reason = offer.unmatched.iter().find(|(name, _)| Some(*name) == mechanism);
-        let reason = reason.or_else(|| offer.unmatched.first());
+    if Answers::of(&scene.site.release.query) != Answers::Draws {
+        let reason = judged.unmatched.iter().find(|(rule, _)| is_own(rule)).or_else(|| judged.unmatched.first());
         let text = reason.map_or("no mechanism answers it", |(_, r)| r.as_str());
-        let headline = match mechanism {
-            Some(name) => format!("`{name}` does not apply: {text}"),
-            None => format!("no mechanism applies: {text}"),
+        return match mechanism {
+            Some(m) => no_rule_matches(scene, &format!("`{}` does not apply", m.name), text),
+            None if matches!(scene.site.release.query, Query::Aggregate(_)) => no_rule_matches(scene, "no mechanism applies", text),
+            None => not_conjugate(scene, &judged, mechanism).unwrap_or_else(|| not_in_this_version(scene, &judged)),
         };
-        return Diagnostic::new("E0300", headline).label(scene.place(), "no rule of this mechanism matches");
     }
-    not_conjugate(scene, &offer, mechanism).unwrap_or_else(|| not_in_this_version(scene, &offer, mechanism))
+    not_conjugate(scene, &judged, mechanism).unwrap_or_else(|| not_in_this_version(scene, &judged))
+}
+
+/// E0300 where one mechanism is meant.
+pub fn no_rule_matches(scene: &Scene, subject: &str, why: &str) -> Diagnostic {
+    Diagnostic::new("E0300", format!("{subject}: {why}")).label(scene.place(), "no rule of this mechanism matches")
 }
 
 /// The refusal of a rule for regression, with the mechanism that was asked for in its headline and a label on it.
-fn does_not_apply(scene: &Scene, rule: &str, refusal: Diagnostic, mechanism: Option<&str>) -> Diagnostic {
+fn does_not_apply(scene: &Scene, rule: &Rule, refusal: Diagnostic, mechanism: Option<&Mechanism>) -> Diagnostic {
     let needs = match refusal.code {
         "E0303" => "a convex loss with bounded slope",
         "E0304" => "a convex loss",
         "E0306" => "a strongly log-concave prior",
         _ => return refusal,
     };
-    let subject = mechanism.map_or("no rule applies".to_owned(), |m| format!("`{m}` does not apply"));
+    let subject = mechanism.map_or("no rule applies".to_owned(), |m| format!("`{}` does not apply", m.name));
     let Diagnostic { code, message, labels, cause, notes, help, .. } = refusal;
     let mut d = Diagnostic::new(code, format!("{subject}: {message}"));
-    let asked = format!("rule `{rule}` needs {needs}");
+    let asked = format!("rule `{}` needs {needs}", rule.name);
     // The place to edit comes first: the likelihood or the prior, or, where nothing in the model is wrong, the mechanism.
     if code == "E0304" {
         d = d.label(scene.place(), asked.clone());
@@ -143,14 +161,14 @@ fn does_not_apply(scene: &Scene, rule: &str, refusal: Diagnostic, mechanism: Opt
 }
 
 /// E0208: an exact draw has no chain.
-pub fn exact_without_sampler(mechanism: &str, at: Span) -> Diagnostic {
+pub fn exact_without_sampler(mechanism: &Mechanism, at: Span) -> Diagnostic {
     Diagnostic::new("E0208", "this draw is exact: it has no sampler to choose")
         .label(at, "only chains have a sampler and a number of steps")
-        .help(format!("using {mechanism}"))
+        .help(format!("using {}", mechanism.name))
 }
 
 /// E0302: the rows have a conjugate prior and this is not it.
-fn not_conjugate(scene: &Scene, offer: &Offer, mechanism: Option<&str>) -> Option<Diagnostic> {
+fn not_conjugate(scene: &Scene, judged: &Judged, mechanism: Option<&Mechanism>) -> Option<Diagnostic> {
     let model = scene.model.as_deref()?;
     let observation = model.private.first()?;
     let family = observation.likelihood.family;
@@ -160,8 +178,8 @@ fn not_conjugate(scene: &Scene, offer: &Offer, mechanism: Option<&str>) -> Optio
         return None;
     }
     let likelihood = likelihood_text(model, observation, scene.program);
-    let subject = mechanism.map_or("no rule applies".to_owned(), |m| format!("`{m}` does not apply"));
-    let no_rule = mechanism.map_or("no rule matches this model".to_owned(), |m| format!("no rule for `{m}` matches this model"));
+    let subject = mechanism.map_or("no rule applies".to_owned(), |m| format!("`{}` does not apply", m.name));
+    let no_rule = mechanism.map_or("no rule matches this model".to_owned(), |m| format!("no rule for `{}` matches this model", m.name));
     let shown = match parameter.truncated {
         Some(_) => format!("a truncated {} prior", parameter.prior.family),
         None => format!("{} {} prior", article(parameter.prior.family), parameter.prior.family),
@@ -171,7 +189,7 @@ fn not_conjugate(scene: &Scene, offer: &Offer, mechanism: Option<&str>) -> Optio
             .label(scene.place(), no_rule)
             .label(parameter.prior.span, shown)
             .label(observation.outcome.span.to(observation.likelihood.span), format!("the conjugate prior here is {}", wanted.written))
-            .note(tried_text(&closest(scene, offer)));
+            .note(tried_text(&closest(scene, judged)));
     if let Some(same) = matching_prior(parameter, &observation.likelihood) {
         let (sentence, prior) = (same.sentence(), &same.text);
         diagnostic = diagnostic.help(format!("{sentence}:   param {} ~ {prior}", parameter.name));
@@ -184,8 +202,8 @@ fn article(word: &str) -> &'static str {
 }
 
 /// The rules whose name mentions the likelihood or the prior of the model; all of them if none does.
-fn closest<'a>(scene: &Scene, offer: &'a Offer) -> Vec<(&'a str, &'a str)> {
-    let all = || offer.unmatched.iter().map(|(n, r)| (*n, r.as_str()));
+fn closest<'a>(scene: &Scene, judged: &'a Judged) -> Vec<(&'a str, &'a str)> {
+    let all = || judged.unmatched.iter().filter(|(rule, _)| !rule.by_name()).map(|(rule, r)| (rule.name, r.as_str()));
     let Some(model) = &scene.model else { return all().collect() };
     // Rows with a linear predictor are a matter of the rules for regression.
     let regression = |family: &str| ["_logit", "_probit", "_cloglog", "_log"].iter().any(|link| family.ends_with(link));
@@ -218,17 +236,17 @@ fn tried_text(rules: &[(&str, &str)]) -> String {
 }
 
 /// A cost above the limit at the value the program gives: E0301, E0403 or E0401.
-pub fn too_dear(scene: &Scene, way: &dyn Way, value: f64, claim: &Claim, limit: &BudgetKind, at: Option<Span>) -> Diagnostic {
+pub fn too_dear(scene: &Scene, offer: &dyn Offer, value: f64, claim: &Claim, limit: &BudgetKind, at: Option<Span>) -> Diagnostic {
     if let Some(order) = infinite_order(claim, limit) {
-        return order_too_high(scene, way, value, claim, order, limit);
+        return order_too_high(scene, offer, value, claim, order, limit);
     }
     if !reaches(claim, limit) {
-        return not_reachable(scene, way, claim, limit);
+        return not_reachable(scene, offer, claim, limit);
     }
     let (costs, allows) = against(claim, limit);
     let whose = if scene.site.release.spend.is_some() { "its share allows" } else { "the budget allows" };
     let name = &scene.site.release.name;
-    let reckoning = way.reckoning().filter(|_| matches!(limit, BudgetKind::Pure(_)));
+    let reckoning = offer.reckoning().filter(|_| matches!(limit, BudgetKind::Pure(_)));
     let label = reckoning.as_ref().map_or(costs.clone(), |(formula, _)| costs.replacen("= ", &format!("= {formula} = "), 1));
     let mut diagnostic =
         Diagnostic::new("E0401", format!("`{name}` costs {costs}, {whose} {allows}")).label(at.unwrap_or_else(|| scene.place()), label);
@@ -236,28 +254,27 @@ pub fn too_dear(scene: &Scene, way: &dyn Way, value: f64, claim: &Claim, limit: 
         diagnostic = diagnostic.label(span, text);
     }
     let mut help = Vec::new();
-    if let Some(knob) = way.knob().name()
-        && let Some(x) = solve(scene.site, way, limit)
+    if let Some(knob) = offer.knob().name()
+        && let Some(x) = solve(scene.site, offer, limit)
     {
-        let room = if way.mechanism() == "beta_div" { "        " } else { "    " };
-        help.push(format!("omit the argument: {knob} is solved from the budget    using {}{room}{}", way.written(""), knob_text(way, x)));
+        help.push(format!("omit the argument: {knob} is solved from the budget    using {}    {}", offer.written(""), knob_text(offer, x)));
     }
-    let tempered = chains::tempered(scene, way, value, limit);
+    let tempered = chains::tempered(scene, offer, value, limit);
     help.extend(tempered.map(|line| if help.is_empty() { line.replacen("or temper it:   ", "temper it:      ", 1) } else { line }));
-    help.extend(weaker(scene, way, limit));
+    help.extend(weaker(scene, offer, limit));
     if help.is_empty() {
-        help.extend(chains::bare(scene, way, limit));
+        help.extend(chains::bare(scene, offer, limit));
     }
-    diagnostic = diagnostic.cause(reckoning.map_or_else(|| format!("rule {}: {costs} > {allows}", way.rule()), |(_, cause)| cause));
+    diagnostic = diagnostic.cause(reckoning.map_or_else(|| format!("rule {}: {costs} > {allows}", offer.rule().name), |(_, cause)| cause));
     if help.is_empty() { diagnostic } else { diagnostic.help(help.join("\n")) }
 }
 
 /// Nothing on the knob meets the limit.
-pub fn cannot_meet(scene: &Scene, way: &dyn Way, limit: &BudgetKind) -> Diagnostic {
-    let x = way.example();
-    match cost(scene.site, way, x) {
-        Some(claim) => too_dear(scene, way, x, &claim, limit, None),
-        None => groups_not_covered(scene, way),
+pub fn cannot_meet(scene: &Scene, offer: &dyn Offer, limit: &BudgetKind) -> Diagnostic {
+    let x = offer.example();
+    match cost(scene.site, offer, x) {
+        Some(claim) => too_dear(scene, offer, x, &claim, limit, None),
+        None => groups_not_covered(scene, offer),
     }
 }
 
@@ -269,30 +286,29 @@ fn infinite_order(claim: &Claim, limit: &BudgetKind) -> Option<f64> {
 }
 
 /// E0301.
-fn order_too_high(scene: &Scene, way: &dyn Way, value: f64, claim: &Claim, order: f64, limit: &BudgetKind) -> Diagnostic {
+fn order_too_high(scene: &Scene, offer: &dyn Offer, value: f64, claim: &Claim, order: f64, limit: &BudgetKind) -> Diagnostic {
     let max = sig_down(claim.max_order(), 4);
     let at = number(order);
-    let what = match way.mechanism() {
-        "direct" => "a direct draw".to_owned(),
-        "diffuse" => "a tempered draw".to_owned(),
-        other => format!("a {other} draw"),
+    let what = match offer.mechanism().draw {
+        "" => format!("a {} draw", offer.mechanism().name),
+        words => words.to_owned(),
     };
     let mut diagnostic = Diagnostic::new("E0301", format!("{what} of {} has no finite guarantee at RDP order {at}", scene.drawn()))
         .label(scene.place(), format!("infinite at order {at}; finite only for orders below {max}"));
     if let Some(span) = scene.order_place() {
         diagnostic = diagnostic.label(span, "order required here");
     }
-    let tempering = way.tempering(value).unwrap_or(Tempering::DIRECT);
-    if let Some(matched) = way.matched()
+    let tempering = offer.tempering(value).unwrap_or(Tempering::DIRECT);
+    if let Some(matched) = offer.matched()
         && let Some(reason) = matched.limit_reason(order, tempering)
     {
         diagnostic = diagnostic.label(matched.prior_span(), reason.prior).cause(reason.cause);
     }
-    let mut help = weaker(scene, way, limit);
-    if let Some(knob) = way.knob().name()
-        && let Some(x) = solve(scene.site, way, limit)
+    let mut help = weaker(scene, offer, limit);
+    if let Some(knob) = offer.knob().name()
+        && let Some(x) = solve(scene.site, offer, limit)
     {
-        help.insert(0, format!("{:<22} using {:<16} {}", format!("leave {knob} out:"), way.mechanism(), knob_text(way, x)));
+        help.insert(0, format!("{:<22} using {:<16} {}", format!("leave {knob} out:"), offer.mechanism().name, knob_text(offer, x)));
     }
     let below = claim.max_order().ceil() - 1.0;
     if below >= 2.0 && matches!(limit, BudgetKind::Rdp(p) if p.len() == 1) {
@@ -306,67 +322,61 @@ fn order_too_high(scene: &Scene, way: &dyn Way, value: f64, claim: &Claim, order
 }
 
 /// Lines that offer the tempered draws of the same model, solved for the limit.
-fn weaker(scene: &Scene, way: &dyn Way, limit: &BudgetKind) -> Vec<String> {
+fn weaker(scene: &Scene, offer: &dyn Offer, limit: &BudgetKind) -> Vec<String> {
     let mut lines = Vec::new();
-    let Some(matched) = way.matched() else { return lines };
-    let rule = way.rule();
-    let offer = scene.offer(&arguments::Arguments::default());
-    for other in offer.ways.iter().filter(|w| w.rule() == rule && w.mechanism() != way.mechanism()) {
-        let Some(x) = solve(scene.site, other.as_ref(), limit) else { continue };
-        let (lead, effect) = match (other.mechanism(), other.knob()) {
-            ("diffuse", Knob::Weight(_)) => ("weaken the data:", format!("{}, certifies {}", knob_text(other.as_ref(), x), short(limit))),
-            ("concentrated", Knob::Weight(_)) => ("strengthen the prior:", format!("prior becomes {}", matched.prior_text(x))),
-            _ => continue,
-        };
-        lines.push(format!("{lead:<22} using {:<16} {effect}", other.mechanism()));
+    if offer.matched().is_none() {
+        return lines;
+    }
+    let judged = scene.plain();
+    for other in judged.usual().filter(|o| o.rule() == offer.rule() && o.mechanism() != offer.mechanism()) {
+        let (Some(lead), Some(x)) = (other.mechanism().advice, solve(scene.site, other, limit)) else { continue };
+        let effect = if other.changes_prior() { other.remark(x) } else { format!("{}, certifies {}", knob_text(other, x), short(limit)) };
+        lines.push(format!("{lead:<22} using {:<16} {effect}", other.mechanism().name));
     }
     lines
 }
 
 /// E0403.
-fn not_reachable(scene: &Scene, way: &dyn Way, claim: &Claim, limit: &BudgetKind) -> Diagnostic {
+fn not_reachable(scene: &Scene, offer: &dyn Offer, claim: &Claim, limit: &BudgetKind) -> Diagnostic {
     let kind = kind_name(limit);
     let max = claim.max_order();
     let reason = if max.is_finite() {
-        format!("{} has no guarantee above order {}, so it cannot satisfy {kind}", noun(scene, way), sig_down(max, 4))
+        format!("{} has no guarantee above order {}, so it cannot satisfy {kind}", noun(scene, offer), sig_down(max, 4))
     } else {
-        format!("{} has no {kind} guarantee at any scale", noun(scene, way))
+        format!("{} has no {kind} guarantee at any scale", noun(scene, offer))
     };
     let mut diagnostic = Diagnostic::new("E0403", reason);
     if let Some((span, _)) = scene.limit_place() {
         diagnostic = diagnostic.label(span, format!("{kind} cannot be reached"));
     }
-    diagnostic = diagnostic.label(scene.place(), format!("rule {}", way.rule()));
-    if let Some(other) = other_mechanism(scene, way, limit) {
+    diagnostic = diagnostic.label(scene.place(), format!("rule {}", offer.rule().name));
+    if let Some(other) = other_mechanism(scene, offer, limit) {
         return diagnostic.help(format!("a mechanism that reaches it:    using {other}"));
     }
     let offers = reachable(claim);
     if offers.is_empty() {
         return diagnostic;
     }
-    diagnostic.help(format!("budgets that `{}` alone meets:    {}", way.mechanism(), offers.join("    ")))
+    diagnostic.help(format!("budgets that `{}` alone meets:    {}", offer.mechanism().name, offers.join("    ")))
 }
 
 /// Another mechanism of the same release that meets the limit.
-fn other_mechanism(scene: &Scene, way: &dyn Way, limit: &BudgetKind) -> Option<&'static str> {
-    let offer = scene.offer(&arguments::Arguments::default());
-    let mut others = offer.ways.iter().filter(|w| w.mechanism() != way.mechanism() && !w.changes_prior());
-    others.find(|w| solve(scene.site, w.as_ref(), limit).is_some()).map(|w| w.mechanism())
+fn other_mechanism(scene: &Scene, offer: &dyn Offer, limit: &BudgetKind) -> Option<&'static str> {
+    let judged = scene.plain();
+    let mut others = judged.usual().filter(|o| o.mechanism() != offer.mechanism() && !o.changes_prior());
+    others.find(|o| solve(scene.site, *o, limit).is_some()).map(|o| o.mechanism().name)
 }
 
 /// `a Dirichlet draw`, `laplace noise`.
-fn noun(scene: &Scene, way: &dyn Way) -> String {
-    match way.mechanism() {
-        "penalty" => return "a penalty chain".into(),
-        "dp_hmc" => return "a Hamiltonian chain".into(),
-        "dp_sgld" => return "a chain on samples".into(),
-        _ => {}
+fn noun(scene: &Scene, offer: &dyn Offer) -> String {
+    if offer.chain() == Some(Chain::Paying) {
+        return offer.mechanism().draw.to_owned();
     }
     let Some(model) = &scene.model else {
-        return format!("`{}`", way.mechanism());
+        return format!("`{}`", offer.mechanism().name);
     };
     if matches!(model.request, Request::Posterior { .. }) {
-        return format!("`{}`", way.mechanism());
+        return format!("`{}`", offer.mechanism().name);
     }
     let family = model.parameters.first().map_or("posterior", |p| p.prior.family);
     let mut letters = family.chars();
@@ -375,26 +385,26 @@ fn noun(scene: &Scene, way: &dyn Way) -> String {
 }
 
 /// The claim does not extend to groups of a private key.
-pub fn groups_not_covered(scene: &Scene, way: &dyn Way) -> Diagnostic {
+pub fn groups_not_covered(scene: &Scene, offer: &dyn Offer) -> Diagnostic {
     Diagnostic::new("E0300", format!("no rule in this version covers `{}` in groups of a private key", scene.site.release.name))
-        .label(scene.place(), format!("rule {} has no bound for rows that change their group", way.rule()))
+        .label(scene.place(), format!("rule {} has no bound for rows that change their group", offer.rule().name))
         .cause("a replaced row may leave one group and enter another, so group sizes are secret")
         .help("if the key is public by design:    declare the column `public category { .. }`")
 }
 
 /// E0405 for `auto`.
-pub fn auto_without_budget(scene: &Scene, offer: &Offer) -> Diagnostic {
-    let direct = offer.ways.iter().find(|w| w.knob() == Knob::None);
-    let named = direct.or(offer.ways.first());
+pub fn auto_without_budget(scene: &Scene, judged: &Judged) -> Diagnostic {
+    let named = judged.usual().find(|o| o.knob() == Knob::None).or(judged.usual().next());
     let mut diagnostic =
         Diagnostic::new("E0405", format!("`{}` has no mechanism, and without a budget none can be chosen", scene.site.release.name))
             .label(scene.place(), "`auto` needs a budget to solve for")
             .help("add a line such as:    budget dp(eps = 1, delta = 1e-6)");
-    if let Some(way) = named {
-        let call = match way.knob() {
-            Knob::None => way.mechanism().to_owned(),
-            Knob::Weight(n) | Knob::Loss(n) => format!("{}({n} = 0.5)", way.mechanism()),
-            Knob::Noise(n) | Knob::Beta(n) | Knob::Count(n) => format!("{}({n} = 1)", way.mechanism()),
+    if let Some(offer) = named {
+        let name = offer.mechanism().name;
+        let call = match offer.knob() {
+            Knob::None => name.to_owned(),
+            Knob::Weight(n) | Knob::Loss(n) => format!("{name}({n} = 0.5)"),
+            Knob::Noise(n) | Knob::Beta(n) | Knob::Count(n) => format!("{name}({n} = 1)"),
         };
         diagnostic = diagnostic.help(format!("or name the mechanism:    using {call}"));
     }
@@ -402,18 +412,18 @@ pub fn auto_without_budget(scene: &Scene, offer: &Offer) -> Diagnostic {
 }
 
 /// E0405 for a named mechanism whose number is left to be solved.
-pub fn nothing_to_solve_from(scene: &Scene, way: &dyn Way) -> Diagnostic {
-    let knob = way.knob().name().unwrap_or("parameter");
-    let example = match way.knob() {
+pub fn nothing_to_solve_from(scene: &Scene, offer: &dyn Offer) -> Diagnostic {
+    let knob = offer.knob().name().unwrap_or("parameter");
+    let example = match offer.knob() {
         Knob::Noise(_) => "1",
         Knob::Beta(_) => "1.5",
         Knob::Count(_) => "1000",
         _ => "0.5",
     };
-    Diagnostic::new("E0405", format!("`{}` needs {knob}, or a budget to solve it from", way.mechanism()))
+    Diagnostic::new("E0405", format!("`{}` needs {knob}, or a budget to solve it from", offer.mechanism().name))
         .label(scene.place(), format!("{knob} is not given"))
         .help("add a line such as:    budget dp(eps = 1, delta = 1e-6)")
-        .help(format!("or give the number:    using {}", way.written(&all_arguments(scene, &format!("{knob} = {example}")))))
+        .help(format!("or give the number:    using {}", offer.written(&all_arguments(scene, &format!("{knob} = {example}")))))
 }
 
 /// The arguments as written, and one more.

@@ -1,7 +1,5 @@
 //! Program -> releases with claims: every rule is judged, parameters are solved from the budget, costs compose.
 
-mod arguments;
-mod bounded;
 pub mod budget;
 mod calibrate;
 mod certify;
@@ -10,14 +8,9 @@ mod choose;
 mod expect;
 mod messages;
 mod parallel;
-mod paying;
-mod posterior;
 mod public;
-mod queries;
 mod report;
-mod sampled;
 mod scene;
-mod sensitivity;
 mod shapes;
 mod site;
 mod spend;
@@ -25,22 +18,21 @@ mod spend;
 mod testing;
 mod text;
 mod warnings;
-mod ways;
-mod whole;
 
-pub use arguments::mechanism_names;
+pub use crate::rules::mechanisms;
+pub use crate::rules::offer::{Parameter, Status};
 pub use budget::short as budget_text;
 pub use certify::certificate;
 pub use public::{PublicData, Stated, Unbound};
-pub use report::{Analysis, BudgetVerdict, Candidate, Chosen, Parameter, PredictedError, ReleaseAnalysis, Status};
+pub use report::{Analysis, BudgetVerdict, Candidate, Chosen, ReleaseAnalysis};
 pub use text::{candidates_text, certificate_text, summary_text};
 
 use std::collections::BTreeMap;
 
 use crate::model::{Budget, BudgetKind, Program, ReleaseId, ReleaseStep};
+use crate::rules::offer::View;
 use crate::source::{Diagnostic, Diagnostics, SourceMap};
 use choose::{Decision, Outcome, choose};
-use parallel::View;
 use scene::Scene;
 use site::{Site, sites};
 use spend::Allotments;
@@ -86,7 +78,7 @@ pub fn holes(analysis: &Analysis) -> Diagnostics {
         match &r.chosen {
             Some(chosen) => diagnostic.help(format!(
                 "least predicted error at this budget:    using {}\n(`dpm compare` lists every mechanism and why it does or does not apply)",
-                chosen.mechanism
+                chosen.mechanism.name
             )),
             None => diagnostic.help("`dpm compare` lists every mechanism and why it does or does not apply"),
         }
@@ -194,7 +186,7 @@ fn one_pass(
     }
     let one = |release: &ReleaseStep, view: View| {
         let decision = decisions.get(&release.id)?;
-        decision.way.claim(view, decision.value)
+        decision.offer.claim(view, decision.value)
     };
     analysis.total = site::total(program, &one);
     if let (Some(budget), Some(total)) = (&program.budget, &analysis.total) {

@@ -1,27 +1,7 @@
 //! Costs of groups: what one neighbouring pair costs when the same model runs once per level of a key.
 
-use crate::model::Relation;
 use crate::privacy::Claim;
-
-/// How the rows of one group differ between neighbours.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum View {
-    /// At most k rows replaced by as many others; the number of rows stays.
-    Replace,
-    /// At most k rows added or removed.
-    AddRemove,
-    /// At most k rows taken out and at most k others put in: the number of rows may change.
-    Exchange,
-}
-
-impl From<Relation> for View {
-    fn from(relation: Relation) -> View {
-        match relation {
-            Relation::ReplaceOne => View::Replace,
-            Relation::AddRemove => View::AddRemove,
-        }
-    }
-}
+use crate::rules::offer::View;
 
 /// The facts about an `each` that its cost depends on.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -3,54 +3,11 @@
 use crate::mechanism::plan::MechanismPlan;
 use crate::model::{BudgetKind, ReleaseId};
 use crate::privacy::Claim;
-use crate::privacy::certificate::Side;
-use crate::rules::{Premise, Tempering, Totals};
+use crate::rules::arguments::{Arguments, Mechanism};
+use crate::rules::offer::{Chain, Parameter, PredictedError, Status};
+use crate::rules::tempered::Tempering;
+use crate::rules::{Premise, Rule, Totals};
 use crate::source::Span;
-
-/// What stands behind a guarantee, strongest first.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
-pub enum Status {
-    /// An exact draw.
-    Exact,
-    /// An approximate sampler whose own guarantee is proved.
-    Certified,
-    /// The guarantee of the ideal posterior, valid only if the chain has converged.
-    Conditional,
-}
-
-impl Status {
-    pub fn name(self) -> &'static str {
-        match self {
-            Status::Exact => "exact",
-            Status::Certified => "certified",
-            Status::Conditional => "conditional",
-        }
-    }
-}
-
-/// One free number of a mechanism: `r = 0.668`.
-#[derive(Clone, PartialEq, Debug)]
-pub struct Parameter {
-    pub name: &'static str,
-    pub value: f64,
-    /// Solved from the budget, not written by the user.
-    pub solved: bool,
-}
-
-impl Parameter {
-    /// Noise and beta are private above their values, anything else below.
-    pub fn side(&self) -> Side {
-        if matches!(self.name, "scale" | "sigma" | "gradient_sigma" | "beta") { Side::Up } else { Side::Down }
-    }
-}
-
-/// A prediction from public values only; it bounds nothing.
-#[derive(Clone, PartialEq, Debug)]
-pub struct PredictedError {
-    /// What is predicted, in words.
-    pub measure: &'static str,
-    pub value: f64,
-}
 
 /// A mechanism that was considered for a release.
 #[derive(Clone, PartialEq, Debug)]
@@ -64,17 +21,19 @@ pub struct Candidate {
     pub reason: String,
     pub parameters: Vec<Parameter>,
     pub predicted_error: Option<PredictedError>,
-    /// Other predictions, by name: `kl`, `interval_width`.
-    pub further: Vec<(&'static str, f64)>,
     pub status: Status,
 }
 
 /// What will run for a release and what it costs.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Chosen {
-    pub mechanism: &'static str,
-    pub rule: &'static str,
+    pub mechanism: &'static Mechanism,
+    pub rule: &'static Rule,
+    /// As the program gives them.
+    pub arguments: Arguments,
     pub parameters: Vec<Parameter>,
+    /// The value of the knob at which claim, premises and plan were taken.
+    pub value: f64,
     /// How the posterior is weakened; `None` for noise on a query.
     pub tempering: Option<Tempering>,
     /// `None` while a public table or value that it needs is not bound.
@@ -83,6 +42,10 @@ pub struct Chosen {
     pub claim: Claim,
     pub premises: Vec<Premise>,
     pub predicted_error: PredictedError,
+    /// Does the claim use the number of public rows alone, and not their sums?
+    pub counts_public_rows: bool,
+    /// The chain behind it; `None` for an exact draw.
+    pub chain: Option<Chain>,
     pub status: Status,
 }
 

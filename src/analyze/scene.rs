@@ -2,13 +2,11 @@
 
 use std::borrow::Cow;
 
-use super::arguments::Arguments;
 use super::public::PublicData;
 use super::site::Site;
-use super::ways::Offer;
-use super::{posterior, queries, whole};
-use crate::mechanism::plan::Sampler;
-use crate::model::{BudgetKind, Model, Program, Query, Request};
+use crate::model::{BudgetKind, Model, Program, Query, Relation, RowCount};
+use crate::rules::arguments::{Arguments, Mechanism};
+use crate::rules::{Ask, Context, Judged, PublicTotals, Question};
 use crate::source::{SourceMap, Span};
 
 pub struct Scene<'a> {
@@ -30,35 +28,35 @@ impl<'a> Scene<'a> {
         allotment: Option<&'a BudgetKind>,
     ) -> Scene<'a> {
         let model = match &site.release.query {
-            Query::Posterior(model) => Some(posterior::grouped(model, site)),
+            Query::Posterior(model) => Some(grouped(model, site)),
             Query::Aggregate(_) => None,
         };
         Scene { program, sources, public, site, allotment, model }
     }
 
-    /// Every way to answer, and why the others cannot.
-    pub fn offer(&self, args: &Arguments) -> Offer {
-        match (&self.model, &self.site.release.query) {
-            (Some(model), _) if matches!(model.request, Request::Posterior { .. }) => whole::offer(model, self, args),
-            (Some(model), _) => {
-                let mut offer = posterior::offer(model, self.program, &super::public::totals(model, self.public), args, self.chain(args));
-                offer.asked = super::bounded::offer(model, self, args);
-                offer
-            }
-            (None, Query::Aggregate(query)) => queries::offer(query, self, args),
-            (None, Query::Posterior(_)) => Offer::default(),
-        }
+    /// Every rule's verdict on the release, with these arguments written for a mechanism, or none.
+    pub fn judge(&self, written: Option<(&'static Mechanism, &Arguments)>) -> Judged {
+        let release = self.site.release;
+        let (totals, none) = (self.model.as_ref().map(|m| super::public::totals(m, self.public)), PublicTotals::unbound());
+        let ask = match (self.model.as_deref(), &release.query) {
+            (Some(model), _) | (None, Query::Posterior(model)) => Ask::Model(model),
+            (None, Query::Aggregate(query)) => Ask::Query(query),
+        };
+        let question = Question {
+            ask,
+            context: Context { program: self.program, public: totals.as_ref().unwrap_or(&none) },
+            written,
+            assuming_convergence: release.mechanism.assuming_convergence,
+            place: self.place(),
+            budgeted: self.allotment.is_some(),
+            secret_groups: self.site.secret_groups(),
+        };
+        question.judge()
     }
 
-    /// The chain of a draw that has one: the sampler named, or what `assuming convergence` means alone.
-    fn chain(&self, args: &Arguments) -> Sampler {
-        match args.get("sampler").and_then(|i| super::arguments::SAMPLERS.get(i as usize)) {
-            Some(&"langevin") => Sampler::Langevin,
-            Some(&"slice") => Sampler::Slice,
-            Some(_) => Sampler::Nuts,
-            None if self.site.release.mechanism.assuming_convergence => Sampler::Nuts,
-            None => Sampler::Langevin,
-        }
+    /// What is offered where nothing is written after the mechanism.
+    pub fn plain(&self) -> Judged {
+        self.judge(None)
     }
 
     /// The mechanism as written, else the query: the place to edit.
@@ -100,6 +98,17 @@ impl<'a> Scene<'a> {
         let texts: Vec<String> = names.map(|p| format!("`{}`", p.name)).collect();
         texts.join(", ")
     }
+}
+
+/// The model as it stands in its group: group sizes are not in the header, but a replaced row is in its group.
+fn grouped<'a>(model: &'a Model, site: &Site) -> Cow<'a, Model> {
+    if !site.grouped() {
+        return Cow::Borrowed(model);
+    }
+    let mut model = model.clone();
+    let at_least = u64::from(model.records.relation == Relation::ReplaceOne);
+    model.records.rows = RowCount { at_least, exactly: None };
+    Cow::Owned(model)
 }
 
 /// Byte range of `name = value` in a call's text, up to the comma or parenthesis that ends it.

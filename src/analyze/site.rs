@@ -1,9 +1,10 @@
 //! Where a release stands: the groups around it, and how its cost in one group becomes its cost in all.
 
-use super::parallel::{Groups, View, parallel};
+use super::parallel::{Groups, parallel};
 use super::spend::table_of;
 use crate::model::{Each, Program, ReleaseStep, Step, TableId};
 use crate::privacy::Claim;
+use crate::rules::offer::View;
 
 /// One `each` around a release.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

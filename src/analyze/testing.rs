@@ -9,10 +9,6 @@ pub fn span(start: usize, end: usize) -> Span {
     Span::new(FileId(0), start, end)
 }
 
-pub fn number(x: f64) -> Expr {
-    Expr { kind: ExprKind::Number(x), ty: Type::Real(Range::point(x)), label: Label::Public, span: span(0, 0) }
-}
-
 pub fn expr(kind: ExprKind, ty: Type, label: Label) -> Expr {
     Expr { kind, ty, label, span: span(0, 0) }
 }

@@ -1,7 +1,7 @@
 //! Certificates and candidate lists for the terminal.
 
-use super::bounded::beta_text;
 use super::budget::{kind_name, limits, short, units};
+use super::choose::beta_text;
 use super::report::{Analysis, ReleaseAnalysis};
 use crate::model::BudgetKind;
 use crate::model::print::number;
@@ -48,9 +48,9 @@ pub fn summary_text(analysis: &Analysis) -> String {
     let mut rows: Vec<[String; 6]> = Vec::new();
     for r in &analysis.releases {
         let Some(c) = &r.chosen else { continue };
-        let parameters: Vec<(&str, f64, Side)> = c.parameters.iter().map(|p| (p.name, p.value, p.side())).collect();
+        let parameters: Vec<(&str, f64, Side)> = c.parameters.iter().map(|p| (p.name, p.value, p.side)).collect();
         let status = loud(c.status.name());
-        let line = [r.name.as_str(), c.mechanism, c.rule, &status];
+        let line = [r.name.as_str(), c.mechanism.name, c.rule.name, &status];
         rows.push(cells(line, &parameters, &c.claim, kind));
     }
     if let (Some(total), true) = (&analysis.total, rows.len() > 1) {
@@ -157,7 +157,8 @@ pub fn candidates_text(release: &ReleaseAnalysis) -> String {
         .map(|c| {
             let answer = if c.applies { "yes" } else { "no" };
             let error = c.predicted_error.as_ref().map_or(String::new(), |e| format!("   error about {}", sig(e.value, 3)));
-            let further: String = c.further.iter().map(|(name, x)| format!("   {} {}", name.replace('_', " "), sig(*x, 3))).collect();
+            let further = c.predicted_error.iter().flat_map(|e| &e.further);
+            let further: String = further.map(|(name, x)| format!("   {} {}", name.replace('_', " "), sig(*x, 3))).collect();
             [c.mechanism.to_owned(), answer.to_owned(), format!("{}{error}{further}", c.reason)]
         })
         .collect();

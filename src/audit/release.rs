@@ -265,8 +265,8 @@ fn attacked<B: BitSource>(
     Ok(ReleaseAudit {
         name: release.name.clone(),
         score,
-        mechanism: chosen.mechanism,
-        rule: chosen.rule,
+        mechanism: chosen.mechanism.name,
+        rule: chosen.rule.name,
         trials: target.trials,
         confidence,
         neighbours: neighbours.words(target.table, &target.rows, target.sizes),

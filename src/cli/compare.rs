@@ -59,7 +59,7 @@ fn mechanism(c: &Candidate) -> Value {
         "reason": c.reason,
         "parameters": super::check::parameters_json(&c.parameters),
         "predicted_error": c.predicted_error.as_ref().map(|e| json!({"measure": e.measure, "value": e.value})),
-        "predicted": c.further.iter().map(|(name, x)| ((*name).to_owned(), json!(x))).collect::<serde_json::Map<_, _>>(),
+        "predicted": c.predicted_error.iter().flat_map(|e| &e.further).map(|(name, x)| ((*name).to_owned(), json!(x))).collect::<serde_json::Map<_, _>>(),
         "status": c.applies.then(|| c.status.name()),
     })
 }

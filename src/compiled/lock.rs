@@ -68,5 +68,5 @@ fn mechanism(checked: &Checked, release: &ReleaseStep, chosen: &Chosen) -> Strin
     let all: Vec<String> = written.into_iter().chain(solved).collect();
     let arguments = if all.is_empty() { String::new() } else { format!("({})", all.join(", ")) };
     let words = if release.mechanism.assuming_convergence { " assuming convergence" } else { "" };
-    format!("{}{arguments}{words}", chosen.mechanism)
+    format!("{}{arguments}{words}", chosen.mechanism.name)
 }

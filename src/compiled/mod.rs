@@ -128,7 +128,7 @@ fn resolved(checked: &Checked, analysis: &Analysis, bound: &Bound) -> Option<Str
 }
 
 fn decided(chosen: &Chosen) -> (&'static str, &'static str, Claim) {
-    (chosen.mechanism, chosen.rule, chosen.claim.clone())
+    (chosen.mechanism.name, chosen.rule.name, chosen.claim.clone())
 }
 
 /// Why a plan is refused, and where in it.

@@ -1,25 +1,21 @@
 //! Pages on the rules: the head of the file that implements each, and an example.
 
 use super::{Kind, Page, fenced};
-use crate::rules::{Meta, loss_rules, posterior_rules, query_rules, whole_rules};
+use crate::rules::{RULES, Rule};
 
 pub fn pages() -> Vec<Page> {
-    let posterior = posterior_rules().map(|r| r.meta());
-    let query = query_rules().iter().map(|r| r.meta());
-    let loss = loss_rules().iter().map(|r| r.meta());
-    let whole = whole_rules().iter().map(|r| r.meta());
-    posterior.chain(query).chain(loss).chain(whole).map(page).collect()
+    RULES.iter().map(|rule| page(rule)).collect()
 }
 
-fn page(meta: &Meta) -> Page {
-    let text = meta.page();
+fn page(rule: &Rule) -> Page {
+    let text = rule.page();
     let (summary, body) = text.split_once('\n').unwrap_or((&text, ""));
-    let example = EXAMPLES.iter().find(|(name, _)| *name == meta.name).map_or(String::new(), |(_, text)| {
+    let example = EXAMPLES.iter().find(|(name, _)| *name == rule.name).map_or(String::new(), |(_, text)| {
         let (fence, program) = text.split_once('\n').unwrap_or(("", text));
         format!("\n\n## Example\n\n{}", fenced(program).replacen("```dpm", format!("```dpm {fence}").trim(), 1))
     });
     let body = format!("{}{example}", body.trim());
-    Page { kind: Kind::Rule, name: meta.name.into(), summary: summary.into(), body }
+    Page { kind: Kind::Rule, name: rule.name.into(), summary: summary.into(), body }
 }
 
 /// The first line of each is the code the program gets; empty if it is right.

@@ -65,7 +65,7 @@ fn release(r: &ReleaseAnalysis) -> String {
     let Some(c) = &r.chosen else { return "\nno mechanism meets the budget\n".into() };
     let parameters: Vec<String> = c.parameters.iter().map(|p| format!("{} = {}", p.name, number(p.value))).collect();
     let parameters = if parameters.is_empty() { String::new() } else { format!(", {}", parameters.join(", ")) };
-    format!("\n`{}`{parameters} by rule `{}`, {}\n\n{}\n", c.mechanism, c.rule, c.status.name(), cost(r).unwrap_or_default())
+    format!("\n`{}`{parameters} by rule `{}`, {}\n\n{}\n", c.mechanism.name, c.rule.name, c.status.name(), cost(r).unwrap_or_default())
 }
 
 /// `epsilon 1.978 at delta 1e-6`, or what the claim is best said as.

@@ -165,7 +165,7 @@ fn composition(compiled: &Compiled, total: &Claim, out: &mut String) {
     };
     for r in &compiled.analysis.releases {
         if let Some(c) = &r.chosen {
-            row(&r.name, c.mechanism, &c.claim);
+            row(&r.name, c.mechanism.name, &c.claim);
         }
     }
     row("total", "", total);

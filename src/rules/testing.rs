@@ -1,10 +1,13 @@
 //! A tiny builder of models for tests of rules, and reference divergences in closed form.
 
-use super::{Context, Matched, PublicTotals, Rule, Tempering, Totals, Verdict};
+use super::arguments::{Arguments, Mechanism};
+use super::tempered::{Matched, Tempering};
+use super::{Ask, Context, PublicTotals, Question, Rule, Totals, Verdict};
 use crate::model::*;
 use crate::privacy::{Claim, Pair};
 use crate::source::Diagnostic;
 use crate::source::span::{FileId, Span};
+use std::rc::Rc;
 
 pub fn tempered(weight: f64, concentration: f64) -> Tempering {
     Tempering { weight, concentration }
@@ -173,34 +176,44 @@ impl Build {
         self
     }
 
-    pub fn judge(&self, rule: &dyn Rule) -> Verdict {
-        let context = Context { program: &self.program, public: &self.public };
-        rule.judge(&self.model, context)
+    pub fn judge(&self, rule: &Rule) -> Verdict {
+        (rule.judge)(&question(Ask::Model(&self.model), &self.program, &self.public, None))
     }
 
-    pub fn matched(&self, rule: &dyn Rule) -> Box<dyn Matched> {
+    pub fn matched(&self, rule: &Rule) -> Rc<dyn Matched> {
         match self.judge(rule) {
-            Verdict::Matched(m) => m,
+            Verdict::Offers(offers) => offers[0].matched().unwrap(),
             Verdict::NotMine(reason) => panic!("not mine: {reason}"),
-            Verdict::Refused(d) => panic!("refused: {d:?}"),
+            Verdict::Refused(r) => panic!("refused: {:?}", r.diagnostic),
         }
     }
 
-    pub fn refused(&self, rule: &dyn Rule) -> Diagnostic {
+    pub fn refused(&self, rule: &Rule) -> Diagnostic {
         match self.judge(rule) {
-            Verdict::Refused(d) => *d,
+            Verdict::Refused(r) => r.diagnostic,
             Verdict::NotMine(reason) => panic!("not mine: {reason}"),
-            Verdict::Matched(_) => panic!("matched"),
+            Verdict::Offers(_) => panic!("matched"),
         }
     }
 
-    pub fn not_mine(&self, rule: &dyn Rule) -> String {
+    pub fn not_mine(&self, rule: &Rule) -> String {
         match self.judge(rule) {
             Verdict::NotMine(reason) => reason,
-            Verdict::Refused(d) => panic!("refused: {d:?}"),
-            Verdict::Matched(_) => panic!("matched"),
+            Verdict::Refused(r) => panic!("refused: {:?}", r.diagnostic),
+            Verdict::Offers(_) => panic!("matched"),
         }
     }
+}
+
+/// A question outside groups, with a budget.
+pub fn question<'a>(
+    ask: Ask<'a>,
+    program: &'a Program,
+    public: &'a PublicTotals,
+    written: Option<(&'static Mechanism, &'a Arguments)>,
+) -> Question<'a> {
+    let context = Context { program, public };
+    Question { ask, context, written, assuming_convergence: false, place: span(0, 1), budgeted: true, secret_groups: false }
 }
 
 fn ln_gamma(x: f64) -> f64 {

@@ -1,14 +1,15 @@
 //! Laws that depend on released values: the model with those values in place, judged again by its own rule.
 
 use super::evaluate::{Known, evaluate};
-use crate::analyze::{Chosen, PublicData, Status};
-use crate::mechanism::plan::{MechanismPlan, PosteriorLaw};
-use crate::model::{Expr, ExprKind, Label, Model, Program, Query, Range, ReleaseStep, Request, Type};
-use crate::rules::{Asked, Context, PublicTotals, Verdict, WholeVerdict, posterior_rules, public_statistics, whole_rules};
+use crate::analyze::{Chosen, PublicData};
+use crate::mechanism::plan::MechanismPlan;
+use crate::model::{Expr, ExprKind, Label, Model, Program, Query, Range, ReleaseStep, Type};
+use crate::rules::{Ask, Context, PublicTotals, Question, Verdict, public_statistics};
 
 /// The plan of a release whose prior mentions released values, now that they are known.
 ///
-/// The tempering is the certified one: solved for the whole range of those values, so it covers this one.
+/// The rule judges the same question once more, with every number that was certified written out: they were solved for the
+/// whole range of those values, so they cover this one.
 pub fn plan(release: &ReleaseStep, chosen: &Chosen, program: &Program, public: &dyn PublicData, known: &Known) -> Option<MechanismPlan> {
     if let Some(plan) = &chosen.plan {
         return Some(plan.clone());
@@ -19,33 +20,20 @@ pub fn plan(release: &ReleaseStep, chosen: &Chosen, program: &Program, public: &
     let arguments = model.private.iter_mut().chain(model.public.iter_mut()).flat_map(|o| o.likelihood.args.iter_mut());
     priors.chain(arguments).for_each(|e| settle(e, known));
     let totals = public_statistics(&model).into_iter().map(|s| s.and_then(|s| public.totals(&s))).collect();
-    let totals = PublicTotals { observations: totals };
-    let context = Context { program, public: &totals };
-    if let Request::Posterior { .. } = &model.request {
-        return whole(&model, chosen, context);
-    }
-    let tempering = chosen.tempering?;
-    let rule = posterior_rules().find(|r| r.meta().name == chosen.rule)?;
-    let Verdict::Matched(matched) = rule.judge(&model, context) else { return None };
-    let (law, statistic) = matched.law(tempering)?;
-    // The law as a rule makes it is that of a Langevin chain.
-    if matches!(law, PosteriorLaw::Glm(_)) && chosen.status == Status::Conditional {
-        return None;
-    }
-    let times = match &model.request {
-        Request::Draw { times, .. } => *times,
-        Request::Posterior { .. } => return None,
+    let place = release.mechanism.span.unwrap_or(release.query_span);
+    let certified = chosen.parameters.iter().fold(chosen.arguments.clone(), |all, p| all.with(p.name, p.value, place));
+    let question = Question {
+        ask: Ask::Model(&model),
+        context: Context { program, public: &PublicTotals { observations: totals } },
+        written: Some((chosen.mechanism, &certified)),
+        assuming_convergence: release.mechanism.assuming_convergence,
+        place,
+        budgeted: false,
+        secret_groups: false,
     };
-    Some(MechanismPlan::Posterior { law, weight: tempering.weight, statistic, times })
-}
-
-/// The plan of a whole posterior at the certified value of its free number.
-fn whole(model: &Model, chosen: &Chosen, context: Context) -> Option<MechanismPlan> {
-    let number = |name: &str| chosen.parameters.iter().find(|p| p.name == name).map(|p| p.value);
-    let rule = whole_rules().iter().find(|r| r.meta().name == chosen.rule)?;
-    let place = model.parameters.first()?.prior.span;
-    let WholeVerdict::Matched(ways) = rule.judge(&Asked { model, context, place, number: &number }) else { return None };
-    ways.iter().find_map(|w| w.plan(number(w.knob())?))
+    let Verdict::Offers(offers) = (chosen.rule.judge)(&question) else { return None };
+    let own = offers.iter().filter(|o| o.mechanism() == chosen.mechanism);
+    own.filter_map(|o| o.plan(o.knob().name().map_or(Some(chosen.value), |knob| certified.get(knob))?)).next()
 }
 
 /// Replaces a public expression by its value, clamped to the range the certificate assumed.

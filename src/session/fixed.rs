@@ -14,11 +14,11 @@ pub(super) fn fixed(steps: &[Step], judged: &Judged) -> Vec<Fixed> {
         Some(Fixed {
             name: r.name.clone(),
             normal_form: normal_form(&r.query, &judged.checked.program),
-            mechanism: c.mechanism,
-            rule: c.rule,
+            mechanism: c.mechanism.name,
+            rule: c.rule.name,
             parameters: c.parameters.iter().map(|p| (p.name, p.value)).collect(),
             tempering: c.tempering,
-            premises: c.premises.iter().map(|p| (p.text.clone(), p.holds)).collect(),
+            premises: c.premises.iter().map(|p| p.text.clone()).collect(),
             claim: c.claim.clone(),
         })
     };

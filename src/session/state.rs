@@ -5,7 +5,7 @@ use crate::compiled::Given;
 use crate::model::Table;
 use crate::pipeline::Checked;
 use crate::privacy::Claim;
-use crate::rules::Tempering;
+use crate::rules::tempered::Tempering;
 use crate::run::{Bound, Results, Value};
 use crate::source::{Diagnostics, SourceMap};
 use std::collections::BTreeMap;
@@ -59,7 +59,7 @@ pub struct Fixed {
     pub rule: &'static str,
     pub parameters: Vec<(&'static str, f64)>,
     pub tempering: Option<Tempering>,
-    pub premises: Vec<(String, bool)>,
+    pub premises: Vec<String>,
     pub claim: Claim,
 }
 

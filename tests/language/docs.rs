@@ -166,14 +166,10 @@ fn names_find_their_pages() {
 #[test]
 fn nothing_is_left_out() {
     let of = |kind: Kind| -> BTreeSet<String> { explain::pages().into_iter().filter(|p| p.kind == kind).map(|p| p.name).collect() };
-    for rule in dpm::rules::query_rules() {
-        assert!(of(Kind::Mechanism).contains(rule.meta().name), "{}", rule.meta().name);
+    for mechanism in dpm::rules::mechanisms(None) {
+        assert!(of(Kind::Mechanism).contains(mechanism.name), "{}", mechanism.name);
     }
-    for rule in dpm::rules::whole_rules() {
-        assert!(of(Kind::Mechanism).contains(rule.meta().name), "{}", rule.meta().name);
-    }
-    let draws = dpm::rules::posterior_rules().count() + dpm::rules::loss_rules().len();
-    assert_eq!(of(Kind::Rule).len(), dpm::rules::query_rules().len() + draws + dpm::rules::whole_rules().len());
+    assert_eq!(of(Kind::Rule).len(), dpm::rules::RULES.len());
     assert_eq!(of(Kind::Distribution).len(), dpm::dist::DISTRIBUTIONS.len());
     for (name, _) in dpm::check::SIGNATURES {
         assert!(of(Kind::Function).contains(*name), "{name}");

@@ -5,6 +5,7 @@
 mod docs;
 #[path = "../support/fuzz/mod.rs"]
 mod fuzz;
+mod identity;
 mod layers;
 mod render;
 mod row_types;

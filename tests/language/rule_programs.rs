@@ -26,10 +26,7 @@ const REFUSALS: &[&str] = &["linear_private_design", "normal_unknown_both"];
 #[test]
 fn every_rule_accepts_and_refuses_as_its_folder_says() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/rules");
-    let mut names: BTreeSet<String> = rules::posterior_rules().map(|r| r.meta().name.to_string()).collect();
-    names.extend(rules::query_rules().iter().map(|r| r.meta().name.to_string()));
-    names.extend(rules::whole_rules().iter().map(|r| r.meta().name.to_string()));
-    names.extend(rules::loss_rules().iter().map(|r| r.meta().name.to_string()));
+    let names: BTreeSet<String> = rules::RULES.iter().map(|r| r.name.to_string()).collect();
     let folders: BTreeSet<String> = fs::read_dir(&root).unwrap().map(|e| e.unwrap().file_name().into_string().unwrap()).collect();
     assert_eq!(folders, names, "one folder for every rule, and one rule for every folder");
     for name in names {

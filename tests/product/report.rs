@@ -154,7 +154,7 @@ fn errors_fall_as_the_budget_grows() {
     let diffuse = chart.lines.iter().find(|l| l.name == "diffuse").unwrap();
     let at = |x: f64| diffuse.points.iter().find(|p| (p.0 / x - 1.0).abs() < 1e-9).unwrap().1;
     let chosen = compiled.analysis.releases[0].chosen.as_ref().unwrap();
-    assert_eq!((chosen.mechanism, at(0.5)), ("diffuse", chosen.predicted_error.value));
+    assert_eq!((chosen.mechanism.name, at(0.5)), ("diffuse", chosen.predicted_error.value));
     assert!(at(0.25) > at(0.5) && at(0.5) > at(1.0));
     let text = chart.text(60, 14);
     assert!(text.lines().all(|l| l.chars().count() <= 120) && text.contains("* "), "{text}");

@@ -20,30 +20,27 @@
 //! ## Checked by
 //! Golden values; the loss of every law searched over random and extreme rows and parameters (`tests/loss_ranges.rs`).
 
-use super::LossRule;
 use super::density::row_loss;
-use super::model::{BoundedLoss, Moved, Unfit};
-use crate::model::Model;
+use super::ideal;
+use super::model::{BoundedLoss, Moved};
 use crate::privacy::Claim;
-use crate::rules::{Context, Meta};
+use crate::rules::arguments::{Arg, Mechanism};
+use crate::rules::{Answers, Question, Rule, Verdict};
 
-pub(super) struct BetaDiv;
+pub static BETA_DIV: Mechanism = Mechanism::new("beta_div", &[Arg::BETA, Arg::WEIGHT, Arg::SAMPLER, Arg::STEPS]).by_name();
 
-static META: Meta = Meta {
+pub static RULE: Rule = Rule {
     name: "beta_div",
     summary: "one draw from the beta-divergence posterior of any bounded density",
     section: "5.2",
     source: include_str!("beta_div.rs"),
+    answers: Answers::Draws,
+    mechanisms: &[&BETA_DIV],
+    judge,
 };
 
-impl LossRule for BetaDiv {
-    fn meta(&self) -> &'static Meta {
-        &META
-    }
-
-    fn judge(&self, model: &Model, context: Context) -> Result<BoundedLoss, Unfit> {
-        BoundedLoss::read(&META, model, &context, row_loss)
-    }
+fn judge(question: &Question) -> Verdict {
+    super::model::judge(&RULE, question, row_loss, ideal::offer)
 }
 
 impl BoundedLoss {

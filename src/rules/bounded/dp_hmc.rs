@@ -20,43 +20,43 @@
 //! Golden values; the norm of what a row adds, enforced in integers (`src/mechanism/chain/hmc.rs`); sums of random rows with one
 //! replaced, and the divergence of the noise by its series (`tests/row_gradients.rs`).
 
-use super::LossRule;
 use super::density::row_loss;
-use super::model::{BoundedLoss, Moved, Unfit};
-use crate::model::Model;
+use super::model::{BoundedLoss, Gradients, Moved};
+use super::paying;
 use crate::numeric::round::{add_up, div_up, mul_down, mul_up};
 use crate::privacy::Claim;
+use crate::rules::arguments::{Arg, Mechanism};
 use crate::rules::count::count_up;
-use crate::rules::{Context, Meta};
+use crate::rules::{Answers, Question, Rule, Verdict};
 
-pub(super) struct DpHmc;
+pub static DP_HMC: Mechanism = Mechanism::new(
+    "dp_hmc",
+    &[
+        Arg::count("iterations"),
+        Arg::STEPS,
+        Arg::positive("clip"),
+        Arg::positive("sigma"),
+        Arg::positive("gradient_sigma"),
+        Arg::positive("step"),
+        Arg::BETA,
+        Arg::WEIGHT,
+    ],
+)
+.by_name()
+.called("a Hamiltonian chain");
 
-static META: Meta = Meta {
+pub static RULE: Rule = Rule {
     name: "dp_hmc",
     summary: "a Hamiltonian chain with noisy gradients on the beta-divergence posterior, private at every step",
     section: "12",
     source: include_str!("dp_hmc.rs"),
+    answers: Answers::Draws,
+    mechanisms: &[&DP_HMC],
+    judge,
 };
 
-impl LossRule for DpHmc {
-    fn meta(&self) -> &'static Meta {
-        &META
-    }
-
-    fn judge(&self, model: &Model, context: Context) -> Result<BoundedLoss, Unfit> {
-        BoundedLoss::read(&META, model, &context, row_loss)
-    }
-}
-
-/// The noisy gradients of one proposal.
-#[derive(Clone, Copy, PartialEq, Debug)]
-pub struct Gradients {
-    /// Leapfrog steps: one gradient more is taken.
-    pub steps: u64,
-    /// Bound on the L2 norm of a row's gradient, enforced.
-    pub clip: f64,
-    /// The sd of the noise on every component of their sum.
-    pub sigma: f64,
+fn judge(question: &Question) -> Verdict {
+    super::model::judge(&RULE, question, row_loss, paying::hamiltonian)
 }
 
 impl BoundedLoss {

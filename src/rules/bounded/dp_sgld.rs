@@ -20,50 +20,70 @@
 //! Numerical integration of one-dimensional mixtures at 320 settings; its formula written twice; draws of samples against
 //! the uniform law (`src/mechanism/chain/sgld.rs`).
 
-use super::LossRule;
 use super::density::row_loss;
-use super::model::{BoundedLoss, Refusal, Unfit};
-use crate::model::{Model, Relation};
+use super::model::BoundedLoss;
+use super::sampled;
+use crate::model::Relation;
 use crate::numeric::round::{div_up, mul_up};
 use crate::privacy::{Claim, Pair};
+use crate::rules::arguments::{Arg, Mechanism};
 use crate::rules::conjugate::secret_rows;
 use crate::rules::count::{count_down, count_up};
-use crate::rules::{Context, Meta};
+use crate::rules::{Answers, Match, Question, Rule, Verdict, refuse};
 use crate::source::Diagnostic;
 
-pub(super) struct DpSgld;
+pub static DP_SGLD: Mechanism = Mechanism::new(
+    "dp_sgld",
+    &[
+        Arg::count("iterations"),
+        Arg::count("batch"),
+        Arg::positive("clip"),
+        Arg::positive("sigma"),
+        Arg::positive("step"),
+        Arg::BETA,
+        Arg::WEIGHT,
+    ],
+)
+.by_name()
+.called("a chain on samples");
 
-static META: Meta = Meta {
+pub static RULE: Rule = Rule {
     name: "dp_sgld",
     summary: "a Langevin chain on noisy gradients of samples of the rows, private at every step",
     section: "12.3",
     source: include_str!("dp_sgld.rs"),
+    answers: Answers::Draws,
+    mechanisms: &[&DP_SGLD],
+    judge,
 };
 
-impl LossRule for DpSgld {
-    fn meta(&self) -> &'static Meta {
-        &META
+fn judge(question: &Question) -> Verdict {
+    match (super::model::judge(&RULE, question, row_loss, sampled::offer), covered(question)) {
+        // What any rule for bounded losses refuses comes first.
+        (Verdict::Offers(_), Err(verdict)) => verdict,
+        (verdict, _) => verdict,
     }
+}
 
-    fn judge(&self, model: &Model, context: Context) -> Result<BoundedLoss, Unfit> {
-        let loss = BoundedLoss::read(&META, model, &context, row_loss)?;
-        let refused = |diagnostic| Err(Unfit::Refused(Box::new(Refusal { diagnostic, mended: None })));
-        let Some(place) = model.private.first().map(|o| o.span) else { return Ok(loss) };
-        if loss.records.relation == Relation::AddRemove {
+/// Samples of a fixed size of a public number of rows, one row a unit.
+fn covered(question: &Question) -> Match<()> {
+    let (model, context) = (question.model()?, &question.context);
+    if let Some(place) = model.private.first().map(|o| o.span) {
+        if model.records.relation == Relation::AddRemove {
             let names: Vec<&str> = model.parameters.iter().map(|p| p.name.as_str()).collect();
             let why = "a sample of fixed size holds a share of the rows, which is secret with their number";
-            return refused(secret_rows(META.name, &names.join("`, `"), place, loss.records, why, &context));
+            return refuse(secret_rows(RULE.name, &names.join("`, `"), place, model.records, why, context));
         }
-        if loss.records.unit_rows != 1 {
-            return refused(
+        if model.records.unit_rows != 1 {
+            return refuse(
                 Diagnostic::new("E0300", "`dp_sgld` covers units of one row alone")
-                    .label(place, format!("up to {} of these rows are of one unit", loss.records.unit_rows))
+                    .label(place, format!("up to {} of these rows are of one unit", model.records.unit_rows))
                     .cause("how much a random sample hides is proved for one row that is replaced")
                     .help("a chain that takes all rows at every step:    using dp_hmc"),
             );
         }
-        Ok(loss)
     }
+    Ok(())
 }
 
 impl BoundedLoss {

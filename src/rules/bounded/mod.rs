@@ -5,37 +5,18 @@
 //! parameter that the prior allows, then a replaced row changes the sum of losses by something in `[-R, R]`, an added one by
 //! something in an interval of length R. R follows from the largest value M of the density, and M from declared domains alone.
 
-mod beta_div;
+pub mod beta_div;
 mod density;
-mod dp_hmc;
-mod dp_sgld;
+pub mod dp_hmc;
+pub mod dp_sgld;
 mod enclose;
+mod ideal;
 mod model;
-mod ops;
-mod penalty;
+pub mod ops;
+mod paying;
+pub mod penalty;
 mod range;
 mod refusals;
+mod sampled;
 
-pub use dp_hmc::Gradients;
-pub use model::{BoundedLoss, Mended, Moved, Refusal, Unfit};
-pub use range::{RowLoss, excess};
-
-use super::{Context, Meta};
-use crate::model::Model;
-
-/// A rule for a posterior of bounded loss. It never sees syntax or private data.
-pub trait LossRule: Sync {
-    fn meta(&self) -> &'static Meta;
-    /// The loss of one row and the length of its range, or why there is none.
-    ///
-    /// # Errors
-    /// [`Unfit`] for another shape of model, or a premise that fails.
-    fn judge(&self, model: &Model, context: Context) -> Result<BoundedLoss, Unfit>;
-}
-
-/// Every rule for bounded losses, in the order `using ?` lists them.
-pub fn loss_rules() -> &'static [&'static dyn LossRule] {
-    RULES
-}
-
-static RULES: &[&dyn LossRule] = &[&beta_div::BetaDiv, &penalty::Penalty, &dp_hmc::DpHmc, &dp_sgld::DpSgld, &ops::Ops];
+pub use range::excess;

@@ -3,36 +3,19 @@
 use super::density::Fault;
 use super::range::{RowLoss, run_beta};
 use super::refusals;
-use crate::mechanism::plan::{ChainLaw, DensityLaw, Loss, PosteriorLaw, Statistic, StatisticKind};
+use crate::mechanism::plan::{ChainLaw, DensityLaw, Loss, MechanismPlan, PosteriorLaw, Statistic, StatisticKind};
 use crate::model::{Builtin, Expr, ExprKind, Model, Observation, Parameter, Records, Relation, Request, Type};
 use crate::numeric::Interval;
-use crate::numeric::decimal::up12;
+use crate::numeric::decimal::{sig_up, up12};
 use crate::numeric::round::{add_up, mul_up};
+use crate::privacy::Claim;
 use crate::rules::conjugate::facts::Facts;
 use crate::rules::count::count_up;
+use crate::rules::offer::{Offer, View, repeated};
 use crate::rules::text::four_up;
-use crate::rules::{Context, Meta, Premise};
+use crate::rules::{Ask, Context, Match, Mended, Premise, Question, Refusal, Rule, Verdict, not_mine, refuse};
 use crate::source::Diagnostic;
-
-/// Why a rule for bounded losses does not match.
-pub enum Unfit {
-    /// Another shape of model; one short reason.
-    NotMine(String),
-    /// The right shape, but a premise fails.
-    Refused(Box<Refusal>),
-}
-
-/// A premise that fails, and the same model with the line that would mend it.
-pub struct Refusal {
-    pub diagnostic: Diagnostic,
-    pub mended: Option<Mended>,
-}
-
-/// A declaration to paste, and the model as it would then be.
-pub struct Mended {
-    pub line: String,
-    pub loss: BoundedLoss,
-}
+use std::rc::Rc;
 
 /// How neighbours differ in the rows that a release sees.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -43,10 +26,21 @@ pub enum Moved {
     AddedOrRemoved,
 }
 
+/// The noisy gradients of one proposal.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Gradients {
+    /// Leapfrog steps: one gradient more is taken.
+    pub steps: u64,
+    /// Bound on the L2 norm of a row's gradient, enforced.
+    pub clip: f64,
+    /// The sd of the noise on every component of their sum.
+    pub sigma: f64,
+}
+
 /// A matched model, owned.
 #[derive(Clone)]
 pub struct BoundedLoss {
-    pub meta: &'static Meta,
+    pub rule: &'static Rule,
     pub records: Records,
     /// One for each observed value of a row.
     pub(super) rows: Vec<RowLoss>,
@@ -58,15 +52,37 @@ pub struct BoundedLoss {
     known: bool,
 }
 
+/// What is known of the loss of one observed value.
+pub(super) type RowLossOf = fn(&Observation) -> Result<RowLoss, Fault<'_>>;
+/// A density without a bound, with the line that mends it and the model as it would then be.
+type Unbounded = (Diagnostic, Option<(String, BoundedLoss)>);
+/// The offers of a rule for a model that it has read.
+type OffersOf = fn(Rc<BoundedLoss>, u64, &Question) -> Vec<Box<dyn Offer>>;
+
+/// The verdict of a rule for bounded losses.
+pub(super) fn judge(rule: &'static Rule, question: &Question, row_loss: RowLossOf, offers: OffersOf) -> Verdict {
+    let times = match question.ask {
+        Ask::Model(Model { request: Request::Draw { times, .. }, .. }) => *times,
+        _ => 1,
+    };
+    match BoundedLoss::read(rule, question, row_loss) {
+        Err(verdict) => verdict,
+        Ok(Ok(loss)) => Verdict::Offers(offers(Rc::new(loss), times, question)),
+        Ok(Err((diagnostic, mended))) => {
+            let plain = Question { written: None, ..*question };
+            let mended = mended.map(|(line, loss)| {
+                let fact = format!("M = {}", sig_up(loss.peak(), 3));
+                Mended { line, fact, offers: offers(Rc::new(loss), 1, &plain) }
+            });
+            Verdict::Refused(Box::new(Refusal { diagnostic, mended }))
+        }
+    }
+}
+
 impl BoundedLoss {
-    /// Reads a model for the rule `meta`; what stands in the way is said once, whatever the rule.
-    pub(super) fn read(
-        meta: &'static Meta,
-        model: &Model,
-        context: &Context,
-        row_loss: fn(&Observation) -> Result<RowLoss, Fault<'_>>,
-    ) -> Result<BoundedLoss, Unfit> {
-        let not_mine = |reason: &str| Err(Unfit::NotMine(reason.into()));
+    /// Reads a model for a rule; what stands in the way is said once, whatever the rule.
+    fn read(rule: &'static Rule, question: &Question, row_loss: RowLossOf) -> Match<Result<BoundedLoss, Unbounded>> {
+        let (model, context) = (question.model()?, &question.context);
         let Request::Draw { parameters: drawn, .. } = &model.request else {
             return not_mine("releases draws, not a whole posterior");
         };
@@ -77,19 +93,18 @@ impl BoundedLoss {
             return not_mine("public rows are not part of this rule");
         }
         let Some(first) = model.parameters.first() else { return not_mine("the model has no parameter") };
-        let refused = |diagnostic| Err(Unfit::Refused(Box::new(Refusal { diagnostic, mended: None })));
         for p in &model.parameters {
             match proper(p) {
                 Prior::Proper => {}
-                Prior::Flat => return refused(refusals::flat_prior(p)),
+                Prior::Flat => return refuse(refusals::flat_prior(p)),
                 Prior::Vanishing => return not_mine("the spread of a prior must stay above 0"),
             }
         }
         let mut found = BoundedLoss {
-            meta,
+            rule,
             records: model.records,
             rows: vec![],
-            premises: premises(meta, model, first, context),
+            premises: premises(rule, model, first, context),
             parameters: model.parameters.clone(),
             released: drawn.iter().filter_map(|id| model.parameters.iter().position(|p| p.id == *id)).collect(),
             observations: model.private.clone(),
@@ -99,18 +114,18 @@ impl BoundedLoss {
         for o in &model.private {
             match row_loss(o) {
                 Ok(loss) => found.push(loss, o),
-                Err(Fault::Unknown(reason)) => return Err(Unfit::NotMine(reason)),
+                Err(Fault::Unknown(reason)) => return not_mine(reason),
                 Err(at) if fault.is_none() => fault = Some((o, at)),
                 Err(_) => return not_mine("two densities are unbounded"),
             }
         }
-        let Some((o, fault)) = fault else { return Ok(found) };
-        let (diagnostic, remedy) = refusals::unbounded(meta.name, o, &fault, model, context);
+        let Some((o, fault)) = fault else { return Ok(Ok(found)) };
+        let (diagnostic, remedy) = refusals::unbounded(rule.name, o, &fault, model, context);
         let mended = remedy.map(|(line, loss)| {
             found.push(loss, o);
-            Mended { line, loss: found }
+            (line, found)
         });
-        Err(Unfit::Refused(Box::new(Refusal { diagnostic, mended })))
+        Ok(Err((diagnostic, mended)))
     }
 
     fn push(&mut self, loss: RowLoss, o: &Observation) {
@@ -166,6 +181,22 @@ impl BoundedLoss {
         }
     }
 
+    /// The claim of so many draws under a view, where the model's own relation allows that view.
+    pub fn seen(&self, view: View, times: u64, one: impl Fn(Moved) -> Claim) -> Option<Claim> {
+        let moved = match view {
+            View::AddRemove => Moved::AddedOrRemoved,
+            View::Replace | View::Exchange if self.records.relation == Relation::AddRemove => return None,
+            View::Replace | View::Exchange => Moved::Replaced,
+        };
+        Some(repeated(one(moved), times))
+    }
+
+    /// The plan of so many draws by a chain.
+    pub fn plan(&self, beta: f64, weight: f64, times: u64, chain: ChainLaw) -> Option<MechanismPlan> {
+        let (law, statistic) = self.law(beta, chain)?;
+        Some(MechanismPlan::Posterior { law, weight, statistic, times })
+    }
+
     /// The premises at this beta, with the range that follows.
     pub fn premises(&self, beta: f64) -> Vec<Premise> {
         let mut list = self.premises.clone();
@@ -176,7 +207,7 @@ impl BoundedLoss {
     }
 
     /// What a chain draws from, and its columns; `None` while a public number is known by its range alone.
-    pub fn law(&self, beta: f64, chain: ChainLaw) -> Option<(PosteriorLaw, Statistic)> {
+    fn law(&self, beta: f64, chain: ChainLaw) -> Option<(PosteriorLaw, Statistic)> {
         if !self.known {
             return None;
         }
@@ -205,8 +236,8 @@ impl BoundedLoss {
     }
 }
 
-fn premises(meta: &'static Meta, model: &Model, first: &Parameter, context: &Context) -> Vec<Premise> {
-    let mut facts = Facts::collect(meta, model, first, context);
+fn premises(rule: &'static Rule, model: &Model, first: &Parameter, context: &Context) -> Vec<Premise> {
+    let mut facts = Facts::collect(rule, model, first, context);
     facts.premises.retain(|p| !p.text.starts_with(&format!("`{}` has the prior", first.name)));
     facts.premise("every prior is a proper law", Some(first.prior.span));
     facts.premises
@@ -324,7 +355,7 @@ impl BoundedLoss {
         let peak = if discrete { "for a discrete outcome M = 1".to_owned() } else { format!("here M = {}", four_up(self.peak())) };
         format!(
             "rule {}: the loss of one row lies in an interval of length M^(beta-1)/(beta-1);\n{peak}; {} (Jewson et al. 2023, Thm 1)",
-            self.meta.name,
+            self.rule.name,
             cost_words(self.records)
         )
     }

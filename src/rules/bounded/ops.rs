@@ -18,31 +18,30 @@
 //! ## Checked by
 //! Golden values; log ratios of neighbouring posteriors on a grid.
 
-use super::LossRule;
 use super::density::Fault;
-use super::model::{BoundedLoss, Unfit};
+use super::ideal;
 use super::range::RowLoss;
-use crate::model::{Builtin, Expr, ExprKind, Label, Model, Observation, Type};
+use crate::model::{Builtin, Expr, ExprKind, Label, Observation, Type};
 use crate::numeric::round::{add_up, div_up, mul_up};
-use crate::rules::{Context, Meta};
+use crate::rules::arguments::{Arg, Mechanism};
+use crate::rules::{Answers, Question, Rule, Verdict};
 
-pub(super) struct Ops;
+pub static OPS: Mechanism = Mechanism::new("ops", &[Arg::WEIGHT, Arg::SAMPLER, Arg::STEPS])
+    .by_name()
+    .elsewhere(&[("radius", "the radius is the domain of the weights:    param w: vector[2] in l2(4) ~ normal(0, 1)")]);
 
-static META: Meta = Meta {
+pub static RULE: Rule = Rule {
     name: "ops",
     summary: "one draw from a logistic posterior with weights in a bounded set",
     section: "7",
     source: include_str!("ops.rs"),
+    answers: Answers::Draws,
+    mechanisms: &[&OPS],
+    judge,
 };
 
-impl LossRule for Ops {
-    fn meta(&self) -> &'static Meta {
-        &META
-    }
-
-    fn judge(&self, model: &Model, context: Context) -> Result<BoundedLoss, Unfit> {
-        BoundedLoss::read(&META, model, &context, row_loss)
-    }
+fn judge(question: &Question) -> Verdict {
+    super::model::judge(&RULE, question, row_loss, ideal::offer)
 }
 
 /// Doubles hold the posterior of predictors up to this size.

@@ -17,32 +17,32 @@
 //! ## Checked by
 //! Golden values; the loss of every law searched over random and extreme rows and parameters (`tests/loss_ranges.rs`).
 
-use super::LossRule;
 use super::density::row_loss;
-use super::model::{BoundedLoss, Moved, Unfit};
-use crate::model::Model;
+use super::model::{BoundedLoss, Moved};
+use super::paying;
 use crate::numeric::round::{div_up, mul_down, mul_up};
 use crate::privacy::Claim;
+use crate::rules::arguments::{Arg, Mechanism};
 use crate::rules::count::count_up;
-use crate::rules::{Context, Meta};
+use crate::rules::{Answers, Question, Rule, Verdict};
 
-pub(super) struct Penalty;
+pub static PENALTY: Mechanism =
+    Mechanism::new("penalty", &[Arg::count("iterations"), Arg::positive("sigma"), Arg::positive("step"), Arg::BETA, Arg::WEIGHT])
+        .by_name()
+        .called("a penalty chain");
 
-static META: Meta = Meta {
+pub static RULE: Rule = Rule {
     name: "penalty",
     summary: "a penalty chain on the beta-divergence posterior, private at every step",
     section: "12",
     source: include_str!("penalty.rs"),
+    answers: Answers::Draws,
+    mechanisms: &[&PENALTY],
+    judge,
 };
 
-impl LossRule for Penalty {
-    fn meta(&self) -> &'static Meta {
-        &META
-    }
-
-    fn judge(&self, model: &Model, context: Context) -> Result<BoundedLoss, Unfit> {
-        BoundedLoss::read(&META, model, &context, row_loss)
-    }
+fn judge(question: &Question) -> Verdict {
+    super::model::judge(&RULE, question, row_loss, paying::penalty)
 }
 
 impl BoundedLoss {

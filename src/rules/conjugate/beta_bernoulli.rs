@@ -16,36 +16,28 @@
 //! All data sets with n <= 4 in both roles, groups included; golden values; the closed form of the two-sided claim.
 
 use super::expected;
-use super::facts::{Facts, Limit, Match, all_observations, not_mine, outcome_range, point, positive_argument, sum, the_parameter};
+use super::facts::{Facts, Limit, all_observations, outcome_range, point, positive_argument, sum, the_parameter};
 use crate::mechanism::plan::{PosteriorLaw, Statistic, StatisticKind};
 use crate::model::{Expr, Model, Observation, ParamId, Range, Relation};
 use crate::numeric::round::{add_down, div_down, mul_down};
 use crate::privacy::{Claim, Family, Pair};
 use crate::rules::count::{count_down, count_up};
+use crate::rules::tempered::{EXACT, LimitReason, Matched, Tempering, judge, replaced_or_added};
 use crate::rules::text::{four_up_together, plain};
-use crate::rules::{Context, LimitReason, Matched, Meta, Premise, Rule, Tempering, Verdict};
+use crate::rules::{Answers, Context, Match, Premise, Rule, not_mine};
 use crate::source::Span;
 
-pub(super) struct BetaBernoulli;
-
-static META: Meta = Meta {
+pub static RULE: Rule = Rule {
     name: "beta_bernoulli",
     summary: "beta prior, bernoulli or binomial rows: one draw of a rate",
     section: "1",
     source: include_str!("beta_bernoulli.rs"),
+    answers: Answers::Draws,
+    mechanisms: EXACT,
+    judge: |question| judge(question, find),
 };
 
 const SHAPE: &str = "beta(a, b)";
-
-impl Rule for BetaBernoulli {
-    fn meta(&self) -> &'static Meta {
-        &META
-    }
-
-    fn judge(&self, model: &Model, context: Context) -> Verdict {
-        find(model, &context).map_or_else(|v| v, |m| Verdict::Matched(Box::new(m)))
-    }
-}
 
 /// The trials of one row, if the likelihood is `bernoulli(p)` or `binomial(N, p)`.
 fn trials(o: &Observation, p: ParamId) -> Option<u64> {
@@ -63,7 +55,7 @@ fn find(model: &Model, context: &Context) -> Match<BetaDraw> {
     let [a, b] = parameter.prior.args.as_slice() else {
         return not_mine(format!("prior must be {SHAPE}"));
     };
-    let mut facts = Facts::collect(&META, model, parameter, context);
+    let mut facts = Facts::collect(&RULE, model, parameter, context);
     let mut all = 0u64;
     let mut value: Option<Expr> = None;
     for o in &model.private {
@@ -133,8 +125,8 @@ impl BetaDraw {
 }
 
 impl Matched for BetaDraw {
-    fn meta(&self) -> &'static Meta {
-        self.facts.meta
+    fn rule(&self) -> &'static Rule {
+        self.facts.rule
     }
 
     fn claim(&self, t: Tempering) -> Claim {
@@ -194,6 +186,10 @@ impl Matched for BetaDraw {
     fn claim_add_remove(&self, t: Tempering) -> Option<Claim> {
         Some(beta_add_remove(self, t))
     }
+
+    fn claim_exchange(&self, t: Tempering) -> Option<Claim> {
+        replaced_or_added(self, t)
+    }
 }
 
 /// §1.6. P has counts (A, B) and Q adds x successes and y failures, x + y <= w k, or the reverse. The total grows, and
@@ -214,8 +210,8 @@ mod tests {
     #[test]
     fn counts_out_of_reach_are_refused() {
         for a in [f64::INFINITY, 1e101, 1e-101] {
-            assert_eq!(t::Build::beta(a, 1.0).exactly(3).bernoulli().refused(&BetaBernoulli).code, "E0203");
-            assert_eq!(t::Build::beta(1.0, a).exactly(3).bernoulli().refused(&BetaBernoulli).code, "E0203");
+            assert_eq!(t::Build::beta(a, 1.0).exactly(3).bernoulli().refused(&RULE).code, "E0203");
+            assert_eq!(t::Build::beta(1.0, a).exactly(3).bernoulli().refused(&RULE).code, "E0203");
         }
     }
 
@@ -225,7 +221,7 @@ mod tests {
             [(0.7, 2.0, 3u64, 1u64, 1.0, 1.0), (3.0, 1.2, 4, 2, 0.5, 1.0), (2.0, 2.5, 4, 3, 0.3, 0.4), (1.0, 1.0, 1, 1, 0.9, 0.9)]
         {
             let model = t::Build::beta(a, b).exactly(n).unit(k).bernoulli();
-            let m_ = model.matched(&BetaBernoulli);
+            let m_ = model.matched(&RULE);
             let claim = m_.claim(tempered(r, m));
             for l in [1.05, 1.3, 1.9, 3.0] {
                 let mut worst: f64 = 0.0;
@@ -244,7 +240,7 @@ mod tests {
     fn added_rows_never_cost_more_and_nearly_cost_it() {
         let (a, b, r) = (0.8, 1.5, 0.6);
         let m_ = t::Build::beta(a, b).add_remove().bernoulli();
-        let claim = m_.matched(&BetaBernoulli).claim(tempered(r, 1.0));
+        let claim = m_.matched(&RULE).claim(tempered(r, 1.0));
         for l in [1.2, 2.0, 2.3] {
             let bound = diverge(&claim, l);
             let mut worst: f64 = 0.0;
@@ -271,7 +267,7 @@ mod tests {
             (8.0, 5.0, 3, 2, 2, 1.0, 1.9, 4.915_005_477_078_54),
         ] {
             let m = t::Build::beta(a, b).exactly(n).unit(k).binomial(trials);
-            let got = diverge(&m.matched(&BetaBernoulli).claim(tempered(r, 1.0)), l);
+            let got = diverge(&m.matched(&RULE).claim(tempered(r, 1.0)), l);
             assert!((got - want).abs() < 1e-9 * want, "{got} {want}");
         }
     }
@@ -280,7 +276,7 @@ mod tests {
     fn the_programs_of_the_manual() {
         let solved = |b: t::Build, limit: f64, l: f64| {
             let m = b.bernoulli();
-            let m = m.matched(&BetaBernoulli);
+            let m = m.matched(&RULE);
             assert!(diverge(&m.claim(tempered(limit, 1.0)), l) <= 0.5);
             diverge(&m.claim(tempered(limit + 1e-3, 1.0)), l)
         };
@@ -288,10 +284,10 @@ mod tests {
         assert!(solved(t::Build::beta(10.0, 10.0), 0.890, 6.0) > 0.5);
         assert!(solved(t::Build::beta(20.0, 20.0).unit(4), 0.459, 3.0) > 0.5);
         let m = t::Build::beta(12.0, 12.0).bernoulli();
-        let cost = diverge(&m.matched(&BetaBernoulli).claim(Tempering::DIRECT), 5.0);
+        let cost = diverge(&m.matched(&RULE).claim(Tempering::DIRECT), 5.0);
         assert!((cost - 0.427).abs() < 5e-4, "{cost}");
         let m = t::Build::beta(8.0, 8.0).add_remove().bernoulli();
-        let cost = diverge(&m.matched(&BetaBernoulli).claim(Tempering::DIRECT), 3.0);
+        let cost = diverge(&m.matched(&RULE).claim(Tempering::DIRECT), 3.0);
         // Printed as 0.2107: upper bounds are rounded up.
         assert!((0.2106..0.2107).contains(&cost), "{cost}");
     }
@@ -299,7 +295,7 @@ mod tests {
     #[test]
     fn program_01_concentrated() {
         let m = t::Build::beta(6.0, 18.0).at_least(100).bernoulli();
-        let m = m.matched(&BetaBernoulli);
+        let m = m.matched(&RULE);
         let meets = |c: f64| m.claim(tempered(1.0, c)).rdp(8.0) <= 0.5;
         let solved = crate::numeric::search::greatest(1e-3, 1.0, meets).unwrap();
         assert_eq!(m.prior_text(solved), "beta(11.42, 34.26)");
@@ -310,13 +306,13 @@ mod tests {
     #[test]
     fn public_rows_strengthen_the_prior_once_bound() {
         let m = t::Build::beta(1.0, 1.0).bernoulli().public_rows(Some((200, 40.0)));
-        let matched = m.matched(&BetaBernoulli);
+        let matched = m.matched(&RULE);
         assert_eq!(matched.prior_text(1.0), "beta(41, 161)");
         assert!(diverge(&matched.claim(tempered(0.849, 1.0)), 20.0) <= 0.25);
         assert!(diverge(&matched.claim(tempered(0.850, 1.0)), 20.0) > 0.25);
         assert!(matched.law(Tempering::DIRECT).is_some());
         let m = t::Build::beta(1.0, 1.0).bernoulli().public_rows(None);
-        let matched = m.matched(&BetaBernoulli);
+        let matched = m.matched(&RULE);
         assert_eq!(matched.prior_text(1.0), "beta(1, 1)");
         assert!(matched.law(Tempering::DIRECT).is_none());
         assert!(diverge(&matched.claim(tempered(0.052, 1.0)), 20.0) <= 0.25);
@@ -325,7 +321,7 @@ mod tests {
     #[test]
     fn the_limit_is_told_in_the_words_of_the_manual() {
         let m = t::Build::beta(6.0, 18.0).at_least(100).bernoulli();
-        let reason = m.matched(&BetaBernoulli).limit_reason(8.0, Tempering::DIRECT).unwrap();
+        let reason = m.matched(&RULE).limit_reason(8.0, Tempering::DIRECT).unwrap();
         assert_eq!(reason.prior, "the smallest prior count is 6, and 1 + min(6, 18) = 7");
         assert_eq!(
             reason.cause,
@@ -337,9 +333,9 @@ mod tests {
     #[test]
     fn several_columns_add_their_trials() {
         let two = t::Build::beta(2.0, 3.0).exactly(3).bernoulli().bernoulli();
-        let two = two.matched(&BetaBernoulli);
+        let two = two.matched(&RULE);
         let one = t::Build::beta(2.0, 3.0).exactly(3).binomial(2);
-        let one = one.matched(&BetaBernoulli);
+        let one = one.matched(&RULE);
         let at = tempered(0.5, 0.8);
         assert_eq!(two.claim(at), one.claim(at));
         let (law, statistic) = two.law(at).unwrap();
@@ -357,22 +353,22 @@ mod tests {
         let a = &mut m.model.parameters[0].prior.args[0];
         a.kind = ExprKind::Scalar(ScalarId(0));
         a.ty = Type::real(2.0, 9.0);
-        let open = m.matched(&BetaBernoulli);
+        let open = m.matched(&RULE);
         let least = t::Build::beta(2.0, 3.0).bernoulli();
         let at = tempered(0.7, 1.0);
-        assert_eq!(open.claim(at), least.matched(&BetaBernoulli).claim(at));
+        assert_eq!(open.claim(at), least.matched(&RULE).claim(at));
         assert!(open.law(at).is_none());
         m.model.parameters[0].prior.args[0].ty = Type::real(0.0, 9.0);
-        assert_eq!(m.refused(&BetaBernoulli).code, "E0202");
+        assert_eq!(m.refused(&RULE).code, "E0202");
     }
 
     #[test]
     fn what_it_refuses() {
         let m = t::Build::beta(6.0, 18.0).outcome_range(0.0, f64::INFINITY).bernoulli();
-        assert_eq!(m.refused(&BetaBernoulli).code, "E0202");
+        assert_eq!(m.refused(&RULE).code, "E0202");
         let m = t::Build::prior("normal", &[0.2, 0.1]).bernoulli();
-        assert_eq!(m.not_mine(&BetaBernoulli), "prior must be beta(a, b)");
+        assert_eq!(m.not_mine(&RULE), "prior must be beta(a, b)");
         let m = t::Build::beta(6.0, 18.0).observe("poisson", &[]);
-        assert!(m.not_mine(&BetaBernoulli).starts_with("rows must be bernoulli(p)"));
+        assert!(m.not_mine(&RULE).starts_with("rows must be bernoulli(p)"));
     }
 }

@@ -16,38 +16,28 @@
 //! All data sets with n <= 3, K <= 3 in both roles; golden values; added rows against the closed form.
 
 use super::expected;
-use super::facts::{
-    Facts, Limit, Match, all_observations, not_mine, one_private, outcome_range, point, positive_argument, the_parameter, tidy,
-};
+use super::facts::{Facts, Limit, all_observations, one_private, outcome_range, point, positive_argument, the_parameter, tidy};
 use crate::mechanism::plan::{PosteriorLaw, Statistic, StatisticKind};
 use crate::model::{Model, Observation, ParamId, Range, Relation};
 use crate::numeric::round::{add_down, add_up, div_down, div_up, mul_down, mul_up};
 use crate::privacy::{Claim, Family, Pair};
 use crate::rules::count::{count_down, count_up};
+use crate::rules::tempered::{EXACT, LimitReason, Matched, Tempering, judge};
 use crate::rules::text::{four_up_together, plain};
-use crate::rules::{Context, LimitReason, Matched, Meta, Premise, Rule, Tempering, Verdict};
+use crate::rules::{Answers, Context, Match, Premise, Rule, not_mine};
 use crate::source::Span;
 
-pub(super) struct BetaGeometric;
-
-static META: Meta = Meta {
+pub static RULE: Rule = Rule {
     name: "beta_geometric",
     summary: "beta prior, geometric or negative binomial rows: one draw of a probability",
     section: "3.4",
     source: include_str!("beta_geometric.rs"),
+    answers: Answers::Draws,
+    mechanisms: EXACT,
+    judge: |question| judge(question, find),
 };
 
 const SHAPE: &str = "beta(a, b)";
-
-impl Rule for BetaGeometric {
-    fn meta(&self) -> &'static Meta {
-        &META
-    }
-
-    fn judge(&self, model: &Model, context: Context) -> Verdict {
-        find(model, &context).map_or_else(|v| v, |m| Verdict::Matched(Box::new(m)))
-    }
-}
 
 /// The successes of one row, if it is `geometric(p)` or `neg_binomial(R, p)`.
 fn successes(o: &Observation, p: ParamId) -> Option<f64> {
@@ -78,7 +68,7 @@ fn find(model: &Model, context: &Context) -> Match<Failures> {
         return not_mine(format!("prior must be {SHAPE}"));
     };
     let range = outcome_range(observation, model, context, Range::new(0.0, f64::INFINITY))?;
-    let mut facts = Facts::collect(&META, model, parameter, context);
+    let mut facts = Facts::collect(&RULE, model, parameter, context);
     facts.premise(format!("the outcome lies in [{}, {}]", plain(range.lo), plain(range.hi)), Some(observation.outcome.span));
     let public_successes = model.public.iter().enumerate().fold(0.0, |total, (i, o)| {
         let rows = context.public.get(i).map_or(0, |t| t.rows);
@@ -114,8 +104,8 @@ impl Failures {
 }
 
 impl Matched for Failures {
-    fn meta(&self) -> &'static Meta {
-        self.facts.meta
+    fn rule(&self) -> &'static Rule {
+        self.facts.rule
     }
 
     fn claim(&self, t: Tempering) -> Claim {
@@ -130,10 +120,6 @@ impl Matched for Failures {
             coordinates: vec![(base, step)],
             total: total.filter(|(a, _)| a.is_finite()),
         }])
-    }
-
-    fn monotone(&self) -> bool {
-        false
     }
 
     fn premises(&self, _: Tempering) -> Vec<Premise> {
@@ -225,7 +211,7 @@ mod tests {
             [(2.0, 3.0, 3u64, 0u64, 3u64, 1u64, 1.0, 1.0, 1.0), (1.0, 2.0, 2, 1, 3, 2, 3.0, 0.4, 0.5)]
         {
             let model = build(a, b, lo as f64, hi as f64, per_row).exactly(n).unit(k);
-            let claim = model.matched(&BetaGeometric).claim(tempered(r, m));
+            let claim = model.matched(&RULE).claim(tempered(r, m));
             for l in [1.1, 1.6, 2.0] {
                 let mut worst: f64 = 0.0;
                 for s in n * lo..=n * hi {
@@ -241,7 +227,7 @@ mod tests {
                 assert_tight(diverge(&claim, l), worst, (a, b, n, l));
             }
             let unknown = build(a, b, lo as f64, hi as f64, per_row).unit(k);
-            let limit = unknown.matched(&BetaGeometric).claim(tempered(r, m));
+            let limit = unknown.matched(&RULE).claim(tempered(r, m));
             assert_bounds(diverge(&limit, 1.1), diverge(&claim, 1.1), "limit");
         }
     }
@@ -249,10 +235,10 @@ mod tests {
     #[test]
     fn published_values() {
         let m = build(2.0, 3.0, 0.0, 2.0, 1.0).exactly(5);
-        let got = diverge(&m.matched(&BetaGeometric).claim(Tempering::DIRECT), 1.8);
+        let got = diverge(&m.matched(&RULE).claim(Tempering::DIRECT), 1.8);
         assert!((got - 1.093_404_295_063_210_7).abs() < 1e-9, "{got}");
         let m = build(1.0, 2.0, 0.0, 4.0, 3.0).exactly(6);
-        let got = diverge(&m.matched(&BetaGeometric).claim(tempered(0.25, 1.0)), 2.0);
+        let got = diverge(&m.matched(&RULE).claim(tempered(0.25, 1.0)), 2.0);
         assert!((got - 0.550_046_336_919_272).abs() < 1e-9, "{got}");
     }
 
@@ -260,7 +246,7 @@ mod tests {
     fn added_rows_stay_below_the_sum() {
         let (a, b, hi, r) = (1.5, 2.0, 3u32, 0.4);
         let m = build(a, b, 0.0, f64::from(hi), 1.0).add_remove();
-        let claim = m.matched(&BetaGeometric).claim(tempered(r, 1.0));
+        let claim = m.matched(&RULE).claim(tempered(r, 1.0));
         let (mut worst, mut at) = (0.0f64, 0.0);
         for l in [1.2, 2.0, 2.5] {
             for n in [0u32, 1, 2, 10, 3000] {
@@ -283,7 +269,7 @@ mod tests {
     #[test]
     fn what_it_refuses() {
         let m = build(1.0, 1.0, 0.0, f64::INFINITY, 1.0);
-        assert_eq!(m.refused(&BetaGeometric).code, "E0202");
-        assert_eq!(Build::gamma(1.0, 1.0).bernoulli().not_mine(&BetaGeometric), "prior must be beta(a, b)");
+        assert_eq!(m.refused(&RULE).code, "E0202");
+        assert_eq!(Build::gamma(1.0, 1.0).bernoulli().not_mine(&RULE), "prior must be beta(a, b)");
     }
 }

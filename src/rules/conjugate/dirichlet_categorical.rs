@@ -17,30 +17,22 @@
 //! All data sets with n <= 3 and up to 4 levels in both roles, groups included; golden values.
 
 use super::dirichlet_multinomial::{Shares, alphas, levels_match};
-use super::facts::{Facts, Match, all_observations, not_mine, one_private, the_parameter};
+use super::facts::{Facts, all_observations, one_private, the_parameter};
 use crate::mechanism::plan::Statistic;
 use crate::model::Model;
 use crate::rules::public::levels;
-use crate::rules::{Context, Meta, Rule, Verdict};
+use crate::rules::tempered::{EXACT, judge};
+use crate::rules::{Answers, Context, Match, Rule, not_mine};
 
-pub(super) struct DirichletCategorical;
-
-static META: Meta = Meta {
+pub static RULE: Rule = Rule {
     name: "dirichlet_categorical",
     summary: "dirichlet prior, categorical rows: one draw of all shares",
     section: "2.1",
     source: include_str!("dirichlet_categorical.rs"),
+    answers: Answers::Draws,
+    mechanisms: EXACT,
+    judge: |question| judge(question, find),
 };
-
-impl Rule for DirichletCategorical {
-    fn meta(&self) -> &'static Meta {
-        &META
-    }
-
-    fn judge(&self, model: &Model, context: Context) -> Verdict {
-        find(model, &context).map_or_else(|v| v, |m| Verdict::Matched(Box::new(m)))
-    }
-}
 
 fn find(model: &Model, context: &Context) -> Match<Shares> {
     let parameter = the_parameter(model, "dirichlet", 1, "dirichlet(alpha)")?;
@@ -55,7 +47,7 @@ fn find(model: &Model, context: &Context) -> Match<Shares> {
     };
     let alpha = alphas(parameter)?;
     levels_match(&kind, &alpha)?;
-    let facts = Facts::collect(&META, model, parameter, context);
+    let facts = Facts::collect(&RULE, model, parameter, context);
     let statistic = Statistic { table: model.records.table, kind };
     Shares::new(facts, alpha, 1, statistic, observation)
 }
@@ -64,7 +56,7 @@ fn find(model: &Model, context: &Context) -> Match<Shares> {
 mod tests {
     use super::*;
     use crate::model::{Expr, ExprKind, Label, Range, Type};
-    use crate::rules::Tempering;
+    use crate::rules::tempered::Tempering;
     use crate::rules::testing::{self as t, Build, assert_tight, beta, diverge, tempered};
 
     fn build(alpha: &[f64]) -> Build {
@@ -110,7 +102,7 @@ mod tests {
 
     fn check<const D: usize>(alpha: [f64; D], n: u64, k: u64, r: f64) {
         let m = build(&alpha).exactly(n).unit(k);
-        let claim = m.matched(&DirichletCategorical).claim(tempered(r, 1.0));
+        let claim = m.matched(&RULE).claim(tempered(r, 1.0));
         for l in [1.04, 1.3, 1.9] {
             let exact = brute(alpha, n, k, r, l);
             assert_tight(diverge(&claim, l), exact, (alpha, n, k, l));
@@ -130,9 +122,9 @@ mod tests {
 
     #[test]
     fn published_values() {
-        let got = diverge(&build(&[1.0; 3]).exactly(5).matched(&DirichletCategorical).claim(Tempering::DIRECT), 1.5);
+        let got = diverge(&build(&[1.0; 3]).exactly(5).matched(&RULE).claim(Tempering::DIRECT), 1.5);
         assert!((got - 1.714_095_626_795_238_5).abs() < 1e-9, "{got}");
-        let matched = build(&[8.0; 4]).matched(&DirichletCategorical);
+        let matched = build(&[8.0; 4]).matched(&RULE);
         let got = diverge(&matched.claim(Tempering::DIRECT), 4.0);
         assert!((got - 0.517).abs() < 5e-4, "{got}");
         assert_eq!(matched.prior_text(0.5), "dirichlet([16, 16, 16, 16])");
@@ -144,7 +136,7 @@ mod tests {
     fn added_rows_bound_every_direction() {
         let alpha = [0.4, 0.9, 0.5];
         let m = build(&alpha).add_remove().unit(2);
-        let claim = m.matched(&DirichletCategorical).claim(tempered(0.5, 1.0));
+        let claim = m.matched(&RULE).claim(tempered(0.5, 1.0));
         let (l, mut worst) = (1.3, 0.0f64);
         for n in [0u64, 1, 2, 3] {
             for base in histograms::<3>(n) {
@@ -168,8 +160,8 @@ mod tests {
         let ty = Type::Simplex { dim: d, levels: None };
         let m =
             Build::prior_exprs("dirichlet", vec![rep], ty).outcome(Type::Int(Range::new(0.0, d as f64 - 1.0))).observe("categorical", &[]);
-        let claim = m.matched(&DirichletCategorical).claim(Tempering::DIRECT);
-        let small = build(&[2.0; 3]).matched(&DirichletCategorical);
+        let claim = m.matched(&RULE).claim(Tempering::DIRECT);
+        let small = build(&[2.0; 3]).matched(&RULE);
         assert_eq!(claim, small.claim(Tempering::DIRECT));
     }
 
@@ -178,7 +170,7 @@ mod tests {
         let m = build(&[1.0; 3]).outcome(Type::real(0.0, 1.0));
         assert!(m.model.private.len() == 1);
         let m = Build::beta(1.0, 1.0).bernoulli();
-        assert_eq!(m.not_mine(&DirichletCategorical), "prior must be dirichlet(alpha)");
-        assert_eq!(build(&[0.0, 1.0]).refused(&DirichletCategorical).code, "E0203");
+        assert_eq!(m.not_mine(&RULE), "prior must be dirichlet(alpha)");
+        assert_eq!(build(&[0.0, 1.0]).refused(&RULE).code, "E0203");
     }
 }

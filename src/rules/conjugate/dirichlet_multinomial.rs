@@ -16,23 +16,25 @@
 //! All pairs of histograms for small N, n and d in both roles; golden values.
 
 use super::expected;
-use super::facts::{Facts, Limit, Match, all_observations, not_mine, one_private, point, positive_argument, the_parameter};
+use super::facts::{Facts, Limit, all_observations, one_private, point, positive_argument, the_parameter};
 use crate::mechanism::plan::{PosteriorLaw, Statistic, StatisticKind};
 use crate::model::{Builtin, Expr, ExprKind, Model, Observation, Parameter, Range, Relation, Type};
 use crate::numeric::round::{add_down, div_down, mul_down};
 use crate::privacy::{Claim, Family, Pair};
 use crate::rules::count::{count_down, count_up};
+use crate::rules::tempered::{EXACT, LimitReason, Matched, Tempering, judge, replaced_or_added};
 use crate::rules::text::{four_up, four_up_together};
-use crate::rules::{Context, LimitReason, Matched, Meta, Premise, Rule, Tempering, Verdict};
+use crate::rules::{Answers, Context, Match, Premise, Rule, not_mine, refuse};
 use crate::source::{Diagnostic, Span};
 
-pub(super) struct DirichletMultinomial;
-
-static META: Meta = Meta {
+pub static RULE: Rule = Rule {
     name: "dirichlet_multinomial",
     summary: "dirichlet prior, multinomial rows of N items: one draw of all shares",
     section: "2.3",
     source: include_str!("dirichlet_multinomial.rs"),
+    answers: Answers::Draws,
+    mechanisms: EXACT,
+    judge: |question| judge(question, find),
 };
 
 /// More categories than this do not fit a plan.
@@ -42,16 +44,6 @@ const MOST_ENTRIES: u64 = 2048;
 const MOST_STEPS: u64 = 1_000_000;
 /// Up to this many entries the other rows' place is searched too; beyond, they are left out, which costs more.
 const MOST_PLACED: u64 = 256;
-
-impl Rule for DirichletMultinomial {
-    fn meta(&self) -> &'static Meta {
-        &META
-    }
-
-    fn judge(&self, model: &Model, context: Context) -> Verdict {
-        find(model, &context).map_or_else(|v| v, |m| Verdict::Matched(Box::new(m)))
-    }
-}
 
 /// The items of one row, if the outcome is `counts[d] of N` and the likelihood `multinomial(N, s)`.
 fn items(o: &Observation) -> Option<u64> {
@@ -76,7 +68,7 @@ fn find(model: &Model, context: &Context) -> Match<Shares> {
     if usize::try_from(*dim).ok() != Some(alpha.len()) {
         return not_mine(format!("{} prior counts for {dim} categories", alpha.len()));
     }
-    let facts = Facts::collect(&META, model, parameter, context);
+    let facts = Facts::collect(&RULE, model, parameter, context);
     let statistic = Statistic { table: model.records.table, kind: StatisticKind::Sum(observation.outcome.clone()) };
     Shares::new(facts, alpha, n, statistic, observation)
 }
@@ -150,7 +142,7 @@ impl Shares {
         let entries = d.saturating_mul(moved);
         let searched = moved > 1 && d > 2 && facts.records.relation == Relation::ReplaceOne;
         if searched && (entries > MOST_ENTRIES || entries.saturating_mul(moved) > MOST_STEPS) {
-            return Err(Verdict::Refused(Box::new(too_large(observation, moved))));
+            return refuse(too_large(observation, moved));
         }
         let d = alpha.len();
         facts.premise(format!("the outcome is {items} of {d} categories"), Some(observation.outcome.span));
@@ -184,8 +176,8 @@ impl Shares {
 }
 
 impl Matched for Shares {
-    fn meta(&self) -> &'static Meta {
-        self.facts.meta
+    fn rule(&self) -> &'static Rule {
+        self.facts.rule
     }
 
     fn claim(&self, t: Tempering) -> Claim {
@@ -273,6 +265,11 @@ impl Matched for Shares {
     fn claim_add_remove(&self, t: Tempering) -> Option<Claim> {
         Some(added(self, t))
     }
+
+    fn claim_exchange(&self, t: Tempering) -> Option<Claim> {
+        let categories = self.items == 1 && matches!(self.statistic.kind, StatisticKind::Levels { .. });
+        if categories { replaced_or_added(self, t) } else { None }
+    }
 }
 
 /// P = (a, b), Q = (a + step, b - step), total fixed.
@@ -322,7 +319,7 @@ mod tests {
             (vec![0.1; 4], 2, 2, 1.04, 42.809),
         ] {
             let m = build(&alpha, n).exactly(rows);
-            let got = diverge(&m.matched(&DirichletMultinomial).claim(Tempering::DIRECT), l);
+            let got = diverge(&m.matched(&RULE).claim(Tempering::DIRECT), l);
             let slack = if want == 42.809 { 5e-4 } else { 1e-8 };
             assert!((got - want).abs() < slack, "{alpha:?}: {got} {want}");
         }
@@ -332,7 +329,7 @@ mod tests {
     fn an_upper_bound_for_up_to_n_items() {
         // No other rows: the bound of §2.3 for any number of items up to N.
         let m = build(&[0.5, 1.0, 2.0], 2).exactly(1);
-        let got = diverge(&m.matched(&DirichletMultinomial).claim(Tempering::DIRECT), 1.2);
+        let got = diverge(&m.matched(&RULE).claim(Tempering::DIRECT), 1.2);
         assert!((got - 9.416_813_687_249_784).abs() < 1e-8, "{got}");
     }
 
@@ -341,16 +338,16 @@ mod tests {
         let all = build(&[0.3, 0.2, 0.5, 4.0, 5.0, 6.0], 2);
         let few = build(&[0.3, 0.2, 0.5, 9.0], 2);
         let at = tempered(0.4, 1.0);
-        let claim = |b: &Build| b.matched(&DirichletMultinomial).claim(at);
+        let claim = |b: &Build| b.matched(&RULE).claim(at);
         assert_eq!(claim(&all), claim(&few));
     }
 
     #[test]
     fn what_it_refuses() {
         let m = build(&[1.0; 400], 400);
-        assert_eq!(m.refused(&DirichletMultinomial).code, "E0300");
+        assert_eq!(m.refused(&RULE).code, "E0300");
         let m = build(&[1.0; 2], 3).outcome(Type::Counts { dim: 2, total: 4 });
         let m = m.observe("multinomial", &[3.0]);
-        assert!(m.not_mine(&DirichletMultinomial).starts_with("rows must be multinomial"));
+        assert!(m.not_mine(&RULE).starts_with("rows must be multinomial"));
     }
 }

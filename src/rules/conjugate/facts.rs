@@ -4,21 +4,15 @@ use super::refusals;
 use crate::model::{Builtin, Expr, ExprKind, Label, Model, Observation, Parameter, Range, Records, Relation, Request, Type};
 use crate::numeric::round::{add_down, mul_up};
 use crate::rules::count::{count_down, count_up};
+use crate::rules::tempered::LimitReason;
 use crate::rules::text::{plain, plural};
-use crate::rules::{Context, LimitReason, Meta, Premise, Verdict};
+use crate::rules::{Context, Match, Premise, Rule, not_mine, refuse};
 use crate::source::Span;
-
-/// A step of matching: what was found, or the verdict that ends the match.
-pub(crate) type Match<T> = Result<T, Verdict>;
-
-pub(crate) fn not_mine<T>(reason: impl Into<String>) -> Match<T> {
-    Err(Verdict::NotMine(reason.into()))
-}
 
 /// What a matched rule keeps of the model: owned, so that it outlives it.
 #[derive(Clone)]
 pub(crate) struct Facts {
-    pub meta: &'static Meta,
+    pub rule: &'static Rule,
     pub parameter: String,
     pub prior_span: Span,
     pub records: Records,
@@ -61,7 +55,7 @@ impl PublicSum {
 }
 
 impl Facts {
-    pub fn collect(meta: &'static Meta, model: &Model, parameter: &Parameter, context: &Context) -> Facts {
+    pub fn collect(rule: &'static Rule, model: &Model, parameter: &Parameter, context: &Context) -> Facts {
         let table = context.table(model.records.table);
         let records = model.records;
         let unit = match (records.relation, records.unit_rows) {
@@ -84,7 +78,7 @@ impl Facts {
             };
             premises.push(Premise::holds(text, Some(observation.span)));
         }
-        Facts { meta, parameter: parameter.name.clone(), prior_span: parameter.prior.span, records, premises, public }
+        Facts { rule, parameter: parameter.name.clone(), prior_span: parameter.prior.span, records, premises, public }
     }
 
     pub fn premise(&mut self, text: impl Into<String>, span: Option<Span>) {
@@ -198,7 +192,7 @@ pub(crate) fn all_observations(model: &Model, shape: &str, accepts: impl Fn(&Obs
 pub(crate) fn one_private<'a>(model: &'a Model, parameter: &str) -> Match<&'a Observation> {
     match model.private.as_slice() {
         [one] => Ok(one),
-        several => Err(Verdict::Refused(Box::new(refusals::several_columns(several, parameter)))),
+        several => refuse(refusals::several_columns(several, parameter)),
     }
 }
 
@@ -224,10 +218,10 @@ const REACH: Range = Range { lo: 1e-100, hi: 1e100 };
 pub(crate) fn positive_argument(e: &Expr, what: &str) -> Match<Range> {
     let range = public_argument(e)?;
     if range.lo.is_nan() || range.lo <= 0.0 {
-        return Err(Verdict::Refused(Box::new(refusals::may_vanish(e.span, what, range))));
+        return refuse(refusals::may_vanish(e.span, what, range));
     }
     if range.lo < REACH.lo || range.lo > REACH.hi {
-        return Err(Verdict::Refused(Box::new(refusals::out_of_reach(e.span, what, range))));
+        return refuse(refusals::out_of_reach(e.span, what, range));
     }
     Ok(range)
 }
@@ -246,7 +240,7 @@ pub(crate) fn within_reach(x: f64, span: Span, what: &str) -> Match<()> {
     if x == 0.0 || REACH.contains(x.abs()) {
         return Ok(());
     }
-    Err(Verdict::Refused(Box::new(refusals::out_of_reach(span, what, Range::point(x)))))
+    refuse(refusals::out_of_reach(span, what, Range::point(x)))
 }
 
 /// The value of an argument known before the run.
@@ -261,10 +255,10 @@ pub(crate) fn outcome_range(observation: &Observation, model: &Model, context: &
         return not_mine("the outcome must be a number");
     };
     if !range.is_finite() {
-        return Err(Verdict::Refused(Box::new(refusals::unbounded_rows(model, observation, context))));
+        return refuse(refusals::unbounded_rows(model, observation, context));
     }
     if !range.within(support) {
-        return Err(Verdict::Refused(Box::new(refusals::outside(observation, range, support))));
+        return refuse(refusals::outside(observation, range, support));
     }
     within_reach(range.magnitude(), observation.outcome.span, "the bounds of the outcome")?;
     within_reach(range.width(), observation.outcome.span, "the width of the outcome's range")?;

@@ -15,34 +15,26 @@
 //! ## Checked by
 //! Grids of data sets with n <= 3 in both roles; golden values; every n up to 3000 where n is open.
 
-use super::facts::{Facts, Match, all_observations, not_mine, one_private, outcome_range, positive_argument, the_parameter};
+use super::facts::{Facts, all_observations, one_private, outcome_range, positive_argument, the_parameter};
 use super::gamma_moves::RateDraw;
 use super::refusals;
 use crate::mechanism::plan::{Statistic, StatisticKind};
 use crate::model::{Model, Observation, Range, Relation};
+use crate::rules::tempered::{EXACT, judge};
 use crate::rules::text::plain;
-use crate::rules::{Context, Meta, Rule, Verdict};
+use crate::rules::{Answers, Context, Match, Rule, not_mine, refuse};
 
-pub(super) struct GammaExponential;
-
-static META: Meta = Meta {
+pub static RULE: Rule = Rule {
     name: "gamma_exponential",
     summary: "gamma prior, exponential rows: one draw of a rate of waiting times",
     section: "3.2",
     source: include_str!("gamma_exponential.rs"),
+    answers: Answers::Draws,
+    mechanisms: EXACT,
+    judge: |question| judge(question, find),
 };
 
 const SHAPE: &str = "gamma(a, b)";
-
-impl Rule for GammaExponential {
-    fn meta(&self) -> &'static Meta {
-        &META
-    }
-
-    fn judge(&self, model: &Model, context: Context) -> Verdict {
-        find(model, &context).map_or_else(|v| v, |m| Verdict::Matched(Box::new(m)))
-    }
-}
 
 fn find(model: &Model, context: &Context) -> Match<RateDraw> {
     let parameter = the_parameter(model, "gamma", 2, SHAPE)?;
@@ -56,7 +48,7 @@ fn find(model: &Model, context: &Context) -> Match<RateDraw> {
         return not_mine(format!("prior must be {SHAPE}"));
     };
     let range = outcome_range(observation, model, context, Range::new(0.0, f64::INFINITY))?;
-    let mut facts = Facts::collect(&META, model, parameter, context);
+    let mut facts = Facts::collect(&RULE, model, parameter, context);
     facts.premise(format!("the outcome lies in [{}, {}]", plain(range.lo), plain(range.hi)), Some(observation.outcome.span));
     let draw = RateDraw {
         a: positive_argument(a, "the prior's shape")?,
@@ -73,8 +65,7 @@ fn find(model: &Model, context: &Context) -> Match<RateDraw> {
 
 /// The premises about n that every summed rate shares (§3.11).
 pub(super) fn rows_known(draw: &RateDraw, observation: &Observation, model: &Model, context: &Context) -> Match<()> {
-    let refuse = |d| Err(Verdict::Refused(Box::new(d)));
-    let (rule, parameter) = (draw.facts.meta.name, draw.facts.parameter.as_str());
+    let (rule, parameter) = (draw.facts.rule.name, draw.facts.parameter.as_str());
     if !draw.facts.public.known {
         return refuse(refusals::unbound_public_rows(parameter, model, context));
     }
@@ -106,7 +97,7 @@ pub(super) fn rows_known(draw: &RateDraw, observation: &Observation, model: &Mod
 mod tests {
     use super::*;
     use crate::model::Type;
-    use crate::rules::Tempering;
+    use crate::rules::tempered::Tempering;
     use crate::rules::testing::{Build, assert_bounds, assert_tight, diverge, gamma, tempered};
 
     fn build(a: f64, b: f64, lo: f64, hi: f64) -> Build {
@@ -117,7 +108,7 @@ mod tests {
     fn the_worst_neighbours_of_a_grid_of_data_sets() {
         for (a, b, n, lo, hi, k, r, m) in [(2.0, 3.0, 3u32, 0.0, 1.0, 1u64, 1.0, 1.0), (1.0, 2.0, 3, 0.5, 1.5, 2, 0.6, 0.5)] {
             let model = build(a, b, lo, hi).exactly(n.into()).unit(k);
-            let claim = model.matched(&GammaExponential).claim(tempered(r, m));
+            let claim = model.matched(&RULE).claim(tempered(r, m));
             for l in [1.1, 2.0, 3.5] {
                 let mut worst: f64 = 0.0;
                 for i in 0..=40 {
@@ -147,7 +138,7 @@ mod tests {
             (3.0, 1.5, 0.0, 2.0, 5, 0.25, 2.0, 0.500_577_901_539_629_7),
         ] {
             let m = build(a, b, lo, hi).exactly(n);
-            let got = diverge(&m.matched(&GammaExponential).claim(tempered(r, 1.0)), l);
+            let got = diverge(&m.matched(&RULE).claim(tempered(r, 1.0)), l);
             assert!((got - want).abs() < 1e-8 * want, "{got} {want}");
         }
     }
@@ -156,12 +147,12 @@ mod tests {
     fn an_open_n_is_bounded_for_every_n() {
         for (a, b, least) in [(2.0, 3.0, 1u64), (0.5, 40.0, 3), (9.0, 0.5, 0)] {
             let open = build(a, b, 0.5, 1.5).at_least(least);
-            let open = open.matched(&GammaExponential).claim(Tempering::DIRECT);
+            let open = open.matched(&RULE).claim(Tempering::DIRECT);
             for l in [1.2, 1.9] {
                 let mut worst: f64 = 0.0;
                 for n in least.max(1)..3000 {
                     let one = build(a, b, 0.5, 1.5).exactly(n);
-                    worst = worst.max(diverge(&one.matched(&GammaExponential).claim(Tempering::DIRECT), l));
+                    worst = worst.max(diverge(&one.matched(&RULE).claim(Tempering::DIRECT), l));
                 }
                 let bound = diverge(&open, l);
                 assert_bounds(bound, worst, (a, b, least, l));
@@ -174,7 +165,7 @@ mod tests {
     fn added_rows_stay_below_the_bound() {
         let (a, b, lo, hi, r) = (3.0, 2.0, 0.5, 1.5, 0.4);
         let m = build(a, b, lo, hi).add_remove().unit(2);
-        let claim = m.matched(&GammaExponential).claim(tempered(r, 1.0));
+        let claim = m.matched(&RULE).claim(tempered(r, 1.0));
         for l in [1.1, 1.8, 2.4] {
             for n in [0u32, 1, 3, 20, 500] {
                 for i in 0..=4 {
@@ -194,12 +185,12 @@ mod tests {
 
     #[test]
     fn what_it_refuses() {
-        assert_eq!(build(1.0, 1.0, 0.0, 1.0).refused(&GammaExponential).code, "E0313");
+        assert_eq!(build(1.0, 1.0, 0.0, 1.0).refused(&RULE).code, "E0313");
         let secret = build(1.0, 1.0, 0.0, 1.0).add_remove();
-        assert_eq!(secret.refused(&GammaExponential).code, "E0307");
+        assert_eq!(secret.refused(&RULE).code, "E0307");
         let open = build(1.0, 1.0, 0.0, f64::INFINITY).exactly(5);
-        assert_eq!(open.refused(&GammaExponential).code, "E0202");
+        assert_eq!(open.refused(&RULE).code, "E0202");
         let unbound = build(1.0, 1.0, 0.0, 1.0).exactly(5).public_rows(None);
-        assert_eq!(unbound.refused(&GammaExponential).code, "E0313");
+        assert_eq!(unbound.refused(&RULE).code, "E0313");
     }
 }

@@ -12,8 +12,9 @@ use crate::model::{Range, Relation};
 use crate::numeric::round::{add_down, add_up, div_down, div_up, mul_down, mul_up};
 use crate::privacy::{Claim, Family, Pair};
 use crate::rules::count::{count_down, count_up};
+use crate::rules::tempered::{LimitReason, Matched, Tempering};
 use crate::rules::text::four_near;
-use crate::rules::{LimitReason, Matched, Meta, Premise, Tempering};
+use crate::rules::{Premise, Rule};
 use crate::source::Span;
 
 /// One unit joins or leaves a Gamma posterior: P = (A, B), Q = (A + x, B + y) with `0 <= x <= dshape`,
@@ -82,8 +83,8 @@ impl RateDraw {
 }
 
 impl Matched for RateDraw {
-    fn meta(&self) -> &'static Meta {
-        self.facts.meta
+    fn rule(&self) -> &'static Rule {
+        self.facts.rule
     }
 
     fn claim(&self, t: Tempering) -> Claim {
@@ -98,10 +99,6 @@ impl Matched for RateDraw {
             shape = shape.max(mul_up(slope, rate));
         }
         Claim::Renyi(vec![Pair::Rate { shape, rate, step: self.step(t.weight) }])
-    }
-
-    fn monotone(&self) -> bool {
-        false
     }
 
     fn premises(&self, _: Tempering) -> Vec<Premise> {

@@ -15,9 +15,7 @@
 //! All data sets with n <= 3, K <= 3 in both roles; golden values; added rows against the closed form.
 
 use super::expected;
-use super::facts::{
-    Facts, Limit, Match, all_observations, not_mine, one_private, outcome_range, point, positive_argument, the_parameter, tidy,
-};
+use super::facts::{Facts, Limit, all_observations, one_private, outcome_range, point, positive_argument, the_parameter, tidy};
 use super::gamma_moves::both_move;
 use super::refusals;
 use crate::mechanism::plan::{PosteriorLaw, Statistic, StatisticKind};
@@ -25,30 +23,22 @@ use crate::model::{Model, Range, Relation};
 use crate::numeric::round::{add_down, div_down, div_up, mul_down};
 use crate::privacy::{Claim, Family, Pair};
 use crate::rules::count::count_down;
+use crate::rules::tempered::{EXACT, LimitReason, Matched, Tempering, judge};
 use crate::rules::text::{four_up_together, plain};
-use crate::rules::{Context, LimitReason, Matched, Meta, Premise, Rule, Tempering, Verdict};
+use crate::rules::{Answers, Context, Match, Premise, Rule, not_mine, refuse};
 use crate::source::Span;
 
-pub(super) struct GammaPoisson;
-
-static META: Meta = Meta {
+pub static RULE: Rule = Rule {
     name: "gamma_poisson",
     summary: "gamma prior, poisson rows: one draw of a rate of counts",
     section: "3.1",
     source: include_str!("gamma_poisson.rs"),
+    answers: Answers::Draws,
+    mechanisms: EXACT,
+    judge: |question| judge(question, find),
 };
 
 const SHAPE: &str = "gamma(a, b)";
-
-impl Rule for GammaPoisson {
-    fn meta(&self) -> &'static Meta {
-        &META
-    }
-
-    fn judge(&self, model: &Model, context: Context) -> Verdict {
-        find(model, &context).map_or_else(|v| v, |m| Verdict::Matched(Box::new(m)))
-    }
-}
 
 struct CountRate {
     facts: Facts,
@@ -72,7 +62,7 @@ fn find(model: &Model, context: &Context) -> Match<CountRate> {
         return not_mine(format!("prior must be {SHAPE}"));
     };
     let range = outcome_range(observation, model, context, Range::new(0.0, f64::INFINITY))?;
-    let mut facts = Facts::collect(&META, model, parameter, context);
+    let mut facts = Facts::collect(&RULE, model, parameter, context);
     facts.premise(format!("the outcome lies in [{}, {}]", plain(range.lo), plain(range.hi)), Some(observation.outcome.span));
     let bound = |o: &crate::model::Observation| o.outcome.ty.range().map_or(f64::INFINITY, |r| r.hi);
     let unbound = model.public.iter().enumerate();
@@ -87,14 +77,14 @@ fn find(model: &Model, context: &Context) -> Match<CountRate> {
         facts,
     };
     if model.records.relation == Relation::AddRemove && public_mean == f64::INFINITY {
-        return Err(Verdict::Refused(Box::new(refusals::secret_rows(
-            META.name,
+        return refuse(refusals::secret_rows(
+            RULE.name,
             &parameter.name,
             observation.span,
             model.records,
             "before the public rows are bound their mean count has no bound",
             context,
-        ))));
+        ));
     }
     Ok(draw)
 }
@@ -117,8 +107,8 @@ impl CountRate {
 }
 
 impl Matched for CountRate {
-    fn meta(&self) -> &'static Meta {
-        &META
+    fn rule(&self) -> &'static Rule {
+        &RULE
     }
 
     fn claim(&self, t: Tempering) -> Claim {
@@ -196,7 +186,7 @@ mod tests {
     fn the_worst_neighbours_of_all_small_data_sets() {
         for (a, b, n, lo, hi, k, r, m) in [(2.0, 1.0, 3u64, 0u64, 3u64, 1u64, 1.0, 1.0), (0.7, 2.0, 3, 1, 3, 2, 0.4, 0.5)] {
             let model = build(a, b, lo as f64, hi as f64).exactly(n).unit(k);
-            let claim = model.matched(&GammaPoisson).claim(tempered(r, m));
+            let claim = model.matched(&RULE).claim(tempered(r, m));
             for l in [1.05, 1.4, 1.6, 2.2] {
                 let mut worst: f64 = 0.0;
                 for s in n * lo..=n * hi {
@@ -212,9 +202,9 @@ mod tests {
 
     #[test]
     fn published_values() {
-        let got = diverge(&build(2.0, 1.0, 0.0, 3.0).matched(&GammaPoisson).claim(Tempering::DIRECT), 1.4);
+        let got = diverge(&build(2.0, 1.0, 0.0, 3.0).matched(&RULE).claim(Tempering::DIRECT), 1.4);
         assert!((got - 3.558_203_026_347_539_6).abs() < 1e-9, "{got}");
-        let m = build(0.7, 2.0, 0.0, 1.0).matched(&GammaPoisson);
+        let m = build(0.7, 2.0, 0.0, 1.0).matched(&RULE);
         let got = diverge(&m.claim(tempered(0.5, 1.0)), 1.9);
         assert!((got - 0.795_042_306_142_087).abs() < 1e-9, "{got}");
         assert_eq!(diverge(&m.claim(tempered(0.5, 1.0)), 2.4), f64::INFINITY);
@@ -225,7 +215,7 @@ mod tests {
 
     #[test]
     fn program_03() {
-        let m = build(40.0, 10.0, 0.0, 10.0).matched(&GammaPoisson);
+        let m = build(40.0, 10.0, 0.0, 10.0).matched(&RULE);
         let dp = |r: f64| m.claim(tempered(r, 1.0)).epsilon(1e-6);
         assert!(dp(0.122) <= 1.0 && dp(0.123) > 1.0);
         // Orders below 33.7 at the solved weight, 5 when direct.
@@ -238,7 +228,7 @@ mod tests {
     fn added_rows_stay_below_the_bound() {
         for (a, b, hi, k, r, m) in [(40.0, 10.0, 10u64, 1u64, 0.3, 1.0), (2.0, 5.0, 3, 2, 0.5, 0.7), (30.0, 1.0, 2, 1, 0.2, 1.0)] {
             let model = build(a, b, 0.0, hi as f64).add_remove().unit(k);
-            let claim = model.matched(&GammaPoisson).claim(tempered(r, m));
+            let claim = model.matched(&RULE).claim(tempered(r, m));
             let (mut worst, mut at) = (0.0f64, 1.0);
             for l in [1.1, 1.5, 2.0, 4.0, 6.0] {
                 for n in [0u64, 1, 2, 5, 30, 1000] {
@@ -263,7 +253,7 @@ mod tests {
 
     #[test]
     fn unbounded_counts_are_refused_in_the_words_of_the_manual() {
-        let d = build(40.0, 10.0, f64::NEG_INFINITY, f64::INFINITY).refused(&GammaPoisson);
+        let d = build(40.0, 10.0, f64::NEG_INFINITY, f64::INFINITY).refused(&RULE);
         assert_eq!(d.code, "E0202");
         assert_eq!(d.message, "`y` has no bounds, so one person can move the posterior without limit");
         assert_eq!(d.labels[0].text, "the sum of `y` is the sufficient statistic here");
@@ -280,13 +270,13 @@ mod tests {
     #[test]
     fn the_limit_names_what_runs_out_first() {
         let m = build(40.0, 1.0, 0.0, 10.0).add_remove();
-        let told = m.matched(&GammaPoisson).limit_reason(4.0, Tempering::DIRECT);
+        let told = m.matched(&RULE).limit_reason(4.0, Tempering::DIRECT);
         assert_eq!(told.unwrap().prior, "the prior rate is 1, and 1 + 1 = 2");
     }
 
     #[test]
     fn two_columns_are_refused() {
         let m = build(2.0, 1.0, 0.0, 3.0).observe("poisson", &[]);
-        assert_eq!(m.refused(&GammaPoisson).code, "E0300");
+        assert_eq!(m.refused(&RULE).code, "E0300");
     }
 }

@@ -16,35 +16,35 @@
 
 use super::linear_public_design::{Design, design};
 use crate::model::{Model, Observation};
-use crate::rules::{Context, Meta, Rule, Verdict};
+use crate::rules::tempered::EXACT;
+use crate::rules::{Answers, Context, Question, Rule, Verdict};
 use crate::source::Diagnostic;
 
-pub(super) struct LinearPrivateDesign;
-
-static META: Meta = Meta {
+pub static RULE: Rule = Rule {
     name: "linear_private_design",
     summary: "linear regression on private features: refused, no bound is known",
     section: "3.10",
     source: include_str!("linear_private_design.rs"),
+    answers: Answers::Draws,
+    mechanisms: EXACT,
+    judge,
 };
 
-impl Rule for LinearPrivateDesign {
-    fn meta(&self) -> &'static Meta {
-        &META
+fn judge(question: &Question) -> Verdict {
+    let model = match question.model() {
+        Ok(model) => model,
+        Err(verdict) => return verdict,
+    };
+    if model.parameters.iter().any(|p| p.truncated.is_some()) {
+        return Verdict::NotMine("weights are cut to a domain: glm_on_ball says more".into());
     }
-
-    fn judge(&self, model: &Model, context: Context) -> Verdict {
-        if model.parameters.iter().any(|p| p.truncated.is_some()) {
-            return Verdict::NotMine("weights are cut to a domain: glm_on_ball says more".into());
-        }
-        let found = model.parameters.first().and_then(|p| {
-            let private = |o: &&Observation| matches!(design(o, p.id, &context), Some(Design { public: false, .. }));
-            model.private.iter().find(private)
-        });
-        match found {
-            Some(o) => Verdict::Refused(Box::new(refusal(model, o, &context))),
-            None => Verdict::NotMine("rows must be normal(dot(w, x), sd) with a private x".into()),
-        }
+    let found = model.parameters.first().and_then(|p| {
+        let private = |o: &&Observation| matches!(design(o, p.id, &question.context), Some(Design { public: false, .. }));
+        model.private.iter().find(private)
+    });
+    match found {
+        Some(o) => refusal(model, o, &question.context).into(),
+        None => Verdict::NotMine("rows must be normal(dot(w, x), sd) with a private x".into()),
     }
 }
 
@@ -91,10 +91,10 @@ mod tests {
         let dot = ExprKind::Call(Builtin::Dot, vec![w, x]);
         let dot = t::expr(dot, Type::real(-1.0, 1.0), Label::Mix(TABLE));
         let b = Build::prior("normal", &[0.0, 1.0]).outcome(Type::real(0.0, 1.0)).observe_exprs("normal", vec![dot, t::number(1.0)]);
-        let d = b.refused(&LinearPrivateDesign);
+        let d = b.refused(&RULE);
         assert_eq!((d.code, d.labels[1].text.as_str()), ("E0300", "private column"));
         let b = Build::prior("normal", &[0.0, 1.0]).bernoulli();
-        assert!(b.not_mine(&LinearPrivateDesign).contains("private x"));
+        assert!(b.not_mine(&RULE).contains("private x"));
     }
 
     /// One feature: D of order l between two posteriors given precision and precision times mean.

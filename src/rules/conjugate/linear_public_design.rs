@@ -18,7 +18,7 @@
 //! Random designs of up to five rows: the claim bounds every unit's mean shift, and one equal-row design reaches it.
 
 use super::expected;
-use super::facts::{Facts, Match, not_mine, one_private, outcome_range, point, positive_argument, public_argument, within_reach};
+use super::facts::{Facts, one_private, outcome_range, point, positive_argument, public_argument, within_reach};
 use super::refusals;
 use super::vector_prior::{VectorPrior, sharpened, times, vector_prior};
 use crate::mechanism::plan::{PosteriorLaw, Statistic, StatisticKind};
@@ -26,28 +26,20 @@ use crate::model::{Builtin, Expr, ExprKind, Label, Model, Observation, ParamId, 
 use crate::numeric::round::{add_down, add_up, div_down, div_up, mul_down, mul_up, sqrt_up};
 use crate::privacy::Claim;
 use crate::rules::count::count_up;
+use crate::rules::tempered::{EXACT, LimitReason, Matched, Tempering, judge};
 use crate::rules::text::{four_up, plain};
-use crate::rules::{Context, LimitReason, Matched, Meta, Premise, Rule, Tempering, Verdict};
+use crate::rules::{Answers, Context, Match, Premise, Rule, not_mine, refuse};
 use crate::source::Span;
 
-pub(super) struct LinearPublicDesign;
-
-static META: Meta = Meta {
+pub static RULE: Rule = Rule {
     name: "linear_public_design",
     summary: "linear regression on public features: one draw of the weights",
     section: "3.7",
     source: include_str!("linear_public_design.rs"),
+    answers: Answers::Draws,
+    mechanisms: EXACT,
+    judge: |question| judge(question, find),
 };
-
-impl Rule for LinearPublicDesign {
-    fn meta(&self) -> &'static Meta {
-        &META
-    }
-
-    fn judge(&self, model: &Model, context: Context) -> Verdict {
-        find(model, &context).map_or_else(|v| v, |m| Verdict::Matched(Box::new(m)))
-    }
-}
 
 /// The parts of `normal(dot(w, x), sd)`.
 pub(crate) struct Design<'a> {
@@ -108,7 +100,6 @@ fn find(model: &Model, context: &Context) -> Match<Weights> {
     let (Some(d), Some(y)) = (found(observation), Some(&observation.outcome)) else {
         return not_mine(SHAPE);
     };
-    let refuse = |d| Err(Verdict::Refused(Box::new(d)));
     let norm = match &d.x.ty {
         // The features are rounded to a grid before they are multiplied.
         ty @ Type::Vector(v) => add_up(v.sup.l2, grid::slack(ty).l2),
@@ -122,7 +113,7 @@ fn find(model: &Model, context: &Context) -> Match<Weights> {
     let outcome = outcome_range(observation, model, context, Range::ALL)?;
     if model.records.relation == Relation::AddRemove {
         return refuse(refusals::secret_rows(
-            META.name,
+            RULE.name,
             &parameter.name,
             observation.span,
             model.records,
@@ -130,7 +121,7 @@ fn find(model: &Model, context: &Context) -> Match<Weights> {
             context,
         ));
     }
-    let mut facts = Facts::collect(&META, model, parameter, context);
+    let mut facts = Facts::collect(&RULE, model, parameter, context);
     facts.premise(format!("the outcome lies in [{}, {}]", plain(outcome.lo), plain(outcome.hi)), Some(y.span));
     facts.premise(format!("the features are public, of norm at most {}", four_up(norm)), Some(d.x.span));
     Ok(Weights {
@@ -144,8 +135,8 @@ fn find(model: &Model, context: &Context) -> Match<Weights> {
 }
 
 impl Matched for Weights {
-    fn meta(&self) -> &'static Meta {
-        &META
+    fn rule(&self) -> &'static Rule {
+        &RULE
     }
 
     fn claim(&self, t: Tempering) -> Claim {
@@ -226,7 +217,7 @@ mod tests {
     }
 
     fn mu(b: &Build, at: Tempering) -> f64 {
-        match b.matched(&LinearPublicDesign).claim(at) {
+        match b.matched(&RULE).claim(at) {
             Claim::Gdp { mu } => mu,
             other => panic!("{other:?}"),
         }
@@ -282,13 +273,13 @@ mod tests {
     #[test]
     fn what_it_refuses() {
         let b = build(1.0, 1.0, f64::INFINITY, 0.0, 1.0);
-        assert_eq!(b.refused(&LinearPublicDesign).code, "E0202");
+        assert_eq!(b.refused(&RULE).code, "E0202");
         let b = build(1.0, 1.0, 1.0, 0.0, f64::INFINITY);
-        assert_eq!(b.refused(&LinearPublicDesign).code, "E0202");
+        assert_eq!(b.refused(&RULE).code, "E0202");
         let b = build(1.0, 1.0, 1.0, 0.0, 1.0).add_remove();
-        assert_eq!(b.refused(&LinearPublicDesign).code, "E0307");
+        assert_eq!(b.refused(&RULE).code, "E0307");
         let mut b = build(1.0, 1.0, 1.0, 0.0, 1.0);
         b.program.tables[0].columns[1].public = false;
-        assert!(b.not_mine(&LinearPublicDesign).starts_with("rows must be normal(dot"));
+        assert!(b.not_mine(&RULE).starts_with("rows must be normal(dot"));
     }
 }

@@ -5,27 +5,26 @@
 //! 1 at `P` (t = 1) and 0 again at t = l. Hence `D` grows with the step, and wherever `g''` falls along a coordinate
 //! `D` falls with the base. So every number put into a pair is rounded the private way: bases down, steps up.
 
-mod beta_bernoulli;
-mod beta_geometric;
-mod dirichlet_categorical;
-mod dirichlet_multinomial;
+pub(super) mod beta_bernoulli;
+pub(super) mod beta_geometric;
+pub(super) mod dirichlet_categorical;
+pub(super) mod dirichlet_multinomial;
 pub(crate) mod expected;
 pub(crate) mod facts;
-mod gamma_exponential;
+pub(super) mod gamma_exponential;
 mod gamma_moves;
-mod gamma_poisson;
-mod linear_private_design;
-mod linear_public_design;
+pub(super) mod gamma_poisson;
+pub(super) mod linear_private_design;
+pub(super) mod linear_public_design;
 mod matching_prior;
-mod mv_normal_known_covariance;
-mod normal_known_variance;
-mod normal_precision;
-mod normal_unknown_both;
+pub(super) mod mv_normal_known_covariance;
+pub(super) mod normal_known_variance;
+pub(super) mod normal_precision;
+pub(super) mod normal_unknown_both;
 
 mod refusals;
 mod vector_prior;
 
-use super::Rule;
 use crate::mechanism::plan::StatisticKind;
 use crate::model::{Model, Observation};
 
@@ -37,22 +36,6 @@ pub use matching_prior::{MatchingPrior, matching_prior};
 pub(super) use normal_known_variance::known_sd;
 pub(super) use refusals::{out_of_reach, secret_rows, unbounded, unbounded_features};
 pub(super) use vector_prior::{NormalWeights, normal_weights};
-
-/// The family table, in the order `using ?` lists them.
-pub static RULES: &[&dyn Rule] = &[
-    &beta_bernoulli::BetaBernoulli,
-    &dirichlet_categorical::DirichletCategorical,
-    &dirichlet_multinomial::DirichletMultinomial,
-    &gamma_poisson::GammaPoisson,
-    &gamma_exponential::GammaExponential,
-    &beta_geometric::BetaGeometric,
-    &normal_known_variance::NormalKnownVariance,
-    &normal_precision::NormalPrecision,
-    &mv_normal_known_covariance::MvNormalKnownCovariance,
-    &linear_public_design::LinearPublicDesign,
-    &linear_private_design::LinearPrivateDesign,
-    &normal_unknown_both::NormalUnknownBoth,
-];
 
 /// What a normal observation contributes: the outcome itself, or its squared deviation where the precision is unknown.
 pub(super) fn normal_statistic(o: &Observation, model: &Model) -> Option<StatisticKind> {

@@ -16,7 +16,7 @@
 //! The mean shift of antipodal rows along every axis and on a circle of directions; golden values.
 
 use super::expected;
-use super::facts::{Facts, Match, all_observations, not_mine, one_private, within_reach};
+use super::facts::{Facts, all_observations, one_private, within_reach};
 use super::refusals;
 use super::vector_prior::{Covariance, Inverse, VectorPrior, sharpened, times, vector_prior};
 use crate::mechanism::plan::{PosteriorLaw, Statistic, StatisticKind};
@@ -24,28 +24,20 @@ use crate::model::{Model, Relation, Request, Type, grid};
 use crate::numeric::round::{add_down, add_up, div_down, div_up, mul_down, mul_up, sqrt_down};
 use crate::privacy::Claim;
 use crate::rules::count::count_down;
+use crate::rules::tempered::{EXACT, LimitReason, Matched, Tempering, judge};
 use crate::rules::text::plain;
-use crate::rules::{Context, LimitReason, Matched, Meta, Premise, Rule, Tempering, Verdict};
+use crate::rules::{Answers, Context, Match, Premise, Rule, not_mine, refuse};
 use crate::source::Span;
 
-pub(super) struct MvNormalKnownCovariance;
-
-static META: Meta = Meta {
+pub static RULE: Rule = Rule {
     name: "mv_normal_known_covariance",
     summary: "multivariate normal prior, rows of known covariance: one draw of a mean vector",
     section: "3.6",
     source: include_str!("mv_normal_known_covariance.rs"),
+    answers: Answers::Draws,
+    mechanisms: EXACT,
+    judge: |question| judge(question, find),
 };
-
-impl Rule for MvNormalKnownCovariance {
-    fn meta(&self) -> &'static Meta {
-        &META
-    }
-
-    fn judge(&self, model: &Model, context: Context) -> Verdict {
-        find(model, &context).map_or_else(|v| v, |m| Verdict::Matched(Box::new(m)))
-    }
-}
 
 struct MeanVector {
     facts: Facts,
@@ -86,14 +78,13 @@ fn find(model: &Model, context: &Context) -> Match<MeanVector> {
     let noise = known.checked(observation.likelihood.span)?;
     // Rows are rounded to a grid before they are summed.
     let diameter = add_up(v.diam.l2, grid::slack(&observation.outcome.ty).l2);
-    let refuse = |d| Err(Verdict::Refused(Box::new(d)));
     if !diameter.is_finite() {
         return refuse(refusals::unbounded_rows(model, observation, context));
     }
     within_reach(diameter, observation.outcome.span, "the diameter of the outcome")?;
     if model.records.relation == Relation::AddRemove {
         return refuse(refusals::secret_rows(
-            META.name,
+            RULE.name,
             &parameter.name,
             observation.span,
             model.records,
@@ -102,7 +93,7 @@ fn find(model: &Model, context: &Context) -> Match<MeanVector> {
             context,
         ));
     }
-    let mut facts = Facts::collect(&META, model, parameter, context);
+    let mut facts = Facts::collect(&RULE, model, parameter, context);
     facts.premise(format!("the outcome has L2 diameter {}", plain(diameter)), Some(observation.outcome.span));
     Ok(MeanVector {
         least: known.least(),
@@ -136,8 +127,8 @@ impl MeanVector {
 }
 
 impl Matched for MeanVector {
-    fn meta(&self) -> &'static Meta {
-        &META
+    fn rule(&self) -> &'static Rule {
+        &RULE
     }
 
     fn claim(&self, t: Tempering) -> Claim {
@@ -145,6 +136,10 @@ impl Matched for MeanVector {
         // the norm of S^-1 V S^-1, whose inverse is S V^-1 S.
         let moved = self.facts.unit_step(t.weight, self.diameter);
         Claim::Gdp { mu: div_up(moved, sqrt_down(self.lambda(t))) }
+    }
+
+    fn counts_public_rows(&self) -> bool {
+        true
     }
 
     fn premises(&self, _: Tempering) -> Vec<Premise> {
@@ -204,6 +199,7 @@ impl Matched for MeanVector {
 mod tests {
     use super::*;
     use crate::model::{Expr, ExprKind, Label};
+    use crate::rules::Verdict;
     use crate::rules::testing::{self as t, Build, diverge, tempered};
 
     pub fn matrix(dim: usize, entries: &[f64]) -> Expr {
@@ -222,12 +218,12 @@ mod tests {
     #[test]
     fn published_values() {
         let b = build(&[1.0, 0.0, 0.0, 0.5], &[1.0, 0.0, 0.0, 3.0], 2, 1.0).exactly(10);
-        let got = diverge(&b.matched(&MvNormalKnownCovariance).claim(Tempering::DIRECT), 2.0);
+        let got = diverge(&b.matched(&RULE).claim(Tempering::DIRECT), 2.0);
         assert!((got - 0.363_636_363_636_363_65).abs() < 1e-12, "{got}");
         let prior = [10.0, 0.0, 0.0, 0.0, 10.0, 0.0, 0.0, 0.0, 0.2];
         let noise = [2.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 0.5];
         let b = build(&prior, &noise, 3, 0.5).exactly(20);
-        let got = diverge(&b.matched(&MvNormalKnownCovariance).claim(tempered(0.5, 1.0)), 4.0);
+        let got = diverge(&b.matched(&RULE).claim(tempered(0.5, 1.0)), 4.0);
         assert!((got - 0.08).abs() < 1e-12, "{got}");
     }
 
@@ -236,7 +232,7 @@ mod tests {
         let (prior, noise) = ([2.0, 0.6, 0.6, 1.0], [1.0, -0.3, -0.3, 0.7]);
         let (n, k, r, m) = (4u64, 2u64, 0.6, 0.5);
         let b = build(&prior, &noise, 2, 1.5).exactly(n).unit(k);
-        let Claim::Gdp { mu } = b.matched(&MvNormalKnownCovariance).claim(tempered(r, m)) else {
+        let Claim::Gdp { mu } = b.matched(&RULE).claim(tempered(r, m)) else {
             panic!("a normal draw is GDP");
         };
         let inverse = |c: &[f64]| {
@@ -260,11 +256,11 @@ mod tests {
     #[test]
     fn what_it_refuses() {
         let b = build(&[1.0, 0.0, 0.0, 1.0], &[1.0, 0.0, 0.0, 1.0], 2, f64::INFINITY);
-        assert_eq!(b.refused(&MvNormalKnownCovariance).code, "E0202");
+        assert_eq!(b.refused(&RULE).code, "E0202");
         let b = build(&[1.0, 0.0, 0.0, 1.0], &[1.0, 2.0, 2.0, 1.0], 2, 1.0);
-        assert!(b.not_mine(&MvNormalKnownCovariance).contains("positive definite"));
+        assert!(b.not_mine(&RULE).contains("positive definite"));
         let b = build(&[1.0, 0.0, 0.0, 1.0], &[1.0, 0.0, 0.0, 1.0], 2, 1.0).add_remove();
-        assert_eq!(b.refused(&MvNormalKnownCovariance).code, "E0307");
+        assert_eq!(b.refused(&RULE).code, "E0307");
     }
 
     #[test]
@@ -282,10 +278,10 @@ mod tests {
         ];
         let unit = [1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0];
         for (prior, noise) in [(attack, unit), (unit, attack)] {
-            match build(&prior, &noise, 3, 1.0).exactly(1).judge(&MvNormalKnownCovariance) {
-                Verdict::Refused(d) => assert_eq!(d.code, "E0203"),
+            match build(&prior, &noise, 3, 1.0).exactly(1).judge(&RULE) {
+                Verdict::Refused(r) => assert_eq!(r.diagnostic.code, "E0203"),
                 Verdict::NotMine(reason) => assert!(reason.contains("positive definite"), "{reason}"),
-                Verdict::Matched(_) => panic!("matched"),
+                Verdict::Offers(_) => panic!("matched"),
             }
         }
     }
@@ -294,12 +290,12 @@ mod tests {
     fn rounding_to_the_grid_counts_in_the_diameter() {
         // A part of a ball: the first component is known to be in [0, 1], so rounding inwards is not proved.
         let mut b = build(&[1.0, 0.0, 0.0, 1.0], &[1.0, 0.0, 0.0, 1.0], 2, 1.0).exactly(10);
-        let plain = diverge(&b.matched(&MvNormalKnownCovariance).claim(Tempering::DIRECT), 2.0);
+        let plain = diverge(&b.matched(&RULE).claim(Tempering::DIRECT), 2.0);
         if let Type::Vector(v) = &mut b.model.private[0].outcome.ty {
             v.sup.l2 *= 1.5;
             v.sup.l1 *= 1.5;
             assert!(grid::slack(&Type::Vector(v.clone())).l2 > 0.0);
         }
-        assert!(diverge(&b.matched(&MvNormalKnownCovariance).claim(Tempering::DIRECT), 2.0) > plain);
+        assert!(diverge(&b.matched(&RULE).claim(Tempering::DIRECT), 2.0) > plain);
     }
 }

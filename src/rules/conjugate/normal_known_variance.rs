@@ -17,8 +17,7 @@
 
 use super::expected;
 use super::facts::{
-    Facts, Match, all_observations, location_argument, not_mine, one_private, outcome_range, point, positive_argument, public_argument,
-    the_parameter,
+    Facts, all_observations, location_argument, one_private, outcome_range, point, positive_argument, public_argument, the_parameter,
 };
 use super::refusals;
 use crate::mechanism::plan::{PosteriorLaw, Statistic, StatisticKind};
@@ -26,30 +25,22 @@ use crate::model::{Expr, Model, Observation, ParamId, Range, Relation};
 use crate::numeric::round::{add_down, add_up, div_down, div_up, mul_down, sqrt_down};
 use crate::privacy::Claim;
 use crate::rules::count::count_down;
+use crate::rules::tempered::{EXACT, LimitReason, Matched, Tempering, judge};
 use crate::rules::text::{four_down, plain};
-use crate::rules::{Context, LimitReason, Matched, Meta, Premise, Rule, Tempering, Verdict};
+use crate::rules::{Answers, Context, Match, Premise, Rule, not_mine, refuse};
 use crate::source::Span;
 
-pub(super) struct NormalKnownVariance;
-
-static META: Meta = Meta {
+pub static RULE: Rule = Rule {
     name: "normal_known_variance",
     summary: "normal prior, normal rows of known spread: one draw of a mean",
     section: "3.5",
     source: include_str!("normal_known_variance.rs"),
+    answers: Answers::Draws,
+    mechanisms: EXACT,
+    judge: |question| judge(question, find),
 };
 
 const SHAPE: &str = "normal(m0, s0)";
-
-impl Rule for NormalKnownVariance {
-    fn meta(&self) -> &'static Meta {
-        &META
-    }
-
-    fn judge(&self, model: &Model, context: Context) -> Verdict {
-        find(model, &context).map_or_else(|v| v, |m| Verdict::Matched(Box::new(m)))
-    }
-}
 
 /// The known sd of a row, if it is `normal(mu, sd)` with a public number.
 pub(crate) fn known_sd(o: &Observation, mu: ParamId) -> Option<&Expr> {
@@ -84,17 +75,17 @@ fn find(model: &Model, context: &Context) -> Match<Mean> {
     };
     let range = outcome_range(observation, model, context, Range::ALL)?;
     if model.records.relation == Relation::AddRemove {
-        return Err(Verdict::Refused(Box::new(refusals::secret_rows(
-            META.name,
+        return refuse(refusals::secret_rows(
+            RULE.name,
             &parameter.name,
             observation.span,
             model.records,
             "one more row changes the spread of the posterior as well as its mean, so the draw is not a shifted\n\
              normal, and no bound for it is proved",
             context,
-        ))));
+        ));
     }
-    let mut facts = Facts::collect(&META, model, parameter, context);
+    let mut facts = Facts::collect(&RULE, model, parameter, context);
     facts.premise(format!("the outcome lies in [{}, {}]", plain(range.lo), plain(range.hi)), Some(observation.outcome.span));
     let (mut public_precision, mut public_moment) = (0.0, 0.0);
     for (index, o) in model.public.iter().enumerate() {
@@ -128,8 +119,8 @@ impl Mean {
 }
 
 impl Matched for Mean {
-    fn meta(&self) -> &'static Meta {
-        &META
+    fn rule(&self) -> &'static Rule {
+        &RULE
     }
 
     fn claim(&self, t: Tempering) -> Claim {
@@ -139,6 +130,10 @@ impl Matched for Mean {
         let prior = mul_down(mul_down(variance, variance), div_down(self.precision(), t.concentration));
         let rows = mul_down(mul_down(t.weight, count_down(self.facts.fewest_rows())), variance);
         Claim::Gdp { mu: div_up(moved, sqrt_down(add_down(prior, rows))) }
+    }
+
+    fn counts_public_rows(&self) -> bool {
+        true
     }
 
     fn premises(&self, _: Tempering) -> Vec<Premise> {
@@ -196,7 +191,7 @@ mod tests {
     }
 
     fn mu(b: &Build, at: Tempering) -> f64 {
-        match b.matched(&NormalKnownVariance).claim(at) {
+        match b.matched(&RULE).claim(at) {
             Claim::Gdp { mu } => mu,
             other => panic!("{other:?}"),
         }
@@ -221,7 +216,7 @@ mod tests {
     fn the_two_posteriors_integrated() {
         for (s0, sd, lo, hi, n, k, r, m) in [(2.0, 1.5, -1.0, 2.0, 4u64, 1u64, 0.7, 1.0), (0.5, 3.0, 0.0, 1.0, 7, 3, 1.0, 0.4)] {
             let claim = build(0.3, s0, sd, lo, hi).exactly(n).unit(k);
-            let claim = claim.matched(&NormalKnownVariance).claim(tempered(r, m));
+            let claim = claim.matched(&RULE).claim(tempered(r, m));
             let precision = 1.0 / (s0 * s0 * m) + r * n as f64 / (sd * sd);
             let mean = |sum: f64| (0.3 / (s0 * s0 * m) + r * sum / (sd * sd)) / precision;
             let others = (n - k) as f64 * lo;
@@ -257,12 +252,12 @@ mod tests {
     #[test]
     fn what_it_refuses() {
         let open = build(0.0, 1.0, 1.0, 0.0, f64::INFINITY);
-        assert_eq!(open.refused(&NormalKnownVariance).code, "E0202");
+        assert_eq!(open.refused(&RULE).code, "E0202");
         let secret = build(0.0, 1.0, 1.0, 0.0, 1.0).add_remove();
-        let d = secret.refused(&NormalKnownVariance);
+        let d = secret.refused(&RULE);
         assert_eq!(d.code, "E0307");
         assert_eq!(d.help[0], "if n is public:    private t[n] { ... }");
-        assert_eq!(build(0.0, 1.0, 0.0, 0.0, 1.0).refused(&NormalKnownVariance).code, "E0203");
+        assert_eq!(build(0.0, 1.0, 0.0, 0.0, 1.0).refused(&RULE).code, "E0203");
         // Numbers whose squares are no doubles: the law and the claim would part.
         for (m0, s0, sd, hi) in [
             (0.0, 1e155, 1.0, 1.0),
@@ -274,7 +269,7 @@ mod tests {
             (0.0, 1.0, 1.0, 1e101),
             (0.0, 1.0, 1.0, 1e-101),
         ] {
-            assert_eq!(build(m0, s0, sd, 0.0, hi).refused(&NormalKnownVariance).code, "E0203", "{m0} {s0} {sd} {hi}");
+            assert_eq!(build(m0, s0, sd, 0.0, hi).refused(&RULE).code, "E0203", "{m0} {s0} {sd} {hi}");
         }
     }
 
@@ -283,7 +278,7 @@ mod tests {
         for s0 in [0.1, 0.3, 0.7, 1.1, 3.3, 1e-90, 1e90] {
             for m in [1.0, 0.3, 0.7] {
                 let b = build(0.0, s0, 1.7, 0.0, 1.0).exactly(3);
-                let Some((PosteriorLaw::Normal { precision, .. }, _)) = b.matched(&NormalKnownVariance).law(tempered(1.0, m)) else {
+                let Some((PosteriorLaw::Normal { precision, .. }, _)) = b.matched(&RULE).law(tempered(1.0, m)) else {
                     panic!("a normal law");
                 };
                 assert!(precision >= div_down(div_down(div_down(1.0, s0), s0), m), "{s0} {m}");

@@ -16,37 +16,28 @@
 //! Grids of data sets with n <= 3 in both roles; golden values.
 
 use super::facts::{
-    Facts, Match, all_observations, apply, literal, not_mine, one_private, outcome_range, positive_argument, public_argument,
-    the_parameter, within_reach,
+    Facts, all_observations, apply, literal, one_private, outcome_range, positive_argument, public_argument, the_parameter, within_reach,
 };
 use super::gamma_exponential::rows_known;
 use super::gamma_moves::RateDraw;
 use crate::mechanism::plan::{Statistic, StatisticKind};
 use crate::model::{Builtin, Expr, ExprKind, Label, Model, Observation, ParamId, Range};
 use crate::numeric::round::{add_down, add_up, mul_down, mul_up};
+use crate::rules::tempered::{EXACT, judge};
 use crate::rules::text::plain;
-use crate::rules::{Context, Meta, Rule, Verdict};
+use crate::rules::{Answers, Context, Match, Rule, not_mine};
 
-pub(super) struct NormalPrecision;
-
-static META: Meta = Meta {
+pub static RULE: Rule = Rule {
     name: "normal_precision",
     summary: "gamma prior on a precision, normal rows of known mean: one draw of the precision",
     section: "3.3",
     source: include_str!("normal_precision.rs"),
+    answers: Answers::Draws,
+    mechanisms: EXACT,
+    judge: |question| judge(question, find),
 };
 
 const SHAPE: &str = "gamma(a, b)";
-
-impl Rule for NormalPrecision {
-    fn meta(&self) -> &'static Meta {
-        &META
-    }
-
-    fn judge(&self, model: &Model, context: Context) -> Verdict {
-        find(model, &context).map_or_else(|v| v, |m| Verdict::Matched(Box::new(m)))
-    }
-}
 
 /// Is `e` the standard deviation of precision `tau`: `1 / sqrt(tau)`, `sqrt(1 / tau)` or `tau^-0.5`?
 fn deviation_of(e: &Expr, tau: ParamId) -> bool {
@@ -117,7 +108,7 @@ fn find(model: &Model, context: &Context) -> Match<RateDraw> {
     if !square.is_finite() {
         return not_mine("the known mean must be bounded");
     }
-    let mut facts = Facts::collect(&META, model, parameter, context);
+    let mut facts = Facts::collect(&RULE, model, parameter, context);
     facts.premise(format!("the outcome lies in [{}, {}]", plain(outcome.lo), plain(outcome.hi)), Some(observation.outcome.span));
     within_reach(square.hi, observation.outcome.span, "the largest squared deviation")?;
     let draw = RateDraw {
@@ -151,7 +142,7 @@ mod tests {
         let (a, b, n, r) = (2.0, 1.5, 2i32, 0.7);
         for (mean, lo, hi) in [(0.2, -1.0, 1.5), (3.0, -1.0, 1.5)] {
             let m = build(a, b, mean, lo, hi).exactly(2);
-            let claim = m.matched(&NormalPrecision).claim(tempered(r, 1.0));
+            let claim = m.matched(&RULE).claim(tempered(r, 1.0));
             for l in [1.2, 1.6, 2.0] {
                 let mut worst: f64 = 0.0;
                 let y = |i: i32| lo + (hi - lo) * f64::from(i) / 25.0;
@@ -180,17 +171,17 @@ mod tests {
             [(2.0, 3.0, 1.0, 10, 1.0, 2.0, 0.197_196_138_766_874_25), (1.0, 0.5, 2.0, 5, 0.1, 3.0, 0.585_308_399_454_796_6)]
         {
             let m = build(a, b, 0.0, -dev, dev).exactly(n);
-            let got = diverge(&m.matched(&NormalPrecision).claim(tempered(r, 1.0)), l);
+            let got = diverge(&m.matched(&RULE).claim(tempered(r, 1.0)), l);
             assert!((got - want).abs() < 1e-8 * want, "{got} {want}");
         }
     }
 
     #[test]
     fn what_it_refuses() {
-        assert_eq!(build(1.0, 1.0, 0.0, -1.0, 1.0).refused(&NormalPrecision).code, "E0313");
+        assert_eq!(build(1.0, 1.0, 0.0, -1.0, 1.0).refused(&RULE).code, "E0313");
         let open = build(1.0, 1.0, 0.0, 0.0, f64::INFINITY).exactly(3);
-        assert_eq!(open.refused(&NormalPrecision).code, "E0202");
+        assert_eq!(open.refused(&RULE).code, "E0202");
         let m = Build::gamma(1.0, 1.0).bernoulli();
-        assert!(m.not_mine(&NormalPrecision).starts_with("rows must be normal(m0"));
+        assert!(m.not_mine(&RULE).starts_with("rows must be normal(m0"));
     }
 }

@@ -14,31 +14,30 @@
 //! ## Checked by
 //! The published configuration whose interior exceeds its corners.
 
-use super::facts::not_mine;
 use crate::model::{Expr, ExprKind, Model, Observation, Parameter};
+use crate::rules::tempered::EXACT;
 use crate::rules::text::four_near;
-use crate::rules::{Context, Meta, Rule, Verdict};
+use crate::rules::{Answers, Context, Question, Rule, Verdict};
 use crate::source::Diagnostic;
 
-pub(super) struct NormalUnknownBoth;
-
-static META: Meta = Meta {
+pub static RULE: Rule = Rule {
     name: "normal_unknown_both",
     summary: "normal rows of unknown mean and spread: refused, no bound is known",
     section: "3.9",
     source: include_str!("normal_unknown_both.rs"),
+    answers: Answers::Draws,
+    mechanisms: EXACT,
+    judge,
 };
 
-impl Rule for NormalUnknownBoth {
-    fn meta(&self) -> &'static Meta {
-        &META
-    }
-
-    fn judge(&self, model: &Model, context: Context) -> Verdict {
-        match model.private.iter().find(|o| both_unknown(o)) {
-            Some(o) => Verdict::Refused(Box::new(refusal(model, o, &context))),
-            None => not_mine::<Verdict>("rows must be normal with unknown mean and spread").unwrap_or_else(|v| v),
-        }
+fn judge(question: &Question) -> Verdict {
+    let model = match question.model() {
+        Ok(model) => model,
+        Err(verdict) => return verdict,
+    };
+    match model.private.iter().find(|o| both_unknown(o)) {
+        Some(o) => refusal(model, o, &question.context).into(),
+        None => Verdict::NotMine("rows must be normal with unknown mean and spread".into()),
     }
 }
 
@@ -113,11 +112,11 @@ mod tests {
         sigma.id = ParamId(1);
         sigma.name = "sigma".into();
         b.model.parameters.push(sigma);
-        let d = b.refused(&NormalUnknownBoth);
+        let d = b.refused(&RULE);
         assert_eq!(d.code, "E0300");
         assert_eq!(d.message, "no rule in this version covers a joint draw of `p` and `sigma`");
         let known = Build::prior("normal", &[0.0, 1.0]).observe_exprs("normal", vec![t::param(0, real()), t::number(1.0)]);
-        assert!(known.not_mine(&NormalUnknownBoth).contains("unknown mean and spread"));
+        assert!(known.not_mine(&RULE).contains("unknown mean and spread"));
     }
 
     /// The pair formula of §3.9: statistics (u, T) = (k0 m0 + sum x, b0 + k0 m0^2 / 2 + sum x^2 / 2).

@@ -1,12 +1,12 @@
 //! Normal priors on vectors, and their covariances with proved bounds on eigenvalues.
 
-use super::facts::{Match, location_argument, not_mine, positive_argument, within_reach};
+use super::facts::{location_argument, positive_argument, within_reach};
 use super::refusals;
 use crate::model::{Expr, ExprKind, Parameter, Range, Type};
 use crate::numeric::Interval;
 use crate::numeric::linear::{cholesky, spectral_norm_up};
 use crate::numeric::round::{div_up, mul_down, mul_up, sub_down};
-use crate::rules::Verdict;
+use crate::rules::{Match, Verdict, not_mine};
 use crate::source::Span;
 
 /// Larger vectors do not fit a plan, whose matrices are dense.
@@ -104,7 +104,7 @@ impl Covariance {
             within_reach(self.at(i, i), span, "a variance")?;
         }
         let close = self.inverse().filter(|p| p.excess <= MOST_EXCESS);
-        close.ok_or_else(|| Verdict::Refused(Box::new(refusals::nearly_singular(span))))
+        close.ok_or_else(|| Verdict::from(refusals::nearly_singular(span)))
     }
 
     /// A symmetric P with a proved `P >= (1 - excess) S^-1`; `None` if a pivot vanishes.
@@ -320,8 +320,8 @@ mod tests {
         let m = Covariance { dim: 3, entries: attack };
         assert!(m.inverse().is_none_or(|p| p.excess > MOST_EXCESS || p.excess.is_nan()));
         let span = crate::rules::testing::span(0, 1);
-        assert!(matches!(m.checked(span), Err(Verdict::Refused(d)) if d.code == "E0203"));
+        assert!(matches!(m.checked(span), Err(Verdict::Refused(r)) if r.diagnostic.code == "E0203"));
         let huge = Covariance { dim: 2, entries: vec![1e150, 0.0, 0.0, 1.0] };
-        assert!(matches!(huge.checked(span), Err(Verdict::Refused(d)) if d.code == "E0203"));
+        assert!(matches!(huge.checked(span), Err(Verdict::Refused(r)) if r.diagnostic.code == "E0203"));
     }
 }

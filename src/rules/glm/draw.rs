@@ -9,10 +9,11 @@ use crate::model::{Expr, Model, Observation, Range, Records, Relation, Request};
 use crate::numeric::round::{add_up, mul_up, sqrt_up};
 use crate::privacy::Claim;
 use crate::rules::conjugate::expected;
-use crate::rules::conjugate::facts::{Facts, Match, not_mine, one_private, point, tidy};
+use crate::rules::conjugate::facts::{Facts, one_private, point, tidy};
 use crate::rules::count::count_up;
+use crate::rules::tempered::{LimitReason, Matched, Tempering};
 use crate::rules::text::four_near;
-use crate::rules::{Context, LimitReason, Matched, Meta, Premise, Tempering, Verdict};
+use crate::rules::{Context, Match, Premise, Rule, not_mine, refuse};
 use crate::source::{Diagnostic, Span};
 
 /// Beside larger offsets a weight's part of the predictor is lost in the rounding of doubles, and with it the posterior.
@@ -78,7 +79,7 @@ pub(super) fn parts<'a>(model: &'a Model, context: &Context) -> Match<Parts<'a>>
         Ok(read) => read,
         Err(Problem::Unread) => return not_mine("the predictor must be a sum like dot(w, x) + b, each parameter once"),
         // A mean that is curved in one parameter is some other model: the conjugate rules say more.
-        Err(Problem::Curved(node, other)) => return Err(Verdict::Refused(Box::new(refusals::not_convex(node, other, model, context)))),
+        Err(Problem::Curved(node, other)) => return refuse(refusals::not_convex(node, other, model, context)),
     };
     if read.terms.len() != model.parameters.len() {
         return not_mine("every parameter must stand in the predictor");
@@ -114,7 +115,7 @@ fn outcome_mentions(o: &Observation, predictor: &Expr) -> bool {
 
 /// A matched model, owned.
 pub(super) struct GlmDraw {
-    pub meta: &'static Meta,
+    pub rule: &'static Rule,
     /// How far one replaced, added or removed row moves the slope of the loss in the predictor, at most.
     pub moved: f64,
     law: GlmLaw,
@@ -132,7 +133,7 @@ pub(super) struct GlmDraw {
 
 impl GlmDraw {
     /// `slope` bounds the slope of one row's loss in the predictor.
-    pub fn new(meta: &'static Meta, parts: Parts, slope: f64, model: &Model, context: &Context) -> Match<GlmDraw> {
+    pub fn new(rule: &'static Rule, parts: Parts, slope: f64, model: &Model, context: &Context) -> Match<GlmDraw> {
         let norm = scaled_norm(&parts.blocks);
         if norm == 0.0 {
             return not_mine("no feature moves the predictor");
@@ -156,7 +157,7 @@ impl GlmDraw {
         let twice = if one_weight && !added { twice.min(mul_up(link::slope(parts.link), link::ONE_WEIGHT)) } else { twice };
         let moved = if parts.labels_only { label.min(twice) } else { twice };
         let Some(first) = model.parameters.first() else { return not_mine("the model has no parameter") };
-        let premises = premises(&parts, slope, norm, model, context, meta);
+        let premises = premises(&parts, slope, norm, model, context, rule);
         let drawn = match &model.request {
             Request::Draw { parameters, .. } => parameters.clone(),
             Request::Posterior { .. } => vec![],
@@ -186,7 +187,7 @@ impl GlmDraw {
         let features = parts.blocks.iter().map(|b| b.feature.clone());
         let features = features.chain(parts.offsets.iter().map(|(e, factor)| Feature::Value(e.clone(), *factor)));
         Ok(GlmDraw {
-            meta,
+            rule,
             moved,
             known: parts.blocks.iter().all(|b| point(b.mean).is_some() && point(b.sd).is_some()),
             law,
@@ -199,7 +200,7 @@ impl GlmDraw {
             premises,
             prior_span: if last.file == prior.file { prior } else { last },
             prior: prior_text(&parts.blocks),
-            secret: added.then(|| refusals::secret_rows(meta.name, &parts, model, context)),
+            secret: added.then(|| refusals::secret_rows(rule.name, &parts, model, context)),
         })
     }
 }
@@ -230,9 +231,9 @@ fn prior_text(blocks: &[Block]) -> String {
     }
 }
 
-fn premises(parts: &Parts, slope: f64, norm: f64, model: &Model, context: &Context, meta: &'static Meta) -> Vec<Premise> {
+fn premises(parts: &Parts, slope: f64, norm: f64, model: &Model, context: &Context, rule: &'static Rule) -> Vec<Premise> {
     let Some(first) = model.parameters.first() else { return vec![] };
-    let mut facts = Facts::collect(meta, model, first, context);
+    let mut facts = Facts::collect(rule, model, first, context);
     facts.premises.retain(|p| !p.text.starts_with(&format!("`{}` has the prior", first.name)));
     let o = parts.observation;
     facts.premise("the loss of a row is convex in the weights", Some(o.likelihood.span));
@@ -255,8 +256,8 @@ fn premises(parts: &Parts, slope: f64, norm: f64, model: &Model, context: &Conte
 }
 
 impl Matched for GlmDraw {
-    fn meta(&self) -> &'static Meta {
-        self.meta
+    fn rule(&self) -> &'static Rule {
+        self.rule
     }
 
     fn claim(&self, t: Tempering) -> Claim {

@@ -23,27 +23,19 @@ use super::draw::{GlmDraw, parts};
 use super::{link, refusals};
 use crate::mechanism::plan::Link;
 use crate::model::{Model, Range};
-use crate::rules::conjugate::facts::{Match, not_mine, outcome_range};
-use crate::rules::{Context, Meta, Rule, Verdict};
+use crate::rules::conjugate::facts::outcome_range;
+use crate::rules::tempered::{BY_CHAIN, judge};
+use crate::rules::{Answers, Context, Match, Rule, Verdict, not_mine, refuse};
 
-pub(super) struct GlmOnBall;
-
-static META: Meta = Meta {
+pub static RULE: Rule = Rule {
     name: "glm_on_ball",
     summary: "regression with weights cut to a bounded set, any of five links: one draw of the weights",
     section: "4.3",
     source: include_str!("glm_on_ball.rs"),
+    answers: Answers::Draws,
+    mechanisms: BY_CHAIN,
+    judge: |question| judge(question, find),
 };
-
-impl Rule for GlmOnBall {
-    fn meta(&self) -> &'static Meta {
-        &META
-    }
-
-    fn judge(&self, model: &Model, context: Context) -> Verdict {
-        find(model, &context).map_or_else(|v| v, |m| Verdict::Matched(Box::new(m)))
-    }
-}
 
 fn find(model: &Model, context: &Context) -> Match<GlmDraw> {
     let parts = match parts(model, context) {
@@ -54,7 +46,6 @@ fn find(model: &Model, context: &Context) -> Match<GlmDraw> {
     if !parts.bounded() {
         return not_mine("every weight must have a bounded domain, such as in l2(5)");
     }
-    let refuse = |d| Err(Verdict::Refused(Box::new(d)));
     if let Some(x) = parts.unbounded_feature() {
         return refuse(refusals::unbounded_features(x, &parts, context));
     }
@@ -66,5 +57,5 @@ fn find(model: &Model, context: &Context) -> Match<GlmDraw> {
     if !slope.is_finite() {
         return refuse(refusals::predictor_too_large(&parts));
     }
-    GlmDraw::new(&META, parts, slope, model, context)
+    GlmDraw::new(&RULE, parts, slope, model, context)
 }

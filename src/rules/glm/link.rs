@@ -4,7 +4,8 @@ use crate::mechanism::plan::Link;
 use crate::model::{Observation, Range, Type};
 use crate::numeric::Interval;
 use crate::numeric::round::{add_up, div_up, mul_down, mul_up, sqrt_up};
-use crate::rules::conjugate::facts::{Match, not_mine, point, positive_argument};
+use crate::rules::conjugate::facts::{point, positive_argument};
+use crate::rules::{Match, not_mine};
 
 /// Beyond this a predictor's exponential leaves every useful scale.
 const MOST_PREDICTOR: f64 = 50.0;

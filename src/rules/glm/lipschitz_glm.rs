@@ -21,27 +21,18 @@
 use super::draw::{GlmDraw, parts};
 use super::{link, refusals};
 use crate::model::Model;
-use crate::rules::conjugate::facts::{Match, not_mine};
-use crate::rules::{Context, Meta, Rule, Verdict};
+use crate::rules::tempered::{BY_CHAIN, judge};
+use crate::rules::{Answers, Context, Match, Rule, not_mine, refuse};
 
-pub(super) struct LipschitzGlm;
-
-static META: Meta = Meta {
+pub static RULE: Rule = Rule {
     name: "lipschitz_glm",
     summary: "regression with a convex loss of bounded slope: one draw of the weights",
     section: "4.1",
     source: include_str!("lipschitz_glm.rs"),
+    answers: Answers::Draws,
+    mechanisms: BY_CHAIN,
+    judge: |question| judge(question, find),
 };
-
-impl Rule for LipschitzGlm {
-    fn meta(&self) -> &'static Meta {
-        &META
-    }
-
-    fn judge(&self, model: &Model, context: Context) -> Verdict {
-        find(model, &context).map_or_else(|v| v, |m| Verdict::Matched(Box::new(m)))
-    }
-}
 
 fn find(model: &Model, context: &Context) -> Match<GlmDraw> {
     let parts = parts(model, context)?;
@@ -51,7 +42,6 @@ fn find(model: &Model, context: &Context) -> Match<GlmDraw> {
     if parts.bounded() {
         return not_mine("the weights are cut to a bounded set, where glm_on_ball says more");
     }
-    let refuse = |d| Err(Verdict::Refused(Box::new(d)));
     if let Some((name, why)) = link::unbounded_slope(parts.link) {
         return refuse(refusals::unbounded_slope(&parts, name, why, model, context));
     }
@@ -59,5 +49,5 @@ fn find(model: &Model, context: &Context) -> Match<GlmDraw> {
         return refuse(refusals::unbounded_features(x, &parts, context));
     }
     let slope = link::slope(parts.link);
-    GlmDraw::new(&META, parts, slope, model, context)
+    GlmDraw::new(&RULE, parts, slope, model, context)
 }

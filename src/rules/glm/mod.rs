@@ -10,14 +10,9 @@
 //! different sds cost no more than each asks for.
 
 mod draw;
-mod glm_on_ball;
+pub(super) mod glm_on_ball;
 mod link;
-mod lipschitz_glm;
+pub(super) mod lipschitz_glm;
 mod predictor;
 mod priors;
 mod refusals;
-
-use super::Rule;
-
-/// The family table, in the order `using ?` lists them.
-pub static RULES: &[&dyn Rule] = &[&lipschitz_glm::LipschitzGlm, &glm_on_ball::GlmOnBall];

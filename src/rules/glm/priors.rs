@@ -5,8 +5,8 @@ use super::refusals;
 use crate::mechanism::plan::{Domain, Feature};
 use crate::model::{Parameter, Range, Type, grid};
 use crate::numeric::round::{add_up, mul_up, sqrt_up};
-use crate::rules::Verdict;
-use crate::rules::conjugate::facts::{Match, location_argument, not_mine, positive_argument};
+use crate::rules::conjugate::facts::{location_argument, positive_argument};
+use crate::rules::{Match, not_mine, refuse};
 
 /// More weights than this are not for a chain in memory.
 const MOST_WEIGHTS: u64 = 1 << 20;
@@ -29,7 +29,7 @@ pub(super) struct Block {
 pub(super) fn block(term: Term, parameter: &Parameter, classes: u64) -> Match<Block> {
     let dim = dimension(&term, parameter, classes)?;
     let ("normal", [mean, sd]) = (parameter.prior.family, parameter.prior.args.as_slice()) else {
-        return Err(Verdict::Refused(Box::new(refusals::prior_not_strong(parameter))));
+        return refuse(refusals::prior_not_strong(parameter));
     };
     if !mean.ty.is_scalar_number() || !sd.ty.is_scalar_number() {
         return not_mine("the prior of weights must be normal(m, s) with public numbers");

@@ -1,70 +1,14 @@
-//! What the noise mechanisms share: reading arguments, the refusal of unbounded queries, the shape of a query.
+//! What the mechanisms for queries share: the refusal of unbounded queries, the shape of a query.
 
 use crate::mechanism::grid_slack;
 use crate::mechanism::plan::{MechanismPlan, Noise};
-use crate::model::{AggregateQuery, ArgValue, Builtin, Expr, ExprKind, MechanismArg, Range, Records, Relation, Type};
+use crate::model::{AggregateQuery, Builtin, Expr, ExprKind, Range, Records, Relation, Type};
 use crate::numeric::decimal::sig_up;
 use crate::numeric::round::{add_up, mul_up};
-use crate::rules::query::QueryVerdict;
-use crate::rules::{Context, Premise};
+use crate::rules::arguments::Arguments;
+use crate::rules::offer::Knob;
+use crate::rules::{Context, Match, Premise, refuse};
 use crate::source::{Diagnostic, Span};
-
-pub(super) type Match<T> = Result<T, QueryVerdict>;
-
-pub(super) fn refuse<T>(d: Diagnostic) -> Match<T> {
-    Err(QueryVerdict::Refused(Box::new(d)))
-}
-
-pub(super) fn not_mine<T>(reason: impl Into<String>) -> Match<T> {
-    Err(QueryVerdict::NotMine(reason.into()))
-}
-
-/// The argument called `name`, or the one at `position` among those without a name.
-pub(super) fn argument<'a>(args: &'a [MechanismArg], name: &str, position: usize) -> Option<&'a MechanismArg> {
-    let named = args.iter().find(|a| a.name.as_deref() == Some(name));
-    named.or_else(|| args.iter().filter(|a| a.name.is_none()).nth(position))
-}
-
-/// A number, or a refusal that names the argument.
-pub(super) fn number(arg: Option<&MechanismArg>, name: &str) -> Match<Option<f64>> {
-    match arg {
-        None => Ok(None),
-        Some(MechanismArg { value: ArgValue::Number(x), .. }) if x.is_finite() => Ok(Some(*x)),
-        Some(a) => refuse(wrong_argument(a.span, name, "a number")),
-    }
-}
-
-/// A positive number.
-pub(super) fn positive(arg: Option<&MechanismArg>, name: &str) -> Match<Option<f64>> {
-    match (number(arg, name)?, arg) {
-        (Some(x), Some(a)) if x <= 0.0 => refuse(wrong_argument(a.span, name, "a positive number")),
-        (x, _) => Ok(x),
-    }
-}
-
-pub(super) fn wrong_argument(span: Span, name: &str, wanted: &str) -> Diagnostic {
-    Diagnostic::new("E0208", format!("`{name}` must be {wanted}")).label(span, "here")
-}
-
-/// Refuses arguments that the mechanism does not know.
-pub(super) fn only(args: &[MechanismArg], known: &[&str]) -> Match<()> {
-    let unknown = |a: &&MechanismArg| a.name.as_deref().is_some_and(|n| !known.contains(&n));
-    if let Some(a) = args.iter().find(unknown) {
-        let name = a.name.as_deref().unwrap_or_default();
-        return refuse(
-            Diagnostic::new("E0208", format!("this mechanism has no argument `{name}`"))
-                .label(a.span, "not known here")
-                .help(format!("it takes: {}", known.join(", "))),
-        );
-    }
-    let unnamed: Vec<_> = args.iter().filter(|a| a.name.is_none()).collect();
-    match unnamed.get(known.len()) {
-        Some(a) => refuse(
-            Diagnostic::new("E0208", "too many arguments").label(a.span, "one too many").help(format!("it takes: {}", known.join(", "))),
-        ),
-        None => Ok(()),
-    }
-}
 
 /// Scales and sensitivities of noise lie between these: the grid of the noise is then 40 places below its scale.
 const SCALES: Range = Range { lo: 1e-200, hi: 1e200 };
@@ -74,12 +18,12 @@ pub(super) fn drawable(scale: f64) -> bool {
     SCALES.contains(scale)
 }
 
-/// A scale that the program gives; refused where no grid fits it.
-pub(super) fn scale(args: &[MechanismArg], name: &str) -> Match<Option<f64>> {
-    let arg = argument(args, name, 0);
-    match (positive(arg, name)?, arg) {
-        (Some(x), Some(a)) if !drawable(x) => refuse(out_of_scale(a.span, &format!("`{name}`"), x)),
-        (x, _) => Ok(x),
+/// Refuses a scale that the program gives where no grid fits it.
+pub(super) fn scale(args: &Arguments, knob: Knob) -> Match<()> {
+    let name = knob.name().unwrap_or("scale");
+    match (args.get(name), args.span(name)) {
+        (Some(x), Some(at)) if !drawable(x) => refuse(out_of_scale(at, &format!("`{name}`"), x)),
+        _ => Ok(()),
     }
 }
 

@@ -1,14 +1,14 @@
 //! Matching: a conjugate posterior that integer counts of the rows determine.
 
 use super::calibrated::few;
-use super::{Asked, Match, not_mine, refusals, refused};
+use super::refusals;
 use crate::mechanism::plan::{MOST_ITEMS, Statistic, StatisticKind, WholeFamily};
 use crate::model::{Expr, Model, Observation, Parameter, Range, Relation, Request, Type};
 use crate::numeric::round::mul_up;
 use crate::rules::conjugate::facts;
 use crate::rules::count::count_up;
 use crate::rules::public::levels;
-use crate::rules::{Meta, Premise, Verdict};
+use crate::rules::{Match, Premise, Question, Rule, not_mine, refuse};
 
 /// The counts of a matched posterior and how far one unit moves them.
 #[derive(Clone)]
@@ -24,20 +24,12 @@ pub(super) struct Counts {
     pub statistic: Statistic,
 }
 
-pub(super) fn of_rule<T>(found: Result<T, Verdict>) -> Match<T> {
-    found.or_else(|v| match v {
-        Verdict::Refused(d) => refused(*d),
-        Verdict::NotMine(reason) => not_mine(reason),
-        Verdict::Matched(_) => not_mine("another shape"),
-    })
-}
-
 /// A Beta, Dirichlet or (where `gamma`) Gamma posterior with integer rows.
-pub(super) fn find(meta: &'static Meta, asked: &Asked, gamma: bool) -> Match<Counts> {
+pub(super) fn find(rule: &'static Rule, question: &Question, gamma: bool) -> Match<Counts> {
     let shape = if gamma { "beta(a, b), dirichlet(alpha) or gamma(shape, rate)" } else { "beta(a, b) or dirichlet(alpha)" };
-    let (model, context) = (asked.model, &asked.context);
+    let (model, context) = (question.model()?, &question.context);
     let parameter = the_parameter(model, shape)?;
-    let observation = of_rule(facts::one_private(model, &parameter.name))?;
+    let observation = facts::one_private(model, &parameter.name)?;
     let rows = |o: &Observation| row(parameter, o);
     let Some(items) = rows(observation) else { return not_mine(rows_of(parameter)) };
     if !model.public.iter().all(|o| rows(o).is_some()) {
@@ -45,11 +37,11 @@ pub(super) fn find(meta: &'static Meta, asked: &Asked, gamma: bool) -> Match<Cou
     }
     let args = parameter.prior.args.as_slice();
     let prior = match parameter.prior.family {
-        "dirichlet" => of_rule(crate::rules::conjugate::alphas(parameter))?,
+        "dirichlet" => crate::rules::conjugate::alphas(parameter)?,
         "gamma" if !gamma => return not_mine(format!("prior must be {shape}")),
         "beta" | "gamma" => {
             let what = if parameter.prior.family == "beta" { "a prior count" } else { "a prior number" };
-            args.iter().map(|a| of_rule(facts::positive_argument(a, what))).collect::<Match<_>>()?
+            args.iter().map(|a| facts::positive_argument(a, what)).collect::<Match<_>>()?
         }
         _ => return not_mine(format!("prior must be {shape}")),
     };
@@ -71,7 +63,7 @@ pub(super) fn find(meta: &'static Meta, asked: &Asked, gamma: bool) -> Match<Cou
     if places != prior.len() as u64 || places < 2 {
         return not_mine(format!("{} prior counts for {places} levels", prior.len()));
     }
-    let facts = facts::Facts::collect(meta, model, parameter, context);
+    let facts = facts::Facts::collect(rule, model, parameter, context);
     let statistic = Statistic { table: model.records.table, kind };
     Ok(Counts { facts, prior, gamma: parameter.prior.family == "gamma", single, items, statistic })
 }
@@ -143,38 +135,38 @@ impl Counts {
     }
 
     /// E0307 where neighbours differ in the number of rows.
-    pub fn public_rows(&self, asked: &Asked, why: &str) -> Match<()> {
+    pub fn public_rows(&self, question: &Question, why: (&str, &str)) -> Match<()> {
         if self.rows_are_public() {
             Ok(())
         } else {
-            refused(refusals::secret_rows(&self.facts, asked, why, (!self.gamma).then(|| self.places())))
+            refuse(refusals::secret_rows(&self.facts, question, why, (!self.gamma).then(|| self.places())))
         }
     }
 
     /// The candidates of a Hellinger mechanism, as far as the header says their number: refused where too many.
-    pub fn few_candidates(&self, asked: &Asked) -> Match<()> {
+    pub fn few_candidates(&self, question: &Question) -> Match<()> {
         if let Some(largest) = self.prior.iter().map(|r| r.hi).find(|a| *a > MOST_ITEMS as f64 && a.is_finite()) {
-            return refused(refusals::large_prior(self, asked, largest));
+            return refuse(refusals::large_prior(self, question, largest));
         }
         let rows = self.facts.records.rows;
         let items = rows.exactly.unwrap_or(rows.at_least).saturating_mul(self.items);
-        match refusals::too_many(self, asked, items) {
-            Some(d) => refused(d),
+        match refusals::too_many(self, question, items) {
+            Some(d) => refuse(d),
             None => Ok(()),
         }
     }
 
     /// Prior counts and the number of items for exact calibration: refused where they are not known, or too many.
-    pub fn all_known(&self, asked: &Asked) -> Match<(Vec<f64>, u64)> {
+    pub fn all_known(&self, question: &Question) -> Match<(Vec<f64>, u64)> {
         let items = self.facts.records.rows.exactly.map(|n| n.saturating_mul(self.items));
-        let private_only = asked.model.public.is_empty();
+        let private_only = question.model()?.public.is_empty();
         match (items, self.family()) {
             (Some(items), Some(WholeFamily::Counts { alpha, .. }))
                 if private_only && few(items, alpha.len()) && alpha.iter().all(|a| *a >= 1e-6) =>
             {
                 Ok((alpha, items))
             }
-            (items, _) => refused(refusals::not_computable(self, asked, items, private_only)),
+            (items, _) => refuse(refusals::not_computable(self, question, items, private_only)),
         }
     }
 
@@ -247,7 +239,7 @@ impl Counts {
     }
 
     /// The rows of this posterior's public number, where the header says it.
-    pub fn rows_name<'a>(&self, asked: &'a Asked) -> &'a str {
-        asked.context.table(self.facts.records.table).and_then(|t| t.count_name.as_deref()).unwrap_or("n")
+    pub fn rows_name<'a>(&self, question: &'a Question) -> &'a str {
+        question.context.table(self.facts.records.table).and_then(|t| t.count_name.as_deref()).unwrap_or("n")
     }
 }

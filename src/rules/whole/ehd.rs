@@ -23,45 +23,48 @@
 //! where it was calibrated; golden values.
 
 use super::calibrated;
-use super::counts::{Counts, find};
+use super::counts::{self, Counts};
 use super::predicted::{self, Prediction};
-use super::{Asked, Match, MatchedWhole, WholeRule, WholeVerdict};
+use super::{Answer, Whole};
 use crate::mechanism::plan::{MechanismPlan, WholeLaw, WholeNoise};
 use crate::numeric::round::mul_up;
 use crate::privacy::Claim;
+use crate::rules::arguments::{Arg, Calibration, Mechanism};
+use crate::rules::conjugate::Facts;
+use crate::rules::offer::{Offer, Parameter};
 use crate::rules::text::four_near;
-use crate::rules::{Meta, Premise};
+use crate::rules::{Answers, Match, Premise, Question, Rule, offers};
 
-pub(super) struct Ehd;
+static MECHANISM: Mechanism = Mechanism::new("ehd", &[Arg::EPS, Arg::CALIBRATION]);
 
-static META: Meta =
-    Meta { name: "ehd", summary: "one of all reachable posteriors, by distance", section: "10", source: include_str!("ehd.rs") };
+pub static RULE: Rule = Rule {
+    name: "ehd",
+    summary: "one of all reachable posteriors, by distance",
+    section: "10",
+    source: include_str!("ehd.rs"),
+    answers: Answers::Posteriors,
+    mechanisms: &[&MECHANISM],
+    judge: |question| offers(find(question)),
+};
 
-impl WholeRule for Ehd {
-    fn meta(&self) -> &'static Meta {
-        &META
-    }
-
-    fn judge(&self, asked: &Asked) -> WholeVerdict {
-        judge(asked).map_or_else(|v| v, |m| WholeVerdict::Matched(vec![Box::new(m)]))
-    }
-}
-
-fn judge(asked: &Asked) -> Match<Hellinger> {
-    reachable(&META, asked, None)
+fn find(question: &Question) -> Match<Vec<Box<dyn Offer>>> {
+    reachable(&RULE, question, None)
 }
 
 /// The match that both Hellinger mechanisms share; `gamma` smooths the sensitivity.
-pub(super) fn reachable(meta: &'static Meta, asked: &Asked, gamma: Option<f64>) -> Match<Hellinger> {
-    let counts = find(meta, asked, false)?;
-    counts.public_rows(asked, "its candidates are all posteriors reachable with exactly {n} rows")?;
-    counts.few_candidates(asked)?;
-    let exact = (asked.number)("calibration") == Some(1.0);
-    let known = if exact { Some(counts.all_known(asked)?) } else { None };
-    Ok(Hellinger { counts, gamma, known })
+pub(super) fn reachable(rule: &'static Rule, question: &Question, gamma: Option<f64>) -> Match<Vec<Box<dyn Offer>>> {
+    let counts = counts::find(rule, question, false)?;
+    counts.public_rows(
+        question,
+        ("its candidates are all posteriors reachable with exactly {n} rows", "the set of candidates would itself reveal {n}"),
+    )?;
+    counts.few_candidates(question)?;
+    let exact = question.arguments(rule.own()).calibration() == Some(Calibration::Exact);
+    let known = if exact { Some(counts.all_known(question)?) } else { None };
+    Ok(vec![Box::new(Answer(Hellinger { counts, gamma, known }))])
 }
 
-pub(super) struct Hellinger {
+struct Hellinger {
     counts: Counts,
     gamma: Option<f64>,
     /// Prior counts and the number of items, where the scale follows from the realised loss.
@@ -83,9 +86,9 @@ fn drawable(eps: f64) -> bool {
     (1e-6..=1e4).contains(&eps)
 }
 
-impl MatchedWhole for Hellinger {
-    fn meta(&self) -> &'static Meta {
-        self.counts.facts.meta
+impl Whole for Hellinger {
+    fn facts(&self) -> &Facts {
+        &self.counts.facts
     }
 
     fn knob(&self) -> &'static str {
@@ -119,9 +122,9 @@ impl MatchedWhole for Hellinger {
         Some(MechanismPlan::Whole { law, statistic: self.counts.statistic.clone() })
     }
 
-    fn parameters(&self, eps: f64) -> Vec<(&'static str, f64)> {
-        let gamma = self.gamma.map(|g| ("gamma", g));
-        gamma.into_iter().chain(self.known.is_some().then(|| ("calibrated", self.argument(eps)))).collect()
+    fn parameters(&self, eps: f64) -> Vec<Parameter> {
+        let gamma = self.gamma.map(|g| Parameter::down("gamma", g));
+        gamma.into_iter().chain(self.known.is_some().then(|| Parameter::down("calibrated", self.argument(eps)))).collect()
     }
 
     fn predicted(&self, eps: f64, rows: f64) -> Prediction {

@@ -15,29 +15,23 @@
 //! ## Checked by
 //! As `ehd`; the smooth sensitivity against its definition over all counts.
 
-use super::ehd::{Hellinger, reachable};
-use super::{Asked, Match, WholeRule, WholeVerdict};
-use crate::rules::Meta;
+use super::ehd::reachable;
+use crate::rules::arguments::{Arg, Mechanism};
+use crate::rules::offer::Offer;
+use crate::rules::{Answers, Match, Question, Rule, offers};
 
-pub(super) struct Ehds;
+static MECHANISM: Mechanism = Mechanism::new("ehds", &[Arg::EPS, Arg::GAMMA, Arg::CALIBRATION]);
 
-static META: Meta = Meta {
+pub static RULE: Rule = Rule {
     name: "ehds",
     summary: "one of all reachable posteriors, by distance and smooth sensitivity",
     section: "10",
     source: include_str!("ehds.rs"),
+    answers: Answers::Posteriors,
+    mechanisms: &[&MECHANISM],
+    judge: |question| offers(find(question)),
 };
 
-impl WholeRule for Ehds {
-    fn meta(&self) -> &'static Meta {
-        &META
-    }
-
-    fn judge(&self, asked: &Asked) -> WholeVerdict {
-        judge(asked).map_or_else(|v| v, |m| WholeVerdict::Matched(vec![Box::new(m)]))
-    }
-}
-
-fn judge(asked: &Asked) -> Match<Hellinger> {
-    reachable(&META, asked, Some((asked.number)("gamma").unwrap_or(1.0)))
+fn find(question: &Question) -> Match<Vec<Box<dyn Offer>>> {
+    reachable(&RULE, question, Some(question.arguments(&MECHANISM).get(Arg::GAMMA.name).unwrap_or(1.0)))
 }

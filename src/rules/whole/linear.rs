@@ -1,16 +1,16 @@
 //! Linear regression with private features: the second moments of its bounded rows leave with noise.
 
-use super::counts::of_rule;
 use super::predicted::{self, Prediction};
-use super::{Asked, Match, MatchedWhole, not_mine, refusals, refused};
+use super::{Answer, Whole, refusals};
 use crate::mechanism::plan::{MechanismPlan, Statistic, StatisticKind, WholeFamily, WholeLaw, WholeNoise};
 use crate::model::{Range, Relation, Request, Type, grid};
 use crate::numeric::round::{add_up, div_up, mul_up, sqrt_down};
 use crate::privacy::Claim;
 use crate::rules::conjugate::facts::{self, Facts};
 use crate::rules::conjugate::{NormalWeights, design, normal_weights, unbounded_features};
+use crate::rules::offer::{Offer, Parameter};
 use crate::rules::text::{four_up, plain};
-use crate::rules::{Meta, Premise};
+use crate::rules::{Match, Premise, Question, Rule, not_mine, refuse};
 
 /// More weights have too many products for the chain over them.
 const MOST_WEIGHTS: usize = 20;
@@ -30,8 +30,8 @@ pub(super) struct Regression {
 }
 
 /// `None` where the one parameter is no vector with a normal prior, or the rows are no `normal(dot(w, x), sd)`.
-pub(super) fn find(meta: &'static Meta, asked: &Asked) -> Match<Option<Regression>> {
-    let (model, context) = (asked.model, &asked.context);
+pub(super) fn find(rule: &'static Rule, question: &Question) -> Match<Option<Regression>> {
+    let (model, context) = (question.model()?, &question.context);
     let [parameter] = model.parameters.as_slice() else {
         let normal = model.parameters.iter().all(|p| p.prior.family.ends_with("normal"));
         return if normal { not_mine("the model must have one parameter; an intercept is a feature that is 1") } else { Ok(None) };
@@ -41,14 +41,14 @@ pub(super) fn find(meta: &'static Meta, asked: &Asked) -> Match<Option<Regressio
     if !asked_whole || model.private.is_empty() || !model.private.iter().all(|o| rows(o).is_some()) {
         return Ok(None);
     }
-    let prior = of_rule(normal_weights(parameter))?;
+    let prior = normal_weights(parameter)?;
     if !model.public.is_empty() {
         return not_mine("public rows are not part of this rule");
     }
     if prior.dim > MOST_WEIGHTS {
         return not_mine(format!("at most {MOST_WEIGHTS} weights"));
     }
-    let observation = of_rule(facts::one_private(model, &parameter.name))?;
+    let observation = facts::one_private(model, &parameter.name)?;
     let Some(row) = rows(observation) else { return Ok(None) };
     let norm = match &row.x.ty {
         ty @ Type::Vector(v) => add_up(v.sup.l2, grid::slack(ty).l2),
@@ -56,25 +56,30 @@ pub(super) fn find(meta: &'static Meta, asked: &Asked) -> Match<Option<Regressio
     };
     let y = &observation.outcome;
     if !norm.is_finite() {
-        return refused(unbounded_features(row.x, y.span.to(observation.likelihood.span), context));
+        return refuse(unbounded_features(row.x, y.span.to(observation.likelihood.span), context));
     }
-    of_rule(facts::within_reach(norm, row.x.span, "the bound on the features"))?;
-    let range = of_rule(facts::outcome_range(observation, model, context, Range::ALL))?;
-    let mut facts = Facts::collect(meta, model, parameter, context);
+    facts::within_reach(norm, row.x.span, "the bound on the features")?;
+    let range = facts::outcome_range(observation, model, context, Range::ALL)?;
+    let mut facts = Facts::collect(rule, model, parameter, context);
     if model.records.relation == Relation::AddRemove {
-        return refused(refusals::secret_rows(&facts, asked, "the products of {n} rows are bounded by {n}", None));
+        return refuse(refusals::secret_rows(
+            &facts,
+            question,
+            ("the products of {n} rows are bounded by {n}", "the posterior that accounts for the noise needs {n}"),
+            None,
+        ));
     }
     facts.premise(format!("the outcome lies in [{}, {}]", plain(range.lo), plain(range.hi)), Some(y.span));
     facts.premise(format!("the features have norm at most {}", four_up(norm)), Some(row.x.span));
-    let sd = of_rule(facts::positive_argument(row.sd, "the known sd"))?;
+    let sd = facts::positive_argument(row.sd, "the known sd")?;
     let kind = StatisticKind::Moments { x: row.x.clone(), y: y.clone() };
     let statistic = Statistic { table: model.records.table, kind };
     Ok(Some(Regression { prior, sd, norm, reach: range.magnitude(), statistic, facts }))
 }
 
 /// Discrete Gaussian noise on products and sums, half of the cost for each.
-pub(super) fn noisy(regression: Regression) -> Vec<Box<dyn MatchedWhole>> {
-    vec![Box::new(Noisy(regression))]
+pub(super) fn noisy(regression: Regression) -> Vec<Box<dyn Offer>> {
+    vec![Box::new(Answer(Noisy(regression)))]
 }
 
 struct Noisy(Regression);
@@ -97,9 +102,9 @@ impl Noisy {
     }
 }
 
-impl MatchedWhole for Noisy {
-    fn meta(&self) -> &'static Meta {
-        self.0.facts.meta
+impl Whole for Noisy {
+    fn facts(&self) -> &Facts {
+        &self.0.facts
     }
 
     fn knob(&self) -> &'static str {
@@ -145,9 +150,9 @@ impl MatchedWhole for Noisy {
         Some(MechanismPlan::Whole { law, statistic: self.0.statistic.clone() })
     }
 
-    fn parameters(&self, value: f64) -> Vec<(&'static str, f64)> {
+    fn parameters(&self, value: f64) -> Vec<Parameter> {
         let (products, sums) = self.sizes(value);
-        vec![("sigma", sums), ("sigma_products", products)]
+        vec![Parameter::up("sigma", sums), Parameter::up("sigma_products", products)]
     }
 
     fn predicted(&self, value: f64, rows: f64) -> Prediction {

@@ -14,37 +14,32 @@
 //! ## Checked by
 //! The exact law of the released counts on all neighbouring data sets; golden values.
 
-use super::counts::find;
+use super::Answer;
+use super::counts;
 use super::noisy::{Law, Noisy};
-use super::{Asked, Match, WholeRule, WholeVerdict};
 use crate::numeric::round::mul_up;
-use crate::rules::Meta;
+use crate::rules::arguments::{Arg, Mechanism};
+use crate::rules::offer::Offer;
+use crate::rules::{Answers, Match, Question, Rule, offers};
 
-pub(super) struct LsDim;
+static MECHANISM: Mechanism = Mechanism::new("ls_dim", &[Arg::EPS]);
 
-static META: Meta = Meta {
+pub static RULE: Rule = Rule {
     name: "ls_dim",
     summary: "a whole posterior from counts with Laplace noise sized by the levels",
     section: "9",
     source: include_str!("ls_dim.rs"),
+    answers: Answers::Posteriors,
+    mechanisms: &[&MECHANISM],
+    judge: |question| offers(find(question)),
 };
 
-impl WholeRule for LsDim {
-    fn meta(&self) -> &'static Meta {
-        &META
-    }
-
-    fn judge(&self, asked: &Asked) -> WholeVerdict {
-        judge(asked).map_or_else(|v| v, |m| WholeVerdict::Matched(vec![Box::new(m)]))
-    }
-}
-
-fn judge(asked: &Asked) -> Match<Noisy> {
-    let counts = find(&META, asked, false)?;
-    counts.public_rows(asked, "its counts are clamped to exactly {n} rows")?;
+fn find(question: &Question) -> Match<Vec<Box<dyn Offer>>> {
+    let counts = counts::find(&RULE, question, false)?;
+    counts.public_rows(question, ("its counts are clamped to exactly {n} rows", "the released counts sum to {n}"))?;
     let moved = counts.moved();
     let l1 = mul_up(if counts.places() == 2 { 1.0 } else { 2.0 }, moved);
     let factor = mul_up(counts.places() as f64, moved);
-    let rows = counts.rows_name(asked).to_owned();
-    Ok(Noisy { counts, law: Law::Floor { factor, l1 }, aware: false, rows })
+    let rows = counts.rows_name(question).to_owned();
+    Ok(vec![Box::new(Answer(Noisy { counts, law: Law::Floor { factor, l1 }, aware: false, rows }))])
 }

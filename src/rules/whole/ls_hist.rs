@@ -16,31 +16,30 @@
 //! ## Checked by
 //! The exact law of the released counts on all neighbouring data sets: the realised loss is eps; golden values.
 
-use super::counts::find;
+use super::Answer;
+use super::counts;
 use super::noisy::{Law, Noisy};
-use super::{Asked, Match, WholeRule, WholeVerdict};
 use crate::numeric::round::mul_up;
-use crate::rules::Meta;
+use crate::rules::arguments::{Arg, Mechanism};
+use crate::rules::offer::Offer;
+use crate::rules::{Answers, Match, Question, Rule, offers};
 
-pub(super) struct LsHist;
+static MECHANISM: Mechanism = Mechanism::new("ls_hist", &[Arg::EPS]);
 
-static META: Meta =
-    Meta { name: "ls_hist", summary: "a whole posterior from counts with Laplace noise", section: "9", source: include_str!("ls_hist.rs") };
+pub static RULE: Rule = Rule {
+    name: "ls_hist",
+    summary: "a whole posterior from counts with Laplace noise",
+    section: "9",
+    source: include_str!("ls_hist.rs"),
+    answers: Answers::Posteriors,
+    mechanisms: &[&MECHANISM],
+    judge: |question| offers(find(question)),
+};
 
-impl WholeRule for LsHist {
-    fn meta(&self) -> &'static Meta {
-        &META
-    }
-
-    fn judge(&self, asked: &Asked) -> WholeVerdict {
-        judge(asked).map_or_else(|v| v, |m| WholeVerdict::Matched(vec![Box::new(m)]))
-    }
-}
-
-fn judge(asked: &Asked) -> Match<Noisy> {
-    let counts = find(&META, asked, false)?;
-    counts.public_rows(asked, "its counts are clamped to exactly {n} rows")?;
+fn find(question: &Question) -> Match<Vec<Box<dyn Offer>>> {
+    let counts = counts::find(&RULE, question, false)?;
+    counts.public_rows(question, ("its counts are clamped to exactly {n} rows", "the released counts sum to {n}"))?;
     let l1 = mul_up(if counts.places() == 2 { 1.0 } else { 2.0 }, counts.moved());
-    let rows = counts.rows_name(asked).to_owned();
-    Ok(Noisy { counts, law: Law::Floor { factor: l1, l1 }, aware: false, rows })
+    let rows = counts.rows_name(question).to_owned();
+    Ok(vec![Box::new(Answer(Noisy { counts, law: Law::Floor { factor: l1, l1 }, aware: false, rows }))])
 }

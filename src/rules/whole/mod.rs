@@ -2,84 +2,90 @@
 
 mod calibrated;
 mod counts;
-mod ehd;
-mod ehds;
+pub(super) mod ehd;
+pub(super) mod ehds;
 mod linear;
-mod ls_dim;
-mod ls_hist;
-mod noise_aware;
+pub(super) mod ls_dim;
+pub(super) mod ls_hist;
+pub(super) mod noise_aware;
 mod noisy;
 mod normal;
-mod plug_in;
+pub(super) mod plug_in;
 mod predicted;
 mod refusals;
 
-pub use predicted::Prediction;
-
-use super::{Context, Meta, Premise};
+use super::conjugate::Facts;
+use super::offer::{Knob, Offer, Parameter, PredictedError, View, assumed_rows};
+use super::{Premise, Rule};
 use crate::mechanism::plan::MechanismPlan;
-use crate::model::Model;
+use crate::numeric::decimal::sig_up;
 use crate::privacy::Claim;
-use crate::source::{Diagnostic, Span};
+use predicted::Prediction;
 
-/// What a rule for whole posteriors looks at.
-#[derive(Clone, Copy)]
-pub struct Asked<'a> {
-    pub model: &'a Model,
-    pub context: Context<'a>,
-    /// The mechanism as written, else the query: the place to edit.
-    pub place: Span,
-    /// Numbers that the program gives this mechanism, by name.
-    pub number: &'a dyn Fn(&str) -> Option<f64>,
-}
-
-/// A mechanism for whole posteriors. It sees neither syntax nor private data.
-pub trait WholeRule: Sync {
-    /// `meta().name` is the word after `using`.
-    fn meta(&self) -> &'static Meta;
-    fn judge(&self, asked: &Asked) -> WholeVerdict;
-}
-
-/// What a rule says about a posterior.
-pub enum WholeVerdict {
-    NotMine(String),
-    Refused(Box<Diagnostic>),
-    /// One way or several, which differ in the name of their free number.
-    Matched(Vec<Box<dyn MatchedWhole>>),
-}
-
-/// A mechanism that fits: pure, sees no data.
-pub trait MatchedWhole {
-    fn meta(&self) -> &'static Meta;
-    /// The free number, a privacy loss: `eps` or `rho`.
+/// A mechanism that fits a posterior; its free number is a privacy loss.
+trait Whole {
+    fn facts(&self) -> &Facts;
+    /// `eps` or `rho`.
     fn knob(&self) -> &'static str;
     /// Upper bound on the privacy loss at this value of the knob, which must be positive.
     fn claim(&self, value: f64) -> Claim;
     fn premises(&self, value: f64) -> Vec<Premise>;
     /// `None` while a public or released argument of the prior, or a public table, is not bound.
     fn plan(&self, value: f64) -> Option<MechanismPlan>;
-    /// Numbers that follow from the knob or are given, by name: `scale`, `sigma`, `gamma`.
-    fn parameters(&self, value: f64) -> Vec<(&'static str, f64)>;
+    /// Numbers that follow from the knob or are given.
+    fn parameters(&self, value: f64) -> Vec<Parameter>;
     /// What is released beside the posterior, averaged over the prior predictive at n rows.
     fn predicted(&self, value: f64, rows: f64) -> Prediction;
     /// Are the intervals of what is released too narrow, because it says nothing of the noise?
     fn ignores_noise(&self) -> bool;
 }
 
-/// Every mechanism for whole posteriors, in the order `auto` breaks ties.
-pub fn whole_rules() -> &'static [&'static dyn WholeRule] {
-    RULES
+/// The offer of a mechanism that fits.
+struct Answer<W>(W);
+
+impl<W: Whole> Answer<W> {
+    fn predicted(&self, x: f64) -> Prediction {
+        self.0.predicted(x, assumed_rows(self.0.facts().records.rows))
+    }
 }
 
-static RULES: &[&dyn WholeRule] = &[&noise_aware::NoiseAware, &ls_hist::LsHist, &ls_dim::LsDim, &ehds::Ehds, &ehd::Ehd, &plug_in::PlugIn];
+impl<W: Whole> Offer for Answer<W> {
+    fn rule(&self) -> &'static Rule {
+        self.0.facts().rule
+    }
 
-/// A step of matching, as for draws.
-type Match<T> = Result<T, WholeVerdict>;
+    fn knob(&self) -> Knob {
+        Knob::Loss(self.0.knob())
+    }
 
-fn not_mine<T>(reason: impl Into<String>) -> Match<T> {
-    Err(WholeVerdict::NotMine(reason.into()))
-}
+    fn claim(&self, view: View, x: f64) -> Option<Claim> {
+        (view == View::from(self.0.facts().records.relation)).then(|| self.0.claim(x))
+    }
 
-fn refused<T>(diagnostic: Diagnostic) -> Match<T> {
-    Err(WholeVerdict::Refused(Box::new(diagnostic)))
+    fn premises(&self, x: f64) -> Vec<Premise> {
+        self.0.premises(x)
+    }
+
+    fn plan(&self, x: f64) -> Option<MechanismPlan> {
+        self.0.plan(x)
+    }
+
+    fn predicted_error(&self, x: f64) -> PredictedError {
+        let found = self.predicted(x);
+        let further = vec![("kl", found.kl), ("interval_width", found.width)];
+        PredictedError { measure: "expected Hellinger distance to the posterior", value: found.hellinger, further }
+    }
+
+    fn remark(&self, x: f64) -> String {
+        let noise = if self.0.ignores_noise() { ", intervals too narrow" } else { "" };
+        format!("expected Hellinger distance {}{noise}", sig_up(self.predicted(x).hellinger, 3))
+    }
+
+    fn derived(&self, x: f64) -> Vec<Parameter> {
+        self.0.parameters(x)
+    }
+
+    fn last_resort(&self) -> bool {
+        self.0.ignores_noise()
+    }
 }

@@ -24,41 +24,36 @@
 //! ## Checked by
 //! The law of the noise on all neighbouring data sets; coverage of its intervals over simulated data sets.
 
-use super::counts::find;
+use super::counts;
 use super::noisy::{pair, secret_rate};
-use super::{Asked, Match, MatchedWhole, WholeRule, WholeVerdict};
 use super::{linear, normal};
-use crate::rules::Meta;
+use crate::rules::arguments::{Arg, Mechanism};
+use crate::rules::offer::Offer;
+use crate::rules::{Answers, Match, Question, Rule, offers};
 
-pub(super) struct NoiseAware;
+static MECHANISM: Mechanism = Mechanism::new("noise_aware", &[Arg::EPS, Arg::RHO]);
 
-static META: Meta = Meta {
+pub static RULE: Rule = Rule {
     name: "noise_aware",
     summary: "the posterior given noisy counts or a noisy sum, which accounts for the noise",
     section: "15",
     source: include_str!("noise_aware.rs"),
+    answers: Answers::Posteriors,
+    mechanisms: &[&MECHANISM],
+    judge: |question| offers(find(question)),
 };
 
-impl WholeRule for NoiseAware {
-    fn meta(&self) -> &'static Meta {
-        &META
-    }
-
-    fn judge(&self, asked: &Asked) -> WholeVerdict {
-        judge(asked).map_or_else(|v| v, WholeVerdict::Matched)
-    }
-}
-
-fn judge(asked: &Asked) -> Match<Vec<Box<dyn MatchedWhole>>> {
-    if let Some(regression) = linear::find(&META, asked)? {
+fn find(question: &Question) -> Match<Vec<Box<dyn Offer>>> {
+    question.arguments(&MECHANISM).not_both("eps", "rho", "`eps` and `rho` are two kinds of noise")?;
+    if let Some(regression) = linear::find(&RULE, question)? {
         return Ok(linear::noisy(regression));
     }
-    if let Some(sum) = normal::find(&META, asked)? {
+    if let Some(sum) = normal::find(&RULE, question)? {
         return Ok(normal::pair(&sum, true));
     }
-    let counts = find(&META, asked, true)?;
+    let counts = counts::find(&RULE, question, true)?;
     if counts.gamma && !counts.rows_are_public() {
-        return Ok(secret_rate(&counts, asked));
+        return Ok(secret_rate(&counts, question));
     }
-    Ok(pair(&counts, true, asked))
+    Ok(pair(&counts, true, question))
 }

@@ -2,13 +2,15 @@
 
 use super::counts::Counts;
 use super::predicted::{self, Kind, Prediction};
-use super::{Asked, MatchedWhole};
+use super::{Answer, Whole};
 use crate::mechanism::plan::{MechanismPlan, WholeLaw, WholeNoise};
 use crate::numeric::round::{div_up, mul_up, sqrt_down};
 use crate::privacy::Claim;
+use crate::rules::conjugate::Facts;
 use crate::rules::count::count_up;
+use crate::rules::offer::{Offer, Parameter};
 use crate::rules::text::{four_near, four_up};
-use crate::rules::{Meta, Premise};
+use crate::rules::{Premise, Question};
 
 /// Noise and how its size follows from the knob.
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -38,19 +40,19 @@ pub(super) struct Noisy {
 }
 
 /// Discrete Laplace and discrete Gaussian noise on the counts of a posterior.
-pub(super) fn pair(counts: &Counts, aware: bool, asked: &Asked) -> Vec<Box<dyn MatchedWhole>> {
+pub(super) fn pair(counts: &Counts, aware: bool, question: &Question) -> Vec<Box<dyn Offer>> {
     let (l1, l2) = counts.sensitivities();
-    let rows = counts.rows_name(asked).to_owned();
-    let one = |law: Law| -> Box<dyn MatchedWhole> { Box::new(Noisy { counts: counts.clone(), law, aware, rows: rows.clone() }) };
+    let rows = counts.rows_name(question).to_owned();
+    let one = |law: Law| -> Box<dyn Offer> { Box::new(Answer(Noisy { counts: counts.clone(), law, aware, rows: rows.clone() })) };
     vec![one(Law::Laplace { l1 }), one(Law::Gaussian { l2 })]
 }
 
 /// Noise on the sum of a rate's outcomes and on the number of rows, where that is secret.
-pub(super) fn secret_rate(counts: &Counts, asked: &Asked) -> Vec<Box<dyn MatchedWhole>> {
+pub(super) fn secret_rate(counts: &Counts, question: &Question) -> Vec<Box<dyn Offer>> {
     let (sum, unit) = (counts.moved(), count_up(counts.facts.records.unit_rows));
-    let one = |gaussian: bool| -> Box<dyn MatchedWhole> {
+    let one = |gaussian: bool| -> Box<dyn Offer> {
         let law = Law::Rows { gaussian, sum, rows: unit };
-        Box::new(Noisy { counts: counts.clone(), law, aware: true, rows: counts.rows_name(asked).to_owned() })
+        Box::new(Answer(Noisy { counts: counts.clone(), law, aware: true, rows: counts.rows_name(question).to_owned() }))
     };
     vec![one(false), one(true)]
 }
@@ -110,9 +112,9 @@ fn half(gaussian: bool, moved: f64, value: f64) -> f64 {
     if gaussian { div_up(moved, sqrt_down(value)) } else { div_up(mul_up(2.0, moved), value) }
 }
 
-impl MatchedWhole for Noisy {
-    fn meta(&self) -> &'static Meta {
-        self.counts.facts.meta
+impl Whole for Noisy {
+    fn facts(&self) -> &Facts {
+        &self.counts.facts
     }
 
     fn knob(&self) -> &'static str {
@@ -175,10 +177,10 @@ impl MatchedWhole for Noisy {
         Some(MechanismPlan::Whole { law, statistic: self.counts.statistic.clone() })
     }
 
-    fn parameters(&self, value: f64) -> Vec<(&'static str, f64)> {
+    fn parameters(&self, value: f64) -> Vec<Parameter> {
         let (size, rows) = if self.law.gaussian() { ("sigma", "sigma_rows") } else { ("scale", "scale_rows") };
-        let of_rows = self.rows_size(value).map(|x| (rows, x));
-        std::iter::once((size, self.size(value))).chain(of_rows).collect()
+        let of_rows = self.rows_size(value).map(|x| Parameter::up(rows, x));
+        std::iter::once(Parameter::up(size, self.size(value))).chain(of_rows).collect()
     }
 
     fn predicted(&self, value: f64, rows: f64) -> Prediction {

@@ -1,16 +1,17 @@
 //! A normal mean whose rows have a known sd: the sum of its bounded outcomes leaves with noise.
 
-use super::counts::{of_rule, the_parameter};
+use super::counts::the_parameter;
 use super::predicted::{self, Prediction};
-use super::{Asked, Match, MatchedWhole, not_mine, refusals, refused};
+use super::{Answer, Whole, refusals};
 use crate::mechanism::plan::{MechanismPlan, Statistic, StatisticKind, WholeFamily, WholeLaw, WholeNoise};
 use crate::model::{Range, Relation};
 use crate::numeric::round::{div_up, sqrt_down};
 use crate::privacy::Claim;
 use crate::rules::conjugate::facts::{self, Facts};
 use crate::rules::conjugate::known_sd;
+use crate::rules::offer::{Offer, Parameter};
 use crate::rules::text::{four_up, plain};
-use crate::rules::{Meta, Premise};
+use crate::rules::{Match, Premise, Question, Rule, not_mine, refuse};
 
 const SHAPE: &str = "normal(m0, s0)";
 /// Noise between these multiples of what one unit moves: samplers draw it on the grid, and posteriors are computed from it.
@@ -31,28 +32,31 @@ pub(super) struct NormalSum {
 }
 
 /// `None` where the prior of the one parameter is no normal law.
-pub(super) fn find(meta: &'static Meta, asked: &Asked) -> Match<Option<NormalSum>> {
-    let (model, context) = (asked.model, &asked.context);
+pub(super) fn find(rule: &'static Rule, question: &Question) -> Match<Option<NormalSum>> {
+    let (model, context) = (question.model()?, &question.context);
     let [normal] = model.parameters.as_slice() else { return Ok(None) };
     let ("normal", [m0, s0]) = (normal.prior.family, normal.prior.args.as_slice()) else { return Ok(None) };
     let parameter = the_parameter(model, SHAPE)?;
     if !parameter.ty.is_scalar_number() {
         return not_mine("weights need rows normal(dot(w, x), sd) with nothing added; an intercept is a feature that is 1");
     }
-    of_rule(facts::all_observations(model, "normal(mu, sd), mu the parameter itself and sd public", |o| {
-        known_sd(o, parameter.id).is_some()
-    }))?;
-    let observation = of_rule(facts::one_private(model, &parameter.name))?;
+    facts::all_observations(model, "normal(mu, sd), mu the parameter itself and sd public", |o| known_sd(o, parameter.id).is_some())?;
+    let observation = facts::one_private(model, &parameter.name)?;
     let Some(sd) = known_sd(observation, parameter.id) else { return not_mine(format!("prior must be {SHAPE}")) };
-    let range = of_rule(facts::outcome_range(observation, model, context, Range::ALL))?;
-    let mut facts = Facts::collect(meta, model, parameter, context);
+    let range = facts::outcome_range(observation, model, context, Range::ALL)?;
+    let mut facts = Facts::collect(rule, model, parameter, context);
     if model.records.relation == Relation::AddRemove {
-        return refused(refusals::secret_rows(&facts, asked, "the posterior of a mean needs {n}", None));
+        return refuse(refusals::secret_rows(
+            &facts,
+            question,
+            ("the posterior of a mean needs {n}", "the posterior that accounts for the noise needs {n}"),
+            None,
+        ));
     }
     facts.premise(format!("the outcome lies in [{}, {}]", plain(range.lo), plain(range.hi)), Some(observation.outcome.span));
     let mut public = (0.0, 0.0);
     for (index, o) in model.public.iter().enumerate() {
-        let sd = known_sd(o, parameter.id).map(|sd| of_rule(facts::positive_argument(sd, "a known sd"))).transpose()?;
+        let sd = known_sd(o, parameter.id).map(|sd| facts::positive_argument(sd, "a known sd")).transpose()?;
         if let (Some(t), Some(sd)) = (context.public.get(index), sd) {
             public.0 += t.rows as f64 / (sd.hi * sd.hi);
             public.1 += t.sums.first().copied().unwrap_or(0.0) / (sd.hi * sd.hi);
@@ -60,9 +64,9 @@ pub(super) fn find(meta: &'static Meta, asked: &Asked) -> Match<Option<NormalSum
         }
     }
     Ok(Some(NormalSum {
-        m0: of_rule(facts::location_argument(m0, "the prior's mean"))?,
-        s0: of_rule(facts::positive_argument(s0, "the prior's sd"))?,
-        sd: of_rule(facts::positive_argument(sd, "the known sd"))?,
+        m0: facts::location_argument(m0, "the prior's mean")?,
+        s0: facts::positive_argument(s0, "the prior's sd")?,
+        sd: facts::positive_argument(sd, "the known sd")?,
         range,
         public,
         statistic: Statistic { table: model.records.table, kind: StatisticKind::Sum(observation.outcome.clone()) },
@@ -71,8 +75,8 @@ pub(super) fn find(meta: &'static Meta, asked: &Asked) -> Match<Option<NormalSum
 }
 
 /// Discrete Laplace and discrete Gaussian noise on the sum.
-pub(super) fn pair(sum: &NormalSum, aware: bool) -> Vec<Box<dyn MatchedWhole>> {
-    let one = |gaussian| -> Box<dyn MatchedWhole> { Box::new(Noisy { sum: sum.clone(), gaussian, aware }) };
+pub(super) fn pair(sum: &NormalSum, aware: bool) -> Vec<Box<dyn Offer>> {
+    let one = |gaussian| -> Box<dyn Offer> { Box::new(Answer(Noisy { sum: sum.clone(), gaussian, aware })) };
     vec![one(false), one(true)]
 }
 
@@ -101,9 +105,9 @@ impl Noisy {
     }
 }
 
-impl MatchedWhole for Noisy {
-    fn meta(&self) -> &'static Meta {
-        self.sum.facts.meta
+impl Whole for Noisy {
+    fn facts(&self) -> &Facts {
+        &self.sum.facts
     }
 
     fn knob(&self) -> &'static str {
@@ -144,8 +148,8 @@ impl MatchedWhole for Noisy {
         Some(MechanismPlan::Whole { law, statistic: self.sum.statistic.clone() })
     }
 
-    fn parameters(&self, value: f64) -> Vec<(&'static str, f64)> {
-        vec![(if self.gaussian { "sigma" } else { "scale" }, self.size(value))]
+    fn parameters(&self, value: f64) -> Vec<Parameter> {
+        vec![Parameter::up(if self.gaussian { "sigma" } else { "scale" }, self.size(value))]
     }
 
     fn predicted(&self, value: f64, rows: f64) -> Prediction {

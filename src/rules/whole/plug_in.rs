@@ -13,36 +13,31 @@
 //! ## Checked by
 //! The law of the noise on all neighbouring data sets; its coverage stands beside that of `noise_aware`.
 
-use super::counts::find;
+use super::counts;
 use super::noisy::pair;
 use super::normal;
-use super::{Asked, Match, MatchedWhole, WholeRule, WholeVerdict};
-use crate::rules::Meta;
+use crate::rules::arguments::{Arg, Mechanism};
+use crate::rules::offer::Offer;
+use crate::rules::{Answers, Match, Question, Rule, offers};
 
-pub(super) struct PlugIn;
+static MECHANISM: Mechanism = Mechanism::new("plug_in", &[Arg::EPS, Arg::RHO]);
 
-static META: Meta = Meta {
+pub static RULE: Rule = Rule {
     name: "plug_in",
     summary: "a whole posterior that takes noisy counts as exact",
     section: "15",
     source: include_str!("plug_in.rs"),
+    answers: Answers::Posteriors,
+    mechanisms: &[&MECHANISM],
+    judge: |question| offers(find(question)),
 };
 
-impl WholeRule for PlugIn {
-    fn meta(&self) -> &'static Meta {
-        &META
-    }
-
-    fn judge(&self, asked: &Asked) -> WholeVerdict {
-        judge(asked).map_or_else(|v| v, WholeVerdict::Matched)
-    }
-}
-
-fn judge(asked: &Asked) -> Match<Vec<Box<dyn MatchedWhole>>> {
-    if let Some(sum) = normal::find(&META, asked)? {
+fn find(question: &Question) -> Match<Vec<Box<dyn Offer>>> {
+    question.arguments(&MECHANISM).not_both("eps", "rho", "`eps` and `rho` are two kinds of noise")?;
+    if let Some(sum) = normal::find(&RULE, question)? {
         return Ok(normal::pair(&sum, false));
     }
-    let counts = find(&META, asked, true)?;
-    counts.public_rows(asked, "its counts are moved into 0..{n}")?;
-    Ok(pair(&counts, false, asked))
+    let counts = counts::find(&RULE, question, true)?;
+    counts.public_rows(question, ("its counts are moved into 0..{n}", "the posterior that accounts for the noise needs {n}"))?;
+    Ok(pair(&counts, false, question))
 }

@@ -1,30 +1,25 @@
 //! The complaints of the rules for whole posteriors: secret numbers of rows, sizes, priors.
 
-use super::Asked;
 use super::counts::Counts;
 use crate::mechanism::plan::{MOST_CANDIDATES, MOST_ITEMS};
 use crate::numeric::hellinger::histograms;
+use crate::rules::Question;
 use crate::rules::conjugate::Facts;
 use crate::rules::text::four_near;
 use crate::source::Diagnostic;
 
 /// E0307: the mechanism holds n fixed; so many `counts` may be noised instead.
-pub(super) fn secret_rows(facts: &Facts, asked: &Asked, why: &str, counts: Option<usize>) -> Diagnostic {
-    let name = facts.meta.name;
-    let table = asked.context.table(facts.records.table);
+pub(super) fn secret_rows(facts: &Facts, question: &Question, (why, cause): (&str, &str), counts: Option<usize>) -> Diagnostic {
+    let name = facts.rule.name;
+    let table = question.context.table(facts.records.table);
     let n = table.and_then(|t| t.count_name.as_deref()).unwrap_or("n");
     let (header, unit) =
         table.map_or_else(|| (format!("private t[{n}] {{ ... }}"), "one row".into()), |t| (t.header(n), t.unit_in_words()));
-    let mut d = Diagnostic::new("E0307", format!("`{name}` needs a public number of rows")).label(asked.place, why.replace("{n}", n));
+    let mut d = Diagnostic::new("E0307", format!("`{name}` needs a public number of rows")).label(question.place, why.replace("{n}", n));
     if let Some(t) = table {
         d = d.label(t.rows_span, format!("{n} is secret: neighbours add or remove {unit}"));
     }
-    let cause = match name {
-        "ehd" | "ehds" => format!("the set of candidates would itself reveal {n}"),
-        "ls_dim" | "ls_hist" => format!("the released counts sum to {n}"),
-        _ => format!("the posterior that accounts for the noise needs {n}"),
-    };
-    let d = d.cause(cause);
+    let d = d.cause(cause.replace("{n}", n));
     let public = format!("if {n} is public:    {header}");
     match counts {
         None => d.help(public),
@@ -33,8 +28,8 @@ pub(super) fn secret_rows(facts: &Facts, asked: &Asked, why: &str, counts: Optio
 }
 
 /// E0313: more candidates than can be listed.
-pub(super) fn too_many(counts: &Counts, asked: &Asked, items: u64) -> Option<Diagnostic> {
-    let (name, k) = (counts.facts.meta.name, counts.places());
+pub(super) fn too_many(counts: &Counts, question: &Question, items: u64) -> Option<Diagnostic> {
+    let (name, k) = (counts.facts.rule.name, counts.places());
     let all = histograms(items, k);
     let few = if k == 2 { items <= MOST_ITEMS } else { all <= MOST_CANDIDATES };
     if few {
@@ -42,10 +37,10 @@ pub(super) fn too_many(counts: &Counts, asked: &Asked, items: u64) -> Option<Dia
     }
     let most = if k == 2 { MOST_ITEMS + 1 } else { MOST_CANDIDATES };
     let shown = if all == u64::MAX { "more than 1e19".to_owned() } else { four_near(all as f64) };
-    let span = asked.context.table(counts.facts.records.table).map_or(asked.place, |t| t.rows_span);
+    let span = question.context.table(counts.facts.records.table).map_or(question.place, |t| t.rows_span);
     Some(
         Diagnostic::new("E0313", format!("`{name}` would have {shown} candidates, of which {most} are the most"))
-            .label(asked.place, "its candidates are all posteriors reachable with these rows")
+            .label(question.place, "its candidates are all posteriors reachable with these rows")
             .label(span, format!("{items} items at {k} levels"))
             .cause("every candidate is weighed by its distance from the posterior")
             .help("noise on the counts has no candidates:    using noise_aware"),
@@ -53,12 +48,12 @@ pub(super) fn too_many(counts: &Counts, asked: &Asked, items: u64) -> Option<Dia
 }
 
 /// E0313: the worst loss of a law that is not known, or over too many candidates.
-pub(super) fn not_computable(counts: &Counts, asked: &Asked, items: Option<u64>, private_only: bool) -> Diagnostic {
-    let (name, k) = (counts.facts.meta.name, counts.places());
-    let table = asked.context.table(counts.facts.records.table);
-    let span = table.map_or(asked.place, |t| t.rows_span);
+pub(super) fn not_computable(counts: &Counts, question: &Question, items: Option<u64>, private_only: bool) -> Diagnostic {
+    let (name, k) = (counts.facts.rule.name, counts.places());
+    let table = question.context.table(counts.facts.records.table);
+    let span = table.map_or(question.place, |t| t.rows_span);
     let d = Diagnostic::new("E0313", format!("`{name}` cannot be calibrated exactly here"))
-        .label(asked.place, "the worst loss over all neighbouring data sets is computed from its law");
+        .label(question.place, "the worst loss over all neighbouring data sets is computed from its law");
     let without = format!("without:    using {name}");
     match items {
         None => {
@@ -76,10 +71,10 @@ pub(super) fn not_computable(counts: &Counts, asked: &Asked, items: Option<u64>,
 }
 
 /// E0203: a prior count for which doubles do not compute distances well enough.
-pub(super) fn large_prior(counts: &Counts, asked: &Asked, largest: f64) -> Diagnostic {
-    let name = counts.facts.meta.name;
+pub(super) fn large_prior(counts: &Counts, question: &Question, largest: f64) -> Diagnostic {
+    let name = counts.facts.rule.name;
     Diagnostic::new("E0203", format!("`{name}` takes prior counts up to {MOST_ITEMS}"))
         .label(counts.facts.prior_span, format!("{} is above it", four_near(largest)))
-        .label(asked.place, "distances are certified up to there")
+        .label(question.place, "distances are certified up to there")
         .help("noise on the counts takes any prior:    using noise_aware")
 }

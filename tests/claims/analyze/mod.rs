@@ -76,7 +76,7 @@ fn beta_bernoulli_solves_the_weight() {
     let p = example("01_beta_bernoulli");
     assert!(p.codes().is_empty());
     let chosen = p.chosen("p_hat");
-    assert_eq!((chosen.mechanism, chosen.rule), ("diffuse", "beta_bernoulli"));
+    assert_eq!((chosen.mechanism.name, chosen.rule.name), ("diffuse", "beta_bernoulli"));
     assert_eq!(three(p.parameter("p_hat")), 0.668);
     assert_eq!(three(chosen.claim.max_order()), 9.978);
     assert!(chosen.claim.rdp(8.0) <= 0.5 && chosen.claim.rdp(8.0) > 0.499_999);
@@ -92,7 +92,7 @@ fn auto_takes_a_direct_draw_that_fits() {
     ] {
         let p = example(name);
         let chosen = p.chosen(release);
-        assert_eq!(chosen.mechanism, "direct", "{name}");
+        assert_eq!(chosen.mechanism.name, "direct", "{name}");
         assert!(chosen.claim.implies(&kind), "{name}");
         let cost = match kind {
             BudgetKind::Rdp(points) => chosen.claim.rdp(points[0].0),
@@ -188,9 +188,9 @@ fn every_candidate_is_solved_when_all_are_asked_for() {
 fn queries_and_draws_share_a_budget() {
     let p = example("13_two_releases");
     assert!(p.codes().is_empty());
-    assert_eq!(p.chosen("mean_age").mechanism, "gaussian");
+    assert_eq!(p.chosen("mean_age").mechanism.name, "gaussian");
     assert!((p.parameter("mean_age") - 0.72).abs() < 1e-9);
-    assert_eq!(p.chosen("mu_hat").mechanism, "direct");
+    assert_eq!(p.chosen("mu_hat").mechanism.name, "direct");
     let total = p.analysis.total.as_ref().unwrap();
     assert!(total.zcdp() > 0.0643 && total.zcdp() < 0.06445);
     assert_eq!(three(p.analysis.budget.as_ref().unwrap().unspent[0]), 0.035);
@@ -214,15 +214,15 @@ fn auto_answers_a_query_with_the_least_error() {
          private t[n >= 500] { x: real in [0, 1] }
          release m = mean(x)",
     );
-    assert_eq!(p.chosen("m").mechanism, "gaussian");
+    assert_eq!(p.chosen("m").mechanism.name, "gaussian");
     let p = read(
         "budget eps(1)
          private t[n] { x: int in 0..5 }
          release m = sum(x)
          release q = quantile(x, 0.5)",
     );
-    assert!(["laplace", "geometric"].contains(&p.chosen("m").mechanism));
-    assert_eq!(p.chosen("q").mechanism, "exponential");
+    assert!(["laplace", "geometric"].contains(&p.chosen("m").mechanism.name));
+    assert_eq!(p.chosen("q").mechanism.name, "exponential");
 }
 
 #[test]

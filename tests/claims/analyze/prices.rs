@@ -5,7 +5,7 @@ use super::*;
 #[test]
 fn groups_of_a_public_key_cost_one_group() {
     let p = example("10_groups");
-    assert_eq!(p.chosen("rate").mechanism, "diffuse");
+    assert_eq!(p.chosen("rate").mechanism.name, "diffuse");
     assert_eq!(three(p.parameter("rate")), 0.890);
     let total = p.analysis.total.as_ref().unwrap();
     assert_eq!(total, &p.chosen("rate").claim);

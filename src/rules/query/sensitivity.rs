@@ -1,7 +1,7 @@
 //! Sensitivities of queries inside groups of a private key, where rows come and go.
 
-use super::parallel::View;
 use crate::model::{AggregateQuery, Builtin, Expr, ExprKind, Label, Norms, Type, grid};
+use crate::rules::offer::View;
 
 /// How far the query moves in one group of a private key under `view`, each norm rounded up; infinite where no bound
 /// is known. The size of such a group is secret, so nothing is ever divided by it.
@@ -138,23 +138,25 @@ fn add_up(a: f64, b: f64) -> f64 {
 
 #[cfg(test)]
 mod tests {
-    use super::super::testing::{expr, number, row, sum_query};
     use super::*;
-    use crate::model::{Range, TableId};
+    use crate::model::{ColumnId, Range};
+    use crate::rules::testing::{Build, TABLE, expr, number};
+
+    fn row(ty: Type) -> Expr {
+        expr(ExprKind::Column(TABLE, ColumnId(1)), ty, Label::Row(TABLE))
+    }
 
     fn of(value: Expr, view: View, k: u64) -> Norms {
-        let mut query = sum_query(0);
-        query.value = value;
-        query.records.unit_rows = k;
-        in_group(&query, view)
+        let records = crate::model::Records { unit_rows: k, ..Build::beta(1.0, 1.0).model.records };
+        in_group(&AggregateQuery { table: TABLE, value, sensitivity: Norms::scalar(1.0), records }, view)
     }
 
     fn call(f: Builtin, args: Vec<Expr>) -> Expr {
-        expr(ExprKind::Call(f, args), Type::Real(Range::ALL), Label::Aggregate(TableId(0)))
+        expr(ExprKind::Call(f, args), Type::Real(Range::ALL), Label::Aggregate(TABLE))
     }
 
     fn sum_of(lo: f64, hi: f64) -> Expr {
-        call(Builtin::RowSum, vec![row(0, 1, Type::real(lo, hi))])
+        call(Builtin::RowSum, vec![row(Type::real(lo, hi))])
     }
 
     #[test]
@@ -171,9 +173,9 @@ mod tests {
         assert_eq!(of(scaled, View::AddRemove, 1).l1, 6.0);
         let shifted = call(Builtin::Add, vec![number(7.0), sum_of(0.0, 3.0)]);
         assert_eq!(of(shifted, View::AddRemove, 1).l1, 3.0);
-        let mean = call(Builtin::RowMean, vec![row(0, 1, Type::real(0.0, 1.0))]);
+        let mean = call(Builtin::RowMean, vec![row(Type::real(0.0, 1.0))]);
         assert_eq!(of(mean, View::AddRemove, 1).l1, f64::INFINITY);
-        let count = expr(ExprKind::RowCount(TableId(0)), Type::Real(Range::ALL), Label::Public);
+        let count = expr(ExprKind::RowCount(TABLE), Type::Real(Range::ALL), Label::Public);
         let divided = call(Builtin::Div, vec![sum_of(0.0, 3.0), count]);
         assert_eq!(of(divided, View::AddRemove, 1).l1, f64::INFINITY);
     }

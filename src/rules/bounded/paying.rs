@@ -1,19 +1,14 @@
 //! Chains that pay for every answer: penalty chains, and Hamiltonian ones with noisy gradients.
 
-use std::rc::Rc;
-
-use super::arguments::Arguments;
-use super::bounded::{fixed, plan, seen};
-use super::parallel::View;
-use super::report::{Parameter, PredictedError, Status};
-use super::scene::Scene;
-use super::ways::{Knob, Way};
+use super::model::{BoundedLoss, Gradients, Moved};
 use crate::mechanism::plan::{ChainLaw, MechanismPlan};
 use crate::model::print::number;
 use crate::numeric::decimal::{sig_down, sig_up, up12};
 use crate::privacy::Claim;
-use crate::rules::Premise;
-use crate::rules::bounded::{BoundedLoss, Gradients, Moved};
+use crate::rules::arguments::Arguments;
+use crate::rules::offer::{Chain, Knob, Offer, Parameter, PredictedError, View};
+use crate::rules::{Premise, Question, Rule};
+use std::rc::Rc;
 
 /// Steps of a penalty chain and proposals of a Hamiltonian one, beta and noise, where neither the program nor the density says
 /// otherwise: constants, so public. With much more noise than this nearly every step is refused, as the penalty is
@@ -54,32 +49,41 @@ struct Paying {
     written: Vec<&'static str>,
 }
 
-/// The way of the rule `penalty` or `dp_hmc`, with the arguments of the program in place.
-pub fn way(name: &str, loss: Rc<BoundedLoss>, times: u64, scene: &Scene, args: &Arguments) -> Box<dyn Way> {
-    let hamiltonian = name == "dp_hmc";
+/// The offer of the rule `penalty`.
+pub(super) fn penalty(loss: Rc<BoundedLoss>, times: u64, question: &Question) -> Vec<Box<dyn Offer>> {
+    offer(loss, times, question, false)
+}
+
+/// The offer of the rule `dp_hmc`.
+pub(super) fn hamiltonian(loss: Rc<BoundedLoss>, times: u64, question: &Question) -> Vec<Box<dyn Offer>> {
+    offer(loss, times, question, true)
+}
+
+fn offer(loss: Rc<BoundedLoss>, times: u64, question: &Question, hamiltonian: bool) -> Vec<Box<dyn Offer>> {
+    let args = question.arguments(loss.rule.own());
     let open = match (args.get("weight"), args.get("sigma"), args.get("iterations")) {
-        (Some(_), Some(sigma), None) if scene.allotment.is_some() => Open::Iterations { sigma },
+        (Some(_), Some(sigma), None) if question.budgeted => Open::Iterations { sigma },
         // Rows count less, so that the noise that covers them leaves the chain room to move.
-        (None, sigma, _) if scene.allotment.is_some() => Open::Weight { sigma: sigma.unwrap_or(SIGMA) },
+        (None, sigma, _) if question.budgeted => Open::Weight { sigma: sigma.unwrap_or(SIGMA) },
         _ => Open::Sigma,
     };
     let written = ["iterations", "steps", "clip", "sigma", "gradient_sigma", "beta", "weight"];
-    Box::new(Paying {
+    vec![Box::new(Paying {
         times,
         beta: beta_of(&loss, args),
         weight: args.get("weight").unwrap_or(1.0),
-        iterations: args.get("iterations").map_or(if hamiltonian { PROPOSALS } else { ITERATIONS }, |x| x as u64),
+        iterations: args.count("iterations").unwrap_or(if hamiltonian { PROPOSALS } else { ITERATIONS }),
         open,
         step: args.get("step"),
-        gradients: hamiltonian.then(|| (args.get("steps").map_or(STEPS, |x| x as u64), args.get("clip").unwrap_or(CLIP))),
+        gradients: hamiltonian.then(|| (args.count("steps").unwrap_or(STEPS), args.get("clip").unwrap_or(CLIP))),
         gradient_sigma: args.get("gradient_sigma"),
         written: written.into_iter().filter(|name| args.get(name).is_some()).collect(),
         loss,
-    })
+    })]
 }
 
 /// The beta that the program gives, or one that keeps the loss narrow.
-pub fn beta_of(loss: &BoundedLoss, args: &Arguments) -> f64 {
+pub(super) fn beta_of(loss: &BoundedLoss, args: &Arguments) -> f64 {
     args.get("beta").unwrap_or_else(|| loss.best_beta().map_or(BETA, |b| b.min(BETA)))
 }
 
@@ -102,23 +106,16 @@ impl Paying {
         Some(Gradients { steps, clip, sigma: self.gradient_sigma.unwrap_or_else(even) })
     }
 
-    fn is_written(&self, name: &str) -> bool {
-        self.written.contains(&name)
-    }
-
-    /// A number that stands in the program, or is public by default.
-    fn given(&self, name: &'static str, value: f64) -> Parameter {
-        Parameter { name, value, solved: !self.is_written(name) }
+    /// A number that the program gives, or that is public by default.
+    fn own(&self, parameter: Parameter) -> Parameter {
+        let solved = !self.written.contains(&parameter.name);
+        parameter.solved(solved)
     }
 }
 
-impl Way for Paying {
-    fn mechanism(&self) -> &'static str {
-        self.loss.meta.name
-    }
-
-    fn rule(&self) -> &'static str {
-        self.loss.meta.name
+impl Offer for Paying {
+    fn rule(&self) -> &'static Rule {
+        self.loss.rule
     }
 
     fn knob(&self) -> Knob {
@@ -149,7 +146,7 @@ impl Way for Paying {
 
     fn claim(&self, view: View, x: f64) -> Option<Claim> {
         let (iterations, sigma, weight) = self.at(x);
-        seen(&self.loss, view, self.times, |moved| match self.gradients(x) {
+        self.loss.seen(view, self.times, |moved| match self.gradients(x) {
             None => self.loss.chain_claim(self.beta, weight, iterations, sigma, moved),
             Some(gradients) => self.loss.hmc_claim(self.beta, weight, (iterations, sigma), gradients, moved),
         })
@@ -179,12 +176,12 @@ impl Way for Paying {
             None => ChainLaw::Penalty { iterations, sigma, step, range },
             Some(g) => ChainLaw::Hmc { iterations, steps: g.steps, sigma, step, range, clip: g.clip, gradient_sigma: g.sigma },
         };
-        plan(&self.loss, self.beta, weight, self.times, chain)
+        self.loss.plan(self.beta, weight, self.times, chain)
     }
 
     fn predicted_error(&self, _: f64) -> PredictedError {
         // How far the chain moves is not predicted: as if it stayed where the prior put it.
-        PredictedError { measure: "root mean square distance of the draw from the posterior mean", value: self.loss.prior_spread() }
+        PredictedError::of_draw(self.loss.prior_spread())
     }
 
     fn remark(&self, x: f64) -> String {
@@ -196,31 +193,31 @@ impl Way for Paying {
     fn given(&self) -> Vec<Parameter> {
         let mut list = vec![];
         if !matches!(self.open, Open::Iterations { .. }) {
-            list.push(self.given("iterations", self.iterations as f64));
+            list.push(self.own(Parameter::down("iterations", self.iterations as f64)));
         }
         if let Some((steps, clip)) = self.gradients {
-            list.extend([self.given("steps", steps as f64), self.given("clip", clip)]);
+            list.extend([self.own(Parameter::down("steps", steps as f64)), self.own(Parameter::down("clip", clip))]);
         }
         match self.open {
-            Open::Iterations { sigma } | Open::Weight { sigma } => list.push(self.given("sigma", sigma)),
+            Open::Iterations { sigma } | Open::Weight { sigma } => list.push(self.own(Parameter::up("sigma", sigma))),
             Open::Sigma => {}
         }
-        list.extend(self.gradient_sigma.map(|x| fixed("gradient_sigma", x)));
-        list.extend(self.step.map(|x| fixed("step", x)));
-        list.push(self.given("beta", self.beta));
+        list.extend(self.gradient_sigma.map(|x| Parameter::up("gradient_sigma", x)));
+        list.extend(self.step.map(|x| Parameter::down("step", x)));
+        list.push(self.own(Parameter::up("beta", self.beta)));
         if !matches!(self.open, Open::Weight { .. }) {
-            list.push(self.given("weight", self.weight));
+            list.push(self.own(Parameter::down("weight", self.weight)));
         }
         list
     }
 
     fn derived(&self, x: f64) -> Vec<Parameter> {
         let solved = self.gradients(x).filter(|_| self.gradient_sigma.is_none());
-        solved.map(|g| Parameter { name: "gradient_sigma", value: g.sigma, solved: true }).into_iter().collect()
+        solved.map(|g| Parameter::up("gradient_sigma", g.sigma).solved(true)).into_iter().collect()
     }
 
-    fn status(&self) -> Status {
-        Status::Certified
+    fn chain(&self) -> Option<Chain> {
+        Some(Chain::Paying)
     }
 
     fn written(&self, given: &str) -> String {
@@ -241,6 +238,6 @@ impl Way for Paying {
         let own = self.written.iter().map(|name| (*name, value(name))).filter(|(_, x)| !x.is_nan());
         let own: Vec<String> = own.chain(self.step.map(|x| ("step", x))).map(|(name, x)| format!("{name} = {}", number(x))).collect();
         let list = if given.is_empty() { own.join(", ") } else { given.to_owned() };
-        if list.is_empty() { self.mechanism().to_owned() } else { format!("{}({list})", self.mechanism()) }
+        if list.is_empty() { self.mechanism().name.to_owned() } else { format!("{}({list})", self.mechanism().name) }
     }
 }

@@ -1,20 +1,15 @@
 //! Chains that pay for gradients of random samples of the rows.
 
-use std::rc::Rc;
-
-use super::arguments::Arguments;
-use super::bounded::{fixed, plan};
-use super::parallel::View;
+use super::model::BoundedLoss;
 use super::paying::beta_of;
-use super::report::{Parameter, PredictedError, Status};
-use super::ways::{Knob, Way};
 use crate::mechanism::plan::{ChainLaw, MechanismPlan};
 use crate::model::Relation;
 use crate::model::print::number;
 use crate::numeric::decimal::sig_up;
 use crate::privacy::Claim;
-use crate::rules::Premise;
-use crate::rules::bounded::BoundedLoss;
+use crate::rules::offer::{Chain, Knob, Offer, Parameter, PredictedError, View, repeated};
+use crate::rules::{Premise, Question, Rule};
+use std::rc::Rc;
 
 /// Steps and the norm of a row's gradient in prior spreads, where the program says nothing: constants, so public.
 const STEPS: u64 = 500;
@@ -37,39 +32,38 @@ struct Sampled {
     written: Vec<&'static str>,
 }
 
-/// The way of the rule `dp_sgld`, with the arguments of the program in place.
-pub fn way(loss: Rc<BoundedLoss>, times: u64, args: &Arguments) -> Box<dyn Way> {
+/// The offer of the rule `dp_sgld`.
+pub(super) fn offer(loss: Rc<BoundedLoss>, times: u64, question: &Question) -> Vec<Box<dyn Offer>> {
+    let args = question.arguments(loss.rule.own());
     let rows = loss.records.rows;
     let batch = match rows.exactly.unwrap_or(rows.at_least) {
         0 | 1 => BATCH,
         n => n.div_ceil(ONE_IN),
     };
-    Box::new(Sampled {
+    vec![Box::new(Sampled {
         times,
-        iterations: args.get("iterations").map_or(STEPS, |x| x as u64),
-        batch: args.get("batch").map_or(batch, |x| x as u64),
+        iterations: args.count("iterations").unwrap_or(STEPS),
+        batch: args.count("batch").unwrap_or(batch),
         clip: args.get("clip").unwrap_or(CLIP),
         beta: beta_of(&loss, args),
         weight: args.get("weight").unwrap_or(1.0),
         step: args.get("step"),
         written: ["iterations", "batch", "clip", "beta", "weight"].into_iter().filter(|name| args.get(name).is_some()).collect(),
         loss,
-    })
+    })]
 }
 
 impl Sampled {
-    fn given(&self, name: &'static str, value: f64) -> Parameter {
-        Parameter { name, value, solved: !self.written.contains(&name) }
+    /// A number that the program gives, or that is public by default.
+    fn own(&self, parameter: Parameter) -> Parameter {
+        let solved = !self.written.contains(&parameter.name);
+        parameter.solved(solved)
     }
 }
 
-impl Way for Sampled {
-    fn mechanism(&self) -> &'static str {
-        self.loss.meta.name
-    }
-
-    fn rule(&self) -> &'static str {
-        self.loss.meta.name
+impl Offer for Sampled {
+    fn rule(&self) -> &'static Rule {
+        self.loss.rule
     }
 
     fn knob(&self) -> Knob {
@@ -90,8 +84,7 @@ impl Way for Sampled {
         if view != View::Replace || self.loss.records.relation != Relation::ReplaceOne {
             return None;
         }
-        let one = self.loss.sampled_claim(self.iterations, self.batch, self.clip, x);
-        Some(if self.times == 1 { one } else { one.repeat(self.times) })
+        Some(repeated(self.loss.sampled_claim(self.iterations, self.batch, self.clip, x), self.times))
     }
 
     fn premises(&self, _: f64) -> Vec<Premise> {
@@ -110,12 +103,12 @@ impl Way for Sampled {
 
     fn plan(&self, x: f64) -> Option<MechanismPlan> {
         let chain = ChainLaw::Sgld { iterations: self.iterations, batch: self.batch, clip: self.clip, sigma: x, step: self.step };
-        plan(&self.loss, self.beta, self.weight, self.times, chain)
+        self.loss.plan(self.beta, self.weight, self.times, chain)
     }
 
     fn predicted_error(&self, _: f64) -> PredictedError {
         // How far the chain moves is not predicted: as if it stayed where the prior put it.
-        PredictedError { measure: "root mean square distance of the draw from the posterior mean", value: self.loss.prior_spread() }
+        PredictedError::of_draw(self.loss.prior_spread())
     }
 
     fn remark(&self, x: f64) -> String {
@@ -123,15 +116,17 @@ impl Way for Sampled {
     }
 
     fn given(&self) -> Vec<Parameter> {
-        let mut list =
-            vec![self.given("iterations", self.iterations as f64), self.given("batch", self.batch as f64), self.given("clip", self.clip)];
-        list.extend(self.step.map(|x| fixed("step", x)));
-        list.extend([self.given("beta", self.beta), self.given("weight", self.weight)]);
+        let mut list = vec![("iterations", self.iterations as f64), ("batch", self.batch as f64), ("clip", self.clip)]
+            .into_iter()
+            .map(|(name, x)| self.own(Parameter::down(name, x)))
+            .collect::<Vec<_>>();
+        list.extend(self.step.map(|x| Parameter::down("step", x)));
+        list.extend([self.own(Parameter::up("beta", self.beta)), self.own(Parameter::down("weight", self.weight))]);
         list
     }
 
-    fn status(&self) -> Status {
-        Status::Certified
+    fn chain(&self) -> Option<Chain> {
+        Some(Chain::Paying)
     }
 
     fn written(&self, given: &str) -> String {
@@ -145,6 +140,6 @@ impl Way for Sampled {
         let own = self.written.iter().map(|name| (*name, value(name))).chain(self.step.map(|x| ("step", x)));
         let own: Vec<String> = own.map(|(name, x)| format!("{name} = {}", number(x))).collect();
         let list = if given.is_empty() { own.join(", ") } else { given.to_owned() };
-        if list.is_empty() { self.mechanism().to_owned() } else { format!("{}({list})", self.mechanism()) }
+        if list.is_empty() { self.mechanism().name.to_owned() } else { format!("{}({list})", self.mechanism().name) }
     }
 }

@@ -1,0 +1,235 @@
+//! A way to answer a release: one value that carries its claim, its plan, its premises and its words.
+
+use super::arguments::Mechanism;
+use super::tempered::{Matched, Tempering};
+use super::{Premise, Rule};
+use crate::mechanism::plan::MechanismPlan;
+use crate::model::{Relation, RowCount};
+use crate::privacy::Claim;
+use crate::privacy::certificate::Side;
+use std::rc::Rc;
+
+/// How the rows of one group differ between neighbours.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum View {
+    /// At most k rows replaced by as many others; the number of rows stays.
+    Replace,
+    /// At most k rows added or removed.
+    AddRemove,
+    /// At most k rows taken out and at most k others put in: the number of rows may change.
+    Exchange,
+}
+
+impl From<Relation> for View {
+    fn from(relation: Relation) -> View {
+        match relation {
+            Relation::ReplaceOne => View::Replace,
+            Relation::AddRemove => View::AddRemove,
+        }
+    }
+}
+
+/// What stands behind a guarantee, strongest first.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub enum Status {
+    /// An exact draw.
+    Exact,
+    /// An approximate sampler whose own guarantee is proved.
+    Certified,
+    /// The guarantee of the ideal posterior, valid only if the chain has converged.
+    Conditional,
+}
+
+impl Status {
+    pub fn name(self) -> &'static str {
+        match self {
+            Status::Exact => "exact",
+            Status::Certified => "certified",
+            Status::Conditional => "conditional",
+        }
+    }
+}
+
+/// The chain behind a release that is not an exact draw.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Chain {
+    /// Certified at any length.
+    Langevin,
+    /// Must have converged; as programs write it.
+    Converged(&'static str),
+    /// Pays for every answer it takes.
+    Paying,
+}
+
+/// One number of a mechanism: `r = 0.668`.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Parameter {
+    pub name: &'static str,
+    pub value: f64,
+    /// Solved from the budget or set by default, not written by the user.
+    pub solved: bool,
+    /// The side to which it is rounded where it is shown, so that what is shown is no less private than what runs.
+    pub side: Side,
+}
+
+impl Parameter {
+    /// A number whose smaller values are the more private ones, or one that only describes.
+    pub fn down(name: &'static str, value: f64) -> Parameter {
+        Parameter { name, value, solved: false, side: Side::Down }
+    }
+
+    /// Noise, and anything else whose larger values are the more private ones.
+    pub fn up(name: &'static str, value: f64) -> Parameter {
+        Parameter { side: Side::Up, ..Parameter::down(name, value) }
+    }
+
+    pub fn solved(self, solved: bool) -> Parameter {
+        Parameter { solved, ..self }
+    }
+}
+
+/// A prediction from public values only: an estimate, not a guarantee.
+#[derive(Clone, PartialEq, Debug)]
+pub struct PredictedError {
+    /// What is predicted, in words.
+    pub measure: &'static str,
+    pub value: f64,
+    /// Other predictions, by name: `kl`, `interval_width`.
+    pub further: Vec<(&'static str, f64)>,
+}
+
+impl PredictedError {
+    /// Of a draw, for vectors the root of the sum of squares.
+    pub fn of_draw(value: f64) -> PredictedError {
+        PredictedError { measure: "root mean square distance of the draw from the posterior mean", value, further: vec![] }
+    }
+
+    /// Of an answer to a query.
+    pub fn of_answer(value: f64) -> PredictedError {
+        PredictedError { measure: "95% bound of |answer - truth|", value, further: vec![] }
+    }
+}
+
+/// The free number of a mechanism and the side on which it is private.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub enum Knob {
+    /// Nothing to solve.
+    None,
+    /// In (0, 1]: smaller is more private.
+    Weight(&'static str),
+    /// Above 0: larger is more private.
+    Noise(&'static str),
+    /// Above 0: smaller is more private.
+    Loss(&'static str),
+    /// Above 1: larger is more private, as far as `start`.
+    Beta(&'static str),
+    /// A whole number from 1 on: smaller is more private.
+    Count(&'static str),
+}
+
+impl Knob {
+    pub fn name(self) -> Option<&'static str> {
+        match self {
+            Knob::None => None,
+            Knob::Weight(name) | Knob::Noise(name) | Knob::Loss(name) | Knob::Beta(name) | Knob::Count(name) => Some(name),
+        }
+    }
+
+    /// The knob at this value, as a parameter of the release.
+    pub fn at(self, value: f64) -> Option<Parameter> {
+        match self {
+            Knob::Noise(name) | Knob::Beta(name) => Some(Parameter::up(name, value)),
+            other => other.name().map(|name| Parameter::down(name, value)),
+        }
+    }
+}
+
+/// A mechanism with the rule that proves it, for one release in one group. Everything is a function of public facts.
+///
+/// Claim, premises and plan are taken at one value `x` of the knob: nobody can certify one thing and run another.
+pub trait Offer {
+    fn rule(&self) -> &'static Rule;
+    fn mechanism(&self) -> &'static Mechanism {
+        self.rule().own()
+    }
+    fn knob(&self) -> Knob;
+    /// A value of the knob that costs about 1, to start a search from; 0 where every value is free.
+    fn start(&self) -> f64 {
+        1.0
+    }
+    /// A value of the knob at which a message may name the cost.
+    fn example(&self) -> f64 {
+        1.0
+    }
+    /// An upper bound on the cost of the release in one group, for every data set and every n that the header allows;
+    /// `None` where this view has no guarantee.
+    fn claim(&self, view: View, x: f64) -> Option<Claim>;
+    fn premises(&self, x: f64) -> Vec<Premise>;
+    /// What will run; `None` while a public value it needs is not bound.
+    fn plan(&self, x: f64) -> Option<MechanismPlan>;
+    fn predicted_error(&self, x: f64) -> PredictedError;
+    /// What the value of the knob means, in a few words: `data weight 67%`.
+    fn remark(&self, x: f64) -> String;
+    fn status(&self) -> Status {
+        match self.chain() {
+            None => Status::Exact,
+            Some(Chain::Converged(_)) => Status::Conditional,
+            Some(Chain::Langevin | Chain::Paying) => Status::Certified,
+        }
+    }
+    /// `None` for an exact draw.
+    fn chain(&self) -> Option<Chain> {
+        None
+    }
+    /// Numbers that the program or a default gives besides the knob.
+    fn given(&self) -> Vec<Parameter> {
+        vec![]
+    }
+    /// Numbers that follow from the knob: what is certified besides it.
+    fn derived(&self, _x: f64) -> Vec<Parameter> {
+        vec![]
+    }
+    /// Does `auto`, or a choice among offers of one mechanism, take it only where nothing else meets the budget?
+    fn last_resort(&self) -> bool {
+        false
+    }
+    /// Is the posterior one of another prior than the program's? That is the user's to ask for.
+    fn changes_prior(&self) -> bool {
+        false
+    }
+    /// What to write after `using`, where arguments are solved; `given` stands between the parentheses.
+    fn written(&self, given: &str) -> String {
+        let arguments = if given.is_empty() { String::new() } else { format!("({given})") };
+        format!("{}{arguments}", self.mechanism().name)
+    }
+    /// How the cost follows from the knob, for a label, and why, for a Cause line.
+    fn reckoning(&self) -> Option<(String, String)> {
+        None
+    }
+    /// The same at this value of the knob with its weight free.
+    fn tempered(&self, _x: f64) -> Option<Box<dyn Offer>> {
+        None
+    }
+    /// How the posterior is weakened; `None` for anything but a tempered draw.
+    fn tempering(&self, _x: f64) -> Option<Tempering> {
+        None
+    }
+    /// The tempered posterior behind it, for messages about priors and orders.
+    fn matched(&self) -> Option<Rc<dyn Matched>> {
+        None
+    }
+}
+
+/// The number of rows that predictions assume: n, its lower bound, or 100 where nothing is known.
+pub fn assumed_rows(rows: RowCount) -> f64 {
+    match (rows.exactly, rows.at_least) {
+        (Some(n), _) => n as f64,
+        (None, n) if n > 1 => n as f64,
+        _ => 100.0,
+    }
+}
+
+/// One draw's claim for so many draws.
+pub fn repeated(one: Claim, times: u64) -> Claim {
+    if times == 1 { one } else { one.repeat(times) }
+}

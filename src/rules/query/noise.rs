@@ -1,0 +1,201 @@
+//! Laplace, Gaussian and two-sided geometric noise on an aggregate.
+//!
+//! ## Shape
+//! A number or vector with finite sensitivity: D1 (L1) for `laplace(scale =)` and `geometric(scale =)`, D2 (L2) for
+//! `gaussian(sigma =)`. `geometric` answers counts, histograms and sums of integers.
+//!
+//! ## Claim
+//! Laplace noise of scale b, rounded to a public grid: pure `eps = D1 / b` with the Laplace curve. A normal draw of standard
+//! deviation sigma, rounded to a public grid: GDP with `mu = D2 / sigma`. Noise with `P(k) ~ exp(-|k| / scale)` on the
+//! integers: pure `eps = D1 / scale` with the pure-DP curve, which the discrete law attains; the continuous Laplace curve
+//! would be too small (§8.7).
+//!
+//! ## Refuses
+//! Scales outside [1e-200, 1e200]; queries that are not computed exactly; infinite sensitivity; quantiles.
+//!
+//! ## Checked by
+//! The ratio of densities at every shift; the divergence of two shifted normals by integration; the divergence of
+//! unit-shifted laws summed over the integers; program 13.
+
+use super::sensitivity::in_group;
+use super::shared::{dimension, drawable, noisy, premises, quantile, scale, with_slack};
+use crate::mechanism::plan::{MechanismPlan, Noise};
+use crate::model::{AggregateQuery, Builtin, Expr, ExprKind, Norms, Relation, Type};
+use crate::numeric::decimal::sig_up;
+use crate::numeric::round::div_up;
+use crate::privacy::Claim;
+use crate::rules::arguments::{Arg, Mechanism};
+use crate::rules::offer::{Knob, Offer, PredictedError, View};
+use crate::rules::{Answers, Match, Premise, Question, Rule, Verdict, not_mine, offers};
+
+static LAPLACE_NOISE: Mechanism = Mechanism::new("laplace", &[Arg::positive("scale")]);
+static GAUSSIAN_NOISE: Mechanism = Mechanism::new("gaussian", &[Arg::positive("sigma")]);
+static GEOMETRIC_NOISE: Mechanism = Mechanism::new("geometric", &[Arg::positive("scale")]);
+
+pub static LAPLACE: Rule = rule("laplace", "Laplace noise on an aggregate", &[&LAPLACE_NOISE], |q| judge(q, &OF_LAPLACE));
+pub static GAUSSIAN: Rule = rule("gaussian", "normal noise on an aggregate", &[&GAUSSIAN_NOISE], |q| judge(q, &OF_GAUSSIAN));
+pub static GEOMETRIC: Rule = rule("geometric", "two-sided geometric noise on integers", &[&GEOMETRIC_NOISE], |q| judge(q, &OF_GEOMETRIC));
+
+const fn rule(
+    name: &'static str,
+    summary: &'static str,
+    mechanisms: &'static [&'static Mechanism],
+    judge: fn(&Question) -> Verdict,
+) -> Rule {
+    Rule { name, summary, section: "8.7", source: include_str!("noise.rs"), answers: Answers::Queries, mechanisms, judge }
+}
+
+/// One kind of noise, as a function of its scale.
+struct Kind {
+    rule: &'static Rule,
+    knob: Knob,
+    /// The norm that counts, and its name.
+    norm: fn(&Norms) -> f64,
+    which: &'static str,
+    integers: bool,
+    /// The claim of the ratio of sensitivity and scale.
+    claim: fn(f64) -> Claim,
+    noise: fn(f64) -> Noise,
+    /// The 95 % bound on the size of one component.
+    bound: fn(f64) -> f64,
+}
+
+static OF_LAPLACE: Kind = Kind {
+    rule: &LAPLACE,
+    knob: Knob::Noise("scale"),
+    norm: |n| n.l1,
+    which: "L1",
+    integers: false,
+    claim: |epsilon| Claim::Laplace { epsilon },
+    noise: |scale| Noise::Laplace { scale },
+    // P(|noise| > t) = exp(-t / scale) = 0.05
+    bound: |scale| scale * 20f64.ln(),
+};
+
+static OF_GAUSSIAN: Kind = Kind {
+    rule: &GAUSSIAN,
+    knob: Knob::Noise("sigma"),
+    norm: |n| n.l2,
+    which: "L2",
+    integers: false,
+    claim: |mu| Claim::Gdp { mu },
+    noise: |sigma| Noise::Gaussian { sigma },
+    bound: |sigma| 1.959_963_984_540_054 * sigma,
+};
+
+static OF_GEOMETRIC: Kind = Kind {
+    rule: &GEOMETRIC,
+    knob: Knob::Noise("scale"),
+    norm: |n| n.l1,
+    which: "L1",
+    integers: true,
+    claim: |epsilon| Claim::Pure { epsilon },
+    noise: |scale| Noise::Geometric { scale },
+    // P(|k| > t) = 2 p^(t + 1) / (1 + p), p = exp(-1 / scale); the least integer t with at most 0.05.
+    bound: |scale| {
+        let p = (-1.0 / scale).exp();
+        ((0.025 * (1.0 + p)).ln() / p.ln() - 1.0).ceil().max(0.0)
+    },
+};
+
+/// Is the value an integer (or a vector of integers) whatever the data are?
+fn integer(e: &Expr) -> bool {
+    let rows = |e: &Expr| matches!(e.ty, Type::Bool | Type::Int(_) | Type::Counts { .. });
+    match &e.kind {
+        ExprKind::Call(Builtin::RowCountAgg | Builtin::RowHistogram, _) => true,
+        ExprKind::Call(Builtin::RowSum, args) => args.iter().all(rows),
+        ExprKind::Call(Builtin::Add | Builtin::Sub | Builtin::Neg, args) => args.iter().all(integer),
+        ExprKind::Call(Builtin::Mul, args) => args.iter().all(integer),
+        ExprKind::RowCount(_) => true,
+        _ => e.constant().is_some_and(|x| x.fract() == 0.0 && x.abs() < 9e15),
+    }
+}
+
+/// Noise on a query, with its sensitivity under every view that the groups around it need.
+struct Noisy {
+    kind: &'static Kind,
+    query: AggregateQuery,
+    dimension: f64,
+    /// That of neighbours as the query stands first; inside groups of a private key also of rows that come or go, or are exchanged.
+    sensitivity: Vec<(View, f64)>,
+    premises: Vec<Premise>,
+}
+
+fn judge(question: &Question, kind: &'static Kind) -> Verdict {
+    offers(find(question, kind).map(|noisy| vec![Box::new(noisy) as Box<dyn Offer>]))
+}
+
+fn find(question: &Question, kind: &'static Kind) -> Match<Noisy> {
+    let (query, context) = (question.query()?, &question.context);
+    let fits = |e: &Expr| if kind.integers { integer(e) } else { quantile(e).is_none() };
+    let Some(dimension) = dimension(&query.value).filter(|_| fits(&query.value)) else {
+        return not_mine(if kind.integers {
+            "the query must be a count, a histogram or a sum of integers"
+        } else {
+            "the query must be a sum, mean, count or histogram"
+        });
+    };
+    scale(question.arguments(kind.rule.own()), kind.knob)?;
+    let of = |query: &AggregateQuery| noisy(query, (kind.norm)(&query.sensitivity), kind.which, context);
+    let own = of(query)?;
+    let mut premises = premises(query, kind.which, own, context);
+    if kind.integers {
+        premises.push(Premise::holds("the answer is an integer", Some(query.value.span)));
+    }
+    let mut sensitivity = vec![(View::from(query.records.relation), own)];
+    if question.secret_groups && query.records.relation == Relation::ReplaceOne {
+        for view in [View::AddRemove, View::Exchange] {
+            let seen = AggregateQuery { sensitivity: in_group(query, view), ..query.clone() };
+            sensitivity.extend(of(&seen).ok().map(|moved| (view, moved)));
+        }
+    }
+    Ok(Noisy { kind, query: query.clone(), dimension, sensitivity, premises })
+}
+
+impl Noisy {
+    fn noise(&self, x: f64) -> MechanismPlan {
+        MechanismPlan::Noise { table: self.query.table, value: self.query.value.clone(), noise: (self.kind.noise)(x) }
+    }
+
+    fn bound(&self, x: f64) -> f64 {
+        (self.kind.bound)(x) * self.dimension.sqrt()
+    }
+}
+
+impl Offer for Noisy {
+    fn rule(&self) -> &'static Rule {
+        self.kind.rule
+    }
+
+    fn knob(&self) -> Knob {
+        self.kind.knob
+    }
+
+    fn start(&self) -> f64 {
+        self.sensitivity.first().map_or(1.0, |(_, moved)| *moved)
+    }
+
+    fn claim(&self, view: View, x: f64) -> Option<Claim> {
+        let (_, moved) = self.sensitivity.iter().find(|(v, _)| *v == view)?;
+        if !drawable(x) {
+            return Some((self.kind.claim)(f64::INFINITY));
+        }
+        Some((self.kind.claim)(div_up(with_slack(*moved, self.dimension, &self.noise(x)), x)))
+    }
+
+    fn premises(&self, _: f64) -> Vec<Premise> {
+        self.premises.clone()
+    }
+
+    fn plan(&self, x: f64) -> Option<MechanismPlan> {
+        Some(self.noise(x))
+    }
+
+    fn predicted_error(&self, x: f64) -> PredictedError {
+        PredictedError::of_answer(self.bound(x))
+    }
+
+    fn remark(&self, x: f64) -> String {
+        format!("95% of answers within {}", sig_up(self.bound(x), 3))
+    }
+}

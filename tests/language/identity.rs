@@ -1,0 +1,50 @@
+//! Rules and mechanisms are compared by identity: no source outside their own files, parser, renderer and manual knows a name.
+
+use dpm::rules::{RULES, mechanisms};
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// Where a name may be written as text: their own files, the manual, the second implementation, texts for people, samplers as
+/// certificates write them, and the table of answers that the checker types by the mechanism that is written.
+const NAMES: &[&str] = &[
+    "rules/bounded/", "rules/conjugate/", "rules/glm/", "rules/query/", "rules/whole/", "rules/tempered.rs", "explain/", "verify/",
+    "source/codes/", "mechanism/plan.rs", "check/releases.rs",
+];
+
+fn files(folder: &Path, found: &mut Vec<PathBuf>) {
+    for entry in fs::read_dir(folder).unwrap().map(Result::unwrap) {
+        let path = entry.path();
+        if path.is_dir() {
+            files(&path, found);
+        } else if path.extension().is_some_and(|e| e == "rs") {
+            found.push(path);
+        }
+    }
+}
+
+#[test]
+fn no_rule_or_mechanism_is_compared_by_name() {
+    let distributions: BTreeSet<&str> = dpm::dist::DISTRIBUTIONS.iter().map(|d| d.name).collect();
+    let mechanisms = mechanisms(None);
+    let names = RULES.iter().map(|r| r.name).chain(mechanisms.iter().map(|m| m.name));
+    // A distribution of the same name may be compared.
+    let names: BTreeSet<&str> = names.filter(|n| !distributions.contains(n)).collect();
+    assert!(names.len() > 30);
+    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
+    let mut all = vec![];
+    files(&source, &mut all);
+    let mut wrong = vec![];
+    for path in all {
+        let short = path.strip_prefix(&source).unwrap().to_string_lossy().replace('\\', "/");
+        let text = fs::read_to_string(&path).unwrap();
+        let code = text.split("#[cfg(test)]").next().unwrap();
+        if NAMES.iter().any(|n| short.starts_with(n)) {
+            continue;
+        }
+        for line in code.lines().filter(|l| !l.trim_start().starts_with("//")) {
+            wrong.extend(names.iter().filter(|n| line.contains(&format!("\"{n}\""))).map(|n| format!("{short}: {n}: {}", line.trim())));
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
