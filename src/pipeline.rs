@@ -132,22 +132,40 @@ pub fn text(path: &Path, bytes: Vec<u8>) -> Result<(String, String), Unreadable>
     Ok((name, text))
 }
 
+/// Is it one file, whatever the spelling of its paths and the links of either kind that lead to it?
+pub fn same_file(a: &Path, b: &Path) -> bool {
+    #[cfg(unix)]
+    let id = |path: &Path| {
+        use std::os::unix::fs::MetadataExt;
+        path.metadata().ok().map(|m| (m.dev(), m.ino()))
+    };
+    #[cfg(not(unix))]
+    let id = |path: &Path| path.canonicalize().ok();
+    id(a).is_some_and(|file| id(b) == Some(file))
+}
+
 /// Modules of the user: files below the folder of the main program.
 pub struct Folder {
     root: Option<PathBuf>,
+    /// Files that are no modules, wherever they are.
+    without: Vec<PathBuf>,
 }
 
 impl Folder {
     /// No modules but the standard ones.
     pub fn none() -> Folder {
-        Folder { root: None }
+        Folder { root: None, without: vec![] }
     }
     pub fn of(program: &Path) -> Folder {
         let folder = match program.parent() {
             Some(p) if !p.as_os_str().is_empty() => p,
             _ => Path::new("."),
         };
-        Folder { root: folder.canonicalize().ok() }
+        Folder { root: folder.canonicalize().ok(), without: vec![] }
+    }
+    /// The same without these files: messages show lines of modules, and none of private rows.
+    pub fn without(self, files: &[PathBuf]) -> Folder {
+        Folder { without: files.to_vec(), ..self }
     }
 }
 
@@ -159,7 +177,7 @@ impl Loader for Folder {
         file.extend(path);
         file.set_extension("dpm");
         let file = file.canonicalize().ok()?;
-        if !file.starts_with(root) {
+        if !file.starts_with(root) || self.without.iter().any(|f| same_file(f, &file)) {
             return None;
         }
         read(&file).ok().map(|(_, text)| text)

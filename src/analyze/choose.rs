@@ -10,7 +10,7 @@ use super::site::Site;
 use crate::mechanism::plan::Sampler;
 use crate::model::print::{number, query_text};
 use crate::model::{BudgetKind, MechanismArg, MechanismKind};
-use crate::numeric::decimal::{sig_down, sig_up};
+use crate::numeric::decimal::{above, below, sig_down};
 use crate::privacy::Claim;
 use crate::rules::arguments::{self, Arg, Arguments, Mechanism};
 use crate::rules::offer::{Chain, Knob, Offer, Parameter, Status};
@@ -348,8 +348,8 @@ pub fn knob_text(offer: &dyn Offer, value: f64) -> String {
 fn digits(knob: Knob, value: f64, digits: usize) -> String {
     match knob {
         Knob::None => String::new(),
-        Knob::Weight(name) | Knob::Loss(name) => format!("{name} = {}", sig_down(value, digits)),
-        Knob::Noise(name) => format!("{name} = {}", sig_up(value, digits)),
+        Knob::Weight(name) | Knob::Loss(name) => format!("{name} = {}", below(value, digits)),
+        Knob::Noise(name) => format!("{name} = {}", above(value, digits)),
         Knob::Beta(name) => format!("{name} = {}", beta_text(value)),
         Knob::Count(name) => format!("{name} = {}", number(value)),
     }
@@ -360,7 +360,8 @@ pub fn beta_text(x: f64) -> String {
     if x >= 1e15 {
         return number(x);
     }
-    let above = sig_up(crate::rules::bounded::excess(x), 4);
-    let places = above.split_once('.').map_or(0, |(_, digits)| digits.len());
-    above.parse::<f64>().map_or_else(|_| number(x), |a| format!("{:.places$}", 1.0 + a))
+    let Ok(excess) = above(crate::rules::bounded::excess(x), 4).parse::<f64>() else { return number(x) };
+    let places = (3.0 - excess.log10().floor()).max(0.0) as usize;
+    let text = format!("{:.places$}", 1.0 + excess);
+    if places > 0 { text.trim_end_matches('0').trim_end_matches('.').to_owned() } else { text }
 }

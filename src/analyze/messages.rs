@@ -7,7 +7,7 @@ use super::scene::Scene;
 use super::shapes::conjugate_prior;
 use crate::model::print::{likelihood_text, number};
 use crate::model::{BudgetKind, MechanismKind, Query, Request};
-use crate::numeric::decimal::{sig_down, sig_up};
+use crate::numeric::decimal::{below, sig_down, sig_up};
 use crate::privacy::Claim;
 use crate::rules::arguments::Mechanism;
 use crate::rules::conjugate::matching_prior;
@@ -308,7 +308,7 @@ fn order_too_high(scene: &Scene, offer: &dyn Offer, value: f64, claim: &Claim, o
     if let Some(knob) = offer.knob().name()
         && let Some(x) = solve(scene.site, offer, limit)
     {
-        help.insert(0, format!("{:<22} using {:<16} {}", format!("leave {knob} out:"), offer.mechanism().name, knob_text(offer, x)));
+        help.insert(0, format!("{:<22} using {:<15}  {}", format!("leave {knob} out:"), offer.written(""), knob_text(offer, x)));
     }
     let below = claim.max_order().ceil() - 1.0;
     if below >= 2.0 && matches!(limit, BudgetKind::Rdp(p) if p.len() == 1) {
@@ -438,7 +438,7 @@ fn all_arguments(scene: &Scene, more: &str) -> String {
 
 /// W0404: the budget leaves nearly nothing of the data.
 pub fn useless(scene: &Scene, knob: &str, value: f64) -> Diagnostic {
-    Diagnostic::new("W0404", format!("`{}` would hardly look at the data: {knob} = {}", scene.site.release.name, sig_down(value, 3)))
+    Diagnostic::new("W0404", format!("`{}` would hardly look at the data: {knob} = {}", scene.site.release.name, below(value, 3)))
         .label(scene.place(), "solved from the budget")
         .help("raise the budget, strengthen the prior with a public table, or use another mechanism (`using ?`)")
 }

@@ -5,7 +5,7 @@ use super::choose::beta_text;
 use super::report::{Analysis, ReleaseAnalysis};
 use crate::model::BudgetKind;
 use crate::model::print::number;
-use crate::numeric::decimal::{sig, sig_down, sig_up};
+use crate::numeric::decimal::{above, below, sig, sig_down, sig_up};
 use crate::privacy::Claim;
 use crate::privacy::certificate::{Certificate, ReleaseFacts, Side};
 
@@ -101,9 +101,9 @@ fn cells(
         .map(|(name, x, side)| {
             let text = match side {
                 _ if *name == "beta" => beta_text(*x),
-                _ if *name == "iterations" => number(*x),
-                Side::Down => sig_down(*x, 3),
-                Side::Up => sig_up(*x, 3),
+                Side::Exact => number(*x),
+                Side::Down => below(*x, 3),
+                Side::Up => above(*x, 3),
             };
             format!("{name} = {text}")
         })

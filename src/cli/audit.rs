@@ -1,7 +1,6 @@
 //! `dpm audit`: attacks every release on made-up neighbours and compares with its certificate.
 
-use super::certify::write_text;
-use super::{Audit, Exit, complain, inputs, print_json, progress, verdict};
+use super::{Audit, Exit, complain, files, inputs, print_json, progress, verdict};
 use crate::audit::{Options, Outcome, ReleaseAudit, audit, page};
 use crate::mechanism::bits::OsBits;
 use crate::pipeline;
@@ -14,12 +13,6 @@ pub fn run(args: &Audit) -> Exit {
     }
     if args.trials.is_some_and(|n| !(20..=10_000_000).contains(&n)) {
         return super::usage("--trials must lie between 20 and 10000000");
-    }
-    if let Some(path) = &args.output {
-        let same = path.canonicalize().ok().zip(args.program.file.canonicalize().ok()).is_some_and(|(a, b)| a == b);
-        if same {
-            return super::usage("-o would overwrite the program");
-        }
     }
     let checked = match inputs::program(&args.program.file) {
         Ok(c) => c,
@@ -42,6 +35,10 @@ pub fn run(args: &Audit) -> Exit {
     if let Some(name) = only.filter(|name| !analysis.releases.iter().any(|r| r.name == *name)) {
         return super::usage(&format!("the program has no release `{name}`"));
     }
+    let output = match files::output(args.output.as_deref(), &files::read(&args.program, &checked.sources)) {
+        Ok(output) => output,
+        Err(exit) => return exit,
+    };
     let options = Options { trials: args.trials, confidence: args.confidence };
     let attack = || audit(&checked.program, &analysis, &public, only, options, &mut OsBits::new()?);
     let outcomes = match progress::with_spinner("attacking", attack) {
@@ -58,10 +55,9 @@ pub fn run(args: &Audit) -> Exit {
         outcomes.iter().for_each(show);
     }
     // Last: what was found is not lost to a page that cannot be written.
-    if let Some(path) = &args.output
-        && !write_text(path, &page(&file, &outcomes))
-    {
-        return Exit::Input;
+    let written = output.map_or(Exit::Done, |output| output.write(page(&file, &outcomes).as_bytes()));
+    if written != Exit::Done {
+        return written;
     }
     let failed = outcomes.iter().any(|o| o.as_ref().is_ok_and(|r| !r.ok));
     if failed { Exit::Failed } else { Exit::Done }

@@ -1,6 +1,6 @@
 //! `dpm certify`: the certificate of a program, made without any private data.
 
-use super::{Certify, Exit, complain, inputs, print_json, progress, usage, verdict};
+use super::{Certify, Exit, complain, files, inputs, print_json, progress, usage, verdict};
 use crate::analyze::{self, Analysis, certificate_text};
 use crate::pipeline::{self, Checked};
 use crate::privacy::certificate::Certificate;
@@ -36,6 +36,12 @@ pub fn certify(args: &Certify) -> Exit {
         return if exit == Exit::Done { Exit::Bug } else { exit };
     };
     complain(&checked.sources, &diagnostics);
+    let mut read = files::read(&args.program, &checked.sources);
+    read.extend(args.sign.clone());
+    let output = match files::output(args.output.as_deref(), &read) {
+        Ok(output) => output,
+        Err(exit) => return exit,
+    };
     let mut value = certificate.to_json();
     if let Some(path) = &args.sign
         && !sign(path, &mut value, &certificate.digest())
@@ -45,10 +51,9 @@ pub fn certify(args: &Certify) -> Exit {
     if analysis.is_some_and(|a| a.releases.is_empty()) {
         say_line!("warning: this program releases nothing, so the certificate is that of no release");
     }
-    if let Some(path) = &args.output
-        && !write(path, &value, 0)
-    {
-        return Exit::Input;
+    let written = output.map_or(Exit::Done, |output| output.json(&value, 0));
+    if written != Exit::Done {
+        return written;
     }
     if args.program.json {
         print_json(&value);
@@ -88,19 +93,4 @@ fn certified(
         certificate = progress::with_spinner("certifying", || pipeline::certify(checked, analysis, orders, deltas));
     }
     Ok((analysis, certificate, diagnostics))
-}
-
-/// Writes JSON and so many spaces to a file; says so if that fails.
-pub fn write(path: &Path, value: &serde_json::Value, spaces: usize) -> bool {
-    // A width in a format is at most 65,535.
-    write_text(path, &format!("{}{}\n", serde_json::to_string_pretty(value).unwrap_or_default(), " ".repeat(spaces)))
-}
-
-/// Writes a file, or says that it cannot.
-pub fn write_text(path: &Path, text: &str) -> bool {
-    let done = std::fs::write(path, text).is_ok();
-    if !done {
-        say_line!("error: {} cannot be written", path.display());
-    }
-    done
 }

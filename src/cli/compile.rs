@@ -1,12 +1,13 @@
 //! `dpm compile`, and the front half of `dpm run`: a program or a plan, ready to draw.
 
-use super::certify::{sign, write};
+use super::certify::sign;
+use super::files::{self, Output};
 use super::{Compile, Exit, Program, complain, inputs, print_json, progress, strict, usage, verdict};
 use crate::compiled::{self, Compiled, Given, missing};
 use crate::pipeline::{self, Checked, Unreadable};
 use crate::source::render;
 use serde_json::json;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// Larger files are no plans.
 pub const LARGEST: u64 = 256 << 20;
@@ -19,6 +20,12 @@ pub fn compile(args: &Compile) -> Exit {
     if let Some(what) = missing(&compiled.checked.program, &compiled.bound) {
         return usage(&what);
     }
+    let mut read = files::read(&args.program, &compiled.checked.sources);
+    read.extend(args.sign.clone());
+    let output = match Output::open(&args.output, &read) {
+        Ok(output) => output,
+        Err(exit) => return exit,
+    };
     // What would be refused when it runs is never written.
     let plan = compiled::plan(&compiled, &given).filter(|plan| compiled::open(plan, None).is_ok());
     let Some(mut plan) = plan else {
@@ -31,8 +38,9 @@ pub fn compile(args: &Compile) -> Exit {
     {
         return Exit::Input;
     }
-    if !write(&args.output, &plan, 0) {
-        return Exit::Input;
+    let written = output.json(&plan, 0);
+    if written != Exit::Done {
+        return written;
     }
     if args.program.json {
         print_json(&plan);
@@ -43,13 +51,15 @@ pub fn compile(args: &Compile) -> Exit {
 }
 
 /// A program, or a plan where the file holds one, with all that `dpm run` needs besides private data.
-pub fn prepared(args: &Program) -> Result<Compiled, Exit> {
+///
+/// No module is read from the `private` files.
+pub fn prepared(args: &Program, private: &[PathBuf]) -> Result<Compiled, Exit> {
     let Some(bytes) = bytes(&args.file, LARGEST) else {
-        return from_program(args, inputs::checked(&args.file, Err(Unreadable::Missing))?).map(|(_, compiled)| compiled);
+        return from_program(args, inputs::checked(&args.file, Err(Unreadable::Missing), private)?).map(|(_, compiled)| compiled);
     };
     // A brace begins a plan and no program.
     if bytes.trim_ascii_start().first() != Some(&b'{') {
-        let checked = inputs::checked(&args.file, pipeline::text(&args.file, bytes))?;
+        let checked = inputs::checked(&args.file, pipeline::text(&args.file, bytes), private)?;
         return from_program(args, checked).map(|(_, compiled)| compiled);
     }
     let text = String::from_utf8(bytes).ok().filter(|text| text.len() as u64 <= LARGEST);

@@ -10,11 +10,11 @@ use std::path::{Path, PathBuf};
 
 /// Reads and checks a program.
 pub fn program(path: &Path) -> Result<Checked, Exit> {
-    checked(path, pipeline::read(path))
+    checked(path, pipeline::read(path), &[])
 }
 
-/// Checks a program that was read from a path: once, as a pipe can be read no second time.
-pub fn checked(path: &Path, read: Result<(String, String), Unreadable>) -> Result<Checked, Exit> {
+/// Checks a program that was read from a path: once, as a pipe can be read no second time. No module is one of `private`.
+pub fn checked(path: &Path, read: Result<(String, String), Unreadable>, private: &[PathBuf]) -> Result<Checked, Exit> {
     let (name, text) = read.map_err(|why| {
         let shown = path.display();
         match why {
@@ -24,7 +24,7 @@ pub fn checked(path: &Path, read: Result<(String, String), Unreadable>) -> Resul
         }
         Exit::Input
     })?;
-    Ok(super::progress::with_spinner("checking", || pipeline::check(&name, &text, &Folder::of(path))))
+    Ok(super::progress::with_spinner("checking", || pipeline::check(&name, &text, &Folder::of(path).without(private))))
 }
 
 /// `NAME=VALUE` at its first `=`.

@@ -30,6 +30,7 @@ mod compile;
 mod complete;
 mod draw;
 mod explain;
+mod files;
 mod highlight;
 mod inputs;
 mod ledger;
@@ -189,7 +190,7 @@ struct Compile {
 
 #[derive(Args)]
 struct Verify {
-    /// A certificate, or a plan that holds one
+    /// A certificate, or a plan or the result of a run that holds one
     file: PathBuf,
     /// The program it should be a certificate of
     #[arg(long, value_name = "FILE")]

@@ -2,6 +2,7 @@
 
 use super::charge::{Charged, charge, receipt_text, refuse};
 use super::complete::COMMANDS;
+use super::files::{Known, Output};
 use super::prompt::{Prompt, history_file, may_be_remembered};
 use super::{Exit, Repl, complain, draw, inputs, run, say_error, usage};
 use crate::analyze::certificate_text;
@@ -10,7 +11,7 @@ use crate::ledger::Ledger;
 use crate::mechanism::MechanismError;
 use crate::mechanism::bits::OsBits;
 use crate::model::TableId;
-use crate::pipeline::{self, Folder};
+use crate::pipeline;
 use crate::run::{Files, RunError};
 use crate::session::{Kind, Outcome, Proposal, Session, curve, kind, statements};
 use crate::syntax::tokens::{Token, tokens};
@@ -30,6 +31,7 @@ enum Rows {
 struct Loop {
     session: Session,
     rows: BTreeMap<String, Rows>,
+    known: Known,
     ledger: Option<PathBuf>,
     /// The last charged data, with the private tables there were then.
     charged: Option<(Charged, Vec<String>)>,
@@ -65,6 +67,10 @@ impl Files for Access<'_> {
 pub fn repl(args: &Repl) -> Exit {
     let terminal = std::io::stdin().is_terminal();
     let colour = terminal && std::io::stdout().is_terminal() && std::env::var_os("NO_COLOR").is_none();
+    let known = match Known::new(args) {
+        Ok(known) => known,
+        Err(exit) => return exit,
+    };
     let Ok(mut editor) = Editor::with_history(Config::default(), FileHistory::new()) else {
         return usage("this terminal cannot be used");
     };
@@ -73,9 +79,9 @@ pub fn repl(args: &Repl) -> Exit {
     if let Some(path) = &history {
         let _ = editor.load_history(path);
     }
-    let session = Session::new(Box::new(Folder::of(Path::new("session.dpm"))));
+    let session = Session::new(Box::new(known.clone()));
     let (ledger, rows) = (args.ledger.clone(), BTreeMap::new());
-    let mut state = Loop { session, rows, ledger, charged: None, editor, history, terminal, note: String::new() };
+    let mut state = Loop { session, rows, known, ledger, charged: None, editor, history, terminal, note: String::new() };
     for binding in &args.data {
         if let Err(why) = state.bind(binding) {
             say_error(&why.1);
@@ -83,10 +89,9 @@ pub fn repl(args: &Repl) -> Exit {
         }
     }
     for binding in &args.public.public {
-        let Some((name, value)) = inputs::pair(binding) else {
-            return usage(&format!("--public wants NAME=PATH or NAME=VALUE, not `{binding}`"));
-        };
-        state.session.bind_public(name, value);
+        if let Err(why) = state.bind_public(binding) {
+            return usage(&why);
+        }
     }
     if terminal {
         show_line!("dpm {}: a program, statement by statement. :help lists the commands, Ctrl-D leaves.", env!("CARGO_PKG_VERSION"));
@@ -295,6 +300,7 @@ impl Loop {
             (Some(id), None) => return wrong(format!("@{id} names registered data: start with --ledger PATH")),
             (None, Some(_)) => return wrong("with --ledger data are named as they are registered: NAME=@ID".into()),
             (None, None) => {
+                self.known.private(place).map_err(|why| (Exit::Usage, why))?;
                 Rows::File(place.into(), Opened::open(Path::new(place)).map_err(|why| (Exit::Input, format!("{place}: {why}")))?)
             }
         };
@@ -307,6 +313,14 @@ impl Loop {
         }
         self.rows.insert(name.into(), rows);
         Ok(())
+    }
+
+    /// Binds a public table or value.
+    fn bind_public(&mut self, binding: &str) -> Result<Outcome, String> {
+        let pair = inputs::pair(binding);
+        let (name, value) = pair.ok_or_else(|| format!("public data are named NAME=PATH or NAME=VALUE, not `{binding}`"))?;
+        self.known.open(value)?;
+        Ok(self.session.bind_public(name, value))
     }
 
     /// A command without its colon. Answers a line to be read next, as [`Loop::offer`].
@@ -335,7 +349,7 @@ impl Loop {
             },
             "budget" => self.budget(),
             "certificate" => self.certificate(rest),
-            "load" => return self.load(Path::new(rest)),
+            "load" => return self.load(rest),
             "data" if rest.is_empty() => {
                 for table in self.session.private_tables() {
                     let bound = if self.rows.contains_key(&table) { "bound" } else { "not bound" };
@@ -346,14 +360,13 @@ impl Loop {
                 Ok(()) => self.settle(),
                 Err((_, why)) => say_error(&why),
             },
-            "public" => match inputs::pair(rest) {
-                Some((name, value)) => {
-                    let outcome = self.session.bind_public(name, value);
+            "public" => match self.bind_public(rest) {
+                Ok(outcome) => {
                     if self.told(outcome) {
                         self.settle();
                     }
                 }
-                None => say_error(":public wants NAME=PATH or NAME=VALUE"),
+                Err(why) => say_error(&why),
             },
             "run" => match self.session.proposal() {
                 None => show_line!("nothing waits"),
@@ -401,18 +414,19 @@ impl Loop {
         if path.is_empty() {
             show!("{}", certificate_text(&certificate));
         } else {
-            super::certify::write(std::path::Path::new(path), &certificate.to_json(), 0);
+            // What cannot be written was said.
+            let read = self.known.all(self.session.parts().1);
+            let _ = Output::open(Path::new(path), &read).map(|output| output.json(&certificate.to_json(), 0));
         }
     }
 
-    fn load(&mut self, path: &Path) -> Option<String> {
-        let same = |bound: &Path| std::fs::canonicalize(bound).ok().is_some_and(|b| std::fs::canonicalize(path).is_ok_and(|p| p == b));
-        if self.rows.values().any(|rows| matches!(rows, Rows::File(bound, _) if same(bound))) {
-            say_error("this file is bound as data: a message about it could show its rows");
+    fn load(&mut self, path: &str) -> Option<String> {
+        if let Err(why) = self.known.open(path) {
+            say_error(&why);
             return None;
         }
-        let Ok((_, text)) = pipeline::read(path) else {
-            say_error(&format!("{} cannot be read", path.display()));
+        let Ok((_, text)) = pipeline::read(Path::new(path)) else {
+            say_error(&format!("{path} cannot be read"));
             return None;
         };
         self.enter(&text)

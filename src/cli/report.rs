@@ -1,7 +1,7 @@
 //! `dpm plot` and `dpm report`: pictures and a page of a certified program, plan, certificate or result; no private data is read.
 
-use super::certify::write_text;
 use super::compile::{LARGEST, bytes, prepared};
+use super::files::{self, Output};
 use super::{Exit, Plot, Program, Report, usage};
 use crate::compiled::Compiled;
 use crate::privacy::Claim;
@@ -44,7 +44,7 @@ fn opened(args: &Program) -> Result<Opened, Exit> {
         (inner.is_u64() || (inner.is_object() && v.get("plan").is_none())).then_some(inner.is_object())
     };
     let Some((mut value, result)) = value.and_then(|v| kind(&v).map(|k| (v, k))) else {
-        return Ok(Opened { compiled: prepared(args)?, values: None });
+        return Ok(Opened { compiled: prepared(args, &[])?, values: None });
     };
     let values = value.get_mut("releases").filter(|_| result).map(Value::take);
     let certificate = if result { value.get_mut("certificate").map(Value::take).unwrap_or_default() } else { value };
@@ -66,20 +66,23 @@ fn opened(args: &Program) -> Result<Opened, Exit> {
     Ok(Opened { compiled, values })
 }
 
+fn place(path: &Path, args: &Program, opened: &Opened) -> Result<Output, Exit> {
+    Output::open(path, &files::read(args, &opened.compiled.checked.sources))
+}
+
 fn text<'a>(value: &'a Value, pointer: &str) -> Option<&'a str> {
     value.pointer(pointer)?.as_str()
 }
 
 pub fn report(args: &Report) -> Exit {
-    match opened(&args.program) {
-        Ok(o) if write_text(&args.output, &page(&o.compiled, o.values.as_ref())) => Exit::Done,
-        Ok(_) => Exit::Input,
+    match opened(&args.program).and_then(|o| Ok((place(&args.output, &args.program, &o)?, o))) {
+        Ok((output, o)) => output.write(page(&o.compiled, o.values.as_ref()).as_bytes()),
         Err(exit) => exit,
     }
 }
 
 pub fn plot(args: &Plot) -> Exit {
-    let Opened { compiled, values } = match opened(&args.program) {
+    let (output, Opened { compiled, values }) = match opened(&args.program).and_then(|o| Ok((place(&args.output, &args.program, &o)?, o))) {
         Ok(opened) => opened,
         Err(exit) => return exit,
     };
@@ -105,7 +108,7 @@ pub fn plot(args: &Plot) -> Exit {
         },
     };
     match drawn.and_then(|c| c.svg(SIZE.0, SIZE.1)) {
-        Some(svg) => write_picture(&args.output, &svg),
+        Some(svg) => write_picture(&args.output, output, &svg),
         None => usage("there is nothing to draw"),
     }
 }
@@ -124,21 +127,12 @@ fn claims<'c>(compiled: &'c Compiled, release: Option<&str>) -> Vec<(String, &'c
 }
 
 /// SVG, or PNG where the name of the file says so.
-fn write_picture(path: &Path, svg: &str) -> Exit {
+fn write_picture(path: &Path, output: Output, svg: &str) -> Exit {
     if !path.extension().is_some_and(|e| e.eq_ignore_ascii_case("png")) {
-        return if write_text(path, svg) { Exit::Done } else { Exit::Input };
+        return output.write(svg.as_bytes());
     }
     #[cfg(feature = "png")]
-    {
-        match crate::plot::png(svg, 2.0) {
-            Ok(bytes) if std::fs::write(path, &bytes).is_ok() => Exit::Done,
-            Ok(_) => {
-                say_line!("error: {} cannot be written", path.display());
-                Exit::Input
-            }
-            Err(why) => usage(&why),
-        }
-    }
+    return crate::plot::png(svg, 2.0).map_or_else(|why| usage(&why), |bytes| output.write(&bytes));
     #[cfg(not(feature = "png"))]
     usage("this dpm was built without PNG (`cargo install --path . --features png` has it): name a file that ends in .svg")
 }

@@ -1,5 +1,6 @@
 //! Commands that print or rewrite programs: `fmt`, `expand`, `lock`, `show --stan`.
 
+use super::files::Output;
 use super::{Exit, complain, inputs, usage, verdict};
 use crate::compiled::locked;
 use crate::pipeline::{self, Checked};
@@ -27,9 +28,8 @@ pub fn fmt(files: &[PathBuf], check: bool) -> Exit {
                 exit = Exit::Rejected;
             }
             Ok(formatted) => {
-                if !replace(file, &formatted) {
-                    exit = Exit::Input;
-                }
+                let replaced = replace(file, &formatted);
+                exit = if replaced == Exit::Done { exit } else { replaced };
             }
             Err(diagnostics) => {
                 let mut sources = SourceMap::default();
@@ -42,14 +42,9 @@ pub fn fmt(files: &[PathBuf], check: bool) -> Exit {
     exit
 }
 
-/// Writes beside the file and renames, so that a crash leaves the old text or the new one.
-fn replace(file: &Path, text: &str) -> bool {
-    let beside = file.with_extension("dpm.tmp");
-    let done = std::fs::write(&beside, text).is_ok() && std::fs::rename(&beside, file).is_ok();
-    if !done {
-        say_line!("error: {} cannot be written", file.display());
-    }
-    done
+/// Writes a program over itself.
+fn replace(file: &Path, text: &str) -> Exit {
+    Output::open(file, &[]).map_or_else(|exit| exit, |output| output.write(text.as_bytes()))
 }
 
 fn sound(file: &Path) -> Result<Checked, Exit> {
@@ -99,5 +94,5 @@ pub fn lock(file: &Path, print: bool, public: &[String]) -> Exit {
         show!("{text}");
         return Exit::Done;
     }
-    if replace(file, &text) { Exit::Done } else { Exit::Input }
+    replace(file, &text)
 }

@@ -1,8 +1,7 @@
 //! `dpm run`: certify or open a plan, open the data, draw once, print.
 
-use super::certify::write;
 use super::compile::prepared;
-use super::{Exit, Run, charge, inputs};
+use super::{Exit, Run, charge, files, inputs};
 use crate::analyze::{Status, certificate_text};
 use crate::compiled::{Compiled, missing};
 use crate::data::{DataError, Opened, Source};
@@ -46,7 +45,10 @@ impl Files for Paths {
 const NOT_PRIVATE: &str = "NOT PRIVATE: drawn from a seed";
 
 pub fn run(args: &Run) -> Exit {
-    let Compiled { checked, bound, analysis, mut certificate, .. } = match prepared(&args.program) {
+    let private = files::private(&args.data, args.ledger.as_deref());
+    let private = private.and_then(|files| files::refuse_private(&args.program, &files).map(|()| files));
+    let opened = private.and_then(|private| Ok((prepared(&args.program, &private)?, private)));
+    let (Compiled { checked, bound, analysis, mut certificate, .. }, private) = match opened {
         Ok(found) => found,
         Err(exit) => return exit,
     };
@@ -57,7 +59,7 @@ pub fn run(args: &Run) -> Exit {
     if let Some(what) = missing(&checked.program, &bound) {
         return super::usage(&what);
     }
-    let files = match inputs::private(&checked.program, &args.data) {
+    let data = match inputs::private(&checked.program, &args.data) {
         Ok(f) => f,
         Err(exit) => return exit,
     };
@@ -69,19 +71,20 @@ pub fn run(args: &Run) -> Exit {
         return super::usage("--arviz writes posteriors, and none is released:    release post = posterior(p)");
     }
     // What is paid for must have somewhere to go.
-    for path in args.output.iter().chain(&args.arviz) {
-        if std::fs::OpenOptions::new().create(true).append(true).open(path).is_err() {
-            say_line!("error: {} cannot be written", path.display());
-            return Exit::Input;
-        }
-    }
+    let read = [files::read(&args.program, &checked.sources), private].concat();
+    let places = files::output(args.output.as_deref(), &read).and_then(|o| Ok((o, files::output(args.arviz.as_deref(), &read)?)));
+    let (output, arviz) = match places {
+        Ok((Some(a), Some(b))) if a.is(&b) => return super::usage("--arviz will not overwrite what -o writes"),
+        Ok(places) => places,
+        Err(exit) => return exit,
+    };
     let cost = |tables: &[TableId]| charge::claim_for(&analysis, tables);
-    let charged = match charge::charge(args.ledger.as_deref(), &cost, &certificate, &checked.program, &files) {
+    let charged = match charge::charge(args.ledger.as_deref(), &cost, &certificate, &checked.program, &data) {
         Ok(charged) => charged,
         Err(exit) => return exit,
     };
     let mut open = vec![];
-    for (table, path) in files.into_iter().filter(|_| charged.is_none()) {
+    for (table, path) in data.into_iter().filter(|_| charged.is_none()) {
         match Opened::open(&path) {
             Ok(opened) => open.push((table, path, opened)),
             Err(why) => return inputs::input_error(&why, &path.display().to_string()),
@@ -100,10 +103,9 @@ pub fn run(args: &Run) -> Exit {
         Ok(results) => results,
         Err(error) => return refuse(&error, &paths),
     };
-    let draws = match args.arviz.as_ref().map(|path| (path, draws(&results, &paths))) {
-        Some((_, Err(error))) => return refuse(&error, &paths),
-        Some((path, Ok(found))) => Some((path, found)),
-        None => None,
+    let draws = match arviz.map(|place| Ok((place, draws(&results, &paths)?))).transpose() {
+        Err(error) => return refuse(&error, &paths),
+        Ok(draws) => draws,
     };
     let receipt = paths.charged.as_ref().map(charge::Charged::commit);
     if seeded(args) {
@@ -121,15 +123,9 @@ pub fn run(args: &Run) -> Exit {
     }
     // Numbers have fixed digits after the point; spaces at the end make up for signs and leading digits.
     let spaces = results.releases.iter().chain(&results.outputs).map(|(_, v, ty)| padding(v, [&value_json(v, ty)])).sum();
-    if let Some(path) = &args.output
-        && !write(path, &record, spaces)
-    {
-        return Exit::Input;
-    }
-    if let Some((path, (draws, spaces))) = &draws
-        && !write(path, draws, *spaces)
-    {
-        return Exit::Input;
+    let written = [output.map(|place| place.json(&record, spaces)), draws.map(|(place, (draws, spaces))| place.json(&draws, spaces))];
+    if let Some(failed) = written.into_iter().flatten().find(|exit| *exit != Exit::Done) {
+        return failed;
     }
     if args.program.json {
         show_line!("{}{}", serde_json::to_string_pretty(&record).unwrap_or_default(), " ".repeat(spaces));

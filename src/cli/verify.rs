@@ -20,7 +20,7 @@ pub fn verify(args: &Verify) -> Exit {
         }
         text.ok_or(Exit::Input)
     };
-    let verified = || -> Result<Vec<Failure>, Exit> {
+    let verified = || -> Result<(Vec<Failure>, Value), Exit> {
         let text = read(&args.file)?;
         let Some(value) = strict::read(&text) else {
             say_line!("error: {} is not JSON, or has a key twice", args.file.display());
@@ -43,24 +43,37 @@ pub fn verify(args: &Verify) -> Exit {
         } else if failures.is_empty() {
             failures = words(&value, args.program.as_deref());
         }
-        Ok(failures)
+        Ok((failures, value))
     };
-    let failures = match verified() {
-        Ok(failures) => failures,
+    let (failures, value) = match verified() {
+        Ok(found) => found,
         Err(exit) => return exit,
     };
+    let unchecked = unchecked(&value);
     let ok = failures.is_empty();
     if args.json {
         let list: Vec<Value> = failures.iter().map(|f| json!({"path": f.path, "text": f.text})).collect();
-        print_json(&json!({"ok": ok, "failures": list}));
-    } else if ok {
+        print_json(&json!({"ok": ok, "failures": list, "not_checked": unchecked}));
+    } else if ok && unchecked.is_empty() {
         show_line!("every number, premise and digest of the certificate holds");
+    } else if ok {
+        show_line!("every number, premise and digest of the certificate inside holds");
+        show_line!("not checked: the released values and outputs beside it; nothing binds them to the certificate");
+        if unchecked.contains(&"ledger") {
+            show_line!("not checked: the entry of the ledger    dpm ledger verify PATH --head INDEX:HASH");
+        }
     } else {
         for f in &failures {
             show_line!("{}: {}", f.path, f.text);
         }
     }
     if ok { Exit::Done } else { Exit::Failed }
+}
+
+/// What stands beside the certificate in the record of a run: values that no proof is about, and an entry that is the ledger's.
+fn unchecked(file: &Value) -> Vec<&'static str> {
+    let record = file["certificate"].is_object() && file["plan"].is_null();
+    RECORD.into_iter().filter(|key| record && !matches!(*key, "certificate" | "seeded") && !file[*key].is_null()).collect()
 }
 
 /// Where the certificate differs from the one that its program gets here: words, which have no second derivation.

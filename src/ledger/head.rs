@@ -7,6 +7,8 @@ use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 
 const TITLE: &str = "dpm ledger head 1";
+/// Endings of the files beside a ledger.
+pub const BESIDE: [&str; 4] = [".head", ".head.new", ".poisoned", "-journal"];
 /// A head is shorter; anything longer was not written by this program.
 const LONGEST: u64 = 1024;
 
@@ -56,6 +58,17 @@ impl Head {
         fs::rename(&new, beside(path, ".head"))?;
         sync_folder(path)
     }
+}
+
+/// Is this file a ledger, or the place of a file beside one? No ledger has to be named for it to be found out.
+pub fn is_of_a_ledger(path: &Path) -> bool {
+    let begins = |file: &Path, with: &[u8]| {
+        let mut start = vec![0; with.len()];
+        file.is_file() && File::open(file).and_then(|mut f| f.read_exact(&mut start)).is_ok() && start == with
+    };
+    let database = |file: &Path| begins(file, b"SQLite format 3\0");
+    let before = |ending: &&str| path.to_str().and_then(|p| p.strip_suffix(ending)).is_some_and(|p| database(Path::new(p)));
+    database(path) || begins(path, TITLE.as_bytes()) || BESIDE.iter().any(before)
 }
 
 /// `PATH` with an ending behind its whole name.

@@ -19,7 +19,7 @@ pub use amount::Amount;
 pub use budget::Budget;
 pub use entry::{Charge, Entry, Registration};
 pub use error::{LedgerError, OverBudget};
-pub use head::Head;
+pub use head::{Head, is_of_a_ledger};
 pub use register::{Bytes, NewDataset};
 
 use crate::numeric::decimal::{decimal_string, down12};

@@ -67,6 +67,18 @@ pub fn sig_down(x: f64, digits: usize) -> String {
     }
 }
 
+/// A number that is used, above 0, in at most this many digits: never below it by however little, unlike [`sig_up`].
+pub fn above(x: f64, digits: usize) -> String {
+    let text = sig_up(x, digits);
+    if parsed(&text, x) >= x { text } else { sig_up(x * (1.0 + 1e-9), digits) }
+}
+
+/// The same, never above it.
+pub fn below(x: f64, digits: usize) -> String {
+    let text = sig_down(x, digits);
+    if parsed(&text, x) <= x { text } else { sig_down(x * (1.0 - 1e-9), digits) }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -107,6 +119,14 @@ mod tests {
         assert_eq!(sig_down(7.0, 4), "7");
         assert_eq!(sig_down(f64::INFINITY, 4), "inf");
         assert_eq!(sig_up(9.996, 3), "10");
+    }
+
+    #[test]
+    fn numbers_that_are_used() {
+        assert_eq!((above(18.13, 3), below(18.13, 3)), ("18.2".into(), "18.1".into()));
+        assert_eq!((above(0.02, 3), below(0.02, 3)), ("0.02".into(), "0.02".into()));
+        assert_eq!((above(0.02_f64.next_up(), 3), below(0.02_f64.next_down(), 3)), ("0.0201".into(), "0.0199".into()));
+        assert_eq!((above(f64::INFINITY, 3), above(9.999, 3), below(10.0_f64.next_down(), 3)), ("inf".into(), "10".into(), "9.99".into()));
     }
 
     #[test]

@@ -92,11 +92,12 @@ pub struct ColumnFacts {
     pub public: bool,
 }
 
-/// Which side of a parameter is private: a weight is rounded down, noise up.
+/// How a parameter is shown: a weight is rounded down, noise up, a count or a public number not at all.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Side {
     Down,
     Up,
+    Exact,
 }
 
 #[derive(Clone, PartialEq, Debug)]

@@ -4,6 +4,7 @@ use super::arguments::Mechanism;
 use super::tempered::{Matched, Tempering};
 use super::{Premise, Rule};
 use crate::mechanism::plan::MechanismPlan;
+use crate::model::print::number;
 use crate::model::{Relation, RowCount};
 use crate::privacy::Claim;
 use crate::privacy::certificate::Side;
@@ -73,7 +74,12 @@ pub struct Parameter {
 }
 
 impl Parameter {
-    /// A number whose smaller values are the more private ones, or one that only describes.
+    /// A count or a public number, shown as it is.
+    pub fn exact(name: &'static str, value: f64) -> Parameter {
+        Parameter { side: Side::Exact, ..Parameter::down(name, value) }
+    }
+
+    /// A number whose smaller values are the more private ones.
     pub fn down(name: &'static str, value: f64) -> Parameter {
         Parameter { name, value, solved: false, side: Side::Down }
     }
@@ -139,6 +145,7 @@ impl Knob {
     pub fn at(self, value: f64) -> Option<Parameter> {
         match self {
             Knob::Noise(name) | Knob::Beta(name) => Some(Parameter::up(name, value)),
+            Knob::Count(name) => Some(Parameter::exact(name, value)),
             other => other.name().map(|name| Parameter::down(name, value)),
         }
     }
@@ -199,7 +206,9 @@ pub trait Offer {
     }
     /// What to write after `using`, where arguments are solved; `given` stands between the parentheses.
     fn written(&self, given: &str) -> String {
-        let arguments = if given.is_empty() { String::new() } else { format!("({given})") };
+        let own: Vec<String> = self.given().iter().map(|p| format!("{} = {}", p.name, number(p.value))).collect();
+        let list = if given.is_empty() { own.join(", ") } else { given.to_owned() };
+        let arguments = if list.is_empty() { String::new() } else { format!("({list})") };
         format!("{}{arguments}", self.mechanism().name)
     }
     /// How the cost follows from the knob, for a label, and why, for a Cause line.

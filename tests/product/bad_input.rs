@@ -153,7 +153,7 @@ fn a_wrong_public_value_is_named() {
     place.refuses(&["certify", "p.dpm", "--public", "pilot=absent.csv"], 3, "absent.csv");
     place.refuses(&["certify", "p.dpm", "--public", "survey=survey.csv"], 2, "`survey` is a private table");
     let run = ["run", "p.dpm", "--public", "k=1", "--public", "pilot=pilot.csv", "--data"];
-    place.refuses(&[&run[..], &["pilot=pilot.csv"]].concat(), 2, "`pilot` is a public table");
+    place.refuses(&[&run[..], &["pilot=survey.csv"]].concat(), 2, "`pilot` is a public table");
     place.refuses(&[&run[..], &["servey=survey.csv"]].concat(), 2, "--data wants");
     place.refuses(&[&run[..], &["survey=survey.csv", "--data", "survey.csv"]].concat(), 2, "named twice");
     place.refuses(&run[..6], 2, "--data survey=PATH");

@@ -403,3 +403,30 @@ fn a_program_from_a_pipe_is_whole() {
     std::io::Write::write_all(&mut child.stdin.take().unwrap(), padded.as_bytes()).unwrap();
     expect(1, &child.wait_with_output().unwrap());
 }
+
+/// Of the record of a run only the certificate inside can be checked: nothing binds what was released to it.
+#[test]
+fn verify_says_what_it_checked_of_a_record() {
+    let (place, _) = with_ledger();
+    let path = place.path();
+    expect(0, &dpm(path, &["certify", "p.dpm", "-o", "cert.json"]));
+    for file in ["cert.json", "p.plan"] {
+        let said = expect(0, &dpm(path, &["verify", file]));
+        assert!(said.contains("every number, premise and digest") && !said.contains("not checked"), "{said}");
+        let json: Value = serde_json::from_str(&expect(0, &dpm(path, &["verify", file, "--json"]))).unwrap();
+        assert_eq!((&json["ok"], &json["not_checked"]), (&true.into(), &serde_json::json!([])));
+    }
+    expect(0, &dpm(path, &["run", "p.dpm", "--data", "t=@rows", "--ledger", "l.ledger", "-o", "paid.json"]));
+    expect(0, &dpm(path, &["run", "p.dpm", "--data", "t.csv", "-o", "free.json"]));
+    for (file, unchecked) in [("paid.json", vec!["releases", "outputs", "ledger"]), ("free.json", vec!["releases", "outputs"])] {
+        let mut record: Value = serde_json::from_str(&fs::read_to_string(path.join(file)).unwrap()).unwrap();
+        record["releases"]["m"] = 31337.into();
+        fs::write(path.join("altered.json"), record.to_string()).unwrap();
+        let said = expect(0, &dpm(path, &["verify", "altered.json"]));
+        let (holds, rest) = said.split_once("not checked:").unwrap_or_else(|| panic!("{said}"));
+        assert!(holds.contains("certificate inside") && rest.contains("released values"), "{said}");
+        assert_eq!(rest.contains("dpm ledger verify"), file == "paid.json", "{said}");
+        let json: Value = serde_json::from_str(&expect(0, &dpm(path, &["verify", "altered.json", "--json"]))).unwrap();
+        assert_eq!(json["not_checked"], serde_json::json!(unchecked));
+    }
+}

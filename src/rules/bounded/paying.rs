@@ -3,7 +3,7 @@
 use super::model::{BoundedLoss, Gradients, Moved};
 use crate::mechanism::plan::{ChainLaw, MechanismPlan};
 use crate::model::print::number;
-use crate::numeric::decimal::{sig_down, sig_up, up12};
+use crate::numeric::decimal::{above, below, up12};
 use crate::privacy::Claim;
 use crate::rules::arguments::Arguments;
 use crate::rules::offer::{Chain, Knob, Offer, Parameter, PredictedError, View};
@@ -187,23 +187,23 @@ impl Offer for Paying {
     fn remark(&self, x: f64) -> String {
         let (iterations, sigma, weight) = self.at(x);
         let unit = if self.gradients.is_some() { "proposals" } else { "steps" };
-        format!("{iterations} {unit} with noise {} on each log-ratio, data weight {}", sig_up(sigma, 3), sig_down(weight, 2))
+        format!("{iterations} {unit} with noise {} on each log-ratio, data weight {}", above(sigma, 3), below(weight, 2))
     }
 
     fn given(&self) -> Vec<Parameter> {
         let mut list = vec![];
         if !matches!(self.open, Open::Iterations { .. }) {
-            list.push(self.own(Parameter::down("iterations", self.iterations as f64)));
+            list.push(self.own(Parameter::exact("iterations", self.iterations as f64)));
         }
         if let Some((steps, clip)) = self.gradients {
-            list.extend([self.own(Parameter::down("steps", steps as f64)), self.own(Parameter::down("clip", clip))]);
+            list.extend([self.own(Parameter::exact("steps", steps as f64)), self.own(Parameter::exact("clip", clip))]);
         }
         match self.open {
             Open::Iterations { sigma } | Open::Weight { sigma } => list.push(self.own(Parameter::up("sigma", sigma))),
             Open::Sigma => {}
         }
         list.extend(self.gradient_sigma.map(|x| Parameter::up("gradient_sigma", x)));
-        list.extend(self.step.map(|x| Parameter::down("step", x)));
+        list.extend(self.step.map(|x| Parameter::exact("step", x)));
         list.push(self.own(Parameter::up("beta", self.beta)));
         if !matches!(self.open, Open::Weight { .. }) {
             list.push(self.own(Parameter::down("weight", self.weight)));

@@ -5,7 +5,7 @@ use super::paying::beta_of;
 use crate::mechanism::plan::{ChainLaw, MechanismPlan};
 use crate::model::Relation;
 use crate::model::print::number;
-use crate::numeric::decimal::sig_up;
+use crate::numeric::decimal::above;
 use crate::privacy::Claim;
 use crate::rules::offer::{Chain, Knob, Offer, Parameter, PredictedError, View, repeated};
 use crate::rules::{Premise, Question, Rule};
@@ -112,15 +112,15 @@ impl Offer for Sampled {
     }
 
     fn remark(&self, x: f64) -> String {
-        format!("{} steps of {} rows with noise {} on each gradient", self.iterations, self.batch, sig_up(x, 3))
+        format!("{} steps of {} rows with noise {} on each gradient", self.iterations, self.batch, above(x, 3))
     }
 
     fn given(&self) -> Vec<Parameter> {
         let mut list = vec![("iterations", self.iterations as f64), ("batch", self.batch as f64), ("clip", self.clip)]
             .into_iter()
-            .map(|(name, x)| self.own(Parameter::down(name, x)))
+            .map(|(name, x)| self.own(Parameter::exact(name, x)))
             .collect::<Vec<_>>();
-        list.extend(self.step.map(|x| Parameter::down("step", x)));
+        list.extend(self.step.map(|x| Parameter::exact("step", x)));
         list.extend([self.own(Parameter::up("beta", self.beta)), self.own(Parameter::down("weight", self.weight))]);
         list
     }

@@ -5,7 +5,7 @@ use crate::model::{Builtin, Expr, ExprKind, Label, Model, Observation, Parameter
 use crate::numeric::round::{add_down, mul_up};
 use crate::rules::count::{count_down, count_up};
 use crate::rules::tempered::LimitReason;
-use crate::rules::text::{plain, plural};
+use crate::rules::text::{four_down, plain, plural};
 use crate::rules::{Context, Match, Premise, Rule, not_mine, refuse};
 use crate::source::Span;
 
@@ -129,7 +129,7 @@ impl Facts {
         };
         let smallest = if shown.starts_with("min(") { "smallest " } else { "" };
         LimitReason {
-            prior: format!("the {smallest}prior {kind} is {}, and 1 + {shown}{divided} = {}", tidy(base), tidy(limit)),
+            prior: format!("the {smallest}prior {kind} is {}, and 1 + {shown}{divided} = {}", tidy(base), four_down(limit)),
             cause: format!(
                 "{moved}; at order {} the divergence integral is that\nof a {family} with {kind} {formula}, \
                  which diverges (Geumlek et al. 2017, Cor. 1)",

@@ -13,7 +13,7 @@ use crate::numeric::round::{add_down, add_up, div_down, div_up, mul_down, mul_up
 use crate::privacy::{Claim, Family, Pair};
 use crate::rules::count::{count_down, count_up};
 use crate::rules::tempered::{LimitReason, Matched, Tempering};
-use crate::rules::text::four_near;
+use crate::rules::text::four_up_together;
 use crate::rules::{Premise, Rule};
 use crate::source::Span;
 
@@ -124,7 +124,7 @@ impl Matched for RateDraw {
 
     fn prior_text(&self, concentration: f64) -> String {
         let (a, b) = self.prior(concentration);
-        format!("gamma({}, {})", four_near(a), four_near(b))
+        format!("gamma({})", four_up_together(&[a, b]).join(", "))
     }
 
     fn prior_span(&self) -> Span {

@@ -12,7 +12,7 @@ use crate::rules::conjugate::expected;
 use crate::rules::conjugate::facts::{Facts, one_private, point, tidy};
 use crate::rules::count::count_up;
 use crate::rules::tempered::{LimitReason, Matched, Tempering};
-use crate::rules::text::four_near;
+use crate::rules::text::{four_down, four_up};
 use crate::rules::{Context, Match, Premise, Rule, not_mine, refuse};
 use crate::source::{Diagnostic, Span};
 
@@ -237,13 +237,13 @@ fn premises(parts: &Parts, slope: f64, norm: f64, model: &Model, context: &Conte
     facts.premises.retain(|p| !p.text.starts_with(&format!("`{}` has the prior", first.name)));
     let o = parts.observation;
     facts.premise("the loss of a row is convex in the weights", Some(o.likelihood.span));
-    facts.premise(format!("its slope in the predictor is at most {}", four_near(slope)), Some(o.likelihood.span));
+    facts.premise(format!("its slope in the predictor is at most {}", four_up(slope)), Some(o.likelihood.span));
     let (m, l) = (strong_convexity(&parts.blocks), plain_norm(&parts.blocks));
     let with = if has_intercept(&parts.blocks) { ", with the intercept," } else { "" };
-    facts.premise(format!("the features{with} have norm at most {}", four_near(l)), Some(o.likelihood.span));
+    facts.premise(format!("the features{with} have norm at most {}", four_up(l)), Some(o.likelihood.span));
     let strong = match same_sds(&parts.blocks) {
-        true => format!("the prior is strongly log-concave, m = {}", four_near(m)),
-        false => format!("the prior is strongly log-concave, and the features times its sds have norm at most {}", four_near(norm)),
+        true => format!("the prior is strongly log-concave, m = {}", four_down(m)),
+        false => format!("the prior is strongly log-concave, and the features times its sds have norm at most {}", four_up(norm)),
     };
     facts.premise(strong, Some(first.prior.span));
     if !parts.offsets.is_empty() {
@@ -307,8 +307,8 @@ impl Matched for GlmDraw {
     fn prior_text(&self, concentration: f64) -> String {
         let factor = concentration.sqrt();
         match self.prior.parse::<f64>() {
-            Ok(sd) => format!("normal of sd {}", crate::rules::text::four_down(sd * factor)),
-            Err(_) => format!("the same with every sd times {}", crate::rules::text::four_down(factor)),
+            Ok(sd) => format!("normal of sd {}", four_down(sd * factor)),
+            Err(_) => format!("the same with every sd times {}", four_down(factor)),
         }
     }
 

@@ -109,7 +109,7 @@ fn find(question: &Question) -> Match<Vec<Box<dyn Offer>>> {
         (_, Some(_)) => &[Form::Concentrated],
         _ => &[Form::Diffuse, Form::Concentrated],
     };
-    Ok(of_query(Rc::new(draw), query.records, forms, &[Parameter::down("a", a), Parameter::down("b", b)]))
+    Ok(of_query(Rc::new(draw), query.records, forms, &[Parameter::exact("a", a), Parameter::exact("b", b)]))
 }
 
 fn not_a_share(value: &Expr, range: Range) -> Diagnostic {

@@ -86,7 +86,7 @@ fn find(question: &Question) -> Match<Noisy> {
         lo,
         hi,
         points,
-        given: ["lo", "hi"].into_iter().filter_map(|name| Some(Parameter::down(name, args.get(name)?))).collect(),
+        given: ["lo", "hi"].into_iter().filter_map(|name| Some(Parameter::exact(name, args.get(name)?))).collect(),
         secret_groups: question.secret_groups,
         premises: vec![],
     };

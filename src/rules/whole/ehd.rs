@@ -32,7 +32,7 @@ use crate::privacy::Claim;
 use crate::rules::arguments::{Arg, Calibration, Mechanism};
 use crate::rules::conjugate::Facts;
 use crate::rules::offer::{Offer, Parameter};
-use crate::rules::text::four_near;
+use crate::rules::text::four_down;
 use crate::rules::{Answers, Match, Premise, Question, Rule, offers};
 
 static MECHANISM: Mechanism = Mechanism::new("ehd", &[Arg::EPS, Arg::CALIBRATION]);
@@ -106,7 +106,7 @@ impl Whole for Hellinger {
         if self.known.is_some() {
             let text = format!(
                 "the weights have {} for eps: their law's worst loss over all neighbouring counts, computed and rounded up, is at most eps",
-                four_near(self.argument(eps))
+                four_down(self.argument(eps))
             );
             list.push(Premise::holds(text, None));
         } else {
@@ -123,7 +123,7 @@ impl Whole for Hellinger {
     }
 
     fn parameters(&self, eps: f64) -> Vec<Parameter> {
-        let gamma = self.gamma.map(|g| Parameter::down("gamma", g));
+        let gamma = self.gamma.map(|g| Parameter::exact("gamma", g));
         gamma.into_iter().chain(self.known.is_some().then(|| Parameter::down("calibrated", self.argument(eps)))).collect()
     }
 

@@ -4,6 +4,7 @@ use super::predicted::{self, Prediction};
 use super::{Answer, Whole, refusals};
 use crate::mechanism::plan::{MechanismPlan, Statistic, StatisticKind, WholeFamily, WholeLaw, WholeNoise};
 use crate::model::{Range, Relation, Request, Type, grid};
+use crate::numeric::decimal::above;
 use crate::numeric::round::{add_up, div_up, mul_up, sqrt_down};
 use crate::privacy::Claim;
 use crate::rules::conjugate::facts::{self, Facts};
@@ -124,7 +125,7 @@ impl Whole for Noisy {
             list.push(Premise::holds(
                 format!(
                     "discrete Gaussian noise of sd {} on the sums of {what}, which one unit moves by at most {} (L2)",
-                    four_up(size),
+                    above(size, 4),
                     four_up(moved)
                 ),
                 None,

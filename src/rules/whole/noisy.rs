@@ -4,12 +4,13 @@ use super::counts::Counts;
 use super::predicted::{self, Kind, Prediction};
 use super::{Answer, Whole};
 use crate::mechanism::plan::{MechanismPlan, WholeLaw, WholeNoise};
+use crate::numeric::decimal::above;
 use crate::numeric::round::{div_up, mul_up, sqrt_down};
 use crate::privacy::Claim;
 use crate::rules::conjugate::Facts;
 use crate::rules::count::count_up;
 use crate::rules::offer::{Offer, Parameter};
-use crate::rules::text::{four_near, four_up};
+use crate::rules::text::four_up;
 use crate::rules::{Premise, Question};
 
 /// Noise and how its size follows from the knob.
@@ -135,7 +136,7 @@ impl Whole for Noisy {
 
     fn premises(&self, value: f64) -> Vec<Premise> {
         let mut list = self.counts.premises();
-        let (size, kept, places) = (four_up(self.size(value)), self.kept(), self.counts.places());
+        let (size, kept, places) = (above(self.size(value), 4), self.kept(), self.counts.places());
         let of = if self.counts.gamma { "the sum of the outcomes".to_owned() } else { format!("{kept} of {places} counts") };
         let text = match self.law {
             Law::Floor { .. } => format!(
@@ -143,15 +144,15 @@ impl Whole for Noisy {
                 self.rows
             ),
             Law::Laplace { l1 } => {
-                format!("discrete Laplace noise of scale {size} on {of}, which one unit moves by at most {} in all", four_near(l1))
+                format!("discrete Laplace noise of scale {size} on {of}, which one unit moves by at most {} in all", four_up(l1))
             }
             Law::Gaussian { l2 } => {
-                format!("discrete Gaussian noise of sd {size} on {of}, which one unit moves by at most {} (L2)", four_near(l2))
+                format!("discrete Gaussian noise of sd {size} on {of}, which one unit moves by at most {} (L2)", four_up(l2))
             }
             Law::Rows { gaussian, sum, rows } => {
                 let (law, kind) = if gaussian { ("Gaussian", "sd") } else { ("Laplace", "scale") };
-                let own = four_up(self.rows_size(value).unwrap_or(f64::NAN));
-                let (sum, rows) = (four_near(sum), four_near(rows));
+                let own = above(self.rows_size(value).unwrap_or(f64::INFINITY), 4);
+                let (sum, rows) = (four_up(sum), four_up(rows));
                 format!(
                     "discrete {law} noise of {kind} {size} on {of}, which one unit moves by at most {sum}, and of {kind} {own} on their number {}, which it moves by at most {rows}",
                     self.rows

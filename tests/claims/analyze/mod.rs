@@ -1,5 +1,6 @@
 //! Programs through parser, checker and analyzer: the certificates of the manual, costs that compose, complaints.
 
+mod parameters;
 mod prices;
 mod refusals;
 use std::collections::BTreeMap;

@@ -1,6 +1,7 @@
 //! The ledger: exact sums, refusals, tampering, rollback, races, kills, torn files; by library and by binary.
 
 mod attacks;
+mod outputs;
 mod processes;
 use dpm::ledger::{Ask, Entry, Ledger, LedgerError, NewDataset};
 use dpm::privacy::Claim;
