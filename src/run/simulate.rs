@@ -5,7 +5,7 @@ use super::posterior::Posterior;
 use super::value::Value;
 use crate::mechanism::bits::BitSource;
 use rand::TryRng;
-use rand_distr::Distribution;
+use rand_distr::{Distribution, StandardNormal};
 use std::convert::Infallible;
 
 /// A bit source as a generator of the `rand` family. Predictions are post-processing, so doubles are good enough.
@@ -63,7 +63,7 @@ pub fn simulate(name: &str, args: &[Value], source: &mut dyn BitSource) -> Resul
         let mut args = args;
         if args.iter().any(|a| matches!(a, Value::Posterior(_))) {
             // A prediction: every draw has its own parameters.
-            fresh = args.iter().map(|a| drawn(a, &mut rng)).collect::<Result<_, _>>()?;
+            fresh = args.iter().map(|a| drawn(a, &mut rng)).collect();
             args = &fresh;
         }
         draws.push(one(name, args, &mut rng)?);
@@ -78,96 +78,143 @@ pub fn simulate(name: &str, args: &[Value], source: &mut dyn BitSource) -> Resul
 }
 
 /// A posterior gives a draw, anything else itself.
-fn drawn(value: &Value, rng: &mut Bits) -> Result<Value, NoValue> {
+fn drawn(value: &Value, rng: &mut Bits) -> Value {
     match value {
-        Value::Posterior(p) => Ok(match p.draw(rng)?.as_slice() {
+        Value::Posterior(p) => match p.draw(rng).as_slice() {
             [x] if p.is_scalar() => Value::Number(*x),
             v => Value::Vector(v.to_vec()),
-        }),
-        other => Ok(other.clone()),
+        },
+        other => other.clone(),
     }
 }
 
 /// Draws from a posterior of one number.
 pub fn sample(p: &Posterior, times: f64, source: &mut dyn BitSource) -> Result<Vec<f64>, NoValue> {
     let mut rng = Bits { source, failed: false };
-    let draws: Result<Vec<f64>, NoValue> =
-        (0..times.max(0.0) as u64).map(|_| p.draw(&mut rng).map(|v| v.first().copied().unwrap_or(f64::NAN))).collect();
-    if rng.failed { Err(NoValue::NoRandomness) } else { draws }
+    let draws = (0..times.max(0.0) as u64).map(|_| p.draw(&mut rng).first().copied().unwrap_or(f64::NAN)).collect();
+    if rng.failed { Err(NoValue::NoRandomness) } else { Ok(draws) }
 }
 
+/// Whatever the numbers, one comes out: what is no number, or has no bound, gives nan or inf.
 fn one(name: &str, args: &[Value], rng: &mut Bits) -> Result<f64, NoValue> {
     let number = |i: usize| args.get(i).and_then(Value::as_number).ok_or(NoValue::Unsupported);
+    let numbers = || args.first().map(Value::numbers).unwrap_or_default();
     let positive = |i: usize| number(i).map(|x| if x > 1e-300 { x.min(1e300) } else { 1e-300 });
-    let share = |i: usize| number(i).map(|p| if p > 0.0 { p.min(1.0) } else { 0.0 });
-    fn draw<D: Distribution<f64>, X>(d: Result<D, X>, rng: &mut Bits) -> Result<f64, NoValue> {
-        d.map(|d| d.sample(rng)).map_err(|_| NoValue::Unsupported)
-    }
+    let share = |i: usize| number(i).map(|p| within(p, 1.0));
     let inv_logit = |x: f64| 1.0 / (1.0 + libm::exp(-x));
-    let bernoulli = |p: f64, rng: &mut Bits| {
-        rand_distr::Bernoulli::new(p).map(|d| f64::from(u8::from(d.sample(rng)))).map_err(|_| NoValue::Unsupported)
-    };
-    let binomial = |n: f64, p: f64, rng: &mut Bits| {
-        rand_distr::Binomial::new(n.max(0.0) as u64, p).map(|d| d.sample(rng) as f64).map_err(|_| NoValue::Unsupported)
-    };
-    match name {
+    Ok(match name {
         "bernoulli" => bernoulli(share(0)?, rng),
         "bernoulli_logit" => bernoulli(inv_logit(number(0)?), rng),
         "bernoulli_probit" => bernoulli(0.5 * libm::erfc(-number(0)? / std::f64::consts::SQRT_2), rng),
         "bernoulli_cloglog" => bernoulli(-libm::expm1(-libm::exp(number(0)?)), rng),
         "binomial" => binomial(number(0)?, share(1)?, rng),
         "binomial_logit" => binomial(number(0)?, inv_logit(number(1)?), rng),
-        "geometric" => rand_distr::Geometric::new(share(0)?.max(1e-12)).map(|d| d.sample(rng) as f64).map_err(|_| NoValue::Unsupported),
+        "geometric" => (positive_uniform(rng).ln() / libm::log1p(-share(0)?)).floor() + 0.0,
         "neg_binomial" => {
-            let (r, p) = (positive(0)?, share(1)?.clamp(1e-12, 1.0));
-            if p >= 1.0 {
-                return Ok(0.0);
-            }
-            let rate = draw(rand_distr::Gamma::new(r, (1.0 - p) / p), rng)?;
-            poisson(rate, rng)
+            let (r, p) = (positive(0)?, share(1)?);
+            poisson((log_gamma(r, rng) + libm::log1p(-p) - p.ln()).exp(), rng)
         }
         "poisson" => poisson(number(0)?, rng),
         "poisson_log" => poisson(libm::exp(number(0)?), rng),
         "categorical" => {
-            let shares = args.first().map(Value::numbers).unwrap_or_default();
-            let total: f64 = shares.iter().sum();
-            let mut left = uniform(rng) * total;
-            for (i, s) in shares.iter().enumerate() {
+            let shares = numbers();
+            let mut left = uniform(rng) * shares.iter().sum::<f64>();
+            let past = |s: &f64| {
                 left -= s;
-                if left < 0.0 {
-                    return Ok(i as f64 + 1.0);
-                }
-            }
-            Ok(shares.len() as f64)
+                left < 0.0
+            };
+            shares.iter().position(past).map_or(shares.len(), |i| i + 1) as f64
         }
-        "normal" => draw(rand_distr::Normal::new(number(0)?, number(1)?.abs()), rng),
-        "half_normal" => draw(rand_distr::Normal::new(0.0, number(0)?.abs()), rng).map(f64::abs),
+        "categorical_logit" => {
+            // The largest sum of a predictor and Gumbel noise.
+            let noisy: Vec<f64> = numbers().iter().map(|eta| eta - (-positive_uniform(rng).ln()).ln()).collect();
+            noisy.iter().enumerate().max_by(|a, b| a.1.total_cmp(b.1)).map_or(0.0, |(i, _)| i as f64 + 1.0)
+        }
+        "normal" => number(0)? + number(1)?.abs() * normal(rng),
+        "half_normal" => (number(0)? * normal(rng)).abs(),
         "laplace" => {
             let u = uniform(rng) - 0.5;
-            Ok(number(0)? - positive(1)? * u.signum() * libm::log1p(-2.0 * u.abs()))
+            number(0)? - positive(1)? * u.signum() * libm::log1p(-2.0 * u.abs())
         }
-        "cauchy" => draw(rand_distr::Cauchy::new(number(0)?, positive(1)?), rng),
-        "student_t" => Ok(number(1)? + positive(2)? * draw(rand_distr::StudentT::new(positive(0)?), rng)?),
-        "exponential" => draw(rand_distr::Exp::new(positive(0)?), rng),
-        "gamma" => draw(rand_distr::Gamma::new(positive(0)?, 1.0 / positive(1)?), rng),
-        "inv_gamma" => Ok(1.0 / draw(rand_distr::Gamma::new(positive(0)?, 1.0 / positive(1)?), rng)?),
-        "beta" => draw(rand_distr::Beta::new(positive(0)?, positive(1)?), rng),
+        "cauchy" => number(0)? + positive(1)? * (std::f64::consts::PI * (uniform(rng) - 0.5)).tan(),
+        "student_t" => {
+            let half = 0.5 * positive(0)?;
+            number(1)? + positive(2)? * normal(rng) * (0.5 * (half.ln() - log_gamma(half, rng))).exp()
+        }
+        "exponential" => -positive_uniform(rng).ln() / positive(0)?,
+        "gamma" => (log_gamma(positive(0)?, rng) - positive(1)?.ln()).exp(),
+        "inv_gamma" => (positive(1)?.ln() - log_gamma(positive(0)?, rng)).exp(),
+        "beta" => shares(&[positive(0)?, positive(1)?], rng).first().copied().unwrap_or(f64::NAN),
         "uniform" => {
             let (lo, hi) = (number(0)?, number(1)?);
-            Ok(lo + (hi - lo) * uniform(rng))
+            lo + (hi - lo) * uniform(rng)
         }
-        _ => Err(NoValue::Unsupported),
+        _ => return Err(NoValue::Unsupported),
+    })
+}
+
+pub(super) fn normal(rng: &mut Bits) -> f64 {
+    StandardNormal.sample(rng)
+}
+
+/// The logarithm of a draw from Gamma(shape, 1): small shapes give what no double holds.
+pub(super) fn log_gamma(shape: f64, rng: &mut Bits) -> f64 {
+    if shape < 1.0 {
+        return log_gamma(shape + 1.0, rng) + positive_uniform(rng).ln() / shape;
     }
+    rand_distr::Gamma::new(shape, 1.0).map_or(f64::NAN, |g| g.sample(rng).ln())
+}
+
+/// A draw from a Dirichlet law.
+pub(super) fn shares(alpha: &[f64], rng: &mut Bits) -> Vec<f64> {
+    let logs: Vec<f64> = alpha.iter().map(|a| log_gamma(*a, rng)).collect();
+    let most = logs.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+    let parts: Vec<f64> = logs.iter().map(|x| (x - most).exp()).collect();
+    let total: f64 = parts.iter().sum();
+    parts.into_iter().map(|x| x / total).collect()
+}
+
+fn bernoulli(p: f64, rng: &mut Bits) -> f64 {
+    let u = uniform(rng);
+    if p.is_nan() { p } else { f64::from(u8::from(u < p)) }
+}
+
+/// Beyond this a count is as good as normal, and samplers of counts leave the whole numbers.
+const COUNTED: f64 = 1e15;
+
+fn binomial(n: f64, p: f64, rng: &mut Bits) -> f64 {
+    if n <= COUNTED {
+        return rand_distr::Binomial::new(n.max(0.0) as u64, p).map_or(f64::NAN, |d| d.sample(rng) as f64);
+    }
+    within((n * p + (n * p * (1.0 - p)).sqrt() * normal(rng)).round(), n)
+}
+
+/// A number moved to 0 at least and `most` at most; nan stays nan.
+fn within(x: f64, most: f64) -> f64 {
+    if x < 0.0 {
+        0.0
+    } else if x > most {
+        most
+    } else {
+        x
+    }
+}
+
+fn poisson(rate: f64, rng: &mut Bits) -> f64 {
+    match rate {
+        rate if rate <= 0.0 => 0.0,
+        rate if rate <= COUNTED => rand_distr::Poisson::new(rate).map_or(f64::NAN, |d| d.sample(rng)),
+        rate if rate.is_finite() => (rate + rate.sqrt() * normal(rng)).round(),
+        rate => rate,
+    }
+}
+
+/// On (0, 1].
+fn positive_uniform(rng: &mut Bits) -> f64 {
+    1.0 - uniform(rng)
 }
 
 pub(super) fn uniform(rng: &mut Bits) -> f64 {
     let Ok(word) = rng.try_next_u64();
     (word >> 11) as f64 / (1u64 << 53) as f64
-}
-
-fn poisson(rate: f64, rng: &mut Bits) -> Result<f64, NoValue> {
-    if rate.is_nan() || rate <= 0.0 {
-        return Ok(0.0);
-    }
-    rand_distr::Poisson::new(rate.min(1e15)).map(|d| d.sample(rng)).map_err(|_| NoValue::Unsupported)
 }

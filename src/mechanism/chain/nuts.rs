@@ -2,7 +2,6 @@
 
 use std::collections::HashMap;
 use std::fmt;
-use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use nuts_rs::rand::Rng;
 use nuts_rs::{Chain, CpuLogpFunc, CpuMath, CpuMathError, HasDims, LogpError, LowRankNutsSettings, Settings};
@@ -12,6 +11,7 @@ use rand_core::SeedableRng;
 use crate::kernel::density::Density;
 use crate::mechanism::MechanismError;
 use crate::mechanism::bits::BitSource;
+use crate::private::contained;
 
 /// A trajectory has at most 2^10 steps, as in Stan.
 const DEPTH: u64 = 10;
@@ -93,14 +93,15 @@ pub fn run<B: BitSource>(
     settings.store_divergences = false;
     // An update decomposes matrices as wide as the state: wide states wait longer for one, which costs them no more steps.
     settings.adapt_options.mass_matrix_update_freq = (density.dimension() as u64 / 2).clamp(20, 100);
-    // What fails depends on the rows, so it ends the chain where it is.
-    let Ok(mut chain) = settings.new_chain(0, CpuMath::new(Target(density)), &mut rng) else { return Ok(()) };
-    if chain.set_position(start).is_err() {
-        return Ok(());
-    }
+    // What fails depends on the rows, so it ends the chain where it is; so does a panic: the crate asserts what holds for
+    // finite numbers.
+    let placed = contained(|| {
+        let mut chain = settings.new_chain(0, CpuMath::new(Target(density)), &mut rng).ok()?;
+        chain.set_position(start).ok().map(|()| chain)
+    });
+    let Some(Some(mut chain)) = placed else { return Ok(()) };
     for index in 0..warm.saturating_add(draws) {
-        // The crate asserts what holds for finite numbers; should it not, the chain ends like one that fails.
-        let Ok(Ok((state, progress))) = catch_unwind(AssertUnwindSafe(|| chain.draw())) else { return Ok(()) };
+        let Some(Ok((state, progress))) = contained(|| chain.draw()) else { return Ok(()) };
         if state.iter().all(|x| x.is_finite()) {
             visit(Visited { index, state: &state, leapfrogs: progress.num_steps });
         }

@@ -27,8 +27,7 @@ pub fn inference_data(releases: &[(String, Value, Type)], source: &mut dyn BitSo
         let inner = if let Type::Posterior(inner) = ty { inner } else { ty };
         let mut chains = vec![];
         for _ in 0..CHAINS {
-            let chain: Vec<Json> = (0..DRAWS).map(|_| p.draw(&mut rng).map(|x| draw(&x, p, inner))).collect::<Result<_, _>>()?;
-            chains.push(Json::Array(chain));
+            chains.push((0..DRAWS).map(|_| draw(&p.draw(&mut rng), p, inner)).collect());
         }
         let chains = Json::Array(chains);
         spaces += padding_of(CHAINS * DRAWS * p.dim(), &chains);

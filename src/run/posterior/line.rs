@@ -1,11 +1,13 @@
-//! The distribution function of a scalar posterior, tabulated where its density is smooth.
+//! A scalar posterior where its density is smooth: its parts by their distance from their modes, and its distribution function as a table.
 
 use super::Posterior;
-use crate::numeric::special::{digamma, ln_gamma, trigamma};
+use crate::numeric::special::{digamma, stirling, trigamma};
 
 /// Slices of the table; each is integrated by Simpson's rule. Mixtures of normal laws may have narrow components.
 const SLICES: usize = 1024;
 const LINE_SLICES: usize = 4096;
+/// `ln(sqrt(2 pi))`
+const LN_ROOT: f64 = 0.918_938_533_204_672_8;
 
 /// The scale on which a density has no poles: shares by logit, positive numbers by logarithm, others as they are.
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -34,17 +36,119 @@ impl Scale {
     }
 }
 
-/// `weight * exp(a ln p + b ln(1 - p) - ln_beta)` on the logit scale, `weight * exp(a (y + ln rate) - rate e^y - ..)` on the log
-/// scale, the normal density of mean a and sd b on the line.
+/// One component on its scale: counts of successes and failures, shape and rate, or mean and sd. Everything is taken from its
+/// mode there, so that nothing cancels however large its numbers are.
+#[derive(Clone, Copy)]
 struct Part {
+    scale: Scale,
     weight: f64,
     a: f64,
     b: f64,
-    constant: f64,
+}
+
+/// `ln(x) - digamma(x)`
+fn lag(x: f64) -> f64 {
+    if x > 1e5 { (0.5 + 1.0 / (12.0 * x)) / x } else { x.ln() - digamma(x) }
+}
+
+/// `log1p(s expm1(u)) - s u` for s in [0, 1/2].
+fn bend(s: f64, u: f64) -> f64 {
+    if u.abs() < 1e-3 {
+        let own = s * (1.0 - s);
+        return own * u * u * (0.5 + u * ((1.0 - 2.0 * s) / 6.0 + u * (1.0 - 6.0 * own) / 24.0));
+    }
+    let log = if u > 700.0 { (s.ln() + u).max(0.0) } else { libm::log1p(s * u.exp_m1()) };
+    log - s * u
+}
+
+impl Part {
+    fn list(p: &Posterior, weight: f64, out: &mut Vec<Part>) {
+        match p {
+            Posterior::Beta(a, b) => out.push(Part { scale: Scale::Logit, weight, a: *a, b: *b }),
+            Posterior::Gamma(a, b) => out.push(Part { scale: Scale::Log, weight, a: *a, b: *b }),
+            Posterior::Normal(a, b) => out.push(Part { scale: Scale::Line, weight, a: *a, b: *b }),
+            Posterior::Mixture { weights, components } => {
+                weights.iter().zip(components).for_each(|(w, c)| Part::list(c, weight * w, out));
+            }
+            Posterior::Dirichlet(_) | Posterior::MultiNormal { .. } | Posterior::Product(_) => {}
+        }
+    }
+
+    fn mode(self) -> f64 {
+        if self.scale == Scale::Line { self.a } else { self.a.ln() - self.b.ln() }
+    }
+
+    /// The mode, from that of another part.
+    fn from_mode_of(self, other: Part) -> f64 {
+        if self.scale == Scale::Line { self.a - other.a } else { (self.a / other.a).ln() - (self.b / other.b).ln() }
+    }
+
+    /// The logarithm of the density at the mode.
+    fn ln_top(self) -> f64 {
+        let Part { a, b, .. } = self;
+        match self.scale {
+            Scale::Logit => 0.5 * (a.min(b) * (a.max(b) / (a + b))).ln() + stirling(a + b) - stirling(a) - stirling(b) - LN_ROOT,
+            Scale::Log => 0.5 * a.ln() - stirling(a) - LN_ROOT,
+            Scale::Line => -b.ln() - LN_ROOT,
+        }
+    }
+
+    /// How far the logarithm of the density has fallen at this distance from the mode.
+    fn fallen(self, d: f64) -> f64 {
+        let Part { a, b, .. } = self;
+        match self.scale {
+            Scale::Logit if b <= a => (a + b) * bend(b / (a + b), -d),
+            Scale::Logit => (a + b) * bend(a / (a + b), d),
+            Scale::Log if d.abs() < 1e-3 => a * d * d * (0.5 + d * (1.0 / 6.0 + d / 24.0)),
+            Scale::Log => a * (d.exp_m1() - d),
+            Scale::Line => 0.5 * (d / b) * (d / b),
+        }
+    }
+
+    /// Where nearly all of it lies, from the mode.
+    fn ends(self) -> (f64, f64) {
+        let Part { a, b, .. } = self;
+        match self.scale {
+            Scale::Line => (-9.0 * b, 9.0 * b),
+            Scale::Logit => {
+                let (centre, sd) = (lag(b) - lag(a), (trigamma(a) + trigamma(b)).sqrt());
+                (centre - 8.0 * sd - 40.0 / a, centre + 8.0 * sd + 40.0 / b)
+            }
+            // On the right a Gamma falls faster than any exponential.
+            Scale::Log => (-lag(a) - 8.0 * trigamma(a).sqrt() - 40.0 / a, -lag(a) + 8.0 * trigamma(a).sqrt()),
+        }
+    }
+}
+
+/// The density of a scalar at x inside its support; at an end what it tends to.
+pub fn density(p: &Posterior, x: f64) -> f64 {
+    let mut parts = vec![];
+    Part::list(p, 1.0, &mut parts);
+    // At an end `x^(a - 1)` is infinite, a number or 0, and so is `(1 - x)^(b - 1)`.
+    let end = |count: f64, other: f64| match count.total_cmp(&1.0) {
+        std::cmp::Ordering::Less => f64::INFINITY,
+        std::cmp::Ordering::Equal => other,
+        std::cmp::Ordering::Greater => 0.0,
+    };
+    let one = |part: &Part| {
+        let slope = match part.scale {
+            Scale::Logit if !(0.0..=1.0).contains(&x) => return 0.0,
+            Scale::Log if x < 0.0 => return 0.0,
+            Scale::Logit | Scale::Log if x == 0.0 => return part.weight * end(part.a, part.b),
+            Scale::Logit if x == 1.0 => return part.weight * end(part.b, part.a),
+            Scale::Logit => x * (1.0 - x),
+            Scale::Log => x,
+            Scale::Line => 1.0,
+        };
+        part.weight * (part.ln_top() - part.fallen(part.scale.to(x) - part.mode())).exp() / slope
+    };
+    parts.iter().map(one).sum()
 }
 
 pub struct Line {
     scale: Scale,
+    /// The mode of the first part; the table counts from it.
+    origin: f64,
     from: f64,
     step: f64,
     /// At the ends of the slices.
@@ -52,66 +156,27 @@ pub struct Line {
     cdf: Vec<f64>,
 }
 
-fn parts(p: &Posterior, weight: f64, scale: &mut Scale, out: &mut Vec<Part>) {
-    match p {
-        Posterior::Beta(a, b) => {
-            *scale = Scale::Logit;
-            out.push(Part { weight, a: *a, b: *b, constant: ln_gamma(a + b) - ln_gamma(*a) - ln_gamma(*b) });
-        }
-        Posterior::Gamma(a, b) => {
-            *scale = Scale::Log;
-            out.push(Part { weight, a: *a, b: *b, constant: a * b.ln() - ln_gamma(*a) });
-        }
-        Posterior::Normal(mean, sd) => {
-            *scale = Scale::Line;
-            out.push(Part { weight, a: *mean, b: *sd, constant: -(sd * std::f64::consts::TAU.sqrt()).ln() });
-        }
-        Posterior::Mixture { weights, components } => {
-            weights.iter().zip(components).for_each(|(w, c)| parts(c, weight * w, scale, out));
-        }
-        Posterior::Dirichlet(_) | Posterior::MultiNormal { .. } | Posterior::Product(_) => {}
-    }
-}
-
 impl Line {
     pub fn new(p: &Posterior) -> Line {
-        let (mut scale, mut list) = (Scale::Logit, vec![]);
-        parts(p, 1.0, &mut scale, &mut list);
+        let mut parts = vec![];
+        Part::list(p, 1.0, &mut parts);
+        let first = parts.first().copied().unwrap_or(Part { scale: Scale::Line, weight: 1.0, a: f64::NAN, b: f64::NAN });
         let (mut lo, mut hi) = (f64::INFINITY, f64::NEG_INFINITY);
-        for part in list.iter().filter(|p| p.weight > 1e-12) {
-            let (centre, variance, right) = match scale {
-                Scale::Line => {
-                    lo = lo.min(part.a - 9.0 * part.b);
-                    hi = hi.max(part.a + 9.0 * part.b);
-                    continue;
-                }
-                Scale::Logit => (digamma(part.a) - digamma(part.b), trigamma(part.a) + trigamma(part.b), 40.0 / part.b),
-                // On the right a Gamma falls faster than any exponential.
-                Scale::Log => (digamma(part.a) - part.b.ln(), trigamma(part.a), 0.0),
-            };
-            let sd = variance.sqrt();
-            lo = lo.min(centre - 8.0 * sd - 40.0 / part.a);
-            hi = hi.max(centre + 8.0 * sd + right);
+        // Modes from that of the first, and densities there.
+        let placed: Vec<(Part, f64, f64)> = parts.into_iter().map(|p| (p, p.from_mode_of(first), p.weight * p.ln_top().exp())).collect();
+        for (part, mode, _) in placed.iter().filter(|(p, ..)| p.weight > 1e-12) {
+            let (left, right) = part.ends();
+            (lo, hi) = (lo.min(mode + left), hi.max(mode + right));
         }
-        let slices = if scale == Scale::Line { LINE_SLICES } else { SLICES };
+        let slices = if first.scale == Scale::Line { LINE_SLICES } else { SLICES };
         let step = (hi - lo) / slices as f64;
         let at = |y: f64| -> f64 {
-            let value = |part: &Part| {
-                let ln = match scale {
-                    Scale::Line => {
-                        let z = (y - part.a) / part.b;
-                        // Most of many narrow components are far away.
-                        if z.abs() > 12.0 {
-                            return 0.0;
-                        }
-                        -0.5 * z * z
-                    }
-                    Scale::Logit => -part.a * libm::log1p((-y).exp()) - part.b * libm::log1p(y.exp()),
-                    Scale::Log => part.a * y - part.b * y.exp(),
-                };
-                part.weight * (part.constant + ln).exp()
+            let value = |(part, mode, top): &(Part, f64, f64)| match part.fallen(y - mode) {
+                // Most of many narrow components are far away.
+                far if far > 72.0 => 0.0,
+                near => top * (-near).exp(),
             };
-            list.iter().map(value).sum()
+            placed.iter().map(value).sum()
         };
         let density: Vec<f64> = (0..=slices).map(|i| at(lo + i as f64 * step)).collect();
         let mut cdf = Vec::with_capacity(slices + 1);
@@ -123,7 +188,8 @@ impl Line {
             cdf.push(sum);
         }
         cdf.iter_mut().for_each(|c| *c /= sum);
-        Line { scale, from: lo, step, density: density.into_iter().map(|d| d / sum).collect(), cdf }
+        let density = density.into_iter().map(|d| d / sum).collect();
+        Line { scale: first.scale, origin: first.mode(), from: lo, step, density, cdf }
     }
 
     fn slices(&self) -> usize {
@@ -140,30 +206,27 @@ impl Line {
         let (s, e) = (self.step * Line::get(&self.density, i), self.step * Line::get(&self.density, i + 1));
         let u = 1.0 - t;
         let y = a * u * u * (1.0 + 2.0 * t) + b * t * t * (1.0 + 2.0 * u) + s * t * u * u - e * t * t * u;
-        y.clamp(a.min(b), a.max(b))
+        y.max(a.min(b)).min(a.max(b))
     }
 
     /// `P(X <= x)`
     pub fn cdf(&self, x: f64) -> f64 {
-        let at = (self.scale.to(x) - self.from) / self.step;
-        if at.is_nan() || at <= 0.0 {
-            return 0.0;
+        match (self.scale.to(x) - self.origin - self.from) / self.step {
+            at if at <= 0.0 => 0.0,
+            at if at >= self.slices() as f64 => 1.0,
+            at if at.is_nan() => at,
+            at => self.inside(at as usize, at.fract()),
         }
-        if at >= self.slices() as f64 {
-            return 1.0;
-        }
-        self.inside(at as usize, at.fract())
     }
 
     /// The x with `P(X <= x) = q`.
     pub fn quantile(&self, q: f64) -> f64 {
-        let q = if q.is_nan() { 0.5 } else { q.clamp(0.0, 1.0) };
         let i = self.cdf.partition_point(|c| *c < q).saturating_sub(1).min(self.slices().saturating_sub(1));
         let (mut lo, mut hi) = (0.0, 1.0);
         for _ in 0..50 {
             let t = 0.5 * (lo + hi);
             if self.inside(i, t) < q { lo = t } else { hi = t }
         }
-        self.scale.from(self.from + (i as f64 + 0.5 * (lo + hi)) * self.step)
+        self.scale.from(self.origin + (self.from + (i as f64 + 0.5 * (lo + hi)) * self.step))
     }
 }

@@ -1,10 +1,11 @@
 //! Released counts as a posterior: written down as they are, or with all counts that may stand behind the noise (rule book §15).
 
 use super::Posterior;
+use super::cells::Cells;
 use super::normal::Mean;
 use crate::mechanism::plan::{WholeFamily, WholeLaw, WholeNoise};
 use crate::mechanism::{BitSource, Number, Released};
-use crate::numeric::special::ln_gamma;
+use crate::numeric::special::ln_neg_binomial;
 use crate::run::simulate::{Bits, uniform};
 
 /// Noise beyond so many scales (standard deviations) is left out: its mass is below `exp(-30)` (`exp(-72)`).
@@ -14,9 +15,11 @@ const SDS: f64 = 12.0;
 const DROPPED: f64 = 1e-10;
 /// Draws of the counts where the mixture has too many components to be written out.
 pub(super) const DRAWN: usize = 1000;
-/// Values of one count that are weighed at most.
-const WEIGHED: u64 = 4_000_000;
-/// Products in a table of sums; the windows narrow until they fit.
+/// Values of one count on either side that are weighed, or as far as three times the noise reaches.
+const WEIGHED: f64 = 2e6;
+/// Noise that reaches over more numbers than this is weighed by cells of several.
+const FINE: f64 = 32_768.0;
+/// Products in a table of sums; the windows narrow until they fit, then numbers go together.
 const PRODUCTS: f64 = 3e8;
 
 /// The logarithm of the probability of noise, up to a constant.
@@ -91,57 +94,63 @@ fn shares(alpha: &[f64], single: bool) -> Posterior {
 /// `sum over s of w_s Beta(a + s, b + n - s)`, `w_s` proportional to the noise from s to what was released times the
 /// beta-binomial probability of s.
 fn share_given([a, b]: [f64; 2], total: f64, noisy: f64, (noise, single): (WholeNoise, bool)) -> Option<Posterior> {
-    let all = total as u64;
-    let near = noisy.clamp(0.0, total) as u64;
-    let (lo, hi) = (near.saturating_sub(WEIGHED / 2), near.saturating_add(WEIGHED / 2).min(all));
-    let ln = |s: u64| {
-        let (s, f) = (s as f64, (all - s) as f64);
-        ln_gamma(a + s) - ln_gamma(s + 1.0) + ln_gamma(b + f) - ln_gamma(f + 1.0) + ln_noise(noise, noisy - s)
-    };
-    let component = |s: u64| shares(&[a + s as f64, b + (all - s) as f64], single);
-    mixture(lo, (lo..=hi).map(ln).collect(), noise, component)
+    // Of two independent counts with these odds, given that they sum to n.
+    let odds = total / (a + b);
+    let ln = |s: f64| ln_neg_binomial(a, odds, s) + ln_neg_binomial(b, odds, total - s) + ln_noise(noise, noisy - s);
+    let component = |s: f64| shares(&[a + s, b + (total - s)], single);
+    mixture(noisy.clamp(0.0, total), (WEIGHED.max(3.0 * reach(noise, 1.0)), total), noise, ln, component)
 }
 
 /// The same for a rate: sums S of Poisson counts have a negative binomial law, and the posterior given S is a Gamma.
 fn rate_given(shape: f64, rate: f64, rows: f64, noisy: f64, noise: WholeNoise) -> Option<Posterior> {
-    let far = 3.0 * reach(noise, 1.0);
     // Below 0 no sum lies, and far above what was released none has a chance: noise falls by e at every scale.
-    let (lo, hi) = ((noisy - far).max(0.0) as u64, (noisy.max(0.0) + far) as u64);
-    let hi = hi.min(lo.saturating_add(WEIGHED));
-    let per_item = (rows / (rate + rows)).ln();
-    let ln = |s: u64| {
-        let s = s as f64;
-        ln_gamma(shape + s) - ln_gamma(s + 1.0) + s * per_item + ln_noise(noise, noisy - s)
-    };
-    mixture(lo, (lo..=hi).map(ln).collect(), noise, |s| Posterior::Gamma(shape + s as f64, rate + rows))
+    let ln = |s: f64| ln_neg_binomial(shape, rows / rate, s) + ln_noise(noise, noisy - s);
+    let component = |s: f64| Posterior::Gamma(shape + s, rate + rows);
+    mixture(noisy.max(0.0), (3.0 * reach(noise, 1.0), f64::INFINITY), noise, ln, component)
 }
 
-/// Weights from logarithms, in a window whose width public facts say, grown until what is left out is at most `DROPPED`.
-fn mixture(first: u64, ln: Vec<f64>, noise: WholeNoise, component: impl Fn(u64) -> Posterior) -> Option<Posterior> {
-    let largest = ln.iter().copied().fold(f64::NEG_INFINITY, f64::max);
-    let weights: Vec<f64> = ln.iter().map(|x| (x - largest).exp()).collect();
+/// All numbers up to `most` that lie no further from `centre` than `far`, each with the exponential of `ln` for its weight; kept in
+/// a window whose width public facts say, grown until what is left out is at most `DROPPED`.
+fn mixture(
+    centre: f64,
+    (far, most): (f64, f64),
+    noise: WholeNoise,
+    ln: impl Fn(f64) -> f64,
+    component: impl Fn(f64) -> Posterior,
+) -> Option<Posterior> {
+    let size = ((2.0 * reach(noise, 1.0) + 1.0) / FINE).ceil();
+    let cells = Cells::new((centre - far).max(0.0).floor(), (centre + far).min(most).floor(), size);
+    // The last cell may reach past the end.
+    let at = |i: usize| cells.middle(i).min(most);
+    let weights = from_logs((0..cells.count).map(|i| ln(at(i))).collect());
     let mut sums = vec![0.0];
     let mut sum = 0.0;
     for w in &weights {
         sum += w;
         sums.push(sum);
     }
-    let mut width = (2.0 * reach(noise, 1.0)) as usize + 1;
+    let mut width = ((2.0 * reach(noise, 1.0) + 1.0) / size) as usize;
     loop {
-        width = width.min(weights.len());
+        width = width.clamp(1, weights.len().max(1));
         let inside = |i: usize| Some(sums.get(i + width)? - sums.get(i)?);
         let best = (0..=weights.len() - width).filter_map(|i| Some((i, inside(i)?))).max_by(|a, b| a.1.total_cmp(&b.1));
         let (start, mass) = best?;
         if width == weights.len() || sum - mass <= DROPPED * sum {
             let kept = weights.get(start..start + width)?;
-            let components = (0..width).map(|i| component(first + (start + i) as u64)).collect();
+            let components = (start..start + width).map(|i| component(at(i))).collect();
             return Some(Posterior::Mixture { weights: kept.iter().map(|w| w / mass).collect(), components });
         }
         width = width.saturating_mul(2);
     }
 }
 
-/// The values that one count may have, and how likely each is given its noisy version, up to the sum of all counts.
+/// Weights from their logarithms, the largest 1.
+fn from_logs(ln: Vec<f64>) -> Vec<f64> {
+    let largest = ln.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+    ln.into_iter().map(|x| (x - largest).exp()).collect()
+}
+
+/// The values that one count may have, in units, and how likely each is given its noisy version, up to the sum of all counts.
 struct Window {
     first: u64,
     weights: Vec<f64>,
@@ -149,9 +158,9 @@ struct Window {
 
 /// Several counts: `DRAWN` independent, exact draws of all of them given what was released, and a posterior for each.
 ///
-/// The weight of counts c is a product over levels, `Gamma(alpha_i + c_i) / c_i!` times the noise, restricted to a sum of n;
-/// where n is secret every n is as likely before, and the weight has the factor `n! / Gamma(A + n)`. So sums of the last
-/// levels are tabulated once, and the counts are drawn one after the other.
+/// The weight of counts c is a product over levels, negative binomial probabilities with common odds times the noise, restricted
+/// to a sum of n; where n is secret every n is as likely before, so the weight is divided by the probability of the sum. So sums
+/// of the last levels are tabulated once, and the counts are drawn one after the other.
 fn shares_given(
     (alpha, single): (&[f64], bool),
     total: Option<f64>,
@@ -169,10 +178,19 @@ fn shares_given(
         part *= 0.8;
     }
     let mut wide = reach(noise, part);
+    let seen = noisy.iter().map(|s| s.max(0.0)).sum::<f64>().max(1.0);
+    let odds = total.unwrap_or(seen) / alpha.iter().sum::<f64>();
     // The windows hold counts of the right sum unless all noise was far out: then they grow.
     for _ in 0..12 {
-        let windows: Vec<Window> = alpha.iter().zip(noisy).map(|(a, s)| window(*a, *s, wide, total, noise)).collect();
-        if let Some(found) = drawn((alpha, single), total, &windows, source) {
+        let widest = (2.0 * wide + 1.0).min(total.unwrap_or(f64::INFINITY) + 1.0);
+        let unit = (widest * k as f64 / PRODUCTS.sqrt()).ceil();
+        let ln = |(a, s): (&f64, &f64)| window(*a, *s, (wide, unit), (odds, total), noise);
+        let logs: Vec<(u64, Vec<f64>)> = alpha.iter().zip(noisy).map(ln).collect();
+        let all = total.map(|n| (n / unit).round());
+        let slope = all.map_or(0.0, |n| slope(&logs, n));
+        let tilted = |(first, ln): (u64, Vec<f64>)| Window { first, weights: tilted(&ln, slope) };
+        let windows: Vec<Window> = logs.into_iter().map(tilted).collect();
+        if let Some(found) = drawn((alpha, single), (all, unit, odds), &windows, source) {
             return Some(found);
         }
         wide *= 2.0;
@@ -180,22 +198,43 @@ fn shares_given(
     None
 }
 
-fn window(alpha: f64, noisy: f64, wide: f64, total: Option<f64>, noise: WholeNoise) -> Window {
+/// The first value of a window in units, and the logarithms of all weights.
+fn window(alpha: f64, noisy: f64, (wide, unit): (f64, f64), (odds, total): (f64, Option<f64>), noise: WholeNoise) -> (u64, Vec<f64>) {
     let top = total.unwrap_or(1e15);
     let centre = noisy.clamp(0.0, top);
-    let (lo, hi) = ((centre - wide).max(0.0) as u64, (centre + wide).min(top) as u64);
-    let ln: Vec<f64> = (lo..=hi)
-        .map(|c| {
-            let c = c as f64;
-            ln_gamma(alpha + c) - ln_gamma(c + 1.0) + ln_noise(noise, noisy - c)
-        })
-        .collect();
-    let largest = ln.iter().copied().fold(f64::NEG_INFINITY, f64::max);
-    Window { first: lo, weights: ln.into_iter().map(|x| (x - largest).exp()).collect() }
+    let (lo, hi) = (((centre - wide).max(0.0) / unit).floor() as u64, ((centre + wide).min(top) / unit).ceil() as u64);
+    let ln = |c: u64| ln_neg_binomial(alpha, odds, c as f64 * unit) + ln_noise(noise, noisy - c as f64 * unit);
+    (lo, (lo..=hi).map(ln).collect())
+}
+
+/// Weights whose logarithms get a slope, the largest 1.
+fn tilted(ln: &[f64], slope: f64) -> Vec<f64> {
+    from_logs(ln.iter().enumerate().map(|(i, x)| x + slope * i as f64).collect())
+}
+
+/// The slope that brings the mean of the sum of all counts to n; where prior and noise say that n is far out, doubles could not
+/// reach it. Given the sum, a slope common to all counts changes nothing.
+fn slope(windows: &[(u64, Vec<f64>)], n: f64) -> f64 {
+    let (mut low, mut high) = (-1e8, 1e8);
+    for _ in 0..80 {
+        let slope = 0.5 * (low + high);
+        let mean = |(first, ln): &(u64, Vec<f64>)| {
+            let weights = tilted(ln, slope);
+            let sum: f64 = weights.iter().enumerate().map(|(i, w)| i as f64 * w).sum();
+            *first as f64 + sum / weights.iter().sum::<f64>()
+        };
+        if windows.iter().map(mean).sum::<f64>() < n { low = slope } else { high = slope }
+    }
+    0.5 * (low + high)
 }
 
 /// `None` where no counts in the windows have the right sum.
-fn drawn((alpha, single): (&[f64], bool), total: Option<f64>, windows: &[Window], source: &mut dyn BitSource) -> Option<Posterior> {
+fn drawn(
+    (alpha, single): (&[f64], bool),
+    (total, unit, odds): (Option<f64>, f64, f64),
+    windows: &[Window],
+    source: &mut dyn BitSource,
+) -> Option<Posterior> {
     // Entry i: weights of the sum of counts i, i + 1, ..
     let mut tables: Vec<Window> = vec![];
     for w in windows.iter().rev() {
@@ -208,24 +247,16 @@ fn drawn((alpha, single): (&[f64], bool), total: Option<f64>, windows: &[Window]
     tables.reverse();
     let everything: f64 = alpha.iter().sum();
     let whole = tables.first()?;
-    let sums: Vec<f64> = whole
-        .weights
-        .iter()
-        .enumerate()
-        .map(|(i, w)| {
-            let n = (whole.first + i as u64) as f64;
-            match total {
-                Some(t) => {
-                    if n == t {
-                        *w
-                    } else {
-                        0.0
-                    }
-                }
-                None => w * (ln_gamma(n + 1.0) - ln_gamma(everything + n) + (everything - 1.0) * (whole.first as f64 + 1.0).ln()).exp(),
-            }
-        })
-        .collect();
+    let weight = |(i, w): (usize, &f64)| {
+        let n = (whole.first + i as u64) as f64;
+        match total {
+            Some(t) if n == t => w.ln(),
+            Some(_) => f64::NEG_INFINITY,
+            None if *w > 0.0 => w.ln() - ln_neg_binomial(everything, odds, n * unit),
+            None => f64::NEG_INFINITY,
+        }
+    };
+    let sums = from_logs(whole.weights.iter().enumerate().map(weight).collect());
     let mut rng = Bits::new(source);
     let mut components = Vec::with_capacity(DRAWN);
     for _ in 0..DRAWN {
@@ -243,7 +274,7 @@ fn drawn((alpha, single): (&[f64], bool), total: Option<f64>, windows: &[Window]
                     w.first + pick(&chances, &mut rng)? as u64
                 }
             };
-            counts.push(c as f64);
+            counts.push(c as f64 * unit);
             left = left.checked_sub(c)?;
         }
         components.push(shares(&alpha.iter().zip(&counts).map(|(a, c)| a + c).collect::<Vec<f64>>(), single));

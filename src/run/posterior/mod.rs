@@ -1,5 +1,6 @@
 //! Released posteriors as values: means, intervals, densities and draws, all computed from what left the mechanism.
 
+mod cells;
 mod export;
 mod line;
 mod linear;
@@ -16,11 +17,9 @@ pub use read::marginals_from_json;
 pub use show::{json, picture, widths};
 
 use line::Line;
-use rand_distr::Distribution;
 
-use super::evaluate::NoValue;
-use super::simulate::Bits;
-use crate::numeric::special::{ln_gamma, normal_cdf};
+use super::simulate::{self, Bits};
+use crate::numeric::special::normal_cdf;
 
 /// A distribution that anyone may know.
 #[derive(Clone, PartialEq, Debug)]
@@ -192,17 +191,7 @@ impl Posterior {
         match self {
             _ if x.is_nan() => x,
             _ if x.is_infinite() => 0.0,
-            Posterior::Beta(a, b) if (0.0..=1.0).contains(&x) => {
-                let ln = ln_gamma(a + b) - ln_gamma(*a) - ln_gamma(*b) + power(a - 1.0, x.ln()) + power(b - 1.0, libm::log1p(-x));
-                ln.exp()
-            }
-            Posterior::Gamma(a, b) if x >= 0.0 => (a * b.ln() - ln_gamma(*a) + power(a - 1.0, x.ln()) - b * x).exp(),
-            Posterior::Normal(mean, sd) => {
-                let z = (x - mean) / sd;
-                (-0.5 * z * z).exp() / (sd * std::f64::consts::TAU.sqrt())
-            }
-            Posterior::Mixture { weights, components } => weights.iter().zip(components).map(|(w, c)| w * c.density(x)).sum(),
-            _ => 0.0,
+            _ => line::density(self, x),
         }
     }
 
@@ -269,27 +258,19 @@ impl Posterior {
     }
 
     /// One draw.
-    pub(super) fn draw(&self, rng: &mut Bits) -> Result<Vec<f64>, NoValue> {
-        let gamma = |a: f64, rng: &mut Bits| rand_distr::Gamma::new(a, 1.0).map(|g| g.sample(rng)).map_err(|_| NoValue::Unsupported);
-        let shares = |alpha: &[f64], rng: &mut Bits| {
-            let parts: Vec<f64> = alpha.iter().map(|a| gamma(*a, rng)).collect::<Result<_, _>>()?;
-            let total: f64 = parts.iter().sum::<f64>().max(f64::MIN_POSITIVE);
-            Ok(parts.into_iter().map(|x| x / total).collect::<Vec<f64>>())
-        };
+    pub(super) fn draw(&self, rng: &mut Bits) -> Vec<f64> {
         match self {
-            Posterior::Beta(a, b) => shares(&[*a, *b], rng).map(|s| s.into_iter().take(1).collect()),
-            Posterior::Dirichlet(alpha) => shares(alpha, rng),
-            Posterior::Gamma(a, b) => gamma(*a, rng).map(|x| vec![x / b]),
-            Posterior::Normal(mean, sd) => {
-                rand_distr::Normal::new(*mean, *sd).map(|d| vec![d.sample(rng)]).map_err(|_| NoValue::Unsupported)
-            }
+            Posterior::Beta(a, b) => simulate::shares(&[*a, *b], rng).into_iter().take(1).collect(),
+            Posterior::Dirichlet(alpha) => simulate::shares(alpha, rng),
+            Posterior::Gamma(a, b) => vec![simulate::log_gamma(*a, rng).exp() / b],
+            Posterior::Normal(mean, sd) => vec![mean + sd * simulate::normal(rng)],
             Posterior::MultiNormal { mean, factor } => {
-                let z: Vec<f64> = mean.iter().map(|_| rand_distr::StandardNormal.sample(rng)).collect();
+                let z: Vec<f64> = mean.iter().map(|_| simulate::normal(rng)).collect();
                 let at = |(m, row): (&f64, &Vec<f64>)| m + row.iter().zip(&z).map(|(a, z)| a * z).sum::<f64>();
-                Ok(mean.iter().zip(factor).map(at).collect())
+                mean.iter().zip(factor).map(at).collect()
             }
             Posterior::Mixture { weights, components } => {
-                let mut left = super::simulate::uniform(rng);
+                let mut left = simulate::uniform(rng);
                 let mut at = components.len().saturating_sub(1);
                 for (i, w) in weights.iter().enumerate() {
                     left -= w;
@@ -298,19 +279,11 @@ impl Posterior {
                         break;
                     }
                 }
-                components.get(at).ok_or(NoValue::Unsupported)?.draw(rng)
+                components.get(at).map_or_else(Vec::new, |c| c.draw(rng))
             }
-            Posterior::Product(parts) => {
-                let parts: Vec<Vec<f64>> = parts.iter().map(|p| p.draw(rng)).collect::<Result<_, _>>()?;
-                Ok(parts.into_iter().flatten().collect())
-            }
+            Posterior::Product(parts) => parts.iter().flat_map(|p| p.draw(rng)).collect(),
         }
     }
-}
-
-/// `exponent * ln`, 0 where the exponent is 0 whatever the logarithm.
-fn power(exponent: f64, ln: f64) -> f64 {
-    if exponent == 0.0 { 0.0 } else { exponent * ln }
 }
 
 #[cfg(test)]

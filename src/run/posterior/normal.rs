@@ -85,7 +85,7 @@ impl Mean {
         // The largest weight, and how far the noise alone reaches.
         let (mode, size, reach) = match noise {
             WholeNoise::Geometric { scale } => {
-                (noisy.clamp(before - variance / scale, before + variance / scale), scale, 1.15 * DEPTH * scale)
+                (noisy.max(before - variance / scale).min(before + variance / scale), scale, 1.15 * DEPTH * scale)
             }
             WholeNoise::Gaussian { sigma } => {
                 let (a, b) = (1.0 / variance, 1.0 / (sigma * sigma));
@@ -141,7 +141,7 @@ fn edge(ln: &dyn Fn(f64) -> f64, mode: f64, first: f64) -> Option<f64> {
 
 /// Nodes and weights on panels that end where the noise has its kink.
 fn panelled(low: f64, high: f64, kink: f64, panels: f64) -> Vec<(f64, f64)> {
-    let left = if kink > low && kink < high { (panels * (kink - low) / (high - low)).round().clamp(1.0, panels - 1.0) } else { panels };
+    let left = if kink > low && kink < high { (panels * (kink - low) / (high - low)).round().min(panels - 1.0).max(1.0) } else { panels };
     let parts = if left < panels { vec![(low, kink, left), (kink, high, panels - left)] } else { vec![(low, high, panels)] };
     let mut out = vec![];
     for (from, to, panels) in parts {

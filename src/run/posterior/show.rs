@@ -59,7 +59,7 @@ pub fn picture(p: &Posterior, names: &[String]) -> Vec<String> {
         let (mean, sd) = (m.mean().first().copied().unwrap_or(f64::NAN), m.sd().first().copied().unwrap_or(f64::NAN));
         let (from, to) = (at(0), at(3));
         // Shares have as many digits before the point.
-        let text = |x: f64| if p.is_share() { format!("{x:.4}") } else { six(x) };
+        let text = |x: f64| if p.is_share() { format!("{x:>6.4}") } else { six(x) };
         let [mean, sd, low, high, left, right] = [mean, sd, at(1), at(2), from, to].map(text);
         format!("{name:<width$} mean {mean}  sd {sd}  90% [{low}, {high}]  {left} |{}| {right}", shades(m, from, to))
     };
@@ -95,8 +95,8 @@ impl Posterior {
 /// A number in eleven characters.
 fn six(x: f64) -> String {
     // A minus takes the place of a digit.
-    let most = if x < 0.0 { 1e5 } else { 1e6 };
-    if (1e-3..most).contains(&x.abs()) || x == 0.0 { format!("{x:>11.4}") } else { format!("{x:>11.4e}") }
+    let (most, digits) = if x < 0.0 { (99_999.999, if x > -1e-99 { 3 } else { 4 }) } else { (999_999.999, 4) };
+    if (1e-3..most).contains(&x.abs()) || x == 0.0 { format!("{x:>11.4}") } else { format!("{x:>11.digits$e}") }
 }
 
 fn shades(m: &Posterior, from: f64, to: f64) -> String {
