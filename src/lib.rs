@@ -9,6 +9,7 @@ pub mod compiled;
 pub mod data;
 pub mod dist;
 pub mod explain;
+pub mod files;
 pub mod kernel;
 pub mod ledger;
 pub mod lsp;

@@ -2,6 +2,7 @@
 
 use crate::analyze::{self, Analysis, PublicData, Stated};
 use crate::check::{self, Loader};
+use crate::files::{self, Unopened};
 use crate::model::{Program, ScalarId};
 use crate::privacy::certificate::{Certificate, DELTAS, ORDERS};
 use crate::rules::Totals;
@@ -56,14 +57,14 @@ pub fn certify(checked: &Checked, analysis: &Analysis, orders: &[f64], deltas: &
     analyze::certificate(&checked.program, analysis, &checked.sources, checked.main, orders, deltas)
 }
 
-/// A certificate once more, from the program in it (under the name of its file, where that is known) and the public data
-/// that it states. `None` where that program does not certify, which may be for want of its own modules.
+/// A certificate once more, from the program in it, under the name that it has there, and the public data that it states.
+/// `None` where that program does not certify, which may be for want of its own modules.
 ///
 /// This is no second opinion on a number. It holds the words of a certificate (premises and their places, predictions,
 /// unused facts of the header) to its program.
-pub fn recertify(certificate: &Value, file: Option<&str>, loader: &dyn Loader) -> Option<Value> {
+pub fn recertify(certificate: &Value, loader: &dyn Loader) -> Option<Value> {
     let program = &certificate["program"];
-    let checked = check(file.or(program["file"].as_str())?, program["source"].as_str()?, loader);
+    let checked = check(program["file"].as_str()?, program["source"].as_str()?, loader);
     let at = |v: &Value, pointer: &str| v.pointer(pointer).cloned().unwrap_or_default();
     let list = |v: &Value| v.as_array().cloned().unwrap_or_default();
     let numbers = |v: &Value, key: &str| list(v).iter().filter_map(|e| e[key].as_f64()).collect::<Vec<f64>>();
@@ -105,27 +106,38 @@ pub fn differences(a: &Value, b: &Value, path: &str) -> Vec<String> {
     }
 }
 
-/// Why a program text could not be read.
+/// Why a program text, a plan or a certificate could not be read.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Unreadable {
     Missing,
-    TooLarge,
+    /// A pipe or a device.
+    Irregular,
+    /// More than so many bytes.
+    TooLarge(u64),
     NotText,
 }
 
 /// Reads a program. The name it is shown under is the file's own, without folders, so that certificates do not depend
 /// on the place.
 pub fn read(path: &Path) -> Result<(String, String), Unreadable> {
-    let file = std::fs::File::open(path).map_err(|_| Unreadable::Missing)?;
+    text(path, bytes(path, syntax::MAX_SOURCE_BYTES as u64)?)
+}
+
+/// All of a regular file that is no longer than the limit.
+pub fn bytes(path: &Path, limit: u64) -> Result<Vec<u8>, Unreadable> {
+    let file = files::open(path).map_err(|why| match why {
+        Unopened::Missing => Unreadable::Missing,
+        Unopened::Irregular => Unreadable::Irregular,
+    })?;
     let mut bytes = vec![];
-    file.take(syntax::MAX_SOURCE_BYTES as u64 + 1).read_to_end(&mut bytes).map_err(|_| Unreadable::Missing)?;
-    text(path, bytes)
+    file.take(limit.saturating_add(1)).read_to_end(&mut bytes).map_err(|_| Unreadable::Missing)?;
+    if bytes.len() as u64 > limit { Err(Unreadable::TooLarge(limit)) } else { Ok(bytes) }
 }
 
 /// The name and text of a program whose bytes were read from `path`.
 pub fn text(path: &Path, bytes: Vec<u8>) -> Result<(String, String), Unreadable> {
     if bytes.len() > syntax::MAX_SOURCE_BYTES {
-        return Err(Unreadable::TooLarge);
+        return Err(Unreadable::TooLarge(syntax::MAX_SOURCE_BYTES as u64));
     }
     let text = String::from_utf8(bytes).map_err(|_| Unreadable::NotText)?;
     let name = path.file_name().map_or_else(|| "program.dpm".into(), |n| n.to_string_lossy().into_owned());

@@ -170,12 +170,9 @@ fn assumptions(program: &Program, analysis: &Analysis) -> Vec<String> {
     if private.len() > 1 {
         list.push("one person may be in every private table".into());
     }
-    for each in keyed(&program.steps) {
-        let table = program.tables.get(each.table.0);
-        let column = table.and_then(|t| t.columns.get(each.key.0));
-        if let (Some(table), Some(column), true) = (table, column, each.public_key) {
-            list.push(format!("the column `{}` of `{}` is public: neighbours keep it", column.name, table.name));
-        }
+    for t in &private {
+        let public = t.columns.iter().filter(|c| c.public);
+        list.extend(public.map(|c| format!("the column `{}` of `{}` is public: neighbours keep it", c.name, t.name)));
     }
     list.push("cells outside their declared domain are moved into it when the file is read, before anything else".into());
     list.push("data files are well-formed CSV: a cell that holds a quote, a comma or a line break stands in quotes".into());
@@ -215,24 +212,6 @@ fn assumptions(program: &Program, analysis: &Analysis) -> Vec<String> {
         list.push("public tables or values are not bound yet: the certificate is final only once they are".into());
     }
     list
-}
-
-fn keyed(steps: &[Step]) -> Vec<&crate::model::Each> {
-    let mut found = Vec::new();
-    for step in steps {
-        match step {
-            Step::Each(each) => {
-                found.push(each);
-                found.extend(keyed(&each.body));
-            }
-            Step::When { then, otherwise, .. } => {
-                found.extend(keyed(then));
-                found.extend(keyed(otherwise));
-            }
-            _ => {}
-        }
-    }
-    found
 }
 
 fn relation_words(t: &Table) -> String {

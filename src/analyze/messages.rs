@@ -5,6 +5,7 @@ use super::chains;
 use super::choose::{cost, knob_text, solve};
 use super::scene::Scene;
 use super::shapes::conjugate_prior;
+use super::instead::drawn_instead;
 use crate::model::print::{likelihood_text, number};
 use crate::model::{BudgetKind, MechanismKind, Query, Request};
 use crate::numeric::decimal::{below, sig_down, sig_up};
@@ -125,7 +126,9 @@ pub fn no_offer(scene: &Scene, mut judged: Judged, mechanism: Option<&'static Me
         return match mechanism {
             Some(m) => no_rule_matches(scene, &format!("`{}` does not apply", m.name), text),
             None if matches!(scene.site.release.query, Query::Aggregate(_)) => no_rule_matches(scene, "no mechanism applies", text),
-            None => not_conjugate(scene, &judged, mechanism).unwrap_or_else(|| not_in_this_version(scene, &judged)),
+            None => drawn_instead(scene, &judged)
+                .or_else(|| not_conjugate(scene, &judged, mechanism))
+                .unwrap_or_else(|| not_in_this_version(scene, &judged)),
         };
     }
     not_conjugate(scene, &judged, mechanism).unwrap_or_else(|| not_in_this_version(scene, &judged))
@@ -171,9 +174,8 @@ pub fn exact_without_sampler(mechanism: &Mechanism, at: Span) -> Diagnostic {
 fn not_conjugate(scene: &Scene, judged: &Judged, mechanism: Option<&Mechanism>) -> Option<Diagnostic> {
     let model = scene.model.as_deref()?;
     let observation = model.private.first()?;
-    let family = observation.likelihood.family;
-    let wanted = conjugate_prior(family)?;
     let parameter = model.parameters.iter().find(|p| observation.likelihood.args.iter().any(|a| a.mentions(p.id)))?;
+    let wanted = conjugate_prior(&observation.likelihood, parameter.id)?;
     if parameter.prior.family == wanted.family && parameter.truncated.is_none() {
         return None;
     }
@@ -221,7 +223,7 @@ fn closest<'a>(scene: &Scene, judged: &'a Judged) -> Vec<(&'a str, &'a str)> {
 }
 
 /// `rules tried: beta_bernoulli   prior must be beta(a, b)   [no]`, one rule a line, aligned.
-fn tried_text(rules: &[(&str, &str)]) -> String {
+pub fn tried_text(rules: &[(&str, &str)]) -> String {
     let name = rules.iter().map(|(n, _)| n.chars().count()).max().unwrap_or(0);
     let reason = rules.iter().map(|(_, r)| r.chars().count()).max().unwrap_or(0);
     let lines: Vec<String> = rules

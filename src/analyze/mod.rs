@@ -6,6 +6,7 @@ mod certify;
 mod chains;
 mod choose;
 mod expect;
+mod instead;
 mod messages;
 mod parallel;
 mod public;

@@ -36,17 +36,23 @@ impl<'a> Scene<'a> {
 
     /// Every rule's verdict on the release, with these arguments written for a mechanism, or none.
     pub fn judge(&self, written: Option<(&'static Mechanism, &Arguments)>) -> Judged {
-        let release = self.site.release;
+        self.judge_of(
+            match (self.model.as_deref(), &self.site.release.query) {
+                (Some(model), _) | (None, Query::Posterior(model)) => Ask::Model(model),
+                (None, Query::Aggregate(query)) => Ask::Query(query),
+            },
+            written,
+        )
+    }
+
+    /// The same for another question in the place of the release's own.
+    pub fn judge_of(&self, ask: Ask, written: Option<(&'static Mechanism, &Arguments)>) -> Judged {
         let (totals, none) = (self.model.as_ref().map(|m| super::public::totals(m, self.public)), PublicTotals::unbound());
-        let ask = match (self.model.as_deref(), &release.query) {
-            (Some(model), _) | (None, Query::Posterior(model)) => Ask::Model(model),
-            (None, Query::Aggregate(query)) => Ask::Query(query),
-        };
         let question = Question {
             ask,
             context: Context { program: self.program, public: totals.as_ref().unwrap_or(&none) },
             written,
-            assuming_convergence: release.mechanism.assuming_convergence,
+            assuming_convergence: self.site.release.mechanism.assuming_convergence,
             place: self.place(),
             budgeted: self.allotment.is_some(),
             secret_groups: self.site.secret_groups(),

@@ -9,6 +9,7 @@ use super::rows::{FAR, NEAR, made, used, walk};
 use super::target::Target;
 use super::{NotAudited, Options, Outcome};
 use crate::analyze::{Analysis, Chosen, PublicData};
+use crate::data::Environment;
 use crate::mechanism::bits::{BitSource, OsBits};
 use crate::mechanism::plan::{MechanismPlan, PosteriorLaw};
 use crate::mechanism::{MechanismError, Scope, prepare};
@@ -146,7 +147,7 @@ pub fn audit<B: BitSource>(
     let Some(table) = program.tables.get(id.0) else { return not("its table is unknown") };
     let each = group_of(&program.steps, release.id).filter(|e| e.table == id);
     let group = each.map(|e| (e.key, 0));
-    let aggregates = |e: &crate::model::Expr| public.aggregate(e);
+    let aggregates = |e: &crate::model::Expr, env: &dyn Environment| public.aggregate(e, env);
     let sizes = sizes(table);
     let width: u64 = table.columns.iter().map(|c| c.headers.len() as u64).sum();
     if width > MOST_COLUMNS || (sizes.base.saturating_add(sizes.unit)).saturating_add(100).saturating_mul(width) > MOST_CELLS {
@@ -176,7 +177,7 @@ pub fn audit<B: BitSource>(
     let trials = options.trials.unwrap_or((usual / copies.max(wide).max(1)).max(20));
     let target = Target { plan, table, group, known, rows, sizes, copies, trials };
     if prepare(plan, &Scope { table, group, env: &target.known }).is_err() {
-        return not("it needs a value that an earlier release gives");
+        return not("it needs a value that an earlier release or the data give");
     }
     const SAME: &str = "all made-up rows have the same effect on it";
     let candidates = all(table, &target.rows, quantile);

@@ -42,7 +42,7 @@ impl Checker<'_> {
         }
         let private = self.table(t).is_some_and(|t| t.private);
         let secret = private && self.secret_size(t);
-        let label = if private { Label::Aggregate(t) } else { Label::Public };
+        let label = if private && !self.neighbours_agree(t, &args) { Label::Aggregate(t) } else { Label::Public };
         let range = x.ty.range();
         let numeric = x.ty.is_scalar_number() || matches!(x.ty, Type::Vector(_) | Type::Counts { .. });
         let whole = matches!(x.ty, Type::Bool | Type::Int(_) | Type::Counts { .. });
@@ -107,6 +107,24 @@ impl Checker<'_> {
         Ok(node(ExprKind::Call(op, args), ty, label, span))
     }
 
+    /// Do neighbours agree on every row of these values? They keep public columns, and replace one row by another in its place.
+    /// Which rows of a unit are kept depends on its key, which is private; which rows stand in a group is left aside.
+    fn neighbours_agree(&self, t: TableId, values: &[Expr]) -> bool {
+        let kept = self.table(t).is_some_and(|t| t.relation == Relation::ReplaceOne && t.unit.is_none());
+        let public = |e: &Expr| match e.kind {
+            ExprKind::Column(t, c) => self.column(t, c).is_some_and(|c| c.public),
+            _ => true,
+        };
+        let mut all = kept && self.group.is_none();
+        values.iter().for_each(|v| v.walk(&mut |e| all &= public(e)));
+        all
+    }
+
+    /// Is a public part of it asked of the rows of a private table?
+    pub(super) fn asks_private_table(&self, e: &Expr) -> bool {
+        e.asked().into_iter().any(|t| self.table(t).is_some_and(|t| t.private))
+    }
+
     /// Is the number of rows in sight secret: by the header, or inside `each` over a private key?
     fn secret_size(&self, t: TableId) -> bool {
         let group_secret = self.group.and_then(|g| self.groups.get(g)).is_some_and(|g| g.table == t && !g.public_key);
@@ -160,11 +178,13 @@ impl Checker<'_> {
         }
         let public_sizes = !secret && self.group.and_then(|g| self.groups.get(g)).is_some_and(|g| g.public_key);
         if public_sizes {
-            return self.fail(
-                Diagnostic::new("E0209", "the sizes of these groups are public already")
-                    .label(span, "nothing to protect here")
-                    .help("read them off the public column, or bind them as a public table"),
-            );
+            let key = self.group.and_then(|g| self.groups.get(g)).map_or_else(String::new, |g| format!("{}.{}", self.table_name(t), g.key));
+            let sizes = self.fresh_name("sizes");
+            let d = Diagnostic::new("E0209", "the sizes of these groups are public already").label(span, "nothing to protect here");
+            return self.fail(match self.table(t).is_some_and(|t| t.unit.is_none()) {
+                true => d.help(format!("output them, outside of `each`:    output {sizes} = histogram({key})")),
+                false => d.help("read them off the public column, or bind them as a public table"),
+            });
         }
         Ok(node(ExprKind::Call(Builtin::RowCountAgg, vec![]), Type::Int(Range::new(0.0, f64::INFINITY)), Label::Aggregate(t), span))
     }

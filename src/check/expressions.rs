@@ -63,6 +63,9 @@ impl Checker<'_> {
             Some(Binding::Value(value)) => {
                 let (nodes, depth) = measure(&value);
                 self.spend_nodes(nodes, span)?;
+                if self.group.is_some() && self.asks_private_table(&value) {
+                    return self.of_all_rows(name, &value, span);
+                }
                 if depth > MAX_DEPTH {
                     return self.too_deep(span);
                 }

@@ -2,7 +2,7 @@
 
 use super::scope::Binding;
 use super::{Checked, Checker, Stop, vectors};
-use crate::model::{ColumnId, Each, Levels, Step, TableId, Type};
+use crate::model::{ColumnId, Each, Expr, Levels, Step, TableId, Type};
 use crate::source::{Diagnostic, Span};
 use crate::syntax::ast;
 
@@ -87,6 +87,18 @@ impl Checker<'_> {
             }
         }
         Ok(Step::Each(Each { table: t, key: ColumnId(c), levels, public_key, body, span }))
+    }
+
+    /// E0209: a public value that is asked of all rows, inside a group, where the same words mean its rows alone.
+    pub(super) fn of_all_rows<T>(&mut self, name: &str, value: &Expr, span: Span) -> Checked<T> {
+        let header = self.group.and_then(|g| self.groups.get(g)).map_or(span, |g| g.header);
+        let written = self.written(value.span);
+        self.fail(
+            Diagnostic::new("E0209", format!("`{name}` is asked of all rows, and this stands in a group"))
+                .label(span, format!("`{written}` of all groups together"))
+                .label(header, "inside, aggregates are those of one group")
+                .help(format!("give the number by hand:    public {}: real", self.fresh_name("total"))),
+        )
     }
 
     /// E0308: a parameter of all groups used inside one.

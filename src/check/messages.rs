@@ -43,18 +43,18 @@ pub(crate) fn type_text(ty: &Type) -> String {
 }
 
 impl Checker<'_> {
-    /// The first private column an expression mentions.
+    /// The first column of a private table that an expression mentions, of those that are not public if there are any.
     pub(super) fn private_column(&self, e: &Expr) -> Option<(TableId, ColumnId)> {
-        let mut found = None;
+        let mut found = vec![];
         e.walk(&mut |x| {
             if let ExprKind::Column(t, c) = x.kind
-                && found.is_none()
                 && self.table(t).is_some_and(|t| t.private)
             {
-                found = Some((t, c));
+                found.push((t, c));
             }
         });
-        found
+        let private = |(t, c): &&(TableId, ColumnId)| self.column(*t, *c).is_some_and(|c| !c.public);
+        found.iter().find(private).or(found.first()).copied()
     }
 
     /// Adds "private column" at the declaration of the first private column in `e`.
@@ -284,8 +284,7 @@ impl Checker<'_> {
     }
 }
 
-/// A sum, mean, count or the like over rows.
+/// A sum, mean, count or the like over private rows.
 fn is_row_aggregate(e: &Expr) -> bool {
-    use Builtin::{RowCountAgg, RowHistogram, RowMax, RowMean, RowMin, RowQuantile, RowSum};
-    matches!(e.kind, ExprKind::Call(RowMean | RowSum | RowCountAgg | RowHistogram | RowQuantile | RowMin | RowMax, _))
+    matches!(e.label, Label::Aggregate(_)) && matches!(e.kind, ExprKind::Call(f, _) if f.over_rows())
 }

@@ -138,7 +138,11 @@ fn not_found(names: &[String], span: Span) -> Diagnostic {
                 }
             }
         }
-        _ => d.help(format!("`use {}` is the file {}.dpm below the program's folder", names.join("."), names.join("/"))),
+        _ => d.help(format!(
+            "`use {}` is the regular file {}.dpm of UTF-8 text below the program's folder",
+            names.join("."),
+            names.join("/")
+        )),
     }
 }
 

@@ -132,12 +132,14 @@ impl Checker<'_> {
         let table = match e.label {
             Label::Aggregate(t) => t,
             Label::Public => {
-                let written = self.written(e.span);
-                return self.fail(
-                    Diagnostic::new("E0209", "this value is public already")
-                        .label(e.span, "costs nothing")
-                        .help(format!("output it:   output x = {written}")),
-                );
+                let (name, whole) = (&release.name.value, self.map.slice(e.span));
+                let written = if whole.len() > 400 { self.written(e.span) } else { whole.to_owned() };
+                let d = Diagnostic::new("E0209", "this value is public already").label(e.span, "costs nothing, and needs no noise");
+                let d = match self.asks_private_table(&e) {
+                    true => d.cause("it is asked of public columns alone: neighbours keep them, in as many rows"),
+                    false => d,
+                };
+                return self.fail(d.help(format!("output it:   output {name} = {written}")));
             }
             Label::Row(t) => {
                 let (name, written) = (self.table_name(t), self.written(e.span));

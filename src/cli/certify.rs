@@ -11,6 +11,9 @@ use ed25519_dalek::{Signer, SigningKey};
 use serde_json::json;
 use std::path::Path;
 
+/// Larger files hold no key.
+const LARGEST_KEY: u64 = 1 << 20;
+
 pub fn certify(args: &Certify) -> Exit {
     if args.order.iter().any(|o| !(*o > 1.0 && o.is_finite())) {
         return usage("--order wants a finite number above 1");
@@ -65,7 +68,13 @@ pub fn certify(args: &Certify) -> Exit {
 
 /// Signs the digest of a certificate or plan with the key in a file; says so if there is no such key.
 pub fn sign(path: &Path, certificate: &mut serde_json::Value, digest: &str) -> bool {
-    let pem = std::fs::read_to_string(path).unwrap_or_default();
+    let pem = match pipeline::bytes(path, LARGEST_KEY) {
+        Ok(bytes) => String::from_utf8(bytes).unwrap_or_default(),
+        Err(why) => {
+            say_line!("error: {}", inputs::unreadable(path, why));
+            return false;
+        }
+    };
     let Ok(key) = SigningKey::from_pkcs8_pem(&pem) else {
         say_line!("error: {} holds no Ed25519 private key (PKCS#8, PEM)", path.display());
         return false;

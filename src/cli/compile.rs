@@ -4,10 +4,10 @@ use super::certify::sign;
 use super::files::{self, Output};
 use super::{Compile, Exit, Program, complain, inputs, print_json, progress, strict, usage, verdict};
 use crate::compiled::{self, Compiled, Given, missing};
-use crate::pipeline::{self, Checked, Unreadable};
+use crate::pipeline::{self, Checked};
 use crate::source::render;
 use serde_json::json;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 /// Larger files are no plans.
 pub const LARGEST: u64 = 256 << 20;
@@ -54,25 +54,15 @@ pub fn compile(args: &Compile) -> Exit {
 ///
 /// No module is read from the `private` files.
 pub fn prepared(args: &Program, private: &[PathBuf]) -> Result<Compiled, Exit> {
-    let Some(bytes) = bytes(&args.file, LARGEST) else {
-        return from_program(args, inputs::checked(&args.file, Err(Unreadable::Missing), private)?).map(|(_, compiled)| compiled);
-    };
+    let read = pipeline::bytes(&args.file, LARGEST);
     // A brace begins a plan and no program.
-    if bytes.trim_ascii_start().first() != Some(&b'{') {
-        let checked = inputs::checked(&args.file, pipeline::text(&args.file, bytes), private)?;
-        return from_program(args, checked).map(|(_, compiled)| compiled);
+    match read {
+        Ok(bytes) if bytes.trim_ascii_start().first() == Some(&b'{') => from_plan(args, std::str::from_utf8(&bytes).unwrap_or_default()),
+        read => {
+            let checked = inputs::checked(&args.file, read.and_then(|bytes| pipeline::text(&args.file, bytes)), private)?;
+            from_program(args, checked).map(|(_, compiled)| compiled)
+        }
     }
-    let text = String::from_utf8(bytes).ok().filter(|text| text.len() as u64 <= LARGEST);
-    from_plan(args, text.as_deref().unwrap_or_default())
-}
-
-/// All of a file, read once, up to a byte beyond the limit; `None` where it cannot be read.
-pub fn bytes(path: &Path, limit: u64) -> Option<Vec<u8>> {
-    use std::io::Read;
-    let mut bytes = vec![];
-    let file = std::fs::File::open(path).ok()?;
-    file.take(limit.saturating_add(1)).read_to_end(&mut bytes).ok()?;
-    Some(bytes)
 }
 
 fn from_program(args: &Program, checked: Checked) -> Result<(Given, Compiled), Exit> {

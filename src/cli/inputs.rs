@@ -13,15 +13,21 @@ pub fn program(path: &Path) -> Result<Checked, Exit> {
     checked(path, pipeline::read(path), &[])
 }
 
-/// Checks a program that was read from a path: once, as a pipe can be read no second time. No module is one of `private`.
+/// Why a file was not read, for people.
+pub fn unreadable(path: &Path, why: Unreadable) -> String {
+    let why = match why {
+        Unreadable::Missing => "cannot be opened".to_owned(),
+        Unreadable::Irregular => "is not a regular file".to_owned(),
+        Unreadable::TooLarge(limit) => format!("is larger than {} MiB", limit >> 20),
+        Unreadable::NotText => "is not UTF-8 text".to_owned(),
+    };
+    format!("{} {why}", path.display())
+}
+
+/// Checks a program that was read from a path: once, as it may be another the next time. No module is one of `private`.
 pub fn checked(path: &Path, read: Result<(String, String), Unreadable>, private: &[PathBuf]) -> Result<Checked, Exit> {
     let (name, text) = read.map_err(|why| {
-        let shown = path.display();
-        match why {
-            Unreadable::Missing => say_line!("error: the program {shown} cannot be opened"),
-            Unreadable::TooLarge => say_line!("error: the program {shown} is larger than {} MiB", crate::syntax::MAX_SOURCE_BYTES >> 20),
-            Unreadable::NotText => say_line!("error: the program {shown} is not UTF-8 text"),
-        }
+        say_line!("error: the program {}", unreadable(path, why));
         Exit::Input
     })?;
     Ok(super::progress::with_spinner("checking", || pipeline::check(&name, &text, &Folder::of(path).without(private))))
@@ -63,7 +69,7 @@ pub fn public_texts(program: &Program, given: &[String]) -> Result<(Given, Bound
                 format!("the program declares no public `{name}`")
             }));
         };
-        let opened = Opened::open(Path::new(value));
+        let opened = Opened::regular(Path::new(value));
         opened.and_then(|file| found.add_table(table, &file)).map_err(|e| input_error(&e, value))?;
     }
     let bound = found.bind(program).map_err(|why| match why {

@@ -57,6 +57,10 @@ pub fn history_file(args: &Repl) -> Option<PathBuf> {
         of("XDG_STATE_HOME").or_else(|| Some(of("HOME")?.join(".local/state"))).map(|s| s.join("dpm/history"))
     };
     let path = args.history.clone().or_else(state)?;
+    // Opening a pipe would wait.
+    if path.try_exists().is_ok_and(|there| there && !path.is_file()) {
+        return None;
+    }
     path.parent().map(std::fs::create_dir_all)?.ok()?;
     let mut options = std::fs::OpenOptions::new();
     options.create(true).append(true);

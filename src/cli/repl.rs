@@ -425,9 +425,12 @@ impl Loop {
             say_error(&why);
             return None;
         }
-        let Ok((_, text)) = pipeline::read(Path::new(path)) else {
-            say_error(&format!("{path} cannot be read"));
-            return None;
+        let text = match pipeline::read(Path::new(path)) {
+            Ok((_, text)) => text,
+            Err(why) => {
+                say_error(&inputs::unreadable(Path::new(path), why));
+                return None;
+            }
         };
         self.enter(&text)
     }

@@ -1,6 +1,6 @@
 //! `dpm plot` and `dpm report`: pictures and a page of a certified program, plan, certificate or result; no private data is read.
 
-use super::compile::{LARGEST, bytes, prepared};
+use super::compile::{LARGEST, prepared};
 use super::files::{self, Output};
 use super::{Exit, Plot, Program, Report, usage};
 use crate::compiled::Compiled;
@@ -36,8 +36,8 @@ struct Opened {
 
 /// A program, a plan, or the program inside a certificate or a result.
 fn opened(args: &Program) -> Result<Opened, Exit> {
-    let read = bytes(&args.file, LARGEST).unwrap_or_default();
-    let value: Option<Value> = serde_json::from_slice(&read).ok();
+    let read = crate::pipeline::bytes(&args.file, LARGEST).unwrap_or_default();
+    let value: Option<Value> = serde_json::from_slice(&read).ok().map(super::strict::numbers);
     let kind = |v: &Value| {
         let inner = v.get("certificate")?;
         // A plan also holds a certificate; it has a reader of its own.

@@ -15,8 +15,8 @@ pub fn fmt(files: &[PathBuf], check: bool) -> Exit {
     for file in files {
         let (name, text) = match pipeline::read(file) {
             Ok(found) => found,
-            Err(_) => {
-                say_line!("error: the program {} cannot be read", file.display());
+            Err(why) => {
+                say_line!("error: the program {}", inputs::unreadable(file, why));
                 exit = Exit::Input;
                 continue;
             }

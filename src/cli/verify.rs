@@ -1,9 +1,9 @@
 //! `dpm verify`: every number of a certificate once more, by separate code; a plan is also compiled again.
 
-use super::compile::{LARGEST, bytes};
-use super::{Exit, Verify, print_json, strict};
+use super::compile::LARGEST;
+use super::{Exit, Verify, inputs, print_json, strict};
 use crate::compiled;
-use crate::pipeline::{self, Folder};
+use crate::pipeline::{self, Folder, Unreadable};
 use crate::verify::{Against, Failure, Verifier};
 use serde_json::{Value, json};
 use std::path::Path;
@@ -13,12 +13,11 @@ const RECORD: [&str; 5] = ["releases", "outputs", "certificate", "ledger", "seed
 
 pub fn verify(args: &Verify) -> Exit {
     let read = |path: &Path| {
-        let bytes = bytes(path, LARGEST).filter(|b| b.len() as u64 <= LARGEST);
-        let text = bytes.and_then(|b| String::from_utf8(b).ok());
-        if text.is_none() {
-            say_line!("error: {} cannot be read", path.display());
-        }
-        text.ok_or(Exit::Input)
+        let bytes = pipeline::bytes(path, LARGEST);
+        bytes.and_then(|b| String::from_utf8(b).map_err(|_| Unreadable::NotText)).map_err(|why| {
+            say_line!("error: {}", inputs::unreadable(path, why));
+            Exit::Input
+        })
     };
     let verified = || -> Result<(Vec<Failure>, Value), Exit> {
         let text = read(&args.file)?;
@@ -80,8 +79,7 @@ fn unchecked(file: &Value) -> Vec<&'static str> {
 fn words(file: &Value, program: Option<&Path>) -> Vec<Failure> {
     let certificate = file.get("certificate").filter(|c| c.is_object()).unwrap_or(file);
     let folder = program.map_or_else(Folder::none, Folder::of);
-    let name = program.and_then(|p| p.file_name()).map(|n| n.to_string_lossy());
-    let Some(again) = pipeline::recertify(certificate, name.as_deref(), &folder) else {
+    let Some(again) = pipeline::recertify(certificate, &folder) else {
         let text = "the program in the certificate does not certify here; with modules of its own it needs --program FILE";
         return vec![Failure { path: "program.source".into(), text: text.into() }];
     };

@@ -11,6 +11,7 @@ pub mod row;
 pub mod scan;
 pub mod statistic;
 
+use crate::files::{self, Unopened};
 use std::fmt;
 use std::fs::File;
 use std::io::{BufRead, BufReader, Cursor, Read, Seek};
@@ -18,7 +19,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 pub use eval::Environment;
-pub use public::{PublicColumn, PublicTable, copy_public, load_public};
+pub use public::{PublicColumn, PublicTable, copy_public, load_public, public_part};
 pub use scan::{Job, Measured, count_rows, scan};
 
 /// Why a file was refused: public facts alone (exit 3). No variant holds a private cell, its row or its number.
@@ -26,6 +27,14 @@ pub use scan::{Job, Measured, count_rows, scan};
 pub enum DataError {
     /// The file cannot be opened.
     Missing,
+    /// A public table is no regular file.
+    Irregular,
+    /// A private table is neither a regular file nor a pipe.
+    Device,
+    /// A pipe ended before it brought anything.
+    EmptyPipe,
+    /// A pipe brought more than [`LONGEST_PIPE`].
+    LongPipe,
     /// The file cannot be read to its end, or its compression is broken.
     Unreadable,
     /// The first line is absent.
@@ -42,6 +51,10 @@ impl fmt::Display for DataError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             DataError::Missing => write!(f, "the file cannot be opened"),
+            DataError::Irregular => write!(f, "the file is not a regular file"),
+            DataError::Device => write!(f, "the file is neither a regular file nor a pipe"),
+            DataError::EmptyPipe => write!(f, "the pipe brought nothing: start what writes to it first"),
+            DataError::LongPipe => write!(f, "the pipe brought more than {} MiB: put the rows into a file", LONGEST_PIPE >> 20),
             DataError::Unreadable => write!(f, "the file cannot be read"),
             DataError::NoHeader { table } => {
                 write!(f, "the file for `{table}` has no header line")
@@ -51,6 +64,7 @@ impl fmt::Display for DataError {
                 write!(f, "the file for `{table}` has two columns `{header}`")
             }
             DataError::Rows { table, wanted, exactly: true } => write!(f, "the file for `{table}` does not have exactly {wanted} rows"),
+            DataError::Rows { table, wanted: 1, .. } => write!(f, "the file for `{table}` has no rows"),
             DataError::Rows { table, wanted, .. } => {
                 write!(f, "the file for `{table}` has fewer than {wanted} rows")
             }
@@ -72,6 +86,9 @@ pub enum StatisticError {
     Range,
 }
 
+/// Most bytes of a pipe, which is kept in memory. Whether it is refused depends on its length alone.
+pub const LONGEST_PIPE: u64 = 1 << 30;
+
 /// A file opened once and read as often as a run needs it: a path that is swapped meanwhile cannot mix two files.
 pub struct Opened {
     bytes: Bytes,
@@ -85,20 +102,23 @@ enum Bytes {
 }
 
 impl Opened {
-    /// Opens `.csv` or `.csv.gz`.
+    /// Opens `.csv` or `.csv.gz`: a regular file, or a pipe, which is read to its end.
     pub fn open(path: &Path) -> Result<Opened, DataError> {
-        let mut file = File::open(path).map_err(|_| DataError::Missing)?;
-        let is_directory = file.metadata().map_or(true, |m| m.is_dir());
-        if is_directory {
-            return Err(DataError::Missing);
-        }
-        let compressed = path.extension().is_some_and(|e| e.eq_ignore_ascii_case("gz"));
-        if file.rewind().is_ok() {
-            return Ok(Opened { bytes: Bytes::File(file), compressed });
-        }
-        let mut all = vec![];
-        file.read_to_end(&mut all).map_err(|_| DataError::Unreadable)?;
-        Ok(Opened { bytes: Bytes::Memory(all.into()), compressed })
+        let (file, pipe) = files::open_or_pipe(path).map_err(|why| match why {
+            Unopened::Missing => DataError::Missing,
+            Unopened::Irregular => DataError::Device,
+        })?;
+        let bytes = if pipe { Bytes::Memory(whole(file, LONGEST_PIPE)?.into()) } else { Bytes::File(file) };
+        Ok(Opened { bytes, compressed: compressed(path) })
+    }
+
+    /// The same of a regular file alone.
+    pub fn regular(path: &Path) -> Result<Opened, DataError> {
+        let file = files::open(path).map_err(|why| match why {
+            Unopened::Missing => DataError::Missing,
+            Unopened::Irregular => DataError::Irregular,
+        })?;
+        Ok(Opened { bytes: Bytes::File(file), compressed: compressed(path) })
     }
 
     /// All of it from the start. Passes share one position in the file: each must end before the next begins.
@@ -118,6 +138,21 @@ impl Opened {
     }
 }
 
+fn compressed(path: &Path) -> bool {
+    path.extension().is_some_and(|e| e.eq_ignore_ascii_case("gz"))
+}
+
+/// All that a pipe brings.
+fn whole(pipe: impl Read, most: u64) -> Result<Vec<u8>, DataError> {
+    let mut all = vec![];
+    pipe.take(most.saturating_add(1)).read_to_end(&mut all).map_err(|_| DataError::Unreadable)?;
+    match all.len() as u64 {
+        0 => Err(DataError::EmptyPipe),
+        n if n > most => Err(DataError::LongPipe),
+        _ => Ok(all),
+    }
+}
+
 /// An open file of rows, read once from start to end.
 pub struct Source {
     input: Box<dyn BufRead>,
@@ -132,5 +167,20 @@ impl Source {
     /// Rows from anything that can be read.
     pub fn new(input: impl Read + 'static) -> Source {
         Source { input: Box::new(BufReader::with_capacity(1 << 18, input)) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Every pipe of one length ends in the same way, whatever its bytes.
+    #[test]
+    fn a_pipe_is_refused_by_its_length_alone() {
+        for bytes in [&b"x\n1\n22\n"[..], b"\n\n\n\n\n\n\n", b"\"\"\"\",,\xff"] {
+            assert_eq!(whole(bytes, 7), Ok(bytes.to_vec()));
+            assert_eq!(whole(bytes, 6), Err(DataError::LongPipe));
+        }
+        assert_eq!(whole(&b""[..], 6), Err(DataError::EmptyPipe));
     }
 }

@@ -1,6 +1,6 @@
-//! Public tables: the same files, but a bad cell is an error that names its line.
+//! Public tables: the same files, but a bad cell is an error that names its line; and the public columns of private tables.
 
-use crate::model::{Table, Type};
+use crate::model::{Relation, Table, Type};
 
 use super::row::{self, Rows};
 use super::{DataError, Source};
@@ -42,8 +42,8 @@ pub(super) fn check_rows(table: &Table, rows: u64) -> Result<(), DataError> {
     let broken = |wanted, exactly| Err(DataError::Rows { table: table.name.clone(), wanted, exactly });
     match table.rows.exactly {
         Some(n) if n != rows => broken(n, true),
-        // Every public number of rows is at least 1 to the checker; a file without rows has no neighbour and may pass.
-        _ if rows < table.rows.at_least && table.rows.at_least > 1 => broken(table.rows.at_least, false),
+        // The checker takes a public number of rows of a private table to be at least 1, whatever the header says.
+        _ if rows < table.rows.at_least => broken(table.rows.at_least, false),
         _ => Ok(()),
     }
 }
@@ -52,6 +52,25 @@ pub(super) fn check_rows(table: &Table, rows: u64) -> Result<(), DataError> {
 ///
 /// Fails with the line of the first cell that is not of its type or outside its domain.
 pub fn load_public(table: &Table, source: Source) -> Result<PublicTable, DataError> {
+    load(table, source, Rows::fill_checked)
+}
+
+/// What everyone may know of the rows of a private table: its public columns, if neighbours agree on them row by row. Bad
+/// cells are mapped as in any private table.
+///
+/// The table that is answered has texts in place of the other columns: nothing that reads one compiles against it.
+pub fn public_part(table: &Table, source: Source) -> Result<(Table, PublicTable), DataError> {
+    let agreed = table.relation == Relation::ReplaceOne && table.unit.is_none();
+    let mut part = table.clone();
+    part.columns.iter_mut().filter(|c| !(agreed && c.public)).for_each(|c| c.ty = Type::Text);
+    let rows = load(&part, source, |rows, slots| {
+        rows.fill(slots);
+        Ok(())
+    })?;
+    Ok((part, rows))
+}
+
+fn load(table: &Table, source: Source, fill: impl Fn(&Rows, &mut [f64]) -> Result<(), usize>) -> Result<PublicTable, DataError> {
     let mut rows = Rows::open(table, source)?;
     let mut columns: Vec<PublicColumn> = table
         .columns
@@ -64,16 +83,18 @@ pub fn load_public(table: &Table, source: Source) -> Result<PublicTable, DataErr
     let mut slots = vec![0.0; rows.slots()];
     let mut count = 0usize;
     while rows.advance()? {
-        rows.fill_checked(&mut slots).map_err(|column| {
+        fill(&rows, &mut slots).map_err(|column| {
             let name = table.columns.get(column).map(|c| c.name.clone());
             DataError::Cell { table: table.name.clone(), column: name.unwrap_or_default(), line: rows.line_number() }
         })?;
         let mut rest = slots.as_slice();
         for (index, column) in columns.iter_mut().enumerate() {
             match column {
-                PublicColumn::Text(texts) => {
+                PublicColumn::Text(texts) if !table.private => {
                     texts.push(String::from_utf8_lossy(rows.bytes(index)).into_owned());
                 }
+                // Of a private table no text is kept.
+                PublicColumn::Text(_) => {}
                 PublicColumn::Numbers { width, values } => {
                     let (mine, after) = rest.split_at((*width).min(rest.len()));
                     values.extend_from_slice(mine);

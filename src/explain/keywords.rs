@@ -59,7 +59,8 @@ The header says what neighbouring data sets are, hence what is protected:
 
 Every column has a type, and its domain is enforced: a cell outside is moved to the nearest value inside, an unreadable one
 to a fixed default, silently, because a refusal would tell something about the row. In a table with public n a column may
-itself be public: `region: public category {north, south}`. Inside a private header, `private n` makes n secret.
+itself be public: `region: public category {north, south}`. Neighbours keep it, nothing protects it, and `output sizes =
+histogram(region)` is exact and free. Inside a private header, `private n` makes n secret.
 
 ```dpm
 budget eps(1)

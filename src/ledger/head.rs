@@ -1,6 +1,7 @@
 //! Files beside the ledger: the head, which remembers the last entry apart from the ledger, and the mark of a failed disk.
 
 use super::error::LedgerError;
+use crate::files::{self, Unopened};
 use std::ffi::OsString;
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Read, Write};
@@ -38,9 +39,12 @@ impl Head {
     /// Locked, where it is missing or not as it was written.
     pub fn read(path: &Path) -> Result<Head, LedgerError> {
         let locked = |why: &str| LedgerError::Locked(why.into());
-        let file = File::open(beside(path, ".head")).map_err(|e| match e.kind() {
-            io::ErrorKind::NotFound => locked("its head file is missing (PATH.head)"),
-            _ => LedgerError::Storage("its head file cannot be opened (PATH.head)".into()),
+        let file = files::open(&beside(path, ".head")).map_err(|why| match why {
+            Unopened::Missing if beside(path, ".head").try_exists().is_ok_and(|there| !there) => {
+                locked("its head file is missing (PATH.head)")
+            }
+            Unopened::Missing => LedgerError::Storage("its head file cannot be opened (PATH.head)".into()),
+            Unopened::Irregular => locked("its head file is not a regular file (PATH.head)"),
         })?;
         let mut text = String::new();
         let read = file.take(LONGEST).read_to_string(&mut text);

@@ -3,8 +3,8 @@
 use super::budget::Budget;
 use super::entry::{Registration, hex, random_hex};
 use super::error::LedgerError;
+use crate::files;
 use sha2::{Digest, Sha256};
-use std::fs::File;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -50,7 +50,7 @@ impl NewDataset {
         let location = self.file.canonicalize().ok().filter(|f| f.is_file()).ok_or_else(missing)?;
         let location_text = location.to_str().ok_or_else(missing)?.to_owned();
         let salt = random_hex::<32>().ok_or_else(|| LedgerError::Storage("the system has no randomness".into()))?;
-        let commitment = File::open(&location).and_then(|mut f| commitment(&salt, &mut f)).map_err(|_| missing())?;
+        let commitment = files::open(&location).ok().and_then(|mut f| commitment(&salt, &mut f).ok()).ok_or_else(missing)?;
         Ok(Registration {
             id: self.id.clone(),
             relation: self.relation.clone(),
@@ -104,8 +104,8 @@ fn commitment(salt: &str, input: &mut dyn Read) -> io::Result<String> {
 impl Registration {
     /// Does this file hold the registered bytes?
     pub fn holds(&self, file: &Path) -> bool {
-        let found = File::open(file).and_then(|mut f| commitment(&self.salt, &mut f));
-        found.is_ok_and(|c| c == self.commitment)
+        let found = files::open(file).ok().and_then(|mut f| commitment(&self.salt, &mut f).ok());
+        found.is_some_and(|c| c == self.commitment)
     }
 }
 
@@ -124,13 +124,13 @@ impl AsRef<[u8]> for Bytes {
 /// # Errors
 /// Storage where it cannot be read; Changed where the bytes are not the registered ones.
 pub fn read_registered(registration: &Registration) -> Result<Bytes, LedgerError> {
-    let unreadable = |_| LedgerError::Storage(format!("the file of `{}` cannot be read; the run is charged", registration.id));
-    let mut file = File::open(Path::new(&registration.location)).map_err(unreadable)?;
-    let size = file.metadata().map_err(unreadable)?.len();
+    let unreadable = || LedgerError::Storage(format!("the file of `{}` cannot be read; the run is charged", registration.id));
+    let mut file = files::open(Path::new(&registration.location)).map_err(|_| unreadable())?;
+    let size = file.metadata().map_err(|_| unreadable())?.len();
     // Room for all of it at once: a vector that grows would leave copies behind.
     let mut bytes = Zeroizing::new(Vec::with_capacity(usize::try_from(size).unwrap_or(0).saturating_add(1)));
-    file.read_to_end(&mut bytes).map_err(unreadable)?;
-    let found = commitment(&registration.salt, &mut bytes.as_slice()).map_err(unreadable)?;
+    file.read_to_end(&mut bytes).map_err(|_| unreadable())?;
+    let found = commitment(&registration.salt, &mut bytes.as_slice()).map_err(|_| unreadable())?;
     if found != registration.commitment {
         return Err(LedgerError::Changed(registration.id.clone()));
     }

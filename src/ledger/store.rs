@@ -26,7 +26,8 @@ impl Session {
     /// # Errors
     /// Exists, where any file of a ledger is there already.
     pub fn create(path: &Path, entries: Vec<Entry>) -> Result<(), LedgerError> {
-        let left_over = ["", ".head", ".poisoned", "-journal"].iter().any(|end| beside(path, end).try_exists().unwrap_or(true));
+        let left_over =
+            ["", ".head", ".head.new", ".poisoned", "-journal"].iter().any(|end| beside(path, end).try_exists().unwrap_or(true));
         if left_over {
             return Err(LedgerError::Exists);
         }
@@ -59,6 +60,11 @@ impl Session {
         }
         if !path.is_file() {
             return Err(LedgerError::Missing);
+        }
+        // Files that SQLite or the head would open: one that is a pipe would make them wait.
+        let other = |end: &&&str| beside(path, end).symlink_metadata().is_ok_and(|m| !m.is_file());
+        if let Some(end) = ["-journal", "-wal", "-shm", ".head.new"].iter().find(other) {
+            return Err(locked(format!("what stands beside it is not a regular file (PATH{end})")));
         }
         let db = connect(path)?;
         // The first statement may find a journal of a killed process and roll it back.

@@ -191,6 +191,8 @@ pub(crate) fn grid_of(e: &Expr, table: TableId) -> Option<i32> {
         ExprKind::Number(x) => literal_exponent(*x),
         ExprKind::Bool(_) | ExprKind::RowCount(_) => Some(0),
         ExprKind::Call(Builtin::RowCountAgg, args) if args.is_empty() => Some(0),
+        // Of what is public, in doubles: whole numbers come out whole.
+        ExprKind::Call(f, _) if f.over_rows() => matches!((f, &e.ty), (Builtin::RowHistogram, _) | (_, Type::Int(_))).then_some(0),
         ExprKind::List(items) => smallest(items, table),
         ExprKind::Index(vector, _) => grid_of(vector, table),
         ExprKind::Call(Builtin::Mul, args) => args.iter().try_fold(0i32, |s, a| s.checked_add(grid_of(a, table)?)),

@@ -2,6 +2,7 @@
 
 use super::types::Type;
 use crate::source::Span;
+use std::collections::BTreeSet;
 
 /// Index into `Program::tables`.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
@@ -143,7 +144,26 @@ pub enum Builtin {
     Simulate,
 }
 
+impl Builtin {
+    /// One value for all rows of a table.
+    pub fn over_rows(self) -> bool {
+        use Builtin::{RowCountAgg, RowHistogram, RowMax, RowMean, RowMin, RowQuantile, RowSum};
+        matches!(self, RowMean | RowSum | RowCountAgg | RowHistogram | RowQuantile | RowMin | RowMax)
+    }
+}
+
 impl Expr {
+    /// The tables of whose rows its public parts ask one value.
+    pub fn asked(&self) -> BTreeSet<TableId> {
+        let mut found = BTreeSet::new();
+        self.walk(&mut |e| {
+            if matches!(e.kind, ExprKind::Call(f, _) if f.over_rows()) && e.label == Label::Public {
+                e.walk(&mut |x| found.extend(if let ExprKind::Column(t, _) = x.kind { Some(t) } else { None }));
+            }
+        });
+        found
+    }
+
     /// The value of a literal (or of an expression whose range is one point).
     pub fn constant(&self) -> Option<f64> {
         match &self.kind {

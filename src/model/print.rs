@@ -185,7 +185,7 @@ impl Names<'_> {
             (None, [Expr { kind: ExprKind::Text(family), .. }, rest @ .., times]) if f == Builtin::Simulate => {
                 format!("simulate({family}({}), times = {})", self.list(rest), self.expr(times))
             }
-            _ if over_rows(f) => format!("{}({})", function(f), self.rows(args)),
+            _ if f.over_rows() || matches!(f, Builtin::Dot | Builtin::Append) => format!("{}({})", function(f), self.rows(args)),
             _ => format!("{}({})", function(f), self.list(args)),
         }
     }
@@ -208,12 +208,6 @@ impl Names<'_> {
         };
         if compound { format!("({text})") } else { text }
     }
-}
-
-/// Functions whose arguments are values of rows, each with its type in the normal form.
-fn over_rows(f: Builtin) -> bool {
-    use Builtin as B;
-    matches!(f, B::RowSum | B::RowMean | B::RowMin | B::RowMax | B::RowQuantile | B::RowCountAgg | B::RowHistogram | B::Dot | B::Append)
 }
 
 pub(super) fn operator(f: Builtin) -> Option<&'static str> {

@@ -3,7 +3,8 @@
 use super::value::Value;
 use crate::analyze::PublicData;
 use crate::data::PublicTable;
-use crate::data::eval::{NoEnvironment, compile};
+use crate::data::eval::{Environment, NoEnvironment, compile};
+use crate::data::row::width;
 use crate::mechanism::plan::{Statistic, StatisticKind};
 use crate::model::{Builtin, Expr, ExprKind, Program, ScalarId, TableId};
 use crate::rules::Totals;
@@ -18,45 +19,38 @@ pub struct Bound {
 }
 
 impl Bound {
-    /// The values of a row expression, row by row.
-    fn rows(&self, table: TableId, value: &Expr) -> Option<Vec<Vec<f64>>> {
+    /// Visits the values of a row expression, row by row.
+    fn rows(&self, table: TableId, value: &Expr, env: &dyn Environment, mut visit: impl FnMut(&[f64])) -> Option<()> {
         let rows = self.tables.get(&table)?;
         let declared = self.program.as_ref()?.tables.get(table.0)?;
-        let compiled = compile(value, table, declared, &NoEnvironment).ok()?;
-        let mut out = Vec::with_capacity(rows.rows);
+        let compiled = compile(value, table, declared, env).ok()?;
+        let mut stack = vec![];
         for i in 0..rows.rows {
-            let mut stack = vec![];
             compiled.run(&rows.row(i), &mut stack);
-            out.push(stack);
+            visit(&stack);
         }
-        Some(out)
+        Some(())
     }
 
-    fn sums(&self, table: TableId, value: &Expr) -> Option<Vec<f64>> {
-        let rows = self.rows(table, value)?;
-        let width = rows.first().map_or(1, Vec::len);
-        let mut sums = vec![0.0; width];
-        for row in rows {
-            for (s, x) in sums.iter_mut().zip(row) {
-                *s += x;
-            }
-        }
+    fn sums(&self, table: TableId, value: &Expr, env: &dyn Environment) -> Option<Vec<f64>> {
+        let mut sums = vec![0.0; width(&value.ty)];
+        self.rows(table, value, env, |row| sums.iter_mut().zip(row).for_each(|(s, x)| *s += x))?;
         Some(sums)
     }
 
-    fn levels(&self, table: TableId, value: &Expr, dim: u64, first: i64) -> Option<Vec<f64>> {
+    fn levels(&self, (table, value): (TableId, &Expr), dim: u64, first: i64, env: &dyn Environment) -> Option<Vec<f64>> {
         let mut counts = vec![0.0; usize::try_from(dim).ok()?];
-        for row in self.rows(table, value)? {
+        self.rows(table, value, env, |row| {
             let at = row.first().copied().unwrap_or(0.0) - first as f64;
             if let Some(c) = counts.get_mut(if at > 0.0 { at as usize } else { 0 }) {
                 *c += 1.0;
             }
-        }
+        })?;
         Some(counts)
     }
 
-    /// An aggregate over a public table.
-    pub fn aggregate(&self, e: &Expr) -> Option<Value> {
+    /// An aggregate over a public table, or over public columns, with what else is known to everyone.
+    pub fn aggregate(&self, e: &Expr, env: &dyn Environment) -> Option<Value> {
         let ExprKind::Call(f, args) = &e.kind else { return None };
         let x = args.first()?;
         let mut table = None;
@@ -70,22 +64,26 @@ impl Bound {
             [x] => Value::Number(*x),
             _ => Value::Vector(v),
         };
-        let flat = || self.rows(table, x).map(|r| r.into_iter().flatten().collect::<Vec<f64>>());
+        let flat = || {
+            let mut all = vec![];
+            self.rows(table, x, env, |row| all.extend_from_slice(row)).map(|()| all)
+        };
         match f {
-            Builtin::RowSum => self.sums(table, x).map(scalar),
+            Builtin::RowSum => self.sums(table, x, env).map(scalar),
             Builtin::RowMean => {
                 let n = self.tables.get(&table)?.rows.max(1) as f64;
-                self.sums(table, x).map(|s| scalar(s.into_iter().map(|s| s / n).collect()))
+                self.sums(table, x, env).map(|s| scalar(s.into_iter().map(|s| s / n).collect()))
             }
             Builtin::RowMin => flat().map(|v| Value::Number(v.into_iter().fold(f64::INFINITY, f64::min))),
             Builtin::RowMax => flat().map(|v| Value::Number(v.into_iter().fold(f64::NEG_INFINITY, f64::max))),
             Builtin::RowHistogram => {
                 let levels = e.ty.levels()?.len() as u64;
                 let first = x.ty.range().filter(|_| !matches!(x.ty, crate::model::Type::Bool)).map_or(0, |r| r.lo as i64);
-                self.levels(table, x, levels, first).map(Value::Vector)
+                self.levels((table, x), levels, first, env).map(Value::Vector)
             }
             Builtin::RowQuantile => {
-                let q = args.get(1)?.constant()?;
+                let level = args.get(1)?;
+                let q = level.constant().or_else(|| env.value(level)?.first().copied())?;
                 let mut v = flat()?;
                 v.sort_by(f64::total_cmp);
                 let at = (q * v.len().saturating_sub(1) as f64).round() as usize;
@@ -100,8 +98,8 @@ impl PublicData for Bound {
     fn totals(&self, statistic: &Statistic) -> Option<Totals> {
         let rows = self.tables.get(&statistic.table)?.rows as u64;
         let sums = match &statistic.kind {
-            StatisticKind::Sum(value) => self.sums(statistic.table, value)?,
-            StatisticKind::Levels { value, dim, first } => self.levels(statistic.table, value, *dim, *first)?,
+            StatisticKind::Sum(value) => self.sums(statistic.table, value, &NoEnvironment)?,
+            StatisticKind::Levels { value, dim, first } => self.levels((statistic.table, value), *dim, *first, &NoEnvironment)?,
             StatisticKind::Moments { .. } | StatisticKind::Rows { .. } | StatisticKind::Columns(_) => return None,
         };
         Some(Totals { rows, sums })

@@ -26,8 +26,8 @@ pub struct Known<'r> {
     pub scalars: BTreeMap<ScalarId, f64>,
     /// Public numbers of rows.
     pub rows: BTreeMap<TableId, u64>,
-    /// Sums over bound public tables, by the text of the aggregate's place.
-    pub public: &'r dyn Fn(&Expr) -> Option<Value>,
+    /// Aggregates over bound public tables and over public columns.
+    pub public: &'r dyn Fn(&Expr, &dyn eval::Environment) -> Option<Value>,
     pub rng: RefCell<OsBits>,
 }
 
@@ -124,7 +124,7 @@ fn call(f: Builtin, e: &Expr, args: &[Expr], known: &Known) -> Result<Value, NoV
         | Builtin::RowMin
         | Builtin::RowMax
         | Builtin::RowQuantile => {
-            return (known.public)(e).ok_or(NoValue::Unbound);
+            return (known.public)(e, known).ok_or(NoValue::Unbound);
         }
         Builtin::PosteriorSum => {
             let (Some(p), Some(set)) = (args.first(), args.get(1).and_then(places)) else { return Err(NoValue::Unsupported) };

@@ -13,5 +13,5 @@ pub use bound::Bound;
 pub use evaluate::{Known, NoValue};
 pub use posterior::{Posterior, inference_data, marginals_from_json, picture, released as posterior_of};
 pub use shape::{json, padding};
-pub use steps::{Files, Results, RunError, execute, mentioned, mentioned_counts, resume};
+pub use steps::{Files, Results, RunError, execute, mentioned, mentioned_tables, resume};
 pub use value::Value;

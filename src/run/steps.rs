@@ -7,7 +7,8 @@ use super::rebind::plan;
 use super::shape::shape;
 use super::value::Value;
 use crate::analyze::Analysis;
-use crate::data::{DataError, Measured, Source, count_rows, scan};
+use crate::data::eval::Environment;
+use crate::data::{DataError, Measured, Source, count_rows, public_part, scan};
 use crate::mechanism::bits::OsBits;
 use crate::mechanism::plan::MechanismPlan;
 use crate::mechanism::{MechanismError, Scope, execute as draw, prepare};
@@ -78,7 +79,8 @@ pub fn resume(
     steps: &[Step],
     released: BTreeMap<ReleaseId, Value>,
 ) -> Result<(Results, BTreeMap<ReleaseId, Value>), RunError> {
-    let aggregates = |e: &Expr| bound.aggregate(e);
+    let part = public_columns(program, files, steps)?;
+    let aggregates = |e: &Expr, env: &dyn Environment| bound.aggregate(e, env).or_else(|| part.aggregate(e, env));
     let rng = RefCell::new(files.bits().map_err(RunError::Mechanism)?);
     let mut scalars = bound.scalars.clone();
     for (i, s) in program.scalars.iter().enumerate() {
@@ -86,7 +88,7 @@ pub fn resume(
             scalars.entry(crate::model::ScalarId(i)).or_insert(x);
         }
     }
-    let rows = bound.tables.iter().map(|(t, rows)| (*t, rows.rows as u64)).collect();
+    let rows = bound.tables.iter().chain(&part.tables).map(|(t, rows)| (*t, rows.rows as u64)).collect();
     let known = Known { released, scalars, rows, public: &aggregates, rng };
     let mut runner =
         Runner { program, analysis, bound, files, known, measured: BTreeMap::new(), results: Results::default(), levels: vec![] };
@@ -98,8 +100,9 @@ pub fn resume(
 impl Runner<'_> {
     /// Numbers of rows that expressions mention, where they are public.
     fn count_public_rows(&mut self, steps: &[Step]) -> Result<(), RunError> {
-        for table in mentioned_counts(steps) {
-            let Some(declared) = self.program.tables.get(table.0).filter(|t| t.private) else { continue };
+        for table in mentioned_tables(steps) {
+            let counted = self.known.rows.contains_key(&table);
+            let Some(declared) = self.program.tables.get(table.0).filter(|t| t.private && !counted) else { continue };
             let source = self.files.open(table).map_err(|e| RunError::Data(table, e))?;
             let rows = count_rows(declared, source).map_err(|e| RunError::Data(table, e))?;
             if let Some(n) = rows {
@@ -304,9 +307,9 @@ pub fn mentioned(steps: &[Step]) -> BTreeSet<ReleaseId> {
     out
 }
 
-/// Tables whose number of rows some expression mentions.
-pub fn mentioned_counts(steps: &[Step]) -> BTreeSet<TableId> {
-    let mut out = BTreeSet::new();
+/// Tables whose number of rows, or whose public columns, some expression asks for.
+pub fn mentioned_tables(steps: &[Step]) -> BTreeSet<TableId> {
+    let mut out = asked_columns(steps);
     walk(steps, &mut |e| {
         e.walk(&mut |x| {
             if let ExprKind::RowCount(t) = x.kind {
@@ -315,6 +318,28 @@ pub fn mentioned_counts(steps: &[Step]) -> BTreeSet<TableId> {
         });
     });
     out
+}
+
+/// Tables of whose columns some public value is asked.
+fn asked_columns(steps: &[Step]) -> BTreeSet<TableId> {
+    let mut out = BTreeSet::new();
+    walk(steps, &mut |e| out.extend(e.asked()));
+    out
+}
+
+/// The public columns of private tables that some public value is asked of.
+fn public_columns(program: &Program, files: &dyn Files, steps: &[Step]) -> Result<Bound, RunError> {
+    let mut found = Bound::default();
+    let mut parts = Program { tables: program.tables.clone(), ..Program::default() };
+    for id in asked_columns(steps) {
+        let Some(declared) = parts.tables.get_mut(id.0).filter(|t| t.private) else { continue };
+        let source = files.open(id).map_err(|e| RunError::Data(id, e))?;
+        let (part, rows) = public_part(declared, source).map_err(|e| RunError::Data(id, e))?;
+        *declared = part;
+        found.tables.insert(id, rows);
+    }
+    found.program = Some(parts);
+    Ok(found)
 }
 
 /// Every expression of every step.

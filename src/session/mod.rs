@@ -356,7 +356,7 @@ fn bind(next: &mut State, program: &Program) -> Admitted<Bound> {
     for table in program.tables.iter().filter(|t| !t.private) {
         let Some(path) = next.public.get(&table.name) else { continue };
         if !next.given.tables.contains_key(&table.name) {
-            let opened = Opened::open(Path::new(path));
+            let opened = Opened::regular(Path::new(path));
             if let Err(why) = opened.and_then(|file| next.given.add_table(table, &file)) {
                 return refuse(format!("{path}: {why}"));
             }

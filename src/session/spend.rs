@@ -5,7 +5,7 @@ use crate::analyze::budget::{against, written};
 use crate::ledger::{Account, Balance, Budget, Charge, LedgerError, Registration, afford};
 use crate::model::{Query, ReleaseStep, TableId};
 use crate::privacy::Claim;
-use crate::run::{Files, Results, RunError, mentioned_counts};
+use crate::run::{Files, Results, RunError, mentioned_tables};
 use std::collections::BTreeSet;
 
 /// Statements that wait to be run, at a cost.
@@ -37,7 +37,7 @@ impl Session {
             }
             None => plain(&claim),
         };
-        let counted = self.waiting().flat_map(|i| mentioned_counts(self.steps(i)));
+        let counted = self.waiting().flat_map(|i| mentioned_tables(self.steps(i)));
         let private = |t: &TableId| self.program().tables.get(t.0).is_some_and(|t| t.private);
         let tables = all.iter().map(|r| table_of(r)).chain(counted).filter(private).collect();
         Some(Proposal { releases: all.iter().map(|r| r.name.clone()).collect(), claim, cost, tables })

@@ -134,13 +134,8 @@ impl Reader {
                 let q = match law.as_str() {
                     "bernoulli" => num(lo).min(&(Real::one() - num(hi))),
                     "bernoulli_logit" => Real::one() / (Real::one() + size.exp()),
-                    _ => {
-                        if size.known() {
-                            normal_cdf(&-&size)
-                        } else {
-                            Real::UNKNOWN
-                        }
-                    }
+                    _ if size.known() => normal_cdf(&-&size),
+                    _ => Real::UNKNOWN,
                 };
                 let mass = Real::one() / &self.a;
                 if !q.positive() {

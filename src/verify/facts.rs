@@ -118,15 +118,17 @@ impl<'a> Facts<'a> {
     pub fn read(all: &'a Value) -> Checked<Facts<'a>> {
         let err = |path: &str, why: &str| Err((path.to_owned(), why.to_owned()));
         let Some(forms) = Form::all(text(at(all, "/program/normal_form"))) else { return err("program.normal_form", "is unreadable") };
-        let (mut values, mut columns, mut counts, mut tables) = (BTreeMap::new(), BTreeMap::new(), vec![], vec![]);
+        let (mut values, mut columns, mut counts, mut tables, mut kept) = (BTreeMap::new(), BTreeMap::new(), vec![], vec![], vec![]);
         for (name, x) in [("true", 1.0), ("false", 0.0)] {
             values.insert(name.to_owned(), Ty::number(x, x, true));
         }
         let private = list(&all["tables"]);
         for (i, t) in private.iter().chain(list(at(all, "/public/tables"))).enumerate() {
+            let agree = i < private.len() && t["relation"] == "replace_one" && at(t, "/unit/key").is_null();
             for c in list(&t["columns"]) {
                 let public = i >= private.len() || c["public"] == true;
                 let name = format!("{}.{}", text(&t["name"]), text(&c["name"]));
+                kept.extend((agree && public).then(|| name.clone()));
                 if columns.insert(name, (text(&c["type"]).to_owned(), public)).is_some() {
                     return err("tables", "two columns have one name");
                 }
@@ -162,7 +164,7 @@ impl<'a> Facts<'a> {
             return err("steps", "do not hold every release of the normal form once");
         }
         let open = list(at(all, "/public/tables")).iter().map(|t| text(&t["name"]).to_owned()).collect();
-        let scope = Scope { values, columns, open, counts, view: View::Replace, unit: 1, least: 1, public_groups: false };
+        let scope = Scope { values, columns, open, kept, counts, view: View::Replace, unit: 1, least: 1, public_groups: false };
         let narrow = |e: &Expr| matches!(e, Expr::Row(value, ty) if !scope.allows(value, ty));
         if forms.iter().any(|f| f.parts().any(|e| e.any(&narrow))) {
             return err("program.normal_form", "says of a value of a row less than its parts can be");
@@ -175,7 +177,7 @@ impl<'a> Facts<'a> {
         let form = self.forms.get(i)?;
         let read = |t: &&Table| {
             let mine = |e: &Expr| matches!(e, Expr::Name(n) if n.strip_prefix(t.name.as_str()).is_some_and(|r| r.starts_with('.')));
-            form.parts().any(|e| e.any(&mine))
+            form.parts().any(|e| e.any_but(&|e| self.scope.agreed(e), &mine))
         };
         let found: Vec<&Table> = self.tables.iter().filter(read).collect();
         match (found.as_slice(), self.tables.as_slice()) {
@@ -197,7 +199,7 @@ impl<'a> Facts<'a> {
         let mut scope = Scope { view: table.view, unit: table.unit, least: table.least, ..self.scope.clone() };
         let mut exactly = table.exactly;
         if let Some((view, public)) = place {
-            (scope.view, scope.least, scope.public_groups, exactly) = (view, 1, public, None);
+            (scope.view, scope.least, scope.public_groups, scope.kept, exactly) = (view, 1, public, vec![], None);
         }
         let sums = |t: &Value| Some((t["rows"].as_u64()?, list(&t["sums"]).iter().filter_map(number).collect()));
         let totals: Vec<Option<(u64, Vec<f64>)>> = list(&release["public_totals"]).iter().map(sums).collect();
@@ -269,7 +271,7 @@ impl<'a> Facts<'a> {
             list(&r["public_totals"]).contains(&Value::Null) || list(at(self.all, "/public/scalars")).iter().any(|s| s["value"].is_null());
         // What a run alone knows: an earlier release, a number of rows.
         let earlier = |n: &str| list(&self.all["releases"]).iter().any(|r| text(&r["name"]) == n);
-        let late = |e: &Expr| matches!(e, Expr::Name(n) if self.scope.counts.contains(n) || earlier(n));
+        let late = |e: &Expr| self.scope.agreed(e) || matches!(e, Expr::Name(n) if self.scope.counts.contains(n) || earlier(n));
         let unbound = nameless || form.parts().chain(form.params.iter().map(|(_, prior, _)| prior)).any(|e| e.any(&late));
         // One sum, or one a component or level; none where the cost depends on the number of rows alone.
         let sums = |o: &Row| match (self.scope.row(&o.outcome), &o.law) {

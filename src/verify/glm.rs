@@ -99,13 +99,8 @@ impl<'a> Reader<'a> {
                 match self.multiple(weights) {
                     Some((name, times)) => {
                         let norm = &(&ty.sup[1] * factor) * &times;
-                        self.blocks.push(Block {
-                            name,
-                            norm,
-                            dim: (ty.kind == Kind::Vector).then_some(ty.dim),
-                            public: self.kept(other),
-                            picks: false,
-                        });
+                        let dim = (ty.kind == Kind::Vector).then_some(ty.dim);
+                        self.blocks.push(Block { name, norm, dim, public: self.kept(other), picks: false });
                         Ok(())
                     }
                     None if ty.lo == ty.hi => self.read(weights, &(factor * &num(ty.lo.abs()))),
@@ -217,10 +212,7 @@ pub fn draw(form: &Form, scope: &Scope, given: &Given, ideal: bool) -> Found<Cla
     if !added && blocks.iter().all(|b| b.public) && offsets.iter().all(|o| o.1) {
         moved = moved.min(&label);
     }
-    let weight = |name: &str| {
-        (given.number)(name).map_or(Ok(Real::one()), |x| if x > 0.0 && x <= 1.0 { Ok(num(x)) } else { Err("a weight lies in (0, 1]") })
-    };
-    let r = weight("r")? * weight("weight")?;
-    let mu = Real::int(scope.unit) * r * moved * squares.sqrt() * weight("m")?.sqrt();
+    let r = given.weight("r")? * given.weight("weight")?;
+    let mu = Real::int(scope.unit) * r * moved * squares.sqrt() * given.weight("m")?.sqrt();
     if mu.known() { Ok(Claim::Gdp(mu).repeat(times)) } else { Err("the cost is unbounded") }
 }

@@ -2,6 +2,7 @@
 
 use super::claim::Claim;
 use super::draw::{Draw, Found};
+use super::glm::times;
 use super::laws;
 use super::real::Real;
 use super::scope::{Scope, View};
@@ -40,7 +41,7 @@ pub struct Given<'a> {
 }
 
 impl Given<'_> {
-    fn weight(&self, name: &str) -> Found<Real> {
+    pub fn weight(&self, name: &str) -> Found<Real> {
         (self.number)(name).map_or(Ok(Real::one()), |x| if x > 0.0 && x <= 1.0 { Ok(num(x)) } else { Err("a weight lies in (0, 1]") })
     }
 }
@@ -53,14 +54,7 @@ pub fn sampler(rule: &str) -> Option<&'static str> {
 /// The claim of a draw.
 pub fn draw(form: &Form, scope: &Scope, given: &Given) -> Found<Claim> {
     let Rule(_, families, laws, views, _, formula) = RULES.iter().find(|r| r.0 == given.rule).ok_or("no such rule")?;
-    let times = match &form.request {
-        Expr::Call(f, args) if f == "draw" && args.len() == 1 => 1,
-        Expr::Call(f, args) if f == "draws" && args.len() == 2 => match args.last() {
-            Some(Expr::Number(n)) if *n >= 1.0 && n.fract() == 0.0 => *n as u64,
-            _ => return Err("the number of draws is no number"),
-        },
-        _ => return Err("only draws are covered"),
-    };
+    let times = times(&form.request)?;
     if !views.contains(&scope.view) {
         return Err("the rule does not cover how neighbours differ here");
     }

@@ -23,6 +23,8 @@ pub struct Scope {
     pub columns: BTreeMap<String, (String, bool)>,
     /// Names of public tables: what is asked of all their rows is public.
     pub open: Vec<String>,
+    /// Columns that neighbours agree on, row by row: what is asked of them alone is public. None inside `each`.
+    pub kept: Vec<String>,
     /// Names of numbers of rows.
     pub counts: Vec<String>,
     pub view: View,
@@ -34,10 +36,18 @@ pub struct Scope {
 }
 
 impl Scope {
+    /// Is it one value for all rows, of columns that neighbours agree on?
+    pub fn agreed(&self, e: &Expr) -> bool {
+        let Expr::Call(f, args) = e else { return false };
+        let one = matches!((f.as_str(), args.len()), ("sum" | "mean" | "min" | "max" | "count" | "histogram", 1) | ("quantile", 2));
+        let reads = |kept: bool| e.any(&|e| matches!(e, Expr::Name(n) if self.columns.contains_key(n) && self.kept.contains(n) == kept));
+        one && args.first().is_some_and(Expr::of_rows) && reads(true) && !reads(false)
+    }
+
     /// Does it depend on a private row?
     pub fn is_private(&self, e: &Expr) -> bool {
         let open = |n: &str| n.split_once('.').is_some_and(|(table, _)| self.open.iter().any(|o| o == table));
-        e.any(&|e| match e {
+        e.any_but(&|e| self.agreed(e), &|e| match e {
             Expr::Row(value, _) => !value.any(&|e| matches!(e, Expr::Name(n) if open(n))),
             Expr::Name(n) => self.columns.contains_key(n) && !open(n),
             Expr::Call(f, args) => f == "count" && args.is_empty() && !self.public_groups,

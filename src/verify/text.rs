@@ -35,12 +35,20 @@ pub struct Form {
 impl Expr {
     /// Does any part pass the test?
     pub fn any(&self, test: &dyn Fn(&Expr) -> bool) -> bool {
-        let inside = match self {
-            Expr::Call(_, parts) => parts.iter().any(|p| p.any(test)),
-            Expr::Row(value, _) => value.any(test),
+        self.any_but(&|_| false, test)
+    }
+    /// The same, without the parts to skip.
+    pub fn any_but(&self, skip: &dyn Fn(&Expr) -> bool, test: &dyn Fn(&Expr) -> bool) -> bool {
+        let inside = || match self {
+            Expr::Call(_, parts) => parts.iter().any(|p| p.any_but(skip, test)),
+            Expr::Row(value, _) => value.any_but(skip, test),
             _ => false,
         };
-        inside || test(self)
+        !skip(self) && (test(self) || inside())
+    }
+    /// Values of rows, or a list of them?
+    pub fn of_rows(&self) -> bool {
+        matches!(self, Expr::Row(..)) || ((self.calls("[]") || self.calls("append")) && self.args().iter().any(Expr::of_rows))
     }
     pub fn is_name(&self, name: &str) -> bool {
         matches!(self, Expr::Name(n) if n == name)

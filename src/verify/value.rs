@@ -83,13 +83,19 @@ impl Scope {
         let parts: Vec<Ty> = args.iter().map(|a| self.value(a)).collect();
         let (lo, hi) = range(f, &parts);
         let number = Ty::number(lo, hi, f == "neg" && parts.iter().all(|p| p.whole));
-        // Over the rows of a public table; anywhere else an aggregate of rows is no part of a value.
-        if let ("sum" | "mean" | "min" | "max" | "count" | "quantile", [Expr::Row(..), ..], Some(of)) = (f, args, parts.first()) {
+        // Over public rows; anywhere else an aggregate of rows is no part of a value.
+        let over = args.first().is_some_and(Expr::of_rows);
+        if let ("sum" | "mean" | "min" | "max" | "count" | "quantile" | "histogram", true, Some(of)) = (f, over, parts.first()) {
             if self.is_private(e) {
                 return Ty::other();
             }
-            let ends = if f == "sum" || f == "count" { (f64::NEG_INFINITY, f64::INFINITY) } else { (of.lo, of.hi) };
-            return if of.kind == Kind::Vector { Ty::boxed(of.dim, ends.0, ends.1) } else { Ty::number(ends.0, ends.1, false) };
+            let least = if of.lo >= 0.0 { 0.0 } else { f64::NEG_INFINITY };
+            let ends = if f == "sum" || f == "count" { (least, f64::INFINITY) } else { (of.lo, of.hi) };
+            return match (f, of.kind, of.levels()) {
+                ("histogram", _, levels) => levels.map_or(Ty::other(), |d| Ty::boxed(d, 0.0, f64::INFINITY)),
+                (_, Kind::Vector, _) => Ty::boxed(of.dim, ends.0, ends.1),
+                _ => Ty::number(ends.0, ends.1, false),
+            };
         }
         let known = |parts: &[Ty]| parts.iter().all(|p| p.kind != Kind::Other);
         let plain = match (f, parts.as_slice()) {

@@ -146,7 +146,8 @@ fn mutations(c: &Value, place: &str) -> Vec<(&'static str, Value)> {
             for (what, by) in [("lower", -3e-6), ("less", -0.02), ("half", -0.5), ("higher", 0.02), ("more", 1.0)] {
                 nudged(&old, by).into_iter().for_each(|new| put(what, new));
             }
-            put("retyped", Value::from("7"));
+            // The same number in a string is the same number.
+            put("retyped", Value::from(if old.as_f64() == Some(7.0) { "8" } else { "7" }));
             put("null", Value::Null);
         }
         Value::String(s) => {
@@ -206,12 +207,12 @@ fn field(place: &str) -> String {
 }
 
 /// Is the change found by the words: is it another certificate than the one its program gets? The command does the same.
-fn caught_by_words(c: &Value, file: Option<&str>, folder: &Folder) -> bool {
-    pipeline::recertify(c, file, folder).is_none_or(|again| !pipeline::differences(&again, c, "").is_empty())
+fn caught_by_words(c: &Value, folder: &Folder) -> bool {
+    pipeline::recertify(c, folder).is_none_or(|again| !pipeline::differences(&again, c, "").is_empty())
 }
 
 /// What only words can protect: no privacy number depends on these fields.
-const WORDS: [&str; 19] = [
+const WORDS: [&str; 18] = [
     "/assumptions",
     "/budget",
     "/budget/delta",
@@ -219,7 +220,6 @@ const WORDS: [&str; 19] = [
     "/budget/mu",
     "/budget/order",
     "/budget/rho",
-    "/program/file",
     "/program/normal_form",
     "/public",
     "/releases/parameters",
@@ -236,8 +236,9 @@ const WORDS: [&str; 19] = [
 ];
 
 /// Public inputs that a certificate states. Changed by so little that all else stays as it is, or where nothing else depends
-/// on them, they make the certificate of another input, the one that the compiler writes for it: no lie to be found.
-const INPUTS: [&str; 3] = ["/public/scalars/value", "/releases/public_totals/sums", "/releases/public_totals/rows"];
+/// on them, they make the certificate of another input, the one that the compiler writes for it: no lie to be found. So does
+/// another name of the file: the text of the program decides.
+const INPUTS: [&str; 4] = ["/program/file", "/public/scalars/value", "/releases/public_totals/sums", "/releases/public_totals/rows"];
 
 /// Single changes of all certificates, digests made anew; each must be found, by numbers or by words. Of each kind of
 /// field every `stride`-th change is tried.
@@ -249,7 +250,6 @@ fn mutate(stride: usize) -> BTreeMap<String, usize> {
     for (name, c) in certificates() {
         let folder = Folder::of(&root().join(&name));
         let program = c["program"]["source"].as_str();
-        let file = c["program"]["file"].as_str();
         for place in places_of(&c) {
             for (what, mut changed) in mutations(&c, &place) {
                 turn += 1;
@@ -269,7 +269,7 @@ fn mutate(stride: usize) -> BTreeMap<String, usize> {
                 count("with a new digest");
                 if !verifier.verify(&changed, Against { program, key: None }).is_empty() {
                     count("with a new digest, found by numbers");
-                } else if caught_by_words(&changed, file, &folder) {
+                } else if caught_by_words(&changed, &folder) {
                     count("with a new digest, found by words");
                     *words.entry(field(&place)).or_default() += 1;
                 } else if INPUTS.contains(&field(&place).as_str()) {
@@ -407,11 +407,74 @@ fn sources() -> Vec<(PathBuf, String)> {
 fn a_false_public_value_is_refused() {
     let text = "public s: real in [0, 5] = 2\nprivate t[n] { x: real in [0, 1] }\nrelease r = sum(s * x) using laplace(scale = 1)\n";
     let c = certified("p.dpm", text, Path::new("p.dpm")).unwrap();
-    let found = |c: &Value| pipeline::differences(&pipeline::recertify(c, Some("p.dpm"), &Folder::of(Path::new("p.dpm"))).unwrap(), c, "");
+    let found = |c: &Value| pipeline::differences(&pipeline::recertify(c, &Folder::of(Path::new("p.dpm"))).unwrap(), c, "");
     assert_eq!(found(&c), Vec::<String>::new());
     let mut other = c.clone();
     other["public"]["scalars"][0]["value"] = 4.into();
     assert!(found(&other).contains(&"public.scalars[0].value".to_owned()), "{:?}", found(&other));
+}
+
+/// Runs the binary in a folder: exit code, and what it says.
+fn dpm(folder: &Path, arguments: &[&str]) -> (Option<i32>, String) {
+    let out = std::process::Command::new(env!("CARGO_BIN_EXE_dpm")).args(arguments).current_dir(folder).output().unwrap();
+    (out.status.code(), String::from_utf8_lossy(&[out.stdout, out.stderr].concat()).into_owned())
+}
+
+/// Every number as a string, written by `text`.
+fn as_strings(v: &Value, text: &dyn Fn(&str) -> String) -> Value {
+    match v {
+        Value::Number(n) => text(&n.to_string()).into(),
+        Value::Object(map) => map.iter().map(|(k, v)| (k.clone(), as_strings(v, text))).collect(),
+        Value::Array(list) => list.iter().map(|v| as_strings(v, text)).collect(),
+        other => other.clone(),
+    }
+}
+
+/// Neither the name of the file that holds the program nor the way a number is written decides, only text and value.
+#[test]
+fn equal_programs_and_numbers_hold_however_they_are_named_and_written() {
+    let place = tempfile::tempdir().unwrap();
+    let folder = place.path();
+    let write = |name: &str, v: &Value| std::fs::write(folder.join(name), v.to_string()).unwrap();
+    let read = |name: &str| -> Value { serde_json::from_slice(&std::fs::read(folder.join(name)).unwrap()).unwrap() };
+    let programs = ["01_beta_bernoulli", "03_gamma_poisson", "06_logistic", "10_groups", "12_noisy_posterior", "13_two_releases"];
+    for name in programs.map(|n| format!("{n}.dpm")) {
+        let text = std::fs::read_to_string(root().join("examples").join(&name)).unwrap();
+        std::fs::write(folder.join(&name), &text).unwrap();
+        std::fs::write(folder.join("renamed.dpm"), &text).unwrap();
+        std::fs::write(folder.join("other.dpm"), format!("{text}\n")).unwrap();
+        assert_eq!(dpm(folder, &["certify", &name, "-o", "c.json"]).0, Some(0), "{name}");
+        assert_eq!(dpm(folder, &["verify", "c.json", "--program", "renamed.dpm"]).0, Some(0), "{name}");
+        let (code, said) = dpm(folder, &["verify", "c.json", "--program", "other.dpm"]);
+        assert!(code == Some(5) && said.contains("program.source"), "{name}: {said}");
+        let certificate = read("c.json");
+        // As it is; a fraction with a zero more, or with an exponent.
+        let zero = |n: &str| if n.contains('.') && !n.contains('e') { format!("{n}0") } else { n.to_owned() };
+        let scaled = |n: &str| if n.contains('.') && !n.contains('e') { format!("{n}e0") } else { n.to_owned() };
+        for form in [&str::to_owned as &dyn Fn(&str) -> String, &zero, &scaled] {
+            write("s.json", &as_strings(&certificate, form));
+            let (code, said) = dpm(folder, &["verify", "s.json", "--program", "renamed.dpm"]);
+            assert_eq!(code, Some(0), "{name}: {said}");
+        }
+        // Another value is another value in any form; a word is no number, and a number no word.
+        for (at, new) in [("/total/profile/rdp/0/epsilon", "0.0000001"), ("/tables/0/unit/max_rows", "x"), ("/tables/0/name", "1")] {
+            let mut changed = as_strings(&certificate, &str::to_owned);
+            *changed.pointer_mut(at).unwrap() = new.into();
+            write("s.json", &changed);
+            assert_eq!(dpm(folder, &["verify", "s.json"]).0, Some(5), "{name}: {at}");
+        }
+        // A plan, as far as its certificate goes; the values that were bound are kept as they were typed.
+        assert_eq!(dpm(folder, &["compile", &name, "-o", "p.plan"]).0, Some(0), "{name}");
+        let mut plan = read("p.plan");
+        for part in ["plan", "certificate", "releases"] {
+            plan[part] = as_strings(&plan[part], &str::to_owned);
+        }
+        write("s.plan", &plan);
+        let (code, said) = dpm(folder, &["verify", "s.plan", "--program", "renamed.dpm"]);
+        assert_eq!(code, Some(0), "{name}: {said}");
+        let (code, said) = dpm(folder, &["run", "s.plan"]);
+        assert!(code == Some(2) && said.contains("--data"), "{name}: {said}");
+    }
 }
 
 #[test]

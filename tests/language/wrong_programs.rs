@@ -89,6 +89,25 @@ fn wrong_variants_of_the_examples() {
     }
 }
 
+/// What is public is offered as an output, and the line that is offered is right as it stands.
+#[test]
+fn a_public_value_is_offered_as_an_output() {
+    let header = "budget eps(1)\nprivate t[n] { g: public category {a, b}, w: public int in 0..3, x: real in [0, 1] }\n\
+                  public u[m] { y: real in [0, 1] }\npublic k: int in 1..9\nrelease s = sum(x)\n";
+    for query in ["histogram(g)", "sum(g == a)", "count(w > k)", "mean(w)", "quantile(w, 0.5)", "mean(u.y)", "sum(w * k)"] {
+        for tail in ["", " using laplace", " using geometric(scale = 2) spend 10%"] {
+            let statement = format!("release r = {query}{tail}");
+            let (map, found) = judge("p.dpm", &format!("{header}{statement}\n"));
+            let shown = render::text(&map, &found, false);
+            assert_eq!(found.iter().map(|d| d.code).collect::<Vec<_>>(), ["E0209"], "{shown}");
+            let help = &found[0].help[0];
+            let mended = format!("{header}{}\n", &help[help.find("output r = ").unwrap()..]);
+            let (map, found) = judge("p.dpm", &mended);
+            assert!(found.is_empty(), "{mended}{}", render::text(&map, &found, false));
+        }
+    }
+}
+
 #[test]
 fn every_code_has_a_wrong_program_and_a_page() {
     let with_program: BTreeSet<String> =

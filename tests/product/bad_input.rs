@@ -81,6 +81,78 @@ fn a_missing_file_is_named() {
     place.refuses(&["run", "p.dpm", "--data", "ok.csv", "-o", "no/such/folder.json"], 3, "no/such/folder.json");
 }
 
+/// A pipe without a writer never answers, a device never ends: neither is read, whatever asks for it. Data may come from a pipe.
+#[cfg(unix)]
+#[test]
+fn pipes_and_devices_are_refused_by_name() {
+    let place = Place::new(RATE);
+    let pipe = |name: &str| assert!(Command::new("mkfifo").arg(name).current_dir(place.path()).status().unwrap().success());
+    ["pipe", "pipe.dpm", "pipe.csv"].into_iter().for_each(pipe);
+    place.write("ok.csv", &smokers("smoker,pay", 9));
+    place.write("m.dpm", b"use pipe\nprivate t[n] { b: bool }\nrelease c = count(b) using geometric(scale = 2)\n");
+    place.write("q.dpm", PILOT.as_bytes());
+    // Ended from outside (124) where it waits.
+    let ends = |script: &str| {
+        let limited = format!("dpm() {{ timeout 10 {} \"$@\"; }}; {script}", env!("CARGO_BIN_EXE_dpm"));
+        let out = Command::new("sh").args(["-c", &limited]).current_dir(place.path()).stdin(std::process::Stdio::null()).output().unwrap();
+        (out.status.code(), String::from_utf8_lossy(&out.stdout).into_owned(), String::from_utf8_lossy(&out.stderr).into_owned())
+    };
+    let cert = ends("dpm certify p.dpm -o p.cert && dpm compile p.dpm -o p.plan");
+    assert_eq!(cert.0, Some(0), "{}", cert.2);
+    for name in ["pipe", "/dev/zero"] {
+        for command in [
+            "check NAME",
+            "certify NAME",
+            "compare NAME",
+            "compile NAME -o x.plan",
+            "run NAME --data ok.csv",
+            "audit NAME",
+            "report NAME -o x.html",
+            "plot NAME -o x.svg",
+            "fmt NAME",
+            "expand NAME",
+            "lock --print NAME",
+            "show --stan NAME",
+            "verify NAME",
+            "verify p.cert --program NAME",
+            "verify p.cert --key NAME",
+            "certify p.dpm --sign NAME",
+            "certify q.dpm --public k=1 --public pilot=NAME",
+        ] {
+            let (code, shown, said) = ends(&format!("dpm {}", command.replace("NAME", name)));
+            assert_eq!(code, Some(3), "{command} {name}: {said}");
+            assert!(said.contains(name) && said.contains("is not a regular file") && shown.is_empty(), "{command} {name}: {said}");
+        }
+    }
+    let (code, _, said) = ends("dpm check m.dpm");
+    assert!(code == Some(1) && said.contains("pipe.dpm") && said.contains("regular file"), "{said}");
+    // Data: no device, no pipe that nobody writes to; a pipe that brings rows.
+    let (code, _, said) = ends("dpm run p.dpm --data /dev/zero");
+    assert!(code == Some(3) && said.contains("/dev/zero: the file is neither a regular file nor a pipe"), "{said}");
+    let (code, _, said) = ends("dpm run p.dpm --data pipe.csv");
+    assert!(code == Some(3) && said.contains("pipe.csv: the pipe brought nothing: start what writes to it first"), "{said}");
+    let (code, shown, said) = ends("cat ok.csv >pipe.csv & sleep 0.2; dpm run p.dpm --data pipe.csv");
+    assert!(code == Some(0) && shown.contains("p_hat"), "{said}");
+    // At the prompt.
+    let (code, shown, said) = ends("echo ':load pipe.dpm' | dpm repl --history pipe --public pilot=pipe --data staff=/dev/zero");
+    assert!(code == Some(3) && shown.is_empty() && said.contains("/dev/zero"), "{said}");
+    let (code, _, said) = ends("echo ':load pipe.dpm' | dpm repl --history pipe");
+    assert!(code == Some(0) && said.contains("pipe.dpm is not a regular file"), "{said}");
+    // Ledgers and what stands beside them.
+    let init = "--dataset staff=DATA --relation replace_one --unit row --budget 'eps(1)'";
+    let (code, _, said) = ends(&format!("dpm ledger init l {}", init.replace("DATA", "pipe.csv")));
+    assert!(code == Some(2) && said.contains("`staff`"), "{said}");
+    let (code, _, said) = ends("dpm ledger show pipe");
+    assert!(code == Some(4) && said.contains("no ledger"), "{said}");
+    assert_eq!(ends(&format!("dpm ledger init l {}", init.replace("DATA", "ok.csv"))).0, Some(0));
+    for beside in ["l.head", "l-journal", "l.head.new"] {
+        let (code, _, said) = ends(&format!(
+            "mv l.head kept; cp kept l.head; rm -f {beside}; mkfifo {beside}; dpm run p.dpm --data staff=@staff --ledger l; c=$?; rm {beside}; cp kept l.head; exit $c"
+        ));
+        assert!(code == Some(4) && said.contains("ledger"), "{beside}: {code:?} {said}");
+    }
+}
+
 #[test]
 fn a_header_must_hold_every_column_once() {
     let place = Place::new(RATE);
@@ -108,6 +180,52 @@ fn a_public_number_of_rows_is_kept() {
     }
     exact.write("d.csv", &smokers("smoker,pay", 1200));
     assert_eq!(exact.dpm(&["run", "p.dpm", "--data", "d.csv"]).status.code(), Some(0));
+}
+
+/// Rules rest on at least one row wherever n is public; where it is secret, none is a number like any other.
+#[test]
+fn every_form_of_a_public_number_of_rows_is_kept() {
+    let rows = |n: usize| (0..n).map(|i| format!("p{i},1\n")).collect::<String>();
+    let same = |n: usize| "p,1\n".repeat(n);
+    let cases: [(&str, String, Option<&str>); 22] = [
+        ("n]", rows(0), Some("has no rows")),
+        ("n]", rows(1), None),
+        ("n >= 0]", rows(0), Some("has no rows")),
+        ("n >= 1]", rows(0), Some("has no rows")),
+        ("n >= 1]", rows(1), None),
+        ("n >= 3]", rows(0), Some("fewer than 3 rows")),
+        ("n >= 3]", rows(2), Some("fewer than 3 rows")),
+        ("n >= 3]", rows(3), None),
+        ("1]", rows(0), Some("exactly 1 rows")),
+        ("1]", rows(1), None),
+        ("1]", rows(2), Some("exactly 1 rows")),
+        ("private n]", rows(0), None),
+        ("private n]", rows(1), None),
+        ("n] by id max 2", rows(0), Some("has no rows")),
+        ("n] by id max 2", same(1), None),
+        ("n >= 1] by id max 2", rows(0), Some("has no rows")),
+        // Rows are counted as they are kept.
+        ("n >= 3] by id max 2", same(3), Some("fewer than 3 rows")),
+        ("n >= 3] by id max 3", same(3), None),
+        ("2] by id max 2", same(3), None),
+        ("3] by id max 2", same(3), Some("exactly 3 rows")),
+        ("private n] by id max 2", rows(0), None),
+        ("private n] by id max 2", same(3), None),
+    ];
+    for (header, data, wanted) in cases {
+        let place = Place::new(&format!("private t[{header} {{ id: text, b: bool }}\nrelease c = sum(b) using geometric(scale = 3)\n"));
+        place.write("t.csv", format!("id,b\n{data}").as_bytes());
+        let out = place.dpm(&["run", "p.dpm", "--data", "t.csv"]);
+        let said = String::from_utf8_lossy(&out.stderr);
+        assert_eq!(out.status.code(), Some(if wanted.is_some() { 3 } else { 0 }), "[{header} with {data:?}: {said}");
+        assert!(wanted.is_none_or(|w| said.contains(w)), "[{header} with {data:?}: {said}");
+    }
+    for (header, code) in [("m]", 0), ("m >= 0]", 0), ("m >= 1]", 3), ("1]", 3)] {
+        let place = Place::new(&format!("public u[{header} {{ b: bool }}\noutput c = count(u.b)\n"));
+        place.write("u.csv", b"b\n");
+        let out = place.dpm(&["run", "p.dpm", "--public", "u=u.csv"]);
+        assert_eq!(out.status.code(), Some(code), "[{header}: {}", String::from_utf8_lossy(&out.stderr));
+    }
 }
 
 const PILOT: &str = "budget rdp(order = 20, eps = 0.25)
@@ -364,8 +482,7 @@ fn ragged_rows_and_line_ends_are_mapped_without_a_word() {
         ("a very long row", with(&b"kanarie-31337,".repeat(50_000))),
         ("CRLF", file(&ordinary(6), b"\r\n")),
         ("a byte order mark", bom),
-        ("no rows", file(&[], b"\n")),
-        ("no end of line", GOOD.trim_end().as_bytes().to_vec()),
+        ("no end of line", file(&ordinary(6), b"\n").trim_ascii_end().to_vec()),
         ("blank lines", file(&ordinary(6), b"\n\n\n")),
     ];
     for (name, bytes) in files {

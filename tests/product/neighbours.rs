@@ -152,3 +152,94 @@ fn one_column_and_an_empty_cell() {
     }
     assert!(exact.visible(b"x\n1\n1\n1\n\n").contains("Rows"), "the blank line after the last row is a fourth row");
 }
+
+const COLUMNS: &str =
+    "{ id: text, g: public category {a, b}, w: public int in 0..3, v: public real in [0, 2], x: real in [0, 1], b: bool }";
+
+fn outputs(text: &str, file: &[u8]) -> Vec<String> {
+    let prepared = prepare(text);
+    let results = execute(&prepared.checked.program, &prepared.analysis, &Bound::default(), &Memory(file)).unwrap();
+    results.outputs.iter().map(|(_, value, ty)| json(value, ty).to_string()).collect()
+}
+
+/// What is asked of public columns alone is public: by the exact values of all neighbours of all small tables.
+#[test]
+fn public_columns_give_neighbours_one_value() {
+    // An aggregate, and what it is of the public cells (g is b, w, v) of the rows.
+    type Truth = fn(&[(bool, f64, f64)]) -> String;
+    let cases: [(&str, Truth); 9] = [
+        ("histogram(g)", |r| {
+            let b = r.iter().filter(|r| r.0).count();
+            format!("{{\"a\":{}.0,\"b\":{b}.0}}", r.len() - b)
+        }),
+        ("sum(g == a)", |r| format!("{}.0", r.iter().filter(|r| !r.0).count())),
+        ("count(g == b and w >= 2)", |r| format!("{}.0", r.iter().filter(|r| r.0 && r.1 >= 2.0).count())),
+        ("mean(w)", |r| number(r.iter().map(|r| r.1).sum::<f64>() / r.len() as f64)),
+        ("sum(v * w) / n", |r| number(r.iter().map(|r| r.1 * r.2).sum::<f64>() / r.len() as f64)),
+        ("max(if g == a then v else 0)", |r| number(r.iter().map(|r| if r.0 { 0.0 } else { r.2 }).fold(f64::NEG_INFINITY, f64::max))),
+        ("quantile(w, 0)", |r| number(r.iter().map(|r| r.1).fold(f64::INFINITY, f64::min))),
+        ("sum([v, w])", |r| format!("[{},{}]", number(r.iter().map(|r| r.2).sum()), number(r.iter().map(|r| r.1).sum()))),
+        ("if count(g == a) > 1 then min(w) else -1", |r| {
+            let several = r.iter().filter(|r| !r.0).count() > 1;
+            number(if several { r.iter().map(|r| r.1).fold(f64::INFINITY, f64::min) } else { -1.0 })
+        }),
+    ];
+    let outputs_of = cases.iter().enumerate().map(|(i, (e, _))| format!("output o{i} = {e}\n")).collect::<String>();
+    let text = format!("private t[n] {COLUMNS}\n{outputs_of}");
+    // No letter, sign or length of a private cell matters.
+    let private = ["p,0,0", "q,1,1", ",,", "p,nan,yes", "\"a,\n\"\"\",1e999,-", "q"];
+    let mut dice = Dice::new(5);
+    for rows in 1..=4 {
+        for _ in 0..40 {
+            let public: Vec<(bool, f64, f64)> =
+                (0..rows).map(|_| (dice.below(2) == 1, dice.below(4) as f64, dice.below(5) as f64 / 2.0)).collect();
+            let wanted: Vec<String> = cases.iter().map(|(_, truth)| truth(&public)).collect();
+            let mut cells: Vec<&str> = (0..rows).map(|_| private[dice.below(private.len())]).collect();
+            for _ in 0..4 {
+                let at = dice.below(rows);
+                cells[at] = private[dice.below(private.len())];
+                let line = |((g, w, v), cells): (&(bool, f64, f64), &&str)| format!("{},{w},{v},{cells}\n", if *g { "b" } else { "a" });
+                let file = format!("g,w,v,id,x,b\n{}", public.iter().zip(&cells).map(line).collect::<String>());
+                assert_eq!(outputs(&text, file.as_bytes()), wanted, "{file}");
+            }
+        }
+    }
+}
+
+fn number(x: f64) -> String {
+    serde_json::json!(x).to_string()
+}
+
+/// Where neighbours differ in n, in the rows that are kept, in the rows of a group or in a column, nothing is public.
+#[test]
+fn public_columns_beside_what_is_private_stay_private() {
+    let refused = |header: &str, statements: &str| {
+        let text = format!("private t[{header} {COLUMNS}\n{statements}\n");
+        let checked = pipeline::check("t.dpm", &text, &NoFiles);
+        let codes: Vec<&str> = checked.diagnostics.iter().filter(|d| d.is_error()).map(|d| d.code).collect();
+        assert_eq!(codes, ["E0101"], "{text}");
+    };
+    for header in ["private n]", "private n] by id max 2", "n] by id max 1", "9] by id max 3", "n >= 5] by id max 2"] {
+        for e in ["histogram(g)", "sum(g == a)", "sum(w)", "max(v)", "quantile(w, 0.5)"] {
+            refused(header, &format!("output o = {e}"));
+        }
+    }
+    for e in ["sum(w * x)", "count(g == a and b)", "mean(if b then w else 0)", "sum(w) + mean(x)", "histogram(b)", "sum([w, x])"] {
+        refused("n]", &format!("output o = {e}"));
+    }
+    for (key, e) in [("g", "sum(w)"), ("b", "sum(w)"), ("b", "histogram(g)")] {
+        refused("n]", &format!("each {key} of t {{ output o = {e} }}"));
+    }
+}
+
+/// A name for all rows is none for the rows of a group.
+#[test]
+fn a_public_value_of_all_rows_is_not_used_in_groups() {
+    let of = |statement: &str| {
+        let text = format!("private t[n] {COLUMNS}\nfn more(a, b) = a + b\nlet all = sum(w)\neach g of t {{ {statement} }}\n");
+        let checked = pipeline::check("t.dpm", &text, &NoFiles);
+        checked.diagnostics.iter().filter(|d| d.is_error()).map(|d| d.code).collect::<Vec<_>>()
+    };
+    assert_eq!(of("release r = more(sum(x), all) using laplace(scale = 9)"), ["E0209"]);
+    assert_eq!(of("release r = sum(x) using laplace(scale = 9)"), Vec::<&str>::new());
+}

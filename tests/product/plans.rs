@@ -391,19 +391,6 @@ fn a_plan_reads_in_one_way() {
     assert!(said.contains("neither a plan nor the record of a run"), "{said}");
 }
 
-/// A pipe can be read once: all of the program is seen, its budget too.
-#[test]
-fn a_program_from_a_pipe_is_whole() {
-    let program = fs::read_to_string(root().join("examples/01_beta_bernoulli.dpm")).unwrap().replace("using diffuse", "using direct");
-    let data = named(&root().join("examples"), "staff=01_staff.csv");
-    let padded = format!("budget rdp(order = 8, eps = 0.5){}\n{}", " ".repeat(64), program.replace("budget rdp(order = 8, eps = 0.5)", ""));
-    let mut command = Command::new(env!("CARGO_BIN_EXE_dpm"));
-    command.args(["run", "/dev/stdin", "--data", &data]).stdin(std::process::Stdio::piped()).stdout(std::process::Stdio::piped());
-    let mut child = command.stderr(std::process::Stdio::piped()).spawn().unwrap();
-    std::io::Write::write_all(&mut child.stdin.take().unwrap(), padded.as_bytes()).unwrap();
-    expect(1, &child.wait_with_output().unwrap());
-}
-
 /// Of the record of a run only the certificate inside can be checked: nothing binds what was released to it.
 #[test]
 fn verify_says_what_it_checked_of_a_record() {

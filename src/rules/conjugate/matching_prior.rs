@@ -1,5 +1,6 @@
 //! The conjugate prior with the mean and spread of the one a user wrote, for the Help of E0302.
 
+use super::deviation_of;
 use super::facts::tidy;
 use crate::model::{DistCall, Parameter};
 use crate::rules::text::four_near;
@@ -35,18 +36,18 @@ pub fn matching_prior(parameter: &Parameter, likelihood: &DistCall) -> Option<Ma
             }
             (format!("beta({}, {})", four_near(a), four_near(b)), "beta(a, b)")
         }
-        "poisson" | "exponential" => {
-            if mean <= 0.0 {
-                return None;
-            }
-            let rate = mean / (sd * sd);
-            let text = format!("gamma({}, {})", four_near(mean * rate), four_near(rate));
-            (text, "gamma(a, b)")
-        }
+        "normal" if likelihood.args.iter().any(|sd| deviation_of(sd, parameter.id)) => rate(mean, sd)?,
+        "poisson" | "exponential" => rate(mean, sd)?,
         "normal" => (format!("normal({}, {})", four_near(mean), four_near(sd)), "normal(m0, s0)"),
         _ => return None,
     };
     Some(MatchingPrior { text, shape, mean, sd })
+}
+
+/// The gamma law of these moments.
+fn rate(mean: f64, sd: f64) -> Option<(String, &'static str)> {
+    let rate = mean / (sd * sd);
+    (mean > 0.0).then(|| (format!("gamma({}, {})", four_near(mean * rate), four_near(rate)), "gamma(a, b)"))
 }
 
 /// Mean and standard deviation of a distribution with constant arguments.

@@ -34,6 +34,7 @@ pub(super) use facts::{Facts, PublicSum};
 pub(super) use linear_public_design::design;
 pub use matching_prior::{MatchingPrior, matching_prior};
 pub(super) use normal_known_variance::known_sd;
+pub use normal_precision::deviation_of;
 pub(super) use refusals::{out_of_reach, secret_rows, unbounded, unbounded_features};
 pub(super) use vector_prior::{NormalWeights, normal_weights};
 

@@ -40,7 +40,7 @@ pub static RULE: Rule = Rule {
 const SHAPE: &str = "gamma(a, b)";
 
 /// Is `e` the standard deviation of precision `tau`: `1 / sqrt(tau)`, `sqrt(1 / tau)` or `tau^-0.5`?
-fn deviation_of(e: &Expr, tau: ParamId) -> bool {
+pub fn deviation_of(e: &Expr, tau: ParamId) -> bool {
     let ExprKind::Call(f, args) = &e.kind else {
         return false;
     };

@@ -49,6 +49,10 @@ impl Read {
         self.chosen(name).parameters.last().unwrap().value
     }
 
+    fn shown(&self) -> String {
+        render::text(&self.map, &self.diagnostics, false)
+    }
+
     /// The codes of all complaints.
     fn codes(&self) -> Vec<&str> {
         self.diagnostics.iter().map(|d| d.code).collect()

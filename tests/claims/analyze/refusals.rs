@@ -148,3 +148,65 @@ fn expectations_are_judged() {
         assert_eq!(read(&text(fails)).codes(), ["E0501"], "{fails}");
     }
 }
+
+/// Where no mechanism releases a posterior whole, what is offered is put into the program, and the program is right.
+#[test]
+fn a_posterior_that_only_draws_cover() {
+    let models = [
+        ("t[200]", "z: real in [0, 10]", "tau ~ gamma(2, 1)", "normal(5, 1 / sqrt(tau))"),
+        // Its draw needs the exact number of rows.
+        ("t[n >= 100]", "z: real in [0, 10]", "tau ~ gamma(2, 1)", "normal(5, 1 / sqrt(tau))"),
+        ("t[n >= 100]", "z: real in [1, 10]", "tau ~ gamma(2, 1)", "exponential(tau)"),
+        ("t[200]", "z: int in 0..10", "tau ~ beta(2, 2)", "geometric(tau)"),
+        ("t[n >= 100]", "z: bool, x: vector[2] in l2(1)", "tau: vector[2] ~ normal(0, 1)", "bernoulli_logit(dot(tau, x))"),
+    ];
+    for (header, columns, prior, law) in models {
+        for (budget, spend, offered) in [
+            ("budget dp(eps = 1, delta = 1e-6)", "", true),
+            ("budget rdp(order = 2, eps = 1)", " spend 40%", true),
+            // These draws have no pure guarantee: nothing is offered that would fail.
+            ("budget eps(1)", "", false),
+            ("", "", true),
+        ] {
+            let query = format!("release post = posterior(tau){spend}");
+            let text = format!("{budget}\nprivate {header} {{ {columns} }}\nparam {prior}\nobserve z ~ {law}\n{query}\n");
+            let p = read(&text);
+            let shown = p.shown();
+            assert_eq!(p.codes(), ["E0300"], "{shown}");
+            assert!(shown.contains("releases the posterior of `tau` whole") && !shown.contains("not conjugate"), "{shown}");
+            let help = p.diagnostics[0].help.join("\n");
+            let after = |mark: &str| help.lines().find_map(|l| Some(&l[l.find(mark)?..]));
+            assert!(after("release post").is_some() || !offered, "{shown}");
+            let Some(line) = after("release post") else { continue };
+            let mended = text.replace(&query, line);
+            let Some(exact) = after("private t[") else {
+                let p = read(&mended);
+                assert!(!p.diagnostics.iter().any(|d| d.is_error()), "{mended}{}", p.shown());
+                continue;
+            };
+            let p = read(&mended.replace(&format!("private {header}"), exact.split(" {").next().unwrap()));
+            assert!(!p.diagnostics.iter().any(|d| d.is_error()), "{mended}{}", p.shown());
+        }
+    }
+}
+
+/// The conjugate prior that is named is that of the parameter in its place: of a precision a gamma, of a mean a normal law.
+#[test]
+fn the_conjugate_prior_of_a_precision() {
+    let program = |prior: &str, law: &str| {
+        format!(
+            "budget dp(eps = 1, delta = 1e-6)\nprivate t[n >= 100] {{ z: real in [0, 10] }}\n{prior}\nobserve z ~ {law}\nrelease d = draw(s)\n"
+        )
+    };
+    for prior in ["param s ~ exponential(2)", "param s ~ half_normal(2)", "param s: real in [0.5, 5] ~ gamma(2, 1)"] {
+        let text = program(prior, "normal(5, 1 / sqrt(s))");
+        let p = read(&text);
+        let shown = p.shown();
+        assert!(p.codes() == ["E0302"] && shown.contains("the conjugate prior here is gamma(shape, rate)"), "{shown}");
+        let help = &p.diagnostics[0].help[0];
+        let p = read(&text.replace(prior, &help[help.find("param s ~").unwrap()..]));
+        assert!(!p.diagnostics.iter().any(|d| d.is_error()), "{}", p.shown());
+    }
+    let shown = read(&program("param s: real in [0.5, 5] ~ uniform(0.5, 5)", "normal(5, s)")).shown();
+    assert!(!shown.contains("conjugate prior here") && !shown.contains("param s ~ normal"), "{shown}");
+}

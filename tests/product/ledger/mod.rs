@@ -103,6 +103,29 @@ fn ten_tenths_and_no_eleventh_of_any_size() {
     assert_eq!(charges(&ledger), 10);
 }
 
+/// What is asked of public columns is read after the charge of something else, and adds nothing to it; alone it has no price.
+#[test]
+fn public_columns_are_read_after_a_charge() {
+    let scene = Scene::new();
+    let ledger = scene.ledger("eps(1)");
+    let header = "private staff[n >= 100] { smoker: public bool }\n";
+    fs::write(scene.path("free.dpm"), format!("{header}output smokers = count(smoker)\n")).unwrap();
+    let refused = scene.run("free.dpm", "staff=@staff");
+    assert_eq!((code(&refused), charges(&ledger)), (4, 0), "{}", said(&refused));
+    let own = scene.dpm(&["run", "free.dpm", "--data", "staff.csv", "--json"]);
+    let smokers = json(&own)["outputs"]["smokers"].clone();
+    assert_eq!(code(&own), 0, "{}", said(&own));
+    // A second name of the column that is not public is charged.
+    let both = "private staff[n >= 100] { smoker: public bool, s from \"smoker\": bool }\n";
+    let text = format!("budget eps(0.5)\n{both}output smokers = count(smoker)\nrelease noisy = count(s)\n");
+    fs::write(scene.path("both.dpm"), text).unwrap();
+    let run = scene.run("both.dpm", "staff=@staff");
+    assert_eq!(code(&run), 0, "{}", said(&run));
+    assert_eq!((json(&run)["outputs"]["smokers"].clone(), charges(&ledger), left(&ledger)), (smokers, 1, "0.5".to_owned()));
+    let assumed = json(&run)["certificate"]["assumptions"].to_string();
+    assert!(assumed.contains("the column `smoker` of `staff` is public: neighbours keep it"), "{assumed}");
+}
+
 #[test]
 fn every_kind_of_budget_stops() {
     for (budget, claim, most) in [

@@ -1,0 +1,53 @@
+//! What to release where no mechanism releases a posterior whole, but a rule knows draws of it.
+
+use super::choose::solve;
+use super::messages::tried_text;
+use super::scene::Scene;
+use crate::model::print::likelihood_text;
+use crate::model::{Model, Records, Request, RowCount};
+use crate::rules::offer::Offer;
+use crate::rules::{Ask, Judged};
+use crate::source::{Diagnostic, Span};
+
+/// E0300: one draw is offered where it meets the allotment, or with what its rule asks for first.
+pub fn drawn_instead(scene: &Scene, judged: &Judged) -> Option<Diagnostic> {
+    let model = scene.model.as_deref()?;
+    let Request::Posterior { parameter } = model.request else { return None };
+    let name = &model.parameters.iter().find(|p| p.id == parameter)?.name;
+    let drawn = Model { request: Request::Draw { parameters: vec![parameter], times: 1 }, ..model.clone() };
+    let mut draws = scene.judge_of(Ask::Model(&drawn), None);
+    // Of a draw that needs the exact number of rows; other complaints help a draw alone.
+    let none = draws.usual().next().is_none();
+    let refused = draws.refused.iter().find(|(rule, _)| !rule.by_name()).map(|(_, r)| r.diagnostic.clone());
+    let refusal = refused.filter(|d| none && d.code == "E0313");
+    if refusal.is_some() {
+        // As many as its Help shows.
+        let rows = RowCount { at_least: 1200, exactly: Some(1200) };
+        draws = scene.judge_of(Ask::Model(&Model { records: Records { rows, ..drawn.records }, ..drawn.clone() }), None);
+    }
+    if draws.usual().next().is_none() && refusal.is_none() {
+        return None;
+    }
+    let mut d = Diagnostic::new("E0300", format!("no mechanism of this version releases the posterior of `{name}` whole"))
+        .label(scene.place(), "only draws of it have a rule");
+    for o in &model.private {
+        d = d.label(o.likelihood.span, format!("the rows follow {}", likelihood_text(model, o, scene.program)));
+    }
+    let tried: Vec<(&str, &str)> = judged.unmatched.iter().map(|(rule, why)| (rule.name, why.as_str())).collect();
+    d = d.note(tried_text(&tried));
+    let release = scene.site.release;
+    let from = release.mechanism.span.unwrap_or(release.query_span).end;
+    let tail = scene.sources.slice(Span { start: from, ..release.span }).trim_end();
+    let meets = |o: &dyn Offer| !o.changes_prior() && scene.allotment.is_none_or(|l| solve(scene.site, o, l).is_some());
+    let using = if scene.allotment.is_none() { " using direct" } else { "" };
+    let mut lines = refusal.as_ref().map_or(vec![], |r| r.help.clone());
+    if draws.usual().any(meets) {
+        let then = if refusal.is_some() { "then release" } else { "release" };
+        lines.push(format!("{then} one draw:    release {} = draw({name}){using}{tail}", release.name));
+    }
+    let d = match refusal {
+        Some(r) => d.cause(format!("a draw is refused too: {}", r.message)),
+        None => d,
+    };
+    Some(if lines.is_empty() { d } else { d.help(lines.join("\n")) })
+}
