@@ -12,62 +12,72 @@ const NARROW: f64 = 6e-14;
 const STEPS: u32 = 24;
 const HALVINGS: u32 = 48;
 
+/// Decimals beyond the bracket that are tried, and steps back from it, each twice as long.
+const CLOSE: u32 = 4;
+const STEPS_BACK: u32 = 8;
+
 /// Doublings or halvings before a search gives up: 2^60 covers every useful scale.
 const REACH: u32 = 60;
 
-/// The largest `x` in (0, `most`] with `cost(x) <= 1`, rounded down to 12 significant digits and verified.
+/// What a value costs over what is allowed.
+#[derive(Clone, Copy)]
+pub struct Price<'a> {
+    /// At most 1 exactly where it fits: this decides.
+    pub exact: &'a dyn Fn(f64) -> f64,
+    /// Never less and mostly the same, for less work: this says where to look.
+    pub near: &'a dyn Fn(f64) -> f64,
+}
+
+/// The largest `x` in (0, `most`] that fits, rounded down to 12 significant digits and verified.
 ///
 /// It should fit below some point and fail above it; where it does not, the value returned still fits.
-pub fn largest(most: f64, cost: &dyn Fn(f64) -> f64) -> Option<f64> {
-    let fits = &|x| cost(x) <= 1.0;
+pub fn largest(most: f64, price: Price) -> Option<f64> {
+    let fits = &|x| (price.exact)(x) <= 1.0;
     if fits(most) {
         return Some(most);
     }
     let (mut yes, mut no) = (most / 2.0, most);
     let mut halvings = 0;
-    while !fits(yes) {
+    while (price.near)(yes) > 1.0 {
         (yes, no) = (yes / 2.0, yes);
         halvings += 1;
         if halvings > REACH {
             return None;
         }
     }
-    yes = narrowed(yes, no, cost);
-    // The bracket is narrower than the rounding: the nearest decimal above may be the exact solution.
-    let start = if up12(yes) <= most && fits(up12(yes)) { up12(yes) } else { down12(yes) };
-    verified(start, |x| down12(x * (1.0 - 1e-11)), fits)
+    let found = narrowed(yes, no, price.near);
+    settled(found, most, 1.0, price, &|price| largest(most, price))
 }
 
-/// The smallest `x` > 0 with `cost(x) <= 1`, rounded up to 12 significant digits and verified. The search begins at `start`.
-pub fn smallest(start: f64, cost: &dyn Fn(f64) -> f64) -> Option<f64> {
-    let fits = &|x| cost(x) <= 1.0;
+/// The smallest `x` > 0 that fits, rounded up to 12 significant digits and verified. The search begins at `start`.
+pub fn smallest(start: f64, price: Price) -> Option<f64> {
+    let near = &|x| (price.near)(x) <= 1.0;
     let (mut yes, mut no) = (start, start);
     let mut moves = 0;
-    while !fits(yes) {
+    while !near(yes) {
         (no, yes) = (yes, yes * 2.0);
         moves += 1;
         if moves > REACH {
             return None;
         }
     }
-    while no == yes || fits(no) {
+    while no == yes || near(no) {
         (yes, no) = (no.min(yes), no.min(yes) / 2.0);
         moves += 1;
         if moves > 2 * REACH {
             return None;
         }
     }
-    yes = narrowed(yes, no, cost);
-    let start = if fits(down12(yes)) { down12(yes) } else { up12(yes) };
-    verified(start, |x| up12(x * (1.0 + 1e-11)), fits)
+    let found = narrowed(yes, no, price.near);
+    settled(found, f64::INFINITY, -1.0, price, &|price| smallest(start, price))
 }
 
-/// The largest `x` > 0 with `cost(x) <= 1`, without an upper end. The search begins at `start`.
-pub fn largest_positive(start: f64, cost: &dyn Fn(f64) -> f64) -> Option<f64> {
+/// The largest `x` > 0 that fits, without an upper end. The search begins at `start`.
+pub fn largest_positive(start: f64, price: Price) -> Option<f64> {
     let mut most = start;
     for _ in 0..REACH {
-        if cost(most) > 1.0 {
-            return largest(most, cost);
+        if (price.near)(most) > 1.0 {
+            return largest(most, price);
         }
         most *= 2.0;
     }
@@ -103,14 +113,32 @@ fn narrowed(mut yes: f64, mut no: f64, cost: &dyn Fn(f64) -> f64) -> f64 {
     yes
 }
 
-/// Rounding moves a value to the side that should fit; a few steps further where the curve says otherwise.
-fn verified(start: f64, next: impl Fn(f64) -> f64, fits: &dyn Fn(f64) -> bool) -> Option<f64> {
-    let mut x = start;
-    for _ in 0..8 {
-        if x > 0.0 && x.is_finite() && fits(x) {
+/// The last decimal that fits, at or near a value that does. `dearer` is 1 where larger values cost more, else -1. Where many
+/// more decimals fit, what was near was not: the search is made `again`.
+fn settled(found: f64, most: f64, dearer: f64, price: Price, again: &dyn Fn(Price) -> Option<f64>) -> Option<f64> {
+    let fits = |x: f64| x > 0.0 && x.is_finite() && (price.exact)(x) <= 1.0;
+    let rounded = |x: f64, side: f64| if side > 0.0 { up12(x).min(most) } else { down12(x) };
+    let dear = |x: f64, by: f64| rounded(x * (1.0 + dearer * by), dearer);
+    let cheap = |x: f64, by: f64| rounded(x * (1.0 - dearer * by), -dearer);
+    // The bracket is narrower than the rounding: the nearest decimal beyond it may be the exact solution.
+    let mut x = dear(found, 0.0);
+    if fits(x) {
+        for _ in 0..CLOSE {
+            let next = dear(x, 1e-13);
+            if next == x || !fits(next) {
+                return Some(x);
+            }
+            x = next;
+        }
+        let loose = (price.near)(x) > (price.exact)(x);
+        return if loose { again(Price { near: price.exact, ..price }) } else { Some(x) };
+    }
+    x = cheap(found, 0.0);
+    for step in 0..STEPS_BACK {
+        if fits(x) {
             return Some(x);
         }
-        x = next(x);
+        x = cheap(x, 1e-12 * f64::from(1_u32 << step));
     }
     None
 }
@@ -118,6 +146,14 @@ fn verified(start: f64, next: impl Fn(f64) -> f64, fits: &dyn Fn(f64) -> bool) -
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    fn largest(most: f64, cost: &dyn Fn(f64) -> f64) -> Option<f64> {
+        super::largest(most, Price { exact: cost, near: cost })
+    }
+
+    fn smallest(start: f64, cost: &dyn Fn(f64) -> f64) -> Option<f64> {
+        super::smallest(start, Price { exact: cost, near: cost })
+    }
 
     #[test]
     fn the_largest_weight_is_found_from_below() {
@@ -158,6 +194,22 @@ mod tests {
             assert!(found <= *exact && found >= exact * (1.0 - 2e-11), "{found} {exact}");
             // A jump, and a wall until it is passed, can only be bisected.
             assert!(asked.get() < if index < 3 { 90 } else { 40 }, "{index}: {}", asked.get());
+        }
+    }
+    /// Where what should be near is far above, by much, by little or here and there, the answer is the same.
+    #[test]
+    fn what_is_near_decides_nothing() {
+        let exact: &dyn Fn(f64) -> f64 = &|x| x * x / 0.5;
+        let nears: [Box<dyn Fn(f64) -> f64>; 4] = [
+            Box::new(|x| 1.01 * x * x / 0.5),
+            Box::new(|x| (1.0 + 1e-12) * x * x / 0.5),
+            Box::new(|x| x * x / 0.5 + if x > 0.6 { 3.0 } else { 0.0 }),
+            Box::new(|x| x * x / 0.5 + (x * 1e6).sin().abs()),
+        ];
+        for near in &nears {
+            assert_eq!(super::largest(1.0, Price { exact, near }), largest(1.0, exact));
+            let (exact, near): (&dyn Fn(f64) -> f64, &dyn Fn(f64) -> f64) = (&|x| exact(1.0 / x), &|x| near(1.0 / x));
+            assert_eq!(super::smallest(1.0, Price { exact, near }), smallest(1.0, exact));
         }
     }
 }

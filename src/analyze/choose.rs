@@ -1,7 +1,8 @@
 //! Choosing for one release: every offer is solved and judged; a named mechanism takes its own, `auto` the least predicted error.
 
+use super::MOST_POINTS;
 use super::budget::{against, over, reaches};
-use super::calibrate::{largest, largest_positive, smallest};
+use super::calibrate::{Price, largest, largest_positive, smallest};
 use super::chains;
 use super::messages;
 use super::report::{Candidate, Chosen, ReleaseAnalysis};
@@ -11,11 +12,12 @@ use crate::mechanism::plan::Sampler;
 use crate::model::print::{number, query_text};
 use crate::model::{BudgetKind, MechanismArg, MechanismKind};
 use crate::numeric::decimal::{above, below, sig_down};
-use crate::privacy::Claim;
+use crate::privacy::{Claim, work};
 use crate::rules::arguments::{self, Arg, Arguments, Mechanism};
 use crate::rules::offer::{Chain, Knob, Offer, Parameter, Status};
 use crate::rules::{Answers, Judged};
 use crate::source::{Diagnostic, Diagnostics};
+use std::cell::Cell;
 
 /// The noise of an answer that costs nothing: far below anything one would read off it.
 const FREE: f64 = 1e-9;
@@ -36,8 +38,18 @@ pub struct Outcome {
     pub diagnostics: Diagnostics,
 }
 
-/// Judges the release in `scene`. `all` solves every mechanism even where one is named.
-pub fn choose(scene: &Scene, all: bool) -> Outcome {
+/// Which mechanisms are solved besides the one that is chosen, to be shown.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub enum Shown {
+    None,
+    /// All where none is named.
+    Candidates,
+    /// All.
+    Everything,
+}
+
+/// Judges the release in `scene`.
+pub fn choose(scene: &Scene, shown: Shown) -> Outcome {
     let release = scene.site.release;
     let mechanism_span = release.mechanism.span.unwrap_or(release.query_span);
     let analysis = ReleaseAnalysis {
@@ -54,18 +66,18 @@ pub fn choose(scene: &Scene, all: bool) -> Outcome {
     };
     let mut outcome = Outcome { analysis, decision: None, diagnostics: vec![] };
     match &release.mechanism.kind {
-        MechanismKind::Named { name, args } if name != "auto" => match named(scene, name, args, all, &mut outcome) {
+        MechanismKind::Named { name, args } if name != "auto" => match named(scene, name, args, shown, &mut outcome) {
             Ok(decision) => settle(scene, decision, &mut outcome),
             Err(diagnostic) => outcome.diagnostics.push(*diagnostic),
         },
-        _ => automatic(scene, &mut outcome),
+        _ => automatic(scene, shown, &mut outcome),
     }
     outcome
 }
 
 type Refusal = Box<Diagnostic>;
 
-fn named(scene: &Scene, name: &str, args: &[MechanismArg], all: bool, outcome: &mut Outcome) -> Result<Decision, Refusal> {
+fn named(scene: &Scene, name: &str, args: &[MechanismArg], shown: Shown, outcome: &mut Outcome) -> Result<Decision, Refusal> {
     let Some((mechanism, answers)) = crate::rules::mechanism(name) else {
         outcome.analysis.candidates = unmatched(&scene.plain());
         return Err(Box::new(messages::unknown_mechanism(scene, name)));
@@ -75,8 +87,8 @@ fn named(scene: &Scene, name: &str, args: &[MechanismArg], all: bool, outcome: &
     }
     let arguments = arguments::parse(mechanism, args)?;
     let mut judged = scene.judge(Some((mechanism, &arguments)));
-    if all {
-        outcome.analysis.candidates = candidates(scene, &judged, &solve_all(scene, &judged));
+    if shown == Shown::Everything {
+        outcome.analysis.candidates = candidates(scene, &judged, &solve_all(scene, &judged, true));
     }
     chains::words(scene, mechanism, &arguments)?;
     let Some(index) = pick(scene, &judged.offers, mechanism, &arguments) else {
@@ -95,7 +107,8 @@ fn named(scene: &Scene, name: &str, args: &[MechanismArg], all: bool, outcome: &
         (_, None, None) => return Err(Box::new(messages::nothing_to_solve_from(scene, offer.as_ref()))),
     };
     let claim = cost(scene.site, offer.as_ref(), value);
-    match (claim, scene.allotment) {
+    let free = written.is_none() && offer.knob() != Knob::None;
+    match (claim, if free { scene.allotment } else { scene.most }) {
         (None, _) => Err(Box::new(messages::groups_not_covered(scene, offer.as_ref()))),
         (Some(claim), Some(limit)) if !claim.implies(limit) => {
             let at = offer.knob().name().and_then(|knob| arguments.span(knob));
@@ -143,11 +156,13 @@ fn check_sampler(scene: &Scene, offer: &dyn Offer, args: &Arguments) -> Result<(
     }
 }
 
-fn automatic(scene: &Scene, outcome: &mut Outcome) {
+fn automatic(scene: &Scene, shown: Shown, outcome: &mut Outcome) {
     let mut judged = scene.plain();
     let hole = outcome.analysis.hole;
-    let solved = solve_all(scene, &judged);
-    outcome.analysis.candidates = candidates(scene, &judged, &solved);
+    let solved = solve_all(scene, &judged, shown > Shown::None);
+    if shown > Shown::None {
+        outcome.analysis.candidates = candidates(scene, &judged, &solved);
+    }
     let first = judged.usual().next().is_some();
     if !first {
         // What must be named answers a hole all the same.
@@ -173,15 +188,16 @@ fn automatic(scene: &Scene, outcome: &mut Outcome) {
     settle(scene, Decision { offer, value, solved: true, arguments: Arguments::default() }, outcome);
 }
 
-/// The offer of least predicted error, last resorts after all others; ties go to exact before certified, then to table order. Never
-/// chosen are a conditional draw, and what must be asked for by name.
+/// Never chosen are a conditional draw, a prior that the user did not write, and what must be asked for by name.
+fn eligible(offer: &dyn Offer) -> bool {
+    offer.status() != Status::Conditional && !offer.changes_prior() && offer.mechanism().auto
+}
+
+/// The offer of least predicted error, last resorts after all others; ties go to exact before certified, then to table order.
 fn best(judged: &Judged, solved: &[Option<f64>]) -> Option<(usize, f64)> {
     let mut best: Option<(usize, f64, (bool, f64), Status)> = None;
     for (index, (offer, value)) in judged.offers.iter().zip(solved).enumerate() {
-        let (Some(value), status) = (*value, offer.status()) else { continue };
-        if status == Status::Conditional || offer.changes_prior() || !offer.mechanism().auto {
-            continue;
-        }
+        let (Some(value), status, true) = (*value, offer.status(), eligible(offer.as_ref())) else { continue };
         let error = (offer.last_resort(), offer.predicted_error(value).value);
         if best.is_none_or(|(_, _, e, s)| error < e || (error == e && status < s)) {
             best = Some((index, value, error, status));
@@ -190,9 +206,10 @@ fn best(judged: &Judged, solved: &[Option<f64>]) -> Option<(usize, f64)> {
     best.map(|(index, value, ..)| (index, value))
 }
 
-/// Every offer solved for the allotment; all `None` without one.
-fn solve_all(scene: &Scene, judged: &Judged) -> Vec<Option<f64>> {
-    judged.offers.iter().map(|o| solve(scene.site, o.as_ref(), scene.allotment?)).collect()
+/// Every offer solved for the allotment, or only those that may be chosen; all `None` without an allotment.
+fn solve_all(scene: &Scene, judged: &Judged, every: bool) -> Vec<Option<f64>> {
+    let wanted = |o: &dyn Offer| scene.allotment.filter(|_| every || eligible(o));
+    judged.offers.iter().map(|o| solve(scene.site, o.as_ref(), wanted(o.as_ref())?)).collect()
 }
 
 fn settle(scene: &Scene, decision: Decision, outcome: &mut Outcome) {
@@ -232,18 +249,28 @@ pub fn cost(site: &Site, offer: &dyn Offer, value: f64) -> Option<Claim> {
 
 /// The value of the knob that uses the limit up, on the private side.
 pub fn solve(site: &Site, offer: &dyn Offer, limit: &BudgetKind) -> Option<f64> {
-    let price = |x: f64| cost(site, offer, x).map_or(f64::INFINITY, |claim| over(&claim, limit));
-    let fits = |x: f64| price(x) <= 1.0;
+    let priced = |x: f64, of: &dyn Fn(&Claim) -> f64| match cost(site, offer, x) {
+        Some(claim) if work::done() <= MOST_POINTS => of(&claim),
+        _ => f64::INFINITY,
+    };
+    let exact = |x: f64| priced(x, &|claim| over(claim, limit));
+    let last = Cell::new(None);
+    let near = |x: f64| match limit {
+        BudgetKind::Dp { epsilon, delta } => priced(x, &|claim| claim.epsilon_near(*delta, &last) / epsilon),
+        _ => exact(x),
+    };
+    let fits = |x: f64| exact(x) <= 1.0;
+    let price = Price { exact: &exact, near: &near };
     match offer.knob() {
         Knob::None => fits(1.0).then_some(1.0),
-        Knob::Weight(_) => largest(1.0, &price),
+        Knob::Weight(_) => largest(1.0, price),
         // A query that no row can move is free at any noise.
         Knob::Noise(_) if offer.start() == 0.0 => fits(1.0).then_some(FREE),
-        Knob::Noise(_) => smallest(offer.start(), &price),
+        Knob::Noise(_) => smallest(offer.start(), price),
         Knob::Loss(_) if offer.start() == 0.0 => fits(1.0).then_some(1.0),
-        Knob::Loss(_) => largest_positive(offer.start(), &price),
-        Knob::Beta(_) => smallest(offer.start(), &price),
-        Knob::Count(_) => largest_positive(offer.start(), &price).map(f64::floor).filter(|x| *x >= 1.0),
+        Knob::Loss(_) => largest_positive(offer.start(), price),
+        Knob::Beta(_) => smallest(offer.start(), price),
+        Knob::Count(_) => largest_positive(offer.start(), price).map(f64::floor).filter(|x| *x >= 1.0),
     }
 }
 

@@ -1,11 +1,13 @@
 //! Expectations about certificates, judged before any data.
 
+use super::MOST_POINTS;
 use super::budget::{against, short};
+use super::messages::too_much_work;
 use super::report::{Analysis, ReleaseAnalysis};
 use crate::model::print::number;
 use crate::model::{BudgetKind, Builtin, Expect, Fact, ReleaseId, Step};
 use crate::numeric::decimal::{sig_down, sig_up};
-use crate::privacy::Claim;
+use crate::privacy::{Claim, work};
 use crate::source::{Diagnostic, Diagnostics};
 
 /// Judges every `expect` of the program. One about a release without a mechanism is left out: its own complaint says why.
@@ -13,6 +15,7 @@ pub fn judge(steps: &[Step], analysis: &Analysis) -> Diagnostics {
     let mut found = Vec::new();
     for step in steps {
         match step {
+            Step::Expect(expect) if work::done() > MOST_POINTS => return [found, vec![too_much_work(expect.span)]].concat(),
             Step::Expect(expect) => found.extend(failure(expect, analysis)),
             Step::When { then, otherwise, .. } => {
                 found.extend(judge(then, analysis));

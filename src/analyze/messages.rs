@@ -1,11 +1,11 @@
 //! The complaints about mechanisms and costs, worded with the user's names; every number is solved.
 
 use super::budget::{against, kind_name, limits, reachable, reaches, short, written};
-use super::chains;
 use super::choose::{cost, knob_text, solve};
 use super::scene::Scene;
 use super::shapes::conjugate_prior;
 use super::instead::drawn_instead;
+use super::{MOST_POINTS, chains};
 use crate::model::print::{likelihood_text, number};
 use crate::model::{BudgetKind, MechanismKind, Query, Request};
 use crate::numeric::decimal::{below, sig_down, sig_up};
@@ -246,7 +246,11 @@ pub fn too_dear(scene: &Scene, offer: &dyn Offer, value: f64, claim: &Claim, lim
         return not_reachable(scene, offer, claim, limit);
     }
     let (costs, allows) = against(claim, limit);
-    let whose = if scene.site.release.spend.is_some() { "its share allows" } else { "the budget allows" };
+    let whose = match &scene.program.budget {
+        _ if scene.site.release.spend.is_some() => "its share allows",
+        Some(budget) if budget.kind != *limit => "an even share of the budget allows",
+        _ => "the budget allows",
+    };
     let name = &scene.site.release.name;
     let reckoning = offer.reckoning().filter(|_| matches!(limit, BudgetKind::Pure(_)));
     let label = reckoning.as_ref().map_or(costs.clone(), |(formula, _)| costs.replacen("= ", &format!("= {formula} = "), 1));
@@ -455,4 +459,12 @@ pub fn total_over(budget: &crate::model::Budget, claim: &Claim) -> Diagnostic {
             "lower the fixed parameters, or raise the budget above {}",
             limits(&budget.kind).first().map_or(String::new(), |x| number(*x))
         ))
+}
+
+/// E0025: pricing stops at a limit, so that any program is answered soon.
+pub fn too_much_work(span: Span) -> Diagnostic {
+    Diagnostic::new("E0025", format!("pricing this program takes more than {MOST_POINTS} points of privacy curves"))
+        .label(span, "the limit is reached here")
+        .cause("draws from different posteriors are priced one by one, at many orders for a `dp` budget")
+        .help("repeat equal releases, which are priced once; write their numbers; or split the program")
 }

@@ -6,6 +6,7 @@ mod certify;
 mod chains;
 mod choose;
 mod expect;
+mod fit;
 mod instead;
 mod messages;
 mod parallel;
@@ -30,21 +31,18 @@ pub use text::{candidates_text, certificate_text, summary_text};
 
 use std::collections::BTreeMap;
 
-use crate::model::{Budget, BudgetKind, Program, ReleaseId, ReleaseStep};
+use crate::model::{BudgetKind, Program, ReleaseId, ReleaseStep};
+use crate::privacy::work;
 use crate::rules::offer::View;
 use crate::source::{Diagnostic, Diagnostics, SourceMap};
-use choose::{Decision, Outcome, choose};
+use choose::{Decision, Outcome, Shown, choose};
+use fit::Judged;
 use scene::Scene;
 use site::{Site, sites};
 use spend::Allotments;
 
-/// By how much shares are enlarged to see whether written parameters compose to the budget.
-const LARGER: [f64; 5] = [1.05, 1.15, 1.4, 2.0, 4.0];
-/// How much of each share is used when rounding takes the exact sum of all shares over the budget.
-const SHRINK: f64 = 1.0 - 1e-11;
-/// A budget used to this part is used; passes made to get there.
-const ENOUGH: f64 = 0.999;
-const PASSES: u32 = 8;
+/// Points of curves that the analysis of a program may take: between one and two seconds.
+const MOST_POINTS: u64 = 500_000;
 
 /// Analyzes a checked program: chooses a mechanism and a rule for every release, solves free parameters from the
 /// budget, and judges the total and the expectations. Sees no private value; `public` may be empty ([`Unbound`]).
@@ -58,6 +56,7 @@ pub fn analyze_all(program: &Program, public: &dyn PublicData, sources: &SourceM
 }
 
 fn analyze_with(program: &Program, public: &dyn PublicData, sources: &SourceMap, all: bool) -> (Analysis, Diagnostics) {
+    work::begin();
     let bound = public::bind(program, public);
     let program = bound.as_ref();
     let (mut analysis, mut diagnostics) = match judged(program, public, sources, all) {
@@ -87,78 +86,22 @@ pub fn holes(analysis: &Analysis) -> Diagnostics {
     .collect()
 }
 
-fn judged(program: &Program, public: &dyn PublicData, sources: &SourceMap, all: bool) -> Result<(Analysis, Diagnostics), Box<Diagnostic>> {
+fn judged(program: &Program, public: &dyn PublicData, sources: &SourceMap, all: bool) -> Result<Judged, Box<Diagnostic>> {
     let sites = sites(program);
-    let pass = |shrink: f64, growth: f64| -> Result<(Analysis, Diagnostics), Box<Diagnostic>> {
-        let allotments = spend::allot(program, shrink, growth)?;
-        Ok(one_pass(program, public, sources, &sites, &allotments, all))
-    };
-    let (analysis, diagnostics) = pass(1.0, 1.0)?;
-    if met(&analysis) {
-        return Ok(grown(program, &|growth| pass(1.0, growth).ok(), (analysis, diagnostics)));
-    }
-    // Every release meets its share, but the sums, rounded up, are over by a last digit: use a hair less of each.
-    let (again, diagnostics) = pass(SHRINK, 1.0)?;
-    if met(&again) {
-        return Ok((again, diagnostics));
-    }
-    let mut diagnostics = diagnostics;
-    if let (Some(budget), Some(total)) = (&program.budget, &again.total) {
-        diagnostics.push(messages::total_over(budget, total));
-    }
-    Ok((again, diagnostics))
+    fit::fitted(program, &|terms| {
+        let allotments = spend::allot(program, terms.shrink, terms.growth)?;
+        let given = Given { allotments: &allotments, budget: program.budget.as_ref().filter(|_| !terms.even).map(|b| &b.kind) };
+        let shown = if all { Shown::Everything } else { Shown::Candidates };
+        one_pass(program, public, sources, &sites, given, if terms.shown { shown } else { Shown::None })
+    })
 }
 
-/// The same analysis with more for each release without `spend`, where releases compose to less than the sum of their
-/// epsilons: the largest growth found whose total, composed again, is within the budget.
-fn grown(
-    program: &Program,
-    pass: &dyn Fn(f64) -> Option<(Analysis, Diagnostics)>,
-    first: (Analysis, Diagnostics),
-) -> (Analysis, Diagnostics) {
-    let releases = crate::model::releases(&program.steps);
-    let open = releases.iter().any(|r| r.spend.is_none());
-    // Of the budget, at the same delta; shares of other kinds of budget add up already.
-    let spent = |analysis: &Analysis| match (&program.budget, &analysis.total) {
-        (Some(Budget { kind: kind @ BudgetKind::Dp { epsilon, .. }, .. }), Some(total)) => total.cost_in(kind) / epsilon,
-        _ => 1.0,
-    };
-    let wrong = |said: &Diagnostics| said.iter().any(Diagnostic::is_error);
-    let too_dear = |d: &Diagnostic| !d.is_error() || d.code == "E0401";
-    let dp = matches!(&program.budget, Some(Budget { kind: BudgetKind::Dp { .. }, .. }));
-    // Written parameters may cost more than an even share of epsilon and yet compose to the budget: so does what `lock` writes.
-    if dp && releases.len() > 1 && open && wrong(&first.1) && first.1.iter().all(too_dear) {
-        let larger = LARGER.iter().filter_map(|growth| pass(*growth));
-        return larger.into_iter().find(|again| met(&again.0) && !wrong(&again.1)).unwrap_or(first);
-    }
-    let used = spent(&first.0);
-    if releases.len() < 2 || !open || !(used > 0.0 && used < ENOUGH) || first.1.iter().any(Diagnostic::is_error) {
-        return first;
-    }
-    let (mut best, mut yes, mut used, mut no) = (first, 1.0, used, f64::INFINITY);
-    for _ in 0..PASSES {
-        // Costs are nearly proportional to shares.
-        let straight = yes / used * (1.0 - 1e-4);
-        let growth = if straight < no { straight } else { f64::midpoint(yes, no) };
-        let Some(again) = pass(growth) else { break };
-        let cost = spent(&again.0);
-        if met(&again.0) && cost <= 1.0 && !again.1.iter().any(Diagnostic::is_error) {
-            // Some releases need no more than they have.
-            let stuck = cost - used < 1e-4;
-            (best, yes, used) = (again, growth, cost);
-            if stuck || used >= ENOUGH {
-                break;
-            }
-        } else {
-            no = growth;
-        }
-    }
-    best
-}
-
-/// The total is unknown, or within the budget, or there is no budget.
-fn met(analysis: &Analysis) -> bool {
-    analysis.budget.as_ref().is_none_or(|b| b.met) || analysis.total.is_none()
+/// What releases may cost.
+#[derive(Clone, Copy)]
+struct Given<'a> {
+    allotments: &'a Allotments,
+    /// What a release without `spend` may cost whose numbers are written; without it, its allotment.
+    budget: Option<&'a BudgetKind>,
 }
 
 fn one_pass(
@@ -166,16 +109,17 @@ fn one_pass(
     public: &dyn PublicData,
     sources: &SourceMap,
     sites: &[Site],
-    allotments: &Allotments,
-    all: bool,
-) -> (Analysis, Diagnostics) {
+    given: Given,
+    shown: Shown,
+) -> Result<Judged, Box<Diagnostic>> {
     let mut analysis = nothing(program);
     let mut diagnostics = Vec::new();
     let mut decisions: BTreeMap<ReleaseId, Decision> = BTreeMap::new();
     for site in sites {
-        let allotment = allotments.get(&site.release.id);
-        let scene = Scene::new(program, sources, public, site, allotment);
-        let Outcome { analysis: one, decision, diagnostics: said } = choose(&scene, all);
+        let allotment = given.allotments.get(&site.release.id);
+        let most = given.budget.filter(|_| site.release.spend.is_none()).or(allotment);
+        let scene = Scene::new(program, sources, public, site, allotment, most);
+        let Outcome { analysis: one, decision, diagnostics: said } = choose(&scene, shown);
         diagnostics.extend(said);
         if let Some(chosen) = &one.chosen {
             analysis.status = analysis.status.max(chosen.status);
@@ -184,6 +128,9 @@ fn one_pass(
             decisions.insert(site.release.id, decision);
         }
         analysis.releases.push(one);
+        if work::done() > MOST_POINTS {
+            return Err(Box::new(messages::too_much_work(site.release.span)));
+        }
     }
     let one = |release: &ReleaseStep, view: View| {
         let decision = decisions.get(&release.id)?;
@@ -197,7 +144,7 @@ fn one_pass(
             unspent: budget::unspent(total, &budget.kind),
         });
     }
-    (analysis, diagnostics)
+    Ok((analysis, diagnostics))
 }
 
 fn nothing(program: &Program) -> Analysis {

@@ -14,7 +14,10 @@ pub struct Scene<'a> {
     pub sources: &'a SourceMap,
     pub public: &'a dyn PublicData,
     pub site: &'a Site<'a>,
+    /// What a free number is solved for.
     pub allotment: Option<&'a BudgetKind>,
+    /// What it may cost where all its numbers are written.
+    pub most: Option<&'a BudgetKind>,
     /// The model as it stands in its group, for a draw.
     pub model: Option<Cow<'a, Model>>,
 }
@@ -26,12 +29,13 @@ impl<'a> Scene<'a> {
         public: &'a dyn PublicData,
         site: &'a Site<'a>,
         allotment: Option<&'a BudgetKind>,
+        most: Option<&'a BudgetKind>,
     ) -> Scene<'a> {
         let model = match &site.release.query {
             Query::Posterior(model) => Some(grouped(model, site)),
             Query::Aggregate(_) => None,
         };
-        Scene { program, sources, public, site, allotment, model }
+        Scene { program, sources, public, site, allotment, most, model }
     }
 
     /// Every rule's verdict on the release, with these arguments written for a mechanism, or none.

@@ -10,6 +10,8 @@ use crate::syntax::ast;
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
+/// Every release is priced at every order of a budget.
+const MAX_ORDERS: usize = 100;
 /// The most rows a unit may have; far above any use, small enough for exact arithmetic.
 const MAX_UNIT_ROWS: u64 = 1_000_000_000;
 
@@ -379,6 +381,13 @@ impl Checker<'_> {
                         Diagnostic::new("E0203", "every Rényi order lies above 1 and has its own eps")
                             .label(call.span, format!("{} orders, {} eps", orders.len(), eps.len()))
                             .help("rdp(order = [2, 8], eps = [0.1, 0.5])"),
+                    );
+                }
+                if orders.len() > MAX_ORDERS {
+                    return self.fail(
+                        Diagnostic::new("E0025", format!("{} Rényi orders, the limit is {MAX_ORDERS}", orders.len()))
+                            .label(call.span, "too many orders")
+                            .help("keep the orders that matter, for example:    rdp(order = [2, 8, 32], eps = [0.1, 0.4, 1.6])"),
                     );
                 }
                 Ok(BudgetKind::Rdp(orders.into_iter().zip(eps).collect()))

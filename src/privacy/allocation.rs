@@ -6,6 +6,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use super::work;
 use crate::numeric::gamma_divergence::{divergence_up, limit_order};
 use crate::numeric::round::{add_down, add_up, mul_up};
 
@@ -70,6 +71,8 @@ pub(super) fn rdp(counts: &[f64], base: f64, items: u64, weight: f64, order: f64
     let mut worst: f64 = 0.0;
     // Without other rows one pass; else the base on each category in turn.
     let places = if base > 0.0 { counts.len() } else { 1 };
+    let entries = counts.len().saturating_mul(usize::try_from(items).unwrap_or(usize::MAX));
+    work::count(entries.saturating_mul(1 + places));
     for place in 0..places {
         if counts.get(place).is_some_and(|a| !seen.insert(a.to_bits())) {
             continue;

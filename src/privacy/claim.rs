@@ -1,5 +1,8 @@
 //! What may be claimed about a release, as data: pairs of distributions, constants, products, maxima.
 
+use std::hash::{Hash, Hasher};
+use std::mem::discriminant;
+
 /// A pair of members of one exponential family whose Rényi divergence `D(P || Q)` bounds a release.
 ///
 /// `P` has parameters `a`, `Q` has `a + step`.
@@ -57,4 +60,40 @@ pub enum Claim {
     },
     /// One of these is released, or the neighbour touches one of these: the pointwise maximum.
     Max(Vec<Claim>),
+}
+
+/// Claims are found again by the bits of their numbers; what is no number equals nothing, not even itself, and is priced anew.
+impl Eq for Claim {}
+impl Eq for Pair {}
+
+impl Hash for Claim {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        discriminant(self).hash(state);
+        match self {
+            Claim::Renyi(pairs) => pairs.hash(state),
+            Claim::Gdp { mu: x }
+            | Claim::BoundedRange { eta: x }
+            | Claim::Pure { epsilon: x }
+            | Claim::Zcdp { rho: x }
+            | Claim::Laplace { epsilon: x } => x.to_bits().hash(state),
+            Claim::Product(parts) | Claim::Max(parts) => parts.hash(state),
+            Claim::Repeated { times, claim } => (times, claim).hash(state),
+        }
+    }
+}
+
+impl Hash for Pair {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        discriminant(self).hash(state);
+        let mut put = |x: f64| x.to_bits().hash(state);
+        match self {
+            Pair::Shapes { coordinates, total, .. } => coordinates.iter().chain(total).flat_map(|(a, step)| [*a, *step]).for_each(put),
+            Pair::Rate { shape, rate, step } => [*shape, *rate, *step].into_iter().for_each(put),
+            Pair::Allocation { counts, base, items, weight } => {
+                counts.iter().chain([base, weight]).for_each(|x| put(*x));
+                items.hash(state);
+            }
+            Pair::Sampled { share, mu } => [*share, *mu].into_iter().for_each(put),
+        }
+    }
 }

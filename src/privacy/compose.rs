@@ -1,6 +1,8 @@
 //! Components of claims and how they compose (rule book §8.4, language §7.5): each is an upper bound on its own.
 
 use crate::numeric::round::{add_up, mul_up, sqrt_up};
+use crate::privacy::layout::Layout;
+use crate::privacy::work::{self, Asked};
 use crate::privacy::{Claim, bounded_range, gdp, laplace, pure};
 
 /// Upper bounds of one claim, infinite where unknown.
@@ -54,7 +56,8 @@ impl Profile {
         }
     }
 
-    fn times(self, count: f64) -> Profile {
+    pub(super) fn times(self, times: u64) -> Profile {
+        let count = count_up(times);
         Profile {
             pure: scaled(count, self.pure),
             bounded_range: if count > 1.0 { f64::INFINITY } else { self.bounded_range },
@@ -63,8 +66,27 @@ impl Profile {
         }
     }
 
+    /// All components of a claim, filled in, from those of its parts.
+    pub(super) fn of(claim: &Claim, parts: &mut dyn Iterator<Item = Profile>) -> Profile {
+        let unknown = Profile::UNKNOWN;
+        match claim {
+            Claim::Renyi(pairs) => Profile { zcdp: known(largest(pairs.iter().map(|pair| pair.zcdp()))), ..unknown },
+            Claim::Gdp { mu } => Profile { gdp: known(*mu), ..unknown },
+            Claim::BoundedRange { eta } => Profile { bounded_range: known(*eta), ..unknown },
+            Claim::Pure { epsilon } => Profile { pure: known(*epsilon), ..unknown },
+            Claim::Zcdp { rho } => Profile { zcdp: known(*rho), ..unknown },
+            Claim::Laplace { epsilon } => {
+                let epsilon = known(*epsilon);
+                Profile { pure: epsilon, zcdp: laplace::zcdp(epsilon), ..unknown }
+            }
+            Claim::Product(_) | Claim::Repeated { .. } => parts.reduce(Profile::then).unwrap_or(Profile::FREE),
+            Claim::Max(_) => parts.fold(Profile::FREE, |all, member| all.merge(member, f64::max)),
+        }
+        .fill()
+    }
+
     /// What the components alone say about the divergence of this order.
-    fn rdp(&self, order: f64) -> f64 {
+    pub(super) fn rdp(&self, order: f64) -> f64 {
         let mut best = self.pure.min(scaled(order, self.zcdp));
         if self.pure.is_finite() {
             best = best.min(pure::rdp(self.pure, order)).min(bounded_range::rdp(self.bounded_range, order));
@@ -74,7 +96,7 @@ impl Profile {
 }
 
 /// A product rounded up, zero where one factor is zero and the other infinite.
-fn scaled(factor: f64, x: f64) -> f64 {
+pub(super) fn scaled(factor: f64, x: f64) -> f64 {
     if factor == 0.0 || x == 0.0 { 0.0 } else { mul_up(factor, x) }
 }
 
@@ -87,22 +109,7 @@ pub(super) fn count_up(times: u64) -> f64 {
 impl Claim {
     /// All components, filled in.
     pub fn profile(&self) -> Profile {
-        let unknown = Profile::UNKNOWN;
-        match self {
-            Claim::Renyi(pairs) => Profile { zcdp: known(largest(pairs.iter().map(|pair| pair.zcdp()))), ..unknown },
-            Claim::Gdp { mu } => Profile { gdp: known(*mu), ..unknown },
-            Claim::BoundedRange { eta } => Profile { bounded_range: known(*eta), ..unknown },
-            Claim::Pure { epsilon } => Profile { pure: known(*epsilon), ..unknown },
-            Claim::Zcdp { rho } => Profile { zcdp: known(*rho), ..unknown },
-            Claim::Laplace { epsilon } => {
-                let epsilon = known(*epsilon);
-                Profile { pure: epsilon, zcdp: laplace::zcdp(epsilon), ..unknown }
-            }
-            Claim::Product(parts) => parts.iter().fold(Profile::FREE, |all, part| all.then(part.profile())),
-            Claim::Repeated { times, claim } => claim.profile().times(count_up(*times)),
-            Claim::Max(members) => members.iter().fold(Profile::FREE, |all, member| all.merge(member.profile(), f64::max)),
-        }
-        .fill()
+        Layout::of(self).profile
     }
 
     /// Pure differential privacy, infinite if there is none.
@@ -142,20 +149,8 @@ impl Claim {
         if order.is_nan() {
             return f64::INFINITY;
         }
-        self.rdp_with(&self.profile(), order.max(1.0 + f64::EPSILON))
-    }
-
-    /// The same with the profile at hand.
-    pub(super) fn rdp_with(&self, profile: &Profile, order: f64) -> f64 {
-        let own = match self {
-            Claim::Renyi(pairs) => largest(pairs.iter().map(|pair| pair.rdp(order))),
-            Claim::Laplace { epsilon } => laplace::rdp(known(*epsilon), order),
-            Claim::Product(parts) => parts.iter().fold(0.0, |all, part| add_up(all, part.rdp(order))),
-            Claim::Max(members) => largest(members.iter().map(|member| member.rdp(order))),
-            Claim::Repeated { times, claim } => scaled(count_up(*times), claim.rdp(order)),
-            _ => f64::INFINITY,
-        };
-        own.min(profile.rdp(order))
+        let order = order.max(1.0 + f64::EPSILON);
+        work::once(self, Asked::Rdp(order.to_bits()), || (Layout::of(self).rdp(order), None)).0
     }
 
     /// This release `times` over.

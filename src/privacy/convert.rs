@@ -1,11 +1,15 @@
 //! From claims to (epsilon, delta) and to budgets (rule book §8.1–8.3): every order of the conversion is sound, so the
 //! search for the best one needs no proof.
 
+use std::cell::Cell;
+
 use crate::model::BudgetKind;
 use crate::numeric::round::div_up;
 use crate::numeric::search;
 use crate::privacy::compose::Profile;
 use crate::privacy::order::{delta_at, epsilon_at};
+use crate::privacy::layout::Layout;
+use crate::privacy::work::{self, Asked};
 use crate::privacy::{Claim, Pair, bounded_range, gdp, laplace, mixed, pure};
 
 /// Orders searched where there is no limit: `order - 1` between these.
@@ -40,6 +44,16 @@ fn best_order(limit: f64, mut value: impl FnMut(f64) -> f64) -> (f64, f64) {
     if refined < best { (order(t), refined) } else { (order(at), best) }
 }
 
+/// Where a search for the best order ended: `ln(order - 1)`, and how far from there the next one looks.
+#[derive(Clone, Copy, Debug)]
+pub struct Near {
+    at: f64,
+    step: f64,
+}
+
+/// Steps of a search that begins where another ended.
+const STEPS: std::ops::RangeInclusive<f64> = 1e-3..=0.5;
+
 /// Whole orders that are tried besides those of the search.
 const CHORDS: std::ops::RangeInclusive<u32> = 2..=64;
 
@@ -55,6 +69,33 @@ impl Claim {
         self.epsilon_and_order(delta).1
     }
 
+    /// At least [`Claim::epsilon`] and close to it, in few points where it is found by conversion: a parabola through three
+    /// orders beside the last best one. For searches over claims that change little by little.
+    pub fn epsilon_near(&self, delta: f64, near: &Cell<Option<Near>>) -> f64 {
+        let pairs = match self {
+            Claim::Repeated { claim, .. } => &**claim,
+            other => other,
+        };
+        let converted = matches!(pairs, Claim::Renyi(_)) && !self.has_chords();
+        if let (true, Some(last)) = (converted, near.get()) {
+            let layout = Layout::of(self);
+            let top = ((self.max_order() - 1.0) * (1.0 - 1e-12)).min(MOST_EXCESS).ln();
+            let value = |t: f64| epsilon_at(layout.rdp(1.0 + t.exp()), 1.0 + t.exp(), delta);
+            let (h, t) = (last.step, last.at.min(top - last.step));
+            let [below, here, above] = [t - h, t, t + h].map(|t| (t, value(t)));
+            let shift = 0.5 * h * (below.1 - above.1) / (below.1 - 2.0 * here.1 + above.1);
+            if shift.abs() <= 4.0 * h {
+                let end = (t + shift).min(top);
+                let (at, least) = [below, here, above, (end, value(end))].into_iter().fold(here, |a, b| if b.1 < a.1 { b } else { a });
+                near.set(Some(Near { at, step: (0.5 * shift.abs()).clamp(*STEPS.start(), *STEPS.end()) }));
+                return least;
+            }
+        }
+        let (epsilon, order) = self.epsilon_and_order(delta);
+        near.set(order.map(|order| Near { at: (order - 1.0).ln(), step: *STEPS.end() }));
+        epsilon
+    }
+
     fn epsilon_and_order(&self, delta: f64) -> (f64, Option<f64>) {
         if delta.is_nan() || delta <= 0.0 {
             return (self.pure(), None);
@@ -62,13 +103,18 @@ impl Claim {
         if delta >= 1.0 {
             return (0.0, None);
         }
+        work::once(self, Asked::Epsilon(delta.to_bits()), || self.priced(delta))
+    }
+
+    fn priced(&self, delta: f64) -> (f64, Option<f64>) {
         if let Claim::Max(members) = self {
             return members
                 .iter()
                 .map(|member| member.epsilon_and_order(delta))
                 .fold((0.0, None), |worst, member| if member.0 > worst.0 { member } else { worst });
         }
-        let profile = self.profile();
+        let layout = Layout::of(self);
+        let profile = &layout.profile;
         let mut best = profile.pure.min(pure::epsilon(profile.pure, delta)).min(bounded_range::epsilon(profile.bounded_range, delta));
         if profile.gdp.is_finite() {
             best = best.min(gdp::epsilon(profile.gdp, delta));
@@ -79,7 +125,7 @@ impl Claim {
         if self.has_exact_curve() {
             return (best, None);
         }
-        let value = |order: f64| epsilon_at(self.rdp_with(&profile, order), order, delta);
+        let value = |order: f64| epsilon_at(layout.rdp(order), order, delta);
         let (mut order, mut found) = best_order(self.max_order(), value);
         if self.has_chords() {
             // Chords between whole orders leave a least value at each of them.
@@ -112,12 +158,12 @@ impl Claim {
         if let Claim::Max(members) = self {
             return members.iter().map(|member| member.delta(epsilon)).fold(0.0, f64::max);
         }
-        let profile = self.profile();
-        let best = self.delta_of_curves(&profile, epsilon);
+        let layout = Layout::of(self);
+        let best = self.delta_of_curves(&layout.profile, epsilon);
         if best == 0.0 || self.has_exact_curve() {
             return best;
         }
-        let (_, found) = best_order(self.max_order(), |order| delta_at(self.rdp_with(&profile, order), order, epsilon));
+        let (_, found) = best_order(self.max_order(), |order| delta_at(layout.rdp(order), order, epsilon));
         let best = best.min(found);
         best.min(mixed::delta(self, epsilon, best))
     }

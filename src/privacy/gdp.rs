@@ -2,6 +2,7 @@
 
 use crate::numeric::round::mul_up;
 use crate::numeric::{Interval, search};
+use crate::privacy::work;
 
 fn point(x: f64) -> Interval {
     Interval::point(x)
@@ -20,6 +21,7 @@ pub fn delta(mu: f64, e: f64) -> f64 {
     if !mu.is_finite() || e.is_nan() {
         return 1.0;
     }
+    work::count(1);
     let half = point(mu) / point(2.0);
     let ratio = point(e) / point(mu);
     let kept = (half - ratio).normal_cdf();

@@ -6,6 +6,7 @@
 
 use crate::numeric::Interval;
 use crate::numeric::round::{add_up, div_down, mul_up};
+use crate::privacy::work;
 
 /// Positive grid points of one release.
 const POINTS: i32 = 512;
@@ -18,6 +19,8 @@ const LOW: i32 = -40;
 const HIGH: i32 = 14;
 /// The widest grid; what needs a wider one is lost for certain.
 const WIDEST: i32 = 8;
+/// So many products of two weights are as much work as a point of a curve.
+const PRODUCTS: usize = 4096;
 /// Unit of rounding of a double.
 const UNIT: f64 = f64::EPSILON / 2.0;
 
@@ -249,6 +252,7 @@ fn total(weights: &[f64]) -> f64 {
 /// small by at most the factor `(1 - u)^(m + 1) >= 1/(1 + 2 (m + 2) u)`.
 fn convolved(a: &[f64], b: &[f64]) -> Vec<f64> {
     let (few, many) = if a.len() < b.len() { (a, b) } else { (b, a) };
+    work::count(few.len().saturating_mul(many.len()) / PRODUCTS);
     let mut sums = vec![0.0; (a.len() + b.len()).saturating_sub(1)];
     for (i, x) in few.iter().enumerate().filter(|(_, x)| **x > 0.0) {
         for (sum, y) in sums.iter_mut().skip(i).zip(many) {

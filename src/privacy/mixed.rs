@@ -3,6 +3,7 @@
 use crate::numeric::round::{add_up, mul_up, sqrt_up};
 use crate::privacy::Claim;
 use crate::privacy::compose::{count_up, known};
+use crate::privacy::layout::Layout;
 use crate::privacy::loss::{Curve, Losses};
 use crate::privacy::order::delta_at;
 
@@ -143,8 +144,8 @@ impl Converted {
             orders.extend([0.3, 0.6, 0.8, 0.9, 0.95, 0.98, 0.99, 0.995].map(|part| 1.0 + part * (limit - 1.0)));
             orders.sort_by(f64::total_cmp);
         }
-        let profile = claim.profile();
-        Converted { points: orders.into_iter().map(|order| (order, claim.rdp_with(&profile, order))).collect(), at: 0 }
+        let layout = Layout::of(claim);
+        Converted { points: orders.into_iter().map(|order| (order, layout.rdp(order))).collect(), at: 0 }
     }
 
     /// Every order is sound; the search walks from the last best one, which moves little from epsilon to epsilon.
@@ -323,10 +324,10 @@ mod tests {
             (vec![beta, Claim::Pure { epsilon: 0.5 }, Claim::Max(vec![Claim::Gdp { mu: 0.2 }, Claim::Laplace { epsilon: 0.2 }])], 0.99),
         ] {
             let all = Claim::Product(claims);
-            let profile = all.profile();
+            let layout = Layout::of(&all);
             let converted = (0..4000).map(|i| 1.0 + 1e-3 * 1.004_f64.powi(i)).filter(|o| *o < all.max_order());
             let converted =
-                converted.map(|o| crate::privacy::order::epsilon_at(all.rdp_with(&profile, o), o, 1e-6)).fold(f64::INFINITY, f64::min);
+                converted.map(|o| crate::privacy::order::epsilon_at(layout.rdp(o), o, 1e-6)).fold(f64::INFINITY, f64::min);
             let found = all.epsilon(1e-6);
             assert!(found <= gain * converted * (1.0 + 1e-6), "{found} against {converted} by order");
         }

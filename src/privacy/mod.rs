@@ -9,11 +9,13 @@ pub mod convert;
 pub mod gdp;
 pub mod langevin;
 pub mod laplace;
+mod layout;
 pub mod loss;
 mod mixed;
 pub mod order;
 pub mod pure;
 pub mod renyi;
 mod subsampled;
+pub mod work;
 
 pub use claim::{Claim, Family, Pair};

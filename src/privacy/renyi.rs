@@ -3,7 +3,7 @@
 use crate::numeric::Interval;
 use crate::numeric::gamma_divergence::{divergence, limit_order, rate_divergence};
 use crate::numeric::round::mul_up;
-use crate::privacy::{Pair, allocation, subsampled};
+use crate::privacy::{Pair, allocation, subsampled, work};
 
 impl Pair {
     /// At least the divergence of `P` from `Q`; infinite at and beyond the limit order, by an exact test.
@@ -38,6 +38,7 @@ impl Pair {
 /// The divergences of the coordinates add; a total that moves subtracts its own, which is never negative. A total out of
 /// range is left out, which only enlarges the result.
 fn shapes(coordinates: &[(f64, f64)], total: Option<(f64, f64)>, order: f64) -> f64 {
+    work::count(coordinates.len());
     let mut sum = Interval::ZERO;
     for &(a, step) in coordinates {
         let part = divergence(a, step, order);

@@ -7,6 +7,7 @@
 
 use crate::numeric::Interval;
 use crate::numeric::round::{div_up, mul_up, sub_down};
+use crate::privacy::work;
 
 /// Beyond this order the noisy sum's own divergence is taken: its share of the sum below would decide anyway.
 const MOST: f64 = 512.0;
@@ -32,6 +33,7 @@ fn excess(share: f64, mu: f64, order: f64) -> f64 {
     }
     let point = Interval::point;
     let (square, share, two) = (point(mu).square(), point(share).ln(), point(2.0).ln());
+    work::count(order as usize);
     let mut ways = point(order).ln();
     let mut logs = vec![];
     let mut j = 2.0;

@@ -1,7 +1,7 @@
 //! k releases cost the same however they are written: `draws(p, k)`, k release statements, and `repeat(k)` of the library,
 //! for every kind of claim.
 
-use crate::numbers_support::certified;
+use crate::numbers_support::{certified, error_of};
 use dpm::privacy::{Claim, Family, Pair};
 
 fn near(a: f64, b: f64) -> bool {
@@ -118,4 +118,42 @@ fn a_dp_budget_is_used_as_composed() {
     let (open, written) = (used(""), used(" spend 33%"));
     assert!((0.99..=1.0).contains(&open), "{open}");
     assert!(written < 0.99, "{written}");
+}
+
+/// Written noise is judged by what all of it composes to, however many releases there are, and never beyond that.
+#[test]
+fn written_noise_is_judged_as_composed() {
+    for n in [1_u32, 2, 3, 7, 20, 64, 150, 151, 200, 333, 500] {
+        let sigma = 4.0 * f64::from(n).sqrt();
+        let releases: String = (0..n).map(|i| format!("release r{i} = count(b) using gaussian(sigma = {sigma})\n")).collect();
+        let program = |eps: f64| format!("budget dp(eps = {eps}, delta = 1e-5)\n{TABLE}{releases}");
+        let total = certified(&program(3.0)).total().epsilon(1e-5);
+        assert!((0.926..0.928).contains(&total), "{n}: {total}");
+        certified(&program(0.928));
+        assert!(["E0401", "E0402"].contains(&error_of(&program(0.926))), "{n}");
+    }
+}
+
+/// Under every kind of budget a release with a written number takes what it costs, and the others share the rest.
+#[test]
+fn what_is_written_leaves_the_rest() {
+    for (budget, most) in [
+        ("eps(1)", Claim::pure as fn(&Claim) -> f64),
+        ("zcdp(0.5)", |c| 2.0 * c.zcdp()),
+        ("dp(eps = 1, delta = 1e-6)", |c| c.epsilon(1e-6)),
+        ("rdp(order = [2, 8], eps = [0.5, 1])", |c| c.rdp(8.0)),
+    ] {
+        let program = |scale: f64, more: &str| {
+            format!(
+                "budget {budget}\n{TABLE}release a = count(b) using laplace(scale = {scale})\nrelease s = sum(k)\nrelease m = mean(x){more}\n"
+            )
+        };
+        // Less than a third, and more than half.
+        for scale in [8.0, 1.2] {
+            let used = most(certified(&program(scale, "")).total());
+            assert!(used <= 1.0 && (used > 0.99 || scale == 8.0), "{budget}: {used}");
+        }
+        assert!(["E0401", "E0402"].contains(&error_of(&program(0.5, ""))), "{budget}");
+        assert!(["E0401", "E0402"].contains(&error_of(&program(1.2, " spend 90%"))), "{budget}");
+    }
 }

@@ -211,7 +211,8 @@ output change = p_hat - 0.5
         code: "E0025",
         title: "too large or nested too deeply",
         text: "Brackets, blocks, conditions and operators may nest 256 deep, a text may be 16 MiB long, a number must be \
-               finite. The limits keep every program checkable in bounded time and memory. Name a part of a long expression \
+               finite. A program has at most 500 releases and expectations, a budget at most 100 Rényi orders, and pricing may \
+               take 500,000 points of privacy curves. The limits keep every program checkable in bounded time and memory. Name a part of a long expression \
                with `let`; write `inf` for no bound; put data into a file.",
         example_wrong: r"budget rdp(order = 8, eps = 0.5)
 private staff[n] { smoker: bool }
