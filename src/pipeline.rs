@@ -6,6 +6,7 @@ use crate::files::{self, Unopened};
 use crate::model::{Program, ScalarId};
 use crate::privacy::certificate::{Certificate, DELTAS, ORDERS};
 use crate::rules::Totals;
+use crate::run::rehearse;
 use crate::source::{Diagnostics, FileId, SourceMap};
 use crate::syntax;
 use serde_json::Value;
@@ -38,10 +39,19 @@ pub fn check(name: &str, text: &str, loader: &dyn Loader) -> Checked {
     Checked { sources, main, ast, program, diagnostics }
 }
 
-/// Program -> analysis. Errors of the program itself come first and end the work: a wrong program is not priced.
+/// Program -> analysis. Errors of the program itself come first and end the work: a wrong program is not priced, and what
+/// is priced is refused where it could not run.
 ///
 /// `all` solves every mechanism for every release, for comparisons.
 pub fn analyze(checked: &Checked, public: &dyn PublicData, all: bool) -> (Option<Analysis>, Diagnostics) {
+    let (analysis, mut diagnostics) = priced(checked, public, all);
+    if let Some(analysis) = analysis.as_ref().filter(|_| !diagnostics.iter().any(|d| d.is_error())) {
+        diagnostics.extend(rehearse(&analyze::bind(&checked.program, public), analysis, public));
+    }
+    (analysis, diagnostics)
+}
+
+fn priced(checked: &Checked, public: &dyn PublicData, all: bool) -> (Option<Analysis>, Diagnostics) {
     let mut diagnostics = checked.diagnostics.clone();
     if checked.has_errors() {
         return (None, diagnostics);
@@ -76,7 +86,7 @@ pub fn recertify(certificate: &Value, loader: &dyn Loader) -> Option<Value> {
     let sums = |t: &Value| Some(Totals { rows: t["rows"].as_u64()?, sums: list(&t["sums"]).iter().filter_map(Value::as_f64).collect() });
     let totals: Vec<Vec<Option<Totals>>> =
         list(&certificate["releases"]).iter().map(|r| list(&r["public_totals"]).iter().map(sums).collect()).collect();
-    let (analysis, diagnostics) = analyze(&checked, &Stated::new(&checked.program, scalars, &totals), false);
+    let (analysis, diagnostics) = priced(&checked, &Stated::new(&checked.program, scalars, &totals), false);
     if diagnostics.iter().any(|d| d.is_error()) {
         return None;
     }

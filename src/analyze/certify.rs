@@ -1,7 +1,7 @@
 //! Analysis -> certificate: the facts of tables, premises with their places, assumptions in plain words.
 
 use super::report::{Analysis, Chosen, ReleaseAnalysis};
-use crate::mechanism::plan::{MechanismPlan, Noise, PosteriorLaw, WholeNoise};
+use crate::mechanism::plan::{MOST_LEAPFROGS, MechanismPlan, Noise, PosteriorLaw, Sampler, WholeNoise};
 use crate::model::print::{normal_form, query_text, type_text};
 use crate::model::{Program, Relation, Scalar, Step, Table, Type};
 use crate::privacy::Claim;
@@ -138,7 +138,12 @@ fn sampler(chosen: &Chosen) -> &'static str {
             Noise::Gaussian { .. } => "normal",
         },
         Some(MechanismPlan::Quantile { .. }) => "exponential_weights",
-        None => "unbound",
+        None => match chosen.chain {
+            None => "unbound",
+            Some(Chain::Langevin) => "langevin",
+            Some(Chain::Converged(chain)) => chain,
+            Some(Chain::Paying) => chosen.mechanism.name,
+        },
     }
 }
 
@@ -207,8 +212,12 @@ fn assumptions(program: &Program, analysis: &Analysis) -> Vec<String> {
             ));
         }
     }
-    let unbound = analysis.releases.iter().any(|r| r.chosen.as_ref().is_some_and(|c| c.plan.is_none()));
-    if unbound {
+    if any(Chain::Converged(Sampler::Nuts.name())) {
+        list.push(format!(
+            "no step of a NUTS chain takes more than {MOST_LEAPFROGS} leapfrogs, whatever the rows are; below that its time follows from them"
+        ));
+    }
+    if analysis.releases.iter().any(|r| analysis.unbound(r)) {
         list.push("public tables or values are not bound yet: the certificate is final only once they are".into());
     }
     list

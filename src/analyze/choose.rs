@@ -18,14 +18,15 @@ use crate::rules::offer::{Chain, Knob, Offer, Parameter, Status};
 use crate::rules::{Answers, Judged};
 use crate::source::{Diagnostic, Diagnostics};
 use std::cell::Cell;
+use std::rc::Rc;
 
 /// The noise of an answer that costs nothing: far below anything one would read off it.
 const FREE: f64 = 1e-9;
 
 /// An offer at a value of its knob: what will run.
-pub struct Decision {
-    pub offer: Box<dyn Offer>,
-    pub value: f64,
+struct Decision {
+    offer: Box<dyn Offer>,
+    value: f64,
     /// The value was solved from the allotment, not written.
     solved: bool,
     arguments: Arguments,
@@ -34,7 +35,6 @@ pub struct Decision {
 /// What was found for one release.
 pub struct Outcome {
     pub analysis: ReleaseAnalysis,
-    pub decision: Option<Decision>,
     pub diagnostics: Diagnostics,
 }
 
@@ -64,7 +64,7 @@ pub fn choose(scene: &Scene, shown: Shown) -> Outcome {
         span: release.span,
         mechanism_span,
     };
-    let mut outcome = Outcome { analysis, decision: None, diagnostics: vec![] };
+    let mut outcome = Outcome { analysis, diagnostics: vec![] };
     match &release.mechanism.kind {
         MechanismKind::Named { name, args } if name != "auto" => match named(scene, name, args, shown, &mut outcome) {
             Ok(decision) => settle(scene, decision, &mut outcome),
@@ -227,9 +227,8 @@ fn settle(scene: &Scene, decision: Decision, outcome: &mut Outcome) {
     outcome.analysis.chosen = Some(Chosen {
         mechanism: offer.mechanism(),
         rule: offer.rule(),
-        arguments: decision.arguments.clone(),
+        arguments: decision.arguments,
         parameters: parameters(offer, value, decision.solved),
-        value,
         tempering: offer.tempering(value),
         plan: offer.plan(value),
         claim,
@@ -238,8 +237,9 @@ fn settle(scene: &Scene, decision: Decision, outcome: &mut Outcome) {
         counts_public_rows: offer.matched().is_some_and(|m| m.counts_public_rows()),
         chain: offer.chain(),
         status: offer.status(),
+        value,
+        offer: Rc::from(decision.offer),
     });
-    outcome.decision = Some(decision);
 }
 
 /// The cost of an offer for the whole release; `None` where a group around it is not covered.

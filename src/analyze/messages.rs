@@ -2,9 +2,9 @@
 
 use super::budget::{against, kind_name, limits, reachable, reaches, short, written};
 use super::choose::{cost, knob_text, solve};
+use super::instead::drawn_instead;
 use super::scene::Scene;
 use super::shapes::conjugate_prior;
-use super::instead::drawn_instead;
 use super::{MOST_POINTS, chains};
 use crate::model::print::{likelihood_text, number};
 use crate::model::{BudgetKind, MechanismKind, Query, Request};

@@ -25,17 +25,16 @@ pub use crate::rules::mechanisms;
 pub use crate::rules::offer::{Parameter, Status};
 pub use budget::short as budget_text;
 pub use certify::certificate;
-pub use public::{PublicData, Stated, Unbound};
+pub use public::{PublicData, Stated, Unbound, bind};
 pub use report::{Analysis, BudgetVerdict, Candidate, Chosen, ReleaseAnalysis};
+pub use scene::grouped;
 pub use text::{candidates_text, certificate_text, summary_text};
 
-use std::collections::BTreeMap;
-
-use crate::model::{BudgetKind, Program, ReleaseId, ReleaseStep};
+use crate::model::{BudgetKind, Program, ReleaseStep};
 use crate::privacy::work;
 use crate::rules::offer::View;
 use crate::source::{Diagnostic, Diagnostics, SourceMap};
-use choose::{Decision, Outcome, Shown, choose};
+use choose::{Outcome, Shown, choose};
 use fit::Judged;
 use scene::Scene;
 use site::{Site, sites};
@@ -114,28 +113,21 @@ fn one_pass(
 ) -> Result<Judged, Box<Diagnostic>> {
     let mut analysis = nothing(program);
     let mut diagnostics = Vec::new();
-    let mut decisions: BTreeMap<ReleaseId, Decision> = BTreeMap::new();
     for site in sites {
         let allotment = given.allotments.get(&site.release.id);
         let most = given.budget.filter(|_| site.release.spend.is_none()).or(allotment);
         let scene = Scene::new(program, sources, public, site, allotment, most);
-        let Outcome { analysis: one, decision, diagnostics: said } = choose(&scene, shown);
+        let Outcome { analysis: one, diagnostics: said } = choose(&scene, shown);
         diagnostics.extend(said);
         if let Some(chosen) = &one.chosen {
             analysis.status = analysis.status.max(chosen.status);
-        }
-        if let Some(decision) = decision {
-            decisions.insert(site.release.id, decision);
         }
         analysis.releases.push(one);
         if work::done() > MOST_POINTS {
             return Err(Box::new(messages::too_much_work(site.release.span)));
         }
     }
-    let one = |release: &ReleaseStep, view: View| {
-        let decision = decisions.get(&release.id)?;
-        decision.offer.claim(view, decision.value)
-    };
+    let one = |release: &ReleaseStep, view: View| analysis.release(release.id)?.chosen.as_ref()?.one(view);
     analysis.total = site::total(program, &one);
     if let (Some(budget), Some(total)) = (&program.budget, &analysis.total) {
         analysis.budget = Some(BudgetVerdict {

@@ -4,10 +4,11 @@ use crate::mechanism::plan::MechanismPlan;
 use crate::model::{BudgetKind, ReleaseId};
 use crate::privacy::Claim;
 use crate::rules::arguments::{Arguments, Mechanism};
-use crate::rules::offer::{Chain, Parameter, PredictedError, Status};
+use crate::rules::offer::{Chain, Offer, Parameter, PredictedError, Status, View};
 use crate::rules::tempered::Tempering;
-use crate::rules::{Premise, Rule, Totals};
+use crate::rules::{Premise, Question, Rule, Totals};
 use crate::source::Span;
+use std::rc::Rc;
 
 /// A mechanism that was considered for a release.
 #[derive(Clone, PartialEq, Debug)]
@@ -25,18 +26,19 @@ pub struct Candidate {
 }
 
 /// What will run for a release and what it costs.
-#[derive(Clone, PartialEq, Debug)]
+#[derive(Clone)]
 pub struct Chosen {
     pub mechanism: &'static Mechanism,
     pub rule: &'static Rule,
     /// As the program gives them.
     pub arguments: Arguments,
     pub parameters: Vec<Parameter>,
-    /// The value of the knob at which claim, premises and plan were taken.
-    pub value: f64,
+    /// What claim, premises and plan came out of, at this value of its free number.
+    pub(super) offer: Rc<dyn Offer>,
+    pub(super) value: f64,
     /// How the posterior is weakened; `None` for noise on a query.
     pub tempering: Option<Tempering>,
-    /// `None` while a public table or value that it needs is not bound.
+    /// `None` while a public or released value that it needs is not known.
     pub plan: Option<MechanismPlan>,
     /// The cost of the whole release: all its draws, and all groups of an `each`.
     pub claim: Claim,
@@ -49,7 +51,19 @@ pub struct Chosen {
     pub status: Status,
 }
 
-#[derive(Clone, PartialEq, Debug)]
+impl Chosen {
+    /// The cost in one group under this view.
+    pub(super) fn one(&self, view: View) -> Option<Claim> {
+        self.offer.claim(view, self.value)
+    }
+
+    /// The plan for the question with the values in place that a run alone knows; all else in it is as certified.
+    pub fn plan_of(&self, question: &Question) -> Option<MechanismPlan> {
+        self.offer.plan_of(question, self.value)
+    }
+}
+
+#[derive(Clone)]
 pub struct ReleaseAnalysis {
     pub id: ReleaseId,
     pub name: String,
@@ -79,7 +93,7 @@ pub struct BudgetVerdict {
     pub unspent: Vec<f64>,
 }
 
-#[derive(Clone, PartialEq, Debug)]
+#[derive(Clone)]
 pub struct Analysis {
     /// In program order, also those inside `when` and `each`.
     pub releases: Vec<ReleaseAnalysis>,
@@ -93,6 +107,12 @@ pub struct Analysis {
 }
 
 impl Analysis {
+    /// Does the plan of a release wait for something public that is not bound yet?
+    pub fn unbound(&self, release: &ReleaseAnalysis) -> bool {
+        let open = release.chosen.as_ref().is_some_and(|c| c.plan.is_none());
+        open && (release.public.contains(&None) || self.scalars.contains(&None))
+    }
+
     pub fn release(&self, id: ReleaseId) -> Option<&ReleaseAnalysis> {
         self.releases.iter().find(|r| r.id == id)
     }

@@ -32,7 +32,7 @@ impl<'a> Scene<'a> {
         most: Option<&'a BudgetKind>,
     ) -> Scene<'a> {
         let model = match &site.release.query {
-            Query::Posterior(model) => Some(grouped(model, site)),
+            Query::Posterior(model) => Some(grouped(model, site.grouped())),
             Query::Aggregate(_) => None,
         };
         Scene { program, sources, public, site, allotment, most, model }
@@ -110,9 +110,9 @@ impl<'a> Scene<'a> {
     }
 }
 
-/// The model as it stands in its group: group sizes are not in the header, but a replaced row is in its group.
-fn grouped<'a>(model: &'a Model, site: &Site) -> Cow<'a, Model> {
-    if !site.grouped() {
+/// The model as it stands, maybe in a group: group sizes are not in the header, but a replaced row is in its group.
+pub fn grouped(model: &Model, in_group: bool) -> Cow<'_, Model> {
+    if !in_group {
         return Cow::Borrowed(model);
     }
     let mut model = model.clone();

@@ -33,8 +33,18 @@ fn family(link: Link, outcome: &Expr) -> Result<Family, MechanismError> {
     })
 }
 
-/// What the job of a draw keeps of every row.
-pub(super) fn encode(job: &mut Job, law: &GlmLaw, features: &[Feature], outcome: &Expr, rows: &RowScope) -> Result<(), MechanismError> {
+/// What the job of a draw keeps of every row; there are `least` rows or more.
+pub(super) fn encode(
+    job: &mut Job,
+    (law, weight, least): (&GlmLaw, f64, u64),
+    features: &[Feature],
+    outcome: &Expr,
+    rows: &RowScope,
+) -> Result<(), MechanismError> {
+    // More rows ask for no fewer steps.
+    if law.sampler == Sampler::Langevin && schedule(1.0, smooth(law, weight, least), law.steps).is_none() {
+        return Err(MechanismError::Steps);
+    }
     if features.len() != law.blocks.len() {
         return Err(MechanismError::Parameter);
     }
@@ -130,6 +140,13 @@ impl Coefficients<'_> {
     }
 }
 
+/// Upper bound on the curvature of the posterior in units of the prior's sds, in which the prior has 1 and a row adds at most
+/// weight * curvature * norm^2.
+fn smooth(law: &GlmLaw, weight: f64, rows: u64) -> f64 {
+    let row = mul_up(mul_up(weight, law.curvature), mul_up(law.norm, law.norm));
+    add_up(1.0, mul_up(row, (rows as f64).next_up()))
+}
+
 /// The last state of a chain. Step sizes and lengths follow from the plan and the number of rows, which is public.
 pub(super) fn draw<B: BitSource>(
     (law, weight, statistic): (&GlmLaw, f64, &StatisticKind),
@@ -143,14 +160,12 @@ pub(super) fn draw<B: BitSource>(
     let classes = if let Link::Softmax { classes } = law.link { classes as usize } else { 1 };
     let width = law.blocks.iter().map(|b| b.dim).sum();
     let coefficients = Coefficients { blocks: &law.blocks, places: places(features, &law.blocks), width, classes };
-    // In units of the sds the prior has curvature 1; a row adds at most weight * curvature * norm^2.
-    let row = mul_up(mul_up(weight, law.curvature), mul_up(law.norm, law.norm));
     let rows = match (public_rows, law.sampler) {
         (Some(rows), _) => rows,
         (None, Sampler::Langevin) => return Err(MechanismError::Parameter),
         (None, _) => 0,
     };
-    let smooth = add_up(1.0, mul_up(row, (rows as f64).next_up()));
+    let smooth = smooth(law, weight, rows);
     let start = coefficients.means();
     let last = if law.sampler == Sampler::Langevin {
         let phases = schedule(1.0, smooth, law.steps).ok_or(MechanismError::Steps)?;

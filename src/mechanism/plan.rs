@@ -132,6 +132,9 @@ pub enum Loss {
     Beta { beta: f64 },
 }
 
+/// Most leapfrogs of a step of NUTS, a number that does not depend on the rows: its trajectories double up to seven times.
+pub const MOST_LEAPFROGS: u64 = 127;
+
 /// The chain that runs on a log-density.
 #[derive(Clone, PartialEq, Debug)]
 pub enum ChainLaw {

@@ -10,9 +10,10 @@ use crate::model::{Builtin, Expr, ExprKind, Label, TableId, Type};
 pub fn prepare(plan: &MechanismPlan, scope: &Scope) -> Result<Job, MechanismError> {
     let rows = RowScope { id: plan.table(), table: scope.table, env: scope.env };
     let mut job = Job::rows(scope.group, scope.table)?;
+    let least = if scope.group.is_some() { 0 } else { scope.table.rows.exactly.unwrap_or(scope.table.rows.at_least) };
     match plan {
-        MechanismPlan::Posterior { law: PosteriorLaw::Glm(law), statistic, .. } => match &statistic.kind {
-            StatisticKind::Rows { features, outcome } => glm::encode(&mut job, law, features, outcome, &rows)?,
+        MechanismPlan::Posterior { law: PosteriorLaw::Glm(law), weight, statistic, .. } => match &statistic.kind {
+            StatisticKind::Rows { features, outcome } => glm::encode(&mut job, (law, *weight, least), features, outcome, &rows)?,
             _ => return Err(MechanismError::Parameter),
         },
         MechanismPlan::Posterior { law: PosteriorLaw::Density(law), weight, statistic, .. } => match &statistic.kind {

@@ -19,6 +19,7 @@ use crate::source::{Diagnostic, Span};
 use arguments::{Arguments, Mechanism, NONE};
 use offer::Offer;
 
+pub use conjugate::REACH;
 pub use public::{PublicTotals, Totals, public_statistics};
 
 /// What a release asks for.

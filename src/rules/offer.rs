@@ -2,7 +2,7 @@
 
 use super::arguments::Mechanism;
 use super::tempered::{Matched, Tempering};
-use super::{Premise, Rule};
+use super::{Premise, Question, Rule, Verdict};
 use crate::mechanism::plan::MechanismPlan;
 use crate::model::print::number;
 use crate::model::{Relation, RowCount};
@@ -172,8 +172,13 @@ pub trait Offer {
     /// `None` where this view has no guarantee.
     fn claim(&self, view: View, x: f64) -> Option<Claim>;
     fn premises(&self, x: f64) -> Vec<Premise>;
-    /// What will run; `None` while a public value it needs is not bound.
+    /// What will run; `None` while a public or released value that it needs is not known.
     fn plan(&self, x: f64) -> Option<MechanismPlan>;
+    /// The same for the question with such values in place: nothing else in the plan may differ.
+    fn plan_of(&self, question: &Question, x: f64) -> Option<MechanismPlan> {
+        let Verdict::Offers(offers) = (self.rule().judge)(question) else { return None };
+        offers.iter().find(|o| o.mechanism() == self.mechanism() && o.knob() == self.knob())?.plan(x)
+    }
     fn predicted_error(&self, x: f64) -> PredictedError;
     /// What the value of the knob means, in a few words: `data weight 67%`.
     fn remark(&self, x: f64) -> String;

@@ -131,7 +131,6 @@ impl Form {
 }
 
 /// A draw by one rule in one form.
-#[derive(Clone)]
 struct Draw {
     matched: Rc<dyn Matched>,
     mechanism: &'static Mechanism,

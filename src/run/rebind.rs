@@ -1,57 +1,78 @@
-//! Laws that depend on released values: the model with those values in place, judged again by its own rule.
+//! Laws that wait for released values: the certified plan with those values in place.
 
-use super::evaluate::{Known, evaluate};
-use crate::analyze::{Chosen, PublicData};
+use crate::analyze::{Chosen, PublicData, grouped};
+use crate::data::Environment;
 use crate::mechanism::plan::MechanismPlan;
-use crate::model::{Expr, ExprKind, Label, Model, Program, Query, Range, ReleaseStep, Type};
-use crate::rules::{Ask, Context, PublicTotals, Question, Verdict, public_statistics};
+use crate::model::{Expr, ExprKind, Label, Program, Query, Range, ReleaseStep, Type};
+use crate::rules::{Ask, Context, PublicTotals, Question, REACH, public_statistics};
 
-/// The plan of a release whose prior mentions released values, now that they are known.
+/// The plan of a release, in a group or not, now that the public values it mentions are known to `env`.
 ///
-/// The rule judges the same question once more, with every number that was certified written out: they were solved for the
-/// whole range of those values, so they cover this one.
-pub fn plan(release: &ReleaseStep, chosen: &Chosen, program: &Program, public: &dyn PublicData, known: &Known) -> Option<MechanismPlan> {
+/// What certifies it was proved for the whole range of those values, so it covers these.
+pub fn plan(
+    release: &ReleaseStep,
+    in_group: bool,
+    chosen: &Chosen,
+    program: &Program,
+    public: &dyn PublicData,
+    env: &dyn Environment,
+) -> Option<MechanismPlan> {
     if let Some(plan) = &chosen.plan {
         return Some(plan.clone());
     }
     let Query::Posterior(model) = &release.query else { return None };
-    let mut model: Model = model.clone();
-    let priors = model.parameters.iter_mut().flat_map(|p| p.prior.args.iter_mut());
-    let arguments = model.private.iter_mut().chain(model.public.iter_mut()).flat_map(|o| o.likelihood.args.iter_mut());
-    priors.chain(arguments).for_each(|e| settle(e, known));
+    let mut model = grouped(model, in_group).into_owned();
+    model.parameters.iter_mut().flat_map(|p| &mut p.prior.args).for_each(|e| settle(e, env));
+    for o in model.private.iter_mut().chain(&mut model.public) {
+        settle(&mut o.outcome, env);
+        o.likelihood.args.iter_mut().for_each(|e| settle(e, env));
+    }
     let totals = public_statistics(&model).into_iter().map(|s| s.and_then(|s| public.totals(&s))).collect();
-    let place = release.mechanism.span.unwrap_or(release.query_span);
-    let certified = chosen.parameters.iter().fold(chosen.arguments.clone(), |all, p| all.with(p.name, p.value, place));
-    let question = Question {
+    chosen.plan_of(&Question {
         ask: Ask::Model(&model),
         context: Context { program, public: &PublicTotals { observations: totals } },
-        written: Some((chosen.mechanism, &certified)),
+        written: Some((chosen.mechanism, &chosen.arguments)),
         assuming_convergence: release.mechanism.assuming_convergence,
-        place,
-        budgeted: false,
+        place: release.mechanism.span.unwrap_or(release.query_span),
+        budgeted: true,
         secret_groups: false,
-    };
-    let Verdict::Offers(offers) = (chosen.rule.judge)(&question) else { return None };
-    let own = offers.iter().filter(|o| o.mechanism() == chosen.mechanism);
-    own.filter_map(|o| o.plan(o.knob().name().map_or(Some(chosen.value), |knob| certified.get(knob))?)).next()
+    })
 }
 
-/// Replaces a public expression by its value, clamped to the range the certificate assumed.
-fn settle(e: &mut Expr, known: &Known) {
-    if e.label == Label::Public && e.ty.is_scalar_number() {
-        if let Some(x) = evaluate(e, known).ok().and_then(|v| v.as_number()) {
-            let range = e.ty.range().unwrap_or(Range::ALL);
-            let x = x.max(range.lo).min(range.hi);
-            e.kind = ExprKind::Number(x);
-            e.ty = Type::Real(Range::point(x));
+/// Puts the values of public numbers and vectors in their place.
+fn settle(e: &mut Expr, env: &dyn Environment) {
+    let literal = |x: f64, range| {
+        let x = within(x, range);
+        (ExprKind::Number(x), Type::Real(Range::point(x)))
+    };
+    match (&mut e.kind, &e.ty) {
+        (ExprKind::List(items), _) => items.iter_mut().for_each(|i| settle(i, env)),
+        (_, ty @ (Type::Bool | Type::Int(_) | Type::Real(_))) if e.label == Label::Public => {
+            let range = ty.range().unwrap_or(Range::ALL);
+            if let Some([x]) = env.value(e).as_deref() {
+                (e.kind, e.ty) = literal(*x, range);
+            }
         }
-        return;
-    }
-    match &mut e.kind {
-        ExprKind::List(items) | ExprKind::Call(_, items) => items.iter_mut().for_each(|i| settle(i, known)),
-        ExprKind::If(c, a, b) => [c, a, b].into_iter().for_each(|i| settle(i, known)),
-        ExprKind::Index(a, i) => [a, i].into_iter().for_each(|i| settle(i, known)),
-        ExprKind::Field(a, _) => settle(a, known),
+        (_, Type::Vector(v)) if e.label == Label::Public => {
+            let item = |x| {
+                let (kind, ty) = literal(x, v.range);
+                Expr { kind, ty, label: e.label, span: e.span }
+            };
+            if let Some(values) = env.value(e).filter(|x| x.len() as u64 == v.dim) {
+                e.kind = ExprKind::List(values.into_iter().map(item).collect());
+            }
+        }
+        (ExprKind::Call(_, items), _) => items.iter_mut().for_each(|i| settle(i, env)),
+        (ExprKind::If(c, a, b), _) => [c, a, b].into_iter().for_each(|i| settle(i, env)),
+        (ExprKind::Index(a, i), _) => [a, i].into_iter().for_each(|i| settle(i, env)),
+        (ExprKind::Field(a, _), _) => settle(a, env),
         _ => {}
     }
+}
+
+/// A value moved into the range that the certificate is about, and out of magnitudes that no rule reads: a released value
+/// cannot be refused.
+pub(super) fn within(x: f64, range: Range) -> f64 {
+    let x = if x.abs() >= REACH.lo { x.clamp(-REACH.hi, REACH.hi) } else { 0.0 };
+    x.max(range.lo).min(range.hi)
 }

@@ -211,7 +211,7 @@ impl Runner<'_> {
             let chosen = self.analysis.release(release.id).and_then(|r| r.chosen.as_ref());
             let not_runnable = || RunError::NotRunnable(release.name.clone());
             let chosen = chosen.ok_or_else(not_runnable)?;
-            let plan = plan(release, chosen, self.program, self.bound, &self.known).ok_or_else(not_runnable)?;
+            let plan = plan(release, g.is_some(), chosen, self.program, self.bound, &self.known).ok_or_else(not_runnable)?;
             let table = plan.table();
             let declared = self.program.tables.get(table.0).ok_or_else(not_runnable)?;
             let inside = scope_of(g, table).ok_or_else(not_runnable)?;
@@ -236,7 +236,7 @@ impl Runner<'_> {
     fn release(&mut self, release: &ReleaseStep, group: Group) -> Result<Value, RunError> {
         let not_runnable = || RunError::NotRunnable(release.name.clone());
         let chosen = self.analysis.release(release.id).and_then(|r| r.chosen.as_ref()).ok_or_else(not_runnable)?;
-        let plan = plan(release, chosen, self.program, self.bound, &self.known).ok_or_else(not_runnable)?;
+        let plan = plan(release, group.is_some(), chosen, self.program, self.bound, &self.known).ok_or_else(not_runnable)?;
         let declared = self.program.tables.get(plan.table().0).ok_or_else(not_runnable)?;
         let key = (release.id, group.map_or(usize::MAX, |(.., l)| l));
         // Taken out: a second draw from the same rows would have to measure, and pay, again.
@@ -343,7 +343,7 @@ fn public_columns(program: &Program, files: &dyn Files, steps: &[Step]) -> Resul
 }
 
 /// Every expression of every step.
-fn walk(steps: &[Step], look: &mut dyn FnMut(&Expr)) {
+pub(super) fn walk(steps: &[Step], look: &mut dyn FnMut(&Expr)) {
     for step in steps {
         match step {
             Step::Release(r) => expressions(r).into_iter().for_each(&mut *look),

@@ -153,6 +153,32 @@ fn wild_rows_end_like_others() {
     }
 }
 
+/// An extreme row makes a step of NUTS as long as it may be, and no longer; the certificate says how long that is.
+#[cfg(feature = "nuts")]
+#[test]
+fn an_extreme_row_takes_no_more_than_the_public_leapfrogs() {
+    use dpm::mechanism::chain::nuts;
+    use dpm::mechanism::plan::MOST_LEAPFROGS;
+    let text = "private t[n] { x: real, y: real }\nparam a ~ normal(0, 10)\nparam b ~ normal(0, 10)\n\
+        observe y ~ normal(a + b * x, 0.5)\nrelease d = draw(a, b)";
+    let case = Case::new(&format!("{text}\n"), Loss::NegativeLog, ChainLaw::Nuts { steps: None });
+    let mut most = 0;
+    for extreme in [1e2, 1e4, 1e8, 1e16, 1e100, 1e300] {
+        density_support::with_density(&case, &[vec![1.0, 2.0], vec![2.0, 1.0], vec![extreme, -extreme]], 1.0, |density, _| {
+            nuts::run(density, &[0.3, -0.2], (60, 20), &mut Seeded::new(3), |step| most = most.max(step.leapfrogs)).unwrap();
+        });
+    }
+    // The bound is met, so this test could fail.
+    assert_eq!(most, MOST_LEAPFROGS);
+    let says = |using: &str| {
+        let checked = dpm::pipeline::check("p.dpm", &format!("{text} using {using} assuming convergence\n"), &dpm::check::NoFiles);
+        let (analysis, _) = dpm::pipeline::analyze(&checked, &dpm::run::Bound::default(), false);
+        let certificate = dpm::pipeline::certify(&checked, &analysis.unwrap(), &[], &[]).unwrap().to_json();
+        certificate["assumptions"].to_string().contains(&format!("no step of a NUTS chain takes more than {MOST_LEAPFROGS} leapfrogs"))
+    };
+    assert!(says("beta_div(beta = 1.5)") && !says("beta_div(beta = 1.5, sampler = slice)"));
+}
+
 /// Chains that pay for their answers ask for the same random words whatever the rows, and their grid is a public one: the
 /// word that follows a draw is the same, as the bits come from one seed.
 #[test]

@@ -11,6 +11,7 @@ const LAYERS: &[(&str, u8, &[&str])] = &[
     ("source", 0, &[]),
     ("verify", 0, &[]),
     ("numeric", 0, &[]),
+    ("files", 0, &[]),
     ("private", 0, &[]),
     ("plot", 0, &[]),
     ("kernel", 1, &["numeric"]),
@@ -20,64 +21,23 @@ const LAYERS: &[(&str, u8, &[&str])] = &[
     ("privacy", 2, &["numeric", "model"]),
     ("plan", 2, &["model"]),
     ("check", 3, &["source", "syntax", "model", "dist"]),
-    ("data", 3, &["numeric", "private", "kernel", "model", "plan", "mechanism"]),
+    ("data", 3, &["numeric", "files", "private", "kernel", "model", "plan", "mechanism"]),
     ("mechanism", 3, &["numeric", "private", "kernel", "model", "dist", "plan", "data"]),
-    ("ledger", 3, &["numeric", "privacy"]),
+    ("ledger", 3, &["numeric", "files", "privacy"]),
     ("rules", 4, &["source", "numeric", "model", "dist", "privacy", "plan"]),
     ("analyze", 5, &["source", "numeric", "model", "privacy", "plan", "rules"]),
-    (
-        "run",
-        6,
-        &[
-            "source",
-            "numeric",
-            "private",
-            "model",
-            "plan",
-            "check",
-            "data",
-            "mechanism",
-            "rules",
-            "analyze",
-        ],
-    ),
+    ("run", 6, &["source", "numeric", "private", "model", "plan", "check", "data", "mechanism", "rules", "analyze"]),
     ("explain", 6, &["source", "model", "dist", "check", "rules"]),
-    (
-        "pipeline",
-        7,
-        &["source", "syntax", "model", "privacy", "check", "rules", "analyze"],
-    ),
-    (
-        "compiled",
-        8,
-        &[
-            "source", "numeric", "model", "privacy", "check", "data", "analyze", "run", "verify", "pipeline",
-        ],
-    ),
-    (
-        "audit",
-        8,
-        &["model", "privacy", "plan", "data", "mechanism", "analyze", "run", "plot"],
-    ),
+    ("pipeline", 7, &["source", "files", "syntax", "model", "privacy", "check", "rules", "analyze", "run"]),
+    ("compiled", 8, &["source", "numeric", "model", "privacy", "check", "data", "analyze", "run", "verify", "pipeline"]),
+    ("audit", 8, &["model", "privacy", "plan", "data", "mechanism", "analyze", "run", "plot"]),
     (
         "session",
         9,
-        &[
-            "source", "numeric", "syntax", "model", "privacy", "check", "data", "ledger", "rules", "analyze", "run", "pipeline", "compiled",
-        ],
+        &["source", "numeric", "syntax", "model", "privacy", "check", "data", "ledger", "rules", "analyze", "run", "pipeline", "compiled"],
     ),
-    (
-        "lsp",
-        8,
-        &[
-            "source", "syntax", "model", "dist", "numeric", "check", "analyze", "run", "explain", "pipeline",
-        ],
-    ),
-    (
-        "report",
-        9,
-        &["source", "numeric", "model", "privacy", "analyze", "run", "plot", "compiled"],
-    ),
+    ("lsp", 8, &["source", "syntax", "model", "dist", "numeric", "check", "analyze", "run", "explain", "pipeline"]),
+    ("report", 9, &["source", "numeric", "model", "privacy", "analyze", "run", "plot", "compiled"]),
     (
         "cli",
         10,
@@ -238,34 +198,20 @@ fn code(path: &Path) -> String {
     let own = text.find("#[cfg(test)]\nmod tests").map_or(text.as_str(), |at| &text[..at]);
     let lines: Vec<&str> = own.lines().map(|line| line.split("//").next().unwrap().trim()).collect();
     let statements = lines.join("\n");
-    let re_export = |s: &str| {
-        s.lines()
-            .position(|line| line.starts_with("pub") && line.contains(" use ") || line.starts_with("pub use "))
-    };
-    let kept = statements
-        .split_inclusive(';')
-        .map(|s| s.lines().take(re_export(s).unwrap_or(usize::MAX)).collect::<Vec<_>>().join("\n"));
+    let re_export = |s: &str| s.lines().position(|line| line.starts_with("pub") && line.contains(" use ") || line.starts_with("pub use "));
+    let kept = statements.split_inclusive(';').map(|s| s.lines().take(re_export(s).unwrap_or(usize::MAX)).collect::<Vec<_>>().join("\n"));
     kept.collect::<Vec<_>>().join("\n")
 }
 
 /// The module of a file, as names from the root of the crate.
 fn module(path: &Path) -> Vec<String> {
-    let below = path
-        .strip_prefix(Path::new(env!("CARGO_MANIFEST_DIR")).join("src"))
-        .unwrap()
-        .with_extension("");
-    below
-        .iter()
-        .map(|n| n.to_str().unwrap().to_owned())
-        .filter(|n| n != "mod")
-        .collect()
+    let below = path.strip_prefix(Path::new(env!("CARGO_MANIFEST_DIR")).join("src")).unwrap().with_extension("");
+    below.iter().map(|n| n.to_str().unwrap().to_owned()).filter(|n| n != "mod").collect()
 }
 
 /// What a path in the code of module `own` stands for, from the root of the crate; braces give several.
 fn absolute(own: &[String], path: &str) -> Vec<Vec<String>> {
-    let end = path
-        .find(|c: char| !c.is_alphanumeric() && c != '_' && c != ':')
-        .unwrap_or(path.len());
+    let end = path.find(|c: char| !c.is_alphanumeric() && c != '_' && c != ':').unwrap_or(path.len());
     let (head, rest) = path.split_at(end);
     let items = match rest.strip_prefix('{').filter(|_| head.ends_with("::")) {
         Some(list) => list.split('}').next().unwrap().split(',').map(str::trim).collect(),
@@ -288,17 +234,8 @@ fn absolute(own: &[String], path: &str) -> Vec<Vec<String>> {
 
 /// Every file with the files it imports, as paths under `src`.
 fn file_imports() -> BTreeMap<String, BTreeSet<String>> {
-    let files: Vec<PathBuf> = sources("src")
-        .into_iter()
-        .filter(|f| !f.ends_with("src/main.rs") && !f.ends_with("src/lib.rs"))
-        .collect();
-    let name = |f: &Path| {
-        f.strip_prefix(Path::new(env!("CARGO_MANIFEST_DIR")).join("src"))
-            .unwrap()
-            .to_str()
-            .unwrap()
-            .to_owned()
-    };
+    let files: Vec<PathBuf> = sources("src").into_iter().filter(|f| !f.ends_with("src/main.rs") && !f.ends_with("src/lib.rs")).collect();
+    let name = |f: &Path| f.strip_prefix(Path::new(env!("CARGO_MANIFEST_DIR")).join("src")).unwrap().to_str().unwrap().to_owned();
     let modules: BTreeMap<Vec<String>, String> = files.iter().map(|f| (module(f), name(f))).collect();
     let mut found = BTreeMap::new();
     for file in &files {
@@ -345,22 +282,10 @@ fn files_import_each_other_in_the_listed_circles_alone() {
         seen
     };
     let reached: BTreeMap<&str, BTreeSet<&str>> = imports.keys().map(|f| (f.as_str(), reach(f))).collect();
-    let circle = |f: &&str| {
-        reached[f]
-            .iter()
-            .copied()
-            .filter(|g| reached[g].contains(f))
-            .collect::<Vec<_>>()
-            .join(" ")
-    };
+    let circle = |f: &&str| reached[f].iter().copied().filter(|g| reached[g].contains(f)).collect::<Vec<_>>().join(" ");
     let found: BTreeSet<String> = reached.keys().map(circle).filter(|c| !c.is_empty()).collect();
     let listed: BTreeSet<String> = CIRCLES.iter().map(|c| (*c).to_owned()).collect();
-    assert!(
-        found == listed,
-        "new: {:#?}\ngone or changed: {:#?}",
-        &found - &listed,
-        &listed - &found
-    );
+    assert!(found == listed, "new: {:#?}\ngone or changed: {:#?}", &found - &listed, &listed - &found);
 }
 
 /// Tests are a handful of binaries, each a folder with a `main.rs`: a file that nobody declares would never run.

@@ -11,10 +11,9 @@ use rand_core::SeedableRng;
 use crate::kernel::density::Density;
 use crate::mechanism::MechanismError;
 use crate::mechanism::bits::BitSource;
+use crate::mechanism::plan::MOST_LEAPFROGS;
 use crate::private::contained;
 
-/// A trajectory has at most 2^10 steps, as in Stan.
-const DEPTH: u64 = 10;
 /// Forces beyond this are cut: products with them stay numbers.
 const STRONGEST: f64 = 1e100;
 
@@ -89,7 +88,8 @@ pub fn run<B: BitSource>(
         part.copy_from_slice(&bits.word()?.to_le_bytes());
     }
     let mut rng = ChaCha20Rng::from_seed(seed);
-    let mut settings = LowRankNutsSettings { num_tune: warm, num_draws: draws, maxdepth: DEPTH, ..Default::default() };
+    let mut settings =
+        LowRankNutsSettings { num_tune: warm, num_draws: draws, maxdepth: u64::from(MOST_LEAPFROGS.ilog2()) + 1, ..Default::default() };
     settings.store_divergences = false;
     // An update decomposes matrices as wide as the state: wide states wait longer for one, which costs them no more steps.
     settings.adapt_options.mass_matrix_update_freq = (density.dimension() as u64 / 2).clamp(20, 100);

@@ -90,6 +90,10 @@ impl Offer for Ideal {
         self.loss.premises(self.at(x).0)
     }
 
+    fn plan_of(&self, question: &Question, x: f64) -> Option<MechanismPlan> {
+        Ideal { loss: Rc::new(self.loss.of(question.model().ok()?)), ..self.clone() }.plan(x)
+    }
+
     fn plan(&self, x: f64) -> Option<MechanismPlan> {
         let (beta, weight) = self.at(x);
         self.loss.plan(beta, weight, self.times, self.chain.clone())

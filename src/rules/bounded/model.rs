@@ -4,7 +4,7 @@ use super::density::Fault;
 use super::range::{RowLoss, run_beta};
 use super::refusals;
 use crate::mechanism::plan::{ChainLaw, DensityLaw, Loss, MechanismPlan, PosteriorLaw, Statistic, StatisticKind};
-use crate::model::{Builtin, Expr, ExprKind, Model, Observation, Parameter, Records, Relation, Request, Type};
+use crate::model::{Builtin, Expr, ExprKind, Label, Model, Observation, Parameter, Records, Relation, Request, Type};
 use crate::numeric::Interval;
 use crate::numeric::decimal::{sig_up, up12};
 use crate::numeric::round::{add_up, mul_up};
@@ -99,6 +99,10 @@ impl BoundedLoss {
                 Prior::Flat => return refuse(refusals::flat_prior(p)),
                 Prior::Vanishing => return not_mine("the spread of a prior must stay above 0"),
             }
+            // What a cut leaves of a prior is a constant only if the prior is.
+            if p.truncated.is_some() && p.prior.args.iter().any(|a| a.label != Label::Public) {
+                return refuse(refusals::cut_prior(p, model, context));
+            }
         }
         let mut found = BoundedLoss {
             rule,
@@ -179,6 +183,11 @@ impl BoundedLoss {
             Moved::Replaced => 2.0 * one,
             Moved::AddedOrRemoved => one,
         }
+    }
+
+    /// The same loss, with the range that was proved for all values, of the model with values in place.
+    pub fn of(&self, model: &Model) -> BoundedLoss {
+        BoundedLoss { parameters: model.parameters.clone(), observations: model.private.clone(), known: true, ..self.clone() }
     }
 
     /// The claim of so many draws under a view, where the model's own relation allows that view.

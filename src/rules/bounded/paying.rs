@@ -33,6 +33,7 @@ enum Open {
 }
 
 /// The last state of a chain; one of its weight, noise and length is free.
+#[derive(Clone)]
 struct Paying {
     loss: Rc<BoundedLoss>,
     times: u64,
@@ -167,6 +168,10 @@ impl Offer for Paying {
             ),
         });
         list
+    }
+
+    fn plan_of(&self, question: &Question, x: f64) -> Option<MechanismPlan> {
+        Paying { loss: Rc::new(self.loss.of(question.model().ok()?)), ..self.clone() }.plan(x)
     }
 
     fn plan(&self, x: f64) -> Option<MechanismPlan> {

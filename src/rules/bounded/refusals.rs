@@ -18,6 +18,15 @@ pub(super) fn flat_prior(p: &Parameter) -> Diagnostic {
         .help(format!("a proper prior:   param {} ~ normal(0, 10)", p.name))
 }
 
+/// E0300: how much of a prior its domain cuts off would be a function of a parameter.
+pub(super) fn cut_prior(p: &Parameter, model: &Model, context: &Context) -> Diagnostic {
+    let prior = prior_text(model, p, context.program);
+    Diagnostic::new("E0300", format!("the prior of `{}` is cut to a domain and hangs on another parameter", p.name))
+        .label(p.prior.span, "how much of it is cut off is no constant")
+        .cause("no chain of this version computes the constant of such a prior at every step")
+        .help(format!("without the domain:    param {} ~ {prior}", p.name))
+}
+
 /// E0305 or E0310, and the line that mends it with what is then known of the loss.
 pub(super) fn unbounded(
     rule: &str,

@@ -19,6 +19,7 @@ const ONE_IN: u64 = 100;
 const BATCH: u64 = 64;
 
 /// The last state of a chain; its noise is free.
+#[derive(Clone)]
 struct Sampled {
     loss: Rc<BoundedLoss>,
     times: u64,
@@ -99,6 +100,10 @@ impl Offer for Sampled {
             None,
         ));
         list
+    }
+
+    fn plan_of(&self, question: &Question, x: f64) -> Option<MechanismPlan> {
+        Sampled { loss: Rc::new(self.loss.of(question.model().ok()?)), ..self.clone() }.plan(x)
     }
 
     fn plan(&self, x: f64) -> Option<MechanismPlan> {

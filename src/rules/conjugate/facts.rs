@@ -210,7 +210,7 @@ pub(crate) fn public_argument(e: &Expr) -> Match<Range> {
 
 /// Positive numbers of a model lie between these: their fourth powers stay doubles or are rounded to the private side,
 /// and the squares and reciprocals that a law holds are exact to the last digit.
-const REACH: Range = Range { lo: 1e-100, hi: 1e100 };
+pub const REACH: Range = Range { lo: 1e-100, hi: 1e100 };
 
 /// A public argument that must be positive for the claim to be finite.
 ///

@@ -30,6 +30,7 @@ use crate::model::{Model, Observation};
 
 pub(super) use beta_bernoulli::{BetaDraw, Counts};
 pub(super) use dirichlet_multinomial::alphas;
+pub use facts::REACH;
 pub(super) use facts::{Facts, PublicSum};
 pub(super) use linear_public_design::design;
 pub use matching_prior::{MatchingPrior, matching_prior};

@@ -19,8 +19,7 @@ pub(super) fn given(shape: f64, rate: f64, [rows, sum]: [f64; 2], [of_rows, of_s
     // A sum far below 0 or far from what the rows can have: the windows grow.
     for _ in 0..12 {
         let (numbers, sums) = (around(rows, reach(of_rows, part)), around(sum, reach(of_sum, part)));
-        if let Some(found) = drawn((shape, rate), numbers, sums, (&|n| ln_noise(of_rows, rows - n), &|s| ln_noise(of_sum, sum - s)), rng)
-        {
+        if let Some(found) = drawn((shape, rate), numbers, sums, (&|n| ln_noise(of_rows, rows - n), &|s| ln_noise(of_sum, sum - s)), rng) {
             return Some(found);
         }
         part *= 2.0;

@@ -1,4 +1,4 @@
-//! Pages of E0300 to E0313: why a rule does not apply.
+//! Pages of E0300 to E0314: why a rule does not apply.
 
 use super::CodePage;
 
@@ -275,6 +275,25 @@ private t[1000] { wait: real in [0, 1] }
 param rate ~ gamma(40, 40)
 observe wait ~ exponential(rate)
 release rate_hat = draw(rate) using diffuse
+",
+    },
+    CodePage {
+        code: "E0314",
+        title: "a certified release that could not be drawn",
+        text: "A claim may hold for a mechanism that no run could carry out: a chain of more than a billion steps, noise beyond what \
+               integers hold, a prior that an earlier release may push out of reach. Such a release is refused here, since a run \
+               is charged before its data are opened. What a prior takes from an earlier release is tried at both ends of its range.",
+        example_wrong: r"budget zcdp(5)
+private t[n >= 100] { z: real in [0, 1] }
+param w ~ normal(0, 1)
+observe z ~ normal(w, 1)
+release fit = draw(w) using penalty(iterations = 20, sigma = 1e60)
+",
+        example_right: r"budget zcdp(5)
+private t[n >= 100] { z: real in [0, 1] }
+param w ~ normal(0, 1)
+observe z ~ normal(w, 1)
+release fit = draw(w) using penalty(iterations = 20, sigma = 3)
 ",
     },
 ];
