@@ -1,9 +1,9 @@
 //! The complaints about chains and bounded losses: what must be said, what is assumed, what would be enough.
 
 use super::budget::against;
-use super::choose::{cost, knob_text, pick, plain_offer, solve};
-use super::messages::{no_rule_matches, not_in_this_version};
 use super::scene::Scene;
+use super::solve::{cost, knob_text, pick, plain_offer, solve};
+use super::unmatched::{no_rule_matches, not_in_this_version};
 use crate::mechanism::plan::Sampler;
 use crate::model::BudgetKind;
 use crate::rules::arguments::{Arg, Arguments, Mechanism, NONE};

@@ -1,27 +1,20 @@
 //! Choosing for one release: every offer is solved and judged; a named mechanism takes its own, `auto` the least predicted error.
 
-use super::MOST_POINTS;
-use super::budget::{against, over, reaches};
-use super::calibrate::{Price, largest, largest_positive, smallest};
+use super::budget::{against, reaches};
 use super::chains;
 use super::messages;
 use super::report::{Candidate, Chosen, ReleaseAnalysis};
 use super::scene::Scene;
-use super::site::Site;
+use super::solve::{cost, digits, pick, solve};
 use crate::mechanism::plan::Sampler;
-use crate::model::print::{number, query_text};
+use crate::model::print::query_text;
 use crate::model::{BudgetKind, MechanismArg, MechanismKind};
-use crate::numeric::decimal::{above, below, sig_down};
-use crate::privacy::{Claim, work};
-use crate::rules::arguments::{self, Arg, Arguments, Mechanism};
+use crate::numeric::decimal::sig_down;
+use crate::rules::arguments::{self, Arg, Arguments};
 use crate::rules::offer::{Chain, Knob, Offer, Parameter, Status};
 use crate::rules::{Answers, Judged};
 use crate::source::{Diagnostic, Diagnostics};
-use std::cell::Cell;
 use std::rc::Rc;
-
-/// The noise of an answer that costs nothing: far below anything one would read off it.
-const FREE: f64 = 1e-9;
 
 /// An offer at a value of its knob: what will run.
 struct Decision {
@@ -116,29 +109,6 @@ fn named(scene: &Scene, name: &str, args: &[MechanismArg], shown: Shown, outcome
         }
         _ => Ok(Decision { offer, value, solved: written.is_none(), arguments }),
     }
-}
-
-/// Of the offers of one mechanism that whose free number is written; else the one that meets the budget with the least
-/// predicted error, last resorts and other priors after all others; else the first.
-pub fn pick(scene: &Scene, offers: &[Box<dyn Offer>], mechanism: &Mechanism, args: &Arguments) -> Option<usize> {
-    let own: Vec<(usize, &dyn Offer)> = offers.iter().map(AsRef::as_ref).enumerate().filter(|(_, o)| o.mechanism() == mechanism).collect();
-    let first = own.first().map(|(i, _)| *i);
-    if own.len() < 2 {
-        return first;
-    }
-    let written = own.iter().find(|(_, o)| o.knob().name().is_some_and(|k| args.get(k).is_some()));
-    let solved = |(i, o): &(usize, &dyn Offer)| {
-        let error = o.predicted_error(solve(scene.site, *o, scene.allotment?)?).value;
-        Some(((o.changes_prior(), o.last_resort()), error, *i))
-    };
-    let best = || own.iter().filter_map(solved).min_by(|(a, x, _), (b, y, _)| a.cmp(b).then(x.total_cmp(y))).map(|(.., i)| i);
-    written.map(|(i, _)| *i).or_else(best).or(first)
-}
-
-/// The offer of a mechanism where nothing is written after its name.
-pub fn plain_offer(scene: &Scene, mechanism: &Mechanism) -> Option<Box<dyn Offer>> {
-    let mut judged = scene.plain();
-    pick(scene, &judged.offers, mechanism, &arguments::NONE).map(|i| judged.offers.swap_remove(i))
 }
 
 /// Exact draws have no sampler and no length; a chain without a guarantee of its own needs the words that say so.
@@ -242,38 +212,6 @@ fn settle(scene: &Scene, decision: Decision, outcome: &mut Outcome) {
     });
 }
 
-/// The cost of an offer for the whole release; `None` where a group around it is not covered.
-pub fn cost(site: &Site, offer: &dyn Offer, value: f64) -> Option<Claim> {
-    site.cost(&|view| offer.claim(view, value))
-}
-
-/// The value of the knob that uses the limit up, on the private side.
-pub fn solve(site: &Site, offer: &dyn Offer, limit: &BudgetKind) -> Option<f64> {
-    let priced = |x: f64, of: &dyn Fn(&Claim) -> f64| match cost(site, offer, x) {
-        Some(claim) if work::done() <= MOST_POINTS => of(&claim),
-        _ => f64::INFINITY,
-    };
-    let exact = |x: f64| priced(x, &|claim| over(claim, limit));
-    let last = Cell::new(None);
-    let near = |x: f64| match limit {
-        BudgetKind::Dp { epsilon, delta } => priced(x, &|claim| claim.epsilon_near(*delta, &last) / epsilon),
-        _ => exact(x),
-    };
-    let fits = |x: f64| exact(x) <= 1.0;
-    let price = Price { exact: &exact, near: &near };
-    match offer.knob() {
-        Knob::None => fits(1.0).then_some(1.0),
-        Knob::Weight(_) => largest(1.0, price),
-        // A query that no row can move is free at any noise.
-        Knob::Noise(_) if offer.start() == 0.0 => fits(1.0).then_some(FREE),
-        Knob::Noise(_) => smallest(offer.start(), price),
-        Knob::Loss(_) if offer.start() == 0.0 => fits(1.0).then_some(1.0),
-        Knob::Loss(_) => largest_positive(offer.start(), price),
-        Knob::Beta(_) => smallest(offer.start(), price),
-        Knob::Count(_) => largest_positive(offer.start(), price).map(f64::floor).filter(|x| *x >= 1.0),
-    }
-}
-
 fn parameters(offer: &dyn Offer, value: f64, solved: bool) -> Vec<Parameter> {
     let knob = offer.knob().at(value).map(|p| p.solved(solved));
     offer.given().into_iter().chain(knob).chain(offer.derived(value)).collect()
@@ -361,34 +299,4 @@ fn refusal(scene: &Scene, offer: &dyn Offer, limit: &BudgetKind) -> String {
     }
     let (cost, limit) = against(&claim, limit);
     format!("{cost} > {limit}")
-}
-
-/// A value of a knob as text, rounded to its private side.
-pub fn knob_text(offer: &dyn Offer, value: f64) -> String {
-    match offer.knob() {
-        Knob::Weight(name) | Knob::Loss(name) if value >= 1.0 => format!("{name} = {}", number(value)),
-        knob => digits(knob, value, 3),
-    }
-}
-
-/// `r = 0.668`: so many digits, rounded to the private side.
-fn digits(knob: Knob, value: f64, digits: usize) -> String {
-    match knob {
-        Knob::None => String::new(),
-        Knob::Weight(name) | Knob::Loss(name) => format!("{name} = {}", below(value, digits)),
-        Knob::Noise(name) => format!("{name} = {}", above(value, digits)),
-        Knob::Beta(name) => format!("{name} = {}", beta_text(value)),
-        Knob::Count(name) => format!("{name} = {}", number(value)),
-    }
-}
-
-/// `beta = 1.3334`: four digits of what beta is above 1, rounded up.
-pub fn beta_text(x: f64) -> String {
-    if x >= 1e15 {
-        return number(x);
-    }
-    let Ok(excess) = above(crate::rules::bounded::excess(x), 4).parse::<f64>() else { return number(x) };
-    let places = (3.0 - excess.log10().floor()).max(0.0) as usize;
-    let text = format!("{:.places$}", 1.0 + excess);
-    if places > 0 { text.trim_end_matches('0').trim_end_matches('.').to_owned() } else { text }
 }

@@ -1,7 +1,8 @@
 //! From shares to a program that fits: what is written takes what it costs, the rest is shared, and what the composition of all leaves is used.
 
 use super::budget::over;
-use super::{Analysis, messages};
+use super::messages;
+use super::report::Analysis;
 use crate::model::{Budget, BudgetKind, Program, releases};
 use crate::source::{Diagnostic, Diagnostics};
 

@@ -1,8 +1,8 @@
 //! What to release where no mechanism releases a posterior whole, but a rule knows draws of it.
 
-use super::choose::solve;
-use super::messages::tried_text;
 use super::scene::Scene;
+use super::solve::solve;
+use super::unmatched::tried_text;
 use crate::model::print::likelihood_text;
 use crate::model::{Model, Records, Request, RowCount};
 use crate::rules::offer::Offer;

@@ -1,11 +1,12 @@
 //! The complaints about mechanisms and costs, worded with the user's names; every number is solved.
 
 use super::budget::{against, kind_name, limits, reachable, reaches, short, written};
-use super::choose::{cost, knob_text, solve};
+use super::chains;
 use super::instead::drawn_instead;
 use super::scene::Scene;
 use super::shapes::conjugate_prior;
-use super::{MOST_POINTS, chains};
+use super::solve::{MOST_POINTS, cost, knob_text, solve};
+use super::unmatched::{closest, no_rule_matches, not_in_this_version, tried_text};
 use crate::model::print::{likelihood_text, number};
 use crate::model::{BudgetKind, MechanismKind, Query, Request};
 use crate::numeric::decimal::{below, sig_down, sig_up};
@@ -69,40 +70,6 @@ pub fn wrong_question(scene: &Scene, mechanism: &Mechanism) -> Diagnostic {
         .help(format!("use one of: {}", list.join(", ")))
 }
 
-/// E0300: no rule has the shape of the model.
-pub fn not_in_this_version(scene: &Scene, judged: &Judged) -> Diagnostic {
-    let mut diagnostic = Diagnostic::new("E0300", "no rule in this version covers this model")
-        .label(scene.place(), format!("no proved guarantee for `{}`", scene.site.release.name));
-    if let Some(model) = &scene.model {
-        for o in &model.private {
-            let text = likelihood_text(model, o, scene.program);
-            diagnostic = diagnostic.label(o.likelihood.span, format!("the rows follow {text}"));
-        }
-    }
-    let tried = closest(scene, judged);
-    if !tried.is_empty() {
-        diagnostic = diagnostic.note(tried_text(&tried));
-    }
-    if judged.offers.is_empty() {
-        return diagnostic.help("rules of this version: conjugate models with bounded columns, regressions with\nbounded features, and noise on sum, mean, count, histogram and quantile (`dpm explain rules`)");
-    }
-    if judged.usual().next().is_none() {
-        let mut named: Vec<&Mechanism> = vec![];
-        let first = judged.by_name().filter(|o| {
-            !named.contains(&o.mechanism()) && {
-                named.push(o.mechanism());
-                true
-            }
-        });
-        let lines: Vec<String> = first.map(|o| format!("a bounded loss covers it:    using {}", o.written(""))).collect();
-        return diagnostic.help(lines.join("\n"));
-    }
-    match judged.usual().find(|o| scene.allotment.is_some_and(|l| solve(scene.site, *o, l).is_some())) {
-        Some(offer) => diagnostic.help(format!("one draw has a rule:    using {}", offer.mechanism().name)),
-        None => diagnostic,
-    }
-}
-
 /// No offer of the wanted mechanism: the refusal of the rule that has the right shape, a prior that is not conjugate, or
 /// a model of no rule.
 pub fn no_offer(scene: &Scene, mut judged: Judged, mechanism: Option<&'static Mechanism>) -> Diagnostic {
@@ -132,11 +99,6 @@ pub fn no_offer(scene: &Scene, mut judged: Judged, mechanism: Option<&'static Me
         };
     }
     not_conjugate(scene, &judged, mechanism).unwrap_or_else(|| not_in_this_version(scene, &judged))
-}
-
-/// E0300 where one mechanism is meant.
-pub fn no_rule_matches(scene: &Scene, subject: &str, why: &str) -> Diagnostic {
-    Diagnostic::new("E0300", format!("{subject}: {why}")).label(scene.place(), "no rule of this mechanism matches")
 }
 
 /// The refusal of a rule for regression, with the mechanism that was asked for in its headline and a label on it.
@@ -201,40 +163,6 @@ fn not_conjugate(scene: &Scene, judged: &Judged, mechanism: Option<&Mechanism>) 
 
 fn article(word: &str) -> &'static str {
     if word.starts_with(['a', 'e', 'i', 'o', 'A', 'E', 'I', 'O']) { "an" } else { "a" }
-}
-
-/// The rules whose name mentions the likelihood or the prior of the model; all of them if none does.
-fn closest<'a>(scene: &Scene, judged: &'a Judged) -> Vec<(&'a str, &'a str)> {
-    let all = || judged.unmatched.iter().filter(|(rule, _)| !rule.by_name()).map(|(rule, r)| (rule.name, r.as_str()));
-    let Some(model) = &scene.model else { return all().collect() };
-    // Rows with a linear predictor are a matter of the rules for regression.
-    let regression = |family: &str| ["_logit", "_probit", "_cloglog", "_log"].iter().any(|link| family.ends_with(link));
-    if model.private.iter().any(|o| regression(o.likelihood.family)) {
-        return all().filter(|(n, _)| n.contains("glm")).collect();
-    }
-    let word = |family: &str| family.split('_').next().unwrap_or(family).to_owned();
-    let likelihoods: Vec<String> = model.private.iter().map(|o| word(o.likelihood.family)).collect();
-    let priors: Vec<String> = model.parameters.iter().map(|p| word(p.prior.family)).collect();
-    let names = |words: &[String]| {
-        let found: Vec<(&'a str, &'a str)> = all().filter(|(n, _)| words.iter().any(|w| n.contains(w.as_str()))).collect();
-        found
-    };
-    [names(&likelihoods), names(&priors)].into_iter().find(|l| !l.is_empty()).unwrap_or_else(|| all().collect())
-}
-
-/// `rules tried: beta_bernoulli   prior must be beta(a, b)   [no]`, one rule a line, aligned.
-pub fn tried_text(rules: &[(&str, &str)]) -> String {
-    let name = rules.iter().map(|(n, _)| n.chars().count()).max().unwrap_or(0);
-    let reason = rules.iter().map(|(_, r)| r.chars().count()).max().unwrap_or(0);
-    let lines: Vec<String> = rules
-        .iter()
-        .enumerate()
-        .map(|(i, (n, r))| {
-            let lead = if i == 0 { "rules tried: " } else { "             " };
-            format!("{lead}{n:name$}   {r:reason$}   [no]")
-        })
-        .collect();
-    lines.join("\n")
 }
 
 /// A cost above the limit at the value the program gives: E0301, E0403 or E0401.

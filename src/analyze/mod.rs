@@ -15,13 +15,14 @@ mod report;
 mod scene;
 mod shapes;
 mod site;
+mod solve;
 mod spend;
 #[cfg(test)]
 mod testing;
 mod text;
+mod unmatched;
 mod warnings;
 
-pub use crate::rules::mechanisms;
 pub use crate::rules::offer::{Parameter, Status};
 pub use budget::short as budget_text;
 pub use certify::certificate;
@@ -38,10 +39,13 @@ use choose::{Outcome, Shown, choose};
 use fit::Judged;
 use scene::Scene;
 use site::{Site, sites};
+use solve::MOST_POINTS;
 use spend::Allotments;
 
-/// Points of curves that the analysis of a program may take: between one and two seconds.
-const MOST_POINTS: u64 = 500_000;
+/// Every mechanism that a program may name, and `auto`.
+pub fn mechanism_names() -> impl Iterator<Item = &'static str> {
+    crate::rules::mechanisms(None).into_iter().map(|m| m.name).chain(["auto"])
+}
 
 /// Analyzes a checked program: chooses a mechanism and a rule for every release, solves free parameters from the
 /// budget, and judges the total and the expectations. Sees no private value; `public` may be empty ([`Unbound`]).

@@ -1,8 +1,8 @@
 //! Certificates and candidate lists for the terminal.
 
 use super::budget::{kind_name, limits, short, units};
-use super::choose::beta_text;
 use super::report::{Analysis, ReleaseAnalysis};
+use super::solve::beta_text;
 use crate::model::BudgetKind;
 use crate::model::print::number;
 use crate::numeric::decimal::{above, below, sig, sig_down, sig_up};

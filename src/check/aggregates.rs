@@ -52,10 +52,12 @@ impl Checker<'_> {
                 if mean && secret {
                     return self.secret_mean(x, t, span);
                 }
-                let r = if mean { range.unwrap_or(Range::ALL) } else { Range::ALL };
+                let of = range.unwrap_or(Range::ALL);
+                // Any number of values that are not negative have such a sum.
+                let r = if mean { of } else { Range::new(if of.lo >= 0.0 { 0.0 } else { f64::NEG_INFINITY }, f64::INFINITY) };
                 let ty = match as_vector(&x.ty) {
                     Some(v) => Type::Vector(vectors::boxed(v.dim, r, v.levels)),
-                    None if whole && !mean => Type::Int(Range::ALL),
+                    None if whole && !mean => Type::Int(r),
                     None => Type::Real(r),
                 };
                 (if mean { Builtin::RowMean } else { Builtin::RowSum }, ty)

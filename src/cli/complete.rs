@@ -1,6 +1,6 @@
 //! What Tab offers: names of the session, and words of the language by where they may stand.
 
-use crate::analyze::mechanisms;
+use crate::analyze::mechanism_names;
 use crate::check::SIGNATURES;
 use crate::dist::DISTRIBUTIONS;
 use crate::syntax::tokens::{KEYWORDS, STATEMENTS, Token, tokens};
@@ -40,7 +40,7 @@ pub fn complete(line: &str, at: usize, names: &[String]) -> (usize, Vec<String>)
     let ahead = stripped.or_else(|| ahead.strip_prefix(":plot")).unwrap_or(ahead);
     let last = tokens(ahead).last().map(|(token, _)| *token);
     let mut found: Vec<String> = match last {
-        Some(Token::Using) => mechanisms(None).iter().map(|m| m.name).chain(["auto"]).map(str::to_owned).collect(),
+        Some(Token::Using) => mechanism_names().map(str::to_owned).collect(),
         Some(Token::Tilde) => DISTRIBUTIONS.iter().map(|d| d.name.to_owned()).collect(),
         None => STATEMENTS.iter().map(|s| (*s).to_owned()).chain(names.iter().cloned()).collect(),
         Some(_) => {

@@ -132,7 +132,9 @@ fn write_picture(path: &Path, output: Output, svg: &str) -> Exit {
         return output.write(svg.as_bytes());
     }
     #[cfg(feature = "png")]
-    return crate::plot::png(svg, 2.0).map_or_else(|why| usage(&why), |bytes| output.write(&bytes));
+    {
+        crate::plot::png(svg, 2.0).map_or_else(|why| usage(&why), |bytes| output.write(&bytes))
+    }
     #[cfg(not(feature = "png"))]
     usage("this dpm was built without PNG (`cargo install --path . --features png` has it): name a file that ends in .svg")
 }

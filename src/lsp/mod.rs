@@ -7,7 +7,7 @@ mod repair;
 mod show;
 mod transport;
 
-use crate::analyze::mechanisms;
+use crate::analyze::mechanism_names;
 use crate::check::SIGNATURES;
 use crate::dist::DISTRIBUTIONS;
 use crate::syntax::tokens::{KEYWORDS, Token, tokens};
@@ -314,7 +314,7 @@ fn completions(d: &Document, at: usize) -> Vec<lsp::CompletionItem> {
     };
     use lsp::CompletionItemKind as K;
     match last {
-        Some(Token::Using) => mechanisms(None).iter().map(|m| m.name).chain(["auto"]).map(|m| item(m, K::METHOD, "mechanism")).collect(),
+        Some(Token::Using) => mechanism_names().map(|m| item(m, K::METHOD, "mechanism")).collect(),
         Some(Token::Tilde) => DISTRIBUTIONS.iter().map(|x| item(x.name, K::FUNCTION, "distribution")).collect(),
         _ => {
             let own = names::declarations(&d.checked.ast);

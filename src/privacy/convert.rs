@@ -7,8 +7,8 @@ use crate::model::BudgetKind;
 use crate::numeric::round::div_up;
 use crate::numeric::search;
 use crate::privacy::compose::Profile;
-use crate::privacy::order::{delta_at, epsilon_at};
 use crate::privacy::layout::Layout;
+use crate::privacy::order::{delta_at, epsilon_at};
 use crate::privacy::work::{self, Asked};
 use crate::privacy::{Claim, Pair, bounded_range, gdp, laplace, mixed, pure};
 

@@ -326,8 +326,7 @@ mod tests {
             let all = Claim::Product(claims);
             let layout = Layout::of(&all);
             let converted = (0..4000).map(|i| 1.0 + 1e-3 * 1.004_f64.powi(i)).filter(|o| *o < all.max_order());
-            let converted =
-                converted.map(|o| crate::privacy::order::epsilon_at(layout.rdp(o), o, 1e-6)).fold(f64::INFINITY, f64::min);
+            let converted = converted.map(|o| crate::privacy::order::epsilon_at(layout.rdp(o), o, 1e-6)).fold(f64::INFINITY, f64::min);
             let found = all.epsilon(1e-6);
             assert!(found <= gain * converted * (1.0 + 1e-6), "{found} against {converted} by order");
         }

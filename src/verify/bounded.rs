@@ -2,7 +2,7 @@
 
 use super::claim::Claim;
 use super::draw::Found;
-use super::glm::times;
+use super::draw::times;
 use super::pair::Pair;
 use super::real::Real;
 use super::rules::Given;

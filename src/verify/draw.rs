@@ -43,6 +43,15 @@ impl Draw<'_> {
     pub fn one(&self) -> Found<&Row> {
         if let [one] = self.private.as_slice() { Ok(one) } else { Err("the rule takes one observed column") }
     }
+    /// The features of rows that are normal around `dot(w, x)`.
+    pub fn features(&self) -> Found<&Expr> {
+        let wrong = "rows must be normal around dot(w, x)";
+        let [Expr::Call(f, args), _] = self.one()?.law.args() else { return Err(wrong) };
+        match args.as_slice() {
+            [w, x] | [x, w] if f == "dot" && self.public.is_empty() && w.is_name(self.parameter) => Ok(x),
+            _ => Err(wrong),
+        }
+    }
     pub fn outcome(&self, o: &Row, lo: f64, hi: f64) -> Found<Range> {
         let range = self.scope.row(&o.outcome).and_then(|t| t.range());
         let inside = |r: &Range| r.0.is_finite() && r.1.is_finite() && lo <= r.0 && r.1 <= hi;
@@ -74,5 +83,17 @@ impl Draw<'_> {
     }
     pub fn prior_covariance(&self) -> Option<Covariance> {
         self.prior.args().get(1).and_then(Covariance::read)
+    }
+}
+
+/// How many draws a request asks for.
+pub fn times(request: &Expr) -> Found<u64> {
+    match request {
+        Expr::Call(f, _) if f == "draw" => Ok(1),
+        Expr::Call(f, args) if f == "draws" => match args.last() {
+            Some(Expr::Number(n)) if *n >= 1.0 && n.fract() == 0.0 => Ok(*n as u64),
+            _ => Err("the number of draws is no number"),
+        },
+        _ => Err("only draws are covered"),
     }
 }

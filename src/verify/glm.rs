@@ -1,7 +1,7 @@
 //! The claims of regressions once more: slope of the loss times norm of the features over the prior (sections 4.1 to 4.3).
 
 use super::claim::Claim;
-use super::draw::Found;
+use super::draw::{Found, times};
 use super::real::Real;
 use super::rules::Given;
 use super::scope::{Scope, View};
@@ -124,18 +124,6 @@ fn reach(block: &Block, domain: &str) -> Found<Real> {
         (_, true) => largest * &block.norm,
         (false, false) => largest * root(block.dim.unwrap_or(1)) * &block.norm,
     })
-}
-
-/// How many draws a request asks for.
-pub fn times(request: &Expr) -> Found<u64> {
-    match request {
-        Expr::Call(f, _) if f == "draw" => Ok(1),
-        Expr::Call(f, args) if f == "draws" => match args.last() {
-            Some(Expr::Number(n)) if *n >= 1.0 && n.fract() == 0.0 => Ok(*n as u64),
-            _ => Err("the number of draws is no number"),
-        },
-        _ => Err("only draws are covered"),
-    }
 }
 
 /// The claim of a draw from a regression; one that is `ideal` needs no public n.

@@ -233,13 +233,7 @@ pub fn vector(d: &Draw) -> Found<Claim> {
 
 pub fn linear(d: &Draw) -> Found<Claim> {
     let o = d.one()?;
-    let x = match o.law.args().first() {
-        Some(Expr::Call(f, args)) if f == "dot" && d.public.is_empty() => match args.as_slice() {
-            [w, x] | [x, w] if w.is_name(d.parameter) => x,
-            _ => return Err("rows must be normal around dot(w, x)"),
-        },
-        _ => return Err("rows must be normal around dot(w, x)"),
-    };
+    let x = d.features()?;
     let secret = |e: &Expr| matches!(e, Expr::Name(n) if d.scope.columns.get(n).is_some_and(|c| !c.1));
     let features = d.scope.row(x).filter(|t| t.kind == Kind::Vector && !x.any(&secret)).ok_or("the features are not public")?;
     let (lo, hi) = d.outcome(o, f64::NEG_INFINITY, f64::INFINITY)?;

@@ -1,8 +1,7 @@
 //! The rules for draws once more: what a model must look like, and the claim that its numbers carry.
 
 use super::claim::Claim;
-use super::draw::{Draw, Found};
-use super::glm::times;
+use super::draw::{Draw, Found, times};
 use super::laws;
 use super::real::Real;
 use super::scope::{Scope, View};

@@ -38,10 +38,8 @@ pub struct Scope {
 impl Scope {
     /// Is it one value for all rows, of columns that neighbours agree on?
     pub fn agreed(&self, e: &Expr) -> bool {
-        let Expr::Call(f, args) = e else { return false };
-        let one = matches!((f.as_str(), args.len()), ("sum" | "mean" | "min" | "max" | "count" | "histogram", 1) | ("quantile", 2));
         let reads = |kept: bool| e.any(&|e| matches!(e, Expr::Name(n) if self.columns.contains_key(n) && self.kept.contains(n) == kept));
-        one && args.first().is_some_and(Expr::of_rows) && reads(true) && !reads(false)
+        e.over_rows() && reads(true) && !reads(false)
     }
 
     /// Does it depend on a private row?

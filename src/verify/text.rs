@@ -46,9 +46,15 @@ impl Expr {
         };
         !skip(self) && (test(self) || inside())
     }
-    /// Values of rows, or a list of them?
+    /// The value of a row, or a list of them?
     pub fn of_rows(&self) -> bool {
         matches!(self, Expr::Row(..)) || ((self.calls("[]") || self.calls("append")) && self.args().iter().any(Expr::of_rows))
+    }
+    /// One value for all rows?
+    pub fn over_rows(&self) -> bool {
+        let Expr::Call(f, args) = self else { return false };
+        let known = matches!((f.as_str(), args.len()), ("sum" | "mean" | "min" | "max" | "count" | "histogram", 1) | ("quantile", 2));
+        known && args.first().is_some_and(Expr::of_rows)
     }
     pub fn is_name(&self, name: &str) -> bool {
         matches!(self, Expr::Name(n) if n == name)

@@ -84,8 +84,7 @@ impl Scope {
         let (lo, hi) = range(f, &parts);
         let number = Ty::number(lo, hi, f == "neg" && parts.iter().all(|p| p.whole));
         // Over public rows; anywhere else an aggregate of rows is no part of a value.
-        let over = args.first().is_some_and(Expr::of_rows);
-        if let ("sum" | "mean" | "min" | "max" | "count" | "quantile" | "histogram", true, Some(of)) = (f, over, parts.first()) {
+        if let (true, Some(of)) = (e.over_rows(), parts.first()) {
             if self.is_private(e) {
                 return Ty::other();
             }

@@ -92,13 +92,7 @@ fn sum_moved(d: &Draw) -> Found<Real> {
 /// How far one unit moves the sums of `x x'` (i <= j) and of `x y` of a regression, squared (section 15).
 fn moments_moved(d: &Draw) -> Found<(Real, Real)> {
     let o = d.one()?;
-    let x = match o.law.args() {
-        [Expr::Call(f, args), _] if f == "dot" && d.public.is_empty() => match args.as_slice() {
-            [w, x] | [x, w] if w.is_name(d.parameter) => x,
-            _ => return Err("rows must be normal around dot(w, x)"),
-        },
-        _ => return Err("rows must be normal around dot(w, x)"),
-    };
+    let x = d.features()?;
     d.positive(o.law.args().get(1))?;
     d.prior_variance()?;
     let (lo, hi) = d.outcome(o, f64::NEG_INFINITY, f64::INFINITY)?;

@@ -164,7 +164,7 @@ fn an_extreme_row_takes_no_more_than_the_public_leapfrogs() {
     let case = Case::new(&format!("{text}\n"), Loss::NegativeLog, ChainLaw::Nuts { steps: None });
     let mut most = 0;
     for extreme in [1e2, 1e4, 1e8, 1e16, 1e100, 1e300] {
-        density_support::with_density(&case, &[vec![1.0, 2.0], vec![2.0, 1.0], vec![extreme, -extreme]], 1.0, |density, _| {
+        crate::density_support::with_density(&case, &[vec![1.0, 2.0], vec![2.0, 1.0], vec![extreme, -extreme]], 1.0, |density, _| {
             nuts::run(density, &[0.3, -0.2], (60, 20), &mut Seeded::new(3), |step| most = most.max(step.leapfrogs)).unwrap();
         });
     }

@@ -6,10 +6,20 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// Where a name may be written as text: their own files, the manual, the second implementation, texts for people, samplers as
-/// certificates write them, and the table of answers that the checker types by the mechanism that is written.
+/// certificates write them, the help of a syntax error, and the table of answers that the checker types by the mechanism that is written.
 const NAMES: &[&str] = &[
-    "rules/bounded/", "rules/conjugate/", "rules/glm/", "rules/query/", "rules/whole/", "rules/tempered.rs", "explain/", "verify/",
-    "source/codes/", "mechanism/plan.rs", "check/releases.rs",
+    "rules/bounded/",
+    "rules/conjugate/",
+    "rules/glm/",
+    "rules/query/",
+    "rules/whole/",
+    "rules/tempered.rs",
+    "explain/",
+    "verify/",
+    "source/codes/",
+    "mechanism/plan.rs",
+    "check/releases.rs",
+    "syntax/errors/",
 ];
 
 fn files(folder: &Path, found: &mut Vec<PathBuf>) {

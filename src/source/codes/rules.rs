@@ -283,13 +283,13 @@ release rate_hat = draw(rate) using diffuse
         text: "A claim may hold for a mechanism that no run could carry out: a chain of more than a billion steps, noise beyond what \
                integers hold, a prior that an earlier release may push out of reach. Such a release is refused here, since a run \
                is charged before its data are opened. What a prior takes from an earlier release is tried at both ends of its range.",
-        example_wrong: r"budget zcdp(5)
+        example_wrong: r"budget zcdp(0.5)
 private t[n >= 100] { z: real in [0, 1] }
 param w ~ normal(0, 1)
 observe z ~ normal(w, 1)
 release fit = draw(w) using penalty(iterations = 20, sigma = 1e60)
 ",
-        example_right: r"budget zcdp(5)
+        example_right: r"budget zcdp(0.5)
 private t[n >= 100] { z: real in [0, 1] }
 param w ~ normal(0, 1)
 observe z ~ normal(w, 1)

@@ -189,7 +189,7 @@ fn parameters_are_shown_on_their_private_side() {
         for budget in budgets(kind) {
             let c = compiled(&format!("{budget}{model} using {using}\n"));
             let chosen = c.analysis.releases[0].chosen.as_ref().unwrap();
-            seen.extend(chosen.parameters.iter().map(|p| (chosen.mechanism.to_owned(), p.name)));
+            seen.extend(chosen.parameters.iter().map(|p| (chosen.mechanism.name.to_owned(), p.name)));
             let report = page(&c, None);
             let report = report.split_once("Parameters: ").unwrap().1.split_once(". Sampler").unwrap().0;
             for place in [certificate_text(&c.certificate).lines().next().unwrap(), &summary_text(&c.analysis), report] {

@@ -195,7 +195,7 @@ fn a_posterior_that_only_draws_cover() {
 fn the_conjugate_prior_of_a_precision() {
     let program = |prior: &str, law: &str| {
         format!(
-            "budget dp(eps = 1, delta = 1e-6)\nprivate t[n >= 100] {{ z: real in [0, 10] }}\n{prior}\nobserve z ~ {law}\nrelease d = draw(s)\n"
+            "budget dp(eps = 1, delta = 1e-6)\nprivate t[200] {{ z: real in [0, 10] }}\n{prior}\nobserve z ~ {law}\nrelease d = draw(s)\n"
         )
     };
     for prior in ["param s ~ exponential(2)", "param s ~ half_normal(2)", "param s: real in [0.5, 5] ~ gamma(2, 1)"] {

@@ -1,5 +1,7 @@
 //! Programs over one wide table, good and malformed rows, and ways to run them.
 
+pub mod extremes;
+
 use rand_chacha::ChaCha20Rng;
 use rand_core::{Rng, SeedableRng};
 
