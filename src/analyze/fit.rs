@@ -130,20 +130,23 @@ impl Search<'_> {
     /// The largest growth found above one that fits, where releases without `spend` compose to less than the sum of their
     /// costs. `no` costs too much.
     fn grown(&self, (mut yes, mut used): Point, mut no: Option<Point>) -> f64 {
+        // Costs of other kinds than (epsilon, delta) add up: between two of them they are straight.
+        let adds = !matches!(self.budget.kind, BudgetKind::Dp { .. });
+        let (room, enough) = if adds { (1e-11, 1.0 - 1e-9) } else { (1e-4, ENOUGH) };
         for _ in 0..PASSES {
-            if used >= ENOUGH || used <= 0.0 || self.open == 0 {
+            if used >= enough || used <= 0.0 || self.open == 0 {
                 break;
             }
             // Costs are nearly proportional to shares, and nearly straight where something else is written.
-            let straight = yes / used * (1.0 - 1e-4);
+            let straight = yes / used * (1.0 - room);
             let growth = match no {
-                Some((end, cost)) if straight >= end => yes + (end - yes) * (1.0 - 1e-4 - used) / (cost - used),
+                Some((end, cost)) if adds || straight >= end => yes + (end - yes) * (1.0 - room - used) / (cost - used),
                 _ => straight,
             };
             match self.at(growth) {
                 Some(cost) if cost <= 1.0 => {
                     // Some releases need no more than they have.
-                    let stuck = cost - used < 1e-4;
+                    let stuck = cost - used < room;
                     (yes, used) = (growth, cost);
                     if stuck {
                         break;

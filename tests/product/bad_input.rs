@@ -134,9 +134,11 @@ fn pipes_and_devices_are_refused_by_name() {
     let (code, shown, said) = ends("cat ok.csv >pipe.csv & sleep 0.2; dpm run p.dpm --data pipe.csv");
     assert!(code == Some(0) && shown.contains("p_hat"), "{said}");
     // At the prompt.
-    let (code, shown, said) = ends("echo ':load pipe.dpm' | dpm repl --history pipe --public pilot=pipe --data staff=/dev/zero");
+    let (code, shown, said) = ends("echo ':load pipe.dpm' | dpm repl --history pipe");
+    assert!(code == Some(2) && shown.is_empty() && said.contains("will not overwrite pipe"), "{said}");
+    let (code, shown, said) = ends("echo ':load pipe.dpm' | dpm repl --no-history --public pilot=pipe --data staff=/dev/zero");
     assert!(code == Some(3) && shown.is_empty() && said.contains("/dev/zero"), "{said}");
-    let (code, _, said) = ends("echo ':load pipe.dpm' | dpm repl --history pipe");
+    let (code, _, said) = ends("echo ':load pipe.dpm' | dpm repl --no-history");
     assert!(code == Some(0) && said.contains("pipe.dpm is not a regular file"), "{said}");
     // Ledgers and what stands beside them.
     let init = "--dataset staff=DATA --relation replace_one --unit row --budget 'eps(1)'";
@@ -295,8 +297,10 @@ fn aggregates_of_public_rows_read_public_values() {
         "public u[m] { w: int in 0..9 }\npublic k: int in 0..9\nprivate t[n] { w: public int in 0..9 }\n\
          output c = [count(u.w > k), sum(u.w * k), quantile(u.w, k / 9), count(t.w > k), sum(t.w * k)]\n",
     );
-    place.write("w.csv", b"w\n1\n4\n9\n");
-    let out = place.dpm(&["run", "p.dpm", "--public", "u=w.csv", "--public", "k=3", "--data", "t=w.csv", "--json"]);
+    for file in ["w.csv", "u.csv"] {
+        place.write(file, b"w\n1\n4\n9\n");
+    }
+    let out = place.dpm(&["run", "p.dpm", "--public", "u=u.csv", "--public", "k=3", "--data", "t=w.csv", "--json"]);
     let said = String::from_utf8_lossy(&out.stderr);
     assert_eq!(out.status.code(), Some(0), "{said}");
     let value: serde_json::Value = serde_json::from_slice(&out.stdout).unwrap();

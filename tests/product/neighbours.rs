@@ -2,7 +2,7 @@
 //!
 //! 10,000 pairs through the library, 200 through the binary, all with the randomness of a real run.
 
-use crate::noninterference::extremes::extremes;
+use crate::noninterference::extremes::{Extreme, extremes};
 use crate::noninterference::{Dice, pair, programs};
 use dpm::check::NoFiles;
 use dpm::data::{DataError, Source};
@@ -116,10 +116,23 @@ fn binary() -> String {
     std::env::var("DPM_BIN").unwrap_or_else(|_| env!("CARGO_BIN_EXE_dpm").into())
 }
 
-/// After a certificate there is a result, whatever the rows: the same exit code and standard error for all of them.
+/// After a certificate there is a result, whatever the rows: one program in twelve.
 #[test]
+fn some_extreme_programs_end_alike_on_extreme_rows() {
+    // Posteriors of normal means with extreme priors take minutes.
+    let slow = |p: &Extreme| p.text.contains("posterior(p)") && p.text.contains("~ normal(");
+    end_alike(&extremes().into_iter().filter(|p| !slow(p)).step_by(12).collect::<Vec<_>>());
+}
+
+#[test]
+#[ignore = "an hour"]
 fn extreme_programs_end_alike_on_extreme_rows() {
-    let (programs, next) = (extremes(), AtomicUsize::new(0));
+    end_alike(&extremes());
+}
+
+/// The same exit code and standard error for all files of a program.
+fn end_alike(programs: &[Extreme]) {
+    let next = AtomicUsize::new(0);
     let wrong = std::sync::Mutex::new(vec![]);
     let work = |folder: tempfile::TempDir| {
         while let Some(program) = programs.get(next.fetch_add(1, Ordering::Relaxed)) {

@@ -161,9 +161,10 @@ fn plain(plan: &MechanismPlan) -> String {
 /// A model whose prior hangs on `PRIOR`, what is asked of it, and the mechanisms that answer, with two values of every argument.
 type Swept = (&'static str, &'static str, &'static [(&'static str, &'static [(&'static str, &'static str, &'static str)])]);
 
-const CONJUGATE: &[(&str, &[(&str, &str, &str)])] =
-    &[("direct", &[]), ("diffuse", &[("r", "0.5", "0.25")]), ("concentrated", &[("m", "0.5", "0.25")])];
-const COUNTED: &[(&str, &[(&str, &str, &str)])] = &[
+type Arguments = &'static [(&'static str, &'static str, &'static str)];
+
+const CONJUGATE: &[(&str, Arguments)] = &[("direct", &[]), ("diffuse", &[("r", "0.5", "0.25")]), ("concentrated", &[("m", "0.5", "0.25")])];
+const COUNTED: &[(&str, Arguments)] = &[
     ("noise_aware", &[("eps", "1", "2")]),
     ("noise_aware", &[("rho", "1", "2")]),
     ("plug_in", &[("eps", "1", "2")]),

@@ -79,7 +79,7 @@ impl Part {
     }
 
     /// The mode, from that of another part.
-    fn from_mode_of(self, other: Part) -> f64 {
+    fn past_mode_of(self, other: Part) -> f64 {
         if self.scale == Scale::Line { self.a - other.a } else { (self.a / other.a).ln() - (self.b / other.b).ln() }
     }
 
@@ -163,7 +163,7 @@ impl Line {
         let first = parts.first().copied().unwrap_or(Part { scale: Scale::Line, weight: 1.0, a: f64::NAN, b: f64::NAN });
         let (mut lo, mut hi) = (f64::INFINITY, f64::NEG_INFINITY);
         // Modes from that of the first, and densities there.
-        let placed: Vec<(Part, f64, f64)> = parts.into_iter().map(|p| (p, p.from_mode_of(first), p.weight * p.ln_top().exp())).collect();
+        let placed: Vec<(Part, f64, f64)> = parts.into_iter().map(|p| (p, p.past_mode_of(first), p.weight * p.ln_top().exp())).collect();
         for (part, mode, _) in placed.iter().filter(|(p, ..)| p.weight > 1e-12) {
             let (left, right) = part.ends();
             (lo, hi) = (lo.min(mode + left), hi.max(mode + right));
