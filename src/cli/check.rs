@@ -1,11 +1,11 @@
 //! `dpm check`: is the program right, and what would each release cost?
 
-use super::{Exit, Program, complain, inputs, print_json, progress, verdict};
+use super::{Check, Exit, complain, emit, inputs, print_json, progress, verdict};
 use crate::analyze::{Analysis, candidates_text};
 use crate::pipeline;
 use serde_json::{Value, json};
 
-pub fn check(args: &Program) -> Exit {
+pub fn check(Check { program: args, emit: phase }: &Check) -> Exit {
     let checked = match inputs::program(&args.file) {
         Ok(c) => c,
         Err(exit) => return exit,
@@ -14,13 +14,16 @@ pub fn check(args: &Program) -> Exit {
         Ok(p) => p,
         Err(exit) => return exit,
     };
-    let (analysis, diagnostics) = progress::with_spinner("certifying", || pipeline::analyze(&checked, &public, args.json));
+    let (analysis, diagnostics) =
+        progress::with_spinner("certifying", || pipeline::analyze(&checked, &public, args.json || *phase == Some(emit::Phase::Offers)));
     if args.json {
         let releases = analysis.as_ref().map(releases_json).unwrap_or_default();
         print_json(&json!({"diagnostics": super::list(&checked.sources, &diagnostics), "releases": releases}));
     } else {
         complain(&checked.sources, &diagnostics);
-        if let Some(analysis) = &analysis {
+        if let Some(phase) = phase {
+            show!("{}", emit::text(*phase, &checked, analysis.as_ref()));
+        } else if let Some(analysis) = &analysis {
             show!("{}", text(analysis, verdict(&diagnostics)));
         }
     }

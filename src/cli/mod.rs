@@ -29,6 +29,7 @@ mod compare;
 mod compile;
 mod complete;
 mod draw;
+mod emit;
 mod explain;
 mod files;
 mod highlight;
@@ -82,7 +83,7 @@ struct Cli {
 #[derive(Subcommand)]
 enum Command {
     /// Syntax, names, types, labels, sensitivities, rules, budget; no data is read
-    Check(Program),
+    Check(Check),
     /// The certificate: one entry a release, and the total; public tables only
     Certify(Certify),
     /// Every mechanism for every release: solved parameter, predicted error, why others do not apply
@@ -156,6 +157,15 @@ struct Program {
     /// Exactly one JSON value on standard output
     #[arg(long)]
     json: bool,
+}
+
+#[derive(Args)]
+struct Check {
+    #[command(flatten)]
+    program: Program,
+    /// Print the program after this phase instead of its costs
+    #[arg(long, value_name = "PHASE", conflicts_with = "json")]
+    emit: Option<emit::Phase>,
 }
 
 #[derive(Args)]

@@ -5,7 +5,7 @@
 pub struct FileId(pub u32);
 
 /// A half-open byte range of one file.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug, Default)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Default)]
 pub struct Span {
     pub file: FileId,
     pub start: u32,
@@ -26,6 +26,13 @@ impl Span {
             return self;
         }
         Span { file: self.file, start: self.start.min(other.start), end: self.end.max(other.end) }
+    }
+}
+
+/// `12..15`, on one line even where a tree is printed on many.
+impl std::fmt::Debug for Span {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{}..{}", self.start, self.end)
     }
 }
 

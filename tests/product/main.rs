@@ -12,6 +12,7 @@ mod fuzz;
 mod ledger;
 mod long_answers;
 mod lsp;
+mod made_up_rows;
 mod neighbours;
 mod noninterference;
 mod plans;
