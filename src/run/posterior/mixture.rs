@@ -40,9 +40,10 @@ pub(super) fn reach(noise: WholeNoise, part: f64) -> f64 {
     }
 }
 
-/// The posterior that a mechanism has released; `rows_are_public` says that the number of items stands first.
+/// The posterior that a mechanism has released; `rows_are_public` says that the number of items stands first. What doubles cannot
+/// compute is nan: after a charge there is a posterior, whatever the rows.
 ///
-/// `None` if the numbers do not fit the law or no randomness is left, which no mechanism causes.
+/// `None` if no randomness is left or the law wants a number of rows that is not there, which no mechanism causes.
 pub fn released(law: &WholeLaw, release: &Released, rows_are_public: bool, source: &mut dyn BitSource) -> Option<Posterior> {
     let numbers: Vec<f64> = release.components.iter().map(|n| n.to_f64()).collect();
     let (total, noisy) = match (rows_are_public, numbers.split_first()) {
@@ -50,36 +51,53 @@ pub fn released(law: &WholeLaw, release: &Released, rows_are_public: bool, sourc
         (false, _) => (None, numbers),
         _ => return None,
     };
-    match (&law.family, law.aware, total) {
-        (WholeFamily::Gamma { shape, rate }, false, Some(n)) => Some(Posterior::Gamma(shape + noisy.first()?.max(0.0), rate + n)),
-        (WholeFamily::Gamma { shape, rate }, true, Some(n)) => rate_given(*shape, *rate, n, *noisy.first()?, law.noise),
-        (WholeFamily::Gamma { shape, rate }, true, None) => {
-            let [rows, sum] = <[f64; 2]>::try_from(noisy).ok()?;
-            super::rate::given(*shape, *rate, [rows, sum], law.noise.parts()?, &mut Bits::new(source))
-        }
-        (WholeFamily::Gamma { .. } | WholeFamily::Normal { .. } | WholeFamily::Weights { .. }, _, None) => None,
-        (WholeFamily::Weights { .. }, _, Some(rows)) => super::linear::given(law, rows, &noisy, &mut Bits::new(source)),
-        (WholeFamily::Normal { mean, precision, sd }, aware, Some(rows)) => {
+    let step = release.components.last().map_or(1.0, |n| Number::new(1, n.exponent).to_f64());
+    let mut rng = Bits::new(source);
+    let found = match (&law.family, total) {
+        (WholeFamily::Gamma { shape, rate }, total) => of_rate((*shape, *rate), total, &noisy, law, &mut rng),
+        (WholeFamily::Counts { alpha, single, .. }, total) => of_counts((alpha, *single), total, &noisy, law, &mut rng),
+        (WholeFamily::Normal { .. } | WholeFamily::Weights { .. }, None) => return None,
+        (WholeFamily::Weights { .. }, Some(rows)) => super::linear::given(law, rows, &noisy, &mut rng),
+        (WholeFamily::Normal { mean, precision, sd }, Some(rows)) => {
             let prior = Mean { mean: *mean, precision: *precision, sd: *sd, rows };
-            let sum = release.components.last()?;
-            if aware {
-                prior.given(sum.to_f64(), law.noise, Number::new(1, sum.exponent).to_f64())
-            } else {
-                Some(prior.exact(sum.to_f64()))
-            }
+            let sum = *noisy.last()?;
+            if law.aware { prior.given(sum, law.noise, step) } else { Some(prior.exact(sum)) }
         }
-        (WholeFamily::Counts { alpha, single, .. }, false, Some(total)) => {
-            let counts: Vec<f64> = match noisy.as_slice() {
-                [one] if alpha.len() == 2 => vec![one.clamp(0.0, total), total - one.clamp(0.0, total)],
-                all => all.iter().map(|c| c.max(0.0)).collect(),
-            };
-            Some(shares(&alpha.iter().zip(counts).map(|(a, c)| a + c).collect::<Vec<f64>>(), *single))
+    };
+    (!rng.failed()).then(|| found.unwrap_or_else(|| unknown(&law.family)))
+}
+
+fn of_rate((shape, rate): (f64, f64), total: Option<f64>, noisy: &[f64], law: &WholeLaw, rng: &mut Bits) -> Option<Posterior> {
+    match (total, noisy) {
+        (Some(n), [sum]) if law.aware => rate_given(shape, rate, n, *sum, law.noise),
+        (Some(n), [sum]) => Some(Posterior::Gamma(shape + sum.max(0.0), rate + n)),
+        (None, [rows, sum]) => super::rate::given(shape, rate, [*rows, *sum], law.noise.parts()?, rng),
+        _ => None,
+    }
+}
+
+fn of_counts(prior: (&[f64], bool), total: Option<f64>, noisy: &[f64], law: &WholeLaw, rng: &mut Bits) -> Option<Posterior> {
+    let (alpha, single) = prior;
+    match (total, alpha, noisy) {
+        (Some(total), [a, b], [s]) if law.aware => share_given([*a, *b], total, *s, (law.noise, single)),
+        (Some(total), [a, b], [s]) => {
+            let wins = s.clamp(0.0, total);
+            Some(shares(&[a + wins, b + (total - wins)], single))
         }
-        (WholeFamily::Counts { alpha, single, .. }, true, Some(total)) => match (alpha.as_slice(), noisy.as_slice()) {
-            ([a, b], [s]) => share_given([*a, *b], total, *s, (law.noise, *single)),
-            _ => shares_given((alpha, *single), Some(total), &noisy, law.noise, source),
-        },
-        (WholeFamily::Counts { alpha, single, .. }, _, None) => shares_given((alpha, *single), None, &noisy, law.noise, source),
+        (Some(_), _, all) if !law.aware => Some(shares(&alpha.iter().zip(all).map(|(a, c)| a + c.max(0.0)).collect::<Vec<f64>>(), single)),
+        _ => shares_given(prior, total, noisy, law.noise, rng),
+    }
+}
+
+fn unknown(family: &WholeFamily) -> Posterior {
+    let none = f64::NAN;
+    match family {
+        WholeFamily::Counts { alpha, single, .. } => shares(&vec![none; alpha.len()], *single),
+        WholeFamily::Gamma { .. } => Posterior::Gamma(none, none),
+        WholeFamily::Normal { .. } => Posterior::Normal(none, none),
+        WholeFamily::Weights { mean, .. } => {
+            Posterior::MultiNormal { mean: vec![none; mean.len()], factor: (1..=mean.len()).map(|i| vec![none; i]).collect() }
+        }
     }
 }
 
@@ -166,7 +184,7 @@ fn shares_given(
     total: Option<f64>,
     noisy: &[f64],
     noise: WholeNoise,
-    source: &mut dyn BitSource,
+    rng: &mut Bits,
 ) -> Option<Posterior> {
     let k = alpha.len();
     if noisy.len() != k || k < 2 {
@@ -190,7 +208,7 @@ fn shares_given(
         let slope = all.map_or(0.0, |n| slope(&logs, n));
         let tilted = |(first, ln): (u64, Vec<f64>)| Window { first, weights: tilted(&ln, slope) };
         let windows: Vec<Window> = logs.into_iter().map(tilted).collect();
-        if let Some(found) = drawn((alpha, single), (all, unit, odds), &windows, source) {
+        if let Some(found) = drawn((alpha, single), (all, unit, odds), &windows, rng) {
             return Some(found);
         }
         wide *= 2.0;
@@ -233,7 +251,7 @@ fn drawn(
     (alpha, single): (&[f64], bool),
     (total, unit, odds): (Option<f64>, f64, f64),
     windows: &[Window],
-    source: &mut dyn BitSource,
+    rng: &mut Bits,
 ) -> Option<Posterior> {
     // Entry i: weights of the sum of counts i, i + 1, ..
     let mut tables: Vec<Window> = vec![];
@@ -257,10 +275,9 @@ fn drawn(
         }
     };
     let sums = from_logs(whole.weights.iter().enumerate().map(weight).collect());
-    let mut rng = Bits::new(source);
     let mut components = Vec::with_capacity(DRAWN);
     for _ in 0..DRAWN {
-        let mut left = whole.first + pick(&sums, &mut rng)? as u64;
+        let mut left = whole.first + pick(&sums, rng)? as u64;
         let mut counts = Vec::with_capacity(alpha.len());
         for (i, w) in windows.iter().enumerate() {
             let c = match tables.get(i + 1) {
@@ -271,7 +288,7 @@ fn drawn(
                         own * sum.and_then(|s| rest.weights.get(s as usize)).copied().unwrap_or(0.0)
                     };
                     let chances: Vec<f64> = w.weights.iter().enumerate().map(chance).collect();
-                    w.first + pick(&chances, &mut rng)? as u64
+                    w.first + pick(&chances, rng)? as u64
                 }
             };
             counts.push(c as f64 * unit);
@@ -279,7 +296,7 @@ fn drawn(
         }
         components.push(shares(&alpha.iter().zip(&counts).map(|(a, c)| a + c).collect::<Vec<f64>>(), single));
     }
-    if rng.failed() { None } else { Some(Posterior::Mixture { weights: vec![1.0 / DRAWN as f64; DRAWN], components }) }
+    Some(Posterior::Mixture { weights: vec![1.0 / DRAWN as f64; DRAWN], components })
 }
 
 /// The weights of sums, scaled to a largest of 1.

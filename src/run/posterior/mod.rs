@@ -104,7 +104,7 @@ impl Posterior {
     fn against(&self, ours: &[usize], theirs: &[usize]) -> Option<Posterior> {
         match self {
             Posterior::Dirichlet(alpha) => {
-                let sum = |places: &[usize]| places.iter().map(|i| alpha.get(*i)).sum::<Option<f64>>().filter(|s| *s > 0.0);
+                let sum = |places: &[usize]| places.iter().map(|i| alpha.get(*i)).sum::<Option<f64>>().filter(|_| !places.is_empty());
                 Some(Posterior::Beta(sum(ours)?, sum(theirs)?))
             }
             Posterior::Mixture { weights, components } => {
@@ -165,7 +165,7 @@ impl Posterior {
 
     /// Standard deviation of every number of a draw.
     pub fn sd(&self) -> Vec<f64> {
-        self.marginals().iter().map(|p| p.moments().1.max(0.0).sqrt()).collect()
+        self.marginals().iter().map(|p| p.moments().1.sqrt()).collect()
     }
 
     /// Mean and variance of a scalar.
@@ -179,8 +179,11 @@ impl Posterior {
             Posterior::Normal(mean, sd) => (*mean, sd * sd),
             Posterior::Mixture { weights, components } => {
                 let parts: Vec<(f64, (f64, f64))> = weights.iter().copied().zip(components.iter().map(Posterior::moments)).collect();
-                let mean: f64 = parts.iter().map(|(w, (m, _))| w * m).sum();
-                (mean, parts.iter().map(|(w, (m, v))| w * (v + (m - mean) * (m - mean))).sum())
+                // From one of them, so that narrow components far from 0 keep their spread.
+                let from = parts.first().map(|(_, (m, _))| *m).filter(|m| m.is_finite()).unwrap_or(0.0);
+                let away: f64 = parts.iter().map(|(w, (m, _))| w * (m - from)).sum();
+                let mean = from + away;
+                (mean, parts.iter().map(|(w, (m, v))| w * (v + (m - from - away).powi(2))).sum())
             }
             Posterior::Dirichlet(_) | Posterior::MultiNormal { .. } | Posterior::Product(_) => (f64::NAN, f64::NAN),
         }
@@ -204,7 +207,10 @@ impl Posterior {
         };
         // A table pays from some hundred values on.
         if let (Some(parts), true) = (self.normals(), xs.len() <= 64) {
-            let at = |x: f64| parts.iter().map(|(w, mean, sd)| w * normal_cdf((x - mean) / sd)).sum::<f64>().min(1.0);
+            let at = |x: f64| match parts.iter().map(|(w, mean, sd)| w * normal_cdf((x - mean) / sd)).sum::<f64>() {
+                sum if sum > 1.0 => 1.0,
+                sum => sum,
+            };
             return xs.iter().map(|x| ends(*x, &at)).collect();
         }
         let line = Line::new(self);

@@ -65,5 +65,5 @@ fn drawn((a, b): (f64, f64), rows: Cells, total: Cells, (of_rows, of_sum): (Nois
         let s = *sums.get(pick(&of(n).map(|l| (l - top).exp()).collect::<Vec<f64>>(), rng)?)?;
         components.push(Posterior::Gamma(a + total.within(s, rng), b + rows.within(n, rng)));
     }
-    (!rng.failed()).then(|| Posterior::Mixture { weights: vec![1.0 / DRAWN as f64; DRAWN], components })
+    Some(Posterior::Mixture { weights: vec![1.0 / DRAWN as f64; DRAWN], components })
 }
