@@ -1,7 +1,7 @@
 //! The posterior of regression weights given noisy second moments: a chain over the moments, weights in closed form (rule book §15).
 
 use super::Posterior;
-use super::matrix::Matrix;
+use super::matrix::{Factor, Matrix};
 use crate::mechanism::plan::{WholeFamily, WholeLaw, WholeNoise};
 use crate::run::simulate::{Bits, uniform};
 use rand_distr::{Distribution, StandardNormal};
@@ -19,7 +19,7 @@ pub(super) fn given(law: &WholeLaw, rows: f64, noisy: &[f64], rng: &mut Bits) ->
     let d = mean.len();
     let precision = Matrix { dim: d, entries: precision.clone() };
     if rows < 1.0 {
-        return Some(Posterior::MultiNormal { mean: mean.clone(), factor: precision.cholesky()?.inverse().cholesky()?.rows });
+        return Some(Posterior::MultiNormal { mean: mean.clone(), factor: precision.cholesky()?.of_inverse().rows });
     }
     let (upper, sums_seen) = noisy.split_at_checked(d * (d + 1) / 2)?;
     // Row i of the upper triangle starts after d + (d - 1) + .. numbers.
@@ -53,17 +53,17 @@ pub(super) struct Moments {
 }
 
 impl Moments {
-    /// A mixture of normal laws, one for each kept state. `None` where a matrix is out of reach of doubles.
+    /// A mixture of normal laws, one for each kept state. `None` where no products are in reach of doubles.
     ///
     /// Given the true products S the released sums are normal, `N(S w, sd^2 S + noise^2 I)`, so the weights are: integrated out,
     /// the sums are `N(S m, S V S + sd^2 S + noise^2 I)`. What is left is a law of S alone: normal around what was released,
     /// times that density, over positive definite S with a trace that the rows can have. Elliptical slice sampling (Murray,
     /// Adams, MacKay 2010) leaves it unchanged and needs no tuning.
     pub fn posterior(&self, rng: &mut Bits) -> Option<Posterior> {
-        let covariance = self.precision.cholesky()?.inverse();
+        let prior = self.precision.cholesky()?;
         let centre = &self.products;
         let mut state = self.start()?;
-        let mut level = self.ln_likelihood(&state, &covariance)?;
+        let mut level = self.ln_likelihood(&state, &prior).filter(|l| !l.is_nan()).unwrap_or(f64::NEG_INFINITY);
         let mut components = Vec::with_capacity(KEPT);
         for step in 0..FIRST + KEPT * THIN {
             let other = self.tossed(rng);
@@ -71,10 +71,10 @@ impl Moments {
             let mut angle = std::f64::consts::TAU * uniform(rng);
             let (mut low, mut high) = (angle - std::f64::consts::TAU, angle);
             let away = state.plus(-1.0, centre);
-            // The bracket shrinks to where we are.
-            for _ in 0..200 {
+            // The bracket shrinks to where we are, by a half or so every time.
+            for _ in 0..64 {
                 let next = centre.plus(angle.cos(), &away).plus(angle.sin(), &other);
-                if let Some(found) = self.ln_likelihood(&next, &covariance).filter(|l| *l >= threshold) {
+                if let Some(found) = self.ln_likelihood(&next, &prior).filter(|l| *l >= threshold) {
                     (state, level) = (next, found);
                     break;
                 }
@@ -86,11 +86,11 @@ impl Moments {
                 angle = low + (high - low) * uniform(rng);
             }
             if step >= FIRST && step % THIN == 0 {
-                components.push(self.weights(&state)?);
+                components.push(self.weights(&state, &prior)?);
             }
         }
         let weights = vec![1.0 / components.len() as f64; components.len()];
-        (!rng.failed()).then_some(Posterior::Mixture { weights, components })
+        Some(Posterior::Mixture { weights, components })
     }
 
     /// Noise on the products.
@@ -115,9 +115,9 @@ impl Moments {
         let mut shift = 0.0;
         for _ in 0..200 {
             let near = self.products.shifted(shift);
+            let near = near.scaled((0.99 * self.trace / near.trace()).clamp(0.0, 1.0));
             if near.cholesky().is_some() {
-                let share = (0.99 * self.trace / near.trace()).min(1.0);
-                return Some(Matrix { dim: near.dim, entries: near.entries.iter().map(|e| e * share).collect() });
+                return Some(near);
             }
             shift = (2.0 * shift).max(1e-3 * self.products_noise);
         }
@@ -125,15 +125,19 @@ impl Moments {
     }
 
     /// Of the released sums given products S, weights integrated out; `None` where no rows have these products.
-    fn ln_likelihood(&self, s: &Matrix, covariance: &Matrix) -> Option<f64> {
+    fn ln_likelihood(&self, s: &Matrix, prior: &Factor) -> Option<f64> {
         if s.trace() > self.trace {
             return None;
         }
-        s.cholesky()?;
-        let spread = s.product(covariance).product(s).plus(self.sd * self.sd, s).shifted(self.sums_noise * self.sums_noise);
-        let factor = spread.cholesky()?;
+        let factor = Factor::of_rows(&[(1.0, &prior.forward_each(s)), (1.0, &self.noise(s)?.transposed())]);
         let left: f64 = factor.forward(&self.off(s)).iter().map(|x| x * x).sum();
         Some(-0.5 * (left + factor.ln_determinant()))
+    }
+
+    /// The covariance of the released sums given products S and the weights; `None` unless S is positive definite.
+    fn noise(&self, s: &Matrix) -> Option<Factor> {
+        let unit = Matrix::new(s.dim, |i, j| f64::from(u8::from(i == j)));
+        Some(Factor::of_rows(&[(self.sd, &s.cholesky()?.transposed()), (self.sums_noise, &unit)]))
     }
 
     /// What the sums are away from those of the prior's mean.
@@ -142,15 +146,14 @@ impl Moments {
     }
 
     /// The weights given products S and the released sums.
-    fn weights(&self, s: &Matrix) -> Option<Posterior> {
-        let noise = Matrix { dim: s.dim, entries: s.entries.iter().map(|e| e * self.sd * self.sd).collect() };
-        let noise = noise.shifted(self.sums_noise * self.sums_noise).cholesky()?;
-        let seen = s.product(&noise.inverse());
-        let precision = self.precision.plus(1.0, &seen.product(s));
-        let symmetric = Matrix::new(s.dim, |i, j| 0.5 * (precision.at(i, j) + precision.at(j, i)));
-        let factor = symmetric.cholesky()?;
-        let step = factor.solve(&seen.times(&self.off(s)));
+    fn weights(&self, s: &Matrix, prior: &Factor) -> Option<Posterior> {
+        let noise = self.noise(s)?;
+        let seen = noise.forward_each(s);
+        // The least squares of prior and sums: their numbers as one column more, turned with the others.
+        let prior = prior.transposed().beside(&vec![0.0; s.dim]);
+        let mut precision = Factor::of_rows(&[(1.0, &prior), (1.0, &seen.beside(&noise.forward(&self.off(s))))]);
+        let step = precision.rows.pop().map(|last| precision.backward(&last))?;
         let mean = self.mean.iter().zip(step).map(|(m, x)| m + x).collect();
-        Some(Posterior::MultiNormal { mean, factor: factor.inverse().cholesky()?.rows })
+        Some(Posterior::MultiNormal { mean, factor: precision.of_inverse().rows })
     }
 }
