@@ -14,6 +14,8 @@ const SMOOTH: f64 = 8.0;
 const FEW: f64 = 4096.0;
 /// Width of a panel, in the scale on which the integrand changes.
 const PANEL: f64 = 6.0;
+/// More panels than any posterior has unless its noise was far out: then components are wider.
+const PANELS: f64 = 1200.0;
 /// Nodes and weights of the Gauss-Legendre rule of 16 points on [-1, 1], one side of it. On a panel its error is below 1e-11
 /// of the largest value times half the width: the integrand, a normal density times an exponential, stays below `exp(26.1)` of
 /// that value on the ellipse with foci at the ends and semi-axes that sum to 5, and the error is at most 64/15 of it over
@@ -41,15 +43,12 @@ pub(super) struct Mean {
 impl Mean {
     /// The posterior given the sum itself.
     pub(super) fn exact(self, sum: f64) -> Posterior {
-        Posterior::Normal(self.centre(sum), 1.0 / self.total().sqrt())
+        let total = self.total();
+        Posterior::Normal((self.precision * self.mean + sum / (self.sd * self.sd)) / total, 1.0 / total.sqrt())
     }
 
     fn total(self) -> f64 {
         self.precision + self.rows / (self.sd * self.sd)
-    }
-
-    fn centre(self, sum: f64) -> f64 {
-        (self.precision * self.mean + sum / (self.sd * self.sd)) / self.total()
     }
 
     /// The posterior given a noisy sum on a grid of this step.
@@ -70,73 +69,72 @@ impl Mean {
     }
 
     /// The integral over sums S of `w(S) N(mean given S)`, w the normal law of S before the noise times the noise from S to what
-    /// was released. How many components it has is a public fact, unless the noise was far out.
+    /// was released. Sums are counted from that of the largest weight, so that nothing cancels. How many components it has is a
+    /// public fact, unless the noise was far out; so is how many it has at most.
     fn mixture(self, noisy: f64, noise: WholeNoise, step: f64) -> Option<Posterior> {
         let row = self.sd * self.sd;
         let (before, variance) = (self.rows * self.mean, self.rows * row + self.rows * self.rows / self.precision);
-        let ln = |s: f64| {
-            let noise = match noise {
-                WholeNoise::Gaussian { sigma } => 0.5 * ((noisy - s) / sigma).powi(2),
-                WholeNoise::Geometric { scale } => (noisy - s).abs() / scale,
-                _ => 0.0,
-            };
-            -0.5 * (s - before) * ((s - before) / variance) - noise
-        };
-        // The largest weight, and how far the noise alone reaches.
-        let (mode, size, reach) = match noise {
+        let (gap, spread) = (noisy - before, variance.sqrt());
+        // The largest weight, seen from the prior and from what was released; how the noise falls from it; how far noise reaches.
+        let (up, off, size, reach) = match noise {
             WholeNoise::Geometric { scale } => {
-                (noisy.max(before - variance / scale).min(before + variance / scale), scale, 1.15 * DEPTH * scale)
+                let up = gap.max(-variance / scale).min(variance / scale);
+                (up, up - gap, scale, 1.15 * DEPTH * scale)
             }
             WholeNoise::Gaussian { sigma } => {
-                let (a, b) = (1.0 / variance, 1.0 / (sigma * sigma));
-                ((a * before + b * noisy) / (a + b), sigma, (2.0 * DEPTH).sqrt() * sigma)
+                let up = gap / (1.0 + (sigma / spread).powi(2));
+                (up, up - gap, sigma, (2.0 * DEPTH).sqrt() * sigma)
             }
             _ => return None,
         };
-        let spread = variance.sqrt();
+        // How far the logarithm of the weight has fallen at a distance: slopes of the prior and of the noise that end each other
+        // there are left out.
+        let fallen = |d: f64| {
+            let own = 0.5 * (d / spread).powi(2);
+            match noise {
+                WholeNoise::Gaussian { sigma } => own + 0.5 * (d / sigma).powi(2),
+                _ if off == 0.0 => own + d * (up / variance) + d.abs() / size,
+                // Twice what lies beyond the kink.
+                _ => own + 2.0 * (d * -off.signum() - off.abs()).max(0.0) / size,
+            }
+        };
         let usual = 2.0 * reach.min((2.0 * DEPTH).sqrt() * 1.05 * spread);
-        let low = edge(&ln, mode, -(size.min(spread)))?;
-        let high = edge(&ln, mode, size.min(spread))?;
+        let (low, high) = (edge(&fallen, -size.min(spread)), edge(&fallen, size.min(spread)));
         // In units of the sum: the sd of a component, and the scale on which the integrand changes.
         let own = (row * self.total().sqrt()).max(FINEST * size.min(spread));
         let change = 1.0 / (1.0 / (own * own) + 1.0 / variance + 1.0 / (size * size)).sqrt();
-        let panels = ((usual / (PANEL * change)).ceil() + 1.0).max(((high - low) / (PANEL * change)).ceil()).min(1e5);
-        let first = (low / step).floor();
+        let panels = ((usual / (PANEL * change)).ceil() + 1.0).max(((high - low) / (PANEL * change)).ceil()).min(PANELS);
+        let own = own.max((high - low) / (PANEL * panels));
+        let (first, phase) = ((low / step).floor(), (before + up) % step);
         let points = ((usual / step).ceil() + 3.0).max((high / step).ceil() - first + 1.0);
         let nodes = if points <= (panels * 2.0 * RULE.len() as f64).max(FEW) {
-            (0..points as u64).map(|i| ((first + i as f64) * step, 1.0)).collect()
+            (0..points as u64).map(|i| ((first + i as f64) * step - phase, 1.0)).collect()
         } else {
-            panelled(low, high, noisy, panels)
+            panelled(low, high, -off, panels)
         };
-        let most = ln(mode);
-        let weights: Vec<f64> = nodes.iter().map(|(s, w)| w * (ln(*s) - most).exp()).collect();
+        let weights: Vec<f64> = nodes.iter().map(|(d, w)| w * (-fallen(*d)).exp()).collect();
         let total: f64 = weights.iter().sum();
-        let sd = own / (row * self.total());
-        let components = nodes.iter().map(|(s, _)| Posterior::Normal(self.centre(*s), sd)).collect();
+        let of_mean = |sum: f64| sum / row / self.total();
+        let components = nodes.iter().map(|(d, _)| Posterior::Normal(self.mean + of_mean(up + d), of_mean(own))).collect();
         (total > 0.0 && total.is_finite()).then(|| Posterior::Mixture { weights: weights.iter().map(|w| w / total).collect(), components })
     }
 }
 
-/// Where a concave function has fallen by `DEPTH` from its mode, on the side of `first`.
-fn edge(ln: &dyn Fn(f64) -> f64, mode: f64, first: f64) -> Option<f64> {
-    let least = ln(mode) - DEPTH;
+/// Where a convex function from 0 reaches `DEPTH`, on the side of `first`.
+fn edge(fallen: &dyn Fn(f64) -> f64, first: f64) -> f64 {
     let mut far = first;
-    // Quadratic at least: doublings end.
-    for _ in 0..2000 {
-        if !far.is_finite() || ln(mode + far).is_nan() {
-            return None;
+    // Quadratic at least: doublings end, with an infinity if doubles do.
+    for _ in 0..2200 {
+        if fallen(far) < DEPTH {
+            far *= 2.0;
         }
-        if ln(mode + far) < least {
-            break;
-        }
-        far *= 2.0;
     }
-    let (mut near, mut beyond) = (0.0, far);
+    let mut near = 0.0;
     for _ in 0..40 {
-        let middle = 0.5 * (near + beyond);
-        if ln(mode + middle) < least { beyond = middle } else { near = middle }
+        let middle = 0.5 * (near + far);
+        if fallen(middle) < DEPTH { near = middle } else { far = middle }
     }
-    Some(mode + beyond)
+    far
 }
 
 /// Nodes and weights on panels that end where the noise has its kink.
