@@ -11,20 +11,20 @@ pub fn marginals_from_json(value: &Json) -> Option<Vec<Posterior>> {
 /// The posterior, but for the numbers of a multivariate normal law, which are taken one by one.
 fn read(value: &Json) -> Option<Posterior> {
     let numbers = |v: &Json| -> Option<Vec<f64>> {
-        let found: Vec<f64> = v.as_array()?.iter().map(Json::as_f64).collect::<Option<_>>()?;
-        found.iter().all(|x| x.is_finite()).then_some(found)
+        // What no double could compute is written as null.
+        v.as_array()?.iter().map(|x| if x.is_null() { Some(f64::NAN) } else { x.as_f64() }).collect()
     };
     let parameters = || numbers(value.get("parameters")?);
-    let positive = |found: &[f64]| found.iter().all(|x| *x > 0.0);
+    let positive = |found: &[f64]| found.iter().all(|x| x.is_sign_positive());
     let components = || -> Option<Vec<Posterior>> { value.get("components")?.as_array()?.iter().map(read).collect() };
     match (value.get("family")?.as_str()?, parameters().as_deref()) {
         ("beta", Some(&[a, b])) if positive(&[a, b]) => Some(Posterior::Beta(a, b)),
         ("gamma", Some(&[a, b])) if positive(&[a, b]) => Some(Posterior::Gamma(a, b)),
-        ("normal", Some(&[mean, sd])) if sd > 0.0 => Some(Posterior::Normal(mean, sd)),
+        ("normal", Some(&[mean, sd])) if positive(&[sd]) => Some(Posterior::Normal(mean, sd)),
         ("dirichlet", Some(alpha)) if alpha.len() > 1 && positive(alpha) => Some(Posterior::Dirichlet(alpha.to_vec())),
         ("multi_normal", None) => {
             let mean = numbers(value.pointer("/parameters/0")?)?;
-            let row = |i: usize| numbers(value.pointer(&format!("/parameters/1/{i}"))?)?.get(i).copied().filter(|v| *v > 0.0);
+            let row = |i: usize| numbers(value.pointer(&format!("/parameters/1/{i}"))?)?.get(i).copied().filter(|v| positive(&[*v]));
             let one = |(i, m): (usize, &f64)| Some(Posterior::Normal(*m, row(i)?.sqrt()));
             Some(Posterior::Product(mean.iter().enumerate().map(one).collect::<Option<_>>()?))
         }
@@ -52,6 +52,8 @@ mod tests {
         for p in [Posterior::Beta(1.0, 1e-3), Posterior::Normal(-1.5, 2.0), shares, mixture, product] {
             assert_eq!(marginals_from_json(&json(&p)), Some(p.marginals()));
         }
+        let unknown = marginals_from_json(&json(&Posterior::Normal(f64::NAN, f64::INFINITY))).unwrap();
+        assert!(unknown[0].mean()[0].is_nan() && unknown[0].quantiles(&[0.5])[0].is_nan(), "{unknown:?}");
         let plane = Posterior::MultiNormal { mean: vec![1.0, -1.0], factor: vec![vec![2.0], vec![3.0, 4.0]] };
         assert_eq!(marginals_from_json(&json(&plane)), Some(vec![Posterior::Normal(1.0, 2.0), Posterior::Normal(-1.0, 5.0)]));
         for text in [
