@@ -2,7 +2,7 @@
 //!
 //! 10,000 pairs through the library, 200 through the binary, all with the randomness of a real run.
 
-use crate::noninterference::extremes::{Extreme, extremes};
+use crate::noninterference::extremes::{Extreme, extremes, some_extremes};
 use crate::noninterference::{Dice, pair, programs};
 use dpm::check::NoFiles;
 use dpm::data::{DataError, Source};
@@ -116,12 +116,15 @@ fn binary() -> String {
     std::env::var("DPM_BIN").unwrap_or_else(|_| env!("CARGO_BIN_EXE_dpm").into())
 }
 
-/// After a certificate there is a result, whatever the rows: one program in twelve.
+/// After a certificate there is a result, whatever the rows: a program of every kind.
 #[test]
 fn some_extreme_programs_end_alike_on_extreme_rows() {
-    // Posteriors of normal means with extreme priors take minutes.
-    let slow = |p: &Extreme| p.text.contains("posterior(p)") && p.text.contains("~ normal(");
-    end_alike(&extremes().into_iter().filter(|p| !slow(p)).step_by(12).collect::<Vec<_>>());
+    let programs = some_extremes();
+    for mechanism in dpm::rules::mechanisms(None) {
+        let named = |p: &Extreme| p.text.contains(&format!("using {}", mechanism.name));
+        assert!(mechanism.name == "auto" || programs.iter().any(named), "{} is in no program", mechanism.name);
+    }
+    end_alike(&programs);
 }
 
 #[test]
@@ -130,7 +133,8 @@ fn extreme_programs_end_alike_on_extreme_rows() {
     end_alike(&extremes());
 }
 
-/// The same exit code and standard error for all files of a program.
+/// The same exit code and standard error for all files of a program, for draws of posteriors in a file of their own, and for the
+/// picture of what was released.
 fn end_alike(programs: &[Extreme]) {
     let next = AtomicUsize::new(0);
     let wrong = std::sync::Mutex::new(vec![]);
@@ -138,10 +142,20 @@ fn end_alike(programs: &[Extreme]) {
         while let Some(program) = programs.get(next.fetch_add(1, Ordering::Relaxed)) {
             let (file, data) = (folder.path().join("p.dpm"), folder.path().join("t.csv"));
             std::fs::write(&file, &program.text).unwrap();
+            let dpm = |arguments: &[&str]| {
+                let out = Command::new(binary()).args(arguments).current_dir(&folder).output().unwrap();
+                (out.status.code(), String::from_utf8_lossy(&out.stderr).into_owned())
+            };
+            let whole = program.text.contains("posterior(");
             let end = |rows: &String| {
                 std::fs::write(&data, rows).unwrap();
-                let out = Command::new(binary()).arg("run").arg(&file).arg("--data").arg(&data).output().unwrap();
-                (out.status.code(), String::from_utf8_lossy(&out.stderr).into_owned())
+                let draws: &[&str] = if whole { &["--arviz", "draws.json"] } else { &[] };
+                let run = dpm(&[&["run", "p.dpm", "--data", "t.csv", "-o", "result.json"], draws].concat());
+                if !whole || run.0 != Some(0) {
+                    return run;
+                }
+                let plot = dpm(&["plot", "result.json", "--shows", "posterior", "-o", "picture.svg"]);
+                (plot.0, run.1 + &plot.1)
             };
             let ends: Vec<(Option<i32>, String)> = program.files.iter().map(end).collect();
             let told = |e: &(Option<i32>, String)| e.0 != Some(0) || e.1 != ends[0].1;

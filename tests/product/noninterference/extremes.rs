@@ -21,6 +21,9 @@ fn files(header: &str, low: &str, high: &str) -> Vec<String> {
 const ASKED: &str = "output o1 = mean(post)\noutput o2 = sd(post)\noutput o3 = quantile(post, [0, 1e-300, 0.01, 0.5, 1])
 output o4 = interval(post, 0.9)\noutput o5 = density(post, [0, 0.5, 1, -1, 1e300])\noutput o6 = cdf(post, [0, 0.5, 1, -1, 1e300])\n";
 
+const WEIGHTS: &str = "output o1 = mean(post)\noutput o2 = sd(post)\noutput o3 = quantile(post[1], [0, 0.5])\noutput o4 = cdf(post[2], 0)
+output o5 = larger(post[1], post[2])\noutput o6 = simulate(normal(post[1], 1))";
+
 struct List(Vec<Extreme>);
 
 impl List {
@@ -59,6 +62,8 @@ impl List {
         // Noise that reaches over more numbers than memory holds.
         let model = "param p ~ dirichlet([1, 1, 1])\nobserve y ~ categorical(p)\nrelease post = posterior(p) using noise_aware(eps = 1e-9)";
         self.add("private t[private n] { y: category {u, v, w} }", model, &levels);
+        let body = "each g of t {\nparam p ~ gamma(1e100, 1e-100)\nobserve y ~ poisson(p)\nrelease post = posterior(p) using noise_aware(eps = 1)\n}\noutput o = mean(post)";
+        self.add("private t[n] { g: public category {a, b}, y: int in 0..9 }", body, &files("g,y", "a,0", "b,9"));
         let counts = files("y", "0", "1000000");
         for (rows, mechanism) in [("n", noisy[0]), ("n", noisy[1]), ("private n", noisy[0]), ("private n", noisy[1]), ("n", noisy[2])] {
             for prior in ["1e18, 1", "1, 1e-100", "1e100, 1e100", "1e-100, 1e100"] {
@@ -67,29 +72,43 @@ impl List {
                 self.add(&format!("private t[{rows}] {{ y: int in 0..1000000 }}"), &format!("{model}\n{more}"), &counts);
             }
         }
-        for size in ["1", "1e-100", "1e100"] {
+        for size in ["1", "1e-100", "4e99"] {
             let table = format!("private t[n] {{ y: real in [-{size}, {size}] }}");
             for mechanism in [noisy[0], noisy[1], noisy[2]] {
-                for (mean, sd, own) in [("1e100", "1", "1"), ("0", "1e100", "1e-100"), ("-1e100", "1e-100", "1e100"), ("0", "1e-8", "1e8")]
-                {
+                for (mean, sd, own) in [
+                    ("1e100", "1", "1"),
+                    ("0", "1e100", "1e-100"),
+                    ("-1e100", "1e-100", "1e100"),
+                    ("0", "1e-8", "1e8"),
+                    ("1e100", "1e100", "1e-100"),
+                    ("0", "1e-100", "1e100"),
+                ] {
                     let model = format!(
                         "param p ~ normal({mean}, {sd})\nobserve y ~ normal(p, {own})\nrelease post = posterior(p) using {mechanism}"
                     );
                     let files = files("y", &format!("-{size}"), size);
                     self.add(
                         &table,
-                        &format!("{model}\noutput o3 = quantile(post, 0.5)\noutput o6 = cdf(post, 0)\noutput o8 = larger(post, post)"),
+                        &format!("{model}\n{ASKED}output o7 = larger(post, post)\noutput o8 = simulate(normal(post, 1))"),
                         &files,
                     );
                 }
             }
             let table = format!("private t[n] {{ x: vector[2] in l2({size}), y: real in [-{size}, {size}] }}");
-            for (mean, sd, own) in [("0", "1", "1"), ("1e100", "1", "1e-100"), ("0", "1e100", "1e100"), ("0", "1e-100", "1")] {
+            for (mean, sd, own) in [
+                ("0", "1", "1"),
+                ("0", "1e8", "1e-8"),
+                ("0", "1e100", "1"),
+                ("0", "1e100", "1e-100"),
+                ("1e100", "1", "1e-100"),
+                ("0", "1e100", "1e100"),
+                ("0", "1e-100", "1"),
+            ] {
                 let model = format!(
                     "param p: vector[2] ~ normal({mean}, {sd})\nobserve y ~ normal(dot(p, x), {own})\nrelease post = posterior(p) using noise_aware(rho = 1)"
                 );
                 let files = files("x_1,x_2,y", "0,0,0", &format!("{size},0,-{size}"));
-                self.add(&table, &format!("{model}\noutput o7 = larger(post[1], post[2])\noutput o8 = mean(post)"), &files);
+                self.add(&table, &format!("{model}\n{WEIGHTS}"), &files);
             }
         }
     }
@@ -138,6 +157,21 @@ impl List {
                 self.add("private t[n] { y: category {u, v, w} }", &body, &levels);
             }
         }
+        for (own, size) in [("1e-100", "1e90"), ("1e100", "1"), ("1", "1e90")] {
+            for mechanism in mechanisms {
+                let one = format!("[[{own}, 0], [0, {own}]]");
+                let body = format!(
+                    "param p ~ multi_normal([0, 0], {one})\nobserve y ~ multi_normal(p, [[1, 0], [0, 1]])\nrelease d = draw(p) using {mechanism}\noutput e = exp(d)"
+                );
+                let table = format!("private t[n] {{ y: vector[2] in l2({size}) }}");
+                self.add(&table, &body.replace("param p", "param p: vector[2]"), &files("y_1,y_2", "0,0", &format!("{size},0")));
+                let body = format!(
+                    "param p: vector[2] ~ normal(0, {own})\nobserve y ~ normal(dot(p, x), {own})\nrelease d = draw(p) using {mechanism}\noutput e = exp(d)"
+                );
+                let table = format!("private t[n] {{ x: public vector[2] in l2(1), y: real in [-{size}, {size}] }}");
+                self.add(&table, &body, &files("x_1,x_2,y", &format!("1,0,-{size}"), &format!("1,0,{size}")));
+            }
+        }
         let items = files("y_1,y_2,y_3", "0,0,0", "9,0,0");
         let body = "param p ~ dirichlet([1e-100, 1, 1e100])\nobserve y ~ multinomial(9, p)\nrelease d = draw(p) using direct";
         self.add("private t[n] { y: counts[3] of 9 }", body, &items);
@@ -162,9 +196,9 @@ impl List {
             }
         }
         // Wherever the noise leads, what is computed from it is a number, inf or nan.
-        let next = "output e01 = simulate(normal(0, log(d)))\noutput e02 = simulate(bernoulli_logit(log(d)))\noutput e03 = simulate(poisson(log(d)))
+        let next = "output e01 = simulate(normal(0, exp(d)))\noutput e02 = simulate(bernoulli_logit(log(d)))\noutput e03 = simulate(poisson(exp(d)))
 output e04 = simulate(poisson_log(d))\noutput e05 = simulate(binomial_logit(9, log(d)))\noutput e06 = simulate(categorical_logit([d, log(d)]))
-output e07 = simulate(normal(d, 1 / (d - d)))\noutput e08 = simulate(cauchy(log(d), 1))\noutput e09 = simulate(student_t(1e-300, d, d * d))
+output e07 = simulate(normal(d, abs(1 / (d - d))))\noutput e08 = simulate(cauchy(log(d), 1))\noutput e09 = simulate(student_t(1e-300, d, exp(d)))
 output e10 = simulate(bernoulli_cloglog(d))\noutput e11 = simulate(bernoulli_probit(log(d)))\noutput e12 = quantile([d, log(d)], 0.5)";
         for (most, noise) in [("9", "geometric(scale = 1e15)"), ("1000000000", "geometric(scale = 1e-6)"), ("9", "gaussian(sigma = 1e150)")]
         {
@@ -201,6 +235,15 @@ output e10 = simulate(bernoulli_cloglog(d))\noutput e11 = simulate(bernoulli_pro
                 }
             }
         }
+        for size in ["1", "1e-30", "1e30"] {
+            let table = format!("private t[n] {{ x: vector[2] in l2({size}), y: bool }}");
+            let ops = |sampler: &str| format!("ops(weight = 0.5, sampler = {sampler}, steps = 20) assuming convergence");
+            for (domain, mechanism) in
+                [("", "gibbs(weight = 1e-9, steps = 20)".to_owned()), (" in l2(1e-40)", ops("nuts")), (" in l2(1e-30)", ops("slice"))]
+            {
+                self.add(&table, &body("1e30", domain, "bernoulli_logit(dot(w, x))", &mechanism), &files("0", "1", size));
+            }
+        }
         for (column, low, high, row) in [
             ("bool", "0", "1", "bernoulli_probit(dot(w, x))"),
             ("int in 0..", "0", "1e15", "poisson_log(dot(w, x))"),
@@ -228,4 +271,20 @@ pub fn extremes() -> Vec<Extreme> {
     list.queries();
     list.chains();
     list.0
+}
+
+/// The words of a program that say how it runs: mechanisms, likelihoods, a secret n.
+fn kind(text: &str) -> Vec<&str> {
+    let after = |mark: &str| text.match_indices(mark).map(|(at, _)| at + mark.len()).collect::<Vec<usize>>();
+    let word = |from: usize| text[from..].split(|c: char| !(c.is_alphanumeric() || c == '_')).next().unwrap();
+    [after("using "), after("y ~ "), after("private t["), after("sampler = "), after("dot(")].concat().into_iter().map(word).collect()
+}
+
+/// A program of every kind, by turns one with other numbers.
+pub fn some_extremes() -> Vec<Extreme> {
+    let mut kinds: std::collections::BTreeMap<Vec<String>, Vec<Extreme>> = Default::default();
+    for program in extremes() {
+        kinds.entry(kind(&program.text).into_iter().map(str::to_owned).collect()).or_default().push(program);
+    }
+    kinds.into_values().enumerate().map(|(i, mut of)| of.swap_remove(i % of.len())).collect()
 }
