@@ -75,6 +75,45 @@ fn means_by_double_sums() {
     }
 }
 
+/// Noise that is far out only tilts the law of the sum: the mean moves by its covariance with the sum over the scale, and its sd
+/// stays. However far, a public number of components says so.
+#[test]
+fn a_mean_and_noise_far_out() {
+    for (m0, s0, sd, n, noisy, scale) in [
+        (0.0, 5.0, 2.0, 30.0, 1e8, 0.5),
+        (0.0, 5.0, 2.0, 30.0, -1e8, 0.5),
+        (3.0, 1e-3, 1.0, 50.0, 1e7, 2.0),
+        (1e100, 1.0, 1.0, 20.0, 0.0, 2.0),
+        (1e100, 1e-8, 1e8, 20.0, 0.0, 2.0),
+        (-1e100, 1e-100, 1e100, 20.0, 0.0, 2.0),
+        (-1e100, 1e100, 1e-100, 20.0, 0.0, 1e-10),
+    ] {
+        let law = WholeLaw {
+            family: WholeFamily::Normal { mean: m0, precision: 1.0 / (s0 * s0), sd },
+            noise: WholeNoise::Geometric { scale },
+            aware: true,
+        };
+        let components = vec![Number::new(n as i128, 0), Number::new((noisy * 1024.0) as i128, -10)];
+        let found = posterior_of(&law, &Released { components }, true, &mut OsBits::new().unwrap()).unwrap();
+        let Posterior::Mixture { components, .. } = &found else { panic!("{found:?}") };
+        assert!(components.len() < 20_000, "{}", components.len());
+        if s0 < 1e50 {
+            let mean = m0 + f64::signum(noisy - n * m0) * n * s0 * s0 / scale;
+            let (mean, off) = (mean, (found.mean()[0] - mean).abs());
+            assert!(
+                off <= 1e-3 * s0 + 1e-15 * mean.abs() && (found.sd()[0] / s0 - 1.0).abs() < 5e-4,
+                "{m0} {s0}: {mean} {off}, {}",
+                found.sd()[0]
+            );
+        }
+        let q = found.quantiles(&[0.1, 0.9]);
+        assert!(
+            q[0].is_finite() && q[0] <= q[1] && (found.cdf(&[m0 + 1e3 * f64::signum(noisy - m0) * s0]))[0].is_finite(),
+            "{m0} {s0}: {q:?}"
+        );
+    }
+}
+
 /// The plug-in posterior is the conjugate one at the noisy sum, and so is the aware one where there is next to no noise.
 #[test]
 fn a_mean_without_noise_is_conjugate() {
@@ -208,6 +247,56 @@ fn weights_by_double_sums() {
         // A thousand states, one in ten of a chain: errors of the mean of some 3 % of an sd.
         assert!((found.mean()[0] - mean).abs() < 0.2 * sd, "{} {mean} {sd}", found.mean()[0]);
         assert!((found.sd()[0] / sd - 1.0).abs() < 0.15, "{} {sd}", found.sd()[0]);
+    }
+}
+
+/// Where squares leave the doubles, or are lost in larger ones: no component is wider than the prior, or further away than the
+/// released sums can push it.
+#[test]
+fn weights_with_extreme_numbers() {
+    for (prior, sd) in [(1.0, 1.0), (1e8, 1e-8), (1e100, 1.0), (1e100, 1e-100), (1e-100, 1e100), (1e-100, 1e-100), (1e100, 1e100)] {
+        for (products, sums) in [([20.0, 0.0, 0.5], [5.0, -3.0]), ([-3.0, 2.0, -1.0], [-2.0, 4.0]), ([10.0, -10.0, 10.0], [-20.0, 20.0])] {
+            let precision = vec![1.0 / (prior * prior), 0.0, 0.0, 1.0 / (prior * prior)];
+            let family = WholeFamily::Weights { mean: vec![0.0; 2], precision, sd, norm: 1.0 };
+            let law = WholeLaw { family, noise: WholeNoise::Moments { products: 1.5, sums: 2.0 }, aware: true };
+            let numbers = [20.0].iter().chain(&products).chain(&sums).map(|x: &f64| Number::new((x * 1024.0) as i128, -10));
+            let found = posterior_of(&law, &Released { components: numbers.collect() }, true, &mut OsBits::new().unwrap()).unwrap();
+            let Posterior::Mixture { components, .. } = &found else { panic!("{prior} {sd}: {found:?}") };
+            for c in components {
+                let narrow = c.sd().iter().all(|s| *s <= prior * (1.0 + 1e-9));
+                assert!(narrow && c.mean().iter().all(|m| m.abs() <= 20.0 * prior), "{prior} {sd} {products:?}: {c:?}");
+            }
+        }
+    }
+}
+
+/// After a charge there is a posterior: of numbers that doubles cannot hold, one of nan.
+#[test]
+fn what_doubles_cannot_compute_is_nan() {
+    let geometric = WholeNoise::Geometric { scale: 2.0 };
+    let none = f64::NAN;
+    for (family, noise, numbers) in [
+        (WholeFamily::Normal { mean: 0.0, precision: 0.0, sd: 1.0 }, geometric, vec![20, 3]),
+        (WholeFamily::Gamma { shape: none, rate: 1.0 }, WholeNoise::Rows { gaussian: false, rows: 2.0, sum: 2.0 }, vec![20, 3]),
+        (WholeFamily::Counts { alpha: vec![none; 3], items: 1, single: false }, geometric, vec![20, 3, 4, 5]),
+        (
+            WholeFamily::Weights { mean: vec![0.0; 2], precision: vec![0.0; 4], sd: 1.0, norm: 1.0 },
+            WholeNoise::Moments { products: 1.0, sums: 1.0 },
+            vec![20, 3, 4, 5, 6, 7],
+        ),
+    ] {
+        let public = !matches!(noise, WholeNoise::Rows { .. });
+        let release = Released { components: numbers.into_iter().map(|n| Number::new(n, 0)).collect() };
+        let found = posterior_of(&WholeLaw { family, noise, aware: true }, &release, public, &mut OsBits::new().unwrap()).unwrap();
+        let nan = |x: Vec<f64>| !x.is_empty() && x.iter().all(|x| x.is_nan());
+        assert!(nan(found.mean()) && nan(found.sd()), "{found:?}");
+        for one in found.marginals() {
+            assert!(
+                nan(one.quantiles(&[0.5])) && nan(one.cdf(&[0.5])) && one.larger(&one).is_nan() && one.density(0.5).is_nan(),
+                "{one:?}"
+            );
+        }
+        assert!(found.marginals().len() < 2 || found.ahead(&[0], &[1]).unwrap().is_nan());
     }
 }
 
