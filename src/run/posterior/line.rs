@@ -1,11 +1,13 @@
 //! A scalar posterior where its density is smooth: its parts by their distance from their modes, and its distribution function as a table.
 
 use super::Posterior;
-use crate::numeric::special::{digamma, stirling, trigamma};
+use crate::numeric::special::stirling;
 
 /// Slices of the table; each is integrated by Simpson's rule. Mixtures of normal laws may have narrow components.
 const SLICES: usize = 1024;
 const LINE_SLICES: usize = 4096;
+/// A density below `exp(-DEPTH)` of its top is left out.
+const DEPTH: f64 = 45.0;
 /// `ln(sqrt(2 pi))`
 const LN_ROOT: f64 = 0.918_938_533_204_672_8;
 
@@ -44,11 +46,6 @@ struct Part {
     weight: f64,
     a: f64,
     b: f64,
-}
-
-/// `ln(x) - digamma(x)`
-fn lag(x: f64) -> f64 {
-    if x > 1e5 { (0.5 + 1.0 / (12.0 * x)) / x } else { x.ln() - digamma(x) }
 }
 
 /// `log1p(s expm1(u)) - s u` for s in [0, 1/2].
@@ -105,18 +102,27 @@ impl Part {
         }
     }
 
-    /// Where nearly all of it lies, from the mode.
+    /// Where nearly all of it lies, from the mode: the density falls monotonously to `exp(-DEPTH)` of its top.
     fn ends(self) -> (f64, f64) {
         let Part { a, b, .. } = self;
-        match self.scale {
-            Scale::Line => (-9.0 * b, 9.0 * b),
-            Scale::Logit => {
-                let (centre, sd) = (lag(b) - lag(a), (trigamma(a) + trigamma(b)).sqrt());
-                (centre - 8.0 * sd - 40.0 / a, centre + 8.0 * sd + 40.0 / b)
+        let sd = match self.scale {
+            Scale::Line => return (-9.0 * b, 9.0 * b),
+            Scale::Logit => (1.0 / a + 1.0 / b).sqrt(),
+            Scale::Log => 1.0 / a.sqrt(),
+        };
+        let edge = |mut far: f64| {
+            while self.fallen(far) < DEPTH {
+                far *= 2.0;
             }
-            // On the right a Gamma falls faster than any exponential.
-            Scale::Log => (-lag(a) - 8.0 * trigamma(a).sqrt() - 40.0 / a, -lag(a) + 8.0 * trigamma(a).sqrt()),
-        }
+            while far.is_finite() && self.fallen(0.5 * far) >= DEPTH {
+                far *= 0.5;
+            }
+            while far.is_finite() && self.fallen(0.9 * far) >= DEPTH {
+                far *= 0.9;
+            }
+            far
+        };
+        (edge(-sd), edge(sd))
     }
 }
 
@@ -162,22 +168,23 @@ impl Line {
         Part::list(p, 1.0, &mut parts);
         let first = parts.first().copied().unwrap_or(Part { scale: Scale::Line, weight: 1.0, a: f64::NAN, b: f64::NAN });
         let (mut lo, mut hi) = (f64::INFINITY, f64::NEG_INFINITY);
-        // Modes from that of the first, and densities there.
-        let placed: Vec<(Part, f64, f64)> = parts.into_iter().map(|p| (p, p.past_mode_of(first), p.weight * p.ln_top().exp())).collect();
-        for (part, mode, _) in placed.iter().filter(|(p, ..)| p.weight > 1e-12) {
-            let (left, right) = part.ends();
-            (lo, hi) = (lo.min(mode + left), hi.max(mode + right));
+        // From the mode of the first: every mode, and where nearly all of the part lies.
+        let place = |part: Part| {
+            let (mode, (left, right)) = (part.past_mode_of(first), part.ends());
+            (part, mode, mode + left, mode + right)
+        };
+        let placed: Vec<(Part, f64, f64, f64)> = parts.into_iter().map(place).collect();
+        for (_, _, from, to) in placed.iter().filter(|(p, ..)| p.weight > 1e-12) {
+            (lo, hi) = (lo.min(*from), hi.max(*to));
         }
         let slices = if first.scale == Scale::Line { LINE_SLICES } else { SLICES };
         let step = (hi - lo) / slices as f64;
         // At the ends and in the middle of every slice.
         let half = 0.5 * step;
         let mut heights = vec![0.0; 2 * slices + 1];
-        for (part, mode, top) in &placed {
-            // Most of many narrow components are far away from a slice.
-            let (from, to) =
-                if part.scale == Scale::Line { (mode - lo - 12.0 * part.b, mode - lo + 12.0 * part.b) } else { (0.0, hi - lo) };
-            let (first, last) = ((from / half).max(0.0) as usize, (to / half).ceil() as usize);
+        for (part, mode, from, to) in placed {
+            let top = part.weight * part.ln_top().exp();
+            let (first, last) = (((from - lo) / half).max(0.0) as usize, ((to - lo) / half).ceil() as usize);
             for (i, height) in heights.iter_mut().enumerate().take(last.saturating_add(1)).skip(first) {
                 *height += top * (-part.fallen(lo + i as f64 * half - mode)).exp();
             }
