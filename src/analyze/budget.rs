@@ -2,37 +2,52 @@
 
 use crate::model::BudgetKind;
 use crate::model::print::number;
+use crate::numeric::Amount;
+use crate::numeric::amount::ratio_down12;
 use crate::numeric::decimal::{down12, sig_down, sig_up, up12};
 use crate::privacy::Claim;
+use dashu::rational::RBig;
 
-/// The share `p` in 0..=1 of a budget (LANGUAGE §9): p of `dp` is (p eps, p delta), of `gdp` p mu squared, of several
-/// orders p eps at each. Rounded down, so that the shares of a whole never add up to more than it.
-pub fn share(budget: &BudgetKind, p: f64) -> BudgetKind {
-    if p >= 1.0 {
+/// The share `p` of a budget (LANGUAGE §9): p of `dp` is (p eps, p delta), of `gdp` p mu squared, of several orders p eps at
+/// each. Rounded down from the exact product, so that the shares of a whole never add up to more than it.
+pub fn share(budget: &BudgetKind, p: &RBig) -> BudgetKind {
+    if *p >= RBig::ONE {
         return budget.clone();
     }
-    let part = |x: f64| down12(p * x);
+    let part = |x: f64| ratio_down12(&(p * ratio(x)));
     match budget {
         BudgetKind::Pure(epsilon) => BudgetKind::Pure(part(*epsilon)),
         BudgetKind::Dp { epsilon, delta } => BudgetKind::Dp { epsilon: part(*epsilon), delta: part(*delta) },
         BudgetKind::Zcdp(rho) => BudgetKind::Zcdp(part(*rho)),
-        BudgetKind::Gdp(mu) => BudgetKind::Gdp(down12(p.sqrt() * mu)),
+        BudgetKind::Gdp(mu) => {
+            let (near, square) = (p.to_f64().value().sqrt() * mu, p * ratio(*mu).sqr());
+            let fits = |x: &f64| ratio(*x).sqr() <= square;
+            BudgetKind::Gdp([up12(near), down12(near)].into_iter().find(fits).unwrap_or_else(|| down12(down12(near).next_down())))
+        }
         BudgetKind::Rdp(points) => BudgetKind::Rdp(points.iter().map(|&(order, eps)| (order, part(eps))).collect()),
     }
 }
 
-/// The fraction of `budget` that `cost` takes; `None` where costs of that kind cannot be counted against it.
-pub fn fraction(cost: &BudgetKind, budget: &BudgetKind) -> Option<f64> {
+/// The decimal that an amount stands for.
+fn ratio(x: f64) -> RBig {
+    Amount::of(x).map_or(RBig::ZERO, |x| x.ratio())
+}
+
+/// The fraction of `budget` that `cost` takes; `None` where costs of that kind cannot be counted against it. Exact where both are
+/// of one kind.
+pub fn fraction(cost: &BudgetKind, budget: &BudgetKind) -> Option<RBig> {
     use BudgetKind::{Dp, Gdp, Pure, Rdp, Zcdp};
+    let of = |part: f64, whole: f64| ratio(part) / ratio(whole);
     let value = match (cost, budget) {
-        (Dp { epsilon, delta }, Dp { epsilon: e, delta: d }) => (epsilon / e).max(delta / d),
+        (Pure(x), Pure(all)) | (Zcdp(x), Zcdp(all)) => return Some(of(*x, *all)),
+        (Gdp(x), Gdp(all)) => return Some(of(*x, *all).sqr()),
+        (Dp { epsilon, delta }, Dp { epsilon: e, delta: d }) => return Some(of(*epsilon, *e).max(of(*delta, *d))),
         (Rdp(points), Rdp(limits)) => {
-            let at = |order: f64| {
+            let at = |&(order, all): &(f64, f64)| {
                 let higher = points.iter().filter(|(o, _)| *o >= order);
-                higher.map(|(_, eps)| *eps).fold(f64::INFINITY, f64::min)
+                higher.map(|(_, eps)| of(*eps, all)).min()
             };
-            let parts = limits.iter().map(|&(order, eps)| at(order) / eps);
-            parts.fold(0.0, f64::max)
+            return limits.iter().map(at).collect::<Option<Vec<RBig>>>()?.into_iter().max();
         }
         (Dp { .. } | Rdp(_), _) => return None,
         (_, Pure(e)) => claim_of(cost)?.pure() / e,
@@ -45,7 +60,7 @@ pub fn fraction(cost: &BudgetKind, budget: &BudgetKind) -> Option<f64> {
         }
         (_, Dp { epsilon, delta }) => dp_fraction(&claim_of(cost)?, *epsilon, *delta),
     };
-    value.is_finite().then_some(value)
+    RBig::try_from(value).ok()
 }
 
 /// What a claim costs, written as `spend` takes it: in the budget's own kind, rounded up. `None` where it costs nothing,
@@ -91,55 +106,33 @@ fn claim_of(kind: &BudgetKind) -> Option<Claim> {
 
 /// What a claim costs over what is allowed: at most 1 exactly where it implies the limit.
 pub fn over(claim: &Claim, limit: &BudgetKind) -> f64 {
-    let over = |spent: f64, allowed: f64| {
+    let over = |(spent, allowed): (&f64, f64)| {
         let ratio = spent / allowed;
-        if spent <= allowed { ratio.min(1.0) } else { ratio.max(1.0_f64.next_up()) }
+        if *spent <= allowed { ratio.min(1.0) } else { ratio.max(1.0_f64.next_up()) }
     };
-    match limit {
-        BudgetKind::Rdp(points) => points.iter().map(|&(order, epsilon)| over(claim.rdp(order), epsilon)).fold(0.0, f64::max),
-        BudgetKind::Pure(x) | BudgetKind::Zcdp(x) | BudgetKind::Gdp(x) | BudgetKind::Dp { epsilon: x, .. } => {
-            over(claim.cost_in(limit), *x)
-        }
-    }
+    claim.costs(limit).iter().zip(limit.numbers()).map(over).fold(0.0, f64::max)
 }
 
 /// Can this claim imply a budget of the kind at all, however large?
 pub fn reaches(claim: &Claim, kind: &BudgetKind) -> bool {
-    match kind {
-        BudgetKind::Pure(_) => claim.pure().is_finite(),
-        BudgetKind::Zcdp(_) => claim.zcdp().is_finite(),
-        BudgetKind::Gdp(_) => claim.gdp().is_finite(),
-        BudgetKind::Dp { delta, .. } => claim.epsilon(*delta).is_finite(),
-        BudgetKind::Rdp(points) => points.iter().all(|(order, _)| claim.rdp(*order).is_finite()),
-    }
+    claim.costs(kind).iter().all(|cost| cost.is_finite())
 }
 
-/// The budget's own units of a claim: epsilon, rho, mu squared, epsilon at each order. They add under composition
-/// (those of dp only as a bound).
-pub fn units(claim: &Claim, kind: &BudgetKind) -> Vec<f64> {
-    match kind {
-        BudgetKind::Pure(_) => vec![claim.pure()],
-        BudgetKind::Dp { delta, .. } => vec![claim.epsilon(*delta)],
-        BudgetKind::Zcdp(_) => vec![claim.zcdp()],
-        BudgetKind::Gdp(_) => vec![claim.gdp().powi(2)],
-        BudgetKind::Rdp(points) => points.iter().map(|(order, _)| claim.rdp(*order)).collect(),
-    }
-}
-
-/// What `claim` leaves of the budget, rounded down, at least 0.
+/// What `claim` leaves of the budget in the units that add, rounded down, at least 0.
 pub fn unspent(claim: &Claim, kind: &BudgetKind) -> Vec<f64> {
-    let limits = limits(kind);
-    let spent = units(claim, kind);
-    let left = limits.iter().zip(spent).map(|(limit, cost)| if cost >= *limit { 0.0 } else { down12(limit - cost) });
-    left.collect()
+    let added = |x: f64| match kind {
+        BudgetKind::Gdp(_) => ratio(x).sqr(),
+        _ => ratio(x),
+    };
+    let left = |(cost, limit): (&f64, f64)| if *cost >= limit { 0.0 } else { ratio_down12(&(added(limit) - added(*cost))) };
+    claim.costs(kind).iter().zip(kind.numbers()).map(left).collect()
 }
 
 /// The numbers of a budget in the units that add: epsilon, rho, mu squared, epsilon at each order.
 pub fn limits(kind: &BudgetKind) -> Vec<f64> {
     match kind {
-        BudgetKind::Pure(x) | BudgetKind::Zcdp(x) | BudgetKind::Dp { epsilon: x, .. } => vec![*x],
         BudgetKind::Gdp(mu) => vec![mu * mu],
-        BudgetKind::Rdp(points) => points.iter().map(|(_, eps)| *eps).collect(),
+        _ => kind.numbers(),
     }
 }
 

@@ -13,8 +13,6 @@ type Failed = Box<Diagnostic>;
 /// On which terms a program is judged.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Terms {
-    /// The part of every share that is used.
-    pub shrink: f64,
     /// By how much a share without `spend` is larger than an even one.
     pub growth: f64,
     /// Is a release whose numbers are written held to its even share? Else to the whole budget: all of them together decide.
@@ -23,9 +21,7 @@ pub struct Terms {
     pub shown: bool,
 }
 
-const TERMS: Terms = Terms { shrink: 1.0, growth: 1.0, even: false, shown: true };
-/// How much of each share is used when rounding takes the exact sum of all shares over the budget.
-const SHRINK: f64 = 1.0 - 1e-11;
+const TERMS: Terms = Terms { growth: 1.0, even: false, shown: true };
 /// By how much shares are enlarged where a release cannot meet an even one; from the last on they double.
 const LARGER: [f64; 4] = [1.05, 1.15, 1.4, 2.0];
 /// A budget used to this part is used; passes made to get there.
@@ -46,21 +42,11 @@ pub fn fitted(program: &Program, pass: &dyn Fn(Terms) -> Result<Judged, Failed>)
         Some(growth) => return pass(Terms { growth, ..TERMS }),
         None => {}
     }
-    let (analysis, diagnostics) = pass(Terms { even: true, ..TERMS })?;
-    if met(&analysis) {
-        return Ok((analysis, diagnostics));
-    }
-    // Every release meets its share, but the sums, rounded up, are over by a last digit: use a hair less of each.
-    let (again, mut diagnostics) = pass(Terms { shrink: SHRINK, even: true, ..TERMS })?;
-    if let (false, Some(total)) = (met(&again), &again.total) {
+    let (analysis, mut diagnostics) = pass(Terms { even: true, ..TERMS })?;
+    if let (false, Some(total)) = (analysis.budget.as_ref().is_some_and(|b| b.met), &analysis.total) {
         diagnostics.push(messages::total_over(budget, total));
     }
-    Ok((again, diagnostics))
-}
-
-/// The total is unknown, or within the budget, or there is no budget.
-fn met(analysis: &Analysis) -> bool {
-    analysis.budget.as_ref().is_none_or(|b| b.met) || analysis.total.is_none()
+    Ok((analysis, diagnostics))
 }
 
 fn wrong(said: &Diagnostics) -> bool {

@@ -92,7 +92,7 @@ pub fn holes(analysis: &Analysis) -> Diagnostics {
 fn judged(program: &Program, public: &dyn PublicData, sources: &SourceMap, all: bool) -> Result<Judged, Box<Diagnostic>> {
     let sites = sites(program);
     fit::fitted(program, &|terms| {
-        let allotments = spend::allot(program, terms.shrink, terms.growth)?;
+        let allotments = spend::allot(program, terms.growth)?;
         let given = Given { allotments: &allotments, budget: program.budget.as_ref().filter(|_| !terms.even).map(|b| &b.kind) };
         let shown = if all { Shown::Everything } else { Shown::Candidates };
         one_pass(program, public, sources, &sites, given, if terms.shown { shown } else { Shown::None })

@@ -5,21 +5,26 @@ use std::collections::BTreeMap;
 use super::budget::{fraction, limits, share, written};
 use crate::model::print::number;
 use crate::model::{BudgetKind, Program, Query, ReleaseId, ReleaseStep, Request, SpendKind, Step, releases};
+use crate::numeric::Amount;
 use crate::numeric::decimal::sig;
 use crate::source::{Diagnostic, Span};
+use dashu::rational::RBig;
+
+/// By how much the parts may seem to exceed the whole.
+const SLACK: f64 = 1e-9;
 
 /// The part of the budget each release may cost.
 pub type Allotments = BTreeMap<ReleaseId, BudgetKind>;
 
-/// Divides the budget (LANGUAGE §9). `shrink` is 1, or slightly less where rounding took the total over the budget; `growth`
-/// is 1, or more where the composed total leaves some of the budget to the releases without `spend`.
+/// Divides the budget (LANGUAGE §9). `growth` is 1, or another number where the composed total leaves more or less of the budget to
+/// the releases without `spend`.
 ///
 /// Inside `when` each branch may use what remains; the releases inside `each` count once, since groups run in
 /// parallel (what several groups cost together is part of the release's own cost).
 ///
 /// # Errors
 /// E0402 over 100 %; E0403 a `spend` of a kind that cannot be counted; E0405 a share without a budget.
-pub fn allot(program: &Program, shrink: f64, growth: f64) -> Result<Allotments, Box<Diagnostic>> {
+pub fn allot(program: &Program, growth: f64) -> Result<Allotments, Box<Diagnostic>> {
     let mut given = Allotments::new();
     let Some(budget) = &program.budget else {
         return without_budget(&program.steps, &mut given).map(|()| given);
@@ -27,30 +32,39 @@ pub fn allot(program: &Program, shrink: f64, growth: f64) -> Result<Allotments, 
     let mut explicit = BTreeMap::new();
     explicit_fractions(&program.steps, &budget.kind, &mut explicit)?;
     let need = need(&program.steps, &explicit);
-    // Slack for the sums of written percentages; the total is judged on its curves anyway.
-    if need.fixed > 1.0 + 1e-9 || (need.open > 0 && need.fixed > 1.0 - 1e-9) {
+    // Slack for costs of other kinds, which are rounded up; the total is judged on its curves anyway.
+    let fixed = need.fixed.to_f64().value();
+    if fixed > 1.0 + SLACK || (need.open > 0 && fixed > 1.0 - SLACK) {
         return Err(Box::new(over(program, budget.span, &budget.kind, &explicit)));
     }
-    divide(&program.steps, 1.0, &budget.kind, &explicit, (shrink, growth), &mut given);
+    let growth = RBig::try_from(growth).unwrap_or(RBig::ONE);
+    divide(&program.steps, &RBig::ONE, &budget.kind, &explicit, &growth, &mut given);
     Ok(given)
 }
 
-/// What a sequence of steps asks for: the fixed fraction, and how many releases share the rest.
-#[derive(Clone, Copy, Default)]
+/// What a sequence of steps asks for: the fixed fraction, exact, and how many releases share the rest.
+#[derive(Clone, Default)]
 struct Need {
-    fixed: f64,
+    fixed: RBig,
     open: u32,
 }
 
-type Fractions = BTreeMap<ReleaseId, f64>;
+impl Need {
+    /// The fraction of the budget where each of the others has so much.
+    fn with(&self, part: &RBig) -> RBig {
+        &self.fixed + part * RBig::from(self.open)
+    }
+}
+
+type Fractions = BTreeMap<ReleaseId, RBig>;
 
 fn need(steps: &[Step], explicit: &Fractions) -> Need {
     let mut sum = Need::default();
     for step in steps {
         let one = match step {
             Step::Release(r) => match explicit.get(&r.id) {
-                Some(p) => Need { fixed: *p, open: 0 },
-                None => Need { fixed: 0.0, open: 1 },
+                Some(p) => Need { fixed: p.clone(), open: 0 },
+                None => Need { fixed: RBig::ZERO, open: 1 },
             },
             Step::When { then, otherwise, .. } => {
                 let (a, b) = (need(then, explicit), need(otherwise, explicit));
@@ -66,31 +80,29 @@ fn need(steps: &[Step], explicit: &Fractions) -> Need {
 }
 
 /// Gives every release below `steps` its part, with the fraction `total` of the budget for all of them.
-fn divide(steps: &[Step], total: f64, budget: &BudgetKind, explicit: &Fractions, scale: (f64, f64), given: &mut Allotments) {
+fn divide(steps: &[Step], total: &RBig, budget: &BudgetKind, explicit: &Fractions, growth: &RBig, given: &mut Allotments) {
     let all = need(steps, explicit);
-    let part = (total - all.fixed).max(0.0) / f64::from(all.open.max(1));
+    let part = (total - all.fixed).max(RBig::ZERO) / RBig::from(all.open.max(1));
     for step in steps {
         match step {
             Step::Release(r) => {
                 let kind = match (&r.spend, explicit.get(&r.id)) {
                     (Some(spend), Some(p)) => match &spend.kind {
                         SpendKind::Cost(kind) => kind.clone(),
-                        SpendKind::Share(_) => share(budget, p * scale.0),
+                        SpendKind::Share(_) => share(budget, p),
                     },
-                    _ => share(budget, part * scale.0 * scale.1),
+                    _ => share(budget, &(&part * growth)),
                 };
                 given.insert(r.id, kind);
             }
             Step::When { then, otherwise, .. } => {
-                let both = need(std::slice::from_ref(step), explicit);
-                let mine = both.fixed + part * f64::from(both.open);
-                divide(then, mine, budget, explicit, scale, given);
-                divide(otherwise, mine, budget, explicit, scale, given);
+                let mine = need(std::slice::from_ref(step), explicit).with(&part);
+                divide(then, &mine, budget, explicit, growth, given);
+                divide(otherwise, &mine, budget, explicit, growth, given);
             }
             Step::Each(each) => {
-                let body = need(&each.body, explicit);
-                let mine = body.fixed + part * f64::from(body.open);
-                divide(&each.body, mine, budget, explicit, scale, given);
+                let mine = need(&each.body, explicit).with(&part);
+                divide(&each.body, &mine, budget, explicit, growth, given);
             }
             Step::Output { .. } | Step::Expect(_) => {}
         }
@@ -101,7 +113,7 @@ fn explicit_fractions(steps: &[Step], budget: &BudgetKind, found: &mut Fractions
     for release in releases(steps) {
         let Some(spend) = &release.spend else { continue };
         let part = match &spend.kind {
-            SpendKind::Share(p) => *p,
+            SpendKind::Share(p) => Amount::of(*p).map_or(RBig::ZERO, |p| p.ratio()),
             SpendKind::Cost(cost) => fraction(cost, budget).ok_or_else(|| {
                 let (cost, budget) = (written(cost), written(budget));
                 Diagnostic::new("E0403", format!("`spend {cost}` cannot be counted against the budget {budget}"))
@@ -144,7 +156,7 @@ fn dearest<'a>(steps: &'a [Step], explicit: &Fractions) -> Vec<&'a ReleaseStep> 
             Step::Release(r) => found.push(r),
             Step::When { then, otherwise, .. } => {
                 let (a, b) = (need(then, explicit), need(otherwise, explicit));
-                let branch = if (b.fixed, b.open) > (a.fixed, a.open) { otherwise } else { then };
+                let branch = if (&b.fixed, b.open) > (&a.fixed, a.open) { otherwise } else { then };
                 found.extend(dearest(branch, explicit));
             }
             Step::Each(each) => found.extend(dearest(&each.body, explicit)),
@@ -158,10 +170,11 @@ fn dearest<'a>(steps: &'a [Step], explicit: &Fractions) -> Vec<&'a ReleaseStep> 
 fn over(program: &Program, budget_span: Span, budget: &BudgetKind, explicit: &Fractions) -> Diagnostic {
     let path = dearest(&program.steps, explicit);
     let spending: Vec<&ReleaseStep> = path.iter().copied().filter(|r| r.spend.is_some()).collect();
-    let total: f64 = spending.iter().filter_map(|r| explicit.get(&r.id)).sum();
+    let parts = |r: &&ReleaseStep| Some(explicit.get(&r.id)?.to_f64().value());
+    let total: f64 = spending.iter().filter_map(parts).sum();
     let left_out = path.iter().find(|r| r.spend.is_none());
     let headline = match left_out {
-        Some(release) if total <= 1.0 + 1e-9 => {
+        Some(release) if total <= 1.0 + SLACK => {
             format!("nothing of the budget is left for `{}`", release.name)
         }
         _ => format!("releases are allotted {}% of the budget", sig(100.0 * total, 4)),
@@ -185,7 +198,7 @@ fn over(program: &Program, budget_span: Span, budget: &BudgetKind, explicit: &Fr
 /// `releases from the same table compose sequentially: 0.02 + 0.08 + 0.02 = 0.12 > 0.1`
 fn sum_text(spending: &[&ReleaseStep], budget: &BudgetKind, explicit: &Fractions, total: f64) -> String {
     let unit = limits(budget).first().copied().unwrap_or(0.0);
-    let parts: Vec<String> = spending.iter().filter_map(|r| explicit.get(&r.id)).map(|p| sig(p * unit, 4)).collect();
+    let parts: Vec<String> = spending.iter().filter_map(|r| explicit.get(&r.id)).map(|p| sig(p.to_f64().value() * unit, 4)).collect();
     let first = spending.first().map(|r| table_of(&r.query));
     let same = spending.iter().all(|r| Some(table_of(&r.query)) == first);
     let who = if same {
@@ -193,7 +206,7 @@ fn sum_text(spending: &[&ReleaseStep], budget: &BudgetKind, explicit: &Fractions
     } else {
         "one person may be in every table, so their releases compose sequentially"
     };
-    let sign = if total > 1.0 + 1e-9 { ">" } else { "of" };
+    let sign = if total > 1.0 + SLACK { ">" } else { "of" };
     format!("{who}: {} = {} {sign} {}", parts.join(" + "), sig(total * unit, 4), sig(unit, 4))
 }
 
@@ -238,7 +251,7 @@ mod tests {
     use crate::model::SpendKind::{Cost, Share};
 
     fn parts(budget: BudgetKind, steps: Vec<Step>) -> Vec<BudgetKind> {
-        allot(&program(Some(budget), steps), 1.0, 1.0).unwrap().into_values().collect()
+        allot(&program(Some(budget), steps), 1.0).unwrap().into_values().collect()
     }
 
     #[test]
@@ -246,6 +259,20 @@ mod tests {
         let steps = vec![release(0, Some(Share(0.2))), release(1, None), release(2, None)];
         let got = parts(BudgetKind::Zcdp(0.1), steps);
         assert_eq!(got, [BudgetKind::Zcdp(0.02), BudgetKind::Zcdp(0.04), BudgetKind::Zcdp(0.04)]);
+    }
+
+    /// Percentages and amounts are decimals: parts of 0.3 and of 0.1 are no longer.
+    #[test]
+    fn parts_are_exact() {
+        let eps = |x| BudgetKind::Pure(x);
+        let steps = vec![release(0, Some(Cost(eps(0.1)))), release(1, None)];
+        assert_eq!(parts(eps(0.3), steps), [eps(0.1), eps(0.2)]);
+        let steps = vec![release(0, Some(Share(0.7))), release(1, None), release(2, None), release(3, None)];
+        assert_eq!(parts(eps(0.1), steps), [eps(0.07), eps(0.01), eps(0.01), eps(0.01)]);
+        let steps = vec![release(0, Some(Share(0.36))), release(1, None)];
+        assert_eq!(parts(BudgetKind::Gdp(0.1), steps), [BudgetKind::Gdp(0.06), BudgetKind::Gdp(0.08)]);
+        let thirds = parts(eps(0.1), vec![release(0, None), release(1, None), release(2, None)]);
+        assert_eq!(thirds, [eps(0.033_333_333_333_3), eps(0.033_333_333_333_3), eps(0.033_333_333_333_3)]);
     }
 
     #[test]
@@ -276,7 +303,7 @@ mod tests {
     #[test]
     fn over_the_budget_names_every_spend() {
         let steps = vec![release(0, Some(Share(0.2))), release(1, Some(Share(0.8))), release(2, Some(Share(0.2)))];
-        let d = allot(&program(Some(BudgetKind::Zcdp(0.1)), steps), 1.0, 1.0).unwrap_err();
+        let d = allot(&program(Some(BudgetKind::Zcdp(0.1)), steps), 1.0).unwrap_err();
         assert_eq!((d.code, d.message.as_str()), ("E0402", "releases are allotted 120% of the budget"));
         let texts: Vec<&str> = d.labels.iter().map(|l| l.text.as_str()).collect();
         assert_eq!(texts, ["20%  `x2`", "80%  `x1`", "20%  `x0`", "total budget"]);
@@ -286,13 +313,13 @@ mod tests {
     #[test]
     fn nothing_left_for_a_release_without_a_share_is_an_error() {
         let steps = vec![release(0, Some(Share(1.0))), release(1, None)];
-        let d = allot(&program(Some(BudgetKind::Pure(1.0)), steps), 1.0, 1.0).unwrap_err();
+        let d = allot(&program(Some(BudgetKind::Pure(1.0)), steps), 1.0).unwrap_err();
         assert_eq!(d.message, "nothing of the budget is left for `x1`");
     }
 
     #[test]
     fn a_share_of_no_budget_is_an_error() {
-        let d = allot(&program(None, vec![release(0, Some(Share(0.2)))]), 1.0, 1.0).unwrap_err();
+        let d = allot(&program(None, vec![release(0, Some(Share(0.2)))]), 1.0).unwrap_err();
         assert_eq!(d.code, "E0405");
     }
 }

@@ -1,6 +1,6 @@
 //! Certificates and candidate lists for the terminal.
 
-use super::budget::{kind_name, limits, short, units};
+use super::budget::{kind_name, limits, short};
 use super::report::{Analysis, ReleaseAnalysis};
 use super::solve::beta_text;
 use crate::model::BudgetKind;
@@ -132,8 +132,7 @@ fn cost(claim: &Claim, kind: Option<&BudgetKind>) -> String {
             format!("{} {} at delta {}{order}", kind_name(kind), up(claim.epsilon(*delta)), number(*delta))
         }
         Some(kind) => {
-            let cost = units(claim, kind).first().copied().unwrap_or(f64::INFINITY);
-            let cost = if matches!(kind, BudgetKind::Gdp(_)) { claim.gdp() } else { cost };
+            let cost = claim.costs(kind).first().copied().unwrap_or(f64::INFINITY);
             format!("{} {}", kind_name(kind), up(cost))
         }
         None if claim.pure().is_finite() => format!("eps {}", up(claim.pure())),

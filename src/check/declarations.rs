@@ -5,6 +5,7 @@ use super::{Checked, Checker, Stop};
 use crate::model::{
     Budget, BudgetKind, Column, ColumnId, Expr, ExprKind, Label, Levels, Relation, RowCount, Scalar, ScalarId, Table, TableId, Type,
 };
+use crate::numeric::Amount;
 use crate::source::{Diagnostic, Span};
 use crate::syntax::ast;
 use std::collections::BTreeMap;
@@ -333,6 +334,7 @@ impl Checker<'_> {
                 }
                 None => Some(i),
             };
+            let order = at.and_then(|i| names.get(i)) == Some(&"order");
             let Some(slot) = at.and_then(|i| slots.get_mut(i)).filter(|s| s.is_none()) else {
                 return self.cost_arity(&name, call.span);
             };
@@ -345,9 +347,9 @@ impl Checker<'_> {
             }
             let values = match &arg.value.kind {
                 ast::ExprKind::List(items) if name == "rdp" => {
-                    items.iter().map(|e| self.public_constant(e, "a budget")).collect::<Checked<Vec<f64>>>()?
+                    items.iter().map(|e| self.amount(e, order)).collect::<Checked<Vec<f64>>>()?
                 }
-                _ => vec![self.public_constant(&arg.value, "a budget")?],
+                _ => vec![self.amount(&arg.value, order)?],
             };
             *slot = Some(values);
         }
@@ -393,6 +395,20 @@ impl Checker<'_> {
                 Ok(BudgetKind::Rdp(orders.into_iter().zip(eps).collect()))
             }
         }
+    }
+
+    /// A number of a budget. Digits that no double holds are rounded to the private side: an order up, all else down.
+    fn amount(&mut self, e: &ast::Expr, order: bool) -> Checked<f64> {
+        let x = self.public_constant(e, "a budget")?;
+        let ast::ExprKind::Number(_, text) = &e.kind else { return Ok(x) };
+        let (held, written) = (Amount::of(x), Amount::parse(text));
+        let private = if order { held < written } else { held > written };
+        // A text too long for an amount is no exact one either.
+        Ok(match (private || written.is_none(), order) {
+            (false, _) => x,
+            (true, true) => x.next_up(),
+            (true, false) => x.next_down(),
+        })
     }
 
     fn cost_arity<T>(&mut self, name: &str, span: Span) -> Checked<T> {

@@ -247,7 +247,7 @@ impl Checker<'_> {
 
     fn spend(&mut self, spend: &ast::Spend) -> Checked<Spend> {
         let kind = match &spend.kind {
-            ast::SpendKind::Percent(p) if *p > 0.0 && *p <= 100.0 => SpendKind::Share(p / 100.0),
+            ast::SpendKind::Percent(p) if *p > 0.0 && *p <= 100.0 => SpendKind::Share(format!("{p}e-2").parse().unwrap_or(p / 100.0)),
             ast::SpendKind::Percent(p) => {
                 return self
                     .fail(Diagnostic::new("E0402", format!("a share of {p}%")).label(spend.span, "between 0% and 100%").help("spend 20%"));

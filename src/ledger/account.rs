@@ -98,7 +98,7 @@ impl Account {
     pub fn balance(&self) -> Vec<Balance> {
         let total = self.spent.total(&self.budget);
         let components = self.budget.components().into_iter().enumerate();
-        let line = |(i, (component, limit)): (usize, (String, super::amount::Amount))| {
+        let line = |(i, (component, limit)): (usize, (String, crate::numeric::Amount))| {
             let spent = total.as_ref().and_then(|t| t.get(i));
             Balance {
                 spent: spent.map_or("inf".into(), ToString::to_string),

@@ -1,8 +1,8 @@
 //! The budget of a registered data set: how it is written, its components, and what a claim costs in each.
 
-use super::amount::Amount;
+use crate::numeric::Amount;
 use crate::numeric::decimal::decimal_string;
-use crate::privacy::Claim;
+use crate::privacy::{Claim, Unit};
 use std::fmt;
 
 /// A budget in its own terms; every number is positive and exact.
@@ -80,12 +80,12 @@ impl Budget {
             Budget::Dp { delta, .. } => {
                 // A claim so small that delta alone covers it has epsilon 0; it is charged by what it does promise, and
                 // counts with all others whenever the total is priced.
-                let priced = [claim.epsilon(delta.to_f64()), claim.pure(), claim.rdp(2.0)];
+                let priced = [claim.epsilon(delta.down()), claim.pure(), claim.rdp(2.0)];
                 Some(vec![priced.into_iter().find_map(Amount::cost)?])
             }
             Budget::Zcdp(_) => Some(vec![Amount::cost(claim.zcdp())?]),
-            Budget::Gdp(_) => Some(vec![Amount::cost(claim.gdp())?.squared()]),
-            Budget::Rdp(points) => points.iter().map(|(order, _)| Amount::cost(claim.rdp(order.to_f64()))).collect(),
+            Budget::Gdp(_) => Some(vec![Amount::cost(claim.spent(Unit::Gdp)?.up())?]),
+            Budget::Rdp(points) => points.iter().map(|(order, _)| Amount::cost(claim.rdp(order.up()))).collect(),
         }
     }
 }

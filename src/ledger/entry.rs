@@ -1,8 +1,8 @@
 //! Entries of a ledger: their canonical text, and the chain of hashes that binds each to all before it.
 
-use super::amount::Amount;
 use super::budget::Budget;
 use super::claims;
+use crate::numeric::Amount;
 use crate::privacy::Claim;
 use crate::privacy::certificate::canonical;
 use serde::{Deserialize, Serialize};

@@ -5,11 +5,12 @@
 //! with a limit fixed beforehand. An (epsilon, delta) budget may not be held against "the best conversion so far": which
 //! conversion is best would depend on what was seen. See [`Spent::at_delta`].
 
-use super::amount::Amount;
 use super::budget::Budget;
+use crate::numeric::Amount;
+use crate::numeric::amount::{above, below, stated_up};
 use crate::numeric::round::{add_up, mul_up, sqrt_up};
-use crate::privacy::Claim;
 use crate::privacy::order::epsilon_at;
+use crate::privacy::{Claim, Unit};
 use std::collections::BTreeMap;
 
 /// Everything charged to one data set.
@@ -61,7 +62,7 @@ impl Spent {
         match budget {
             _ if self.first.is_none() => Some(budget.components().iter().map(|_| Amount::zero()).collect()),
             Budget::Dp { epsilon, delta } => {
-                let price = self.at_delta(epsilon.to_f64(), delta.to_f64());
+                let price = self.at_delta(epsilon.to_f64(), below(delta.down()));
                 let price = if price == 0.0 { Some(Amount::zero()) } else { Amount::cost(price) };
                 let best = [price, self.pure.clone()].into_iter().flatten().min();
                 Some(vec![best?])
@@ -92,12 +93,16 @@ impl Spent {
         let tuned = tuned_order(first, epsilon, delta * TUNED);
         let orders = tuned.into_iter().map(|order| (order, TUNED)).chain(ORDERS.into_iter().map(|order| (order, SPREAD)));
         let by_order = orders.map(|(order, part)| {
-            let divergence = self.sum(|claim| claim.rdp(order));
+            let divergence = self.sum(|claim| above(claim.rdp(order)));
             epsilon_at(divergence, order, delta * part)
         });
-        let mu_squared = self.sum(|claim| mul_up(claim.gdp(), claim.gdp()));
-        let gdp = if mu_squared.is_finite() { Claim::Gdp { mu: sqrt_up(mu_squared) }.epsilon(delta * EXACT_GDP) } else { f64::INFINITY };
-        by_order.fold(gdp, f64::min)
+        let mu_squared = self.sum(|claim| claim.spent(Unit::Gdp).map_or(f64::INFINITY, |square| above(square.up())));
+        let gdp = if mu_squared.is_finite() {
+            Claim::Gdp { mu: stated_up(sqrt_up(mu_squared)) }.epsilon(delta * EXACT_GDP)
+        } else {
+            f64::INFINITY
+        };
+        stated_up(by_order.fold(gdp, f64::min))
     }
 
     /// The sum over all charges, rounded up.

@@ -4,7 +4,6 @@
 //! of a registered file are reached through a [`Reservation`] only, and a reservation exists only once it is on the disk.
 
 mod account;
-mod amount;
 mod budget;
 mod claims;
 mod entry;
@@ -15,7 +14,6 @@ mod register;
 mod store;
 
 pub use account::{Account, Accounts, Balance};
-pub use amount::Amount;
 pub use budget::Budget;
 pub use entry::{Charge, Entry, Registration};
 pub use error::{LedgerError, OverBudget};

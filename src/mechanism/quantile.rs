@@ -9,6 +9,7 @@ use super::grid::{Number, below, round};
 use super::real::rational;
 use super::{MechanismError, Released};
 use crate::data::scan::Measured;
+use crate::numeric::Amount;
 
 /// The public candidates: `count` points from `lo` to `hi`, ends included, ascending.
 pub fn points(lo: f64, hi: f64, count: u32) -> Result<Vec<f64>, MechanismError> {
@@ -31,7 +32,7 @@ pub(crate) fn release<B: BitSource>(
     if sensitivity <= RBig::ZERO || epsilon.is_nan() || epsilon <= 0.0 {
         return Err(MechanismError::Parameter);
     }
-    let strength = rational(epsilon)? / (RBig::from(UBig::from(2u8)) * sensitivity);
+    let strength = Amount::of(epsilon).ok_or(MechanismError::Parameter)?.ratio() / (RBig::from(UBig::from(2u8)) * sensitivity);
     let points = points(lo, hi, count)?;
     let totals = measured.totals.first().ok_or(MechanismError::Expression)?;
     let target = rational(q)? * RBig::from(measured.rows);

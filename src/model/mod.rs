@@ -299,6 +299,16 @@ pub enum BudgetKind {
     Rdp(Vec<(f64, f64)>),
 }
 
+impl BudgetKind {
+    /// What is allowed: epsilon, rho, mu, epsilon at each order.
+    pub fn numbers(&self) -> Vec<f64> {
+        match self {
+            BudgetKind::Pure(x) | BudgetKind::Zcdp(x) | BudgetKind::Gdp(x) | BudgetKind::Dp { epsilon: x, .. } => vec![*x],
+            BudgetKind::Rdp(points) => points.iter().map(|(_, x)| *x).collect(),
+        }
+    }
+}
+
 #[derive(Clone, PartialEq, Debug)]
 pub enum Step {
     Release(ReleaseStep),

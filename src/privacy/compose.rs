@@ -1,8 +1,8 @@
 //! Components of claims and how they compose (rule book §8.4, language §7.5): each is an upper bound on its own.
 
+use crate::numeric::amount::{above, times_up};
 use crate::numeric::round::{add_up, mul_up, sqrt_up};
 use crate::privacy::layout::Layout;
-use crate::privacy::work::{self, Asked};
 use crate::privacy::{Claim, bounded_range, gdp, laplace, pure};
 
 /// Upper bounds of one claim, infinite where unknown.
@@ -112,26 +112,6 @@ impl Claim {
         Layout::of(self).profile
     }
 
-    /// Pure differential privacy, infinite if there is none.
-    pub fn pure(&self) -> f64 {
-        self.profile().pure
-    }
-
-    /// Width of an interval that contains every log ratio, infinite if there is none.
-    pub fn bounded_range(&self) -> f64 {
-        self.profile().bounded_range
-    }
-
-    /// rho of zCDP, infinite if there is none.
-    pub fn zcdp(&self) -> f64 {
-        self.profile().zcdp
-    }
-
-    /// mu of Gaussian differential privacy, infinite if there is none.
-    pub fn gdp(&self) -> f64 {
-        self.profile().gdp
-    }
-
     /// The order at and beyond which nothing is claimed, rounded down; infinite if there is none.
     pub fn max_order(&self) -> f64 {
         match self {
@@ -143,32 +123,22 @@ impl Claim {
         }
     }
 
-    /// Upper bound on the Rényi divergence of this order. It never falls with the order, so an order of at most 1 is
-    /// answered by the next double; infinite at and beyond the limit order.
-    pub fn rdp(&self, order: f64) -> f64 {
-        if order.is_nan() {
-            return f64::INFINITY;
-        }
-        let order = order.max(1.0 + f64::EPSILON);
-        work::once(self, Asked::Rdp(order.to_bits()), || (Layout::of(self).rdp(order), None)).0
-    }
-
     /// This release `times` over.
     pub fn repeat(&self, times: u64) -> Claim {
         let count = count_up(times);
         match self {
             _ if times == 0 => Claim::Product(Vec::new()),
             _ if times == 1 => self.clone(),
-            Claim::Gdp { mu } => Claim::Gdp { mu: scaled(sqrt_up(count), known(*mu)) },
-            Claim::Zcdp { rho } => Claim::Zcdp { rho: scaled(count, known(*rho)) },
+            Claim::Gdp { mu } => Claim::Gdp { mu: times_up(*mu, sqrt_up(count)) },
+            Claim::Zcdp { rho } => Claim::Zcdp { rho: times_up(*rho, count) },
             _ => Claim::Repeated { times, claim: Box::new(self.clone()) },
         }
     }
 }
 
-/// A parameter of a claim, infinite if it is no number of a claim.
+/// A parameter of a claim, not below the decimal it stands for; infinite if it is no number of a claim.
 pub(super) fn known(x: f64) -> f64 {
-    if x >= 0.0 { x } else { f64::INFINITY }
+    if x >= 0.0 { above(x) } else { f64::INFINITY }
 }
 
 fn least(values: impl Iterator<Item = f64>) -> f64 {

@@ -41,7 +41,7 @@ impl<'a> Layout<'a> {
 }
 
 /// The distinct claims of a list in their order, and how often each stands there.
-fn counted(list: &[Claim]) -> Vec<(&Claim, u64)> {
+pub(super) fn counted(list: &[Claim]) -> Vec<(&Claim, u64)> {
     let mut found: Vec<(&Claim, u64)> = Vec::new();
     let mut places: HashMap<&Claim, usize> = HashMap::new();
     for claim in list {

@@ -15,7 +15,9 @@ mod mixed;
 pub mod order;
 pub mod pure;
 pub mod renyi;
+mod spent;
 mod subsampled;
 pub mod work;
 
 pub use claim::{Claim, Family, Pair};
+pub use spent::Unit;

@@ -131,7 +131,7 @@ impl Claim {
     }
 
     pub fn rdp(&self, order: f64, memo: &Memo) -> Real {
-        memo.get(format!("{self:?} rdp {order}"), || self.rdp_with(&self.bounds(), &Real::new(order)))
+        memo.get(format!("{self:?} rdp {order}"), || self.rdp_with(&self.bounds(), &Real::decimal(order)))
     }
 
     pub fn rdp_at(&self, order: &Real) -> Real {

@@ -29,7 +29,9 @@ pub fn compare(again: &Value, stated: &Value, path: &str, key: &str, fail: &mut 
             let (Some(x), Some(y)) = (number(again), number(stated)) else { return fail(path.to_owned(), "is no number".into()) };
             let fits = match key {
                 "max_order" => y <= x && y >= x * (1.0 - ABOVE),
-                "epsilon" | "mu" | "eta" | "rho" | "pure" | "bounded_range" | "zcdp" | "gdp" => x <= y && y <= x * (1.0 + ABOVE) + 1e-300,
+                "epsilon" | "share" | "mu" | "eta" | "rho" | "pure" | "bounded_range" | "zcdp" | "gdp" => {
+                    x <= y && y <= x * (1.0 + ABOVE) + 1e-300
+                }
                 "parameters" | "total" | "counts" | "base" | "weight" => (x - y).abs() <= 1e-9 * x.abs(),
                 _ => x == y,
             };

@@ -3,6 +3,7 @@
 //! From the facts of the certificate (tables, normal form, parameters) the whole certificate is written once more, and the
 //! two are compared field by field.
 
+mod amount;
 mod bounded;
 mod claim;
 mod compare;
@@ -133,10 +134,10 @@ impl Verifier {
         deltas.extend(&asked.deltas);
         let dp = |(i, delta): (usize, f64)| json!({"delta": delta, "epsilon": self.epsilon(claim, delta, at(stated, &format!("/dp/{i}/epsilon")))});
         json!({
-            "pure": bounds.pure.stated(),
+            "pure": claim.stated_pure(),
             "bounded_range": bounds.range.stated(),
             "zcdp": bounds.zcdp.stated(),
-            "gdp": bounds.gdp.stated(),
+            "gdp": claim.stated_gdp(),
             "max_order": limit,
             "rdp": orders.map(rdp).collect::<Value>(),
             "dp": deltas.into_iter().enumerate().map(dp).collect::<Value>(),
@@ -165,11 +166,11 @@ impl Verifier {
         };
         let numbers = |v: &Value| if v.is_array() { list(v).iter().filter_map(number).collect() } else { Vec::from_iter(number(v)) };
         let (limits, keys) = (numbers(&b[amount]), key.map_or(vec![], |k| numbers(&b[k])));
-        let (bounds, rows) = (total.bounds(), keys.iter().copied().chain(std::iter::repeat(0.0)));
+        let rows = keys.iter().copied().chain(std::iter::repeat(0.0));
         let met = limits.iter().zip(rows).all(|(limit, key)| match b["kind"].as_str() {
-            Some("zcdp") => bounds.zcdp.stated() <= *limit,
-            Some("gdp") => bounds.gdp.stated() <= *limit,
-            Some("rdp") => key > 1.0 && total.rdp(key, &self.0).stated() <= *limit,
+            Some("zcdp") => total.zcdp_within(*limit),
+            Some("gdp") => total.gdp_within(*limit),
+            Some("rdp") => key > 1.0 && total.rdp_within(key, *limit, &self.0),
             _ => total.proves(*limit, key, &self.0),
         });
         let sane = |v: &Value| v.is_number() || (v.is_array() && limits.len() == keys.len() && limits.len() > 1);

@@ -1,5 +1,6 @@
 //! Intervals of 192-bit numbers, every end rounded outwards: the verifier's own arithmetic.
 
+use super::amount::digits;
 use dashu::float::round::mode::{Down, Up};
 use dashu::float::{Context, FBig, Repr};
 use std::ops::{Add, Div, Mul, Neg, Sub};
@@ -34,6 +35,12 @@ impl Real {
     /// Exactly this double; unknown if it is infinite.
     pub fn new(x: f64) -> Real {
         Real::exactly(FBig::<Down, 2>::try_from(x).ok().map(FBig::into_repr))
+    }
+    /// The decimal that this double stands for, its shortest text; unknown if it is infinite.
+    pub fn decimal(x: f64) -> Real {
+        let Some((digits, power)) = digits(x) else { return Real::UNKNOWN };
+        let ten = (0..power.unsigned_abs()).fold(Real::one(), |all, _| all * Real::int(10));
+        if power < 0 { Real::ratio(digits, 1) / ten } else { Real::ratio(digits, 1) * ten }
     }
     pub fn int(n: u64) -> Real {
         Real::ratio(i128::from(n), 1)
@@ -70,9 +77,11 @@ impl Real {
         }
         x
     }
-    /// The least double that may stand for an upper bound in a certificate, up to the resolution.
+    /// The least double whose decimal may be stated as an upper bound in a certificate, up to the resolution.
     pub fn stated(&self) -> f64 {
-        (self - self * &Real::new(RESOLUTION)).above()
+        let least = self - self * &Real::new(RESOLUTION);
+        let x = least.above();
+        [x.next_down(), x, x.next_up()].into_iter().find(|x| least.le(&Real::decimal(*x))).unwrap_or(x)
     }
     /// The largest double that may stand for a lower bound; infinite where unknown.
     pub fn stated_limit(&self) -> f64 {

@@ -108,20 +108,21 @@ pub fn beta_query(averaged: &Expr, scope: &Scope, given: &Given) -> Found<Claim>
 
 /// The claim of noise on an aggregate, or of a choice by it (section 8.7).
 pub fn query(e: &Expr, scope: &Scope, given: &Given) -> Found<Claim> {
-    let positive = |name: &str| (given.number)(name).filter(|x| *x > 0.0).map(num).ok_or("a parameter is no positive number");
+    let positive =
+        |name: &str, what: fn(f64) -> Real| (given.number)(name).filter(|x| *x > 0.0).map(what).ok_or("a parameter is no positive number");
     let noisy = |norm: usize, scale: Real| {
         let components = Real::int(scope.dim(e).unwrap_or(1));
         let moved = scope.moves(e).into_iter().nth(norm).filter(Real::known).ok_or("the sensitivity is infinite")?;
         Ok((moved + components * scope.slack(e, &scale)) / scale)
     };
     match (given.rule, e) {
-        ("laplace", _) => noisy(0, positive("scale")?).map(Claim::Laplace),
-        ("gaussian", _) => noisy(1, positive("sigma")?).map(Claim::Gdp),
-        ("geometric", _) if scope.grid(e).is_some_and(|e| e >= 0) => noisy(0, positive("scale")?).map(Claim::Pure),
+        ("laplace", _) => noisy(0, positive("scale", num)?).map(Claim::Laplace),
+        ("gaussian", _) => noisy(1, positive("sigma", num)?).map(Claim::Gdp),
+        ("geometric", _) if scope.grid(e).is_some_and(|e| e >= 0) => noisy(0, positive("scale", num)?).map(Claim::Pure),
         ("exponential", Expr::Call(f, args)) if f == "quantile" && args.first().is_some_and(|a| scope.row(a).is_some()) => {
             let level = args.get(1).and_then(|q| scope.public(q)).and_then(|t| t.range());
             if level.is_some_and(|q| q.0 == q.1) {
-                positive("eps").map(Claim::Range)
+                positive("eps", Real::decimal).map(Claim::Range)
             } else {
                 Err("the level of the quantile is no constant")
             }

@@ -71,7 +71,7 @@ fn calibrated(d: &Draw, given: &Given, places: u64, items: u64) -> Found<()> {
     let gamma = if given.rule == "ehds" { Some(positive("gamma")?) } else { None };
     let loss = worst_loss(&alpha, rows.saturating_mul(items), argument, gamma).ok_or("its law is too large to be computed again")?;
     // At eps itself the loss is bounded by the theorem.
-    if loss <= eps || argument <= eps { Ok(()) } else { Err("the worst loss of its law is above eps") }
+    if Real::new(loss).le(&Real::decimal(eps)) || argument <= eps { Ok(()) } else { Err("the worst loss of its law is above eps") }
 }
 
 /// How far one unit moves the sum of the outcomes of a normal mean (section 15).
@@ -135,7 +135,10 @@ pub fn claim(form: &Form, scope: &Scope, given: &Given) -> Found<Claim> {
         return Err("the rule does not cover how neighbours differ here");
     }
     let moved = sum.unwrap_or(Real::int(items) * Real::int(scope.unit));
-    let positive = |name: &str| (given.number)(name).filter(|x| *x > 0.0).map(num).ok_or("a parameter is no positive number");
+    let number = |name: &str| (given.number)(name).filter(|x| *x > 0.0).ok_or("a parameter is no positive number");
+    let positive = |name: &str| number(name).map(num);
+    // A loss is a decimal.
+    let decimal = |name: &str| number(name).map(Real::decimal);
     // A number that follows from another, up to what rounding and printing add.
     let follows = |stated: &Real, exact: &Real| {
         let (low, high) = (exact * &num(1.0 - 1e-9), exact * &num(1.0 + 1e-9));
@@ -152,7 +155,7 @@ pub fn claim(form: &Form, scope: &Scope, given: &Given) -> Found<Claim> {
             follows(&rows.square(), &(unit.square() / &rho))?;
             return Ok(Claim::Zcdp((moved.square() / sigma.square() + unit.square() / rows.square()) / Real::int(2)));
         }
-        let (half, scale, rows) = (positive("eps")? / Real::int(2), positive("scale")?, positive("scale_rows")?);
+        let (half, scale, rows) = (decimal("eps")? / Real::int(2), positive("scale")?, positive("scale_rows")?);
         follows(&scale, &(&moved / &half))?;
         follows(&rows, &(&unit / &half))?;
         return Ok(Claim::Pure(loss(&half, &scale, &moved) + loss(&half, &rows, &unit)));
@@ -160,7 +163,7 @@ pub fn claim(form: &Form, scope: &Scope, given: &Given) -> Found<Claim> {
     let twice = if places > 2 { Real::int(2) } else { Real::one() };
     match given.rule {
         "ls_hist" | "ls_dim" => {
-            let (eps, scale) = (positive("eps")?, positive("scale")?);
+            let (eps, scale) = (decimal("eps")?, positive("scale")?);
             let factor = if given.rule == "ls_hist" { twice.clone() } else { Real::int(places) };
             let size = &factor * &moved;
             follows(&scale, &(&size / &eps))?;
@@ -172,9 +175,9 @@ pub fn claim(form: &Form, scope: &Scope, given: &Given) -> Found<Claim> {
             }
             if (given.number)("calibrated").is_some() {
                 calibrated(&d, given, places, items)?;
-                return Ok(Claim::Pure(positive("eps")? * moved));
+                return Ok(Claim::Pure(decimal("eps")? * moved));
             }
-            Ok(Claim::Range(positive("eps")? * moved))
+            Ok(Claim::Range(decimal("eps")? * moved))
         }
         // Added or removed, or with a public sum of two, one unit only enters or moves one count.
         _ if (given.number)("rho").is_some() => {
@@ -184,7 +187,7 @@ pub fn claim(form: &Form, scope: &Scope, given: &Given) -> Found<Claim> {
             Ok(Claim::Zcdp(square / (Real::int(2) * sigma.square())))
         }
         _ => {
-            let (eps, scale) = (positive("eps")?, positive("scale")?);
+            let (eps, scale) = (decimal("eps")?, positive("scale")?);
             let l1 = moved * if public { twice } else { Real::one() };
             follows(&scale, &(&l1 / &eps))?;
             Ok(Claim::Pure(loss(&eps, &scale, &l1)))

@@ -23,6 +23,7 @@
 use super::density::row_loss;
 use super::ideal;
 use super::model::{BoundedLoss, Moved};
+use crate::numeric::amount::stated_up;
 use crate::privacy::Claim;
 use crate::rules::arguments::{Arg, Mechanism};
 use crate::rules::{Answers, Question, Rule, Verdict};
@@ -47,6 +48,6 @@ impl BoundedLoss {
     /// One draw of the ideal posterior. The log ratio of neighbours is the change of the weighted loss and a constant, so it
     /// lies in an interval of this width (§5.2).
     pub fn draw_claim(&self, beta: f64, weight: f64, moved: Moved) -> Claim {
-        Claim::BoundedRange { eta: self.width(beta, weight, moved) }
+        Claim::BoundedRange { eta: stated_up(self.width(beta, weight, moved)) }
     }
 }

@@ -23,6 +23,7 @@
 use super::density::row_loss;
 use super::model::{BoundedLoss, Gradients, Moved};
 use super::paying;
+use crate::numeric::amount::{above, stated_up};
 use crate::numeric::round::{add_up, div_up, mul_down, mul_up};
 use crate::privacy::Claim;
 use crate::rules::arguments::{Arg, Mechanism};
@@ -75,6 +76,6 @@ impl BoundedLoss {
         let Claim::Zcdp { rho } = self.chain_claim(beta, weight, iterations, sigma, moved) else {
             return Claim::Zcdp { rho: f64::INFINITY };
         };
-        Claim::Zcdp { rho: add_up(rho, self.gradients_cost(iterations, gradients, moved)) }
+        Claim::Zcdp { rho: stated_up(add_up(above(rho), self.gradients_cost(iterations, gradients, moved))) }
     }
 }

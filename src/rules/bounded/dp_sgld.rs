@@ -24,6 +24,7 @@ use super::density::row_loss;
 use super::model::BoundedLoss;
 use super::sampled;
 use crate::model::Relation;
+use crate::numeric::amount::stated_up;
 use crate::numeric::round::{div_up, mul_up};
 use crate::privacy::{Claim, Pair};
 use crate::rules::arguments::{Arg, Mechanism};
@@ -91,8 +92,8 @@ impl BoundedLoss {
     pub fn sampled_claim(&self, iterations: u64, batch: u64, clip: f64, sigma: f64) -> Claim {
         let rows = self.records.rows;
         let least = rows.exactly.unwrap_or(rows.at_least).max(1);
-        let share = div_up(count_up(batch), count_down(least)).min(1.0);
-        let mu = div_up(mul_up(2.0, clip), sigma);
+        let share = stated_up(div_up(count_up(batch), count_down(least))).min(1.0);
+        let mu = stated_up(div_up(mul_up(2.0, clip), sigma));
         Claim::Renyi(vec![Pair::Sampled { share, mu }]).repeat(iterations)
     }
 }

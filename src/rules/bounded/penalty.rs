@@ -20,6 +20,7 @@
 use super::density::row_loss;
 use super::model::{BoundedLoss, Moved};
 use super::paying;
+use crate::numeric::amount::stated_up;
 use crate::numeric::round::{div_up, mul_down, mul_up};
 use crate::privacy::Claim;
 use crate::rules::arguments::{Arg, Mechanism};
@@ -51,6 +52,6 @@ impl BoundedLoss {
         let moves = self.width(beta, weight, moved);
         let squares = mul_up(count_up(iterations), mul_up(moves, moves));
         let rho = div_up(squares, mul_down(2.0, mul_down(sigma, sigma)));
-        Claim::Zcdp { rho: if rho.is_nan() { f64::INFINITY } else { rho } }
+        Claim::Zcdp { rho: if rho.is_nan() { f64::INFINITY } else { stated_up(rho) } }
     }
 }

@@ -23,6 +23,7 @@ use super::refusals;
 use super::vector_prior::{VectorPrior, sharpened, times, vector_prior};
 use crate::mechanism::plan::{PosteriorLaw, Statistic, StatisticKind};
 use crate::model::{Builtin, Expr, ExprKind, Label, Model, Observation, ParamId, Range, Relation, Request, Type, grid};
+use crate::numeric::amount::stated_up;
 use crate::numeric::round::{add_down, add_up, div_down, div_up, mul_down, mul_up, sqrt_up};
 use crate::privacy::Claim;
 use crate::rules::count::count_up;
@@ -148,7 +149,7 @@ impl Matched for Weights {
         let below = add_down(spread, mul_down(t.weight, variance));
         let moved = mul_up(t.weight, self.outcome.width());
         let square = div_up(mul_up(mul_up(moved, moved), k), below);
-        Claim::Gdp { mu: if q == 0.0 { 0.0 } else { sqrt_up(square) } }
+        Claim::Gdp { mu: if q == 0.0 { 0.0 } else { stated_up(sqrt_up(square)) } }
     }
 
     fn premises(&self, _: Tempering) -> Vec<Premise> {

@@ -21,6 +21,7 @@ use super::refusals;
 use super::vector_prior::{Covariance, Inverse, VectorPrior, sharpened, times, vector_prior};
 use crate::mechanism::plan::{PosteriorLaw, Statistic, StatisticKind};
 use crate::model::{Model, Relation, Request, Type, grid};
+use crate::numeric::amount::stated_up;
 use crate::numeric::round::{add_down, add_up, div_down, div_up, mul_down, mul_up, sqrt_down};
 use crate::privacy::Claim;
 use crate::rules::count::count_down;
@@ -135,7 +136,7 @@ impl Matched for MeanVector {
         // The means differ by V S^-1 r k (x - x'), and V^-1/2 of that has norm at most r k |x - x'| times the root of
         // the norm of S^-1 V S^-1, whose inverse is S V^-1 S.
         let moved = self.facts.unit_step(t.weight, self.diameter);
-        Claim::Gdp { mu: div_up(moved, sqrt_down(self.lambda(t))) }
+        Claim::Gdp { mu: stated_up(div_up(moved, sqrt_down(self.lambda(t)))) }
     }
 
     fn counts_public_rows(&self) -> bool {

@@ -22,6 +22,7 @@ use super::facts::{
 use super::refusals;
 use crate::mechanism::plan::{PosteriorLaw, Statistic, StatisticKind};
 use crate::model::{Expr, Model, Observation, ParamId, Range, Relation};
+use crate::numeric::amount::stated_up;
 use crate::numeric::round::{add_down, add_up, div_down, div_up, mul_down, sqrt_down};
 use crate::privacy::Claim;
 use crate::rules::count::count_down;
@@ -129,7 +130,7 @@ impl Matched for Mean {
         let variance = mul_down(self.sd.lo, self.sd.lo);
         let prior = mul_down(mul_down(variance, variance), div_down(self.precision(), t.concentration));
         let rows = mul_down(mul_down(t.weight, count_down(self.facts.fewest_rows())), variance);
-        Claim::Gdp { mu: div_up(moved, sqrt_down(add_down(prior, rows))) }
+        Claim::Gdp { mu: stated_up(div_up(moved, sqrt_down(add_down(prior, rows)))) }
     }
 
     fn counts_public_rows(&self) -> bool {

@@ -6,6 +6,7 @@ use super::priors::{Block, block, scaled_norm};
 use super::refusals;
 use crate::mechanism::plan::{Domain, Feature, GlmLaw, Link, PosteriorLaw, Sampler, Statistic, StatisticKind, WeightBlock};
 use crate::model::{Expr, Model, Observation, Range, Records, Relation, Request};
+use crate::numeric::amount::stated_up;
 use crate::numeric::round::{add_up, mul_up, sqrt_up};
 use crate::privacy::Claim;
 use crate::rules::conjugate::expected;
@@ -264,7 +265,7 @@ impl Matched for GlmDraw {
         // mu = k r moved norm / sqrt(1 / m), in units of the prior's sds.
         let unit = mul_up(count_up(self.records.unit_rows), t.weight);
         let gradient = mul_up(mul_up(unit, self.moved), self.norm);
-        Claim::Gdp { mu: mul_up(gradient, sqrt_up(t.concentration)) }
+        Claim::Gdp { mu: stated_up(mul_up(gradient, sqrt_up(t.concentration))) }
     }
 
     fn premises(&self, _: Tempering) -> Vec<Premise> {

@@ -21,8 +21,8 @@ use super::sensitivity::in_group;
 use super::shared::{dimension, drawable, noisy, premises, quantile, scale, with_slack};
 use crate::mechanism::plan::{MechanismPlan, Noise};
 use crate::model::{AggregateQuery, Builtin, Expr, ExprKind, Norms, Relation, Type};
+use crate::numeric::amount::ratio_up;
 use crate::numeric::decimal::sig_up;
-use crate::numeric::round::div_up;
 use crate::privacy::Claim;
 use crate::rules::arguments::{Arg, Mechanism};
 use crate::rules::offer::{Knob, Offer, PredictedError, View};
@@ -180,7 +180,7 @@ impl Offer for Noisy {
         if !drawable(x) {
             return Some((self.kind.claim)(f64::INFINITY));
         }
-        Some((self.kind.claim)(div_up(with_slack(*moved, self.dimension, &self.noise(x)), x)))
+        Some((self.kind.claim)(ratio_up(with_slack(*moved, self.dimension, &self.noise(x)), x)))
     }
 
     fn premises(&self, _: f64) -> Vec<Premise> {

@@ -27,7 +27,7 @@ use super::counts::{self, Counts};
 use super::predicted::{self, Prediction};
 use super::{Answer, Whole};
 use crate::mechanism::plan::{MechanismPlan, WholeLaw, WholeNoise};
-use crate::numeric::round::mul_up;
+use crate::numeric::amount::times_up;
 use crate::privacy::Claim;
 use crate::rules::arguments::{Arg, Calibration, Mechanism};
 use crate::rules::conjugate::Facts;
@@ -96,7 +96,7 @@ impl Whole for Hellinger {
     }
 
     fn claim(&self, eps: f64) -> Claim {
-        let loss = if drawable(eps) { mul_up(eps, self.counts.moved()) } else { f64::INFINITY };
+        let loss = if drawable(eps) { times_up(eps, self.counts.moved()) } else { f64::INFINITY };
         if self.known.is_some() { Claim::Pure { epsilon: loss } } else { Claim::BoundedRange { eta: loss } }
     }
 

@@ -4,6 +4,7 @@ use super::predicted::{self, Prediction};
 use super::{Answer, Whole, refusals};
 use crate::mechanism::plan::{MechanismPlan, Statistic, StatisticKind, WholeFamily, WholeLaw, WholeNoise};
 use crate::model::{Range, Relation, Request, Type, grid};
+use crate::numeric::amount::below;
 use crate::numeric::decimal::above;
 use crate::numeric::round::{add_up, div_up, mul_up, sqrt_down};
 use crate::privacy::Claim;
@@ -98,7 +99,7 @@ impl Noisy {
     /// Standard deviations of the noise on products and sums: `D / sqrt(rho)` costs rho / 2.
     fn sizes(&self, value: f64) -> (f64, f64) {
         let (products, sums) = self.moved();
-        let root = sqrt_down(value);
+        let root = sqrt_down(below(value));
         (div_up(products, root), div_up(sums, root))
     }
 }

@@ -4,8 +4,10 @@ use super::counts::Counts;
 use super::predicted::{self, Kind, Prediction};
 use super::{Answer, Whole};
 use crate::mechanism::plan::{MechanismPlan, WholeLaw, WholeNoise};
+use crate::numeric::Amount;
+use crate::numeric::amount::{below, over_up, quotient_up};
 use crate::numeric::decimal::above;
-use crate::numeric::round::{div_up, mul_up, sqrt_down};
+use crate::numeric::round::{div_up, sqrt_down};
 use crate::privacy::Claim;
 use crate::rules::conjugate::Facts;
 use crate::rules::count::count_up;
@@ -67,9 +69,9 @@ impl Noisy {
     /// Scale or standard deviation, rounded up.
     fn size(&self, value: f64) -> f64 {
         match self.law {
-            Law::Floor { factor, .. } => div_up(factor, value),
-            Law::Laplace { l1 } => div_up(l1, value),
-            Law::Gaussian { l2 } => div_up(l2, sqrt_down(2.0 * value)),
+            Law::Floor { factor, .. } => over_up(factor, value),
+            Law::Laplace { l1 } => over_up(l1, value),
+            Law::Gaussian { l2 } => div_up(l2, sqrt_down(2.0 * below(value))),
             Law::Rows { gaussian, sum, .. } => half(gaussian, sum, value),
         }
     }
@@ -110,7 +112,7 @@ impl Noisy {
 
 /// Scale (or sd) of noise on what moves by so much, for half of an eps (or rho), rounded up.
 fn half(gaussian: bool, moved: f64, value: f64) -> f64 {
-    if gaussian { div_up(moved, sqrt_down(value)) } else { div_up(mul_up(2.0, moved), value) }
+    if gaussian { div_up(moved, sqrt_down(below(value))) } else { over_up(2.0 * moved, value) }
 }
 
 impl Whole for Noisy {
@@ -128,7 +130,10 @@ impl Whole for Noisy {
         }
         match self.law {
             // The true cost: the L1 sensitivity over the scale, where the scale was chosen for more.
-            Law::Floor { factor, l1 } if l1 < factor => Claim::Pure { epsilon: div_up(mul_up(value, l1), factor) },
+            Law::Floor { factor, l1 } if l1 < factor => {
+                let part = Amount::of(value).zip(Amount::exactly(l1)).map(|(eps, l1)| eps.times(&l1));
+                Claim::Pure { epsilon: quotient_up(part, Amount::exactly(factor)) }
+            }
             law if law.gaussian() => Claim::Zcdp { rho: value },
             _ => Claim::Pure { epsilon: value },
         }

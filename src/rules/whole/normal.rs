@@ -5,6 +5,7 @@ use super::predicted::{self, Prediction};
 use super::{Answer, Whole, refusals};
 use crate::mechanism::plan::{MechanismPlan, Statistic, StatisticKind, WholeFamily, WholeLaw, WholeNoise};
 use crate::model::{Range, Relation};
+use crate::numeric::amount::{below, over_up};
 use crate::numeric::decimal::above;
 use crate::numeric::round::{div_up, sqrt_down};
 use crate::privacy::Claim;
@@ -95,7 +96,7 @@ impl Noisy {
 
     /// Scale or standard deviation, rounded up.
     fn size(&self, value: f64) -> f64 {
-        if self.gaussian { div_up(self.moved(), sqrt_down(2.0 * value)) } else { div_up(self.moved(), value) }
+        if self.gaussian { div_up(self.moved(), sqrt_down(2.0 * below(value))) } else { over_up(self.moved(), value) }
     }
 
     /// Mean and precision before the private rows; ranges at the side of the wider law.

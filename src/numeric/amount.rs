@@ -1,7 +1,11 @@
-//! Amounts of privacy as exact decimals: what is charged, what is allowed, what is left.
+//! Amounts of privacy as exact decimals: what is spent, what is charged, what is allowed, what is left.
+//!
+//! A double in a program, a claim or a certificate stands for its shortest decimal text: 0.1 for the double nearest to 0.1. So
+//! ten claims of 0.1 are 1, and what a person reads is what is meant.
 
-use crate::numeric::decimal::{decimal_string, up12};
+use crate::numeric::decimal::{decimal_string, down12, up12};
 use dashu::integer::UBig;
+use dashu::rational::RBig;
 use std::cmp::Ordering;
 use std::fmt;
 
@@ -53,10 +57,25 @@ impl Amount {
         })
     }
 
-    /// A cost, rounded up to twelve significant digits as certificates print it.
-    ///
-    /// A double stands for its shortest decimal text (0.1 for the double nearest to 0.1), as everywhere in a certificate.
-    /// `None` for what is no cost: not a number, infinite, zero, negative, or too small to be rounded (subnormal).
+    pub fn whole(n: u64) -> Amount {
+        Amount { digits: n.into(), scale: 0 }
+    }
+
+    /// What a double stands for; `None` for what is no amount: not a number, infinite, negative.
+    pub fn of(x: f64) -> Option<Amount> {
+        Amount::parse(&decimal_string(x))
+    }
+
+    /// What a double is, to its last binary digit.
+    pub fn exactly(x: f64) -> Option<Amount> {
+        // n / 2^k = n 5^k / 10^k
+        let (numerator, denominator) = RBig::try_from(x).ok()?.into_parts();
+        let k = denominator.trailing_zeros()?;
+        let digits = UBig::try_from(numerator).ok()? * UBig::from(5_u8).pow(k);
+        Some(Amount { digits, scale: u32::try_from(k).ok()? }.shortened())
+    }
+
+    /// A cost, rounded up to twelve significant digits as certificates print it. `None` for what is no cost: not a number, infinite, zero, negative, or too small to be rounded (subnormal).
     pub fn cost(x: f64) -> Option<Amount> {
         (x > 0.0 && x.is_normal()).then(|| Amount::positive(&decimal_string(up12(x))))?
     }
@@ -80,9 +99,40 @@ impl Amount {
         Amount { digits: &self.digits * &self.digits, scale: self.scale.saturating_mul(2) }.shortened()
     }
 
+    pub fn times(&self, other: &Amount) -> Amount {
+        Amount { digits: &self.digits * &other.digits, scale: self.scale.saturating_add(other.scale) }.shortened()
+    }
+
+    pub fn half(&self) -> Amount {
+        Amount { digits: &self.digits * UBig::from(5_u8), scale: self.scale.saturating_add(1) }.shortened()
+    }
+
+    pub fn ratio(&self) -> RBig {
+        RBig::from(self.digits.clone()) / RBig::from(ten_to(self.scale))
+    }
+
     /// The nearest double, for prices that have no exact form.
     pub fn to_f64(&self) -> f64 {
         self.to_string().parse().unwrap_or(f64::INFINITY)
+    }
+
+    /// The largest double that stands for as much or less.
+    pub fn down(&self) -> f64 {
+        let near = self.to_f64();
+        if Amount::of(near).is_some_and(|x| x > *self) { near.next_down() } else { near }
+    }
+
+    /// The least double that stands for as much or more.
+    pub fn up(&self) -> f64 {
+        let near = self.to_f64();
+        if Amount::of(near).is_some_and(|x| x < *self) { near.next_up() } else { near }
+    }
+
+    /// The least double whose square stands for as much or more.
+    pub fn root_up(&self) -> f64 {
+        let near = self.to_f64().sqrt();
+        let enough = |x: &f64| Amount::of(*x).is_some_and(|x| x.squared() >= *self);
+        [near.next_down(), near, near.next_up(), near.next_up().next_up()].into_iter().find(enough).unwrap_or(f64::INFINITY)
     }
 
     fn aligned(&self, other: &Amount) -> (UBig, UBig, u32) {
@@ -99,6 +149,57 @@ impl Amount {
         }
         self
     }
+}
+
+/// The least double that stands for at least `x`, as doubles that were rounded up by hand do not always: its decimal may lie
+/// below it.
+pub fn stated_up(x: f64) -> f64 {
+    if Amount::of(x) < Amount::exactly(x) { x.next_up() } else { x }
+}
+
+/// A double that is not below the decimal it stands for, for arithmetic in doubles.
+pub fn above(x: f64) -> f64 {
+    if Amount::exactly(x) < Amount::of(x) { x.next_up() } else { x }
+}
+
+/// A double that is not above the decimal it stands for.
+pub fn below(x: f64) -> f64 {
+    if Amount::exactly(x) > Amount::of(x) { x.next_down() } else { x }
+}
+
+/// The least of the doubles next to `near` that is enough.
+fn least(near: f64, enough: impl Fn(&f64) -> bool) -> f64 {
+    [near.next_down(), near, near.next_up()].into_iter().find(enough).unwrap_or(f64::INFINITY)
+}
+
+/// The least double that stands for at least `a / b`; infinite where one is no amount, or b is zero.
+pub fn quotient_up(a: Option<Amount>, b: Option<Amount>) -> f64 {
+    let (Some(a), Some(b)) = (a, b.filter(|b| !b.is_zero())) else { return f64::INFINITY };
+    least((a.ratio() / b.ratio()).to_f64().value(), |x| Amount::of(*x).is_some_and(|x| x.times(&b) >= a))
+}
+
+/// The least double that stands for at least the quotient of two doubles.
+pub fn ratio_up(a: f64, b: f64) -> f64 {
+    quotient_up(Amount::exactly(a), Amount::exactly(b))
+}
+
+/// The least double that stands for at least a decimal times a double.
+pub fn times_up(x: f64, factor: f64) -> f64 {
+    Amount::of(x).zip(Amount::exactly(factor)).map_or(f64::INFINITY, |(x, factor)| x.times(&factor).up())
+}
+
+/// The least double that is itself at least a double over a decimal.
+pub fn over_up(a: f64, x: f64) -> f64 {
+    let (Some(a_), Some(x_)) = (Amount::exactly(a), Amount::of(x)) else { return a / x };
+    least(a / x, |y| Amount::exactly(*y).is_some_and(|y| y.times(&x_) >= a_))
+}
+
+/// The largest decimal of twelve digits that is not above `x`.
+pub fn ratio_down12(x: &RBig) -> f64 {
+    let near = x.to_f64().value();
+    let fits = |c: &f64| Amount::of(*c).is_some_and(|c| c.ratio() <= *x);
+    let lower = down12(near);
+    [up12(near), lower, down12(lower.next_down())].into_iter().find(fits).unwrap_or(0.0)
 }
 
 fn ten_to(power: u32) -> UBig {
@@ -148,6 +249,31 @@ mod tests {
         assert_eq!(amount("1").minus(&amount("0.9")).to_string(), "0.1");
         assert_eq!(amount("0.1").minus(&amount("1")), Amount::zero());
         assert_eq!(amount("0.05").squared().to_string(), "0.0025");
+    }
+
+    /// Decimals and binary digits of doubles, and the sides they round to.
+    #[test]
+    fn a_double_and_its_decimal() {
+        let of = |x| Amount::of(x).unwrap();
+        assert_eq!(Amount::exactly(0.1).unwrap().to_string(), "0.1000000000000000055511151231257827021181583404541015625");
+        assert_eq!((stated_up(0.1), above(0.1), below(0.1)), (0.1_f64.next_up(), 0.1, 0.1_f64.next_down()));
+        assert_eq!((stated_up(0.3), above(0.3), below(0.3)), (0.3, 0.3_f64.next_up(), 0.3));
+        assert_eq!((stated_up(0.25), above(0.25), below(f64::INFINITY)), (0.25, 0.25, f64::INFINITY));
+        assert_eq!((of(0.1).plus(&of(0.2)).up(), of(0.02).root_up(), of(0.25).root_up()), (0.3, 0.02_f64.sqrt().next_up(), 0.5));
+        assert_eq!((ratio_up(3.0, 10.0), ratio_up(1.0, 10.0), ratio_up(1.0, 0.0)), (0.3, 0.1, f64::INFINITY));
+        assert_eq!((times_up(0.1, 3.0), over_up(1.0, 0.1), over_up(0.3, 0.1)), (0.3, 10.0, 3.0));
+        let mut x = 1.234_567_890_123_456_7e-290;
+        while x < 1e290 {
+            let (up, third) = (stated_up(x), ratio_up(x, 3.0));
+            assert!(of(up) >= Amount::exactly(x).unwrap() && up <= x.next_up());
+            assert!(Amount::exactly(above(x)).unwrap() >= of(x) && Amount::exactly(below(x)).unwrap() <= of(x));
+            assert!(of(third).times(&Amount::whole(3)) >= Amount::exactly(x).unwrap());
+            assert!(of(third.next_down()).times(&Amount::whole(3)) < Amount::exactly(x).unwrap());
+            let down = ratio_down12(&(of(x).ratio() / RBig::from(7)));
+            assert!(of(down).ratio() * RBig::from(7) <= of(x).ratio() && down >= x / 7.0 * (1.0 - 1.1e-11));
+            x *= 7.3;
+        }
+        assert_eq!(ratio_down12(&(of(0.7).ratio() * of(0.1).ratio())), 0.07);
     }
 
     #[test]
