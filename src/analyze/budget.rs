@@ -131,7 +131,7 @@ pub fn unspent(claim: &Claim, kind: &BudgetKind) -> Vec<f64> {
 /// The numbers of a budget in the units that add: epsilon, rho, mu squared, epsilon at each order.
 pub fn limits(kind: &BudgetKind) -> Vec<f64> {
     match kind {
-        BudgetKind::Gdp(mu) => vec![mu * mu],
+        BudgetKind::Gdp(mu) => vec![Amount::of(*mu).map_or(0.0, |mu| mu.squared().to_f64())],
         _ => kind.numbers(),
     }
 }

@@ -9,7 +9,7 @@ use super::solve::{MOST_POINTS, cost, knob_text, solve};
 use super::unmatched::{closest, no_rule_matches, not_in_this_version, tried_text};
 use crate::model::print::{likelihood_text, number};
 use crate::model::{BudgetKind, MechanismKind, Query, Request};
-use crate::numeric::decimal::{below, sig_down, sig_up};
+use crate::numeric::decimal::{sig_down, sig_up};
 use crate::privacy::Claim;
 use crate::rules::arguments::Mechanism;
 use crate::rules::conjugate::matching_prior;
@@ -372,7 +372,7 @@ fn all_arguments(scene: &Scene, more: &str) -> String {
 
 /// W0404: the budget leaves nearly nothing of the data.
 pub fn useless(scene: &Scene, knob: &str, value: f64) -> Diagnostic {
-    Diagnostic::new("W0404", format!("`{}` would hardly look at the data: {knob} = {}", scene.site.release.name, below(value, 3)))
+    Diagnostic::new("W0404", format!("`{}` would hardly look at the data: {knob} = {}", scene.site.release.name, sig_down(value, 3)))
         .label(scene.place(), "solved from the budget")
         .help("raise the budget, strengthen the prior with a public table, or use another mechanism (`using ?`)")
 }

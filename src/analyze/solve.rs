@@ -6,7 +6,7 @@ use super::scene::Scene;
 use super::site::Site;
 use crate::model::BudgetKind;
 use crate::model::print::number;
-use crate::numeric::decimal::{above, below};
+use crate::numeric::decimal::{sig_down, sig_up};
 use crate::privacy::{Claim, work};
 use crate::rules::arguments::{Arguments, Mechanism, NONE};
 use crate::rules::offer::{Knob, Offer};
@@ -84,8 +84,8 @@ pub fn knob_text(offer: &dyn Offer, value: f64) -> String {
 pub fn digits(knob: Knob, value: f64, digits: usize) -> String {
     match knob {
         Knob::None => String::new(),
-        Knob::Weight(name) | Knob::Loss(name) => format!("{name} = {}", below(value, digits)),
-        Knob::Noise(name) => format!("{name} = {}", above(value, digits)),
+        Knob::Weight(name) | Knob::Loss(name) => format!("{name} = {}", sig_down(value, digits)),
+        Knob::Noise(name) => format!("{name} = {}", sig_up(value, digits)),
         Knob::Beta(name) => format!("{name} = {}", beta_text(value)),
         Knob::Count(name) => format!("{name} = {}", number(value)),
     }
@@ -96,7 +96,7 @@ pub fn beta_text(x: f64) -> String {
     if x >= 1e15 {
         return number(x);
     }
-    let Ok(excess) = above(crate::rules::bounded::excess(x), 4).parse::<f64>() else { return number(x) };
+    let Ok(excess) = sig_up(crate::rules::bounded::excess(x), 4).parse::<f64>() else { return number(x) };
     let places = (3.0 - excess.log10().floor()).max(0.0) as usize;
     let text = format!("{:.places$}", 1.0 + excess);
     if places > 0 { text.trim_end_matches('0').trim_end_matches('.').to_owned() } else { text }

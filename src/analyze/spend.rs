@@ -6,7 +6,7 @@ use super::budget::{fraction, limits, share, written};
 use crate::model::print::number;
 use crate::model::{BudgetKind, Program, Query, ReleaseId, ReleaseStep, Request, SpendKind, Step, releases};
 use crate::numeric::Amount;
-use crate::numeric::decimal::sig;
+use crate::numeric::decimal::{sig, sig_up};
 use crate::source::{Diagnostic, Span};
 use dashu::rational::RBig;
 
@@ -170,14 +170,13 @@ fn dearest<'a>(steps: &'a [Step], explicit: &Fractions) -> Vec<&'a ReleaseStep> 
 fn over(program: &Program, budget_span: Span, budget: &BudgetKind, explicit: &Fractions) -> Diagnostic {
     let path = dearest(&program.steps, explicit);
     let spending: Vec<&ReleaseStep> = path.iter().copied().filter(|r| r.spend.is_some()).collect();
-    let parts = |r: &&ReleaseStep| Some(explicit.get(&r.id)?.to_f64().value());
-    let total: f64 = spending.iter().filter_map(parts).sum();
+    let total = spending.iter().filter_map(|r| explicit.get(&r.id)).fold(RBig::ZERO, |sum, p| sum + p);
     let left_out = path.iter().find(|r| r.spend.is_none());
     let headline = match left_out {
-        Some(release) if total <= 1.0 + SLACK => {
+        Some(release) if total.to_f64().value() <= 1.0 + SLACK => {
             format!("nothing of the budget is left for `{}`", release.name)
         }
-        _ => format!("releases are allotted {}% of the budget", sig(100.0 * total, 4)),
+        _ => format!("releases are allotted {}% of the budget", up(&total, 100.0)),
     };
     let mut diagnostic = Diagnostic::new("E0402", headline);
     if let Some(release) = left_out {
@@ -192,13 +191,18 @@ fn over(program: &Program, budget_span: Span, budget: &BudgetKind, explicit: &Fr
         };
         diagnostic = diagnostic.label(spend.span, format!("{amount}  `{}`", release.name));
     }
-    diagnostic.label(budget_span, "total budget").cause(sum_text(&spending, budget, explicit, total)).help(help_text(&spending))
+    diagnostic.label(budget_span, "total budget").cause(sum_text(&spending, budget, explicit, &total)).help(help_text(&spending))
+}
+
+/// A fraction of a whole in four digits, never below it.
+fn up(part: &RBig, whole: f64) -> String {
+    sig_up((part * Amount::of(whole).map_or(RBig::ZERO, |x| x.ratio())).to_f64().value(), 4)
 }
 
 /// `releases from the same table compose sequentially: 0.02 + 0.08 + 0.02 = 0.12 > 0.1`
-fn sum_text(spending: &[&ReleaseStep], budget: &BudgetKind, explicit: &Fractions, total: f64) -> String {
+fn sum_text(spending: &[&ReleaseStep], budget: &BudgetKind, explicit: &Fractions, total: &RBig) -> String {
     let unit = limits(budget).first().copied().unwrap_or(0.0);
-    let parts: Vec<String> = spending.iter().filter_map(|r| explicit.get(&r.id)).map(|p| sig(p.to_f64().value() * unit, 4)).collect();
+    let parts: Vec<String> = spending.iter().filter_map(|r| explicit.get(&r.id)).map(|p| up(p, unit)).collect();
     let first = spending.first().map(|r| table_of(&r.query));
     let same = spending.iter().all(|r| Some(table_of(&r.query)) == first);
     let who = if same {
@@ -206,8 +210,8 @@ fn sum_text(spending: &[&ReleaseStep], budget: &BudgetKind, explicit: &Fractions
     } else {
         "one person may be in every table, so their releases compose sequentially"
     };
-    let sign = if total > 1.0 + SLACK { ">" } else { "of" };
-    format!("{who}: {} = {} {sign} {}", parts.join(" + "), sig(total * unit, 4), sig(unit, 4))
+    let sign = if total.to_f64().value() > 1.0 + SLACK { ">" } else { "of" };
+    format!("{who}: {} = {} {sign} {}", parts.join(" + "), up(total, unit), number(unit))
 }
 
 fn help_text(spending: &[&ReleaseStep]) -> String {

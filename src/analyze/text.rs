@@ -5,7 +5,7 @@ use super::report::{Analysis, ReleaseAnalysis};
 use super::solve::beta_text;
 use crate::model::BudgetKind;
 use crate::model::print::number;
-use crate::numeric::decimal::{above, below, sig, sig_down, sig_up};
+use crate::numeric::decimal::{sig, sig_down, sig_up};
 use crate::privacy::Claim;
 use crate::privacy::certificate::{Certificate, ReleaseFacts, Side};
 
@@ -102,8 +102,8 @@ fn cells(
             let text = match side {
                 _ if *name == "beta" => beta_text(*x),
                 Side::Exact => number(*x),
-                Side::Down => below(*x, 3),
-                Side::Up => above(*x, 3),
+                Side::Down => sig_down(*x, 3),
+                Side::Up => sig_up(*x, 3),
             };
             format!("{name} = {text}")
         })

@@ -163,6 +163,41 @@ mod tests {
         assert!(Accounts::replay(&entries).is_err());
     }
 
+    /// Every policy takes ten runs that cost a tenth of it, in whatever parts a run states that, and no eleventh.
+    #[test]
+    fn ten_tenths_and_no_eleventh() {
+        let parts = |one: fn(f64) -> Claim| Claim::Product([0.01, 0.02, 0.07].map(one).to_vec());
+        let pure = |epsilon| Claim::Pure { epsilon };
+        let laplace = |epsilon| Claim::Laplace { epsilon };
+        let zcdp = |rho| Claim::Zcdp { rho };
+        // 0.06^2 + 0.08^2 = 0.1^2
+        let gdp = Claim::Product([0.06, 0.08].map(|mu| Claim::Gdp { mu }).to_vec());
+        for (policy, claim) in [
+            ("eps(1)", parts(pure)),
+            ("eps(1)", parts(laplace)),
+            ("zcdp(1)", parts(zcdp)),
+            ("gdp(0.3162277660168379)", Claim::Gdp { mu: 0.1 }),
+            ("gdp(0.5)", gdp.repeat(2)),
+            ("rdp(order = [1.1, 3.3], eps = [1.1, 3.3])", parts(zcdp)),
+            ("dp(eps = 1, delta = 1e-300)", parts(pure)),
+        ] {
+            let fits = if policy == "gdp(0.5)" { 12 } else { 10 };
+            let budget = Budget::parse(policy).unwrap();
+            let Entry::Dataset(registration) = dataset("a") else { panic!() };
+            let mut account = Account { registration, budget: budget.clone(), spent: Spent::default() };
+            let charge = Charge::new("a", &budget, &claim).unwrap();
+            for i in 0..fits {
+                // What is written to the disk is what is read back.
+                let text = serde_json::to_string(&charge).unwrap();
+                account = account.with(&serde_json::from_str(&text).unwrap()).unwrap_or_else(|| panic!("{policy}: run {i}"));
+            }
+            assert!(account.with(&charge).is_none(), "{policy}: {:?}", account.balance());
+            let hair = Charge::new("a", &budget, &if policy.starts_with("gdp") { Claim::Gdp { mu: 1e-9 } } else { pure(1e-30) });
+            let exact = account.balance().iter().all(|b| b.left == "0");
+            assert!(!exact || account.with(&hair.unwrap()).is_none(), "{policy}: a little more");
+        }
+    }
+
     #[test]
     fn entries_out_of_place() {
         let start = || vec![open(), dataset("a")];

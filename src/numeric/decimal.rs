@@ -45,38 +45,25 @@ pub fn sig(x: f64, digits: usize) -> String {
     decimal_string(parsed(&text, x))
 }
 
-/// An upper bound for people: at most this many digits, rounded up unless only noise below the tenth digit stands in the
-/// way (`0.02`, not `0.0201`, for 0.02000000000000003). Records hold the bound itself, with [`up12`].
+/// An upper bound for people: at most this many digits, never below it by however little. Records hold the bound itself, with
+/// [`up12`].
 pub fn sig_up(x: f64, digits: usize) -> String {
     if !x.is_finite() || x == 0.0 {
         return decimal_string(x);
     }
     let near = parsed(&format!("{x:.*e}", digits.saturating_sub(1)), x);
-    if near >= x - x.abs() * 1e-10 {
-        return decimal_string(near);
-    }
     let unit = 10_f64.powf(x.abs().log10().floor() + 1.0 - digits as f64);
-    sig(near + unit, digits)
+    // Beside a power of ten the next decimal may be a tenth of a unit away.
+    let next = [0.0, 0.1 * unit, unit].map(|by| sig(near + by, digits));
+    next.into_iter().find(|text| parsed(text, x) >= x).unwrap_or_else(|| decimal_string(x))
 }
 
-/// A limit for people: at most this many digits, rounded down as [`sig_up`] rounds up.
+/// A limit for people: at most this many digits, never above it.
 pub fn sig_down(x: f64, digits: usize) -> String {
     match sig_up(-x, digits) {
         text if text == "0" => text,
         text => text.strip_prefix('-').map_or(format!("-{text}"), str::to_owned),
     }
-}
-
-/// A number that is used, above 0, in at most this many digits: never below it by however little, unlike [`sig_up`].
-pub fn above(x: f64, digits: usize) -> String {
-    let text = sig_up(x, digits);
-    if parsed(&text, x) >= x { text } else { sig_up(x * (1.0 + 1e-9), digits) }
-}
-
-/// The same, never above it.
-pub fn below(x: f64, digits: usize) -> String {
-    let text = sig_down(x, digits);
-    if parsed(&text, x) <= x { text } else { sig_down(x * (1.0 - 1e-9), digits) }
 }
 
 #[cfg(test)]
@@ -113,20 +100,21 @@ mod tests {
 
     #[test]
     fn bounds_for_people() {
-        assert_eq!(sig_up(0.020_000_000_000_000_03, 3), "0.02");
-        assert_eq!(sig_up(0.4271, 3), "0.428");
-        assert_eq!(sig_down(9.9789, 4), "9.978");
-        assert_eq!(sig_down(7.0, 4), "7");
-        assert_eq!(sig_down(f64::INFINITY, 4), "inf");
-        assert_eq!(sig_up(9.996, 3), "10");
-    }
-
-    #[test]
-    fn numbers_that_are_used() {
-        assert_eq!((above(18.13, 3), below(18.13, 3)), ("18.2".into(), "18.1".into()));
-        assert_eq!((above(0.02, 3), below(0.02, 3)), ("0.02".into(), "0.02".into()));
-        assert_eq!((above(0.02_f64.next_up(), 3), below(0.02_f64.next_down(), 3)), ("0.0201".into(), "0.0199".into()));
-        assert_eq!((above(f64::INFINITY, 3), above(9.999, 3), below(10.0_f64.next_down(), 3)), ("inf".into(), "10".into(), "9.99".into()));
+        assert_eq!((sig_up(18.13, 3), sig_down(18.13, 3)), ("18.2".into(), "18.1".into()));
+        assert_eq!((sig_up(0.02, 3), sig_down(0.02, 3)), ("0.02".into(), "0.02".into()));
+        assert_eq!((sig_up(0.02_f64.next_up(), 3), sig_down(0.02_f64.next_down(), 3)), ("0.0201".into(), "0.0199".into()));
+        assert_eq!((sig_up(10.0_f64.next_up(), 3), sig_down(10.0_f64.next_down(), 3)), ("10.1".into(), "9.99".into()));
+        assert_eq!((sig_up(9.996, 3), sig_down(7.0, 4), sig_down(f64::INFINITY, 4)), ("10".into(), "7".into(), "inf".into()));
+        assert_eq!((sig_up(f64::MIN_POSITIVE, 3), sig_up(-0.5, 3)), ("2.23e-308".into(), "-0.5".into()));
+        let mut x: f64 = 1.234_567_890_123_456_7e-300;
+        while x < 1e300 {
+            // Also where all but a last digit is a short decimal.
+            for x in [x, x.next_up(), parsed(&sig(x, 3), x).next_up(), parsed(&sig(x, 3), x).next_down()] {
+                let (up, down) = (parsed(&sig_up(x, 3), 0.0), parsed(&sig_down(x, 3), f64::INFINITY));
+                assert!(up >= x && up <= 1.0101 * x && down <= x && down >= 0.9899 * x, "{x}: {down} {up}");
+            }
+            x *= 7.3;
+        }
     }
 
     #[test]

@@ -5,7 +5,7 @@ use super::offer::{Chain, Knob, Offer, Parameter, PredictedError, View, assumed_
 use super::{Context, Match, Premise, Question, Rule, Verdict, not_mine, refuse};
 use crate::mechanism::plan::{MechanismPlan, PosteriorLaw, Sampler, Statistic};
 use crate::model::{Model, Records, Relation, Request};
-use crate::numeric::decimal::below;
+use crate::numeric::decimal::sig_down;
 use crate::privacy::Claim;
 use crate::source::{Diagnostic, Span};
 use std::rc::Rc;
@@ -255,7 +255,7 @@ impl Offer for Draw {
         match self.form {
             Form::Direct => "the posterior as it is".into(),
             Form::Diffuse if *self.mechanism == GIBBS => "same draw as diffuse".into(),
-            Form::Diffuse => format!("data weight {}%", below(100.0 * x, 3)),
+            Form::Diffuse => format!("data weight {}%", sig_down(100.0 * x, 3)),
             Form::Concentrated => format!("prior becomes {}", self.matched.prior_text(x)),
         }
     }

@@ -142,6 +142,7 @@ fn what_is_written_leaves_the_rest() {
         ("zcdp(0.5)", |c| 2.0 * c.zcdp()),
         ("dp(eps = 1, delta = 1e-6)", |c| c.epsilon(1e-6)),
         ("rdp(order = 8, eps = 1)", |c| c.rdp(8.0)),
+        ("rdp(order = [2, 8], eps = [0.5, 1])", |c| (2.0 * c.rdp(2.0)).max(c.rdp(8.0))),
     ] {
         let program = |scale: f64, more: &str| {
             format!(

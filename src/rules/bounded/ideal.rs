@@ -3,7 +3,7 @@
 use super::model::BoundedLoss;
 use crate::mechanism::plan::{ChainLaw, MechanismPlan, Sampler};
 use crate::model::print::number;
-use crate::numeric::decimal::below;
+use crate::numeric::decimal::sig_down;
 use crate::privacy::Claim;
 use crate::rules::arguments::Arg;
 use crate::rules::offer::{Chain, Knob, Offer, Parameter, PredictedError, View, assumed_rows};
@@ -109,7 +109,7 @@ impl Offer for Ideal {
 
     fn remark(&self, x: f64) -> String {
         if self.loss.plain() {
-            return format!("data weight {}%", below(100.0 * x, 3));
+            return format!("data weight {}%", sig_down(100.0 * x, 3));
         }
         "data weight depends on fit".into()
     }

@@ -3,7 +3,7 @@
 use super::model::{BoundedLoss, Gradients, Moved};
 use crate::mechanism::plan::{ChainLaw, MechanismPlan};
 use crate::model::print::number;
-use crate::numeric::decimal::{above, below, up12};
+use crate::numeric::decimal::{sig_down, sig_up, up12};
 use crate::privacy::Claim;
 use crate::rules::arguments::Arguments;
 use crate::rules::offer::{Chain, Knob, Offer, Parameter, PredictedError, View};
@@ -192,7 +192,7 @@ impl Offer for Paying {
     fn remark(&self, x: f64) -> String {
         let (iterations, sigma, weight) = self.at(x);
         let unit = if self.gradients.is_some() { "proposals" } else { "steps" };
-        format!("{iterations} {unit} with noise {} on each log-ratio, data weight {}", above(sigma, 3), below(weight, 2))
+        format!("{iterations} {unit} with noise {} on each log-ratio, data weight {}", sig_up(sigma, 3), sig_down(weight, 2))
     }
 
     fn given(&self) -> Vec<Parameter> {

@@ -5,7 +5,7 @@ use super::paying::beta_of;
 use crate::mechanism::plan::{ChainLaw, MechanismPlan};
 use crate::model::Relation;
 use crate::model::print::number;
-use crate::numeric::decimal::above;
+use crate::numeric::decimal::sig_up;
 use crate::privacy::Claim;
 use crate::rules::offer::{Chain, Knob, Offer, Parameter, PredictedError, View, repeated};
 use crate::rules::{Premise, Question, Rule};
@@ -117,7 +117,7 @@ impl Offer for Sampled {
     }
 
     fn remark(&self, x: f64) -> String {
-        format!("{} steps of {} rows with noise {} on each gradient", self.iterations, self.batch, above(x, 3))
+        format!("{} steps of {} rows with noise {} on each gradient", self.iterations, self.batch, sig_up(x, 3))
     }
 
     fn given(&self) -> Vec<Parameter> {

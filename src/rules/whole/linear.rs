@@ -5,7 +5,7 @@ use super::{Answer, Whole, refusals};
 use crate::mechanism::plan::{MechanismPlan, Statistic, StatisticKind, WholeFamily, WholeLaw, WholeNoise};
 use crate::model::{Range, Relation, Request, Type, grid};
 use crate::numeric::amount::below;
-use crate::numeric::decimal::above;
+use crate::numeric::decimal::sig_up;
 use crate::numeric::round::{add_up, div_up, mul_up, sqrt_down};
 use crate::privacy::Claim;
 use crate::rules::conjugate::facts::{self, Facts};
@@ -126,7 +126,7 @@ impl Whole for Noisy {
             list.push(Premise::holds(
                 format!(
                     "discrete Gaussian noise of sd {} on the sums of {what}, which one unit moves by at most {} (L2)",
-                    above(size, 4),
+                    sig_up(size, 4),
                     four_up(moved)
                 ),
                 None,

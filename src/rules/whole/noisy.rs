@@ -6,7 +6,7 @@ use super::{Answer, Whole};
 use crate::mechanism::plan::{MechanismPlan, WholeLaw, WholeNoise};
 use crate::numeric::Amount;
 use crate::numeric::amount::{below, over_up, quotient_up};
-use crate::numeric::decimal::above;
+use crate::numeric::decimal::sig_up;
 use crate::numeric::round::{div_up, sqrt_down};
 use crate::privacy::Claim;
 use crate::rules::conjugate::Facts;
@@ -141,7 +141,7 @@ impl Whole for Noisy {
 
     fn premises(&self, value: f64) -> Vec<Premise> {
         let mut list = self.counts.premises();
-        let (size, kept, places) = (above(self.size(value), 4), self.kept(), self.counts.places());
+        let (size, kept, places) = (sig_up(self.size(value), 4), self.kept(), self.counts.places());
         let of = if self.counts.gamma { "the sum of the outcomes".to_owned() } else { format!("{kept} of {places} counts") };
         let text = match self.law {
             Law::Floor { .. } => format!(
@@ -156,7 +156,7 @@ impl Whole for Noisy {
             }
             Law::Rows { gaussian, sum, rows } => {
                 let (law, kind) = if gaussian { ("Gaussian", "sd") } else { ("Laplace", "scale") };
-                let own = above(self.rows_size(value).unwrap_or(f64::INFINITY), 4);
+                let own = sig_up(self.rows_size(value).unwrap_or(f64::INFINITY), 4);
                 let (sum, rows) = (four_up(sum), four_up(rows));
                 format!(
                     "discrete {law} noise of {kind} {size} on {of}, which one unit moves by at most {sum}, and of {kind} {own} on their number {}, which it moves by at most {rows}",

@@ -6,7 +6,7 @@ use super::{Answer, Whole, refusals};
 use crate::mechanism::plan::{MechanismPlan, Statistic, StatisticKind, WholeFamily, WholeLaw, WholeNoise};
 use crate::model::{Range, Relation};
 use crate::numeric::amount::{below, over_up};
-use crate::numeric::decimal::above;
+use crate::numeric::decimal::sig_up;
 use crate::numeric::round::{div_up, sqrt_down};
 use crate::privacy::Claim;
 use crate::rules::conjugate::facts::{self, Facts};
@@ -125,7 +125,7 @@ impl Whole for Noisy {
 
     fn premises(&self, value: f64) -> Vec<Premise> {
         let mut list = self.sum.facts.premises.clone();
-        let (size, moved) = (above(self.size(value), 4), four_up(self.moved()));
+        let (size, moved) = (sig_up(self.size(value), 4), four_up(self.moved()));
         let noise = if self.gaussian { format!("Gaussian noise of sd {size}") } else { format!("Laplace noise of scale {size}") };
         list.push(Premise::holds(
             format!("discrete {noise} on the sum of the outcomes, on their grid, which one unit moves by at most {moved}"),

@@ -217,7 +217,7 @@ fn parameters_are_shown_on_their_private_side() {
 
 #[test]
 fn comparisons_show_them_so() {
-    let mut faults = vec![];
+    let (mut faults, mut seen) = (vec![], BTreeSet::new());
     for model in [COUNTS, WHOLE, RATE, WEIGHTS, LOGIT, CUT, SUM] {
         for budget in ["eps", "zcdp", "rdp"].into_iter().flat_map(budgets) {
             let all = read_with(&format!("{budget}{model} using ?\n"), &Unbound::default(), true);
@@ -225,13 +225,20 @@ fn comparisons_show_them_so() {
             let text = candidates_text(release);
             for c in &release.candidates {
                 assert!(text.contains(&c.reason));
-                let of =
-                    |p: &Parameter| shown(&c.reason, p.name).into_iter().filter_map(|x| fault(p.name, x, p.value, &c.reason)).collect();
-                faults.extend(c.parameters.iter().flat_map(|p| -> Vec<String> { of(p) }));
+                for (p, x) in c.parameters.iter().flat_map(|p| shown(&c.reason, p.name).into_iter().map(move |x| (p, x))) {
+                    faults.extend(fault(p.name, x, p.value, &c.reason));
+                    // Only a number that is cut tells one side from the other.
+                    if x != p.value {
+                        seen.insert((c.mechanism, p.name));
+                    }
+                }
             }
         }
     }
     assert!(faults.is_empty(), "{}", faults.join("\n"));
+    for (mechanism, name) in [("diffuse", "r"), ("concentrated", "m"), ("laplace", "scale"), ("gibbs", "weight")] {
+        assert!(seen.contains(&(mechanism, name)), "{mechanism} {name} is not among {seen:?}");
+    }
 }
 
 /// A Help line that offers a solved number: its text is pasted, and the number is the one that is solved then.
