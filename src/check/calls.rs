@@ -1,76 +1,17 @@
 //! Calls of built-in functions: arity, names of arguments, types.
 
 use super::expressions::node;
+use super::functions::signatures;
 use super::messages::type_text;
 use super::scope::Binding;
 use super::vectors::as_vector;
 use super::{Checked, Checker, Stop, vectors};
-use crate::model::{Builtin, Expr, ExprKind, Label, Range, Type};
+use crate::model::{Binary, Builtin, Expr, ExprKind, Label, Range, Type, Unary};
 use crate::source::{Diagnostic, Span};
 use crate::syntax::ast;
 
-/// Scalar functions of one argument, applied by component to vectors.
-const SCALAR: &[(&str, Builtin)] = &[
-    ("abs", Builtin::Abs),
-    ("exp", Builtin::Exp),
-    ("log", Builtin::Log),
-    ("log1p", Builtin::Log1p),
-    ("sqrt", Builtin::Sqrt),
-    ("tanh", Builtin::Tanh),
-    ("inv_logit", Builtin::InvLogit),
-    ("logit", Builtin::Logit),
-    ("Phi", Builtin::Phi),
-    ("floor", Builtin::Floor),
-    ("round", Builtin::Round),
-];
-
-/// Every built-in function with the way it is written: for arity messages, completion and `dpm explain`.
-pub const SIGNATURES: &[(&str, &str)] = &[
-    ("abs", "abs(x)"),
-    ("exp", "exp(x)"),
-    ("log", "log(x), x > 0"),
-    ("log1p", "log1p(x), x > -1"),
-    ("sqrt", "sqrt(x), x >= 0"),
-    ("tanh", "tanh(x)"),
-    ("inv_logit", "inv_logit(x)"),
-    ("logit", "logit(p), 0 < p < 1"),
-    ("Phi", "Phi(x), the normal cdf"),
-    ("floor", "floor(x)"),
-    ("round", "round(x), half to even"),
-    ("min", "min(x, y), or min(v) of a vector or of rows"),
-    ("max", "max(x, y), or max(v) of a vector or of rows"),
-    ("clip", "clip(x, lo, hi)"),
-    ("dot", "dot(w, x)"),
-    ("append", "append(a, b)"),
-    ("rep", "rep(value, times)"),
-    ("length", "length(v)"),
-    ("norm", "norm(v), Euclidean"),
-    ("levels", "levels(category)"),
-    ("project", "project(l2(c), v), l1 or linf as well"),
-    ("sum", "sum(x) of rows or of a vector, sum(posterior, [yes, blank]) of its levels"),
-    ("mean", "mean(x) of rows, of a vector or of a posterior"),
-    ("sd", "sd(v) of a public vector or of a posterior"),
-    ("count", "count(), count(condition)"),
-    ("histogram", "histogram(category)"),
-    ("quantile", "quantile(x, q)"),
-    ("density", "density(posterior, x)"),
-    ("cdf", "cdf(posterior, x)"),
-    ("interval", "interval(posterior, 0.9), its middle 90 percent"),
-    ("larger", "larger(posterior, posterior), the probability that the first is larger"),
-    ("sample", "sample(posterior, 1000), draws of a scalar"),
-    ("simulate", "simulate(binomial(100, p), times = 1000)"),
-];
-
-pub(super) fn name_of(op: Builtin) -> String {
-    match op {
-        Builtin::Div => "a division".into(),
-        Builtin::Pow => "a power".into(),
-        _ => SCALAR.iter().find(|(_, b)| *b == op).map_or_else(|| format!("{op:?}").to_lowercase(), |(n, _)| format!("`{n}`")),
-    }
-}
-
 pub(super) fn is_builtin(name: &str) -> bool {
-    SIGNATURES.iter().any(|(n, _)| *n == name)
+    signatures().any(|(n, _)| n == name)
         || matches!(name, "draw" | "draws" | "posterior" | "certificate" | "rule" | "status" | "sensitivity" | "label")
 }
 
@@ -109,7 +50,7 @@ impl Checker<'_> {
             let d = Diagnostic::new("E0206", format!("there is no function `{name}`")).label(callee.span, "unknown function");
             return self.fail(d.help(help));
         }
-        let mut names: Vec<String> = SIGNATURES.iter().map(|(n, _)| n.to_string()).collect();
+        let mut names: Vec<String> = signatures().map(|(n, _)| n.to_string()).collect();
         names.extend(self.scopes.visible().into_iter().map(String::from));
         names.extend(crate::dist::DISTRIBUTIONS.iter().map(|d| d.name.to_string()));
         let near = crate::source::suggest::did_you_mean(name, names.iter().map(String::as_str));
@@ -147,7 +88,7 @@ impl Checker<'_> {
     }
 
     fn wrong_call<T>(&mut self, name: &str, span: Span) -> Checked<T> {
-        let signature = SIGNATURES.iter().find(|(n, _)| *n == name).map_or(name, |(_, s)| *s);
+        let signature = signatures().find(|(n, _)| *n == name).map_or(name, |(_, s)| s);
         let d = self.arity(&format!("`{name}`"), signature, span);
         self.fail(d)
     }
@@ -186,15 +127,12 @@ impl Checker<'_> {
     }
 
     fn builtin_values(&mut self, name: &str, args: Vec<Expr>, span: Span) -> Checked<Expr> {
-        if let (Some((_, op)), 1) = (SCALAR.iter().find(|(n, _)| *n == name), args.len()) {
-            return self.apply(*op, args, span);
+        if let (Some(f), 1) = (Unary::named(name), args.len()) {
+            return self.apply(Builtin::Unary(f), args, span);
         }
         match (name, args.len()) {
             ("min", 2) => self.apply(Builtin::Min, args, span),
-            ("max", 2) => match args.as_slice() {
-                [_, zero] if zero.constant() == Some(0.0) => self.apply(Builtin::Max, args, span),
-                _ => self.apply(Builtin::Max, args, span),
-            },
+            ("max", 2) => self.apply(Builtin::Max, args, span),
             ("clip", 3) => self.clip(args, span),
             ("dot", 2) => self.dot(args, span),
             ("append", 2) => self.list(args, span),
@@ -269,7 +207,7 @@ impl Checker<'_> {
         }
         let bound =
             vectors::mul_up(x.sup.l2, y.sup.l2).min(vectors::mul_up(x.sup.l1, y.sup.linf)).min(vectors::mul_up(x.sup.linf, y.sup.l1));
-        let each = super::ranges::binary(Builtin::Mul, x.range, y.range).unwrap_or(Range::ALL);
+        let each = Binary::Mul.range(x.range, y.range).unwrap_or(Range::ALL);
         let d = x.dim as f64;
         let by_parts = Range::new(d * each.lo, d * each.hi);
         let bound = vectors::mul_up(bound, 1.0 + 4.0 * f64::EPSILON * (d + 1.0));

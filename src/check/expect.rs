@@ -2,20 +2,20 @@
 
 use super::scope::Binding;
 use super::{Checked, Checker, Stop};
-use crate::model::{Builtin, Expect, Fact, Label, ReleaseId, Step};
+use crate::model::{Binary, Builtin, Expect, Fact, Label, ReleaseId, Step};
 use crate::source::{Diagnostic, Span};
-use crate::syntax::ast::{self, BinaryOp, ExprKind};
+use crate::syntax::ast::{self, ExprKind};
 
 impl Checker<'_> {
     pub(super) fn expect(&mut self, condition: &ast::Expr, span: Span) -> Checked<Step> {
         self.price(span)?;
         let ExprKind::Binary(op, left, right) = &condition.kind else { return self.not_a_fact(condition.span) };
         let fact = match (&left.kind, call_name(left)) {
-            (_, Some("certificate")) if *op == BinaryOp::Le => self.cost_fact(left, right)?,
+            (_, Some("certificate")) if *op == Binary::Le => self.cost_fact(left, right)?,
             (ExprKind::Field(base, field), _) if call_name(base) == Some("certificate") => self.field_fact(base, field, *op, right)?,
-            (_, Some("rule")) if *op == BinaryOp::Eq => Fact::RuleIs { release: self.one_release(left)?, name: self.text(right)? },
-            (_, Some("status")) if *op == BinaryOp::Eq => Fact::StatusIs { release: self.one_release(left)?, name: self.text(right)? },
-            (_, Some("label")) if *op == BinaryOp::Eq => self.label_fact(left, right)?,
+            (_, Some("rule")) if *op == Binary::Eq => Fact::RuleIs { release: self.one_release(left)?, name: self.text(right)? },
+            (_, Some("status")) if *op == Binary::Eq => Fact::StatusIs { release: self.one_release(left)?, name: self.text(right)? },
+            (_, Some("label")) if *op == Binary::Eq => self.label_fact(left, right)?,
             (_, Some("sensitivity")) => self.sensitivity_fact(left, *op, right)?,
             _ => return self.not_a_fact(condition.span),
         };
@@ -38,7 +38,7 @@ impl Checker<'_> {
         Ok(Fact::CostAtMost { release, limit: self.cost(&call)? })
     }
 
-    fn field_fact(&mut self, base: &ast::Expr, field: &ast::Name, op: BinaryOp, right: &ast::Expr) -> Checked<Fact> {
+    fn field_fact(&mut self, base: &ast::Expr, field: &ast::Name, op: Binary, right: &ast::Expr) -> Checked<Fact> {
         let release = self.release_or_total(base)?;
         if !matches!(field.value.as_str(), "max_order" | "eps" | "pure" | "bounded_range" | "zcdp" | "gdp") {
             return self.fail(
@@ -48,11 +48,7 @@ impl Checker<'_> {
             );
         }
         let compare = match op {
-            BinaryOp::Eq => Builtin::Eq,
-            BinaryOp::Le => Builtin::Le,
-            BinaryOp::Ge => Builtin::Ge,
-            BinaryOp::Lt => Builtin::Lt,
-            BinaryOp::Gt => Builtin::Gt,
+            Binary::Eq | Binary::Le | Binary::Ge | Binary::Lt | Binary::Gt => Builtin::Binary(op),
             _ => return self.not_a_fact(right.span),
         };
         let value = self.public_constant(right, "the expected number")?;
@@ -79,7 +75,7 @@ impl Checker<'_> {
         }
     }
 
-    fn sensitivity_fact(&mut self, left: &ast::Expr, op: BinaryOp, right: &ast::Expr) -> Checked<Fact> {
+    fn sensitivity_fact(&mut self, left: &ast::Expr, op: Binary, right: &ast::Expr) -> Checked<Fact> {
         let ExprKind::Call(_, args) = &left.kind else { return Err(Stop) };
         let (query, norm) = match args.as_slice() {
             [q] => (q, "1".to_string()),
@@ -169,14 +165,14 @@ fn tolerance(e: &ast::Expr) -> f64 {
 }
 
 /// `==` holds to the digits written; limits are rounded down, so a value may lie a whole unit above what is written.
-pub(crate) fn holds(value: f64, op: BinaryOp, want: f64, tolerance: f64) -> bool {
+pub(crate) fn holds(value: f64, op: Binary, want: f64, tolerance: f64) -> bool {
     match op {
-        BinaryOp::Eq => (value - want).abs() <= tolerance * (1.0 + 1e-9) + 1e-9 * want.abs(),
-        BinaryOp::Le => value <= want,
-        BinaryOp::Ge => value >= want,
-        BinaryOp::Lt => value < want,
-        BinaryOp::Gt => value > want,
-        BinaryOp::Ne => value != want,
+        Binary::Eq => (value - want).abs() <= tolerance * (1.0 + 1e-9) + 1e-9 * want.abs(),
+        Binary::Le => value <= want,
+        Binary::Ge => value >= want,
+        Binary::Lt => value < want,
+        Binary::Gt => value > want,
+        Binary::Ne => value != want,
         _ => false,
     }
 }

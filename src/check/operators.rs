@@ -2,12 +2,12 @@
 
 use super::expressions::node;
 use super::messages::{range_text, type_text};
-use super::ranges::{self, Partial};
 use super::vectors::{self, as_vector};
 use super::{Checked, Checker};
-use crate::model::{Builtin, Expr, ExprKind, Label, Norms, Range, Type, VectorType};
+use crate::model::{Binary, Builtin, Expr, ExprKind, Label, Norms, Range, Type, Unary, VectorType};
+use crate::numeric::unary::{Needs, Whole};
 use crate::source::{Diagnostic, Span};
-use crate::syntax::ast::{self, BinaryOp};
+use crate::syntax::ast;
 
 /// The range of a function of parameters alone without its ends: it meets them with probability 0, and no row is part of
 /// it, so `1 / sqrt(tau)` is total for a positive `tau`. Any other range stays as it is.
@@ -17,29 +17,14 @@ fn without_ends(e: &Expr, range: Range) -> Range {
 }
 
 impl Checker<'_> {
-    pub(super) fn binary(&mut self, op: BinaryOp, a: &ast::Expr, b: &ast::Expr, span: Span) -> Checked<Expr> {
-        let builtin = match op {
-            BinaryOp::Or => Builtin::Or,
-            BinaryOp::And => Builtin::And,
-            BinaryOp::Le => Builtin::Le,
-            BinaryOp::Ge => Builtin::Ge,
-            BinaryOp::Eq => Builtin::Eq,
-            BinaryOp::Ne => Builtin::Ne,
-            BinaryOp::Lt => Builtin::Lt,
-            BinaryOp::Gt => Builtin::Gt,
-            BinaryOp::Add => Builtin::Add,
-            BinaryOp::Sub => Builtin::Sub,
-            BinaryOp::Mul => Builtin::Mul,
-            BinaryOp::Div => Builtin::Div,
-            BinaryOp::Pow => Builtin::Pow,
-        };
-        if matches!(op, BinaryOp::Eq | BinaryOp::Ne)
-            && let Some(e) = self.level_comparison(builtin, a, b, span)?
+    pub(super) fn binary(&mut self, op: Binary, a: &ast::Expr, b: &ast::Expr, span: Span) -> Checked<Expr> {
+        if matches!(op, Binary::Eq | Binary::Ne)
+            && let Some(e) = self.level_comparison(Builtin::Binary(op), a, b, span)?
         {
             return Ok(e);
         }
         let (a, b) = (self.expr(a), self.expr(b));
-        self.apply(builtin, vec![a?, b?], span)
+        self.apply(Builtin::Binary(op), vec![a?, b?], span)
     }
 
     /// `party == red`, `species == "setosa"`.
@@ -84,22 +69,22 @@ impl Checker<'_> {
     pub(super) fn apply(&mut self, op: Builtin, args: Vec<Expr>, span: Span) -> Checked<Expr> {
         let label = self.join_all(&args, span)?;
         let ty = match (op, args.as_slice()) {
-            (Builtin::And | Builtin::Or | Builtin::Not, args) => {
+            (Builtin::Binary(Binary::And | Binary::Or) | Builtin::Not, args) => {
                 for a in args {
                     self.want_truth(a)?;
                 }
                 truth_of(args)
             }
             (Builtin::Eq | Builtin::Ne, [a, b]) if matches!((&a.ty, &b.ty), (Type::Category(x), Type::Category(y)) if x == y) => Type::Bool,
-            (Builtin::Le | Builtin::Ge | Builtin::Lt | Builtin::Gt | Builtin::Eq | Builtin::Ne, [a, b]) => {
-                self.elementwise(op, a, b, span)?;
+            (Builtin::Binary(f @ (Binary::Le | Binary::Ge | Binary::Lt | Binary::Gt | Binary::Eq | Binary::Ne)), [a, b]) => {
+                self.elementwise(f, a, b, span)?;
                 truth_of(&args)
             }
             (Builtin::Mul, [m, x]) if matches!(m.ty, Type::Matrix { .. }) && !x.ty.is_scalar_number() => {
                 return self.mat_vec(args, span, label);
             }
-            (_, [a]) => self.unary_type(op, a, span)?,
-            (_, [a, b]) => self.elementwise(op, a, b, span)?,
+            (Builtin::Unary(f), [a]) => self.unary_type(f, a, span)?,
+            (Builtin::Binary(f), [a, b]) => self.elementwise(f, a, b, span)?,
             _ => return Err(super::Stop),
         };
         Ok(node(ExprKind::Call(op, args), ty, label, span))
@@ -112,7 +97,7 @@ impl Checker<'_> {
         }
     }
 
-    fn unary_type(&mut self, op: Builtin, a: &Expr, span: Span) -> Checked<Type> {
+    fn unary_type(&mut self, op: Unary, a: &Expr, span: Span) -> Checked<Type> {
         let range = match (&a.ty, a.ty.range()) {
             (Type::Bool | Type::Int(_) | Type::Real(_) | Type::Vector(_) | Type::Simplex { .. } | Type::Matrix { .. }, Some(r)) => r,
             (other, _) => {
@@ -120,18 +105,17 @@ impl Checker<'_> {
                 return self.fail(Diagnostic::new("E0209", "a number is needed here").label(a.span, what));
             }
         };
-        let out = match ranges::unary(op, range).or_else(|why| ranges::unary(op, without_ends(a, range)).map_err(|_| why)) {
+        let facts = op.facts();
+        let out = match facts.range(range).or_else(|why| facts.range(without_ends(a, range)).map_err(|_| why)) {
             Ok(r) => r,
             // What anyone may know can fail in front of anyone: inf or nan is shown.
             Err(_) if a.label == Label::Public => Range::ALL,
-            Err(why) => return self.partial(op, why, a, span),
+            Err(why) => return self.partial(&format!("`{}`", facts.name()), why, a, span),
         };
         Ok(match &a.ty {
-            Type::Bool | Type::Int(_) if matches!(op, Builtin::Neg | Builtin::Abs | Builtin::Relu | Builtin::Floor | Builtin::Round) => {
-                Type::Int(out)
-            }
-            Type::Real(_) if matches!(op, Builtin::Floor | Builtin::Round) => Type::Int(out),
-            Type::Vector(v) if op == Builtin::Neg => Type::Vector(VectorType { range: out, ..v.clone() }),
+            Type::Bool | Type::Int(_) if facts.whole != Whole::No => Type::Int(out),
+            Type::Real(_) if facts.whole == Whole::Always => Type::Int(out),
+            Type::Vector(v) if op == Unary::Neg => Type::Vector(VectorType { range: out, ..v.clone() }),
             Type::Vector(v) => Type::Vector(vectors::boxed(v.dim, out, v.levels.clone())),
             Type::Simplex { dim, levels } => Type::Vector(vectors::boxed(*dim, out, levels.clone())),
             Type::Matrix { rows, columns, .. } => Type::Matrix { rows: *rows, columns: *columns, range: out },
@@ -139,17 +123,12 @@ impl Checker<'_> {
         })
     }
 
-    fn partial<T>(&mut self, op: Builtin, why: Partial, at: &Expr, span: Span) -> Checked<T> {
-        let Partial::Needs(needs) = why;
+    fn partial<T>(&mut self, name: &str, needs: Needs, at: &Expr, span: Span) -> Checked<T> {
         let range = at.ty.range().unwrap_or(Range::ALL);
-        let name = super::calls::name_of(op);
         let written = self.written(at.span);
-        let lo = if matches!(op, Builtin::Log | Builtin::Div | Builtin::Logit) { "0.001" } else { "0" };
-        let hi = if op == Builtin::Logit {
-            "0.999".to_string()
-        } else {
-            super::messages::plain(if range.hi.is_finite() { range.hi } else { 1000.0 })
-        };
+        let Needs { what: needs, clip: (lo, hi) } = needs;
+        let most = || super::messages::plain(if range.hi.is_finite() { range.hi } else { 1000.0 });
+        let hi = hi.map_or_else(most, str::to_owned);
         let d = Diagnostic::new("E0204", format!("{name} may fail on some row"))
             .label(at.span, format!("ranges over {}", range_text(range)))
             .cause(format!("{name} needs {needs}; a failure on one row would reveal that row"));
@@ -159,7 +138,7 @@ impl Checker<'_> {
     }
 
     /// The type of a component-by-component operation.
-    fn elementwise(&mut self, op: Builtin, a: &Expr, b: &Expr, span: Span) -> Checked<Type> {
+    fn elementwise(&mut self, op: Binary, a: &Expr, b: &Expr, span: Span) -> Checked<Type> {
         let (Some(ra), Some(rb)) = (number_range(&a.ty), number_range(&b.ty)) else {
             let bad = if number_range(&a.ty).is_none() { a } else { b };
             let what = type_text(&bad.ty);
@@ -174,11 +153,12 @@ impl Checker<'_> {
             };
             return self.fail(d);
         };
-        let inside = || ranges::binary(op, without_ends(a, ra), without_ends(b, rb));
-        let out = match ranges::binary(op, ra, rb).or_else(|why| inside().map_err(|_| why)) {
+        let inside = || op.range(without_ends(a, ra), without_ends(b, rb));
+        let out = match op.range(ra, rb).or_else(|why| inside().map_err(|_| why)) {
             Ok(r) => r,
             Err(_) if a.label == Label::Public && b.label == Label::Public => Range::ALL,
-            Err(why) => return self.partial(op, why, if op == Builtin::Div { b } else { a }, span),
+            Err(why) if op == Binary::Div => return self.partial("a division", why, b, span),
+            Err(why) => return self.partial("a power", why, a, span),
         };
         let (va, vb) = (as_vector(&a.ty), as_vector(&b.ty));
         match (va, vb) {
@@ -189,8 +169,8 @@ impl Checker<'_> {
                     .help("both sides need the same length, or one of them a single number"),
             ),
             (Some(x), Some(y)) => {
-                let (mut v, sign) = (vectors::boxed(x.dim, out, x.levels.clone().or(y.levels.clone())), op);
-                if matches!(sign, Builtin::Add | Builtin::Sub) {
+                let mut v = vectors::boxed(x.dim, out, x.levels.clone().or(y.levels.clone()));
+                if matches!(op, Binary::Add | Binary::Sub) {
                     v.sup = vectors::least(v.sup, vectors::scale(vectors::sum(x.sup, y.sup), ROUNDED));
                     // Each component is rounded: half an ulp of the largest sum on either side.
                     let slack = vectors::mul_up(v.range.magnitude(), f64::EPSILON);
@@ -200,7 +180,7 @@ impl Checker<'_> {
                 Ok(Type::Vector(v))
             }
             (Some(x), None) => Ok(Type::Vector(scaled(op, &x, out, b))),
-            (None, Some(y)) if op == Builtin::Div => Ok(Type::Vector(vectors::boxed(y.dim, out, y.levels.clone()))),
+            (None, Some(y)) if op == Binary::Div => Ok(Type::Vector(vectors::boxed(y.dim, out, y.levels.clone()))),
             (None, Some(y)) => Ok(Type::Vector(scaled(op, &y, out, a))),
             (None, None) if matches!((&a.ty, &b.ty), (Type::Matrix { .. }, _) | (_, Type::Matrix { .. })) => {
                 self.matrix_elementwise(a, b, out)
@@ -208,7 +188,7 @@ impl Checker<'_> {
             (None, None) => {
                 let whole =
                     |t: &Type| matches!(t, Type::Int(_) | Type::Bool) || t.range().is_some_and(|r| r.is_point() && r.lo.fract() == 0.0);
-                let keeps = matches!(op, Builtin::Add | Builtin::Sub | Builtin::Mul | Builtin::Min | Builtin::Max);
+                let keeps = matches!(op, Binary::Add | Binary::Sub | Binary::Mul | Binary::Min | Binary::Max);
                 Ok(if keeps && whole(&a.ty) && whole(&b.ty) { Type::Int(out) } else { Type::Real(out) })
             }
         }
@@ -269,21 +249,21 @@ fn rounded(diam: Norms, sup: Norms) -> Norms {
 
 /// A vector combined with one number: shifting keeps the diameter, scaling scales it. A public number is the same for both rows,
 /// known or not.
-fn scaled(op: Builtin, v: &VectorType, out: Range, by: &Expr) -> VectorType {
+fn scaled(op: Binary, v: &VectorType, out: Range, by: &Expr) -> VectorType {
     let mut t = vectors::boxed(v.dim, out, v.levels.clone());
     let constant = by.ty.range().filter(|r| by.label == Label::Public && r.is_finite());
     match (op, constant) {
-        (Builtin::Mul, Some(r)) => {
+        (Binary::Mul, Some(r)) => {
             let factor = vectors::mul_up(r.magnitude(), ROUNDED);
             t.sup = vectors::least(t.sup, vectors::scale(v.sup, factor));
             t.diam = vectors::least(t.diam, rounded(vectors::scale(v.diam, factor), t.sup));
         }
-        (Builtin::Div, Some(r)) if r.is_point() => {
+        (Binary::Div, Some(r)) if r.is_point() => {
             let inverse = vectors::mul_up(vectors::div_up(1.0, r.magnitude()), ROUNDED);
             t.sup = vectors::least(t.sup, vectors::scale(v.sup, inverse));
             t.diam = vectors::least(t.diam, rounded(vectors::scale(v.diam, inverse), t.sup));
         }
-        (Builtin::Add | Builtin::Sub, Some(_)) => {
+        (Binary::Add | Binary::Sub, Some(_)) => {
             // The shifted components are rounded: two roundings of half an ulp each.
             let slack = vectors::mul_up(t.range.magnitude(), f64::EPSILON);
             let widened = vectors::sum(v.diam, vectors::boxed(v.dim, Range::new(0.0, slack), None).diam);

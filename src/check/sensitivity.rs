@@ -13,7 +13,7 @@ pub fn sensitivity(e: &Expr, records: &Records) -> Norms {
     }
     let of = |e: &Expr| sensitivity(e, records);
     match &e.kind {
-        ExprKind::Call(op, args) => match (op, args.as_slice()) {
+        ExprKind::Call(op, args) => match (*op, args.as_slice()) {
             (Builtin::RowSum, [x]) => row_sum(x, records),
             (Builtin::RowMean, [x]) => row_mean(x, records),
             (Builtin::RowCountAgg, _) => match records.relation {
@@ -23,7 +23,7 @@ pub fn sensitivity(e: &Expr, records: &Records) -> Norms {
             },
             (Builtin::RowHistogram, _) => histogram(records),
             (Builtin::RowMin | Builtin::RowMax, [x]) => Norms::scalar(x.ty.range().map_or(f64::INFINITY, Range::width)),
-            (Builtin::Neg | Builtin::Abs | Builtin::Relu, [x]) => of(x),
+            (Builtin::Unary(f), [x]) if f.facts().fraction.is_some() => of(x),
             (Builtin::Clip, [x, lo, hi]) if lo.label == Label::Public && hi.label == Label::Public => of(x),
             // Of two numbers the smaller or larger moves no further than both together.
             (Builtin::Add | Builtin::Sub | Builtin::Min | Builtin::Max, [a, b]) => sum(broadcast(of(a), a, b), broadcast(of(b), b, a)),

@@ -1,7 +1,7 @@
 //! What Tab offers: names of the session, and words of the language by where they may stand.
 
 use crate::analyze::mechanism_names;
-use crate::check::SIGNATURES;
+use crate::check::signatures;
 use crate::dist::DISTRIBUTIONS;
 use crate::syntax::tokens::{KEYWORDS, STATEMENTS, Token, tokens};
 
@@ -44,7 +44,7 @@ pub fn complete(line: &str, at: usize, names: &[String]) -> (usize, Vec<String>)
         Some(Token::Tilde) => DISTRIBUTIONS.iter().map(|d| d.name.to_owned()).collect(),
         None => STATEMENTS.iter().map(|s| (*s).to_owned()).chain(names.iter().cloned()).collect(),
         Some(_) => {
-            let functions = SIGNATURES.iter().map(|(name, _)| (*name).to_owned());
+            let functions = signatures().map(|(name, _)| name.to_owned());
             names.iter().cloned().chain(functions).chain(KEYWORDS.iter().map(|k| (*k).to_owned())).collect()
         }
     };

@@ -1,9 +1,9 @@
 //! Row expressions compiled once to a flat postfix program, then run on every row: total, deterministic, clamped.
 
-use crate::model::{Builtin, Expr, ExprKind, Label, Range, Table, TableId, Type};
+use crate::model::{Binary, Builtin, Expr, ExprKind, Label, Range, Table, TableId, Type};
+use crate::numeric::unary::Whole;
 
 use super::StatisticError;
-use super::function::{binary, fold, unary};
 use super::project;
 use super::row::{offsets, settle, width};
 
@@ -29,8 +29,8 @@ enum Op {
         at: usize,
         n: usize,
     },
-    Unary(Builtin, usize),
-    Binary(Builtin, usize),
+    Unary(fn(f64) -> f64, usize),
+    Binary(Binary, usize),
     /// One number to n equal ones.
     Repeat(usize),
     /// Condition, n numbers, n numbers: the first n if the condition holds.
@@ -125,7 +125,7 @@ impl Builder<'_> {
                 if matches!(index.ty, Type::Category(_)) {
                     // Level indices start at 0, positions at 1.
                     self.push(1.0)?;
-                    self.ops.push(Op::Binary(Builtin::Add, 1));
+                    self.ops.push(Op::Binary(Binary::Add, 1));
                 }
                 self.ops.push(Op::Index(width(&vector.ty)));
                 Ok(())
@@ -184,24 +184,22 @@ impl Builder<'_> {
     fn call(&mut self, builtin: Builtin, args: &[Expr], n: usize) -> Result<(), StatisticError> {
         use Builtin as B;
         match (builtin, args) {
-            (B::Neg | B::Not | B::Abs | B::Exp | B::Log | B::Log1p | B::Sqrt, [x])
-            | (B::Tanh | B::InvLogit | B::Logit | B::Phi | B::Floor | B::Round | B::Relu, [x]) => {
+            (B::Unary(f), [x]) => {
                 self.wide(x, n)?;
-                self.ops.push(Op::Unary(builtin, n));
+                self.ops.push(Op::Unary(f.facts().value, n));
             }
-            (B::Or | B::And | B::Le | B::Ge | B::Eq | B::Ne | B::Lt | B::Gt, [a, b])
-            | (B::Add | B::Sub | B::Mul | B::Div | B::Pow | B::Min | B::Max, [a, b]) => {
+            (B::Binary(f), [a, b]) => {
                 self.wide(a, n)?;
                 self.wide(b, n)?;
-                self.ops.push(Op::Binary(builtin, n));
+                self.ops.push(Op::Binary(f, n));
             }
             (B::Clip, [x, lo, hi]) => {
                 self.wide(x, n)?;
                 // max(lo, min(x, hi)), the range that the checker computes.
                 self.wide(hi, n)?;
-                self.ops.push(Op::Binary(B::Min, n));
+                self.ops.push(Op::Binary(Binary::Min, n));
                 self.wide(lo, n)?;
-                self.ops.push(Op::Binary(B::Max, n));
+                self.ops.push(Op::Binary(Binary::Max, n));
             }
             (B::Dot, [a, b]) => {
                 let d = width(&a.ty);
@@ -218,7 +216,6 @@ impl Builder<'_> {
             }
             (B::Append, items) => items.iter().try_for_each(|e| self.expr(e))?,
             (B::Rep, [x, ..]) => self.wide(x, n)?,
-            (B::Length, [x]) => self.push(width(&x.ty) as f64)?,
             (B::Norm, [x, ..]) => {
                 self.expr(x)?;
                 self.ops.push(Op::Norm(width(&x.ty)));
@@ -243,8 +240,10 @@ impl Builder<'_> {
 /// Operations whose rounding is not known to be monotone: a value from the middle of a range may come out beyond its ends.
 fn may_leave(f: Builtin) -> bool {
     use Builtin as B;
-    let libm = matches!(f, B::Exp | B::Log | B::Log1p | B::Tanh | B::InvLogit | B::Logit | B::Phi | B::Pow);
-    libm || matches!(f, B::Dot | B::MatVec | B::Norm | B::VecSum | B::VecMean | B::VecSd)
+    match f {
+        B::Unary(f) => f.facts().whole == Whole::No,
+        f => matches!(f, B::Pow | B::Dot | B::MatVec | B::Norm | B::VecSum | B::VecMean | B::VecSd),
+    }
 }
 
 impl Compiled {
@@ -294,7 +293,7 @@ fn step(op: &Op, row: &[f64], stack: &mut Vec<f64>) -> Option<()> {
         Op::Unary(f, n) => {
             let start = stack.len().checked_sub(*n)?;
             for x in stack.get_mut(start..)? {
-                *x = unary(*f, *x);
+                *x = f(*x);
             }
         }
         Op::Binary(f, n) => {
@@ -302,7 +301,7 @@ fn step(op: &Op, row: &[f64], stack: &mut Vec<f64>) -> Option<()> {
             let (left, b) = stack.split_at_mut(middle);
             let start = left.len().checked_sub(*n)?;
             for (x, y) in left.get_mut(start..)?.iter_mut().zip(b.iter()) {
-                *x = binary(*f, *x, *y);
+                *x = f.value(*x, *y);
             }
             stack.truncate(middle);
         }
@@ -394,4 +393,22 @@ fn replace(stack: &mut Vec<f64>, n: usize, by: &[f64]) -> Option<()> {
     stack.truncate(start);
     stack.extend_from_slice(by);
     Some(())
+}
+
+/// A vector to one number.
+pub fn fold(f: Builtin, x: &[f64]) -> f64 {
+    let n = x.len().max(1) as f64;
+    let sum: f64 = x.iter().sum();
+    match f {
+        Builtin::VecSum => sum,
+        Builtin::VecMean => sum / n,
+        Builtin::VecMin => x.iter().copied().fold(f64::INFINITY, f64::min),
+        Builtin::VecMax => x.iter().copied().fold(f64::NEG_INFINITY, f64::max),
+        Builtin::VecSd => {
+            let mean = sum / n;
+            let squares: f64 = x.iter().map(|v| (v - mean) * (v - mean)).sum();
+            libm::sqrt(squares / (n - 1.0).max(1.0))
+        }
+        _ => f64::NAN,
+    }
 }

@@ -3,7 +3,6 @@
 pub mod cell;
 pub mod encode;
 pub mod eval;
-pub mod function;
 pub mod project;
 pub mod public;
 pub mod reader;

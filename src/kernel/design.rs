@@ -1,10 +1,10 @@
 //! The encoded rows: stored once, as the kernel reads them, in segments that never move.
 
 use super::KernelError;
-use super::exp::LANES;
 use super::family::Family;
 use super::layout::{Layout, Part};
 use super::norm::{store, toward_zero};
+use crate::numeric::fast::LANES;
 
 /// Rows of a segment; a multiple of the lanes.
 pub(super) const SEGMENT: usize = 256;

@@ -1,9 +1,8 @@
 //! Laws of an outcome given a linear predictor z: loss, its derivative, and bounds on both.
 
 use super::KernelError;
-use super::exp::{LANES, Lanes, exp, map};
-use super::special::ln;
 use crate::numeric::Interval;
+use crate::numeric::fast::{LANES, Lanes, exp, ln, map};
 use crate::numeric::round::{add_up, div_up, mul_up};
 
 /// Losses are negative log-likelihoods, convex and smooth in z, but for the last; only the first three and the last have a

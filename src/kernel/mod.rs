@@ -13,13 +13,11 @@
 
 pub mod density;
 mod design;
-mod exp;
 mod family;
 mod layout;
 mod likelihood;
 pub mod norm;
 mod pass;
-mod special;
 mod tables;
 mod tile;
 

@@ -5,10 +5,10 @@
 use multiversion::multiversion;
 
 use super::design::{Design, Segment};
-use super::exp::{LANES, Lanes, exp, map};
 use super::family::Family;
 use super::tables::Tables;
 use super::tile::{Tile, total};
+use crate::numeric::fast::{LANES, Lanes, exp, map};
 
 /// The sums of one range of rows, with room for the predictors of eight rows: made once, used at every step.
 pub(super) struct Sums {

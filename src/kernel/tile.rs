@@ -1,9 +1,9 @@
 //! Eight rows of encoded columns: their linear predictors, and their share of a gradient.
 
 use super::design::Segment;
-use super::exp::{LANES, Lanes};
 use super::layout::TABLE;
 use super::tables::Tables;
+use crate::numeric::fast::{LANES, Lanes};
 
 /// Eight rows of a segment, the last of which may be missing.
 pub(super) struct Tile<'a> {

@@ -8,7 +8,7 @@ mod show;
 mod transport;
 
 use crate::analyze::mechanism_names;
-use crate::check::SIGNATURES;
+use crate::check::signatures;
 use crate::dist::DISTRIBUTIONS;
 use crate::syntax::tokens::{KEYWORDS, Token, tokens};
 use document::Document;
@@ -319,7 +319,7 @@ fn completions(d: &Document, at: usize) -> Vec<lsp::CompletionItem> {
         _ => {
             let own = names::declarations(&d.checked.ast);
             let own = own.iter().map(|x| item(&x.name, K::VARIABLE, &format!("{:?}", x.kind).to_lowercase()));
-            let functions = SIGNATURES.iter().map(|(name, _)| item(name, K::FUNCTION, "function"));
+            let functions = signatures().map(|(name, _)| item(name, K::FUNCTION, "function"));
             let words = KEYWORDS.iter().map(|k| item(k, K::KEYWORD, ""));
             let mut all: Vec<_> = own.chain(functions).chain(words).collect();
             all.sort_by(|a, b| a.label.cmp(&b.label));

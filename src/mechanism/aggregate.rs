@@ -8,7 +8,6 @@ use super::prepare::aggregate;
 use super::real::rational;
 use super::{MechanismError, Scope};
 use crate::data::eval::{Environment, compile};
-use crate::data::function::{binary, unary};
 use crate::data::project::into_range;
 use crate::data::row::width;
 use crate::data::scan::{Measured, Totals};
@@ -122,7 +121,10 @@ pub(crate) fn computable(e: &Expr, table: TableId) -> bool {
         ExprKind::Index(vector, index) => computable(vector, table) && computable(index, table),
         ExprKind::Call(f, args) => {
             use Builtin as B;
-            let exact = matches!(f, B::Neg | B::Abs | B::Relu | B::Add | B::Sub | B::Mul | B::Div | B::Min | B::Max | B::Clip | B::Append);
+            let exact = match *f {
+                B::Unary(f) => f.facts().fraction.is_some(),
+                f => matches!(f, B::Add | B::Sub | B::Mul | B::Div | B::Min | B::Max | B::Clip | B::Append),
+            };
             exact && args.iter().all(|x| computable(x, table))
         }
         _ => false,
@@ -152,9 +154,6 @@ fn apply(f: Builtin, mut args: Vec<Vec<RBig>>, n: usize, range: Option<Range>) -
 
 fn scalar(f: Builtin, xs: &[RBig], range: Range) -> Result<RBig, MechanismError> {
     Ok(match (f, xs) {
-        (Builtin::Neg, [a]) => -a,
-        (Builtin::Abs, [a]) if *a < RBig::ZERO => -a,
-        (Builtin::Abs, [a]) => a.clone(),
         (Builtin::Add, [a, b]) => a + b,
         (Builtin::Sub, [a, b]) => a - b,
         (Builtin::Mul, [a, b]) => a * b,
@@ -163,12 +162,11 @@ fn scalar(f: Builtin, xs: &[RBig], range: Range) -> Result<RBig, MechanismError>
         (Builtin::Max, [a, b]) => a.max(b).clone(),
         // max(lo, min(x, hi)), as the checker and the rows have it.
         (Builtin::Clip, [x, lo, hi]) => x.min(hi).max(lo).clone(),
-        (Builtin::Relu, [a]) => a.max(&RBig::ZERO).clone(),
-        (_, [a]) => through_doubles(unary(f, a.to_f64().value()), range)?,
-        (_, [a, b]) => {
-            let y = binary(f, a.to_f64().value(), b.to_f64().value());
-            through_doubles(y, range)?
-        }
+        (Builtin::Unary(f), [a]) => match f.facts().fraction {
+            Some(f) => f(a.clone()),
+            None => through_doubles((f.facts().value)(a.to_f64().value()), range)?,
+        },
+        (Builtin::Binary(f), [a, b]) => through_doubles(f.value(a.to_f64().value(), b.to_f64().value()), range)?,
         _ => return Err(BAD),
     })
 }

@@ -57,7 +57,7 @@ fn unique(program: &Program) -> Vec<Parameter> {
 fn is_arithmetic(query: &Query) -> bool {
     let Query::Aggregate(query) = query else { return false };
     match &query.value.kind {
-        ExprKind::Call(f, _) => operator(*f).is_some() || matches!(f, Builtin::Neg | Builtin::Not),
+        ExprKind::Call(f, _) => operator(*f).is_some() || matches!(*f, Builtin::Neg | Builtin::Not),
         _ => true,
     }
 }

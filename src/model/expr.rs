@@ -1,6 +1,7 @@
 //! The small expression language left after checking: resolved, typed, labelled, sugar-free.
 
 use super::types::Type;
+use crate::numeric::{Binary, Unary};
 use crate::source::Span;
 use std::collections::BTreeSet;
 
@@ -70,38 +71,9 @@ pub enum ExprKind {
 /// Everything an expression can apply; the checker knows arity, types and ranges of each.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Builtin {
-    // operators
-    Neg,
-    Not,
-    Or,
-    And,
-    Le,
-    Ge,
-    Eq,
-    Ne,
-    Lt,
-    Gt,
-    Add,
-    Sub,
-    Mul,
-    Div,
-    Pow,
-    // scalar functions, applied by component to vectors
-    Abs,
-    Exp,
-    Log,
-    Log1p,
-    Sqrt,
-    Tanh,
-    InvLogit,
-    Logit,
-    Phi,
-    Floor,
-    Round,
-    Relu,
-    /// Two-argument minimum and maximum.
-    Min,
-    Max,
+    /// Operators and scalar functions, applied by component to vectors.
+    Unary(Unary),
+    Binary(Binary),
     /// `clip(x, lo, hi)`
     Clip,
     // vectors
@@ -109,7 +81,6 @@ pub enum Builtin {
     MatVec,
     Append,
     Rep,
-    Length,
     Norm,
     ProjectL1,
     ProjectL2,
@@ -144,7 +115,30 @@ pub enum Builtin {
     Simulate,
 }
 
+/// What formulas are matched on.
+#[allow(non_upper_case_globals)]
 impl Builtin {
+    pub const Neg: Builtin = Builtin::Unary(Unary::Neg);
+    pub const Not: Builtin = Builtin::Unary(Unary::Not);
+    pub const Abs: Builtin = Builtin::Unary(Unary::Abs);
+    pub const Exp: Builtin = Builtin::Unary(Unary::Exp);
+    pub const Log: Builtin = Builtin::Unary(Unary::Log);
+    pub const Sqrt: Builtin = Builtin::Unary(Unary::Sqrt);
+    pub const Tanh: Builtin = Builtin::Unary(Unary::Tanh);
+    pub const Le: Builtin = Builtin::Binary(Binary::Le);
+    pub const Ge: Builtin = Builtin::Binary(Binary::Ge);
+    pub const Eq: Builtin = Builtin::Binary(Binary::Eq);
+    pub const Ne: Builtin = Builtin::Binary(Binary::Ne);
+    pub const Lt: Builtin = Builtin::Binary(Binary::Lt);
+    pub const Gt: Builtin = Builtin::Binary(Binary::Gt);
+    pub const Add: Builtin = Builtin::Binary(Binary::Add);
+    pub const Sub: Builtin = Builtin::Binary(Binary::Sub);
+    pub const Mul: Builtin = Builtin::Binary(Binary::Mul);
+    pub const Div: Builtin = Builtin::Binary(Binary::Div);
+    pub const Pow: Builtin = Builtin::Binary(Binary::Pow);
+    pub const Min: Builtin = Builtin::Binary(Binary::Min);
+    pub const Max: Builtin = Builtin::Binary(Binary::Max);
+
     /// One value for all rows of a table.
     pub fn over_rows(self) -> bool {
         use Builtin::{RowCountAgg, RowHistogram, RowMax, RowMean, RowMin, RowQuantile, RowSum};

@@ -7,8 +7,9 @@ pub mod print;
 pub mod stan;
 pub mod types;
 
+pub use crate::numeric::{Binary, Range, Unary};
 pub use expr::{Builtin, ColumnId, Expr, ExprKind, Label, ParamId, ReleaseId, ScalarId, TableId};
-pub use types::{Levels, Norms, Range, Type, VectorType};
+pub use types::{Levels, Norms, Type, VectorType};
 
 use crate::source::Span;
 

@@ -1,8 +1,8 @@
 //! The normal form as text: expressions, queries and models, for certificates and tests.
 
 use super::{
-    Builtin, Expr, ExprKind, Label, Model, Observation, ParamId, Parameter, Program, Query, Range, ReleaseId, Request, Step, TableId, Type,
-    VectorType,
+    Binary, Builtin, Expr, ExprKind, Label, Model, Observation, ParamId, Parameter, Program, Query, Range, ReleaseId, Request, Step,
+    TableId, Type, VectorType,
 };
 
 /// `draw(p)`, `draws(mu, 10)`, `posterior(p)`, `mean(age)`.
@@ -181,7 +181,6 @@ impl Names<'_> {
                 };
                 format!("project({ball}({}), {})", self.expr(r), self.expr(v))
             }
-            (None, [x]) if f == Builtin::Relu => format!("max({}, 0)", self.expr(x)),
             (None, [Expr { kind: ExprKind::Text(family), .. }, rest @ .., times]) if f == Builtin::Simulate => {
                 format!("simulate({family}({}), times = {})", self.list(rest), self.expr(times))
             }
@@ -202,7 +201,7 @@ impl Names<'_> {
         let text = self.expr(e);
         let compound = match &e.kind {
             ExprKind::If(..) => true,
-            ExprKind::Call(f, _) => operator(*f).is_some() || matches!(f, Builtin::Neg | Builtin::Not),
+            ExprKind::Call(f, _) => operator(*f).is_some() || matches!(*f, Builtin::Neg | Builtin::Not),
             ExprKind::Number(x) => *x < 0.0,
             _ => false,
         };
@@ -211,22 +210,11 @@ impl Names<'_> {
 }
 
 pub(super) fn operator(f: Builtin) -> Option<&'static str> {
-    Some(match f {
-        Builtin::Or => "or",
-        Builtin::And => "and",
-        Builtin::Le => "<=",
-        Builtin::Ge => ">=",
-        Builtin::Eq => "==",
-        Builtin::Ne => "!=",
-        Builtin::Lt => "<",
-        Builtin::Gt => ">",
-        Builtin::Add => "+",
-        Builtin::Sub => "-",
-        Builtin::Mul | Builtin::MatVec => "*",
-        Builtin::Div => "/",
-        Builtin::Pow => "^",
-        _ => return None,
-    })
+    match f {
+        Builtin::Binary(f) => f.sign(),
+        Builtin::MatVec => Some("*"),
+        _ => None,
+    }
 }
 
 /// A level as an index or a comparison writes it: quoted unless it is a plain name.
@@ -243,25 +231,14 @@ fn plain_name(name: &str) -> bool {
 /// The name of a function as the language writes it.
 pub(super) fn function(f: Builtin) -> &'static str {
     match f {
-        Builtin::Abs => "abs",
-        Builtin::Exp => "exp",
-        Builtin::Log => "log",
-        Builtin::Log1p => "log1p",
-        Builtin::Sqrt => "sqrt",
-        Builtin::Tanh => "tanh",
-        Builtin::InvLogit => "inv_logit",
-        Builtin::Logit => "logit",
-        Builtin::Phi => "Phi",
-        Builtin::Floor => "floor",
-        Builtin::Round => "round",
-        Builtin::Relu => "relu",
-        Builtin::Min | Builtin::VecMin | Builtin::RowMin => "min",
-        Builtin::Max | Builtin::VecMax | Builtin::RowMax => "max",
+        Builtin::Unary(f) => f.facts().name(),
+        Builtin::Binary(Binary::Min) | Builtin::VecMin | Builtin::RowMin => "min",
+        Builtin::Binary(Binary::Max) | Builtin::VecMax | Builtin::RowMax => "max",
+        Builtin::Binary(_) | Builtin::MatVec => "operation",
         Builtin::Clip => "clip",
         Builtin::Dot => "dot",
         Builtin::Append => "append",
         Builtin::Rep => "rep",
-        Builtin::Length => "length",
         Builtin::Norm => "norm",
         Builtin::ProjectL1 => "project_l1",
         Builtin::ProjectL2 => "project_l2",
@@ -277,7 +254,6 @@ pub(super) fn function(f: Builtin) -> &'static str {
         Builtin::PosteriorLarger => "larger",
         Builtin::PosteriorSample => "sample",
         Builtin::Simulate => "simulate",
-        _ => "operation",
     }
 }
 

@@ -1,7 +1,7 @@
 //! The Stan program of a program's posteriors, for readers who know Stan: same names, same parametrisations.
 
 use super::print::number;
-use super::{Builtin, Column, Each, Expr, ExprKind, Model, Observation, Parameter, Program, Query, ReleaseStep, Step, Table, Type};
+use super::{Binary, Builtin, Column, Each, Expr, ExprKind, Model, Observation, Parameter, Program, Query, ReleaseStep, Step, Table, Type};
 use std::collections::BTreeSet;
 use std::fmt::Write;
 
@@ -226,21 +226,15 @@ fn whole(e: &Expr) -> bool {
 }
 
 fn call(f: Builtin, args: &[String]) -> String {
-    let infix = |symbol: &str| format!("({})", args.join(&format!(" {symbol} ")));
+    let sign = match f {
+        Builtin::Binary(Binary::Or) => Some("||"),
+        Builtin::Binary(Binary::And) => Some("&&"),
+        f => super::print::operator(f),
+    };
+    if let Some(sign) = sign {
+        return format!("({})", args.join(&format!(" {sign} ")));
+    }
     match (f, args) {
-        (Builtin::Add, _) => infix("+"),
-        (Builtin::Sub, _) => infix("-"),
-        (Builtin::Mul | Builtin::MatVec, _) => infix("*"),
-        (Builtin::Div, _) => infix("/"),
-        (Builtin::Pow, _) => infix("^"),
-        (Builtin::Or, _) => infix("||"),
-        (Builtin::And, _) => infix("&&"),
-        (Builtin::Le, _) => infix("<="),
-        (Builtin::Ge, _) => infix(">="),
-        (Builtin::Eq, _) => infix("=="),
-        (Builtin::Ne, _) => infix("!="),
-        (Builtin::Lt, _) => infix("<"),
-        (Builtin::Gt, _) => infix(">"),
         (Builtin::Neg, [a]) => format!("-{a}"),
         (Builtin::Not, [a]) => format!("!{a}"),
         (Builtin::Clip, [x, lo, hi]) => format!("fmin(fmax({x}, {lo}), {hi})"),
@@ -250,7 +244,6 @@ fn call(f: Builtin, args: &[String]) -> String {
         (Builtin::Append, [a, b]) => format!("append_row({a}, {b})"),
         (Builtin::Rep, [x, n]) => format!("rep_vector({x}, {n})"),
         (Builtin::ProjectL2, [v, r]) => format!("({v} * fmin(1, {r} / norm2({v})))"),
-        (Builtin::Relu, [x]) => format!("fmax({x}, 0)"),
         (f, all) => format!("{}({})", super::print::function(f), all.join(", ")),
     }
 }

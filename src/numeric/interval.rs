@@ -95,6 +95,38 @@ impl Interval {
         self.increasing(libm::expm1).max(Interval::point(-1.0))
     }
 
+    pub fn abs(self) -> Interval {
+        let least = if self.lo <= 0.0 && self.hi >= 0.0 { 0.0 } else { self.lo.abs().min(self.hi.abs()) };
+        Interval::new(least, self.magnitude())
+    }
+
+    /// Whole powers up to the 64th, multiplied out; the even ones are those of the absolute value. Anything for others.
+    pub fn power(self, exponent: f64) -> Interval {
+        if exponent.fract() != 0.0 || !(1.0..=64.0).contains(&exponent) {
+            return Interval::ENTIRE;
+        }
+        let even = exponent % 2.0 == 0.0;
+        let base = if even { self.abs() } else { self };
+        let all = (0..exponent as u32).fold(Interval::ONE, |all, _| all * base);
+        if even { all.non_negative() } else { all }
+    }
+
+    pub fn tanh(self) -> Interval {
+        let Interval { lo, hi } = self.increasing(libm::tanh);
+        Interval::new(lo.max(-1.0), hi.min(1.0))
+    }
+
+    /// `1 / (1 + exp(-x))`.
+    pub fn inv_logit(self) -> Interval {
+        Interval::ONE / (Interval::ONE + (-self).exp())
+    }
+
+    /// `ln(x / (1 - x))`.
+    pub fn logit(self) -> Interval {
+        let at = |x: f64| (Interval::point(x) / (Interval::ONE - Interval::point(x))).ln();
+        Interval::new(at(self.lo).lo, at(self.hi).hi)
+    }
+
     /// Hyperbolic sine, without cancellation near zero: `(u + u/(1 + u))/2` with `u = exp(x) - 1`.
     pub fn sinh(self) -> Interval {
         let at = |x: f64| {

@@ -3,9 +3,9 @@
 use super::posterior::Posterior;
 use super::simulate::{self, simulate};
 use super::value::Value;
-use crate::data::{eval, function};
+use crate::data::eval;
 use crate::mechanism::bits::OsBits;
-use crate::model::{Builtin, Expr, ExprKind, ReleaseId, ScalarId, TableId, Type};
+use crate::model::{Binary, Builtin, Expr, ExprKind, ReleaseId, ScalarId, TableId, Type};
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 
@@ -166,14 +166,8 @@ fn call(f: Builtin, e: &Expr, args: &[Expr], known: &Known) -> Result<Value, NoV
         (Builtin::Append, _) => Value::Vector(values.iter().flat_map(Value::numbers).collect()),
         (Builtin::Rep, [_, _]) => Value::Vector(vec![scalar(0)?; scalar(1)?.max(0.0) as usize]),
         (Builtin::Norm, [_]) => Value::Number(numbers(0).iter().map(|x| x * x).sum::<f64>().sqrt()),
-        (Builtin::VecSum, [_]) => Value::Number(numbers(0).iter().sum()),
-        (Builtin::VecMean, [_]) => Value::Number(mean(&numbers(0))),
-        (Builtin::VecMin, [_]) => Value::Number(numbers(0).into_iter().fold(f64::INFINITY, f64::min)),
-        (Builtin::VecMax, [_]) => Value::Number(numbers(0).into_iter().fold(f64::NEG_INFINITY, f64::max)),
-        (Builtin::VecSd, [_]) => {
-            let v = numbers(0);
-            let m = mean(&v);
-            Value::Number((v.iter().map(|x| (x - m) * (x - m)).sum::<f64>() / (v.len().max(2) - 1) as f64).sqrt())
+        (Builtin::VecSum | Builtin::VecMean | Builtin::VecMin | Builtin::VecMax | Builtin::VecSd, [v]) => {
+            Value::Number(eval::fold(f, &v.numbers()))
         }
         (Builtin::VecQuantile, [_, q]) => {
             let mut v = numbers(0);
@@ -183,11 +177,8 @@ fn call(f: Builtin, e: &Expr, args: &[Expr], known: &Known) -> Result<Value, NoV
                 q => Value::Vector(q.numbers().into_iter().map(|q| quantile(&v, q)).collect()),
             }
         }
-        (_, [a]) => {
-            let out: Vec<f64> = a.numbers().into_iter().map(|x| function::unary(f, x)).collect();
-            truth(e, shaped(&values, out))
-        }
-        (_, [a, b]) => truth(e, elementwise(f, a, b)?),
+        (Builtin::Unary(f), [a]) => truth(e, shaped(&values, a.numbers().into_iter().map(f.facts().value).collect())),
+        (Builtin::Binary(f), [a, b]) => truth(e, elementwise(f, a, b)?),
         _ => return Err(NoValue::Unsupported),
     };
     Ok(out)
@@ -227,18 +218,18 @@ fn truth(e: &Expr, v: Value) -> Value {
     }
 }
 
-fn elementwise(f: Builtin, a: &Value, b: &Value) -> Result<Value, NoValue> {
+fn elementwise(f: Binary, a: &Value, b: &Value) -> Result<Value, NoValue> {
     let (x, y) = (a.numbers(), b.numbers());
     let out: Vec<f64> = match (a.is_scalar(), b.is_scalar()) {
         (false, true) => {
             let y = b.as_number().ok_or(NoValue::Unsupported)?;
-            x.into_iter().map(|x| function::binary(f, x, y)).collect()
+            x.into_iter().map(|x| f.value(x, y)).collect()
         }
         (true, false) => {
             let x = a.as_number().ok_or(NoValue::Unsupported)?;
-            y.into_iter().map(|y| function::binary(f, x, y)).collect()
+            y.into_iter().map(|y| f.value(x, y)).collect()
         }
-        _ => x.into_iter().zip(y).map(|(x, y)| function::binary(f, x, y)).collect(),
+        _ => x.into_iter().zip(y).map(|(x, y)| f.value(x, y)).collect(),
     };
     Ok(shaped(&[a.clone(), b.clone()], out))
 }
@@ -253,10 +244,6 @@ fn shaped(like: &[Value], numbers: Vec<f64>) -> Value {
         }
         Some(_) => Value::Vector(numbers),
     }
-}
-
-fn mean(v: &[f64]) -> f64 {
-    v.iter().sum::<f64>() / v.len().max(1) as f64
 }
 
 /// The quantile of sorted values, by linear interpolation (R's type 7).

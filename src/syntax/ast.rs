@@ -1,5 +1,6 @@
 //! The tree as written: every statement, type and expression of a program with its span.
 
+use crate::numeric::Binary;
 use crate::source::{Span, Spanned};
 
 /// A name as written.
@@ -212,7 +213,7 @@ pub enum ExprKind {
     Name(String),
     List(Vec<Expr>),
     Unary(UnaryOp, Box<Expr>),
-    Binary(BinaryOp, Box<Expr>, Box<Expr>),
+    Binary(Binary, Box<Expr>, Box<Expr>),
     If(Box<Expr>, Box<Expr>, Box<Expr>),
     Call(Box<Expr>, Vec<Arg>),
     Index(Box<Expr>, Box<Expr>),
@@ -225,41 +226,4 @@ pub enum ExprKind {
 pub enum UnaryOp {
     Neg,
     Not,
-}
-
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum BinaryOp {
-    Or,
-    And,
-    Le,
-    Ge,
-    Eq,
-    Ne,
-    Lt,
-    Gt,
-    Add,
-    Sub,
-    Mul,
-    Div,
-    Pow,
-}
-
-impl BinaryOp {
-    pub fn symbol(self) -> &'static str {
-        match self {
-            BinaryOp::Or => "or",
-            BinaryOp::And => "and",
-            BinaryOp::Le => "<=",
-            BinaryOp::Ge => ">=",
-            BinaryOp::Eq => "==",
-            BinaryOp::Ne => "!=",
-            BinaryOp::Lt => "<",
-            BinaryOp::Gt => ">",
-            BinaryOp::Add => "+",
-            BinaryOp::Sub => "-",
-            BinaryOp::Mul => "*",
-            BinaryOp::Div => "/",
-            BinaryOp::Pow => "^",
-        }
-    }
 }

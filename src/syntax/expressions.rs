@@ -4,31 +4,20 @@ use std::iter::Peekable;
 
 use pest::iterators::{Pair, Pairs};
 
-use super::ast::{Arg, BinaryOp, Expr, ExprKind, Name, UnaryOp};
+use super::ast::{Arg, Expr, ExprKind, Name, UnaryOp};
 use super::errors;
 use super::from_pest::{Builder, Read};
 use super::grammar::Rule;
+use super::print::binary_power;
 use super::sizes::MAX_NESTING;
+use crate::numeric::Binary;
 use crate::source::Span;
 
 /// Binding powers, left and right. Comparison does not associate; `^` takes a unary minus on its right.
-fn powers(symbol: &str) -> Option<(BinaryOp, u8, u8)> {
-    Some(match symbol {
-        "or" => (BinaryOp::Or, 1, 2),
-        "and" => (BinaryOp::And, 3, 4),
-        "<=" => (BinaryOp::Le, COMPARE, COMPARE + 1),
-        ">=" => (BinaryOp::Ge, COMPARE, COMPARE + 1),
-        "==" => (BinaryOp::Eq, COMPARE, COMPARE + 1),
-        "!=" => (BinaryOp::Ne, COMPARE, COMPARE + 1),
-        "<" => (BinaryOp::Lt, COMPARE, COMPARE + 1),
-        ">" => (BinaryOp::Gt, COMPARE, COMPARE + 1),
-        "+" => (BinaryOp::Add, 9, 10),
-        "-" => (BinaryOp::Sub, 9, 10),
-        "*" => (BinaryOp::Mul, 11, 12),
-        "/" => (BinaryOp::Div, 11, 12),
-        "^" => (BinaryOp::Pow, 15, NEGATE),
-        _ => return None,
-    })
+fn powers(symbol: &str) -> Option<(Binary, u8, u8)> {
+    let op = Binary::ALL.into_iter().find(|op| op.sign() == Some(symbol))?;
+    let left = binary_power(op);
+    Some((op, left, if op == Binary::Pow { NEGATE } else { left + 1 }))
 }
 
 const NOT: u8 = 5;

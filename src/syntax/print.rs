@@ -2,6 +2,7 @@
 
 use super::ast::*;
 use super::tokens::is_name;
+use crate::numeric::Binary;
 
 /// One expression on one line; parentheses are put where the tree needs them.
 pub fn print_expr(expr: &Expr) -> String {
@@ -29,14 +30,16 @@ fn power(expr: &Expr) -> u8 {
     }
 }
 
-fn binary_power(op: BinaryOp) -> u8 {
+pub(super) fn binary_power(op: Binary) -> u8 {
     match op {
-        BinaryOp::Or => 1,
-        BinaryOp::And => 3,
-        BinaryOp::Le | BinaryOp::Ge | BinaryOp::Eq | BinaryOp::Ne | BinaryOp::Lt | BinaryOp::Gt => 7,
-        BinaryOp::Add | BinaryOp::Sub => 9,
-        BinaryOp::Mul | BinaryOp::Div => 11,
-        BinaryOp::Pow => 15,
+        Binary::Or => 1,
+        Binary::And => 3,
+        Binary::Le | Binary::Ge | Binary::Eq | Binary::Ne | Binary::Lt | Binary::Gt => 7,
+        Binary::Add | Binary::Sub => 9,
+        Binary::Mul | Binary::Div => 11,
+        Binary::Pow => 15,
+        // Written as functions.
+        Binary::Min | Binary::Max => 20,
     }
 }
 
@@ -105,7 +108,7 @@ fn write_expr(out: &mut String, expr: &Expr) {
     }
 }
 
-fn write_binary(out: &mut String, op: BinaryOp, left: &Expr, right: &Expr) {
+fn write_binary(out: &mut String, op: Binary, left: &Expr, right: &Expr) {
     // Sums and products lean left, comparisons do not associate, a power takes a unary minus on its right.
     let own = binary_power(op);
     let (at_left, at_right) = match own {
@@ -114,10 +117,10 @@ fn write_binary(out: &mut String, op: BinaryOp, left: &Expr, right: &Expr) {
         _ => (own, own + 1),
     };
     write_within(out, left, at_left);
-    if op == BinaryOp::Pow {
+    if op == Binary::Pow {
         out.push('^');
     } else {
-        out.push_str(&format!(" {} ", op.symbol()));
+        out.push_str(&format!(" {} ", op.sign().unwrap_or_default()));
     }
     write_within(out, right, at_right);
 }

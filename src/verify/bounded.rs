@@ -47,7 +47,12 @@ fn plain_of(e: &Expr, scope: &mut Scope) -> Expr {
             scope.values.insert(name.clone(), Ty::parse(ty).unwrap_or(Ty::real()));
             Expr::Name(name)
         }
-        Expr::Call(f, args) => Expr::Call(f.clone(), args.iter().map(|a| plain_of(a, scope)).collect()),
+        Expr::Call(f, args) => {
+            // On rows and public values these have the range that every value of the function lies in.
+            let narrow = f == "inv_logit" || f == "Phi";
+            let name = if narrow { format!("{f} of parameters") } else { f.clone() };
+            Expr::Call(name, args.iter().map(|a| plain_of(a, scope)).collect())
+        }
         other => other.clone(),
     }
 }

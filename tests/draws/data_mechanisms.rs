@@ -213,7 +213,7 @@ fn row_expressions_are_evaluated_and_clamped() {
     let cases = [
         (row(Builtin::Mul, vec![x(), x()], 0.0, 9.0), 5.0),
         (row(Builtin::Sub, vec![number(1.0), x()], -2.0, 4.0), 1.0),
-        (row(Builtin::Relu, vec![x()], 0.0, 3.0), 2.0),
+        (row(Builtin::Max, vec![x(), number(0.0)], 0.0, 3.0), 2.0),
         (row(Builtin::Clip, vec![x(), number(-0.5), number(0.5)], -0.5, 0.5), 0.0),
         // A declared range is enforced, and what is not a number becomes its point nearest zero.
         (row(Builtin::Exp, vec![x()], 0.0, 1.0), 1.0 + (-1.0_f64).exp()),

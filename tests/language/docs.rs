@@ -171,8 +171,8 @@ fn nothing_is_left_out() {
     }
     assert_eq!(of(Kind::Rule).len(), dpm::rules::RULES.len());
     assert_eq!(of(Kind::Distribution).len(), dpm::dist::DISTRIBUTIONS.len());
-    for (name, _) in dpm::check::SIGNATURES {
-        assert!(of(Kind::Function).contains(*name), "{name}");
+    for (name, _) in dpm::check::signatures() {
+        assert!(of(Kind::Function).contains(name), "{name}");
     }
     assert_eq!(of(Kind::Error).len(), dpm::source::codes::all().len() + 1, "every code, and E0601");
     let keywords = "use budget private public param let observe release output expect fn model each when by using spend in from assuming";

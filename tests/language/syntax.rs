@@ -122,7 +122,7 @@ fn operators_bind_as_in_the_manual() {
 fn strip(expr: &dpm::syntax::ast::Expr) -> String {
     use dpm::syntax::ast::{ExprKind, UnaryOp};
     match &expr.kind {
-        ExprKind::Binary(op, a, b) => format!("({} {} {})", strip(a), op.symbol(), strip(b)),
+        ExprKind::Binary(op, a, b) => format!("({} {} {})", strip(a), op.sign().unwrap(), strip(b)),
         ExprKind::Unary(UnaryOp::Neg, a) => format!("(- {})", strip(a)),
         ExprKind::Unary(UnaryOp::Not, a) => format!("(not {})", strip(a)),
         _ => print_expr(expr),

@@ -1,51 +1,44 @@
-//! Scalar functions with their derivatives, in plain arithmetic wherever compilers can turn it into vector instructions.
+//! Operations on blocks of rows with their derivatives: one loop a function.
 
 use super::neg_binomial::{binomial_power, neg_binomial_power};
-use super::op::{Binary, Unary};
+use super::op::{One, Two};
 use super::poisson;
-use crate::kernel::exp::exp;
 use crate::kernel::family::hazard;
-use crate::kernel::special::{digamma, inv_logit, ln, ln_1p, log_inv_logit};
+use crate::numeric::Binary;
+use crate::numeric::fast::{digamma, exp, inv_logit, log_inv_logit};
+use crate::numeric::unary::{Facts, Visit};
 
-/// `ln sqrt(2 pi)`
-const LN_ROOT: f64 = 0.918_938_533_204_672_8;
+/// One loop over the rows for every function, of its values or of its derivatives.
+struct Values<'a, const W: usize>(&'a [f64; W], &'a mut [f64; W]);
+struct Slopes<'a, const W: usize>(&'a [f64; W], &'a [f64; W], &'a mut [f64; W]);
 
-/// Cephes' rational function near 0, where the quotient of exponentials cancels.
-#[inline(always)]
-fn tanh(x: f64) -> f64 {
-    let z = x * x;
-    let p = (-9.643_991_794_250_523e-1 * z - 9.928_772_310_019_186e1) * z - 1.614_687_684_417_084_5e3;
-    let q = ((z + 1.128_116_784_916_329_3e2) * z + 2.235_488_390_601_004_4e3) * z + 4.844_063_053_251_255e3;
-    let near = x + x * z * p / q;
-    let e = exp(-2.0 * x.abs());
-    let far = ((1.0 - e) / (1.0 + e)).copysign(x);
-    if x.abs() < 0.625 { near } else { far }
+impl<const W: usize> Visit for Values<'_, W> {
+    type Out = ();
+    #[inline(always)]
+    fn visit(self, _: Facts, fast: impl Fn(f64) -> f64, _: impl Fn(f64, f64) -> f64) {
+        map(self.0, self.1, fast);
+    }
+}
+
+impl<const W: usize> Visit for Slopes<'_, W> {
+    type Out = ();
+    #[inline(always)]
+    fn visit(self, _: Facts, _: impl Fn(f64) -> f64, slope: impl Fn(f64, f64) -> f64) {
+        both(self.0, self.1, self.2, slope);
+    }
 }
 
 /// Writes f(x) for every row.
 #[inline(always)]
-pub fn unary<const W: usize>(f: Unary, x: &[f64; W], out: &mut [f64; W]) {
+pub fn unary<const W: usize>(f: One, x: &[f64; W], out: &mut [f64; W]) {
     match f {
-        Unary::Neg => map(x, out, |x| -x),
-        Unary::Not => map(x, out, |x| if x == 0.0 { 1.0 } else { 0.0 }),
-        Unary::Abs => map(x, out, f64::abs),
-        Unary::Exp => map(x, out, exp),
-        Unary::Log => map(x, out, ln),
-        Unary::Log1p => map(x, out, ln_1p),
-        Unary::Sqrt => map(x, out, f64::sqrt),
-        Unary::Tanh => map(x, out, tanh),
-        Unary::InvLogit => map(x, out, inv_logit),
-        Unary::Logit => map(x, out, |x| ln(x) - ln_1p(-x)),
-        Unary::Phi => map(x, out, |x| 0.5 * libm::erfc(-x * std::f64::consts::FRAC_1_SQRT_2)),
-        Unary::Floor => map(x, out, libm::floor),
-        Unary::Round => map(x, out, libm::rint),
-        Unary::Relu => map(x, out, |x| if x < 0.0 { 0.0 } else { x }),
-        Unary::LogInvLogit => map(x, out, log_inv_logit),
-        Unary::LogPhi => map(x, out, |x| if x.is_finite() { -hazard(-x).1 } else { x.min(0.0) + x * 0.0 }),
-        Unary::LogCloglog => map(x, out, log_cloglog),
-        Unary::LnGamma => map(x, out, libm::lgamma),
-        Unary::PoissonPower(b) => map(x, out, |x| poisson::power_sum(b, x).0),
-        Unary::BinomialPower(b, n) => map(x, out, |x| binomial_power(b, n, x).value),
+        One::Of(f) => f.with(Values(x, out)),
+        One::LogInvLogit => map(x, out, log_inv_logit),
+        One::LogPhi => map(x, out, |x| if x.is_finite() { -hazard(-x).1 } else { x.min(0.0) + x * 0.0 }),
+        One::LogCloglog => map(x, out, log_cloglog),
+        One::LnGamma => map(x, out, libm::lgamma),
+        One::PoissonPower(b) => map(x, out, |x| poisson::power_sum(b, x).0),
+        One::BinomialPower(b, n) => map(x, out, |x| binomial_power(b, n, x).value),
     }
 }
 
@@ -56,31 +49,20 @@ fn log_cloglog(x: f64) -> f64 {
     if x < -30.0 { x } else { libm::log(-libm::expm1(-u)) }
 }
 
-/// Writes the derivative at x, where f(x) = y. At corners and beyond the ends of a domain it is 0.
+/// Writes the derivative at x, where f(x) = y.
 #[inline(always)]
-pub fn slope<const W: usize>(f: Unary, x: &[f64; W], y: &[f64; W], out: &mut [f64; W]) {
+pub fn slope<const W: usize>(f: One, x: &[f64; W], y: &[f64; W], out: &mut [f64; W]) {
     match f {
-        Unary::Neg => out.fill(-1.0),
-        Unary::Not | Unary::Floor | Unary::Round => out.fill(0.0),
-        Unary::Abs => map(x, out, |x| if x > 0.0 { 1.0 } else { -f64::from(u8::from(x < 0.0)) }),
-        Unary::Exp => *out = *y,
-        Unary::Log => map(x, out, |x| 1.0 / x),
-        Unary::Log1p => map(x, out, |x| 1.0 / (1.0 + x)),
-        Unary::Sqrt => map(y, out, |y| if y > 0.0 { 0.5 / y } else { 0.0 }),
-        Unary::Tanh => map(y, out, |y| 1.0 - y * y),
-        Unary::InvLogit => map(x, out, |x| inv_logit(x) * inv_logit(-x)),
-        Unary::Logit => map(x, out, |x| 1.0 / (x * (1.0 - x))),
-        Unary::Phi => map(x, out, |x| exp(-0.5 * x * x - LN_ROOT)),
-        Unary::Relu => map(x, out, |x| if x > 0.0 { 1.0 } else { 0.0 }),
-        Unary::LogInvLogit => map(x, out, |x| inv_logit(-x)),
-        Unary::LogPhi => map(x, out, |x| if x.is_finite() { hazard(-x).0 } else { 0.0 }),
-        Unary::LogCloglog => map(x, out, |x| {
+        One::Of(f) => f.with(Slopes(x, y, out)),
+        One::LogInvLogit => map(x, out, |x| inv_logit(-x)),
+        One::LogPhi => map(x, out, |x| if x.is_finite() { hazard(-x).0 } else { 0.0 }),
+        One::LogCloglog => map(x, out, |x| {
             let u = exp(x);
             if x < -30.0 { 1.0 } else { u / libm::expm1(u) }
         }),
-        Unary::LnGamma => map(x, out, digamma),
-        Unary::PoissonPower(b) => map(x, out, |x| poisson::power_sum(b, x).1),
-        Unary::BinomialPower(b, n) => map(x, out, |x| binomial_power(b, n, x).by_odds),
+        One::LnGamma => map(x, out, digamma),
+        One::PoissonPower(b) => map(x, out, |x| poisson::power_sum(b, x).1),
+        One::BinomialPower(b, n) => map(x, out, |x| binomial_power(b, n, x).by_odds),
     }
 }
 
@@ -104,7 +86,11 @@ fn truth(b: bool) -> f64 {
 
 /// Writes f(a, b) for every row.
 #[inline(always)]
-pub fn binary<const W: usize>(f: Binary, a: &[f64; W], b: &[f64; W], out: &mut [f64; W]) {
+pub fn binary<const W: usize>(f: Two, a: &[f64; W], b: &[f64; W], out: &mut [f64; W]) {
+    let f = match f {
+        Two::Of(f) => f,
+        Two::NegBinomialPower(power) => return both(a, b, out, |r, t| neg_binomial_power(power, r, t).value),
+    };
     match f {
         Binary::Add => both(a, b, out, |a, b| a + b),
         Binary::Sub => both(a, b, out, |a, b| a - b),
@@ -113,21 +99,22 @@ pub fn binary<const W: usize>(f: Binary, a: &[f64; W], b: &[f64; W], out: &mut [
         Binary::Pow => both(a, b, out, libm::pow),
         Binary::Min => both(a, b, out, |a, b| if b < a { b } else { a }),
         Binary::Max => both(a, b, out, |a, b| if b > a { b } else { a }),
-        Binary::Le => both(a, b, out, |a, b| truth(a <= b)),
-        Binary::Ge => both(a, b, out, |a, b| truth(a >= b)),
-        Binary::Eq => both(a, b, out, |a, b| truth(a == b)),
-        Binary::Ne => both(a, b, out, |a, b| truth(a != b)),
-        Binary::Lt => both(a, b, out, |a, b| truth(a < b)),
-        Binary::Gt => both(a, b, out, |a, b| truth(a > b)),
-        Binary::And => both(a, b, out, |a, b| truth(a != 0.0 && b != 0.0)),
-        Binary::Or => both(a, b, out, |a, b| truth(a != 0.0 || b != 0.0)),
-        Binary::NegBinomialPower(power) => both(a, b, out, |r, t| neg_binomial_power(power, r, t).value),
+        Binary::Le | Binary::Ge | Binary::Eq | Binary::Ne | Binary::Lt | Binary::Gt | Binary::And | Binary::Or => {
+            both(a, b, out, |a, b| f.value(a, b));
+        }
     }
 }
 
 /// Writes both partial derivatives, where f(a, b) = y.
 #[inline(always)]
-pub fn slopes<const W: usize>(f: Binary, [a, b, y]: [&[f64; W]; 3], [da, db]: [&mut [f64; W]; 2]) {
+pub fn slopes<const W: usize>(f: Two, [a, b, y]: [&[f64; W]; 3], [da, db]: [&mut [f64; W]; 2]) {
+    let f = match f {
+        Two::Of(f) => f,
+        Two::NegBinomialPower(power) => {
+            both(a, b, da, |r, t| neg_binomial_power(power, r, t).by_shape);
+            return both(a, b, db, |r, t| neg_binomial_power(power, r, t).by_odds);
+        }
+    };
     match f {
         Binary::Add => [da, db].into_iter().for_each(|d| d.fill(1.0)),
         Binary::Sub => {
@@ -150,10 +137,6 @@ pub fn slopes<const W: usize>(f: Binary, [a, b, y]: [&[f64; W]; 3], [da, db]: [&
         Binary::Max => {
             both(a, b, da, |a, b| 1.0 - truth(b > a));
             both(a, b, db, |a, b| truth(b > a));
-        }
-        Binary::NegBinomialPower(power) => {
-            both(a, b, da, |r, t| neg_binomial_power(power, r, t).by_shape);
-            both(a, b, db, |r, t| neg_binomial_power(power, r, t).by_odds);
         }
         Binary::Le | Binary::Ge | Binary::Eq | Binary::Ne | Binary::Lt | Binary::Gt | Binary::And | Binary::Or => {
             [da, db].into_iter().for_each(|d| d.fill(0.0));

@@ -18,12 +18,12 @@ mod poisson;
 mod row_gradients;
 mod tape;
 
-pub use super::special::{digamma, ln, ln_1p};
+pub use crate::numeric::fast::{digamma, ln, ln_1p};
 pub use columns::{Columns, Lane, ROWS};
 pub use evaluate::Density;
 pub use fused::Fused;
 pub use neg_binomial::{PowerSum, binomial_power, neg_binomial_power};
-pub use op::{Binary, Op, Operand, Unary};
+pub use op::{One, Op, Operand, Two};
 pub use poisson::power_sum;
 pub use row_gradients::RowGradients;
 

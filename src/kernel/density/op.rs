@@ -1,5 +1,7 @@
 //! Programs over columns: what each operation reads, and one scalar function of many rows a step.
 
+use crate::numeric::{Binary, Unary};
+
 /// Where an operation finds a number for every row of a block.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub enum Operand {
@@ -12,23 +14,10 @@ pub enum Operand {
     Local(u32),
 }
 
-/// Scalar functions. Truth is 1 or 0, as everywhere on rows.
+/// Functions of one number: those of the language, and those that densities need.
 #[derive(Clone, Copy, PartialEq, Debug)]
-pub enum Unary {
-    Neg,
-    Not,
-    Abs,
-    Exp,
-    Log,
-    Log1p,
-    Sqrt,
-    Tanh,
-    InvLogit,
-    Logit,
-    Phi,
-    Floor,
-    Round,
-    Relu,
+pub enum One {
+    Of(Unary),
     /// `ln inv_logit(x)`
     LogInvLogit,
     /// `ln Phi(x)`
@@ -42,23 +31,16 @@ pub enum Unary {
     BinomialPower(f64, f64),
 }
 
+impl From<Unary> for One {
+    fn from(f: Unary) -> One {
+        One::Of(f)
+    }
+}
+
+/// Functions of two numbers.
 #[derive(Clone, Copy, PartialEq, Debug)]
-pub enum Binary {
-    Add,
-    Sub,
-    Mul,
-    Div,
-    Pow,
-    Min,
-    Max,
-    Le,
-    Ge,
-    Eq,
-    Ne,
-    Lt,
-    Gt,
-    And,
-    Or,
+pub enum Two {
+    Of(Binary),
     /// `sum over k of f(k)^b` for the negative binomial law of shape a, at log-odds b of a failure.
     NegBinomialPower(f64),
 }
@@ -66,8 +48,8 @@ pub enum Binary {
 /// One operation; its result is known by its place among the operations.
 #[derive(Clone, PartialEq, Debug)]
 pub enum Op {
-    Unary(Unary, Operand),
-    Binary(Binary, Operand, Operand),
+    Unary(One, Operand),
+    Binary(Two, Operand, Operand),
     /// The second where the first is not 0, else the third.
     Select(Operand, Operand, Operand),
     Sum(Vec<Operand>),

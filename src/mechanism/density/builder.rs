@@ -2,7 +2,8 @@
 
 use std::collections::HashMap;
 
-use crate::kernel::density::{Binary, Op, Operand, Program, Unary, constant};
+use crate::kernel::density::{One, Op, Operand, Program, Two, constant};
+use crate::numeric::{Binary, Unary};
 
 /// A program under construction. While it grows, derived columns and shared results go by the operands that rows know them
 /// by; `finish` gives the tapes their own.
@@ -64,8 +65,8 @@ impl Builder {
         }
     }
 
-    pub fn unary(&mut self, f: Unary, a: Operand) -> Operand {
-        self.op(Op::Unary(f, a))
+    pub fn unary(&mut self, f: impl Into<One>, a: Operand) -> Operand {
+        self.op(Op::Unary(f.into(), a))
     }
 
     pub fn binary(&mut self, f: Binary, a: Operand, b: Operand) -> Operand {
@@ -75,7 +76,7 @@ impl Builder {
             (Binary::Mul, x, Constant(1.0)) | (Binary::Mul, Constant(1.0), x) | (Binary::Div, x, Constant(1.0)) => x,
             (Binary::Sub, Constant(0.0), x) | (Binary::Mul, Constant(-1.0), x) => self.unary(Unary::Neg, x),
             (Binary::Sub, Constant(1.0), x) => self.complement(x),
-            _ => self.op(Op::Binary(f, a, b)),
+            _ => self.op(Op::Binary(Two::Of(f), a, b)),
         }
     }
 
@@ -101,7 +102,7 @@ impl Builder {
 
     pub fn neg(&mut self, a: Operand) -> Operand {
         match self.behind(a) {
-            Some(Op::Unary(Unary::Neg, x)) => *x,
+            Some(Op::Unary(One::Of(Unary::Neg), x)) => *x,
             _ => self.unary(Unary::Neg, a),
         }
     }
@@ -124,8 +125,8 @@ impl Builder {
 
     /// `1 - x`, of a probability by its link, so that no digit is lost near 1.
     fn complement(&mut self, x: Operand) -> Operand {
-        let Some(Op::Unary(f @ (Unary::InvLogit | Unary::Phi), t)) = self.behind(x).cloned() else {
-            return self.op(Op::Binary(Binary::Sub, Operand::Constant(1.0), x));
+        let Some(Op::Unary(One::Of(f @ (Unary::InvLogit | Unary::Phi)), t)) = self.behind(x).cloned() else {
+            return self.op(Op::Binary(Two::Of(Binary::Sub), Operand::Constant(1.0), x));
         };
         let t = self.neg(t);
         self.unary(f, t)
@@ -134,9 +135,9 @@ impl Builder {
     /// `ln x`, straight from what x is a function of where that keeps digits.
     pub fn log(&mut self, x: Operand) -> Operand {
         match self.behind(x).cloned() {
-            Some(Op::Unary(Unary::Exp, t)) => t,
-            Some(Op::Unary(Unary::InvLogit, t)) => self.unary(Unary::LogInvLogit, t),
-            Some(Op::Unary(Unary::Phi, t)) => self.unary(Unary::LogPhi, t),
+            Some(Op::Unary(One::Of(Unary::Exp), t)) => t,
+            Some(Op::Unary(One::Of(Unary::InvLogit), t)) => self.unary(One::LogInvLogit, t),
+            Some(Op::Unary(One::Of(Unary::Phi), t)) => self.unary(One::LogPhi, t),
             _ => self.unary(Unary::Log, x),
         }
     }

@@ -5,9 +5,9 @@ use std::collections::BTreeMap;
 use super::builder::Builder;
 use crate::data::Environment;
 use crate::data::row::width;
-use crate::kernel::density::{Binary, Op, Operand, Unary};
+use crate::kernel::density::{Op, Operand};
 use crate::mechanism::MechanismError;
-use crate::model::{Builtin, Expr, ExprKind, Label, ParamId, Type};
+use crate::model::{Binary, Builtin, Expr, ExprKind, Label, ParamId, Type, Unary};
 
 const UNKNOWN: MechanismError = MechanismError::Expression;
 /// More components than this are no plan.
@@ -102,15 +102,13 @@ impl Lowering<'_> {
 
     fn call(&mut self, f: Builtin, args: &[Expr], n: usize) -> Result<Value, MechanismError> {
         use Builtin as B;
-        if let ([x], Some(f)) = (args, unary(f)) {
-            let x = self.wide(x, n)?;
-            return Ok(x.into_iter().map(|x| if f == Unary::Log { self.to.log(x) } else { self.to.unary(f, x) }).collect());
-        }
-        if let ([a, b], Some(f)) = (args, binary(f)) {
-            let (a, b) = (self.wide(a, n)?, self.wide(b, n)?);
-            return Ok(a.into_iter().zip(b).map(|(a, b)| self.to.binary(f, a, b)).collect());
-        }
         Ok(match (f, args) {
+            (B::Log, [x]) => self.wide(x, n)?.into_iter().map(|x| self.to.log(x)).collect(),
+            (B::Unary(f), [x]) => self.wide(x, n)?.into_iter().map(|x| self.to.unary(f, x)).collect(),
+            (B::Binary(f), [a, b]) => {
+                let (a, b) = (self.wide(a, n)?, self.wide(b, n)?);
+                a.into_iter().zip(b).map(|(a, b)| self.to.binary(f, a, b)).collect()
+            }
             (B::Clip, [x, lo, hi]) => {
                 let (x, lo, hi) = (self.wide(x, n)?, self.wide(lo, n)?, self.wide(hi, n)?);
                 let clip = |((x, lo), hi)| {
@@ -129,7 +127,6 @@ impl Lowering<'_> {
             }
             (B::Append, items) => self.all(items)?,
             (B::Rep, [x, ..]) => self.wide(x, n)?,
-            (B::Length, [x]) => vec![Operand::Constant(width(&x.ty) as f64)],
             (B::Norm, [x, ..]) => {
                 let x = self.value(x)?;
                 vec![self.norm(&x)?]
@@ -211,45 +208,4 @@ impl Lowering<'_> {
         let log = self.to.log(sum);
         Ok(self.to.add(top, log))
     }
-}
-
-fn unary(f: Builtin) -> Option<Unary> {
-    Some(match f {
-        Builtin::Neg => Unary::Neg,
-        Builtin::Not => Unary::Not,
-        Builtin::Abs => Unary::Abs,
-        Builtin::Exp => Unary::Exp,
-        Builtin::Log => Unary::Log,
-        Builtin::Log1p => Unary::Log1p,
-        Builtin::Sqrt => Unary::Sqrt,
-        Builtin::Tanh => Unary::Tanh,
-        Builtin::InvLogit => Unary::InvLogit,
-        Builtin::Logit => Unary::Logit,
-        Builtin::Phi => Unary::Phi,
-        Builtin::Floor => Unary::Floor,
-        Builtin::Round => Unary::Round,
-        Builtin::Relu => Unary::Relu,
-        _ => return None,
-    })
-}
-
-fn binary(f: Builtin) -> Option<Binary> {
-    Some(match f {
-        Builtin::Or => Binary::Or,
-        Builtin::And => Binary::And,
-        Builtin::Le => Binary::Le,
-        Builtin::Ge => Binary::Ge,
-        Builtin::Eq => Binary::Eq,
-        Builtin::Ne => Binary::Ne,
-        Builtin::Lt => Binary::Lt,
-        Builtin::Gt => Binary::Gt,
-        Builtin::Add => Binary::Add,
-        Builtin::Sub => Binary::Sub,
-        Builtin::Mul => Binary::Mul,
-        Builtin::Div => Binary::Div,
-        Builtin::Pow => Binary::Pow,
-        Builtin::Min => Binary::Min,
-        Builtin::Max => Binary::Max,
-        _ => return None,
-    })
 }

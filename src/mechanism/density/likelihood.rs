@@ -7,10 +7,10 @@
 //! makes it longer than is certified.
 
 use super::expression::{Lowering, Value};
-use crate::kernel::density::{Binary, Loss, Op, Operand, Unary};
+use crate::kernel::density::{Loss, One, Op, Operand, Two};
 use crate::mechanism::MechanismError;
 use crate::mechanism::plan::Loss as LossKind;
-use crate::model::{Expr, Observation, Type};
+use crate::model::{Binary, Expr, Observation, Type, Unary};
 
 const UNKNOWN: MechanismError = MechanismError::Expression;
 /// More trials than this are no plan; up to the second number every outcome has operations of its own.
@@ -144,7 +144,7 @@ impl Lowering<'_> {
             }
             ("bernoulli_cloglog", [t]) => {
                 let t = self.scalar(t)?;
-                let (one, u) = (self.to.unary(Unary::LogCloglog, t), self.to.exp(t));
+                let (one, u) = (self.to.unary(One::LogCloglog, t), self.to.exp(t));
                 let none = self.to.neg(u);
                 Law::Finite(self.to.select(y, one, none), vec![one, none])
             }
@@ -169,13 +169,13 @@ impl Lowering<'_> {
                 let parts = [(1.0, all), (-1.0, r)];
                 let mut terms = vec![self.to.mul(r, log_p), self.to.mul(y, log_q), self.factorial(-1.0, y)];
                 for (sign, x) in parts {
-                    let gamma = self.to.unary(Unary::LnGamma, x);
+                    let gamma = self.to.unary(One::LnGamma, x);
                     terms.push(self.to.scale(sign, gamma));
                 }
                 let log = self.to.sum(terms);
                 let LossKind::Beta { beta } = kind else { return Ok(Law::Mass(log, None)) };
                 let odds = self.to.sub(log_q, log_p);
-                Law::Mass(log, Some(self.to.binary(Binary::NegBinomialPower(beta), r, odds)))
+                Law::Mass(log, Some(self.to.op(Op::Binary(Two::NegBinomialPower(beta), r, odds))))
             }
             ("poisson", [rate]) => {
                 let rate = self.scalar(rate)?;
@@ -204,7 +204,7 @@ impl Lowering<'_> {
     /// One of two outcomes, of at least this probability each.
     fn two(&mut self, y: Operand, p: Operand, least: f64) -> Law {
         let narrow = least > 1e-9 && least < 0.5 - 1e-9;
-        if let (Some(Op::Unary(Unary::InvLogit, t)), false) = (self.to.behind(p), narrow) {
+        if let (Some(Op::Unary(One::Of(Unary::InvLogit), t)), false) = (self.to.behind(p), narrow) {
             self.predictor = Some((y, *t));
         }
         let q = self.to.sub(Operand::Constant(1.0), p);
@@ -222,7 +222,7 @@ impl Lowering<'_> {
     /// `factor ln x!`
     fn factorial(&mut self, factor: f64, x: Operand) -> Operand {
         let more = self.to.shift(1.0, x);
-        let log = self.to.unary(Unary::LnGamma, more);
+        let log = self.to.unary(One::LnGamma, more);
         self.to.scale(factor, log)
     }
 
@@ -240,7 +240,7 @@ impl Lowering<'_> {
         }
         if n > LISTED_TRIALS {
             let odds = self.to.sub(log_p, log_q);
-            return Ok(Law::Mass(log, Some(self.to.unary(Unary::BinomialPower(beta, n), odds))));
+            return Ok(Law::Mass(log, Some(self.to.unary(One::BinomialPower(beta, n), odds))));
         }
         let mut all = vec![];
         for k in 0..=n as u32 {
@@ -263,7 +263,7 @@ impl Lowering<'_> {
         let LossKind::Beta { beta } = kind else { return Law::Mass(log, None) };
         let u = self.to.scale(-beta, log_q);
         let log_u = self.to.log(u);
-        let rest = self.to.unary(Unary::LogCloglog, log_u);
+        let rest = self.to.unary(One::LogCloglog, log_u);
         let top = self.to.scale(beta, log_p);
         let power = self.to.sub(top, rest);
         Law::Mass(log, Some(self.to.exp(power)))
@@ -275,7 +275,7 @@ impl Lowering<'_> {
         let ways = self.factorial(-1.0, y);
         let none = self.to.neg(rate);
         let log = self.to.sum(vec![seen, none, ways]);
-        let power = if let LossKind::Beta { beta } = kind { Some(self.to.unary(Unary::PoissonPower(beta), t)) } else { None };
+        let power = if let LossKind::Beta { beta } = kind { Some(self.to.unary(One::PoissonPower(beta), t)) } else { None };
         Law::Mass(log, power)
     }
 
@@ -380,7 +380,7 @@ impl Lowering<'_> {
         let (powers, more) = (self.to.scale(b, top), self.to.shift(1.0, df));
         let (m, log_df) = (self.to.scale(b / 2.0, more), self.to.log(df));
         let before = self.to.shift(-0.5, m);
-        let (above, below) = (self.to.unary(Unary::LnGamma, before), self.to.unary(Unary::LnGamma, m));
+        let (above, below) = (self.to.unary(One::LnGamma, before), self.to.unary(One::LnGamma, m));
         let terms = vec![powers, self.to.scale(0.5, log_df), Operand::Constant(libm::lgamma(0.5)), above];
         let (terms, below) = ([terms, vec![self.to.neg(below)]].concat(), self.to.scale(1.0 - b, log_scale));
         let integral = self.to.sum([terms, vec![below]].concat());
@@ -405,7 +405,7 @@ impl Lowering<'_> {
         let less = self.to.shift(-1.0, value);
         let m = self.to.scale(b, less);
         let m = self.to.shift(1.0, m);
-        let (top, gamma, log_rate) = (self.to.unary(Unary::LnGamma, m), self.to.unary(Unary::LnGamma, value), self.to.log(rate));
+        let (top, gamma, log_rate) = (self.to.unary(One::LnGamma, m), self.to.unary(One::LnGamma, value), self.to.log(rate));
         let terms = vec![top, self.to.scale(-b, gamma), self.to.scale(-b.ln(), m), self.to.scale(b - 1.0, log_rate)];
         let less = low - 1.0;
         let peak = if less == 0.0 { 0.0 } else { less * less.ln() - less } - libm::lgamma(low) + most.ln();

@@ -1,9 +1,10 @@
 //! Logistic rows with a predictor that is linear in columns: what the fused kernel of regressions needs to know.
 
 use super::expression::Lowering;
-use crate::kernel::density::{Binary, Columns, Fused, Op, Operand, Unary};
+use crate::kernel::density::{Columns, Fused, One, Op, Operand, Two};
 use crate::kernel::{Block, Design, DesignBuilder, Family, KernelError, Layout};
 use crate::mechanism::plan::Loss;
+use crate::numeric::{Binary, Unary};
 
 /// Longer rows are shortened to this norm before they are stored in 32 bits; the loss is bounded whatever the row.
 const LONGEST: f64 = 1e30;
@@ -70,19 +71,19 @@ impl Lowering<'_> {
             Operand::Local(_) => {}
         }
         match self.to.behind(t).cloned()? {
-            Op::Unary(Unary::Neg, a) => self.terms(a, -factor, into),
-            Op::Binary(Binary::Add, a, b) => {
+            Op::Unary(One::Of(Unary::Neg), a) => self.terms(a, -factor, into),
+            Op::Binary(Two::Of(Binary::Add), a, b) => {
                 self.terms(a, factor, into)?;
                 self.terms(b, factor, into)
             }
-            Op::Binary(Binary::Sub, a, b) => {
+            Op::Binary(Two::Of(Binary::Sub), a, b) => {
                 self.terms(a, factor, into)?;
                 self.terms(b, -factor, into)
             }
-            Op::Binary(Binary::Mul, Operand::Constant(k), a) | Op::Binary(Binary::Mul, a, Operand::Constant(k)) => {
+            Op::Binary(Two::Of(Binary::Mul), Operand::Constant(k), a) | Op::Binary(Two::Of(Binary::Mul), a, Operand::Constant(k)) => {
                 self.terms(a, factor * k, into)
             }
-            Op::Binary(Binary::Mul, a, b) => self.product(a, b, factor, into),
+            Op::Binary(Two::Of(Binary::Mul), a, b) => self.product(a, b, factor, into),
             Op::Sum(items) => items.into_iter().try_for_each(|item| self.terms(item, factor, into)),
             Op::Dot(pairs) => pairs.into_iter().try_for_each(|(a, b)| self.product(a, b, factor, into)),
             Op::Gather(Operand::Column(i), table) => {

@@ -1,9 +1,9 @@
 //! Logarithms of prior densities, up to constants: every continuous family of the language.
 
 use super::expression::{Lowering, Value};
-use crate::kernel::density::{Binary, Operand, Unary};
+use crate::kernel::density::{One, Operand};
 use crate::mechanism::MechanismError;
-use crate::model::{Expr, Label, Parameter};
+use crate::model::{Binary, Expr, Label, Parameter, Unary};
 
 const UNKNOWN: MechanismError = MechanismError::Expression;
 
@@ -96,7 +96,7 @@ impl Lowering<'_> {
                 let (first, second) = (to.shift(-1.0, *a), to.shift(-1.0, *b));
                 let (first, second) = (to.mul(first, log_x), to.mul(second, log_rest));
                 let both = to.add(*a, *b);
-                let parts = [to.unary(Unary::LnGamma, both), to.unary(Unary::LnGamma, *a), to.unary(Unary::LnGamma, *b)];
+                let parts = [to.unary(One::LnGamma, both), to.unary(One::LnGamma, *a), to.unary(One::LnGamma, *b)];
                 let [all, left, right] = parts;
                 let (left, right) = (to.neg(left), to.neg(right));
                 to.sum(vec![first, second, all, left, right])
@@ -110,7 +110,7 @@ impl Lowering<'_> {
         let to = &mut self.to;
         let (less, log_rate) = (to.shift(-1.0, shape), to.log(rate));
         let power = if less == Operand::Constant(0.0) { less } else { to.mul(less, log_x) };
-        let (norm, gamma) = (to.mul(shape, log_rate), to.unary(Unary::LnGamma, shape));
+        let (norm, gamma) = (to.mul(shape, log_rate), to.unary(One::LnGamma, shape));
         let (gamma, product) = (to.neg(gamma), to.neg(product));
         to.sum(vec![power, norm, gamma, product])
     }
@@ -124,7 +124,7 @@ impl Lowering<'_> {
         let half = to.scale(0.5, df);
         let more = to.shift(0.5, half);
         let kernel = to.mul(more, log);
-        let (top, bottom) = (to.unary(Unary::LnGamma, more), to.unary(Unary::LnGamma, half));
+        let (top, bottom) = (to.unary(One::LnGamma, more), to.unary(One::LnGamma, half));
         let around = to.scale(std::f64::consts::PI, df);
         let log_around = to.log(around);
         let root = to.scale(0.5, log_around);

@@ -2,9 +2,9 @@
 
 use super::expression::{Lowering, Value};
 use crate::data::row::width;
-use crate::kernel::density::{Binary, Operand, Unary};
+use crate::kernel::density::{One, Operand};
 use crate::mechanism::MechanismError;
-use crate::model::{Parameter, Range, Type, VectorType};
+use crate::model::{Binary, Parameter, Range, Type, Unary, VectorType};
 
 /// More coordinates than this are not for a chain in memory.
 const MOST: usize = 1 << 20;
@@ -65,7 +65,7 @@ impl Lowering<'_> {
                 }
                 let flipped = self.to.neg(u);
                 for side in [u, flipped] {
-                    let log = self.to.unary(Unary::LogInvLogit, side);
+                    let log = self.to.unary(One::LogInvLogit, side);
                     self.jacobian(log);
                 }
                 let share = self.to.unary(Unary::InvLogit, u);
@@ -88,7 +88,7 @@ impl Lowering<'_> {
             let others = others as f64;
             let t = self.to.shift(-others.ln(), *u);
             let flipped = self.to.neg(t);
-            let (taken, kept) = (self.to.unary(Unary::LogInvLogit, t), self.to.unary(Unary::LogInvLogit, flipped));
+            let (taken, kept) = (self.to.unary(One::LogInvLogit, t), self.to.unary(One::LogInvLogit, flipped));
             [taken, kept, log_left].into_iter().for_each(|term| self.jacobian(term));
             let log_share = self.to.add(log_left, taken);
             shares.push(self.to.exp(log_share));

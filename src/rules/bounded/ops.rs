@@ -75,7 +75,7 @@ fn reach(e: &Expr) -> Option<f64> {
             ExprKind::Param(_) => base.ty.range().map(|r| r.magnitude()),
             _ => None,
         },
-        ExprKind::Call(f, args) => match (f, args.as_slice()) {
+        ExprKind::Call(f, args) => match (*f, args.as_slice()) {
             (Builtin::Neg, [a]) => reach(a),
             (Builtin::Add | Builtin::Sub, [a, b]) => Some(add_up(reach(a)?, reach(b)?)),
             (Builtin::Mul, [a, b]) => Some(mul_up(reach(a)?, reach(b)?)),

@@ -55,7 +55,7 @@ pub fn deviation_of(e: &Expr, tau: ParamId) -> bool {
         }
         _ => false,
     };
-    match (f, args.as_slice()) {
+    match (*f, args.as_slice()) {
         (Builtin::Div, [x, y]) => one(x) && root(y),
         (Builtin::Sqrt, [x]) => inverse(x),
         (Builtin::Pow, [x, y]) => x.is_param(tau) && negative_half(y),

@@ -58,7 +58,7 @@ fn read<'a>(e: &'a Expr, factor: f64, found: &mut Predictor) -> Result<(), Probl
             }
             _ => return Err(Problem::Unread),
         },
-        ExprKind::Call(f, args) => match (f, args.as_slice()) {
+        ExprKind::Call(f, args) => match (*f, args.as_slice()) {
             (Builtin::Neg, [a]) => read(a, -factor, found)?,
             (Builtin::Add, [a, b]) => {
                 read(a, factor, found)?;

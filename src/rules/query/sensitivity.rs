@@ -28,7 +28,7 @@ impl Group {
         let ExprKind::Call(f, args) = &e.kind else {
             return Norms::INFINITE;
         };
-        match (f, args.as_slice()) {
+        match (*f, args.as_slice()) {
             (Builtin::RowSum, [row]) => self.rows_of(row),
             (Builtin::RowHistogram, [_]) => self.histogram(),
             (Builtin::RowCountAgg, []) => Norms::scalar(match self.view {

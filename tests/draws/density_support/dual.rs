@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::ops::{Add, Div, Mul, Neg, Sub};
 
 use dpm::mechanism::plan::{DensityLaw, Loss};
-use dpm::model::{Builtin, Expr, ExprKind, ParamId, Parameter, Table, Type};
+use dpm::model::{Builtin, Expr, ExprKind, ParamId, Parameter, Table, Type, Unary};
 
 #[derive(Clone, Copy)]
 pub struct Dual {
@@ -146,12 +146,11 @@ impl At<'_> {
             B::Abs => one(&Dual::abs),
             B::Exp => one(&Dual::exp),
             B::Log => one(&Dual::ln),
-            B::Log1p => one(&|x| (c(1.0) + x).ln()),
+            B::Unary(Unary::Log1p) => one(&|x| (c(1.0) + x).ln()),
             B::Sqrt => one(&Dual::sqrt),
             B::Tanh => one(&Dual::tanh),
-            B::InvLogit => one(&Dual::sigmoid),
-            B::Phi => one(&Dual::cdf),
-            B::Relu => one(&|x| if x.v > 0.0 { x } else { c(0.0) }),
+            B::Unary(Unary::InvLogit) => one(&Dual::sigmoid),
+            B::Unary(Unary::Phi) => one(&Dual::cdf),
             B::Add => two(&|a, b| a + b),
             B::Sub => two(&|a, b| a - b),
             B::Mul => two(&|a, b| a * b),

@@ -1,0 +1,108 @@
+//! The built-in functions: how each is written, what it does, and a program that uses it.
+
+use crate::model::Unary;
+use crate::numeric::unary::name;
+
+/// The way it is written, what it does, and an example, of all that are not functions of one number.
+pub const FUNCTIONS: &[[&str; 3]] = &[
+    [
+        "min(x, y), or min(v) of a vector or of rows",
+        "Of two numbers it works anywhere; of one public vector it is its least component.",
+        "output x = min([3, 1, 2]) + min(4, 5)",
+    ],
+    [
+        "max(x, y), or max(v) of a vector or of rows",
+        "Of two numbers it works anywhere; of one public vector it is its greatest component.",
+        "output x = max([3, 1, 2]) + max(4, 5)",
+    ],
+    [
+        "clip(x, lo, hi)",
+        "max(lo, min(x, hi)): bounds a value, and with it what one row can change. The bounds must not depend on the rows.",
+        "budget eps(1)\nprivate t[n >= 200] { pay: real }\nrelease m = mean(clip(pay, 0, 200)) using laplace",
+    ],
+    [
+        "dot(w, x)",
+        "The inner product of two vectors of one dimension; its range follows from their norms.",
+        "output x = dot([1, 2], [3, 4])",
+    ],
+    ["append(a, b)", "One vector after another; a number counts as a vector of one.", "output x = append(1, [2, 3])"],
+    [
+        "rep(value, times)",
+        "A vector of equal components, for priors of many levels.",
+        "budget rdp(order = 4, eps = 1)\nprivate votes[n] { party: category {red, blue, green} }\nparam share ~ dirichlet(rep(8, levels(party)))\nobserve party ~ categorical(share)\nrelease share_hat = draw(share)",
+    ],
+    ["length(v)", "The dimension of a vector.", "output x = length([1, 2, 3])"],
+    ["norm(v), Euclidean", "The Euclidean length.", "output x = norm([3, 4])"],
+    [
+        "levels(category)",
+        "How many levels a category has; public.",
+        "budget rdp(order = 4, eps = 1)\nprivate votes[n] { party: category {red, blue, green} }\nparam share ~ dirichlet(rep(8, levels(party)))\nobserve party ~ categorical(share)\nrelease share_hat = draw(share)",
+    ],
+    [
+        "project(l2(c), v), l1 or linf as well",
+        "The nearest point of a ball around 0: bounds a vector. The radius is public.",
+        "budget zcdp(0.1)\nprivate t[n >= 500] { x: vector[3] }\nrelease m = mean(project(l2(1), x)) using gaussian",
+    ],
+    [
+        "sum(x) of rows or of a vector, sum(posterior, [yes, blank]) of its levels",
+        "Over the rows of a private table it is released with a mechanism; of a public vector it is free. With a list of levels it is the posterior of their shares together.",
+        "budget eps(1)\nprivate t[n] { vote: category {yes, no, blank} }\nparam s ~ dirichlet([1, 1, 1])\nobserve vote ~ categorical(s)\nrelease post = posterior(s)\noutput cast = interval(sum(post, [yes, no]), 0.9)",
+    ],
+    [
+        "mean(x) of rows, of a vector or of a posterior",
+        "Over rows, sum / n; n must be public. Of a released or public vector it is free.",
+        "budget eps(1)\nprivate t[n >= 200] { hours: real in [0, 80] }\nrelease m = mean(hours) using laplace",
+    ],
+    ["sd(v) of a public vector or of a posterior", "The standard deviation of a public vector, with n - 1.", "output x = sd([1, 2, 4])"],
+    [
+        "count(), count(condition)",
+        "The number of rows (secret for a header with `private n`), or of rows with a condition.",
+        "budget eps(1)\nprivate t[private n] { age: int in 0..120 }\nrelease old = count(age >= 65) using geometric",
+    ],
+    [
+        "histogram(category)",
+        "How many rows have each level of a category.",
+        "budget eps(1)\nprivate t[n] { choice: category {yes, no, blank} }\nrelease votes = histogram(choice) using geometric",
+    ],
+    [
+        "quantile(x, q)",
+        "Over rows it is released with `exponential`; of a public vector it is free, and q may be a list.",
+        "budget eps(1)\nprivate t[n] { pay: real in [0, 200] }\nrelease median_pay = quantile(pay, 0.5) using exponential",
+    ],
+    [
+        "density(posterior, x)",
+        "Of a released posterior at x: free.",
+        "budget eps(1)\nprivate t[n] { x: bool }\nparam p ~ beta(1, 1)\nobserve x ~ bernoulli(p)\nrelease post = posterior(p)\noutput d = density(post, 0.5)",
+    ],
+    [
+        "cdf(posterior, x)",
+        "The probability that a released posterior gives to values up to x: free.",
+        "budget eps(1)\nprivate t[n] { x: bool }\nparam p ~ beta(1, 1)\nobserve x ~ bernoulli(p)\nrelease post = posterior(p)\noutput most = 1 - cdf(post, 0.5)",
+    ],
+    [
+        "interval(posterior, 0.9), its middle 90 percent",
+        "The quantiles of a released posterior that leave out as much on both sides: free.",
+        "budget eps(1)\nprivate t[n] { x: bool }\nparam p ~ beta(1, 1)\nobserve x ~ bernoulli(p)\nrelease post = posterior(p)\noutput middle = interval(post, 0.9)",
+    ],
+    [
+        "larger(posterior, posterior), the probability that the first is larger",
+        "The probability that a draw of one released posterior is larger than an independent draw of the other; of two levels, sums of levels, or weights of one posterior both come from one draw. Free.",
+        "budget eps(1)\nprivate t[n] { vote: category {yes, no, blank} }\nparam s ~ dirichlet([1, 1, 1])\nobserve vote ~ categorical(s)\nrelease post = posterior(s)\noutput ahead = larger(post[yes], post[no])",
+    ],
+    [
+        "sample(posterior, 1000), draws of a scalar",
+        "Draws from a released posterior of one number, with fresh and public randomness: free.",
+        "budget eps(1)\nprivate t[n] { x: bool }\nparam p ~ beta(1, 1)\nobserve x ~ bernoulli(p)\nrelease post = posterior(p)\noutput square = mean(sample(post, 1000)^2)",
+    ],
+    [
+        "simulate(binomial(100, p), times = 1000)",
+        "Fresh draws of a distribution with public arguments: free. A vector if `times` is more than 1.",
+        "output heads = simulate(binomial(100, 0.5), times = 1000)\noutput chance = mean(heads > 60)",
+    ],
+];
+
+/// Every built-in function by its name and the way it is written: for arity messages, completion and `dpm explain`.
+pub fn signatures() -> impl Iterator<Item = (&'static str, &'static str)> {
+    let unary = Unary::ALL.into_iter().map(|f| f.facts().written).filter(|w| !w.is_empty());
+    unary.chain(FUNCTIONS.iter().map(|[written, ..]| *written)).map(|written| (name(written), written))
+}
