@@ -138,15 +138,15 @@ fn not_conjugate(scene: &Scene, judged: &Judged, mechanism: Option<&Mechanism>) 
     let observation = model.private.first()?;
     let parameter = model.parameters.iter().find(|p| observation.likelihood.args.iter().any(|a| a.mentions(p.id)))?;
     let wanted = conjugate_prior(&observation.likelihood, parameter.id)?;
-    if parameter.prior.family == wanted.family && parameter.truncated.is_none() {
+    if parameter.prior.name() == wanted.family && parameter.truncated.is_none() {
         return None;
     }
     let likelihood = likelihood_text(model, observation, scene.program);
     let subject = mechanism.map_or("no rule applies".to_owned(), |m| format!("`{}` does not apply", m.name));
     let no_rule = mechanism.map_or("no rule matches this model".to_owned(), |m| format!("no rule for `{}` matches this model", m.name));
     let shown = match parameter.truncated {
-        Some(_) => format!("a truncated {} prior", parameter.prior.family),
-        None => format!("{} {} prior", article(parameter.prior.family), parameter.prior.family),
+        Some(_) => format!("a truncated {} prior", parameter.prior.name()),
+        None => format!("{} {} prior", article(parameter.prior.name()), parameter.prior.name()),
     };
     let mut diagnostic =
         Diagnostic::new("E0302", format!("{subject}: the prior of `{}` is not conjugate to `{likelihood}`", parameter.name))
@@ -312,7 +312,7 @@ fn noun(scene: &Scene, offer: &dyn Offer) -> String {
     if matches!(model.request, Request::Posterior { .. }) {
         return format!("`{}`", offer.mechanism().name);
     }
-    let family = model.parameters.first().map_or("posterior", |p| p.prior.family);
+    let family = model.parameters.first().map_or("posterior", |p| p.prior.name());
     let mut letters = family.chars();
     let name: String = letters.next().map_or(String::new(), |c| c.to_uppercase().chain(letters).collect());
     format!("{} {name} draw", article(&name))

@@ -152,18 +152,8 @@ fn bind_expr(e: &mut Expr, values: &Values) {
 /// Only public expressions are numbers after binding, so this never touches data.
 fn arithmetic(f: Builtin, args: &[f64]) -> Option<f64> {
     let x = match (f, args) {
-        (Builtin::Neg, [a]) => -a,
-        (Builtin::Add, [a, b]) => a + b,
-        (Builtin::Sub, [a, b]) => a - b,
-        (Builtin::Mul, [a, b]) => a * b,
-        (Builtin::Div, [a, b]) => a / b,
-        (Builtin::Pow, [a, b]) => a.powf(*b),
-        (Builtin::Min, [a, b]) => a.min(*b),
-        (Builtin::Max, [a, b]) => a.max(*b),
-        (Builtin::Abs, [a]) => a.abs(),
-        (Builtin::Exp, [a]) => a.exp(),
-        (Builtin::Log, [a]) => a.ln(),
-        (Builtin::Sqrt, [a]) => a.sqrt(),
+        (Builtin::Unary(f), [a]) => (f.facts().value)(*a),
+        (Builtin::Binary(f), [a, b]) => f.value(*a, *b),
         _ => return None,
     };
     x.is_finite().then_some(x)

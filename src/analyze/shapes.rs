@@ -14,7 +14,7 @@ pub struct Conjugate {
 /// That of a parameter in the likelihood: a normal law has one for its mean and one for its precision.
 pub fn conjugate_prior(likelihood: &DistCall, parameter: ParamId) -> Option<Conjugate> {
     let stands = |i: usize, test: fn(&Expr, ParamId) -> bool| likelihood.args.get(i).is_some_and(|e| test(e, parameter));
-    let (family, written) = match likelihood.family {
+    let (family, written) = match likelihood.name() {
         "bernoulli" | "binomial" | "geometric" | "neg_binomial" => ("beta", "beta(a, b)"),
         "categorical" | "multinomial" => ("dirichlet", "dirichlet([a, b, ..])"),
         "poisson" | "exponential" => ("gamma", "gamma(shape, rate)"),

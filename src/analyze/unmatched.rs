@@ -52,12 +52,12 @@ pub fn closest<'a>(scene: &Scene, judged: &'a Judged) -> Vec<(&'a str, &'a str)>
     let Some(model) = &scene.model else { return all().collect() };
     // Rows with a linear predictor are a matter of the rules for regression.
     let regression = |family: &str| ["_logit", "_probit", "_cloglog", "_log"].iter().any(|link| family.ends_with(link));
-    if model.private.iter().any(|o| regression(o.likelihood.family)) {
+    if model.private.iter().any(|o| regression(o.likelihood.name())) {
         return all().filter(|(n, _)| n.contains("glm")).collect();
     }
     let word = |family: &str| family.split('_').next().unwrap_or(family).to_owned();
-    let likelihoods: Vec<String> = model.private.iter().map(|o| word(o.likelihood.family)).collect();
-    let priors: Vec<String> = model.parameters.iter().map(|p| word(p.prior.family)).collect();
+    let likelihoods: Vec<String> = model.private.iter().map(|o| word(o.likelihood.name())).collect();
+    let priors: Vec<String> = model.parameters.iter().map(|p| word(p.prior.name())).collect();
     let names = |words: &[String]| {
         let found: Vec<(&'a str, &'a str)> = all().filter(|(n, _)| words.iter().any(|w| n.contains(w.as_str()))).collect();
         found

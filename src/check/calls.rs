@@ -52,7 +52,7 @@ impl Checker<'_> {
         }
         let mut names: Vec<String> = signatures().map(|(n, _)| n.to_string()).collect();
         names.extend(self.scopes.visible().into_iter().map(String::from));
-        names.extend(crate::dist::DISTRIBUTIONS.iter().map(|d| d.name.to_string()));
+        names.extend(crate::dist::all().map(|d| d.name.to_string()));
         let near = crate::source::suggest::did_you_mean(name, names.iter().map(String::as_str));
         let d = Diagnostic::new("E0206", format!("there is no function `{name}`")).label(callee.span, "unknown function");
         self.fail(match near {

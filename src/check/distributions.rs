@@ -18,7 +18,7 @@ impl Checker<'_> {
     pub(super) fn distribution_of(&mut self, call: &ast::Call, predictive: bool) -> Checked<(&'static Distribution, Vec<Expr>)> {
         let name = call.path.last().map(|n| n.value.clone()).unwrap_or_default();
         let Some(dist) = crate::dist::find(&name).filter(|_| call.path.len() == 1) else {
-            let near = crate::source::suggest::did_you_mean(&name, crate::dist::DISTRIBUTIONS.iter().map(|d| d.name));
+            let near = crate::source::suggest::did_you_mean(&name, crate::dist::all().map(|d| d.name));
             let span = call.path.first().map_or(call.span, |n| n.span);
             let d = Diagnostic::new("E0206", format!("there is no distribution `{name}`")).label(span, "unknown distribution");
             return self.fail(match near {
@@ -186,7 +186,7 @@ impl Checker<'_> {
     fn beta_of_same_moments(&self, value: &Expr) -> Option<String> {
         let ExprKind::Param(p) = value.kind else { return None };
         let p = self.param(p)?;
-        let ("normal", [m, s]) = (p.prior.family, p.prior.args.as_slice()) else { return None };
+        let ("normal", [m, s]) = (p.prior.name(), p.prior.args.as_slice()) else { return None };
         let (m, s) = (m.constant()?, s.constant()?);
         let total = m * (1.0 - m) / (s * s) - 1.0;
         let tidy = |x: f64| plain((x * 1000.0).round() / 1000.0);

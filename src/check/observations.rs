@@ -39,7 +39,7 @@ impl Checker<'_> {
             self.still_open(p, span)?;
             self.adopt_levels(p, &y);
         }
-        let likelihood = DistCall { family: dist.name, args, span: likelihood.span };
+        let likelihood = DistCall { family: dist, args, span: likelihood.span };
         self.observations.push((Observation { table, outcome: y, likelihood, span }, self.group));
         Ok(())
     }

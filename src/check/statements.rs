@@ -172,7 +172,7 @@ impl Checker<'_> {
             name: name.value.clone(),
             ty: value,
             truncated,
-            prior: DistCall { family: dist.name, args, span: prior.span },
+            prior: DistCall { family: dist, args, span: prior.span },
             span,
         };
         self.not_a_column(name)?;

@@ -2,7 +2,6 @@
 
 use crate::analyze::mechanism_names;
 use crate::check::signatures;
-use crate::dist::DISTRIBUTIONS;
 use crate::syntax::tokens::{KEYWORDS, STATEMENTS, Token, tokens};
 
 /// The commands of the prompt, each with what it does.
@@ -41,7 +40,7 @@ pub fn complete(line: &str, at: usize, names: &[String]) -> (usize, Vec<String>)
     let last = tokens(ahead).last().map(|(token, _)| *token);
     let mut found: Vec<String> = match last {
         Some(Token::Using) => mechanism_names().map(str::to_owned).collect(),
-        Some(Token::Tilde) => DISTRIBUTIONS.iter().map(|d| d.name.to_owned()).collect(),
+        Some(Token::Tilde) => crate::dist::all().map(|d| d.name.to_owned()).collect(),
         None => STATEMENTS.iter().map(|s| (*s).to_owned()).chain(names.iter().cloned()).collect(),
         Some(_) => {
             let functions = signatures().map(|(name, _)| name.to_owned());

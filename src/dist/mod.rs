@@ -1,6 +1,15 @@
-//! The distributions of the language: names, arguments, supports.
+//! The distributions of the language, one record each: arguments, support, density, what bounds it, sampler and words.
 
-use crate::model::Range;
+mod continuous;
+mod discrete;
+pub mod sample;
+
+use crate::kernel::density::{Builder, Operand};
+use crate::numeric::{Interval, Range};
+pub use discrete::MOST_TRIALS;
+use rand::Rng;
+use sample::Args;
+use std::fmt;
 
 /// What values a distribution has.
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -40,141 +49,148 @@ pub enum ArgKind {
     Matrix,
 }
 
-#[derive(Debug)]
+/// All that is known of a distribution; names and parametrisations are Stan's.
 pub struct Distribution {
     pub name: &'static str,
     pub args: &'static [(&'static str, ArgKind)],
     pub support: Support,
-    /// One line for `dpm explain`: the density.
+    /// The density in a line, and a program that uses the distribution, for the manual.
     pub density: &'static str,
+    pub example: &'static str,
+    /// How Stan writes it, `$1` for the first argument; empty if as we do.
+    pub stan: &'static str,
+    /// A draw, of distributions of one number.
+    pub draw: Option<fn(&Args, &mut dyn Rng) -> f64>,
+    /// Mean and variance, where there is a formula.
+    pub moments: fn(&[f64]) -> Option<(f64, f64)>,
+    pub law: Law,
+}
+
+/// The logarithm of the density, as operations on arguments and outcome.
+pub enum Law {
+    /// One of a few outcomes: the logarithms of their probabilities, of `true` before `false`, from the only argument; and, from
+    /// a range of the argument, what none of two probabilities is below.
+    Levels { logs: fn(&mut Builder, &[Operand]) -> Vec<Operand>, least: fn(Interval) -> f64 },
+    /// A count.
+    Count(fn(&mut Builder, &[Operand], Operand, Power) -> Option<Mass>),
+    /// A real number.
+    Density(fn(&mut Builder, &[Operand], Operand) -> Operand, Option<Standard>),
+    /// Several numbers: terms of the logarithm, up to a constant.
+    Vector(fn(&mut Builder, &[Vec<Operand>], &[Operand]) -> Option<Vec<Operand>>),
+}
+
+/// The power b of a beta-divergence, if one is wanted.
+pub type Power = Option<f64>;
+/// The logarithm of a probability, and the sum of all probabilities to the power b.
+pub type Mass = (Operand, Option<Operand>);
+
+/// Of a density `g((y - location) / scale) / scale`: where its arguments stand, and what is known of g.
+#[derive(Clone, Copy)]
+pub struct Standard {
+    pub location: Option<usize>,
+    pub scale: usize,
+    /// Is the argument one over the scale?
+    pub rate: bool,
+    /// What else g depends on.
+    pub shape: Option<usize>,
+    /// The largest value of g for any shape in a range, never too small; or the least shape that has one.
+    pub peak: fn(Interval) -> Result<f64, f64>,
+    /// `ln` of the integral of `g^b`, of a shape.
+    pub power: fn(&mut Builder, Operand, f64) -> Operand,
 }
 
 const ALL: Range = Range::ALL;
 const UNIT: Range = Range::UNIT;
 const POSITIVE: Range = Range { lo: 0.0, hi: f64::INFINITY };
 
-use ArgKind::{Matrix, PositiveVector, Scalar, Simplex, Trials, Vector};
+const BASE: Distribution = Distribution {
+    name: "",
+    args: &[],
+    support: Support::Real(ALL),
+    density: "",
+    example: "",
+    stan: "",
+    draw: None,
+    moments: |_| None,
+    law: Law::Vector(|_, _, _| None),
+};
 
-/// Every distribution, Stan's names and parametrisations.
-pub const DISTRIBUTIONS: &[Distribution] = &[
-    Distribution { name: "bernoulli", args: &[("p", Scalar(UNIT))], support: Support::Bool, density: "p^y (1 - p)^(1 - y)" },
-    Distribution { name: "bernoulli_logit", args: &[("eta", Scalar(ALL))], support: Support::Bool, density: "bernoulli(inv_logit(eta))" },
-    Distribution { name: "bernoulli_probit", args: &[("eta", Scalar(ALL))], support: Support::Bool, density: "bernoulli(Phi(eta))" },
-    Distribution {
-        name: "bernoulli_cloglog",
-        args: &[("eta", Scalar(ALL))],
-        support: Support::Bool,
-        density: "bernoulli(1 - exp(-exp(eta)))",
-    },
-    Distribution {
-        name: "binomial",
-        args: &[("N", Trials), ("p", Scalar(UNIT))],
-        support: Support::CountsToFirst,
-        density: "choose(N, y) p^y (1 - p)^(N - y)",
-    },
-    Distribution {
-        name: "binomial_logit",
-        args: &[("N", Trials), ("eta", Scalar(ALL))],
-        support: Support::CountsToFirst,
-        density: "binomial(N, inv_logit(eta))",
-    },
-    Distribution {
-        name: "geometric",
-        args: &[("p", Scalar(UNIT))],
-        support: Support::Counts,
-        density: "p (1 - p)^y, y failures before the first success",
-    },
-    Distribution {
-        name: "neg_binomial",
-        args: &[("r0", Scalar(POSITIVE)), ("p", Scalar(UNIT))],
-        support: Support::Counts,
-        density: "choose(y + r0 - 1, y) p^r0 (1 - p)^y",
-    },
-    Distribution { name: "poisson", args: &[("rate", Scalar(POSITIVE))], support: Support::Counts, density: "rate^y exp(-rate) / y!" },
-    Distribution { name: "poisson_log", args: &[("eta", Scalar(ALL))], support: Support::Counts, density: "poisson(exp(eta))" },
-    Distribution { name: "categorical", args: &[("shares", Simplex)], support: Support::Categories, density: "shares[y]" },
-    Distribution { name: "categorical_logit", args: &[("eta", Vector)], support: Support::Categories, density: "softmax(eta)[y]" },
-    Distribution {
-        name: "multinomial",
-        args: &[("N", Trials), ("shares", Simplex)],
-        support: Support::CountVector,
-        density: "N! prod shares_i^y_i / y_i!",
-    },
-    Distribution {
-        name: "normal",
-        args: &[("mean", Scalar(ALL)), ("sd", Scalar(POSITIVE))],
-        support: Support::Real(ALL),
-        density: "exp(-(y - mean)^2 / (2 sd^2)) / (sd sqrt(2 pi))",
-    },
-    Distribution {
-        name: "half_normal",
-        args: &[("sd", Scalar(POSITIVE))],
-        support: Support::Real(POSITIVE),
-        density: "2 normal(0, sd) on y >= 0",
-    },
-    Distribution {
-        name: "laplace",
-        args: &[("mean", Scalar(ALL)), ("scale", Scalar(POSITIVE))],
-        support: Support::Real(ALL),
-        density: "exp(-abs(y - mean) / scale) / (2 scale)",
-    },
-    Distribution {
-        name: "cauchy",
-        args: &[("mean", Scalar(ALL)), ("scale", Scalar(POSITIVE))],
-        support: Support::Real(ALL),
-        density: "1 / (pi scale (1 + ((y - mean) / scale)^2))",
-    },
-    Distribution {
-        name: "student_t",
-        args: &[("df", Scalar(POSITIVE)), ("mean", Scalar(ALL)), ("scale", Scalar(POSITIVE))],
-        support: Support::Real(ALL),
-        density: "Student's t with df degrees of freedom",
-    },
-    Distribution {
-        name: "multi_normal",
-        args: &[("mean", Vector), ("covariance", Matrix)],
-        support: Support::RealVector,
-        density: "exp(-(y - mean)' covariance^-1 (y - mean) / 2) / sqrt(det(2 pi covariance))",
-    },
-    Distribution {
-        name: "exponential",
-        args: &[("rate", Scalar(POSITIVE))],
-        support: Support::Real(POSITIVE),
-        density: "rate exp(-rate y)",
-    },
-    Distribution {
-        name: "gamma",
-        args: &[("shape", Scalar(POSITIVE)), ("rate", Scalar(POSITIVE))],
-        support: Support::Real(POSITIVE),
-        density: "rate^shape y^(shape - 1) exp(-rate y) / Gamma(shape)",
-    },
-    Distribution {
-        name: "inv_gamma",
-        args: &[("shape", Scalar(POSITIVE)), ("scale", Scalar(POSITIVE))],
-        support: Support::Real(POSITIVE),
-        density: "scale^shape y^(-shape - 1) exp(-scale / y) / Gamma(shape)",
-    },
-    Distribution {
-        name: "beta",
-        args: &[("a", Scalar(POSITIVE)), ("b", Scalar(POSITIVE))],
-        support: Support::Real(UNIT),
-        density: "y^(a - 1) (1 - y)^(b - 1) / B(a, b)",
-    },
-    Distribution {
-        name: "uniform",
-        args: &[("lo", Scalar(ALL)), ("hi", Scalar(ALL))],
-        support: Support::BetweenArgs,
-        density: "1 / (hi - lo)",
-    },
-    Distribution {
-        name: "dirichlet",
-        args: &[("counts", PositiveVector)],
-        support: Support::Simplex,
-        density: "prod y_i^(counts_i - 1) / B(counts)",
-    },
-];
+/// Examples of a likelihood and its prior.
+const COIN: &str = "budget rdp(order = 5, eps = 0.5)\nprivate trial[n] { cured: bool }\nparam p ~ beta(12, 12)\nobserve cured ~ bernoulli(p)\nrelease p_hat = draw(p)";
+const VISITS: &str = "budget dp(eps = 1, delta = 1e-6)\nprivate people[n] { visits: int in 0..10 }\nparam rate ~ gamma(40, 10)\nobserve visits ~ poisson(rate)\nrelease rate_hat = draw(rate) using diffuse";
+const VOTES: &str = "budget rdp(order = 4, eps = 1)\nprivate votes[n] { party: category {red, blue, green} }\nparam share ~ dirichlet([8, 8, 8])\nobserve party ~ categorical(share)\nrelease share_hat = draw(share)";
+
+/// Every distribution, in the order of the manual.
+pub fn all() -> impl Iterator<Item = &'static Distribution> {
+    discrete::DISCRETE.iter().chain(continuous::CONTINUOUS)
+}
 
 /// The distribution of this name.
 pub fn find(name: &str) -> Option<&'static Distribution> {
-    DISTRIBUTIONS.iter().find(|d| d.name == name)
+    all().find(|d| d.name == name)
+}
+
+impl Distribution {
+    /// How a call of it is written in Stan.
+    pub fn in_stan(&self, args: &[String]) -> String {
+        match self.stan {
+            "" => format!("{}({})", self.name, args.join(", ")),
+            text => args.iter().zip(1..).fold(text.to_owned(), |text, (arg, i)| text.replace(&format!("${i}"), arg)),
+        }
+    }
+
+    /// About where it lies and how wide it is, in plain numbers: location and scale, or mean and standard deviation.
+    pub fn about(&self, args: &[f64]) -> Option<(f64, f64)> {
+        match &self.law {
+            Law::Density(_, Some(s)) if !s.rate => args.get(s.location.unwrap_or(s.scale)).copied().zip(args.get(s.scale).copied()),
+            Law::Density(_, Some(_)) => (self.moments)(args).map(|(mean, variance)| (mean, variance.sqrt())),
+            Law::Density(_, None) | Law::Levels { .. } | Law::Count(_) | Law::Vector(_) => None,
+        }
+    }
+}
+
+impl Distribution {
+    /// Ends between which nearly all of it lies, for pictures: of a box, and of a location and scale where the density falls to
+    /// a thousandth, at most ten scales away.
+    pub fn ends(&self, args: &[f64]) -> Option<(f64, f64)> {
+        let (lo, hi) = match (self.support, &self.law) {
+            (Support::BetweenArgs, _) => args.first().copied().zip(args.get(1).copied())?,
+            (Support::Real(range), Law::Density(_, Some(s))) if !s.rate => {
+                let scale = *args.get(s.scale)?;
+                let centre = s.location.map_or(Some(0.0), |i| args.get(i).copied())?;
+                let top = self.at(args, centre);
+                let steps = (1..100).find(|k| self.at(args, centre + 0.1 * f64::from(*k) * scale) < top / 1000.0).unwrap_or(100);
+                let away = 0.1 * f64::from(steps) * scale;
+                ((centre - away).max(range.lo), (centre + away).min(range.hi))
+            }
+            _ => return None,
+        };
+        (lo.is_finite() && hi.is_finite() && lo < hi).then_some((lo, hi))
+    }
+
+    /// The density of one number: 0 outside the support, and nan outside a box.
+    pub fn at(&self, args: &[f64], x: f64) -> f64 {
+        let constants: Vec<Operand> = args.iter().map(|a| Operand::Constant(*a)).collect();
+        match (&self.law, self.support) {
+            (Law::Density(..), Support::Real(range)) if !range.contains(x) => 0.0,
+            (Law::Density(..), Support::BetweenArgs) if self.ends(args).is_none_or(|(lo, hi)| x < lo || x > hi) => f64::NAN,
+            (Law::Density(log, _), _) => match log(&mut Builder::default(), &constants, Operand::Constant(x)) {
+                Operand::Constant(log) => log.exp(),
+                _ => f64::NAN,
+            },
+            _ => f64::NAN,
+        }
+    }
+}
+
+impl PartialEq for Distribution {
+    fn eq(&self, other: &Distribution) -> bool {
+        self.name == other.name
+    }
+}
+
+impl fmt::Debug for Distribution {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name)
+    }
 }

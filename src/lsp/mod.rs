@@ -9,7 +9,6 @@ mod transport;
 
 use crate::analyze::mechanism_names;
 use crate::check::signatures;
-use crate::dist::DISTRIBUTIONS;
 use crate::syntax::tokens::{KEYWORDS, Token, tokens};
 use document::Document;
 use lsp_server::{Connection, ErrorCode, Message, Notification, Request, RequestId, Response};
@@ -315,7 +314,7 @@ fn completions(d: &Document, at: usize) -> Vec<lsp::CompletionItem> {
     use lsp::CompletionItemKind as K;
     match last {
         Some(Token::Using) => mechanism_names().map(|m| item(m, K::METHOD, "mechanism")).collect(),
-        Some(Token::Tilde) => DISTRIBUTIONS.iter().map(|x| item(x.name, K::FUNCTION, "distribution")).collect(),
+        Some(Token::Tilde) => crate::dist::all().map(|x| item(x.name, K::FUNCTION, "distribution")).collect(),
         _ => {
             let own = names::declarations(&d.checked.ast);
             let own = own.iter().map(|x| item(&x.name, K::VARIABLE, &format!("{:?}", x.kind).to_lowercase()));

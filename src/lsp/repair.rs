@@ -243,13 +243,8 @@ fn fixed_prior(document: &Document, d: &Diagnostic) -> Option<(String, String)> 
         Some(ExprKind::Number(x, _)) => Some(*x),
         _ => None,
     };
-    let (a, b) = (number(0)?, number(1)?);
-    let mean = match prior.path.last()?.value.as_str() {
-        "gamma" => a / b,
-        "beta" => a / (a + b),
-        "normal" | "laplace" => a,
-        _ => return None,
-    };
+    let args: Vec<f64> = (0..prior.args.len()).map(number).collect::<Option<_>>()?;
+    let (mean, _) = (crate::dist::find(&prior.path.last()?.value)?.moments)(&args)?;
     let value = crate::model::print::number(mean);
     let all = names::declarations(&document.checked.ast);
     let declared = all.iter().find(|x| x.span.start >= item.span.start && x.name == name)?;

@@ -4,6 +4,7 @@ use super::print::{Names, operator, query_text};
 use super::{
     Builtin, Expr, ExprKind, MechanismKind, Model, Observation, ParamId, Parameter, Program, Query, ReleaseStep, Step, Type, releases,
 };
+use crate::dist::Support;
 use crate::source::SourceMap;
 use std::collections::BTreeSet;
 
@@ -141,14 +142,14 @@ impl Printer<'_> {
         }
         for p in &fresh {
             self.declared.insert(p.id);
-            let prior = Names { program: self.program, parameters: &self.names, typed: false }.call(p.prior.family, &p.prior.args);
+            let prior = Names { program: self.program, parameters: &self.names, typed: false }.call(p.prior.name(), &p.prior.args);
             let ty = parameter_type(p, self.program);
             self.line(depth, &format!("param {}{ty} ~ {prior}", p.name));
         }
         let rows: Vec<&Observation> = model.public.iter().chain(&model.private).collect();
         for o in rows {
             let names = Names { program: self.program, parameters: &self.names, typed: false };
-            let right = names.call(o.likelihood.family, &o.likelihood.args);
+            let right = names.call(o.likelihood.name(), &o.likelihood.args);
             let text = if matches!(o.outcome.kind, super::ExprKind::Column(..)) {
                 format!("observe {} ~ {right}", names.expr(&o.outcome))
             } else {
@@ -221,7 +222,7 @@ fn parameter_type(p: &Parameter, program: &Program) -> String {
         Type::Vector(v) if p.truncated.is_some() && v.dim > 1 && v.range.is_finite() && v.sup.l2 == v.sup.linf => {
             format!(": vector[{}] in l2({})", keyed(v), number(v.sup.l2))
         }
-        Type::Vector(v) if p.prior.family != "multi_normal" => format!(": vector[{}]{}", keyed(v), domain(v.range)),
+        Type::Vector(v) if p.prior.family.support != Support::RealVector => format!(": vector[{}]{}", keyed(v), domain(v.range)),
         Type::Matrix { rows, columns, range } => format!(": matrix[{rows}, {columns}]{}", domain(*range)),
         Type::Real(r) if p.truncated.is_some() => format!(": real{}", domain(*r)),
         _ => String::new(),

@@ -124,7 +124,6 @@ impl Builtin {
     pub const Exp: Builtin = Builtin::Unary(Unary::Exp);
     pub const Log: Builtin = Builtin::Unary(Unary::Log);
     pub const Sqrt: Builtin = Builtin::Unary(Unary::Sqrt);
-    pub const Tanh: Builtin = Builtin::Unary(Unary::Tanh);
     pub const Le: Builtin = Builtin::Binary(Binary::Le);
     pub const Ge: Builtin = Builtin::Binary(Binary::Ge);
     pub const Eq: Builtin = Builtin::Binary(Binary::Eq);

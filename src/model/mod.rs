@@ -1,5 +1,6 @@
 //! What a program means: tables, models as sums of factors, queries, and the steps that release and output.
 
+pub mod enclose;
 pub mod expand;
 pub mod expr;
 pub mod grid;
@@ -11,6 +12,7 @@ pub use crate::numeric::{Binary, Range, Unary};
 pub use expr::{Builtin, ColumnId, Expr, ExprKind, Label, ParamId, ReleaseId, ScalarId, TableId};
 pub use types::{Levels, Norms, Type, VectorType};
 
+use crate::dist::Distribution;
 use crate::source::Span;
 
 /// A checked program.
@@ -125,10 +127,16 @@ pub struct Scalar {
 /// A distribution applied to arguments.
 #[derive(Clone, PartialEq, Debug)]
 pub struct DistCall {
-    /// Name as in the language: `beta`, `bernoulli_logit`, ..
-    pub family: &'static str,
+    pub family: &'static Distribution,
     pub args: Vec<Expr>,
     pub span: Span,
+}
+
+impl DistCall {
+    /// Name as in the language: `beta`, `bernoulli_logit`, ..
+    pub fn name(&self) -> &'static str {
+        self.family.name
+    }
 }
 
 /// One parameter with its prior factor.

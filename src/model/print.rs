@@ -31,7 +31,7 @@ fn model_in_full(model: &Model, names: Names) -> String {
     let mut lines = Vec::new();
     for p in &model.parameters {
         let domain = p.truncated.map_or(String::new(), |_| format!(": {}", type_text(&p.ty)));
-        let prior = names.call(p.prior.family, &p.prior.args);
+        let prior = names.call(p.prior.name(), &p.prior.args);
         lines.push(format!("param {}{domain} ~ {prior}", p.name));
     }
     for (kind, rows) in [("public", &model.public), ("private", &model.private)] {
@@ -50,7 +50,7 @@ pub fn observation_text(model: &Model, observation: &Observation, program: &Prog
 
 /// `bernoulli(p)`: only the right side of an observation.
 pub fn likelihood_text(model: &Model, observation: &Observation, program: &Program) -> String {
-    Names { program, parameters: &model.parameters, typed: false }.call(observation.likelihood.family, &observation.likelihood.args)
+    Names { program, parameters: &model.parameters, typed: false }.call(observation.likelihood.name(), &observation.likelihood.args)
 }
 
 /// An argument of a prior or likelihood: `0.5 + exp(s)`.
@@ -60,7 +60,7 @@ pub fn argument_text(model: &Model, argument: &Expr, program: &Program) -> Strin
 
 /// A prior as the program writes it: `half_normal(2)`.
 pub fn prior_text(model: &Model, parameter: &Parameter, program: &Program) -> String {
-    Names { program, parameters: &model.parameters, typed: false }.call(parameter.prior.family, &parameter.prior.args)
+    Names { program, parameters: &model.parameters, typed: false }.call(parameter.prior.name(), &parameter.prior.args)
 }
 
 fn request_text(model: &Model) -> String {
@@ -123,7 +123,7 @@ impl Names<'_> {
     }
 
     pub(super) fn observation(&self, o: &Observation) -> String {
-        let right = self.call(o.likelihood.family, &o.likelihood.args);
+        let right = self.call(o.likelihood.name(), &o.likelihood.args);
         format!("{} ~ {right}", self.row(&o.outcome))
     }
 

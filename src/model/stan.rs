@@ -1,7 +1,10 @@
 //! The Stan program of a program's posteriors, for readers who know Stan: same names, same parametrisations.
 
 use super::print::number;
-use super::{Binary, Builtin, Column, Each, Expr, ExprKind, Model, Observation, Parameter, Program, Query, ReleaseStep, Step, Table, Type};
+use super::{
+    Binary, Builtin, Column, DistCall, Each, Expr, ExprKind, Model, Observation, Parameter, Program, Query, ReleaseStep, Step, Table, Type,
+};
+use crate::dist::Support;
 use std::collections::BTreeSet;
 use std::fmt::Write;
 
@@ -71,7 +74,7 @@ impl Stan<'_> {
         out.push_str("}\nmodel {\n");
         for p in &self.model.parameters {
             let at = At { group: self.each.map(|_| "g"), ..At::default() };
-            let prior = self.distribution(p.prior.family, &p.prior.args, at);
+            let prior = self.distribution(&p.prior, at);
             let name = if self.each.is_some() { format!("{}[g]", p.name) } else { p.name.clone() };
             let target = if matches!(p.ty, Type::Matrix { .. }) { format!("to_vector({name})") } else { name };
             let lead = self.each.map_or(String::new(), |e| format!("for (g in 1:{}) ", e.levels.len()));
@@ -81,7 +84,7 @@ impl Stan<'_> {
             let table = self.program.tables.get(o.table.0).map_or("rows", |t| t.name.as_str());
             let group = self.each.map(|e| self.key(e));
             let at = At { row: Some("i"), group: group.as_deref(), decimal: false };
-            let right = self.distribution(o.likelihood.family, &o.likelihood.args, at);
+            let right = self.distribution(&o.likelihood, at);
             let _ = writeln!(out, "  for (i in 1:N_{table}) {} ~ {right};", self.outcome(o, at));
         }
         out.push_str("}\n");
@@ -132,12 +135,13 @@ impl Stan<'_> {
         format!("{}_{}[i]{shift}", table.map_or("?", |t| t.name.as_str()), column.map_or("?", |c| c.name.as_str()))
     }
 
-    /// What is observed; `categorical` counts its outcomes from 1.
+    /// What is observed; Stan counts levels from 1.
     fn outcome(&self, o: &Observation, at: At) -> String {
         let text = self.expr(&o.outcome, at);
-        match (o.likelihood.family, &o.outcome.ty) {
-            ("categorical", Type::Bool) => format!("{text} + 1"),
-            ("categorical", Type::Int(r)) if r.lo != 1.0 => format!("{text} - {} + 1", number(r.lo)),
+        match &o.outcome.ty {
+            _ if o.likelihood.family.support != Support::Categories => text,
+            Type::Bool => format!("{text} + 1"),
+            Type::Int(r) if r.lo != 1.0 => format!("{text} - {} + 1", number(r.lo)),
             _ => text,
         }
     }
@@ -146,19 +150,8 @@ impl Stan<'_> {
         self.model.public.iter().chain(&self.model.private)
     }
 
-    /// Stan's name of a distribution, with its arguments.
-    fn distribution(&self, family: &str, args: &[Expr], at: At) -> String {
-        let texts: Vec<String> = args.iter().map(|e| self.expr(e, at)).collect();
-        match (family, texts.as_slice()) {
-            ("bernoulli_probit", [eta]) => format!("bernoulli(Phi({eta}))"),
-            ("bernoulli_cloglog", [eta]) => format!("bernoulli(inv_cloglog({eta}))"),
-            ("half_normal", [sd]) => format!("normal(0, {sd})"),
-            ("geometric", [p]) => format!("neg_binomial(1, {p} / (1 - {p}))"),
-            ("neg_binomial", [r, p]) => format!("neg_binomial({r}, {p} / (1 - {p}))"),
-            ("laplace", all) => format!("double_exponential({})", all.join(", ")),
-            ("multinomial", [_, shares]) => format!("multinomial({shares})"),
-            (name, all) => format!("{name}({})", all.join(", ")),
-        }
+    fn distribution(&self, call: &DistCall, at: At) -> String {
+        call.family.in_stan(&call.args.iter().map(|e| self.expr(e, at)).collect::<Vec<_>>())
     }
 
     fn expr(&self, e: &Expr, at: At) -> String {

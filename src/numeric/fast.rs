@@ -101,21 +101,6 @@ pub fn tanh(x: f64) -> f64 {
     if x.abs() < 0.625 { near } else { far }
 }
 
-/// The slope of `ln Gamma` at x > 0.
-pub fn digamma(x: f64) -> f64 {
-    if x.is_nan() || x <= 0.0 {
-        return f64::NAN;
-    }
-    let (mut x, mut shift) = (x, 0.0);
-    while x < 10.0 {
-        shift -= 1.0 / x;
-        x += 1.0;
-    }
-    let z = 1.0 / (x * x);
-    let series = z * (1.0 / 12.0 - z * (1.0 / 120.0 - z * (1.0 / 252.0 - z * (1.0 / 240.0 - z * (1.0 / 132.0 - z * 691.0 / 32_760.0)))));
-    shift + libm::log(x) - 0.5 / x - series
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;

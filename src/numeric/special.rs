@@ -21,7 +21,7 @@ pub fn digamma(x: f64) -> f64 {
     let w = 1.0 / (x * x);
     let series = w
         * (1.0 / 12.0 - w * (1.0 / 120.0 - w * (1.0 / 252.0 - w * (1.0 / 240.0 - w * (1.0 / 132.0 - w * (691.0 / 32_760.0 - w / 12.0))))));
-    sum + x.ln() - 0.5 / x - series
+    sum + libm::log(x) - 0.5 / x - series
 }
 
 /// What Stirling's formula leaves of the logarithm of the Gamma function: `ln_gamma(x) - ((x - 1/2) ln x - x + ln(2 pi) / 2)`.

@@ -1,5 +1,6 @@
 //! Released values beside the prior: densities of released posteriors, and released draws as marks.
 
+use crate::dist::Distribution;
 use crate::model::{Builtin, Expr, ExprKind, Parameter, Program, Query, ReleaseStep, Request, Type, releases};
 use crate::plot::{Axis, Chart, Line};
 use crate::run::{Posterior, marginals_from_json};
@@ -13,19 +14,15 @@ const POINTS: u32 = 240;
 #[derive(Clone, PartialEq, Debug)]
 enum Law {
     Known(Posterior),
-    HalfNormal(f64),
-    Laplace(f64, f64),
-    Uniform(f64, f64),
+    Prior(&'static Distribution, Vec<f64>),
 }
 
 impl Law {
+    /// Nothing beyond the ends of a uniform law: it ends where it ends.
     fn density(&self, x: f64) -> f64 {
         match self {
             Law::Known(p) => p.density(x),
-            Law::HalfNormal(_) if x < 0.0 => 0.0,
-            Law::HalfNormal(s) => 2.0 * Posterior::Normal(0.0, *s).density(x),
-            Law::Laplace(m, b) => (-(x - m).abs() / b).exp() / (2.0 * b),
-            Law::Uniform(lo, hi) => 1.0 / (hi - lo),
+            Law::Prior(d, args) => d.at(args, x),
         }
     }
 
@@ -35,9 +32,7 @@ impl Law {
                 [lo, hi] => (*lo, *hi),
                 _ => (0.0, 1.0),
             },
-            Law::HalfNormal(s) => (0.0, 3.3 * s),
-            Law::Laplace(m, b) => (m - 7.0 * b, m + 7.0 * b),
-            Law::Uniform(lo, hi) => (*lo, *hi),
+            Law::Prior(d, args) => d.ends(args).unwrap_or((0.0, 1.0)),
         }
     }
 }
@@ -62,7 +57,7 @@ fn prior(parameter: &Parameter, component: usize) -> Option<Law> {
     let args: Vec<Vec<f64>> = parameter.prior.args.iter().map(numbers).collect::<Option<_>>()?;
     let at = |i: usize| args.get(i).and_then(|a| a.get(component).or(a.first())).copied();
     let positive = |x: f64| (x.is_finite() && x > 0.0).then_some(x);
-    Some(match parameter.prior.family {
+    Some(match parameter.prior.name() {
         "beta" => Law::Known(Posterior::Beta(positive(at(0)?)?, positive(at(1)?)?)),
         "gamma" => Law::Known(Posterior::Gamma(positive(at(0)?)?, positive(at(1)?)?)),
         "exponential" => Law::Known(Posterior::Gamma(1.0, positive(at(0)?)?)),
@@ -72,10 +67,11 @@ fn prior(parameter: &Parameter, component: usize) -> Option<Law> {
             Law::Known(sound.then(|| Posterior::Dirichlet(counts.clone()))?.component(component % counts.len())?)
         }
         "normal" => Law::Known(Posterior::Normal(at(0)?, positive(at(1)?)?)),
-        "half_normal" => Law::HalfNormal(positive(at(0)?)?),
-        "laplace" => Law::Laplace(at(0)?, positive(at(1)?)?),
-        "uniform" => Law::Uniform(at(0)?, at(0)? + positive(at(1)? - at(0)?)?),
-        _ => return None,
+        _ => {
+            let args: Vec<f64> = (0..args.len()).map(at).collect::<Option<_>>()?;
+            parameter.prior.family.ends(&args)?;
+            Law::Prior(parameter.prior.family, args)
+        }
     })
 }
 
@@ -119,10 +115,8 @@ impl Picture {
         let at = |i: u32| lo + (hi - lo) * f64::from(i) / f64::from(POINTS);
         let mut lines: Vec<Line> = vec![];
         for (name, law, dashed) in &self.laws {
-            let (from, to) = law.range();
-            // Densities with a pole are shown as far as they are finite; a uniform law ends where it ends.
-            let points = (0..=POINTS).map(at).filter(|x| !matches!(law, Law::Uniform(..)) || (from..=to).contains(x));
-            let points: Vec<(f64, f64)> = points.map(|x| (x, law.density(x))).filter(|p| p.1.is_finite()).collect();
+            // Densities with a pole are shown as far as they are finite.
+            let points: Vec<(f64, f64)> = (0..=POINTS).map(at).map(|x| (x, law.density(x))).filter(|p| p.1.is_finite()).collect();
             lines.push(Line { name: name.clone(), points, dashed: *dashed });
         }
         // The highest inner point: what rises to a pole at an end does not flatten the rest.

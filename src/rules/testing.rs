@@ -78,7 +78,7 @@ impl Build {
                     name: "p".into(),
                     ty,
                     truncated: None,
-                    prior: DistCall { family, args, span: span(50, 60) },
+                    prior: DistCall { family: crate::dist::find(family).unwrap(), args, span: span(50, 60) },
                     span: span(45, 60),
                 }],
                 records: Records {
@@ -152,7 +152,7 @@ impl Build {
         self.model.private.push(Observation {
             table: TABLE,
             outcome,
-            likelihood: DistCall { family, args, span: span(80, 90) },
+            likelihood: DistCall { family: crate::dist::find(family).unwrap(), args, span: span(80, 90) },
             span: span(70, 90),
         });
         self

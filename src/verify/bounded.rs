@@ -13,28 +13,85 @@ use super::ty::{Kind, Ty, num};
 
 pub const RULES: [&str; 5] = ["beta_div", "penalty", "dp_hmc", "dp_sgld", "ops"];
 
-const MASSES: [&str; 10] = [
-    "bernoulli_cloglog",
-    "binomial",
-    "binomial_logit",
-    "geometric",
-    "neg_binomial",
-    "poisson",
-    "poisson_log",
-    "categorical",
-    "categorical_logit",
-    "multinomial",
+/// A law of the language: the ends of its values, from its arguments, and how large its density can be.
+struct Law {
+    name: &'static str,
+    ends: fn(&[f64]) -> (f64, f64),
+    most: Most,
+}
+
+enum Most {
+    /// True or false: the least of the two probabilities, from the ends of the argument.
+    Either(fn(f64, f64) -> Real),
+    /// A probability.
+    One,
+    /// At scale 1, from the ends of the shape; then where the scale stands, or one over it, and the shape.
+    Over(fn(f64, f64) -> Real, usize, Option<usize>),
+    Times(fn(f64, f64) -> Real, usize, Option<usize>),
+    Unknown,
+}
+
+const fn law(name: &'static str, most: Most) -> Law {
+    Law { name, ends: |_| (f64::NEG_INFINITY, f64::INFINITY), most }
+}
+
+const fn positive(name: &'static str, most: Most) -> Law {
+    Law { name, ends: |_| (0.0, f64::INFINITY), most }
+}
+
+static LAWS: [Law; 23] = [
+    law("bernoulli", Most::Either(|lo, hi| num(lo).min(&(Real::one() - num(hi))))),
+    law("bernoulli_logit", Most::Either(|lo, hi| Real::one() / (Real::one() + size(lo, hi).exp()))),
+    law("bernoulli_probit", Most::Either(|lo, hi| Some(-&size(lo, hi)).filter(Real::known).map_or(Real::UNKNOWN, |x| normal_cdf(&x)))),
+    law("bernoulli_cloglog", Most::One),
+    law("binomial", Most::One),
+    law("binomial_logit", Most::One),
+    law("geometric", Most::One),
+    law("neg_binomial", Most::One),
+    law("poisson", Most::One),
+    law("poisson_log", Most::One),
+    law("categorical", Most::One),
+    law("categorical_logit", Most::One),
+    law("multinomial", Most::One),
+    law("normal", Most::Over(|_, _| normal(), 1, None)),
+    positive("half_normal", Most::Over(|_, _| Real::int(2) * normal(), 0, None)),
+    law("laplace", Most::Over(|_, _| Real::one() / Real::int(2), 1, None)),
+    law("cauchy", Most::Over(|_, _| Real::int(2) / two_pi(), 1, None)),
+    law("student_t", Most::Over(|lo, hi| if lo == hi { student(&num(lo)) } else { normal() }, 2, Some(0))),
+    positive("exponential", Most::Times(|_, _| Real::one(), 0, None)),
+    positive("gamma", Most::Times(|lo, _| gamma(&num(lo)), 1, Some(0))),
+    positive("inv_gamma", Most::Unknown),
+    Law { name: "beta", ends: |_| (0.0, 1.0), most: Most::Unknown },
+    Law { name: "uniform", ends: |args| if let [a, b] = *args { (a, b) } else { (f64::NAN, f64::NAN) }, most: Most::Unknown },
 ];
+
+fn size(lo: f64, hi: f64) -> Real {
+    num(lo.abs().max(hi.abs()))
+}
+
+fn normal() -> Real {
+    Real::one() / two_pi().sqrt()
+}
+
+fn student(df: &Real) -> Real {
+    let half = |x: &Real| ln_gamma(&(x / &Real::int(2)));
+    (half(&(df + &Real::one())) - half(df)).exp() / (df * &two_pi() / Real::int(2)).sqrt()
+}
+
+fn gamma(shape: &Real) -> Real {
+    let mode = shape - &Real::one();
+    let log = || &mode * mode.ln() - &mode - ln_gamma(shape) - two_pi().ln() / Real::int(2);
+    if mode.is_zero() { Real::one() } else { log().exp() }
+}
 
 /// What a parameter can be: the type that cuts it, else the support of its prior.
 fn parameter(prior: &Expr, cut: Option<&str>) -> Ty {
     let number = |e: &Expr| if let Expr::Number(x) = e { *x } else { f64::NAN };
-    let ends = match prior {
-        Expr::Call(f, _) if ["half_normal", "gamma", "inv_gamma", "exponential"].contains(&f.as_str()) => Some((0.0, f64::INFINITY)),
-        Expr::Call(f, _) if f == "beta" => Some((0.0, 1.0)),
-        Expr::Call(f, args) if f == "uniform" => args.first().zip(args.get(1)).map(|(a, b)| (number(a), number(b))),
-        _ => None,
+    let ends = |f: &str, args: &[Expr]| {
+        let args: Vec<f64> = args.iter().map(number).collect();
+        LAWS.iter().find(|law| law.name == f).map(|law| (law.ends)(&args))
     };
+    let ends = if let Expr::Call(f, args) = prior { ends(f, args) } else { None };
     let support = ends.filter(|(a, b)| a <= b).map_or(Ty::real(), |(a, b)| Ty::number(a, b, false));
     cut.map_or(support, |text| Ty::parse(text).map_or(Ty::real(), |t| Ty { kind: Kind::Number, ..t }))
 }
@@ -99,7 +156,7 @@ impl Reader {
             ("+" | "-", [a, b]) => Ok(self.size(a)? + self.size(b)?),
             ("*", [a, b]) => Ok(self.size(a)? * self.size(b)?),
             ("/", [a, Expr::Number(x)]) if *x != 0.0 => Ok(self.size(a)? / num(x.abs())),
-            ("tanh", [_]) => Ok(Real::one()),
+            ("tanh" | "inv_logit" | "Phi" | "not", [_]) => Ok(Real::one()),
             ("index", [a @ Expr::Name(_), _]) => self.size(a),
             ("dot", [a, b]) => {
                 let norm = |e: &Expr| if plain(e) || matches!(e, Expr::Name(_)) { whole(e).map(|ty| ty.sup[1].clone()) } else { None };
@@ -127,46 +184,33 @@ impl Reader {
         };
         let whole = outcome.whole || outcome.kind == Kind::Levels;
         let argument = |i: usize| args.get(i).map(|e| self.ends(e)).ok_or("the law lacks an argument");
-        let least = |i: usize| argument(i).and_then(|r| if r.0 > 0.0 { Ok(num(r.0)) } else { Err("the scale may vanish") });
-        let constant = |r: (f64, f64)| (r.0 == r.1).then_some(num(r.0));
-        let (two, normal) = (Real::int(2), Real::one() / two_pi().sqrt());
-        let half = |x: &Real| ln_gamma(&(x / &two));
-        let student = |df: Real| (half(&(&df + &Real::one())) - half(&df)).exp() / (df * two_pi() / &two).sqrt();
-        match law.as_str() {
-            "bernoulli" | "bernoulli_logit" | "bernoulli_probit" if whole => {
+        let law = LAWS.iter().find(|known| known.name == law).ok_or("the law is not of the rule")?;
+        let shaped = |shape: &Option<usize>| shape.map_or(Ok((0.0, 0.0)), argument);
+        let (peak, shape) = match &law.most {
+            Most::Either(_) | Most::One if !whole => return Err("the outcome is not whole"),
+            Most::One => return Ok(Real::one() / &self.a),
+            Most::Either(least) => {
                 let (lo, hi) = argument(0)?;
-                let size = num(lo.abs().max(hi.abs()));
-                let q = match law.as_str() {
-                    "bernoulli" => num(lo).min(&(Real::one() - num(hi))),
-                    "bernoulli_logit" => Real::one() / (Real::one() + size.exp()),
-                    _ if size.known() => normal_cdf(&-&size),
-                    _ => Real::UNKNOWN,
-                };
-                let mass = Real::one() / &self.a;
+                let (q, mass) = (least(lo, hi), Real::one() / &self.a);
                 if !q.positive() {
                     return Ok(mass);
                 }
-                Ok(mass.min(&((self.power(&(Real::one() - &q)) - self.power(&q)) / &self.a)))
+                return Ok(mass.min(&((self.power(&(Real::one() - &q)) - self.power(&q)) / &self.a)));
             }
-            law if MASSES.contains(&law) && whole => Ok(Real::one() / &self.a),
-            "normal" => self.peaked(normal / least(1)?, true),
-            "half_normal" => self.peaked(two * normal / least(0)?, true),
-            "laplace" => self.peaked(Real::one() / (two * least(1)?), true),
-            "cauchy" => self.peaked(two / (two_pi() * least(1)?), true),
-            "student_t" => match constant(argument(0)?) {
-                Some(df) => self.peaked(student(df) / least(2)?, true),
-                None => self.peaked(normal / least(2)?, false),
-            },
-            "exponential" => self.peaked(num(argument(0)?.1), true),
-            "gamma" => {
-                let (shape, rate) = (argument(0)?, num(argument(1)?.1));
-                let mode = num(shape.0) - Real::one();
-                let log = || &mode * mode.ln() - &mode - ln_gamma(&num(shape.0)) - two_pi().ln() / &two;
-                let peak = if mode.is_zero() { Real::one() } else { log().exp() };
-                self.peaked(peak * rate, constant(shape).is_some())
+            Most::Over(peak, scale, shape) => {
+                let (least, (lo, hi)) = (argument(*scale)?.0, shaped(shape)?);
+                if least.is_nan() || least <= 0.0 {
+                    return Err("the scale may vanish");
+                }
+                (peak(lo, hi) / num(least), (lo, hi))
             }
-            _ => Err("the law is not of the rule, or its outcome is not whole"),
-        }
+            Most::Times(peak, rate, shape) => {
+                let (lo, hi) = shaped(shape)?;
+                (peak(lo, hi) * num(argument(*rate)?.1), (lo, hi))
+            }
+            Most::Unknown => return Err("the law is not of the rule"),
+        };
+        self.peaked(peak, shape.0 == shape.1)
     }
 }
 

@@ -7,6 +7,7 @@ mod analyze;
 mod brute_force;
 mod brute_force_real;
 mod composition;
+mod distributions;
 #[path = "../support/fuzz/mod.rs"]
 mod fuzz;
 mod glm_posteriors;

@@ -35,7 +35,7 @@ fn files(folder: &Path, found: &mut Vec<PathBuf>) {
 
 #[test]
 fn no_rule_or_mechanism_is_compared_by_name() {
-    let distributions: BTreeSet<&str> = dpm::dist::DISTRIBUTIONS.iter().map(|d| d.name).collect();
+    let distributions: BTreeSet<&str> = dpm::dist::all().map(|d| d.name).collect();
     let mechanisms = mechanisms(None);
     let names = RULES.iter().map(|r| r.name).chain(mechanisms.iter().map(|m| m.name));
     // A distribution of the same name may be compared.
@@ -57,4 +57,26 @@ fn no_rule_or_mechanism_is_compared_by_name() {
         }
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+/// What ARCHITECTURE.md says of its recipes: the code that names one distribution, and one function of rows.
+#[test]
+fn a_distribution_and_a_function_of_rows_are_one_record() {
+    let src = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
+    let mut all = vec![];
+    files(&src, &mut all);
+    let naming = |name: &str| {
+        let names = |path: &PathBuf| {
+            let text = fs::read_to_string(path).unwrap();
+            let code = text.split("#[cfg(test)]\nmod tests").next().unwrap();
+            code.lines().any(|line| line.split("//").next().unwrap().contains(name))
+        };
+        let mut found: Vec<String> =
+            all.iter().filter(|p| names(p)).map(|p| p.strip_prefix(&src).unwrap().to_string_lossy().into_owned()).collect();
+        found.sort();
+        found
+    };
+    assert_eq!(naming("\"half_normal\""), ["dist/continuous.rs", "verify/bounded.rs"]);
+    assert_eq!(naming("Tanh"), ["numeric/unary.rs"]);
+    assert_eq!(naming("\"tanh"), ["numeric/unary.rs", "verify/bounded.rs", "verify/value.rs"]);
 }

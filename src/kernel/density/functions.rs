@@ -5,7 +5,8 @@ use super::op::{One, Two};
 use super::poisson;
 use crate::kernel::family::hazard;
 use crate::numeric::Binary;
-use crate::numeric::fast::{digamma, exp, inv_logit, log_inv_logit};
+use crate::numeric::fast::{exp, inv_logit, log_inv_logit};
+use crate::numeric::special::digamma;
 use crate::numeric::unary::{Facts, Visit};
 
 /// One loop over the rows for every function, of its values or of its derivatives.

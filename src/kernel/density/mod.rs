@@ -8,6 +8,7 @@
 //! **The certified range.** A claim on a bounded loss is about the loss that is computed: every loss is moved into its
 //! `[lo, hi]` row by row after everything else, and a loss that is no number becomes the middle of it.
 
+mod builder;
 mod columns;
 mod evaluate;
 mod functions;
@@ -18,7 +19,9 @@ mod poisson;
 mod row_gradients;
 mod tape;
 
-pub use crate::numeric::fast::{digamma, ln, ln_1p};
+pub use crate::numeric::fast::{ln, ln_1p};
+pub use crate::numeric::special::digamma;
+pub use builder::Builder;
 pub use columns::{Columns, Lane, ROWS};
 pub use evaluate::Density;
 pub use fused::Fused;

@@ -1,6 +1,7 @@
 //! `sum over k of f(k)^b` for negative binomial laws, and for binomial laws of many trials: terms without a closed form.
 
-use crate::numeric::fast::{digamma, log_inv_logit};
+use crate::numeric::fast::log_inv_logit;
+use crate::numeric::special::digamma;
 
 /// Outcomes that are added one by one; what lies beyond is an integral over the logarithm of k.
 const ONE_BY_ONE: u32 = 512;

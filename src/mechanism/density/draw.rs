@@ -134,10 +134,8 @@ fn spread(p: &Parameter) -> Vec<(f64, f64)> {
         _ if e.label == Label::Public => e.constant(),
         _ => None,
     };
-    let known = match (p.prior.family, p.prior.args.as_slice()) {
-        ("normal" | "laplace" | "cauchy", [mean, scale]) | ("student_t", [_, mean, scale]) if free => number(mean).zip(number(scale)),
-        _ => None,
-    };
+    let args: Vec<f64> = p.prior.args.iter().map(|e| number(e).unwrap_or(f64::NAN)).collect();
+    let known = p.prior.family.about(&args).filter(|_| free);
     vec![known.filter(|(m, s)| m.is_finite() && *s > 0.0 && s.is_finite()).unwrap_or((0.0, 1.0)); count]
 }
 

@@ -2,10 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use super::builder::Builder;
 use crate::data::Environment;
 use crate::data::row::width;
-use crate::kernel::density::{Op, Operand};
+use crate::kernel::density::{Builder, Op, Operand};
 use crate::mechanism::MechanismError;
 use crate::model::{Binary, Builtin, Expr, ExprKind, Label, ParamId, Type, Unary};
 
@@ -72,7 +71,7 @@ impl Lowering<'_> {
         })
     }
 
-    fn all(&mut self, items: &[Expr]) -> Result<Value, MechanismError> {
+    pub fn all(&mut self, items: &[Expr]) -> Result<Value, MechanismError> {
         let mut out = vec![];
         for item in items {
             out.extend(self.value(item)?);
@@ -192,20 +191,5 @@ impl Lowering<'_> {
                 Ok(if f == Builtin::VecMean { self.to.binary(Binary::Div, sum, Operand::Constant(n)) } else { sum })
             }
         }
-    }
-
-    /// The logarithm of the sum of exponentials, about the largest term.
-    pub fn log_sum_exp(&mut self, x: &[Operand]) -> Result<Operand, MechanismError> {
-        let top = x.iter().copied().reduce(|a, b| self.to.binary(Binary::Max, a, b)).ok_or(UNKNOWN)?;
-        let terms = x
-            .iter()
-            .map(|x| {
-                let below = self.to.sub(*x, top);
-                self.to.exp(below)
-            })
-            .collect();
-        let sum = self.to.sum(terms);
-        let log = self.to.log(sum);
-        Ok(self.to.add(top, log))
     }
 }

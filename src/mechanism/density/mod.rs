@@ -1,6 +1,5 @@
 //! Posteriors known by their log-density: the plan compiled to a program over columns, the rows it reads, the chain it runs.
 
-mod builder;
 mod draw;
 mod expression;
 mod likelihood;
@@ -17,9 +16,8 @@ use super::plan::DensityLaw;
 use crate::data::Environment;
 use crate::data::eval::NoEnvironment;
 use crate::data::row::width;
-use crate::kernel::density::{Operand, Program};
+use crate::kernel::density::{Builder, Operand, Program};
 use crate::model::{Expr, Range};
-use builder::Builder;
 pub(super) use draw::{draw, encode};
 use expression::Lowering;
 pub use linear::Linear;

@@ -9,7 +9,6 @@ pub mod beta_div;
 mod density;
 pub mod dp_hmc;
 pub mod dp_sgld;
-mod enclose;
 mod ideal;
 mod model;
 pub mod ops;

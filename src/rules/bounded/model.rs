@@ -4,6 +4,7 @@ use super::density::Fault;
 use super::range::{RowLoss, run_beta};
 use super::refusals;
 use crate::mechanism::plan::{ChainLaw, DensityLaw, Loss, MechanismPlan, PosteriorLaw, Statistic, StatisticKind};
+use crate::model::enclose::enclose;
 use crate::model::{Builtin, Expr, ExprKind, Label, Model, Observation, Parameter, Records, Relation, Request, Type};
 use crate::numeric::Interval;
 use crate::numeric::decimal::{sig_up, up12};
@@ -270,7 +271,6 @@ fn proper(p: &Parameter) -> Prior {
     if flat {
         return Prior::Flat;
     }
-    let specs = crate::dist::find(p.prior.family).map_or(&[][..], |d| d.args);
     let may_vanish = |(e, (_, kind)): (&Expr, &(&str, crate::dist::ArgKind))| {
         let positive = match kind {
             crate::dist::ArgKind::Scalar(range) => range.lo == 0.0,
@@ -283,9 +283,9 @@ fn proper(p: &Parameter) -> Prior {
             ExprKind::Index(base, _) => matches!(base.kind, ExprKind::Param(_)),
             _ => false,
         };
-        positive && !almost_never && super::enclose::enclose(e).lo <= 0.0
+        positive && !almost_never && enclose(e).lo <= 0.0
     };
-    if p.prior.args.iter().zip(specs).any(may_vanish) { Prior::Vanishing } else { Prior::Proper }
+    if p.prior.args.iter().zip(p.prior.family.args).any(may_vanish) { Prior::Vanishing } else { Prior::Proper }
 }
 
 /// Is every public number in the model a constant by now?
@@ -313,16 +313,11 @@ fn components(ty: &Type) -> f64 {
 
 /// About the standard deviation of the prior of one component.
 fn spread(p: &Parameter) -> f64 {
-    let arg = |i: usize| p.prior.args.get(i).map_or(1.0, |e| middle(super::enclose::enclose(e)));
-    let sd = match (p.prior.family, &p.ty) {
-        (_, Type::Real(r)) if r.is_finite() => (r.hi - r.lo) / 12_f64.sqrt(),
-        ("half_normal", _) => arg(0),
-        ("student_t", _) => arg(2),
-        ("exponential", _) => 1.0 / arg(0),
-        ("gamma", _) => arg(0).sqrt() / arg(1),
-        ("normal" | "laplace" | "cauchy", _) => arg(1),
-        (_, Type::Simplex { .. }) => 0.3,
-        _ => 1.0,
+    let args: Vec<f64> = p.prior.args.iter().map(|e| middle(enclose(e))).collect();
+    let sd = match &p.ty {
+        Type::Real(r) if r.is_finite() => (r.hi - r.lo) / 12_f64.sqrt(),
+        Type::Simplex { .. } => 0.3,
+        _ => p.prior.family.about(&args).map_or(1.0, |(_, spread)| spread),
     };
     if sd.is_finite() && sd > 0.0 { sd } else { 1.0 }
 }

@@ -22,6 +22,7 @@ use super::density::Fault;
 use super::ideal;
 use super::range::RowLoss;
 use crate::model::{Builtin, Expr, ExprKind, Label, Observation, Type};
+use crate::numeric::Interval;
 use crate::numeric::round::{add_up, div_up, mul_up};
 use crate::rules::arguments::{Arg, Mechanism};
 use crate::rules::{Answers, Question, Rule, Verdict};
@@ -49,7 +50,7 @@ const MOST: f64 = 1e4;
 
 fn row_loss(o: &Observation) -> Result<RowLoss, Fault<'_>> {
     let discrete = matches!(o.outcome.ty, Type::Bool | Type::Int(_));
-    let (trials, predictor) = match (o.likelihood.family, o.likelihood.args.as_slice()) {
+    let (trials, predictor) = match (o.likelihood.name(), o.likelihood.args.as_slice()) {
         ("bernoulli_logit", [t]) if discrete => (1.0, t),
         ("binomial_logit", [n, t]) if discrete => match n.constant().filter(|n| *n >= 1.0 && n.is_finite()) {
             Some(n) => (n, t),
@@ -80,7 +81,7 @@ fn reach(e: &Expr) -> Option<f64> {
             (Builtin::Add | Builtin::Sub, [a, b]) => Some(add_up(reach(a)?, reach(b)?)),
             (Builtin::Mul, [a, b]) => Some(mul_up(reach(a)?, reach(b)?)),
             (Builtin::Div, [a, b]) => b.constant().filter(|x| *x != 0.0).and_then(|x| Some(div_up(reach(a)?, x.abs()))),
-            (Builtin::Tanh, [_]) => Some(1.0),
+            (Builtin::Unary(f), [_]) => Some((f.facts().enclose)(Interval::ENTIRE).magnitude()).filter(|most| most.is_finite()),
             (Builtin::Dot, [a, b]) => Some(mul_up(norm(a)?, norm(b)?)),
             _ => None,
         },
@@ -100,6 +101,7 @@ fn norm(e: &Expr) -> Option<f64> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::model::Unary;
     use crate::rules::testing as t;
 
     #[test]
@@ -110,7 +112,7 @@ mod tests {
         assert_eq!(reach(&call(Builtin::Sub, vec![w(), t::number(0.5)])), Some(2.5));
         assert_eq!(reach(&call(Builtin::Mul, vec![w(), t::number(-3.0)])), Some(6.0));
         assert_eq!(reach(&call(Builtin::Div, vec![w(), t::number(-4.0)])), Some(0.5));
-        assert_eq!(reach(&call(Builtin::Tanh, vec![w()])), Some(1.0));
+        assert_eq!(reach(&call(Builtin::Unary(Unary::Tanh), vec![w()])), Some(1.0));
         assert_eq!(reach(&call(Builtin::Div, vec![w(), t::number(0.0)])), None);
         // No formula here, whatever its type says.
         assert_eq!(reach(&call(Builtin::Exp, vec![w()])), None);

@@ -55,7 +55,7 @@ fn outcome(o: &Observation, model: &Model, context: &Context) -> String {
 }
 
 fn range_text(argument: &Expr) -> String {
-    let range = super::enclose::enclose(argument);
+    let range = crate::model::enclose::enclose(argument);
     format!("[{}, {}]", tidy(range.lo), tidy(range.hi))
 }
 
@@ -135,7 +135,7 @@ fn shape(o: &Observation, argument: &Expr, least: f64, model: &Model, context: &
     };
     Diagnostic::new("E0310", format!("the shape of the density of `{y}` varies, and below {} it has no peak", tidy(least)))
         .label(argument.span, format!("ranges over {}", range_text(argument)))
-        .cause(format!("a {} density of shape below {} is unbounded at 0, so one row can move the loss without limit", o.likelihood.family, tidy(least)))
+        .cause(format!("a {} density of shape below {} is unbounded at 0, so one row can move the loss without limit", o.likelihood.name(), tidy(least)))
         .help(format!(
             "fix the shape:    observe {y} ~ {fixed}\nor bound it:      {bounded}\n(a shape that varies pays the wider range M^(beta-1) (1/(beta-1) + 1/beta))"
         ))

@@ -41,7 +41,7 @@ const SHAPE: &str = "beta(a, b)";
 
 /// The trials of one row, if the likelihood is `bernoulli(p)` or `binomial(N, p)`.
 fn trials(o: &Observation, p: ParamId) -> Option<u64> {
-    match (o.likelihood.family, o.likelihood.args.as_slice()) {
+    match (o.likelihood.name(), o.likelihood.args.as_slice()) {
         ("bernoulli", [arg]) if arg.is_param(p) => Some(1),
         ("binomial", [n, arg]) if arg.is_param(p) => n.constant().filter(|n| n.fract() == 0.0 && (1.0..9e15).contains(n)).map(|n| n as u64),
         _ => None,

@@ -41,7 +41,7 @@ const SHAPE: &str = "beta(a, b)";
 
 /// The successes of one row, if it is `geometric(p)` or `neg_binomial(R, p)`.
 fn successes(o: &Observation, p: ParamId) -> Option<f64> {
-    match (o.likelihood.family, o.likelihood.args.as_slice()) {
+    match (o.likelihood.name(), o.likelihood.args.as_slice()) {
         ("geometric", [arg]) if arg.is_param(p) => Some(1.0),
         ("neg_binomial", [r, arg]) if arg.is_param(p) => r.constant().filter(|r| r.is_finite() && *r > 0.0),
         _ => None,

@@ -39,7 +39,7 @@ fn find(model: &Model, context: &Context) -> Match<Shares> {
     let id = parameter.id;
     all_observations(model, "categorical(s)", |o| {
         let args = o.likelihood.args.as_slice();
-        o.likelihood.family == "categorical" && matches!(args, [s] if s.is_param(id))
+        o.likelihood.name() == "categorical" && matches!(args, [s] if s.is_param(id))
     })?;
     let observation = one_private(model, &parameter.name)?;
     let Some(kind) = levels(&observation.outcome) else {

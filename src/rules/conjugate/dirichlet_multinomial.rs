@@ -58,7 +58,7 @@ fn find(model: &Model, context: &Context) -> Match<Shares> {
     let id = parameter.id;
     all_observations(model, "multinomial(N, s) of counts[d] of N", |o| {
         let args = o.likelihood.args.as_slice();
-        o.likelihood.family == "multinomial" && matches!(args, [_, s] if s.is_param(id)) && items(o).is_some()
+        o.likelihood.name() == "multinomial" && matches!(args, [_, s] if s.is_param(id)) && items(o).is_some()
     })?;
     let observation = one_private(model, &parameter.name)?;
     let (Some(n), Type::Counts { dim, .. }) = (items(observation), &observation.outcome.ty) else {

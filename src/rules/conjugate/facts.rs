@@ -68,7 +68,7 @@ impl Facts {
                 format!("neighbours add or remove at most {k} rows of one unit")
             }
         };
-        let prior = format!("`{}` has the prior {}", parameter.name, parameter.prior.family);
+        let prior = format!("`{}` has the prior {}", parameter.name, parameter.prior.name());
         let mut premises = vec![Premise::holds(prior, Some(parameter.prior.span)), Premise::holds(unit, table.map(|t| t.rows_span))];
         let public = PublicSum::collect(model, context);
         for (index, observation) in model.public.iter().enumerate() {
@@ -168,7 +168,7 @@ pub(crate) fn the_parameter<'a>(model: &'a Model, family: &str, arity: usize, sh
     let [parameter] = model.parameters.as_slice() else {
         return not_mine(format!("the model must have one parameter, with prior {shape}"));
     };
-    if parameter.prior.family != family || parameter.prior.args.len() != arity {
+    if parameter.prior.name() != family || parameter.prior.args.len() != arity {
         return not_mine(format!("prior must be {shape}"));
     }
     if parameter.truncated.is_some() {

@@ -41,7 +41,7 @@ fn find(model: &Model, context: &Context) -> Match<RateDraw> {
     let id = parameter.id;
     all_observations(model, "exponential(rate)", |o| {
         let args = o.likelihood.args.as_slice();
-        o.likelihood.family == "exponential" && matches!(args, [rate] if rate.is_param(id))
+        o.likelihood.name() == "exponential" && matches!(args, [rate] if rate.is_param(id))
     })?;
     let observation = one_private(model, &parameter.name)?;
     let [a, b] = parameter.prior.args.as_slice() else {

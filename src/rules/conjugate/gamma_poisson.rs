@@ -55,7 +55,7 @@ fn find(model: &Model, context: &Context) -> Match<CountRate> {
     let id = parameter.id;
     all_observations(model, "poisson(rate)", |o| {
         let args = o.likelihood.args.as_slice();
-        o.likelihood.family == "poisson" && matches!(args, [rate] if rate.is_param(id))
+        o.likelihood.name() == "poisson" && matches!(args, [rate] if rate.is_param(id))
     })?;
     let observation = one_private(model, &parameter.name)?;
     let [a, b] = parameter.prior.args.as_slice() else {

@@ -52,7 +52,7 @@ pub(crate) struct Design<'a> {
 
 /// Is this row `normal(dot(w, x), sd)` with features x and a public sd?
 pub(crate) fn design<'a>(o: &'a Observation, w: ParamId, context: &Context) -> Option<Design<'a>> {
-    let ("normal", [mean, sd]) = (o.likelihood.family, o.likelihood.args.as_slice()) else {
+    let ("normal", [mean, sd]) = (o.likelihood.name(), o.likelihood.args.as_slice()) else {
         return None;
     };
     let ExprKind::Call(Builtin::Dot, args) = &mean.kind else {

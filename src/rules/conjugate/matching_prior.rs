@@ -27,7 +27,7 @@ impl MatchingPrior {
 /// `None` where the likelihood has none, an argument is not a constant, or no member has these moments.
 pub fn matching_prior(parameter: &Parameter, likelihood: &DistCall) -> Option<MatchingPrior> {
     let (mean, sd) = moments(&parameter.prior)?;
-    let (text, shape) = match likelihood.family {
+    let (text, shape) = match likelihood.name() {
         "bernoulli" | "binomial" | "geometric" | "neg_binomial" => {
             let total = mean * (1.0 - mean) / (sd * sd) - 1.0;
             let (a, b) = (mean * total, (1.0 - mean) * total);
@@ -53,24 +53,7 @@ fn rate(mean: f64, sd: f64) -> Option<(String, &'static str)> {
 /// Mean and standard deviation of a distribution with constant arguments.
 fn moments(prior: &DistCall) -> Option<(f64, f64)> {
     let args: Option<Vec<f64>> = prior.args.iter().map(|a| a.constant()).collect();
-    let (mean, variance) = match (prior.family, args?.as_slice()) {
-        ("normal", [m, s]) => (*m, s * s),
-        ("laplace", [m, s]) => (*m, 2.0 * s * s),
-        ("uniform", [a, b]) => ((a + b) / 2.0, (b - a).powi(2) / 12.0),
-        ("beta", [a, b]) => (a / (a + b), a * b / ((a + b).powi(2) * (a + b + 1.0))),
-        ("gamma", [a, b]) => (a / b, a / (b * b)),
-        ("inv_gamma", [a, b]) if *a > 2.0 => {
-            let mean = b / (a - 1.0);
-            (mean, mean * mean / (a - 2.0))
-        }
-        ("exponential", [b]) => (1.0 / b, 1.0 / (b * b)),
-        ("half_normal", [s]) => {
-            let ratio = std::f64::consts::FRAC_2_PI;
-            (s * ratio.sqrt(), s * s * (1.0 - ratio))
-        }
-        ("student_t", [nu, m, s]) if *nu > 2.0 => (*m, s * s * nu / (nu - 2.0)),
-        _ => return None,
-    };
+    let (mean, variance) = (prior.family.moments)(&args?)?;
     (mean.is_finite() && variance.is_finite() && variance > 0.0).then(|| (mean, variance.sqrt()))
 }
 

@@ -60,7 +60,7 @@ fn find(model: &Model, context: &Context) -> Match<MeanVector> {
     let dim = prior.dim;
     all_observations(model, "multi_normal(mu, S)", |o| {
         let args = o.likelihood.args.as_slice();
-        o.likelihood.family == "multi_normal" && matches!(args, [mu, _] if mu.is_param(id))
+        o.likelihood.name() == "multi_normal" && matches!(args, [mu, _] if mu.is_param(id))
     })?;
     if model.private.is_empty() {
         return not_mine("no private rows");

@@ -45,7 +45,7 @@ const SHAPE: &str = "normal(m0, s0)";
 
 /// The known sd of a row, if it is `normal(mu, sd)` with a public number.
 pub(crate) fn known_sd(o: &Observation, mu: ParamId) -> Option<&Expr> {
-    match (o.likelihood.family, o.likelihood.args.as_slice()) {
+    match (o.likelihood.name(), o.likelihood.args.as_slice()) {
         ("normal", [mean, sd]) if mean.is_param(mu) && public_argument(sd).is_ok() => Some(sd),
         _ => None,
     }

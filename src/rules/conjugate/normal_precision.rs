@@ -74,7 +74,7 @@ fn negative_half(e: &Expr) -> bool {
 
 /// `(y - m0)^2`, if the observation is `y ~ normal(m0, 1 / sqrt(tau))` with a public m0 and a scalar y.
 pub(super) fn squared_deviation(o: &Observation, tau: ParamId) -> Option<Expr> {
-    let ("normal", [mean, sd]) = (o.likelihood.family, o.likelihood.args.as_slice()) else {
+    let ("normal", [mean, sd]) = (o.likelihood.name(), o.likelihood.args.as_slice()) else {
         return None;
     };
     if !deviation_of(sd, tau) || mean.label != Label::Public {

@@ -42,7 +42,7 @@ fn judge(question: &Question) -> Verdict {
 }
 
 fn both_unknown(o: &Observation) -> bool {
-    let ("normal", [mean, spread]) = (o.likelihood.family, o.likelihood.args.as_slice()) else {
+    let ("normal", [mean, spread]) = (o.likelihood.name(), o.likelihood.args.as_slice()) else {
         return false;
     };
     let mut unknown = false;
@@ -74,7 +74,7 @@ fn ways_out(model: &Model, o: &Observation, context: &Context) -> String {
     let of = |e: &Expr| model.parameters.iter().find(|p| e.mentions(p.id));
     let mu = of(mean).map_or("mu", |p| p.name.as_str());
     let sigma = of(spread).map_or("sigma", |p| p.name.as_str());
-    let (centre, scale) = (of(mean).and_then(typical).unwrap_or(0.0), of(spread).and_then(typical).unwrap_or(1.0));
+    let (centre, scale) = (of(mean).and_then(typical).unwrap_or(0.0), of(spread).and_then(typical).filter(|x| *x > 0.0).unwrap_or(1.0));
     let (centre, scale) = (four_near(centre), four_near(scale));
     format!(
         "fix the spread, without `param {sigma}`:\n    observe {y} ~ normal({mu}, {scale})\n    release {mu}_hat = draw({mu})\n\
@@ -86,14 +86,8 @@ fn ways_out(model: &Model, o: &Observation, context: &Context) -> String {
 
 /// A value in the middle of a prior, as an example of a constant.
 fn typical(p: &Parameter) -> Option<f64> {
-    let arg = |i: usize| p.prior.args.get(i).and_then(Expr::constant);
-    match p.prior.family {
-        "normal" | "half_normal" => arg(0),
-        "exponential" => arg(0).map(|rate| 1.0 / rate),
-        "gamma" => Some(arg(0)? / arg(1)?),
-        _ => None,
-    }
-    .filter(|x| x.is_finite())
+    let args: Option<Vec<f64>> = p.prior.args.iter().map(Expr::constant).collect();
+    p.prior.family.about(&args?).map(|(centre, _)| centre).filter(|x| x.is_finite())
 }
 
 #[cfg(test)]

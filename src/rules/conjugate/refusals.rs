@@ -79,7 +79,7 @@ pub(crate) fn unbounded_rows(model: &Model, o: &Observation, context: &Context) 
 /// E0203: the outcome may leave the support of its likelihood.
 pub(crate) fn outside(o: &Observation, range: Range, support: Range) -> Diagnostic {
     let show = |r: Range| format!("[{}, {}]", plain(r.lo), plain(r.hi));
-    Diagnostic::new("E0203", format!("the outcome may lie outside the support of `{}`", o.likelihood.family))
+    Diagnostic::new("E0203", format!("the outcome may lie outside the support of `{}`", o.likelihood.name()))
         .label(o.outcome.span, format!("ranges over {}", show(range)))
         .label(o.likelihood.span, format!("its support is {}", show(support)))
         .help(format!("clip the outcome into {} before it is observed", show(support)))

@@ -213,7 +213,7 @@ pub(super) fn vector_prior(parameter: &Parameter) -> Match<VectorPrior> {
     if parameter.truncated.is_some() {
         return not_mine("prior must not be cut to a domain");
     }
-    match (parameter.prior.family, parameter.prior.args.as_slice()) {
+    match (parameter.prior.name(), parameter.prior.args.as_slice()) {
         ("normal", [m, s]) if m.ty.is_scalar_number() && s.ty.is_scalar_number() => {
             let (m, s) = (location_argument(m, "the prior's mean")?, positive_argument(s, "the prior's sd")?);
             let known = |r: Range| r.is_point().then_some(r.lo);

@@ -60,7 +60,7 @@ pub(super) fn parts<'a>(model: &'a Model, context: &Context) -> Match<Parts<'a>>
     if !matches!(model.request, Request::Draw { .. }) {
         return not_mine("releases draws, not a whole posterior");
     }
-    let ours = |o: &Observation| link::FAMILIES.contains(&o.likelihood.family);
+    let ours = |o: &Observation| link::FAMILIES.contains(&o.likelihood.name());
     if model.private.is_empty() || !model.private.iter().all(ours) {
         return not_mine("rows must follow a generalised linear model");
     }

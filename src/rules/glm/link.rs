@@ -37,7 +37,7 @@ pub(super) fn outcome(o: &Observation) -> Match<Outcome<'_>> {
     let args = o.likelihood.args.as_slice();
     let numbers = o.outcome.ty.range().filter(|_| o.outcome.ty.is_scalar_number());
     let trials = |e: &crate::model::Expr| e.constant().filter(|n| (1.0..=1e9).contains(n) && n.fract() == 0.0);
-    let (link, predictor, range) = match (o.likelihood.family, args) {
+    let (link, predictor, range) = match (o.likelihood.name(), args) {
         ("bernoulli_logit", [t]) => (Link::Logit { trials: 1 }, t, Range::UNIT),
         ("binomial_logit", [n, t]) => match trials(n) {
             Some(n) => (Link::Logit { trials: n as u64 }, t, Range::new(0.0, n)),

@@ -36,7 +36,7 @@ pub static RULE: Rule = Rule {
 
 fn find(model: &Model, context: &Context) -> Match<GlmDraw> {
     let parts = parts(model, context)?;
-    if parts.observation.likelihood.family == "normal" {
+    if parts.observation.likelihood.name() == "normal" {
         return not_mine("a squared loss has no bounded slope");
     }
     if parts.bounded() {

@@ -28,7 +28,7 @@ pub(super) struct Block {
 /// The block of one parameter; `classes` is 0 for a single predictor.
 pub(super) fn block(term: Term, parameter: &Parameter, classes: u64) -> Match<Block> {
     let dim = dimension(&term, parameter, classes)?;
-    let ("normal", [mean, sd]) = (parameter.prior.family, parameter.prior.args.as_slice()) else {
+    let ("normal", [mean, sd]) = (parameter.prior.name(), parameter.prior.args.as_slice()) else {
         return refuse(refusals::prior_not_strong(parameter));
     };
     if !mean.ty.is_scalar_number() || !sd.ty.is_scalar_number() {

@@ -22,8 +22,8 @@ pub(super) fn unbounded_slope(parts: &Parts, name: &str, why: &str, model: &Mode
     let mut d = Diagnostic::new("E0303", format!("the {name} loss has unbounded slope"))
         .label(o.likelihood.span, why)
         .cause(format!("rule lipschitz_glm needs: likelihood log-concave [yes]; slope bounded [no];\n{m}; {features}"));
-    if matches!(o.likelihood.family, "bernoulli_probit" | "bernoulli_cloglog") {
-        let text = likelihood_text(model, o, context.program).replacen(o.likelihood.family, "bernoulli_logit", 1);
+    if matches!(o.likelihood.name(), "bernoulli_probit" | "bernoulli_cloglog") {
+        let text = likelihood_text(model, o, context.program).replacen(o.likelihood.name(), "bernoulli_logit", 1);
         let text = unqualified(&text, model, context);
         d = d
             .note("a bounded mean (g^-1 in (0,1)) bounds the slope only for the canonical link")
@@ -73,7 +73,7 @@ pub(super) fn not_convex(node: &Expr, other: Option<&Expr>, model: &Model, conte
 
 /// E0306: a prior whose negative logarithm is not strongly convex.
 pub(super) fn prior_not_strong(parameter: &Parameter) -> Diagnostic {
-    let family = parameter.prior.family;
+    let family = parameter.prior.name();
     let scale = parameter.prior.args.last().and_then(Expr::constant).filter(|x| *x > 0.0).unwrap_or(1.0);
     let mean = parameter.prior.args.first().and_then(Expr::constant).filter(|_| parameter.prior.args.len() > 1).unwrap_or(0.0);
     let why = match family {

@@ -36,17 +36,17 @@ pub(super) fn find(rule: &'static Rule, question: &Question, gamma: bool) -> Mat
         return not_mine(rows_of(parameter));
     }
     let args = parameter.prior.args.as_slice();
-    let prior = match parameter.prior.family {
+    let prior = match parameter.prior.name() {
         "dirichlet" => crate::rules::conjugate::alphas(parameter)?,
         "gamma" if !gamma => return not_mine(format!("prior must be {shape}")),
         "beta" | "gamma" => {
-            let what = if parameter.prior.family == "beta" { "a prior count" } else { "a prior number" };
+            let what = if parameter.prior.name() == "beta" { "a prior count" } else { "a prior number" };
             args.iter().map(|a| facts::positive_argument(a, what)).collect::<Match<_>>()?
         }
         _ => return not_mine(format!("prior must be {shape}")),
     };
     let outcome = &observation.outcome;
-    let (single, kind) = match parameter.prior.family {
+    let (single, kind) = match parameter.prior.name() {
         "dirichlet" => match &outcome.ty {
             Type::Counts { .. } => (false, StatisticKind::Sum(outcome.clone())),
             _ => match levels(outcome) {
@@ -65,7 +65,7 @@ pub(super) fn find(rule: &'static Rule, question: &Question, gamma: bool) -> Mat
     }
     let facts = facts::Facts::collect(rule, model, parameter, context);
     let statistic = Statistic { table: model.records.table, kind };
-    Ok(Counts { facts, prior, gamma: parameter.prior.family == "gamma", single, items, statistic })
+    Ok(Counts { facts, prior, gamma: parameter.prior.name() == "gamma", single, items, statistic })
 }
 
 pub(super) fn the_parameter<'a>(model: &'a Model, shape: &str) -> Match<&'a Parameter> {
@@ -85,7 +85,7 @@ pub(super) fn the_parameter<'a>(model: &'a Model, shape: &str) -> Match<&'a Para
 }
 
 fn rows_of(parameter: &Parameter) -> String {
-    let rows = match parameter.prior.family {
+    let rows = match parameter.prior.name() {
         "beta" => "bernoulli(p) or binomial(N, p), with whole numbers",
         "dirichlet" => "categorical(s), or multinomial(N, s) of counts[d] of N",
         "gamma" => "poisson(rate), with bounded whole numbers",
@@ -103,7 +103,7 @@ fn row(parameter: &Parameter, o: &Observation) -> Option<u64> {
         _ => None,
     };
     let number = |e: &Expr| e.constant().filter(|n| n.fract() == 0.0 && (1.0..=f64::from(1 << 20)).contains(n));
-    let items = match (parameter.prior.family, o.likelihood.family, o.likelihood.args.as_slice()) {
+    let items = match (parameter.prior.name(), o.likelihood.name(), o.likelihood.args.as_slice()) {
         ("beta", "bernoulli", [p]) if p.is_param(id) => whole(1.0).map(|_| 1.0),
         ("beta", "binomial", [n, p]) if p.is_param(id) => number(n).filter(|n| whole(*n).is_some()),
         ("dirichlet", "categorical", [s]) if s.is_param(id) => Some(1.0),

@@ -35,7 +35,7 @@ pub(super) struct Regression {
 pub(super) fn find(rule: &'static Rule, question: &Question) -> Match<Option<Regression>> {
     let (model, context) = (question.model()?, &question.context);
     let [parameter] = model.parameters.as_slice() else {
-        let normal = model.parameters.iter().all(|p| p.prior.family.ends_with("normal"));
+        let normal = model.parameters.iter().all(|p| p.prior.name().ends_with("normal"));
         return if normal { not_mine("the model must have one parameter; an intercept is a feature that is 1") } else { Ok(None) };
     };
     let rows = |o| design(o, parameter.id, context);

@@ -37,7 +37,7 @@ pub(super) struct NormalSum {
 pub(super) fn find(rule: &'static Rule, question: &Question) -> Match<Option<NormalSum>> {
     let (model, context) = (question.model()?, &question.context);
     let [normal] = model.parameters.as_slice() else { return Ok(None) };
-    let ("normal", [m0, s0]) = (normal.prior.family, normal.prior.args.as_slice()) else { return Ok(None) };
+    let ("normal", [m0, s0]) = (normal.prior.name(), normal.prior.args.as_slice()) else { return Ok(None) };
     let parameter = the_parameter(model, SHAPE)?;
     if !parameter.ty.is_scalar_number() {
         return not_mine("weights need rows normal(dot(w, x), sd) with nothing added; an intercept is a feature that is 1");

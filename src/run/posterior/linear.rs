@@ -2,8 +2,9 @@
 
 use super::Posterior;
 use super::matrix::{Factor, Matrix};
+use crate::dist::sample::uniform;
 use crate::mechanism::plan::{WholeFamily, WholeLaw, WholeNoise};
-use crate::run::simulate::{Bits, uniform};
+use crate::run::simulate::Bits;
 use rand_distr::{Distribution, StandardNormal};
 
 /// States that are kept, one in `THIN`, after `FIRST` that are not.

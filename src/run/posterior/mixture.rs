@@ -3,10 +3,11 @@
 use super::Posterior;
 use super::cells::Cells;
 use super::normal::Mean;
+use crate::dist::sample::uniform;
 use crate::mechanism::plan::{WholeFamily, WholeLaw, WholeNoise};
 use crate::mechanism::{BitSource, Number, Released};
 use crate::numeric::special::ln_neg_binomial;
-use crate::run::simulate::{Bits, uniform};
+use crate::run::simulate::Bits;
 
 /// Noise beyond so many scales (standard deviations) is left out: its mass is below `exp(-30)` (`exp(-72)`).
 const SCALES: f64 = 30.0;

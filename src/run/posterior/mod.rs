@@ -18,7 +18,8 @@ pub use show::{json, picture, widths};
 
 use line::Line;
 
-use super::simulate::{self, Bits};
+use super::simulate::Bits;
+use crate::dist::sample;
 use crate::numeric::special::normal_cdf;
 
 /// A distribution that anyone may know.
@@ -266,17 +267,17 @@ impl Posterior {
     /// One draw.
     pub(super) fn draw(&self, rng: &mut Bits) -> Vec<f64> {
         match self {
-            Posterior::Beta(a, b) => simulate::shares(&[*a, *b], rng).into_iter().take(1).collect(),
-            Posterior::Dirichlet(alpha) => simulate::shares(alpha, rng),
-            Posterior::Gamma(a, b) => vec![simulate::log_gamma(*a, rng).exp() / b],
-            Posterior::Normal(mean, sd) => vec![mean + sd * simulate::normal(rng)],
+            Posterior::Beta(a, b) => sample::shares(&[*a, *b], rng).into_iter().take(1).collect(),
+            Posterior::Dirichlet(alpha) => sample::shares(alpha, rng),
+            Posterior::Gamma(a, b) => vec![sample::log_gamma(*a, rng).exp() / b],
+            Posterior::Normal(mean, sd) => vec![mean + sd * sample::normal(rng)],
             Posterior::MultiNormal { mean, factor } => {
-                let z: Vec<f64> = mean.iter().map(|_| simulate::normal(rng)).collect();
+                let z: Vec<f64> = mean.iter().map(|_| sample::normal(rng)).collect();
                 let at = |(m, row): (&f64, &Vec<f64>)| m + row.iter().zip(&z).map(|(a, z)| a * z).sum::<f64>();
                 mean.iter().zip(factor).map(at).collect()
             }
             Posterior::Mixture { weights, components } => {
-                let mut left = simulate::uniform(rng);
+                let mut left = sample::uniform(rng);
                 let mut at = components.len().saturating_sub(1);
                 for (i, w) in weights.iter().enumerate() {
                     left -= w;

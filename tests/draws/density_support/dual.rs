@@ -194,7 +194,7 @@ impl At<'_> {
 
     /// The sum of all losses of a row.
     pub fn loss(&self, law: &DensityLaw) -> Dual {
-        law.rows.iter().fold(c(0.0), |s, o| s + self.observation(&o.outcome, o.likelihood.family, &o.likelihood.args, law.loss))
+        law.rows.iter().fold(c(0.0), |s, o| s + self.observation(&o.outcome, o.likelihood.name(), &o.likelihood.args, law.loss))
     }
 
     fn observation(&self, outcome: &Expr, family: &str, args: &[Expr], loss: Loss) -> Dual {
@@ -344,14 +344,14 @@ pub fn parameter(p: &Parameter, u: &[Dual]) -> (Vec<Dual>, Dual) {
 /// The log prior density up to a constant.
 pub fn prior(p: &Parameter, x: &[Dual], at: &At) -> Dual {
     let args: Vec<Vec<Dual>> = p.prior.args.iter().map(|a| at.value(a)).collect();
-    if p.prior.family == "dirichlet" {
+    if p.prior.name() == "dirichlet" {
         return x.iter().zip(&args[0]).fold(c(0.0), |s, (x, a)| s + (*a - c(1.0)) * x.ln());
     }
     let arg = |i: usize, k: usize| if args[k].len() == 1 { args[k][0] } else { args[k][i] };
     x.iter().enumerate().fold(c(0.0), |s, (i, x)| {
         let a = |k: usize| arg(i, k);
         let square = |z: Dual| z * z;
-        s + match p.prior.family {
+        s + match p.prior.name() {
             "normal" => -(square((*x - a(0)) / a(1)) / c(2.0)) - a(1).ln(),
             "half_normal" => -(square(*x / a(0)) / c(2.0)) - a(0).ln(),
             "laplace" => -((*x - a(0)).abs() / a(1)) - a(1).ln(),

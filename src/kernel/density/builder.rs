@@ -2,13 +2,13 @@
 
 use std::collections::HashMap;
 
-use crate::kernel::density::{One, Op, Operand, Program, Two, constant};
+use super::{One, Op, Operand, Program, Two, constant};
 use crate::numeric::{Binary, Unary};
 
 /// A program under construction. While it grows, derived columns and shared results go by the operands that rows know them
 /// by; `finish` gives the tapes their own.
 #[derive(Default)]
-pub(super) struct Builder {
+pub struct Builder {
     program: Program,
     known: HashMap<String, Operand>,
 }
@@ -109,6 +109,12 @@ impl Builder {
 
     pub fn exp(&mut self, a: Operand) -> Operand {
         self.unary(Unary::Exp, a)
+    }
+
+    /// `exp(l)^b`
+    pub fn power(&mut self, b: f64, l: Operand) -> Operand {
+        let l = self.scale(b, l);
+        self.exp(l)
     }
 
     pub fn sum(&mut self, items: Vec<Operand>) -> Operand {

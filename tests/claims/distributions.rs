@@ -1,0 +1,140 @@
+//! The parts of a distribution's record say the same: density, moments, sampler, largest value and the integral of its power.
+
+use dpm::dist::{self, ArgKind, Distribution, Law, Support, sample::Args};
+use dpm::kernel::density::{Builder, Operand};
+use dpm::numeric::Interval;
+use rand::SeedableRng;
+use rand_chacha::ChaCha8Rng;
+
+const B: f64 = 1.4;
+
+/// Numbers inside the domains of the arguments.
+fn arguments(d: &Distribution) -> Vec<Vec<f64>> {
+    let one = |(i, (_, kind)): (usize, &(&str, ArgKind))| match kind {
+        ArgKind::Scalar(range) if range.hi == 1.0 => vec![0.3],
+        ArgKind::Scalar(range) if range.lo == 0.0 => vec![3.5 + 0.5 * i as f64],
+        ArgKind::Scalar(_) => vec![0.9 * i as f64 - 0.4],
+        ArgKind::Trials => vec![7.0],
+        ArgKind::Simplex => vec![0.5, 0.3, 0.2],
+        ArgKind::Vector | ArgKind::PositiveVector => vec![0.4, 1.0, 0.1],
+        ArgKind::Matrix => vec![],
+    };
+    d.args.iter().enumerate().map(one).collect()
+}
+
+fn flat(args: &[Vec<f64>]) -> Vec<f64> {
+    args.concat()
+}
+
+fn constants(x: &[f64]) -> Vec<Operand> {
+    x.iter().map(|x| Operand::Constant(*x)).collect()
+}
+
+fn number(x: Operand) -> f64 {
+    let Operand::Constant(x) = x else { panic!("operations on constants are done at once") };
+    x
+}
+
+/// The integral over the line of a function that may be nan outside a box.
+fn integral(f: impl Fn(f64) -> f64) -> f64 {
+    const STEPS: u32 = 400_000;
+    let at = |k: u32| {
+        let t = (f64::from(2 * k + 1) - f64::from(STEPS)) / f64::from(STEPS);
+        let (x, slope) = (3.0 * t / (1.0 - t * t), 3.0 * (1.0 + t * t) / (1.0 - t * t).powi(2));
+        let y = f(x) * slope;
+        if y.is_nan() { 0.0 } else { y }
+    };
+    (0..STEPS).map(at).sum::<f64>() * 2.0 / f64::from(STEPS)
+}
+
+#[track_caller]
+fn close(d: &Distribution, what: &str, found: f64, wanted: f64, tolerance: f64) {
+    assert!((found - wanted).abs() <= tolerance * (1.0 + wanted.abs()), "{what} of {}: {found}, not {wanted}", d.name);
+}
+
+/// The mean of many draws lies within six of its standard deviations: at most one in 10^8 fails by chance, and the seed is fixed.
+fn draws_have_the_mean(d: &Distribution, args: &[Vec<f64>], (mean, variance): (f64, f64)) {
+    let (draw, mut rng) = (d.draw.unwrap(), ChaCha8Rng::seed_from_u64(18));
+    let n = 40_000;
+    let sum: f64 = (0..n).map(|_| draw(&Args(args), &mut rng)).sum();
+    let away = (sum / f64::from(n) - mean).abs();
+    assert!(away <= 6.0 * (variance / f64::from(n)).sqrt(), "draws of {}: {} for {mean}", d.name, sum / f64::from(n));
+}
+
+#[test]
+fn records_of_continuous_laws_agree_with_themselves() {
+    let mut seen = 0;
+    for d in dist::all() {
+        let Law::Density(_, standard) = &d.law else { continue };
+        seen += 1;
+        let args = arguments(d);
+        let numbers = flat(&args);
+        let density = |x: f64| d.at(&numbers, x);
+        close(d, "mass", integral(density), 1.0, 1e-4);
+        if let Some((mean, variance)) = (d.moments)(&numbers) {
+            close(d, "mean", integral(|x| x * density(x)), mean, 1e-4);
+            close(d, "variance", integral(|x| (x - mean).powi(2) * density(x)), variance, 5e-3);
+            draws_have_the_mean(d, &args, (mean, variance));
+        }
+        let Some(s) = standard else { continue };
+        let scale = if s.rate { 1.0 / numbers[s.scale] } else { numbers[s.scale] };
+        let shape = s.shape.map_or(0.0, |i| numbers[i]);
+        let most = (s.peak)(Interval::point(shape)).unwrap() / scale;
+        let found = (-100_000..=100_000).map(|k| density(f64::from(k) * 1e-4)).fold(0.0, f64::max);
+        assert!(found <= most && found >= most * (1.0 - 1e-6), "{}: {found} of at most {most}", d.name);
+        let power = number((s.power)(&mut Builder::default(), Operand::Constant(shape), B));
+        close(d, "integral of the power", integral(|x| density(x).powf(B)), power.exp() * scale.powf(1.0 - B), 1e-4);
+    }
+    assert!(seen >= 10);
+}
+
+/// The peak of a range of shapes is at least that of each.
+#[test]
+fn peaks_of_a_range_of_shapes_cover_it() {
+    for d in dist::all() {
+        let Law::Density(_, Some(s)) = &d.law else { continue };
+        let most = (s.peak)(Interval::new(1.5, 60.0)).unwrap();
+        for shape in [1.5, 2.0, 7.3, 60.0] {
+            assert!((s.peak)(Interval::point(shape)).unwrap() <= most, "{} of shape {shape}", d.name);
+        }
+    }
+}
+
+#[test]
+fn records_of_discrete_laws_agree_with_themselves() {
+    let mut seen = 0;
+    for d in dist::all() {
+        let args = arguments(d);
+        let numbers = flat(&args);
+        let (probabilities, powers): (Vec<f64>, Option<f64>) = match &d.law {
+            Law::Levels { logs, least } => {
+                let logs = logs(&mut Builder::default(), &constants(&numbers));
+                let all: Vec<f64> = logs.into_iter().map(|l| number(l).exp()).collect();
+                let least = least(Interval::point(numbers[0]));
+                assert!(d.support == Support::Categories || all.iter().all(|p| *p >= least), "{}: {all:?} above {least}", d.name);
+                (all, None)
+            }
+            Law::Count(law) => {
+                let top = if d.support == Support::CountsToFirst { numbers[0] as u32 } else { 400 };
+                let of = |y: u32| law(&mut Builder::default(), &constants(&numbers), Operand::Constant(f64::from(y)), Some(B)).unwrap();
+                ((0..=top).map(|y| number(of(y).0).exp()).collect(), of(0).1.map(number))
+            }
+            Law::Density(..) | Law::Vector(_) => continue,
+        };
+        seen += 1;
+        close(d, "mass", probabilities.iter().sum(), 1.0, 1e-9);
+        if let Some(powers) = powers {
+            close(d, "sum of powers", probabilities.iter().map(|p| p.powf(B)).sum(), powers, 1e-8);
+        }
+        // `true` is listed first and counts 1; levels count from 1, numbers from 0.
+        let value = |i: usize| match d.support {
+            Support::Bool => 1.0 - i as f64,
+            Support::Categories => i as f64 + 1.0,
+            _ => i as f64,
+        };
+        let moment = |f: &dyn Fn(f64) -> f64| probabilities.iter().enumerate().map(|(i, p)| p * f(value(i))).sum::<f64>();
+        let mean = moment(&|y| y);
+        draws_have_the_mean(d, &args, (mean, moment(&|y| (y - mean).powi(2))));
+    }
+    assert_eq!(seen, 12);
+}
