@@ -82,77 +82,36 @@ impl Checker<'_> {
     }
 
     fn dist_argument(&mut self, dist: &Distribution, arg: &str, kind: ArgKind, value: &Expr) -> Checked<()> {
-        let wrong = |what: &str| {
-            Diagnostic::new("E0209", format!("`{arg}` of `{}` must be {what}", dist.name)).label(value.span, type_text(&value.ty))
+        let wrong = |what: &str, help: &str| {
+            let d = Diagnostic::new("E0209", format!("`{arg}` of `{}` must be {what}", dist.name)).label(value.span, type_text(&value.ty));
+            if help.is_empty() { d } else { d.help(help) }
         };
-        let range = value.ty.range().unwrap_or(Range::ALL);
-        match kind {
+        let vector = as_vector(&value.ty);
+        let d = match kind {
             // The components of a vector or matrix parameter share one scalar prior.
             ArgKind::Scalar(need) if value.ty.is_scalar_number() => {
                 let scale = need.lo == 0.0 && need.hi == f64::INFINITY;
-                if scale && value.constant() == Some(0.0) || !range.within(need) {
-                    let d = Diagnostic::new("E0203", format!("`{arg}` of `{}` is outside its domain", dist.name))
-                        .label(
-                            value.span,
-                            value
-                                .constant()
-                                .map_or_else(|| format!("ranges over {}", range_text(range)), |x| format!("this is {}", plain(x))),
-                        )
-                        .cause(format!(
-                            "`{arg}` must {}",
-                            if scale { "be above 0".to_string() } else { format!("lie in {}", range_text(need)) }
-                        ));
-                    let d = if let Some(line) = self.beta_of_same_moments(value).filter(|_| need == Range::UNIT) {
-                        d.help(line)
-                    } else if dist.name == "bernoulli" && value.label != Label::Public {
-                        d.help(format!("use the link: bernoulli_logit({})", self.written(value.span)))
-                    } else if value.constant().is_some() {
-                        d.help(within(need))
-                    } else {
-                        d.help(format!("declare or clip it into {}", range_text(need)))
-                    };
-                    let d = self.label_prior(d, value);
-                    return self.fail(d);
+                let range = value.ty.range().unwrap_or(Range::ALL);
+                if range.within(need) && !(scale && value.constant() == Some(0.0)) {
+                    return Ok(());
                 }
-                Ok(())
+                self.outside_domain(dist, arg, need, value, range)
             }
-            ArgKind::Scalar(_) => {
-                let d = wrong("a number");
-                self.fail(d)
+            ArgKind::Scalar(_) => wrong("a number", ""),
+            ArgKind::Trials if value.constant().is_some_and(|n| (1.0..=1e15).contains(&n) && n.fract() == 0.0) => return Ok(()),
+            ArgKind::Trials => {
+                wrong("a whole number known when the program is checked, at least 1", "binomial(10, p): the number of trials comes first")
             }
-            ArgKind::Trials => match value.constant() {
-                Some(n) if n >= 1.0 && n.fract() == 0.0 && n <= 1e15 => Ok(()),
-                _ => {
-                    let d = wrong("a whole number known when the program is checked, at least 1")
-                        .help("binomial(10, p): the number of trials comes first");
-                    self.fail(d)
-                }
-            },
-            ArgKind::Simplex => match &value.ty {
-                Type::Simplex { .. } => Ok(()),
-                _ => {
-                    let d = wrong("a vector of shares").help("declare it with a dirichlet prior: param s ~ dirichlet([1, 1, 1])");
-                    self.fail(d)
-                }
-            },
-            ArgKind::Vector => match as_vector(&value.ty) {
-                Some(_) => Ok(()),
-                None => {
-                    let d = wrong("a vector");
-                    self.fail(d)
-                }
-            },
-            ArgKind::PositiveVector => match as_vector(&value.ty) {
-                Some(v) if v.range.lo > 0.0 => Ok(()),
-                Some(v) => {
-                    let d = Diagnostic::new("E0203", "prior counts must be above 0")
-                        .label(value.span, format!("down to {}", plain(v.range.lo)));
-                    self.fail(d.help("dirichlet([1, 1, 1])"))
-                }
-                None => {
-                    let d = wrong("a vector of positive numbers").help("dirichlet([1, 1, 1]) or dirichlet(rep(1, 3))");
-                    self.fail(d)
-                }
+            ArgKind::Simplex if matches!(value.ty, Type::Simplex { .. }) => return Ok(()),
+            ArgKind::Simplex => wrong("a vector of shares", "declare it with a dirichlet prior: param s ~ dirichlet([1, 1, 1])"),
+            ArgKind::Vector if vector.is_some() => return Ok(()),
+            ArgKind::Vector => wrong("a vector", ""),
+            ArgKind::PositiveVector => match vector {
+                Some(v) if v.range.lo > 0.0 => return Ok(()),
+                Some(v) => Diagnostic::new("E0203", "prior counts must be above 0")
+                    .label(value.span, format!("down to {}", plain(v.range.lo)))
+                    .help("dirichlet([1, 1, 1])"),
+                None => wrong("a vector of positive numbers", "dirichlet([1, 1, 1]) or dirichlet(rep(1, 3))"),
             },
             ArgKind::Matrix => {
                 let square = match (&value.kind, &value.ty) {
@@ -165,10 +124,27 @@ impl Checker<'_> {
                 if square && value.label == Label::Public {
                     return Ok(());
                 }
-                let d = wrong("a public square matrix").help("write its rows: [[1, 0], [0, 1]]");
-                self.fail(d)
+                wrong("a public square matrix", "write its rows: [[1, 0], [0, 1]]")
             }
-        }
+        };
+        self.fail(d)
+    }
+
+    fn outside_domain(&self, dist: &Distribution, arg: &str, need: Range, value: &Expr, range: Range) -> Diagnostic {
+        let constant = value.constant();
+        let must = if need.lo == 0.0 && need.hi == f64::INFINITY { "be above 0".into() } else { format!("lie in {}", range_text(need)) };
+        let is = constant.map_or_else(|| format!("ranges over {}", range_text(range)), |x| format!("this is {}", plain(x)));
+        let help = if let Some(line) = self.beta_of_same_moments(value).filter(|_| need == Range::UNIT) {
+            line
+        } else if dist.name == "bernoulli" && value.label != Label::Public {
+            format!("use the link: bernoulli_logit({})", self.written(value.span))
+        } else if constant.is_some() {
+            within(need)
+        } else {
+            format!("declare or clip it into {}", range_text(need))
+        };
+        let d = Diagnostic::new("E0203", format!("`{arg}` of `{}` is outside its domain", dist.name));
+        self.label_prior(d.label(value.span, is).cause(format!("`{arg}` must {must}")).help(help), value)
     }
 
     /// Labels the prior of a parameter that stands alone as an argument.

@@ -147,9 +147,7 @@ impl Distribution {
             Law::Density(_, None) | Law::Levels { .. } | Law::Count(_) | Law::Vector(_) => None,
         }
     }
-}
 
-impl Distribution {
     /// Ends between which nearly all of it lies, for pictures: of a box, and of a location and scale where the density falls to
     /// a thousandth, at most ten scales away.
     pub fn ends(&self, args: &[f64]) -> Option<(f64, f64)> {

@@ -194,10 +194,10 @@ pub(crate) fn grid_of(e: &Expr, table: TableId) -> Option<i32> {
         ExprKind::List(items) => smallest(items, table),
         ExprKind::Index(vector, _) => grid_of(vector, table),
         ExprKind::Call(Builtin::Mul, args) => args.iter().try_fold(0i32, |s, a| s.checked_add(grid_of(a, table)?)),
-        ExprKind::Call(
-            Builtin::Neg | Builtin::Abs | Builtin::Add | Builtin::Sub | Builtin::Min | Builtin::Max | Builtin::Clip | Builtin::Append,
-            args,
-        ) => smallest(args, table),
+        ExprKind::Call(Builtin::Unary(f), args) if f.facts().fraction.is_some() => smallest(args, table),
+        ExprKind::Call(Builtin::Add | Builtin::Sub | Builtin::Min | Builtin::Max | Builtin::Clip | Builtin::Append, args) => {
+            smallest(args, table)
+        }
         _ => None,
     }
 }

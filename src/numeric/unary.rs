@@ -54,7 +54,7 @@ pub struct Facts {
     pub value: fn(f64) -> f64,
     /// An interval with the exact values at all points of another.
     pub enclose: fn(Interval) -> Interval,
-    /// The value of a fraction, of functions that move no more than their argument.
+    /// The value of a fraction, of functions that move no more than their argument and stay on its grid.
     pub fraction: Option<fn(RBig) -> RBig>,
 }
 
@@ -84,8 +84,8 @@ pub trait Visit {
     fn visit(self, facts: Facts, fast: impl Fn(f64) -> f64, slope: impl Fn(f64, f64) -> f64) -> Self::Out;
 }
 
-/// A function that rises wherever it is defined.
-const fn rising([written, example]: [&'static str; 2], domain: Domain, value: fn(f64) -> f64, enclose: fn(Interval) -> Interval) -> Facts {
+/// A function that is monotone on either side of 0 and has no whole numbers to itself.
+const fn plain([written, example]: [&'static str; 2], domain: Domain, value: fn(f64) -> f64, enclose: fn(Interval) -> Interval) -> Facts {
     Facts { written, example, domain, image: None, whole: Whole::No, value, enclose, fraction: None }
 }
 
@@ -112,52 +112,52 @@ impl Unary {
         let (unit, operator) = (Some(Range::UNIT), ["", ""]);
         match self {
             Unary::Neg => {
-                let facts = rising(operator, total, |x| -x, |x| -x);
+                let facts = plain(operator, total, |x| -x, |x| -x);
                 v.visit(Facts { whole: Whole::OfWhole, fraction: Some(|x| -x), ..facts }, |x| -x, |_, _| -1.0)
             }
             Unary::Not => {
-                let facts = rising(operator, total, |x| f64::from(u8::from(x == 0.0)), |_| Interval::new(0.0, 1.0));
+                let facts = plain(operator, total, |x| f64::from(u8::from(x == 0.0)), |_| Interval::new(0.0, 1.0));
                 v.visit(Facts { image: unit, whole: Whole::Always, ..facts }, |x| if x == 0.0 { 1.0 } else { 0.0 }, |_, _| 0.0)
             }
             Unary::Abs => {
-                let facts = rising(["abs(x)", "[-2, 5]"], total, f64::abs, Interval::abs);
+                let facts = plain(["abs(x)", "[-2, 5]"], total, f64::abs, Interval::abs);
                 let facts = Facts { whole: Whole::OfWhole, fraction: Some(|x| if x < RBig::ZERO { -x } else { x }), ..facts };
                 v.visit(facts, f64::abs, |x, _| if x > 0.0 { 1.0 } else { -f64::from(u8::from(x < 0.0)) })
             }
-            Unary::Exp => v.visit(rising(["exp(x)", "[0, 1]"], total, libm::exp, Interval::exp), fast::exp, |_, y| y),
-            Unary::Log => v.visit(rising(["log(x), x > 0", "[1, 500]"], above_0, libm::log, Interval::ln), fast::ln, |x, _| 1.0 / x),
+            Unary::Exp => v.visit(plain(["exp(x)", "[0, 1]"], total, libm::exp, Interval::exp), fast::exp, |_, y| y),
+            Unary::Log => v.visit(plain(["log(x), x > 0", "[1, 500]"], above_0, libm::log, Interval::ln), fast::ln, |x, _| 1.0 / x),
             Unary::Log1p => {
-                let facts = rising(["log1p(x), x > -1", "[0, 500]"], above_less_1, libm::log1p, Interval::ln_1p);
+                let facts = plain(["log1p(x), x > -1", "[0, 500]"], above_less_1, libm::log1p, Interval::ln_1p);
                 v.visit(facts, fast::ln_1p, |x, _| 1.0 / (1.0 + x))
             }
             Unary::Sqrt => {
-                let facts = rising(["sqrt(x), x >= 0", "[0, 400]"], from_0, libm::sqrt, Interval::sqrt);
+                let facts = plain(["sqrt(x), x >= 0", "[0, 400]"], from_0, libm::sqrt, Interval::sqrt);
                 v.visit(facts, f64::sqrt, |_, y| if y > 0.0 { 0.5 / y } else { 0.0 })
             }
-            Unary::Tanh => v.visit(rising(["tanh(x)", "[-1, 1]"], total, libm::tanh, Interval::tanh), fast::tanh, |_, y| 1.0 - y * y),
+            Unary::Tanh => v.visit(plain(["tanh(x)", "[-1, 1]"], total, libm::tanh, Interval::tanh), fast::tanh, |_, y| 1.0 - y * y),
             Unary::InvLogit => {
                 let text = ["inv_logit(x)", "[-2, 2]"];
-                let facts = rising(text, total, |x| 1.0 / (1.0 + libm::exp(-x)), Interval::inv_logit);
+                let facts = plain(text, total, |x| 1.0 / (1.0 + libm::exp(-x)), Interval::inv_logit);
                 let slope = |x: f64, _| fast::inv_logit(x) * fast::inv_logit(-x);
                 v.visit(Facts { image: unit, ..facts }, fast::inv_logit, slope)
             }
             Unary::Logit => {
                 let text = ["logit(p), 0 < p < 1", "[0.1, 0.9]"];
-                let facts = rising(text, inside, |x| libm::log(x / (1.0 - x)), Interval::logit);
+                let facts = plain(text, inside, |x| libm::log(x / (1.0 - x)), Interval::logit);
                 v.visit(facts, |x| fast::ln(x) - fast::ln_1p(-x), |x, _| 1.0 / (x * (1.0 - x)))
             }
             Unary::Phi => {
-                let facts = rising(["Phi(x), the normal cdf", "[-2, 2]"], total, normal_cdf, Interval::normal_cdf);
+                let facts = plain(["Phi(x), the normal cdf", "[-2, 2]"], total, normal_cdf, Interval::normal_cdf);
                 // Its density; ln sqrt(2 pi) is 0.9189...
                 let slope = |x: f64, _| fast::exp(-0.5 * x * x - 0.918_938_533_204_672_8);
                 v.visit(Facts { image: unit, ..facts }, normal_cdf, slope)
             }
             Unary::Floor => {
-                let facts = rising(["floor(x)", "[0, 10]"], total, libm::floor, |x| ends(libm::floor, x));
+                let facts = plain(["floor(x)", "[0, 10]"], total, libm::floor, |x| ends(libm::floor, x));
                 v.visit(Facts { whole: Whole::Always, ..facts }, libm::floor, |_, _| 0.0)
             }
             Unary::Round => {
-                let facts = rising(["round(x), half to even", "[0, 10]"], total, libm::rint, |x| ends(libm::rint, x));
+                let facts = plain(["round(x), half to even", "[0, 10]"], total, libm::rint, |x| ends(libm::rint, x));
                 v.visit(Facts { whole: Whole::Always, ..facts }, libm::rint, |_, _| 0.0)
             }
         }

@@ -88,6 +88,21 @@ fn records_of_continuous_laws_agree_with_themselves() {
     assert!(seen >= 10);
 }
 
+/// What a picture shows: half normal laws from 0 to where the density falls to a thousandth, a box from end to end.
+#[test]
+fn pictures_end_where_little_is_left() {
+    let ends = |name: &str, args: &[f64]| dist::find(name).unwrap().ends(args);
+    let near = |found: Option<(f64, f64)>, lo: f64, hi: f64| {
+        let (a, b) = found.unwrap();
+        assert!((a - lo).abs() < 1e-9 && (b - hi).abs() < 1e-9, "{a} {b}");
+    };
+    near(ends("half_normal", &[2.0]), 0.0, 7.6);
+    near(ends("laplace", &[1.0, 0.5]), -2.5, 4.5);
+    near(ends("cauchy", &[0.0, 1.0]), -10.0, 10.0);
+    near(ends("uniform", &[-1.0, 3.0]), -1.0, 3.0);
+    assert_eq!((ends("uniform", &[3.0, -1.0]), ends("half_normal", &[0.0]), ends("poisson", &[1.0])), (None, None, None));
+}
+
 /// The peak of a range of shapes is at least that of each.
 #[test]
 fn peaks_of_a_range_of_shapes_cover_it() {

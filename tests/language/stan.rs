@@ -36,3 +36,16 @@ fn several_releases_are_several_files_and_released_values_are_data() {
     assert!(text.contains("  real<lower=1, upper=2> k;") && text.contains("  real m;"), "{text}");
     assert!(text.contains("w ~ multi_normal([m, 0]', [[1, 0], [0, 1]]);"), "{text}");
 }
+
+/// The same in every law of levels.
+#[test]
+fn levels_count_from_one() {
+    for law in ["categorical(s)", "categorical_logit(w)"] {
+        let text = stan_of(&format!(
+            "private t[n] {{ y: bool }}\nparam s ~ dirichlet([1, 1])\nparam w: vector[2] ~ normal(0, 1)\nobserve y ~ {law}\n\
+             release d = draw({})\n",
+            if law.contains('w') { "w" } else { "s" }
+        ));
+        assert!(text.contains(&format!("t_y[i] + 1 ~ {law};")), "{text}");
+    }
+}

@@ -148,7 +148,7 @@ impl At<'_> {
             B::Log => one(&Dual::ln),
             B::Unary(Unary::Log1p) => one(&|x| (c(1.0) + x).ln()),
             B::Sqrt => one(&Dual::sqrt),
-            B::Tanh => one(&Dual::tanh),
+            B::Unary(Unary::Tanh) => one(&Dual::tanh),
             B::Unary(Unary::InvLogit) => one(&Dual::sigmoid),
             B::Unary(Unary::Phi) => one(&Dual::cdf),
             B::Add => two(&|a, b| a + b),
