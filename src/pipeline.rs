@@ -125,7 +125,12 @@ pub enum Unreadable {
     /// More than so many bytes.
     TooLarge(u64),
     NotText,
+    /// Named as data are.
+    Data,
 }
+
+/// How names of data end: a message shows lines of a program, so none of these is read as one.
+const DATA: [&str; 14] = ["arrow", "bz2", "csv", "feather", "gz", "json", "jsonl", "ndjson", "parquet", "tab", "tsv", "xlsx", "xz", "zst"];
 
 /// Reads a program. The name it is shown under is the file's own, without folders, so that certificates do not depend
 /// on the place.
@@ -148,6 +153,9 @@ pub fn bytes(path: &Path, limit: u64) -> Result<Vec<u8>, Unreadable> {
 pub fn text(path: &Path, bytes: Vec<u8>) -> Result<(String, String), Unreadable> {
     if bytes.len() > syntax::MAX_SOURCE_BYTES {
         return Err(Unreadable::TooLarge(syntax::MAX_SOURCE_BYTES as u64));
+    }
+    if path.extension().is_some_and(|e| DATA.iter().any(|data| e.eq_ignore_ascii_case(data))) {
+        return Err(Unreadable::Data);
     }
     let text = String::from_utf8(bytes).map_err(|_| Unreadable::NotText)?;
     let name = path.file_name().map_or_else(|| "program.dpm".into(), |n| n.to_string_lossy().into_owned());

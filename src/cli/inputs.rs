@@ -20,14 +20,26 @@ pub fn unreadable(path: &Path, why: Unreadable) -> String {
         Unreadable::Irregular => "is not a regular file".to_owned(),
         Unreadable::TooLarge(limit) => format!("is larger than {} MiB", limit >> 20),
         Unreadable::NotText => "is not UTF-8 text".to_owned(),
+        Unreadable::Data => "is named as data".to_owned(),
     };
     format!("{} {why}", path.display())
+}
+
+/// The same of a program, with what a program is where the file looks like something else.
+pub fn no_program(path: &Path, why: Unreadable) -> String {
+    let help = match why {
+        Unreadable::NotText | Unreadable::Data => {
+            "\n  Help: a program is text with statements such as `private`, `param` and `release`; rows go in by `dpm run FILE.dpm --data PATH`"
+        }
+        _ => "",
+    };
+    format!("the program {}{help}", unreadable(path, why))
 }
 
 /// Checks a program that was read from a path: once, as it may be another the next time. No module is one of `private`.
 pub fn checked(path: &Path, read: Result<(String, String), Unreadable>, private: &[PathBuf]) -> Result<Checked, Exit> {
     let (name, text) = read.map_err(|why| {
-        say_line!("error: the program {}", unreadable(path, why));
+        say_line!("error: {}", no_program(path, why));
         Exit::Input
     })?;
     Ok(super::progress::with_spinner("checking", || pipeline::check(&name, &text, &Folder::of(path).without(private))))

@@ -428,7 +428,7 @@ impl Loop {
         let text = match pipeline::read(Path::new(path)) {
             Ok((_, text)) => text,
             Err(why) => {
-                say_error(&inputs::unreadable(Path::new(path), why));
+                say_error(&inputs::no_program(Path::new(path), why));
                 return None;
             }
         };

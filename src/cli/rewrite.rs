@@ -16,7 +16,7 @@ pub fn fmt(files: &[PathBuf], check: bool) -> Exit {
         let (name, text) = match pipeline::read(file) {
             Ok(found) => found,
             Err(why) => {
-                say_line!("error: the program {}", inputs::unreadable(file, why));
+                say_line!("error: {}", inputs::no_program(file, why));
                 exit = Exit::Input;
                 continue;
             }

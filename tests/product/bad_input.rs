@@ -81,6 +81,33 @@ fn a_missing_file_is_named() {
     place.refuses(&["run", "p.dpm", "--data", "ok.csv", "-o", "no/such/folder.json"], 3, "no/such/folder.json");
 }
 
+/// Messages show lines of a program, so what looks like data is not read as one, whatever command asks.
+#[test]
+fn data_named_as_a_program_are_refused_by_name() {
+    let place = Place::new(RATE);
+    let row = format!("smoker\n{CANARY}\n");
+    for name in ["staff.csv", "STAFF.CSV", "staff.csv.gz", "staff.tsv", "staff.parquet", "staff.jsonl"] {
+        place.write(name, row.as_bytes());
+        let shown = format!("the program {name} is named as data");
+        for command in
+            ["check", "certify", "compare", "expand", "fmt", "lock --print", "show --stan", "audit", "report -o page.html", "run"]
+        {
+            let arguments: Vec<&str> = command.split(' ').chain([name]).collect();
+            place.refuses(&arguments, 3, &shown);
+            place.refuses(&arguments, 3, "Help: a program is text with statements such as `private`, `param` and `release`");
+        }
+    }
+    place.write("staff.dpm", &[row.as_bytes(), b"\xff\n"].concat());
+    place.refuses(&["check", "staff.dpm"], 3, "staff.dpm is not UTF-8 text\n  Help: a program is text");
+    let out = Command::new("sh")
+        .args(["-c", &format!("echo ':load staff.csv' | {} repl --no-history", env!("CARGO_BIN_EXE_dpm"))])
+        .current_dir(place.path())
+        .output()
+        .unwrap();
+    let said = String::from_utf8_lossy(&out.stderr).into_owned() + &String::from_utf8_lossy(&out.stdout);
+    assert!(said.contains("staff.csv is named as data") && !said.contains(CANARY), "{said}");
+}
+
 /// A pipe without a writer never answers, a device never ends: neither is read, whatever asks for it. Data may come from a pipe.
 #[cfg(unix)]
 #[test]
