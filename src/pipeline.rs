@@ -36,6 +36,7 @@ pub fn check(name: &str, text: &str, loader: &dyn Loader) -> Checked {
     let complete = !diagnostics.iter().any(|d| d.is_error());
     let (program, found) = check::check(&mut sources, main, &ast, complete, loader);
     diagnostics.extend(found);
+    few(&mut diagnostics);
     Checked { sources, main, ast, program, diagnostics }
 }
 
@@ -59,7 +60,17 @@ fn priced(checked: &Checked, public: &dyn PublicData, all: bool) -> (Option<Anal
     let run = if all { analyze::analyze_all } else { analyze::analyze };
     let (analysis, found) = run(&checked.program, public, &checked.sources);
     diagnostics.extend(found);
+    few(&mut diagnostics);
     (Some(analysis), diagnostics)
+}
+
+/// Leaves the first errors, and every warning.
+fn few(diagnostics: &mut Diagnostics) {
+    let mut errors = 0;
+    diagnostics.retain(|d| {
+        errors += usize::from(d.is_error());
+        !d.is_error() || errors <= syntax::MAX_COMPLAINTS
+    });
 }
 
 /// Analysis -> certificate. `None` where a release has no mechanism; the diagnostics say why.

@@ -4,9 +4,12 @@ use super::expressions::node;
 use super::messages::type_text;
 use super::vectors::as_vector;
 use super::{Checked, Checker, Stop, vectors};
-use crate::model::{Builtin, Expr, ExprKind, Label, Range, Relation, TableId, Type};
+use crate::model::{Builtin, Expr, ExprKind, Label, Levels, Range, Relation, TableId, Type};
 use crate::source::{Diagnostic, Span};
 use crate::syntax::ast;
+
+/// The most bins of whole numbers: each of them has a name.
+const MAX_BINS: u64 = 1_000_000;
 
 impl Checker<'_> {
     /// `sum mean min max sd count histogram quantile density cdf` of checked arguments.
@@ -71,8 +74,8 @@ impl Checker<'_> {
                     Type::Category(l) => (l.len() as u64, Some(l.clone())),
                     Type::Bool => (2, Some(std::sync::Arc::new(vec!["false".to_string(), "true".to_string()]))),
                     Type::Int(r) if r.is_finite() && r.hi - r.lo < super::types::MAX_DIM as f64 => {
-                        let names = (r.lo as i64..=r.hi as i64).map(|i| i.to_string()).collect();
-                        ((r.hi - r.lo) as u64 + 1, Some(std::sync::Arc::new(names)))
+                        let levels = self.numbered(r.lo as i64, r.hi as i64, x.span)?;
+                        (levels.len() as u64, Some(levels))
                     }
                     other => {
                         let what = type_text(other);
@@ -125,6 +128,30 @@ impl Checker<'_> {
     /// Is a public part of it asked of the rows of a private table?
     pub(super) fn asks_private_table(&self, e: &Expr) -> bool {
         e.asked().into_iter().any(|t| self.table(t).is_some_and(|t| t.private))
+    }
+
+    /// The whole numbers of a histogram as levels.
+    fn numbered(&mut self, lo: i64, hi: i64, span: Span) -> Checked<Levels> {
+        if let Some(known) = self.numbered.get(&(lo, hi)) {
+            return Ok(known.clone());
+        }
+        let before = self.bins;
+        self.bins = before.saturating_add((hi - lo + 1).unsigned_abs());
+        if self.bins > MAX_BINS {
+            // One cause, one complaint.
+            if before > MAX_BINS {
+                return Err(Stop);
+            }
+            let (of, wide) = (self.map.slice(span), (hi - lo) / 1000 + 1);
+            return self.fail(
+                Diagnostic::new("E0025", format!("the histograms of a program have at most {MAX_BINS} bins in all"))
+                    .label(span, format!("{} more", hi - lo + 1))
+                    .help(format!("make them wider:   histogram(floor({of} / {wide}))")),
+            );
+        }
+        let levels = self.listed((lo..=hi).map(|i| i.to_string()).collect());
+        self.numbered.insert((lo, hi), levels.clone());
+        Ok(levels)
     }
 
     /// Is the number of rows in sight secret: by the header, or inside `each` over a private key?

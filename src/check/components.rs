@@ -3,13 +3,14 @@
 use super::{Checked, Checker, Stop};
 use crate::model::{Model, Observation, ParamId, Records, Relation, Request, RowCount, TableId};
 use crate::source::{Diagnostic, Span};
+use std::collections::BTreeSet;
 
 impl Checker<'_> {
     /// The model that `wanted` belong to, as declared so far.
     pub(super) fn component(&mut self, wanted: &[ParamId], request: Request, name: &str, span: Span) -> Checked<Model> {
-        let (params, observations) = self.closure(wanted);
-        let private: Vec<Observation> = observations.iter().filter(|o| self.table(o.table).is_some_and(|t| t.private)).cloned().collect();
-        let public: Vec<Observation> = observations.into_iter().filter(|o| !private.contains(o)).collect();
+        let (params, observations) = self.closure(wanted, span)?;
+        let is_private = |o: &Observation| self.table(o.table).is_some_and(|t| t.private);
+        let (private, public): (Vec<Observation>, Vec<Observation>) = observations.into_iter().partition(is_private);
         let Some(first) = private.first() else {
             if !self.complete {
                 return Err(Stop);
@@ -46,43 +47,40 @@ impl Checker<'_> {
         Ok(Model { parameters, records, private, public, request })
     }
 
+    /// Joins the components of parameters that stand in one factor.
+    pub(super) fn link(&mut self, first: ParamId, others: &[ParamId]) {
+        let root = self.root(first);
+        for other in others {
+            let other = self.root(*other);
+            if let Some(slot) = self.linked.get_mut(other) {
+                *slot = root;
+            }
+        }
+    }
+
+    /// The parameter that stands for the component of this one.
+    fn root(&mut self, p: ParamId) -> usize {
+        let mut at = p.0;
+        while let Some(next) = self.linked.get(at).copied().filter(|next| *next != at) {
+            // Halves the way for the next one who asks.
+            let beyond = self.linked.get(next).copied().unwrap_or(next);
+            if let Some(slot) = self.linked.get_mut(at) {
+                *slot = beyond;
+            }
+            at = next;
+        }
+        at
+    }
+
     /// All parameters and observations linked to `wanted`, in declared order.
-    fn closure(&self, wanted: &[ParamId]) -> (Vec<ParamId>, Vec<Observation>) {
-        let mut inside = vec![false; self.params.len()];
-        for p in wanted {
-            if let Some(slot) = inside.get_mut(p.0) {
-                *slot = true;
-            }
-        }
-        // Each factor as the set of parameters it ties together.
-        let mut factors: Vec<Vec<ParamId>> = vec![];
-        for info in &self.params {
-            let mut tied = self.latents(info.parameter.prior.args.iter());
-            tied.push(info.parameter.id);
-            factors.push(tied);
-        }
-        let observed: Vec<Vec<ParamId>> = self.observations.iter().map(|(o, _)| self.latents(o.likelihood.args.iter())).collect();
-        factors.extend(observed.iter().cloned());
-        loop {
-            let mut grown = false;
-            for tied in &factors {
-                let touches = tied.iter().any(|p| inside.get(p.0).copied().unwrap_or(false));
-                for p in tied.iter().filter(|_| touches) {
-                    if let Some(slot) = inside.get_mut(p.0) {
-                        grown |= !*slot;
-                        *slot = true;
-                    }
-                }
-            }
-            if !grown {
-                break;
-            }
-        }
-        let is_in = |p: &ParamId| inside.get(p.0).copied().unwrap_or(false);
-        let params = self.params.iter().map(|i| i.parameter.id).filter(|p| is_in(p)).collect();
-        let observations =
-            self.observations.iter().zip(&observed).filter(|(_, tied)| tied.iter().any(is_in)).map(|((o, _), _)| o.clone()).collect();
-        (params, observations)
+    fn closure(&mut self, wanted: &[ParamId], span: Span) -> Checked<(Vec<ParamId>, Vec<Observation>)> {
+        let roots: BTreeSet<usize> = wanted.iter().map(|p| self.root(*p)).collect();
+        let params: Vec<ParamId> = (0..self.params.len()).map(ParamId).filter(|p| roots.contains(&self.root(*p))).collect();
+        let tied: Vec<Option<ParamId>> = self.observations.iter().map(|o| o.2).collect();
+        let inside: Vec<bool> = tied.into_iter().map(|p| p.is_some_and(|p| roots.contains(&self.root(p)))).collect();
+        self.factors(params.len() + inside.iter().filter(|inside| **inside).count(), span)?;
+        let observations = self.observations.iter().zip(inside).filter(|(_, inside)| *inside).map(|(o, _)| o.0.clone()).collect();
+        Ok((params, observations))
     }
 
     /// What rules may know of the rows in sight: the whole table, or one group of it.

@@ -16,6 +16,10 @@ const MAX_ORDERS: usize = 100;
 /// The most rows a unit may have; far above any use, small enough for exact arithmetic.
 const MAX_UNIT_ROWS: u64 = 1_000_000_000;
 
+/// The most columns that all files of a program have, and the most bytes of their names: each is looked up by its name.
+const MAX_COLUMNS: u64 = 1_000_000;
+const MAX_HEADERS: u64 = 64 << 20;
+
 impl Checker<'_> {
     /// Declares every table, public scalar and the budget, wherever they stand in the file.
     pub(super) fn declare_tables(&mut self, items: &[ast::Item]) {
@@ -102,7 +106,11 @@ impl Checker<'_> {
             first.entry(&column.name.value).or_insert(column.name.span);
             let declared = self.declare_column(t, column, before);
             match (declared, self.program.tables.get_mut(id.0)) {
-                (Ok(column), Some(table)) => table.columns.push(column),
+                (Ok(column), Some(table)) => {
+                    let place = (id, ColumnId(table.columns.len()));
+                    self.columns.entry(column.name.clone()).or_default().push(place);
+                    table.columns.push(column);
+                }
                 // Enough has been said about this column: its uses are silent.
                 _ if before.is_none() => self.scopes.bind(&column.name.value, Binding::Poisoned, column.name.span),
                 _ => {}
@@ -186,6 +194,7 @@ impl Checker<'_> {
             }
             _ => None,
         };
+        self.file_columns(parts, column)?;
         let headers = match (parts, &column.from) {
             (None, from) => vec![from.as_ref().map_or(name.value.clone(), |f| f.value.clone())],
             (Some(d), None) => (1..=d).map(|i| format!("{}_{i}", name.value)).collect(),
@@ -202,6 +211,31 @@ impl Checker<'_> {
             }
         };
         Ok(Column { name: name.value.clone(), headers, public: column.public, ty, span: column.span })
+    }
+
+    /// Counts the columns that a declared one has in its file, before their names are made.
+    fn file_columns(&mut self, parts: Option<u64>, column: &ast::Column) -> Checked<()> {
+        let over = |(columns, bytes): (u64, u64)| columns > MAX_COLUMNS || bytes > MAX_HEADERS;
+        let before = self.file_columns;
+        let columns = parts.unwrap_or(1);
+        let bytes = match &column.from {
+            Some(from) => from.value.len() as u64,
+            None => columns.saturating_mul(column.name.value.len() as u64 + 8),
+        };
+        self.file_columns = (before.0.saturating_add(columns), before.1.saturating_add(bytes));
+        match over(self.file_columns) {
+            false => Ok(()),
+            // One cause, one complaint.
+            true if over(before) => Err(Stop),
+            true => self.fail(
+                Diagnostic::new(
+                    "E0025",
+                    format!("the files of a program have at most {MAX_COLUMNS} columns in all, with {} MiB of names", MAX_HEADERS >> 20),
+                )
+                .label(column.ty.span, format!("{} columns so far", self.file_columns.0))
+                .help("declare the columns that are used, or split the program"),
+            ),
+        }
     }
 
     fn unit(&mut self, t: &ast::Table, unit: &ast::Unit, private: bool) -> Checked<(ColumnId, u64)> {
@@ -264,16 +298,8 @@ impl Checker<'_> {
         )
     }
 
-    pub(super) fn columns_named(&self, name: &str) -> Vec<(TableId, ColumnId)> {
-        let mut out = vec![];
-        for (t, table) in self.program.tables.iter().enumerate() {
-            for (c, column) in table.columns.iter().enumerate() {
-                if column.name == name {
-                    out.push((TableId(t), ColumnId(c)));
-                }
-            }
-        }
-        out
+    pub(super) fn columns_named(&self, name: &str) -> &[(TableId, ColumnId)] {
+        self.columns.get(name).map_or(&[], Vec::as_slice)
     }
 
     /// The levels of the one category column of this name.
@@ -287,7 +313,7 @@ impl Checker<'_> {
                 _ => None,
             };
         }
-        match self.columns_named(name).as_slice() {
+        match self.columns_named(name) {
             [(t, c)] => match self.column(*t, *c).map(|c| &c.ty) {
                 Some(Type::Category(l)) => Some(l.clone()),
                 _ => None,

@@ -16,6 +16,18 @@ pub(super) fn number(x: f64, span: Span) -> Expr {
     node(ExprKind::Number(x), Type::Real(Range::point(x)), Label::Public, span)
 }
 
+/// The first names of a list that may be long.
+pub(super) fn some<'n>(names: impl Iterator<Item = &'n str>) -> String {
+    let mut list: Vec<&str> = names.take(SOME + 1).collect();
+    if list.len() > SOME {
+        list.truncate(SOME);
+        list.push("..");
+    }
+    list.join(", ")
+}
+
+const SOME: usize = 24;
+
 impl Checker<'_> {
     pub(super) fn expr(&mut self, e: &ast::Expr) -> Checked<Expr> {
         self.spend_nodes(1, e.span)?;
@@ -126,11 +138,11 @@ impl Checker<'_> {
 
     /// A bare name that no statement binds: a column of a table, if exactly one has it.
     fn column_or_unknown(&mut self, name: &str, span: Span) -> Checked<Expr> {
-        let columns = if self.scopes.in_body() { vec![] } else { self.columns_named(name) };
-        match columns.as_slice() {
-            [(t, c)] => self.column_expr(*t, *c, span),
+        let columns = if self.scopes.in_body() { &[] } else { self.columns_named(name) };
+        match *columns {
+            [(t, c)] => self.column_expr(t, c, span),
             [(a, _), (b, _), ..] => {
-                let (a, b) = (self.table_name(*a), self.table_name(*b));
+                let (a, b) = (self.table_name(a), self.table_name(b));
                 self.fail(
                     Diagnostic::new("E0206", format!("`{name}` is a column of `{a}` and of `{b}`"))
                         .label(span, "which table?")
@@ -229,7 +241,7 @@ impl Checker<'_> {
                     .label(index.span, "a value of every row");
                 return self.fail(d);
             }
-            let levels = |ty: &Type| ty.levels().map_or(String::new(), |l| l.join(", "));
+            let levels = |ty: &Type| ty.levels().map_or(String::new(), |l| some(l.iter().map(String::as_str)));
             let d = Diagnostic::new("E0201", "the vector and its index have different levels")
                 .label(index.span, format!("one of {}", levels(&index.ty)))
                 .label(base.span, format!("one number for each of {}", levels(&base.ty)));
@@ -269,8 +281,9 @@ impl Checker<'_> {
         let by_level = match (&index.kind, inner.levels()) {
             (ast::ExprKind::Text(level), Some(levels)) => Some((level, levels.clone())),
             (ast::ExprKind::Name(name), Some(levels)) => {
-                let value = self.scopes.find(name).is_some() && (self.scopes.in_body() || !levels.contains(name));
-                let column = !levels.contains(name) && !self.columns_named(name).is_empty();
+                let level = self.place_of(name, levels).is_some();
+                let value = self.scopes.find(name).is_some() && (self.scopes.in_body() || !level);
+                let column = !level && !self.columns_named(name).is_empty();
                 (!value && !column).then(|| (name, levels.clone()))
             }
             _ => None,
@@ -301,13 +314,12 @@ impl Checker<'_> {
 
     /// A level by name.
     pub(super) fn level(&mut self, name: &str, levels: &Levels, span: Span) -> Checked<Expr> {
-        match levels.iter().position(|l| l == name) {
+        match self.place_of(name, levels) {
             Some(i) => Ok(node(ExprKind::Level(i), Type::Category(levels.clone()), Label::Public, span)),
             None => {
                 let near = crate::source::suggest::did_you_mean(name, levels.iter().map(String::as_str));
-                let listed: Vec<&str> = levels.iter().take(8).map(String::as_str).collect();
-                let d =
-                    Diagnostic::new("E0206", format!("there is no level `{name}`")).label(span, format!("levels: {}", listed.join(", ")));
+                let listed = some(levels.iter().map(String::as_str));
+                let d = Diagnostic::new("E0206", format!("there is no level `{name}`")).label(span, format!("levels: {listed}"));
                 self.fail(match near {
                     Some(n) => d.help(format!("did you mean `{n}`?")),
                     None => d,
@@ -322,9 +334,9 @@ impl Checker<'_> {
                 return self.table_column(t, field, span);
             }
             if self.scopes.find(name).is_none()
-                && let Some(t) = self.program.tables.iter().position(|t| t.name == *name)
+                && let Some(Binding::Table(t)) = self.scopes.outermost(name).map(|e| e.binding.clone())
             {
-                return self.table_column(TableId(t), field, span);
+                return self.table_column(t, field, span);
             }
         }
         let base = self.expr(base)?;
@@ -339,25 +351,25 @@ impl Checker<'_> {
                 Ok(node(ExprKind::Field(Box::new(base), field.value.clone()), ty, label, span))
             }
             None => {
-                let names: Vec<String> = parts.iter().map(|(n, _)| n.clone()).collect();
+                let names = some(parts.iter().map(|(n, _)| n.as_str()));
                 self.fail(
                     Diagnostic::new("E0206", format!("the draw has no part `{}`", field.value))
-                        .label(field.span, format!("parts: {}", names.join(", "))),
+                        .label(field.span, format!("parts: {names}")),
                 )
             }
         }
     }
 
     pub(super) fn table_column(&mut self, t: TableId, field: &ast::Name, span: Span) -> Checked<Expr> {
-        let table = self.table_name(t);
-        let columns: Vec<String> = self.table(t).map(|t| t.columns.iter().map(|c| c.name.clone()).collect()).unwrap_or_default();
-        match columns.iter().position(|c| *c == field.value) {
-            Some(c) => self.column_expr(t, crate::model::ColumnId(c), span),
+        match self.columns_named(&field.value).iter().find(|(of, _)| *of == t) {
+            Some((_, c)) => self.column_expr(t, *c, span),
             None if self.scopes.here(&field.value).is_some_and(|e| matches!(e.binding, Binding::Poisoned)) => Err(Stop),
             None => {
-                let near = crate::source::suggest::did_you_mean(&field.value, columns.iter().map(String::as_str));
+                let table = self.table_name(t);
+                let columns = || self.table(t).into_iter().flat_map(|t| t.columns.iter().map(|c| c.name.as_str()));
+                let near = crate::source::suggest::did_you_mean(&field.value, columns());
                 let d = Diagnostic::new("E0206", format!("`{table}` has no column `{}`", field.value))
-                    .label(field.span, format!("columns: {}", columns.join(", ")));
+                    .label(field.span, format!("columns: {}", some(columns())));
                 self.fail(match near {
                     Some(n) => d.help(format!("did you mean `{table}.{n}`?")),
                     None => d,

@@ -5,6 +5,7 @@ use super::{Checked, Checker, MAX_INLINE, Stop, measure};
 use crate::model::{Expr, Range, Step, Type};
 use crate::source::{Diagnostic, Span};
 use crate::syntax::ast;
+use std::collections::BTreeMap;
 use std::rc::Rc;
 
 impl Checker<'_> {
@@ -134,13 +135,13 @@ impl Checker<'_> {
 
     /// Checked arguments in the order of the formals; names may be given.
     fn arguments(&mut self, name: &str, formals: &[ast::Formal], args: &[ast::Arg], span: Span) -> Checked<Vec<Expr>> {
-        let signature: Vec<&str> = formals.iter().map(|f| f.name.value.as_str()).collect();
-        let signature = format!("{name}({})", signature.join(", "));
+        let signature = format!("{name}({})", super::expressions::some(formals.iter().map(|f| f.name.value.as_str())));
+        let places: BTreeMap<&str, usize> = formals.iter().enumerate().rev().map(|(i, f)| (f.name.value.as_str(), i)).collect();
         let mut slots: Vec<Option<Expr>> = formals.iter().map(|_| None).collect();
         let mut failed = false;
         for (i, arg) in args.iter().enumerate() {
             let at = match &arg.name {
-                Some(n) => formals.iter().position(|f| f.name.value == n.value),
+                Some(n) => places.get(n.value.as_str()).copied(),
                 None => Some(i),
             };
             let slot = at.and_then(|i| slots.get_mut(i));

@@ -18,14 +18,19 @@ mod outputs;
 mod releases;
 mod scope;
 pub mod sensitivity;
+mod size;
 mod statements;
 mod types;
 pub mod vectors;
 
-use crate::model::{Column, Expr, Label, Norms, Observation, ParamId, Parameter, Program, ReleaseId, Step, TableId, Type};
+use crate::model::{
+    Column, ColumnId, Expr, Label, Levels, Norms, Observation, ParamId, Parameter, Program, ReleaseId, Step, TableId, Type,
+};
 use crate::source::{Diagnostic, Diagnostics, FileId, SourceMap, Span};
 use crate::syntax::ast::{self, Ast};
 use scope::Scopes;
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
 pub use functions::{FUNCTIONS, signatures};
 pub(crate) use groups::by_level;
@@ -112,11 +117,28 @@ struct Checker<'a> {
     diagnostics: Diagnostics,
     program: Program,
     scopes: Scopes,
+    /// Columns by their names.
+    columns: BTreeMap<String, Vec<(TableId, ColumnId)>>,
+    /// Columns of files so far, and the bytes of their names.
+    file_columns: (u64, u64),
+    /// Every list of levels once.
+    levels: BTreeSet<Levels>,
+    /// The bytes of each of them as a type writes them, by address.
+    level_bytes: BTreeMap<usize, u64>,
+    /// Histograms of whole numbers, by their ends, and their bins in all.
+    numbered: BTreeMap<(i64, i64), Levels>,
+    bins: u64,
+    /// Places of long lists in the order of their names, by address: the list stays with them.
+    level_places: BTreeMap<usize, (Levels, Vec<u32>)>,
     params: Vec<ParamInfo>,
-    observations: Vec<(Observation, Option<usize>)>,
+    /// For each parameter one that it shares a factor with, in the end one that stands for its component.
+    linked: Vec<usize>,
+    /// With the `each` they stand in and a parameter that they mention.
+    observations: Vec<(Observation, Option<usize>, Option<ParamId>)>,
     releases: Vec<ReleaseInfo>,
-    /// Releases and expectations so far.
+    /// Releases and expectations so far, and bytes of releases written out.
     priced: usize,
+    bytes: u64,
     /// The `each` we stand in.
     group: Option<usize>,
     groups: Vec<groups::GroupInfo>,
@@ -142,10 +164,19 @@ impl<'a> Checker<'a> {
             diagnostics: vec![],
             program: Program::default(),
             scopes: Scopes::default(),
+            columns: BTreeMap::new(),
+            file_columns: (0, 0),
+            levels: BTreeSet::new(),
+            level_bytes: BTreeMap::new(),
+            numbered: BTreeMap::new(),
+            bins: 0,
+            level_places: BTreeMap::new(),
             params: vec![],
+            linked: vec![],
             observations: vec![],
             releases: vec![],
             priced: 0,
+            bytes: 0,
             group: None,
             groups: vec![],
             nodes: 0,
@@ -177,6 +208,33 @@ impl<'a> Checker<'a> {
         self.table(table).and_then(|t| t.columns.get(column.0))
     }
 
+    /// A list of levels: the one that is there already, if it is the same.
+    fn listed(&mut self, names: Vec<String>) -> Levels {
+        let levels: Levels = Arc::new(names);
+        if let Some(known) = self.levels.get(&levels) {
+            return known.clone();
+        }
+        let bytes = levels.iter().map(|l| l.len() as u64 + 4).sum();
+        self.level_bytes.insert(Arc::as_ptr(&levels).addr(), bytes);
+        self.levels.insert(levels.clone());
+        levels
+    }
+
+    /// Where a level stands in its list, from 0.
+    fn place_of(&mut self, name: &str, levels: &Levels) -> Option<usize> {
+        if levels.len() <= 64 {
+            return levels.iter().position(|l| l == name);
+        }
+        let (_, sorted) = self.level_places.entry(Arc::as_ptr(levels).addr()).or_insert_with(|| {
+            let mut places: Vec<u32> = (0..levels.len()).filter_map(|i| u32::try_from(i).ok()).collect();
+            places.sort_by_key(|i| levels.get(*i as usize));
+            (levels.clone(), places)
+        });
+        let at = |i: &u32| levels.get(*i as usize).map_or("", String::as_str);
+        let found = sorted.binary_search_by(|i| at(i).cmp(name)).ok()?;
+        sorted.get(found).map(|i| *i as usize)
+    }
+
     fn param(&self, id: ParamId) -> Option<&Parameter> {
         self.params.get(id.0).map(|p| &p.parameter)
     }
@@ -205,15 +263,16 @@ impl<'a> Checker<'a> {
         if e.label != crate::model::Label::Public || !e.draws() {
             return e;
         }
-        let (id, e) = self.known_as(e);
+        let (id, e) = self.known_as(e, name);
         let expr = Expr { kind: crate::model::ExprKind::Released(id), ..e.clone() };
         self.pending.push(Step::Output { id: Some(id), name: name.to_string(), span: e.span, value: e, shown: false });
         expr
     }
 
-    fn known_as(&mut self, e: Expr) -> (ReleaseId, Expr) {
+    fn known_as(&mut self, e: Expr, name: &str) -> (ReleaseId, Expr) {
         let id = ReleaseId(self.releases.len());
         self.releases.push(ReleaseInfo { ty: e.ty.clone() });
+        self.program.released.push(name.to_string());
         (id, e)
     }
 

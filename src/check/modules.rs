@@ -34,6 +34,8 @@ pub const STD: &[(&str, &str)] = &[
 ];
 
 const MAX_MODULES: usize = 64;
+/// The most bytes of all modules together.
+const MAX_MODULE_BYTES: usize = 1 << 20;
 
 pub(super) struct Loaded {
     pub modules: Vec<Ast>,
@@ -44,8 +46,13 @@ pub(super) struct Loaded {
 
 /// Loads every module that is used, directly or not.
 pub(super) fn load(map: &mut SourceMap, _main: FileId, ast: &Ast, loader: &dyn Loader) -> Loaded {
-    let mut state =
-        Loading { map, loader, found: BTreeMap::new(), out: Loaded { modules: vec![], opened: vec![vec![]], diagnostics: vec![] } };
+    let mut state = Loading {
+        map,
+        loader,
+        found: BTreeMap::new(),
+        out: Loaded { modules: vec![], opened: vec![vec![]], diagnostics: vec![] },
+        bytes: 0,
+    };
     state.uses(ast, 0, &mut vec![]);
     state.out
 }
@@ -55,6 +62,7 @@ struct Loading<'a> {
     loader: &'a dyn Loader,
     found: BTreeMap<Vec<String>, usize>,
     out: Loaded,
+    bytes: usize,
 }
 
 impl Loading<'_> {
@@ -85,6 +93,12 @@ impl Loading<'_> {
             self.out.diagnostics.push(not_found(names, span));
             return None;
         };
+        self.bytes += text.len();
+        if self.bytes > MAX_MODULE_BYTES {
+            let d = Diagnostic::new("E0025", format!("the modules of a program have at most {MAX_MODULE_BYTES} bytes in all"));
+            self.out.diagnostics.push(d.label(span, "not read").help("open fewer modules, or shorter ones"));
+            return None;
+        }
         let file = self.map.add(format!("{}.dpm", names.join("/")), text.clone());
         let (ast, problems) = crate::syntax::parse(file, &text);
         self.out.diagnostics.extend(problems);

@@ -35,12 +35,16 @@ impl Checker<'_> {
         }
         self.group_table(table, span)?;
         self.outcome_fits(&y, dist, &args, likelihood.span)?;
-        for p in self.latents(args.iter()) {
-            self.still_open(p, span)?;
-            self.adopt_levels(p, &y);
+        let tied = self.latents(args.iter());
+        for p in &tied {
+            self.still_open(*p, span)?;
+            self.adopt_levels(*p, &y);
+        }
+        if let Some((first, others)) = tied.split_first() {
+            self.link(*first, others);
         }
         let likelihood = DistCall { family: dist, args, span: likelihood.span };
-        self.observations.push((Observation { table, outcome: y, likelihood, span }, self.group));
+        self.observations.push((Observation { table, outcome: y, likelihood, span }, self.group, tied.first().copied()));
         Ok(())
     }
 

@@ -4,7 +4,7 @@ use super::expressions::node;
 use super::messages::{range_text, type_text};
 use super::vectors::{self, as_vector};
 use super::{Checked, Checker};
-use crate::model::{Binary, Builtin, Expr, ExprKind, Label, Norms, Range, Type, Unary, VectorType};
+use crate::model::{Binary, Builtin, ColumnId, Expr, ExprKind, Label, Norms, Range, TableId, Type, Unary, VectorType};
 use crate::numeric::unary::{Needs, Whole};
 use crate::source::{Diagnostic, Span};
 use crate::syntax::ast;
@@ -61,8 +61,9 @@ impl Checker<'_> {
     fn field_levels(&self, e: &ast::Expr) -> bool {
         let ast::ExprKind::Field(base, field) = &e.kind else { return false };
         let ast::ExprKind::Name(table) = &base.kind else { return false };
-        let table = self.program.tables.iter().find(|t| t.name == *table);
-        table.and_then(|t| t.columns.iter().find(|c| c.name == field.value)).is_some_and(|c| matches!(c.ty, Type::Category(_)))
+        let of_table = |(t, _): &&(TableId, ColumnId)| self.table(*t).is_some_and(|t| t.name == *table);
+        let column = self.columns_named(&field.value).iter().find(of_table);
+        column.and_then(|(t, c)| self.column(*t, *c)).is_some_and(|c| matches!(c.ty, Type::Category(_)))
     }
 
     /// Applies an operator or function to checked arguments.

@@ -13,6 +13,7 @@ use crate::syntax::ast;
 impl Checker<'_> {
     pub(super) fn release_statement(&mut self, r: &ast::Release, span: Span) -> Checked<Step> {
         self.price(span)?;
+        self.room()?;
         let mechanism = self.mechanism(r.using.as_ref());
         let spend = r.spend.as_ref().map(|s| self.spend(s)).transpose();
         let word = r.query.path.last().map(|n| n.value.as_str()).unwrap_or_default();
@@ -20,16 +21,18 @@ impl Checker<'_> {
         let (query, ty) = if built_in { self.posterior_query(word, &r.query, &r.name.value)? } else { self.aggregate_query(r, span)? };
         let (mechanism, spend) = (mechanism?, spend?);
         let ty = released_type(&query, &mechanism, ty);
+        self.weigh(&query, &ty, r.query.span)?;
         let id = ReleaseId(self.releases.len());
         self.not_hiding(&r.name)?;
         self.define(&r.name, Binding::Release(id))?;
         self.releases.push(ReleaseInfo { ty: ty.clone() });
+        self.program.released.push(r.name.value.clone());
         Ok(Step::Release(ReleaseStep { id, name: r.name.value.clone(), query, query_span: r.query.span, mechanism, spend, ty, span }))
     }
 
     fn not_hiding(&mut self, name: &ast::Name) -> Checked<()> {
-        let columns = self.columns_named(&name.value);
-        let Some(column) = columns.first().and_then(|(t, c)| self.column(*t, *c)).map(|c| c.span) else { return Ok(()) };
+        let column = self.columns_named(&name.value).first().and_then(|(t, c)| self.column(*t, *c));
+        let Some(column) = column.map(|c| c.span) else { return Ok(()) };
         self.fail(
             Diagnostic::new("E0207", format!("`{}` is already a column", name.value))
                 .label(name.span, "a second meaning")
@@ -104,7 +107,7 @@ impl Checker<'_> {
                     return self.fail(Diagnostic::new("E0207", "the same parameter is drawn twice").label(e.span, "again here"));
                 }
                 out.push((name, *p));
-                Ok(())
+                self.factors(out.len(), e.span)
             }
             ExprKind::List(items) if e.label == Label::Latent => {
                 for item in items {

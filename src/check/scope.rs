@@ -95,6 +95,11 @@ impl Scopes {
         self.frames.last().and_then(|f| f.names.get(name))
     }
 
+    /// The program's own entry, in sight or not.
+    pub fn outermost(&self, name: &str) -> Option<&Entry> {
+        self.frames.first().and_then(|f| f.names.get(name))
+    }
+
     /// Are we inside the body of a function or model?
     pub fn in_body(&self) -> bool {
         self.frames.iter().any(|f| f.body_of.is_some())

@@ -8,6 +8,7 @@ use crate::model::{DistCall, Expr, ExprKind, Label, ParamId, Parameter, Range, S
 use crate::source::{Diagnostic, Span};
 use crate::syntax::MAX_COMPLAINTS;
 use crate::syntax::ast::{self, ItemKind};
+use std::collections::BTreeSet;
 use std::rc::Rc;
 
 impl Checker<'_> {
@@ -145,8 +146,8 @@ impl Checker<'_> {
         if self.scopes.in_body() {
             return Ok(());
         }
-        let columns = self.columns_named(&name.value);
-        let Some(column) = columns.first().and_then(|(t, c)| self.column(*t, *c)).map(|c| c.span) else { return Ok(()) };
+        let column = self.columns_named(&name.value).first().and_then(|(t, c)| self.column(*t, *c));
+        let Some(column) = column.map(|c| c.span) else { return Ok(()) };
         self.fail(
             Diagnostic::new("E0207", format!("`{}` is already a column", name.value))
                 .label(name.span, "a second meaning")
@@ -178,9 +179,12 @@ impl Checker<'_> {
         self.not_a_column(name)?;
         self.define(name, Binding::Param(id))?;
         self.program.places.push((span, name.span.to(prior.span)));
-        for parent in self.latents(parameter.prior.args.iter()) {
-            self.still_open(parent, span)?;
+        let parents = self.latents(parameter.prior.args.iter());
+        for parent in &parents {
+            self.still_open(*parent, span)?;
         }
+        self.linked.push(id.0);
+        self.link(id, &parents);
         self.params.push(ParamInfo { parameter, group: self.group, branches: self.branches.clone(), released: None });
         Ok(())
     }
@@ -288,11 +292,11 @@ impl Checker<'_> {
 
     /// Parameters mentioned by these expressions.
     pub(super) fn latents<'e>(&self, exprs: impl Iterator<Item = &'e Expr>) -> Vec<ParamId> {
-        let mut out = vec![];
+        let (mut out, mut seen) = (vec![], BTreeSet::new());
         for e in exprs {
             e.walk(&mut |x| {
                 if let ExprKind::Param(p) = x.kind
-                    && !out.contains(&p)
+                    && seen.insert(p)
                 {
                     out.push(p);
                 }
@@ -338,7 +342,7 @@ impl Checker<'_> {
         }
         let (id, value) = match e.draws() {
             true => {
-                let (id, e) = self.known_as(e);
+                let (id, e) = self.known_as(e, &name.value);
                 (Some(id), e)
             }
             false => (None, e),

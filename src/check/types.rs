@@ -4,7 +4,6 @@ use super::{Checked, Checker, vectors};
 use crate::model::{Range, Type};
 use crate::source::{Diagnostic, Span};
 use crate::syntax::ast;
-use std::sync::Arc;
 
 /// The largest dimension of a vector, a category or a table of counts.
 pub const MAX_DIM: u64 = 10_000_000;
@@ -80,7 +79,7 @@ impl Checker<'_> {
         if levels.len() as u64 > MAX_DIM {
             return self.too_large(span, levels.len() as f64);
         }
-        Ok(Type::Category(Arc::new(levels.iter().map(|l| l.value.clone()).collect())))
+        Ok(Type::Category(self.listed(levels.iter().map(|l| l.value.clone()).collect())))
     }
 
     fn too_large<T>(&mut self, span: Span, size: f64) -> Checked<T> {

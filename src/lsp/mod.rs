@@ -298,6 +298,9 @@ fn whole(d: &Document, text: String) -> lsp::TextEdit {
     lsp::TextEdit { range: lines::range(&d.text, 0, d.text.len()), new_text: text }
 }
 
+/// More names of a program are not offered: no list is read that far.
+const MOST_OWN: usize = 5_000;
+
 /// What may stand at a place.
 fn completions(d: &Document, at: usize) -> Vec<lsp::CompletionItem> {
     let before = d.text.get(..at).unwrap_or("");
@@ -317,7 +320,7 @@ fn completions(d: &Document, at: usize) -> Vec<lsp::CompletionItem> {
         Some(Token::Tilde) => crate::dist::all().map(|x| item(x.name, K::FUNCTION, "distribution")).collect(),
         _ => {
             let own = names::declarations(&d.checked.ast);
-            let own = own.iter().map(|x| item(&x.name, K::VARIABLE, &format!("{:?}", x.kind).to_lowercase()));
+            let own = own.iter().take(MOST_OWN).map(|x| item(&x.name, K::VARIABLE, &format!("{:?}", x.kind).to_lowercase()));
             let functions = signatures().map(|(name, _)| item(name, K::FUNCTION, "function"));
             let words = KEYWORDS.iter().map(|k| item(k, K::KEYWORD, ""));
             let mut all: Vec<_> = own.chain(functions).chain(words).collect();

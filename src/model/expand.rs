@@ -51,6 +51,7 @@ fn unique(program: &Program) -> Vec<Parameter> {
             all.push(Parameter { name, ..p.clone() });
         }
     }
+    all.sort_by_key(|p| p.id);
     all
 }
 

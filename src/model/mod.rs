@@ -22,6 +22,8 @@ pub struct Program {
     pub scalars: Vec<Scalar>,
     pub budget: Option<Budget>,
     pub steps: Vec<Step>,
+    /// The names of what is known once it ran, by `ReleaseId`.
+    pub released: Vec<String>,
     /// Spans of the model, and where the text says what stands there: the use of a `let` and its right side, a `param`
     /// statement and the part from its name on.
     pub places: Vec<(Span, Span)>,

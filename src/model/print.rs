@@ -1,8 +1,8 @@
 //! The normal form as text: expressions, queries and models, for certificates and tests.
 
 use super::{
-    Binary, Builtin, Expr, ExprKind, Label, Model, Observation, ParamId, Parameter, Program, Query, Range, ReleaseId, Request, Step,
-    TableId, Type, VectorType,
+    Binary, Builtin, Expr, ExprKind, Label, Model, Observation, ParamId, Parameter, Program, Query, Range, Request, TableId, Type,
+    VectorType,
 };
 
 /// `draw(p)`, `draws(mu, 10)`, `posterior(p)`, `mean(age)`.
@@ -82,17 +82,6 @@ pub fn number(x: f64) -> String {
     if x != 0.0 && !(1e-4..1e15).contains(&x.abs()) { format!("{x:e}") } else { format!("{x}") }
 }
 
-/// The name a release was given, wherever it stands.
-pub fn release_name(steps: &[Step], id: ReleaseId) -> Option<&str> {
-    steps.iter().find_map(|step| match step {
-        Step::Release(r) => (r.id == id).then_some(r.name.as_str()),
-        Step::When { then, otherwise, .. } => release_name(then, id).or_else(|| release_name(otherwise, id)),
-        Step::Each(each) => release_name(&each.body, id),
-        Step::Output { id: known, name, .. } => (*known == Some(id)).then_some(name.as_str()),
-        Step::Expect(_) => None,
-    })
-}
-
 pub(super) struct Names<'a> {
     pub(super) program: &'a Program,
     pub(super) parameters: &'a [Parameter],
@@ -145,10 +134,11 @@ impl Names<'_> {
                 format!("{}.{}", self.table(*t), column.map_or("?", |c| &c.name))
             }
             ExprKind::Param(id) => {
-                let parameter = self.parameters.iter().find(|p| p.id == *id);
+                // In the order of their declarations.
+                let parameter = self.parameters.binary_search_by_key(id, |p| p.id).ok().and_then(|i| self.parameters.get(i));
                 parameter.map_or_else(|| format!("parameter {}", id.0), |p| p.name.clone())
             }
-            ExprKind::Released(id) => release_name(&self.program.steps, *id).map_or_else(|| format!("release {}", id.0), str::to_owned),
+            ExprKind::Released(id) => self.program.released.get(id.0).map_or_else(|| format!("release {}", id.0), String::clone),
             ExprKind::Scalar(id) => {
                 let scalar = self.program.scalars.get(id.0);
                 scalar.map_or_else(|| format!("scalar {}", id.0), |s| s.name.clone())

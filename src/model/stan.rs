@@ -172,7 +172,7 @@ impl Stan<'_> {
                 let name = self.model.parameters.iter().find(|p| p.id == *id).map_or_else(|| "?".into(), |p| p.name.clone());
                 indexed(name, at.group)
             }
-            ExprKind::Released(id) => super::print::release_name(&self.program.steps, *id).unwrap_or("released").to_string(),
+            ExprKind::Released(id) => self.program.released.get(id.0).map_or_else(|| "released".into(), String::clone),
             ExprKind::Scalar(id) => self.program.scalars.get(id.0).map_or_else(|| "?".into(), |s| s.name.clone()),
             ExprKind::RowCount(t) => format!("N_{}", self.program.tables.get(t.0).map_or("rows", |t| t.name.as_str())),
             ExprKind::EachLevel => at.group.unwrap_or("level").into(),

@@ -32,6 +32,20 @@ pub struct Diagnostic {
     pub help: Vec<String>,
 }
 
+/// The most bytes of one text of a complaint, and the most labels: an expression may be megabytes long.
+const MOST_BYTES: usize = 2_000;
+const MOST_LABELS: usize = 50;
+
+/// A text, cut where it is too long.
+fn cut(text: impl Into<String>) -> String {
+    let mut text = text.into();
+    if text.len() > MOST_BYTES {
+        text.truncate((0..=MOST_BYTES).rev().find(|at| text.is_char_boundary(*at)).unwrap_or(0));
+        text.push_str(" ..");
+    }
+    text
+}
+
 /// All that was found in one pass, in source order of discovery.
 pub type Diagnostics = Vec<Diagnostic>;
 
@@ -39,27 +53,30 @@ impl Diagnostic {
     /// An error; the severity follows the code: `W…` warns.
     pub fn new(code: &'static str, message: impl Into<String>) -> Self {
         let severity = if code.starts_with('W') { Severity::Warning } else { Severity::Error };
-        Diagnostic { code, severity, message: message.into(), labels: vec![], cause: None, notes: vec![], help: vec![] }
+        Diagnostic { code, severity, message: cut(message), labels: vec![], cause: None, notes: vec![], help: vec![] }
     }
 
     /// Adds a label; the first one added is the primary.
     pub fn label(mut self, span: Span, text: impl Into<String>) -> Self {
-        self.labels.push(Label { span, text: text.into() });
+        if self.labels.len() < MOST_LABELS {
+            self.labels.push(Label { span, text: cut(text) });
+        }
         self
     }
 
     pub fn cause(mut self, text: impl Into<String>) -> Self {
-        self.cause = Some(text.into());
+        self.cause = Some(cut(text));
         self
     }
 
     pub fn note(mut self, text: impl Into<String>) -> Self {
-        self.notes.push(text.into());
+        self.notes.push(cut(text));
         self
     }
 
+    /// A line that would have to be cut cannot be pasted: it is left out.
     pub fn help(mut self, text: impl Into<String>) -> Self {
-        self.help.push(text.into());
+        self.help.extend(Some(text.into()).filter(|text| text.len() <= MOST_BYTES));
         self
     }
 

@@ -180,14 +180,12 @@ struct View {
 
 impl View {
     fn of(one: &Placed<'_>) -> View {
-        let cut_at = |at| one.source.get(..at).unwrap_or("");
-        let before = shown_width(cut_at(one.from), 0);
-        let covered = one.source.get(one.from..one.to).unwrap_or("");
-        let width = shown_width(covered, before).max(1);
         // Look at no more of a line than can matter: lines may be megabytes long.
         let short = one.source.len() <= 8 * LONG_LINE && shown_width(one.source, 0) <= LONG_LINE;
         if short {
-            return View { source: escaped(one.source), column: before, width, cut: false };
+            let before = shown_width(one.source.get(..one.from).unwrap_or(""), 0);
+            let covered = one.source.get(one.from..one.to).unwrap_or("");
+            return View { source: escaped(one.source), column: before, width: shown_width(covered, before).max(1), cut: false };
         }
         let start = floor(one.source, one.from.saturating_sub(LONG_LINE / 4));
         let end = floor(one.source, one.from + LONG_LINE / 2);

@@ -3,15 +3,19 @@
 /// The candidate nearest to `name`, if it is near enough to be a misspelling of it: at most a third of the letters
 /// differ, and at most three. Ties go to the earlier candidate.
 pub fn did_you_mean<'c>(name: &str, candidates: impl IntoIterator<Item = &'c str>) -> Option<String> {
+    let bytes = name.len();
     let name: Vec<char> = name.chars().take(LONGEST + 1).collect();
     let limit = (name.len().max(3) / 3).min(3);
     if name.len() > LONGEST {
         return None;
     }
     let mut best: Option<(usize, &str)> = None;
-    for candidate in candidates {
+    for candidate in candidates.into_iter().take(MOST) {
+        if candidate.len().abs_diff(bytes) > 4 * limit {
+            continue;
+        }
         let letters: Vec<char> = candidate.chars().take(LONGEST + 1).collect();
-        let distance = distance(&name, &letters);
+        let distance = distance(&name, &letters, limit);
         if letters != name && distance <= limit && best.is_none_or(|(least, _)| distance < least) {
             best = Some((distance, candidate));
         }
@@ -19,11 +23,12 @@ pub fn did_you_mean<'c>(name: &str, candidates: impl IntoIterator<Item = &'c str
     best.map(|(_, candidate)| candidate.to_owned())
 }
 
-/// Names longer than this are not compared.
+/// Names longer than this are not compared, and no more of them.
 const LONGEST: usize = 60;
+const MOST: usize = 5_000;
 
-/// Insertions, deletions, substitutions and swaps of neighbours that lead from `a` to `b`.
-fn distance(a: &[char], b: &[char]) -> usize {
+/// Insertions, deletions, substitutions and swaps of neighbours that lead from `a` to `b`; of more than `most`, some number above it.
+fn distance(a: &[char], b: &[char], most: usize) -> usize {
     let first: Vec<usize> = (0..=b.len()).collect();
     let (mut before, mut last) = (first.clone(), first);
     for (i, x) in a.iter().enumerate() {
@@ -38,6 +43,10 @@ fn distance(a: &[char], b: &[char]) -> usize {
             row.push(cost);
         }
         before = std::mem::replace(&mut last, row);
+        // A swap looks back one row.
+        if before.iter().chain(&last).all(|cost| *cost > most) {
+            return most + 1;
+        }
     }
     last.last().copied().unwrap_or(0)
 }
@@ -61,8 +70,8 @@ mod tests {
     #[test]
     fn a_swap_of_neighbours_is_one_step() {
         let letters = |s: &str| s.chars().collect::<Vec<_>>();
-        assert_eq!(distance(&letters("ab"), &letters("ba")), 1);
-        assert_eq!(distance(&letters("kitten"), &letters("sitting")), 3);
-        assert_eq!(distance(&letters(""), &letters("abc")), 3);
+        assert_eq!(distance(&letters("ab"), &letters("ba"), 9), 1);
+        assert_eq!(distance(&letters("kitten"), &letters("sitting"), 9), 3);
+        assert_eq!(distance(&letters(""), &letters("abc"), 9), 3);
     }
 }

@@ -1,7 +1,7 @@
 //! What is refused before any parsing: texts too large, nested too deeply, or with characters that deceive.
 
 use super::errors;
-use super::sizes::{MAX_LEVEL_WORDS, MAX_NESTING, MAX_SOURCE_BYTES, MAX_WORDS};
+use super::sizes::{MAX_LEVEL_WORDS, MAX_NESTING, MAX_SOURCE_BYTES, MAX_WORD_BYTES, MAX_WORDS};
 use super::split::Word;
 use super::tokens::{self, Token};
 use crate::source::{Diagnostics, FileId, Span};
@@ -31,6 +31,11 @@ pub(super) fn words(file: FileId, text: &str) -> Result<Vec<Word>, Diagnostics> 
             in_levels += 1;
         } else {
             outside += 1;
+        }
+        // The text after `from` may name many columns.
+        let repeated = matches!(token, Token::Name | Token::Number) || (token == Token::Text && nesting.in_levels);
+        if repeated && range.len() > MAX_WORD_BYTES {
+            return Err(vec![*errors::too_long_word(span)]);
         }
         if outside > MAX_WORDS || in_levels > MAX_LEVEL_WORDS {
             return Err(vec![*errors::too_many_words(span)]);

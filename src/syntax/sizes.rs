@@ -9,6 +9,9 @@ pub const MAX_WORDS: usize = 500_000;
 /// The most words between the braces of `category { .. }`, in all: a million levels and their commas.
 pub const MAX_LEVEL_WORDS: usize = 2_500_000;
 
+/// The most bytes of a name, a number or a level: messages and certificates repeat them.
+pub const MAX_WORD_BYTES: usize = 1_000;
+
 /// How deep brackets, blocks, `if`s and operators may nest.
 pub const MAX_NESTING: usize = 256;
 

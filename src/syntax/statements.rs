@@ -57,6 +57,10 @@ impl<'t> Reader<'t> {
     }
 
     fn item(&mut self, piece: &Piece, place: Place) -> Option<Item> {
+        // Enough has been said; more would only take time.
+        if self.complaints.len() >= 4 * MAX_COMPLAINTS {
+            return None;
+        }
         let misplaced = errors::misplaced(self.file, self.text, self.words, piece, place);
         if !misplaced.is_empty() {
             misplaced.into_iter().for_each(|c| self.complain(*c));

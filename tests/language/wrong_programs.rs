@@ -43,10 +43,10 @@ fn wrong_programs_are_answered_as_they_say() {
     let mut failures = vec![];
     for path in programs("tests/errors") {
         let stem = path.file_stem().unwrap().to_str().unwrap().to_owned();
-        if stem.starts_with("E00") {
+        let text = fs::read_to_string(&path).unwrap();
+        if !dpm::syntax::parse(dpm::source::FileId(0), &text).1.is_empty() {
             continue; // syntax alone: syntax_errors.rs
         }
-        let text = fs::read_to_string(&path).unwrap();
         let said: Vec<String> = text.lines().filter_map(|l| l.strip_prefix("#! ")).map(String::from).collect();
         let (map, diagnostics) = judge(&format!("{stem}.dpm"), &text);
         let found = places(&map, &diagnostics);

@@ -11,6 +11,8 @@ const DATA: usize = 24;
 const NOISE: usize = 4;
 /// Candidates that are weighed at most, in all.
 const WEIGHED: u64 = 100_000;
+/// Counts that are drawn at most, in all, where one data set has no more.
+const COUNTS: usize = 2_000;
 
 /// Expectations over data sets and noise.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
@@ -133,7 +135,9 @@ pub(super) fn noise(alpha: &[f64], total: f64, kind: Kind, kept: usize, aware: b
     let mut points = Points::new(2 * k);
     let prior: f64 = alpha.iter().sum();
     let mut sum = Prediction::default();
-    for _ in 0..DATA * NOISE {
+    // Many counts average by themselves.
+    let draws = (COUNTS / k.max(1)).clamp(1, DATA * NOISE);
+    for _ in 0..draws {
         let u = points.next();
         let counts = data(alpha, total, &u);
         let exact: Vec<f64> = alpha.iter().zip(&counts).map(|(a, c)| a + c).collect();
@@ -142,7 +146,7 @@ pub(super) fn noise(alpha: &[f64], total: f64, kind: Kind, kept: usize, aware: b
         let released = if aware { inflated(alpha, prior, total, &noisy, kind.variance()) } else { settled(alpha, total, &noisy, kept) };
         sum.add(beside(&exact, &released), 1.0);
     }
-    sum.over((DATA * NOISE) as f64)
+    sum.over(draws as f64)
 }
 
 /// Counts moved into what is left in order, the last the rest; all kept: each at least 0.

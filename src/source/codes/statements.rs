@@ -211,9 +211,12 @@ output change = p_hat - 0.5
         code: "E0025",
         title: "too large or nested too deeply",
         text: "Brackets, blocks, conditions and operators may nest 256 deep, a text may be 16 MiB long, a number must be \
-               finite. A program has at most 500 releases and expectations, a budget at most 100 Rényi orders, and pricing may \
-               take 500,000 points of privacy curves. The limits keep every program checkable in bounded time and memory. Name a part of a long expression \
-               with `let`; write `inf` for no bound; put data into a file.",
+               finite; a name, a number or a level has at most 1,000 bytes, all modules together 1 MiB. The files of a program have at most \
+               1,000,000 columns, its histograms of whole numbers as many bins, one model 1,000 parameters and observations. A \
+               program has at most 500 releases and expectations, all releases written out 64 MiB (a number of an answer counts for 16 bytes), a \
+               budget at most 100 Rényi orders, and pricing may take 500,000 points of privacy curves. The limits keep every program \
+               checkable in bounded time and memory. Name a part of a long expression with `let`; write `inf` for no bound; declare \
+               vectors instead of many parameters; put data into a file.",
         example_wrong: r"budget rdp(order = 8, eps = 0.5)
 private staff[n] { smoker: bool }
 param p ~ beta(20, 20)

@@ -76,7 +76,8 @@ pub(super) fn release(scene: &Scene<'_>) -> Option<Diagnostic> {
 /// Every query of some arithmetic as a release of its own, and the rest as an output.
 fn taken_apart(scene: &Scene<'_>, name: &str, whole: &str, end: usize) -> String {
     let mut found = queries(scene, 3, end);
-    let column = || (3..end).find(|i| scene.is(*i, Token::Name) && !scene.is_public(scene.word(*i)) && !scene.is(i + 1, Token::OpenParen));
+    let column =
+        || (3..end.min(500)).find(|i| scene.is(*i, Token::Name) && !scene.is_public(scene.word(*i)) && !scene.is(i + 1, Token::OpenParen));
     let mean = if found.is_empty() { column().map(|i| (format!("mean({})", scene.word(i)), scene.word(i))) } else { None };
     if let Some((query, of)) = &mean {
         found.push((query, of));
@@ -111,9 +112,11 @@ fn queries<'a>(scene: &Scene<'a>, start: usize, end: usize) -> Vec<(&'a str, &'a
     const ASKED: [&str; 10] = ["draw", "draws", "posterior", "sum", "mean", "count", "histogram", "quantile", "min", "max"];
     let mut found: Vec<(&str, &str)> = vec![];
     let mut at = start;
-    while at < end {
-        let free = scene.is_public(scene.word(at + 2)) || (scene.is(at + 2, Token::CloseParen) && !scene.has_secret_rows());
-        let query = scene.is(at + 1, Token::OpenParen) && ASKED.contains(&scene.word(at)) && !free;
+    // More of them are no help.
+    let end = end.min(start + 500);
+    while at < end && found.len() < 20 {
+        let free = || scene.is_public(scene.word(at + 2)) || (scene.is(at + 2, Token::CloseParen) && !scene.has_secret_rows());
+        let query = scene.is(at + 1, Token::OpenParen) && ASKED.contains(&scene.word(at)) && !free();
         match call_at(scene, at, end).filter(|_| query) {
             Some(close) => {
                 let text = one_line(scene.words(at..close + 1)).filter(|text| found.iter().all(|(other, _)| other != text));

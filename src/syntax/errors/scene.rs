@@ -8,6 +8,15 @@ use super::super::tokens::Token;
 use super::structure::{new, one_line};
 use crate::source::{Diagnostic, FileId, Span};
 
+/// Declarations are looked up in so many bytes of a text: a help line is worth no more.
+const NEAR: usize = 1 << 15;
+
+/// The beginning of a text.
+fn near(text: &str) -> &str {
+    let end = (0..=NEAR.min(text.len())).rev().find(|at| text.is_char_boundary(*at));
+    text.get(..end.unwrap_or(0)).unwrap_or("")
+}
+
 /// A statement that cannot be read. Indices count its words from 0, its keyword.
 pub(super) struct Scene<'a> {
     file: FileId,
@@ -53,7 +62,7 @@ impl<'a> Scene<'a> {
 
     /// The kind of cost that the program's budget is written in, if one number gives it; else `eps`.
     pub(super) fn budget_kind(&self) -> &'static str {
-        let budget = self.text.lines().find_map(|line| line.trim_start().strip_prefix("budget ")).unwrap_or("");
+        let budget = near(self.text).lines().find_map(|line| line.trim_start().strip_prefix("budget ")).unwrap_or("");
         ["zcdp", "gdp"].into_iter().find(|kind| budget.trim_start().starts_with(kind)).unwrap_or("eps")
     }
 
@@ -61,7 +70,7 @@ impl<'a> Scene<'a> {
     fn declares(text: &str, keywords: &[&str], name: &str) -> bool {
         let first = |line: &str| line.split(|c: char| !(c.is_alphanumeric() || c == '_')).next() == Some(name);
         let declared = |line: &str| keywords.iter().any(|k| line.trim_start().strip_prefix(k).is_some_and(|l| first(l.trim_start())));
-        text.lines().any(declared)
+        near(text).lines().any(declared)
     }
 
     /// Does an earlier line release this name, compute it from releases or declare it public?
@@ -73,14 +82,14 @@ impl<'a> Scene<'a> {
     /// This name, or one like it that no line declares.
     pub(super) fn unused(&self, name: &str) -> String {
         let keywords = ["release ", "output ", "public ", "param ", "let ", "private ", "fn ", "model "];
-        let more = (2..100).map(|i| format!("{name}_{i}"));
+        let more = (2..10).map(|i| format!("{name}_{i}"));
         let free = std::iter::once(name.to_owned()).chain(more).find(|n| !Self::declares(self.text, &keywords, n));
         free.unwrap_or_else(|| name.to_owned())
     }
 
     /// Is the number of rows of some table private?
     pub(super) fn has_secret_rows(&self) -> bool {
-        self.text.contains("[private ") || self.text.contains("each ")
+        near(self.text).contains("[private ") || near(self.text).contains("each ")
     }
 
     /// The text of one word.

@@ -2,7 +2,7 @@
 
 use crate::source::{Diagnostic, FileId, Span};
 
-use super::super::sizes::{MAX_NESTING, MAX_SOURCE_BYTES, MAX_WORDS};
+use super::super::sizes::{MAX_NESTING, MAX_SOURCE_BYTES, MAX_WORD_BYTES, MAX_WORDS};
 use super::super::split::Word;
 use super::super::tokens::Token;
 
@@ -89,6 +89,14 @@ pub(in crate::syntax) fn too_many_words(span: Span) -> Complaint {
         new("E0025", format!("the program has more than {MAX_WORDS} words"))
             .label(span, "read up to here")
             .help("put data into a file and name it with --public"),
+    )
+}
+
+pub(in crate::syntax) fn too_long_word(span: Span) -> Complaint {
+    Box::new(
+        new("E0025", format!("a name, number or level has at most {MAX_WORD_BYTES} bytes"))
+            .label(span, format!("{} bytes", span.end - span.start))
+            .help("write a shorter one"),
     )
 }
 
