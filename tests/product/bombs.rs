@@ -1,5 +1,7 @@
 //! Small texts that ask for endless work: the binary answers each quickly, in bounded memory, with an ordinary exit code.
 
+use super::masses::{Mass, fillings, masses};
+use allocation_counter::measure;
 use std::fmt::Write as _;
 use std::fs;
 use std::path::Path;
@@ -19,19 +21,19 @@ fn limit() -> Duration {
 /// Address space: 512 MiB for the work, and the stack of 256 MiB that is reserved at the start.
 const ADDRESSES: u64 = (512 + 256 + 64) << 10;
 
-const HEAD: &str = "budget rdp(order = 8, eps = 0.5)\nprivate t[n >= 100] { b: bool, i: int in 0..9, x: real in [0, 1] }\n";
-const TAIL: &str = "param p ~ beta(6, 18)\nobserve b ~ bernoulli(p)\nrelease r = draw(p)\n";
+pub const HEAD: &str = "budget rdp(order = 8, eps = 0.5)\nprivate t[n >= 100] { b: bool, i: int in 0..9, x: real in [0, 1] }\n";
+pub const TAIL: &str = "param p ~ beta(6, 18)\nobserve b ~ bernoulli(p)\nrelease r = draw(p)\n";
 
 /// One `many` times.
-fn rep(one: &str, many: usize) -> String {
+pub fn rep(one: &str, many: usize) -> String {
     one.repeat(many)
 }
 
-fn each(count: usize, line: impl Fn(usize) -> String) -> String {
+pub fn each(count: usize, line: impl Fn(usize) -> String) -> String {
     (0..count).map(line).collect()
 }
 
-fn levels(count: usize) -> String {
+pub fn levels(count: usize) -> String {
     let names: Vec<String> = (0..count).map(|i| format!("l{i}")).collect();
     names.join(", ")
 }
@@ -272,12 +274,14 @@ fn judge(folder: &Path, name: &str, text: &str, command: &str) -> Result<(Durati
     }
 }
 
-fn run(bombs: &[(String, String)], commands: &[&str]) {
+fn run(bombs: impl Iterator<Item = (String, String)>, commands: &[&str]) {
     let folder = tempfile::tempdir().unwrap();
     let (mut wrong, mut slowest, mut largest) = (vec![], (Duration::ZERO, String::new()), (0, String::new()));
+    let mut count = 0;
     for (name, text) in bombs {
+        count += 1;
         for command in commands {
-            match judge(folder.path(), name, text, command) {
+            match judge(folder.path(), &name, &text, command) {
                 Ok((time, memory)) => {
                     slowest = slowest.max((time, format!("{command}: {name}")));
                     largest = largest.max((memory, format!("{command}: {name}")));
@@ -289,23 +293,80 @@ fn run(bombs: &[(String, String)], commands: &[&str]) {
             }
         }
     }
-    println!("{} programs; slowest {slowest:?}; largest {} MiB ({})", bombs.len(), largest.0 >> 10, largest.1);
-    assert!(wrong.is_empty(), "{} of {}:\n{}", wrong.len(), bombs.len(), wrong.join("\n"));
+    println!("{count} programs; slowest {slowest:?}; largest {} MiB ({})", largest.0 >> 10, largest.1);
+    assert!(wrong.is_empty(), "{} of {count}:\n{}", wrong.len(), wrong.join("\n"));
 }
 
 #[test]
 fn deep_and_long_programs_end_well() {
-    run(&shapes(), &["certify"]);
+    run(shapes().into_iter(), &["certify"]);
 }
 
 #[test]
 fn small_programs_that_ask_for_much_end_well() {
-    run(&sizes(), &["certify"]);
+    run(sizes().into_iter(), &["certify"]);
+}
+
+#[test]
+fn long_programs_end_well() {
+    run(made(fillings()), &["certify"]);
+}
+
+#[test]
+fn programs_that_hold_much_of_one_kind_end_well() {
+    run(made(masses()), &["certify"]);
+}
+
+fn made(masses: Vec<Mass>) -> impl Iterator<Item = (String, String)> {
+    masses.into_iter().map(|(name, text)| (name, text()))
+}
+
+/// Bytes of the heap, which are the same on every machine, while a text is read and checked: at most 400 MiB at a time, and 4 GiB
+/// in all, which no work that grows with the square of a text stays below.
+#[test]
+fn the_front_end_allocates_little() {
+    let work = || {
+        let mut wrong = vec![];
+        for (name, text) in made(fillings()).chain(made(masses())) {
+            let used = measure(|| drop(dpm::pipeline::check("bomb.dpm", &text, &dpm::check::NoFiles)));
+            if used.bytes_max > 400 << 20 || used.bytes_total > 4 << 30 {
+                wrong.push(format!("{name}: {} MiB at a time, {} MiB in all", used.bytes_max >> 20, used.bytes_total >> 20));
+            }
+        }
+        wrong
+    };
+    let wrong = std::thread::Builder::new().stack_size(256 << 20).spawn(work).unwrap().join().unwrap();
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+/// However much is wrong with a text, what is said of it is short.
+#[test]
+fn complaints_are_short() {
+    for (name, text) in made(masses()) {
+        let checked = dpm::pipeline::check("bomb.dpm", &text, &dpm::check::NoFiles);
+        let said = dpm::source::render::text(&checked.sources, &checked.diagnostics, false);
+        assert!(said.len() < 1 << 20, "{name}: {} bytes", said.len());
+    }
+}
+
+/// Modules are limited together, whatever the main program holds.
+#[test]
+fn modules_are_limited_in_all() {
+    struct Large;
+    impl dpm::check::Loader for Large {
+        fn load(&self, _: &[String]) -> Option<String> {
+            Some(rep("# nothing\n", 60_000))
+        }
+    }
+    let checked = dpm::pipeline::check("p.dpm", &format!("use one\nuse two\n{HEAD}{TAIL}"), &Large);
+    let said = dpm::source::render::text(&checked.sources, &checked.diagnostics, false);
+    assert!(said.contains("[E0025] Error: the modules of a program have at most 1048576 bytes in all"), "{said}");
+    assert!(said.contains("p.dpm:2:1"), "{said}");
 }
 
 /// Every bomb through every command that reads a program.
 #[test]
 #[ignore = "takes minutes: cargo test --release --test product bombs -- --ignored"]
 fn every_command_survives_every_bomb() {
-    run(&[shapes(), sizes()].concat(), &["check", "compare", "expand", "fmt"]);
+    run(shapes().into_iter().chain(sizes()).chain(made(fillings())).chain(made(masses())), &["check", "compare", "expand", "fmt"]);
 }

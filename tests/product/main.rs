@@ -13,6 +13,7 @@ mod ledger;
 mod long_answers;
 mod lsp;
 mod made_up_rows;
+mod masses;
 mod neighbours;
 mod noninterference;
 mod plans;
