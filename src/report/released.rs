@@ -109,8 +109,14 @@ impl Picture {
         for (a, b) in self.laws.iter().map(|(_, law, _)| law.range()).chain(self.marks.iter().map(|(_, x)| (*x, *x))) {
             (lo, hi) = (lo.min(a), hi.max(b));
         }
-        if !(lo.is_finite() && hi.is_finite() && lo < hi) {
+        // A law that doubles cannot tell from a point, or that is nan, has a picture as well: whether there is one depends on no number.
+        if self.laws.is_empty() && self.marks.is_empty() {
             return None;
+        }
+        if !((hi - lo).is_finite() && hi - lo > 1e-9 * lo.abs().max(hi.abs())) {
+            let middle = if lo.is_finite() { lo } else { 0.0 };
+            let half = if middle == 0.0 { 0.5 } else { 0.5 * middle.abs() };
+            (lo, hi) = (middle - half, middle + half);
         }
         let at = |i: u32| lo + (hi - lo) * f64::from(i) / f64::from(POINTS);
         let mut lines: Vec<Line> = vec![];
@@ -121,10 +127,7 @@ impl Picture {
         }
         // The highest inner point: what rises to a pole at an end does not flatten the rest.
         let inner = |l: &Line| l.points.iter().skip(3).rev().skip(3).map(|p| p.1).fold(0.0, f64::max);
-        let top = lines.iter().map(inner).fold(0.0, f64::max);
-        if top <= 0.0 {
-            return None;
-        }
+        let top = Some(lines.iter().map(inner).fold(0.0, f64::max)).filter(|top| *top > 0.0).unwrap_or(1.0);
         lines.iter_mut().for_each(|l| l.points.retain(|p| p.1 <= 1.05 * top));
         lines.extend(self.marks.iter().map(|(name, x)| Line { name: name.clone(), points: vec![(*x, 0.0), (*x, top)], dashed: false }));
         let x = Axis { name: "value".into(), lo, hi, logarithmic: false };
