@@ -176,7 +176,7 @@ mod tests {
             ("eps(1)", parts(pure)),
             ("eps(1)", parts(laplace)),
             ("zcdp(1)", parts(zcdp)),
-            ("gdp(0.3162277660168379)", Claim::Gdp { mu: 0.1 }),
+            ("gdp(0.31622776601683794)", Claim::Gdp { mu: 0.1 }),
             ("gdp(0.5)", gdp.repeat(2)),
             ("rdp(order = [1.1, 3.3], eps = [1.1, 3.3])", parts(zcdp)),
             ("dp(eps = 1, delta = 1e-300)", parts(pure)),

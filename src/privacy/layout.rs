@@ -1,6 +1,6 @@
 //! A claim laid out to be priced at many orders: equal parts stand once with their number, and every profile is at hand.
 
-use super::compose::{Profile, count_up, known, scaled};
+use super::compose::{Profile, count_up, scaled};
 use super::{Claim, laplace, work};
 use crate::numeric::round::add_up;
 use std::collections::HashMap;
@@ -30,7 +30,7 @@ impl<'a> Layout<'a> {
         let parts = || self.parts.iter().map(|(part, times)| scaled(count_up(*times), part.rdp(order)));
         let own = match self.claim {
             Claim::Renyi(pairs) => pairs.iter().map(|pair| pair.rdp(order)).fold(0.0, f64::max),
-            Claim::Laplace { epsilon } => laplace::rdp(known(*epsilon), order),
+            Claim::Laplace { .. } => laplace::rdp(self.profile.pure, order),
             Claim::Product(_) | Claim::Repeated { .. } => parts().fold(0.0, add_up),
             Claim::Max(_) => parts().fold(0.0, f64::max),
             _ => f64::INFINITY,

@@ -33,7 +33,11 @@ impl Claim {
             }
             Claim::Max(list) => list.iter().try_fold(Amount::zero(), |most, part| Some(most.max(part.sum(unit)?))),
             Claim::Repeated { times, claim } => repeated(claim, *times),
-            _ => self.stated(unit).into_iter().chain(self.computed(unit)).min(),
+            _ => match self.stated(unit) {
+                // No curve says less.
+                Some(stated) if !matches!(unit, Unit::Rdp(_)) => Some(stated),
+                stated => stated.into_iter().chain(self.computed(unit)).min(),
+            },
         }
     }
 
@@ -58,8 +62,7 @@ impl Claim {
             Unit::Zcdp => self.profile().zcdp,
             Unit::Gdp => self.profile().gdp,
             Unit::Rdp(order) => {
-                // It never falls with the order, so an order of at most 1 is answered by the next double.
-                let order = above(order.max(1.0 + f64::EPSILON));
+                let order = above(order);
                 work::once(self, Asked::Rdp(order.to_bits()), || (Layout::of(self).rdp(order), None)).0
             }
         };
@@ -93,9 +96,10 @@ impl Claim {
         own.min(up(twice)).min(stated_up(self.profile().bounded_range))
     }
 
-    /// Upper bound on the Rényi divergence of this order; infinite at and beyond the limit order.
+    /// Upper bound on the Rényi divergence of this order. It never falls with the order, so an order of at most 1 is
+    /// answered by the next double; infinite at and beyond the limit order.
     pub fn rdp(&self, order: f64) -> f64 {
-        if order.is_nan() { f64::INFINITY } else { up(self.spent(Unit::Rdp(order))) }
+        if order.is_nan() { f64::INFINITY } else { up(self.spent(Unit::Rdp(order.max(1.0 + f64::EPSILON)))) }
     }
 
     /// What the claim costs in each number of a budget: epsilon, epsilon at the budget's delta, rho, mu, epsilon at each of
@@ -161,6 +165,8 @@ mod tests {
         let beta = Claim::Renyi(vec![Pair::Shapes { family: Family::Beta, coordinates: vec![(6.0, 1.0), (12.0, -1.0)], total: None }]);
         let with = Claim::Product(vec![beta.clone(), Claim::Zcdp { rho: 0.01 }]);
         assert!(with.rdp(2.0) >= beta.rdp(2.0) + 0.02 && with.rdp(7.0).is_infinite());
+        // Below order 1 nothing is known but that it does not fall.
+        assert!(claim.rdp(0.5) >= 0.1 && claim.rdp(f64::NAN).is_infinite());
     }
 
     /// Sums of claims whose decimals lie above or below their doubles are never below the sum of either.

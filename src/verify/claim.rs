@@ -176,11 +176,11 @@ impl Claim {
         let list = |parts: &[Claim]| parts.iter().map(Claim::to_json).collect::<Value>();
         match self {
             Claim::Renyi(pairs) => json!({"kind": "renyi", "pairs": pairs.iter().map(Pair::to_json).collect::<Value>()}),
-            Claim::Gdp(x) => json!({"kind": "gdp", "mu": x.stated()}),
-            Claim::Range(x) => json!({"kind": "bounded_range", "eta": x.stated()}),
-            Claim::Pure(x) => json!({"kind": "pure", "epsilon": x.stated()}),
-            Claim::Zcdp(x) => json!({"kind": "zcdp", "rho": x.stated()}),
-            Claim::Laplace(x) => json!({"kind": "laplace", "epsilon": x.stated()}),
+            Claim::Gdp(x) => json!({"kind": "gdp", "mu": x.amount()}),
+            Claim::Range(x) => json!({"kind": "bounded_range", "eta": x.amount()}),
+            Claim::Pure(x) => json!({"kind": "pure", "epsilon": x.amount()}),
+            Claim::Zcdp(x) => json!({"kind": "zcdp", "rho": x.amount()}),
+            Claim::Laplace(x) => json!({"kind": "laplace", "epsilon": x.amount()}),
             Claim::Product(parts) => json!({"kind": "product", "claims": list(parts)}),
             Claim::Max(parts) => json!({"kind": "max", "claims": list(parts)}),
             Claim::Repeated(times, one) => json!({"kind": "repeated", "times": times, "claim": one.to_json()}),

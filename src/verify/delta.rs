@@ -18,7 +18,7 @@ impl Claim {
             return parts.iter().all(|c| c.proves(epsilon, delta, memo));
         }
         let (p, e, d) = (self.bounds(), Real::decimal(epsilon), Real::decimal(delta));
-        if self.pure_within(epsilon) || p.pure.le(&e) || p.gdp.is_zero() || delta >= 1.0 {
+        if p.pure.amount() <= epsilon || p.gdp.is_zero() || delta >= 1.0 {
             return true;
         }
         let pure = || (p.pure.exp() - e.exp()) / (Real::one() + p.pure.exp());

@@ -3,7 +3,6 @@
 //! From the facts of the certificate (tables, normal form, parameters) the whole certificate is written once more, and the
 //! two are compared field by field.
 
-mod amount;
 mod bounded;
 mod claim;
 mod compare;
@@ -127,17 +126,17 @@ impl Verifier {
         let (bounds, limit) = (claim.bounds(), claim.limit().stated_limit());
         let orders = ORDERS.iter().filter(|o| **o < limit).chain(asked.orders.iter().filter(|o| !ORDERS.contains(o) || **o >= limit));
         let rdp = |o: &f64| {
-            let epsilon = if *o < limit { claim.rdp(*o, &self.0).stated() } else { f64::INFINITY };
+            let epsilon = if *o < limit { claim.rdp(*o, &self.0).amount() } else { f64::INFINITY };
             json!({"order": o, "epsilon": if epsilon.is_finite() { json!(epsilon) } else { json!("inf") }})
         };
         let mut deltas = vec![1e-5, 1e-6];
         deltas.extend(&asked.deltas);
         let dp = |(i, delta): (usize, f64)| json!({"delta": delta, "epsilon": self.epsilon(claim, delta, at(stated, &format!("/dp/{i}/epsilon")))});
         json!({
-            "pure": claim.stated_pure(),
-            "bounded_range": bounds.range.stated(),
-            "zcdp": bounds.zcdp.stated(),
-            "gdp": claim.stated_gdp(),
+            "pure": bounds.pure.amount(),
+            "bounded_range": bounds.range.amount(),
+            "zcdp": bounds.zcdp.amount(),
+            "gdp": bounds.gdp.amount(),
             "max_order": limit,
             "rdp": orders.map(rdp).collect::<Value>(),
             "dp": deltas.into_iter().enumerate().map(dp).collect::<Value>(),
@@ -166,11 +165,11 @@ impl Verifier {
         };
         let numbers = |v: &Value| if v.is_array() { list(v).iter().filter_map(number).collect() } else { Vec::from_iter(number(v)) };
         let (limits, keys) = (numbers(&b[amount]), key.map_or(vec![], |k| numbers(&b[k])));
-        let rows = keys.iter().copied().chain(std::iter::repeat(0.0));
+        let (bounds, rows) = (total.bounds(), keys.iter().copied().chain(std::iter::repeat(0.0)));
         let met = limits.iter().zip(rows).all(|(limit, key)| match b["kind"].as_str() {
-            Some("zcdp") => total.zcdp_within(*limit),
-            Some("gdp") => total.gdp_within(*limit),
-            Some("rdp") => key > 1.0 && total.rdp_within(key, *limit, &self.0),
+            Some("zcdp") => bounds.zcdp.amount() <= *limit,
+            Some("gdp") => bounds.gdp.amount() <= *limit,
+            Some("rdp") => key > 1.0 && total.rdp(key, &self.0).amount() <= *limit,
             _ => total.proves(*limit, key, &self.0),
         });
         let sane = |v: &Value| v.is_number() || (v.is_array() && limits.len() == keys.len() && limits.len() > 1);

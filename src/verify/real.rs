@@ -1,6 +1,5 @@
 //! Intervals of 192-bit numbers, every end rounded outwards: the verifier's own arithmetic.
 
-use super::amount::digits;
 use dashu::float::round::mode::{Down, Up};
 use dashu::float::{Context, FBig, Repr};
 use std::ops::{Add, Div, Mul, Neg, Sub};
@@ -38,7 +37,12 @@ impl Real {
     }
     /// The decimal that this double stands for, its shortest text; unknown if it is infinite.
     pub fn decimal(x: f64) -> Real {
-        let Some((digits, power)) = digits(x) else { return Real::UNKNOWN };
+        let text = format!("{x:e}");
+        let Some((number, power)) = text.split_once('e') else { return Real::UNKNOWN };
+        let places = number.split_once('.').map_or(0, |(_, fraction)| fraction.len() as i32);
+        let (Ok(digits), Ok(power)) = (number.replace('.', "").parse(), power.parse::<i32>().map(|p| p - places)) else {
+            return Real::UNKNOWN;
+        };
         let ten = (0..power.unsigned_abs()).fold(Real::one(), |all, _| all * Real::int(10));
         if power < 0 { Real::ratio(digits, 1) / ten } else { Real::ratio(digits, 1) * ten }
     }
@@ -77,11 +81,15 @@ impl Real {
         }
         x
     }
-    /// The least double whose decimal may be stated as an upper bound in a certificate, up to the resolution.
+    /// The least double that may stand for an upper bound in a certificate, up to the resolution.
     pub fn stated(&self) -> f64 {
-        let least = self - self * &Real::new(RESOLUTION);
-        let x = least.above();
-        [x.next_down(), x, x.next_up()].into_iter().find(|x| least.le(&Real::decimal(*x))).unwrap_or(x)
+        (self - self * &Real::new(RESOLUTION)).above()
+    }
+    /// The same of an amount of privacy, which is a decimal.
+    pub fn amount(&self) -> f64 {
+        let x = self.stated();
+        let enough = |x: &f64| (self - self * &Real::new(RESOLUTION)).le(&Real::decimal(*x));
+        [x.next_down(), x, x.next_up()].into_iter().find(enough).unwrap_or(x)
     }
     /// The largest double that may stand for a lower bound; infinite where unknown.
     pub fn stated_limit(&self) -> f64 {
