@@ -3,7 +3,7 @@
 //! A beta-divergence is clamped to the interval that the rule book derives for its likelihood: `[-1/a + 1/b, 1/b]` for
 //! probabilities (between its values at q and 1 - q for two outcomes of at least probability q),
 //! `s^-a [I/b - g^a/a, I/b]` for a density `g(z) / scale` with scale >= s, where `a = b - 1` and I is the integral of `g^b`,
-//! and `M^a [-1/a, 1/b]` where the shape of g varies. Its ends are moved inwards by one part in 10^12, so that no rounding
+//! and `M^a [-1/a, 1/b]` where the shape of g varies. Its ends are moved inwards by one part in 10^11, so that no rounding
 //! makes it longer than is certified.
 
 use super::expression::{Lowering, Value};
@@ -16,7 +16,7 @@ use crate::model::{Binary, Expr, Observation, Type};
 use crate::numeric::Interval;
 
 const UNKNOWN: MechanismError = MechanismError::Expression;
-const INWARDS: f64 = 1e-12;
+const INWARDS: f64 = 1e-11;
 
 /// The logarithm of the density of what was seen; for a power b, if that has a bound, the sum or integral of the density to
 /// this power and the ends of the beta-divergence.
