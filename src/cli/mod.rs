@@ -379,8 +379,12 @@ fn complain(sources: &SourceMap, diagnostics: &[Diagnostic]) {
     if diagnostics.is_empty() {
         return;
     }
-    let colour = std::io::stderr().is_terminal() && std::env::var_os("NO_COLOR").is_none();
-    say!("{}", render::text(sources, diagnostics, colour));
+    say!("{}", render::text(sources, diagnostics, coloured(&std::io::stderr())));
+}
+
+/// Colours go to a terminal only, and nowhere if NO_COLOR says anything.
+fn coloured(stream: &impl IsTerminal) -> bool {
+    stream.is_terminal() && std::env::var_os("NO_COLOR").is_none_or(|said| said.is_empty())
 }
 
 /// Diagnostics as a JSON list.

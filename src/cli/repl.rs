@@ -66,7 +66,7 @@ impl Files for Access<'_> {
 
 pub fn repl(args: &Repl) -> Exit {
     let terminal = std::io::stdin().is_terminal();
-    let colour = terminal && std::io::stdout().is_terminal() && std::env::var_os("NO_COLOR").is_none();
+    let colour = terminal && super::coloured(&std::io::stdout());
     let known = match Known::new(args) {
         Ok(known) => known,
         Err(exit) => return exit,

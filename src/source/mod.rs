@@ -5,7 +5,6 @@ pub mod diagnostic;
 pub mod render;
 pub mod span;
 pub mod suggest;
-mod width;
 
 pub use diagnostic::{Diagnostic, Diagnostics, Label, Severity};
 pub use span::{FileId, Span, Spanned};

@@ -1,7 +1,7 @@
 //! What is refused before any parsing: texts too large, nested too deeply, or with characters that deceive.
 
 use super::errors;
-use super::sizes::{MAX_LEVEL_WORDS, MAX_NESTING, MAX_SOURCE_BYTES, MAX_WORD_BYTES, MAX_WORDS};
+use super::sizes::{MAX_LEVEL_WORDS, MAX_LINES, MAX_NESTING, MAX_SOURCE_BYTES, MAX_WORD_BYTES, MAX_WORDS};
 use super::split::Word;
 use super::tokens::{self, Token};
 use crate::source::{Diagnostics, FileId, Span};
@@ -10,6 +10,10 @@ use crate::source::{Diagnostics, FileId, Span};
 pub(super) fn words(file: FileId, text: &str) -> Result<Vec<Word>, Diagnostics> {
     if text.len() > MAX_SOURCE_BYTES {
         return Err(vec![*errors::too_long(file, text.len())]);
+    }
+    let lines = text.lines().count();
+    if lines > MAX_LINES {
+        return Err(vec![*errors::too_many_lines(file, lines)]);
     }
     let complaints = forbidden_characters(file, text);
     if !complaints.is_empty() {

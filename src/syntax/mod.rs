@@ -17,7 +17,7 @@ pub mod tokens;
 
 pub use format::format;
 pub use print::{print_expr, print_item};
-pub use sizes::{MAX_COMPLAINTS, MAX_NESTING, MAX_SOURCE_BYTES};
+pub use sizes::{MAX_COMPLAINTS, MAX_LINES, MAX_NESTING, MAX_SOURCE_BYTES};
 
 use ast::{Ast, Expr};
 use from_pest::Builder;

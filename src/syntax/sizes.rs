@@ -3,6 +3,9 @@
 /// The longest source text that is read, in bytes: room for a category of a million levels written out.
 pub const MAX_SOURCE_BYTES: usize = 16 << 20;
 
+/// The most lines: a message about one of the last is drawn after looking at all.
+pub const MAX_LINES: usize = 1 << 20;
+
 /// The most words a text may hold outside the braces of `category { .. }`.
 pub const MAX_WORDS: usize = 500_000;
 

@@ -241,6 +241,14 @@ fn no_shape_of_text_breaks_the_parser() {
 }
 
 #[test]
+fn too_many_lines_are_refused() {
+    let text = "\n".repeat(dpm::syntax::MAX_LINES) + "param = 3";
+    let (_, diagnostics) = parse(FileId(0), &text);
+    assert_eq!(diagnostics.iter().map(|d| d.code).collect::<Vec<_>>(), ["E0025"]);
+    assert_eq!(parse(FileId(0), &text[1..]).1[0].code, "E0009");
+}
+
+#[test]
 fn a_million_levels_are_read() {
     let mut text = "private t[n] { c: category {".to_owned();
     for level in 0..1_000_000 {

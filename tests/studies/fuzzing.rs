@@ -71,6 +71,7 @@ fn drive(text: &str, all: bool) -> (bool, bool, bool) {
     let show = |sources: &SourceMap, said: &Diagnostics| {
         assert!(render::text(sources, said, false).len() < 4 << 20, "endless complaints");
         render::json(sources, said);
+        assert!(said.iter().all(|d| !d.labels.is_empty()), "a complaint without a place is drawn without its help");
     };
     let formatted = format(text);
     if let Ok(once) = &formatted {

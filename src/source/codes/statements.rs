@@ -210,7 +210,7 @@ output change = p_hat - 0.5
     CodePage {
         code: "E0025",
         title: "too large or nested too deeply",
-        text: "Brackets, blocks, conditions and operators may nest 256 deep, a text may be 16 MiB long, a number must be \
+        text: "Brackets, blocks, conditions and operators may nest 256 deep, a text may be 16 MiB and 1,048,576 lines long, a number must be \
                finite; a name, a number or a level has at most 1,000 bytes, all modules together 1 MiB. The files of a program have at most \
                1,000,000 columns, its histograms of whole numbers as many bins, one model 1,000 parameters and observations. A \
                program has at most 500 releases and expectations, all releases written out 64 MiB (a number of an answer counts for 16 bytes), a \

@@ -2,7 +2,7 @@
 
 use crate::source::{Diagnostic, FileId, Span};
 
-use super::super::sizes::{MAX_NESTING, MAX_SOURCE_BYTES, MAX_WORD_BYTES, MAX_WORDS};
+use super::super::sizes::{MAX_LINES, MAX_NESTING, MAX_SOURCE_BYTES, MAX_WORD_BYTES, MAX_WORDS};
 use super::super::split::Word;
 use super::super::tokens::Token;
 
@@ -79,6 +79,14 @@ pub(in crate::syntax) fn too_deep(span: Span) -> Complaint {
 pub(in crate::syntax) fn too_long(file: FileId, length: usize) -> Complaint {
     Box::new(
         new("E0025", format!("the program is {length} bytes long, the limit is {MAX_SOURCE_BYTES}"))
+            .label(Span::new(file, 0, 0), "not read")
+            .help("put data into a file and name it with --public"),
+    )
+}
+
+pub(in crate::syntax) fn too_many_lines(file: FileId, lines: usize) -> Complaint {
+    Box::new(
+        new("E0025", format!("the program has {lines} lines, the limit is {MAX_LINES}"))
             .label(Span::new(file, 0, 0), "not read")
             .help("put data into a file and name it with --public"),
     )
