@@ -2,17 +2,12 @@
 
 use super::{Outcome, ReleaseAudit};
 use crate::plot::{Axis, Chart, Line};
-use std::fmt::Write;
+use maud::{DOCTYPE, Markup, PreEscaped, html};
 
 const STYLE: &str = "body{font:16px/1.5 system-ui,sans-serif;max-width:60rem;margin:2rem auto;padding:0 1rem;color:#1a1a1a;background:#fff}\
 table{border-collapse:collapse;margin:1rem 0}th,td{border-bottom:1px solid #ccc;padding:.25rem .75rem;text-align:right}\
 th:first-child,td:first-child{text-align:left}figure{margin:1rem 0;background:#fff}svg{max-width:100%;height:auto}\
 .bad{color:#a00;font-weight:bold}@media(prefers-color-scheme:dark){body{color:#eee;background:#161616}th,td{border-color:#444}.bad{color:#ff8080}}";
-
-/// Text as HTML.
-fn escaped(text: &str) -> String {
-    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
-}
 
 fn shown(x: f64) -> String {
     if x.is_finite() { format!("{x:.4}") } else { "no bound".into() }
@@ -35,59 +30,61 @@ fn curves(r: &ReleaseAudit) -> Option<String> {
     Chart { title: format!("{}: telling two neighbours apart", r.name), x: unit("false alarms"), y: unit("hits"), lines }.svg(640, 480)
 }
 
-fn release(r: &ReleaseAudit, out: &mut String) {
-    let verdict = if r.ok { r.verdict().to_owned() } else { format!("<span class=bad>{}</span>", r.verdict()) };
-    let _ = write!(
-        out,
-        "<h2>{}</h2><p>{} (rule {}), {} draws from each of two neighbours: {}. Draws are ranked by {}. The lower bounds of the attack hold together with \
-         probability {}. Result: {verdict}.</p>",
-        escaped(&r.name),
-        r.mechanism,
-        r.rule,
-        r.trials,
-        escaped(&r.neighbours),
-        r.score.words(),
-        r.confidence
-    );
-    out.push_str("<table><tr><th>delta</th><th>attack: epsilon at least</th><th>by integration</th><th>certified</th></tr>");
-    for b in &r.bounds {
-        let exact = b.exact.map_or("-".into(), shown);
-        let _ =
-            write!(out, "<tr><td>{}</td><td>{}</td><td>{exact}</td><td>{}</td></tr>", delta(b.delta), shown(b.attack), shown(b.certified));
-    }
-    out.push_str("</table>");
-    if !r.exact.is_empty() {
-        out.push_str("<table><tr><th>Rényi order</th><th>by integration</th><th>certified</th></tr>");
-        for e in &r.exact {
-            let _ = write!(out, "<tr><td>{}</td><td>{}</td><td>{}</td></tr>", e.order, shown(e.found), shown(e.certified));
+fn release(r: &ReleaseAudit) -> Markup {
+    html! {
+        h2 { (r.name) }
+        p {
+            (r.mechanism) " (rule " (r.rule) "), " (r.trials) " draws from each of two neighbours: " (r.neighbours) ". Draws are ranked by "
+            (r.score.words()) ". The lower bounds of the attack hold together with probability " (r.confidence) ". Result: "
+            @if r.ok { (r.verdict()) } @else { span class="bad" { (r.verdict()) } }
+            "."
         }
-        out.push_str("</table>");
-    }
-    if let Some(law) = &r.law {
-        let _ = write!(out, "<p>Law of the draws: Kolmogorov distance {:.5}, p = {:.3}.</p>", law.distance, law.p_value);
-    }
-    if let Some(svg) = curves(r) {
-        let _ = write!(out, "<figure role=img aria-label=\"hits against false alarms\">{svg}</figure>");
+        table {
+            tr { th { "delta" } th { "attack: epsilon at least" } th { "by integration" } th { "certified" } }
+            @for b in &r.bounds {
+                tr { td { (delta(b.delta)) } td { (shown(b.attack)) } td { (b.exact.map_or("-".into(), shown)) } td { (shown(b.certified)) } }
+            }
+        }
+        @if !r.exact.is_empty() {
+            table {
+                tr { th { "Rényi order" } th { "by integration" } th { "certified" } }
+                @for e in &r.exact { tr { td { (e.order) } td { (shown(e.found)) } td { (shown(e.certified)) } } }
+            }
+        }
+        @if let Some(law) = &r.law {
+            p { (format!("Law of the draws: Kolmogorov distance {:.5}, p = {:.3}.", law.distance, law.p_value)) }
+        }
+        @if let Some(svg) = curves(r) {
+            figure role="img" aria-label="hits against false alarms" { (PreEscaped(svg)) }
+        }
     }
 }
 
 /// The page.
 pub fn page(program: &str, outcomes: &[Outcome]) -> String {
-    let mut out = format!(
-        "<!doctype html><html lang=en><head><meta charset=utf-8><meta name=viewport content=\"width=device-width,initial-scale=1\">\
-         <title>Audit of {0}</title><style>{STYLE}</style></head><body><h1>Audit of {0}</h1>\
-         <p>Rows are made up from the declared types and the numbers of the release. An audit is evidence: it gives lower bounds on what an attacker \
-         learns. A lower bound at or below the certificate does not prove the certificate.</p>",
-        escaped(program)
-    );
-    for outcome in outcomes {
-        match outcome {
-            Ok(r) => release(r, &mut out),
-            Err(n) => {
-                let _ = write!(out, "<h2>{}</h2><p>Not audited: {}.</p>", escaped(&n.name), escaped(&n.reason));
+    let page = html! {
+        (DOCTYPE)
+        html lang="en" {
+            head {
+                meta charset="utf-8";
+                meta name="viewport" content="width=device-width,initial-scale=1";
+                title { "Audit of " (program) }
+                style { (PreEscaped(STYLE)) }
+            }
+            body {
+                h1 { "Audit of " (program) }
+                p {
+                    "Rows are made up from the declared types and the numbers of the release. An audit is evidence: it gives lower bounds on "
+                    "what an attacker learns. A lower bound at or below the certificate does not prove the certificate."
+                }
+                @for outcome in outcomes {
+                    @match outcome {
+                        Ok(r) => (release(r)),
+                        Err(n) => { h2 { (n.name) } p { "Not audited: " (n.reason) "." } },
+                    }
+                }
             }
         }
-    }
-    out.push_str("</body></html>\n");
-    out
+    };
+    page.into_string() + "\n"
 }

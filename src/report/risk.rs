@@ -3,7 +3,7 @@
 use super::curves::most_hits;
 use crate::numeric::decimal::sig_up;
 use crate::privacy::Claim;
-use std::fmt::Write;
+use maud::{Markup, html};
 
 /// What is left out of the statement on odds.
 const RARE: f64 = 1e-6;
@@ -33,33 +33,35 @@ fn chance(p: f64) -> String {
 }
 
 /// The section of the page.
-pub fn section(total: &Claim, out: &mut String) {
-    out.push_str(
-        "<section><h2>What an attacker can gain</h2><p>An attacker who knows every other row, and two possible contents of one unit, \
-         guesses which is in the data.</p><table class=\"facts\"><tr><th scope=\"col\">chance of one of them before</th>\
-         <th scope=\"col\">best chance of a right guess after all releases</th></tr>",
-    );
-    for before in [0.5, 0.9] {
-        let _ = write!(out, "<tr><td>{before}</td><td>at most {}</td></tr>", chance(best_guess(total, before)));
-    }
-    out.push_str("</table>");
-    let moved = log_odds(total, RARE);
-    let factor = moved.exp() * (1.0 + 1e-9);
-    if factor.is_finite() {
-        let shown = if factor < 1e6 { sig_up(factor, 3) } else { "more than a million".into() };
-        let _ = write!(
-            out,
-            "<p>Odds for or against anything about one unit change by a factor of at most {shown}, but for outcomes of total chance {RARE:e}. \
-             What someone believes about one unit before and after:</p>\
-             <table class=\"facts\"><tr><th scope=\"col\">chance before</th><th scope=\"col\">chance after</th></tr>"
-        );
-        for before in [0.01, 0.1, 0.5] {
-            let after = before * factor / (1.0 - before + before * factor);
-            let _ = write!(out, "<tr><td>{before}</td><td>at most {}</td></tr>", chance(after));
+pub fn section(total: &Claim) -> Markup {
+    let factor = log_odds(total, RARE).exp() * (1.0 + 1e-9);
+    let shown = if factor < 1e6 { sig_up(factor, 3) } else { "more than a million".into() };
+    let after = |before: f64| before * factor / (1.0 - before + before * factor);
+    html! {
+        section {
+            h2 { "What an attacker can gain" }
+            p {
+                "An attacker who knows every other row, and two possible contents of one unit, guesses which is in the data."
+            }
+            (table("chance of one of them before", "best chance of a right guess after all releases", &[0.5, 0.9], |p| best_guess(total, p)))
+            @if factor.is_finite() {
+                p {
+                    "Odds for or against anything about one unit change by a factor of at most " (shown) ", but for outcomes of total chance "
+                    (format!("{RARE:e}")) ". What someone believes about one unit before and after:"
+                }
+                (table("chance before", "chance after", &[0.01, 0.1, 0.5], after))
+            }
         }
-        out.push_str("</table>");
     }
-    out.push_str("</section>\n");
+}
+
+fn table(left: &str, right: &str, chances: &[f64], most: impl Fn(f64) -> f64) -> Markup {
+    html! {
+        table class="facts" {
+            tr { th scope="col" { (left) } th scope="col" { (right) } }
+            @for before in chances { tr { td { (before) } td { "at most " (chance(most(*before))) } } }
+        }
+    }
 }
 
 #[cfg(test)]

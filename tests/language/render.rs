@@ -196,9 +196,9 @@ fn odd_texts_are_drawn_line_by_line() {
             assert!(shown.chars().all(|c| c == '\n' || !c.is_control()) && shown.len() < 4_000, "{text:?}\n{shown}");
             let facts = [
                 "first\\nsecond",
-                "── one\\ntwo\n",
-                "── there\n",
-                "── again\n",
+                " one\\ntwo\n",
+                " there\n",
+                " again\n",
                 "Note: a\\r\n   │       b\n",
                 "Help 1: x    y\n",
                 " main.dpm:",

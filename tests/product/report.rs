@@ -39,6 +39,21 @@ fn a_report_explains_every_release() {
     }
 }
 
+/// Text of a program stays text on its pages.
+#[test]
+fn foreign_text_is_no_markup() {
+    let hostile = "</code><script>alert('&')</script>\"";
+    let text = format!("# {hostile}\nbudget eps(1)\nprivate t[n >= 100] {{ x: bool }}\nrelease m = mean(x)\n");
+    let checked = dpm::pipeline::check(hostile, &text, &dpm::check::NoFiles);
+    let Ok(compiled) = dpm::compiled::compile(checked, dpm::run::Bound::default()) else { panic!("it certifies") };
+    let pages = [dpm::report::page(&compiled, None), dpm::audit::page(hostile, &[])];
+    for (page, times) in pages.iter().zip([6, 2]) {
+        assert!(!page.contains("<script") && page.contains("&lt;script&gt;alert("), "{page}");
+        assert_eq!(page.matches("&lt;/code&gt;&lt;script&gt;").count(), times, "{page}");
+    }
+    well_formed(&pages[0]);
+}
+
 /// The page of a certificate or plan is the page of its program; an altered certificate has none.
 #[test]
 fn programs_plans_and_certificates_have_one_page() {
