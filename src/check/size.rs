@@ -23,11 +23,14 @@ impl Checker<'_> {
         if count <= MAX_FACTORS {
             return Ok(());
         }
-        let vectors = format!("declare vectors:   param w: vector[{}] ~ normal(0, 1)", self.params.len());
+        let help = match self.params.len() {
+            ..=10 => "one `observe` is about every row of its table".to_owned(),
+            many => format!("declare a vector:   param w: vector[{many}] ~ normal(0, 1)"),
+        };
         self.fail(
             Diagnostic::new("E0025", format!("a model has at most {MAX_FACTORS} parameters and observations"))
                 .label(span, "this one has more")
-                .help(vectors),
+                .help(help),
         )
     }
 
@@ -66,7 +69,7 @@ impl Checker<'_> {
             Diagnostic::new("E0025", format!("the releases of this program are longer than {} MiB in all", MAX_BYTES >> 20))
                 .label(span, "one too many")
                 .cause(
-                    "a certificate holds every query in full, with the levels of its categories; a number of an answer counts for 16 bytes",
+                    "a certificate holds every query in full, with the levels of its categories; a number counts for 16 bytes, of a posterior for 160",
                 )
                 .help("split the program"),
         )
@@ -109,8 +112,8 @@ fn numbers(ty: &Type) -> u64 {
         Type::Vector(v) => v.dim,
         Type::Simplex { dim, .. } | Type::Counts { dim, .. } => *dim,
         Type::Matrix { rows, columns, .. } => rows.saturating_mul(*columns),
-        // It is predicted and written down in full.
-        Type::Posterior(inner) => numbers(inner).saturating_mul(2),
+        // How far it will be from the true one is predicted several times.
+        Type::Posterior(inner) => numbers(inner).saturating_mul(10),
         Type::Record(parts) => parts.iter().map(|(_, ty)| numbers(ty)).fold(0, u64::saturating_add),
         _ => 1,
     }

@@ -38,7 +38,7 @@ impl Places {
     fn of(text: &str) -> Places {
         let count = |n: usize| u32::try_from(n).unwrap_or(u32::MAX);
         let breaks = text.bytes().enumerate().filter(|(_, b)| *b == b'\n').map(|(at, _)| count(at + 1));
-        let mut continued = vec![0];
+        let mut continued = vec![0_u32];
         for block in text.as_bytes().chunks(BLOCK) {
             let before = continued.last().copied().unwrap_or(0);
             continued.push(before.saturating_add(count(continuing(block))));
