@@ -81,7 +81,8 @@ fn records_of_continuous_laws_agree_with_themselves() {
         let shape = s.shape.map_or(0.0, |i| numbers[i]);
         let most = (s.peak)(Interval::point(shape)).unwrap() / scale;
         let found = (-100_000..=100_000).map(|k| density(f64::from(k) * 1e-4)).fold(0.0, f64::max);
-        assert!(found <= most && found >= most * (1.0 - 1e-6), "{}: {found} of at most {most}", d.name);
+        // The density is the exponential of a logarithm in doubles: a few units in the last place.
+        assert!(found <= most * (1.0 + 1e-14) && found >= most * (1.0 - 1e-6), "{}: {found} of at most {most}", d.name);
         let power = number((s.power)(&mut Builder::default(), Operand::Constant(shape), B));
         close(d, "integral of the power", integral(|x| density(x).powf(B)), power.exp() * scale.powf(1.0 - B), 1e-4);
     }
