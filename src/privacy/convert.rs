@@ -59,7 +59,7 @@ const CHORDS: std::ops::RangeInclusive<u32> = 2..=64;
 impl Claim {
     /// The least epsilon known at this delta: `(epsilon, delta)` holds, both as decimals. Infinite if nothing is known.
     pub fn epsilon(&self, delta: f64) -> f64 {
-        stated_up(self.epsilon_and_order(delta).0).min(self.pure())
+        self.epsilon_and_order(delta).0
     }
 
     /// The order at which the Rényi conversion gives the epsilon of [`Claim::epsilon`]; `None` where another curve
@@ -97,12 +97,15 @@ impl Claim {
 
     fn epsilon_and_order(&self, delta: f64) -> (f64, Option<f64>) {
         if delta.is_nan() || delta <= 0.0 {
-            return (self.profile().pure, None);
+            return (self.pure(), None);
         }
         if delta >= 1.0 {
             return (0.0, None);
         }
-        work::once(self, Asked::Epsilon(delta.to_bits()), || self.priced(below(delta)))
+        work::once(self, Asked::Epsilon(delta.to_bits()), || {
+            let (epsilon, order) = self.priced(below(delta));
+            (stated_up(epsilon).min(self.pure()), order)
+        })
     }
 
     fn priced(&self, delta: f64) -> (f64, Option<f64>) {
