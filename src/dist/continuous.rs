@@ -48,7 +48,6 @@ pub static CONTINUOUS: &[Distribution] = &[
                 ..LOCATION_SCALE
             }),
         ),
-        ..BASE
     },
     Distribution {
         name: "laplace",

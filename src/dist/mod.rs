@@ -76,9 +76,11 @@ pub enum Law {
     /// A real number.
     Density(fn(&mut Builder, &[Operand], Operand) -> Operand, Option<Standard>),
     /// Several numbers: terms of the logarithm, up to a constant.
-    Vector(fn(&mut Builder, &[Vec<Operand>], &[Operand]) -> Option<Vec<Operand>>),
+    Vector(fn(&mut Builder, &[Value], &[Operand]) -> Option<Value>),
 }
 
+/// One number after another.
+pub type Value = Vec<Operand>;
 /// The power b of a beta-divergence, if one is wanted.
 pub type Power = Option<f64>;
 /// The logarithm of a probability, and the sum of all probabilities to the power b.

@@ -24,7 +24,7 @@ const ROW: &str =
     "Works on numbers and, component by component, on vectors. On a row it must be defined on the whole range of its argument (E0204).";
 
 /// What only `release` may ask of a posterior.
-const QUERIES: &[[&'static str; 3]] = &[
+const QUERIES: &[[&str; 3]] = &[
     [
         "draw(p), draw(w, b): one draw of parameters",
         "Stands after `release`. Several parameters give a record: `coef.w[1]`.",

@@ -13,56 +13,44 @@ use super::ty::{Kind, Ty, num};
 
 pub const RULES: [&str; 5] = ["beta_div", "penalty", "dp_hmc", "dp_sgld", "ops"];
 
-/// A law of the language: the ends of its values, from its arguments, and how large its density can be.
-struct Law {
-    name: &'static str,
-    ends: fn(&[f64]) -> (f64, f64),
-    most: Most,
-}
-
+/// How large the density of a law can be.
 enum Most {
     /// True or false: the least of the two probabilities, from the ends of the argument.
     Either(fn(f64, f64) -> Real),
     /// A probability.
     One,
-    /// At scale 1, from the ends of the shape; then where the scale stands, or one over it, and the shape.
-    Over(fn(f64, f64) -> Real, usize, Option<usize>),
-    Times(fn(f64, f64) -> Real, usize, Option<usize>),
+    /// At scale 1, from the ends of the shape; then where the scale (never 0) stands, whether it is one over it, and the shape.
+    Peak(fn(f64, f64) -> Real, usize, bool, Option<usize>),
     Unknown,
 }
 
-const fn law(name: &'static str, most: Most) -> Law {
-    Law { name, ends: |_| (f64::NEG_INFINITY, f64::INFINITY), most }
-}
+const LINE: (f64, f64) = (f64::NEG_INFINITY, f64::INFINITY);
+const HALF: (f64, f64) = (0.0, f64::INFINITY);
 
-const fn positive(name: &'static str, most: Most) -> Law {
-    Law { name, ends: |_| (0.0, f64::INFINITY), most }
-}
-
-static LAWS: [Law; 23] = [
-    law("bernoulli", Most::Either(|lo, hi| num(lo).min(&(Real::one() - num(hi))))),
-    law("bernoulli_logit", Most::Either(|lo, hi| Real::one() / (Real::one() + size(lo, hi).exp()))),
-    law("bernoulli_probit", Most::Either(|lo, hi| Some(-&size(lo, hi)).filter(Real::known).map_or(Real::UNKNOWN, |x| normal_cdf(&x)))),
-    law("bernoulli_cloglog", Most::One),
-    law("binomial", Most::One),
-    law("binomial_logit", Most::One),
-    law("geometric", Most::One),
-    law("neg_binomial", Most::One),
-    law("poisson", Most::One),
-    law("poisson_log", Most::One),
-    law("categorical", Most::One),
-    law("categorical_logit", Most::One),
-    law("multinomial", Most::One),
-    law("normal", Most::Over(|_, _| normal(), 1, None)),
-    positive("half_normal", Most::Over(|_, _| Real::int(2) * normal(), 0, None)),
-    law("laplace", Most::Over(|_, _| Real::one() / Real::int(2), 1, None)),
-    law("cauchy", Most::Over(|_, _| Real::int(2) / two_pi(), 1, None)),
-    law("student_t", Most::Over(|lo, hi| if lo == hi { student(&num(lo)) } else { normal() }, 2, Some(0))),
-    positive("exponential", Most::Times(|_, _| Real::one(), 0, None)),
-    positive("gamma", Most::Times(|lo, _| gamma(&num(lo)), 1, Some(0))),
-    positive("inv_gamma", Most::Unknown),
-    Law { name: "beta", ends: |_| (0.0, 1.0), most: Most::Unknown },
-    Law { name: "uniform", ends: |args| if let [a, b] = *args { (a, b) } else { (f64::NAN, f64::NAN) }, most: Most::Unknown },
+/// Laws of the language with the ends of their values.
+static LAWS: [(&str, (f64, f64), Most); 22] = [
+    ("bernoulli", LINE, Most::Either(|lo, hi| num(lo).min(&(Real::one() - num(hi))))),
+    ("bernoulli_logit", LINE, Most::Either(|lo, hi| Real::one() / (Real::one() + size(lo, hi).exp()))),
+    ("bernoulli_probit", LINE, Most::Either(|lo, hi| Some(-&size(lo, hi)).filter(Real::known).map_or(Real::UNKNOWN, |x| normal_cdf(&x)))),
+    ("bernoulli_cloglog", LINE, Most::One),
+    ("binomial", LINE, Most::One),
+    ("binomial_logit", LINE, Most::One),
+    ("geometric", LINE, Most::One),
+    ("neg_binomial", LINE, Most::One),
+    ("poisson", LINE, Most::One),
+    ("poisson_log", LINE, Most::One),
+    ("categorical", LINE, Most::One),
+    ("categorical_logit", LINE, Most::One),
+    ("multinomial", LINE, Most::One),
+    ("normal", LINE, Most::Peak(|_, _| normal(), 1, false, None)),
+    ("half_normal", HALF, Most::Peak(|_, _| Real::int(2) * normal(), 0, false, None)),
+    ("laplace", LINE, Most::Peak(|_, _| Real::one() / Real::int(2), 1, false, None)),
+    ("cauchy", LINE, Most::Peak(|_, _| Real::int(2) / two_pi(), 1, false, None)),
+    ("student_t", LINE, Most::Peak(|lo, hi| if lo == hi { student(&num(lo)) } else { normal() }, 2, false, Some(0))),
+    ("exponential", HALF, Most::Peak(|_, _| Real::one(), 0, true, None)),
+    ("gamma", HALF, Most::Peak(|lo, _| gamma(&num(lo)), 1, true, Some(0))),
+    ("inv_gamma", HALF, Most::Unknown),
+    ("beta", (0.0, 1.0), Most::Unknown),
 ];
 
 fn size(lo: f64, hi: f64) -> Real {
@@ -87,11 +75,11 @@ fn gamma(shape: &Real) -> Real {
 /// What a parameter can be: the type that cuts it, else the support of its prior.
 fn parameter(prior: &Expr, cut: Option<&str>) -> Ty {
     let number = |e: &Expr| if let Expr::Number(x) = e { *x } else { f64::NAN };
-    let ends = |f: &str, args: &[Expr]| {
-        let args: Vec<f64> = args.iter().map(number).collect();
-        LAWS.iter().find(|law| law.name == f).map(|law| (law.ends)(&args))
+    let ends = match prior {
+        Expr::Call(f, args) if f == "uniform" => args.first().zip(args.get(1)).map(|(a, b)| (number(a), number(b))),
+        Expr::Call(f, _) => LAWS.iter().find(|law| law.0 == f).map(|law| law.1),
+        _ => None,
     };
-    let ends = if let Expr::Call(f, args) = prior { ends(f, args) } else { None };
     let support = ends.filter(|(a, b)| a <= b).map_or(Ty::real(), |(a, b)| Ty::number(a, b, false));
     cut.map_or(support, |text| Ty::parse(text).map_or(Ty::real(), |t| Ty { kind: Kind::Number, ..t }))
 }
@@ -184,33 +172,22 @@ impl Reader {
         };
         let whole = outcome.whole || outcome.kind == Kind::Levels;
         let argument = |i: usize| args.get(i).map(|e| self.ends(e)).ok_or("the law lacks an argument");
-        let law = LAWS.iter().find(|known| known.name == law).ok_or("the law is not of the rule")?;
-        let shaped = |shape: &Option<usize>| shape.map_or(Ok((0.0, 0.0)), argument);
-        let (peak, shape) = match &law.most {
-            Most::Either(_) | Most::One if !whole => return Err("the outcome is not whole"),
-            Most::One => return Ok(Real::one() / &self.a),
+        match &LAWS.iter().find(|known| known.0 == law).ok_or("the law is not of the rule")?.2 {
+            Most::Either(_) | Most::One if !whole => Err("the outcome is not whole"),
+            Most::One => Ok(Real::one() / &self.a),
             Most::Either(least) => {
                 let (lo, hi) = argument(0)?;
                 let (q, mass) = (least(lo, hi), Real::one() / &self.a);
-                if !q.positive() {
-                    return Ok(mass);
-                }
-                return Ok(mass.min(&((self.power(&(Real::one() - &q)) - self.power(&q)) / &self.a)));
+                let narrow = (self.power(&(Real::one() - &q)) - self.power(&q)) / &self.a;
+                Ok(if q.positive() { mass.min(&narrow) } else { mass })
             }
-            Most::Over(peak, scale, shape) => {
-                let (least, (lo, hi)) = (argument(*scale)?.0, shaped(shape)?);
-                if least.is_nan() || least <= 0.0 {
-                    return Err("the scale may vanish");
-                }
-                (peak(lo, hi) / num(least), (lo, hi))
+            Most::Peak(peak, scale, rate, shape) => {
+                let (scale, (lo, hi)) = (argument(*scale)?, shape.map_or(Ok((0.0, 0.0)), argument)?);
+                let over = if *rate { num(scale.1) } else { Real::one() / num(scale.0.max(0.0)) };
+                self.peaked(peak(lo, hi) * over, lo == hi)
             }
-            Most::Times(peak, rate, shape) => {
-                let (lo, hi) = shaped(shape)?;
-                (peak(lo, hi) * num(argument(*rate)?.1), (lo, hi))
-            }
-            Most::Unknown => return Err("the law is not of the rule"),
-        };
-        self.peaked(peak, shape.0 == shape.1)
+            Most::Unknown => Err("the law is not of the rule"),
+        }
     }
 }
 
