@@ -82,11 +82,12 @@ impl Mean {
                 (up, up - gap, scale, 1.15 * DEPTH * scale)
             }
             WholeNoise::Gaussian { sigma } => {
-                let up = gap / (1.0 + (sigma / spread).powi(2));
-                (up, up - gap, sigma, (2.0 * DEPTH).sqrt() * sigma)
+                (gap / (1.0 + (sigma / spread).powi(2)), -gap / (1.0 + (spread / sigma).powi(2)), sigma, (2.0 * DEPTH).sqrt() * sigma)
             }
             _ => return None,
         };
+        // From the nearer end: the other may be so far that nothing is left of the difference.
+        let mode = if off.abs() < up.abs() { noisy + off } else { before + up };
         // How far the logarithm of the weight has fallen at a distance: slopes of the prior and of the noise that end each other
         // there are left out.
         let fallen = |d: f64| {
@@ -105,7 +106,7 @@ impl Mean {
         let change = 1.0 / (1.0 / (own * own) + 1.0 / variance + 1.0 / (size * size)).sqrt();
         let panels = ((usual / (PANEL * change)).ceil() + 1.0).max(((high - low) / (PANEL * change)).ceil()).min(PANELS);
         let own = own.max((high - low) / (PANEL * panels));
-        let (first, phase) = ((low / step).floor(), (before + up) % step);
+        let (first, phase) = ((low / step).floor(), mode % step);
         let points = ((usual / step).ceil() + 3.0).max((high / step).ceil() - first + 1.0);
         let nodes = if points <= (panels * 2.0 * RULE.len() as f64).max(FEW) {
             (0..points as u64).map(|i| ((first + i as f64) * step - phase, 1.0)).collect()
@@ -114,8 +115,8 @@ impl Mean {
         };
         let weights: Vec<f64> = nodes.iter().map(|(d, w)| w * (-fallen(*d)).exp()).collect();
         let total: f64 = weights.iter().sum();
-        let of_mean = |sum: f64| sum / row / self.total();
-        let components = nodes.iter().map(|(d, _)| Posterior::Normal(self.mean + of_mean(up + d), of_mean(own))).collect();
+        let centre = |d: f64| (self.precision * self.mean + (mode + d) / row) / self.total();
+        let components = nodes.iter().map(|(d, _)| Posterior::Normal(centre(*d), own / row / self.total())).collect();
         (total > 0.0 && total.is_finite()).then(|| Posterior::Mixture { weights: weights.iter().map(|w| w / total).collect(), components })
     }
 }
