@@ -22,7 +22,7 @@ mod tests {
     #[test]
     fn near_names_are_found_and_far_ones_are_not() {
         let words = ["release", "param", "private", "public"];
-        let near = |name| did_you_mean(name, words);
+        let near = |name: &str| did_you_mean(name, words);
         assert_eq!(near("relase").as_deref(), Some("release"));
         assert_eq!(near("parma").as_deref(), Some("param"));
         assert_eq!(near("pubic").as_deref(), Some("public"));
