@@ -81,7 +81,7 @@ pub fn certify(checked: &Checked, analysis: &Analysis, orders: &[f64], deltas: &
 /// A certificate once more, from the program in it, under the name that it has there, and the public data that it states.
 /// `None` where that program does not certify, which may be for want of its own modules.
 ///
-/// This is no second opinion on a number. It holds the words of a certificate (premises and their places, predictions,
+/// This is not a second opinion on a number. It holds the words of a certificate (premises and their places, predictions,
 /// unused facts of the header) to its program.
 pub fn recertify(certificate: &Value, loader: &dyn Loader) -> Option<Value> {
     let program = &certificate["program"];
@@ -188,7 +188,7 @@ pub fn same_file(a: &Path, b: &Path) -> bool {
 /// Modules of the user: files below the folder of the main program.
 pub struct Folder {
     root: Option<PathBuf>,
-    /// Files that are no modules, wherever they are.
+    /// Files that are not modules, wherever they are.
     without: Vec<PathBuf>,
 }
 

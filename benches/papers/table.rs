@@ -28,7 +28,7 @@ impl Table {
     pub fn open(name: &str, keys: usize, header: &str) -> Table {
         let path = begun().join(name);
         let before = fs::read_to_string(&path).ok().filter(|t| t.starts_with(header));
-        // A line that a kill left unfinished is no point.
+        // A line that a kill left unfinished is not a point.
         let text = before.map_or_else(|| format!("{header}\n"), |t| t[..=t.rfind('\n').unwrap()].to_owned());
         fs::write(&path, &text).unwrap();
         let mut points = BTreeMap::new();

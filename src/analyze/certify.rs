@@ -180,7 +180,7 @@ fn assumptions(program: &Program, analysis: &Analysis) -> Vec<String> {
         list.extend(public.map(|c| format!("the column `{}` of `{}` is public: neighbours keep it", c.name, t.name)));
     }
     list.push("cells outside their declared domain are moved into it when the file is read, before anything else".into());
-    list.push("data files are well-formed CSV: a cell that holds a quote, a comma or a line break stands in quotes".into());
+    list.push("data files are well-formed CSV: cells that contain a quote, comma or line break must be quoted".into());
     list.push("the order of rows and which file is read do not depend on private values".into());
     let by_chain = |r: &ReleaseAnalysis| r.chosen.as_ref().is_some_and(|c| c.status != Status::Exact);
     let chains = analysis.releases.iter().filter(|r| by_chain(r)).count();
@@ -207,7 +207,7 @@ fn assumptions(program: &Program, analysis: &Analysis) -> Vec<String> {
     for r in &analysis.releases {
         if let Some(Chain::Converged(chain)) = chain(r) {
             list.push(format!(
-                "CONDITIONAL: the guarantee of `{}` is that of an exact draw from its posterior; it holds if the chain ({chain}) has converged, which nothing proves",
+                "CONDITIONAL: the guarantee of `{}` is that of an exact draw from its posterior; it holds if the chain ({chain}) has converged, which cannot be proved",
                 r.name
             ));
         }

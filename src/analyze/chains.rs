@@ -20,13 +20,13 @@ pub fn no_own_guarantee(scene: &Scene, mechanism: &Mechanism, sampler: Sampler) 
         .cause("no finite run of this chain has a proved privacy bound; diagnostics of convergence prove none either")
         .help(format!(
             "use the chain that needs no convergence:    using {}(sampler = langevin)\n\
-             or say what it rests on:                    {} assuming convergence",
+             or accept a conditional guarantee:          {} assuming convergence",
             mechanism.name,
             scene.sources.slice(scene.place())
         ))
 }
 
-const UNPROVED: &str = "its draw is as private as the posterior only once the chain has converged, which nothing proves";
+const UNPROVED: &str = "its draw is as private as the posterior only once the chain has converged, which cannot be proved";
 
 /// What must be said before a draw by a mechanism that is asked for by name: E0311 without the words, E0208 for another sampler.
 pub fn words(scene: &Scene, mechanism: &'static Mechanism, args: &Arguments) -> Result<(), Box<Diagnostic>> {
@@ -64,7 +64,7 @@ pub fn words(scene: &Scene, mechanism: &'static Mechanism, args: &Arguments) -> 
         Diagnostic::new("E0311", format!("{subject} gives no guarantee of its own"))
             .label(scene.place(), UNPROVED)
             .cause("no finite run of this chain has a proved privacy bound; diagnostics of convergence prove none either")
-            .help(format!("say what it rests on:                       {place} assuming convergence\nor use a chain that is private by itself:    using penalty")),
+            .help(format!("accept a conditional guarantee:             {place} assuming convergence\nor use a chain that is private by itself:    using penalty")),
     ))
 }
 
@@ -72,7 +72,7 @@ pub fn words(scene: &Scene, mechanism: &'static Mechanism, args: &Arguments) -> 
 pub fn conditional(scene: &Scene) -> Diagnostic {
     let name = &scene.site.release.name;
     let d = Diagnostic::new("W0508", format!("the certificate of `{name}` is conditional: it assumes that the chain has converged"))
-        .label(scene.place(), "nothing proves it, and no diagnostic of a private run may be printed");
+        .label(scene.place(), "it cannot be proved, and no diagnostic of a private run may be printed");
     let judged = scene.plain();
     let langevin = judged.usual().any(|o| o.status() == Status::Conditional) && scene.site.view == View::Replace;
     let mut help = vec![];

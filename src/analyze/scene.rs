@@ -18,7 +18,7 @@ pub struct Scene<'a> {
     pub allotment: Option<&'a BudgetKind>,
     /// What it may cost where all its numbers are written.
     pub most: Option<&'a BudgetKind>,
-    /// The model as it stands in its group, for a draw.
+    /// The model as it is in its group, for a draw.
     pub model: Option<Cow<'a, Model>>,
 }
 

@@ -118,7 +118,7 @@ fn explicit_fractions(steps: &[Step], budget: &BudgetKind, found: &mut Fractions
                 let (cost, budget) = (written(cost), written(budget));
                 Diagnostic::new("E0403", format!("`spend {cost}` cannot be counted against the budget {budget}"))
                     .label(spend.span, "a cost of another kind")
-                    .cause("this kind of cost bounds nothing in the budget's own unit")
+                    .cause("this kind of cost has no bound in the budget's own unit")
                     .help("spend a share:    spend 20%")
             })?,
         };

@@ -26,7 +26,7 @@ pub fn certificate_text(certificate: &Certificate) -> String {
             out.push_str(&format!("    {mark}  {}{place}\n", p.text));
         }
         let (measure, error) = (&release.measure, sig(release.predicted_error, 3));
-        out.push_str(&format!("    {measure}: about {error} (a prediction, it bounds nothing)\n\n"));
+        out.push_str(&format!("    {measure}: about {error} (an estimate, not a guarantee)\n\n"));
     }
     if let Some(total) = lines.last() {
         out.push_str(total);

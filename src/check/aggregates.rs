@@ -113,7 +113,7 @@ impl Checker<'_> {
     }
 
     /// Do neighbours agree on every row of these values? They keep public columns, and replace one row by another in its place.
-    /// Which rows of a unit are kept depends on its key, which is private; which rows stand in a group is left aside.
+    /// Which rows of a unit are kept depends on its key, which is private; which rows are in a group is left aside.
     fn neighbours_agree(&self, t: TableId, values: &[Expr]) -> bool {
         let kept = self.table(t).is_some_and(|t| t.relation == Relation::ReplaceOne && t.unit.is_none());
         let public = |e: &Expr| match e.kind {
@@ -184,7 +184,7 @@ impl Checker<'_> {
         })
     }
 
-    /// `count()`: all rows of the program's one private table (or of the `each` it stands in).
+    /// `count()`: all rows of the program's one private table (or of the `each` around it).
     pub(super) fn count_rows(&mut self, span: Span) -> Checked<Expr> {
         let private: Vec<usize> =
             (0..self.program.tables.len()).filter(|i| self.program.tables.get(*i).is_some_and(|t| t.private)).collect();
@@ -314,7 +314,7 @@ impl Checker<'_> {
         Ok(node(ExprKind::Call(op, args), ty, Label::Public, span))
     }
 
-    /// E0201 where a constant level of a quantile is no number from 0 to 1.
+    /// E0201 where a constant level of a quantile is not a number from 0 to 1.
     fn levels_in_unit(&mut self, q: Option<&Expr>) -> Checked<()> {
         let outside = |e: &&Expr| e.constant().is_some_and(|x| !(0.0..=1.0).contains(&x));
         let found = match q.map(|q| &q.kind) {
@@ -348,7 +348,8 @@ impl Checker<'_> {
             };
             let index = e.constant().filter(|i| i.fract() == 0.0 && (1.0..=dim as f64).contains(i));
             if !matches!(e.kind, ExprKind::Level(_)) && index.is_none() {
-                let d = Diagnostic::new("E0201", format!("this is no level, and no index in 1..{dim}")).label(e.span, "one of its levels");
+                let d =
+                    Diagnostic::new("E0201", format!("this is not a level, and no index in 1..{dim}")).label(e.span, "one of its levels");
                 return self.fail(d.label(post.span, format!("{dim} levels")));
             }
             chosen.push(e);

@@ -61,7 +61,7 @@ impl Checker<'_> {
         })
     }
 
-    /// What other languages call otherwise, and what stands in a module of the standard library.
+    /// What other languages call otherwise, and what is in a module of the standard library.
     fn known_elsewhere(&self, name: &str, args: &[ast::Arg]) -> Option<String> {
         let x = args.first().map_or_else(|| "x".into(), |a| self.written(a.value.span));
         let square = if x.chars().all(|c| c.is_alphanumeric() || c == '_') { format!("{x}^2") } else { format!("({x})^2") };
@@ -78,7 +78,7 @@ impl Checker<'_> {
         let starts = [format!("model {name}("), format!("fn {name}(")];
         let holds = |text: &str| text.lines().any(|l| starts.iter().any(|s| l.starts_with(s.as_str())));
         let module = super::STD.iter().find(|(_, text)| holds(text)).map(|(m, _)| *m)?;
-        Some(format!("it stands in a module; write before its first use:   use std.{module}"))
+        Some(format!("it is in a module; write before its first use:   use std.{module}"))
     }
 
     pub(super) fn arity(&self, what: &str, signature: &str, span: Span) -> Diagnostic {

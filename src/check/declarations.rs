@@ -21,7 +21,7 @@ const MAX_COLUMNS: u64 = 1_000_000;
 const MAX_HEADERS: u64 = 64 << 20;
 
 impl Checker<'_> {
-    /// Declares every table, public scalar and the budget, wherever they stand in the file.
+    /// Declares every table, public scalar and the budget, wherever they are in the file.
     pub(super) fn declare_tables(&mut self, items: &[ast::Item]) {
         for item in items {
             let _reported = match &item.kind {
@@ -429,7 +429,7 @@ impl Checker<'_> {
         let ast::ExprKind::Number(_, text) = &e.kind else { return Ok(x) };
         let (held, written) = (Amount::of(x), Amount::parse(text));
         let private = if order { held < written } else { held > written };
-        // A text too long for an amount is no exact one either.
+        // A text too long for an amount is not an exact one either.
         Ok(match (private || written.is_none(), order) {
             (false, _) => x,
             (true, true) => x.next_up(),

@@ -6,7 +6,7 @@ use crate::model::{ColumnId, Each, Expr, Levels, Step, TableId, Type};
 use crate::source::{Diagnostic, Span};
 use crate::syntax::ast;
 
-/// The `each` we stand in.
+/// The `each` that we are in.
 pub(super) struct GroupInfo {
     pub table: TableId,
     pub public_key: bool,
@@ -94,7 +94,7 @@ impl Checker<'_> {
         let header = self.group.and_then(|g| self.groups.get(g)).map_or(span, |g| g.header);
         let written = self.written(value.span);
         self.fail(
-            Diagnostic::new("E0209", format!("`{name}` is asked of all rows, and this stands in a group"))
+            Diagnostic::new("E0209", format!("`{name}` is asked of all rows, and this is in a group"))
                 .label(span, format!("`{written}` of all groups together"))
                 .label(header, "inside, aggregates are those of one group")
                 .help(format!("give the number by hand:    public {}: real", self.fresh_name("total"))),

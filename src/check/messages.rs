@@ -71,7 +71,7 @@ impl Checker<'_> {
         if text.chars().count() > 60 { format!("{}..", text.chars().take(58).collect::<String>()) } else { text.to_string() }
     }
 
-    /// The text under `whole` with the named parts replaced; `None` if there is no part in it (it stands in a `let`).
+    /// The text under `whole` with the named parts replaced; `None` if there is no part in it (it is in a `let`).
     pub(super) fn rewritten(&self, whole: Span, parts: &[(Span, String)]) -> Option<String> {
         let mut parts: Vec<&(Span, String)> =
             parts.iter().filter(|(s, _)| s.file == whole.file && whole.start <= s.start && s.end <= whole.end).collect();

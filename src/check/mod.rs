@@ -54,7 +54,7 @@ const MAX_PRICED: usize = 500;
 ///
 /// `loader` finds the text of `use a.b` below the main program's folder; `std.*` is built in.
 ///
-/// `complete` says whether the whole text could be parsed: if not, an unknown name may stand in the part that was
+/// `complete` says whether the whole text could be parsed: if not, an unknown name may be in the part that was
 /// skipped, and mentioning it is silent.
 pub fn check(map: &mut SourceMap, main: FileId, ast: &Ast, complete: bool, loader: &dyn Loader) -> (Program, Diagnostics) {
     let mut checker = checked(map, main, ast, complete, loader);
@@ -83,7 +83,7 @@ pub struct Described {
     pub sensitivity: Option<Norms>,
 }
 
-/// Describes `e`, which stands in another file of `map` than the program, behind its last statement.
+/// Describes `e`, which is in another file of `map` than the program, behind its last statement.
 ///
 /// # Errors
 /// What is wrong with the program or with the expression.
@@ -139,7 +139,7 @@ struct Checker<'a> {
     /// Releases and expectations so far, and bytes of releases written out.
     priced: usize,
     bytes: u64,
-    /// The `each` we stand in.
+    /// The `each` that we are in.
     group: Option<usize>,
     groups: Vec<groups::GroupInfo>,
     nodes: usize,
@@ -148,7 +148,7 @@ struct Checker<'a> {
     complete: bool,
     /// Values that draw (`simulate`), to be computed before the statement being checked.
     pending: Vec<Step>,
-    /// The branches of `when` we stand in, outermost first, and how many there were so far.
+    /// The branches of `when` that we are in, outermost first, and how many there were so far.
     branches: Vec<usize>,
     branch_count: usize,
     /// The name whose `let` is being checked, for messages.

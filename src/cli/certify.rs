@@ -11,7 +11,7 @@ use ed25519_dalek::{Signer, SigningKey};
 use serde_json::json;
 use std::path::Path;
 
-/// Larger files hold no key.
+/// Larger files do not contain a key.
 const LARGEST_KEY: u64 = 1 << 20;
 
 pub fn certify(args: &Certify) -> Exit {
@@ -76,7 +76,7 @@ pub fn sign(path: &Path, certificate: &mut serde_json::Value, digest: &str) -> b
         }
     };
     let Ok(key) = SigningKey::from_pkcs8_pem(&pem) else {
-        say_line!("error: {} holds no Ed25519 private key (PKCS#8, PEM)", path.display());
+        say_line!("error: {} does not contain an Ed25519 private key (PKCS#8, PEM)", path.display());
         return false;
     };
     let hex = |bytes: &[u8]| bytes.iter().map(|b| format!("{b:02x}")).collect::<String>();

@@ -9,7 +9,7 @@ use crate::source::render;
 use serde_json::json;
 use std::path::PathBuf;
 
-/// Larger files are no plans.
+/// Larger files are not plans.
 pub const LARGEST: u64 = 256 << 20;
 
 pub fn compile(args: &Compile) -> Exit {

@@ -119,7 +119,7 @@ pub fn target(path: &Path, read: &[PathBuf]) -> Result<PathBuf, Exit> {
     };
     // Of a link to nothing there is no path without links.
     let why = match target.symlink_metadata() {
-        Ok(found) if !found.is_file() => "it is no ordinary file",
+        Ok(found) if !found.is_file() => "it is not an ordinary file",
         _ if is_among(&target, read) => "this command reads it",
         _ if is_of_a_ledger(&target) => "it belongs to a ledger",
         _ => return Ok(target),

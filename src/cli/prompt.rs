@@ -73,7 +73,7 @@ pub fn history_file(args: &Repl) -> Option<PathBuf> {
     Some(path)
 }
 
-/// Lines that may name where data are stay out of the history; so does what is no command, since it may be one misspelt.
+/// Lines that may name where data are stay out of the history; so does what is not a command, since it may be one misspelt.
 pub fn may_be_remembered(line: &str) -> bool {
     let word = line.split_whitespace().next().unwrap_or("");
     let places = [":data", ":public", ":load"];

@@ -202,7 +202,7 @@ impl Loop {
         }
     }
 
-    /// Asks whether to run what waits, where it could. Answers a line that is no answer.
+    /// Asks whether to run what waits, where it could. Answers a line that is not an answer.
     fn offer(&mut self, proposal: &Proposal) -> Option<String> {
         let names = proposal.releases.join(", ");
         let unbound: Vec<String> = self.unbound(proposal);
@@ -405,7 +405,7 @@ impl Loop {
 
     fn certificate(&self, path: &str) {
         let Some(certificate) = self.session.certificate() else {
-            return say_error("the program is not right yet: it promises nothing");
+            return say_error("the program has errors, so there is no certificate");
         };
         let (_, retired) = self.session.charged();
         if !retired.is_empty() {

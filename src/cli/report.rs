@@ -49,7 +49,7 @@ fn opened(args: &Program) -> Result<Opened, Exit> {
     let values = value.get_mut("releases").filter(|_| result).map(Value::take);
     let certificate = if result { value.get_mut("certificate").map(Value::take).unwrap_or_default() } else { value };
     let (Some(file), Some(source)) = (text(&certificate, "/program/file"), text(&certificate, "/program/source")) else {
-        say_line!("error: {} is no certificate", args.file.display());
+        say_line!("error: {} is not a certificate", args.file.display());
         return Err(Exit::Failed);
     };
     let checked = crate::pipeline::check(file, source, &crate::pipeline::Folder::of(&args.file));
@@ -104,7 +104,7 @@ pub fn plot(args: &Plot) -> Exit {
         }
         Shown::Posterior => match values.as_ref().and_then(|v| v.get(&release.name)) {
             Some(value) => released(program, &release.name, value),
-            None => return usage("what was released stands in a result: `dpm run .. -o RESULT`, then `dpm plot RESULT --shows posterior`"),
+            None => return usage("what was released is in a result: `dpm run .. -o RESULT`, then `dpm plot RESULT --shows posterior`"),
         },
     };
     match drawn.and_then(|c| c.svg(SIZE.0, SIZE.1)) {

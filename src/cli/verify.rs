@@ -34,7 +34,7 @@ pub fn verify(args: &Verify) -> Exit {
         let wrapped = value.get("certificate").is_some_and(Value::is_object);
         let known = |key: &String| RECORD.contains(&key.as_str());
         if wrapped && !plan && !value.as_object().is_some_and(|map| map.keys().all(known)) {
-            failures.push(Failure { path: "certificate".into(), text: "stands in what is neither a plan nor the record of a run".into() });
+            failures.push(Failure { path: "certificate".into(), text: "the file is neither a plan nor the record of a run".into() });
         }
         if plan {
             let refused = compiled::open(&value, key.as_deref()).err();

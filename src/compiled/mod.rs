@@ -155,7 +155,7 @@ pub fn open(plan: &Value, key: Option<&str>) -> Result<Compiled, Refusal> {
             Some(found) => {
                 return refuse(path, format!("is {found}: this is dpm {VERSION}, which runs plans with {want}; compile it again"));
             }
-            None => return refuse(path, "is missing: this is no plan"),
+            None => return refuse(path, "is missing: this is not a plan"),
         }
     }
     if plan.get("digest").and_then(Value::as_str) != Some(&digest(plan)) {

@@ -66,7 +66,7 @@ pub fn int(cell: &[u8], range: Range) -> f64 {
     into_range(libm::rint(number(cell).unwrap_or(f64::NAN)), range)
 }
 
-/// 1 or 0; `None` if it is no word for either.
+/// 1 or 0; `None` if it is not a word for either.
 pub fn boolean(cell: &[u8]) -> Option<f64> {
     let text = trim(cell);
     let is = |words: [&[u8]; 3]| words.iter().any(|w| text.eq_ignore_ascii_case(w));

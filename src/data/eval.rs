@@ -362,7 +362,7 @@ fn step(op: &Op, row: &[f64], stack: &mut Vec<f64>) -> Option<()> {
         Op::Clamp(range, n) => {
             let start = stack.len().checked_sub(*n)?;
             for x in stack.get_mut(start..)? {
-                // What is no number stays so until the end.
+                // What is not a number stays so until the end.
                 *x = if *x < range.lo {
                     range.lo
                 } else if *x > range.hi {

@@ -26,7 +26,7 @@ pub use scan::{Job, Measured, count_rows, scan};
 pub enum DataError {
     /// The file cannot be opened.
     Missing,
-    /// A public table is no regular file.
+    /// A public table is not a regular file.
     Irregular,
     /// A private table is neither a regular file nor a pipe.
     Device,

@@ -108,7 +108,7 @@ fn load(table: &Table, source: Source, fill: impl Fn(&Rows, &mut [f64]) -> Resul
     Ok(PublicTable { rows: count, columns })
 }
 
-/// The declared columns of a public table as CSV, cell by cell as they stand in the file; other columns are left out.
+/// The declared columns of a public table as CSV, cell by cell as they are in the file; other columns are left out.
 ///
 /// Reading the copy gives what reading the file gives. Nothing is checked here: [`load_public`] does that.
 pub fn copy_public(table: &Table, source: Source) -> Result<String, DataError> {

@@ -5,7 +5,7 @@
 //! a row, whatever it holds. A quote that nothing closes properly is read line by line, so that one stray quote does not
 //! swallow the rows after it; two stray quotes in different rows may, which is why certificates assume a well-formed file.
 //!
-//! A blank line is no record, except below a header of one column: there it is a row whose only cell is empty, so that
+//! A blank line is not a record, except below a header of one column: there it is a row whose only cell is empty, so that
 //! no cell decides how many rows there are. The line end of the last line begins no further line.
 
 use std::collections::VecDeque;

@@ -34,7 +34,7 @@ pub fn offsets(table: &Table) -> (Vec<usize>, usize) {
 
 /// One column of an opened file.
 struct Reading {
-    /// Where each component stands in a record.
+    /// Where each component is in a record.
     cells: Vec<usize>,
     slot: usize,
     ty: Type,

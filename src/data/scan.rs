@@ -87,7 +87,7 @@ impl Job {
         Ok(Job { measures: vec![], encoding: None, columns: None, group })
     }
 
-    /// Adds the sum of a row expression; totals stand in the order of the calls.
+    /// Adds the sum of a row expression; totals are in the order of the calls.
     pub fn sum(&mut self, value: &Expr, rows: &RowScope) -> Result<(), StatisticError> {
         let quantizer = Quantizer::new(&value.ty)?;
         check_sum(quantizer.largest().into())?;
@@ -302,7 +302,7 @@ pub fn count_rows(table: &Table, source: Source) -> Result<Option<u64>, DataErro
     Ok(Some(rows))
 }
 
-/// Runs every job in one pass; the answers stand in the order of the jobs.
+/// Runs every job in one pass; the answers are in the order of the jobs.
 ///
 /// Fails only on public facts: the header, the file itself, a public number of rows.
 pub fn scan(table: &Table, source: Source, jobs: &[Job]) -> Result<Vec<Private<Measured>>, DataError> {

@@ -31,7 +31,7 @@ pub struct Quantizer {
 }
 
 impl Quantizer {
-    /// Refuses infinite ranges and types that are no numbers.
+    /// Refuses infinite ranges and types that are not numbers.
     pub fn new(ty: &Type) -> Result<Quantizer, StatisticError> {
         let range = ty.range().ok_or(StatisticError::Range)?;
         if !range.is_finite() {

@@ -7,7 +7,7 @@ use crate::kernel::density::{Builder, One, Op, Operand, Two};
 use crate::numeric::{Binary, Interval, Unary};
 use Operand::Constant;
 
-/// More trials than this are no plan; up to the second number every outcome has operations of its own.
+/// More trials than this are not a plan; up to the second number every outcome has operations of its own.
 pub const MOST_TRIALS: f64 = 1e9;
 const LISTED_TRIALS: f64 = 1024.0;
 

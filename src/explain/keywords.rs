@@ -368,7 +368,7 @@ release mean_hours = mean(hours) using laplace
         name: "from",
         summary: "hours from \"hours-per-week\": int in 1..99: a column whose header in the file is another name.",
         body: r#"
-The text is the header as it stands in the file; for a vector the headers of all components, with commas between.
+The text is the header as it is in the file; for a vector the headers of all components, with commas between.
 
 ```dpm
 budget eps(1)
@@ -383,7 +383,7 @@ release mean_hours = mean(hours) using laplace
         body: r#"
 Stands after a mechanism whose draw is made by a Markov chain without a guarantee of its own: `beta_div`, and a regression
 with `sampler = nuts` or `slice`. Alone, the words mean NUTS. The certificate then says CONDITIONAL, as it holds only if the chain has
-converged, which nothing proves, and `dpm run --strict` refuses it. Exact draws and Langevin chains do not need the words.
+converged, which cannot be proved, and `dpm run --strict` refuses it. Exact draws and Langevin chains do not need the words.
 
 ```dpm W0508
 budget eps(6)

@@ -15,7 +15,7 @@ Arguments: none. `using auto` and no `using` at all mean the same.
 
 Every mechanism that could answer is solved at this release's share of the budget. Among those that meet it, the one of
 least predicted error is taken; ties go to the first in the table that `using ?` prints. The predicted error uses public
-facts alone (prior, header, bounds), bounds nothing, and is printed with three digits. A mechanism that only holds if a
+facts alone (prior, header, bounds), is an estimate and not a guarantee, and is printed with three digits. A mechanism that only holds if a
 chain has converged is never chosen.
 
 Guarantee: that of the mechanism chosen. `dpm lock` writes the choice into the program; `dpm compare` shows all of them.

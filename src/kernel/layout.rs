@@ -10,7 +10,7 @@ pub struct Block {
     pub levels: usize,
     /// The level without a column, if any: all its indicators are 0.
     pub reference: Option<usize>,
-    /// What stands in the column of a level, usually 1.
+    /// What is in the column of a level, usually 1.
     pub value: f64,
 }
 

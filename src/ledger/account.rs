@@ -79,7 +79,7 @@ impl Accounts {
 }
 
 impl Account {
-    /// Adds a charge without asking whether it fits; `None` if it is no charge of this budget.
+    /// Adds a charge without asking whether it fits; `None` if it is not a charge of this budget.
     pub fn book(&mut self, charge: &Charge) -> Option<()> {
         let claim = claims::decode(&charge.claim)?;
         let amounts = charge.amounts(&self.budget)?;

@@ -22,7 +22,7 @@ pub enum Budget {
 
 impl Budget {
     /// Reads `eps(1)`, `dp(eps = 1, delta = 1e-6)`, `zcdp(0.5)`, `gdp(1)`, `rdp(order = 8, eps = 0.5)` or
-    /// `rdp(order = [2, 8], eps = [0.1, 0.5])`. `None` for other text, and for numbers that are no amounts.
+    /// `rdp(order = [2, 8], eps = [0.1, 0.5])`. `None` for other text, and for numbers that are not amounts.
     pub fn parse(text: &str) -> Option<Budget> {
         let (name, rest) = text.trim().split_once('(')?;
         let arguments = arguments(rest.strip_suffix(')')?)?;
@@ -72,8 +72,8 @@ impl Budget {
         }
     }
 
-    /// What one claim costs alone, component by component, rounded up; `None` where it promises nothing in a component
-    /// or its cost is no amount (zero, subnormal).
+    /// What one claim costs alone, component by component, rounded up; `None` where it has no bound in a component
+    /// or its cost is not an amount (zero, subnormal).
     pub fn cost(&self, claim: &Claim) -> Option<Vec<Amount>> {
         match self {
             Budget::Pure(_) => Some(vec![Amount::cost(claim.pure())?]),

@@ -25,7 +25,7 @@ pub enum LedgerError {
         registered: String,
         asked: String,
     },
-    /// The claim costs nothing, or promises nothing, in the terms of the budget.
+    /// The claim costs nothing, or has no bound, in the terms of the budget.
     NoPrice {
         dataset: String,
         budget: String,

@@ -32,17 +32,17 @@ impl NewDataset {
     pub fn register(&self) -> Result<Registration, LedgerError> {
         let id_fits = (1..=64).contains(&self.id.len()) && self.id.bytes().all(|b| b.is_ascii_alphanumeric() || b"_-".contains(&b));
         if !id_fits {
-            return invalid(format!("`{}` is no name of a data set: letters, digits, `_` and `-`, at most 64", self.id));
+            return invalid(format!("`{}` is not a name of a data set: letters, digits, `_` and `-`, at most 64", self.id));
         }
         if !matches!(self.relation.as_str(), "replace_one" | "add_remove") {
-            return invalid(format!("`{}` is no relation: replace_one or add_remove", self.relation));
+            return invalid(format!("`{}` is not a relation: replace_one or add_remove", self.relation));
         }
         let Some(unit) = unit_text(&self.unit) else {
-            return invalid(format!("`{}` is no unit: \"row\", or \"patient max 4\"", self.unit));
+            return invalid(format!("`{}` is not a unit: \"row\", or \"patient max 4\"", self.unit));
         };
         let Some(budget) = Budget::parse(&self.budget) else {
             return invalid(format!(
-                "`{}` is no budget: eps(1), dp(eps = 1, delta = 1e-6), zcdp(0.5), gdp(1), rdp(order = 8, eps = 0.5)",
+                "`{}` is not a budget: eps(1), dp(eps = 1, delta = 1e-6), zcdp(0.5), gdp(1), rdp(order = 8, eps = 0.5)",
                 self.budget
             ));
         };

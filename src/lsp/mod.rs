@@ -220,7 +220,7 @@ impl Server<'_> {
         let Ok(p) = serde_json::from_value::<lsp::RenameParams>(params) else { return bad(id) };
         let refuse = |why: String| Response::new_err(id.clone(), ErrorCode::InvalidRequest as i32, why);
         if !crate::syntax::tokens::is_name(&p.new_name) {
-            return refuse(format!("`{}` is no name", p.new_name));
+            return refuse(format!("`{}` is not a name", p.new_name));
         }
         let Some((d, places)) = self.places(&p.text_document_position) else { return refuse("nothing here has a name".into()) };
         let all = names::declarations(&d.checked.ast);

@@ -90,7 +90,7 @@ fn table(t: &Table, whole: Span, scope: Option<Span>, found: &mut Vec<Declaratio
     }
 }
 
-/// The name that an offset stands in or right behind.
+/// The name at an offset or right before it.
 pub fn at(text: &str, offset: usize) -> Option<Range<usize>> {
     let names = iter(text).filter(|(t, _)| *t == Token::Name).map(|(_, r)| r);
     names.filter(|r| r.start <= offset && offset <= r.end).last()

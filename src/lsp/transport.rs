@@ -25,7 +25,7 @@ fn line(input: &mut impl BufRead) -> io::Result<Option<String>> {
     if bytes.pop() != Some(b'\n') {
         return bad("a line of a header has no end");
     }
-    String::from_utf8(bytes).map(|s| Some(s.trim_end().to_owned())).or_else(|_| bad("a header is no text"))
+    String::from_utf8(bytes).map(|s| Some(s.trim_end().to_owned())).or_else(|_| bad("a header is not text"))
 }
 
 /// How many bytes the next message has; `None` at the end of the input.
@@ -40,7 +40,7 @@ fn header(input: &mut impl BufRead) -> io::Result<Option<u64>> {
         }
         let Some((name, value)) = line.split_once(':') else { return bad("a line of a header has no colon") };
         if name.trim().eq_ignore_ascii_case("content-length") {
-            let Ok(n) = value.trim().parse::<u64>() else { return bad("a Content-Length is no number") };
+            let Ok(n) = value.trim().parse::<u64>() else { return bad("a Content-Length is not a number") };
             if n > LONGEST {
                 return bad(format!("a message of {n} bytes is longer than {LONGEST}"));
             }
@@ -50,7 +50,7 @@ fn header(input: &mut impl BufRead) -> io::Result<Option<u64>> {
     bad("a header has too many lines")
 }
 
-/// The next message; `None` at the end of the input. A whole frame whose text is no message is passed over: there is no
+/// The next message; `None` at the end of the input. A whole frame whose text is not a message is passed over: there is no
 /// request to answer, and the frames behind it can be read.
 pub fn read(input: &mut impl BufRead) -> io::Result<Option<Message>> {
     while let Some(length) = header(input)? {
@@ -134,9 +134,9 @@ mod tests {
         let many = "a: b\r\n".repeat(1000);
         for (text, why) in [
             ("Content-Length: 18446744073709551615\r\n\r\n", "longer than"),
-            ("Content-Length: 99999999999999999999999\r\n\r\n", "no number"),
-            ("Content-Length: -5\r\n\r\n", "no number"),
-            ("Content-Length: \r\n\r\n", "no number"),
+            ("Content-Length: 99999999999999999999999\r\n\r\n", "not a number"),
+            ("Content-Length: -5\r\n\r\n", "not a number"),
+            ("Content-Length: \r\n\r\n", "not a number"),
             (long.as_str(), "longer than"),
             ("Content-Length: 60000000\r\n\r\n{}", "within a message"),
             ("Content-Length: 5\r\n", "within a header"),

@@ -17,7 +17,7 @@ pub enum StatisticKind {
     /// How many rows have each level (of a category, a bool or a bounded int): `dim` counts; `first` is the value of
     /// the first bin for ints, 0 for categories.
     Levels { value: Expr, dim: u64, first: i64 },
-    /// The rows as they are, for chains: features in blocks that stand in the order of `GlmLaw::blocks`, and the outcome.
+    /// The rows as they are, for chains: features in blocks in the order of `GlmLaw::blocks`, and the outcome.
     Rows { features: Vec<Feature>, outcome: Expr },
     /// Row expressions in doubles, one column each (a vector gives one per component), for chains on log-densities.
     ///

@@ -11,7 +11,7 @@ fn is_whole(ty: &Type) -> bool {
     matches!(ty, Type::Bool | Type::Int(_) | Type::Counts { .. })
 }
 
-/// Exponent of the grid's step `2^e`; `None` for infinite ranges and types that are no numbers.
+/// Exponent of the grid's step `2^e`; `None` for infinite ranges and types that are not numbers.
 pub fn exponent(ty: &Type) -> Option<i32> {
     let range = ty.range().filter(|r| r.is_finite())?;
     if is_whole(ty) || range.magnitude() == 0.0 {

@@ -27,7 +27,7 @@ pub fn stan(program: &Program) -> String {
     out
 }
 
-/// Every released posterior with the `each` it stands in, in program order.
+/// Every released posterior with the `each` around it, in program order.
 fn posteriors<'a>(steps: &'a [Step], each: Option<&'a Each>, found: &mut Vec<(&'a ReleaseStep, &'a Model, Option<&'a Each>)>) {
     for step in steps {
         match step {

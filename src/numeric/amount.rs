@@ -9,9 +9,9 @@ use dashu::rational::RBig;
 use std::cmp::Ordering;
 use std::fmt;
 
-/// Text longer than this is no amount that a person wrote.
+/// Text longer than this is not an amount that a person wrote.
 const LONGEST_TEXT: usize = 400;
-/// Powers of ten beyond these are refused: they are no amounts of privacy, and their digits would fill the memory.
+/// Powers of ten beyond these are refused: they are not amounts of privacy, and their digits would fill the memory.
 const LARGEST_EXPONENT: i32 = 300;
 
 /// A non-negative decimal number, `digits / 10^scale`, without trailing zeros behind the point. Sums and products are
@@ -61,7 +61,7 @@ impl Amount {
         Amount { digits: n.into(), scale: 0 }
     }
 
-    /// What a double stands for; `None` for what is no amount: not a number, infinite, negative.
+    /// What a double stands for; `None` for what is not an amount: not a number, infinite, negative.
     pub fn of(x: f64) -> Option<Amount> {
         Amount::parse(&decimal_string(x))
     }
@@ -75,7 +75,7 @@ impl Amount {
         Some(Amount { digits, scale: u32::try_from(k).ok()? }.shortened())
     }
 
-    /// A cost, rounded up to twelve significant digits as certificates print it. `None` for what is no cost: not a number, infinite, zero, negative, or too small to be rounded (subnormal).
+    /// A cost, rounded up to twelve significant digits as certificates print it. `None` for what is not a cost: not a number, infinite, zero, negative, or too small to be rounded (subnormal).
     pub fn cost(x: f64) -> Option<Amount> {
         (x > 0.0 && x.is_normal()).then(|| Amount::positive(&decimal_string(up12(x))))?
     }
@@ -172,7 +172,7 @@ fn least(near: f64, enough: impl Fn(&f64) -> bool) -> f64 {
     [near.next_down(), near, near.next_up()].into_iter().find(enough).unwrap_or(f64::INFINITY)
 }
 
-/// The least double that stands for at least `a / b`; infinite where one is no amount, or b is zero.
+/// The least double that stands for at least `a / b`; infinite where one is not an amount, or b is zero.
 pub fn quotient_up(a: Option<Amount>, b: Option<Amount>) -> f64 {
     let (Some(a), Some(b)) = (a, b.filter(|b| !b.is_zero())) else { return f64::INFINITY };
     least((a.ratio() / b.ratio()).to_f64().value(), |x| Amount::of(*x).is_some_and(|x| x.times(&b) >= a))

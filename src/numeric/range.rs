@@ -14,7 +14,7 @@ impl Range {
     pub fn new(lo: f64, hi: f64) -> Range {
         Range { lo, hi }
     }
-    /// The least range with all of these: anything if one is no number, as `inf - inf`.
+    /// The least range with all of these: anything if one is not a number, as `inf - inf`.
     pub fn of(points: impl IntoIterator<Item = f64>) -> Range {
         let mut out = Range::new(f64::INFINITY, f64::NEG_INFINITY);
         for p in points {

@@ -110,7 +110,7 @@ pub fn exponent(epsilon: f64) -> i32 {
 /// The score of a candidate at distance `h`, where `inverse` is the inverse sensitivity at the counts; `None` beyond 9e15.
 pub fn score(inverse: f64, h: f64, epsilon: f64, gamma: Option<f64>) -> Option<u64> {
     let steps = libm::ldexp(strength_by(inverse, epsilon * USED, gamma) * h, -exponent(epsilon));
-    // An infinite or missing number is no score; below 2^53 the conversion is exact.
+    // An infinite or missing number is not a score; below 2^53 the conversion is exact.
     (steps < 9e15).then(|| libm::round(steps) as u64)
 }
 

@@ -9,7 +9,7 @@ const FONTS: [&str; 6] = ["DejaVu Sans", "Liberation Sans", "Noto Sans", "Arial"
 /// The picture, `scale` dots to a pixel of the SVG.
 ///
 /// # Errors
-/// No font on this machine, or a text that is no SVG.
+/// No font on this machine, or a text that is not an SVG.
 pub fn png(svg: &str, scale: f32) -> Result<Vec<u8>, String> {
     let mut options = Options::default();
     let fonts = options.fontdb_mut();

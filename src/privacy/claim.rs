@@ -62,7 +62,7 @@ pub enum Claim {
     Max(Vec<Claim>),
 }
 
-/// Claims are found again by the bits of their numbers; what is no number equals nothing, not even itself, and is priced anew.
+/// Claims are found again by the bits of their numbers; what is not a number equals nothing, not even itself, and is priced anew.
 impl Eq for Claim {}
 impl Eq for Pair {}
 

@@ -136,7 +136,7 @@ impl Claim {
     }
 }
 
-/// A parameter of a claim, not below the decimal it stands for; infinite if it is no number of a claim.
+/// A parameter of a claim, not below the decimal it stands for; infinite if it is not a number of a claim.
 pub(super) fn known(x: f64) -> f64 {
     if x >= 0.0 { above(x) } else { f64::INFINITY }
 }

@@ -73,7 +73,7 @@ fn why(r: &ReleaseAnalysis, facts: &ReleaseFacts) -> Markup {
             }
             p {
                 "Parameters: " (parameters) ". Sampler: " (facts.sampler) ". Predicted error (" (facts.measure) "): about "
-                (format!("{:.3}", facts.predicted_error)) "; a prediction, it bounds nothing."
+                (format!("{:.3}", facts.predicted_error)) "; an estimate, not a guarantee."
             }
         }
     }
@@ -96,7 +96,7 @@ fn summary(compiled: &Compiled) -> Markup {
     };
     html! {
         @if analysis.status == Status::Conditional {
-            p class="warn" { "CONDITIONAL: the guarantee holds only if a chain has converged, which nothing proves." }
+            p class="warn" { "CONDITIONAL: the guarantee holds only if a chain has converged, which cannot be proved." }
         }
         table class="facts" {
             (row("releases", html! { (analysis.releases.len()) }))
@@ -193,7 +193,7 @@ fn pictures(compiled: &Compiled, total: &Claim, values: Option<&serde_json::Valu
     ];
     let program = &compiled.checked.program;
     for (name, predicted) in errors(program, &compiled.bound, &compiled.checked.sources) {
-        charts.push((predicted, "predicted error by mechanism and size of the budget; it bounds nothing"));
+        charts.push((predicted, "predicted error by mechanism and size of the budget: estimates, not guarantees"));
         let value = values.and_then(|v| v.get(&name));
         charts.push((value.and_then(|v| released(program, &name, v)), "what was released, and what was assumed before"));
     }

@@ -20,7 +20,7 @@ mod tests {
     fn exact_up_to_two_to_the_53() {
         let n = 1u64 << 53;
         assert_eq!((count_up(n), count_down(n)), (n as f64, n as f64));
-        // 2^53 + 1 is no double.
+        // 2^53 + 1 is not a double.
         assert!(count_up(n + 1) > n as f64 && count_down(n + 1) <= n as f64);
     }
 }

@@ -41,7 +41,7 @@ pub struct Results {
     pub outputs: Vec<(String, Value, Type)>,
 }
 
-/// Table, key column and level of the `each` we stand in.
+/// Table, key column and level of the `each` that we are in.
 type Group = Option<(TableId, ColumnId, usize)>;
 
 /// The group as mechanisms see it; a release from another table than the grouped one has no plan (checked before).
@@ -61,7 +61,7 @@ struct Runner<'r> {
     known: Known<'r>,
     measured: BTreeMap<(ReleaseId, usize), Private<Measured>>,
     results: Results,
-    /// Levels of the `each` we stand in.
+    /// Levels of the `each` that we are in.
     levels: Vec<String>,
 }
 

@@ -258,7 +258,7 @@ impl Session {
         }
     }
 
-    /// Computes an expression from what is public. `None` if it is no expression.
+    /// Computes an expression from what is public. `None` if it is not an expression.
     fn expression(&self, input: &str, files: &dyn Files) -> Option<Outcome> {
         let mut sources = SourceMap::default();
         let file = sources.add("input", input);
@@ -322,7 +322,7 @@ impl Session {
         Ok(results)
     }
 
-    /// The certificate of the text; `None` while it promises nothing (a hole, an expectation that fails).
+    /// The certificate of the text; `None` while there is none (a hole, an expectation that fails).
     pub fn certificate(&self) -> Option<Certificate> {
         let judged = &self.state.judged;
         let sound = !judged.diagnostics.iter().any(|d| d.is_error()) && crate::analyze::holes(&judged.analysis).is_empty();

@@ -172,7 +172,7 @@ fn product(steps: &[Step], judged: &Judged, of: &dyn Fn(TableId) -> bool) -> Cla
         match step {
             Step::Release(r) if of(table_of(r)) => {
                 let chosen = judged.analysis.release(r.id).and_then(|a| a.chosen.as_ref());
-                // What is not decided promises nothing.
+                // What is not decided has no certificate.
                 parts.push(chosen.map_or(Claim::Pure { epsilon: f64::INFINITY }, |c| c.claim.clone()));
             }
             Step::When { then, otherwise, .. } => {

@@ -18,7 +18,7 @@ pub struct Label {
 
 /// A complaint in the user's words (LANGUAGE reference, "Messages").
 ///
-/// `labels[0]` is the primary label: the place to edit; its position stands in the header.
+/// `labels[0]` is the primary label: the place to edit; its position is in the header.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Diagnostic {
     pub code: &'static str,

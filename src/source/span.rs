@@ -1,4 +1,4 @@
-//! Where something stands in a source text: byte ranges of a file.
+//! Where something is in a source text: byte ranges of a file.
 
 /// Index of a file in a [`super::SourceMap`].
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug, Default)]

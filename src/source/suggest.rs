@@ -29,6 +29,6 @@ mod tests {
         assert_eq!(near("dirichlet"), None);
         assert_eq!(near(&"release".repeat(100)), None);
         assert_eq!(near("x"), None);
-        assert_eq!(near("param"), None, "the name itself is no suggestion");
+        assert_eq!(near("param"), None, "the name itself is not a suggestion");
     }
 }

@@ -19,7 +19,7 @@ pub(super) fn words(file: FileId, text: &str) -> Result<Vec<Word>, Diagnostics> 
     if !complaints.is_empty() {
         return Err(complaints);
     }
-    // A byte order mark is no word.
+    // A byte order mark is not a word.
     let skip = if text.starts_with('\u{feff}') { 3 } else { 0 };
     let body = text.get(skip..).unwrap_or("");
     let mut words = vec![];

@@ -196,7 +196,7 @@ pub fn draw(form: &Form, scope: &Scope, given: &Given) -> Found<Claim> {
     let positive = |name: &str| (given.number)(name).filter(|x| *x > 0.0 && x.is_finite());
     // Without a beta the loss is that of the likelihood itself.
     let plain = given.rule == "ops";
-    let beta = if plain { 2.0 } else { positive("beta").ok_or("beta is no number")? };
+    let beta = if plain { 2.0 } else { positive("beta").ok_or("beta is not a number")? };
     let a = format!("{:.15}", beta - 1.0).parse().ok().filter(|a: &f64| *a > 0.0).ok_or("beta is not above 1")?;
     let mut inside = Scope { columns: [].into(), ..scope.clone() };
     for (name, (ty, _)) in &scope.columns {
@@ -223,22 +223,22 @@ pub fn draw(form: &Form, scope: &Scope, given: &Given) -> Found<Claim> {
     if plain || given.rule == "beta_div" {
         return Ok(Claim::Range(width).repeat(times));
     }
-    let whole = |name: &str| positive(name).filter(|t| t.fract() == 0.0 && *t < 1e15).map(num).ok_or("a length is no whole number");
-    let noise = |name: &str| positive(name).map(num).ok_or("noise is no positive number");
+    let whole = |name: &str| positive(name).filter(|t| t.fract() == 0.0 && *t < 1e15).map(num).ok_or("a length is not a whole number");
+    let noise = |name: &str| positive(name).map(num).ok_or("noise is not a positive number");
     let answer = |width: Real, sigma: Real| width.square() / (Real::int(2) * sigma.square());
     if given.rule == "dp_sgld" {
-        let clip = positive("clip").map(num).ok_or("clip is no positive number")?;
+        let clip = positive("clip").map(num).ok_or("clip is not a positive number")?;
         if scope.view != View::Replace || scope.unit != 1 {
             return Err("samples hide one replaced row alone");
         }
         let share = (whole("batch")? / Real::int(scope.least)).min(&Real::one());
         let pair = Pair::Sampled { share, mu: Real::int(2) * clip / noise("sigma")? };
-        let steps = positive("iterations").filter(|t| t.fract() == 0.0 && *t < 1e15).ok_or("the length is no whole number")?;
+        let steps = positive("iterations").filter(|t| t.fract() == 0.0 && *t < 1e15).ok_or("the length is not a whole number")?;
         return Ok(Claim::Renyi(vec![pair]).repeat(steps as u64).repeat(times));
     }
     let mut step = answer(width, noise("sigma")?);
     if given.rule == "dp_hmc" {
-        let clip = positive("clip").map(num).ok_or("clip is no positive number")?;
+        let clip = positive("clip").map(num).ok_or("clip is not a positive number")?;
         let moved = sides * Real::int(scope.unit) * clip;
         step = step + (whole("steps")? + Real::one()) * answer(moved, noise("gradient_sigma")?);
     }

@@ -26,7 +26,7 @@ pub fn compare(again: &Value, stated: &Value, path: &str, key: &str, fail: &mut 
             }
         }
         (Value::Number(_), Value::Number(_)) => {
-            let (Some(x), Some(y)) = (number(again), number(stated)) else { return fail(path.to_owned(), "is no number".into()) };
+            let (Some(x), Some(y)) = (number(again), number(stated)) else { return fail(path.to_owned(), "is not a number".into()) };
             let fits = match key {
                 "max_order" => y <= x && y >= x * (1.0 - ABOVE),
                 "epsilon" | "share" | "mu" | "eta" | "rho" | "pure" | "bounded_range" | "zcdp" | "gdp" => {

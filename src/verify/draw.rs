@@ -27,7 +27,7 @@ pub struct Draw<'a> {
 
 impl Draw<'_> {
     pub fn public_range(&self, e: Option<&Expr>) -> Found<Range> {
-        e.and_then(|e| self.scope.public(e)).and_then(|t| t.range()).ok_or("an argument is no public number")
+        e.and_then(|e| self.scope.public(e)).and_then(|t| t.range()).ok_or("an argument is not a public number")
     }
     pub fn positive(&self, e: Option<&Expr>) -> Found<Range> {
         self.public_range(e).and_then(|r| if r.0 > 0.0 { Ok(r) } else { Err("an argument may vanish") })
@@ -38,7 +38,7 @@ impl Draw<'_> {
     }
     /// A positive constant in a law.
     pub fn constant(&self, o: &Row) -> Found<f64> {
-        self.positive(o.law.args().first()).and_then(|r| if r.0 == r.1 { Ok(r.0) } else { Err("a number of trials is no constant") })
+        self.positive(o.law.args().first()).and_then(|r| if r.0 == r.1 { Ok(r.0) } else { Err("a number of trials is not a constant") })
     }
     pub fn one(&self) -> Found<&Row> {
         if let [one] = self.private.as_slice() { Ok(one) } else { Err("the rule takes one observed column") }
@@ -92,7 +92,7 @@ pub fn times(request: &Expr) -> Found<u64> {
         Expr::Call(f, _) if f == "draw" => Ok(1),
         Expr::Call(f, args) if f == "draws" => match args.last() {
             Some(Expr::Number(n)) if *n >= 1.0 && n.fract() == 0.0 => Ok(*n as u64),
-            _ => Err("the number of draws is no number"),
+            _ => Err("the number of draws is not a number"),
         },
         _ => Err("only draws are covered"),
     }

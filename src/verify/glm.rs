@@ -27,7 +27,7 @@ struct Reader<'a> {
     form: &'a Form,
     scope: &'a Scope,
     blocks: Vec<Block<'a>>,
-    /// The size of what is added and holds no weight, and whether neighbours keep it.
+    /// The size of what is added and contains no weight, and whether neighbours keep it.
     offsets: Vec<(Real, bool)>,
 }
 
@@ -85,7 +85,7 @@ impl<'a> Reader<'a> {
             ("+" | "-", [a, b]) => self.read(a, factor).and_then(|()| self.read(b, factor)),
             ("/", [a, Expr::Number(x)]) if *x != 0.0 => self.read(a, &(factor / &num(x.abs()))),
             ("index", [a, level]) => {
-                let levels = self.value(level).filter(|t| t.kind == Kind::Levels).ok_or("the index is no category")?;
+                let levels = self.value(level).filter(|t| t.kind == Kind::Levels).ok_or("the index is not a category")?;
                 let name = self.parameter(a).ok_or("only weights are indexed")?;
                 self.blocks.push(Block { name, norm: factor.clone(), dim: Some(levels.dim), public: self.kept(level), picks: true });
                 Ok(())
@@ -161,8 +161,8 @@ pub fn draw(form: &Form, scope: &Scope, given: &Given, ideal: bool) -> Found<Cla
     most = most.map(|m| offsets.iter().fold(m, |sum, o| sum + o.0.clone()));
     let (lo, hi) = reader.value(&row.outcome).map_or((f64::NEG_INFINITY, f64::INFINITY), |t| (t.lo, t.hi));
     let constant = |i: usize| args.get(i).and_then(|e| scope.public(e)).filter(|t| t.lo == t.hi && t.lo > 0.0).map(|t| num(t.lo));
-    let trials = if law == "binomial_logit" { constant(0).ok_or("a number of trials is no constant")? } else { Real::one() };
-    let variance = || Ok::<Real, &str>(constant(1).ok_or("an sd is no constant")?.square());
+    let trials = if law == "binomial_logit" { constant(0).ok_or("a number of trials is not a constant")? } else { Real::one() };
+    let variance = || Ok::<Real, &str>(constant(1).ok_or("an sd is not a constant")?.square());
     let (two, width) = (Real::int(2), num(hi) - num(lo));
     // How far a row moves the slope: both slopes apart, or the outcome alone.
     let (slope, label) = if given.rule == "glm_on_ball" {

@@ -83,7 +83,7 @@ pub fn geometric(d: &Draw) -> Found<Claim> {
 
 /// Section 2: up to `items` items a row.
 pub fn dirichlet(d: &Draw) -> Found<Claim> {
-    let ty = d.scope.row(&d.one()?.outcome).ok_or("the outcome is no value of a row")?;
+    let ty = d.scope.row(&d.one()?.outcome).ok_or("the outcome is not a value of a row")?;
     let categorical = d.one()?.law.args().len() == 1;
     let (dim, items) = match (ty.levels(), ty.kind) {
         (Some(levels), _) if categorical => (levels, 1),
@@ -212,7 +212,7 @@ pub fn normal(d: &Draw) -> Found<Claim> {
 pub fn vector(d: &Draw) -> Found<Claim> {
     let ty = d.scope.row(&d.one()?.outcome).filter(|t| t.kind == Kind::Vector).ok_or("the outcome must be a vector")?;
     let law = d.one()?.law.args().get(1).ok_or("the covariance is missing")?;
-    let known = Covariance::read(law).ok_or("the covariance is no constant matrix")?;
+    let known = Covariance::read(law).ok_or("the covariance is not a constant matrix")?;
     if !d.public.iter().all(|o| o.law.args().get(1) == Some(law)) || known.dim() as u64 != ty.dim {
         return Err("rows must be multi_normal of one covariance");
     }

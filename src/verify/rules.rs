@@ -108,8 +108,9 @@ pub fn beta_query(averaged: &Expr, scope: &Scope, given: &Given) -> Found<Claim>
 
 /// The claim of noise on an aggregate, or of a choice by it (section 8.7).
 pub fn query(e: &Expr, scope: &Scope, given: &Given) -> Found<Claim> {
-    let positive =
-        |name: &str, what: fn(f64) -> Real| (given.number)(name).filter(|x| *x > 0.0).map(what).ok_or("a parameter is no positive number");
+    let positive = |name: &str, what: fn(f64) -> Real| {
+        (given.number)(name).filter(|x| *x > 0.0).map(what).ok_or("a parameter is not a positive number")
+    };
     let noisy = |norm: usize, scale: Real| {
         let components = Real::int(scope.dim(e).unwrap_or(1));
         let moved = scope.moves(e).into_iter().nth(norm).filter(Real::known).ok_or("the sensitivity is infinite")?;
@@ -124,7 +125,7 @@ pub fn query(e: &Expr, scope: &Scope, given: &Given) -> Found<Claim> {
             if level.is_some_and(|q| q.0 == q.1) {
                 positive("eps", Real::decimal).map(Claim::Range)
             } else {
-                Err("the level of the quantile is no constant")
+                Err("the level of the quantile is not a constant")
             }
         }
         ("beta_query", Expr::Call(f, args)) => match (f.as_str(), args.as_slice()) {
@@ -132,7 +133,7 @@ pub fn query(e: &Expr, scope: &Scope, given: &Given) -> Found<Claim> {
             ("/", [Expr::Call(s, x), Expr::Name(n)]) if s == "sum" && scope.counts.contains(n) => {
                 beta_query(x.first().ok_or("no value")?, scope, given)
             }
-            _ => Err("the query is no mean"),
+            _ => Err("the query is not a mean"),
         },
         _ => Err("the mechanism does not answer this query"),
     }

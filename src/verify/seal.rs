@@ -48,7 +48,7 @@ pub fn signed_text(digest: &str) -> String {
 
 /// The signature is null, or `{"algorithm": "ed25519", "key", "value"}` in hex over [`signed_text`]; with a key (PEM) it must be by it.
 pub fn signature(certificate: &Value, key: Option<&str>) -> Result<(), &'static str> {
-    let wanted = key.map(VerifyingKey::from_public_key_pem).transpose().map_err(|_| "the key is no Ed25519 public key in PEM")?;
+    let wanted = key.map(VerifyingKey::from_public_key_pem).transpose().map_err(|_| "the key is not an Ed25519 public key in PEM")?;
     let Some(map) = certificate.get("signature").and_then(Value::as_object) else {
         let null = certificate.get("signature").is_some_and(Value::is_null);
         return if null && wanted.is_none() { Ok(()) } else { Err("the certificate is not signed") };
@@ -61,7 +61,8 @@ pub fn signature(certificate: &Value, key: Option<&str>) -> Result<(), &'static 
         let pair = |i: usize| u8::from_str_radix(text(name).get(2 * i..2 * i + 2)?, 16).ok();
         (0..text(name).len().div_ceil(2)).map(pair).collect()
     };
-    let own = bytes("key").and_then(|b| VerifyingKey::from_bytes(&b.try_into().ok()?).ok()).ok_or("the key in the signature is no key")?;
+    let own =
+        bytes("key").and_then(|b| VerifyingKey::from_bytes(&b.try_into().ok()?).ok()).ok_or("the key in the signature is not a key")?;
     let value = bytes("value").and_then(|b| Signature::from_slice(&b).ok()).ok_or("the signature is malformed")?;
     if wanted.is_some_and(|w| w != own) {
         return Err("the certificate is signed by another key");

@@ -84,7 +84,7 @@ impl Scope {
         let parts: Vec<Ty> = args.iter().map(|a| self.value(a)).collect();
         let (lo, hi) = range(f, &parts);
         let number = Ty::number(lo, hi, f == "neg" && parts.iter().all(|p| p.whole));
-        // Over public rows; anywhere else an aggregate of rows is no part of a value.
+        // Over public rows; anywhere else an aggregate of rows is not part of a value.
         if let (true, Some(of)) = (e.over_rows(), parts.first()) {
             if self.is_private(e) {
                 return Ty::other();

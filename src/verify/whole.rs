@@ -31,7 +31,7 @@ pub fn parameters(rule: &str, has: &dyn Fn(&str) -> bool) -> Option<(&'static st
 /// Places of the counts (1 for a rate) and the items that one row holds at most.
 fn counts(d: &Draw, family: &str) -> Found<(u64, u64)> {
     let row = d.one()?;
-    let ty = d.scope.row(&row.outcome).ok_or("the outcome is no value of a row")?;
+    let ty = d.scope.row(&row.outcome).ok_or("the outcome is not a value of a row")?;
     let Expr::Call(law, _) = &row.law else { return Err("rows have no law") };
     let most = |law: &str| if matches!(law, "binomial" | "multinomial") { d.constant(row) } else { Ok(1.0) };
     if !d
@@ -64,9 +64,9 @@ fn calibrated(d: &Draw, given: &Given, places: u64, items: u64) -> Found<()> {
         },
         _ => None,
     };
-    let alpha = alpha.filter(|a| a.len() as u64 == places).ok_or("the prior counts are no numbers")?;
+    let alpha = alpha.filter(|a| a.len() as u64 == places).ok_or("the prior counts are not numbers")?;
     let rows = d.exactly.filter(|_| d.public.is_empty()).ok_or("the number of rows is not exact, or there are public rows")?;
-    let positive = |name: &str| (given.number)(name).filter(|x| *x > 0.0 && x.is_finite()).ok_or("a parameter is no positive number");
+    let positive = |name: &str| (given.number)(name).filter(|x| *x > 0.0 && x.is_finite()).ok_or("a parameter is not a positive number");
     let (eps, argument) = (positive("eps")?, positive("calibrated")?);
     let gamma = if given.rule == "ehds" { Some(positive("gamma")?) } else { None };
     let loss = worst_loss(&alpha, rows.saturating_mul(items), argument, gamma).ok_or("its law is too large to be computed again")?;
@@ -96,7 +96,8 @@ fn moments_moved(d: &Draw) -> Found<(Real, Real)> {
     d.positive(o.law.args().get(1))?;
     d.prior_variance()?;
     let (lo, hi) = d.outcome(o, f64::NEG_INFINITY, f64::INFINITY)?;
-    let features = d.scope.row(x).or_else(|| d.scope.public(x)).filter(|t| t.kind == Kind::Vector).ok_or("the features are no vector")?;
+    let features =
+        d.scope.row(x).or_else(|| d.scope.public(x)).filter(|t| t.kind == Kind::Vector).ok_or("the features are not a vector")?;
     let square = features.row_norms().0[1].square();
     let unit = Real::int(d.scope.unit).square();
     Ok((Real::int(2) * square.square() * &unit, Real::int(4) * square * num(lo.abs().max(hi.abs())).square() * &unit))
@@ -112,7 +113,7 @@ pub fn claim(form: &Form, scope: &Scope, given: &Given) -> Found<Claim> {
     let d = model(form, scope, given, families, &LAWS, "posterior")?;
     let Expr::Call(family, _) = d.prior else { return Err("no prior") };
     if (given.number)("sigma_products").is_some() {
-        let positive = |name: &str| (given.number)(name).filter(|x| *x > 0.0).map(num).ok_or("a parameter is no positive number");
+        let positive = |name: &str| (given.number)(name).filter(|x| *x > 0.0).map(num).ok_or("a parameter is not a positive number");
         let (rho, sums, products) = (positive("rho")?, positive("sigma")?, positive("sigma_products")?);
         if given.rule != "noise_aware" || scope.view != View::Replace {
             return Err("the rule does not cover how neighbours differ here");
@@ -135,7 +136,7 @@ pub fn claim(form: &Form, scope: &Scope, given: &Given) -> Found<Claim> {
         return Err("the rule does not cover how neighbours differ here");
     }
     let moved = sum.unwrap_or(Real::int(items) * Real::int(scope.unit));
-    let number = |name: &str| (given.number)(name).filter(|x| *x > 0.0).ok_or("a parameter is no positive number");
+    let number = |name: &str| (given.number)(name).filter(|x| *x > 0.0).ok_or("a parameter is not a positive number");
     let positive = |name: &str| number(name).map(num);
     // A loss is a decimal.
     let decimal = |name: &str| number(name).map(Real::decimal);

@@ -96,7 +96,7 @@ impl Case<'_> {
 }
 
 fn number(v: &Value) -> f64 {
-    v.as_f64().unwrap_or_else(|| panic!("{v} is no number"))
+    v.as_f64().unwrap_or_else(|| panic!("{v} is not a number"))
 }
 
 /// The golden prior and rows of a conjugate model, and what it draws.

@@ -456,7 +456,7 @@ fn equal_programs_and_numbers_hold_however_they_are_named_and_written() {
             let (code, said) = dpm(folder, &["verify", "s.json", "--program", "renamed.dpm"]);
             assert_eq!(code, Some(0), "{name}: {said}");
         }
-        // Another value is another value in any form; a word is no number, and a number no word.
+        // Another value is another value in any form; a word is not a number, and a number no word.
         for (at, new) in [("/total/profile/rdp/0/epsilon", "0.0000001"), ("/tables/0/unit/max_rows", "x"), ("/tables/0/name", "1")] {
             let mut changed = as_strings(&certificate, &str::to_owned);
             *changed.pointer_mut(at).unwrap() = new.into();

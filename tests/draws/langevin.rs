@@ -87,7 +87,7 @@ impl Case<'_> {
             (0..panels).flat_map(|p| rule.iter().map(move |(x, w)| (-reach + half * (2.0 * p as f64 + 1.0 + x), half * w))).collect();
         let dot = |a: &[f64], b: &[f64]| a.iter().zip(b).map(|(a, b)| a * b).sum::<f64>();
         let ys: Vec<f64> = (0..=POINTS).map(|i| reach * (2.0 * i as f64 / POINTS as f64 - 1.0)).collect();
-        // One step from the start, which is no node.
+        // One step from the start, which is not a node.
         let sd = (2.0 * first).sqrt();
         let to = self.start - first * (self.slope)(self.start);
         let mut mass: Vec<f64> = nodes.iter().map(|(y, w)| w * density((y - to) / sd) / sd).collect();

@@ -65,7 +65,7 @@ fn no_row_moves_the_gradient_of_another() {
     let mut dice = Dice(32);
     let bits = |row: &[f64], sums: &mut [i128]| {
         for (sum, g) in sums.iter_mut().zip(row) {
-            // All that is no number is one thing.
+            // All that is not a number is one thing.
             *sum += if g.is_nan() { 1 } else { i128::from((g + 0.0).to_bits()) };
         }
     };

@@ -125,7 +125,7 @@ fn no_link_is_broken() {
 #[test]
 fn pages_have_examples() {
     for p in explain::pages() {
-        assert!(p.summary.ends_with('.') && !p.summary.contains('\n'), "{}: the summary is no sentence", p.name);
+        assert!(p.summary.ends_with('.') && !p.summary.contains('\n'), "{}: the summary is not a sentence", p.name);
         let shown = !programs(&p.body).is_empty();
         // E0601 is about plans: no program gets it.
         assert_eq!(shown, p.name != "E0601", "{} {}", p.kind.word(), p.name);

@@ -550,7 +550,7 @@ fn neighbouring_files_cannot_be_told_apart() {
     let wanted = observe(&place, &file(&ordinary(6), b"\n"));
     for pair in 0..200 {
         let mut dice = Dice::new(pair);
-        // A blank line is no row, and a file without rows breaks every public n: one row stays.
+        // A blank line is not a row, and a file without rows breaks every public n: one row stays.
         let mut rows = ordinary(2 + dice.below(11));
         let at = dice.below(rows.len());
         rows[at] = random_row(&mut dice, &cells);

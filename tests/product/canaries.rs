@@ -123,7 +123,7 @@ fn planted_values_never_come_out() {
             }
             6 => runs.push((vec!["run", &program, "--data", "planted.csv", "-o", "/nowhere/out.json"], None)),
             // The data in place of the program: it is not echoed beyond what diagnostics of a *program* show, so only
-            // where it is no UTF-8 text at all.
+            // where it is not a UTF-8 text at all.
             _ => {
                 std::fs::write(place("planted.dpm"), [&bytes[..], b"\xff"].concat()).unwrap();
                 runs.push((vec!["check", "planted.dpm"], None));

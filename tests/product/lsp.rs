@@ -203,9 +203,9 @@ fn bad_frames_end_the_server_in_words() {
     for (sent, said) in [
         ("Content-Length: 18446744073709551615\r\n\r\n{}".to_owned(), "longer than"),
         ("Content-Length: 9223372036854775807\r\n\r\n{}".to_owned(), "longer than"),
-        ("Content-Length: 99999999999999999999999999\r\n\r\n".to_owned(), "no number"),
+        ("Content-Length: 99999999999999999999999999\r\n\r\n".to_owned(), "not a number"),
         ("Content-Length: 60000000\r\n\r\n{}".to_owned(), "within a message"),
-        (frame(initialize) + "Content-Length: -1\r\n\r\n", "no number"),
+        (frame(initialize) + "Content-Length: -1\r\n\r\n", "not a number"),
         (frame(initialize) + &frame("{no message") + "\u{0}\u{1}\n", "no colon"),
     ] {
         let mut server = Command::new(env!("CARGO_BIN_EXE_dpm"))
@@ -267,7 +267,7 @@ fn editors_know_the_words_of_the_language() {
         }
     }
     assert_eq!(sorted(words), wanted, "dpm.tmLanguage.json");
-    // Colours: every reserved word that is no value and no operator stands in the query.
+    // Colours: every reserved word that is not a value and no operator stands in the query.
     let highlights = read("editors/tree-sitter-dpm/queries/highlights.scm");
     let missing: Vec<&String> =
         wanted.iter().filter(|w| *w != "true" && *w != "false" && !highlights.contains(&format!("\"{w}\""))).collect();

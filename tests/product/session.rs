@@ -111,7 +111,7 @@ fn every_program_pasted_line_by_line_gives_the_certificate_of_the_file() {
             let mut session = Session::new(Box::new(Folder::of(file)));
             let done = typed(&mut session, &text);
             if let Some(wrong) = wrong {
-                // What is no program of this version is none line by line.
+                // What is not a program of this version is none line by line.
                 assert!(done.map_or_else(|said| said.contains(wrong.code), |()| session.certificate().is_none()), "{}", file.display());
                 continue;
             }
@@ -332,7 +332,7 @@ fn groups_and_branches() {
 }
 
 /// A table that was charged for keeps its header, also when no release in the text reads it any more: a secret number of
-/// rows stays secret, and what was paid for rows is no payment for persons.
+/// rows stays secret, and what was paid for rows is not a payment for persons.
 #[test]
 fn a_table_that_was_charged_for_stays() {
     let mut s = session();

@@ -85,7 +85,7 @@ impl<'a> Density<'a> {
         prior - self.weight * self.rows(false)
     }
 
-    /// The log-density and its gradient; derivatives that are no finite numbers are 0.
+    /// The log-density and its gradient; derivatives that are not a finite numbers are 0.
     pub fn value_and_gradient(&mut self, u: &[f64], gradient: &mut [f64]) -> f64 {
         let prior = self.forward_shared(u);
         self.sums.fill(0.0);
@@ -102,7 +102,7 @@ impl<'a> Density<'a> {
         self.back_to_coordinates(gradient);
     }
 
-    /// Carries what stands in `sums` and the terms of the log prior back to the coordinates.
+    /// Carries what is in `sums` and the terms of the log prior back to the coordinates.
     fn back_to_coordinates(&mut self, gradient: &mut [f64]) {
         let Density { program, shared, shared_adjoints, sums, .. } = self;
         for term in &program.log_prior {
@@ -202,7 +202,7 @@ fn inside(x: f64, loss: &Loss) -> f64 {
     }
 }
 
-/// Of an unbounded range, infinity: a state where a loss is no number is not entered.
+/// Of an unbounded range, infinity: a state where a loss is not a number is not entered.
 fn middle(loss: &Loss) -> f64 {
     if loss.lo.is_finite() && loss.hi.is_finite() { 0.5 * loss.lo + 0.5 * loss.hi } else { f64::INFINITY }
 }

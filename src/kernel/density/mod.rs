@@ -6,7 +6,7 @@
 //! two evaluations, both cores share the blocks, and sums are made in an order that depends on the number of rows alone.
 //!
 //! **The certified range.** A claim on a bounded loss is about the loss that is computed: every loss is moved into its
-//! `[lo, hi]` row by row after everything else, and a loss that is no number becomes the middle of it.
+//! `[lo, hi]` row by row after everything else, and a loss that is not a number becomes the middle of it.
 
 mod builder;
 mod columns;

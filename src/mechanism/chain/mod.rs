@@ -25,7 +25,7 @@ use crate::kernel::density::Density;
 pub const NUTS_STEPS: u64 = 1000;
 /// Sweeps over all coordinates of slice sampling, where the program does not say how many.
 pub const SLICE_STEPS: u64 = 400;
-/// A longer chain is no plan.
+/// A longer chain is not a plan.
 pub const MOST_STEPS: u64 = 1_000_000_000;
 
 /// The last state of NUTS after so many steps, of which three in four adapt. It starts within a spread of the centres, which

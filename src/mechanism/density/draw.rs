@@ -139,7 +139,7 @@ fn spread(p: &Parameter) -> Vec<(f64, f64)> {
     vec![known.filter(|(m, s)| m.is_finite() && *s > 0.0 && s.is_finite()).unwrap_or((0.0, 1.0)); count]
 }
 
-/// The nearest point of the grid inside the range; 0 is no value of a range that only begins there.
+/// The nearest point of the grid inside the range; 0 is not a value of a range that only begins there.
 fn on_grid(x: f64, exponent: i32, range: Range) -> Number {
     let inside = |x: f64| if x.is_nan() { 0.0 } else { x };
     let near = round(inside(x), exponent);

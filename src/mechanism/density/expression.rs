@@ -9,7 +9,7 @@ use crate::mechanism::MechanismError;
 use crate::model::{Binary, Builtin, Expr, ExprKind, Label, ParamId, Type, Unary};
 
 const UNKNOWN: MechanismError = MechanismError::Expression;
-/// More components than this are no plan.
+/// More components than this are not a plan.
 const MOST: usize = 1 << 20;
 
 /// The components of a value.

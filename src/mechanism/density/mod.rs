@@ -69,7 +69,7 @@ pub(super) fn weights(means: &[f64], cuts: &[Cut]) -> Result<(Program, Vec<Opera
         let (Cut::Box { at, .. } | Cut::Ball { at, .. }) = cut;
         let inside = weights.get_mut(at.clone()).ok_or(MechanismError::Parameter)?;
         let value = match cut {
-            // An offset's coefficient is no weight.
+            // An offset's coefficient is not a weight.
             Cut::Box { lo, hi, .. } if lo == hi => vec![Operand::Constant(*lo); inside.len()],
             Cut::Box { lo, hi, .. } => inside.iter().map(|u| lowering.real(*u, Range::new(*lo, *hi))).collect::<Result<Vec<_>, _>>()?,
             Cut::Ball { radius, .. } => lowering.ball(inside, *radius)?,

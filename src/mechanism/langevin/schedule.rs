@@ -24,7 +24,7 @@ const FORGET: f64 = 3.0;
 /// Steps of each later phase, and how much smaller they are than those of the first.
 const FINE_STEPS: u64 = 64;
 const FINER: [f64; 3] = [8.0, 64.0, 512.0];
-/// A longer chain is no plan.
+/// A longer chain is not a plan.
 const MOST_STEPS: f64 = 1e9;
 
 /// Step size and number of steps of each phase for m-strongly convex, M-smooth potentials; `steps` is the length of the

@@ -81,7 +81,7 @@ pub(super) fn judge(rule: &'static Rule, question: &Question, row_loss: RowLossO
 }
 
 impl BoundedLoss {
-    /// Reads a model for a rule; what stands in the way is said once, whatever the rule.
+    /// Reads a model for a rule; obstacles are reported once, whatever the rule.
     fn read(rule: &'static Rule, question: &Question, row_loss: RowLossOf) -> Match<Result<BoundedLoss, Unbounded>> {
         let (model, context) = (question.model()?, &question.context);
         let Request::Draw { parameters: drawn, .. } = &model.request else {

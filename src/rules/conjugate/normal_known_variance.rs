@@ -259,7 +259,7 @@ mod tests {
         assert_eq!(d.code, "E0307");
         assert_eq!(d.help[0], "if n is public:    private t[n] { ... }");
         assert_eq!(build(0.0, 1.0, 0.0, 0.0, 1.0).refused(&RULE).code, "E0203");
-        // Numbers whose squares are no doubles: the law and the claim would part.
+        // Numbers whose squares are not doubles: the law and the claim would part.
         for (m0, s0, sd, hi) in [
             (0.0, 1e155, 1.0, 1.0),
             (0.0, 1e-155, 1.0, 1.0),

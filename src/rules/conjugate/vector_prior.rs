@@ -255,7 +255,7 @@ pub(super) fn vector_prior(parameter: &Parameter) -> Match<VectorPrior> {
     }
 }
 
-/// A normal prior on a vector of weights, for what is computed and bounds nothing.
+/// A normal prior on a vector of weights, for predictions, which bound no privacy.
 #[derive(Clone)]
 pub(crate) struct NormalWeights {
     pub dim: usize,

@@ -19,7 +19,7 @@ use crate::source::{Diagnostic, Span};
 
 /// Beside larger offsets a weight's part of the predictor is lost in the rounding of doubles, and with it the posterior.
 const MOST_OFFSET: f64 = 1e4;
-/// Larger counts are no 32-bit numbers.
+/// Larger counts are not a 32-bit numbers.
 const MOST_COUNT: f64 = 16_777_216.0;
 
 /// The parts of a model that the rules of this family look at.
@@ -28,7 +28,7 @@ pub(super) struct Parts<'a> {
     pub link: Link,
     pub outcome: Range,
     pub blocks: Vec<Block>,
-    /// What is added to the predictor and holds no weight, times a factor.
+    /// What is added to the predictor and contains no weight, times a factor.
     pub offsets: Vec<(Expr, f64)>,
     /// Upper bound on the absolute value of the predictor; infinite where weights or features are unbounded.
     pub most: f64,
@@ -83,7 +83,7 @@ pub(super) fn parts<'a>(model: &'a Model, context: &Context) -> Match<Parts<'a>>
         Err(Problem::Curved(node, other)) => return refuse(refusals::not_convex(node, other, model, context)),
     };
     if read.terms.len() != model.parameters.len() {
-        return not_mine("every parameter must stand in the predictor");
+        return not_mine("every parameter must be part of the predictor");
     }
     let classes = if let Link::Softmax { classes } = outcome.link { classes } else { 0 };
     let labels_only = public_features(&read, model, context) && model.records.relation == Relation::ReplaceOne;
@@ -98,7 +98,7 @@ pub(super) fn parts<'a>(model: &'a Model, context: &Context) -> Match<Parts<'a>>
     let mut blocks = vec![];
     for term in terms {
         let Some(parameter) = model.parameters.iter().find(|p| p.id == term.parameter) else {
-            return not_mine("every parameter must stand in the predictor");
+            return not_mine("every parameter must be part of the predictor");
         };
         blocks.push((parameter.id, block(term, parameter, classes)?));
     }
@@ -248,7 +248,7 @@ fn premises(parts: &Parts, slope: f64, norm: f64, model: &Model, context: &Conte
     };
     facts.premise(strong, Some(first.prior.span));
     if !parts.offsets.is_empty() {
-        facts.premise("what is added to the predictor holds no weight: it leaves the slope bounded as before", Some(o.likelihood.span));
+        facts.premise("what is added to the predictor contains no weight: it leaves the slope bounded as before", Some(o.likelihood.span));
     }
     if parts.labels_only {
         facts.premise("the features are public: neighbours differ in the outcome alone", Some(o.likelihood.span));

@@ -14,11 +14,11 @@ pub(super) struct Term {
 #[derive(Default)]
 pub(super) struct Predictor {
     pub terms: Vec<Term>,
-    /// What is added that holds no parameter, times a public factor.
+    /// What is added that contains no parameter, times a public factor.
     pub offsets: Vec<(Expr, f64)>,
 }
 
-/// Why an expression is no predictor.
+/// Why an expression is not a predictor.
 pub(super) enum Problem<'a> {
     /// This node is not linear in the parameters; where it is one factor of a product, the other.
     Curved(&'a Expr, Option<&'a Expr>),

@@ -20,7 +20,7 @@ impl Group {
     fn of(&self, e: &Expr) -> Norms {
         if e.label == Label::Public {
             return match e.kind {
-                // The size of the group itself is no public number of the header.
+                // The size of the group itself is not a public number of the header.
                 ExprKind::RowCount(_) => Norms::INFINITE,
                 _ => Norms::ZERO,
             };

@@ -11,7 +11,7 @@
 //! and a geometric number.
 //!
 //! ## Refuses
-//! A secret number of rows: the released counts would sum to it. Outcomes that are no whole numbers.
+//! A secret number of rows: the released counts would sum to it. Outcomes that are not a whole numbers.
 //!
 //! ## Checked by
 //! The exact law of the released counts on all neighbouring data sets: the realised loss is eps; golden values.

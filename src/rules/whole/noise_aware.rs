@@ -18,7 +18,7 @@
 //! behind them (§15).
 //!
 //! ## Refuses
-//! Outcomes that are no whole numbers (but with a normal prior) or without bounds; a secret number of rows with a normal
+//! Outcomes that are not a whole numbers (but with a normal prior) or without bounds; a secret number of rows with a normal
 //! prior, whose posterior needs it.
 //!
 //! ## Checked by

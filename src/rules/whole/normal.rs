@@ -33,7 +33,7 @@ pub(super) struct NormalSum {
     statistic: Statistic,
 }
 
-/// `None` where the prior of the one parameter is no normal law.
+/// `None` where the prior of the one parameter is not a normal law.
 pub(super) fn find(rule: &'static Rule, question: &Question) -> Match<Option<NormalSum>> {
     let (model, context) = (question.model()?, &question.context);
     let [normal] = model.parameters.as_slice() else { return Ok(None) };

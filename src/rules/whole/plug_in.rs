@@ -5,7 +5,7 @@
 //!
 //! ## Claim
 //! That of `noise_aware`, whose noise it shares: pure eps or rho-zCDP (§8.7, §15). The noisy counts are moved to 0 and to n
-//! where they lie beyond, and stand in the posterior as if nothing had happened, so its intervals are too narrow.
+//! where they lie beyond, and are used in the posterior as if nothing had happened, so its intervals are too narrow.
 //!
 //! ## Refuses
 //! As `noise_aware`; a secret number of rows.

@@ -182,7 +182,7 @@ fn inflated(alpha: &[f64], prior: f64, total: f64, noisy: &[f64], noise: f64) ->
 }
 
 /// The means of the Hellinger mechanisms. Where there are too many candidates to weigh, a smaller number of
-/// items stands in, with the same counts in proportion: distances scale alike.
+/// items is used instead, with the same counts in proportion: distances scale alike.
 pub(super) fn hellinger(alpha: &[f64], total: f64, epsilon: f64, gamma: Option<f64>) -> Prediction {
     let k = alpha.len();
     let mut items = total.clamp(1.0, 1e8) as u64;

@@ -240,7 +240,7 @@ release w_hat = draw(w) using diffuse(sampler = langevin)
     CodePage {
         code: "E0312",
         title: "a hole was left",
-        text: "`?` asks what could stand in its place, and `dpm check` and `dpm compare` answer. A program with a hole cannot \
+        text: "`?` asks what could be written in its place, and `dpm check` and `dpm compare` answer. A program with a hole cannot \
                be certified or run. Put one of the mechanisms listed there instead.",
         example_wrong: r"budget rdp(order = 8, eps = 0.5)
 private staff[n] { smoker: bool }

@@ -188,7 +188,7 @@ output note = "one draw"
     },
     CodePage {
         code: "E0024",
-        title: "a character that may not stand in a program",
+        title: "a character that is not allowed in a program",
         text: "A program is what its reader sees: control characters, direction marks and line separators that only some \
                editors show are refused, in comments and texts too. Other characters that no word holds, such as a typographic \
                minus, are named with what was probably meant. Letters of every script are allowed in names.",

@@ -224,7 +224,7 @@ pub(super) fn function(scene: &Scene<'_>) -> Option<Diagnostic> {
     if scene.at == 2 {
         return Some(
             new("E0017", format!("expected `(` after `{keyword} {name}`"))
-                .label(scene.here(), "its arguments stand in parentheses")
+                .label(scene.here(), "its arguments go in parentheses")
                 .help(format!("{keyword} {name}(x) {tail}")),
         );
     }

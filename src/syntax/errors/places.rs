@@ -169,7 +169,7 @@ pub(in crate::syntax) fn after_return(file: FileId, words: &[Word], piece: &Piec
     )
 }
 
-/// A character that may not stand in a program.
+/// A character that is not allowed in a program.
 pub(in crate::syntax) fn forbidden_character(span: Span, character: char) -> Complaint {
     let code = u32::from(character);
     let (what, why) = match character {

@@ -112,7 +112,7 @@ fn queries<'a>(scene: &Scene<'a>, start: usize, end: usize) -> Vec<(&'a str, &'a
     const ASKED: [&str; 10] = ["draw", "draws", "posterior", "sum", "mean", "count", "histogram", "quantile", "min", "max"];
     let mut found: Vec<(&str, &str)> = vec![];
     let mut at = start;
-    // More of them are no help.
+    // More of them are not a help.
     let end = end.min(start + 500);
     while at < end && found.len() < 20 {
         let free = || scene.is_public(scene.word(at + 2)) || (scene.is(at + 2, Token::CloseParen) && !scene.has_secret_rows());

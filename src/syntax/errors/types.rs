@@ -31,7 +31,7 @@ pub(super) fn type_(scene: &Scene<'_>) -> Option<Diagnostic> {
     let number = |i: usize| scene.is(i, Token::Number) || (scene.is(i, Token::Minus) && scene.is(i + 1, Token::Number));
     match (scene.before(), scene.found()) {
         (Some(Token::Category), _) => {
-            Some(complaint("expected the levels after `category`").label(scene.here(), "levels stand in braces").help("category {yes, no}"))
+            Some(complaint("expected the levels after `category`").label(scene.here(), "levels go in braces").help("category {yes, no}"))
         }
         (Some(Token::In), Some(Token::To)) => Some(
             complaint("a range starts with its lower end")
@@ -54,7 +54,7 @@ pub(super) fn type_(scene: &Scene<'_>) -> Option<Diagnostic> {
                 .help(named_bounds(scene, head).unwrap_or_else(|| format!("{head} in [0, inf]      {head} in [0, 1]"))),
         ),
         (Some(Token::Name), Some(Token::OpenParen)) => Some(
-            complaint("bounds and sizes stand in square brackets")
+            complaint("bounds and sizes go in square brackets")
                 .label(scene.here(), "not a function")
                 .help(format!("{head} in [0, 1]      vector[3] in l2(1)")),
         ),
@@ -97,7 +97,7 @@ fn bounds(scene: &Scene<'_>, open: usize, start: usize) -> Option<Diagnostic> {
         let inner = one_line(scene.words(open + 1..close)).unwrap_or("0, 1");
         if scene.is(open, Token::OpenParen) && scene.found() == Some(Token::Comma) {
             return Some(
-                new("E0007", "bounds stand in square brackets").label(scene.span(open), "expected `[`").help(format!("{head} [{inner}]")),
+                new("E0007", "bounds go in square brackets").label(scene.span(open), "expected `[`").help(format!("{head} [{inner}]")),
             );
         }
         if scene.is(open, Token::OpenBracket) && scene.found() == Some(Token::CloseBracket) {

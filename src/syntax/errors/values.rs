@@ -1,4 +1,4 @@
-//! Complaints about expressions: missing values, foreign operators, characters that are no words.
+//! Complaints about expressions: missing values, foreign operators, characters that are not words.
 
 use super::super::split::Word;
 use super::super::tokens::Token;
@@ -46,7 +46,7 @@ pub(in crate::syntax) fn unreadable(file: FileId, text: &str, own: &[Word]) -> O
                 foreign(whole, sign, left, right)
             }
             "'" | "`" | "\u{2018}" | "\u{2019}" | "\u{201c}" | "\u{201d}" => {
-                new("E0023", "text stands in double quotes").label(span, format!("`{sign}` does not quote")).help("\"a text\"")
+                new("E0023", "text goes in double quotes").label(span, format!("`{sign}` does not quote")).help("\"a text\"")
             }
             _ => character(span, sign),
         },

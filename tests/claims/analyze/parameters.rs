@@ -208,7 +208,7 @@ fn parameters_are_shown_on_their_private_side() {
     for mechanism in names {
         for argument in arguments(mechanism) {
             let number = !UNSEEN.contains(&argument.as_str());
-            // The length of a chain that has a sampler is no part of its claim.
+            // The length of a chain that has a sampler is not part of its claim.
             let length = argument == "steps" && mechanism != "dp_hmc";
             assert_eq!(seen.iter().any(|(m, a)| m == mechanism && *a == argument), number && !length, "{mechanism}({argument})");
         }

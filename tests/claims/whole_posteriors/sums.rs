@@ -181,7 +181,7 @@ fn values_at_the_ends() {
     let gamma = Posterior::Gamma(3.0, 2.0);
     assert_eq!(gamma.quantiles(&[0.0, 1.0]), [0.0, f64::INFINITY]);
     assert_eq!((gamma.density(f64::INFINITY), gamma.density(-1.0), gamma.cdf(&[f64::INFINITY])), (0.0, 0.0, vec![1.0]));
-    // What is no number has no place in a law; the ends do.
+    // What is not a number has no place in a law; the ends do.
     let normal = Posterior::Normal(1.0, 2.0);
     for law in [&mixture, &gamma, &normal] {
         assert!(law.density(f64::NAN).is_nan() && law.cdf(&[f64::NAN])[0].is_nan() && law.quantiles(&[f64::NAN])[0].is_nan());

@@ -1,4 +1,4 @@
-//! What `-o` and its like never overwrite: what a command reads, ledgers and the files beside them, what is no file.
+//! What `-o` and its like never overwrite: what a command reads, ledgers and the files beside them, what is not a file.
 
 use super::*;
 

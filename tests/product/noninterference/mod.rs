@@ -126,7 +126,7 @@ fn bad_row(dice: &mut Dice) -> Vec<u8> {
         }
     }
     if row.is_empty() {
-        // One empty cell of eight columns would be a blank line, which is no row.
+        // One empty cell of eight columns would be a blank line, which is not a row.
         row.push(b',');
     }
     if dice.below(4) == 0 {
