@@ -2,7 +2,7 @@
 
 use super::facts::{location_argument, positive_argument, within_reach};
 use super::refusals;
-use crate::model::{Expr, ExprKind, Parameter, Range, Type};
+use crate::model::{Builtin, Expr, ExprKind, Parameter, Range, Type};
 use crate::numeric::Interval;
 use crate::numeric::linear::{cholesky, spectral_norm_up};
 use crate::numeric::round::{div_up, mul_down, mul_up, sub_down};
@@ -237,6 +237,7 @@ pub(super) fn vector_prior(parameter: &Parameter) -> Match<VectorPrior> {
             };
             let mean: Option<Vec<f64>> = match &m.kind {
                 ExprKind::List(items) if items.len() == dim => items.iter().map(Expr::constant).collect(),
+                ExprKind::Call(Builtin::Rep, args) => args.first().and_then(Expr::constant).map(|x| vec![x; dim]),
                 _ => m.constant().map(|x| vec![x; dim]),
             };
             mean.iter().flatten().try_for_each(|x| within_reach(*x, m.span, "the prior's mean"))?;
