@@ -13,7 +13,7 @@ fn run(folder: &Path, program: &str, data: &str, words: &[&str]) -> Output {
 #[test]
 fn nothing_is_too_long_to_write() {
     let folder = tempfile::tempdir().unwrap();
-    let name = "n".repeat(70_000);
+    let name = "n".repeat(1_000);
     let cases = [
         (
             "budget eps(1)\nprivate t[n] { c: category {a, b, d} }\nparam s ~ dirichlet([1, 1, 1])\nobserve c ~ categorical(s)\nrelease r = posterior(s)\n".to_string(),

@@ -131,7 +131,7 @@ fn names_are_changed_everywhere() {
     assert_eq!(column["changes"][URI][0]["newText"], "smokes from \"smoker\"");
     assert_eq!(column["changes"][URI][1]["newText"], "smokes");
     assert!(rename(&mut e, 3, 6, "p_hat")["error"].as_str().unwrap().contains("taken"));
-    assert!(rename(&mut e, 3, 6, "1x")["error"].as_str().unwrap().contains("no name"));
+    assert!(rename(&mut e, 3, 6, "1x")["error"].as_str().unwrap().contains("not a name"));
     let places = e.ask(
         "textDocument/references",
         json!({"textDocument": {"uri": URI}, "position": {"line": 5, "character": 9}, "context": {"includeDeclaration": true}}),
