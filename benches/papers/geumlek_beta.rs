@@ -12,7 +12,7 @@ use dpm::analyze::Chosen;
 use dpm::mechanism::Released;
 use dpm::mechanism::grid::Number;
 use dpm::mechanism::plan::{MechanismPlan, WholeNoise};
-use dpm::numeric::special::{digamma, ln_gamma, normal_cdf, trigamma};
+use dpm::numeric::special::{digamma, ln_gamma, normal_cdf};
 use dpm::run::{Posterior, posterior_of};
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -353,4 +353,17 @@ pub fn appendix_1(full: bool) {
 
 pub fn appendix_2(full: bool) {
     appendix("2", full, (1.0, 1.0), &[("rate 0.2", 0.2)]);
+}
+
+/// Second derivative of `ln_gamma` for positive `x`: the recurrence, then the asymptotic series.
+fn trigamma(mut x: f64) -> f64 {
+    let mut sum = 0.0;
+    while x < 10.0 {
+        sum += 1.0 / (x * x);
+        x += 1.0;
+    }
+    let w = 1.0 / (x * x);
+    let series =
+        w * (1.0 / 6.0 - w * (1.0 / 30.0 - w * (1.0 / 42.0 - w * (1.0 / 30.0 - w * (5.0 / 66.0 - w * (691.0 / 2730.0 - w * 7.0 / 6.0))))));
+    sum + (1.0 + 0.5 / x + series) / x
 }

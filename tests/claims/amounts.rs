@@ -21,8 +21,11 @@ fn verified(verifier: &Verifier, certificate: &Value) -> Vec<String> {
     verifier.verify(certificate, Against::default()).into_iter().map(|f| format!("{}: {}", f.path, f.text)).collect()
 }
 
+/// A budget, releases and how often each, and a smaller budget.
+type Sum = (&'static str, &'static [(&'static str, usize)], &'static str);
+
 /// Budgets that are met to the last digit, with the largest decimals below them that are not.
-const EXACT: &[(&str, &[(&str, usize)], &str)] = &[
+const EXACT: &[Sum] = &[
     ("eps(0.3)", &[("count(b) using laplace(scale = 10)", 1), ("count(b) using laplace(scale = 5)", 1)], "eps(0.29999999999999999)"),
     ("eps(1)", &[("count(b) using laplace(scale = 10)", 10)], "eps(0.99999999999999999)"),
     ("eps(0.3)", &[("count(b) using geometric(scale = 10)", 3)], "eps(0.29999999999999999)"),
