@@ -214,13 +214,11 @@ pub fn reachable(claim: &Claim) -> Vec<String> {
         }
     }
     let limit = claim.max_order();
-    let order = [8.0, 4.0, 2.0, 1.5].into_iter().find(|o| *o < limit);
-    let order = order.map_or_else(|| sig_down(f64::midpoint(1.0, limit), 4), number);
-    if let Ok(at) = order.parse::<f64>() {
-        let cost = claim.rdp(at);
-        if cost.is_finite() {
-            offers.push(format!("budget rdp(order = {order}, eps = {})", sig_up(cost, 4)));
-        }
+    let order = [8.0, 4.0, 2.0, 1.5].into_iter().find(|o| *o < limit).unwrap_or(f64::midpoint(1.0, limit));
+    let cost = claim.rdp(order);
+    if cost.is_finite() {
+        // At most this at the order that is shown, which is rounded down.
+        offers.push(format!("budget rdp(order = {}, eps = {})", sig_down(order, 4), sig_up(cost, 4)));
     }
     let epsilon = claim.epsilon(1e-6);
     if epsilon.is_finite() {

@@ -2,7 +2,7 @@
 
 use super::budget::against;
 use super::scene::Scene;
-use super::solve::{cost, knob_text, pick, plain_offer, solve};
+use super::solve::{cost, knob_text, pick, plain_offer, printed, solve};
 use super::unmatched::{no_rule_matches, not_in_this_version};
 use crate::mechanism::plan::Sampler;
 use crate::model::BudgetKind;
@@ -11,19 +11,15 @@ use crate::rules::bounded::{beta_div::BETA_DIV, penalty::PENALTY};
 use crate::rules::offer::{Offer, Status, View};
 use crate::rules::tempered::DIFFUSE;
 use crate::rules::{Judged, Mended, Rule, is_by_name};
-use crate::source::{Diagnostic, Span};
+use crate::source::{Diagnostic, Help, Span};
 
 /// E0311: a chain that is only as private as it has converged.
 pub fn no_own_guarantee(scene: &Scene, mechanism: &Mechanism, sampler: Sampler) -> Diagnostic {
     Diagnostic::new("E0311", format!("`{}` gives no guarantee of its own", sampler.name()))
         .label(scene.place(), UNPROVED)
         .cause("no finite run of this chain has a proved privacy bound; diagnostics of convergence prove none either")
-        .help(format!(
-            "use the chain that needs no convergence:    using {}(sampler = langevin)\n\
-             or accept a conditional guarantee:          {} assuming convergence",
-            mechanism.name,
-            scene.sources.slice(scene.place())
-        ))
+        .help(("use the chain that needs no convergence:", format!("using {}(sampler = langevin)", mechanism.name)))
+        .help(("or accept a conditional guarantee:", format!("{} assuming convergence", scene.sources.slice(scene.place()))))
 }
 
 const UNPROVED: &str = "its draw is as private as the posterior only once the chain has converged, which cannot be proved";
@@ -41,7 +37,7 @@ pub fn words(scene: &Scene, mechanism: &'static Mechanism, args: &Arguments) -> 
         return Err(Box::new(
             diagnostic
                 .label(at, "no bound of this chain is proved here")
-                .help(format!("one of: nuts, slice    using {name} assuming convergence")),
+                .help(("one of: nuts, slice", format!("using {name} assuming convergence"))),
         ));
     }
     if !mechanism.takes(&Arg::SAMPLER) {
@@ -52,7 +48,7 @@ pub fn words(scene: &Scene, mechanism: &'static Mechanism, args: &Arguments) -> 
         return Err(Box::new(
             Diagnostic::new("E0208", format!("`{name}` assumes nothing about convergence"))
                 .label(scene.place(), "its guarantee is that of every state, converged or not")
-                .help(format!("leave the words out:    {alone}")),
+                .help(("leave the words out:", alone)),
         ));
     }
     if assuming {
@@ -64,7 +60,8 @@ pub fn words(scene: &Scene, mechanism: &'static Mechanism, args: &Arguments) -> 
         Diagnostic::new("E0311", format!("{subject} gives no guarantee of its own"))
             .label(scene.place(), UNPROVED)
             .cause("no finite run of this chain has a proved privacy bound; diagnostics of convergence prove none either")
-            .help(format!("accept a conditional guarantee:             {place} assuming convergence\nor use a chain that is private by itself:    using penalty")),
+            .help(("accept a conditional guarantee:", format!("{place} assuming convergence")))
+            .help(("or use a chain that is private by itself:", "using penalty")),
     ))
 }
 
@@ -77,15 +74,15 @@ pub fn conditional(scene: &Scene) -> Diagnostic {
     let langevin = judged.usual().any(|o| o.status() == Status::Conditional) && scene.site.view == View::Replace;
     let mut help = vec![];
     if langevin && judged.of(&DIFFUSE).next().is_some() {
-        help.push("the Langevin chain assumes nothing:        using diffuse");
+        help.push(("the Langevin chain assumes nothing:", "using diffuse"));
     }
     if judged.of(&PENALTY).next().is_some() {
-        help.push("a chain that is private by itself:         using penalty");
+        help.push(("a chain that is private by itself:", "using penalty"));
     }
     if help.is_empty() {
         return d.help("a conjugate model needs no chain");
     }
-    d.help(help.join("\n"))
+    d.helps(help)
 }
 
 /// The mechanism without the words behind it.
@@ -109,11 +106,10 @@ pub fn no_bounded_loss(scene: &Scene, mut judged: Judged, own: impl Fn(&Rule) ->
     let mut d = refusal.diagnostic;
     let Some(Mended { line, fact, mut offers }) = refusal.mended else { return d };
     d = d.label(mechanism_alone(scene), "needs a finite density bound M");
-    let lead = d.help.pop().unwrap_or_default();
     let offer = pick(scene, &offers, rule.own(), &NONE).map(|i| offers.swap_remove(i));
     let solved = offer.zip(scene.allotment).and_then(|(o, limit)| Some(knob_text(o.as_ref(), solve(scene.site, o.as_ref(), limit)?)));
     let solved = solved.map_or_else(String::new, |text| format!(", {text}"));
-    d.help(format!("{lead}\n    {line}      {fact}{solved}\nThe bound truncates the prior; it does not clip data."))
+    d.help(("", line, format!("{fact}{solved}"))).help("The bound truncates the prior; it does not clip data.")
 }
 
 /// A refused regression with the ideal posterior of bounded loss among its Help lines.
@@ -121,30 +117,35 @@ pub fn or_bounded_loss(scene: &Scene, mut d: Diagnostic) -> Diagnostic {
     let (Some(offer), Some(limit)) = (plain_offer(scene, &BETA_DIV), scene.allotment) else { return d };
     let Some(x) = solve(scene.site, offer.as_ref(), limit) else { return d };
     let (using, beta) = (format!("using {}", offer.written("")), knob_text(offer.as_ref(), x));
-    let lines: Vec<String> = d.help.drain(..).flat_map(|h| h.lines().map(str::to_owned).collect::<Vec<_>>()).collect();
-    let (first, last) = (lines.first().cloned().unwrap_or_default(), lines.last().cloned().unwrap_or_default());
     match d.code {
-        "E0303" => d.help(format!("{first}\nor a bounded loss:     {using}     any link; here {beta}")),
-        "E0304" => d.help(format!("{using}      bounded loss, any network: budget {} gives {beta}\n{last}", super::budget::short(limit))),
-        _ => Diagnostic { help: vec![lines.join("\n")], ..d },
+        "E0303" => {
+            d.help.truncate(1);
+            d.help(("or a bounded loss:", using, format!("any link; here {beta}")))
+        }
+        "E0304" => {
+            let last = d.help.pop();
+            d.help.clear();
+            let effect = format!("bounded loss, any network: budget {} gives {beta}", super::budget::short(limit));
+            d.help(("", using, effect)).helps(last)
+        }
+        _ => d,
     }
 }
 
-/// The line that offers the same beta with a weight: `or temper it:      using beta_div(beta = 1.2, weight = 0.6) ..`.
-pub fn tempered(scene: &Scene, offer: &dyn Offer, value: f64, limit: &BudgetKind) -> Option<String> {
+/// The same beta with a weight: the code, `using beta_div(beta = 1.2, weight = 0.6) ..`, and what it costs.
+pub fn tempered(scene: &Scene, offer: &dyn Offer, value: f64, limit: &BudgetKind) -> Option<(String, String)> {
     // Every number as it is printed.
-    let number = |text: &str| text.split_once(" = ").and_then(|(_, x)| x.parse::<f64>().ok());
-    let beta = knob_text(offer, value);
-    let other = offer.tempered(number(&beta)?)?;
-    let weight = knob_text(other.as_ref(), solve(scene.site, other.as_ref(), limit)?);
-    let claim = cost(scene.site, other.as_ref(), number(&weight)?)?;
-    let using = other.written(&format!("{beta}, {weight}"));
-    Some(format!("or temper it:      using {using}                {}", against(&claim, limit).0))
+    let beta = printed(offer, value);
+    let other = offer.tempered(beta)?;
+    let weight = printed(other.as_ref(), solve(scene.site, other.as_ref(), limit)?);
+    let claim = cost(scene.site, other.as_ref(), weight)?;
+    let using = other.written(&format!("{}, {}", knob_text(offer, beta), knob_text(other.as_ref(), weight)));
+    Some((format!("using {using}"), against(&claim, limit).0))
 }
 
 /// The same mechanism with nothing written, where that meets the limit.
-pub fn bare(scene: &Scene, offer: &dyn Offer, limit: &BudgetKind) -> Option<String> {
+pub fn bare(scene: &Scene, offer: &dyn Offer, limit: &BudgetKind) -> Option<Help> {
     let other = plain_offer(scene, offer.mechanism()).filter(|o| o.rule() == offer.rule())?;
     let x = solve(scene.site, other.as_ref(), limit)?;
-    Some(format!("leave the arguments out:    using {}    {}", other.mechanism().name, knob_text(other.as_ref(), x)))
+    Some(("leave the arguments out:", format!("using {}", other.mechanism().name), knob_text(other.as_ref(), x)).into())
 }

@@ -43,11 +43,11 @@ pub fn drawn_instead(scene: &Scene, judged: &Judged) -> Option<Diagnostic> {
     let mut lines = refusal.as_ref().map_or(vec![], |r| r.help.clone());
     if draws.usual().any(meets) {
         let then = if refusal.is_some() { "then release" } else { "release" };
-        lines.push(format!("{then} one draw:    release {} = draw({name}){using}{tail}", release.name));
+        lines.push((format!("{then} one draw:"), format!("release {} = draw({name}){using}{tail}", release.name)).into());
     }
     let d = match refusal {
         Some(r) => d.cause(format!("a draw is refused too: {}", r.message)),
         None => d,
     };
-    Some(if lines.is_empty() { d } else { d.help(lines.join("\n")) })
+    Some(d.helps(lines))
 }

@@ -16,27 +16,27 @@ use crate::rules::conjugate::matching_prior;
 use crate::rules::offer::{Chain, Knob, Offer};
 use crate::rules::tempered::Tempering;
 use crate::rules::{Answers, Judged, Rule, is_by_name, mechanisms};
-use crate::source::{Diagnostic, Span, suggest};
+use crate::source::{Diagnostic, Help, Span, suggest};
 
 /// Names of the literature that no rule here answers to: the reason, and what does the like.
-const ABSENT: &[(&str, &str, &str, &str)] = &[
+const ABSENT: &[(&str, &str, &str, (&str, &str))] = &[
     (
         "ehdl",
         "`ehdl` is not private: nothing can be released with it",
         "the scale itself reveals the data: at Beta(0.05, 0.05), 100 rows and eps = 0.1 the true loss is 1.03 eps",
-        "the same with a smooth bound on that sensitivity:    using ehds",
+        ("the same with a smooth bound on that sensitivity:", "using ehds"),
     ),
     (
         "dp_fast_mh",
         "no rule in this version covers the mechanism `dp_fast_mh`",
         "the constants of its published bound were not derived again, and no certificate rests on unchecked ones",
-        "a chain that is private by itself:    using penalty",
+        ("a chain that is private by itself:", "using penalty"),
     ),
     (
         "langevin",
         "`langevin` is a sampler, not a mechanism",
         "regressions draw by this chain unless another is named",
-        "name the mechanism:    using diffuse",
+        ("name the mechanism:", "using diffuse"),
     ),
 ];
 
@@ -51,7 +51,7 @@ pub fn unknown_mechanism(scene: &Scene, name: &str) -> Diagnostic {
     }
     let diagnostic = Diagnostic::new("E0206", format!("unknown mechanism `{name}`")).label(span, "not a mechanism");
     match suggest::did_you_mean(name, mechanisms(None).iter().map(|m| m.name)) {
-        Some(near) => diagnostic.help(format!("did you mean `{near}`?    using {near}")),
+        Some(near) => diagnostic.help((format!("did you mean `{near}`?"), format!("using {near}"))),
         None => diagnostic.help("leave `using` out to let the analyzer choose, or write `using ?` to see what applies"),
     }
 }
@@ -156,7 +156,7 @@ fn not_conjugate(scene: &Scene, judged: &Judged, mechanism: Option<&Mechanism>) 
             .note(tried_text(&closest(scene, judged)));
     if let Some(same) = matching_prior(parameter, &observation.likelihood) {
         let (sentence, prior) = (same.sentence(), &same.text);
-        diagnostic = diagnostic.help(format!("{sentence}:   param {} ~ {prior}", parameter.name));
+        diagnostic = diagnostic.help((format!("{sentence}:"), format!("param {} ~ {prior}", parameter.name)));
     }
     Some(diagnostic)
 }
@@ -187,20 +187,21 @@ pub fn too_dear(scene: &Scene, offer: &dyn Offer, value: f64, claim: &Claim, lim
     if let Some((span, text)) = scene.limit_place() {
         diagnostic = diagnostic.label(span, text);
     }
-    let mut help = Vec::new();
+    let mut help: Vec<Help> = Vec::new();
     if let Some(knob) = offer.knob().name()
         && let Some(x) = solve(scene.site, offer, limit)
     {
-        help.push(format!("omit the argument: {knob} is solved from the budget    using {}    {}", offer.written(""), knob_text(offer, x)));
+        let lead = format!("omit the argument: {knob} is solved from the budget");
+        help.push((lead, format!("using {}", offer.written("")), knob_text(offer, x)).into());
     }
-    let tempered = chains::tempered(scene, offer, value, limit);
-    help.extend(tempered.map(|line| if help.is_empty() { line.replacen("or temper it:   ", "temper it:      ", 1) } else { line }));
+    if let Some((code, effect)) = chains::tempered(scene, offer, value, limit) {
+        help.push((if help.is_empty() { "temper it:" } else { "or temper it:" }, code, effect).into());
+    }
     help.extend(weaker(scene, offer, limit));
     if help.is_empty() {
         help.extend(chains::bare(scene, offer, limit));
     }
-    diagnostic = diagnostic.cause(reckoning.map_or_else(|| format!("rule {}: {costs} > {allows}", offer.rule().name), |(_, cause)| cause));
-    if help.is_empty() { diagnostic } else { diagnostic.help(help.join("\n")) }
+    diagnostic.cause(reckoning.map_or_else(|| format!("rule {}: {costs} > {allows}", offer.rule().name), |(_, cause)| cause)).helps(help)
 }
 
 /// Nothing on the knob meets the limit.
@@ -242,7 +243,7 @@ fn order_too_high(scene: &Scene, offer: &dyn Offer, value: f64, claim: &Claim, o
     if let Some(knob) = offer.knob().name()
         && let Some(x) = solve(scene.site, offer, limit)
     {
-        help.insert(0, format!("{:<22} using {:<15}  {}", format!("leave {knob} out:"), offer.written(""), knob_text(offer, x)));
+        help.insert(0, (format!("leave {knob} out:"), format!("using {}", offer.written("")), knob_text(offer, x)).into());
     }
     let below = claim.max_order().ceil() - 1.0;
     if below >= 2.0 && matches!(limit, BudgetKind::Rdp(p) if p.len() == 1) {
@@ -250,13 +251,13 @@ fn order_too_high(scene: &Scene, offer: &dyn Offer, value: f64, claim: &Claim, o
         // A share of the budget says nothing of what the whole must be.
         let whole = scene.program.budget.as_ref().is_some_and(|b| b.kind == *limit);
         let eps = Some(claim.rdp(below)).filter(|e| whole && e.is_finite()).map_or_else(|| "...".to_owned(), |e| sig_up(e, 4));
-        help.push(format!("{lead:<22} budget rdp(order = {}, eps = {eps})", number(below)));
+        help.push((lead, format!("budget rdp(order = {}, eps = {eps})", number(below))).into());
     }
-    if help.is_empty() { diagnostic } else { diagnostic.help(help.join("\n")) }
+    diagnostic.helps(help)
 }
 
 /// Lines that offer the tempered draws of the same model, solved for the limit.
-fn weaker(scene: &Scene, offer: &dyn Offer, limit: &BudgetKind) -> Vec<String> {
+fn weaker(scene: &Scene, offer: &dyn Offer, limit: &BudgetKind) -> Vec<Help> {
     let mut lines = Vec::new();
     if offer.matched().is_none() {
         return lines;
@@ -265,7 +266,7 @@ fn weaker(scene: &Scene, offer: &dyn Offer, limit: &BudgetKind) -> Vec<String> {
     for other in judged.usual().filter(|o| o.rule() == offer.rule() && o.mechanism() != offer.mechanism()) {
         let (Some(lead), Some(x)) = (other.mechanism().advice, solve(scene.site, other, limit)) else { continue };
         let effect = if other.changes_prior() { other.remark(x) } else { format!("{}, certifies {}", knob_text(other, x), short(limit)) };
-        lines.push(format!("{lead:<22} using {:<16} {effect}", other.mechanism().name));
+        lines.push((lead, format!("using {}", other.mechanism().name), effect).into());
     }
     lines
 }
@@ -285,13 +286,14 @@ fn not_reachable(scene: &Scene, offer: &dyn Offer, claim: &Claim, limit: &Budget
     }
     diagnostic = diagnostic.label(scene.place(), format!("rule {}", offer.rule().name));
     if let Some(other) = other_mechanism(scene, offer, limit) {
-        return diagnostic.help(format!("a mechanism that reaches it:    using {other}"));
+        return diagnostic.help(("a mechanism that reaches it:", format!("using {other}")));
     }
     let offers = reachable(claim);
     if offers.is_empty() {
         return diagnostic;
     }
-    diagnostic.help(format!("budgets that `{}` alone meets:    {}", offer.mechanism().name, offers.join("    ")))
+    let lead = |i: usize| if i == 0 { format!("budgets that `{}` alone meets:", offer.mechanism().name) } else { String::new() };
+    diagnostic.helps(offers.into_iter().enumerate().map(|(i, code)| (lead(i), code)))
 }
 
 /// Another mechanism of the same release that meets the limit.
@@ -323,7 +325,7 @@ pub fn groups_not_covered(scene: &Scene, offer: &dyn Offer) -> Diagnostic {
     Diagnostic::new("E0300", format!("no rule in this version covers `{}` in groups of a private key", scene.site.release.name))
         .label(scene.place(), format!("rule {} has no bound for rows that change their group", offer.rule().name))
         .cause("a replaced row may leave one group and enter another, so group sizes are secret")
-        .help("if the key is public by design:    declare the column `public category { .. }`")
+        .help(("if the key is public by design:", "declare the column `public category { .. }`"))
 }
 
 /// E0405 for `auto`.
@@ -332,7 +334,7 @@ pub fn auto_without_budget(scene: &Scene, judged: &Judged) -> Diagnostic {
     let mut diagnostic =
         Diagnostic::new("E0405", format!("`{}` has no mechanism, and without a budget none can be chosen", scene.site.release.name))
             .label(scene.place(), "`auto` needs a budget to solve for")
-            .help("add a line such as:    budget dp(eps = 1, delta = 1e-6)");
+            .help(("add a line such as:", "budget dp(eps = 1, delta = 1e-6)"));
     if let Some(offer) = named {
         let name = offer.mechanism().name;
         let call = match offer.knob() {
@@ -340,7 +342,7 @@ pub fn auto_without_budget(scene: &Scene, judged: &Judged) -> Diagnostic {
             Knob::Weight(n) | Knob::Loss(n) => format!("{name}({n} = 0.5)"),
             Knob::Noise(n) | Knob::Beta(n) | Knob::Count(n) => format!("{name}({n} = 1)"),
         };
-        diagnostic = diagnostic.help(format!("or name the mechanism:    using {call}"));
+        diagnostic = diagnostic.help(("or name the mechanism:", format!("using {call}")));
     }
     diagnostic
 }
@@ -356,8 +358,8 @@ pub fn nothing_to_solve_from(scene: &Scene, offer: &dyn Offer) -> Diagnostic {
     };
     Diagnostic::new("E0405", format!("`{}` needs {knob}, or a budget to solve it from", offer.mechanism().name))
         .label(scene.place(), format!("{knob} is not given"))
-        .help("add a line such as:    budget dp(eps = 1, delta = 1e-6)")
-        .help(format!("or give the number:    using {}", offer.written(&all_arguments(scene, &format!("{knob} = {example}")))))
+        .help(("add a line such as:", "budget dp(eps = 1, delta = 1e-6)"))
+        .help(("or give the number:", format!("using {}", offer.written(&all_arguments(scene, &format!("{knob} = {example}"))))))
 }
 
 /// The arguments as written, and one more.

@@ -76,13 +76,12 @@ fn analyze_with(program: &Program, public: &dyn PublicData, sources: &SourceMap,
 pub fn holes(analysis: &Analysis) -> Diagnostics {
     let left = analysis.releases.iter().filter(|r| r.hole);
     left.map(|r| {
-        let diagnostic = Diagnostic::new("E0312", format!("`{}` has a hole instead of a mechanism", r.name))
-            .label(r.mechanism_span, "fill this in");
+        let diagnostic =
+            Diagnostic::new("E0312", format!("`{}` has a hole instead of a mechanism", r.name)).label(r.mechanism_span, "fill this in");
         match &r.chosen {
-            Some(chosen) => diagnostic.help(format!(
-                "least predicted error at this budget:    using {}\n(`dpm compare` lists every mechanism and why it does or does not apply)",
-                chosen.mechanism.name
-            )),
+            Some(chosen) => diagnostic
+                .help(("least predicted error at this budget:", format!("using {}", chosen.mechanism.name)))
+                .help("(`dpm compare` lists every mechanism and why it does or does not apply)"),
             None => diagnostic.help("`dpm compare` lists every mechanism and why it does or does not apply"),
         }
     })

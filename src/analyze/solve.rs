@@ -6,7 +6,7 @@ use super::scene::Scene;
 use super::site::Site;
 use crate::model::BudgetKind;
 use crate::model::print::number;
-use crate::numeric::decimal::{sig_down, sig_up};
+use crate::numeric::decimal::{rounded_down, rounded_up, sig_down, sig_up};
 use crate::privacy::{Claim, work};
 use crate::rules::arguments::{Arguments, Mechanism, NONE};
 use crate::rules::offer::{Knob, Offer};
@@ -91,13 +91,32 @@ pub fn digits(knob: Knob, value: f64, digits: usize) -> String {
     }
 }
 
+/// The number that [`knob_text`] shows.
+pub fn printed(offer: &dyn Offer, value: f64) -> f64 {
+    match offer.knob() {
+        Knob::Weight(_) | Knob::Loss(_) if value < 1.0 => rounded_down(value, 3),
+        Knob::Noise(_) => rounded_up(value, 3),
+        Knob::Beta(_) => beta_printed(value),
+        _ => value,
+    }
+}
+
 /// `beta = 1.3334`: four digits of what beta is above 1, rounded up.
 pub fn beta_text(x: f64) -> String {
+    number(beta_printed(x))
+}
+
+fn beta_printed(x: f64) -> f64 {
     if x >= 1e15 {
-        return number(x);
+        return x;
     }
-    let Ok(excess) = sig_up(crate::rules::bounded::excess(x), 4).parse::<f64>() else { return number(x) };
-    let places = (3.0 - excess.log10().floor()).max(0.0) as usize;
-    let text = format!("{:.places$}", 1.0 + excess);
-    if places > 0 { text.trim_end_matches('0').trim_end_matches('.').to_owned() } else { text }
+    let excess = rounded_up(crate::rules::bounded::excess(x), 4);
+    match (3.0 - excess.log10().floor()).max(0.0) {
+        // The double nearest to so many decimals.
+        places if places <= 15.0 => {
+            let unit = 10_f64.powi(places as i32);
+            ((1.0 + excess) * unit).round() / unit
+        }
+        _ => 1.0 + excess,
+    }
 }

@@ -119,7 +119,7 @@ fn explicit_fractions(steps: &[Step], budget: &BudgetKind, found: &mut Fractions
                 Diagnostic::new("E0403", format!("`spend {cost}` cannot be counted against the budget {budget}"))
                     .label(spend.span, "a cost of another kind")
                     .cause("this kind of cost has no bound in the budget's own unit")
-                    .help("spend a share:    spend 20%")
+                    .help(("spend a share:", "spend 20%"))
             })?,
         };
         found.insert(release.id, part);
@@ -138,8 +138,8 @@ fn without_budget(steps: &[Step], given: &mut Allotments) -> Result<(), Box<Diag
                 return Err(Box::new(
                     Diagnostic::new("E0405", format!("`spend {percent}%` of what? the program has no budget"))
                         .label(span, "a share of the budget")
-                        .help("add a line such as:    budget dp(eps = 1, delta = 1e-6)")
-                        .help("or spend an absolute cost:    spend zcdp(0.01)"),
+                        .help(("add a line such as:", "budget dp(eps = 1, delta = 1e-6)"))
+                        .help(("or spend an absolute cost:", "spend zcdp(0.01)")),
                 ));
             }
             None => {}
@@ -191,7 +191,7 @@ fn over(program: &Program, budget_span: Span, budget: &BudgetKind, explicit: &Fr
         };
         diagnostic = diagnostic.label(spend.span, format!("{amount}  `{}`", release.name));
     }
-    diagnostic.label(budget_span, "total budget").cause(sum_text(&spending, budget, explicit, &total)).help(help_text(&spending))
+    diagnostic.label(budget_span, "total budget").cause(sum_text(&spending, budget, explicit, &total)).helps(help_lines(&spending))
 }
 
 /// A fraction of a whole in four digits, never below it.
@@ -214,7 +214,7 @@ fn sum_text(spending: &[&ReleaseStep], budget: &BudgetKind, explicit: &Fractions
     format!("{who}: {} = {} {sign} {}", parts.join(" + "), up(total, unit), number(unit))
 }
 
-fn help_text(spending: &[&ReleaseStep]) -> String {
+fn help_lines(spending: &[&ReleaseStep]) -> Vec<String> {
     let mut lines = vec!["drop the `spend` clauses to split evenly, or lower them to 100% in total.".to_owned()];
     for (i, release) in spending.iter().enumerate() {
         let Query::Posterior(model) = &release.query else { continue };
@@ -230,7 +230,7 @@ fn help_text(spending: &[&ReleaseStep]) -> String {
         let (count, costs) = (count_word(times), count_word(times).to_lowercase());
         lines.push(format!("{count} draws cost {costs} times one draw; to describe uncertainty, simulate from {from}."));
     }
-    lines.join("\n")
+    lines
 }
 
 fn count_word(n: u64) -> String {

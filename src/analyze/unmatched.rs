@@ -32,11 +32,10 @@ pub fn not_in_this_version(scene: &Scene, judged: &Judged) -> Diagnostic {
                 true
             }
         });
-        let lines: Vec<String> = first.map(|o| format!("a bounded loss covers it:    using {}", o.written(""))).collect();
-        return diagnostic.help(lines.join("\n"));
+        return diagnostic.helps(first.map(|o| ("a bounded loss covers it:", format!("using {}", o.written("")))));
     }
     match judged.usual().find(|o| scene.allotment.is_some_and(|l| solve(scene.site, *o, l).is_some())) {
-        Some(offer) => diagnostic.help(format!("one draw has a rule:    using {}", offer.mechanism().name)),
+        Some(offer) => diagnostic.help(("one draw has a rule:", format!("using {}", offer.mechanism().name))),
         None => diagnostic,
     }
 }

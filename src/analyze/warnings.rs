@@ -21,7 +21,7 @@ pub fn warnings(program: &Program) -> Diagnostics {
         found.push(
             Diagnostic::new("W0507", format!("the number of rows of every `{key}` in `{}` is assumed public", table.name))
                 .label(table.rows_span, "a public number of rows, with `by`")
-                .help(format!("if it is not:    private {}[private {name}] by {key} max {k} {{ ... }}", table.name)),
+                .help(("if it is not:", format!("private {}[private {name}] by {key} max {k} {{ ... }}", table.name))),
         );
     }
     found

@@ -101,7 +101,8 @@ impl Checker<'_> {
                 return self.fail(
                     Diagnostic::new("E0202", "an exact sd has no simple sensitivity")
                         .label(span, "not a sum over rows")
-                        .help(format!("release the two moments:   release m1 = mean({written})   and   release m2 = mean({written}^2)")),
+                        .help(("release the two moments:", format!("release m1 = mean({written})")))
+                        .help(("", format!("release m2 = mean({written}^2)"))),
                 );
             }
             _ => {
@@ -167,8 +168,11 @@ impl Checker<'_> {
         let unit = table.unit_in_words();
         let written = self.written(x.span);
         let (s, c) = (self.fresh_name("s"), self.fresh_name("c"));
-        let split =
-            format!("release sum and count:   release {s} = sum({written})   release {c} = count()   output average = {s} / max({c}, 1)");
+        let split = [
+            ("release sum and count:", format!("release {s} = sum({written})")),
+            ("", format!("release {c} = count()")),
+            ("", format!("output average = {s} / max({c}, 1)")),
+        ];
         let d = Diagnostic::new("E0104", format!("a mean needs the number of rows of `{name}`, which is secret"))
             .label(span, "divides by the number of rows");
         let group = self.group.and_then(|g| self.groups.get(g)).filter(|_| !secret).map(|g| g.header);
@@ -176,11 +180,12 @@ impl Checker<'_> {
             Some(group) => d
                 .label(group, "the sizes of groups of a private key are secret")
                 .cause("with a secret n, the exact number of rows is itself private data")
-                .help(split),
+                .helps(split),
             None => d
                 .label(at, format!("secret here: neighbours add or remove {unit}"))
                 .cause("with a secret n, the exact number of rows is itself private data")
-                .help(format!("{split}\nor make n public:        {header}     neighbours then replace {unit}")),
+                .helps(split)
+                .help(("or make n public:", header, format!("neighbours then replace {unit}"))),
         })
     }
 
@@ -211,7 +216,7 @@ impl Checker<'_> {
             let sizes = self.fresh_name("sizes");
             let d = Diagnostic::new("E0209", "the sizes of these groups are public already").label(span, "nothing to protect here");
             return self.fail(match self.table(t).is_some_and(|t| t.unit.is_none()) {
-                true => d.help(format!("output them, outside of `each`:    output {sizes} = histogram({key})")),
+                true => d.help(("output them, outside of `each`:", format!("output {sizes} = histogram({key})"))),
                 false => d.help("read them off the public column, or bind them as a public table"),
             });
         }
@@ -239,7 +244,9 @@ impl Checker<'_> {
             return self.fail(match &a.kind {
                 ExprKind::Param(_) => {
                     let p = self.written(a.span);
-                    d.help(format!("release one draw:     release {p}_hat = draw({p})\nor several of them:   release {p}_draws = draws({p}, 10)   output average = mean({p}_draws)"))
+                    d.help(("release one draw:", format!("release {p}_hat = draw({p})")))
+                        .help(("or several of them:", format!("release {p}_draws = draws({p}, 10)")))
+                        .help(("", format!("output average = mean({p}_draws)")))
                 }
                 _ => d,
             });

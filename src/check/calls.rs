@@ -7,7 +7,7 @@ use super::scope::Binding;
 use super::vectors::as_vector;
 use super::{Checked, Checker, Stop, vectors};
 use crate::model::{Binary, Builtin, Expr, ExprKind, Label, Range, Type, Unary};
-use crate::source::{Diagnostic, Span};
+use crate::source::{Diagnostic, Help, Span};
 use crate::syntax::ast;
 
 pub(super) fn is_builtin(name: &str) -> bool {
@@ -27,7 +27,7 @@ impl Checker<'_> {
                 return self.fail(
                     Diagnostic::new("E0209", format!("the model `{name}` is used inside an expression"))
                         .label(span, "a model declares parameters")
-                        .help(format!("give its result a name first:   let p = {}", self.written(span))),
+                        .help(("give its result a name first:", format!("let p = {}", self.written(span)))),
                 );
             }
             Some(Binding::Poisoned) => return Err(Stop),
@@ -40,7 +40,8 @@ impl Checker<'_> {
             return self.fail(
                 Diagnostic::new("E0209", format!("`{name}` is a distribution"))
                     .label(span, "a distribution stands after `~`, or inside `simulate`")
-                    .help(format!("param p ~ {0}   or   simulate({0}, times = 100)", self.written(span))),
+                    .help(format!("param p ~ {}", self.written(span)))
+                    .help(format!("simulate({}, times = 100)", self.written(span))),
             );
         }
         if !self.complete {
@@ -48,7 +49,7 @@ impl Checker<'_> {
         }
         if let Some(help) = self.known_elsewhere(name, args) {
             let d = Diagnostic::new("E0206", format!("there is no function `{name}`")).label(callee.span, "unknown function");
-            return self.fail(d.help(help));
+            return self.fail(d.helps(help));
         }
         let mut names: Vec<String> = signatures().map(|(n, _)| n.to_string()).collect();
         names.extend(self.scopes.visible().into_iter().map(String::from));
@@ -62,23 +63,29 @@ impl Checker<'_> {
     }
 
     /// What other languages call otherwise, and what is in a module of the standard library.
-    fn known_elsewhere(&self, name: &str, args: &[ast::Arg]) -> Option<String> {
+    fn known_elsewhere(&self, name: &str, args: &[ast::Arg]) -> Option<Vec<Help>> {
         let x = args.first().map_or_else(|| "x".into(), |a| self.written(a.value.span));
         let square = if x.chars().all(|c| c.is_alphanumeric() || c == '_') { format!("{x}^2") } else { format!("({x})^2") };
         match name {
-            "median" => return Some(format!("quantile({x}, 0.5)      in a release:   using exponential(0, 100), with public bounds")),
-            "var" | "variance" => {
-                return Some(format!(
-                    "release the two moments:   release m1 = mean({x})   and   release m2 = mean({square})\nthe variance is then free:  output v = m2 - m1^2"
-                ));
+            "median" => {
+                return Some(vec![
+                    ("", format!("quantile({x}, 0.5)"), "in a release with public bounds, using exponential(0, 100)").into(),
+                ]);
             }
-            "std" | "stdev" => return Some(format!("sd({x})")),
+            "var" | "variance" => {
+                return Some(vec![
+                    ("release the two moments:", format!("release m1 = mean({x})")).into(),
+                    ("", format!("release m2 = mean({square})")).into(),
+                    ("the variance is then free:", "output v = m2 - m1^2").into(),
+                ]);
+            }
+            "std" | "stdev" => return Some(vec![format!("sd({x})").into()]),
             _ => {}
         }
         let starts = [format!("model {name}("), format!("fn {name}(")];
         let holds = |text: &str| text.lines().any(|l| starts.iter().any(|s| l.starts_with(s.as_str())));
         let module = super::STD.iter().find(|(_, text)| holds(text)).map(|(m, _)| *m)?;
-        Some(format!("it is in a module; write before its first use:   use std.{module}"))
+        Some(vec![("it is in a module; write before its first use:", format!("use std.{module}")).into()])
     }
 
     pub(super) fn arity(&self, what: &str, signature: &str, span: Span) -> Diagnostic {

@@ -20,7 +20,7 @@ impl Checker<'_> {
                 Diagnostic::new("E0300", format!("no private rows are observed with `{}`", p.name))
                     .label(span, "nothing to learn from")
                     .label(p.span, "declared here")
-                    .help(format!("observe y ~ ..({})     with y a column of a private table", p.name)),
+                    .help(("", format!("observe y ~ ..({})", p.name), "with y a column of a private table")),
             );
         };
         let table = first.table;

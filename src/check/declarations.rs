@@ -152,12 +152,11 @@ impl Checker<'_> {
                     .label(bound.span, format!("`>= {}` would tell something about it", bound.value))
                     .label(t.rows.span, "secret here: neighbours add or remove one unit")
                     .cause("if the data set has exactly this many rows, its smaller neighbour would break the promise")
-                    .help(format!(
-                        "private {0}[private {1}]{3} {{ ... }}     secret, no bound\nprivate {0}[{1} >= {2}]{3} {{ ... }}         public",
-                        t.name.value,
-                        name.value,
-                        bound.value,
-                        t.unit.as_ref().map_or(String::new(), |u| format!(" {}", self.written(u.span)))
+                    .helps([("private ", String::new(), "secret, no bound"), ("", format!(" >= {}", bound.value), "public")].map(
+                        |(secret, least, effect)| {
+                            let unit = t.unit.as_ref().map_or(String::new(), |u| format!(" {}", self.written(u.span)));
+                            ("", format!("private {}[{secret}{}{least}]{unit} {{ ... }}", t.name.value, name.value), effect)
+                        },
                     )),
             ),
             ast::RowsKind::Named { secret, name, at_least } => {
@@ -415,7 +414,7 @@ impl Checker<'_> {
                     return self.fail(
                         Diagnostic::new("E0025", format!("{} Rényi orders, the limit is {MAX_ORDERS}", orders.len()))
                             .label(call.span, "too many orders")
-                            .help("keep the orders that matter, for example:    rdp(order = [2, 8, 32], eps = [0.1, 0.4, 1.6])"),
+                            .help(("keep the orders that matter, for example:", "rdp(order = [2, 8, 32], eps = [0.1, 0.4, 1.6])")),
                     );
                 }
                 Ok(BudgetKind::Rdp(orders.into_iter().zip(eps).collect()))

@@ -5,7 +5,7 @@ use super::vectors::as_vector;
 use super::{Checked, Checker, Stop};
 use crate::dist::{ArgKind, Distribution, Support};
 use crate::model::{Expr, ExprKind, Label, Range, Type};
-use crate::source::{Diagnostic, Span};
+use crate::source::{Diagnostic, Help, Span};
 use crate::syntax::ast;
 
 impl Checker<'_> {
@@ -134,14 +134,14 @@ impl Checker<'_> {
         let constant = value.constant();
         let must = if need.lo == 0.0 && need.hi == f64::INFINITY { "be above 0".into() } else { format!("lie in {}", range_text(need)) };
         let is = constant.map_or_else(|| format!("ranges over {}", range_text(range)), |x| format!("this is {}", plain(x)));
-        let help = if let Some(line) = self.beta_of_same_moments(value).filter(|_| need == Range::UNIT) {
+        let help: Help = if let Some(line) = self.beta_of_same_moments(value).filter(|_| need == Range::UNIT) {
             line
         } else if dist.name == "bernoulli" && value.label != Label::Public {
-            format!("use the link: bernoulli_logit({})", self.written(value.span))
+            ("use the link:", format!("bernoulli_logit({})", self.written(value.span))).into()
         } else if constant.is_some() {
-            within(need)
+            within(need).into()
         } else {
-            format!("declare or clip it into {}", range_text(need))
+            format!("declare or clip it into {}", range_text(need)).into()
         };
         let d = Diagnostic::new("E0203", format!("`{arg}` of `{}` is outside its domain", dist.name));
         self.label_prior(d.label(value.span, is).cause(format!("`{arg}` must {must}")).help(help), value)
@@ -159,7 +159,7 @@ impl Checker<'_> {
     }
 
     /// `param p ~ beta(..)` with the mean and sd of a normal prior, for a probability.
-    fn beta_of_same_moments(&self, value: &Expr) -> Option<String> {
+    fn beta_of_same_moments(&self, value: &Expr) -> Option<Help> {
         let ExprKind::Param(p) = value.kind else { return None };
         let p = self.param(p)?;
         let ("normal", [m, s]) = (p.prior.name(), p.prior.args.as_slice()) else { return None };
@@ -168,7 +168,8 @@ impl Checker<'_> {
         let tidy = |x: f64| plain((x * 1000.0).round() / 1000.0);
         let inside = 0.0 < m && m < 1.0 && total > 0.0 && total < 1e9;
         inside.then(|| {
-            format!("a beta prior of the same mean and sd:   param {} ~ beta({}, {})", p.name, tidy(m * total), tidy((1.0 - m) * total))
+            let prior = format!("param {} ~ beta({}, {})", p.name, tidy(m * total), tidy((1.0 - m) * total));
+            ("a beta prior of the same mean and sd:", prior).into()
         })
     }
 
@@ -223,7 +224,7 @@ impl Checker<'_> {
             .label(call, format!("its values are {need}"));
         let d = self.label_column(d, outcome, "declared here");
         if let (Type::Vector(_), "normal") = (&outcome.ty, dist.name) {
-            return self.fail(d.help("for a vector:   multi_normal(m, S), m its mean and S its covariance such as [[1, 0], [0, 1]]"));
+            return self.fail(d.help(("for a vector:", "multi_normal(m, S), m its mean and S its covariance such as [[1, 0], [0, 1]]")));
         }
         self.fail(d.help("declare the column with the support of the likelihood, or choose another likelihood"))
     }
@@ -279,9 +280,9 @@ impl Checker<'_> {
                 Diagnostic::new("E0201", format!("{given} prior counts for {levels} categories"))
                     .label(call, format!("needs one probability per level of `{name}`: {levels}"))
                     .label(counts, format!("this makes `{param}` a simplex[{given}]"))
-                    .help(match fixed {
-                        Some(f) => format!("write {f}, or {rep} to follow the type"),
-                        None => format!("write dirichlet({rep}) to follow the type"),
+                    .helps(match fixed {
+                        Some(f) => vec![("write".to_owned(), f, ""), ("or".to_owned(), rep, "to follow the type")],
+                        None => vec![("write".to_owned(), format!("dirichlet({rep})"), "to follow the type")],
                     })
             }
             _ => Diagnostic::new("E0201", format!("{given} values for {levels} categories"))

@@ -146,7 +146,7 @@ impl Checker<'_> {
                 self.fail(
                     Diagnostic::new("E0206", format!("`{name}` is a column of `{a}` and of `{b}`"))
                         .label(span, "which table?")
-                        .help(format!("{a}.{name}   or   {b}.{name}")),
+                        .helps([format!("{a}.{name}"), format!("{b}.{name}")]),
                 )
             }
             [] if name == "inf" => Ok(number(f64::INFINITY, span)),

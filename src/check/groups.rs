@@ -97,7 +97,7 @@ impl Checker<'_> {
             Diagnostic::new("E0209", format!("`{name}` is asked of all rows, and this is in a group"))
                 .label(span, format!("`{written}` of all groups together"))
                 .label(header, "inside, aggregates are those of one group")
-                .help(format!("give the number by hand:    public {}: real", self.fresh_name("total"))),
+                .help(("give the number by hand:", format!("public {}: real", self.fresh_name("total")))),
         )
     }
 
@@ -115,9 +115,10 @@ impl Checker<'_> {
                 .label(shared.span, format!("`{a}` is learned from all rows"))
                 .label(header, "parallel composition needs one independent model per group")
                 .cause(format!("a draw of `{release}[{first}]` would carry information about rows in `{second}`"))
-                .help(format!(
-                    "give every group the same fixed prior and pool afterwards, for free:\n    release {release} = draw({inner_name})          inside `each`\n    output shrunk = 0.7 * {release} + 0.3 * mean({release})\nor move `each` away and pay for one joint draw."
-                )),
+                .help("give every group the same fixed prior and pool afterwards, for free:")
+                .help(("", format!("release {release} = draw({inner_name})"), "inside `each`"))
+                .help(("", format!("output shrunk = 0.7 * {release} + 0.3 * mean({release})")))
+                .help("or move `each` away and pay for one joint draw."),
         )
     }
 }

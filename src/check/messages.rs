@@ -3,7 +3,7 @@
 use super::sensitivity::sensitivity;
 use super::{Checked, Checker};
 use crate::model::{BudgetKind, Builtin, ColumnId, Expr, ExprKind, Label, Range, Records, TableId, Type};
-use crate::source::{Diagnostic, Span};
+use crate::source::{Diagnostic, Help, Span};
 use crate::syntax::ast;
 
 /// A number as a user would write it.
@@ -103,25 +103,25 @@ impl Checker<'_> {
     }
 
     /// A line to declare bounds for the first private column of `e` that has none.
-    pub(super) fn bounds_first(&self, e: &Expr) -> Option<String> {
+    pub(super) fn bounds_first(&self, e: &Expr) -> Option<Help> {
         let (t, c) = self.private_column(e)?;
         let column = self.column(t, c).filter(|c| c.ty.range().is_some_and(|r| !r.is_finite()))?;
         let domain = if matches!(column.ty, Type::Int(_)) { "int in 0..10" } else { "real in [0, 10]" };
-        Some(format!("declare public bounds first:   {}: {domain}\n", column.name))
+        Some(("declare public bounds first:", format!("{}: {domain}", column.name)).into())
     }
 
     /// What an aggregate is: "an exact mean over the rows of `trial`".
     pub(super) fn aggregate_text(&self, e: &Expr, table: TableId) -> String {
         let name = self.table_name(table);
         let word = match e.kind {
-            ExprKind::Call(Builtin::RowMean, _) => "an exact mean over",
-            ExprKind::Call(Builtin::RowSum, _) => "an exact sum over",
-            ExprKind::Call(Builtin::RowCountAgg, _) => "an exact count of",
-            ExprKind::Call(Builtin::RowHistogram, _) => "exact counts over",
-            ExprKind::Call(Builtin::RowQuantile, _) => "an exact quantile of",
+            ExprKind::Call(Builtin::RowMean, _) => "an exact mean over the",
+            ExprKind::Call(Builtin::RowSum, _) => "an exact sum over the",
+            ExprKind::Call(Builtin::RowCountAgg, _) => "an exact count of the",
+            ExprKind::Call(Builtin::RowHistogram, _) => "exact counts over the",
+            ExprKind::Call(Builtin::RowQuantile, _) => "an exact quantile of the",
             _ => "computed from all",
         };
-        format!("{word} the rows of `{name}`").replace("computed from all the rows", "computed from all rows")
+        format!("{word} rows of `{name}`")
     }
 
     /// The innermost aggregate inside `e` whose parts are not aggregates.
@@ -183,17 +183,15 @@ impl Checker<'_> {
         let bounds = row.ty.range().filter(|r| r.is_finite());
         let (lo, hi) = bounds.map_or((0.0, 1000.0), |r| (r.lo, r.hi));
         let hi_name = self.fresh_name("hi");
-        let help = if clip {
-            format!(
-                "use a public constant:   clip({subject}, 0, 200)\nor spend budget on it:   release {hi_name} = quantile({subject}, 0.95) using exponential({}, {})\n                         let y = clip({subject}, 0, {hi_name})",
-                plain(lo),
-                plain(hi)
-            )
+        self.fail(if clip {
+            let quantile = format!("release {hi_name} = quantile({subject}, 0.95) using exponential({}, {})", plain(lo), plain(hi));
+            d.help(("use a public constant:", format!("clip({subject}, 0, 200)")))
+                .help(("or spend budget on it:", quantile))
+                .help(("", format!("let y = clip({subject}, 0, {hi_name})")))
         } else {
-            let agg = self.written(aggregate.span);
-            format!("release the summary first, then use the released value:   release {hi_name} = {agg} {}", self.using_text())
-        };
-        self.fail(d.help(help))
+            let release = format!("release {hi_name} = {} {}", self.written(aggregate.span), self.using_text());
+            d.help(("release the summary first, then use the released value:", release))
+        })
     }
 
     /// A name that is not taken yet.
@@ -218,7 +216,7 @@ impl Checker<'_> {
         let inner = self.written(inside.span);
         let m = self.fresh_name("m");
         let rest = self.rewritten(condition.span, &[(inside.span, m.clone())]).unwrap_or_else(|| format!("{m} >= 0"));
-        let (using, bounds) = (self.using_text(), self.bounds_first(inside).unwrap_or_default());
+        let (using, bounds) = (self.using_text(), self.bounds_first(inside));
         let column = self.private_column(condition).and_then(|(t, c)| self.column(t, c));
         let row_example = match column.map(|c| (c.name.clone(), c.ty.clone())) {
             Some((c, Type::Bool)) => format!("if {c} then 1 else 0"),
@@ -228,13 +226,15 @@ impl Checker<'_> {
             ),
             None => "if x >= 0 then 1 else 0".into(),
         };
-        let help = match condition.label {
-            Label::Row(_) => format!("use `if` inside an expression: `{row_example}` stays inside its row"),
-            _ => format!(
-                "{bounds}branch on a released value:\n    release {m} = {inner} {using}\n    when {rest} {{ ... }}\nA row-level `{row_example}` is fine: it stays inside its row."
-            ),
-        };
-        self.fail(d.cause("whether the block runs at all would reveal the comparison exactly").help(help))
+        let d = d.cause("whether the block runs at all would reveal the comparison exactly");
+        self.fail(match condition.label {
+            Label::Row(_) => d.help(format!("use `if` inside an expression: `{row_example}` stays inside its row")),
+            _ => d
+                .helps(bounds)
+                .help(("branch on a released value:", format!("release {m} = {inner} {using}")))
+                .help(("", format!("when {rest} {{ ... }}")))
+                .help(format!("A row-level `{row_example}` is fine: it stays inside its row.")),
+        })
     }
 
     /// E0104: use of a secret number of rows.
@@ -249,9 +249,8 @@ impl Checker<'_> {
                 .label(span, "this needs the exact number of rows")
                 .label(at, format!("secret here: neighbours add or remove {unit}"))
                 .cause("with a secret n, the exact number of rows is itself private data")
-                .help(format!(
-                    "release it:          release {size} = count() {using}{share}\nor make it public:   {header}     neighbours then replace {unit}"
-                )),
+                .help(("release it:", format!("release {size} = count() {using}{share}")))
+                .help(("or make it public:", header, format!("neighbours then replace {unit}"))),
         )
     }
 
@@ -279,7 +278,8 @@ impl Checker<'_> {
         let d = self.label_column(d, data, "private");
         self.fail(
             d.cause("a prior, or an argument of a likelihood, may not summarise the rows that are observed: the data would count twice")
-                .help("use public constants, or strengthen the prior with a public table:\n    public pilot[m] { ... }"),
+                .help("use public constants, or strengthen the prior with a public table:")
+                .help(("", "public pilot[m] { ... }")),
         )
     }
 }

@@ -135,7 +135,7 @@ impl Checker<'_> {
             .cause(format!("{name} needs {needs}; a failure on one row would reveal that row"));
         let d = if at.span == span { d } else { d.label(span, "fails for some of these values") };
         let d = self.label_column(d, at, "declared here");
-        self.fail(d.help(format!("clip first:   clip({written}, {lo}, {hi})\nor declare a narrower domain for the column")))
+        self.fail(d.help(("clip first:", format!("clip({written}, {lo}, {hi})"))).help("or declare a narrower domain for the column"))
     }
 
     /// The type of a component-by-component operation.

@@ -18,32 +18,30 @@ impl Checker<'_> {
         let d = d.cause("`output` is free because it may only post-process released values;\nthis looks at the data again");
         let seen = self.fresh_name("seen");
         let inner = self.written(subject.span);
-        let (using, bounds) = (self.using_text(), self.bounds_first(e).unwrap_or_default());
-        let help = match e.label {
-            Label::Row(_) => format!(
-                "{bounds}release a summary of the rows:\n    release {seen} = mean({inner}) {using}\n    output {} = {seen}",
-                name.value
-            ),
+        let (using, bounds) = (self.using_text(), self.bounds_first(e));
+        let (lead, release, rest) = match e.label {
+            Label::Row(_) => ("release a summary of the rows:".to_owned(), format!("mean({inner})"), seen.clone()),
             _ => {
                 let what = match inside.kind {
                     ExprKind::Call(Builtin::RowMean, _) => "the observed mean",
                     _ => "the private value",
                 };
                 let rest = self.rewritten(e.span, &[(subject.span, seen.clone())]).unwrap_or_else(|| seen.clone());
-                format!("{bounds}release {what}, then compare:\n    release {seen} = {inner} {using}\n    output {} = {rest}", name.value)
+                (format!("release {what}, then compare:"), inner, rest)
             }
         };
-        self.fail(d.help(help))
+        let (release, output) = (format!("release {seen} = {release} {using}"), format!("output {} = {rest}", name.value));
+        self.fail(d.helps(bounds).help((lead, release)).help(("", output)))
     }
 
     /// E0107: a parameter in an output, or in the condition of `when`; `lead` is `output x =` or `when`.
     pub(super) fn parameter_in_output<T>(&mut self, e: &Expr, lead: &str) -> Checked<T> {
         let all = self.latents(std::iter::once(e));
         let Some(first) = all.first().and_then(|p| self.param(*p)).cloned() else { return Err(Stop) };
-        let (mut at, mut parts, mut lines) = (e.span, Vec::<(Span, String)>::new(), String::new());
+        let (mut at, mut parts, mut lines) = (e.span, Vec::<(Span, String)>::new(), vec![]);
         for p in all.iter().filter_map(|p| self.param(*p)) {
             let hat = self.fresh_name(&format!("{}_hat", p.name));
-            lines.push_str(&format!("release {hat} = draw({})\n", p.name));
+            lines.push(format!("release {hat} = draw({})", p.name));
             e.walk(&mut |x| {
                 if x.is_param(p.id) {
                     if p.id == first.id {
@@ -62,7 +60,8 @@ impl Checker<'_> {
                 .label(at, "unknown: only its posterior is known, and that is private")
                 .label(first.span, "declared here")
                 .cause("a parameter has no value until one is drawn and released")
-                .help(format!("{lines}{last}")),
+                .helps(lines)
+                .help(last),
         )
     }
 }

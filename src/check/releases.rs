@@ -123,7 +123,7 @@ impl Checker<'_> {
                         d.help(format!("draw the parameters, then compute with the released values: output x = ..{written}.."))
                     }
                     Label::Public => d.help(format!("already public: output x = {written}")),
-                    _ => d.help(format!("to release a summary of rows:   release x = mean({written}) {}", self.using_text())),
+                    _ => d.help(("to release a summary of rows:", format!("release x = mean({written}) {}", self.using_text()))),
                 })
             }
         }
@@ -142,14 +142,14 @@ impl Checker<'_> {
                     true => d.cause("it is asked of public columns alone: neighbours keep them, in as many rows"),
                     false => d,
                 };
-                return self.fail(d.help(format!("output it:   output {name} = {written}")));
+                return self.fail(d.help(("output it:", format!("output {name} = {written}"))));
             }
             Label::Row(t) => {
                 let (name, written) = (self.table_name(t), self.written(e.span));
                 let d = Diagnostic::new("E0202", "one value for each row cannot be released")
                     .label(e.span, format!("as many values as `{name}` has rows"));
                 let d = self.label_column(d, &e, "private column");
-                return self.fail(d.help(format!("release a summary:   release x = mean({written}) {}", self.using_text())));
+                return self.fail(d.help(("release a summary:", format!("release x = mean({written}) {}", self.using_text()))));
             }
             Label::Latent | Label::Mix(_) => {
                 let name = ast::Name::new("x".into(), e.span);
@@ -207,15 +207,15 @@ impl Checker<'_> {
         };
         let d = d.cause("noise is scaled to the largest change one unit can make, which is infinite here");
         let d = match &unbounded {
-            Some(c) => d.help(format!(
-                "declare public bounds:   {}: {}     (rows outside are clamped)\nor clip in the query:    clip({x}, 0, 100)",
-                c.name,
-                match &c.ty {
+            Some(c) => {
+                let domain = match &c.ty {
                     Type::Int(_) => "int in 0..100".to_string(),
                     Type::Vector(v) => format!("vector[{}] in [0, 100]", v.dim),
                     _ => "real in [0, 100]".to_string(),
-                }
-            )),
+                };
+                d.help(("declare public bounds:", format!("{}: {domain}", c.name), "(rows outside are clamped)"))
+                    .help(("or clip in the query:", format!("clip({x}, 0, 100)")))
+            }
             None => d.help(apart.unwrap_or("release sums, means, counts or histograms, and combine the released values afterwards".into())),
         };
         self.fail(d)

@@ -197,7 +197,8 @@ impl Checker<'_> {
             Diagnostic::new("E0211", format!("the model of `{name}` would depend on a branch"))
                 .label(span, "adds to the model only if this branch is taken")
                 .label(parameter.span, "declared outside the branch")
-                .help(format!("move this statement out of `when`, or declare a parameter of its own inside:\n    param {name}_2 ~ ..")),
+                .help("move this statement out of `when`, or declare a parameter of its own inside:")
+                .help(("", format!("param {name}_2 ~ .."))),
         )
     }
 

@@ -39,11 +39,13 @@ impl Checker<'_> {
                         let total = self.whole_constant(total, "the number of items in each row")?;
                         Ok(Type::Counts { dim, total })
                     }
-                    _ => self.fail(
-                        Diagnostic::new("E0202", "`counts` needs its total")
-                            .label(ty.span, "how many items does each row hold?")
-                            .help(format!("counts[{dim}] of 10     every row holds 10 items")),
-                    ),
+                    _ => {
+                        self.fail(
+                            Diagnostic::new("E0202", "`counts` needs its total")
+                                .label(ty.span, "how many items does each row hold?")
+                                .help(("", format!("counts[{dim}] of 10"), "every row holds 10 items")),
+                        )
+                    }
                 }
             }
             known @ ("bool" | "text" | "int" | "real" | "vector" | "matrix" | "simplex" | "counts") => self.fail(

@@ -60,7 +60,7 @@ impl Document {
             add("Cause", cause);
         }
         d.notes.iter().for_each(|n| add("Note", n));
-        d.help.iter().for_each(|h| add("Help", h));
+        crate::source::help::lines(&d.help).iter().for_each(|h| add("Help", h));
         lsp::Diagnostic {
             range: d.labels.first().map(|l| place(l.span)).unwrap_or_default(),
             severity: Some(match d.severity {

@@ -4,7 +4,7 @@ use super::document::{Document, loader};
 use super::names;
 use crate::pipeline;
 use crate::run::Bound;
-use crate::source::{Diagnostic, FileId, Span};
+use crate::source::{Diagnostic, FileId, Help, Span};
 use crate::syntax::ast::{Ast, ExprKind, Item, ItemKind};
 use crate::syntax::tokens::{Token, iter};
 
@@ -18,14 +18,13 @@ pub struct Repair {
 /// Every repair that a complaint's Help lines lead to, in their order.
 pub fn repairs(document: &Document, d: &Diagnostic) -> Vec<Repair> {
     let mut found: Vec<Repair> = vec![];
-    let lines: Vec<&str> = d.help.iter().flat_map(|h| h.lines()).collect();
     let mut candidates: Vec<(String, String)> = vec![];
-    let codes: Vec<String> = lines.iter().flat_map(|l| pieces(l)).collect();
-    for code in &codes {
-        candidates.extend(edits(document, d, code).into_iter().map(|text| (code.clone(), text)));
+    for code in d.help.iter().map(Help::pasted) {
+        candidates.extend(edits(document, d, code).into_iter().map(|text| (code.to_owned(), text)));
     }
-    // Lines that only work together: a release, then what uses it.
-    for (a, b) in codes.iter().zip(codes.iter().skip(1)) {
+    // Lines that only work together: a release, then what uses it. Code without a lead belongs to the line above.
+    let together = |a: &Help, b: &Help| b.lead.is_empty() || (a.code.is_empty() && b.code.is_empty());
+    for (a, b) in d.help.iter().zip(d.help.iter().skip(1)).filter(|(a, b)| together(a, b)).map(|(a, b)| (a.pasted(), b.pasted())) {
         for text in edits(document, d, a) {
             let half = Document::new(text, document.folder.clone());
             candidates.extend(edits(&half, d, b).into_iter().map(|text| (format!("{a}; {b}"), text)));
@@ -58,22 +57,6 @@ fn mends(document: &Document, d: &Diagnostic, text: &str) -> bool {
     let errors = |list: &[Diagnostic]| list.iter().filter(|x| x.is_error()).count();
     let same = |list: &[Diagnostic]| list.iter().filter(|x| x.code == d.code && x.message == d.message).count();
     errors(&after) < errors(&document.diagnostics).max(1) && same(&after) < same(&document.diagnostics).max(1)
-}
-
-/// The pasteable pieces of one line: what follows a lead such as `weaken the data:  `, up to a remark behind wide blanks.
-fn pieces(line: &str) -> Vec<String> {
-    let mut found = vec![];
-    let parts: Vec<&str> = line.split("   ").map(str::trim).filter(|p| !p.is_empty()).collect();
-    for part in &parts {
-        found.push((*part).to_string());
-        for rest in part.split(": ").skip(1).chain(part.split(", or ")).chain(part.strip_prefix("write ")).chain(part.strip_prefix("or ")) {
-            found.push(rest.trim().to_string());
-            found.extend(rest.split(", or ").map(|r| r.trim().trim_start_matches("write ").to_string()));
-        }
-    }
-    found.retain(|f| !f.is_empty());
-    found.dedup();
-    found
 }
 
 /// Every text that using this piece of code could mean.

@@ -66,6 +66,16 @@ pub fn sig_down(x: f64, digits: usize) -> String {
     }
 }
 
+/// [`sig_up`] as the number it is.
+pub fn rounded_up(x: f64, digits: usize) -> f64 {
+    parsed(&sig_up(x, digits), x)
+}
+
+/// [`sig_down`] as the number it is.
+pub fn rounded_down(x: f64, digits: usize) -> f64 {
+    parsed(&sig_down(x, digits), x)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

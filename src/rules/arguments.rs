@@ -3,7 +3,7 @@
 use crate::mechanism::plan::Sampler;
 use crate::model::print::number;
 use crate::model::{ArgValue, MechanismArg};
-use crate::source::{Diagnostic, Span};
+use crate::source::{Diagnostic, Help, Span};
 
 /// What a program may write after `using`. Two mechanisms are the same if they are one and the same static.
 pub struct Mechanism {
@@ -17,7 +17,7 @@ pub struct Mechanism {
     /// What it does to the posterior, as advice: `weaken the data`.
     pub advice: Option<&'static str>,
     /// Arguments of the literature that are written elsewhere in dpm, with that place as a Help line.
-    pub elsewhere: &'static [(&'static str, &'static str)],
+    pub elsewhere: &'static [(&'static str, (&'static str, &'static str))],
 }
 
 impl Mechanism {
@@ -35,7 +35,7 @@ impl Mechanism {
         Mechanism { auto: false, ..self }
     }
 
-    pub const fn elsewhere(self, elsewhere: &'static [(&'static str, &'static str)]) -> Mechanism {
+    pub const fn elsewhere(self, elsewhere: &'static [(&'static str, (&'static str, &'static str))]) -> Mechanism {
         Mechanism { elsewhere, ..self }
     }
 
@@ -285,12 +285,12 @@ fn unknown(mechanism: &Mechanism, arg: &MechanismArg) -> Diagnostic {
     };
     let list: Vec<String> = mechanism.args.iter().map(|a| format!("{} = ..", a.name)).collect();
     let elsewhere = mechanism.elsewhere.iter().find(|(a, _)| arg.name.as_deref() == Some(*a));
-    let help = if let Some((_, line)) = elsewhere {
-        (*line).to_owned()
+    let help: Help = if let Some((_, line)) = elsewhere {
+        (*line).into()
     } else if list.is_empty() {
-        format!("`{name}` takes no arguments:    using {name}")
+        (format!("`{name}` takes no arguments:"), format!("using {name}")).into()
     } else {
-        format!("it takes:    using {name}({})", list.join(", "))
+        ("it takes:", format!("using {name}({})", list.join(", "))).into()
     };
     Diagnostic::new("E0208", headline).label(arg.span, "not an argument of this mechanism").help(help)
 }

@@ -135,24 +135,24 @@ fn complaint(
         (None, _, Some((span, text))) => new("its prior may take a value that its rule does not match")
             .label(span, "known once an earlier release has run; its range reaches too far")
             .label(place, format!("rule `{}` must match for all of it", chosen.rule.name))
-            .help(format!("bound it:    clip({text}, 1, 100)")),
+            .help(("bound it:", format!("clip({text}, 1, 100)"))),
         (Some(MechanismError::Steps), Some((chain, _)), _) => {
             let each = if let ChainLaw::Hmc { steps, .. } = chain { steps.saturating_add(1) } else { 1 };
             new("its chain would take more than a billion steps")
                 .label(place, format!("every iteration takes {each}"))
-                .help(format!("at most:    iterations = {}", MOST_STEPS / each))
+                .help(("at most:", format!("iterations = {}", MOST_STEPS / each)))
         }
         (Some(MechanismError::Steps), None, _) => new("its chain would take more than a billion steps")
             .label(place, "as many as its features and its number of rows ask for")
-            .help("say how long it may be:    steps = 100000"),
+            .help(("say how long it may be:", "steps = 100000")),
         (Some(MechanismError::Parameter), Some((chain, weight)), _) if check_noise(chain, weight).is_err() => {
             new("it would have more noise than integers hold")
                 .label(place, "its sd, in steps of the grid of its sums, is above 2^100")
-                .help(format!("leave it to the budget:    using {}", chosen.mechanism.name))
+                .help(("leave it to the budget:", format!("using {}", chosen.mechanism.name)))
         }
         (why, ..) => {
             let why = why.map_or("no plan follows from its model".into(), |why| why.to_string());
-            new(&why).label(place, "no run gets further than this").help("what else applies:    using ?")
+            new(&why).label(place, "no run gets further than this").help(("what else applies:", "using ?"))
         }
     }
 }

@@ -1,5 +1,6 @@
 //! The one complaint type: a code, a headline, labels that each state a fact, and Cause, Note and Help lines.
 
+use super::help::Help;
 use super::span::Span;
 
 /// Does the complaint stop the program?
@@ -28,8 +29,7 @@ pub struct Diagnostic {
     /// Which premise fails; may hold several lines separated by `\n`.
     pub cause: Option<String>,
     pub notes: Vec<String>,
-    /// Lines the user can paste; may hold several lines separated by `\n`.
-    pub help: Vec<String>,
+    pub help: Vec<Help>,
 }
 
 /// The most bytes of one text of a complaint, and the most labels: an expression may be megabytes long.
@@ -75,8 +75,13 @@ impl Diagnostic {
     }
 
     /// A line that would have to be cut cannot be pasted: it is left out.
-    pub fn help(mut self, text: impl Into<String>) -> Self {
-        self.help.extend(Some(text.into()).filter(|text| text.len() <= MOST_BYTES));
+    pub fn help(self, line: impl Into<Help>) -> Self {
+        self.helps([line])
+    }
+
+    pub fn helps(mut self, lines: impl IntoIterator<Item = impl Into<Help>>) -> Self {
+        let short = |h: &Help| h.lead.len() + h.code.len() + h.effect.len() <= MOST_BYTES;
+        self.help.extend(lines.into_iter().map(Into::into).filter(short));
         self
     }
 

@@ -2,11 +2,13 @@
 
 pub mod codes;
 pub mod diagnostic;
+pub mod help;
 pub mod render;
 pub mod span;
 pub mod suggest;
 
 pub use diagnostic::{Diagnostic, Diagnostics, Label, Severity};
+pub use help::Help;
 pub use span::{FileId, Span, Spanned};
 
 use std::sync::OnceLock;

@@ -9,7 +9,7 @@ use std::ops::Range;
 use ariadne::{Color, Config, Report, ReportKind};
 use serde_json::{Value, json};
 
-use super::{Diagnostic, Label, Severity, SourceMap};
+use super::{Diagnostic, Help, Label, Severity, SourceMap, help};
 
 /// All diagnostics as text, a blank line between two.
 pub fn text(map: &SourceMap, diagnostics: &[Diagnostic], colour: bool) -> String {
@@ -39,7 +39,7 @@ pub fn json(map: &SourceMap, diagnostics: &[Diagnostic]) -> Value {
             "labels": d.labels.iter().enumerate().map(label).collect::<Vec<_>>(),
             "cause": d.cause,
             "notes": d.notes,
-            "help": d.help,
+            "help": help::lines(&d.help),
         })
     });
     json!({ "diagnostics": all.collect::<Vec<_>>() })
@@ -95,9 +95,10 @@ fn block(map: &SourceMap, diagnostic: &Diagnostic, colour: bool) -> String {
     }
     let mut report = Report::build(kind, (String::new(), 0..0)).with_config(Config::new().with_color(colour));
     let notes: Vec<String> = diagnostic.cause.iter().chain(&diagnostic.notes).map(|text| lines(text)).collect();
-    let helps: Vec<String> = diagnostic.help.iter().map(|text| lines(text)).collect();
+    let pieces = |h: &Help| Help { lead: lines(&h.lead), code: lines(&h.code), effect: lines(&h.effect) };
+    let helps = help::lines(&diagnostic.help.iter().map(pieces).collect::<Vec<_>>()).join("\n");
     report.with_notes(&notes);
-    report.with_helps(&helps);
+    report.with_helps((!helps.is_empty()).then_some(&helps));
     let report = report.with_code(diagnostic.code).with_message(escaped(&diagnostic.message)).with_labels(labels);
     let mut drawn = vec![];
     // Writing to memory does not fail.
@@ -110,7 +111,7 @@ fn block(map: &SourceMap, diagnostic: &Diagnostic, colour: bool) -> String {
     let mut drawn: String = tidy.collect();
     if diagnostic.labels.is_empty() {
         // Where there is no place, ariadne draws no words.
-        drawn.extend(helps.iter().map(|text| format!("Help: {text}\n")));
+        drawn.extend((!helps.is_empty()).then(|| format!("Help: {helps}\n")));
         drawn.extend(notes.iter().map(|text| format!("Note: {text}\n")));
     }
     drawn

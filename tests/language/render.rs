@@ -200,7 +200,7 @@ fn odd_texts_are_drawn_line_by_line() {
                 " there\n",
                 " again\n",
                 "Note: a\\r\n   │       b\n",
-                "Help 1: x    y\n",
+                "Help: x    y\n",
                 " main.dpm:",
                 "\\u{1b}[31m漢.dpm\\n:",
             ];
@@ -209,6 +209,21 @@ fn odd_texts_are_drawn_line_by_line() {
             }
         }
     }
+}
+
+/// Leads, code and effects stand in columns; code without a lead stands below the code above it, or indented below a sentence.
+#[test]
+fn help_stands_in_columns() {
+    let help = |d: Diagnostic| dpm::source::help::lines(&d.help);
+    let d = Diagnostic::new("E0001", "odd")
+        .help(("one:", "漢", "so"))
+        .help(("", "more"))
+        .help("A sentence.")
+        .help(("another:", "three", "or so"));
+    assert_eq!(help(d), ["one:       漢      so", "           more", "A sentence.", "another:   three   or so"]);
+    let d = Diagnostic::new("E0001", "odd").help("do it so:").help(("", "let a = 1", "a remark")).help(("", "let bc = 2"));
+    assert_eq!(help(d), ["do it so:", "    let a = 1   a remark", "    let bc = 2"]);
+    assert_eq!(help(Diagnostic::new("E0001", "odd").help(("", "a", "x")).help(("", "bc", "y"))), ["a    x", "bc   y"]);
 }
 
 /// A complaint about nothing in a text still says all it has to say.

@@ -100,8 +100,7 @@ fn a_public_value_is_offered_as_an_output() {
             let (map, found) = judge("p.dpm", &format!("{header}{statement}\n"));
             let shown = render::text(&map, &found, false);
             assert_eq!(found.iter().map(|d| d.code).collect::<Vec<_>>(), ["E0209"], "{shown}");
-            let help = &found[0].help[0];
-            let mended = format!("{header}{}\n", &help[help.find("output r = ").unwrap()..]);
+            let mended = format!("{header}{}\n", found[0].help[0].code);
             let (map, found) = judge("p.dpm", &mended);
             assert!(found.is_empty(), "{mended}{}", render::text(&map, &found, false));
         }

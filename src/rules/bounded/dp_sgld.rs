@@ -80,7 +80,7 @@ fn covered(question: &Question) -> Match<()> {
                 Diagnostic::new("E0300", "`dp_sgld` covers units of one row alone")
                     .label(place, format!("up to {} of these rows are of one unit", model.records.unit_rows))
                     .cause("how much a random sample hides is proved for one row that is replaced")
-                    .help("a chain that takes all rows at every step:    using dp_hmc"),
+                    .help(("a chain that takes all rows at every step:", "using dp_hmc")),
             );
         }
     }

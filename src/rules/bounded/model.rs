@@ -247,8 +247,7 @@ impl BoundedLoss {
 }
 
 fn premises(rule: &'static Rule, model: &Model, first: &Parameter, context: &Context) -> Vec<Premise> {
-    let mut facts = Facts::collect(rule, model, first, context);
-    facts.premises.retain(|p| !p.text.starts_with(&format!("`{}` has the prior", first.name)));
+    let mut facts = Facts::of_rows(rule, model, first, context);
     facts.premise("every prior is a proper law", Some(first.prior.span));
     facts.premises
 }

@@ -15,7 +15,7 @@ pub(super) fn flat_prior(p: &Parameter) -> Diagnostic {
     Diagnostic::new("E0306", format!("the prior of `{}` is not a proper law", p.name))
         .label(p.prior.span, "flat: its total mass is infinite, or its domain a single point")
         .cause("the loss of every row is bounded, so no number of rows makes the posterior of a flat prior proper")
-        .help(format!("a proper prior:   param {} ~ normal(0, 10)", p.name))
+        .help(("a proper prior:", format!("param {} ~ normal(0, 10)", p.name)))
 }
 
 /// E0300: how much of a prior its domain cuts off would be a function of a parameter.
@@ -24,7 +24,7 @@ pub(super) fn cut_prior(p: &Parameter, model: &Model, context: &Context) -> Diag
     Diagnostic::new("E0300", format!("the prior of `{}` is cut to a domain and hangs on another parameter", p.name))
         .label(p.prior.span, "how much of it is cut off is not a constant")
         .cause("no chain of this version computes the constant of such a prior at every step")
-        .help(format!("without the domain:    param {} ~ {prior}", p.name))
+        .help(("without the domain:", format!("param {} ~ {prior}", p.name)))
 }
 
 /// E0305 or E0310, and the line that mends it with what is then known of the loss.
@@ -84,7 +84,7 @@ fn scale(
     let lead = format!("bound {name} from {place} with a public constant, on the scale of `{y}`:");
     let Some(p) = parameter(argument, model).filter(|p| matches!(p.ty, Type::Real(_))) else {
         let other = if rate { format!("min({name}, 10)") } else { format!("0.1 + {name}") };
-        return (d.help(format!("{lead}    {other}")), None);
+        return (d.help((lead, other)), None);
     };
     // A quarter of the prior's own scale, or four times its rate: a place to start from, public as the program is.
     let own = p.prior.args.last().and_then(Expr::constant).filter(|x| *x > 0.0 && x.is_finite()).unwrap_or(1.0);
@@ -106,9 +106,11 @@ fn predictor(rule: &str, o: &Observation, argument: &Expr, model: &Model, contex
     let d = Diagnostic::new("E0305", format!("the probability of `{y}` may come near 0, so `{rule}` has no finite guarantee"))
         .label(argument.span, "this predictor is not bounded by 10000");
     let Some(p) = free else {
-        return d
-            .cause("the loss of a row moves as far as its predictor does")
-            .help("bound the features:    x: vector[2] in l2(1)     (rows outside are moved onto it)");
+        return d.cause("the loss of a row moves as far as its predictor does").help((
+            "bound the features:",
+            "x: vector[2] in l2(1)",
+            "(rows outside are moved onto it)",
+        ));
     };
     let ty = match &p.ty {
         Type::Vector(v) => format!("vector[{}] in l2(5)", v.dim),
@@ -116,7 +118,7 @@ fn predictor(rule: &str, o: &Observation, argument: &Expr, model: &Model, contex
     };
     d.label(context.program.place(p.span), format!("{} may take any value", p.name))
         .cause("the loss of a row moves as far as its predictor does")
-        .help(format!("cut the weights to a bounded set:    param {}: {ty} ~ {}", p.name, prior_text(model, p, context.program)))
+        .help(("cut the weights to a bounded set:", format!("param {}: {ty} ~ {}", p.name, prior_text(model, p, context.program))))
 }
 
 /// Five digits: `2.5066`.
@@ -135,8 +137,12 @@ fn shape(o: &Observation, argument: &Expr, least: f64, model: &Model, context: &
     };
     Diagnostic::new("E0310", format!("the shape of the density of `{y}` varies, and below {} it has no peak", tidy(least)))
         .label(argument.span, format!("ranges over {}", range_text(argument)))
-        .cause(format!("a {} density of shape below {} is unbounded at 0, so one row can move the loss without limit", o.likelihood.name(), tidy(least)))
-        .help(format!(
-            "fix the shape:    observe {y} ~ {fixed}\nor bound it:      {bounded}\n(a shape that varies pays the wider range M^(beta-1) (1/(beta-1) + 1/beta))"
+        .cause(format!(
+            "a {} density of shape below {} is unbounded at 0, so one row can move the loss without limit",
+            o.likelihood.name(),
+            tidy(least)
         ))
+        .help(("fix the shape:", format!("observe {y} ~ {fixed}")))
+        .help(("or bound it:", bounded))
+        .help("(a shape that varies pays the wider range M^(beta-1) (1/(beta-1) + 1/beta))")
 }

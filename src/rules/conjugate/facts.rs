@@ -56,6 +56,14 @@ impl PublicSum {
 
 impl Facts {
     pub fn collect(rule: &'static Rule, model: &Model, parameter: &Parameter, context: &Context) -> Facts {
+        let mut facts = Facts::of_rows(rule, model, parameter, context);
+        let prior = format!("`{}` has the prior {}", parameter.name, parameter.prior.name());
+        facts.premises.insert(0, Premise::holds(prior, Some(parameter.prior.span)));
+        facts
+    }
+
+    /// The same for a rule that takes many priors: nothing is said of them.
+    pub fn of_rows(rule: &'static Rule, model: &Model, parameter: &Parameter, context: &Context) -> Facts {
         let table = context.table(model.records.table);
         let records = model.records;
         let unit = match (records.relation, records.unit_rows) {
@@ -68,8 +76,7 @@ impl Facts {
                 format!("neighbours add or remove at most {k} rows of one unit")
             }
         };
-        let prior = format!("`{}` has the prior {}", parameter.name, parameter.prior.name());
-        let mut premises = vec![Premise::holds(prior, Some(parameter.prior.span)), Premise::holds(unit, table.map(|t| t.rows_span))];
+        let mut premises = vec![Premise::holds(unit, table.map(|t| t.rows_span))];
         let public = PublicSum::collect(model, context);
         for (index, observation) in model.public.iter().enumerate() {
             let text = match context.public.get(index) {

@@ -79,7 +79,7 @@ pub(super) fn rows_known(draw: &RateDraw, observation: &Observation, model: &Mod
             parameter,
             observation.span,
             model.records,
-            "\nor bound the outcome away from 0, so that every row adds to the rate",
+            Some("or bound the outcome away from 0, so that every row adds to the rate"),
             context,
         )),
         (Relation::AddRemove, _) => refuse(refusals::secret_rows(

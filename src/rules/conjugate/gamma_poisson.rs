@@ -260,10 +260,13 @@ mod tests {
         assert_eq!(d.labels[1].text, "unbounded private column");
         assert_eq!(d.cause.as_deref(), Some("sensitivity of sum(y) is (largest - smallest) value, which is infinite"));
         assert_eq!(
-            d.help[0],
-            "declare public bounds:   y: int in 0..10     (rows outside are clamped)\n\
-             or clip in the model:    let v = clip(y, 0, 10)\n                         observe v ~ poisson(p)\n\
-             Do not read the bound off the data: that itself leaks (E0102)."
+            crate::source::help::lines(&d.help),
+            [
+                "declare public bounds:   y: int in 0..10   (rows outside are clamped)",
+                "or clip in the model:    let v = clip(y, 0, 10)",
+                "                         observe v ~ poisson(p)",
+                "Do not read the bound off the data: that itself leaks (E0102).",
+            ]
         );
     }
 

@@ -71,11 +71,9 @@ fn refusal(model: &Model, o: &Observation, context: &Context) -> Diagnostic {
         "one changed row changes how sharp the posterior is, not only where it lies; the worst such change lies\n\
          inside the range of the other rows, grows with n, and has no known bound",
     )
-    .help(format!(
-        "if the features are public (only the outcome is private):   {feature}: public vector[d] in l2(1)\n\
-         or cut the weights to a bounded set:                        param {name}: vector[d] in l2(5) ~ ..\n\
-         or release the posterior given noisy sums of products:      release post = posterior({name})"
-    ))
+    .help(("if the features are public (only the outcome is private):", format!("{feature}: public vector[d] in l2(1)")))
+    .help(("or cut the weights to a bounded set:", format!("param {name}: vector[d] in l2(5) ~ ..")))
+    .help(("or release the posterior given noisy sums of products:", format!("release post = posterior({name})")))
 }
 
 #[cfg(test)]

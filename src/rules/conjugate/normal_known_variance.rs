@@ -257,7 +257,7 @@ mod tests {
         let secret = build(0.0, 1.0, 1.0, 0.0, 1.0).add_remove();
         let d = secret.refused(&RULE);
         assert_eq!(d.code, "E0307");
-        assert_eq!(d.help[0], "if n is public:    private t[n] { ... }");
+        assert_eq!(d.help[0].to_string(), "if n is public:   private t[n] { ... }");
         assert_eq!(build(0.0, 1.0, 0.0, 0.0, 1.0).refused(&RULE).code, "E0203");
         // Numbers whose squares are not doubles: the law and the claim would part.
         for (m0, s0, sd, hi) in [

@@ -18,7 +18,7 @@ use crate::model::{Expr, ExprKind, Model, Observation, Parameter};
 use crate::rules::tempered::EXACT;
 use crate::rules::text::four_near;
 use crate::rules::{Answers, Context, Question, Rule, Verdict};
-use crate::source::Diagnostic;
+use crate::source::{Diagnostic, Help};
 
 pub static RULE: Rule = Rule {
     name: "normal_unknown_both",
@@ -61,12 +61,12 @@ fn refusal(model: &Model, o: &Observation, context: &Context) -> Diagnostic {
         "the worst pair of data sets lies inside the range of the outcome, not at its ends, and grows with n;\n\
          no closed form bounds it, and checking the ends alone can be too small by a factor of 158",
     )
-    .help(ways_out(model, o, context))
+    .helps(ways_out(model, o, context))
 }
 
 /// The statements of the two models that have a rule, in the user's names.
-fn ways_out(model: &Model, o: &Observation, context: &Context) -> String {
-    let [mean, spread] = o.likelihood.args.as_slice() else { return String::new() };
+fn ways_out(model: &Model, o: &Observation, context: &Context) -> Vec<Help> {
+    let [mean, spread] = o.likelihood.args.as_slice() else { return vec![] };
     let y = match o.outcome.kind {
         ExprKind::Column(t, c) => context.table(t).and_then(|t| t.columns.get(c.0)).map_or("y", |c| c.name.as_str()),
         _ => "y",
@@ -76,12 +76,16 @@ fn ways_out(model: &Model, o: &Observation, context: &Context) -> String {
     let sigma = of(spread).map_or("sigma", |p| p.name.as_str());
     let (centre, scale) = (of(mean).and_then(typical).unwrap_or(0.0), of(spread).and_then(typical).filter(|x| *x > 0.0).unwrap_or(1.0));
     let (centre, scale) = (four_near(centre), four_near(scale));
-    format!(
-        "fix the spread, without `param {sigma}`:\n    observe {y} ~ normal({mu}, {scale})\n    release {mu}_hat = draw({mu})\n\
-         or fix the mean, without `param {mu}`:\n    param precision ~ gamma(2, 2)\n    \
-         observe {y} ~ normal({centre}, 1 / sqrt(precision))\n    release precision_hat = draw(precision)\n\
-         or release both moments, without a model:\n    release m1 = mean({y}) using gaussian\n    release m2 = mean({y}^2) using gaussian"
-    )
+    let ways = [
+        (format!("fix the spread, without `param {sigma}`:"), format!("observe {y} ~ normal({mu}, {scale})")),
+        (String::new(), format!("release {mu}_hat = draw({mu})")),
+        (format!("or fix the mean, without `param {mu}`:"), "param precision ~ gamma(2, 2)".to_owned()),
+        (String::new(), format!("observe {y} ~ normal({centre}, 1 / sqrt(precision))")),
+        (String::new(), "release precision_hat = draw(precision)".to_owned()),
+        ("or release both moments, without a model:".to_owned(), format!("release m1 = mean({y}) using gaussian")),
+        (String::new(), format!("release m2 = mean({y}^2) using gaussian")),
+    ];
+    ways.map(Help::from).into()
 }
 
 /// A value in the middle of a prior, as an example of a constant.

@@ -28,8 +28,8 @@ fn bounded(ty: &Type) -> bool {
     }
 }
 
-/// E0202: the outcome, or a query's row value, has no finite range.
-pub(crate) fn unbounded(value: &Expr, span: Span, records: Records, context: &Context) -> Diagnostic {
+/// E0202: the outcome, which is observed again under another name once it is clipped, or a query's row value has no finite range.
+pub(crate) fn unbounded(value: &Expr, span: Span, records: Records, clipped: Option<(&str, String)>, context: &Context) -> Diagnostic {
     let column = unbounded_column(value, context);
     let is_column = matches!(value.kind, ExprKind::Column(..));
     let name = match column {
@@ -44,36 +44,34 @@ pub(crate) fn unbounded(value: &Expr, span: Span, records: Records, context: &Co
         Relation::ReplaceOne => "(largest - smallest) value",
         Relation::AddRemove => "the largest absolute value",
     };
-    let mut d = Diagnostic::new("E0202", format!("{name} has no bounds, so one person can move the posterior without limit"))
+    let moved = if clipped.is_some() { "posterior" } else { "answer" };
+    let mut d = Diagnostic::new("E0202", format!("{name} has no bounds, so one person can move the {moved} without limit"))
         .label(span, format!("the sum of {name} is the sufficient statistic here"));
     if let Some((_, declared, _)) = column {
         d = d.label(declared, "unbounded private column");
     }
-    let (name, domain, clip) = match column {
-        Some((name, _, Type::Int(_))) => (name, "int in 0..10".to_string(), "clip({}, 0, 10)"),
-        Some((name, _, Type::Vector(v))) => (name, format!("vector[{}] in l2(1)", v.dim), "project(l2(1), {})"),
-        Some((name, ..)) => (name, "real in [0, 10]".to_string(), "clip({}, 0, 10)"),
-        None => ("y", "real in [0, 10]".to_string(), "clip({}, 0, 10)"),
+    let name = column.map_or("y", |(name, ..)| name);
+    let clip = format!("clip({name}, 0, 10)");
+    let (domain, clip) = match column {
+        Some((.., Type::Int(_))) => ("int in 0..10".to_string(), clip),
+        Some((.., Type::Vector(v))) => (format!("vector[{}] in l2(1)", v.dim), format!("project(l2(1), {name})")),
+        _ => ("real in [0, 10]".to_string(), clip),
     };
-    d.cause(format!("sensitivity of {sum} is {extent}, which is infinite")).help(format!(
-        "declare public bounds:   {name}: {domain}     (rows outside are clamped)\n\
-             or clip in the model:    let v = {}\n\
-             Do not read the bound off the data: that itself leaks (E0102).",
-        clip.replace("{}", name)
-    ))
+    let v = clipped.as_ref().map_or("v", |(v, _)| v);
+    let observe = clipped.as_ref().map(|(v, likelihood)| ("", format!("observe {v} ~ {likelihood}")));
+    d.cause(format!("sensitivity of {sum} is {extent}, which is infinite"))
+        .help(("declare public bounds:", format!("{name}: {domain}"), "(rows outside are clamped)"))
+        .help(("or clip in the model:", format!("let {v} = {clip}")))
+        .helps(observe)
+        .help("Do not read the bound off the data: that itself leaks (E0102).")
 }
 
 /// E0202 for an observed column, with the two lines that clip it in the model.
 pub(crate) fn unbounded_rows(model: &Model, o: &Observation, context: &Context) -> Diagnostic {
-    let mut d = unbounded(&o.outcome, o.outcome.span.to(o.likelihood.span), model.records, context);
     let taken = |n: &str| context.program.tables.iter().flat_map(|t| &t.columns).any(|c| c.name == n);
     let clipped = ["v", "y_clipped", "clipped"].into_iter().find(|n| !taken(n)).unwrap_or("v");
     let likelihood = likelihood_text(model, o, context.program);
-    let clip = format!("\n                         observe {clipped} ~ {likelihood}\nDo not read");
-    if let Some(help) = d.help.first_mut() {
-        *help = help.replace("let v = ", &format!("let {clipped} = ")).replace("\nDo not read", &clip);
-    }
-    d
+    unbounded(&o.outcome, o.outcome.span.to(o.likelihood.span), model.records, Some((clipped, likelihood)), context)
 }
 
 /// E0203: the outcome may leave the support of its likelihood.
@@ -106,7 +104,7 @@ pub(crate) fn secret_rows(rule: &str, parameter: &str, observation: Span, record
         .label(table.map_or(observation, |t| t.rows_span), format!("{n} is secret: neighbours add or remove {unit}"))
         .label(observation, format!("rule `{rule}` needs a public {n}"))
         .cause(why)
-        .help(format!("if {n} is public:    {header}"))
+        .help((format!("if {n} is public:"), header))
 }
 
 /// E0313: the cost grows with n and n is not known exactly.
@@ -115,7 +113,7 @@ pub(crate) fn grows_with_rows(
     parameter: &str,
     observation: Span,
     records: Records,
-    or_else: &str,
+    or_else: Option<&str>,
     context: &Context,
 ) -> Diagnostic {
     let table = context.table(records.table);
@@ -129,7 +127,8 @@ pub(crate) fn grows_with_rows(
         .label(table.map_or(observation, |t| t.rows_span), known)
         .label(observation, format!("rule `{rule}` needs the exact number"))
         .cause("the posterior narrows faster than one row's influence fades, so no bound holds for every n")
-        .help(format!("declare the exact number:   {header}{or_else}"))
+        .help(("declare the exact number:", header))
+        .helps(or_else)
 }
 
 /// E0300: two columns of one table inform one parameter, and the rule takes one.
@@ -149,7 +148,7 @@ pub(crate) fn unbound_public_rows(parameter: &str, model: &Model, context: &Cont
     for (index, o) in model.public.iter().enumerate() {
         if context.public.get(index).is_none() {
             let name = context.table(o.table).map_or("pilot", |t| t.name.as_str());
-            d = d.label(o.span, "public rows").help(format!("bind the table:   --public {name}={name}.csv"));
+            d = d.label(o.span, "public rows").help(("bind the table:", format!("--public {name}={name}.csv")));
         }
     }
     d.cause("each public row raises the shape of the posterior, and the cost with it")
@@ -165,7 +164,7 @@ pub(crate) fn unbounded_features(x: &Expr, span: Span, context: &Context) -> Dia
         d = d.label(declared, "unbounded column");
     }
     d.cause("one outcome moves the weights by its features times its range, which is infinite")
-        .help(format!("declare a bound:   {name}: public vector[d] in l2(1)"))
+        .help(("declare a bound:", format!("{name}: public vector[d] in l2(1)")))
 }
 
 /// E0203: a number so large or so small that sums and squares of it leave the range of doubles.

@@ -10,7 +10,7 @@ use crate::numeric::amount::stated_up;
 use crate::numeric::round::{add_up, mul_up, sqrt_up};
 use crate::privacy::Claim;
 use crate::rules::conjugate::expected;
-use crate::rules::conjugate::facts::{Facts, one_private, point, tidy};
+use crate::rules::conjugate::facts::{Facts, one_private, point};
 use crate::rules::count::count_up;
 use crate::rules::tempered::{LimitReason, Matched, Tempering};
 use crate::rules::text::{four_down, four_up};
@@ -127,7 +127,8 @@ pub(super) struct GlmDraw {
     norm: f64,
     premises: Vec<Premise>,
     prior_span: Span,
-    prior: String,
+    /// Of all weights, where they share one.
+    prior_sd: Option<f64>,
     /// Langevin steps need a public n.
     secret: Option<Diagnostic>,
 }
@@ -200,7 +201,7 @@ impl GlmDraw {
             norm,
             premises,
             prior_span: if last.file == prior.file { prior } else { last },
-            prior: prior_text(&parts.blocks),
+            prior_sd: parts.blocks.first().filter(|_| same_sds(&parts.blocks)).map(|b| b.sd.hi),
             secret: added.then(|| refusals::secret_rows(rule.name, &parts, model, context)),
         })
     }
@@ -225,17 +226,9 @@ fn same_sds(blocks: &[Block]) -> bool {
     blocks.windows(2).all(|pair| matches!(pair, [a, b] if a.sd == b.sd))
 }
 
-fn prior_text(blocks: &[Block]) -> String {
-    match blocks {
-        [first, ..] if same_sds(blocks) => tidy(first.sd.hi),
-        _ => String::new(),
-    }
-}
-
 fn premises(parts: &Parts, slope: f64, norm: f64, model: &Model, context: &Context, rule: &'static Rule) -> Vec<Premise> {
     let Some(first) = model.parameters.first() else { return vec![] };
-    let mut facts = Facts::collect(rule, model, first, context);
-    facts.premises.retain(|p| !p.text.starts_with(&format!("`{}` has the prior", first.name)));
+    let mut facts = Facts::of_rows(rule, model, first, context);
     let o = parts.observation;
     facts.premise("the loss of a row is convex in the weights", Some(o.likelihood.span));
     facts.premise(format!("its slope in the predictor is at most {}", four_up(slope)), Some(o.likelihood.span));
@@ -307,9 +300,9 @@ impl Matched for GlmDraw {
 
     fn prior_text(&self, concentration: f64) -> String {
         let factor = concentration.sqrt();
-        match self.prior.parse::<f64>() {
-            Ok(sd) => format!("normal of sd {}", four_down(sd * factor)),
-            Err(_) => format!("the same with every sd times {}", four_down(factor)),
+        match self.prior_sd {
+            Some(sd) => format!("normal of sd {}", four_down(sd * factor)),
+            None => format!("the same with every sd times {}", four_down(factor)),
         }
     }
 

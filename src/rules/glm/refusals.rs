@@ -27,9 +27,10 @@ pub(super) fn unbounded_slope(parts: &Parts, name: &str, why: &str, model: &Mode
         let text = unqualified(&text, model, context);
         d = d
             .note("a bounded mean (g^-1 in (0,1)) bounds the slope only for the canonical link")
-            .help(format!("use the logit link:    {text}          slope <= 1\nor bound the weights:  {}", bounded_weights(model)));
+            .help(("use the logit link:", text, "slope <= 1"))
+            .help(("or bound the weights:", bounded_weights(model)));
     } else {
-        d = d.help(format!("bound the weights:    {}", bounded_weights(model)));
+        d = d.help(("bound the weights:", bounded_weights(model)));
     }
     d
 }
@@ -68,7 +69,8 @@ pub(super) fn not_convex(node: &Expr, other: Option<&Expr>, model: &Model, conte
     Diagnostic::new("E0304", "the loss is not convex in the parameters")
         .label(context.program.place(node.span), why)
         .cause("the log-Sobolev argument needs a log-concave posterior; a neural network has none")
-        .help("make the predictor a sum of weights times features:    dot(w, x) + b\n(`using ?` lists every rule and why it does or does not match)")
+        .help(("make the predictor a sum of weights times features:", "dot(w, x) + b"))
+        .help("(`using ?` lists every rule and why it does or does not match)")
 }
 
 /// E0306: a prior whose negative logarithm is not strongly convex.
@@ -88,7 +90,7 @@ pub(super) fn prior_not_strong(parameter: &Parameter) -> Diagnostic {
     Diagnostic::new("E0306", format!("the prior of `{}` {said}", parameter.name))
         .label(parameter.prior.span, why)
         .cause("the cost is that of a normal law whose precision is the least curvature of the prior")
-        .help(format!("a normal prior of the same scale:   param {}{domain} ~ normal({}, {})", parameter.name, tidy(mean), tidy(scale)))
+        .help(("a normal prior of the same scale:", format!("param {}{domain} ~ normal({}, {})", parameter.name, tidy(mean), tidy(scale))))
 }
 
 /// E0309: features without a norm bound.
@@ -120,23 +122,22 @@ pub(super) fn unbounded_features(x: &Expr, parts: &Parts, context: &Context) -> 
         _ => (format!("{name}: real in [0, 1]"), format!("clip({name}, 0, 1)")),
     };
     d.cause("the cost grows with the largest norm of a row's features, which is infinite")
-        .help(format!("declare a bound:       {domain}     (rows outside are moved onto it)\nor project in the model:  {inside}"))
+        .help(("declare a bound:", domain, "(rows outside are moved onto it)"))
+        .help(("or project in the model:", inside))
 }
 
 /// E0307: no public step size without a public n.
 pub(super) fn secret_rows(rule: &str, parts: &Parts, model: &Model, context: &Context) -> Diagnostic {
     let names: Vec<&str> = model.parameters.iter().map(|p| p.name.as_str()).collect();
-    let mut d = conjugate::secret_rows(
+    conjugate::secret_rows(
         rule,
         &names.join("`, `"),
         parts.observation.span,
         model.records,
         "the step size of the chain follows from the number of rows, which is secret",
         context,
-    );
-    let first = d.help.pop().unwrap_or_default();
-    let width = first.find("private").unwrap_or(0);
-    d.help(format!("{first}\n{:width$}using diffuse(sampler = nuts) assuming convergence", "if not:"))
+    )
+    .help(("if not:", "using diffuse(sampler = nuts) assuming convergence"))
 }
 
 /// E0303 on a bounded set that is too large for its exponential.

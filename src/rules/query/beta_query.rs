@@ -63,7 +63,7 @@ fn find(question: &Question) -> Match<Vec<Box<dyn Offer>>> {
         return refuse(
             Diagnostic::new("E0208", "`beta_query` needs the two prior counts")
                 .label(question.place, "the prior of the mean is missing")
-                .help("using beta_query(6, 18)    pulls the answer towards 6 / (6 + 18) = 0.25"),
+                .help(("", "using beta_query(6, 18)", "pulls the answer towards 6 / (6 + 18) = 0.25")),
         );
     };
     args.not_both("r", "m", "`r` and `m` together leave nothing to compare")?;
@@ -116,5 +116,5 @@ fn not_a_share(value: &Expr, range: Range) -> Diagnostic {
     Diagnostic::new("E0203", "`beta_query` answers the mean of values in [0, 1]")
         .label(value.span, format!("ranges over [{}, {}]", range.lo, range.hi))
         .cause("the draw is a probability; a value outside [0, 1] has no Beta posterior")
-        .help(format!("rescale it:   let u = (e - ({})) / {}, and undo that on the released mean", range.lo, range.hi - range.lo))
+        .help(("rescale it, and undo that on the released mean:", format!("let u = (e - ({})) / {}", range.lo, range.hi - range.lo)))
 }

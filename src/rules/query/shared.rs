@@ -44,7 +44,10 @@ pub(super) fn noisy(query: &AggregateQuery, norm: f64, which: &str, context: &Co
             Diagnostic::new("E0300", "no mechanism in this version adds noise to this query")
                 .label(query.value.span, "an extreme, a quantile or a summary of an answer: not computed exactly from sums over rows")
                 .cause("noise is added to sums, means, counts, histograms and their linear forms, clip, min, max and abs of numbers")
-                .help("release the parts with noise and combine the released values, or a quantile:   quantile(x, 0.99) using exponential"),
+                .help((
+                    "release the parts with noise and combine the released values, or a quantile:",
+                    "quantile(x, 0.99) using exponential",
+                )),
         );
     }
     if norm != 0.0 && !drawable(norm) {
@@ -92,8 +95,7 @@ pub(super) fn finite(query: &AggregateQuery, norm: f64, which: &str, context: &C
         ExprKind::Call(_, args) => args.first().unwrap_or(&query.value),
         _ => &query.value,
     };
-    let mut d = crate::rules::conjugate::unbounded(inner, query.value.span, query.records, context);
-    d.message = d.message.replace("the posterior", "the answer");
+    let mut d = crate::rules::conjugate::unbounded(inner, query.value.span, query.records, None, context);
     if let Some(first) = d.labels.first_mut() {
         first.text = format!("its {which} sensitivity is infinite");
     }

@@ -20,11 +20,8 @@ pub(super) fn secret_rows(facts: &Facts, question: &Question, (why, cause): (&st
         d = d.label(t.rows_span, format!("{n} is secret: neighbours add or remove {unit}"));
     }
     let d = d.cause(cause.replace("{n}", n));
-    let public = format!("if {n} is public:    {header}");
-    match counts {
-        None => d.help(public),
-        Some(k) => d.help(format!("{public}\nif not:            using noise_aware  noises all {k} counts; {n} may be secret")),
-    }
+    let noisy = counts.map(|k| ("if not:", "using noise_aware", format!("noises all {k} counts; {n} may be secret")));
+    d.help((format!("if {n} is public:"), header)).helps(noisy)
 }
 
 /// E0313: more candidates than can be listed.
@@ -43,7 +40,7 @@ pub(super) fn too_many(counts: &Counts, question: &Question, items: u64) -> Opti
             .label(question.place, "its candidates are all posteriors reachable with these rows")
             .label(span, format!("{items} items at {k} levels"))
             .cause("every candidate is weighed by its distance from the posterior")
-            .help("noise on the counts has no candidates:    using noise_aware"),
+            .help(("noise on the counts has no candidates:", "using noise_aware")),
     )
 }
 
@@ -54,11 +51,11 @@ pub(super) fn not_computable(counts: &Counts, question: &Question, items: Option
     let span = table.map_or(question.place, |t| t.rows_span);
     let d = Diagnostic::new("E0313", format!("`{name}` cannot be calibrated exactly here"))
         .label(question.place, "the worst loss over all neighbouring data sets is computed from its law");
-    let without = format!("without:    using {name}");
+    let without = ("without:", format!("using {name}"));
     match items {
         None => {
             let header = table.map_or_else(|| "private t[40] { ... }".into(), |t| t.header("40"));
-            d.label(span, "the law depends on the exact number of rows").help(format!("with 40 rows:    {header}\n{without}"))
+            d.label(span, "the law depends on the exact number of rows").help(("with 40 rows:", header)).help(without)
         }
         Some(items) if private_only && !super::calibrated::few(items, k) => d
             .label(span, format!("{items} items at {k} levels: {} posteriors", four_near(histograms(items, k) as f64)))
@@ -76,5 +73,5 @@ pub(super) fn large_prior(counts: &Counts, question: &Question, largest: f64) ->
     Diagnostic::new("E0203", format!("`{name}` takes prior counts up to {MOST_ITEMS}"))
         .label(counts.facts.prior_span, format!("{} is above it", four_near(largest)))
         .label(question.place, "distances are certified up to there")
-        .help("noise on the counts takes any prior:    using noise_aware")
+        .help(("noise on the counts takes any prior:", "using noise_aware"))
 }

@@ -37,12 +37,12 @@ pub(super) fn budget(scene: &Scene<'_>) -> Option<Diagnostic> {
     let number = (1..scene.len()).find(|i| scene.is(*i, Token::Number));
     let known = ["eps", "zcdp", "gdp"].contains(&kind);
     let help = match number {
-        Some(number) if known => format!("budget {kind}({})", scene.word(number)),
-        Some(number) if scene.at == 1 => format!("budget eps({})", scene.word(number)),
-        _ => "budget eps(1)      budget zcdp(0.1)      budget dp(eps = 1, delta = 1e-6)      budget rdp(order = 8, eps = 0.5)".to_owned(),
+        Some(number) if known => vec![format!("budget {kind}({})", scene.word(number))],
+        Some(number) if scene.at == 1 => vec![format!("budget eps({})", scene.word(number))],
+        _ => ["eps(1)", "zcdp(0.1)", "dp(eps = 1, delta = 1e-6)", "rdp(order = 8, eps = 0.5)"].map(|kind| format!("budget {kind}")).into(),
     };
     let label = if known { format!("`{kind}` needs its value in parentheses") } else { "a kind of guarantee and its value".to_owned() };
-    Some(complaint.label(scene.here(), label).help(help))
+    Some(complaint.label(scene.here(), label).helps(help))
 }
 
 /// param p ~ beta(6, 18)
@@ -111,7 +111,8 @@ pub(super) fn observe(scene: &Scene<'_>) -> Option<Diagnostic> {
                 complaint
                     .label(scene.spans(1..later), "not a column")
                     .cause("`observe` takes one column; what is computed from columns gets a name first")
-                    .help(format!("let v = {}\nobserve v {rest}", one_line(value).unwrap_or("...")))
+                    .help(format!("let v = {}", one_line(value).unwrap_or("...")))
+                    .help(format!("observe v {rest}"))
             }
             (Some(Token::Assign), _) => complaint
                 .label(scene.here(), "a likelihood is written with `~`")

@@ -97,11 +97,12 @@ fn stray(file: FileId, text: &str, own: &[Word]) -> Complaint {
                 (None, Some(Token::Tilde)) => complaint
                     .label(span, "a statement starts with a keyword")
                     .cause("`~` never stands alone: a parameter and an observation are different statements")
-                    .help(format!("param {word} {rest}      if `{word}` is a parameter\nobserve {word} {rest}    if `{word}` is a column")),
+                    .help(("", format!("param {word} {rest}"), format!("if `{word}` is a parameter")))
+                    .help(("", format!("observe {word} {rest}"), format!("if `{word}` is a column"))),
                 _ if word == "for" => complaint
                     .label(span, "there are no loops")
                     .cause("a statement about a column speaks of every row; `each` repeats a block for every level of a category")
-                    .help("observe y ~ normal(mu, 1)\neach region of survey { ... }"),
+                    .helps(["observe y ~ normal(mu, 1)", "each region of survey { ... }"]),
                 _ if rest.starts_with("<-") => {
                     let value = rest.trim_start_matches("<-").trim_start();
                     complaint.label(span, "a value is named by `let`").help(format!("let {word} = {value}"))

@@ -31,13 +31,12 @@ pub(super) fn release(scene: &Scene<'_>) -> Option<Diagnostic> {
             Some(Token::Tilde) => complaint
                 .label(scene.here(), "a release is written with `=`")
                 .help(format!("release {name} = {}", scene.rest(3).unwrap_or("draw(p)"))),
-            _ if !scene.is(1, Token::Name) => complaint
-                .label(scene.here(), "release what?")
-                .help("release p_hat = draw(p)"),
+            _ if !scene.is(1, Token::Name) => complaint.label(scene.here(), "release what?").help("release p_hat = draw(p)"),
             _ => complaint
                 .label(scene.here(), format!("no query for `{name}`"))
                 .cause("a release says what is computed, so that its cost is known")
-                .help(format!("release {name}_hat = draw({name})      if `{name}` is a parameter\nrelease {name}_mean = mean({name})    if `{name}` is a column")),
+                .help(("", format!("release {name}_hat = draw({name})"), format!("if `{name}` is a parameter")))
+                .help(("", format!("release {name}_mean = mean({name})"), format!("if `{name}` is a column"))),
         });
     }
     let query = scene.word(3);
@@ -53,7 +52,8 @@ pub(super) fn release(scene: &Scene<'_>) -> Option<Diagnostic> {
         return Some(
             complaint
                 .label(scene.span(3), format!("`{query}` alone is not a query"))
-                .help(format!("release {name} = draw({query}){tail}      if `{query}` is a parameter\nrelease {name} = mean({query}){tail}      if `{query}` is a column")),
+                .help(("", format!("release {name} = draw({query}){tail}"), format!("if `{query}` is a parameter")))
+                .help(("", format!("release {name} = mean({query}){tail}"), format!("if `{query}` is a column"))),
         );
     }
     if scene.found() == Some(Token::Name) && scene.before() == Some(Token::CloseParen) {
@@ -147,7 +147,8 @@ fn mechanism(scene: &Scene<'_>, using: usize, name: &str) -> Diagnostic {
     if scene.at == using + 1 {
         return new("E0013", "expected a mechanism after `using`")
             .label(scene.here(), format!("how is `{name}` made private?"))
-            .help(format!("{head} using diffuse\n{head} using ?      lists what applies"));
+            .help(("", format!("{head} using diffuse")))
+            .help(("", format!("{head} using ?"), "lists what applies"));
     }
     let said = one_line(scene.words(using..scene.at)).unwrap_or("using ...");
     if scene.before() == Some(Token::Assuming) {
@@ -173,11 +174,9 @@ fn spending(scene: &Scene<'_>, spend: usize, name: &str) -> Diagnostic {
     let head = one_line(scene.words(0..spend)).unwrap_or("release x = draw(p)");
     let amount = scene.word(spend + 1);
     if scene.is(spend + 1, Token::Number) && !scene.is(spend + 2, Token::Percent) {
-        return new("E0013", format!("{amount} of what?")).label(scene.span(spend + 1), "a share of the budget, or a cost?").help(format!(
-            "{head} spend {}\n{head} spend {}({amount})",
-            percent(amount),
-            scene.budget_kind()
-        ));
+        return new("E0013", format!("{amount} of what?"))
+            .label(scene.span(spend + 1), "a share of the budget, or a cost?")
+            .helps([format!("{head} spend {}", percent(amount)), format!("{head} spend {}({amount})", scene.budget_kind())]);
     }
     if scene.found() == Some(Token::Using) {
         let said = one_line(scene.words(spend..scene.at)).unwrap_or("spend 20%");
@@ -187,7 +186,7 @@ fn spending(scene: &Scene<'_>, spend: usize, name: &str) -> Diagnostic {
     if scene.at <= spend + 2 {
         return new("E0013", "expected a share or a cost after `spend`")
             .label(scene.here(), format!("how much may `{name}` cost?"))
-            .help(format!("{head} spend 20%\n{head} spend eps(0.2)"));
+            .helps(["20%", "eps(0.2)"].map(|part| format!("{head} spend {part}")));
     }
     new("E0013", "a release ends with what it spends")
         .label(scene.here(), "nothing may follow")

@@ -200,7 +200,7 @@ impl<'a> Scene<'a> {
         Some(if is_column {
             complaint
                 .cause(format!("`{word}` has a fixed meaning in every program"))
-                .help(format!("read the column under another name:   {word}_ from \"{word}\": {}", self.column_type(self.at + 2)))
+                .help(("read the column under another name:", format!("{word}_ from \"{word}\": {}", self.column_type(self.at + 2))))
         } else {
             complaint.cause(format!("`{word}` has a fixed meaning in every program")).help(format!("choose another name, such as {word}_"))
         })

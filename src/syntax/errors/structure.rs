@@ -51,11 +51,11 @@ pub(in crate::syntax) fn comparison_chain(span: Span, parts: [&str; 5]) -> Compl
 }
 
 pub(in crate::syntax) fn not_a_domain(span: Span, words: &str) -> Complaint {
-    Box::new(
-        new("E0007", format!("`{words}` is not a domain"))
-            .label(span, "expected bounds after `in`")
-            .help(format!("real in [0, {words}]        int in 0..{words}        vector[3] in l2({words})")),
-    )
+    Box::new(new("E0007", format!("`{words}` is not a domain")).label(span, "expected bounds after `in`").helps([
+        format!("real in [0, {words}]"),
+        format!("int in 0..{words}"),
+        format!("vector[3] in l2({words})"),
+    ]))
 }
 
 // ---- E0025: too much -----------------------------------------------------
@@ -72,7 +72,7 @@ pub(in crate::syntax) fn too_deep(span: Span) -> Complaint {
     Box::new(
         new("E0025", "nested too deeply")
             .label(span, format!("more than {MAX_NESTING} brackets, blocks or operators inside one another"))
-            .help("name a part of it first:   let part = ..."),
+            .help(("name a part of it first:", "let part = ...")),
     )
 }
 

@@ -4,7 +4,7 @@ use super::super::tokens::Token;
 use super::scene::Scene;
 use super::structure::{new, one_line};
 use super::types;
-use crate::source::Diagnostic;
+use crate::source::{Diagnostic, Help};
 
 /// private staff[n >= 100] by id max 4 { smoker: bool }
 pub(super) fn table(scene: &Scene<'_>) -> Option<Diagnostic> {
@@ -33,7 +33,7 @@ pub(super) fn table(scene: &Scene<'_>) -> Option<Diagnostic> {
             new("E0005", format!("how many rows has `{name}`?"))
                 .label(scene.span(1), "expected `[n]` after the name")
                 .cause("the number of rows is public, bounded or secret, and the guarantee depends on which")
-                .help(rows_help(keyword, name)),
+                .helps(rows_help(keyword, name)),
         );
     }
     if scene.bracket().is_some() {
@@ -54,10 +54,9 @@ pub(super) fn table(scene: &Scene<'_>) -> Option<Diagnostic> {
     )
 }
 
-fn rows_help(keyword: &str, name: &str) -> String {
-    format!(
-        "{keyword} {name}[n] {{ ... }}              n is public\n{keyword} {name}[n >= 100] {{ ... }}       public, and known to be at least 100\n{keyword} {name}[private n] {{ ... }}      n is secret"
-    )
+fn rows_help(keyword: &str, name: &str) -> Vec<Help> {
+    let line = |(rows, effect): (&str, &str)| ("", format!("{keyword} {name}[{rows}] {{ ... }}"), effect).into();
+    [("n", "n is public"), ("n >= 100", "public, and known to be at least 100"), ("private n", "n is secret")].map(line).into()
 }
 
 fn rows(scene: &Scene<'_>, keyword: &str, name: &str) -> Diagnostic {
@@ -70,14 +69,14 @@ fn rows(scene: &Scene<'_>, keyword: &str, name: &str) -> Diagnostic {
                 ">" => {
                     let next = number.parse::<u64>().ok().and_then(|k| k.checked_add(1));
                     let next = next.map_or(number.to_owned(), |k| k.to_string());
-                    format!("{keyword} {name}[{n} >= {next}] {{ ... }}")
+                    vec![format!("{keyword} {name}[{n} >= {next}] {{ ... }}").into()]
                 }
-                "=" | "==" => format!("{keyword} {name}[{number}] {{ ... }}"),
+                "=" | "==" => vec![format!("{keyword} {name}[{number}] {{ ... }}").into()],
                 _ => rows_help(keyword, name),
             };
-            complaint.label(scene.here(), "only a lower bound, written `>=`").help(help)
+            complaint.label(scene.here(), "only a lower bound, written `>=`").helps(help)
         }
-        _ => complaint.label(scene.here(), "expected a name, a whole number, or a name and a lower bound").help(rows_help(keyword, name)),
+        _ => complaint.label(scene.here(), "expected a name, a whole number, or a name and a lower bound").helps(rows_help(keyword, name)),
     }
 }
 
@@ -96,7 +95,7 @@ fn unit(scene: &Scene<'_>, by: usize) -> Diagnostic {
         return new("E0002", format!("expected `max` after `by {key}`"))
             .label(scene.spans(by..by + 2 + usize::from(same_line)), format!("how many rows can one {key} contribute at most?"))
             .cause(format!("the privacy unit is the {key}; without a cap one {key} may own every row"))
-            .help(format!("{head} by {key} max 4 {{ ... }}     keeps the first 4 rows of each {key}"));
+            .help(("", format!("{head} by {key} max 4 {{ ... }}"), format!("keeps the first 4 rows of each {key}")));
     }
     if scene.at == by + 3 {
         return new("E0002", "expected a whole number after `max`")
@@ -163,7 +162,7 @@ fn column(scene: &Scene<'_>, brace: usize) -> Option<Diagnostic> {
                 .help(format!("{name}: {}", type_word(scene, at))),
             _ => complaint(format!("expected `:` and a type after `{name}`"))
                 .label(scene.span(at - 1), "what does this column hold?")
-                .help(format!("{name}: bool      {name}: int in 0..10      {name}: real in [0, 1]      {name}: text")),
+                .helps(["bool", "int in 0..10", "real in [0, 1]", "text"].map(|ty| format!("{name}: {ty}"))),
         }),
         Some(Token::Colon | Token::In | Token::Public | Token::Category) => types::type_(scene),
         _ if found == Some(Token::Text) => Some(header(scene, at, at + 1)),

@@ -5,7 +5,7 @@ use super::scene::Scene;
 use super::structure::{new, one_line};
 use crate::source::Diagnostic;
 
-const SHAPES: &str = "bool      int in 0..10      real in [0, 1]      vector[3] in l2(1)      category {yes, no}      text";
+const SHAPES: [&str; 6] = ["bool", "int in 0..10", "real in [0, 1]", "vector[3] in l2(1)", "category {yes, no}", "text"];
 
 /// What is wrong with the type that the broken word belongs to.
 pub(super) fn type_(scene: &Scene<'_>) -> Option<Diagnostic> {
@@ -23,7 +23,7 @@ pub(super) fn type_(scene: &Scene<'_>) -> Option<Diagnostic> {
     let head = one_line(scene.words(start..at)).unwrap_or("real");
     let complaint = |text: &str| new("E0007", text.to_owned());
     if at <= start {
-        return Some(complaint("expected a type").label(scene.here(), "this is not a type").help(SHAPES));
+        return Some(complaint("expected a type").label(scene.here(), "this is not a type").helps(SHAPES));
     }
     if let Some(open) = bracket.filter(|open| *open > start) {
         return bounds(scene, open, start);
@@ -38,25 +38,26 @@ pub(super) fn type_(scene: &Scene<'_>) -> Option<Diagnostic> {
                 .label(scene.here(), "from where?")
                 .help(format!("{head} 0{}", scene.words(at..at + 2))),
         ),
-        (Some(Token::In), _) => Some(
-            complaint("expected bounds after `in`")
-                .label(scene.here(), "not a domain")
-                .help("real in [0, 1]      int in 0..10      vector[3] in l2(1)"),
-        ),
+        (Some(Token::In), _) => Some(complaint("expected bounds after `in`").label(scene.here(), "not a domain").helps([
+            "real in [0, 1]",
+            "int in 0..10",
+            "vector[3] in l2(1)",
+        ])),
         (Some(Token::Name | Token::CloseBracket), _) if number(at) => Some(
             complaint("expected `in` before the bounds")
                 .label(scene.here(), "bounds follow `in`")
                 .help(format!("{head} in {}", domain_words(scene, at))),
         ),
         (Some(Token::Name | Token::CloseBracket), Some(Token::Comparison)) => Some(
-            complaint("bounds are written with `in`")
-                .label(scene.here(), "not a comparison")
-                .help(named_bounds(scene, head).unwrap_or_else(|| format!("{head} in [0, inf]      {head} in [0, 1]"))),
+            complaint("bounds are written with `in`").label(scene.here(), "not a comparison").helps(
+                named_bounds(scene, head)
+                    .map_or_else(|| ["[0, inf]", "[0, 1]"].map(|b| format!("{head} in {b}")).to_vec(), |line| vec![line]),
+            ),
         ),
         (Some(Token::Name), Some(Token::OpenParen)) => Some(
             complaint("bounds and sizes go in square brackets")
                 .label(scene.here(), "not a function")
-                .help(format!("{head} in [0, 1]      vector[3] in l2(1)")),
+                .helps([format!("{head} in [0, 1]"), "vector[3] in l2(1)".to_owned()]),
         ),
         (Some(Token::Number), Some(Token::Colon | Token::Minus)) => {
             Some(complaint("a range is written with `..`").label(scene.here(), "expected `..`").help(match scene.token(at + 1) {

@@ -103,7 +103,7 @@ fn character(span: Span, sign: &str) -> Diagnostic {
         "$" => {
             return new("E0024", "unexpected character `$`")
                 .label(span, "no word holds this character")
-                .help("a column of a table is written with a dot:   staff.age");
+                .help(("a column of a table is written with a dot:", "staff.age"));
         }
         _ => {
             return new("E0024", format!("unexpected character `{sign}` (U+{code:04X})"))
@@ -159,7 +159,7 @@ pub(super) fn value(scene: &Scene<'_>) -> Option<Diagnostic> {
             return Some(if before == Token::Number && found == Some(Token::Name) {
                 complaint.help(format!("{previous} * {word}"))
             } else {
-                complaint.help(format!("{previous}, {word}      {previous} * {word}"))
+                complaint.helps([format!("{previous}, {word}"), format!("{previous} * {word}")])
             });
         }
         None

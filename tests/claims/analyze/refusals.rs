@@ -15,7 +15,7 @@ fn a_written_weight_above_the_budget_is_refused_with_the_solved_one() {
     let d = &p.diagnostics[0];
     assert!(d.message.starts_with("`x` costs rdp(2) = 0."), "{}", d.message);
     assert_eq!(p.map.slice(d.labels[0].span), "r = 0.9");
-    assert!(d.help[0].contains("r = 0."), "{:?}", d.help);
+    assert!(d.help[0].effect.starts_with("r = 0."), "{:?}", d.help);
 }
 
 #[test]
@@ -27,9 +27,10 @@ fn orders_beyond_the_limit_are_refused_with_what_works() {
     assert_eq!(d.message, "a direct draw of `p` has no finite guarantee at RDP order 8");
     let places: Vec<&str> = d.labels.iter().map(|l| p.map.slice(l.span)).collect();
     assert_eq!(places, ["using direct", "order = 8", "beta(6, 18)"]);
-    assert!(d.help[0].contains("using diffuse          r = 0.668, certifies rdp(8, 0.5)"));
-    assert!(d.help[0].contains("using concentrated     prior becomes beta(11.42,"));
-    assert!(d.help[0].contains("or lower the order:    budget rdp(order = 6, eps = "));
+    let [weaker, stronger, lower] = d.help.as_slice() else { panic!("{:?}", d.help) };
+    assert_eq!((weaker.code.as_str(), weaker.effect.as_str()), ("using diffuse", "r = 0.668, certifies rdp(8, 0.5)"));
+    assert!(stronger.code == "using concentrated" && stronger.effect.starts_with("prior becomes beta(11.42,"), "{stronger:?}");
+    assert!(lower.lead == "or lower the order:" && lower.code.starts_with("budget rdp(order = 6, eps = "), "{lower:?}");
 }
 
 #[test]
@@ -40,7 +41,7 @@ fn a_prior_of_another_family_is_refused_with_its_match() {
     let d = &p.diagnostics[0];
     let places: Vec<&str> = d.labels.iter().map(|l| p.map.slice(l.span)).collect();
     assert_eq!(places, ["using diffuse", "normal(0.2, 0.1)", "survey.smoker ~ bernoulli(p)"]);
-    assert_eq!(d.help[0], "beta(3, 12) has the same mean 0.2 and sd 0.1:   param p ~ beta(3, 12)");
+    assert_eq!(d.help[0].to_string(), "beta(3, 12) has the same mean 0.2 and sd 0.1:   param p ~ beta(3, 12)");
 }
 
 #[test]
@@ -174,7 +175,7 @@ fn a_posterior_that_only_draws_cover() {
             let shown = p.shown();
             assert_eq!(p.codes(), ["E0300"], "{shown}");
             assert!(shown.contains("releases the posterior of `tau` whole") && !shown.contains("not conjugate"), "{shown}");
-            let help = p.diagnostics[0].help.join("\n");
+            let help = dpm::source::help::lines(&p.diagnostics[0].help).join("\n");
             let after = |mark: &str| help.lines().find_map(|l| Some(&l[l.find(mark)?..]));
             assert!(after("release post").is_some() || !offered, "{shown}");
             let Some(line) = after("release post") else { continue };
@@ -203,8 +204,7 @@ fn the_conjugate_prior_of_a_precision() {
         let p = read(&text);
         let shown = p.shown();
         assert!(p.codes() == ["E0302"] && shown.contains("the conjugate prior here is gamma(shape, rate)"), "{shown}");
-        let help = &p.diagnostics[0].help[0];
-        let p = read(&text.replace(prior, &help[help.find("param s ~").unwrap()..]));
+        let p = read(&text.replace(prior, &p.diagnostics[0].help[0].code));
         assert!(!p.diagnostics.iter().any(|d| d.is_error()), "{}", p.shown());
     }
     let shown = read(&program("param s: real in [0.5, 5] ~ uniform(0.5, 5)", "normal(5, s)")).shown();
