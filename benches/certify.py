@@ -72,7 +72,7 @@ SHAPES = [
 
 CHILD = """
 import resource, subprocess, sys
-resource.setrlimit(resource.RLIMIT_CPU, (20, 20))
+resource.setrlimit(resource.RLIMIT_CPU, (6, 6))
 done = subprocess.run(sys.argv[1:], capture_output=True)
 used = resource.getrusage(resource.RUSAGE_CHILDREN)
 text = (done.stdout[:200_000] + done.stderr[:200_000]).decode(errors="replace")
@@ -139,7 +139,7 @@ def main():
         f"{len(priced)} programs that are dear to price, {len(read)} texts that are large to read; "
         f"at most {max(c[0] for c in every):.2f} s and {max(c[1] for c in every):.0f} MB",
         f"check or certify above 2 s or 512 MB: {'; '.join(over) or 'none'}",
-        f"verify above 2 s or 512 MB, or stopped after 20 s: {'; '.join(slow) or 'none'}",
+        f"verify above 2 s or 512 MB, or stopped after 6 s: {'; '.join(slow) or 'none'}",
         "", "dear to price", *(line(*row) for row in priced),
         "", "large to read: the slowest", *(line(*row) for row in worst(0)),
         "", "large to read: the largest", *(line(*row) for row in worst(1)),
