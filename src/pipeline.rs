@@ -211,7 +211,7 @@ impl Folder {
 }
 
 impl Loader for Folder {
-    /// Names are identifiers, so no `..` can stand in a path; a link that leads out of the folder is not followed.
+    /// Names are identifiers, so no path contains `..`; a link that leads out of the folder is not followed.
     fn load(&self, path: &[String]) -> Option<String> {
         let root = self.root.as_ref()?;
         let mut file = root.clone();

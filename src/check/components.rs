@@ -47,7 +47,7 @@ impl Checker<'_> {
         Ok(Model { parameters, records, private, public, request })
     }
 
-    /// Joins the components of parameters that stand in one factor.
+    /// Joins the components of parameters that share a factor.
     pub(super) fn link(&mut self, first: ParamId, others: &[ParamId]) {
         let root = self.root(first);
         for other in others {

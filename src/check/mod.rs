@@ -1,6 +1,7 @@
 //! Ast to Program: names, types with ranges, labels, sensitivities, models; or complaints.
 
 mod aggregates;
+mod budget;
 mod calls;
 mod components;
 mod declarations;
@@ -131,9 +132,9 @@ struct Checker<'a> {
     /// Places of long lists in the order of their names, by address: the list stays with them.
     level_places: BTreeMap<usize, (Levels, Vec<u32>)>,
     params: Vec<ParamInfo>,
-    /// For each parameter one that it shares a factor with, in the end one that stands for its component.
+    /// For each parameter one that it shares a factor with, in the end one that represents its component.
     linked: Vec<usize>,
-    /// With the `each` they stand in and a parameter that they mention.
+    /// With the `each` around them and a parameter that they mention.
     observations: Vec<(Observation, Option<usize>, Option<ParamId>)>,
     releases: Vec<ReleaseInfo>,
     /// Releases and expectations so far, and bytes of releases written out.
@@ -220,7 +221,7 @@ impl<'a> Checker<'a> {
         levels
     }
 
-    /// Where a level stands in its list, from 0.
+    /// Where a level is in its list, from 0.
     fn place_of(&mut self, name: &str, levels: &Levels) -> Option<usize> {
         if levels.len() <= 64 {
             return levels.iter().position(|l| l == name);

@@ -1,6 +1,6 @@
 //! The command line: what users type, what they see, and the exit codes other programs rely on.
 
-/// Prints to standard output. A reader that has gone away (`dpm .. | head`) is no error of ours.
+/// Prints to standard output. A reader that has gone away (`dpm .. | head`) is not our error.
 macro_rules! show {
     ($($text:tt)*) => { $crate::cli::print(&format!($($text)*)) };
 }

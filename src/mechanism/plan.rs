@@ -90,7 +90,7 @@ pub struct WeightBlock {
 pub struct GlmLaw {
     pub link: Link,
     pub blocks: Vec<WeightBlock>,
-    /// How many of the blocks, the last, are no weights but the number 1: offsets.
+    /// How many of the blocks, the last, are not weights but the number 1: offsets.
     pub offsets: usize,
     /// Upper bound on the L2 norm of a row's features, each times the sd of its weight.
     pub norm: f64,

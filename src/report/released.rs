@@ -52,7 +52,7 @@ fn numbers(e: &Expr) -> Option<Vec<f64>> {
     }
 }
 
-/// The prior of a component of a parameter, where its numbers stand in the program.
+/// The prior of a component of a parameter, where its numbers are in the program.
 fn prior(parameter: &Parameter, component: usize) -> Option<Law> {
     let args: Vec<Vec<f64>> = parameter.prior.args.iter().map(numbers).collect::<Option<_>>()?;
     let at = |i: usize| args.get(i).and_then(|a| a.get(component).or(a.first())).copied();

@@ -255,7 +255,7 @@ impl<'a> Facts<'a> {
                 (law, stated(&["iterations", "batch", "clip", "sigma", "step", "beta", "weight"]))
             }
             (_, name) if bounded::RULES.contains(&name) => {
-                return Err((format!("releases[{i}].mechanism"), "is no mechanism of the rule".into()));
+                return Err((format!("releases[{i}].mechanism"), "is not a mechanism of the rule".into()));
             }
             (Some(law), "direct") => (law, vec![]),
             (Some(law), "diffuse") => (law, vec!["r"]),
@@ -265,7 +265,7 @@ impl<'a> Facts<'a> {
             (None, "geometric") => ("two_sided_geometric", vec!["scale"]),
             (None, "gaussian") => ("normal", vec!["sigma"]),
             (None, "exponential") => ("exponential_weights", if given.get("lo").is_some() { vec!["eps", "lo", "hi"] } else { vec!["eps"] }),
-            _ => return Err((format!("releases[{i}].mechanism"), "is no mechanism of the rule".into())),
+            _ => return Err((format!("releases[{i}].mechanism"), "is not a mechanism of the rule".into())),
         };
         let nameless =
             list(&r["public_totals"]).contains(&Value::Null) || list(at(self.all, "/public/scalars")).iter().any(|s| s["value"].is_null());

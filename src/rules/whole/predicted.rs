@@ -4,6 +4,8 @@
 
 use crate::numeric::hellinger::{Overlaps, dirichlet_distance, distance, global_sensitivity, histograms, inverse_smooth};
 use crate::numeric::special::{digamma, ln_gamma, normal_quantile};
+use std::cell::RefCell;
+use std::collections::HashMap;
 
 /// Data sets in the sample.
 const DATA: usize = 24;
@@ -13,6 +15,32 @@ const NOISE: usize = 4;
 const WEIGHED: u64 = 100_000;
 /// Counts that are drawn at most, in all, where one data set has no more.
 const COUNTS: usize = 2_000;
+/// Predictions that are kept, of at most so many levels each.
+const KEPT: usize = 1_000;
+const LEVELS: usize = 64;
+
+thread_local! {
+    static KNOWN: RefCell<HashMap<Vec<u64>, Prediction>> = RefCell::default();
+}
+
+/// What these public numbers predict, worked out once: equal releases ask for it many times.
+fn once(alpha: &[f64], others: &[f64], predict: impl FnOnce() -> Prediction) -> Prediction {
+    if alpha.len() > LEVELS {
+        return predict();
+    }
+    let key: Vec<u64> = others.iter().chain(alpha).map(|x| x.to_bits()).collect();
+    let known = KNOWN.with_borrow(|all| all.get(&key).copied());
+    known.unwrap_or_else(|| {
+        let found = predict();
+        KNOWN.with_borrow_mut(|all| {
+            if all.len() >= KEPT {
+                all.clear();
+            }
+            all.insert(key, found);
+        });
+        found
+    })
+}
 
 /// Expectations over data sets and noise.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
@@ -99,6 +127,14 @@ impl Kind {
         }
     }
 
+    fn numbers(self) -> [f64; 2] {
+        match self {
+            Kind::Floor(b) => [1.0, b],
+            Kind::Laplace(b) => [2.0, b],
+            Kind::Gaussian(s) => [3.0, s],
+        }
+    }
+
     fn variance(self) -> f64 {
         match self {
             Kind::Floor(b) | Kind::Laplace(b) => 2.0 * b * b,
@@ -131,6 +167,11 @@ fn data(alpha: &[f64], total: f64, u: &[f64]) -> Vec<f64> {
 
 /// The means where noisy counts are released, and the posterior ignores (or accounts for) the noise.
 pub(super) fn noise(alpha: &[f64], total: f64, kind: Kind, kept: usize, aware: bool) -> Prediction {
+    let [law, scale] = kind.numbers();
+    once(alpha, &[law, scale, total, kept as f64, f64::from(u8::from(aware))], || noisy_counts(alpha, total, kind, kept, aware))
+}
+
+fn noisy_counts(alpha: &[f64], total: f64, kind: Kind, kept: usize, aware: bool) -> Prediction {
     let k = alpha.len();
     let mut points = Points::new(2 * k);
     let prior: f64 = alpha.iter().sum();
@@ -184,6 +225,11 @@ fn inflated(alpha: &[f64], prior: f64, total: f64, noisy: &[f64], noise: f64) ->
 /// The means of the Hellinger mechanisms. Where there are too many candidates to weigh, a smaller number of
 /// items is used instead, with the same counts in proportion: distances scale alike.
 pub(super) fn hellinger(alpha: &[f64], total: f64, epsilon: f64, gamma: Option<f64>) -> Prediction {
+    // No gamma is as negative as this one.
+    once(alpha, &[0.0, total, epsilon, gamma.unwrap_or(-1.0)], || candidates(alpha, total, epsilon, gamma))
+}
+
+fn candidates(alpha: &[f64], total: f64, epsilon: f64, gamma: Option<f64>) -> Prediction {
     let k = alpha.len();
     let mut items = total.clamp(1.0, 1e8) as u64;
     let data_sets = if k == 2 { DATA } else { 4 };

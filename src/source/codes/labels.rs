@@ -69,7 +69,7 @@ when m > 0.1 {
         code: "E0104",
         title: "the number of rows is secret",
         text: "With `[private n]` neighbours differ by one row added or removed, so n itself is private: it cannot be used in \
-               an expression, and a mean, which divides by it, is no query. Release the sum and the count and divide \
+               an expression, and a mean, which divides by it, is not a query. Release the sum and the count and divide \
                afterwards, or declare n public.",
         example_wrong: r"budget zcdp(0.1)
 private staff[private n] { age: int in 18..90 }
