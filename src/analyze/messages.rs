@@ -395,6 +395,6 @@ pub fn total_over(budget: &crate::model::Budget, claim: &Claim) -> Diagnostic {
 pub fn too_much_work(span: Span) -> Diagnostic {
     Diagnostic::new("E0025", format!("pricing this program takes more than {MOST_POINTS} points of privacy curves"))
         .label(span, "the limit is reached here")
-        .cause("draws from different posteriors are priced one by one, at many orders for a `dp` budget")
-        .help("repeat equal releases, which are priced once; write their numbers; or split the program")
+        .cause("a number that is left open is found by pricing its release again and again, at many orders for a `dp` budget")
+        .help("write the numbers of the releases, such as using diffuse(r = 0.1); or split the program")
 }

@@ -36,7 +36,10 @@ impl Claim {
             _ => match self.stated(unit) {
                 // No curve says less.
                 Some(stated) if !matches!(unit, Unit::Rdp(_)) => Some(stated),
-                stated => stated.into_iter().chain(self.computed(unit)).min(),
+                stated => {
+                    work::count(1);
+                    stated.into_iter().chain(self.computed(unit)).min()
+                }
             },
         }
     }

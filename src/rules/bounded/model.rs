@@ -9,7 +9,7 @@ use crate::model::{Builtin, Expr, ExprKind, Label, Model, Observation, Parameter
 use crate::numeric::Interval;
 use crate::numeric::decimal::{sig_up, up12};
 use crate::numeric::round::{add_up, mul_up};
-use crate::privacy::Claim;
+use crate::privacy::{Claim, work};
 use crate::rules::conjugate::facts::Facts;
 use crate::rules::count::count_up;
 use crate::rules::offer::{Offer, View, repeated};
@@ -157,7 +157,17 @@ impl BoundedLoss {
 
     /// Length R of the interval of one row's loss, rounded up; the ranges of its observed values add.
     pub fn range(&self, beta: f64) -> f64 {
-        self.rows.iter().map(|r| r.range(beta)).fold(0.0, add_up)
+        let mut last = None;
+        let ranges = self.rows.iter().map(|row| match last {
+            Some((same, range)) if same == row => range,
+            _ => {
+                work::count(1);
+                let range = row.range(beta);
+                last = Some((row, range));
+                range
+            }
+        });
+        ranges.fold(0.0, add_up)
     }
 
     /// Is the loss the negative log-likelihood itself, with no beta in it?

@@ -4,6 +4,7 @@
 
 use crate::numeric::hellinger::{Overlaps, dirichlet_distance, distance, global_sensitivity, histograms, inverse_smooth};
 use crate::numeric::special::{digamma, ln_gamma, normal_quantile};
+use crate::privacy::work;
 use std::cell::RefCell;
 use std::collections::HashMap;
 
@@ -15,6 +16,8 @@ const NOISE: usize = 4;
 const WEIGHED: u64 = 100_000;
 /// Counts that are drawn at most, in all, where one data set has no more.
 const COUNTS: usize = 2_000;
+/// Levels of laws that take as long to compare as a point of a privacy curve to compute.
+const A_POINT: usize = 5;
 /// Predictions that are kept, of at most so many levels each.
 const KEPT: usize = 1_000;
 const LEVELS: usize = 64;
@@ -178,6 +181,7 @@ fn noisy_counts(alpha: &[f64], total: f64, kind: Kind, kept: usize, aware: bool)
     let mut sum = Prediction::default();
     // Many counts average by themselves.
     let draws = (COUNTS / k.max(1)).clamp(1, DATA * NOISE);
+    work::count(draws * k / A_POINT);
     for _ in 0..draws {
         let u = points.next();
         let counts = data(alpha, total, &u);
@@ -236,6 +240,8 @@ fn candidates(alpha: &[f64], total: f64, epsilon: f64, gamma: Option<f64>) -> Pr
     while k > 2 && histograms(items, k).saturating_mul(data_sets as u64) > WEIGHED && items > 1 {
         items = (items / 2).max(1);
     }
+    let weighed = if k > 2 { histograms(items, k) as usize } else { 2 * 64 * items.ilog2() as usize };
+    work::count(data_sets * weighed / A_POINT);
     let mut points = Points::new(k);
     let mut sum = Prediction::default();
     for _ in 0..data_sets {
