@@ -136,6 +136,7 @@ fn sampler(chosen: &Chosen) -> &'static str {
             Noise::Laplace { .. } => "laplace",
             Noise::Geometric { .. } => "two_sided_geometric",
             Noise::Gaussian { .. } => "normal",
+            Noise::Rounded { .. } => "rounded_normal",
         },
         Some(MechanismPlan::Quantile { .. }) => "exponential_weights",
         None => match chosen.chain {

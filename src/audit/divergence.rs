@@ -2,7 +2,7 @@
 //!
 //! What is said is a lower bound: twice the difference to the rule with half of the nodes, and what doubles lose, are taken off.
 
-use super::laws::{Law, ln_beta};
+use super::laws::{Law, ln_beta, ln_rounded};
 
 /// Nodes of the rule; it converges faster than any power of their number.
 const NODES: usize = 8_001;
@@ -28,6 +28,7 @@ enum Line {
     Mean { mean: f64, variance: f64 },
     Kink { mean: f64, scale: f64 },
     Step { mean: f64, scale: f64 },
+    Rounded { mean: f64, sigma: f64 },
 }
 
 impl Line {
@@ -37,6 +38,7 @@ impl Line {
             Line::Log { shape, rate } => shape * (rate.ln() + t) - rate * t.exp() - libm::lgamma(shape),
             Line::Kink { mean, scale } => -(t - mean).abs() / scale - (2.0 * scale).ln(),
             Line::Step { mean, scale } => -(t - mean).abs() / scale + (0.5 / scale).tanh().ln(),
+            Line::Rounded { mean, sigma } => ln_rounded(t - mean, sigma),
             Line::Mean { mean, variance } => -0.5 * ((t - mean).powi(2) / variance + (std::f64::consts::TAU * variance).ln()),
         }
     }
@@ -54,6 +56,7 @@ impl Line {
                 (middle - (60.0 / shape).max(12.0 * sd), middle + 12.0 * sd.min(1.0) + 5.0 * sd.max(1.0).ln() + (100.0 * sd).min(5.0))
             }
             Line::Kink { mean, scale } | Line::Step { mean, scale } => (mean - 40.0 * scale, mean + 40.0 * scale),
+            Line::Rounded { mean, sigma } => (mean - 12.0 * sigma - 1.0, mean + 12.0 * sigma + 1.0),
             Line::Mean { mean, variance } => (mean - 12.0 * variance.sqrt(), mean + 12.0 * variance.sqrt()),
         }
     }
@@ -64,6 +67,7 @@ impl Line {
             Line::Logit { a, b } => (1.0 / a + 1.0 / b).sqrt(),
             Line::Log { shape, .. } => shape.powf(-0.5),
             Line::Mean { variance, .. } => variance.sqrt(),
+            Line::Rounded { sigma, .. } => sigma,
             Line::Kink { scale, .. } | Line::Step { scale, .. } => scale,
         }
     }
@@ -91,6 +95,7 @@ impl Line {
             }
             // No member of the family: the integrand falls as the densities do.
             (Line::Kink { .. }, Line::Kink { .. }) | (Line::Step { .. }, Line::Step { .. }) => self,
+            (Line::Rounded { mean, sigma }, Line::Rounded { mean: m, .. }) => Line::Rounded { mean: mix(mean, m), sigma },
             _ => return None,
         })
     }
@@ -133,6 +138,9 @@ fn lines(p: &Law, q: &Law) -> Option<(Line, Line)> {
         (Law::Geometric { mean, scale }, Law::Geometric { mean: m, scale: s }) if mean.fract() == 0.0 && m.fract() == 0.0 => {
             (Line::Step { mean: *mean, scale: *scale }, Line::Step { mean: *m, scale: *s })
         }
+        (Law::Rounded { mean, sigma }, Law::Rounded { mean: m, sigma: s }) if mean.fract() == 0.0 && m.fract() == 0.0 => {
+            (Line::Rounded { mean: *mean, sigma: *sigma }, Line::Rounded { mean: *m, sigma: *s })
+        }
         (Law::Dirichlet(x), Law::Dirichlet(y)) => {
             let moved: Vec<(f64, f64)> = x.iter().zip(y).filter(|(a, b)| (**a - **b).abs() > 1e-12).map(|(a, b)| (*a, *b)).collect();
             match moved.as_slice() {
@@ -155,15 +163,15 @@ fn grid((p, q): (Line, Line), tilted: Option<Line>, nodes: usize) -> Option<Grid
     let (lo, hi) = spans.fold((f64::INFINITY, f64::NEG_INFINITY), |(lo, hi), (a, b)| (lo.min(a), hi.max(b)));
     let few = nodes < NODES;
     let most = if few { nodes as f64 } else { MANY };
-    let steps = matches!(p, Line::Step { .. });
+    let steps = matches!(p, Line::Step { .. } | Line::Rounded { .. });
     // From each of these to the next in equal steps, an even number of them.
     let (corners, step) = match (p, q) {
         // Kinks must be nodes, also of every second node, else the rule converges slowly.
         (Line::Kink { mean, scale }, Line::Kink { mean: m, .. }) => {
             (vec![lo, mean.min(m), mean.max(m), hi], (scale / 300.0).max((hi - lo) / most))
         }
-        (Line::Step { .. }, _) if few => (vec![lo.floor(), hi.ceil()], ((hi - lo) / most).ceil().max(1.0)),
-        (Line::Step { .. }, _) => (vec![lo.floor(), lo.floor() + 2.0 * ((hi - lo) / 2.0).ceil() + 2.0], 1.0),
+        (Line::Step { .. } | Line::Rounded { .. }, _) if few => (vec![lo.floor(), hi.ceil()], ((hi - lo) / most).ceil().max(1.0)),
+        (Line::Step { .. } | Line::Rounded { .. }, _) => (vec![lo.floor(), lo.floor() + 2.0 * ((hi - lo) / 2.0).ceil() + 2.0], 1.0),
         _ => (vec![lo, hi], (hi - lo) / (nodes - 1) as f64),
     };
     let narrowest = seen().map(Line::width).fold(f64::INFINITY, f64::min);
@@ -195,7 +203,7 @@ fn chances(p: &Law, q: &Law) -> Option<Grid> {
 /// What doubles lose of the distance of two means, as a part of it; `None` where that is too much. The means are sums over all rows.
 fn lost((p, q): (Line, Line)) -> Option<f64> {
     let mean = |line| match line {
-        Line::Mean { mean, .. } | Line::Kink { mean, .. } | Line::Step { mean, .. } => mean,
+        Line::Mean { mean, .. } | Line::Kink { mean, .. } | Line::Step { mean, .. } | Line::Rounded { mean, .. } => mean,
         Line::Logit { .. } | Line::Log { .. } => 0.0,
     };
     let (a, b): (f64, f64) = (mean(p), mean(q));
@@ -305,7 +313,7 @@ impl Grid {
 
 /// Distribution function of a law of one number.
 pub fn distribution(law: &Law) -> Option<impl Fn(f64) -> f64 + use<>> {
-    if matches!(law, Law::Dirichlet(_) | Law::Normals { .. } | Law::Geometric { .. }) {
+    if matches!(law, Law::Dirichlet(_) | Law::Normals { .. } | Law::Geometric { .. } | Law::Rounded { .. }) {
         return None;
     }
     let line = lines(law, law)?.0;
@@ -332,7 +340,7 @@ pub fn distribution(law: &Law) -> Option<impl Fn(f64) -> f64 + use<>> {
             Line::Log { .. } if x <= 0.0 => return 0.0,
             Line::Logit { .. } => (x / (1.0 - x)).ln(),
             Line::Log { .. } => x.ln(),
-            Line::Mean { .. } | Line::Kink { .. } | Line::Step { .. } => x,
+            Line::Mean { .. } | Line::Kink { .. } | Line::Step { .. } | Line::Rounded { .. } => x,
         };
         let place = ((t - lo) / step).clamp(0.0, (NODES - 1) as f64);
         let at = |i: usize| sums.get(i).copied().unwrap_or(1.0);

@@ -116,6 +116,7 @@ fn output(plan: &MechanismPlan, rows: f64, sums: &[f64]) -> Option<Law> {
                 Noise::Laplace { scale } => Law::Laplace { mean, scale: *scale },
                 Noise::Geometric { scale } => Law::Geometric { mean, scale: *scale },
                 Noise::Gaussian { sigma } => Law::Normal { mean, variance: sigma * sigma },
+                Noise::Rounded { sigma } => Law::Rounded { mean, sigma: *sigma },
             };
             Some(match (noise, sums) {
                 (_, [sum]) => one(sum / share),

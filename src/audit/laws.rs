@@ -32,6 +32,11 @@ pub enum Law {
         mean: f64,
         scale: f64,
     },
+    /// A normal number rounded to an integer.
+    Rounded {
+        mean: f64,
+        sigma: f64,
+    },
     /// Independent numbers.
     Each(Vec<Law>),
     /// One of these points, with the logarithms of their chances.
@@ -122,6 +127,7 @@ impl Law {
             Law::Geometric { mean, scale } => (6, vec![*mean, *scale]),
             Law::Each(parts) => return (7, parts.iter().flat_map(|p| p.key().1).collect()),
             Law::Choice { logs, .. } => (8, logs.clone()),
+            Law::Rounded { mean, sigma } => (9, vec![*mean, *sigma]),
         };
         (kind, numbers.into_iter().map(f64::to_bits).collect())
     }
@@ -151,6 +157,7 @@ impl Law {
             Law::Gamma { shape, rate } => shape * rate.ln() + (shape - 1.0) * small(at(0)) - rate * at(0) - libm::lgamma(*shape),
             Law::Laplace { mean, scale } => -(at(0) - mean).abs() / scale - (2.0 * scale).ln(),
             Law::Geometric { mean, scale } => -(at(0) - mean).abs() / scale + (0.5 / scale).tanh().ln(),
+            Law::Rounded { mean, sigma } => ln_rounded(at(0) - mean, *sigma),
             Law::Normal { mean, variance } => -0.5 * ((at(0) - mean).powi(2) / variance + (std::f64::consts::TAU * variance).ln()),
             Law::Each(parts) => parts.iter().zip(x).map(|(p, x)| p.log_density(&[*x])).sum(),
             Law::Choice { points, logs } => {
@@ -164,6 +171,18 @@ impl Law {
             }
         }
     }
+}
+
+/// The logarithm of `Phi((t + 1/2) / sigma) - Phi((t - 1/2) / sigma)`: a difference of tails, and by Simpson's rule where that
+/// would cancel.
+pub fn ln_rounded(t: f64, sigma: f64) -> f64 {
+    let tail = |x: f64| libm::erfc(x / sigma * std::f64::consts::FRAC_1_SQRT_2);
+    if sigma <= 1e3 {
+        return (0.5 * (tail(t.abs() - 0.5) - tail(t.abs() + 0.5))).ln();
+    }
+    let log = |x: f64| -0.5 * (x / sigma).powi(2);
+    let mean = (4.0 + (log(t - 0.5) - log(t)).exp() + (log(t + 0.5) - log(t)).exp()) / 6.0;
+    log(t) + mean.ln() - 0.5 * (std::f64::consts::TAU * sigma * sigma).ln()
 }
 
 pub fn ln_beta(a: f64, b: f64) -> f64 {

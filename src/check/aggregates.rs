@@ -4,12 +4,9 @@ use super::expressions::node;
 use super::messages::type_text;
 use super::vectors::as_vector;
 use super::{Checked, Checker, Stop, vectors};
-use crate::model::{Builtin, Expr, ExprKind, Label, Levels, Range, Relation, TableId, Type};
+use crate::model::{Builtin, Expr, ExprKind, Label, Range, Relation, TableId, Type};
 use crate::source::{Diagnostic, Span};
 use crate::syntax::ast;
-
-/// The most bins of whole numbers: each of them has a name.
-const MAX_BINS: u64 = 1_000_000;
 
 impl Checker<'_> {
     /// `sum mean min max sd count histogram quantile density cdf` of checked arguments.
@@ -69,25 +66,7 @@ impl Checker<'_> {
             "min" | "max" if x.ty.is_scalar_number() => {
                 (if name == "min" { Builtin::RowMin } else { Builtin::RowMax }, Type::Real(range.unwrap_or(Range::ALL)))
             }
-            "histogram" => {
-                let (dim, levels) = match &x.ty {
-                    Type::Category(l) => (l.len() as u64, Some(l.clone())),
-                    Type::Bool => (2, Some(std::sync::Arc::new(vec!["false".to_string(), "true".to_string()]))),
-                    Type::Int(r) if r.is_finite() && r.hi - r.lo < super::types::MAX_DIM as f64 => {
-                        let levels = self.numbered(r.lo as i64, r.hi as i64, x.span)?;
-                        (levels.len() as u64, Some(levels))
-                    }
-                    other => {
-                        let what = type_text(other);
-                        return self.fail(
-                            Diagnostic::new("E0202", "a histogram needs public bins")
-                                .label(x.span, what)
-                                .help("a category, a bool, or an int with both bounds: int in 0..120"),
-                        );
-                    }
-                };
-                (Builtin::RowHistogram, Type::Vector(vectors::boxed(dim, Range::new(0.0, f64::INFINITY), levels)))
-            }
+            "histogram" => return self.histogram(t, args, label, span),
             "quantile" if x.ty.is_scalar_number() => {
                 let Some(q) = args.get(1) else { return Err(Stop) };
                 if q.label != Label::Public || !q.ty.range().is_some_and(|r| r.within(Range::UNIT)) || !q.ty.is_scalar_number() {
@@ -115,7 +94,7 @@ impl Checker<'_> {
 
     /// Do neighbours agree on every row of these values? They keep public columns, and replace one row by another in its place.
     /// Which rows of a unit are kept depends on its key, which is private; which rows are in a group is left aside.
-    fn neighbours_agree(&self, t: TableId, values: &[Expr]) -> bool {
+    pub(super) fn neighbours_agree(&self, t: TableId, values: &[Expr]) -> bool {
         let kept = self.table(t).is_some_and(|t| t.relation == Relation::ReplaceOne && t.unit.is_none());
         let public = |e: &Expr| match e.kind {
             ExprKind::Column(t, c) => self.column(t, c).is_some_and(|c| c.public),
@@ -129,30 +108,6 @@ impl Checker<'_> {
     /// Is a public part of it asked of the rows of a private table?
     pub(super) fn asks_private_table(&self, e: &Expr) -> bool {
         e.asked().into_iter().any(|t| self.table(t).is_some_and(|t| t.private))
-    }
-
-    /// The whole numbers of a histogram as levels.
-    fn numbered(&mut self, lo: i64, hi: i64, span: Span) -> Checked<Levels> {
-        if let Some(known) = self.numbered.get(&(lo, hi)) {
-            return Ok(known.clone());
-        }
-        let before = self.bins;
-        self.bins = before.saturating_add((hi - lo + 1).unsigned_abs());
-        if self.bins > MAX_BINS {
-            // One cause, one complaint.
-            if before > MAX_BINS {
-                return Err(Stop);
-            }
-            let (of, wide) = (self.map.slice(span), (hi - lo) / 1000 + 1);
-            return self.fail(
-                Diagnostic::new("E0025", format!("the histograms of a program have at most {MAX_BINS} bins in all"))
-                    .label(span, format!("{} more", hi - lo + 1))
-                    .help(format!("make them wider:   histogram(floor({of} / {wide}))")),
-            );
-        }
-        let levels = self.listed((lo..=hi).map(|i| i.to_string()).collect());
-        self.numbered.insert((lo, hi), levels.clone());
-        Ok(levels)
     }
 
     /// Is the number of rows in sight secret: by the header, or inside `each` over a private key?

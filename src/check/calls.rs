@@ -122,6 +122,7 @@ impl Checker<'_> {
                     }
                 }
             }
+            ("margin", args) => self.margin(args, span),
             ("sum", [post, set]) => self.together(&post.value, &set.value, span),
             ("project", [ball, v]) => self.project(&ball.value, &v.value, span),
             ("count", []) => self.count_rows(span),
@@ -145,7 +146,8 @@ impl Checker<'_> {
             ("append", 2) => self.list(args, span),
             ("rep", 2) => self.rep(args, span),
             ("length" | "norm", 1) => self.measure_vector(name, args, span),
-            ("sum" | "mean" | "min" | "max" | "sd" | "count" | "histogram", 1)
+            ("histogram", 1..)
+            | ("sum" | "mean" | "min" | "max" | "sd" | "count", 1)
             | ("quantile" | "density" | "cdf" | "interval" | "larger" | "sample", 2) => self.aggregate(name, args, span),
             _ => self.wrong_call(name, span),
         }

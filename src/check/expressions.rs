@@ -261,8 +261,15 @@ impl Checker<'_> {
         }
     }
 
-    fn index(&mut self, base: &ast::Expr, index: &ast::Expr, span: Span) -> Checked<Expr> {
+    fn index(&mut self, base: &ast::Expr, indices: &[ast::Expr], span: Span) -> Checked<Expr> {
         let base = self.expr(base)?;
+        let axes = if let Type::Vector(v) = &base.ty { v.axes.clone().filter(|axes| axes.len() > 1) } else { None };
+        if let Some(axes) = axes {
+            return self.cell_of(base, &axes, indices, span);
+        }
+        let [index] = indices else {
+            return self.fail(self.arity("`[..]`", "one index, from 1 or by level", span));
+        };
         let inner = match &base.ty {
             Type::Posterior(inner) => (**inner).clone(),
             other => other.clone(),

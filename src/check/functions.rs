@@ -60,9 +60,14 @@ pub const FUNCTIONS: &[[&str; 3]] = &[
         "budget eps(1)\nprivate t[private n] { age: int in 0..120 }\nrelease old = count(age >= 65) using geometric",
     ],
     [
-        "histogram(category)",
-        "How many rows have each level of a category.",
+        "histogram(category), histogram(region, vote) by several columns",
+        "How many rows have each level of a category, a bool or a bounded int, or each combination of several of them.",
         "budget eps(1)\nprivate t[n] { choice: category {yes, no, blank} }\nrelease votes = histogram(choice) using geometric",
+    ],
+    [
+        "margin(cells, region)",
+        "Of a released histogram by several columns, the counts by some of them: sums of cells, free.",
+        "budget eps(1)\nprivate t[n] { vote: bool, age: int in 18..30 }\nrelease cells = histogram(vote, age) using geometric\noutput by_vote = margin(cells, vote)\noutput young = cells[true, 18]",
     ],
     [
         "quantile(x, q)",

@@ -21,6 +21,7 @@ mod scope;
 pub mod sensitivity;
 mod size;
 mod statements;
+mod tables;
 mod types;
 pub mod vectors;
 

@@ -5,7 +5,7 @@ use super::scope::Binding;
 use super::{Checked, Checker, ReleaseInfo, Stop, vectors};
 use crate::model::{
     AggregateQuery, ArgValue, Expr, ExprKind, Label, MechanismArg, MechanismChoice, MechanismKind, ParamId, Query, Range, ReleaseId,
-    ReleaseStep, Request, Spend, SpendKind, Step, Type,
+    ReleaseStep, Request, Spend, SpendKind, Step, Type, VectorType,
 };
 use crate::source::{Diagnostic, Span};
 use crate::syntax::ast;
@@ -310,7 +310,7 @@ fn released_type(query: &Query, choice: &MechanismChoice, ty: Type) -> Type {
         _ => Range::ALL,
     };
     match ty {
-        Type::Vector(v) => Type::Vector(vectors::boxed(v.dim, range, v.levels)),
+        Type::Vector(v) => Type::Vector(VectorType { axes: v.axes, ..vectors::boxed(v.dim, range, v.levels) }),
         _ => Type::Real(range),
     }
 }

@@ -176,6 +176,11 @@ pub fn text(results: &Results) -> String {
                 lines.iter().for_each(|l| out.push_str(&format!("{:<9} {:<width$}  {l}\n", "", "")));
                 continue;
             }
+            if let Some(lines) = crate::run::table(value, ty) {
+                out.push_str(&format!("{kind:<9} {name}\n"));
+                lines.iter().for_each(|l| out.push_str(&format!("{:<9} {l}\n", "")));
+                continue;
+            }
             let whole = value_json(value, ty);
             let mut spaces = padding(value, [&whole]);
             let shown = match &whole {

@@ -231,9 +231,31 @@ impl Builder<'_> {
                 self.expr(x)?;
                 self.ops.push(Op::Fold(builtin, width(&x.ty)));
             }
+            (B::Cell, values) => {
+                self.push(0.0)?;
+                for x in values {
+                    let (first, size) = places(&x.ty).ok_or(UNKNOWN)?;
+                    self.push(size as f64)?;
+                    self.ops.push(Op::Binary(Binary::Mul, 1));
+                    self.expr(x)?;
+                    self.push(first as f64)?;
+                    self.ops.push(Op::Binary(Binary::Sub, 1));
+                    self.ops.push(Op::Binary(Binary::Add, 1));
+                }
+            }
             _ => return Err(UNKNOWN),
         }
         Ok(())
+    }
+}
+
+/// The first of finitely many values, and their number.
+fn places(ty: &Type) -> Option<(i64, u64)> {
+    match ty {
+        Type::Category(levels) => Some((0, levels.len() as u64)),
+        Type::Bool => Some((0, 2)),
+        Type::Int(range) if range.is_finite() => Some((range.lo as i64, (range.hi - range.lo) as u64 + 1)),
+        _ => None,
     }
 }
 

@@ -30,7 +30,7 @@ const FINEST: i32 = -600;
 fn scale(noise: Noise) -> f64 {
     match noise {
         Noise::Laplace { scale } | Noise::Geometric { scale } => scale,
-        Noise::Gaussian { sigma } => sigma,
+        Noise::Gaussian { sigma } | Noise::Rounded { sigma } => sigma,
     }
 }
 
@@ -52,8 +52,8 @@ pub fn slack(value: &Expr, table: TableId, noise: Noise) -> f64 {
         None => grid_of(value, table),
     };
     match (known, noise) {
-        (Some(e), Noise::Geometric { .. }) if e < 0 => 1.0,
-        (None, Noise::Geometric { .. }) => 1.0,
+        (Some(e), Noise::Geometric { .. } | Noise::Rounded { .. }) if e < 0 => 1.0,
+        (None, Noise::Geometric { .. } | Noise::Rounded { .. }) => 1.0,
         (Some(e), _) if e >= FINEST => 0.0,
         // Two steps up: the scale of the numerator is a product rounded twice.
         _ => libm::ldexp(scale(noise), -PLACES).next_up().next_up(),
@@ -102,7 +102,7 @@ pub(crate) fn release<B: BitSource>(
     let exact_scale = rational(width)? * &size;
     let coarse = below(width * size.to_f64().value(), PLACES);
     let exponent = match (noise, known) {
-        (Noise::Geometric { .. }, _) => 0,
+        (Noise::Geometric { .. } | Noise::Rounded { .. }, _) => 0,
         (_, Some(e)) if e >= FINEST => e.min(coarse),
         _ => coarse,
     };
@@ -152,7 +152,7 @@ impl Toss {
         match noise {
             Noise::Laplace { .. } => Toss::Laplace(Param::new(scale), exponent),
             Noise::Geometric { .. } => Toss::Geometric(Param::new(scale)),
-            Noise::Gaussian { .. } => {
+            Noise::Gaussian { .. } | Noise::Rounded { .. } => {
                 let variance = Param::new(&scale * &scale);
                 Toss::Gaussian(Param::new(RBig::ZERO), variance, exponent)
             }

@@ -318,4 +318,6 @@ pub enum Noise {
     Geometric { scale: f64 },
     /// Normal of this standard deviation, rounded to a grid.
     Gaussian { sigma: f64 },
+    /// The same rounded to an integer, on integers: `P(k) = Phi((k + 1/2) / sigma) - Phi((k - 1/2) / sigma)`.
+    Rounded { sigma: f64 },
 }

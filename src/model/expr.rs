@@ -97,6 +97,10 @@ pub enum Builtin {
     RowMean,
     RowCountAgg,
     RowHistogram,
+    /// The cell of a row among those of several finite values together: a level, the last value fastest.
+    Cell,
+    /// The counts of a table by some of its axes: the table, then the places of the axes that are kept.
+    Margin,
     RowQuantile,
     RowMin,
     RowMax,

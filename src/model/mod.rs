@@ -10,7 +10,7 @@ pub mod types;
 
 pub use crate::numeric::{Binary, Range, Unary};
 pub use expr::{Builtin, ColumnId, Expr, ExprKind, Label, ParamId, ReleaseId, ScalarId, TableId};
-pub use types::{Levels, Norms, Type, VectorType};
+pub use types::{Axes, Axis, Levels, Norms, Type, VectorType};
 
 use crate::dist::Distribution;
 use crate::source::Span;

@@ -239,6 +239,8 @@ pub(super) fn function(f: Builtin) -> &'static str {
         Builtin::VecQuantile | Builtin::RowQuantile | Builtin::PosteriorQuantile => "quantile",
         Builtin::RowCountAgg => "count",
         Builtin::RowHistogram => "histogram",
+        Builtin::Cell => "cell",
+        Builtin::Margin => "margin",
         Builtin::PosteriorDensity => "density",
         Builtin::PosteriorCdf => "cdf",
         Builtin::PosteriorLarger => "larger",

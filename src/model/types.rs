@@ -65,8 +65,24 @@ pub struct VectorType {
     pub sup: Norms,
     /// Largest norms of the difference of two values.
     pub diam: Norms,
-    /// Set if indexed by the levels of a category.
+    /// Set if indexed by the levels of a category, or by the cells of a table of counts, the last axis fastest.
     pub levels: Option<Levels>,
+    /// Of a table of counts.
+    pub axes: Option<Axes>,
+}
+
+/// The axes of a table of counts.
+pub type Axes = Arc<Vec<Axis>>;
+
+/// A column that a histogram counts by.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Axis {
+    pub name: String,
+    /// A category, a bool or a bounded int.
+    pub ty: Type,
+    pub levels: Levels,
+    /// Do neighbours agree on it row by row?
+    pub public: bool,
 }
 
 impl Type {

@@ -5,7 +5,7 @@ use super::simulate::{self, simulate};
 use super::value::Value;
 use crate::data::eval;
 use crate::mechanism::bits::OsBits;
-use crate::model::{Binary, Builtin, Expr, ExprKind, ReleaseId, ScalarId, TableId, Type};
+use crate::model::{Binary, Builtin, Expr, ExprKind, ReleaseId, ScalarId, TableId, Type, VectorType};
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 
@@ -163,6 +163,7 @@ fn call(f: Builtin, e: &Expr, args: &[Expr], known: &Known) -> Result<Value, NoV
             let x = x.numbers();
             Value::Vector(rows.iter().map(|r| r.iter().zip(&x).map(|(a, b)| a * b).sum()).collect())
         }
+        (Builtin::Margin, [_, kept @ ..]) => margin(args.first().map(|a| &a.ty), &numbers(0), kept).ok_or(NoValue::Unsupported)?,
         (Builtin::Append, _) => Value::Vector(values.iter().flat_map(Value::numbers).collect()),
         (Builtin::Rep, [_, _]) => Value::Vector(vec![scalar(0)?; scalar(1)?.max(0.0) as usize]),
         (Builtin::Norm, [_]) => Value::Number(numbers(0).iter().map(|x| x * x).sum::<f64>().sqrt()),
@@ -208,6 +209,23 @@ fn of_posterior(f: Builtin, p: &Posterior, rest: &[Value]) -> Result<Value, NoVa
         Builtin::PosteriorCdf => each(&|m, x| m.cdf(x)),
         _ => Err(NoValue::Unsupported),
     }
+}
+
+/// The cells of a table, added up over every axis that is not kept; the last axis is the fastest in both.
+fn margin(ty: Option<&Type>, cells: &[f64], kept: &[Value]) -> Option<Value> {
+    let Some(Type::Vector(VectorType { axes: Some(axes), .. })) = ty else { return None };
+    let kept: Vec<usize> = kept.iter().filter_map(|k| k.as_number().map(|k| k as usize)).collect();
+    let sizes: Vec<usize> = axes.iter().map(|a| a.levels.len()).collect();
+    let mut sums = vec![0.0; kept.iter().filter_map(|k| sizes.get(*k)).product()];
+    for (i, count) in cells.iter().enumerate() {
+        let place = |axis: usize| {
+            let below: usize = sizes.iter().skip(axis + 1).product();
+            Some(i / below.max(1) % sizes.get(axis)?)
+        };
+        let at = kept.iter().try_fold(0, |at, k| Some(at * sizes.get(*k)? + place(*k)?))?;
+        *sums.get_mut(at)? += count;
+    }
+    Some(Value::Vector(sums))
 }
 
 /// A comparison of two numbers is true or false; of vectors, a vector of 0 and 1.

@@ -15,6 +15,6 @@ pub use evaluate::{Known, NoValue};
 pub use posterior::{Posterior, inference_data, marginals_from_json, picture, released as posterior_of};
 pub use rebind::plan;
 pub use rehearse::rehearse;
-pub use shape::{json, padding};
+pub use shape::{json, padding, table};
 pub use steps::{Files, Results, RunError, execute, mentioned, mentioned_tables, resume};
 pub use value::Value;

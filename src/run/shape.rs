@@ -2,7 +2,7 @@
 
 use super::value::Value;
 use crate::mechanism::{Number, Released};
-use crate::model::Type;
+use crate::model::{Axis, Type, VectorType};
 use serde_json::{Value as Json, json};
 
 /// The draws of one release as one value of its type.
@@ -35,7 +35,9 @@ fn part(ty: &Type, from: &mut dyn Iterator<Item = Number>) -> Option<Value> {
 /// A value as JSON: vectors are arrays, level-indexed vectors objects, grid numbers keep their fixed digits.
 pub fn json(value: &Value, ty: &Type) -> Json {
     let levels = ty.levels();
+    let axes = if let Type::Vector(v) = ty { v.axes.as_ref() } else { None };
     let keyed = |items: Vec<Json>| match levels {
+        Some(l) if l.len() == items.len() && axes.is_some() => nested(axes.map_or(&[], |a| a.as_slice()), &mut items.into_iter()),
         Some(l) if l.len() == items.len() => Json::Object(l.iter().cloned().zip(items).collect()),
         _ => Json::Array(items),
     };
@@ -56,6 +58,50 @@ pub fn json(value: &Value, ty: &Type) -> Json {
             let parts = parts.iter().enumerate().map(|(i, (n, v))| (n.clone(), json(v, types.get(i).unwrap_or(ty))));
             Json::Object(parts.collect())
         }
+    }
+}
+
+/// Lines of a table of counts by several axes, the levels of the last one side by side. Every line is as long as it would be for any
+/// other draw; `None` for other values, and for tables of more than so many lines or columns.
+pub fn table(value: &Value, ty: &Type) -> Option<Vec<String>> {
+    const MOST: usize = 40;
+    let Type::Vector(VectorType { axes: Some(axes), .. }) = ty else { return None };
+    let (last, rest) = axes.split_last().filter(|(last, rest)| !rest.is_empty() && last.levels.len() <= 12)?;
+    let sizes: Vec<usize> = rest.iter().map(|a| a.levels.len()).collect();
+    let cells: Vec<String> = match value {
+        Value::GridVector(v) => v.iter().map(|n| n.decimal()).collect(),
+        value => value.numbers().iter().map(f64::to_string).collect(),
+    };
+    let columns = last.levels.len();
+    if cells.len() != columns * sizes.iter().product::<usize>() || cells.len() > MOST * columns {
+        return None;
+    }
+    let mut widest = vec![];
+    widths(value, &mut widest);
+    let wide = |names: &mut dyn Iterator<Item = &String>| names.map(|n| n.chars().count()).max().unwrap_or(0);
+    let keys: Vec<usize> = rest.iter().map(|a| wide(&mut a.levels.iter().chain([&a.name]))).collect();
+    let width = wide(&mut last.levels.iter()).max(8);
+    let line = |names: Vec<&String>, cells: &[String]| {
+        let names = names.iter().zip(&keys).map(|(n, k)| format!("{n:<k$}  ", k = *k)).collect::<String>();
+        names + &cells.iter().map(|c| format!("  {c:>width$}")).collect::<String>()
+    };
+    let head = line(rest.iter().map(|a| &a.name).collect(), &last.levels);
+    let mut out = vec![format!("{head}  {}", last.name)];
+    for (i, row) in cells.chunks(columns).enumerate() {
+        let place = |axis: usize| i / sizes.iter().skip(axis + 1).product::<usize>().max(1) % sizes.get(axis).copied().unwrap_or(1);
+        let names = rest.iter().enumerate().filter_map(|(k, a)| a.levels.get(place(k))).collect();
+        let longest: usize = widest.iter().skip(i * columns).take(columns).map(|w| w.max(&width) + 2).sum();
+        let taken: usize = row.iter().map(|c| c.chars().count().max(width) + 2).sum();
+        out.push(line(names, row) + &" ".repeat(longest.saturating_sub(taken)));
+    }
+    Some(out)
+}
+
+/// The cells of a table as objects by axis.
+fn nested(axes: &[Axis], cells: &mut dyn Iterator<Item = Json>) -> Json {
+    match axes {
+        [] => cells.next().unwrap_or(Json::Null),
+        [axis, rest @ ..] => Json::Object(axis.levels.iter().map(|l| (l.clone(), nested(rest, cells))).collect()),
     }
 }
 

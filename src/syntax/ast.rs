@@ -216,7 +216,8 @@ pub enum ExprKind {
     Binary(Binary, Box<Expr>, Box<Expr>),
     If(Box<Expr>, Box<Expr>, Box<Expr>),
     Call(Box<Expr>, Vec<Arg>),
-    Index(Box<Expr>, Box<Expr>),
+    /// A vector and one index, or a table and one level for each of its axes.
+    Index(Box<Expr>, Vec<Expr>),
     Field(Box<Expr>, Name),
     /// A parenthesised expression: kept so that the formatter can print what was written.
     Paren(Box<Expr>),

@@ -158,9 +158,8 @@ impl Builder<'_> {
                 self.grow(kind, whole, height.max(below))
             }
             Rule::index => {
-                let index = self.tall(self.parts(pair).take(Rule::expr)?)?;
-                let kind = ExprKind::Index(Box::new(expr), Box::new(index.expr));
-                self.grow(kind, whole, height.max(index.height))
+                let (indices, below) = self.tall_list(pair)?;
+                self.grow(ExprKind::Index(Box::new(expr), indices), whole, height.max(below))
             }
             _ => {
                 let name = self.parts(pair).take(Rule::ident)?;
@@ -193,13 +192,7 @@ impl Builder<'_> {
                 return self.grow(kind, span, inner.height);
             }
             Rule::list => {
-                let mut below = 0;
-                let mut values = vec![];
-                for pair in pair.into_inner() {
-                    let value = self.tall(pair)?;
-                    below = below.max(value.height);
-                    values.push(value.expr);
-                }
+                let (values, below) = self.tall_list(pair)?;
                 return self.grow(ExprKind::List(values), span, below);
             }
             _ => return Err(errors::bug(span)),
@@ -212,6 +205,16 @@ impl Builder<'_> {
             Ok(value) if value.is_finite() => Ok(value),
             _ => Err(errors::number_too_large(span, "1.79e308")),
         }
+    }
+
+    fn tall_list(&mut self, pair: Pair<'_, Rule>) -> Read<(Vec<Expr>, usize)> {
+        let (mut values, mut below) = (vec![], 0);
+        for pair in pair.into_inner() {
+            let value = self.tall(pair)?;
+            below = below.max(value.height);
+            values.push(value.expr);
+        }
+        Ok((values, below))
     }
 
     /// args

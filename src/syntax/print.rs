@@ -89,10 +89,10 @@ fn write_expr(out: &mut String, expr: &Expr) {
             write_within(out, callee, 20);
             write_args(out, args);
         }
-        ExprKind::Index(value, index) => {
+        ExprKind::Index(value, indices) => {
             write_within(out, value, 20);
             out.push('[');
-            write_expr(out, index);
+            write_list(out, indices, write_expr);
             out.push(']');
         }
         ExprKind::Field(value, name) => {

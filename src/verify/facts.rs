@@ -263,6 +263,7 @@ impl<'a> Facts<'a> {
             (None, "beta_query") => ("beta", vec!["a", "b", weight]),
             (None, "laplace") => ("laplace", vec!["scale"]),
             (None, "geometric") => ("two_sided_geometric", vec!["scale"]),
+            (None, "gaussian") if self.scope.grid(&form.request).is_some_and(|e| e >= 0) => ("rounded_normal", vec!["sigma"]),
             (None, "gaussian") => ("normal", vec!["sigma"]),
             (None, "exponential") => ("exponential_weights", if given.get("lo").is_some() { vec!["eps", "lo", "hi"] } else { vec!["eps"] }),
             _ => return Err((format!("releases[{i}].mechanism"), "is not a mechanism of the rule".into())),

@@ -6,7 +6,7 @@
 //!
 //! ## Claim
 //! Laplace noise of scale b, rounded to a public grid: pure `eps = D1 / b` with the Laplace curve. A normal draw of standard
-//! deviation sigma, rounded to a public grid: GDP with `mu = D2 / sigma`. Noise with `P(k) ~ exp(-|k| / scale)` on the
+//! deviation sigma, rounded to a public grid, to integers where the answer is one: GDP with `mu = D2 / sigma`. Noise with `P(k) ~ exp(-|k| / scale)` on the
 //! integers: pure `eps = D1 / scale` with the pure-DP curve, which the discrete law attains; the continuous Laplace curve
 //! would be too small (§8.7).
 //!
@@ -19,6 +19,7 @@
 
 use super::sensitivity::in_group;
 use super::shared::{dimension, drawable, noisy, premises, quantile, scale, with_slack};
+use crate::mechanism::grid_slack;
 use crate::mechanism::plan::{MechanismPlan, Noise};
 use crate::model::{AggregateQuery, Builtin, Expr, ExprKind, Norms, Relation, Type};
 use crate::numeric::amount::ratio_up;
@@ -154,7 +155,17 @@ fn find(question: &Question, kind: &'static Kind) -> Match<Noisy> {
 
 impl Noisy {
     fn noise(&self, x: f64) -> MechanismPlan {
-        MechanismPlan::Noise { table: self.query.table, value: self.query.value.clone(), noise: (self.kind.noise)(x) }
+        let plan = |noise| MechanismPlan::Noise { table: self.query.table, value: self.query.value.clone(), noise };
+        let noise = (self.kind.noise)(x);
+        if let Noise::Gaussian { sigma } = noise {
+            // An integer plus a normal number, rounded, is the integer plus the rounded number: post-processing, with the same claim.
+            let rounded = plan(Noise::Rounded { sigma });
+            let quotient = matches!(self.query.value.kind, ExprKind::Call(Builtin::RowMean | Builtin::Div, _));
+            if !quotient && grid_slack(&rounded) == 0.0 {
+                return rounded;
+            }
+        }
+        plan(noise)
     }
 
     fn bound(&self, x: f64) -> f64 {
