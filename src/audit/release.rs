@@ -156,6 +156,7 @@ pub fn audit<B: BitSource>(
     let known = Known {
         released: BTreeMap::new(),
         scalars,
+        laws: BTreeMap::new(),
         rows: [(id, sizes.base + sizes.unit)].into(),
         public: &aggregates,
         rng: RefCell::new(OsBits::new()?),

@@ -11,6 +11,7 @@ use crate::syntax::ast;
 impl Checker<'_> {
     /// `sum mean min max sd count histogram quantile density cdf` of checked arguments.
     pub(super) fn aggregate(&mut self, name: &str, args: Vec<Expr>, span: Span) -> Checked<Expr> {
+        let args: Vec<Expr> = args.into_iter().map(|e| if let Label::Row(t) = e.label { self.each_draw(e, t) } else { e }).collect();
         let Some(first) = args.first() else { return Err(Stop) };
         if let ("quantile", [level, x]) = (name, args.as_slice())
             && level.constant().is_some()

@@ -9,6 +9,14 @@ impl Checker<'_> {
     /// The model that `wanted` belong to, as declared so far.
     pub(super) fn component(&mut self, wanted: &[ParamId], request: Request, name: &str, span: Span) -> Checked<Model> {
         let (params, observations) = self.closure(wanted, span)?;
+        if let Some(o) = observations.iter().find(|o| self.origin(o.table).is_some()) {
+            let (cells, at, written) = (self.table_name(o.table), o.span, self.written(span));
+            let wanted = written.split_once('(').map_or("p)", |(_, args)| args).to_owned();
+            let d = Diagnostic::new("E0209", format!("this model observes `{cells}`, which is released already"))
+                .label(at, "released counts")
+                .label(span, "nothing private to pay for");
+            return self.fail(d.help(("its posterior is free:", format!("output post = posterior({wanted}"))));
+        }
         let is_private = |o: &Observation| self.table(o.table).is_some_and(|t| t.private);
         let (private, public): (Vec<Observation>, Vec<Observation>) = observations.into_iter().partition(is_private);
         let Some(first) = private.first() else {
@@ -73,7 +81,7 @@ impl Checker<'_> {
     }
 
     /// All parameters and observations linked to `wanted`, in declared order.
-    fn closure(&mut self, wanted: &[ParamId], span: Span) -> Checked<(Vec<ParamId>, Vec<Observation>)> {
+    pub(super) fn closure(&mut self, wanted: &[ParamId], span: Span) -> Checked<(Vec<ParamId>, Vec<Observation>)> {
         let roots: BTreeSet<usize> = wanted.iter().map(|p| self.root(*p)).collect();
         let params: Vec<ParamId> = (0..self.params.len()).map(ParamId).filter(|p| roots.contains(&self.root(*p))).collect();
         let tied: Vec<Option<ParamId>> = self.observations.iter().map(|o| o.2).collect();

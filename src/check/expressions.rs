@@ -70,6 +70,9 @@ impl Checker<'_> {
     }
 
     pub(super) fn name(&mut self, name: &str, span: Span) -> Checked<Expr> {
+        if let Some(column) = self.cell_column(name, span) {
+            return Ok(column);
+        }
         let found = self.scopes.find(name).map(|e| e.binding.clone());
         match found {
             Some(Binding::Value(value)) => {
@@ -290,7 +293,7 @@ impl Checker<'_> {
             (ast::ExprKind::Name(name), Some(levels)) => {
                 let level = self.place_of(name, levels).is_some();
                 let value = self.scopes.find(name).is_some() && (self.scopes.in_body() || !level);
-                let column = !level && !self.columns_named(name).is_empty();
+                let column = !level && (!self.columns_named(name).is_empty() || self.cell_column(name, index.span).is_some());
                 (!value && !column).then(|| (name, levels.clone()))
             }
             _ => None,
@@ -347,6 +350,11 @@ impl Checker<'_> {
             }
         }
         let base = self.expr(base)?;
+        if let Type::Posterior(inner) = &base.ty
+            && let Type::Record(parts) = inner.as_ref()
+        {
+            return self.drawn(&base, parts, field, span);
+        }
         let Type::Record(parts) = &base.ty else {
             let what = super::messages::type_text(&base.ty);
             return self
@@ -368,8 +376,9 @@ impl Checker<'_> {
     }
 
     pub(super) fn table_column(&mut self, t: TableId, field: &ast::Name, span: Span) -> Checked<Expr> {
-        match self.columns_named(&field.value).iter().find(|(of, _)| *of == t) {
-            Some((_, c)) => self.column_expr(t, *c, span),
+        let place = self.table(t).and_then(|t| t.columns.iter().position(|c| c.name == field.value));
+        match place {
+            Some(c) => self.column_expr(t, crate::model::ColumnId(c), span),
             None if self.scopes.here(&field.value).is_some_and(|e| matches!(e.binding, Binding::Poisoned)) => Err(Stop),
             None => {
                 let table = self.table_name(t);

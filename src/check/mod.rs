@@ -8,6 +8,7 @@ mod declarations;
 mod distributions;
 mod expect;
 mod expressions;
+mod fits;
 mod functions;
 mod groups;
 mod inline;
@@ -112,6 +113,8 @@ struct ParamInfo {
 
 struct ReleaseInfo {
     ty: Type,
+    /// The table and the aggregate, of one.
+    query: Option<(TableId, Expr)>,
 }
 
 struct Checker<'a> {
@@ -138,6 +141,10 @@ struct Checker<'a> {
     /// With the `each` around them and a parameter that they mention.
     observations: Vec<(Observation, Option<usize>, Option<ParamId>)>,
     releases: Vec<ReleaseInfo>,
+    /// What the derived tables are.
+    origins: Vec<fits::Origin>,
+    /// The released table whose model is being checked.
+    observed: Option<TableId>,
     /// Releases and expectations so far, and bytes of releases written out.
     priced: usize,
     bytes: u64,
@@ -177,6 +184,8 @@ impl<'a> Checker<'a> {
             linked: vec![],
             observations: vec![],
             releases: vec![],
+            origins: vec![],
+            observed: None,
             priced: 0,
             bytes: 0,
             group: None,
@@ -199,7 +208,7 @@ impl<'a> Checker<'a> {
     }
 
     fn table(&self, id: TableId) -> Option<&crate::model::Table> {
-        self.program.tables.get(id.0)
+        self.program.table(id)
     }
 
     fn table_name(&self, id: TableId) -> String {
@@ -273,7 +282,7 @@ impl<'a> Checker<'a> {
 
     fn known_as(&mut self, e: Expr, name: &str) -> (ReleaseId, Expr) {
         let id = ReleaseId(self.releases.len());
-        self.releases.push(ReleaseInfo { ty: e.ty.clone() });
+        self.releases.push(ReleaseInfo { ty: e.ty.clone(), query: None });
         self.program.released.push(name.to_string());
         (id, e)
     }

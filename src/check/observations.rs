@@ -9,7 +9,11 @@ use crate::syntax::ast;
 impl Checker<'_> {
     pub(super) fn observe(&mut self, outcome: &[ast::Name], likelihood: &ast::Call, span: Span) -> Checked<()> {
         let y = self.outcome(outcome);
+        // Names on the right are columns of the released table first.
+        self.observed = y.as_ref().ok().and_then(|y| if let Label::Row(t) = y.label { Some(t) } else { None });
+        self.observed = self.observed.filter(|t| self.origin(*t).is_some());
         let dist = self.distribution(likelihood);
+        self.observed = None;
         let (y, (dist, args)) = (y?, dist?);
         let Label::Row(table) = y.label else {
             let what = match y.label {
@@ -83,6 +87,10 @@ impl Checker<'_> {
                 let span = table.span.to(column.span);
                 match self.scopes.find(&table.value).map(|e| e.binding.clone()) {
                     Some(Binding::Table(t)) => self.table_column(t, column, span),
+                    Some(Binding::Release(id)) => {
+                        let t = self.cell_table(id, &table.value, table.span)?;
+                        self.table_column(t, column, span)
+                    }
                     Some(Binding::Poisoned) => Err(Stop),
                     _ => self.unknown(&table.value, table.span),
                 }

@@ -25,7 +25,8 @@ impl Checker<'_> {
         let id = ReleaseId(self.releases.len());
         self.not_hiding(&r.name)?;
         self.define(&r.name, Binding::Release(id))?;
-        self.releases.push(ReleaseInfo { ty: ty.clone() });
+        let asked = if let Query::Aggregate(q) = &query { Some((q.table, q.value.clone())) } else { None };
+        self.releases.push(ReleaseInfo { ty: ty.clone(), query: asked });
         self.program.released.push(r.name.value.clone());
         Ok(Step::Release(ReleaseStep { id, name: r.name.value.clone(), query, query_span: r.query.span, mechanism, spend, ty, span }))
     }
@@ -94,7 +95,7 @@ impl Checker<'_> {
     }
 
     /// A parameter, or a list of parameters that a model returned.
-    fn drawn_parameters(&mut self, e: &Expr, label: Option<String>, out: &mut Vec<(String, ParamId)>) -> Checked<()> {
+    pub(super) fn drawn_parameters(&mut self, e: &Expr, label: Option<String>, out: &mut Vec<(String, ParamId)>) -> Checked<()> {
         match &e.kind {
             ExprKind::Param(p) => {
                 let own = self.param(*p).map(|p| p.name.clone()).unwrap_or_default();
@@ -132,6 +133,7 @@ impl Checker<'_> {
     fn aggregate_query(&mut self, release: &ast::Release, statement: Span) -> Checked<(Query, Type)> {
         let call = &release.query;
         let e = self.expr(&as_expr(call))?;
+        self.after_releases(&e, "a release")?;
         let table = match e.label {
             Label::Aggregate(t) => t,
             Label::Public => {

@@ -335,7 +335,13 @@ impl Checker<'_> {
     }
 
     fn output(&mut self, name: &ast::Name, value: &ast::Expr, span: Span) -> Checked<Step> {
+        if let ast::ExprKind::Call(f, args) = &value.kind
+            && matches!(&f.kind, ast::ExprKind::Name(n) if n == "posterior")
+        {
+            return self.fit(name, args, value.span, span);
+        }
         let e = self.expr(value)?;
+        let e = if let Label::Row(t) = e.label { self.each_draw(e, t) } else { e };
         match e.label {
             Label::Public => {}
             Label::Latent | Label::Mix(_) => return self.parameter_in_output(&e, &format!("output {} =", name.value)),
@@ -359,6 +365,7 @@ impl Checker<'_> {
     fn when(&mut self, condition: &ast::Expr, then: &[ast::Item], otherwise: Option<&[ast::Item]>, span: Span) -> Checked<Step> {
         let checked = self.expr(condition).and_then(|c| {
             self.want_bool(&c)?;
+            self.after_releases(&c, "a condition")?;
             match c.label {
                 Label::Public => Ok(c),
                 Label::Row(t) | Label::Aggregate(t) => self.private_branch(&c, t),

@@ -80,7 +80,7 @@ impl Checker<'_> {
     }
 
     /// Every combination of levels, by name.
-    fn cells(&mut self, axes: &[Axis], span: Span) -> Checked<Levels> {
+    pub(super) fn cells(&mut self, axes: &[Axis], span: Span) -> Checked<Levels> {
         if let [one] = axes {
             return Ok(one.levels.clone());
         }

@@ -234,6 +234,10 @@ fn refuse(error: &RunError, paths: &Paths) -> Exit {
             say_line!("use narrower features or a stronger prior, or say how long it may be:    using diffuse(steps = 100000)");
             Exit::Input
         }
+        RunError::Value(NoValue::NoNuts) => {
+            say_line!("error: this build has no NUTS: build dpm with its feature `nuts`; nothing was released");
+            Exit::Input
+        }
         RunError::Value(NoValue::Unbound) => super::usage("a public value is missing: --public NAME=VALUE"),
         RunError::Value(NoValue::Unsupported) | RunError::Mechanism(_) | RunError::Value(NoValue::NoRandomness) => {
             say_line!("error: E9999: the run ended; nothing was released");

@@ -62,6 +62,27 @@ impl BitSource for OsBits {
     }
 }
 
+/// A stream that its seed repeats, for what is computed from public values alone.
+pub struct Repeated(ChaCha20Rng);
+
+impl Repeated {
+    pub fn new(seed: [u8; 32], stream: u64) -> Repeated {
+        let mut rng = ChaCha20Rng::from_seed(seed);
+        rng.set_stream(stream);
+        Repeated(rng)
+    }
+}
+
+impl BitSource for Repeated {
+    fn word(&mut self) -> Result<u64, MechanismError> {
+        Ok(self.0.next_u64())
+    }
+
+    fn bit(&mut self) -> Result<bool, MechanismError> {
+        Ok(self.0.next_u64() & 1 == 1)
+    }
+}
+
 /// A finite tape of bits, first bit first: replays one outcome.
 #[cfg(feature = "tape")]
 pub struct Tape {

@@ -1,9 +1,11 @@
 //! The small expression language left after checking: resolved, typed, labelled, sugar-free.
 
+use super::fit::Fit;
 use super::types::Type;
 use crate::numeric::{Binary, Unary};
 use crate::source::Span;
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
 /// Index into `Program::tables`.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
@@ -66,6 +68,8 @@ pub enum ExprKind {
     Index(Box<Expr>, Box<Expr>),
     Field(Box<Expr>, String),
     Call(Builtin, Vec<Expr>),
+    /// The posterior of released counts.
+    Fit(Arc<Fit>),
 }
 
 /// Everything an expression can apply; the checker knows arity, types and ranges of each.
@@ -115,6 +119,8 @@ pub enum Builtin {
     /// The marginal of several levels together: a posterior, and a list of levels or of indices from 1.
     PosteriorSum,
     PosteriorSample,
+    /// A number of every draw, and the draws.
+    EachDraw,
     /// `simulate(binomial(100, p), times = 1000)`: a distribution name as `Text`, its arguments, the times last.
     Simulate,
 }
@@ -189,6 +195,7 @@ impl Expr {
             ExprKind::If(c, a, b) => vec![c, a, b],
             ExprKind::Index(a, b) => vec![a, b],
             ExprKind::Field(a, _) => vec![a],
+            ExprKind::Fit(fit) => fit.parts(),
             _ => vec![],
         }
     }

@@ -3,6 +3,7 @@
 pub mod enclose;
 pub mod expand;
 pub mod expr;
+pub mod fit;
 pub mod grid;
 pub mod print;
 pub mod stan;
@@ -19,6 +20,8 @@ use crate::source::Span;
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct Program {
     pub tables: Vec<Table>,
+    /// Tables that no file holds, numbered behind the others: cells of released tables of counts, draws of posteriors.
+    pub derived: Vec<Table>,
     pub scalars: Vec<Scalar>,
     pub budget: Option<Budget>,
     pub steps: Vec<Step>,
@@ -30,6 +33,10 @@ pub struct Program {
 }
 
 impl Program {
+    pub fn table(&self, id: TableId) -> Option<&Table> {
+        self.tables.get(id.0).or_else(|| self.derived.get(id.0.checked_sub(self.tables.len())?))
+    }
+
     /// Where the text says what the model has at `span`: the right side of the `let` whose use this is.
     pub fn place(&self, span: Span) -> Span {
         let mut at = span;

@@ -117,7 +117,7 @@ impl Names<'_> {
     }
 
     fn table(&self, id: TableId) -> &str {
-        self.program.tables.get(id.0).map_or("?", |t| &t.name)
+        self.program.table(id).map_or("?", |t| &t.name)
     }
 
     pub(super) fn expr(&self, e: &Expr) -> String {
@@ -130,7 +130,7 @@ impl Names<'_> {
                 name.map_or_else(|| format!("level {}", i.saturating_add(1)), |n| level_text(n))
             }
             ExprKind::Column(t, c) => {
-                let column = self.program.tables.get(t.0).and_then(|t| t.columns.get(c.0));
+                let column = self.program.table(*t).and_then(|t| t.columns.get(c.0));
                 format!("{}.{}", self.table(*t), column.map_or("?", |c| &c.name))
             }
             ExprKind::Param(id) => {
@@ -148,6 +148,11 @@ impl Names<'_> {
                 name.unwrap_or_else(|| format!("rows({})", self.table(*t)))
             }
             ExprKind::EachLevel => "level".into(),
+            ExprKind::Fit(fit) => {
+                let name =
+                    |id: &ParamId| self.parameters.iter().chain(&fit.parameters).find(|p| p.id == *id).map_or("?", |p| p.name.as_str());
+                format!("posterior({})", fit.released.iter().map(name).collect::<Vec<_>>().join(", "))
+            }
             ExprKind::List(items) => format!("[{}]", self.rows(items)),
             ExprKind::If(c, a, b) => format!("if {} then {} else {}", self.expr(c), self.expr(a), self.expr(b)),
             ExprKind::Index(a, i) => format!("{}[{}]", self.operand(a), self.expr(i)),
@@ -245,6 +250,7 @@ pub(super) fn function(f: Builtin) -> &'static str {
         Builtin::PosteriorCdf => "cdf",
         Builtin::PosteriorLarger => "larger",
         Builtin::PosteriorSample => "sample",
+        Builtin::EachDraw => "draws",
         Builtin::Simulate => "simulate",
     }
 }

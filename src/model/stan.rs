@@ -175,6 +175,8 @@ impl Stan<'_> {
             ExprKind::Released(id) => self.program.released.get(id.0).map_or_else(|| "released".into(), String::clone),
             ExprKind::Scalar(id) => self.program.scalars.get(id.0).map_or_else(|| "?".into(), |s| s.name.clone()),
             ExprKind::RowCount(t) => format!("N_{}", self.program.tables.get(t.0).map_or("rows", |t| t.name.as_str())),
+            // Not in the model of a release.
+            ExprKind::Fit(_) => "posterior".into(),
             ExprKind::EachLevel => at.group.unwrap_or("level").into(),
             ExprKind::List(items) => self.list(items, at),
             ExprKind::If(c, a, b) => format!("({} ? {} : {})", of(c), of(a), of(b)),

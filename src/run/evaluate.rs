@@ -1,10 +1,12 @@
 //! Arithmetic on public values: what `output`, `when` and `let` do after a release; it costs nothing.
 
+use super::fit;
 use super::posterior::Posterior;
 use super::simulate::{self, simulate};
 use super::value::Value;
 use crate::data::eval;
 use crate::mechanism::bits::OsBits;
+use crate::mechanism::plan::Noise;
 use crate::model::{Binary, Builtin, Expr, ExprKind, ReleaseId, ScalarId, TableId, Type, VectorType};
 use std::cell::RefCell;
 use std::collections::BTreeMap;
@@ -18,12 +20,16 @@ pub enum NoValue {
     Unsupported,
     /// No randomness for `simulate`.
     NoRandomness,
+    /// The program was built without the feature `nuts`.
+    NoNuts,
 }
 
 /// Everything public that an expression can mention.
 pub struct Known<'r> {
     pub released: BTreeMap<ReleaseId, Value>,
     pub scalars: BTreeMap<ScalarId, f64>,
+    /// The noise of releases that are counts.
+    pub laws: BTreeMap<ReleaseId, Noise>,
     /// Public numbers of rows.
     pub rows: BTreeMap<TableId, u64>,
     /// Aggregates over bound public tables and over public columns.
@@ -61,6 +67,7 @@ pub fn evaluate(e: &Expr, known: &Known) -> Result<Value, NoValue> {
             _ => Err(NoValue::Unsupported),
         },
         ExprKind::Call(f, args) => call(*f, e, args, known),
+        ExprKind::Fit(of) => fit::posterior(of, known),
         ExprKind::Column(..) | ExprKind::Param(_) | ExprKind::EachLevel => Err(NoValue::Unsupported),
     }
 }
@@ -125,6 +132,10 @@ fn call(f: Builtin, e: &Expr, args: &[Expr], known: &Known) -> Result<Value, NoV
         | Builtin::RowMax
         | Builtin::RowQuantile => {
             return (known.public)(e, known).ok_or(NoValue::Unbound);
+        }
+        Builtin::EachDraw => {
+            let [e, all] = args else { return Err(NoValue::Unsupported) };
+            return fit::each_draw(e, all, known);
         }
         Builtin::PosteriorSum => {
             let (Some(p), Some(set)) = (args.first(), args.get(1).and_then(places)) else { return Err(NoValue::Unsupported) };

@@ -2,6 +2,7 @@
 
 mod bound;
 pub mod evaluate;
+mod fit;
 mod posterior;
 mod rebind;
 mod rehearse;

@@ -65,6 +65,7 @@ pub fn rehearse(program: &Program, analysis: &Analysis, public: &dyn PublicData)
         let known = Known {
             released: used.iter().filter_map(|(id, ty)| Some((*id, at_end(ty, high)?))).collect(),
             scalars: BTreeMap::new(),
+            laws: BTreeMap::new(),
             rows: (0..program.tables.len()).filter_map(|t| Some((TableId(t), rows(t)?))).collect(),
             public: &aggregate,
             rng: RefCell::new(rng),

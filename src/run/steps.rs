@@ -6,7 +6,7 @@ use super::posterior;
 use super::rebind::plan;
 use super::shape::shape;
 use super::value::Value;
-use crate::analyze::Analysis;
+use crate::analyze::{Analysis, ReleaseAnalysis};
 use crate::data::eval::Environment;
 use crate::data::{DataError, Measured, Source, count_rows, public_part, scan};
 use crate::mechanism::bits::OsBits;
@@ -89,7 +89,12 @@ pub fn resume(
         }
     }
     let rows = bound.tables.iter().chain(&part.tables).map(|(t, rows)| (*t, rows.rows as u64)).collect();
-    let known = Known { released, scalars, rows, public: &aggregates, rng };
+    let noise = |r: &&ReleaseAnalysis| match r.chosen.as_ref()?.plan.as_ref()? {
+        MechanismPlan::Noise { noise, .. } => Some((r.id, *noise)),
+        _ => None,
+    };
+    let laws = analysis.releases.iter().filter_map(|r| noise(&r)).collect();
+    let known = Known { released, scalars, laws, rows, public: &aggregates, rng };
     let mut runner =
         Runner { program, analysis, bound, files, known, measured: BTreeMap::new(), results: Results::default(), levels: vec![] };
     runner.count_public_rows(steps)?;

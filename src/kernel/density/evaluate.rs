@@ -3,6 +3,7 @@
 use multiversion::multiversion;
 use rayon::prelude::*;
 
+use super::cells::Cells;
 use super::columns::{Columns, Lane, ROWS};
 use super::fused::Fused;
 use super::tape::{Adjoints, Inputs, forward, reverse, total};
@@ -23,11 +24,16 @@ pub struct Density<'a> {
     shared_adjoints: Vec<[f64; 1]>,
     values: Vec<f64>,
     sums: Vec<f64>,
+    /// Of all rows, where cells need them: losses, and derivatives by them.
+    losses: Vec<f64>,
+    seeds: Vec<f64>,
 }
 
 enum Rows<'a> {
     Tape(Vec<Range<'a>>),
     Fused(Fused<'a>),
+    /// A row a cell: its loss is minus the log rate.
+    Cells(Vec<Range<'a>>, Box<Cells>),
 }
 
 /// Neighbouring blocks, and room for their results.
@@ -39,23 +45,14 @@ struct Range<'a> {
     loss: f64,
     /// Of single rows, where they are asked for.
     losses: Vec<f64>,
+    /// Derivatives of the whole by the losses of single rows; all 1 where it is empty.
+    seeds: Vec<f64>,
 }
 
 impl<'a> Density<'a> {
     /// `columns` are those that the program reads, derived ones included.
     pub fn new(program: &'a Program, columns: &'a Columns, weight: f64) -> Density<'a> {
-        let blocks: Vec<_> = columns.blocks().collect();
-        let per_range = blocks.len().div_ceil(RANGES).max(1);
-        let width = program.dimension + program.shared.len();
-        let range = |blocks: &[(&'a [Lane], usize)]| Range {
-            blocks: blocks.to_vec(),
-            locals: vec![[0.0; ROWS]; program.rows.len()],
-            adjoints: vec![[0.0; ROWS]; program.rows.len()],
-            shared: vec![0.0; width],
-            loss: 0.0,
-            losses: vec![],
-        };
-        Density::with(program, weight, Rows::Tape(blocks.chunks(per_range).map(range).collect()))
+        Density::with(program, weight, Rows::Tape(ranges(program, columns)))
     }
 
     /// The same with rows that one fused pass reads.
@@ -63,10 +60,26 @@ impl<'a> Density<'a> {
         Density::with(program, weight, Rows::Fused(rows))
     }
 
+    /// Noisy counts whose log rates are minus the losses of the rows, which are unbounded. A loss that is infinite or not a number
+    /// makes the density 0; where expected counts may be 0, `f64::MAX` as the upper end of the losses allows it.
+    pub fn cells(program: &'a Program, columns: &'a Columns, cells: Cells, weight: f64) -> Density<'a> {
+        Density::with(program, weight, Rows::Cells(ranges(program, columns), Box::new(cells)))
+    }
+
     fn with(program: &'a Program, weight: f64, rows: Rows<'a>) -> Density<'a> {
         let width = program.dimension + program.shared.len();
-        let one = || vec![[0.0]; width];
-        Density { program, weight, rows, shared: one(), shared_adjoints: one(), values: vec![0.0; width], sums: vec![0.0; width] }
+        let (one, zeros) = (|| vec![[0.0]; width], || vec![0.0; width]);
+        Density {
+            program,
+            weight,
+            rows,
+            shared: one(),
+            shared_adjoints: one(),
+            values: zeros(),
+            sums: zeros(),
+            losses: vec![],
+            seeds: vec![],
+        }
     }
 
     pub fn dimension(&self) -> usize {
@@ -122,20 +135,21 @@ impl<'a> Density<'a> {
 
     /// Writes the loss of every row, and returns the log prior. Writes nothing for fused rows.
     pub fn losses(&mut self, u: &[f64], out: &mut Vec<f64>) -> f64 {
-        let prior = self.forward_shared(u);
         out.clear();
-        let Density { program, rows, values, .. } = self;
-        if let Rows::Tape(ranges) = rows {
-            ranges.par_iter_mut().with_max_len(1).for_each(|range| {
-                let Range { blocks, locals, losses, .. } = range;
-                losses.clear();
-                for (block, live) in blocks.iter() {
-                    losses.extend(block_losses(program, block, values, locals).iter().take(*live));
-                }
-            });
-            ranges.iter().for_each(|range| out.extend_from_slice(&range.losses));
+        let prior = self.forward_shared(u);
+        if let Rows::Tape(ranges) | Rows::Cells(ranges, _) = &mut self.rows {
+            row_losses(self.program, &self.values, ranges, out);
         }
         prior
+    }
+
+    /// For every cell the log-density of its noisy count without what public totals tell, and its expected count.
+    pub fn cell_laws(&mut self, u: &[f64]) -> Vec<(f64, f64)> {
+        self.forward_shared(u);
+        let Density { program, rows, values, losses, .. } = self;
+        let Rows::Cells(ranges, cells) = rows else { return vec![] };
+        row_losses(program, values, ranges, losses);
+        cells.each(losses).collect()
     }
 
     /// Runs the shared tape; the log prior.
@@ -157,24 +171,78 @@ impl<'a> Density<'a> {
 
     /// The sum of losses; with `slopes`, their derivatives are added to `sums`.
     fn rows(&mut self, slopes: bool) -> f64 {
-        let Density { program, rows, values, sums, .. } = self;
-        let ranges = match rows {
-            Rows::Fused(fused) => return fused.loss(values, slopes.then_some(sums)),
-            Rows::Tape(ranges) => ranges,
-        };
-        let work = |range: &mut Range| pass(program, values, range, slopes);
-        if ranges.iter().map(|r| r.blocks.len()).sum::<usize>() < FEW {
-            ranges.iter_mut().for_each(work);
-        } else {
-            ranges.par_iter_mut().with_max_len(1).for_each(work);
-        }
-        if slopes {
-            for range in ranges.iter() {
-                sums.iter_mut().zip(&range.shared).for_each(|(s, r)| *s += r);
+        let Density { program, rows, values, sums, losses, seeds, .. } = self;
+        match rows {
+            Rows::Fused(fused) => fused.loss(values, slopes.then_some(sums)),
+            Rows::Tape(ranges) => {
+                each(ranges, |range| pass(program, values, range, slopes));
+                if slopes {
+                    collect(ranges, sums);
+                }
+                ranges.iter().map(|r| r.loss).sum()
+            }
+            Rows::Cells(ranges, cells) => {
+                row_losses(program, values, ranges, losses);
+                let loss = cells.total(losses, seeds);
+                if slopes {
+                    let mut rest = seeds.as_slice();
+                    for range in ranges.iter_mut() {
+                        let (own, others) = rest.split_at(range.losses.len().min(rest.len()));
+                        range.seeds.clear();
+                        range.seeds.extend_from_slice(own);
+                        rest = others;
+                    }
+                    each(ranges, |range| pass(program, values, range, true));
+                    collect(ranges, sums);
+                }
+                loss
             }
         }
-        ranges.iter().map(|r| r.loss).sum()
     }
+}
+
+fn ranges<'a>(program: &Program, columns: &'a Columns) -> Vec<Range<'a>> {
+    let blocks: Vec<_> = columns.blocks().collect();
+    let per_range = blocks.len().div_ceil(RANGES).max(1);
+    let range = |blocks: &[(&'a [Lane], usize)]| Range {
+        blocks: blocks.to_vec(),
+        locals: vec![[0.0; ROWS]; program.rows.len()],
+        adjoints: vec![[0.0; ROWS]; program.rows.len()],
+        shared: vec![0.0; program.dimension + program.shared.len()],
+        loss: 0.0,
+        losses: vec![],
+        seeds: vec![],
+    };
+    blocks.chunks(per_range).map(range).collect()
+}
+
+/// On all cores where that pays.
+fn each<'a>(ranges: &mut [Range<'a>], work: impl Fn(&mut Range<'a>) + Sync + Send) {
+    if ranges.iter().map(|r| r.blocks.len()).sum::<usize>() < FEW {
+        ranges.iter_mut().for_each(work);
+    } else {
+        ranges.par_iter_mut().with_max_len(1).for_each(work);
+    }
+}
+
+/// Adds up the derivatives by shared numbers.
+fn collect(ranges: &[Range], sums: &mut [f64]) {
+    for range in ranges {
+        sums.iter_mut().zip(&range.shared).for_each(|(s, r)| *s += r);
+    }
+}
+
+/// Writes the loss of every row.
+fn row_losses(program: &Program, shared: &[f64], ranges: &mut [Range], out: &mut Vec<f64>) {
+    each(ranges, |range| {
+        let Range { blocks, locals, losses, .. } = range;
+        losses.clear();
+        for (block, live) in blocks.iter() {
+            losses.extend(block_losses(program, block, shared, locals).iter().take(*live));
+        }
+    });
+    out.clear();
+    ranges.iter().for_each(|range| out.extend_from_slice(&range.losses));
 }
 
 /// The losses of a block, each inside its range.
@@ -209,13 +277,15 @@ fn middle(loss: &Loss) -> f64 {
 
 #[multiversion(targets("x86_64+avx512f+avx512vl+avx512dq+avx512bw+avx2+fma+bmi1+bmi2", "x86_64+avx2+fma+bmi1+bmi2"))]
 fn pass(program: &Program, shared: &[f64], range: &mut Range, slopes: bool) {
-    let Range { blocks, locals, adjoints, shared: sums, loss, .. } = range;
+    let Range { blocks, locals, adjoints, shared: sums, loss, seeds, .. } = range;
+    let mut seeds = seeds.chunks(ROWS);
     *loss = 0.0;
     sums.fill(0.0);
     for (columns, live) in blocks.iter() {
         let inputs = Inputs { shared, columns };
         forward(&program.rows, 0, inputs, locals);
         let exists = |i: usize| i < *live;
+        let given = seeds.next().unwrap_or(&[]);
         adjoints.iter_mut().for_each(|a| a.fill(0.0));
         let mut back = Adjoints { locals: adjoints, shared: sums };
         for term in &program.losses {
@@ -225,7 +295,7 @@ fn pass(program: &Program, shared: &[f64], range: &mut Range, slopes: bool) {
                 if exists(i) {
                     *kept = inside(x, term);
                     // Beyond the ends of its range a loss is flat.
-                    *seed = if x >= term.lo && x <= term.hi { 1.0 } else { 0.0 };
+                    *seed = if x >= term.lo && x <= term.hi { given.get(i).copied().unwrap_or(1.0) } else { 0.0 };
                 }
             }
             *loss += total(&kept);

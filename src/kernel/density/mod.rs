@@ -9,11 +9,14 @@
 //! `[lo, hi]` row by row after everything else, and a loss that is not a number becomes the middle of it.
 
 mod builder;
+mod cells;
 mod columns;
 mod evaluate;
 mod functions;
 mod fused;
 mod neg_binomial;
+mod noise;
+mod noisy_count;
 mod op;
 mod poisson;
 mod row_gradients;
@@ -22,10 +25,13 @@ mod tape;
 pub use crate::numeric::fast::{ln, ln_1p};
 pub use crate::numeric::special::digamma;
 pub use builder::Builder;
+pub use cells::Cells;
 pub use columns::{Columns, Lane, ROWS};
 pub use evaluate::Density;
 pub use fused::Fused;
 pub use neg_binomial::{PowerSum, binomial_power, neg_binomial_power};
+pub use noise::Noise;
+pub use noisy_count::NoisyCount;
 pub use op::{One, Op, Operand, Two};
 pub use poisson::power_sum;
 pub use row_gradients::RowGradients;

@@ -39,13 +39,36 @@ pub fn nuts<B: BitSource>(
 ) -> Result<Vec<f64>, MechanismError> {
     let steps = steps.unwrap_or(NUTS_STEPS);
     let warm = steps - steps / 4;
-    let mut last = vec![];
-    for (centre, spread) in centres {
-        last.push(centre + spread * (2.0 * unit(bits)? - 1.0));
-    }
-    let start = last.clone();
+    let start = near(centres, bits)?;
+    let mut last = start.clone();
     nuts::run(density, &start, (warm, steps - warm), bits, |step| last.copy_from_slice(step.state))?;
     Ok(last)
+}
+
+/// The states of NUTS after as many steps that adapt, and how many of them left the level of their energy.
+#[cfg(feature = "nuts")]
+pub fn walk<B: BitSource>(density: &mut Density, steps: usize, bits: &mut B) -> Result<(Vec<Vec<f64>>, u64), MechanismError> {
+    let start = near(&vec![(0.0, 1.0); density.dimension()], bits)?;
+    let (mut states, mut divergences) = (vec![], 0);
+    nuts::run(density, &start, (steps as u64, steps as u64), bits, |step| {
+        if step.index >= steps as u64 {
+            states.push(step.state.to_vec());
+            divergences += u64::from(step.diverging);
+        }
+    })?;
+    Ok((states, divergences))
+}
+
+/// A place within a spread of the centres.
+#[cfg(feature = "nuts")]
+fn near<B: BitSource>(centres: &[(f64, f64)], bits: &mut B) -> Result<Vec<f64>, MechanismError> {
+    centres.iter().map(|(centre, spread)| Ok(centre + spread * (2.0 * unit(bits)? - 1.0))).collect()
+}
+
+/// Not in this build.
+#[cfg(not(feature = "nuts"))]
+pub fn walk<B: BitSource>(_: &mut Density, _: usize, _: &mut B) -> Result<(Vec<Vec<f64>>, u64), MechanismError> {
+    Err(MechanismError::NoNuts)
 }
 
 /// Not in this build.

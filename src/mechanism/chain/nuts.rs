@@ -73,6 +73,8 @@ pub struct Visited<'a> {
     pub state: &'a [f64],
     /// Evaluations of the gradient that the step took.
     pub leapfrogs: u64,
+    /// Did it leave the level of its energy?
+    pub diverging: bool,
 }
 
 /// Calls `visit` after every step, of which the first `warm` adapt; ends early if the chain cannot go on.
@@ -103,7 +105,7 @@ pub fn run<B: BitSource>(
     for index in 0..warm.saturating_add(draws) {
         let Some(Ok((state, progress))) = contained(|| chain.draw()) else { return Ok(()) };
         if state.iter().all(|x| x.is_finite()) {
-            visit(Visited { index, state: &state, leapfrogs: progress.num_steps });
+            visit(Visited { index, state: &state, leapfrogs: progress.num_steps, diverging: progress.diverging });
         }
     }
     Ok(())

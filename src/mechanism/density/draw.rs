@@ -1,6 +1,6 @@
 //! Draws from a log-density: what is kept of the rows, the chain, and the release of its last state.
 
-use super::{Lowered, lower};
+use super::{Form, Lowered, lower};
 use crate::data::Environment;
 use crate::data::scan::{Job, Measured, RowScope};
 use crate::kernel::density::{Density, Operand, RowGradients};
@@ -18,7 +18,7 @@ pub(in crate::mechanism) fn encode(
     (law, weight, columns): (&DensityLaw, f64, &[Expr]),
     rows: &RowScope,
 ) -> Result<(), MechanismError> {
-    let lowered = lower(law, columns, rows.env)?;
+    let lowered = lower(law, columns, rows.env, Form::Centred)?;
     chain::check_noise(&law.chain, weight)?;
     let steps = match &law.chain {
         ChainLaw::Nuts { .. } if cfg!(not(feature = "nuts")) => return Err(MechanismError::NoNuts),
@@ -41,7 +41,7 @@ pub(in crate::mechanism) fn draw<B: BitSource>(
     env: &dyn Environment,
     bits: &mut B,
 ) -> Result<Released, MechanismError> {
-    let Lowered { program, parameters, linear } = lower(law, columns, env)?;
+    let Lowered { program, parameters, linear } = lower(law, columns, env, Form::Centred)?;
     let data = measured.columns.as_ref().ok_or(MechanismError::Parameter)?;
     if !(weight > 0.0 && weight.is_finite()) || data.width() != program.columns + program.derived.len() {
         return Err(MechanismError::Parameter);

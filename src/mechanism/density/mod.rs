@@ -2,6 +2,7 @@
 
 mod draw;
 mod expression;
+pub mod fit;
 mod likelihood;
 mod linear;
 mod prior;
@@ -23,6 +24,16 @@ use expression::Lowering;
 pub use linear::Linear;
 pub use score::losses;
 
+/// The coordinates of a chain.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Form {
+    /// Those of the parameters.
+    Centred,
+    /// Of normal parameters whose mean or standard deviation is a parameter: how many standard deviations they are from the mean,
+    /// so that their law does not become a funnel.
+    NonCentred,
+}
+
 /// A compiled posterior.
 pub struct Lowered {
     pub program: Program,
@@ -33,7 +44,7 @@ pub struct Lowered {
 }
 
 /// Compiles a law whose row expressions are `columns`; fails on what has no derivative program, before data are read.
-pub fn lower(law: &DensityLaw, columns: &[Expr], env: &dyn Environment) -> Result<Lowered, MechanismError> {
+pub fn lower(law: &DensityLaw, columns: &[Expr], env: &dyn Environment, form: Form) -> Result<Lowered, MechanismError> {
     let counts: Vec<usize> =
         law.parameters.iter().map(|p| transform::coordinates(&p.ty).ok_or(MechanismError::Expression)).collect::<Result<_, _>>()?;
     let (mut placed, mut next) = (vec![], 0);
@@ -45,9 +56,15 @@ pub fn lower(law: &DensityLaw, columns: &[Expr], env: &dyn Environment) -> Resul
     let mut lowering = Lowering { to, env, columns: placed, parameters: BTreeMap::new(), predictor: None };
     let (mut first, mut parameters) = (0, vec![]);
     for (p, count) in law.parameters.iter().zip(counts) {
-        let value = lowering.parameter(p, first)?;
+        let value = match form {
+            Form::NonCentred if prior::is_location_scale(p) => lowering.location_scale(p, first, count)?,
+            _ => {
+                let value = lowering.parameter(p, first)?;
+                lowering.prior(p, &value)?;
+                value
+            }
+        };
         lowering.parameters.insert(p.id, value.clone());
-        lowering.prior(p, &value)?;
         parameters.push(value);
         first += count;
     }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::{Lowered, lower};
+use super::{Form, Lowered, lower};
 use crate::data::Environment;
 use crate::data::row::width;
 use crate::kernel::density::{Columns, Density};
@@ -13,7 +13,7 @@ use crate::model::{Expr, Range, Type, grid};
 ///
 /// `None` where a parameter is not released, or lies in a set other than a line, a half line or a box.
 pub fn losses(law: &DensityLaw, columns: &[Expr], rows: &[Vec<f64>], env: &dyn Environment, draws: &[Vec<f64>]) -> Option<Vec<Vec<f64>>> {
-    let Lowered { program, .. } = lower(law, columns, env).ok()?;
+    let Lowered { program, .. } = lower(law, columns, env, Form::Centred).ok()?;
     let mut data = Columns::new(program.columns);
     rows.iter().for_each(|row| data.push(row));
     data.derive(&program.derived);

@@ -1,6 +1,7 @@
 //! Released posteriors as values: means, intervals, densities and draws, all computed from what left the mechanism.
 
 mod cells;
+mod draws;
 mod export;
 mod line;
 mod linear;
@@ -11,6 +12,7 @@ mod rate;
 mod read;
 mod show;
 
+pub use draws::Draws;
 pub use export::inference_data;
 pub use mixture::released;
 pub use read::marginals_from_json;
@@ -20,6 +22,7 @@ use line::Line;
 
 use super::simulate::Bits;
 use crate::dist::sample;
+use crate::numeric::diagnostics::quantile;
 use crate::numeric::special::normal_cdf;
 
 /// A distribution that anyone may know.
@@ -39,6 +42,8 @@ pub enum Posterior {
     Mixture { weights: Vec<f64>, components: Vec<Posterior> },
     /// Independent posteriors, one a group.
     Product(Vec<Posterior>),
+    /// What a chain drew.
+    Draws(Draws),
 }
 
 impl Posterior {
@@ -52,6 +57,7 @@ impl Posterior {
             Posterior::MultiNormal { .. } => "multi_normal",
             Posterior::Mixture { .. } => "mixture",
             Posterior::Product(_) => "product",
+            Posterior::Draws(_) => "draws",
         }
     }
 
@@ -63,6 +69,7 @@ impl Posterior {
             Posterior::MultiNormal { mean, .. } => mean.len(),
             Posterior::Mixture { components, .. } => components.first().map_or(0, Posterior::dim),
             Posterior::Product(parts) => parts.iter().map(Posterior::dim).sum(),
+            Posterior::Draws(draws) => draws.names.len(),
         }
     }
 
@@ -72,6 +79,7 @@ impl Posterior {
             Posterior::Beta(..) | Posterior::Gamma(..) | Posterior::Normal(..) => true,
             Posterior::Dirichlet(_) | Posterior::MultiNormal { .. } | Posterior::Product(_) => false,
             Posterior::Mixture { components, .. } => components.first().is_some_and(Posterior::is_scalar),
+            Posterior::Draws(draws) => draws.scalar,
         }
     }
 
@@ -93,6 +101,7 @@ impl Posterior {
                 Some(Posterior::Mixture { weights: weights.clone(), components: components? })
             }
             Posterior::Product(parts) => parts.get(i).cloned(),
+            Posterior::Draws(draws) => draws.component(i).map(Posterior::Draws),
         }
     }
 
@@ -118,6 +127,9 @@ impl Posterior {
 
     /// The probability that some shares of one draw sum to more than others of the same draw; of weights, one of each.
     pub fn ahead(&self, ours: &[usize], theirs: &[usize]) -> Option<f64> {
+        if let Posterior::Draws(draws) = self {
+            return Some(draws.ahead(ours, theirs));
+        }
         if let Some(chance) = self.heavier(ours, theirs) {
             return Some(chance);
         }
@@ -186,6 +198,7 @@ impl Posterior {
                 let mean = from + away;
                 (mean, parts.iter().map(|(w, (m, v))| w * (v + (m - from - away).powi(2))).sum())
             }
+            Posterior::Draws(draws) => draws.moments(),
             Posterior::Dirichlet(_) | Posterior::MultiNormal { .. } | Posterior::Product(_) => (f64::NAN, f64::NAN),
         }
     }
@@ -195,7 +208,10 @@ impl Posterior {
         match self {
             _ if x.is_nan() => x,
             _ if x.is_infinite() => 0.0,
-            _ => line::density(self, x),
+            _ => match self {
+                Posterior::Draws(draws) => draws.density(x),
+                _ => line::density(self, x),
+            },
         }
     }
 
@@ -206,6 +222,11 @@ impl Posterior {
             x if x.is_nan() => x,
             x => f64::from(u8::from(x > 0.0)),
         };
+        if let Posterior::Draws(draws) = self {
+            let all = draws.sorted();
+            let at = |x: f64| all.partition_point(|y| *y <= x) as f64 / all.len() as f64;
+            return xs.iter().map(|x| ends(*x, &at)).collect();
+        }
         // A table pays from some hundred values on.
         if let (Some(parts), true) = (self.normals(), xs.len() <= 64) {
             let at = |x: f64| match parts.iter().map(|(w, mean, sd)| w * normal_cdf((x - mean) / sd)).sum::<f64>() {
@@ -220,6 +241,10 @@ impl Posterior {
 
     /// Quantiles of a scalar; levels are moved into [0, 1], whose ends give the ends of the support.
     pub fn quantiles(&self, levels: &[f64]) -> Vec<f64> {
+        if let Posterior::Draws(draws) = self {
+            let all = draws.sorted();
+            return levels.iter().map(|q| quantile(&all, q.clamp(0.0, 1.0))).collect();
+        }
         let line = Line::new(self);
         let (least, most) = self.support();
         let at = |q: f64| match q {
@@ -248,7 +273,7 @@ impl Posterior {
         match self {
             Posterior::Beta(..) | Posterior::Dirichlet(_) => (0.0, 1.0),
             Posterior::Gamma(..) => (0.0, f64::INFINITY),
-            Posterior::Normal(..) | Posterior::MultiNormal { .. } => (f64::NEG_INFINITY, f64::INFINITY),
+            Posterior::Normal(..) | Posterior::MultiNormal { .. } | Posterior::Draws(_) => (f64::NEG_INFINITY, f64::INFINITY),
             Posterior::Mixture { components, .. } | Posterior::Product(components) => {
                 components.first().map_or((f64::NAN, f64::NAN), Posterior::support)
             }
@@ -289,6 +314,7 @@ impl Posterior {
                 components.get(at).map_or_else(Vec::new, |c| c.draw(rng))
             }
             Posterior::Product(parts) => parts.iter().flat_map(|p| p.draw(rng)).collect(),
+            Posterior::Draws(draws) => draws.draw((sample::uniform(rng) * draws.count() as f64) as usize),
         }
     }
 }

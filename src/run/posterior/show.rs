@@ -22,6 +22,7 @@ pub fn json(p: &Posterior) -> Json {
             "weights": weights.iter().map(number).collect::<Json>(),
             "components": components.iter().map(json).collect::<Json>(),
         }),
+        Posterior::Draws(draws) => draws.json(),
         Posterior::Product(parts) => json!({"family": "product", "components": parts.iter().map(json).collect::<Json>()}),
     }
 }
@@ -45,12 +46,15 @@ pub fn widths(p: &Posterior, out: &mut Vec<usize>) {
             components.iter().for_each(|c| widths(c, out));
         }
         Posterior::Product(parts) => parts.iter().for_each(|c| widths(c, out)),
+        // Nothing private is left in it.
+        Posterior::Draws(_) => {}
     }
 }
 
 /// One line a number: mean, standard deviation, the middle 90 %, and the density over [0, 1] or that of the middle 99.9 %.
 /// Every line is as long whatever the posterior.
 pub fn picture(p: &Posterior, names: &[String]) -> Vec<String> {
+    let names = if let Posterior::Draws(draws) = p { draws.names.as_slice() } else { names };
     let width = names.iter().map(|n| n.chars().count()).max().unwrap_or(0).min(200);
     let one = |(i, m): (usize, &Posterior)| {
         let name = names.get(i).map_or("", String::as_str);
@@ -71,7 +75,7 @@ impl Posterior {
     fn is_share(&self) -> bool {
         match self {
             Posterior::Beta(..) | Posterior::Dirichlet(_) => true,
-            Posterior::Gamma(..) | Posterior::Normal(..) | Posterior::MultiNormal { .. } => false,
+            Posterior::Gamma(..) | Posterior::Normal(..) | Posterior::MultiNormal { .. } | Posterior::Draws(_) => false,
             Posterior::Mixture { components, .. } | Posterior::Product(components) => components.first().is_some_and(Posterior::is_share),
         }
     }
@@ -88,6 +92,7 @@ impl Posterior {
                 format!("mixture of {} {} posteriors", components.len(), components.first().map_or("", Posterior::family))
             }
             Posterior::Product(parts) => format!("{} independent posteriors", parts.len()),
+            Posterior::Draws(draws) => format!("{} draws of {} chains", draws.count(), draws.chains),
         }
     }
 }

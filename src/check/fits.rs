@@ -1,0 +1,241 @@
+//! Models of released counts: `observe cells.vote ~ ..` and `output post = posterior(m, u)`, which no private row is left in.
+
+use super::expressions::{node, number, some};
+use super::messages::type_text;
+use super::scope::Binding;
+use super::{Checked, Checker, ParamInfo, ReleaseInfo, Stop, vectors};
+use crate::model::fit::{CellTable, Fit};
+use crate::model::{
+    Axis, Builtin, Column, ColumnId, DistCall, Expr, ExprKind, Label, Observation, ParamId, Parameter, Range, Relation, ReleaseId,
+    RowCount, Step, Table, TableId, Type,
+};
+use crate::source::{Diagnostic, Span};
+use crate::syntax::ast;
+use std::rc::Rc;
+use std::sync::Arc;
+
+/// A table that no file holds.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Origin {
+    /// One row a cell of a released table of counts.
+    Cells(ReleaseId),
+    /// One row a draw of a fitted posterior.
+    Draws(ReleaseId),
+}
+
+impl Checker<'_> {
+    /// A table that is read or computed, not declared.
+    fn derived(&mut self, origin: Origin, name: &str, columns: Vec<Column>, rows: u64, span: Span) -> TableId {
+        if let Some(i) = self.origins.iter().position(|o| *o == origin) {
+            return TableId(self.program.tables.len() + i);
+        }
+        self.origins.push(origin);
+        let rows = RowCount { at_least: rows, exactly: Some(rows) };
+        let (private, relation, count_name) = (false, Relation::ReplaceOne, None);
+        self.program.derived.push(Table {
+            name: name.into(),
+            private,
+            relation,
+            count_name,
+            rows,
+            unit: None,
+            columns,
+            span,
+            rows_span: span,
+        });
+        TableId(self.program.tables.len() + self.program.derived.len() - 1)
+    }
+
+    pub(super) fn origin(&self, t: TableId) -> Option<Origin> {
+        self.origins.get(t.0.checked_sub(self.program.tables.len())?).copied()
+    }
+
+    /// A released table of counts as a table with a row for each cell.
+    pub(super) fn cell_table(&mut self, id: ReleaseId, name: &str, span: Span) -> Checked<TableId> {
+        let ty = self.release(id).map(|r| r.ty.clone()).ok_or(Stop)?;
+        let Type::Vector(v) = &ty else { return self.not_a_table(&ty, name, span) };
+        let Some(axes) = v.axes.clone() else { return self.not_a_table(&ty, name, span) };
+        let column = |a: &Axis| Column { name: a.name.clone(), headers: vec![], public: true, ty: a.ty.clone(), span };
+        Ok(self.derived(Origin::Cells(id), name, axes.iter().map(column).collect(), v.dim, span))
+    }
+
+    fn not_a_table<T>(&mut self, ty: &Type, name: &str, span: Span) -> Checked<T> {
+        let d = Diagnostic::new("E0209", format!("`{name}` is not a table of counts")).label(span, type_text(ty));
+        self.fail(d.help(("released counts are:", "release cells = histogram(region, vote)")))
+    }
+
+    /// A column of the released table whose model is being checked.
+    pub(super) fn cell_column(&mut self, name: &str, span: Span) -> Option<Expr> {
+        let t = self.observed?;
+        let c = self.table(t)?.columns.iter().position(|c| c.name == name)?;
+        self.column_expr(t, ColumnId(c), span).ok()
+    }
+
+    /// `output post = posterior(m, u)`: a chain on what is public.
+    pub(super) fn fit(&mut self, name: &ast::Name, args: &[ast::Arg], call: Span, span: Span) -> Checked<Step> {
+        if self.group.is_some() || !self.branches.is_empty() {
+            let d = Diagnostic::new("E0209", "a posterior of released counts stands outside of `each` and `when`");
+            return self.fail(d.label(call, "inside a block").help("move it behind the block"));
+        }
+        let mut wanted: Vec<(String, ParamId)> = vec![];
+        for arg in args {
+            let e = self.expr(&arg.value)?;
+            let label = if let ast::ExprKind::Name(n) = &arg.value.kind { Some(n.clone()) } else { None };
+            self.drawn_parameters(&e, label, &mut wanted)?;
+        }
+        let ids: Vec<ParamId> = wanted.iter().map(|(_, p)| *p).collect();
+        if ids.is_empty() {
+            return self.fail(self.arity("`posterior`", "posterior(m, u), parameters of one model", call));
+        }
+        let (_, observations) = self.closure(&ids, call)?;
+        let tables = self.observed_cells(&observations, call)?;
+        for table in &tables {
+            self.conditioned(table, &observations, call)?;
+        }
+        let (params, observations) = self.closure(&ids, call)?;
+        let parts: Vec<(String, Type)> = wanted.iter().filter_map(|(n, p)| Some((n.clone(), self.param(*p)?.ty.clone()))).collect();
+        for id in &params {
+            if let Some(info) = self.params.get_mut(id.0) {
+                info.released.get_or_insert((name.value.clone(), call));
+            }
+        }
+        let parameters = params.iter().filter_map(|p| self.param(*p)).cloned().collect();
+        let ty = Type::Posterior(Box::new(Type::Record(parts.clone())));
+        let fit = Fit { parameters, released: ids, observations, tables };
+        let value = node(ExprKind::Fit(Arc::new(fit)), ty.clone(), Label::Public, call);
+        let id = ReleaseId(self.releases.len());
+        self.releases.push(ReleaseInfo { ty: ty.clone(), query: None });
+        self.program.released.push(name.value.clone());
+        let column = |(n, ty): &(String, Type)| Column { name: n.clone(), headers: vec![], public: true, ty: ty.clone(), span };
+        self.derived(Origin::Draws(id), &name.value, parts.iter().map(column).collect(), 1, span);
+        self.define(name, Binding::Value(Rc::new(node(ExprKind::Released(id), ty, Label::Public, name.span))))?;
+        Ok(Step::Output { id: Some(id), name: name.value.clone(), value, shown: true, span })
+    }
+
+    /// The released tables of a model, none of them twice from the same rows; nothing else may be observed with them.
+    fn observed_cells(&mut self, observations: &[Observation], call: Span) -> Checked<Vec<CellTable>> {
+        let mut found: Vec<CellTable> = vec![];
+        for o in observations {
+            let Some(Origin::Cells(id)) = self.origin(o.table) else {
+                let rows = self.table_name(o.table);
+                let d = Diagnostic::new("E0105", format!("this model observes rows of `{rows}`, which no chain may see"))
+                    .label(o.span, format!("rows of `{rows}`"))
+                    .label(call, "computed from released counts alone");
+                let d = d.cause("a posterior in an `output` is free because all it reads was released before");
+                return self.fail(d.help(("release the posterior of private rows:", format!("release x = {}", self.written(call)))));
+            };
+            if found.iter().any(|t| t.table == o.table) {
+                continue;
+            }
+            let query = self.release(id).and_then(|r| r.query.clone()).ok_or(Stop)?;
+            let name = self.table_name(o.table);
+            if let Some(other) = found.iter().find(|t| t.rows == query.0) {
+                let (other, rows) = (self.table_name(other.table), self.table_name(query.0));
+                let d = Diagnostic::new("E0105", format!("`{other}` and `{name}` count the same rows of `{rows}`"))
+                    .label(o.span, "counted again")
+                    .cause("a model of both would take their common sampling error for two independent ones");
+                return self.fail(d.help("release one table that has the columns of both: histogram(a, b, c)"));
+            }
+            found.push(self.cells_of(o.table, id, query, o.span)?);
+        }
+        if found.is_empty() {
+            let d = Diagnostic::new("E0300", "nothing released is observed with these parameters").label(call, "nothing to learn from");
+            return self.fail(d.help(("", "observe cells.vote ~ ..", "with cells = histogram(..), released before")));
+        }
+        Ok(found)
+    }
+
+    fn cells_of(&mut self, table: TableId, id: ReleaseId, (rows, value): (TableId, Expr), at: Span) -> Checked<CellTable> {
+        let ty = self.release(id).map(|r| r.ty.clone()).ok_or(Stop)?;
+        let (Type::Vector(v), ExprKind::Call(Builtin::RowHistogram, args)) = (&ty, &value.kind) else { return Err(Stop) };
+        let axes = v.axes.clone().unwrap_or_default();
+        let name = self.table_name(table);
+        if self.table(rows).is_some_and(|t| t.relation == Relation::AddRemove) {
+            let of = self.table_name(rows);
+            let d = Diagnostic::new("E0105", format!("`{name}` counts rows whose number is secret")).label(at, "observed here");
+            return self.fail(d.cause("a model of counts needs their total").help(format!("private {of}[n] {{ .. }}")));
+        }
+        let values = match args.as_slice() {
+            [Expr { kind: ExprKind::Call(Builtin::Cell, values), .. }] => values.clone(),
+            other => other.to_vec(),
+        };
+        // How many rows there are in each cell of the public axes.
+        let known: Vec<(Axis, Expr)> = axes.iter().cloned().zip(values).filter(|(a, _)| a.public).collect();
+        let totals = if known.is_empty() {
+            node(ExprKind::RowCount(rows), Type::Int(self.count_range(rows)), Label::Public, at)
+        } else {
+            self.histogram(rows, known.into_iter().map(|(_, e)| e).collect(), Label::Public, at)?
+        };
+        Ok(CellTable { table, release: id, rows, axes, cells: node(ExprKind::Released(id), ty, Label::Public, at), totals })
+    }
+
+    /// Private columns that the model conditions on have shares of their own, which all are as likely.
+    fn conditioned(&mut self, table: &CellTable, observations: &[Observation], call: Span) -> Checked<()> {
+        let (_, given) = table.used(observations);
+        if given.iter().all(|c| table.axes.get(*c).is_none_or(|a| a.public)) {
+            return Ok(());
+        }
+        let axes: Vec<Axis> = given.iter().filter_map(|c| table.axes.get(*c)).cloned().collect();
+        let columns = given.iter().map(|c| self.column_expr(table.table, ColumnId(*c), call)).collect::<Checked<Vec<Expr>>>()?;
+        let levels = self.cells(&axes, call)?;
+        let dim = levels.len() as u64;
+        let label = Label::Row(table.table);
+        let outcome = node(ExprKind::Call(Builtin::Cell, columns), Type::Category(levels.clone()), label, call);
+        let family = |name| crate::dist::find(name).ok_or(Stop);
+        let one = [number(1.0, call), number(dim as f64, call)].to_vec();
+        let ones = node(ExprKind::Call(Builtin::Rep, one), Type::Vector(vectors::boxed(dim, Range::point(1.0), None)), Label::Public, call);
+        let prior = DistCall { family: family("dirichlet")?, args: vec![ones], span: call };
+        let id = ParamId(self.params.len());
+        let name = self.fresh_name(&format!("share_of_{}", axes.iter().map(|a| a.name.as_str()).collect::<Vec<_>>().join("_")));
+        let ty = Type::Simplex { dim, levels: Some(levels) };
+        let parameter = Parameter { id, name, ty: ty.clone(), truncated: None, prior, span: call };
+        self.linked.push(id.0);
+        self.params.push(ParamInfo { parameter, group: None, branches: vec![], released: None });
+        let shares = node(ExprKind::Param(id), ty, Label::Latent, call);
+        let likelihood = DistCall { family: family("categorical")?, args: vec![shares], span: call };
+        let tied = observations.iter().find_map(|o| self.latents(o.likelihood.args.iter()).first().copied());
+        if let Some(other) = tied {
+            self.link(id, &[other]);
+        }
+        self.observations.push((Observation { table: table.table, outcome, likelihood, span: call }, None, Some(id)));
+        Ok(())
+    }
+
+    /// A value of every draw of a posterior, as a posterior.
+    pub(super) fn each_draw(&mut self, e: Expr, t: TableId) -> Expr {
+        let Some(Origin::Draws(id)) = self.origin(t) else { return e };
+        let (span, inner) = (e.span, if e.ty == Type::Bool { Type::Real(Range::UNIT) } else { e.ty.clone() });
+        let of = self.release(id).map_or(Type::Text, |r| r.ty.clone());
+        let all = node(ExprKind::Released(id), of, Label::Public, span);
+        node(ExprKind::Call(Builtin::EachDraw, vec![e, all]), Type::Posterior(Box::new(inner)), Label::Public, span)
+    }
+
+    /// `post.m`: one number of every draw.
+    pub(super) fn drawn(&mut self, base: &Expr, parts: &[(String, Type)], field: &ast::Name, span: Span) -> Checked<Expr> {
+        let ExprKind::Released(id) = base.kind else { return Err(Stop) };
+        let Some(i) = self.origins.iter().position(|o| *o == Origin::Draws(id)) else { return Err(Stop) };
+        let t = TableId(self.program.tables.len() + i);
+        match parts.iter().position(|(n, _)| *n == field.value) {
+            Some(c) => self.column_expr(t, ColumnId(c), span),
+            None => {
+                let names = some(parts.iter().map(|(n, _)| n.as_str()));
+                let d = Diagnostic::new("E0206", format!("the posterior has no part `{}`", field.value));
+                self.fail(d.label(field.span, format!("parts: {names}")))
+            }
+        }
+    }
+
+    /// What a chain gives decides nothing private: it is computed after every release.
+    pub(super) fn after_releases(&mut self, e: &Expr, what: &str) -> Checked<()> {
+        let mut chain = false;
+        e.walk(&mut |x| chain |= matches!(x.kind, ExprKind::Call(Builtin::EachDraw, _)));
+        if !chain {
+            return Ok(());
+        }
+        let d = Diagnostic::new("E0105", format!("{what} depends on a chain")).label(e.span, "computed after every release");
+        self.fail(
+            d.cause("what was released is written down before a chain runs")
+                .help("split the program: the second part reads the released counts"),
+        )
+    }
+}

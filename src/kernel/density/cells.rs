@@ -1,0 +1,339 @@
+//! The likelihood of a released table of noisy counts, given the log rates of its cells.
+//!
+//! Counts of independent Poisson laws with rates `l_i`, given that they sum to N, are multinomial with N rows and probabilities
+//! `l_i / sum l`: for any c with this sum, `prod Poisson(c_i; l_i) = Multinomial(c; N, l / sum l) Poisson(N; sum l)`. Times the
+//! noise, summed over all c that sum to N:
+//!
+//! `p(noisy | N) = prod f_i  P(sum c = N | noisy) / Poisson(N; sum l)`,
+//!
+//! where f_i is the law of the noisy count of a Poisson count and c_i given its noisy count are independent. The left side
+//! depends on the probabilities alone, so the rates of a group are first scaled to `sum l = N`: the divisor is then the constant
+//! `Poisson(N; N)`, and the middle factor is taken where N is near its mean. That factor is Phi((N + 1/2 - E) / sd) -
+//! Phi((N - 1/2 - E) / sd) with the sums E and sd^2 of the means and variances given the noisy counts: the normal law on the
+//! integers, which stays below 1 when hardly any noise is left. Its error falls with the number of cells. Measured: for two cells
+//! of 5 to 100 rows the posterior of their log-odds is off by at most 0.014 in total variation for rounded Gaussian noise of
+//! sigma >= 0.7, by at most 0.07 for geometric noise. Sigma 0.3 is good to 0.04 but for noisy counts that miss their total by
+//! several, which are rare: there it may be off by half.
+
+use super::noise::{Between, between};
+use super::noisy_count::{Cell, NoisyCount};
+use crate::kernel::KernelError;
+
+/// Keeps the variance of a group above 0.
+const FLOOR: f64 = 1e-9;
+
+/// Noisy counts of the cells of a table, a row a cell, and groups of cells whose totals are public.
+pub struct Cells {
+    law: NoisyCount,
+    rows: Vec<Row>,
+    groups: Vec<Group>,
+}
+
+struct Row {
+    noisy: i64,
+    group: Option<usize>,
+    log_rate: f64,
+    cell: Cell,
+}
+
+#[derive(Default)]
+struct Group {
+    total: f64,
+    /// `-ln Poisson(N; N)`
+    divisor: f64,
+    most: f64,
+    sum: f64,
+    /// What is added to log rates.
+    shift: f64,
+    mean: f64,
+    variance: f64,
+    by_mean: f64,
+    by_variance: f64,
+    /// The sum of the slopes of all cells.
+    slope: f64,
+}
+
+impl Cells {
+    /// Noisy counts and groups in the order of rows; group i has the i-th total.
+    pub fn new(law: NoisyCount, noisy: &[i64], groups: &[Option<usize>], totals: &[u64]) -> Result<Cells, KernelError> {
+        if noisy.len() != groups.len() || groups.iter().flatten().any(|g| *g >= totals.len()) {
+            return Err(KernelError::Length);
+        }
+        if noisy.iter().any(|y| !law.takes(*y)) {
+            return Err(KernelError::Family);
+        }
+        let row = |(noisy, group): (&i64, &Option<usize>)| Row { noisy: *noisy, group: *group, log_rate: 0.0, cell: Cell::default() };
+        let group = |total: &u64| {
+            let n = *total as f64;
+            let log = if n > 0.0 { n * n.ln() } else { 0.0 };
+            Group { total: n, divisor: n + libm::lgamma(n + 1.0) - log, ..Group::default() }
+        };
+        Ok(Cells { law, rows: noisy.iter().zip(groups).map(row).collect(), groups: totals.iter().map(group).collect() })
+    }
+
+    /// The negative log-likelihood, where the loss of a row is minus its log rate, and its derivative by every loss. Infinite,
+    /// with derivatives 0, where a loss is infinite or not a number.
+    pub fn total(&mut self, losses: &[f64], seeds: &mut Vec<f64>) -> f64 {
+        let log = if losses.len() == self.rows.len() && losses.iter().all(|l| l.is_finite()) { self.log(losses) } else { f64::NAN };
+        seeds.clear();
+        if !log.is_finite() {
+            seeds.resize(self.rows.len(), 0.0);
+            return f64::INFINITY;
+        }
+        for Row { group, log_rate, cell, .. } in &self.rows {
+            // Scaling takes from every cell its share of what all gain together.
+            let scaled = group.and_then(|g| self.groups.get(g)).filter(|g| g.total > 0.0);
+            let seed = scaled.map_or(cell.log_slope, |g| g.gain(cell) - log_rate.exp() / g.total * g.slope);
+            seeds.push(if seed.is_finite() { seed } else { 0.0 });
+        }
+        -log
+    }
+
+    /// For every cell the log-density of its noisy count without what the totals tell, and its expected count.
+    pub fn each(&mut self, losses: &[f64]) -> impl Iterator<Item = (f64, f64)> {
+        self.run(losses);
+        self.rows.iter().map(|r| (r.cell.log, r.log_rate.exp()))
+    }
+
+    /// Every cell at its log rate, scaled to the totals.
+    fn run(&mut self, losses: &[f64]) {
+        let Cells { law, rows, groups } = self;
+        groups.iter_mut().for_each(|g| (g.most, g.sum) = (f64::NEG_INFINITY, 0.0));
+        for (row, loss) in rows.iter_mut().zip(losses) {
+            row.log_rate = -loss;
+            if let Some(g) = row.group.and_then(|g| groups.get_mut(g)) {
+                g.most = g.most.max(row.log_rate);
+            }
+        }
+        for row in rows.iter() {
+            if let Some(g) = row.group.and_then(|g| groups.get_mut(g)) {
+                g.sum += (row.log_rate - g.most).exp();
+            }
+        }
+        groups.iter_mut().for_each(|g| g.shift = g.total.ln() - g.most - g.sum.ln());
+        for row in rows {
+            row.log_rate += row.group.and_then(|g| groups.get(g)).map_or(0.0, |g| g.shift);
+            row.cell = law.cell(row.noisy, row.log_rate);
+        }
+    }
+
+    fn log(&mut self, losses: &[f64]) -> f64 {
+        self.run(losses);
+        let Cells { law, rows, groups } = self;
+        groups.iter_mut().for_each(|g| (g.mean, g.variance, g.slope) = (0.0, FLOOR, 0.0));
+        for row in rows.iter() {
+            if let Some(g) = row.group.and_then(|g| groups.get_mut(g)) {
+                g.mean += row.cell.mean;
+                g.variance += row.cell.variance;
+            }
+        }
+        let mut log = rows.iter().map(|r| r.cell.log).sum::<f64>();
+        for g in groups.iter_mut() {
+            // Counts without noise have the sum that they have.
+            log += g.divisor + if law.is_exact() { 0.0 } else { g.factor() };
+        }
+        for row in rows.iter() {
+            if let Some(g) = row.group.and_then(|g| groups.get_mut(g)) {
+                g.slope += g.gain(&row.cell);
+            }
+        }
+        log
+    }
+}
+
+impl Group {
+    /// `ln P(sum c = N | noisy)`, and its derivatives by mean and variance.
+    fn factor(&mut self) -> f64 {
+        let sd = self.variance.sqrt();
+        let (low, high) = ((self.total - 0.5 - self.mean) / sd, (self.total + 0.5 - self.mean) / sd);
+        let Between { log, by_low, by_high } = between(low, high);
+        self.by_mean = -(by_low + by_high) / sd;
+        self.by_variance = -(low * by_low + high * by_high) / (2.0 * self.variance);
+        log
+    }
+
+    /// The derivative of everything by the scaled log rate of a cell.
+    fn gain(&self, cell: &Cell) -> f64 {
+        cell.log_slope + self.by_mean * cell.mean_slope + self.by_variance * cell.variance_slope
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{Builder, Columns, Density, Loss, Noise, Operand, Program};
+    use super::*;
+
+    const GAUSS: fn(f64) -> Noise = |sigma| Noise::RoundedGaussian { sigma };
+
+    fn cells(noise: Noise, noisy: &[i64], groups: &[Option<usize>], totals: &[u64]) -> Cells {
+        Cells::new(NoisyCount::new(noise, 1).unwrap(), noisy, groups, totals).unwrap()
+    }
+
+    /// Probabilities of all noisy tables in a box: exact, by listing every table of three cells, and as computed, without and
+    /// with the total. Half the sum of differences.
+    fn off_by(noise: Noise, n: usize) -> [f64; 2] {
+        const P: [f64; 3] = [0.2, 0.3, 0.5];
+        let law = NoisyCount::new(noise, 1).unwrap();
+        let g: Vec<f64> = (-40..=40).map(|k| law.cell(k, -f64::MAX).log.exp()).collect();
+        let factorial = |n: usize| (1..=n).map(|i| i as f64).product::<f64>();
+        let mut tables = vec![];
+        for c in 0..=n {
+            for d in 0..=n - c {
+                let table = [c, d, n - c - d];
+                let chance = table.iter().zip(P).map(|(c, p)| p.powi(*c as i32) / factorial(*c)).product::<f64>();
+                tables.push((table, factorial(n) * chance));
+            }
+        }
+        // Rates of any scale: only their ratios count where the total is known.
+        let rates = P.map(|p| -(7.0 * p).ln());
+        let mut found = [cells(noise, &[0; 3], &[None; 3], &[]), cells(noise, &[0; 3], &[Some(0); 3], &[n as u64])];
+        let mut off = [0.0; 2];
+        let range = || -8..16i64;
+        for noisy in range().flat_map(|a| range().flat_map(move |b| range().map(move |c| [a, b, c]))) {
+            let noise = |table: &[usize; 3]| table.iter().zip(noisy).map(|(c, y)| g[(y + 40 - *c as i64) as usize]).product::<f64>();
+            let exact = tables.iter().map(|(table, chance)| chance * noise(table)).sum::<f64>();
+            for (off, found) in off.iter_mut().zip(&mut found) {
+                found.rows.iter_mut().zip(noisy).for_each(|(r, y)| r.noisy = y);
+                *off += 0.5 * ((-found.total(&rates, &mut vec![])).exp() - exact).abs();
+            }
+        }
+        off
+    }
+
+    /// The normal law of the sum is a few per cent off for three cells and a handful of rows, more where hardly any noise is left.
+    #[test]
+    fn totals_agree_with_listing_all_tables() {
+        for (noise, n, bound) in [
+            (Noise::Geometric { scale: 2.0 }, 6, 0.026),
+            (Noise::Geometric { scale: 2.0 }, 12, 0.022),
+            (GAUSS(1.5), 7, 0.018),
+            (GAUSS(1.5), 12, 0.01),
+            (GAUSS(0.3), 12, 0.11),
+        ] {
+            let [without, with] = off_by(noise, n);
+            assert!(with < bound && without > 2.5 * with && without > 0.1, "{noise:?} {n}: {without} {with}");
+        }
+    }
+
+    /// Without noise the multinomial law itself.
+    #[test]
+    fn exact_counts() {
+        let mut table = cells(GAUSS(0.0), &[1, 2, 3, 4], &[Some(0), Some(0), Some(0), None], &[6]);
+        let found = -table.total(&[0.2f64, 0.3, 0.5, 1.0].map(|p| -p.ln()), &mut vec![]);
+        let expected = (60.0 * 0.2 * 0.09 * 0.125f64).ln() - 1.0 - 24f64.ln();
+        assert!((found - expected).abs() < 1e-12, "{found} {expected}");
+    }
+
+    #[test]
+    fn seeds_are_derivatives() {
+        let noisy = [3, -2, 0, 11, 40, 7, 1, 25, 2];
+        let groups = [Some(0), Some(1), Some(0), None, Some(1), Some(0), None, Some(1), Some(2)];
+        let losses = [-0.3, 1.0, 0.4, -2.0, -3.5, -1.0, 2.0, -2.2, 0.1];
+        for noise in [GAUSS(0.5), GAUSS(3.0), GAUSS(60.0), Noise::Geometric { scale: 2.0 }, Noise::Geometric { scale: 50.0 }] {
+            let mut table = cells(noise, &noisy, &groups, &[12, 70, 0]);
+            let mut seeds = vec![];
+            table.total(&losses, &mut seeds);
+            for (i, seed) in seeds.iter().enumerate() {
+                let mut at = |d: f64| {
+                    let mut moved = losses;
+                    moved[i] += d;
+                    table.total(&moved, &mut vec![])
+                };
+                let slope = (8.0 * (at(1e-4) - at(-1e-4)) - (at(2e-4) - at(-2e-4))) / 12e-4;
+                assert!((seed - slope).abs() < 1e-6 * (1.0 + slope.abs()), "{noise:?} {i}: {seed} {slope}");
+            }
+            let shifted = losses.iter().zip(groups).map(|(l, g)| if g == Some(1) { l - 5.0 } else { *l }).collect::<Vec<_>>();
+            let (a, b) = (table.total(&losses, &mut vec![]), table.total(&shifted, &mut vec![]));
+            assert!((a - b).abs() < 1e-9 * a.abs(), "{noise:?}: {a} {b}");
+        }
+    }
+
+    #[test]
+    fn extremes() {
+        let ends = [f64::NEG_INFINITY, -f64::MAX, -800.0, 0.0, 800.0, f64::MAX, f64::INFINITY, f64::NAN];
+        for noise in [GAUSS(0.0), GAUSS(2.0), GAUSS(1e6), Noise::Geometric { scale: 3.0 }] {
+            let mut table = cells(noise, &[4, 0, 3], &[Some(0), Some(0), None], &[4]);
+            for at in 0..512 {
+                let [i, j, k] = [at / 64, at / 8 % 8, at % 8].map(|at| ends[at]);
+                let mut seeds = vec![];
+                let total = table.total(&[i, j, k], &mut seeds);
+                assert!(!total.is_nan() && total > -10.0 && seeds.len() == 3 && seeds.iter().all(|s| s.is_finite()), "{i} {j} {k}");
+                assert!([i, j, k].iter().all(|x| x.is_finite()) || total == f64::INFINITY);
+            }
+            assert_eq!(table.total(&[0.0], &mut vec![]), f64::INFINITY);
+        }
+        let law = || NoisyCount::new(GAUSS(0.0), 1).unwrap();
+        assert!(Cells::new(law(), &[-1], &[None], &[]).is_err() && Cells::new(law(), &[1], &[Some(0)], &[]).is_err());
+    }
+
+    /// Log rates `u0 + u1 x`.
+    fn line() -> Program {
+        let mut builder = Builder::new(2, 1);
+        let slope = builder.mul(Operand::Shared(1), Operand::Column(0));
+        let rate = builder.add(Operand::Shared(0), slope);
+        let value = builder.neg(rate);
+        builder.program().losses.push(Loss { value, lo: f64::NEG_INFINITY, hi: f64::INFINITY });
+        builder.finish()
+    }
+
+    #[test]
+    fn a_program_gives_the_rates() {
+        let program = line();
+        for rows in [5usize, 1100] {
+            let mut columns = Columns::new(1);
+            (0..rows).for_each(|i| columns.push(&[i as f64 / rows as f64]));
+            let noisy: Vec<i64> = (0..rows as i64).map(|i| i * 7 % 23 - 4).collect();
+            let groups: Vec<_> = (0..rows).map(|i| [Some(0), Some(1), None][i % 3]).collect();
+            let table = cells(GAUSS(2.0), &noisy, &groups, &[rows as u64, 2 * rows as u64]);
+            let mut density = Density::cells(&program, &columns, table, 1.0);
+            let (u, mut gradient) = ([1.2, 0.7], [0.0; 2]);
+            let value = density.value_and_gradient(&u, &mut gradient);
+            assert_eq!(value, density.value(&u));
+            for i in 0..2 {
+                let mut at = |d: f64| {
+                    let mut moved = u;
+                    moved[i] += d;
+                    density.value(&moved)
+                };
+                let slope = (8.0 * (at(1e-4) - at(-1e-4)) - (at(2e-4) - at(-2e-4))) / 12e-4;
+                assert!((gradient[i] - slope).abs() < 1e-6 * (1.0 + slope.abs()), "{i}: {} {slope}", gradient[i]);
+            }
+            let laws = density.cell_laws(&u);
+            assert!(laws.len() == rows && (laws[2].1 - (1.2 + 1.4 / rows as f64).exp()).abs() < 1e-12);
+            let first: f64 = laws.iter().step_by(3).map(|l| l.1).sum();
+            assert!((first - rows as f64).abs() < 1e-9);
+            assert!((laws[2].0 - NoisyCount::new(GAUSS(2.0), 1).unwrap().cell(10, 1.2 + 1.4 / rows as f64).log).abs() < 1e-12);
+            assert_eq!(density.value_and_gradient(&[f64::NAN, 0.0], &mut gradient), f64::NEG_INFINITY);
+            assert!(gradient.iter().all(|g| g.is_finite()));
+        }
+    }
+
+    /// Total variation of the posteriors of log-odds t, under a normal prior of sd 1.5, for two noisy cells of 20 rows.
+    fn posterior_off_by(noise: Noise, noisy: [i64; 2]) -> f64 {
+        let law = NoisyCount::new(noise, 1).unwrap();
+        let mut table = cells(noise, &noisy, &[Some(0); 2], &[20]);
+        let (mut found, mut exact) = (vec![], vec![]);
+        for i in 0..300 {
+            let t = -6.0 + 0.04 * f64::from(i);
+            let (yes, no, prior) = (-(-t).exp().ln_1p(), -t.exp().ln_1p(), -t * t / 4.5);
+            found.push((prior - table.total(&[-yes, -no], &mut vec![])).exp());
+            let mut chance = (20.0 * no).exp();
+            exact.push(0.0);
+            for c in 0..=20 {
+                let [a, b] = [noisy[0] - c, noisy[1] - 20 + c].map(|k| law.cell(k, -f64::MAX).log.exp());
+                exact[i as usize] += prior.exp() * chance * a * b;
+                chance *= t.exp() * (20 - c) as f64 / (c + 1) as f64;
+            }
+        }
+        let [f, e] = [&found, &exact].map(|x| x.iter().sum::<f64>());
+        0.5 * found.iter().zip(&exact).map(|(x, y)| (x / f - y / e).abs()).sum::<f64>()
+    }
+
+    #[test]
+    fn posteriors_of_two_cells() {
+        for noisy in [[0, 20], [2, 17], [4, 16], [6, 19], [10, 10], [9, 8]] {
+            let off = [GAUSS(1.5), GAUSS(5.0), Noise::Geometric { scale: 2.0 }].map(|noise| posterior_off_by(noise, noisy));
+            assert!(off[0] < 0.01 && off[1] < 0.01 && off[2] < 0.06, "{noisy:?} {off:?}");
+        }
+    }
+}

@@ -1,0 +1,58 @@
+//! A model of released tables of counts, from which a chain draws: nothing private is left in it.
+
+use super::{Axes, Expr, ExprKind, Observation, ParamId, Parameter, ReleaseId, TableId};
+use std::collections::BTreeSet;
+
+/// The posterior of parameters given released counts.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Fit {
+    /// Every parameter of the connected component.
+    pub parameters: Vec<Parameter>,
+    /// What is kept of a draw, in this order.
+    pub released: Vec<ParamId>,
+    pub observations: Vec<Observation>,
+    pub tables: Vec<CellTable>,
+}
+
+/// A released table of counts: one row of `table` for each cell, the last axis fastest.
+#[derive(Clone, PartialEq, Debug)]
+pub struct CellTable {
+    pub table: TableId,
+    pub release: ReleaseId,
+    /// Whose rows are counted.
+    pub rows: TableId,
+    pub axes: Axes,
+    /// The released counts.
+    pub cells: Expr,
+    /// The exact number of rows in each cell of the public axes; of all rows where there is none.
+    pub totals: Expr,
+}
+
+impl CellTable {
+    /// The places of the axes that are outcomes of a model, and of those that it only conditions on.
+    pub fn used(&self, observations: &[Observation]) -> (Vec<usize>, Vec<usize>) {
+        let (mut outcomes, mut given) = (BTreeSet::new(), BTreeSet::new());
+        let columns = |e: &Expr, to: &mut BTreeSet<usize>| {
+            e.walk(&mut |x| {
+                if let ExprKind::Column(t, c) = x.kind
+                    && t == self.table
+                {
+                    to.insert(c.0);
+                }
+            });
+        };
+        for o in observations {
+            columns(&o.outcome, &mut outcomes);
+            o.likelihood.args.iter().for_each(|e| columns(e, &mut given));
+        }
+        let given = given.difference(&outcomes).copied().collect();
+        (outcomes.into_iter().collect(), given)
+    }
+}
+
+impl Fit {
+    /// What it reads that is known only when it runs.
+    pub fn parts(&self) -> Vec<&Expr> {
+        self.tables.iter().flat_map(|t| [&t.cells, &t.totals]).collect()
+    }
+}

@@ -1,0 +1,217 @@
+//! Posteriors of released counts: the cells that a model uses, the law of their noise, the chains; and numbers of every draw.
+
+use super::evaluate::{Known, NoValue, evaluate};
+use super::posterior::{Draws, Posterior};
+use super::value::Value;
+use crate::data::eval::compile;
+use crate::kernel::density;
+use crate::mechanism::MechanismError;
+use crate::mechanism::density::fit::{CHAINS, Counts, Sampled, fit};
+use crate::mechanism::plan::{ChainLaw, DensityLaw, Loss, Noise};
+use crate::model::fit::{CellTable, Fit};
+use crate::model::{Axis, Column, Expr, ExprKind, Relation, RowCount, Table, TableId, Type};
+use sha2::{Digest, Sha256};
+use std::sync::Arc;
+
+/// The law of the noise of a release that a model can account for.
+pub fn law(noise: Noise) -> Option<density::Noise> {
+    match noise {
+        Noise::Geometric { scale } => Some(density::Noise::Geometric { scale }),
+        Noise::Rounded { sigma } => Some(density::Noise::RoundedGaussian { sigma }),
+        Noise::Laplace { .. } | Noise::Gaussian { .. } => None,
+    }
+}
+
+/// Draws of the posterior.
+pub fn posterior(of: &Fit, known: &Known) -> Result<Value, NoValue> {
+    let [cells] = of.tables.as_slice() else { return Err(NoValue::Unsupported) };
+    let noise = known.laws.get(&cells.release).copied().and_then(law).ok_or(NoValue::Unsupported)?;
+    let noisy = evaluate(&cells.cells, known)?.numbers();
+    let totals = evaluate(&cells.totals, known)?.numbers();
+    let used = Used::new(cells, of);
+    let (table, released) = (used.table(), released(of)?);
+    let counts = Counts {
+        id: cells.table,
+        table: &table,
+        rows: used.rows(),
+        noisy: used.margin(&noisy, &used.all, &used.used).into_iter().map(|x| x as i64).collect(),
+        noise,
+        noises: used.summed_out(),
+        groups: used.groups(),
+        totals: used.totals(&totals),
+    };
+    let law = DensityLaw {
+        parameters: of.parameters.clone(),
+        released: released.iter().map(|(i, _)| *i).collect(),
+        rows: of.observations.clone(),
+        loss: Loss::NegativeLog,
+        chain: ChainLaw::Nuts { steps: None },
+    };
+    let Sampled { numbers, divergences } = fit(&law, &counts, known, seed(of, &noisy)).map_err(|e| match e {
+        MechanismError::NoNuts => NoValue::NoNuts,
+        _ => NoValue::Unsupported,
+    })?;
+    let names = released.into_iter().flat_map(|(_, names)| names).collect();
+    let draws = Draws { names: Arc::new(names), numbers: Arc::new(numbers), chains: CHAINS, divergences, scalar: false };
+    Ok(Value::Posterior(draws.into()))
+}
+
+/// The places of what is released among the parameters, and the names of its numbers.
+fn released(of: &Fit) -> Result<Vec<(usize, Vec<String>)>, NoValue> {
+    let one = |id| {
+        let (place, p) = of.parameters.iter().enumerate().find(|(_, p)| p.id == id).ok_or(NoValue::Unsupported)?;
+        Ok((place, names(&p.name, &p.ty)))
+    };
+    of.released.iter().map(|id| one(*id)).collect()
+}
+
+fn names(name: &str, ty: &Type) -> Vec<String> {
+    match (ty, ty.levels()) {
+        (_, Some(levels)) => levels.iter().map(|l| format!("{name}[{l}]")).collect(),
+        (Type::Vector(v), None) => (1..=v.dim).map(|i| format!("{name}[{i}]")).collect(),
+        (Type::Simplex { dim, .. }, None) => (1..=*dim).map(|i| format!("{name}[{i}]")).collect(),
+        _ => vec![name.to_owned()],
+    }
+}
+
+/// The same model of the same counts has the same draws.
+fn seed(of: &Fit, noisy: &[f64]) -> [u8; 32] {
+    let mut hash = Sha256::new();
+    of.parameters.iter().for_each(|p| hash.update(format!("{} {}\n", p.name, p.prior.name())));
+    noisy.iter().for_each(|x| hash.update(x.to_le_bytes()));
+    hash.finalize().into()
+}
+
+/// `post.m + post.tau * post.u[north]` for every draw.
+pub fn each_draw(e: &Expr, all: &Expr, known: &Known) -> Result<Value, NoValue> {
+    let (Value::Posterior(Posterior::Draws(draws)), Type::Posterior(inner)) = (evaluate(all, known)?, &all.ty) else {
+        return Err(NoValue::Unsupported);
+    };
+    let Type::Record(parts) = inner.as_ref() else { return Err(NoValue::Unsupported) };
+    let columns = parts.iter().map(|(n, ty)| column(n, ty)).collect();
+    let id = table_of(e).ok_or(NoValue::Unsupported)?;
+    let compiled = compile(e, id, &table(columns), known).map_err(|_| NoValue::Unsupported)?;
+    let (mut stack, mut numbers) = (vec![], vec![Vec::with_capacity(draws.count()); compiled.width()]);
+    for i in 0..draws.count() {
+        compiled.run(&draws.draw(i), &mut stack);
+        numbers.iter_mut().zip(&stack).for_each(|(all, x)| all.push(*x));
+    }
+    let scalar = e.ty.is_scalar_number();
+    let names = if scalar { vec![String::new()] } else { names("", &e.ty) };
+    Ok(Value::Posterior(Draws { names: Arc::new(names), numbers: Arc::new(numbers), scalar, ..draws }.into()))
+}
+
+fn table_of(e: &Expr) -> Option<TableId> {
+    let mut found = None;
+    e.walk(&mut |x| {
+        if let ExprKind::Column(t, _) = x.kind {
+            found = Some(t);
+        }
+    });
+    found
+}
+
+fn column(name: &str, ty: &Type) -> Column {
+    Column { name: name.into(), headers: vec![], public: true, ty: ty.clone(), span: crate::source::Span::default() }
+}
+
+fn table(columns: Vec<Column>) -> Table {
+    let span = crate::source::Span::default();
+    let rows = RowCount { at_least: 0, exactly: None };
+    let (name, private, relation) = (String::new(), false, Relation::ReplaceOne);
+    Table { name, private, relation, count_name: None, rows, unit: None, columns, span, rows_span: span }
+}
+
+/// Which axes of a table a model uses; the others are summed out.
+struct Used<'a> {
+    axes: &'a [Axis],
+    all: Vec<usize>,
+    used: Vec<usize>,
+}
+
+impl Used<'_> {
+    fn new<'a>(cells: &'a CellTable, of: &Fit) -> Used<'a> {
+        let (outcomes, given) = cells.used(&of.observations);
+        let mut used = [outcomes, given].concat();
+        used.sort_unstable();
+        Used { axes: &cells.axes, all: (0..cells.axes.len()).collect(), used }
+    }
+
+    fn size(&self, axis: usize) -> usize {
+        self.axes.get(axis).map_or(1, |a| a.levels.len())
+    }
+
+    /// The place on each of these axes of a cell of the table that they make, the last fastest.
+    fn places(&self, cell: usize, of: &[usize]) -> Vec<(usize, usize)> {
+        let mut left = cell;
+        let mut found: Vec<(usize, usize)> = of
+            .iter()
+            .rev()
+            .map(|axis| {
+                let place = left % self.size(*axis);
+                left /= self.size(*axis);
+                (*axis, place)
+            })
+            .collect();
+        found.reverse();
+        found
+    }
+
+    fn cell(&self, places: &[(usize, usize)], of: &[usize]) -> usize {
+        of.iter().fold(0, |at, axis| at * self.size(*axis) + places.iter().find(|(a, _)| a == axis).map_or(0, |(_, p)| *p))
+    }
+
+    fn count(&self, of: &[usize]) -> usize {
+        of.iter().map(|a| self.size(*a)).product()
+    }
+
+    /// Counts by some axes, added up by fewer of them.
+    fn margin(&self, counts: &[f64], from: &[usize], to: &[usize]) -> Vec<f64> {
+        let mut sums = vec![0.0; self.count(to)];
+        for (i, x) in counts.iter().enumerate() {
+            if let Some(sum) = sums.get_mut(self.cell(&self.places(i, from), to)) {
+                *sum += x;
+            }
+        }
+        sums
+    }
+
+    /// Cells of the released table in one cell of the used axes.
+    fn summed_out(&self) -> u32 {
+        u32::try_from(self.count(&self.all) / self.count(&self.used).max(1)).unwrap_or(u32::MAX)
+    }
+
+    fn public(&self, of: &[usize]) -> Vec<usize> {
+        of.iter().copied().filter(|a| self.axes.get(*a).is_some_and(|a| a.public)).collect()
+    }
+
+    fn groups(&self) -> Vec<usize> {
+        let public = self.public(&self.used);
+        (0..self.count(&self.used)).map(|i| self.cell(&self.places(i, &self.used), &public)).collect()
+    }
+
+    fn totals(&self, counted: &[f64]) -> Vec<u64> {
+        let sums = self.margin(counted, &self.public(&self.all), &self.public(&self.used));
+        sums.into_iter().map(|x| x as u64).collect()
+    }
+
+    /// The values of all columns in each cell; of those that are summed out, their first.
+    fn rows(&self) -> Vec<Vec<f64>> {
+        let value = |places: &[(usize, usize)], axis: usize| {
+            let first = match self.axes.get(axis).map(|a| &a.ty) {
+                Some(Type::Int(range)) => range.lo,
+                _ => 0.0,
+            };
+            first + places.iter().find(|(a, _)| *a == axis).map_or(0.0, |(_, p)| *p as f64)
+        };
+        let row = |i| {
+            let places = self.places(i, &self.used);
+            self.all.iter().map(|axis| value(&places, *axis)).collect()
+        };
+        (0..self.count(&self.used)).map(row).collect()
+    }
+
+    fn table(&self) -> Table {
+        table(self.axes.iter().map(|a| column(&a.name, &a.ty)).collect())
+    }
+}

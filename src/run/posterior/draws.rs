@@ -1,0 +1,92 @@
+//! Posteriors known by draws of a chain: numbers side by side, a draw a place.
+
+use super::Posterior;
+use crate::numeric::diagnostics::{Summary, quantile, summary};
+use serde_json::{Value as Json, json};
+use std::sync::Arc;
+
+/// Joint draws of some numbers.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Draws {
+    pub names: Arc<Vec<String>>,
+    /// One list for each number: the chains one after the other.
+    pub numbers: Arc<Vec<Vec<f64>>>,
+    pub chains: usize,
+    /// Steps of all chains that left the level of their energy.
+    pub divergences: u64,
+    /// Is it one number, and no vector of one?
+    pub scalar: bool,
+}
+
+impl Draws {
+    pub fn component(&self, i: usize) -> Option<Draws> {
+        let (name, numbers) = (self.names.get(i)?.clone(), self.numbers.get(i)?.clone());
+        Some(Draws { names: Arc::new(vec![name]), numbers: Arc::new(vec![numbers]), scalar: true, ..self.clone() })
+    }
+
+    /// How many draws there are.
+    pub fn count(&self) -> usize {
+        self.numbers.first().map_or(0, Vec::len)
+    }
+
+    /// The numbers of one draw.
+    pub fn draw(&self, place: usize) -> Vec<f64> {
+        self.numbers.iter().map(|all| all.get(place).copied().unwrap_or(f64::NAN)).collect()
+    }
+
+    /// The only number, sorted.
+    pub fn sorted(&self) -> Vec<f64> {
+        let mut all = self.numbers.first().cloned().unwrap_or_default();
+        all.sort_by(f64::total_cmp);
+        all
+    }
+
+    /// The share of draws for which the sum of some numbers is larger than that of others.
+    pub fn ahead(&self, ours: &[usize], theirs: &[usize]) -> f64 {
+        let sum = |places: &[usize], i: usize| -> f64 { places.iter().filter_map(|p| self.numbers.get(*p)?.get(i)).sum() };
+        let larger = (0..self.count()).filter(|i| sum(ours, *i) > sum(theirs, *i)).count();
+        larger as f64 / self.count() as f64
+    }
+
+    pub fn moments(&self) -> (f64, f64) {
+        let all = self.numbers.first().map_or(&[][..], Vec::as_slice);
+        let n = all.len() as f64;
+        let mean = all.iter().sum::<f64>() / n;
+        (mean, all.iter().map(|x| (x - mean).powi(2)).sum::<f64>() / (n - 1.0))
+    }
+
+    /// Normal laws about every draw, as wide as Silverman's rule says.
+    pub fn density(&self, x: f64) -> f64 {
+        let all = self.sorted();
+        let n = all.len() as f64;
+        let between = (quantile(&all, 0.75) - quantile(&all, 0.25)) / 1.34;
+        let width = 0.9 * self.moments().1.sqrt().min(between) * n.powf(-0.2);
+        all.iter().map(|y| (-0.5 * ((x - y) / width).powi(2)).exp()).sum::<f64>() / (n * width * std::f64::consts::TAU.sqrt())
+    }
+
+    pub fn summaries(&self) -> Vec<Summary> {
+        let each = (self.count() / self.chains.max(1)).max(1);
+        self.numbers.iter().map(|all| summary(&all.chunks(each).map(<[f64]>::to_vec).collect::<Vec<_>>())).collect()
+    }
+
+    /// Numbers whose chains disagree, or are worth fewer than 400 independent draws.
+    pub fn poor(&self) -> Vec<&str> {
+        let bad = |s: &Summary| !(s.rhat <= 1.01 && s.ess_bulk >= 400.0 && s.ess_tail >= 400.0);
+        self.names.iter().zip(self.summaries()).filter(|(_, s)| bad(s)).map(|(n, _)| n.as_str()).collect()
+    }
+
+    pub fn json(&self) -> Json {
+        let one = |s: Summary| {
+            json!({"mean": s.mean, "sd": s.sd, "q5": s.q5, "median": s.median, "q95": s.q95,
+                "mcse": s.mcse, "rhat": s.rhat, "ess_bulk": s.ess_bulk, "ess_tail": s.ess_tail})
+        };
+        let numbers: serde_json::Map<String, Json> = self.names.iter().cloned().zip(self.summaries().into_iter().map(one)).collect();
+        json!({"family": "draws", "chains": self.chains, "draws": self.count(), "divergences": self.divergences, "numbers": numbers})
+    }
+}
+
+impl From<Draws> for Posterior {
+    fn from(draws: Draws) -> Posterior {
+        Posterior::Draws(draws)
+    }
+}
