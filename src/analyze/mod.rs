@@ -7,6 +7,7 @@ mod chains;
 mod choose;
 mod expect;
 mod fit;
+mod fits;
 mod instead;
 mod messages;
 mod parallel;
@@ -69,6 +70,7 @@ fn analyze_with(program: &Program, public: &dyn PublicData, sources: &SourceMap,
     analysis.scalars = public::scalars(program, public);
     diagnostics.extend(expect::judge(&program.steps, &analysis));
     diagnostics.extend(warnings::warnings(program));
+    diagnostics.extend(fits::judge(program, &analysis));
     (analysis, diagnostics)
 }
 

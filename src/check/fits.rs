@@ -89,8 +89,9 @@ impl Checker<'_> {
         }
         let (_, observations) = self.closure(&ids, call)?;
         let tables = self.observed_cells(&observations, call)?;
+        let mut given = vec![];
         for table in &tables {
-            self.conditioned(table, &observations, call)?;
+            given.extend(self.conditioned(table, &observations, call)?);
         }
         let (params, observations) = self.closure(&ids, call)?;
         let parts: Vec<(String, Type)> = wanted.iter().filter_map(|(n, p)| Some((n.clone(), self.param(*p)?.ty.clone()))).collect();
@@ -101,7 +102,7 @@ impl Checker<'_> {
         }
         let parameters = params.iter().filter_map(|p| self.param(*p)).cloned().collect();
         let ty = Type::Posterior(Box::new(Type::Record(parts.clone())));
-        let fit = Fit { parameters, released: ids, observations, tables };
+        let fit = Fit { parameters, released: ids, observations, tables, given };
         let value = node(ExprKind::Fit(Arc::new(fit)), ty.clone(), Label::Public, call);
         let id = ReleaseId(self.releases.len());
         self.releases.push(ReleaseInfo { ty: ty.clone(), query: None });
@@ -170,10 +171,10 @@ impl Checker<'_> {
     }
 
     /// Private columns that the model conditions on have shares of their own, which all are as likely.
-    fn conditioned(&mut self, table: &CellTable, observations: &[Observation], call: Span) -> Checked<()> {
+    fn conditioned(&mut self, table: &CellTable, observations: &[Observation], call: Span) -> Checked<Option<ParamId>> {
         let (_, given) = table.used(observations);
         if given.iter().all(|c| table.axes.get(*c).is_none_or(|a| a.public)) {
-            return Ok(());
+            return Ok(None);
         }
         let axes: Vec<Axis> = given.iter().filter_map(|c| table.axes.get(*c)).cloned().collect();
         let columns = given.iter().map(|c| self.column_expr(table.table, ColumnId(*c), call)).collect::<Checked<Vec<Expr>>>()?;
@@ -198,7 +199,7 @@ impl Checker<'_> {
             self.link(id, &[other]);
         }
         self.observations.push((Observation { table: table.table, outcome, likelihood, span: call }, None, Some(id)));
-        Ok(())
+        Ok(Some(id))
     }
 
     /// A value of every draw of a posterior, as a posterior.

@@ -5,6 +5,7 @@ use super::{Exit, Run, charge, files, inputs};
 use crate::analyze::{Status, certificate_text};
 use crate::compiled::{Compiled, missing};
 use crate::data::{DataError, Opened, Source};
+use crate::ledger::Receipt;
 use crate::mechanism::MechanismError;
 use crate::mechanism::bits::OsBits;
 use crate::model::{ReleaseStep, TableId, Type, releases};
@@ -98,8 +99,32 @@ pub fn run(args: &Run) -> Exit {
         #[cfg(feature = "tape")]
         streams: std::cell::Cell::new(0),
     };
-    // From here on private data are open: nothing is printed until the end of the run.
-    let results = match execute(&checked.program, &analysis, &bound, &paths) {
+    if seeded(args) {
+        certificate.make_void(NOT_PRIVATE);
+    }
+    let certificate_json = certificate.to_json();
+    let receipt = || paths.charged.as_ref().map(charge::Charged::commit);
+    let written = |results: &Results, receipt: Option<&Receipt>| {
+        let mut record = json!({
+            "releases": named(&results.releases),
+            "outputs": named(&results.outputs),
+            "certificate": certificate_json,
+            "ledger": receipt.map_or(Value::Null, charge::receipt_json),
+        });
+        if let Some(record) = record.as_object_mut() {
+            let laws: serde_json::Map<String, Value> = results.laws.iter().map(|(n, law)| (n.clone(), law.json())).collect();
+            let more = [("laws", json!(laws), !laws.is_empty()), ("seeded", json!(NOT_PRIVATE), seeded(args))];
+            record.extend(more.into_iter().filter(|(.., wanted)| *wanted).map(|(key, value, _)| (key.to_owned(), value)));
+        }
+        record
+    };
+    // From here on private data are open: nothing is printed until the end of the run, or until chains begin on what is public.
+    let (mut output, mut early) = (output, None);
+    let results = execute(&checked.program, &analysis, &bound, &paths, &mut |results| {
+        let record = written(results, receipt().as_ref());
+        early = output.take().map(|place| place.json(&record, padding_of(results)));
+    });
+    let results = match results {
         Ok(results) => results,
         Err(error) => return refuse(&error, &paths),
     };
@@ -107,23 +132,16 @@ pub fn run(args: &Run) -> Exit {
         Err(error) => return refuse(&error, &paths),
         Ok(draws) => draws,
     };
-    let receipt = paths.charged.as_ref().map(charge::Charged::commit);
-    if seeded(args) {
-        certificate.make_void(NOT_PRIVATE);
-    }
-    let certificate_json = certificate.to_json();
-    let mut record = json!({
-        "releases": named(&results.releases),
-        "outputs": named(&results.outputs),
-        "certificate": certificate_json,
-        "ledger": receipt.as_ref().map_or(Value::Null, charge::receipt_json),
-    });
-    if let (true, Some(record)) = (seeded(args), record.as_object_mut()) {
-        record.insert("seeded".into(), json!(NOT_PRIVATE));
-    }
+    let receipt = receipt();
+    let record = written(&results, receipt.as_ref());
     // Numbers have fixed digits after the point; spaces at the end make up for signs and leading digits.
-    let spaces = results.releases.iter().chain(&results.outputs).map(|(_, v, ty)| padding(v, [&value_json(v, ty)])).sum();
-    let written = [output.map(|place| place.json(&record, spaces)), draws.map(|(place, (draws, spaces))| place.json(&draws, spaces))];
+    let spaces = padding_of(&results);
+    if early == Some(Exit::Done) {
+        // The record so far is replaced as a whole.
+        output = files::output(args.output.as_deref(), &[]).unwrap_or(None);
+    }
+    let written =
+        [output.map(|place| place.json(&record, spaces)), draws.map(|(place, (draws, spaces))| place.json(&draws, spaces)), early];
     if let Some(failed) = written.into_iter().flatten().find(|exit| *exit != Exit::Done) {
         return failed;
     }
@@ -131,6 +149,7 @@ pub fn run(args: &Run) -> Exit {
         show_line!("{}{}", serde_json::to_string_pretty(&record).unwrap_or_default(), " ".repeat(spaces));
     } else {
         show!("{}\n{}", certificate_text(&certificate), text(&results));
+        poor_chains(&results);
         if seeded(args) {
             show_line!("{NOT_PRIVATE}");
         }
@@ -140,6 +159,10 @@ pub fn run(args: &Run) -> Exit {
         }
     }
     Exit::Done
+}
+
+fn padding_of(results: &Results) -> usize {
+    results.releases.iter().chain(&results.outputs).map(|(_, v, ty)| padding(v, [&value_json(v, ty)])).sum()
 }
 
 /// Draws of every released posterior, as JSON with its padding.
@@ -160,6 +183,23 @@ fn seeded(args: &Run) -> bool {
 
 fn named(values: &[(String, crate::run::Value, crate::model::Type)]) -> Value {
     Value::Object(values.iter().map(|(name, v, ty)| (name.clone(), value_json(v, ty))).collect())
+}
+
+/// Warns of numbers whose chains have not converged.
+fn poor_chains(results: &Results) {
+    for (name, value, _) in &results.outputs {
+        let crate::run::Value::Posterior(crate::run::Posterior::Draws(draws)) = value else { continue };
+        let poor = draws.poor();
+        if !poor.is_empty() {
+            let (few, more) = (poor.iter().take(6).copied().collect::<Vec<_>>().join(", "), if poor.len() > 6 { ", .." } else { "" });
+            say_line!(
+                "warning: the chains of `{name}` disagree or are short (R-hat above 1.01, or fewer than 400 effective draws): {few}{more}"
+            );
+        }
+        if draws.divergences > 0 {
+            say_line!("warning: {} steps of `{name}` diverged: its tails may be missed", draws.divergences);
+        }
+    }
 }
 
 /// Values by name, long vectors shortened; every line as long as it would be for any other draw.

@@ -1,5 +1,6 @@
 //! A program with modules, functions, models and `let` written out, as dpm text that means the same.
 
+use super::fit::Fit;
 use super::print::{Names, operator, query_text};
 use super::{
     Builtin, Expr, ExprKind, MechanismKind, Model, Observation, ParamId, Parameter, Program, Query, ReleaseStep, Step, Type, releases,
@@ -36,9 +37,14 @@ fn unique(program: &Program) -> Vec<Parameter> {
     let mut taken: BTreeSet<String> = BTreeSet::new();
     taken.extend(program.tables.iter().flat_map(|t| t.columns.iter().map(|c| c.name.clone())));
     taken.extend(releases(&program.steps).into_iter().map(|r| r.name.clone()));
-    for release in releases(&program.steps) {
-        let Query::Posterior(model) = &release.query else { continue };
-        for p in &model.parameters {
+    let models =
+        releases(&program.steps).into_iter().filter_map(|r| if let Query::Posterior(m) = &r.query { Some(&m.parameters) } else { None });
+    let fits = program.steps.iter().filter_map(|s| match s {
+        Step::Output { value: Expr { kind: ExprKind::Fit(fit), .. }, .. } => Some(&fit.parameters),
+        _ => None,
+    });
+    for parameters in models.chain(fits) {
+        for p in parameters {
             if all.iter().any(|q| q.id == p.id) {
                 continue;
             }
@@ -88,6 +94,9 @@ impl Printer<'_> {
             match step {
                 Step::Release(r) => self.release(r, depth),
                 Step::Output { name, value, shown, .. } => {
+                    if let ExprKind::Fit(fit) = &value.kind {
+                        self.fit(fit, depth);
+                    }
                     let text = format!("{} {name} = {}", if *shown { "output" } else { "let" }, self.expr(value));
                     self.line(depth, &text);
                 }
@@ -132,12 +141,24 @@ impl Printer<'_> {
     }
 
     fn model(&mut self, model: &Model, depth: usize) {
-        let fresh: Vec<Parameter> = self
-            .names
-            .iter()
-            .filter(|p| model.parameters.iter().any(|q| q.id == p.id) && !self.declared.contains(&p.id))
-            .cloned()
-            .collect();
+        self.factors(&model.parameters, model.public.iter().chain(&model.private), depth);
+    }
+
+    /// What the compiler adds to a model of released counts is a comment: it adds it again.
+    fn fit(&mut self, fit: &Fit, depth: usize) {
+        let own = |p: &&Parameter| !fit.given.contains(&p.id);
+        let added = |o: &&Observation| !fit.given.iter().any(|id| o.likelihood.args.iter().any(|e| e.is_param(*id)));
+        let parameters: Vec<Parameter> = fit.parameters.iter().filter(own).cloned().collect();
+        self.factors(&parameters, fit.observations.iter().filter(added), depth);
+        for p in fit.parameters.iter().filter(|p| fit.given.contains(&p.id)) {
+            let prior = Names { program: self.program, parameters: &self.names, typed: false }.call(p.prior.name(), &p.prior.args);
+            self.line(depth, &format!("# {} ~ {prior}: the shares of what the model conditions on", p.name));
+        }
+    }
+
+    fn factors<'m>(&mut self, parameters: &[Parameter], rows: impl Iterator<Item = &'m Observation>, depth: usize) {
+        let fresh: Vec<Parameter> =
+            self.names.iter().filter(|p| parameters.iter().any(|q| q.id == p.id) && !self.declared.contains(&p.id)).cloned().collect();
         if fresh.is_empty() {
             return;
         }
@@ -147,7 +168,6 @@ impl Printer<'_> {
             let ty = parameter_type(p, self.program);
             self.line(depth, &format!("param {}{ty} ~ {prior}", p.name));
         }
-        let rows: Vec<&Observation> = model.public.iter().chain(&model.private).collect();
         for o in rows {
             let names = Names { program: self.program, parameters: &self.names, typed: false };
             let right = names.call(o.likelihood.name(), &o.likelihood.args);

@@ -12,6 +12,8 @@ pub struct Fit {
     pub released: Vec<ParamId>,
     pub observations: Vec<Observation>,
     pub tables: Vec<CellTable>,
+    /// Shares of what the model conditions on and does not know, of parameters that no statement declares.
+    pub given: Vec<ParamId>,
 }
 
 /// A released table of counts: one row of `table` for each cell, the last axis fastest.

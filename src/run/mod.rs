@@ -17,5 +17,5 @@ pub use posterior::{Posterior, inference_data, marginals_from_json, picture, rel
 pub use rebind::plan;
 pub use rehearse::rehearse;
 pub use shape::{json, padding, table};
-pub use steps::{Files, Results, RunError, execute, mentioned, mentioned_tables, resume};
+pub use steps::{Files, Law, Results, RunError, execute, mentioned, mentioned_tables, resume};
 pub use value::Value;

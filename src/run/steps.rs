@@ -10,9 +10,12 @@ use crate::analyze::{Analysis, ReleaseAnalysis};
 use crate::data::eval::Environment;
 use crate::data::{DataError, Measured, Source, count_rows, public_part, scan};
 use crate::mechanism::bits::OsBits;
-use crate::mechanism::plan::MechanismPlan;
+use crate::mechanism::plan::{MechanismPlan, Noise};
 use crate::mechanism::{MechanismError, Scope, execute as draw, prepare};
-use crate::model::{ColumnId, Each, Expr, ExprKind, Program, Query, Relation, ReleaseId, ReleaseStep, Step, TableId, Type, releases};
+use crate::model::print::type_text;
+use crate::model::{
+    Axes, Axis, ColumnId, Each, Expr, ExprKind, Program, Query, Relation, ReleaseId, ReleaseStep, Step, TableId, Type, VectorType, releases,
+};
 use crate::private::Private;
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
@@ -34,11 +37,34 @@ pub enum RunError {
     Value(NoValue),
 }
 
+impl Law {
+    pub fn json(&self) -> serde_json::Value {
+        let (kind, scale) = match self.noise {
+            Noise::Geometric { scale } => ("two_sided_geometric", scale),
+            Noise::Rounded { sigma } => ("rounded_normal", sigma),
+            Noise::Laplace { scale } => ("laplace", scale),
+            Noise::Gaussian { sigma } => ("normal", sigma),
+        };
+        let axis = |a: &Axis| serde_json::json!({"name": a.name, "type": type_text(&a.ty), "public": a.public});
+        serde_json::json!({"kind": kind, "scale": scale, "axes": self.axes.iter().map(axis).collect::<Vec<_>>(), "n": self.n})
+    }
+}
+
 /// What a run publishes, in program order.
 #[derive(Default)]
 pub struct Results {
     pub releases: Vec<(String, Value, Type)>,
     pub outputs: Vec<(String, Value, Type)>,
+    /// What a model of a released table of counts needs to know of it.
+    pub laws: Vec<(String, Law)>,
+}
+
+/// The noise of a table of counts, and what is public of its rows.
+pub struct Law {
+    pub noise: Noise,
+    pub axes: Axes,
+    /// The number of rows, where it is public.
+    pub n: Option<u64>,
 }
 
 /// Table, key column and level of the `each` that we are in.
@@ -63,11 +89,47 @@ struct Runner<'r> {
     results: Results,
     /// Levels of the `each` that we are in.
     levels: Vec<String>,
+    /// Values that come from chains.
+    late: BTreeSet<ReleaseId>,
 }
 
-/// Draws every release once and computes every output.
-pub fn execute(program: &Program, analysis: &Analysis, bound: &Bound, files: &dyn Files) -> Result<Results, RunError> {
-    resume(program, analysis, bound, files, &program.steps, BTreeMap::new()).map(|(results, _)| results)
+/// Values that a chain computes, and draws from them.
+fn late(program: &Program) -> BTreeSet<ReleaseId> {
+    let mut found = BTreeSet::new();
+    for step in &program.steps {
+        if let Step::Output { id: Some(id), .. } = step
+            && is_late(step, &found)
+        {
+            found.insert(*id);
+        }
+    }
+    found
+}
+
+/// Does this output come from a chain? The checker lets no other statement do.
+fn is_late(step: &Step, late: &BTreeSet<ReleaseId>) -> bool {
+    let Step::Output { value, .. } = step else { return false };
+    let mut found = false;
+    value.walk(&mut |e| {
+        found |= match e.kind {
+            ExprKind::Fit(_) => true,
+            ExprKind::Released(id) => late.contains(&id),
+            _ => false,
+        }
+    });
+    found
+}
+
+/// Draws every release once and computes every output. `record` is told everything but what chains compute, before they run: by then
+/// nothing private is left in memory, and nothing that was paid for can be lost.
+pub fn execute(
+    program: &Program,
+    analysis: &Analysis,
+    bound: &Bound,
+    files: &dyn Files,
+    record: &mut dyn FnMut(&Results),
+) -> Result<Results, RunError> {
+    phases((program, analysis, bound, files), &program.steps, BTreeMap::new(), record).map(|(results, _)| results)
 }
 
 /// Some steps of a program, with the values that earlier ones gave; also answers every value known in the end.
@@ -78,6 +140,15 @@ pub fn resume(
     files: &dyn Files,
     steps: &[Step],
     released: BTreeMap<ReleaseId, Value>,
+) -> Result<(Results, BTreeMap<ReleaseId, Value>), RunError> {
+    phases((program, analysis, bound, files), steps, released, &mut |_| {})
+}
+
+fn phases(
+    (program, analysis, bound, files): (&Program, &Analysis, &Bound, &dyn Files),
+    steps: &[Step],
+    released: BTreeMap<ReleaseId, Value>,
+    record: &mut dyn FnMut(&Results),
 ) -> Result<(Results, BTreeMap<ReleaseId, Value>), RunError> {
     let part = public_columns(program, files, steps)?;
     let aggregates = |e: &Expr, env: &dyn Environment| bound.aggregate(e, env).or_else(|| part.aggregate(e, env));
@@ -95,17 +166,41 @@ pub fn resume(
     };
     let laws = analysis.releases.iter().filter_map(|r| noise(&r)).collect();
     let known = Known { released, scalars, laws, rows, public: &aggregates, rng };
-    let mut runner =
-        Runner { program, analysis, bound, files, known, measured: BTreeMap::new(), results: Results::default(), levels: vec![] };
+    let mut runner = Runner {
+        program,
+        analysis,
+        bound,
+        files,
+        known,
+        measured: BTreeMap::new(),
+        results: Results::default(),
+        levels: vec![],
+        late: late(program),
+    };
     runner.count_public_rows(steps)?;
     runner.steps(steps, None)?;
+    runner.measured.clear();
+    let later = |step: &&Step| is_late(step, &runner.late);
+    let later: Vec<&Step> = steps.iter().filter(later).collect();
+    if !later.is_empty() {
+        record(&runner.results);
+    }
+    for step in later {
+        if let Step::Output { id, name, value, shown, .. } = step {
+            runner.output(*id, name, value, *shown, None)?;
+        }
+    }
     Ok((runner.results, runner.known.released))
 }
 
 impl Runner<'_> {
     /// Numbers of rows that expressions mention, where they are public.
     fn count_public_rows(&mut self, steps: &[Step]) -> Result<(), RunError> {
-        for table in mentioned_tables(steps) {
+        let of_counts = releases(steps).into_iter().filter_map(|r| match (&r.query, &r.ty) {
+            (Query::Aggregate(q), Type::Vector(VectorType { axes: Some(_), .. })) => Some(q.table),
+            _ => None,
+        });
+        for table in mentioned_tables(steps).into_iter().chain(of_counts) {
             let counted = self.known.rows.contains_key(&table);
             let Some(declared) = self.program.tables.get(table.0).filter(|t| t.private && !counted) else { continue };
             let source = self.files.open(table).map_err(|e| RunError::Data(table, e))?;
@@ -124,20 +219,13 @@ impl Runner<'_> {
                     self.measure(steps.get(i..).unwrap_or(&[]), release, group)?;
                     let value = self.release(release, group)?;
                     if group.is_none() {
+                        self.results.laws.extend(self.law(release));
                         self.results.releases.push((release.name.clone(), value.clone(), release.ty.clone()));
                     }
                     self.known.released.insert(release.id, value);
                 }
-                Step::Output { id, name, value, shown, .. } => {
-                    let v = evaluate(value, &self.known).map_err(RunError::Value)?;
-                    if let Some(id) = id {
-                        self.known.released.insert(*id, v.clone());
-                    }
-                    if *shown {
-                        let name = self.at_level(name, group);
-                        self.results.outputs.push((name, v, value.ty.clone()));
-                    }
-                }
+                Step::Output { .. } if is_late(step, &self.late) => {}
+                Step::Output { id, name, value, shown, .. } => self.output(*id, name, value, *shown, group)?,
                 Step::When { condition, then, otherwise, .. } => {
                     let c = evaluate(condition, &self.known).map_err(RunError::Value)?;
                     let branch = if c.as_number().is_some_and(|x| x != 0.0) { then } else { otherwise };
@@ -146,6 +234,23 @@ impl Runner<'_> {
                 Step::Each(each) => self.each(each, steps.get(i..).unwrap_or(&[]))?,
                 Step::Expect(_) => {}
             }
+        }
+        Ok(())
+    }
+
+    fn law(&self, release: &ReleaseStep) -> Option<(String, Law)> {
+        let (Type::Vector(VectorType { axes: Some(axes), .. }), Query::Aggregate(q)) = (&release.ty, &release.query) else { return None };
+        let noise = *self.known.laws.get(&release.id)?;
+        Some((release.name.clone(), Law { noise, axes: axes.clone(), n: self.known.rows.get(&q.table).copied() }))
+    }
+
+    fn output(&mut self, id: Option<ReleaseId>, name: &str, value: &Expr, shown: bool, group: Group) -> Result<(), RunError> {
+        let v = evaluate(value, &self.known).map_err(RunError::Value)?;
+        if let Some(id) = id {
+            self.known.released.insert(id, v.clone());
+        }
+        if shown {
+            self.results.outputs.push((self.at_level(name, group), v, value.ty.clone()));
         }
         Ok(())
     }

@@ -17,6 +17,7 @@ fn vectors_are_projected_and_sums_stay_in_the_ball() {
         sup: Norms { l1: 2.0_f64.sqrt().next_up(), l2: 1.0, linf: 1.0 },
         diam: Norms { l1: 2.0 * 2.0_f64.sqrt().next_up(), l2: 2.0, linf: 2.0 },
         levels: None,
+        axes: None,
     };
     let t = table(&[("x", Type::Vector(ball))]);
     let value = sum_of(column(&t, 0));
@@ -113,6 +114,7 @@ fn regression_recovers_a_line() {
             sup: Norms::scalar(2.0),
             diam: Norms::scalar(2.0),
             levels: None,
+            axes: None,
         }),
         label: Label::Row(T),
         span: span(),

@@ -144,7 +144,7 @@ impl Read {
     fn plan(&self, s: f64) -> MechanismPlan {
         let released = BTreeMap::from([(ReleaseId(0), Value::Number(s))]);
         let rng = RefCell::new(OsBits::new().unwrap());
-        let known = Known { released, scalars: BTreeMap::new(), rows: BTreeMap::new(), public: &|_, _| None, rng };
+        let known = Known { released, scalars: BTreeMap::new(), laws: BTreeMap::new(), rows: BTreeMap::new(), public: &|_, _| None, rng };
         let last = releases(&self.program.steps).pop().unwrap();
         dpm::run::plan(last, false, self.chosen(), &self.program, &Bound::default(), &known).unwrap()
     }

@@ -194,6 +194,11 @@ impl Offer for Noisy {
         Some((self.kind.claim)(ratio_up(with_slack(*moved, self.dimension, &self.noise(x)), x)))
     }
 
+    /// On integers, noise that keeps them integers comes first: models of released counts know its law.
+    fn last_resort(&self) -> bool {
+        std::ptr::eq(self.kind, &raw const OF_LAPLACE) && integer(&self.query.value)
+    }
+
     fn premises(&self, _: f64) -> Vec<Premise> {
         self.premises.clone()
     }

@@ -296,4 +296,24 @@ observe z ~ normal(w, 1)
 release fit = draw(w) using penalty(iterations = 20, sigma = 3)
 ",
     },
+    CodePage {
+        code: "E0315",
+        title: "released counts whose noise has no law for a model",
+        text: "A model of released counts accounts for their noise exactly, and knows the law of integer noise: geometric, or normal \
+               rounded to integers. Laplace noise turns counts into real numbers. Without `using`, a histogram gets integer noise.",
+        example_wrong: r"budget eps(1)
+private t[n] { vote: bool }
+release cells = histogram(vote) using laplace
+param p ~ beta(1, 1)
+observe cells.vote ~ bernoulli(p)
+output post = posterior(p)
+",
+        example_right: r"budget eps(1)
+private t[n] { vote: bool }
+release cells = histogram(vote) using geometric
+param p ~ beta(1, 1)
+observe cells.vote ~ bernoulli(p)
+output post = posterior(p)
+",
+    },
 ];

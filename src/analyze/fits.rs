@@ -1,0 +1,66 @@
+//! Models of released counts: the noise must have a law that they know (E0315), and axes that they do not name add noise (W0509).
+
+use super::Analysis;
+use crate::mechanism::plan::{MechanismPlan, Noise};
+use crate::model::fit::{CellTable, Fit};
+use crate::model::{ExprKind, Program, Step};
+use crate::numeric::decimal::sig_up;
+use crate::source::{Diagnostic, Diagnostics, Span};
+
+/// What is wrong with the released tables that models read, or costs them precision.
+pub fn judge(program: &Program, analysis: &Analysis) -> Diagnostics {
+    let fits = program.steps.iter().filter_map(|step| match step {
+        Step::Output { value, .. } => {
+            if let ExprKind::Fit(fit) = &value.kind {
+                Some((fit, value.span))
+            } else {
+                None
+            }
+        }
+        _ => None,
+    });
+    fits.flat_map(|(fit, at)| fit.tables.iter().flat_map(move |t| [law(t, program, analysis), summed_out(t, fit, program, at)]).flatten())
+        .collect()
+}
+
+fn law(table: &CellTable, program: &Program, analysis: &Analysis) -> Option<Diagnostic> {
+    let release = analysis.release(table.release)?;
+    let Some(MechanismPlan::Noise { noise, .. }) = &release.chosen.as_ref()?.plan else { return None };
+    if matches!(noise, Noise::Geometric { .. } | Noise::Rounded { .. }) {
+        return None;
+    }
+    let name = program.table(table.table).map_or("", |t| &t.name);
+    let asked = program.released.get(table.release.0).map_or("cells", String::as_str);
+    Some(
+        Diagnostic::new("E0315", format!("no model knows the law of the noise on `{name}`"))
+            .label(release.mechanism_span, "noise that is not an integer")
+            .label(table.cells.span, "a model of these counts")
+            .cause("counts with integer noise have a likelihood that is computed exactly")
+            .help(("for integers:", format!("release {asked} = .. using geometric")))
+            .help(("or, cheaper for many releases:", format!("release {asked} = .. using gaussian"))),
+    )
+}
+
+fn summed_out(table: &CellTable, fit: &Fit, program: &Program, at: Span) -> Option<Diagnostic> {
+    let (outcomes, given) = table.used(&fit.observations);
+    let left: Vec<&str> =
+        table.axes.iter().enumerate().filter(|(i, _)| !outcomes.contains(i) && !given.contains(i)).map(|(_, a)| a.name.as_str()).collect();
+    if left.is_empty() {
+        return None;
+    }
+    let levels = |i: &usize| table.axes.get(*i).map_or(1, |a| a.levels.len());
+    let cells: usize = table.axes.iter().map(|a| a.levels.len()).product();
+    let each = cells / outcomes.iter().chain(&given).map(levels).product::<usize>().max(1);
+    let name = program.table(table.table).map_or("", |t| &t.name);
+    Some(
+        Diagnostic::new("W0509", format!("the model does not use `{}` of `{name}`", left.join("`, `")))
+            .label(
+                at,
+                format!(
+                    "adds up {each} cells, and the noise of each: its standard deviation is {} times as large",
+                    sig_up((each as f64).sqrt(), 3)
+                ),
+            )
+            .help(format!("release a table without `{}`", left.join("`, `"))),
+    )
+}
