@@ -12,7 +12,7 @@ use dpm::check::NoFiles;
 use dpm::data::eval::NoEnvironment;
 use dpm::kernel::density::{Columns, Density};
 use dpm::mechanism::OsBits;
-use dpm::mechanism::density::lower;
+use dpm::mechanism::density::{Form, lower};
 use dpm::mechanism::plan::{ChainLaw, DensityLaw, Loss};
 use dpm::model::{Query, Step};
 use dpm::pipeline;
@@ -77,7 +77,7 @@ fn main() {
         };
         let law = law(&if data == "adult" { adult(sd) } else { mnist(sd) }, loss);
         let start = Instant::now();
-        let lowered = lower(&law, &law.columns(), &NoEnvironment).unwrap();
+        let lowered = lower(&law, &law.columns(), &NoEnvironment, Form::Centred).unwrap();
         // Columns stand in the order of a walk: the outcome first.
         let mut columns = Columns::new(width);
         for row in numbers.chunks_exact(width) {

@@ -78,6 +78,7 @@ pub fn each(table: usize, public_key: bool, body: Vec<Step>) -> Step {
 pub fn program(budget: Option<BudgetKind>, steps: Vec<Step>) -> Program {
     Program {
         places: vec![],
+        derived: vec![],
         released: vec![],
         tables: vec![table(Relation::ReplaceOne, 1), table(Relation::ReplaceOne, 1)],
         scalars: vec![],

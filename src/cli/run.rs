@@ -8,8 +8,8 @@ use crate::data::{DataError, Opened, Source};
 use crate::ledger::Receipt;
 use crate::mechanism::MechanismError;
 use crate::mechanism::bits::OsBits;
-use crate::model::{ReleaseStep, TableId, Type, releases};
-use crate::run::{Files, NoValue, Results, RunError, execute, inference_data, json as value_json, padding};
+use crate::model::{ExprKind, ReleaseStep, Step, TableId, Type, releases};
+use crate::run::{Files, NoValue, Posterior, Results, RunError, execute, inference_data, json as value_json, padding};
 use serde_json::{Value, json};
 use std::path::PathBuf;
 
@@ -68,7 +68,9 @@ pub fn run(args: &Run) -> Exit {
         return super::usage("--seed replays randomness: it cannot be used with --ledger");
     }
     let whole = |r: &&ReleaseStep| matches!(r.ty, Type::Posterior(_));
-    if args.arviz.is_some() && !releases(&checked.program.steps).iter().any(whole) {
+    let chain = |s: &Step| matches!(s, Step::Output { value, .. } if matches!(value.kind, ExprKind::Fit(_)));
+    let steps = &checked.program.steps;
+    if args.arviz.is_some() && !releases(steps).iter().any(whole) && !steps.iter().any(chain) {
         return super::usage("--arviz writes posteriors, and none is released:    release post = posterior(p)");
     }
     // What is paid for must have somewhere to go.
@@ -168,7 +170,9 @@ fn padding_of(results: &Results) -> usize {
 /// Draws of every released posterior, as JSON with its padding.
 fn draws(results: &Results, paths: &Paths) -> Result<(Value, usize), RunError> {
     let mut bits = paths.bits().map_err(RunError::Mechanism)?;
-    inference_data(&results.releases, &mut bits).map_err(RunError::Value)
+    let chain = |(_, value, _): &&(String, crate::run::Value, Type)| matches!(value, crate::run::Value::Posterior(Posterior::Draws(_)));
+    let values: Vec<_> = results.releases.iter().chain(results.outputs.iter().filter(chain)).collect();
+    inference_data(&values, &mut bits).map_err(RunError::Value)
 }
 
 fn seeded(args: &Run) -> bool {
@@ -188,7 +192,7 @@ fn named(values: &[(String, crate::run::Value, crate::model::Type)]) -> Value {
 /// Warns of numbers whose chains have not converged.
 fn poor_chains(results: &Results) {
     for (name, value, _) in &results.outputs {
-        let crate::run::Value::Posterior(crate::run::Posterior::Draws(draws)) = value else { continue };
+        let crate::run::Value::Posterior(Posterior::Draws(draws)) = value else { continue };
         let poor = draws.poor();
         if !poor.is_empty() {
             let (few, more) = (poor.iter().take(6).copied().collect::<Vec<_>>().join(", "), if poor.len() > 6 { ", .." } else { "" });

@@ -5,8 +5,10 @@ use super::posterior::Posterior;
 use super::simulate::{self, simulate};
 use super::value::Value;
 use crate::data::eval;
+use crate::mechanism::MechanismError;
 use crate::mechanism::bits::OsBits;
 use crate::mechanism::plan::Noise;
+use crate::model::fit::Fit;
 use crate::model::{Binary, Builtin, Expr, ExprKind, ReleaseId, ScalarId, TableId, Type, VectorType};
 use std::cell::RefCell;
 use std::collections::BTreeMap;
@@ -67,8 +69,20 @@ pub fn evaluate(e: &Expr, known: &Known) -> Result<Value, NoValue> {
             _ => Err(NoValue::Unsupported),
         },
         ExprKind::Call(f, args) => call(*f, e, args, known),
-        ExprKind::Fit(of) => fit::posterior(of, known),
+        ExprKind::Fit(of) => fitted(of, known),
         ExprKind::Column(..) | ExprKind::Param(_) | ExprKind::EachLevel => Err(NoValue::Unsupported),
+    }
+}
+
+/// A chain on released counts.
+fn fitted(of: &Fit, known: &Known) -> Result<Value, NoValue> {
+    let cells = of.tables.first().ok_or(NoValue::Unsupported)?;
+    let noise = *known.laws.get(&cells.release).ok_or(NoValue::Unsupported)?;
+    let (noisy, totals) = (evaluate(&cells.cells, known)?.numbers(), evaluate(&cells.totals, known)?.numbers());
+    match fit::posterior(of, (noise, &noisy, &totals), known) {
+        Ok(draws) => Ok(Value::Posterior(Posterior::Draws(draws))),
+        Err(MechanismError::NoNuts) => Err(NoValue::NoNuts),
+        Err(_) => Err(NoValue::Unsupported),
     }
 }
 
@@ -135,7 +149,9 @@ fn call(f: Builtin, e: &Expr, args: &[Expr], known: &Known) -> Result<Value, NoV
         }
         Builtin::EachDraw => {
             let [e, all] = args else { return Err(NoValue::Unsupported) };
-            return fit::each_draw(e, all, known);
+            let Value::Posterior(Posterior::Draws(draws)) = evaluate(all, known)? else { return Err(NoValue::Unsupported) };
+            let found = fit::each_draw(e, &draws, &all.ty, known).ok_or(NoValue::Unsupported)?;
+            return Ok(Value::Posterior(Posterior::Draws(found)));
         }
         Builtin::PosteriorSum => {
             let (Some(p), Some(set)) = (args.first(), args.get(1).and_then(places)) else { return Err(NoValue::Unsupported) };

@@ -1,10 +1,8 @@
 //! Posteriors of released counts: the cells that a model uses, the law of their noise, the chains; and numbers of every draw.
 
-use super::evaluate::{Known, NoValue, evaluate};
-use super::posterior::{Draws, Posterior};
-use super::value::Value;
+use super::posterior::Draws;
+use crate::data::Environment;
 use crate::data::eval::compile;
-use crate::kernel::density;
 use crate::mechanism::MechanismError;
 use crate::mechanism::density::fit::{CHAINS, Counts, Sampled, fit};
 use crate::mechanism::plan::{ChainLaw, DensityLaw, Loss, Noise};
@@ -13,32 +11,20 @@ use crate::model::{Axis, Column, Expr, ExprKind, Relation, RowCount, Table, Tabl
 use sha2::{Digest, Sha256};
 use std::sync::Arc;
 
-/// The law of the noise of a release that a model can account for.
-pub fn law(noise: Noise) -> Option<density::Noise> {
-    match noise {
-        Noise::Geometric { scale } => Some(density::Noise::Geometric { scale }),
-        Noise::Rounded { sigma } => Some(density::Noise::RoundedGaussian { sigma }),
-        Noise::Laplace { .. } | Noise::Gaussian { .. } => None,
-    }
-}
-
-/// Draws of the posterior.
-pub fn posterior(of: &Fit, known: &Known) -> Result<Value, NoValue> {
-    let [cells] = of.tables.as_slice() else { return Err(NoValue::Unsupported) };
-    let noise = known.laws.get(&cells.release).copied().and_then(law).ok_or(NoValue::Unsupported)?;
-    let noisy = evaluate(&cells.cells, known)?.numbers();
-    let totals = evaluate(&cells.totals, known)?.numbers();
+/// Draws of the posterior given released counts with this noise, and the public numbers of rows that go with them.
+pub fn posterior(of: &Fit, (noise, noisy, totals): (Noise, &[f64], &[f64]), env: &dyn Environment) -> Result<Draws, MechanismError> {
+    let [cells] = of.tables.as_slice() else { return Err(MechanismError::Parameter) };
     let used = Used::new(cells, of);
     let (table, released) = (used.table(), released(of)?);
     let counts = Counts {
         id: cells.table,
         table: &table,
         rows: used.rows(),
-        noisy: used.margin(&noisy, &used.all, &used.used).into_iter().map(|x| x as i64).collect(),
+        noisy: used.margin(noisy, &used.all, &used.used).into_iter().map(|x| x as i64).collect(),
         noise,
         noises: used.summed_out(),
         groups: used.groups(),
-        totals: used.totals(&totals),
+        totals: used.totals(totals),
     };
     let law = DensityLaw {
         parameters: of.parameters.clone(),
@@ -47,19 +33,15 @@ pub fn posterior(of: &Fit, known: &Known) -> Result<Value, NoValue> {
         loss: Loss::NegativeLog,
         chain: ChainLaw::Nuts { steps: None },
     };
-    let Sampled { numbers, divergences } = fit(&law, &counts, known, seed(of, &noisy)).map_err(|e| match e {
-        MechanismError::NoNuts => NoValue::NoNuts,
-        _ => NoValue::Unsupported,
-    })?;
+    let Sampled { numbers, divergences } = fit(&law, &counts, env, seed(of, noisy))?;
     let names = released.into_iter().flat_map(|(_, names)| names).collect();
-    let draws = Draws { names: Arc::new(names), numbers: Arc::new(numbers), chains: CHAINS, divergences, scalar: false };
-    Ok(Value::Posterior(draws.into()))
+    Ok(Draws { names: Arc::new(names), numbers: Arc::new(numbers), chains: CHAINS, divergences, scalar: false })
 }
 
 /// The places of what is released among the parameters, and the names of its numbers.
-fn released(of: &Fit) -> Result<Vec<(usize, Vec<String>)>, NoValue> {
+fn released(of: &Fit) -> Result<Vec<(usize, Vec<String>)>, MechanismError> {
     let one = |id| {
-        let (place, p) = of.parameters.iter().enumerate().find(|(_, p)| p.id == id).ok_or(NoValue::Unsupported)?;
+        let (place, p) = of.parameters.iter().enumerate().find(|(_, p)| p.id == id).ok_or(MechanismError::Parameter)?;
         Ok((place, names(&p.name, &p.ty)))
     };
     of.released.iter().map(|id| one(*id)).collect()
@@ -83,14 +65,11 @@ fn seed(of: &Fit, noisy: &[f64]) -> [u8; 32] {
 }
 
 /// `post.m + post.tau * post.u[north]` for every draw.
-pub fn each_draw(e: &Expr, all: &Expr, known: &Known) -> Result<Value, NoValue> {
-    let (Value::Posterior(Posterior::Draws(draws)), Type::Posterior(inner)) = (evaluate(all, known)?, &all.ty) else {
-        return Err(NoValue::Unsupported);
-    };
-    let Type::Record(parts) = inner.as_ref() else { return Err(NoValue::Unsupported) };
+pub fn each_draw(e: &Expr, draws: &Draws, all: &Type, env: &dyn Environment) -> Option<Draws> {
+    let Type::Posterior(inner) = all else { return None };
+    let Type::Record(parts) = inner.as_ref() else { return None };
     let columns = parts.iter().map(|(n, ty)| column(n, ty)).collect();
-    let id = table_of(e).ok_or(NoValue::Unsupported)?;
-    let compiled = compile(e, id, &table(columns), known).map_err(|_| NoValue::Unsupported)?;
+    let compiled = compile(e, table_of(e)?, &table(columns), env).ok()?;
     let (mut stack, mut numbers) = (vec![], vec![Vec::with_capacity(draws.count()); compiled.width()]);
     for i in 0..draws.count() {
         compiled.run(&draws.draw(i), &mut stack);
@@ -98,7 +77,7 @@ pub fn each_draw(e: &Expr, all: &Expr, known: &Known) -> Result<Value, NoValue> 
     }
     let scalar = e.ty.is_scalar_number();
     let names = if scalar { vec![String::new()] } else { names("", &e.ty) };
-    Ok(Value::Posterior(Draws { names: Arc::new(names), numbers: Arc::new(numbers), scalar, ..draws }.into()))
+    Some(Draws { names: Arc::new(names), numbers: Arc::new(numbers), scalar, ..draws.clone() })
 }
 
 fn table_of(e: &Expr) -> Option<TableId> {

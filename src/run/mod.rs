@@ -13,7 +13,7 @@ pub mod value;
 
 pub use bound::Bound;
 pub use evaluate::{Known, NoValue};
-pub use posterior::{Posterior, inference_data, marginals_from_json, picture, released as posterior_of};
+pub use posterior::{Draws, Posterior, inference_data, marginals_from_json, picture, released as posterior_of};
 pub use rebind::plan;
 pub use rehearse::rehearse;
 pub use shape::{json, padding, table};

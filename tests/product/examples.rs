@@ -45,6 +45,7 @@ const RUN: &[Example] = &[
     example("14_posterior_predictive.dpm", "trial=examples/14_trial.csv", &["p_hat"], &["next_100", "chance_over_60"]),
     example("15_by_user.dpm", "visits=examples/15_visits.csv", &["p_hat"], &[]),
     Example { branches: true, status: "certified", ..example("16_modules.dpm", "adult=examples/16_adult.csv", &["coef", "p2"], &["note"]) },
+    example("17_poll.dpm", "poll=examples/17_poll.csv", &["cells"], &["post", "north", "ahead"]),
 ];
 
 /// Programs whose posterior certifies, on the condition that a chain converges, and their data: cost in eps, zcdp.

@@ -20,6 +20,7 @@ const EXAMPLES: &[(&str, &str, Option<&str>)] = &[
     ("13_two_releases.dpm", "people=13_people.csv", None),
     ("14_posterior_predictive.dpm", "trial=14_trial.csv", None),
     ("15_by_user.dpm", "visits=15_visits.csv", None),
+    ("17_poll.dpm", "poll=17_poll.csv", None),
 ];
 
 fn root() -> PathBuf {

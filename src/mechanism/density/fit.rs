@@ -5,11 +5,11 @@ use rayon::prelude::*;
 use super::{Form, Lowered, lower};
 use crate::data::Environment;
 use crate::data::eval::compile;
-use crate::kernel::density::{Cells, Columns, Density, Noise, NoisyCount, Operand};
+use crate::kernel::density::{self, Cells, Columns, Density, NoisyCount, Operand};
 use crate::mechanism::MechanismError;
 use crate::mechanism::bits::Repeated;
 use crate::mechanism::chain::walk;
-use crate::mechanism::plan::DensityLaw;
+use crate::mechanism::plan::{DensityLaw, Noise};
 use crate::model::{Table, TableId};
 
 /// Chains of a fit.
@@ -42,6 +42,11 @@ pub struct Sampled {
 
 /// Runs the chains; `seed` repeats them.
 pub fn fit(law: &DensityLaw, counts: &Counts, env: &dyn Environment, seed: [u8; 32]) -> Result<Sampled, MechanismError> {
+    let noise = match counts.noise {
+        Noise::Geometric { scale } => density::Noise::Geometric { scale },
+        Noise::Rounded { sigma } => density::Noise::RoundedGaussian { sigma },
+        Noise::Laplace { .. } | Noise::Gaussian { .. } => return Err(MechanismError::Parameter),
+    };
     let columns = law.columns();
     let Lowered { mut program, parameters, .. } = lower(law, &columns, env, Form::NonCentred)?;
     // The logarithm of an expected count may be that of 0.
@@ -60,8 +65,7 @@ pub fn fit(law: &DensityLaw, counts: &Counts, env: &dyn Environment, seed: [u8; 
     let kept: Vec<Operand> = law.released.iter().filter_map(|i| parameters.get(*i)).flatten().copied().collect();
     let groups: Vec<Option<usize>> = counts.groups.iter().copied().map(Some).collect();
     let chain = |chain: usize| {
-        let noise = NoisyCount::new(counts.noise, counts.noises)?;
-        let cells = Cells::new(noise, &counts.noisy, &groups, &counts.totals)?;
+        let cells = Cells::new(NoisyCount::new(noise, counts.noises)?, &counts.noisy, &groups, &counts.totals)?;
         let mut density = Density::cells(&program, &data, cells, 1.0);
         let (states, divergences) = walk(&mut density, STEPS, &mut Repeated::new(seed, chain as u64))?;
         let draws: Vec<Vec<f64>> = states.iter().map(|u| density.shared(u, &kept)).collect();

@@ -1,6 +1,5 @@
 //! Posteriors known by draws of a chain: numbers side by side, a draw a place.
 
-use super::Posterior;
 use crate::numeric::diagnostics::{Summary, quantile, summary};
 use serde_json::{Value as Json, json};
 use std::sync::Arc;
@@ -82,11 +81,5 @@ impl Draws {
         };
         let numbers: serde_json::Map<String, Json> = self.names.iter().cloned().zip(self.summaries().into_iter().map(one)).collect();
         json!({"family": "draws", "chains": self.chains, "draws": self.count(), "divergences": self.divergences, "numbers": numbers})
-    }
-}
-
-impl From<Draws> for Posterior {
-    fn from(draws: Draws) -> Posterior {
-        Posterior::Draws(draws)
     }
 }

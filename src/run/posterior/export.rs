@@ -17,13 +17,21 @@ const DRAWS: usize = 1000;
 /// `{"posterior": {name: [chain][draw]..}, "coords": .., "dims": .., "attrs": ..}` with 4,000 independent draws of every
 /// released posterior, and the spaces that bring the text to a length which does not depend on them.
 ///
-/// A number a draw for a scalar, else its numbers with a dimension of their own, named by levels where they have names.
-pub fn inference_data(releases: &[(String, Value, Type)], source: &mut dyn BitSource) -> Result<(Json, usize), NoValue> {
+/// Draws of a chain are as they are, a number each. A number a draw for a scalar, else its numbers with a dimension of their own, named by levels where they have names.
+pub fn inference_data(values: &[&(String, Value, Type)], source: &mut dyn BitSource) -> Result<(Json, usize), NoValue> {
     let (mut posterior, mut coords, mut dims) = (Map::new(), Map::new(), Map::new());
     let mut spaces = 0;
     let mut rng = Bits::new(source);
-    for (name, value, ty) in releases {
+    for (name, value, ty) in values {
         let Value::Posterior(p) = value else { continue };
+        if let Posterior::Draws(draws) = p {
+            let each = (draws.count() / draws.chains.max(1)).max(1);
+            for (number, all) in draws.names.iter().zip(draws.numbers.iter()) {
+                let of = if number.is_empty() { name } else { number };
+                posterior.insert(of.clone(), all.chunks(each).map(|chain| json!(chain)).collect());
+            }
+            continue;
+        }
         let inner = if let Type::Posterior(inner) = ty { inner } else { ty };
         let mut chains = vec![];
         for _ in 0..CHAINS {
@@ -44,7 +52,7 @@ pub fn inference_data(releases: &[(String, Value, Type)], source: &mut dyn BitSo
     let attrs = json!({
         "inference_library": "dpm",
         "inference_library_version": env!("CARGO_PKG_VERSION"),
-        "draws": "independent draws from released posteriors; chains and their order mean nothing",
+        "draws": "independent draws from released posteriors, whose chains and order mean nothing, or chains on released counts",
     });
     Ok((json!({"posterior": posterior, "coords": coords, "dims": dims, "attrs": attrs}), spaces))
 }

@@ -7,7 +7,7 @@ use dpm::check::NoFiles;
 use dpm::data::eval::{NoEnvironment, compile};
 use dpm::data::{Source, scan};
 use dpm::kernel::density::{Columns, Density};
-use dpm::mechanism::density::{Lowered, lower};
+use dpm::mechanism::density::{Form, Lowered, lower};
 use dpm::mechanism::plan::{ChainLaw, DensityLaw, Loss, MechanismPlan, PosteriorLaw, Statistic, StatisticKind};
 use dpm::mechanism::{MechanismError, Released, Scope, execute, prepare};
 use dpm::model::{Program, Query, Request, Step, Table, TableId};
@@ -44,7 +44,7 @@ impl Case {
     }
 
     pub fn lower(&self) -> Result<Lowered, MechanismError> {
-        lower(&self.law, &self.law.columns(), &NoEnvironment)
+        lower(&self.law, &self.law.columns(), &NoEnvironment, Form::Centred)
     }
 
     /// Rows as the numbers of the table's columns, side by side.
