@@ -133,6 +133,8 @@ struct Checker<'a> {
     /// Histograms of whole numbers, by their ends, and their bins in all.
     numbered: BTreeMap<(i64, i64), Levels>,
     bins: u64,
+    /// Levels in the text.
+    written_levels: u64,
     /// Places of long lists in the order of their names, by address: the list stays with them.
     level_places: BTreeMap<usize, (Levels, Vec<u32>)>,
     params: Vec<ParamInfo>,
@@ -179,6 +181,7 @@ impl<'a> Checker<'a> {
             level_bytes: BTreeMap::new(),
             numbered: BTreeMap::new(),
             bins: 0,
+            written_levels: 0,
             level_places: BTreeMap::new(),
             params: vec![],
             linked: vec![],

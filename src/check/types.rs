@@ -7,6 +7,8 @@ use crate::syntax::ast;
 
 /// The largest dimension of a vector, a category or a table of counts.
 pub const MAX_DIM: u64 = 10_000_000;
+/// The most levels that the text of a program writes out.
+const MAX_LEVELS: u64 = 500_000;
 
 impl Checker<'_> {
     /// The type a declaration means. Bounds must be public constants.
@@ -78,8 +80,13 @@ impl Checker<'_> {
                 );
             }
         }
-        if levels.len() as u64 > MAX_DIM {
-            return self.too_large(span, levels.len() as f64);
+        self.written_levels = self.written_levels.saturating_add(levels.len() as u64);
+        if self.written_levels > MAX_LEVELS {
+            return self.fail(
+                Diagnostic::new("E0025", format!("the categories of a program have at most {MAX_LEVELS} levels in all"))
+                    .label(span, format!("{} levels", levels.len()))
+                    .help("group the levels, or number them: int in 1..1000000"),
+            );
         }
         Ok(Type::Category(self.listed(levels.iter().map(|l| l.value.clone()).collect())))
     }
