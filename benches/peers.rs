@@ -99,7 +99,7 @@ fn main() {
             let mut warm_s = 0.0;
             // Within a tenth of a prior sd of its centre, where no derivative is 0.
             let start: Vec<f64> = (0..density.dimension()).map(|j| 0.1 * sd * ((j * 37 % 11) as f64 / 5.0 - 1.0)).collect();
-            dpm::mechanism::chain::nuts::run(&mut density, &start, (count, count), &mut OsBits::new().unwrap(), |step| {
+            dpm::mechanism::chain::nuts::run(&mut density, &start, (dpm::mechanism::chain::nuts::Tuning::Regression, count, count), &mut OsBits::new().unwrap(), |step| {
                 if step.index < count {
                     steps_warm += step.leapfrogs;
                     (warm_s, begin) = (warm_s + begin.elapsed().as_secs_f64(), Instant::now());

@@ -236,7 +236,7 @@ impl Checker<'_> {
         let d = Diagnostic::new("E0105", format!("{what} depends on a chain")).label(e.span, "computed after every release");
         self.fail(
             d.cause("what was released is written down before a chain runs")
-                .help("split the program: the second part reads the released counts"),
+                .help("let a second program release it, once you have seen what the chain says"),
         )
     }
 }

@@ -165,7 +165,10 @@ fn an_extreme_row_takes_no_more_than_the_public_leapfrogs() {
     let mut most = 0;
     for extreme in [1e2, 1e4, 1e8, 1e16, 1e100, 1e300] {
         crate::density_support::with_density(&case, &[vec![1.0, 2.0], vec![2.0, 1.0], vec![extreme, -extreme]], 1.0, |density, _| {
-            nuts::run(density, &[0.3, -0.2], (60, 20), &mut Seeded::new(3), |step| most = most.max(step.leapfrogs)).unwrap();
+            nuts::run(density, &[0.3, -0.2], (nuts::Tuning::Regression, 60, 20), &mut Seeded::new(3), |step| {
+                most = most.max(step.leapfrogs)
+            })
+            .unwrap();
         });
     }
     // The bound is met, so this test could fail.

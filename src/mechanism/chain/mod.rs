@@ -41,7 +41,7 @@ pub fn nuts<B: BitSource>(
     let warm = steps - steps / 4;
     let start = near(centres, bits)?;
     let mut last = start.clone();
-    nuts::run(density, &start, (warm, steps - warm), bits, |step| last.copy_from_slice(step.state))?;
+    nuts::run(density, &start, (nuts::Tuning::Regression, warm, steps - warm), bits, |step| last.copy_from_slice(step.state))?;
     Ok(last)
 }
 
@@ -50,7 +50,7 @@ pub fn nuts<B: BitSource>(
 pub fn walk<B: BitSource>(density: &mut Density, steps: usize, bits: &mut B) -> Result<(Vec<Vec<f64>>, u64), MechanismError> {
     let start = near(&vec![(0.0, 1.0); density.dimension()], bits)?;
     let (mut states, mut divergences) = (vec![], 0);
-    nuts::run(density, &start, (steps as u64, steps as u64), bits, |step| {
+    nuts::run(density, &start, (nuts::Tuning::Hierarchy, steps as u64, steps as u64), bits, |step| {
         if step.index >= steps as u64 {
             states.push(step.state.to_vec());
             divergences += u64::from(step.diverging);

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::fmt;
 
 use nuts_rs::rand::Rng;
-use nuts_rs::{Chain, CpuLogpFunc, CpuMath, CpuMathError, HasDims, LogpError, LowRankNutsSettings, Settings};
+use nuts_rs::{Chain, CpuLogpFunc, CpuMath, CpuMathError, DiagNutsSettings, HasDims, LogpError, LowRankNutsSettings, Settings};
 use rand_chacha::ChaCha20Rng;
 use rand_core::SeedableRng;
 
@@ -77,36 +77,65 @@ pub struct Visited<'a> {
     pub diverging: bool,
 }
 
+/// How a chain adapts.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Tuning {
+    /// Many correlated weights: a low-rank mass matrix; steps of a bounded length.
+    Regression,
+    /// Few parameters of scales that vary: a diagonal mass matrix and short steps.
+    Hierarchy,
+}
+
 /// Calls `visit` after every step, of which the first `warm` adapt; ends early if the chain cannot go on.
 pub fn run<B: BitSource>(
     density: &mut Density,
     start: &[f64],
-    (warm, draws): (u64, u64),
+    (tuning, warm, draws): (Tuning, u64, u64),
     bits: &mut B,
-    mut visit: impl FnMut(Visited),
+    visit: impl FnMut(Visited),
 ) -> Result<(), MechanismError> {
     let mut seed = [0u8; 32];
     for part in seed.chunks_exact_mut(8) {
         part.copy_from_slice(&bits.word()?.to_le_bytes());
     }
-    let mut rng = ChaCha20Rng::from_seed(seed);
-    let mut settings =
-        LowRankNutsSettings { num_tune: warm, num_draws: draws, maxdepth: u64::from(MOST_LEAPFROGS.ilog2()) + 1, ..Default::default() };
-    settings.store_divergences = false;
-    // An update decomposes matrices as wide as the state: wide states wait longer for one, which costs them no more steps.
-    settings.adapt_options.mass_matrix_update_freq = (density.dimension() as u64 / 2).clamp(20, 100);
+    let (steps, rng) = (warm.saturating_add(draws), ChaCha20Rng::from_seed(seed));
+    match tuning {
+        Tuning::Regression => {
+            let maxdepth = u64::from(MOST_LEAPFROGS.ilog2()) + 1;
+            let mut settings = LowRankNutsSettings { num_tune: warm, num_draws: draws, maxdepth, ..Default::default() };
+            settings.store_divergences = false;
+            // An update decomposes matrices as wide as the state: wide states wait longer for one, which costs them no more steps.
+            settings.adapt_options.mass_matrix_update_freq = (density.dimension() as u64 / 2).clamp(20, 100);
+            walk(&settings, density, start, (steps, rng), visit);
+        }
+        Tuning::Hierarchy => {
+            let mut settings = DiagNutsSettings { num_tune: warm, num_draws: draws, ..Default::default() };
+            settings.store_divergences = false;
+            settings.adapt_options.step_size_settings.target_accept = 0.9;
+            walk(&settings, density, start, (steps, rng), visit);
+        }
+    }
+    Ok(())
+}
+
+fn walk<S: Settings>(
+    settings: &S,
+    density: &mut Density,
+    start: &[f64],
+    (steps, mut rng): (u64, ChaCha20Rng),
+    mut visit: impl FnMut(Visited),
+) {
     // What fails depends on the rows, so it ends the chain where it is; so does a panic: the crate asserts what holds for
     // finite numbers.
     let placed = contained(|| {
         let mut chain = settings.new_chain(0, CpuMath::new(Target(density)), &mut rng).ok()?;
         chain.set_position(start).ok().map(|()| chain)
     });
-    let Some(Some(mut chain)) = placed else { return Ok(()) };
-    for index in 0..warm.saturating_add(draws) {
-        let Some(Ok((state, progress))) = contained(|| chain.draw()) else { return Ok(()) };
+    let Some(Some(mut chain)) = placed else { return };
+    for index in 0..steps {
+        let Some(Ok((state, progress))) = contained(|| chain.draw()) else { return };
         if state.iter().all(|x| x.is_finite()) {
             visit(Visited { index, state: &state, leapfrogs: progress.num_steps, diverging: progress.diverging });
         }
     }
-    Ok(())
 }
