@@ -58,6 +58,7 @@ impl<'a> Scene<'a> {
             written,
             assuming_convergence: self.site.release.mechanism.assuming_convergence,
             place: self.place(),
+            statement: self.site.release.span,
             budgeted: self.allotment.is_some(),
             secret_groups: self.site.secret_groups(),
         };

@@ -7,7 +7,7 @@ use crate::model::print::number;
 use crate::model::{BudgetKind, Program, Query, ReleaseId, ReleaseStep, Request, SpendKind, Step, releases};
 use crate::numeric::Amount;
 use crate::numeric::decimal::{sig, sig_up};
-use crate::source::{Diagnostic, Span};
+use crate::source::{Diagnostic, Help, Span};
 use dashu::rational::RBig;
 
 /// By how much the parts may seem to exceed the whole.
@@ -214,8 +214,10 @@ fn sum_text(spending: &[&ReleaseStep], budget: &BudgetKind, explicit: &Fractions
     format!("{who}: {} = {} {sign} {}", parts.join(" + "), up(total, unit), number(unit))
 }
 
-fn help_lines(spending: &[&ReleaseStep]) -> Vec<String> {
-    let mut lines = vec!["drop the `spend` clauses to split evenly, or lower them to 100% in total.".to_owned()];
+fn help_lines(spending: &[&ReleaseStep]) -> Vec<Help> {
+    let drop = Help::from("drop the `spend` clauses to split evenly, or lower them to 100% in total.");
+    let clauses = spending.iter().filter_map(|r| r.spend.as_ref());
+    let mut lines = vec![clauses.fold(drop, |drop, spend| drop.edit(spend.span, ""))];
     for (i, release) in spending.iter().enumerate() {
         let Query::Posterior(model) = &release.query else { continue };
         let Request::Draw { times, .. } = model.request else { continue };
@@ -228,7 +230,7 @@ fn help_lines(spending: &[&ReleaseStep]) -> Vec<String> {
             .find(|(j, r)| *j != i && matches!(&r.query, Query::Posterior(m) if m.parameters == model.parameters));
         let from = other.map_or_else(|| "one draw".to_owned(), |(_, r)| format!("`{}`", r.name));
         let (count, costs) = (count_word(times), count_word(times).to_lowercase());
-        lines.push(format!("{count} draws cost {costs} times one draw; to describe uncertainty, simulate from {from}."));
+        lines.push(format!("{count} draws cost {costs} times one draw; to describe uncertainty, simulate from {from}.").into());
     }
     lines
 }

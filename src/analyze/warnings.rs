@@ -2,7 +2,7 @@
 
 use super::budget::written;
 use crate::model::print::number;
-use crate::model::{Budget, BudgetKind, Program, Relation};
+use crate::model::{Budget, BudgetKind, Program, Relation, Table};
 use crate::numeric::decimal::sig_up;
 use crate::privacy::Claim;
 use crate::source::{Diagnostic, Diagnostics};
@@ -15,13 +15,12 @@ pub fn warnings(program: &Program) -> Diagnostics {
     let mut found = Vec::new();
     found.extend(program.budget.as_ref().and_then(|b| vacuous(b, program)));
     for table in program.tables.iter().filter(|t| t.private && t.relation == Relation::ReplaceOne) {
-        let Some((key, k)) = table.unit else { continue };
+        let Some((key, _)) = table.unit else { continue };
         let key = table.columns.get(key.0).map_or("unit", |c| c.name.as_str());
-        let name = table.count_name.as_deref().unwrap_or("n");
         found.push(
             Diagnostic::new("W0507", format!("the number of rows of every `{key}` in `{}` is assumed public", table.name))
                 .label(table.rows_span, "a public number of rows, with `by`")
-                .help(("if it is not:", format!("private {}[private {name}] by {key} max {k} {{ ... }}", table.name))),
+                .help(Table::redeclared(Some(table), "if it is not:", &format!("private {}", table.public_name()), "")),
         );
     }
     found

@@ -4,7 +4,7 @@ use super::expressions::node;
 use super::messages::type_text;
 use super::vectors::as_vector;
 use super::{Checked, Checker, Stop, vectors};
-use crate::model::{Builtin, Expr, ExprKind, Label, Range, Relation, TableId, Type};
+use crate::model::{Builtin, Expr, ExprKind, Label, Range, Relation, Table, TableId, Type};
 use crate::source::{Diagnostic, Span};
 use crate::syntax::ast;
 
@@ -120,8 +120,8 @@ impl Checker<'_> {
     fn secret_mean<T>(&mut self, x: &Expr, t: TableId, span: Span) -> Checked<T> {
         let Some(table) = self.table(t) else { return Err(Stop) };
         let (name, at, secret) = (table.name.clone(), table.rows_span, table.relation == Relation::AddRemove);
-        let header = table.header(table.count_name.as_deref().unwrap_or("n"));
         let unit = table.unit_in_words();
+        let public = Table::redeclared(Some(table), "or make n public:", table.public_name(), format!("neighbours then replace {unit}"));
         let written = self.written(x.span);
         let (s, c) = (self.fresh_name("s"), self.fresh_name("c"));
         let split = [
@@ -141,7 +141,7 @@ impl Checker<'_> {
                 .label(at, format!("secret here: neighbours add or remove {unit}"))
                 .cause("with a secret n, the exact number of rows is itself private data")
                 .helps(split)
-                .help(("or make n public:", header, format!("neighbours then replace {unit}"))),
+                .help(public),
         })
     }
 

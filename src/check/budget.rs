@@ -35,7 +35,7 @@ impl Checker<'_> {
                 let near = crate::source::suggest::did_you_mean(&name, ["eps", "dp", "rdp", "zcdp", "gdp"]);
                 let d = Diagnostic::new("E0206", format!("there is no budget `{name}`")).label(call.span, "not a privacy budget");
                 return self.fail(match near {
-                    Some(n) => d.help(format!("did you mean `{n}`?")),
+                    Some(n) => d.near(call.path.first().map_or(call.span, |name| name.span), &n),
                     None => d.help("eps(1), dp(eps = 1, delta = 1e-6), rdp(order = 8, eps = 0.5), zcdp(0.1), gdp(1)"),
                 });
             }

@@ -47,7 +47,7 @@ impl Checker<'_> {
         if !self.complete {
             return Err(Stop);
         }
-        if let Some(help) = self.known_elsewhere(name, args) {
+        if let Some(help) = self.known_elsewhere(name, args, span) {
             let d = Diagnostic::new("E0206", format!("there is no function `{name}`")).label(callee.span, "unknown function");
             return self.fail(d.helps(help));
         }
@@ -57,20 +57,19 @@ impl Checker<'_> {
         let near = crate::source::suggest::did_you_mean(name, names.iter().map(String::as_str));
         let d = Diagnostic::new("E0206", format!("there is no function `{name}`")).label(callee.span, "unknown function");
         self.fail(match near {
-            Some(n) => d.help(format!("did you mean `{n}`?")),
+            Some(n) => d.near(callee.span, &n),
             None => d.help(format!("define it: fn {name}(x) = ..., or open a module: use std.regression")),
         })
     }
 
     /// What other languages call otherwise, and what is in a module of the standard library.
-    fn known_elsewhere(&self, name: &str, args: &[ast::Arg]) -> Option<Vec<Help>> {
+    fn known_elsewhere(&self, name: &str, args: &[ast::Arg], span: Span) -> Option<Vec<Help>> {
         let x = args.first().map_or_else(|| "x".into(), |a| self.written(a.value.span));
         let square = if x.chars().all(|c| c.is_alphanumeric() || c == '_') { format!("{x}^2") } else { format!("({x})^2") };
         match name {
             "median" => {
-                return Some(vec![
-                    ("", format!("quantile({x}, 0.5)"), "in a release with public bounds, using exponential(0, 100)").into(),
-                ]);
+                let quantile = ("", format!("quantile({x}, 0.5)"), "in a release with public bounds, using exponential(0, 100)");
+                return Some(vec![Help::from(quantile).over(span)]);
             }
             "var" | "variance" => {
                 return Some(vec![
@@ -79,7 +78,7 @@ impl Checker<'_> {
                     ("the variance is then free:", "output v = m2 - m1^2").into(),
                 ]);
             }
-            "std" | "stdev" => return Some(vec![format!("sd({x})").into()]),
+            "std" | "stdev" => return Some(vec![Help::from(format!("sd({x})")).over(span)]),
             _ => {}
         }
         let starts = [format!("model {name}("), format!("fn {name}(")];
@@ -91,7 +90,7 @@ impl Checker<'_> {
     pub(super) fn arity(&self, what: &str, signature: &str, span: Span) -> Diagnostic {
         Diagnostic::new("E0208", format!("{what} is called with other arguments"))
             .label(span, "wrong number or names of arguments")
-            .help(signature)
+            .help(Help::from(signature).over(span))
     }
 
     fn wrong_call<T>(&mut self, name: &str, span: Span) -> Checked<T> {
@@ -164,14 +163,14 @@ impl Checker<'_> {
             return self.fail(
                 Diagnostic::new("E0209", "the bounds of `clip` are numbers")
                     .label(wide.span, what)
-                    .help(format!("max({lo}, min({x}, {hi}))")),
+                    .help(Help::from(format!("max({lo}, min({x}, {hi}))")).over(span)),
             );
         }
         if rl.is_point() && rh.is_point() && rl.lo > rh.lo {
             return self.fail(
                 Diagnostic::new("E0203", "the bounds of `clip` are the wrong way round")
                     .label(span, format!("{} is above {}", rl.lo, rh.lo))
-                    .help(format!("clip({}, {}, {})", self.written(x.span), rh.lo, rl.lo)),
+                    .help(Help::from(format!("clip({}, {}, {})", self.written(x.span), rh.lo, rl.lo)).over(span)),
             );
         }
         // max(lo, min(x, hi)): monotone in all three.

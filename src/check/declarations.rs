@@ -3,7 +3,7 @@
 use super::scope::Binding;
 use super::{Checked, Checker, Stop};
 use crate::model::{Column, ColumnId, Expr, ExprKind, Label, Levels, Relation, RowCount, Scalar, ScalarId, Table, TableId, Type};
-use crate::source::{Diagnostic, Span};
+use crate::source::{Diagnostic, Help, Span};
 use crate::syntax::ast;
 use std::collections::BTreeMap;
 use std::rc::Rc;
@@ -150,7 +150,8 @@ impl Checker<'_> {
                     .helps([("private ", String::new(), "secret, no bound"), ("", format!(" >= {}", bound.value), "public")].map(
                         |(secret, least, effect)| {
                             let unit = t.unit.as_ref().map_or(String::new(), |u| format!(" {}", self.written(u.span)));
-                            ("", format!("private {}[{secret}{}{least}]{unit} {{ ... }}", t.name.value, name.value), effect)
+                            let rows = format!("[{secret}{}{least}]", name.value);
+                            Help::from(("", format!("private {}{rows}{unit} {{ ... }}", t.name.value), effect)).edit(t.rows.span, rows)
                         },
                     )),
             ),

@@ -22,7 +22,7 @@ impl Checker<'_> {
             let span = call.path.first().map_or(call.span, |n| n.span);
             let d = Diagnostic::new("E0206", format!("there is no distribution `{name}`")).label(span, "unknown distribution");
             return self.fail(match near {
-                Some(n) => d.help(format!("did you mean `{n}`?")),
+                Some(n) => d.near(span, &n),
                 None => {
                     d.help("bernoulli, binomial, poisson, categorical, normal, beta, gamma, dirichlet, ..: `dpm explain distributions`")
                 }
@@ -137,7 +137,7 @@ impl Checker<'_> {
         let help: Help = if let Some(line) = self.beta_of_same_moments(value).filter(|_| need == Range::UNIT) {
             line
         } else if dist.name == "bernoulli" && value.label != Label::Public {
-            ("use the link:", format!("bernoulli_logit({})", self.written(value.span))).into()
+            Help::from(("use the link:", format!("bernoulli_logit({})", self.written(value.span)))).over(value.span)
         } else if constant.is_some() {
             within(need).into()
         } else {
@@ -281,8 +281,10 @@ impl Checker<'_> {
                     .label(call, format!("needs one probability per level of `{name}`: {levels}"))
                     .label(counts, format!("this makes `{param}` a simplex[{given}]"))
                     .helps(match fixed {
-                        Some(f) => vec![("write".to_owned(), f, ""), ("or".to_owned(), rep, "to follow the type")],
-                        None => vec![("write".to_owned(), format!("dirichlet({rep})"), "to follow the type")],
+                        Some(f) => {
+                            vec![Help::from(("write", f)).over(prior.span), Help::from(("or", rep, "to follow the type")).over(counts)]
+                        }
+                        None => vec![Help::from(("write", format!("dirichlet({rep})"), "to follow the type")).over(prior.span)],
                     })
             }
             _ => Diagnostic::new("E0201", format!("{given} values for {levels} categories"))

@@ -3,7 +3,7 @@
 use super::scope::Binding;
 use super::{Checked, Checker, MAX_DEPTH, Stop, measure, vectors};
 use crate::model::{Builtin, Expr, ExprKind, Label, Levels, Range, TableId, Type};
-use crate::source::{Diagnostic, Span};
+use crate::source::{Diagnostic, Help, Span};
 use crate::syntax::ast;
 
 /// A node.
@@ -167,7 +167,7 @@ impl Checker<'_> {
         let near = crate::source::suggest::did_you_mean(name, candidates.iter().map(String::as_str));
         let d = Diagnostic::new("E0206", format!("unknown name `{name}`")).label(span, "nothing of this name is declared above");
         let d = match near {
-            Some(n) => d.help(format!("did you mean `{n}`?")),
+            Some(n) => d.near(span, &n),
             None => d.help(format!("declare it first: a column, `param {name} ~ ..`, `let {name} = ..` or `public {name}: real`")),
         };
         self.fail(d)
@@ -206,7 +206,7 @@ impl Checker<'_> {
         let c = self.expr(c)?;
         self.want_bool(&c)?;
         if let Label::Aggregate(t) = c.label {
-            return self.private_branch(&c, t);
+            return self.private_branch(&c, t, None);
         }
         let (a, b) = (self.expr(a)?, self.expr(b)?);
         let label = self.join_all(&[c.clone(), a.clone(), b.clone()], span)?;
@@ -331,7 +331,7 @@ impl Checker<'_> {
                 let listed = some(levels.iter().map(String::as_str));
                 let d = Diagnostic::new("E0206", format!("there is no level `{name}`")).label(span, format!("levels: {listed}"));
                 self.fail(match near {
-                    Some(n) => d.help(format!("did you mean `{n}`?")),
+                    Some(n) => d.near(span, &n),
                     None => d,
                 })
             }
@@ -387,7 +387,7 @@ impl Checker<'_> {
                 let d = Diagnostic::new("E0206", format!("`{table}` has no column `{}`", field.value))
                     .label(field.span, format!("columns: {}", some(columns())));
                 self.fail(match near {
-                    Some(n) => d.help(format!("did you mean `{table}.{n}`?")),
+                    Some(n) => d.help(Help::from(format!("did you mean `{table}.{n}`?")).edit(field.span, n)),
                     None => d,
                 })
             }

@@ -1,9 +1,10 @@
 //! `each key of table { .. }`: one independent copy of the body per level.
 
+use super::messages::plain;
 use super::scope::Binding;
 use super::{Checked, Checker, Stop, vectors};
 use crate::model::{ColumnId, Each, Expr, Levels, Step, TableId, Type};
-use crate::source::{Diagnostic, Span};
+use crate::source::{Diagnostic, Help, Span};
 use crate::syntax::ast;
 
 /// The `each` that we are in.
@@ -32,7 +33,8 @@ impl Checker<'_> {
                 let (key, table) = (&key.value, &table.value);
                 let d =
                     Diagnostic::new("E0206", format!("`{key}` is a table, and `{table}` is none")).label(header, "the column stands first");
-                return self.fail(d.help(format!("each {table} of {key} {{ ... }}")));
+                let swapped = format!("each {table} of {key}");
+                return self.fail(d.help(Help::from(format!("{swapped} {{ ... }}")).edit(header, swapped)));
             }
             return self.unknown(&table.value, table.span);
         };
@@ -108,6 +110,10 @@ impl Checker<'_> {
         let release = group.release.clone().unwrap_or_else(|| inner_name.to_string());
         let Some(shared) = self.param(outside).cloned() else { return Err(Stop) };
         let a = shared.name.clone();
+        let prior: Option<Vec<f64>> = shared.prior.args.iter().map(Expr::constant).collect();
+        let mean =
+            prior.and_then(|args| (shared.prior.family.moments)(&args)).map(|(mean, _)| mean).filter(|m| a != inner_name && m.is_finite());
+        let fixed = mean.map(|m| Help::from(("", format!("let {a} = {}", plain(m)), "its prior mean")).over(shared.span));
         let (first, second) = (levels.first().cloned().unwrap_or_default(), levels.get(1).cloned().unwrap_or_default());
         self.fail(
             Diagnostic::new("E0308", format!("groups share the parameter `{a}`, so their costs do not run in parallel"))
@@ -116,6 +122,7 @@ impl Checker<'_> {
                 .label(header, "parallel composition needs one independent model per group")
                 .cause(format!("a draw of `{release}[{first}]` would carry information about rows in `{second}`"))
                 .help("give every group the same fixed prior and pool afterwards, for free:")
+                .helps(fixed)
                 .help(("", format!("release {release} = draw({inner_name})"), "inside `each`"))
                 .help(("", format!("output shrunk = 0.7 * {release} + 0.3 * mean({release})")))
                 .help("or move `each` away and pay for one joint draw."),

@@ -2,7 +2,7 @@
 
 use super::sensitivity::sensitivity;
 use super::{Checked, Checker};
-use crate::model::{BudgetKind, Builtin, ColumnId, Expr, ExprKind, Label, Range, Records, TableId, Type};
+use crate::model::{BudgetKind, Builtin, ColumnId, Expr, ExprKind, Label, Range, Records, Table, TableId, Type};
 use crate::source::{Diagnostic, Help, Span};
 use crate::syntax::ast;
 
@@ -185,7 +185,7 @@ impl Checker<'_> {
         let hi_name = self.fresh_name("hi");
         self.fail(if clip {
             let quantile = format!("release {hi_name} = quantile({subject}, 0.95) using exponential({}, {})", plain(lo), plain(hi));
-            d.help(("use a public constant:", format!("clip({subject}, 0, 200)")))
+            d.help(Help::from(("use a public constant:", format!("clip({subject}, 0, 200)"))).over(whole))
                 .help(("or spend budget on it:", quantile))
                 .help(("", format!("let y = clip({subject}, 0, {hi_name})")))
         } else {
@@ -203,8 +203,8 @@ impl Checker<'_> {
         name
     }
 
-    /// E0103: a branch on private data.
-    pub(super) fn private_branch<T>(&mut self, condition: &Expr, table: TableId) -> Checked<T> {
+    /// E0103: a branch on private data, that of a `when` statement or within an expression.
+    pub(super) fn private_branch<T>(&mut self, condition: &Expr, table: TableId, when: Option<Span>) -> Checked<T> {
         let name = self.table_name(table);
         let d = Diagnostic::new("E0103", "a branch may not depend on private data");
         let (span, text) = match condition.label {
@@ -227,11 +227,16 @@ impl Checker<'_> {
             None => "if x >= 0 then 1 else 0".into(),
         };
         let d = d.cause("whether the block runs at all would reveal the comparison exactly");
+        let release = format!("release {m} = {inner} {using}");
+        let mut released = Help::from(("branch on a released value:", release.clone()));
+        if let Some(when) = when {
+            released = released.edit(Span { end: when.start, ..when }, release + "\n").edit(condition.span, rest.clone());
+        }
         self.fail(match condition.label {
             Label::Row(_) => d.help(format!("use `if` inside an expression: `{row_example}` stays inside its row")),
             _ => d
                 .helps(bounds)
-                .help(("branch on a released value:", format!("release {m} = {inner} {using}")))
+                .help(released)
                 .help(("", format!("when {rest} {{ ... }}")))
                 .help(format!("A row-level `{row_example}` is fine: it stays inside its row.")),
         })
@@ -241,7 +246,7 @@ impl Checker<'_> {
     pub(super) fn secret_count<T>(&mut self, table: TableId, span: Span) -> Checked<T> {
         let Some(t) = self.table(table) else { return Err(super::Stop) };
         let (name, at, unit) = (t.name.clone(), t.rows_span, t.unit_in_words());
-        let header = t.header(t.count_name.as_deref().unwrap_or("n"));
+        let public = Table::redeclared(Some(t), "or make it public:", t.public_name(), format!("neighbours then replace {unit}"));
         let size = self.fresh_name("size");
         let (share, using) = (self.share_text(), "using geometric");
         self.fail(
@@ -250,7 +255,7 @@ impl Checker<'_> {
                 .label(at, format!("secret here: neighbours add or remove {unit}"))
                 .cause("with a secret n, the exact number of rows is itself private data")
                 .help(("release it:", format!("release {size} = count() {using}{share}")))
-                .help(("or make it public:", header, format!("neighbours then replace {unit}"))),
+                .help(public),
         )
     }
 

@@ -6,7 +6,7 @@ use super::vectors::{self, as_vector};
 use super::{Checked, Checker};
 use crate::model::{Binary, Builtin, ColumnId, Expr, ExprKind, Label, Norms, Range, TableId, Type, Unary, VectorType};
 use crate::numeric::unary::{Needs, Whole};
-use crate::source::{Diagnostic, Span};
+use crate::source::{Diagnostic, Help, Span};
 use crate::syntax::ast;
 
 /// The range of a function of parameters alone without its ends: it meets them with probability 0, and no row is part of
@@ -135,7 +135,8 @@ impl Checker<'_> {
             .cause(format!("{name} needs {needs}; a failure on one row would reveal that row"));
         let d = if at.span == span { d } else { d.label(span, "fails for some of these values") };
         let d = self.label_column(d, at, "declared here");
-        self.fail(d.help(("clip first:", format!("clip({written}, {lo}, {hi})"))).help("or declare a narrower domain for the column"))
+        let clip = Help::from(("clip first:", format!("clip({written}, {lo}, {hi})"))).over(at.span);
+        self.fail(d.help(clip).help("or declare a narrower domain for the column"))
     }
 
     /// The type of a component-by-component operation.

@@ -7,7 +7,7 @@ use crate::model::{
     AggregateQuery, ArgValue, Expr, ExprKind, Label, MechanismArg, MechanismChoice, MechanismKind, ParamId, Query, Range, ReleaseId,
     ReleaseStep, Request, Spend, SpendKind, Step, Type, VectorType,
 };
-use crate::source::{Diagnostic, Span};
+use crate::source::{Diagnostic, Help, Span};
 use crate::syntax::ast;
 
 impl Checker<'_> {
@@ -216,7 +216,7 @@ impl Checker<'_> {
                     _ => "real in [0, 100]".to_string(),
                 };
                 d.help(("declare public bounds:", format!("{}: {domain}", c.name), "(rows outside are clamped)"))
-                    .help(("or clip in the query:", format!("clip({x}, 0, 100)")))
+                    .help(Help::from(("or clip in the query:", format!("clip({x}, 0, 100)"))).over(subject))
             }
             None => d.help(apart.unwrap_or("release sums, means, counts or histograms, and combine the released values afterwards".into())),
         };

@@ -368,7 +368,7 @@ impl Checker<'_> {
             self.after_releases(&c, "a condition")?;
             match c.label {
                 Label::Public => Ok(c),
-                Label::Row(t) | Label::Aggregate(t) => self.private_branch(&c, t),
+                Label::Row(t) | Label::Aggregate(t) => self.private_branch(&c, t, Some(span)),
                 Label::Latent | Label::Mix(_) => self.parameter_in_output(&c, "when"),
             }
         });

@@ -60,7 +60,7 @@ impl Checker<'_> {
                 let near = crate::source::suggest::did_you_mean(unknown, names.iter().copied());
                 let mut d = Diagnostic::new("E0206", format!("there is no type `{unknown}`")).label(name.span, "not a type");
                 d = match elsewhere(unknown).map(String::from).or(near) {
-                    Some(n) => d.help(format!("did you mean `{n}`?")),
+                    Some(n) => d.near(name.span, &n),
                     None => d.help("types: bool, int, real, text, category {a, b}, vector[d], matrix[r, c], simplex[k]"),
                 };
                 self.fail(d)

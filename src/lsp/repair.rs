@@ -1,12 +1,10 @@
 //! Help lines as edits: each candidate is tried on the program, and offered only if the complaint goes away.
 
 use super::document::{Document, loader};
-use super::names;
 use crate::pipeline;
 use crate::run::Bound;
 use crate::source::{Diagnostic, FileId, Help, Span};
-use crate::syntax::ast::{Ast, ExprKind, Item, ItemKind};
-use crate::syntax::tokens::{Token, iter};
+use crate::syntax::ast::{Item, ItemKind};
 
 /// A proved repair: what it is called and the whole new text.
 #[derive(Clone, PartialEq, Debug)]
@@ -19,22 +17,18 @@ pub struct Repair {
 pub fn repairs(document: &Document, d: &Diagnostic) -> Vec<Repair> {
     let mut found: Vec<Repair> = vec![];
     let mut candidates: Vec<(String, String)> = vec![];
-    for code in d.help.iter().map(Help::pasted) {
-        candidates.extend(edits(document, d, code).into_iter().map(|text| (code.to_owned(), text)));
+    for h in &d.help {
+        candidates.extend(edits(document, d, h).into_iter().map(|text| (h.pasted().to_owned(), text)));
     }
-    // Lines that only work together: a release, then what uses it. Code without a lead belongs to the line above.
-    let together = |a: &Help, b: &Help| b.lead.is_empty() || (a.code.is_empty() && b.code.is_empty());
-    for (a, b) in d.help.iter().zip(d.help.iter().skip(1)).filter(|(a, b)| together(a, b)).map(|(a, b)| (a.pasted(), b.pasted())) {
-        for text in edits(document, d, a) {
+    // Lines that only work together: a release, then what uses it. Code without a lead belongs to the line above. The second
+    // goes first, so that the labels are still right for the first, which mostly stands before it.
+    let together = |a: &Help, b: &Help| a.edits.is_empty() && (b.lead.is_empty() || (a.code.is_empty() && b.code.is_empty()));
+    for (a, b) in d.help.iter().zip(d.help.iter().skip(1)).filter(|(a, b)| together(a, b)) {
+        for text in edits(document, d, b) {
             let half = Document::new(text, document.folder.clone());
-            candidates.extend(edits(&half, d, b).into_iter().map(|text| (format!("{a}; {b}"), text)));
+            let title = format!("{}; {}", a.pasted(), b.pasted());
+            candidates.extend(edits(&half, d, a).into_iter().map(|text| (title.clone(), text)));
         }
-    }
-    if d.code == "E0402" {
-        candidates.push(("drop the `spend` clauses".into(), without_spends(document)));
-    }
-    if d.code == "E0308" {
-        candidates.extend(fixed_prior(document, d));
     }
     for (title, text) in candidates {
         if text != document.text && !found.iter().any(|r| r.text == text) && mends(document, d, &text) {
@@ -59,200 +53,89 @@ fn mends(document: &Document, d: &Diagnostic, text: &str) -> bool {
     errors(&after) < errors(&document.diagnostics).max(1) && same(&after) < same(&document.diagnostics).max(1)
 }
 
-/// Every text that using this piece of code could mean.
-fn edits(document: &Document, d: &Diagnostic, code: &str) -> Vec<String> {
-    let text = &document.text;
-    let ast = &document.checked.ast;
-    let spans: Vec<Span> = d.labels.iter().map(|l| l.span).filter(|s| s.file == document.checked.main).collect();
-    let replace =
-        |start: usize, end: usize, with: &str| format!("{}{with}{}", text.get(..start).unwrap_or(""), text.get(end..).unwrap_or(""));
-    let mut found = vec![];
-    let around: Vec<&Item> = spans.iter().filter_map(|s| innermost(&ast.items, *s)).collect();
-    if code.starts_with("using ") {
-        for item in &around {
-            let ItemKind::Release(r) = &item.kind else { continue };
-            let (start, end, blank) = match &r.using {
-                Some(using) => (using.span.start, using.span.end, ""),
-                None => (r.query.span.end, r.query.span.end, " "),
-            };
-            found.push(replace(start as usize, end as usize, &format!("{blank}{code}")));
-        }
-        return found;
+/// Every text that following this line could mean: its own edits, or else its code where such code goes.
+fn edits(document: &Document, d: &Diagnostic, help: &Help) -> Vec<String> {
+    let (text, items, code) = (&document.text, &document.checked.ast.items, help.pasted());
+    let main = |span: &Span| span.file == document.checked.main;
+    if !help.edits.is_empty() {
+        return if help.edits.iter().all(|(span, _)| main(span)) { vec![edited(text, &help.edits)] } else { vec![] };
     }
-    if code.ends_with("{ ... }") {
-        let header = code.trim_end_matches("{ ... }").trim_end();
-        let keyword = header.split_whitespace().next().unwrap_or("");
-        for item in all(&ast.items) {
-            let (start, end) = (item.span.start as usize, item.span.end as usize);
-            let own = text.get(start..end).unwrap_or("");
-            let marked = spans.iter().any(|s| overlaps(*s, item.span));
-            if let Some(open) = own.find('{').filter(|_| marked && own.starts_with(keyword)) {
-                found.push(replace(start, start + open, &format!("{header} ")));
-            }
-        }
-        // The text of a table that could not be read has no item.
-        for s in &spans {
-            let line = text.get(..s.start as usize).and_then(|t| t.rfind('\n')).map_or(0, |i| i + 1);
-            let open = text.get(line..).and_then(|t| t.find('{')).map(|i| line + i);
-            if let Some(open) = open.filter(|_| text.get(line..).is_some_and(|t| t.trim_start().starts_with(keyword))) {
-                found.push(replace(line, open, &format!("{header} ")));
-            }
-        }
-        return found;
-    }
+    let replace = |span: Span, with: String| edited(text, &[(span, with)]);
+    let before = |span: Span| Span { end: span.start, ..span };
+    let around: Vec<&Item> = d.labels.iter().map(|l| l.span).filter(main).filter_map(|s| innermost(items, s)).collect();
     let (parsed, errors) = crate::syntax::parse(FileId(0), code);
-    if errors.is_empty() && !parsed.items.is_empty() {
-        found.extend(statements(document, &around, &parsed, code, &replace));
-        return found;
-    }
-    // A column, or a call in place of another.
-    if let Some((name, _)) = code.split_once(':').filter(|(n, _)| crate::syntax::tokens::is_name(n.trim())) {
-        for item in all(&ast.items) {
-            let (ItemKind::Private(t) | ItemKind::PublicTable(t)) = &item.kind else { continue };
-            for c in t.columns.iter().filter(|c| c.name.value == name.trim()) {
-                found.push(replace(c.span.start as usize, c.span.end as usize, code));
+    if let (Some(new), true) = (parsed.items.first(), errors.is_empty()) {
+        // Statements in place of those of the same name, or before, or instead of, a marked one.
+        let named = headline(new);
+        let same = all(items).into_iter().filter(|item| named.is_some() && headline(item) == named);
+        let mut found: Vec<String> = same.map(|item| replace(item.span, code.into())).collect();
+        for item in around {
+            found.push(replace(before(item.span), format!("{code}\n")));
+            if blocks(item).is_empty() {
+                found.push(replace(item.span, code.into()));
             }
         }
         return found;
     }
-    if let Some((name, _)) = code.split_once('(') {
-        for s in around.iter().map(|i| i.span) {
-            for (start, end) in calls(text, s, name) {
-                found.push(replace(start, end, code));
-            }
-        }
-        for s in &spans {
-            found.push(replace(s.start as usize, s.end as usize, code));
-        }
+    if code.starts_with("using ") {
+        let releases = around.iter().filter_map(|item| if let ItemKind::Release(r) = &item.kind { Some(r) } else { None });
+        let after = |span: Span| Span { start: span.end, ..span };
+        let placed = releases.map(|r| r.using.as_ref().map_or((after(r.query.span), format!(" {code}")), |u| (u.span, code.into())));
+        return placed.map(|(span, with)| replace(span, with)).collect();
     }
-    found
+    let Some((name, _)) = code.split_once(':') else { return vec![] };
+    let columns = all(items).into_iter().flat_map(|item| match &item.kind {
+        ItemKind::Private(t) | ItemKind::PublicTable(t) => t.columns.as_slice(),
+        _ => &[],
+    });
+    columns.filter(|c| c.name.value == name.trim()).map(|c| replace(c.span, code.into())).collect()
 }
 
-/// Statements in place of those of the same name, or before, or instead of, a marked one.
-fn statements(
-    document: &Document,
-    around: &[&Item],
-    parsed: &Ast,
-    code: &str,
-    replace: &dyn Fn(usize, usize, &str) -> String,
-) -> Vec<String> {
-    let mut found = vec![];
-    let Some(new) = parsed.items.first() else { return found };
-    let (kind, name) = headline(new);
-    for item in all(&document.checked.ast.items) {
-        if headline(item) == (kind, name) {
-            found.push(replace(item.span.start as usize, item.span.end as usize, code));
-        }
+/// The text with others in place of some spans; what is deleted takes the blanks before it along.
+fn edited(text: &str, edits: &[(Span, String)]) -> String {
+    let mut out = text.to_owned();
+    let mut edits: Vec<&(Span, String)> = edits.iter().collect();
+    edits.sort_by_key(|(span, _)| std::cmp::Reverse(span.start));
+    for (span, with) in edits {
+        let (start, end) = (span.start as usize, span.end as usize);
+        let (Some(head), Some(tail)) = (out.get(..start), out.get(end..)) else { continue };
+        out = format!("{}{with}{tail}", if with.is_empty() { head.trim_end() } else { head });
     }
-    for item in around {
-        let start = item.span.start as usize;
-        found.push(replace(start, start, &format!("{code}\n")));
-        found.push(replace(start, item.span.end as usize, code));
-    }
-    found
+    out
 }
 
-/// Kind and name of a statement.
-fn headline(item: &Item) -> (&'static str, &str) {
-    match &item.kind {
+/// Keyword and name of a statement that has them.
+fn headline(item: &Item) -> Option<(&'static str, &str)> {
+    Some(match &item.kind {
         ItemKind::Budget { .. } => ("budget", ""),
         ItemKind::Param { name, .. } => ("param", &name.value),
         ItemKind::Let { name, .. } => ("let", &name.value),
+        ItemKind::Observe { outcome, .. } => ("observe", &outcome.last()?.value),
         ItemKind::Release(r) => ("release", &r.name.value),
         ItemKind::Output { name, .. } => ("output", &name.value),
         ItemKind::Private(t) => ("private", &t.name.value),
-        _ => ("", "another"),
-    }
+        _ => return None,
+    })
 }
 
 fn overlaps(a: Span, b: Span) -> bool {
     a.start < b.end && b.start < a.end
 }
 
+/// The statements of each block of a statement.
+fn blocks(item: &Item) -> Vec<&[Item]> {
+    match &item.kind {
+        ItemKind::Each { body, .. } | ItemKind::Model { body, .. } => vec![body],
+        ItemKind::When { then, otherwise, .. } => [Some(then), otherwise.as_ref()].into_iter().flatten().map(Vec::as_slice).collect(),
+        _ => vec![],
+    }
+}
+
 /// Every statement, those inside blocks too.
 fn all(items: &[Item]) -> Vec<&Item> {
-    let mut found = vec![];
-    for item in items {
-        found.push(item);
-        match &item.kind {
-            ItemKind::Each { body, .. } | ItemKind::Model { body, .. } => found.extend(all(body)),
-            ItemKind::When { then, otherwise, .. } => {
-                found.extend(all(then));
-                found.extend(otherwise.iter().flat_map(|o| all(o)));
-            }
-            _ => {}
-        }
-    }
-    found
+    items.iter().flat_map(|item| std::iter::once(item).chain(blocks(item).into_iter().flat_map(all))).collect()
 }
 
 fn innermost(items: &[Item], span: Span) -> Option<&Item> {
     all(items).into_iter().filter(|i| overlaps(i.span, span)).min_by_key(|i| i.span.end - i.span.start)
-}
-
-/// Calls of a function within a span.
-fn calls(text: &str, span: Span, name: &str) -> Vec<(usize, usize)> {
-    let words: Vec<_> = iter(text).collect();
-    let inside = |at: usize| (span.start as usize..span.end as usize).contains(&at);
-    let mut found = vec![];
-    for (i, (token, range)) in words.iter().enumerate() {
-        if *token != Token::Name || text.get(range.clone()) != Some(name.trim()) || !inside(range.start) {
-            continue;
-        }
-        let mut depth = 0;
-        for (_, r) in words.iter().skip(i + 1) {
-            match text.get(r.clone()) {
-                Some("(") => depth += 1,
-                Some(")") => depth -= 1,
-                _ => {}
-            }
-            if depth == 0 {
-                found.push((range.start, r.end));
-                break;
-            }
-        }
-    }
-    found
-}
-
-/// The shared parameter at its prior mean, and gone: every group then has the same fixed prior.
-fn fixed_prior(document: &Document, d: &Diagnostic) -> Option<(String, String)> {
-    let name = d.message.split('`').nth(1)?;
-    let (item, prior) = document.checked.ast.items.iter().find_map(|i| match &i.kind {
-        ItemKind::Param { name: n, prior, .. } if n.value == name => Some((i, prior)),
-        _ => None,
-    })?;
-    let number = |i: usize| match prior.args.get(i).map(|a| &a.value.kind) {
-        Some(ExprKind::Number(x, _)) => Some(*x),
-        _ => None,
-    };
-    let args: Vec<f64> = (0..prior.args.len()).map(number).collect::<Option<_>>()?;
-    let (mean, _) = (crate::dist::find(&prior.path.last()?.value)?.moments)(&args)?;
-    let value = crate::model::print::number(mean);
-    let all = names::declarations(&document.checked.ast);
-    let declared = all.iter().find(|x| x.span.start >= item.span.start && x.name == name)?;
-    let mut places = names::places(&document.text, &all, declared);
-    places.retain(|r| r.start != declared.span.start as usize);
-    let mut text = document.text.clone();
-    for r in places.iter().rev().filter(|r| r.start > item.span.start as usize) {
-        text.replace_range(r.clone(), &value);
-    }
-    let end = item.span.end as usize;
-    let line = text.get(end..).and_then(|t| t.find('\n')).map_or(end, |i| end + i + 1);
-    text.replace_range(item.span.start as usize..line, "");
-    Some((format!("give every group the same fixed prior: {value} in place of `{name}`"), text))
-}
-
-fn without_spends(document: &Document) -> String {
-    let mut text = document.text.clone();
-    let mut spans: Vec<Span> = all(&document.checked.ast.items)
-        .into_iter()
-        .filter_map(|i| if let ItemKind::Release(r) = &i.kind { r.spend.as_ref().map(|s| s.span) } else { None })
-        .collect();
-    spans.sort_by_key(|s| std::cmp::Reverse(s.start));
-    for s in spans {
-        let start = text.get(..s.start as usize).map_or(0, |t| t.trim_end().len());
-        text.replace_range(start..s.end as usize, "");
-    }
-    text
 }

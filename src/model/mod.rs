@@ -14,7 +14,7 @@ pub use expr::{Builtin, ColumnId, Expr, ExprKind, Label, ParamId, ReleaseId, Sca
 pub use types::{Axes, Axis, Levels, Norms, Type, VectorType};
 
 use crate::dist::Distribution;
-use crate::source::Span;
+use crate::source::{Help, Span};
 
 /// A checked program.
 #[derive(Clone, PartialEq, Debug, Default)]
@@ -90,11 +90,17 @@ impl Table {
         self.unit.map_or(1, |(_, k)| k)
     }
 
-    /// The declaration with other words for the number of rows, for messages: `private t[n] by id max 3 { ... }`.
-    pub fn header(&self, rows: &str) -> String {
-        let unit = self.unit_text().map_or(String::new(), |u| format!(" {u}"));
-        let word = if self.private { "private" } else { "public" };
-        format!("{word} {}[{rows}]{unit} {{ ... }}", self.name)
+    /// Help that declares another number of rows: `private t[n] by id max 3 { ... }`; of any table where none is known.
+    pub fn redeclared(table: Option<&Table>, lead: impl Into<String>, rows: &str, effect: impl Into<String>) -> Help {
+        let Some(t) = table else { return (lead, format!("private t[{rows}] {{ ... }}"), effect).into() };
+        let unit = t.unit_text().map_or(String::new(), |u| format!(" {u}"));
+        let word = if t.private { "private" } else { "public" };
+        Help::from((lead, format!("{word} {}[{rows}]{unit} {{ ... }}", t.name), effect)).edit(t.rows_span, format!("[{rows}]"))
+    }
+
+    /// What a public number of rows is called.
+    pub fn public_name(&self) -> &str {
+        self.count_name.as_deref().unwrap_or("n")
     }
 
     fn unit_text(&self) -> Option<String> {

@@ -191,6 +191,8 @@ pub struct Question<'a> {
     pub assuming_convergence: bool,
     /// The mechanism as written, else the query: the place to edit.
     pub place: Span,
+    /// The whole statement.
+    pub statement: Span,
     /// There is a budget, from which a free number can be solved.
     pub budgeted: bool,
     /// It is asked in groups of a private key, where rows come, go and are exchanged.

@@ -214,7 +214,8 @@ pub fn question<'a>(
     written: Option<(&'static Mechanism, &'a Arguments)>,
 ) -> Question<'a> {
     let context = Context { program, public };
-    Question { ask, context, written, assuming_convergence: false, place: span(0, 1), budgeted: true, secret_groups: false }
+    let [place, statement] = [span(0, 1); 2];
+    Question { ask, context, written, assuming_convergence: false, place, statement, budgeted: true, secret_groups: false }
 }
 
 fn ln_gamma(x: f64) -> f64 {

@@ -34,6 +34,7 @@ pub fn plan(
         written: Some((chosen.mechanism, &chosen.arguments)),
         assuming_convergence: release.mechanism.assuming_convergence,
         place: release.mechanism.span.unwrap_or(release.query_span),
+        statement: release.span,
         budgeted: true,
         secret_groups: false,
     })

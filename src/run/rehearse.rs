@@ -13,7 +13,7 @@ use crate::mechanism::plan::{ChainLaw, MechanismPlan, PosteriorLaw};
 use crate::mechanism::{MechanismError, Scope, prepare};
 use crate::model::print::argument_text;
 use crate::model::{Each, Expr, ExprKind, Label, Program, Query, Range, ReleaseStep, Step, TableId, Type};
-use crate::source::{Diagnostic, Span};
+use crate::source::{Diagnostic, Help, Span};
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 
@@ -136,7 +136,7 @@ fn complaint(
         (None, _, Some((span, text))) => new("its prior may take a value that its rule does not match")
             .label(span, "known once an earlier release has run; its range reaches too far")
             .label(place, format!("rule `{}` must match for all of it", chosen.rule.name))
-            .help(("bound it:", format!("clip({text}, 1, 100)"))),
+            .help(Help::from(("bound it:", format!("clip({text}, 1, 100)"))).over(span)),
         (Some(MechanismError::Steps), Some((chain, _)), _) => {
             let each = if let ChainLaw::Hmc { steps, .. } = chain { steps.saturating_add(1) } else { 1 };
             new("its chain would take more than a billion steps")

@@ -85,6 +85,11 @@ impl Diagnostic {
         self
     }
 
+    /// A name that was meant in place of this.
+    pub fn near(self, span: Span, name: &str) -> Self {
+        self.help(Help::from(format!("did you mean `{name}`?")).edit(span, name))
+    }
+
     pub fn is_error(&self) -> bool {
         self.severity == Severity::Error
     }

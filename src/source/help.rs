@@ -1,5 +1,6 @@
-//! Help lines as data: what to do, the code that does it and what it gives; drawn in columns.
+//! Help lines as data: what to do, the code that does it, what it gives and where it goes; drawn in columns.
 
+use super::span::Span;
 use std::fmt;
 use unicode_width::UnicodeWidthStr;
 
@@ -11,12 +12,26 @@ pub struct Help {
     pub code: String,
     /// What the code gives.
     pub effect: String,
+    /// The texts that an editor puts in place of others; without them the code goes where its kind of code goes.
+    pub edits: Vec<(Span, String)>,
 }
 
 impl Help {
-    /// What an editor may put into the program.
+    /// What can be pasted; a lead alone may be code.
     pub fn pasted(&self) -> &str {
         if self.code.is_empty() { &self.lead } else { &self.code }
+    }
+
+    /// The code belongs in place of this.
+    pub fn over(self, span: Span) -> Help {
+        let code = self.pasted().to_owned();
+        self.edit(span, code)
+    }
+
+    /// This text belongs in place of that of `span`; an empty span inserts it, an empty text deletes that.
+    pub fn edit(mut self, span: Span, text: impl Into<String>) -> Help {
+        self.edits.push((span, text.into()));
+        self
     }
 }
 
@@ -40,7 +55,7 @@ impl<L: Into<String>, C: Into<String>> From<(L, C)> for Help {
 
 impl<L: Into<String>, C: Into<String>, E: Into<String>> From<(L, C, E)> for Help {
     fn from((lead, code, effect): (L, C, E)) -> Help {
-        Help { lead: lead.into(), code: code.into(), effect: effect.into() }
+        Help { lead: lead.into(), code: code.into(), effect: effect.into(), edits: vec![] }
     }
 }
 

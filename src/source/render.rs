@@ -95,7 +95,7 @@ fn block(map: &SourceMap, diagnostic: &Diagnostic, colour: bool) -> String {
     }
     let mut report = Report::build(kind, (String::new(), 0..0)).with_config(Config::new().with_color(colour));
     let notes: Vec<String> = diagnostic.cause.iter().chain(&diagnostic.notes).map(|text| lines(text)).collect();
-    let pieces = |h: &Help| Help { lead: lines(&h.lead), code: lines(&h.code), effect: lines(&h.effect) };
+    let pieces = |h: &Help| Help { lead: lines(&h.lead), code: lines(&h.code), effect: lines(&h.effect), edits: vec![] };
     let helps = help::lines(&diagnostic.help.iter().map(pieces).collect::<Vec<_>>()).join("\n");
     report.with_notes(&notes);
     report.with_helps((!helps.is_empty()).then_some(&helps));

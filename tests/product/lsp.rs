@@ -193,6 +193,37 @@ fn wrong_programs_are_mended() {
     assert!(left.is_empty(), "{left:#?}");
 }
 
+/// A line of Help knows what it replaces: each title, and the program with its edit made.
+#[test]
+fn help_lines_know_their_place() {
+    let table = "budget eps(1)\nprivate t[n] { x: real in [0, 5], g: public category {a, b}, y: bool }\n";
+    for (wrong, title, right) in [
+        ("let z = 1 + log(x) * 2\n", "clip(x, 0.001, 5)", "let z = 1 + log(clip(x, 0.001, 5)) * 2\n"),
+        ("param p ~ bet(6, 18)\n", "did you mean `beta`?", "param p ~ beta(6, 18)\n"),
+        ("param p = beta(6, 18)\n", "param p ~ beta(6, 18)", "param p ~ beta(6, 18)\n"),
+        (
+            "when mean(x) > 3 {\n  release c = sum(y) using geometric(scale = 2)\n}\n",
+            "release m = mean(x) using laplace spend 20%",
+            "release m = mean(x) using laplace spend 20%\nwhen m > 3 {\n  release c = sum(y) using geometric(scale = 2)\n}\n",
+        ),
+        ("each t of g {\n}\n", "each g of t { ... }", "each g of t {\n}\n"),
+        (
+            "param a ~ gamma(10, 1)\neach g of t {\n  param p ~ beta(a, a)\n  observe y ~ bernoulli(p)\n}\n",
+            "let a = 10",
+            "let a = 10\neach g of t {\n  param p ~ beta(a, a)\n  observe y ~ bernoulli(p)\n}\n",
+        ),
+    ] {
+        let mut e = Editor::new();
+        e.open(&format!("{table}{wrong}"));
+        let everything = json!({"start": {"line": 0, "character": 0}, "end": {"line": 99, "character": 0}});
+        let asked = json!({"textDocument": {"uri": URI}, "range": everything, "context": {"diagnostics": []}});
+        let actions = e.ask("textDocument/codeAction", asked);
+        let found = actions.as_array().unwrap().iter().find(|a| a["title"] == title);
+        let text = found.map(|a| a["edit"]["changes"][URI][0]["newText"].as_str().unwrap());
+        assert_eq!(text, Some(format!("{table}{right}").as_str()), "{wrong}: {actions:#}");
+    }
+}
+
 /// What an editor sends may be anything: the server ends in words, holds no more than was sent, and never panics.
 #[test]
 fn bad_frames_end_the_server_in_words() {

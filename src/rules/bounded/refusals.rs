@@ -8,7 +8,7 @@ use crate::numeric::round::{div_up, mul_up};
 use crate::rules::Context;
 use crate::rules::conjugate::facts::tidy;
 use crate::rules::text::four_near;
-use crate::source::Diagnostic;
+use crate::source::{Diagnostic, Help};
 
 /// E0306: a bounded loss leaves a flat prior flat.
 pub(super) fn flat_prior(p: &Parameter) -> Diagnostic {
@@ -84,7 +84,7 @@ fn scale(
     let lead = format!("bound {name} from {place} with a public constant, on the scale of `{y}`:");
     let Some(p) = parameter(argument, model).filter(|p| matches!(p.ty, Type::Real(_))) else {
         let other = if rate { format!("min({name}, 10)") } else { format!("0.1 + {name}") };
-        return (d.help((lead, other)), None);
+        return (d.help(Help::from((lead, other)).over(argument.span)), None);
     };
     // A quarter of the prior's own scale, or four times its rate: a place to start from, public as the program is.
     let own = p.prior.args.last().and_then(Expr::constant).filter(|x| *x > 0.0 && x.is_finite()).unwrap_or(1.0);

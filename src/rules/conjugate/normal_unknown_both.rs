@@ -17,8 +17,8 @@
 use crate::model::{Expr, ExprKind, Model, Observation, Parameter};
 use crate::rules::tempered::EXACT;
 use crate::rules::text::four_near;
-use crate::rules::{Answers, Context, Question, Rule, Verdict};
-use crate::source::{Diagnostic, Help};
+use crate::rules::{Answers, Question, Rule, Verdict};
+use crate::source::{Diagnostic, Help, Span};
 
 pub static RULE: Rule = Rule {
     name: "normal_unknown_both",
@@ -36,7 +36,7 @@ fn judge(question: &Question) -> Verdict {
         Err(verdict) => return verdict,
     };
     match model.private.iter().find(|o| both_unknown(o)) {
-        Some(o) => refusal(model, o, &question.context).into(),
+        Some(o) => refusal(model, o, question).into(),
         None => Verdict::NotMine("rows must be normal with unknown mean and spread".into()),
     }
 }
@@ -50,7 +50,7 @@ fn both_unknown(o: &Observation) -> bool {
     matches!(mean.kind, ExprKind::Param(_)) && unknown
 }
 
-fn refusal(model: &Model, o: &Observation, context: &Context) -> Diagnostic {
+fn refusal(model: &Model, o: &Observation, question: &Question) -> Diagnostic {
     let names: Vec<String> = model.parameters.iter().map(|p| format!("`{}`", p.name)).collect();
     let mut d = Diagnostic::new("E0300", format!("no rule in this version covers a joint draw of {}", names.join(" and ")))
         .label(o.outcome.span.to(o.likelihood.span), "both the mean and the spread are unknown here");
@@ -61,31 +61,52 @@ fn refusal(model: &Model, o: &Observation, context: &Context) -> Diagnostic {
         "the worst pair of data sets lies inside the range of the outcome, not at its ends, and grows with n;\n\
          no closed form bounds it, and checking the ends alone can be too small by a factor of 158",
     )
-    .helps(ways_out(model, o, context))
+    .helps(ways_out(model, o, question))
 }
 
 /// The statements of the two models that have a rule, in the user's names.
-fn ways_out(model: &Model, o: &Observation, context: &Context) -> Vec<Help> {
+fn ways_out(model: &Model, o: &Observation, question: &Question) -> Vec<Help> {
     let [mean, spread] = o.likelihood.args.as_slice() else { return vec![] };
     let y = match o.outcome.kind {
-        ExprKind::Column(t, c) => context.table(t).and_then(|t| t.columns.get(c.0)).map_or("y", |c| c.name.as_str()),
+        ExprKind::Column(t, c) => question.context.table(t).and_then(|t| t.columns.get(c.0)).map_or("y", |c| c.name.as_str()),
         _ => "y",
     };
     let of = |e: &Expr| model.parameters.iter().find(|p| e.mentions(p.id));
-    let mu = of(mean).map_or("mu", |p| p.name.as_str());
-    let sigma = of(spread).map_or("sigma", |p| p.name.as_str());
-    let (centre, scale) = (of(mean).and_then(typical).unwrap_or(0.0), of(spread).and_then(typical).filter(|x| *x > 0.0).unwrap_or(1.0));
-    let (centre, scale) = (four_near(centre), four_near(scale));
-    let ways = [
-        (format!("fix the spread, without `param {sigma}`:"), format!("observe {y} ~ normal({mu}, {scale})")),
-        (String::new(), format!("release {mu}_hat = draw({mu})")),
-        (format!("or fix the mean, without `param {mu}`:"), "param precision ~ gamma(2, 2)".to_owned()),
-        (String::new(), format!("observe {y} ~ normal({centre}, 1 / sqrt(precision))")),
-        (String::new(), "release precision_hat = draw(precision)".to_owned()),
-        ("or release both moments, without a model:".to_owned(), format!("release m1 = mean({y}) using gaussian")),
-        (String::new(), format!("release m2 = mean({y}^2) using gaussian")),
-    ];
-    ways.map(Help::from).into()
+    let (Some(location), Some(scale)) = (of(mean), of(spread)) else { return vec![] };
+    let (mu, sigma) = (&location.name, &scale.name);
+    let centre = four_near(typical(location).unwrap_or(0.0));
+    let sd = four_near(typical(scale).filter(|x| *x > 0.0).unwrap_or(1.0));
+    let (mu_at, sigma_at, observe, release) = (location.span, scale.span, o.span, question.statement);
+    let mut lines = vec![];
+    // Each way in its lines, and what goes; the first line carries the edits of all.
+    let mut way = |lead: String, gone: &[Span], code: &[(Span, String)]| {
+        let at = lines.len();
+        lines.extend(code.iter().map(|(_, code)| Help::from(("", code.as_str()))));
+        if let Some(first) = lines.get_mut(at) {
+            first.lead = lead;
+            first.edits = code.iter().cloned().chain(gone.iter().map(|span| (*span, String::new()))).collect();
+        }
+    };
+    way(
+        format!("fix the spread, without `param {sigma}`:"),
+        &[sigma_at],
+        &[(observe, format!("observe {y} ~ normal({mu}, {sd})")), (release, format!("release {mu}_hat = draw({mu})"))],
+    );
+    way(
+        format!("or fix the mean, without `param {mu}`:"),
+        &[mu_at],
+        &[
+            (sigma_at, "param precision ~ gamma(2, 2)".into()),
+            (observe, format!("observe {y} ~ normal({centre}, 1 / sqrt(precision))")),
+            (release, "release precision_hat = draw(precision)".into()),
+        ],
+    );
+    way(
+        "or release both moments, without a model:".into(),
+        &[mu_at, sigma_at],
+        &[(observe, format!("release m1 = mean({y}) using gaussian")), (release, format!("release m2 = mean({y}^2) using gaussian"))],
+    );
+    lines
 }
 
 /// A value in the middle of a prior, as an example of a constant.

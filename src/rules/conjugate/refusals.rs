@@ -1,7 +1,7 @@
 //! The complaints conjugate rules share: an unbounded outcome, a secret or inexact n, arguments without a worst case.
 
 use crate::model::print::likelihood_text;
-use crate::model::{Expr, ExprKind, Model, Observation, Range, Records, Relation, Type};
+use crate::model::{Expr, ExprKind, Model, Observation, Range, Records, Relation, Table, Type};
 use crate::rules::Context;
 use crate::rules::text::plain;
 use crate::source::{Diagnostic, Span};
@@ -97,14 +97,12 @@ pub(crate) fn may_vanish(span: Span, what: &str, range: Range) -> Diagnostic {
 /// E0307: the rule needs a public number of rows.
 pub(crate) fn secret_rows(rule: &str, parameter: &str, observation: Span, records: Records, why: &str, context: &Context) -> Diagnostic {
     let table = context.table(records.table);
-    let n = table.and_then(|t| t.count_name.as_deref()).unwrap_or("n");
-    let (header, unit) =
-        table.map_or_else(|| (format!("private t[{n}] {{ ... }}"), "one row".into()), |t| (t.header(n), t.unit_in_words()));
+    let (n, unit) = table.map_or(("n", "one row".into()), |t| (t.public_name(), t.unit_in_words()));
     Diagnostic::new("E0307", format!("a draw of `{parameter}` needs a public number of rows"))
         .label(table.map_or(observation, |t| t.rows_span), format!("{n} is secret: neighbours add or remove {unit}"))
         .label(observation, format!("rule `{rule}` needs a public {n}"))
         .cause(why)
-        .help((format!("if {n} is public:"), header))
+        .help(Table::redeclared(table, format!("if {n} is public:"), n, ""))
 }
 
 /// E0313: the cost grows with n and n is not known exactly.
@@ -117,7 +115,6 @@ pub(crate) fn grows_with_rows(
     context: &Context,
 ) -> Diagnostic {
     let table = context.table(records.table);
-    let header = table.map_or_else(|| "private t[1200] { ... }".into(), |t| t.header("1200"));
     let known = match (table.and_then(|t| t.count_name.as_deref()), records.rows.at_least) {
         (Some(n), 0) => format!("{n} may be any number"),
         (Some(n), least) => format!("{n} may be any number from {least} on"),
@@ -127,7 +124,7 @@ pub(crate) fn grows_with_rows(
         .label(table.map_or(observation, |t| t.rows_span), known)
         .label(observation, format!("rule `{rule}` needs the exact number"))
         .cause("the posterior narrows faster than one row's influence fades, so no bound holds for every n")
-        .help(("declare the exact number:", header))
+        .help(Table::redeclared(table, "declare the exact number:", "1200", ""))
         .helps(or_else)
 }
 

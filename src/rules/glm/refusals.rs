@@ -7,7 +7,7 @@ use crate::model::{Expr, ExprKind, Model, Parameter, Type};
 use crate::rules::Context;
 use crate::rules::conjugate::{self, facts::tidy};
 use crate::rules::text::four_near;
-use crate::source::Diagnostic;
+use crate::source::{Diagnostic, Help};
 
 /// E0303: the slope of the loss is unbounded on the whole line.
 pub(super) fn unbounded_slope(parts: &Parts, name: &str, why: &str, model: &Model, context: &Context) -> Diagnostic {
@@ -27,7 +27,7 @@ pub(super) fn unbounded_slope(parts: &Parts, name: &str, why: &str, model: &Mode
         let text = unqualified(&text, model, context);
         d = d
             .note("a bounded mean (g^-1 in (0,1)) bounds the slope only for the canonical link")
-            .help(("use the logit link:", text, "slope <= 1"))
+            .help(Help::from(("use the logit link:", text, "slope <= 1")).over(o.likelihood.span))
             .help(("or bound the weights:", bounded_weights(model)));
     } else {
         d = d.help(("bound the weights:", bounded_weights(model)));

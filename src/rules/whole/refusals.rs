@@ -2,6 +2,7 @@
 
 use super::counts::Counts;
 use crate::mechanism::plan::{MOST_CANDIDATES, MOST_ITEMS};
+use crate::model::Table;
 use crate::numeric::hellinger::histograms;
 use crate::rules::Question;
 use crate::rules::conjugate::Facts;
@@ -12,16 +13,14 @@ use crate::source::Diagnostic;
 pub(super) fn secret_rows(facts: &Facts, question: &Question, (why, cause): (&str, &str), counts: Option<usize>) -> Diagnostic {
     let name = facts.rule.name;
     let table = question.context.table(facts.records.table);
-    let n = table.and_then(|t| t.count_name.as_deref()).unwrap_or("n");
-    let (header, unit) =
-        table.map_or_else(|| (format!("private t[{n}] {{ ... }}"), "one row".into()), |t| (t.header(n), t.unit_in_words()));
+    let n = table.map_or("n", |t| t.public_name());
     let mut d = Diagnostic::new("E0307", format!("`{name}` needs a public number of rows")).label(question.place, why.replace("{n}", n));
     if let Some(t) = table {
-        d = d.label(t.rows_span, format!("{n} is secret: neighbours add or remove {unit}"));
+        d = d.label(t.rows_span, format!("{n} is secret: neighbours add or remove {}", t.unit_in_words()));
     }
     let d = d.cause(cause.replace("{n}", n));
     let noisy = counts.map(|k| ("if not:", "using noise_aware", format!("noises all {k} counts; {n} may be secret")));
-    d.help((format!("if {n} is public:"), header)).helps(noisy)
+    d.help(Table::redeclared(table, format!("if {n} is public:"), n, "")).helps(noisy)
 }
 
 /// E0313: more candidates than can be listed.
@@ -54,8 +53,8 @@ pub(super) fn not_computable(counts: &Counts, question: &Question, items: Option
     let without = ("without:", format!("using {name}"));
     match items {
         None => {
-            let header = table.map_or_else(|| "private t[40] { ... }".into(), |t| t.header("40"));
-            d.label(span, "the law depends on the exact number of rows").help(("with 40 rows:", header)).help(without)
+            let known = Table::redeclared(table, "with 40 rows:", "40", "");
+            d.label(span, "the law depends on the exact number of rows").help(known).help(without)
         }
         Some(items) if private_only && !super::calibrated::few(items, k) => d
             .label(span, format!("{items} items at {k} levels: {} posteriors", four_near(histograms(items, k) as f64)))

@@ -198,11 +198,12 @@ pub(super) fn binding(scene: &Scene<'_>) -> Option<Diagnostic> {
 pub(super) fn each(scene: &Scene<'_>) -> Option<Diagnostic> {
     let names: Vec<&str> = (1..scene.len()).filter(|i| scene.is(*i, Token::Name)).map(|i| scene.word(i)).collect();
     let help = match names.as_slice() {
-        [table, key] if scene.is(2, Token::Dot) => format!("each {key} of {table} {{ ... }}"),
-        [key, table, ..] => format!("each {key} of {table} {{ ... }}"),
-        [key] => format!("each {key} of survey {{ ... }}"),
-        [] => "each region of survey { ... }".to_owned(),
+        [table, key] if scene.is(2, Token::Dot) => format!("each {key} of {table}"),
+        [key, table, ..] => format!("each {key} of {table}"),
+        [key] => format!("each {key} of survey"),
+        [] => "each region of survey".to_owned(),
     };
+    let help = scene.headed(&help, "");
     Some(match scene.at {
         1 => new("E0015", "expected a column after `each`").label(scene.here(), "a category whose levels make the groups").help(help),
         2 => new("E0015", format!("expected `of` after `each {}`", scene.word(1))).label(scene.here(), "of which table?").help(help),

@@ -21,7 +21,7 @@ pub(super) use values::unreadable;
 use super::grammar::Rule;
 use super::split::Word;
 use super::tokens::Token;
-use crate::source::{FileId, Span};
+use crate::source::{Diagnostic, FileId, Help, Span};
 use scene::Scene;
 
 /// Where pest stopped, as an index into `words`; the words `own` start at byte `base`.
@@ -54,5 +54,11 @@ pub(super) fn explain(file: FileId, text: &str, words: &[Word], own: Range<usize
         Token::Fn | Token::Model => clauses::function(&scene),
         _ => None,
     };
-    Box::new(scene.keyword_as_name().or(statement).or_else(|| values::value(&scene)).unwrap_or_else(|| expected::generic(&scene)))
+    let found = scene.keyword_as_name().or(statement).or_else(|| values::value(&scene)).unwrap_or_else(|| expected::generic(&scene));
+    // A line that starts as the statement does is what it should have been.
+    let meant = |h: Help| {
+        let whole = h.edits.is_empty() && h.pasted().split_whitespace().next() == Some(scene.word(0));
+        if whole { h.over(scene.spans(0..scene.len())) } else { h }
+    };
+    Box::new(Diagnostic { help: found.help.into_iter().map(meant).collect(), ..found })
 }

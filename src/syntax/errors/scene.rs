@@ -6,7 +6,7 @@ use super::super::grammar::Rule;
 use super::super::split::Word;
 use super::super::tokens::Token;
 use super::structure::{new, one_line};
-use crate::source::{Diagnostic, FileId, Span};
+use crate::source::{Diagnostic, FileId, Help, Span};
 
 /// Declarations are looked up in so many bytes of a text: a help line is worth no more.
 const NEAR: usize = 1 << 15;
@@ -134,6 +134,16 @@ impl<'a> Scene<'a> {
     /// The word that does not fit, or the last word if the statement ends too early.
     pub(super) fn here(&self) -> Span {
         if self.at < self.len() { self.span(self.at) } else { self.span(self.len().saturating_sub(1)) }
+    }
+
+    /// A head of this statement that can be read: a line of Help in place of all before the `{` of its block.
+    pub(super) fn headed(&self, head: &str, effect: impl Into<String>) -> Help {
+        Help::from(("", format!("{head} {{ ... }}"), effect)).edit(self.spans(0..self.brace().unwrap_or(self.len())), head)
+    }
+
+    /// Index of the `{` that opens the block or the columns.
+    pub(super) fn brace(&self) -> Option<usize> {
+        (0..self.len()).find(|i| self.is(*i, Token::OpenBrace) && !self.is(i.saturating_sub(1), Token::Category))
     }
 
     /// Index of the innermost bracket that is open at the word that does not fit.

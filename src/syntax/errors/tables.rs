@@ -16,7 +16,7 @@ pub(super) fn table(scene: &Scene<'_>) -> Option<Diagnostic> {
                 .help(format!("{keyword} staff[n] {{ age: int in 18..90 }}")),
         );
     }
-    let brace = (0..scene.len()).find(|i| scene.is(*i, Token::OpenBrace) && !scene.is(i.saturating_sub(1), Token::Category));
+    let brace = scene.brace();
     let name = scene.word(1);
     if scene.is(2, Token::Colon) {
         return scalar(scene);
@@ -33,7 +33,7 @@ pub(super) fn table(scene: &Scene<'_>) -> Option<Diagnostic> {
             new("E0005", format!("how many rows has `{name}`?"))
                 .label(scene.span(1), "expected `[n]` after the name")
                 .cause("the number of rows is public, bounded or secret, and the guarantee depends on which")
-                .helps(rows_help(keyword, name)),
+                .helps(rows_help(scene, keyword, name)),
         );
     }
     if scene.bracket().is_some() {
@@ -44,7 +44,7 @@ pub(super) fn table(scene: &Scene<'_>) -> Option<Diagnostic> {
         return Some(
             new("E0002", "expected `by` and a column before `max`")
                 .label(scene.here(), "at most how many rows of whom?")
-                .help(format!("{head} by id max 4 {{ ... }}")),
+                .help(scene.headed(&format!("{head} by id max 4"), "")),
         );
     }
     Some(
@@ -54,8 +54,8 @@ pub(super) fn table(scene: &Scene<'_>) -> Option<Diagnostic> {
     )
 }
 
-fn rows_help(keyword: &str, name: &str) -> Vec<Help> {
-    let line = |(rows, effect): (&str, &str)| ("", format!("{keyword} {name}[{rows}] {{ ... }}"), effect).into();
+fn rows_help(scene: &Scene<'_>, keyword: &str, name: &str) -> Vec<Help> {
+    let line = |(rows, effect)| scene.headed(&format!("{keyword} {name}[{rows}]"), effect);
     [("n", "n is public"), ("n >= 100", "public, and known to be at least 100"), ("private n", "n is secret")].map(line).into()
 }
 
@@ -69,14 +69,16 @@ fn rows(scene: &Scene<'_>, keyword: &str, name: &str) -> Diagnostic {
                 ">" => {
                     let next = number.parse::<u64>().ok().and_then(|k| k.checked_add(1));
                     let next = next.map_or(number.to_owned(), |k| k.to_string());
-                    vec![format!("{keyword} {name}[{n} >= {next}] {{ ... }}").into()]
+                    vec![scene.headed(&format!("{keyword} {name}[{n} >= {next}]"), "")]
                 }
-                "=" | "==" => vec![format!("{keyword} {name}[{number}] {{ ... }}").into()],
-                _ => rows_help(keyword, name),
+                "=" | "==" => vec![scene.headed(&format!("{keyword} {name}[{number}]"), "")],
+                _ => rows_help(scene, keyword, name),
             };
             complaint.label(scene.here(), "only a lower bound, written `>=`").helps(help)
         }
-        _ => complaint.label(scene.here(), "expected a name, a whole number, or a name and a lower bound").helps(rows_help(keyword, name)),
+        _ => complaint
+            .label(scene.here(), "expected a name, a whole number, or a name and a lower bound")
+            .helps(rows_help(scene, keyword, name)),
     }
 }
 
@@ -86,7 +88,7 @@ fn unit(scene: &Scene<'_>, by: usize) -> Diagnostic {
     if scene.at == by + 1 {
         return new("E0002", "expected a column after `by`")
             .label(scene.here(), "which column names the person?")
-            .help(format!("{head} by id max 4 {{ ... }}"));
+            .help(scene.headed(&format!("{head} by id max 4"), ""));
     }
     let key = scene.word(by + 1);
     if scene.at == by + 2 {
@@ -95,12 +97,12 @@ fn unit(scene: &Scene<'_>, by: usize) -> Diagnostic {
         return new("E0002", format!("expected `max` after `by {key}`"))
             .label(scene.spans(by..by + 2 + usize::from(same_line)), format!("how many rows can one {key} contribute at most?"))
             .cause(format!("the privacy unit is the {key}; without a cap one {key} may own every row"))
-            .help(("", format!("{head} by {key} max 4 {{ ... }}"), format!("keeps the first 4 rows of each {key}")));
+            .help(scene.headed(&format!("{head} by {key} max 4"), format!("keeps the first 4 rows of each {key}")));
     }
     if scene.at == by + 3 {
         return new("E0002", "expected a whole number after `max`")
             .label(scene.here(), format!("at most how many rows of each {key}?"))
-            .help(format!("{head} by {key} max 4 {{ ... }}"));
+            .help(scene.headed(&format!("{head} by {key} max 4"), ""));
     }
     let said = one_line(scene.words(0..scene.at)).unwrap_or(head);
     new("E0006", format!("expected the columns of `{}`", scene.word(1)))
