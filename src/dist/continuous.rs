@@ -5,7 +5,7 @@ use super::sample::{log_gamma, normal, positive_uniform, shares, uniform};
 use super::{ALL, BASE, COIN, Distribution, Law, POSITIVE, Standard, Support, UNIT, VISITS, VOTES};
 use crate::kernel::density::{Builder, One, Op, Operand};
 use crate::numeric::round::{div_up, mul_up};
-use crate::numeric::{Binary, Interval, Unary};
+use crate::numeric::{Binary, Interval, Unary, dense};
 use Operand::Constant;
 use std::f64::consts::{LN_2, PI, TAU};
 
@@ -371,9 +371,11 @@ fn dirichlet(to: &mut Builder, args: &[Vec<Operand>], y: &[Operand]) -> Option<V
 fn multi_normal(to: &mut Builder, args: &[Vec<Operand>], y: &[Operand]) -> Option<Vec<Operand>> {
     let [mean, covariance] = args else { return None };
     let number = |x: &Operand| if let Constant(x) = x { Some(*x) } else { None };
-    let lower = cholesky(&covariance.iter().map(number).collect::<Option<Vec<f64>>>()?, y.len())?;
+    let entries: Vec<f64> = covariance.iter().map(number).collect::<Option<_>>()?;
+    let square = entries.len() == y.len() * y.len() && !y.is_empty();
+    let lower = square.then(|| dense::Matrix::from_row_slice(y.len(), y.len(), &entries)).and_then(dense::cholesky)?;
     let mut solved: Vec<Operand> = vec![];
-    for ((row, i), (y, mean)) in lower.chunks(y.len()).zip(0usize..).zip(y.iter().zip(mean)) {
+    for ((row, i), (y, mean)) in lower.row_iter().zip(0usize..).zip(y.iter().zip(mean)) {
         let away = to.sub(*y, *mean);
         let pairs = row.iter().zip(&solved).map(|(l, z)| (Constant(*l), *z)).collect();
         let known = to.op(Op::Dot(pairs));
@@ -382,27 +384,6 @@ fn multi_normal(to: &mut Builder, args: &[Vec<Operand>], y: &[Operand]) -> Optio
     }
     let square = to.op(Op::Dot(solved.iter().map(|z| (*z, *z)).collect()));
     (mean.len() == y.len()).then(|| vec![to.scale(-0.5, square)])
-}
-
-/// The lower triangle L with `L L' = matrix`, row by row.
-fn cholesky(matrix: &[f64], d: usize) -> Option<Vec<f64>> {
-    if d == 0 || matrix.len() != d * d {
-        return None;
-    }
-    let mut lower = vec![0.0; d * d];
-    for i in 0..d {
-        for j in 0..=i {
-            let row = |r: usize| lower.get(r * d..r * d + j);
-            let known: f64 = row(i)?.iter().zip(row(j)?).map(|(a, b)| a * b).sum();
-            let rest = matrix.get(i * d + j)? - known;
-            let entry = if i == j { rest.sqrt() } else { rest / lower.get(j * d + j)? };
-            if !(entry.is_finite() && (i != j || entry > 0.0)) {
-                return None;
-            }
-            *lower.get_mut(i * d + j)? = entry;
-        }
-    }
-    Some(lower)
 }
 
 #[cfg(test)]

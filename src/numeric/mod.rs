@@ -3,6 +3,7 @@
 pub mod amount;
 pub mod binary;
 pub mod decimal;
+pub mod dense;
 pub mod diagnostics;
 pub mod fast;
 pub mod gamma_divergence;

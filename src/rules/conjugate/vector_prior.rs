@@ -4,6 +4,7 @@ use super::facts::{location_argument, positive_argument, within_reach};
 use super::refusals;
 use crate::model::{Builtin, Expr, ExprKind, Parameter, Range, Type};
 use crate::numeric::Interval;
+use crate::numeric::dense::Matrix;
 use crate::numeric::linear::{cholesky, spectral_norm_up};
 use crate::numeric::round::{div_up, mul_down, mul_up, sub_down};
 use crate::rules::{Match, Verdict, not_mine};
@@ -107,7 +108,7 @@ impl Covariance {
         close.ok_or_else(|| Verdict::from(refusals::nearly_singular(span)))
     }
 
-    /// A symmetric P with a proved `P >= (1 - excess) S^-1`; `None` if a pivot vanishes.
+    /// A symmetric P with a proved `P >= (1 - excess) S^-1`; `None` if a pivot is not positive.
     ///
     /// `S^1/2 P S^1/2 - I` is symmetric and similar to `S P - I`, so its eigenvalues are at most the Frobenius norm of
     /// that, delta, and `P >= (1 - delta) S^-1`. A law adds two such matrices and divides by m, in doubles: an error
@@ -120,8 +121,8 @@ impl Covariance {
             entries.iter_mut().step_by(d + 1).zip(diagonal).for_each(|(x, s)| *x = div_up(1.0, s));
             return Some(Inverse { entries, excess: 0.0 });
         }
-        let raw = self.gauss_jordan()?;
-        let at = |i: usize, j: usize| raw.get(i.max(j) * d + i.min(j)).copied().unwrap_or(f64::NAN);
+        let raw = Matrix::from_row_slice(d, d, &self.entries).cholesky()?.inverse();
+        let at = |i: usize, j: usize| raw.get((i.max(j), i.min(j))).copied().unwrap_or(f64::NAN);
         let entries: Vec<f64> = (0..d * d).map(|k| at(k / d, k % d)).collect();
         let frobenius = |squares: &mut dyn Iterator<Item = Interval>| squares.fold(Interval::ZERO, |s, x| s + x.square()).sqrt();
         let residual = |k: usize| {
@@ -133,32 +134,6 @@ impl Covariance {
         let norm = |m: &[f64]| frobenius(&mut m.iter().map(|x| Interval::point(*x)));
         let rounding = norm(&self.entries) * norm(&entries) * Interval::point(ROUNDING);
         Some(Inverse { excess: (delta + rounding).hi, entries })
-    }
-
-    /// The inverse in doubles.
-    fn gauss_jordan(&self) -> Option<Vec<f64>> {
-        let d = self.dim;
-        let mut rows: Vec<Vec<f64>> = (0..d)
-            .map(|i| {
-                let unit = (0..d).map(|j| f64::from(u8::from(i == j)));
-                (0..d).map(|j| self.at(i, j)).chain(unit).collect()
-            })
-            .collect();
-        for i in 0..d {
-            let mut row = std::mem::take(rows.get_mut(i)?);
-            let pivot = *row.get(i)?;
-            if pivot == 0.0 || pivot.is_nan() {
-                return None;
-            }
-            row.iter_mut().for_each(|x| *x /= pivot);
-            for other in &mut rows {
-                if let Some(factor) = other.get(i).copied() {
-                    other.iter_mut().zip(&row).for_each(|(x, y)| *x -= factor * y);
-                }
-            }
-            *rows.get_mut(i)? = row;
-        }
-        Some(rows.into_iter().flat_map(|r| r.into_iter().skip(d)).collect())
     }
 }
 

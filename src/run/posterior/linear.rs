@@ -1,11 +1,14 @@
 //! The posterior of regression weights given noisy second moments: a chain over the moments, weights in closed form (rule book §15).
 
 use super::Posterior;
-use super::matrix::{Factor, Matrix};
 use crate::dist::sample::uniform;
 use crate::mechanism::plan::{WholeFamily, WholeLaw, WholeNoise};
+use crate::numeric::dense::{Matrix, cholesky, factor_of_inverse, factor_of_sum};
 use crate::run::simulate::Bits;
-use rand_distr::{Distribution, StandardNormal};
+use rand::RngExt;
+use rand_distr::StandardNormal;
+
+type Vector = nalgebra::DVector<f64>;
 
 /// States that are kept, one in `THIN`, after `FIRST` that are not.
 const KEPT: usize = 1000;
@@ -18,30 +21,36 @@ pub(super) fn given(law: &WholeLaw, rows: f64, noisy: &[f64], rng: &mut Bits) ->
         return None;
     };
     let d = mean.len();
-    let precision = Matrix { dim: d, entries: precision.clone() };
+    let mean = Vector::from_row_slice(mean);
+    let precision = (precision.len() == d * d).then(|| Matrix::from_row_slice(d, d, precision))?;
     if rows < 1.0 {
-        return Some(Posterior::MultiNormal { mean: mean.clone(), factor: precision.cholesky()?.of_inverse().rows });
+        return Some(normal(&mean, &factor_of_inverse(&cholesky(precision)?)));
     }
     let (upper, sums_seen) = noisy.split_at_checked(d * (d + 1) / 2)?;
     // Row i of the upper triangle starts after d + (d - 1) + .. numbers.
     let place = |i: usize, j: usize| i * d - i * i.saturating_sub(1) / 2 + j - i;
     let at = |i: usize, j: usize| upper.get(place(i.min(j), i.max(j))).copied().unwrap_or(f64::NAN);
     let moments = Moments {
-        mean: mean.clone(),
+        mean,
         precision,
         sd: *sd,
         trace: rows * norm * norm,
-        products: Matrix::new(d, at),
+        products: Matrix::from_fn(d, d, at),
         products_noise: products,
-        sums: sums_seen.to_vec(),
+        sums: Vector::from_row_slice(sums_seen),
         sums_noise: sums,
     };
     if moments.sums.len() == d { moments.posterior(rng) } else { None }
 }
 
+fn normal(mean: &Vector, factor: &Matrix) -> Posterior {
+    let rows = factor.row_iter().enumerate().map(|(i, row)| row.iter().take(i + 1).copied().collect());
+    Posterior::MultiNormal { mean: mean.iter().copied().collect(), factor: rows.collect() }
+}
+
 /// A regression with known sd, and what was released of its rows.
 pub(super) struct Moments {
-    pub mean: Vec<f64>,
+    pub mean: Vector,
     pub precision: Matrix,
     pub sd: f64,
     /// Upper bound on the trace of the true products.
@@ -49,7 +58,7 @@ pub(super) struct Moments {
     /// `sum x x'` and its noise, `sum x y` and its noise (standard deviations).
     pub products: Matrix,
     pub products_noise: f64,
-    pub sums: Vec<f64>,
+    pub sums: Vector,
     pub sums_noise: f64,
 }
 
@@ -61,7 +70,7 @@ impl Moments {
     /// times that density, over positive definite S with a trace that the rows can have. Elliptical slice sampling (Murray,
     /// Adams, MacKay 2010) leaves it unchanged and needs no tuning.
     pub fn posterior(&self, rng: &mut Bits) -> Option<Posterior> {
-        let prior = self.precision.cholesky()?;
+        let prior = cholesky(self.precision.clone())?;
         let centre = &self.products;
         let mut state = self.start()?;
         let mut level = self.ln_likelihood(&state, &prior).filter(|l| !l.is_nan()).unwrap_or(f64::NEG_INFINITY);
@@ -71,10 +80,10 @@ impl Moments {
             let threshold = level + uniform(rng).max(f64::MIN_POSITIVE).ln();
             let mut angle = std::f64::consts::TAU * uniform(rng);
             let (mut low, mut high) = (angle - std::f64::consts::TAU, angle);
-            let away = state.plus(-1.0, centre);
+            let away = &state - centre;
             // The bracket shrinks to where we are, by a half or so every time.
             for _ in 0..64 {
-                let next = centre.plus(angle.cos(), &away).plus(angle.sin(), &other);
+                let next = centre + &away * angle.cos() + &other * angle.sin();
                 if let Some(found) = self.ln_likelihood(&next, &prior).filter(|l| *l >= threshold) {
                     (state, level) = (next, found);
                     break;
@@ -96,28 +105,21 @@ impl Moments {
 
     /// Noise on the products.
     fn tossed(&self, rng: &mut Bits) -> Matrix {
-        let d = self.products.dim;
-        let mut out = Matrix::new(d, |_, _| 0.0);
-        for i in 0..d {
-            for j in i..d {
-                let z: f64 = StandardNormal.sample(rng);
-                for at in [i * d + j, j * d + i] {
-                    if let Some(e) = out.entries.get_mut(at) {
-                        *e = self.products_noise * z;
-                    }
-                }
-            }
-        }
+        let d = self.products.nrows();
+        let mut toss = |i: usize, j: usize| if i < j { 0.0 } else { self.products_noise * rng.sample::<f64, _>(StandardNormal) };
+        let mut out = Matrix::from_fn(d, d, &mut toss);
+        out.fill_upper_triangle_with_lower_triangle();
         out
     }
 
     /// Products that rows can have, near those released.
     fn start(&self) -> Option<Matrix> {
+        let d = self.products.nrows();
         let mut shift = 0.0;
         for _ in 0..200 {
-            let near = self.products.shifted(shift);
-            let near = near.scaled((0.99 * self.trace / near.trace()).clamp(0.0, 1.0));
-            if near.cholesky().is_some() {
+            let near = &self.products + Matrix::from_diagonal_element(d, d, shift);
+            let near = &near * (0.99 * self.trace / near.trace()).clamp(0.0, 1.0);
+            if cholesky(near.clone()).is_some() {
                 return Some(near);
             }
             shift = (2.0 * shift).max(1e-3 * self.products_noise);
@@ -126,35 +128,36 @@ impl Moments {
     }
 
     /// Of the released sums given products S, weights integrated out; `None` where no rows have these products.
-    fn ln_likelihood(&self, s: &Matrix, prior: &Factor) -> Option<f64> {
+    fn ln_likelihood(&self, s: &Matrix, prior: &Matrix) -> Option<f64> {
         if s.trace() > self.trace {
             return None;
         }
-        let factor = Factor::of_rows(&[(1.0, &prior.forward_each(s)), (1.0, &self.noise(s)?.transposed())]);
-        let left: f64 = factor.forward(&self.off(s)).iter().map(|x| x * x).sum();
-        Some(-0.5 * (left + factor.ln_determinant()))
+        let factor = factor_of_sum(&[(1.0, &prior.solve_lower_triangular_unchecked(s)), (1.0, &self.noise(s)?.transpose())]);
+        let left = factor.solve_lower_triangular_unchecked(&self.off(s)).norm_squared();
+        Some(-0.5 * (left + 2.0 * factor.diagonal().iter().map(|x| x.ln()).sum::<f64>()))
     }
 
-    /// The covariance of the released sums given products S and the weights; `None` unless S is positive definite.
-    fn noise(&self, s: &Matrix) -> Option<Factor> {
-        let unit = Matrix::new(s.dim, |i, j| f64::from(u8::from(i == j)));
-        Some(Factor::of_rows(&[(self.sd, &s.cholesky()?.transposed()), (self.sums_noise, &unit)]))
+    /// The factor of the covariance of the released sums given products S and the weights; `None` unless S is positive definite.
+    fn noise(&self, s: &Matrix) -> Option<Matrix> {
+        let unit = Matrix::identity(s.nrows(), s.nrows());
+        Some(factor_of_sum(&[(self.sd, &cholesky(s.clone())?.transpose()), (self.sums_noise, &unit)]))
     }
 
     /// What the sums are away from those of the prior's mean.
-    fn off(&self, s: &Matrix) -> Vec<f64> {
-        self.sums.iter().zip(s.times(&self.mean)).map(|(t, m)| t - m).collect()
+    fn off(&self, s: &Matrix) -> Vector {
+        &self.sums - s * &self.mean
     }
 
     /// The weights given products S and the released sums.
-    fn weights(&self, s: &Matrix, prior: &Factor) -> Option<Posterior> {
+    fn weights(&self, s: &Matrix, prior: &Matrix) -> Option<Posterior> {
+        let d = s.nrows();
         let noise = self.noise(s)?;
-        let seen = noise.forward_each(s);
         // The least squares of prior and sums: their numbers as one column more, turned with the others.
-        let prior = prior.transposed().beside(&vec![0.0; s.dim]);
-        let mut precision = Factor::of_rows(&[(1.0, &prior), (1.0, &seen.beside(&noise.forward(&self.off(s))))]);
-        let step = precision.rows.pop().map(|last| precision.backward(&last))?;
-        let mean = self.mean.iter().zip(step).map(|(m, x)| m + x).collect();
-        Some(Posterior::MultiNormal { mean, factor: precision.of_inverse().rows })
+        let mut seen = noise.solve_lower_triangular_unchecked(s).insert_column(d, 0.0);
+        seen.set_column(d, &noise.solve_lower_triangular_unchecked(&self.off(s)));
+        let both = factor_of_sum(&[(1.0, &prior.transpose().insert_column(d, 0.0)), (1.0, &seen)]);
+        let (precision, last) = (both.view((0, 0), (d, d)).into_owned(), both.view((d, 0), (1, d)).transpose());
+        let step = precision.tr_solve_lower_triangular_unchecked(&last).column(0).into_owned();
+        Some(normal(&(&self.mean + step), &factor_of_inverse(&precision)))
     }
 }

@@ -5,7 +5,6 @@ mod draws;
 mod export;
 mod line;
 mod linear;
-mod matrix;
 mod mixture;
 mod normal;
 mod rate;
