@@ -205,6 +205,11 @@ impl Token {
         matches!(self, Token::CloseParen | Token::CloseBracket | Token::CloseBrace)
     }
 
+    /// How many brackets are open after it.
+    pub(super) fn nested(self, depth: usize) -> usize {
+        depth.saturating_add(usize::from(self.is_open())).saturating_sub(usize::from(self.is_close()))
+    }
+
     /// Does it stand between two values?
     pub(super) fn joins(self) -> bool {
         use Token::*;
@@ -253,11 +258,7 @@ pub fn is_complete(text: &str) -> bool {
     let mut open = 0usize;
     let mut last = None;
     for (token, _) in iter(text) {
-        if token.is_open() {
-            open = open.saturating_add(1);
-        } else if token.is_close() {
-            open = open.saturating_sub(1);
-        }
+        open = token.nested(open);
         if token != Token::Comment {
             last = Some(token);
         }

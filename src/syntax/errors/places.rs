@@ -1,7 +1,7 @@
 //! Complaints about statements that stand where they may not.
 
 use crate::source::suggest::did_you_mean;
-use crate::source::{FileId, Span};
+use crate::source::{Diagnostic, FileId, Span};
 
 use super::super::split::{Body, Piece, Word, starts_line};
 use super::super::statements::Place;
@@ -51,11 +51,7 @@ pub(in crate::syntax) fn strays(file: FileId, text: &str, own: &[Word]) -> Vec<C
     let mut complaints = vec![];
     let (mut start, mut depth) = (0, 0usize);
     for at in 1..=own.len() {
-        match own.get(at - 1).map(|word| word.0) {
-            Some(token) if token.is_open() => depth += 1,
-            Some(token) if token.is_close() => depth = depth.saturating_sub(1),
-            _ => {}
-        }
+        depth = own.get(at - 1).map_or(depth, |word| word.0.nested(depth));
         if at == own.len() || (depth == 0 && starts_line(text, own, at)) {
             complaints.push(stray(file, text, own.get(start..at).unwrap_or(&[])));
             start = at;
@@ -76,10 +72,7 @@ fn stray(file: FileId, text: &str, own: &[Word]) -> Complaint {
         Token::CloseBrace | Token::CloseParen | Token::CloseBracket => {
             new("E0018", format!("this `{word}` closes nothing")).label(span, "no bracket is open here").help(format!("remove `{word}`"))
         }
-        Token::Semicolon => new("E0021", "statements are not separated by `;`")
-            .label(span, "remove this")
-            .cause("a statement ends where the next keyword starts")
-            .help("write each statement on its own line"),
+        Token::Semicolon => semicolon(span, None),
         Token::If => new("E0016", "`if` is a value, not a statement")
             .label(span, "a statement that depends on a value starts with `when`")
             .help("when share > 0.1 { ... } else { ... }"),
@@ -114,6 +107,14 @@ fn stray(file: FileId, text: &str, own: &[Word]) -> Complaint {
             .label(span, "a statement starts with a keyword")
             .help(format!("one of: {}", openers())),
     })
+}
+
+/// `;` after these words of a statement.
+pub(super) fn semicolon(span: Span, before: Option<&str>) -> Diagnostic {
+    new("E0021", "statements are not separated by `;`")
+        .label(span, "remove this")
+        .cause("a statement ends where the next keyword starts")
+        .help(before.unwrap_or("write each statement on its own line"))
 }
 
 /// Statements that may stand outside a model.

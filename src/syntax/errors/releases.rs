@@ -133,11 +133,7 @@ fn queries<'a>(scene: &Scene<'a>, start: usize, end: usize) -> Vec<(&'a str, &'a
 fn call_at(scene: &Scene<'_>, name: usize, end: usize) -> Option<usize> {
     let mut depth = 0usize;
     (name + 1..end).find(|at| {
-        match scene.token(*at) {
-            Some(token) if token.is_open() => depth += 1,
-            Some(token) if token.is_close() => depth = depth.saturating_sub(1),
-            _ => {}
-        }
+        depth = scene.token(*at).map_or(depth, |token| token.nested(depth));
         depth == 0
     })
 }

@@ -76,28 +76,21 @@ pub(in crate::syntax) fn too_deep(span: Span) -> Complaint {
     )
 }
 
+fn too_much(span: Span, headline: String, label: &str) -> Complaint {
+    Box::new(new("E0025", headline).label(span, label).help("put data into a file and name it with --public"))
+}
+
 pub(in crate::syntax) fn too_long(file: FileId, length: usize) -> Complaint {
-    Box::new(
-        new("E0025", format!("the program is {length} bytes long, the limit is {MAX_SOURCE_BYTES}"))
-            .label(Span::new(file, 0, 0), "not read")
-            .help("put data into a file and name it with --public"),
-    )
+    let headline = format!("the program is {length} bytes long, the limit is {MAX_SOURCE_BYTES}");
+    too_much(Span::new(file, 0, 0), headline, "not read")
 }
 
 pub(in crate::syntax) fn too_many_lines(file: FileId, lines: usize) -> Complaint {
-    Box::new(
-        new("E0025", format!("the program has {lines} lines, the limit is {MAX_LINES}"))
-            .label(Span::new(file, 0, 0), "not read")
-            .help("put data into a file and name it with --public"),
-    )
+    too_much(Span::new(file, 0, 0), format!("the program has {lines} lines, the limit is {MAX_LINES}"), "not read")
 }
 
 pub(in crate::syntax) fn too_many_words(span: Span) -> Complaint {
-    Box::new(
-        new("E0025", format!("the program has more than {MAX_WORDS} words"))
-            .label(span, "read up to here")
-            .help("put data into a file and name it with --public"),
-    )
+    too_much(span, format!("the program has more than {MAX_WORDS} words"), "read up to here")
 }
 
 pub(in crate::syntax) fn too_long_word(span: Span) -> Complaint {

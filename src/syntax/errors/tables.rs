@@ -194,7 +194,7 @@ fn type_word<'a>(scene: &Scene<'a>, index: usize) -> &'a str {
         if over || (end > index && scene.starts_line(end)) {
             break;
         }
-        depth = if token.is_open() { depth + 1 } else { depth.saturating_sub(usize::from(token.is_close())) };
+        depth = token.nested(depth);
         end += 1;
     }
     match scene.token(index) {

@@ -22,13 +22,7 @@ pub(in crate::syntax) fn unreadable(file: FileId, text: &str, own: &[Word]) -> O
         Token::Semicolon if open_at(own, at) => {
             new("E0021", "`;` separates nothing here").label(span, "expected `,`").help("write `,` instead")
         }
-        Token::Semicolon => new("E0021", "statements are not separated by `;`")
-            .label(span, "remove this")
-            .cause("a statement ends where the next keyword starts")
-            .help(match own.get(..at).and_then(|before| joined(text, before)) {
-                Some(before) => before.to_owned(),
-                None => "write each statement on its own line".to_owned(),
-            }),
+        Token::Semicolon => places::semicolon(span, own.get(..at).and_then(|before| joined(text, before))),
         Token::OpenText => new("E0023", "this text is never closed").label(span, "no `\"` before the end of the line").help(
             match one_line(sign.trim_end()) {
                 Some(text) => format!("{text}\""),
@@ -43,7 +37,12 @@ pub(in crate::syntax) fn unreadable(file: FileId, text: &str, own: &[Word]) -> O
                 };
                 let left = word(at.checked_sub(1));
                 let right = word(Some(at + 1 + usize::from(twice)));
-                foreign(whole, sign, left, right)
+                let (ours, help) = match sign {
+                    "&" => ("and", format!("{left} and {right}")),
+                    "|" => ("or", format!("{left} or {right}")),
+                    _ => ("not", format!("not {right}")),
+                };
+                foreign(whole, "this", ours, help)
             }
             "'" | "`" | "\u{2018}" | "\u{2019}" | "\u{201c}" | "\u{201d}" => {
                 new("E0023", "text goes in double quotes").label(span, format!("`{sign}` does not quote")).help("\"a text\"")
@@ -73,14 +72,9 @@ fn joined<'a>(text: &'a str, words: &[Word]) -> Option<&'a str> {
     one_line(text.get(first.1.start..last.1.end)?)
 }
 
-/// A logical operator of another language between the words `left` and `right`.
-fn foreign(span: Span, sign: &str, left: &str, right: &str) -> Diagnostic {
-    let (ours, help) = match sign {
-        "&" => ("and", format!("{left} and {right}")),
-        "|" => ("or", format!("{left} or {right}")),
-        _ => ("not", format!("not {right}")),
-    };
-    new("E0020", format!("this is written `{ours}`")).label(span, format!("write `{ours}`")).help(help)
+/// What is written otherwise here.
+fn foreign(span: Span, what: &str, ours: &str, help: String) -> Diagnostic {
+    new("E0020", format!("{what} is written `{ours}`")).label(span, format!("write `{ours}`")).help(help)
 }
 
 /// A character that no word holds; for some we know what was meant.
@@ -169,54 +163,31 @@ pub(super) fn value(scene: &Scene<'_>) -> Option<Diagnostic> {
 /// Operators of other languages.
 fn operator(scene: &Scene<'_>) -> Option<Diagnostic> {
     let at = scene.at;
-    let sides = || {
-        let (left, right) = (scene.word(at.saturating_sub(1)), scene.word(at + 1));
-        (left, if right.is_empty() { "..." } else { right })
-    };
     if scene.found() == Some(Token::Percent) {
         return Some(new("E0020", "`%` marks a share, as in 20%").label(scene.here(), "not an operator").help("spend 20%"));
     }
-    let reversed = match (scene.found(), scene.word(at + 1)) {
-        (Some(Token::Assign), "<") => Some("<="),
-        (Some(Token::Assign), ">") => Some(">="),
-        _ => None,
-    };
-    if let Some(ours) = reversed.filter(|_| scene.touches(at)) {
-        let pair = scene.words(at..at + 2);
-        return Some(
-            new("E0020", format!("`{pair}` is written `{ours}`")).label(scene.spans(at..at + 2), format!("write `{ours}`")).help(format!(
-                "{} {ours} {}",
-                scene.word(at - 1),
-                scene.word(at + 2)
-            )),
-        );
-    }
-    let after_equals = scene.word(at.saturating_sub(1)) == "==";
-    if scene.found() == Some(Token::Assign) && !after_equals && !scene.wants_value() {
-        let (left, right) = sides();
-        return Some(
-            new("E0020", "`=` names a value, `==` compares two")
-                .label(scene.here(), "a comparison is written `==`")
-                .help(format!("{left} == {right}")),
-        );
-    }
-    let (pair, ours) = match (scene.before()?, scene.found()?) {
-        (Token::Times, Token::Times) => ("**", "^"),
-        (Token::Comparison, Token::Comparison) if scene.words(at - 1..at + 1) == "<>" => ("<>", "!="),
-        (Token::Comparison, Token::Assign) if after_equals => ("===", "=="),
+    let word = |i: usize| if scene.word(i).is_empty() { "..." } else { scene.word(i) };
+    let after_equals = word(at.saturating_sub(1)) == "==";
+    let (start, ours) = match (scene.before()?, scene.found()?) {
+        (_, Token::Assign) if scene.touches(at) && word(at + 1) == "<" => (at, "<="),
+        (_, Token::Assign) if scene.touches(at) && word(at + 1) == ">" => (at, ">="),
+        (_, Token::Assign) if !after_equals && !scene.wants_value() => {
+            return Some(
+                new("E0020", "`=` names a value, `==` compares two").label(scene.here(), "a comparison is written `==`").help(format!(
+                    "{} == {}",
+                    scene.word(at - 1),
+                    word(at + 1)
+                )),
+            );
+        }
+        (Token::Times, Token::Times) => (at - 1, "^"),
+        (Token::Comparison, Token::Comparison) if scene.words(at - 1..at + 1) == "<>" => (at - 1, "!="),
+        (Token::Comparison, Token::Assign) if after_equals => (at - 1, "=="),
         _ => return None,
     };
-    if !scene.touches(at - 1) {
-        return None;
-    }
-    Some(new("E0020", format!("`{pair}` is written `{ours}`")).label(scene.spans(at - 1..at + 1), format!("write `{ours}`")).help(format!(
-        "{} {ours} {}",
-        scene.word(at.saturating_sub(2)),
-        match scene.word(at + 1) {
-            "" => "...",
-            word => word,
-        }
-    )))
+    let both = start..start + 2;
+    let help = || format!("{} {ours} {}", scene.word(start.saturating_sub(1)), word(start + 2));
+    scene.touches(start).then(|| foreign(scene.spans(both.clone()), &format!("`{}`", scene.words(both)), ours, help()))
 }
 
 /// `if` without `then` or `else`.
