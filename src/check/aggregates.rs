@@ -11,6 +11,15 @@ use crate::syntax::ast;
 impl Checker<'_> {
     /// `sum mean min max sd count histogram quantile density cdf` of checked arguments.
     pub(super) fn aggregate(&mut self, name: &str, args: Vec<Expr>, span: Span) -> Checked<Expr> {
+        // Of one draw, both at once.
+        if let ("larger", [a, b]) = (name, args.as_slice())
+            && let (Label::Row(t), true) = (a.label, a.label == b.label)
+            && self.origin(t).is_some()
+        {
+            let larger = self.apply(Builtin::Gt, args, span)?;
+            let each = self.each_draw(larger, t);
+            return self.posterior_summary("mean", vec![each], span);
+        }
         let args: Vec<Expr> = args.into_iter().map(|e| if let Label::Row(t) = e.label { self.each_draw(e, t) } else { e }).collect();
         let Some(first) = args.first() else { return Err(Stop) };
         if let ("quantile", [level, x]) = (name, args.as_slice())

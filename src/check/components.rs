@@ -17,6 +17,10 @@ impl Checker<'_> {
                 .label(span, "nothing private to pay for");
             return self.fail(d.help(("its posterior is free:", format!("output post = posterior({wanted}"))));
         }
+        let priors = params.iter().filter_map(|p| self.param(*p)).flat_map(|p| p.prior.args.clone()).collect::<Vec<_>>();
+        for e in observations.iter().flat_map(|o| o.likelihood.args.clone()).chain(priors) {
+            self.after_releases(&e, "a release")?;
+        }
         let is_private = |o: &Observation| self.table(o.table).is_some_and(|t| t.private);
         let (private, public): (Vec<Observation>, Vec<Observation>) = observations.into_iter().partition(is_private);
         let Some(first) = private.first() else {

@@ -70,7 +70,10 @@ impl Checker<'_> {
     }
 
     pub(super) fn name(&mut self, name: &str, span: Span) -> Checked<Expr> {
-        if let Some(column) = self.cell_column(name, span) {
+        // What a function or model calls by this name is its own.
+        if !self.scopes.in_body()
+            && let Some(column) = self.cell_column(name, span)
+        {
             return Ok(column);
         }
         let found = self.scopes.find(name).map(|e| e.binding.clone());
@@ -266,7 +269,11 @@ impl Checker<'_> {
 
     fn index(&mut self, base: &ast::Expr, indices: &[ast::Expr], span: Span) -> Checked<Expr> {
         let base = self.expr(base)?;
-        let axes = if let Type::Vector(v) = &base.ty { v.axes.clone().filter(|axes| axes.len() > 1) } else { None };
+        let axes = if let Type::Vector(v) = &base.ty {
+            v.axes.clone().filter(|axes| axes.len() > 1 || axes.iter().any(|a| a.ty == Type::Bool))
+        } else {
+            None
+        };
         if let Some(axes) = axes {
             return self.cell_of(base, &axes, indices, span);
         }
@@ -293,7 +300,8 @@ impl Checker<'_> {
             (ast::ExprKind::Name(name), Some(levels)) => {
                 let level = self.place_of(name, levels).is_some();
                 let value = self.scopes.find(name).is_some() && (self.scopes.in_body() || !level);
-                let column = !level && (!self.columns_named(name).is_empty() || self.cell_column(name, index.span).is_some());
+                let column = !level
+                    && (!self.columns_named(name).is_empty() || (!self.scopes.in_body() && self.cell_column(name, index.span).is_some()));
                 (!value && !column).then(|| (name, levels.clone()))
             }
             _ => None,

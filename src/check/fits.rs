@@ -4,6 +4,7 @@ use super::expressions::{node, number, some};
 use super::messages::type_text;
 use super::scope::Binding;
 use super::{Checked, Checker, ParamInfo, ReleaseInfo, Stop, vectors};
+use crate::dist::Support;
 use crate::model::fit::{CellTable, Fit};
 use crate::model::{
     Axis, Builtin, Column, ColumnId, DistCall, Expr, ExprKind, Label, Observation, ParamId, Parameter, Range, Relation, ReleaseId,
@@ -87,25 +88,28 @@ impl Checker<'_> {
         if ids.is_empty() {
             return self.fail(self.arity("`posterior`", "posterior(m, u), parameters of one model", call));
         }
-        let (_, observations) = self.closure(&ids, call)?;
+        let (params, mut observations) = self.closure(&ids, call)?;
         let tables = self.observed_cells(&observations, call)?;
+        let mut parameters: Vec<Parameter> = params.iter().filter_map(|p| self.param(*p)).cloned().collect();
         let mut given = vec![];
         for table in &tables {
-            given.extend(self.conditioned(table, &observations, call)?);
+            if let Some((parameter, observation)) = self.conditioned(table, &observations, call)? {
+                given.push(parameter.id);
+                parameters.push(parameter);
+                observations.push(observation);
+            }
         }
-        let (params, observations) = self.closure(&ids, call)?;
         let parts: Vec<(String, Type)> = wanted.iter().filter_map(|(n, p)| Some((n.clone(), self.param(*p)?.ty.clone()))).collect();
         for id in &params {
             if let Some(info) = self.params.get_mut(id.0) {
                 info.released.get_or_insert((name.value.clone(), call));
             }
         }
-        let parameters = params.iter().filter_map(|p| self.param(*p)).cloned().collect();
         let ty = Type::Posterior(Box::new(Type::Record(parts.clone())));
         let fit = Fit { parameters, released: ids, observations, tables, given };
         let value = node(ExprKind::Fit(Arc::new(fit)), ty.clone(), Label::Public, call);
         let id = ReleaseId(self.releases.len());
-        self.releases.push(ReleaseInfo { ty: ty.clone(), query: None });
+        self.releases.push(ReleaseInfo { ty: ty.clone(), query: None, late: true });
         self.program.released.push(name.value.clone());
         let column = |(n, ty): &(String, Type)| Column { name: n.clone(), headers: vec![], public: true, ty: ty.clone(), span };
         self.derived(Origin::Draws(id), &name.value, parts.iter().map(column).collect(), 1, span);
@@ -119,12 +123,17 @@ impl Checker<'_> {
         for o in observations {
             let Some(Origin::Cells(id)) = self.origin(o.table) else {
                 let rows = self.table_name(o.table);
+                if !self.table(o.table).is_some_and(|t| t.private) {
+                    let d = Diagnostic::new("E0209", format!("this model observes the public rows of `{rows}` beside released counts"));
+                    return self.fail(d.label(o.span, "public rows").help("put what they say into the priors"));
+                }
                 let d = Diagnostic::new("E0105", format!("this model observes rows of `{rows}`, which no chain may see"))
                     .label(o.span, format!("rows of `{rows}`"))
                     .label(call, "computed from released counts alone");
                 let d = d.cause("a posterior in an `output` is free because all it reads was released before");
                 return self.fail(d.help(("release the posterior of private rows:", format!("release x = {}", self.written(call)))));
             };
+            self.ends_with_its_axis(o)?;
             if found.iter().any(|t| t.table == o.table) {
                 continue;
             }
@@ -137,13 +146,78 @@ impl Checker<'_> {
                     .cause("a model of both would take their common sampling error for two independent ones");
                 return self.fail(d.help("release one table that has the columns of both: histogram(a, b, c)"));
             }
+            if let Some(other) = found.first() {
+                let other = self.table_name(other.table);
+                let d =
+                    Diagnostic::new("E0209", format!("one model observes both `{other}` and `{name}`")).label(o.span, "the second table");
+                return self.fail(d.help("declare one model for each table, and compare their posteriors"));
+            }
             found.push(self.cells_of(o.table, id, query, o.span)?);
+        }
+        if let Some(table) = found.first() {
+            self.in_order(table, observations)?;
+        }
+        if found.is_empty() && !self.complete {
+            return Err(Stop);
         }
         if found.is_empty() {
             let d = Diagnostic::new("E0300", "nothing released is observed with these parameters").label(call, "nothing to learn from");
             return self.fail(d.help(("", "observe cells.vote ~ ..", "with cells = histogram(..), released before")));
         }
         Ok(found)
+    }
+
+    /// The counts say how often each value of the column was seen, so the family must give chances to these values and no others.
+    fn ends_with_its_axis(&mut self, o: &Observation) -> Checked<()> {
+        let range = o.outcome.ty.range();
+        let fits = match o.likelihood.family.support {
+            Support::Bool => o.outcome.ty == Type::Bool,
+            Support::Categories => true,
+            Support::CountsToFirst => {
+                let most = o.likelihood.args.first().and_then(Expr::constant);
+                range.is_some_and(|r| r.lo == 0.0 && Some(r.hi) == most)
+            }
+            _ => false,
+        };
+        if fits {
+            return Ok(());
+        }
+        let (name, column) = (o.likelihood.name(), self.written(o.outcome.span));
+        let d = Diagnostic::new("E0209", format!("`{name}` has other values than the cells of `{column}`"));
+        let d =
+            d.label(o.likelihood.span, "a family that does not end where the column ends").label(o.outcome.span, type_text(&o.outcome.ty));
+        let d = d.cause("values outside of the column were moved into it before they were counted");
+        self.fail(d.help("bernoulli or bernoulli_logit for a bool, categorical for levels, binomial(N, p) for an int in 0..N"))
+    }
+
+    /// Every axis is an outcome once, and none depends on itself, also through others.
+    fn in_order(&mut self, table: &CellTable, observations: &[Observation]) -> Checked<()> {
+        let mut needs: Vec<(usize, Vec<usize>, Span)> = vec![];
+        for o in observations {
+            let (outcomes, given) = table.used(std::slice::from_ref(o));
+            let own: Vec<usize> = o.likelihood.args.iter().flat_map(|e| table.columns(e)).collect();
+            let Some(outcome) = outcomes.first().copied().filter(|_| outcomes.len() == 1) else { continue };
+            if let Some((_, _, first)) = needs.iter().find(|(c, ..)| *c == outcome) {
+                let d = Diagnostic::new("E0209", "a column of released counts is observed once").label(o.span, "again here");
+                return self.fail(d.label(*first, "first here").help("write one likelihood for it"));
+            }
+            needs.push((outcome, [given, own].concat(), o.span));
+        }
+        // Columns whose conditions are known, until there are no more.
+        let mut left = needs;
+        while let Some(i) = left.iter().position(|(_, on, _)| !on.iter().any(|c| left.iter().any(|(other, ..)| other == c))) {
+            left.remove(i);
+        }
+        match left.first() {
+            None => Ok(()),
+            Some((.., at)) => {
+                let d = Diagnostic::new("E0209", "this column of released counts depends on itself").label(*at, "in a circle");
+                self.fail(
+                    d.cause("the factors of a model multiply: each column is given those before it")
+                        .help("leave out one of the conditions"),
+                )
+            }
+        }
     }
 
     fn cells_of(&mut self, table: TableId, id: ReleaseId, (rows, value): (TableId, Expr), at: Span) -> Checked<CellTable> {
@@ -170,8 +244,9 @@ impl Checker<'_> {
         Ok(CellTable { table, release: id, rows, axes, cells: node(ExprKind::Released(id), ty, Label::Public, at), totals })
     }
 
-    /// Private columns that the model conditions on have shares of their own, which all are as likely.
-    fn conditioned(&mut self, table: &CellTable, observations: &[Observation], call: Span) -> Checked<Option<ParamId>> {
+    /// Private columns that the model conditions on have shares of their own, which all are as likely: independent exponential
+    /// rates, of which only ratios count.
+    fn conditioned(&mut self, table: &CellTable, observations: &[Observation], call: Span) -> Checked<Option<(Parameter, Observation)>> {
         let (_, given) = table.used(observations);
         if given.iter().all(|c| table.axes.get(*c).is_none_or(|a| a.public)) {
             return Ok(None);
@@ -180,26 +255,21 @@ impl Checker<'_> {
         let columns = given.iter().map(|c| self.column_expr(table.table, ColumnId(*c), call)).collect::<Checked<Vec<Expr>>>()?;
         let levels = self.cells(&axes, call)?;
         let dim = levels.len() as u64;
-        let label = Label::Row(table.table);
-        let outcome = node(ExprKind::Call(Builtin::Cell, columns), Type::Category(levels.clone()), label, call);
+        let outcome = node(ExprKind::Call(Builtin::Cell, columns), Type::Category(levels.clone()), Label::Row(table.table), call);
         let family = |name| crate::dist::find(name).ok_or(Stop);
-        let one = [number(1.0, call), number(dim as f64, call)].to_vec();
-        let ones = node(ExprKind::Call(Builtin::Rep, one), Type::Vector(vectors::boxed(dim, Range::point(1.0), None)), Label::Public, call);
-        let prior = DistCall { family: family("dirichlet")?, args: vec![ones], span: call };
+        let prior = DistCall { family: family("exponential")?, args: vec![number(1.0, call)], span: call };
         let id = ParamId(self.params.len());
-        let name = self.fresh_name(&format!("share_of_{}", axes.iter().map(|a| a.name.as_str()).collect::<Vec<_>>().join("_")));
-        let ty = Type::Simplex { dim, levels: Some(levels) };
+        let name = self.fresh_name(&format!("rates_of_{}", axes.iter().map(|a| a.name.as_str()).collect::<Vec<_>>().join("_")));
+        let ty = Type::Vector(vectors::boxed(dim, Range::new(0.0, f64::INFINITY), Some(levels)));
         let parameter = Parameter { id, name, ty: ty.clone(), truncated: None, prior, span: call };
         self.linked.push(id.0);
-        self.params.push(ParamInfo { parameter, group: None, branches: vec![], released: None });
-        let shares = node(ExprKind::Param(id), ty, Label::Latent, call);
+        self.params.push(ParamInfo { parameter: parameter.clone(), group: None, branches: vec![], released: None });
+        let rates = node(ExprKind::Param(id), ty, Label::Latent, call);
+        let sum = node(ExprKind::Call(Builtin::VecSum, vec![rates.clone()]), Type::Real(Range::ALL), Label::Latent, call);
+        let shares = Type::Vector(vectors::boxed(dim, Range::UNIT, None));
+        let shares = node(ExprKind::Call(Builtin::Div, vec![rates, sum]), shares, Label::Latent, call);
         let likelihood = DistCall { family: family("categorical")?, args: vec![shares], span: call };
-        let tied = observations.iter().find_map(|o| self.latents(o.likelihood.args.iter()).first().copied());
-        if let Some(other) = tied {
-            self.link(id, &[other]);
-        }
-        self.observations.push((Observation { table: table.table, outcome, likelihood, span: call }, None, Some(id)));
-        Ok(Some(id))
+        Ok(Some((parameter, Observation { table: table.table, outcome, likelihood, span: call })))
     }
 
     /// A value of every draw of a posterior, as a posterior.
@@ -226,17 +296,26 @@ impl Checker<'_> {
         }
     }
 
+    /// Does it come from a chain?
+    pub(super) fn is_late(&self, e: &Expr) -> bool {
+        let mut late = false;
+        e.walk(&mut |x| {
+            late |= match x.kind {
+                ExprKind::Fit(_) => true,
+                ExprKind::Released(id) => self.release(id).is_some_and(|r| r.late),
+                _ => false,
+            }
+        });
+        late
+    }
+
     /// What a chain gives decides nothing private: it is computed after every release.
     pub(super) fn after_releases(&mut self, e: &Expr, what: &str) -> Checked<()> {
-        let mut chain = false;
-        e.walk(&mut |x| chain |= matches!(x.kind, ExprKind::Call(Builtin::EachDraw, _)));
-        if !chain {
+        if !self.is_late(e) {
             return Ok(());
         }
         let d = Diagnostic::new("E0105", format!("{what} depends on a chain")).label(e.span, "computed after every release");
-        self.fail(
-            d.cause("what was released is written down before a chain runs")
-                .help("let a second program release it, once you have seen what the chain says"),
-        )
+        let d = d.cause("what was released is written down before a chain runs");
+        self.fail(d.help("let a second program release it, once you have seen what the chain says"))
     }
 }

@@ -115,6 +115,8 @@ struct ReleaseInfo {
     ty: Type,
     /// The table and the aggregate, of one.
     query: Option<(TableId, Expr)>,
+    /// Does a chain compute it?
+    late: bool,
 }
 
 struct Checker<'a> {
@@ -285,7 +287,8 @@ impl<'a> Checker<'a> {
 
     fn known_as(&mut self, e: Expr, name: &str) -> (ReleaseId, Expr) {
         let id = ReleaseId(self.releases.len());
-        self.releases.push(ReleaseInfo { ty: e.ty.clone(), query: None });
+        let late = self.is_late(&e);
+        self.releases.push(ReleaseInfo { ty: e.ty.clone(), query: None, late });
         self.program.released.push(name.to_string());
         (id, e)
     }

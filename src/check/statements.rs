@@ -342,6 +342,9 @@ impl Checker<'_> {
         }
         let e = self.expr(value)?;
         let e = if let Label::Row(t) = e.label { self.each_draw(e, t) } else { e };
+        if self.group.is_some() || !self.branches.is_empty() {
+            self.after_releases(&e, "an output in a block")?;
+        }
         match e.label {
             Label::Public => {}
             Label::Latent | Label::Mix(_) => return self.parameter_in_output(&e, &format!("output {} =", name.value)),

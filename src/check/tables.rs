@@ -99,7 +99,7 @@ impl Checker<'_> {
             ExprKind::Column(t, c) => self.column(t, c).map(|c| c.name.clone()),
             _ => Some(self.map.slice(x.span).to_owned()).filter(|text| crate::syntax::tokens::is_name(text)),
         }
-        .unwrap_or_else(|| format!("axis_{}", place + 1))
+        .unwrap_or_else(|| format!("axis {}", place + 1))
     }
 
     /// `cells[north, true]`: one level for each axis.

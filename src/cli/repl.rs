@@ -171,7 +171,7 @@ impl Loop {
                 }
                 return true;
             }
-            Outcome::Value(results) => show!("{}", run::text(&results)),
+            Outcome::Value(results) => show!("{}", run::text(&results.releases, &results.outputs)),
             Outcome::Rejected(said) => complain(&said.sources, &said.diagnostics),
             Outcome::Refused(why) => say_error(&why),
         }
@@ -188,7 +188,7 @@ impl Loop {
     /// Computes what waits and costs nothing.
     fn settle(&mut self) {
         if let Ok((results, error)) = self.with_files(|session, files| session.run(None, files)) {
-            show!("{}", run::text(&results));
+            show!("{}", run::text(&results.releases, &results.outputs));
             if error.is_some() {
                 self.note("an output waits for data or public values (:data, :public)".into());
             }
@@ -263,7 +263,7 @@ impl Loop {
         match done {
             Err(why) => say_error(&why.to_string()),
             Ok((results, error)) => {
-                show!("{}", run::text(&results));
+                show!("{}", run::text(&results.releases, &results.outputs));
                 if let Some(error) = error {
                     self.failed(&error);
                 }

@@ -115,16 +115,25 @@ pub fn run(args: &Run) -> Exit {
         });
         if let Some(record) = record.as_object_mut() {
             let laws: serde_json::Map<String, Value> = results.laws.iter().map(|(n, law)| (n.clone(), law.json())).collect();
-            let more = [("laws", json!(laws), !laws.is_empty()), ("seeded", json!(NOT_PRIVATE), seeded(args))];
+            let failed = json!("the chains did not end");
+            let more = [
+                ("laws", json!(laws), !laws.is_empty()),
+                ("chains", failed, results.failed.is_some()),
+                ("seeded", json!(NOT_PRIVATE), seeded(args)),
+            ];
             record.extend(more.into_iter().filter(|(.., wanted)| *wanted).map(|(key, value, _)| (key.to_owned(), value)));
         }
         record
     };
     // From here on private data are open: nothing is printed until the end of the run, or until chains begin on what is public.
-    let (mut output, mut early) = (output, None);
+    let (mut output, mut early, mut shown) = (output, None, None);
     let results = execute(&checked.program, &analysis, &bound, &paths, &mut |results| {
         let record = written(results, receipt().as_ref());
         early = output.take().map(|place| place.json(&record, padding_of(results)));
+        if !args.program.json {
+            shown = Some(results.outputs.len());
+            show!("{}\n{}", certificate_text(&certificate), text(&results.releases, &results.outputs));
+        }
     });
     let results = match results {
         Ok(results) => results,
@@ -150,7 +159,10 @@ pub fn run(args: &Run) -> Exit {
     if args.program.json {
         show_line!("{}{}", serde_json::to_string_pretty(&record).unwrap_or_default(), " ".repeat(spaces));
     } else {
-        show!("{}\n{}", certificate_text(&certificate), text(&results));
+        match shown {
+            None => show!("{}\n{}", certificate_text(&certificate), text(&results.releases, &results.outputs)),
+            Some(before) => show!("{}", text(&[], results.outputs.get(before..).unwrap_or(&[]))),
+        }
         poor_chains(&results);
         if seeded(args) {
             show_line!("{NOT_PRIVATE}");
@@ -191,6 +203,9 @@ fn named(values: &[(String, crate::run::Value, crate::model::Type)]) -> Value {
 
 /// Warns of numbers whose chains have not converged.
 fn poor_chains(results: &Results) {
+    if results.failed.is_some() {
+        say_line!("warning: the chains did not end, and nothing that they compute is shown; what was released is valid and recorded");
+    }
     for (name, value, _) in &results.outputs {
         let crate::run::Value::Posterior(Posterior::Draws(draws)) = value else { continue };
         let poor = draws.poor();
@@ -206,13 +221,15 @@ fn poor_chains(results: &Results) {
     }
 }
 
+type Named = (String, crate::run::Value, Type);
+
 /// Values by name, long vectors shortened; every line as long as it would be for any other draw.
-pub fn text(results: &Results) -> String {
-    let width = results.releases.iter().chain(&results.outputs).map(|(n, ..)| n.chars().count()).max().unwrap_or(0);
+pub fn text(releases: &[Named], outputs: &[Named]) -> String {
+    let width = releases.iter().chain(outputs).map(|(n, ..)| n.chars().count()).max().unwrap_or(0);
     // A longer name would not fit a format, and stands alone in its line anyway.
     let width = width.min(120);
     let mut out = String::new();
-    for (kind, values) in [("released", &results.releases), ("output", &results.outputs)] {
+    for (kind, values) in [("released", releases), ("output", outputs)] {
         for (name, value, ty) in values {
             if let crate::run::Value::Posterior(p) = value {
                 let lines = posterior_lines(p, ty);

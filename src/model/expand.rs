@@ -147,12 +147,11 @@ impl Printer<'_> {
     /// What the compiler adds to a model of released counts is a comment: it adds it again.
     fn fit(&mut self, fit: &Fit, depth: usize) {
         let own = |p: &&Parameter| !fit.given.contains(&p.id);
-        let added = |o: &&Observation| !fit.given.iter().any(|id| o.likelihood.args.iter().any(|e| e.is_param(*id)));
         let parameters: Vec<Parameter> = fit.parameters.iter().filter(own).cloned().collect();
-        self.factors(&parameters, fit.observations.iter().filter(added), depth);
+        self.factors(&parameters, fit.own().iter(), depth);
         for p in fit.parameters.iter().filter(|p| fit.given.contains(&p.id)) {
             let prior = Names { program: self.program, parameters: &self.names, typed: false }.call(p.prior.name(), &p.prior.args);
-            self.line(depth, &format!("# {} ~ {prior}: the shares of what the model conditions on", p.name));
+            self.line(depth, &format!("# {} ~ {prior}: their shares are those of what the model conditions on", p.name));
         }
     }
 

@@ -31,28 +31,35 @@ pub struct CellTable {
 }
 
 impl CellTable {
+    /// The places of the axes that an expression mentions.
+    pub fn columns(&self, e: &Expr) -> BTreeSet<usize> {
+        let mut found = BTreeSet::new();
+        e.walk(&mut |x| {
+            if let ExprKind::Column(t, c) = x.kind
+                && t == self.table
+            {
+                found.insert(c.0);
+            }
+        });
+        found
+    }
+
     /// The places of the axes that are outcomes of a model, and of those that it only conditions on.
     pub fn used(&self, observations: &[Observation]) -> (Vec<usize>, Vec<usize>) {
-        let (mut outcomes, mut given) = (BTreeSet::new(), BTreeSet::new());
-        let columns = |e: &Expr, to: &mut BTreeSet<usize>| {
-            e.walk(&mut |x| {
-                if let ExprKind::Column(t, c) = x.kind
-                    && t == self.table
-                {
-                    to.insert(c.0);
-                }
-            });
-        };
-        for o in observations {
-            columns(&o.outcome, &mut outcomes);
-            o.likelihood.args.iter().for_each(|e| columns(e, &mut given));
-        }
+        let outcomes: BTreeSet<usize> = observations.iter().flat_map(|o| self.columns(&o.outcome)).collect();
+        let given: BTreeSet<usize> = observations.iter().flat_map(|o| &o.likelihood.args).flat_map(|e| self.columns(e)).collect();
         let given = given.difference(&outcomes).copied().collect();
         (outcomes.into_iter().collect(), given)
     }
 }
 
 impl Fit {
+    /// Its observations, without those of shares that no statement declares.
+    pub fn own(&self) -> Vec<Observation> {
+        let added = |o: &&Observation| o.likelihood.args.iter().any(|e| self.given.iter().any(|id| e.mentions(*id)));
+        self.observations.iter().filter(|o| !added(o)).cloned().collect()
+    }
+
     /// What it reads that is known only when it runs.
     pub fn parts(&self) -> Vec<&Expr> {
         self.tables.iter().flat_map(|t| [&t.cells, &t.totals]).collect()

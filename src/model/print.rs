@@ -148,6 +148,9 @@ impl Names<'_> {
                 name.unwrap_or_else(|| format!("rows({})", self.table(*t)))
             }
             ExprKind::EachLevel => "level".into(),
+            // Of the program, not of a certificate: what was written.
+            ExprKind::Call(Builtin::Cell, args) if !self.typed => self.list(args),
+            ExprKind::Call(Builtin::EachDraw, args) => args.first().map_or_else(String::new, |e| self.expr(e)),
             ExprKind::Fit(fit) => {
                 let name =
                     |id: &ParamId| self.parameters.iter().chain(&fit.parameters).find(|p| p.id == *id).map_or("?", |p| p.name.as_str());

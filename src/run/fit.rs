@@ -4,10 +4,10 @@ use super::posterior::Draws;
 use crate::data::Environment;
 use crate::data::eval::compile;
 use crate::mechanism::MechanismError;
-use crate::mechanism::density::fit::{CHAINS, Counts, Sampled, fit};
+use crate::mechanism::density::fit::{self as density, CHAINS, Counts, Sampled, fit};
 use crate::mechanism::plan::{ChainLaw, DensityLaw, Loss, Noise};
 use crate::model::fit::{CellTable, Fit};
-use crate::model::{Axis, Column, Expr, ExprKind, Relation, RowCount, Table, TableId, Type};
+use crate::model::{Axis, Column, Expr, ExprKind, Label, Relation, RowCount, Table, TableId, Type};
 use sha2::{Digest, Sha256};
 use std::sync::Arc;
 
@@ -26,16 +26,26 @@ pub fn posterior(of: &Fit, (noise, noisy, totals): (Noise, &[f64], &[f64]), env:
         groups: used.groups(),
         totals: used.totals(totals),
     };
-    let law = DensityLaw {
-        parameters: of.parameters.clone(),
-        released: released.iter().map(|(i, _)| *i).collect(),
-        rows: of.observations.clone(),
-        loss: Loss::NegativeLog,
-        chain: ChainLaw::Nuts { steps: None },
-    };
+    let law = law_of(of)?;
     let Sampled { numbers, divergences } = fit(&law, &counts, env, seed(of, noisy))?;
     let names = released.into_iter().flat_map(|(_, names)| names).collect();
     Ok(Draws { names: Arc::new(names), numbers: Arc::new(numbers), chains: CHAINS, divergences, scalar: false })
+}
+
+fn law_of(of: &Fit) -> Result<DensityLaw, MechanismError> {
+    Ok(DensityLaw {
+        parameters: of.parameters.clone(),
+        released: released(of)?.iter().map(|(i, _)| *i).collect(),
+        rows: of.observations.clone(),
+        loss: Loss::NegativeLog,
+        chain: ChainLaw::Nuts { steps: None },
+    })
+}
+
+/// Could its chains run, whatever the counts?
+pub fn rehearse(of: &Fit, noise: Noise, env: &dyn Environment) -> Result<(), MechanismError> {
+    let cells = of.tables.first().ok_or(MechanismError::Parameter)?;
+    density::rehearse(&law_of(of)?, (noise, Used::new(cells, of).summed_out()), env)
 }
 
 /// The places of what is released among the parameters, and the names of its numbers.
@@ -81,13 +91,11 @@ pub fn each_draw(e: &Expr, draws: &Draws, all: &Type, env: &dyn Environment) -> 
 }
 
 fn table_of(e: &Expr) -> Option<TableId> {
-    let mut found = None;
-    e.walk(&mut |x| {
-        if let ExprKind::Column(t, _) = x.kind {
-            found = Some(t);
-        }
-    });
-    found
+    match &e.kind {
+        ExprKind::Column(t, _) => Some(*t),
+        _ if matches!(e.label, Label::Row(_)) => e.parts().into_iter().find_map(table_of),
+        _ => None,
+    }
 }
 
 fn column(name: &str, ty: &Type) -> Column {
@@ -106,14 +114,18 @@ struct Used<'a> {
     axes: &'a [Axis],
     all: Vec<usize>,
     used: Vec<usize>,
+    /// The public ones that the model conditions on: the sizes of their groups are known.
+    sized: Vec<usize>,
 }
 
 impl Used<'_> {
     fn new<'a>(cells: &'a CellTable, of: &Fit) -> Used<'a> {
-        let (outcomes, given) = cells.used(&of.observations);
+        let (outcomes, given) = cells.used(&of.own());
+        let public = |axis: &usize| cells.axes.get(*axis).is_some_and(|a| a.public);
+        let sized = given.iter().copied().filter(public).collect();
         let mut used = [outcomes, given].concat();
         used.sort_unstable();
-        Used { axes: &cells.axes, all: (0..cells.axes.len()).collect(), used }
+        Used { axes: &cells.axes, all: (0..cells.axes.len()).collect(), used, sized }
     }
 
     fn size(&self, axis: usize) -> usize {
@@ -160,17 +172,16 @@ impl Used<'_> {
         u32::try_from(self.count(&self.all) / self.count(&self.used).max(1)).unwrap_or(u32::MAX)
     }
 
-    fn public(&self, of: &[usize]) -> Vec<usize> {
-        of.iter().copied().filter(|a| self.axes.get(*a).is_some_and(|a| a.public)).collect()
+    fn public(&self) -> Vec<usize> {
+        self.all.iter().copied().filter(|a| self.axes.get(*a).is_some_and(|a| a.public)).collect()
     }
 
     fn groups(&self) -> Vec<usize> {
-        let public = self.public(&self.used);
-        (0..self.count(&self.used)).map(|i| self.cell(&self.places(i, &self.used), &public)).collect()
+        (0..self.count(&self.used)).map(|i| self.cell(&self.places(i, &self.used), &self.sized)).collect()
     }
 
     fn totals(&self, counted: &[f64]) -> Vec<u64> {
-        let sums = self.margin(counted, &self.public(&self.all), &self.public(&self.used));
+        let sums = self.margin(counted, &self.public(), &self.sized);
         sums.into_iter().map(|x| x as u64).collect()
     }
 

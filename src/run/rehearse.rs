@@ -1,6 +1,7 @@
 //! Whether every certified release could run, found out before anything is charged or opened.
 
 use super::evaluate::{Known, evaluate};
+use super::fit;
 use super::rebind::{plan, within};
 use super::steps::walk;
 use super::value::Value;
@@ -9,7 +10,7 @@ use crate::data::Environment;
 use crate::data::row::width;
 use crate::mechanism::bits::OsBits;
 use crate::mechanism::chain::{MOST_STEPS, check_noise};
-use crate::mechanism::plan::{ChainLaw, MechanismPlan, PosteriorLaw};
+use crate::mechanism::plan::{ChainLaw, MechanismPlan, Noise, PosteriorLaw};
 use crate::mechanism::{MechanismError, Scope, prepare};
 use crate::model::print::argument_text;
 use crate::model::{Each, Expr, ExprKind, Label, Program, Query, Range, ReleaseStep, Step, TableId, Type};
@@ -71,6 +72,11 @@ pub fn rehearse(program: &Program, analysis: &Analysis, public: &dyn PublicData)
             rng: RefCell::new(rng),
         };
         let ends = Ends { known, high };
+        for complaint in chains(program, analysis, &ends) {
+            if !said.contains(&complaint) {
+                said.push(complaint);
+            }
+        }
         collect(&program.steps, None, &mut |release, each| {
             let Some(found) = analysis.release(release.id) else { return };
             let Some(chosen) = &found.chosen else { return };
@@ -94,6 +100,26 @@ pub fn rehearse(program: &Program, analysis: &Analysis, public: &dyn PublicData)
                 said.push(complaint);
             }
         });
+    }
+    said
+}
+
+/// Posteriors of released counts that no chain can compute.
+fn chains(program: &Program, analysis: &Analysis, env: &Ends) -> Vec<Diagnostic> {
+    let mut said = vec![];
+    for step in &program.steps {
+        let Step::Output { value, .. } = step else { continue };
+        let ExprKind::Fit(of) = &value.kind else { continue };
+        let plan = of.tables.first().and_then(|t| analysis.release(t.release)?.chosen.as_ref()?.plan.as_ref());
+        // Without one, or with noise that has no law, something else was said.
+        let Some(MechanismPlan::Noise { noise: noise @ (Noise::Geometric { .. } | Noise::Rounded { .. }), .. }) = plan else { continue };
+        if fit::rehearse(of, *noise, env).is_err() {
+            let d = Diagnostic::new("E0314", "no chain can run on this model").label(value.span, "cannot be computed");
+            let d = d.cause(
+                "a prior that is cut at bounds which depend on parameters, a function without derivatives, or noise beyond what is summed",
+            );
+            said.push(d.help("leave out the domain of the parameter, or write the model with other functions"));
+        }
     }
     said
 }

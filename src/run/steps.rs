@@ -57,6 +57,8 @@ pub struct Results {
     pub outputs: Vec<(String, Value, Type)>,
     /// What a model of a released table of counts needs to know of it.
     pub laws: Vec<(String, Law)>,
+    /// Why chains did not end; what they would have given is missing from the outputs.
+    pub failed: Option<NoValue>,
 }
 
 /// The noise of a table of counts, and what is public of its rows.
@@ -141,7 +143,11 @@ pub fn resume(
     steps: &[Step],
     released: BTreeMap<ReleaseId, Value>,
 ) -> Result<(Results, BTreeMap<ReleaseId, Value>), RunError> {
-    phases((program, analysis, bound, files), steps, released, &mut |_| {})
+    let (results, known) = phases((program, analysis, bound, files), steps, released, &mut |_| {})?;
+    match results.failed {
+        Some(why) => Err(RunError::Value(why)),
+        None => Ok((results, known)),
+    }
 }
 
 fn phases(
@@ -186,8 +192,12 @@ fn phases(
         record(&runner.results);
     }
     for step in later {
-        if let Step::Output { id, name, value, shown, .. } = step {
-            runner.output(*id, name, value, *shown, None)?;
+        if let Step::Output { id, name, value, shown, .. } = step
+            && let Err(RunError::Value(why)) = runner.output(*id, name, value, *shown, None)
+        {
+            // What was released stays released.
+            runner.results.failed = Some(why);
+            break;
         }
     }
     Ok((runner.results, runner.known.released))

@@ -40,13 +40,23 @@ pub struct Sampled {
     pub divergences: u64,
 }
 
+fn noise(noise: Noise) -> Result<density::Noise, MechanismError> {
+    match noise {
+        Noise::Geometric { scale } => Ok(density::Noise::Geometric { scale }),
+        Noise::Rounded { sigma } => Ok(density::Noise::RoundedGaussian { sigma }),
+        Noise::Laplace { .. } | Noise::Gaussian { .. } => Err(MechanismError::Parameter),
+    }
+}
+
+/// Could the chains run, whatever the counts?
+pub fn rehearse(law: &DensityLaw, (of, noises): (Noise, u32), env: &dyn Environment) -> Result<(), MechanismError> {
+    lower(law, &law.columns(), env, Form::NonCentred)?;
+    Ok(NoisyCount::new(noise(of)?, noises).map(drop)?)
+}
+
 /// Runs the chains; `seed` repeats them.
 pub fn fit(law: &DensityLaw, counts: &Counts, env: &dyn Environment, seed: [u8; 32]) -> Result<Sampled, MechanismError> {
-    let noise = match counts.noise {
-        Noise::Geometric { scale } => density::Noise::Geometric { scale },
-        Noise::Rounded { sigma } => density::Noise::RoundedGaussian { sigma },
-        Noise::Laplace { .. } | Noise::Gaussian { .. } => return Err(MechanismError::Parameter),
-    };
+    let noise = noise(counts.noise)?;
     let columns = law.columns();
     let Lowered { mut program, parameters, .. } = lower(law, &columns, env, Form::NonCentred)?;
     // The logarithm of an expected count may be that of 0.
