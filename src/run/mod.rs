@@ -3,6 +3,7 @@
 mod bound;
 pub mod evaluate;
 mod fit;
+mod late;
 mod posterior;
 mod rebind;
 mod rehearse;
@@ -13,9 +14,10 @@ pub mod value;
 
 pub use bound::Bound;
 pub use evaluate::{Known, NoValue};
+pub use late::Law;
 pub use posterior::{Draws, Posterior, inference_data, marginals_from_json, picture, released as posterior_of};
 pub use rebind::plan;
 pub use rehearse::rehearse;
 pub use shape::{json, padding, table};
-pub use steps::{Files, Law, Results, RunError, execute, mentioned, mentioned_tables, resume};
+pub use steps::{Files, Results, RunError, execute, mentioned, mentioned_tables, resume};
 pub use value::Value;

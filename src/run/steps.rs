@@ -2,6 +2,7 @@
 
 use super::bound::Bound;
 use super::evaluate::{Known, NoValue, evaluate};
+use super::late::{Law, is_late, late};
 use super::posterior;
 use super::rebind::plan;
 use super::shape::shape;
@@ -10,11 +11,10 @@ use crate::analyze::{Analysis, ReleaseAnalysis};
 use crate::data::eval::Environment;
 use crate::data::{DataError, Measured, Source, count_rows, public_part, scan};
 use crate::mechanism::bits::OsBits;
-use crate::mechanism::plan::{MechanismPlan, Noise};
+use crate::mechanism::plan::MechanismPlan;
 use crate::mechanism::{MechanismError, Scope, execute as draw, prepare};
-use crate::model::print::type_text;
 use crate::model::{
-    Axes, Axis, ColumnId, Each, Expr, ExprKind, Program, Query, Relation, ReleaseId, ReleaseStep, Step, TableId, Type, VectorType, releases,
+    ColumnId, Each, Expr, ExprKind, Program, Query, Relation, ReleaseId, ReleaseStep, Step, TableId, Type, VectorType, releases,
 };
 use crate::private::Private;
 use std::cell::RefCell;
@@ -37,19 +37,6 @@ pub enum RunError {
     Value(NoValue),
 }
 
-impl Law {
-    pub fn json(&self) -> serde_json::Value {
-        let (kind, scale) = match self.noise {
-            Noise::Geometric { scale } => ("two_sided_geometric", scale),
-            Noise::Rounded { sigma } => ("rounded_normal", sigma),
-            Noise::Laplace { scale } => ("laplace", scale),
-            Noise::Gaussian { sigma } => ("normal", sigma),
-        };
-        let axis = |a: &Axis| serde_json::json!({"name": a.name, "type": type_text(&a.ty), "public": a.public});
-        serde_json::json!({"kind": kind, "scale": scale, "axes": self.axes.iter().map(axis).collect::<Vec<_>>(), "n": self.n})
-    }
-}
-
 /// What a run publishes, in program order.
 #[derive(Default)]
 pub struct Results {
@@ -59,14 +46,6 @@ pub struct Results {
     pub laws: Vec<(String, Law)>,
     /// Why chains did not end; what they would have given is missing from the outputs.
     pub failed: Option<NoValue>,
-}
-
-/// The noise of a table of counts, and what is public of its rows.
-pub struct Law {
-    pub noise: Noise,
-    pub axes: Axes,
-    /// The number of rows, where it is public.
-    pub n: Option<u64>,
 }
 
 /// Table, key column and level of the `each` that we are in.
@@ -93,33 +72,6 @@ struct Runner<'r> {
     levels: Vec<String>,
     /// Values that come from chains.
     late: BTreeSet<ReleaseId>,
-}
-
-/// Values that a chain computes, and draws from them.
-fn late(program: &Program) -> BTreeSet<ReleaseId> {
-    let mut found = BTreeSet::new();
-    for step in &program.steps {
-        if let Step::Output { id: Some(id), .. } = step
-            && is_late(step, &found)
-        {
-            found.insert(*id);
-        }
-    }
-    found
-}
-
-/// Does this output come from a chain? The checker lets no other statement do.
-fn is_late(step: &Step, late: &BTreeSet<ReleaseId>) -> bool {
-    let Step::Output { value, .. } = step else { return false };
-    let mut found = false;
-    value.walk(&mut |e| {
-        found |= match e.kind {
-            ExprKind::Fit(_) => true,
-            ExprKind::Released(id) => late.contains(&id),
-            _ => false,
-        }
-    });
-    found
 }
 
 /// Draws every release once and computes every output. `record` is told everything but what chains compute, before they run: by then

@@ -1,0 +1,54 @@
+//! Which values of a program come from chains, and what models of released tables need to know of them.
+
+use crate::mechanism::plan::Noise;
+use crate::model::print::type_text;
+use crate::model::{Axes, Axis, ExprKind, Program, ReleaseId, Step};
+use std::collections::BTreeSet;
+
+/// The noise of a table of counts, and what is public of its rows.
+pub struct Law {
+    pub noise: Noise,
+    pub axes: Axes,
+    /// The number of rows, where it is public.
+    pub n: Option<u64>,
+}
+
+impl Law {
+    pub fn json(&self) -> serde_json::Value {
+        let (kind, scale) = match self.noise {
+            Noise::Geometric { scale } => ("two_sided_geometric", scale),
+            Noise::Rounded { sigma } => ("rounded_normal", sigma),
+            Noise::Laplace { scale } => ("laplace", scale),
+            Noise::Gaussian { sigma } => ("normal", sigma),
+        };
+        let axis = |a: &Axis| serde_json::json!({"name": a.name, "type": type_text(&a.ty), "public": a.public});
+        serde_json::json!({"kind": kind, "scale": scale, "axes": self.axes.iter().map(axis).collect::<Vec<_>>(), "n": self.n})
+    }
+}
+
+/// Values that a chain computes, and draws from them.
+pub(super) fn late(program: &Program) -> BTreeSet<ReleaseId> {
+    let mut found = BTreeSet::new();
+    for step in &program.steps {
+        if let Step::Output { id: Some(id), .. } = step
+            && is_late(step, &found)
+        {
+            found.insert(*id);
+        }
+    }
+    found
+}
+
+/// Does this output come from a chain? The checker lets no other statement do.
+pub(super) fn is_late(step: &Step, late: &BTreeSet<ReleaseId>) -> bool {
+    let Step::Output { value, .. } = step else { return false };
+    let mut found = false;
+    value.walk(&mut |e| {
+        found |= match e.kind {
+            ExprKind::Fit(_) => true,
+            ExprKind::Released(id) => late.contains(&id),
+            _ => false,
+        }
+    });
+    found
+}
