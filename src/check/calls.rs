@@ -295,7 +295,15 @@ impl Checker<'_> {
             return self.fail(Diagnostic::new("E0201", "too many simulations").label(span, "at most 100000000").help("times = 10000"));
         }
         let call = ast::Call { path: vec![crate::source::Spanned::new(family.clone(), f.span)], args: dist_args.clone(), span: dist.span };
-        let (dist, values) = self.distribution_of(&call, true)?;
+        let (dist, mut values) = self.distribution_of(&call, true)?;
+        self.join_all(&values, span)?;
+        let mut drawn = values.iter_mut().filter(|e| matches!(e.label, Label::Row(_)));
+        if let (Some(_), Some(second)) = (drawn.next(), drawn.next()) {
+            let d =
+                Diagnostic::new("E0209", "`simulate` takes one number of a posterior").label(second.span, "the second, of the same draws");
+            return self.fail(d.help("write the second as a constant"));
+        }
+        values = values.into_iter().map(|e| if let Label::Row(t) = e.label { self.each_draw(e, t) } else { e }).collect();
         let label = self.join_all(&values, span)?;
         let first = values.first().map(|v| if let Type::Posterior(inner) = &v.ty { (**inner).clone() } else { v.ty.clone() });
         let ty = match dist.support {

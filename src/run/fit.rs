@@ -1,6 +1,6 @@
 //! Posteriors of released counts: the cells that a model uses, the law of their noise, the chains; and numbers of every draw.
 
-use super::posterior::Draws;
+use super::draws::Draws;
 use crate::data::Environment;
 use crate::data::eval::compile;
 use crate::mechanism::MechanismError;

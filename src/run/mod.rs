@@ -1,6 +1,7 @@
 //! Release -> values: one pass over each table for all releases that are ready, then draws, then outputs.
 
 mod bound;
+mod draws;
 pub mod evaluate;
 mod fit;
 mod late;
@@ -13,9 +14,10 @@ mod steps;
 pub mod value;
 
 pub use bound::Bound;
+pub use draws::Draws;
 pub use evaluate::{Known, NoValue};
 pub use late::Law;
-pub use posterior::{Draws, Posterior, inference_data, marginals_from_json, picture, released as posterior_of};
+pub use posterior::{Posterior, inference_data, marginals_from_json, picture, released as posterior_of};
 pub use rebind::plan;
 pub use rehearse::rehearse;
 pub use shape::{json, padding, table};

@@ -1,7 +1,6 @@
 //! Released posteriors as values: means, intervals, densities and draws, all computed from what left the mechanism.
 
 mod cells;
-mod draws;
 mod export;
 mod line;
 mod linear;
@@ -11,7 +10,6 @@ mod rate;
 mod read;
 mod show;
 
-pub use draws::Draws;
 pub use export::inference_data;
 pub use mixture::released;
 pub use read::marginals_from_json;
@@ -19,6 +17,7 @@ pub use show::{json, picture, widths};
 
 use line::Line;
 
+use super::draws::Draws;
 use super::simulate::Bits;
 use crate::dist::sample;
 use crate::numeric::diagnostics::quantile;

@@ -128,6 +128,8 @@ fn level(scene: &Scene<'_>, open: usize) -> Diagnostic {
     }
     let words = scene.words(start + 1..end);
     let quoted = match one_line(scene.words(open + 1..close)) {
+        // A Help line that is longer is not shown.
+        Some(levels) if levels.len() > 1_000 => "\"first level\", \"second level\"".into(),
         Some(levels) => levels.split(',').map(|level| quote(level.trim())).collect::<Vec<_>>().join(", "),
         None => format!("{}, ...", quote(words)),
     };
