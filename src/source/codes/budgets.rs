@@ -153,7 +153,9 @@ release coef = draw(w) using diffuse
     CodePage {
         code: "W0509",
         title: "a released column that a model does not use",
-        text: "A model of a released table of counts sums over the columns that it does not name. Each cell that it then sees is                the sum of several released ones, with the noise of all of them. A table without these columns costs the same                budget and has less noise; release it if no other model needs them.",
+        text: "A model of a released table of counts sums over the columns that it does not name. Each cell that it then sees \
+               is the sum of several released ones, with the noise of all of them. A table without these columns costs the \
+               same budget and has less noise; release it if no other model needs them.",
         example_wrong: r"budget eps(1)
 private t[n] { vote: bool, age: int in 18..22 }
 release cells = histogram(vote, age)
