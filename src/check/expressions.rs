@@ -351,6 +351,12 @@ impl Checker<'_> {
             if let Some(Binding::Table(t)) = self.scopes.find(name).map(|e| e.binding.clone()) {
                 return self.table_column(t, field, span);
             }
+            // In a model of released counts, a column of theirs.
+            if let (Some(Binding::Release(id)), Some(t)) = (self.scopes.find(name).map(|e| e.binding.clone()), self.observed)
+                && self.origin(t) == Some(super::fits::Origin::Cells(id))
+            {
+                return self.table_column(t, field, span);
+            }
             if self.scopes.find(name).is_none()
                 && let Some(Binding::Table(t)) = self.scopes.outermost(name).map(|e| e.binding.clone())
             {

@@ -70,6 +70,15 @@ fn is_arithmetic(query: &Query) -> bool {
     }
 }
 
+/// What a histogram of several columns counts by.
+fn axes(e: &Expr) -> Option<&[Expr]> {
+    let ExprKind::Call(Builtin::RowHistogram, args) = &e.kind else { return None };
+    match args.as_slice() {
+        [Expr { kind: ExprKind::Call(Builtin::Cell, axes), .. }] => Some(axes),
+        _ => None,
+    }
+}
+
 struct Printer<'a> {
     program: &'a Program,
     sources: &'a SourceMap,
@@ -207,6 +216,10 @@ impl Printer<'_> {
                 self.model(model, depth);
                 let renamed = Model { parameters: self.names.clone(), ..model.clone() };
                 query_text(&Query::Posterior(renamed), self.program)
+            }
+            Query::Aggregate(q) if let Some(axes) = axes(&q.value) => {
+                let names = Names { program: self.program, parameters: &[], typed: false };
+                format!("histogram({})", names.list(axes))
             }
             query if is_arithmetic(query) => format!("{}({})", self.whole(), query_text(query, self.program)),
             query => query_text(query, self.program),

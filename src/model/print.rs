@@ -94,7 +94,7 @@ impl Names<'_> {
         format!("{family}({})", self.list(args))
     }
 
-    fn list(&self, args: &[Expr]) -> String {
+    pub(super) fn list(&self, args: &[Expr]) -> String {
         let texts: Vec<String> = args.iter().map(|e| self.expr(e)).collect();
         texts.join(", ")
     }
@@ -148,8 +148,6 @@ impl Names<'_> {
                 name.unwrap_or_else(|| format!("rows({})", self.table(*t)))
             }
             ExprKind::EachLevel => "level".into(),
-            // Of the program, not of a certificate: what was written.
-            ExprKind::Call(Builtin::Cell, args) if !self.typed => self.list(args),
             ExprKind::Call(Builtin::EachDraw, args) => args.first().map_or_else(String::new, |e| self.expr(e)),
             ExprKind::Fit(fit) => {
                 let name =

@@ -158,11 +158,14 @@ fn phases(
 impl Runner<'_> {
     /// Numbers of rows that expressions mention, where they are public.
     fn count_public_rows(&mut self, steps: &[Step]) -> Result<(), RunError> {
+        // How many rows of units there are is told only where a program asks.
+        let by_row = |t: &TableId| self.program.tables.get(t.0).is_some_and(|t| t.unit.is_none());
         let of_counts = releases(steps).into_iter().filter_map(|r| match (&r.query, &r.ty) {
-            (Query::Aggregate(q), Type::Vector(VectorType { axes: Some(_), .. })) => Some(q.table),
+            (Query::Aggregate(q), Type::Vector(VectorType { axes: Some(_), .. })) => Some(q.table).filter(by_row),
             _ => None,
         });
-        for table in mentioned_tables(steps).into_iter().chain(of_counts) {
+        let tables: Vec<TableId> = mentioned_tables(steps).into_iter().chain(of_counts).collect();
+        for table in tables {
             let counted = self.known.rows.contains_key(&table);
             let Some(declared) = self.program.tables.get(table.0).filter(|t| t.private && !counted) else { continue };
             let source = self.files.open(table).map_err(|e| RunError::Data(table, e))?;
