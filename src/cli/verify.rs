@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use std::path::Path;
 
 /// The fields of the record of a run, which holds a certificate too.
-const RECORD: [&str; 5] = ["releases", "outputs", "certificate", "ledger", "seeded"];
+const RECORD: [&str; 7] = ["releases", "outputs", "laws", "chains", "certificate", "ledger", "seeded"];
 
 pub fn verify(args: &Verify) -> Exit {
     let read = |path: &Path| {

@@ -70,15 +70,6 @@ fn is_arithmetic(query: &Query) -> bool {
     }
 }
 
-/// What a histogram of several columns counts by.
-fn axes(e: &Expr) -> Option<&[Expr]> {
-    let ExprKind::Call(Builtin::RowHistogram, args) = &e.kind else { return None };
-    match args.as_slice() {
-        [Expr { kind: ExprKind::Call(Builtin::Cell, axes), .. }] => Some(axes),
-        _ => None,
-    }
-}
-
 struct Printer<'a> {
     program: &'a Program,
     sources: &'a SourceMap,
@@ -95,7 +86,7 @@ impl Printer<'_> {
     }
 
     fn expr(&self, e: &Expr) -> String {
-        Names { program: self.program, parameters: &self.names, typed: false }.expr(e)
+        Names { program: self.program, parameters: &self.names, typed: false, surface: true }.expr(e)
     }
 
     fn steps(&mut self, steps: &[Step], depth: usize) {
@@ -159,7 +150,8 @@ impl Printer<'_> {
         let parameters: Vec<Parameter> = fit.parameters.iter().filter(own).cloned().collect();
         self.factors(&parameters, fit.own().iter(), depth);
         for p in fit.parameters.iter().filter(|p| fit.given.contains(&p.id)) {
-            let prior = Names { program: self.program, parameters: &self.names, typed: false }.call(p.prior.name(), &p.prior.args);
+            let prior =
+                Names { program: self.program, parameters: &self.names, typed: false, surface: true }.call(p.prior.name(), &p.prior.args);
             self.line(depth, &format!("# {} ~ {prior}: their shares are those of what the model conditions on", p.name));
         }
     }
@@ -172,18 +164,19 @@ impl Printer<'_> {
         }
         for p in &fresh {
             self.declared.insert(p.id);
-            let prior = Names { program: self.program, parameters: &self.names, typed: false }.call(p.prior.name(), &p.prior.args);
+            let prior =
+                Names { program: self.program, parameters: &self.names, typed: false, surface: true }.call(p.prior.name(), &p.prior.args);
             let ty = parameter_type(p, self.program);
             self.line(depth, &format!("param {}{ty} ~ {prior}", p.name));
         }
         for o in rows {
-            let names = Names { program: self.program, parameters: &self.names, typed: false };
+            let names = Names { program: self.program, parameters: &self.names, typed: false, surface: true };
             let right = names.call(o.likelihood.name(), &o.likelihood.args);
             let text = if matches!(o.outcome.kind, super::ExprKind::Column(..)) {
                 format!("observe {} ~ {right}", names.expr(&o.outcome))
             } else {
                 let name = self.fresh_outcome();
-                let value = Names { program: self.program, parameters: &self.names, typed: false }.expr(&o.outcome);
+                let value = Names { program: self.program, parameters: &self.names, typed: false, surface: true }.expr(&o.outcome);
                 self.line(depth, &format!("let {name} = {value}"));
                 format!("observe {name} ~ {right}")
             };
@@ -217,12 +210,10 @@ impl Printer<'_> {
                 let renamed = Model { parameters: self.names.clone(), ..model.clone() };
                 query_text(&Query::Posterior(renamed), self.program)
             }
-            Query::Aggregate(q) if let Some(axes) = axes(&q.value) => {
-                let names = Names { program: self.program, parameters: &[], typed: false };
-                format!("histogram({})", names.list(axes))
+            Query::Aggregate(q) => {
+                let value = Names { program: self.program, parameters: &[], typed: false, surface: true }.expr(&q.value);
+                if is_arithmetic(&r.query) { format!("{}({value})", self.whole()) } else { value }
             }
-            query if is_arithmetic(query) => format!("{}({})", self.whole(), query_text(query, self.program)),
-            query => query_text(query, self.program),
         };
         let mut text = format!("release {} = {query}", r.name);
         if let (Some(span), false) = (r.mechanism.span, r.mechanism.kind == MechanismKind::Auto) {

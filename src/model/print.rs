@@ -9,7 +9,7 @@ use super::{
 pub fn query_text(query: &Query, program: &Program) -> String {
     match query {
         Query::Posterior(model) => request_text(model),
-        Query::Aggregate(query) => Names { program, parameters: &[], typed: false }.expr(&query.value),
+        Query::Aggregate(query) => Names { program, parameters: &[], typed: false, surface: false }.expr(&query.value),
     }
 }
 
@@ -17,14 +17,14 @@ pub fn query_text(query: &Query, program: &Program) -> String {
 /// call the normal form.
 pub fn normal_form(query: &Query, program: &Program) -> String {
     match query {
-        Query::Posterior(model) => model_in_full(model, Names { program, parameters: &model.parameters, typed: true }),
-        Query::Aggregate(query) => Names { program, parameters: &[], typed: true }.expr(&query.value),
+        Query::Posterior(model) => model_in_full(model, Names { program, parameters: &model.parameters, typed: true, surface: false }),
+        Query::Aggregate(query) => Names { program, parameters: &[], typed: true, surface: false }.expr(&query.value),
     }
 }
 
 /// Every factor of the posterior on a line of its own, priors first, then public rows, then private rows, then the request.
 pub fn model_text(model: &Model, program: &Program) -> String {
-    model_in_full(model, Names { program, parameters: &model.parameters, typed: false })
+    model_in_full(model, Names { program, parameters: &model.parameters, typed: false, surface: false })
 }
 
 fn model_in_full(model: &Model, names: Names) -> String {
@@ -45,22 +45,23 @@ fn model_in_full(model: &Model, names: Names) -> String {
 
 /// `smoker ~ bernoulli(p)`, columns with the name of their table.
 pub fn observation_text(model: &Model, observation: &Observation, program: &Program) -> String {
-    Names { program, parameters: &model.parameters, typed: false }.observation(observation)
+    Names { program, parameters: &model.parameters, typed: false, surface: false }.observation(observation)
 }
 
 /// `bernoulli(p)`: only the right side of an observation.
 pub fn likelihood_text(model: &Model, observation: &Observation, program: &Program) -> String {
-    Names { program, parameters: &model.parameters, typed: false }.call(observation.likelihood.name(), &observation.likelihood.args)
+    Names { program, parameters: &model.parameters, typed: false, surface: false }
+        .call(observation.likelihood.name(), &observation.likelihood.args)
 }
 
 /// An argument of a prior or likelihood: `0.5 + exp(s)`.
 pub fn argument_text(model: &Model, argument: &Expr, program: &Program) -> String {
-    Names { program, parameters: &model.parameters, typed: false }.expr(argument)
+    Names { program, parameters: &model.parameters, typed: false, surface: false }.expr(argument)
 }
 
 /// A prior as the program writes it: `half_normal(2)`.
 pub fn prior_text(model: &Model, parameter: &Parameter, program: &Program) -> String {
-    Names { program, parameters: &model.parameters, typed: false }.call(parameter.prior.name(), &parameter.prior.args)
+    Names { program, parameters: &model.parameters, typed: false, surface: false }.call(parameter.prior.name(), &parameter.prior.args)
 }
 
 fn request_text(model: &Model) -> String {
@@ -87,6 +88,8 @@ pub(super) struct Names<'a> {
     pub(super) parameters: &'a [Parameter],
     /// Write the type of every value of a row that is summed, counted or observed.
     pub(super) typed: bool,
+    /// Write what reads back as a program; certificates have one form for every way of writing.
+    pub(super) surface: bool,
 }
 
 impl Names<'_> {
@@ -94,7 +97,7 @@ impl Names<'_> {
         format!("{family}({})", self.list(args))
     }
 
-    pub(super) fn list(&self, args: &[Expr]) -> String {
+    fn list(&self, args: &[Expr]) -> String {
         let texts: Vec<String> = args.iter().map(|e| self.expr(e)).collect();
         texts.join(", ")
     }
@@ -148,7 +151,8 @@ impl Names<'_> {
                 name.unwrap_or_else(|| format!("rows({})", self.table(*t)))
             }
             ExprKind::EachLevel => "level".into(),
-            ExprKind::Call(Builtin::EachDraw, args) => args.first().map_or_else(String::new, |e| self.expr(e)),
+            ExprKind::Call(Builtin::Cell, args) if self.surface => self.list(args),
+            ExprKind::Call(Builtin::EachDraw, args) if self.surface => args.first().map_or_else(String::new, |e| self.expr(e)),
             ExprKind::Fit(fit) => {
                 let name =
                     |id: &ParamId| self.parameters.iter().chain(&fit.parameters).find(|p| p.id == *id).map_or("?", |p| p.name.as_str());
@@ -156,6 +160,15 @@ impl Names<'_> {
             }
             ExprKind::List(items) => format!("[{}]", self.rows(items)),
             ExprKind::If(c, a, b) => format!("if {} then {} else {}", self.expr(c), self.expr(a), self.expr(b)),
+            ExprKind::Index(a, i) if self.surface && cell(a, i).is_some() => {
+                format!("{}[{}]", self.operand(a), cell(a, i).unwrap_or_default())
+            }
+            ExprKind::Call(Builtin::Margin, args) if self.surface => {
+                let axes = args.first().and_then(axes).map_or(&[][..], |a| a.as_slice());
+                let kept = args.iter().skip(1).filter_map(|e| Some(axes.get(e.constant()? as usize)?.name.clone()));
+                let of = args.first().map(|e| self.expr(e));
+                format!("margin({})", of.into_iter().chain(kept).collect::<Vec<_>>().join(", "))
+            }
             ExprKind::Index(a, i) => format!("{}[{}]", self.operand(a), self.expr(i)),
             ExprKind::Field(a, name) => format!("{}.{name}", self.operand(a)),
             ExprKind::Call(f, args) => self.builtin(*f, args),
@@ -214,6 +227,28 @@ pub(super) fn operator(f: Builtin) -> Option<&'static str> {
 }
 
 /// A level as an index or a comparison writes it: quoted unless it is a plain name.
+fn axes(e: &Expr) -> Option<&super::Axes> {
+    if let Type::Vector(v) = &e.ty { v.axes.as_ref() } else { None }
+}
+
+/// The levels of one cell of a table of counts, `north, true`.
+fn cell(table: &Expr, index: &Expr) -> Option<String> {
+    let (axes, ExprKind::Level(cell)) = (axes(table)?, &index.kind) else { return None };
+    let mut left = *cell;
+    let mut levels: Vec<String> = axes
+        .iter()
+        .rev()
+        .map(|a| {
+            let size = a.levels.len().max(1);
+            let level = a.levels.get(left % size).map_or("?", String::as_str);
+            left /= size;
+            if a.ty == Type::Bool { level.to_owned() } else { level_text(level) }
+        })
+        .collect();
+    levels.reverse();
+    Some(levels.join(", "))
+}
+
 pub(super) fn level_text(name: &str) -> String {
     if crate::model::print::plain_name(name) { name.to_string() } else { format!("\"{name}\"") }
 }
