@@ -1,6 +1,6 @@
 //! Expressions: names, literals, indices, fields, conditionals, and the join of labels.
 
-use super::scope::Binding;
+use super::scope::{Binding, Origin};
 use super::{Checked, Checker, MAX_DEPTH, Stop, measure, vectors};
 use crate::model::{Builtin, Expr, ExprKind, Label, Levels, Range, TableId, Type};
 use crate::source::{Diagnostic, Help, Span};
@@ -353,7 +353,7 @@ impl Checker<'_> {
             }
             // In a model of released counts, a column of theirs.
             if let (Some(Binding::Release(id)), Some(t)) = (self.scopes.find(name).map(|e| e.binding.clone()), self.observed)
-                && self.origin(t) == Some(super::fits::Origin::Cells(id))
+                && self.origin(t) == Some(Origin::Cells(id))
             {
                 return self.table_column(t, field, span);
             }

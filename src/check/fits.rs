@@ -2,7 +2,7 @@
 
 use super::expressions::{node, number, some};
 use super::messages::type_text;
-use super::scope::Binding;
+use super::scope::{Binding, Origin};
 use super::{Checked, Checker, ParamInfo, ReleaseInfo, Stop, vectors};
 use crate::dist::Support;
 use crate::model::fit::{CellTable, Fit};
@@ -14,15 +14,6 @@ use crate::source::{Diagnostic, Span};
 use crate::syntax::ast;
 use std::rc::Rc;
 use std::sync::Arc;
-
-/// A table that no file holds.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Origin {
-    /// One row a cell of a released table of counts.
-    Cells(ReleaseId),
-    /// One row a draw of a fitted posterior.
-    Draws(ReleaseId),
-}
 
 impl Checker<'_> {
     /// A table that is read or computed, not declared.

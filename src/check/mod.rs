@@ -146,7 +146,7 @@ struct Checker<'a> {
     observations: Vec<(Observation, Option<usize>, Option<ParamId>)>,
     releases: Vec<ReleaseInfo>,
     /// What the derived tables are.
-    origins: Vec<fits::Origin>,
+    origins: Vec<scope::Origin>,
     /// The released table whose model is being checked.
     observed: Option<TableId>,
     /// Releases and expectations so far, and bytes of releases written out.

@@ -23,6 +23,15 @@ pub enum Binding {
     Poisoned,
 }
 
+/// A table that no file holds.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Origin {
+    /// One row a cell of a released table of counts.
+    Cells(ReleaseId),
+    /// One row a draw of a fitted posterior.
+    Draws(ReleaseId),
+}
+
 pub struct FnDef {
     pub formals: Vec<ast::Formal>,
     pub body: ast::Expr,

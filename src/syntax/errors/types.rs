@@ -129,9 +129,9 @@ fn level(scene: &Scene<'_>, open: usize) -> Diagnostic {
     let words = scene.words(start + 1..end);
     let quoted = match one_line(scene.words(open + 1..close)) {
         // A Help line that is longer is not shown.
-        Some(levels) if levels.len() > 1_000 => "\"first level\", \"second level\"".into(),
-        Some(levels) => levels.split(',').map(|level| quote(level.trim())).collect::<Vec<_>>().join(", "),
-        None => format!("{}, ...", quote(words)),
+        Some(levels) if levels.len() <= 1_000 => levels.split(',').map(|level| quote(level.trim())).collect::<Vec<_>>().join(", "),
+        _ if words.len() <= 500 => format!("{}, ...", quote(words)),
+        _ => "\"first level\", \"second level\"".into(),
     };
     new("E0008", format!("the level `{words}` needs quotes"))
         .label(scene.spans(start + 1..end), "only letters, digits and `_` may go without")
