@@ -10,6 +10,7 @@ mod data_panics;
 mod data_support;
 mod density;
 mod density_support;
+mod diagnostics;
 mod fits;
 mod freshness;
 mod glm_draws;
