@@ -2,7 +2,7 @@
 //!
 //! After A. Vehtari, A. Gelman, D. Simpson, B. Carpenter and P.-C. Buerkner, "Rank-normalization, folding, and
 //! localization: an improved R-hat", Bayesian Analysis 16 (2021), with the conventions of ArviZ 0.23. All of it is in plain
-//! doubles and bounds nothing.
+//! doubles: estimates, not guarantees.
 //!
 //! A diagnostic is NaN when it means nothing: no chains, chains of unequal length or below 4 draws, a draw that is not
 //! finite, or draws that are all equal.

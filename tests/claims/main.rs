@@ -19,6 +19,7 @@ mod loss_ranges;
 mod numbers_support;
 mod precision;
 mod repeated;
+mod rounded_noise;
 mod rounding;
 mod verify;
 mod whole_posteriors;

@@ -9,7 +9,7 @@ const LN_ROOT: f64 = 0.918_938_533_204_672_8;
 /// Noise is cut where less than `exp(-37)` = 1e-16 of its mass is left.
 const TAIL: f64 = 37.0;
 
-/// One noise on the integers; a scale of 0 is no noise.
+/// One noise on the integers; a scale of 0 means none.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub enum Noise {
     /// `P(k) ~ exp(-|k| / scale)`
