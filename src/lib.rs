@@ -10,6 +10,7 @@ pub mod data;
 pub mod dist;
 pub mod explain;
 pub mod files;
+pub mod json;
 pub mod kernel;
 pub mod ledger;
 pub mod lsp;

@@ -185,42 +185,59 @@ pub fn same_file(a: &Path, b: &Path) -> bool {
     id(a).is_some_and(|file| id(b) == Some(file))
 }
 
-/// Modules of the user: files below the folder of the main program.
+/// The most bytes of the record of a run that another program reads.
+const LARGEST_RECORD: u64 = 64 << 20;
+
+/// Modules and records of the user: files below the folder of the main program.
 pub struct Folder {
     root: Option<PathBuf>,
     /// Files that are not modules, wherever they are.
     without: Vec<PathBuf>,
+    /// Records by the names of their tables, wherever they are.
+    records: Vec<(String, PathBuf)>,
 }
 
 impl Folder {
     /// No modules but the standard ones.
     pub fn none() -> Folder {
-        Folder { root: None, without: vec![] }
+        Folder { root: None, without: vec![], records: vec![] }
     }
     pub fn of(program: &Path) -> Folder {
         let folder = match program.parent() {
             Some(p) if !p.as_os_str().is_empty() => p,
             _ => Path::new("."),
         };
-        Folder { root: folder.canonicalize().ok(), without: vec![] }
+        Folder { root: folder.canonicalize().ok(), ..Folder::none() }
     }
     /// The same without these files: messages show lines of modules, and none of private rows.
     pub fn without(self, files: &[PathBuf]) -> Folder {
         Folder { without: files.to_vec(), ..self }
     }
+    /// The same with other records than the program says.
+    pub fn records(self, records: Vec<(String, PathBuf)>) -> Folder {
+        Folder { records, ..self }
+    }
+
+    /// A file below the folder; a link that leads out of it is not followed.
+    fn below(&self, path: &Path) -> Option<PathBuf> {
+        let root = self.root.as_ref()?;
+        root.join(path).canonicalize().ok().filter(|file| file.starts_with(root))
+    }
+
+    fn allowed(&self, file: &Path) -> bool {
+        !self.without.iter().any(|f| same_file(f, file))
+    }
 }
 
 impl Loader for Folder {
-    /// Names are identifiers, so no path contains `..`; a link that leads out of the folder is not followed.
     fn load(&self, path: &[String]) -> Option<String> {
-        let root = self.root.as_ref()?;
-        let mut file = root.clone();
-        file.extend(path);
-        file.set_extension("dpm");
-        let file = file.canonicalize().ok()?;
-        if !file.starts_with(root) || self.without.iter().any(|f| same_file(f, &file)) {
-            return None;
-        }
+        let file = self.below(&path.iter().collect::<PathBuf>().with_extension("dpm")).filter(|f| self.allowed(f))?;
         read(&file).ok().map(|(_, text)| text)
+    }
+
+    fn record(&self, name: &str, path: &str) -> Option<String> {
+        let given = self.records.iter().find(|(table, _)| table == name).map(|(_, file)| file.clone());
+        let file = given.or_else(|| self.below(Path::new(path))).filter(|f| self.allowed(f))?;
+        String::from_utf8(bytes(&file, LARGEST_RECORD).ok()?).ok()
     }
 }

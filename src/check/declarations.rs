@@ -308,11 +308,13 @@ impl Checker<'_> {
                 _ => None,
             };
         }
-        match self.columns_named(name) {
-            [(t, c)] => match self.column(*t, *c).map(|c| &c.ty) {
-                Some(Type::Category(l)) => Some(l.clone()),
-                _ => None,
-            },
+        let declared = match self.columns_named(name) {
+            [(t, c)] => self.column(*t, *c),
+            [] => self.recorded_column(name),
+            _ => None,
+        };
+        match &declared?.ty {
+            Type::Category(l) => Some(l.clone()),
             _ => None,
         }
     }

@@ -122,7 +122,7 @@ impl Checker<'_> {
         let arg = self.one_argument(call)?;
         let ExprKind::Name(name) = &arg.kind else { return self.not_a_fact(arg.span) };
         match self.scopes.find(name).map(|e| e.binding.clone()) {
-            Some(Binding::Release(id)) => Ok(id),
+            Some(Binding::Release(id)) if self.program.records.iter().all(|r| r.id != id) => Ok(id),
             Some(Binding::Poisoned) => Err(Stop),
             Some(_) => self.fail(
                 Diagnostic::new("E0209", format!("`{name}` is not a release"))

@@ -6,9 +6,10 @@ use super::scope::{Binding, Origin};
 use super::{Checked, Checker, ParamInfo, ReleaseInfo, Stop, vectors};
 use crate::dist::Support;
 use crate::model::fit::{CellTable, Fit};
+use crate::model::record::margins;
 use crate::model::{
     Axis, Builtin, Column, ColumnId, DistCall, Expr, ExprKind, Label, Observation, ParamId, Parameter, Range, Relation, ReleaseId,
-    RowCount, Step, Table, TableId, Type,
+    RowCount, Step, Table, TableId, Type, VectorType,
 };
 use crate::source::{Diagnostic, Span};
 use crate::syntax::ast;
@@ -128,10 +129,11 @@ impl Checker<'_> {
             if found.iter().any(|t| t.table == o.table) {
                 continue;
             }
-            let query = self.release(id).and_then(|r| r.query.clone()).ok_or(Stop)?;
+            let query = self.release(id).and_then(|r| r.query.clone());
             let name = self.table_name(o.table);
-            if let Some(other) = found.iter().find(|t| t.rows == query.0) {
-                let (other, rows) = (self.table_name(other.table), self.table_name(query.0));
+            let rows = query.as_ref().map(|(rows, _)| *rows);
+            if let Some((other, rows)) = found.iter().find(|t| t.rows == rows).and_then(|t| Some((t.table, rows?))) {
+                let (other, rows) = (self.table_name(other), self.table_name(rows));
                 let d = Diagnostic::new("E0105", format!("`{other}` and `{name}` count the same rows of `{rows}`"))
                     .label(o.span, "counted again")
                     .cause("a model of both would take their common sampling error for two independent ones");
@@ -211,28 +213,34 @@ impl Checker<'_> {
         }
     }
 
-    fn cells_of(&mut self, table: TableId, id: ReleaseId, (rows, value): (TableId, Expr), at: Span) -> Checked<CellTable> {
+    fn cells_of(&mut self, table: TableId, id: ReleaseId, query: Option<(TableId, Expr)>, at: Span) -> Checked<CellTable> {
         let ty = self.release(id).map(|r| r.ty.clone()).ok_or(Stop)?;
-        let (Type::Vector(v), ExprKind::Call(Builtin::RowHistogram, args)) = (&ty, &value.kind) else { return Err(Stop) };
-        let axes = v.axes.clone().unwrap_or_default();
-        let name = self.table_name(table);
-        if self.table(rows).is_some_and(|t| t.relation == Relation::AddRemove) {
-            let of = self.table_name(rows);
+        let Type::Vector(VectorType { axes: Some(axes), .. }) = ty.clone() else { return Err(Stop) };
+        let (rows, totals) = match query {
+            Some((rows, value)) => (Some(rows), self.totals(rows, &value, at)),
+            None => (None, self.recorded(id, at)),
+        };
+        let Some(totals) = totals else {
+            let (name, of) = (self.table_name(table), rows.map_or("t".into(), |t| self.table_name(t)));
             let d = Diagnostic::new("E0105", format!("`{name}` counts rows whose number is secret")).label(at, "observed here");
             return self.fail(d.cause("a model of counts needs their total").help(format!("private {of}[n] {{ .. }}")));
-        }
-        let values = match args.as_slice() {
-            [Expr { kind: ExprKind::Call(Builtin::Cell, values), .. }] => values.clone(),
-            other => other.to_vec(),
-        };
-        // How many rows there are in each cell of the public axes.
-        let known: Vec<(Axis, Expr)> = axes.iter().cloned().zip(values).filter(|(a, _)| a.public).collect();
-        let totals = if known.is_empty() {
-            node(ExprKind::RowCount(rows), Type::Int(self.count_range(rows)), Label::Public, at)
-        } else {
-            self.histogram(rows, known.into_iter().map(|(_, e)| e).collect(), Label::Public, at)?
         };
         Ok(CellTable { table, release: id, rows, axes, cells: node(ExprKind::Released(id), ty, Label::Public, at), totals })
+    }
+
+    /// How many rows there are in each cell of the public axes, if that is public.
+    fn totals(&self, rows: TableId, histogram: &Expr, at: Span) -> Option<Expr> {
+        let public = self.table(rows).is_some_and(|t| t.relation == Relation::ReplaceOne);
+        let all = || node(ExprKind::RowCount(rows), Type::Int(self.count_range(rows)), Label::Public, at);
+        public.then(|| margins(histogram).unwrap_or_else(all))
+    }
+
+    /// The same of a table that an earlier run released.
+    fn recorded(&self, id: ReleaseId, at: Span) -> Option<Expr> {
+        let counts = self.program.records.iter().find(|r| r.id == id)?.counts.as_ref()?;
+        let numbers: Vec<Expr> = counts.totals.iter().map(|x| number(*x, at)).collect();
+        let ty = Type::Vector(vectors::boxed(numbers.len() as u64, Range::new(0.0, f64::INFINITY), None));
+        (!numbers.is_empty()).then(|| node(ExprKind::List(numbers), ty, Label::Public, at))
     }
 
     /// Private columns that the model conditions on have shares of their own, which all are as likely: independent exponential

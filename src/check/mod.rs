@@ -17,6 +17,7 @@ mod modules;
 mod observations;
 mod operators;
 mod outputs;
+pub mod records;
 mod releases;
 mod scope;
 pub mod sensitivity;
@@ -74,6 +75,7 @@ fn checked<'a>(map: &'a mut SourceMap, main: FileId, ast: &Ast, complete: bool, 
     checker.shares = releases::shares(&ast.items);
     checker.define_functions(&ast.items);
     checker.declare_tables(&ast.items);
+    checker.declare_records(&ast.items, loader);
     checker.program.steps = checker.block(&ast.items);
     checker
 }

@@ -12,13 +12,21 @@ use std::rc::Rc;
 /// The implementation must refuse paths that lead out of that folder, links included.
 pub trait Loader {
     fn load(&self, path: &[String]) -> Option<String>;
+
+    /// The text of the record that the public table `name` is read from; `path` starts in the main program's folder, which it may not
+    /// lead out of either.
+    fn record(&self, name: &str, path: &str) -> Option<String>;
 }
 
-/// No user modules: library code and tests without files.
+/// No user modules and no records: library code and tests without files.
 pub struct NoFiles;
 
 impl Loader for NoFiles {
     fn load(&self, _: &[String]) -> Option<String> {
+        None
+    }
+
+    fn record(&self, _: &str, _: &str) -> Option<String> {
         None
     }
 }

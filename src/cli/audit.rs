@@ -14,7 +14,7 @@ pub fn run(args: &Audit) -> Exit {
     if args.trials.is_some_and(|n| !(20..=10_000_000).contains(&n)) {
         return super::usage("--trials must lie between 20 and 10000000");
     }
-    let checked = match inputs::program(&args.program.file) {
+    let checked = match inputs::program(&args.program.file, &args.program.public.public) {
         Ok(c) => c,
         Err(exit) => return exit,
     };
@@ -35,7 +35,7 @@ pub fn run(args: &Audit) -> Exit {
     if let Some(name) = only.filter(|name| !analysis.releases.iter().any(|r| r.name == *name)) {
         return super::usage(&format!("the program has no release `{name}`"));
     }
-    let output = match files::output(args.output.as_deref(), &files::read(&args.program, &checked.sources)) {
+    let output = match files::output(args.output.as_deref(), &files::read(&args.program, &checked)) {
         Ok(output) => output,
         Err(exit) => return exit,
     };

@@ -21,7 +21,7 @@ pub fn certify(args: &Certify) -> Exit {
     if args.delta.iter().any(|d| !(*d > 0.0 && *d < 1.0)) {
         return usage("--delta wants a number between 0 and 1");
     }
-    let checked = match inputs::program(&args.program.file) {
+    let checked = match inputs::program(&args.program.file, &args.program.public.public) {
         Ok(c) => c,
         Err(exit) => return exit,
     };
@@ -39,7 +39,7 @@ pub fn certify(args: &Certify) -> Exit {
         return if exit == Exit::Done { Exit::Bug } else { exit };
     };
     complain(&checked.sources, &diagnostics);
-    let mut read = files::read(&args.program, &checked.sources);
+    let mut read = files::read(&args.program, &checked);
     read.extend(args.sign.clone());
     let output = match files::output(args.output.as_deref(), &read) {
         Ok(output) => output,

@@ -6,7 +6,7 @@ use crate::pipeline;
 use serde_json::{Value, json};
 
 pub fn check(Check { program: args, emit: phase }: &Check) -> Exit {
-    let checked = match inputs::program(&args.file) {
+    let checked = match inputs::program(&args.file, &args.public.public) {
         Ok(c) => c,
         Err(exit) => return exit,
     };

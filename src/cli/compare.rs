@@ -7,7 +7,7 @@ use crate::source::render;
 use serde_json::{Value, json};
 
 pub fn compare(args: &Program) -> Exit {
-    let checked = match inputs::program(&args.file) {
+    let checked = match inputs::program(&args.file, &args.public.public) {
         Ok(c) => c,
         Err(exit) => return exit,
     };

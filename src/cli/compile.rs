@@ -13,14 +13,15 @@ use std::path::PathBuf;
 pub const LARGEST: u64 = 256 << 20;
 
 pub fn compile(args: &Compile) -> Exit {
-    let (given, compiled) = match inputs::program(&args.program.file).and_then(|checked| from_program(&args.program, checked)) {
-        Ok(found) => found,
-        Err(exit) => return exit,
-    };
+    let (given, compiled) =
+        match inputs::program(&args.program.file, &args.program.public.public).and_then(|checked| from_program(&args.program, checked)) {
+            Ok(found) => found,
+            Err(exit) => return exit,
+        };
     if let Some(what) = missing(&compiled.checked.program, &compiled.bound) {
         return usage(&what);
     }
-    let mut read = files::read(&args.program, &compiled.checked.sources);
+    let mut read = files::read(&args.program, &compiled.checked);
     read.extend(args.sign.clone());
     let output = match Output::open(&args.output, &read) {
         Ok(output) => output,
@@ -59,7 +60,8 @@ pub fn prepared(args: &Program, private: &[PathBuf]) -> Result<Compiled, Exit> {
     match read {
         Ok(bytes) if bytes.trim_ascii_start().first() == Some(&b'{') => from_plan(args, std::str::from_utf8(&bytes).unwrap_or_default()),
         read => {
-            let checked = inputs::checked(&args.file, read.and_then(|bytes| pipeline::text(&args.file, bytes)), private)?;
+            let checked =
+                inputs::checked(&args.file, read.and_then(|bytes| pipeline::text(&args.file, bytes)), (&args.public.public, private))?;
             from_program(args, checked).map(|(_, compiled)| compiled)
         }
     }

@@ -3,7 +3,7 @@
 use super::{Exit, Program, Repl, charge, inputs, usage};
 use crate::check::Loader;
 use crate::ledger::{Ledger, is_of_a_ledger};
-use crate::pipeline::{Folder, same_file};
+use crate::pipeline::{Checked, Folder, same_file};
 use crate::source::SourceMap;
 use serde_json::Value;
 use std::cell::RefCell;
@@ -43,10 +43,11 @@ pub fn holds_rows(path: &str) -> String {
     format!("{path} holds private rows: it is neither a program nor public")
 }
 
-/// The program of a command with its modules, and its public tables.
-pub fn read(args: &Program, sources: &SourceMap) -> Vec<PathBuf> {
+/// The program of a command with its modules, its records and its public tables.
+pub fn read(args: &Program, checked: &Checked) -> Vec<PathBuf> {
     let public = args.public.public.iter().flat_map(|text| paths(text));
-    std::iter::once(args.file.clone()).chain(modules(&args.file, sources)).chain(public).collect()
+    let records = checked.program.records.iter().map(|r| args.file.with_file_name(&r.file));
+    std::iter::once(args.file.clone()).chain(modules(&args.file, &checked.sources)).chain(records).chain(public).collect()
 }
 
 /// The files of texts: their names are paths from the folder of the program.
@@ -60,6 +61,8 @@ pub struct Known {
     private: Rc<RefCell<Vec<PathBuf>>>,
     /// Public data and programs.
     open: Rc<RefCell<Vec<PathBuf>>>,
+    /// What `:public` named, which may be records.
+    records: Rc<RefCell<Vec<(String, PathBuf)>>>,
 }
 
 /// Where the program of a session would be.
@@ -74,7 +77,7 @@ impl Known {
         }
         let public = args.public.public.iter().flat_map(|text| paths(text));
         args.history.as_ref().map(|path| target(path, &public.chain(private.clone()).collect::<Vec<_>>())).transpose()?;
-        Ok(Known { private: Rc::new(RefCell::new(private)), open: Rc::default() })
+        Ok(Known { private: Rc::new(RefCell::new(private)), open: Rc::default(), records: Rc::default() })
     }
 
     /// A file is about to be bound as private rows.
@@ -95,6 +98,17 @@ impl Known {
         Ok(())
     }
 
+    /// The same of a file that is bound to a name.
+    pub fn open_as(&self, name: &str, path: &str) -> Result<(), String> {
+        self.open(path)?;
+        self.records.borrow_mut().insert(0, (name.into(), path.into()));
+        Ok(())
+    }
+
+    fn folder(&self) -> Folder {
+        Folder::of(Path::new(SESSION)).without(&self.private.borrow()).records(self.records.borrow().clone())
+    }
+
     /// All of them, and the modules.
     pub fn all(&self, sources: &SourceMap) -> Vec<PathBuf> {
         let lists = [self.private.borrow().clone(), self.open.borrow().clone(), modules(Path::new(SESSION), sources).collect()];
@@ -104,7 +118,13 @@ impl Known {
 
 impl Loader for Known {
     fn load(&self, path: &[String]) -> Option<String> {
-        Folder::of(Path::new(SESSION)).without(&self.private.borrow()).load(path)
+        self.folder().load(path)
+    }
+
+    fn record(&self, name: &str, path: &str) -> Option<String> {
+        let found = self.folder().record(name, path)?;
+        self.open.borrow_mut().push(path.into());
+        Some(found)
     }
 }
 

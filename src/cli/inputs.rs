@@ -9,8 +9,8 @@ use crate::run::Bound;
 use std::path::{Path, PathBuf};
 
 /// Reads and checks a program.
-pub fn program(path: &Path) -> Result<Checked, Exit> {
-    checked(path, pipeline::read(path), &[])
+pub fn program(path: &Path, public: &[String]) -> Result<Checked, Exit> {
+    checked(path, pipeline::read(path), (public, &[]))
 }
 
 /// Why a file was not read, for people.
@@ -36,13 +36,20 @@ pub fn no_program(path: &Path, why: Unreadable) -> String {
     format!("the program {}{help}", unreadable(path, why))
 }
 
-/// Checks a program that was read from a path: once, as it may be another the next time. No module is one of `private`.
-pub fn checked(path: &Path, read: Result<(String, String), Unreadable>, private: &[PathBuf]) -> Result<Checked, Exit> {
+/// Checks a program that was read from a path: once, as it may be another the next time. No module or record is one of `private`, and
+/// records are those of `--public` first.
+pub fn checked(path: &Path, read: Result<(String, String), Unreadable>, files: (&[String], &[PathBuf])) -> Result<Checked, Exit> {
     let (name, text) = read.map_err(|why| {
         say_line!("error: {}", no_program(path, why));
         Exit::Input
     })?;
-    Ok(super::progress::with_spinner("checking", || pipeline::check(&name, &text, &Folder::of(path).without(private))))
+    let folder = Folder::of(path).without(files.1).records(records(files.0));
+    Ok(super::progress::with_spinner("checking", || pipeline::check(&name, &text, &folder)))
+}
+
+/// What `--public` names, which may be records.
+pub fn records(public: &[String]) -> Vec<(String, PathBuf)> {
+    public.iter().filter_map(|text| pair(text)).map(|(name, path)| (name.to_owned(), PathBuf::from(path))).collect()
 }
 
 /// `NAME=VALUE` at its first `=`.
@@ -65,6 +72,10 @@ pub fn public_texts(program: &Program, given: &[String]) -> Result<(Given, Bound
         };
         if !seen.insert(name) {
             return Err(usage(&format!("the public `{name}` is named twice")));
+        }
+        // Read when the program was checked.
+        if program.records.iter().any(|r| r.name == name) {
+            continue;
         }
         if let Some(scalar) = program.scalars.iter().find(|s| s.name == name) {
             if value_of(scalar, value).is_none() {

@@ -319,7 +319,7 @@ impl Loop {
     fn bind_public(&mut self, binding: &str) -> Result<Outcome, String> {
         let pair = inputs::pair(binding);
         let (name, value) = pair.ok_or_else(|| format!("public data are named NAME=PATH or NAME=VALUE, not `{binding}`"))?;
-        self.known.open(value)?;
+        self.known.open_as(name, value)?;
         Ok(self.session.bind_public(name, value))
     }
 

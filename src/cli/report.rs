@@ -52,7 +52,8 @@ fn opened(args: &Program) -> Result<Opened, Exit> {
         say_line!("error: {} is not a certificate", args.file.display());
         return Err(Exit::Failed);
     };
-    let checked = crate::pipeline::check(file, source, &crate::pipeline::Folder::of(&args.file));
+    let folder = crate::pipeline::Folder::of(&args.file).records(super::inputs::records(&args.public.public));
+    let checked = crate::pipeline::check(file, source, &folder);
     let bound = super::inputs::public(&checked.program, &args.public.public)?;
     let Ok(compiled) = crate::compiled::compile(checked, bound) else {
         say_line!("error: the program in {} does not certify (its modules and public data must be beside it)", args.file.display());
@@ -67,7 +68,7 @@ fn opened(args: &Program) -> Result<Opened, Exit> {
 }
 
 fn place(path: &Path, args: &Program, opened: &Opened) -> Result<Output, Exit> {
-    Output::open(path, &files::read(args, &opened.compiled.checked.sources))
+    Output::open(path, &files::read(args, &opened.compiled.checked))
 }
 
 fn text<'a>(value: &'a Value, pointer: &str) -> Option<&'a str> {

@@ -47,8 +47,8 @@ fn replace(file: &Path, text: &str) -> Exit {
     Output::open(file, &[]).map_or_else(|exit| exit, |output| output.write(text.as_bytes()))
 }
 
-fn sound(file: &Path) -> Result<Checked, Exit> {
-    let checked = inputs::program(file)?;
+fn sound(file: &Path, public: &[String]) -> Result<Checked, Exit> {
+    let checked = inputs::program(file, public)?;
     if checked.has_errors() {
         complain(&checked.sources, &checked.diagnostics);
         return Err(verdict(&checked.diagnostics));
@@ -57,7 +57,7 @@ fn sound(file: &Path) -> Result<Checked, Exit> {
 }
 
 pub fn expand(file: &Path) -> Exit {
-    match sound(file) {
+    match sound(file, &[]) {
         Ok(checked) => {
             show!("{}", crate::model::expand::expand(&checked.program, &checked.sources));
             Exit::Done
@@ -67,7 +67,7 @@ pub fn expand(file: &Path) -> Exit {
 }
 
 pub fn stan(file: &Path) -> Exit {
-    match sound(file) {
+    match sound(file, &[]) {
         Ok(checked) => {
             show!("{}", crate::model::stan::stan(&checked.program));
             Exit::Done
@@ -78,7 +78,7 @@ pub fn stan(file: &Path) -> Exit {
 
 /// Writes the chosen mechanism and its solved parameters behind every release.
 pub fn lock(file: &Path, print: bool, public: &[String]) -> Exit {
-    let checked = match sound(file) {
+    let checked = match sound(file, public) {
         Ok(c) => c,
         Err(exit) => return exit,
     };

@@ -74,7 +74,7 @@ pub fn run(args: &Run) -> Exit {
         return super::usage("--arviz writes posteriors, and none is released:    release post = posterior(p)");
     }
     // What is paid for must have somewhere to go.
-    let read = [files::read(&args.program, &checked.sources), private].concat();
+    let read = [files::read(&args.program, &checked), private].concat();
     let places = files::output(args.output.as_deref(), &read).and_then(|o| Ok((o, files::output(args.arviz.as_deref(), &read)?)));
     let (output, arviz) = match places {
         Ok((Some(a), Some(b))) if a.is(&b) => return super::usage("--arviz will not overwrite what -o writes"),

@@ -80,7 +80,7 @@ fn words(file: &Value, program: Option<&Path>) -> Vec<Failure> {
     let certificate = file.get("certificate").filter(|c| c.is_object()).unwrap_or(file);
     let folder = program.map_or_else(Folder::none, Folder::of);
     let Some(again) = pipeline::recertify(certificate, &folder) else {
-        let text = "the program in the certificate does not certify here; with modules of its own it needs --program FILE";
+        let text = "the program in the certificate does not certify here; with modules or records of its own it needs --program FILE";
         return vec![Failure { path: "program.source".into(), text: text.into() }];
     };
     let text = "is not what the program in the certificate gets";

@@ -10,8 +10,9 @@ pub use given::{Given, Unfit, missing, value_of};
 pub use lock::{Edit, edited, edits, locked};
 
 use crate::analyze::{self, Analysis, Chosen};
-use crate::check::{Loader, NoFiles, STD};
+use crate::check::{Loader, STD};
 use crate::model::expand::expand;
+use crate::model::record::Record;
 use crate::pipeline::{self, Checked};
 use crate::privacy::Claim;
 use crate::privacy::certificate::{Certificate, RULEBOOK, canonical};
@@ -67,6 +68,7 @@ pub fn plan(compiled: &Compiled, given: &Given) -> Option<Value> {
     let Compiled { checked, bound, analysis, certificate, .. } = compiled;
     let modules: Vec<Value> = modules(checked).into_iter().map(|(name, source)| json!({"name": name, "source": source})).collect();
     let table = |(name, csv): (&String, &String)| json!({"name": name, "sha256": sha256(csv), "csv": csv});
+    let record = |r: &Record| json!({"name": r.name, "sha256": sha256(&r.text), "json": r.text});
     let certificate = certificate.to_json();
     let mut plan = json!({
         "plan": PLAN,
@@ -76,6 +78,7 @@ pub fn plan(compiled: &Compiled, given: &Given) -> Option<Value> {
         "modules": modules,
         "public": {
             "tables": given.tables.iter().map(table).collect::<Vec<_>>(),
+            "records": checked.program.records.iter().map(record).collect::<Vec<_>>(),
             "scalars": given.scalars.iter().map(|(name, value)| json!({"name": name, "value": value})).collect::<Vec<_>>(),
         },
         "releases": certificate.get("releases").and_then(Value::as_array)?.iter().map(decision).collect::<Vec<_>>(),
@@ -120,7 +123,9 @@ fn modules(checked: &Checked) -> BTreeMap<String, &str> {
 /// saves, and such a parameter is over its share where it is read as the user's own.
 fn resolved(checked: &Checked, analysis: &Analysis, bound: &Bound) -> Option<String> {
     let name = checked.sources.get(checked.main).map_or("program.dpm", |f| f.name.as_str());
-    let expanded = pipeline::check(name, &expand(&checked.program, &checked.sources), &NoFiles);
+    let records = checked.program.records.iter().map(|r| (r.name.clone(), r.text.clone())).collect();
+    let loader = Embedded { modules: BTreeMap::new(), records };
+    let expanded = pipeline::check(name, &expand(&checked.program, &checked.sources), &loader);
     let (judged, _) = pipeline::analyze(&expanded, bound, false);
     let facts = |a: &Analysis| -> Vec<_> { a.releases.iter().map(|r| (r.name.clone(), r.chosen.as_ref().map(decided))).collect() };
     let same = judged.is_some_and(|j| facts(&j) == facts(analysis) && j.total == analysis.total);
@@ -168,12 +173,13 @@ pub fn open(plan: &Value, key: Option<&str>) -> Result<Compiled, Refusal> {
         .into_iter()
         .map(|(name, source)| (name.split('.').map(str::to_owned).collect(), source))
         .collect();
+    let records = pairs(plan, "/public/records", "json")?.into_iter().collect();
     let given = Given {
         tables: pairs(plan, "/public/tables", "csv")?.into_iter().collect(),
         scalars: pairs(plan, "/public/scalars", "value")?.into_iter().collect(),
     };
     let name = text(plan, "/certificate/program/file")?;
-    let checked = pipeline::check(name, text(plan, "/certificate/program/source")?, &Embedded(modules));
+    let checked = pipeline::check(name, text(plan, "/certificate/program/source")?, &Embedded { modules, records });
     let bound = given.bind(&checked.program).or_else(|why| match why {
         Unfit::Undeclared(name) => refuse("public", format!("the program declares no public `{name}`")),
         Unfit::Table(_, why) => refuse("public.tables", why.to_string()),
@@ -197,12 +203,19 @@ pub fn open(plan: &Value, key: Option<&str>) -> Result<Compiled, Refusal> {
     }
 }
 
-/// The modules that a plan carries.
-struct Embedded(BTreeMap<Vec<String>, String>);
+/// The modules and records that a plan carries.
+struct Embedded {
+    modules: BTreeMap<Vec<String>, String>,
+    records: BTreeMap<String, String>,
+}
 
 impl Loader for Embedded {
     fn load(&self, path: &[String]) -> Option<String> {
-        self.0.get(path).cloned()
+        self.modules.get(path).cloned()
+    }
+
+    fn record(&self, name: &str, _: &str) -> Option<String> {
+        self.records.get(name).cloned()
     }
 }
 

@@ -48,6 +48,7 @@ fn item(i: &Item, scope: Option<Span>, found: &mut Vec<Declaration>) {
     };
     match &i.kind {
         ItemKind::Private(t) | ItemKind::PublicTable(t) => table(t, i.span, scope, found),
+        ItemKind::PublicRecord { name, .. } => add(name, Kind::Release, i.span, scope),
         ItemKind::PublicScalar { name, .. } => add(name, Kind::Value, i.span, scope),
         ItemKind::Param { name, .. } => add(name, Kind::Parameter, i.span, scope),
         ItemKind::Let { name, .. } => add(name, Kind::Let, i.span, scope),

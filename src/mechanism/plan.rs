@@ -1,5 +1,6 @@
 //! What a mechanism will do, as data: row statistics, posterior laws, noise; no private value in sight.
 
+pub use crate::model::record::Noise;
 use crate::model::{Expr, Label, Observation, Parameter, Range, TableId};
 
 /// A sum over the rows of one private table, computed exactly on a public grid.
@@ -308,16 +309,4 @@ pub enum MechanismPlan {
     Noise { table: TableId, value: Expr, noise: Noise },
     /// Quantile `q` of a row expression over a public grid, by the exponential mechanism.
     Quantile { table: TableId, value: Expr, q: f64, lo: f64, hi: f64, points: u32, epsilon: f64, score_sensitivity: f64 },
-}
-
-#[derive(Clone, Copy, PartialEq, Debug)]
-pub enum Noise {
-    /// Continuous Laplace of this scale, rounded to a grid.
-    Laplace { scale: f64 },
-    /// Two-sided geometric on the integers, `P(k) ~ exp(-|k| / scale)`.
-    Geometric { scale: f64 },
-    /// Normal of this standard deviation, rounded to a grid.
-    Gaussian { sigma: f64 },
-    /// The same rounded to an integer, on integers: `P(k) = Phi((k + 1/2) / sigma) - Phi((k - 1/2) / sigma)`.
-    Rounded { sigma: f64 },
 }

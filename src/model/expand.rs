@@ -22,6 +22,9 @@ pub fn expand(program: &Program, sources: &SourceMap) -> String {
     for table in &program.tables {
         printer.line(0, sources.slice(table.span));
     }
+    for record in &program.records {
+        printer.line(0, sources.slice(record.span));
+    }
     if releases(&program.steps).iter().any(|r| is_arithmetic(&r.query)) {
         let name = printer.whole();
         printer.line(0, &format!("fn {name}(value) = value"));
@@ -234,8 +237,8 @@ fn parameter_type(p: &Parameter, program: &Program) -> String {
     let domain = |r: super::Range| if p.truncated.is_some() { format!(" in [{}, {}]", number(r.lo), number(r.hi)) } else { String::new() };
     // One component for each level of a column: `vector[region]`.
     let keyed = |v: &super::VectorType| {
-        let columns = program.tables.iter().flat_map(|t| &t.columns);
-        let of = |c: &&super::Column| v.levels.is_some() && c.ty.levels() == v.levels.as_ref();
+        let columns = program.tables.iter().chain(&program.derived).flat_map(|t| &t.columns);
+        let of = |c: &&super::Column| matches!((&c.ty, &v.levels), (Type::Category(of), Some(levels)) if of == levels);
         columns.into_iter().find(of).map_or_else(|| v.dim.to_string(), |c| c.name.clone())
     };
     match &p.ty {

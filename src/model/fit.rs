@@ -21,8 +21,8 @@ pub struct Fit {
 pub struct CellTable {
     pub table: TableId,
     pub release: ReleaseId,
-    /// Whose rows are counted.
-    pub rows: TableId,
+    /// Whose rows are counted; of a record nobody knows.
+    pub rows: Option<TableId>,
     pub axes: Axes,
     /// The released counts.
     pub cells: Expr,

@@ -6,6 +6,7 @@ pub mod expr;
 pub mod fit;
 pub mod grid;
 pub mod print;
+pub mod record;
 pub mod stan;
 pub mod types;
 
@@ -23,6 +24,7 @@ pub struct Program {
     /// Tables that no file holds, numbered behind the others: cells of released tables of counts, draws of posteriors.
     pub derived: Vec<Table>,
     pub scalars: Vec<Scalar>,
+    pub records: Vec<record::Record>,
     pub budget: Option<Budget>,
     pub steps: Vec<Step>,
     /// The names of what is known once it ran, by `ReleaseId`.

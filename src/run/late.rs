@@ -1,16 +1,18 @@
 //! Which values of a program come from chains, and what models of released tables need to know of them.
 
+use super::shape::nested;
 use crate::mechanism::plan::Noise;
-use crate::model::print::type_text;
-use crate::model::{Axes, Axis, ExprKind, Program, ReleaseId, Step};
+use crate::model::record::public;
+use crate::model::{Axes, Axis, ExprKind, Program, ReleaseId, Step, Type};
 use std::collections::BTreeSet;
 
 /// The noise of a table of counts, and what is public of its rows.
 pub struct Law {
     pub noise: Noise,
     pub axes: Axes,
-    /// The number of rows, where it is public.
+    /// The number of rows, where it is public, and of those in each cell of the public axes.
     pub n: Option<u64>,
+    pub margins: Option<Vec<f64>>,
 }
 
 impl Law {
@@ -21,8 +23,23 @@ impl Law {
             Noise::Laplace { scale } => ("laplace", scale),
             Noise::Gaussian { sigma } => ("normal", sigma),
         };
-        let axis = |a: &Axis| serde_json::json!({"name": a.name, "type": type_text(&a.ty), "public": a.public});
-        serde_json::json!({"kind": kind, "scale": scale, "axes": self.axes.iter().map(axis).collect::<Vec<_>>(), "n": self.n})
+        let axis = |a: &Axis| serde_json::json!({"name": a.name, "type": word(&a.ty), "levels": *a.levels, "public": a.public});
+        let mut law =
+            serde_json::json!({"kind": kind, "scale": scale, "axes": self.axes.iter().map(axis).collect::<Vec<_>>(), "n": self.n});
+        if let (Some(margins), Some(law)) = (&self.margins, law.as_object_mut()) {
+            let counts = &mut margins.iter().map(|x| (*x as u64).into());
+            law.insert("public_margins".into(), nested(&public(&self.axes), counts));
+        }
+        law
+    }
+}
+
+/// The kind of an axis; its levels say the rest.
+fn word(ty: &Type) -> &'static str {
+    match ty {
+        Type::Bool => "bool",
+        Type::Int(_) => "int",
+        _ => "category",
     }
 }
 

@@ -110,10 +110,15 @@ fn chains(program: &Program, analysis: &Analysis, env: &Ends) -> Vec<Diagnostic>
     for step in &program.steps {
         let Step::Output { value, .. } = step else { continue };
         let ExprKind::Fit(of) = &value.kind else { continue };
-        let plan = of.tables.first().and_then(|t| analysis.release(t.release)?.chosen.as_ref()?.plan.as_ref());
+        let drawn = |id| match analysis.release(id)?.chosen.as_ref()?.plan.as_ref()? {
+            MechanismPlan::Noise { noise, .. } => Some(*noise),
+            _ => None,
+        };
+        let read = |id| Some(program.records.iter().find(|r| r.id == id)?.counts.as_ref()?.noise);
+        let noise = of.tables.first().and_then(|t| drawn(t.release).or_else(|| read(t.release)));
         // Without one, or with noise that has no law, something else was said.
-        let Some(MechanismPlan::Noise { noise: noise @ (Noise::Geometric { .. } | Noise::Rounded { .. }), .. }) = plan else { continue };
-        if fit::rehearse(of, *noise, env).is_err() {
+        let Some(noise @ (Noise::Geometric { .. } | Noise::Rounded { .. })) = noise else { continue };
+        if fit::rehearse(of, noise, env).is_err() {
             let d = Diagnostic::new("E0314", "no chain can run on this model").label(value.span, "cannot be computed");
             let d = d.cause(
                 "a prior that is cut at bounds which depend on parameters, a function without derivatives, or noise beyond what is summed",

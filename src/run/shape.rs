@@ -98,7 +98,7 @@ pub fn table(value: &Value, ty: &Type) -> Option<Vec<String>> {
 }
 
 /// The cells of a table as objects by axis.
-fn nested(axes: &[Axis], cells: &mut dyn Iterator<Item = Json>) -> Json {
+pub(super) fn nested(axes: &[Axis], cells: &mut dyn Iterator<Item = Json>) -> Json {
     match axes {
         [] => cells.next().unwrap_or(Json::Null),
         [axis, rest @ ..] => Json::Object(axis.levels.iter().map(|l| (l.clone(), nested(rest, cells))).collect()),

@@ -13,6 +13,7 @@ use crate::data::{DataError, Measured, Source, count_rows, public_part, scan};
 use crate::mechanism::bits::OsBits;
 use crate::mechanism::plan::MechanismPlan;
 use crate::mechanism::{MechanismError, Scope, execute as draw, prepare};
+use crate::model::record::margins;
 use crate::model::{
     ColumnId, Each, Expr, ExprKind, Program, Query, Relation, ReleaseId, ReleaseStep, Step, TableId, Type, VectorType, releases,
 };
@@ -122,7 +123,9 @@ fn phases(
         MechanismPlan::Noise { noise, .. } => Some((r.id, *noise)),
         _ => None,
     };
-    let laws = analysis.releases.iter().filter_map(|r| noise(&r)).collect();
+    let read = || program.records.iter().filter_map(|r| Some((r.id, r.counts.as_ref()?)));
+    let laws = analysis.releases.iter().filter_map(|r| noise(&r)).chain(read().map(|(id, c)| (id, c.noise))).collect();
+    let released = read().map(|(id, c)| (id, Value::Vector(c.cells.clone()))).chain(released).collect();
     let known = Known { released, scalars, laws, rows, public: &aggregates, rng };
     let mut runner = Runner {
         program,
@@ -206,7 +209,8 @@ impl Runner<'_> {
     fn law(&self, release: &ReleaseStep) -> Option<(String, Law)> {
         let (Type::Vector(VectorType { axes: Some(axes), .. }), Query::Aggregate(q)) = (&release.ty, &release.query) else { return None };
         let noise = *self.known.laws.get(&release.id)?;
-        Some((release.name.clone(), Law { noise, axes: axes.clone(), n: self.known.rows.get(&q.table).copied() }))
+        let margins = margins(&q.value).and_then(|e| evaluate(&e, &self.known).ok()).map(|v| v.numbers());
+        Some((release.name.clone(), Law { noise, axes: axes.clone(), n: self.known.rows.get(&q.table).copied(), margins }))
     }
 
     fn output(&mut self, id: Option<ReleaseId>, name: &str, value: &Expr, shown: bool, group: Group) -> Result<(), RunError> {
@@ -399,6 +403,12 @@ pub fn mentioned_tables(steps: &[Step]) -> BTreeSet<TableId> {
 fn asked_columns(steps: &[Step]) -> BTreeSet<TableId> {
     let mut out = BTreeSet::new();
     walk(steps, &mut |e| out.extend(e.asked()));
+    // The record of a released table has the sizes of its public groups.
+    let counted = |r: &ReleaseStep| match &r.query {
+        Query::Aggregate(q) => margins(&q.value).map(|_| q.table),
+        Query::Posterior(_) => None,
+    };
+    out.extend(releases(steps).into_iter().filter_map(counted));
     out
 }
 

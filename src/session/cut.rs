@@ -66,6 +66,7 @@ fn names(item: &Item) -> Vec<String> {
         ItemKind::Budget { .. } => vec![BUDGET.into()],
         ItemKind::Private(t) | ItemKind::PublicTable(t) => vec![t.name.value.clone()],
         ItemKind::PublicScalar { name, .. }
+        | ItemKind::PublicRecord { name, .. }
         | ItemKind::Param { name, .. }
         | ItemKind::Let { name, .. }
         | ItemKind::Output { name, .. }

@@ -29,6 +29,8 @@ pub enum ItemKind {
     Private(Table),
     /// `public pilot[m] { .. }`
     PublicTable(Table),
+    /// `public cells from "result.json"`, with `.votes` behind it where the record has another name for it
+    PublicRecord { name: Name, file: Name, release: Option<Name> },
     /// `public k: real in [0, 1] = 0.5`
     PublicScalar { name: Name, ty: Type, value: Option<Expr> },
     /// `param p: real in [0, 1] ~ beta(1, 1)`

@@ -138,6 +138,10 @@ impl Builder<'_> {
             }
             Rule::public_ => {
                 let name = self.name(&parts.take(Rule::ident)?);
+                if let Some(file) = parts.maybe(Rule::string) {
+                    let release = parts.maybe(Rule::field).and_then(|pair| pair.into_inner().next());
+                    return Ok(ItemKind::PublicRecord { name, file: self.name(&file), release: release.map(|pair| self.name(&pair)) });
+                }
                 match parts.maybe(Rule::type_) {
                     None => ItemKind::PublicTable(self.table(name, parts, span)?),
                     Some(ty) => ItemKind::PublicScalar { name, ty: self.type_(ty)?, value: self.maybe_expr(&mut parts)? },

@@ -313,6 +313,10 @@ pub(super) fn write_head(out: &mut String, item: &Item) {
         }
         ItemKind::Private(table) => write_table_head(out, "private", table),
         ItemKind::PublicTable(table) => write_table_head(out, "public", table),
+        ItemKind::PublicRecord { name, file, release } => {
+            out.push_str(&format!("public {} from \"{}\"", name.value, file.value));
+            out.extend(release.iter().flat_map(|r| [".", &r.value]));
+        }
         ItemKind::PublicScalar { name, ty, value } => {
             out.push_str("public ");
             write_typed(out, name, Some(ty));

@@ -1,0 +1,226 @@
+//! `public cells from "result.json"`: a table of counts that an earlier run released, read from the record of that run.
+
+use super::expressions::some;
+use super::scope::{Binding, Origin};
+use super::{Checked, Checker, Loader, ReleaseInfo, vectors};
+use crate::json;
+use crate::model::record::{Counts, Noise, Record, public};
+use crate::model::{Axis, Column, Range, ReleaseId, Type, VectorType};
+use crate::source::{Diagnostic, Span};
+use crate::syntax::ast::{self, ItemKind};
+use serde_json::{Value, json};
+use std::sync::Arc;
+
+/// Of one program.
+const MAX_RECORDS: usize = 64;
+const MAX_RECORD_BYTES: usize = 64 << 20;
+/// The longest name of an axis or a level.
+const LONGEST_NAME: usize = 1000;
+/// The largest count that a model knows.
+const MOST: i64 = 1 << 50;
+
+/// Why a record gives no table.
+pub enum Unfit {
+    /// It is not JSON, or not that of a run.
+    NoRecord,
+    /// It has no table of this name, but these.
+    Unknown(Vec<String>),
+    /// The noise has no law that a model knows.
+    Noise(String),
+    /// What does not fit together.
+    Shape(&'static str),
+}
+
+impl Checker<'_> {
+    /// Declares the tables that are read from records, behind all others.
+    pub(super) fn declare_records(&mut self, items: &[ast::Item], loader: &dyn Loader) {
+        let mut bytes = 0;
+        for item in items {
+            let ItemKind::PublicRecord { name, file, release } = &item.kind else { continue };
+            let text = if self.program.records.len() < MAX_RECORDS { loader.record(&name.value, &file.value) } else { None };
+            bytes += text.as_ref().map_or(0, String::len);
+            let wanted = release.as_ref().unwrap_or(name);
+            let read = match self.program.records.len() < MAX_RECORDS && bytes <= MAX_RECORD_BYTES {
+                true => self.recorded_counts((name, file, wanted), text.as_deref()),
+                false => self.too_many_records(item.span),
+            };
+            let read = read.and_then(|counts| self.counted_type(counts, file.span));
+            let text = text.filter(|_| read.is_ok()).and_then(|t| extract(&t, &wanted.value)).unwrap_or_default();
+            let id = ReleaseId(self.releases.len());
+            let (ty, counts) = match read {
+                Ok((ty, counts)) if self.define(name, Binding::Release(id)).is_ok() => (ty, Some(counts)),
+                _ => {
+                    if self.scopes.here(&name.value).is_none() {
+                        self.scopes.bind(&name.value, Binding::Poisoned, name.span);
+                    }
+                    (Type::Text, None)
+                }
+            };
+            self.releases.push(ReleaseInfo { ty, query: None, late: false });
+            self.program.released.push(name.value.clone());
+            let (name, file) = (name.value.clone(), file.value.clone());
+            if counts.is_some() {
+                let _derived = self.cell_table(id, &name, item.span);
+            }
+            self.program.records.push(Record { id, name, file, text, counts, span: item.span });
+        }
+    }
+
+    fn too_many_records<T>(&mut self, span: Span) -> Checked<T> {
+        let most = format!("a program reads at most {MAX_RECORDS} records of {} MiB in all", MAX_RECORD_BYTES >> 20);
+        self.fail(Diagnostic::new("E0025", most).label(span, "not read").help("compare fewer of them in one program"))
+    }
+
+    fn recorded_counts(&mut self, (name, file, wanted): (&ast::Name, &ast::Name, &ast::Name), text: Option<&str>) -> Checked<Counts> {
+        let (path, table) = (&file.value, &name.value);
+        let Some(text) = text else {
+            let d = Diagnostic::new("E0212", format!("the record of `{table}` cannot be read"))
+                .label(file.span, "no file of text with this name beside the program, or below its folder");
+            let d = d.help(("the run that releases the table writes it:", "dpm run FILE.dpm --data PATH -o result.json"));
+            return self.fail(d.help(("from another folder:", format!("--public {table}=PATH"))));
+        };
+        let d = match read(text, &wanted.value) {
+            Ok(counts) => return Ok(counts),
+            Err(Unfit::NoRecord) => Diagnostic::new("E0212", format!("`{path}` is not the record of a run"))
+                .label(file.span, "not JSON with `releases` and `laws`, or an object has a key twice")
+                .help(("a run writes one:", "dpm run FILE.dpm --data PATH -o result.json")),
+            Err(Unfit::Unknown(names)) => {
+                let d = Diagnostic::new("E0206", format!("the record has no table of counts `{}`", wanted.value));
+                let names: Vec<&str> = names.iter().map(String::as_str).filter(|n| crate::syntax::tokens::is_name(n)).collect();
+                let d = d.label(
+                    wanted.span,
+                    if names.is_empty() { "it has none".into() } else { format!("it has: {}", some(names.iter().copied())) },
+                );
+                match names.first() {
+                    Some(one) => d.help(format!("public {table} from \"{path}\".{one}")),
+                    None => d.cause("a record has the tables that its run released: release cells = histogram(region, vote)"),
+                }
+            }
+            Err(Unfit::Noise(kind)) => Diagnostic::new("E0315", format!("no model knows the law of the noise on `{table}`"))
+                .label(file.span, kind)
+                .cause("counts with integer noise have a likelihood that is computed exactly")
+                .help(("release it again, at its cost:", format!("release {} = histogram(..) using gaussian", wanted.value))),
+            Err(Unfit::Shape(why)) => Diagnostic::new("E0212", format!("`{path}` does not fit together"))
+                .label(file.span, why)
+                .cause("a record that a run wrote was changed, or is of another version"),
+        };
+        self.fail(d)
+    }
+
+    /// The type of the table, as if it had been released here.
+    fn counted_type(&mut self, counts: Counts, span: Span) -> Checked<(Type, Counts)> {
+        let known = |a: &Axis| {
+            let levels = self.listed(a.levels.to_vec());
+            let ty = if let Type::Category(_) = a.ty { Type::Category(levels.clone()) } else { a.ty.clone() };
+            Axis { levels, ty, ..a.clone() }
+        };
+        let axes = Arc::new(counts.axes.iter().map(known).collect::<Vec<Axis>>());
+        let levels = self.cells(&axes, span)?;
+        let ty = vectors::boxed(levels.len() as u64, Range::ALL, Some(levels));
+        Ok((Type::Vector(VectorType { axes: Some(axes.clone()), ..ty }), Counts { axes, ..counts }))
+    }
+
+    /// The column of this name: of the table whose model is being checked, or of the only recorded table that has it.
+    pub(super) fn recorded_column(&self, name: &str) -> Option<&Column> {
+        let of = |t: &crate::model::Table| t.columns.iter().position(|c| c.name == name);
+        if let Some(t) = self.observed.and_then(|t| self.table(t)) {
+            return t.columns.get(of(t)?);
+        }
+        let cells = self
+            .origins
+            .iter()
+            .zip(&self.program.derived)
+            .filter(|(o, _)| matches!(o, Origin::Cells(id) if self.program.records.iter().any(|r| r.id == *id)));
+        let mut found = cells.filter_map(|(_, t)| t.columns.get(of(t)?));
+        let first = found.next()?;
+        found.all(|c| c.ty == first.ty).then_some(first)
+    }
+}
+
+/// What a record says of one table, as a record of its own.
+fn extract(text: &str, name: &str) -> Option<String> {
+    let of = |key: &str, all: &Value| json!({ name: all[key][name] });
+    let all = json::read(text)?;
+    Some(json!({"releases": of("releases", &all), "laws": of("laws", &all)}).to_string())
+}
+
+/// The table `name` of a record.
+///
+/// # Errors
+/// What keeps it from being read; nothing of a record is trusted.
+pub fn read(text: &str, name: &str) -> Result<Counts, Unfit> {
+    let all = json::read(text).ok_or(Unfit::NoRecord)?;
+    let (releases, none) = (all["releases"].as_object().ok_or(Unfit::NoRecord)?, serde_json::Map::new());
+    let laws = all.get("laws").map_or(Some(&none), Value::as_object).ok_or(Unfit::NoRecord)?;
+    let (Some(cells), law) = (releases.get(name), laws.get(name)) else {
+        return Err(Unfit::Unknown(laws.keys().filter(|n| releases.contains_key(*n)).cloned().collect()));
+    };
+    let Some(law) = law else { return Err(Unfit::Noise("the record says nothing of the noise on it".into())) };
+    let noise = noise(law)?;
+    let shape = |why| move || Unfit::Shape(why);
+    let axes: Option<Vec<Axis>> = law["axes"].as_array().and_then(|axes| axes.iter().map(axis).collect());
+    let axes = Arc::new(axes.filter(|a| apart(a.iter().map(|a| &a.name))).ok_or_else(shape("its axes are not those of a table"))?);
+    let (mut counts, mut totals) = (vec![], vec![]);
+    numbers(cells, &axes, -MOST, &mut counts).ok_or_else(shape("its cells are not one whole number for each combination of levels"))?;
+    let public = public(&axes);
+    if law["n"] != Value::Null {
+        let n = law["n"].as_i64().filter(|n| (0..=MOST).contains(n)).ok_or_else(shape("`n` is not a number of rows"))?;
+        if public.is_empty() {
+            totals.push(n as f64);
+        } else {
+            numbers(&law["public_margins"], &public, 0, &mut totals).ok_or_else(shape("`public_margins` are not numbers of rows"))?;
+        }
+        if totals.iter().sum::<f64>() != n as f64 {
+            return Err(Unfit::Shape("`public_margins` do not add up to `n`"));
+        }
+    }
+    Ok(Counts { noise, axes, cells: counts, totals })
+}
+
+fn noise(law: &Value) -> Result<Noise, Unfit> {
+    let scale = law["scale"].as_f64().filter(|s| s.is_finite() && *s > 0.0);
+    match (law["kind"].as_str(), scale) {
+        (Some("two_sided_geometric"), Some(scale)) => Ok(Noise::Geometric { scale }),
+        (Some("rounded_normal"), Some(sigma)) => Ok(Noise::Rounded { sigma }),
+        (Some("two_sided_geometric" | "rounded_normal"), None) => Err(Unfit::Shape("the scale of its noise is not above 0")),
+        (Some(kind @ ("laplace" | "normal")), _) => Err(Unfit::Noise(format!("{kind} noise, which is not an integer"))),
+        _ => Err(Unfit::Noise("noise of an unknown kind".into())),
+    }
+}
+
+/// What the text of a program could name.
+fn plain(name: &&str) -> bool {
+    !name.is_empty() && name.len() <= LONGEST_NAME && !name.contains(|c: char| c == '"' || c.is_control())
+}
+
+fn apart<'n>(names: impl Iterator<Item = &'n String>) -> bool {
+    let mut seen = std::collections::BTreeSet::new();
+    names.into_iter().all(|n| seen.insert(n)) && !seen.is_empty()
+}
+
+fn axis(v: &Value) -> Option<Axis> {
+    let text = |v: &Value| v.as_str().filter(plain).map(str::to_owned);
+    let levels: Vec<String> = v["levels"].as_array()?.iter().map(text).collect::<Option<_>>()?;
+    let ty = match v["type"].as_str()? {
+        "bool" if levels == ["false", "true"] => Type::Bool,
+        "int" => {
+            let first: i64 = levels.first()?.parse().ok()?;
+            let last = first.checked_add(i64::try_from(levels.len()).ok()? - 1)?;
+            let each = (first..=last).zip(&levels).all(|(i, l)| i.to_string() == *l) && first >= -MOST && last <= MOST;
+            each.then(|| Type::Int(Range::new(first as f64, last as f64)))?
+        }
+        "category" if apart(levels.iter()) => Type::Category(Arc::new(levels.clone())),
+        _ => return None,
+    };
+    Some(Axis { name: text(&v["name"])?, ty, levels: Arc::new(levels), public: v["public"].as_bool()? })
+}
+
+/// Whole numbers of at least `least`, as objects by axis.
+fn numbers(v: &Value, axes: &[Axis], least: i64, out: &mut Vec<f64>) -> Option<()> {
+    let [axis, rest @ ..] = axes else {
+        out.push(v.as_i64().filter(|x| (least..=MOST).contains(x))? as f64);
+        return Some(());
+    };
+    let cells = v.as_object().filter(|o| o.len() == axis.levels.len())?;
+    axis.levels.iter().try_for_each(|level| numbers(cells.get(level)?, rest, least, out))
+}
