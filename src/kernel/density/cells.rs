@@ -15,6 +15,7 @@
 //! sigma >= 0.7, by at most 0.07 for geometric noise. Sigma 0.3 is good to 0.04 but for noisy counts that miss their total by
 //! several, which are rare: there it may be off by half.
 
+use super::mean::Means;
 use super::noise::{Between, between};
 use super::noisy_count::{Cell, NoisyCount};
 use crate::kernel::KernelError;
@@ -27,6 +28,8 @@ pub struct Cells {
     law: NoisyCount,
     rows: Vec<Row>,
     groups: Vec<Group>,
+    /// Where a cell has several rows.
+    means: Option<Means>,
 }
 
 struct Row {
@@ -68,12 +71,27 @@ impl Cells {
             let log = if n > 0.0 { n * n.ln() } else { 0.0 };
             Group { total: n, divisor: n + libm::lgamma(n + 1.0) - log, ..Group::default() }
         };
-        Ok(Cells { law, rows: noisy.iter().zip(groups).map(row).collect(), groups: totals.iter().map(group).collect() })
+        let rows = noisy.iter().zip(groups).map(row).collect();
+        Ok(Cells { law, rows, groups: totals.iter().map(group).collect(), means: None })
+    }
+
+    /// The rate of a cell is the weighted sum of the rates of several rows: of each its cell and the logarithm of its weight.
+    pub fn of_rows(self, rows: Vec<(usize, f64)>) -> Result<Cells, KernelError> {
+        let means = Some(Means::new(rows, self.rows.len())?);
+        Ok(Cells { means, ..self })
     }
 
     /// The negative log-likelihood, where the loss of a row is minus its log rate, and its derivative by every loss. Infinite,
     /// with derivatives 0, where a loss is infinite or not a number.
     pub fn total(&mut self, losses: &[f64], seeds: &mut Vec<f64>) -> f64 {
+        let Some(mut means) = self.means.take() else { return self.of_cells(losses, seeds) };
+        let total = self.of_cells(means.forward(losses), seeds);
+        means.back(losses, seeds);
+        self.means = Some(means);
+        total
+    }
+
+    fn of_cells(&mut self, losses: &[f64], seeds: &mut Vec<f64>) -> f64 {
         let log = if losses.len() == self.rows.len() && losses.iter().all(|l| l.is_finite()) { self.log(losses) } else { f64::NAN };
         seeds.clear();
         if !log.is_finite() {
@@ -91,13 +109,19 @@ impl Cells {
 
     /// For every cell the log-density of its noisy count without what the totals tell, and its expected count.
     pub fn each(&mut self, losses: &[f64]) -> impl Iterator<Item = (f64, f64)> {
-        self.run(losses);
+        match self.means.take() {
+            None => self.run(losses),
+            Some(mut means) => {
+                self.run(means.forward(losses));
+                self.means = Some(means);
+            }
+        }
         self.rows.iter().map(|r| (r.cell.log, r.log_rate.exp()))
     }
 
     /// Every cell at its log rate, scaled to the totals.
     fn run(&mut self, losses: &[f64]) {
-        let Cells { law, rows, groups } = self;
+        let Cells { law, rows, groups, .. } = self;
         groups.iter_mut().for_each(|g| (g.most, g.sum) = (f64::NEG_INFINITY, 0.0));
         for (row, loss) in rows.iter_mut().zip(losses) {
             row.log_rate = -loss;
@@ -119,7 +143,7 @@ impl Cells {
 
     fn log(&mut self, losses: &[f64]) -> f64 {
         self.run(losses);
-        let Cells { law, rows, groups } = self;
+        let Cells { law, rows, groups, .. } = self;
         groups.iter_mut().for_each(|g| (g.mean, g.variance, g.slope) = (0.0, FLOOR, 0.0));
         for row in rows.iter() {
             if let Some(g) = row.group.and_then(|g| groups.get_mut(g)) {

@@ -14,6 +14,7 @@ mod columns;
 mod evaluate;
 mod functions;
 mod fused;
+mod mean;
 mod neg_binomial;
 mod noise;
 mod noisy_count;
@@ -21,6 +22,7 @@ mod op;
 mod poisson;
 mod row_gradients;
 mod tape;
+mod within;
 
 pub use crate::numeric::fast::{ln, ln_1p};
 pub use crate::numeric::special::digamma;
@@ -35,6 +37,7 @@ pub use noisy_count::NoisyCount;
 pub use op::{One, Op, Operand, Two};
 pub use poisson::power_sum;
 pub use row_gradients::RowGradients;
+pub use within::Binned;
 
 use tape::{Inputs, forward};
 

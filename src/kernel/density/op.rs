@@ -1,5 +1,6 @@
 //! Programs over columns: what each operation reads, and one scalar function of many rows a step.
 
+use super::within::Binned;
 use crate::numeric::{Binary, Unary};
 
 /// Where an operation finds a number for every row of a block.
@@ -57,6 +58,8 @@ pub enum Op {
     Dot(Vec<(Operand, Operand)>),
     /// The entry of a table at a level, which starts at 0; levels beyond the ends are the ends.
     Gather(Operand, Vec<Operand>),
+    /// The logarithm of the probability between two ends; the third operand is what else the law depends on.
+    Within(Binned, [Operand; 3]),
 }
 
 impl Op {
@@ -69,6 +72,7 @@ impl Op {
             Op::Sum(items) => items.iter_mut().for_each(visit),
             Op::Dot(pairs) => pairs.iter_mut().for_each(|(a, b)| [a, b].into_iter().for_each(&mut *visit)),
             Op::Gather(index, table) => std::iter::once(index).chain(table).for_each(visit),
+            Op::Within(_, items) => items.iter_mut().for_each(visit),
         }
     }
 }

@@ -2,6 +2,7 @@
 
 use super::functions::{binary, slope, slopes, unary};
 use super::op::{Op, Operand};
+use super::within::within;
 
 /// What operations read besides each other's results.
 #[derive(Clone, Copy)]
@@ -90,6 +91,12 @@ fn run<const W: usize>(op: &Op, inputs: Inputs<W>, locals: &[[f64; W]], out: &mu
                 for ((out, x), i) in out.iter_mut().zip(x).zip(index) {
                     *out = if is_level(*i, level, last) { *x } else { *out };
                 }
+            }
+        }
+        Op::Within(law, [a, b, t]) => {
+            let (a, b, t) = (inputs.read(*a, locals, &mut p), inputs.read(*b, locals, &mut q), inputs.read(*t, locals, &mut r));
+            for (((out, a), b), t) in out.iter_mut().zip(a).zip(b).zip(t) {
+                *out = within(*law, [*a, *b, *t]).0;
             }
         }
     }
@@ -211,6 +218,15 @@ fn back<const W: usize>(op: &Op, inputs: Inputs<W>, locals: &[[f64; W]], (g, y):
                 }
                 sums.add(*entry, &d);
             }
+        }
+        Op::Within(law, items) => {
+            let [a, b, t] = items.map(|o| inputs.copy(o, locals));
+            let mut by = [[0.0; W]; 3];
+            for (((i, a), b), t) in (0usize..).zip(a).zip(b).zip(t) {
+                let (_, slopes) = within(*law, [a, b, t]);
+                by.iter_mut().zip(slopes).for_each(|(by, s)| by.get_mut(i).into_iter().for_each(|by| *by = s));
+            }
+            items.iter().zip(by).filter(|(to, _)| moves(**to)).for_each(|(to, by)| sums.add(*to, &times(g, &by)));
         }
     }
 }
