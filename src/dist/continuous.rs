@@ -3,7 +3,7 @@
 use super::ArgKind::{Matrix, PositiveVector, Scalar, Vector};
 use super::sample::{log_gamma, normal, positive_uniform, shares, uniform};
 use super::{ALL, BASE, COIN, Distribution, Law, POSITIVE, Standard, Support, UNIT, VISITS, VOTES};
-use crate::kernel::density::{Builder, One, Op, Operand};
+use crate::kernel::density::{Binned, Builder, One, Op, Operand};
 use crate::numeric::round::{div_up, mul_up};
 use crate::numeric::{Binary, Interval, Unary, dense};
 use Operand::Constant;
@@ -24,6 +24,7 @@ pub static CONTINUOUS: &[Distribution] = &[
         draw: Some(|a, rng| a.number(0) + a.number(1).abs() * normal(rng)),
         moments: |args| if let [m, s] = *args { Some((m, s * s)) } else { None },
         law: Law::Density(|to, args, y| located(to, args, y, log_normal), Some(LOCATION_SCALE)),
+        within: |to, args, ends| part(to, Binned::Normal, args, ends),
         ..BASE
     },
     Distribution {
@@ -48,6 +49,11 @@ pub static CONTINUOUS: &[Distribution] = &[
                 ..LOCATION_SCALE
             }),
         ),
+        within: |to, args, ends| {
+            let ends = ends.map(|y| to.binary(Binary::Max, y, Constant(0.0)));
+            let half = part(to, Binned::Normal, &[&[Constant(0.0)], args].concat(), ends)?;
+            Some(to.shift(LN_2, half))
+        },
     },
     Distribution {
         name: "laplace",
@@ -70,6 +76,7 @@ pub static CONTINUOUS: &[Distribution] = &[
             },
             Some(Standard { peak: |_| Ok(0.5), power: |_, _, b| Constant((1.0 - b) * LN_2 - b.ln()), ..LOCATION_SCALE }),
         ),
+        within: |to, args, ends| part(to, Binned::Laplace, args, ends),
         ..BASE
     },
     Distribution {
@@ -82,6 +89,7 @@ pub static CONTINUOUS: &[Distribution] = &[
             |to, args, y| located(to, args, y, |to, z| log_t(to, Constant(1.0), z)),
             Some(Standard { peak: |_| Ok(div_up(1.0, PI)), power: |to, _, b| t_power(to, Constant(1.0), b), ..LOCATION_SCALE }),
         ),
+        within: |to, args, ends| part(to, Binned::Cauchy, args, ends),
         ..BASE
     },
     Distribution {
@@ -112,6 +120,10 @@ pub static CONTINUOUS: &[Distribution] = &[
                 rate: false,
             }),
         ),
+        within: |to, args, ends| match args {
+            [Constant(df), rest @ ..] => part(to, Binned::Student(*df), rest, ends),
+            _ => None,
+        },
         ..BASE
     },
     Distribution {
@@ -146,6 +158,11 @@ pub static CONTINUOUS: &[Distribution] = &[
                 ..LOCATION_SCALE
             }),
         ),
+        within: |to, args, ends| {
+            let rate = *args.first()?;
+            let [from, until] = ends.map(|y| to.mul(rate, y));
+            Some(to.op(Op::Within(Binned::Exponential, [from, until, Constant(0.0)])))
+        },
         ..BASE
     },
     Distribution {
@@ -233,6 +250,14 @@ pub static CONTINUOUS: &[Distribution] = &[
             },
             None,
         ),
+        within: |to, args, [from, until]| {
+            let [lo, hi] = *args else { return None };
+            let (from, until) = (to.binary(Binary::Max, from, lo), to.binary(Binary::Min, until, hi));
+            let (common, width) = (to.sub(until, from), to.sub(hi, lo));
+            let common = to.binary(Binary::Max, common, Constant(0.0));
+            let (common, width) = (to.log(common), to.log(width));
+            Some(to.sub(common, width))
+        },
         ..BASE
     },
     Distribution {
@@ -256,6 +281,16 @@ fn located(to: &mut Builder, args: &[Operand], y: Operand, g: impl FnOnce(&mut B
     let z = to.binary(Binary::Div, away, scale);
     let (standard, log_scale) = (g(to, z), to.log(scale));
     to.sub(standard, log_scale)
+}
+
+/// `ln P(from <= Y < until)` of a standard law moved to a location and stretched by a scale.
+fn part(to: &mut Builder, law: Binned, args: &[Operand], ends: [Operand; 2]) -> Option<Operand> {
+    let [location, scale] = *args else { return None };
+    let [from, until] = ends.map(|y| {
+        let away = to.sub(y, location);
+        to.binary(Binary::Div, away, scale)
+    });
+    Some(to.op(Op::Within(law, [from, until, Constant(0.0)])))
 }
 
 fn log_normal(to: &mut Builder, z: Operand) -> Operand {

@@ -3,7 +3,7 @@
 use super::ArgKind::{Scalar, Simplex, Trials, Vector};
 use super::sample::{bernoulli, binomial, level, level_by_logits, log_gamma, poisson, positive_uniform};
 use super::{ALL, BASE, COIN, Distribution, Law, Mass, POSITIVE, Power, Support, UNIT, VISITS, VOTES};
-use crate::kernel::density::{Builder, One, Op, Operand, Two};
+use crate::kernel::density::{Binned, Builder, One, Op, Operand, Two};
 use crate::numeric::{Binary, Interval, Unary};
 use Operand::Constant;
 
@@ -90,6 +90,14 @@ pub static DISCRETE: &[Distribution] = &[
         stan: "neg_binomial(1, $1 / (1 - $1))",
         draw: Some(|a, rng| (positive_uniform(rng).ln() / libm::log1p(-a.share(0))).floor() + 0.0),
         law: Law::Count(failures),
+        // As many failures or more have the probability (1 - p)^y: those of a waiting time of rate -ln(1 - p).
+        within: |to, args, ends| {
+            let q = to.sub(Constant(1.0), *args.first()?);
+            let log_q = to.log(q);
+            let rate = to.neg(log_q);
+            let [from, until] = ends.map(|y| to.mul(rate, y));
+            Some(to.op(Op::Within(Binned::Exponential, [from, until, Constant(0.0)])))
+        },
         ..BASE
     },
     Distribution {
@@ -114,6 +122,10 @@ pub static DISCRETE: &[Distribution] = &[
         example: VISITS,
         draw: Some(|a, rng| poisson(a.number(0), rng)),
         law: Law::Count(|to, args, y, b| args.first().map(|rate| events(to, *rate, y, b))),
+        within: |to, args, [from, until]| {
+            let t = to.log(*args.first()?);
+            Some(to.op(Op::Within(Binned::Poisson, [from, until, t])))
+        },
         ..BASE
     },
     Distribution {
@@ -127,6 +139,7 @@ pub static DISCRETE: &[Distribution] = &[
             let rate = to.exp(*args.first()?);
             Some(events(to, rate, y, b))
         }),
+        within: |to, args, [from, until]| Some(to.op(Op::Within(Binned::Poisson, [from, until, *args.first()?]))),
         ..BASE
     },
     Distribution {

@@ -64,7 +64,12 @@ pub struct Distribution {
     /// Mean and variance, where there is a formula.
     pub moments: fn(&[f64]) -> Option<(f64, f64)>,
     pub law: Law,
+    /// The logarithm of the probability of values from one number up to another, which is not counted; the ends may be infinite.
+    /// `None` where the distribution function, or its derivative by an argument, is not known.
+    pub within: Within,
 }
+
+pub type Within = fn(&mut Builder, &[Operand], [Operand; 2]) -> Option<Operand>;
 
 /// The logarithm of the density, as operations on arguments and outcome.
 pub enum Law {
@@ -115,6 +120,7 @@ const BASE: Distribution = Distribution {
     draw: None,
     moments: |_| None,
     law: Law::Vector(|_, _, _| None),
+    within: |_, _, _| None,
 };
 
 /// Examples of a likelihood and its prior.
@@ -139,6 +145,12 @@ impl Distribution {
             "" => format!("{}({})", self.name, args.join(", ")),
             text => args.iter().zip(1..).fold(text.to_owned(), |text, (arg, i)| text.replace(&format!("${i}"), arg)),
         }
+    }
+
+    /// Can its values be counted in bins? Of its arguments, those that are constants are given.
+    pub fn has_bins(&self, args: &[Option<f64>]) -> bool {
+        let args: Vec<Operand> = (0..).zip(args).map(|(i, a)| a.map_or(Operand::Shared(i), Operand::Constant)).collect();
+        (self.within)(&mut Builder::new(args.len(), 2), &args, [Operand::Column(0), Operand::Column(1)]).is_some()
     }
 
     /// About where it lies and how wide it is, in plain numbers: location and scale, or mean and standard deviation.
@@ -192,5 +204,48 @@ impl PartialEq for Distribution {
 impl fmt::Debug for Distribution {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.name)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Probabilities of bins against sums of the mass or Simpson's rule on the density, and all of them together against 1.
+    #[test]
+    fn bins_have_what_the_density_has() {
+        let number = |o: Option<Operand>| if let Some(Operand::Constant(log)) = o { log.exp() } else { f64::NAN };
+        let mut known = 0;
+        for d in all().filter(|d| d.has_bins(&[Some(1.0); 3]) || d.has_bins(&[Some(1.0); 2]) || d.has_bins(&[Some(1.0)])) {
+            let numbers: Vec<f64> = [0.4, 1.7, 2.3].into_iter().take(d.args.len()).collect();
+            let args: Vec<Operand> = numbers.iter().map(|x| Operand::Constant(*x)).collect();
+            let part = |from: f64, to: f64| number((d.within)(&mut Builder::default(), &args, [from, to].map(Operand::Constant)));
+            let exact = |from: f64, to: f64| match &d.law {
+                Law::Count(law) => {
+                    let one =
+                        |k: u32| number(law(&mut Builder::default(), &args, Operand::Constant(f64::from(k)), None).map(|(log, _)| log));
+                    (from as u32..to as u32).map(one).sum::<f64>()
+                }
+                _ => {
+                    let h = (to - from) / 2000.0;
+                    let f = |i: i32| d.at(&numbers, from + h * f64::from(i));
+                    h / 3.0 * (f(0) + f(2000) + (1..2000).map(|i| if i % 2 == 1 { 4.0 } else { 2.0 } * f(i)).sum::<f64>())
+                }
+            };
+            let edges = [f64::NEG_INFINITY, 0.0, 1.0, 3.0, f64::INFINITY];
+            let all: f64 = edges.windows(2).map(|w| part(w[0], w[1])).filter(|p| !p.is_nan()).sum();
+            assert!((all - 1.0).abs() < 1e-12, "{d:?} {all}");
+            // A density that ends jumps there.
+            let (from, to) = if d.name == "uniform" { (1.0, 1.5) } else { (1.0, 3.0) };
+            assert!((part(from, to) / exact(from, to) - 1.0).abs() < 1e-9, "{d:?}: {} {}", part(from, to), exact(from, to));
+            known += 1;
+        }
+        assert!(known >= 10, "{known}");
+        let uniform = find("uniform").unwrap();
+        assert_eq!(
+            number((uniform.within)(&mut Builder::default(), &[0.0, 4.0].map(Operand::Constant), [1.0, 9.0].map(Operand::Constant))),
+            0.75
+        );
+        assert!(!find("student_t").unwrap().has_bins(&[None, Some(0.0), Some(1.0)]) && !find("gamma").unwrap().has_bins(&[Some(1.0); 2]));
     }
 }
