@@ -78,6 +78,7 @@ impl Checker<'_> {
                     ("the variance is then free:", "output v = m2 - m1^2").into(),
                 ]);
             }
+            "bin" => return Some(vec![("bins are those of a histogram:", format!("histogram({})", self.written(span))).into()]),
             "std" | "stdev" => return Some(vec![Help::from(format!("sd({x})")).over(span)]),
             _ => {}
         }
@@ -122,6 +123,11 @@ impl Checker<'_> {
                 }
             }
             ("margin", args) => self.margin(args, span),
+            ("histogram", [_, ..]) => {
+                let checked = args.iter().map(|a| self.counted(&a.value)).collect::<Vec<_>>();
+                let checked = checked.into_iter().collect::<Checked<Vec<_>>>()?;
+                self.aggregate(name, checked, span)
+            }
             ("sum", [post, set]) => self.together(&post.value, &set.value, span),
             ("project", [ball, v]) => self.project(&ball.value, &v.value, span),
             ("count", []) => self.count_rows(span),
@@ -130,6 +136,16 @@ impl Checker<'_> {
                 let checked = self.exprs(&values)?;
                 self.builtin_values(name, checked, span)
             }
+        }
+    }
+
+    /// An argument of `histogram`: `bin(..)` means bins there, unless the program has a function of this name.
+    fn counted(&mut self, e: &ast::Expr) -> Checked<Expr> {
+        match &e.kind {
+            ast::ExprKind::Call(f, args) if matches!(&f.kind, ast::ExprKind::Name(n) if n == "bin" && self.scopes.find(n).is_none()) => {
+                self.bin(args, e.span)
+            }
+            _ => self.expr(e),
         }
     }
 
@@ -145,8 +161,7 @@ impl Checker<'_> {
             ("append", 2) => self.list(args, span),
             ("rep", 2) => self.rep(args, span),
             ("length" | "norm", 1) => self.measure_vector(name, args, span),
-            ("histogram", 1..)
-            | ("sum" | "mean" | "min" | "max" | "sd" | "count", 1)
+            ("sum" | "mean" | "min" | "max" | "sd" | "count", 1)
             | ("quantile" | "density" | "cdf" | "interval" | "larger" | "sample", 2) => self.aggregate(name, args, span),
             _ => self.wrong_call(name, span),
         }

@@ -270,7 +270,7 @@ impl Checker<'_> {
     fn index(&mut self, base: &ast::Expr, indices: &[ast::Expr], span: Span) -> Checked<Expr> {
         let base = self.expr(base)?;
         let axes = if let Type::Vector(v) = &base.ty {
-            v.axes.clone().filter(|axes| axes.len() > 1 || axes.iter().any(|a| a.ty == Type::Bool))
+            v.axes.clone().filter(|axes| axes.len() > 1 || axes.iter().any(|a| a.ty == Type::Bool || !a.edges.is_empty()))
         } else {
             None
         };

@@ -61,7 +61,7 @@ pub const FUNCTIONS: &[[&str; 3]] = &[
     ],
     [
         "histogram(category), histogram(region, vote) by several columns",
-        "How many rows have each level of a category, a bool or a bounded int, or each combination of several of them.",
+        "How many rows have each level of a category, a bool or a bounded int, or each combination of several of them. A number with public bounds is counted in bins: bin(age, width = 10), bin(age, [18, 65]).",
         "budget eps(1)\nprivate t[n] { choice: category {yes, no, blank} }\nrelease votes = histogram(choice) using geometric",
     ],
     [

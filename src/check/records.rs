@@ -4,6 +4,7 @@ use super::expressions::some;
 use super::scope::{Binding, Origin};
 use super::{Checked, Checker, Loader, ReleaseInfo, vectors};
 use crate::json;
+use crate::model::bins;
 use crate::model::record::{Counts, Noise, Record, public};
 use crate::model::{Axis, Column, Range, ReleaseId, Type, VectorType};
 use crate::source::{Diagnostic, Span};
@@ -201,7 +202,17 @@ fn apart<'n>(names: impl Iterator<Item = &'n String>) -> bool {
 fn axis(v: &Value) -> Option<Axis> {
     let text = |v: &Value| v.as_str().filter(plain).map(str::to_owned);
     let levels: Vec<String> = v["levels"].as_array()?.iter().map(text).collect::<Option<_>>()?;
+    let mut edges = vec![];
     let ty = match v["type"].as_str()? {
+        kind @ ("int" | "real") if v["ends"] != Value::Null => {
+            let ends: Vec<f64> = v["ends"].as_array()?.iter().map(Value::as_f64).collect::<Option<_>>()?;
+            let whole = |e: &f64| kind == "real" || e.fract() == 0.0;
+            let rise = ends.iter().zip(ends.iter().skip(1)).all(|(a, b)| a < b) && ends.iter().all(|e| e.abs() <= MOST as f64 && whole(e));
+            let [first, between @ .., last] = ends.as_slice() else { return None };
+            edges = between.to_vec();
+            let ty = if kind == "int" { Type::Int(Range::new(*first, last - 1.0)) } else { Type::Real(Range::new(*first, *last)) };
+            (rise && !edges.is_empty() && bins::names(&ty, &ends) == levels).then_some(ty)?
+        }
         "bool" if levels == ["false", "true"] => Type::Bool,
         "int" => {
             let first: i64 = levels.first()?.parse().ok()?;
@@ -212,7 +223,7 @@ fn axis(v: &Value) -> Option<Axis> {
         "category" if apart(levels.iter()) => Type::Category(Arc::new(levels.clone())),
         _ => return None,
     };
-    Some(Axis { name: text(&v["name"])?, ty, levels: Arc::new(levels), public: v["public"].as_bool()? })
+    Some(Axis { name: text(&v["name"])?, ty, levels: Arc::new(levels), public: v["public"].as_bool()?, edges })
 }
 
 /// Whole numbers of at least `least`, as objects by axis.

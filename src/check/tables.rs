@@ -3,8 +3,9 @@
 use super::expressions::{node, number, some};
 use super::messages::type_text;
 use super::{Checked, Checker, vectors};
+use crate::model::bins;
 use crate::model::{Axes, Axis, Builtin, Expr, ExprKind, Label, Levels, Range, TableId, Type};
-use crate::source::{Diagnostic, Span};
+use crate::source::{Diagnostic, Help, Span};
 use crate::syntax::ast;
 use std::sync::Arc;
 
@@ -16,9 +17,10 @@ impl Checker<'_> {
     pub(super) fn histogram(&mut self, t: TableId, args: Vec<Expr>, label: Label, span: Span) -> Checked<Expr> {
         let mut axes = vec![];
         for x in &args {
-            let levels = self.bins_of(x)?;
             let public = self.neighbours_agree(t, std::slice::from_ref(x));
-            axes.push(Axis { name: self.axis_name(x, axes.len()), ty: x.ty.clone(), levels, public });
+            let (x, edges) = binned(x);
+            let levels = if edges.is_empty() { self.bins_of(x)? } else { self.listed(bins::names(&x.ty, &bins::ends(&x.ty, &edges))) };
+            axes.push(Axis { name: self.axis_name(x, axes.len()), ty: x.ty.clone(), levels, public, edges });
         }
         if let Some((i, twice)) = axes.iter().enumerate().find(|(i, a)| axes.iter().take(*i).any(|b| b.name == a.name)) {
             let d = Diagnostic::new("E0207", format!("two axes are named `{}`", twice.name));
@@ -43,13 +45,77 @@ impl Checker<'_> {
             Type::Int(r) if r.is_finite() && r.hi - r.lo < super::types::MAX_DIM as f64 => self.numbered(r.lo as i64, r.hi as i64, x.span),
             other => {
                 let what = type_text(other);
-                self.fail(
-                    Diagnostic::new("E0202", "a histogram needs public bins")
-                        .label(x.span, what)
-                        .help("a category, a bool, or an int with both bounds: int in 0..120"),
-                )
+                let d = Diagnostic::new("E0202", "a histogram needs public bins").label(x.span, what);
+                self.fail(match tenth(other) {
+                    Some(w) => {
+                        let bin = format!("bin({}, width = {})", self.written(x.span), super::messages::plain(w));
+                        d.help(Help::from(("count it in bins:", bin)).over(x.span))
+                    }
+                    None => d.help("a category, a bool, a number with both bounds: int in 0..120, or bin(..) of a real in [0, 120]"),
+                })
             }
         }
+    }
+
+    /// `bin(x, width = 18)`, `bin(x, [18, 65])`: the place of a number among ordered bins, as an argument of `histogram`.
+    pub(super) fn bin(&mut self, args: &[ast::Arg], span: Span) -> Checked<Expr> {
+        const SIGNATURE: &str = "bin(age, width = 18), or bin(age, [18, 65])";
+        let [of, by] = args else { return self.fail(self.arity("`bin`", SIGNATURE, span)) };
+        let x = self.expr(&of.value)?;
+        let range = x.ty.range().filter(|r| r.is_finite() && matches!(x.ty, Type::Int(_) | Type::Real(_)));
+        let (Some(range), Label::Row(_)) = (range, x.label) else {
+            let (what, x) = (type_text(&x.ty), self.written(x.span));
+            let d = Diagnostic::new("E0202", "`bin` needs a number of every row with public bounds").label(of.span, what);
+            return self
+                .fail(d.help(("declare bounds:", format!("{x}: real in [0, 100]"))).help(("or clip:", format!("clip({x}, 0, 100)"))));
+        };
+        let whole = matches!(x.ty, Type::Int(_));
+        let edges = match (&by.name, &by.value.kind) {
+            (Some(n), _) if n.value == "width" => self.edges_by_width(&x, range, &by.value)?,
+            (None, ast::ExprKind::List(items)) => {
+                items.iter().map(|e| self.public_constant(e, "an edge of a bin")).collect::<Checked<Vec<f64>>>()?
+            }
+            _ => return self.fail(self.arity("`bin`", SIGNATURE, span)),
+        };
+        let mut right = edges.clone();
+        right.sort_by(f64::total_cmp);
+        right.dedup();
+        right.retain(|e| *e > range.lo && (*e < range.hi || (whole && *e == range.hi)) && (e.fract() == 0.0 || !whole));
+        if edges.is_empty() || edges != right {
+            let d = Diagnostic::new("E0203", "edges of bins rise, and lie between the bounds of what is counted");
+            let d = d.label(by.value.span, "the edges between bins").label(x.span, type_text(&x.ty));
+            if right.is_empty() {
+                right.push((0.5 * (range.lo + range.hi)).ceil().min(if whole { range.hi } else { 0.5 * (range.lo + range.hi) }));
+            }
+            let right: Vec<String> = right.into_iter().map(super::messages::plain).collect();
+            let help = Help::from(format!("[{}]", right.join(", "))).over(by.value.span);
+            return self.fail(d.cause("the first bin begins at the lower bound and the last one ends at the upper").help(help));
+        }
+        self.more_bins(edges.len() as u64 + 1, span, SIGNATURE)?;
+        let (label, ty) = (x.label, Type::Int(Range::new(0.0, edges.len() as f64)));
+        Ok(in_bin(x, &edges, ty, label, span))
+    }
+
+    fn edges_by_width(&mut self, x: &Expr, range: Range, width: &ast::Expr) -> Checked<Vec<f64>> {
+        let whole = matches!(x.ty, Type::Int(_));
+        let all = range.width() + if whole { 1.0 } else { 0.0 };
+        let w = self.public_constant(width, "the width of a bin")?;
+        if !(w > 0.0 && w < all) || (whole && w.fract() != 0.0) {
+            let d = Diagnostic::new("E0203", format!("no bins of this width fit into {}", type_text(&x.ty)));
+            let of = if whole { "a whole number" } else { "a number" };
+            let d = d.label(width.span, format!("{of} above 0 and below {}", super::messages::plain(all)));
+            let help = Help::from(super::messages::plain(tenth(&x.ty).unwrap_or(w))).over(width.span);
+            return self.fail(if whole && all < 2.0 { d } else { d.help(help) });
+        }
+        let Some(mut edges) = bins::edges(range, w, MAX_BINS) else {
+            let help = format!("width = {}", super::messages::plain(tenth(&x.ty).unwrap_or(w)));
+            return self.more_bins(MAX_BINS + 1, width.span, &help).and(Err(super::Stop));
+        };
+        // A last bin of one whole number begins at the upper bound.
+        if whole && edges.last().copied().unwrap_or(range.lo) + w == range.hi {
+            edges.push(range.hi);
+        }
+        Ok(edges)
     }
 
     /// The whole numbers of a histogram as levels.
@@ -119,7 +185,15 @@ impl Checker<'_> {
                 ast::ExprKind::Bool(false) => "false",
                 _ => self.map.slice(index.span),
             };
-            let ExprKind::Level(i) = self.level(level, &axis.levels, index.span)?.kind else { continue };
+            // A number names the bin that it is in.
+            let found = level.parse::<f64>().ok().and_then(|x| axis.place(x));
+            let i = match found {
+                Some(i) => i,
+                None => {
+                    let ExprKind::Level(i) = self.level(level, &axis.levels, index.span)?.kind else { continue };
+                    i
+                }
+            };
             cell = cell * axis.levels.len() + i;
         }
         let (levels, range) = (base.ty.levels().cloned().unwrap_or_default(), base.ty.range().unwrap_or(Range::ALL));
@@ -161,5 +235,33 @@ impl Checker<'_> {
         let ty = vectors::boxed(levels.len() as u64, range, Some(levels));
         let ty = Type::Vector(crate::model::VectorType { axes: Some(Arc::new(left)), ..ty });
         Ok(node(ExprKind::Call(Builtin::Margin, parts), ty, Label::Public, span))
+    }
+}
+
+/// A width of ten bins or so, in two digits.
+fn tenth(ty: &Type) -> Option<f64> {
+    let width = match ty {
+        Type::Int(r) => (r.width() / 10.0).ceil(),
+        Type::Real(r) => format!("{:.1e}", r.width() / 10.0).parse().ok()?,
+        _ => return None,
+    };
+    (width.is_finite() && width > 0.0).then_some(width)
+}
+
+/// The bin of a number.
+pub(super) fn in_bin(x: Expr, edges: &[f64], ty: Type, label: Label, span: Span) -> Expr {
+    let listed = edges.iter().map(|e| number(*e, span)).collect();
+    let list = node(ExprKind::List(listed), Type::Vector(vectors::boxed(edges.len() as u64, Range::ALL, None)), Label::Public, span);
+    node(ExprKind::Call(Builtin::Bin, vec![x, list]), ty, label, span)
+}
+
+/// What is counted, and the edges of its bins, if it is in bins.
+fn binned(x: &Expr) -> (&Expr, Vec<f64>) {
+    match &x.kind {
+        ExprKind::Call(Builtin::Bin, parts) => match parts.as_slice() {
+            [of, Expr { kind: ExprKind::List(edges), .. }] => (of, edges.iter().filter_map(Expr::constant).collect()),
+            _ => (x, vec![]),
+        },
+        _ => (x, vec![]),
     }
 }

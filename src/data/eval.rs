@@ -54,6 +54,8 @@ enum Op {
     /// n numbers moved into a range.
     Clamp(Range, usize),
     Fold(Builtin, usize),
+    /// How many of these rising numbers a number is not below.
+    Bin(Vec<f64>),
 }
 
 /// A compiled row expression: `row` in, `width` numbers of its declared type out.
@@ -231,6 +233,10 @@ impl Builder<'_> {
                 self.expr(x)?;
                 self.ops.push(Op::Fold(builtin, width(&x.ty)));
             }
+            (B::Bin, [x, Expr { kind: ExprKind::List(edges), .. }]) => {
+                self.expr(x)?;
+                self.ops.push(Op::Bin(edges.iter().map(|e| e.constant().ok_or(UNKNOWN)).collect::<Result<_, _>>()?));
+            }
             (B::Cell, values) => {
                 self.push(0.0)?;
                 for x in values {
@@ -393,6 +399,10 @@ fn step(op: &Op, row: &[f64], stack: &mut Vec<f64>) -> Option<()> {
                     *x
                 };
             }
+        }
+        Op::Bin(edges) => {
+            let x = stack.pop()?;
+            stack.push(edges.partition_point(|e| *e <= x) as f64);
         }
         Op::Fold(f, n) => {
             let (x, _) = last_two(stack, *n, 0)?;

@@ -103,6 +103,8 @@ pub enum Builtin {
     RowHistogram,
     /// The cell of a row among those of several finite values together: a level, the last value fastest.
     Cell,
+    /// The bin of a number, from 0, and the edges between bins: how many of them it is not below.
+    Bin,
     /// The counts of a table by some of its axes: the table, then the places of the axes that are kept.
     Margin,
     RowQuantile,

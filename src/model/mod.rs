@@ -1,5 +1,6 @@
 //! What a program means: tables, models as sums of factors, queries, and the steps that release and output.
 
+pub mod bins;
 pub mod enclose;
 pub mod expand;
 pub mod expr;

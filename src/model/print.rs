@@ -281,6 +281,7 @@ pub(super) fn function(f: Builtin) -> &'static str {
         Builtin::RowCountAgg => "count",
         Builtin::RowHistogram => "histogram",
         Builtin::Cell => "cell",
+        Builtin::Bin => "bin",
         Builtin::Margin => "margin",
         Builtin::PosteriorDensity => "density",
         Builtin::PosteriorCdf => "cdf",

@@ -78,11 +78,13 @@ pub type Axes = Arc<Vec<Axis>>;
 #[derive(Clone, PartialEq, Debug)]
 pub struct Axis {
     pub name: String,
-    /// A category, a bool or a bounded int.
+    /// A category, a bool, a bounded int, or a bounded number in bins.
     pub ty: Type,
     pub levels: Levels,
     /// Do neighbours agree on it row by row?
     pub public: bool,
+    /// Of a number in bins, where one ends and the next begins, between its bounds.
+    pub edges: Vec<f64>,
 }
 
 impl Type {

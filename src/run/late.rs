@@ -23,7 +23,13 @@ impl Law {
             Noise::Laplace { scale } => ("laplace", scale),
             Noise::Gaussian { sigma } => ("normal", sigma),
         };
-        let axis = |a: &Axis| serde_json::json!({"name": a.name, "type": word(&a.ty), "levels": *a.levels, "public": a.public});
+        let axis = |a: &Axis| {
+            let mut of = serde_json::json!({"name": a.name, "type": word(&a.ty), "levels": *a.levels, "public": a.public});
+            if !a.edges.is_empty() {
+                of["ends"] = serde_json::json!(a.ends());
+            }
+            of
+        };
         let mut law =
             serde_json::json!({"kind": kind, "scale": scale, "axes": self.axes.iter().map(axis).collect::<Vec<_>>(), "n": self.n});
         if let (Some(margins), Some(law)) = (&self.margins, law.as_object_mut()) {
@@ -39,6 +45,7 @@ fn word(ty: &Type) -> &'static str {
     match ty {
         Type::Bool => "bool",
         Type::Int(_) => "int",
+        Type::Real(_) => "real",
         _ => "category",
     }
 }
