@@ -3,18 +3,24 @@
 use super::expressions::{node, number, some};
 use super::messages::type_text;
 use super::scope::{Binding, Origin};
+use super::tables::in_bin;
 use super::{Checked, Checker, ParamInfo, ReleaseInfo, Stop, vectors};
 use crate::dist::Support;
 use crate::model::fit::{CellTable, Fit};
 use crate::model::record::margins;
 use crate::model::{
-    Axis, Builtin, Column, ColumnId, DistCall, Expr, ExprKind, Label, Observation, ParamId, Parameter, Range, Relation, ReleaseId,
+    Axes, Axis, Builtin, Column, ColumnId, DistCall, Expr, ExprKind, Label, Observation, ParamId, Parameter, Range, Relation, ReleaseId,
     RowCount, Step, Table, TableId, Type, VectorType,
 };
 use crate::source::{Diagnostic, Span};
 use crate::syntax::ast;
 use std::rc::Rc;
 use std::sync::Arc;
+
+/// More events than this in a row are not added up.
+const MOST_EVENTS: f64 = 1e6;
+/// More rows than this make a chain of hours.
+const MOST_ROWS: usize = 200_000;
 
 impl Checker<'_> {
     /// A table that is read or computed, not declared.
@@ -50,6 +56,13 @@ impl Checker<'_> {
         let Some(axes) = v.axes.clone() else { return self.not_a_table(&ty, name, span) };
         let column = |a: &Axis| Column { name: a.name.clone(), headers: vec![], public: true, ty: a.ty.clone(), span };
         Ok(self.derived(Origin::Cells(id), name, axes.iter().map(column).collect(), v.dim, span))
+    }
+
+    fn axes_of(&self, id: ReleaseId) -> Axes {
+        match self.release(id).map(|r| &r.ty) {
+            Some(Type::Vector(v)) => v.axes.clone().unwrap_or_default(),
+            _ => Axes::default(),
+        }
     }
 
     fn not_a_table<T>(&mut self, ty: &Type, name: &str, span: Span) -> Checked<T> {
@@ -125,7 +138,8 @@ impl Checker<'_> {
                 let d = d.cause("a posterior in an `output` is free because all it reads was released before");
                 return self.fail(d.help(("release the posterior of private rows:", format!("release x = {}", self.written(call)))));
             };
-            self.ends_with_its_axis(o)?;
+            let axes = self.axes_of(id);
+            self.ends_with_its_axis(o, &axes)?;
             if found.iter().any(|t| t.table == o.table) {
                 continue;
             }
@@ -148,6 +162,12 @@ impl Checker<'_> {
             found.push(self.cells_of(o.table, id, query, o.span)?);
         }
         if let Some(table) = found.first() {
+            let rows = table.rows(observations);
+            if rows > MOST_ROWS {
+                let d = Diagnostic::new("E0025", format!("a model of released counts has at most {MOST_ROWS} cells and nodes"));
+                let d = d.label(call, format!("{rows}: a number in bins on the right has several nodes a bin"));
+                return self.fail(d.help("release wider bins"));
+            }
             self.in_order(table, observations)?;
         }
         if found.is_empty() && !self.complete {
@@ -161,14 +181,25 @@ impl Checker<'_> {
     }
 
     /// The counts say how often each value of the column was seen, so the family must give chances to these values and no others.
-    fn ends_with_its_axis(&mut self, o: &Observation) -> Checked<()> {
-        let range = o.outcome.ty.range();
-        let fits = match o.likelihood.family.support {
+    fn ends_with_its_axis(&mut self, o: &Observation, axes: &[Axis]) -> Checked<()> {
+        let (range, family) = (o.outcome.ty.range(), o.likelihood.family);
+        let axis = if let ExprKind::Column(_, c) = o.outcome.kind { axes.get(c.0) } else { None };
+        let binned = axis.is_some_and(|a| !a.edges.is_empty());
+        let counted = family.support == Support::Counts && range.is_some_and(|r| r.hi <= MOST_EVENTS);
+        let fits = match family.support {
             Support::Bool => o.outcome.ty == Type::Bool,
-            Support::Categories => true,
+            Support::Categories => !binned,
             Support::CountsToFirst => {
                 let most = o.likelihood.args.first().and_then(Expr::constant);
-                range.is_some_and(|r| r.lo == 0.0 && Some(r.hi) == most)
+                !binned && range.is_some_and(|r| r.lo == 0.0 && Some(r.hi) == most)
+            }
+            Support::Counts if !counted => false,
+            Support::Counts | Support::Real(_) | Support::BetweenArgs if binned || counted => {
+                let constants: Vec<Option<f64>> = o.likelihood.args.iter().map(Expr::constant).collect();
+                if !family.has_bins(&constants) {
+                    return self.no_bins(o);
+                }
+                true
             }
             _ => false,
         };
@@ -180,7 +211,25 @@ impl Checker<'_> {
         let d =
             d.label(o.likelihood.span, "a family that does not end where the column ends").label(o.outcome.span, type_text(&o.outcome.ty));
         let d = d.cause("values outside of the column were moved into it before they were counted");
-        self.fail(d.help("bernoulli or bernoulli_logit for a bool, categorical for levels, binomial(N, p) for an int in 0..N"))
+        let d = d.help("bernoulli or bernoulli_logit for a bool, categorical for levels, binomial(N, p) or poisson for an int in 0..N");
+        let numbers = matches!(family.support, Support::Real(_) | Support::BetweenArgs) && !binned;
+        self.fail(match axis.filter(|_| numbers).map(|a| a.name.clone()) {
+            Some(x) => d.help(("a number in bins:", format!("bin({x}, width = 1)"), "as an argument of histogram")),
+            None => d,
+        })
+    }
+
+    fn no_bins<T>(&mut self, o: &Observation) -> Checked<T> {
+        let (name, column) = (o.likelihood.name(), self.written(o.outcome.span));
+        let d = Diagnostic::new("E0209", format!("the probability of a bin of `{column}` under `{name}` is not known"));
+        let d = d.label(o.likelihood.span, "no distribution function that a chain can differentiate by all of its arguments");
+        let d = match o.likelihood.family.has_bins(&[Some(1.0); 3]) {
+            true => d.help(format!("write the first argument of `{name}` as a constant")),
+            false => d,
+        };
+        let with = |d: &&crate::dist::Distribution| d.has_bins(&vec![Some(1.0); d.args.len()]);
+        let known: Vec<&str> = crate::dist::all().filter(with).map(|d| d.name).collect();
+        self.fail(d.help(format!("families of numbers in bins: {}", known.join(", "))))
     }
 
     /// Every axis is an outcome once, and none depends on itself, also through others.
@@ -254,6 +303,14 @@ impl Checker<'_> {
         let columns = given.iter().map(|c| self.column_expr(table.table, ColumnId(*c), call)).collect::<Checked<Vec<Expr>>>()?;
         let levels = self.cells(&axes, call)?;
         let dim = levels.len() as u64;
+        let place = |(x, axis): (Expr, &Axis)| match axis.edges.as_slice() {
+            [] => x,
+            edges => {
+                let (label, places) = (x.label, Type::Int(Range::new(0.0, edges.len() as f64)));
+                in_bin(x, edges, places, label, call)
+            }
+        };
+        let columns = columns.into_iter().zip(&axes).map(place).collect();
         let outcome = node(ExprKind::Call(Builtin::Cell, columns), Type::Category(levels.clone()), Label::Row(table.table), call);
         let family = |name| crate::dist::find(name).ok_or(Stop);
         let prior = DistCall { family: family("exponential")?, args: vec![number(1.0, call)], span: call };

@@ -157,6 +157,23 @@ impl Printer<'_> {
                 Names { program: self.program, parameters: &self.names, typed: false, surface: true }.call(p.prior.name(), &p.prior.args);
             self.line(depth, &format!("# {} ~ {prior}: their shares are those of what the model conditions on", p.name));
         }
+        for table in &fit.tables {
+            let (outcomes, integrated) = table.in_bins(&fit.own());
+            let name = self.program.table(table.table).map_or("?", |t| &t.name);
+            for axis in outcomes {
+                let text = format!("# {name}.{}: a bin has the probability of its values, the first and the last of all beyond", axis.name);
+                self.line(depth, &text);
+            }
+            for axis in integrated.iter().filter_map(|c| table.axes.get(*c)) {
+                let nodes = axis.levels.iter().enumerate().map(|(i, _)| axis.nodes(i).len()).max().unwrap_or(0);
+                let rule = if let Type::Int(_) = axis.ty { "equally far apart" } else { "of Gauss and Legendre" };
+                let text = format!(
+                    "# {name}.{} on the right: the mean over its bin, uniform between its ends, at {nodes} nodes {rule}",
+                    axis.name
+                );
+                self.line(depth, &text);
+            }
+        }
     }
 
     fn factors<'m>(&mut self, parameters: &[Parameter], rows: impl Iterator<Item = &'m Observation>, depth: usize) {

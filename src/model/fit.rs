@@ -1,6 +1,8 @@
 //! A model of released tables of counts, from which a chain draws: nothing private is left in it.
 
-use super::{Axes, Expr, ExprKind, Observation, ParamId, Parameter, ReleaseId, TableId};
+use super::types::VectorType;
+use super::{Axes, Axis, ColumnId, Expr, ExprKind, Norms, Observation, ParamId, Parameter, Range, ReleaseId, TableId, Type};
+use crate::dist::Support;
 use std::collections::BTreeSet;
 
 /// The posterior of parameters given released counts.
@@ -30,7 +32,33 @@ pub struct CellTable {
     pub totals: Expr,
 }
 
+/// The axis that an outcome is, if its family gives probabilities to bins of it.
+fn in_bins<'a>(axes: &'a [Axis], o: &Observation) -> Option<(usize, &'a Axis)> {
+    let ExprKind::Column(_, c) = o.outcome.kind else { return None };
+    let intervals = matches!(o.likelihood.family.support, Support::Real(_) | Support::BetweenArgs | Support::Counts);
+    axes.get(c.0).filter(|_| intervals).map(|a| (c.0, a))
+}
+
 impl CellTable {
+    /// The observation of a number in bins as one of the two ends of its bin: columns that stand behind those of the axes, two for
+    /// each of them.
+    pub fn between(&self, o: &Observation) -> Observation {
+        let Some((c, _)) = in_bins(&self.axes, o) else { return o.clone() };
+        let (label, span) = (o.outcome.label, o.outcome.span);
+        let first = self.axes.len() + 2 * c;
+        let end = |c| Expr { kind: ExprKind::Column(self.table, ColumnId(c)), ty: Type::Real(Range::ALL), label, span };
+        let two = VectorType { dim: 2, range: Range::ALL, sup: Norms::INFINITE, diam: Norms::INFINITE, levels: None, axes: None };
+        let outcome = Expr { kind: ExprKind::List(vec![end(first), end(first + 1)]), ty: Type::Vector(two), label, span };
+        Observation { outcome, ..o.clone() }
+    }
+
+    /// The axes in bins that are outcomes with open ends, and those that likelihoods read, which are integrated over their bins.
+    pub fn in_bins(&self, observations: &[Observation]) -> (Vec<&Axis>, BTreeSet<usize>) {
+        let outcomes = observations.iter().filter_map(|o| in_bins(&self.axes, o)).map(|(_, a)| a).collect();
+        let read = observations.iter().flat_map(|o| &o.likelihood.args).flat_map(|e| self.columns(e));
+        (outcomes, read.filter(|c| self.axes.get(*c).is_some_and(|a| !a.edges.is_empty())).collect())
+    }
+
     /// The places of the axes that an expression mentions.
     pub fn columns(&self, e: &Expr) -> BTreeSet<usize> {
         let mut found = BTreeSet::new();
@@ -42,6 +70,18 @@ impl CellTable {
             }
         });
         found
+    }
+
+    /// How many rows a likelihood has: cells of the axes that it uses, times the nodes of what is integrated over its bins.
+    pub fn rows(&self, observations: &[Observation]) -> usize {
+        let (outcomes, given) = self.used(observations);
+        let (_, integrated) = self.in_bins(observations);
+        let size = |(c, a): (&usize, &Axis)| {
+            let nodes = |i| if integrated.contains(c) { a.nodes(i).len() } else { 1 };
+            (0..a.levels.len()).map(nodes).sum::<usize>()
+        };
+        let used = outcomes.iter().chain(&given).filter_map(|c| Some((c, self.axes.get(*c)?)));
+        used.map(size).fold(1, usize::saturating_mul)
     }
 
     /// The places of the axes that are outcomes of a model, and of those that it only conditions on.

@@ -7,7 +7,7 @@ use crate::mechanism::MechanismError;
 use crate::mechanism::density::fit::{self as density, CHAINS, Counts, Sampled, fit};
 use crate::mechanism::plan::{ChainLaw, DensityLaw, Loss, Noise};
 use crate::model::fit::{CellTable, Fit};
-use crate::model::{Axis, Column, Expr, ExprKind, Label, Relation, RowCount, Table, TableId, Type};
+use crate::model::{Axis, Column, Expr, ExprKind, Label, Range, Relation, RowCount, Table, TableId, Type};
 use sha2::{Digest, Sha256};
 use std::sync::Arc;
 
@@ -15,28 +15,29 @@ use std::sync::Arc;
 pub fn posterior(of: &Fit, (noise, noisy, totals): (Noise, &[f64], &[f64]), env: &dyn Environment) -> Result<Draws, MechanismError> {
     let [cells] = of.tables.as_slice() else { return Err(MechanismError::Parameter) };
     let used = Used::new(cells, of);
-    let (table, released) = (used.table(), released(of)?);
+    let (table, released, law) = (used.table(), released(of)?, law_of(of, cells)?);
+    let (places, rows) = used.rows(cells, of).into_iter().unzip();
     let counts = Counts {
         id: cells.table,
         table: &table,
-        rows: used.rows(),
+        rows,
+        cells: places,
         noisy: used.margin(noisy, &used.all, &used.used).into_iter().map(|x| x as i64).collect(),
         noise,
         noises: used.summed_out(),
         groups: used.groups(),
         totals: used.totals(totals),
     };
-    let law = law_of(of)?;
     let Sampled { numbers, divergences } = fit(&law, &counts, env, seed(of, noisy))?;
     let names = released.into_iter().flat_map(|(_, names)| names).collect();
     Ok(Draws { names: Arc::new(names), numbers: Arc::new(numbers), chains: CHAINS, divergences, scalar: false })
 }
 
-fn law_of(of: &Fit) -> Result<DensityLaw, MechanismError> {
+fn law_of(of: &Fit, cells: &CellTable) -> Result<DensityLaw, MechanismError> {
     Ok(DensityLaw {
         parameters: of.parameters.clone(),
         released: released(of)?.iter().map(|(i, _)| *i).collect(),
-        rows: of.observations.clone(),
+        rows: of.observations.iter().map(|o| cells.between(o)).collect(),
         loss: Loss::NegativeLog,
         chain: ChainLaw::Nuts { steps: None },
     })
@@ -45,7 +46,7 @@ fn law_of(of: &Fit) -> Result<DensityLaw, MechanismError> {
 /// Could its chains run, whatever the counts?
 pub fn rehearse(of: &Fit, noise: Noise, env: &dyn Environment) -> Result<(), MechanismError> {
     let cells = of.tables.first().ok_or(MechanismError::Parameter)?;
-    density::rehearse(&law_of(of)?, (noise, Used::new(cells, of).summed_out()), env)
+    density::rehearse(&law_of(of, cells)?, (noise, Used::new(cells, of).summed_out()), env)
 }
 
 /// The places of what is released among the parameters, and the names of its numbers.
@@ -185,23 +186,36 @@ impl Used<'_> {
         sums.into_iter().map(|x| x as u64).collect()
     }
 
-    /// The values of all columns in each cell; of those that are summed out, their first.
-    fn rows(&self) -> Vec<Vec<f64>> {
-        let value = |places: &[(usize, usize)], axis: usize| {
-            let first = match self.axes.get(axis).map(|a| &a.ty) {
-                Some(Type::Int(range)) => range.lo,
-                _ => 0.0,
-            };
-            first + places.iter().find(|(a, _)| *a == axis).map_or(0.0, |(_, p)| *p as f64)
-        };
-        let row = |i| {
-            let places = self.places(i, &self.used);
-            self.all.iter().map(|axis| value(&places, *axis)).collect()
-        };
-        (0..self.count(&self.used)).map(row).collect()
+    /// Each row with its cell and the logarithm of its weight: the values of all columns, of those that are summed out their first,
+    /// and the ends of all bins. There is a row for every node of what is integrated over its bin.
+    fn rows(&self, cells: &CellTable, of: &Fit) -> Vec<((usize, f64), Vec<f64>)> {
+        let (_, integrated) = cells.in_bins(&of.own());
+        let mut rows = vec![];
+        for cell in 0..self.count(&self.used) {
+            let places = self.places(cell, &self.used);
+            let place = |i: usize| places.iter().find(|(a, _)| *a == i).map_or(0, |(_, p)| *p);
+            let mut own = vec![((cell, 0.0), vec![])];
+            for (i, axis) in self.axes.iter().enumerate() {
+                let first = axis.ends().get(place(i)).copied().unwrap_or(place(i) as f64);
+                let nodes = if integrated.contains(&i) { axis.nodes(place(i)) } else { vec![(first, 1.0)] };
+                let with = |((cell, weight), row): ((usize, f64), Vec<f64>)| {
+                    let one = move |(x, w): &(f64, f64)| ((cell, weight + w.ln()), [row.as_slice(), &[*x]].concat());
+                    nodes.iter().map(one).collect::<Vec<_>>()
+                };
+                own = own.into_iter().flat_map(with).collect();
+            }
+            let ends = self.axes.iter().enumerate().flat_map(|(i, axis)| {
+                let (from, until) = axis.counted(place(i)).unwrap_or((0.0, 0.0));
+                [from, until].map(|x| x.clamp(-f64::MAX, f64::MAX))
+            });
+            let ends: Vec<f64> = ends.collect();
+            rows.extend(own.into_iter().map(|(at, row)| (at, [row, ends.clone()].concat())));
+        }
+        rows
     }
 
     fn table(&self) -> Table {
-        table(self.axes.iter().map(|a| column(&a.name, &a.ty)).collect())
+        let end = |_| column("", &Type::Real(Range::ALL));
+        table(self.axes.iter().map(|a| column(&a.name, &a.ty)).chain((0..2 * self.axes.len()).map(end)).collect())
     }
 }

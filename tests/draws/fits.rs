@@ -21,7 +21,7 @@ impl Files for Rows {
 }
 
 /// The first fit of a program whose first release gave these counts.
-fn fitted(text: &str, rows: &str, noisy: &[i128]) -> Draws {
+pub fn fitted(text: &str, rows: &str, noisy: &[i128]) -> Draws {
     let checked = pipeline::check("p.dpm", text, &NoFiles);
     assert!(checked.diagnostics.is_empty(), "{:?}", checked.diagnostics);
     let (analysis, said) = pipeline::analyze(&checked, &Bound::default(), false);
@@ -39,12 +39,12 @@ fn fitted(text: &str, rows: &str, noisy: &[i128]) -> Draws {
 }
 
 /// `P(k)` of the rounded normal law by its distribution function, in another form than the product's.
-fn rounded(k: f64, sigma: f64) -> f64 {
+pub fn rounded(k: f64, sigma: f64) -> f64 {
     let phi = |x: f64| 0.5 * libm::erfc(-x / (sigma * 2f64.sqrt()));
     phi(k + 0.5) - phi(k - 0.5)
 }
 
-fn geometric(k: f64, scale: f64) -> f64 {
+pub fn geometric(k: f64, scale: f64) -> f64 {
     let p = (-1.0 / scale).exp();
     (1.0 - p) / (1.0 + p) * p.powf(k.abs())
 }
@@ -62,7 +62,7 @@ fn moments(density: impl Fn(f64) -> f64) -> (f64, f64) {
 }
 
 #[track_caller]
-fn close(found: &Draws, place: usize, (mean, sd): (f64, f64), off: f64) {
+pub fn close(found: &Draws, place: usize, (mean, sd): (f64, f64), off: f64) {
     let s = found.summaries()[place];
     assert!(s.rhat < 1.02 && s.ess_bulk > 400.0, "{s:?}");
     let error = 5.0 * s.mcse + off * sd;

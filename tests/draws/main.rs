@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing, clippy::print_stdout, clippy::print_stderr)]
 
 mod audits;
+mod bins;
 mod chains;
 mod data;
 mod data_mechanisms;

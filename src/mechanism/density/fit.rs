@@ -21,8 +21,10 @@ pub const STEPS: usize = 1000;
 pub struct Counts<'a> {
     pub id: TableId,
     pub table: &'a Table,
-    /// The values of the columns in each cell.
+    /// The values of the columns in each cell, or in several rows whose rates a cell has the weighted mean of.
     pub rows: Vec<Vec<f64>>,
+    /// The cell of each row, and the logarithm of its weight.
+    pub cells: Vec<(usize, f64)>,
     pub noisy: Vec<i64>,
     pub noise: Noise,
     /// How many noises each count has in it.
@@ -67,7 +69,8 @@ pub fn fit(law: &DensityLaw, counts: &Counts, env: &dyn Environment, seed: [u8; 
         row.clear();
         for e in &compiled {
             e.run(cell, &mut stack);
-            row.extend_from_slice(&stack);
+            // No column is infinite; the ends of open bins are.
+            row.extend(stack.iter().map(|x| if x.abs() == f64::MAX { x * 2.0 } else { *x }));
         }
         data.push(&row);
     }
@@ -76,6 +79,7 @@ pub fn fit(law: &DensityLaw, counts: &Counts, env: &dyn Environment, seed: [u8; 
     let groups: Vec<Option<usize>> = counts.groups.iter().copied().map(Some).collect();
     let chain = |chain: usize| {
         let cells = Cells::new(NoisyCount::new(noise, counts.noises)?, &counts.noisy, &groups, &counts.totals)?;
+        let cells = cells.of_rows(counts.cells.clone())?;
         let mut density = Density::cells(&program, &data, cells, 1.0);
         let (states, divergences) = walk(&mut density, STEPS, &mut Repeated::new(seed, chain as u64))?;
         let draws: Vec<Vec<f64>> = states.iter().map(|u| density.shared(u, &kept)).collect();

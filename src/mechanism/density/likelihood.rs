@@ -37,6 +37,11 @@ impl Lowering<'_> {
                 let logs = logs(&mut self.to, args.first().ok_or(UNKNOWN)?);
                 self.level(o, *y, logs, *least, b)
             }
+            // Counted in a bin.
+            (Law::Count(_) | Law::Density(..), [from, until]) => {
+                let args = scalars(&args)?;
+                ((o.likelihood.family.within)(&mut self.to, &args, [*from, *until]).ok_or(UNKNOWN)?, None)
+            }
             (Law::Count(law), [y]) => {
                 let (log, sum) = law(&mut self.to, &scalars(&args)?, *y, b).ok_or(UNKNOWN)?;
                 (log, b.zip(sum).map(|(b, sum)| (sum, mass(b).0, mass(b).1)))
