@@ -145,6 +145,9 @@ fn not_conjugate(scene: &Scene, judged: &Judged, mechanism: Option<&Mechanism>) 
     let subject = mechanism.map_or("no rule applies".to_owned(), |m| format!("`{}` does not apply", m.name));
     let no_rule = mechanism.map_or("no rule matches this model".to_owned(), |m| format!("no rule for `{}` matches this model", m.name));
     let shown = match parameter.truncated {
+        Some(_) if matches!(&parameter.ty, crate::model::Type::Vector(v) if v.ordered) => {
+            format!("a {} prior of ordered numbers", parameter.prior.name())
+        }
         Some(_) => format!("a truncated {} prior", parameter.prior.name()),
         None => format!("{} {} prior", article(parameter.prior.name()), parameter.prior.name()),
     };

@@ -328,7 +328,9 @@ impl Checker<'_> {
             }
             crate::dist::Support::Counts => Type::Int(Range::new(0.0, f64::INFINITY)),
             crate::dist::Support::Categories => {
-                Type::Int(Range::new(1.0, first.as_ref().and_then(as_vector).map_or(1.0, |v| v.dim as f64)))
+                let plain = |e: &Expr| if let Type::Posterior(inner) = &e.ty { as_vector(inner) } else { as_vector(&e.ty) };
+                let levels = dist.categories(values.iter().map(|e| plain(e).map_or(0, |v| v.dim)));
+                Type::Int(Range::new(1.0, levels.max(1) as f64))
             }
             crate::dist::Support::Real(r) => Type::Real(r),
             crate::dist::Support::BetweenArgs => Type::Real(Range::ALL),

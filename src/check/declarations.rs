@@ -178,9 +178,9 @@ impl Checker<'_> {
         }
         let ty = self.declared_type(&column.ty)?;
         let parts = match &ty {
-            Type::Vector(v) => Some(v.dim),
+            Type::Vector(v) if !v.ordered => Some(v.dim),
             Type::Counts { dim, .. } => Some(*dim),
-            Type::Matrix { .. } | Type::Simplex { .. } => {
+            Type::Vector(_) | Type::Matrix { .. } | Type::Simplex { .. } => {
                 return self.fail(
                     Diagnostic::new("E0209", format!("`{}` cannot be a column", name.value))
                         .label(column.ty.span, super::messages::type_text(&ty))

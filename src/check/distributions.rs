@@ -106,6 +106,8 @@ impl Checker<'_> {
             ArgKind::Simplex => wrong("a vector of shares", "declare it with a dirichlet prior: param s ~ dirichlet([1, 1, 1])"),
             ArgKind::Vector if vector.is_some() => return Ok(()),
             ArgKind::Vector => wrong("a vector", ""),
+            ArgKind::Ordered if vector.as_ref().is_some_and(|v| v.ordered) || rises(value) => return Ok(()),
+            ArgKind::Ordered => wrong("numbers that rise", "declare them: param cuts: ordered[3] ~ normal(0, 2)"),
             ArgKind::PositiveVector => match vector {
                 Some(v) if v.range.lo > 0.0 => return Ok(()),
                 Some(v) => Diagnostic::new("E0203", "prior counts must be above 0")
@@ -187,7 +189,7 @@ impl Checker<'_> {
                 let hi = args.get(1).and_then(|a| a.ty.range()).map_or(f64::INFINITY, |r| r.lo);
                 Some((Range::new(lo.min(hi), hi), false))
             }
-            Support::Categories => return self.categories_fit(outcome, args, call),
+            Support::Categories => return self.categories_fit(outcome, dist, args, call),
             Support::CountVector => return self.counts_fit(outcome, args, call),
             Support::RealVector => {
                 let want = args.first().and_then(|m| as_vector(&m.ty)).map(|v| v.dim);
@@ -229,26 +231,30 @@ impl Checker<'_> {
         self.fail(d.help("declare the column with the support of the likelihood, or choose another likelihood"))
     }
 
-    fn categories_fit(&mut self, outcome: &Expr, args: &[Expr], call: Span) -> Checked<()> {
+    fn categories_fit(&mut self, outcome: &Expr, dist: &Distribution, args: &[Expr], call: Span) -> Checked<()> {
         let levels = match &outcome.ty {
             Type::Category(l) => l.len() as u64,
             Type::Bool => 2,
             Type::Int(r) if r.is_finite() => (r.hi - r.lo + 1.0) as u64,
-            _ => {
-                let dist = crate::dist::find("categorical").ok_or(Stop)?;
-                return self.does_not_fit(outcome, dist, "the levels of a category", call);
-            }
+            _ => return self.does_not_fit(outcome, dist, "the levels of a category", call),
         };
-        let Some(shares) = args.first() else { return Err(Stop) };
-        let given = as_vector(&shares.ty).map_or(0, |v| v.dim);
+        let given = categories(dist, args);
         if given == levels {
             return Ok(());
         }
-        self.level_mismatch(outcome, shares, given, levels, call)
+        let Some(shares) = args.last() else { return Err(Stop) };
+        self.level_mismatch(outcome, (dist, shares), given, levels, call)
     }
 
     /// E0201 exactly where the counts and the levels are written.
-    fn level_mismatch(&mut self, outcome: &Expr, shares: &Expr, given: u64, levels: u64, call: Span) -> Checked<()> {
+    fn level_mismatch(
+        &mut self,
+        outcome: &Expr,
+        (dist, shares): (&Distribution, &Expr),
+        given: u64,
+        levels: u64,
+        call: Span,
+    ) -> Checked<()> {
         let outcome_text = self.written(outcome.span);
         let column = match outcome.kind {
             ExprKind::Column(t, c) => self.column(t, c).map(|c| (c.span, c.name.clone())),
@@ -260,7 +266,7 @@ impl Checker<'_> {
         };
         let name = column.as_ref().map_or(outcome_text.clone(), |(_, n)| n.clone());
         let d = match &prior {
-            Some((prior, param)) if prior.args.len() == 1 => {
+            Some((prior, param)) if dist.args.len() == 1 && prior.args.len() == 1 => {
                 let counts = prior.args.first().map_or(prior.span, |a| a.span);
                 let fixed = match prior.args.first().map(|a| &a.kind) {
                     Some(ExprKind::List(items)) => {
@@ -286,6 +292,11 @@ impl Checker<'_> {
                         }
                         None => vec![Help::from(("write", format!("dirichlet({rep})"), "to follow the type")).over(prior.span)],
                     })
+            }
+            _ if dist.args.iter().any(|(_, kind)| *kind == ArgKind::Ordered) => {
+                Diagnostic::new("E0201", format!("{} cut points for {levels} categories", given.saturating_sub(1)))
+                    .label(call, format!("needs one cut point fewer than `{name}` has levels: {}", levels.saturating_sub(1)))
+                    .label(shares.span, format!("{} components", given.saturating_sub(1)))
             }
             _ => Diagnostic::new("E0201", format!("{given} values for {levels} categories"))
                 .label(call, format!("needs one value per level of `{name}`: {levels}"))
@@ -325,6 +336,18 @@ impl Checker<'_> {
                 .help(format!("multinomial({total}, s) with {dim} shares")),
         )
     }
+}
+
+/// How many levels a law of levels has with these arguments.
+pub(super) fn categories(dist: &Distribution, args: &[Expr]) -> u64 {
+    dist.categories(args.iter().map(|e| as_vector(&e.ty).map_or(0, |v| v.dim)))
+}
+
+/// A list of constants, each above the one before it.
+fn rises(e: &Expr) -> bool {
+    let ExprKind::List(items) = &e.kind else { return false };
+    let all: Option<Vec<f64>> = items.iter().map(Expr::constant).collect();
+    all.is_some_and(|all| all.windows(2).all(|w| if let [a, b] = w { a < b } else { false }))
 }
 
 fn within(need: Range) -> String {

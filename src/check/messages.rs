@@ -32,6 +32,7 @@ pub(crate) fn type_text(ty: &Type) -> String {
         Type::Real(r) if *r == Range::ALL => "a real number".into(),
         Type::Real(r) => format!("a real number in {}", range_text(*r)),
         Type::Category(l) => format!("a category of {} levels", l.len()),
+        Type::Vector(v) if v.ordered => format!("{} numbers that rise", v.dim),
         Type::Vector(v) => format!("a vector of {} numbers", v.dim),
         Type::Matrix { rows, columns, .. } => format!("a {rows} x {columns} matrix"),
         Type::Simplex { dim, .. } => format!("{dim} shares that sum to 1"),

@@ -116,7 +116,7 @@ impl Checker<'_> {
         Ok(match &a.ty {
             Type::Bool | Type::Int(_) if facts.whole != Whole::No => Type::Int(out),
             Type::Real(_) if facts.whole == Whole::Always => Type::Int(out),
-            Type::Vector(v) if op == Unary::Neg => Type::Vector(VectorType { range: out, ..v.clone() }),
+            Type::Vector(v) if op == Unary::Neg => Type::Vector(VectorType { range: out, ordered: false, ..v.clone() }),
             Type::Vector(v) => Type::Vector(vectors::boxed(v.dim, out, v.levels.clone())),
             Type::Simplex { dim, levels } => Type::Vector(vectors::boxed(*dim, out, levels.clone())),
             Type::Matrix { rows, columns, .. } => Type::Matrix { rows: *rows, columns: *columns, range: out },

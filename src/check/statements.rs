@@ -121,8 +121,9 @@ impl Checker<'_> {
         let ok = match (&want, &e.ty) {
             (Type::Real(r), t) if t.is_scalar_number() => t.range().is_some_and(|x| x.within(*r)),
             (Type::Int(r), Type::Int(_) | Type::Bool) => e.ty.range().is_some_and(|x| x.within(*r)),
-            (Type::Vector(a), t) => super::vectors::as_vector(t)
-                .is_some_and(|b| a.dim == b.dim && b.range.within(a.range) && b.sup.l1 <= a.sup.l1 && b.sup.l2 <= a.sup.l2),
+            (Type::Vector(a), t) => super::vectors::as_vector(t).is_some_and(|b| {
+                a.dim == b.dim && (b.ordered || !a.ordered) && b.range.within(a.range) && b.sup.l1 <= a.sup.l1 && b.sup.l2 <= a.sup.l2
+            }),
             (Type::Matrix { rows, columns, range }, Type::Matrix { rows: r, columns: c, range: x }) => {
                 rows == r && columns == c && x.within(*range)
             }
@@ -258,7 +259,9 @@ impl Checker<'_> {
                     );
                 }
                 let cut = if d == Range::ALL { s } else { d };
-                let truncated = (d != Range::ALL && d != s).then_some(d);
+                let ordered = matches!(&declared, Type::Vector(v) if v.ordered);
+                // Order is a cut too: the law is that of the prior where components rise.
+                let truncated = (ordered || (d != Range::ALL && d != s)).then_some(cut);
                 let ty = match declared {
                     Type::Vector(v) => {
                         let ball = v.sup.l2.is_finite()
@@ -266,6 +269,7 @@ impl Checker<'_> {
                             && v.sup.l2 < vectors::boxed(v.dim, v.range, None).sup.l2;
                         let mut t = if ball { v } else { vectors::boxed(v.dim, cut, v.levels) };
                         t.range = Range::new(t.range.lo.max(cut.lo), t.range.hi.min(cut.hi));
+                        t.ordered = ordered;
                         Type::Vector(t)
                     }
                     Type::Matrix { rows, columns, .. } => Type::Matrix { rows, columns, range: cut },
@@ -274,7 +278,7 @@ impl Checker<'_> {
                 Ok((ty, truncated))
             }
             (Type::Vector(v), Type::Vector(s)) if v.dim == s.dim => {
-                let truncated = (v.range != Range::ALL).then_some(v.range);
+                let truncated = (v.range != Range::ALL || v.ordered).then_some(v.range);
                 Ok((declared.clone(), truncated))
             }
             (Type::Simplex { dim, levels }, Type::Simplex { dim: d, .. }) if dim == d => {

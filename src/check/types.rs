@@ -25,6 +25,12 @@ impl Checker<'_> {
             "int" if shape(0) => Ok(Type::Int(self.scalar_domain(domain, true)?)),
             "real" if shape(0) => Ok(Type::Real(self.scalar_domain(domain, false)?)),
             "vector" if shape(1) => self.vector_type(&dims[..], domain),
+            "ordered" if shape(1) => match self.vector_type(dims, domain)? {
+                Type::Vector(v) if domain.is_none_or(|d| matches!(d.kind, ast::DomainKind::Interval(..))) => {
+                    Ok(Type::Vector(crate::model::VectorType { ordered: true, ..v }))
+                }
+                _ => self.fail(Diagnostic::new("E0203", "ordered numbers lie in an interval").label(ty.span, "ordered[3] in [0, 1]")),
+            },
             "matrix" if shape(2) => {
                 let rows = self.dimension(dims.first())?;
                 let columns = self.dimension(dims.get(1))?;
@@ -50,18 +56,18 @@ impl Checker<'_> {
                     }
                 }
             }
-            known @ ("bool" | "text" | "int" | "real" | "vector" | "matrix" | "simplex" | "counts") => self.fail(
+            known @ ("bool" | "text" | "int" | "real" | "vector" | "ordered" | "matrix" | "simplex" | "counts") => self.fail(
                 Diagnostic::new("E0201", format!("`{known}` is written with other dimensions"))
                     .label(ty.span, format!("{} given", dims.len()))
-                    .help("bool, int, real, text, vector[d], matrix[r, c], simplex[k], counts[k] of N"),
+                    .help("bool, int, real, text, vector[d], ordered[d], matrix[r, c], simplex[k], counts[k] of N"),
             ),
             unknown => {
-                let names = ["bool", "int", "real", "text", "vector", "matrix", "simplex", "counts", "category"];
+                let names = ["bool", "int", "real", "text", "vector", "ordered", "matrix", "simplex", "counts", "category"];
                 let near = crate::source::suggest::did_you_mean(unknown, names.iter().copied());
                 let mut d = Diagnostic::new("E0206", format!("there is no type `{unknown}`")).label(name.span, "not a type");
                 d = match elsewhere(unknown).map(String::from).or(near) {
                     Some(n) => d.near(name.span, &n),
-                    None => d.help("types: bool, int, real, text, category {a, b}, vector[d], matrix[r, c], simplex[k]"),
+                    None => d.help("types: bool, int, real, text, category {a, b}, vector[d], ordered[d], matrix[r, c], simplex[k]"),
                 };
                 self.fail(d)
             }

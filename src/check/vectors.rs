@@ -63,7 +63,7 @@ pub fn append(a: Norms, b: Norms) -> Norms {
 /// Any vector with components in `range`.
 pub fn boxed(dim: u64, range: Range, levels: Option<Levels>) -> VectorType {
     let cube = |x: f64| tighten(Norms { l1: f64::INFINITY, l2: f64::INFINITY, linf: x }, dim);
-    VectorType { dim, range, sup: cube(range.magnitude()), diam: cube(range.width()), levels, axes: None }
+    VectorType { dim, range, sup: cube(range.magnitude()), diam: cube(range.width()), levels, axes: None, ordered: false }
 }
 
 /// The ball of radius `c` around 0 in the norm `p` (1, 2, or 0 for Linf).
@@ -75,7 +75,7 @@ pub fn ball(dim: u64, p: u8, c: f64) -> VectorType {
         _ => sup.linf = c,
     }
     let sup = tighten(sup, dim);
-    VectorType { dim, range: Range::new(-sup.linf, sup.linf), sup, diam: scale(sup, 2.0), levels: None, axes: None }
+    VectorType { dim, range: Range::new(-sup.linf, sup.linf), sup, diam: scale(sup, 2.0), levels: None, axes: None, ordered: false }
 }
 
 /// A vector or simplex as a vector type.

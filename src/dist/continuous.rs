@@ -1,10 +1,10 @@
-//! Distributions of real numbers and vectors.
+//! Distributions of real numbers of either sign, of shares, and of vectors.
 
 use super::ArgKind::{Matrix, PositiveVector, Scalar, Vector};
-use super::sample::{log_gamma, normal, positive_uniform, shares, uniform};
-use super::{ALL, BASE, COIN, Distribution, Law, POSITIVE, Standard, Support, UNIT, VISITS, VOTES};
+use super::sample::{log_gamma, logit_noise, normal, shares, uniform};
+use super::{ALL, BASE, COIN, Distribution, Law, POSITIVE, Standard, Support, UNIT, VOTES};
 use crate::kernel::density::{Binned, Builder, One, Op, Operand};
-use crate::numeric::round::{div_up, mul_up};
+use crate::numeric::round::div_up;
 use crate::numeric::{Binary, Interval, Unary, dense};
 use Operand::Constant;
 use std::f64::consts::{LN_2, PI, TAU};
@@ -12,7 +12,7 @@ use std::f64::consts::{LN_2, PI, TAU};
 /// `ln sqrt(2 pi)`
 const LN_ROOT: f64 = 0.918_938_533_204_672_8;
 
-const LOCATION_SCALE: Standard =
+pub(super) const LOCATION_SCALE: Standard =
     Standard { location: Some(0), scale: 1, rate: false, shape: None, peak: |_| Ok(normal_peak()), power: |_, _, b| normal_power(b) };
 
 pub static CONTINUOUS: &[Distribution] = &[
@@ -26,34 +26,6 @@ pub static CONTINUOUS: &[Distribution] = &[
         law: Law::Density(|to, args, y| located(to, args, y, log_normal), Some(LOCATION_SCALE)),
         within: |to, args, ends| part(to, Binned::Normal, args, ends),
         ..BASE
-    },
-    Distribution {
-        name: "half_normal",
-        args: &[("sd", Scalar(POSITIVE))],
-        support: Support::Real(POSITIVE),
-        density: "2 normal(0, sd) on y >= 0",
-        example: "output x = simulate(half_normal(2), times = 100)",
-        stan: "normal(0, $1)",
-        draw: Some(|a, rng| (a.number(0) * normal(rng)).abs()),
-        moments: |args| if let [s] = *args { Some((s * (2.0 / PI).sqrt(), s * s * (1.0 - 2.0 / PI))) } else { None },
-        law: Law::Density(
-            |to, args, y| {
-                let log = located(to, &[&[Constant(0.0)], args].concat(), y, log_normal);
-                to.shift(LN_2, log)
-            },
-            Some(Standard {
-                location: None,
-                scale: 0,
-                peak: |_| Ok(mul_up(2.0, normal_peak())),
-                power: |to, _, b| to.shift((b - 1.0) * LN_2, normal_power(b)),
-                ..LOCATION_SCALE
-            }),
-        ),
-        within: |to, args, ends| {
-            let ends = ends.map(|y| to.binary(Binary::Max, y, Constant(0.0)));
-            let half = part(to, Binned::Normal, &[&[Constant(0.0)], args].concat(), ends)?;
-            Some(to.shift(LN_2, half))
-        },
     },
     Distribution {
         name: "laplace",
@@ -90,6 +62,31 @@ pub static CONTINUOUS: &[Distribution] = &[
             Some(Standard { peak: |_| Ok(div_up(1.0, PI)), power: |to, _, b| t_power(to, Constant(1.0), b), ..LOCATION_SCALE }),
         ),
         within: |to, args, ends| part(to, Binned::Cauchy, args, ends),
+        ..BASE
+    },
+    Distribution {
+        name: "logistic",
+        args: &[("mean", Scalar(ALL)), ("scale", Scalar(POSITIVE))],
+        density: "exp(-z) / (scale (1 + exp(-z))^2), z = (y - mean) / scale",
+        example: "output x = simulate(logistic(0, 1), times = 100)",
+        draw: Some(|a, rng| a.number(0) + a.positive(1) * logit_noise(rng)),
+        moments: |args| if let [m, s] = *args { Some((m, s * s * PI * PI / 3.0)) } else { None },
+        law: Law::Density(
+            |to, args, y| {
+                located(to, args, y, |to, z| {
+                    let flipped = to.neg(z);
+                    let (below, above) = (to.unary(One::LogInvLogit, z), to.unary(One::LogInvLogit, flipped));
+                    to.add(below, above)
+                })
+            },
+            // The integral of the power is B(b, b).
+            Some(Standard {
+                peak: |_| Ok(0.25),
+                power: |_, _, b| Constant(2.0 * libm::lgamma(b) - libm::lgamma(2.0 * b)),
+                ..LOCATION_SCALE
+            }),
+        ),
+        within: |to, args, ends| part(to, Binned::Logistic, args, ends),
         ..BASE
     },
     Distribution {
@@ -133,93 +130,6 @@ pub static CONTINUOUS: &[Distribution] = &[
         density: "exp(-(y - mean)' covariance^-1 (y - mean) / 2) / sqrt(det(2 pi covariance))",
         example: "budget zcdp(0.05)\nprivate t[n >= 1000] { y: vector[2] in l2(3) }\nparam mu: vector[2] ~ multi_normal([0, 0], [[4, 0], [0, 4]])\nobserve y ~ multi_normal(mu, [[1, 0], [0, 1]])\nrelease mu_hat = draw(mu)",
         law: Law::Vector(multi_normal),
-        ..BASE
-    },
-    Distribution {
-        name: "exponential",
-        args: &[("rate", Scalar(POSITIVE))],
-        support: Support::Real(POSITIVE),
-        density: "rate exp(-rate y)",
-        example: "budget rdp(order = 3, eps = 0.5)\nprivate t[1000] { wait: real in [0.5, 1.5] }\nparam rate ~ gamma(20, 20)\nobserve wait ~ exponential(rate)\nrelease rate_hat = draw(rate) using diffuse",
-        draw: Some(|a, rng| -positive_uniform(rng).ln() / a.positive(0)),
-        moments: |args| if let [b] = *args { Some((1.0 / b, 1.0 / (b * b))) } else { None },
-        law: Law::Density(
-            |to, args, y| {
-                let [rate] = *args else { return UNKNOWN };
-                let (log, product) = (to.log(rate), to.mul(rate, y));
-                to.sub(log, product)
-            },
-            Some(Standard {
-                location: None,
-                scale: 0,
-                rate: true,
-                peak: |_| Ok(1.0),
-                power: |_, _, b| Constant(-b.ln()),
-                ..LOCATION_SCALE
-            }),
-        ),
-        within: |to, args, ends| {
-            let rate = *args.first()?;
-            let [from, until] = ends.map(|y| to.mul(rate, y));
-            Some(to.op(Op::Within(Binned::Exponential, [from, until, Constant(0.0)])))
-        },
-        ..BASE
-    },
-    Distribution {
-        name: "gamma",
-        args: &[("shape", Scalar(POSITIVE)), ("rate", Scalar(POSITIVE))],
-        support: Support::Real(POSITIVE),
-        density: "rate^shape y^(shape - 1) exp(-rate y) / Gamma(shape)",
-        example: VISITS,
-        draw: Some(|a, rng| (log_gamma(a.positive(0), rng) - a.positive(1).ln()).exp()),
-        moments: |args| if let [a, b] = *args { Some((a / b, a / (b * b))) } else { None },
-        law: Law::Density(
-            |to, args, y| {
-                let [shape, rate] = *args else { return UNKNOWN };
-                let (log_y, product) = (to.log(y), to.mul(rate, y));
-                log_gamma_density(to, shape, rate, log_y, product)
-            },
-            Some(Standard {
-                location: None,
-                scale: 1,
-                rate: true,
-                shape: Some(0),
-                // Above 1 the peak falls in the shape: digamma(x) > ln(x - 1).
-                peak: |shape| if shape.lo >= 1.0 { Ok(gamma_peak(shape.lo)) } else { Err(1.0) },
-                power: gamma_power,
-            }),
-        ),
-        ..BASE
-    },
-    Distribution {
-        name: "inv_gamma",
-        args: &[("shape", Scalar(POSITIVE)), ("scale", Scalar(POSITIVE))],
-        support: Support::Real(POSITIVE),
-        density: "scale^shape y^(-shape - 1) exp(-scale / y) / Gamma(shape)",
-        example: "output x = simulate(inv_gamma(3, 2), times = 100)",
-        draw: Some(|a, rng| {
-            let ln_scale = a.positive(1).ln();
-            (ln_scale - log_gamma(a.positive(0), rng)).exp()
-        }),
-        moments: |args| match *args {
-            [a, b] if a > 2.0 => {
-                let mean = b / (a - 1.0);
-                Some((mean, mean * mean / (a - 2.0)))
-            }
-            _ => None,
-        },
-        law: Law::Density(
-            |to, args, y| {
-                // 1 / y is gamma; the Jacobian is y^-2.
-                let [shape, scale] = *args else { return UNKNOWN };
-                let log_y = to.log(y);
-                let (log, product) = (to.neg(log_y), to.binary(Binary::Div, scale, y));
-                let gamma = log_gamma_density(to, shape, scale, log, product);
-                let jacobian = to.scale(-2.0, log_y);
-                to.add(gamma, jacobian)
-            },
-            None,
-        ),
         ..BASE
     },
     Distribution {
@@ -272,19 +182,25 @@ pub static CONTINUOUS: &[Distribution] = &[
 ];
 
 /// The density of the wrong number of arguments.
-const UNKNOWN: Operand = Constant(f64::NAN);
+pub(super) const UNKNOWN: Operand = Constant(f64::NAN);
 
-/// `ln g((y - location) / scale) - ln scale`
-fn located(to: &mut Builder, args: &[Operand], y: Operand, g: impl FnOnce(&mut Builder, Operand) -> Operand) -> Operand {
+/// `(y - location) / scale`
+fn standardized(to: &mut Builder, args: &[Operand], y: Operand) -> Operand {
     let [location, scale] = *args else { return UNKNOWN };
     let away = to.sub(y, location);
-    let z = to.binary(Binary::Div, away, scale);
+    to.binary(Binary::Div, away, scale)
+}
+
+/// `ln g((y - location) / scale) - ln scale`
+pub(super) fn located(to: &mut Builder, args: &[Operand], y: Operand, g: impl FnOnce(&mut Builder, Operand) -> Operand) -> Operand {
+    let [_, scale] = *args else { return UNKNOWN };
+    let z = standardized(to, args, y);
     let (standard, log_scale) = (g(to, z), to.log(scale));
     to.sub(standard, log_scale)
 }
 
 /// `ln P(from <= Y < until)` of a standard law moved to a location and stretched by a scale.
-fn part(to: &mut Builder, law: Binned, args: &[Operand], ends: [Operand; 2]) -> Option<Operand> {
+pub(super) fn part(to: &mut Builder, law: Binned, args: &[Operand], ends: [Operand; 2]) -> Option<Operand> {
     let [location, scale] = *args else { return None };
     let [from, until] = ends.map(|y| {
         let away = to.sub(y, location);
@@ -293,24 +209,24 @@ fn part(to: &mut Builder, law: Binned, args: &[Operand], ends: [Operand; 2]) -> 
     Some(to.op(Op::Within(law, [from, until, Constant(0.0)])))
 }
 
-fn log_normal(to: &mut Builder, z: Operand) -> Operand {
+pub(super) fn log_normal(to: &mut Builder, z: Operand) -> Operand {
     let square = to.mul(z, z);
     let kernel = to.scale(-0.5, square);
     to.shift(-LN_ROOT, kernel)
 }
 
-fn normal_power(b: f64) -> Operand {
+pub(super) fn normal_power(b: f64) -> Operand {
     Constant((1.0 - b) * LN_ROOT - 0.5 * b.ln())
 }
 
 /// `1 / sqrt(2 pi)`, rounded up.
-fn normal_peak() -> f64 {
+pub(super) fn normal_peak() -> f64 {
     // The double nearest pi is below pi.
     (Interval::ONE / Interval::point(TAU).sqrt()).hi
 }
 
 /// Student's density of scale 1.
-fn log_t(to: &mut Builder, df: Operand, z: Operand) -> Operand {
+pub(super) fn log_t(to: &mut Builder, df: Operand, z: Operand) -> Operand {
     let square = to.mul(z, z);
     let share = to.binary(Binary::Div, square, df);
     let log = to.unary(Unary::Log1p, share);
@@ -326,7 +242,7 @@ fn log_t(to: &mut Builder, df: Operand, z: Operand) -> Operand {
 }
 
 /// The density at 0 to the power b, times `sqrt(df) B(1/2, m - 1/2)` for `m = b (df + 1) / 2`.
-fn t_power(to: &mut Builder, df: Operand, b: f64) -> Operand {
+pub(super) fn t_power(to: &mut Builder, df: Operand, b: f64) -> Operand {
     let top = log_t(to, df, Constant(0.0));
     let (powers, more) = (to.scale(b, top), to.shift(1.0, df));
     let (m, log_df) = (to.scale(b / 2.0, more), to.log(df));
@@ -337,7 +253,7 @@ fn t_power(to: &mut Builder, df: Operand, b: f64) -> Operand {
 }
 
 /// `ln Gamma(x)`: the error of `libm` is a few units in the last place, less than is taken here.
-fn ln_gamma(x: f64) -> Interval {
+pub(super) fn ln_gamma(x: f64) -> Interval {
     let value = libm::lgamma(x);
     let room = 1e-12 * value.abs().max(1.0);
     Interval::new(value - room, value + room)
@@ -351,34 +267,6 @@ fn student_peak(df: f64) -> f64 {
     let half = |x: f64| ln_gamma(x / 2.0);
     let root = Interval::point(df) * Interval::point(PI);
     ((half(df + 1.0) - half(df)).exp() / root.sqrt()).hi.min(normal_peak())
-}
-
-/// `shape ln(rate) - ln Gamma(shape) + (shape - 1) ln y - rate y`
-fn log_gamma_density(to: &mut Builder, shape: Operand, rate: Operand, log_y: Operand, product: Operand) -> Operand {
-    let (less, log_rate) = (to.shift(-1.0, shape), to.log(rate));
-    let power = if less == Constant(0.0) { less } else { to.mul(less, log_y) };
-    let (norm, gamma) = (to.mul(shape, log_rate), to.unary(One::LnGamma, shape));
-    let (gamma, product) = (to.neg(gamma), to.neg(product));
-    to.sum(vec![power, norm, gamma, product])
-}
-
-/// `Gamma(m) / (Gamma(shape)^b b^m)` for `m = b (shape - 1) + 1`.
-fn gamma_power(to: &mut Builder, shape: Operand, b: f64) -> Operand {
-    let less = to.shift(-1.0, shape);
-    let more = to.scale(b, less);
-    let m = to.shift(1.0, more);
-    let (top, gamma) = (to.unary(One::LnGamma, m), to.unary(One::LnGamma, shape));
-    let terms = vec![top, to.scale(-b, gamma), to.scale(-b.ln(), m)];
-    to.sum(terms)
-}
-
-/// The density of gamma(shape, 1) at `shape - 1 >= 0`.
-fn gamma_peak(shape: f64) -> f64 {
-    let mode = Interval::point(shape) - Interval::ONE;
-    if mode.lo <= 0.0 || shape > 1e15 {
-        return 1.0;
-    }
-    (mode * mode.ln() - mode - ln_gamma(shape)).exp().hi.min(1.0)
 }
 
 fn log_beta(to: &mut Builder, args: &[Operand], y: Operand) -> Operand {
@@ -429,13 +317,10 @@ mod tests {
     fn peaks_of_standard_laws() {
         let close = |found: f64, exact: f64| assert!(found >= exact && found <= exact * (1.0 + 1e-10), "{found} {exact}");
         close(normal_peak(), 0.398_942_280_401_432_65);
-        // mpmath: the densities of t(1), t(3), t(30) at 0, of gamma(2), gamma(7.5) at their modes.
+        // mpmath: the densities of t(1), t(3), t(30) at 0.
         close(student_peak(1.0), std::f64::consts::FRAC_1_PI);
         close(student_peak(3.0), 0.367_552_596_947_861_36);
         close(student_peak(30.0), 0.395_632_184_894_094_8);
         assert!(student_peak(1e300) <= normal_peak() && student_peak(1e-3) > 0.015);
-        close(gamma_peak(2.0), 0.367_879_441_171_442_3);
-        close(gamma_peak(7.5), 0.154_486_264_903_312_3);
-        assert_eq!(gamma_peak(1.0), 1.0);
     }
 }

@@ -1,7 +1,7 @@
 //! Distributions of truth, counts and levels.
 
-use super::ArgKind::{Scalar, Simplex, Trials, Vector};
-use super::sample::{bernoulli, binomial, level, level_by_logits, log_gamma, poisson, positive_uniform};
+use super::ArgKind::{Ordered, Scalar, Simplex, Trials, Vector};
+use super::sample::{bernoulli, binomial, level, level_by_logits, log_gamma, logit_noise, poisson, positive_uniform};
 use super::{ALL, BASE, COIN, Distribution, Law, Mass, POSITIVE, Power, Support, UNIT, VISITS, VOTES};
 use crate::kernel::density::{Binned, Builder, One, Op, Operand, Two};
 use crate::numeric::{Binary, Interval, Unary};
@@ -115,6 +115,19 @@ pub static DISCRETE: &[Distribution] = &[
         ..BASE
     },
     Distribution {
+        name: "neg_binomial_2",
+        args: &[("mu", Scalar(POSITIVE)), ("phi", Scalar(POSITIVE))],
+        support: Support::Counts,
+        density: "choose(y + phi - 1, y) (mu / (mu + phi))^y (phi / (mu + phi))^phi, of mean mu and variance mu + mu^2 / phi",
+        example: "output x = simulate(neg_binomial_2(5, 2), times = 100)",
+        draw: Some(|a, rng| {
+            let phi = a.positive(1);
+            poisson((log_gamma(phi, rng) + a.positive(0).ln() - phi.ln()).exp(), rng)
+        }),
+        law: Law::Count(neg_binomial_2),
+        ..BASE
+    },
+    Distribution {
         name: "poisson",
         args: &[("rate", Scalar(POSITIVE))],
         support: Support::Counts,
@@ -160,6 +173,19 @@ pub static DISCRETE: &[Distribution] = &[
         example: "output x = simulate(categorical_logit([0, 0.5, 1]), times = 100)",
         draw: Some(|a, rng| level_by_logits(a.numbers(0), rng)),
         law: Law::Levels { logs: log_softmax, least: |_| 0.0 },
+        ..BASE
+    },
+    Distribution {
+        name: "ordered_logistic",
+        args: &[("eta", Scalar(ALL)), ("cuts", Ordered)],
+        support: Support::Categories,
+        density: "inv_logit(eta - cuts[y - 1]) - inv_logit(eta - cuts[y]), 1 in place of the first for y = 1, 0 in place of the last",
+        example: "output x = simulate(ordered_logistic(0.4, [-1, 0.5, 2]), times = 100)",
+        draw: Some(|a, rng| {
+            let latent = a.number(0) + logit_noise(rng);
+            1.0 + a.numbers(1).iter().filter(|cut| latent > **cut).count() as f64
+        }),
+        law: Law::Levels { logs: between_cuts, least: |_| 0.0 },
         ..BASE
     },
     Distribution {
@@ -212,6 +238,27 @@ fn log_softmax(to: &mut Builder, eta: &[Operand]) -> Vec<Operand> {
     let log = to.log(sum);
     let all = to.add(top, log);
     eta.iter().map(|eta| to.sub(*eta, all)).collect()
+}
+
+/// `inv_logit(a) - inv_logit(b) = inv_logit(a) inv_logit(-b) (1 - exp(b - a))`, which keeps digits in both tails.
+fn between_cuts(to: &mut Builder, args: &[Operand]) -> Vec<Operand> {
+    let Some((eta, cuts)) = args.split_first() else { return vec![] };
+    let above: Vec<Operand> = cuts.iter().map(|cut| to.sub(*eta, *cut)).collect();
+    let mut factors: Vec<Vec<Operand>> = vec![vec![]; cuts.len() + 1];
+    for (i, t) in above.iter().enumerate() {
+        let below = to.neg(*t);
+        let sides = [(i, to.unary(One::LogInvLogit, below)), (i + 1, to.unary(One::LogInvLogit, *t))];
+        for (level, log) in sides {
+            factors.get_mut(level).into_iter().for_each(|f| f.push(log));
+        }
+    }
+    for (factors, ends) in factors.iter_mut().skip(1).zip(cuts.windows(2)) {
+        let [lower, upper] = *ends else { continue };
+        let width = to.sub(upper, lower);
+        let log_width = to.log(width);
+        factors.push(to.unary(One::LogCloglog, log_width));
+    }
+    factors.into_iter().map(|f| to.sum(f)).collect()
 }
 
 /// `factor ln x!`
@@ -270,7 +317,22 @@ fn failures(to: &mut Builder, args: &[Operand], y: Operand, b: Power) -> Option<
 fn neg_binomial(to: &mut Builder, args: &[Operand], y: Operand, b: Power) -> Option<Mass> {
     let [r, p] = *args else { return None };
     let q = to.sub(Constant(1.0), p);
-    let (log_p, log_q) = (to.log(p), to.log(q));
+    let logs = (to.log(p), to.log(q));
+    Some(failures_before(to, r, logs, y, b))
+}
+
+/// phi successes at odds of a failure of `mu / phi`.
+fn neg_binomial_2(to: &mut Builder, args: &[Operand], y: Operand, b: Power) -> Option<Mass> {
+    let [mu, phi] = *args else { return None };
+    let odds = to.binary(Binary::Div, mu, phi);
+    let (more, all) = (to.unary(Unary::Log1p, odds), to.add(mu, phi));
+    let (log_mu, log_all) = (to.log(mu), to.log(all));
+    let logs = (to.neg(more), to.sub(log_mu, log_all));
+    Some(failures_before(to, phi, logs, y, b))
+}
+
+/// So many failures before r successes, by the logarithms of the chances of a success and of a failure.
+fn failures_before(to: &mut Builder, r: Operand, (log_p, log_q): (Operand, Operand), y: Operand, b: Power) -> Mass {
     let all = to.add(y, r);
     let mut terms = vec![to.mul(r, log_p), to.mul(y, log_q), factorial(to, -1.0, y)];
     for (sign, x) in [(1.0, all), (-1.0, r)] {
@@ -278,9 +340,11 @@ fn neg_binomial(to: &mut Builder, args: &[Operand], y: Operand, b: Power) -> Opt
         terms.push(to.scale(sign, gamma));
     }
     let log = to.sum(terms);
-    let Some(b) = b else { return Some((log, None)) };
-    let odds = to.sub(log_q, log_p);
-    Some((log, Some(to.op(Op::Binary(Two::NegBinomialPower(b), r, odds)))))
+    let power = b.map(|b| {
+        let odds = to.sub(log_q, log_p);
+        to.op(Op::Binary(Two::NegBinomialPower(b), r, odds))
+    });
+    (log, power)
 }
 
 fn events(to: &mut Builder, rate: Operand, y: Operand, b: Power) -> Mass {

@@ -2,6 +2,7 @@
 
 mod continuous;
 mod discrete;
+mod positive;
 pub mod sample;
 
 use crate::kernel::density::{Builder, Operand};
@@ -20,7 +21,7 @@ pub enum Support {
     CountsToFirst,
     /// Integers from 0.
     Counts,
-    /// One of as many categories as the (only) argument has components.
+    /// One of as many categories as the (only) argument has components, or as cut points leave.
     Categories,
     /// Vectors of counts that sum to the first argument.
     CountVector,
@@ -45,6 +46,8 @@ pub enum ArgKind {
     Vector,
     /// A vector with positive components.
     PositiveVector,
+    /// A vector whose components rise: cut points, one fewer than the levels between them.
+    Ordered,
     /// A public positive definite matrix, as a list of lists or the name of a public matrix.
     Matrix,
 }
@@ -73,8 +76,8 @@ pub type Within = fn(&mut Builder, &[Operand], [Operand; 2]) -> Option<Operand>;
 
 /// The logarithm of the density, as operations on arguments and outcome.
 pub enum Law {
-    /// One of a few outcomes: the logarithms of their probabilities, of `true` before `false`, from the only argument; and, from
-    /// a range of the argument, what none of two probabilities is below.
+    /// One of a few outcomes: the logarithms of their probabilities, of `true` before `false`, from the arguments side by side; and,
+    /// from a range of the first argument, what none of two probabilities is below.
     Levels { logs: fn(&mut Builder, &[Operand]) -> Vec<Operand>, least: fn(Interval) -> f64 },
     /// A count.
     Count(fn(&mut Builder, &[Operand], Operand, Power) -> Option<Mass>),
@@ -130,7 +133,7 @@ const VOTES: &str = "budget rdp(order = 4, eps = 1)\nprivate votes[n] { party: c
 
 /// Every distribution, in the order of the manual.
 pub fn all() -> impl Iterator<Item = &'static Distribution> {
-    discrete::DISCRETE.iter().chain(continuous::CONTINUOUS)
+    discrete::DISCRETE.iter().chain(continuous::CONTINUOUS).chain(positive::POSITIVE_NUMBERS)
 }
 
 /// The distribution of this name.
@@ -139,6 +142,12 @@ pub fn find(name: &str) -> Option<&'static Distribution> {
 }
 
 impl Distribution {
+    /// How many categories there are, from the components of each argument.
+    pub fn categories(&self, dims: impl Iterator<Item = u64>) -> u64 {
+        let cut = |(dim, (_, kind)): (u64, &(&str, ArgKind))| if *kind == ArgKind::Ordered { dim.saturating_add(1) } else { dim };
+        dims.zip(self.args).map(cut).max().unwrap_or(0)
+    }
+
     /// How a call of it is written in Stan.
     pub fn in_stan(&self, args: &[String]) -> String {
         match self.stan {

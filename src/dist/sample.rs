@@ -97,6 +97,12 @@ pub(super) fn level_by_logits(eta: &[f64], rng: &mut dyn Rng) -> f64 {
     noisy.iter().enumerate().max_by(|a, b| a.1.total_cmp(b.1)).map_or(0.0, |(i, _)| i as f64 + 1.0)
 }
 
+/// A draw from the logistic law.
+pub(super) fn logit_noise(rng: &mut dyn Rng) -> f64 {
+    let u = positive_uniform(rng);
+    u.ln() - libm::log1p(-u)
+}
+
 /// On (0, 1].
 pub(super) fn positive_uniform(rng: &mut dyn Rng) -> f64 {
     1.0 - uniform(rng)

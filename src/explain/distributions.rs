@@ -23,7 +23,7 @@ fn support(s: Support) -> String {
         Support::Bool => "true and false".into(),
         Support::CountsToFirst => "whole numbers from 0 to the first argument".into(),
         Support::Counts => "whole numbers from 0".into(),
-        Support::Categories => "one of as many levels as the argument has components".into(),
+        Support::Categories => "one of as many levels as the argument has components, or as cut points leave".into(),
         Support::CountVector => "vectors of counts that sum to the first argument".into(),
         Support::Real(r) => range(r).into(),
         Support::RealVector => "real vectors of the dimension of the first argument".into(),
@@ -38,6 +38,7 @@ fn argument(kind: ArgKind) -> String {
         ArgKind::Trials => "a constant whole number, at least 1".into(),
         ArgKind::Simplex => "shares that sum to 1".into(),
         ArgKind::Vector => "a vector of real numbers".into(),
+        ArgKind::Ordered => "numbers that rise, such as a parameter of type `ordered[d]`".into(),
         ArgKind::PositiveVector => "a vector of positive numbers".into(),
         ArgKind::Matrix => "a public positive definite matrix, as a list of rows".into(),
     }

@@ -259,6 +259,10 @@ fn parameter_type(p: &Parameter, program: &Program) -> String {
         columns.into_iter().find(of).map_or_else(|| v.dim.to_string(), |c| c.name.clone())
     };
     match &p.ty {
+        Type::Vector(v) if v.ordered => {
+            let whole = matches!(p.prior.family.support, Support::Real(r) if r == v.range);
+            format!(": ordered[{}]{}", keyed(v), if whole { String::new() } else { domain(v.range) })
+        }
         // In one dimension every ball is a box.
         Type::Vector(v) if p.truncated.is_some() && v.dim > 1 && v.range.is_finite() && v.sup.l1 == v.sup.linf => {
             format!(": vector[{}] in l1({})", keyed(v), number(v.sup.l1))

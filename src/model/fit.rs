@@ -47,7 +47,8 @@ impl CellTable {
         let (label, span) = (o.outcome.label, o.outcome.span);
         let first = self.axes.len() + 2 * c;
         let end = |c| Expr { kind: ExprKind::Column(self.table, ColumnId(c)), ty: Type::Real(Range::ALL), label, span };
-        let two = VectorType { dim: 2, range: Range::ALL, sup: Norms::INFINITE, diam: Norms::INFINITE, levels: None, axes: None };
+        let two =
+            VectorType { dim: 2, range: Range::ALL, sup: Norms::INFINITE, diam: Norms::INFINITE, levels: None, axes: None, ordered: false };
         let outcome = Expr { kind: ExprKind::List(vec![end(first), end(first + 1)]), ty: Type::Vector(two), label, span };
         Observation { outcome, ..o.clone() }
     }

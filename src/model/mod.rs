@@ -15,7 +15,7 @@ pub use crate::numeric::{Binary, Range, Unary};
 pub use expr::{Builtin, ColumnId, Expr, ExprKind, Label, ParamId, ReleaseId, ScalarId, TableId};
 pub use types::{Axes, Axis, Levels, Norms, Type, VectorType};
 
-use crate::dist::Distribution;
+use crate::dist::{Distribution, Support};
 use crate::source::{Help, Span};
 
 /// A checked program.
@@ -164,11 +164,20 @@ pub struct Parameter {
     pub name: String,
     /// Type of a value of the parameter: the support of the prior, cut to the declared domain.
     pub ty: Type,
-    /// The declared domain where it cuts the support of the prior (a truncated prior).
+    /// The declared domain where it cuts the support of the prior (a truncated prior), by an interval, a ball or an order.
     pub truncated: Option<Range>,
     pub prior: DistCall,
     /// From `param` to the end of the prior.
     pub span: Span,
+}
+
+impl Parameter {
+    /// Does what a cut leaves of the prior depend on parameters? An order leaves one part in d!, whatever the prior.
+    pub fn cut_varies(&self) -> bool {
+        let only_ordered =
+            matches!((&self.ty, self.prior.family.support), (Type::Vector(v), Support::Real(r)) if v.ordered && v.range == r);
+        self.truncated.is_some() && !only_ordered && self.prior.args.iter().any(|a| a.label != Label::Public)
+    }
 }
 
 /// `observe outcome ~ likelihood`: one factor a row.

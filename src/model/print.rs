@@ -307,6 +307,7 @@ pub fn type_text(ty: &Type) -> String {
             let names: Vec<String> = levels.iter().map(|l| format!("{l:?}")).collect();
             format!("category {{{}}}", names.join(", "))
         }
+        Type::Vector(v) if v.ordered => format!("ordered[{}]{}", v.dim, real(v.range)),
         Type::Vector(v) => format!("vector[{}]{}", v.dim, vector_set(v, &real(v.range))),
         Type::Matrix { rows, columns, range } => format!("matrix[{rows}, {columns}]{}", real(*range)),
         Type::Simplex { dim, .. } => format!("simplex[{dim}]"),

@@ -281,6 +281,10 @@ fn declare_value(name: &str, ty: &Type) -> String {
 fn declare_parameter(p: &Parameter, groups: Option<usize>) -> String {
     let lead = groups.map_or(String::new(), |n| format!("array[{n}] "));
     match (&p.ty, groups) {
+        (Type::Vector(v), _) if v.ordered => {
+            let positive = if v.range.lo == 0.0 { "positive_" } else { "" };
+            format!("{lead}{positive}ordered[{}] {};", v.dim, p.name)
+        }
         (Type::Vector(v), _) => format!("{lead}vector{}[{}] {};", bounds(v.range), v.dim, p.name),
         (Type::Matrix { rows, columns, range }, _) => format!("{lead}matrix{}[{rows}, {columns}] {};", bounds(*range), p.name),
         (Type::Simplex { dim, .. }, _) => format!("{lead}simplex[{dim}] {};", p.name),

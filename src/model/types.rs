@@ -69,6 +69,8 @@ pub struct VectorType {
     pub levels: Option<Levels>,
     /// Of a table of counts.
     pub axes: Option<Axes>,
+    /// Does each component lie above the one before it?
+    pub ordered: bool,
 }
 
 /// The axes of a table of counts.

@@ -41,6 +41,7 @@ pub fn ball(dim: u64, radius: f64) -> Type {
         diam: Norms { l1: 2.0 * sup.l1, l2: 2.0 * sup.l2, linf: 2.0 * sup.linf },
         levels: None,
         axes: None,
+        ordered: false,
     })
 }
 

@@ -28,7 +28,7 @@ const LINE: (f64, f64) = (f64::NEG_INFINITY, f64::INFINITY);
 const HALF: (f64, f64) = (0.0, f64::INFINITY);
 
 /// Laws of the language with the ends of their values.
-static LAWS: [(&str, (f64, f64), Most); 22] = [
+static LAWS: [(&str, (f64, f64), Most); 28] = [
     ("bernoulli", LINE, Most::Either(|lo, hi| num(lo).min(&(Real::one() - num(hi))))),
     ("bernoulli_logit", LINE, Most::Either(|lo, hi| Real::one() / (Real::one() + size(lo, hi).exp()))),
     ("bernoulli_probit", LINE, Most::Either(|lo, hi| Some(-&size(lo, hi)).filter(Real::known).map_or(Real::UNKNOWN, |x| normal_cdf(&x)))),
@@ -37,19 +37,25 @@ static LAWS: [(&str, (f64, f64), Most); 22] = [
     ("binomial_logit", LINE, Most::One),
     ("geometric", LINE, Most::One),
     ("neg_binomial", LINE, Most::One),
+    ("neg_binomial_2", LINE, Most::One),
     ("poisson", LINE, Most::One),
     ("poisson_log", LINE, Most::One),
     ("categorical", LINE, Most::One),
     ("categorical_logit", LINE, Most::One),
+    ("ordered_logistic", LINE, Most::One),
     ("multinomial", LINE, Most::One),
     ("normal", LINE, Most::Peak(|_, _| normal(), 1, false, None)),
     ("half_normal", HALF, Most::Peak(|_, _| Real::int(2) * normal(), 0, false, None)),
     ("laplace", LINE, Most::Peak(|_, _| Real::one() / Real::int(2), 1, false, None)),
     ("cauchy", LINE, Most::Peak(|_, _| Real::int(2) / two_pi(), 1, false, None)),
+    ("logistic", LINE, Most::Peak(|_, _| Real::one() / Real::int(4), 1, false, None)),
+    ("half_cauchy", HALF, Most::Peak(|_, _| Real::int(4) / two_pi(), 0, false, None)),
     ("student_t", LINE, Most::Peak(|lo, hi| if lo == hi { student(&num(lo)) } else { normal() }, 2, false, Some(0))),
     ("exponential", HALF, Most::Peak(|_, _| Real::one(), 0, true, None)),
     ("gamma", HALF, Most::Peak(|lo, _| gamma(&num(lo)), 1, true, Some(0))),
     ("inv_gamma", HALF, Most::Unknown),
+    ("lognormal", HALF, Most::Unknown),
+    ("weibull", HALF, Most::Unknown),
     ("beta", (0.0, 1.0), Most::Unknown),
 ];
 

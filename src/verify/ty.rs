@@ -167,7 +167,7 @@ impl Ty {
                 Ty::number(lo, r.number().unwrap_or(f64::INFINITY), true)
             }
             "int" => Ty { whole: true, ..Ty::real() },
-            "real" | "vector" | "matrix" => {
+            "real" | "vector" | "ordered" | "matrix" => {
                 let bounded = r.eat("in");
                 for (norm, name) in ["l1", "l2", "linf"].iter().enumerate().filter(|_| bounded) {
                     if r.eat(name) {

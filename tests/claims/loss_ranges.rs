@@ -263,6 +263,24 @@ fn laws() -> Vec<Law> {
             }),
         ),
         law(
+            "half_cauchy",
+            "real in [0, 100]",
+            "half_cauchy(s)",
+            0.999,
+            Box::new(|s, b| {
+                let scale = s.above(0.5);
+                let (integral, g) = student(1.0, b);
+                loss(2.0 * g(s.any()) / scale, 2_f64.powf(b - 1.0) * integral * scale.powf(1.0 - b), b)
+            }),
+        ),
+        law(
+            "logistic",
+            "real",
+            "logistic(w, s)",
+            0.999,
+            scaled(0.5, |z| sigmoid(z) * sigmoid(-z), |b| (2.0 * ln_gamma(b) - ln_gamma(2.0 * b)).exp()),
+        ),
+        law(
             "student_t",
             "real",
             "student_t(3, w, s)",

@@ -74,7 +74,15 @@ fn clip_prefers_its_lower_bound() {
 fn an_inner_product_in_a_list_stays_in_its_range() {
     let (table, span) = place();
     let vector = |dim: u64, lo: f64, hi: f64| {
-        Type::Vector(VectorType { dim, range: Range::new(lo, hi), sup: Norms::INFINITE, diam: Norms::INFINITE, levels: None, axes: None })
+        Type::Vector(VectorType {
+            dim,
+            range: Range::new(lo, hi),
+            sup: Norms::INFINITE,
+            diam: Norms::INFINITE,
+            levels: None,
+            axes: None,
+            ordered: false,
+        })
     };
     let row = |kind: ExprKind, ty: Type| Expr { kind, ty, label: Label::Row(TableId(0)), span };
     let seven = |x: f64| row(ExprKind::List(vec![number(x, span); 7]), vector(7, 0.0, x));

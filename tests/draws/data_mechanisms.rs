@@ -18,6 +18,7 @@ fn vectors_are_projected_and_sums_stay_in_the_ball() {
         diam: Norms { l1: 2.0 * 2.0_f64.sqrt().next_up(), l2: 2.0, linf: 2.0 },
         levels: None,
         axes: None,
+        ordered: false,
     };
     let t = table(&[("x", Type::Vector(ball))]);
     let value = sum_of(column(&t, 0));
@@ -115,6 +116,7 @@ fn regression_recovers_a_line() {
             diam: Norms::scalar(2.0),
             levels: None,
             axes: None,
+            ordered: false,
         }),
         label: Label::Row(T),
         span: span(),

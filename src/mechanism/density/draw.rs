@@ -128,7 +128,8 @@ fn default_length(steps: u64, smooth: f64, clip: f64) -> f64 {
 /// on the whole line, 0 and 1 otherwise.
 fn spread(p: &Parameter) -> Vec<(f64, f64)> {
     let count = super::transform::coordinates(&p.ty).unwrap_or(0);
-    let free = p.ty.range() == Some(Range::ALL) && !matches!(p.ty, Type::Simplex { .. });
+    let bound = matches!(&p.ty, Type::Simplex { .. }) || matches!(&p.ty, Type::Vector(v) if v.ordered);
+    let free = p.ty.range() == Some(Range::ALL) && !bound;
     let number = |e: &Expr| match &e.kind {
         ExprKind::Number(x) => Some(*x),
         _ if e.label == Label::Public => e.constant(),

@@ -34,7 +34,7 @@ impl Lowering<'_> {
         let args = self.arguments(&o.likelihood)?;
         let seen = match (&o.likelihood.family.law, y.as_slice()) {
             (Law::Levels { logs, least }, [y]) => {
-                let logs = logs(&mut self.to, args.first().ok_or(UNKNOWN)?);
+                let logs = logs(&mut self.to, &args.concat());
                 self.level(o, *y, logs, *least, b)
             }
             // Counted in a bin.

@@ -35,9 +35,8 @@ impl Lowering<'_> {
 
     /// Adds the prior of a parameter whose value is known.
     pub fn prior(&mut self, p: &Parameter, value: &[Operand]) -> Result<(), MechanismError> {
-        let args = &p.prior.args;
         // What a cut leaves of a prior is a constant only if the prior is.
-        if p.truncated.is_some() && args.iter().any(|a| a.label != Label::Public) {
+        if p.cut_varies() {
             return Err(UNKNOWN);
         }
         let args = self.arguments(&p.prior)?;

@@ -27,6 +27,7 @@ impl Lowering<'_> {
         let u: Value = (first..first + count).map(|i| Operand::Shared(i as u32)).collect();
         match &p.ty {
             Type::Simplex { .. } => Ok(self.sticks(&u)),
+            Type::Vector(v) if v.ordered => self.ordered(&u, v.range),
             Type::Vector(v) if is_ball(v) => self.ball(&u, v.sup.l2),
             Type::Vector(v) if v.sup.l1 < v.sup.linf * v.dim as f64 * (1.0 - 1e-9) => Err(MechanismError::Expression),
             ty => {
@@ -96,6 +97,38 @@ impl Lowering<'_> {
         }
         shares.push(self.to.exp(log_left));
         shares
+    }
+
+    /// Numbers that rise: each lies above the one before it by the exponential of its coordinate; between two ends, by a share of
+    /// their distance.
+    fn ordered(&mut self, u: &[Operand], range: Range) -> Result<Value, MechanismError> {
+        let Range { lo, hi } = range;
+        let mut all: Value = vec![];
+        if hi.is_finite() {
+            let length = hi - lo;
+            if !(length.is_finite() && length > 0.0) {
+                return Err(MechanismError::Parameter);
+            }
+            let mut shares = self.sticks(u);
+            shares.pop();
+            for share in shares {
+                let step = self.to.scale(length, share);
+                let before = all.last().copied().unwrap_or(Operand::Constant(lo));
+                all.push(self.to.add(before, step));
+            }
+            return Ok(all);
+        }
+        for u in u {
+            all.push(match all.last() {
+                None => self.real(*u, range)?,
+                Some(before) => {
+                    let before = *before;
+                    let above = self.real(*u, Range { lo: 0.0, hi })?;
+                    self.to.add(before, above)
+                }
+            });
+        }
+        Ok(all)
     }
 
     /// All of R^d onto a ball: `x = c u / sqrt(1 + |u|^2)`, whose Jacobian is `c^d (1 + |u|^2)^(-(d + 2) / 2)`.

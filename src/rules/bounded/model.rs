@@ -5,7 +5,7 @@ use super::range::{RowLoss, run_beta};
 use super::refusals;
 use crate::mechanism::plan::{ChainLaw, DensityLaw, Loss, MechanismPlan, PosteriorLaw, Statistic, StatisticKind};
 use crate::model::enclose::enclose;
-use crate::model::{Builtin, Expr, ExprKind, Label, Model, Observation, Parameter, Records, Relation, Request, Type};
+use crate::model::{Builtin, Expr, ExprKind, Model, Observation, Parameter, Records, Relation, Request, Type};
 use crate::numeric::Interval;
 use crate::numeric::decimal::{sig_up, up12};
 use crate::numeric::round::{add_up, mul_up};
@@ -101,7 +101,7 @@ impl BoundedLoss {
                 Prior::Vanishing => return not_mine("the spread of a prior must stay above 0"),
             }
             // What a cut leaves of a prior is a constant only if the prior is.
-            if p.truncated.is_some() && p.prior.args.iter().any(|a| a.label != Label::Public) {
+            if p.cut_varies() {
                 return refuse(refusals::cut_prior(p, model, context));
             }
         }

@@ -97,6 +97,9 @@ fn domain(parameter: &Parameter) -> Match<Domain> {
     match &parameter.ty {
         Type::Vector(v) => {
             let Some(cut) = parameter.truncated else { return Ok(Domain::All) };
+            if v.ordered {
+                return not_mine("weights in order are no interval, box or ball");
+            }
             if grid::is_box(v) {
                 return Ok(Domain::Box(v.range));
             }

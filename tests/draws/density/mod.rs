@@ -108,6 +108,13 @@ const LIKELIHOODS: &[(&str, &str, usize, bool)] = &[
     ("param r: real in [0.1, 3] ~ gamma(2, 1)", "w ~ exponential(r)", 1, true),
     ("param r: real in [0.1, 3] ~ gamma(2, 1)", "w ~ gamma(2.5, r)", 1, true),
     ("param s: real in [0.3, 5] ~ half_normal(1)", "w ~ half_normal(s)", 1, true),
+    ("param s: real in [0.3, 5] ~ lognormal(0, 1)", "w ~ half_cauchy(s)", 1, true),
+    ("param m ~ logistic(0, 1)\nparam s: real in [0.3, 4] ~ half_cauchy(1)", "x ~ logistic(m, s)", 2, true),
+    ("param m ~ gamma(2, 1)\nparam phi ~ gamma(2, 1)", "i ~ neg_binomial_2(m, phi)", 2, true),
+    ("param e ~ normal(0, 1)\nparam cuts: ordered[2] ~ normal(0, 2)", "g ~ ordered_logistic(e + x, cuts)", 3, true),
+    ("param e ~ normal(0, 1)\nparam cuts: ordered[9] ~ normal(0, 2)", "i ~ ordered_logistic(e * x, cuts)", 10, true),
+    ("param m ~ normal(0, 1)\nparam s ~ gamma(2, 1)", "w ~ lognormal(m, s)", 2, false),
+    ("param a ~ gamma(2, 1)\nparam s ~ weibull(2, 3)", "w ~ weibull(a, s)", 2, false),
     ("param u: vector[g] ~ normal(0, 1)", "k ~ bernoulli_logit(u[g])", 3, true),
     ("param p: real in [0.1, 0.8] ~ beta(2, 3)", "k ~ bernoulli(p)", 1, true),
     ("param nu: real in [1.5, 9] ~ gamma(2, 1)\nparam s: real in [0.5, 4] ~ half_normal(1)", "x ~ student_t(nu, 0.3, s)", 2, true),
@@ -153,6 +160,12 @@ const PRIORS: &[(&str, usize)] = &[
     ("param p ~ beta(0.7, 2)", 1),
     ("param p: real in [0.1, 0.6] ~ beta(2, 3)", 1),
     ("param p ~ uniform(-2, 3)", 1),
+    ("param p ~ logistic(0.3, 2)", 1),
+    ("param p ~ half_cauchy(2)", 1),
+    ("param p ~ lognormal(0.3, 0.8)", 1),
+    ("param p ~ weibull(1.7, 2)", 1),
+    ("param t ~ half_cauchy(1)\nparam p ~ weibull(t, 2)", 2),
+    ("param t ~ half_cauchy(1)\nparam p ~ lognormal(0.1, t)", 2),
     ("param t ~ half_normal(1)\nparam p ~ normal(0, t)", 2),
     ("param t ~ gamma(2, 1)\nparam m ~ normal(0, 1)\nparam p ~ student_t(4, m, t)", 3),
     ("param t ~ gamma(2, 1)\nparam p ~ gamma(t, 2)", 2),
@@ -167,6 +180,16 @@ fn every_prior_agrees_with_its_formula() {
     for (parameters, dimension) in PRIORS {
         let case = case(parameters, "x ~ normal(p, 1)", beta(1.5));
         agrees(&case, &rows, &places(&mut dice, *dimension, 3), 1e-8, parameters);
+    }
+    for (ordered, dimension) in [
+        ("param s: ordered[3] ~ normal(0.4, 2)", 3),
+        ("param s: ordered[3] ~ exponential(2)", 3),
+        ("param s: ordered[3] ~ beta(2, 3)", 3),
+        ("param s: ordered[2] in [-1, 4] ~ normal(0, 1)", 2),
+        ("param t ~ half_normal(1)\nparam s: ordered[3] ~ normal(0, t)", 4),
+    ] {
+        let case = case(ordered, "x ~ normal(s[2] - s[1], 1)", NLL);
+        agrees(&case, &rows, &places(&mut dice, dimension, 3), 1e-8, ordered);
     }
     let shares = "param s ~ dirichlet([0.5, 1, 2.5])";
     agrees(&case(shares, "x ~ normal(s[2], 1)", NLL), &rows, &places(&mut dice, 2, 3), 1e-8, shares);

@@ -228,8 +228,13 @@ impl At<'_> {
                 Some((0..2000).map(f64::from).map(f).collect())
             }
             "geometric" => Some((0..20_000).map(|k| arg(0) * (c(1.0) - arg(0)).powf(f64::from(k))).collect()),
-            "neg_binomial" => {
-                let (r, p) = (arg(0), arg(1));
+            "ordered_logistic" => {
+                let above: Vec<Dual> = self.value(&args[1]).into_iter().map(|cut| (arg(0) - cut).sigmoid()).collect();
+                let ends = [vec![c(1.0)], above, vec![c(0.0)]].concat();
+                Some(ends.windows(2).map(|w| w[0] - w[1]).collect())
+            }
+            "neg_binomial" | "neg_binomial_2" => {
+                let (r, p) = if family == "neg_binomial" { (arg(0), arg(1)) } else { (arg(1), arg(1) / (arg(0) + arg(1))) };
                 let f = |k: f64| {
                     ((c(k) + r).gamma_ln() - c(libm::lgamma(k + 1.0)) - r.gamma_ln() + r * p.ln() + c(k) * (c(1.0) - p).ln()).exp()
                 };
@@ -238,7 +243,7 @@ impl At<'_> {
             _ => None,
         };
         if let Some(masses) = masses {
-            let f = masses[(y - if family.starts_with("cat") { first } else { 0.0 }) as usize];
+            let f = masses[(y - if family.starts_with("cat") || family == "ordered_logistic" { first } else { 0.0 }) as usize];
             return match loss {
                 Loss::NegativeLog => -f.ln(),
                 Loss::Beta { beta: b } => {
@@ -248,11 +253,19 @@ impl At<'_> {
             };
         }
         let y = c(y);
+        if family == "lognormal" {
+            let z = (y.ln() - arg(0)) / arg(1);
+            return z * z / c(2.0) + (y * arg(1)).ln() + c((2.0 * std::f64::consts::PI).ln() / 2.0);
+        }
+        if family == "weibull" {
+            let t = (y / arg(1)).ln();
+            return (arg(0) * t).exp() - (arg(0) / arg(1)).ln() - (arg(0) - c(1.0)) * t;
+        }
         // A density as a function, and where most of it is: the integral is by quadrature.
         let (mean, scale) = match family {
-            "normal" | "laplace" | "cauchy" => (arg(0), arg(1)),
+            "normal" | "laplace" | "cauchy" | "logistic" => (arg(0), arg(1)),
             "student_t" => (arg(1), arg(2)),
-            "half_normal" => (c(0.0), arg(0)),
+            "half_normal" | "half_cauchy" => (c(0.0), arg(0)),
             "exponential" => (c(0.0), c(1.0) / arg(0)),
             "gamma" => (c(0.0), c(1.0) / arg(1)),
             other => panic!("{other}"),
@@ -266,6 +279,8 @@ impl At<'_> {
             "normal" => (c(-0.5) * z * z).exp() / c((2.0 * pi).sqrt()),
             "half_normal" => (c(-0.5) * z * z).exp() * c((2.0 / pi).sqrt()),
             "laplace" => (-z.abs()).exp() / c(2.0),
+            "logistic" => z.sigmoid() * (-z).sigmoid(),
+            "half_cauchy" => c(2.0 / pi) / (c(1.0) + z * z),
             "cauchy" | "student_t" => {
                 let half = shape / c(2.0);
                 let norm = ((half + c(0.5)).gamma_ln() - half.gamma_ln()).exp() / (c(pi) * shape).sqrt();
@@ -281,7 +296,8 @@ impl At<'_> {
             Loss::Beta { beta: b } => {
                 // int f^b = scale^(1 - b) int g^b, by the midpoint rule in z = sinh(s), which reaches far.
                 let (from, to, n) = match family {
-                    "normal" | "laplace" | "cauchy" | "student_t" => (-24.0, 24.0, 200_000),
+                    "normal" | "laplace" | "cauchy" | "logistic" | "student_t" => (-24.0, 24.0, 200_000),
+                    "half_cauchy" => (0.0, 24.0, 200_000),
                     _ => (0.0, 6.0, 200_000),
                 };
                 let h = (to - from) / f64::from(n);
@@ -315,6 +331,32 @@ pub fn parameter(p: &Parameter, u: &[Dual]) -> (Vec<Dual>, Dual) {
             }
             shares.push(left);
             shares
+        }
+        Type::Vector(v) if v.ordered => {
+            let (lo, hi) = (v.range.lo, v.range.hi);
+            if hi.is_finite() {
+                // The sums of shares: their Jacobian is that of the shares, times the length.
+                let (mut left, mut sum, mut all) = (c(1.0), c(0.0), vec![]);
+                for (i, u) in u.iter().enumerate() {
+                    let z = (*u - c(((v.dim as usize - i) as f64).ln())).sigmoid();
+                    log = log + (z * (c(1.0) - z) * left).ln();
+                    sum = sum + left * z;
+                    left = left * (c(1.0) - z);
+                    all.push(c(lo) + c(hi - lo) * sum);
+                }
+                return (all, log);
+            }
+            let mut all: Vec<Dual> = vec![];
+            for u in u {
+                all.push(match all.last() {
+                    None if lo.is_infinite() => *u,
+                    before => {
+                        log = log + *u;
+                        before.copied().unwrap_or(c(lo)) + u.exp()
+                    }
+                });
+            }
+            all
         }
         ty => {
             let r = ty.range().unwrap();
@@ -364,6 +406,16 @@ pub fn prior(p: &Parameter, x: &[Dual], at: &At) -> Dual {
                     - nu.ln() / c(2.0)
                     - a(2).ln()
                     - (half + c(0.5)) * (c(1.0) + square((*x - a(1)) / a(2)) / nu).ln()
+            }
+            "logistic" => {
+                let z = (*x - a(0)) / a(1);
+                z.sigmoid().ln() + (-z).sigmoid().ln() - a(1).ln()
+            }
+            "half_cauchy" => -(c(1.0) + square(*x / a(0))).ln() - a(0).ln(),
+            "lognormal" => -(square((x.ln() - a(0)) / a(1)) / c(2.0)) - a(1).ln() - x.ln(),
+            "weibull" => {
+                let t = (*x / a(1)).ln();
+                (a(0) / a(1)).ln() + (a(0) - c(1.0)) * t - (a(0) * t).exp()
             }
             "exponential" => a(0).ln() - a(0) * *x,
             "gamma" => a(0) * a(1).ln() - a(0).gamma_ln() + (a(0) - c(1.0)) * x.ln() - a(1) * *x,
