@@ -309,6 +309,10 @@ impl Checker<'_> {
         if times > 100_000_000 {
             return self.fail(Diagnostic::new("E0201", "too many simulations").label(span, "at most 100000000").help("times = 10000"));
         }
+        if *family == crate::dist::MIXTURE.name {
+            let d = Diagnostic::new("E0209", "`simulate` draws from one distribution, not from a mixture").label(dist.span, "several");
+            return self.fail(d.help("simulate each component, and which one it is: simulate(bernoulli(w), times = 1000)"));
+        }
         let call = ast::Call { path: vec![crate::source::Spanned::new(family.clone(), f.span)], args: dist_args.clone(), span: dist.span };
         let (dist, mut values) = self.distribution_of(&call, true)?;
         self.join_all(&values, span)?;

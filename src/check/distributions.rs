@@ -3,15 +3,67 @@
 use super::messages::{plain, range_text, type_text};
 use super::vectors::as_vector;
 use super::{Checked, Checker, Stop};
-use crate::dist::{ArgKind, Distribution, Support};
-use crate::model::{Expr, ExprKind, Label, Range, Type};
-use crate::source::{Diagnostic, Help, Span};
+use crate::dist::{ArgKind, Distribution, Law, MIXTURE, Support};
+use crate::model::{DistCall, Expr, ExprKind, Label, Range, Type};
+use crate::source::{Diagnostic, Help, Span, Spanned};
 use crate::syntax::ast;
 
 impl Checker<'_> {
     /// The distribution of a call and its checked arguments, in declared order.
-    pub(super) fn distribution(&mut self, call: &ast::Call) -> Checked<(&'static Distribution, Vec<Expr>)> {
-        self.distribution_of(call, false)
+    pub(super) fn distribution(&mut self, call: &ast::Call) -> Checked<DistCall> {
+        if matches!(call.path.as_slice(), [name] if name.value == MIXTURE.name) {
+            return self.mixture(call);
+        }
+        let (family, args) = self.distribution_of(call, false)?;
+        Ok(DistCall { family, args, mixed: vec![], span: call.span })
+    }
+
+    /// `mixture([w, 1 - w], normal(a, s), normal(b, s))`
+    fn mixture(&mut self, call: &ast::Call) -> Checked<DistCall> {
+        const WRITTEN: &str = "mixture([w, 1 - w], normal(a, s), normal(b, s))";
+        let (Some((weights, parts)), true) = (call.args.split_first(), call.args.len() > 2 && call.args.iter().all(|a| a.name.is_none()))
+        else {
+            let d = Diagnostic::new("E0208", "`mixture` takes weights, then two distributions or more");
+            return self.fail(d.label(call.span, format!("{} given", call.args.len())).help(WRITTEN));
+        };
+        let weights = self.expr(&weights.value)?;
+        let shares = as_vector(&weights.ty).filter(|v| matches!(weights.ty, Type::Simplex { .. }) || v.range.lo >= 0.0);
+        let Some(shares) = shares else {
+            let d = Diagnostic::new("E0209", "the weights of a mixture are a list of numbers of at least 0")
+                .label(weights.span, type_text(&weights.ty));
+            return self.fail(d.help(("of two components:", WRITTEN)).help(("of several:", "param w ~ dirichlet([1, 1, 1])")));
+        };
+        if shares.dim != parts.len() as u64 {
+            let d = Diagnostic::new("E0201", format!("{} weights for {} distributions", shares.dim, parts.len()));
+            return self.fail(d.label(weights.span, format!("{} weights", shares.dim)).label(call.span, "one for each distribution"));
+        }
+        let (mut args, mut mixed) = (vec![weights], vec![]);
+        for part in parts {
+            let called = match &part.value.kind {
+                ast::ExprKind::Call(f, args) => match &f.kind {
+                    ast::ExprKind::Name(n) if *n != MIXTURE.name => {
+                        Some(ast::Call { path: vec![Spanned::new(n.clone(), f.span)], args: args.clone(), span: part.value.span })
+                    }
+                    _ => None,
+                },
+                _ => None,
+            };
+            let Some(called) = called else {
+                let d = Diagnostic::new("E0209", "the components of a mixture are distributions").label(part.span, "not a distribution");
+                return self.fail(d.help(WRITTEN));
+            };
+            let (family, own) = self.distribution_of(&called, false)?;
+            let density = |d: &Distribution| matches!(d.law, Law::Density(..));
+            let other = mixed.iter().find(|d: &&&'static Distribution| density(d) != density(family));
+            if matches!(family.law, Law::Vector(_)) || other.is_some() {
+                let why = other.map_or("a law of vectors".into(), |d| format!("`{}` and `{}` have no common values", d.name, family.name));
+                let d = Diagnostic::new("E0209", "the components of a mixture are all densities, or all probabilities of whole values");
+                return self.fail(d.label(part.span, why).help(WRITTEN));
+            }
+            mixed.push(family);
+            args.extend(own);
+        }
+        Ok(DistCall { family: &MIXTURE, args, mixed, span: call.span })
     }
 
     /// Where `predictive`, an argument may be a released posterior: it stands for a draw from it.
@@ -115,6 +167,8 @@ impl Checker<'_> {
                     .help("dirichlet([1, 1, 1])"),
                 None => wrong("a vector of positive numbers", "dirichlet([1, 1, 1]) or dirichlet(rep(1, 3))"),
             },
+            // Of a mixture, which has a checker of its own.
+            ArgKind::Weights | ArgKind::Components => return Err(Stop),
             ArgKind::Matrix => {
                 let square = match (&value.kind, &value.ty) {
                     (ExprKind::List(rows), _) => {
@@ -203,6 +257,7 @@ impl Checker<'_> {
                     None => self.does_not_fit(outcome, dist, "a vector", call),
                 };
             }
+            Support::Mixed => return Err(Stop),
             Support::Simplex => return self.does_not_fit(outcome, dist, "a parameter: `dirichlet` is a prior", call),
         };
         let Some((need, needs_whole)) = support else { return Err(Stop) };

@@ -5,7 +5,7 @@ use super::messages::type_text;
 use super::scope::{Binding, Origin};
 use super::tables::in_bin;
 use super::{Checked, Checker, ParamInfo, ReleaseInfo, Stop, vectors};
-use crate::dist::Support;
+use crate::dist::{Distribution, Support};
 use crate::model::fit::{CellTable, Fit};
 use crate::model::record::margins;
 use crate::model::{
@@ -182,31 +182,23 @@ impl Checker<'_> {
 
     /// The counts say how often each value of the column was seen, so the family must give chances to these values and no others.
     fn ends_with_its_axis(&mut self, o: &Observation, axes: &[Axis]) -> Checked<()> {
-        let (range, family) = (o.outcome.ty.range(), o.likelihood.family);
+        let range = o.outcome.ty.range();
         let axis = if let ExprKind::Column(_, c) = o.outcome.kind { axes.get(c.0) } else { None };
         let binned = axis.is_some_and(|a| !a.edges.is_empty());
-        let counted = family.support == Support::Counts && range.is_some_and(|r| r.hi <= MOST_EVENTS);
-        let fits = match family.support {
+        let few = range.is_some_and(|r| r.hi <= MOST_EVENTS);
+        let fits = |(family, args): &(&Distribution, &[Expr])| match family.support {
             Support::Bool => o.outcome.ty == Type::Bool,
             Support::Categories => !binned,
             Support::CountsToFirst => {
-                let most = o.likelihood.args.first().and_then(Expr::constant);
+                let most = args.first().and_then(Expr::constant);
                 !binned && range.is_some_and(|r| r.lo == 0.0 && Some(r.hi) == most)
             }
-            Support::Counts if !counted => false,
-            Support::Counts | Support::Real(_) | Support::BetweenArgs if binned || counted => {
-                let constants: Vec<Option<f64>> = o.likelihood.args.iter().map(Expr::constant).collect();
-                if !family.has_bins(&constants) {
-                    return self.no_bins(o);
-                }
-                true
-            }
+            Support::Counts => few,
+            Support::Real(_) | Support::BetweenArgs => binned,
             _ => false,
         };
-        if fits {
-            return Ok(());
-        }
-        let (name, column) = (o.likelihood.name(), self.written(o.outcome.span));
+        let Some((family, _)) = o.likelihood.components().into_iter().find(|part| !fits(part)) else { return self.has_bins(o) };
+        let (name, column) = (family.name, self.written(o.outcome.span));
         let d = Diagnostic::new("E0209", format!("`{name}` has other values than the cells of `{column}`"));
         let d =
             d.label(o.likelihood.span, "a family that does not end where the column ends").label(o.outcome.span, type_text(&o.outcome.ty));
@@ -219,15 +211,20 @@ impl Checker<'_> {
         })
     }
 
-    fn no_bins<T>(&mut self, o: &Observation) -> Checked<T> {
-        let (name, column) = (o.likelihood.name(), self.written(o.outcome.span));
+    /// Numbers are counted from one end of a bin to the other, whole numbers from the last one on.
+    fn has_bins(&mut self, o: &Observation) -> Checked<()> {
+        let counted = |support| matches!(support, Support::Counts | Support::Real(_) | Support::BetweenArgs);
+        let known = |args: &[Expr]| args.iter().map(Expr::constant).collect::<Vec<_>>();
+        let unknown = |(family, args): &(&Distribution, &[Expr])| counted(family.support) && !family.has_bins(&known(args));
+        let Some((family, _)) = o.likelihood.components().into_iter().find(unknown) else { return Ok(()) };
+        let (name, column) = (family.name, self.written(o.outcome.span));
         let d = Diagnostic::new("E0209", format!("the probability of a bin of `{column}` under `{name}` is not known"));
         let d = d.label(o.likelihood.span, "no distribution function that a chain can differentiate by all of its arguments");
-        let d = match o.likelihood.family.has_bins(&[Some(1.0); 3]) {
+        let d = match family.has_bins(&[Some(1.0); 3]) {
             true => d.help(format!("write the first argument of `{name}` as a constant")),
             false => d,
         };
-        let with = |d: &&crate::dist::Distribution| d.has_bins(&vec![Some(1.0); d.args.len()]);
+        let with = |d: &&Distribution| d.has_bins(&vec![Some(1.0); d.args.len()]);
         let known: Vec<&str> = crate::dist::all().filter(with).map(|d| d.name).collect();
         self.fail(d.help(format!("families of numbers in bins: {}", known.join(", "))))
     }
@@ -313,7 +310,7 @@ impl Checker<'_> {
         let columns = columns.into_iter().zip(&axes).map(place).collect();
         let outcome = node(ExprKind::Call(Builtin::Cell, columns), Type::Category(levels.clone()), Label::Row(table.table), call);
         let family = |name| crate::dist::find(name).ok_or(Stop);
-        let prior = DistCall { family: family("exponential")?, args: vec![number(1.0, call)], span: call };
+        let prior = DistCall { family: family("exponential")?, args: vec![number(1.0, call)], mixed: vec![], span: call };
         let id = ParamId(self.params.len());
         let name = self.fresh_name(&format!("rates_of_{}", axes.iter().map(|a| a.name.as_str()).collect::<Vec<_>>().join("_")));
         let ty = Type::Vector(vectors::boxed(dim, Range::new(0.0, f64::INFINITY), Some(levels)));
@@ -324,7 +321,7 @@ impl Checker<'_> {
         let sum = node(ExprKind::Call(Builtin::VecSum, vec![rates.clone()]), Type::Real(Range::ALL), Label::Latent, call);
         let shares = Type::Vector(vectors::boxed(dim, Range::UNIT, None));
         let shares = node(ExprKind::Call(Builtin::Div, vec![rates, sum]), shares, Label::Latent, call);
-        let likelihood = DistCall { family: family("categorical")?, args: vec![shares], span: call };
+        let likelihood = DistCall { family: family("categorical")?, args: vec![shares], mixed: vec![], span: call };
         Ok(Some((parameter, Observation { table: table.table, outcome, likelihood, span: call })))
     }
 

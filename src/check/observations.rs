@@ -2,7 +2,7 @@
 
 use super::scope::Binding;
 use super::{Checked, Checker, Stop};
-use crate::model::{DistCall, Expr, Label, Observation, ParamId, TableId, Type};
+use crate::model::{Expr, Label, Observation, ParamId, TableId, Type};
 use crate::source::{Diagnostic, Span};
 use crate::syntax::ast;
 
@@ -14,7 +14,8 @@ impl Checker<'_> {
         self.observed = self.observed.filter(|t| self.origin(*t).is_some());
         let dist = self.distribution(likelihood);
         self.observed = None;
-        let (y, (dist, args)) = (y?, dist?);
+        let (y, call) = (y?, dist?);
+        let args = &call.args;
         let Label::Row(table) = y.label else {
             let what = match y.label {
                 Label::Public => "public, one value",
@@ -30,7 +31,7 @@ impl Checker<'_> {
         let mut all = vec![y.clone()];
         all.extend(args.iter().cloned());
         self.join_all(&all, likelihood.span)?;
-        for arg in &args {
+        for arg in args {
             if let Label::Aggregate(_) = arg.label {
                 return self.data_used_twice(&arg.clone(), likelihood.span);
             }
@@ -38,17 +39,20 @@ impl Checker<'_> {
             self.only_own_group(arg, &name, likelihood.span)?;
         }
         self.group_table(table, span)?;
-        self.outcome_fits(&y, dist, &args, likelihood.span)?;
+        for (family, args) in call.components() {
+            self.outcome_fits(&y, family, args, likelihood.span)?;
+        }
         let tied = self.latents(args.iter());
         for p in &tied {
             self.still_open(*p, span)?;
-            self.adopt_levels(*p, &y);
+            if !call.weights().is_some_and(|w| w.mentions(*p)) {
+                self.adopt_levels(*p, &y);
+            }
         }
         if let Some((first, others)) = tied.split_first() {
             self.link(*first, others);
         }
-        let likelihood = DistCall { family: dist, args, span: likelihood.span };
-        self.observations.push((Observation { table, outcome: y, likelihood, span }, self.group, tied.first().copied()));
+        self.observations.push((Observation { table, outcome: y, likelihood: call, span }, self.group, tied.first().copied()));
         Ok(())
     }
 

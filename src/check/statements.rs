@@ -158,7 +158,7 @@ impl Checker<'_> {
     }
 
     fn param_statement(&mut self, name: &ast::Name, ty: Option<&ast::Type>, prior: &ast::Call, span: Span) -> Checked<()> {
-        let (dist, args) = self.distribution(prior)?;
+        let DistCall { family: dist, args, mixed, .. } = self.distribution(prior)?;
         for arg in &args {
             if !matches!(arg.label, Label::Public | Label::Latent) {
                 return self.data_used_twice(&arg.clone(), prior.span);
@@ -174,7 +174,7 @@ impl Checker<'_> {
             name: name.value.clone(),
             ty: value,
             truncated,
-            prior: DistCall { family: dist, args, span: prior.span },
+            prior: DistCall { family: dist, args, mixed, span: prior.span },
             span,
         };
         self.not_a_column(name)?;

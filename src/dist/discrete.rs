@@ -230,13 +230,9 @@ fn cloglog(to: &mut Builder, eta: &[Operand]) -> Vec<Operand> {
     eta.iter().flat_map(both).collect()
 }
 
-/// Less the logarithm of the sum of exponentials, about the largest.
+/// Less the logarithm of the sum of exponentials.
 fn log_softmax(to: &mut Builder, eta: &[Operand]) -> Vec<Operand> {
-    let Some(top) = eta.iter().copied().reduce(|a, b| to.binary(Binary::Max, a, b)) else { return vec![] };
-    let terms = eta.iter().map(|eta| to.sub(*eta, top)).collect::<Vec<_>>().into_iter().map(|below| to.exp(below)).collect();
-    let sum = to.sum(terms);
-    let log = to.log(sum);
-    let all = to.add(top, log);
+    let all = to.log_sum_exp(eta);
     eta.iter().map(|eta| to.sub(*eta, all)).collect()
 }
 

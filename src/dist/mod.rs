@@ -32,6 +32,8 @@ pub enum Support {
     Simplex,
     /// Between the two arguments (uniform).
     BetweenArgs,
+    /// Those of its components (mixture).
+    Mixed,
 }
 
 /// What an argument must be.
@@ -50,6 +52,10 @@ pub enum ArgKind {
     Ordered,
     /// A public positive definite matrix, as a list of lists or the name of a public matrix.
     Matrix,
+    /// Shares, or numbers of at least 0 that are divided by their sum.
+    Weights,
+    /// Distributions with arguments of their own, two or more.
+    Components,
 }
 
 /// All that is known of a distribution; names and parametrisations are Stan's.
@@ -85,6 +91,8 @@ pub enum Law {
     Density(fn(&mut Builder, &[Operand], Operand) -> Operand, Option<Standard>),
     /// Several numbers: terms of the logarithm, up to a constant.
     Vector(fn(&mut Builder, &[Value], &[Operand]) -> Option<Value>),
+    /// The weighted sum of the densities of its components.
+    Mixture,
 }
 
 /// One number after another.
@@ -131,9 +139,20 @@ const COIN: &str = "budget rdp(order = 5, eps = 0.5)\nprivate trial[n] { cured: 
 const VISITS: &str = "budget dp(eps = 1, delta = 1e-6)\nprivate people[n] { visits: int in 0..10 }\nparam rate ~ gamma(40, 10)\nobserve visits ~ poisson(rate)\nrelease rate_hat = draw(rate) using diffuse";
 const VOTES: &str = "budget rdp(order = 4, eps = 1)\nprivate votes[n] { party: category {red, blue, green} }\nparam share ~ dirichlet([8, 8, 8])\nobserve party ~ categorical(share)\nrelease share_hat = draw(share)";
 
+/// One of several distributions, chosen anew for every row.
+pub static MIXTURE: Distribution = Distribution {
+    name: "mixture",
+    args: &[("weights", ArgKind::Weights), ("components", ArgKind::Components)],
+    support: Support::Mixed,
+    density: "sum weights_k density_k(y)",
+    example: "budget dp(eps = 1, delta = 1e-6)\nprivate t[n] { hits: int in 0..10 }\nrelease cells = histogram(hits)\nparam w ~ beta(2, 2)\nparam p: ordered[2] ~ beta(1, 1)\nobserve cells.hits ~ mixture([1 - w, w], binomial(10, p[1]), binomial(10, p[2]))\noutput post = posterior(w, p)",
+    law: Law::Mixture,
+    ..BASE
+};
+
 /// Every distribution, in the order of the manual.
 pub fn all() -> impl Iterator<Item = &'static Distribution> {
-    discrete::DISCRETE.iter().chain(continuous::CONTINUOUS).chain(positive::POSITIVE_NUMBERS)
+    discrete::DISCRETE.iter().chain(continuous::CONTINUOUS).chain(positive::POSITIVE_NUMBERS).chain([&MIXTURE])
 }
 
 /// The distribution of this name.
@@ -167,7 +186,7 @@ impl Distribution {
         match &self.law {
             Law::Density(_, Some(s)) if !s.rate => args.get(s.location.unwrap_or(s.scale)).copied().zip(args.get(s.scale).copied()),
             Law::Density(_, Some(_)) => (self.moments)(args).map(|(mean, variance)| (mean, variance.sqrt())),
-            Law::Density(_, None) | Law::Levels { .. } | Law::Count(_) | Law::Vector(_) => None,
+            Law::Density(_, None) | Law::Levels { .. } | Law::Count(_) | Law::Vector(_) | Law::Mixture => None,
         }
     }
 

@@ -28,6 +28,7 @@ fn support(s: Support) -> String {
         Support::Real(r) => range(r).into(),
         Support::RealVector => "real vectors of the dimension of the first argument".into(),
         Support::Simplex => "vectors of shares that sum to 1, of the dimension of the argument".into(),
+        Support::Mixed => "those of its components".into(),
         Support::BetweenArgs => "real numbers between the arguments".into(),
     }
 }
@@ -40,6 +41,8 @@ fn argument(kind: ArgKind) -> String {
         ArgKind::Vector => "a vector of real numbers".into(),
         ArgKind::Ordered => "numbers that rise, such as a parameter of type `ordered[d]`".into(),
         ArgKind::PositiveVector => "a vector of positive numbers".into(),
+        ArgKind::Weights => "shares, or a list of numbers of at least 0, which are divided by their sum; one for each component".into(),
+        ArgKind::Components => "two distributions or more, one after the other: all of densities, or all of probabilities".into(),
         ArgKind::Matrix => "a public positive definite matrix, as a list of rows".into(),
     }
 }

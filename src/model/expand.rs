@@ -153,8 +153,7 @@ impl Printer<'_> {
         let parameters: Vec<Parameter> = fit.parameters.iter().filter(own).cloned().collect();
         self.factors(&parameters, fit.own().iter(), depth);
         for p in fit.parameters.iter().filter(|p| fit.given.contains(&p.id)) {
-            let prior =
-                Names { program: self.program, parameters: &self.names, typed: false, surface: true }.call(p.prior.name(), &p.prior.args);
+            let prior = Names { program: self.program, parameters: &self.names, typed: false, surface: true }.call(&p.prior);
             self.line(depth, &format!("# {} ~ {prior}: their shares are those of what the model conditions on", p.name));
         }
         for table in &fit.tables {
@@ -184,14 +183,13 @@ impl Printer<'_> {
         }
         for p in &fresh {
             self.declared.insert(p.id);
-            let prior =
-                Names { program: self.program, parameters: &self.names, typed: false, surface: true }.call(p.prior.name(), &p.prior.args);
+            let prior = Names { program: self.program, parameters: &self.names, typed: false, surface: true }.call(&p.prior);
             let ty = parameter_type(p, self.program);
             self.line(depth, &format!("param {}{ty} ~ {prior}", p.name));
         }
         for o in rows {
             let names = Names { program: self.program, parameters: &self.names, typed: false, surface: true };
-            let right = names.call(o.likelihood.name(), &o.likelihood.args);
+            let right = names.call(&o.likelihood);
             let text = if matches!(o.outcome.kind, super::ExprKind::Column(..)) {
                 format!("observe {} ~ {right}", names.expr(&o.outcome))
             } else {

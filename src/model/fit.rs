@@ -35,7 +35,8 @@ pub struct CellTable {
 /// The axis that an outcome is, if its family gives probabilities to bins of it.
 fn in_bins<'a>(axes: &'a [Axis], o: &Observation) -> Option<(usize, &'a Axis)> {
     let ExprKind::Column(_, c) = o.outcome.kind else { return None };
-    let intervals = matches!(o.likelihood.family.support, Support::Real(_) | Support::BetweenArgs | Support::Counts);
+    let counted = |support| matches!(support, Support::Real(_) | Support::BetweenArgs | Support::Counts);
+    let intervals = o.likelihood.components().iter().all(|(family, _)| counted(family.support));
     axes.get(c.0).filter(|_| intervals).map(|a| (c.0, a))
 }
 

@@ -146,7 +146,10 @@ pub struct Scalar {
 #[derive(Clone, PartialEq, Debug)]
 pub struct DistCall {
     pub family: &'static Distribution,
+    /// Of a mixture the weights, then the arguments of all components: whoever looks for columns or parameters finds them here.
     pub args: Vec<Expr>,
+    /// The components of a mixture; empty for others.
+    pub mixed: Vec<&'static Distribution>,
     pub span: Span,
 }
 
@@ -154,6 +157,25 @@ impl DistCall {
     /// Name as in the language: `beta`, `bernoulli_logit`, ..
     pub fn name(&self) -> &'static str {
         self.family.name
+    }
+
+    /// Every component with its arguments; what is no mixture is its own.
+    pub fn components(&self) -> Vec<(&'static Distribution, &[Expr])> {
+        if self.mixed.is_empty() {
+            return vec![(self.family, &self.args)];
+        }
+        let mut rest = self.args.get(1..).unwrap_or(&[]);
+        let own = |d: &&'static Distribution| {
+            let (args, others) = rest.split_at(d.args.len().min(rest.len()));
+            rest = others;
+            (*d, args)
+        };
+        self.mixed.iter().map(own).collect()
+    }
+
+    /// The weights of a mixture.
+    pub fn weights(&self) -> Option<&Expr> {
+        self.args.first().filter(|_| !self.mixed.is_empty())
     }
 }
 

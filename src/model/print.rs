@@ -1,8 +1,8 @@
 //! The normal form as text: expressions, queries and models, for certificates and tests.
 
 use super::{
-    Binary, Builtin, Expr, ExprKind, Label, Model, Observation, ParamId, Parameter, Program, Query, Range, Request, TableId, Type,
-    VectorType,
+    Binary, Builtin, DistCall, Expr, ExprKind, Label, Model, Observation, ParamId, Parameter, Program, Query, Range, Request, TableId,
+    Type, VectorType,
 };
 
 /// `draw(p)`, `draws(mu, 10)`, `posterior(p)`, `mean(age)`.
@@ -31,7 +31,7 @@ fn model_in_full(model: &Model, names: Names) -> String {
     let mut lines = Vec::new();
     for p in &model.parameters {
         let domain = p.truncated.map_or(String::new(), |_| format!(": {}", type_text(&p.ty)));
-        let prior = names.call(p.prior.name(), &p.prior.args);
+        let prior = names.call(&p.prior);
         lines.push(format!("param {}{domain} ~ {prior}", p.name));
     }
     for (kind, rows) in [("public", &model.public), ("private", &model.private)] {
@@ -50,8 +50,7 @@ pub fn observation_text(model: &Model, observation: &Observation, program: &Prog
 
 /// `bernoulli(p)`: only the right side of an observation.
 pub fn likelihood_text(model: &Model, observation: &Observation, program: &Program) -> String {
-    Names { program, parameters: &model.parameters, typed: false, surface: false }
-        .call(observation.likelihood.name(), &observation.likelihood.args)
+    Names { program, parameters: &model.parameters, typed: false, surface: false }.call(&observation.likelihood)
 }
 
 /// An argument of a prior or likelihood: `0.5 + exp(s)`.
@@ -61,7 +60,7 @@ pub fn argument_text(model: &Model, argument: &Expr, program: &Program) -> Strin
 
 /// A prior as the program writes it: `half_normal(2)`.
 pub fn prior_text(model: &Model, parameter: &Parameter, program: &Program) -> String {
-    Names { program, parameters: &model.parameters, typed: false, surface: false }.call(parameter.prior.name(), &parameter.prior.args)
+    Names { program, parameters: &model.parameters, typed: false, surface: false }.call(&parameter.prior)
 }
 
 fn request_text(model: &Model) -> String {
@@ -93,8 +92,12 @@ pub(super) struct Names<'a> {
 }
 
 impl Names<'_> {
-    pub(super) fn call(&self, family: &str, args: &[Expr]) -> String {
-        format!("{family}({})", self.list(args))
+    pub(super) fn call(&self, call: &DistCall) -> String {
+        let parts = call.components().into_iter().map(|(d, args)| format!("{}({})", d.name, self.list(args)));
+        match call.weights() {
+            Some(w) => format!("{}({}, {})", call.name(), self.expr(w), parts.collect::<Vec<_>>().join(", ")),
+            None => parts.collect(),
+        }
     }
 
     fn list(&self, args: &[Expr]) -> String {
@@ -115,7 +118,7 @@ impl Names<'_> {
     }
 
     pub(super) fn observation(&self, o: &Observation) -> String {
-        let right = self.call(o.likelihood.name(), &o.likelihood.args);
+        let right = self.call(&o.likelihood);
         format!("{} ~ {right}", self.row(&o.outcome))
     }
 

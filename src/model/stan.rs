@@ -4,7 +4,7 @@ use super::print::number;
 use super::{
     Binary, Builtin, Column, DistCall, Each, Expr, ExprKind, Model, Observation, Parameter, Program, Query, ReleaseStep, Step, Table, Type,
 };
-use crate::dist::Support;
+use crate::dist::{Distribution, Law, Support};
 use std::collections::BTreeSet;
 use std::fmt::Write;
 
@@ -84,8 +84,12 @@ impl Stan<'_> {
             let table = self.program.tables.get(o.table.0).map_or("rows", |t| t.name.as_str());
             let group = self.each.map(|e| self.key(e));
             let at = At { row: Some("i"), group: group.as_deref(), decimal: false };
-            let right = self.distribution(&o.likelihood, at);
-            let _ = writeln!(out, "  for (i in 1:N_{table}) {} ~ {right};", self.outcome(o, at));
+            let outcome = self.outcome(o, at);
+            let row = match o.likelihood.weights() {
+                Some(weights) => self.mixture(o, weights, &outcome, at),
+                None => format!("{outcome} ~ {}", self.distribution(&o.likelihood, at)),
+            };
+            let _ = writeln!(out, "  for (i in 1:N_{table}) {row};");
         }
         out.push_str("}\n");
         out
@@ -148,6 +152,22 @@ impl Stan<'_> {
 
     fn rows(&self) -> impl Iterator<Item = &Observation> {
         self.model.public.iter().chain(&self.model.private)
+    }
+
+    /// In Stan the densities of components are added up by hand.
+    fn mixture(&self, o: &Observation, weights: &Expr, outcome: &str, at: At) -> String {
+        let name = if o.likelihood.mixed.iter().any(|d| matches!(d.law, Law::Density(..))) { "lpdf" } else { "lpmf" };
+        let all = self.expr(weights, at);
+        let part = |((family, args), k): ((&'static Distribution, &[Expr]), usize)| {
+            let call = DistCall { family, args: args.to_vec(), mixed: vec![], span: o.span };
+            let log = self.distribution(&call, at).replacen('(', &format!("_{name}({outcome} | "), 1);
+            // Half of a law that Stan has on the whole line.
+            let half = if family.stan.contains("(0, ") { " + log2()" } else { "" };
+            format!("log({all}[{k}]) + {log}{half}")
+        };
+        let parts: Vec<String> = o.likelihood.components().into_iter().zip(1..).map(part).collect();
+        let sum = if matches!(weights.ty, Type::Simplex { .. }) { String::new() } else { format!(" - log(sum({all}))") };
+        format!("target += log_sum_exp([{}]){sum}", parts.join(", "))
     }
 
     fn distribution(&self, call: &DistCall, at: At) -> String {

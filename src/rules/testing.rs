@@ -80,7 +80,7 @@ impl Build {
                     name: "p".into(),
                     ty,
                     truncated: None,
-                    prior: DistCall { family: crate::dist::find(family).unwrap(), args, span: span(50, 60) },
+                    prior: DistCall { family: crate::dist::find(family).unwrap(), args, mixed: vec![], span: span(50, 60) },
                     span: span(45, 60),
                 }],
                 records: Records {
@@ -154,7 +154,7 @@ impl Build {
         self.model.private.push(Observation {
             table: TABLE,
             outcome,
-            likelihood: DistCall { family: crate::dist::find(family).unwrap(), args, span: span(80, 90) },
+            likelihood: DistCall { family: crate::dist::find(family).unwrap(), args, mixed: vec![], span: span(80, 90) },
             span: span(70, 90),
         });
         self

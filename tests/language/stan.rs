@@ -49,3 +49,20 @@ fn levels_count_from_one() {
         assert!(text.contains(&format!("t_y[i] + 1 ~ {law};")), "{text}");
     }
 }
+
+#[test]
+fn cut_points_rise_and_components_are_added_up() {
+    let text = stan_of(
+        "private t[n] { y: int in 0..2, x: real in [0, 1] }\nparam cuts: ordered[2] ~ normal(0, 2)\n\
+         observe y ~ ordered_logistic(0.3, cuts)\nrelease d = draw(cuts)\nparam w ~ dirichlet([1, 1])\n\
+         param m: ordered[2] ~ half_cauchy(1)\nobserve x ~ mixture(w, normal(m[1], 1), half_normal(m[2]))\nrelease e = draw(w, m)\n\
+         param v ~ beta(1, 1)\nobserve x ~ mixture([v, 1 - v], weibull(2, 3), lognormal(0, 1))\nrelease f = draw(v)\n",
+    );
+    assert!(text.contains("  ordered[2] cuts;") && text.contains("  positive_ordered[2] m;"), "{text}");
+    assert!(text.contains("t_y[i] - 0 + 1 ~ ordered_logistic(0.3, cuts);"), "{text}");
+    assert!(text.contains("m ~ cauchy(0, 1);"), "{text}");
+    let sum = "target += log_sum_exp([log(w[1]) + normal_lpdf(t_x[i] | m[1], 1), log(w[2]) + normal_lpdf(t_x[i] | 0, m[2]) + log2()]);";
+    assert!(text.contains(sum), "{text}");
+    let sum = "lognormal_lpdf(t_x[i] | 0, 1)]) - log(sum([v, (1 - v)]'));";
+    assert!(text.contains(sum), "{text}");
+}

@@ -148,6 +148,18 @@ impl Builder {
         }
     }
 
+    /// The logarithm of the sum of exponentials, about the largest.
+    pub fn log_sum_exp(&mut self, items: &[Operand]) -> Operand {
+        let Some(top) = items.iter().copied().reduce(|a, b| self.binary(Binary::Max, a, b)) else {
+            return Operand::Constant(f64::NEG_INFINITY);
+        };
+        let below: Vec<Operand> = items.iter().map(|item| self.sub(*item, top)).collect();
+        let terms = below.into_iter().map(|item| self.exp(item)).collect();
+        let sum = self.sum(terms);
+        let log = self.log(sum);
+        self.add(top, log)
+    }
+
     /// The program; tapes read their own results as locals.
     pub fn finish(mut self) -> Program {
         let Program { columns, derived, shared, .. } = &mut self.program;

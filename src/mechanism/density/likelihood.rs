@@ -12,7 +12,7 @@ use crate::kernel::density::{Builder, Loss, One, Op, Operand};
 use crate::mechanism::MechanismError;
 use crate::mechanism::plan::Loss as LossKind;
 use crate::model::enclose::enclose;
-use crate::model::{Binary, Expr, Observation, Type};
+use crate::model::{Binary, DistCall, Expr, Observation, Type};
 use crate::numeric::Interval;
 
 const UNKNOWN: MechanismError = MechanismError::Expression;
@@ -30,9 +30,43 @@ impl Lowering<'_> {
             LossKind::Beta { beta } if beta > 1.0 && beta.is_finite() => Some(beta),
             LossKind::Beta { .. } => return Err(MechanismError::Parameter),
         };
+        let seen = match o.likelihood.weights() {
+            Some(weights) => (self.mixture(o, weights)?, None),
+            None => self.seen(o, b)?,
+        };
+        let loss = match (b, seen) {
+            (None, (log, _)) => Loss { value: self.to.neg(log), lo: f64::NEG_INFINITY, hi: f64::INFINITY },
+            (Some(b), (log, Some(bounded))) => self.divergence(b, log, bounded)?,
+            (Some(_), (_, None)) => return Err(UNKNOWN),
+        };
+        self.to.program().losses.push(loss);
+        Ok(())
+    }
+
+    /// The sum of the densities of the components, each times its weight.
+    fn mixture(&mut self, o: &Observation, weights: &Expr) -> Result<Operand, MechanismError> {
+        let all = self.value(weights)?;
+        let mut logs: Value = all.iter().map(|w| self.to.log(*w)).collect();
+        for ((family, args), log) in o.likelihood.components().into_iter().zip(&mut logs) {
+            let likelihood = DistCall { family, args: args.to_vec(), mixed: vec![], span: o.likelihood.span };
+            let (seen, _) = self.seen(&Observation { likelihood, ..o.clone() }, None)?;
+            *log = self.to.add(*log, seen);
+        }
+        // No component is the whole row.
+        self.predictor = None;
+        let log = self.to.log_sum_exp(&logs);
+        if matches!(weights.ty, Type::Simplex { .. }) {
+            return Ok(log);
+        }
+        let sum = self.to.sum(all);
+        let log_sum = self.to.log(sum);
+        Ok(self.to.sub(log, log_sum))
+    }
+
+    fn seen(&mut self, o: &Observation, b: Option<f64>) -> Result<Seen, MechanismError> {
         let y = self.value(&o.outcome)?;
         let args = self.arguments(&o.likelihood)?;
-        let seen = match (&o.likelihood.family.law, y.as_slice()) {
+        Ok(match (&o.likelihood.family.law, y.as_slice()) {
             (Law::Levels { logs, least }, [y]) => {
                 let logs = logs(&mut self.to, &args.concat());
                 self.level(o, *y, logs, *least, b)
@@ -57,15 +91,8 @@ impl Lowering<'_> {
                 let terms = log(&mut self.to, &args, y).ok_or(UNKNOWN)?;
                 (self.to.sum(terms), None)
             }
-            (Law::Levels { .. } | Law::Count(_) | Law::Density(..), _) => return Err(UNKNOWN),
-        };
-        let loss = match (b, seen) {
-            (None, (log, _)) => Loss { value: self.to.neg(log), lo: f64::NEG_INFINITY, hi: f64::INFINITY },
-            (Some(b), (log, Some(bounded))) => self.divergence(b, log, bounded)?,
-            (Some(_), (_, None)) => return Err(UNKNOWN),
-        };
-        self.to.program().losses.push(loss);
-        Ok(())
+            (Law::Levels { .. } | Law::Count(_) | Law::Density(..) | Law::Mixture, _) => return Err(UNKNOWN),
+        })
     }
 
     /// `-f^a / a + 1/b int f^b`

@@ -54,7 +54,7 @@ impl Lowering<'_> {
                 }
                 terms
             }
-            Law::Levels { .. } | Law::Count(_) => vec![],
+            Law::Levels { .. } | Law::Count(_) | Law::Mixture => vec![],
         };
         if terms.is_empty() {
             return Err(UNKNOWN);
