@@ -79,6 +79,9 @@ impl Checker<'_> {
                 ]);
             }
             "bin" => return Some(vec![("bins are those of a histogram:", format!("histogram({})", self.written(span))).into()]),
+            "summary" | "summarise" => {
+                return Some(vec![Help::from(("an output of draws is its summary:", x.as_str())).over(span)]);
+            }
             "std" | "stdev" => return Some(vec![Help::from(format!("sd({x})")).over(span)]),
             _ => {}
         }

@@ -1,6 +1,8 @@
 //! Posteriors as JSON and as a line of text with a small picture.
 
 use super::Posterior;
+use crate::numeric::diagnostics::Summary;
+use crate::run::draws::Draws;
 use serde_json::{Value as Json, json};
 
 /// A double as text is at most so long: sign, 17 digits, point, exponent.
@@ -54,7 +56,9 @@ pub fn widths(p: &Posterior, out: &mut Vec<usize>) {
 /// One line a number: mean, standard deviation, the middle 90 %, and the density over [0, 1] or that of the middle 99.9 %.
 /// Every line is as long whatever the posterior.
 pub fn picture(p: &Posterior, names: &[String]) -> Vec<String> {
-    let names = if let Posterior::Draws(draws) = p { draws.names.as_slice() } else { names };
+    if let Posterior::Draws(draws) = p {
+        return summary(draws);
+    }
     let width = names.iter().map(|n| n.chars().count()).max().unwrap_or(0).min(200);
     let one = |(i, m): (usize, &Posterior)| {
         let name = names.get(i).map_or("", String::as_str);
@@ -65,9 +69,28 @@ pub fn picture(p: &Posterior, names: &[String]) -> Vec<String> {
         // Shares have as many digits before the point.
         let text = |x: f64| if p.is_share() { format!("{x:>6.4}") } else { six(x) };
         let [mean, sd, low, high, left, right] = [mean, sd, at(1), at(2), from, to].map(text);
-        format!("{name:<width$} mean {mean}  sd {sd}  90% [{low}, {high}]  {left} |{}| {right}", shades(m, from, to))
+        format!("{name:<width$} mean {mean}  sd {sd}  90% [{low}, {high}]  {left} |{}| {right}", shades(m, (from, to), COLUMNS))
     };
     p.marginals().iter().enumerate().map(one).collect()
+}
+
+/// The table that Stan prints, a line a number of a chain, with a small picture of the middle 99.9 %.
+fn summary(draws: &Draws) -> Vec<String> {
+    let width = draws.names.iter().map(|n| n.chars().count()).max().unwrap_or(0).min(200);
+    let [mean, sd, low, middle, high, mcse] = ["mean", "sd", "5 %", "50 %", "95 %", "MCSE"].map(|head| format!("{head:>11}"));
+    let head = format!("{:<width$}{mean}{sd}{low}{middle}{high}{mcse}{:>9}{:>9}{:>7}", "", "ESS bulk", "ESS tail", "R-hat");
+    let one = |(i, s): (usize, Summary)| {
+        let numbers: String = [s.mean, s.sd, s.q5, s.median, s.q95, s.mcse].map(six).concat();
+        let picture = draws.component(i).map(Posterior::Draws).map(|m| {
+            let ends = m.quantiles(&[0.0005, 0.9995]);
+            let at = |i: usize| ends.get(i).copied().unwrap_or(f64::NAN);
+            shades(&m, (at(0), at(1)), COLUMNS / 2)
+        });
+        let name = draws.names.get(i).map_or("", String::as_str);
+        let (bulk, tail, rhat, picture) = (s.ess_bulk, s.ess_tail, s.rhat, picture.unwrap_or_default());
+        format!("{name:<width$}{numbers}{bulk:>9.0}{tail:>9.0}{rhat:>7.3}  |{picture}|")
+    };
+    std::iter::once(head).chain(draws.summaries().into_iter().enumerate().map(one)).collect()
 }
 
 impl Posterior {
@@ -104,9 +127,9 @@ fn six(x: f64) -> String {
     if (1e-3..most).contains(&x.abs()) || x == 0.0 { format!("{x:>11.4}") } else { format!("{x:>11.digits$e}") }
 }
 
-fn shades(m: &Posterior, from: f64, to: f64) -> String {
-    let at = |i: usize| m.density(from + (to - from) * (i as f64 + 0.5) / COLUMNS as f64);
-    let values: Vec<f64> = (0..COLUMNS).map(at).collect();
+fn shades(m: &Posterior, (from, to): (f64, f64), columns: usize) -> String {
+    let at = |i: usize| m.density(from + (to - from) * (i as f64 + 0.5) / columns as f64);
+    let values: Vec<f64> = (0..columns).map(at).collect();
     let most = values.iter().copied().filter(|x| x.is_finite()).fold(f64::MIN_POSITIVE, f64::max);
     let shade = |x: &f64| {
         let level = (x / most).clamp(0.0, 1.0) * (SHADES.len() - 1) as f64;
