@@ -4,6 +4,7 @@ import math
 
 import arviz as az
 import numpy as np
+import xarray as xr
 from arviz.stats.stats_utils import quantile
 
 MASK = (1 << 64) - 1
@@ -50,6 +51,25 @@ def make(kind, chains, n, seed):
         return np.array([ar(c, n, slow[kind], seed) for c in range(chains)])
     return np.array([[each[kind](c, i) for i in range(n)] for c in range(chains)])
 
+def likelihood(case, draws, points, seed, scale):
+    """Log likelihoods of squares: sums and products only, equal everywhere."""
+    out = []
+    for s in range(draws):
+        mu, extra = 0.3 * normal(seed, s), normal(seed + 1, s)
+        row = []
+        for i in range(points):
+            y = 1.5 * normal(seed + 2, i)
+            d = y - mu
+            row.append(-0.9 - scale * (d * d + (0.1 * i * extra if case == "factor" else 0.0)))
+        out.append(row)
+    return np.array(out)
+
+def loo(ll, reff):
+    ll = ll.T
+    d = xr.DataArray(ll[:, None, :], dims=["obs", "chain", "draw"]).transpose("chain", "draw", "obs")
+    r = az.loo(az.from_dict(log_likelihood={"y": d.values}), reff=reff, pointwise=True)
+    return r
+
 def values(x):
     q = quantile(x.ravel(), [0.05, 0.5, 0.95])
     r = az.rhat(x, method="rank") if len(x) > 1 else math.nan
@@ -61,6 +81,9 @@ FIXED = [("normal", 4, 500, 1), ("slow", 4, 600, 2), ("stuck", 4, 300, 3), ("hea
     ("wide", 4, 200, 16), ("offset", 4, 200, 17), ("trend", 2, 200, 18), ("slower", 2, 500, 19), ("onefrozen", 3, 100, 20), ("swinging", 4, 400, 21),
     ("wide", 3, 10, 43), ("trend", 4, 19, 35), ("wide", 4, 9, 7)]
 
+LOO = [("plain", 400, 6, 101, 0.5, 1.0), ("plain", 400, 6, 101, 0.5, 0.4), ("plain", 300, 6, 101, 8.0, 1.0),
+    ("factor", 500, 6, 201, 0.5, 0.9), ("factor", 57, 6, 301, 2.0, 1.0), ("plain", 12, 6, 101, 0.5, 1.0), ("factor", 400, 6, 401, 20.0, 1.0)]
+
 def digits(x):
     return "f64::NAN" if math.isnan(x) else "f64::INFINITY" if math.isinf(x) else f"{x:.9e}"
 
@@ -70,6 +93,17 @@ def fixed():
         for k, c, n, s in FIXED:
             f.write(f'    ("{k}", {c}, {n}, {s}, [{", ".join(digits(float(v)) for v in values(make(k, c, n, s)))}]),\n')
         f.write("]\n")
+    with open("../tests/draws/diagnostics/loo.txt", "w") as f:
+        f.write("[\n")
+        for k, d, p, s, a, r in LOO:
+            x = loo(likelihood(k, d, p, s, a), r)
+            f.write(f'    (("{k}", {d}, {p}, {s}, {a:.1f}, {r:.1f}), [{", ".join(digits(float(v)) for v in (x.elpd_loo, x.se, x.p_loo))}],\n')
+            f.write(f'        [{", ".join(digits(float(v)) for v in x.pareto_k.values)}],\n')
+            f.write(f'        [{", ".join(digits(float(v)) for v in x.loo_i.values)}]),\n')
+        f.write("]\n")
+    # The second way to the difference: az.compare on the first and third.
+    a, b = (az.from_dict(posterior={"m": np.zeros((1, 1))}, log_likelihood={"y": likelihood("plain", 400, 6, s, q)[None]}) for s, q in ((101, 0.5), (701, 0.4)))
+    print(az.compare({"a": a, "b": b}, ic="loo")[["elpd_loo", "elpd_diff", "dse"]].map(digits).to_string())
 
 
 fixed()

@@ -10,6 +10,7 @@ pub mod gamma_divergence;
 pub mod hellinger;
 pub mod interval;
 pub mod linear;
+pub mod loo;
 pub mod range;
 pub mod round;
 pub mod scores;

@@ -1,5 +1,6 @@
 //! Diagnostics of chains against ArviZ 0.23 (benches/diagnostics.py) and against what is known without it.
 
+mod loo;
 mod made_up;
 
 use dpm::numeric::diagnostics::*;
