@@ -107,16 +107,25 @@ impl Cells {
         -log
     }
 
-    /// For every cell the log-density of its noisy count without what the totals tell, and its expected count.
+    /// For every cell the log-density of its noisy count given the noisy counts of all others and the totals, and its expected
+    /// count. Without that noisy count its count is Poisson, with mean and variance equal to its rate.
     pub fn each(&mut self, losses: &[f64]) -> impl Iterator<Item = (f64, f64)> {
         match self.means.take() {
-            None => self.run(losses),
+            None => self.log(losses),
             Some(mut means) => {
-                self.run(means.forward(losses));
+                let log = self.log(means.forward(losses));
                 self.means = Some(means);
+                log
             }
-        }
-        self.rows.iter().map(|r| (r.cell.log, r.log_rate.exp()))
+        };
+        self.rows.iter().map(|r| {
+            let rate = r.log_rate.exp();
+            let told = r.group.and_then(|g| self.groups.get(g)).map_or(0.0, |g| {
+                let without = g.chance(g.mean - r.cell.mean + rate, g.variance - r.cell.variance + rate);
+                g.chance(g.mean, g.variance).log - without.log
+            });
+            (r.cell.log + told, rate)
+        })
     }
 
     /// Every cell at its log rate, scaled to the totals.
@@ -169,11 +178,21 @@ impl Group {
     /// `ln P(sum c = N | noisy)`, and its derivatives by mean and variance.
     fn factor(&mut self) -> f64 {
         let sd = self.variance.sqrt();
-        let (low, high) = ((self.total - 0.5 - self.mean) / sd, (self.total + 0.5 - self.mean) / sd);
+        let (low, high) = self.ends(self.mean, sd);
         let Between { log, by_low, by_high } = between(low, high);
         self.by_mean = -(by_low + by_high) / sd;
         self.by_variance = -(low * by_low + high * by_high) / (2.0 * self.variance);
         log
+    }
+
+    fn ends(&self, mean: f64, sd: f64) -> (f64, f64) {
+        ((self.total - 0.5 - mean) / sd, (self.total + 0.5 - mean) / sd)
+    }
+
+    /// The same for other moments of the sum.
+    fn chance(&self, mean: f64, variance: f64) -> Between {
+        let (low, high) = self.ends(mean, variance.max(FLOOR).sqrt());
+        between(low, high)
     }
 
     /// The derivative of everything by the scaled log rate of a cell.
@@ -236,6 +255,40 @@ mod tests {
         ] {
             let [without, with] = off_by(noise, n);
             assert!(with < bound && without > 2.5 * with && without > 0.1, "{noise:?} {n}: {without} {with}");
+        }
+    }
+
+    /// One noisy count given the two others and the total, from 0 to 12 rows: its law by listing all tables, and as computed.
+    #[test]
+    fn one_cell_given_the_others() {
+        const P: [f64; 3] = [0.2, 0.3, 0.5];
+        for (noise, rows, bound) in [(Noise::Geometric { scale: 2.0 }, 12, 0.02), (GAUSS(1.5), 12, 0.015), (GAUSS(5.0), 12, 0.01)] {
+            let law = NoisyCount::new(noise, 1).unwrap();
+            let g: Vec<f64> = (-80..=80).map(|k| law.cell(k, -f64::MAX).log.exp()).collect();
+            let factorial = |n: usize| (1..=n).map(|i| i as f64).product::<f64>();
+            let exact = |noisy: [i64; 3]| {
+                let mut sum = 0.0;
+                for c in 0..=rows {
+                    for d in 0..=rows - c {
+                        let table = [c, d, rows - c - d];
+                        let one = |((c, p), y): ((&usize, f64), i64)| p.powi(*c as i32) / factorial(*c) * g[(y + 80 - *c as i64) as usize];
+                        sum += table.iter().zip(P).zip(noisy).map(one).product::<f64>();
+                    }
+                }
+                sum
+            };
+            for others in [[3, 7], [-2, 9], [6, 6]] {
+                let range = -40..50i64;
+                let all: f64 = range.clone().map(|y| exact([y, others[0], others[1]])).sum();
+                let mut off = 0.0;
+                for y in range {
+                    let mut found = cells(noise, &[y, others[0], others[1]], &[Some(0); 3], &[rows as u64]);
+                    let (log, rate) = found.each(&P.map(|p| -p.ln())).next().unwrap();
+                    assert!((rate - 0.2 * rows as f64).abs() < 1e-9);
+                    off += 0.5 * (log.exp() - exact([y, others[0], others[1]]) / all).abs();
+                }
+                assert!(off < bound, "{noise:?} {others:?}: {off}");
+            }
         }
     }
 

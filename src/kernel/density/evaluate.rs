@@ -143,7 +143,7 @@ impl<'a> Density<'a> {
         prior
     }
 
-    /// For every cell the log-density of its noisy count without what public totals tell, and its expected count.
+    /// For every cell the log-density of its noisy count given all others and the totals, and its expected count.
     pub fn cell_laws(&mut self, u: &[f64]) -> Vec<(f64, f64)> {
         self.forward_shared(u);
         let Density { program, rows, values, losses, .. } = self;
