@@ -12,7 +12,12 @@ use crate::syntax::ast;
 
 pub(super) fn is_builtin(name: &str) -> bool {
     signatures().any(|(n, _)| n == name)
-        || matches!(name, "draw" | "draws" | "posterior" | "certificate" | "rule" | "status" | "sensitivity" | "label")
+        || matches!(name, "draw" | "draws" | "posterior" | "prior" | "certificate" | "rule" | "status" | "sensitivity" | "label")
+}
+
+/// Built in, and no function or model of a program has this name; words that came later may be theirs.
+pub(super) fn is_reserved(name: &str) -> bool {
+    is_builtin(name) && !matches!(name, "predictive" | "loo" | "loo_compare" | "poststratify" | "prior")
 }
 
 impl Checker<'_> {
@@ -115,6 +120,10 @@ impl Checker<'_> {
             return self.wrong_call(name, span);
         }
         match (name, args) {
+            ("predictive", [cells, post]) => self.predictive(&cells.value, &post.value, span),
+            ("poststratify", [e, table, weight]) => self.poststratify(&e.value, &table.value, &weight.value, span),
+            ("loo", [post]) => self.loo(&post.value, span),
+            ("loo_compare", [a, b]) => self.loo_compare(&a.value, &b.value, span),
             ("levels", [a]) => {
                 let e = self.expr(&a.value)?;
                 match e.ty.levels() {
@@ -301,6 +310,11 @@ impl Checker<'_> {
 
     /// `simulate(binomial(100, p), times = 1000)`: fresh public randomness, free.
     fn simulate(&mut self, args: &[ast::Arg], span: Span) -> Checked<Expr> {
+        if let [cells, post, rows] = args
+            && rows.name.as_ref().is_some_and(|n| n.value == "rows")
+        {
+            return self.made_up(&cells.value, &post.value, &rows.value, span);
+        }
         let (dist, times) = match args {
             [d] => (&d.value, None),
             [d, t] if t.name.as_ref().is_none_or(|n| n.value == "times") => (&d.value, Some(&t.value)),

@@ -240,7 +240,8 @@ impl Checker<'_> {
     /// `u[region]`: the component of a row's level.
     fn picked(&mut self, base: Expr, index: Expr, same: bool, part: Type, span: Span) -> Checked<Expr> {
         // A vector that is not a parameter would need its own row operation.
-        if !same || !matches!(base.kind, ExprKind::Param(_)) {
+        let of_draws = self.beside.is_some() && matches!(base.kind, ExprKind::Column(t, _) if self.origin(t).is_some());
+        if !same || !(of_draws || matches!(base.kind, ExprKind::Param(_))) {
             if same {
                 let d = Diagnostic::new("E0209", "only parameters are indexed by a column")
                     .label(base.span, "not a parameter")
@@ -412,8 +413,10 @@ impl Checker<'_> {
     pub(super) fn join_all(&mut self, parts: &[Expr], span: Span) -> Checked<Label> {
         let mut out: Option<&Expr> = None;
         let mut label = Label::Public;
+        let beside = self.beside;
         for part in parts {
-            let joined = match (label, part.label) {
+            let own = if matches!(part.label, Label::Row(t) if beside == Some(t)) { Label::Public } else { part.label };
+            let joined = match (label, own) {
                 (Label::Public, other) | (other, Label::Public) => other,
                 (Label::Latent, Label::Latent) => Label::Latent,
                 (Label::Row(a), Label::Row(b)) if a == b => Label::Row(a),
@@ -428,7 +431,7 @@ impl Checker<'_> {
                 _ => return self.two_tables(out.unwrap_or(part), part),
             };
             if joined != label || out.is_none() {
-                if part.label != Label::Public {
+                if own != Label::Public {
                     out = Some(part);
                 }
                 label = joined;

@@ -77,10 +77,10 @@ impl Checker<'_> {
         self.column_expr(t, ColumnId(c), span).ok()
     }
 
-    /// `output post = posterior(m, u)`: a chain on what is public.
-    pub(super) fn fit(&mut self, name: &ast::Name, args: &[ast::Arg], call: Span, span: Span) -> Checked<Step> {
+    /// `output post = posterior(m, u)`, or `prior(m, u)`: a chain on what is public.
+    pub(super) fn fit(&mut self, name: &ast::Name, (word, args): (&str, &[ast::Arg]), call: Span, span: Span) -> Checked<Step> {
         if self.group.is_some() || !self.branches.is_empty() {
-            let d = Diagnostic::new("E0209", "a posterior of released counts stands outside of `each` and `when`");
+            let d = Diagnostic::new("E0209", format!("a {word} of released counts stands outside of `each` and `when`"));
             return self.fail(d.label(call, "inside a block").help("move it behind the block"));
         }
         let mut wanted: Vec<(String, ParamId)> = vec![];
@@ -91,7 +91,7 @@ impl Checker<'_> {
         }
         let ids: Vec<ParamId> = wanted.iter().map(|(_, p)| *p).collect();
         if ids.is_empty() {
-            return self.fail(self.arity("`posterior`", "posterior(m, u), parameters of one model", call));
+            return self.fail(self.arity(&format!("`{word}`"), &format!("{word}(m, u), parameters of one model"), call));
         }
         let (params, mut observations) = self.closure(&ids, call)?;
         let tables = self.observed_cells(&observations, call)?;
@@ -111,10 +111,10 @@ impl Checker<'_> {
             }
         }
         let ty = Type::Posterior(Box::new(Type::Record(parts.clone())));
-        let fit = Fit { parameters, released: ids, observations, tables, given };
-        let value = node(ExprKind::Fit(Arc::new(fit)), ty.clone(), Label::Public, call);
+        let fit = Arc::new(Fit { prior: word == "prior", parameters, released: ids, observations, tables, given });
+        let value = node(ExprKind::Fit(fit.clone()), ty.clone(), Label::Public, call);
         let id = ReleaseId(self.releases.len());
-        self.releases.push(ReleaseInfo { ty: ty.clone(), query: None, late: true });
+        self.releases.push(ReleaseInfo { ty: ty.clone(), query: None, late: true, fit: Some(fit) });
         self.program.released.push(name.value.clone());
         let column = |(n, ty): &(String, Type)| Column { name: n.clone(), headers: vec![], public: true, ty: ty.clone(), span };
         self.derived(Origin::Draws(id), &name.value, parts.iter().map(column).collect(), 1, span);

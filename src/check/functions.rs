@@ -100,9 +100,29 @@ pub const FUNCTIONS: &[[&str; 3]] = &[
         "budget eps(1)\nprivate t[n] { x: bool }\nparam p ~ beta(1, 1)\nobserve x ~ bernoulli(p)\nrelease post = posterior(p)\noutput square = mean(sample(post, 1000)^2)",
     ],
     [
-        "simulate(binomial(100, p), times = 1000)",
-        "Fresh draws of a distribution with public arguments: free. A vector if `times` is more than 1.",
+        "simulate(binomial(100, p), times = 1000), or simulate(cells, post, rows = 1000)",
+        "Fresh draws of a distribution with public arguments: free. A vector if `times` is more than 1. Of released counts and the posterior of a model of them: made-up rows, as a table of their counts.",
         "output heads = simulate(binomial(100, 0.5), times = 1000)\noutput chance = mean(heads > 60)",
+    ],
+    [
+        "predictive(cells, post), for each cell what the model predicts",
+        "Released counts beside the mean and the middle 90 percent of what a model of them predicts, noise included, and how many lie within. Of `prior(m, u)` the prior predictive check; of `margin(cells, region)` that of a margin. Free.",
+        "budget dp(eps = 1, delta = 1e-6)\nprivate poll[n] { region: public category {north, south}, vote: bool }\nrelease cells = histogram(region, vote) using gaussian\nparam m ~ normal(0, 1.5)\nparam u: vector[region] ~ normal(0, 1)\nobserve cells.vote ~ bernoulli_logit(m + u[region])\noutput post = posterior(m, u)\noutput before = prior(m, u)\noutput check = predictive(cells, post)\noutput expected = predictive(margin(cells, region), before)",
+    ],
+    [
+        "poststratify(x, census, people), a number of every draw averaged over a public table",
+        "For another population than the one that was counted: x is an expression of a posterior of released counts, such as `inv_logit(post.m + post.u[region])`, where names are columns of the public table first; its rows count by their weight. Free.",
+        "budget dp(eps = 1, delta = 1e-6)\nprivate poll[n] { region: public category {north, south}, vote: bool }\npublic census[groups] { region: category {north, south}, people: int in 0.. }\nrelease cells = histogram(poll.region, vote) using gaussian\nparam m ~ normal(0, 1.5)\nparam u: vector[cells.region] ~ normal(0, 1)\nobserve cells.vote ~ bernoulli_logit(m + u[region])\noutput post = posterior(m, u)\noutput everyone = poststratify(inv_logit(post.m + post.u[region]), census, people)",
+    ],
+    [
+        "loo(post), how well a model predicts every cell from the others",
+        "Expected log predictive density of the released cells, each left out in turn (PSIS-LOO), with its standard error, the effective number of parameters and Pareto k by cell. Free.",
+        "budget dp(eps = 1, delta = 1e-6)\nprivate poll[n] { region: public category {north, south}, vote: bool }\nrelease cells = histogram(region, vote) using gaussian\nparam m ~ normal(0, 1.5)\nparam u: vector[region] ~ normal(0, 1)\nobserve cells.vote ~ bernoulli_logit(m + u[region])\noutput post = posterior(m, u)\noutput fit = loo(post)\noutput trusted = max(fit.k) < 0.7",
+    ],
+    [
+        "loo_compare(post, other), how much better the first predicts",
+        "The difference of the `loo` of two models of the same cells, with its standard error. Free.",
+        "budget dp(eps = 1, delta = 1e-6)\nprivate poll[n] { region: public category {north, south}, vote: bool }\nrelease cells = histogram(region, vote) using gaussian\nparam m ~ normal(0, 1.5)\nparam u: vector[region] ~ normal(0, 1)\nobserve cells.vote ~ bernoulli_logit(m + u[region])\noutput post = posterior(m, u)\nparam p ~ beta(1, 1)\nobserve cells.vote ~ bernoulli(if region == north then p else p)\noutput one = posterior(p)\noutput better = loo_compare(post, one)",
     ],
 ];
 

@@ -17,6 +17,7 @@ mod modules;
 mod observations;
 mod operators;
 mod outputs;
+mod predictions;
 pub mod records;
 mod releases;
 mod scope;
@@ -119,6 +120,8 @@ struct ReleaseInfo {
     query: Option<(TableId, Expr)>,
     /// Does a chain compute it?
     late: bool,
+    /// The model, of all of its draws.
+    fit: Option<Arc<crate::model::fit::Fit>>,
 }
 
 struct Checker<'a> {
@@ -151,6 +154,8 @@ struct Checker<'a> {
     origins: Vec<scope::Origin>,
     /// The released table whose model is being checked.
     observed: Option<TableId>,
+    /// The public table over which every draw is averaged: there its rows are as public as any value.
+    beside: Option<TableId>,
     /// Releases and expectations so far, and bytes of releases written out.
     priced: usize,
     bytes: u64,
@@ -193,6 +198,7 @@ impl<'a> Checker<'a> {
             releases: vec![],
             origins: vec![],
             observed: None,
+            beside: None,
             priced: 0,
             bytes: 0,
             group: None,
@@ -290,7 +296,7 @@ impl<'a> Checker<'a> {
     fn known_as(&mut self, e: Expr, name: &str) -> (ReleaseId, Expr) {
         let id = ReleaseId(self.releases.len());
         let late = self.is_late(&e);
-        self.releases.push(ReleaseInfo { ty: e.ty.clone(), query: None, late });
+        self.releases.push(ReleaseInfo { ty: e.ty.clone(), query: None, late, fit: None });
         self.program.released.push(name.to_string());
         (id, e)
     }

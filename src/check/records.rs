@@ -57,7 +57,7 @@ impl Checker<'_> {
                     (Type::Text, None)
                 }
             };
-            self.releases.push(ReleaseInfo { ty, query: None, late: false });
+            self.releases.push(ReleaseInfo { ty, query: None, late: false, fit: None });
             self.program.released.push(name.value.clone());
             let (name, file) = (name.value.clone(), file.value.clone());
             if counts.is_some() {

@@ -26,7 +26,7 @@ impl Checker<'_> {
         self.not_hiding(&r.name)?;
         self.define(&r.name, Binding::Release(id))?;
         let asked = if let Query::Aggregate(q) = &query { Some((q.table, q.value.clone())) } else { None };
-        self.releases.push(ReleaseInfo { ty: ty.clone(), query: asked, late: false });
+        self.releases.push(ReleaseInfo { ty: ty.clone(), query: asked, late: false, fit: None });
         self.program.released.push(r.name.value.clone());
         Ok(Step::Release(ReleaseStep { id, name: r.name.value.clone(), query, query_span: r.query.span, mechanism, spend, ty, span }))
     }

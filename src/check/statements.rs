@@ -340,9 +340,10 @@ impl Checker<'_> {
 
     fn output(&mut self, name: &ast::Name, value: &ast::Expr, span: Span) -> Checked<Step> {
         if let ast::ExprKind::Call(f, args) = &value.kind
-            && matches!(&f.kind, ast::ExprKind::Name(n) if n == "posterior")
+            && let ast::ExprKind::Name(word) = &f.kind
+            && (word == "posterior" || (word == "prior" && !matches!(self.scopes.find(word).map(|e| &e.binding), Some(Binding::Fn(_)))))
         {
-            return self.fit(name, args, value.span, span);
+            return self.fit(name, (word, args), value.span, span);
         }
         let e = self.expr(value)?;
         let e = if let Label::Row(t) = e.label { self.each_draw(e, t) } else { e };

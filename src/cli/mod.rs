@@ -43,6 +43,7 @@ mod rewrite;
 mod run;
 mod starter;
 mod strict;
+mod synthetic;
 mod verify;
 
 use crate::source::{Diagnostic, SourceMap, render};
@@ -275,6 +276,9 @@ struct Run {
     /// Write draws of the released posteriors as JSON that ArviZ and R read
     #[arg(long, value_name = "JSON")]
     arviz: Option<PathBuf>,
+    /// Write made-up rows as CSV: the output `made_up = simulate(cells, post, rows = 1000)`; its name where there are several
+    #[arg(long, value_name = "[NAME=]CSV")]
+    synthetic: Vec<String>,
     /// Replay randomness: the result is NOT PRIVATE
     #[cfg(feature = "tape")]
     #[arg(long)]

@@ -1,7 +1,7 @@
 //! `dpm run`: certify or open a plan, open the data, draw once, print.
 
 use super::compile::prepared;
-use super::{Exit, Run, charge, files, inputs};
+use super::{Exit, Run, charge, files, inputs, synthetic};
 use crate::analyze::{Status, certificate_text};
 use crate::compiled::{Compiled, missing};
 use crate::data::{DataError, Opened, Source};
@@ -81,6 +81,11 @@ pub fn run(args: &Run) -> Exit {
         Ok(places) => places,
         Err(exit) => return exit,
     };
+    let taken: Vec<&files::Output> = output.iter().chain(&arviz).collect();
+    let synthetic = match synthetic::opened(&args.synthetic, &checked.program, &read, &taken) {
+        Ok(synthetic) => synthetic,
+        Err(exit) => return exit,
+    };
     let cost = |tables: &[TableId]| charge::claim_for(&analysis, tables);
     let charged = match charge::charge(args.ledger.as_deref(), &cost, &certificate, &checked.program, &data) {
         Ok(charged) => charged,
@@ -153,7 +158,8 @@ pub fn run(args: &Run) -> Exit {
     }
     let written =
         [output.map(|place| place.json(&record, spaces)), draws.map(|(place, (draws, spaces))| place.json(&draws, spaces)), early];
-    if let Some(failed) = written.into_iter().flatten().find(|exit| *exit != Exit::Done) {
+    let rows = synthetic.into_iter().filter_map(|s| s.write(&results));
+    if let Some(failed) = written.into_iter().flatten().chain(rows).find(|exit| *exit != Exit::Done) {
         return failed;
     }
     if args.program.json {
@@ -206,6 +212,7 @@ fn poor_chains(results: &Results) {
     if results.failed.is_some() {
         say_line!("warning: the chains did not end, and nothing that they compute is shown; what was released is valid and recorded");
     }
+    results.warnings.iter().for_each(|said| say_line!("warning: {said}"));
     for (name, value, _) in &results.outputs {
         let crate::run::Value::Posterior(Posterior::Draws(draws)) = value else { continue };
         let poor = draws.poor();
@@ -237,7 +244,7 @@ pub fn text(releases: &[Named], outputs: &[Named]) -> String {
                 lines.iter().for_each(|l| out.push_str(&format!("{:<9} {:<width$}  {l}\n", "", "")));
                 continue;
             }
-            if let Some(lines) = crate::run::table(value, ty) {
+            if let Some(lines) = crate::run::table(value, ty).or_else(|| crate::run::by_cell(value, ty)) {
                 out.push_str(&format!("{kind:<9} {name}\n"));
                 lines.iter().for_each(|l| out.push_str(&format!("{:<9} {l}\n", "")));
                 continue;

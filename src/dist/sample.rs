@@ -54,7 +54,7 @@ pub(super) fn bernoulli(p: f64, rng: &mut dyn Rng) -> f64 {
 /// Beyond this a count is as good as normal, and samplers of counts leave the whole numbers.
 const COUNTED: f64 = 1e15;
 
-pub(super) fn binomial(n: f64, p: f64, rng: &mut dyn Rng) -> f64 {
+pub fn binomial(n: f64, p: f64, rng: &mut dyn Rng) -> f64 {
     if n <= COUNTED {
         return rand_distr::Binomial::new(n.max(0.0) as u64, p).map_or(f64::NAN, |d| d.sample(rng) as f64);
     }
@@ -104,7 +104,7 @@ pub(super) fn logit_noise(rng: &mut dyn Rng) -> f64 {
 }
 
 /// On (0, 1].
-pub(super) fn positive_uniform(rng: &mut dyn Rng) -> f64 {
+pub fn positive_uniform(rng: &mut dyn Rng) -> f64 {
     1.0 - uniform(rng)
 }
 

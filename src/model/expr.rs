@@ -125,6 +125,16 @@ pub enum Builtin {
     EachDraw,
     /// `simulate(binomial(100, p), times = 1000)`: a distribution name as `Text`, its arguments, the times last.
     Simulate,
+    // models of released counts: the released table or a margin of it, and the draws
+    Predictive,
+    /// The draws.
+    Loo,
+    /// The draws of two models.
+    LooCompare,
+    /// Also how many rows, and which of all sets that are made this is.
+    MadeUp,
+    /// A number of every draw and of the rows of a public table, and the weights of these rows.
+    Poststratify,
 }
 
 /// What formulas are matched on.
@@ -179,6 +189,11 @@ impl Expr {
         }
     }
 
+    /// The table of its rows.
+    pub fn rows_of(&self) -> Option<TableId> {
+        if let Label::Row(t) = self.label { Some(t) } else { None }
+    }
+
     /// Is this exactly the parameter `id`?
     pub fn is_param(&self, id: ParamId) -> bool {
         self.kind == ExprKind::Param(id)
@@ -216,10 +231,12 @@ impl Expr {
         kinds && self.ty == other.ty && ours.len() == theirs.len() && ours.iter().zip(theirs).all(|(a, b)| a.same(b))
     }
 
-    /// Does evaluating it twice give two values?
+    /// Does evaluating it twice give two values, or take twice as long for one?
     pub fn draws(&self) -> bool {
+        use Builtin::{Loo, LooCompare, MadeUp, PosteriorSample, Predictive, Simulate};
         let mut found = false;
-        self.walk(&mut |e| found |= matches!(e.kind, ExprKind::Call(Builtin::Simulate | Builtin::PosteriorSample, _)));
+        let drawn = |f: Builtin| matches!(f, Simulate | PosteriorSample | Predictive | Loo | LooCompare | MadeUp);
+        self.walk(&mut |e| found |= matches!(e.kind, ExprKind::Call(f, _) if drawn(f)));
         found
     }
 

@@ -8,6 +8,8 @@ use std::collections::BTreeSet;
 /// The posterior of parameters given released counts.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Fit {
+    /// Are the counts left aside, so that its draws are those of the prior?
+    pub prior: bool,
     /// Every parameter of the connected component.
     pub parameters: Vec<Parameter>,
     /// What is kept of a draw, in this order.
@@ -96,6 +98,14 @@ impl CellTable {
 }
 
 impl Fit {
+    /// The axes of its table that it uses, in their order.
+    pub fn axes(&self) -> Vec<usize> {
+        let (outcomes, given) = self.tables.first().map(|t| t.used(&self.own())).unwrap_or_default();
+        let mut used = [outcomes, given].concat();
+        used.sort_unstable();
+        used
+    }
+
     /// Its observations, without those of shares that no statement declares.
     pub fn own(&self) -> Vec<Observation> {
         let added = |o: &&Observation| o.likelihood.args.iter().any(|e| self.given.iter().any(|id| e.mentions(*id)));

@@ -159,7 +159,11 @@ impl Names<'_> {
             ExprKind::Fit(fit) => {
                 let name =
                     |id: &ParamId| self.parameters.iter().chain(&fit.parameters).find(|p| p.id == *id).map_or("?", |p| p.name.as_str());
-                format!("posterior({})", fit.released.iter().map(name).collect::<Vec<_>>().join(", "))
+                format!(
+                    "{}({})",
+                    if fit.prior { "prior" } else { "posterior" },
+                    fit.released.iter().map(name).collect::<Vec<_>>().join(", ")
+                )
             }
             ExprKind::List(items) => format!("[{}]", self.rows(items)),
             ExprKind::If(c, a, b) => format!("if {} then {} else {}", self.expr(c), self.expr(a), self.expr(b)),
@@ -195,6 +199,13 @@ impl Names<'_> {
             }
             (None, [Expr { kind: ExprKind::Text(family), .. }, rest @ .., times]) if f == Builtin::Simulate => {
                 format!("simulate({family}({}), times = {})", self.list(rest), self.expr(times))
+            }
+            (None, [cells, draws, rows, _]) if f == Builtin::MadeUp => {
+                format!("simulate({}, rows = {})", self.list(&[cells.clone(), draws.clone()]), self.expr(rows))
+            }
+            (None, [e, weight]) if f == Builtin::Poststratify => {
+                let table = weight.rows_of().map_or("?", |t| self.table(t));
+                format!("poststratify({}, {table}, {})", self.expr(e), self.expr(weight))
             }
             _ if f.over_rows() || matches!(f, Builtin::Dot | Builtin::Append) => format!("{}({})", function(f), self.rows(args)),
             _ => format!("{}({})", function(f), self.list(args)),
@@ -291,7 +302,11 @@ pub(super) fn function(f: Builtin) -> &'static str {
         Builtin::PosteriorLarger => "larger",
         Builtin::PosteriorSample => "sample",
         Builtin::EachDraw => "draws",
-        Builtin::Simulate => "simulate",
+        Builtin::Simulate | Builtin::MadeUp => "simulate",
+        Builtin::Poststratify => "poststratify",
+        Builtin::Predictive => "predictive",
+        Builtin::Loo => "loo",
+        Builtin::LooCompare => "loo_compare",
     }
 }
 

@@ -74,6 +74,7 @@ impl Bound {
                 let n = self.tables.get(&table)?.rows.max(1) as f64;
                 self.sums(table, x, env).map(|s| scalar(s.into_iter().map(|s| s / n).collect()))
             }
+            Builtin::Poststratify => flat().map(Value::Vector),
             Builtin::RowMin => flat().map(|v| Value::Number(v.into_iter().fold(f64::INFINITY, f64::min))),
             Builtin::RowMax => flat().map(|v| Value::Number(v.into_iter().fold(f64::NEG_INFINITY, f64::max))),
             Builtin::RowHistogram => {

@@ -1,5 +1,7 @@
 //! Posteriors known by draws of a chain: numbers side by side, a draw a place.
 
+use crate::mechanism::plan::Noise;
+use crate::model::fit::Fit;
 use crate::numeric::diagnostics::{Summary, quantile, summary};
 use serde_json::{Value as Json, json};
 use std::sync::Arc;
@@ -15,12 +17,24 @@ pub struct Draws {
     pub divergences: u64,
     /// Is it one number, and no vector of one?
     pub scalar: bool,
+    /// Of the parameters of a model: what their chains were of.
+    pub source: Option<Arc<Chains>>,
+}
+
+/// What predictions need of the chains of a model: what was released, and where the chains were.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Chains {
+    pub of: Fit,
+    pub noise: Noise,
+    pub noisy: Vec<f64>,
+    pub totals: Vec<f64>,
+    pub states: Vec<Vec<f64>>,
 }
 
 impl Draws {
     pub fn component(&self, i: usize) -> Option<Draws> {
         let (name, numbers) = (self.names.get(i)?.clone(), self.numbers.get(i)?.clone());
-        Some(Draws { names: Arc::new(vec![name]), numbers: Arc::new(vec![numbers]), scalar: true, ..self.clone() })
+        Some(Draws { names: Arc::new(vec![name]), numbers: Arc::new(vec![numbers]), scalar: true, source: None, ..self.clone() })
     }
 
     /// How many draws there are.
@@ -64,8 +78,13 @@ impl Draws {
     }
 
     pub fn summaries(&self) -> Vec<Summary> {
+        self.numbers.iter().map(|all| summary(&self.by_chain(all))).collect()
+    }
+
+    /// Numbers of every draw, cut into chains.
+    pub fn by_chain(&self, all: &[f64]) -> Vec<Vec<f64>> {
         let each = (self.count() / self.chains.max(1)).max(1);
-        self.numbers.iter().map(|all| summary(&all.chunks(each).map(<[f64]>::to_vec).collect::<Vec<_>>())).collect()
+        all.chunks(each).map(<[f64]>::to_vec).collect()
     }
 
     /// Numbers whose chains disagree, or are worth fewer than 400 independent draws.

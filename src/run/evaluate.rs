@@ -2,7 +2,9 @@
 
 use super::fit;
 use super::posterior::Posterior;
+use super::predict::predict;
 use super::simulate::{self, simulate};
+use super::strata::written_out;
 use super::value::Value;
 use crate::data::eval;
 use crate::mechanism::MechanismError;
@@ -79,11 +81,12 @@ fn fitted(of: &Fit, known: &Known) -> Result<Value, NoValue> {
     let cells = of.tables.first().ok_or(NoValue::Unsupported)?;
     let noise = *known.laws.get(&cells.release).ok_or(NoValue::Unsupported)?;
     let (noisy, totals) = (evaluate(&cells.cells, known)?.numbers(), evaluate(&cells.totals, known)?.numbers());
-    match fit::posterior(of, (noise, &noisy, &totals), known) {
-        Ok(draws) => Ok(Value::Posterior(Posterior::Draws(draws))),
-        Err(MechanismError::NoNuts) => Err(NoValue::NoNuts),
-        Err(_) => Err(NoValue::Unsupported),
-    }
+    let draws = fit::posterior(of, (noise, &noisy, &totals), known).map_err(without_chains)?;
+    Ok(Value::Posterior(Posterior::Draws(draws)))
+}
+
+fn without_chains(why: MechanismError) -> NoValue {
+    if why == MechanismError::NoNuts { NoValue::NoNuts } else { NoValue::Unsupported }
 }
 
 fn index(v: &Expr, i: &Expr, known: &Known) -> Result<Value, NoValue> {
@@ -150,7 +153,8 @@ fn call(f: Builtin, e: &Expr, args: &[Expr], known: &Known) -> Result<Value, NoV
         Builtin::EachDraw => {
             let [e, all] = args else { return Err(NoValue::Unsupported) };
             let Value::Posterior(Posterior::Draws(draws)) = evaluate(all, known)? else { return Err(NoValue::Unsupported) };
-            let found = fit::each_draw(e, &draws, &all.ty, known).ok_or(NoValue::Unsupported)?;
+            let e = written_out(e, &|rows| (known.public)(rows, known)).ok_or(NoValue::Unbound)?;
+            let found = fit::each_draw(&e, &draws, &all.ty, known).ok_or(NoValue::Unsupported)?;
             return Ok(Value::Posterior(Posterior::Draws(found)));
         }
         Builtin::PosteriorSum => {
@@ -176,6 +180,9 @@ fn call(f: Builtin, e: &Expr, args: &[Expr], known: &Known) -> Result<Value, NoV
     let numbers = |i: usize| values.get(i).map(Value::numbers).unwrap_or_default();
     let scalar = |i: usize| values.get(i).and_then(Value::as_number).ok_or(NoValue::Unsupported);
     let out = match (f, values.as_slice()) {
+        (Builtin::Predictive | Builtin::Loo | Builtin::LooCompare | Builtin::MadeUp, values) => {
+            predict(f, args, values, known).map_err(without_chains)?
+        }
         (Builtin::PosteriorLarger, [Value::Posterior(p), Value::Posterior(q)]) => Value::Number(p.larger(q)),
         (Builtin::PosteriorSample, [Value::Posterior(p), _]) => {
             Value::Vector(simulate::sample(p, scalar(1)?, &mut *known.rng.borrow_mut())?)

@@ -1,10 +1,10 @@
 //! Posteriors of released counts: the cells that a model uses, the law of their noise, the chains; and numbers of every draw.
 
-use super::draws::Draws;
+use super::draws::{Chains, Draws};
 use crate::data::Environment;
 use crate::data::eval::compile;
 use crate::mechanism::MechanismError;
-use crate::mechanism::density::fit::{self as density, CHAINS, Counts, Sampled, fit};
+use crate::mechanism::density::fit::{self as density, CHAINS, Counts, Model, Sampled};
 use crate::mechanism::plan::{ChainLaw, DensityLaw, Loss, Noise};
 use crate::model::fit::{CellTable, Fit};
 use crate::model::{Axis, Column, Expr, ExprKind, Label, Range, Relation, RowCount, Table, TableId, Type};
@@ -13,24 +13,37 @@ use std::sync::Arc;
 
 /// Draws of the posterior given released counts with this noise, and the public numbers of rows that go with them.
 pub fn posterior(of: &Fit, (noise, noisy, totals): (Noise, &[f64], &[f64]), env: &dyn Environment) -> Result<Draws, MechanismError> {
-    let [cells] = of.tables.as_slice() else { return Err(MechanismError::Parameter) };
-    let used = Used::new(cells, of);
-    let (table, released, law) = (used.table(), released(of)?, law_of(of, cells)?);
-    let (places, rows) = used.rows(cells, of).into_iter().unzip();
+    let mut source = Chains { of: of.clone(), noise, noisy: noisy.to_vec(), totals: totals.to_vec(), states: vec![] };
+    let seed = seed(&source, "");
+    let Sampled { numbers, states, divergences } = with_model(&source, env, |model, _| model.fit(of.prior, seed))?;
+    source.states = states;
+    let names = released(of)?.into_iter().flat_map(|(_, names)| names).collect();
+    let source = Some(Arc::new(source));
+    Ok(Draws { names: Arc::new(names), numbers: Arc::new(numbers), chains: CHAINS, divergences, scalar: false, source })
+}
+
+/// What `ask` makes of a model of released counts.
+pub(super) fn with_model<T>(
+    source: &Chains,
+    env: &dyn Environment,
+    ask: impl FnOnce(&Model, &Used) -> Result<T, MechanismError>,
+) -> Result<T, MechanismError> {
+    let [cells] = source.of.tables.as_slice() else { return Err(MechanismError::Parameter) };
+    let used = Used::new(cells, &source.of);
+    let (table, law) = (used.table(), law_of(&source.of, cells)?);
+    let (places, rows) = used.rows(cells, &source.of).into_iter().unzip();
     let counts = Counts {
         id: cells.table,
         table: &table,
         rows,
         cells: places,
-        noisy: used.margin(noisy, &used.all, &used.used).into_iter().map(|x| x as i64).collect(),
-        noise,
+        noisy: used.margin(&source.noisy, &used.all, &used.used).into_iter().map(|x| x as i64).collect(),
+        noise: source.noise,
         noises: used.summed_out(),
         groups: used.groups(),
-        totals: used.totals(totals),
+        totals: used.totals(&source.totals),
     };
-    let Sampled { numbers, divergences } = fit(&law, &counts, env, seed(of, noisy))?;
-    let names = released.into_iter().flat_map(|(_, names)| names).collect();
-    Ok(Draws { names: Arc::new(names), numbers: Arc::new(numbers), chains: CHAINS, divergences, scalar: false })
+    ask(&Model::new(&law, counts, env)?, &used)
 }
 
 fn law_of(of: &Fit, cells: &CellTable) -> Result<DensityLaw, MechanismError> {
@@ -67,11 +80,12 @@ fn names(name: &str, ty: &Type) -> Vec<String> {
     }
 }
 
-/// The same model of the same counts has the same draws.
-fn seed(of: &Fit, noisy: &[f64]) -> [u8; 32] {
+/// The same question about the same model of the same counts has the same answer.
+pub(super) fn seed(source: &Chains, question: &str) -> [u8; 32] {
     let mut hash = Sha256::new();
-    of.parameters.iter().for_each(|p| hash.update(format!("{} {}\n", p.name, p.prior.name())));
-    noisy.iter().for_each(|x| hash.update(x.to_le_bytes()));
+    source.of.parameters.iter().for_each(|p| hash.update(format!("{} {}\n", p.name, p.prior.name())));
+    source.noisy.iter().for_each(|x| hash.update(x.to_le_bytes()));
+    hash.update(question);
     hash.finalize().into()
 }
 
@@ -88,7 +102,7 @@ pub fn each_draw(e: &Expr, draws: &Draws, all: &Type, env: &dyn Environment) -> 
     }
     let scalar = e.ty.is_scalar_number();
     let names = if scalar { vec![String::new()] } else { names("", &e.ty) };
-    Some(Draws { names: Arc::new(names), numbers: Arc::new(numbers), scalar, ..draws.clone() })
+    Some(Draws { names: Arc::new(names), numbers: Arc::new(numbers), scalar, source: None, ..draws.clone() })
 }
 
 fn table_of(e: &Expr) -> Option<TableId> {
@@ -111,22 +125,20 @@ fn table(columns: Vec<Column>) -> Table {
 }
 
 /// Which axes of a table a model uses; the others are summed out.
-struct Used<'a> {
-    axes: &'a [Axis],
-    all: Vec<usize>,
-    used: Vec<usize>,
+pub(super) struct Used<'a> {
+    pub axes: &'a [Axis],
+    pub all: Vec<usize>,
+    pub used: Vec<usize>,
     /// The public ones that the model conditions on: the sizes of their groups are known.
     sized: Vec<usize>,
 }
 
 impl Used<'_> {
     fn new<'a>(cells: &'a CellTable, of: &Fit) -> Used<'a> {
-        let (outcomes, given) = cells.used(&of.own());
+        let (_, given) = cells.used(&of.own());
         let public = |axis: &usize| cells.axes.get(*axis).is_some_and(|a| a.public);
         let sized = given.iter().copied().filter(public).collect();
-        let mut used = [outcomes, given].concat();
-        used.sort_unstable();
-        Used { axes: &cells.axes, all: (0..cells.axes.len()).collect(), used, sized }
+        Used { axes: &cells.axes, all: (0..cells.axes.len()).collect(), used: of.axes(), sized }
     }
 
     fn size(&self, axis: usize) -> usize {
@@ -158,7 +170,7 @@ impl Used<'_> {
     }
 
     /// Counts by some axes, added up by fewer of them.
-    fn margin(&self, counts: &[f64], from: &[usize], to: &[usize]) -> Vec<f64> {
+    pub fn margin(&self, counts: &[f64], from: &[usize], to: &[usize]) -> Vec<f64> {
         let mut sums = vec![0.0; self.count(to)];
         for (i, x) in counts.iter().enumerate() {
             if let Some(sum) = sums.get_mut(self.cell(&self.places(i, from), to)) {
@@ -169,7 +181,7 @@ impl Used<'_> {
     }
 
     /// Cells of the released table in one cell of the used axes.
-    fn summed_out(&self) -> u32 {
+    pub fn summed_out(&self) -> u32 {
         u32::try_from(self.count(&self.all) / self.count(&self.used).max(1)).unwrap_or(u32::MAX)
     }
 
@@ -177,11 +189,11 @@ impl Used<'_> {
         self.all.iter().copied().filter(|a| self.axes.get(*a).is_some_and(|a| a.public)).collect()
     }
 
-    fn groups(&self) -> Vec<usize> {
+    pub fn groups(&self) -> Vec<usize> {
         (0..self.count(&self.used)).map(|i| self.cell(&self.places(i, &self.used), &self.sized)).collect()
     }
 
-    fn totals(&self, counted: &[f64]) -> Vec<u64> {
+    pub fn totals(&self, counted: &[f64]) -> Vec<u64> {
         let sums = self.margin(counted, &self.public(), &self.sized);
         sums.into_iter().map(|x| x as u64).collect()
     }

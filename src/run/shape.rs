@@ -97,6 +97,53 @@ pub fn table(value: &Value, ty: &Type) -> Option<Vec<String>> {
     Some(out)
 }
 
+/// Lines of what is said of every cell of a table, a line a cell, and then of all cells together; `None` for other values. For what
+/// follows from released values alone: its lines are as long as they are.
+pub fn by_cell(value: &Value, ty: &Type) -> Option<Vec<String>> {
+    const MOST: usize = 40;
+    let (Value::Record(parts), Type::Record(types)) = (value, ty) else { return None };
+    let Some((_, Type::Vector(VectorType { axes: Some(axes), dim, .. }))) = types.first() else { return None };
+    let numbers = |v: &Value| v.numbers().iter().map(|x| short(*x)).collect::<Vec<_>>();
+    let (columns, rest): (Vec<_>, Vec<_>) = parts.iter().partition(|(_, v)| !v.is_scalar());
+    let columns: Vec<(&str, Vec<String>)> = columns.into_iter().map(|(n, v)| (n.as_str(), numbers(v))).collect();
+    let wide = |names: &mut dyn Iterator<Item = &String>| names.map(|n| n.chars().count()).max().unwrap_or(0);
+    let keys: Vec<usize> = axes.iter().map(|a| wide(&mut a.levels.iter().chain([&a.name]))).collect();
+    let line = |names: &[&str], cells: &mut dyn Iterator<Item = &str>| {
+        let names = names.iter().zip(&keys).map(|(n, k)| format!("{n:<k$}  ", k = *k)).collect::<String>();
+        names + &cells.map(|c| format!("{c:>11}")).collect::<String>()
+    };
+    let mut out = vec![line(&axes.iter().map(|a| a.name.as_str()).collect::<Vec<_>>(), &mut columns.iter().map(|(n, _)| *n))];
+    for i in 0..(*dim as usize).min(MOST) {
+        let mut left = i;
+        let mut names: Vec<&str> = axes
+            .iter()
+            .rev()
+            .map(|a| {
+                let level = a.levels.get(left % a.levels.len().max(1)).map_or("?", String::as_str);
+                left /= a.levels.len().max(1);
+                level
+            })
+            .collect();
+        names.reverse();
+        out.push(line(&names, &mut columns.iter().map(|(_, all)| all.get(i).map_or("", String::as_str))));
+    }
+    if *dim as usize > MOST {
+        out.push(format!(".. {dim} cells; the record has them all"));
+    }
+    let all: Vec<String> = rest.into_iter().map(|(n, v)| format!("{n} {}", numbers(v).concat())).collect();
+    out.push(all.join("  "));
+    Some(out)
+}
+
+/// A number in four digits, a whole one with all of them.
+fn short(x: f64) -> String {
+    match x {
+        x if x.fract() == 0.0 || !x.is_finite() => format!("{x}"),
+        x if (1e-3..1e6).contains(&x.abs()) => format!("{x:.*}", if x.abs() < 10.0 { 3 } else { 1 }),
+        x => format!("{x:.2e}"),
+    }
+}
+
 /// The cells of a table as objects by axis.
 pub(super) fn nested(axes: &[Axis], cells: &mut dyn Iterator<Item = Json>) -> Json {
     match axes {

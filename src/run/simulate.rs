@@ -1,62 +1,18 @@
 //! `simulate`: draws from a distribution with public arguments, for predictions; fresh and public randomness.
 
+use super::bits::Bits;
 use super::evaluate::NoValue;
 use super::posterior::Posterior;
 use super::value::Value;
 use crate::dist::sample::Args;
 use crate::mechanism::bits::BitSource;
-use rand::TryRng;
-use std::convert::Infallible;
-
-/// A bit source as a generator of the `rand` family. Predictions are post-processing, so doubles are good enough.
-pub(super) struct Bits<'b> {
-    source: &'b mut dyn BitSource,
-    failed: bool,
-}
-
-impl Bits<'_> {
-    pub(super) fn new(source: &mut dyn BitSource) -> Bits<'_> {
-        Bits { source, failed: false }
-    }
-
-    /// Did the source run dry? What was drawn is then worth nothing.
-    pub(super) fn failed(&self) -> bool {
-        self.failed
-    }
-}
-
-impl TryRng for Bits<'_> {
-    type Error = Infallible;
-
-    fn try_next_u32(&mut self) -> Result<u32, Infallible> {
-        self.try_next_u64().map(|x| (x >> 32) as u32)
-    }
-
-    fn try_next_u64(&mut self) -> Result<u64, Infallible> {
-        Ok(self.source.word().unwrap_or_else(|_| {
-            self.failed = true;
-            // Any constant ends every sampler; the result is thrown away.
-            1 << 62
-        }))
-    }
-
-    fn try_fill_bytes(&mut self, out: &mut [u8]) -> Result<(), Infallible> {
-        for chunk in out.chunks_mut(8) {
-            let word = self.try_next_u64()?.to_le_bytes();
-            for (o, w) in chunk.iter_mut().zip(word) {
-                *o = w;
-            }
-        }
-        Ok(())
-    }
-}
 
 /// Draws from the distribution `name`; the last argument is how often.
 pub fn simulate(name: &str, args: &[Value], source: &mut dyn BitSource) -> Result<Value, NoValue> {
     let (times, args) = args.split_last().ok_or(NoValue::Unsupported)?;
     let times = times.as_number().ok_or(NoValue::Unsupported)?;
     let draw = crate::dist::find(name).and_then(|d| d.draw).ok_or(NoValue::Unsupported)?;
-    let mut rng = Bits { source, failed: false };
+    let mut rng = Bits::new(source);
     let mut draws = Vec::with_capacity((times as usize).min(1 << 20));
     let numbers = |args: &[Value]| args.iter().map(Value::numbers).collect::<Vec<_>>();
     let mut known = numbers(args);
@@ -67,7 +23,7 @@ pub fn simulate(name: &str, args: &[Value], source: &mut dyn BitSource) -> Resul
             known = numbers(&args.iter().map(|a| drawn(a, &mut rng)).collect::<Vec<_>>());
         }
         draws.push(draw(&Args(&known), &mut rng));
-        if rng.failed {
+        if rng.failed() {
             return Err(NoValue::NoRandomness);
         }
     }
@@ -90,7 +46,7 @@ fn drawn(value: &Value, rng: &mut Bits) -> Value {
 
 /// Draws from a posterior of one number.
 pub fn sample(p: &Posterior, times: f64, source: &mut dyn BitSource) -> Result<Vec<f64>, NoValue> {
-    let mut rng = Bits { source, failed: false };
+    let mut rng = Bits::new(source);
     let draws = (0..times.max(0.0) as u64).map(|_| p.draw(&mut rng).first().copied().unwrap_or(f64::NAN)).collect();
-    if rng.failed { Err(NoValue::NoRandomness) } else { Ok(draws) }
+    if rng.failed() { Err(NoValue::NoRandomness) } else { Ok(draws) }
 }

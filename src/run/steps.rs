@@ -4,6 +4,7 @@ use super::bound::Bound;
 use super::evaluate::{Known, NoValue, evaluate};
 use super::late::{Law, is_late, late};
 use super::posterior;
+use super::predict::warning;
 use super::rebind::plan;
 use super::shape::shape;
 use super::value::Value;
@@ -45,6 +46,8 @@ pub struct Results {
     pub outputs: Vec<(String, Value, Type)>,
     /// What a model of a released table of counts needs to know of it.
     pub laws: Vec<(String, Law)>,
+    /// Which values are not to be trusted, and why.
+    pub warnings: Vec<String>,
     /// Why chains did not end; what they would have given is missing from the outputs.
     pub failed: Option<NoValue>,
 }
@@ -215,6 +218,7 @@ impl Runner<'_> {
 
     fn output(&mut self, id: Option<ReleaseId>, name: &str, value: &Expr, shown: bool, group: Group) -> Result<(), RunError> {
         let v = evaluate(value, &self.known).map_err(RunError::Value)?;
+        self.results.warnings.extend(warning(name, value, &v));
         if let Some(id) = id {
             self.known.released.insert(id, v.clone());
         }

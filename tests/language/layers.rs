@@ -189,7 +189,8 @@ const CIRCLES: &[&str] = &[
     "rules/glm/draw.rs rules/glm/priors.rs rules/glm/refusals.rs",
     "rules/mod.rs rules/offer.rs rules/tempered.rs",
     "rules/whole/counts.rs rules/whole/refusals.rs",
-    "run/evaluate.rs run/posterior/line.rs run/posterior/mod.rs run/simulate.rs run/value.rs",
+    "run/evaluate.rs run/simulate.rs",
+    "run/posterior/line.rs run/posterior/mod.rs",
     "run/posterior/mixture.rs run/posterior/rate.rs",
 ];
 

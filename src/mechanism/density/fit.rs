@@ -5,7 +5,7 @@ use rayon::prelude::*;
 use super::{Form, Lowered, lower};
 use crate::data::Environment;
 use crate::data::eval::compile;
-use crate::kernel::density::{self, Cells, Columns, Density, NoisyCount, Operand};
+use crate::kernel::density::{self, Cells, Columns, Density, NoisyCount, Operand, Program};
 use crate::mechanism::MechanismError;
 use crate::mechanism::bits::Repeated;
 use crate::mechanism::chain::walk;
@@ -38,6 +38,8 @@ pub struct Counts<'a> {
 pub struct Sampled {
     /// One list for each number that the law releases.
     pub numbers: Vec<Vec<f64>>,
+    /// Where the chains were.
+    pub states: Vec<Vec<f64>>,
     /// Steps after the warm-up that left the level of their energy.
     pub divergences: u64,
 }
@@ -56,45 +58,74 @@ pub fn rehearse(law: &DensityLaw, (of, noises): (Noise, u32), env: &dyn Environm
     Ok(NoisyCount::new(noise(of)?, noises).map(drop)?)
 }
 
-/// Runs the chains; `seed` repeats them.
-pub fn fit(law: &DensityLaw, counts: &Counts, env: &dyn Environment, seed: [u8; 32]) -> Result<Sampled, MechanismError> {
-    let noise = noise(counts.noise)?;
-    let columns = law.columns();
-    let Lowered { mut program, parameters, .. } = lower(law, &columns, env, Form::NonCentred)?;
-    // The logarithm of an expected count may be that of 0.
-    program.losses.iter_mut().for_each(|loss| loss.hi = f64::MAX);
-    let compiled = columns.iter().map(|e| compile(e, counts.id, counts.table, env)).collect::<Result<Vec<_>, _>>()?;
-    let (mut data, mut row, mut stack) = (Columns::new(program.columns), vec![], vec![]);
-    for cell in &counts.rows {
-        row.clear();
-        for e in &compiled {
-            e.run(cell, &mut stack);
-            // No column is infinite; the ends of open bins are.
-            row.extend(stack.iter().map(|x| if x.abs() == f64::MAX { x * 2.0 } else { *x }));
+/// A model of a table of noisy counts, ready for chains.
+pub struct Model<'a> {
+    program: Program,
+    data: Columns,
+    counts: Counts<'a>,
+    groups: Vec<Option<usize>>,
+    kept: Vec<Operand>,
+}
+
+impl<'a> Model<'a> {
+    pub fn new(law: &DensityLaw, counts: Counts<'a>, env: &dyn Environment) -> Result<Model<'a>, MechanismError> {
+        let columns = law.columns();
+        let Lowered { mut program, parameters, .. } = lower(law, &columns, env, Form::NonCentred)?;
+        // The logarithm of an expected count may be that of 0.
+        program.losses.iter_mut().for_each(|loss| loss.hi = f64::MAX);
+        let compiled = columns.iter().map(|e| compile(e, counts.id, counts.table, env)).collect::<Result<Vec<_>, _>>()?;
+        let (mut data, mut row, mut stack) = (Columns::new(program.columns), vec![], vec![]);
+        for cell in &counts.rows {
+            row.clear();
+            for e in &compiled {
+                e.run(cell, &mut stack);
+                // No column is infinite; the ends of open bins are.
+                row.extend(stack.iter().map(|x| if x.abs() == f64::MAX { x * 2.0 } else { *x }));
+            }
+            data.push(&row);
         }
-        data.push(&row);
+        data.derive(&program.derived);
+        let kept = law.released.iter().filter_map(|i| parameters.get(*i)).flatten().copied().collect();
+        let groups = counts.groups.iter().copied().map(Some).collect();
+        Ok(Model { program, data, counts, groups, kept })
     }
-    data.derive(&program.derived);
-    let kept: Vec<Operand> = law.released.iter().filter_map(|i| parameters.get(*i)).flatten().copied().collect();
-    let groups: Vec<Option<usize>> = counts.groups.iter().copied().map(Some).collect();
-    let chain = |chain: usize| {
-        let cells = Cells::new(NoisyCount::new(noise, counts.noises)?, &counts.noisy, &groups, &counts.totals)?;
-        let cells = cells.of_rows(counts.cells.clone())?;
-        let mut density = Density::cells(&program, &data, cells, 1.0);
-        let (states, divergences) = walk(&mut density, STEPS, &mut Repeated::new(seed, chain as u64))?;
-        let draws: Vec<Vec<f64>> = states.iter().map(|u| density.shared(u, &kept)).collect();
-        Ok::<_, MechanismError>((draws, divergences))
-    };
-    let chains = (0..CHAINS).into_par_iter().map(chain).collect::<Result<Vec<_>, _>>()?;
-    let mut numbers = vec![Vec::with_capacity(CHAINS * STEPS); kept.len()];
-    let divergences = chains.iter().map(|(_, d)| d).sum();
-    for (draws, _) in chains {
-        // A chain that could not go on stays where it was.
-        let last = draws.last().cloned().unwrap_or_else(|| vec![f64::NAN; kept.len()]);
-        for i in 0..STEPS {
-            let draw = draws.get(i).unwrap_or(&last);
-            numbers.iter_mut().zip(draw).for_each(|(all, x)| all.push(*x));
+
+    fn density(&self) -> Result<Density<'_>, MechanismError> {
+        let law = NoisyCount::new(noise(self.counts.noise)?, self.counts.noises)?;
+        let cells = Cells::new(law, &self.counts.noisy, &self.groups, &self.counts.totals)?;
+        Ok(Density::cells(&self.program, &self.data, cells.of_rows(self.counts.cells.clone())?, 1.0))
+    }
+
+    /// Runs the chains, of the posterior or of the prior alone; `seed` repeats them.
+    pub fn fit(&self, prior: bool, seed: [u8; 32]) -> Result<Sampled, MechanismError> {
+        let no = Columns::new(self.program.columns);
+        let chain = |chain: usize| {
+            let mut density = if prior { Density::new(&self.program, &no, 1.0) } else { self.density()? };
+            let (mut states, divergences) = walk(&mut density, STEPS, &mut Repeated::new(seed, chain as u64))?;
+            // A chain that could not go on stays where it was.
+            let last = states.last().cloned().unwrap_or_else(|| vec![f64::NAN; self.program.dimension]);
+            states.resize(STEPS, last);
+            let draws: Vec<Vec<f64>> = states.iter().map(|u| density.shared(u, &self.kept)).collect();
+            Ok::<_, MechanismError>((draws, states, divergences))
+        };
+        let chains = (0..CHAINS).into_par_iter().map(chain).collect::<Result<Vec<_>, _>>()?;
+        let mut found = Sampled { numbers: vec![Vec::with_capacity(CHAINS * STEPS); self.kept.len()], states: vec![], divergences: 0 };
+        for (draws, states, divergences) in chains {
+            draws.iter().for_each(|draw| found.numbers.iter_mut().zip(draw).for_each(|(all, x)| all.push(*x)));
+            found.states.extend(states);
+            found.divergences += divergences;
         }
+        Ok(found)
     }
-    Ok(Sampled { numbers, divergences })
+
+    /// What follows from the laws of all cells (`Density::cell_laws`) at every state of the chains.
+    pub fn each<T: Send>(&self, states: &[Vec<f64>], of: impl Fn(usize, &[(f64, f64)]) -> T + Sync) -> Result<Vec<T>, MechanismError> {
+        let part = |(i, states): (usize, &[Vec<f64>])| {
+            let mut density = self.density()?;
+            let one = |(j, u): (usize, &Vec<f64>)| of(i * STEPS + j, &density.cell_laws(u));
+            Ok(states.iter().enumerate().map(one).collect::<Vec<T>>())
+        };
+        let parts = states.par_chunks(STEPS).enumerate().map(part).collect::<Result<Vec<_>, MechanismError>>()?;
+        Ok(parts.into_iter().flatten().collect())
+    }
 }

@@ -1,7 +1,7 @@
 //! Ranges of whole numbers in cells of equal size, so that what is weighed is bounded however far noise reaches.
 
 use crate::dist::sample::uniform;
-use crate::run::simulate::Bits;
+use crate::run::bits::Bits;
 
 /// Cells of `size` numbers each, the first of which begins at `first`.
 #[derive(Clone, Copy)]

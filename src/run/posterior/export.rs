@@ -3,9 +3,9 @@
 use super::Posterior;
 use crate::mechanism::BitSource;
 use crate::model::Type;
+use crate::run::bits::Bits;
 use crate::run::evaluate::NoValue;
 use crate::run::shape::padding_of;
-use crate::run::simulate::Bits;
 use crate::run::value::Value;
 use serde_json::{Map, Value as Json, json};
 

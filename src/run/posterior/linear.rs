@@ -4,7 +4,7 @@ use super::Posterior;
 use crate::dist::sample::uniform;
 use crate::mechanism::plan::{WholeFamily, WholeLaw, WholeNoise};
 use crate::numeric::dense::{Matrix, cholesky, factor_of_inverse, factor_of_sum};
-use crate::run::simulate::Bits;
+use crate::run::bits::Bits;
 use rand::RngExt;
 use rand_distr::StandardNormal;
 

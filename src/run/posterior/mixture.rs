@@ -7,7 +7,7 @@ use crate::dist::sample::uniform;
 use crate::mechanism::plan::{WholeFamily, WholeLaw, WholeNoise};
 use crate::mechanism::{BitSource, Number, Released};
 use crate::numeric::special::ln_neg_binomial;
-use crate::run::simulate::Bits;
+use crate::run::bits::Bits;
 
 /// Noise beyond so many scales (standard deviations) is left out: its mass is below `exp(-30)` (`exp(-72)`).
 const SCALES: f64 = 30.0;

@@ -17,8 +17,8 @@ pub use show::{json, picture, widths};
 
 use line::Line;
 
+use super::bits::Bits;
 use super::draws::Draws;
-use super::simulate::Bits;
 use crate::dist::sample;
 use crate::numeric::diagnostics::quantile;
 use crate::numeric::special::normal_cdf;

@@ -5,7 +5,7 @@ use super::cells::Cells;
 use super::mixture::{DRAWN, ln_noise, pick, reach};
 use crate::mechanism::plan::WholeNoise;
 use crate::numeric::special::ln_neg_binomial;
-use crate::run::simulate::Bits;
+use crate::run::bits::Bits;
 
 /// Values of one number that are weighed at most: noise that reaches further is weighed by cells of several.
 const CELLS: f64 = 4096.0;
