@@ -47,7 +47,11 @@ module.exports = grammar({
       seq(
         "public",
         field("name", $.identifier),
-        choice(seq($.rows, optional($.unit), $.columns), seq(":", $.type, optional(seq("=", $.expression)))),
+        choice(
+          seq("from", $.string, optional(seq(".", $.identifier))),
+          seq($.rows, optional($.unit), $.columns),
+          seq(":", $.type, optional(seq("=", $.expression))),
+        ),
       ),
     rows: ($) => seq("[", choice($.integer, seq(optional("private"), $.identifier, optional(seq(">=", $.integer)))), "]"),
     // `max` is a word here alone: `max(x, 0)` is a function.

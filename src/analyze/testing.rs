@@ -79,10 +79,10 @@ pub fn program(budget: Option<BudgetKind>, steps: Vec<Step>) -> Program {
     Program {
         places: vec![],
         derived: vec![],
+        records: vec![],
         released: vec![],
         tables: vec![table(Relation::ReplaceOne, 1), table(Relation::ReplaceOne, 1)],
         scalars: vec![],
-        records: vec![],
         budget: budget.map(|kind| Budget { kind, span: span(100, 110) }),
         steps,
     }

@@ -67,16 +67,15 @@ pub fn check(map: &mut SourceMap, main: FileId, ast: &Ast, complete: bool, loade
     (checker.program, diagnostics)
 }
 
-fn checked<'a>(map: &'a mut SourceMap, main: FileId, ast: &Ast, complete: bool, loader: &dyn Loader) -> Checker<'a> {
+fn checked<'a>(map: &'a mut SourceMap, main: FileId, ast: &Ast, complete: bool, loader: &'a dyn Loader) -> Checker<'a> {
     let modules = modules::load(map, main, ast, loader);
-    let mut checker = Checker::new(map);
+    let mut checker = Checker::new(map, loader);
     checker.diagnostics = modules.diagnostics;
     checker.complete = complete && checker.diagnostics.is_empty();
     checker.open_modules(modules.modules, modules.opened);
     checker.shares = releases::shares(&ast.items);
     checker.define_functions(&ast.items);
     checker.declare_tables(&ast.items);
-    checker.declare_records(&ast.items, loader);
     checker.program.steps = checker.block(&ast.items);
     checker
 }
@@ -126,6 +125,10 @@ struct ReleaseInfo {
 
 struct Checker<'a> {
     map: &'a SourceMap,
+    /// Finds records of earlier runs.
+    loader: &'a dyn Loader,
+    /// The bytes of those that were read.
+    record_bytes: usize,
     diagnostics: Diagnostics,
     program: Program,
     scopes: Scopes,
@@ -178,9 +181,11 @@ struct Checker<'a> {
 }
 
 impl<'a> Checker<'a> {
-    fn new(map: &'a SourceMap) -> Self {
+    fn new(map: &'a SourceMap, loader: &'a dyn Loader) -> Self {
         Checker {
             map,
+            loader,
+            record_bytes: 0,
             diagnostics: vec![],
             program: Program::default(),
             scopes: Scopes::default(),

@@ -2,13 +2,13 @@
 
 use super::expressions::some;
 use super::scope::{Binding, Origin};
-use super::{Checked, Checker, Loader, ReleaseInfo, vectors};
+use super::{Checked, Checker, ReleaseInfo, Stop, vectors};
 use crate::json;
 use crate::model::bins;
 use crate::model::record::{Counts, Noise, Record, public};
 use crate::model::{Axis, Column, Range, ReleaseId, Type, VectorType};
 use crate::source::{Diagnostic, Span};
-use crate::syntax::ast::{self, ItemKind};
+use crate::syntax::ast;
 use serde_json::{Value, json};
 use std::sync::Arc;
 
@@ -21,6 +21,7 @@ const LONGEST_NAME: usize = 1000;
 const MOST: i64 = 1 << 50;
 
 /// Why a record gives no table.
+#[derive(Debug)]
 pub enum Unfit {
     /// It is not JSON, or not that of a run.
     NoRecord,
@@ -33,38 +34,39 @@ pub enum Unfit {
 }
 
 impl Checker<'_> {
-    /// Declares the tables that are read from records, behind all others.
-    pub(super) fn declare_records(&mut self, items: &[ast::Item], loader: &dyn Loader) {
-        let mut bytes = 0;
-        for item in items {
-            let ItemKind::PublicRecord { name, file, release } = &item.kind else { continue };
-            let text = if self.program.records.len() < MAX_RECORDS { loader.record(&name.value, &file.value) } else { None };
-            bytes += text.as_ref().map_or(0, String::len);
-            let wanted = release.as_ref().unwrap_or(name);
-            let read = match self.program.records.len() < MAX_RECORDS && bytes <= MAX_RECORD_BYTES {
-                true => self.recorded_counts((name, file, wanted), text.as_deref()),
-                false => self.too_many_records(item.span),
-            };
-            let read = read.and_then(|counts| self.counted_type(counts, file.span));
-            let text = text.filter(|_| read.is_ok()).and_then(|t| extract(&t, &wanted.value)).unwrap_or_default();
-            let id = ReleaseId(self.releases.len());
-            let (ty, counts) = match read {
-                Ok((ty, counts)) if self.define(name, Binding::Release(id)).is_ok() => (ty, Some(counts)),
-                _ => {
-                    if self.scopes.here(&name.value).is_none() {
-                        self.scopes.bind(&name.value, Binding::Poisoned, name.span);
-                    }
-                    (Type::Text, None)
-                }
-            };
-            self.releases.push(ReleaseInfo { ty, query: None, late: false, fit: None });
-            self.program.released.push(name.value.clone());
-            let (name, file) = (name.value.clone(), file.value.clone());
-            if counts.is_some() {
-                let _derived = self.cell_table(id, &name, item.span);
-            }
-            self.program.records.push(Record { id, name, file, text, counts, span: item.span });
+    /// A table of its own, as if this program had released it here.
+    pub(super) fn record_statement(&mut self, name: &ast::Name, file: &ast::Name, wanted: &ast::Name, span: Span) -> Checked<()> {
+        let read = self.recorded_table(name, file, wanted, span);
+        let known = read.and_then(|found| {
+            self.not_hiding(name)?;
+            self.define(name, Binding::Release(ReleaseId(self.releases.len())))?;
+            Ok(found)
+        });
+        let (done, ty, text, counts) = match known {
+            Ok((ty, text, counts)) => (Ok(()), ty, text, Some(counts)),
+            Err(Stop) => (Err(Stop), Type::Text, String::new(), None),
+        };
+        let id = ReleaseId(self.releases.len());
+        self.releases.push(ReleaseInfo { ty, query: None, late: false, fit: None });
+        self.program.released.push(name.value.clone());
+        self.program.records.push(Record { id, name: name.value.clone(), file: file.value.clone(), text, counts, span });
+        done?;
+        // So that `vector[region]` knows its columns.
+        self.cell_table(id, &name.value, span).map(drop)
+    }
+
+    fn recorded_table(&mut self, name: &ast::Name, file: &ast::Name, wanted: &ast::Name, span: Span) -> Checked<(Type, String, Counts)> {
+        if self.program.records.len() >= MAX_RECORDS {
+            return self.too_many_records(span);
         }
+        let text = self.loader.record(&name.value, &file.value);
+        self.record_bytes += text.as_ref().map_or(0, String::len);
+        if self.record_bytes > MAX_RECORD_BYTES {
+            return self.too_many_records(span);
+        }
+        let counts = self.recorded_counts((name, file, wanted), text.as_deref())?;
+        let (ty, counts) = self.counted_type(counts, file.span)?;
+        Ok((ty, text.and_then(|t| extract(&t, &wanted.value)).unwrap_or_default(), counts))
     }
 
     fn too_many_records<T>(&mut self, span: Span) -> Checked<T> {
@@ -84,7 +86,8 @@ impl Checker<'_> {
             Ok(counts) => return Ok(counts),
             Err(Unfit::NoRecord) => Diagnostic::new("E0212", format!("`{path}` is not the record of a run"))
                 .label(file.span, "not JSON with `releases` and `laws`, or an object has a key twice")
-                .help(("a run writes one:", "dpm run FILE.dpm --data PATH -o result.json")),
+                .help(("a run writes one:", "dpm run FILE.dpm --data PATH -o result.json"))
+                .help(("rows of a public table are named on the command line:", format!("public {table}[n] {{ .. }}"))),
             Err(Unfit::Unknown(names)) => {
                 let d = Diagnostic::new("E0206", format!("the record has no table of counts `{}`", wanted.value));
                 let names: Vec<&str> = names.iter().map(String::as_str).filter(|n| crate::syntax::tokens::is_name(n)).collect();
@@ -158,6 +161,9 @@ pub fn read(text: &str, name: &str) -> Result<Counts, Unfit> {
     };
     let Some(law) = law else { return Err(Unfit::Noise("the record says nothing of the noise on it".into())) };
     let noise = noise(law)?;
+    if !certified(&all["certificate"]["releases"], name, law) {
+        return Err(Unfit::Shape("its noise is not that of the certificate beside it"));
+    }
     let shape = |why| move || Unfit::Shape(why);
     let axes: Option<Vec<Axis>> = law["axes"].as_array().and_then(|axes| axes.iter().map(axis).collect());
     let axes = Arc::new(axes.filter(|a| apart(a.iter().map(|a| &a.name))).ok_or_else(shape("its axes are not those of a table"))?);
@@ -187,6 +193,17 @@ fn noise(law: &Value) -> Result<Noise, Unfit> {
         (Some(kind @ ("laplace" | "normal")), _) => Err(Unfit::Noise(format!("{kind} noise, which is not an integer"))),
         _ => Err(Unfit::Noise("noise of an unknown kind".into())),
     }
+}
+
+/// Does a certificate, where there is one, say the same of the noise?
+fn certified(releases: &Value, name: &str, law: &Value) -> bool {
+    let Some(releases) = releases.as_array() else { return true };
+    let number = |v: &Value| v.as_f64().or_else(|| v.as_str()?.parse().ok());
+    let same = |r: &Value| {
+        let scale = ["sigma", "scale"].iter().find_map(|key| number(&r["parameters"][key]));
+        r["name"] == name && r["sampler"]["name"] == law["kind"] && scale.is_none_or(|s| number(&law["scale"]) == Some(s))
+    };
+    releases.iter().any(same)
 }
 
 /// What the text of a program could name.

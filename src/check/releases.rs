@@ -31,7 +31,7 @@ impl Checker<'_> {
         Ok(Step::Release(ReleaseStep { id, name: r.name.value.clone(), query, query_span: r.query.span, mechanism, spend, ty, span }))
     }
 
-    fn not_hiding(&mut self, name: &ast::Name) -> Checked<()> {
+    pub(super) fn not_hiding(&mut self, name: &ast::Name) -> Checked<()> {
         let column = self.columns_named(&name.value).first().and_then(|(t, c)| self.column(*t, *c));
         let Some(column) = column.map(|c| c.span) else { return Ok(()) };
         self.fail(

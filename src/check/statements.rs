@@ -54,6 +54,9 @@ impl Checker<'_> {
                 done.map(|()| None)
             }
             ItemKind::Release(r) => self.release_statement(r, item.span).map(Some),
+            ItemKind::PublicRecord { name, file, release } => {
+                self.record_statement(name, file, release.as_ref().unwrap_or(name), item.span).map(|()| None)
+            }
             ItemKind::Output { name, value } => self.output(name, value, item.span).map(Some),
             ItemKind::Expect { condition } => self.expect(condition, item.span).map(Some),
             ItemKind::Each { key, table, header, body } => self.each(key, table, *header, body, item.span).map(Some),
@@ -69,7 +72,7 @@ impl Checker<'_> {
     /// A name whose statement failed: mentioning it later is silent.
     fn poison(&mut self, item: &ast::Item) {
         let name = match &item.kind {
-            ItemKind::Param { name, .. } | ItemKind::Let { name, .. } => name,
+            ItemKind::Param { name, .. } | ItemKind::Let { name, .. } | ItemKind::PublicRecord { name, .. } => name,
             ItemKind::Release(r) => &r.name,
             _ => return,
         };

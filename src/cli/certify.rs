@@ -52,7 +52,10 @@ pub fn certify(args: &Certify) -> Exit {
         return Exit::Input;
     }
     if analysis.is_some_and(|a| a.releases.is_empty()) {
-        say_line!("warning: this program releases nothing, so the certificate is that of no release");
+        match checked.program.tables.iter().any(|t| t.private) {
+            true => say_line!("warning: this program releases nothing, so the certificate is that of no release"),
+            false => say_line!("this program costs nothing: it reads no private rows"),
+        }
     }
     let written = output.map_or(Exit::Done, |output| output.json(&value, 0));
     if written != Exit::Done {

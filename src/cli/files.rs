@@ -180,6 +180,8 @@ impl Output {
     pub fn write(mut self, bytes: &[u8]) -> Exit {
         let written = self.file.write_all(bytes).and_then(|()| self.file.sync_all());
         if written.and_then(|()| fs::rename(&self.beside, &self.target)).is_ok() {
+            // The new name survives a crash of the machine too, where a folder can be synced.
+            let _ = self.target.parent().map(|folder| File::open(folder).and_then(|folder| folder.sync_all()));
             return Exit::Done;
         }
         say_line!("error: {} cannot be written", self.shown.display());

@@ -111,7 +111,7 @@ pub fn run(args: &Run) -> Exit {
     }
     let certificate_json = certificate.to_json();
     let receipt = || paths.charged.as_ref().map(charge::Charged::commit);
-    let written = |results: &Results, receipt: Option<&Receipt>| {
+    let written = |results: &Results, receipt: Option<&Receipt>, ended: bool| {
         let mut record = json!({
             "releases": named(&results.releases),
             "outputs": named(&results.outputs),
@@ -121,11 +121,7 @@ pub fn run(args: &Run) -> Exit {
         if let Some(record) = record.as_object_mut() {
             let laws: serde_json::Map<String, Value> = results.laws.iter().map(|(n, law)| (n.clone(), law.json())).collect();
             let failed = json!("the chains did not end");
-            let more = [
-                ("laws", json!(laws), !laws.is_empty()),
-                ("chains", failed, results.failed.is_some()),
-                ("seeded", json!(NOT_PRIVATE), seeded(args)),
-            ];
+            let more = [("laws", json!(laws), !laws.is_empty()), ("chains", failed, !ended), ("seeded", json!(NOT_PRIVATE), seeded(args))];
             record.extend(more.into_iter().filter(|(.., wanted)| *wanted).map(|(key, value, _)| (key.to_owned(), value)));
         }
         record
@@ -133,9 +129,11 @@ pub fn run(args: &Run) -> Exit {
     // From here on private data are open: nothing is printed until the end of the run, or until chains begin on what is public.
     let (mut output, mut early, mut shown) = (output, None, None);
     let results = execute(&checked.program, &analysis, &bound, &paths, &mut |results| {
-        let record = written(results, receipt().as_ref());
+        // Until the chains have ended the record says that they have not: whoever stops them stops the program.
+        let record = written(results, receipt().as_ref(), false);
         early = output.take().map(|place| place.json(&record, padding_of(results)));
-        if !args.program.json {
+        // Nothing is shown that should have been written down and was not.
+        if !args.program.json && early.unwrap_or(Exit::Done) == Exit::Done {
             shown = Some(results.outputs.len());
             show!("{}\n{}", certificate_text(&certificate), text(&results.releases, &results.outputs));
         }
@@ -144,20 +142,25 @@ pub fn run(args: &Run) -> Exit {
         Ok(results) => results,
         Err(error) => return refuse(&error, &paths),
     };
+    if let Some(failed) = early.filter(|exit| *exit != Exit::Done) {
+        return failed;
+    }
     let draws = match arviz.map(|place| Ok((place, draws(&results, &paths)?))).transpose() {
         Err(error) => return refuse(&error, &paths),
         Ok(draws) => draws,
     };
     let receipt = receipt();
-    let record = written(&results, receipt.as_ref());
+    let record = written(&results, receipt.as_ref(), results.failed.is_none());
     // Numbers have fixed digits after the point; spaces at the end make up for signs and leading digits.
     let spaces = padding_of(&results);
-    if early == Some(Exit::Done) {
+    if early.is_some() {
         // The record so far is replaced as a whole.
-        output = files::output(args.output.as_deref(), &[]).unwrap_or(None);
+        output = match files::output(args.output.as_deref(), &[]) {
+            Ok(output) => output,
+            Err(exit) => return exit,
+        };
     }
-    let written =
-        [output.map(|place| place.json(&record, spaces)), draws.map(|(place, (draws, spaces))| place.json(&draws, spaces)), early];
+    let written = [output.map(|place| place.json(&record, spaces)), draws.map(|(place, (draws, spaces))| place.json(&draws, spaces))];
     let rows = synthetic.into_iter().filter_map(|s| s.write(&results));
     if let Some(failed) = written.into_iter().flatten().chain(rows).find(|exit| *exit != Exit::Done) {
         return failed;
@@ -175,6 +178,7 @@ pub fn run(args: &Run) -> Exit {
         }
         match &receipt {
             Some(receipt) => show!("{}", charge::receipt_text(receipt)),
+            None if checked.program.tables.iter().all(|t| !t.private) => show_line!("costs nothing: it reads no private rows"),
             None => show_line!("not charged: no ledger was named"),
         }
     }

@@ -77,6 +77,9 @@ A public table is read with the same types as a private one, but a bad cell is a
 table strengthens the prior and costs nothing. A public scalar has its value in the program, or is given on the command line:
 `--public k=3.5`. A column of a private table with public n may be public too.
 
+`public cells from "result.json"` is a table of counts that an earlier run released with `dpm run -o result.json`: this program models it without
+private data and at no cost. `public before from "result.json".cells` gives it another name, `--public cells=PATH` names another file.
+
 ```dpm
 budget rdp(order = 5, eps = 0.5)
 public a: real in [5, 40] = 12
@@ -368,7 +371,8 @@ release mean_hours = mean(hours) using laplace
         name: "from",
         summary: "hours from \"hours-per-week\": int in 1..99: a column whose header in the file is another name.",
         body: r#"
-The text is the header as it is in the file; for a vector the headers of all components, with commas between.
+The text is the header as it is in the file; for a vector the headers of all components, with commas between. Behind `public cells` it is the
+record of a run that released `cells`.
 
 ```dpm
 budget eps(1)

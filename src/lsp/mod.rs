@@ -227,7 +227,15 @@ impl Server<'_> {
         if all.iter().any(|x| x.name == p.new_name) {
             return refuse(format!("`{}` is taken", p.new_name));
         }
-        // A column keeps its header in the file.
+        // A table keeps its name in the record, and a column its header in the file.
+        let record = d.checked.ast.items.iter().find_map(|item| match &item.kind {
+            crate::syntax::ast::ItemKind::PublicRecord { name, file, release: None } => {
+                let here = places.iter().any(|r| r.start == name.span.start as usize);
+                here.then(|| (file.span.end as usize, format!(".{}", name.value)))
+            }
+            _ => None,
+        });
+        let record = record.map(|(at, new_text)| lsp::TextEdit { range: lines::range(&d.text, at, at), new_text });
         let column = names::at(&d.text, lines::offset(&d.text, p.text_document_position.position))
             .and_then(|r| names::declaration(&all, d.text.get(r.clone())?, r.start))
             .filter(|x| x.kind == names::Kind::Column);
@@ -239,7 +247,7 @@ impl Server<'_> {
             };
             lsp::TextEdit { range: lines::range(&d.text, r.start, r.end), new_text }
         });
-        Response::new_ok(id, edited(&p.text_document_position.text_document.uri, edits.collect()))
+        Response::new_ok(id, edited(&p.text_document_position.text_document.uri, edits.chain(record).collect()))
     }
 
     fn actions(&self, p: &lsp::CodeActionParams) -> Vec<lsp::CodeAction> {

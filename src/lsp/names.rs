@@ -11,6 +11,8 @@ pub enum Kind {
     Table,
     Column,
     Rows,
+    /// A table that is read from a record.
+    Record,
     Value,
     Parameter,
     Let,
@@ -48,7 +50,7 @@ fn item(i: &Item, scope: Option<Span>, found: &mut Vec<Declaration>) {
     };
     match &i.kind {
         ItemKind::Private(t) | ItemKind::PublicTable(t) => table(t, i.span, scope, found),
-        ItemKind::PublicRecord { name, .. } => add(name, Kind::Release, i.span, scope),
+        ItemKind::PublicRecord { name, .. } => add(name, Kind::Record, i.span, scope),
         ItemKind::PublicScalar { name, .. } => add(name, Kind::Value, i.span, scope),
         ItemKind::Param { name, .. } => add(name, Kind::Parameter, i.span, scope),
         ItemKind::Let { name, .. } => add(name, Kind::Let, i.span, scope),
@@ -120,7 +122,9 @@ pub fn places(text: &str, all: &[Declaration], wanted: &Declaration) -> Vec<Rang
         }
         let next = words.get(i + 1).and_then(|(_, r)| text.get(r.clone()));
         let argument = depth > 0 && next == Some("=");
-        if !argument && declaration(all, &wanted.name, range.start).is_some_and(|d| d.span == wanted.span) {
+        // `from "result.json".cells` is a name in the record.
+        let recorded = i.checked_sub(2).and_then(|i| words.get(i)).is_some_and(|(token, _)| *token == Token::Text);
+        if !argument && !recorded && declaration(all, &wanted.name, range.start).is_some_and(|d| d.span == wanted.span) {
             found.push(range.clone());
         }
     }

@@ -275,7 +275,8 @@ impl Session {
         let new = checked.program.steps.get(self.program().steps.len()..).unwrap_or(&[]);
         let known = self.known();
         let made = ids(new);
-        if mentioned(new).iter().any(|id| !known.contains_key(id) && !made.contains(id)) {
+        let read = |id: &ReleaseId| checked.program.records.iter().any(|r| r.id == *id);
+        if mentioned(new).iter().any(|id| !known.contains_key(id) && !made.contains(id) && !read(id)) {
             return Some(Outcome::Refused("a release in it has not run yet (:run)".into()));
         }
         let judged = &self.state.judged;

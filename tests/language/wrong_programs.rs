@@ -1,7 +1,7 @@
 //! Every wrong program of `tests/errors` and `tests/wrong`: codes, places and the whole text shown, without any data.
 
 use crate::snapshot;
-use dpm::check::NoFiles;
+use dpm::pipeline::Folder;
 use dpm::run::Bound;
 use dpm::source::{Diagnostics, SourceMap, render};
 use dpm::{analyze, pipeline};
@@ -11,7 +11,8 @@ use std::path::{Path, PathBuf};
 
 /// Parse, check, analyze; holes are refused as `certify` does.
 fn judge(name: &str, text: &str) -> (SourceMap, Diagnostics) {
-    let checked = pipeline::check(name, text, &NoFiles);
+    // Records of runs stand in a folder beside the programs.
+    let checked = pipeline::check(name, text, &Folder::of(&Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/errors/p.dpm")));
     let (analysis, mut diagnostics) = pipeline::analyze(&checked, &Bound::default(), false);
     if let Some(analysis) = &analysis {
         diagnostics.extend(analyze::holes(analysis));

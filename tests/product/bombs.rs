@@ -354,6 +354,10 @@ fn complaints_are_short() {
 fn modules_are_limited_in_all() {
     struct Large;
     impl dpm::check::Loader for Large {
+        fn record(&self, _: &str, _: &str) -> Option<String> {
+            None
+        }
+
         fn load(&self, _: &[String]) -> Option<String> {
             Some(rep("# nothing\n", 60_000))
         }

@@ -304,3 +304,37 @@ fn editors_know_the_words_of_the_language() {
         wanted.iter().filter(|w| *w != "true" && *w != "false" && !highlights.contains(&format!("\"{w}\""))).collect();
     assert!(missing.is_empty(), "highlights.scm: {missing:?}");
 }
+
+/// A table that is read from a record beside the file: known as a released table is, and renamed without losing its record.
+#[test]
+fn a_recorded_table_is_described_and_renamed() {
+    let folder = tempfile::tempdir().unwrap();
+    let axes = [json!({"name": "vote", "type": "bool", "levels": ["false", "true"], "public": false})];
+    let law = json!({"kind": "rounded_normal", "scale": 2, "axes": axes, "n": 9});
+    let record = json!({"releases": {"cells": {"false": 4, "true": 5}}, "laws": {"cells": law}});
+    fs::write(folder.path().join("r.json"), record.to_string()).unwrap();
+    let uri = format!("file://{}/p.dpm", folder.path().display());
+    let text = "public cells from \"r.json\"\npublic old from \"r.json\".cells\noutput x = cells[true] + sum(old)\n";
+    let mut e = Editor::new();
+    e.tell("textDocument/didOpen", json!({"textDocument": {"uri": uri, "languageId": "dpm", "version": 1, "text": text}}));
+    assert_eq!(e.diagnostics(), Vec::<Value>::new());
+    let place = json!({"textDocument": {"uri": uri}, "position": {"line": 2, "character": 12}});
+    let hover = e.ask("textDocument/hover", place.clone())["contents"]["value"].as_str().unwrap().to_owned();
+    assert!(hover.contains("from \"r.json\"") && hover.contains("vector[2]") && hover.contains("label `public`"), "{hover}");
+    let words = e.ask("textDocument/completion", json!({"textDocument": {"uri": uri}, "position": {"line": 2, "character": 11}}));
+    assert!(words.as_array().unwrap().iter().any(|w| w["label"] == "cells"), "{words}");
+    let mut rename = place;
+    rename["newName"] = json!("votes");
+    let edits = e.ask("textDocument/rename", rename);
+    let mut edits: Vec<(u64, u64, String)> = edits["changes"][&uri]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|c| {
+            let at = &c["range"]["start"];
+            (at["line"].as_u64().unwrap(), at["character"].as_u64().unwrap(), c["newText"].as_str().unwrap().to_owned())
+        })
+        .collect();
+    edits.sort();
+    assert_eq!(edits, [(0, 7, "votes".into()), (0, 26, ".cells".into()), (2, 11, "votes".into())]);
+}

@@ -16,7 +16,10 @@ mod made_up_rows;
 mod masses;
 mod neighbours;
 mod noninterference;
+#[cfg(unix)]
+mod phases;
 mod plans;
+mod records;
 mod regressions;
 #[cfg(unix)]
 mod repl;

@@ -300,7 +300,8 @@ release fit = draw(w) using penalty(iterations = 20, sigma = 3)
         code: "E0315",
         title: "released counts whose noise has no law for a model",
         text: "A model of released counts accounts for their noise exactly, and knows the law of integer noise: geometric, or normal \
-               rounded to integers. Laplace noise turns counts into real numbers. Without `using`, a histogram gets integer noise.",
+               rounded to integers. Laplace noise turns counts into real numbers. Without `using`, a histogram gets integer noise. A record \
+               that does not say what noise its counts have gives no table.",
         example_wrong: r"budget eps(1)
 private t[n] { vote: bool }
 release cells = histogram(vote) using laplace

@@ -181,4 +181,23 @@ observe drinker ~ bernoulli(p)
 release p_hat = draw(p) using diffuse
 ",
     },
+    CodePage {
+        code: "E0212",
+        title: "a record that gives no table",
+        text: "`public cells from \"result.json\"` reads a table of counts from the record that `dpm run -o result.json` wrote when it \
+               released the table. The path starts in the folder of the program and does not lead out of it; `--public cells=PATH` names \
+               a file anywhere. A record that was changed by hand, so that its parts no longer fit together, is refused.",
+        example_wrong: r#"public cells from "result.json"
+param p ~ beta(1, 1)
+observe cells.vote ~ bernoulli(p)
+output post = posterior(p)
+"#,
+        example_right: r"budget eps(1)
+private poll[n] { vote: bool }
+release cells = histogram(vote)
+param p ~ beta(1, 1)
+observe cells.vote ~ bernoulli(p)
+output post = posterior(p)
+",
+    },
 ];

@@ -21,6 +21,9 @@ pub(super) fn table(scene: &Scene<'_>) -> Option<Diagnostic> {
     if scene.is(2, Token::Colon) {
         return scalar(scene);
     }
+    if scene.is(2, Token::From) {
+        return Some(record(scene, name));
+    }
     if scene.bracket().is_some_and(|b| scene.is(b, Token::OpenBrace) || Some(b) > brace) {
         return column(scene, brace?);
     }
@@ -52,6 +55,25 @@ pub(super) fn table(scene: &Scene<'_>) -> Option<Diagnostic> {
             .label(scene.here(), "expected `{` and a list of columns")
             .help(format!("{head} {{ age: int in 18..90, smoker: bool }}")),
     )
+}
+
+/// public cells from "result.json".votes
+fn record(scene: &Scene<'_>, name: &str) -> Diagnostic {
+    if scene.keyword() == Token::Private {
+        return new("E0005", format!("`{name}` is private: no program says where its rows are"))
+            .label(scene.span(2), "a record has what was released")
+            .help(("declare its columns:", format!("private {name}[n] {{ age: int in 18..90 }}")))
+            .help(("and name its file when it runs:", format!("--data {name}=PATH")));
+    }
+    if scene.at == 3 {
+        let said = one_line(scene.rest(3).unwrap_or("")).map(|s| s.trim_matches('\'')).filter(|s| s.contains('.') && !s.contains('"'));
+        return new("E0005", "expected the record of a run after `from`")
+            .label(scene.here(), "the name of its file in double quotes")
+            .help(format!("public {name} from \"{}\"", said.unwrap_or("result.json")));
+    }
+    new("E0005", format!("cannot read which table of the record `{name}` is"))
+        .label(scene.here(), "expected the next statement, or `.` and a name")
+        .help(format!("public {name} from {}.cells", scene.word(3)))
 }
 
 fn rows_help(scene: &Scene<'_>, keyword: &str, name: &str) -> Vec<Help> {
