@@ -114,7 +114,7 @@ fn a_record_is_verified_and_neither_overwritten_nor_private() {
     let scale = record["laws"]["cells"]["scale"].as_f64().unwrap();
     record["laws"]["cells"]["scale"] = json!(scale / 2.0);
     fs::write(at.join("r.json"), record.to_string()).unwrap();
-    let (out, _) = expect(4, &dpm(at, &["verify", "r.json"]));
+    let (out, _) = expect(5, &dpm(at, &["verify", "r.json"]));
     assert!(out.contains("laws.cells: its noise is not that of the certificate"), "{out}");
     let (_, said) = expect(1, &dpm(at, &["check", "again.dpm"]));
     assert!(said.contains("E0212") && said.contains("its noise is not that of the certificate"), "{said}");
