@@ -206,7 +206,7 @@ pub(super) fn part(to: &mut Builder, law: Binned, args: &[Operand], ends: [Opera
         let away = to.sub(y, location);
         to.binary(Binary::Div, away, scale)
     });
-    Some(to.op(Op::Within(law, [from, until, Constant(0.0)])))
+    Some(to.op(Op::Within(law, [from, until, Constant(0.0), Constant(0.0)])))
 }
 
 pub(super) fn log_normal(to: &mut Builder, z: Operand) -> Operand {

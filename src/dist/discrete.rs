@@ -96,7 +96,7 @@ pub static DISCRETE: &[Distribution] = &[
             let log_q = to.log(q);
             let rate = to.neg(log_q);
             let [from, until] = ends.map(|y| to.mul(rate, y));
-            Some(to.op(Op::Within(Binned::Exponential, [from, until, Constant(0.0)])))
+            Some(to.op(Op::Within(Binned::Exponential, [from, until, Constant(0.0), Constant(0.0)])))
         },
         ..BASE
     },
@@ -112,6 +112,13 @@ pub static DISCRETE: &[Distribution] = &[
             poisson((log_gamma(r, rng) + libm::log1p(-p) - p.ln()).exp(), rng)
         }),
         law: Law::Count(neg_binomial),
+        within: |to, args, [from, until]| {
+            let [r, p] = *args else { return None };
+            let q = to.sub(Constant(1.0), p);
+            let (log_p, log_q) = (to.log(p), to.log(q));
+            let odds = to.sub(log_q, log_p);
+            Some(to.op(Op::Within(Binned::NegBinomial, [from, until, r, odds])))
+        },
         ..BASE
     },
     Distribution {
@@ -125,6 +132,12 @@ pub static DISCRETE: &[Distribution] = &[
             poisson((log_gamma(phi, rng) + a.positive(0).ln() - phi.ln()).exp(), rng)
         }),
         law: Law::Count(neg_binomial_2),
+        within: |to, args, [from, until]| {
+            let [mu, phi] = *args else { return None };
+            let (log_mu, log_phi) = (to.log(mu), to.log(phi));
+            let odds = to.sub(log_mu, log_phi);
+            Some(to.op(Op::Within(Binned::NegBinomial, [from, until, phi, odds])))
+        },
         ..BASE
     },
     Distribution {
@@ -137,7 +150,7 @@ pub static DISCRETE: &[Distribution] = &[
         law: Law::Count(|to, args, y, b| args.first().map(|rate| events(to, *rate, y, b))),
         within: |to, args, [from, until]| {
             let t = to.log(*args.first()?);
-            Some(to.op(Op::Within(Binned::Poisson, [from, until, t])))
+            Some(to.op(Op::Within(Binned::Poisson, [from, until, t, Constant(0.0)])))
         },
         ..BASE
     },
@@ -152,7 +165,7 @@ pub static DISCRETE: &[Distribution] = &[
             let rate = to.exp(*args.first()?);
             Some(events(to, rate, y, b))
         }),
-        within: |to, args, [from, until]| Some(to.op(Op::Within(Binned::Poisson, [from, until, *args.first()?]))),
+        within: |to, args, [from, until]| Some(to.op(Op::Within(Binned::Poisson, [from, until, *args.first()?, Constant(0.0)]))),
         ..BASE
     },
     Distribution {

@@ -89,7 +89,7 @@ pub static POSITIVE_NUMBERS: &[Distribution] = &[
         within: |to, args, ends| {
             let rate = *args.first()?;
             let [from, until] = ends.map(|y| to.mul(rate, y));
-            Some(to.op(Op::Within(Binned::Exponential, [from, until, Constant(0.0)])))
+            Some(to.op(Op::Within(Binned::Exponential, [from, until, Constant(0.0), Constant(0.0)])))
         },
         ..BASE
     },
@@ -203,7 +203,7 @@ pub static POSITIVE_NUMBERS: &[Distribution] = &[
                 let log_hazard = to.mul(shape, t);
                 to.exp(log_hazard)
             });
-            Some(to.op(Op::Within(Binned::Exponential, [from, until, Constant(0.0)])))
+            Some(to.op(Op::Within(Binned::Exponential, [from, until, Constant(0.0), Constant(0.0)])))
         },
         ..BASE
     },

@@ -90,23 +90,32 @@ fn counts_without_an_end() {
              observe cells.k ~ {law}\noutput post = posterior(r)\n"
         )
     };
-    let poisson = |r: f64| move |k: u32| (f64::from(k) * r.ln() - r - libm::lgamma(f64::from(k) + 1.0)).exp();
-    // A success has the probability 1 / (1 + r).
-    let geometric_law = |r: f64| move |k: u32| (r / (1.0 + r)).powi(k as i32) / (1.0 + r);
+    // So many failures before the r-th success of probability 1 / (1 + m).
+    let failures = |r: f64, m: f64, k: f64| (libm::lgamma(k + r) - libm::lgamma(r) + k * m.ln() - (k + r) * m.ln_1p()).exp();
+    let mass = |law: &str, m: f64, k: u32| {
+        let k = f64::from(k);
+        let ways = libm::lgamma(k + 1.0);
+        match law.split('(').next() {
+            Some("geometric") => failures(1.0, m, k) / ways.exp(),
+            Some("neg_binomial") => failures(1.5, m, k) / ways.exp(),
+            _ => (k * m.ln() - m - ways).exp(),
+        }
+    };
     let single: [(u32, u32); 7] = [0, 1, 2, 3, 4, 5, 6].map(|k| (k, k + 1));
     let one = [1, 0, 4, 3, 6, 4, 14];
     let wide = [(0, 3), (3, 5), (5, 7)];
     let sums = [4, 9, 18];
-    let cases: [(&str, &str, &[(u32, u32)], &[i128]); 3] = [
+    let cases: [(&str, &str, &[(u32, u32)], &[i128]); 4] = [
         ("k", "poisson(r)", &single, &one),
         ("bin(k, [3, 5])", "poisson_log(log(r))", &wide, &sums),
         ("k", "geometric(1 / (1 + r))", &single, &one),
+        ("k", "neg_binomial(1.5, 1 / (1 + r))", &single, &one),
     ];
     for (of, law, bins, noisy) in cases {
         let found = fitted(&program(of, law), &rows("k", "3", 30), noisy);
         let exact = |open: bool| {
             let at = move |r: f64| {
-                let mass = |k| if law.starts_with("geo") { geometric_law(r)(k) } else { poisson(r)(k) };
+                let mass = |k| mass(law, r, k);
                 let mut chances: Vec<f64> = bins.iter().map(|(from, to)| (*from..*to).map(mass).sum()).collect();
                 if open {
                     *chances.last_mut().unwrap() += 1.0 - (0..7).map(mass).sum::<f64>();

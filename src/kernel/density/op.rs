@@ -58,8 +58,8 @@ pub enum Op {
     Dot(Vec<(Operand, Operand)>),
     /// The entry of a table at a level, which starts at 0; levels beyond the ends are the ends.
     Gather(Operand, Vec<Operand>),
-    /// The logarithm of the probability between two ends; the third operand is what else the law depends on.
-    Within(Binned, [Operand; 3]),
+    /// The logarithm of the probability between two ends; the other operands are what else the law depends on.
+    Within(Binned, [Operand; 4]),
 }
 
 impl Op {

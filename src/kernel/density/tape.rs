@@ -2,7 +2,7 @@
 
 use super::functions::{binary, slope, slopes, unary};
 use super::op::{Op, Operand};
-use super::within::within;
+use super::within::each;
 
 /// What operations read besides each other's results.
 #[derive(Clone, Copy)]
@@ -93,11 +93,9 @@ fn run<const W: usize>(op: &Op, inputs: Inputs<W>, locals: &[[f64; W]], out: &mu
                 }
             }
         }
-        Op::Within(law, [a, b, t]) => {
-            let (a, b, t) = (inputs.read(*a, locals, &mut p), inputs.read(*b, locals, &mut q), inputs.read(*t, locals, &mut r));
-            for (((out, a), b), t) in out.iter_mut().zip(a).zip(b).zip(t) {
-                *out = within(*law, [*a, *b, *t]).0;
-            }
+        Op::Within(law, items) => {
+            let mut out = out.iter_mut();
+            each(*law, &items.map(|o| inputs.copy(o, locals)), |_, (log, _)| out.next().into_iter().for_each(|out| *out = log));
         }
     }
 }
@@ -220,12 +218,10 @@ fn back<const W: usize>(op: &Op, inputs: Inputs<W>, locals: &[[f64; W]], (g, y):
             }
         }
         Op::Within(law, items) => {
-            let [a, b, t] = items.map(|o| inputs.copy(o, locals));
-            let mut by = [[0.0; W]; 3];
-            for (((i, a), b), t) in (0usize..).zip(a).zip(b).zip(t) {
-                let (_, slopes) = within(*law, [a, b, t]);
+            let mut by = [[0.0; W]; 4];
+            each(*law, &items.map(|o| inputs.copy(o, locals)), |i, (_, slopes)| {
                 by.iter_mut().zip(slopes).for_each(|(by, s)| by.get_mut(i).into_iter().for_each(|by| *by = s));
-            }
+            });
             items.iter().zip(by).filter(|(to, _)| moves(**to)).for_each(|(to, by)| sums.add(*to, &times(g, &by)));
         }
     }

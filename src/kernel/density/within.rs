@@ -4,6 +4,7 @@
 use std::f64::consts::{FRAC_1_PI, FRAC_1_SQRT_2, LN_2};
 
 use crate::kernel::family::hazard;
+use crate::numeric::special::digamma;
 
 /// `ln sqrt(2 pi)`
 const LN_ROOT: f64 = 0.918_938_533_204_672_8;
@@ -24,29 +25,46 @@ pub enum Binned {
     Exponential,
     /// Whole numbers, of mean `exp(t)`; t is the third operand.
     Poisson,
+    /// Failures before so many successes, the third operand, at log-odds of a failure, the fourth.
+    NegBinomial,
 }
 
 /// The logarithm, and its derivatives by the operands.
-pub type Part = (f64, [f64; 3]);
+pub type Part = (f64, [f64; 4]);
+const UNKNOWN: Part = (f64::NAN, [0.0; 4]);
 
 /// Not a number where the ends are not in order.
-pub fn within(law: Binned, [from, to, t]: [f64; 3]) -> Part {
+pub fn within(law: Binned, [from, to, a, b]: [f64; 4]) -> Part {
     match law {
-        Binned::Poisson => poisson(from.max(0.0), to, t),
+        Binned::Poisson => poisson(from.max(0.0), to, a),
+        Binned::NegBinomial => failures(from.max(0.0), to, a, b),
         Binned::Exponential => {
-            let (log, [by_from, by_to, _]) = tails(law, from.max(0.0), to.max(0.0));
+            let (log, [by_from, by_to, ..]) = tails(law, from.max(0.0), to.max(0.0));
             // Nothing lies below 0.
-            (log, [if from > 0.0 { by_from } else { 0.0 }, by_to, 0.0])
+            (log, [if from > 0.0 { by_from } else { 0.0 }, by_to, 0.0, 0.0])
         }
         _ if from + to < 0.0 => {
-            let (log, [by_from, by_to, _]) = within(law, [-to, -from, t]);
-            (log, [-by_to, -by_from, 0.0])
+            let (log, [by_from, by_to, ..]) = within(law, [-to, -from, a, b]);
+            (log, [-by_to, -by_from, 0.0, 0.0])
         }
         _ if from < 0.0 => {
             let part = law.middle(-from) + law.middle(to);
-            (part.ln(), [-law.density(from) / part, law.density(to) / part, 0.0])
+            (part.ln(), [-law.density(from) / part, law.density(to) / part, 0.0, 0.0])
         }
         _ => tails(law, from, to),
+    }
+}
+
+/// Of every row; of equal neighbours, such as nodes of one cell, once.
+pub fn each<const W: usize>(law: Binned, operands: &[[f64; W]; 4], mut visit: impl FnMut(usize, Part)) {
+    let [from, to, a, b] = operands;
+    let (mut before, mut part) = ([f64::NAN; 4], UNKNOWN);
+    for ((((i, from), to), a), b) in (0..).zip(from).zip(to).zip(a).zip(b) {
+        let here = [*from, *to, *a, *b];
+        if here != before {
+            (before, part) = (here, within(law, here));
+        }
+        visit(i, part);
     }
 }
 
@@ -55,7 +73,7 @@ fn tails(law: Binned, from: f64, to: f64) -> Part {
     let ((near, loss), (far, far_loss)) = (law.tail(from), if to < f64::INFINITY { law.tail(to) } else { (0.0, f64::INFINITY) });
     let fall = far_loss - loss;
     let kept = -libm::expm1(-fall);
-    (kept.ln() - loss, [-near / kept, far * (-fall).exp() / kept, 0.0])
+    (kept.ln() - loss, [-near / kept, far * (-fall).exp() / kept, 0.0, 0.0])
 }
 
 impl Binned {
@@ -73,7 +91,7 @@ impl Binned {
                 let loss = LN_2 - ln_beta_share(df / 2.0, 0.5, df / (df + z * z), z * z / (df + z * z));
                 ((self.log_density(z) + loss).exp(), loss)
             }
-            Binned::Exponential | Binned::Poisson => (1.0, z),
+            Binned::Exponential | Binned::Poisson | Binned::NegBinomial => (1.0, z),
         }
     }
 
@@ -86,7 +104,7 @@ impl Binned {
             Binned::Laplace => -0.5 * libm::expm1(-z),
             Binned::Cauchy => FRAC_1_PI * z.atan(),
             Binned::Student(df) => 0.5 * ln_beta_share(0.5, df / 2.0, z * z / (df + z * z), df / (df + z * z)).exp(),
-            Binned::Exponential | Binned::Poisson => -libm::expm1(-z),
+            Binned::Exponential | Binned::Poisson | Binned::NegBinomial => -libm::expm1(-z),
         }
     }
 
@@ -104,7 +122,7 @@ impl Binned {
                 let norm = libm::lgamma(0.5 * df + 0.5) - libm::lgamma(0.5 * df) - 0.5 * (df / FRAC_1_PI).ln();
                 norm - (0.5 * df + 0.5) * (z * z / df).ln_1p()
             }
-            Binned::Exponential | Binned::Poisson => -z,
+            Binned::Exponential | Binned::Poisson | Binned::NegBinomial => -z,
         }
     }
 }
@@ -135,47 +153,83 @@ fn ln_beta_share(a: f64, b: f64, x: f64, y: f64) -> f64 {
     front + fraction.ln()
 }
 
-/// Terms are positive and summed outwards from the largest, or their complement is, where that is the smaller part.
 fn poisson(from: f64, to: f64, t: f64) -> Part {
     let mean = t.exp();
-    let known = if mean.is_finite() && from < to { 0.0 } else { f64::NAN };
-    if to == f64::INFINITY && mean >= from {
-        let (log, slope) = if from > 0.0 { outwards(0.0, from, from - 1.0, t) } else { (f64::NEG_INFINITY, 0.0) };
-        let rest = -log.exp();
-        return (known + rest.ln_1p(), [0.0, 0.0, if rest < 0.0 { slope * rest / (1.0 + rest) } else { 0.0 }]);
+    if !mean.is_finite() {
+        return UNKNOWN;
     }
-    let (log, slope) = outwards(from, to, mean.floor().min(to - 1.0).max(from), t);
-    (known + log, [0.0, 0.0, slope])
+    let log = |k: f64| if k > 0.0 { k * t - mean - libm::lgamma(k + 1.0) } else { -mean };
+    let law = Counts { mode: mean.floor(), log, ratio: |k: f64| mean / k, slopes: |k: f64| [k - mean, 0.0] };
+    law.within(from, to)
 }
 
-/// The logarithm of the sum of `exp(k t - e^t) / k!` from one number up to another, which is not counted, and its derivative by t;
-/// terms fall on both sides of `top`.
-fn outwards(from: f64, to: f64, top: f64, t: f64) -> (f64, f64) {
-    let mean = t.exp();
-    let (mut sum, mut slope) = (1.0, top - mean);
-    let mut add = |k: f64, term: f64| {
-        sum += term;
-        slope += term * (k - mean);
-        term > LEAST * sum
-    };
-    let (mut k, mut term) = (top + 1.0, 1.0);
-    while k < to && mean.is_finite() {
-        term *= mean / k;
-        if !add(k, term) {
-            break;
-        }
-        k += 1.0;
+/// So many failures before r successes, at log-odds of a failure.
+fn failures(from: f64, to: f64, r: f64, odds: f64) -> Part {
+    let [log_p, log_q] = [-odds, odds].map(|t| t.min(0.0) - (-t.abs()).exp().ln_1p());
+    let (p, q, mode) = (log_p.exp(), log_q.exp(), ((r - 1.0) * odds.exp()).floor().max(0.0));
+    if !(r > 0.0 && mode.is_finite() && p > 0.0) {
+        return UNKNOWN;
     }
-    (k, term) = (top - 1.0, 1.0);
-    while k >= from && mean.is_finite() {
-        term *= (k + 1.0) / mean;
-        if !add(k, term) {
-            break;
+    let (norm, by_norm) = (r * log_p - libm::lgamma(r), log_p - digamma(r));
+    let log = |k: f64| norm + libm::lgamma(k + r) - libm::lgamma(k + 1.0) + k * log_q;
+    let slopes = |k: f64| [digamma(k + r) + by_norm, k * p - r * q];
+    Counts { mode, log, ratio: |k: f64| q * (k - 1.0 + r) / k, slopes }.within(from, to)
+}
+
+/// A law of whole numbers: its largest term, the logarithm of a term, what one is of the one before it, and the derivatives of the
+/// logarithm by what the law depends on.
+struct Counts<L, R, S> {
+    mode: f64,
+    log: L,
+    ratio: R,
+    slopes: S,
+}
+
+impl<L: Fn(f64) -> f64, R: Fn(f64) -> f64, S: Fn(f64) -> [f64; 2]> Counts<L, R, S> {
+    /// Terms are positive and summed from the largest outwards; of a tail that starts before the largest, or falls slowly, what is
+    /// missing.
+    fn within(&self, from: f64, to: f64) -> Part {
+        let slow = 40.0 > (1000.0 + 50.0 * from) * (1.0 - (self.ratio)(f64::MAX));
+        if from.is_nan() || from >= to {
+            return UNKNOWN;
         }
-        k -= 1.0;
+        if to < f64::INFINITY || !(self.mode >= from || slow) {
+            let (log, [a, b]) = self.outwards(from, to);
+            return (log, [0.0, 0.0, a, b]);
+        }
+        let (log, slopes) = if from > 0.0 { self.outwards(0.0, from) } else { (f64::NEG_INFINITY, [0.0; 2]) };
+        let missing = log.exp();
+        let slope = |s: f64| if missing > 0.0 && missing < 1.0 { -s * missing / (1.0 - missing) } else { 0.0 };
+        let [a, b] = slopes.map(slope);
+        ((-missing.min(1.0)).ln_1p(), [0.0, 0.0, a, b])
     }
-    let first = if top > 0.0 { top * t } else { 0.0 };
-    (first - mean - libm::lgamma(top + 1.0) + sum.ln(), slope / sum)
+
+    fn outwards(&self, from: f64, to: f64) -> (f64, [f64; 2]) {
+        let top = self.mode.min(to - 1.0).max(from);
+        let (mut sum, mut slopes) = (1.0, (self.slopes)(top));
+        let mut add = |k: f64, term: f64| {
+            sum += term;
+            slopes.iter_mut().zip((self.slopes)(k)).for_each(|(all, s)| *all += term * s);
+            term > LEAST * sum
+        };
+        let (mut k, mut term) = (top + 1.0, 1.0);
+        while k < to {
+            term *= (self.ratio)(k);
+            if !add(k, term) {
+                break;
+            }
+            k += 1.0;
+        }
+        (k, term) = (top, 1.0);
+        while k > from {
+            term /= (self.ratio)(k);
+            k -= 1.0;
+            if !add(k, term) {
+                break;
+            }
+        }
+        ((self.log)(top) + sum.ln(), slopes.map(|s| s / sum))
+    }
 }
 
 #[cfg(test)]
@@ -207,7 +261,7 @@ mod tests {
     ];
 
     #[track_caller]
-    fn slopes(law: Binned, at: [f64; 3], free: &[usize]) {
+    fn slopes(law: Binned, at: [f64; 4], free: &[usize]) {
         let (log, by) = within(law, at);
         for i in free.iter().copied().filter(|i| at[*i].is_finite()) {
             // Not across the kink of a density.
@@ -227,14 +281,14 @@ mod tests {
     fn parts_of_continuous_laws() {
         for law in LAWS {
             for (from, to) in BINS.into_iter().filter(|b| law != Binned::Exponential || b.1 > 0.0) {
-                let (log, _) = within(law, [from, to, 0.0]);
+                let (log, _) = within(law, [from, to, 0.0, 0.0]);
                 if from != 0.0 || law != Binned::Exponential {
-                    slopes(law, [from, to, 0.0], &[0, 1]);
+                    slopes(law, [from, to, 0.0, 0.0], &[0, 1]);
                 }
                 let heavy = matches!(law, Binned::Cauchy | Binned::Student(_));
                 if heavy && !(from.is_finite() && to.is_finite()) {
-                    let both = within(law, [-f64::INFINITY, from.max(-to), 0.0]).0.exp() + log.exp();
-                    let rest = if from.is_finite() { both } else { within(law, [to, f64::INFINITY, 0.0]).0.exp() + log.exp() };
+                    let both = within(law, [-f64::INFINITY, from.max(-to), 0.0, 0.0]).0.exp() + log.exp();
+                    let rest = if from.is_finite() { both } else { within(law, [to, f64::INFINITY, 0.0, 0.0]).0.exp() + log.exp() };
                     assert!((rest - 1.0).abs() < 1e-14, "{law:?} {from} {to}");
                     continue;
                 }
@@ -256,7 +310,7 @@ mod tests {
     #[test]
     fn far_tails() {
         let near = |law, from, to, expected: f64| {
-            let (log, _) = within(law, [from, to, 0.0]);
+            let (log, _) = within(law, [from, to, 0.0, 0.0]);
             assert!((log / expected - 1.0).abs() < 1e-12, "{law:?}: {log} {expected}");
         };
         // ln(Phi(41) - Phi(40)) = ln Phi(-40) to the last digit.
@@ -275,14 +329,34 @@ mod tests {
             {
                 let pmf = |k: i32| (f64::from(k) * t - mean - libm::lgamma(f64::from(k) + 1.0)).exp();
                 let sum: f64 = (f64::max(from, 0.0) as i32..f64::min(to, 3000.0) as i32).map(pmf).sum();
-                let (log, _) = within(Binned::Poisson, [from, to, t]);
+                let (log, _) = within(Binned::Poisson, [from, to, t, 0.0]);
                 assert!((log - sum.ln()).abs() < 1e-9 || (sum == 0.0 && log < -600.0), "{mean} {from} {to}: {log} {}", sum.ln());
-                slopes(Binned::Poisson, [from, to, t], &[2]);
+                slopes(Binned::Poisson, [from, to, t, 0.0], &[2]);
             }
         }
         // Nothing is missing from 1 that the tail does not have.
-        let (log, [.., slope]) = within(Binned::Poisson, [3.0, f64::INFINITY, -20.0]);
+        let (log, [.., slope, _]) = within(Binned::Poisson, [3.0, f64::INFINITY, -20.0, 0.0]);
         assert!((log + 60.0 + 6f64.ln()).abs() < 1e-8 && (slope - 3.0).abs() < 1e-8, "{log} {slope}");
+    }
+
+    #[test]
+    fn failures_before_successes() {
+        for (r, odds) in [(0.3, 1.0), (1.0, -2.0), (4.5, 0.0), (2.0, 3.5), (80.0, -0.5), (0.01, 6.0)] {
+            let (p, q) = (1.0 / (1.0 + f64::exp(odds)), 1.0 / (1.0 + f64::exp(-odds)));
+            let pmf = |k: i32| {
+                let k = f64::from(k);
+                (libm::lgamma(k + r) - libm::lgamma(r) - libm::lgamma(k + 1.0) + r * p.ln() + k * q.ln()).exp()
+            };
+            for (from, to) in [(0.0, 1.0), (3.0, 4.0), (2.0, 9.0), (5.0, f64::INFINITY), (60.0, f64::INFINITY), (30.0, 50.0)] {
+                let sum: f64 = (from as i32..f64::min(to, 30_000.0) as i32).map(pmf).sum();
+                let (log, _) = within(Binned::NegBinomial, [from, to, r, odds]);
+                assert!((log - sum.ln()).abs() < 1e-9, "{r} {odds} {from} {to}: {log} {}", sum.ln());
+                slopes(Binned::NegBinomial, [from, to, r, odds], &[2, 3]);
+            }
+        }
+        // Terms that hardly fall are not waited for.
+        let (log, _) = within(Binned::NegBinomial, [100.0, f64::INFINITY, 0.5, 40.0]);
+        assert!(log < 0.0 && log > -1e-6, "{log}");
     }
 
     #[test]
@@ -291,16 +365,21 @@ mod tests {
         for law in LAWS {
             for from in ends {
                 for to in ends {
-                    let (log, by) = within(law, [from, to, 0.0]);
+                    let (log, by) = within(law, [from, to, 0.0, 0.0]);
                     assert!(log.is_nan() || log <= 1e-15, "{law:?} {from} {to}: {log} {by:?}");
                 }
             }
-            assert_eq!(within(law, [f64::NEG_INFINITY, f64::INFINITY, 0.0]), (0.0, [-0.0, 0.0, 0.0]));
+            assert_eq!(within(law, [f64::NEG_INFINITY, f64::INFINITY, 0.0, 0.0]), (0.0, [-0.0, 0.0, 0.0, 0.0]));
         }
         for t in [-800.0, -700.0, -50.0, 50.0, 600.0, 800.0, f64::INFINITY, f64::NAN] {
             for (from, to) in [(0.0, 3.0), (3.0, 4.0), (4.0, f64::INFINITY), (f64::NEG_INFINITY, f64::INFINITY), (0.0, 0.0)] {
-                let (log, by) = within(Binned::Poisson, [from, to, t]);
-                assert!(log.is_nan() || (log <= 1e-15 && by.iter().all(|b| !b.is_nan())), "{t} {from} {to}: {log} {by:?}");
+                let right = |(log, by): Part| {
+                    assert!(log.is_nan() || (log <= 1e-9 && by.iter().all(|b| !b.is_nan())), "{t} {from} {to}: {log} {by:?}");
+                };
+                right(within(Binned::Poisson, [from, to, t, 0.0]));
+                for odds in [-800.0, -30.0, 0.0, 30.0, 700.0, 800.0, f64::NAN] {
+                    right(within(Binned::NegBinomial, [from, to, t.exp(), odds]));
+                }
             }
         }
     }
