@@ -36,11 +36,9 @@ pub fn names(ty: &Type, ends: &[f64]) -> Vec<String> {
     ends.iter().zip(ends.iter().skip(1)).map(name).collect()
 }
 
-/// Where the bins of a number between declared bounds end, the first begin included. Whole numbers are in single bins where there
-/// are no edges, and end at the next whole number.
+/// Where the bins of a number between declared bounds end, the first begin included; whole numbers end at the next one.
 pub fn ends(ty: &Type, edges: &[f64]) -> Vec<f64> {
     match ty {
-        Type::Int(r) if edges.is_empty() => (0..=(r.hi - r.lo + 1.0) as u64).map(|i| r.lo + i as f64).collect(),
         Type::Int(r) => [&[r.lo], edges, &[r.hi + 1.0]].concat(),
         Type::Real(r) => [&[r.lo], edges, &[r.hi]].concat(),
         _ => vec![],
@@ -48,8 +46,12 @@ pub fn ends(ty: &Type, edges: &[f64]) -> Vec<f64> {
 }
 
 impl Axis {
-    pub fn ends(&self) -> Vec<f64> {
-        ends(&self.ty, &self.edges)
+    /// Where a bin begins, and the one before it ends; a whole number without edges is a bin of its own.
+    pub fn begin(&self, place: usize) -> Option<f64> {
+        match &self.ty {
+            Type::Int(r) if self.edges.is_empty() => Some(r.lo + place as f64),
+            ty => ends(ty, &self.edges).get(place).copied(),
+        }
     }
 
     /// Which bin a number between the bounds is in.
@@ -60,15 +62,13 @@ impl Axis {
 
     /// Between what a value was that was counted in a bin: values beyond the bounds were moved to them, so the end bins are open.
     pub fn counted(&self, place: usize) -> Option<(f64, f64)> {
-        let ends = self.ends();
-        let (from, to) = (*ends.get(place)?, *ends.get(place + 1)?);
-        Some((if place == 0 { f64::NEG_INFINITY } else { from }, if place + 2 == ends.len() { f64::INFINITY } else { to }))
+        let (from, to) = (self.begin(place)?, self.begin(place + 1)?);
+        Some((if place == 0 { f64::NEG_INFINITY } else { from }, if place + 1 == self.levels.len() { f64::INFINITY } else { to }))
     }
 
     /// Values in a bin and their weights, whose mean is that of a uniform law inside the bin.
     pub fn nodes(&self, place: usize) -> Vec<(f64, f64)> {
-        let ends = self.ends();
-        let (Some(from), Some(to)) = (ends.get(place), ends.get(place + 1)) else { return vec![] };
+        let (Some(from), Some(to)) = (self.begin(place), self.begin(place + 1)) else { return vec![] };
         let (middle, half) = (0.5 * (from + to), 0.5 * (to - from));
         match self.ty {
             Type::Int(_) => {

@@ -208,7 +208,7 @@ impl Used<'_> {
             let place = |i: usize| places.iter().find(|(a, _)| *a == i).map_or(0, |(_, p)| *p);
             let mut own = vec![((cell, 0.0), vec![])];
             for (i, axis) in self.axes.iter().enumerate() {
-                let first = axis.ends().get(place(i)).copied().unwrap_or(place(i) as f64);
+                let first = axis.begin(place(i)).unwrap_or(place(i) as f64);
                 let nodes = if integrated.contains(&i) { axis.nodes(place(i)) } else { vec![(first, 1.0)] };
                 let with = |((cell, weight), row): ((usize, f64), Vec<f64>)| {
                     let one = move |(x, w): &(f64, f64)| ((cell, weight + w.ln()), [row.as_slice(), &[*x]].concat());
