@@ -297,7 +297,7 @@ impl Checker<'_> {
         self.columns.get(name).map_or(&[], Vec::as_slice)
     }
 
-    /// The levels of the one category column of this name.
+    /// The levels of the category columns of this name, where all have the same.
     pub(super) fn levels_of_name(&self, name: &str) -> Option<Levels> {
         if let Some(entry) = self.scopes.find(name) {
             return match &entry.binding {
@@ -308,14 +308,11 @@ impl Checker<'_> {
                 _ => None,
             };
         }
-        let declared = match self.columns_named(name) {
-            [(t, c)] => self.column(*t, *c),
-            [] => self.recorded_column(name),
-            _ => None,
-        };
-        match &declared?.ty {
-            Type::Category(l) => Some(l.clone()),
-            _ => None,
-        }
+        let declared = self.columns_named(name);
+        let recorded = if declared.is_empty() { self.recorded_column(name) } else { None };
+        let columns = declared.iter().map(|(t, c)| self.column(*t, *c)).chain(recorded.map(Some));
+        let mut all = columns.map(|c| if let Type::Category(l) = &c?.ty { Some(l.clone()) } else { None });
+        let first = all.next()??;
+        all.all(|l| l.as_ref() == Some(&first)).then_some(first)
     }
 }

@@ -112,7 +112,7 @@ pub const FUNCTIONS: &[[&str; 3]] = &[
     [
         "poststratify(x, census, people), a number of every draw averaged over a public table",
         "For another population than the one that was counted: x is an expression of a posterior of released counts, such as `inv_logit(post.m + post.u[region])`, where names are columns of the public table first; its rows count by their weight. Free.",
-        "budget dp(eps = 1, delta = 1e-6)\nprivate poll[n] { region: public category {north, south}, vote: bool }\npublic census[groups] { region: category {north, south}, people: int in 0.. }\nrelease cells = histogram(poll.region, vote) using gaussian\nparam m ~ normal(0, 1.5)\nparam u: vector[cells.region] ~ normal(0, 1)\nobserve cells.vote ~ bernoulli_logit(m + u[region])\noutput post = posterior(m, u)\noutput everyone = poststratify(inv_logit(post.m + post.u[region]), census, people)",
+        "budget dp(eps = 1, delta = 1e-6)\nprivate poll[n] { region: public category {north, south}, vote: bool }\npublic census[groups] { region: category {north, south}, people: int in 0.. }\nrelease cells = histogram(poll.region, vote) using gaussian\nparam m ~ normal(0, 1.5)\nparam u: vector[region] ~ normal(0, 1)\nobserve cells.vote ~ bernoulli_logit(m + u[region])\noutput post = posterior(m, u)\noutput everyone = poststratify(inv_logit(post.m + post.u[region]), census, people)",
     ],
     [
         "loo(post), how well a model predicts every cell from the others",

@@ -7,7 +7,7 @@ use super::{Checked, Checker, Stop, vectors};
 use crate::model::fit::Fit;
 use crate::model::{Axis, Builtin, Expr, ExprKind, Label, Range, ReleaseId, Type, VectorType};
 use crate::source::{Diagnostic, Help, Span};
-use crate::syntax::ast;
+use crate::syntax::{ast, tokens};
 use std::sync::Arc;
 
 /// The most cells of a table whose counts are predicted: every draw predicts all of them.
@@ -117,7 +117,16 @@ impl Checker<'_> {
             let (ours, theirs) = (format!("by {}", names(&first)), format!("by {}", names(&second)));
             let d = Diagnostic::new("E0209", "these models are of different cells").label(a.span, ours).label(b.span, theirs);
             let d = d.cause("a column that a model does not name is summed out: it predicts fewer, larger counts");
-            return self.fail(d.help("name the same columns in both: where nothing depends on c, write `if c == a then m else m`"));
+            let (fewer, more) = if first.axes().len() < second.axes().len() { (&first, &second) } else { (&second, &first) };
+            let missing = more.axes().into_iter().find(|i| !fewer.axes().contains(i)).and_then(|i| axes.get(i));
+            let same = missing.zip(fewer.released.first().and_then(|p| self.param(*p))).map(|(axis, p)| {
+                let level = axis.levels.first().map_or("", String::as_str);
+                let level = if tokens::is_name(level) || level.parse::<i64>().is_ok() { level.to_owned() } else { format!("{level:?}") };
+                let when = if axis.ty == Type::Bool { axis.name.clone() } else { format!("{} == {level}", axis.name) };
+                let same = format!("if {when} then {0} else {0}", p.name);
+                Help::from((format!("name `{}` in both, also where nothing depends on it:", axis.name), same))
+            });
+            return self.fail(d.helps(same));
         }
         let ty = Type::Record(["elpd_diff", "se_diff", "k"].map(|name| (name.to_owned(), Type::Real(Range::ALL))).to_vec());
         Ok(node(ExprKind::Call(Builtin::LooCompare, vec![a, b]), ty, Label::Public, span))

@@ -5,7 +5,7 @@ use dpm::data::{DataError, Source};
 use dpm::mechanism::{MechanismError, Number, OsBits};
 use dpm::model::{Query, ReleaseId, Step, TableId, releases};
 use dpm::pipeline;
-use dpm::run::{Bound, Draws, Files, Posterior, Value, resume};
+use dpm::run::{Bound, Draws, Files, Posterior, Results, Value, resume};
 use std::collections::BTreeMap;
 
 /// The rows of the private table: only their number and their public columns are read.
@@ -20,8 +20,8 @@ impl Files for Rows {
     }
 }
 
-/// The first fit of a program whose first release gave these counts.
-pub fn fitted(text: &str, rows: &str, noisy: &[i128]) -> Draws {
+/// The outputs of a program whose first release gave these counts.
+pub fn outputs(text: &str, rows: &str, noisy: &[i128]) -> Results {
     let checked = pipeline::check("p.dpm", text, &NoFiles);
     assert!(checked.diagnostics.is_empty(), "{:?}", checked.diagnostics);
     let (analysis, said) = pipeline::analyze(&checked, &Bound::default(), false);
@@ -31,8 +31,11 @@ pub fn fitted(text: &str, rows: &str, noisy: &[i128]) -> Draws {
     let counts = Value::GridVector(noisy.iter().map(|n| Number::new(*n, 0)).collect());
     let outputs: Vec<Step> = program.steps.iter().filter(|s| matches!(s, Step::Output { .. })).cloned().collect();
     let known = BTreeMap::from([(ReleaseId(0), counts)]);
-    let (results, _) = resume(program, &analysis.unwrap(), &Bound::default(), &Rows(rows.into()), &outputs, known).unwrap();
-    match &results.outputs[0].1 {
+    resume(program, &analysis.unwrap(), &Bound::default(), &Rows(rows.into()), &outputs, known).unwrap().0
+}
+
+pub fn fitted(text: &str, rows: &str, noisy: &[i128]) -> Draws {
+    match &outputs(text, rows, noisy).outputs[0].1 {
         Value::Posterior(Posterior::Draws(draws)) => draws.clone(),
         other => panic!("{other:?}"),
     }
@@ -49,7 +52,7 @@ pub fn geometric(k: f64, scale: f64) -> f64 {
     (1.0 - p) / (1.0 + p) * p.powf(k.abs())
 }
 
-fn ln_choose(n: u64, k: u64) -> f64 {
+pub fn ln_choose(n: u64, k: u64) -> f64 {
     (1..=k).map(|i| (((n - k + i) as f64) / i as f64).ln()).sum()
 }
 

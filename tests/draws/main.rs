@@ -20,6 +20,7 @@ mod kernel_memory;
 mod langevin;
 mod laws;
 mod mechanisms;
+mod predictions;
 mod row_gradients;
 mod samplers;
 mod tapes;

@@ -19,6 +19,7 @@ mod noninterference;
 #[cfg(unix)]
 mod phases;
 mod plans;
+mod predictions;
 mod records;
 mod regressions;
 #[cfg(unix)]
