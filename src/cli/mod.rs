@@ -239,7 +239,7 @@ struct Plot {
     /// What the picture shows
     #[arg(long, value_enum, default_value = "rdp")]
     shows: report::Shown,
-    /// This release alone; without it all of them and their total, of errors and posteriors the first
+    /// This release alone, or this output of draws; without it all releases and their total, of errors and posteriors the first
     #[arg(long, value_name = "NAME")]
     release: Option<String>,
     /// Where the picture is written: a name that ends in .svg, or in .png where dpm was built with it

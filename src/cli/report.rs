@@ -5,7 +5,7 @@ use super::files::{self, Output};
 use super::{Exit, Plot, Program, Report, usage};
 use crate::compiled::Compiled;
 use crate::privacy::Claim;
-use crate::report::{Kind, chart, errors, page, released};
+use crate::report::{Kind, chart, errors, intervals, page, released};
 use clap::ValueEnum;
 use serde_json::Value;
 use std::path::Path;
@@ -46,7 +46,10 @@ fn opened(args: &Program) -> Result<Opened, Exit> {
     let Some((mut value, result)) = value.and_then(|v| kind(&v).map(|k| (v, k))) else {
         return Ok(Opened { compiled: prepared(args, &[])?, values: None });
     };
-    let values = value.get_mut("releases").filter(|_| result).map(Value::take);
+    let values = result.then(|| {
+        let parts = ["releases", "outputs"].into_iter().filter_map(|part| value.get(part)?.as_object());
+        Value::Object(parts.flatten().map(|(name, value)| (name.clone(), value.clone())).collect())
+    });
     let certificate = if result { value.get_mut("certificate").map(Value::take).unwrap_or_default() } else { value };
     let (Some(file), Some(source)) = (text(&certificate, "/program/file"), text(&certificate, "/program/source")) else {
         say_line!("error: {} is not a certificate", args.file.display());
@@ -89,6 +92,11 @@ pub fn plot(args: &Plot) -> Exit {
     };
     let program = &compiled.checked.program;
     let releases = &compiled.analysis.releases;
+    if let (Shown::Posterior, Some(name)) = (args.shows, &args.release)
+        && let Some(svg) = values.as_ref().and_then(|v| intervals(name, v.get(name)?)?.svg(SIZE.0, SIZE.1))
+    {
+        return write_picture(&args.output, output, &svg);
+    }
     let named = args.release.as_ref().or(releases.first().map(|r| &r.name));
     let Some(release) = named.and_then(|name| releases.iter().find(|r| r.name == *name)) else {
         return usage(&format!("the program has no release `{}`", args.release.as_deref().unwrap_or_default()));

@@ -2,11 +2,13 @@
 
 mod curves;
 mod errors;
+mod intervals;
 mod released;
 mod risk;
 
 pub use curves::{Kind, chart};
 pub use errors::errors;
+pub use intervals::intervals;
 pub use released::released;
 
 use crate::analyze::{ReleaseAnalysis, Status};
@@ -47,6 +49,7 @@ pub fn page(compiled: &Compiled, values: Option<&serde_json::Value>) -> String {
                         (composition(compiled, total))
                         (pictures(compiled, total, values))
                     }
+                    @if let Some(values) = values { (intervals::section(values)) }
                     @for (r, facts) in analysis.releases.iter().zip(&certificate.releases) { (why(r, facts)) }
                     (assumptions(certificate))
                 }
@@ -197,6 +200,8 @@ fn pictures(compiled: &Compiled, total: &Claim, values: Option<&serde_json::Valu
         let value = values.and_then(|v| v.get(&name));
         charts.push((value.and_then(|v| released(program, &name, v)), "what was released, and what was assumed before"));
     }
+    let free = values.and_then(serde_json::Value::as_object).into_iter().flatten().filter_map(|(name, v)| intervals(name, v));
+    charts.extend(free.map(|chart| (Some(chart), "computed by chains from released values")));
     let drawn =
         charts.into_iter().filter_map(|(chart, caption)| Some((chart.as_ref()?.svg(460, 380)?, format!("{}: {caption}", chart?.title))));
     html! {

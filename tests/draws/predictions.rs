@@ -34,19 +34,23 @@ fn shares(weight: impl Fn(f64) -> f64) -> Vec<(f64, f64)> {
     all.into_iter().map(|(p, w)| (p, w / sum)).collect()
 }
 
-fn binomial(c: u64, p: f64) -> f64 {
-    (ln_choose(N, c) + c as f64 * p.ln() + (N - c) as f64 * (1.0 - p).ln()).exp()
+fn binomial(n: u64, c: u64, p: f64) -> f64 {
+    (ln_choose(n, c) + c as f64 * p.ln() + (n - c) as f64 * (1.0 - p).ln()).exp()
 }
 
 /// `p(noisy | p)`, also without one of the two counts.
 fn likelihood(noisy: [i128; 2], p: f64, seen: [bool; 2]) -> f64 {
-    let noise = |i: usize, c: u64| if seen[i] { rounded(noisy[i] as f64 - c as f64, SIGMA) } else { 1.0 };
-    (0..=N).map(|c| binomial(c, p) * noise(0, N - c) * noise(1, c)).sum()
+    of_rows(noisy, (N, SIGMA), p, seen)
+}
+
+fn of_rows(noisy: [i128; 2], (n, sigma): (u64, f64), p: f64, seen: [bool; 2]) -> f64 {
+    let noise = |i: usize, c: u64| if seen[i] { rounded(noisy[i] as f64 - c as f64, sigma) } else { 1.0 };
+    (0..=n).map(|c| binomial(n, c, p) * noise(0, n - c) * noise(1, c)).sum()
 }
 
 /// Mean and the quantiles at 5 % and 95 % of the second noisy count under shares with these weights.
 fn predicted(shares: &[(f64, f64)]) -> [f64; 3] {
-    let chance = |c: u64| shares.iter().map(|(p, w)| w * binomial(c, *p)).sum::<f64>();
+    let chance = |c: u64| shares.iter().map(|(p, w)| w * binomial(N, c, *p)).sum::<f64>();
     let counts: Vec<f64> = (0..=N).map(chance).collect();
     let law: Vec<(f64, f64)> = (-60..120)
         .map(|y| (f64::from(y), counts.iter().zip(0..).map(|(w, c)| w * rounded(f64::from(y) - f64::from(c), SIGMA)).sum()))
@@ -83,6 +87,8 @@ fn a_wrong_model_fails_its_check() {
     assert_eq!(numbers(&found, "check", "within"), [0.0], "{:?}", found.outputs);
 }
 
+/// Independent draws, and the normal form of the likelihood, would be off by 0.03 (one sd, and at most); these chains, whose draws are worth a
+/// third, by three times 0.045 and 0.03.
 #[test]
 fn every_cell_from_the_others() {
     for noisy in [[17, 38], [-4, 51], [30, 30]] {
@@ -91,7 +97,7 @@ fn every_cell_from_the_others() {
         let exact = [all([true, true]) - all([false, true]), all([true, true]) - all([true, false])];
         let (cells, elpd) = (numbers(&found, "fit", "cells"), numbers(&found, "fit", "elpd")[0]);
         for (found, exact) in cells.iter().zip(exact) {
-            assert!((found - exact).abs() < 0.06, "{noisy:?}: {found} for {exact}");
+            assert!((found - exact).abs() < 0.165, "{noisy:?}: {found} for {exact}");
         }
         assert!((elpd - cells.iter().sum::<f64>()).abs() < 1e-9);
         assert!(numbers(&found, "fit", "k").iter().all(|k| *k < 0.7) && found.warnings.is_empty(), "{:?}", found.warnings);
@@ -107,16 +113,34 @@ fn regions(more: &str, noisy: [i128; 8]) -> Results {
     outputs(&format!("{REGIONS}{more}"), &format!("region,vote\n{}", "a,1\nb,0\nc,1\nd,0\n".repeat(100)), &noisy)
 }
 
+/// The difference of the densities of all cells, each left out in turn, by integrals over shares.
+fn exactly(noisy: [i128; 8]) -> f64 {
+    let shares: Vec<f64> = (0..200).map(|i| (f64::from(i) + 0.5) / 200.0).collect();
+    let normal = |p: f64| (-0.5 * ((p / (1.0 - p)).ln() / 1.5).powi(2)).exp() / (p * (1.0 - p));
+    let seen = [[true, true], [false, true], [true, false]];
+    let of = |r: usize, seen| shares.iter().map(|p| of_rows([noisy[2 * r], noisy[2 * r + 1]], (100, 4.0), *p, seen)).collect::<Vec<f64>>();
+    let regions: Vec<[Vec<f64>; 3]> = (0..4).map(|r| seen.map(|s| of(r, s))).collect();
+    let own = |density: &[f64]| density.iter().zip(&shares).map(|(d, p)| d * normal(*p)).sum::<f64>().ln();
+    let all = |left: usize, density: &[f64]| {
+        let others = |i: usize| (0..4).filter(|r| *r != left).map(|r| regions[r][0][i]).product::<f64>();
+        density.iter().enumerate().map(|(i, d)| d * others(i)).sum::<f64>().ln()
+    };
+    let gain = |of: &dyn Fn(&[f64]) -> f64, r: usize| 2.0 * of(&regions[r][0]) - of(&regions[r][1]) - of(&regions[r][2]);
+    (0..4).map(|r| gain(&own, r) - gain(&|d| all(r, d), r)).sum()
+}
+
 #[test]
 fn models_are_compared() {
     let more = "output better = loo_compare(post, one)\noutput back = loo_compare(one, post)\n";
-    let apart = regions(more, [20, 80, 80, 20, 30, 70, 70, 30]);
-    let (elpd, se) = (numbers(&apart, "better", "elpd_diff")[0], numbers(&apart, "better", "se_diff")[0]);
-    assert!(elpd > 20.0 && elpd > 3.0 * se, "{elpd} {se}");
-    assert_eq!(numbers(&apart, "back", "elpd_diff"), [-elpd]);
-    let alike = regions(more, [50, 50, 51, 49, 48, 52, 50, 50]);
-    let elpd = numbers(&alike, "better", "elpd_diff")[0];
-    assert!(elpd.abs() < 4.0, "four parameters more and nothing to learn: {elpd}");
+    for noisy in [[20, 80, 80, 20, 30, 70, 70, 30], [50, 50, 51, 49, 48, 52, 50, 50]] {
+        let found = regions(more, noisy);
+        let (elpd, se) = (numbers(&found, "better", "elpd_diff")[0], numbers(&found, "better", "se_diff")[0]);
+        let exact = exactly(noisy);
+        assert!((elpd - exact).abs() < 0.8, "{elpd} for {exact}");
+        assert_eq!(numbers(&found, "back", "elpd_diff"), [-elpd]);
+        // Where regions differ the model with regions is better, and where they do not it is hardly worse.
+        assert!(if noisy[0] == 20 { elpd > 3.0 * se && elpd > 10.0 } else { elpd < 0.5 && se < 1.0 }, "{elpd} {se}");
+    }
 }
 
 /// A cell that alone says what a parameter is: leaving it out changes all, and the warning names it.

@@ -115,3 +115,28 @@ fn options_that_say_nothing_are_refused() {
     assert_eq!(code(&["--synthetic", "rows=poll.csv"]).0, Some(2));
     assert!(!folder.path().join("a.csv").exists());
 }
+
+/// A record with draws: a table of every number in the report, and a picture of their intervals.
+#[test]
+fn reports_and_pictures_show_draws() {
+    let folder = folder();
+    assert!(dpm(folder.path(), &with(&["-o", "r.json"])).status.success());
+    let public = ["--public", "census=census.csv"];
+    let done = dpm(folder.path(), &[&["report", "r.json", "-o", "r.html"][..], &public].concat());
+    assert!(done.status.success(), "{}", String::from_utf8_lossy(&done.stderr));
+    let html = std::fs::read_to_string(folder.path().join("r.html")).unwrap();
+    let record: Value = serde_json::from_str(&std::fs::read_to_string(folder.path().join("r.json")).unwrap()).unwrap();
+    let mean = record["outputs"]["post"]["numbers"]["u[north]"]["mean"].as_f64().unwrap();
+    for part in
+        ["What chains say: post", "What chains say: all", "u[far, south]", &format!("<td>{mean:.4}</td>"), "post: median and middle 90 %"]
+    {
+        assert!(html.contains(part), "{part}");
+    }
+    for name in ["post", "all"] {
+        let words = ["plot", "r.json", "--shows", "posterior", "--release", name, "-o", "p.svg"];
+        let done = dpm(folder.path(), &[&words[..], &public].concat());
+        assert!(done.status.success(), "{}", String::from_utf8_lossy(&done.stderr));
+        let svg = std::fs::read_to_string(folder.path().join("p.svg")).unwrap();
+        assert!(svg.contains(&format!("{name}: median and middle 90 %")), "{name}");
+    }
+}
