@@ -50,7 +50,10 @@ impl Axis {
     pub fn begin(&self, place: usize) -> Option<f64> {
         match &self.ty {
             Type::Int(r) if self.edges.is_empty() => Some(r.lo + place as f64),
-            ty => ends(ty, &self.edges).get(place).copied(),
+            ty if place == 0 || place > self.edges.len() => {
+                ends(ty, &[]).get(place.min(1)).copied().filter(|_| place <= self.edges.len() + 1)
+            }
+            _ => self.edges.get(place - 1).copied(),
         }
     }
 

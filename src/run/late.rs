@@ -2,6 +2,7 @@
 
 use super::shape::nested;
 use crate::mechanism::plan::Noise;
+use crate::model::bins;
 use crate::model::record::public;
 use crate::model::{Axes, Axis, ExprKind, Program, ReleaseId, Step, Type};
 use std::collections::BTreeSet;
@@ -26,7 +27,7 @@ impl Law {
         let axis = |a: &Axis| {
             let mut of = serde_json::json!({"name": a.name, "type": word(&a.ty), "levels": *a.levels, "public": a.public});
             if !a.edges.is_empty() {
-                of["ends"] = serde_json::json!(a.ends());
+                of["ends"] = serde_json::json!(bins::ends(&a.ty, &a.edges));
             }
             of
         };
