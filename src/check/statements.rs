@@ -225,7 +225,14 @@ impl Checker<'_> {
             _ => {
                 return self.fail(
                     Diagnostic::new("E0203", format!("`{}` is a likelihood, not a prior", dist.name))
-                        .label(call, "its values are not real numbers")
+                        .label(
+                            call,
+                            if dist.support == Support::Mixed {
+                                "one of several, for every row"
+                            } else {
+                                "its values are not real numbers"
+                            },
+                        )
                         .help("priors: normal, beta, gamma, dirichlet, half_normal, exponential, uniform, .."),
                 );
             }
@@ -267,12 +274,13 @@ impl Checker<'_> {
                 let truncated = (ordered || (d != Range::ALL && d != s)).then_some(cut);
                 let ty = match declared {
                     Type::Vector(v) => {
+                        let axes = v.axes.clone();
                         let ball = v.sup.l2.is_finite()
                             && v.range.magnitude() == v.sup.linf
                             && v.sup.l2 < vectors::boxed(v.dim, v.range, None).sup.l2;
                         let mut t = if ball { v } else { vectors::boxed(v.dim, cut, v.levels) };
                         t.range = Range::new(t.range.lo.max(cut.lo), t.range.hi.min(cut.hi));
-                        t.ordered = ordered;
+                        (t.ordered, t.axes) = (ordered, axes);
                         Type::Vector(t)
                     }
                     Type::Matrix { rows, columns, .. } => Type::Matrix { rows, columns, range: cut },

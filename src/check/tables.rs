@@ -38,7 +38,7 @@ impl Checker<'_> {
     }
 
     /// The finitely many values of a row expression, by name.
-    fn bins_of(&mut self, x: &Expr) -> Checked<Levels> {
+    pub(super) fn bins_of(&mut self, x: &Expr) -> Checked<Levels> {
         match &x.ty {
             Type::Category(levels) => Ok(levels.clone()),
             Type::Bool => Ok(self.listed(vec!["false".into(), "true".into()])),
@@ -177,6 +177,9 @@ impl Checker<'_> {
             let d = Diagnostic::new("E0201", format!("one cell has a level for each of {} axes", axes.len()));
             return self.fail(d.label(span, format!("axes: {listed}")).help(format!("{written}[{}]", some(first))));
         }
+        if matches!(base.kind, ExprKind::Param(_)) {
+            return self.component_of(base, axes, indices, span);
+        }
         let mut cell = 0;
         for (axis, index) in axes.iter().zip(indices) {
             let level = match &index.kind {
@@ -199,6 +202,38 @@ impl Checker<'_> {
         let (levels, range) = (base.ty.levels().cloned().unwrap_or_default(), base.ty.range().unwrap_or(Range::ALL));
         let index = node(ExprKind::Level(cell), Type::Category(levels), Label::Public, span);
         let label = base.label;
+        Ok(node(ExprKind::Index(Box::new(base), Box::new(index)), Type::Real(range), label, span))
+    }
+
+    /// `u[region, age]` of a parameter: a level for each axis, or a value of every row.
+    fn component_of(&mut self, base: Expr, axes: &Axes, indices: &[ast::Expr], span: Span) -> Checked<Expr> {
+        let mut values = vec![];
+        for (axis, index) in axes.iter().zip(indices) {
+            let level = match &index.kind {
+                ast::ExprKind::Name(n) | ast::ExprKind::Text(n) => axis.levels.iter().position(|l| l == n),
+                _ => None,
+            };
+            let value = match (level, &axis.ty) {
+                (Some(i), Type::Category(_)) => node(ExprKind::Level(i), axis.ty.clone(), Label::Public, index.span),
+                _ => self.expr(index)?,
+            };
+            let known = value.constant().filter(|x| axis.ty.range().is_some_and(|r| r.contains(*x) && x.fract() == 0.0));
+            if value.ty != axis.ty && known.is_none() {
+                let d = Diagnostic::new("E0201", format!("this is no level of the axis `{}`", axis.name));
+                return self.fail(d.label(value.span, type_text(&value.ty)).label(base.span, format!("there: {}", type_text(&axis.ty))));
+            }
+            values.push(Expr { ty: axis.ty.clone(), ..value });
+        }
+        let label = self.join_all(&values, span)?;
+        let (levels, range) = (base.ty.levels().cloned().unwrap_or_default(), base.ty.range().unwrap_or(Range::ALL));
+        let place = |(axis, e): (&Axis, &Expr)| match e.kind {
+            ExprKind::Level(i) => Some(i),
+            _ => e.constant().map(|x| (x - axis.ty.range().map_or(0.0, |r| r.lo)) as usize),
+        };
+        let known = axes.iter().zip(&values).try_fold(0, |cell, (axis, e)| Some(cell * axis.levels.len() + place((axis, e))?));
+        let kind = known.map_or(ExprKind::Call(Builtin::Cell, values), ExprKind::Level);
+        let index = node(kind, Type::Category(levels), label, span);
+        let label = self.join_all(&[base.clone(), index.clone()], span)?;
         Ok(node(ExprKind::Index(Box::new(base), Box::new(index)), Type::Real(range), label, span))
     }
 

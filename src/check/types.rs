@@ -1,9 +1,10 @@
 //! Types as written to types with facts.
 
 use super::{Checked, Checker, vectors};
-use crate::model::{Range, Type};
+use crate::model::{Axis, Range, Type, VectorType};
 use crate::source::{Diagnostic, Span};
 use crate::syntax::ast;
+use std::sync::Arc;
 
 /// The largest dimension of a vector, a category or a table of counts.
 pub const MAX_DIM: u64 = 10_000_000;
@@ -25,9 +26,10 @@ impl Checker<'_> {
             "int" if shape(0) => Ok(Type::Int(self.scalar_domain(domain, true)?)),
             "real" if shape(0) => Ok(Type::Real(self.scalar_domain(domain, false)?)),
             "vector" if shape(1) => self.vector_type(&dims[..], domain),
+            "vector" if dims.len() > 1 => self.crossed(dims, domain, ty.span),
             "ordered" if shape(1) => match self.vector_type(dims, domain)? {
                 Type::Vector(v) if domain.is_none_or(|d| matches!(d.kind, ast::DomainKind::Interval(..))) => {
-                    Ok(Type::Vector(crate::model::VectorType { ordered: true, ..v }))
+                    Ok(Type::Vector(VectorType { ordered: true, ..v }))
                 }
                 _ => self.fail(Diagnostic::new("E0203", "ordered numbers lie in an interval").label(ty.span, "ordered[3] in [0, 1]")),
             },
@@ -195,6 +197,27 @@ impl Checker<'_> {
         };
         ty.levels = levels;
         Ok(Type::Vector(ty))
+    }
+
+    /// `vector[region, age]`: one component for each combination of levels, the last fastest.
+    fn crossed(&mut self, dims: &[ast::Expr], domain: Option<&ast::Domain>, span: Span) -> Checked<Type> {
+        let mut axes: Vec<Axis> = vec![];
+        for dim in dims {
+            let name = if let ast::ExprKind::Name(n) = &dim.kind { n.as_str() } else { "" };
+            let ty = match self.columns_named(name) {
+                [(t, c)] => self.column(*t, *c).map(|c| c.ty.clone()),
+                _ => None,
+            };
+            let Some(ty) = ty.filter(|_| axes.iter().all(|a| a.name != name)) else {
+                let d = Diagnostic::new("E0209", "each of several dimensions is another column").label(dim.span, "not such a column");
+                return self.fail(d.help("param u: vector[region, age] ~ normal(0, 1)"));
+            };
+            let of = super::expressions::node(crate::model::ExprKind::Number(0.0), ty.clone(), crate::model::Label::Public, dim.span);
+            axes.push(Axis { name: name.into(), levels: self.bins_of(&of)?, ty, public: false });
+        }
+        let levels = self.cells(&axes, span)?;
+        let ty = vectors::boxed(levels.len() as u64, self.scalar_domain(domain, false)?, Some(levels));
+        Ok(Type::Vector(VectorType { axes: Some(Arc::new(axes)), ..ty }))
     }
 
     fn dimension(&mut self, e: Option<&ast::Expr>) -> Checked<u64> {

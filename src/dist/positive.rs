@@ -34,7 +34,6 @@ pub static POSITIVE_NUMBERS: &[Distribution] = &[
             }),
         ),
         within: |to, args, ends| half(to, Binned::Normal, args, ends),
-        ..BASE
     },
     Distribution {
         name: "half_cauchy",

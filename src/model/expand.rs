@@ -252,8 +252,11 @@ fn parameter_type(p: &Parameter, program: &Program) -> String {
     let domain = |r: super::Range| if p.truncated.is_some() { format!(" in [{}, {}]", number(r.lo), number(r.hi)) } else { String::new() };
     // One component for each level of a column: `vector[region]`.
     let keyed = |v: &super::VectorType| {
+        if let Some(axes) = &v.axes {
+            return axes.iter().map(|a| a.name.as_str()).collect::<Vec<_>>().join(", ");
+        }
         let columns = program.tables.iter().chain(&program.derived).flat_map(|t| &t.columns);
-        let of = |c: &&super::Column| matches!((&c.ty, &v.levels), (Type::Category(of), Some(levels)) if of == levels);
+        let of = |c: &&super::Column| v.levels.is_some() && c.ty.levels() == v.levels.as_ref();
         columns.into_iter().find(of).map_or_else(|| v.dim.to_string(), |c| c.name.clone())
     };
     match &p.ty {

@@ -200,6 +200,16 @@ impl Stan<'_> {
             ExprKind::EachLevel => at.group.unwrap_or("level").into(),
             ExprKind::List(items) => self.list(items, at),
             ExprKind::If(c, a, b) => format!("({} ? {} : {})", of(c), of(a), of(b)),
+            ExprKind::Call(Builtin::Cell, values) => {
+                // Levels count from 1, bools from 0, whole numbers from their least.
+                let place = |e: &Expr| match &e.ty {
+                    Type::Category(levels) => (format!("({} - 1)", of(e)), levels.len() as f64),
+                    Type::Int(r) => (format!("({} - {})", of(e), number(r.lo)), r.width() + 1.0),
+                    _ => (of(e), 2.0),
+                };
+                let parts = values.iter().map(place).reduce(|(a, _), (b, n)| (format!("({a} * {} + {b})", number(n)), n));
+                format!("{} + 1", parts.map_or(String::new(), |(text, _)| text))
+            }
             ExprKind::Index(a, i) => format!("{}[{}]", of(a), self.expr(i, At { decimal: false, ..at })),
             ExprKind::Field(a, name) => format!("{}_{name}", of(a)),
             ExprKind::Call(Builtin::Div, args) => {

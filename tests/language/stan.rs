@@ -66,3 +66,13 @@ fn cut_points_rise_and_components_are_added_up() {
     let sum = "lognormal_lpdf(t_x[i] | 0, 1)]) - log(sum([v, (1 - v)]'));";
     assert!(text.contains(sum), "{text}");
 }
+
+#[test]
+fn pairs_of_levels_are_one_index() {
+    let text = stan_of(
+        "private t[n] { g: category {a, b, c}, k: bool, i: int in 3..5, y: bool }\nparam u: vector[g, k, i] ~ normal(0, 1)\n\
+         observe y ~ bernoulli_logit(u[g, k, i] + u[b, true, 4])\nrelease d = draw(u)\n",
+    );
+    assert!(text.contains("vector[18] u;"), "{text}");
+    assert!(text.contains("(u[(((t_g[i] - 1) * 2 + t_k[i]) * 3 + (t_i[i] - 3)) + 1] + u[11])"), "{text}");
+}
