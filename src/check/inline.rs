@@ -27,7 +27,7 @@ impl Checker<'_> {
     }
 
     fn define_callable(&mut self, name: &ast::Name, binding: Binding) {
-        if super::calls::is_reserved(&name.value) || crate::dist::find(&name.value).is_some() {
+        if super::calls::is_reserved(&name.value) {
             self.diagnostics.push(
                 Diagnostic::new("E0207", format!("`{}` is built in and cannot be redefined", name.value))
                     .label(name.span, "the rules rely on its meaning")
