@@ -31,7 +31,12 @@ impl Checker<'_> {
         let Some(shares) = shares else {
             let d = Diagnostic::new("E0209", "the weights of a mixture are a list of numbers of at least 0")
                 .label(weights.span, type_text(&weights.ty));
-            return self.fail(d.help(("of two components:", WRITTEN)).help(("of several:", "param w ~ dirichlet([1, 1, 1])")));
+            let written = self.written(weights.span);
+            let share = weights.ty.is_scalar_number() && weights.ty.range().is_some_and(|r| r.within(Range::UNIT)) && parts.len() == 2;
+            return self.fail(match share {
+                true => d.help(Help::from(("one for each:", format!("[{written}, 1 - {written}]"))).over(weights.span)),
+                false => d.help(("shares:", format!("param w ~ dirichlet(rep(1, {}))", parts.len()))),
+            });
         };
         if shares.dim != parts.len() as u64 {
             let d = Diagnostic::new("E0201", format!("{} weights for {} distributions", shares.dim, parts.len()));
@@ -70,7 +75,8 @@ impl Checker<'_> {
     pub(super) fn distribution_of(&mut self, call: &ast::Call, predictive: bool) -> Checked<(&'static Distribution, Vec<Expr>)> {
         let name = call.path.last().map(|n| n.value.clone()).unwrap_or_default();
         let Some(dist) = crate::dist::find(&name).filter(|_| call.path.len() == 1) else {
-            let near = crate::source::suggest::did_you_mean(&name, crate::dist::all().map(|d| d.name));
+            let in_stan = crate::dist::all().find(|d| d.stan.split('(').next() == Some(&name)).map(|d| d.name.to_owned());
+            let near = in_stan.or_else(|| crate::source::suggest::did_you_mean(&name, crate::dist::all().map(|d| d.name)));
             let span = call.path.first().map_or(call.span, |n| n.span);
             let d = Diagnostic::new("E0206", format!("there is no distribution `{name}`")).label(span, "unknown distribution");
             return self.fail(match near {
@@ -159,7 +165,7 @@ impl Checker<'_> {
             ArgKind::Vector if vector.is_some() => return Ok(()),
             ArgKind::Vector => wrong("a vector", ""),
             ArgKind::Ordered if vector.as_ref().is_some_and(|v| v.ordered) || rises(value) => return Ok(()),
-            ArgKind::Ordered => wrong("numbers that rise", "declare them: param cuts: ordered[3] ~ normal(0, 2)"),
+            ArgKind::Ordered => wrong("numbers that rise", "").help(self.ordered_like(value, vector.map_or(1, |v| v.dim))),
             ArgKind::PositiveVector => match vector {
                 Some(v) if v.range.lo > 0.0 => return Ok(()),
                 Some(v) => Diagnostic::new("E0203", "prior counts must be above 0")
@@ -184,6 +190,17 @@ impl Checker<'_> {
             }
         };
         self.fail(d)
+    }
+
+    /// The declaration of cut points.
+    fn ordered_like(&self, cuts: &Expr, dim: u64) -> Help {
+        match cuts.kind {
+            ExprKind::Param(p) if self.param(p).is_some() => {
+                let (name, prior) = self.param(p).map_or((String::new(), cuts.span), |p| (p.name.clone(), p.prior.span));
+                ("declare them so:", format!("param {name}: ordered[{dim}] ~ {}", self.written(prior))).into()
+            }
+            _ => ("declare them:", format!("param cuts: ordered[{dim}] ~ normal(0, 2)")).into(),
+        }
     }
 
     fn outside_domain(&self, dist: &Distribution, arg: &str, need: Range, value: &Expr, range: Range) -> Diagnostic {
@@ -352,6 +369,7 @@ impl Checker<'_> {
                 Diagnostic::new("E0201", format!("{} cut points for {levels} categories", given.saturating_sub(1)))
                     .label(call, format!("needs one cut point fewer than `{name}` has levels: {}", levels.saturating_sub(1)))
                     .label(shares.span, format!("{} components", given.saturating_sub(1)))
+                    .help(self.ordered_like(shares, levels.saturating_sub(1)))
             }
             _ => Diagnostic::new("E0201", format!("{given} values for {levels} categories"))
                 .label(call, format!("needs one value per level of `{name}`: {levels}"))

@@ -203,7 +203,9 @@ impl Checker<'_> {
         let d =
             d.label(o.likelihood.span, "a family that does not end where the column ends").label(o.outcome.span, type_text(&o.outcome.ty));
         let d = d.cause("values outside of the column were moved into it before they were counted");
-        let d = d.help("bernoulli or bernoulli_logit for a bool, categorical for levels, binomial(N, p) or poisson for an int in 0..N");
+        let d = d
+            .help("bernoulli or bernoulli_logit for a bool, categorical or ordered_logistic for levels")
+            .help("binomial(N, p) or poisson for an int in 0..N");
         let numbers = matches!(family.support, Support::Real(_) | Support::BetweenArgs) && !binned;
         self.fail(match axis.filter(|_| numbers).map(|a| a.name.clone()) {
             Some(x) => d.help(("a number in bins:", format!("bin({x}, width = 1)"), "as an argument of histogram")),
