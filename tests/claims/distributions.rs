@@ -118,7 +118,7 @@ fn logarithms_of_densities_as_in_stan() {
         ("ordered_logistic", &[0.7, -1.1, 0.2, 2.4], 3.0, -0.759_299_662_379_231_8),
         ("ordered_logistic", &[0.7, -1.1, 0.2, 2.4], 4.0, -1.867_786_029_386_265_9),
         // A narrow level in a far tail.
-        ("ordered_logistic", &[60.0, 0.0, 1e-9], 2.0, -80.723_268_025_366_84),
+        ("ordered_logistic", &[60.0, 0.0, 1e-9], 2.0, -80.723_265_836_446_41),
     ] {
         let found = log(name, args, y);
         assert!((found - wanted).abs() <= 1e-14 * (1.0 + wanted.abs()), "{name}{args:?} at {y}: {found} for {wanted}");

@@ -12,6 +12,7 @@ mod data_support;
 mod density;
 mod density_support;
 mod diagnostics;
+mod families;
 mod fits;
 mod freshness;
 mod glm_draws;

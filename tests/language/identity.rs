@@ -76,7 +76,7 @@ fn a_distribution_and_a_function_of_rows_are_one_record() {
         found.sort();
         found
     };
-    assert_eq!(naming("\"half_normal\""), ["dist/continuous.rs", "verify/bounded.rs"]);
+    assert_eq!(naming("\"half_normal\""), ["dist/positive.rs", "verify/bounded.rs"]);
     assert_eq!(naming("::Tanh"), ["numeric/unary.rs"]);
     assert_eq!(naming("\"tanh"), ["numeric/unary.rs", "verify/bounded.rs", "verify/value.rs"]);
 }
