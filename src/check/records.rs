@@ -75,19 +75,20 @@ impl Checker<'_> {
     }
 
     fn recorded_counts(&mut self, (name, file, wanted): (&ast::Name, &ast::Name, &ast::Name), text: Option<&str>) -> Checked<Counts> {
-        let (path, table) = (&file.value, &name.value);
+        let (path, called) = (&file.value, &name.value);
         let Some(text) = text else {
-            let d = Diagnostic::new("E0212", format!("the record of `{table}` cannot be read"))
+            let d = Diagnostic::new("E0212", format!("the record of `{called}` cannot be read"))
                 .label(file.span, "no file of text with this name beside the program, or below its folder");
             let d = d.help(("the run that releases the table writes it:", "dpm run FILE.dpm --data PATH -o result.json"));
-            return self.fail(d.help(("from another folder:", format!("--public {table}=PATH"))));
+            return self.fail(d.help(("from another folder:", format!("--public {called}=PATH"))));
         };
-        let d = match read(text, &wanted.value) {
+        let all = json::read(text).ok_or(Unfit::NoRecord);
+        let d = match all.and_then(|all| table(&all, &wanted.value)) {
             Ok(counts) => return Ok(counts),
             Err(Unfit::NoRecord) => Diagnostic::new("E0212", format!("`{path}` is not the record of a run"))
                 .label(file.span, "not JSON with `releases` and `laws`, or an object has a key twice")
                 .help(("a run writes one:", "dpm run FILE.dpm --data PATH -o result.json"))
-                .help(("rows of a public table are named on the command line:", format!("public {table}[n] {{ .. }}"))),
+                .help(("rows of a public table are named on the command line:", format!("public {called}[n] {{ .. }}"))),
             Err(Unfit::Unknown(names)) => {
                 let d = Diagnostic::new("E0206", format!("the record has no table of counts `{}`", wanted.value));
                 let names: Vec<&str> = names.iter().map(String::as_str).filter(|n| crate::syntax::tokens::is_name(n)).collect();
@@ -96,11 +97,11 @@ impl Checker<'_> {
                     if names.is_empty() { "it has none".into() } else { format!("it has: {}", some(names.iter().copied())) },
                 );
                 match names.first() {
-                    Some(one) => d.help(format!("public {table} from \"{path}\".{one}")),
+                    Some(one) => d.help(format!("public {called} from \"{path}\".{one}")),
                     None => d.cause("a record has the tables that its run released: release cells = histogram(region, vote)"),
                 }
             }
-            Err(Unfit::Noise(kind)) => Diagnostic::new("E0315", format!("no model knows the law of the noise on `{table}`"))
+            Err(Unfit::Noise(kind)) => Diagnostic::new("E0315", format!("no model knows the law of the noise on `{called}`"))
                 .label(file.span, kind)
                 .cause("counts with integer noise have a likelihood that is computed exactly")
                 .help(("release it again, at its cost:", format!("release {} = histogram(..) using gaussian", wanted.value))),
@@ -143,17 +144,16 @@ impl Checker<'_> {
 
 /// What a record says of one table, as a record of its own.
 fn extract(text: &str, name: &str) -> Option<String> {
-    let of = |key: &str, all: &Value| json!({ name: all[key][name] });
     let all = json::read(text)?;
-    Some(json!({"releases": of("releases", &all), "laws": of("laws", &all)}).to_string())
+    let of = |key: &str| Some(json!({ name: all.get(key)?.get(name)? }));
+    Some(json!({"releases": of("releases")?, "laws": of("laws")?}).to_string())
 }
 
 /// The table `name` of a record.
 ///
 /// # Errors
 /// What keeps it from being read; nothing of a record is trusted.
-pub fn read(text: &str, name: &str) -> Result<Counts, Unfit> {
-    let all = json::read(text).ok_or(Unfit::NoRecord)?;
+pub fn table(all: &Value, name: &str) -> Result<Counts, Unfit> {
     let (releases, none) = (all["releases"].as_object().ok_or(Unfit::NoRecord)?, serde_json::Map::new());
     let laws = all.get("laws").map_or(Some(&none), Value::as_object).ok_or(Unfit::NoRecord)?;
     let (Some(cells), law) = (releases.get(name), laws.get(name)) else {
@@ -161,7 +161,8 @@ pub fn read(text: &str, name: &str) -> Result<Counts, Unfit> {
     };
     let Some(law) = law else { return Err(Unfit::Noise("the record says nothing of the noise on it".into())) };
     let noise = noise(law)?;
-    if !certified(&all["certificate"]["releases"], name, law) {
+    let certificate = all.pointer("/certificate/releases").and_then(Value::as_array);
+    if !certificate.is_none_or(|releases| certified(releases, name, law)) {
         return Err(Unfit::Shape("its noise is not that of the certificate beside it"));
     }
     let shape = |why| move || Unfit::Shape(why);
@@ -195,13 +196,13 @@ fn noise(law: &Value) -> Result<Noise, Unfit> {
     }
 }
 
-/// Does a certificate, where there is one, say the same of the noise?
-fn certified(releases: &Value, name: &str, law: &Value) -> bool {
-    let Some(releases) = releases.as_array() else { return true };
+/// Does the certificate of a run say the same of the noise?
+fn certified(releases: &[Value], name: &str, law: &Value) -> bool {
     let number = |v: &Value| v.as_f64().or_else(|| v.as_str()?.parse().ok());
     let same = |r: &Value| {
-        let scale = ["sigma", "scale"].iter().find_map(|key| number(&r["parameters"][key]));
-        r["name"] == name && r["sampler"]["name"] == law["kind"] && scale.is_none_or(|s| number(&law["scale"]) == Some(s))
+        let scale = ["/parameters/sigma", "/parameters/scale"].iter().find_map(|at| number(r.pointer(at)?));
+        let kind = r["name"] == name && r.pointer("/sampler/name") == law.get("kind");
+        kind && scale.is_none_or(|s| number(&law["scale"]) == Some(s))
     };
     releases.iter().any(same)
 }

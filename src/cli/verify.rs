@@ -37,7 +37,7 @@ pub fn verify(args: &Verify) -> Exit {
         if wrapped && !plan && !value.as_object().is_some_and(|map| map.keys().all(known)) {
             failures.push(Failure { path: "certificate".into(), text: "the file is neither a plan nor the record of a run".into() });
         }
-        failures.extend(laws(&text, &value));
+        failures.extend(laws(&value));
         if plan {
             let refused = compiled::open(&value, key.as_deref()).err();
             failures.extend(refused.map(|why| Failure { path: format!("plan: {}", why.path), text: why.text }));
@@ -72,14 +72,14 @@ pub fn verify(args: &Verify) -> Exit {
 }
 
 /// Tables of the record of a run that no later program could read; without integer noise none is meant to be.
-fn laws(text: &str, file: &Value) -> Vec<Failure> {
-    let names = file["laws"].as_object().into_iter().flat_map(|laws| laws.keys());
-    let why = |name: &String| match records::read(text, name).err()? {
+fn laws(file: &Value) -> Vec<Failure> {
+    let laws = file["laws"].as_object().into_iter().flatten();
+    let why = |name: &String, law: &Value| match records::table(file, name).err()? {
         Unfit::Shape(why) => Some(why.to_owned()),
         Unfit::NoRecord | Unfit::Unknown(_) => Some("no release has this name".into()),
-        Unfit::Noise(why) => Some(why).filter(|_| !file["laws"][name]["kind"].is_string()),
+        Unfit::Noise(why) => Some(why).filter(|_| !law["kind"].is_string()),
     };
-    names.filter_map(|name| Some(Failure { path: format!("laws.{name}"), text: why(name)? })).collect()
+    laws.filter_map(|(name, law)| Some(Failure { path: format!("laws.{name}"), text: why(name, law)? })).collect()
 }
 
 /// What stands beside the certificate in the record of a run: values that no proof is about, and an entry that is the ledger's.

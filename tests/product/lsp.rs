@@ -320,7 +320,7 @@ fn a_recorded_table_is_described_and_renamed() {
     assert_eq!(e.diagnostics(), Vec::<Value>::new());
     let place = json!({"textDocument": {"uri": uri}, "position": {"line": 2, "character": 12}});
     let hover = e.ask("textDocument/hover", place.clone())["contents"]["value"].as_str().unwrap().to_owned();
-    assert!(hover.contains("from \"r.json\"") && hover.contains("vector[2]") && hover.contains("label `public`"), "{hover}");
+    assert!(hover.contains("from \"r.json\"") && hover.contains("a vector of 2 numbers") && hover.contains("label `public`"), "{hover}");
     let words = e.ask("textDocument/completion", json!({"textDocument": {"uri": uri}, "position": {"line": 2, "character": 11}}));
     assert!(words.as_array().unwrap().iter().any(|w| w["label"] == "cells"), "{words}");
     let mut rename = place;

@@ -127,7 +127,7 @@ fn a_statement_is_printed_as_it_is_read() {
     fs::write(at.join("p.dpm"), "public   cells from\n \"a b.json\"# why\npublic old from \"r.json\" . cells\n").unwrap();
     expect(0, &dpm(at, &["fmt", "p.dpm"]));
     let text = fs::read_to_string(at.join("p.dpm")).unwrap();
-    assert_eq!(text, "public cells from \"a b.json\" # why\npublic old from \"r.json\".cells\n");
+    assert_eq!(text, "public cells from \"a b.json\"  # why\npublic old from \"r.json\".cells\n");
     expect(0, &dpm(at, &["fmt", "--check", "p.dpm"]));
 }
 
