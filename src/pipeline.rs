@@ -186,7 +186,7 @@ pub fn same_file(a: &Path, b: &Path) -> bool {
 }
 
 /// The most bytes of the record of a run that another program reads.
-const LARGEST_RECORD: u64 = 64 << 20;
+const LARGEST_RECORD: u64 = 16 << 20;
 
 /// Modules and records of the user: files below the folder of the main program.
 pub struct Folder {

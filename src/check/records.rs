@@ -14,7 +14,7 @@ use std::sync::Arc;
 
 /// Of one program.
 const MAX_RECORDS: usize = 64;
-const MAX_RECORD_BYTES: usize = 64 << 20;
+const MAX_RECORD_BYTES: usize = 16 << 20;
 /// The longest name of an axis or a level.
 const LONGEST_NAME: usize = 1000;
 /// The largest count that a model knows.
@@ -91,7 +91,8 @@ impl Checker<'_> {
                 .help(("rows of a public table are named on the command line:", format!("public {called}[n] {{ .. }}"))),
             Err(Unfit::Unknown(names)) => {
                 let d = Diagnostic::new("E0206", format!("the record has no table of counts `{}`", wanted.value));
-                let names: Vec<&str> = names.iter().map(String::as_str).filter(|n| crate::syntax::tokens::is_name(n)).collect();
+                let names: Vec<&str> =
+                    names.iter().map(String::as_str).filter(|n| n.len() <= LONGEST_NAME && crate::syntax::tokens::is_name(n)).collect();
                 let d = d.label(
                     wanted.span,
                     if names.is_empty() { "it has none".into() } else { format!("it has: {}", some(names.iter().copied())) },
@@ -121,6 +122,9 @@ impl Checker<'_> {
         };
         let axes = Arc::new(counts.axes.iter().map(known).collect::<Vec<Axis>>());
         let levels = self.cells(&axes, span)?;
+        if axes.len() == 1 {
+            self.more_bins(levels.len() as u64, span, "read a table with fewer levels")?;
+        }
         let ty = vectors::boxed(levels.len() as u64, Range::ALL, Some(levels));
         Ok((Type::Vector(VectorType { axes: Some(axes.clone()), ..ty }), Counts { axes, ..counts }))
     }

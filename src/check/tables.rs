@@ -130,7 +130,7 @@ impl Checker<'_> {
         Ok(levels)
     }
 
-    fn more_bins(&mut self, more: u64, span: Span, help: &str) -> Checked<()> {
+    pub(super) fn more_bins(&mut self, more: u64, span: Span, help: &str) -> Checked<()> {
         let before = self.bins;
         self.bins = before.saturating_add(more);
         match self.bins > MAX_BINS {
