@@ -123,7 +123,10 @@ impl Loader for Known {
 
     fn record(&self, name: &str, path: &str) -> Option<String> {
         let found = self.folder().record(name, path)?;
-        self.open.borrow_mut().push(path.into());
+        let (mut open, path) = (self.open.borrow_mut(), PathBuf::from(path));
+        if !open.contains(&path) {
+            open.push(path);
+        }
         Some(found)
     }
 }

@@ -162,6 +162,25 @@ fn what_ran_alone_keeps_its_cost_and_later_releases_get_the_rest() {
     assert!(certificate.total.claim.pure() <= 1.0 && certificate.total.claim.pure() > 0.999);
 }
 
+/// A recorded table joins a session in which something has run: what ran keeps its value, and its counts are known at once.
+#[test]
+fn a_record_joins_a_session() {
+    let mut s = session();
+    typed(&mut s, START).unwrap();
+    keep(&mut s, "release a = sum(x) using laplace(scale = 1.6)");
+    run(&mut s).unwrap();
+    let a = value(&mut s, "a");
+    keep(&mut s, "public cells from \"18_poll.json\"");
+    assert_eq!(value(&mut s, "a"), a);
+    let text = std::fs::read_to_string(root().join("examples/18_poll.json")).unwrap();
+    let record: serde_json::Value = serde_json::from_str(&text).unwrap();
+    assert_eq!(value(&mut s, "cells[north, true]"), record["releases"]["cells"]["north"]["true"].to_string().parse::<f64>().unwrap());
+    keep(&mut s, "release b = sum(x) using laplace");
+    run(&mut s).unwrap();
+    assert_eq!(value(&mut s, "a"), a);
+    reject(&mut s, "public votes from \"18_poll.json\"", "E0206");
+}
+
 #[test]
 fn no_earlier_release_changes_with_a_later_one() {
     let mut tried = 0;
