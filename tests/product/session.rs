@@ -174,7 +174,7 @@ fn a_record_joins_a_session() {
     assert_eq!(value(&mut s, "a"), a);
     let text = std::fs::read_to_string(root().join("examples/18_poll.json")).unwrap();
     let record: serde_json::Value = serde_json::from_str(&text).unwrap();
-    assert_eq!(value(&mut s, "cells[north, true]"), record["releases"]["cells"]["north"]["true"].to_string().parse::<f64>().unwrap());
+    assert_eq!(value(&mut s, "cells[north, true]").as_number(), record["releases"]["cells"]["north"]["true"].as_f64());
     keep(&mut s, "release b = sum(x) using laplace");
     run(&mut s).unwrap();
     assert_eq!(value(&mut s, "a"), a);
