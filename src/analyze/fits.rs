@@ -45,7 +45,8 @@ fn summed_out(table: &CellTable, fit: &Fit, program: &Program, at: Span) -> Opti
     let (outcomes, given) = table.used(&fit.observations);
     let left: Vec<&str> =
         table.axes.iter().enumerate().filter(|(i, _)| !outcomes.contains(i) && !given.contains(i)).map(|(_, a)| a.name.as_str()).collect();
-    if left.is_empty() {
+    // Of a prior the posterior of the same model says it.
+    if left.is_empty() || fit.prior {
         return None;
     }
     let levels = |i: &usize| table.axes.get(*i).map_or(1, |a| a.levels.len());

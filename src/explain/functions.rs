@@ -23,7 +23,7 @@ fn page(written: &'static str, text: &str, example: &str) -> Page {
 const ROW: &str =
     "Works on numbers and, component by component, on vectors. On a row it must be defined on the whole range of its argument (E0204).";
 
-/// What only `release` may ask of a posterior.
+/// What stands alone after `release` or `output`.
 const QUERIES: &[[&str; 3]] = &[
     [
         "draw(p), draw(w, b): one draw of parameters",
@@ -39,5 +39,10 @@ const QUERIES: &[[&str; 3]] = &[
         "posterior(p): the whole posterior",
         "Stands after `release`: the whole posterior of one parameter, released once. Its means, intervals and predictions are then free.",
         "budget eps(1)\nprivate trial[n] { cured: bool }\nparam p ~ beta(1, 1)\nobserve cured ~ bernoulli(p)\nrelease post = posterior(p)\noutput middle = interval(post, 0.9)",
+    ],
+    [
+        "prior(m, u): draws of the prior",
+        "Stands after `output`, for parameters of a model of released counts: draws from its priors alone, as `posterior(m, u)` gives them from priors and counts. For prior predictive checks. Free.",
+        "budget dp(eps = 1, delta = 1e-6)\nprivate poll[n] { vote: bool }\nrelease cells = histogram(vote) using gaussian\nparam m ~ normal(0, 1.5)\nobserve cells.vote ~ bernoulli_logit(m)\noutput before = prior(m)\noutput expected = predictive(cells, before)",
     ],
 ];

@@ -91,7 +91,7 @@ fn what_is_printed() {
     let done = dpm(folder.path(), &with(&["--synthetic", "few=few.csv"]));
     let (text, said) = (String::from_utf8_lossy(&done.stdout).into_owned(), String::from_utf8_lossy(&done.stderr).into_owned());
     assert!(done.status.success(), "{said}");
-    for head in ["R-hat", "area        voted      released       mean        low       high\n", "within ", "elpd -"] {
+    for head in ["R-hat", "area        voted     released       mean        low       high\n", "within ", "elpd -"] {
         assert!(text.contains(head), "{head}: {text}");
     }
     assert!(

@@ -17,18 +17,19 @@ const DRAWS: usize = 1000;
 /// `{"posterior": {name: [chain][draw]..}, "coords": .., "dims": .., "attrs": ..}` with 4,000 independent draws of every
 /// released posterior, and the spaces that bring the text to a length which does not depend on them.
 ///
-/// Draws of a chain are as they are, a number each. A number a draw for a scalar, else its numbers with a dimension of their own, named by levels where they have names.
+/// Draws of a chain are as they are, a number each, those of a prior in a group of their own. A number a draw for a scalar, else its numbers with a dimension of their own, named by levels where they have names.
 pub fn inference_data(values: &[&(String, Value, Type)], source: &mut dyn BitSource) -> Result<(Json, usize), NoValue> {
-    let (mut posterior, mut coords, mut dims) = (Map::new(), Map::new(), Map::new());
+    let (mut posterior, mut prior, mut coords, mut dims) = (Map::new(), Map::new(), Map::new(), Map::new());
     let mut spaces = 0;
     let mut rng = Bits::new(source);
     for (name, value, ty) in values {
         let Value::Posterior(p) = value else { continue };
         if let Posterior::Draws(draws) = p {
             let each = (draws.count() / draws.chains.max(1)).max(1);
+            let group = if draws.source.as_ref().is_some_and(|s| s.of.prior) { &mut prior } else { &mut posterior };
             for (number, all) in draws.names.iter().zip(draws.numbers.iter()) {
                 let of = if number.is_empty() { name } else { number };
-                posterior.insert(of.clone(), all.chunks(each).map(|chain| json!(chain)).collect());
+                group.insert(of.clone(), all.chunks(each).map(|chain| json!(chain)).collect());
             }
             continue;
         }
@@ -54,7 +55,11 @@ pub fn inference_data(values: &[&(String, Value, Type)], source: &mut dyn BitSou
         "inference_library_version": env!("CARGO_PKG_VERSION"),
         "draws": "independent draws from released posteriors, whose chains and order mean nothing, or chains on released counts",
     });
-    Ok((json!({"posterior": posterior, "coords": coords, "dims": dims, "attrs": attrs}), spaces))
+    let mut data = json!({"posterior": posterior, "coords": coords, "dims": dims, "attrs": attrs});
+    if let Some(data) = data.as_object_mut().filter(|_| !prior.is_empty()) {
+        data.insert("prior".into(), Json::Object(prior));
+    }
+    Ok((data, spaces))
 }
 
 /// One draw: a number, a vector, or one vector a group.
