@@ -299,20 +299,18 @@ impl Checker<'_> {
 
     /// The levels of the category columns of this name, where all have the same.
     pub(super) fn levels_of_name(&self, name: &str) -> Option<Levels> {
+        if let Some(Type::Category(levels)) = self.type_of_name(name) { Some(levels) } else { None }
+    }
+
+    /// The type of the value of this name, or of its columns where all have the same.
+    pub(super) fn type_of_name(&self, name: &str) -> Option<Type> {
         if let Some(entry) = self.scopes.find(name) {
-            return match &entry.binding {
-                Binding::Value(e) => match &e.ty {
-                    Type::Category(l) => Some(l.clone()),
-                    _ => None,
-                },
-                _ => None,
-            };
+            return if let Binding::Value(e) = &entry.binding { Some(e.ty.clone()) } else { None };
         }
         let declared = self.columns_named(name);
         let recorded = if declared.is_empty() { self.recorded_column(name) } else { None };
-        let columns = declared.iter().map(|(t, c)| self.column(*t, *c)).chain(recorded.map(Some));
-        let mut all = columns.map(|c| if let Type::Category(l) = &c?.ty { Some(l.clone()) } else { None });
-        let first = all.next()??;
-        all.all(|l| l.as_ref() == Some(&first)).then_some(first)
+        let mut all = declared.iter().filter_map(|(t, c)| self.column(*t, *c)).chain(recorded).map(|c| &c.ty);
+        let first = all.next()?;
+        all.all(|ty| ty == first).then(|| first.clone())
     }
 }

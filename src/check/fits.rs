@@ -51,8 +51,9 @@ impl Checker<'_> {
 
     /// A released table of counts as a table with a row for each cell.
     pub(super) fn cell_table(&mut self, id: ReleaseId, name: &str, span: Span) -> Checked<TableId> {
-        let ty = self.release(id).map(|r| r.ty.clone()).ok_or(Stop)?;
-        let Type::Vector(v) = &ty else { return self.not_a_table(&ty, name, span) };
+        let (ty, counted) = self.release(id).map(|r| (r.ty.clone(), r.query.is_some())).ok_or(Stop)?;
+        // A drawn parameter may have axes too.
+        let (Type::Vector(v), true) = (&ty, counted) else { return self.not_a_table(&ty, name, span) };
         let Some(axes) = v.axes.clone() else { return self.not_a_table(&ty, name, span) };
         let column = |a: &Axis| Column { name: a.name.clone(), headers: vec![], public: true, ty: a.ty.clone(), span };
         Ok(self.derived(Origin::Cells(id), name, axes.iter().map(column).collect(), v.dim, span))

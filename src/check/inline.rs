@@ -188,6 +188,7 @@ impl Checker<'_> {
             "int" => matches!(value.ty, Type::Int(_) | Type::Bool) || value.constant().is_some_and(|x| x.fract() == 0.0),
             "real" => value.ty.is_scalar_number(),
             "vector" | "simplex" => super::vectors::as_vector(&value.ty).is_some(),
+            "ordered" => matches!(&value.ty, Type::Vector(v) if v.ordered),
             "matrix" => matches!(value.ty, Type::Matrix { .. }),
             "counts" => matches!(value.ty, Type::Counts { .. }),
             "category" => matches!(value.ty, Type::Category(_)),

@@ -204,11 +204,7 @@ impl Checker<'_> {
         let mut axes: Vec<Axis> = vec![];
         for dim in dims {
             let name = if let ast::ExprKind::Name(n) = &dim.kind { n.as_str() } else { "" };
-            let ty = match self.columns_named(name) {
-                [(t, c)] => self.column(*t, *c).map(|c| c.ty.clone()),
-                _ => None,
-            };
-            let Some(ty) = ty.filter(|_| axes.iter().all(|a| a.name != name)) else {
+            let Some(ty) = self.type_of_name(name).filter(|_| axes.iter().all(|a| a.name != name)) else {
                 let d = Diagnostic::new("E0209", "each of several dimensions is another column").label(dim.span, "not such a column");
                 return self.fail(d.help("param u: vector[region, age] ~ normal(0, 1)"));
             };
