@@ -4,7 +4,7 @@
 //! member, `a + step` rounded, from which the step cannot be had back exactly.
 
 use crate::numeric::decimal::decimal_string;
-use crate::privacy::{Claim, Family, Pair};
+use crate::privacy::{Claim, Family, Pair, Shift};
 use serde_json::{Map, Value, json};
 
 /// Claims nest as programs do; deeper data were not written by this program.
@@ -27,6 +27,17 @@ pub fn encode(claim: &Claim) -> Value {
     let list = |parts: &[Claim]| parts.iter().map(encode).collect::<Value>();
     match claim {
         Claim::Renyi(pairs) => json!({"kind": "renyi", "pairs": pairs.iter().map(pair).collect::<Value>()}),
+        Claim::Exact(Shift::Beta { family, counts: (a, b), step, others }) => json!({
+            "kind": "beta_shift",
+            "family": family_name(*family),
+            "counts": numbers(&[*a, *b]),
+            "step": number(*step),
+            "others": number(*others),
+        }),
+        Claim::Exact(Shift::Shape { shape, step }) => json!({"kind": "shape_shift", "shape": number(*shape), "step": number(*step)}),
+        Claim::Exact(Shift::Rate { shape, rate, step }) => {
+            json!({"kind": "rate_shift", "shape": number(*shape), "rate": number(*rate), "step": number(*step)})
+        }
         Claim::Gdp { mu } => json!({"kind": "gdp", "mu": number(*mu)}),
         Claim::BoundedRange { eta } => json!({"kind": "bounded_range", "eta": number(*eta)}),
         Claim::Pure { epsilon } => json!({"kind": "pure", "epsilon": number(*epsilon)}),
@@ -66,6 +77,17 @@ fn family_name(family: Family) -> &'static str {
     }
 }
 
+fn family(name: &str) -> Option<Family> {
+    [Family::Beta, Family::Dirichlet, Family::Gamma].into_iter().find(|f| family_name(*f) == name)
+}
+
+fn pair_of(value: &Value) -> Option<(f64, f64)> {
+    match value.as_array()?.as_slice() {
+        [a, b] => Some((double(a)?, double(b)?)),
+        _ => None,
+    }
+}
+
 /// Reads a claim back. `None` for anything that [`encode`] does not write: unknown or missing fields, no numbers.
 pub fn decode(value: &Value) -> Option<Claim> {
     read(value, DEEPEST)
@@ -77,6 +99,16 @@ fn read(value: &Value, depth: u32) -> Option<Claim> {
     let claim = |fields: &Fields| {
         Some(match fields.text("kind")? {
             "renyi" => Claim::Renyi(fields.get("pairs")?.as_array()?.iter().map(read_pair).collect::<Option<_>>()?),
+            "beta_shift" => Claim::Exact(Shift::Beta {
+                family: family(fields.text("family")?)?,
+                counts: pair_of(fields.get("counts")?)?,
+                step: fields.number("step")?,
+                others: fields.number("others")?,
+            }),
+            "shape_shift" => Claim::Exact(Shift::Shape { shape: fields.number("shape")?, step: fields.number("step")? }),
+            "rate_shift" => {
+                Claim::Exact(Shift::Rate { shape: fields.number("shape")?, rate: fields.number("rate")?, step: fields.number("step")? })
+            }
             "gdp" => Claim::Gdp { mu: fields.number("mu")? },
             "bounded_range" => Claim::BoundedRange { eta: fields.number("eta")? },
             "pure" => Claim::Pure { epsilon: fields.number("epsilon")? },
@@ -97,22 +129,13 @@ fn read(value: &Value, depth: u32) -> Option<Claim> {
 
 fn read_pair(value: &Value) -> Option<Pair> {
     let fields = Fields(value.as_object()?);
-    let step = |v: &Value| match v.as_array()?.as_slice() {
-        [a, step] => Some((double(a)?, double(step)?)),
-        _ => None,
-    };
     Some(match fields.text("kind")? {
         "shapes" => Pair::Shapes {
-            family: match fields.text("family")? {
-                "beta" => Family::Beta,
-                "dirichlet" => Family::Dirichlet,
-                "gamma" => Family::Gamma,
-                _ => return None,
-            },
-            coordinates: fields.get("moves")?.as_array()?.iter().map(step).collect::<Option<_>>()?,
+            family: family(fields.text("family")?)?,
+            coordinates: fields.get("moves")?.as_array()?.iter().map(pair_of).collect::<Option<_>>()?,
             total: match fields.get("total")? {
                 Value::Null => None,
-                total => Some(step(total)?),
+                total => Some(pair_of(total)?),
             },
         },
         "rate" => Pair::Rate { shape: fields.number("shape")?, rate: fields.number("rate")?, step: fields.number("step")? },
@@ -167,6 +190,10 @@ mod tests {
         let sampled = (x(), x()).prop_map(|(share, mu)| Pair::Sampled { share, mu });
         let leaf = prop_oneof![
             prop::collection::vec(prop_oneof![shapes, rate, allocation, sampled], 1..3).prop_map(Claim::Renyi),
+            (x(), x(), x(), x())
+                .prop_map(|(a, b, step, others)| { Claim::Exact(Shift::Beta { family: Family::Dirichlet, counts: (a, b), step, others }) }),
+            (x(), x()).prop_map(|(shape, step)| Claim::Exact(Shift::Shape { shape, step })),
+            (x(), x(), x()).prop_map(|(shape, rate, step)| Claim::Exact(Shift::Rate { shape, rate, step })),
             x().prop_map(|mu| Claim::Gdp { mu }),
             x().prop_map(|eta| Claim::BoundedRange { eta }),
             x().prop_map(|epsilon| Claim::Pure { epsilon }),

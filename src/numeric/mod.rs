@@ -11,11 +11,13 @@ pub mod hellinger;
 pub mod interval;
 pub mod linear;
 pub mod loo;
+pub mod log_gamma;
 pub mod range;
 pub mod round;
 pub mod scores;
 pub mod search;
 pub mod special;
+pub mod tilted;
 pub mod unary;
 
 pub use amount::Amount;

@@ -3,7 +3,7 @@
 use serde_json::{Map, Value, json};
 use sha2::{Digest, Sha256};
 
-use super::{Claim, Family, Pair};
+use super::{Claim, Family, Pair, Shift};
 use crate::model::{BudgetKind, Relation};
 use crate::numeric::decimal::{decimal_string, down12, up12};
 
@@ -336,6 +336,7 @@ pub fn claim(claim: &Claim) -> Value {
     let list = |parts: &[Claim]| parts.iter().map(self::claim).collect::<Vec<_>>();
     match claim {
         Claim::Renyi(pairs) => json!({"kind": "renyi", "pairs": pairs.iter().map(pair).collect::<Vec<_>>()}),
+        Claim::Exact(shift) => json!({"kind": "renyi", "pairs": [pair(&shift.pair())], "curve": self::shift(shift)}),
         Claim::Gdp { mu } => json!({"kind": "gdp", "mu": number(*mu)}),
         Claim::BoundedRange { eta } => json!({"kind": "bounded_range", "eta": number(*eta)}),
         Claim::Pure { epsilon } => json!({"kind": "pure", "epsilon": number(*epsilon)}),
@@ -346,6 +347,19 @@ pub fn claim(claim: &Claim) -> Value {
             json!({"kind": "repeated", "times": times, "claim": self::claim(claim)})
         }
         Claim::Max(parts) => json!({"kind": "max", "claims": list(parts)}),
+    }
+}
+
+/// What bounds every (epsilon, delta) of a draw.
+fn shift(shift: &Shift) -> Value {
+    match *shift {
+        Shift::Beta { counts: (a, b), step, others, .. } => {
+            json!({"family": "beta", "counts": [number(a), number(b)], "step": number(step), "others": number(others)})
+        }
+        Shift::Shape { shape, step } => json!({"family": "gamma", "shape": number(shape), "step": number(step)}),
+        Shift::Rate { shape, rate, step } => {
+            json!({"family": "gamma", "shape": number(shape), "rate": number(rate), "step": number(step)})
+        }
     }
 }
 

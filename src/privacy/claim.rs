@@ -22,6 +22,17 @@ pub enum Pair {
     Sampled { share: f64, mu: f64 },
 }
 
+/// How far one unit moves a posterior, where the other rows may have brought it (rule book §17).
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub enum Shift {
+    /// `step` moves from the second of two counts to the first; the other rows add `others` to both together.
+    Beta { family: Family, counts: (f64, f64), step: f64, others: f64 },
+    /// Gamma(shape) and Gamma(shape + step), or larger shapes.
+    Shape { shape: f64, step: f64 },
+    /// Gamma(shape, rate) and Gamma(shape, rate + step), or larger rates; the shape is known.
+    Rate { shape: f64, rate: f64, step: f64 },
+}
+
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Family {
     Beta,
@@ -35,6 +46,8 @@ pub enum Family {
 pub enum Claim {
     /// The largest divergence among these concrete pairs, at every order.
     Renyi(Vec<Pair>),
+    /// A draw whose posterior one unit shifts: no f-divergence of neighbours, in either order, is above that of the worst pairs.
+    Exact(Shift),
     Gdp {
         mu: f64,
     },
@@ -65,12 +78,14 @@ pub enum Claim {
 /// Claims are found again by the bits of their numbers; what is not a number equals nothing, not even itself, and is priced anew.
 impl Eq for Claim {}
 impl Eq for Pair {}
+impl Eq for Shift {}
 
 impl Hash for Claim {
     fn hash<H: Hasher>(&self, state: &mut H) {
         discriminant(self).hash(state);
         match self {
             Claim::Renyi(pairs) => pairs.hash(state),
+            Claim::Exact(shift) => shift.hash(state),
             Claim::Gdp { mu: x }
             | Claim::BoundedRange { eta: x }
             | Claim::Pure { epsilon: x }
@@ -79,6 +94,18 @@ impl Hash for Claim {
             Claim::Product(parts) | Claim::Max(parts) => parts.hash(state),
             Claim::Repeated { times, claim } => (times, claim).hash(state),
         }
+    }
+}
+
+impl Hash for Shift {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        discriminant(self).hash(state);
+        let numbers = match *self {
+            Shift::Beta { counts, step, others, .. } => [counts.0, counts.1, step, others],
+            Shift::Shape { shape, step } => [shape, step, 0.0, 0.0],
+            Shift::Rate { shape, rate, step } => [shape, rate, step, 0.0],
+        };
+        numbers.map(f64::to_bits).hash(state);
     }
 }
 

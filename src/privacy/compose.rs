@@ -75,6 +75,7 @@ impl Profile {
             Claim::BoundedRange { eta } => Profile { bounded_range: known(*eta), ..unknown },
             Claim::Pure { epsilon } => Profile { pure: known(*epsilon), ..unknown },
             Claim::Zcdp { rho } => Profile { zcdp: known(*rho), ..unknown },
+            Claim::Exact(_) => unknown,
             Claim::Laplace { epsilon } => {
                 let epsilon = known(*epsilon);
                 Profile { pure: epsilon, zcdp: laplace::zcdp(epsilon), ..unknown }
@@ -116,6 +117,7 @@ impl Claim {
     pub fn max_order(&self) -> f64 {
         match self {
             Claim::Renyi(pairs) => least(pairs.iter().map(|pair| pair.max_order())),
+            Claim::Exact(shift) => shift.pair().max_order(),
             Claim::Product(parts) => least(parts.iter().map(Claim::max_order)),
             Claim::Max(members) => least(members.iter().map(Claim::max_order)),
             Claim::Repeated { claim, .. } => claim.max_order(),

@@ -43,7 +43,7 @@ fn best_order(limit: f64, mut value: impl FnMut(f64) -> f64) -> (f64, f64) {
     if refined < best { (order(t), refined) } else { (order(at), best) }
 }
 
-/// Where a search for the best order ended: `ln(order - 1)`, and how far from there the next one looks.
+/// Where a search ended: `ln(order - 1)`, or the epsilon of an exact curve, and how far from there the next one looks.
 #[derive(Clone, Copy, Debug)]
 pub struct Near {
     at: f64,
@@ -71,6 +71,11 @@ impl Claim {
     /// At least [`Claim::epsilon`] and close to it, in few points where it is found by conversion: a parabola through three
     /// orders beside the last best one. For searches over claims that change little by little.
     pub fn epsilon_near(&self, delta: f64, near: &Cell<Option<Near>>) -> f64 {
+        if let (Claim::Exact(shift), true) = (self, delta > 0.0 && delta < 1.0) {
+            let found = shift.curve().epsilon(below(delta), near.get().map_or(0.0, |last| last.at));
+            near.set(found.is_finite().then_some(Near { at: found, step: 0.0 }));
+            return stated_up(found);
+        }
         let pairs = match self {
             Claim::Repeated { claim, .. } => &**claim,
             other => other,
@@ -127,6 +132,9 @@ impl Claim {
         if self.has_exact_curve() {
             return (best, None);
         }
+        if let Claim::Exact(shift) = self {
+            best = best.min(shift.curve().epsilon(delta, 0.0));
+        }
         let value = |order: f64| epsilon_at(layout.rdp(order), order, delta);
         let (mut order, mut found) = best_order(self.max_order(), value);
         if self.has_chords() {
@@ -178,8 +186,10 @@ impl Claim {
         if profile.gdp.is_finite() {
             best = best.min(gdp::delta(profile.gdp, epsilon));
         }
-        if let Claim::Laplace { .. } = self {
-            best = best.min(laplace::delta(profile.pure, epsilon));
+        match self {
+            Claim::Laplace { .. } => best = best.min(laplace::delta(profile.pure, epsilon)),
+            Claim::Exact(shift) => best = best.min(shift.curve().delta(epsilon)),
+            _ => {}
         }
         best
     }

@@ -30,6 +30,7 @@ impl<'a> Layout<'a> {
         let parts = || self.parts.iter().map(|(part, times)| scaled(count_up(*times), part.rdp(order)));
         let own = match self.claim {
             Claim::Renyi(pairs) => pairs.iter().map(|pair| pair.rdp(order)).fold(0.0, f64::max),
+            Claim::Exact(shift) => shift.pair().rdp(order),
             Claim::Laplace { .. } => laplace::rdp(self.profile.pure, order),
             Claim::Product(_) | Claim::Repeated { .. } => parts().fold(0.0, add_up),
             Claim::Max(_) => parts().fold(0.0, f64::max),

@@ -52,19 +52,51 @@ pub struct Curve {
     infinite: f64,
 }
 
+/// A hockey-stick curve, or what lies above it.
+pub trait Heights {
+    fn delta(&mut self, epsilon: f64) -> f64;
+
+    /// At `0, width, .., count width`, or up to the first that is at most `tail`.
+    fn heights(&mut self, width: f64, count: u32, tail: f64) -> Vec<f64> {
+        let mut heights = Vec::new();
+        for i in 0..=count {
+            heights.push(self.delta(f64::from(i) * width));
+            if heights.last().is_some_and(|d| *d <= tail) {
+                break;
+            }
+        }
+        heights
+    }
+}
+
+impl<F: FnMut(f64) -> f64> Heights for F {
+    fn delta(&mut self, epsilon: f64) -> f64 {
+        self(epsilon)
+    }
+}
+
+/// The least power of two at which a curve is at most `tail`: any is sound, so the search may take it for falling.
+fn reach(tail: f64, curve: &mut impl Heights) -> Option<i32> {
+    let (mut no, mut yes) = (LOW - 1, HIGH + 1);
+    while yes - no > 1 {
+        let middle = i32::midpoint(no, yes);
+        if curve.delta(power(middle)) <= tail { yes = middle } else { no = middle }
+    }
+    (yes <= HIGH).then_some(yes)
+}
+
 impl Losses {
-    /// The weights of a curve `delta(e)`, `e >= 0`: at least the largest hockey-stick divergence over ordered pairs of
-    /// neighbours. `None` if it does not fall to `tail`.
+    /// The weights of a curve at `e >= 0`: at least the largest hockey-stick divergence over ordered pairs of neighbours.
+    /// `None` if it does not fall to `tail`.
     ///
     /// The true curve is convex in `exp(e)`, so the polygon through upper bounds at any grid points lies above it; by the
     /// symmetry `h(-e) = 1 - exp(-e) + exp(-e) h(e)` the points `e >= 0` say everything.
-    pub fn of_curve(tail: f64, mut delta: impl FnMut(f64) -> f64) -> Option<Losses> {
-        let range = (LOW..=HIGH).find(|j| delta(power(*j)) <= tail)?;
+    pub fn of_curve(tail: f64, mut curve: impl Heights) -> Option<Losses> {
+        let range = reach(tail, &mut curve)?;
         let step = range - POINTS.ilog2() as i32;
         let width = power(step);
         let mut heights = Vec::new();
-        for i in 0..=POINTS {
-            let d = delta(f64::from(i) * width);
+        for (i, d) in (0..).zip(curve.heights(width, POINTS as u32, tail)) {
             if d.is_nan() {
                 return None;
             }

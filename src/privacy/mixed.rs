@@ -1,11 +1,11 @@
 //! (epsilon, delta) of mixed releases: every part as a curve of its own, the curves composed on a grid (rule book §8.8).
 
 use crate::numeric::round::{add_up, mul_up, sqrt_up};
-use crate::privacy::Claim;
 use crate::privacy::compose::{count_up, known};
 use crate::privacy::layout::Layout;
-use crate::privacy::loss::{Curve, Losses};
+use crate::privacy::loss::{Curve, Heights, Losses};
 use crate::privacy::order::delta_at;
+use crate::privacy::{Claim, shift};
 
 /// Orders at which the Rényi part of a claim is priced: `order - 1` from `LEAST_EXCESS`, growing by the factor `GROWTH`.
 const LEAST_EXCESS: f64 = 1e-3;
@@ -20,13 +20,21 @@ struct Parts<'a> {
     mu_squared: f64,
     curves: Vec<(&'a Claim, u64)>,
     renyi: Vec<Claim>,
+    roads: Roads,
+}
+
+/// What enters as curves; the rest goes order by order, which is better for many of a kind.
+#[derive(Clone, Copy, Default)]
+struct Roads {
+    /// Bounded ranges.
     ranges: bool,
+    /// Draws whose curve is known.
+    draws: bool,
 }
 
 impl<'a> Parts<'a> {
-    /// `ranges`: bounded ranges as curves; otherwise order by order, which is better for many of them.
-    fn of(claim: &'a Claim, ranges: bool) -> Option<Parts<'a>> {
-        let mut parts = Parts { ranges, ..Parts::default() };
+    fn of(claim: &'a Claim, roads: Roads) -> Option<Parts<'a>> {
+        let mut parts = Parts { roads, ..Parts::default() };
         parts.collect(claim, 1)?;
         Some(parts)
     }
@@ -37,8 +45,8 @@ impl<'a> Parts<'a> {
             Claim::Product(list) => list.iter().try_for_each(|part| self.collect(part, times))?,
             Claim::Repeated { times: more, claim } => self.collect(claim, times.checked_mul(*more)?)?,
             Claim::Gdp { mu } => self.mu_squared = add_up(self.mu_squared, mul_up(count_up(times), mul_up(known(*mu), known(*mu)))),
-            Claim::BoundedRange { .. } if !self.ranges => self.renyi.push(claim.repeat(times)),
-            _ if !has_curve(claim) => self.renyi.push(claim.repeat(times)),
+            Claim::BoundedRange { .. } if !self.roads.ranges => self.renyi.push(claim.repeat(times)),
+            _ if !self.roads.curve(claim) => self.renyi.push(claim.repeat(times)),
             _ => match self.curves.iter_mut().find(|(known, _)| *known == claim) {
                 Some((_, count)) => *count = count.checked_add(times)?,
                 None => self.curves.push((claim, times)),
@@ -61,16 +69,15 @@ impl<'a> Parts<'a> {
         let mut list = Vec::new();
         if self.mu_squared > 0.0 {
             let claim = Claim::Gdp { mu: sqrt_up(self.mu_squared) };
-            list.push(Losses::of_curve(tail, |e| claim.delta(e))?);
+            list.push(Losses::of_curve(tail, |e: f64| claim.delta(e))?);
         }
         if !self.renyi.is_empty() {
             let mut curve = Converted::of(&Claim::Product(self.renyi.clone()));
-            list.push(Losses::of_curve(tail, |e| curve.delta(e))?);
+            list.push(Losses::of_curve(tail, |e: f64| curve.delta(e))?);
         }
         for (claim, times) in &self.curves {
             // A tail at the end of one release counts once for each.
-            let mut curve = Shape::of(claim, tail)?;
-            let one = Losses::of_curve(tail / *times as f64, |e| curve.delta(e))?;
+            let one = Losses::of_curve(tail / *times as f64, Shape::of(claim, tail, self.roads)?)?;
             list.push(one.times(*times, tail, worst)?);
         }
         // The finest grids first, while they are small.
@@ -79,30 +86,34 @@ impl<'a> Parts<'a> {
     }
 }
 
-/// Is there a curve beside the Rényi divergences, in the claim or in what it consists of?
-fn has_curve(claim: &Claim) -> bool {
-    match claim {
-        Claim::Renyi(_) | Claim::Zcdp { .. } => false,
-        Claim::Gdp { .. } | Claim::BoundedRange { .. } | Claim::Pure { .. } | Claim::Laplace { .. } => true,
-        Claim::Product(list) | Claim::Max(list) => list.iter().any(has_curve),
-        Claim::Repeated { claim, .. } => has_curve(claim),
+impl Roads {
+    /// Is there a curve beside the Rényi divergences, in the claim or in what it consists of?
+    fn curve(self, claim: &Claim) -> bool {
+        match claim {
+            Claim::Renyi(_) | Claim::Zcdp { .. } => false,
+            Claim::Exact(_) => self.draws,
+            Claim::Gdp { .. } | Claim::BoundedRange { .. } | Claim::Pure { .. } | Claim::Laplace { .. } => true,
+            Claim::Product(list) | Claim::Max(list) => list.iter().any(|part| self.curve(part)),
+            Claim::Repeated { claim, .. } => self.curve(claim),
+        }
     }
 }
 
 /// The hockey-stick curve of a claim by the road that suits it.
 enum Shape<'a> {
     Exact(&'a Claim),
+    Draw(shift::Curve),
     Converted(Converted),
     Grid(Curve),
     Max(Vec<Shape<'a>>),
 }
 
 impl<'a> Shape<'a> {
-    fn of(claim: &'a Claim, tail: f64) -> Option<Shape<'a>> {
+    fn of(claim: &'a Claim, tail: f64, roads: Roads) -> Option<Shape<'a>> {
         Some(match claim {
-            Claim::Max(members) => Shape::Max(members.iter().map(|m| Shape::of(m, tail)).collect::<Option<_>>()?),
+            Claim::Max(members) => Shape::Max(members.iter().map(|m| Shape::of(m, tail, roads)).collect::<Option<_>>()?),
             Claim::Product(_) | Claim::Repeated { .. } => {
-                let parts = Parts::of(claim, true)?;
+                let parts = Parts::of(claim, Roads { ranges: true, ..roads })?;
                 // Nothing at all, or one kind that composes in closed form.
                 match parts.losses(tail, 1.0) {
                     Some(losses) => Shape::Grid(losses.curve()),
@@ -110,17 +121,35 @@ impl<'a> Shape<'a> {
                     None => return None,
                 }
             }
-            _ if has_curve(claim) => Shape::Exact(claim),
+            Claim::Exact(shift) if roads.draws => Shape::Draw(shift.curve()),
+            _ if roads.curve(claim) => Shape::Exact(claim),
             _ => Shape::Converted(Converted::of(claim)),
         })
     }
+}
 
+impl Heights for Shape<'_> {
     fn delta(&mut self, epsilon: f64) -> f64 {
         match self {
             Shape::Exact(claim) => claim.delta(epsilon),
+            Shape::Draw(curve) => curve.delta(epsilon),
             Shape::Converted(curve) => curve.delta(epsilon),
             Shape::Grid(curve) => curve.delta(epsilon),
             Shape::Max(members) => members.iter_mut().map(|m| m.delta(epsilon)).fold(0.0, f64::max),
+        }
+    }
+
+    fn heights(&mut self, width: f64, count: u32, tail: f64) -> Vec<f64> {
+        match self {
+            Shape::Draw(curve) => curve.heights(width, count),
+            Shape::Max(members) => {
+                let all = members.iter_mut().map(|m| m.heights(width, count, -1.0));
+                all.reduce(|a, b| a.into_iter().zip(b).map(|(a, b)| a.max(b)).collect()).unwrap_or_else(|| vec![0.0])
+            }
+            _ => {
+                let mut delta = |e: f64| self.delta(e);
+                Heights::heights(&mut delta, width, count, tail)
+            }
         }
     }
 }
@@ -167,12 +196,23 @@ impl Converted {
     }
 }
 
-/// Both ways to see bounded ranges, each with its composition on a grid; one where that road is closed or the closed forms
-/// are as good.
+/// Every way to see bounded ranges and draws, each with its composition on a grid; fewer where that road is closed or the
+/// closed forms are as good.
 fn composed(claim: &Claim, tail: f64, worst: f64) -> impl Iterator<Item = Curve> {
-    let one = move |ranges: bool| Some(Parts::of(claim, ranges).filter(Parts::mixed)?.losses(tail, worst)?.curve());
-    let both = [true, false].into_iter().take(if many_ranges(claim) { 2 } else { 1 });
-    both.filter_map(one)
+    let one = move |roads: Roads| Some(Parts::of(claim, roads).filter(Parts::mixed)?.losses(tail, worst)?.curve());
+    let draws = has_draw(claim).then_some(Roads { ranges: true, draws: true });
+    let converted = [true, false].into_iter().take(if many_ranges(claim) { 2 } else { 1 });
+    draws.into_iter().chain(converted.map(|ranges| Roads { ranges, draws: false })).filter_map(one)
+}
+
+/// Is there a draw whose curve is known?
+fn has_draw(claim: &Claim) -> bool {
+    match claim {
+        Claim::Exact(_) => true,
+        Claim::Product(list) | Claim::Max(list) => list.iter().any(has_draw),
+        Claim::Repeated { claim, .. } => has_draw(claim),
+        _ => false,
+    }
 }
 
 /// Are there two bounded ranges or more outside of branches?
@@ -261,7 +301,7 @@ mod tests {
     fn the_grid_alone_is_close_to_the_normal_curve() {
         for (mu, count) in [(0.1, 1), (0.3, 9), (1.0, 16), (0.02, 2500)] {
             let claim = Claim::Gdp { mu };
-            let one = Losses::of_curve(1e-14, |e| claim.delta(e)).unwrap();
+            let one = Losses::of_curve(1e-14, |e: f64| claim.delta(e)).unwrap();
             let all = one.times(count, 1e-12, 1.0).unwrap().curve();
             let mu = mu * (count as f64).sqrt();
             for allowed in [1e-2, 1e-5, 1e-8] {

@@ -15,9 +15,10 @@ mod mixed;
 pub mod order;
 pub mod pure;
 pub mod renyi;
+mod shift;
 mod spent;
 mod subsampled;
 pub mod work;
 
-pub use claim::{Claim, Family, Pair};
+pub use claim::{Claim, Family, Pair, Shift};
 pub use spent::Unit;

@@ -85,7 +85,7 @@ pub trait Matched {
 /// at most that of a replacement of k rows in a group of k rows, where the total does not move; if none falls, the
 /// change is an addition. So the maximum of both views bounds every exchange.
 pub(super) fn replaced_or_added(matched: &dyn Matched, t: Tempering) -> Option<Claim> {
-    Some(Claim::Max(vec![matched.claim(t), matched.claim_add_remove(t)?]))
+    Some(Claim::Max(vec![matched.claim(t).converted(), matched.claim_add_remove(t)?]))
 }
 
 pub static DIRECT: Mechanism = Mechanism::new("direct", &[Arg::SAMPLER, Arg::STEPS]).called("a direct draw");

@@ -265,6 +265,7 @@ pub fn diverge(claim: &Claim, l: f64) -> f64 {
 pub fn closed_form(claim: &Claim, l: f64) -> f64 {
     match claim {
         Claim::Renyi(pairs) => pairs.iter().map(|p| diverge_pair(p, l)).fold(0.0, f64::max),
+        Claim::Exact(shift) => diverge_pair(&shift.pair(), l),
         Claim::Gdp { mu } => l * mu * mu / 2.0,
         Claim::Product(parts) => parts.iter().map(|c| closed_form(c, l)).sum(),
         Claim::Max(parts) => parts.iter().map(|c| closed_form(c, l)).fold(0.0, f64::max),

@@ -1,5 +1,6 @@
 //! What a claim says at every order and delta, recomputed from the formulas of the rule book (sections 0.1, 6, 8).
 
+use super::curve::Shift;
 use super::pair::Pair;
 use super::real::Real;
 use serde_json::{Value, json};
@@ -9,6 +10,7 @@ use std::collections::HashMap;
 #[derive(Clone, Debug)]
 pub enum Claim {
     Renyi(Vec<Pair>),
+    Exact(Shift),
     Gdp(Real),
     Range(Real),
     Pure(Real),
@@ -84,6 +86,7 @@ impl Claim {
                 let all = pairs.iter().map(Pair::zcdp).reduce(|a, b| a.max(&b));
                 Bounds { zcdp: all.unwrap_or(Real::UNKNOWN), ..none() }
             }
+            Claim::Exact(_) => none(),
             Claim::Gdp(mu) => Bounds { gdp: mu.clone(), ..none() },
             Claim::Range(eta) => Bounds { range: eta.clone(), ..none() },
             Claim::Pure(e) => Bounds { pure: e.clone(), ..none() },
@@ -124,6 +127,7 @@ impl Claim {
         let least = |it: Vec<Real>| it.iter().fold(Real::UNKNOWN, |m, x| m.min(x));
         match self {
             Claim::Renyi(pairs) => least(pairs.iter().map(Pair::limit).collect()),
+            Claim::Exact(shift) => shift.pair().limit(),
             Claim::Product(parts) | Claim::Max(parts) => least(parts.iter().map(Claim::limit).collect()),
             Claim::Repeated(_, one) => one.limit(),
             _ => Real::UNKNOWN,
@@ -142,6 +146,7 @@ impl Claim {
         let part = |c: &Claim| c.rdp_with(&c.bounds(), order);
         let own = match self {
             Claim::Renyi(pairs) => pairs.iter().fold(Real::zero(), |w, pair| w.max(&pair.rdp(order))),
+            Claim::Exact(shift) => shift.pair().rdp(order),
             Claim::Laplace(e) => laplace_rdp(e, order),
             Claim::Product(parts) => parts.iter().fold(Real::zero(), |s, c| s + part(c)),
             Claim::Max(parts) => parts.iter().fold(Real::zero(), |w, c| w.max(&part(c))),
@@ -162,6 +167,14 @@ impl Claim {
         }
     }
 
+    /// Without its curve.
+    pub fn by_order(self) -> Claim {
+        match self {
+            Claim::Exact(shift) => Claim::Renyi(vec![shift.pair()]),
+            other => other,
+        }
+    }
+
     /// Does it cost nothing?
     pub fn is_free(&self) -> bool {
         match self {
@@ -176,6 +189,7 @@ impl Claim {
         let list = |parts: &[Claim]| parts.iter().map(Claim::to_json).collect::<Value>();
         match self {
             Claim::Renyi(pairs) => json!({"kind": "renyi", "pairs": pairs.iter().map(Pair::to_json).collect::<Value>()}),
+            Claim::Exact(shift) => shift.to_json(),
             Claim::Gdp(x) => json!({"kind": "gdp", "mu": x.amount()}),
             Claim::Range(x) => json!({"kind": "bounded_range", "eta": x.amount()}),
             Claim::Pure(x) => json!({"kind": "pure", "epsilon": x.amount()}),

@@ -29,6 +29,7 @@ impl Claim {
         match self {
             Claim::Gdp(_) | Claim::Range(_) | Claim::Pure(_) => curves,
             Claim::Laplace(own) => curves || laplace(own).le(&d),
+            Claim::Exact(shift) if Real::new(shift.curve()(epsilon)).le(&d) => true,
             _ => {
                 // By conversion, or on a grid of losses where releases are mixed.
                 let best = || self.converted(&p, &d).min(&loss::epsilon(self, delta));

@@ -1,6 +1,7 @@
 //! The claims of draws: the worst pair of posteriors for every rule (rule book, sections 1 to 3).
 
 use super::claim::Claim;
+use super::curve::Shift;
 use super::draw::{Draw, Found, Range};
 use super::matrix::Covariance;
 use super::pair::Pair;
@@ -18,7 +19,7 @@ fn viewed(view: View, replaced: Claim, added: Claim) -> Claim {
     match view {
         View::Replace => replaced,
         View::AddRemove => added,
-        View::Exchange => Claim::Max(vec![replaced, added]),
+        View::Exchange => Claim::Max(vec![replaced.by_order(), added]),
     }
 }
 
@@ -26,9 +27,9 @@ fn viewed(view: View, replaced: Claim, added: Claim) -> Claim {
 pub fn beta(a: Real, b: Real, w: &Real, scope: &Scope) -> Claim {
     let (u, v) = (a.min(&b), a.max(&b));
     let step = w * &Real::int(scope.unit);
-    let base = v + w * &Real::int(scope.least.max(scope.unit));
+    let others = w * &Real::int(scope.least.saturating_sub(scope.unit));
     let added = shapes("beta", vec![(u.clone(), step.clone())]);
-    viewed(scope.view, shapes("beta", vec![(u, step.clone()), (base, -&step)]), added)
+    viewed(scope.view, Claim::Exact(Shift::Beta { family: "beta", counts: [u, v], step, others }), added)
 }
 
 /// A shape and a rate that move together (section 1.6 for gamma posteriors).
@@ -111,11 +112,11 @@ pub fn dirichlet(d: &Draw) -> Found<Claim> {
     let moved = items.saturating_mul(d.scope.unit);
     let step = &d.r * &Real::int(moved);
     let others = |rows: Real| &d.r * &Real::int(items) * rows;
-    let two = |b: Real| shapes("dirichlet", vec![(a.clone(), step.clone()), (b, -&step)]);
+    let two = |others: Real| Claim::Exact(Shift::Beta { family: "dirichlet", counts: [a.clone(), b.clone()], step: step.clone(), others });
     let replaced = if dim == 2 {
-        two(b + others(d.fewest()))
+        two(others(d.fewest() - &d.k))
     } else if moved == 1 {
-        two(b + &step)
+        two(Real::zero())
     } else {
         // More categories than items and their receiver: the others keep the base, and more would not be searched in time.
         let enough = usize::try_from(moved.saturating_add(1)).unwrap_or(usize::MAX);
@@ -136,7 +137,7 @@ pub fn poisson(d: &Draw) -> Found<Claim> {
     let unit = &d.r * &d.k;
     if d.scope.view == View::Replace {
         let base = shape + &d.r * &d.least() * num(lo);
-        return Ok(shapes("gamma", vec![(base, unit * (num(hi) - num(lo)))]));
+        return Ok(Claim::Exact(Shift::Shape { shape: base, step: unit * (num(hi) - num(lo)) }));
     }
     let rate = (num(b) + d.public_rows()) / &d.m;
     let unbound = d.public.iter().zip(d.totals).filter(|(_, t)| t.is_none());
@@ -190,10 +191,12 @@ fn summed_rate(d: &Draw, each: Real, lo: Real, hi: Real) -> Found<Claim> {
     let rows = &d.r * &d.least();
     let rate = rate + &rows * &lo;
     let mut shape = high + &each * &rows;
-    if d.exactly.is_none() {
-        shape = shape.max(&(&each / &lo * &rate));
+    let step = unit * (&hi - &lo);
+    if d.exactly.is_some() {
+        return Ok(Claim::Exact(Shift::Rate { shape, rate, step }));
     }
-    Ok(Claim::Renyi(vec![Pair::Rate { shape, rate, step: unit * (hi - lo) }]))
+    shape = shape.max(&(&each / &lo * &rate));
+    Ok(Claim::Renyi(vec![Pair::Rate { shape, rate, step }]))
 }
 
 pub fn normal(d: &Draw) -> Found<Claim> {

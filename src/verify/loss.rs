@@ -181,20 +181,30 @@ struct Parts {
     normal: f64,
     curves: Vec<(Claim, u64)>,
     orders: Vec<Claim>,
+    roads: Roads,
+}
+
+/// What enters as curves; the rest goes order by order.
+#[derive(Clone, Copy, Default)]
+struct Roads {
+    ranges: bool,
+    draws: bool,
 }
 
 impl Parts {
-    fn of(claim: &Claim, ranges: bool) -> Option<Parts> {
-        let mut parts = Parts::default();
-        parts.add(claim, 1, ranges).then_some(parts)
+    fn of(claim: &Claim, roads: Roads) -> Option<Parts> {
+        let mut parts = Parts { roads, ..Parts::default() };
+        parts.add(claim, 1).then_some(parts)
     }
 
-    fn add(&mut self, claim: &Claim, times: u64, ranges: bool) -> bool {
+    fn add(&mut self, claim: &Claim, times: u64) -> bool {
         match claim {
-            Claim::Product(list) => return list.iter().all(|c| self.add(c, times, ranges)),
-            Claim::Repeated(more, one) => return times.checked_mul(*more).is_some_and(|t| self.add(one, t, ranges)),
+            Claim::Product(list) => return list.iter().all(|c| self.add(c, times)),
+            Claim::Repeated(more, one) => return times.checked_mul(*more).is_some_and(|t| self.add(one, t)),
             Claim::Gdp(mu) => self.normal += mu.above() * mu.above() * times as f64 * MARGIN,
-            _ if !curved(claim) || (!ranges && matches!(claim, Claim::Range(_))) => self.orders.push(claim.clone().repeat(times)),
+            _ if !self.roads.curved(claim) || (!self.roads.ranges && matches!(claim, Claim::Range(_))) => {
+                self.orders.push(claim.clone().repeat(times))
+            }
             _ => {
                 let text = format!("{claim:?}");
                 match self.curves.iter_mut().find(|(c, _)| format!("{c:?}") == text) {
@@ -218,7 +228,7 @@ impl Parts {
             list.push(Grid::of(tail, &|e| curve.delta(e))?);
         }
         for (claim, times) in &self.curves {
-            let curve = curve(claim, tail)?;
+            let curve = curve(claim, tail, self.roads)?;
             list.push(Grid::of(tail / *times as f64, &curve)?.times(*times, tail)?);
         }
         list.sort_by_key(|g| g.width);
@@ -228,12 +238,15 @@ impl Parts {
     }
 }
 
-fn curved(claim: &Claim) -> bool {
-    match claim {
-        Claim::Renyi(_) | Claim::Zcdp(_) => false,
-        Claim::Product(list) | Claim::Max(list) => list.iter().any(curved),
-        Claim::Repeated(_, one) => curved(one),
-        _ => true,
+impl Roads {
+    fn curved(self, claim: &Claim) -> bool {
+        match claim {
+            Claim::Renyi(_) | Claim::Zcdp(_) => false,
+            Claim::Exact(_) => self.draws,
+            Claim::Product(list) | Claim::Max(list) => list.iter().any(|c| self.curved(c)),
+            Claim::Repeated(_, one) => self.curved(one),
+            _ => true,
+        }
     }
 }
 
@@ -249,7 +262,7 @@ fn normal(mu: f64, e: f64) -> f64 {
 
 type Curve = Box<dyn Fn(f64) -> f64>;
 
-fn curve(claim: &Claim, tail: f64) -> Option<Curve> {
+fn curve(claim: &Claim, tail: f64, roads: Roads) -> Option<Curve> {
     let below = |top: f64, f: Curve| -> Curve { Box::new(move |e| if e >= top { 0.0 } else { f(e) }) };
     Some(match claim {
         Claim::Pure(x) => {
@@ -268,17 +281,18 @@ fn curve(claim: &Claim, tail: f64) -> Option<Curve> {
             let mu = mu.above();
             Box::new(move |e| normal(mu, e))
         }
-        Claim::Renyi(_) | Claim::Zcdp(_) => {
+        Claim::Exact(shift) if roads.draws => Box::new(shift.curve()),
+        Claim::Renyi(_) | Claim::Exact(_) | Claim::Zcdp(_) => {
             let orders = Orders::new(claim.clone());
             Box::new(move |e| orders.delta(e))
         }
         Claim::Max(list) => {
-            let list: Vec<Curve> = list.iter().map(|c| curve(c, tail)).collect::<Option<_>>()?;
+            let list: Vec<Curve> = list.iter().map(|c| curve(c, tail, roads)).collect::<Option<_>>()?;
             Box::new(move |e| list.iter().map(|c| c(e)).fold(0.0, f64::max))
         }
         Claim::Product(list) if list.is_empty() => Box::new(|_| 0.0),
         Claim::Product(_) | Claim::Repeated(..) => {
-            let grid = Parts::of(claim, true)?.grid(tail)?;
+            let grid = Parts::of(claim, Roads { ranges: true, ..roads })?.grid(tail)?;
             Box::new(move |e| grid.delta(e))
         }
     })
@@ -339,9 +353,10 @@ pub fn epsilon(claim: &Claim, delta: f64) -> Real {
         let kinds = u64::from(p.normal > 0.0) + u64::from(!p.orders.is_empty());
         kinds > 1 || (curves > 0 && curves.saturating_add(kinds) > 1)
     };
-    let ways = if ranges(claim) > 1 { 2 } else { 1 };
-    let tries = [true, false].into_iter().take(ways).filter_map(|ranges| {
-        let parts = Parts::of(claim, ranges)?;
+    let any = |ranges, draws| Roads { ranges, draws };
+    let ways = if ranges(claim) > 1 { 3 } else { 2 };
+    let tries = [any(true, true), any(true, false), any(false, false)].into_iter().take(ways).filter_map(|roads| {
+        let parts = Parts::of(claim, roads)?;
         mixed(&parts).then(|| parts.grid(delta * TAIL).map_or(f64::INFINITY, |g| g.epsilon(delta)))
     });
     let best = tries.fold(f64::INFINITY, f64::min);

@@ -6,6 +6,7 @@
 mod bounded;
 mod claim;
 mod compare;
+mod curve;
 mod delta;
 mod draw;
 mod facts;

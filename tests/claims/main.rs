@@ -8,6 +8,7 @@ mod brute_force;
 mod brute_force_real;
 mod composition;
 mod distributions;
+mod exact_draws;
 #[path = "../support/fuzz/mod.rs"]
 mod fuzz;
 mod glm_posteriors;

@@ -7,7 +7,9 @@
 //! ## Claim
 //! With `u = min(a, b) / m`, `v = max(a, b) / m`, weight r, w = r N and k rows a unit: the Rényi divergence of
 //! `Beta(u, v + w n)` against `Beta(u + w k, v + w (n - k))`, which falls with n; finite below order `1 + u / (w k)`
-//! (§1.1, §1.2). When rows are added or removed: the supremum over all n, `Gamma(u)` against `Gamma(u + w k)` (§1.6).
+//! (§1.1, §1.2). (eps, delta) by the exact curve of the worst of all reachable pairs of that kind, for a public n or a public
+//! lower bound of it (§17). When rows are added or removed: the supremum over all n, `Gamma(u)` against `Gamma(u + w k)`
+//! (§1.6), converted.
 //!
 //! ## Refuses
 //! An outcome without bounds; a prior whose counts may vanish; a number of trials that varies by row.
@@ -20,7 +22,7 @@ use super::facts::{Facts, Limit, all_observations, outcome_range, point, positiv
 use crate::mechanism::plan::{PosteriorLaw, Statistic, StatisticKind};
 use crate::model::{Expr, Model, Observation, ParamId, Range, Relation};
 use crate::numeric::round::{add_down, div_down, mul_down};
-use crate::privacy::{Claim, Family, Pair};
+use crate::privacy::{Claim, Family, Pair, Shift};
 use crate::rules::count::{count_down, count_up};
 use crate::rules::tempered::{EXACT, LimitReason, Matched, Tempering, judge, replaced_or_added};
 use crate::rules::text::{four_up_together, plain};
@@ -133,12 +135,10 @@ impl Matched for BetaDraw {
         if self.facts.records.relation == Relation::AddRemove {
             return beta_add_remove(self, t);
         }
-        let (u, v) = self.smallest(t.concentration);
-        let step = self.step(t.weight);
-        // The total does not move, so the two counts part into a sum, each falling in its base: v + w n down.
-        let rows = mul_down(count_down(self.trials), count_down(self.facts.fewest_rows()));
-        let base = add_down(v, mul_down(t.weight, rows));
-        Claim::Renyi(vec![Pair::Shapes { family: Family::Beta, coordinates: vec![(u, step), (base, -step)], total: None }])
+        // The cost falls in either count, so the fewest other rows count, and their weight down.
+        let rows = mul_down(count_down(self.trials), self.facts.fewest_others());
+        let counts = self.smallest(t.concentration);
+        Claim::Exact(Shift::Beta { family: Family::Beta, counts, step: self.step(t.weight), others: mul_down(t.weight, rows) })
     }
 
     fn premises(&self, _: Tempering) -> Vec<Premise> {

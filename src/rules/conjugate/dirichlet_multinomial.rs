@@ -20,7 +20,7 @@ use super::facts::{Facts, Limit, all_observations, one_private, point, positive_
 use crate::mechanism::plan::{PosteriorLaw, Statistic, StatisticKind};
 use crate::model::{Builtin, Expr, ExprKind, Model, Observation, Parameter, Range, Relation, Type};
 use crate::numeric::round::{add_down, div_down, mul_down};
-use crate::privacy::{Claim, Family, Pair};
+use crate::privacy::{Claim, Family, Pair, Shift};
 use crate::rules::count::{count_down, count_up};
 use crate::rules::tempered::{EXACT, LimitReason, Matched, Tempering, judge, replaced_or_added};
 use crate::rules::text::{four_up, four_up_together};
@@ -188,14 +188,13 @@ impl Matched for Shares {
         let mut counts = self.counts(t.concentration);
         let rows = self.facts.fewest_rows();
         let pair = match counts.as_slice() {
-            // Two categories: the Beta pair of §1.1, all other rows on the larger side.
+            // Two categories: a Beta draw (§1.1), the other rows on either side.
             [a, b] if self.alpha.len() == 2 => {
-                let others = mul_down(count_down(self.items), count_down(rows));
-                let base = add_down(*b, mul_down(t.weight, others));
-                two(*a, base, step)
+                let others = mul_down(count_down(self.items), self.facts.fewest_others());
+                return two(*a, *b, step, mul_down(t.weight, others));
             }
             // One item: Q takes the smallest count, P the next, the other rows a third.
-            [a, b, ..] if self.moved() == 1 => two(*a, add_down(*b, step), step),
+            [a, b, ..] if self.moved() == 1 => return two(*a, *b, step, 0.0),
             _ => {
                 let others = rows.saturating_sub(self.facts.records.unit_rows);
                 let mut base = mul_down(t.weight, mul_down(count_down(self.items), count_down(others)));
@@ -272,9 +271,9 @@ impl Matched for Shares {
     }
 }
 
-/// P = (a, b), Q = (a + step, b - step), total fixed.
-fn two(a: f64, b: f64, step: f64) -> Pair {
-    Pair::Shapes { family: Family::Dirichlet, coordinates: vec![(a, step), (b, -step)], total: None }
+/// P = (a, b + step), Q = (a + step, b), and more by the other rows; the total is fixed.
+fn two(a: f64, b: f64, step: f64, others: f64) -> Claim {
+    Claim::Exact(Shift::Beta { family: Family::Dirichlet, counts: (a, b), step, others })
 }
 
 /// As for the Beta (§1.6): the total's part is negative and vanishes with n; without it D is convex in Q, so all of

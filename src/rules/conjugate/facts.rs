@@ -99,6 +99,11 @@ impl Facts {
         declared.max(self.records.unit_rows).max(1)
     }
 
+    /// The fewest rows besides those of the unit that differs.
+    pub fn fewest_others(&self) -> f64 {
+        count_down(self.fewest_rows().saturating_sub(self.records.unit_rows))
+    }
+
     /// The exact number of rows, where the header says it.
     pub fn exact_rows(&self) -> Option<u64> {
         self.records.rows.exactly

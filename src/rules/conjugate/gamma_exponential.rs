@@ -5,7 +5,7 @@
 //!
 //! ## Claim
 //! `Gamma(A, B)` against `Gamma(A, B + r k (hi - lo))` with `A = a / m + r n`, `B = b / m + r n lo`; finite below order
-//! `1 + B / (r k (hi - lo))` (§3.2). It grows with n if lo = 0; with lo > 0 and n only bounded below, the shape is
+//! `1 + B / (r k (hi - lo))` (§3.2); for an exact n, (eps, delta) by the exact curve of this pair (§17). It grows with n if lo = 0; with lo > 0 and n only bounded below, the shape is
 //! replaced by a bound on `A / B` times the least B (proof in `gamma_moves.rs`). When rows are added or removed and
 //! lo > 0: the sum of a moving shape and a moving rate.
 //!

@@ -10,7 +10,7 @@ use super::facts::{Facts, Limit, point, tidy};
 use crate::mechanism::plan::{PosteriorLaw, Statistic};
 use crate::model::{Range, Relation};
 use crate::numeric::round::{add_down, add_up, div_down, div_up, mul_down, mul_up};
-use crate::privacy::{Claim, Family, Pair};
+use crate::privacy::{Claim, Family, Pair, Shift};
 use crate::rules::count::{count_down, count_up};
 use crate::rules::tempered::{LimitReason, Matched, Tempering};
 use crate::rules::text::four_up_together;
@@ -93,12 +93,14 @@ impl Matched for RateDraw {
             return self.claim_add_remove(t).unwrap_or(Claim::Gdp { mu: f64::INFINITY });
         }
         let (mut shape, rate) = self.with_rows(t, self.least_rows());
+        let step = self.step(t.weight);
         if self.facts.exact_rows().is_none() {
             // A(n) <= ratio B(n) with the larger of the first ratio and per_row / lo, and B f(B) falls.
             let slope = div_up(self.per_row, self.share.lo);
             shape = shape.max(mul_up(slope, rate));
+            return Claim::Renyi(vec![Pair::Rate { shape, rate, step }]);
         }
-        Claim::Renyi(vec![Pair::Rate { shape, rate, step: self.step(t.weight) }])
+        Claim::Exact(Shift::Rate { shape, rate, step })
     }
 
     fn premises(&self, _: Tempering) -> Vec<Premise> {

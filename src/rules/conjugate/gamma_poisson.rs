@@ -5,7 +5,7 @@
 //!
 //! ## Claim
 //! `Gamma(A)` against `Gamma(A + r k (K - lo))` at one rate, `A = a / m + r n lo`, for every n; finite below order
-//! `1 + A / (r k (K - lo))` (§3.1). When rows are added or removed the rate moves too: the sum of that divergence and
+//! `1 + A / (r k (K - lo))` (§3.1); (eps, delta) by the exact curve of this pair (§17). When rows are added or removed the rate moves too: the sum of that divergence and
 //! one of a moving rate whose shape is bounded by the largest mean count (proof in `gamma_moves.rs`).
 //!
 //! ## Refuses
@@ -21,7 +21,7 @@ use super::refusals;
 use crate::mechanism::plan::{PosteriorLaw, Statistic, StatisticKind};
 use crate::model::{Model, Range, Relation};
 use crate::numeric::round::{add_down, div_down, div_up, mul_down};
-use crate::privacy::{Claim, Family, Pair};
+use crate::privacy::{Claim, Shift};
 use crate::rules::count::count_down;
 use crate::rules::tempered::{EXACT, LimitReason, Matched, Tempering, judge};
 use crate::rules::text::{four_up_together, plain};
@@ -116,7 +116,8 @@ impl Matched for CountRate {
             // Matching refused the only case without a bound.
             return self.claim_add_remove(t).unwrap_or(Claim::Gdp { mu: f64::INFINITY });
         }
-        Claim::Renyi(vec![Pair::Shapes { family: Family::Gamma, coordinates: vec![self.moving(t)], total: None }])
+        let (shape, step) = self.moving(t);
+        Claim::Exact(Shift::Shape { shape, step })
     }
 
     fn premises(&self, _: Tempering) -> Vec<Premise> {

@@ -6,8 +6,8 @@
 //!
 //! ## Claim
 //! With squared deviations in `[d0, d1]`: `Gamma(A, B)` against `Gamma(A, B + r k (d1 - d0) / 2)`,
-//! `A = a / m + r n / 2`, `B = b / m + r n d0 / 2`; finite below order `1 + 2 B / (r k (d1 - d0))` (§3.3). It grows
-//! with n unless m0 lies outside `[lo, hi]`; then as in `gamma_exponential`.
+//! `A = a / m + r n / 2`, `B = b / m + r n d0 / 2`; finite below order `1 + 2 B / (r k (d1 - d0))` (§3.3); for an
+//! exact n, (eps, delta) by the exact curve of this pair (§17). It grows with n unless m0 lies outside `[lo, hi]`; then as in `gamma_exponential`.
 //!
 //! ## Refuses
 //! An outcome without bounds; an n that is secret or inexact while a deviation may be 0; unbound public rows.

@@ -1,0 +1,357 @@
+//! Hockey-stick divergences of two members of one exponential family, bounded from above by point values of a density.
+//!
+//! In the coordinate u in which the loss is `slope u + offset`, the density f of the first member is log-concave for every law
+//! below. With `g = ln f`, a cell of half width h around m and V at most every `-g''` in it,
+//!
+//! ```text
+//!   f(m + t) <= f(m) exp(g'(m) t - V t^2 / 2),       |t| <= h,
+//! ```
+//!
+//! and beyond the last cell f lies below its tangent. So sums over cells are upper bounds, whatever the cells are: their width
+//! is a matter of accuracy alone. `H_e = integral of f(u) (1 - exp(e - loss))` over `loss > e`; nothing is subtracted.
+//!
+//! *A cell.* With `z = h g'(m)` and `q = V h^2 / 2`, cosh rises and `exp(-q x^2)` falls in |x|, so (Chebyshev) the mean of
+//! `exp(z x - q x^2)` over `[-1, 1]` is at most `sinh(z)/z (1 - q/3 + q^2/10)`; that of `x exp(z x - q x^2)` is at most `z/3 sinh(z)/z`
+//! for positive z and `z/3 (1 - q)` for others; with `x^2` it is at least `(1 - q)/3`, with `x^3` at most `z/5 sinh(z)/z`, or 0 for
+//! z < 0. The factor `1 - exp(-slope s)` is at most its third Taylor polynomial around m.
+//!
+//! *Rounding.* Logarithms of f are enlarged by 8 units of all that was added up in them, half widths by more than a point can be
+//! off, sums by `ROUNDING`. Where an exponential underflows the least normal number stands.
+
+use crate::numeric::Interval;
+use crate::numeric::log_gamma::{ln_gamma, ln_gamma_step};
+use crate::numeric::round::{add_down, div_up};
+
+const UNIT: f64 = f64::EPSILON / 2.0;
+/// At most `CELLS` positive terms of some 20 operations each.
+const ROUNDING: f64 = 1.0 + 1e-12;
+const CELLS: u32 = 4096;
+/// Half width of a cell in units of the scale on which the density changes.
+const FINE: f64 = 0.12;
+/// What may be bounded by a tangent alone, as a share of the sum.
+const REST: f64 = 1e-7;
+/// Less than any delta.
+const NOTHING: f64 = 1e-200;
+
+fn point(x: f64) -> Interval {
+    Interval::point(x)
+}
+
+/// Laws of u with their logarithms but for a constant.
+#[derive(Clone, Copy, PartialEq, Debug)]
+enum Law {
+    /// The logit of a Beta variable: `up u - (up + down) ln(1 + exp u)`.
+    Logit { up: f64, down: f64 },
+    /// Minus the logarithm of a Gamma variable: `-a u - exp(-u)`.
+    Low(f64),
+    /// The logarithm of a Gamma variable.
+    High(f64),
+    /// A Gamma variable of shape at least 1: `(a - 1) ln u - u`.
+    Right(f64),
+    /// Minus that.
+    Left(f64),
+}
+
+/// At one point: the logarithm of the density and what it may be off by, its slope, its curvature `-g''`.
+struct Value {
+    ln: f64,
+    room: f64,
+    slope: f64,
+    bend: f64,
+}
+
+impl Law {
+    fn at(self, u: f64) -> Value {
+        match self {
+            Law::Logit { up, down } => {
+                let e = libm::exp(-u.abs());
+                let (less, more) = (e / (1.0 + e), 1.0 / (1.0 + e));
+                let (x, y, tail) = if u < 0.0 { (less, more, up * u) } else { (more, less, -down * u) };
+                let spread = (up + down) * libm::log1p(e);
+                let (rise, fall) = (up * y, down * x);
+                Value { ln: tail - spread, room: spread - tail + rise + fall, slope: rise - fall, bend: (up + down) * x * y }
+            }
+            Law::Low(a) => {
+                let e = libm::exp(-u);
+                Value { ln: -a * u - e, room: a * u.abs() + a + e, slope: e - a, bend: e }
+            }
+            Law::High(a) => {
+                let e = libm::exp(u);
+                Value { ln: a * u - e, room: a * u.abs() + a + e, slope: a - e, bend: e }
+            }
+            Law::Right(a) | Law::Left(a) => {
+                let x = u.abs();
+                let (ln, slope) = ((a - 1.0) * libm::log(x), (a - 1.0) / x);
+                let rise = if self == Law::Right(a) { slope - 1.0 } else { 1.0 - slope };
+                Value { ln: ln - x, room: ln.abs() + x + slope + 1.0, slope: rise, bend: slope / x }
+            }
+        }
+    }
+
+    /// At most `-g''` anywhere within h of m, where it is `bend` at m: `ln V` has slopes between -1 and 1, or `V = (a - 1)/u^2`.
+    fn least_bend(self, m: f64, h: f64, bend: f64) -> f64 {
+        match self {
+            Law::Right(_) | Law::Left(_) => bend / (1.0 + h / m.abs()).powi(2),
+            _ => bend * (1.0 - h),
+        }
+        .max(0.0)
+            * (1.0 - 1e-12)
+    }
+
+    /// The scale on which the density changes around its peak.
+    fn scale(self) -> f64 {
+        match self {
+            Law::Logit { up, down } => (1.0 / up + 1.0 / down).sqrt(),
+            Law::Low(a) | Law::High(a) => 1.0 / a.sqrt(),
+            Law::Right(a) | Law::Left(a) => a.sqrt(),
+        }
+    }
+}
+
+/// One ordered pair of laws: the density of the first, and the loss.
+#[derive(Clone, Copy, Debug)]
+pub struct Side {
+    law: Law,
+    slope: Interval,
+    offset: Interval,
+    /// At least the logarithm of the factor that makes the density integrate to 1.
+    constant: f64,
+}
+
+/// One cell, s counted from its lower end: bounds of the integrals of `f (1 - exp(-slope s))` and of `f exp(-slope s)`.
+struct Cell {
+    near: f64,
+    own: f64,
+}
+
+/// At least `sinh(z) / z`.
+fn sinh_share(z: f64) -> f64 {
+    if z.abs() < 1e-4 { 1.0 + z * z / 5.0 } else { libm::sinh(z) / z * (1.0 + 4.0 * UNIT) }
+}
+
+/// At least `1 - exp(-x)`.
+fn lost(x: f64) -> f64 {
+    -libm::expm1(-x) * (1.0 + 4.0 * UNIT)
+}
+
+impl Side {
+    /// Beta(a, b + w) against Beta(a + w, b).
+    pub fn beta(a: f64, b: f64, w: f64) -> Side {
+        // b becomes what the rounded sum leaves of it, which is no more.
+        let up = add_down(b, w);
+        let offset = ln_gamma_step(point(a), w) - ln_gamma_step(point(up) - point(w), w);
+        let (small, large) = if a < up { (a, up) } else { (up, a) };
+        let constant = (ln_gamma_step(point(large), small) - ln_gamma(small)).hi;
+        Side { law: Law::Logit { up, down: a }, slope: point(w), offset, constant }
+    }
+
+    /// Gamma(a) against Gamma(a + w), and the reverse.
+    pub fn shapes(a: f64, w: f64) -> [Side; 2] {
+        let up = add_down(a, w);
+        let offset = |a: Interval| ln_gamma_step(a, w);
+        [
+            Side { law: Law::Low(a), slope: point(w), offset: offset(point(a)), constant: -ln_gamma(a).lo },
+            Side { law: Law::High(up), slope: point(w), offset: -offset(point(up) - point(w)), constant: -ln_gamma(up).lo },
+        ]
+    }
+
+    /// Gamma(shape, rate) against Gamma(shape, rate + step), and the reverse; a shape below 1 counts as 1, which costs more.
+    pub fn rates(shape: f64, rate: f64, step: f64) -> [Side; 2] {
+        let (a, ratio) = (shape.max(1.0), point(div_up(step, rate)));
+        let (offset, constant) = (point(a) * ratio.ln_1p(), -ln_gamma(a).lo);
+        [
+            Side { law: Law::Right(a), slope: ratio, offset: -offset, constant },
+            Side { law: Law::Left(a), slope: ratio / (Interval::ONE + ratio), offset, constant },
+        ]
+    }
+
+    /// No point at which the loss exceeds e lies below this.
+    fn threshold(&self, e: f64) -> f64 {
+        let u = ((point(e) - self.offset) / self.slope).lo;
+        if matches!(self.law, Law::Right(_)) { u.max(0.0) } else { u }
+    }
+
+    fn density(&self, v: &Value, half: f64) -> f64 {
+        let room = 8.0 * UNIT * (v.room * (1.0 + half) + self.constant.abs());
+        libm::exp(v.ln + self.constant + room).max(f64::MIN_POSITIVE)
+    }
+
+    /// The cell around m; `reach` bounds the magnitude of all that m was computed from.
+    fn cell(&self, m: f64, h: f64, reach: f64) -> Cell {
+        let off = 1e-12 * h + 8.0 * UNIT * reach;
+        let half = h + off;
+        let v = self.law.at(m);
+        let z = v.slope * half;
+        let q = 0.5 * self.law.least_bend(m, half, v.bend) * half * half;
+        let (peak, kept) = (2.0 * half * self.density(&v, half), 1.0 - q / 3.0 + q * q / 10.0);
+        let (share, less) = (sinh_share(z), (1.0 - q).max(0.0) * (1.0 - 1e-11));
+        let x = self.slope.hi * half;
+        let moment = z / 3.0 * if z > 0.0 { share } else { less };
+        let turn = x * x * (x * z.max(0.0) * share / 30.0 - less / 6.0);
+        let near = peak * (lost(x) * share * kept + libm::exp(-x) * (x * moment + turn));
+        let own = peak * libm::exp(2.0 * self.slope.hi * off - x) * kept * sinh_share(z - x);
+        // What is not a number stays so, and no bound comes of it.
+        Cell { near: if near < 0.0 { 0.0 } else { near }, own }
+    }
+
+    /// At least the divergence at e >= 0, and about how fast it falls there.
+    pub fn height(&self, e: f64) -> (f64, f64) {
+        let start = self.threshold(e);
+        let ends = matches!(self.law, Law::Left(_));
+        if ends && start >= 0.0 {
+            return (0.0, 0.0);
+        }
+        if !start.is_finite() || !self.constant.is_finite() {
+            return (1.0, 0.0);
+        }
+        let (w, away) = (self.slope.hi, (-self.law.at(start).slope).max(0.0));
+        let h = FINE / (1.0 / self.law.scale() + if away.is_finite() { away } else { 0.0 });
+        let (mut sum, mut fall) = (0.0, 0.0);
+        for j in 0..CELLS {
+            let from = 2.0 * f64::from(j) * h;
+            let left = if ends { -(start + from) } else { f64::INFINITY };
+            if left <= 0.0 {
+                return ((sum * ROUNDING).min(1.0), fall);
+            }
+            // The last cell of a law that ends is cut there.
+            let h = h.min(left / 2.0);
+            let m = start + from + h;
+            let reach = start.abs() + m.abs();
+            let cell = self.cell(m, h, reach);
+            let gone = lost(w * (from + 8.0 * UNIT * reach));
+            sum += cell.near + gone * cell.own;
+            fall += (1.0 - gone) * cell.own;
+            if j % 8 == 7 && left > 2.0 * h {
+                let (v, on) = (self.law.at(m + h), from + 2.0 * h);
+                let slope = v.slope + 8.0 * UNIT * v.room + w / libm::expm1(w * (on - 8.0 * UNIT * reach)) * (1.0 + 8.0 * UNIT);
+                let rest = lost(w * (on + 8.0 * UNIT * reach)) * self.density(&v, 0.0) / -slope;
+                if slope < 0.0 && (rest <= REST * sum || rest < NOTHING) {
+                    return (((sum + rest) * ROUNDING).min(1.0), fall);
+                }
+            }
+        }
+        (1.0, 0.0)
+    }
+
+    /// At least the divergences at `0, width, .., count width`, where width is a power of two.
+    ///
+    /// With the integrals `own` and `near` of every cell, and what is `held`, the sum of `exp(-width i) own_i` from a point on, the
+    /// divergence there is `near + (1 - exp(-width)) held` of the next point more than that of the next point.
+    pub fn heights(&self, width: f64, count: u32) -> Vec<f64> {
+        let start = self.threshold(0.0);
+        let (w, h) = (self.slope.hi, (point(width) / self.slope).hi / 2.0);
+        let last = start + 2.0 * h * f64::from(count);
+        let ends = matches!(self.law, Law::Left(_));
+        let (mut held, mut height) = (0.0, 0.0);
+        if !(ends && last >= 0.0) {
+            let v = self.law.at(last);
+            let slope = v.slope + 8.0 * UNIT * v.room;
+            // Beyond the last cell, under the tangent.
+            held = self.density(&v, 0.0) / (w - slope);
+            height = held * w / -slope;
+            if !(start.is_finite() && self.constant.is_finite() && slope < 0.0) {
+                return vec![1.0; count as usize + 1];
+            }
+        }
+        let (step, fall) = (lost(width), libm::exp(-width) * (1.0 + 4.0 * UNIT));
+        let all = ROUNDING + 8.0 * UNIT * f64::from(count);
+        let mut heights = vec![(height * all).min(1.0)];
+        for j in (0..count).rev() {
+            let from = 2.0 * h * f64::from(j);
+            let h = if ends { h.min(-(start + from) / 2.0) } else { h };
+            if h > 0.0 {
+                let m = start + from + h;
+                let cell = self.cell(m, h, start.abs() + m.abs());
+                height += cell.near + step * held;
+                held = cell.own + fall * held;
+            }
+            heights.push((height * all).min(1.0));
+        }
+        heights.reverse();
+        heights
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Never below, and close; in a sweep, too, a little less close.
+    fn check(side: Side, e: f64, exact: f64) {
+        let (found, _) = side.height(e);
+        assert!(found >= exact * (1.0 - 1e-15) && found <= exact * (1.0 + 1e-3), "{side:?} at {e}: {found}, {exact}");
+        let width = 2.0_f64.powi(-9);
+        for (i, found) in side.heights(width, 1024).into_iter().enumerate() {
+            if f64::from(i as u32) * width == e {
+                assert!(found >= exact * (1.0 - 1e-15), "{side:?} at {e}: {found}, {exact}");
+            }
+        }
+    }
+
+    /// Differences of incomplete Beta functions in 60 digits (mpmath).
+    #[test]
+    fn beta_pairs() {
+        for (a, b, w, e, exact) in [
+            (6.0, 112.0, 1.0, 0.0, 0.164863181399615694),
+            (6.0, 112.0, 1.0, 2.5, 2.30703954676394287e-6),
+            (112.0, 6.0, 1.0, 1.0, 0.000443226662416113973),
+            (0.3, 0.4, 1.0, 3.0, 0.324703984917080531),
+            (40.0, 60.0, 0.001, 0.0005, 5.92599047711974093e-7),
+            (3.0, 2000.0, 0.25, 0.4, 0.00144088966670269588),
+            (5000.0, 7000.0, 2.0, 0.05, 0.00155618008480523014),
+            (0.02, 5.0, 0.5, 9.0, 0.593569639127330309),
+        ] {
+            check(Side::beta(a, b, w), e, exact);
+        }
+    }
+
+    /// Incomplete Gamma functions, both orders.
+    #[test]
+    fn gamma_pairs() {
+        for (a, w, e, exact) in [
+            (16.9, 1.5, 0.2, [0.0749657246985234834, 0.0690223767085726945]),
+            (2.0, 3.0, 4.0, [0.115303310899183869, 0.0041666054813455461]),
+            (0.4, 1.0, 0.0, [0.523664860447792669, 0.523664860447792669]),
+            (300.0, 0.01, 0.001, [0.0000106818507011386238, 8.96380940317531558e-6]),
+            (5000.0, 2.0, 0.05, [0.00045878635573436436, 0.000438584609711282568]),
+        ] {
+            Side::shapes(a, w).into_iter().zip(exact).for_each(|(side, exact)| check(side, e, exact));
+        }
+        for (a, b, s, e, exact) in [
+            (12.0, 3.0, 1.0, 0.5, [0.252609353653879078, 0.214152486621858863]),
+            (1.0, 2.0, 1.0, 0.3, [0.0813054275694853992, 0.014526838521322775]),
+            (200.0, 50.0, 0.5, 0.2, [0.0061821440359462874, 0.00467431487312485596]),
+            (13.27, 15.13, 5.0, 3.0, [0.0145180035598496887, 1.24375611878046369e-6]),
+            (1000.5, 3000.0, 1.0, 0.01, [0.000999160399035040494, 0.000945277304654396064]),
+        ] {
+            Side::rates(a, b, s).into_iter().zip(exact).for_each(|(side, exact)| check(side, e, exact));
+        }
+    }
+
+    /// The points of a sweep lie above single heights less their room, and near them where many cells stand above.
+    #[test]
+    fn a_sweep_and_single_heights() {
+        for side in [
+            Side::beta(6.0, 112.0, 1.0),
+            Side::shapes(3.0, 0.5)[0],
+            Side::shapes(3.0, 0.5)[1],
+            Side::rates(9.0, 4.0, 1.0)[0],
+            Side::rates(9.0, 4.0, 1.0)[1],
+        ] {
+            let width = 2.0_f64.powi(-7);
+            for (i, found) in side.heights(width, 512).into_iter().enumerate() {
+                let (one, _) = side.height(i as f64 * width);
+                assert!(found >= one * (1.0 - 2e-3) || one < 1e-200, "{side:?} {i}: {found} {one}");
+                assert!(found <= one * 1.02 || i > 400 || one < 1e-12, "{side:?} {i}: {found} {one}");
+            }
+        }
+    }
+
+    #[test]
+    fn nonsense_is_no_bound() {
+        for (a, b, w) in [(-1.0, 2.0, 1.0), (f64::NAN, 2.0, 1.0), (1.0, f64::INFINITY, 1.0), (1.0, 1.0, -0.5), (1.0, 1.0, f64::INFINITY)] {
+            assert_eq!(Side::beta(a, b, w).height(1.0).0, 1.0, "{a} {b} {w}");
+            assert!(Side::beta(a, b, w).heights(0.25, 3).iter().all(|h| *h == 1.0));
+        }
+    }
+}

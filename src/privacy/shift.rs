@@ -1,0 +1,191 @@
+//! Exact (epsilon, delta) of a draw whose posterior one unit shifts: the dearest of few pairs, or a certified cover (rule book §17).
+
+use crate::numeric::round::{add_down, add_up, sub_down};
+use crate::numeric::tilted::Side;
+use crate::privacy::claim::Shift;
+use crate::privacy::{Claim, Family, Pair, work};
+
+/// How much more than the corner a cell of the cover may spread the loss, by its variance.
+const LOOSE: f64 = 5e-4;
+/// Cells at most; the last one takes all that is left.
+const CELLS: usize = 256;
+/// Steps of the search for an epsilon: the last one is at most `NEAR`, so what is found is off by far less, from wherever the search
+/// began. Then it grows by `LITTLE`, and twice as much, until it is verified.
+const STEPS: u32 = 100;
+const NEAR: f64 = 1e-9;
+const LITTLE: f64 = 1e-14;
+/// A height takes as long as so many points of other curves, and one of many heights as this part of a point.
+const POINTS: usize = 2;
+const PART: usize = 40;
+
+/// Every ordered pair whose largest divergence bounds a release.
+pub struct Curve(Vec<Side>);
+
+impl Shift {
+    /// The pair that costs most at every Rényi order.
+    pub fn pair(&self) -> Pair {
+        match *self {
+            Shift::Beta { family, counts: (a, b), step, others } => {
+                let base = add_down(add_down(a.max(b), others), step);
+                Pair::Shapes { family, coordinates: vec![(a.min(b), step), (base, -step)], total: None }
+            }
+            Shift::Shape { shape, step } => Pair::Shapes { family: Family::Gamma, coordinates: vec![(shape, step)], total: None },
+            Shift::Rate { shape, rate, step } => Pair::Rate { shape, rate, step },
+        }
+    }
+
+    pub(super) fn curve(&self) -> Curve {
+        Curve(match *self {
+            Shift::Beta { counts: (a, b), step, others, .. } => {
+                let cells = cover(a.min(b), a.max(b), others);
+                // Both orders: x and 1 - x.
+                cells.into_iter().flat_map(|(a, b)| [Side::beta(a, b, step), Side::beta(b, a, step)]).collect()
+            }
+            Shift::Shape { shape, step } => Side::shapes(shape, step).to_vec(),
+            Shift::Rate { shape, rate, step } => Side::rates(shape, rate, step).to_vec(),
+        })
+    }
+}
+
+/// Lower corners of cells that hold every base `(s, u + v + others - s)`, s the smaller count of the two, from u on. The divergence
+/// falls in either count, so it is largest in a cell at its lower corner. How wide cells are is a matter of accuracy alone.
+fn cover(u: f64, v: f64, others: f64) -> Vec<(f64, f64)> {
+    let total = add_down(add_down(u, v), others);
+    // Rounded up, as the counts beyond it are those of the other order.
+    let top = add_up(u, others).min((total / 2.0).next_up());
+    let limit = (1.0 / u + 1.0 / (total - u)) * (1.0 + LOOSE);
+    let (mut cells, mut s) = (Vec::new(), u);
+    loop {
+        let wide = total - 1.0 / (limit - 1.0 / s);
+        let next = if wide > s && wide < top && cells.len() < CELLS { wide } else { top };
+        cells.push((s, sub_down(total, next)));
+        if next >= top {
+            return cells;
+        }
+        s = next;
+    }
+}
+
+impl Claim {
+    /// The same without curves beyond those that follow from Rényi divergences.
+    pub fn converted(self) -> Claim {
+        match self {
+            Claim::Exact(shift) => Claim::Renyi(vec![shift.pair()]),
+            other => other,
+        }
+    }
+}
+
+impl Curve {
+    /// At least the largest divergence at this epsilon.
+    pub fn delta(&self, epsilon: f64) -> f64 {
+        self.worst(epsilon).1
+    }
+
+    /// The dearest side, and what it costs.
+    fn worst(&self, epsilon: f64) -> (usize, f64) {
+        work::count(self.0.len() * POINTS);
+        let all = self.0.iter().map(|side| side.height(epsilon).0).enumerate();
+        all.fold((0, 0.0), |worst, side| if side.1 > worst.1 { side } else { worst })
+    }
+
+    /// The same at `0, width, .., count width`.
+    pub fn heights(&self, width: f64, count: u32) -> Vec<f64> {
+        work::count(self.0.len() * count as usize / PART);
+        let larger = |a: Vec<f64>, b: Vec<f64>| a.into_iter().zip(b).map(|(a, b)| a.max(b)).collect();
+        self.0.iter().map(|side| side.heights(width, count)).reduce(larger).unwrap_or_default()
+    }
+
+    /// The least epsilon found at this delta, infinite if there is none: Newton's method on the logarithm of the dearest side,
+    /// verified on all of them.
+    pub fn epsilon(&self, delta: f64, start: f64) -> f64 {
+        let (mut lead, mut e, mut low, mut more) = (0, start, 0.0, LITTLE);
+        for _ in 0..STEPS {
+            let Some(side) = self.0.get(lead) else { return f64::INFINITY };
+            let (height, fall) = side.height(e);
+            work::count(POINTS);
+            let step = (height / delta).ln() * height / fall;
+            if height > delta {
+                low = e;
+            }
+            // From far beyond, where nothing is left, back by halves.
+            let next = if step.is_finite() && height > 1e-290 { (e + step).max(low) } else { f64::midpoint(low, e) };
+            if (next - e).abs() > NEAR * e && more == LITTLE {
+                e = next;
+                continue;
+            }
+            e = next * (1.0 + more);
+            let (worst, most) = self.worst(e);
+            if most <= delta {
+                return e;
+            }
+            if worst == lead {
+                more *= 2.0;
+            }
+            (lead, low) = (worst, e);
+        }
+        f64::INFINITY
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn beta(a: f64, b: f64, step: f64, others: f64) -> Shift {
+        Shift::Beta { family: Family::Beta, counts: (a, b), step, others }
+    }
+
+    /// Golden: the worst pair found over all data sets, in 25 digits (rule book §17).
+    #[test]
+    fn known_epsilons() {
+        for (shift, delta, exact, room) in [
+            (beta(10.71, 13.7, 1.0, 0.0), 1e-5, 1.735694142416443, 1e-6),
+            (beta(9.56, 13.87, 1.0, 99.0), 1e-8, 2.431928260998418, 2e-4),
+            (beta(17.14, 10.92, 0.333, 7.0 * 0.333), 1e-5, 0.49259351060380446, 2e-4),
+            (beta(19.94, 17.6, 2.0 * 0.27, 98.0 * 0.27), 1e-6, 0.6992852673498785, 2e-4),
+            (beta(19.03, 4.14, 1.0, 999.0), 1e-6, 3.5258927732873846, 2e-4),
+            (beta(0.91, 2.11, 0.621, 0.0), 1e-6, 8.862966837941302, 1e-6),
+            (beta(0.5, 1.58, 1.0, 0.0), 1e-6, 26.762555348271054, 1e-6),
+            (Shift::Shape { shape: 18.25, step: 6.46 }, 1e-6, 9.33900611653224, 1e-6),
+            (Shift::Shape { shape: 16.88, step: 0.403 }, 1e-3, 0.21546254482071378, 2e-6),
+            (Shift::Rate { shape: 13.27, rate: 15.13, step: 5.0 }, 1e-6, 8.298131968881986, 1e-6),
+        ] {
+            let found = shift.curve().epsilon(delta, 0.0);
+            assert!(found >= exact * (1.0 - 1e-12) && found <= exact * (1.0 + room), "{shift:?}: {found}, {exact}");
+            // From wherever the search begins, and back.
+            for start in [1e-9, 0.9 * exact, 50.0] {
+                let again = shift.curve().epsilon(delta, start);
+                assert!((again / found - 1.0).abs() < 1e-6, "{shift:?} from {start}: {again}");
+            }
+            assert!(shift.curve().delta(found) <= delta);
+            assert!(Claim::Exact(shift).epsilon(delta) <= found * (1.0 + 1e-12));
+            assert!(Claim::Renyi(vec![shift.pair()]).epsilon(delta) > found, "{shift:?}: conversion is no dearer");
+        }
+    }
+
+    /// Every base lies above the lower corner of a cell, or does with its counts exchanged.
+    #[test]
+    fn the_cover_holds_every_base() {
+        for (u, v, others) in [(6.0, 18.0, 67.0), (20.0, 20.0, 1.0), (0.3, 40.0, 3.0), (5.0, 5.5, 0.0), (1e-3, 2.0, 1e6), (7.0, 9.0, 1e9)] {
+            let cells = cover(u, v, others);
+            assert!(cells.len() < 80, "{u} {v} {others}: {}", cells.len());
+            for i in 0..=10_000 {
+                let x = others * f64::from(i) / 10_000.0;
+                for (a, b) in [(u + x, v + (others - x)), (v + x, u + (others - x))] {
+                    let (a, b) = (a.min(b) * (1.0 + 1e-12), a.max(b) * (1.0 + 1e-12));
+                    assert!(cells.iter().any(|(s, t)| *s <= a && *t <= b), "{u} {v} {others}: {a} {b} in {cells:?}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn costs_little_and_nonsense_has_no_bound() {
+        assert_eq!(beta(3.0, 4.0, 1.0, 5.0).curve().epsilon(0.9, 0.0), 0.0);
+        for shift in [beta(f64::NAN, 1.0, 1.0, 0.0), beta(1.0, 1.0, f64::INFINITY, 0.0), Shift::Shape { shape: -1.0, step: 1.0 }] {
+            assert!(Claim::Exact(shift).epsilon(1e-6).is_infinite(), "{shift:?}");
+            assert_eq!(Claim::Exact(shift).delta(1.0), 1.0);
+        }
+    }
+}

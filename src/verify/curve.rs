@@ -1,0 +1,222 @@
+//! Exact (epsilon, delta) of a draw whose posterior one unit shifts (rule book, section 17), by incomplete Beta and Gamma functions.
+//!
+//! Plain doubles, every height enlarged by more than they can be wrong.
+
+use super::pair::Pair;
+use super::real::Real;
+use super::special::{ln_gamma, two_pi};
+use serde_json::{Value, json};
+
+#[derive(Clone, Debug)]
+pub enum Shift {
+    /// `step` moves between two counts, to which the other rows add `others` together.
+    Beta {
+        family: &'static str,
+        counts: [Real; 2],
+        step: Real,
+        others: Real,
+    },
+    Shape {
+        shape: Real,
+        step: Real,
+    },
+    Rate {
+        shape: Real,
+        rate: Real,
+        step: Real,
+    },
+}
+
+impl Shift {
+    /// The worst pair at every Renyi order.
+    pub fn pair(&self) -> Pair {
+        match self.clone() {
+            Shift::Beta { family, counts: [a, b], step, others } => {
+                let base = b + others + &step;
+                Pair::Shapes { family, moves: vec![(a, step.clone()), (base, -&step)], total: None }
+            }
+            Shift::Shape { shape, step } => Pair::Shapes { family: "gamma", moves: vec![(shape, step)], total: None },
+            Shift::Rate { shape, rate, step } => Pair::Rate { shape, rate, step },
+        }
+    }
+
+    pub fn to_json(&self) -> Value {
+        let curve = match self {
+            Shift::Beta { counts: [a, b], step, others, .. } => {
+                json!({"family": "beta", "counts": [a.stated(), b.stated()], "step": step.stated(), "others": others.stated()})
+            }
+            Shift::Shape { shape, step } => json!({"family": "gamma", "shape": shape.stated(), "step": step.stated()}),
+            Shift::Rate { shape, rate, step } => {
+                json!({"family": "gamma", "shape": shape.stated(), "rate": rate.stated(), "step": step.stated()})
+            }
+        };
+        json!({"kind": "renyi", "pairs": [self.pair().to_json()], "curve": curve})
+    }
+
+    /// The largest divergence over both orders, and over a cover of the bases; an upper bound.
+    pub fn curve(&self) -> impl Fn(f64) -> f64 + use<> {
+        let one = Real::one();
+        let shapes = |a: &Real, w: &Real, below: bool| {
+            let (p, q, slope) = (ln_gamma(a), ln_gamma(&(a + w)), w.above());
+            let (offset, ends) = ((&q - &p).above(), [Law::gamma(a, &p, 1.0), Law::gamma(&(a + w), &q, 1.0)]);
+            let [p, q] = if below {
+                ends
+            } else {
+                let [a, b] = ends;
+                [b, a]
+            };
+            Side { p, q, offset, slope, below, log: true }
+        };
+        let sides: Vec<Side> = match self {
+            Shift::Beta { counts: [u, v], step, others, .. } => {
+                let cells = cover(u, v, others).into_iter().flat_map(|(a, b)| [(a.clone(), b.clone()), (b, a)]);
+                cells.map(|(a, b)| Side::beta(&a, &b, step)).collect()
+            }
+            Shift::Shape { shape, step } => vec![shapes(shape, step, true), shapes(shape, step, false)],
+            Shift::Rate { shape, rate, step } => {
+                // A larger shape costs more.
+                let (a, ratio) = (shape.max(&one), step / rate);
+                let (ln, more) = (ln_gamma(&a), (&one + &ratio).above());
+                let offset = (&a * &(&one + &ratio).ln()).above();
+                let side = |below: bool, p: f64, q: f64| Side {
+                    p: Law::gamma(&a, &ln, p),
+                    q: Law::gamma(&a, &ln, q),
+                    offset,
+                    slope: ratio.above(),
+                    below,
+                    log: false,
+                };
+                vec![side(false, 1.0, more), side(true, more, 1.0)]
+            }
+        };
+        move |e| sides.iter().map(|side| side.height(e)).fold(0.0, f64::max)
+    }
+}
+
+/// The lower corners of cells that hold all bases between the corners `(u, v + others)` and, mirrored, the middle.
+fn cover(u: &Real, v: &Real, others: &Real) -> Vec<(Real, Real)> {
+    let total = u + v + others;
+    let (low, all) = (u.above(), total.above());
+    let top = (u + others).min(&(&total / &Real::int(2))).above();
+    let spread = (1.0 / low + 1.0 / (all - low)) * (1.0 + 1e-4);
+    let mut edges = vec![low];
+    while let Some(last) = edges.last().copied().filter(|last| *last < top) {
+        let next = all - 1.0 / (spread - 1.0 / last);
+        edges.push(if next > last && next < top && edges.len() < 2_000 { next } else { top });
+    }
+    let ends = edges.iter().skip(1).chain((edges.len() == 1).then_some(&top));
+    edges.iter().zip(ends).map(|(a, next)| (Real::new(*a).min(u).max(&Real::new(a * (1.0 - 1e-15))), &total - &Real::new(*next))).collect()
+}
+
+/// One member of a pair.
+struct Law {
+    /// Both counts of a Beta law, or the shape and the rate of a Gamma law.
+    a: f64,
+    b: f64,
+    /// The logarithm of the normalising constant.
+    ln: f64,
+    beta: bool,
+}
+
+impl Law {
+    fn gamma(a: &Real, ln: &Real, rate: f64) -> Law {
+        Law { a: a.above(), b: rate, ln: (ln + two_pi().ln() / Real::int(2)).above(), beta: false }
+    }
+
+    /// `exp(scale)` times the chance of what lies below u, or above; u is a logit, a logarithm or the value itself.
+    fn tail(&self, u: f64, below: bool, log: bool, scale: f64) -> f64 {
+        let Law { a, b, ln, .. } = *self;
+        if self.beta {
+            let (x, y) = (1.0 / (1.0 + (-u).exp()), 1.0 / (1.0 + u.exp()));
+            let point = (-a * ln_1p_exp(-u) - b * ln_1p_exp(u) - ln + scale).exp();
+            let left = x < (a + 1.0) / (a + b + 2.0);
+            return if left { point / a * beta_fraction(a, b, x) } else { scale.exp() - point / b * beta_fraction(b, a, y) };
+        }
+        let x = b * if log { u.exp() } else { u };
+        if x <= 0.0 {
+            return if below { 0.0 } else { scale.exp() };
+        }
+        let point = (a * x.ln() - x - ln + scale).exp();
+        let left = x < a + 1.0;
+        let part = if left { point * gamma_series(a, x) } else { point * gamma_fraction(a, x) };
+        if left == below { part } else { scale.exp() - part }
+    }
+}
+
+fn ln_1p_exp(u: f64) -> f64 {
+    if u > 0.0 { u + libm::log1p((-u).exp()) } else { libm::log1p(u.exp()) }
+}
+
+/// `sum x^n / (a (a + 1) .. (a + n))`.
+fn gamma_series(a: f64, x: f64) -> f64 {
+    let (mut term, mut sum, mut n) = (1.0 / a, 1.0 / a, a);
+    while term > sum * 1e-17 {
+        n += 1.0;
+        term *= x / n;
+        sum += term;
+    }
+    sum
+}
+
+/// Lentz's method, for `1 / (d_0 + c_1 / (d_1 + ..))`.
+fn fraction(first: f64, terms: impl Iterator<Item = (f64, f64)>) -> f64 {
+    let (mut c, mut d) = (f64::MAX, 1.0 / first);
+    let mut all = d;
+    for (up, down) in terms {
+        d = 1.0 / (down + up * d);
+        c = down + up / c;
+        all *= c * d;
+        if (c * d - 1.0).abs() < 1e-16 {
+            break;
+        }
+    }
+    all
+}
+
+fn gamma_fraction(a: f64, x: f64) -> f64 {
+    let terms = (1..100_000).map(f64::from).map(|i| (-i * (i - a), x + 2.0 * i + 1.0 - a));
+    fraction(x + 1.0 - a, terms)
+}
+
+fn beta_fraction(a: f64, b: f64, x: f64) -> f64 {
+    let odd = |m: f64| -(a + m) * (a + b + m) * x / ((a + 2.0 * m) * (a + 2.0 * m + 1.0));
+    let even = |m: f64| m * (b - m) * x / ((a + 2.0 * m - 1.0) * (a + 2.0 * m));
+    let terms = (0..100_000).map(f64::from).flat_map(|m| [(odd(m), 1.0), (even(m + 1.0), 1.0)]);
+    fraction(1.0, terms)
+}
+
+/// An ordered pair whose loss is `offset - slope u` below u, or `slope u - offset` above.
+struct Side {
+    p: Law,
+    q: Law,
+    offset: f64,
+    slope: f64,
+    below: bool,
+    log: bool,
+}
+
+impl Side {
+    /// Beta(a, b + w) against Beta(a + w, b).
+    fn beta(a: &Real, b: &Real, w: &Real) -> Side {
+        let all = ln_gamma(&(a + b + w));
+        let law = |a: &Real, b: &Real| ln_gamma(a) + ln_gamma(b) - &all;
+        let (p, q) = (law(a, &(b + w)), law(&(a + w), b));
+        let end = |a: Real, b: Real, ln: &Real| Law {
+            a: a.above(),
+            b: b.above(),
+            ln: (ln + &(two_pi().ln() / Real::int(2))).above(),
+            beta: true,
+        };
+        let offset = (&q - &p).above();
+        Side { p: end(a.clone(), b + w, &p), q: end(a + w, b.clone(), &q), offset, slope: w.above(), below: true, log: false }
+    }
+
+    /// What is lost above e. At its threshold the difference is largest: an error there counts squared.
+    fn height(&self, e: f64) -> f64 {
+        let u = if self.below { (self.offset - e) / self.slope } else { (self.offset + e) / self.slope };
+        let [p, q] = [(&self.p, 0.0), (&self.q, e)].map(|(law, scale)| law.tail(u, self.below, self.log, scale));
+        let margin = 1e-14 * (100.0 + self.p.a + self.p.b + self.p.ln.abs());
+        let height = p - q + margin * p;
+        if height.is_nan() { 1.0 } else { height.clamp(0.0, 1.0) }
+    }
+}
