@@ -25,10 +25,11 @@ pub fn parallel(groups: Groups, view: View, one: &dyn Fn(View) -> Option<Claim>)
         View::AddRemove => repeated(one(View::AddRemove)?, touched(unit_rows)),
         // Each replaced row stays in its group.
         View::Replace if public_key || levels <= 1 => repeated(one(View::Replace)?, touched(unit_rows)),
-        // A replaced row stays in its group, or leaves one and enters another: a removal and an insertion.
+        // A replaced row stays in its group, or leaves one and enters another: a removal and an insertion. The sizes of groups are
+        // secret: exact curves of draws are not claimed (rule book §17).
         View::Replace if unit_rows == 1 => {
             let moved = one(View::AddRemove)?;
-            Some(Claim::Max(vec![one(View::Replace)?, Claim::Product(vec![moved.clone(), moved])]))
+            Some(Claim::Max(vec![one(View::Replace)?.converted(), Claim::Product(vec![moved.clone(), moved])]))
         }
         View::Replace | View::Exchange => repeated(one(View::Exchange)?, touched(unit_rows.saturating_mul(2))),
     }

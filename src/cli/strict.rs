@@ -10,7 +10,7 @@ pub fn read(text: &str) -> Option<Value> {
 
 /// Fields of certificates that hold a number or a list of numbers; those of `parameters` go by any name.
 const NUMBERS: &str = "plan certificate max_rows at_least exactly release levels times rows sums parameters line column value pure \
-                       bounded_range zcdp gdp max_order order delta epsilon rho mu eta total counts base items weight share";
+                       bounded_range zcdp gdp max_order order delta epsilon rho mu eta total counts base items weight share shape rate step others";
 
 /// The same with numbers that were written as strings as numbers. Outside of certificates strings stay: they are values as
 /// they were typed, and names.

@@ -71,6 +71,9 @@ impl Claim {
     pub fn converted(self) -> Claim {
         match self {
             Claim::Exact(shift) => Claim::Renyi(vec![shift.pair()]),
+            Claim::Product(parts) => Claim::Product(parts.into_iter().map(Claim::converted).collect()),
+            Claim::Max(members) => Claim::Max(members.into_iter().map(Claim::converted).collect()),
+            Claim::Repeated { times, claim } => Claim::Repeated { times, claim: Box::new(claim.converted()) },
             other => other,
         }
     }
@@ -109,7 +112,8 @@ impl Curve {
                 low = e;
             }
             // From far beyond, where nothing is left, back by halves.
-            let next = if step.is_finite() && height > 1e-290 { (e + step).max(low) } else { f64::midpoint(low, e) };
+            // Where almost everything is lost the curve says little of how far to go.
+            let next = if step.is_nan() || height <= 1e-290 { f64::midpoint(low, e) } else { (e + step).max(low).min(2.0 * e.max(1.0)) };
             if (next - e).abs() > NEAR * e && more == LITTLE {
                 e = next;
                 continue;

@@ -171,6 +171,9 @@ impl Claim {
     pub fn by_order(self) -> Claim {
         match self {
             Claim::Exact(shift) => Claim::Renyi(vec![shift.pair()]),
+            Claim::Product(parts) => Claim::Product(parts.into_iter().map(Claim::by_order).collect()),
+            Claim::Max(parts) => Claim::Max(parts.into_iter().map(Claim::by_order).collect()),
+            Claim::Repeated(times, one) => Claim::Repeated(times, Box::new(one.by_order())),
             other => other,
         }
     }

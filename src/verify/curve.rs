@@ -123,24 +123,32 @@ impl Law {
         Law { a: a.above(), b: rate, ln: (ln + two_pi().ln() / Real::int(2)).above(), beta: false }
     }
 
-    /// `exp(scale)` times the chance of what lies below u, or above; u is a logit, a logarithm or the value itself.
-    fn tail(&self, u: f64, below: bool, log: bool, scale: f64) -> f64 {
+    /// `exp(scale)` times the chance of what lies below u, or above, and by what part it may be off; u is a logit, a logarithm or
+    /// the value itself.
+    fn tail(&self, u: f64, below: bool, log: bool, scale: f64) -> (f64, f64) {
         let Law { a, b, ln, .. } = *self;
         if self.beta {
             let (x, y) = (1.0 / (1.0 + (-u).exp()), 1.0 / (1.0 + u.exp()));
-            let point = (-a * ln_1p_exp(-u) - b * ln_1p_exp(u) - ln + scale).exp();
+            let parts = [a * ln_1p_exp(-u), b * ln_1p_exp(u), ln, -scale];
+            let point = (-parts.iter().sum::<f64>()).exp();
             let left = x < (a + 1.0) / (a + b + 2.0);
-            return if left { point / a * beta_fraction(a, b, x) } else { scale.exp() - point / b * beta_fraction(b, a, y) };
+            let part = if left { point / a * beta_fraction(a, b, x) } else { point / b * beta_fraction(b, a, y) };
+            return (if left { part } else { scale.exp() - part }, off(parts));
         }
         let x = b * if log { u.exp() } else { u };
         if x <= 0.0 {
-            return if below { 0.0 } else { scale.exp() };
+            return (if below { 0.0 } else { scale.exp() }, off([0.0; 4]));
         }
-        let point = (a * x.ln() - x - ln + scale).exp();
+        let parts = [-a * x.ln(), x, ln, -scale];
+        let point = (-parts.iter().sum::<f64>()).exp();
         let left = x < a + 1.0;
         let part = if left { point * gamma_series(a, x) } else { point * gamma_fraction(a, x) };
-        if left == below { part } else { scale.exp() - part }
+        (if left == below { part } else { scale.exp() - part }, off(parts))
     }
+}
+
+fn off(parts: [f64; 4]) -> f64 {
+    2e-15 * (50.0 + parts.iter().map(|x| x.abs()).sum::<f64>())
 }
 
 fn ln_1p_exp(u: f64) -> f64 {
@@ -215,8 +223,7 @@ impl Side {
     fn height(&self, e: f64) -> f64 {
         let u = if self.below { (self.offset - e) / self.slope } else { (self.offset + e) / self.slope };
         let [p, q] = [(&self.p, 0.0), (&self.q, e)].map(|(law, scale)| law.tail(u, self.below, self.log, scale));
-        let margin = 1e-14 * (100.0 + self.p.a + self.p.b + self.p.ln.abs());
-        let height = p - q + margin * p;
+        let height = p.0 - q.0 + (p.0 * p.1).abs() + (q.0 * q.1).abs();
         if height.is_nan() { 1.0 } else { height.clamp(0.0, 1.0) }
     }
 }

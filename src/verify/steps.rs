@@ -94,7 +94,7 @@ fn parallel((levels, public, k): (u64, bool, u64), view: View, one: &dyn Fn(View
         View::Replace if public || levels <= 1 => one(view)?.repeat(touched(k)),
         View::Replace if k == 1 => {
             let moved = one(View::AddRemove)?;
-            Claim::Max(vec![one(View::Replace)?, Claim::Product(vec![moved.clone(), moved])])
+            Claim::Max(vec![one(View::Replace)?.by_order(), Claim::Product(vec![moved.clone(), moved])])
         }
         _ => one(View::Exchange)?.repeat(touched(k.saturating_mul(2))),
     })

@@ -268,6 +268,7 @@ fn convert(c: &Case) {
                 claim(&format!(
                     "private t[{n}] {{ y: bool }}\nparam m ~ beta({a}, {b})\nobserve y ~ bernoulli(m)\nrelease x = draw(m) using direct\n"
                 ))
+                .converted()
             }
         };
         let found = claim.epsilon(delta);
