@@ -26,8 +26,9 @@ impl Shift {
     pub fn pair(&self) -> Pair {
         match *self {
             Shift::Beta { family, counts: (a, b), step, others } => {
-                let base = add_down(add_down(a.max(b), others), step);
-                Pair::Shapes { family, coordinates: vec![(a.min(b), step), (base, -step)], total: None }
+                let (u, v) = ordered(a, b);
+                let base = add_down(add_down(v, others), step);
+                Pair::Shapes { family, coordinates: vec![(u, step), (base, -step)], total: None }
             }
             Shift::Shape { shape, step } => Pair::Shapes { family: Family::Gamma, coordinates: vec![(shape, step)], total: None },
             Shift::Rate { shape, rate, step } => Pair::Rate { shape, rate, step },
@@ -37,7 +38,8 @@ impl Shift {
     pub(super) fn curve(&self) -> Curve {
         Curve(match *self {
             Shift::Beta { counts: (a, b), step, others, .. } => {
-                let cells = cover(a.min(b), a.max(b), others);
+                let (u, v) = ordered(a, b);
+                let cells = cover(u, v, others);
                 // Both orders: x and 1 - x.
                 cells.into_iter().flat_map(|(a, b)| [Side::beta(a, b, step), Side::beta(b, a, step)]).collect()
             }
@@ -45,6 +47,11 @@ impl Shift {
             Shift::Rate { shape, rate, step } => Side::rates(shape, rate, step).to_vec(),
         })
     }
+}
+
+/// The smaller first; what is not a number stays.
+fn ordered(a: f64, b: f64) -> (f64, f64) {
+    if a < b { (a, b) } else { (b, a) }
 }
 
 /// Lower corners of cells that hold every base `(s, u + v + others - s)`, s the smaller count of the two, from u on. The divergence
