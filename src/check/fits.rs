@@ -51,7 +51,8 @@ impl Checker<'_> {
 
     /// A released table of counts as a table with a row for each cell.
     pub(super) fn cell_table(&mut self, id: ReleaseId, name: &str, span: Span) -> Checked<TableId> {
-        let (ty, counted) = self.release(id).map(|r| (r.ty.clone(), r.query.is_some())).ok_or(Stop)?;
+        let recorded = self.program.records.iter().any(|r| r.id == id);
+        let (ty, counted) = self.release(id).map(|r| (r.ty.clone(), r.query.is_some() || recorded)).ok_or(Stop)?;
         // A drawn parameter may have axes too.
         let (Type::Vector(v), true) = (&ty, counted) else { return self.not_a_table(&ty, name, span) };
         let Some(axes) = v.axes.clone() else { return self.not_a_table(&ty, name, span) };
