@@ -245,7 +245,8 @@ mod tests {
         let number = |o: Option<Operand>| if let Some(Operand::Constant(log)) = o { log.exp() } else { f64::NAN };
         let mut known = 0;
         for d in all().filter(|d| d.has_bins(&[Some(1.0); 3]) || d.has_bins(&[Some(1.0); 2]) || d.has_bins(&[Some(1.0)])) {
-            let numbers: Vec<f64> = [0.4, 1.7, 2.3].into_iter().take(d.args.len()).collect();
+            let number_of = |((_, kind), x)| if kind == ArgKind::Scalar(UNIT) { 0.3 } else { x };
+            let numbers: Vec<f64> = d.args.iter().copied().zip([0.4, 1.7, 2.3]).map(number_of).collect();
             let args: Vec<Operand> = numbers.iter().map(|x| Operand::Constant(*x)).collect();
             let part = |from: f64, to: f64| number((d.within)(&mut Builder::default(), &args, [from, to].map(Operand::Constant)));
             let exact = |from: f64, to: f64| match &d.law {
