@@ -171,7 +171,7 @@ fn doubtful(name: &str, value: &Value, ty: &Type) -> Option<String> {
     let (Value::Record(parts), Type::Record(types)) = (value, ty) else { return None };
     let at = parts.iter().position(|(n, _)| n == "k")?;
     let (k, ty) = (parts.get(at)?.1.numbers(), &types.get(at)?.1);
-    let bad: Vec<usize> = k.iter().enumerate().filter(|(_, k)| !(**k <= WORST_K)).map(|(i, _)| i).collect();
+    let bad: Vec<usize> = k.iter().enumerate().filter(|(_, k)| k.is_nan() || **k > WORST_K).map(|(i, _)| i).collect();
     let cells: Vec<String> = bad.iter().take(6).filter_map(|i| ty.levels()?.get(*i).cloned()).collect();
     let more = if bad.len() > 6 { "; .." } else { "" };
     let which = if cells.is_empty() { String::new() } else { format!(": {}{more}", cells.join("; ")) };
