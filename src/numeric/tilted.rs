@@ -24,7 +24,7 @@ use crate::numeric::round::{add_down, div_up};
 
 const UNIT: f64 = f64::EPSILON / 2.0;
 /// At most `CELLS` positive terms of some 20 operations each.
-const ROUNDING: f64 = 1.0 + 1e-12;
+const ROUNDING: f64 = 1.0 + 4e-12;
 const CELLS: u32 = 4096;
 /// Half width of a cell in units of the scale on which the density changes.
 const FINE: f64 = 0.12;
@@ -205,7 +205,7 @@ impl Side {
             return (1.0, 0.0);
         }
         let (w, away) = (self.slope.hi, (-self.law.at(start).slope).max(0.0));
-        let h = FINE / (1.0 / self.law.scale() + if away.is_finite() { away } else { 0.0 });
+        let h = FINE / (1.0 / self.law.scale() + w / 4.0 + if away.is_finite() { away } else { 0.0 });
         let (mut sum, mut fall) = (0.0, 0.0);
         for j in 0..CELLS {
             let from = 2.0 * f64::from(j) * h;
@@ -220,7 +220,7 @@ impl Side {
             let cell = self.cell(m, h, reach);
             let gone = lost(w * (from + 8.0 * UNIT * reach));
             sum += cell.near + gone * cell.own;
-            fall += (1.0 - gone) * cell.own;
+            fall += (1.0 - gone).max(0.0) * cell.own;
             if j % 8 == 7 && left > 2.0 * h {
                 let (v, on) = (self.law.at(m + h), from + 2.0 * h);
                 let slope = v.slope + 8.0 * UNIT * v.room + w / libm::expm1(w * (on - 8.0 * UNIT * reach)) * (1.0 + 8.0 * UNIT);

@@ -120,7 +120,7 @@ impl Curve {
             }
             // From far beyond, where nothing is left, back by halves.
             // Where almost everything is lost the curve says little of how far to go.
-            let next = if step.is_nan() || height <= 1e-290 { f64::midpoint(low, e) } else { (e + step).max(low).min(2.0 * e.max(1.0)) };
+            let next = if height <= 1e-290 { f64::midpoint(low, e) } else { (e + step).max(low).min(2.0 * e.max(1.0)) };
             if (next - e).abs() > NEAR * e && more == LITTLE {
                 e = next;
                 continue;
@@ -161,6 +161,7 @@ mod tests {
             (Shift::Shape { shape: 18.25, step: 6.46 }, 1e-6, 9.33900611653224, 1e-6),
             (Shift::Shape { shape: 16.88, step: 0.403 }, 1e-3, 0.21546254482071378, 2e-6),
             (Shift::Rate { shape: 13.27, rate: 15.13, step: 5.0 }, 1e-6, 8.298131968881986, 1e-6),
+            (Shift::Rate { shape: 526.0, rate: 29.0, step: 57.0 }, 1e-6, 689.7116477919765, 3e-6),
         ] {
             let found = shift.curve().epsilon(delta, 0.0);
             assert!(found >= exact * (1.0 - 1e-12) && found <= exact * (1.0 + room), "{shift:?}: {found}, {exact}");
