@@ -1,7 +1,7 @@
 //! Exact draws on a grid beside draws in doubles: `cargo bench --bench draws`; the figures are in `benches/results`.
 #![allow(clippy::unwrap_used)]
 
-use dashu::rational::RBig;
+use dashu_ratio::RBig;
 use divan::{Bencher, counter::ItemsCount};
 use dpm::mechanism::OsBits;
 use dpm::mechanism::draw::gamma::{GammaLaw, beta, dirichlet, gamma};

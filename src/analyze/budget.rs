@@ -6,7 +6,7 @@ use crate::numeric::Amount;
 use crate::numeric::amount::ratio_down12;
 use crate::numeric::decimal::{down12, sig_down, sig_up, up12};
 use crate::privacy::Claim;
-use dashu::rational::RBig;
+use dashu_ratio::RBig;
 
 /// The share `p` of a budget (LANGUAGE §9): p of `dp` is (p eps, p delta), of `gdp` p mu squared, of several orders p eps at
 /// each. Rounded down from the exact product, so that the shares of a whole never add up to more than it.

@@ -8,7 +8,7 @@ use crate::model::{BudgetKind, Program, Query, ReleaseId, ReleaseStep, Request, 
 use crate::numeric::Amount;
 use crate::numeric::decimal::{sig, sig_up};
 use crate::source::{Diagnostic, Help, Span};
-use dashu::rational::RBig;
+use dashu_ratio::RBig;
 
 /// By how much the parts may seem to exceed the whole.
 const SLACK: f64 = 1e-9;

@@ -8,9 +8,9 @@
 //! the projection before it ran in doubles. For other sets (say `[1, x]` with x in a ball) the difference of two values
 //! may grow by less than two steps in a component: `model::grid::slack` says so, and sensitivities add it.
 
-use dashu::base::UnsignedAbs;
-use dashu::integer::UBig;
-use dashu::rational::RBig;
+use dashu_base::UnsignedAbs;
+use dashu_int::UBig;
+use dashu_ratio::RBig;
 
 use crate::model::{Type, grid};
 

@@ -62,7 +62,7 @@ pub fn limit(norm: f64) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use dashu::rational::RBig;
+    use dashu_ratio::RBig;
     use proptest::prelude::*;
 
     fn exact(x: f64) -> RBig {

@@ -1,7 +1,7 @@
 //! Aggregate expressions evaluated exactly from integer totals.
 
-use dashu::integer::IBig;
-use dashu::rational::RBig;
+use dashu_int::IBig;
+use dashu_ratio::RBig;
 
 use super::grid::Number;
 use super::prepare::aggregate;

@@ -1,8 +1,8 @@
 //! Public grids of powers of two, and the numbers that are released on them.
 
-use dashu::base::{Signed, UnsignedAbs};
-use dashu::integer::{IBig, UBig};
-use dashu::rational::RBig;
+use dashu_base::{Signed, UnsignedAbs};
+use dashu_int::{IBig, UBig};
+use dashu_ratio::RBig;
 
 /// Where an index saturates: a clamp known to everyone, so it is post-processing of the ideal draw.
 pub const LARGEST_INDEX: i128 = 1 << 126;

@@ -5,7 +5,7 @@
 //! that fine and nothing is lost; elsewhere the value is rounded first, which `slack` adds to its sensitivity. A mean,
 //! and any division by a public number, is noise on the numerator and a division of what came out.
 
-use dashu::rational::RBig;
+use dashu_ratio::RBig;
 
 use super::aggregate::{Evaluator, computable, grid_of, public};
 use super::bits::BitSource;

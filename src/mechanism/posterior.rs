@@ -3,7 +3,7 @@
 //! Grids: shares (Beta, Dirichlet) 2^-40; others 2^-32 of the smallest scale that public facts allow for the posterior,
 //! and 20 places finer where the number of rows is secret.
 
-use dashu::rational::RBig;
+use dashu_ratio::RBig;
 
 use super::aggregate::exact;
 use super::bits::BitSource;

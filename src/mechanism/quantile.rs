@@ -1,7 +1,7 @@
 //! A quantile over a public grid of points by the exponential mechanism (rule book §8.7).
 
-use dashu::integer::{IBig, UBig};
-use dashu::rational::RBig;
+use dashu_int::{IBig, UBig};
+use dashu_ratio::RBig;
 
 use super::bits::BitSource;
 use super::draw::finite::exponential_choice;

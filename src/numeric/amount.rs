@@ -4,8 +4,8 @@
 //! ten claims of 0.1 are 1, and what a person reads is what is meant.
 
 use crate::numeric::decimal::{decimal_string, down12, up12};
-use dashu::integer::UBig;
-use dashu::rational::RBig;
+use dashu_int::UBig;
+use dashu_ratio::RBig;
 use std::cmp::Ordering;
 use std::fmt;
 

@@ -2,7 +2,7 @@
 
 use super::special::normal_cdf;
 use super::{Interval, Range, fast};
-use dashu::rational::RBig;
+use dashu_ratio::RBig;
 
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Unary {

@@ -63,7 +63,7 @@ mod tests {
     /// In extended precision, by another formula.
     #[test]
     fn equality_for_gaussian_targets() {
-        use dashu::float::DBig;
+        use dashu_float::DBig;
         use std::str::FromStr;
         let exact = |x: f64| DBig::from_str(&format!("{x:e}")).unwrap().with_precision(60).value();
         for (m, condition) in [(1.0, 1.0), (0.3, 10.0), (55.7, 150.0), (1e-3, 1e5), (7e4, 3.0)] {

@@ -1,7 +1,7 @@
 //! Intervals of 192-bit numbers, every end rounded outwards: the verifier's own arithmetic.
 
-use dashu::float::round::mode::{Down, Up};
-use dashu::float::{Context, FBig, Repr};
+use dashu_float::round::mode::{Down, Up};
+use dashu_float::{Context, FBig, Repr};
 use std::ops::{Add, Div, Mul, Neg, Sub};
 
 const BITS: usize = 192;

@@ -107,7 +107,7 @@ fn every_golden_case_of_whole_posteriors() {
                 }
             }
             ("floor_laplace", "probability") => {
-                let scale = Param::new(dashu::rational::RBig::try_from(number("scale").unwrap()).unwrap());
+                let scale = Param::new(dashu_ratio::RBig::try_from(number("scale").unwrap()).unwrap());
                 let t = p["t"].as_i64().unwrap();
                 frequency(expected, || floor_laplace(&scale, &mut bits).unwrap() == i128::from(t));
             }

@@ -2,9 +2,9 @@
 
 use crate::numbers_support::claim;
 use crate::numbers_support::worst::random;
-use dashu::float::FBig;
-use dashu::float::round::mode::HalfEven;
-use dashu::rational::RBig;
+use dashu_float::FBig;
+use dashu_float::round::mode::HalfEven;
+use dashu_ratio::RBig;
 use dpm::numeric::gamma_divergence::{divergence, limit_order, rate_divergence};
 use dpm::numeric::interval::Interval;
 

@@ -1,6 +1,6 @@
 //! Every sampler against its law: KS or chi-square at error rate 1e-6, the law scaled by 0.9 refused.
 
-use dashu::rational::RBig;
+use dashu_ratio::RBig;
 use dpm::mechanism::MechanismError;
 use dpm::mechanism::bits::BitSource;
 use dpm::mechanism::draw::discrete_gaussian::discrete_gaussian;

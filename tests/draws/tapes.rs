@@ -2,7 +2,7 @@
 //! 2^-10 of them is undecided.
 
 use crate::mechanisms::{Mechanism, csv};
-use dashu::rational::RBig;
+use dashu_ratio::RBig;
 use dpm::mechanism::MechanismError;
 use dpm::mechanism::bits::BitSource;
 use dpm::mechanism::draw::discrete_gaussian::discrete_gaussian;

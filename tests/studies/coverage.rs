@@ -15,7 +15,7 @@ use std::collections::BTreeMap;
 fn calibrate(epsilon: f64, aware: bool, sets: u32) -> (f64, f64) {
     let (n, mut rng) = (100u64, rand_chacha::ChaCha20Rng::seed_from_u64(7));
     let mut bits = OsBits::new().unwrap();
-    let scale = Param::new(dashu::rational::RBig::try_from(1.0 / epsilon).unwrap());
+    let scale = Param::new(dashu_ratio::RBig::try_from(1.0 / epsilon).unwrap());
     let family = WholeFamily::Counts { alpha: vec![1.0, 1.0], items: 1, single: true };
     let law = WholeLaw { family, noise: WholeNoise::Geometric { scale: 1.0 / epsilon }, aware };
     let mut known = BTreeMap::new();
@@ -61,7 +61,7 @@ fn calibrate_mean(epsilon: f64, aware: bool, sets: u32) -> (f64, f64) {
     let (n, mut rng) = (100u32, rand_chacha::ChaCha20Rng::seed_from_u64(11));
     let mut bits = OsBits::new().unwrap();
     let scale = 12.0 / epsilon;
-    let steps = Param::new(dashu::rational::RBig::try_from(scale * 2f64.powi(-EXPONENT)).unwrap());
+    let steps = Param::new(dashu_ratio::RBig::try_from(scale * 2f64.powi(-EXPONENT)).unwrap());
     let family = WholeFamily::Normal { mean: 0.0, precision: 1.0, sd: 1.0 };
     let law = WholeLaw { family, noise: WholeNoise::Geometric { scale }, aware };
     let normal = rand_distr::Normal::new(0.0, 1.0).unwrap();

@@ -1,6 +1,6 @@
 //! Gradients of single rows as integers of bounded length, and the noise that their sums take (rule book §12).
 
-use dashu::rational::RBig;
+use dashu_ratio::RBig;
 
 use crate::mechanism::MechanismError;
 use crate::mechanism::plan::ChainLaw;

@@ -5,7 +5,7 @@
 //! integers pays for them; whatever doubles do before the cut and after the noise changes how well the chain draws, not what it
 //! costs. Every other number is public, so every state may be released.
 
-use dashu::rational::RBig;
+use dashu_ratio::RBig;
 
 use super::clip::{LONGEST, cut, on_gradients, on_losses, places};
 use super::penalty::difference;

@@ -1,8 +1,8 @@
 //! The discrete Gaussian, `P(k) ~ exp(-k^2 / (2 sigma^2))` on the integers: by inversion while it is narrow, else by
 //! rejection from the discrete Laplace (Canonne, Kamath, Steinke 2020, algorithm 3).
 
-use dashu::integer::{IBig, UBig};
-use dashu::rational::RBig;
+use dashu_int::{IBig, UBig};
+use dashu_ratio::RBig;
 
 use super::finite::{bernoulli_exp, decide_by_bits, discrete_laplace, positive};
 use super::normal::TRIES;

@@ -2,9 +2,9 @@
 
 use std::cmp::Ordering;
 
-use dashu::base::BitTest;
-use dashu::integer::UBig;
-use dashu::rational::RBig;
+use dashu_base::BitTest;
+use dashu_int::UBig;
+use dashu_ratio::RBig;
 
 use super::uniform::Uniform;
 use crate::mechanism::MechanismError;

@@ -3,8 +3,8 @@
 //! G. Marsaglia, W. W. Tsang, "A simple method for generating gamma variables", ACM TOMS 26 (2000), without its
 //! squeeze; every comparison is decided with certified bounds.
 
-use dashu::integer::UBig;
-use dashu::rational::RBig;
+use dashu_int::UBig;
+use dashu_ratio::RBig;
 
 use super::normal::{Normal, TRIES};
 use super::uniform::Uniform;

@@ -2,8 +2,8 @@
 //!
 //! C. F. F. Karney, "Sampling exactly from the normal distribution", ACM TOMS 42 (2016), algorithm N.
 
-use dashu::integer::UBig;
-use dashu::rational::RBig;
+use dashu_int::UBig;
+use dashu_ratio::RBig;
 
 use super::finite::bernoulli_exp;
 use super::uniform::Uniform;

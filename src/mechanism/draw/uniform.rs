@@ -1,7 +1,7 @@
 //! A uniform number on (0, 1) whose binary digits are drawn only when a decision needs them.
 
-use dashu::base::BitTest;
-use dashu::integer::{IBig, UBig};
+use dashu_base::BitTest;
+use dashu_int::{IBig, UBig};
 
 use crate::mechanism::MechanismError;
 use crate::mechanism::bits::BitSource;

@@ -2,9 +2,9 @@
 
 use std::cmp::Ordering;
 
-use dashu::base::{Abs, BitTest, Signed, SquareRoot, UnsignedAbs};
-use dashu::integer::{IBig, UBig};
-use dashu::rational::RBig;
+use dashu_base::{Abs, BitTest, Signed, SquareRoot, UnsignedAbs};
+use dashu_int::{IBig, UBig};
+use dashu_ratio::RBig;
 
 /// `m * 2^e`, exactly.
 #[derive(Clone)]

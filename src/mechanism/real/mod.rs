@@ -11,7 +11,7 @@ pub mod wide;
 #[cfg(test)]
 mod tests;
 
-use dashu::rational::RBig;
+use dashu_ratio::RBig;
 
 use super::MechanismError;
 use super::bits::BitSource;

@@ -2,10 +2,10 @@
 
 use std::cmp::Ordering;
 
-use dashu::float::FBig;
-use dashu::float::round::mode::HalfEven;
-use dashu::integer::{IBig, UBig};
-use dashu::rational::RBig;
+use dashu_float::FBig;
+use dashu_float::round::mode::HalfEven;
+use dashu_int::{IBig, UBig};
+use dashu_ratio::RBig;
 use rand_chacha::ChaCha20Rng;
 use rand_core::{Rng, SeedableRng};
 

@@ -2,7 +2,7 @@
 
 use std::cmp::Ordering;
 
-use dashu::integer::IBig;
+use dashu_int::IBig;
 
 use super::dyadic::{Dyadic, Toward};
 use super::{Enclosure, Param};

@@ -7,8 +7,8 @@
 //! `theta = eps (1 - 2^-12)` the log ratio of their laws lies in an interval of width `theta + eps 2^-15 < eps`: the
 //! certificate's eps covers the law that is sampled, not only the ideal one.
 
-use dashu::integer::{IBig, UBig};
-use dashu::rational::RBig;
+use dashu_int::{IBig, UBig};
+use dashu_ratio::RBig;
 
 use crate::mechanism::MechanismError;
 use crate::mechanism::bits::BitSource;
