@@ -187,7 +187,9 @@ impl Checker<'_> {
         let range = o.outcome.ty.range();
         let axis = if let ExprKind::Column(_, c) = o.outcome.kind { axes.get(c.0) } else { None };
         let binned = axis.is_some_and(|a| !a.edges.is_empty());
-        let few = range.is_some_and(|r| r.hi <= MOST_EVENTS);
+        // Beside a component that ends with the column, the last value would be a value and no tail.
+        let all = o.likelihood.components().iter().all(|(family, _)| family.support.is_binned());
+        let few = all && range.is_some_and(|r| r.hi <= MOST_EVENTS);
         let fits = |(family, args): &(&Distribution, &[Expr])| match family.support {
             Support::Bool => o.outcome.ty == Type::Bool,
             Support::Categories => !binned,
@@ -217,9 +219,8 @@ impl Checker<'_> {
 
     /// Numbers are counted from one end of a bin to the other, whole numbers from the last one on.
     fn has_bins(&mut self, o: &Observation) -> Checked<()> {
-        let counted = |support| matches!(support, Support::Counts | Support::Real(_) | Support::BetweenArgs);
         let known = |args: &[Expr]| args.iter().map(Expr::constant).collect::<Vec<_>>();
-        let unknown = |(family, args): &(&Distribution, &[Expr])| counted(family.support) && !family.has_bins(&known(args));
+        let unknown = |(family, args): &(&Distribution, &[Expr])| family.support.is_binned() && !family.has_bins(&known(args));
         let Some((family, _)) = o.likelihood.components().into_iter().find(unknown) else { return Ok(()) };
         let (name, column) = (family.name, self.written(o.outcome.span));
         let d = Diagnostic::new("E0209", format!("the probability of a bin of `{column}` under `{name}` is not known"));

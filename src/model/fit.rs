@@ -2,7 +2,6 @@
 
 use super::types::VectorType;
 use super::{Axes, Axis, ColumnId, Expr, ExprKind, Norms, Observation, ParamId, Parameter, Range, ReleaseId, TableId, Type};
-use crate::dist::Support;
 use std::collections::BTreeSet;
 
 /// The posterior of parameters given released counts.
@@ -37,8 +36,7 @@ pub struct CellTable {
 /// The axis that an outcome is, if its family gives probabilities to bins of it.
 fn in_bins<'a>(axes: &'a [Axis], o: &Observation) -> Option<(usize, &'a Axis)> {
     let ExprKind::Column(_, c) = o.outcome.kind else { return None };
-    let counted = |support| matches!(support, Support::Real(_) | Support::BetweenArgs | Support::Counts);
-    let intervals = o.likelihood.components().iter().all(|(family, _)| counted(family.support));
+    let intervals = o.likelihood.components().iter().all(|(family, _)| family.support.is_binned());
     axes.get(c.0).filter(|_| intervals).map(|a| (c.0, a))
 }
 

@@ -1,14 +1,13 @@
 //! Intervals of 192-bit numbers, every end rounded outwards: the verifier's own arithmetic.
 
-use dashu_float::round::mode::{Down, Up};
-use dashu_float::{Context, FBig, Repr};
+use dashu_float::{Context, FBig, Repr, round::mode};
 use std::ops::{Add, Div, Mul, Neg, Sub};
 
 const BITS: usize = 192;
 /// Stated numbers are held against the truth less this share of it: the width that rounding leaves an exact number.
 const RESOLUTION: f64 = 1.0 / (1u128 << 96) as f64;
-const DOWN: Context<Down> = Context::new(BITS);
-const UP: Context<Up> = Context::new(BITS);
+const DOWN: Context<mode::Down> = Context::new(BITS);
+const UP: Context<mode::Up> = Context::new(BITS);
 type End = Repr<2>;
 
 /// All reals between two ends; `None` where nothing is known (overflow, division by zero, arguments out of domain).
@@ -33,7 +32,7 @@ impl Real {
     }
     /// Exactly this double; unknown if it is infinite.
     pub fn new(x: f64) -> Real {
-        Real::exactly(FBig::<Down, 2>::try_from(x).ok().map(FBig::into_repr))
+        Real::exactly(FBig::<mode::Down, 2>::try_from(x).ok().map(FBig::into_repr))
     }
     /// The decimal that this double stands for, its shortest text; unknown if it is infinite.
     pub fn decimal(x: f64) -> Real {
@@ -50,7 +49,7 @@ impl Real {
         Real::ratio(i128::from(n), 1)
     }
     pub fn ratio(a: i128, b: i128) -> Real {
-        let whole = |n: i128| Real::exactly(Some(FBig::<Down, 2>::from(n).into_repr()));
+        let whole = |n: i128| Real::exactly(Some(FBig::<mode::Down, 2>::from(n).into_repr()));
         if b == 1 { whole(a) } else { whole(a) / whole(b) }
     }
     pub fn zero() -> Real {
@@ -75,7 +74,7 @@ impl Real {
     /// The least double that is not below any value; infinite where unknown.
     pub fn above(&self) -> f64 {
         let Some((_, hi)) = &self.0 else { return f64::INFINITY };
-        let mut x = FBig::<Up, 2>::from_repr(hi.clone(), UP).to_f64().value();
+        let mut x = FBig::<mode::Up, 2>::from_repr(hi.clone(), UP).to_f64().value();
         while x.is_finite() && Real::new(x).0.is_some_and(|(end, _)| end < *hi) {
             x = x.next_up();
         }
