@@ -27,7 +27,7 @@ const UNIT: f64 = f64::EPSILON / 2.0;
 const ROUNDING: f64 = 1.0 + 4e-12;
 const CELLS: u32 = 4096;
 /// Half width of a cell in units of the scale on which the density changes.
-const FINE: f64 = 0.12;
+const FINE: f64 = 0.06;
 /// What may be bounded by a tangent alone, as a share of the sum.
 const REST: f64 = 1e-7;
 /// Less than any delta.

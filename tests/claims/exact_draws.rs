@@ -49,8 +49,6 @@ impl Dearest {
         for (most, e) in self.0.into_iter().zip(EPSILONS) {
             let found = claim.delta(e);
             assert!(found >= most * (1.0 - 1e-9) - 1e-13, "at {e}: {found} below {most}\n{text}");
-            // Cells suit small deltas; where a tenth is lost, nothing hangs on a few hundredths of it.
-            let room = if most > 0.1 { 5.0 * room } else { room };
             assert!(found <= most * (1.0 + room) + 1e-12, "at {e}: {found} far above {most}\n{text}");
         }
     }
