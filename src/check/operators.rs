@@ -2,6 +2,7 @@
 
 use super::expressions::node;
 use super::messages::{range_text, type_text};
+use super::scope::Origin;
 use super::vectors::{self, as_vector};
 use super::{Checked, Checker};
 use crate::model::{Binary, Builtin, ColumnId, Expr, ExprKind, Label, Norms, Range, TableId, Type, Unary, VectorType};
@@ -109,8 +110,7 @@ impl Checker<'_> {
         let facts = op.facts();
         let out = match facts.range(range).or_else(|why| facts.range(without_ends(a, range)).map_err(|_| why)) {
             Ok(r) => r,
-            // What anyone may know can fail in front of anyone: inf or nan is shown.
-            Err(_) if a.label == Label::Public => Range::ALL,
+            Err(_) if self.is_shown(a) => Range::ALL,
             Err(why) => return self.partial(&format!("`{}`", facts.name()), why, a, span),
         };
         Ok(match &a.ty {
@@ -122,6 +122,15 @@ impl Checker<'_> {
             Type::Matrix { rows, columns, .. } => Type::Matrix { rows: *rows, columns: *columns, range: out },
             _ => Type::Real(out),
         })
+    }
+
+    /// What anyone may know, also a number of every draw, can fail in front of anyone: inf or nan is shown.
+    fn is_shown(&self, e: &Expr) -> bool {
+        match e.label {
+            Label::Public => true,
+            Label::Row(t) => matches!(self.origin(t), Some(Origin::Draws(_))),
+            _ => false,
+        }
     }
 
     fn partial<T>(&mut self, name: &str, needs: Needs, at: &Expr, span: Span) -> Checked<T> {
@@ -158,7 +167,7 @@ impl Checker<'_> {
         let inside = || op.range(without_ends(a, ra), without_ends(b, rb));
         let out = match op.range(ra, rb).or_else(|why| inside().map_err(|_| why)) {
             Ok(r) => r,
-            Err(_) if a.label == Label::Public && b.label == Label::Public => Range::ALL,
+            Err(_) if self.is_shown(a) && self.is_shown(b) => Range::ALL,
             Err(why) if op == Binary::Div => return self.partial("a division", why, b, span),
             Err(why) => return self.partial("a power", why, a, span),
         };
