@@ -192,7 +192,7 @@ pub static POSITIVE_NUMBERS: &[Distribution] = &[
             _ => None,
         },
         law: Law::Density(weibull, None),
-        // The hazard up to y is `exp(shape t)`.
+        // The hazard up to y is `exp(shape t)`, and 0 up to 0, where t is infinite.
         within: |to, args, ends| {
             let [shape, scale] = *args else { return None };
             let log_scale = to.log(scale);
@@ -200,7 +200,8 @@ pub static POSITIVE_NUMBERS: &[Distribution] = &[
                 let log_y = log_of(to, y);
                 let t = to.sub(log_y, log_scale);
                 let log_hazard = to.mul(shape, t);
-                to.exp(log_hazard)
+                let (hazard, above) = (to.exp(log_hazard), to.binary(Binary::Gt, y, Constant(0.0)));
+                to.select(above, hazard, Constant(0.0))
             });
             Some(to.op(Op::Within(Binned::Exponential, [from, until, Constant(0.0), Constant(0.0)])))
         },

@@ -47,8 +47,13 @@ pub fn nuts<B: BitSource>(
 
 /// The states of NUTS after as many steps that adapt, and how many of them left the level of their energy.
 #[cfg(feature = "nuts")]
-pub fn walk<B: BitSource>(density: &mut Density, steps: usize, bits: &mut B) -> Result<(Vec<Vec<f64>>, u64), MechanismError> {
-    let start = near(&vec![(0.0, 1.0); density.dimension()], bits)?;
+pub fn walk<B: BitSource>(
+    density: &mut Density,
+    centres: &[(f64, f64)],
+    steps: usize,
+    bits: &mut B,
+) -> Result<(Vec<Vec<f64>>, u64), MechanismError> {
+    let start = near(centres, bits)?;
     let (mut states, mut divergences) = (vec![], 0);
     nuts::run(density, &start, (nuts::Tuning::Hierarchy, steps as u64, steps as u64), bits, |step| {
         if step.index >= steps as u64 {
@@ -67,7 +72,7 @@ fn near<B: BitSource>(centres: &[(f64, f64)], bits: &mut B) -> Result<Vec<f64>, 
 
 /// Not in this build.
 #[cfg(not(feature = "nuts"))]
-pub fn walk<B: BitSource>(_: &mut Density, _: usize, _: &mut B) -> Result<(Vec<Vec<f64>>, u64), MechanismError> {
+pub fn walk<B: BitSource>(_: &mut Density, _: &[(f64, f64)], _: usize, _: &mut B) -> Result<(Vec<Vec<f64>>, u64), MechanismError> {
     Err(MechanismError::NoNuts)
 }
 

@@ -41,7 +41,7 @@ pub(in crate::mechanism) fn draw<B: BitSource>(
     env: &dyn Environment,
     bits: &mut B,
 ) -> Result<Released, MechanismError> {
-    let Lowered { program, parameters, linear } = lower(law, columns, env, Form::Centred)?;
+    let Lowered { program, parameters, linear, .. } = lower(law, columns, env, Form::Centred)?;
     let data = measured.columns.as_ref().ok_or(MechanismError::Parameter)?;
     if !(weight > 0.0 && weight.is_finite()) || data.width() != program.columns + program.derived.len() {
         return Err(MechanismError::Parameter);

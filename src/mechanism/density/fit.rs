@@ -65,12 +65,13 @@ pub struct Model<'a> {
     counts: Counts<'a>,
     groups: Vec<Option<usize>>,
     kept: Vec<Operand>,
+    start: Vec<(f64, f64)>,
 }
 
 impl<'a> Model<'a> {
     pub fn new(law: &DensityLaw, counts: Counts<'a>, env: &dyn Environment) -> Result<Model<'a>, MechanismError> {
         let columns = law.columns();
-        let Lowered { mut program, parameters, .. } = lower(law, &columns, env, Form::NonCentred)?;
+        let Lowered { mut program, parameters, start, .. } = lower(law, &columns, env, Form::NonCentred)?;
         // The logarithm of an expected count may be that of 0.
         program.losses.iter_mut().for_each(|loss| loss.hi = f64::MAX);
         let compiled = columns.iter().map(|e| compile(e, counts.id, counts.table, env)).collect::<Result<Vec<_>, _>>()?;
@@ -87,7 +88,7 @@ impl<'a> Model<'a> {
         data.derive(&program.derived);
         let kept = law.released.iter().filter_map(|i| parameters.get(*i)).flatten().copied().collect();
         let groups = counts.groups.iter().copied().map(Some).collect();
-        Ok(Model { program, data, counts, groups, kept })
+        Ok(Model { program, data, counts, groups, kept, start })
     }
 
     fn density(&self) -> Result<Density<'_>, MechanismError> {
@@ -101,7 +102,7 @@ impl<'a> Model<'a> {
         let no = Columns::new(self.program.columns);
         let chain = |chain: usize| {
             let mut density = if prior { Density::new(&self.program, &no, 1.0) } else { self.density()? };
-            let (mut states, divergences) = walk(&mut density, STEPS, &mut Repeated::new(seed, chain as u64))?;
+            let (mut states, divergences) = walk(&mut density, &self.start, STEPS, &mut Repeated::new(seed, chain as u64))?;
             // A chain that could not go on stays where it was.
             let last = states.last().cloned().unwrap_or_else(|| vec![f64::NAN; self.program.dimension]);
             states.resize(STEPS, last);

@@ -41,6 +41,8 @@ pub struct Lowered {
     pub parameters: Vec<Vec<Operand>>,
     /// The rows as a regression, if they are one that the fused kernel knows.
     pub linear: Option<Linear>,
+    /// Where a chain begins: of every coordinate a centre, and how far from it.
+    pub start: Vec<(f64, f64)>,
 }
 
 /// Compiles a law whose row expressions are `columns`; fails on what has no derivative program, before data are read.
@@ -54,11 +56,15 @@ pub fn lower(law: &DensityLaw, columns: &[Expr], env: &dyn Environment, form: Fo
     }
     let to = Builder::new(counts.iter().sum(), next);
     let mut lowering = Lowering { to, env, columns: placed, parameters: BTreeMap::new(), predictor: None };
-    let (mut first, mut parameters) = (0, vec![]);
+    let (mut first, mut parameters, mut start) = (0, vec![], vec![]);
     for (p, count) in law.parameters.iter().zip(counts) {
         let value = match form {
-            Form::NonCentred if prior::is_location_scale(p) => lowering.location_scale(p, first, count)?,
+            Form::NonCentred if prior::is_location_scale(p) => {
+                start.resize(first + count, (0.0, 1.0));
+                lowering.location_scale(p, first, count)?
+            }
             _ => {
+                start.extend(transform::start(p, count));
                 let value = lowering.parameter(p, first)?;
                 lowering.prior(p, &value)?;
                 value
@@ -72,7 +78,7 @@ pub fn lower(law: &DensityLaw, columns: &[Expr], env: &dyn Environment, form: Fo
         lowering.observation(o, law.loss)?;
     }
     let linear = if law.rows.len() == 1 { lowering.linear(law.loss) } else { None };
-    Ok(Lowered { program: lowering.to.finish(), parameters, linear })
+    Ok(Lowered { program: lowering.to.finish(), parameters, start, linear })
 }
 
 /// Coordinates of weights with normal priors of sd 1 about `means`, cut to sets: the program of their prior, every weight, and

@@ -4,7 +4,7 @@ use super::expression::{Lowering, Value};
 use crate::data::row::width;
 use crate::kernel::density::{One, Operand};
 use crate::mechanism::MechanismError;
-use crate::model::{Binary, Parameter, Range, Type, Unary, VectorType};
+use crate::model::{Binary, Expr, Parameter, Range, Type, Unary, VectorType};
 
 /// More coordinates than this are not for a chain in memory.
 const MOST: usize = 1 << 20;
@@ -18,6 +18,18 @@ pub(super) fn coordinates(ty: &Type) -> Option<usize> {
         _ => return None,
     };
     (n <= MOST).then_some(n)
+}
+
+/// Where a chain begins in the coordinates of a parameter: about where its prior lies, if that is known.
+pub(super) fn start(p: &Parameter, count: usize) -> Vec<(f64, f64)> {
+    let args: Option<Vec<f64>> = p.prior.args.iter().map(Expr::constant).collect();
+    let about = args.and_then(|args| p.prior.family.about(&args)).filter(|(m, s)| m.is_finite() && s.is_finite() && *s > 0.0);
+    let Some(((m, s), Range { lo, .. })) = about.zip(p.ty.range()).filter(|(_, r)| !r.hi.is_finite()) else {
+        return vec![(0.0, 1.0); count];
+    };
+    let first = if lo.is_finite() { ((m - lo).max(s).ln(), 1.0) } else { (m, s) };
+    let ordered = matches!(&p.ty, Type::Vector(v) if v.ordered);
+    (0..count).map(|i| if ordered && i > 0 { (s.ln(), 1.0) } else { first }).collect()
 }
 
 impl Lowering<'_> {
