@@ -103,6 +103,17 @@ fn documents() -> Vec<String> {
 }
 
 /// Links within the documents lead to files that are there, and every page of `docs` is in the table of contents.
+/// The page of models shows the files that the tests run.
+#[test]
+fn models_are_those_of_the_examples() {
+    let page = std::fs::read_to_string(root().join("docs/models.md")).unwrap();
+    let shown: BTreeSet<String> = programs(&page).into_iter().map(|(_, program)| program.trim().to_owned()).collect();
+    let files = std::fs::read_dir(root().join("examples/models")).unwrap();
+    let files = files.map(|f| std::fs::read_to_string(f.unwrap().path()).unwrap().trim().to_owned()).collect();
+    assert_eq!(shown, files);
+    assert!(shown.len() == 8 && shown.iter().all(|p| p.lines().count() < 15));
+}
+
 #[test]
 fn no_link_is_broken() {
     let summary = fs::read_to_string(root().join("docs/SUMMARY.md")).unwrap();

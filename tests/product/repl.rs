@@ -368,6 +368,8 @@ fn every_example_through_a_pipe_gives_the_certificate_of_its_file() {
     for file in fs::read_dir(&examples).unwrap().map(|f| f.unwrap().path()).filter(|f| f.extension().is_some_and(|e| e == "dpm")) {
         let place = TempDir::new().unwrap();
         fs::copy(&file, place.path().join("session.dpm")).unwrap();
+        // The record that an example reads.
+        fs::copy(examples.join("18_poll.json"), place.path().join("18_poll.json")).unwrap();
         let pilot = format!("pilot={}", examples.join("11_pilot.csv").display());
         let public = if file.ends_with("11_public_prior.dpm") { vec!["--public", pilot.as_str()] } else { vec![] };
         let certify = [vec!["certify", "session.dpm", "-o", "file.json"], public.clone()].concat();
