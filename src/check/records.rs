@@ -176,7 +176,7 @@ pub fn table(all: &Value, name: &str) -> Result<Counts, Unfit> {
     numbers(cells, &axes, -MOST, &mut counts).ok_or_else(shape("its cells are not one whole number for each combination of levels"))?;
     let public = public(&axes);
     if law["n"] != Value::Null {
-        let n = law["n"].as_i64().filter(|n| (0..=MOST).contains(n)).ok_or_else(shape("`n` is not a number of rows"))?;
+        let n = law["n"].as_i64().filter(|n| (1..=MOST).contains(n)).ok_or_else(shape("`n` is not a number of rows"))?;
         if public.is_empty() {
             totals.push(n as f64);
         } else {

@@ -40,6 +40,8 @@ pub enum MechanismError {
     Candidates,
     /// The operating system gave no threads.
     NoThreads,
+    /// The density where the chain begins is not a number, or 0.
+    NoStart,
     /// The program was built without the feature `nuts`.
     NoNuts,
     /// A public parameter is not positive, not finite, or a matrix is not positive definite.
@@ -57,6 +59,7 @@ impl fmt::Display for MechanismError {
         f.write_str(match self {
             MechanismError::NoRandomness => "the operating system gave no randomness",
             MechanismError::NoThreads => "the operating system gave no threads",
+            MechanismError::NoStart => "the chain found no place to begin: the model gives what was released no chance there",
             MechanismError::NoNuts => "this build has no NUTS: build dpm with its feature `nuts`",
             MechanismError::Candidates => "there are too many candidates",
             MechanismError::Parameter => "a public parameter of the mechanism is out of range",

@@ -69,6 +69,12 @@ impl Axis {
         Some((if place == 0 { f64::NEG_INFINITY } else { from }, if place + 1 == self.levels.len() { f64::INFINITY } else { to }))
     }
 
+    /// The middle of a bin, of whole numbers rounded down: what stands for it where rows are written.
+    pub fn middle(&self, place: usize) -> Option<f64> {
+        let (from, to) = (self.begin(place).filter(|_| !self.edges.is_empty())?, self.begin(place + 1)?);
+        Some(if let Type::Int(_) = self.ty { (0.5 * (from + to - 1.0)).floor() } else { 0.5 * (from + to) })
+    }
+
     /// Values in a bin and their weights, whose mean is that of a uniform law inside the bin.
     pub fn nodes(&self, place: usize) -> Vec<(f64, f64)> {
         let (Some(from), Some(to)) = (self.begin(place), self.begin(place + 1)) else { return vec![] };

@@ -26,8 +26,8 @@ impl Law {
         };
         let axis = |a: &Axis| {
             let mut of = serde_json::json!({"name": a.name, "type": word(&a.ty), "levels": *a.levels, "public": a.public});
-            if !a.edges.is_empty() {
-                of["ends"] = serde_json::json!(bins::ends(&a.ty, &a.edges));
+            if let (false, Some(of)) = (a.edges.is_empty(), of.as_object_mut()) {
+                of.insert("ends".into(), bins::ends(&a.ty, &a.edges).into());
             }
             of
         };

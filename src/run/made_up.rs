@@ -4,6 +4,7 @@ use super::bits::Bits;
 use crate::dist::sample;
 use crate::mechanism::bits::Repeated;
 use crate::model::Axis;
+use crate::model::print::number;
 use sha2::{Digest, Sha256};
 
 /// CSV with these headers, a row for every count; the same counts give the same bytes.
@@ -24,9 +25,12 @@ pub fn csv(counts: &[f64], axes: &[Axis], headers: &[String]) -> String {
             .rev()
             .map(|a| {
                 let size = a.levels.len().max(1);
-                let level = a.levels.get(left % size).map_or("", String::as_str);
+                let place = left % size;
                 left /= size;
-                field(level)
+                match a.middle(place) {
+                    Some(middle) => number(middle),
+                    None => field(a.levels.get(place).map_or("", String::as_str)),
+                }
             })
             .collect();
         fields.reverse();

@@ -105,7 +105,8 @@ fn counts_without_an_end() {
     let one = [1, 0, 4, 3, 6, 4, 14];
     let wide = [(0, 3), (3, 5), (5, 7)];
     let sums = [4, 9, 18];
-    let cases: [(&str, &str, &[(u32, u32)], &[i128]); 4] = [
+    type Case<'c> = (&'c str, &'c str, &'c [(u32, u32)], &'c [i128]);
+    let cases: [Case; 4] = [
         ("k", "poisson(r)", &single, &one),
         ("bin(k, [3, 5])", "poisson_log(log(r))", &wide, &sums),
         ("k", "geometric(1 / (1 + r))", &single, &one),

@@ -116,7 +116,7 @@ fn shares_of_a_mixture_of_two_binomial_laws() {
 fn slopes_and_intercepts_by_group() {
     let rows = format!("g,x,y\n{}{}{}{}", "a,0,1\n".repeat(8), "a,1,1\n".repeat(10), "b,0,0\n".repeat(9), "b,1,1\n".repeat(7));
     let noisy: [[i128; 2]; 4] = [[5, 3], [2, 8], [3, 7], [6, 0]];
-    let counts: Vec<usize> = vec![8, 10, 9, 7];
+    let counts: [usize; 4] = [8, 10, 9, 7];
     let group: Vec<_> = counts.iter().zip(&noisy).map(|(n, y)| likelihood(*n, y, 1.0)).collect();
     let at = |i: i32| -5.0 + 0.2 * f64::from(i);
     let mut wanted = vec![vec![], vec![]];

@@ -79,12 +79,12 @@ fn a_full_disk_shows_nothing() {
     }
 }
 
-/// Stopped while chains run, by Ctrl-C and by force: another program goes on from the record.
+/// Stopped while chains run, as by Ctrl-C (which what runs in the background ignores) and by force: another program goes on from the record.
 #[test]
 fn whoever_stops_the_chains_keeps_what_was_shown() {
     let folder = place();
     let at = folder.path();
-    for signal in ["-INT", "-KILL"] {
+    for signal in ["-TERM", "-KILL"] {
         let mut child = run(at);
         let mut out = BufReader::new(child.stdout.take().unwrap());
         let mut shown = String::new();

@@ -28,7 +28,7 @@ fn dpm(folder: &Path, words: &[&str]) -> Output {
 fn folder() -> tempfile::TempDir {
     let folder = tempfile::tempdir().unwrap();
     std::fs::write(folder.path().join("p.dpm"), PROGRAM).unwrap();
-    let row = |i: usize| format!("{},{},{}\n", ["north", "\"far, south\""][i % 2], i % 3 == 0, i % 100);
+    let row = |i: usize| format!("{},{},{}\n", ["north", "\"far, south\""][i % 2], i.is_multiple_of(3), i % 100);
     let rows: String = (0..600).map(row).collect();
     std::fs::write(folder.path().join("poll.csv"), format!("area,has voted,age\n{rows}")).unwrap();
     // The north twice, in rows of two kinds.

@@ -104,7 +104,7 @@ impl<'a> Model<'a> {
             let mut density = if prior { Density::new(&self.program, &no, 1.0) } else { self.density()? };
             let (mut states, divergences) = walk(&mut density, &self.start, STEPS, &mut Repeated::new(seed, chain as u64))?;
             // A chain that could not go on stays where it was.
-            let last = states.last().cloned().unwrap_or_else(|| vec![f64::NAN; self.program.dimension]);
+            let last = states.last().cloned().ok_or(MechanismError::NoStart)?;
             states.resize(STEPS, last);
             let draws: Vec<Vec<f64>> = states.iter().map(|u| density.shared(u, &self.kept)).collect();
             Ok::<_, MechanismError>((draws, states, divergences))
