@@ -119,7 +119,7 @@ fn slopes_and_intercepts_by_group() {
     let counts: [usize; 4] = [8, 10, 9, 7];
     let group: Vec<_> = counts.iter().zip(&noisy).map(|(n, y)| likelihood(*n, y, 1.0)).collect();
     let at = |i: i32| -5.0 + 0.2 * f64::from(i);
-    let mut wanted = vec![vec![], vec![]];
+    let mut wanted = [vec![], vec![]];
     for g in 0..2 {
         let grid = (0..51).flat_map(|i| (0..51).map(move |j| (at(i), at(j))));
         let found = moments(grid.map(|(u, v)| {
