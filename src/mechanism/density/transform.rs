@@ -27,7 +27,7 @@ pub(super) fn start(p: &Parameter, count: usize) -> Vec<(f64, f64)> {
     let Some(((m, s), Range { lo, .. })) = about.zip(p.ty.range()).filter(|(_, r)| !r.hi.is_finite()) else {
         return vec![(0.0, 1.0); count];
     };
-    let first = if lo.is_finite() { ((m - lo).max(s).ln(), 1.0) } else { (m, s) };
+    let first = if lo.is_finite() { ((m - lo).max(s).ln(), 1.0) } else { (m, s.min(1.0)) };
     let ordered = matches!(&p.ty, Type::Vector(v) if v.ordered);
     (0..count).map(|i| if ordered && i > 0 { (s.ln(), 1.0) } else { first }).collect()
 }
