@@ -1,0 +1,116 @@
+"""Runs the dpm command and turns its exit codes into exceptions."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+import sysconfig
+from pathlib import Path
+
+
+class Error(Exception):
+    """What the command refused. Its text is the command's own message; no text ever depends on a private value."""
+
+
+class Rejected(Error):
+    """The program is not accepted.
+
+    ``code`` is the first error's code ("E0301"), ``diagnostics`` all of them as dictionaries, ``help`` the lines that
+    can be pasted.
+    """
+
+    def __init__(self, text: str, diagnostics: list[dict] | None = None):
+        super().__init__(text)
+        self.diagnostics = diagnostics or []
+
+    @property
+    def code(self) -> str | None:
+        found = [d["code"] for d in self.diagnostics if d.get("severity") == "error"]
+        return found[0] if found else None
+
+    @property
+    def help(self) -> list[str]:
+        return [line for d in self.diagnostics for line in d.get("help", [])]
+
+
+class UsageError(Error):
+    """An argument the command does not take."""
+
+
+class DataError(Error):
+    """A file is missing, lacks a declared column, breaks a public number of rows, or has a bad public cell."""
+
+
+class LedgerError(Error):
+    """The ledger refused the charge; nothing was drawn."""
+
+
+class Failed(Error):
+    """An expectation of the program does not hold, or a certificate could not be verified."""
+
+
+class Bug(Error):
+    """A fault of dpm itself."""
+
+
+_CODES = {1: Rejected, 2: UsageError, 3: DataError, 4: LedgerError, 5: Failed}
+
+
+def command() -> str:
+    """Where the command is: ``$DPM_COMMAND``, the one installed beside this package, or the first on the path."""
+    named = os.environ.get("DPM_COMMAND")
+    if named:
+        return named
+    name = "dpm.exe" if os.name == "nt" else "dpm"
+    beside = [Path(sysconfig.get_path("scripts")), Path(sys.executable).parent]
+    for folder in beside:
+        if (folder / name).is_file():
+            return str(folder / name)
+    found = shutil.which("dpm")
+    if found is None:
+        raise Error("the dpm command is not installed: pip install dpm")
+    return found
+
+
+def version() -> str:
+    """The version of the command in use."""
+    return call(["--version"]).split()[-1]
+
+
+def call(arguments: list[str], *, cwd: str | os.PathLike | None = None, fds: tuple[int, ...] = ()) -> str:
+    """Runs the command; returns its standard output.
+
+    Raises the subclass of `Error` that its exit code stands for. An interrupt ends the command before it reaches the
+    caller, so that nothing goes on drawing; what a ledger was charged stays charged.
+    """
+    child = subprocess.Popen(
+        [command(), *arguments], cwd=cwd, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, pass_fds=fds,
+        env={**os.environ, "NO_COLOR": "1"},
+    )
+    try:
+        out, err = child.communicate()
+    except BaseException:
+        child.terminate()
+        child.wait()
+        raise
+    out, err = out.decode("utf-8", "replace"), err.decode("utf-8", "replace").strip()
+    if child.returncode == 0:
+        return out
+    kind = _CODES.get(child.returncode, Bug)
+    if kind is Rejected:
+        raise Rejected(err or _messages(out), _diagnostics(out))
+    raise kind(err or _messages(out) or f"dpm ended with exit code {child.returncode}")
+
+
+def _diagnostics(out: str) -> list[dict]:
+    try:
+        return json.loads(out).get("diagnostics", [])
+    except ValueError:
+        return []
+
+
+def _messages(out: str) -> str:
+    return "\n".join(f"{d['severity']}[{d['code']}]: {d['message']}" for d in _diagnostics(out))

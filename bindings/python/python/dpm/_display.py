@@ -1,0 +1,78 @@
+"""Tables, programs and certificates as text and as HTML for notebooks; everything foreign is escaped."""
+
+from __future__ import annotations
+
+import html
+import re
+
+_STYLE = "font-family:monospace;font-size:0.92em;line-height:1.4"
+_WORDS = r"\b(?:budget|private|public|param|observe|release|output|expect|let|each|of|by|max|using|from|in|when|else|model|import)\b"
+
+
+class Table:
+    """Rows with named columns: `columns`, `rows`; `to_pandas()` where pandas is installed."""
+
+    def __init__(self, columns: list[str], rows: list[list]):
+        self.columns = columns
+        self.rows = rows
+
+    def to_pandas(self):
+        import pandas
+
+        return pandas.DataFrame(self.rows, columns=self.columns)
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    def __repr__(self) -> str:
+        cells = [self.columns, *([figure(v) for v in row] for row in self.rows)]
+        widths = [max(len(row[at]) for row in cells) for at in range(len(self.columns))]
+        return "\n".join("  ".join(text.ljust(width) for text, width in zip(row, widths)).rstrip() for row in cells)
+
+    def _repr_html_(self) -> str:
+        head = "".join(f"<th style='text-align:left'>{html.escape(c)}</th>" for c in self.columns)
+        body = "".join("<tr>" + "".join(f"<td style='text-align:left'>{html.escape(figure(v))}</td>" for v in row) + "</tr>" for row in self.rows)
+        return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
+
+
+def figure(value: object) -> str:
+    """A number to four significant digits, anything else as it is."""
+    if isinstance(value, bool) or value is None:
+        return {True: "yes", False: "no", None: ""}[value]
+    if isinstance(value, float):
+        return f"{value:.4g}"
+    return str(value)
+
+
+def values(result) -> Table:
+    """Name and value of everything a run gave; tables cell by cell."""
+    rows = []
+    for name in result:
+        value = result._value(name)
+        if isinstance(value, dict) and "family" in value:
+            rows.append([name, f"posterior ({value['family']}): .posterior({name!r}).summary()"])
+        else:
+            rows.extend(_cells(name, value))
+    return Table(["", "value"], rows)
+
+
+def _cells(name: str, value: object) -> list[list]:
+    if isinstance(value, dict):
+        return [row for key, inner in value.items() for row in _cells(f"{name}[{key}]", inner)]
+    if isinstance(value, list) and len(value) > 1:
+        return [row for at, inner in enumerate(value, 1) for row in _cells(f"{name}[{at}]", inner)]
+    return [[name, value[0] if isinstance(value, list) and value else value]]
+
+
+def text(content: str) -> str:
+    return f"<pre style='{_STYLE}'>{html.escape(content)}</pre>"
+
+
+def program(source: str) -> str:
+    """The source with its words in bold and its comments in grey."""
+    lines = []
+    for line in source.splitlines():
+        code, mark, comment = line.partition("#")
+        code = re.sub(_WORDS, lambda word: f"<b>{word.group()}</b>", html.escape(code))
+        lines.append(code + (f"<span style='color:gray'>#{html.escape(comment)}</span>" if mark else ""))
+    return f"<pre style='{_STYLE}'>" + "\n".join(lines) + "</pre>"

@@ -1,0 +1,200 @@
+"""Programs: compiling, certifying, comparing, verifying and running them."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import tempfile
+import warnings
+from collections.abc import Iterable, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+
+from . import _command, _display, _tables
+from ._result import Result
+
+
+class Certificate(dict):
+    """What a program may release and at what cost: the certificate as data; ``str()`` is its text."""
+
+    def __init__(self, values: dict, text: str):
+        super().__init__(values)
+        self._text = text
+
+    def __str__(self) -> str:
+        return self._text
+
+    def __repr__(self) -> str:
+        return self._text
+
+    def _repr_html_(self) -> str:
+        return _display.text(self._text)
+
+    def save(self, path: str | os.PathLike) -> None:
+        """Writes the certificate as JSON, as ``dpm certify -o`` does."""
+        Path(path).write_text(json.dumps(self, indent=2) + "\n")
+
+
+class Program:
+    """A program that checks. Make one with `dpm.compile`."""
+
+    def __init__(self, source: str, path: Path | None):
+        self.source = source
+        self.path = path
+
+    def certify(self, *, orders: Iterable[float] = (), deltas: Iterable[float] = (), public: Mapping[str, object] | None = None) -> Certificate:
+        """The certificate. Reads public tables only.
+
+        ``orders`` are further Rényi orders (above 1) and ``deltas`` further deltas (between 0 and 1) to report.
+        """
+        more = [f"--order={order!r}" for order in orders] + [f"--delta={delta!r}" for delta in deltas]
+        with self._file() as file, _tables.opened(public or {}) as (tables, fds):
+            arguments = ["certify", file, *more, *_named("--public", tables)]
+            text = _command.call(arguments, cwd=self._folder(), fds=fds)
+            values = json.loads(_command.call([*arguments, "--json"], cwd=self._folder(), fds=fds))
+        return Certificate(values, text)
+
+    def compare(self, *, public: Mapping[str, object] | None = None) -> _display.Table:
+        """Every mechanism for every release, with its predicted error, best first. Needs no private data."""
+        with self._file() as file, _tables.opened(public or {}) as (tables, fds):
+            found = json.loads(_command.call(["compare", file, "--json", *_named("--public", tables)], cwd=self._folder(), fds=fds))
+        rows = []
+        for release in found["releases"]:
+            for entry in release["mechanisms"]:
+                error = (entry.get("predicted_error") or {}).get("value")
+                rows.append([release["name"], entry["mechanism"], entry["applies"], error, entry.get("status"), entry["reason"]])
+        return _display.Table(["release", "mechanism", "applies", "predicted error", "status", "reason"], rows)
+
+    def verify(self) -> str:
+        """Has every number of the certificate derived again by separate code. Raises `Failed` where one is too small."""
+        with tempfile.TemporaryDirectory() as folder, self._file() as file:
+            path = Path(folder) / "certificate.json"
+            _command.call(["certify", file, "-o", str(path)], cwd=self._folder())
+            return _command.call(["verify", str(path), "--program", file], cwd=self._folder())
+
+    def run(
+        self, data: Mapping[str, object] | object = None, *, public: Mapping[str, object] | None = None, ledger: str | os.PathLike | None = None,
+        strict: bool = False,
+    ) -> Result:
+        """Draws once and returns what the certificate covers.
+
+        ``data`` gives every private table by its name: a data frame, an Arrow table, a mapping of columns, a path, or,
+        with a ledger, ``"@id"``. A program with one private table also takes the frame or path itself. ``public`` gives
+        public tables, values and records in the same way. ``strict`` refuses certificates that assume convergence.
+
+        Without a ledger nobody counts how often a program runs: every call spends the budget again.
+        """
+        tables = {} if data is None else dict(data) if isinstance(data, Mapping) else {None: data}
+        if ledger is not None and not all(isinstance(t, str) and t.startswith("@") for t in tables.values()):
+            raise _command.UsageError('with a ledger the data are the registered ones: data={"name": "@id"}')
+        with tempfile.TemporaryDirectory() as folder, self._file() as file:
+            with _tables.opened(tables) as (private, fds), _tables.opened(public or {}) as (open_tables, more):
+                draws = Path(folder) / "draws.json"
+                arguments = ["run", file, "--json", *_named("--data", private), *_named("--public", open_tables)]
+                arguments += ["--strict"] * strict + ([f"--ledger={Path(ledger).absolute()}"] if ledger is not None else [])
+                if tables and ledger is None:
+                    _warn_of_a_second_run(self.source)
+                out = self._run([*arguments, f"--arviz={draws}"], arguments, (*fds, *more))
+            return Result(json.loads(out), json.loads(draws.read_text()) if draws.exists() else None)
+
+    def _run(self, with_draws: list[str], without: list[str], fds: tuple[int, ...]) -> str:
+        """A program without posteriors has no draws to write, and says so before anything is charged."""
+        try:
+            return _command.call(with_draws, cwd=self._folder(), fds=fds)
+        except _command.UsageError as error:
+            if "--arviz" not in str(error):
+                raise
+        return _command.call(without, cwd=self._folder(), fds=fds)
+
+    def stan(self) -> str:
+        """The Stan program of the same posterior."""
+        with self._file() as file:
+            return _command.call(["show", "--stan", file], cwd=self._folder())
+
+    def report(self, path: str | os.PathLike) -> None:
+        """Writes one HTML page: what is released, at what risk, and why that is certified."""
+        with self._file() as file:
+            _command.call(["report", file, "-o", str(Path(path).absolute())], cwd=self._folder())
+
+    def _folder(self) -> Path | None:
+        return self.path.parent if self.path else None
+
+    @contextmanager
+    def _file(self):
+        """The program as a file: modules beside a path are found, a text has none."""
+        if self.path:
+            yield str(self.path)
+            return
+        with tempfile.TemporaryDirectory() as folder:
+            path = Path(folder) / "program.dpm"
+            path.write_text(self.source)
+            yield str(path)
+
+    def __repr__(self) -> str:
+        return f"<dpm.Program {self.path.name if self.path else f'of {len(self.source.splitlines())} lines'}>"
+
+    def _repr_html_(self) -> str:
+        return _display.program(self.source)
+
+
+def compile(program: str | os.PathLike) -> Program:  
+    """Checks a program: a path to a ``.dpm`` file, or the text of one.
+
+    Raises `Rejected`, whose text is the full message, with the places, the cause and lines to paste.
+    """
+    if isinstance(program, str) and ("\n" in program or not program.endswith(".dpm")):
+        made = Program(program, None)
+    else:
+        path = Path(program).absolute()
+        if not path.is_file():
+            raise _command.DataError(f"{path.name} does not exist")
+        made = Program(path.read_text(), path)
+    with made._file() as file:
+        try:
+            _command.call(["check", file], cwd=made._folder())
+        except _command.Rejected as rejected:
+            raise _command.Rejected(str(rejected), _diagnostics(file, made._folder())) from None
+    return made
+
+
+def fit(program: str | os.PathLike | Program, released, *, public: Mapping[str, object] | None = None) -> Result:
+    """Runs a model of what was released before: free, as often as wanted, and without private data.
+
+    ``released`` is the record of an earlier run: a `Result`, or the path of a saved one. It is given to every
+    ``public NAME from ".."`` of the program.
+    """
+    model = program if isinstance(program, Program) else None
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "record.json"
+        if isinstance(released, Result):
+            released.save(path)
+        else:
+            path = Path(released).absolute()
+        if model is None:
+            text = program if isinstance(program, str) and "\n" in program else Path(program).read_text()
+            model = Program(text, None)
+        records = re.findall(r'^\s*public\s+(\w+)\s+from\s+"', model.source, re.MULTILINE)
+        return model.run(public={**{name: path for name in records}, **(public or {})})
+
+
+def _diagnostics(file: str, folder: Path | None) -> list[dict]:
+    try:
+        _command.call(["check", file, "--json"], cwd=folder)
+    except _command.Rejected as rejected:
+        return rejected.diagnostics
+    return []
+
+
+def _named(option: str, tables: list[str]) -> list[str]:
+    return [f"{option}={table}" for table in tables]
+
+
+_SEEN: set[int] = set()
+
+
+def _warn_of_a_second_run(source: str) -> None:
+    """Running a notebook's cell again spends again, and nothing else would say so."""
+    if hash(source) in _SEEN:
+        warnings.warn("this program ran before in this session: every run spends its budget again, and no ledger counts it", stacklevel=3)
+    _SEEN.add(hash(source))

@@ -1,0 +1,157 @@
+"""What a run released: values by name, posteriors with their draws, and the record to keep."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+
+from . import _display
+
+
+class Result:
+    """Everything a run gave. ``result["name"]`` is a released value or an output; all of it may be shown to anyone."""
+
+    def __init__(self, record: dict, draws: dict | None = None):
+        self.record = record
+        self._draws = draws
+
+    @property
+    def releases(self) -> dict:
+        """What was paid for."""
+        return self.record["releases"]
+
+    @property
+    def outputs(self) -> dict:
+        """What was computed from it, free."""
+        return self.record["outputs"]
+
+    @property
+    def certificate(self) -> dict:
+        """The certificate that covers the run."""
+        return self.record["certificate"]
+
+    def __getitem__(self, name: str):
+        value = self._value(name)
+        return self.posterior(name) if isinstance(value, dict) and "family" in value else value
+
+    def __contains__(self, name: object) -> bool:
+        return name in self.releases or name in self.outputs
+
+    def __iter__(self):
+        return iter([*self.releases, *self.outputs])
+
+    def posterior(self, name: str) -> Posterior:
+        """A released posterior, or the draws of a model of released counts."""
+        value = self._value(name)
+        if not (isinstance(value, dict) and "family" in value):
+            raise TypeError(f"`{name}` is a value, not a posterior")
+        return Posterior(name, value, (self._draws or {}).get("posterior", {}))
+
+    def _value(self, name: str):
+        for values in (self.releases, self.outputs):
+            if name in values:
+                return values[name]
+        raise KeyError(f"{name}: the run gave {', '.join(self)}")
+
+    def to_inferencedata(self):
+        """The draws as ``arviz.InferenceData``; needs arviz."""
+        import arviz
+
+        if self._draws is None:
+            raise ValueError("the run released no posterior")
+        keys = {"posterior", "prior", "coords", "dims"}
+        return arviz.from_dict(**{key: value for key, value in _arrays(self._draws).items() if key in keys})
+
+    def save(self, path: str | os.PathLike) -> None:
+        """Writes the record as JSON, as ``dpm run -o`` does; ``dpm.load``, ``dpm.fit`` and ``dpm verify`` read it."""
+        Path(path).write_text(json.dumps(self.record, indent=2) + "\n")
+
+    def __repr__(self) -> str:
+        return str(_display.values(self))
+
+    def _repr_html_(self) -> str:
+        return _display.values(self)._repr_html_()
+
+
+def load(path: str | os.PathLike) -> Result:
+    """Reads the record of an earlier run."""
+    return Result(json.loads(Path(path).read_text()))
+
+
+def _arrays(draws: dict) -> dict:
+    import numpy
+
+    made = dict(draws)
+    for group in ("posterior", "prior"):
+        if group in made:
+            made[group] = {name: numpy.asarray(values) for name, values in made[group].items()}
+    return made
+
+
+class Posterior:
+    """A posterior distribution that was released, with all it says free.
+
+    ``family`` names it; ``parameters`` are those of a closed form (rule: docs, "Released posteriors").
+    """
+
+    def __init__(self, name: str, value: dict, draws: dict):
+        self.name = name
+        self.family: str = value["family"]
+        self.value = value
+        self._groups = draws
+
+    @property
+    def parameters(self):
+        return self.value.get("parameters")
+
+    def draws(self) -> dict:
+        """The draws that came with the run, by name: arrays of shape (chains, draws) and, for vectors, one more."""
+        import numpy
+
+        wanted = self.value.get("numbers")
+        if wanted is None:
+            found = {self.name: self._groups[self.name]} if self.name in self._groups else {}
+        else:
+            names = {key: (self.name if key == "" else key) for key in wanted}
+            found = {name: self._groups[name] for name in names.values() if name in self._groups}
+        if not found:
+            raise ValueError("the draws are not part of a saved record; run the program, or use summary()")
+        return {name: numpy.asarray(values, dtype=float) for name, values in found.items()}
+
+    def sample(self, n: int, seed: int | None = None) -> dict:
+        """``n`` draws by name, taken at random from those of the run (with replacement when there are fewer)."""
+        import numpy
+
+        generator = numpy.random.default_rng(seed)
+        flat = {name: values.reshape(-1, *values.shape[2:]) for name, values in self.draws().items()}
+        have = min(len(values) for values in flat.values())
+        take = generator.choice(have, size=n, replace=n > have)
+        return {name: values[take] for name, values in flat.items()}
+
+    def summary(self) -> _display.Table:
+        """Mean, sd and quantiles of every number; of chains also their error, R-hat and effective sizes."""
+        numbers = self.value.get("numbers")
+        if numbers is not None:
+            columns = list(next(iter(numbers.values())))
+            return _display.Table(["", *columns], [[name or self.name, *(row[c] for c in columns)] for name, row in numbers.items()])
+        rows = []
+        for name, values in self.draws().items():
+            flat = values.reshape(values.shape[0] * values.shape[1], -1)
+            for at in range(flat.shape[1]):
+                label = name if flat.shape[1] == 1 else f"{name}[{at + 1}]"
+                rows.append([label, *_figures(flat[:, at])])
+        return _display.Table(["", "mean", "sd", "q5", "median", "q95"], rows)
+
+    def __repr__(self) -> str:
+        return f"<dpm.Posterior {self.name}: {self.family}>"
+
+    def _repr_html_(self) -> str:
+        return self.summary()._repr_html_()
+
+
+def _figures(values) -> list[float]:
+    import numpy
+
+    low, middle, high = numpy.quantile(values, [0.05, 0.5, 0.95])
+    return [float(values.mean()), float(values.std(ddof=1)), float(low), float(middle), float(high)]

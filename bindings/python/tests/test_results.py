@@ -1,0 +1,94 @@
+"""Results: values by name, posteriors, ArviZ, records and models of what was released."""
+
+import numpy
+import pytest
+
+import dpm
+
+COUNTS = """
+public cells from "result.json"
+param m ~ normal(0, 1.5)
+observe cells.vote ~ bernoulli_logit(m)
+output again = posterior(m)
+"""
+
+
+@pytest.fixture(scope="module")
+def poll():
+    from conftest import ROOT
+
+    folder = ROOT / "examples"
+    return dpm.compile(folder / "17_poll.dpm").run({"poll": folder / "17_poll.csv"})
+
+
+def test_draws_agree_with_the_summary_that_came_with_them(poll):
+    post = poll.posterior("post")
+    draws = post.draws()["m"]
+    assert draws.shape == (4, 1000)
+    row = next(r for r in post.summary().rows if r[0] == "m")
+    assert row[1] == pytest.approx(draws.mean(), rel=1e-6)
+    assert post.sample(50, seed=1)["m"].shape == (50,)
+    assert numpy.array_equal(post.sample(50, seed=1)["m"], post.sample(50, seed=1)["m"])
+
+
+def test_arviz_reads_them(poll):
+    arviz = pytest.importorskip("arviz")
+    table = arviz.summary(poll.to_inferencedata())
+    assert "m" in table.index
+
+
+def test_names_and_kinds(poll):
+    assert set(poll) == {"cells", "post", "north", "ahead"}
+    assert isinstance(poll["ahead"], float)
+    assert "cells[north][true]" in repr(poll)
+    assert "<table>" in poll._repr_html_()
+    with pytest.raises(TypeError):
+        poll.posterior("ahead")
+    with pytest.raises(KeyError, match="the run gave"):
+        poll["nothing"]
+
+
+def test_a_record_is_a_start_for_further_models(poll, tmp_path):
+    poll.save(tmp_path / "poll.json")
+    again = dpm.load(tmp_path / "poll.json")
+    assert again.releases == poll.releases
+    for released in (poll, tmp_path / "poll.json"):
+        fitted = dpm.fit(COUNTS, released=released)
+        assert fitted.posterior("again").draws()["m"].shape == (4, 1000)
+
+
+def test_closed_posteriors_have_parameters_and_draws(examples):
+    result = dpm.compile(examples / "12_noisy_posterior.dpm").run({"ballots": examples / "12_ballots.csv"})
+    post = result.posterior("post")
+    assert post.family == "dirichlet" and len(post.parameters) == 3
+    assert len(post.summary()) == 3
+
+
+def test_the_magic_certifies_and_never_runs(poll):
+    interactive = pytest.importorskip("IPython.testing.globalipapp")
+    shell = interactive.start_ipython()
+    shell.run_line_magic("load_ext", "dpm")
+    shown = shell.run_cell_magic("dpm", "program", "budget eps(1)\nprivate t[100] { y: bool }\nrelease a = count(y)\n")
+    assert shown["releases"]
+    assert isinstance(shell.user_ns["program"], dpm.Program)
+
+
+def test_an_interrupt_ends_the_command(monkeypatch, examples):
+    import subprocess
+
+    from dpm import _command
+
+    ended = []
+
+    class Child(subprocess.Popen):
+        def communicate(self, *a, **k):
+            raise KeyboardInterrupt
+
+        def terminate(self):
+            ended.append(True)
+            super().terminate()
+
+    monkeypatch.setattr(_command.subprocess, "Popen", Child)
+    with pytest.raises(KeyboardInterrupt):
+        _command.call(["--version"])
+    assert ended
