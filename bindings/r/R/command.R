@@ -1,0 +1,25 @@
+# Runs the dpm command and turns its exit codes into R conditions.
+
+# Where the command is: the environment variable DPM_COMMAND, or the first on the path.
+command <- function() {
+  found <- Sys.getenv("DPM_COMMAND", Sys.which("dpm"))
+  if (!nzchar(found)) stop("the dpm command is not installed: in a checkout of dpm, cargo install --path .", call. = FALSE)
+  normalizePath(found)
+}
+
+CONDITIONS <- c("dpm_rejected", "dpm_usage", "dpm_data", "dpm_ledger", "dpm_failed")
+
+# Standard output of the command, as one text. Raises a condition of class `dpm_error` whose message is the command's own.
+call_dpm <- function(arguments, folder = getwd()) {
+  messages <- tempfile("dpm")
+  old <- setwd(folder)
+  on.exit({ setwd(old); unlink(messages) })
+  out <- suppressWarnings(system2(command(), shQuote(arguments), stdout = TRUE, stderr = messages, env = "NO_COLOR=1"))
+  code <- attr(out, "status")
+  if (is.null(code)) return(paste(out, collapse = "\n"))
+  class <- if (code %in% seq_along(CONDITIONS)) CONDITIONS[[code]] else "dpm_bug"
+  text <- paste(readLines(messages, warn = FALSE), collapse = "\n")
+  stop(structure(list(message = text, call = NULL), class = c(class, "dpm_error", "error", "condition")))
+}
+
+json <- function(text) jsonlite::fromJSON(text, simplifyVector = TRUE, simplifyDataFrame = FALSE, simplifyMatrix = FALSE)

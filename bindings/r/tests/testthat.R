@@ -1,0 +1,3 @@
+library(testthat)
+library(dpm)
+test_check("dpm")
