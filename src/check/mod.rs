@@ -13,6 +13,7 @@ mod functions;
 mod groups;
 mod inline;
 mod messages;
+mod missing;
 mod modules;
 mod observations;
 mod operators;

@@ -14,6 +14,7 @@ mod long_answers;
 mod lsp;
 mod made_up_rows;
 mod masses;
+mod missing;
 mod neighbours;
 mod noninterference;
 #[cfg(unix)]
