@@ -190,8 +190,7 @@ impl Scope {
             let name = self.fresh("c");
             let from = if self.dice.once_in(5) { " from \"a header, with-signs\"" } else { "" };
             let ty = self.column_type();
-            // By the number of the column: the dice fall as they did for programs without `else`.
-            let missing = if self.next.is_multiple_of(3) { otherwise(&ty) } else { "" };
+            let missing = if self.dice.once_in(3) { otherwise(&ty) } else { "" };
             columns.push(format!("{name}{from}: {ty}{missing}"));
             self.columns.push(if self.dice.once_in(2) { format!("t{index}.{name}") } else { name });
         }
