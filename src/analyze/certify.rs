@@ -163,10 +163,7 @@ fn table(t: &Table) -> TableFacts {
 }
 
 fn columns(t: &Table) -> Vec<ColumnFacts> {
-    t.columns
-        .iter()
-        .map(|c| ColumnFacts { name: c.name.clone(), ty: type_text(&c.ty), public: c.public, missing: c.missing_text() })
-        .collect()
+    t.columns.iter().map(|c| ColumnFacts { name: c.name.clone(), ty: type_text(&c.ty), public: c.public }).collect()
 }
 
 /// What the reader must believe besides the theorems.
@@ -182,12 +179,6 @@ fn assumptions(program: &Program, analysis: &Analysis) -> Vec<String> {
     for t in &private {
         let public = t.columns.iter().filter(|c| c.public);
         list.extend(public.map(|c| format!("the column `{}` of `{}` is public: neighbours keep it", c.name, t.name)));
-    }
-    for t in &program.tables {
-        list.extend(t.columns.iter().filter_map(|c| {
-            let value = c.missing_text()?;
-            Some(format!("a cell of `{}` in `{}` that is missing or unreadable counts as {value}", c.name, t.name))
-        }));
     }
     list.push("cells outside their declared domain are moved into it when the file is read, before anything else".into());
     list.push("data files are well-formed CSV: cells that contain a quote, comma or line break must be quoted".into());

@@ -149,7 +149,7 @@ pub fn audit<B: BitSource>(
     let group = each.map(|e| (e.key, 0));
     let aggregates = |e: &crate::model::Expr, env: &dyn Environment| public.aggregate(e, env);
     let sizes = sizes(table);
-    let width: u64 = table.declared().map(|c| c.headers.len() as u64).sum();
+    let width: u64 = table.columns.iter().map(|c| c.headers.len() as u64).sum();
     if width > MOST_COLUMNS || (sizes.base.saturating_add(sizes.unit)).saturating_add(100).saturating_mul(width) > MOST_CELLS {
         return not("a file of so many rows, or so wide, is not made up");
     }

@@ -166,7 +166,7 @@ impl Checker<'_> {
             return Err(Stop);
         }
         let mut candidates: Vec<String> = self.scopes.visible().into_iter().map(String::from).collect();
-        candidates.extend(self.program.tables.iter().flat_map(|t| t.declared().map(|c| c.name.clone())));
+        candidates.extend(self.program.tables.iter().flat_map(|t| t.columns.iter().map(|c| c.name.clone())));
         let near = crate::source::suggest::did_you_mean(name, candidates.iter().map(String::as_str));
         let d = Diagnostic::new("E0206", format!("unknown name `{name}`")).label(span, "nothing of this name is declared above");
         let d = match near {

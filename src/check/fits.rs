@@ -56,8 +56,7 @@ impl Checker<'_> {
         // A drawn parameter may have axes too.
         let (Type::Vector(v), true) = (&ty, counted) else { return self.not_a_table(&ty, name, span) };
         let Some(axes) = v.axes.clone() else { return self.not_a_table(&ty, name, span) };
-        let column =
-            |a: &Axis| Column { name: a.name.clone(), headers: vec![], public: true, ty: a.ty.clone(), missing: vec![], flags: None, span };
+        let column = |a: &Axis| Column { name: a.name.clone(), headers: vec![], public: true, ty: a.ty.clone(), span };
         Ok(self.derived(Origin::Cells(id), name, axes.iter().map(column).collect(), v.dim, span))
     }
 
@@ -119,15 +118,7 @@ impl Checker<'_> {
         let id = ReleaseId(self.releases.len());
         self.releases.push(ReleaseInfo { ty: ty.clone(), query: None, late: true, fit: Some(fit) });
         self.program.released.push(name.value.clone());
-        let column = |(n, ty): &(String, Type)| Column {
-            name: n.clone(),
-            headers: vec![],
-            public: true,
-            ty: ty.clone(),
-            missing: vec![],
-            flags: None,
-            span,
-        };
+        let column = |(n, ty): &(String, Type)| Column { name: n.clone(), headers: vec![], public: true, ty: ty.clone(), span };
         self.derived(Origin::Draws(id), &name.value, parts.iter().map(column).collect(), 1, span);
         self.define(name, Binding::Value(Rc::new(node(ExprKind::Released(id), ty, Label::Public, name.span))))?;
         Ok(Step::Output { id: Some(id), name: name.value.clone(), value, shown: true, span })

@@ -65,11 +65,6 @@ pub const FUNCTIONS: &[[&str; 3]] = &[
         "budget eps(1)\nprivate t[n] { choice: category {yes, no, blank} }\nrelease votes = histogram(choice) using geometric",
     ],
     [
-        "is_na(column)",
-        "Of a row: is the cell of this column missing or unreadable, so that `else`, or what its type says, counts in its place? Of a vector: is any of its cells?",
-        "budget eps(1)\nprivate t[n >= 200] { pay: real in [0, 200] else 60 }\nrelease unknown = count(is_na(pay)) using geometric spend 50%\nrelease known_total = sum(if is_na(pay) then 0 else pay) using laplace spend 50%\noutput known_mean = known_total / max(n - unknown, 1)",
-    ],
-    [
         "margin(cells, region)",
         "Of a released histogram by several columns, the counts by some of them: sums of cells, free.",
         "budget eps(1)\nprivate t[n] { vote: bool, age: int in 18..30 }\nrelease cells = histogram(vote, age) using geometric\noutput by_vote = margin(cells, vote)\noutput young = cells[true, 18]",

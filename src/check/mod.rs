@@ -13,7 +13,6 @@ mod functions;
 mod groups;
 mod inline;
 mod messages;
-mod missing;
 mod modules;
 mod observations;
 mod operators;

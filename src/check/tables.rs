@@ -162,10 +162,7 @@ impl Checker<'_> {
 
     fn axis_name(&self, x: &Expr, place: usize) -> String {
         match x.kind {
-            ExprKind::Column(t, c) => self.column(t, c).map(|c| match c.flags.and_then(|of| self.column(t, of)) {
-                Some(of) => format!("is_na_{}", of.name),
-                None => c.name.clone(),
-            }),
+            ExprKind::Column(t, c) => self.column(t, c).map(|c| c.name.clone()),
             _ => Some(self.map.slice(x.span).to_owned()).filter(|text| crate::syntax::tokens::is_name(text)),
         }
         .unwrap_or_else(|| format!("axis {}", place + 1))

@@ -38,23 +38,6 @@ struct Reading {
     cells: Vec<usize>,
     slot: usize,
     ty: Type,
-    /// What a missing or unreadable cell counts as: one value, or one for each component; what the type says if empty.
-    missing: Vec<f64>,
-    /// Of a column that says whether cells are missing or unreadable: the type that they are read as.
-    flags: Option<Type>,
-}
-
-impl Reading {
-    /// What counts in place of the cell of this component.
-    fn instead(&self, component: usize) -> Option<f64> {
-        self.missing.get(component).or(self.missing.first()).copied()
-    }
-
-    /// 1 where a cell is missing or unreadable, 0 where all are read.
-    fn flag(&self, of: &Type, record: &Record) -> f64 {
-        let gone = |at: &usize| read(record.cell(*at).unwrap_or(&[]), of).is_none();
-        f64::from(u8::from(self.cells.iter().any(gone)))
-    }
 }
 
 /// An opened file of a table: its header matched with the program's columns.
@@ -88,13 +71,7 @@ impl Rows {
             .iter()
             .zip(starts)
             .map(|(column, slot)| {
-                Ok(Reading {
-                    cells: column.headers.iter().map(find).collect::<Result<_, _>>()?,
-                    slot,
-                    ty: column.ty.clone(),
-                    missing: column.missing.clone(),
-                    flags: column.flags.and_then(|of| table.columns.get(of.0)).map(|of| of.ty.clone()),
-                })
+                Ok(Reading { cells: column.headers.iter().map(find).collect::<Result<_, _>>()?, slot, ty: column.ty.clone() })
             })
             .collect::<Result<_, DataError>>()?;
         Ok(Rows { records, record, columns, slots })
@@ -127,16 +104,12 @@ impl Rows {
     pub fn fill(&self, row: &mut [f64]) {
         for column in &self.columns {
             let slots = column.slot..column.slot + width(&column.ty);
-            let Some(out) = row.get_mut(slots) else { continue };
-            if let (Some(of), [value]) = (&column.flags, &mut *out) {
-                *value = column.flag(of, &self.record);
-                continue;
+            if let Some(out) = row.get_mut(slots) {
+                for (value, at) in out.iter_mut().zip(&column.cells) {
+                    *value = map(self.record.cell(*at).unwrap_or(&[]), &column.ty);
+                }
+                settle(out, &column.ty);
             }
-            for (i, (value, at)) in out.iter_mut().zip(&column.cells).enumerate() {
-                let found = read(self.record.cell(*at).unwrap_or(&[]), &column.ty);
-                *value = found.or_else(|| column.instead(i)).unwrap_or_else(|| default(&column.ty));
-            }
-            settle(out, &column.ty);
         }
     }
 
@@ -145,16 +118,9 @@ impl Rows {
         for (index, column) in self.columns.iter().enumerate() {
             let slots = column.slot..column.slot + width(&column.ty);
             let out = row.get_mut(slots).ok_or(index)?;
-            if let (Some(of), [value]) = (&column.flags, &mut *out) {
-                *value = column.flag(of, &self.record);
-                continue;
-            }
-            for (i, (value, at)) in out.iter_mut().zip(&column.cells).enumerate() {
-                let found = self.record.cell(*at).filter(|cell| read(cell, &column.ty).is_some());
-                *value = match found {
-                    Some(cell) => checked(cell, &column.ty).ok_or(index)?,
-                    None => column.instead(i).ok_or(index)?,
-                };
+            for (value, at) in out.iter_mut().zip(&column.cells) {
+                let cell = self.record.cell(*at).ok_or(index)?;
+                *value = checked(cell, &column.ty).ok_or(index)?;
             }
             let before: Vec<f64> = out.to_vec();
             settle(out, &column.ty);
@@ -171,29 +137,18 @@ fn counts_range(total: u64) -> Range {
     Range::new(0.0, total as f64)
 }
 
-/// A cell as one component of a type, moved into it; `None` where it is missing or unreadable.
-pub fn read(cell: &[u8], ty: &Type) -> Option<f64> {
-    let real = |range: Range| cell::number(cell).map(|x| project::into_range(x, range));
-    let int = |range: Range| cell::number(cell).map(|x| project::into_range(libm::rint(x), range));
+/// A cell as one component of a type, totally.
+fn map(cell: &[u8], ty: &Type) -> f64 {
     match ty {
-        Type::Bool => cell::boolean(cell),
-        Type::Int(range) => int(*range),
-        Type::Real(range) | Type::Matrix { range, .. } => real(*range),
-        Type::Category(levels) => cell::level(cell, levels),
-        Type::Vector(v) => real(v.range),
-        Type::Simplex { .. } => real(Range::UNIT),
-        Type::Counts { total, .. } => int(counts_range(*total)),
-        Type::Text | Type::Posterior(_) | Type::Record(_) => Some(0.0),
-    }
-}
-
-/// What a missing or unreadable cell counts as where the program does not say.
-fn default(ty: &Type) -> f64 {
-    match ty {
-        Type::Category(levels) => levels.len().saturating_sub(1) as f64,
-        Type::Int(range) | Type::Real(range) | Type::Matrix { range, .. } => project::nearest_zero(*range),
-        Type::Vector(v) => project::nearest_zero(v.range),
-        _ => 0.0,
+        Type::Bool => cell::boolean(cell).unwrap_or(0.0),
+        Type::Int(range) => cell::int(cell, *range),
+        Type::Real(range) => cell::real(cell, *range),
+        Type::Category(levels) => cell::level(cell, levels).unwrap_or_else(|| cell::last_level(levels)),
+        Type::Vector(v) => cell::real(cell, v.range),
+        Type::Matrix { range, .. } => cell::real(cell, *range),
+        Type::Simplex { .. } => cell::real(cell, Range::UNIT),
+        Type::Counts { total, .. } => cell::int(cell, counts_range(*total)),
+        Type::Text | Type::Posterior(_) | Type::Record(_) => 0.0,
     }
 }
 

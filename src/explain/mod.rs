@@ -3,7 +3,6 @@
 //! A page is Markdown. Its examples are fenced as `dpm`, complete programs that check without an error, or as
 //! `dpm E0301`, programs that give exactly this code; a test checks every one of them.
 
-mod cells;
 mod distributions;
 mod errors;
 mod functions;
@@ -84,15 +83,7 @@ pub struct Page {
 
 /// Every page, by kind and then in the order of its table.
 pub fn pages() -> Vec<Page> {
-    let all = [
-        keywords::pages(),
-        cells::pages(),
-        mechanisms::pages(),
-        rules::pages(),
-        distributions::pages(),
-        functions::pages(),
-        errors::pages(),
-    ];
+    let all = [keywords::pages(), mechanisms::pages(), rules::pages(), distributions::pages(), functions::pages(), errors::pages()];
     all.into_iter().flatten().collect()
 }
 

@@ -1,8 +1,6 @@
 //! What a program means: tables, models as sums of factors, queries, and the steps that release and output.
 
 pub mod bins;
-pub mod cells;
-pub mod column;
 pub mod enclose;
 pub mod expand;
 pub mod expr;
@@ -14,7 +12,6 @@ pub mod stan;
 pub mod types;
 
 pub use crate::numeric::{Binary, Range, Unary};
-pub use column::Column;
 pub use expr::{Builtin, ColumnId, Expr, ExprKind, Label, ParamId, ReleaseId, ScalarId, TableId};
 pub use types::{Axes, Axis, Levels, Norms, Type, VectorType};
 
@@ -104,11 +101,6 @@ impl Table {
         Help::from((lead, format!("{word} {}[{rows}]{unit} {{ ... }}", t.name), effect)).edit(t.rows_span, format!("[{rows}]"))
     }
 
-    /// The columns that its file has.
-    pub fn declared(&self) -> impl Iterator<Item = &Column> {
-        self.columns.iter().filter(|c| c.flags.is_none())
-    }
-
     /// What a public number of rows is called.
     pub fn public_name(&self) -> &str {
         self.count_name.as_deref().unwrap_or("n")
@@ -128,6 +120,17 @@ impl Table {
             None => "one row".into(),
         }
     }
+}
+
+#[derive(Clone, PartialEq, Debug)]
+pub struct Column {
+    pub name: String,
+    /// Header names in the file: one, or one per component of a vector.
+    pub headers: Vec<String>,
+    /// Declared `public` inside a private table.
+    pub public: bool,
+    pub ty: Type,
+    pub span: Span,
 }
 
 /// `public k: real in [0, 10] = 3.5`

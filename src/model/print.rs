@@ -137,9 +137,6 @@ impl Names<'_> {
             }
             ExprKind::Column(t, c) => {
                 let column = self.program.table(*t).and_then(|t| t.columns.get(c.0));
-                if let Some(of) = column.and_then(|c| c.flags).filter(|_| self.surface) {
-                    return format!("is_na({})", self.expr(&Expr { kind: ExprKind::Column(*t, of), ..e.clone() }));
-                }
                 format!("{}.{}", self.table(*t), column.map_or("?", |c| &c.name))
             }
             ExprKind::Param(id) => {
@@ -266,7 +263,7 @@ fn cell(table: &Expr, index: &Expr) -> Option<String> {
     Some(levels.join(", "))
 }
 
-pub fn level_text(name: &str) -> String {
+pub(super) fn level_text(name: &str) -> String {
     if crate::model::print::plain_name(name) { name.to_string() } else { format!("\"{name}\"") }
 }
 

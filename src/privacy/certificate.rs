@@ -90,8 +90,6 @@ pub struct ColumnFacts {
     pub name: String,
     pub ty: String,
     pub public: bool,
-    /// What a missing or unreadable cell counts as, where the program says so.
-    pub missing: Option<String>,
 }
 
 /// How a parameter is shown: a weight is rounded down, noise up, a count or a public number not at all.
@@ -248,15 +246,7 @@ impl TableFacts {
 }
 
 fn columns(list: &[ColumnFacts]) -> Value {
-    let column = |c: &ColumnFacts| {
-        let mut map = json!({"name": c.name, "type": c.ty, "public": c.public});
-        // Only where it is declared: a certificate of a program without it stays what it was.
-        if let (Some(missing), Some(fields)) = (&c.missing, map.as_object_mut()) {
-            fields.insert("else".into(), missing.as_str().into());
-        }
-        map
-    };
-    list.iter().map(column).collect()
+    list.iter().map(|c| json!({"name": c.name, "type": c.ty, "public": c.public})).collect()
 }
 
 fn public(p: &PublicFacts) -> Value {

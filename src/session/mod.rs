@@ -335,9 +335,7 @@ impl Session {
 /// rows that was secret stays secret.
 fn same_table(old: &Table, new: &Table) -> bool {
     let header = |t: &Table| (t.name.clone(), t.private, t.relation, t.count_name.clone(), t.rows, t.unit);
-    let columns = |t: &Table| {
-        t.declared().map(|c| (c.name.clone(), c.headers.clone(), c.public, c.ty.clone(), c.missing.clone())).collect::<Vec<_>>()
-    };
+    let columns = |t: &Table| t.columns.iter().map(|c| (c.name.clone(), c.headers.clone(), c.public, c.ty.clone())).collect::<Vec<_>>();
     header(old) == header(new) && columns(old) == columns(new)
 }
 

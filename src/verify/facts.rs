@@ -54,6 +54,9 @@ fn text(v: &Value) -> &str {
 pub fn must(v: &Value, test: impl Fn(&Value) -> bool) -> Value {
     if test(v) { v.clone() } else { json!({"wanted": "another value"}) }
 }
+fn known_or(test: fn(&Value) -> bool) -> impl Fn(&Value) -> bool {
+    move |v| v.is_null() || test(v)
+}
 
 /// Does its guarantee rest on a chain having converged? A chain that has none of its own makes it so.
 fn assumes(r: &Value) -> bool {
@@ -71,11 +74,8 @@ fn status(r: &Value) -> &'static str {
 }
 
 fn columns(v: &Value) -> Value {
-    let column = |c: &Value| {
-        let mut found = json!({"name": must(&c["name"], Value::is_string), "type": must(&c["type"], |v| Ty::parse(text(v)).is_some()), "public": must(&c["public"], Value::is_boolean)});
-        c.get("else").into_iter().for_each(|e| found["else"] = must(e, Value::is_string));
-        found
-    };
+    let typed = |v: &Value| v.as_str().is_some_and(|t| Ty::parse(t).is_some());
+    let column = |c: &Value| json!({"name": must(&c["name"], Value::is_string), "type": must(&c["type"], typed), "public": must(&c["public"], Value::is_boolean)});
     list(v).iter().map(column).collect()
 }
 
@@ -92,7 +92,7 @@ pub fn table(t: &Value) -> Value {
             "public": replace,
             "at_least": must(&rows["at_least"], |n| n.is_u64() && (replace || n.as_u64() == Some(0))),
             "exactly": must(&rows["exactly"], |n| n.is_null() || (replace && n.is_u64())),
-            "name": must(&rows["name"], |v| v.is_null() || v.is_string()),
+            "name": must(&rows["name"], known_or(Value::is_string)),
         },
         "columns": columns(&t["columns"]),
     })
@@ -119,7 +119,9 @@ impl<'a> Facts<'a> {
         let err = |path: &str, why: &str| Err((path.to_owned(), why.to_owned()));
         let Some(forms) = Form::all(text(at(all, "/program/normal_form"))) else { return err("program.normal_form", "is unreadable") };
         let (mut values, mut columns, mut counts, mut tables, mut kept) = (BTreeMap::new(), BTreeMap::new(), vec![], vec![], vec![]);
-        values.extend([("true", 1.0), ("false", 0.0)].map(|(name, x)| (name.to_owned(), Ty::number(x, x, true))));
+        for (name, x) in [("true", 1.0), ("false", 0.0)] {
+            values.insert(name.to_owned(), Ty::number(x, x, true));
+        }
         let private = list(&all["tables"]);
         for (i, t) in private.iter().chain(list(at(all, "/public/tables"))).enumerate() {
             let agree = i < private.len() && t["relation"] == "replace_one" && at(t, "/unit/key").is_null();
@@ -284,7 +286,7 @@ impl<'a> Facts<'a> {
             if t.is_null() { Value::Null } else { bound }
         };
         let public_rows = form.rows.iter().filter(|o| o.public).zip(list(&r["public_totals"]));
-        let place = |v: &Value| v.is_null() || v.as_u64() > Some(0);
+        let place = known_or(|v| v.as_u64() > Some(0));
         let premise = |p: &Value| {
             let says = |t: &Value| t.as_str().is_some_and(|t| !t.is_empty());
             json!({"text": must(&p["text"], says), "holds": true, "line": must(&p["line"], &place), "column": must(&p["column"], &place)})

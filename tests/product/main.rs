@@ -14,7 +14,6 @@ mod long_answers;
 mod lsp;
 mod made_up_rows;
 mod masses;
-mod missing;
 mod neighbours;
 mod noninterference;
 #[cfg(unix)]

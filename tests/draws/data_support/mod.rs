@@ -51,8 +51,6 @@ pub fn table(columns: &[(&str, Type)]) -> Table {
                 },
                 public: false,
                 ty: ty.clone(),
-                missing: vec![],
-                flags: None,
                 span: span(),
             })
             .collect(),

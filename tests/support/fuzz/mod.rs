@@ -190,8 +190,7 @@ impl Scope {
             let name = self.fresh("c");
             let from = if self.dice.once_in(5) { " from \"a header, with-signs\"" } else { "" };
             let ty = self.column_type();
-            let missing = if self.dice.once_in(3) { otherwise(&ty) } else { "" };
-            columns.push(format!("{name}{from}: {ty}{missing}"));
+            columns.push(format!("{name}{from}: {ty}"));
             self.columns.push(if self.dice.once_in(2) { format!("t{index}.{name}") } else { name });
         }
         if self.dice.once_in(3) {
@@ -309,16 +308,5 @@ impl Scope {
             10 => format!("({a} > {b} and not {a} == {b})"),
             _ => format!("mean({a})"),
         }
-    }
-}
-
-/// What a missing cell of a column may count as.
-fn otherwise(ty: &str) -> &'static str {
-    match ty {
-        "bool" => " else true",
-        "vector[2] in [0, 1]" => " else [0.5, 1]",
-        _ if ty.starts_with("category") => " else \"<=50K\"",
-        _ if ty.starts_with("counts") => "",
-        _ => " else 0",
     }
 }
