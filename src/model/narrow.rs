@@ -1,7 +1,7 @@
 //! Does a table ask for no more than another declares: the columns, bounds, levels, unit and number of rows of a registration?
 
-use super::{Column, Table};
 use super::types::{Levels, Type};
+use super::{Column, Table};
 
 /// What `asked` would learn of the rows that `registered` does not grant, in words; `None` where it is a narrowing.
 ///
@@ -25,7 +25,11 @@ pub fn beyond(asked: &Table, registered: &Table) -> Option<String> {
     if asked.rows.exactly.is_some_and(|n| registered.rows.exactly != Some(n)) || asked.rows.at_least > known {
         return Some(format!("it says more of the number of rows than `{}`", header(registered)));
     }
-    asked.columns.iter().find_map(|column| column_beyond(column, registered))
+    asked.columns.iter().find_map(|column| match column.flags.and_then(|base| asked.columns.get(base.0)) {
+        // Which cells are missing is known of no registered column, public ones included.
+        Some(base) => column.public.then(|| format!("which cells of `{}` are missing is private", base.name)),
+        None => column_beyond(column, registered),
+    })
 }
 
 fn column_beyond(asked: &Column, registered: &Table) -> Option<String> {
