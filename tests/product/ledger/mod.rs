@@ -114,6 +114,7 @@ fn public_columns_are_read_after_a_charge() {
     let scene = Scene::new();
     let ledger = scene.ledger("eps(1)");
     let header = "private staff[n >= 100] { smoker: public bool }\n";
+    ledger.declare("staff", Declaration { table: "staff".into(), text: header.into() }).unwrap();
     fs::write(scene.path("free.dpm"), format!("{header}output smokers = count(smoker)\n")).unwrap();
     let refused = scene.run("free.dpm", "staff=@staff");
     assert_eq!((code(&refused), charges(&ledger)), (4, 0), "{}", said(&refused));
@@ -226,7 +227,7 @@ fn registering() {
     let scene = Scene::new();
     fs::copy(scene.path("staff.csv"), scene.path("copy.csv")).unwrap();
     let init = |path: &str, more: &[&str]| {
-        fs::write(scene.path("s.dpm"), "private a[n] { smoker: bool }\nprivate b[n] { smoker: bool }\n").unwrap();
+        fs::write(scene.path("s.dpm"), "private a[n] { smoker: bool }\nprivate b[m] { smoker: bool }\n").unwrap();
         let base = ["ledger", "init", path, "--schema", "s.dpm", "--shared", "--budget", "eps(1)"];
         scene.dpm(&[&base[..], more].concat())
     };
