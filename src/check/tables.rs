@@ -222,7 +222,7 @@ impl Checker<'_> {
             };
             let known = value.constant().filter(|x| axis.ty.range().is_some_and(|r| r.contains(*x) && x.fract() == 0.0));
             if value.ty != axis.ty && known.is_none() {
-                let d = Diagnostic::new("E0201", format!("this is no level of the axis `{}`", axis.name));
+                let d = Diagnostic::new("E0201", format!("this is not a level of the axis `{}`", axis.name));
                 return self.fail(d.label(value.span, type_text(&value.ty)).label(base.span, format!("there: {}", type_text(&axis.ty))));
             }
             values.push(Expr { ty: axis.ty.clone(), ..value });

@@ -1,7 +1,7 @@
 //! Complaints about statements that stand where they may not.
 
 use crate::source::suggest::did_you_mean;
-use crate::source::{Diagnostic, FileId, Span};
+use crate::source::{Diagnostic, FileId, Help, Span};
 
 use super::super::split::{Body, Piece, Word, starts_line};
 use super::super::statements::Place;
@@ -114,7 +114,10 @@ pub(super) fn semicolon(span: Span, before: Option<&str>) -> Diagnostic {
     new("E0021", "statements are not separated by `;`")
         .label(span, "remove this")
         .cause("a statement ends where the next keyword starts")
-        .help(before.unwrap_or("write each statement on its own line"))
+        .help(match before {
+            Some(before) => Help::from(before).edit(span, "\n"),
+            None => "write each statement on its own line".into(),
+        })
 }
 
 /// Statements that may stand outside a model.

@@ -208,9 +208,11 @@ impl<'a> Scene<'a> {
         let complaint = new("E0022", format!("`{word}` is a word of the language")).label(self.span(self.at), "it cannot be a name");
         let is_column = self.bracket().is_some_and(|b| self.is(b, Token::OpenBrace));
         Some(if is_column {
-            complaint
-                .cause(format!("`{word}` has a fixed meaning in every program"))
-                .help(("read the column under another name:", format!("{word}_ from \"{word}\": {}", self.column_type(self.at + 2))))
+            complaint.cause(format!("`{word}` has a fixed meaning in every program")).help({
+                let code = format!("{word}_ from \"{word}\"");
+                Help::from(("read the column under another name:", format!("{code}: {}", self.column_type(self.at + 2))))
+                    .edit(self.span(self.at), code)
+            })
         } else {
             complaint.cause(format!("`{word}` has a fixed meaning in every program")).help(format!("choose another name, such as {word}_"))
         })
