@@ -4,7 +4,7 @@ use super::scene::Scene;
 use crate::dist::{Distribution, Support};
 use crate::model::print::{likelihood_text, number, prior_text};
 use crate::model::{
-    Column, ColumnId, Each, ExprKind, Model, Observation, Query, Relation, ReleaseId, Request, Step, Table, Type, releases,
+    Column, ColumnId, Each, Expr, ExprKind, Model, Observation, Query, Relation, ReleaseId, Request, Step, Table, Type, releases,
 };
 use crate::source::{Help, Span};
 
@@ -21,6 +21,15 @@ pub fn counted(scene: &Scene) -> Option<Vec<Help>> {
     let alone = releases(&scene.program.steps).into_iter().all(|r| r.id == release.id || !same(&r.query));
     // A model of counts needs their total, and reads nothing beside them.
     if table.relation != Relation::ReplaceOne || !model.public.is_empty() || model.private.is_empty() || !alone {
+        return None;
+    }
+    // What is cut off of a prior must be a constant.
+    let free = |e: &Expr| {
+        let mut found = false;
+        e.walk(&mut |e| found |= matches!(e.kind, ExprKind::Param(_)));
+        found
+    };
+    if model.parameters.iter().any(|p| p.truncated.is_some() && p.prior.args.iter().any(free)) {
         return None;
     }
     let axes = axes(model, table)?;

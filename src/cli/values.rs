@@ -41,7 +41,7 @@ pub fn text(releases: &[Named], outputs: &[Named], errors: &Errors) -> String {
     let mut lines = vec![];
     for (kind, values) in [("released", releases), ("output", outputs)] {
         for (name, value, ty) in values {
-            let error = errors.find(name).filter(|_| kind == "released");
+            let error = errors.find(name);
             let mut found = shown(value, ty, error.map(|(e, _)| e));
             if let (Some((error, what)), Some(first)) = (error, found.first_mut()) {
                 first.push_str(&format!("   \u{b1} {} ({what})", sig(error, 2)));

@@ -176,7 +176,8 @@ fn without(scene: &Scene<'_>, at: usize) -> Option<String> {
     let loose = scene.token(at.checked_sub(1)?).is_some_and(|t| operator(t) || matches!(t, Token::And | Token::Or | Token::Not));
     let (before, after) = (scene.words(0..at - usize::from(loose)), scene.words(at..scene.len()));
     let after = if loose { after } else { scene.words(at + 1..scene.len()) };
-    let follows = scene.token(at).is_some_and(operator);
+    let opens = scene.token(at - 1).is_some_and(|t| matches!(t, Token::OpenParen | Token::OpenBracket));
+    let follows = opens && scene.token(at).is_some_and(operator);
     if !loose && !follows {
         return None;
     }
