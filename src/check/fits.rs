@@ -186,7 +186,7 @@ impl Checker<'_> {
         }
         if found.is_empty() {
             let d = Diagnostic::new("E0300", "nothing released is observed with these parameters").label(call, "nothing to learn from");
-            return self.fail(d.help(("", "observe cells.vote ~ ..", "with cells = histogram(..), released before")));
+            return self.fail(d.help("observe released counts: observe cells.vote ~ .., with cells = histogram(..) released before"));
         }
         Ok(found)
     }

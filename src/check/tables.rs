@@ -66,8 +66,10 @@ impl Checker<'_> {
         let (Some(range), Label::Row(_)) = (range, x.label) else {
             let (what, x) = (type_text(&x.ty), self.written(x.span));
             let d = Diagnostic::new("E0202", "`bin` needs a number of every row with public bounds").label(of.span, what);
-            return self
-                .fail(d.help(("declare bounds:", format!("{x}: real in [0, 100]"))).help(("or clip:", format!("clip({x}, 0, 100)"))));
+            return self.fail(
+                d.help(("declare bounds:", format!("{x}: real in [0, 100]")))
+                    .help(Help::from(("or clip:", format!("clip({x}, 0, 100)"))).over(of.span)),
+            );
         };
         let whole = matches!(x.ty, Type::Int(_));
         let edges = match (&by.name, &by.value.kind) {

@@ -93,7 +93,11 @@ fn edits(document: &Document, d: &Diagnostic, help: &Help) -> Vec<String> {
         return found;
     }
     if code.starts_with("using ") {
-        let releases = around.iter().filter_map(|item| if let ItemKind::Release(r) = &item.kind { Some(r) } else { None });
+        let release = |item: &&Item| matches!(item.kind, ItemKind::Release(_));
+        let marked: Vec<&Item> = around.iter().copied().filter(release).collect();
+        // A complaint about a model marks no release: any of them may be meant.
+        let meant = if marked.is_empty() { all(items).into_iter().filter(release).collect() } else { marked };
+        let releases = meant.into_iter().filter_map(|item| if let ItemKind::Release(r) = &item.kind { Some(r) } else { None });
         let after = |span: Span| Span { start: span.end, ..span };
         let placed = releases.map(|r| r.using.as_ref().map_or((after(r.query.span), format!(" {code}")), |u| (u.span, code.into())));
         return placed.map(|(span, with)| replace(span, with)).collect();

@@ -191,9 +191,12 @@ fn spending(scene: &Scene<'_>, spend: usize, name: &str) -> Diagnostic {
     let head = one_line(scene.words(0..spend)).unwrap_or("release x = draw(p)");
     let amount = scene.word(spend + 1);
     if scene.is(spend + 1, Token::Number) && !scene.is(spend + 2, Token::Percent) {
+        let number = amount.parse::<f64>().ok();
+        let fits = number.is_some_and(|x| scene.budget_number().is_none_or(|most| x <= most));
         return new("E0013", format!("{amount} of what?"))
             .label(scene.span(spend + 1), "a share of the budget, or a cost?")
-            .helps([format!("{head} spend {}", percent(amount)), format!("{head} spend {}({amount})", scene.budget_kind())]);
+            .help(format!("{head} spend {}", percent(amount)))
+            .helps(fits.then(|| format!("{head} spend {}({amount})", scene.budget_kind())));
     }
     if scene.found() == Some(Token::Using) {
         let said = one_line(scene.words(spend..scene.at)).unwrap_or("spend 20%");

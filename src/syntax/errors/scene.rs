@@ -66,6 +66,12 @@ impl<'a> Scene<'a> {
         ["zcdp", "gdp"].into_iter().find(|kind| budget.trim_start().starts_with(kind)).unwrap_or("eps")
     }
 
+    /// The first number of the program's budget.
+    pub(super) fn budget_number(&self) -> Option<f64> {
+        let budget = near(self.text).lines().find_map(|line| line.trim_start().strip_prefix("budget "))?;
+        budget.split(|c: char| !(c.is_ascii_digit() || ".e-".contains(c))).find_map(|n| n.parse().ok())
+    }
+
     /// Does a line of a text declare this name after one of these keywords?
     fn declares(text: &str, keywords: &[&str], name: &str) -> bool {
         let first = |line: &str| line.split(|c: char| !(c.is_alphanumeric() || c == '_')).next() == Some(name);
