@@ -74,6 +74,8 @@ fn left(document: &Document, d: &Diagnostic, line: usize) -> Option<Vec<(&'stati
     best
 }
 
+/// As many lines did not work when the list was made.
+const MOST_WRONG: usize = 96;
 const HEAD: &str = "# Help lines that do not work yet where they are pasted: program, code, line (tests/language/advice.rs).\n";
 
 #[test]
@@ -108,8 +110,9 @@ fn every_line_of_help_works_when_it_is_pasted() {
     if std::env::var_os("UPDATE_DOCS").is_some() {
         let left: String = known.iter().filter(|k| wrong.contains_key(**k)).map(|k| format!("{k}\n")).collect();
         fs::write(&path, format!("{HEAD}{left}")).unwrap();
-    } else {
-        assert!(gone.is_empty(), "these work now, take them out of {}:\n{gone:?}", path.display());
+    } else if !gone.is_empty() {
+        println!("these work now, and UPDATE_DOCS=1 takes them out of {}:\n{gone:?}", path.display());
     }
+    assert!(known.len() <= MOST_WRONG, "the list grew to {}", known.len());
     assert!(tried > 400 && known.len() * 5 < tried * 2, "{} of {tried}", known.len());
 }
