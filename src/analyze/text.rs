@@ -1,6 +1,6 @@
 //! Certificates and candidate lists for the terminal.
 
-use super::budget::{kind_name, limits, short};
+use super::budget::{against, kind_name, limits, short};
 use super::report::{Analysis, ReleaseAnalysis};
 use super::solve::beta_text;
 use crate::model::BudgetKind;
@@ -40,6 +40,19 @@ pub fn certificate_text(certificate: &Certificate) -> String {
         out.push_str(&format!("  - {a}\n"));
     }
     out
+}
+
+/// What a run costs, in one line.
+pub fn cost_text(certificate: &Certificate) -> String {
+    let total = &certificate.total;
+    let cost = match &certificate.budget {
+        Some(b) => {
+            let (cost, limit) = against(&total.claim, &b.kind);
+            format!("{cost}, budget {limit}")
+        }
+        None => format!("eps = {} at delta = 1e-6", sig_up(total.claim.epsilon(1e-6), 4)),
+    };
+    format!("cost: {cost}; {}", loud(&total.status))
 }
 
 /// What `dpm check` prints of a program that is right: a line a release, the total, the budget.

@@ -98,6 +98,13 @@ pub struct ReleaseAudit {
 }
 
 impl ReleaseAudit {
+    /// The largest epsilon that so many draws could show, where that is below the certificate at every delta.
+    pub fn too_few(&self) -> Option<f64> {
+        let reach = |b: &LowerBound| super::attack::reach(self.trials, b.delta, self.bounds.len(), self.confidence);
+        let all = self.bounds.iter().all(|b| reach(b) < b.certified);
+        self.bounds.iter().filter(|_| all).map(reach).reduce(f64::max)
+    }
+
     /// What was found, in words.
     pub fn verdict(&self) -> &'static str {
         let follows = self.law.as_ref().is_none_or(LawCheck::follows);

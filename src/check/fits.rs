@@ -83,7 +83,7 @@ impl Checker<'_> {
     /// `output post = posterior(m, u)`, or `prior(m, u)`: a chain on what is public.
     pub(super) fn fit(&mut self, name: &ast::Name, (word, args): (&str, &[ast::Arg]), call: Span, span: Span) -> Checked<Step> {
         if self.group.is_some() || !self.branches.is_empty() {
-            let d = Diagnostic::new("E0209", format!("a {word} of released counts stands outside of `each` and `when`"));
+            let d = Diagnostic::new("E0209", format!("a {word} of released counts cannot be inside `each` or `when`"));
             return self.fail(d.label(call, "inside a block").help("move it behind the block"));
         }
         let mut wanted: Vec<(String, ParamId)> = vec![];
@@ -186,7 +186,7 @@ impl Checker<'_> {
         }
         if found.is_empty() {
             let d = Diagnostic::new("E0300", "nothing released is observed with these parameters").label(call, "nothing to learn from");
-            return self.fail(d.help(("", "observe cells.vote ~ ..", "with cells = histogram(..), released before")));
+            return self.fail(d.help("observe released counts: observe cells.vote ~ .., with cells = histogram(..) released before"));
         }
         Ok(found)
     }

@@ -285,7 +285,7 @@ impl Checker<'_> {
         self.fail(
             d.cause("a prior, or an argument of a likelihood, may not summarise the rows that are observed: the data would count twice")
                 .help("use public constants, or strengthen the prior with a public table:")
-                .help(("", "public pilot[m] { ... }")),
+                .help("as in public pilot[m] { .. }, read from a file of its own"),
         )
     }
 }

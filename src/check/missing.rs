@@ -43,7 +43,7 @@ impl Checker<'_> {
                 if parts.len() > 1 && parts.len() as u64 != v.dim {
                     let d = Diagnostic::new("E0201", format!("{} values after `else` for {} components", parts.len(), v.dim));
                     let d = d.label(value.span, format!("{} values", parts.len())).label(column.ty.span, format!("{} components", v.dim));
-                    return self.fail(d.help(("one value for all components:", "else 0")));
+                    return self.fail(d.help(Help::from(("one value for all components:", "else 0")).edit(value.span, "0")));
                 }
                 for (e, x) in &parts {
                     self.inside(column, e, *x, v.range, false)?;

@@ -66,8 +66,10 @@ impl Checker<'_> {
         let (Some(range), Label::Row(_)) = (range, x.label) else {
             let (what, x) = (type_text(&x.ty), self.written(x.span));
             let d = Diagnostic::new("E0202", "`bin` needs a number of every row with public bounds").label(of.span, what);
-            return self
-                .fail(d.help(("declare bounds:", format!("{x}: real in [0, 100]"))).help(("or clip:", format!("clip({x}, 0, 100)"))));
+            return self.fail(
+                d.help(("declare bounds:", format!("{x}: real in [0, 100]")))
+                    .help(Help::from(("or clip:", format!("clip({x}, 0, 100)"))).over(of.span)),
+            );
         };
         let whole = matches!(x.ty, Type::Int(_));
         let edges = match (&by.name, &by.value.kind) {
@@ -222,7 +224,7 @@ impl Checker<'_> {
             };
             let known = value.constant().filter(|x| axis.ty.range().is_some_and(|r| r.contains(*x) && x.fract() == 0.0));
             if value.ty != axis.ty && known.is_none() {
-                let d = Diagnostic::new("E0201", format!("this is no level of the axis `{}`", axis.name));
+                let d = Diagnostic::new("E0201", format!("this is not a level of the axis `{}`", axis.name));
                 return self.fail(d.label(value.span, type_text(&value.ty)).label(base.span, format!("there: {}", type_text(&axis.ty))));
             }
             values.push(Expr { ty: axis.ty.clone(), ..value });

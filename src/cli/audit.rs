@@ -128,6 +128,12 @@ fn show_release(r: &ReleaseAudit) {
             show_line!("  {:>8}  {:>16}  {:>14}  {:>9}", e.order, "", number(e.found), number(e.certified));
         }
     }
+    if let Some(most) = r.too_few() {
+        show_line!(
+            "  with {} draws no attack can show more than epsilon = {most:.2}: too few to contradict the certificate (--trials)",
+            r.trials
+        );
+    }
     if let Some(law) = &r.law {
         show_line!("  law of the draws: Kolmogorov distance {:.5}, p = {}", law.distance, number(law.p_value));
     }

@@ -44,6 +44,7 @@ mod run;
 mod starter;
 mod strict;
 mod synthetic;
+mod values;
 mod verify;
 
 use crate::source::{Diagnostic, SourceMap, render};
@@ -102,8 +103,8 @@ enum Command {
     Verify(Verify),
     /// Attack every release on made-up neighbours: lower bounds on epsilon beside the certificate
     Audit(Audit),
-    /// A page on an error code, rule, mechanism, distribution, function or keyword
-    Explain { name: Option<String> },
+    /// A page on a term, error code, rule, mechanism, distribution, function or keyword
+    Explain { name: Vec<String> },
     /// A picture of what a program costs, predicts or released, as SVG or PNG
     Plot(Plot),
     /// One HTML page: what is released, at what risk, and why that is certified
@@ -270,6 +271,12 @@ struct Run {
     /// Refuse a certificate that assumes convergence
     #[arg(long)]
     strict: bool,
+    /// Also print the certificate: premises, costs, assumptions
+    #[arg(long, conflicts_with = "json")]
+    certificate: bool,
+    /// Print values alone
+    #[arg(long, conflicts_with_all = ["json", "certificate"])]
+    quiet: bool,
     /// Write the result as JSON
     #[arg(short, value_name = "OUT")]
     output: Option<PathBuf>,
@@ -344,7 +351,7 @@ fn command(args: impl Iterator<Item = std::ffi::OsString>) -> Exit {
         Command::Repl(r) => repl::repl(&r),
         Command::Audit(a) => audit::run(&a),
         Command::Verify(v) => verify::verify(&v),
-        Command::Explain { name } => explain::explain(name.as_deref()),
+        Command::Explain { name } => explain::explain(&name.join(" ")),
         Command::Plot(p) => report::plot(&p),
         Command::Report(r) => report::report(&r),
         Command::New { folder } => starter::new(&folder),

@@ -1,8 +1,9 @@
 //! `dpm run`: certify or open a plan, open the data, draw once, print.
 
 use super::compile::prepared;
-use super::{Exit, Run, charge, files, inputs, synthetic};
-use crate::analyze::{Status, certificate_text};
+use super::values::{Errors, text};
+use super::{Exit, Run, charge, files, inputs, progress, synthetic};
+use crate::analyze::{Status, certificate_text, cost_text};
 use crate::compiled::{Compiled, missing};
 use crate::data::{DataError, Opened, Source};
 use crate::ledger::Receipt;
@@ -127,7 +128,9 @@ pub fn run(args: &Run) -> Exit {
         record
     };
     // From here on private data are open: nothing is printed until the end of the run, or until chains begin on what is public.
-    let (mut output, mut early, mut shown) = (output, None, None);
+    let (mut output, mut early, mut shown, mut spinner) = (output, None, None, None);
+    let errors = Errors::of(&certificate);
+    let certified = || if args.certificate { certificate_text(&certificate) + "\n" } else { String::new() };
     let results = execute(&checked.program, &analysis, &bound, &paths, &mut |results| {
         // Until the chains have ended the record says that they have not: whoever stops them stops the program.
         let record = written(results, receipt().as_ref(), false);
@@ -135,9 +138,11 @@ pub fn run(args: &Run) -> Exit {
         // Nothing is shown that should have been written down and was not.
         if !args.program.json && early.unwrap_or(Exit::Done) == Exit::Done {
             shown = Some(results.outputs.len());
-            show!("{}\n{}", certificate_text(&certificate), text(&results.releases, &results.outputs));
+            show!("{}{}", certified(), text(&results.releases, &results.outputs, &errors));
+            spinner = Some(progress::Spinner::start("running chains on what was released"));
         }
     });
+    drop(spinner);
     let results = match results {
         Ok(results) => results,
         Err(error) => return refuse(&error, &paths),
@@ -169,17 +174,21 @@ pub fn run(args: &Run) -> Exit {
         show_line!("{}{}", serde_json::to_string_pretty(&record).unwrap_or_default(), " ".repeat(spaces));
     } else {
         match shown {
-            None => show!("{}\n{}", certificate_text(&certificate), text(&results.releases, &results.outputs)),
-            Some(before) => show!("{}", text(&[], results.outputs.get(before..).unwrap_or(&[]))),
+            None => show!("{}{}", certified(), text(&results.releases, &results.outputs, &errors)),
+            Some(before) => show!("{}", text(&[], results.outputs.get(before..).unwrap_or(&[]), &errors)),
         }
-        poor_chains(&results);
         if seeded(args) {
             show_line!("{NOT_PRIVATE}");
         }
+        if args.quiet {
+            return Exit::Done;
+        }
+        poor_chains(&results);
+        let cost = cost_text(&certificate);
         match &receipt {
-            Some(receipt) => show!("{}", charge::receipt_text(receipt)),
+            Some(receipt) => show!("{cost}\n{}", charge::receipt_text(receipt)),
             None if checked.program.tables.iter().all(|t| !t.private) => show_line!("costs nothing: it reads no private rows"),
-            None => show_line!("not charged: no ledger was named"),
+            None => show_line!("{cost}; not charged: no ledger was named"),
         }
     }
     Exit::Done
@@ -230,59 +239,6 @@ fn poor_chains(results: &Results) {
             say_line!("warning: {} steps of `{name}` diverged: its tails may be missed", draws.divergences);
         }
     }
-}
-
-type Named = (String, crate::run::Value, Type);
-
-/// Values by name, long vectors shortened; every line as long as it would be for any other draw.
-pub fn text(releases: &[Named], outputs: &[Named]) -> String {
-    let width = releases.iter().chain(outputs).map(|(n, ..)| n.chars().count()).max().unwrap_or(0);
-    // A longer name would not fit a format, and stands alone in its line anyway.
-    let width = width.min(120);
-    let mut out = String::new();
-    for (kind, values) in [("released", releases), ("output", outputs)] {
-        for (name, value, ty) in values {
-            if let crate::run::Value::Posterior(p) = value {
-                let lines = posterior_lines(p, ty);
-                out.push_str(&format!("{kind:<9} {name:<width$}  {}\n", p.described()));
-                lines.iter().for_each(|l| out.push_str(&format!("{:<9} {:<width$}  {l}\n", "", "")));
-                continue;
-            }
-            if let Some(lines) = crate::run::table(value, ty).or_else(|| crate::run::by_cell(value, ty)) {
-                out.push_str(&format!("{kind:<9} {name}\n"));
-                lines.iter().for_each(|l| out.push_str(&format!("{:<9} {l}\n", "")));
-                continue;
-            }
-            let whole = value_json(value, ty);
-            let mut spaces = padding(value, [&whole]);
-            let shown = match &whole {
-                Value::Array(items) if items.len() > 12 => {
-                    spaces = padding(value, items.iter().take(8));
-                    let head: Vec<String> = items.iter().take(8).map(Value::to_string).collect();
-                    format!("[{}, ..] ({} values)", head.join(", "), items.len())
-                }
-                Value::Object(items) if items.len() > 24 => {
-                    spaces = padding(value, items.values().take(8));
-                    let head: Vec<String> = items.iter().take(8).map(|(k, v)| format!("{k}: {v}")).collect();
-                    format!("{{{}, ..}} ({} values)", head.join(", "), items.len())
-                }
-                Value::Object(items) => {
-                    let all: Vec<String> = items.iter().map(|(k, v)| format!("{k}: {v}")).collect();
-                    format!("{{{}}}", all.join(", "))
-                }
-                other => other.to_string(),
-            };
-            out.push_str(&format!("{kind:<9} {name:<width$}  {shown}{}\n", " ".repeat(spaces)));
-        }
-    }
-    out
-}
-
-/// A line with a picture for every number of a posterior, named by its level.
-fn posterior_lines(p: &crate::run::Posterior, ty: &crate::model::Type) -> Vec<String> {
-    let inner = if let crate::model::Type::Posterior(inner) = ty { inner } else { ty };
-    let names: Vec<String> = inner.levels().map_or_else(Vec::new, |l| l.to_vec());
-    crate::run::picture(p, &names)
 }
 
 /// Why a run ended: public facts, or a fixed text.

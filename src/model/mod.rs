@@ -157,7 +157,7 @@ impl DistCall {
         self.family.name
     }
 
-    /// Every component with its arguments; what is no mixture is its own.
+    /// Every component with its arguments; a law that is not a mixture is its own.
     pub fn components(&self) -> Vec<(&'static Distribution, &[Expr])> {
         if self.mixed.is_empty() {
             return vec![(self.family, &self.args)];

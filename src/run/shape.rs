@@ -61,8 +61,8 @@ pub fn json(value: &Value, ty: &Type) -> Json {
     }
 }
 
-/// Lines of a table of counts by several axes, the levels of the last one side by side. Every line is as long as it would be for any
-/// other draw; `None` for other values, and for tables of more than so many lines or columns.
+/// Lines of a table of counts by several axes, the levels of the last one side by side. Counts take eleven
+/// columns, whatever they are; `None` for other values, and for tables of more than so many lines or columns.
 pub fn table(value: &Value, ty: &Type) -> Option<Vec<String>> {
     const MOST: usize = 40;
     let Type::Vector(VectorType { axes: Some(axes), .. }) = ty else { return None };
@@ -76,11 +76,9 @@ pub fn table(value: &Value, ty: &Type) -> Option<Vec<String>> {
     if cells.len() != columns * sizes.iter().product::<usize>() || cells.len() > MOST * columns {
         return None;
     }
-    let mut widest = vec![];
-    widths(value, &mut widest);
     let wide = |names: &mut dyn Iterator<Item = &String>| names.map(|n| n.chars().count()).max().unwrap_or(0);
     let keys: Vec<usize> = rest.iter().map(|a| wide(&mut a.levels.iter().chain([&a.name]))).collect();
-    let width = wide(&mut last.levels.iter()).max(8);
+    let width = wide(&mut last.levels.iter()).max(11);
     let line = |names: Vec<&String>, cells: &[String]| {
         let names = names.iter().zip(&keys).map(|(n, k)| format!("{n:<k$}  ", k = *k)).collect::<String>();
         names + &cells.iter().map(|c| format!("  {c:>width$}")).collect::<String>()
@@ -90,9 +88,7 @@ pub fn table(value: &Value, ty: &Type) -> Option<Vec<String>> {
     for (i, row) in cells.chunks(columns).enumerate() {
         let place = |axis: usize| i / sizes.iter().skip(axis + 1).product::<usize>().max(1) % sizes.get(axis).copied().unwrap_or(1);
         let names = rest.iter().enumerate().filter_map(|(k, a)| a.levels.get(place(k))).collect();
-        let longest: usize = widest.iter().skip(i * columns).take(columns).map(|w| w.max(&width) + 2).sum();
-        let taken: usize = row.iter().map(|c| c.chars().count().max(width) + 2).sum();
-        out.push(line(names, row) + &" ".repeat(longest.saturating_sub(taken)));
+        out.push(line(names, row));
     }
     Some(out)
 }

@@ -182,7 +182,11 @@ impl Session {
 
     /// Commits a state if its program is right and what ran stays as it ran; first as typed, then with what ran written
     /// down as it ran.
-    fn admit(&mut self, mut next: State, recount: bool) -> Admitted<Option<Said>> {
+    fn admit(&mut self, next: State, recount: bool) -> Admitted<Option<Said>> {
+        self.kept(next, recount).map_err(|refused| self.within_what_is_left(refused))
+    }
+
+    fn kept(&mut self, mut next: State, recount: bool) -> Admitted<Option<Said>> {
         let judged = match self.attempt(&mut next, recount) {
             Ok(judged) => judged,
             Err(refused) => {

@@ -177,6 +177,29 @@ fn the_table_of_cells_is_current() {
     }
 }
 
+/// The table of docs/budgets.md is what the report says of an attacker, for a few budgets.
+#[test]
+fn the_odds_of_budgets_are_computed() {
+    use dpm::report::{after, best_guess, chance};
+    let percent = |p: f64| format!("{:.1} %", 100.0 * chance(p).parse::<f64>().unwrap());
+    let mut table = String::from("\n| budget | best guess, from 50 % | 1 % becomes at most | 10 % | 50 % |\n|---|---|---|---|---|\n");
+    for epsilon in [0.1, 0.5, 1.0, 2.0, 3.0, 5.0, 10.0] {
+        let claim = dpm::privacy::Claim::Pure { epsilon };
+        let cells: Vec<String> = [0.01, 0.1, 0.5].iter().map(|p| percent(after(&claim, *p))).collect();
+        table += &format!("| `eps({epsilon})` | {} | {} |\n", percent(best_guess(&claim, 0.5)), cells.join(" | "));
+    }
+    let path = root().join("docs/budgets.md");
+    let text = fs::read_to_string(&path).unwrap();
+    let (head, rest) = text.split_once("language docs -->\n").unwrap();
+    let (_, tail) = rest.split_once("<!-- end -->").unwrap();
+    let made = format!("{head}language docs -->\n{table}\n<!-- end -->{tail}");
+    if std::env::var_os("UPDATE_DOCS").is_some() {
+        fs::write(&path, made).unwrap();
+    } else {
+        assert!(text == made, "run UPDATE_DOCS=1 cargo test --test language docs");
+    }
+}
+
 #[test]
 fn names_find_their_pages() {
     let index = explain::index();

@@ -2,6 +2,7 @@
 // Helpers of tests may fail loudly and print; clippy knows only the functions marked `#[test]`.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing, clippy::print_stdout, clippy::print_stderr)]
 
+mod advice;
 mod docs;
 mod emit;
 #[path = "../support/fuzz/mod.rs"]

@@ -6,6 +6,7 @@ mod arviz;
 mod bad_input;
 mod bombs;
 mod canaries;
+mod commands;
 mod examples;
 #[path = "../support/fuzz/mod.rs"]
 mod fuzz;

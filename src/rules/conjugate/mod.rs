@@ -16,7 +16,7 @@ mod gamma_moves;
 pub(super) mod gamma_poisson;
 pub(super) mod linear_private_design;
 pub(super) mod linear_public_design;
-mod matching_prior;
+pub(super) mod matching_prior;
 pub(super) mod mv_normal_known_covariance;
 pub(super) mod normal_known_variance;
 pub(super) mod normal_precision;

@@ -31,7 +31,7 @@ pub(super) struct Regression {
     statistic: Statistic,
 }
 
-/// `None` where the one parameter is not a vector with a normal prior, or the rows are no `normal(dot(w, x), sd)`.
+/// `None` where the one parameter is not a vector with a normal prior, or the rows do not follow `normal(dot(w, x), sd)`.
 pub(super) fn find(rule: &'static Rule, question: &Question) -> Match<Option<Regression>> {
     let (model, context) = (question.model()?, &question.context);
     let [parameter] = model.parameters.as_slice() else {
