@@ -61,7 +61,7 @@ impl Checker<'_> {
         Ok(self.derived(Origin::Cells(id), name, axes.iter().map(column).collect(), v.dim, span))
     }
 
-    fn axes_of(&self, id: ReleaseId) -> Axes {
+    pub(super) fn axes_of(&self, id: ReleaseId) -> Axes {
         match self.release(id).map(|r| &r.ty) {
             Some(Type::Vector(v)) => v.axes.clone().unwrap_or_default(),
             _ => Axes::default(),
@@ -71,6 +71,14 @@ impl Checker<'_> {
     fn not_a_table<T>(&mut self, ty: &Type, name: &str, span: Span) -> Checked<T> {
         let d = Diagnostic::new("E0209", format!("`{name}` is not a table of counts")).label(span, type_text(ty));
         self.fail(d.help(("released counts are:", "release cells = histogram(region, vote)")))
+    }
+
+    /// The released table of which an expression is a column, `cells.vote`.
+    pub(super) fn counted_column(&mut self, e: &ast::Expr) -> Option<Checked<TableId>> {
+        let ast::ExprKind::Field(base, field) = &e.kind else { return None };
+        let ast::ExprKind::Name(name) = &base.kind else { return None };
+        let Binding::Release(id) = self.scopes.find(name)?.binding else { return None };
+        self.axes_of(id).iter().any(|a| a.name == field.value).then(|| self.cell_table(id, name, base.span))
     }
 
     /// A column of the released table whose model is being checked.
@@ -212,6 +220,13 @@ impl Checker<'_> {
         };
         let Some((family, _)) = o.likelihood.components().into_iter().find(|part| !fits(part)) else { return self.has_bins(o) };
         let (name, column) = (family.name, self.written(o.outcome.span));
+        if binned {
+            let d = Diagnostic::new("E0209", format!("`{name}` has no distribution function here, and `{column}` is counted in bins"))
+                .label(o.likelihood.span, "gives a probability to each value, not to a bin of several");
+            let axis = axis.map_or("k", |a| a.name.as_str());
+            let d = d.help(("count each value on its own:", format!("histogram({axis})")));
+            return self.fail(d.help("or a count without an end: poisson, neg_binomial_2"));
+        }
         let d = Diagnostic::new("E0209", format!("`{name}` has other values than the cells of `{column}`"));
         let d =
             d.label(o.likelihood.span, "a family that does not end where the column ends").label(o.outcome.span, type_text(&o.outcome.ty));

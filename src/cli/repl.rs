@@ -12,7 +12,7 @@ use crate::mechanism::MechanismError;
 use crate::mechanism::bits::OsBits;
 use crate::model::TableId;
 use crate::pipeline;
-use crate::run::{Files, RunError};
+use crate::run::{Files, Results, RunError};
 use crate::session::{Kind, Outcome, Proposal, Session, curve, kind, statements};
 use crate::syntax::tokens::{Token, tokens};
 use rustyline::error::ReadlineError;
@@ -99,6 +99,11 @@ pub fn repl(args: &Repl) -> Exit {
     state.read()
 }
 
+fn show_results(results: &Results) {
+    show!("{}", run::text(&results.releases, &results.outputs));
+    run::warn(results);
+}
+
 impl Loop {
     fn read(&mut self) -> Exit {
         let mut ahead: Option<String> = None;
@@ -171,7 +176,7 @@ impl Loop {
                 }
                 return true;
             }
-            Outcome::Value(results) => show!("{}", run::text(&results.releases, &results.outputs)),
+            Outcome::Value(results) => show_results(&results),
             Outcome::Rejected(said) => complain(&said.sources, &said.diagnostics),
             Outcome::Refused(why) => say_error(&why),
         }
@@ -188,7 +193,7 @@ impl Loop {
     /// Computes what waits and costs nothing.
     fn settle(&mut self) {
         if let Ok((results, error)) = self.with_files(|session, files| session.run(None, files)) {
-            show!("{}", run::text(&results.releases, &results.outputs));
+            show_results(&results);
             if error.is_some() {
                 self.note("an output waits for data or public values (:data, :public)".into());
             }
@@ -263,7 +268,7 @@ impl Loop {
         match done {
             Err(why) => say_error(&why.to_string()),
             Ok((results, error)) => {
-                show!("{}", run::text(&results.releases, &results.outputs));
+                show_results(&results);
                 if let Some(error) = error {
                     self.failed(&error);
                 }

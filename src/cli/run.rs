@@ -172,7 +172,7 @@ pub fn run(args: &Run) -> Exit {
             None => show!("{}\n{}", certificate_text(&certificate), text(&results.releases, &results.outputs)),
             Some(before) => show!("{}", text(&[], results.outputs.get(before..).unwrap_or(&[]))),
         }
-        poor_chains(&results);
+        warn(&results);
         if seeded(args) {
             show_line!("{NOT_PRIVATE}");
         }
@@ -211,8 +211,8 @@ fn named(values: &[(String, crate::run::Value, crate::model::Type)]) -> Value {
     Value::Object(values.iter().map(|(name, v, ty)| (name.clone(), value_json(v, ty))).collect())
 }
 
-/// Warns of numbers whose chains have not converged.
-fn poor_chains(results: &Results) {
+/// Warns of numbers that are not to be trusted, or whose chains have not converged.
+pub(super) fn warn(results: &Results) {
     if results.failed.is_some() {
         say_line!("warning: the chains did not end, and nothing that they compute is shown; what was released is valid and recorded");
     }

@@ -4,6 +4,7 @@
 
 mod docs;
 mod emit;
+mod expand;
 #[path = "../support/fuzz/mod.rs"]
 mod fuzz;
 mod identity;
