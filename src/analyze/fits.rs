@@ -40,9 +40,12 @@ fn wide_bins(table: &CellTable, fit: &Fit, program: &Program) -> Option<Diagnost
     let name = program.table(table.table).map_or("", |t| &t.name);
     // Of a prior the posterior of the same model says it.
     (!fit.prior).then(|| {
-        Diagnostic::new("W0510", format!("`{}` of `{name}` has {} bins, so what depends on it comes out too flat", axis.name, axis.levels.len()))
-            .label(at, "takes it as uniform within each bin")
-            .help(format!("release {FEW_BINS} bins of `{}` or more, where there are rows for them", axis.name))
+        Diagnostic::new(
+            "W0510",
+            format!("`{}` of `{name}` has {} bins, so what depends on it comes out too flat", axis.name, axis.levels.len()),
+        )
+        .label(at, "takes it as uniform within each bin")
+        .help(format!("release {FEW_BINS} bins of `{}` or more, where there are rows for them", axis.name))
     })
 }
 

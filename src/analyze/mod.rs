@@ -5,6 +5,7 @@ mod calibrate;
 mod certify;
 mod chains;
 mod choose;
+mod counted;
 mod expect;
 mod fit;
 mod fits;

@@ -21,6 +21,7 @@ pub fn not_in_this_version(scene: &Scene, judged: &Judged) -> Diagnostic {
     if !tried.is_empty() {
         diagnostic = diagnostic.note(tried_text(&tried));
     }
+    let diagnostic = diagnostic.helps(super::counted::of_noisy_cells(scene));
     if judged.offers.is_empty() {
         return diagnostic.help("rules of this version: conjugate models with bounded columns, regressions with\nbounded features, and noise on sum, mean, count, histogram and quantile (`dpm explain rules`)");
     }

@@ -88,22 +88,33 @@ impl Checker<'_> {
         self.column_expr(t, ColumnId(c), span).ok()
     }
 
-    /// `output post = posterior(m, u)`, or `prior(m, u)`: a chain on what is public.
-    pub(super) fn fit(&mut self, name: &ast::Name, (word, args): (&str, &[ast::Arg]), call: Span, span: Span) -> Checked<Step> {
-        if self.group.is_some() || !self.branches.is_empty() {
-            let d = Diagnostic::new("E0209", format!("a {word} of released counts stands outside of `each` and `when`"));
-            return self.fail(d.label(call, "inside a block").help("move it behind the block"));
+    pub(super) fn outside_blocks(&mut self, word: &str, call: Span) -> Checked<()> {
+        if self.group.is_none() && self.branches.is_empty() {
+            return Ok(());
         }
-        let mut wanted: Vec<(String, ParamId)> = vec![];
+        let d = Diagnostic::new("E0209", format!("a {word} of released counts stands outside of `each` and `when`"));
+        self.fail(d.label(call, "inside a block").help("move it behind the block"))
+    }
+
+    /// The parameters of a posterior or prior, by the names that it gives them.
+    pub(super) fn asked(&mut self, word: &str, args: &[ast::Arg], call: Span) -> Checked<Vec<(String, ParamId)>> {
+        let mut wanted = vec![];
         for arg in args {
             let e = self.expr(&arg.value)?;
             let label = if let ast::ExprKind::Name(n) = &arg.value.kind { Some(n.clone()) } else { None };
             self.drawn_parameters(&e, label, &mut wanted)?;
         }
-        let ids: Vec<ParamId> = wanted.iter().map(|(_, p)| *p).collect();
-        if ids.is_empty() {
-            return self.fail(self.arity(&format!("`{word}`"), &format!("{word}(m, u), parameters of one model"), call));
+        match wanted.is_empty() {
+            false => Ok(wanted),
+            true => self.fail(self.arity(&format!("`{word}`"), &format!("{word}(m, u), parameters of one model"), call)),
         }
+    }
+
+    /// `output post = posterior(m, u)`, or `prior(m, u)`: a chain on what is public.
+    pub(super) fn fit(&mut self, name: &ast::Name, (word, args): (&str, &[ast::Arg]), call: Span, span: Span) -> Checked<Step> {
+        self.outside_blocks(word, call)?;
+        let wanted = self.asked(word, args, call)?;
+        let ids: Vec<ParamId> = wanted.iter().map(|(_, p)| *p).collect();
         let (params, mut observations) = self.closure(&ids, call)?;
         let tables = self.observed_cells(&observations, call)?;
         let mut parameters: Vec<Parameter> = params.iter().filter_map(|p| self.param(*p)).cloned().collect();

@@ -3,7 +3,8 @@
 use super::fit::Fit;
 use super::print::{Names, operator, query_text};
 use super::{
-    Builtin, Expr, ExprKind, MechanismKind, Model, Observation, ParamId, Parameter, Program, Query, ReleaseStep, Step, Table, Type, releases,
+    Builtin, Expr, ExprKind, MechanismKind, Model, Observation, ParamId, Parameter, Program, Query, ReleaseStep, Step, Table, Type,
+    releases,
 };
 use crate::dist::Support;
 use crate::source::SourceMap;
@@ -41,7 +42,9 @@ fn parts(program: &Program) -> BTreeMap<ParamId, String> {
     let mut call = |ids: &[ParamId], ty: &Type| {
         let ty = if let Type::Posterior(inner) = ty { inner } else { ty };
         let Type::Record(parts) = ty else { return };
-        ids.iter().zip(parts).for_each(|(id, (name, _))| drop(found.entry(*id).or_insert_with(|| name.clone())));
+        for (id, (name, _)) in ids.iter().zip(parts) {
+            found.entry(*id).or_insert_with(|| name.clone());
+        }
     };
     for r in releases(&program.steps) {
         if let Query::Posterior(Model { request: super::Request::Draw { parameters, .. }, .. }) = &r.query {
@@ -59,7 +62,7 @@ fn parts(program: &Program) -> BTreeMap<ParamId, String> {
 fn outputs(steps: &[Step], found: &mut BTreeSet<String>) {
     for step in steps {
         match step {
-            Step::Output { name, .. } => drop(found.insert(name.clone())),
+            Step::Output { name, .. } => found.extend([name.clone()]),
             Step::When { then, otherwise, .. } => [then, otherwise].into_iter().for_each(|s| outputs(s, found)),
             Step::Each(each) => outputs(&each.body, found),
             Step::Release(_) | Step::Expect(_) => {}
@@ -272,11 +275,12 @@ impl Printer<'_> {
 
     /// A histogram whose columns keep their names: what is no column gets its name first.
     fn counts(&mut self, value: &Expr, ty: &Type, depth: usize) -> Option<String> {
-        let (Type::Vector(super::VectorType { axes: Some(axes), .. }), ExprKind::Call(Builtin::RowHistogram, of)) = (ty, &value.kind) else {
+        let (Type::Vector(super::VectorType { axes: Some(axes), .. }), ExprKind::Call(Builtin::RowHistogram, of)) = (ty, &value.kind)
+        else {
             return None;
         };
         let by = match of.as_slice() {
-            [Expr { kind: ExprKind::Call(Builtin::Cell, by), .. }] => by,
+            [Expr { kind: ExprKind::Call(Builtin::Cell, by), .. }] => by.as_slice(),
             by => by,
         };
         let mut written = vec![];

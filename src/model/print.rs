@@ -133,7 +133,10 @@ impl Names<'_> {
             ExprKind::Text(s) => format!("{s:?}"),
             ExprKind::Level(i) => {
                 let name = e.ty.levels().and_then(|l| l.get(*i));
-                name.map_or_else(|| format!("level {}", i.saturating_add(1)), |n| if self.hidden(n) { format!("\"{n}\"") } else { level_text(n) })
+                name.map_or_else(
+                    || format!("level {}", i.saturating_add(1)),
+                    |n| if self.hidden(n) { format!("\"{n}\"") } else { level_text(n) },
+                )
             }
             ExprKind::Column(t, c) => {
                 let column = self.program.table(*t).and_then(|t| t.columns.get(c.0));

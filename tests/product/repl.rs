@@ -395,7 +395,8 @@ fn values_come_with_their_warnings() {
     fs::copy(root().join("examples/18_poll.json"), place.path().join("r.json")).unwrap();
     let model = "public cells from \"r.json\"\nparam u: vector[region] ~ normal(0, 1)\nobserve cells.vote ~ bernoulli_logit(u[region])\n\
         output post = posterior(u)\nparam v: vector[region] ~ normal(0, 3)\nobserve cells.vote ~ bernoulli_logit(v[region])\noutput wide = posterior(v)\n";
-    let (out, said) = piped(place.path(), &[], &format!("{model}output rows = simulate(cells, post, rows = 10)\noutput d = loo_compare(post, wide)\n"));
+    let (out, said) =
+        piped(place.path(), &[], &format!("{model}output rows = simulate(cells, post, rows = 10)\noutput d = loo_compare(post, wide)\n"));
     assert!(said.contains("warning: the rows of `rows` are made up"), "{said}");
     let lines: Vec<Vec<&str>> = out.lines().map(|l| l.split_whitespace().collect()).collect();
     let head = lines.iter().position(|l| *l == ["elpd_diff", "se_diff", "k"]).unwrap_or_else(|| panic!("{out}"));

@@ -125,9 +125,9 @@ impl Cells {
             let rate = r.log_rate.exp();
             let Some(g) = r.group.and_then(|g| self.groups.get(g)) else { return (r.cell.log, rate) };
             let (mean, variance) = (g.mean - r.cell.mean, (g.variance - r.cell.variance).max(FLOOR));
-            let log = self.listed(r, g, (mean, variance)).unwrap_or_else(|| {
-                r.cell.log + g.chance(g.mean, g.variance).log - g.chance(mean + rate, variance + rate).log
-            });
+            let log = self
+                .listed(r, g, (mean, variance))
+                .unwrap_or_else(|| r.cell.log + g.chance(g.mean, g.variance).log - g.chance(mean + rate, variance + rate).log);
             (log.min(0.0), rate)
         })
     }
