@@ -242,11 +242,12 @@ impl Printer<'_> {
         for o in rows {
             let names = Names { program: self.program, parameters: &self.names, typed: false, surface: true };
             let right = names.call(&o.likelihood);
-            let text = if matches!(o.outcome.kind, super::ExprKind::Column(..)) {
-                format!("observe {} ~ {right}", names.expr(&o.outcome))
+            let value = names.expr(&o.outcome);
+            // A column that says where another one is missing is written as a call.
+            let text = if matches!(o.outcome.kind, super::ExprKind::Column(..)) && !value.ends_with(')') {
+                format!("observe {value} ~ {right}")
             } else {
                 let name = self.fresh_outcome();
-                let value = Names { program: self.program, parameters: &self.names, typed: false, surface: true }.expr(&o.outcome);
                 self.line(depth, &format!("let {name} = {value}"));
                 format!("observe {name} ~ {right}")
             };
