@@ -112,6 +112,15 @@ impl Checker<'_> {
         if name == "simulate" {
             return self.simulate(args, span);
         }
+        if matches!(name, "posterior" | "prior" | "draw" | "draws") {
+            let written = self.written(span);
+            let d = Diagnostic::new("E0209", format!("`{name}(..)` is the whole value of a statement")).label(span, "inside another value");
+            return self.fail(match name {
+                "prior" => d.help(("give its draws a name first:", format!("output before = {written}"))),
+                "posterior" => d.help(("of released counts it is free; give it a name first:", format!("output post = {written}"))),
+                _ => d.help(("release it first:", format!("release drawn = {written}"))),
+            });
+        }
         if let ("count" | "sum" | "mean", [ast::Arg { name: Some(column), value, .. }]) = (name, args) {
             let d = self.arity(&format!("`{name}`"), &format!("{name}({} == {})", column.value, self.written(value.span)), span);
             return self.fail(d);

@@ -15,6 +15,7 @@ mod inline;
 mod messages;
 mod missing;
 mod modules;
+mod noisy_cells;
 mod observations;
 mod operators;
 mod outputs;

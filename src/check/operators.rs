@@ -5,7 +5,7 @@ use super::messages::{range_text, type_text};
 use super::scope::Origin;
 use super::vectors::{self, as_vector};
 use super::{Checked, Checker};
-use crate::model::{Binary, Builtin, ColumnId, Expr, ExprKind, Label, Norms, Range, TableId, Type, Unary, VectorType};
+use crate::model::{Binary, Builtin, Expr, ExprKind, Label, Norms, Range, Type, Unary, VectorType};
 use crate::numeric::unary::{Needs, Whole};
 use crate::source::{Diagnostic, Help, Span};
 use crate::syntax::ast;
@@ -42,7 +42,7 @@ impl Checker<'_> {
                 ast::ExprKind::Field(..) => {
                     matches!(level.kind, ast::ExprKind::Text(_))
                         || !matches!(level.kind, ast::ExprKind::Name(_))
-                        || self.field_levels(column)
+                        || matches!(self.type_of_column(column), Some((_, Type::Category(_))))
                 }
                 _ => false,
             };
@@ -57,14 +57,6 @@ impl Checker<'_> {
             return Ok(Some(node(ExprKind::Call(op, args), Type::Bool, label, span)));
         }
         Ok(None)
-    }
-
-    fn field_levels(&self, e: &ast::Expr) -> bool {
-        let ast::ExprKind::Field(base, field) = &e.kind else { return false };
-        let ast::ExprKind::Name(table) = &base.kind else { return false };
-        let of_table = |(t, _): &&(TableId, ColumnId)| self.table(*t).is_some_and(|t| t.name == *table);
-        let column = self.columns_named(&field.value).iter().find(of_table);
-        column.and_then(|(t, c)| self.column(*t, *c)).is_some_and(|c| matches!(c.ty, Type::Category(_)))
     }
 
     /// Applies an operator or function to checked arguments.

@@ -182,7 +182,7 @@ impl Checker<'_> {
             let d = Diagnostic::new("E0201", format!("one cell has a level for each of {} axes", axes.len()));
             return self.fail(d.label(span, format!("axes: {listed}")).help(format!("{written}[{}]", some(first))));
         }
-        if matches!(base.kind, ExprKind::Param(_)) {
+        if matches!(base.kind, ExprKind::Param(_)) || self.averaged_draws(&base) {
             return self.component_of(base, axes, indices, span);
         }
         let mut cell = 0;
@@ -210,7 +210,7 @@ impl Checker<'_> {
         Ok(node(ExprKind::Index(Box::new(base), Box::new(index)), Type::Real(range), label, span))
     }
 
-    /// `u[region, age]` of a parameter: a level for each axis, or a value of every row.
+    /// `u[region, age]` of a parameter, or of every draw where they are averaged over a table: a level for each axis, or a value of every row.
     fn component_of(&mut self, base: Expr, axes: &Axes, indices: &[ast::Expr], span: Span) -> Checked<Expr> {
         let mut values = vec![];
         for (axis, index) in axes.iter().zip(indices) {

@@ -203,13 +203,12 @@ impl Checker<'_> {
     fn crossed(&mut self, dims: &[ast::Expr], domain: Option<&ast::Domain>, span: Span) -> Checked<Type> {
         let mut axes: Vec<Axis> = vec![];
         for dim in dims {
-            let name = if let ast::ExprKind::Name(n) = &dim.kind { n.as_str() } else { "" };
-            let Some(ty) = self.type_of_name(name).filter(|_| axes.iter().all(|a| a.name != name)) else {
+            let Some((name, ty)) = self.type_of_column(dim).filter(|(name, _)| axes.iter().all(|a| a.name != *name)) else {
                 let d = Diagnostic::new("E0209", "each of several dimensions is another column").label(dim.span, "not such a column");
                 return self.fail(d.help("param u: vector[region, age] ~ normal(0, 1)"));
             };
             let of = super::expressions::node(crate::model::ExprKind::Number(0.0), ty.clone(), crate::model::Label::Public, dim.span);
-            axes.push(Axis { name: name.into(), levels: self.bins_of(&of)?, ty, public: false, edges: vec![] });
+            axes.push(Axis { name, levels: self.bins_of(&of)?, ty, public: false, edges: vec![] });
         }
         let levels = self.cells(&axes, span)?;
         let ty = vectors::boxed(levels.len() as u64, self.scalar_domain(domain, false)?, Some(levels));
@@ -223,9 +222,7 @@ impl Checker<'_> {
     /// A whole number, or the name of a category column whose levels index the vector.
     fn dimension_or_levels(&mut self, e: Option<&ast::Expr>) -> Checked<(u64, Option<crate::model::Levels>)> {
         let Some(e) = e else { return Err(super::Stop) };
-        if let ast::ExprKind::Name(name) = &e.kind
-            && let Some(levels) = self.levels_of_name(name)
-        {
+        if let Some((_, Type::Category(levels))) = self.type_of_column(e) {
             return Ok((levels.len() as u64, Some(levels)));
         }
         let d = self.whole_constant(e, "a dimension")?;

@@ -12,7 +12,7 @@ use crate::mechanism::MechanismError;
 use crate::mechanism::bits::OsBits;
 use crate::model::TableId;
 use crate::pipeline;
-use crate::run::{Files, RunError};
+use crate::run::{Files, Results, RunError};
 use crate::session::{Kind, Outcome, Proposal, Session, curve, kind, statements};
 use crate::syntax::tokens::{Token, tokens};
 use rustyline::error::ReadlineError;
@@ -174,7 +174,7 @@ impl Loop {
                 }
                 return true;
             }
-            Outcome::Value(results) => show!("{}", values::text(&results.releases, &results.outputs, &self.errors())),
+            Outcome::Value(results) => self.show_results(&results),
             Outcome::Rejected(said) => complain(&said.sources, &said.diagnostics),
             Outcome::Refused(why) => say_error(&why),
         }
@@ -192,10 +192,15 @@ impl Loop {
         work(&mut self.session, &access)
     }
 
+    fn show_results(&self, results: &Results) {
+        show!("{}", values::text(&results.releases, &results.outputs, &self.errors()));
+        super::run::warn(results);
+    }
+
     /// Computes what waits and costs nothing.
     fn settle(&mut self) {
         if let Ok((results, error)) = self.with_files(|session, files| session.run(None, files)) {
-            show!("{}", values::text(&results.releases, &results.outputs, &self.errors()));
+            self.show_results(&results);
             if error.is_some() {
                 self.note("an output waits for data or public values (:data, :public)".into());
             }
@@ -270,7 +275,7 @@ impl Loop {
         match done {
             Err(why) => say_error(&why.to_string()),
             Ok((results, error)) => {
-                show!("{}", values::text(&results.releases, &results.outputs, &self.errors()));
+                self.show_results(&results);
                 if let Some(error) = error {
                     self.failed(&error);
                 }

@@ -183,7 +183,7 @@ pub fn run(args: &Run) -> Exit {
         if args.quiet {
             return Exit::Done;
         }
-        poor_chains(&results);
+        warn(&results);
         let cost = cost_text(&certificate);
         match &receipt {
             Some(receipt) => show!("{cost}\n{}", charge::receipt_text(receipt)),
@@ -220,8 +220,8 @@ fn named(values: &[(String, crate::run::Value, crate::model::Type)]) -> Value {
     Value::Object(values.iter().map(|(name, v, ty)| (name.clone(), value_json(v, ty))).collect())
 }
 
-/// Warns of numbers whose chains have not converged.
-fn poor_chains(results: &Results) {
+/// Warns of numbers that are not to be trusted, or whose chains have not converged.
+pub(super) fn warn(results: &Results) {
     if results.failed.is_some() {
         say_line!("warning: the chains did not end, and nothing that they compute is shown; what was released is valid and recorded");
     }

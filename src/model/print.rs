@@ -133,7 +133,10 @@ impl Names<'_> {
             ExprKind::Text(s) => format!("{s:?}"),
             ExprKind::Level(i) => {
                 let name = e.ty.levels().and_then(|l| l.get(*i));
-                name.map_or_else(|| format!("level {}", i.saturating_add(1)), |n| level_text(n))
+                name.map_or_else(
+                    || format!("level {}", i.saturating_add(1)),
+                    |n| if self.hidden(n) { format!("\"{n}\"") } else { level_text(n) },
+                )
             }
             ExprKind::Column(t, c) => {
                 let column = self.program.table(*t).and_then(|t| t.columns.get(c.0));
@@ -183,6 +186,13 @@ impl Names<'_> {
             ExprKind::Field(a, name) => format!("{}.{name}", self.operand(a)),
             ExprKind::Call(f, args) => self.builtin(*f, args),
         }
+    }
+
+    /// Would a level without quotes be read as something else?
+    fn hidden(&self, level: &str) -> bool {
+        let columns = || self.program.tables.iter().chain(&self.program.derived).flat_map(|t| &t.columns).map(|c| &c.name);
+        let known = || self.program.scalars.iter().map(|s| &s.name).chain(&self.program.released).chain(columns());
+        self.surface && (self.parameters.iter().any(|p| p.name == level) || known().any(|n| n == level))
     }
 
     fn builtin(&self, f: Builtin, args: &[Expr]) -> String {

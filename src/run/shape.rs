@@ -93,13 +93,19 @@ pub fn table(value: &Value, ty: &Type) -> Option<Vec<String>> {
     Some(out)
 }
 
-/// Lines of what is said of every cell of a table, a line a cell, and then of all cells together; `None` for other values. For what
-/// follows from released values alone: its lines are as long as they are.
+/// Lines of what is said of every cell of a table, a line a cell, and then of all cells together; of numbers alone their names and
+/// they; `None` for other values. For what follows from released values alone: its lines are as long as they are.
 pub fn by_cell(value: &Value, ty: &Type) -> Option<Vec<String>> {
     const MOST: usize = 40;
     let (Value::Record(parts), Type::Record(types)) = (value, ty) else { return None };
-    let Some((_, Type::Vector(VectorType { axes: Some(axes), dim, .. }))) = types.first() else { return None };
     let numbers = |v: &Value| v.numbers().iter().map(|x| short(*x)).collect::<Vec<_>>();
+    // Computed numbers alone: a draw of several parameters is made of grid numbers.
+    if parts.iter().all(|(_, v)| matches!(v, Value::Number(_))) {
+        let wide = |n: &str, cell: String| (format!("{n:>11}"), format!("{cell:>width$}", width = n.len().max(11)));
+        let (head, row): (Vec<_>, Vec<_>) = parts.iter().map(|(n, v)| wide(n, numbers(v).concat())).unzip();
+        return Some(vec![head.concat(), row.concat()]);
+    }
+    let Some((_, Type::Vector(VectorType { axes: Some(axes), dim, .. }))) = types.first() else { return None };
     let (columns, rest): (Vec<_>, Vec<_>) = parts.iter().partition(|(_, v)| !v.is_scalar());
     let columns: Vec<(&str, Vec<String>)> = columns.into_iter().map(|(n, v)| (n.as_str(), numbers(v))).collect();
     let wide = |names: &mut dyn Iterator<Item = &String>| names.map(|n| n.chars().count()).max().unwrap_or(0);

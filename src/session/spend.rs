@@ -168,6 +168,7 @@ impl Session {
                 Ok(results) => {
                     all.releases.extend(results.releases);
                     all.outputs.extend(results.outputs);
+                    all.warnings.extend(results.warnings);
                 }
                 Err(error) => return Ok((all, Some(error))),
             }

@@ -14,7 +14,7 @@ fn root() -> &'static Path {
 }
 
 /// Fenced `dpm` programs of a Markdown text: the code each should get (empty if it is right) and the program.
-fn programs(markdown: &str) -> Vec<(String, String)> {
+pub fn programs(markdown: &str) -> Vec<(String, String)> {
     let mut found = vec![];
     let mut open: Option<(String, String)> = None;
     for line in markdown.lines() {

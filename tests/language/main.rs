@@ -5,6 +5,7 @@
 mod advice;
 mod docs;
 mod emit;
+mod expand;
 #[path = "../support/fuzz/mod.rs"]
 mod fuzz;
 mod identity;

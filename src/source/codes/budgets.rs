@@ -171,4 +171,27 @@ observe cells.vote ~ bernoulli(p)
 output post = posterior(p)
 ",
     },
+    CodePage {
+        code: "W0510",
+        title: "few bins of a number that a model depends on",
+        text: "A model of released counts takes a number in bins as uniform within its bin. Where bins are wide the rows of a bin are not, and \
+               slopes come out too flat. Sixteen bins or more keep that below the other errors; each of them has noise, so take \
+               no more than there are rows for.",
+        example_wrong: r"budget eps(1)
+private t[n] { age: real in [0, 100], ill: bool }
+release cells = histogram(bin(age, width = 20), ill)
+param a ~ normal(0, 2)
+param b ~ normal(0, 0.1)
+observe cells.ill ~ bernoulli_logit(a + b * (age - 50))
+output post = posterior(a, b)
+",
+        example_right: r"budget eps(1)
+private t[n] { age: real in [0, 100], ill: bool }
+release cells = histogram(bin(age, width = 5), ill)
+param a ~ normal(0, 2)
+param b ~ normal(0, 0.1)
+observe cells.ill ~ bernoulli_logit(a + b * (age - 50))
+output post = posterior(a, b)
+",
+    },
 ];
