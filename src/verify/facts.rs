@@ -13,6 +13,9 @@ use super::whole;
 use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
 
+/// How the candidates for a quantile are weighed: as they are, or by their logarithms.
+const QUANTILES: [&str; 2] = ["exponential_weights", "exponential_weights_of_logarithms"];
+
 /// Or a place of the certificate, and what is wrong there.
 pub type Checked<T> = Result<T, (String, String)>;
 
@@ -263,7 +266,11 @@ impl<'a> Facts<'a> {
             (None, "geometric") => ("two_sided_geometric", vec!["scale"]),
             (None, "gaussian") if self.scope.grid(&form.request).is_some_and(|e| e >= 0) => ("rounded_normal", vec!["sigma"]),
             (None, "gaussian") => ("normal", vec!["sigma"]),
-            (None, "exponential") => ("exponential_weights", if given.get("lo").is_some() { vec!["eps", "lo", "hi"] } else { vec!["eps"] }),
+            // The loss is the same on any grid of candidates.
+            (None, "exponential") => {
+                let sampler = if chain == QUANTILES[1] { QUANTILES[1] } else { QUANTILES[0] };
+                (sampler, stated(&["eps", "lo", "hi"]))
+            }
             _ => return Err((format!("releases[{i}].mechanism"), "is not a mechanism of the rule".into())),
         };
         let nameless =
@@ -291,6 +298,7 @@ impl<'a> Facts<'a> {
         };
         let measures = [
             "95% bound of |answer - truth|",
+            "95% bound of the rows between answer and quantile",
             "root mean square distance of the draw from the posterior mean",
             "expected Hellinger distance to the posterior",
         ];

@@ -22,6 +22,7 @@ mod langevin;
 mod laws;
 mod mechanisms;
 mod predictions;
+mod quantiles;
 mod row_gradients;
 mod samplers;
 mod tapes;
