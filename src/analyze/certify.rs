@@ -102,6 +102,7 @@ fn release(r: &ReleaseAnalysis, (ty, query): (&Type, String), sources: &SourceMa
         sampler: sampler(chosen).into(),
         measure: chosen.predicted_error.measure.into(),
         predicted_error: chosen.predicted_error.value,
+        predicted: chosen.predicted_error.further.clone(),
     })
 }
 

@@ -22,6 +22,7 @@ mod spend;
 mod testing;
 mod text;
 mod unmatched;
+mod useless;
 mod warnings;
 
 pub use crate::rules::offer::{Parameter, Status};

@@ -270,6 +270,9 @@ struct Run {
     /// Refuse a certificate that assumes convergence
     #[arg(long)]
     strict: bool,
+    /// Run although a release is predicted to learn next to nothing (W0510)
+    #[arg(long)]
+    anyway: bool,
     /// Write the result as JSON
     #[arg(short, value_name = "OUT")]
     output: Option<PathBuf>,

@@ -14,6 +14,7 @@ mod density_support;
 mod diagnostics;
 mod families;
 mod fits;
+mod foretold;
 mod freshness;
 mod glm_draws;
 mod kernel;

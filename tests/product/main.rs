@@ -28,3 +28,4 @@ mod repl;
 mod report;
 mod seed;
 mod session;
+mod useless;
