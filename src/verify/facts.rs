@@ -13,9 +13,6 @@ use super::whole;
 use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
 
-/// How the candidates for a quantile are weighed: as they are, or by their logarithms.
-const QUANTILES: [&str; 2] = ["exponential_weights", "exponential_weights_of_logarithms"];
-
 /// Or a place of the certificate, and what is wrong there.
 pub type Checked<T> = Result<T, (String, String)>;
 
@@ -267,10 +264,10 @@ impl<'a> Facts<'a> {
             (None, "gaussian") if self.scope.grid(&form.request).is_some_and(|e| e >= 0) => ("rounded_normal", vec!["sigma"]),
             (None, "gaussian") => ("normal", vec!["sigma"]),
             // The loss is the same on any grid of candidates.
-            (None, "exponential") => {
-                let sampler = if chain == QUANTILES[1] { QUANTILES[1] } else { QUANTILES[0] };
-                (sampler, stated(&["eps", "lo", "hi"]))
+            (None, "exponential") if chain.ends_with("_of_logarithms") => {
+                ("exponential_weights_of_logarithms", stated(&["eps", "lo", "hi"]))
             }
+            (None, "exponential") => ("exponential_weights", stated(&["eps", "lo", "hi"])),
             _ => return Err((format!("releases[{i}].mechanism"), "is not a mechanism of the rule".into())),
         };
         let nameless =

@@ -126,11 +126,10 @@ pub fn query(e: &Expr, scope: &Scope, given: &Given) -> Found<Claim> {
                 Some(Expr::Call(list, all)) if list == "[]" => all.as_slice(),
                 _ => args.get(1..).unwrap_or_default(),
             };
-            match levels {
-                [] => Err("the quantile has no level"),
-                all if all.iter().all(level) => Ok(Claim::Range(positive("eps", Real::decimal)?).repeat(all.len() as u64)),
-                _ => Err("a level of the quantile is not a constant"),
+            if levels.is_empty() || !levels.iter().all(level) {
+                return Err("a level of the quantile is not a constant");
             }
+            Ok(Claim::Range(positive("eps", Real::decimal)?).repeat(levels.len() as u64))
         }
         ("beta_query", Expr::Call(f, args)) => match (f.as_str(), args.as_slice()) {
             ("mean", [x]) => beta_query(x, scope, given),
