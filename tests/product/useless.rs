@@ -84,15 +84,20 @@ fn a_run_that_would_tell_nothing_wants_a_word() {
     let (code, out, said) = folder.dpm(&["run", "a.dpm", "--data", "missing.csv"]);
     assert_eq!((code, out.as_str()), (1, ""), "{said}");
     assert!(said.contains("W0510") && said.contains("--anyway"), "{said}");
-    // The ledger is not even looked for.
-    let (code, ..) = folder.dpm(&["run", "a.dpm", "--data", "t=@t", "--ledger", "no.ledger"]);
-    assert_eq!(code, 1);
     let (code, ..) = folder.dpm(&["run", "a.dpm", "--data", "missing.csv", "--anyway"]);
     assert_eq!(code, 3);
     folder.write("t.csv", "y\n1\n0\n1\n");
     let (code, out, said) = folder.dpm(&["run", "a.dpm", "--data", "t.csv", "--anyway"]);
     assert_eq!(code, 0, "{said}");
     assert!(out.contains("released  d"), "{out}");
+    // Nothing is charged.
+    let budget = "--budget=rdp(order = 100, eps = 0.002)";
+    let (code, _, said) =
+        folder.dpm(&["ledger", "init", "l", "--dataset", "t=t.csv", "--relation", "replace_one", "--unit", "row", budget]);
+    assert_eq!(code, 0, "{said}");
+    let before = folder.dpm(&["ledger", "history", "l"]);
+    assert_eq!(folder.dpm(&["run", "a.dpm", "--data", "t=@t", "--ledger", "l"]).0, 1);
+    assert_eq!(folder.dpm(&["ledger", "history", "l"]), before);
     // A plan asks as the program does.
     let (code, ..) = folder.dpm(&["compile", "a.dpm", "-o", "a.plan"]);
     assert_eq!(code, 0);
