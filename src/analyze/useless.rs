@@ -17,6 +17,8 @@ const HALF: f64 = 0.5;
 const LARGEST: f64 = 20.0;
 /// A posterior that is released whole is worth it at this expected Hellinger distance.
 const NEAR: f64 = 0.3;
+/// A lower bound of so many rows is taken for their number; one below it says little about that.
+const MANY: u64 = 100;
 /// Where the number of rows is not known, a weight below this is taken for nothing.
 const LITTLE: f64 = 0.001;
 
@@ -26,7 +28,7 @@ pub fn found(scene: &Scene, offer: &dyn Offer, value: f64) -> Option<Diagnostic>
     let predicted = offer.predicted_error(value);
     let (error, prior) = (predicted.value, predicted.of_prior()?);
     let rows = model.records.rows;
-    let known = rows.exactly.is_some() || rows.at_least > 1;
+    let known = rows.exactly.is_some() || rows.at_least >= MANY;
     let weak = if known { error >= NEARLY * prior } else { offer.tempering(value).is_some_and(|t| t.weight < LITTLE) };
     if !weak {
         return None;

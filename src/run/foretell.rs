@@ -27,6 +27,8 @@ use std::io::Cursor;
 const TRIALS: u64 = 64;
 /// Most rows of a trial; each counts as several where there are more.
 const ROWS: u64 = 100;
+/// A lower bound of so many rows is taken for their number; one below it says little about that.
+const MANY: u64 = 100;
 /// Most tries to draw a parameter inside its declared domain.
 const TRIES: usize = 1000;
 
@@ -80,7 +82,7 @@ pub fn foretold(program: &Program, analysis: &Analysis) -> Vec<Diagnostic> {
 
 /// What the release would say about every parameter it names; `None` where its rows cannot be made up, or their number is not known.
 pub fn foretell(model: &Model, table: &Table, chosen: &Chosen) -> Option<Vec<Foretold>> {
-    let n = table.rows.exactly.or(Some(table.rows.at_least)).filter(|n| *n > 1)?;
+    let n = table.rows.exactly.or(Some(table.rows.at_least).filter(|n| *n >= MANY))?;
     let few = n.min(ROWS);
     let plan = smaller(chosen.plan.as_ref()?, n, few)?;
     let MechanismPlan::Posterior { law: PosteriorLaw::Density(law), .. } = &plan else { return None };

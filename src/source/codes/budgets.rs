@@ -161,7 +161,7 @@ output post = posterior(p)
                where its sd is within 10 % of the prior's. A chain that pays for its answers (`penalty`, `dp_hmc`, `dp_sgld`) is \
                run on rows that the model itself makes up, at 64 parameters drawn from the prior; of some parameter about \
                90 % of the prior's sd is left once the release is known, or the release errs by 90 % of what a draw from the \
-               prior does, because the noise hides the rows, or because the chain is too short to leave its start. Nothing of this reads data, and it is the same on every run. It is an estimate: \
+               prior does, because the noise hides the rows, or because the chain is too short to leave its start. A lower bound of 100 rows or more is taken for their number. Nothing of this reads data, and it is the same on every run. It is an estimate: \
                right in order of size, for data as the prior expects them. `dpm run` asks at a terminal whether to go on, and \
                ends with exit code 1 without one, before a ledger is charged or data are opened; with `--anyway` it goes on. A \
                whole posterior, a larger budget, fewer parameters or public data in the prior learn more.",
