@@ -1,7 +1,7 @@
 //! Analysis -> certificate: the facts of tables, premises with their places, assumptions in plain words.
 
 use super::report::{Analysis, Chosen, ReleaseAnalysis};
-use crate::mechanism::plan::{MOST_LEAPFROGS, MechanismPlan, Noise, PosteriorLaw, Sampler, WholeNoise};
+use crate::mechanism::plan::{MOST_LEAPFROGS, MechanismPlan, Noise, PosteriorLaw, Sampler, Spacing, WholeNoise};
 use crate::model::print::{normal_form, query_text, type_text};
 use crate::model::{Program, Relation, Scalar, Step, Table, Type};
 use crate::privacy::Claim;
@@ -102,6 +102,7 @@ fn release(r: &ReleaseAnalysis, (ty, query): (&Type, String), sources: &SourceMa
         sampler: sampler(chosen).into(),
         measure: chosen.predicted_error.measure.into(),
         predicted_error: chosen.predicted_error.value,
+        predicted: chosen.predicted_error.further.clone(),
     })
 }
 
@@ -138,7 +139,8 @@ fn sampler(chosen: &Chosen) -> &'static str {
             Noise::Gaussian { .. } => "normal",
             Noise::Rounded { .. } => "rounded_normal",
         },
-        Some(MechanismPlan::Quantile { .. }) => "exponential_weights",
+        Some(MechanismPlan::Quantile { spacing: Spacing::Even, .. }) => "exponential_weights",
+        Some(MechanismPlan::Quantile { spacing: Spacing::Log, .. }) => "exponential_weights_of_logarithms",
         None => match chosen.chain {
             None => "unbound",
             Some(Chain::Langevin) => "langevin",

@@ -1,5 +1,5 @@
 //! Models of released counts: the noise must have a law that they know (E0315), axes that they do not name add noise (W0509), and
-//! wide bins flatten slopes (W0510).
+//! wide bins flatten slopes (W0511).
 
 use super::Analysis;
 use crate::mechanism::plan::{MechanismPlan, Noise};
@@ -41,7 +41,7 @@ fn wide_bins(table: &CellTable, fit: &Fit, program: &Program) -> Option<Diagnost
     // Of a prior the posterior of the same model says it.
     (!fit.prior).then(|| {
         Diagnostic::new(
-            "W0510",
+            "W0511",
             format!("`{}` of `{name}` has {} bins, so what depends on it comes out too flat", axis.name, axis.levels.len()),
         )
         .label(at, "takes it as uniform within each bin")

@@ -48,7 +48,7 @@ pub fn drawn_instead(scene: &Scene, judged: &Judged) -> Option<Diagnostic> {
         Some(r) => d.cause(format!("a draw is refused too: {}", r.message)),
         None => d,
     };
-    lines.extend(super::counted::of_noisy_cells(scene));
+    lines.extend(super::noisy_cells::of_noisy_cells(scene));
     Some(d.helps(lines))
 }
 

@@ -390,13 +390,6 @@ fn all_arguments(scene: &Scene, more: &str) -> String {
     texts.collect::<Vec<_>>().join(", ")
 }
 
-/// W0404: the budget leaves nearly nothing of the data.
-pub fn useless(scene: &Scene, knob: &str, value: f64) -> Diagnostic {
-    Diagnostic::new("W0404", format!("`{}` would hardly look at the data: {knob} = {}", scene.site.release.name, sig_down(value, 3)))
-        .label(scene.place(), "solved from the budget")
-        .help("raise the budget, strengthen the prior with a public table, or use another mechanism (`using ?`)")
-}
-
 /// The total exceeds the budget although no release alone does.
 pub fn total_over(budget: &crate::model::Budget, claim: &Claim) -> Diagnostic {
     let (costs, allows) = against(claim, &budget.kind);

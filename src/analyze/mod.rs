@@ -11,6 +11,7 @@ mod fit;
 mod fits;
 mod instead;
 mod messages;
+mod noisy_cells;
 mod parallel;
 mod public;
 mod report;
@@ -23,6 +24,7 @@ mod spend;
 mod testing;
 mod text;
 mod unmatched;
+mod useless;
 mod warnings;
 
 pub use crate::rules::offer::{Parameter, Status};

@@ -26,7 +26,8 @@ pub fn certificate_text(certificate: &Certificate) -> String {
             out.push_str(&format!("    {mark}  {}{place}\n", p.text));
         }
         let (measure, error) = (&release.measure, sig(release.predicted_error, 3));
-        out.push_str(&format!("    {measure}: about {error} (an estimate, not a guarantee)\n\n"));
+        let further: String = release.predicted.iter().map(|(name, x)| format!("; {} {}", name.replace('_', " "), sig(*x, 3))).collect();
+        out.push_str(&format!("    {measure}: about {error}{further} (an estimate, not a guarantee)\n\n"));
     }
     if let Some(total) = lines.last() {
         out.push_str(total);

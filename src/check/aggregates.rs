@@ -79,11 +79,18 @@ impl Checker<'_> {
             "histogram" => return self.histogram(t, args, label, span),
             "quantile" if x.ty.is_scalar_number() => {
                 let Some(q) = args.get(1) else { return Err(Stop) };
-                if q.label != Label::Public || !q.ty.range().is_some_and(|r| r.within(Range::UNIT)) || !q.ty.is_scalar_number() {
+                let of = range.unwrap_or(Range::ALL);
+                let ty = match (&q.kind, &q.ty) {
+                    _ if q.label != Label::Public || !q.ty.range().is_some_and(|r| r.within(Range::UNIT)) => None,
+                    (_, ty) if ty.is_scalar_number() => Some(Type::Real(of)),
+                    (ExprKind::List(_), Type::Vector(v)) => Some(Type::Vector(vectors::boxed(v.dim, of, None))),
+                    _ => None,
+                };
+                let Some(ty) = ty else {
                     let d = Diagnostic::new("E0203", "a quantile level lies between 0 and 1").label(q.span, type_text(&q.ty));
-                    return self.fail(d.help("quantile(x, 0.95)"));
-                }
-                (Builtin::RowQuantile, Type::Real(range.unwrap_or(Range::ALL)))
+                    return self.fail(d.help("quantile(x, 0.95)").help("quantiles(x, [0.25, 0.5, 0.75])"));
+                };
+                (Builtin::RowQuantile, ty)
             }
             "sd" => {
                 let written = self.written(x.span);

@@ -185,6 +185,7 @@ impl Checker<'_> {
             ("length" | "norm", 1) => self.measure_vector(name, args, span),
             ("sum" | "mean" | "min" | "max" | "sd" | "count", 1)
             | ("quantile" | "density" | "cdf" | "interval" | "larger" | "sample", 2) => self.aggregate(name, args, span),
+            ("quantiles", 2) => self.aggregate("quantile", args, span),
             _ => self.wrong_call(name, span),
         }
     }

@@ -80,6 +80,11 @@ pub const FUNCTIONS: &[[&str; 3]] = &[
         "budget eps(1)\nprivate t[n] { pay: real in [0, 200] }\nrelease median_pay = quantile(pay, 0.5) using exponential",
     ],
     [
+        "quantiles(x, [0.25, 0.5, 0.75])",
+        "Several quantiles by one release: each takes an equal part of what the release may cost, and they come out in ascending order. Of a public vector and a released posterior it is free.",
+        "budget eps(1)\nprivate t[50000] { pay: real in [0, 1000000] }\nrelease quartiles = quantiles(pay, [0.25, 0.5, 0.75]) using exponential\noutput spread = quartiles[3] - quartiles[1]",
+    ],
+    [
         "density(posterior, x)",
         "Of a released posterior at x: free.",
         "budget eps(1)\nprivate t[n] { x: bool }\nparam p ~ beta(1, 1)\nobserve x ~ bernoulli(p)\nrelease post = posterior(p)\noutput d = density(post, 0.5)",

@@ -277,6 +277,9 @@ struct Run {
     /// Print values alone
     #[arg(long, conflicts_with_all = ["json", "certificate"])]
     quiet: bool,
+    /// Run although a release is predicted to learn next to nothing (W0510)
+    #[arg(long)]
+    anyway: bool,
     /// Write the result as JSON
     #[arg(short, value_name = "OUT")]
     output: Option<PathBuf>,

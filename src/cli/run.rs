@@ -50,12 +50,15 @@ pub fn run(args: &Run) -> Exit {
     let private = files::private(&args.data, args.ledger.as_deref());
     let private = private.and_then(|files| files::refuse_private(&args.program, &files).map(|()| files));
     let opened = private.and_then(|private| Ok((prepared(&args.program, &private.files)?, private.files)));
-    let (Compiled { checked, bound, analysis, mut certificate, .. }, private) = match opened {
+    let (Compiled { checked, bound, analysis, mut certificate, diagnostics }, private) = match opened {
         Ok(found) => found,
         Err(exit) => return exit,
     };
     if args.strict && analysis.status == Status::Conditional {
         say_line!("error: --strict: a release of this program is CONDITIONAL on a chain having converged");
+        return Exit::Rejected;
+    }
+    if !args.anyway && diagnostics.iter().any(|d| d.code == "W0510") && !wanted_anyway() {
         return Exit::Rejected;
     }
     if let Some(what) = missing(&checked.program, &bound) {
@@ -192,6 +195,20 @@ pub fn run(args: &Run) -> Exit {
         }
     }
     Exit::Done
+}
+
+/// Asks at a terminal whether to spend on what is predicted to learn next to nothing; anything else wants the option.
+fn wanted_anyway() -> bool {
+    use std::io::IsTerminal;
+    if !std::io::stdin().is_terminal() || !std::io::stderr().is_terminal() {
+        say_line!("error: a release is predicted to learn next to nothing (W0510); nothing was charged, opened or released");
+        say_line!("to run it all the same:    --anyway");
+        return false;
+    }
+    say!("a release is predicted to learn next to nothing; run it all the same? [y/N] ");
+    let mut answer = String::new();
+    let read = std::io::stdin().read_line(&mut answer);
+    read.is_ok() && matches!(answer.trim(), "y" | "Y" | "yes")
 }
 
 fn padding_of(results: &Results) -> usize {

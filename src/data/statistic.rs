@@ -33,17 +33,8 @@ pub struct Quantizer {
 impl Quantizer {
     /// Refuses infinite ranges and types that are not numbers.
     pub fn new(ty: &Type) -> Result<Quantizer, StatisticError> {
-        let range = ty.range().ok_or(StatisticError::Range)?;
-        if !range.is_finite() {
-            return Err(StatisticError::Range);
-        }
         let exponent = exponent(ty)?;
-        let step = |x: f64| libm::ldexp(x, -exponent);
-        let (lo, hi) = (libm::ceil(step(range.lo)), libm::floor(step(range.hi)));
-        let limit = libm::ldexp(1.0, grid::DIGITS + 2);
-        if lo > hi || lo.abs() > limit || hi.abs() > limit {
-            return Err(StatisticError::Range);
-        }
+        let (lo, hi) = grid::ends(ty).ok_or(StatisticError::Range)?;
         let ball = match ty {
             Type::Vector(v) if !grid::is_box(v) => Some(v.sup),
             _ => None,
@@ -60,19 +51,17 @@ impl Quantizer {
             None => (None, None),
         };
         let whole = |x: RBig| u128::try_from(x.floor().unsigned_abs()).ok();
-        Ok(Quantizer {
-            exponent,
-            lo: lo as i64,
-            hi: hi as i64,
-            toward_zero: ball.is_some(),
-            l1: l1.and_then(whole),
-            l2_squared: l2.and_then(|c| whole(&c * &c)),
-        })
+        Ok(Quantizer { exponent, lo, hi, toward_zero: ball.is_some(), l1: l1.and_then(whole), l2_squared: l2.and_then(|c| whole(&c * &c)) })
     }
 
     /// Exponent e of the step `2^e`.
     pub fn exponent(&self) -> i32 {
         self.exponent
+    }
+
+    /// The first and the last index.
+    pub fn ends(&self) -> (i64, i64) {
+        (self.lo, self.hi)
     }
 
     /// Largest magnitude of an index.

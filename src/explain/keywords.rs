@@ -392,7 +392,7 @@ output post = posterior(cuts, u)
 An argument of `histogram`, of a number with public bounds. `bin(x, width = w)` makes bins of this width from the lower bound on; `bin(x, [18,
 65])` makes three, and 18 is in the second. The axis has the name of the column, a bin is called `40..45`, and any number in it names it:
 `cells[42]`. In a model of the counts, an outcome in bins has the probability of its bin, the first and the last with all that is beyond;
-on the right the number is integrated over its bin, as if uniform there (W0510 warns of few bins).
+on the right the number is integrated over its bin, as if uniform there (W0511 warns of few bins).
 
 ```dpm
 budget dp(eps = 1, delta = 1e-6)

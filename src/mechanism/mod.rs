@@ -153,8 +153,8 @@ pub fn execute<B: BitSource>(
             Ok(vec![whole::release(law, measured, public_rows, bits)?])
         }
         MechanismPlan::Noise { table, value, noise } => Ok(vec![noise::release((value, *table, *noise), measured, scope, bits)?]),
-        MechanismPlan::Quantile { q, lo, hi, points, epsilon, score_sensitivity, .. } => {
-            Ok(vec![quantile::release((*q, *lo, *hi, *points), (*epsilon, *score_sensitivity), measured, bits)?])
+        MechanismPlan::Quantile { levels, ty, spacing, epsilon, .. } => {
+            Ok(vec![quantile::release(levels, (ty, *spacing), *epsilon, measured, bits)?])
         }
     }
 }

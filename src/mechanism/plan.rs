@@ -1,7 +1,7 @@
 //! What a mechanism will do, as data: row statistics, posterior laws, noise; no private value in sight.
 
 pub use crate::model::record::Noise;
-use crate::model::{Expr, Label, Observation, Parameter, Range, TableId};
+use crate::model::{Expr, Label, Observation, Parameter, Range, TableId, Type};
 
 /// A sum over the rows of one private table, computed exactly on a public grid.
 #[derive(Clone, PartialEq, Debug)]
@@ -298,6 +298,30 @@ impl WholeLaw {
     }
 }
 
+/// The candidates for a quantile: points of the grid of its type, evenly spaced or evenly in their logarithms.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Spacing {
+    Even,
+    Log,
+}
+
+impl Spacing {
+    /// The type on whose grid the candidates lie: that of the value, or that of its logarithm.
+    pub fn scale(self, ty: &Type) -> Type {
+        match (self, ty.range()) {
+            (Spacing::Log, Some(range)) => Type::real(libm::log(range.lo), libm::log(range.hi)),
+            _ => ty.clone(),
+        }
+    }
+}
+
+/// One quantile of several, and how far one unit moves the score of a candidate.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Level {
+    pub q: f64,
+    pub sensitivity: f64,
+}
+
 /// What runs for one release.
 #[derive(Clone, PartialEq, Debug)]
 pub enum MechanismPlan {
@@ -307,6 +331,6 @@ pub enum MechanismPlan {
     Posterior { law: PosteriorLaw, weight: f64, statistic: Statistic, times: u64 },
     /// `value` is an aggregate expression; noise is added to its exact value on a public grid.
     Noise { table: TableId, value: Expr, noise: Noise },
-    /// Quantile `q` of a row expression over a public grid, by the exponential mechanism.
-    Quantile { table: TableId, value: Expr, q: f64, lo: f64, hi: f64, points: u32, epsilon: f64, score_sensitivity: f64 },
+    /// Quantiles of a row expression by the exponential mechanism, each at `epsilon`: one of the points of the public grid of `ty`.
+    Quantile { table: TableId, value: Expr, levels: Vec<Level>, ty: Type, spacing: Spacing, epsilon: f64 },
 }

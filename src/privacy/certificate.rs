@@ -119,6 +119,8 @@ pub struct ReleaseFacts {
     pub sampler: String,
     pub measure: String,
     pub predicted_error: f64,
+    /// Other predictions, by name: for people, not in the JSON.
+    pub predicted: Vec<(&'static str, f64)>,
 }
 
 #[derive(Clone, PartialEq, Debug)]

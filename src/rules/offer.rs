@@ -100,7 +100,7 @@ pub struct PredictedError {
     /// What is predicted, in words.
     pub measure: &'static str,
     pub value: f64,
-    /// Other predictions, by name: `kl`, `interval_width`.
+    /// Other predictions, by name: `kl`, `interval_width`, `of_a_draw_from_the_prior`.
     pub further: Vec<(&'static str, f64)>,
 }
 
@@ -109,6 +109,19 @@ impl PredictedError {
     pub fn of_draw(value: f64) -> PredictedError {
         PredictedError { measure: "root mean square distance of the draw from the posterior mean", value, further: vec![] }
     }
+
+    /// Beside that of a draw which takes nothing from the private rows: from the prior as the mechanism has it.
+    pub fn beside_prior(self, value: f64) -> PredictedError {
+        // A flat prior has none.
+        PredictedError { further: Some((Self::OF_PRIOR, value)).filter(|_| value < 1e100).into_iter().collect(), ..self }
+    }
+
+    /// What is predicted of a draw from the prior; `None` for what is no draw.
+    pub fn of_prior(&self) -> Option<f64> {
+        self.further.iter().find(|(name, _)| *name == Self::OF_PRIOR).map(|(_, x)| *x)
+    }
+
+    const OF_PRIOR: &str = "of_a_draw_from_the_prior";
 
     /// Of an answer to a query.
     pub fn of_answer(value: f64) -> PredictedError {

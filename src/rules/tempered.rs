@@ -246,9 +246,14 @@ impl Offer for Draw {
     }
 
     fn predicted_error(&self, x: f64) -> PredictedError {
-        let value = self.matched.predicted_error(self.form.at(x), assumed_rows(self.records.rows));
+        let rows = assumed_rows(self.records.rows);
+        let value = self.matched.predicted_error(self.form.at(x), rows);
         // The draw is nearly normal around the truth: 95 % lie within 1.96 root mean squares.
-        if self.query { PredictedError::of_answer(1.96 * value) } else { PredictedError::of_draw(value) }
+        if self.query {
+            return PredictedError::of_answer(1.96 * value);
+        }
+        let nothing = Tempering { weight: f64::MIN_POSITIVE, ..self.form.at(x) };
+        PredictedError::of_draw(value).beside_prior(self.matched.predicted_error(nothing, rows))
     }
 
     fn remark(&self, x: f64) -> String {

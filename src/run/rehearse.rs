@@ -130,7 +130,7 @@ fn chains(program: &Program, analysis: &Analysis, env: &Ends) -> Vec<Diagnostic>
 }
 
 /// Every release with the `each` around it.
-fn collect<'p>(steps: &'p [Step], each: Option<&'p Each>, see: &mut dyn FnMut(&'p ReleaseStep, Option<&'p Each>)) {
+pub(super) fn collect<'p>(steps: &'p [Step], each: Option<&'p Each>, see: &mut dyn FnMut(&'p ReleaseStep, Option<&'p Each>)) {
     for step in steps {
         match step {
             Step::Release(release) => see(release, each),

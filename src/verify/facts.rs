@@ -263,7 +263,11 @@ impl<'a> Facts<'a> {
             (None, "geometric") => ("two_sided_geometric", vec!["scale"]),
             (None, "gaussian") if self.scope.grid(&form.request).is_some_and(|e| e >= 0) => ("rounded_normal", vec!["sigma"]),
             (None, "gaussian") => ("normal", vec!["sigma"]),
-            (None, "exponential") => ("exponential_weights", if given.get("lo").is_some() { vec!["eps", "lo", "hi"] } else { vec!["eps"] }),
+            // The loss is the same on any grid of candidates.
+            (None, "exponential") if chain.ends_with("_of_logarithms") => {
+                ("exponential_weights_of_logarithms", stated(&["eps", "lo", "hi"]))
+            }
+            (None, "exponential") => ("exponential_weights", stated(&["eps", "lo", "hi"])),
             _ => return Err((format!("releases[{i}].mechanism"), "is not a mechanism of the rule".into())),
         };
         let nameless =
@@ -291,6 +295,7 @@ impl<'a> Facts<'a> {
         };
         let measures = [
             "95% bound of |answer - truth|",
+            "95% bound of the rows between answer and quantile",
             "root mean square distance of the draw from the posterior mean",
             "expected Hellinger distance to the posterior",
         ];

@@ -121,12 +121,15 @@ pub fn query(e: &Expr, scope: &Scope, given: &Given) -> Found<Claim> {
         ("gaussian", _) => noisy(1, positive("sigma", num)?).map(Claim::Gdp),
         ("geometric", _) if scope.grid(e).is_some_and(|e| e >= 0) => noisy(0, positive("scale", num)?).map(Claim::Pure),
         ("exponential", Expr::Call(f, args)) if f == "quantile" && args.first().is_some_and(|a| scope.row(a).is_some()) => {
-            let level = args.get(1).and_then(|q| scope.public(q)).and_then(|t| t.range());
-            if level.is_some_and(|q| q.0 == q.1) {
-                positive("eps", Real::decimal).map(Claim::Range)
-            } else {
-                Err("the level of the quantile is not a constant")
+            let level = |q: &Expr| scope.public(q).and_then(|t| t.range()).is_some_and(|q| q.0 == q.1 && q.0 >= 0.0 && q.1 <= 1.0);
+            let levels = match args.get(1) {
+                Some(Expr::Call(list, all)) if list == "[]" => all.as_slice(),
+                _ => args.get(1..).unwrap_or_default(),
+            };
+            if levels.is_empty() || !levels.iter().all(level) {
+                return Err("a level of the quantile is not a constant");
             }
+            Ok(Claim::Range(positive("eps", Real::decimal)?).repeat(levels.len() as u64))
         }
         ("beta_query", Expr::Call(f, args)) => match (f.as_str(), args.as_slice()) {
             ("mean", [x]) => beta_query(x, scope, given),

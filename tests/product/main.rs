@@ -29,3 +29,4 @@ mod repl;
 mod report;
 mod seed;
 mod session;
+mod useless;

@@ -46,7 +46,7 @@ const PROGRAMS: &[(&str, &str, &str)] = &[
     (SHARE, "", "beta_query(a = 6.78912, b = 18.9123, r = 0.123456)"),
     (SHARE, "", "beta_query(a = 6.78912, b = 18.9123, m = 0.123456)"),
     (RANK, "eps", "exponential(-12.3456, 1234.5)"),
-    (RANK, "", "exponential(lo = -12.3456, hi = 1234.5, points = 1234, eps = 0.123456)"),
+    (RANK, "", "exponential(lo = -12.3456, hi = 1234.5, eps = 0.123456)"),
     (WHOLE, "eps", "noise_aware"),
     (WHOLE, "zcdp", "noise_aware"),
     (WHOLE, "", "noise_aware(eps = 0.123456)"),

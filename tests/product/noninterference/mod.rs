@@ -34,7 +34,6 @@ pub fn programs() -> Vec<String> {
         "release a = mean(x * x) using gaussian(sigma = 2)\noutput z = sqrt(max(a, 0))",
         "release a = count(b and x > 0) using geometric(scale = 3)\noutput z = 7 * a",
         "release a = histogram(g) using laplace(scale = 3)",
-        "release a = quantile(x, 0.5) using exponential(-5, 5, points = 16, eps = 1)\noutput z = a / 3",
         "release a = sum(is_na(x)) using laplace(scale = 2)\noutput z = a / n",
         "release a = sum(if is_na(e) or d then 0 else e) using laplace(scale = 20)\noutput z = 7 * a",
         "release a = histogram(h, is_na(g)) using laplace(scale = 3)\noutput z = margin(a, h)",
@@ -42,6 +41,9 @@ pub fn programs() -> Vec<String> {
         "let gone = is_na(y)\nparam p ~ beta(20, 30)\nobserve gone ~ bernoulli(p)\nrelease a = draw(p) using diffuse(r = 0.25)",
         "param w: vector[2] ~ normal(0, 1)\nlet gone = is_na(x)\nobserve gone ~ bernoulli_logit(dot(w, y))\n\
          release a = draw(w) using diffuse(r = 0.25, steps = 20)",
+        "release a = quantile(x, 0.5) using exponential(-5, 5, eps = 1)\noutput z = a / 3",
+        "release a = quantiles(x, [0.25, 0.5, 0.75]) using exponential(eps = 1)\noutput z = a[3] - a[1]",
+        "release a = quantile(x + 6, 0.5) using exponential(1, 11, grid = log, eps = 1)\noutput z = log(a)",
         "each g of t {\n  param p ~ beta(10, 10)\n  observe b ~ bernoulli(p)\n  release a = draw(p) using diffuse(r = 0.25)\n}\n\
          output z = mean(a)\noutput w = simulate(binomial(10, a[v]), 20)\noutput y = simulate(normal(a[u], 1), 3)",
         "param w: vector[2] ~ normal(0, 1)\nparam c: vector[g] ~ normal(0, 1)\nobserve b ~ bernoulli_logit(dot(w, v) + c[g])\n\
