@@ -163,7 +163,11 @@ impl Real {
         // exp(b - a) is at most 1 + 2 (b - a).
         let [from, to] = self.ends();
         let wide = to - from;
-        if wide.le(&Real::ratio(1, 2)) { low.hull(&(&low * &((Real::one() + (&wide + &wide)) * Real::above_one()))) } else { both!(exp, (a, None), (b, None)) }
+        if wide.le(&Real::ratio(1, 2)) {
+            low.hull(&(&low * &((Real::one() + (&wide + &wide)) * Real::above_one())))
+        } else {
+            both!(exp, (a, None), (b, None))
+        }
     }
     pub fn ln(&self) -> Real {
         let Some((a, _)) = self.0.as_ref().filter(|_| self.positive()) else { return Real::UNKNOWN };

@@ -127,3 +127,26 @@ pub fn two_pi() -> Real {
     let unit = 10_i128.pow(37);
     Real::ratio(DIGITS, unit).hull(&Real::ratio(DIGITS + 1, unit))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Doubles are never below the enclosures, and close.
+    #[test]
+    fn divergences_in_doubles() {
+        let mut seen = 0;
+        for (a, w) in [0.02, 0.7, 3.0, 40.0, 5e3].into_iter().flat_map(|a| [0.004, 0.3, 8.0, -0.01].map(|w| (a, w))) {
+            for m in [1e-3, 0.1, 0.5, 0.99].map(|part| if w > 0.0 { part * a / w } else { 30.0 * part }) {
+                let [x, y, order] = [a, w, 1.0 + m].map(Real::new);
+                let exact = [shape_divergence(&x, &y, &order), rate_divergence(&Real::one(), &x, &y, &order)];
+                let found = [shape_above(a, w, 1.0 + m), rate_above(1.0, (&y / &x).above(), 1.0 + m)];
+                for (exact, found) in exact.into_iter().zip(found).filter_map(|(exact, found)| Some((exact, found?))) {
+                    seen += 1;
+                    assert!(exact.le(&Real::new(found)) && found <= exact.above() * (1.0 + 2e-8), "{a} {w} {m}: {found}");
+                }
+            }
+        }
+        assert!(seen > 100, "{seen}");
+    }
+}
