@@ -71,6 +71,9 @@ impl Real {
     /// The decimal that this double stands for, its shortest text; unknown if it is infinite.
     pub fn decimal(x: f64) -> Real {
         let text = format!("{x:e}");
+        once(text.clone(), || Real::read(&text))
+    }
+    fn read(text: &str) -> Real {
         let Some((number, power)) = text.split_once('e') else { return Real::UNKNOWN };
         let places = number.split_once('.').map_or(0, |(_, fraction)| fraction.len() as i32);
         let (Ok(digits), Ok(power)) = (number.replace('.', "").parse(), power.parse::<i32>().map(|p| p - places)) else {
