@@ -7,8 +7,8 @@
 //!   f(m + t) <= f(m) exp(g'(m) t - V t^2 / 2),       |t| <= h,
 //! ```
 //!
-//! and beyond the last cell f lies below its tangent. So sums over cells are upper bounds, whatever the cells are: their width
-//! is a matter of accuracy alone. `H_e = integral of f(u) (1 - exp(e - loss))` over `loss > e`; nothing is subtracted.
+//! and beyond the last cell f lies below its tangent. So sums over cells are upper bounds, whatever the cells are: their width,
+//! which grows where the curvature is small, is a matter of accuracy alone. `H_e = integral of f(u) (1 - exp(e - loss))` over `loss > e`; nothing is subtracted.
 //!
 //! *A cell.* With `z = h g'(m)` and `q = V h^2 / 2`, cosh rises and `exp(-q x^2)` falls in |x|, so (Chebyshev) the mean of
 //! `exp(z x - q x^2)` over `[-1, 1]` is at most `sinh(z)/z (1 - q/3 + q^2/10)`; that of `x exp(z x - q x^2)` is at most `z/3 sinh(z)/z`

@@ -96,8 +96,9 @@ fn cover(u: f64, v: f64, others: f64, w: f64) -> Vec<(f64, f64)> {
         let wide = total - count_apart(limit - apart(s, w).0, total - s, total - top, w);
         let next = if wide > s && wide < top && cells.len() < CELLS { wide } else { top };
         cells.push((s, sub_down(total, next)));
-        // Of what is not a number, too.
-        if !(next < top) {
+        // False where one of them is not a number.
+        let more = next < top;
+        if !more {
             return cells;
         }
         s = next;
