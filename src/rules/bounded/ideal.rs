@@ -25,12 +25,15 @@ pub(super) fn offer(loss: Rc<BoundedLoss>, times: u64, question: &Question) -> V
     if loss.plain() {
         return vec![Box::new(Ideal { loss, times, chain, free: Free::Plain, weighted: true })];
     }
-    let open = weight.is_none() && args.get("beta").is_none() && question.budgeted;
+    let open = weight.is_none() && question.budgeted;
+    let written = args.get("beta");
     let most = up12(MOST_BETA);
     let best = open.then(|| loss.best_beta().map_or(most, |b| b.min(most)));
-    let free = Free::Beta { weight: weight.unwrap_or(1.0), most: best.unwrap_or(f64::INFINITY) };
+    let free = Free::Beta { weight: weight.unwrap_or(1.0), most: best.unwrap_or(f64::INFINITY), written };
     let by_beta = Ideal { loss, times, chain, free, weighted: weight.is_some() };
-    let tempered = best.map(|beta| Box::new(Ideal { free: Free::Weight { beta }, weighted: true, ..by_beta.clone() }) as Box<dyn Offer>);
+    let tempered = best
+        .filter(|_| written.is_none())
+        .map(|beta| Box::new(Ideal { free: Free::Weight { beta }, weighted: true, ..by_beta.clone() }) as Box<dyn Offer>);
     std::iter::once(Box::new(by_beta) as Box<dyn Offer>).chain(tempered).collect()
 }
 
@@ -39,8 +42,10 @@ pub(super) fn offer(loss: Rc<BoundedLoss>, times: u64, question: &Question) -> V
 enum Free {
     Beta {
         weight: f64,
-        /// Beyond it nothing is claimed.
+        /// Beyond it beta is not solved.
         most: f64,
+        /// The beta that the program gives.
+        written: Option<f64>,
     },
     Weight {
         beta: f64,
@@ -85,7 +90,7 @@ impl Offer for Ideal {
 
     fn start(&self) -> f64 {
         match self.free {
-            Free::Beta { most, .. } if most.is_finite() => most,
+            Free::Beta { most, written: None, .. } if most.is_finite() => most,
             _ => self.loss.best_beta().unwrap_or(2.0),
         }
     }
@@ -96,7 +101,7 @@ impl Offer for Ideal {
 
     fn claim(&self, view: View, x: f64) -> Option<Claim> {
         let (beta, weight) = self.at(x);
-        if matches!(self.free, Free::Beta { most, .. } if x > most) {
+        if matches!(self.free, Free::Beta { most, written, .. } if x > most && written != Some(x)) {
             return Some(Claim::BoundedRange { eta: f64::INFINITY });
         }
         self.loss.seen(view, self.times, |moved| self.loss.draw_claim(beta, weight, moved))
