@@ -3,6 +3,7 @@
 use super::expressions::node;
 use super::functions::signatures;
 use super::messages::type_text;
+use super::operators::{same_value, square};
 use super::scope::Binding;
 use super::vectors::as_vector;
 use super::{Checked, Checker, Stop, vectors};
@@ -253,7 +254,8 @@ impl Checker<'_> {
         }
         let bound =
             vectors::mul_up(x.sup.l2, y.sup.l2).min(vectors::mul_up(x.sup.l1, y.sup.linf)).min(vectors::mul_up(x.sup.linf, y.sup.l1));
-        let each = Binary::Mul.range(x.range, y.range).unwrap_or(Range::ALL);
+        let alike = same_value(a, b);
+        let each = if alike { square(x.range) } else { Binary::Mul.range(x.range, y.range).unwrap_or(Range::ALL) };
         let d = x.dim as f64;
         let by_parts = Range::new(d * each.lo, d * each.hi);
         let bound = vectors::mul_up(bound, 1.0 + 4.0 * f64::EPSILON * (d + 1.0));

@@ -19,6 +19,8 @@ pub enum View {
     AddRemove,
     /// At most k rows taken out and at most k others put in: the number of rows may change.
     Exchange,
+    /// Two groups together, where one row leaves the one and enters the other.
+    Crossing,
 }
 
 impl From<Relation> for View {
@@ -184,6 +186,15 @@ pub trait Offer {
     /// An upper bound on the cost of the release in one group, for every data set and every n that the header allows;
     /// `None` where this view has no guarantee.
     fn claim(&self, view: View, x: f64) -> Option<Claim>;
+    /// The same of two groups together, where one row leaves the one and enters the other.
+    fn crossing(&self, x: f64) -> Option<Claim> {
+        let one = self.claim(View::AddRemove, x)?;
+        Some(Claim::Product(vec![one.clone(), one]))
+    }
+    /// The claim under any view.
+    fn seen(&self, view: View, x: f64) -> Option<Claim> {
+        if view == View::Crossing { self.crossing(x) } else { self.claim(view, x) }
+    }
     fn premises(&self, x: f64) -> Vec<Premise>;
     /// What will run; `None` while a public or released value that it needs is not known.
     fn plan(&self, x: f64) -> Option<MechanismPlan>;

@@ -190,8 +190,16 @@ impl<'a> Facts<'a> {
         self.tables.iter().find(|t| t.name == name).map_or((View::Replace, 1), |t| (t.view, t.unit))
     }
 
-    /// The claim of one release at its place.
+    /// The claim of one release at its place; of two groups that a row leaves and enters, twice that of a row added where no
+    /// rule says more.
     pub fn claim(&self, i: usize, place: Place) -> Found<Claim> {
+        let Some((View::Crossing, public)) = place else { return self.one(i, place) };
+        let rule = text(at(self.all, &format!("/releases/{i}/rule")));
+        let own = if rules::CROSSING.contains(&rule) { self.one(i, place) } else { Err("no rule of its own") };
+        own.or_else(|_| self.one(i, Some((View::AddRemove, public))).map(|one| Claim::Product(vec![one.clone(), one])))
+    }
+
+    fn one(&self, i: usize, place: Place) -> Found<Claim> {
         let (Some(form), Some(table)) = (self.forms.get(i), self.table_of(i)) else { return Err("reads no single private table") };
         let release = at(self.all, &format!("/releases/{i}"));
         let mut scope = Scope { view: table.view, unit: table.unit, least: table.least, ..self.scope.clone() };

@@ -13,7 +13,9 @@ use super::ty::num;
 struct Rule(&'static str, &'static [&'static str], &'static [(&'static str, usize)], &'static [View], &'static str, Formula);
 type Formula = fn(&Draw) -> Found<Claim>;
 
-const ALL: &[View] = &[View::Replace, View::AddRemove, View::Exchange];
+const ALL: &[View] = &[View::Replace, View::AddRemove, View::Exchange, View::Crossing];
+/// Rules that know what a row costs that leaves one group and enters another.
+pub const CROSSING: [&str; 2] = ["beta_bernoulli", "dirichlet_categorical"];
 const TWO: &[View] = &[View::Replace, View::AddRemove];
 const ONE: &[View] = &[View::Replace];
 const NORMALS: &[&str] = &["normal", "multi_normal"];
@@ -112,7 +114,7 @@ pub fn query(e: &Expr, scope: &Scope, given: &Given) -> Found<Claim> {
         (given.number)(name).filter(|x| *x > 0.0).map(what).ok_or("a parameter is not a positive number")
     };
     let noisy = |norm: usize, scale: Real| {
-        let components = Real::int(scope.dim(e).unwrap_or(1));
+        let components = Real::int(scope.dim(e).unwrap_or(1)) * Real::int(scope.unit);
         let moved = scope.moves(e).into_iter().nth(norm).filter(Real::known).ok_or("the sensitivity is infinite")?;
         Ok((moved + components * scope.slack(e, &scale)) / scale)
     };

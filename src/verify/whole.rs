@@ -89,8 +89,8 @@ fn sum_moved(d: &Draw) -> Found<Real> {
     Ok((num(hi) - num(lo)) * Real::int(d.scope.unit))
 }
 
-/// How far one unit moves the sums of `x x'` (i <= j) and of `x y` of a regression, squared (section 15).
-fn moments_moved(d: &Draw) -> Found<(Real, Real)> {
+/// How far one unit moves the sums of `x x'` (i <= j) and of `x y` of a regression, squared, and the number of features (section 15).
+fn moments_moved(d: &Draw) -> Found<(Real, Real, u64)> {
     let o = d.one()?;
     let x = d.features()?;
     d.positive(o.law.args().get(1))?;
@@ -100,7 +100,8 @@ fn moments_moved(d: &Draw) -> Found<(Real, Real)> {
         d.scope.row(x).or_else(|| d.scope.public(x)).filter(|t| t.kind == Kind::Vector).ok_or("the features are not a vector")?;
     let square = features.row_norms().0[1].square();
     let unit = Real::int(d.scope.unit).square();
-    Ok((Real::int(2) * square.square() * &unit, Real::int(4) * square * num(lo.abs().max(hi.abs())).square() * &unit))
+    let sums = Real::int(4) * &square * num(lo.abs().max(hi.abs())).square() * &unit;
+    Ok((Real::int(2) * square.square() * &unit, sums, features.dim))
 }
 
 /// The claim of a posterior released whole.
@@ -118,15 +119,20 @@ pub fn claim(form: &Form, scope: &Scope, given: &Given) -> Found<Claim> {
         if given.rule != "noise_aware" || scope.view != View::Replace {
             return Err("the rule does not cover how neighbours differ here");
         }
-        let (a, b) = moments_moved(&d)?;
-        // Half of the cost for each, up to what rounding and printing add.
+        let (a, b, dim) = moments_moved(&d)?;
+        // Equal parts of the cost, up to what rounding and printing add.
+        let part = if dim == 1 { Real::ratio(1, 2) } else { Real::ratio(25, 32) };
         for (sigma, moved) in [(&products, &a), (&sums, &b)] {
-            let exact = moved / &rho;
+            let exact = moved * &part / &rho;
             if !(&exact * &num(1.0 - 1e-9)).le(&sigma.square()) || !sigma.square().le(&(&exact * &num(1.0 + 1e-9))) {
                 return Err("the size of the noise does not follow from the loss");
             }
         }
-        return Ok(Claim::Zcdp((a / products.square() + b / sums.square()) / Real::int(2)));
+        // With one feature both are at their worst together nowhere: the sums alone decide. With more, the largest value of
+        // `a + b / 2 + p b / 2 - p^2 a` over p, the inner product of the two rows.
+        let (a, b) = (a / products.square(), b / sums.square());
+        let most = if dim == 1 { b.max(&a) } else { &a + &b / &Real::int(2) + b.square() / (Real::int(16) * &a) };
+        return Ok(Claim::Zcdp(most / Real::int(2)));
     }
     let sum = if matches!(family.as_str(), "normal" | "multi_normal") { Some(sum_moved(&d)?) } else { None };
     let (places, items) = if sum.is_some() { (1, 1) } else { counts(&d, family)? };
