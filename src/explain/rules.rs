@@ -175,6 +175,15 @@ release post = posterior(share)
 output ci_yes = interval(post[yes], 0.9)",
     ),
     (
+        "score_statistics",
+        r"
+budget dp(eps = 1, delta = 1e-6)
+private people[n >= 5000] { age: real in [0, 1], high: bool }
+param w: vector[2] ~ normal(0, 3)
+observe high ~ bernoulli_logit(dot(w, [1, age]))
+release post = posterior(w) using score_statistics",
+    ),
+    (
         "ls_hist",
         r"
 budget eps(1)

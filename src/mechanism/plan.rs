@@ -256,6 +256,9 @@ pub enum WholeFamily {
     /// Weights of a linear regression with this prior (precision row by row) and sd; features of at most this norm. The
     /// statistic is `Moments`.
     Weights { mean: Vec<f64>, precision: Vec<f64>, sd: f64, norm: f64 },
+    /// Weights of a logistic regression with this prior and so many trials a row; the statistic is `Moments` of features and
+    /// outcomes less half of the trials.
+    Logistic { mean: Vec<f64>, precision: Vec<f64>, trials: f64 },
 }
 
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -270,6 +273,9 @@ pub enum WholeNoise {
     Gaussian { sigma: f64 },
     /// Discrete Gaussian on the grids of `sum x x'` (places i <= j) and of `sum x y`: standard deviations.
     Moments { products: f64, sums: f64 },
+    /// A normal law rounded to the grids of `sum x x'` (places i <= j) and of `sum s x`: standard deviations, that of a product of
+    /// two features `products / sqrt(2)`.
+    Scores { products: f64, scores: f64 },
     /// Discrete Laplace (scales) or discrete Gaussian (standard deviations) on a secret number of rows and on a sum.
     Rows { gaussian: bool, rows: f64, sum: f64 },
 }
@@ -288,7 +294,7 @@ impl WholeLaw {
     pub fn items(&self) -> u32 {
         match self.family {
             WholeFamily::Counts { items, .. } => items,
-            WholeFamily::Gamma { .. } | WholeFamily::Normal { .. } | WholeFamily::Weights { .. } => 1,
+            WholeFamily::Gamma { .. } | WholeFamily::Normal { .. } | WholeFamily::Weights { .. } | WholeFamily::Logistic { .. } => 1,
         }
     }
 

@@ -8,6 +8,7 @@ pub mod glm;
 pub mod offer;
 pub mod public;
 mod query;
+mod scores;
 pub mod tempered;
 #[cfg(test)]
 mod testing;
@@ -117,6 +118,7 @@ pub static RULES: &[&Rule] = &[
     &bounded::dp_sgld::RULE,
     &bounded::ops::RULE,
     &whole::noise_aware::RULE,
+    &whole::score_statistics::RULE,
     &whole::ls_hist::RULE,
     &whole::ls_dim::RULE,
     &whole::ehds::RULE,
