@@ -28,13 +28,15 @@ pub fn drawn_instead(scene: &Scene, judged: &Judged) -> Option<Diagnostic> {
     if draws.usual().next().is_none() && refusal.is_none() {
         return None;
     }
-    let mut d = Diagnostic::new("E0300", format!("no mechanism of this version releases the posterior of `{name}` whole"))
+    let alone = if judged.offers.is_empty() { "" } else { " unless it is named" };
+    let mut d = Diagnostic::new("E0300", format!("no mechanism of this version releases the posterior of `{name}` whole{alone}"))
         .label(scene.place(), "only draws of it have a rule");
     for o in &model.private {
         d = d.label(o.likelihood.span, format!("the rows follow {}", likelihood_text(model, o, scene.program)));
     }
     let tried: Vec<(&str, &str)> = judged.unmatched.iter().map(|(rule, why)| (rule.name, why.as_str())).collect();
     d = d.note(tried_text(&tried));
+    let named = judged.by_name().next().map(|o| ("approximately, if named:", format!("using {}", o.written(""))));
     let release = scene.site.release;
     let from = release.mechanism.span.unwrap_or(release.query_span).end;
     let tail = scene.sources.slice(Span { start: from, ..release.span }).trim_end();
@@ -49,5 +51,5 @@ pub fn drawn_instead(scene: &Scene, judged: &Judged) -> Option<Diagnostic> {
         Some(r) => d.cause(format!("a draw is refused too: {}", r.message)),
         None => d,
     };
-    Some(d.helps(lines))
+    Some(d.helps(lines).helps(named))
 }

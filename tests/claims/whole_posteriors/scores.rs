@@ -38,9 +38,10 @@ fn certificates_meet_the_golden_values() {
 fn left(text: &str, file: &str, times: usize) -> Vec<Vec<f64>> {
     let program = certified(text);
     let plan = program.analysis.releases[0].chosen.as_ref().unwrap().plan.clone().unwrap();
-    let table = &program.checked.program.as_ref().unwrap().tables[0];
+    let checked = dpm::pipeline::check("test.dpm", text, &dpm::check::NoFiles);
+    let table = &checked.program.tables[0];
     let scope = Scope { table, group: None, env: &NoEnvironment };
-    let measured = scan(table, Source::new(file.as_bytes().to_vec()), &[prepare(&plan, &scope).unwrap()]).unwrap();
+    let measured = scan(table, Source::new(std::io::Cursor::new(file.as_bytes().to_vec())), &[prepare(&plan, &scope).unwrap()]).unwrap();
     let mut bits = OsBits::new().unwrap();
     let mut one = || execute(&plan, &scope, &measured[0], &mut bits).unwrap()[0].to_f64();
     (0..times).map(|_| one()[1..].to_vec()).collect()
