@@ -124,6 +124,7 @@ fn sampler(chosen: &Chosen) -> &'static str {
             PosteriorLaw::Normal { .. } => "normal",
             PosteriorLaw::MvNormal { .. } | PosteriorLaw::Linear { .. } => "multi_normal",
             PosteriorLaw::Glm(law) => law.sampler.name(),
+            PosteriorLaw::Refined(_) => Sampler::Langevin.name(),
             PosteriorLaw::Density(law) => law.chain.name(),
         },
         Some(MechanismPlan::Whole { law, .. }) => match law.noise {

@@ -71,7 +71,7 @@ Guarantee: mu-GDP for both sums together, less than each paid for by itself. Eve
 
 Take it where one draw of the weights is not enough. It is approximate: read the predicted error of `dpm compare`.
 
-```dpm
+```dpm W0510
 budget dp(eps = 1, delta = 1e-6)
 private people[n >= 5000] { age: real in [0, 1], hours: real in [-1, 1], high: bool }
 param w: vector[3] ~ normal(0, 3)

@@ -176,7 +176,7 @@ output ci_yes = interval(post[yes], 0.9)",
     ),
     (
         "score_statistics",
-        r"
+        r"W0510
 budget dp(eps = 1, delta = 1e-6)
 private people[n >= 5000] { age: real in [0, 1], high: bool }
 param w: vector[2] ~ normal(0, 3)
@@ -249,6 +249,16 @@ param b: real in [-1, 1] ~ normal(0, 1)
 observe visits ~ poisson_log(w * age + b)
 release coef = draw(w, b) using diffuse
 expect rule(coef) == "glm_on_ball""#,
+    ),
+    (
+        "refined",
+        r#"
+budget dp(eps = 1, delta = 1e-6)
+private adult[n] { age: real in [0, 1], hours: real in [-1, 1], rich: bool }
+param w: vector[3] ~ normal(0, 3)
+observe rich ~ bernoulli_logit(dot(w, [1, age, hours]))
+release coef = draw(w) using refined
+expect rule(coef) == "refined""#,
     ),
     (
         "beta_div",

@@ -201,6 +201,28 @@ fn collect(e: &Expr, found: &mut Vec<Expr>) {
     e.parts().into_iter().for_each(|part| collect(part, found));
 }
 
+/// A draw of logistic weights in two stages (rule book §20): noisy scores, then a Langevin chain in coordinates that follow from
+/// them and from public facts alone.
+#[derive(Clone, PartialEq, Debug)]
+pub struct RefinedLaw {
+    /// `Logistic`: the prior and the trials of a row.
+    pub family: WholeFamily,
+    /// Standard deviations of the noise on scores and on products of features, as in `WholeNoise::Scores`.
+    pub scores: f64,
+    pub products: f64,
+    /// How far one replaced row may move the gradient of the chain, whose prior has curvature 1.
+    pub mu: f64,
+    /// Upper bound on the L2 norm of a row's features.
+    pub norm: f64,
+}
+
+impl RefinedLaw {
+    /// What the first stage adds.
+    pub fn noise(&self) -> WholeNoise {
+        WholeNoise::Scores { products: self.products, scores: self.scores }
+    }
+}
+
 /// One exact draw from a closed-form posterior. `r` is the weight of private rows; every parameter below already holds
 /// the (sharpened) prior and all public rows.
 #[derive(Clone, PartialEq, Debug)]
@@ -225,6 +247,8 @@ pub enum PosteriorLaw {
     Linear { dim: usize, precision: Vec<f64>, precision_mean: Vec<f64>, variance: f64 },
     /// The last state of a Langevin chain; the statistic is `Rows`.
     Glm(Box<GlmLaw>),
+    /// The last state of a Langevin chain where noisy scores point; the statistic is `Moments`, of outcomes less half of the trials.
+    Refined(Box<RefinedLaw>),
     /// The last state of a chain on a log-density; the statistic is `Columns`.
     Density(Box<DensityLaw>),
 }

@@ -7,7 +7,18 @@ use nalgebra::{DVector, SymmetricEigen};
 /// Chebyshev points of predictors in [-4, 4].
 pub const CURVATURE: f64 = 0.16334;
 /// Rotations of an eigenvalue decomposition; a few times the dimension are enough.
-const MOST_ROTATIONS: usize = 100_000;
+pub const MOST_ROTATIONS: usize = 100_000;
+
+/// The spread of a second stage is that of the first look times the root of a number from 1 to this.
+const WIDEST: f64 = 100.0;
+/// Of what a draw may spend, the share at which a typical row keeps its weight.
+const TARGET: f64 = 0.6;
+
+/// How much larger the variances of a second stage are than those of the first look: `(mu / .6)^2 n / trace`, from 1 to 100, for the
+/// trace of the looked variances times the products of features.
+pub fn wider(mu: f64, rows: f64, trace: f64) -> f64 {
+    if trace > 0.0 { ((mu / TARGET).powi(2) * rows / trace).clamp(1.0, WIDEST) } else { WIDEST }
+}
 
 /// A symmetric matrix from its entries with i <= j, row by row.
 pub fn symmetric(d: usize, upper: &[f64]) -> Matrix {

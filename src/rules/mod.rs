@@ -107,6 +107,7 @@ pub static RULES: &[&Rule] = &[
     &conjugate::normal_unknown_both::RULE,
     &glm::lipschitz_glm::RULE,
     &glm::glm_on_ball::RULE,
+    &glm::refined::RULE,
     &query::beta_query::RULE,
     &query::noise::LAPLACE,
     &query::noise::GAUSSIAN,

@@ -192,7 +192,8 @@ mod tests {
     /// Every pair of rows on small grids in the ball, in two dimensions: never above the bound, and near it.
     #[test]
     fn all_pairs_of_small_grids() {
-        let steps = 6i32;
+        // 7^2 + 24^2 = 25^2: many of them lie on the edge.
+        let steps = 25i32;
         let at = |i: i32| f64::from(i) / f64::from(steps);
         let rows: Vec<[f64; 2]> = (-steps..=steps)
             .flat_map(|i| (-steps..=steps).map(move |j| (i, j)))
@@ -202,9 +203,11 @@ mod tests {
         for (scores, products) in [(1.0, 1.5), (1.0, 0.3), (1.0, 3.0), (2.0, 1.0), (0.1, 5.0)] {
             let sizes = Sizes { scores, products };
             let bound = mu(0.5, 1.0, sizes).powi(2);
-            let pairs = rows.iter().flat_map(|x| rows.iter().map(move |z| (x, z)));
+            // One of the two in a quadrant, by symmetry.
+            let first = rows.iter().filter(|x| x[0] >= 0.0 && x[1] >= 0.0);
+            let pairs = first.flat_map(|x| rows.iter().map(move |z| (x, z)));
             let worst = pairs.map(|(x, z)| shift((x, 0.5), (z, 0.5), sizes).max(shift((x, 0.5), (z, -0.5), sizes))).fold(0.0, f64::max);
-            assert!(worst <= bound * (1.0 + 1e-12) && worst > 0.97 * bound, "{scores} {products}: {worst} {bound}");
+            assert!(worst <= bound * (1.0 + 1e-12) && worst > 0.99 * bound, "{scores} {products}: {worst} {bound}");
         }
     }
 

@@ -1,7 +1,7 @@
 //! Whole posteriors once more (sections 9, 10 and 15): what one unit does to the counts, and the claims of their noise.
 
 use super::claim::Claim;
-use super::draw::{Draw, Found};
+use super::draw::{Draw, Found, times};
 use super::hellinger::worst_loss;
 use super::real::Real;
 use super::rules::{Given, model};
@@ -9,7 +9,7 @@ use super::scope::{Scope, View};
 use super::text::{Expr, Form};
 use super::ty::{Kind, num};
 
-pub const RULES: [&str; 7] = ["noise_aware", "plug_in", "ls_hist", "ls_dim", "ehds", "ehd", "score_statistics"];
+pub const RULES: [&str; 8] = ["noise_aware", "plug_in", "ls_hist", "ls_dim", "ehds", "ehd", "score_statistics", "refined"];
 const LOGISTIC: [(&str, usize); 2] = [("bernoulli_logit", 0), ("binomial_logit", 1)];
 const LAWS: [(&str, usize); 6] = [("bernoulli", 0), ("binomial", 1), ("categorical", 0), ("multinomial", 1), ("poisson", 0), ("normal", 0)];
 
@@ -25,6 +25,7 @@ pub fn parameters(rule: &str, has: &dyn Fn(&str) -> bool) -> Option<(&'static st
         ("ls_hist" | "ls_dim", _) => ("floor_laplace", vec!["eps", "scale"]),
         ("ehds", _) => ("finite_weights", [vec!["eps", "gamma"], calibrated].concat()),
         ("ehd", _) => ("finite_weights", [vec!["eps"], calibrated].concat()),
+        ("refined", _) => ("langevin", vec!["sigma", "sigma_products", "mu"]),
         ("score_statistics", _) => ("rounded_normal", vec!["sigma", "sigma_products"]),
         _ => return None,
     })
@@ -122,6 +123,15 @@ pub fn scores_moved(form: &Form, scope: &Scope, given: &Given, word: &str) -> Fo
 
 /// The claim of a posterior released whole.
 pub fn claim(form: &Form, scope: &Scope, given: &Given) -> Found<Claim> {
+    if given.rule == "refined" {
+        // What a row moves the gradient of the chain by, beside its scores.
+        let drawn = (given.number)("mu").filter(|x| *x > 0.0).map(num).ok_or("a parameter is not a positive number")?;
+        if times(&form.request)? != 1 {
+            return Err("the rule makes one draw");
+        }
+        let both = scores_moved(form, scope, given, "draw")?.square() + (drawn * Real::int(scope.unit)).square();
+        return Ok(Claim::Gdp(both.sqrt()));
+    }
     if given.rule == "score_statistics" {
         return scores_moved(form, scope, given, "posterior").map(Claim::Gdp);
     }

@@ -359,13 +359,7 @@ pub(super) fn normal(precision: f64, sd: f64, rows: f64, noise: f64, aware: bool
 
 /// The means for `dim` independent weights of this prior precision, the products of each feature with itself summing to `each`; `bias`
 /// is how far an approximation moves a weight.
-pub(super) fn weights(
-    precision: f64,
-    (sd, bias): (f64, f64),
-    each: f64,
-    (products, sums): (f64, f64),
-    dim: usize,
-) -> Prediction {
+pub(super) fn weights(precision: f64, (sd, bias): (f64, f64), each: f64, (products, sums): (f64, f64), dim: usize) -> Prediction {
     // The noise on a product counts with the weight it multiplies.
     let noise = sums * sums + products * products * dim as f64 / precision;
     let row = sd * sd;

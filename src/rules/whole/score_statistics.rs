@@ -19,17 +19,16 @@
 
 use super::predicted;
 use crate::mechanism::plan::{MechanismPlan, WholeLaw, WholeNoise};
-use crate::numeric::logistic::CURVATURE;
 use crate::model::Request;
 use crate::numeric::decimal::sig_up;
+use crate::numeric::logistic::CURVATURE;
 use crate::privacy::Claim;
 use crate::rules::arguments::{Arg, Mechanism};
 use crate::rules::offer::{Knob, Offer, Parameter, PredictedError, View, assumed_rows};
 use crate::rules::scores::{Scores, Sizes};
 use crate::rules::{Answers, Match, Premise, Question, Rule, not_mine, offers};
 
-static MECHANISM: Mechanism =
-    Mechanism::new("score_statistics", &[Arg::positive("sigma"), Arg::positive("sigma_products")]).by_name();
+static MECHANISM: Mechanism = Mechanism::new("score_statistics", &[Arg::positive("sigma"), Arg::positive("sigma_products")]).by_name();
 
 pub static RULE: Rule = Rule {
     name: "score_statistics",
