@@ -68,17 +68,6 @@ impl Columns {
         self.width += ops.len();
     }
 
-    /// Calls `visit` with every row.
-    pub fn each(&self, mut visit: impl FnMut(&[f64])) {
-        let mut row = vec![0.0; self.width];
-        for (block, rows) in self.blocks() {
-            for place in 0..rows {
-                row.iter_mut().zip(block).for_each(|(x, lane)| *x = lane.get(place).copied().unwrap_or(0.0));
-                visit(&row);
-            }
-        }
-    }
-
     /// Some of the rows, by their places; places beyond the last are left out.
     pub fn gather(&self, places: &[usize]) -> Columns {
         let mut found = Columns::new(self.width);
