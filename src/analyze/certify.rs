@@ -125,6 +125,7 @@ fn sampler(chosen: &Chosen) -> &'static str {
             PosteriorLaw::Normal { .. } => "normal",
             PosteriorLaw::MvNormal { .. } | PosteriorLaw::Linear { .. } => "multi_normal",
             PosteriorLaw::Glm(law) => law.sampler.name(),
+            PosteriorLaw::Refined(_) => Sampler::Langevin.name(),
             PosteriorLaw::Density(law) => law.chain.name(),
         },
         Some(MechanismPlan::Whole { law, .. }) => match law.noise {
@@ -132,6 +133,7 @@ fn sampler(chosen: &Chosen) -> &'static str {
             WholeNoise::Hellinger { .. } => "finite_weights",
             WholeNoise::Geometric { .. } | WholeNoise::Rows { gaussian: false, .. } => "two_sided_geometric",
             WholeNoise::Gaussian { .. } | WholeNoise::Moments { .. } | WholeNoise::Rows { .. } => "discrete_gaussian",
+            WholeNoise::Scores { .. } => "rounded_normal",
         },
         Some(MechanismPlan::Noise { noise, .. }) => match noise {
             Noise::Laplace { .. } => "laplace",

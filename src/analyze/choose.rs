@@ -190,6 +190,9 @@ fn settle(scene: &Scene, decision: Decision, outcome: &mut Outcome) {
     if offer.status() == Status::Conditional {
         outcome.diagnostics.push(chains::conditional(scene));
     }
+    if offer.approximate() {
+        outcome.diagnostics.push(messages::approximate(scene));
+    }
     outcome.analysis.chosen = Some(Chosen {
         mechanism: offer.mechanism(),
         rule: offer.rule(),

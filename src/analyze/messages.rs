@@ -70,6 +70,14 @@ pub fn wrong_question(scene: &Scene, mechanism: &Mechanism) -> Diagnostic {
         .help(format!("use one of: {}", list.join(", ")))
 }
 
+/// W0512: a posterior whose intervals nothing vouches for.
+pub fn approximate(scene: &Scene) -> Diagnostic {
+    let name = &scene.site.release.name;
+    Diagnostic::new("W0512", format!("`{name}` is approximate: fewer of its 90 % intervals may hold the truth than 90 %"))
+        .label(scene.place(), "takes the loss of a row for a quadratic, and the products of features for what left")
+        .cause("in simulations from the model a quarter to four fifths did, the fewer the more rows and budget; its privacy is exact")
+}
+
 /// No offer of the wanted mechanism: why, and the same model of released counts where it can be one.
 pub fn no_offer(scene: &Scene, judged: Judged, mechanism: Option<&'static Mechanism>) -> Diagnostic {
     let d = why_not(scene, judged, mechanism);

@@ -172,7 +172,7 @@ pub fn audit<B: BitSource>(
     // Chains are dear: seconds a draw, and milliseconds.
     let (far, random, usual) = match law {
         Some((PosteriorLaw::Density(_), _)) => (NEAR, 2, 100),
-        Some((PosteriorLaw::Glm(_), _)) => (FAR, 2, 1_000),
+        Some((PosteriorLaw::Glm(_) | PosteriorLaw::Refined(_), _)) => (FAR, 2, 1_000),
         _ => (FAR, 8, 20_000),
     };
     let mut rows = made(table, &used(release, id), group, far, random);

@@ -115,3 +115,31 @@ pub fn check_sum(largest: u128) -> Result<(), StatisticError> {
 pub fn components(ty: &Type) -> usize {
     width(ty)
 }
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use super::*;
+    use crate::model::{Norms, Range, VectorType};
+
+    /// Magnitudes of a ball's components do not grow, by integers alone, so neither do products of them; a step at most is lost.
+    #[test]
+    fn components_of_a_ball_are_rounded_toward_0() {
+        let one = Norms { l1: 2.0, l2: 1.0, linf: 1.0 };
+        let diam = Norms { l1: 4.0, l2: 2.0, linf: 2.0 };
+        let v = VectorType { dim: 2, range: Range::new(-1.0, 1.0), sup: one, diam, levels: None, axes: None, ordered: false };
+        let quantizer = Quantizer::new(&Type::Vector(v)).unwrap();
+        let step = power(quantizer.exponent());
+        let mut found = vec![];
+        for i in 0..2000 {
+            let (sin, cos) = (f64::from(i) * 0.7).sin_cos();
+            let x = [0.999 * sin, 0.999 * cos];
+            quantizer.vector(&x, &mut found);
+            for (index, x) in found.iter().zip(x) {
+                let exact = RBig::try_from(x.abs()).unwrap();
+                let rounded = RBig::from(index.unsigned_abs()) * &step;
+                assert!(rounded <= exact && exact < rounded + &step, "{x}: {index}");
+            }
+        }
+    }
+}

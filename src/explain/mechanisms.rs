@@ -144,6 +144,33 @@ release coef = draw(w) using gibbs
 "#,
     },
     Entry {
+        name: "refined",
+        summary: "One draw of logistic weights in two stages: noisy scores first, then a draw where they point.",
+        body: r#"
+Arguments: `sigma`, the noise on the scores of the first stage, from which the rest follows; left out, the smallest that meets the budget
+is solved.
+
+For rows `bernoulli_logit(dot(w, x))` or `binomial_logit(N, dot(w, x))` with bounded private features and one vector of weights with a normal
+prior; an intercept is a feature that is 1: `dot(w, [1, x])`. Two fifths of the budget (of mu^2) pay for the sums of `(y - N/2) x` and of
+`x x'` with normal noise. They say roughly where the weights are and in which directions the rows are informative. In these coordinates
+the rest pays for one draw, in which every row counts as much as its length there allows.
+
+Guarantee: `sqrt(mu_1^2 + mu_2^2)`-GDP for both stages in one certificate. The second stage is the last state of a Langevin chain: private at any
+length, with ideal arithmetic among its assumptions.
+
+Take it for many rows or a small epsilon, where `gibbs` has to let rows count with a small weight. It must be named: its predicted error is
+not validated, so `auto` does not compare it. The spread of its draws is no interval for the weights.
+
+```dpm
+budget dp(eps = 1, delta = 1e-6)
+private adult[n] { age: real in [0, 1], hours: real in [-1, 1], rich: bool }
+param w: vector[3] ~ normal(0, 3)
+observe rich ~ bernoulli_logit(dot(w, [1, age, hours]))
+release coef = draw(w) using refined
+```
+"#,
+    },
+    Entry {
         name: "beta_div",
         summary: "One draw from a posterior whose loss is bounded: any model, any features; conditional on a chain.",
         body: r#"

@@ -14,6 +14,7 @@ mod posterior;
 mod prepare;
 pub mod quantile;
 pub mod real;
+mod refined;
 pub mod whole;
 
 use std::fmt;
@@ -138,6 +139,10 @@ pub fn execute<B: BitSource>(
         MechanismPlan::Posterior { law: PosteriorLaw::Glm(law), weight, statistic, times } => {
             let public_rows = scope.rows_are_public().then_some(measured.rows);
             (0..*times).map(|_| glm::draw((law, *weight, &statistic.kind), measured, public_rows, bits)).collect()
+        }
+        MechanismPlan::Posterior { law: PosteriorLaw::Refined(law), times, .. } => {
+            let public_rows = scope.rows_are_public().then_some(measured.rows);
+            (0..*times).map(|_| refined::draw(law, measured, public_rows, bits)).collect()
         }
         MechanismPlan::Posterior { law: PosteriorLaw::Density(law), weight, statistic, times } => {
             let StatisticKind::Columns(columns) = &statistic.kind else { return Err(MechanismError::Parameter) };

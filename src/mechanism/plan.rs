@@ -203,6 +203,28 @@ fn collect(e: &Expr, found: &mut Vec<Expr>) {
     e.parts().into_iter().for_each(|part| collect(part, found));
 }
 
+/// A draw of logistic weights in two stages (rule book §20): noisy scores, then a Langevin chain in coordinates that follow from
+/// them and from public facts alone.
+#[derive(Clone, PartialEq, Debug)]
+pub struct RefinedLaw {
+    /// `Logistic`: the prior and the trials of a row.
+    pub family: WholeFamily,
+    /// Standard deviations of the noise on scores and on products of features, as in `WholeNoise::Scores`.
+    pub scores: f64,
+    pub products: f64,
+    /// How far one replaced row may move the gradient of the chain, whose prior has curvature 1.
+    pub mu: f64,
+    /// Upper bound on the L2 norm of a row's features.
+    pub norm: f64,
+}
+
+impl RefinedLaw {
+    /// What the first stage adds.
+    pub fn noise(&self) -> WholeNoise {
+        WholeNoise::Scores { products: self.products, scores: self.scores }
+    }
+}
+
 /// One exact draw from a closed-form posterior. `r` is the weight of private rows; every parameter below already holds
 /// the (sharpened) prior and all public rows.
 #[derive(Clone, PartialEq, Debug)]
@@ -227,6 +249,8 @@ pub enum PosteriorLaw {
     Linear { dim: usize, precision: Vec<f64>, precision_mean: Vec<f64>, variance: f64 },
     /// The last state of a Langevin chain; the statistic is `Rows`.
     Glm(Box<GlmLaw>),
+    /// The last state of a Langevin chain where noisy scores point; the statistic is `Moments`, of outcomes less half of the trials.
+    Refined(Box<RefinedLaw>),
     /// The last state of a chain on a log-density; the statistic is `Columns`.
     Density(Box<DensityLaw>),
 }
@@ -258,6 +282,9 @@ pub enum WholeFamily {
     /// Weights of a linear regression with this prior (precision row by row) and sd; features of at most this norm. The
     /// statistic is `Moments`.
     Weights { mean: Vec<f64>, precision: Vec<f64>, sd: f64, norm: f64 },
+    /// Weights of a logistic regression with this prior and so many trials a row; the statistic is `Moments` of features and
+    /// outcomes less half of the trials.
+    Logistic { mean: Vec<f64>, precision: Vec<f64>, trials: f64 },
 }
 
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -272,6 +299,9 @@ pub enum WholeNoise {
     Gaussian { sigma: f64 },
     /// Discrete Gaussian on the grids of `sum x x'` (places i <= j) and of `sum x y`: standard deviations.
     Moments { products: f64, sums: f64 },
+    /// A normal law rounded to the grids of `sum x x'` (places i <= j) and of `sum s x`: standard deviations, that of a product of
+    /// two features `products / sqrt(2)`.
+    Scores { products: f64, scores: f64 },
     /// Discrete Laplace (scales) or discrete Gaussian (standard deviations) on a secret number of rows and on a sum.
     Rows { gaussian: bool, rows: f64, sum: f64 },
 }
@@ -290,7 +320,7 @@ impl WholeLaw {
     pub fn items(&self) -> u32 {
         match self.family {
             WholeFamily::Counts { items, .. } => items,
-            WholeFamily::Gamma { .. } | WholeFamily::Normal { .. } | WholeFamily::Weights { .. } => 1,
+            WholeFamily::Gamma { .. } | WholeFamily::Normal { .. } | WholeFamily::Weights { .. } | WholeFamily::Logistic { .. } => 1,
         }
     }
 

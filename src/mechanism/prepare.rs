@@ -16,6 +16,13 @@ pub fn prepare(plan: &MechanismPlan, scope: &Scope) -> Result<Job, MechanismErro
             StatisticKind::Rows { features, outcome } => glm::encode(&mut job, (law, *weight, least), features, outcome, &rows)?,
             _ => return Err(MechanismError::Parameter),
         },
+        MechanismPlan::Posterior { law: PosteriorLaw::Refined(_), statistic: s, .. } => match &s.kind {
+            StatisticKind::Moments { x, y } => {
+                job.moments(x, y, &rows)?;
+                job.columns(&[x.clone(), y.clone()], vec![], &rows)?;
+            }
+            _ => return Err(MechanismError::Parameter),
+        },
         MechanismPlan::Posterior { law: PosteriorLaw::Density(law), weight, statistic, .. } => match &statistic.kind {
             StatisticKind::Columns(columns) => density::encode(&mut job, (law, *weight, columns), &rows)?,
             _ => return Err(MechanismError::Parameter),

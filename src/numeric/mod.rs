@@ -11,6 +11,7 @@ pub mod hellinger;
 pub mod interval;
 pub mod linear;
 pub mod log_gamma;
+pub mod logistic;
 pub mod loo;
 pub mod range;
 pub mod round;

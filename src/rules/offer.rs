@@ -229,6 +229,10 @@ pub trait Offer {
     fn last_resort(&self) -> bool {
         false
     }
+    /// Is what it releases as a posterior an approximation whose intervals nothing vouches for? A program is told before it spends.
+    fn approximate(&self) -> bool {
+        false
+    }
     /// Is the posterior one of another prior than the program's? That is the user's to ask for.
     fn changes_prior(&self) -> bool {
         false

@@ -64,7 +64,7 @@ fn assumes(r: &Value) -> bool {
 fn status(r: &Value) -> &'static str {
     match text(&r["rule"]) {
         _ if assumes(r) => "conditional",
-        "penalty" | "dp_hmc" | "dp_sgld" => "certified",
+        "penalty" | "dp_hmc" | "dp_sgld" | "refined" => "certified",
         rule if glm::RULES.contains(&rule) => "certified",
         _ => "exact",
     }

@@ -32,7 +32,7 @@ pub(super) use beta_bernoulli::{BetaDraw, Counts};
 pub(super) use dirichlet_multinomial::alphas;
 pub use facts::REACH;
 pub(super) use facts::{Facts, PublicSum};
-pub(super) use linear_public_design::design;
+pub(super) use linear_public_design::{design, dotted};
 pub use matching_prior::{MatchingPrior, matching_prior};
 pub(super) use normal_known_variance::known_sd;
 pub use normal_precision::deviation_of;

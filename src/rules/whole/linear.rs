@@ -163,7 +163,7 @@ impl Whole for Noisy {
         let (products, sums) = self.sizes(value);
         // As if the features were spread evenly over the axes at their largest norm.
         let each = rows * self.0.norm * self.0.norm / self.0.prior.dim as f64;
-        predicted::weights(1.0 / self.0.prior.largest, self.0.sd.hi, each, (products, sums), self.0.prior.dim)
+        predicted::weights(1.0 / self.0.prior.largest, (self.0.sd.hi, 0.0), each, (products, sums), self.0.prior.dim)
     }
 
     fn ignores_noise(&self) -> bool {

@@ -20,6 +20,8 @@ const WEIGHTS: &str = "private t[n >= 1000] { v: vector[2] in l2(1.3), y: real i
                        observe y ~ normal(dot(w, v), 0.5)\nrelease x = posterior(w)";
 const LOGIT: &str = "private t[n >= 1000] { v: vector[3] in l2(1.3), y: bool }\nparam w: vector[3] ~ normal(0, 1)\n\
                      observe y ~ bernoulli_logit(dot(w, v))\nrelease x = draw(w)";
+const LOOK: &str = "private t[n >= 1000] { v: vector[3] in l2(1.3), y: bool }\nparam w: vector[3] ~ normal(0, 1)\n\
+                    observe y ~ bernoulli_logit(dot(w, v))\nrelease x = posterior(w)";
 const CUT: &str = "private t[n] { v: vector[2] in l2(1), y: bool }\nparam w: vector[2] in l2(2) ~ normal(0, 1)\n\
                    observe y ~ bernoulli_logit(dot(w, v))\nrelease x = draw(w)";
 const SUM: &str = "private t[n >= 500] { y: int in 0..7 }\nrelease x = sum(y)";
@@ -36,6 +38,10 @@ const PROGRAMS: &[(&str, &str, &str)] = &[
     (LOGIT, "zcdp", "diffuse"),
     (LOGIT, "zcdp", "gibbs"),
     (LOGIT, "", "gibbs(weight = 0.0123456, sampler = langevin, steps = 1234)"),
+    (LOGIT, "zcdp", "refined"),
+    (LOGIT, "", "refined(sigma = 12.3456)"),
+    (LOOK, "zcdp", "score_statistics"),
+    (LOOK, "", "score_statistics(sigma = 12.3456, sigma_products = 23.4567)"),
     (SUM, "eps", "laplace"),
     (SUM, "", "laplace(scale = 12.3456)"),
     (SUM, "eps", "geometric"),
@@ -111,7 +117,7 @@ const UNSEEN: [&str; 3] = ["sampler", "calibration", "points"];
 fn side(name: &str) -> Ordering {
     match name {
         "scale" | "scale_rows" | "sigma" | "sigma_rows" | "sigma_products" | "gradient_sigma" | "beta" => Ordering::Greater,
-        "r" | "m" | "weight" | "eps" | "rho" | "calibrated" => Ordering::Less,
+        "r" | "m" | "mu" | "weight" | "eps" | "rho" | "calibrated" => Ordering::Less,
         "a" | "b" | "lo" | "hi" | "gamma" | "iterations" | "steps" | "batch" | "clip" | "step" => Ordering::Equal,
         other => panic!("{other}: on which side may it be shown?"),
     }
