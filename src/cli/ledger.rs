@@ -82,7 +82,9 @@ pub fn ledger(command: &Command) -> Exit {
             Ledger::init(path, &datasets).and_then(|l| l.read()).map(|c| show(&c, *json))
         }
         Command::Declare { named, dataset, schema } => match declaration(schema, dataset) {
-            Ok(new) => Ledger::at(&named.path).and_then(|l| l.declare(dataset, new)).and_then(|_| open(named)).map(|c| show(&c, named.json)),
+            Ok(new) => {
+                Ledger::at(&named.path).and_then(|l| l.declare(dataset, new)).and_then(|_| open(named)).map(|c| show(&c, named.json))
+            }
             Err(exit) => return exit,
         },
         Command::Show(named) => open(named).map(|c| show(&c, named.json)),

@@ -158,7 +158,10 @@ mod tests {
                 commitment: "11".into(),
             }),
             Entry::Reserve { run: "r".into(), certificate: "c".into(), charges: vec![charge] },
-            Entry::Declare { dataset: "staff".into(), declaration: Declaration { table: "t".into(), text: "private t[n] { a: bool }".into() } },
+            Entry::Declare {
+                dataset: "staff".into(),
+                declaration: Declaration { table: "t".into(), text: "private t[n] { a: bool }".into() },
+            },
             Entry::Commit { run: "r".into() },
             Entry::Moved { place: "q".into() },
         ];

@@ -68,7 +68,10 @@ impl fmt::Display for LedgerError {
             LedgerError::Storage(why) => write!(f, "the ledger cannot be used: {why}"),
             LedgerError::UnknownDataset(id) => write!(f, "no data set `{id}` is registered in this ledger"),
             LedgerError::Undeclared(id) => {
-                write!(f, "`{id}` was registered without a declaration; its owner adds one: dpm ledger declare PATH --dataset {id} --schema FILE")
+                write!(
+                    f,
+                    "`{id}` was registered without a declaration; its owner adds one: dpm ledger declare PATH --dataset {id} --schema FILE"
+                )
             }
             LedgerError::Beyond { dataset, why } => {
                 write!(f, "the registration of `{dataset}` does not allow this: {why}; `dpm ledger show` prints what it declares")

@@ -98,6 +98,8 @@ fn moments_moved(d: &Draw) -> Found<(Real, Real, u64)> {
     d.positive(o.law.args().get(1))?;
     d.prior_variance()?;
     let (lo, hi) = d.outcome(o, f64::NEG_INFINITY, f64::INFINITY)?;
+    let x = d.features()?;
+    let features = d.scope.row(x).or_else(|| d.scope.public(x)).ok_or("the features are not a vector")?;
     let square = d.feature_norm()?.square();
     let unit = Real::int(d.scope.unit).square();
     let sums = Real::int(4) * &square * num(lo.abs().max(hi.abs())).square() * &unit;

@@ -437,8 +437,7 @@ fn registered() -> TempDir {
     fs::write(at("other.csv"), "smoker,pay\n1,kanarie-31337\n").unwrap();
     fs::write(at("public.csv"), "smoker\n1\n").unwrap();
     fs::write(at("s.schema"), "private people[n] { smoker: bool }\nprivate others[m] { smoker: bool }\n").unwrap();
-    let init =
-        "ledger init l.ledger --dataset people=rows.csv --dataset others=other.csv --schema s.schema --shared --budget eps(1)";
+    let init = "ledger init l.ledger --dataset people=rows.csv --dataset others=other.csv --schema s.schema --shared --budget eps(1)";
     let done = dpm(place.path(), &init.split(' ').collect::<Vec<_>>());
     assert!(done.status.success(), "{}", String::from_utf8_lossy(&done.stderr));
     fs::hard_link(at("rows.csv"), at("hard.dpm")).unwrap();

@@ -138,7 +138,10 @@ fn what_asks_for_more_is_refused_before_any_charge() {
         of("site: public category {other, north}, cost: real in [0, 1000]", COST),
         of("site: public category {north, west, other}, cost: real in [0, 1000]", COST),
         // Which cells of a public column are missing.
-        of("year: public int in 2000..2030, cost: real in [0, 1000]", "release s = sum(cost) using gaussian\noutput m = count(is_na(t.year))"),
+        of(
+            "year: public int in 2000..2030, cost: real in [0, 1000]",
+            "release s = sum(cost) using gaussian\noutput m = count(is_na(t.year))",
+        ),
         // Another unit, key or relation.
         program("t[n]", "cost: real in [0, 1000]", COST),
         program("t[private n]", "cost: real in [0, 1000]", COST),
