@@ -6,9 +6,12 @@ mod arviz;
 mod bad_input;
 mod bombs;
 mod canaries;
+mod dates;
 mod examples;
 #[path = "../support/fuzz/mod.rs"]
 mod fuzz;
+#[cfg(unix)]
+mod inspect;
 mod ledger;
 mod long_answers;
 mod lsp;
