@@ -166,10 +166,15 @@ fn table(t: &Table) -> TableFacts {
     }
 }
 
+/// The type of a column; dates are whole days.
+fn in_file(ty: &Type) -> String {
+    if let Type::Date(days) = ty { type_text(&Type::Int(*days)) } else { type_text(ty) }
+}
+
 fn columns(t: &Table) -> Vec<ColumnFacts> {
     t.columns
         .iter()
-        .map(|c| ColumnFacts { name: c.name.clone(), ty: type_text(&c.ty), public: c.public, missing: c.missing_text() })
+        .map(|c| ColumnFacts { name: c.name.clone(), ty: in_file(&c.ty), public: c.public, missing: c.missing_text() })
         .collect()
 }
 
@@ -188,6 +193,8 @@ fn assumptions(program: &Program, analysis: &Analysis) -> Vec<String> {
         list.extend(public.map(|c| format!("the column `{}` of `{}` is public: neighbours keep it", c.name, t.name)));
     }
     for t in &program.tables {
+        let dates = t.declared().filter(|c| matches!(c.ty, Type::Date(_)));
+        list.extend(dates.map(|c| format!("the column `{}` of `{}` has dates, as days after 1970-01-01", c.name, t.name)));
         list.extend(t.columns.iter().filter_map(|c| {
             let value = c.missing_text()?;
             Some(format!("a cell of `{}` in `{}` that is missing or unreadable counts as {value}", c.name, t.name))

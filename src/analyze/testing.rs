@@ -21,7 +21,7 @@ pub fn table(relation: Relation, at_least: u64) -> Table {
         public: false,
         ty,
         missing: vec![],
-        flags: None,
+        view: None,
         span: span(0, 0),
     };
     Table {

@@ -1,6 +1,6 @@
 //! Made-up rows: values at the ends of the declared types, between them and at random, written as cells of a file.
 
-use crate::model::{Column, ColumnId, Expr, ExprKind, Query, ReleaseStep, Table, TableId, Type};
+use crate::model::{Column, ColumnId, Expr, ExprKind, Query, ReleaseStep, Table, TableId, Type, calendar};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha20Rng;
 use std::collections::BTreeSet;
@@ -60,6 +60,7 @@ fn extremes(ty: &Type, far: f64) -> Vec<Cells> {
     match ty {
         Type::Bool => one(vec!["0".into(), "1".into()]),
         Type::Int(r) | Type::Real(r) => one(vec![number(end(r.lo, far)), number(end(r.hi, far))]),
+        Type::Date(r) => one(vec![calendar::text(r.lo), calendar::text(r.hi)]),
         Type::Category(levels) => {
             let last = levels.len().saturating_sub(1);
             let places: BTreeSet<usize> = (0..LEVELS).filter(|i| *i <= last).chain([last]).collect();
@@ -120,7 +121,9 @@ pub fn made(
     // Beyond what the release compares with.
     let far = numbers.iter().fold(far, |far, x| far.max(2.0 * x.abs()));
     // What says whether a cell is missing is looked at by making one that is.
-    let asked = |i: usize| table.columns.iter().zip(0..).any(|(c, j)| c.flags == Some(ColumnId(i)) && used.contains(&ColumnId(j)));
+    let asked = |i: usize| {
+        table.columns.iter().zip(0..).any(|(c, j)| c.view.is_some_and(|(of, _)| of == ColumnId(i)) && used.contains(&ColumnId(j)))
+    };
     let none = |column: &Column| vec![String::new(); column.headers.len()];
     let ends: Vec<Vec<Cells>> = table
         .declared()

@@ -5,7 +5,7 @@ use super::messages::type_text;
 use super::vectors::as_vector;
 use super::{Checked, Checker, Stop, vectors};
 use crate::model::{Builtin, Expr, ExprKind, Label, Range, Relation, Table, TableId, Type};
-use crate::source::{Diagnostic, Span};
+use crate::source::{Diagnostic, Help, Span};
 use crate::syntax::ast;
 
 impl Checker<'_> {
@@ -44,7 +44,14 @@ impl Checker<'_> {
         }
     }
 
-    fn row_aggregate(&mut self, name: &str, t: TableId, args: Vec<Expr>, span: Span) -> Checked<Expr> {
+    fn row_aggregate(&mut self, name: &str, t: TableId, mut args: Vec<Expr>, span: Span) -> Checked<Expr> {
+        let dates = args.first().map(|x| x.ty.clone()).filter(|ty| matches!(ty, Type::Date(_)));
+        // What is one of the values is a date again.
+        if let (Some(ty), "min" | "max" | "quantile") = (&dates, name) {
+            args = args.into_iter().map(super::dates::days).collect();
+            let found = self.row_aggregate(name, t, args, span)?;
+            return Ok(Expr { ty: ty.clone(), ..found });
+        }
         let Some(x) = args.first() else { return Err(Stop) };
         if let Label::Mix(_) = x.label {
             let x = x.clone();
@@ -102,8 +109,11 @@ impl Checker<'_> {
                 );
             }
             _ => {
-                let what = type_text(&x.ty);
-                return self.fail(Diagnostic::new("E0209", format!("`{name}` needs numbers")).label(x.span, what));
+                let (what, x) = (type_text(&x.ty), x.span);
+                let d = Diagnostic::new("E0209", format!("`{name}` needs numbers")).label(x, what);
+                let written = self.written(x);
+                let days = Help::from(("days since a first one are:", format!("({written} - \"2020-01-01\")"))).over(x);
+                return self.fail(if dates.is_some() { d.help(days) } else { d });
             }
         };
         Ok(node(ExprKind::Call(op, args), ty, label, span))

@@ -18,7 +18,8 @@ pub(super) fn is_builtin(name: &str) -> bool {
 
 /// Built in, and no function or model of a program has this name; words that came later may be theirs.
 pub(super) fn is_reserved(name: &str) -> bool {
-    is_builtin(name) && !matches!(name, "predictive" | "loo" | "loo_compare" | "poststratify" | "prior" | "is_na")
+    is_builtin(name)
+        && !matches!(name, "predictive" | "loo" | "loo_compare" | "poststratify" | "prior" | "is_na" | "year" | "month" | "weekday")
 }
 
 impl Checker<'_> {
@@ -144,7 +145,7 @@ impl Checker<'_> {
                     }
                 }
             }
-            ("is_na", [a]) => self.is_na(&a.value, span),
+            ("is_na" | "year" | "month" | "weekday", [a]) => self.view(name, &a.value, span),
             ("margin", args) => self.margin(args, span),
             ("histogram", [_, ..]) => {
                 let checked = args.iter().map(|a| self.counted(&a.value)).collect::<Vec<_>>();

@@ -206,7 +206,7 @@ impl Checker<'_> {
             }
         };
         let missing = column.missing.as_ref().map_or(Ok(vec![]), |value| self.missing(column, &ty, value))?;
-        Ok(Column { name: name.value.clone(), headers, public: column.public, ty, missing, flags: None, span: column.span })
+        Ok(Column { name: name.value.clone(), headers, public: column.public, ty, missing, view: None, span: column.span })
     }
 
     /// Counts the columns that a declared one has in its file, before their names are made.

@@ -57,7 +57,7 @@ impl Checker<'_> {
         let (Type::Vector(v), true) = (&ty, counted) else { return self.not_a_table(&ty, name, span) };
         let Some(axes) = v.axes.clone() else { return self.not_a_table(&ty, name, span) };
         let column =
-            |a: &Axis| Column { name: a.name.clone(), headers: vec![], public: true, ty: a.ty.clone(), missing: vec![], flags: None, span };
+            |a: &Axis| Column { name: a.name.clone(), headers: vec![], public: true, ty: a.ty.clone(), missing: vec![], view: None, span };
         Ok(self.derived(Origin::Cells(id), name, axes.iter().map(column).collect(), v.dim, span))
     }
 
@@ -144,7 +144,7 @@ impl Checker<'_> {
             public: true,
             ty: ty.clone(),
             missing: vec![],
-            flags: None,
+            view: None,
             span,
         };
         self.derived(Origin::Draws(id), &name.value, parts.iter().map(column).collect(), 1, span);

@@ -70,6 +70,21 @@ pub const FUNCTIONS: &[[&str; 3]] = &[
         "budget eps(1)\nprivate t[n >= 200] { pay: real in [0, 200] else 60 }\nrelease unknown = count(is_na(pay)) using geometric spend 50%\nrelease known_total = sum(if is_na(pay) then 0 else pay) using laplace spend 50%\noutput known_mean = known_total / max(n - unknown, 1)",
     ],
     [
+        "year(d), of a column of dates",
+        "The year of the date of a row, a whole number between the years of its domain.",
+        "budget eps(1)\nprivate visits[n] { day: date in [\"2020-01-01\", \"2024-12-31\"] }\nrelease by_month = histogram(year(day), month(day)) using geometric",
+    ],
+    [
+        "month(d), of a column of dates",
+        "The month of the date of a row, 1 for January to 12 for December.",
+        "budget eps(1)\nprivate visits[n] { day: date in [\"2020-01-01\", \"2020-12-31\"] }\nrelease by_month = histogram(month(day)) using geometric",
+    ],
+    [
+        "weekday(d), of a column of dates",
+        "The day of the week of the date of a row, 1 for Monday to 7 for Sunday, as in ISO 8601.",
+        "budget eps(1)\nprivate visits[n] { day: date in [\"2020-01-01\", \"2020-12-31\"] }\nrelease weekend = count(weekday(day) >= 6) using geometric",
+    ],
+    [
         "margin(cells, region)",
         "Of a released histogram by several columns, the counts by some of them: sums of cells, free.",
         "budget eps(1)\nprivate t[n] { vote: bool, age: int in 18..30 }\nrelease cells = histogram(vote, age) using geometric\noutput by_vote = margin(cells, vote)\noutput young = cells[true, 18]",

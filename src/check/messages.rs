@@ -3,6 +3,7 @@
 use super::sensitivity::sensitivity;
 use super::{Checked, Checker};
 use crate::model::{BudgetKind, Builtin, ColumnId, Expr, ExprKind, Label, Range, Records, Table, TableId, Type};
+use crate::numeric::calendar;
 use crate::source::{Diagnostic, Help, Span};
 use crate::syntax::ast;
 
@@ -31,6 +32,7 @@ pub(crate) fn type_text(ty: &Type) -> String {
         Type::Int(r) => format!("a whole number in {}", range_text(*r)),
         Type::Real(r) if *r == Range::ALL => "a real number".into(),
         Type::Real(r) => format!("a real number in {}", range_text(*r)),
+        Type::Date(r) => format!("a date in [{}, {}]", calendar::text(r.lo), calendar::text(r.hi)),
         Type::Category(l) => format!("a category of {} levels", l.len()),
         Type::Vector(v) if v.ordered => format!("{} numbers that rise", v.dim),
         Type::Vector(v) => format!("a vector of {} numbers", v.dim),

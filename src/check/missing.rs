@@ -2,7 +2,9 @@
 
 use super::messages::{plain, range_text, type_text};
 use super::{Checked, Checker};
-use crate::model::{Column, ColumnId, Expr, ExprKind, Range, Type};
+use crate::model::{Column, ColumnId, Expr, ExprKind, Range, Type, View};
+use crate::numeric::calendar;
+use crate::source::suggest::did_you_mean;
 use crate::source::{Diagnostic, Help, Span};
 use crate::syntax::ast;
 
@@ -23,10 +25,28 @@ impl Checker<'_> {
                 self.inside(column, value, x, *range, matches!(ty, Type::Int(_)))?;
                 Ok(vec![x])
             }
+            Type::Date(range) => {
+                let x = self.day(value)?;
+                if !range.contains(x) {
+                    let near = calendar::text(x.max(range.lo).min(range.hi));
+                    let d = Diagnostic::new("E0203", format!("the value after `else` lies outside the domain of `{}`", column.name.value));
+                    let d = d.label(value.span, type_text(ty)).label(column.ty.span, "the domain of the column");
+                    let help = Help::from(("the nearest day inside:", format!("else \"{near}\""))).edit(value.span, format!("\"{near}\""));
+                    return self.fail(d.help(help));
+                }
+                Ok(vec![x])
+            }
             Type::Category(levels) => match &value.kind {
-                ast::ExprKind::Name(name) | ast::ExprKind::Text(name) => match self.level(name, levels, value.span)?.kind {
-                    ExprKind::Level(i) => Ok(vec![i as f64]),
-                    _ => Err(super::Stop),
+                ast::ExprKind::Name(name) | ast::ExprKind::Text(name) => match self.place_of(name, levels) {
+                    Some(i) => Ok(vec![i as f64]),
+                    None => {
+                        let last = levels.last().map_or_else(String::new, |l| crate::model::print::level_text(l));
+                        let near =
+                            did_you_mean(name, levels.iter().map(String::as_str)).map_or(last, |l| crate::model::print::level_text(&l));
+                        let d = Diagnostic::new("E0206", format!("`{}` has no level `{name}`", column.name.value));
+                        let d = d.label(value.span, "not one of its levels").label(column.ty.span, "the levels of the column");
+                        self.fail(d.help(Help::from(("one of its levels:", format!("else {near}"))).edit(value.span, near)))
+                    }
                 },
                 _ => {
                     let last = levels.last().map_or_else(String::new, |l| crate::model::print::level_text(l));
@@ -56,7 +76,7 @@ impl Checker<'_> {
                 let slack = 1.0 + 1e-12;
                 if l1 > v.sup.l1 * slack || l2 > v.sup.l2 * slack {
                     let d = Diagnostic::new("E0203", format!("the value after `else` lies outside the domain of `{}`", column.name.value));
-                    let d = d.label(value.span, format!("of length {}", plain(l2))).label(column.ty.span, type_text(ty));
+                    let d = d.label(value.span, format!("of length {l2:.3}")).label(column.ty.span, "the domain of the column");
                     return self.fail(d.help(Help::from(("inside every ball:", "else 0")).edit(value.span, "0")));
                 }
                 Ok(parts.into_iter().map(|(_, x)| x).collect())
@@ -64,13 +84,13 @@ impl Checker<'_> {
             _ => {
                 let d = Diagnostic::new("E0209", format!("`{}` takes no `else`", column.name.value));
                 let d = d.label(value.span, "remove this").label(column.ty.span, type_text(ty));
-                self.fail(d.help("bool, int, real, category and vector columns take `else`"))
+                self.fail(d.help("bool, int, real, date, category and vector columns take `else`"))
             }
         }
     }
 
     fn wrong_missing<T>(&mut self, column: &ast::Column, value: &ast::Expr, right: &[&str]) -> Checked<T> {
-        let d = Diagnostic::new("E0209", format!("the value after `else` is not one of `{}`", column.name.value));
+        let d = Diagnostic::new("E0209", format!("the value after `else` is of another type than `{}`", column.name.value));
         let d = d.label(value.span, "of another type").label(column.ty.span, "the type of the column");
         self.fail(d.helps(right.iter().map(|text| Help::from(format!("else {text}")).edit(value.span, *text))))
     }
@@ -92,26 +112,45 @@ impl Checker<'_> {
         self.fail(d.help(Help::from(("the nearest value inside:", format!("else {}", plain(near)))).edit(value.span, plain(near))))
     }
 
-    /// `is_na(age)`: a column that says of another one where its cells are missing or unreadable. The table has it from here on.
-    pub(super) fn is_na(&mut self, of: &ast::Expr, span: Span) -> Checked<Expr> {
+    /// `is_na(age)`, `month(day)`: a column that says this of another one. The table has it from here on.
+    pub(super) fn view(&mut self, name: &str, of: &ast::Expr, span: Span) -> Checked<Expr> {
         let x = self.expr(of)?;
+        let Some(view) = View::ALL.into_iter().find(|v| v.word() == name) else { return Err(super::Stop) };
         let file = |t: crate::model::TableId| t.0 < self.program.tables.len();
         let column = match x.kind {
             ExprKind::Column(t, c) if file(t) => self.column(t, c).cloned().map(|column| (t, c, column)),
             _ => None,
         };
-        let Some((t, c, column)) = column.filter(|(.., c)| c.flags.is_none() && c.ty != Type::Text) else {
+        let Some((t, c, column)) = column.filter(|(.., c)| c.view.is_none()) else { return self.not_viewed(view, &x) };
+        let ty = match (view, &column.ty) {
+            (View::Missing, ty) if *ty != Type::Text => Type::Bool,
+            (View::Year, Type::Date(r)) => Type::Int(Range::new(calendar::year(r.lo), calendar::year(r.hi))),
+            (View::Month, Type::Date(r)) if calendar::year(r.lo) == calendar::year(r.hi) => {
+                Type::Int(Range::new(calendar::month(r.lo), calendar::month(r.hi)))
+            }
+            (View::Month, Type::Date(_)) => Type::Int(Range::new(1.0, 12.0)),
+            (View::Weekday, Type::Date(_)) => Type::Int(Range::new(1.0, 7.0)),
+            _ => return self.not_viewed(view, &x),
+        };
+        let Some(table) = self.program.tables.get_mut(t.0) else { return Err(super::Stop) };
+        let known = table.columns.iter().position(|k| k.view == Some((c, view)));
+        let at = known.unwrap_or(table.columns.len());
+        if known.is_none() {
+            let name = format!("{}.{}", column.name, view.word());
+            table.columns.push(Column { name, ty, missing: vec![], view: Some((c, view)), ..column });
+        }
+        self.column_expr(t, ColumnId(at), span)
+    }
+
+    fn not_viewed<T>(&mut self, view: View, x: &Expr) -> Checked<T> {
+        let name = view.word();
+        if view == View::Missing {
             let d = Diagnostic::new("E0209", "`is_na` asks about a column of a data file").label(x.span, type_text(&x.ty));
             let d = d.cause("a computed value is never missing; a `text` column is an identifier, and any bytes are one");
             return self.fail(d.help("is_na(age), with age a column of a private or public table"));
-        };
-        let Some(table) = self.program.tables.get_mut(t.0) else { return Err(super::Stop) };
-        let known = table.columns.iter().position(|k| k.flags == Some(c));
-        let at = known.unwrap_or(table.columns.len());
-        if known.is_none() {
-            let name = format!("{}.is_na", column.name);
-            table.columns.push(Column { name, ty: Type::Bool, missing: vec![], flags: Some(c), ..column });
         }
-        self.column_expr(t, ColumnId(at), span)
+        let d = Diagnostic::new("E0209", format!("`{name}` asks about a column of dates")).label(x.span, type_text(&x.ty));
+        let d = self.label_column(d, x, "declared here");
+        self.fail(d.help(("declare the column as a date:", "day: date in [\"2020-01-01\", \"2024-12-31\"]")))
     }
 }

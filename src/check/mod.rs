@@ -4,6 +4,7 @@ mod aggregates;
 mod budget;
 mod calls;
 mod components;
+mod dates;
 mod declarations;
 mod distributions;
 mod expect;

@@ -61,6 +61,7 @@ impl Checker<'_> {
 
     /// Applies an operator or function to checked arguments.
     pub(super) fn apply(&mut self, op: Builtin, args: Vec<Expr>, span: Span) -> Checked<Expr> {
+        let args = self.as_days(op, args)?;
         let label = self.join_all(&args, span)?;
         let ty = match (op, args.as_slice()) {
             (Builtin::Binary(Binary::And | Binary::Or) | Builtin::Not, args) => {

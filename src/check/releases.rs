@@ -7,6 +7,7 @@ use crate::model::{
     AggregateQuery, ArgValue, Expr, ExprKind, Label, MechanismArg, MechanismChoice, MechanismKind, ParamId, Query, Range, ReleaseId,
     ReleaseStep, Request, Spend, SpendKind, Step, Type, VectorType,
 };
+use crate::numeric::calendar;
 use crate::source::{Diagnostic, Help, Span};
 use crate::syntax::ast;
 
@@ -339,7 +340,7 @@ fn released_type(query: &Query, choice: &MechanismChoice, ty: Type) -> Type {
                     _ => None,
                 }
             };
-            let own = ty.range().unwrap_or(Range::ALL);
+            let own = if let Type::Date(days) = ty { days } else { ty.range().unwrap_or(Range::ALL) };
             let (lo, hi) = (number("lo", 0).unwrap_or(own.lo), number("hi", 1).unwrap_or(own.hi));
             if lo <= hi { Range::new(lo, hi) } else { Range::ALL }
         }
@@ -347,6 +348,8 @@ fn released_type(query: &Query, choice: &MechanismChoice, ty: Type) -> Type {
     };
     match ty {
         Type::Vector(v) => Type::Vector(VectorType { axes: v.axes, ..vectors::boxed(v.dim, range, v.levels) }),
+        // A quantile of dates, between days of the calendar.
+        Type::Date(_) if range.within(Range::new(calendar::FIRST, calendar::LAST)) => Type::Date(range),
         _ => Type::Real(range),
     }
 }

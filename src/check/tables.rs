@@ -51,6 +51,10 @@ impl Checker<'_> {
                         let bin = format!("bin({}, width = {})", self.written(x.span), super::messages::plain(w));
                         d.help(Help::from(("count it in bins:", bin)).over(x.span))
                     }
+                    None if matches!(other, Type::Date(_)) => {
+                        let x = self.written(x.span);
+                        d.help(("count by what a calendar says:", format!("histogram(year({x}), month({x}))")))
+                    }
                     None => d.help("a category, a bool, a number with both bounds: int in 0..120, or bin(..) of a real in [0, 120]"),
                 })
             }
@@ -164,8 +168,8 @@ impl Checker<'_> {
 
     fn axis_name(&self, x: &Expr, place: usize) -> String {
         match x.kind {
-            ExprKind::Column(t, c) => self.column(t, c).map(|c| match c.flags.and_then(|of| self.column(t, of)) {
-                Some(of) => format!("is_na_{}", of.name),
+            ExprKind::Column(t, c) => self.column(t, c).map(|c| match c.view.and_then(|(of, view)| Some((self.column(t, of)?, view))) {
+                Some((of, view)) => format!("{}_{}", view.word(), of.name),
                 None => c.name.clone(),
             }),
             _ => Some(self.map.slice(x.span).to_owned()).filter(|text| crate::syntax::tokens::is_name(text)),

@@ -23,6 +23,7 @@ impl Checker<'_> {
         match name.value.as_str() {
             "bool" if shape(0) => self.no_domain(domain, Type::Bool),
             "text" if shape(0) => self.no_domain(domain, Type::Text),
+            "date" if shape(0) => Ok(Type::Date(self.date_domain(domain, ty.span)?)),
             "int" if shape(0) => Ok(Type::Int(self.scalar_domain(domain, true)?)),
             "real" if shape(0) => Ok(Type::Real(self.scalar_domain(domain, false)?)),
             "vector" if shape(1) => self.vector_type(&dims[..], domain),
@@ -58,13 +59,13 @@ impl Checker<'_> {
                     }
                 }
             }
-            known @ ("bool" | "text" | "int" | "real" | "vector" | "ordered" | "matrix" | "simplex" | "counts") => self.fail(
+            known @ ("bool" | "text" | "date" | "int" | "real" | "vector" | "ordered" | "matrix" | "simplex" | "counts") => self.fail(
                 Diagnostic::new("E0201", format!("`{known}` is written with other dimensions"))
                     .label(ty.span, format!("{} given", dims.len()))
                     .help("bool, int, real, text, vector[d], ordered[d], matrix[r, c], simplex[k], counts[k] of N"),
             ),
             unknown => {
-                let names = ["bool", "int", "real", "text", "vector", "ordered", "matrix", "simplex", "counts", "category"];
+                let names = ["bool", "int", "real", "date", "text", "vector", "ordered", "matrix", "simplex", "counts", "category"];
                 let near = crate::source::suggest::did_you_mean(unknown, names.iter().copied());
                 let mut d = Diagnostic::new("E0206", format!("there is no type `{unknown}`")).label(name.span, "not a type");
                 d = match elsewhere(unknown).map(String::from).or(near) {
@@ -253,6 +254,7 @@ fn elsewhere(name: &str) -> Option<&'static str> {
         "integer" | "count" | "natural" => "int",
         "float" | "double" | "number" | "numeric" => "real",
         "string" | "str" | "character" | "char" => "text",
+        "datetime" | "timestamp" | "day" => "date in [\"2020-01-01\", \"2024-12-31\"]",
         "factor" | "enum" | "categorical" => "category {a, b}",
         _ => return None,
     })

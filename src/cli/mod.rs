@@ -34,6 +34,7 @@ mod explain;
 mod files;
 mod highlight;
 mod inputs;
+mod inspect;
 mod ledger;
 mod progress;
 mod prompt;
@@ -96,6 +97,8 @@ enum Command {
     Run(Run),
     /// A program typed statement by statement; a release asks before it spends
     Repl(Repl),
+    /// For the owner of a file: which cells are not what a program declares. Its output is private
+    Inspect(Inspect),
     /// Budgets of registered data sets: what was spent and what is left
     #[command(subcommand)]
     Ledger(ledger::Command),
@@ -265,6 +268,9 @@ struct Run {
     /// A private table: `staff=staff.csv`, with a ledger `staff=@ID`; a bare path if the program has one private table
     #[arg(long, value_name = "NAME=PATH|@ID")]
     data: Vec<String>,
+    /// What stands between the cells of a line of the private files: `,`, `;` or `tab`
+    #[arg(long, value_name = "CHARACTER", conflicts_with = "ledger")]
+    delimiter: Option<inputs::Delimiter>,
     /// Charge this ledger before any data are opened; the data are the registered ones
     #[arg(long, value_name = "PATH")]
     ledger: Option<PathBuf>,
@@ -293,6 +299,21 @@ struct Run {
     #[cfg(feature = "tape")]
     #[arg(long)]
     seed: Option<u64>,
+}
+
+#[derive(Args)]
+struct Inspect {
+    /// A program that declares private tables
+    file: PathBuf,
+    /// The file of a private table: `staff=staff.csv`, `-` for standard input
+    #[arg(long, value_name = "NAME=PATH")]
+    data: Vec<String>,
+    /// What stands between the cells of a line: `,`, `;` or `tab`
+    #[arg(long, value_name = "CHARACTER")]
+    delimiter: Option<inputs::Delimiter>,
+    /// Write to this new file, which only its owner may read, instead of the terminal
+    #[arg(short, value_name = "FILE")]
+    output: Option<PathBuf>,
 }
 
 #[derive(Args)]
@@ -350,6 +371,7 @@ fn command(args: impl Iterator<Item = std::ffi::OsString>) -> Exit {
         Command::Compare(p) => compare::compare(&p),
         Command::Compile(c) => compile::compile(&c),
         Command::Run(r) => run::run(&r),
+        Command::Inspect(i) => inspect::run(&i),
         Command::Ledger(l) => ledger::ledger(&l),
         Command::Repl(r) => repl::repl(&r),
         Command::Audit(a) => audit::run(&a),

@@ -98,7 +98,7 @@ pub fn run(args: &Run) -> Exit {
     let mut open = vec![];
     for (table, path) in data.into_iter().filter(|_| charged.is_none()) {
         match Opened::open(&path) {
-            Ok(opened) => open.push((table, path, opened)),
+            Ok(opened) => open.push((table, path, opened.delimited(args.delimiter.unwrap_or_default().0))),
             Err(why) => return inputs::input_error(&why, &path.display().to_string()),
         }
     }

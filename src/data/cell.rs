@@ -1,6 +1,7 @@
 //! One cell to a value: total for private columns, checked for public ones (language reference, section 2).
 
 use crate::model::Levels;
+use crate::numeric::calendar;
 
 /// Words for true and for false, in any case (`model::cells` has the whole table).
 const WORDS: [(&[u8], f64); 8] =
@@ -99,6 +100,11 @@ pub fn boolean(cell: &[u8]) -> Option<f64> {
     word.or_else(|| plain(text).filter(|x| *x == 1.0 || *x == 0.0).map(|x| x + 0.0))
 }
 
+/// The number of a day.
+pub fn date(cell: &[u8]) -> Option<f64> {
+    calendar::parse(cell.trim_ascii())
+}
+
 /// Index of the level with exactly this label, or with this label without the blanks around it.
 pub fn level(cell: &[u8], levels: &Levels) -> Option<f64> {
     let place = |text: &[u8]| levels.iter().position(|l| l.as_bytes() == text);
@@ -118,6 +124,7 @@ mod tests {
         for reading in READINGS {
             for (cell, value) in reading.cells {
                 let found = match reading.ty {
+                    "date" => date(cell.as_bytes()),
                     "bool" => boolean(cell.as_bytes()),
                     "category {north, \" west\", other}" => level(cell.as_bytes(), &levels),
                     _ => number(cell.as_bytes()),

@@ -1,6 +1,7 @@
 //! Where the columns of a table lie in a row of numbers, and how a record fills that row.
 
-use crate::model::{Column, Range, Table, Type};
+use crate::model::{Column, Range, Table, Type, View};
+use crate::numeric::calendar;
 
 use super::reader::{Record, Records};
 use super::{DataError, Source, cell, project};
@@ -9,7 +10,7 @@ use super::{DataError, Source, cell, project};
 pub fn width(ty: &Type) -> usize {
     let size = |d: u64| usize::try_from(d).unwrap_or(usize::MAX);
     match ty {
-        Type::Bool | Type::Int(_) | Type::Real(_) | Type::Category(_) => 1,
+        Type::Bool | Type::Int(_) | Type::Real(_) | Type::Category(_) | Type::Date(_) => 1,
         Type::Vector(v) => size(v.dim),
         Type::Matrix { rows, columns, .. } => size(rows.saturating_mul(*columns)),
         Type::Simplex { dim, .. } | Type::Counts { dim, .. } => size(*dim),
@@ -40,8 +41,8 @@ struct Reading {
     ty: Type,
     /// What a missing or unreadable cell counts as: one value, or one for each component; what the type says if empty.
     missing: Vec<f64>,
-    /// Of a column that says whether cells are missing or unreadable: the type that they are read as.
-    flags: Option<Type>,
+    /// Of a column that says something of another one: what, the type of that one, and what its missing cells count as.
+    view: Option<(View, Type, Vec<f64>)>,
 }
 
 impl Reading {
@@ -50,10 +51,16 @@ impl Reading {
         self.missing.get(component).or(self.missing.first()).copied()
     }
 
-    /// 1 where a cell is missing or unreadable, 0 where all are read.
-    fn flag(&self, of: &Type, record: &Record) -> f64 {
-        let gone = |at: &usize| read(record.cell(*at).unwrap_or(&[]), of).is_none();
-        f64::from(u8::from(self.cells.iter().any(gone)))
+    /// What a view says of the cells of its column.
+    fn seen(&self, (view, ty, missing): &(View, Type, Vec<f64>), record: &Record) -> f64 {
+        let cell = |at: &usize| read(record.cell(*at).unwrap_or(&[]), ty);
+        let day = || self.cells.first().and_then(cell).or(missing.first().copied()).unwrap_or_else(|| default(ty));
+        match view {
+            View::Missing => f64::from(u8::from(self.cells.iter().any(|at| cell(at).is_none()))),
+            View::Year => calendar::year(day()),
+            View::Month => calendar::month(day()),
+            View::Weekday => calendar::weekday(day()),
+        }
     }
 }
 
@@ -79,6 +86,10 @@ impl Rows {
             let mut places = names.iter().enumerate().filter(|(_, name)| **name == header.trim().as_bytes()).map(|(i, _)| i);
             match (places.next(), places.next()) {
                 (Some(at), None) => Ok(at),
+                (None, _) if records.format().is_some() => {
+                    let format = records.format().unwrap_or_default();
+                    Err(DataError::Format { table: table.name.clone(), format })
+                }
                 (first, _) => Err(DataError::Column { table: table.name.clone(), header: header.clone(), twice: first.is_some() }),
             }
         };
@@ -93,7 +104,7 @@ impl Rows {
                     slot,
                     ty: column.ty.clone(),
                     missing: column.missing.clone(),
-                    flags: column.flags.and_then(|of| table.columns.get(of.0)).map(|of| of.ty.clone()),
+                    view: column.view.and_then(|(of, view)| table.columns.get(of.0).map(|of| (view, of.ty.clone(), of.missing.clone()))),
                 })
             })
             .collect::<Result<_, DataError>>()?;
@@ -128,8 +139,8 @@ impl Rows {
         for column in &self.columns {
             let slots = column.slot..column.slot + width(&column.ty);
             let Some(out) = row.get_mut(slots) else { continue };
-            if let (Some(of), [value]) = (&column.flags, &mut *out) {
-                *value = column.flag(of, &self.record);
+            if let (Some(view), [value]) = (&column.view, &mut *out) {
+                *value = column.seen(view, &self.record);
                 continue;
             }
             for (i, (value, at)) in out.iter_mut().zip(&column.cells).enumerate() {
@@ -145,8 +156,8 @@ impl Rows {
         for (index, column) in self.columns.iter().enumerate() {
             let slots = column.slot..column.slot + width(&column.ty);
             let out = row.get_mut(slots).ok_or(index)?;
-            if let (Some(of), [value]) = (&column.flags, &mut *out) {
-                *value = column.flag(of, &self.record);
+            if let (Some(view), [value]) = (&column.view, &mut *out) {
+                *value = column.seen(view, &self.record);
                 continue;
             }
             for (i, (value, at)) in out.iter_mut().zip(&column.cells).enumerate() {
@@ -180,6 +191,7 @@ pub fn read(cell: &[u8], ty: &Type) -> Option<f64> {
         Type::Int(range) => int(*range),
         Type::Real(range) | Type::Matrix { range, .. } => real(*range),
         Type::Category(levels) => cell::level(cell, levels),
+        Type::Date(range) => cell::date(cell).map(|x| project::into_range(x, *range)),
         Type::Vector(v) => real(v.range),
         Type::Simplex { .. } => real(Range::UNIT),
         Type::Counts { total, .. } => int(counts_range(*total)),
@@ -191,6 +203,8 @@ pub fn read(cell: &[u8], ty: &Type) -> Option<f64> {
 fn default(ty: &Type) -> f64 {
     match ty {
         Type::Category(levels) => levels.len().saturating_sub(1) as f64,
+        // The first day, not the one nearest to an arbitrary day 0.
+        Type::Date(range) => range.lo,
         Type::Int(range) | Type::Real(range) | Type::Matrix { range, .. } => project::nearest_zero(*range),
         Type::Vector(v) => project::nearest_zero(v.range),
         _ => 0.0,
@@ -206,6 +220,7 @@ fn checked(cell: &[u8], ty: &Type) -> Option<f64> {
         Type::Int(range) => whole(*range),
         Type::Real(range) => inside(*range),
         Type::Category(levels) => cell::level(cell, levels),
+        Type::Date(range) => cell::date(cell).filter(|x| range.contains(*x)),
         Type::Vector(v) => inside(v.range),
         Type::Matrix { range, .. } => inside(*range),
         Type::Simplex { .. } => inside(Range::UNIT),

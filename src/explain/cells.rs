@@ -39,6 +39,31 @@ release mean_age = mean(age) using laplace(scale = 1)
 "#,
     },
     Entry {
+        name: "date",
+        summary: "day: date in [\"2020-01-01\", \"2024-12-31\"]: a column of whole days.",
+        body: r#"
+Cells are ISO 8601 days, `2020-02-29`: four, two and two digits. A day outside the domain is moved to its nearest end, and what is not a day counts as the
+value after `else`, or as the first day of the domain. Nothing else is guessed: `02/03/2020` is two different days in two countries.
+
+Dates are compared with dates and with days in quotes. The difference of two is a whole number of days, which may be summed, counted in bins and observed; a
+date itself is not a number. `year(day)`, `month(day)` and `weekday(day)` are whole numbers of the row with public bounds; weekdays are 1 for
+Monday to 7 for Sunday. `min`, `max` and `quantile` of dates are dates. Certificates count days from 1970-01-01, which is day 0.
+
+```dpm
+budget eps(2)
+private visits[n] { day: date in ["2020-01-01", "2024-12-31"] else "2020-01-01", left: date in ["2020-01-01", "2025-12-31"] }
+release by_month = histogram(year(day), month(day)) using geometric
+release weekends = count(weekday(day) >= 6 and day >= "2021-07-01") using geometric
+release stay = sum(clip(left - day, 0, 60)) using laplace
+```
+
+```dpm E0203
+private visits[n] { day: date }
+release by_month = histogram(month(day)) using geometric(scale = 2)
+```
+"#,
+    },
+    Entry {
         name: "missing",
         summary: "Missing values: how cells are read, what an unreadable one counts as, and how to leave it out of a mean.",
         body: r#"
@@ -63,7 +88,8 @@ release known = count(not is_na(pay)) using geometric spend 30%
 output mean_pay = total / max(known, 1)
 ```
 
-How many cells were mapped is private: nothing that an analyst runs reports it. Bounds and levels are best known from what
+How many cells were mapped is private: nothing that an analyst runs reports it. The owner of the data may look with
+`dpm inspect FILE --data staff=staff.csv`, before choosing types; what it prints is not a release. Bounds and levels are best known from what
 the column means: bounds that are read off the data are private values in the program.
 "#,
     },

@@ -87,6 +87,21 @@ pub const READINGS: &[Reading] = &[
         cells: &[("12%", Some(0.12)), ("-0.5 %", Some(-0.005)), ("1,234%", Some(12.34)), ("$5%", None), ("1e2%", None), ("%", None)],
     },
     Reading {
+        ty: "date",
+        what: "a day of the calendar: year, month and day in four, two and two digits",
+        cells: &[
+            ("2020-02-29", Some(18_321.0)),
+            ("1969-12-31", Some(-1.0)),
+            ("2021-02-29", None),
+            ("2020-2-9", None),
+            ("29.02.2020", None),
+            ("02/29/2020", None),
+            ("20200229", None),
+            ("2020-02-29 08:30", None),
+            ("", None),
+        ],
+    },
+    Reading {
         ty: "category {north, \" west\", other}",
         what: "exactly the label of a level, or that label with blanks around it",
         cells: &[
@@ -109,6 +124,7 @@ pub fn table() -> String {
         let levels = ["north", "\" west\"", "other"];
         let value = |x: f64| match (r.ty, levels.get(x as usize)) {
             ("bool", _) => (x != 0.0).to_string(),
+            ("date", _) => format!("day {}", super::print::number(x)),
             (ty, Some(level)) if ty.starts_with("category") => (*level).to_owned(),
             _ => super::print::number(x),
         };

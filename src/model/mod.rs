@@ -14,8 +14,8 @@ pub mod record;
 pub mod stan;
 pub mod types;
 
-pub use crate::numeric::{Binary, Range, Unary};
-pub use column::Column;
+pub use crate::numeric::{Binary, Range, Unary, calendar};
+pub use column::{Column, View};
 pub use expr::{Builtin, ColumnId, Expr, ExprKind, Label, ParamId, ReleaseId, ScalarId, TableId};
 pub use types::{Axes, Axis, Levels, Norms, Type, VectorType};
 
@@ -107,7 +107,7 @@ impl Table {
 
     /// The columns that its file has.
     pub fn declared(&self) -> impl Iterator<Item = &Column> {
-        self.columns.iter().filter(|c| c.flags.is_none())
+        self.columns.iter().filter(|c| c.view.is_none())
     }
 
     /// What a public number of rows is called.

@@ -140,8 +140,8 @@ impl Names<'_> {
             }
             ExprKind::Column(t, c) => {
                 let column = self.program.table(*t).and_then(|t| t.columns.get(c.0));
-                if let Some(of) = column.and_then(|c| c.flags).filter(|_| self.surface) {
-                    return format!("is_na({})", self.expr(&Expr { kind: ExprKind::Column(*t, of), ..e.clone() }));
+                if let Some((of, view)) = column.and_then(|c| c.view).filter(|_| self.surface) {
+                    return format!("{}({})", view.word(), self.expr(&Expr { kind: ExprKind::Column(*t, of), ..e.clone() }));
                 }
                 format!("{}.{}", self.table(*t), column.map_or("?", |c| &c.name))
             }
@@ -333,6 +333,8 @@ pub fn type_text(ty: &Type) -> String {
         Type::Int(r) if *r == Range::ALL => "int".into(),
         Type::Int(r) if r.hi.is_finite() => format!("int in {}..{}", number(r.lo), number(r.hi)),
         Type::Int(r) => format!("int in {}..", number(r.lo)),
+        // A released date need not be a whole day.
+        Type::Date(r) => format!("real{}", real(*r)),
         Type::Real(r) => format!("real{}", real(*r)),
         Type::Category(levels) => {
             let names: Vec<String> = levels.iter().map(|l| format!("{l:?}")).collect();

@@ -2,6 +2,7 @@
 
 pub mod amount;
 pub mod binary;
+pub mod calendar;
 pub mod decimal;
 pub mod dense;
 pub mod diagnostics;

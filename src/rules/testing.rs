@@ -66,7 +66,7 @@ impl Build {
             public: false,
             ty: Type::Bool,
             missing: vec![],
-            flags: None,
+            view: None,
             span: span(20, 30),
         };
         let table = |name: &str, private| Table {

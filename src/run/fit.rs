@@ -120,7 +120,7 @@ fn column(name: &str, ty: &Type) -> Column {
         public: true,
         ty: ty.clone(),
         missing: vec![],
-        flags: None,
+        view: None,
         span: crate::source::Span::default(),
     }
 }

@@ -3,6 +3,7 @@
 use super::value::Value;
 use crate::mechanism::{Number, Released};
 use crate::model::{Axis, Type, VectorType};
+use crate::numeric::calendar;
 use serde_json::{Value as Json, json};
 
 /// The draws of one release as one value of its type.
@@ -42,6 +43,8 @@ pub fn json(value: &Value, ty: &Type) -> Json {
         _ => Json::Array(items),
     };
     match value {
+        // The day that it lies in; no text of a day is longer than another.
+        Value::Number(_) | Value::Grid(_) if matches!(ty, Type::Date(_)) => json!(calendar::text(value.as_number().unwrap_or(0.0))),
         Value::Number(x) => number(*x),
         Value::Grid(n) => grid(*n),
         Value::Bool(b) => json!(b),

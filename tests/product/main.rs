@@ -7,9 +7,12 @@ mod bad_input;
 mod bombs;
 mod canaries;
 mod commands;
+mod dates;
 mod examples;
 #[path = "../support/fuzz/mod.rs"]
 mod fuzz;
+#[cfg(unix)]
+mod inspect;
 mod ledger;
 mod long_answers;
 mod lsp;

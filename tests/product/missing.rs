@@ -100,9 +100,9 @@ fn by_hand(rows: &[Row]) -> Vec<Vec<f64>> {
     all.to_vec()
 }
 
-struct Prepared(pipeline::Checked, analyze::Analysis);
+pub struct Prepared(pipeline::Checked, analyze::Analysis);
 
-fn prepare(text: &str) -> Prepared {
+pub fn prepare(text: &str) -> Prepared {
     let checked = pipeline::check("t.dpm", text, &NoFiles);
     let (analysis, diagnostics) = pipeline::analyze(&checked, &Bound::default(), false);
     let errors: Vec<_> = diagnostics.iter().filter(|d| d.is_error()).map(|d| format!("{}: {:?}", d.message, d.labels)).collect();
@@ -111,7 +111,13 @@ fn prepare(text: &str) -> Prepared {
 }
 
 impl Prepared {
-    fn run(&self, file: &str) -> Vec<Vec<f64>> {
+    /// Releases and outputs as they are shown.
+    pub fn json(&self, file: &str) -> Vec<String> {
+        let results = execute(&self.0.program, &self.1, &Bound::default(), &Memory(file), &mut |_| {}).unwrap();
+        results.releases.iter().chain(&results.outputs).map(|(_, value, ty)| dpm::run::json(value, ty).to_string()).collect()
+    }
+
+    pub fn run(&self, file: &str) -> Vec<Vec<f64>> {
         let results = execute(&self.0.program, &self.1, &Bound::default(), &Memory(file), &mut |_| {}).unwrap();
         results.releases.iter().chain(&results.outputs).map(|(_, value, _)| value.numbers()).collect()
     }

@@ -52,7 +52,7 @@ pub fn table(columns: &[(&str, Type)]) -> Table {
                 public: false,
                 ty: ty.clone(),
                 missing: vec![],
-                flags: None,
+                view: None,
                 span: span(),
             })
             .collect(),

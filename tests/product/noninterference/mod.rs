@@ -18,6 +18,7 @@ const TABLE: &str = r#"private t[n >= 5] {
   e from "k": int in 0..10 else 4
   h from "g": category {u, v, w} else v
   d from "b": bool else true
+  day from "note": date in ["2020-01-01", "2021-12-31"]
   y from "v_1, v_2": vector[2] in l1(1) else [0.5, -0.25]
 }
 "#;
@@ -37,6 +38,8 @@ pub fn programs() -> Vec<String> {
         "release a = sum(is_na(x)) using laplace(scale = 2)\noutput z = a / n",
         "release a = sum(if is_na(e) or d then 0 else e) using laplace(scale = 20)\noutput z = 7 * a",
         "release a = histogram(h, is_na(g)) using laplace(scale = 3)\noutput z = margin(a, h)",
+        "release a = histogram(month(day), is_na(day)) using laplace(scale = 3)",
+        "release a = quantile(day, 0.5) using exponential(points = 16, eps = 1)\noutput z = a > \"2020-07-01\"",
         "release a = sum(y) using gaussian(sigma = 2)\noutput s = norm(a) > 1",
         "let gone = is_na(y)\nparam p ~ beta(20, 30)\nobserve gone ~ bernoulli(p)\nrelease a = draw(p) using diffuse(r = 0.25)",
         "param w: vector[2] ~ normal(0, 1)\nlet gone = is_na(x)\nobserve gone ~ bernoulli_logit(dot(w, y))\n\
@@ -127,6 +130,9 @@ const CELLS: &[&[u8]] = &[
     b".5",
     b"5.",
     b" v ",
+    b"2020-02-29",
+    b"2021-02-29",
+    b"9999-12-31",
     b"\"x\"y",
 ];
 

@@ -160,6 +160,7 @@ impl Scope {
             2 => format!("int in 0..{}", self.positive()),
             3 => format!("int in -{}..", self.dice.below(5)),
             4 => format!("real{}", self.domain()),
+            5 if self.dice.once_in(2) => "date in [\"2020-01-01\", \"2024-12-31\"]".into(),
             5 => "category {a, b, \"<=50K\"}".into(),
             6 => format!("vector[{}] in l2({})", 1 + self.dice.below(4), self.positive()),
             7 => "vector[2] in [0, 1]".into(),
@@ -319,6 +320,7 @@ fn otherwise(ty: &str) -> &'static str {
         "bool" => " else true",
         "vector[2] in [0, 1]" => " else [0.5, 1]",
         _ if ty.starts_with("category") => " else \"<=50K\"",
+        _ if ty.starts_with("date") => " else \"2020-02-29\"",
         _ if ty.starts_with("counts") => "",
         _ => " else 0",
     }
