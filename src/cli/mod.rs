@@ -105,7 +105,7 @@ enum Command {
     /// Re-derive every number of a certificate or plan by separate code
     Verify(Verify),
     /// Attack every release on made-up neighbours: lower bounds on epsilon beside the certificate
-    Audit(Audit),
+    Audit(audit::Audit),
     /// A page on a term, error code, rule, mechanism, distribution, function or keyword
     Explain { name: Vec<String> },
     /// A picture of what a program costs, predicts or released, as SVG or PNG
@@ -216,24 +216,6 @@ struct Verify {
     /// Exactly one JSON value on standard output
     #[arg(long)]
     json: bool,
-}
-
-#[derive(Args)]
-struct Audit {
-    #[command(flatten)]
-    program: Program,
-    /// Draws from each of two neighbouring data sets, 20 to 10 million (default: 20,000; 1,000 of a regression, 100 of a bounded loss)
-    #[arg(long, value_name = "N")]
-    trials: Option<u64>,
-    /// Attack this release alone
-    #[arg(long, value_name = "NAME")]
-    release: Option<String>,
-    /// Chance that all lower bounds of a release hold together
-    #[arg(long, default_value_t = 0.999_999_999, value_name = "P")]
-    confidence: f64,
-    /// Write the report as one HTML page
-    #[arg(short, value_name = "PAGE")]
-    output: Option<PathBuf>,
 }
 
 #[derive(Args)]
