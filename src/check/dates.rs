@@ -28,7 +28,7 @@ impl Checker<'_> {
             None => {
                 let d =
                     Diagnostic::new("E0209", "this text is not a day of the calendar").label(span, "four, two and two digits: 2020-02-29");
-                self.fail(d.help("\"2020-02-29\""))
+                self.fail(d.help("a year, a month and a day that the calendar has, in quotes"))
             }
         }
     }

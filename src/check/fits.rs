@@ -235,7 +235,7 @@ impl Checker<'_> {
             let d = Diagnostic::new("E0209", format!("`{name}` has no distribution function here, and `{column}` is counted in bins"))
                 .label(o.likelihood.span, "gives a probability to each value, not to a bin of several");
             let axis = axis.map_or("k", |a| a.name.as_str());
-            let d = d.help(("count each value on its own:", format!("histogram({axis})")));
+            let d = d.help(format!("count each value on its own, by `histogram({axis})`"));
             return self.fail(d.help("or a count without an end: poisson, neg_binomial_2"));
         }
         let d = Diagnostic::new("E0209", format!("`{name}` has other values than the cells of `{column}`"));

@@ -86,7 +86,7 @@ impl Checker<'_> {
             Some(found) => Ok(found),
             None => {
                 let d = Diagnostic::new("E0209", format!("`{of}` asks what a model learned, and a prior has learned nothing"));
-                self.fail(d.label(at, "draws of a prior").help(("draws of the posterior:", "output post = posterior(m, u)")))
+                self.fail(d.label(at, "draws of a prior").help("take draws of the posterior, which `output post = posterior(..)` names"))
             }
         }
     }

@@ -52,8 +52,11 @@ impl Checker<'_> {
                         d.help(Help::from(("count it in bins:", bin)).over(x.span))
                     }
                     None if matches!(other, Type::Date(_)) => {
-                        let x = self.written(x.span);
-                        d.help(("count by what a calendar says:", format!("histogram(year({x}), month({x}))")))
+                        let (x, x_span) = (self.written(x.span), x.span);
+                        d.help(
+                            Help::from(("count by what a calendar says:", format!("histogram(year({x}), month({x}))")))
+                                .edit(x_span, format!("year({x}), month({x})")),
+                        )
                     }
                     None => d.help("a category, a bool, a number with both bounds: int in 0..120, or bin(..) of a real in [0, 120]"),
                 })

@@ -139,7 +139,7 @@ impl Printer<'_> {
     }
 
     fn expr(&self, e: &Expr) -> String {
-        Names { program: self.program, parameters: &self.names, typed: false, surface: true }.expr(e)
+        Names { program: self.program, parameters: &self.names, typed: false, surface: Some(self.sources) }.expr(e)
     }
 
     fn steps(&mut self, steps: &[Step], depth: usize) {
@@ -205,7 +205,7 @@ impl Printer<'_> {
         let parameters: Vec<Parameter> = fit.parameters.iter().filter(own).cloned().collect();
         self.factors(&parameters, fit.own().iter(), depth);
         for p in fit.parameters.iter().filter(|p| fit.given.contains(&p.id)) {
-            let prior = Names { program: self.program, parameters: &self.names, typed: false, surface: true }.call(&p.prior);
+            let prior = Names { program: self.program, parameters: &self.names, typed: false, surface: Some(self.sources) }.call(&p.prior);
             self.line(depth, &format!("# {} ~ {prior}: their shares are those of what the model conditions on", p.name));
         }
         for table in &fit.tables {
@@ -235,12 +235,12 @@ impl Printer<'_> {
         }
         for p in &fresh {
             self.declared.insert(p.id);
-            let prior = Names { program: self.program, parameters: &self.names, typed: false, surface: true }.call(&p.prior);
+            let prior = Names { program: self.program, parameters: &self.names, typed: false, surface: Some(self.sources) }.call(&p.prior);
             let ty = parameter_type(p, self.program);
             self.line(depth, &format!("param {}{ty} ~ {prior}", p.name));
         }
         for o in rows {
-            let names = Names { program: self.program, parameters: &self.names, typed: false, surface: true };
+            let names = Names { program: self.program, parameters: &self.names, typed: false, surface: Some(self.sources) };
             let right = names.call(&o.likelihood);
             let value = names.expr(&o.outcome);
             // A column that says where another one is missing is written as a call.

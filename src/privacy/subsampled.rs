@@ -156,7 +156,8 @@ mod tests {
                 if found > 1e-12 && e > 0.0 {
                     let back = epsilon(share, mu, found);
                     assert!(back >= e * (1.0 - 1e-9) && back <= e * (1.0 + 1e-6) + 1e-9, "{share} {mu} {e}: {back}");
-                    assert!(delta(share, mu, back) <= found);
+                    // Both are upper bounds of one number.
+                    assert!(delta(share, mu, back) <= found * (1.0 + 1e-9));
                 }
             }
             let costs: Vec<f64> = [0.001, 0.01, 0.1, 0.5, 1.0].map(|g| delta(g, mu, 0.3)).to_vec();

@@ -261,10 +261,10 @@ pub fn draw(form: &Form, scope: &Scope, given: &Given) -> Found<Claim> {
         |name: &str| positive(name).filter(|t| t.fract() == 0.0 && *t < 1e15).map(|t| t as u64).ok_or("a length is not a whole number");
     let (steps, losses) = (long("iterations")?, Claim::Gdp(width / noise("sigma")?));
     if given.rule == "penalty" {
-        return Ok(losses.repeat(steps).repeat(times));
+        return Ok(losses.one_by_one(steps).repeat(times));
     }
     let clip = positive("clip").map(num).ok_or("clip is not a positive number")?;
     let forces = Claim::Gdp(sides * Real::int(scope.unit) * clip / noise("gradient_sigma")?);
     let sums = steps.saturating_mul(long("steps")?.saturating_add(1));
-    Ok(Claim::Product(vec![losses.repeat(steps), forces.repeat(sums)]).repeat(times))
+    Ok(Claim::Product(vec![losses.one_by_one(steps), forces.one_by_one(sums)]).repeat(times))
 }

@@ -66,7 +66,7 @@ impl BoundedLoss {
         let one = mul_up(count_up(self.records.unit_rows), gradients.clip);
         let moves = if moved == Moved::Replaced { 2.0 * one } else { one };
         let sums = iterations.saturating_mul(gradients.steps.saturating_add(1));
-        let forces = answer(moves, gradients.sigma).repeat(sums);
+        let forces = answer(moves, gradients.sigma).one_by_one(sums);
         Claim::Product(vec![self.chain_claim(beta, weight, iterations, sigma, moved), forces])
     }
 }

@@ -49,7 +49,7 @@ fn judge(question: &Question) -> Verdict {
 impl BoundedLoss {
     /// One chain of this many steps. Every term of the noisy sum is a difference of two losses of one row, in `[-R, R]`.
     pub fn chain_claim(&self, beta: f64, weight: f64, iterations: u64, sigma: f64, moved: Moved) -> Claim {
-        answer(self.width(beta, weight, moved), sigma).repeat(iterations)
+        answer(self.width(beta, weight, moved), sigma).one_by_one(iterations)
     }
 }
 
