@@ -126,11 +126,6 @@ impl Claim {
     }
 
     /// This release `times` over.
-    /// The same one by one, where costs in zCDP are sums of decimals: the root of a number of steps is not one.
-    pub fn one_by_one(self, times: u64) -> Claim {
-        if times > 1 { Claim::Repeated { times, claim: Box::new(self) } } else { self.repeat(times) }
-    }
-
     pub fn repeat(&self, times: u64) -> Claim {
         let count = count_up(times);
         match self {

@@ -155,13 +155,11 @@ fn smaller(plan: &MechanismPlan, n: u64, few: u64) -> Option<MechanismPlan> {
     match &mut law.chain {
         ChainLaw::Penalty { .. } => {}
         ChainLaw::Hmc { gradient_sigma, .. } => *gradient_sigma /= more,
-        ChainLaw::Sgld { batch, sigma, .. } => {
-            let taken = batch.unwrap_or(n);
-            if taken > few {
-                *sigma *= few as f64 / taken as f64;
-                *batch = None;
-            }
+        ChainLaw::Sgld { batch, sigma, .. } if *batch > few => {
+            *sigma *= few as f64 / *batch as f64;
+            *batch = few;
         }
+        ChainLaw::Sgld { .. } => {}
         ChainLaw::Nuts { .. } | ChainLaw::Slice { .. } => return None,
     }
     Some(plan)

@@ -142,10 +142,6 @@ impl Claim {
     }
 
     /// This claim `times` over, in the form the compiler writes it.
-    /// The same without the root of the number, whose decimals add up.
-    pub fn one_by_one(self, times: u64) -> Claim {
-        if times > 1 { Claim::Repeated(times, Box::new(self)) } else { self.repeat(times) }
-    }
     pub fn repeat(self, times: u64) -> Claim {
         match self {
             one if times == 1 => one,
