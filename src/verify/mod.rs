@@ -15,7 +15,6 @@ mod hellinger;
 mod laws;
 mod loss;
 mod matrix;
-mod orders;
 mod pair;
 mod reader;
 mod real;
@@ -31,7 +30,7 @@ mod whole;
 
 pub use seal::{digest, signature, signed_text};
 
-use claim::Claim;
+use claim::{Claim, Memo};
 use facts::{Checked, Facts, at, list, must, number};
 use serde_json::{Map, Value, json};
 use steps::Costs;
@@ -54,7 +53,7 @@ pub struct Against<'a> {
 
 /// Checks certificates; keeps what it computed for the next one.
 #[derive(Default)]
-pub struct Verifier(());
+pub struct Verifier(Memo);
 
 const ORDERS: [f64; 16] = [1.25, 1.5, 2.0, 3.0, 4.0, 5.0, 6.0, 8.0, 10.0, 12.0, 16.0, 20.0, 32.0, 64.0, 128.0, 256.0];
 /// How far above the truth a number may lie, relative.
@@ -128,7 +127,7 @@ impl Verifier {
         let (bounds, limit) = (claim.bounds(), claim.limit().stated_limit());
         let orders = ORDERS.iter().filter(|o| **o < limit).chain(asked.orders.iter().filter(|o| !ORDERS.contains(o) || **o >= limit));
         let rdp = |o: &f64| {
-            let epsilon = if *o < limit { claim.rdp(*o).amount() } else { f64::INFINITY };
+            let epsilon = if *o < limit { claim.rdp(*o, &self.0).amount() } else { f64::INFINITY };
             json!({"order": o, "epsilon": if epsilon.is_finite() { json!(epsilon) } else { json!("inf") }})
         };
         let mut deltas = vec![1e-5, 1e-6];
@@ -150,8 +149,8 @@ impl Verifier {
         let e = number(stated).unwrap_or(f64::NAN);
         let above =
             if matches!(claim, Claim::Gdp(_) | Claim::Range(_) | Claim::Pure(_) | Claim::Laplace(_)) { ABOVE } else { ABOVE_CONVERTED };
-        let least = e == 0.0 || !claim.proves(e.min(f64::MAX) * (1.0 - above), delta);
-        let proved = e == f64::INFINITY || claim.proves(e, delta);
+        let least = e == 0.0 || !claim.proves(e.min(f64::MAX) * (1.0 - above), delta, &self.0);
+        let proved = e == f64::INFINITY || claim.proves(e, delta, &self.0);
         if proved && least { stated.clone() } else { json!({"wanted": "what the claim proves"}) }
     }
 
@@ -171,8 +170,8 @@ impl Verifier {
         let met = limits.iter().zip(rows).all(|(limit, key)| match b["kind"].as_str() {
             Some("zcdp") => bounds.zcdp.amount() <= *limit,
             Some("gdp") => bounds.gdp.amount() <= *limit,
-            Some("rdp") => key > 1.0 && total.rdp(key).amount() <= *limit,
-            _ => total.proves(*limit, key),
+            Some("rdp") => key > 1.0 && total.rdp(key, &self.0).amount() <= *limit,
+            _ => total.proves(*limit, key, &self.0),
         });
         let sane = |v: &Value| v.is_number() || (v.is_array() && limits.len() == keys.len() && limits.len() > 1);
         let mut again = Map::from_iter([("kind".to_owned(), b["kind"].clone()), (amount.to_owned(), must(&b[amount], sane))]);

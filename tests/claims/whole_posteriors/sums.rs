@@ -229,7 +229,10 @@ fn noisy_moments_cost_what_they_say() {
     // Each block alone reaches .64 of it, half of 1/.78125: features at right angles, and opposite ones; both are not at their worst together.
     let half = cost([c, 0.0, 0.0], 0.0, [0.0, c, 0.0], 0.0);
     let other = cost([c, 0.0, 0.0], y_most, [-c, 0.0, 0.0], y_most);
-    assert!(half <= 0.64 * claim && half > 0.639_999 * claim && other <= 0.64 * claim && other > 0.639_999 * claim, "{half} {other} {claim}");
+    assert!(
+        half <= 0.64 * claim && half > 0.639_999 * claim && other <= 0.64 * claim && other > 0.639_999 * claim,
+        "{half} {other} {claim}"
+    );
 }
 
 /// One weight: its posterior by a double sum over the weight and the true product behind the noise.
