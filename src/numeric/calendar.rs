@@ -32,7 +32,7 @@ pub fn day(year: i64, month: i64, day: i64) -> Option<f64> {
 
 /// Year, month from 1 and day from 1 of the day that a number lies in; total, by the nearest day there is.
 pub fn date(x: f64) -> (i64, i64, i64) {
-    let shifted = if x.is_nan() { 0.0 } else { libm::floor(x).max(FIRST).min(LAST) } as i64 + SHIFT;
+    let shifted = if x.is_nan() { 0.0 } else { libm::floor(x).clamp(FIRST, LAST) } as i64 + SHIFT;
     let (era, of_era) = (shifted.div_euclid(ERA), shifted.rem_euclid(ERA));
     let year = (of_era - of_era / 1460 + of_era / 36_524 - of_era / 146_096) / 365;
     let of_year = of_era - (365 * year + year / 4 - year / 100);
@@ -51,7 +51,7 @@ pub fn month(x: f64) -> f64 {
 
 /// 1 for Monday to 7 for Sunday, as in ISO 8601.
 pub fn weekday(x: f64) -> f64 {
-    let day = if x.is_nan() { 0.0 } else { libm::floor(x).max(FIRST).min(LAST) } as i64;
+    let day = if x.is_nan() { 0.0 } else { libm::floor(x).clamp(FIRST, LAST) } as i64;
     ((day + 3).rem_euclid(7) + 1) as f64
 }
 

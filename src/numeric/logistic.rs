@@ -42,7 +42,7 @@ pub struct Look {
 /// `None` where doubles cannot compute it.
 pub fn look((mean, precision): (&[f64], &[f64]), (upper, scores): (&[f64], &[f64]), trials: f64, sd: f64) -> Option<Look> {
     let d = mean.len();
-    if precision.len() != d * d || scores.len() != d || upper.len() != d * (d + 1) / 2 || !(sd > 0.0) {
+    if precision.len() != d * d || scores.len() != d || upper.len() != d * (d + 1) / 2 || sd.is_nan() || sd <= 0.0 {
         return None;
     }
     let seen = symmetric(d, upper);

@@ -22,6 +22,9 @@ use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::io::Cursor;
 
+/// Between a draw and the truth of one trial, from the pairs of all trials.
+type Distance<'a> = dyn Fn(&[(f64, f64)], usize) -> f64 + 'a;
+
 /// Parameters drawn from the prior, each with rows and a release of its own. Of a release that has nothing to do with its parameter
 /// the correlation is 0.12 off by chance.
 const TRIALS: u64 = 64;
@@ -120,7 +123,7 @@ pub fn foretell(model: &Model, table: &Table, chosen: &Chosen) -> Option<Vec<For
         rest = more;
         let explained = own.iter().map(|p| correlation(p)).sum::<f64>() / own.len().max(1) as f64;
         // Between every draw and the truth of its own trial, or of the next one.
-        let median = |of: &dyn Fn(&[(f64, f64)], usize) -> f64| {
+        let median = |of: &Distance<'_>| {
             let square = |i: usize| own.iter().map(|pairs| of(pairs, i).powi(2)).sum::<f64>();
             let mut all: Vec<f64> = (0..TRIALS as usize).map(|i| square(i).sqrt()).collect();
             all.sort_by(f64::total_cmp);

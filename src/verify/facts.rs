@@ -73,7 +73,9 @@ fn status(r: &Value) -> &'static str {
 fn columns(v: &Value) -> Value {
     let column = |c: &Value| {
         let mut found = json!({"name": must(&c["name"], Value::is_string), "type": must(&c["type"], |v| Ty::parse(text(v)).is_some()), "public": must(&c["public"], Value::is_boolean)});
-        c.get("else").into_iter().for_each(|e| found["else"] = must(e, Value::is_string));
+        if let (Some(e), Some(fields)) = (c.get("else"), found.as_object_mut()) {
+            fields.insert("else".into(), must(e, Value::is_string));
+        }
         found
     };
     list(v).iter().map(column).collect()
@@ -299,7 +301,7 @@ impl<'a> Facts<'a> {
         let place = |v: &Value| v.is_null() || v.as_u64() > Some(0);
         let premise = |p: &Value| {
             let says = |t: &Value| t.as_str().is_some_and(|t| !t.is_empty());
-            json!({"text": must(&p["text"], says), "holds": true, "line": must(&p["line"], &place), "column": must(&p["column"], &place)})
+            json!({"text": must(&p["text"], says), "holds": true, "line": must(&p["line"], place), "column": must(&p["column"], place)})
         };
         let measures = [
             "95% bound of |answer - truth|",

@@ -63,7 +63,7 @@ fn left(document: &Document, d: &Diagnostic, line: usize) -> Option<Vec<(&'stati
         // A fragment lacks what it lacks: a budget, or the declarations of names that it uses.
         let parsed = syntax::parse(FileId(0), &document.text).1.is_empty();
         let unknown = |m: &str| m.strip_prefix("unknown name `").is_some_and(|n| document.text.contains(n.trim_end_matches('`')));
-        new.retain(|(code, m)| !(*code == "E0405" && !document.text.contains("budget ")) && !(!parsed && *code == "E0206" && unknown(m)));
+        new.retain(|(code, m)| (*code != "E0405" || document.text.contains("budget ")) && (parsed || *code != "E0206" || !unknown(m)));
         if same(&said) >= document.diagnostics.iter().filter(|x| (x.code, &x.message) == (d.code, &d.message)).count() {
             new.push((d.code, "the same again".to_owned()));
         }
