@@ -22,7 +22,7 @@ LAYERS = {
     "brute force": ["brute_force", "row_types", "brute_force_real", "composition", "whole_posteriors", "loss_ranges", "exhaustive"],
     "integration": ["integration", "langevin", "glm_posteriors", "precision"],
     "audit": ["audits", "audit"],
-    "law": ["samplers", "tapes", "laws", "density", "chains", "glm_draws"],
+    "law": ["samplers", "tapes", "laws", "density", "chains", "glm_draws", "fits", "bins", "predictions"],
     "verifier": ["verify"],
 }
 # What these read: claims and certificates, never a draw; or draws, never a claim. A bug in the other is not shown to them.
