@@ -9,10 +9,11 @@ folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
 cd "$folder" || exit 1
 { echo smoker; for i in $(seq 120); do echo true; done; } > staff.csv
+printf "private staff[n >= 100] { smoker: bool }\n" > schema
 printf 'budget eps(0.1)\nprivate staff[n >= 100] { smoker: bool }\nrelease share = mean(smoker) using laplace\n' > tenth.dpm
 fresh() {
   rm -f ledger*
-  "$dpm" ledger init ledger --dataset staff=staff.csv --relation replace_one --unit row --budget "eps(1000)" > /dev/null || exit 1
+  "$dpm" ledger init ledger --dataset staff=staff.csv --schema schema --shared --budget "eps(1000)" > /dev/null || exit 1
 }
 charges() { "$dpm" ledger show ledger --json 2> why | sed -n 's/.*"charges": \([0-9]*\).*/\1/p'; }
 : > result

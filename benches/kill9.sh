@@ -12,6 +12,7 @@ trap 'rm -rf "$folder"' EXIT
 touch "$out"
 cd "$folder" || exit 1
 { echo smoker; for i in $(seq 120); do echo true; done; } > staff.csv
+printf "private staff[n >= 100] { smoker: bool }\n" > schema
 printf 'budget eps(0.1)\nprivate staff[n >= 100] { smoker: bool }\nrelease share = mean(smoker) using laplace\n' > tenth.dpm
 charges() { "$dpm" ledger show ledger --json | sed -n 's/.*"charges": \([0-9]*\).*/\1/p'; }
 past() { touch -a -d @1 staff.csv; }
@@ -20,7 +21,7 @@ past; cat staff.csv > /dev/null
 done_so_far() { awk '{ n += $2 } END { print n + 0 }' "$out"; }
 while [ "$(done_so_far)" -lt "$wanted" ]; do
   rm -f ledger*
-  "$dpm" ledger init ledger --dataset staff=staff.csv --relation replace_one --unit row --budget "eps(1000)" > /dev/null || exit 1
+  "$dpm" ledger init ledger --dataset staff=staff.csv --schema schema --shared --budget "eps(1000)" > /dev/null || exit 1
   start=$(date +%s%N)
   "$dpm" run tenth.dpm --data staff=@staff --ledger ledger > /dev/null
   whole=$(($(date +%s%N) - start))

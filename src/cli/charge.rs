@@ -3,10 +3,12 @@
 use super::{Exit, usage};
 use crate::analyze::Analysis;
 use crate::data::Source;
-use crate::ledger::{Ask, Balance, Bytes, Ledger, LedgerError, Receipt, Reservation};
-use crate::model::{Program, TableId};
+use crate::ledger::{Accounts, Ask, Balance, Bytes, Declaration, Ledger, LedgerError, Receipt, Reservation};
+use crate::model::{Program, Table, TableId, narrow};
+use crate::pipeline::{self, Folder};
 use crate::privacy::Claim;
-use crate::privacy::certificate::{Certificate, TableFacts};
+use crate::privacy::certificate::Certificate;
+use crate::source::render;
 use serde_json::{Map, Value, json};
 use std::cell::RefCell;
 use std::collections::BTreeMap;
@@ -44,18 +46,19 @@ pub fn charge(
         };
         wanted.entry(id).or_default().push(*table);
     }
+    let refuse = |e: LedgerError| refuse(&e);
+    let ledger = Ledger::at(path).map_err(refuse)?;
+    let accounts = ledger.read().map_err(refuse)?.accounts;
     let mut asks = vec![];
     for (dataset, tables) in &wanted {
         let claim = cost(tables).ok_or(Exit::Bug)?;
         // Every table read from a data set has to say the same of it; the first is charged.
         for table in tables {
-            let name = program.tables.get(table.0).map_or("", |t| t.name.as_str());
-            let facts = certificate.tables.iter().find(|t| t.name == name).ok_or(Exit::Bug)?;
-            asks.push(Ask { dataset: dataset.clone(), relation: facts.relation_name().into(), unit: unit(facts), claim: claim.clone() });
+            let asked = program.tables.get(table.0).ok_or(Exit::Bug)?;
+            let declaration = granted(&accounts, dataset, asked).map_err(refuse)?;
+            asks.push(Ask { dataset: dataset.clone(), declaration, claim: claim.clone() });
         }
     }
-    let refuse = |e: LedgerError| refuse(&e);
-    let ledger = Ledger::at(path).map_err(refuse)?;
     let reservation = ledger.reserve(&certificate.digest(), &asks).map_err(refuse)?;
     // The charge is on the disk; only now are data opened, each file once.
     let mut tables = BTreeMap::new();
@@ -84,9 +87,32 @@ pub fn claim_for(analysis: &Analysis, tables: &[TableId]) -> Option<Claim> {
     Some(if own.len() == analysis.releases.len() { total } else { Claim::Product(own) })
 }
 
-/// `row`, or `patient max 4`.
-fn unit(facts: &TableFacts) -> String {
-    facts.unit_key.as_ref().map_or("row".into(), |key| format!("{key} max {}", facts.unit_rows))
+/// The declaration of a data set, if the table asks for no more.
+fn granted(accounts: &Accounts, dataset: &str, asked: &Table) -> Result<Declaration, LedgerError> {
+    let account = accounts.accounts.get(dataset).ok_or_else(|| LedgerError::UnknownDataset(dataset.into()))?;
+    let declaration = account.registration.declaration.clone().ok_or_else(|| LedgerError::Undeclared(dataset.into()))?;
+    let beyond = |why| LedgerError::Beyond { dataset: dataset.into(), why };
+    let tables = declared(&declaration.text).map_err(|_| beyond("this version does not understand its declaration".into()))?;
+    let registered = tables.iter().find(|t| t.name == declaration.table);
+    let registered = registered.ok_or_else(|| beyond("its declaration has no such table".into()))?;
+    narrow::beyond(asked, registered).map_or(Ok(declaration), |why| Err(beyond(why)))
+}
+
+/// The tables of a text that declares private tables and nothing else.
+///
+/// # Errors
+/// What is wrong with it, as the compiler says it or in a line.
+pub fn declared(text: &str) -> Result<Vec<Table>, String> {
+    let checked = pipeline::check("schema.dpm", text, &Folder::none());
+    if checked.has_errors() {
+        return Err(render::text(&checked.sources, &checked.diagnostics, false));
+    }
+    let program = checked.program;
+    let only_tables = program.steps.is_empty() && program.budget.is_none() && program.scalars.is_empty() && program.records.is_empty();
+    if !only_tables || program.tables.is_empty() || program.tables.iter().any(|t| !t.private) {
+        return Err("error: a schema declares private tables and nothing else:    private staff[n] { smoker: bool }\n".into());
+    }
+    Ok(program.tables)
 }
 
 impl Charged {

@@ -2,7 +2,7 @@
 
 use super::{Exit, Program, Repl, charge, inputs, usage};
 use crate::check::Loader;
-use crate::ledger::{Ledger, is_of_a_ledger};
+use crate::ledger::{Ledger, Registration, is_of_a_ledger};
 use crate::pipeline::{Checked, Folder, same_file};
 use crate::source::SourceMap;
 use serde_json::Value;
@@ -13,13 +13,27 @@ use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
 /// The files with private rows that a command line names, and all that its ledger has registered.
-pub fn private(data: &[String], ledger: Option<&Path>) -> Result<Vec<PathBuf>, Exit> {
+pub fn private(data: &[String], ledger: Option<&Path>) -> Result<Private, Exit> {
     let mut files: Vec<PathBuf> = data.iter().flat_map(|text| paths(text)).collect();
+    let mut registered = vec![];
     if let Some(path) = ledger {
         let contents = Ledger::at(path).and_then(|l| l.read()).map_err(|e| charge::refuse(&e))?;
-        files.extend(contents.accounts.accounts.values().map(|a| PathBuf::from(&a.registration.location)));
+        registered.extend(contents.accounts.accounts.into_values().map(|a| a.registration));
+        files.extend(registered.iter().map(|r| PathBuf::from(&r.location)));
     }
-    Ok(files)
+    Ok(Private { files, registered })
+}
+
+/// Files with private rows, and what a ledger has registered, of which no copy is public either.
+pub struct Private {
+    pub files: Vec<PathBuf>,
+    registered: Vec<Registration>,
+}
+
+impl Private {
+    fn holds(&self, path: &Path) -> bool {
+        is_among(path, &self.files) || self.registered.iter().any(|r| r.holds(path))
+    }
 }
 
 /// What may be a path in `NAME=PATH`, or in `PATH` where no name is needed.
@@ -33,9 +47,9 @@ pub fn is_among(path: &Path, files: &[PathBuf]) -> bool {
 }
 
 /// Refuses private rows as a program or as public data: messages show lines of a program, and public data cost nothing.
-pub fn refuse_private(args: &Program, private: &[PathBuf]) -> Result<(), Exit> {
+pub fn refuse_private(args: &Program, private: &Private) -> Result<(), Exit> {
     let public = args.public.public.iter().flat_map(|text| paths(text));
-    let found = std::iter::once(args.file.clone()).chain(public).find(|path| is_among(path, private));
+    let found = std::iter::once(args.file.clone()).chain(public).find(|path| private.holds(path));
     found.map_or(Ok(()), |path| Err(usage(&holds_rows(&path.display().to_string()))))
 }
 
@@ -58,7 +72,7 @@ pub fn modules(program: &Path, sources: &SourceMap) -> impl Iterator<Item = Path
 /// The files of a session; copies share them.
 #[derive(Clone)]
 pub struct Known {
-    private: Rc<RefCell<Vec<PathBuf>>>,
+    private: Rc<RefCell<Private>>,
     /// Public data and programs.
     open: Rc<RefCell<Vec<PathBuf>>>,
     /// What `:public` named, which may be records.
@@ -72,11 +86,11 @@ impl Known {
     /// What the command line names: private rows are not the script, and nothing of it is the history.
     pub fn new(args: &Repl) -> Result<Known, Exit> {
         let private = private(&args.data, args.ledger.as_deref())?;
-        if is_among(Path::new("/dev/stdin"), &private) {
+        if is_among(Path::new("/dev/stdin"), &private.files) {
             return Err(usage(&holds_rows("standard input")));
         }
         let public = args.public.public.iter().flat_map(|text| paths(text));
-        args.history.as_ref().map(|path| target(path, &public.chain(private.clone()).collect::<Vec<_>>())).transpose()?;
+        args.history.as_ref().map(|path| target(path, &public.chain(private.files.clone()).collect::<Vec<_>>())).transpose()?;
         Ok(Known { private: Rc::new(RefCell::new(private)), open: Rc::default(), records: Rc::default() })
     }
 
@@ -85,13 +99,13 @@ impl Known {
         if is_among(Path::new(path), &self.open.borrow()) {
             return Err(format!("{path} is bound as public or was loaded: it is not private in this session"));
         }
-        self.private.borrow_mut().push(path.into());
+        self.private.borrow_mut().files.push(path.into());
         Ok(())
     }
 
     /// A file is about to be read as a program or as public data.
     pub fn open(&self, path: &str) -> Result<(), String> {
-        if is_among(Path::new(path), &self.private.borrow()) {
+        if self.private.borrow().holds(Path::new(path)) {
             return Err(holds_rows(path));
         }
         self.open.borrow_mut().push(path.into());
@@ -106,12 +120,12 @@ impl Known {
     }
 
     fn folder(&self) -> Folder {
-        Folder::of(Path::new(SESSION)).without(&self.private.borrow()).records(self.records.borrow().clone())
+        Folder::of(Path::new(SESSION)).without(&self.private.borrow().files).records(self.records.borrow().clone())
     }
 
     /// All of them, and the modules.
     pub fn all(&self, sources: &SourceMap) -> Vec<PathBuf> {
-        let lists = [self.private.borrow().clone(), self.open.borrow().clone(), modules(Path::new(SESSION), sources).collect()];
+        let lists = [self.private.borrow().files.clone(), self.open.borrow().clone(), modules(Path::new(SESSION), sources).collect()];
         lists.concat()
     }
 }

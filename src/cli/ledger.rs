@@ -1,13 +1,14 @@
 //! `dpm ledger`: registering data sets, and what their budgets still hold.
 
-use super::charge::{amounts, refuse};
+use super::charge::{amounts, declared, refuse};
 use super::{Exit, inputs, print_json, usage};
-use crate::ledger::{Account, Contents, Entry, Ledger, LedgerError, NewDataset};
+use crate::ledger::{Account, Contents, Declaration, Entry, Ledger, LedgerError, NewDataset};
 use crate::numeric::decimal::{decimal_string, up12};
+use crate::pipeline;
 use crate::privacy::Claim;
 use clap::{Args, Subcommand};
 use serde_json::{Map, Value, json};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 #[derive(Subcommand)]
 pub enum Command {
@@ -17,17 +18,27 @@ pub enum Command {
         /// A data set and its file; each has its own budget
         #[arg(long, value_name = "ID=FILE", required = true)]
         dataset: Vec<String>,
-        /// How neighbouring data sets differ: replace_one or add_remove
-        #[arg(long)]
-        relation: String,
-        /// Whose privacy: "row", or "patient max 4"
-        #[arg(long)]
-        unit: String,
+        /// Declares the data sets: private tables of their names, with all that programs may read
+        #[arg(long, value_name = "FILE")]
+        schema: PathBuf,
         /// As programs write it: "dp(eps = 1, delta = 1e-6)"
         #[arg(long)]
         budget: String,
+        /// Others on this machine may read the files
+        #[arg(long)]
+        shared: bool,
         #[arg(long)]
         json: bool,
+    },
+    /// Declare a registered data set anew: what was charged stays charged
+    Declare {
+        #[command(flatten)]
+        named: Named,
+        #[arg(long, value_name = "ID")]
+        dataset: String,
+        /// A private table of its name, with all that programs may read
+        #[arg(long, value_name = "FILE")]
+        schema: PathBuf,
     },
     /// What every data set has spent and has left
     Show(Named),
@@ -55,23 +66,49 @@ pub struct Named {
 
 pub fn ledger(command: &Command) -> Exit {
     let done = match command {
-        Command::Init { path, dataset, relation, unit, budget, json } => {
+        Command::Init { path, dataset, schema, budget, shared, json } => {
             let mut datasets = vec![];
             for text in dataset {
                 let Some((id, file)) = inputs::pair(text) else {
                     return usage(&format!("--dataset wants ID=FILE, not `{text}`"));
                 };
+                let declaration = match declaration(schema, id) {
+                    Ok(declaration) => declaration,
+                    Err(exit) => return exit,
+                };
                 let (id, file) = (id.into(), file.into());
-                datasets.push(NewDataset { id, file, relation: relation.clone(), unit: unit.clone(), budget: budget.clone() });
+                datasets.push(NewDataset { id, file, declaration, budget: budget.clone(), shared: *shared });
             }
             Ledger::init(path, &datasets).and_then(|l| l.read()).map(|c| show(&c, *json))
         }
+        Command::Declare { named, dataset, schema } => match declaration(schema, dataset) {
+            Ok(new) => {
+                Ledger::at(&named.path).and_then(|l| l.declare(dataset, new)).and_then(|_| open(named)).map(|c| show(&c, named.json))
+            }
+            Err(exit) => return exit,
+        },
         Command::Show(named) => open(named).map(|c| show(&c, named.json)),
         Command::History(named) => open(named).map(|c| history(&c, named.json)),
         Command::Verify { named, head } => return verify(named, head.as_deref()),
         Command::Moved(named) => Ledger::at(&named.path).and_then(|l| l.moved()).and_then(|_| open(named)).map(|c| show(&c, named.json)),
     };
     done.map_or_else(|e| refuse(&e), |()| Exit::Done)
+}
+
+/// What a file declares of a data set.
+fn declaration(schema: &Path, id: &str) -> Result<Declaration, Exit> {
+    let (_, text) = pipeline::read(schema).map_err(|why| {
+        say_line!("error: {}", inputs::no_program(schema, why));
+        Exit::Input
+    })?;
+    let tables = declared(&text).map_err(|why| {
+        say!("{why}");
+        Exit::Rejected
+    })?;
+    match tables.into_iter().find(|t| t.name == id) {
+        Some(table) => Ok(Declaration { table: table.name, text }),
+        None => Err(usage(&format!("the schema does not declare `{id}`:    private {id}[n] {{ .. }}"))),
+    }
 }
 
 fn open(named: &Named) -> Result<Contents, LedgerError> {
@@ -95,7 +132,10 @@ fn show(contents: &Contents, as_json: bool) {
     show_line!("ledger {}, entry {}, head {}", head.ledger, head.index, head.hash);
     for (id, account) in &all.accounts {
         let r = &account.registration;
-        show_line!("\n{id}: {}, unit {}, budget {}, {} runs charged", r.relation, r.unit, account.budget, account.spent.charges());
+        show_line!("\n{id}: budget {}, {} runs charged", account.budget, account.spent.charges());
+        for line in r.declaration.iter().flat_map(|d| d.text.lines()) {
+            show_line!("  {line}");
+        }
         for b in account.balance() {
             show_line!("  {}: spent {} of {}, left {}", b.component, b.spent, b.limit, b.left);
         }
@@ -110,8 +150,7 @@ fn account_json(account: &Account) -> Value {
     let balance = account.balance();
     let r = &account.registration;
     json!({
-        "relation": r.relation,
-        "unit": r.unit,
+        "declaration": r.declaration.as_ref().map(|d| &d.text),
         "budget": account.budget.to_string(),
         "charges": account.spent.charges(),
         "spent": amounts(&balance, |b| &b.spent),
@@ -156,7 +195,8 @@ fn history(contents: &Contents, as_json: bool) {
     for (i, (entry, hash)) in contents.lines.iter().enumerate() {
         let what = match entry {
             Entry::Open { ledger, .. } => format!("open ledger {ledger}"),
-            Entry::Dataset(r) => format!("register {}: {}, unit {}, budget {}", r.id, r.relation, r.unit, r.budget),
+            Entry::Dataset(r) => format!("register {}: budget {}", r.id, r.budget),
+            Entry::Declare { dataset, .. } => format!("declare {dataset} anew"),
             Entry::Reserve { run, charges, .. } => {
                 let costs = charges.iter().map(|c| {
                     let amounts: Vec<String> = c.amounts.iter().map(|(name, x)| format!("{name} {x}")).collect();

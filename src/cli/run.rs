@@ -48,7 +48,7 @@ const NOT_PRIVATE: &str = "NOT PRIVATE: drawn from a seed";
 pub fn run(args: &Run) -> Exit {
     let private = files::private(&args.data, args.ledger.as_deref());
     let private = private.and_then(|files| files::refuse_private(&args.program, &files).map(|()| files));
-    let opened = private.and_then(|private| Ok((prepared(&args.program, &private)?, private)));
+    let opened = private.and_then(|private| Ok((prepared(&args.program, &private.files)?, private.files)));
     let (Compiled { checked, bound, analysis, mut certificate, .. }, private) = match opened {
         Ok(found) => found,
         Err(exit) => return exit,

@@ -59,6 +59,9 @@ impl Accounts {
                 let before = self.accounts.insert(registration.id.clone(), account);
                 before.is_none().then_some(())?;
             }
+            Entry::Declare { dataset, declaration } => {
+                self.accounts.get_mut(dataset)?.registration.declaration = Some(declaration.clone());
+            }
             Entry::Reserve { run, charges, .. } => {
                 let new = !self.ended_runs.contains(run) && self.open_runs.insert(run.clone());
                 (new && !charges.is_empty()).then_some(())?;
@@ -124,6 +127,7 @@ pub struct Balance {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::ledger::Declaration;
     use crate::privacy::Claim;
 
     fn open() -> Entry {
@@ -132,9 +136,9 @@ mod tests {
 
     fn dataset(id: &str) -> Entry {
         let text = String::new;
-        let (relation, unit) = ("replace_one".into(), "row".into());
         let (location, salt, commitment) = (text(), text(), text());
-        Entry::Dataset(Registration { id: id.into(), relation, unit, budget: "eps(1)".into(), location, salt, commitment })
+        let (relation, unit, declaration) = (None, None, Some(Declaration { table: id.into(), text: text() }));
+        Entry::Dataset(Registration { id: id.into(), declaration, relation, unit, budget: "eps(1)".into(), location, salt, commitment })
     }
 
     fn reserve(run: &str, dataset: &str, epsilon: f64) -> Entry {

@@ -26,6 +26,11 @@ pub enum Entry {
         place: String,
     },
     Dataset(Registration),
+    /// The owner declares a registered data set anew.
+    Declare {
+        dataset: String,
+        declaration: Declaration,
+    },
     /// Budget is spent from here on, whatever happens next.
     Reserve {
         run: String,
@@ -48,10 +53,14 @@ pub enum Entry {
 #[serde(deny_unknown_fields)]
 pub struct Registration {
     pub id: String,
-    /// `replace_one` or `add_remove`.
-    pub relation: String,
-    /// `row`, or `patient max 4`.
-    pub unit: String,
+    /// What programs may read of it. Only a ledger of an earlier version has none, and is not charged before its owner declares it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub declaration: Option<Declaration>,
+    /// Of an earlier version: what programs had to declare.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub relation: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub unit: Option<String>,
     pub budget: String,
     /// Where the file was; what it holds is bound by the commitment.
     pub location: String,
@@ -59,6 +68,16 @@ pub struct Registration {
     pub salt: String,
     /// SHA-256 of the salt and the SHA-256 of the salt and the file.
     pub commitment: String,
+}
+
+/// A table as the language declares it, whose narrowings programs may declare.
+#[derive(Clone, PartialEq, Eq, Serialize, Deserialize, Debug)]
+#[serde(deny_unknown_fields)]
+pub struct Declaration {
+    /// Its name in the text.
+    pub table: String,
+    /// A program of nothing but private tables.
+    pub text: String,
 }
 
 /// What a run costs one data set.
@@ -130,14 +149,19 @@ mod tests {
             Entry::Open { format: "1".into(), ledger: "00".into(), place: "p".into() },
             Entry::Dataset(Registration {
                 id: "staff".into(),
-                relation: "replace_one".into(),
-                unit: "row".into(),
+                declaration: Some(Declaration { table: "staff".into(), text: "private staff[n] { a: bool }\n".into() }),
+                relation: None,
+                unit: None,
                 budget: budget.to_string(),
                 location: "/a \"b\"\n".into(),
                 salt: "00".into(),
                 commitment: "11".into(),
             }),
             Entry::Reserve { run: "r".into(), certificate: "c".into(), charges: vec![charge] },
+            Entry::Declare {
+                dataset: "staff".into(),
+                declaration: Declaration { table: "t".into(), text: "private t[n] { a: bool }".into() },
+            },
             Entry::Commit { run: "r".into() },
             Entry::Moved { place: "q".into() },
         ];

@@ -18,12 +18,12 @@ pub enum LedgerError {
     /// The file could not be read or written.
     Storage(String),
     UnknownDataset(String),
-    /// The registered relation or unit is not that of the table.
-    Mismatch {
+    /// A ledger of an earlier version did not register what programs may read.
+    Undeclared(String),
+    /// A table of the program asks for more than the registration grants.
+    Beyond {
         dataset: String,
-        what: &'static str,
-        registered: String,
-        asked: String,
+        why: String,
     },
     /// The claim costs nothing, or has no bound, in the terms of the budget.
     NoPrice {
@@ -67,8 +67,14 @@ impl fmt::Display for LedgerError {
             ),
             LedgerError::Storage(why) => write!(f, "the ledger cannot be used: {why}"),
             LedgerError::UnknownDataset(id) => write!(f, "no data set `{id}` is registered in this ledger"),
-            LedgerError::Mismatch { dataset, what, registered, asked } => {
-                write!(f, "the data set `{dataset}` is registered with the {what} `{registered}`, the program says `{asked}`")
+            LedgerError::Undeclared(id) => {
+                write!(
+                    f,
+                    "`{id}` was registered without a declaration; its owner adds one: dpm ledger declare PATH --dataset {id} --schema FILE"
+                )
+            }
+            LedgerError::Beyond { dataset, why } => {
+                write!(f, "the registration of `{dataset}` does not allow this: {why}; `dpm ledger show` prints what it declares")
             }
             LedgerError::NoPrice { dataset, budget } => {
                 write!(f, "the program has no positive finite cost for `{dataset}` in the terms of its budget {budget}")

@@ -15,7 +15,7 @@ mod store;
 
 pub use account::{Account, Accounts, Balance};
 pub use budget::Budget;
-pub use entry::{Charge, Entry, Registration};
+pub use entry::{Charge, Declaration, Entry, Registration};
 pub use error::{LedgerError, OverBudget};
 pub use head::{Head, is_of_a_ledger};
 pub use register::{Bytes, NewDataset};
@@ -38,10 +38,8 @@ pub struct Ledger {
 #[derive(Clone, Debug)]
 pub struct Ask {
     pub dataset: String,
-    /// `replace_one` or `add_remove`, from the table's header.
-    pub relation: String,
-    /// `row` or `KEY max K`, from the table's header.
-    pub unit: String,
+    /// The declaration that the program was held to.
+    pub declaration: Declaration,
     /// The cost of the whole program for this data set.
     pub claim: Claim,
 }
@@ -110,7 +108,7 @@ impl Ledger {
     /// Charges a run, durably, before any of its data are opened.
     ///
     /// # Errors
-    /// UnknownDataset, Mismatch, NoPrice, OverBudget and NoFile charge nothing. After any other error the charge may count.
+    /// UnknownDataset, Undeclared, Busy, NoPrice, OverBudget and NoFile charge nothing. After any other error the charge may count.
     pub fn reserve(&self, certificate: &str, asks: &[Ask]) -> Result<Reservation, LedgerError> {
         let session = self.open()?;
         let mut charges: Vec<Charge> = vec![];
@@ -153,6 +151,18 @@ impl Ledger {
         }
         let session = session.append(vec![Entry::Commit { run: reservation.run.clone() }])?;
         Ok(receipt(&session, &reservation.run, reservation.datasets.keys()))
+    }
+
+    /// Declares a registered data set anew, for its owner: what was charged stays charged.
+    ///
+    /// # Errors
+    /// UnknownDataset.
+    pub fn declare(&self, dataset: &str, declaration: Declaration) -> Result<Head, LedgerError> {
+        let session = self.open()?;
+        if !session.accounts.accounts.contains_key(dataset) {
+            return Err(LedgerError::UnknownDataset(dataset.into()));
+        }
+        Ok(session.append(vec![Entry::Declare { dataset: dataset.into(), declaration }])?.head())
     }
 
     /// Verifies everything and says what it holds: the state, the entries with their hashes, the head.
@@ -203,14 +213,12 @@ impl Reservation {
 
 /// The charge for what was asked, if it may be made.
 fn judge(account: &Account, ask: &Ask) -> Result<Charge, LedgerError> {
-    let registered = &account.registration;
-    for (what, is, asked) in [("relation", &registered.relation, &ask.relation), ("unit", &registered.unit, &ask.unit)] {
-        if is != asked {
-            let (dataset, registered, asked) = (ask.dataset.clone(), is.clone(), asked.clone());
-            return Err(LedgerError::Mismatch { dataset, what, registered, asked });
-        }
+    match &account.registration.declaration {
+        None => Err(LedgerError::Undeclared(ask.dataset.clone())),
+        // Declared anew since the program was held to it.
+        Some(declaration) if *declaration != ask.declaration => Err(LedgerError::Busy),
+        Some(_) => afford(account, &ask.claim),
     }
-    afford(account, &ask.claim)
 }
 
 /// The charge for a claim, if the account allows it.

@@ -1,7 +1,7 @@
 //! Registered data sets: what can be registered, the commitment to a file, and the one way to its bytes.
 
 use super::budget::Budget;
-use super::entry::{Registration, hex, random_hex};
+use super::entry::{Declaration, Registration, hex, random_hex};
 use super::error::LedgerError;
 use crate::files;
 use sha2::{Digest, Sha256};
@@ -16,12 +16,11 @@ pub struct NewDataset {
     /// Letters, digits, `_` and `-`; at most 64.
     pub id: String,
     pub file: PathBuf,
-    /// `replace_one` or `add_remove`.
-    pub relation: String,
-    /// `row`, or `KEY max K`.
-    pub unit: String,
+    pub declaration: Declaration,
     /// As the language writes budgets.
     pub budget: String,
+    /// May others on the machine read the file?
+    pub shared: bool,
 }
 
 impl NewDataset {
@@ -34,12 +33,6 @@ impl NewDataset {
         if !id_fits {
             return invalid(format!("`{}` is not a name of a data set: letters, digits, `_` and `-`, at most 64", self.id));
         }
-        if !matches!(self.relation.as_str(), "replace_one" | "add_remove") {
-            return invalid(format!("`{}` is not a relation: replace_one or add_remove", self.relation));
-        }
-        let Some(unit) = unit_text(&self.unit) else {
-            return invalid(format!("`{}` is not a unit: \"row\", or \"patient max 4\"", self.unit));
-        };
         let Some(budget) = Budget::parse(&self.budget) else {
             return invalid(format!(
                 "`{}` is not a budget: eps(1), dp(eps = 1, delta = 1e-6), zcdp(0.5), gdp(1), rdp(order = 8, eps = 0.5)",
@@ -48,13 +41,20 @@ impl NewDataset {
         };
         let missing = || LedgerError::Invalid(format!("the file of `{}` cannot be read", self.id));
         let location = self.file.canonicalize().ok().filter(|f| f.is_file()).ok_or_else(missing)?;
+        if !self.shared && open_to_others(&location) {
+            return invalid(format!(
+                "others on this machine may read the file of `{}`, past any ledger: chmod 600 FILE, or --shared if that is meant",
+                self.id
+            ));
+        }
         let location_text = location.to_str().ok_or_else(missing)?.to_owned();
         let salt = random_hex::<32>().ok_or_else(|| LedgerError::Storage("the system has no randomness".into()))?;
         let commitment = files::open(&location).ok().and_then(|mut f| commitment(&salt, &mut f).ok()).ok_or_else(missing)?;
         Ok(Registration {
             id: self.id.clone(),
-            relation: self.relation.clone(),
-            unit,
+            declaration: Some(self.declaration.clone()),
+            relation: None,
+            unit: None,
             budget: budget.to_string(),
             location: location_text,
             salt,
@@ -63,22 +63,15 @@ impl NewDataset {
     }
 }
 
-fn invalid<T>(why: String) -> Result<T, LedgerError> {
-    Err(LedgerError::Invalid(why))
+fn open_to_others(file: &Path) -> bool {
+    #[cfg(unix)]
+    return file.metadata().is_ok_and(|m| std::os::unix::fs::MetadataExt::mode(&m) & 0o044 != 0);
+    #[cfg(not(unix))]
+    return false;
 }
 
-/// `row`, or `KEY max K` with single spaces and K >= 1.
-fn unit_text(text: &str) -> Option<String> {
-    let words: Vec<&str> = text.split_whitespace().collect();
-    match words.as_slice() {
-        ["row"] => Some("row".into()),
-        [key, "max", most] => {
-            let most: u64 = most.parse().ok().filter(|k| *k >= 1)?;
-            let name = key.chars().all(|c| c.is_alphanumeric() || c == '_');
-            name.then(|| format!("{key} max {most}"))
-        }
-        _ => None,
-    }
+fn invalid<T>(why: String) -> Result<T, LedgerError> {
+    Err(LedgerError::Invalid(why))
 }
 
 /// SHA-256 over the salt and the SHA-256 of the salt and the bytes: without the salt it says nothing about a small file.
@@ -140,16 +133,6 @@ pub fn read_registered(registration: &Registration) -> Result<Bytes, LedgerError
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn units() {
-        assert_eq!(unit_text(" patient  max 4 "), Some("patient max 4".into()));
-        assert_eq!(unit_text("row"), Some("row".into()));
-        for wrong in ["", "rows", "patient", "patient max", "patient max 0", "patient max -1", "patient max 1.5", "a b max 4", "a;b max 4"]
-        {
-            assert_eq!(unit_text(wrong), None, "{wrong}");
-        }
-    }
 
     #[test]
     fn a_commitment_binds_every_byte_and_the_salt() {

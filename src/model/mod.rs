@@ -6,6 +6,7 @@ pub mod expand;
 pub mod expr;
 pub mod fit;
 pub mod grid;
+pub mod narrow;
 pub mod print;
 pub mod record;
 pub mod stan;

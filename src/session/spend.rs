@@ -115,7 +115,8 @@ impl Session {
         let no_price = || LedgerError::NoPrice { dataset: "session".into(), budget: text.clone() };
         let budget = Budget::parse(&text).ok_or_else(no_price)?;
         let (id, location, salt, commitment) = ("session".to_owned(), none(), none(), none());
-        let registration = Registration { id, relation: none(), unit: none(), budget: text.clone(), location, salt, commitment };
+        let registration =
+            Registration { id, declaration: None, relation: None, unit: None, budget: text.clone(), location, salt, commitment };
         let mut account = Account { registration, budget, spent: Default::default() };
         for claim in self.state.charges.iter().filter(|c| !free(c)) {
             let charge = Charge::new("session", &account.budget, claim).ok_or_else(no_price)?;

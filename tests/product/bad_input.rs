@@ -167,8 +167,9 @@ fn pipes_and_devices_are_refused_by_name() {
     assert!(code == Some(3) && shown.is_empty() && said.contains("/dev/zero"), "{said}");
     let (code, _, said) = ends("echo ':load pipe.dpm' | dpm repl --no-history");
     assert!(code == Some(0) && said.contains("pipe.dpm is not a regular file"), "{said}");
+    place.write("p.schema", b"private staff[n >= 100] { smoker: bool }\n");
     // Ledgers and what stands beside them.
-    let init = "--dataset staff=DATA --relation replace_one --unit row --budget 'eps(1)'";
+    let init = "--dataset staff=DATA --schema p.schema --shared --budget 'eps(1)'";
     let (code, _, said) = ends(&format!("dpm ledger init l {}", init.replace("DATA", "pipe.csv")));
     assert!(code == Some(2) && said.contains("`staff`"), "{said}");
     let (code, _, said) = ends("dpm ledger show pipe");

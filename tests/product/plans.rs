@@ -241,8 +241,8 @@ fn with_ledger() -> (TempDir, Value) {
     let place = TempDir::new().unwrap();
     fs::write(place.path().join("t.csv"), "x\n0.5\n0.25\n0.75\n").unwrap();
     fs::write(place.path().join("p.dpm"), LEDGER_PROGRAM).unwrap();
-    let init =
-        ["ledger", "init", "l.ledger", "--dataset", "rows=t.csv", "--relation", "replace_one", "--unit", "row", "--budget", "eps(1.5)"];
+    fs::write(place.path().join("s.dpm"), "private rows[n] { x: real in [0, 1] }\n").unwrap();
+    let init = ["ledger", "init", "l.ledger", "--dataset", "rows=t.csv", "--schema", "s.dpm", "--shared", "--budget", "eps(1.5)"];
     expect(0, &dpm(place.path(), &init));
     expect(0, &dpm(place.path(), &["compile", "p.dpm", "-o", "p.plan"]));
     let plan = serde_json::from_str(&fs::read_to_string(place.path().join("p.plan")).unwrap()).unwrap();

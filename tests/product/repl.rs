@@ -284,7 +284,8 @@ fn a_pasted_program_is_asked_about_once() {
 fn with_ledger(rows: usize) -> TempDir {
     let place = TempDir::new().unwrap();
     fs::write(place.path().join("rows.csv"), format!("smoker\n{}", "yes\nno\n".repeat(rows / 2))).unwrap();
-    let init = "ledger init l.ledger --dataset people=rows.csv --relation replace_one --unit row --budget eps(1)";
+    fs::write(place.path().join("s.schema"), "private people[n >= 100] { smoker: bool }\n").unwrap();
+    let init = "ledger init l.ledger --dataset people=rows.csv --schema s.schema --shared --budget eps(1)";
     let done = dpm(place.path(), &init.split(' ').collect::<Vec<_>>());
     assert!(done.status.success(), "{}", String::from_utf8_lossy(&done.stderr));
     place
@@ -420,8 +421,8 @@ fn registered() -> TempDir {
     fs::write(at("rows.csv"), "smoker,pay\n1,kanarie-31337\n0,kanarie-31337\n1,kanarie-31337\n").unwrap();
     fs::write(at("other.csv"), "smoker,pay\n1,kanarie-31337\n").unwrap();
     fs::write(at("public.csv"), "smoker\n1\n").unwrap();
-    let init =
-        "ledger init l.ledger --dataset people=rows.csv --dataset others=other.csv --relation replace_one --unit row --budget eps(1)";
+    fs::write(at("s.schema"), "private people[n] { smoker: bool }\nprivate others[m] { smoker: bool }\n").unwrap();
+    let init = "ledger init l.ledger --dataset people=rows.csv --dataset others=other.csv --schema s.schema --shared --budget eps(1)";
     let done = dpm(place.path(), &init.split(' ').collect::<Vec<_>>());
     assert!(done.status.success(), "{}", String::from_utf8_lossy(&done.stderr));
     fs::hard_link(at("rows.csv"), at("hard.dpm")).unwrap();

@@ -3,7 +3,8 @@
 mod attacks;
 mod outputs;
 mod processes;
-use dpm::ledger::{Ask, Entry, Ledger, LedgerError, NewDataset};
+mod schema;
+use dpm::ledger::{Ask, Declaration, Entry, Ledger, LedgerError, NewDataset};
 use dpm::privacy::Claim;
 use serde_json::Value;
 use std::fs::{self, FileTimes};
@@ -37,7 +38,7 @@ impl Scene {
 
     fn dataset(&self, id: &str, budget: &str) -> NewDataset {
         let file = self.path("staff.csv");
-        NewDataset { id: id.into(), file, relation: "replace_one".into(), unit: "row".into(), budget: budget.into() }
+        NewDataset { id: id.into(), file, declaration: declaration(), budget: budget.into(), shared: true }
     }
 
     fn ledger(&self, budget: &str) -> Ledger {
@@ -60,8 +61,12 @@ impl Scene {
     }
 }
 
+fn declaration() -> Declaration {
+    Declaration { table: "staff".into(), text: "private staff[n >= 100] { smoker: bool }\n".into() }
+}
+
 fn ask(epsilon: f64) -> Ask {
-    Ask { dataset: "staff".into(), relation: "replace_one".into(), unit: "row".into(), claim: Claim::Pure { epsilon } }
+    Ask { dataset: "staff".into(), declaration: declaration(), claim: Claim::Pure { epsilon } }
 }
 
 fn json(output: &Output) -> Value {
@@ -109,6 +114,7 @@ fn public_columns_are_read_after_a_charge() {
     let scene = Scene::new();
     let ledger = scene.ledger("eps(1)");
     let header = "private staff[n >= 100] { smoker: public bool }\n";
+    ledger.declare("staff", Declaration { table: "staff".into(), text: header.into() }).unwrap();
     fs::write(scene.path("free.dpm"), format!("{header}output smokers = count(smoker)\n")).unwrap();
     let refused = scene.run("free.dpm", "staff=@staff");
     assert_eq!((code(&refused), charges(&ledger)), (4, 0), "{}", said(&refused));
@@ -202,33 +208,6 @@ fn what_names_no_registered_data() {
 }
 
 #[test]
-fn relation_and_unit_must_be_those_of_the_table() {
-    let scene = Scene::new();
-    let by = |name: &str, header: &str| {
-        let text =
-            format!("budget eps(0.1)\nprivate staff{header} {{ who: text, smoker: bool }}\nrelease c = count(smoker) using laplace\n");
-        fs::write(scene.path(name), text).unwrap();
-    };
-    by("add.dpm", "[private n]");
-    by("unit.dpm", "[n] by who max 4");
-    let ledger = scene.ledger("eps(1)");
-    for (name, what) in [("add.dpm", "relation"), ("unit.dpm", "unit")] {
-        let output = scene.run(name, "staff=@staff");
-        assert_eq!(code(&output), 4, "{}", said(&output));
-        assert!(said(&output).contains(&format!("registered with the {what}")), "{}", said(&output));
-    }
-    for (wrong, what) in [
-        (Ask { relation: "add_remove".into(), ..ask(0.1) }, "relation"),
-        (Ask { unit: "who max 4".into(), ..ask(0.1) }, "unit"),
-        (Ask { unit: "row max 1".into(), ..ask(0.1) }, "unit"),
-    ] {
-        let Err(LedgerError::Mismatch { what: found, .. }) = ledger.reserve("c", &[wrong]) else { panic!("accepted") };
-        assert_eq!(found, what);
-    }
-    assert_eq!(charges(&ledger), 0);
-}
-
-#[test]
 fn a_changed_file_is_charged_and_refused() {
     let scene = Scene::new();
     let ledger = scene.ledger("eps(1)");
@@ -248,7 +227,8 @@ fn registering() {
     let scene = Scene::new();
     fs::copy(scene.path("staff.csv"), scene.path("copy.csv")).unwrap();
     let init = |path: &str, more: &[&str]| {
-        let base = ["ledger", "init", path, "--relation", "replace_one", "--unit", "row", "--budget", "eps(1)"];
+        fs::write(scene.path("s.dpm"), "private a[n] { smoker: bool }\nprivate b[m] { smoker: bool }\n").unwrap();
+        let base = ["ledger", "init", path, "--schema", "s.dpm", "--shared", "--budget", "eps(1)"];
         scene.dpm(&[&base[..], more].concat())
     };
     assert_eq!(code(&init("l", &["--dataset", "a=staff.csv", "--dataset", "b=copy.csv"])), 2);

@@ -12,12 +12,12 @@ The compiler, the proofs and the draws are those of the ``dpm`` command, which t
 means the same here, at the prompt and in R.
 """
 
-from ._command import Bug, DataError, Error, Failed, LedgerError, Rejected, UsageError, version
+from ._command import Bug, DataError, Error, Failed, LedgerError, Rejected, UsageError, command, version
 from ._program import Certificate, Program, compile, fit
 from ._result import Posterior, Result, load
 
 __all__ = [
-    "Bug", "Certificate", "DataError", "Error", "Failed", "LedgerError", "Posterior", "Program", "Rejected", "Result", "UsageError", "compile", "fit",
+    "Bug", "Certificate", "DataError", "Error", "Failed", "LedgerError", "Posterior", "Program", "Rejected", "Result", "UsageError", "command", "compile", "fit",
     "load", "version",
 ]
 

@@ -1,0 +1,76 @@
+//! Does a table ask for no more than another declares: the columns, bounds, levels, unit and number of rows of a registration?
+
+use super::types::{Levels, Type};
+use super::{Column, Table};
+
+/// What `asked` would learn of the rows that `registered` does not grant, in words; `None` where it is a narrowing.
+///
+/// A narrowing is a function of the registered table: fewer columns, tighter bounds (by moving values to the nearest end),
+/// fewer levels (merged into the last). It is never more public, never of another header, key or unit, and never knows
+/// more of the number of rows.
+pub fn beyond(asked: &Table, registered: &Table) -> Option<String> {
+    if asked.relation != registered.relation {
+        return Some(format!("neighbours differ in another way than in `{}`", header(registered)));
+    }
+    let key = |t: &Table| t.unit.map(|(key, most)| (t.columns.get(key.0).map(|c| c.headers.clone()), most));
+    let unit = match (key(asked), key(registered)) {
+        (None, None) => true,
+        (Some((a, most)), Some((r, limit))) => a == r && most <= limit,
+        _ => false,
+    };
+    if !unit {
+        return Some(format!("its unit is not that of `{}`", header(registered)));
+    }
+    let known = registered.rows.exactly.unwrap_or(registered.rows.at_least);
+    if asked.rows.exactly.is_some_and(|n| registered.rows.exactly != Some(n)) || asked.rows.at_least > known {
+        return Some(format!("it says more of the number of rows than `{}`", header(registered)));
+    }
+    asked.columns.iter().find_map(|column| column_beyond(column, registered))
+}
+
+fn column_beyond(asked: &Column, registered: &Table) -> Option<String> {
+    let name = &asked.name;
+    let Some(granted) = registered.columns.iter().find(|c| c.headers == asked.headers) else {
+        return Some(format!("no column of the registration reads what `{name}` reads"));
+    };
+    if asked.public && !granted.public {
+        return Some(format!("`{name}` is private"));
+    }
+    let exact = asked.public && !matches!(asked.ty, Type::Int(_) | Type::Real(_) | Type::Category(_));
+    let within = if exact { asked.ty == granted.ty } else { narrows(&asked.ty, &granted.ty) };
+    (!within).then(|| format!("`{name}` is not within the type that is registered for it"))
+}
+
+/// Is every value of the first type made of one of the second by clipping, projecting or merging?
+fn narrows(asked: &Type, granted: &Type) -> bool {
+    match (asked, granted) {
+        (Type::Int(a), Type::Int(g)) | (Type::Real(a), Type::Real(g)) => g.lo <= a.lo && a.hi <= g.hi,
+        (Type::Category(a), Type::Category(g)) => merges(a, g),
+        (Type::Vector(a), Type::Vector(g)) => {
+            let inside = g.range.lo <= a.range.lo && a.range.hi <= g.range.hi;
+            let shorter = a.sup.l1 <= g.sup.l1 && a.sup.l2 <= g.sup.l2 && a.sup.linf <= g.sup.linf;
+            a.dim == g.dim && a.levels == g.levels && a.ordered == g.ordered && inside && shorter
+        }
+        _ => asked == granted,
+    }
+}
+
+/// All levels but the last are registered, and none of them is where the registration puts what it does not know: the last
+/// level of the table takes everything else, under whatever name.
+fn merges(asked: &Levels, granted: &Levels) -> bool {
+    let unknown = granted.last();
+    let others = asked.split_last().map_or(&[][..], |(_, others)| others);
+    others.iter().all(|level| granted.contains(level) && Some(level) != unknown)
+}
+
+/// `private staff[n >= 100] by id max 4`
+fn header(table: &Table) -> String {
+    let rows = match (table.relation, table.rows.exactly, table.rows.at_least) {
+        (super::Relation::AddRemove, ..) => "private n".into(),
+        (_, Some(n), _) => n.to_string(),
+        (_, None, least) if least > 1 => format!("{} >= {least}", table.public_name()),
+        _ => table.public_name().to_owned(),
+    };
+    let unit = table.unit_text().map_or(String::new(), |u| format!(" {u}"));
+    format!("private {}[{rows}]{unit}", table.name)
+}
