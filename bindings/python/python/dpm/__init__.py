@@ -8,7 +8,7 @@
     result["p_hat"]
     result.posterior("post").summary()
 
-The compiler, the proofs and the draws are those of the ``dpm`` command, which this package brings along and runs: a program
+The compiler, the proofs and the draws are those of the ``dpm`` command, which this package runs: a program
 means the same here, at the prompt and in R.
 """
 
