@@ -1,74 +1,146 @@
 """Are posteriors of released counts calibrated? Parameters from the prior, rows from the model, a noisy table, a chain: where the truth lies.
 
-calibration.py DPM [SETS] appends to benches/results/calibration.csv until every model and epsilon has so many data sets (200 without a number), and
-writes benches/results/calibration.txt: how often 90 % intervals cover the truth, and a chi-square test of its ranks in ten bins. It goes on where it was
-stopped. One chain of 1,000 draws would do; the program runs its four.
+calibration.py DPM [SETS] [--models poll,ab_test] [--eps 0.1,1] [--into FOLDER] appends to calibration.csv until every model and epsilon has so many
+data sets (200 without a number), and writes calibration.txt: how often 90 % intervals cover the truth, and a chi-square test of its ranks in ten
+bins. It goes on where it was stopped; what was asked for and is there is not run again. Models are those of examples/models, by the name of their
+file, and `logistic`; both files are in benches/results unless a folder is named. One chain of 1,000 draws would do; the program runs its four.
 """
 
+import argparse
 import csv
 import json
 import os
 import random
 import subprocess
-import sys
 import tempfile
 from concurrent.futures import ThreadPoolExecutor
 from math import exp, lgamma, log
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-POINTS = os.path.join(HERE, "results", "calibration.csv")
-OUT = os.path.join(HERE, "results", "calibration.txt")
 EPSILONS = [0.1, 0.3, 1, 3]
 logit = lambda t: 1 / (1 + exp(-t))
+half_normal = lambda dice, sd: abs(dice.gauss(0, sd))
+clip = lambda x, lo, hi: min(max(x, lo), hi)
+whole = lambda b: int(bool(b))
+
+
+def shares(dice, n):
+    """A draw of Dirichlet(1, .., 1), up to its scale."""
+    return [dice.expovariate(1) for _ in range(n)]
+
+
+def example(name):
+    """The program up to its posterior, without the budget."""
+    with open(os.path.join(HERE, "..", "examples", "models", f"{name}.dpm"), encoding="utf-8") as file:
+        lines = [l for l in file.read().splitlines() if not l.startswith(("#", "budget"))]
+    last = max(i for i, l in enumerate(lines) if "= posterior(" in l)
+    return "\n".join(lines[: last + 1]) + "\n"
+
+
+def eight_schools(dice):
+    """100 pupils a school."""
+    mu, tau, sigma = dice.gauss(50, 20), half_normal(dice, 10), half_normal(dice, 20)
+    theta = [dice.gauss(mu, tau) for _ in range(8)]
+    rows = [f"{s},{clip(dice.gauss(t, sigma), 0, 100)!r}" for s, t in zip("abcdefgh", theta) for _ in range(100)]
+    return "school,score", rows, {"post.mu": mu, "post.tau": tau, "post.sigma": sigma, "post.theta[a]": theta[0]}
 
 
 def poll(dice):
-    """Four regions with partial pooling, 600 rows."""
-    m, tau = dice.gauss(0, 1.5), abs(dice.gauss(0, 1))
+    """Four regions, 600 rows."""
+    m, tau = dice.gauss(0, 1.5), half_normal(dice, 1)
     u = [dice.gauss(0, 1) for _ in range(4)]
     rows = []
-    for region, size in enumerate([240, 160, 120, 80]):
-        rows += [f"{'abcd'[region]},{int(dice.random() < logit(m + tau * u[region]))}" for _ in range(size)]
-    text = """private t[n] { region: public category {a, b, c, d}, vote: bool }
-release cells = histogram(region, vote) using gaussian
-param m ~ normal(0, 1.5)
-param tau ~ half_normal(1)
-param u: vector[region] ~ normal(0, 1)
-observe cells.vote ~ bernoulli_logit(m + tau * u[region])
-output post = posterior(m, tau, u)
-"""
-    return text, "region,vote", rows, {"post.m": m, "post.tau": tau, "post.u[a]": u[0]}
+    for i, (region, size) in enumerate(zip(["north", "south", "east", "west"], [240, 160, 120, 80])):
+        rows += [f"{region},{whole(dice.random() < logit(m + tau * u[i]))}" for _ in range(size)]
+    return "region,vote", rows, {"post.m": m, "post.tau": tau, "post.u[north]": u[0]}
+
+
+def contingency(dice):
+    """Six private conditions with uniform shares, 1,200 rows."""
+    ages = ["young", "middle", "old"]
+    a, d = {g: dice.gauss(0, 1.5) for g in ages}, {g: dice.gauss(0, 1) for g in ages}
+    b, s = dice.gauss(0, 1), half_normal(dice, 0.5)
+    rows = []
+    for age, smokes in dice.choices([(g, k) for g in ages for k in (0, 1)], shares(dice, 6), k=1200):
+        rows.append(f"{age},{smokes},{whole(dice.random() < logit(a[age] + (b + s * d[age]) * smokes))}")
+    return "age,smokes,ill", rows, {"post.a[young]": a["young"], "post.b": b, "post.s": s, "post.d[old]": d["old"]}
+
+
+def survival(dice):
+    """400 rows an arm."""
+    shape = exp(dice.gauss(0, 0.5))
+    log_scale = {arm: dice.gauss(3.5, 1) for arm in ("control", "treated")}
+    rows = [f"{arm},{clip(dice.weibullvariate(exp(s), shape), 0, 60)!r}" for arm, s in log_scale.items() for _ in range(400)]
+    return "arm,months", rows, {"post.shape": shape, "post.log_scale[treated]": log_scale["treated"]}
+
+
+def ordinal(dice):
+    """Three regions, 250 rows each."""
+    cuts, tau = sorted(dice.gauss(0, 2) for _ in range(3)), half_normal(dice, 1)
+    u = [dice.gauss(0, 1) for _ in range(3)]
+    rows = []
+    for region, effect in zip(["north", "south", "east"], u):
+        for _ in range(250):
+            at = dice.random()
+            below = sum(at > logit(c - tau * effect) for c in cuts)
+            rows.append(f"{region},{['none', 'little', 'some', 'full'][below]}")
+    return "region,trust", rows, {"post.cuts[1]": cuts[0], "post.cuts[3]": cuts[2], "post.tau": tau, "post.u[north]": u[0]}
+
+
+def mixture(dice):
+    """1,000 rows."""
+    w, mu = dice.betavariate(2, 2), sorted(dice.gauss(500, 150) for _ in range(2))
+    sd = [half_normal(dice, 100) for _ in range(2)]
+    second = [whole(dice.random() < w) for _ in range(1000)]
+    rows = [repr(clip(dice.gauss(mu[i], sd[i]), 200, 1000)) for i in second]
+    return "ms", rows, {"post.w": w, "post.mu[1]": mu[0], "post.mu[2]": mu[1], "post.sd[1]": sd[0]}
+
+
+def income(dice):
+    """800 rows."""
+    mu, sigma = dice.gauss(3.5, 1), half_normal(dice, 1)
+    rows = [repr(clip(exp(clip(dice.gauss(mu, sigma), -50, 50)), 0, 200)) for _ in range(800)]
+    return "income", rows, {"post.mu": mu, "post.sigma": sigma}
+
+
+def ab_test(dice):
+    """1,000 rows; the share of the new page is uniform."""
+    base, lift, new = dice.gauss(-1, 1.5), dice.gauss(0, 0.5), dice.random()
+    arms = [whole(dice.random() < new) for _ in range(1000)]
+    rows = [f"{arm},{whole(dice.random() < logit(base + lift * arm))}" for arm in arms]
+    return "new_page,bought", rows, {"post.base": base, "post.lift": lift}
 
 
 def logistic(dice):
     """A private condition of six values with uniform shares, 800 rows."""
     a, b = dice.gauss(0, 1), dice.gauss(0, 1)
-    weights = [dice.expovariate(1) for _ in range(6)]
-    dose = dice.choices(range(6), weights, k=800)
-    rows = [f"{d},{int(dice.random() < logit(a + b * (d / 2.5 - 1)))}" for d in dose]
-    text = """private t[n] { dose: int in 0..5, ill: bool }
+    dose = dice.choices(range(6), shares(dice, 6), k=800)
+    rows = [f"{d},{whole(dice.random() < logit(a + b * (d / 2.5 - 1)))}" for d in dose]
+    return "dose,ill", rows, {"post.a": a, "post.b": b}
+
+
+LOGISTIC = """private t[n] { dose: int in 0..5, ill: bool }
 release cells = histogram(dose, ill) using gaussian
 param a ~ normal(0, 1)
 param b ~ normal(0, 1)
 observe cells.ill ~ bernoulli_logit(a + b * (dose / 2.5 - 1))
 output post = posterior(a, b)
 """
-    return text, "dose,ill", rows, {"post.a": a, "post.b": b}
-
-
-MODELS = {"poll": poll, "logistic": logistic}
+MODELS = {f.__name__: f for f in (eight_schools, poll, contingency, survival, ordinal, mixture, income, ab_test, logistic)}
 
 
 def one(job):
     dpm, model, eps, seed = job
-    text, head, rows, truth = MODELS[model](random.Random(f"{model} {eps} {seed}"))
-    text = f"budget dp(eps = {eps}, delta = 1e-6)\n" + text
+    head, rows, truth = MODELS[model](random.Random(f"{model} {eps:g} {seed}"))
+    text = f"budget dp(eps = {eps:g}, delta = 1e-6)\n" + (LOGISTIC if model == "logistic" else example(model))
     text += "".join(f"output rank_{i} = cdf({name}, {x!r})\n" for i, (name, x) in enumerate(truth.items()))
     with tempfile.TemporaryDirectory() as folder:
         for name, content in [("p.dpm", text), ("t.csv", "\n".join([head, *rows]) + "\n")]:
             with open(os.path.join(folder, name), "w", encoding="utf-8") as file:
                 file.write(content)
-        done = subprocess.run([dpm, "run", "p.dpm", "--data", "t=t.csv", "--json"], cwd=folder, capture_output=True, text=True, check=False)
+        done = subprocess.run([dpm, "run", "p.dpm", "--data", "t.csv", "--json"], cwd=folder, capture_output=True, text=True, check=False)
+    if done.returncode != 0:
+        raise SystemExit(f"{model} at {eps}, data set {seed}: {done.stderr}")
     outputs = json.loads(done.stdout)["outputs"]
     poor = max(v["rhat"] for v in outputs["post"]["numbers"].values()) > 1.05
     return [[model, eps, seed, name, f"{outputs[f'rank_{i}']:.5f}", int(poor)] for i, name in enumerate(truth)]
@@ -83,14 +155,19 @@ def upper_tail(x, k):
     return max(0.0, 1 - total * exp(-x / 2 + a * log(x / 2) - lgamma(a))) if x > 0 else 1.0
 
 
-def report():
-    with open(POINTS, newline="", encoding="utf-8") as file:
-        points = list(csv.reader(file))
+def read(path):
+    if not os.path.exists(path):
+        return []
+    with open(path, newline="", encoding="utf-8") as file:
+        return list(csv.reader(file))
+
+
+def report(points, out):
     lines = ["where the truth lies in posteriors of released counts, parameters from the prior", "",
-             f"{'model':10}{'eps':>5}  {'number':10}{'sets':>6}{'90 % cover':>12}{'rank test p':>13}{'R-hat > 1.05':>14}"]
+             f"{'model':14}{'eps':>5}  {'number':24}{'sets':>6}{'90 % cover':>12}{'rank test p':>13}{'R-hat > 1.05':>14}"]
     tests = 0
     for model in MODELS:
-        for eps in EPSILONS:
+        for eps in sorted({float(p[1]) for p in points if p[0] == model}):
             names = dict.fromkeys(p[3] for p in points if p[0] == model and float(p[1]) == eps)
             for name in names:
                 mine = [p for p in points if p[0] == model and float(p[1]) == eps and p[3] == name]
@@ -103,25 +180,31 @@ def report():
                 p = upper_tail(sum((b - even) ** 2 / even for b in bins), 9)
                 poor = sum(int(p[5]) for p in mine) / len(mine)
                 tests += 1
-                lines.append(f"{model:10}{eps:5}  {name:10}{len(mine):6}{cover:12.3f}{p:13.3f}{poor:14.3f}")
+                lines.append(f"{model:14}{eps:5g}  {name:24}{len(mine):6}{cover:12.3f}{p:13.3f}{poor:14.3f}")
     lines += ["", f"{tests} tests: at 1 % after Bonferroni a p below {0.01 / max(tests, 1):.1e} counts"]
-    with open(OUT, "w", encoding="utf-8") as file:
+    with open(out, "w", encoding="utf-8") as file:
         file.write("\n".join(lines) + "\n")
     print("\n".join(lines))
 
 
 def main():
-    dpm, wanted = os.path.abspath(sys.argv[1]), int(sys.argv[2]) if len(sys.argv) > 2 else 200
-    done = set()
-    if os.path.exists(POINTS):
-        with open(POINTS, newline="", encoding="utf-8") as file:
-            done = {(p[0], float(p[1]), int(p[2])) for p in csv.reader(file)}
-    jobs = [(dpm, m, e, s) for s in range(wanted) for m in MODELS for e in EPSILONS if (m, float(e), s) not in done]
-    with ThreadPoolExecutor(2) as pool, open(POINTS, "a", newline="", encoding="utf-8") as file:
+    asked = argparse.ArgumentParser()
+    asked.add_argument("dpm", type=os.path.abspath)
+    asked.add_argument("sets", nargs="?", type=int, default=200)
+    asked.add_argument("--models", type=lambda t: t.split(","), default=list(MODELS))
+    asked.add_argument("--eps", type=lambda t: [float(x) for x in t.split(",")], default=EPSILONS)
+    asked.add_argument("--into", default=os.path.join(HERE, "results"))
+    asked = asked.parse_args()
+    path = os.path.join(asked.into, "calibration.csv")
+    done = {(p[0], float(p[1]), int(p[2])) for p in read(path)}
+    wanted = [(m, float(e), s) for s in range(asked.sets) for m in asked.models for e in asked.eps]
+    jobs = [(asked.dpm, *job) for job in wanted if job not in done]
+    with ThreadPoolExecutor(2) as pool, open(path, "a", newline="", encoding="utf-8") as file:
         for rows in pool.map(one, jobs):
+            # All numbers of a data set at once: who stops the study leaves whole sets.
             csv.writer(file).writerows(rows)
             file.flush()
-    report()
+    report(read(path), os.path.join(asked.into, "calibration.txt"))
 
 
 main()

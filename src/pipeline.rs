@@ -6,7 +6,7 @@ use crate::files::{self, Unopened};
 use crate::model::{Program, ScalarId};
 use crate::privacy::certificate::{Certificate, DELTAS, ORDERS};
 use crate::rules::Totals;
-use crate::run::rehearse;
+use crate::run::{foretold, rehearse};
 use crate::source::{Diagnostics, FileId, SourceMap};
 use crate::syntax;
 use serde_json::Value;
@@ -47,7 +47,9 @@ pub fn check(name: &str, text: &str, loader: &dyn Loader) -> Checked {
 pub fn analyze(checked: &Checked, public: &dyn PublicData, all: bool) -> (Option<Analysis>, Diagnostics) {
     let (analysis, mut diagnostics) = priced(checked, public, all);
     if let Some(analysis) = analysis.as_ref().filter(|_| !diagnostics.iter().any(|d| d.is_error())) {
-        diagnostics.extend(rehearse(&analyze::bind(&checked.program, public), analysis, public));
+        let bound = analyze::bind(&checked.program, public);
+        diagnostics.extend(rehearse(&bound, analysis, public));
+        diagnostics.extend(foretold(&bound, analysis));
     }
     (analysis, diagnostics)
 }

@@ -1,7 +1,7 @@
 //! Analysis -> certificate: the facts of tables, premises with their places, assumptions in plain words.
 
 use super::report::{Analysis, Chosen, ReleaseAnalysis};
-use crate::mechanism::plan::{MOST_LEAPFROGS, MechanismPlan, Noise, PosteriorLaw, Sampler, WholeNoise};
+use crate::mechanism::plan::{MOST_LEAPFROGS, MechanismPlan, Noise, PosteriorLaw, Sampler, Spacing, WholeNoise};
 use crate::model::print::{normal_form, query_text, type_text};
 use crate::model::{Program, Relation, Scalar, Step, Table, Type};
 use crate::privacy::Claim;
@@ -102,6 +102,7 @@ fn release(r: &ReleaseAnalysis, (ty, query): (&Type, String), sources: &SourceMa
         sampler: sampler(chosen).into(),
         measure: chosen.predicted_error.measure.into(),
         predicted_error: chosen.predicted_error.value,
+        predicted: chosen.predicted_error.further.clone(),
     })
 }
 
@@ -124,6 +125,7 @@ fn sampler(chosen: &Chosen) -> &'static str {
             PosteriorLaw::Normal { .. } => "normal",
             PosteriorLaw::MvNormal { .. } | PosteriorLaw::Linear { .. } => "multi_normal",
             PosteriorLaw::Glm(law) => law.sampler.name(),
+            PosteriorLaw::Refined(_) => Sampler::Langevin.name(),
             PosteriorLaw::Density(law) => law.chain.name(),
         },
         Some(MechanismPlan::Whole { law, .. }) => match law.noise {
@@ -131,6 +133,7 @@ fn sampler(chosen: &Chosen) -> &'static str {
             WholeNoise::Hellinger { .. } => "finite_weights",
             WholeNoise::Geometric { .. } | WholeNoise::Rows { gaussian: false, .. } => "two_sided_geometric",
             WholeNoise::Gaussian { .. } | WholeNoise::Moments { .. } | WholeNoise::Rows { .. } => "discrete_gaussian",
+            WholeNoise::Scores { .. } => "rounded_normal",
         },
         Some(MechanismPlan::Noise { noise, .. }) => match noise {
             Noise::Laplace { .. } => "laplace",
@@ -138,7 +141,8 @@ fn sampler(chosen: &Chosen) -> &'static str {
             Noise::Gaussian { .. } => "normal",
             Noise::Rounded { .. } => "rounded_normal",
         },
-        Some(MechanismPlan::Quantile { .. }) => "exponential_weights",
+        Some(MechanismPlan::Quantile { spacing: Spacing::Even, .. }) => "exponential_weights",
+        Some(MechanismPlan::Quantile { spacing: Spacing::Log, .. }) => "exponential_weights_of_logarithms",
         None => match chosen.chain {
             None => "unbound",
             Some(Chain::Langevin) => "langevin",
@@ -162,8 +166,16 @@ fn table(t: &Table) -> TableFacts {
     }
 }
 
+/// The type of a column; dates are whole days.
+fn in_file(ty: &Type) -> String {
+    if let Type::Date(days) = ty { type_text(&Type::Int(*days)) } else { type_text(ty) }
+}
+
 fn columns(t: &Table) -> Vec<ColumnFacts> {
-    t.columns.iter().map(|c| ColumnFacts { name: c.name.clone(), ty: type_text(&c.ty), public: c.public }).collect()
+    t.columns
+        .iter()
+        .map(|c| ColumnFacts { name: c.name.clone(), ty: in_file(&c.ty), public: c.public, missing: c.missing_text() })
+        .collect()
 }
 
 /// What the reader must believe besides the theorems.
@@ -179,6 +191,14 @@ fn assumptions(program: &Program, analysis: &Analysis) -> Vec<String> {
     for t in &private {
         let public = t.columns.iter().filter(|c| c.public);
         list.extend(public.map(|c| format!("the column `{}` of `{}` is public: neighbours keep it", c.name, t.name)));
+    }
+    for t in &program.tables {
+        let dates = t.declared().filter(|c| matches!(c.ty, Type::Date(_)));
+        list.extend(dates.map(|c| format!("the column `{}` of `{}` has dates, as days after 1970-01-01", c.name, t.name)));
+        list.extend(t.columns.iter().filter_map(|c| {
+            let value = c.missing_text()?;
+            Some(format!("a cell of `{}` in `{}` that is missing or unreadable counts as {value}", c.name, t.name))
+        }));
     }
     list.push("cells outside their declared domain are moved into it when the file is read, before anything else".into());
     list.push("data files are well-formed CSV: cells that contain a quote, comma or line break must be quoted".into());

@@ -56,13 +56,11 @@ pub fn words(scene: &Scene, mechanism: &'static Mechanism, args: &Arguments) -> 
     }
     let place = scene.sources.slice(scene.place());
     let subject = format!("`{}`", sampler.map_or(name, Sampler::name));
-    Err(Box::new(
-        Diagnostic::new("E0311", format!("{subject} gives no guarantee of its own"))
-            .label(scene.place(), UNPROVED)
-            .cause("no finite run of this chain has a proved privacy bound; diagnostics of convergence prove none either")
-            .help(("accept a conditional guarantee:", format!("{place} assuming convergence")))
-            .help(("or use a chain that is private by itself:", "using penalty")),
-    ))
+    let d = Diagnostic::new("E0311", format!("{subject} gives no guarantee of its own"))
+        .label(scene.place(), UNPROVED)
+        .cause("no finite run of this chain has a proved privacy bound; diagnostics of convergence prove none either")
+        .help(("accept a conditional guarantee:", format!("{place} assuming convergence")));
+    Err(Box::new(if penalty_reaches(scene) { d.help(("or use a chain that is private by itself:", "using penalty")) } else { d }))
 }
 
 /// W0508: the guarantee rests on convergence.
@@ -76,13 +74,19 @@ pub fn conditional(scene: &Scene) -> Diagnostic {
     if langevin && judged.of(&DIFFUSE).next().is_some() {
         help.push(("the Langevin chain assumes nothing:", "using diffuse"));
     }
-    if judged.of(&PENALTY).next().is_some() {
+    if penalty_reaches(scene) {
         help.push(("a chain that is private by itself:", "using penalty"));
     }
     if help.is_empty() {
         return d.help("a conjugate model needs no chain");
     }
     d.helps(help)
+}
+
+/// Can the chain that pays for every answer meet what the release may cost?
+pub fn penalty_reaches(scene: &Scene) -> bool {
+    let Some(offer) = plain_offer(scene, &PENALTY) else { return false };
+    scene.allotment.is_none_or(|limit| solve(scene.site, offer.as_ref(), limit).is_some())
 }
 
 /// The mechanism without the words behind it.
@@ -119,7 +123,8 @@ pub fn or_bounded_loss(scene: &Scene, mut d: Diagnostic) -> Diagnostic {
     let (using, beta) = (format!("using {}", offer.written("")), knob_text(offer.as_ref(), x));
     match d.code {
         "E0303" => {
-            d.help.truncate(1);
+            let first = d.help.iter().skip(1).take_while(|h| h.lead.is_empty()).count();
+            d.help.truncate(1 + first);
             d.help(("or a bounded loss:", using, format!("any link; here {beta}")))
         }
         "E0304" => {

@@ -6,6 +6,7 @@ use super::messages;
 use super::report::{Candidate, Chosen, ReleaseAnalysis};
 use super::scene::Scene;
 use super::solve::{cost, digits, pick, solve};
+use super::useless;
 use crate::mechanism::plan::Sampler;
 use crate::model::print::query_text;
 use crate::model::{BudgetKind, MechanismArg, MechanismKind};
@@ -185,14 +186,12 @@ fn solve_all(scene: &Scene, judged: &Judged, every: bool) -> Vec<Option<f64>> {
 fn settle(scene: &Scene, decision: Decision, outcome: &mut Outcome) {
     let (offer, value) = (decision.offer.as_ref(), decision.value);
     let Some(claim) = cost(scene.site, offer, value) else { return };
-    if let Knob::Weight(name) = offer.knob()
-        && decision.solved
-        && value < 0.001
-    {
-        outcome.diagnostics.push(messages::useless(scene, name, value));
-    }
+    outcome.diagnostics.extend(useless::found(scene, offer, value));
     if offer.status() == Status::Conditional {
         outcome.diagnostics.push(chains::conditional(scene));
+    }
+    if offer.approximate() {
+        outcome.diagnostics.push(messages::approximate(scene));
     }
     outcome.analysis.chosen = Some(Chosen {
         mechanism: offer.mechanism(),

@@ -1,11 +1,13 @@
-//! Models of released counts: the noise must have a law that they know (E0315), and axes that they do not name add noise (W0509).
+//! Models of released counts: the noise must have a law that they know (E0315), axes that they do not name add noise (W0509), and
+//! wide bins flatten slopes (W0511).
 
 use super::Analysis;
 use crate::mechanism::plan::{MechanismPlan, Noise};
 use crate::model::fit::{CellTable, Fit};
-use crate::model::{ExprKind, Program, Step};
+use crate::model::{ExprKind, Observation, Program, Step};
 use crate::numeric::decimal::sig_up;
 use crate::source::{Diagnostic, Diagnostics, Span};
+use std::sync::Arc;
 
 /// What is wrong with the released tables that models read, or costs them precision.
 pub fn judge(program: &Program, analysis: &Analysis) -> Diagnostics {
@@ -19,8 +21,32 @@ pub fn judge(program: &Program, analysis: &Analysis) -> Diagnostics {
         }
         _ => None,
     });
-    fits.flat_map(|(fit, at)| fit.tables.iter().flat_map(move |t| [law(t, program, analysis), summed_out(t, fit, program, at)]).flatten())
-        .collect()
+    let said = |(fit, at): (&Arc<Fit>, Span)| -> Diagnostics {
+        let one = |t: &CellTable| [law(t, program, analysis), summed_out(t, fit, program, at), wide_bins(t, fit, program)];
+        fit.tables.iter().flat_map(one).flatten().collect()
+    };
+    fits.flat_map(said).collect()
+}
+
+/// Fewer bins of a number on the right than this flatten its slope: of 2,000 rows with five bins by a sixth.
+const FEW_BINS: usize = 16;
+
+fn wide_bins(table: &CellTable, fit: &Fit, program: &Program) -> Option<Diagnostic> {
+    let own = fit.own();
+    let few = |c: &usize| table.axes.get(*c).is_some_and(|a| a.levels.len() < FEW_BINS);
+    let place = table.in_bins(&own).1.into_iter().find(few)?;
+    let reads = |o: &&Observation| o.likelihood.args.iter().any(|e| table.columns(e).contains(&place));
+    let (axis, at) = (table.axes.get(place)?, own.iter().find(reads)?.likelihood.span);
+    let name = program.table(table.table).map_or("", |t| &t.name);
+    // Of a prior the posterior of the same model says it.
+    (!fit.prior).then(|| {
+        Diagnostic::new(
+            "W0511",
+            format!("`{}` of `{name}` has {} bins, so what depends on it comes out too flat", axis.name, axis.levels.len()),
+        )
+        .label(at, "takes it as uniform within each bin")
+        .help(format!("release {FEW_BINS} bins of `{}` or more, where there are rows for them", axis.name))
+    })
 }
 
 fn law(table: &CellTable, program: &Program, analysis: &Analysis) -> Option<Diagnostic> {

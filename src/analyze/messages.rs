@@ -2,7 +2,8 @@
 
 use super::budget::{against, kind_name, limits, reachable, reaches, short, written};
 use super::chains;
-use super::instead::drawn_instead;
+use super::counted::counted;
+use super::instead::{drawn_instead, whole_instead};
 use super::scene::Scene;
 use super::shapes::conjugate_prior;
 use super::solve::{MOST_POINTS, cost, knob_text, solve};
@@ -44,10 +45,9 @@ const ABSENT: &[(&str, &str, &str, (&str, &str))] = &[
 pub fn unknown_mechanism(scene: &Scene, name: &str) -> Diagnostic {
     let span = scene.place();
     if let Some((_, headline, cause, help)) = ABSENT.iter().find(|(absent, ..)| *absent == name) {
-        return Diagnostic::new("E0300", *headline)
-            .label(span, format!("no proved guarantee for `{}`", scene.site.release.name))
-            .cause(*cause)
-            .help(*help);
+        let d =
+            Diagnostic::new("E0300", *headline).label(span, format!("no proved guarantee for `{}`", scene.site.release.name)).cause(*cause);
+        return if help.1 != "using penalty" || chains::penalty_reaches(scene) { d.help(*help) } else { d };
     }
     let diagnostic = Diagnostic::new("E0206", format!("unknown mechanism `{name}`")).label(span, "not a mechanism");
     match suggest::did_you_mean(name, mechanisms(None).iter().map(|m| m.name)) {
@@ -70,9 +70,28 @@ pub fn wrong_question(scene: &Scene, mechanism: &Mechanism) -> Diagnostic {
         .help(format!("use one of: {}", list.join(", ")))
 }
 
-/// No offer of the wanted mechanism: the refusal of the rule that has the right shape, a prior that is not conjugate, or
-/// a model of no rule.
-pub fn no_offer(scene: &Scene, mut judged: Judged, mechanism: Option<&'static Mechanism>) -> Diagnostic {
+/// W0512: a posterior whose intervals nothing vouches for.
+pub fn approximate(scene: &Scene) -> Diagnostic {
+    let name = &scene.site.release.name;
+    Diagnostic::new("W0512", format!("`{name}` is approximate: fewer of its 90 % intervals may hold the truth than 90 %"))
+        .label(scene.place(), "takes the loss of a row for a quadratic, and the products of features for what left")
+        .cause("in simulations from the model a quarter to four fifths did, the fewer the more rows and budget; its privacy is exact")
+}
+
+/// No offer of the wanted mechanism: why, and the same model of released counts where it can be one.
+pub fn no_offer(scene: &Scene, judged: Judged, mechanism: Option<&'static Mechanism>) -> Diagnostic {
+    let d = why_not(scene, judged, mechanism);
+    match counted(scene).filter(|_| ["E0300", "E0302", "E0304", "E0306"].contains(&d.code)) {
+        Some(way) => d.helps(way),
+        None if d.code == "E0300" && d.help.is_empty() => d.help(
+            "rules of this version: conjugate models with bounded columns, regressions with\nbounded features, and noise on sum, mean, count, histogram and quantile (`dpm explain rules`)",
+        ),
+        None => d,
+    }
+}
+
+/// The refusal of the rule that has the right shape, a prior that is not conjugate, or a model of no rule.
+fn why_not(scene: &Scene, mut judged: Judged, mechanism: Option<&'static Mechanism>) -> Diagnostic {
     // What a rule with a mechanism of its own says counts for that mechanism alone.
     let is_own = |rule: &Rule| mechanism.is_some_and(|m| rule.mechanisms == [m]);
     if mechanism.is_some_and(is_by_name) {
@@ -291,6 +310,9 @@ fn not_reachable(scene: &Scene, offer: &dyn Offer, claim: &Claim, limit: &Budget
     if let Some(other) = other_mechanism(scene, offer, limit) {
         return diagnostic.help(("a mechanism that reaches it:", format!("using {other}")));
     }
+    if let Some(way) = whole_instead(scene, limit) {
+        return diagnostic.help(way);
+    }
     let offers = reachable(claim);
     if offers.is_empty() {
         return diagnostic;
@@ -325,10 +347,11 @@ fn noun(scene: &Scene, offer: &dyn Offer) -> String {
 
 /// The claim does not extend to groups of a private key.
 pub fn groups_not_covered(scene: &Scene, offer: &dyn Offer) -> Diagnostic {
-    Diagnostic::new("E0300", format!("no rule in this version covers `{}` in groups of a private key", scene.site.release.name))
+    let d = Diagnostic::new("E0300", format!("no rule in this version covers `{}` in groups of a private key", scene.site.release.name))
         .label(scene.place(), format!("rule {} has no bound for rows that change their group", offer.rule().name))
         .cause("a replaced row may leave one group and enter another, so group sizes are secret")
-        .help(("if the key is public by design:", "declare the column `public category { .. }`"))
+        .help("if the key is public by design: declare the column `public category { .. }`");
+    d.helps(counted(scene).unwrap_or_default())
 }
 
 /// E0405 for `auto`.
@@ -373,13 +396,6 @@ fn all_arguments(scene: &Scene, more: &str) -> String {
     };
     let texts = written.iter().map(|a| scene.sources.slice(a.span)).chain([more]);
     texts.collect::<Vec<_>>().join(", ")
-}
-
-/// W0404: the budget leaves nearly nothing of the data.
-pub fn useless(scene: &Scene, knob: &str, value: f64) -> Diagnostic {
-    Diagnostic::new("W0404", format!("`{}` would hardly look at the data: {knob} = {}", scene.site.release.name, sig_down(value, 3)))
-        .label(scene.place(), "solved from the budget")
-        .help("raise the budget, strengthen the prior with a public table, or use another mechanism (`using ?`)")
 }
 
 /// The total exceeds the budget although no release alone does.

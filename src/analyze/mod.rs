@@ -5,11 +5,13 @@ mod calibrate;
 mod certify;
 mod chains;
 mod choose;
+mod counted;
 mod expect;
 mod fit;
 mod fits;
 mod instead;
 mod messages;
+mod noisy_cells;
 mod parallel;
 mod public;
 mod report;
@@ -22,6 +24,7 @@ mod spend;
 mod testing;
 mod text;
 mod unmatched;
+mod useless;
 mod warnings;
 
 pub use crate::rules::offer::{Parameter, Status};
@@ -30,7 +33,7 @@ pub use certify::certificate;
 pub use public::{PublicData, Stated, Unbound, bind};
 pub use report::{Analysis, BudgetVerdict, Candidate, Chosen, ReleaseAnalysis};
 pub use scene::grouped;
-pub use text::{candidates_text, certificate_text, summary_text};
+pub use text::{candidates_text, certificate_text, cost_text, summary_text};
 
 use crate::model::{BudgetKind, Program, ReleaseStep};
 use crate::privacy::work;
@@ -93,7 +96,11 @@ pub fn holes(analysis: &Analysis) -> Diagnostics {
 fn judged(program: &Program, public: &dyn PublicData, sources: &SourceMap, all: bool) -> Result<Judged, Box<Diagnostic>> {
     let sites = sites(program);
     fit::fitted(program, &|terms| {
-        let allotments = spend::allot(program, terms.growth)?;
+        let allotments = spend::allot(program, terms.growth).map_err(|mut d| {
+            let scenes = sites.iter().map(|site| Scene::new(program, sources, public, site, None, None));
+            d.help.extend(scenes.filter(|_| d.code == "E0402").filter_map(|scene| instead::not_by_draws(&scene)));
+            d
+        })?;
         let given = Given { allotments: &allotments, budget: program.budget.as_ref().filter(|_| !terms.even).map(|b| &b.kind) };
         let shown = if all { Shown::Everything } else { Shown::Candidates };
         one_pass(program, public, sources, &sites, given, if terms.shown { shown } else { Shown::None })

@@ -1,6 +1,8 @@
 //! Costs of groups: what one neighbouring pair costs when the same model runs once per level of a key.
 
-use crate::privacy::Claim;
+use crate::numeric::amount::times_up;
+use crate::numeric::round::sqrt_up;
+use crate::privacy::{Claim, Pair, Shift};
 use crate::rules::offer::View;
 
 /// The facts about an `each` that its cost depends on.
@@ -16,27 +18,68 @@ pub struct Groups {
 /// The cost of all groups together, from the cost `one(view)` of one group; `None` where `one` has no guarantee.
 ///
 /// Every group runs the same model, so the maximum over groups is the cost of one (LANGUAGE §7.4, Each). A unit with
-/// k > 1 rows may touch several groups, and then they compose: `K(k1) + K(k2) <= K(k1 + k2)` is not proved here.
+/// k > 1 rows may touch several groups, and then they compose (rule book §8.11).
 pub fn parallel(groups: Groups, view: View, one: &dyn Fn(View) -> Option<Claim>) -> Option<Claim> {
     let Groups { levels, public_key, unit_rows } = groups;
     let touched = |most: u64| levels.min(most).max(1);
     match view {
         // A row that is added or removed touches the one group it is in.
-        View::AddRemove => repeated(one(View::AddRemove)?, touched(unit_rows)),
+        View::AddRemove => shared(one(View::AddRemove)?, touched(unit_rows)),
         // Each replaced row stays in its group.
-        View::Replace if public_key || levels <= 1 => repeated(one(View::Replace)?, touched(unit_rows)),
+        View::Replace if public_key || levels <= 1 => shared(one(View::Replace)?, touched(unit_rows)),
         // A replaced row stays in its group, or leaves one and enters another: a removal and an insertion. The sizes of groups are
         // secret: exact curves of draws are not claimed (rule book §17).
-        View::Replace if unit_rows == 1 => {
-            let moved = one(View::AddRemove)?;
-            Some(Claim::Max(vec![one(View::Replace)?.converted(), Claim::Product(vec![moved.clone(), moved])]))
+        View::Replace if unit_rows == 1 => Some(Claim::Max(vec![one(View::Replace)?.converted(), one(View::Crossing)?])),
+        View::Replace | View::Exchange | View::Crossing => {
+            let both = || moved(&one(View::Replace)?, &one(View::AddRemove)?);
+            both().or_else(|| Some(one(View::Exchange)?.repeat(touched(unit_rows.saturating_mul(2)))))
         }
-        View::Replace | View::Exchange => repeated(one(View::Exchange)?, touched(unit_rows.saturating_mul(2))),
     }
 }
 
-fn repeated(claim: Claim, times: u64) -> Option<Claim> {
-    Some(if times == 1 { claim } else { claim.repeat(times) })
+/// Groups that at most k rows in all are in, where the claim of one is for k rows.
+fn shared(claim: Claim, times: u64) -> Option<Claim> {
+    Some(match times {
+        1 => claim,
+        // Of draws the order-by-order claim adds up, their exact curves do not.
+        _ if adds_up(&claim) => claim.converted(),
+        _ => claim.repeat(times),
+    })
+}
+
+/// Is the cost K of k rows such that `K(j) <= (j / k) K(k)`? Then no spread of the rows over groups costs more than all of them in one.
+///
+/// Noise and bounded ranges grow in proportion, mu of normal posteriors at least so; shapes that gain are convex. A maximum may be
+/// one branch in one group and the other in the next.
+fn adds_up(claim: &Claim) -> bool {
+    let gains = |pair: &Pair| matches!(pair, Pair::Shapes { coordinates, total: None, .. } if matches!(coordinates.as_slice(), [(_, step)] if *step > 0.0));
+    match claim {
+        Claim::Gdp { .. } | Claim::BoundedRange { .. } | Claim::Pure { .. } | Claim::Zcdp { .. } | Claim::Laplace { .. } => true,
+        Claim::Exact(shift) => matches!(shift, Shift::Beta { others, .. } if *others == 0.0),
+        Claim::Renyi(pairs) => pairs.iter().all(gains),
+        Claim::Product(parts) => parts.iter().all(adds_up),
+        Claim::Repeated { claim, .. } => adds_up(claim),
+        Claim::Max(_) => false,
+    }
+}
+
+/// At most k rows leave groups and at most k enter groups, from the claims of k rows that are replaced in one group and that are
+/// added or removed: losses that obey a triangle inequality cost at most those of 2k rows added; of normal noise the squares add, and are
+/// convex in how rows are spread, so all leave one group, and all enter it or one other.
+fn moved(replaced: &Claim, added: &Claim) -> Option<Claim> {
+    Some(match (replaced, added) {
+        (Claim::Gdp { mu: a }, Claim::Gdp { mu: b }) => Claim::Gdp { mu: a.max(times_up(*b, sqrt_up(2.0))) },
+        (Claim::Laplace { .. }, Claim::Laplace { epsilon }) => Claim::Laplace { epsilon: times_up(*epsilon, 2.0) },
+        (Claim::Pure { .. }, Claim::Pure { epsilon }) => Claim::Pure { epsilon: times_up(*epsilon, 2.0) },
+        (Claim::BoundedRange { .. }, Claim::BoundedRange { eta }) => Claim::BoundedRange { eta: times_up(*eta, 2.0) },
+        (Claim::Product(a), Claim::Product(b)) if a.len() == b.len() => {
+            Claim::Product(a.iter().zip(b).map(|(a, b)| moved(a, b)).collect::<Option<_>>()?)
+        }
+        (Claim::Repeated { times, claim: a }, Claim::Repeated { times: t, claim: b }) if times == t => {
+            Claim::Repeated { times: *times, claim: Box::new(moved(a, b)?) }
+        }
+        _ => return None,
+    })
 }
 
 #[cfg(test)]
@@ -53,6 +96,7 @@ mod tests {
             View::Replace => REPLACE,
             View::AddRemove => MOVED,
             View::Exchange => EXCHANGE,
+            View::Crossing => Claim::Product(vec![MOVED, MOVED]),
         })
     }
 
@@ -69,12 +113,37 @@ mod tests {
     #[test]
     fn several_rows_of_a_unit_touch_several_groups() {
         let cost = |g, v| parallel(g, v, &one).unwrap().zcdp();
-        assert_up(cost(groups(4, true, 3), View::Replace), 12.0);
-        assert_up(cost(groups(2, true, 3), View::Replace), 8.0);
-        assert_up(cost(groups(4, false, 3), View::AddRemove), 3.0);
+        // Noise costs no more in several groups than in one.
+        assert_up(cost(groups(4, true, 3), View::Replace), 4.0);
+        assert_up(cost(groups(4, false, 3), View::AddRemove), 1.0);
         // A private key under replacement: k rows leave k groups and enter k others.
         assert_up(cost(groups(10, false, 3), View::Replace), 30.0);
         assert_up(cost(groups(4, false, 3), View::Replace), 20.0);
+    }
+
+    #[test]
+    fn only_proportional_costs_are_those_of_one_group() {
+        let rate = Claim::Renyi(vec![Pair::Rate { shape: 2.0, rate: 3.0, step: 1.0 }]);
+        let branches = Claim::Max(vec![REPLACE, Claim::Pure { epsilon: 1.0 }]);
+        let base = |others| Claim::Exact(Shift::Beta { family: crate::privacy::Family::Beta, counts: (6.0, 18.0), step: 1.0, others });
+        for (claim, times) in [(rate, 3), (branches, 3), (base(4.0), 3), (Claim::Laplace { epsilon: 1.0 }, 1), (base(0.0), 1)] {
+            let found = parallel(groups(4, true, 3), View::Replace, &|_| Some(claim.clone())).unwrap();
+            let expected = if times == 1 { claim.clone().converted() } else { claim.repeat(times) };
+            assert_eq!(found, expected, "{claim:?}");
+        }
+    }
+
+    /// Rows of one unit leave groups and enter groups: 2 k in all, or a corner of the squares.
+    #[test]
+    fn rows_that_change_groups_cost_two_additions() {
+        let all = |claim: fn(f64) -> Claim, replaced: f64| {
+            let one = |view| Some(claim(if view == View::Replace { replaced } else { 3.0 }));
+            parallel(groups(9, false, 3), View::Replace, &one).unwrap()
+        };
+        assert_eq!(all(|epsilon| Claim::Laplace { epsilon }, 3.0), Claim::Laplace { epsilon: 6.0 });
+        assert_eq!(all(|eta| Claim::BoundedRange { eta }, 6.0), Claim::BoundedRange { eta: 6.0 });
+        assert_up(all(|mu| Claim::Gdp { mu }, 3.0).gdp(), 3.0 * 2.0_f64.sqrt());
+        assert_up(all(|mu| Claim::Gdp { mu }, 6.0).gdp(), 6.0);
     }
 
     #[test]

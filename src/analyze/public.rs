@@ -167,6 +167,7 @@ fn set(e: &mut Expr, x: f64) {
     e.kind = ExprKind::Number(x);
     e.ty = match e.ty {
         Type::Int(_) => Type::Int(Range::point(x)),
+        Type::Date(_) => Type::Date(Range::point(x)),
         _ => Type::Real(Range::point(x)),
     };
 }

@@ -54,7 +54,7 @@ pub struct Chosen {
 impl Chosen {
     /// The cost in one group under this view.
     pub(super) fn one(&self, view: View) -> Option<Claim> {
-        self.offer.claim(view, self.value)
+        self.offer.seen(view, self.value)
     }
 
     /// The plan for the question with the values in place that a run alone knows; all else in it is as certified.

@@ -124,9 +124,15 @@ fn fold(
                 }
             }
             Step::When { then, otherwise, .. } => {
-                let branches = [then, otherwise].map(|b| fold(program, b, view, counts, one));
-                let [a, b] = branches;
-                parts.push(maximum(a?, b?));
+                let either = |view| {
+                    let [a, b] = [then, otherwise].map(|b| fold(program, b, view, counts, one));
+                    Some(maximum(a?, b?))
+                };
+                // Two groups may take one branch each.
+                parts.push(match view {
+                    View::Crossing => Claim::Product(vec![either(View::AddRemove)?; 2]),
+                    view => either(view)?,
+                });
             }
             Step::Each(each) => {
                 let own = |t: TableId| t == each.table && counts(t);
@@ -175,6 +181,7 @@ mod tests {
             View::Replace => 4.0,
             View::AddRemove => 1.0,
             View::Exchange => return None,
+            View::Crossing => 2.0,
         };
         Some(Claim::Zcdp { rho })
     }

@@ -19,7 +19,7 @@ const FREE: f64 = 1e-9;
 
 /// The cost of an offer for the whole release; `None` where a group around it is not covered.
 pub fn cost(site: &Site, offer: &dyn Offer, value: f64) -> Option<Claim> {
-    site.cost(&|view| offer.claim(view, value))
+    site.cost(&|view| offer.seen(view, value))
 }
 
 /// The value of the knob that uses the limit up, on the private side.

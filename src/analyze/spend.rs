@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::budget::{fraction, limits, share, written};
 use crate::model::print::number;
-use crate::model::{BudgetKind, Program, Query, ReleaseId, ReleaseStep, Request, SpendKind, Step, releases};
+use crate::model::{BudgetKind, Program, Query, ReleaseId, ReleaseStep, SpendKind, Step, releases};
 use crate::numeric::Amount;
 use crate::numeric::decimal::{sig, sig_up};
 use crate::source::{Diagnostic, Help, Span};
@@ -191,7 +191,7 @@ fn over(program: &Program, budget_span: Span, budget: &BudgetKind, explicit: &Fr
         };
         diagnostic = diagnostic.label(spend.span, format!("{amount}  `{}`", release.name));
     }
-    diagnostic.label(budget_span, "total budget").cause(sum_text(&spending, budget, explicit, &total)).helps(help_lines(&spending))
+    diagnostic.label(budget_span, "total budget").cause(sum_text(&spending, budget, explicit, &total)).help(evenly(&spending))
 }
 
 /// A fraction of a whole in four digits, never below it.
@@ -214,32 +214,10 @@ fn sum_text(spending: &[&ReleaseStep], budget: &BudgetKind, explicit: &Fractions
     format!("{who}: {} = {} {sign} {}", parts.join(" + "), up(total, unit), number(unit))
 }
 
-fn help_lines(spending: &[&ReleaseStep]) -> Vec<Help> {
+fn evenly(spending: &[&ReleaseStep]) -> Help {
     let drop = Help::from("drop the `spend` clauses to split evenly, or lower them to 100% in total.");
     let clauses = spending.iter().filter_map(|r| r.spend.as_ref());
-    let mut lines = vec![clauses.fold(drop, |drop, spend| drop.edit(spend.span, ""))];
-    for (i, release) in spending.iter().enumerate() {
-        let Query::Posterior(model) = &release.query else { continue };
-        let Request::Draw { times, .. } = model.request else { continue };
-        if times < 2 {
-            continue;
-        }
-        let other = spending
-            .iter()
-            .enumerate()
-            .find(|(j, r)| *j != i && matches!(&r.query, Query::Posterior(m) if m.parameters == model.parameters));
-        let from = other.map_or_else(|| "one draw".to_owned(), |(_, r)| format!("`{}`", r.name));
-        let (count, costs) = (count_word(times), count_word(times).to_lowercase());
-        lines.push(format!("{count} draws cost {costs} times one draw; to describe uncertainty, simulate from {from}.").into());
-    }
-    lines
-}
-
-fn count_word(n: u64) -> String {
-    const WORDS: [&str; 9] = ["Two", "Three", "Four", "Five", "Six", "Seven", "Eight", "Nine", "Ten"];
-    let index = usize::try_from(n).ok().and_then(|n| n.checked_sub(2));
-    let word = index.and_then(|i| WORDS.get(i));
-    word.map_or_else(|| n.to_string(), |w| (*w).to_owned())
+    clauses.fold(drop, |drop, spend| drop.edit(spend.span, ""))
 }
 
 /// The private table that a query reads.

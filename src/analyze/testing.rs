@@ -15,7 +15,15 @@ pub fn expr(kind: ExprKind, ty: Type, label: Label) -> Expr {
 
 /// One private table `t` with a bool `y`, a real `x` in [0, 10] and a category `g` of 3 levels.
 pub fn table(relation: Relation, at_least: u64) -> Table {
-    let column = |name: &str, ty| Column { name: name.into(), headers: vec![name.into()], public: false, ty, span: span(0, 0) };
+    let column = |name: &str, ty| Column {
+        name: name.into(),
+        headers: vec![name.into()],
+        public: false,
+        ty,
+        missing: vec![],
+        view: None,
+        span: span(0, 0),
+    };
     Table {
         name: "t".into(),
         private: true,

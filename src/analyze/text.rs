@@ -1,6 +1,6 @@
 //! Certificates and candidate lists for the terminal.
 
-use super::budget::{kind_name, limits, short};
+use super::budget::{against, kind_name, limits, short};
 use super::report::{Analysis, ReleaseAnalysis};
 use super::solve::beta_text;
 use crate::model::BudgetKind;
@@ -26,7 +26,8 @@ pub fn certificate_text(certificate: &Certificate) -> String {
             out.push_str(&format!("    {mark}  {}{place}\n", p.text));
         }
         let (measure, error) = (&release.measure, sig(release.predicted_error, 3));
-        out.push_str(&format!("    {measure}: about {error} (an estimate, not a guarantee)\n\n"));
+        let further: String = release.predicted.iter().map(|(name, x)| format!("; {} {}", name.replace('_', " "), sig(*x, 3))).collect();
+        out.push_str(&format!("    {measure}: about {error}{further} (an estimate, not a guarantee)\n\n"));
     }
     if let Some(total) = lines.last() {
         out.push_str(total);
@@ -40,6 +41,19 @@ pub fn certificate_text(certificate: &Certificate) -> String {
         out.push_str(&format!("  - {a}\n"));
     }
     out
+}
+
+/// What a run costs, in one line.
+pub fn cost_text(certificate: &Certificate) -> String {
+    let total = &certificate.total;
+    let cost = match &certificate.budget {
+        Some(b) => {
+            let (cost, limit) = against(&total.claim, &b.kind);
+            format!("{cost}, budget {limit}")
+        }
+        None => format!("eps = {} at delta = 1e-6", sig_up(total.claim.epsilon(1e-6), 4)),
+    };
+    format!("cost: {cost}; {}", loud(&total.status))
 }
 
 /// What `dpm check` prints of a program that is right: a line a release, the total, the budget.

@@ -5,6 +5,7 @@ use super::solve::solve;
 use crate::model::print::likelihood_text;
 use crate::rules::Judged;
 use crate::rules::arguments::Mechanism;
+use crate::rules::offer::Offer;
 use crate::source::Diagnostic;
 
 /// E0300: no rule has the shape of the model.
@@ -21,12 +22,10 @@ pub fn not_in_this_version(scene: &Scene, judged: &Judged) -> Diagnostic {
     if !tried.is_empty() {
         diagnostic = diagnostic.note(tried_text(&tried));
     }
-    if judged.offers.is_empty() {
-        return diagnostic.help("rules of this version: conjugate models with bounded columns, regressions with\nbounded features, and noise on sum, mean, count, histogram and quantile (`dpm explain rules`)");
-    }
     if judged.usual().next().is_none() {
         let mut named: Vec<&Mechanism> = vec![];
-        let first = judged.by_name().filter(|o| {
+        let meets = |o: &&dyn Offer| scene.allotment.is_none_or(|l| solve(scene.site, *o, l).is_some());
+        let first = judged.by_name().filter(meets).filter(|o| {
             !named.contains(&o.mechanism()) && {
                 named.push(o.mechanism());
                 true

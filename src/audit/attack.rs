@@ -88,7 +88,15 @@ pub fn lower_bounds(scores: &Scores, deltas: &[f64], confidence: f64) -> Vec<f64
     deltas.iter().map(|d| at_or_above(*d).fold(0.0, f64::max)).collect()
 }
 
-/// The same without exact bounds, with five standard errors: good enough to choose by.
+/// The largest epsilon that so many draws from each data set could show at a delta, if every draw told the two apart.
+pub fn reach(trials: u64, delta: f64, deltas: usize, confidence: f64) -> f64 {
+    let (half, alpha) = (trials - trials / 2, (1.0 - confidence) / (2.0 * deltas.max(1) as f64));
+    let hits = clopper_pearson(half, half, alpha).0;
+    let misses = clopper_pearson(0, half, alpha).1;
+    if hits > delta { ((hits - delta) / misses).ln().max(0.0) } else { 0.0 }
+}
+
+/// A bound without exact tails, with five standard errors: good enough to choose by.
 fn quick(scores: &Scores, test: Test, delta: f64) -> f64 {
     let (p, q) = if test.first { (&scores.first, &scores.second) } else { (&scores.second, &scores.first) };
     let rate = |v: &Vec<f64>| (count(v, test) as f64, v.len() as f64);

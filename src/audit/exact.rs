@@ -6,9 +6,10 @@ use super::neighbours::{Neighbours, Sizes};
 use super::rows::{Cells, file};
 use crate::data::Source;
 use crate::data::row::Rows;
-use crate::mechanism::aggregate;
-use crate::mechanism::plan::{MechanismPlan, Noise};
-use crate::model::{Builtin, ExprKind, Table};
+use crate::data::statistic::Quantizer;
+use crate::mechanism::plan::{Level, MechanismPlan, Noise, Spacing};
+use crate::mechanism::{aggregate, quantile};
+use crate::model::{Builtin, ExprKind, Table, Type};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Most different pairs of laws that are integrated in full, at either of two orders; a rough integral chooses them.
@@ -76,13 +77,19 @@ fn different(plan: &MechanismPlan, table: &Table, rows: &[Cells], sizes: Sizes, 
         MechanismPlan::Quantile { table: id, value, .. } => row_values(value, *id, table, &rows)?.into_iter().map(|x| vec![x]).collect(),
         MechanismPlan::Whole { .. } => return None,
     };
+    let grid = match plan {
+        MechanismPlan::Quantile { levels, ty, spacing, .. } => Some((levels.as_slice(), Grid::new(ty, *spacing, &each)?)),
+        _ => None,
+    };
     let [n, m] = sizes.halves().map(|n| n as f64);
     let of_data = |base: [usize; 2], unit: Option<usize>| {
         let ([a, b], k) = (base, unit.map_or(0.0, |_| sizes.unit as f64));
         let (a, b, unit) = (each.get(a)?, each.get(b)?, each.get(unit.unwrap_or(0))?);
-        if let MechanismPlan::Quantile { q, lo, hi, points, epsilon, score_sensitivity, .. } = plan {
-            let values = [(*a.first()?, n), (*b.first()?, m), (*unit.first()?, k)];
-            return Some(choice((*q, *lo, *hi, *points), epsilon / (2.0 * score_sensitivity), &values));
+        if let (MechanismPlan::Quantile { epsilon, .. }, Some((levels, grid))) = (plan, &grid) {
+            // Several are sorted: their law is not that of independent numbers.
+            let [Level { q, sensitivity }] = levels else { return None };
+            let values = [(grid.index(*a.first()?), n), (grid.index(*b.first()?), m), (grid.index(*unit.first()?), k)];
+            return grid.law((*q, epsilon / (2.0 * sensitivity)), &values);
         }
         let total: Vec<f64> = a.iter().zip(b).zip(unit).map(|((x, y), z)| n * x + m * y + k * z).collect();
         output(plan, n + m + k, &total)
@@ -104,6 +111,33 @@ fn different(plan: &MechanismPlan, table: &Table, rows: &[Cells], sizes: Sizes, 
         }
     }
     Some(found)
+}
+
+/// The candidates for a quantile, cut at the values of all rows.
+struct Grid<'a> {
+    ty: &'a Type,
+    spacing: Spacing,
+    quantizer: Quantizer,
+    cuts: BTreeSet<i64>,
+}
+
+impl Grid<'_> {
+    fn new<'a>(ty: &'a Type, spacing: Spacing, each: &[Vec<f64>]) -> Option<Grid<'a>> {
+        let mut grid = Grid { ty, spacing, quantizer: Quantizer::new(&spacing.scale(ty)).ok()?, cuts: BTreeSet::new() };
+        grid.cuts = each.iter().flatten().map(|x| grid.index(*x)).collect();
+        Some(grid)
+    }
+
+    fn index(&self, x: f64) -> i64 {
+        let ends = self.ty.range().filter(|_| self.spacing == Spacing::Log);
+        self.quantizer.scalar(ends.map_or(x, |r| x.clamp(r.lo, r.hi).ln()))
+    }
+
+    fn law(&self, level: (f64, f64), values: &[(i64, f64)]) -> Option<Law> {
+        let (ends, logs) = choice(level, self.quantizer.ends(), &self.cuts, values);
+        let value = |index: i64| quantile::value(index, (self.ty, self.spacing), self.quantizer.exponent()).ok();
+        Some(Law::Choice { ends: ends.into_iter().map(|i| Some(value(i)?.to_f64())).collect::<Option<_>>()?, logs })
+    }
 }
 
 /// The law of one release for so many rows with these sums.

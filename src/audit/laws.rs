@@ -4,6 +4,7 @@ use crate::data::eval::{NoEnvironment, compile};
 use crate::data::row::width;
 use crate::mechanism::plan::{PosteriorLaw, Statistic, StatisticKind};
 use crate::model::{Expr, Table, TableId};
+use std::collections::BTreeSet;
 
 /// A law with a density that can be integrated, or chances that can be added.
 #[derive(Clone, PartialEq, Debug)]
@@ -39,9 +40,9 @@ pub enum Law {
     },
     /// Independent numbers.
     Each(Vec<Law>),
-    /// One of these points, with the logarithms of their chances.
+    /// In one of the intervals up to these ends, which ascend, with the logarithms of their chances.
     Choice {
-        points: Vec<f64>,
+        ends: Vec<f64>,
         logs: Vec<f64>,
     },
 }
@@ -82,17 +83,26 @@ pub fn row_values(value: &Expr, id: TableId, table: &Table, rows: &[Vec<f64>]) -
     rows.iter().map(of).collect()
 }
 
-/// The choice of one of `count` points from `lo` to `hi` with weight `exp(-strength |#{x < t} - q n|)`, for values that so many rows
-/// have each.
-pub fn choice((q, lo, hi, count): (f64, f64, f64, u32), strength: f64, values: &[(f64, f64)]) -> Law {
-    let last = f64::from(count.saturating_sub(1).max(1));
-    let points: Vec<f64> = (0..count).map(|i| lo + (hi - lo) * (f64::from(i) / last)).collect();
+/// The choice of a point t of a grid with weight `exp(-strength d)`, d how far q n is from the numbers between `#{x < t}` and
+/// `#{x <= t}`, for values that so many rows have each: by the points between `cuts`, which hold all values, and the cuts themselves.
+pub fn choice((q, strength): (f64, f64), (lo, hi): (i64, i64), cuts: &BTreeSet<i64>, values: &[(i64, f64)]) -> (Vec<i64>, Vec<f64>) {
     let n: f64 = values.iter().map(|(_, rows)| rows).sum();
-    let below = |t: f64| values.iter().filter(|(x, _)| *x < t).map(|(_, rows)| rows).sum::<f64>();
-    let logs: Vec<f64> = points.iter().map(|t| -strength * (below(*t) - q * n).abs()).collect();
+    let rows = |of: &dyn Fn(i64) -> bool| values.iter().filter(|(x, _)| of(*x)).map(|(_, rows)| rows).sum::<f64>();
+    let (mut parts, mut from) = (vec![], lo);
+    for cut in cuts {
+        parts.extend([(from, cut - 1), (*cut, *cut)]);
+        from = cut + 1;
+    }
+    parts.push((from, hi));
+    parts.retain(|(a, b)| a <= b);
+    let log = |(a, b): &(i64, i64)| {
+        let off = (rows(&|x| x < *a) - q * n).max(q * n - rows(&|x| x <= *b)).max(0.0);
+        ((b - a) as f64 + 1.0).ln() - strength * off
+    };
+    let logs: Vec<f64> = parts.iter().map(log).collect();
     let most = logs.iter().copied().fold(f64::NEG_INFINITY, f64::max);
     let whole = most + logs.iter().map(|l| (l - most).exp()).sum::<f64>().ln();
-    Law::Choice { points, logs: logs.into_iter().map(|l| l - whole).collect() }
+    (parts.into_iter().map(|(_, b)| b).collect(), logs.into_iter().map(|l| l - whole).collect())
 }
 
 /// The law for `n` rows with these sums, as `PosteriorLaw` documents it.
@@ -160,11 +170,7 @@ impl Law {
             Law::Rounded { mean, sigma } => ln_rounded(at(0) - mean, *sigma),
             Law::Normal { mean, variance } => -0.5 * ((at(0) - mean).powi(2) / variance + (std::f64::consts::TAU * variance).ln()),
             Law::Each(parts) => parts.iter().zip(x).map(|(p, x)| p.log_density(&[*x])).sum(),
-            Law::Choice { points, logs } => {
-                let off = |t: &f64| (t - at(0)).abs();
-                let nearest = points.iter().zip(logs).min_by(|(t, _), (s, _)| off(t).total_cmp(&off(s)));
-                nearest.map_or(f64::NAN, |(_, log)| *log)
-            }
+            Law::Choice { ends, logs } => logs.get(ends.partition_point(|end| *end < at(0))).copied().unwrap_or(f64::NAN),
             Law::Normals { means, variance } => {
                 let squares: f64 = means.iter().zip(x).map(|(m, x)| (x - m).powi(2)).sum();
                 -0.5 * (squares / variance + means.len() as f64 * (std::f64::consts::TAU * variance).ln())

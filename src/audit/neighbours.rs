@@ -64,7 +64,7 @@ pub fn all(table: &Table, rows: &[Cells], split: bool) -> Vec<Neighbours> {
 
 /// Do two rows hold the same public cells?
 fn same_public(table: &Table, a: Option<&Cells>, b: Option<&Cells>) -> bool {
-    let public = table.columns.iter().flat_map(|c| c.headers.iter().map(|_| c.public));
+    let public = table.declared().flat_map(|c| c.headers.iter().map(|_| c.public));
     let cells = a.into_iter().flatten().zip(b.into_iter().flatten());
     public.zip(cells).all(|(public, (x, y))| !public || x == y)
 }
@@ -83,7 +83,7 @@ impl Neighbours {
 
     /// In words for the report: rows are made up, so they may be shown.
     pub fn words(&self, table: &Table, rows: &[Cells], sizes: Sizes) -> String {
-        let names: Vec<&str> = table.columns.iter().flat_map(|c| c.headers.iter().map(String::as_str)).collect();
+        let names: Vec<&str> = table.declared().flat_map(|c| c.headers.iter().map(String::as_str)).collect();
         let key = table.unit.map(|(key, _)| table.columns.iter().take(key.0).map(|c| c.headers.len()).sum::<usize>());
         let cell = |i: usize, j: usize| rows.get(i).and_then(|r| r.get(j)).map_or("", String::as_str);
         let shown: Vec<usize> = (0..names.len()).filter(|j| Some(*j) != key).collect();

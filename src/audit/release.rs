@@ -98,6 +98,13 @@ pub struct ReleaseAudit {
 }
 
 impl ReleaseAudit {
+    /// The largest epsilon that so many draws could show, where that is below the certificate at every delta.
+    pub fn too_few(&self) -> Option<f64> {
+        let reach = |b: &LowerBound| super::attack::reach(self.trials, b.delta, self.bounds.len(), self.confidence);
+        let all = self.bounds.iter().all(|b| reach(b) < b.certified);
+        self.bounds.iter().filter(|_| all).map(reach).reduce(f64::max)
+    }
+
     /// What was found, in words.
     pub fn verdict(&self) -> &'static str {
         let follows = self.law.as_ref().is_none_or(LawCheck::follows);
@@ -149,7 +156,7 @@ pub fn audit<B: BitSource>(
     let group = each.map(|e| (e.key, 0));
     let aggregates = |e: &crate::model::Expr, env: &dyn Environment| public.aggregate(e, env);
     let sizes = sizes(table);
-    let width: u64 = table.columns.iter().map(|c| c.headers.len() as u64).sum();
+    let width: u64 = table.declared().map(|c| c.headers.len() as u64).sum();
     if width > MOST_COLUMNS || (sizes.base.saturating_add(sizes.unit)).saturating_add(100).saturating_mul(width) > MOST_CELLS {
         return not("a file of so many rows, or so wide, is not made up");
     }
@@ -165,7 +172,7 @@ pub fn audit<B: BitSource>(
     // Chains are dear: seconds a draw, and milliseconds.
     let (far, random, usual) = match law {
         Some((PosteriorLaw::Density(_), _)) => (NEAR, 2, 100),
-        Some((PosteriorLaw::Glm(_), _)) => (FAR, 2, 1_000),
+        Some((PosteriorLaw::Glm(_) | PosteriorLaw::Refined(_), _)) => (FAR, 2, 1_000),
         _ => (FAR, 8, 20_000),
     };
     let mut rows = made(table, &used(release, id), group, far, random);

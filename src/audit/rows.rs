@@ -1,6 +1,6 @@
 //! Made-up rows: values at the ends of the declared types, between them and at random, written as cells of a file.
 
-use crate::model::{Column, ColumnId, Expr, ExprKind, Query, ReleaseStep, Table, TableId, Type};
+use crate::model::{Column, ColumnId, Expr, ExprKind, Query, ReleaseStep, Table, TableId, Type, calendar};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha20Rng;
 use std::collections::BTreeSet;
@@ -60,6 +60,7 @@ fn extremes(ty: &Type, far: f64) -> Vec<Cells> {
     match ty {
         Type::Bool => one(vec!["0".into(), "1".into()]),
         Type::Int(r) | Type::Real(r) => one(vec![number(end(r.lo, far)), number(end(r.hi, far))]),
+        Type::Date(r) => one(vec![calendar::text(r.lo), calendar::text(r.hi)]),
         Type::Category(levels) => {
             let last = levels.len().saturating_sub(1);
             let places: BTreeSet<usize> = (0..LEVELS).filter(|i| *i <= last).chain([last]).collect();
@@ -119,15 +120,20 @@ pub fn made(
 ) -> Vec<Cells> {
     // Beyond what the release compares with.
     let far = numbers.iter().fold(far, |far, x| far.max(2.0 * x.abs()));
+    // What says whether a cell is missing is looked at by making one that is.
+    let asked = |i: usize| {
+        table.columns.iter().zip(0..).any(|(c, j)| c.view.is_some_and(|(of, _)| of == ColumnId(i)) && used.contains(&ColumnId(j)))
+    };
+    let none = |column: &Column| vec![String::new(); column.headers.len()];
     let ends: Vec<Vec<Cells>> = table
-        .columns
-        .iter()
+        .declared()
         .enumerate()
         .map(|(i, column)| match fixed {
             Some((key, level)) if key == ColumnId(i) => {
                 let name = column.ty.levels().and_then(|l| l.get(level)).map(|name| quoted(name)).unwrap_or_default();
                 vec![vec![name]]
             }
+            _ if asked(i) => extremes(&column.ty, far).into_iter().chain([none(column)]).collect(),
             _ if used.contains(&ColumnId(i)) => extremes(&column.ty, far),
             _ => vec![cells(column, None)],
         })
@@ -147,7 +153,7 @@ pub fn made(
     };
     let mut rows: Vec<Cells> = (0..wanted).map(corner).collect();
     let mut choices = ends.clone();
-    for (i, column) in table.columns.iter().enumerate() {
+    for (i, column) in table.declared().enumerate() {
         if used.contains(&ColumnId(i)) && fixed.is_none_or(|(key, _)| key != ColumnId(i)) {
             for value in inner(&column.ty, numbers, far) {
                 if random >= ALL {
@@ -173,7 +179,7 @@ pub fn made(
 
 /// The rows as a file: every row of `base`, then those of the unit. Rows of the base have a unit each.
 pub fn file(table: &Table, base: &[&Cells], unit: &[&Cells]) -> String {
-    let headers: Vec<&str> = table.columns.iter().flat_map(|c| c.headers.iter().map(String::as_str)).collect();
+    let headers: Vec<&str> = table.declared().flat_map(|c| c.headers.iter().map(String::as_str)).collect();
     let mut text = headers.iter().map(|h| format!("\"{}\"", h.replace('"', "\"\""))).collect::<Vec<_>>().join(",") + "\n";
     let key = table.unit.and_then(|(key, _)| {
         let before = table.columns.iter().take(key.0).map(|c| c.headers.len()).sum::<usize>();

@@ -5,7 +5,7 @@ use super::messages::type_text;
 use super::vectors::as_vector;
 use super::{Checked, Checker, Stop, vectors};
 use crate::model::{Builtin, Expr, ExprKind, Label, Range, Relation, Table, TableId, Type};
-use crate::source::{Diagnostic, Span};
+use crate::source::{Diagnostic, Help, Span};
 use crate::syntax::ast;
 
 impl Checker<'_> {
@@ -44,7 +44,14 @@ impl Checker<'_> {
         }
     }
 
-    fn row_aggregate(&mut self, name: &str, t: TableId, args: Vec<Expr>, span: Span) -> Checked<Expr> {
+    fn row_aggregate(&mut self, name: &str, t: TableId, mut args: Vec<Expr>, span: Span) -> Checked<Expr> {
+        let dates = args.first().map(|x| x.ty.clone()).filter(|ty| matches!(ty, Type::Date(_)));
+        // What is one of the values is a date again.
+        if let (Some(ty), "min" | "max" | "quantile") = (&dates, name) {
+            args = args.into_iter().map(super::dates::days).collect();
+            let found = self.row_aggregate(name, t, args, span)?;
+            return Ok(Expr { ty: ty.clone(), ..found });
+        }
         let Some(x) = args.first() else { return Err(Stop) };
         if let Label::Mix(_) = x.label {
             let x = x.clone();
@@ -79,11 +86,18 @@ impl Checker<'_> {
             "histogram" => return self.histogram(t, args, label, span),
             "quantile" if x.ty.is_scalar_number() => {
                 let Some(q) = args.get(1) else { return Err(Stop) };
-                if q.label != Label::Public || !q.ty.range().is_some_and(|r| r.within(Range::UNIT)) || !q.ty.is_scalar_number() {
+                let of = range.unwrap_or(Range::ALL);
+                let ty = match (&q.kind, &q.ty) {
+                    _ if q.label != Label::Public || !q.ty.range().is_some_and(|r| r.within(Range::UNIT)) => None,
+                    (_, ty) if ty.is_scalar_number() => Some(Type::Real(of)),
+                    (ExprKind::List(_), Type::Vector(v)) => Some(Type::Vector(vectors::boxed(v.dim, of, None))),
+                    _ => None,
+                };
+                let Some(ty) = ty else {
                     let d = Diagnostic::new("E0203", "a quantile level lies between 0 and 1").label(q.span, type_text(&q.ty));
-                    return self.fail(d.help("quantile(x, 0.95)"));
-                }
-                (Builtin::RowQuantile, Type::Real(range.unwrap_or(Range::ALL)))
+                    return self.fail(d.help("quantile(x, 0.95)").help("quantiles(x, [0.25, 0.5, 0.75])"));
+                };
+                (Builtin::RowQuantile, ty)
             }
             "sd" => {
                 let written = self.written(x.span);
@@ -95,8 +109,11 @@ impl Checker<'_> {
                 );
             }
             _ => {
-                let what = type_text(&x.ty);
-                return self.fail(Diagnostic::new("E0209", format!("`{name}` needs numbers")).label(x.span, what));
+                let (what, x) = (type_text(&x.ty), x.span);
+                let d = Diagnostic::new("E0209", format!("`{name}` needs numbers")).label(x, what);
+                let written = self.written(x);
+                let days = Help::from(("days since a first one are:", format!("({written} - \"2020-01-01\")"))).over(x);
+                return self.fail(if dates.is_some() { d.help(days) } else { d });
             }
         };
         Ok(node(ExprKind::Call(op, args), ty, label, span))

@@ -3,6 +3,7 @@
 use super::expressions::node;
 use super::functions::signatures;
 use super::messages::type_text;
+use super::operators::{same_value, square};
 use super::scope::Binding;
 use super::vectors::as_vector;
 use super::{Checked, Checker, Stop, vectors};
@@ -17,7 +18,8 @@ pub(super) fn is_builtin(name: &str) -> bool {
 
 /// Built in, and no function or model of a program has this name; words that came later may be theirs.
 pub(super) fn is_reserved(name: &str) -> bool {
-    is_builtin(name) && !matches!(name, "predictive" | "loo" | "loo_compare" | "poststratify" | "prior")
+    is_builtin(name)
+        && !matches!(name, "predictive" | "loo" | "loo_compare" | "poststratify" | "prior" | "is_na" | "year" | "month" | "weekday")
 }
 
 impl Checker<'_> {
@@ -112,6 +114,15 @@ impl Checker<'_> {
         if name == "simulate" {
             return self.simulate(args, span);
         }
+        if matches!(name, "posterior" | "prior" | "draw" | "draws") {
+            let written = self.written(span);
+            let d = Diagnostic::new("E0209", format!("`{name}(..)` is the whole value of a statement")).label(span, "inside another value");
+            return self.fail(match name {
+                "prior" => d.help(("give its draws a name first:", format!("output before = {written}"))),
+                "posterior" => d.help(("of released counts it is free; give it a name first:", format!("output post = {written}"))),
+                _ => d.help(("release it first:", format!("release drawn = {written}"))),
+            });
+        }
         if let ("count" | "sum" | "mean", [ast::Arg { name: Some(column), value, .. }]) = (name, args) {
             let d = self.arity(&format!("`{name}`"), &format!("{name}({} == {})", column.value, self.written(value.span)), span);
             return self.fail(d);
@@ -134,6 +145,7 @@ impl Checker<'_> {
                     }
                 }
             }
+            ("is_na" | "year" | "month" | "weekday", [a]) => self.view(name, &a.value, span),
             ("margin", args) => self.margin(args, span),
             ("histogram", [_, ..]) => {
                 let checked = args.iter().map(|a| self.counted(&a.value)).collect::<Vec<_>>();
@@ -175,6 +187,7 @@ impl Checker<'_> {
             ("length" | "norm", 1) => self.measure_vector(name, args, span),
             ("sum" | "mean" | "min" | "max" | "sd" | "count", 1)
             | ("quantile" | "density" | "cdf" | "interval" | "larger" | "sample", 2) => self.aggregate(name, args, span),
+            ("quantiles", 2) => self.aggregate("quantile", args, span),
             _ => self.wrong_call(name, span),
         }
     }
@@ -242,7 +255,8 @@ impl Checker<'_> {
         }
         let bound =
             vectors::mul_up(x.sup.l2, y.sup.l2).min(vectors::mul_up(x.sup.l1, y.sup.linf)).min(vectors::mul_up(x.sup.linf, y.sup.l1));
-        let each = Binary::Mul.range(x.range, y.range).unwrap_or(Range::ALL);
+        let alike = same_value(a, b);
+        let each = if alike { square(x.range) } else { Binary::Mul.range(x.range, y.range).unwrap_or(Range::ALL) };
         let d = x.dim as f64;
         let by_parts = Range::new(d * each.lo, d * each.hi);
         let bound = vectors::mul_up(bound, 1.0 + 4.0 * f64::EPSILON * (d + 1.0));

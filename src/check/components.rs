@@ -32,7 +32,7 @@ impl Checker<'_> {
                 Diagnostic::new("E0300", format!("no private rows are observed with `{}`", p.name))
                     .label(span, "nothing to learn from")
                     .label(p.span, "declared here")
-                    .help(("", format!("observe y ~ ..({})", p.name), "with y a column of a private table")),
+                    .help(format!("observe a column of a private table: observe y ~ ..({})", p.name)),
             );
         };
         let table = first.table;

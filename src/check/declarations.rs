@@ -205,7 +205,8 @@ impl Checker<'_> {
                 names
             }
         };
-        Ok(Column { name: name.value.clone(), headers, public: column.public, ty, span: column.span })
+        let missing = column.missing.as_ref().map_or(Ok(vec![]), |value| self.missing(column, &ty, value))?;
+        Ok(Column { name: name.value.clone(), headers, public: column.public, ty, missing, view: None, span: column.span })
     }
 
     /// Counts the columns that a declared one has in its file, before their names are made.
@@ -302,8 +303,13 @@ impl Checker<'_> {
         if let Some(Type::Category(levels)) = self.type_of_name(name) { Some(levels) } else { None }
     }
 
-    /// The type of the value of this name, or of its columns where all have the same.
+    /// The type of the value of this name: of a column of the table whose model is being checked, or of its columns where all have
+    /// the same.
     pub(super) fn type_of_name(&self, name: &str) -> Option<Type> {
+        let observed = self.observed.filter(|_| !self.scopes.in_body()).and_then(|t| self.table(t));
+        if let Some(column) = observed.and_then(|t| t.columns.iter().find(|c| c.name == name)) {
+            return Some(column.ty.clone());
+        }
         if let Some(entry) = self.scopes.find(name) {
             return if let Binding::Value(e) = &entry.binding { Some(e.ty.clone()) } else { None };
         }
@@ -312,5 +318,23 @@ impl Checker<'_> {
         let mut all = declared.iter().filter_map(|(t, c)| self.column(*t, *c)).chain(recorded).map(|c| &c.ty);
         let first = all.next()?;
         all.all(|ty| ty == first).then(|| first.clone())
+    }
+
+    /// The name and the type of a column, with its table (`poll.region`, `cells.region` of released counts) or alone.
+    pub(super) fn type_of_column(&self, e: &ast::Expr) -> Option<(String, Type)> {
+        let (table, name) = match &e.kind {
+            ast::ExprKind::Name(name) => return Some((name.clone(), self.type_of_name(name)?)),
+            ast::ExprKind::Field(base, field) => match &base.kind {
+                ast::ExprKind::Name(table) => (table, &field.value),
+                _ => return None,
+            },
+            _ => return None,
+        };
+        let ty = match self.scopes.find(table).or_else(|| self.scopes.outermost(table))?.binding {
+            Binding::Table(t) => self.table(t)?.columns.iter().find(|c| c.name == *name)?.ty.clone(),
+            Binding::Release(id) => self.axes_of(id).iter().find(|a| a.name == *name)?.ty.clone(),
+            _ => return None,
+        };
+        Some((name.clone(), ty))
     }
 }

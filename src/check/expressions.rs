@@ -166,7 +166,7 @@ impl Checker<'_> {
             return Err(Stop);
         }
         let mut candidates: Vec<String> = self.scopes.visible().into_iter().map(String::from).collect();
-        candidates.extend(self.program.tables.iter().flat_map(|t| t.columns.iter().map(|c| c.name.clone())));
+        candidates.extend(self.program.tables.iter().flat_map(|t| t.declared().map(|c| c.name.clone())));
         let near = crate::source::suggest::did_you_mean(name, candidates.iter().map(String::as_str));
         let d = Diagnostic::new("E0206", format!("unknown name `{name}`")).label(span, "nothing of this name is declared above");
         let d = match near {
@@ -240,8 +240,7 @@ impl Checker<'_> {
     /// `u[region]`: the component of a row's level.
     fn picked(&mut self, base: Expr, index: Expr, same: bool, part: Type, span: Span) -> Checked<Expr> {
         // A vector that is not a parameter would need its own row operation.
-        let of_draws = self.beside.is_some() && matches!(base.kind, ExprKind::Column(t, _) if self.origin(t).is_some());
-        if !same || !(of_draws || matches!(base.kind, ExprKind::Param(_))) {
+        if !same || !(self.averaged_draws(&base) || matches!(base.kind, ExprKind::Param(_))) {
             if same {
                 let d = Diagnostic::new("E0209", "only parameters are indexed by a column")
                     .label(base.span, "not a parameter")
@@ -256,6 +255,11 @@ impl Checker<'_> {
         }
         let label = self.join_all(&[base.clone(), index.clone()], span)?;
         Ok(node(ExprKind::Index(Box::new(base), Box::new(index)), part, label, span))
+    }
+
+    /// A parameter of every draw, where draws are averaged over the rows of a table.
+    pub(super) fn averaged_draws(&self, e: &Expr) -> bool {
+        self.beside.is_some() && matches!(e.kind, ExprKind::Column(t, _) if self.origin(t).is_some())
     }
 
     pub(super) fn want_bool(&mut self, e: &Expr) -> Checked<()> {

@@ -56,11 +56,12 @@ impl Checker<'_> {
         // A drawn parameter may have axes too.
         let (Type::Vector(v), true) = (&ty, counted) else { return self.not_a_table(&ty, name, span) };
         let Some(axes) = v.axes.clone() else { return self.not_a_table(&ty, name, span) };
-        let column = |a: &Axis| Column { name: a.name.clone(), headers: vec![], public: true, ty: a.ty.clone(), span };
+        let column =
+            |a: &Axis| Column { name: a.name.clone(), headers: vec![], public: true, ty: a.ty.clone(), missing: vec![], view: None, span };
         Ok(self.derived(Origin::Cells(id), name, axes.iter().map(column).collect(), v.dim, span))
     }
 
-    fn axes_of(&self, id: ReleaseId) -> Axes {
+    pub(super) fn axes_of(&self, id: ReleaseId) -> Axes {
         match self.release(id).map(|r| &r.ty) {
             Some(Type::Vector(v)) => v.axes.clone().unwrap_or_default(),
             _ => Axes::default(),
@@ -72,6 +73,14 @@ impl Checker<'_> {
         self.fail(d.help(("released counts are:", "release cells = histogram(region, vote)")))
     }
 
+    /// The released table of which an expression is a column, `cells.vote`.
+    pub(super) fn counted_column(&mut self, e: &ast::Expr) -> Option<Checked<TableId>> {
+        let ast::ExprKind::Field(base, field) = &e.kind else { return None };
+        let ast::ExprKind::Name(name) = &base.kind else { return None };
+        let Binding::Release(id) = self.scopes.find(name)?.binding else { return None };
+        self.axes_of(id).iter().any(|a| a.name == field.value).then(|| self.cell_table(id, name, base.span))
+    }
+
     /// A column of the released table whose model is being checked.
     pub(super) fn cell_column(&mut self, name: &str, span: Span) -> Option<Expr> {
         let t = self.observed?;
@@ -79,22 +88,33 @@ impl Checker<'_> {
         self.column_expr(t, ColumnId(c), span).ok()
     }
 
-    /// `output post = posterior(m, u)`, or `prior(m, u)`: a chain on what is public.
-    pub(super) fn fit(&mut self, name: &ast::Name, (word, args): (&str, &[ast::Arg]), call: Span, span: Span) -> Checked<Step> {
-        if self.group.is_some() || !self.branches.is_empty() {
-            let d = Diagnostic::new("E0209", format!("a {word} of released counts stands outside of `each` and `when`"));
-            return self.fail(d.label(call, "inside a block").help("move it behind the block"));
+    pub(super) fn outside_blocks(&mut self, word: &str, call: Span) -> Checked<()> {
+        if self.group.is_none() && self.branches.is_empty() {
+            return Ok(());
         }
-        let mut wanted: Vec<(String, ParamId)> = vec![];
+        let d = Diagnostic::new("E0209", format!("a {word} of released counts cannot be inside `each` or `when`"));
+        self.fail(d.label(call, "inside a block").help("move it behind the block"))
+    }
+
+    /// The parameters of a posterior or prior, by the names that it gives them.
+    pub(super) fn asked(&mut self, word: &str, args: &[ast::Arg], call: Span) -> Checked<Vec<(String, ParamId)>> {
+        let mut wanted = vec![];
         for arg in args {
             let e = self.expr(&arg.value)?;
             let label = if let ast::ExprKind::Name(n) = &arg.value.kind { Some(n.clone()) } else { None };
             self.drawn_parameters(&e, label, &mut wanted)?;
         }
-        let ids: Vec<ParamId> = wanted.iter().map(|(_, p)| *p).collect();
-        if ids.is_empty() {
-            return self.fail(self.arity(&format!("`{word}`"), &format!("{word}(m, u), parameters of one model"), call));
+        match wanted.is_empty() {
+            false => Ok(wanted),
+            true => self.fail(self.arity(&format!("`{word}`"), &format!("{word}(m, u), parameters of one model"), call)),
         }
+    }
+
+    /// `output post = posterior(m, u)`, or `prior(m, u)`: a chain on what is public.
+    pub(super) fn fit(&mut self, name: &ast::Name, (word, args): (&str, &[ast::Arg]), call: Span, span: Span) -> Checked<Step> {
+        self.outside_blocks(word, call)?;
+        let wanted = self.asked(word, args, call)?;
+        let ids: Vec<ParamId> = wanted.iter().map(|(_, p)| *p).collect();
         let (params, mut observations) = self.closure(&ids, call)?;
         let tables = self.observed_cells(&observations, call)?;
         let mut parameters: Vec<Parameter> = params.iter().filter_map(|p| self.param(*p)).cloned().collect();
@@ -118,7 +138,15 @@ impl Checker<'_> {
         let id = ReleaseId(self.releases.len());
         self.releases.push(ReleaseInfo { ty: ty.clone(), query: None, late: true, fit: Some(fit) });
         self.program.released.push(name.value.clone());
-        let column = |(n, ty): &(String, Type)| Column { name: n.clone(), headers: vec![], public: true, ty: ty.clone(), span };
+        let column = |(n, ty): &(String, Type)| Column {
+            name: n.clone(),
+            headers: vec![],
+            public: true,
+            ty: ty.clone(),
+            missing: vec![],
+            view: None,
+            span,
+        };
         self.derived(Origin::Draws(id), &name.value, parts.iter().map(column).collect(), 1, span);
         self.define(name, Binding::Value(Rc::new(node(ExprKind::Released(id), ty, Label::Public, name.span))))?;
         Ok(Step::Output { id: Some(id), name: name.value.clone(), value, shown: true, span })
@@ -177,7 +205,7 @@ impl Checker<'_> {
         }
         if found.is_empty() {
             let d = Diagnostic::new("E0300", "nothing released is observed with these parameters").label(call, "nothing to learn from");
-            return self.fail(d.help(("", "observe cells.vote ~ ..", "with cells = histogram(..), released before")));
+            return self.fail(d.help("observe released counts: observe cells.vote ~ .., with cells = histogram(..) released before"));
         }
         Ok(found)
     }
@@ -203,6 +231,13 @@ impl Checker<'_> {
         };
         let Some((family, _)) = o.likelihood.components().into_iter().find(|part| !fits(part)) else { return self.has_bins(o) };
         let (name, column) = (family.name, self.written(o.outcome.span));
+        if binned {
+            let d = Diagnostic::new("E0209", format!("`{name}` has no distribution function here, and `{column}` is counted in bins"))
+                .label(o.likelihood.span, "gives a probability to each value, not to a bin of several");
+            let axis = axis.map_or("k", |a| a.name.as_str());
+            let d = d.help(format!("count each value on its own, by `histogram({axis})`"));
+            return self.fail(d.help("or a count without an end: poisson, neg_binomial_2"));
+        }
         let d = Diagnostic::new("E0209", format!("`{name}` has other values than the cells of `{column}`"));
         let d =
             d.label(o.likelihood.span, "a family that does not end where the column ends").label(o.outcome.span, type_text(&o.outcome.ty));

@@ -65,6 +65,26 @@ pub const FUNCTIONS: &[[&str; 3]] = &[
         "budget eps(1)\nprivate t[n] { choice: category {yes, no, blank} }\nrelease votes = histogram(choice) using geometric",
     ],
     [
+        "is_na(column)",
+        "Of a row: is the cell of this column missing or unreadable, so that `else`, or what its type says, counts in its place? Of a vector: is any of its cells?",
+        "budget eps(1)\nprivate t[n >= 200] { pay: real in [0, 200] else 60 }\nrelease unknown = count(is_na(pay)) using geometric spend 50%\nrelease known_total = sum(if is_na(pay) then 0 else pay) using laplace spend 50%\noutput known_mean = known_total / max(n - unknown, 1)",
+    ],
+    [
+        "year(d), of a column of dates",
+        "The year of the date of a row, a whole number between the years of its domain.",
+        "budget eps(1)\nprivate visits[n] { day: date in [\"2020-01-01\", \"2024-12-31\"] }\nrelease by_month = histogram(year(day), month(day)) using geometric",
+    ],
+    [
+        "month(d), of a column of dates",
+        "The month of the date of a row, 1 for January to 12 for December.",
+        "budget eps(1)\nprivate visits[n] { day: date in [\"2020-01-01\", \"2020-12-31\"] }\nrelease by_month = histogram(month(day)) using geometric",
+    ],
+    [
+        "weekday(d), of a column of dates",
+        "The day of the week of the date of a row, 1 for Monday to 7 for Sunday, as in ISO 8601.",
+        "budget eps(1)\nprivate visits[n] { day: date in [\"2020-01-01\", \"2020-12-31\"] }\nrelease weekend = count(weekday(day) >= 6) using geometric",
+    ],
+    [
         "margin(cells, region)",
         "Of a released histogram by several columns, the counts by some of them: sums of cells, free.",
         "budget eps(1)\nprivate t[n] { vote: bool, age: int in 18..30 }\nrelease cells = histogram(vote, age) using geometric\noutput by_vote = margin(cells, vote)\noutput young = cells[true, 18]",
@@ -73,6 +93,11 @@ pub const FUNCTIONS: &[[&str; 3]] = &[
         "quantile(x, q)",
         "Over rows it is released with `exponential`; of a public vector it is free, and q may be a list.",
         "budget eps(1)\nprivate t[n] { pay: real in [0, 200] }\nrelease median_pay = quantile(pay, 0.5) using exponential",
+    ],
+    [
+        "quantiles(x, [0.25, 0.5, 0.75])",
+        "Several quantiles by one release: each takes an equal part of what the release may cost, and they come out in ascending order. Of a public vector and a released posterior it is free.",
+        "budget eps(1)\nprivate t[50000] { pay: real in [0, 1000000] }\nrelease quartiles = quantiles(pay, [0.25, 0.5, 0.75]) using exponential\noutput spread = quartiles[3] - quartiles[1]",
     ],
     [
         "density(posterior, x)",

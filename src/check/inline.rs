@@ -73,7 +73,12 @@ impl Checker<'_> {
 
     /// `let p = rate(staff.smoker, 6, 18)`: declares the model's parameters under fresh names.
     pub(super) fn inline_model(&mut self, name: &str, def: &ModelDef, args: &[ast::Arg], span: Span) -> Checked<(Expr, Vec<Step>)> {
-        let values = self.arguments(name, &def.formals, args, span)?;
+        // `cells.vote` is a column where rows are modelled.
+        let counted = args.iter().find_map(|a| self.counted_column(&a.value));
+        let outer = std::mem::replace(&mut self.observed, counted.transpose()?);
+        let values = self.arguments(name, &def.formals, args, span);
+        self.observed = outer;
+        let values = values?;
         self.enter(name, def.home, span)?;
         self.bind_formals(&def.formals, values);
         let before = self.diagnostics.len();

@@ -3,6 +3,7 @@
 use super::sensitivity::sensitivity;
 use super::{Checked, Checker};
 use crate::model::{BudgetKind, Builtin, ColumnId, Expr, ExprKind, Label, Range, Records, Table, TableId, Type};
+use crate::numeric::calendar;
 use crate::source::{Diagnostic, Help, Span};
 use crate::syntax::ast;
 
@@ -31,6 +32,7 @@ pub(crate) fn type_text(ty: &Type) -> String {
         Type::Int(r) => format!("a whole number in {}", range_text(*r)),
         Type::Real(r) if *r == Range::ALL => "a real number".into(),
         Type::Real(r) => format!("a real number in {}", range_text(*r)),
+        Type::Date(r) => format!("a date in [{}, {}]", calendar::text(r.lo), calendar::text(r.hi)),
         Type::Category(l) => format!("a category of {} levels", l.len()),
         Type::Vector(v) if v.ordered => format!("{} numbers that rise", v.dim),
         Type::Vector(v) => format!("a vector of {} numbers", v.dim),
@@ -285,7 +287,7 @@ impl Checker<'_> {
         self.fail(
             d.cause("a prior, or an argument of a likelihood, may not summarise the rows that are observed: the data would count twice")
                 .help("use public constants, or strengthen the prior with a public table:")
-                .help(("", "public pilot[m] { ... }")),
+                .help("as in public pilot[m] { .. }, read from a file of its own"),
         )
     }
 }

@@ -5,7 +5,7 @@ use super::messages::{range_text, type_text};
 use super::scope::Origin;
 use super::vectors::{self, as_vector};
 use super::{Checked, Checker};
-use crate::model::{Binary, Builtin, ColumnId, Expr, ExprKind, Label, Norms, Range, TableId, Type, Unary, VectorType};
+use crate::model::{Binary, Builtin, Expr, ExprKind, Label, Norms, Range, Type, Unary, VectorType};
 use crate::numeric::unary::{Needs, Whole};
 use crate::source::{Diagnostic, Help, Span};
 use crate::syntax::ast;
@@ -42,7 +42,7 @@ impl Checker<'_> {
                 ast::ExprKind::Field(..) => {
                     matches!(level.kind, ast::ExprKind::Text(_))
                         || !matches!(level.kind, ast::ExprKind::Name(_))
-                        || self.field_levels(column)
+                        || matches!(self.type_of_column(column), Some((_, Type::Category(_))))
                 }
                 _ => false,
             };
@@ -59,16 +59,9 @@ impl Checker<'_> {
         Ok(None)
     }
 
-    fn field_levels(&self, e: &ast::Expr) -> bool {
-        let ast::ExprKind::Field(base, field) = &e.kind else { return false };
-        let ast::ExprKind::Name(table) = &base.kind else { return false };
-        let of_table = |(t, _): &&(TableId, ColumnId)| self.table(*t).is_some_and(|t| t.name == *table);
-        let column = self.columns_named(&field.value).iter().find(of_table);
-        column.and_then(|(t, c)| self.column(*t, *c)).is_some_and(|c| matches!(c.ty, Type::Category(_)))
-    }
-
     /// Applies an operator or function to checked arguments.
     pub(super) fn apply(&mut self, op: Builtin, args: Vec<Expr>, span: Span) -> Checked<Expr> {
+        let args = self.as_days(op, args)?;
         let label = self.join_all(&args, span)?;
         let ty = match (op, args.as_slice()) {
             (Builtin::Binary(Binary::And | Binary::Or) | Builtin::Not, args) => {
@@ -171,6 +164,7 @@ impl Checker<'_> {
             Err(why) if op == Binary::Div => return self.partial("a division", why, b, span),
             Err(why) => return self.partial("a power", why, a, span),
         };
+        let out = if op == Binary::Mul { same_operand(a, b, out) } else { out };
         let (va, vb) = (as_vector(&a.ty), as_vector(&b.ty));
         match (va, vb) {
             (Some(x), Some(y)) if x.dim != y.dim => self.fail(
@@ -258,11 +252,44 @@ fn rounded(diam: Norms, sup: Norms) -> Norms {
     if enough { diam } else { vectors::sum(diam, room) }
 }
 
+/// Values of one row, written alike, are equal: `x * x` is a square, and `x * (c - x)` rises up to `x = c / 2` and falls beyond.
+///
+/// Ends in doubles; values are moved into them (`data::eval`).
+fn same_operand(a: &Expr, b: &Expr, out: Range) -> Range {
+    if same_value(a, b) {
+        return a.ty.range().map_or(out, square);
+    }
+    let rest = |x: &Expr, whole: &Expr| match &whole.kind {
+        ExprKind::Call(Builtin::Sub, args) => match args.as_slice() {
+            [Expr { kind: ExprKind::Number(c), .. }, y] if same_value(x, y) => Some(*c),
+            _ => None,
+        },
+        _ => None,
+    };
+    let found = [(a, b), (b, a)].into_iter().find_map(|(x, whole)| Some((x.ty.range()?, rest(x, whole)?)));
+    found.map_or(out, |(x, c)| {
+        let ends = [x.lo, (c / 2.0).max(x.lo).min(x.hi), x.hi];
+        Range::of(ends.map(|x| Binary::Mul.value(x, c - x)))
+    })
+}
+
+/// The same expression of one row twice.
+pub(super) fn same_value(a: &Expr, b: &Expr) -> bool {
+    matches!(a.label, Label::Row(_)) && a.label == b.label && a.same(b) && !a.draws()
+}
+
+/// Squares of the numbers of a range.
+pub(super) fn square(x: Range) -> Range {
+    Range::of([x.lo, 0.0_f64.max(x.lo).min(x.hi), x.hi].map(|x| x * x))
+}
+
 /// A vector combined with one number: shifting keeps the diameter, scaling scales it. A public number is the same for both rows,
-/// known or not.
+/// known or not. Any other number of size at most c keeps a vector of norm at most s in the ball of c s, and moves it by at most
+/// `s width + c diameter`: `|b v - b' v'| <= |b - b'| |v| + |b'| |v - v'|`.
 fn scaled(op: Binary, v: &VectorType, out: Range, by: &Expr) -> VectorType {
     let mut t = vectors::boxed(v.dim, out, v.levels.clone());
-    let constant = by.ty.range().filter(|r| by.label == Label::Public && r.is_finite());
+    let finite = by.ty.range().filter(|r| r.is_finite());
+    let constant = finite.filter(|_| by.label == Label::Public);
     match (op, constant) {
         (Binary::Mul, Some(r)) => {
             let factor = vectors::mul_up(r.magnitude(), ROUNDED);
@@ -279,6 +306,14 @@ fn scaled(op: Binary, v: &VectorType, out: Range, by: &Expr) -> VectorType {
             let slack = vectors::mul_up(t.range.magnitude(), f64::EPSILON);
             let widened = vectors::sum(v.diam, vectors::boxed(v.dim, Range::new(0.0, slack), None).diam);
             t.diam = vectors::least(t.diam, widened);
+        }
+        (Binary::Mul, None) => {
+            let Some(r) = finite else { return t };
+            let factor = vectors::mul_up(r.magnitude(), ROUNDED);
+            t.sup = vectors::least(t.sup, vectors::scale(v.sup, factor));
+            let moved = vectors::sum(vectors::scale(v.sup, vectors::mul_up(r.width(), ROUNDED)), vectors::scale(v.diam, factor));
+            let ball = vectors::scale(t.sup, 2.0);
+            t.diam = vectors::least(t.diam, vectors::least(ball, rounded(moved, t.sup)));
         }
         _ => {}
     }

@@ -79,12 +79,16 @@ impl Checker<'_> {
 
     /// The posterior of a model, which a prior is not: what it predicts was not learned from the counts.
     fn learned(&mut self, post: &ast::Expr, of: &str) -> Checked<(Expr, Arc<Fit>)> {
-        let (post, fit) = self.modelled(post, of)?;
-        if fit.prior {
-            let d = Diagnostic::new("E0209", format!("`{of}` asks what a model learned, and a prior has learned nothing"));
-            return self.fail(d.label(post.span, "draws of a prior").help(("draws of the posterior:", "output post = posterior(m, u)")));
+        let called = |f: &ast::Expr| matches!(&f.kind, ast::ExprKind::Name(n) if n == "prior" && self.scopes.find(n).is_none());
+        let inline = matches!(&post.kind, ast::ExprKind::Call(f, _) if called(f));
+        let (at, found) = (post.span, if inline { None } else { Some(self.modelled(post, of)?) });
+        match found.filter(|(_, fit)| !fit.prior) {
+            Some(found) => Ok(found),
+            None => {
+                let d = Diagnostic::new("E0209", format!("`{of}` asks what a model learned, and a prior has learned nothing"));
+                self.fail(d.label(at, "draws of a prior").help("take draws of the posterior, which `output post = posterior(..)` names"))
+            }
         }
-        Ok((post, fit))
     }
 
     /// `loo(post)`: how well the model predicts every cell from the others.
@@ -103,6 +107,10 @@ impl Checker<'_> {
     /// `loo_compare(post, other)`: how much better the first predicts.
     pub(super) fn loo_compare(&mut self, a: &ast::Expr, b: &ast::Expr, span: Span) -> Checked<Expr> {
         let ((a, first), (b, second)) = (self.learned(a, "loo_compare")?, self.learned(b, "loo_compare")?);
+        if first.parameters.first().map(|p| p.id) == second.parameters.first().map(|p| p.id) {
+            let d = Diagnostic::new("E0209", "a model is compared with itself").label(a.span, "a posterior of a model");
+            return self.fail(d.label(b.span, "a posterior of the same model").help("compare posteriors of two models of the same counts"));
+        }
         let table = |fit: &Fit| fit.tables.first().map(|t| t.release);
         if table(&first) != table(&second) {
             let name = |fit: &Fit| table(fit).and_then(|id| self.program.released.get(id.0).cloned()).unwrap_or_default();

@@ -129,12 +129,9 @@ impl Checker<'_> {
         Ok((Type::Vector(VectorType { axes: Some(axes.clone()), ..ty }), Counts { axes, ..counts }))
     }
 
-    /// The column of this name: of the table whose model is being checked, or of the only recorded table that has it.
+    /// The column of this name of the only recorded table that has it.
     pub(super) fn recorded_column(&self, name: &str) -> Option<&Column> {
         let of = |t: &crate::model::Table| t.columns.iter().position(|c| c.name == name);
-        if let Some(t) = self.observed.and_then(|t| self.table(t)) {
-            return t.columns.get(of(t)?);
-        }
         let cells = self
             .origins
             .iter()

@@ -7,28 +7,63 @@ use crate::model::{
     AggregateQuery, ArgValue, Expr, ExprKind, Label, MechanismArg, MechanismChoice, MechanismKind, ParamId, Query, Range, ReleaseId,
     ReleaseStep, Request, Spend, SpendKind, Step, Type, VectorType,
 };
+use crate::numeric::calendar;
 use crate::source::{Diagnostic, Help, Span};
 use crate::syntax::ast;
+
+/// `using .. spend ..`
+pub(super) struct Clauses {
+    pub mechanism: MechanismChoice,
+    pub spend: Option<Spend>,
+}
 
 impl Checker<'_> {
     pub(super) fn release_statement(&mut self, r: &ast::Release, span: Span) -> Checked<Step> {
         self.price(span)?;
         self.room()?;
-        let mechanism = self.mechanism(r.using.as_ref());
-        let spend = r.spend.as_ref().map(|s| self.spend(s)).transpose();
+        let clauses = self.clauses(r);
         let word = r.query.path.last().map(|n| n.value.as_str()).unwrap_or_default();
         let built_in = r.query.path.len() == 1 && matches!(word, "draw" | "draws" | "posterior");
         let (query, ty) = if built_in { self.posterior_query(word, &r.query, &r.name.value)? } else { self.aggregate_query(r, span)? };
-        let (mechanism, spend) = (mechanism?, spend?);
+        self.released(&r.name, (query, ty, r.query.span), clauses?, span)
+    }
+
+    /// What stands behind the query.
+    pub(super) fn clauses(&mut self, r: &ast::Release) -> Checked<Clauses> {
+        let mechanism = self.mechanism(r.using.as_ref());
+        let spend = r.spend.as_ref().map(|s| self.spend(s)).transpose();
+        Ok(Clauses { mechanism: mechanism?, spend: spend? })
+    }
+
+    /// The release of a checked query, known from here on by its name.
+    pub(super) fn released(
+        &mut self,
+        name: &ast::Name,
+        (query, ty, query_span): (Query, Type, Span),
+        Clauses { mechanism, spend }: Clauses,
+        span: Span,
+    ) -> Checked<Step> {
         let ty = released_type(&query, &mechanism, ty);
-        self.weigh(&query, &ty, r.query.span)?;
+        self.weigh(&query, &ty, query_span)?;
         let id = ReleaseId(self.releases.len());
-        self.not_hiding(&r.name)?;
-        self.define(&r.name, Binding::Release(id))?;
+        self.not_hiding(name)?;
+        self.define(name, Binding::Release(id))?;
         let asked = if let Query::Aggregate(q) = &query { Some((q.table, q.value.clone())) } else { None };
         self.releases.push(ReleaseInfo { ty: ty.clone(), query: asked, late: false, fit: None });
-        self.program.released.push(r.name.value.clone());
-        Ok(Step::Release(ReleaseStep { id, name: r.name.value.clone(), query, query_span: r.query.span, mechanism, spend, ty, span }))
+        self.program.released.push(name.value.clone());
+        Ok(Step::Release(ReleaseStep { id, name: name.value.clone(), query, query_span, mechanism, spend, ty, span }))
+    }
+
+    /// Is it a posterior of noisy cells, by its words or because no other release gives the posterior of several parameters?
+    pub(super) fn of_noisy_cells(&self, r: &ast::Release) -> bool {
+        let posterior = matches!(r.query.path.as_slice(), [word] if word.value == "posterior");
+        posterior
+            && match r.using.as_ref().map(|u| &u.mechanism) {
+                Some(ast::Mechanism::Named { name, .. }) if name.value != "auto" => {
+                    matches!(name.value.as_str(), "noisy_cells" | "gaussian" | "geometric")
+                }
+                _ => r.query.args.len() > 1,
+            }
     }
 
     pub(super) fn not_hiding(&mut self, name: &ast::Name) -> Checked<()> {
@@ -305,7 +340,7 @@ fn released_type(query: &Query, choice: &MechanismChoice, ty: Type) -> Type {
                     _ => None,
                 }
             };
-            let own = ty.range().unwrap_or(Range::ALL);
+            let own = if let Type::Date(days) = ty { days } else { ty.range().unwrap_or(Range::ALL) };
             let (lo, hi) = (number("lo", 0).unwrap_or(own.lo), number("hi", 1).unwrap_or(own.hi));
             if lo <= hi { Range::new(lo, hi) } else { Range::ALL }
         }
@@ -313,6 +348,8 @@ fn released_type(query: &Query, choice: &MechanismChoice, ty: Type) -> Type {
     };
     match ty {
         Type::Vector(v) => Type::Vector(VectorType { axes: v.axes, ..vectors::boxed(v.dim, range, v.levels) }),
+        // A quantile of dates, between days of the calendar.
+        Type::Date(_) if range.within(Range::new(calendar::FIRST, calendar::LAST)) => Type::Date(range),
         _ => Type::Real(range),
     }
 }

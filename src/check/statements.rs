@@ -53,6 +53,13 @@ impl Checker<'_> {
                 self.complete &= done.is_ok();
                 done.map(|()| None)
             }
+            ItemKind::Release(r) if self.of_noisy_cells(r) => {
+                let done = self.noisy_cells(r, item.span);
+                if done.is_err() {
+                    self.poison(item);
+                }
+                return done;
+            }
             ItemKind::Release(r) => self.release_statement(r, item.span).map(Some),
             ItemKind::PublicRecord { name, file, release } => {
                 self.record_statement(name, file, release.as_ref().unwrap_or(name), item.span).map(|()| None)

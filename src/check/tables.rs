@@ -51,6 +51,13 @@ impl Checker<'_> {
                         let bin = format!("bin({}, width = {})", self.written(x.span), super::messages::plain(w));
                         d.help(Help::from(("count it in bins:", bin)).over(x.span))
                     }
+                    None if matches!(other, Type::Date(_)) => {
+                        let (x, x_span) = (self.written(x.span), x.span);
+                        d.help(
+                            Help::from(("count by what a calendar says:", format!("histogram(year({x}), month({x}))")))
+                                .edit(x_span, format!("year({x}), month({x})")),
+                        )
+                    }
                     None => d.help("a category, a bool, a number with both bounds: int in 0..120, or bin(..) of a real in [0, 120]"),
                 })
             }
@@ -66,8 +73,10 @@ impl Checker<'_> {
         let (Some(range), Label::Row(_)) = (range, x.label) else {
             let (what, x) = (type_text(&x.ty), self.written(x.span));
             let d = Diagnostic::new("E0202", "`bin` needs a number of every row with public bounds").label(of.span, what);
-            return self
-                .fail(d.help(("declare bounds:", format!("{x}: real in [0, 100]"))).help(("or clip:", format!("clip({x}, 0, 100)"))));
+            return self.fail(
+                d.help(("declare bounds:", format!("{x}: real in [0, 100]")))
+                    .help(Help::from(("or clip:", format!("clip({x}, 0, 100)"))).over(of.span)),
+            );
         };
         let whole = matches!(x.ty, Type::Int(_));
         let edges = match (&by.name, &by.value.kind) {
@@ -162,7 +171,10 @@ impl Checker<'_> {
 
     fn axis_name(&self, x: &Expr, place: usize) -> String {
         match x.kind {
-            ExprKind::Column(t, c) => self.column(t, c).map(|c| c.name.clone()),
+            ExprKind::Column(t, c) => self.column(t, c).map(|c| match c.view.and_then(|(of, view)| Some((self.column(t, of)?, view))) {
+                Some((of, view)) => format!("{}_{}", view.word(), of.name),
+                None => c.name.clone(),
+            }),
             _ => Some(self.map.slice(x.span).to_owned()).filter(|text| crate::syntax::tokens::is_name(text)),
         }
         .unwrap_or_else(|| format!("axis {}", place + 1))
@@ -177,7 +189,7 @@ impl Checker<'_> {
             let d = Diagnostic::new("E0201", format!("one cell has a level for each of {} axes", axes.len()));
             return self.fail(d.label(span, format!("axes: {listed}")).help(format!("{written}[{}]", some(first))));
         }
-        if matches!(base.kind, ExprKind::Param(_)) {
+        if matches!(base.kind, ExprKind::Param(_)) || self.averaged_draws(&base) {
             return self.component_of(base, axes, indices, span);
         }
         let mut cell = 0;
@@ -205,7 +217,7 @@ impl Checker<'_> {
         Ok(node(ExprKind::Index(Box::new(base), Box::new(index)), Type::Real(range), label, span))
     }
 
-    /// `u[region, age]` of a parameter: a level for each axis, or a value of every row.
+    /// `u[region, age]` of a parameter, or of every draw where they are averaged over a table: a level for each axis, or a value of every row.
     fn component_of(&mut self, base: Expr, axes: &Axes, indices: &[ast::Expr], span: Span) -> Checked<Expr> {
         let mut values = vec![];
         for (axis, index) in axes.iter().zip(indices) {
@@ -219,7 +231,7 @@ impl Checker<'_> {
             };
             let known = value.constant().filter(|x| axis.ty.range().is_some_and(|r| r.contains(*x) && x.fract() == 0.0));
             if value.ty != axis.ty && known.is_none() {
-                let d = Diagnostic::new("E0201", format!("this is no level of the axis `{}`", axis.name));
+                let d = Diagnostic::new("E0201", format!("this is not a level of the axis `{}`", axis.name));
                 return self.fail(d.label(value.span, type_text(&value.ty)).label(base.span, format!("there: {}", type_text(&axis.ty))));
             }
             values.push(Expr { ty: axis.ty.clone(), ..value });

@@ -23,6 +23,7 @@ impl Checker<'_> {
         match name.value.as_str() {
             "bool" if shape(0) => self.no_domain(domain, Type::Bool),
             "text" if shape(0) => self.no_domain(domain, Type::Text),
+            "date" if shape(0) => Ok(Type::Date(self.date_domain(domain, ty.span)?)),
             "int" if shape(0) => Ok(Type::Int(self.scalar_domain(domain, true)?)),
             "real" if shape(0) => Ok(Type::Real(self.scalar_domain(domain, false)?)),
             "vector" if shape(1) => self.vector_type(&dims[..], domain),
@@ -58,13 +59,13 @@ impl Checker<'_> {
                     }
                 }
             }
-            known @ ("bool" | "text" | "int" | "real" | "vector" | "ordered" | "matrix" | "simplex" | "counts") => self.fail(
+            known @ ("bool" | "text" | "date" | "int" | "real" | "vector" | "ordered" | "matrix" | "simplex" | "counts") => self.fail(
                 Diagnostic::new("E0201", format!("`{known}` is written with other dimensions"))
                     .label(ty.span, format!("{} given", dims.len()))
                     .help("bool, int, real, text, vector[d], ordered[d], matrix[r, c], simplex[k], counts[k] of N"),
             ),
             unknown => {
-                let names = ["bool", "int", "real", "text", "vector", "ordered", "matrix", "simplex", "counts", "category"];
+                let names = ["bool", "int", "real", "date", "text", "vector", "ordered", "matrix", "simplex", "counts", "category"];
                 let near = crate::source::suggest::did_you_mean(unknown, names.iter().copied());
                 let mut d = Diagnostic::new("E0206", format!("there is no type `{unknown}`")).label(name.span, "not a type");
                 d = match elsewhere(unknown).map(String::from).or(near) {
@@ -203,13 +204,12 @@ impl Checker<'_> {
     fn crossed(&mut self, dims: &[ast::Expr], domain: Option<&ast::Domain>, span: Span) -> Checked<Type> {
         let mut axes: Vec<Axis> = vec![];
         for dim in dims {
-            let name = if let ast::ExprKind::Name(n) = &dim.kind { n.as_str() } else { "" };
-            let Some(ty) = self.type_of_name(name).filter(|_| axes.iter().all(|a| a.name != name)) else {
+            let Some((name, ty)) = self.type_of_column(dim).filter(|(name, _)| axes.iter().all(|a| a.name != *name)) else {
                 let d = Diagnostic::new("E0209", "each of several dimensions is another column").label(dim.span, "not such a column");
                 return self.fail(d.help("param u: vector[region, age] ~ normal(0, 1)"));
             };
             let of = super::expressions::node(crate::model::ExprKind::Number(0.0), ty.clone(), crate::model::Label::Public, dim.span);
-            axes.push(Axis { name: name.into(), levels: self.bins_of(&of)?, ty, public: false, edges: vec![] });
+            axes.push(Axis { name, levels: self.bins_of(&of)?, ty, public: false, edges: vec![] });
         }
         let levels = self.cells(&axes, span)?;
         let ty = vectors::boxed(levels.len() as u64, self.scalar_domain(domain, false)?, Some(levels));
@@ -223,9 +223,7 @@ impl Checker<'_> {
     /// A whole number, or the name of a category column whose levels index the vector.
     fn dimension_or_levels(&mut self, e: Option<&ast::Expr>) -> Checked<(u64, Option<crate::model::Levels>)> {
         let Some(e) = e else { return Err(super::Stop) };
-        if let ast::ExprKind::Name(name) = &e.kind
-            && let Some(levels) = self.levels_of_name(name)
-        {
+        if let Some((_, Type::Category(levels))) = self.type_of_column(e) {
             return Ok((levels.len() as u64, Some(levels)));
         }
         let d = self.whole_constant(e, "a dimension")?;
@@ -256,6 +254,7 @@ fn elsewhere(name: &str) -> Option<&'static str> {
         "integer" | "count" | "natural" => "int",
         "float" | "double" | "number" | "numeric" => "real",
         "string" | "str" | "character" | "char" => "text",
+        "datetime" | "timestamp" | "day" => "date in [\"2020-01-01\", \"2024-12-31\"]",
         "factor" | "enum" | "categorical" => "category {a, b}",
         _ => return None,
     })

@@ -1,12 +1,12 @@
-//! `dpm explain NAME`: a page on an error code, rule, mechanism, distribution, function or keyword.
+//! `dpm explain NAME`: a page on a term, error code, rule, mechanism, distribution, function or keyword.
 
 use super::Exit;
 
-pub fn explain(name: Option<&str>) -> Exit {
-    let Some(name) = name else {
+pub fn explain(name: &str) -> Exit {
+    if name.is_empty() {
         show!("{}", crate::explain::index());
         return Exit::Done;
-    };
+    }
     match crate::explain::page(name) {
         Some(page) => {
             show!("{page}");

@@ -120,6 +120,34 @@ pub fn input_error(error: &DataError, path: &str) -> Exit {
     Exit::Input
 }
 
+/// What stands between cells.
+#[derive(Clone, Copy)]
+pub struct Delimiter(pub u8);
+
+impl Default for Delimiter {
+    fn default() -> Delimiter {
+        Delimiter(b',')
+    }
+}
+
+impl std::str::FromStr for Delimiter {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Delimiter, String> {
+        match text {
+            "," | "comma" => Ok(Delimiter(b',')),
+            ";" | "semicolon" => Ok(Delimiter(b';')),
+            "\t" | "tab" | "\\t" => Ok(Delimiter(b'\t')),
+            _ => Err("a delimiter is `,`, `;` or `tab`".into()),
+        }
+    }
+}
+
+/// A path of private rows; `-` is standard input.
+fn place(path: &str) -> PathBuf {
+    PathBuf::from(if path == "-" { "/dev/stdin" } else { path })
+}
+
 /// The private files, one for every private table.
 pub fn private(program: &Program, given: &[String]) -> Result<Vec<(TableId, PathBuf)>, Exit> {
     let private: Vec<usize> = (0..program.tables.len()).filter(|i| program.tables.get(*i).is_some_and(|t| t.private)).collect();
@@ -138,10 +166,13 @@ pub fn private(program: &Program, given: &[String]) -> Result<Vec<(TableId, Path
         if !table.is_some_and(|t| t.private) {
             return Err(usage(&format!("`{}` is a public table: use --public", table.map_or("", |t| t.name.as_str()))));
         }
+        if path == "-" && files.iter().any(|(_, p)| *p == place("-")) {
+            return Err(usage("standard input holds the rows of one table alone"));
+        }
         if files.iter().any(|(t, _)| t.0 == i) {
             return Err(usage(&format!("the data of `{}` are named twice", table.map_or("", |t| t.name.as_str()))));
         }
-        files.push((TableId(i), PathBuf::from(path)));
+        files.push((TableId(i), place(path)));
     }
     for i in private {
         if !files.iter().any(|(t, _)| t.0 == i) {

@@ -34,6 +34,7 @@ mod explain;
 mod files;
 mod highlight;
 mod inputs;
+mod inspect;
 mod ledger;
 mod progress;
 mod prompt;
@@ -44,6 +45,7 @@ mod run;
 mod starter;
 mod strict;
 mod synthetic;
+mod values;
 mod verify;
 
 use crate::source::{Diagnostic, SourceMap, render};
@@ -95,15 +97,17 @@ enum Command {
     Run(Run),
     /// A program typed statement by statement; a release asks before it spends
     Repl(Repl),
+    /// For the owner of a file: which cells are not what a program declares. Its output is private
+    Inspect(Inspect),
     /// Budgets of registered data sets: what was spent and what is left
     #[command(subcommand)]
     Ledger(ledger::Command),
     /// Re-derive every number of a certificate or plan by separate code
     Verify(Verify),
     /// Attack every release on made-up neighbours: lower bounds on epsilon beside the certificate
-    Audit(Audit),
-    /// A page on an error code, rule, mechanism, distribution, function or keyword
-    Explain { name: Option<String> },
+    Audit(audit::Audit),
+    /// A page on a term, error code, rule, mechanism, distribution, function or keyword
+    Explain { name: Vec<String> },
     /// A picture of what a program costs, predicts or released, as SVG or PNG
     Plot(Plot),
     /// One HTML page: what is released, at what risk, and why that is certified
@@ -215,24 +219,6 @@ struct Verify {
 }
 
 #[derive(Args)]
-struct Audit {
-    #[command(flatten)]
-    program: Program,
-    /// Draws from each of two neighbouring data sets, 20 to 10 million (default: 20,000; 1,000 of a regression, 100 of a bounded loss)
-    #[arg(long, value_name = "N")]
-    trials: Option<u64>,
-    /// Attack this release alone
-    #[arg(long, value_name = "NAME")]
-    release: Option<String>,
-    /// Chance that all lower bounds of a release hold together
-    #[arg(long, default_value_t = 0.999_999_999, value_name = "P")]
-    confidence: f64,
-    /// Write the report as one HTML page
-    #[arg(short, value_name = "PAGE")]
-    output: Option<PathBuf>,
-}
-
-#[derive(Args)]
 struct Plot {
     #[command(flatten)]
     program: Program,
@@ -264,12 +250,24 @@ struct Run {
     /// A private table: `staff=staff.csv`, with a ledger `staff=@ID`; a bare path if the program has one private table
     #[arg(long, value_name = "NAME=PATH|@ID")]
     data: Vec<String>,
+    /// What stands between the cells of a line of the private files: `,`, `;` or `tab`
+    #[arg(long, value_name = "CHARACTER", conflicts_with = "ledger")]
+    delimiter: Option<inputs::Delimiter>,
     /// Charge this ledger before any data are opened; the data are the registered ones
     #[arg(long, value_name = "PATH")]
     ledger: Option<PathBuf>,
     /// Refuse a certificate that assumes convergence
     #[arg(long)]
     strict: bool,
+    /// Also print the certificate: premises, costs, assumptions
+    #[arg(long, conflicts_with = "json")]
+    certificate: bool,
+    /// Print values alone
+    #[arg(long, conflicts_with_all = ["json", "certificate"])]
+    quiet: bool,
+    /// Run although a release is predicted to learn next to nothing (W0510)
+    #[arg(long)]
+    anyway: bool,
     /// Write the result as JSON
     #[arg(short, value_name = "OUT")]
     output: Option<PathBuf>,
@@ -283,6 +281,21 @@ struct Run {
     #[cfg(feature = "tape")]
     #[arg(long)]
     seed: Option<u64>,
+}
+
+#[derive(Args)]
+struct Inspect {
+    /// A program that declares private tables
+    file: PathBuf,
+    /// The file of a private table: `staff=staff.csv`, `-` for standard input
+    #[arg(long, value_name = "NAME=PATH")]
+    data: Vec<String>,
+    /// What stands between the cells of a line: `,`, `;` or `tab`
+    #[arg(long, value_name = "CHARACTER")]
+    delimiter: Option<inputs::Delimiter>,
+    /// Write to this new file, which only its owner may read, instead of the terminal
+    #[arg(short, value_name = "FILE")]
+    output: Option<PathBuf>,
 }
 
 #[derive(Args)]
@@ -340,11 +353,12 @@ fn command(args: impl Iterator<Item = std::ffi::OsString>) -> Exit {
         Command::Compare(p) => compare::compare(&p),
         Command::Compile(c) => compile::compile(&c),
         Command::Run(r) => run::run(&r),
+        Command::Inspect(i) => inspect::run(&i),
         Command::Ledger(l) => ledger::ledger(&l),
         Command::Repl(r) => repl::repl(&r),
         Command::Audit(a) => audit::run(&a),
         Command::Verify(v) => verify::verify(&v),
-        Command::Explain { name } => explain::explain(name.as_deref()),
+        Command::Explain { name } => explain::explain(&name.join(" ")),
         Command::Plot(p) => report::plot(&p),
         Command::Report(r) => report::report(&r),
         Command::New { folder } => starter::new(&folder),

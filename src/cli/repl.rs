@@ -4,7 +4,7 @@ use super::charge::{Charged, charge, receipt_text, refuse};
 use super::complete::COMMANDS;
 use super::files::{Known, Output};
 use super::prompt::{Prompt, history_file, may_be_remembered};
-use super::{Exit, Repl, complain, draw, inputs, run, say_error, usage};
+use super::{Exit, Repl, complain, draw, inputs, say_error, usage, values};
 use crate::analyze::certificate_text;
 use crate::data::{DataError, Opened, Source};
 use crate::ledger::Ledger;
@@ -12,7 +12,7 @@ use crate::mechanism::MechanismError;
 use crate::mechanism::bits::OsBits;
 use crate::model::TableId;
 use crate::pipeline;
-use crate::run::{Files, RunError};
+use crate::run::{Files, Results, RunError};
 use crate::session::{Kind, Outcome, Proposal, Session, curve, kind, statements};
 use crate::syntax::tokens::{Token, tokens};
 use rustyline::error::ReadlineError;
@@ -94,7 +94,7 @@ pub fn repl(args: &Repl) -> Exit {
         }
     }
     if terminal {
-        show_line!("dpm {}: a program, statement by statement. :help lists the commands, Ctrl-D leaves.", env!("CARGO_PKG_VERSION"));
+        show_line!("dpm {}: a program, statement by statement. `help` lists the commands, `quit` leaves.", env!("CARGO_PKG_VERSION"));
     }
     state.read()
 }
@@ -121,8 +121,11 @@ impl Loop {
                 },
             };
             self.remember(&line);
-            match line.trim().strip_prefix(':') {
-                Some("quit" | "q") => return Exit::Done,
+            // What other prompts understand, unless the program has a value of that name.
+            let word = line.trim();
+            let bare = ["quit", "exit", "help"].contains(&word) && !self.session.names().iter().any(|n| n == word);
+            match word.strip_prefix(':').or(bare.then_some(word)) {
+                Some("quit" | "q" | "exit") => return Exit::Done,
                 Some(command) => ahead = self.command(command),
                 None => ahead = self.enter(&format!("{line}\n")),
             }
@@ -171,11 +174,15 @@ impl Loop {
                 }
                 return true;
             }
-            Outcome::Value(results) => show!("{}", run::text(&results.releases, &results.outputs)),
+            Outcome::Value(results) => self.show_results(&results),
             Outcome::Rejected(said) => complain(&said.sources, &said.diagnostics),
             Outcome::Refused(why) => say_error(&why),
         }
         false
+    }
+
+    fn errors(&self) -> values::Errors {
+        self.session.certificate().map(|c| values::Errors::of(&c)).unwrap_or_default()
     }
 
     fn with_files<T>(&mut self, work: impl FnOnce(&mut Session, &dyn Files) -> T) -> T {
@@ -185,10 +192,15 @@ impl Loop {
         work(&mut self.session, &access)
     }
 
+    fn show_results(&self, results: &Results) {
+        show!("{}", values::text(&results.releases, &results.outputs, &self.errors()));
+        super::run::warn(results);
+    }
+
     /// Computes what waits and costs nothing.
     fn settle(&mut self) {
         if let Ok((results, error)) = self.with_files(|session, files| session.run(None, files)) {
-            show!("{}", run::text(&results.releases, &results.outputs));
+            self.show_results(&results);
             if error.is_some() {
                 self.note("an output waits for data or public values (:data, :public)".into());
             }
@@ -263,7 +275,7 @@ impl Loop {
         match done {
             Err(why) => say_error(&why.to_string()),
             Ok((results, error)) => {
-                show!("{}", run::text(&results.releases, &results.outputs));
+                self.show_results(&results);
                 if let Some(error) = error {
                     self.failed(&error);
                 }

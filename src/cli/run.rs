@@ -1,8 +1,9 @@
 //! `dpm run`: certify or open a plan, open the data, draw once, print.
 
 use super::compile::prepared;
-use super::{Exit, Run, charge, files, inputs, synthetic};
-use crate::analyze::{Status, certificate_text};
+use super::values::{Errors, text};
+use super::{Exit, Run, charge, files, inputs, progress, synthetic};
+use crate::analyze::{Status, certificate_text, cost_text};
 use crate::compiled::{Compiled, missing};
 use crate::data::{DataError, Opened, Source};
 use crate::ledger::Receipt;
@@ -49,12 +50,15 @@ pub fn run(args: &Run) -> Exit {
     let private = files::private(&args.data, args.ledger.as_deref());
     let private = private.and_then(|files| files::refuse_private(&args.program, &files).map(|()| files));
     let opened = private.and_then(|private| Ok((prepared(&args.program, &private.files)?, private.files)));
-    let (Compiled { checked, bound, analysis, mut certificate, .. }, private) = match opened {
+    let (Compiled { checked, bound, analysis, mut certificate, diagnostics }, private) = match opened {
         Ok(found) => found,
         Err(exit) => return exit,
     };
     if args.strict && analysis.status == Status::Conditional {
         say_line!("error: --strict: a release of this program is CONDITIONAL on a chain having converged");
+        return Exit::Rejected;
+    }
+    if !args.anyway && diagnostics.iter().any(|d| d.code == "W0510") && !wanted_anyway() {
         return Exit::Rejected;
     }
     if let Some(what) = missing(&checked.program, &bound) {
@@ -94,7 +98,7 @@ pub fn run(args: &Run) -> Exit {
     let mut open = vec![];
     for (table, path) in data.into_iter().filter(|_| charged.is_none()) {
         match Opened::open(&path) {
-            Ok(opened) => open.push((table, path, opened)),
+            Ok(opened) => open.push((table, path, opened.delimited(args.delimiter.unwrap_or_default().0))),
             Err(why) => return inputs::input_error(&why, &path.display().to_string()),
         }
     }
@@ -127,7 +131,9 @@ pub fn run(args: &Run) -> Exit {
         record
     };
     // From here on private data are open: nothing is printed until the end of the run, or until chains begin on what is public.
-    let (mut output, mut early, mut shown) = (output, None, None);
+    let (mut output, mut early, mut shown, mut spinner) = (output, None, None, None);
+    let errors = Errors::of(&certificate);
+    let certified = || if args.certificate { certificate_text(&certificate) + "\n" } else { String::new() };
     let results = execute(&checked.program, &analysis, &bound, &paths, &mut |results| {
         // Until the chains have ended the record says that they have not: whoever stops them stops the program.
         let record = written(results, receipt().as_ref(), false);
@@ -135,9 +141,11 @@ pub fn run(args: &Run) -> Exit {
         // Nothing is shown that should have been written down and was not.
         if !args.program.json && early.unwrap_or(Exit::Done) == Exit::Done {
             shown = Some(results.outputs.len());
-            show!("{}\n{}", certificate_text(&certificate), text(&results.releases, &results.outputs));
+            show!("{}{}", certified(), text(&results.releases, &results.outputs, &errors));
+            spinner = Some(progress::Spinner::start("running chains on what was released"));
         }
     });
+    drop(spinner);
     let results = match results {
         Ok(results) => results,
         Err(error) => return refuse(&error, &paths),
@@ -169,20 +177,38 @@ pub fn run(args: &Run) -> Exit {
         show_line!("{}{}", serde_json::to_string_pretty(&record).unwrap_or_default(), " ".repeat(spaces));
     } else {
         match shown {
-            None => show!("{}\n{}", certificate_text(&certificate), text(&results.releases, &results.outputs)),
-            Some(before) => show!("{}", text(&[], results.outputs.get(before..).unwrap_or(&[]))),
+            None => show!("{}{}", certified(), text(&results.releases, &results.outputs, &errors)),
+            Some(before) => show!("{}", text(&[], results.outputs.get(before..).unwrap_or(&[]), &errors)),
         }
-        poor_chains(&results);
         if seeded(args) {
             show_line!("{NOT_PRIVATE}");
         }
+        if args.quiet {
+            return Exit::Done;
+        }
+        warn(&results);
+        let cost = cost_text(&certificate);
         match &receipt {
-            Some(receipt) => show!("{}", charge::receipt_text(receipt)),
+            Some(receipt) => show!("{cost}\n{}", charge::receipt_text(receipt)),
             None if checked.program.tables.iter().all(|t| !t.private) => show_line!("costs nothing: it reads no private rows"),
-            None => show_line!("not charged: no ledger was named"),
+            None => show_line!("{cost}; not charged: no ledger was named"),
         }
     }
     Exit::Done
+}
+
+/// Asks at a terminal whether to spend on what is predicted to learn next to nothing; anything else wants the option.
+fn wanted_anyway() -> bool {
+    use std::io::IsTerminal;
+    if !std::io::stdin().is_terminal() || !std::io::stderr().is_terminal() {
+        say_line!("error: a release is predicted to learn next to nothing (W0510); nothing was charged, opened or released");
+        say_line!("to run it all the same:    --anyway");
+        return false;
+    }
+    say!("a release is predicted to learn next to nothing; run it all the same? [y/N] ");
+    let mut answer = String::new();
+    let read = std::io::stdin().read_line(&mut answer);
+    read.is_ok() && matches!(answer.trim(), "y" | "Y" | "yes")
 }
 
 fn padding_of(results: &Results) -> usize {
@@ -211,8 +237,8 @@ fn named(values: &[(String, crate::run::Value, crate::model::Type)]) -> Value {
     Value::Object(values.iter().map(|(name, v, ty)| (name.clone(), value_json(v, ty))).collect())
 }
 
-/// Warns of numbers whose chains have not converged.
-fn poor_chains(results: &Results) {
+/// Warns of numbers that are not to be trusted, or whose chains have not converged.
+pub(super) fn warn(results: &Results) {
     if results.failed.is_some() {
         say_line!("warning: the chains did not end, and nothing that they compute is shown; what was released is valid and recorded");
     }
@@ -230,59 +256,6 @@ fn poor_chains(results: &Results) {
             say_line!("warning: {} steps of `{name}` diverged: its tails may be missed", draws.divergences);
         }
     }
-}
-
-type Named = (String, crate::run::Value, Type);
-
-/// Values by name, long vectors shortened; every line as long as it would be for any other draw.
-pub fn text(releases: &[Named], outputs: &[Named]) -> String {
-    let width = releases.iter().chain(outputs).map(|(n, ..)| n.chars().count()).max().unwrap_or(0);
-    // A longer name would not fit a format, and stands alone in its line anyway.
-    let width = width.min(120);
-    let mut out = String::new();
-    for (kind, values) in [("released", releases), ("output", outputs)] {
-        for (name, value, ty) in values {
-            if let crate::run::Value::Posterior(p) = value {
-                let lines = posterior_lines(p, ty);
-                out.push_str(&format!("{kind:<9} {name:<width$}  {}\n", p.described()));
-                lines.iter().for_each(|l| out.push_str(&format!("{:<9} {:<width$}  {l}\n", "", "")));
-                continue;
-            }
-            if let Some(lines) = crate::run::table(value, ty).or_else(|| crate::run::by_cell(value, ty)) {
-                out.push_str(&format!("{kind:<9} {name}\n"));
-                lines.iter().for_each(|l| out.push_str(&format!("{:<9} {l}\n", "")));
-                continue;
-            }
-            let whole = value_json(value, ty);
-            let mut spaces = padding(value, [&whole]);
-            let shown = match &whole {
-                Value::Array(items) if items.len() > 12 => {
-                    spaces = padding(value, items.iter().take(8));
-                    let head: Vec<String> = items.iter().take(8).map(Value::to_string).collect();
-                    format!("[{}, ..] ({} values)", head.join(", "), items.len())
-                }
-                Value::Object(items) if items.len() > 24 => {
-                    spaces = padding(value, items.values().take(8));
-                    let head: Vec<String> = items.iter().take(8).map(|(k, v)| format!("{k}: {v}")).collect();
-                    format!("{{{}, ..}} ({} values)", head.join(", "), items.len())
-                }
-                Value::Object(items) => {
-                    let all: Vec<String> = items.iter().map(|(k, v)| format!("{k}: {v}")).collect();
-                    format!("{{{}}}", all.join(", "))
-                }
-                other => other.to_string(),
-            };
-            out.push_str(&format!("{kind:<9} {name:<width$}  {shown}{}\n", " ".repeat(spaces)));
-        }
-    }
-    out
-}
-
-/// A line with a picture for every number of a posterior, named by its level.
-fn posterior_lines(p: &crate::run::Posterior, ty: &crate::model::Type) -> Vec<String> {
-    let inner = if let crate::model::Type::Posterior(inner) = ty { inner } else { ty };
-    let names: Vec<String> = inner.levels().map_or_else(Vec::new, |l| l.to_vec());
-    crate::run::picture(p, &names)
 }
 
 /// Why a run ended: public facts, or a fixed text.

@@ -15,7 +15,8 @@ const PROGRAM: &str = r#"# How often is an answer yes? One row is one person.
 budget dp(eps = 1, delta = 1e-6)
 
 # Two data sets are neighbours if one row differs. Bounds are public: never read them off the data.
-private answers[n >= 100] {
+# Say how many rows there are: with a bound alone, [n >= 100], noise is made for 100.
+private answers[200] {
   yes: bool
   hours: real in [0, 60]
 }
@@ -26,14 +27,15 @@ param p ~ beta(4, 4)
 # One factor for each row.
 observe yes ~ bernoulli(p)
 
-# One draw from the posterior. `using auto` (the default) takes the mechanism of least predicted error; `spend` is its share.
-release p_hat = draw(p) spend 60%
+# The whole posterior, from noisy counts; without `using` it is the mechanism of least predicted error. `spend` is its share.
+release post = posterior(p) spend 60%
 
 # A plain query with noise.
-release hours_mean = mean(hours) using gaussian
+release hours_mean = mean(hours)
 
 # Free: nothing below looks at the data again.
-output percent = 100 * p_hat
+output percent = 100 * mean(post)
+output between = interval(post, 0.9)
 "#;
 
 /// So many made-up rows, the same every time.

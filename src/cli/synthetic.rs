@@ -69,6 +69,6 @@ fn headers(value: &Expr, program: &Program) -> Vec<String> {
             counted = counted.or(if let Some(Query::Aggregate(q)) = query { program.table(q.table) } else { None });
         }
     });
-    let header = |name: &String| counted?.columns.iter().find(|c| c.name == *name)?.headers.first().cloned();
+    let header = |name: &String| counted?.declared().find(|c| c.name == *name)?.headers.first().cloned();
     axes(&value.ty).iter().map(|a| header(&a.name).unwrap_or_else(|| a.name.clone())).collect()
 }

@@ -1,91 +1,165 @@
-//! One cell to a value: total for private columns, checked for public ones (language reference §6).
+//! One cell to a value: total for private columns, checked for public ones (language reference, section 2).
 
-use crate::model::{Levels, Range};
+use crate::model::Levels;
+use crate::numeric::calendar;
 
-use super::project::into_range;
+/// Words for true and for false, in any case (`model::cells` has the whole table).
+const WORDS: [(&[u8], f64); 8] =
+    [(b"true", 1.0), (b"yes", 1.0), (b"t", 1.0), (b"y", 1.0), (b"false", 0.0), (b"no", 0.0), (b"f", 0.0), (b"n", 0.0)];
 
-fn trim(cell: &[u8]) -> &[u8] {
-    cell.trim_ascii()
+/// A number in one of the spellings of `model::cells`, or an infinity; `None` if it is anything else.
+pub fn number(cell: &[u8]) -> Option<f64> {
+    let text = cell.trim_ascii();
+    plain(text).or_else(|| adorned(text))
 }
 
-/// The grammar's decimal syntax with an optional sign and spaces, or an infinity; `None` if it is anything else.
-pub fn number(cell: &[u8]) -> Option<f64> {
-    let text = trim(cell);
-    let (negative, body) = match text {
-        [b'-', rest @ ..] => (true, rest),
-        [b'+', rest @ ..] => (false, rest),
-        _ => (false, text),
-    };
+/// A sign, or none, and the rest.
+fn sign(text: &[u8]) -> (Option<f64>, &[u8]) {
+    match text {
+        [b'-', rest @ ..] => (Some(-1.0), rest),
+        [b'+', rest @ ..] => (Some(1.0), rest),
+        _ => (None, text),
+    }
+}
+
+/// The grammar's decimal syntax with an optional sign, or an infinity; digits may be missing on one side of the point.
+fn plain(text: &[u8]) -> Option<f64> {
+    let (signed, body) = sign(text);
     let infinite = body.eq_ignore_ascii_case(b"inf") || body.eq_ignore_ascii_case(b"infinity");
-    let magnitude = if infinite {
-        f64::INFINITY
-    } else {
-        if !is_decimal(body) {
+    let magnitude = match infinite {
+        true => f64::INFINITY,
+        false if is_decimal(body) => std::str::from_utf8(body).ok()?.parse().ok()?,
+        false => return None,
+    };
+    Some(signed.unwrap_or(1.0) * magnitude)
+}
+
+/// `$1,234.50`, `-£3`, `1,234`, `12%`: no exponent, and a comma only between groups of three digits.
+fn adorned(text: &[u8]) -> Option<f64> {
+    let (first, body) = sign(text);
+    let money = body.strip_prefix(b"$").or(body.strip_prefix("£".as_bytes())).map(<[u8]>::trim_ascii_start);
+    let (second, body) = match (first, money) {
+        (None, Some(rest)) => sign(rest),
+        (_, rest) => (first, rest.unwrap_or(body)),
+    };
+    let percent = body.strip_suffix(b"%").filter(|_| money.is_none()).map(<[u8]>::trim_ascii_end);
+    let mut digits = ungrouped(percent.unwrap_or(body))?;
+    // The nearest double to the decimal, not a quotient of two.
+    digits.extend_from_slice(if percent.is_some() { b"e-2" } else { b"" });
+    let magnitude: f64 = std::str::from_utf8(&digits).ok()?.parse().ok()?;
+    Some(second.unwrap_or(1.0) * magnitude)
+}
+
+/// Digits without the commas between their groups, with a fraction or without.
+fn ungrouped(body: &[u8]) -> Option<Vec<u8>> {
+    let at = body.iter().position(|b| *b == b'.').unwrap_or(body.len());
+    let (whole, fraction) = body.split_at_checked(at)?;
+    let is_digits = |s: &[u8]| s.iter().all(u8::is_ascii_digit);
+    let digits: Vec<u8> = whole.iter().copied().filter(|b| *b != b',').collect();
+    if digits.len() < whole.len() {
+        let mut groups = whole.split(|b| *b == b',');
+        // A group that begins with 0 is more likely behind a decimal comma.
+        let first = groups.next().is_some_and(|g| (1..=3).contains(&g.len()) && !g.starts_with(b"0"));
+        if !first || groups.any(|g| g.len() != 3) {
             return None;
         }
-        std::str::from_utf8(body).ok()?.parse().ok()?
-    };
-    Some(if negative { -magnitude } else { magnitude })
+    }
+    let rest = fraction.get(1..).unwrap_or(&[]);
+    let some = is_digits(&digits) && is_digits(rest) && digits.len() + rest.len() > 0;
+    some.then(|| [digits.as_slice(), fraction].concat())
 }
 
-/// `digits (. digits)? (e sign? digits)?`
+/// `digits (. digits)? (e sign? digits)?`, where digits may be missing on one side of the point.
 fn is_decimal(body: &[u8]) -> bool {
     let digits = |s: &[u8]| s.iter().take_while(|b| b.is_ascii_digit()).count();
     let whole = digits(body);
-    if whole == 0 {
+    let mut rest = body.get(whole..).unwrap_or(&[]);
+    let mut part = 0;
+    if let [b'.', fraction @ ..] = rest {
+        part = digits(fraction);
+        rest = fraction.get(part..).unwrap_or(&[]);
+    }
+    if whole + part == 0 {
         return false;
     }
-    let mut rest = body.get(whole..).unwrap_or(&[]);
-    if let [b'.', part @ ..] = rest {
-        let n = digits(part);
+    if let [b'e' | b'E', exponent @ ..] = rest {
+        let (_, exponent) = sign(exponent);
+        let n = digits(exponent);
         if n == 0 {
             return false;
         }
-        rest = part.get(n..).unwrap_or(&[]);
-    }
-    if let [b'e' | b'E', part @ ..] = rest {
-        let part = match part {
-            [b'+' | b'-', after @ ..] => after,
-            _ => part,
-        };
-        let n = digits(part);
-        if n == 0 {
-            return false;
-        }
-        rest = part.get(n..).unwrap_or(&[]);
+        rest = exponent.get(n..).unwrap_or(&[]);
     }
     rest.is_empty()
 }
 
-pub fn real(cell: &[u8], range: Range) -> f64 {
-    into_range(number(cell).unwrap_or(f64::NAN), range)
-}
-
-/// Rounds half to even, then clamps.
-pub fn int(cell: &[u8], range: Range) -> f64 {
-    into_range(libm::rint(number(cell).unwrap_or(f64::NAN)), range)
-}
-
-/// 1 or 0; `None` if it is not a word for either.
+/// 1 or 0; `None` if it is neither a word for one of them nor a number equal to one.
 pub fn boolean(cell: &[u8]) -> Option<f64> {
-    let text = trim(cell);
-    let is = |words: [&[u8]; 3]| words.iter().any(|w| text.eq_ignore_ascii_case(w));
-    if is([b"1", b"true", b"yes"]) {
-        Some(1.0)
-    } else if is([b"0", b"false", b"no"]) {
-        Some(0.0)
-    } else {
-        None
-    }
+    let text = cell.trim_ascii();
+    let word = WORDS.iter().find(|(w, _)| text.eq_ignore_ascii_case(w)).map(|(_, x)| *x);
+    word.or_else(|| plain(text).filter(|x| *x == 1.0 || *x == 0.0).map(|x| x + 0.0))
 }
 
-/// Index of the level with exactly this label.
+/// The number of a day.
+pub fn date(cell: &[u8]) -> Option<f64> {
+    calendar::parse(cell.trim_ascii())
+}
+
+/// Index of the level with exactly this label, or with this label without the blanks around it.
 pub fn level(cell: &[u8], levels: &Levels) -> Option<f64> {
-    let found = levels.iter().position(|l| l.as_bytes() == cell);
-    found.map(|i| i as f64)
+    let place = |text: &[u8]| levels.iter().position(|l| l.as_bytes() == text);
+    place(cell).or_else(|| place(cell.trim_ascii())).map(|i| i as f64)
 }
 
-/// Index of the last level, which receives unknown values.
-pub fn last_level(levels: &Levels) -> f64 {
-    levels.len().saturating_sub(1) as f64
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::cells::READINGS;
+    use std::sync::Arc;
+
+    /// The public table says what is read: every cell in it.
+    #[test]
+    fn cells_are_read_as_the_table_says() {
+        let levels: Levels = Arc::new(vec!["north".into(), " west".into(), "other".into()]);
+        for reading in READINGS {
+            for (cell, value) in reading.cells {
+                let found = match reading.ty {
+                    "date" => date(cell.as_bytes()),
+                    "bool" => boolean(cell.as_bytes()),
+                    "category {north, \" west\", other}" => level(cell.as_bytes(), &levels),
+                    _ => number(cell.as_bytes()),
+                };
+                assert_eq!(found, *value, "{cell:?} as {}", reading.ty);
+            }
+        }
+    }
+
+    /// What is read of a number is the double nearest to its decimal, and blanks around a cell change nothing.
+    #[test]
+    fn spellings_of_one_number_are_one_number() {
+        for x in [0.0, 0.07, 12.0, 999.0, 1000.0, 1234.5, 65_536.0, 1_234_567.875, 999_999_999.0] {
+            let (whole, part) = (f64::trunc(x) as u64, format!("{x}"));
+            let part = part.split_once('.').map_or(String::new(), |(_, p)| format!(".{p}"));
+            let mut grouped = String::new();
+            for (i, c) in whole.to_string().chars().rev().enumerate() {
+                grouped.insert_str(0, if i > 0 && i % 3 == 0 { "," } else { "" });
+                grouped.insert(0, c);
+            }
+            let percent: f64 = format!("{whole}{part}e-2").parse().unwrap();
+            for (spelling, value) in [
+                (format!("{whole}{part}"), x),
+                (format!("{grouped}{part}"), x),
+                (format!("${grouped}{part}"), x),
+                (format!("£ {whole}{part}"), x),
+                (format!("{whole}{part}%"), percent),
+                (format!("{grouped}{part} %"), percent),
+            ] {
+                for text in [spelling.clone(), format!(" +{spelling}\t")] {
+                    assert_eq!(number(text.as_bytes()), Some(value), "{text}");
+                }
+                assert_eq!(number(format!("-{spelling}").as_bytes()), Some(-value), "-{spelling}");
+                assert_eq!(number(format!("--{spelling}").as_bytes()), None);
+            }
+        }
+    }
 }

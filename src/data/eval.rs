@@ -265,12 +265,13 @@ fn places(ty: &Type) -> Option<(i64, u64)> {
     }
 }
 
-/// Operations whose rounding is not known to be monotone: a value from the middle of a range may come out beyond its ends.
+/// Operations whose rounding is not known to be monotone: a value from the middle of a range may come out beyond its ends. So may
+/// a product of a number with itself, or with what is left of a constant, whose range is narrower than that of its factors.
 fn may_leave(f: Builtin) -> bool {
     use Builtin as B;
     match f {
         B::Unary(f) => f.facts().whole == Whole::No,
-        f => matches!(f, B::Pow | B::Dot | B::MatVec | B::Norm | B::VecSum | B::VecMean | B::VecSd),
+        f => matches!(f, B::Mul | B::Pow | B::Dot | B::MatVec | B::Norm | B::VecSum | B::VecMean | B::VecSd),
     }
 }
 

@@ -3,6 +3,8 @@
 pub mod cell;
 pub mod encode;
 pub mod eval;
+pub mod format;
+pub mod inspect;
 pub mod project;
 pub mod public;
 pub mod reader;
@@ -42,6 +44,8 @@ pub enum DataError {
     Column { table: String, header: String, twice: bool },
     /// The number of rows, which is public, is not what the program says.
     Rows { table: String, wanted: u64, exactly: bool },
+    /// The file is of another format, by its first bytes or its header.
+    Format { table: String, format: format::Format },
     /// A cell of a *public* table that is not of its type.
     Cell { table: String, column: String, line: u64 },
 }
@@ -62,6 +66,7 @@ impl fmt::Display for DataError {
             DataError::Column { table, header, .. } => {
                 write!(f, "the file for `{table}` has two columns `{header}`")
             }
+            DataError::Format { table, format } => write!(f, "the file for `{table}` {}\n  Help: {}", format.is(), format.help()),
             DataError::Rows { table, wanted, exactly: true } => write!(f, "the file for `{table}` does not have exactly {wanted} rows"),
             DataError::Rows { table, wanted: 1, .. } => write!(f, "the file for `{table}` has no rows"),
             DataError::Rows { table, wanted, .. } => {
@@ -92,6 +97,7 @@ pub const LONGEST_PIPE: u64 = 1 << 30;
 pub struct Opened {
     bytes: Bytes,
     compressed: bool,
+    delimiter: u8,
 }
 
 enum Bytes {
@@ -108,7 +114,7 @@ impl Opened {
             Unopened::Irregular => DataError::Device,
         })?;
         let bytes = if pipe { Bytes::Memory(whole(file, LONGEST_PIPE)?.into()) } else { Bytes::File(file) };
-        Ok(Opened { bytes, compressed: compressed(path) })
+        Ok(Opened { bytes, compressed: compressed(path), delimiter: b',' })
     }
 
     /// The same of a regular file alone.
@@ -117,7 +123,12 @@ impl Opened {
             Unopened::Missing => DataError::Missing,
             Unopened::Irregular => DataError::Irregular,
         })?;
-        Ok(Opened { bytes: Bytes::File(file), compressed: compressed(path) })
+        Ok(Opened { bytes: Bytes::File(file), compressed: compressed(path), delimiter: b',' })
+    }
+
+    /// Cells are parted by this byte.
+    pub fn delimited(self, delimiter: u8) -> Opened {
+        Opened { delimiter, ..self }
     }
 
     /// All of it from the start. Passes share one position in the file: each must end before the next begins.
@@ -133,7 +144,8 @@ impl Opened {
     }
 
     fn unpacked(&self, input: impl Read + 'static) -> Source {
-        if self.compressed { Source::new(flate2::read::MultiGzDecoder::new(input)) } else { Source::new(input) }
+        let source = if self.compressed { Source::new(flate2::read::MultiGzDecoder::new(input)) } else { Source::new(input) };
+        Source { delimiter: self.delimiter, named: true, ..source }
     }
 }
 
@@ -155,6 +167,9 @@ fn whole(pipe: impl Read, most: u64) -> Result<Vec<u8>, DataError> {
 /// An open file of rows, read once from start to end.
 pub struct Source {
     input: Box<dyn BufRead>,
+    delimiter: u8,
+    /// May an error name the format? Not of registered data, whose errors have one text.
+    named: bool,
 }
 
 impl Source {
@@ -165,7 +180,7 @@ impl Source {
 
     /// Rows from anything that can be read.
     pub fn new(input: impl Read + 'static) -> Source {
-        Source { input: Box::new(BufReader::with_capacity(1 << 18, input)) }
+        Source { input: Box::new(BufReader::with_capacity(1 << 18, input)), delimiter: b',', named: false }
     }
 }
 

@@ -8,6 +8,7 @@
 //! A blank line is not a record, except below a header of one column: there it is a row whose only cell is empty, so that
 //! no cell decides how many rows there are. The line end of the last line begins no further line.
 
+use super::format::Format;
 use std::collections::VecDeque;
 use std::io::{self, BufRead, Read};
 
@@ -56,6 +57,8 @@ pub struct Records {
     width: Option<usize>,
     /// Physical lines consumed.
     lines: u64,
+    delimiter: u8,
+    named: bool,
 }
 
 /// Bytes of a record, and of a line, that are read, so that neither can fill the memory; no cell of a table is so long.
@@ -66,7 +69,20 @@ const MOST_TRIES: usize = 64;
 
 impl Records {
     pub fn new(source: super::Source) -> Records {
-        Records { input: source.input, ahead: VecDeque::new(), line: Vec::new(), width: None, lines: 0 }
+        Records {
+            input: source.input,
+            ahead: VecDeque::new(),
+            line: Vec::new(),
+            width: None,
+            lines: 0,
+            delimiter: source.delimiter,
+            named: source.named,
+        }
+    }
+
+    /// What the line of the header says of the format, where it may be told.
+    pub fn format(&self) -> Option<Format> {
+        Format::of(&self.line, self.delimiter).filter(|_| self.named)
     }
 
     /// Number of the line that the last record ended on.
@@ -88,9 +104,9 @@ impl Records {
             if text.is_empty() && self.width != Some(1) {
                 continue;
             }
-            let open = split(text, record, false) == Split::Open;
+            let open = split(text, record, self.delimiter, false) == Split::Open;
             if open && !self.read_across_lines(record)? {
-                split(without_end(&self.line), record, true);
+                split(without_end(&self.line), record, self.delimiter, true);
             }
             self.width.get_or_insert(record.len());
             return Ok(true);
@@ -136,7 +152,7 @@ impl Records {
                 continue;
             }
             tries += 1;
-            match split(without_end(&whole), record, false) {
+            match split(without_end(&whole), record, self.delimiter, false) {
                 Split::Open => {}
                 Split::Whole => {
                     self.ahead.drain(..used);
@@ -182,16 +198,16 @@ enum Split {
 }
 
 /// Splits a text into cells; never `Open` if open quotes are to be taken literally.
-fn split(text: &[u8], record: &mut Record, literal: bool) -> Split {
+fn split(text: &[u8], record: &mut Record, delimiter: u8, literal: bool) -> Split {
     record.clear();
     let mut rest = text;
     loop {
         if rest.first() == Some(&b'"') {
-            match quoted(rest, &mut record.text) {
+            match quoted(rest, delimiter, &mut record.text) {
                 Quoted::Closed(length) => {
                     record.end_cell();
                     match rest.get(length..) {
-                        Some([b',', after @ ..]) => {
+                        Some([d, after @ ..]) if *d == delimiter => {
                             rest = after;
                             continue;
                         }
@@ -202,7 +218,7 @@ fn split(text: &[u8], record: &mut Record, literal: bool) -> Split {
                 Quoted::Open | Quoted::Stray => {}
             }
         }
-        match rest.iter().position(|b| matches!(b, b',' | b'\n')) {
+        match rest.iter().position(|b| *b == delimiter || *b == b'\n') {
             Some(at) => {
                 let (cell, after) = rest.split_at(at);
                 if after.first() == Some(&b'\n') {
@@ -230,7 +246,7 @@ enum Quoted {
     Stray,
 }
 
-fn quoted(text: &[u8], out: &mut Vec<u8>) -> Quoted {
+fn quoted(text: &[u8], delimiter: u8, out: &mut Vec<u8>) -> Quoted {
     let start = out.len();
     let mut at = 1;
     loop {
@@ -241,7 +257,8 @@ fn quoted(text: &[u8], out: &mut Vec<u8>) -> Quoted {
         };
         out.extend_from_slice(rest.get(..quote).unwrap_or(&[]));
         match rest.get(quote + 1) {
-            None | Some(b',') => return Quoted::Closed(at + quote + 1),
+            None => return Quoted::Closed(at + quote + 1),
+            Some(b) if *b == delimiter => return Quoted::Closed(at + quote + 1),
             Some(b'"') => {
                 out.push(b'"');
                 at += quote + 2;

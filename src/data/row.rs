@@ -1,6 +1,7 @@
 //! Where the columns of a table lie in a row of numbers, and how a record fills that row.
 
-use crate::model::{Column, Range, Table, Type};
+use crate::model::{Column, Range, Table, Type, View};
+use crate::numeric::calendar;
 
 use super::reader::{Record, Records};
 use super::{DataError, Source, cell, project};
@@ -9,7 +10,7 @@ use super::{DataError, Source, cell, project};
 pub fn width(ty: &Type) -> usize {
     let size = |d: u64| usize::try_from(d).unwrap_or(usize::MAX);
     match ty {
-        Type::Bool | Type::Int(_) | Type::Real(_) | Type::Category(_) => 1,
+        Type::Bool | Type::Int(_) | Type::Real(_) | Type::Category(_) | Type::Date(_) => 1,
         Type::Vector(v) => size(v.dim),
         Type::Matrix { rows, columns, .. } => size(rows.saturating_mul(*columns)),
         Type::Simplex { dim, .. } | Type::Counts { dim, .. } => size(*dim),
@@ -38,6 +39,29 @@ struct Reading {
     cells: Vec<usize>,
     slot: usize,
     ty: Type,
+    /// What a missing or unreadable cell counts as: one value, or one for each component; what the type says if empty.
+    missing: Vec<f64>,
+    /// Of a column that says something of another one: what, the type of that one, and what its missing cells count as.
+    view: Option<(View, Type, Vec<f64>)>,
+}
+
+impl Reading {
+    /// What counts in place of the cell of this component.
+    fn instead(&self, component: usize) -> Option<f64> {
+        self.missing.get(component).or(self.missing.first()).copied()
+    }
+
+    /// What a view says of the cells of its column.
+    fn seen(&self, (view, ty, missing): &(View, Type, Vec<f64>), record: &Record) -> f64 {
+        let cell = |at: &usize| read(record.cell(*at).unwrap_or(&[]), ty);
+        let day = || self.cells.first().and_then(cell).or(missing.first().copied()).unwrap_or_else(|| default(ty));
+        match view {
+            View::Missing => f64::from(u8::from(self.cells.iter().any(|at| cell(at).is_none()))),
+            View::Year => calendar::year(day()),
+            View::Month => calendar::month(day()),
+            View::Weekday => calendar::weekday(day()),
+        }
+    }
 }
 
 /// An opened file of a table: its header matched with the program's columns.
@@ -62,6 +86,10 @@ impl Rows {
             let mut places = names.iter().enumerate().filter(|(_, name)| **name == header.trim().as_bytes()).map(|(i, _)| i);
             match (places.next(), places.next()) {
                 (Some(at), None) => Ok(at),
+                (None, _) if records.format().is_some() => {
+                    let format = records.format().unwrap_or_default();
+                    Err(DataError::Format { table: table.name.clone(), format })
+                }
                 (first, _) => Err(DataError::Column { table: table.name.clone(), header: header.clone(), twice: first.is_some() }),
             }
         };
@@ -71,7 +99,13 @@ impl Rows {
             .iter()
             .zip(starts)
             .map(|(column, slot)| {
-                Ok(Reading { cells: column.headers.iter().map(find).collect::<Result<_, _>>()?, slot, ty: column.ty.clone() })
+                Ok(Reading {
+                    cells: column.headers.iter().map(find).collect::<Result<_, _>>()?,
+                    slot,
+                    ty: column.ty.clone(),
+                    missing: column.missing.clone(),
+                    view: column.view.and_then(|(of, view)| table.columns.get(of.0).map(|of| (view, of.ty.clone(), of.missing.clone()))),
+                })
             })
             .collect::<Result<_, DataError>>()?;
         Ok(Rows { records, record, columns, slots })
@@ -104,12 +138,16 @@ impl Rows {
     pub fn fill(&self, row: &mut [f64]) {
         for column in &self.columns {
             let slots = column.slot..column.slot + width(&column.ty);
-            if let Some(out) = row.get_mut(slots) {
-                for (value, at) in out.iter_mut().zip(&column.cells) {
-                    *value = map(self.record.cell(*at).unwrap_or(&[]), &column.ty);
-                }
-                settle(out, &column.ty);
+            let Some(out) = row.get_mut(slots) else { continue };
+            if let (Some(view), [value]) = (&column.view, &mut *out) {
+                *value = column.seen(view, &self.record);
+                continue;
             }
+            for (i, (value, at)) in out.iter_mut().zip(&column.cells).enumerate() {
+                let found = read(self.record.cell(*at).unwrap_or(&[]), &column.ty);
+                *value = found.or_else(|| column.instead(i)).unwrap_or_else(|| default(&column.ty));
+            }
+            settle(out, &column.ty);
         }
     }
 
@@ -118,9 +156,16 @@ impl Rows {
         for (index, column) in self.columns.iter().enumerate() {
             let slots = column.slot..column.slot + width(&column.ty);
             let out = row.get_mut(slots).ok_or(index)?;
-            for (value, at) in out.iter_mut().zip(&column.cells) {
-                let cell = self.record.cell(*at).ok_or(index)?;
-                *value = checked(cell, &column.ty).ok_or(index)?;
+            if let (Some(view), [value]) = (&column.view, &mut *out) {
+                *value = column.seen(view, &self.record);
+                continue;
+            }
+            for (i, (value, at)) in out.iter_mut().zip(&column.cells).enumerate() {
+                let found = self.record.cell(*at).filter(|cell| read(cell, &column.ty).is_some());
+                *value = match found {
+                    Some(cell) => checked(cell, &column.ty).ok_or(index)?,
+                    None => column.instead(i).ok_or(index)?,
+                };
             }
             let before: Vec<f64> = out.to_vec();
             settle(out, &column.ty);
@@ -137,18 +182,32 @@ fn counts_range(total: u64) -> Range {
     Range::new(0.0, total as f64)
 }
 
-/// A cell as one component of a type, totally.
-fn map(cell: &[u8], ty: &Type) -> f64 {
+/// A cell as one component of a type, moved into it; `None` where it is missing or unreadable.
+pub fn read(cell: &[u8], ty: &Type) -> Option<f64> {
+    let real = |range: Range| cell::number(cell).map(|x| project::into_range(x, range));
+    let int = |range: Range| cell::number(cell).map(|x| project::into_range(libm::rint(x), range));
     match ty {
-        Type::Bool => cell::boolean(cell).unwrap_or(0.0),
-        Type::Int(range) => cell::int(cell, *range),
-        Type::Real(range) => cell::real(cell, *range),
-        Type::Category(levels) => cell::level(cell, levels).unwrap_or_else(|| cell::last_level(levels)),
-        Type::Vector(v) => cell::real(cell, v.range),
-        Type::Matrix { range, .. } => cell::real(cell, *range),
-        Type::Simplex { .. } => cell::real(cell, Range::UNIT),
-        Type::Counts { total, .. } => cell::int(cell, counts_range(*total)),
-        Type::Text | Type::Posterior(_) | Type::Record(_) => 0.0,
+        Type::Bool => cell::boolean(cell),
+        Type::Int(range) => int(*range),
+        Type::Real(range) | Type::Matrix { range, .. } => real(*range),
+        Type::Category(levels) => cell::level(cell, levels),
+        Type::Date(range) => cell::date(cell).map(|x| project::into_range(x, *range)),
+        Type::Vector(v) => real(v.range),
+        Type::Simplex { .. } => real(Range::UNIT),
+        Type::Counts { total, .. } => int(counts_range(*total)),
+        Type::Text | Type::Posterior(_) | Type::Record(_) => Some(0.0),
+    }
+}
+
+/// What a missing or unreadable cell counts as where the program does not say.
+fn default(ty: &Type) -> f64 {
+    match ty {
+        Type::Category(levels) => levels.len().saturating_sub(1) as f64,
+        // The first day, not the one nearest to an arbitrary day 0.
+        Type::Date(range) => range.lo,
+        Type::Int(range) | Type::Real(range) | Type::Matrix { range, .. } => project::nearest_zero(*range),
+        Type::Vector(v) => project::nearest_zero(v.range),
+        _ => 0.0,
     }
 }
 
@@ -161,6 +220,7 @@ fn checked(cell: &[u8], ty: &Type) -> Option<f64> {
         Type::Int(range) => whole(*range),
         Type::Real(range) => inside(*range),
         Type::Category(levels) => cell::level(cell, levels),
+        Type::Date(range) => cell::date(cell).filter(|x| range.contains(*x)),
         Type::Vector(v) => inside(v.range),
         Type::Matrix { range, .. } => inside(*range),
         Type::Simplex { .. } => inside(Range::UNIT),

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use crate::kernel::Design;
 use crate::kernel::density::{Columns, Op};
-use crate::model::{ColumnId, Expr, Relation, Table, TableId, Type};
+use crate::model::{ColumnId, Expr, Range, Relation, Table, TableId, Type};
 use crate::private::Private;
 
 use super::encode::{Encoding, Growing, Level, Shape};
@@ -37,8 +37,8 @@ enum Measure {
     },
     /// Of `x` and of `y`.
     Moments(Box<[(Compiled, Quantizer); 2]>),
-    /// How many values lie below each of these points, which ascend.
-    Ranks(Compiled, Vec<f64>),
+    /// The values on a grid, one by one: the logarithms of those between two ends, where these are given.
+    Values(Compiled, Quantizer, Option<Range>),
 }
 
 /// Exact totals of one job.
@@ -58,6 +58,8 @@ pub struct Totals {
     /// `sum x x'`, row-major, of `Moments`.
     pub(crate) products: Vec<i128>,
     pub(crate) products_exponent: i32,
+    /// One of every row, in the order of the file.
+    pub(crate) values: Vec<i64>,
 }
 
 /// What row expressions may read.
@@ -148,11 +150,9 @@ impl Job {
         Ok(())
     }
 
-    /// Adds the ranks of ascending points among the values of a row expression.
-    pub fn ranks(&mut self, value: &Expr, points: Vec<f64>, rows: &RowScope) -> Result<(), StatisticError> {
-        let value = rows.compile(value)?;
-        let totals = points.len();
-        self.add(Measure::Ranks(value, points), totals)
+    /// Keeps a row expression on the grid of a type: its logarithm, moved between two ends first, where these are given.
+    pub fn values(&mut self, value: &Expr, ty: &Type, log_of: Option<Range>, rows: &RowScope) -> Result<(), StatisticError> {
+        self.add(Measure::Values(rows.compile(value)?, Quantizer::new(ty)?, log_of), 0)
     }
 
     fn empty(&self) -> Measured {
@@ -171,11 +171,11 @@ struct Scratch {
 
 impl Measure {
     fn zero(&self) -> Totals {
-        let of = |n: usize, exponent| Totals { sums: vec![0; n], exponent, products: vec![], products_exponent: 0 };
+        let of = |n: usize, exponent| Totals { sums: vec![0; n], exponent, products: vec![], products_exponent: 0, values: vec![] };
         match self {
             Measure::Sum(value, q) => of(value.width(), q.exponent()),
             Measure::Levels { dim, .. } => of(*dim, 0),
-            Measure::Ranks(_, points) => of(points.len() + 1, 0),
+            Measure::Values(_, q, _) => of(0, q.exponent()),
             Measure::Moments(parts) => {
                 let [x, y] = parts.as_ref();
                 let d = x.0.width();
@@ -184,6 +184,7 @@ impl Measure {
                     exponent: x.1.exponent() + y.1.exponent(),
                     products: vec![0; d * d],
                     products_exponent: 2 * x.1.exponent(),
+                    values: vec![],
                 }
             }
         }
@@ -215,11 +216,11 @@ impl Measure {
                 let bin = x.max(0.0).min(last) as usize;
                 count(&mut totals.sums, bin);
             }
-            Measure::Ranks(value, points) => {
+            Measure::Values(value, q, log_of) => {
                 value.run(row, &mut scratch.a);
                 let x = scratch.a.first().copied().unwrap_or(0.0);
-                // The first point above x: x lies below that point and all after it.
-                count(&mut totals.sums, points.partition_point(|t| *t <= x));
+                let x = log_of.map_or(x, |ends| libm::log(x.max(ends.lo).min(ends.hi)));
+                totals.values.push(q.scalar(x));
             }
             Measure::Moments(parts) => {
                 let [x, y] = parts.as_ref();

@@ -33,17 +33,8 @@ pub struct Quantizer {
 impl Quantizer {
     /// Refuses infinite ranges and types that are not numbers.
     pub fn new(ty: &Type) -> Result<Quantizer, StatisticError> {
-        let range = ty.range().ok_or(StatisticError::Range)?;
-        if !range.is_finite() {
-            return Err(StatisticError::Range);
-        }
         let exponent = exponent(ty)?;
-        let step = |x: f64| libm::ldexp(x, -exponent);
-        let (lo, hi) = (libm::ceil(step(range.lo)), libm::floor(step(range.hi)));
-        let limit = libm::ldexp(1.0, grid::DIGITS + 2);
-        if lo > hi || lo.abs() > limit || hi.abs() > limit {
-            return Err(StatisticError::Range);
-        }
+        let (lo, hi) = grid::ends(ty).ok_or(StatisticError::Range)?;
         let ball = match ty {
             Type::Vector(v) if !grid::is_box(v) => Some(v.sup),
             _ => None,
@@ -60,19 +51,17 @@ impl Quantizer {
             None => (None, None),
         };
         let whole = |x: RBig| u128::try_from(x.floor().unsigned_abs()).ok();
-        Ok(Quantizer {
-            exponent,
-            lo: lo as i64,
-            hi: hi as i64,
-            toward_zero: ball.is_some(),
-            l1: l1.and_then(whole),
-            l2_squared: l2.and_then(|c| whole(&c * &c)),
-        })
+        Ok(Quantizer { exponent, lo, hi, toward_zero: ball.is_some(), l1: l1.and_then(whole), l2_squared: l2.and_then(|c| whole(&c * &c)) })
     }
 
     /// Exponent e of the step `2^e`.
     pub fn exponent(&self) -> i32 {
         self.exponent
+    }
+
+    /// The first and the last index.
+    pub fn ends(&self) -> (i64, i64) {
+        (self.lo, self.hi)
     }
 
     /// Largest magnitude of an index.
@@ -125,4 +114,32 @@ pub fn check_sum(largest: u128) -> Result<(), StatisticError> {
 /// Number of components summed for a value of this type.
 pub fn components(ty: &Type) -> usize {
     width(ty)
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use super::*;
+    use crate::model::{Norms, Range, VectorType};
+
+    /// Magnitudes of a ball's components do not grow, by integers alone, so neither do products of them; a step at most is lost.
+    #[test]
+    fn components_of_a_ball_are_rounded_toward_0() {
+        let one = Norms { l1: 2.0, l2: 1.0, linf: 1.0 };
+        let diam = Norms { l1: 4.0, l2: 2.0, linf: 2.0 };
+        let v = VectorType { dim: 2, range: Range::new(-1.0, 1.0), sup: one, diam, levels: None, axes: None, ordered: false };
+        let quantizer = Quantizer::new(&Type::Vector(v)).unwrap();
+        let step = power(quantizer.exponent());
+        let mut found = vec![];
+        for i in 0..2000 {
+            let (sin, cos) = (f64::from(i) * 0.7).sin_cos();
+            let x = [0.999 * sin, 0.999 * cos];
+            quantizer.vector(&x, &mut found);
+            for (index, x) in found.iter().zip(x) {
+                let exact = RBig::try_from(x.abs()).unwrap();
+                let rounded = RBig::from(index.unsigned_abs()) * &step;
+                assert!(rounded <= exact && exact < rounded + &step, "{x}: {index}");
+            }
+        }
+    }
 }

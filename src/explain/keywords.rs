@@ -368,6 +368,45 @@ release mean_hours = mean(hours) using laplace
 "#,
     },
     Entry {
+        name: "ordered",
+        summary: "param cuts: ordered[2] ~ normal(0, 2): a vector whose components rise.",
+        body: r#"
+Stands behind `param` wherever `vector[d]` may. The law is that of the prior on the part where components rise, which is what an
+`ordered[d]` of Stan has. Cut points of `ordered_logistic` are such numbers, and the components of a mixture are told apart by them.
+
+```dpm
+budget dp(eps = 1, delta = 1e-6)
+private survey[n] { region: public category {north, south}, trust: category {low, middle, high} }
+release cells = histogram(region, trust)
+param cuts: ordered[2] ~ normal(0, 2)
+param u: vector[region] ~ normal(0, 1)
+observe cells.trust ~ ordered_logistic(u[region], cuts)
+output post = posterior(cuts, u)
+```
+"#,
+    },
+    Entry {
+        name: "bin",
+        summary: "histogram(bin(age, width = 5), vote): a number counted in bins.",
+        body: r#"
+An argument of `histogram`, of a number with public bounds. `bin(x, width = w)` makes bins of this width from the lower bound on; `bin(x, [18,
+65])` makes three, and 18 is in the second. The axis has the name of the column, a bin is called `40..45`, and any number in it names it:
+`cells[42]`. In a model of the counts, an outcome in bins has the probability of its bin, the first and the last with all that is beyond;
+on the right the number is integrated over its bin, as if uniform there (W0511 warns of few bins).
+
+```dpm
+budget dp(eps = 1, delta = 1e-6)
+private staff[n] { income: real in [0, 120] }
+release cells = histogram(bin(income, width = 5)) using gaussian
+param mu ~ normal(50, 30)
+param sd ~ half_normal(30)
+observe cells.income ~ normal(mu, sd)
+output post = posterior(mu, sd)
+output some = cells[42]
+```
+"#,
+    },
+    Entry {
         name: "from",
         summary: "hours from \"hours-per-week\": int in 1..99: a column whose header in the file is another name.",
         body: r#"

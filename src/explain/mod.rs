@@ -3,6 +3,7 @@
 //! A page is Markdown. Its examples are fenced as `dpm`, complete programs that check without an error, or as
 //! `dpm E0301`, programs that give exactly this code; a test checks every one of them.
 
+mod cells;
 mod distributions;
 mod errors;
 mod functions;
@@ -10,6 +11,7 @@ mod keywords;
 mod mechanisms;
 mod posteriors;
 mod rules;
+mod topics;
 
 use std::collections::BTreeSet;
 use std::fmt::Write;
@@ -17,6 +19,7 @@ use std::fmt::Write;
 /// What a page is about; also the order of the index.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum Kind {
+    Topic,
     Keyword,
     Mechanism,
     Rule,
@@ -26,11 +29,12 @@ pub enum Kind {
 }
 
 impl Kind {
-    pub const ALL: [Kind; 6] = [Kind::Keyword, Kind::Mechanism, Kind::Rule, Kind::Distribution, Kind::Function, Kind::Error];
+    pub const ALL: [Kind; 7] = [Kind::Topic, Kind::Keyword, Kind::Mechanism, Kind::Rule, Kind::Distribution, Kind::Function, Kind::Error];
 
     /// `mechanism`
     pub fn word(self) -> &'static str {
         match self {
+            Kind::Topic => "topic",
             Kind::Keyword => "keyword",
             Kind::Mechanism => "mechanism",
             Kind::Rule => "rule",
@@ -43,6 +47,7 @@ impl Kind {
     /// The name of the reference document: `docs/reference/<plural>.md`.
     pub fn plural(self) -> &'static str {
         match self {
+            Kind::Topic => "topics",
             Kind::Keyword => "keywords",
             Kind::Mechanism => "mechanisms",
             Kind::Rule => "rules",
@@ -54,6 +59,7 @@ impl Kind {
 
     fn introduction(self) -> &'static str {
         match self {
+            Kind::Topic => "Terms of the field, and how to choose a budget.",
             Kind::Keyword => "The words that open statements and their clauses.",
             Kind::Mechanism => {
                 "What may stand after `using`. A mechanism says how an answer is made; the rule that proves its guarantee is found by the \
@@ -83,13 +89,23 @@ pub struct Page {
 
 /// Every page, by kind and then in the order of its table.
 pub fn pages() -> Vec<Page> {
-    let all = [keywords::pages(), mechanisms::pages(), rules::pages(), distributions::pages(), functions::pages(), errors::pages()];
+    let all = [
+        topics::pages(),
+        keywords::pages(),
+        cells::pages(),
+        mechanisms::pages(),
+        rules::pages(),
+        distributions::pages(),
+        functions::pages(),
+        errors::pages(),
+    ];
     all.into_iter().flatten().collect()
 }
 
 /// The page on a name, or the list of a kind (`rules`); several pages where a word has several meanings (`laplace` is a mechanism and a distribution).
 pub fn page(name: &str) -> Option<String> {
     let wanted = name.trim();
+    let wanted = topics::ALIASES.iter().find(|(alias, _)| *alias == wanted).map_or(wanted, |(_, name)| name);
     if let Some(kind) = Kind::ALL.into_iter().find(|k| k.plural() == wanted) {
         return Some(list(&pages(), kind));
     }

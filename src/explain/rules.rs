@@ -175,6 +175,15 @@ release post = posterior(share)
 output ci_yes = interval(post[yes], 0.9)",
     ),
     (
+        "score_statistics",
+        r"W0512
+budget dp(eps = 1, delta = 1e-6)
+private people[n >= 5000] { age: real in [0, 1], high: bool }
+param w: vector[2] ~ normal(0, 3)
+observe high ~ bernoulli_logit(dot(w, [1, age]))
+release post = posterior(w) using score_statistics",
+    ),
+    (
         "ls_hist",
         r"
 budget eps(1)
@@ -240,6 +249,16 @@ param b: real in [-1, 1] ~ normal(0, 1)
 observe visits ~ poisson_log(w * age + b)
 release coef = draw(w, b) using diffuse
 expect rule(coef) == "glm_on_ball""#,
+    ),
+    (
+        "refined",
+        r#"
+budget dp(eps = 1, delta = 1e-6)
+private adult[n] { age: real in [0, 1], hours: real in [-1, 1], rich: bool }
+param w: vector[3] ~ normal(0, 3)
+observe rich ~ bernoulli_logit(dot(w, [1, age, hours]))
+release coef = draw(w) using refined
+expect rule(coef) == "refined""#,
     ),
     (
         "beta_div",

@@ -1,9 +1,9 @@
 //! `dpm lsp`: the language server; what an editor asks, answered from the same pipeline as every command. No data is read.
 
-mod document;
+pub mod document;
 pub mod lines;
 mod names;
-mod repair;
+pub mod repair;
 mod show;
 mod transport;
 

@@ -13,26 +13,41 @@ pub struct Repair {
     pub text: String,
 }
 
+/// A text that following lines of Help could mean.
+pub struct Candidate {
+    /// The lines, by their number; two that only work together.
+    pub lines: Vec<usize>,
+    pub title: String,
+    pub text: String,
+}
+
 /// Every repair that a complaint's Help lines lead to, in their order.
 pub fn repairs(document: &Document, d: &Diagnostic) -> Vec<Repair> {
     let mut found: Vec<Repair> = vec![];
-    let mut candidates: Vec<(String, String)> = vec![];
-    for h in &d.help {
-        candidates.extend(edits(document, d, h).into_iter().map(|text| (h.pasted().to_owned(), text)));
+    for Candidate { title, text, .. } in candidates(document, d) {
+        if text != document.text && !found.iter().any(|r| r.text == text) && mends(document, d, &text) {
+            found.push(Repair { title: shortened(&title), text });
+        }
+    }
+    found
+}
+
+/// Every text that following the Help lines of a complaint could mean.
+pub fn candidates(document: &Document, d: &Diagnostic) -> Vec<Candidate> {
+    let mut found: Vec<Candidate> = vec![];
+    for (i, h) in d.help.iter().enumerate() {
+        let of = |text| Candidate { lines: vec![i], title: h.pasted().to_owned(), text };
+        found.extend(edits(document, d, h).into_iter().map(of));
     }
     // Lines that only work together: a release, then what uses it. Code without a lead belongs to the line above. The second
     // goes first, so that the labels are still right for the first, which mostly stands before it.
     let together = |a: &Help, b: &Help| a.edits.is_empty() && (b.lead.is_empty() || (a.code.is_empty() && b.code.is_empty()));
-    for (a, b) in d.help.iter().zip(d.help.iter().skip(1)).filter(|(a, b)| together(a, b)) {
+    for (i, (a, b)) in d.help.iter().zip(d.help.iter().skip(1)).enumerate().filter(|(_, (a, b))| together(a, b)) {
         for text in edits(document, d, b) {
             let half = Document::new(text, document.folder.clone());
             let title = format!("{}; {}", a.pasted(), b.pasted());
-            candidates.extend(edits(&half, d, a).into_iter().map(|text| (title.clone(), text)));
-        }
-    }
-    for (title, text) in candidates {
-        if text != document.text && !found.iter().any(|r| r.text == text) && mends(document, d, &text) {
-            found.push(Repair { title: shortened(&title), text });
+            let of = |text| Candidate { lines: vec![i, i + 1], title: title.clone(), text };
+            found.extend(edits(&half, d, a).into_iter().map(of));
         }
     }
     found
@@ -78,7 +93,11 @@ fn edits(document: &Document, d: &Diagnostic, help: &Help) -> Vec<String> {
         return found;
     }
     if code.starts_with("using ") {
-        let releases = around.iter().filter_map(|item| if let ItemKind::Release(r) = &item.kind { Some(r) } else { None });
+        let release = |item: &&Item| matches!(item.kind, ItemKind::Release(_));
+        let marked: Vec<&Item> = around.iter().copied().filter(release).collect();
+        // A complaint about a model marks no release: any of them may be meant.
+        let meant = if marked.is_empty() { all(items).into_iter().filter(release).collect() } else { marked };
+        let releases = meant.into_iter().filter_map(|item| if let ItemKind::Release(r) = &item.kind { Some(r) } else { None });
         let after = |span: Span| Span { start: span.end, ..span };
         let placed = releases.map(|r| r.using.as_ref().map_or((after(r.query.span), format!(" {code}")), |u| (u.span, code.into())));
         return placed.map(|(span, with)| replace(span, with)).collect();

@@ -14,6 +14,7 @@ mod posterior;
 mod prepare;
 pub mod quantile;
 pub mod real;
+mod refined;
 pub mod whole;
 
 use std::fmt;
@@ -139,6 +140,10 @@ pub fn execute<B: BitSource>(
             let public_rows = scope.rows_are_public().then_some(measured.rows);
             (0..*times).map(|_| glm::draw((law, *weight, &statistic.kind), measured, public_rows, bits)).collect()
         }
+        MechanismPlan::Posterior { law: PosteriorLaw::Refined(law), times, .. } => {
+            let public_rows = scope.rows_are_public().then_some(measured.rows);
+            (0..*times).map(|_| refined::draw(law, measured, public_rows, bits)).collect()
+        }
         MechanismPlan::Posterior { law: PosteriorLaw::Density(law), weight, statistic, times } => {
             let StatisticKind::Columns(columns) = &statistic.kind else { return Err(MechanismError::Parameter) };
             let rows = if scope.rows_are_public() { measured.rows } else { scope.table.rows.at_least };
@@ -153,8 +158,8 @@ pub fn execute<B: BitSource>(
             Ok(vec![whole::release(law, measured, public_rows, bits)?])
         }
         MechanismPlan::Noise { table, value, noise } => Ok(vec![noise::release((value, *table, *noise), measured, scope, bits)?]),
-        MechanismPlan::Quantile { q, lo, hi, points, epsilon, score_sensitivity, .. } => {
-            Ok(vec![quantile::release((*q, *lo, *hi, *points), (*epsilon, *score_sensitivity), measured, bits)?])
+        MechanismPlan::Quantile { levels, ty, spacing, epsilon, .. } => {
+            Ok(vec![quantile::release(levels, (ty, *spacing), *epsilon, measured, bits)?])
         }
     }
 }

@@ -1,7 +1,7 @@
 //! What a mechanism will do, as data: row statistics, posterior laws, noise; no private value in sight.
 
 pub use crate::model::record::Noise;
-use crate::model::{Expr, Label, Observation, Parameter, Range, TableId};
+use crate::model::{Expr, Label, Observation, Parameter, Range, TableId, Type};
 
 /// A sum over the rows of one private table, computed exactly on a public grid.
 #[derive(Clone, PartialEq, Debug)]
@@ -201,6 +201,28 @@ fn collect(e: &Expr, found: &mut Vec<Expr>) {
     e.parts().into_iter().for_each(|part| collect(part, found));
 }
 
+/// A draw of logistic weights in two stages (rule book §20): noisy scores, then a Langevin chain in coordinates that follow from
+/// them and from public facts alone.
+#[derive(Clone, PartialEq, Debug)]
+pub struct RefinedLaw {
+    /// `Logistic`: the prior and the trials of a row.
+    pub family: WholeFamily,
+    /// Standard deviations of the noise on scores and on products of features, as in `WholeNoise::Scores`.
+    pub scores: f64,
+    pub products: f64,
+    /// How far one replaced row may move the gradient of the chain, whose prior has curvature 1.
+    pub mu: f64,
+    /// Upper bound on the L2 norm of a row's features.
+    pub norm: f64,
+}
+
+impl RefinedLaw {
+    /// What the first stage adds.
+    pub fn noise(&self) -> WholeNoise {
+        WholeNoise::Scores { products: self.products, scores: self.scores }
+    }
+}
+
 /// One exact draw from a closed-form posterior. `r` is the weight of private rows; every parameter below already holds
 /// the (sharpened) prior and all public rows.
 #[derive(Clone, PartialEq, Debug)]
@@ -225,6 +247,8 @@ pub enum PosteriorLaw {
     Linear { dim: usize, precision: Vec<f64>, precision_mean: Vec<f64>, variance: f64 },
     /// The last state of a Langevin chain; the statistic is `Rows`.
     Glm(Box<GlmLaw>),
+    /// The last state of a Langevin chain where noisy scores point; the statistic is `Moments`, of outcomes less half of the trials.
+    Refined(Box<RefinedLaw>),
     /// The last state of a chain on a log-density; the statistic is `Columns`.
     Density(Box<DensityLaw>),
 }
@@ -256,6 +280,9 @@ pub enum WholeFamily {
     /// Weights of a linear regression with this prior (precision row by row) and sd; features of at most this norm. The
     /// statistic is `Moments`.
     Weights { mean: Vec<f64>, precision: Vec<f64>, sd: f64, norm: f64 },
+    /// Weights of a logistic regression with this prior and so many trials a row; the statistic is `Moments` of features and
+    /// outcomes less half of the trials.
+    Logistic { mean: Vec<f64>, precision: Vec<f64>, trials: f64 },
 }
 
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -270,6 +297,9 @@ pub enum WholeNoise {
     Gaussian { sigma: f64 },
     /// Discrete Gaussian on the grids of `sum x x'` (places i <= j) and of `sum x y`: standard deviations.
     Moments { products: f64, sums: f64 },
+    /// A normal law rounded to the grids of `sum x x'` (places i <= j) and of `sum s x`: standard deviations, that of a product of
+    /// two features `products / sqrt(2)`.
+    Scores { products: f64, scores: f64 },
     /// Discrete Laplace (scales) or discrete Gaussian (standard deviations) on a secret number of rows and on a sum.
     Rows { gaussian: bool, rows: f64, sum: f64 },
 }
@@ -288,7 +318,7 @@ impl WholeLaw {
     pub fn items(&self) -> u32 {
         match self.family {
             WholeFamily::Counts { items, .. } => items,
-            WholeFamily::Gamma { .. } | WholeFamily::Normal { .. } | WholeFamily::Weights { .. } => 1,
+            WholeFamily::Gamma { .. } | WholeFamily::Normal { .. } | WholeFamily::Weights { .. } | WholeFamily::Logistic { .. } => 1,
         }
     }
 
@@ -296,6 +326,30 @@ impl WholeLaw {
     pub fn kept(&self, places: usize, rows_are_public: bool) -> usize {
         if places == 2 && rows_are_public { 1 } else { places }
     }
+}
+
+/// The candidates for a quantile: points of the grid of its type, evenly spaced or evenly in their logarithms.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Spacing {
+    Even,
+    Log,
+}
+
+impl Spacing {
+    /// The type on whose grid the candidates lie: that of the value, or that of its logarithm.
+    pub fn scale(self, ty: &Type) -> Type {
+        match (self, ty.range()) {
+            (Spacing::Log, Some(range)) => Type::real(libm::log(range.lo), libm::log(range.hi)),
+            _ => ty.clone(),
+        }
+    }
+}
+
+/// One quantile of several, and how far one unit moves the score of a candidate.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Level {
+    pub q: f64,
+    pub sensitivity: f64,
 }
 
 /// What runs for one release.
@@ -307,6 +361,6 @@ pub enum MechanismPlan {
     Posterior { law: PosteriorLaw, weight: f64, statistic: Statistic, times: u64 },
     /// `value` is an aggregate expression; noise is added to its exact value on a public grid.
     Noise { table: TableId, value: Expr, noise: Noise },
-    /// Quantile `q` of a row expression over a public grid, by the exponential mechanism.
-    Quantile { table: TableId, value: Expr, q: f64, lo: f64, hi: f64, points: u32, epsilon: f64, score_sensitivity: f64 },
+    /// Quantiles of a row expression by the exponential mechanism, each at `epsilon`: one of the points of the public grid of `ty`.
+    Quantile { table: TableId, value: Expr, levels: Vec<Level>, ty: Type, spacing: Spacing, epsilon: f64 },
 }

@@ -1,7 +1,7 @@
 //! What a plan asks of the rows of its table: known, and refused if need be, before any data is read.
 
-use super::plan::{MechanismPlan, PosteriorLaw, Statistic, StatisticKind};
-use super::{MechanismError, Scope, density, glm, quantile};
+use super::plan::{MechanismPlan, PosteriorLaw, Spacing, Statistic, StatisticKind};
+use super::{MechanismError, Scope, density, glm};
 use crate::data::row::width;
 use crate::data::scan::{Job, RowScope};
 use crate::model::{Builtin, Expr, ExprKind, Label, TableId, Type};
@@ -16,13 +16,22 @@ pub fn prepare(plan: &MechanismPlan, scope: &Scope) -> Result<Job, MechanismErro
             StatisticKind::Rows { features, outcome } => glm::encode(&mut job, (law, *weight, least), features, outcome, &rows)?,
             _ => return Err(MechanismError::Parameter),
         },
+        MechanismPlan::Posterior { law: PosteriorLaw::Refined(_), statistic: s, .. } => match &s.kind {
+            StatisticKind::Moments { x, y } => {
+                job.moments(x, y, &rows)?;
+                job.columns(&[x.clone(), y.clone()], vec![], &rows)?;
+            }
+            _ => return Err(MechanismError::Parameter),
+        },
         MechanismPlan::Posterior { law: PosteriorLaw::Density(law), weight, statistic, .. } => match &statistic.kind {
             StatisticKind::Columns(columns) => density::encode(&mut job, (law, *weight, columns), &rows)?,
             _ => return Err(MechanismError::Parameter),
         },
         MechanismPlan::Posterior { statistic: s, .. } | MechanismPlan::Whole { statistic: s, .. } => statistic(&mut job, s, &rows)?,
         MechanismPlan::Noise { value, .. } => aggregates(&mut job, value, &rows)?,
-        MechanismPlan::Quantile { value, lo, hi, points, .. } => job.ranks(value, quantile::points(*lo, *hi, *points)?, &rows)?,
+        MechanismPlan::Quantile { value, ty, spacing, .. } => {
+            job.values(value, &spacing.scale(ty), ty.range().filter(|_| *spacing == Spacing::Log), &rows)?;
+        }
     }
     Ok(job)
 }

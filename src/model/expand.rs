@@ -3,15 +3,17 @@
 use super::fit::Fit;
 use super::print::{Names, operator, query_text};
 use super::{
-    Builtin, Expr, ExprKind, MechanismKind, Model, Observation, ParamId, Parameter, Program, Query, ReleaseStep, Step, Type, releases,
+    Builtin, Expr, ExprKind, MechanismKind, Model, Observation, ParamId, Parameter, Program, Query, ReleaseStep, Step, Table, Type,
+    releases,
 };
 use crate::dist::Support;
 use crate::source::SourceMap;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// The inlined program.
 pub fn expand(program: &Program, sources: &SourceMap) -> String {
-    let mut printer = Printer { program, sources, names: unique(program), declared: BTreeSet::new(), out: String::new() };
+    let (names, declared, lets) = (unique(program), BTreeSet::new(), BTreeSet::new());
+    let mut printer = Printer { program, sources, names, declared, lets, out: String::new() };
     if let Some(budget) = &program.budget {
         printer.line(0, &format!("budget {}", sources.slice(budget.span)));
         printer.out.push('\n');
@@ -34,12 +36,57 @@ pub fn expand(program: &Program, sources: &SourceMap) -> String {
     printer.out
 }
 
+/// What a statement calls the parameters that it asks for together: `post.a` of `posterior(a)`.
+fn parts(program: &Program) -> BTreeMap<ParamId, String> {
+    let mut found = BTreeMap::new();
+    let mut call = |ids: &[ParamId], ty: &Type| {
+        let ty = if let Type::Posterior(inner) = ty { inner } else { ty };
+        let Type::Record(parts) = ty else { return };
+        for (id, (name, _)) in ids.iter().zip(parts) {
+            found.entry(*id).or_insert_with(|| name.clone());
+        }
+    };
+    for r in releases(&program.steps) {
+        if let Query::Posterior(Model { request: super::Request::Draw { parameters, .. }, .. }) = &r.query {
+            call(parameters, &r.ty);
+        }
+    }
+    for step in &program.steps {
+        if let Step::Output { value: Expr { kind: ExprKind::Fit(fit), ty, .. }, .. } = step {
+            call(&fit.released, ty);
+        }
+    }
+    found
+}
+
+fn outputs(steps: &[Step], found: &mut BTreeSet<String>) {
+    for step in steps {
+        match step {
+            Step::Output { name, .. } => found.extend([name.clone()]),
+            Step::When { then, otherwise, .. } => [then, otherwise].into_iter().for_each(|s| outputs(s, found)),
+            Step::Each(each) => outputs(&each.body, found),
+            Step::Release(_) | Step::Expect(_) => {}
+        }
+    }
+}
+
+/// Tables with columns of their own: those of the program, and released counts.
+fn counted(program: &Program) -> impl Iterator<Item = &Table> {
+    let draws = |t: &&Table| {
+        let fit = |s: &Step| matches!(s, Step::Output { name, value, .. } if *name == t.name && matches!(value.kind, ExprKind::Fit(_)));
+        !program.steps.iter().any(fit)
+    };
+    program.tables.iter().chain(program.derived.iter().filter(draws))
+}
+
 /// Parameters of all models under names that differ.
 fn unique(program: &Program) -> Vec<Parameter> {
     let mut all: Vec<Parameter> = vec![];
-    let mut taken: BTreeSet<String> = BTreeSet::new();
-    taken.extend(program.tables.iter().flat_map(|t| t.columns.iter().map(|c| c.name.clone())));
-    taken.extend(releases(&program.steps).into_iter().map(|r| r.name.clone()));
+    let (mut taken, called): (BTreeSet<String>, _) = (BTreeSet::new(), parts(program));
+    taken.extend(counted(program).flat_map(|t| t.columns.iter().map(|c| c.name.clone())));
+    taken.extend(program.tables.iter().flat_map(|t| [Some(t.name.clone()), t.count_name.clone()]).flatten());
+    taken.extend(program.scalars.iter().map(|s| s.name.clone()).chain(program.released.iter().cloned()));
+    outputs(&program.steps, &mut taken);
     let models =
         releases(&program.steps).into_iter().filter_map(|r| if let Query::Posterior(m) = &r.query { Some(&m.parameters) } else { None });
     let fits = program.steps.iter().filter_map(|s| match s {
@@ -51,10 +98,11 @@ fn unique(program: &Program) -> Vec<Parameter> {
             if all.iter().any(|q| q.id == p.id) {
                 continue;
             }
-            let mut name = p.name.clone();
+            let own = called.get(&p.id).unwrap_or(&p.name);
+            let mut name = own.clone();
             let mut i = 2;
             while !taken.insert(name.clone()) {
-                name = format!("{}_{i}", p.name);
+                name = format!("{own}_{i}");
                 i += 1;
             }
             all.push(Parameter { name, ..p.clone() });
@@ -78,6 +126,8 @@ struct Printer<'a> {
     sources: &'a SourceMap,
     names: Vec<Parameter>,
     declared: BTreeSet<ParamId>,
+    /// What histograms count by and columns are not.
+    lets: BTreeSet<String>,
     out: String,
 }
 
@@ -89,10 +139,11 @@ impl Printer<'_> {
     }
 
     fn expr(&self, e: &Expr) -> String {
-        Names { program: self.program, parameters: &self.names, typed: false, surface: true }.expr(e)
+        Names { program: self.program, parameters: &self.names, typed: false, surface: Some(self.sources) }.expr(e)
     }
 
     fn steps(&mut self, steps: &[Step], depth: usize) {
+        let outer = self.lets.clone();
         for step in steps {
             match step {
                 Step::Release(r) => self.release(r, depth),
@@ -132,6 +183,7 @@ impl Printer<'_> {
                 }
             }
         }
+        self.lets = outer;
     }
 
     /// Models drawn inside a branch are declared before it: they may have been declared outside.
@@ -153,7 +205,7 @@ impl Printer<'_> {
         let parameters: Vec<Parameter> = fit.parameters.iter().filter(own).cloned().collect();
         self.factors(&parameters, fit.own().iter(), depth);
         for p in fit.parameters.iter().filter(|p| fit.given.contains(&p.id)) {
-            let prior = Names { program: self.program, parameters: &self.names, typed: false, surface: true }.call(&p.prior);
+            let prior = Names { program: self.program, parameters: &self.names, typed: false, surface: Some(self.sources) }.call(&p.prior);
             self.line(depth, &format!("# {} ~ {prior}: their shares are those of what the model conditions on", p.name));
         }
         for table in &fit.tables {
@@ -183,18 +235,19 @@ impl Printer<'_> {
         }
         for p in &fresh {
             self.declared.insert(p.id);
-            let prior = Names { program: self.program, parameters: &self.names, typed: false, surface: true }.call(&p.prior);
+            let prior = Names { program: self.program, parameters: &self.names, typed: false, surface: Some(self.sources) }.call(&p.prior);
             let ty = parameter_type(p, self.program);
             self.line(depth, &format!("param {}{ty} ~ {prior}", p.name));
         }
         for o in rows {
-            let names = Names { program: self.program, parameters: &self.names, typed: false, surface: true };
+            let names = Names { program: self.program, parameters: &self.names, typed: false, surface: Some(self.sources) };
             let right = names.call(&o.likelihood);
-            let text = if matches!(o.outcome.kind, super::ExprKind::Column(..)) {
-                format!("observe {} ~ {right}", names.expr(&o.outcome))
+            let value = names.expr(&o.outcome);
+            // A column that says where another one is missing is written as a call.
+            let text = if matches!(o.outcome.kind, super::ExprKind::Column(..)) && !value.ends_with(')') {
+                format!("observe {value} ~ {right}")
             } else {
                 let name = self.fresh_outcome();
-                let value = Names { program: self.program, parameters: &self.names, typed: false, surface: true }.expr(&o.outcome);
                 self.line(depth, &format!("let {name} = {value}"));
                 format!("observe {name} ~ {right}")
             };
@@ -221,6 +274,29 @@ impl Printer<'_> {
         name
     }
 
+    /// A histogram whose columns keep their names: what is no column gets its name first.
+    fn counts(&mut self, value: &Expr, ty: &Type, depth: usize) -> Option<String> {
+        let (Type::Vector(super::VectorType { axes: Some(axes), .. }), ExprKind::Call(Builtin::RowHistogram, of)) = (ty, &value.kind)
+        else {
+            return None;
+        };
+        let by = match of.as_slice() {
+            [Expr { kind: ExprKind::Call(Builtin::Cell, by), .. }] => by.as_slice(),
+            by => by,
+        };
+        let mut written = vec![];
+        for (e, axis) in by.iter().zip(axes.iter()) {
+            let (of, edges) = if let ExprKind::Call(Builtin::Bin, parts) = &e.kind { (parts.first()?, parts.get(1)) } else { (e, None) };
+            let named = !matches!(of.kind, ExprKind::Column(..)) && !axis.name.contains(' ');
+            if named && self.lets.insert(axis.name.clone()) {
+                self.line(depth, &format!("let {} = {}", axis.name, self.expr(of)));
+            }
+            let of = if named { axis.name.clone() } else { self.expr(of) };
+            written.push(edges.map_or_else(|| of.clone(), |edges| format!("bin({of}, {})", self.expr(edges))));
+        }
+        Some(format!("histogram({})", written.join(", ")))
+    }
+
     fn release(&mut self, r: &ReleaseStep, depth: usize) {
         let query = match &r.query {
             Query::Posterior(model) => {
@@ -229,7 +305,7 @@ impl Printer<'_> {
                 query_text(&Query::Posterior(renamed), self.program)
             }
             Query::Aggregate(q) => {
-                let value = Names { program: self.program, parameters: &[], typed: false, surface: true }.expr(&q.value);
+                let value = self.counts(&q.value, &r.ty, depth).unwrap_or_else(|| self.expr(&q.value));
                 if is_arithmetic(&r.query) { format!("{}({value})", self.whole()) } else { value }
             }
         };
@@ -246,6 +322,14 @@ impl Printer<'_> {
     }
 }
 
+/// A column as a dimension, with its table where another column has its name.
+fn dimension(program: &Program, of: impl Fn(&super::Column) -> bool) -> Option<String> {
+    let (table, column) = counted(program).find_map(|t| Some((t, t.columns.iter().find(|c| of(c))?)))?;
+    let mut same = program.tables.iter().flat_map(|t| &t.columns).filter(|c| c.name == column.name);
+    let alone = same.all(|c| c.ty == column.ty);
+    Some(if alone { column.name.clone() } else { format!("{}.{}", table.name, column.name) })
+}
+
 /// `: vector[3]`, `: real in [0, inf]`; nothing where the prior says it all.
 fn parameter_type(p: &Parameter, program: &Program) -> String {
     use super::print::number;
@@ -253,11 +337,11 @@ fn parameter_type(p: &Parameter, program: &Program) -> String {
     // One component for each level of a column: `vector[region]`.
     let keyed = |v: &super::VectorType| {
         if let Some(axes) = &v.axes {
-            return axes.iter().map(|a| a.name.as_str()).collect::<Vec<_>>().join(", ");
+            let named = |a: &super::Axis| dimension(program, |c| c.name == a.name && c.ty == a.ty).unwrap_or_else(|| a.name.clone());
+            return axes.iter().map(named).collect::<Vec<_>>().join(", ");
         }
-        let columns = program.tables.iter().chain(&program.derived).flat_map(|t| &t.columns);
-        let of = |c: &&super::Column| v.levels.is_some() && c.ty.levels() == v.levels.as_ref();
-        columns.into_iter().find(of).map_or_else(|| v.dim.to_string(), |c| c.name.clone())
+        let of = |c: &super::Column| v.levels.is_some() && matches!(c.ty, Type::Category(_)) && c.ty.levels() == v.levels.as_ref();
+        dimension(program, of).unwrap_or_else(|| v.dim.to_string())
     };
     match &p.ty {
         Type::Vector(v) if v.ordered => {

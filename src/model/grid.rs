@@ -22,6 +22,15 @@ pub fn exponent(ty: &Type) -> Option<i32> {
     Some(if range.is_point() { finest } else { finest.max(libm::ilogb(range.hi - range.lo) - PLACES) })
 }
 
+/// First and last index of the points of the grid that lie in the range of a number; `None` where there are none, or too many.
+pub fn ends(ty: &Type) -> Option<(i64, i64)> {
+    let (range, exponent) = (ty.range()?, exponent(ty)?);
+    let step = |x: f64| libm::ldexp(x, -exponent);
+    let (lo, hi) = (libm::ceil(step(range.lo)), libm::floor(step(range.hi)));
+    let limit = libm::ldexp(1.0, DIGITS + 2);
+    (lo <= hi && lo.abs() <= limit && hi.abs() <= limit).then_some((lo as i64, hi as i64))
+}
+
 /// Do the facts of a vector say no more than its box?
 pub fn is_box(v: &VectorType) -> bool {
     let Range { lo, hi } = v.range;

@@ -1,6 +1,8 @@
 //! What a program means: tables, models as sums of factors, queries, and the steps that release and output.
 
 pub mod bins;
+pub mod cells;
+pub mod column;
 pub mod enclose;
 pub mod expand;
 pub mod expr;
@@ -12,7 +14,8 @@ pub mod record;
 pub mod stan;
 pub mod types;
 
-pub use crate::numeric::{Binary, Range, Unary};
+pub use crate::numeric::{Binary, Range, Unary, calendar};
+pub use column::{Column, View};
 pub use expr::{Builtin, ColumnId, Expr, ExprKind, Label, ParamId, ReleaseId, ScalarId, TableId};
 pub use types::{Axes, Axis, Levels, Norms, Type, VectorType};
 
@@ -102,6 +105,11 @@ impl Table {
         Help::from((lead, format!("{word} {}[{rows}]{unit} {{ ... }}", t.name), effect)).edit(t.rows_span, format!("[{rows}]"))
     }
 
+    /// The columns that its file has.
+    pub fn declared(&self) -> impl Iterator<Item = &Column> {
+        self.columns.iter().filter(|c| c.view.is_none())
+    }
+
     /// What a public number of rows is called.
     pub fn public_name(&self) -> &str {
         self.count_name.as_deref().unwrap_or("n")
@@ -121,17 +129,6 @@ impl Table {
             None => "one row".into(),
         }
     }
-}
-
-#[derive(Clone, PartialEq, Debug)]
-pub struct Column {
-    pub name: String,
-    /// Header names in the file: one, or one per component of a vector.
-    pub headers: Vec<String>,
-    /// Declared `public` inside a private table.
-    pub public: bool,
-    pub ty: Type,
-    pub span: Span,
 }
 
 /// `public k: real in [0, 10] = 3.5`
@@ -160,7 +157,7 @@ impl DistCall {
         self.family.name
     }
 
-    /// Every component with its arguments; what is no mixture is its own.
+    /// Every component with its arguments; a law that is not a mixture is its own.
     pub fn components(&self) -> Vec<(&'static Distribution, &[Expr])> {
         if self.mixed.is_empty() {
             return vec![(self.family, &self.args)];

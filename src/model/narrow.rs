@@ -1,7 +1,7 @@
 //! Does a table ask for no more than another declares: the columns, bounds, levels, unit and number of rows of a registration?
 
 use super::types::{Levels, Type};
-use super::{Column, Table};
+use super::{Column, Table, View};
 
 /// What `asked` would learn of the rows that `registered` does not grant, in words; `None` where it is a narrowing.
 ///
@@ -25,7 +25,13 @@ pub fn beyond(asked: &Table, registered: &Table) -> Option<String> {
     if asked.rows.exactly.is_some_and(|n| registered.rows.exactly != Some(n)) || asked.rows.at_least > known {
         return Some(format!("it says more of the number of rows than `{}`", header(registered)));
     }
-    asked.columns.iter().find_map(|column| column_beyond(column, registered))
+    let viewed = |column: &Column| column.view.and_then(|(base, view)| Some((asked.columns.get(base.0)?, view)));
+    asked.columns.iter().find_map(|column| match viewed(column) {
+        // Which cells are missing is known of no registered column, public ones included; the rest follows from the value.
+        Some((base, View::Missing)) => column.public.then(|| format!("which cells of `{}` are missing is private", base.name)),
+        Some(_) => None,
+        None => column_beyond(column, registered),
+    })
 }
 
 fn column_beyond(asked: &Column, registered: &Table) -> Option<String> {
@@ -36,7 +42,7 @@ fn column_beyond(asked: &Column, registered: &Table) -> Option<String> {
     if asked.public && !granted.public {
         return Some(format!("`{name}` is private"));
     }
-    let exact = asked.public && !matches!(asked.ty, Type::Int(_) | Type::Real(_) | Type::Category(_));
+    let exact = asked.public && !matches!(asked.ty, Type::Int(_) | Type::Real(_) | Type::Date(_) | Type::Category(_));
     let within = if exact { asked.ty == granted.ty } else { narrows(&asked.ty, &granted.ty) };
     (!within).then(|| format!("`{name}` is not within the type that is registered for it"))
 }
@@ -44,7 +50,7 @@ fn column_beyond(asked: &Column, registered: &Table) -> Option<String> {
 /// Is every value of the first type made of one of the second by clipping, projecting or merging?
 fn narrows(asked: &Type, granted: &Type) -> bool {
     match (asked, granted) {
-        (Type::Int(a), Type::Int(g)) | (Type::Real(a), Type::Real(g)) => g.lo <= a.lo && a.hi <= g.hi,
+        (Type::Int(a), Type::Int(g)) | (Type::Real(a), Type::Real(g)) | (Type::Date(a), Type::Date(g)) => g.lo <= a.lo && a.hi <= g.hi,
         (Type::Category(a), Type::Category(g)) => merges(a, g),
         (Type::Vector(a), Type::Vector(g)) => {
             let inside = g.range.lo <= a.range.lo && a.range.hi <= g.range.hi;

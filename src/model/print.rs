@@ -4,12 +4,13 @@ use super::{
     Binary, Builtin, DistCall, Expr, ExprKind, Label, Model, Observation, ParamId, Parameter, Program, Query, Range, Request, TableId,
     Type, VectorType,
 };
+use crate::source::SourceMap;
 
 /// `draw(p)`, `draws(mu, 10)`, `posterior(p)`, `mean(age)`.
 pub fn query_text(query: &Query, program: &Program) -> String {
     match query {
         Query::Posterior(model) => request_text(model),
-        Query::Aggregate(query) => Names { program, parameters: &[], typed: false, surface: false }.expr(&query.value),
+        Query::Aggregate(query) => Names { program, parameters: &[], typed: false, surface: None }.expr(&query.value),
     }
 }
 
@@ -17,14 +18,14 @@ pub fn query_text(query: &Query, program: &Program) -> String {
 /// call the normal form.
 pub fn normal_form(query: &Query, program: &Program) -> String {
     match query {
-        Query::Posterior(model) => model_in_full(model, Names { program, parameters: &model.parameters, typed: true, surface: false }),
-        Query::Aggregate(query) => Names { program, parameters: &[], typed: true, surface: false }.expr(&query.value),
+        Query::Posterior(model) => model_in_full(model, Names { program, parameters: &model.parameters, typed: true, surface: None }),
+        Query::Aggregate(query) => Names { program, parameters: &[], typed: true, surface: None }.expr(&query.value),
     }
 }
 
 /// Every factor of the posterior on a line of its own, priors first, then public rows, then private rows, then the request.
 pub fn model_text(model: &Model, program: &Program) -> String {
-    model_in_full(model, Names { program, parameters: &model.parameters, typed: false, surface: false })
+    model_in_full(model, Names { program, parameters: &model.parameters, typed: false, surface: None })
 }
 
 fn model_in_full(model: &Model, names: Names) -> String {
@@ -45,22 +46,22 @@ fn model_in_full(model: &Model, names: Names) -> String {
 
 /// `smoker ~ bernoulli(p)`, columns with the name of their table.
 pub fn observation_text(model: &Model, observation: &Observation, program: &Program) -> String {
-    Names { program, parameters: &model.parameters, typed: false, surface: false }.observation(observation)
+    Names { program, parameters: &model.parameters, typed: false, surface: None }.observation(observation)
 }
 
 /// `bernoulli(p)`: only the right side of an observation.
 pub fn likelihood_text(model: &Model, observation: &Observation, program: &Program) -> String {
-    Names { program, parameters: &model.parameters, typed: false, surface: false }.call(&observation.likelihood)
+    Names { program, parameters: &model.parameters, typed: false, surface: None }.call(&observation.likelihood)
 }
 
 /// An argument of a prior or likelihood: `0.5 + exp(s)`.
 pub fn argument_text(model: &Model, argument: &Expr, program: &Program) -> String {
-    Names { program, parameters: &model.parameters, typed: false, surface: false }.expr(argument)
+    Names { program, parameters: &model.parameters, typed: false, surface: None }.expr(argument)
 }
 
 /// A prior as the program writes it: `half_normal(2)`.
 pub fn prior_text(model: &Model, parameter: &Parameter, program: &Program) -> String {
-    Names { program, parameters: &model.parameters, typed: false, surface: false }.call(&parameter.prior)
+    Names { program, parameters: &model.parameters, typed: false, surface: None }.call(&parameter.prior)
 }
 
 fn request_text(model: &Model) -> String {
@@ -88,7 +89,7 @@ pub(super) struct Names<'a> {
     /// Write the type of every value of a row that is summed, counted or observed.
     pub(super) typed: bool,
     /// Write what reads back as a program; certificates have one form for every way of writing.
-    pub(super) surface: bool,
+    pub(super) surface: Option<&'a SourceMap>,
 }
 
 impl Names<'_> {
@@ -128,15 +129,25 @@ impl Names<'_> {
 
     pub(super) fn expr(&self, e: &Expr) -> String {
         match &e.kind {
-            ExprKind::Number(x) => number(*x),
+            // A day is a number by now, and was written in quotes.
+            ExprKind::Number(x) => {
+                let written = self.surface.map_or("", |sources| sources.slice(e.span));
+                if written.starts_with('"') { written.to_owned() } else { number(*x) }
+            }
             ExprKind::Bool(b) => b.to_string(),
             ExprKind::Text(s) => format!("{s:?}"),
             ExprKind::Level(i) => {
                 let name = e.ty.levels().and_then(|l| l.get(*i));
-                name.map_or_else(|| format!("level {}", i.saturating_add(1)), |n| level_text(n))
+                name.map_or_else(
+                    || format!("level {}", i.saturating_add(1)),
+                    |n| if self.hidden(n) { format!("\"{n}\"") } else { level_text(n) },
+                )
             }
             ExprKind::Column(t, c) => {
                 let column = self.program.table(*t).and_then(|t| t.columns.get(c.0));
+                if let Some((of, view)) = column.and_then(|c| c.view).filter(|_| self.surface.is_some()) {
+                    return format!("{}({})", view.word(), self.expr(&Expr { kind: ExprKind::Column(*t, of), ..e.clone() }));
+                }
                 format!("{}.{}", self.table(*t), column.map_or("?", |c| &c.name))
             }
             ExprKind::Param(id) => {
@@ -154,8 +165,8 @@ impl Names<'_> {
                 name.unwrap_or_else(|| format!("rows({})", self.table(*t)))
             }
             ExprKind::EachLevel => "level".into(),
-            ExprKind::Call(Builtin::Cell, args) if self.surface => self.list(args),
-            ExprKind::Call(Builtin::EachDraw, args) if self.surface => args.first().map_or_else(String::new, |e| self.expr(e)),
+            ExprKind::Call(Builtin::Cell, args) if self.surface.is_some() => self.list(args),
+            ExprKind::Call(Builtin::EachDraw, args) if self.surface.is_some() => args.first().map_or_else(String::new, |e| self.expr(e)),
             ExprKind::Fit(fit) => {
                 let name =
                     |id: &ParamId| self.parameters.iter().chain(&fit.parameters).find(|p| p.id == *id).map_or("?", |p| p.name.as_str());
@@ -167,10 +178,10 @@ impl Names<'_> {
             }
             ExprKind::List(items) => format!("[{}]", self.rows(items)),
             ExprKind::If(c, a, b) => format!("if {} then {} else {}", self.expr(c), self.expr(a), self.expr(b)),
-            ExprKind::Index(a, i) if self.surface && cell(a, i).is_some() => {
+            ExprKind::Index(a, i) if self.surface.is_some() && cell(a, i).is_some() => {
                 format!("{}[{}]", self.operand(a), cell(a, i).unwrap_or_default())
             }
-            ExprKind::Call(Builtin::Margin, args) if self.surface => {
+            ExprKind::Call(Builtin::Margin, args) if self.surface.is_some() => {
                 let axes = args.first().and_then(axes).map_or(&[][..], |a| a.as_slice());
                 let kept = args.iter().skip(1).filter_map(|e| Some(axes.get(e.constant()? as usize)?.name.clone()));
                 let of = args.first().map(|e| self.expr(e));
@@ -180,6 +191,13 @@ impl Names<'_> {
             ExprKind::Field(a, name) => format!("{}.{name}", self.operand(a)),
             ExprKind::Call(f, args) => self.builtin(*f, args),
         }
+    }
+
+    /// Would a level without quotes be read as something else?
+    fn hidden(&self, level: &str) -> bool {
+        let columns = || self.program.tables.iter().chain(&self.program.derived).flat_map(|t| &t.columns).map(|c| &c.name);
+        let known = || self.program.scalars.iter().map(|s| &s.name).chain(&self.program.released).chain(columns());
+        self.surface.is_some() && (self.parameters.iter().any(|p| p.name == level) || known().any(|n| n == level))
     }
 
     fn builtin(&self, f: Builtin, args: &[Expr]) -> String {
@@ -263,7 +281,7 @@ fn cell(table: &Expr, index: &Expr) -> Option<String> {
     Some(levels.join(", "))
 }
 
-pub(super) fn level_text(name: &str) -> String {
+pub fn level_text(name: &str) -> String {
     if crate::model::print::plain_name(name) { name.to_string() } else { format!("\"{name}\"") }
 }
 
@@ -320,6 +338,8 @@ pub fn type_text(ty: &Type) -> String {
         Type::Int(r) if *r == Range::ALL => "int".into(),
         Type::Int(r) if r.hi.is_finite() => format!("int in {}..{}", number(r.lo), number(r.hi)),
         Type::Int(r) => format!("int in {}..", number(r.lo)),
+        // A released date need not be a whole day.
+        Type::Date(r) => format!("real{}", real(*r)),
         Type::Real(r) => format!("real{}", real(*r)),
         Type::Category(levels) => {
             let names: Vec<String> = levels.iter().map(|l| format!("{l:?}")).collect();

@@ -186,6 +186,7 @@ impl Stan<'_> {
             ExprKind::Column(t, c) => {
                 let table = self.program.tables.get(t.0);
                 let column = table.and_then(|t| t.columns.get(c.0)).map_or("?", |c| c.name.as_str());
+                let column = column.replace('.', "_");
                 indexed(format!("{}_{column}", table.map_or("?", |t| t.name.as_str())), at.row)
             }
             ExprKind::Param(id) => {
@@ -283,7 +284,7 @@ fn bounds(r: super::Range) -> String {
 }
 
 fn declare_column(table: &Table, column: &Column) -> Option<String> {
-    let (n, name) = (format!("N_{}", table.name), format!("{}_{}", table.name, column.name));
+    let (n, name) = (format!("N_{}", table.name), format!("{}_{}", table.name, column.name.replace('.', "_")));
     Some(match &column.ty {
         Type::Bool => format!("array[{n}] int<lower=0, upper=1> {name};"),
         Type::Int(r) => format!("array[{n}] int{} {name};", bounds(*r)),

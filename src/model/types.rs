@@ -30,6 +30,8 @@ pub enum Type {
     Int(Range),
     Real(Range),
     Category(Levels),
+    /// Days of the calendar as whole numbers; in what is computed of one it is an int or a real.
+    Date(Range),
     /// A vector of `dim` reals.
     Vector(VectorType),
     /// `rows x columns` reals, entries in `range`.

@@ -104,7 +104,7 @@ fn frobenius_up(matrix: &[f64], dim: usize) -> f64 {
     sum.sqrt().hi
 }
 
-/// A Rayleigh quotient after power iteration: an estimate of the largest eigenvalue, certifying nothing.
+/// A Rayleigh quotient after power iteration: an estimate of the largest eigenvalue, not a bound.
 fn power_iteration(matrix: &[f64], dim: usize) -> f64 {
     // A start with no special symmetry.
     let mut vector: Vec<f64> = (1..=dim).map(|i| 1.0 + 0.618 * (i as f64).sin()).collect();

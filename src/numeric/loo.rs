@@ -2,7 +2,7 @@
 //!
 //! After A. Vehtari, A. Gelman and J. Gabry, "Practical Bayesian model evaluation using leave-one-out cross-validation and
 //! WAIC", Statistics and Computing 27 (2017), and A. Vehtari, D. Simpson, A. Gelman, Y. Yao and J. Gabry, "Pareto smoothed
-//! importance sampling", JMLR 25 (2024), with the conventions of ArviZ 0.23. In plain doubles; bounds nothing.
+//! importance sampling", JMLR 25 (2024), with the conventions of ArviZ 0.23. In plain doubles: an estimate, not a bound.
 
 /// A point left out; all NaN without log likelihoods, or where one is not finite.
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -89,7 +89,7 @@ fn smoothed(mut weights: Vec<f64>, efficiency: f64) -> (Vec<f64>, f64) {
     weights.iter_mut().for_each(|w| *w -= largest);
     let mut order = weights.clone();
     order.sort_by(f64::total_cmp);
-    // An efficiency that is no positive number leaves the fifth.
+    // An efficiency that is not a positive number leaves the fifth.
     let tail = (n / 5.0).min(3.0 * (n / efficiency).sqrt()).ceil() as usize;
     let cutoff = order.get(order.len().saturating_sub(tail + 1)).copied().unwrap_or(0.0).max(f64::MIN_POSITIVE.ln());
     let base = cutoff.exp();

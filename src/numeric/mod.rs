@@ -2,6 +2,7 @@
 
 pub mod amount;
 pub mod binary;
+pub mod calendar;
 pub mod decimal;
 pub mod dense;
 pub mod diagnostics;
@@ -11,6 +12,7 @@ pub mod hellinger;
 pub mod interval;
 pub mod linear;
 pub mod log_gamma;
+pub mod logistic;
 pub mod loo;
 pub mod range;
 pub mod round;

@@ -109,7 +109,7 @@ impl Unary {
         let from_0: Domain = Some((|a| a.lo >= 0.0, Needs { what: "an argument of at least 0", clip: ("0", None) }));
         let share = Needs { what: "an argument strictly between 0 and 1", clip: ("0.001", Some("0.999")) };
         let inside: Domain = Some((|a| a.lo > 0.0 && a.hi < 1.0, share));
-        let (unit, operator) = (Some(Range::UNIT), ["", ""]);
+        let operator = ["", ""];
         match self {
             Unary::Neg => {
                 let facts = plain(operator, total, |x| -x, |x| -x);
@@ -117,7 +117,7 @@ impl Unary {
             }
             Unary::Not => {
                 let facts = plain(operator, total, |x| f64::from(u8::from(x == 0.0)), |_| Interval::new(0.0, 1.0));
-                v.visit(Facts { image: unit, whole: Whole::Always, ..facts }, |x| if x == 0.0 { 1.0 } else { 0.0 }, |_, _| 0.0)
+                v.visit(Facts { image: Some(Range::UNIT), whole: Whole::Always, ..facts }, |x| if x == 0.0 { 1.0 } else { 0.0 }, |_, _| 0.0)
             }
             Unary::Abs => {
                 let facts = plain(["abs(x)", "[-2, 5]"], total, f64::abs, Interval::abs);
@@ -139,7 +139,7 @@ impl Unary {
                 let text = ["inv_logit(x)", "[-2, 2]"];
                 let facts = plain(text, total, |x| 1.0 / (1.0 + libm::exp(-x)), Interval::inv_logit);
                 let slope = |x: f64, _| fast::inv_logit(x) * fast::inv_logit(-x);
-                v.visit(Facts { image: unit, ..facts }, fast::inv_logit, slope)
+                v.visit(facts, fast::inv_logit, slope)
             }
             Unary::Logit => {
                 let text = ["logit(p), 0 < p < 1", "[0.1, 0.9]"];
@@ -150,7 +150,7 @@ impl Unary {
                 let facts = plain(["Phi(x), the normal cdf", "[-2, 2]"], total, normal_cdf, Interval::normal_cdf);
                 // Its density; ln sqrt(2 pi) is 0.9189...
                 let slope = |x: f64, _| fast::exp(-0.5 * x * x - 0.918_938_533_204_672_8);
-                v.visit(Facts { image: unit, ..facts }, normal_cdf, slope)
+                v.visit(facts, normal_cdf, slope)
             }
             Unary::Floor => {
                 let facts = plain(["floor(x)", "[0, 10]"], total, libm::floor, |x| ends(libm::floor, x));

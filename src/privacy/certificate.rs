@@ -90,6 +90,8 @@ pub struct ColumnFacts {
     pub name: String,
     pub ty: String,
     pub public: bool,
+    /// What a missing or unreadable cell counts as, where the program says so.
+    pub missing: Option<String>,
 }
 
 /// How a parameter is shown: a weight is rounded down, noise up, a count or a public number not at all.
@@ -117,6 +119,8 @@ pub struct ReleaseFacts {
     pub sampler: String,
     pub measure: String,
     pub predicted_error: f64,
+    /// Other predictions, by name: for people, not in the JSON.
+    pub predicted: Vec<(&'static str, f64)>,
 }
 
 #[derive(Clone, PartialEq, Debug)]
@@ -246,7 +250,15 @@ impl TableFacts {
 }
 
 fn columns(list: &[ColumnFacts]) -> Value {
-    list.iter().map(|c| json!({"name": c.name, "type": c.ty, "public": c.public})).collect()
+    let column = |c: &ColumnFacts| {
+        let mut map = json!({"name": c.name, "type": c.ty, "public": c.public});
+        // Only where it is declared: a certificate of a program without it stays what it was.
+        if let (Some(missing), Some(fields)) = (&c.missing, map.as_object_mut()) {
+            fields.insert("else".into(), missing.as_str().into());
+        }
+        map
+    };
+    list.iter().map(column).collect()
 }
 
 fn public(p: &PublicFacts) -> Value {

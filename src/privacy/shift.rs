@@ -172,7 +172,7 @@ mod tests {
             }
             assert!(shift.curve().delta(found) <= delta);
             assert!(Claim::Exact(shift).epsilon(delta) <= found * (1.0 + 1e-12));
-            assert!(Claim::Renyi(vec![shift.pair()]).epsilon(delta) > found, "{shift:?}: conversion is no dearer");
+            assert!(Claim::Renyi(vec![shift.pair()]).epsilon(delta) > found, "{shift:?}: conversion does not cost more");
         }
     }
 

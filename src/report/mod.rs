@@ -4,12 +4,14 @@ mod curves;
 mod errors;
 mod intervals;
 mod released;
+mod results;
 mod risk;
 
 pub use curves::{Kind, chart};
 pub use errors::errors;
 pub use intervals::intervals;
 pub use released::released;
+pub use risk::{after, best_guess, chance};
 
 use crate::analyze::{ReleaseAnalysis, Status};
 use crate::compiled::Compiled;
@@ -41,15 +43,18 @@ pub fn page(compiled: &Compiled, values: Option<&serde_json::Value>) -> String {
             body {
                 main {
                     h1 { (file) }
+                    @if let Some(values) = values {
+                        (results::section(analysis, &certificate.releases, values))
+                        (intervals::section(values))
+                    }
                     (summary(compiled))
+                    @if let Some(total) = &analysis.total { (risk::section(total)) }
                     (neighbours(&checked.program))
                     (listing(compiled))
                     @if let Some(total) = &analysis.total {
-                        (risk::section(total))
                         (composition(compiled, total))
                         (pictures(compiled, total, values))
                     }
-                    @if let Some(values) = values { (intervals::section(values)) }
                     @for (r, facts) in analysis.releases.iter().zip(&certificate.releases) { (why(r, facts)) }
                     (assumptions(certificate))
                 }
@@ -108,7 +113,6 @@ fn summary(compiled: &Compiled) -> Markup {
             @if let Some(budget) = &certificate.budget {
                 (row("budget", html! { (crate::analyze::budget_text(&budget.kind)) " " (if budget.met { "met" } else { "NOT MET" }) }))
             }
-            (row("digest", html! { code { (certificate.digest()) } }))
         }
     }
 }
@@ -230,6 +234,7 @@ fn assumptions(certificate: &Certificate) -> Markup {
         section {
             h2 { "What this rests on" }
             ul { @for a in &certificate.assumptions { li { (a) } } }
+            p { "Digest of the certificate: " code { (certificate.digest()) } }
             p {
                 "To check every number by separate code: " code { "dpm certify " (file) " -o cert.json" } ", then "
                 code { "dpm verify cert.json --program " (file) } ". To attack it: " code { "dpm audit " (file) } "."

@@ -9,7 +9,7 @@ use maud::{Markup, html};
 const RARE: f64 = 1e-6;
 
 /// The best chance of a right guess between two neighbours, one of which is there with the chance `before`.
-fn best_guess(claim: &Claim, before: f64) -> f64 {
+pub fn best_guess(claim: &Claim, before: f64) -> f64 {
     let hits = most_hits(claim);
     // Hits rise with alarms, so between two points of the grid both are bounded by an end.
     let hits: Vec<f64> = (0..=1000).map(|i| hits(f64::from(i) / 1000.0)).collect();
@@ -28,38 +28,38 @@ fn log_odds(claim: &Claim, rare: f64) -> f64 {
 }
 
 /// A chance in three digits, rounded up.
-fn chance(p: f64) -> String {
+pub fn chance(p: f64) -> String {
     format!("{:.3}", ((p * 1000.0).ceil() / 1000.0).min(1.0))
+}
+
+/// The most that somebody may believe who held something about one unit for `before` likely, but for outcomes of chance one in a million.
+pub fn after(claim: &Claim, before: f64) -> f64 {
+    let factor = log_odds(claim, RARE).exp() * (1.0 + 1e-9);
+    if factor.is_finite() { (before * factor / (1.0 - before + before * factor)).min(1.0) } else { 1.0 }
 }
 
 /// The section of the page.
 pub fn section(total: &Claim) -> Markup {
     let factor = log_odds(total, RARE).exp() * (1.0 + 1e-9);
     let shown = if factor < 1e6 { sig_up(factor, 3) } else { "more than a million".into() };
-    let after = |before: f64| before * factor / (1.0 - before + before * factor);
     html! {
         section {
             h2 { "What an attacker can gain" }
             p {
-                "An attacker who knows every other row, and two possible contents of one unit, guesses which is in the data."
+                "Someone knows every other row, and two possible contents of one unit. The table says how far their belief may rise, and how often \
+                 their best guess can be right, after all releases. Odds change by a factor of at most " (shown) ", but for outcomes of total chance "
+                (format!("{RARE:e}")) "."
             }
-            (table("chance of one of them before", "best chance of a right guess after all releases", &[0.5, 0.9], |p| best_guess(total, p)))
-            @if factor.is_finite() {
-                p {
-                    "Odds for or against anything about one unit change by a factor of at most " (shown) ", but for outcomes of total chance "
-                    (format!("{RARE:e}")) ". What someone believes about one unit before and after:"
+            table class="facts" {
+                tr { @for head in ["chance before", "chance after", "best chance of a right guess"] { th scope="col" { (head) } } }
+                @for before in [0.01, 0.1, 0.5, 0.9] {
+                    tr {
+                        td { (before) }
+                        td { "at most " (chance(after(total, before))) }
+                        td { "at most " (chance(best_guess(total, before))) }
+                    }
                 }
-                (table("chance before", "chance after", &[0.01, 0.1, 0.5], after))
             }
-        }
-    }
-}
-
-fn table(left: &str, right: &str, chances: &[f64], most: impl Fn(f64) -> f64) -> Markup {
-    html! {
-        table class="facts" {
-            tr { th scope="col" { (left) } th scope="col" { (right) } }
-            @for before in chances { tr { td { (before) } td { "at most " (chance(most(*before))) } } }
         }
     }
 }

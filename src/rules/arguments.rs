@@ -1,6 +1,6 @@
 //! Mechanisms and the arguments each one takes: what a program writes after `using`, checked against a table.
 
-use crate::mechanism::plan::Sampler;
+use crate::mechanism::plan::{Sampler, Spacing};
 use crate::model::print::number;
 use crate::model::{ArgValue, MechanismArg};
 use crate::source::{Diagnostic, Help, Span};
@@ -85,6 +85,8 @@ enum Domain {
     Sampler,
     /// How the scale of a Hellinger mechanism is found.
     Calibration,
+    /// How the candidates for a quantile are spaced.
+    Spacing,
 }
 
 /// How the scale of a Hellinger mechanism is found.
@@ -102,6 +104,7 @@ pub enum Value {
     Number(f64),
     Sampler(Sampler),
     Calibration(Calibration),
+    Spacing(Spacing),
 }
 
 impl Domain {
@@ -114,9 +117,11 @@ impl Domain {
         ];
         const CALIBRATIONS: &[(&str, Value)] =
             &[("proved", Value::Calibration(Calibration::Proved)), ("exact", Value::Calibration(Calibration::Exact))];
+        const SPACINGS: &[(&str, Value)] = &[("even", Value::Spacing(Spacing::Even)), ("log", Value::Spacing(Spacing::Log))];
         match self {
             Domain::Sampler => Some((SAMPLERS, "sampler")),
             Domain::Calibration => Some((CALIBRATIONS, "calibration")),
+            Domain::Spacing => Some((SPACINGS, "spacing")),
             _ => None,
         }
     }
@@ -146,6 +151,7 @@ impl Arg {
     pub const RHO: Arg = Arg::positive("rho");
     pub const GAMMA: Arg = Arg::new("gamma", Domain::Smooth);
     pub const CALIBRATION: Arg = Arg::new("calibration", Domain::Calibration);
+    pub const GRID: Arg = Arg::new("grid", Domain::Spacing);
 }
 
 /// Arguments of one mechanism by name, with the span of each.
@@ -165,7 +171,7 @@ impl Arguments {
     pub fn get(&self, name: &str) -> Option<f64> {
         match self.value(name)? {
             Value::Number(x) => Some(x),
-            Value::Sampler(_) | Value::Calibration(_) => None,
+            _ => None,
         }
     }
 
@@ -177,14 +183,21 @@ impl Arguments {
     pub fn sampler(&self) -> Option<Sampler> {
         match self.value(Arg::SAMPLER.name)? {
             Value::Sampler(sampler) => Some(sampler),
-            Value::Number(_) | Value::Calibration(_) => None,
+            _ => None,
         }
     }
 
     pub fn calibration(&self) -> Option<Calibration> {
         match self.value(Arg::CALIBRATION.name)? {
             Value::Calibration(calibration) => Some(calibration),
-            Value::Number(_) | Value::Sampler(_) => None,
+            _ => None,
+        }
+    }
+
+    pub fn spacing(&self) -> Option<Spacing> {
+        match self.value(Arg::GRID.name)? {
+            Value::Spacing(spacing) => Some(spacing),
+            _ => None,
         }
     }
 
@@ -267,7 +280,7 @@ fn check(name: &str, value: f64, domain: Domain, span: Span) -> Result<(), Box<D
         Domain::Positive => (value > 0.0 && value.is_finite(), "above 0"),
         // As rules read it, to 15 decimal places.
         Domain::AboveOne => (value.is_finite() && super::bounded::excess(value) > 0.0, "above 1"),
-        Domain::Real | Domain::Sampler | Domain::Calibration => (value.is_finite(), "finite"),
+        Domain::Real | Domain::Sampler | Domain::Calibration | Domain::Spacing => (value.is_finite(), "finite"),
         Domain::Smooth => ((1e-3..=1e3).contains(&value), "from 0.001 to 1000"),
         Domain::Count => ((1.0..=1e9).contains(&value) && value.fract() == 0.0, "a whole number from 1 to 1000000000"),
     };

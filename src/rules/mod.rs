@@ -8,6 +8,7 @@ pub mod glm;
 pub mod offer;
 pub mod public;
 mod query;
+mod scores;
 pub mod tempered;
 #[cfg(test)]
 mod testing;
@@ -106,6 +107,7 @@ pub static RULES: &[&Rule] = &[
     &conjugate::normal_unknown_both::RULE,
     &glm::lipschitz_glm::RULE,
     &glm::glm_on_ball::RULE,
+    &glm::refined::RULE,
     &query::beta_query::RULE,
     &query::noise::LAPLACE,
     &query::noise::GAUSSIAN,
@@ -117,6 +119,7 @@ pub static RULES: &[&Rule] = &[
     &bounded::dp_sgld::RULE,
     &bounded::ops::RULE,
     &whole::noise_aware::RULE,
+    &whole::score_statistics::RULE,
     &whole::ls_hist::RULE,
     &whole::ls_dim::RULE,
     &whole::ehds::RULE,

@@ -19,6 +19,8 @@ pub enum View {
     AddRemove,
     /// At most k rows taken out and at most k others put in: the number of rows may change.
     Exchange,
+    /// Two groups together, where one row leaves the one and enters the other.
+    Crossing,
 }
 
 impl From<Relation> for View {
@@ -100,7 +102,7 @@ pub struct PredictedError {
     /// What is predicted, in words.
     pub measure: &'static str,
     pub value: f64,
-    /// Other predictions, by name: `kl`, `interval_width`.
+    /// Other predictions, by name: `kl`, `interval_width`, `of_a_draw_from_the_prior`.
     pub further: Vec<(&'static str, f64)>,
 }
 
@@ -109,6 +111,19 @@ impl PredictedError {
     pub fn of_draw(value: f64) -> PredictedError {
         PredictedError { measure: "root mean square distance of the draw from the posterior mean", value, further: vec![] }
     }
+
+    /// Beside that of a draw which takes nothing from the private rows: from the prior as the mechanism has it.
+    pub fn beside_prior(self, value: f64) -> PredictedError {
+        // A flat prior has none.
+        PredictedError { further: Some((Self::OF_PRIOR, value)).filter(|_| value < 1e100).into_iter().collect(), ..self }
+    }
+
+    /// What is predicted of a draw from the prior; `None` for what is no draw.
+    pub fn of_prior(&self) -> Option<f64> {
+        self.further.iter().find(|(name, _)| *name == Self::OF_PRIOR).map(|(_, x)| *x)
+    }
+
+    const OF_PRIOR: &str = "of_a_draw_from_the_prior";
 
     /// Of an answer to a query.
     pub fn of_answer(value: f64) -> PredictedError {
@@ -171,6 +186,15 @@ pub trait Offer {
     /// An upper bound on the cost of the release in one group, for every data set and every n that the header allows;
     /// `None` where this view has no guarantee.
     fn claim(&self, view: View, x: f64) -> Option<Claim>;
+    /// The same of two groups together, where one row leaves the one and enters the other.
+    fn crossing(&self, x: f64) -> Option<Claim> {
+        let one = self.claim(View::AddRemove, x)?;
+        Some(Claim::Product(vec![one.clone(), one]))
+    }
+    /// The claim under any view.
+    fn seen(&self, view: View, x: f64) -> Option<Claim> {
+        if view == View::Crossing { self.crossing(x) } else { self.claim(view, x) }
+    }
     fn premises(&self, x: f64) -> Vec<Premise>;
     /// What will run; `None` while a public or released value that it needs is not known.
     fn plan(&self, x: f64) -> Option<MechanismPlan>;
@@ -203,6 +227,10 @@ pub trait Offer {
     }
     /// Does `auto`, or a choice among offers of one mechanism, take it only where nothing else meets the budget?
     fn last_resort(&self) -> bool {
+        false
+    }
+    /// Is what it releases as a posterior an approximation whose intervals nothing vouches for? A program is told before it spends.
+    fn approximate(&self) -> bool {
         false
     }
     /// Is the posterior one of another prior than the program's? That is the user's to ask for.

@@ -6,7 +6,8 @@ use super::{Context, Match, Premise, Question, Rule, Verdict, not_mine, refuse};
 use crate::mechanism::plan::{MechanismPlan, PosteriorLaw, Sampler, Statistic};
 use crate::model::{Model, Records, Relation, Request};
 use crate::numeric::decimal::sig_down;
-use crate::privacy::Claim;
+use crate::numeric::round::add_down;
+use crate::privacy::{Claim, Family, Pair};
 use crate::source::{Diagnostic, Span};
 use std::rc::Rc;
 
@@ -76,6 +77,11 @@ pub trait Matched {
     fn claim_exchange(&self, _: Tempering) -> Option<Claim> {
         None
     }
+    /// The same of two groups together, where one row leaves the one and enters the other; `None` where no more is proved than two
+    /// additions.
+    fn claim_crossing(&self, _: Tempering) -> Option<Claim> {
+        None
+    }
 }
 
 /// A claim for up to k rows out and up to k others in, with another number of rows, where rows are counted in categories.
@@ -86,6 +92,13 @@ pub trait Matched {
 /// change is an addition. So the maximum of both views bounds every exchange.
 pub(super) fn replaced_or_added(matched: &dyn Matched, t: Tempering) -> Option<Claim> {
     Some(Claim::Max(vec![matched.claim(t).converted(), matched.claim_add_remove(t)?]))
+}
+
+/// One row leaves a group and enters another, where a row adds `step` to one count alone (rule book §1.7): in the group that it
+/// enters P lacks it, in the other Q does, and either count is at least this.
+pub(super) fn out_and_in(family: Family, count: f64, step: f64) -> Claim {
+    let held = add_down(count, step);
+    Claim::Renyi(vec![Pair::Shapes { family, coordinates: vec![(count, step), (held, -step)], total: None }])
 }
 
 pub static DIRECT: Mechanism = Mechanism::new("direct", &[Arg::SAMPLER, Arg::STEPS]).called("a direct draw");
@@ -225,6 +238,14 @@ impl Offer for Draw {
         Some(repeated(one, self.times))
     }
 
+    fn crossing(&self, x: f64) -> Option<Claim> {
+        let one = if self.query { None } else { self.matched.claim_crossing(self.form.at(x)) };
+        one.map(|one| repeated(one, self.times)).or_else(|| {
+            let added = self.claim(View::AddRemove, x)?;
+            Some(Claim::Product(vec![added.clone(), added]))
+        })
+    }
+
     fn premises(&self, x: f64) -> Vec<Premise> {
         let tempering = self.form.at(x);
         let mut premises = self.matched.premises(tempering);
@@ -246,9 +267,14 @@ impl Offer for Draw {
     }
 
     fn predicted_error(&self, x: f64) -> PredictedError {
-        let value = self.matched.predicted_error(self.form.at(x), assumed_rows(self.records.rows));
+        let rows = assumed_rows(self.records.rows);
+        let value = self.matched.predicted_error(self.form.at(x), rows);
         // The draw is nearly normal around the truth: 95 % lie within 1.96 root mean squares.
-        if self.query { PredictedError::of_answer(1.96 * value) } else { PredictedError::of_draw(value) }
+        if self.query {
+            return PredictedError::of_answer(1.96 * value);
+        }
+        let nothing = Tempering { weight: f64::MIN_POSITIVE, ..self.form.at(x) };
+        PredictedError::of_draw(value).beside_prior(self.matched.predicted_error(nothing, rows))
     }
 
     fn remark(&self, x: f64) -> String {

@@ -60,8 +60,15 @@ impl Build {
     }
 
     pub fn prior_exprs(family: &'static str, args: Vec<Expr>, ty: Type) -> Build {
-        let column =
-            |name: &str| Column { name: name.into(), headers: vec![name.into()], public: false, ty: Type::Bool, span: span(20, 30) };
+        let column = |name: &str| Column {
+            name: name.into(),
+            headers: vec![name.into()],
+            public: false,
+            ty: Type::Bool,
+            missing: vec![],
+            view: None,
+            span: span(20, 30),
+        };
         let table = |name: &str, private| Table {
             name: name.into(),
             private,

@@ -84,11 +84,11 @@ impl Bound {
             }
             Builtin::RowQuantile => {
                 let level = args.get(1)?;
-                let q = level.constant().or_else(|| env.value(level)?.first().copied())?;
+                let levels = level.constant().map(|q| vec![q]).or_else(|| env.value(level))?;
                 let mut v = flat()?;
                 v.sort_by(f64::total_cmp);
-                let at = (q * v.len().saturating_sub(1) as f64).round() as usize;
-                v.get(at).map(|x| Value::Number(*x))
+                let at = |q: f64| v.get((q * v.len().saturating_sub(1) as f64).round() as usize).copied();
+                levels.into_iter().map(at).collect::<Option<Vec<f64>>>().map(scalar)
             }
             _ => None,
         }

@@ -114,7 +114,15 @@ fn table_of(e: &Expr) -> Option<TableId> {
 }
 
 fn column(name: &str, ty: &Type) -> Column {
-    Column { name: name.into(), headers: vec![], public: true, ty: ty.clone(), span: crate::source::Span::default() }
+    Column {
+        name: name.into(),
+        headers: vec![],
+        public: true,
+        ty: ty.clone(),
+        missing: vec![],
+        view: None,
+        span: crate::source::Span::default(),
+    }
 }
 
 fn table(columns: Vec<Column>) -> Table {

@@ -36,6 +36,7 @@ fn at_end(ty: &Type, high: bool) -> Option<Value> {
     let row = |dim: u64, range: Range| Some(vec![of(range); usize::try_from(dim).ok()?]);
     match ty {
         Type::Bool | Type::Int(_) | Type::Real(_) => ty.range().map(of).map(Value::Number),
+        Type::Date(range) => Some(Value::Number(of(*range))),
         Type::Vector(v) => row(v.dim, v.range).map(Value::Vector),
         Type::Simplex { dim, .. } | Type::Counts { dim, .. } => row(*dim, ty.range()?).map(Value::Vector),
         Type::Matrix { rows, columns, range } => Some(Value::Matrix(vec![row(*columns, *range)?; usize::try_from(*rows).ok()?])),
@@ -130,7 +131,7 @@ fn chains(program: &Program, analysis: &Analysis, env: &Ends) -> Vec<Diagnostic>
 }
 
 /// Every release with the `each` around it.
-fn collect<'p>(steps: &'p [Step], each: Option<&'p Each>, see: &mut dyn FnMut(&'p ReleaseStep, Option<&'p Each>)) {
+pub(super) fn collect<'p>(steps: &'p [Step], each: Option<&'p Each>, see: &mut dyn FnMut(&'p ReleaseStep, Option<&'p Each>)) {
     for step in steps {
         match step {
             Step::Release(release) => see(release, each),

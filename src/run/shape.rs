@@ -3,6 +3,7 @@
 use super::value::Value;
 use crate::mechanism::{Number, Released};
 use crate::model::{Axis, Type, VectorType};
+use crate::numeric::calendar;
 use serde_json::{Value as Json, json};
 
 /// The draws of one release as one value of its type.
@@ -42,6 +43,8 @@ pub fn json(value: &Value, ty: &Type) -> Json {
         _ => Json::Array(items),
     };
     match value {
+        // The day that it lies in; no text of a day is longer than another.
+        Value::Number(_) | Value::Grid(_) if matches!(ty, Type::Date(_)) => json!(calendar::text(value.as_number().unwrap_or(0.0))),
         Value::Number(x) => number(*x),
         Value::Grid(n) => grid(*n),
         Value::Bool(b) => json!(b),
@@ -61,8 +64,8 @@ pub fn json(value: &Value, ty: &Type) -> Json {
     }
 }
 
-/// Lines of a table of counts by several axes, the levels of the last one side by side. Every line is as long as it would be for any
-/// other draw; `None` for other values, and for tables of more than so many lines or columns.
+/// Lines of a table of counts by several axes, the levels of the last one side by side. Counts take eleven
+/// columns, whatever they are; `None` for other values, and for tables of more than so many lines or columns.
 pub fn table(value: &Value, ty: &Type) -> Option<Vec<String>> {
     const MOST: usize = 40;
     let Type::Vector(VectorType { axes: Some(axes), .. }) = ty else { return None };
@@ -76,11 +79,9 @@ pub fn table(value: &Value, ty: &Type) -> Option<Vec<String>> {
     if cells.len() != columns * sizes.iter().product::<usize>() || cells.len() > MOST * columns {
         return None;
     }
-    let mut widest = vec![];
-    widths(value, &mut widest);
     let wide = |names: &mut dyn Iterator<Item = &String>| names.map(|n| n.chars().count()).max().unwrap_or(0);
     let keys: Vec<usize> = rest.iter().map(|a| wide(&mut a.levels.iter().chain([&a.name]))).collect();
-    let width = wide(&mut last.levels.iter()).max(8);
+    let width = wide(&mut last.levels.iter()).max(11);
     let line = |names: Vec<&String>, cells: &[String]| {
         let names = names.iter().zip(&keys).map(|(n, k)| format!("{n:<k$}  ", k = *k)).collect::<String>();
         names + &cells.iter().map(|c| format!("  {c:>width$}")).collect::<String>()
@@ -90,20 +91,24 @@ pub fn table(value: &Value, ty: &Type) -> Option<Vec<String>> {
     for (i, row) in cells.chunks(columns).enumerate() {
         let place = |axis: usize| i / sizes.iter().skip(axis + 1).product::<usize>().max(1) % sizes.get(axis).copied().unwrap_or(1);
         let names = rest.iter().enumerate().filter_map(|(k, a)| a.levels.get(place(k))).collect();
-        let longest: usize = widest.iter().skip(i * columns).take(columns).map(|w| w.max(&width) + 2).sum();
-        let taken: usize = row.iter().map(|c| c.chars().count().max(width) + 2).sum();
-        out.push(line(names, row) + &" ".repeat(longest.saturating_sub(taken)));
+        out.push(line(names, row));
     }
     Some(out)
 }
 
-/// Lines of what is said of every cell of a table, a line a cell, and then of all cells together; `None` for other values. For what
-/// follows from released values alone: its lines are as long as they are.
+/// Lines of what is said of every cell of a table, a line a cell, and then of all cells together; of numbers alone their names and
+/// they; `None` for other values. For what follows from released values alone: its lines are as long as they are.
 pub fn by_cell(value: &Value, ty: &Type) -> Option<Vec<String>> {
     const MOST: usize = 40;
     let (Value::Record(parts), Type::Record(types)) = (value, ty) else { return None };
-    let Some((_, Type::Vector(VectorType { axes: Some(axes), dim, .. }))) = types.first() else { return None };
     let numbers = |v: &Value| v.numbers().iter().map(|x| short(*x)).collect::<Vec<_>>();
+    // Computed numbers alone: a draw of several parameters is made of grid numbers.
+    if parts.iter().all(|(_, v)| matches!(v, Value::Number(_))) {
+        let wide = |n: &str, cell: String| (format!("{n:>11}"), format!("{cell:>width$}", width = n.len().max(11)));
+        let (head, row): (Vec<_>, Vec<_>) = parts.iter().map(|(n, v)| wide(n, numbers(v).concat())).unzip();
+        return Some(vec![head.concat(), row.concat()]);
+    }
+    let Some((_, Type::Vector(VectorType { axes: Some(axes), dim, .. }))) = types.first() else { return None };
     let (columns, rest): (Vec<_>, Vec<_>) = parts.iter().partition(|(_, v)| !v.is_scalar());
     let columns: Vec<(&str, Vec<String>)> = columns.into_iter().map(|(n, v)| (n.as_str(), numbers(v))).collect();
     let wide = |names: &mut dyn Iterator<Item = &String>| names.map(|n| n.chars().count()).max().unwrap_or(0);

@@ -14,7 +14,7 @@ pub fn written_out(e: &Expr, rows: &dyn Fn(&Expr) -> Option<Value>) -> Option<Ex
 }
 
 /// A copy whose nodes are replaced from the top down.
-fn replaced(e: &Expr, by: &dyn Fn(&Expr) -> Option<Option<Expr>>) -> Option<Expr> {
+pub(super) fn replaced(e: &Expr, by: &dyn Fn(&Expr) -> Option<Option<Expr>>) -> Option<Expr> {
     if let Some(found) = by(e) {
         return found;
     }

@@ -182,7 +182,11 @@ impl Session {
 
     /// Commits a state if its program is right and what ran stays as it ran; first as typed, then with what ran written
     /// down as it ran.
-    fn admit(&mut self, mut next: State, recount: bool) -> Admitted<Option<Said>> {
+    fn admit(&mut self, next: State, recount: bool) -> Admitted<Option<Said>> {
+        self.kept(next, recount).map_err(|refused| self.within_what_is_left(refused))
+    }
+
+    fn kept(&mut self, mut next: State, recount: bool) -> Admitted<Option<Said>> {
         let judged = match self.attempt(&mut next, recount) {
             Ok(judged) => judged,
             Err(refused) => {
@@ -335,7 +339,9 @@ impl Session {
 /// rows that was secret stays secret.
 fn same_table(old: &Table, new: &Table) -> bool {
     let header = |t: &Table| (t.name.clone(), t.private, t.relation, t.count_name.clone(), t.rows, t.unit);
-    let columns = |t: &Table| t.columns.iter().map(|c| (c.name.clone(), c.headers.clone(), c.public, c.ty.clone())).collect::<Vec<_>>();
+    let columns = |t: &Table| {
+        t.declared().map(|c| (c.name.clone(), c.headers.clone(), c.public, c.ty.clone(), c.missing.clone())).collect::<Vec<_>>()
+    };
     header(old) == header(new) && columns(old) == columns(new)
 }
 

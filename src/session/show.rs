@@ -117,7 +117,7 @@ impl Session {
     pub fn names(&self) -> Vec<String> {
         let State { entries, .. } = &self.state;
         let tables = &self.program().tables;
-        let columns = tables.iter().flat_map(|t| t.columns.iter().map(|c| c.name.clone()));
+        let columns = tables.iter().flat_map(|t| t.declared().map(|c| c.name.clone()));
         let counts = tables.iter().filter_map(|t| t.count_name.clone());
         let declared = entries.iter().flat_map(|e| e.names.iter().cloned());
         let mut all: Vec<String> = declared.chain(columns).chain(counts).filter(|n| crate::syntax::tokens::is_name(n)).collect();

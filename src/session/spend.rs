@@ -1,11 +1,12 @@
 //! What a session spends: which releases wait, what they cost, and whether the budget of the program still allows it.
 
-use super::{Judged, Session, Step};
+use super::{Judged, Outcome, Session, Step};
 use crate::analyze::budget::{against, written};
 use crate::ledger::{Account, Balance, Budget, Charge, LedgerError, Registration, afford};
 use crate::model::{Query, ReleaseStep, TableId};
 use crate::privacy::Claim;
 use crate::run::{Files, Results, RunError, mentioned_tables};
+use crate::source::Help;
 use std::collections::BTreeSet;
 
 /// Statements that wait to be run, at a cost.
@@ -96,6 +97,23 @@ impl Session {
         Ok(self.account()?.map_or_else(Vec::new, |a| a.balance()))
     }
 
+    /// E0402 where something has run: only what is typed now can be made smaller.
+    pub(super) fn within_what_is_left(&self, refused: Outcome) -> Outcome {
+        let Outcome::Rejected(mut said) = refused else { return refused };
+        let part = |b: &Balance| Some(b.left.parse::<f64>().ok()? / b.limit.parse::<f64>().ok()?);
+        let parts: Option<Vec<f64>> = self.balance().ok().and_then(|all| all.iter().map(part).collect());
+        let left = parts.unwrap_or_default().into_iter().reduce(f64::min).map_or(0.0, |p| (p * 100.0).floor());
+        for d in said.diagnostics.iter_mut().filter(|d| d.code == "E0402" && !self.state.charges.is_empty()) {
+            let spend = d.labels.first().map(|l| l.span).filter(|s| said.sources.slice(*s).starts_with("spend"));
+            let help = match spend {
+                Some(span) if left > 0.0 => Help::from(("what is left of the budget:", format!("spend {left}%"))).over(span),
+                _ => format!("what has run keeps its cost: about {left}% of the budget is left (:budget)").into(),
+            };
+            d.help = vec![help];
+        }
+        Outcome::Rejected(said)
+    }
+
     /// Everything that ran, as one claim.
     pub fn spent(&self) -> Claim {
         Claim::Product(self.state.charges.clone())
@@ -151,6 +169,7 @@ impl Session {
                 Ok(results) => {
                     all.releases.extend(results.releases);
                     all.outputs.extend(results.outputs);
+                    all.warnings.extend(results.warnings);
                 }
                 Err(error) => return Ok((all, Some(error))),
             }

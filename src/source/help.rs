@@ -17,6 +17,15 @@ pub struct Help {
 }
 
 impl Help {
+    /// Statements that only work together, a line each: the first line carries the edits of all.
+    pub fn several(lead: impl Into<String>, code: impl IntoIterator<Item = String>, edits: Vec<(Span, String)>) -> Vec<Help> {
+        let mut lines: Vec<Help> = code.into_iter().map(|code| ("", code).into()).collect();
+        if let Some(first) = lines.first_mut() {
+            (first.lead, first.edits) = (lead.into(), edits);
+        }
+        lines
+    }
+
     /// What can be pasted; a lead alone may be code.
     pub fn pasted(&self) -> &str {
         if self.code.is_empty() { &self.lead } else { &self.code }

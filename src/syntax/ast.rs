@@ -88,7 +88,7 @@ pub struct Unit {
     pub span: Span,
 }
 
-/// `hours from "hours-per-week": public int in 1..99`
+/// `hours from "hours-per-week": public int in 1..99 else 40`
 #[derive(Clone, PartialEq, Debug)]
 pub struct Column {
     pub name: Name,
@@ -96,6 +96,8 @@ pub struct Column {
     pub from: Option<Name>,
     pub public: bool,
     pub ty: Type,
+    /// What a missing or unreadable cell means.
+    pub missing: Option<Expr>,
     pub span: Span,
 }
 

@@ -134,7 +134,8 @@ impl Builder<'_> {
                 _ => (UnaryOp::Neg, NEGATE),
             };
             if op == UnaryOp::Not && least > NOT {
-                return Err(errors::not_inside(start));
+                let negated = self.operand(row, NEGATE, span)?.expr.span;
+                return Err(errors::not_inside(start, start.to(negated), self.words_of(negated)));
             }
             let value = self.climb(row, power, span)?;
             let whole = start.to(value.expr.span);

@@ -227,6 +227,10 @@ impl Builder<'_> {
             from: parts.maybe(Rule::string).map(|pair| self.name(&pair)),
             public: parts.maybe(Rule::open).is_some(),
             ty: self.type_(parts.take(Rule::type_)?)?,
+            missing: match parts.maybe(Rule::missing) {
+                Some(pair) => Some(self.expr(self.parts(pair).take(Rule::expr)?)?),
+                None => None,
+            },
             span,
         })
     }

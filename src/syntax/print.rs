@@ -232,6 +232,10 @@ pub(super) fn write_column(out: &mut String, column: &Column) {
         out.push_str("public ");
     }
     write_type(out, &column.ty);
+    if let Some(value) = &column.missing {
+        out.push_str(" else ");
+        write_expr(out, value);
+    }
 }
 
 /// Everything of a table before its `{`.

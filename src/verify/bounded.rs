@@ -98,12 +98,7 @@ fn plain_of(e: &Expr, scope: &mut Scope) -> Expr {
             scope.values.insert(name.clone(), Ty::parse(ty).unwrap_or(Ty::real()));
             Expr::Name(name)
         }
-        Expr::Call(f, args) => {
-            // On rows and public values these have the range that every value of the function lies in.
-            let narrow = f == "inv_logit" || f == "Phi";
-            let name = if narrow { format!("{f} of parameters") } else { f.clone() };
-            Expr::Call(name, args.iter().map(|a| plain_of(a, scope)).collect())
-        }
+        Expr::Call(f, args) => Expr::Call(f.clone(), args.iter().map(|a| plain_of(a, scope)).collect()),
         other => other.clone(),
     }
 }
@@ -160,12 +155,31 @@ impl Reader {
         }
     }
 
+    /// How far a predictor of one row moves over the parameters: what has none of them does not.
+    fn moves(&self, e: &Expr) -> Found<Real> {
+        let fixed = |e: &Expr| !e.any(&|e| matches!(e, Expr::Name(n) if self.parameters.contains(n)));
+        match (e, e.args()) {
+            (e, _) if fixed(e) => Ok(Real::zero()),
+            (Expr::Call(f, _), [a]) if f == "neg" => self.moves(a),
+            (Expr::Call(f, _), [a, b]) if f == "+" || f == "-" => Ok(self.moves(a)? + self.moves(b)?),
+            (Expr::Call(f, _), [a, b] | [b, a]) if f == "*" && fixed(a) => Ok(self.size(a)? * self.moves(b)?),
+            (Expr::Call(f, _), [a, Expr::Number(x)]) if f == "/" && *x != 0.0 => Ok(self.moves(a)? / num(x.abs())),
+            (Expr::Name(_), _) => {
+                let (lo, hi) = self.ends(e);
+                Some(num(hi) - num(lo)).filter(Real::known).ok_or("a parameter is unbounded")
+            }
+            (Expr::Call(f, _), [a @ Expr::Name(_), _]) if f == "index" => self.moves(a),
+            _ => Ok(Real::int(2) * self.size(e)?),
+        }
+    }
+
     /// Width of the log-probability of a logistic row (section 7).
     fn logistic(&self, row: &Row) -> Found<Real> {
         let Expr::Call(law, args) = &row.law else { return Err("the rows have no law") };
+        let width = |t: &Expr| Ok(self.size(t)?.min(&self.moves(t)?));
         match (law.as_str(), args.as_slice()) {
-            ("bernoulli_logit", [t]) => self.size(t),
-            ("binomial_logit", [Expr::Number(n), t]) if *n >= 1.0 => Ok(num(*n) * self.size(t)?),
+            ("bernoulli_logit", [t]) => width(t),
+            ("binomial_logit", [Expr::Number(n), t]) if *n >= 1.0 => Ok(num(*n) * width(t)?),
             _ => Err("the law is not of the rule"),
         }
     }

@@ -178,6 +178,18 @@ impl Claim {
         }
     }
 
+    /// Do j of the k rows that it is for cost at most the part j / k of it?
+    pub fn convex(&self) -> bool {
+        match self {
+            Claim::Gdp(_) | Claim::Range(_) | Claim::Pure(_) | Claim::Zcdp(_) | Claim::Laplace(_) => true,
+            Claim::Exact(Shift::Beta { others, .. }) => others.is_zero(),
+            Claim::Renyi(pairs) => pairs.iter().all(Pair::gains),
+            Claim::Product(parts) => parts.iter().all(Claim::convex),
+            Claim::Repeated(_, one) => one.convex(),
+            _ => false,
+        }
+    }
+
     /// Does it cost nothing?
     pub fn is_free(&self) -> bool {
         match self {

@@ -4,7 +4,7 @@ use super::matrix::Covariance;
 use super::real::Real;
 use super::scope::Scope;
 use super::text::{Expr, Row};
-use super::ty::num;
+use super::ty::{Kind, num};
 
 pub type Found<T> = Result<T, &'static str>;
 pub type Range = (f64, f64);
@@ -43,14 +43,20 @@ impl Draw<'_> {
     pub fn one(&self) -> Found<&Row> {
         if let [one] = self.private.as_slice() { Ok(one) } else { Err("the rule takes one observed column") }
     }
-    /// The features of rows that are normal around `dot(w, x)`.
+    /// The features of rows whose law mentions `dot(w, x)`.
     pub fn features(&self) -> Found<&Expr> {
-        let wrong = "rows must be normal around dot(w, x)";
-        let [Expr::Call(f, args), _] = self.one()?.law.args() else { return Err(wrong) };
-        match args.as_slice() {
-            [w, x] | [x, w] if f == "dot" && self.public.is_empty() && w.is_name(self.parameter) => Ok(x),
+        let wrong = "rows must be around dot(w, x)";
+        let dot = self.one()?.law.args().iter().find(|e| matches!(e, Expr::Call(f, _) if f == "dot")).ok_or(wrong)?;
+        match dot.args() {
+            [w, x] | [x, w] if self.public.is_empty() && w.is_name(self.parameter) && !x.any(&|e| e.is_name(self.parameter)) => Ok(x),
             _ => Err(wrong),
         }
+    }
+    /// The largest L2 norm of the features of a row, with what the rounding to their grid adds.
+    pub fn feature_norm(&self) -> Found<Real> {
+        let x = self.features()?;
+        let ty = self.scope.row(x).or_else(|| self.scope.public(x)).filter(|t| t.kind == Kind::Vector);
+        Ok(ty.ok_or("the features are not a vector")?.row_norms().0[1].clone())
     }
     pub fn outcome(&self, o: &Row, lo: f64, hi: f64) -> Found<Range> {
         let range = self.scope.row(&o.outcome).and_then(|t| t.range());

@@ -54,9 +54,6 @@ fn text(v: &Value) -> &str {
 pub fn must(v: &Value, test: impl Fn(&Value) -> bool) -> Value {
     if test(v) { v.clone() } else { json!({"wanted": "another value"}) }
 }
-fn known_or(test: fn(&Value) -> bool) -> impl Fn(&Value) -> bool {
-    move |v| v.is_null() || test(v)
-}
 
 /// Does its guarantee rest on a chain having converged? A chain that has none of its own makes it so.
 fn assumes(r: &Value) -> bool {
@@ -67,15 +64,20 @@ fn assumes(r: &Value) -> bool {
 fn status(r: &Value) -> &'static str {
     match text(&r["rule"]) {
         _ if assumes(r) => "conditional",
-        "penalty" | "dp_hmc" | "dp_sgld" => "certified",
+        "penalty" | "dp_hmc" | "dp_sgld" | "refined" => "certified",
         rule if glm::RULES.contains(&rule) => "certified",
         _ => "exact",
     }
 }
 
 fn columns(v: &Value) -> Value {
-    let typed = |v: &Value| v.as_str().is_some_and(|t| Ty::parse(t).is_some());
-    let column = |c: &Value| json!({"name": must(&c["name"], Value::is_string), "type": must(&c["type"], typed), "public": must(&c["public"], Value::is_boolean)});
+    let column = |c: &Value| {
+        let mut found = json!({"name": must(&c["name"], Value::is_string), "type": must(&c["type"], |v| Ty::parse(text(v)).is_some()), "public": must(&c["public"], Value::is_boolean)});
+        if let (Some(e), Some(fields)) = (c.get("else"), found.as_object_mut()) {
+            fields.insert("else".into(), must(e, Value::is_string));
+        }
+        found
+    };
     list(v).iter().map(column).collect()
 }
 
@@ -92,7 +94,7 @@ pub fn table(t: &Value) -> Value {
             "public": replace,
             "at_least": must(&rows["at_least"], |n| n.is_u64() && (replace || n.as_u64() == Some(0))),
             "exactly": must(&rows["exactly"], |n| n.is_null() || (replace && n.is_u64())),
-            "name": must(&rows["name"], known_or(Value::is_string)),
+            "name": must(&rows["name"], |v| v.is_null() || v.is_string()),
         },
         "columns": columns(&t["columns"]),
     })
@@ -119,9 +121,7 @@ impl<'a> Facts<'a> {
         let err = |path: &str, why: &str| Err((path.to_owned(), why.to_owned()));
         let Some(forms) = Form::all(text(at(all, "/program/normal_form"))) else { return err("program.normal_form", "is unreadable") };
         let (mut values, mut columns, mut counts, mut tables, mut kept) = (BTreeMap::new(), BTreeMap::new(), vec![], vec![], vec![]);
-        for (name, x) in [("true", 1.0), ("false", 0.0)] {
-            values.insert(name.to_owned(), Ty::number(x, x, true));
-        }
+        values.extend([("true", 1.0), ("false", 0.0)].map(|(name, x)| (name.to_owned(), Ty::number(x, x, true))));
         let private = list(&all["tables"]);
         for (i, t) in private.iter().chain(list(at(all, "/public/tables"))).enumerate() {
             let agree = i < private.len() && t["relation"] == "replace_one" && at(t, "/unit/key").is_null();
@@ -192,8 +192,16 @@ impl<'a> Facts<'a> {
         self.tables.iter().find(|t| t.name == name).map_or((View::Replace, 1), |t| (t.view, t.unit))
     }
 
-    /// The claim of one release at its place.
+    /// The claim of one release at its place; of two groups that a row leaves and enters, twice that of a row added where no
+    /// rule says more.
     pub fn claim(&self, i: usize, place: Place) -> Found<Claim> {
+        let Some((View::Crossing, public)) = place else { return self.one(i, place) };
+        let rule = text(at(self.all, &format!("/releases/{i}/rule")));
+        let own = if rules::CROSSING.contains(&rule) { self.one(i, place) } else { Err("no rule of its own") };
+        own.or_else(|_| self.one(i, Some((View::AddRemove, public))).map(|one| Claim::Product(vec![one.clone(), one])))
+    }
+
+    fn one(&self, i: usize, place: Place) -> Found<Claim> {
         let (Some(form), Some(table)) = (self.forms.get(i), self.table_of(i)) else { return Err("reads no single private table") };
         let release = at(self.all, &format!("/releases/{i}"));
         let mut scope = Scope { view: table.view, unit: table.unit, least: table.least, ..self.scope.clone() };
@@ -265,7 +273,11 @@ impl<'a> Facts<'a> {
             (None, "geometric") => ("two_sided_geometric", vec!["scale"]),
             (None, "gaussian") if self.scope.grid(&form.request).is_some_and(|e| e >= 0) => ("rounded_normal", vec!["sigma"]),
             (None, "gaussian") => ("normal", vec!["sigma"]),
-            (None, "exponential") => ("exponential_weights", if given.get("lo").is_some() { vec!["eps", "lo", "hi"] } else { vec!["eps"] }),
+            // The loss is the same on any grid of candidates.
+            (None, "exponential") if chain.ends_with("_of_logarithms") => {
+                ("exponential_weights_of_logarithms", stated(&["eps", "lo", "hi"]))
+            }
+            (None, "exponential") => ("exponential_weights", stated(&["eps", "lo", "hi"])),
             _ => return Err((format!("releases[{i}].mechanism"), "is not a mechanism of the rule".into())),
         };
         let nameless =
@@ -286,13 +298,14 @@ impl<'a> Facts<'a> {
             if t.is_null() { Value::Null } else { bound }
         };
         let public_rows = form.rows.iter().filter(|o| o.public).zip(list(&r["public_totals"]));
-        let place = known_or(|v| v.as_u64() > Some(0));
+        let place = |v: &Value| v.is_null() || v.as_u64() > Some(0);
         let premise = |p: &Value| {
             let says = |t: &Value| t.as_str().is_some_and(|t| !t.is_empty());
-            json!({"text": must(&p["text"], says), "holds": true, "line": must(&p["line"], &place), "column": must(&p["column"], &place)})
+            json!({"text": must(&p["text"], says), "holds": true, "line": must(&p["line"], place), "column": must(&p["column"], place)})
         };
         let measures = [
             "95% bound of |answer - truth|",
+            "95% bound of the rows between answer and quantile",
             "root mean square distance of the draw from the posterior mean",
             "expected Hellinger distance to the posterior",
         ];

@@ -19,8 +19,15 @@ fn viewed(view: View, replaced: Claim, added: Claim) -> Claim {
     match view {
         View::Replace => replaced,
         View::AddRemove => added,
-        View::Exchange => Claim::Max(vec![replaced.by_order(), added]),
+        View::Exchange | View::Crossing => Claim::Max(vec![replaced.by_order(), added]),
     }
+}
+
+/// Section 1.7: in the one group P lacks the row, in the other Q does; the row adds to one count.
+fn crossing(family: &'static str, count: Real, step: Real) -> Claim {
+    let held = &count + &step;
+    let back = -&step;
+    shapes(family, vec![(count, step), (held, back)])
 }
 
 /// Section 1: prior counts over m, and the weight of all trials of one row.
@@ -53,7 +60,12 @@ pub fn bernoulli(d: &Draw) -> Found<Claim> {
         b = b + (num(trials(o)?) * Real::int(*rows) - &successes).max(&Real::zero());
         a = a + successes;
     }
-    Ok(beta(a / &d.m, b / &d.m, &(&d.r * &num(each)), d.scope))
+    let (a, b) = (a / &d.m, b / &d.m);
+    if d.scope.view == View::Crossing {
+        let whole = d.private.iter().all(|o| d.scope.row(&o.outcome).is_some_and(|t| t.whole));
+        return if each == 1.0 && whole { Ok(crossing("beta", a.min(&b), d.r.clone())) } else { Err("a row may add to both counts") };
+    }
+    Ok(beta(a, b, &(&d.r * &num(each)), d.scope))
 }
 
 pub fn geometric(d: &Draw) -> Found<Claim> {
@@ -112,6 +124,9 @@ pub fn dirichlet(d: &Draw) -> Found<Claim> {
     let moved = items.saturating_mul(d.scope.unit);
     let step = &d.r * &Real::int(moved);
     let others = |rows: Real| &d.r * &Real::int(items) * rows;
+    if d.scope.view == View::Crossing {
+        return if moved == 1 { Ok(crossing("dirichlet", a, step)) } else { Err("a unit may add to several counts") };
+    }
     let two = |others: Real| Claim::Exact(Shift::Beta { family: "dirichlet", counts: [a.clone(), b.clone()], step: step.clone(), others });
     let replaced = if dim == 2 {
         two(others(d.fewest() - &d.k))

@@ -66,6 +66,11 @@ impl Pair {
         }
     }
 
+    /// Does one shape gain, and nothing else move?
+    pub fn gains(&self) -> bool {
+        matches!(self, Pair::Shapes { moves, total: None, .. } if matches!(moves.as_slice(), [(_, step)] if step.positive()))
+    }
+
     /// The pair as certificates write it.
     pub fn to_json(&self) -> Value {
         let numbers = |list: Vec<Real>| -> Value { list.iter().map(Real::stated).collect() };

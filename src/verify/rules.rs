@@ -13,7 +13,9 @@ use super::ty::num;
 struct Rule(&'static str, &'static [&'static str], &'static [(&'static str, usize)], &'static [View], &'static str, Formula);
 type Formula = fn(&Draw) -> Found<Claim>;
 
-const ALL: &[View] = &[View::Replace, View::AddRemove, View::Exchange];
+const ALL: &[View] = &[View::Replace, View::AddRemove, View::Exchange, View::Crossing];
+/// Rules that know what a row costs that leaves one group and enters another.
+pub const CROSSING: [&str; 2] = ["beta_bernoulli", "dirichlet_categorical"];
 const TWO: &[View] = &[View::Replace, View::AddRemove];
 const ONE: &[View] = &[View::Replace];
 const NORMALS: &[&str] = &["normal", "multi_normal"];
@@ -83,7 +85,8 @@ pub fn model<'a>(
         let mentions = |e: &Expr| e.any(&|e| e.is_name(parameter));
         // These two check themselves what stands around the parameter.
         let wrapped = matches!(given.rule, "normal_precision" | "linear_public_design");
-        let regression = |e: &Expr| given.rule == "noise_aware" && law == "normal" && matches!(e, Expr::Call(f, _) if f == "dot");
+        let around = (given.rule == "noise_aware" && law == "normal") || law.ends_with("_logit");
+        let regression = |e: &Expr| around && matches!(e, Expr::Call(f, _) if f == "dot");
         let argument = |(i, e): (usize, &Expr)| if i == *place { wrapped || e.is_name(parameter) || regression(e) } else { !mentions(e) };
         args.iter().enumerate().all(argument) && args.len() > *place && !mentions(&row.outcome)
     };
@@ -112,7 +115,7 @@ pub fn query(e: &Expr, scope: &Scope, given: &Given) -> Found<Claim> {
         (given.number)(name).filter(|x| *x > 0.0).map(what).ok_or("a parameter is not a positive number")
     };
     let noisy = |norm: usize, scale: Real| {
-        let components = Real::int(scope.dim(e).unwrap_or(1));
+        let components = Real::int(scope.dim(e).unwrap_or(1)) * Real::int(scope.unit);
         let moved = scope.moves(e).into_iter().nth(norm).filter(Real::known).ok_or("the sensitivity is infinite")?;
         Ok((moved + components * scope.slack(e, &scale)) / scale)
     };
@@ -121,12 +124,15 @@ pub fn query(e: &Expr, scope: &Scope, given: &Given) -> Found<Claim> {
         ("gaussian", _) => noisy(1, positive("sigma", num)?).map(Claim::Gdp),
         ("geometric", _) if scope.grid(e).is_some_and(|e| e >= 0) => noisy(0, positive("scale", num)?).map(Claim::Pure),
         ("exponential", Expr::Call(f, args)) if f == "quantile" && args.first().is_some_and(|a| scope.row(a).is_some()) => {
-            let level = args.get(1).and_then(|q| scope.public(q)).and_then(|t| t.range());
-            if level.is_some_and(|q| q.0 == q.1) {
-                positive("eps", Real::decimal).map(Claim::Range)
-            } else {
-                Err("the level of the quantile is not a constant")
+            let level = |q: &Expr| scope.public(q).and_then(|t| t.range()).is_some_and(|q| q.0 == q.1 && q.0 >= 0.0 && q.1 <= 1.0);
+            let levels = match args.get(1) {
+                Some(Expr::Call(list, all)) if list == "[]" => all.as_slice(),
+                _ => args.get(1..).unwrap_or_default(),
+            };
+            if levels.is_empty() || !levels.iter().all(level) {
+                return Err("a level of the quantile is not a constant");
             }
+            Ok(Claim::Range(positive("eps", Real::decimal)?).repeat(levels.len() as u64))
         }
         ("beta_query", Expr::Call(f, args)) => match (f.as_str(), args.as_slice()) {
             ("mean", [x]) => beta_query(x, scope, given),

@@ -12,6 +12,8 @@ pub enum View {
     AddRemove,
     /// At most k rows leave and at most k others come: groups of a private key.
     Exchange,
+    /// Two groups together: one row leaves the one and enters the other.
+    Crossing,
 }
 
 /// Names in sight, and the rows that are seen.
@@ -101,7 +103,7 @@ impl Scope {
                 let one = match self.view {
                     View::Replace => diam.clone(),
                     View::AddRemove => sup,
-                    View::Exchange => each(&sup, &diam, Real::max),
+                    _ => each(&sup, &diam, Real::max),
                 };
                 if f == "sum" { scale(&one, &k) } else { each(&scale(&diam, &(k / Real::int(self.least))), &diam, Real::min) }
             }

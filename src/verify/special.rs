@@ -48,7 +48,8 @@ pub fn ln_gamma(x: &Real) -> Real {
 /// Renyi divergence of Gamma(a) from Gamma(a + step) in shapes of one rate (rule book, section 2); unknown from the limit order on.
 pub fn shape_divergence(a: &Real, step: &Real, order: &Real) -> Real {
     let m = order - &Real::one();
-    (ln_gamma(&(a - &(&m * step))) - order * ln_gamma(a)) / &m + ln_gamma(&(a + step))
+    let moved = || (ln_gamma(&(a - &(&m * step))) - order * ln_gamma(a)) / &m + ln_gamma(&(a + step));
+    if step.is_zero() { Real::zero() } else { moved() }
 }
 
 /// Gamma(shape, rate) from Gamma(shape, rate + step) (section 3.2).

@@ -2,6 +2,7 @@
 
 use super::claim::Claim;
 use super::draw::Found;
+use super::real::Real;
 use super::scope::View;
 use serde_json::{Value, json};
 
@@ -65,9 +66,18 @@ impl Costs<'_> {
                 Step::Release(i) if counts(*i) => parts.push((self.one)(*i, place)?),
                 Step::Release(_) => {}
                 Step::When(a, b) => {
-                    let both = [self.of(a, place, counts)?, self.of(b, place, counts)?];
-                    let costly: Vec<Claim> = both.into_iter().filter(|c| !c.is_free()).collect();
-                    parts.push(joined(costly, Claim::Max));
+                    let either = |place: Place| -> Found<Claim> {
+                        let both = [self.of(a, place, counts)?, self.of(b, place, counts)?];
+                        Ok(joined(both.into_iter().filter(|c| !c.is_free()).collect(), Claim::Max))
+                    };
+                    // Two groups may take one branch each.
+                    parts.push(match place {
+                        Some((View::Crossing, public)) => {
+                            let one = either(Some((View::AddRemove, public)))?;
+                            Claim::Product(vec![one.clone(), one])
+                        }
+                        place => either(place)?,
+                    });
                 }
                 Step::Each { table, levels, public, body, .. } => {
                     let (own, k) = (self.unit)(table);
@@ -90,12 +100,42 @@ fn joined(mut parts: Vec<Claim>, join: fn(Vec<Claim>) -> Claim) -> Claim {
 fn parallel((levels, public, k): (u64, bool, u64), view: View, one: &dyn Fn(View) -> Found<Claim>) -> Found<Claim> {
     let touched = |most: u64| levels.min(most).max(1);
     Ok(match view {
-        View::AddRemove => one(view)?.repeat(touched(k)),
-        View::Replace if public || levels <= 1 => one(view)?.repeat(touched(k)),
-        View::Replace if k == 1 => {
-            let moved = one(View::AddRemove)?;
-            Claim::Max(vec![one(View::Replace)?.by_order(), Claim::Product(vec![moved.clone(), moved])])
-        }
-        _ => one(View::Exchange)?.repeat(touched(k.saturating_mul(2))),
+        View::AddRemove => shared(one(view)?, touched(k)),
+        View::Replace if public || levels <= 1 => shared(one(view)?, touched(k)),
+        View::Replace if k == 1 => Claim::Max(vec![one(View::Replace)?.by_order(), one(View::Crossing)?]),
+        _ => match one(View::Replace).and_then(|a| Ok((a, one(View::AddRemove)?))) {
+            Ok((a, b)) if proportional(&a, &b) => moved(a, b),
+            _ => one(View::Exchange)?.repeat(touched(k.saturating_mul(2))),
+        },
     })
+}
+
+/// The dearest spread of k rows over groups: all in one where the cost grows at least in proportion (section 8.11).
+fn shared(one: Claim, times: u64) -> Claim {
+    if times > 1 && one.convex() { one.by_order() } else { one.repeat(times) }
+}
+
+/// Are rows that leave groups and enter others covered by the claims of k rows replaced and of k rows added?
+fn proportional(a: &Claim, b: &Claim) -> bool {
+    match (a, b) {
+        (Claim::Product(a), Claim::Product(b)) => a.len() == b.len() && a.iter().zip(b).all(|(a, b)| proportional(a, b)),
+        (Claim::Repeated(t, a), Claim::Repeated(s, b)) => t == s && proportional(a, b),
+        (Claim::Gdp(_), Claim::Gdp(_)) | (Claim::Laplace(_), Claim::Laplace(_)) => true,
+        (Claim::Pure(_), Claim::Pure(_)) | (Claim::Range(_), Claim::Range(_)) => true,
+        _ => false,
+    }
+}
+
+/// Squares of normal losses: all rows leave one group and enter it, or one other. Other losses: 2k rows.
+fn moved(a: Claim, b: Claim) -> Claim {
+    let two = Real::int(2);
+    match (a, b) {
+        (Claim::Gdp(a), Claim::Gdp(b)) => Claim::Gdp(a.max(&(two.sqrt() * b))),
+        (Claim::Product(a), Claim::Product(b)) => Claim::Product(a.into_iter().zip(b).map(|(a, b)| moved(a, b)).collect()),
+        (Claim::Repeated(t, a), Claim::Repeated(_, b)) => Claim::Repeated(t, Box::new(moved(*a, *b))),
+        (_, Claim::Laplace(e)) => Claim::Laplace(two * e),
+        (_, Claim::Pure(e)) => Claim::Pure(two * e),
+        (_, Claim::Range(e)) => Claim::Range(two * e),
+        (_, other) => other,
+    }
 }

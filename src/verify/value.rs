@@ -38,9 +38,9 @@ fn range(f: &str, parts: &[Ty]) -> (f64, f64) {
         ("tanh", [a]) => grows(a, libm::tanh),
         ("floor", [a]) => grows(a, libm::floor),
         ("round", [a]) => grows(a, libm::rint),
-        ("inv_logit" | "Phi" | "not", [_]) => (0.0, 1.0),
-        ("inv_logit of parameters", [a]) => grows(a, |x| 1.0 / (1.0 + libm::exp(-x))),
-        ("Phi of parameters", [a]) => grows(a, |x| 0.5 * libm::erfc(-x * std::f64::consts::FRAC_1_SQRT_2)),
+        ("not", [_]) => (0.0, 1.0),
+        ("inv_logit", [a]) => grows(a, |x| 1.0 / (1.0 + libm::exp(-x))),
+        ("Phi", [a]) => grows(a, |x| 0.5 * libm::erfc(-x * std::f64::consts::FRAC_1_SQRT_2)),
         ("<=" | ">=" | "==" | "!=" | "<" | ">" | "and" | "or", [_, _]) => (0.0, 1.0),
         ("+", [a, b]) => corners(a, b, |x, y| x + y),
         ("-", [a, b]) => corners(a, b, |x, y| x - y),
@@ -82,7 +82,7 @@ impl Scope {
             Expr::Call(f, args) => (f.as_str(), args.as_slice()),
         };
         let parts: Vec<Ty> = args.iter().map(|a| self.value(a)).collect();
-        let (lo, hi) = range(f, &parts);
+        let (lo, hi) = self.same_operand(f, args, &parts).unwrap_or_else(|| range(f, &parts));
         let number = Ty::number(lo, hi, f == "neg" && parts.iter().all(|p| p.whole));
         // Over public rows; anywhere else an aggregate of rows is not part of a value.
         if let (true, Some(of)) = (e.over_rows(), parts.first()) {
@@ -135,6 +135,12 @@ impl Scope {
             }
             ("*", [v, c]) if vector(v) && shared(1).is_some() => scaled(v, &size(c)),
             ("*", [c, v]) if vector(v) && shared(0).is_some() => scaled(v, &size(c)),
+            // A number of the row's own: `|b v - b' v'| <= |b - b'| |v| + |b'| |v - v'|`, and at most twice the largest norm.
+            ("*", [v, c] | [c, v]) if vector(v) && c.kind == Kind::Number && size(c).above().is_finite() => {
+                let sup = scale(&v.sup, &(size(c) * num(1.0 + f64::EPSILON)));
+                let moved = plus(&plus(&scale(&v.sup, &c.diam[0]), &scale(&v.diam, &size(c))), &scale(&sup, &num(f64::EPSILON)));
+                with(&sup, &least(&moved, &scale(&sup, &Real::int(2))))
+            }
             ("/", [v, c]) if vector(v) && point(1) => scaled(v, &(Real::one() / size(c))),
             ("clip", [v, ..]) if vector(v) && shared(1).is_some() && shared(2).is_some() => with(&plain.sup, &v.diam),
             ("project", [_, v]) if vector(v) => {
@@ -146,6 +152,30 @@ impl Scope {
             }
             _ => plain,
         }
+    }
+
+    /// Products of values of one row that are written alike: squares, and `x (c - x)`, largest at `c / 2`.
+    fn same_operand(&self, f: &str, args: &[Expr], parts: &[Ty]) -> Option<(f64, f64)> {
+        let ([a, b], [of, other]) = (args, parts) else { return None };
+        if !(f == "*" || f == "dot") || !self.is_private(a) || !self.is_private(b) {
+            return None;
+        }
+        let turn = |ty: &Ty, c: f64, f: &dyn Fn(f64) -> f64| {
+            let ends = [ty.lo, (c / 2.0).max(ty.lo).min(ty.hi), ty.hi].map(f);
+            let finite = ends.iter().all(|x| !x.is_nan());
+            finite.then(|| ends.iter().fold((f64::INFINITY, f64::NEG_INFINITY), |m, x| (m.0.min(*x), m.1.max(*x))))
+        };
+        if a == b {
+            let (lo, hi) = turn(of, 0.0, &|x| x * x)?;
+            let (d, most) = (of.dim as f64, of.sup[1].square().above());
+            return Some(if f == "dot" { ((lo * d).min(most), (hi * d).min(most)) } else { (lo, hi) });
+        }
+        let rest = |x: &Expr, whole: &Expr| match (whole, whole.args()) {
+            (Expr::Call(minus, _), [Expr::Number(c), y]) if minus == "-" && y == x => Some(*c),
+            _ => None,
+        };
+        let ((x, c), true) = (rest(a, b).map(|c| (of, c)).or_else(|| rest(b, a).map(|c| (other, c)))?, f == "*") else { return None };
+        turn(x, c, &|x| x * (c - x))
     }
 
     /// Does the type of a row's value allow for all that its parts can be? Rows are moved into the range of the type before they

@@ -1,7 +1,7 @@
 //! Whole posteriors once more (sections 9, 10 and 15): what one unit does to the counts, and the claims of their noise.
 
 use super::claim::Claim;
-use super::draw::{Draw, Found};
+use super::draw::{Draw, Found, times};
 use super::hellinger::worst_loss;
 use super::real::Real;
 use super::rules::{Given, model};
@@ -9,7 +9,8 @@ use super::scope::{Scope, View};
 use super::text::{Expr, Form};
 use super::ty::{Kind, num};
 
-pub const RULES: [&str; 6] = ["noise_aware", "plug_in", "ls_hist", "ls_dim", "ehds", "ehd"];
+pub const RULES: [&str; 8] = ["noise_aware", "plug_in", "ls_hist", "ls_dim", "ehds", "ehd", "score_statistics", "refined"];
+const LOGISTIC: [(&str, usize); 2] = [("bernoulli_logit", 0), ("binomial_logit", 1)];
 const LAWS: [(&str, usize); 6] = [("bernoulli", 0), ("binomial", 1), ("categorical", 0), ("multinomial", 1), ("poisson", 0), ("normal", 0)];
 
 /// The parameters of a mechanism, and what it draws from.
@@ -24,6 +25,8 @@ pub fn parameters(rule: &str, has: &dyn Fn(&str) -> bool) -> Option<(&'static st
         ("ls_hist" | "ls_dim", _) => ("floor_laplace", vec!["eps", "scale"]),
         ("ehds", _) => ("finite_weights", [vec!["eps", "gamma"], calibrated].concat()),
         ("ehd", _) => ("finite_weights", [vec!["eps"], calibrated].concat()),
+        ("refined", _) => ("langevin", vec!["sigma", "sigma_products", "mu"]),
+        ("score_statistics", _) => ("rounded_normal", vec!["sigma", "sigma_products"]),
         _ => return None,
     })
 }
@@ -89,22 +92,52 @@ fn sum_moved(d: &Draw) -> Found<Real> {
     Ok((num(hi) - num(lo)) * Real::int(d.scope.unit))
 }
 
-/// How far one unit moves the sums of `x x'` (i <= j) and of `x y` of a regression, squared (section 15).
-fn moments_moved(d: &Draw) -> Found<(Real, Real)> {
+/// How far one unit moves the sums of `x x'` (i <= j) and of `x y` of a regression, squared, and the number of features (section 15).
+fn moments_moved(d: &Draw) -> Found<(Real, Real, u64)> {
     let o = d.one()?;
-    let x = d.features()?;
     d.positive(o.law.args().get(1))?;
     d.prior_variance()?;
     let (lo, hi) = d.outcome(o, f64::NEG_INFINITY, f64::INFINITY)?;
-    let features =
-        d.scope.row(x).or_else(|| d.scope.public(x)).filter(|t| t.kind == Kind::Vector).ok_or("the features are not a vector")?;
-    let square = features.row_norms().0[1].square();
+    let x = d.features()?;
+    let features = d.scope.row(x).or_else(|| d.scope.public(x)).ok_or("the features are not a vector")?;
+    let square = d.feature_norm()?.square();
     let unit = Real::int(d.scope.unit).square();
-    Ok((Real::int(2) * square.square() * &unit, Real::int(4) * square * num(lo.abs().max(hi.abs())).square() * &unit))
+    let sums = Real::int(4) * &square * num(lo.abs().max(hi.abs())).square() * &unit;
+    Ok((Real::int(2) * square.square() * &unit, sums, features.dim))
+}
+
+/// The mu of noisy scores beside noisy products of features, where neighbours replace rows (section 20).
+pub fn scores_moved(form: &Form, scope: &Scope, given: &Given, word: &str) -> Found<Real> {
+    let d = model(form, scope, given, &["normal", "multi_normal"], &LOGISTIC, word)?;
+    let (o, sd) = (d.one()?, |name: &str| (given.number)(name).filter(|x| *x > 0.0).map(num).ok_or("a parameter is not a positive number"));
+    let trials = if matches!(&o.law, Expr::Call(law, _) if law == "binomial_logit") { d.constant(o)? } else { 1.0 };
+    d.outcome(o, 0.0, trials)?;
+    d.prior_variance()?;
+    if scope.view != View::Replace {
+        return Err("the rule does not cover how neighbours differ here");
+    }
+    let (square, two) = (d.feature_norm()?.square(), Real::int(2));
+    let a = (num(trials) / &two / sd("sigma")?).square() * &square;
+    let b = (square / sd("sigma_products")?).square();
+    let both = &two * &a + &two * &b + a.square() / (&two * &b);
+    let squared = if (&two * &b).le(&a) { Real::int(4) * a } else { both };
+    Ok(squared.sqrt() * Real::int(scope.unit))
 }
 
 /// The claim of a posterior released whole.
 pub fn claim(form: &Form, scope: &Scope, given: &Given) -> Found<Claim> {
+    if given.rule == "refined" {
+        // What a row moves the gradient of the chain by, beside its scores.
+        let drawn = (given.number)("mu").filter(|x| *x > 0.0).map(num).ok_or("a parameter is not a positive number")?;
+        if times(&form.request)? != 1 {
+            return Err("the rule makes one draw");
+        }
+        let both = scores_moved(form, scope, given, "draw")?.square() + (drawn * Real::int(scope.unit)).square();
+        return Ok(Claim::Gdp(both.sqrt()));
+    }
+    if given.rule == "score_statistics" {
+        return scores_moved(form, scope, given, "posterior").map(Claim::Gdp);
+    }
     let families = if matches!(given.rule, "noise_aware" | "plug_in") {
         &["beta", "dirichlet", "gamma", "normal", "multi_normal"][..]
     } else {
@@ -118,15 +151,20 @@ pub fn claim(form: &Form, scope: &Scope, given: &Given) -> Found<Claim> {
         if given.rule != "noise_aware" || scope.view != View::Replace {
             return Err("the rule does not cover how neighbours differ here");
         }
-        let (a, b) = moments_moved(&d)?;
-        // Half of the cost for each, up to what rounding and printing add.
+        let (a, b, dim) = moments_moved(&d)?;
+        // Equal parts of the cost, up to what rounding and printing add.
+        let part = if dim == 1 { Real::ratio(1, 2) } else { Real::ratio(25, 32) };
         for (sigma, moved) in [(&products, &a), (&sums, &b)] {
-            let exact = moved / &rho;
+            let exact = moved * &part / &rho;
             if !(&exact * &num(1.0 - 1e-9)).le(&sigma.square()) || !sigma.square().le(&(&exact * &num(1.0 + 1e-9))) {
                 return Err("the size of the noise does not follow from the loss");
             }
         }
-        return Ok(Claim::Zcdp((a / products.square() + b / sums.square()) / Real::int(2)));
+        // With one feature both are at their worst together nowhere: the sums alone decide. With more, the largest value of
+        // `a + b / 2 + p b / 2 - p^2 a` over p, the inner product of the two rows.
+        let (a, b) = (a / products.square(), b / sums.square());
+        let most = if dim == 1 { b.max(&a) } else { &a + &b / &Real::int(2) + b.square() / (Real::int(16) * &a) };
+        return Ok(Claim::Zcdp(most / Real::int(2)));
     }
     let sum = if matches!(family.as_str(), "normal" | "multi_normal") { Some(sum_moved(&d)?) } else { None };
     let (places, items) = if sum.is_some() { (1, 1) } else { counts(&d, family)? };

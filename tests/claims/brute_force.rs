@@ -325,8 +325,8 @@ fn certificate(text: &str) -> Option<Claim> {
     (!said.iter().any(|d| d.is_error())).then(|| found.releases[0].claim.clone())
 }
 
-/// Quantiles of up to four rows on a grid of four points, chosen with weights `exp(eps u(t) / (2 D))`, `u(t) = -|#{x < t} - q n|`
-/// and the D of the plan: how far the log ratios of neighbours lie apart.
+/// Quantiles of up to four rows on a grid of four points, chosen with weights `exp(eps u(t) / (2 D))`, -u(t) how far q n is from the
+/// numbers between `#{x < t}` and `#{x <= t}`, and the D of the plan: how far the log ratios of neighbours lie apart.
 #[test]
 fn quantiles_keep_their_bounded_range() {
     fn sets(size: usize) -> Vec<Vec<i32>> {
@@ -336,7 +336,10 @@ fn quantiles_keep_their_bounded_range() {
         sets(size - 1).iter().flat_map(|s| (0..4).map(|x| [&s[..], &[x]].concat())).collect()
     }
     let law = |rows: &[i32], q: f64, strength: f64| -> Vec<f64> {
-        let score = |t: i32| -(rows.iter().filter(|x| **x < t).count() as f64 - q * rows.len() as f64).abs();
+        let [less, most] =
+            [|x: i32, t: i32| x < t, |x: i32, t: i32| x <= t].map(|in_| move |t: i32| rows.iter().filter(|x| in_(**x, t)).count() as f64);
+        let rank = q * rows.len() as f64;
+        let score = |t: i32| -(less(t) - rank).max(rank - most(t)).max(0.0);
         let weights: Vec<f64> = (0..4).map(|t| (strength * score(t)).exp()).collect();
         let all: f64 = weights.iter().sum();
         weights.iter().map(|w| w / all).collect()
@@ -344,13 +347,13 @@ fn quantiles_keep_their_bounded_range() {
     for q in [0.0, 0.1, 0.25, 0.5, 0.9, 1.0] {
         for (header, least, most, added) in [("[4]", 4, 4, false), ("[private n]", 0, 4, true), ("[private n] by id max 2", 0, 4, true)] {
             let text = format!(
-                "private t{header} {{ id: text, x: int in 0..3 }}\nrelease r = quantile(x, {q}) using exponential(0, 3, points = 4, eps = 1)\n"
+                "private t{header} {{ id: text, x: int in 0..3 }}\nrelease r = quantile(x, {q}) using exponential(0, 3, eps = 1)\n"
             );
             let found = certified(&text);
             let plan = found.analysis.releases[0].chosen.as_ref().unwrap().plan.clone();
-            let Some(MechanismPlan::Quantile { epsilon, score_sensitivity, .. }) = plan else { panic!("{plan:?}") };
+            let Some(MechanismPlan::Quantile { epsilon, levels, .. }) = plan else { panic!("{plan:?}") };
             let Claim::BoundedRange { eta } = found.claim() else { panic!("{:?}", found.claim()) };
-            let strength = epsilon / (2.0 * score_sensitivity);
+            let strength = epsilon / (2.0 * levels[0].sensitivity);
             let units = if header.contains("max 2") { 2 } else { 1 };
             let mut worst: f64 = 0.0;
             for rows in (least..=most).flat_map(sets) {

@@ -9,6 +9,7 @@ mod brute_force_real;
 mod composition;
 mod distributions;
 mod exact_draws;
+mod excess;
 #[path = "../support/fuzz/mod.rs"]
 mod fuzz;
 mod glm_posteriors;

@@ -18,9 +18,7 @@ fn errors(lines: &str) -> Vec<&'static str> {
 #[test]
 fn a_released_quantile_has_the_ends_named_for_it() {
     let quantile = |ends: &str| {
-        errors(&format!(
-            "release q = quantile(x, 0.5) using exponential(eps = 0.5, points = 64, {ends})\nrelease b = sum(x / q) using laplace"
-        ))
+        errors(&format!("release q = quantile(x, 0.5) using exponential(eps = 0.5, {ends})\nrelease b = sum(x / q) using laplace"))
     };
     assert_eq!(quantile("lo = 1, hi = 5"), Vec::<&str>::new());
     assert!(!quantile("lo = -5, hi = 5").is_empty());

@@ -100,7 +100,9 @@ fn every_cell_from_the_others() {
             assert!((found - exact).abs() < 0.165, "{noisy:?}: {found} for {exact}");
         }
         assert!((elpd - cells.iter().sum::<f64>()).abs() < 1e-9);
-        assert!(numbers(&found, "fit", "k").iter().all(|k| *k < 0.7) && found.warnings.is_empty(), "{:?}", found.warnings);
+        // Counts that sum to 60 instead of 50 contradict each other: there one of them changes the posterior by much.
+        let trusted = numbers(&found, "fit", "k").iter().all(|k| *k <= 0.7);
+        assert!(trusted == found.warnings.is_empty() && (trusted || noisy != [17, 38]), "{noisy:?} {:?}", found.warnings);
     }
 }
 
@@ -192,5 +194,22 @@ fn the_same_record_has_the_same_answers() {
     for (low, high) in numbers(&a, "check", "low").iter().zip(numbers(&a, "check", "high")) {
         let half = 1.645 * 4.0 * 2f64.sqrt();
         assert!((low - 100.0 + half).abs() < 1.5 && (high - 100.0 - half).abs() < 1.5, "{low} {high}");
+    }
+}
+
+/// A noisy count has a probability: with hardly any noise it is that of a count, never above 1.
+#[test]
+fn probabilities_of_counts_are_below_one() {
+    for sigma in [0.3, 0.45, 1.0] {
+        let text = votes("output fit = loo(post)\n").replace("sigma = 6", &format!("sigma = {sigma}"));
+        let rows = format!("vote\n{}", "1\n".repeat(N as usize));
+        for noisy in [[17, 33], [0, 50], [18, 33]] {
+            let found = outputs(&text, &rows, &noisy);
+            let all = |seen| shares(|_| 1.0).iter().map(|(p, w)| w * of_rows(noisy, (N, sigma), *p, seen)).sum::<f64>().ln();
+            let exact = [all([true, true]) - all([false, true]), all([true, true]) - all([true, false])];
+            for (found, exact) in numbers(&found, "fit", "cells").iter().zip(exact) {
+                assert!(*found <= 0.0 && (found - exact).abs() < 0.1, "{sigma} {noisy:?}: {found} for {exact}");
+            }
+        }
     }
 }

@@ -133,13 +133,14 @@ fn choices() {
     let exponents = [ratio(0, 1), ratio(-1, 2), ratio(-3, 2)];
     let mass = |k: i128| usize::try_from(k).ok().and_then(|k| weights.get(k)).map_or(0.0, |x| x.exp() / total);
     bracketed("choice", &|b| exponential_choice(&exponents, b).map(|i| i as i128), &mass);
-    // From the program: quantile points 0, 2, 4, 6, 8; below them lie 0, 2, 2, 2 and 3 of three rows.
-    let mechanism =
-        Mechanism::new("private t[3] { y: real in [0, 8] }\nrelease x = quantile(y, 0.5) using exponential(0, 8, points = 5, eps = 1)\n");
-    let measured = mechanism.measure(&csv("y", &["1.5", "1", "6.5"]));
-    let weight = |k: i128| [-1.5_f64, -0.5, -0.5, -0.5, -1.5].get((k / 2) as usize).map_or(0.0, |x| (x / 2.0).exp());
-    let all: f64 = (0..5).map(|i| weight(2 * i)).sum();
-    let mass = |k: i128| if (0..=8).contains(&k) && k % 2 == 0 { weight(k) / all } else { 0.0 };
+    // From the program: of values 1, 1 and 6 the quantile at rank 1.5 lies between the numbers below and up to 1; 0 is off by 1.5,
+    // what lies between the values and 6 by 0.5.
+    let mechanism = Mechanism::new("private t[3] { y: int in 0..8 }\nrelease x = quantile(y, 0.5) using exponential(0, 8, eps = 1)\n");
+    let measured = mechanism.measure(&csv("y", &["1", "1", "6"]));
+    let scores = [-1.5_f64, 0.0, -0.5, -0.5, -0.5, -0.5, -0.5, -1.5, -1.5];
+    let weight = |k: i128| usize::try_from(k).ok().and_then(|k| scores.get(k)).map_or(0.0, |x| (x / 2.0).exp());
+    let all: f64 = (0..9).map(weight).sum();
+    let mass = |k: i128| weight(k) / all;
     bracketed("quantile", &|b| Ok(mechanism.draw(&measured, b)?.components[0].to_f64().round() as i128), &mass);
     // And a count with two-sided geometric noise.
     let mechanism = Mechanism::new("private t[3] { y: bool }\nrelease x = count(y) using geometric(scale = 2)\n");

@@ -14,7 +14,7 @@ fn root() -> &'static Path {
 }
 
 /// Fenced `dpm` programs of a Markdown text: the code each should get (empty if it is right) and the program.
-fn programs(markdown: &str) -> Vec<(String, String)> {
+pub fn programs(markdown: &str) -> Vec<(String, String)> {
     let mut found = vec![];
     let mut open: Option<(String, String)> = None;
     for line in markdown.lines() {
@@ -158,6 +158,45 @@ fn docs_are_current() {
             let committed = fs::read_to_string(&path).unwrap_or_default();
             assert!(committed == text, "{} is not current: run UPDATE_DOCS=1 cargo test --test language docs", path.display());
         }
+    }
+}
+
+/// The table of cells in the language reference is the one that the reader is held to.
+#[test]
+fn the_table_of_cells_is_current() {
+    let path = root().join("docs/language.md");
+    let text = fs::read_to_string(&path).unwrap();
+    let (before, rest) = text.split_once("<!-- cells:").unwrap();
+    let (mark, rest) = rest.split_once('\n').unwrap();
+    let (_, after) = rest.split_once("<!-- end -->").unwrap();
+    let wanted = format!("{before}<!-- cells:{mark}\n{}<!-- end -->{after}", dpm::model::cells::table());
+    if std::env::var_os("UPDATE_DOCS").is_some() {
+        fs::write(&path, wanted).unwrap();
+    } else {
+        assert!(text == wanted, "docs/language.md is not current: run UPDATE_DOCS=1 cargo test --test language docs");
+    }
+}
+
+/// The table of docs/budgets.md is what the report says of an attacker, for a few budgets.
+#[test]
+fn the_odds_of_budgets_are_computed() {
+    use dpm::report::{after, best_guess, chance};
+    let percent = |p: f64| format!("{:.1} %", 100.0 * chance(p).parse::<f64>().unwrap());
+    let mut table = String::from("\n| budget | best guess, from 50 % | 1 % becomes at most | 10 % | 50 % |\n|---|---|---|---|---|\n");
+    for epsilon in [0.1, 0.5, 1.0, 2.0, 3.0, 5.0, 10.0] {
+        let claim = dpm::privacy::Claim::Pure { epsilon };
+        let cells: Vec<String> = [0.01, 0.1, 0.5].iter().map(|p| percent(after(&claim, *p))).collect();
+        table += &format!("| `eps({epsilon})` | {} | {} |\n", percent(best_guess(&claim, 0.5)), cells.join(" | "));
+    }
+    let path = root().join("docs/budgets.md");
+    let text = fs::read_to_string(&path).unwrap();
+    let (head, rest) = text.split_once("language docs -->\n").unwrap();
+    let (_, tail) = rest.split_once("<!-- end -->").unwrap();
+    let made = format!("{head}language docs -->\n{table}\n<!-- end -->{tail}");
+    if std::env::var_os("UPDATE_DOCS").is_some() {
+        fs::write(&path, made).unwrap();
+    } else {
+        assert!(text == made, "run UPDATE_DOCS=1 cargo test --test language docs");
     }
 }
 

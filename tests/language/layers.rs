@@ -26,7 +26,7 @@ const LAYERS: &[(&str, u8, &[&str])] = &[
     ("mechanism", 5, &["numeric", "private", "kernel", "model", "dist", "plan", "data"]),
     ("ledger", 5, &["numeric", "files", "privacy"]),
     ("rules", 6, &["source", "numeric", "model", "dist", "privacy", "plan"]),
-    ("analyze", 7, &["source", "numeric", "model", "privacy", "plan", "rules"]),
+    ("analyze", 7, &["source", "numeric", "model", "dist", "privacy", "plan", "rules"]),
     ("run", 8, &["source", "numeric", "private", "model", "dist", "plan", "check", "data", "mechanism", "rules", "analyze"]),
     ("explain", 8, &["source", "numeric", "model", "dist", "check", "rules"]),
     ("pipeline", 9, &["source", "files", "syntax", "model", "privacy", "check", "rules", "analyze", "run"]),

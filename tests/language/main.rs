@@ -2,8 +2,10 @@
 // Helpers of tests may fail loudly and print; clippy knows only the functions marked `#[test]`.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing, clippy::print_stdout, clippy::print_stderr)]
 
+mod advice;
 mod docs;
 mod emit;
+mod expand;
 #[path = "../support/fuzz/mod.rs"]
 mod fuzz;
 mod identity;

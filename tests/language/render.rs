@@ -93,7 +93,7 @@ fn labels_in_several_files_lines_and_past_the_end_are_drawn() {
     let mut map = SourceMap::default();
     let main = map.add("main.dpm", "let a = 1\nlet b = 2");
     let module = map.add("std/x.dpm", "# ω\nfn f(x) = \"ωωω\" + x\n");
-    let diagnostic = Diagnostic::new("W0404", "odd")
+    let diagnostic = Diagnostic::new("W0501", "odd")
         .label(Span::new(main, 10, 9_999), "to the end")
         .label(Span::new(module, 26, 27), "after letters of two bytes")
         .label(Span::new(module, 28, 28), "at the end of the text")
@@ -102,7 +102,7 @@ fn labels_in_several_files_lines_and_past_the_end_are_drawn() {
         .note("a note")
         .help("one\ntwo");
     let expected = "\
-[W0404] Warning: odd
+[W0501] Warning: odd
    ╭─[ main.dpm:2:1 ]
    │
  1 │ let a = 1

@@ -175,6 +175,12 @@ fn survive(text: &str) {
     }
 }
 
+/// Seconds that this thread has run.
+fn on_a_core() -> Option<f64> {
+    let text = std::fs::read_to_string("/proc/thread-self/schedstat").ok()?;
+    text.split(' ').next()?.parse::<f64>().ok().map(|ns| ns * 1e-9)
+}
+
 /// Texts that grow without bound in one direction: each must end in a complaint or a tree, and soon.
 #[test]
 fn no_shape_of_text_breaks_the_parser() {
@@ -224,15 +230,15 @@ fn no_shape_of_text_breaks_the_parser() {
         })
         .collect();
     for (name, text) in bombs {
-        let start = Instant::now();
+        let (start, began) = (Instant::now(), on_a_core());
         let mut map = SourceMap::default();
         let file = map.add("bomb.dpm", text.as_str());
         let (_, diagnostics) = parse(file, &text);
         let shown = render::text(&map, &diagnostics, false);
         assert!(shown.len() < 1 << 20, "{name}: {} bytes of complaints", shown.len());
         assert!(diagnostics.len() <= dpm::syntax::MAX_COMPLAINTS);
-        let seconds = start.elapsed().as_secs_f64();
-        // 2 s is the promise for a release build; a test build shares its machine with others.
+        // Time on a core, where the system tells it: a test build shares its machine with others. 2 s is the promise for a release build.
+        let seconds = began.zip(on_a_core()).map_or_else(|| start.elapsed().as_secs_f64(), |(a, b)| b - a);
         assert!(seconds < 10.0, "{name} of {} bytes took {seconds} s", text.len());
     }
 }

@@ -6,14 +6,19 @@ mod arviz;
 mod bad_input;
 mod bombs;
 mod canaries;
+mod commands;
+mod dates;
 mod examples;
 #[path = "../support/fuzz/mod.rs"]
 mod fuzz;
+#[cfg(unix)]
+mod inspect;
 mod ledger;
 mod long_answers;
 mod lsp;
 mod made_up_rows;
 mod masses;
+mod missing;
 mod neighbours;
 mod noninterference;
 #[cfg(unix)]
@@ -27,3 +32,4 @@ mod repl;
 mod report;
 mod seed;
 mod session;
+mod useless;

@@ -140,3 +140,27 @@ fn reports_and_pictures_show_draws() {
         assert!(svg.contains(&format!("{name}: median and middle 90 %")), "{name}");
     }
 }
+
+/// A parameter for every combination of two columns, averaged over a census that has both.
+#[test]
+fn a_census_of_two_columns() {
+    let folder = folder();
+    let all = "poststratify(inv_logit(post.u[area, old]) + (if area == north then 0 else 0), census, people)";
+    let text = format!(
+        "budget dp(eps = 1, delta = 1e-6)\nprivate poll[n] {{ area: public category {{north, south}}, old: bool, voted: bool }}\n\
+         public census[groups] {{ area: category {{north, south}}, old: bool, people: int in 0.. }}\n\
+         release cells = histogram(poll.area, poll.old, voted) using gaussian\nparam u: vector[poll.area, census.old] ~ normal(0, 1)\n\
+         observe cells.voted ~ bernoulli_logit(u[area, old])\noutput post = posterior(u)\noutput all = {all}\n\
+         output young = poststratify(inv_logit(post.u[north, false]), census, people)\n\
+         output off = mean(abs({all} - (0.25 * inv_logit(post.u[north, true]) + 0.75 * inv_logit(post.u[south, false]))))\n"
+    );
+    std::fs::write(folder.path().join("p.dpm"), text).unwrap();
+    let rows: String = (0..400).map(|i| format!("{},{},{}\n", ["north", "south"][i % 2], i % 3 == 0, i % 5 == 0)).collect();
+    std::fs::write(folder.path().join("poll.csv"), format!("area,old,voted\n{rows}")).unwrap();
+    std::fs::write(folder.path().join("census.csv"), "area,old,people\nnorth,true,50\nsouth,false,150\n").unwrap();
+    let done = dpm(folder.path(), &with(&["--json"]));
+    assert!(done.status.success(), "{}", String::from_utf8_lossy(&done.stderr));
+    let outputs = serde_json::from_slice::<Value>(&done.stdout).unwrap()["outputs"].clone();
+    assert!(outputs["off"].as_f64().unwrap() < 1e-12, "{outputs}");
+    assert!(outputs["young"]["numbers"][""]["mean"].as_f64().unwrap() > 0.0);
+}

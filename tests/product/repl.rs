@@ -389,6 +389,21 @@ fn every_example_through_a_pipe_gives_the_certificate_of_its_file() {
     assert!(tried >= 10, "{tried}");
 }
 
+/// What is to be known of chains and of made-up rows is said here too, and a comparison is a table.
+#[test]
+fn values_come_with_their_warnings() {
+    let place = TempDir::new().unwrap();
+    fs::copy(root().join("examples/18_poll.json"), place.path().join("r.json")).unwrap();
+    let model = "public cells from \"r.json\"\nparam u: vector[region] ~ normal(0, 1)\nobserve cells.vote ~ bernoulli_logit(u[region])\n\
+        output post = posterior(u)\nparam v: vector[region] ~ normal(0, 3)\nobserve cells.vote ~ bernoulli_logit(v[region])\noutput wide = posterior(v)\n";
+    let (out, said) =
+        piped(place.path(), &[], &format!("{model}output rows = simulate(cells, post, rows = 10)\noutput d = loo_compare(post, wide)\n"));
+    assert!(said.contains("warning: the rows of `rows` are made up"), "{said}");
+    let lines: Vec<Vec<&str>> = out.lines().map(|l| l.split_whitespace().collect()).collect();
+    let head = lines.iter().position(|l| *l == ["elpd_diff", "se_diff", "k"]).unwrap_or_else(|| panic!("{out}"));
+    assert!(lines[head + 1].len() == 3 && lines[head + 1].iter().all(|x| x.parse::<f64>().is_ok()), "{out}");
+}
+
 /// Two data sets, one script: everything printed is the same but for the released values themselves.
 #[test]
 fn nothing_else_depends_on_the_data() {

@@ -300,6 +300,22 @@ fn a_budget_may_come_last_and_shares_may_come_right() {
     reject(&mut s, "release b = sum(x) using gaussian", "E0403");
 }
 
+/// What ran keeps its cost, so Help speaks of what is left, and the line that it gives is kept.
+#[test]
+fn over_the_budget_after_a_run_only_the_new_release_can_be_smaller() {
+    let mut s = session();
+    keep(&mut s, "budget eps(1)");
+    keep(&mut s, "private t[n] { x: real in [0, 1] }");
+    keep(&mut s, "release a = sum(x) using laplace spend 60%");
+    run(&mut s).unwrap();
+    let Outcome::Rejected(said) = s.eval("release b = sum(x) using laplace spend 60%\n", &NONE) else { panic!("not rejected") };
+    let d = said.diagnostics.iter().find(|d| d.code == "E0402").unwrap();
+    let codes: Vec<&str> = d.help.iter().map(|h| h.code.as_str()).collect();
+    assert_eq!(codes, ["spend 40%"], "{:?}", d.help);
+    keep(&mut s, "release b = sum(x) using laplace spend 40%");
+    run(&mut s).unwrap();
+}
+
 #[test]
 fn a_budget_that_cannot_count_what_ran_allows_nothing_more() {
     let mut s = session();

@@ -44,7 +44,7 @@ fn audits_stay_below_certificates() {
         "private t[private n] { y: bool }\nparam p ~ beta(4, 3)\nobserve y ~ bernoulli(p)\nrelease d = draw(p) using diffuse(r = 0.5)\n",
         "private t[30] { x: real in [0, 1] }\nrelease d = mean(x) using gaussian(sigma = 0.2)\n",
         "private t[n] { x: int in 0..9 }\nrelease d = sum(x) using geometric(scale = 5)\n",
-        "private t[40] { x: real in [0, 1] }\nrelease d = quantile(x, 0.5) using exponential(lo = 0, hi = 1, points = 32, eps = 1)\n",
+        "private t[40] { x: real in [0, 1] }\nrelease d = quantile(x, 0.5) using exponential(lo = 0, hi = 1, eps = 1)\n",
         "private t[12] { x: vector[2] in l2(1), y: bool }\nparam w: vector[2] ~ normal(0, 1)\nobserve y ~ bernoulli_logit(dot(w, x))\nrelease d = draw(w) using diffuse(r = 0.5, steps = 60)\n",
         "private t[n] { g: public category {u, v}, y: bool }\neach g of t { param p ~ beta(6, 9) observe y ~ bernoulli(p) release d = draw(p) using direct }\n",
     ];
@@ -236,7 +236,7 @@ fn no_false_alarms() {
 fn quantiles_are_enumerated() {
     for (q, n) in [(0.5, 20), (0.9, 10)] {
         let text = format!(
-            "private t[{n}] {{ x: real in [0, 100] }}\nrelease d = quantile(x, {q}) using exponential(lo = 0, hi = 100, points = 64, eps = 2)\n"
+            "private t[{n}] {{ x: real in [0, 100] }}\nrelease d = quantile(x, {q}) using exponential(lo = 0, hi = 100, eps = 2)\n"
         );
         let r = one(&text);
         assert!(r.ok && r.score == Score::Densities && r.exact.len() == 8, "{r:?}");

@@ -4,6 +4,7 @@
 
 mod audit;
 mod audit_study;
+mod calibration;
 mod coverage;
 mod enumerable;
 mod exhaustive;

@@ -53,15 +53,16 @@ dpm_certify <- function(program, public = list()) {
 #' @param public Public tables and values by name.
 #' @param ledger The path of a ledger to charge.
 #' @param strict Refuse certificates that assume convergence?
+#' @param anyway Run although a release is predicted to learn next to nothing (W0510)?
 #' @return A `dpm_result`: `$releases`, `$outputs`, `$certificate`, `$record`. [posterior::as_draws()] gives the draws of
 #'   its posteriors.
 #' @export
-dpm_run <- function(program, data = list(), public = list(), ledger = NULL, strict = FALSE) {
+dpm_run <- function(program, data = list(), public = list(), ledger = NULL, strict = FALSE, anyway = FALSE) {
   program <- as_program(program)
   draws <- tempfile("dpm", fileext = ".json")
   on.exit(unlink(draws))
   out <- with_tables(data, function(private) with_tables(public, function(open) in_file(program, function(file, folder) {
-    arguments <- c("run", file, "--json", named("--data", private), named("--public", open), if (strict) "--strict",
+    arguments <- c("run", file, "--json", named("--data", private), named("--public", open), if (strict) "--strict", if (anyway) "--anyway",
                    if (!is.null(ledger)) paste0("--ledger=", normalizePath(ledger)))
     # A program without posteriors has no draws to write, and says so before anything is charged.
     tryCatch(call_dpm(c(arguments, paste0("--arviz=", draws)), folder), dpm_usage = function(why) {

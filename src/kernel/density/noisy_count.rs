@@ -82,6 +82,14 @@ impl NoisyCount {
         matches!(self.form, Form::Exact)
     }
 
+    /// The probability that the noise is so much; of wide noise nobody asks.
+    pub fn noise(&self, k: i64) -> Option<f64> {
+        match &self.form {
+            Form::Sums { log_law, .. } => Some(log_law.get(usize::try_from(k.unsigned_abs()).ok()?).map_or(0.0, |l| l.exp())),
+            Form::Exact | Form::Normal(_) => None,
+        }
+    }
+
     /// The likelihood of a noisy count at the log rate a, which may be -inf.
     pub fn cell(&self, noisy: i64, a: f64) -> Cell {
         match &self.form {

@@ -5,11 +5,13 @@ pub mod hellinger;
 use super::bits::BitSource;
 use super::draw::discrete_gaussian::discrete_gaussian;
 use super::draw::finite::{discrete_laplace, floor_laplace};
+use super::draw::gaussian::normal;
 use super::grid::{LARGEST_INDEX, Number};
 use super::plan::{WholeFamily, WholeLaw, WholeNoise};
 use super::real::{Param, rational};
 use super::{MechanismError, Released};
 use crate::data::scan::{Measured, Totals};
+use dashu_ratio::RBig;
 
 const BAD: MechanismError = MechanismError::Parameter;
 
@@ -27,7 +29,7 @@ pub(crate) fn release<B: BitSource>(
         let noisy = Number::new(noisy_sum(*sum, law.noise, totals.exponent, bits)?, totals.exponent);
         return Ok(Released { components: vec![Number::new(rows.into(), 0), noisy] });
     }
-    if let WholeFamily::Weights { .. } = law.family {
+    if let WholeFamily::Weights { .. } | WholeFamily::Logistic { .. } = law.family {
         let rows = public_rows.ok_or(BAD)?;
         let mut components = vec![Number::new(rows.into(), 0)];
         components.extend(noisy_moments(totals, law.noise, bits)?);
@@ -61,7 +63,7 @@ pub(crate) fn release<B: BitSource>(
             };
             vec![noisy_sum(all.into(), of_rows, 0, bits)?, noisy_sum((*sum).into(), of_sum, 0, bits)?]
         }
-        WholeNoise::Moments { .. } => return Err(BAD),
+        WholeNoise::Moments { .. } | WholeNoise::Scores { .. } => return Err(BAD),
     };
     let size = public_rows.map(|_| i128::from(all));
     let components = size.into_iter().chain(out).map(|x| Number::new(x.clamp(-LARGEST_INDEX, LARGEST_INDEX), 0)).collect();
@@ -80,20 +82,38 @@ fn noisy_sum<B: BitSource>(sum: i128, noise: WholeNoise, exponent: i32, bits: &m
 }
 
 /// Products of features, those of i <= j row by row, then products with the outcome, each with noise of its own.
-fn noisy_moments<B: BitSource>(totals: &Totals, noise: WholeNoise, bits: &mut B) -> Result<Vec<Number>, MechanismError> {
-    let WholeNoise::Moments { products, sums } = noise else { return Err(BAD) };
+pub(super) fn noisy_moments<B: BitSource>(totals: &Totals, noise: WholeNoise, bits: &mut B) -> Result<Vec<Number>, MechanismError> {
     let mut out = vec![];
     for (i, row) in totals.products.chunks(totals.sums.len().max(1)).enumerate() {
-        for x in row.iter().skip(i) {
-            let x = noisy_sum(*x, WholeNoise::Gaussian { sigma: products }, totals.products_exponent, bits)?;
+        for (j, x) in row.iter().enumerate().skip(i) {
+            let x = match noise {
+                WholeNoise::Moments { products, .. } => {
+                    noisy_sum(*x, WholeNoise::Gaussian { sigma: products }, totals.products_exponent, bits)?
+                }
+                WholeNoise::Scores { products, .. } => rounded(*x, (products, i == j), totals.products_exponent, bits)?,
+                _ => return Err(BAD),
+            };
             out.push(Number::new(x, totals.products_exponent));
         }
     }
     for x in &totals.sums {
-        let x = noisy_sum(*x, WholeNoise::Gaussian { sigma: sums }, totals.exponent, bits)?;
+        let x = match noise {
+            WholeNoise::Moments { sums, .. } => noisy_sum(*x, WholeNoise::Gaussian { sigma: sums }, totals.exponent, bits)?,
+            WholeNoise::Scores { scores, .. } => rounded(*x, (scores, true), totals.exponent, bits)?,
+            _ => return Err(BAD),
+        };
         out.push(Number::new(x, totals.exponent));
     }
     Ok(out)
+}
+
+/// A sum in steps of `2^exponent` and a normal number rounded to whole steps: the rounded sum of both, so GDP as if nothing were
+/// rounded. Its variance is `sd^2`, or half of that where it is not `whole`.
+fn rounded<B: BitSource>(sum: i128, (sd, whole): (f64, bool), exponent: i32, bits: &mut B) -> Result<i128, MechanismError> {
+    let square = rational(sd)? * rational(sd)?;
+    let variance = if whole { square } else { square / RBig::from(2u8) };
+    let noise = normal(&Param::new(RBig::ZERO), &Param::new(variance), exponent, bits)?;
+    Ok(sum.saturating_add(noise).clamp(-LARGEST_INDEX, LARGEST_INDEX))
 }
 
 /// A total in units of `2^exponent` as an integer; statistics of counts are integers.

@@ -205,6 +205,7 @@ impl BoundedLoss {
     pub fn seen(&self, view: View, times: u64, one: impl Fn(Moved) -> Claim) -> Option<Claim> {
         let moved = match view {
             View::AddRemove => Moved::AddedOrRemoved,
+            View::Crossing => return None,
             View::Replace | View::Exchange if self.records.relation == Relation::AddRemove => return None,
             View::Replace | View::Exchange => Moved::Replaced,
         };

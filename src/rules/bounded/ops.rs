@@ -8,7 +8,9 @@
 //! Bounded range `eta = 2 k w R` for replaced rows, `k w R` for added or removed ones (§7): where `|t| <= B` the loss
 //! `N log(1 + e^t) - y t` of a row moves within an interval of length `R = N B`, as `log(1 + e^B) - log(1 + e^-B) = B` and the
 //! width is a convex function of y. With one ball of radius R0 and features of norm c this is `eta = 2 w c R0`, half of
-//! what Wang et al. (2015) and Geumlek et al. (2017) print. The guarantee is that of the ideal posterior: a chain that draws
+//! what Wang et al. (2015) and Geumlek et al. (2017) print. What no parameter moves cancels: where t of one row moves within an
+//! interval of length V over all weights, the loss, whose slope lies in [-N, N], moves by at most N V. So `R = N min(B, V)`, and an
+//! offset of any size costs no more than twice what B is without it. The guarantee is that of the ideal posterior: a chain that draws
 //! from it must have converged, so the certificate is conditional.
 //!
 //! ## Refuses
@@ -59,7 +61,10 @@ fn row_loss(o: &Observation) -> Result<RowLoss, Fault<'_>> {
         _ => return Err(Fault::Unknown("its rows must be bernoulli_logit or binomial_logit".into())),
     };
     match reach(predictor) {
-        Some(most) if most <= MOST => Ok(RowLoss::Log { most, width: mul_up(trials, most) }),
+        Some(most) if most <= MOST => {
+            let width = moves(predictor).map_or(most, |v| v.min(most));
+            Ok(RowLoss::Log { most, width: mul_up(trials, width) })
+        }
         _ => Err(Fault::Predictor { argument: predictor }),
     }
 }
@@ -89,6 +94,26 @@ fn reach(e: &Expr) -> Option<f64> {
     }
 }
 
+/// Upper bound on how far a scalar of one row moves over all values of the parameters; `None` where this file knows no formula.
+fn moves(e: &Expr) -> Option<f64> {
+    let fixed = |e: &Expr| !matches!(e.label, Label::Latent | Label::Mix(_));
+    let twice = |e: &Expr| Some(2.0 * reach(e)?);
+    match &e.kind {
+        _ if fixed(e) => Some(0.0),
+        ExprKind::Param(_) => e.ty.range().map(|r| r.width()),
+        ExprKind::Index(base, _) if matches!(base.kind, ExprKind::Param(_)) => base.ty.range().map(|r| r.width()),
+        ExprKind::Call(f, args) => match (*f, args.as_slice()) {
+            (Builtin::Neg, [a]) => moves(a),
+            (Builtin::Add | Builtin::Sub, [a, b]) => Some(add_up(moves(a)?, moves(b)?)),
+            (Builtin::Mul, [a, b]) if fixed(a) => Some(mul_up(reach(a)?, moves(b)?)),
+            (Builtin::Mul, [a, b]) if fixed(b) => Some(mul_up(moves(a)?, reach(b)?)),
+            (Builtin::Div, [a, b]) => b.constant().filter(|x| *x != 0.0).and_then(|x| Some(div_up(moves(a)?, x.abs()))),
+            _ => twice(e),
+        },
+        _ => twice(e),
+    }
+}
+
 /// Largest L2 norm of a parameter, or of what depends on no parameter.
 fn norm(e: &Expr) -> Option<f64> {
     let plain = matches!(e.kind, ExprKind::Param(_)) || !matches!(e.label, Label::Latent | Label::Mix(_));
@@ -114,6 +139,13 @@ mod tests {
         assert_eq!(reach(&call(Builtin::Div, vec![w(), t::number(-4.0)])), Some(0.5));
         assert_eq!(reach(&call(Builtin::Unary(Unary::Tanh), vec![w()])), Some(1.0));
         assert_eq!(reach(&call(Builtin::Div, vec![w(), t::number(0.0)])), None);
+        // Over the weights alone: an offset of the row cancels.
+        let offset = t::expr(ExprKind::Column(t::TABLE, crate::model::ColumnId(1)), Type::real(0.0, 10.0), Label::Row(t::TABLE));
+        let shifted = call(Builtin::Add, vec![offset.clone(), w()]);
+        assert_eq!((reach(&shifted), moves(&shifted)), (Some(12.0), Some(3.0)));
+        assert_eq!(moves(&call(Builtin::Mul, vec![offset.clone(), w()])), Some(30.0));
+        assert_eq!(moves(&call(Builtin::Mul, vec![w(), w()])), Some(8.0));
+        assert_eq!(moves(&call(Builtin::Add, vec![offset, call(Builtin::Exp, vec![w()])])), None);
         // No formula here, whatever its type says.
         assert_eq!(reach(&call(Builtin::Exp, vec![w()])), None);
     }

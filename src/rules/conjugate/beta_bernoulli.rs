@@ -20,11 +20,11 @@
 use super::expected;
 use super::facts::{Facts, Limit, all_observations, outcome_range, point, positive_argument, sum, the_parameter};
 use crate::mechanism::plan::{PosteriorLaw, Statistic, StatisticKind};
-use crate::model::{Expr, Model, Observation, ParamId, Range, Relation};
+use crate::model::{Expr, Model, Observation, ParamId, Range, Relation, Type};
 use crate::numeric::round::{add_down, div_down, mul_down};
 use crate::privacy::{Claim, Family, Pair, Shift};
 use crate::rules::count::{count_down, count_up};
-use crate::rules::tempered::{EXACT, LimitReason, Matched, Tempering, judge, replaced_or_added};
+use crate::rules::tempered::{EXACT, LimitReason, Matched, Tempering, judge, out_and_in, replaced_or_added};
 use crate::rules::text::{four_up_together, plain};
 use crate::rules::{Answers, Context, Match, Premise, Rule, not_mine};
 use crate::source::Span;
@@ -189,6 +189,13 @@ impl Matched for BetaDraw {
 
     fn claim_exchange(&self, t: Tempering) -> Option<Claim> {
         replaced_or_added(self, t)
+    }
+
+    fn claim_crossing(&self, t: Tempering) -> Option<Claim> {
+        // A row of several trials, or of a part of one, may add to both counts.
+        let whole = |e: &Expr| matches!(e.ty, Type::Bool | Type::Int(_));
+        let single = self.trials == 1 && matches!(&self.statistic.kind, StatisticKind::Sum(value) if whole(value));
+        single.then(|| out_and_in(Family::Beta, self.smallest(t.concentration).0, self.step(t.weight)))
     }
 }
 

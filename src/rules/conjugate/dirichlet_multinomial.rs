@@ -22,7 +22,7 @@ use crate::model::{Builtin, Expr, ExprKind, Model, Observation, Parameter, Range
 use crate::numeric::round::{add_down, div_down, mul_down};
 use crate::privacy::{Claim, Family, Pair, Shift};
 use crate::rules::count::{count_down, count_up};
-use crate::rules::tempered::{EXACT, LimitReason, Matched, Tempering, judge, replaced_or_added};
+use crate::rules::tempered::{EXACT, LimitReason, Matched, Tempering, judge, out_and_in, replaced_or_added};
 use crate::rules::text::{four_up, four_up_together};
 use crate::rules::{Answers, Context, Match, Premise, Rule, not_mine, refuse};
 use crate::source::{Diagnostic, Span};
@@ -157,6 +157,11 @@ impl Shares {
         self.smallest.first().map_or(0.0, |a| div_down(*a, m))
     }
 
+    /// Is a row one item?
+    fn categories(&self) -> bool {
+        self.items == 1 && matches!(self.statistic.kind, StatisticKind::Levels { .. })
+    }
+
     /// Items of one unit.
     fn moved(&self) -> u64 {
         self.items.saturating_mul(self.facts.records.unit_rows)
@@ -266,8 +271,11 @@ impl Matched for Shares {
     }
 
     fn claim_exchange(&self, t: Tempering) -> Option<Claim> {
-        let categories = self.items == 1 && matches!(self.statistic.kind, StatisticKind::Levels { .. });
-        if categories { replaced_or_added(self, t) } else { None }
+        if self.categories() { replaced_or_added(self, t) } else { None }
+    }
+
+    fn claim_crossing(&self, t: Tempering) -> Option<Claim> {
+        (self.categories() && self.moved() == 1).then(|| out_and_in(Family::Dirichlet, self.first(t.concentration), self.step(t.weight)))
     }
 }
 

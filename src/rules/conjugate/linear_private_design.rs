@@ -15,10 +15,11 @@
 //! The growth of that published configuration with n.
 
 use super::linear_public_design::{Design, design};
+use crate::model::print::type_text;
 use crate::model::{Model, Observation};
 use crate::rules::tempered::EXACT;
 use crate::rules::{Answers, Context, Question, Rule, Verdict};
-use crate::source::Diagnostic;
+use crate::source::{Diagnostic, Help, Span};
 
 pub static RULE: Rule = Rule {
     name: "linear_private_design",
@@ -43,12 +44,12 @@ fn judge(question: &Question) -> Verdict {
         model.private.iter().find(private)
     });
     match found {
-        Some(o) => refusal(model, o, &question.context).into(),
+        Some(o) => refusal(model, o, question.statement, &question.context).into(),
         None => Verdict::NotMine("rows must be normal(dot(w, x), sd) with a private x".into()),
     }
 }
 
-fn refusal(model: &Model, o: &Observation, context: &Context) -> Diagnostic {
+fn refusal(model: &Model, o: &Observation, statement: Span, context: &Context) -> Diagnostic {
     let name = model.parameters.first().map_or("w", |p| p.name.as_str());
     let features = o.likelihood.args.first().map_or(o.span, |e| e.span);
     let mut d =
@@ -71,9 +72,13 @@ fn refusal(model: &Model, o: &Observation, context: &Context) -> Diagnostic {
         "one changed row changes how sharp the posterior is, not only where it lies; the worst such change lies\n\
          inside the range of the other rows, grows with n, and has no known bound",
     )
-    .help(("if the features are public (only the outcome is private):", format!("{feature}: public vector[d] in l2(1)")))
-    .help(("or cut the weights to a bounded set:", format!("param {name}: vector[d] in l2(5) ~ ..")))
-    .help(("or release the posterior given noisy sums of products:", format!("release post = posterior({name})")))
+    .helps(columns.first().map(|c| {
+        let code = format!("{feature}: public {}", type_text(&c.ty));
+        Help::from(("if the features are public (only the outcome is private):", code)).over(c.span)
+    }))
+    .help(
+        Help::from(("or release the posterior given noisy sums of products:", format!("release post = posterior({name})"))).over(statement),
+    )
 }
 
 #[cfg(test)]

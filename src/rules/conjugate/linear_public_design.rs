@@ -50,19 +50,21 @@ pub(crate) struct Design<'a> {
     pub public: bool,
 }
 
+/// The x of `dot(w, x)`.
+pub(crate) fn dotted(e: &Expr, w: ParamId) -> Option<&Expr> {
+    let ExprKind::Call(Builtin::Dot, args) = &e.kind else { return None };
+    match args.as_slice() {
+        [a, x] | [x, a] if a.is_param(w) && !x.mentions(w) => Some(x),
+        _ => None,
+    }
+}
+
 /// Is this row `normal(dot(w, x), sd)` with features x and a public sd?
 pub(crate) fn design<'a>(o: &'a Observation, w: ParamId, context: &Context) -> Option<Design<'a>> {
     let ("normal", [mean, sd]) = (o.likelihood.name(), o.likelihood.args.as_slice()) else {
         return None;
     };
-    let ExprKind::Call(Builtin::Dot, args) = &mean.kind else {
-        return None;
-    };
-    let x = match args.as_slice() {
-        [a, x] if a.is_param(w) && !x.mentions(w) => x,
-        [x, a] if a.is_param(w) && !x.mentions(w) => x,
-        _ => return None,
-    };
+    let x = dotted(mean, w)?;
     public_argument(sd).ok()?;
     let mut public = matches!(x.label, Label::Public | Label::Row(_));
     x.walk(&mut |e| {

@@ -51,7 +51,7 @@ fn rate(mean: f64, sd: f64) -> Option<(String, &'static str)> {
 }
 
 /// Mean and standard deviation of a distribution with constant arguments.
-fn moments(prior: &DistCall) -> Option<(f64, f64)> {
+pub(crate) fn moments(prior: &DistCall) -> Option<(f64, f64)> {
     let args: Option<Vec<f64>> = prior.args.iter().map(|a| a.constant()).collect();
     let (mean, variance) = (prior.family.moments)(&args?)?;
     (mean.is_finite() && variance.is_finite() && variance > 0.0).then(|| (mean, variance.sqrt()))

@@ -78,14 +78,10 @@ fn ways_out(model: &Model, o: &Observation, question: &Question) -> Vec<Help> {
     let sd = four_near(typical(scale).filter(|x| *x > 0.0).unwrap_or(1.0));
     let (mu_at, sigma_at, observe, release) = (location.span, scale.span, o.span, question.statement);
     let mut lines = vec![];
-    // Each way in its lines, and what goes; the first line carries the edits of all.
+    // Each way in its lines, and what goes.
     let mut way = |lead: String, gone: &[Span], code: &[(Span, String)]| {
-        let at = lines.len();
-        lines.extend(code.iter().map(|(_, code)| Help::from(("", code.as_str()))));
-        if let Some(first) = lines.get_mut(at) {
-            first.lead = lead;
-            first.edits = code.iter().cloned().chain(gone.iter().map(|span| (*span, String::new()))).collect();
-        }
+        let edits = code.iter().cloned().chain(gone.iter().map(|span| (*span, String::new()))).collect();
+        lines.extend(Help::several(lead, code.iter().map(|(_, code)| code.clone()), edits));
     };
     way(
         format!("fix the spread, without `param {sigma}`:"),

@@ -160,8 +160,13 @@ pub(crate) fn unbounded_features(x: &Expr, span: Span, context: &Context) -> Dia
     if let Some((_, declared, _)) = column {
         d = d.label(declared, "unbounded column");
     }
-    d.cause("one outcome moves the weights by its features times its range, which is infinite")
-        .help(("declare a bound:", format!("{name}: public vector[d] in l2(1)")))
+    d.cause("one outcome moves the weights by its features times its range, which is infinite").help((
+        "declare a bound:",
+        match column.map(|(.., ty)| ty) {
+            Some(Type::Vector(v)) => format!("{name}: public vector[{}] in l2(1)", v.dim),
+            _ => format!("{name}: public real in [0, 1]"),
+        },
+    ))
 }
 
 /// E0203: a number so large or so small that sums and squares of it leave the range of doubles.

@@ -15,4 +15,5 @@ mod link;
 pub(super) mod lipschitz_glm;
 mod predictor;
 mod priors;
+pub(super) mod refined;
 mod refusals;

@@ -98,7 +98,7 @@ fn domain(parameter: &Parameter) -> Match<Domain> {
         Type::Vector(v) => {
             let Some(cut) = parameter.truncated else { return Ok(Domain::All) };
             if v.ordered {
-                return not_mine("weights in order are no interval, box or ball");
+                return not_mine("the domain of the weights must be an interval, a box or an L2 ball, not an order");
             }
             if grid::is_box(v) {
                 return Ok(Domain::Box(v.range));

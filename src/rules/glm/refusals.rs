@@ -2,9 +2,10 @@
 
 use super::draw::{Parts, has_intercept, plain_norm, strong_convexity};
 use super::link;
-use crate::model::print::{likelihood_text, type_text};
-use crate::model::{Expr, ExprKind, Model, Parameter, Type};
+use crate::model::print::{likelihood_text, prior_text};
+use crate::model::{DistCall, Expr, ExprKind, Model, Parameter, Type};
 use crate::rules::Context;
+use crate::rules::conjugate::matching_prior::moments;
 use crate::rules::conjugate::{self, facts::tidy};
 use crate::rules::text::four_near;
 use crate::source::{Diagnostic, Help};
@@ -28,9 +29,9 @@ pub(super) fn unbounded_slope(parts: &Parts, name: &str, why: &str, model: &Mode
         d = d
             .note("a bounded mean (g^-1 in (0,1)) bounds the slope only for the canonical link")
             .help(Help::from(("use the logit link:", text, "slope <= 1")).over(o.likelihood.span))
-            .help(("or bound the weights:", bounded_weights(model)));
+            .helps(bounded_weights("or bound the weights:", model, context));
     } else {
-        d = d.help(("bound the weights:", bounded_weights(model)));
+        d = d.helps(bounded_weights("bound the weights:", model, context));
     }
     d
 }
@@ -44,14 +45,18 @@ fn unqualified(text: &str, model: &Model, context: &Context) -> String {
     }
 }
 
-/// The declaration of the first weights with a domain.
-fn bounded_weights(model: &Model) -> String {
-    let lines = model.parameters.iter().map(|p| match &p.ty {
-        Type::Vector(v) => format!("param {}: vector[{}] in l2(5) ~ ..", p.name, v.dim),
-        Type::Matrix { rows, columns, .. } => format!("param {}: matrix[{rows}, {columns}] in [-5, 5] ~ ..", p.name),
-        _ => format!("param {}: real in [-5, 5] ~ ..", p.name),
-    });
-    lines.collect::<Vec<_>>().join("   ")
+/// The declarations of the weights, with a domain each.
+fn bounded_weights(lead: &str, model: &Model, context: &Context) -> Vec<Help> {
+    let line = |p: &Parameter| {
+        let ty = match &p.ty {
+            Type::Vector(v) => format!("vector[{}] in l2(5)", v.dim),
+            Type::Matrix { rows, columns, .. } => format!("matrix[{rows}, {columns}] in [-5, 5]"),
+            _ => "real in [-5, 5]".to_owned(),
+        };
+        (p.span, format!("param {}: {ty} ~ {}", p.name, prior_text(model, p, context.program)))
+    };
+    let edits: Vec<_> = model.parameters.iter().map(line).collect();
+    Help::several(lead, edits.iter().map(|(_, code)| code.clone()), edits.clone())
 }
 
 /// E0304: the predictor is not linear in the parameters.
@@ -69,28 +74,46 @@ pub(super) fn not_convex(node: &Expr, other: Option<&Expr>, model: &Model, conte
     Diagnostic::new("E0304", "the loss is not convex in the parameters")
         .label(context.program.place(node.span), why)
         .cause("the log-Sobolev argument needs a log-concave posterior; a neural network has none")
-        .help(("make the predictor a sum of weights times features:", "dot(w, x) + b"))
+        .help("make the predictor a sum of weights times features, such as dot(w, x) + b")
         .help("(`using ?` lists every rule and why it does or does not match)")
 }
 
 /// E0306: a prior whose negative logarithm is not strongly convex.
 pub(super) fn prior_not_strong(parameter: &Parameter) -> Diagnostic {
     let family = parameter.prior.name();
-    let scale = parameter.prior.args.last().and_then(Expr::constant).filter(|x| *x > 0.0).unwrap_or(1.0);
-    let mean = parameter.prior.args.first().and_then(Expr::constant).filter(|_| parameter.prior.args.len() > 1).unwrap_or(0.0);
     let why = match family {
         "laplace" => "its negative logarithm is a line on either side of its centre",
         "cauchy" | "student_t" => "its negative logarithm grows like a logarithm",
         "uniform" => "its negative logarithm is flat",
-        "multi_normal" => "this rule reads weights that are independent before the data",
-        _ => "this rule reads normal priors alone",
+        "multi_normal" => "this rule covers weights that are independent before the data",
+        _ => "this rule covers normal priors alone",
     };
-    let said = if family == "multi_normal" { "has weights that hang together" } else { "is not strongly log-concave" };
-    let domain = if parameter.ty.is_scalar_number() { String::new() } else { format!(": {}", type_text(&parameter.ty)) };
-    Diagnostic::new("E0306", format!("the prior of `{}` {said}", parameter.name))
+    let said = if family == "multi_normal" { "has correlated weights" } else { "is not strongly log-concave" };
+    let d = Diagnostic::new("E0306", format!("the prior of `{}` {said}", parameter.name))
         .label(parameter.prior.span, why)
-        .cause("the cost is that of a normal law whose precision is the least curvature of the prior")
-        .help(("a normal prior of the same scale:", format!("param {}{domain} ~ normal({}, {})", parameter.name, tidy(mean), tidy(scale))))
+        .cause("the cost is that of a normal law whose precision is the least curvature of the prior");
+    match normal_like(&parameter.prior) {
+        Some((lead, prior)) => d.help(Help::from((lead, prior)).over(parameter.prior.span)),
+        None => d.help(Help::from(("a normal prior:", "normal(0, 1)")).over(parameter.prior.span)),
+    }
+}
+
+/// The normal prior that lies where another does.
+fn normal_like(prior: &DistCall) -> Option<(&'static str, String)> {
+    if prior.name() == "multi_normal" {
+        return None;
+    }
+    let (lead, centre, spread) = match (moments(prior), about(prior)) {
+        (Some((mean, sd)), _) => ("a normal prior with the same mean and sd:", mean, sd),
+        (None, Some((centre, scale))) => ("a normal prior with the same centre and scale:", centre, scale),
+        (None, None) => return None,
+    };
+    Some((lead, format!("normal({}, {})", four_near(centre), four_near(spread))))
+}
+
+fn about(prior: &DistCall) -> Option<(f64, f64)> {
+    let args: Option<Vec<f64>> = prior.args.iter().map(Expr::constant).collect();
+    prior.family.about(&args?).filter(|(centre, scale)| centre.is_finite() && scale.is_finite() && *scale > 0.0)
 }
 
 /// E0309: features without a norm bound.
@@ -123,7 +146,7 @@ pub(super) fn unbounded_features(x: &Expr, parts: &Parts, context: &Context) -> 
     };
     d.cause("the cost grows with the largest norm of a row's features, which is infinite")
         .help(("declare a bound:", domain, "(rows outside are moved onto it)"))
-        .help(("or project in the model:", inside))
+        .help(Help::from(("or project in the model:", inside)).over(x.span))
 }
 
 /// E0307: no public step size without a public n.

@@ -1,37 +1,38 @@
-//! A quantile over a public grid by the exponential mechanism.
+//! Quantiles by the exponential mechanism, over all points of a public grid.
 //!
 //! ## Shape
-//! `quantile(e, q)` with a constant q; `exponential(lo, hi)` gives the grid's ends, or e's own bounds do; 1,024 points
-//! unless `points =`; `eps =`.
+//! `quantile(e, q)` with a constant q, or a list of them; `exponential(lo, hi)` gives the ends of the grid, or e's own bounds
+//! do; its step is that of sums of e, or that of its logarithm for `grid = log`; `eps =`, of each level.
 //!
 //! ## Claim
-//! Score `u(t) = -|#{x < t} - q n|` of sensitivity k (rows replaced) or `k max(q, 1 - q)` (added or removed), weights
-//! `exp(eps u / (2 D))`: the log ratio of neighbours lies in an interval of width eps, so eps-bounded range (§8.7, §6).
+//! Score `u(t) = -max(0, #{x < t} - q n, q n - #{x <= t})` of sensitivity k (rows replaced) or `k max(q, 1 - q)` (added or
+//! removed), weights `exp(eps u / (2 D))`: the log ratio of neighbours lies in an interval of width eps, so eps-bounded range
+//! (§8.7, §6), whatever the number of points; as many times as there are levels.
 //!
 //! ## Refuses
-//! Other queries; a grid without finite ends.
+//! Other queries; a grid without finite ends; a logarithmic grid that does not begin above 0.
 //!
 //! ## Checked by
-//! All data sets of three values on a small grid, both relations: the width of the log ratio.
+//! All data sets of three values on a small grid, both relations: the width of the log ratio; draws against enumeration.
 
 use super::shared::{premises, quantile};
-use crate::mechanism::plan::MechanismPlan;
+use crate::mechanism::plan::{Level, MechanismPlan, Spacing};
 use crate::model::print::number;
-use crate::model::{AggregateQuery, Expr, Relation};
+use crate::model::{AggregateQuery, Expr, Range, Relation, Type, grid};
 use crate::numeric::decimal::sig_up;
 use crate::numeric::round::mul_up;
 use crate::privacy::Claim;
 use crate::rules::arguments::{Arg, Mechanism};
 use crate::rules::count::count_up;
-use crate::rules::offer::{Knob, Offer, Parameter, PredictedError, View, assumed_rows};
+use crate::rules::offer::{Knob, Offer, Parameter, PredictedError, View, assumed_rows, repeated};
 use crate::rules::{Answers, Match, Premise, Question, Rule, not_mine, offers, refuse};
 use crate::source::Diagnostic;
 
-static EXPONENTIAL: Mechanism = Mechanism::new("exponential", &[Arg::real("lo"), Arg::real("hi"), Arg::positive("points"), Arg::EPS]);
+static EXPONENTIAL: Mechanism = Mechanism::new("exponential", &[Arg::real("lo"), Arg::real("hi"), Arg::GRID, Arg::EPS]);
 
 pub static RULE: Rule = Rule {
     name: "exponential",
-    summary: "a quantile over a public grid by the exponential mechanism",
+    summary: "quantiles over a public grid by the exponential mechanism",
     section: "8.7",
     source: include_str!("exponential.rs"),
     answers: Answers::Queries,
@@ -39,17 +40,14 @@ pub static RULE: Rule = Rule {
     judge: |question| offers(find(question).map(|found| vec![Box::new(found) as Box<dyn Offer>])),
 };
 
-const DEFAULT_POINTS: u32 = 1024;
-/// What `mechanism::quantile::points` makes.
-const MOST_POINTS: f64 = 65_536.0;
-
 struct Noisy {
     query: AggregateQuery,
     value: Expr,
-    q: f64,
-    lo: f64,
-    hi: f64,
-    points: u32,
+    levels: Vec<Level>,
+    ty: Type,
+    spacing: Spacing,
+    /// Points of the grid.
+    points: f64,
     /// The ends of the grid that the program gives.
     given: Vec<Parameter>,
     secret_groups: bool,
@@ -58,51 +56,73 @@ struct Noisy {
 
 fn find(question: &Question) -> Match<Noisy> {
     let (query, args) = (question.query()?, question.arguments(&EXPONENTIAL));
-    let Some((value, q)) = quantile(&query.value) else {
-        return not_mine("the query must be quantile(e, q) with a constant q in [0, 1]");
+    let Some((value, levels)) = quantile(&query.value) else {
+        return not_mine("the query must be quantile(e, q) with a constant q in [0, 1], or a list of them");
     };
     let range = value.ty.range().filter(|_| value.ty.is_scalar_number());
     let end = |name, own: Option<f64>| args.get(name).or(own.filter(|x| x.is_finite()));
     let (Some(lo), Some(hi)) = (end("lo", range.map(|r| r.lo)), end("hi", range.map(|r| r.hi))) else {
         return refuse(no_grid(query));
     };
+    let at = |name: &str| args.span(name).or(args.span("hi")).or(args.span("lo")).unwrap_or(query.value.span);
     if lo >= hi || !(hi - lo).is_finite() {
-        let at = args.span("hi").or(args.span("lo")).unwrap_or(query.value.span);
-        return refuse(Diagnostic::new("E0208", "`lo` must lie below `hi`").label(at, format!("not above {}", number(lo))));
+        return refuse(Diagnostic::new("E0208", "`lo` must lie below `hi`").label(at("hi"), format!("not above {}", number(lo))));
     }
-    let points = match (args.get("points"), args.span("points")) {
-        (None, _) => DEFAULT_POINTS,
-        (Some(x), _) if x.fract() == 0.0 && (2.0..=MOST_POINTS).contains(&x) => x as u32,
-        (Some(_), at) => {
-            return refuse(
-                Diagnostic::new("E0208", "`points` must be a whole number from 2 to 65536").label(at.unwrap_or(query.value.span), "here"),
-            );
-        }
+    let spacing = args.spacing().unwrap_or(Spacing::Even);
+    if spacing == Spacing::Log && lo <= 0.0 {
+        return refuse(
+            Diagnostic::new("E0208", "a logarithmic grid begins above 0")
+                .label(at("grid"), format!("the grid begins at {}", number(lo)))
+                .help((
+                    "say where it begins; smaller values count as that:",
+                    format!("using exponential({}, {}, grid = log)", number((hi / 1e6).min(1.0)), number(hi)),
+                )),
+        );
+    }
+    let ty = match &value.ty {
+        Type::Bool | Type::Int(_) => Type::Int(Range::new(lo.ceil(), hi.floor())),
+        _ => Type::real(lo, hi),
     };
-    let mut found = Noisy {
+    let Some((first, last)) =
+        grid::ends(&spacing.scale(&ty)).filter(|(first, last)| last.checked_sub(*first).is_some_and(|d| d < i64::MAX))
+    else {
+        let d = Diagnostic::new("E0208", "no grid of numbers lies between these ends");
+        return refuse(d.label(at("hi"), format!("from {} to {}", number(lo), number(hi))));
+    };
+    // How far one unit moves the score. Rows that are exchanged move it no further than rows that are replaced: one that
+    // leaves and one that comes by 1 together, a surplus row by `max(q, 1 - q)`.
+    let sensitivity = |q: f64| {
+        let each = match query.records.relation {
+            Relation::ReplaceOne => 1.0,
+            Relation::AddRemove => q.max((1.0 - q).next_up()),
+        };
+        mul_up(count_up(query.records.unit_rows), each)
+    };
+    let levels: Vec<Level> = levels.into_iter().map(|q| Level { q, sensitivity: sensitivity(q) }).collect();
+    let largest = levels.iter().map(|l| l.sensitivity).fold(0.0, f64::max);
+    Ok(Noisy {
         query: query.clone(),
         value: value.clone(),
-        q,
-        lo,
-        hi,
-        points,
+        levels,
+        ty,
+        spacing,
+        points: (last - first) as f64 + 1.0,
         given: ["lo", "hi"].into_iter().filter_map(|name| Some(Parameter::exact(name, args.get(name)?))).collect(),
         secret_groups: question.secret_groups,
-        premises: vec![],
-    };
-    found.premises = premises(query, "score", found.sensitivity(query.records.relation), &question.context);
-    Ok(found)
+        premises: premises(query, "score", largest, &question.context),
+    })
 }
 
 impl Noisy {
-    /// How far one unit moves the score. Rows that are exchanged move it no further than rows that are replaced: one that
-    /// leaves and one that comes by 1 together, a surplus row by `max(q, 1 - q)`.
-    fn sensitivity(&self, relation: Relation) -> f64 {
-        let each = match relation {
-            Relation::ReplaceOne => 1.0,
-            Relation::AddRemove => self.q.max((1.0 - self.q).next_up()),
-        };
-        mul_up(count_up(self.query.records.unit_rows), each)
+    fn rows(&self) -> f64 {
+        assumed_rows(self.query.records.rows).max(1.0)
+    }
+
+    /// The worst of the levels: how many rows off a candidate is with a chance of 5 % at most, where each that is r rows off has
+    /// `candidates exp(-eps r / (2 D))` times the chance of one that is not off at all.
+    fn off(&self, epsilon: f64, candidates: f64) -> f64 {
+        let one = |l: &Level| (2.0 * l.sensitivity / epsilon * (20.0 * candidates).ln()).min(l.q.max(1.0 - l.q) * self.rows());
+        self.levels.iter().map(one).fold(0.0, f64::max)
     }
 }
 
@@ -126,7 +146,7 @@ impl Offer for Noisy {
     fn claim(&self, view: View, epsilon: f64) -> Option<Claim> {
         let covered =
             view == View::from(self.query.records.relation) || (self.secret_groups && self.query.records.relation == Relation::ReplaceOne);
-        covered.then_some(Claim::BoundedRange { eta: epsilon })
+        covered.then_some(repeated(Claim::BoundedRange { eta: epsilon }, self.levels.len() as u64))
     }
 
     fn premises(&self, _: f64) -> Vec<Premise> {
@@ -137,25 +157,28 @@ impl Offer for Noisy {
         Some(MechanismPlan::Quantile {
             table: self.query.table,
             value: self.value.clone(),
-            q: self.q,
-            lo: self.lo,
-            hi: self.hi,
-            points: self.points,
+            levels: self.levels.clone(),
+            ty: self.ty.clone(),
+            spacing: self.spacing,
             epsilon,
-            score_sensitivity: self.sensitivity(self.query.records.relation),
         })
     }
 
+    /// At most so many rows for any data: one candidate, the value at q n, is never off. Of values spread evenly between the
+    /// ends the number of rows off is exponential, by what the candidates of a row share.
     fn predicted_error(&self, epsilon: f64) -> PredictedError {
-        // For values spread evenly over the grid the answer is Laplace about the quantile in ranks, scale 2 D / eps.
-        let width = self.hi - self.lo;
-        let ranks = 2.0 * self.sensitivity(self.query.records.relation) / epsilon * 20f64.ln();
-        let step = width / f64::from(self.points - 1);
-        PredictedError::of_answer((ranks / assumed_rows(self.query.records.rows).max(1.0) * width + step / 2.0).min(width))
+        let even = self.off(epsilon, 1.0) / self.rows() * (self.ty.range().map_or(0.0, Range::width));
+        let further = if self.spacing == Spacing::Even { vec![("if_spread_evenly", even)] } else { vec![] };
+        PredictedError {
+            measure: "95% bound of the rows between answer and quantile",
+            value: self.off(epsilon, self.points - 1.0),
+            further,
+        }
     }
 
     fn remark(&self, epsilon: f64) -> String {
-        format!("95% of answers within {}", sig_up(self.predicted_error(epsilon).value, 3))
+        let off = self.predicted_error(epsilon).value;
+        format!("95% of answers within {} rows of the quantile", sig_up(off, 3))
     }
 
     fn given(&self) -> Vec<Parameter> {

@@ -191,7 +191,9 @@ impl Offer for Noisy {
         if !drawable(x) {
             return Some((self.kind.claim)(f64::INFINITY));
         }
-        Some((self.kind.claim)(ratio_up(with_slack(*moved, self.dimension, &self.noise(x)), x)))
+        // Once for every row of a unit: it may have rows in as many groups.
+        let places = self.dimension * self.query.records.unit_rows as f64;
+        Some((self.kind.claim)(ratio_up(with_slack(*moved, places, &self.noise(x)), x)))
     }
 
     /// On integers, noise that keeps them integers comes first: models of released counts know its law.

@@ -33,7 +33,7 @@ impl Group {
             (Builtin::RowHistogram, [_]) => self.histogram(),
             (Builtin::RowCountAgg, []) => Norms::scalar(match self.view {
                 View::Replace => 0.0,
-                View::AddRemove | View::Exchange => self.rows,
+                View::AddRemove | View::Exchange | View::Crossing => self.rows,
             }),
             (Builtin::Neg, [a]) => self.of(a),
             // A number next to a vector would be repeated in every component: not covered here.
@@ -57,7 +57,7 @@ impl Group {
             View::Replace => diam,
             View::AddRemove => sup,
             // One row out and one in differ by the diameter; a surplus row moves the sum by its own norm.
-            View::Exchange => larger(diam, sup),
+            View::Exchange | View::Crossing => larger(diam, sup),
         };
         scale(one, self.rows)
     }
@@ -66,7 +66,9 @@ impl Group {
         let k = self.rows;
         match self.view {
             View::AddRemove => Norms { l1: k, l2: k, linf: k },
-            View::Replace | View::Exchange => Norms { l1: 2.0 * k, l2: mul_up(k, std::f64::consts::SQRT_2.next_up()), linf: k },
+            View::Replace | View::Exchange | View::Crossing => {
+                Norms { l1: 2.0 * k, l2: mul_up(k, std::f64::consts::SQRT_2.next_up()), linf: k }
+            }
         }
     }
 }

@@ -56,15 +56,16 @@ pub(super) fn noisy(query: &AggregateQuery, norm: f64, which: &str, context: &Co
     Ok(norm)
 }
 
-/// A query that a quantile mechanism answers.
-pub(super) fn quantile(value: &Expr) -> Option<(&Expr, f64)> {
-    match &value.kind {
-        ExprKind::Call(Builtin::RowQuantile, args) => match args.as_slice() {
-            [e, q] => q.constant().filter(|q| (0.0..=1.0).contains(q)).map(|q| (e, q)),
-            _ => None,
-        },
-        _ => None,
-    }
+/// A query that a quantile mechanism answers: the value of a row, and the levels.
+pub(super) fn quantile(value: &Expr) -> Option<(&Expr, Vec<f64>)> {
+    let ExprKind::Call(Builtin::RowQuantile, args) = &value.kind else { return None };
+    let [e, q] = args.as_slice() else { return None };
+    let level = |q: &Expr| q.constant().filter(|q| (0.0..=1.0).contains(q));
+    let levels: Option<Vec<f64>> = match &q.kind {
+        ExprKind::List(items) => items.iter().map(level).collect(),
+        _ => level(q).map(|q| vec![q]),
+    };
+    levels.filter(|l| !l.is_empty()).map(|levels| (e, levels))
 }
 
 /// Numbers in the answer: 1 for a scalar.

@@ -207,7 +207,8 @@ fn quantile(q: f64, range: Range, relation: Relation, k: u64) -> AggregateQuery 
 /// Log probabilities of the grid points for a data set.
 fn log_law(data: &[f64], grid: &[f64], q: f64, eps: f64, d: f64) -> Vec<f64> {
     let n = data.len() as f64;
-    let score = |t: &f64| -(data.iter().filter(|x| *x < t).count() as f64 - q * n).abs();
+    let count = |of: &dyn Fn(f64) -> bool| data.iter().filter(|x| of(**x)).count() as f64;
+    let score = |t: &f64| -(count(&|x| x < *t) - q * n).max(q * n - count(&|x| x <= *t)).max(0.0);
     let w: Vec<f64> = grid.iter().map(|t| eps * score(t) / (2.0 * d)).collect();
     let z = w.iter().map(|x| x.exp()).sum::<f64>().ln();
     w.iter().map(|x| x - z).collect()
@@ -219,9 +220,10 @@ fn the_log_ratio_of_all_small_neighbours_has_width_eps() {
     let values = [0.0, 1.5, 2.5, 4.0];
     for (q, relation) in [(0.5, Relation::ReplaceOne), (0.9, Relation::AddRemove), (0.3, Relation::AddRemove)] {
         let m = matched(&EXPONENTIAL, &quantile(q, Range::new(0.0, 4.0), relation, 1), &[]);
-        let MechanismPlan::Quantile { epsilon, score_sensitivity: d, .. } = m.plan(0.8).unwrap() else {
+        let MechanismPlan::Quantile { epsilon, levels, .. } = m.plan(0.8).unwrap() else {
             panic!("a quantile plan");
         };
+        let d = levels[0].sensitivity;
         let mut widest: f64 = 0.0;
         for a in values {
             for b in values {
@@ -247,17 +249,45 @@ fn the_log_ratio_of_all_small_neighbours_has_width_eps() {
     }
 }
 
+/// The bound on rows holds for any data: enumerated on a grid of five points, and with the number of points in its place.
 #[test]
-fn no_more_points_than_the_mechanism_makes() {
-    let q = quantile(0.5, Range::UNIT, Relation::ReplaceOne, 1);
-    let points = |x: f64| [("points", x)];
-    for x in [1.0, 65_537.0, 2.5] {
-        assert_eq!(refused(&EXPONENTIAL, &q, &points(x)).code, "E0208");
+fn ninety_five_percent_are_within_the_rows_predicted() {
+    let grid: Vec<f64> = (0..5).map(f64::from).collect();
+    for (q, eps) in [(0.5, 0.7), (0.9, 2.0), (0.25, 0.2)] {
+        let m = matched(&EXPONENTIAL, &quantile(q, Range::new(0.0, 4.0), Relation::ReplaceOne, 1), &[]);
+        let MechanismPlan::Quantile { levels, .. } = m.plan(eps).unwrap() else { panic!("a quantile plan") };
+        let bound = 2.0 / eps * (20.0_f64 * 4.0).ln();
+        for split in 0..=100 {
+            for (low, high) in [(0.0, 4.0), (2.0, 2.0), (3.0, 4.0), (1.0, 2.0)] {
+                let data: Vec<f64> = (0..100).map(|i| if i < split { low } else { high }).collect();
+                let count = |of: &dyn Fn(f64) -> bool| data.iter().filter(|x| of(**x)).count() as f64;
+                let off = |t: f64| (count(&|x| x < t) - 100.0 * q).max(100.0 * q - count(&|x| x <= t)).max(0.0);
+                let law = log_law(&data, &grid, q, eps, levels[0].sensitivity);
+                let far: f64 = grid.iter().zip(&law).filter(|(t, _)| off(**t) > bound).map(|(_, l)| l.exp()).sum();
+                assert!(far <= 0.05, "{q} {eps} {split}: {far}");
+            }
+        }
     }
-    for x in [2.0, 65_536.0] {
-        let plan = matched(&EXPONENTIAL, &q, &points(x)).plan(1.0).unwrap();
-        assert!(matches!(plan, MechanismPlan::Quantile { points, .. } if f64::from(points) == x));
-    }
+    let q = quantile(0.5, Range::new(0.0, 1.0), Relation::ReplaceOne, 1);
+    let mut many = q.clone();
+    many.records.rows = crate::model::RowCount { at_least: 50_000, exactly: Some(50_000) };
+    let error = matched(&EXPONENTIAL, &many, &[]).predicted_error(1.0);
+    assert!((error.value - 2.0 * (20.0 * 2f64.powi(40)).ln()).abs() < 1.5, "{error:?}");
+    assert!((error.further[0].1 - 2.0 * 20f64.ln() / 5e4).abs() < 1e-9, "{error:?}");
+}
+
+#[test]
+fn several_levels_cost_as_many_times() {
+    let row = t::expr(ExprKind::Number(0.0), Type::Real(Range::UNIT), Label::Row(t::TABLE));
+    let list = ExprKind::List([0.25, 0.5, 0.75].map(t::number).to_vec());
+    let list = t::expr(list, Type::Real(Range::UNIT), Label::Public);
+    let q = query(ExprKind::Call(Builtin::RowQuantile, vec![row, list]), Type::Real(Range::UNIT), 1.0);
+    let m = matched(&EXPONENTIAL, &q, &[]);
+    let claim = m.claim(crate::rules::offer::View::Replace, 0.5).unwrap();
+    assert_eq!(claim, crate::privacy::Claim::Repeated { times: 3, claim: Box::new(crate::privacy::Claim::BoundedRange { eta: 0.5 }) });
+    assert!((claim.pure() - 1.5).abs() < 1e-12);
+    let MechanismPlan::Quantile { levels, .. } = m.plan(0.5).unwrap() else { panic!("a quantile plan") };
+    assert_eq!(levels.iter().map(|l| l.q).collect::<Vec<_>>(), [0.25, 0.5, 0.75]);
 }
 
 #[test]
@@ -265,11 +295,16 @@ fn the_grid_must_be_finite() {
     let q = quantile(0.5, Range::ALL, Relation::ReplaceOne, 1);
     assert_eq!(refused(&EXPONENTIAL, &q, &[]).code, "E0202");
     let q = quantile(0.5, Range::new(0.0, 1.0), Relation::AddRemove, 3);
-    let MechanismPlan::Quantile { points, score_sensitivity, .. } = matched(&EXPONENTIAL, &q, &[]).plan(1.0).unwrap() else {
+    let MechanismPlan::Quantile { levels, .. } = matched(&EXPONENTIAL, &q, &[]).plan(1.0).unwrap() else {
         panic!("a quantile plan");
     };
-    assert_eq!(points, 1024);
-    assert!((1.5..1.500_000_1).contains(&score_sensitivity));
+    assert!((1.5..1.500_000_1).contains(&levels[0].sensitivity));
+    // 2^62 points are as many as an interval may hold.
+    let mut wide = quantile(0.5, Range::ALL, Relation::ReplaceOne, 1);
+    if let ExprKind::Call(_, args) = &mut wide.value.kind {
+        args[0].ty = Type::Int(Range::ALL);
+    }
+    assert_eq!(refused(&EXPONENTIAL, &wide, &[("lo", -1e300), ("hi", 1e300)]).code, "E0208");
 }
 
 fn mean(range: Range, n: u64) -> AggregateQuery {

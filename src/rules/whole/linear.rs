@@ -6,7 +6,7 @@ use crate::mechanism::plan::{MechanismPlan, Statistic, StatisticKind, WholeFamil
 use crate::model::{Range, Relation, Request, Type, grid};
 use crate::numeric::amount::below;
 use crate::numeric::decimal::sig_up;
-use crate::numeric::round::{add_up, div_up, mul_up, sqrt_down};
+use crate::numeric::round::{add_up, div_down, div_up, mul_up, sqrt_down};
 use crate::privacy::Claim;
 use crate::rules::conjugate::facts::{self, Facts};
 use crate::rules::conjugate::{NormalWeights, design, normal_weights, unbounded_features};
@@ -31,7 +31,7 @@ pub(super) struct Regression {
     statistic: Statistic,
 }
 
-/// `None` where the one parameter is not a vector with a normal prior, or the rows are no `normal(dot(w, x), sd)`.
+/// `None` where the one parameter is not a vector with a normal prior, or the rows do not follow `normal(dot(w, x), sd)`.
 pub(super) fn find(rule: &'static Rule, question: &Question) -> Match<Option<Regression>> {
     let (model, context) = (question.model()?, &question.context);
     let [parameter] = model.parameters.as_slice() else {
@@ -79,7 +79,7 @@ pub(super) fn find(rule: &'static Rule, question: &Question) -> Match<Option<Reg
     Ok(Some(Regression { prior, sd, norm, reach: range.magnitude(), statistic, facts }))
 }
 
-/// Discrete Gaussian noise on products and sums, half of the cost for each.
+/// Discrete Gaussian noise on products and sums, of equal parts of the cost.
 pub(super) fn noisy(regression: Regression) -> Vec<Box<dyn Offer>> {
     vec![Box::new(Answer(Noisy(regression)))]
 }
@@ -96,10 +96,12 @@ impl Noisy {
         (one(mul_up(std::f64::consts::SQRT_2.next_up(), square)), one(mul_up(2.0, mul_up(self.0.norm, self.0.reach))))
     }
 
-    /// Standard deviations of the noise on products and sums: `D / sqrt(rho)` costs rho / 2.
+    /// Standard deviations of the noise on products and sums: with `D / sqrt(rho)` each would cost rho / 2, but no two rows move both
+    /// so far (rule book, section 15).
     fn sizes(&self, value: f64) -> (f64, f64) {
         let (products, sums) = self.moved();
-        let root = sqrt_down(below(value));
+        let together = if self.0.prior.dim == 1 { 0.5 } else { 25.0 / 32.0 };
+        let root = sqrt_down(div_down(below(value), together));
         (div_up(products, root), div_up(sums, root))
     }
 }
@@ -161,7 +163,7 @@ impl Whole for Noisy {
         let (products, sums) = self.sizes(value);
         // As if the features were spread evenly over the axes at their largest norm.
         let each = rows * self.0.norm * self.0.norm / self.0.prior.dim as f64;
-        predicted::weights(1.0 / self.0.prior.largest, self.0.sd.hi, each, (products, sums), self.0.prior.dim)
+        predicted::weights(1.0 / self.0.prior.largest, (self.0.sd.hi, 0.0), each, (products, sums), self.0.prior.dim)
     }
 
     fn ignores_noise(&self) -> bool {

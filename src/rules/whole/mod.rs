@@ -13,6 +13,7 @@ mod normal;
 pub(super) mod plug_in;
 mod predicted;
 mod refusals;
+pub(super) mod score_statistics;
 
 use super::conjugate::Facts;
 use super::offer::{Knob, Offer, Parameter, PredictedError, View, assumed_rows};
@@ -21,6 +22,8 @@ use crate::mechanism::plan::MechanismPlan;
 use crate::numeric::decimal::sig_up;
 use crate::privacy::Claim;
 use predicted::Prediction;
+
+pub(super) use refusals::secret_rows;
 
 /// A mechanism that fits a posterior; its free number is a privacy loss.
 trait Whole {

@@ -357,8 +357,9 @@ pub(super) fn normal(precision: f64, sd: f64, rows: f64, noise: f64, aware: bool
     sum.over(DATA as f64)
 }
 
-/// The means for `dim` independent weights of this prior precision, the products of each feature with itself summing to `each`.
-pub(super) fn weights(precision: f64, sd: f64, each: f64, (products, sums): (f64, f64), dim: usize) -> Prediction {
+/// The means for `dim` independent weights of this prior precision, the products of each feature with itself summing to `each`; `bias`
+/// is how far an approximation moves a weight.
+pub(super) fn weights(precision: f64, (sd, bias): (f64, f64), each: f64, (products, sums): (f64, f64), dim: usize) -> Prediction {
     // The noise on a product counts with the weight it multiplies.
     let noise = sums * sums + products * products * dim as f64 / precision;
     let row = sd * sd;
@@ -367,7 +368,7 @@ pub(super) fn weights(precision: f64, sd: f64, each: f64, (products, sums): (f64
     let mut one = Prediction::default();
     for i in 0..DATA {
         let z = normal_quantile((i as f64 + 0.5) / DATA as f64);
-        one.add(normals_beside(exact, variance, z * z * (variance - exact).max(0.0)), 1.0);
+        one.add(normals_beside(exact, variance, z * z * (variance - exact).max(0.0) + bias * bias), 1.0);
     }
     let one = one.over(DATA as f64);
     let overlap = (1.0 - one.hellinger * one.hellinger).max(0.0).powf(dim as f64);

@@ -10,7 +10,7 @@ use crate::rules::text::four_near;
 use crate::source::Diagnostic;
 
 /// E0307: the mechanism holds n fixed; so many `counts` may be noised instead.
-pub(super) fn secret_rows(facts: &Facts, question: &Question, (why, cause): (&str, &str), counts: Option<usize>) -> Diagnostic {
+pub(in crate::rules) fn secret_rows(facts: &Facts, question: &Question, (why, cause): (&str, &str), counts: Option<usize>) -> Diagnostic {
     let name = facts.rule.name;
     let table = question.context.table(facts.records.table);
     let n = table.map_or("n", |t| t.public_name());

@@ -1,9 +1,12 @@
-//! The posterior of regression weights given noisy second moments: a chain over the moments, weights in closed form (rule book §15).
+//! The posterior of regression weights given noisy second moments: a chain over the moments, weights in closed form (rule book §15);
+//! of logistic weights given noisy scores, a normal law (§20).
 
 use super::Posterior;
 use crate::dist::sample::uniform;
 use crate::mechanism::plan::{WholeFamily, WholeLaw, WholeNoise};
+
 use crate::numeric::dense::{Matrix, cholesky, factor_of_inverse, factor_of_sum};
+use crate::numeric::logistic::{Look, look, symmetric};
 use crate::run::bits::Bits;
 use rand::RngExt;
 use rand_distr::StandardNormal;
@@ -27,20 +30,27 @@ pub(super) fn given(law: &WholeLaw, rows: f64, noisy: &[f64], rng: &mut Bits) ->
         return Some(normal(&mean, &factor_of_inverse(&cholesky(precision)?)));
     }
     let (upper, sums_seen) = noisy.split_at_checked(d * (d + 1) / 2)?;
-    // Row i of the upper triangle starts after d + (d - 1) + .. numbers.
-    let place = |i: usize, j: usize| i * d - i * i.saturating_sub(1) / 2 + j - i;
-    let at = |i: usize, j: usize| upper.get(place(i.min(j), i.max(j))).copied().unwrap_or(f64::NAN);
     let moments = Moments {
         mean,
         precision,
         sd: *sd,
         trace: rows * norm * norm,
-        products: Matrix::from_fn(d, d, at),
+        products: symmetric(d, upper),
         products_noise: products,
         sums: Vector::from_row_slice(sums_seen),
         sums_noise: sums,
     };
     if moments.sums.len() == d { moments.posterior(rng) } else { None }
+}
+
+/// The normal law of logistic weights given noisy products and scores (rule book §20).
+pub(super) fn seen(law: &WholeLaw, noisy: &[f64]) -> Option<Posterior> {
+    let (WholeFamily::Logistic { mean, precision, trials }, WholeNoise::Scores { scores: sd, .. }) = (&law.family, law.noise) else {
+        return None;
+    };
+    let statistics = noisy.split_at_checked(mean.len() * (mean.len() + 1) / 2)?;
+    let Look { mean, factor, .. } = look((mean, precision), statistics, *trials, sd)?;
+    Some(normal(&mean, &factor))
 }
 
 fn normal(mean: &Vector, factor: &Matrix) -> Posterior {

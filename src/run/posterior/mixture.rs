@@ -28,7 +28,7 @@ pub(super) fn ln_noise(noise: WholeNoise, distance: f64) -> f64 {
     match noise {
         WholeNoise::Geometric { scale } | WholeNoise::FloorLaplace { scale } => -distance.abs() / scale,
         WholeNoise::Gaussian { sigma } => -0.5 * (distance / sigma) * (distance / sigma),
-        WholeNoise::Hellinger { .. } | WholeNoise::Moments { .. } | WholeNoise::Rows { .. } => 0.0,
+        WholeNoise::Hellinger { .. } | WholeNoise::Moments { .. } | WholeNoise::Scores { .. } | WholeNoise::Rows { .. } => 0.0,
     }
 }
 
@@ -37,7 +37,7 @@ pub(super) fn reach(noise: WholeNoise, part: f64) -> f64 {
     match noise {
         WholeNoise::Gaussian { sigma } => (part * SDS * sigma).ceil() + 2.0,
         WholeNoise::Geometric { scale } | WholeNoise::FloorLaplace { scale } => (part * SCALES * scale).ceil() + 2.0,
-        WholeNoise::Hellinger { .. } | WholeNoise::Moments { .. } | WholeNoise::Rows { .. } => 0.0,
+        WholeNoise::Hellinger { .. } | WholeNoise::Moments { .. } | WholeNoise::Scores { .. } | WholeNoise::Rows { .. } => 0.0,
     }
 }
 
@@ -57,8 +57,9 @@ pub fn released(law: &WholeLaw, release: &Released, rows_are_public: bool, sourc
     let found = match (&law.family, total) {
         (WholeFamily::Gamma { shape, rate }, total) => of_rate((*shape, *rate), total, &noisy, law, &mut rng),
         (WholeFamily::Counts { alpha, single, .. }, total) => of_counts((alpha, *single), total, &noisy, law, &mut rng),
-        (WholeFamily::Normal { .. } | WholeFamily::Weights { .. }, None) => return None,
+        (WholeFamily::Normal { .. } | WholeFamily::Weights { .. } | WholeFamily::Logistic { .. }, None) => return None,
         (WholeFamily::Weights { .. }, Some(rows)) => super::linear::given(law, rows, &noisy, &mut rng),
+        (WholeFamily::Logistic { .. }, Some(_)) => super::linear::seen(law, &noisy),
         (WholeFamily::Normal { mean, precision, sd }, Some(rows)) => {
             let prior = Mean { mean: *mean, precision: *precision, sd: *sd, rows };
             let sum = *noisy.last()?;
@@ -96,7 +97,7 @@ fn unknown(family: &WholeFamily) -> Posterior {
         WholeFamily::Counts { alpha, single, .. } => shares(&vec![none; alpha.len()], *single),
         WholeFamily::Gamma { .. } => Posterior::Gamma(none, none),
         WholeFamily::Normal { .. } => Posterior::Normal(none, none),
-        WholeFamily::Weights { mean, .. } => {
+        WholeFamily::Weights { mean, .. } | WholeFamily::Logistic { mean, .. } => {
             Posterior::MultiNormal { mean: vec![none; mean.len()], factor: (1..=mean.len()).map(|i| vec![none; i]).collect() }
         }
     }

@@ -78,17 +78,18 @@ pub fn picture(p: &Posterior, names: &[String]) -> Vec<String> {
 fn summary(draws: &Draws) -> Vec<String> {
     let width = draws.names.iter().map(|n| n.chars().count()).max().unwrap_or(0).min(200);
     let [mean, sd, low, middle, high, mcse] = ["mean", "sd", "5 %", "50 %", "95 %", "MCSE"].map(|head| format!("{head:>11}"));
-    let head = format!("{:<width$}{mean}{sd}{low}{middle}{high}{mcse}{:>9}{:>9}{:>7}", "", "ESS bulk", "ESS tail", "R-hat");
+    let (rhat, bulk, tail) = ("R-hat", "ESS bulk", "ESS tail");
+    let head = format!("{:<width$}{mean}{sd}{low}{middle}{high}{rhat:>7}{bulk:>9}{tail:>9}{mcse}", "");
     let one = |(i, s): (usize, Summary)| {
-        let numbers: String = [s.mean, s.sd, s.q5, s.median, s.q95, s.mcse].map(six).concat();
+        let numbers: String = [s.mean, s.sd, s.q5, s.median, s.q95].map(six).concat();
         let picture = draws.component(i).map(Posterior::Draws).map(|m| {
             let ends = m.quantiles(&[0.0005, 0.9995]);
             let at = |i: usize| ends.get(i).copied().unwrap_or(f64::NAN);
             shades(&m, (at(0), at(1)), COLUMNS / 2)
         });
         let name = draws.names.get(i).map_or("", String::as_str);
-        let (bulk, tail, rhat, picture) = (s.ess_bulk, s.ess_tail, s.rhat, picture.unwrap_or_default());
-        format!("{name:<width$}{numbers}{bulk:>9.0}{tail:>9.0}{rhat:>7.3}  |{picture}|")
+        let (bulk, tail, rhat, mcse, picture) = (s.ess_bulk, s.ess_tail, s.rhat, six(s.mcse), picture.unwrap_or_default());
+        format!("{name:<width$}{numbers}{rhat:>7.3}{bulk:>9.0}{tail:>9.0}{mcse}  |{picture}|")
     };
     std::iter::once(head).chain(draws.summaries().into_iter().enumerate().map(one)).collect()
 }

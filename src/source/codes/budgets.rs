@@ -86,24 +86,6 @@ expect sensitivity(sum(smoker)) == 1
 ",
     },
     CodePage {
-        code: "W0404",
-        title: "a solved parameter that leaves nothing",
-        text: "The budget can be met only with so small a weight that the draw hardly depends on the data: the release would be \
-               a sample from the prior. A larger budget, public data in the prior, or another mechanism helps.",
-        example_wrong: r"budget rdp(order = 2, eps = 1e-9)
-private staff[n] { smoker: bool }
-param p ~ beta(20, 20)
-observe smoker ~ bernoulli(p)
-release p_hat = draw(p) using diffuse
-",
-        example_right: r"budget rdp(order = 2, eps = 0.5)
-private staff[n] { smoker: bool }
-param p ~ beta(20, 20)
-observe smoker ~ bernoulli(p)
-release p_hat = draw(p) using diffuse
-",
-    },
-    CodePage {
         code: "W0501",
         title: "a budget that promises little",
         text: "An eps above 20, or a delta above 1/n, allows that single rows are revealed. Such a guarantee is formally true \
@@ -169,6 +151,73 @@ release cells = histogram(vote)
 param p ~ beta(1, 1)
 observe cells.vote ~ bernoulli(p)
 output post = posterior(p)
+",
+    },
+    CodePage {
+        code: "W0510",
+        title: "a release that is predicted to learn next to nothing",
+        text: "Before anything is spent, a release is compared with what one would know without the rows. Of a draw from a \
+               posterior the predicted error is at least 82 % of that of a draw from the prior; with a normal prior that is so \
+               where its sd is within 10 % of the prior's. A chain that pays for its answers (`penalty`, `dp_hmc`, `dp_sgld`) is \
+               run on rows that the model itself makes up, at 64 parameters drawn from the prior; of some parameter about \
+               90 % of the prior's sd is left once the release is known, or the release errs by 90 % of what a draw from the \
+               prior does, because the noise hides the rows, or because the chain is too short to leave its start. A lower bound of 100 rows or more is taken for their number. Nothing of this reads data, and it is the same on every run. It is an estimate: \
+               right in order of size, for data as the prior expects them. `dpm run` asks at a terminal whether to go on, and \
+               ends with exit code 1 without one, before a ledger is charged or data are opened; with `--anyway` it goes on. A \
+               whole posterior, a larger budget, fewer parameters or public data in the prior learn more.",
+        example_wrong: r"budget rdp(order = 2, eps = 1e-9)
+private staff[n] { smoker: bool }
+param p ~ beta(20, 20)
+observe smoker ~ bernoulli(p)
+release p_hat = draw(p) using diffuse
+",
+        example_right: r"budget rdp(order = 2, eps = 0.5)
+private staff[n] { smoker: bool }
+param p ~ beta(20, 20)
+observe smoker ~ bernoulli(p)
+release p_hat = draw(p) using diffuse
+",
+    },
+    CodePage {
+        code: "W0511",
+        title: "few bins of a number that a model depends on",
+        text: "A model of released counts takes a number in bins as uniform within its bin. Where bins are wide the rows of a bin are not, and \
+               slopes come out too flat. Sixteen bins or more keep that below the other errors; each of them has noise, so take \
+               no more than there are rows for.",
+        example_wrong: r"budget eps(1)
+private t[n] { age: real in [0, 100], ill: bool }
+release cells = histogram(bin(age, width = 20), ill)
+param a ~ normal(0, 2)
+param b ~ normal(0, 0.1)
+observe cells.ill ~ bernoulli_logit(a + b * (age - 50))
+output post = posterior(a, b)
+",
+        example_right: r"budget eps(1)
+private t[n] { age: real in [0, 100], ill: bool }
+release cells = histogram(bin(age, width = 5), ill)
+param a ~ normal(0, 2)
+param b ~ normal(0, 0.1)
+observe cells.ill ~ bernoulli_logit(a + b * (age - 50))
+output post = posterior(a, b)
+",
+    },
+    CodePage {
+        code: "W0512",
+        title: "a posterior whose intervals are approximate",
+        text: "`score_statistics` releases a normal law of logistic weights that takes the loss of every row for a quadratic and the \
+               products of features for what left. Its privacy is exact; its intervals are not: fewer of them may hold the truth \
+               than they say, the fewer the more rows and budget. Take it for a first look, and a draw for a number to use.",
+        example_wrong: r"budget dp(eps = 1, delta = 1e-6)
+private adult[n] { x: vector[9] in l2(1), rich: bool }
+param w: vector[9] ~ normal(0, 1)
+observe rich ~ bernoulli_logit(dot(w, x))
+release post = posterior(w) using score_statistics
+",
+        example_right: r"budget dp(eps = 1, delta = 1e-6)
+private adult[n] { x: vector[9] in l2(1), rich: bool }
+param w: vector[9] ~ normal(0, 1)
+observe rich ~ bernoulli_logit(dot(w, x))
+release coef = draw(w) using gibbs
 ",
     },
 ];

@@ -178,6 +178,9 @@ pub(super) fn binding(scene: &Scene<'_>) -> Option<Diagnostic> {
         _ if walrus => complaint
             .label(scene.spans(2..4), "a value is given with `=`")
             .help(format!("{keyword} {name} = {}", scene.rest(4).unwrap_or("..."))),
+        Some(Token::Tilde) if keyword == "output" || !scene.is(scene.at + 2, Token::OpenParen) => complaint
+            .label(scene.here(), "a value is given with `=`")
+            .help(format!("{keyword} {name} = {}", scene.rest(scene.at + 1).unwrap_or("..."))),
         Some(Token::Tilde) => complaint
             .label(scene.here(), "`~` is for parameters and observations")
             .help(format!("param {name} {}", scene.rest(scene.at).unwrap_or("~ ..."))),

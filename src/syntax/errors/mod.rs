@@ -55,9 +55,12 @@ pub(super) fn explain(file: FileId, text: &str, words: &[Word], own: Range<usize
         _ => None,
     };
     let found = scene.keyword_as_name().or(statement).or_else(|| values::value(&scene)).unwrap_or_else(|| expected::generic(&scene));
-    // A line that starts as the statement does is what it should have been.
+    // A line that starts as the statement does, or the only line if it is a statement, is what it should have been.
+    let alone = found.help.len() == 1;
     let meant = |h: Help| {
-        let whole = h.edits.is_empty() && h.pasted().split_whitespace().next() == Some(scene.word(0));
+        let first = h.pasted().split_whitespace().next();
+        let opens = |word: &str| ["let", "param", "observe", "release", "output", "budget", "fn"].contains(&word);
+        let whole = h.edits.is_empty() && (first == Some(scene.word(0)) || (alone && first.is_some_and(opens)));
         if whole { h.over(scene.spans(0..scene.len())) } else { h }
     };
     Box::new(Diagnostic { help: found.help.into_iter().map(meant).collect(), ..found })

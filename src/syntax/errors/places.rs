@@ -1,7 +1,7 @@
 //! Complaints about statements that stand where they may not.
 
 use crate::source::suggest::did_you_mean;
-use crate::source::{Diagnostic, FileId, Span};
+use crate::source::{Diagnostic, FileId, Help, Span};
 
 use super::super::split::{Body, Piece, Word, starts_line};
 use super::super::statements::Place;
@@ -68,6 +68,8 @@ fn stray(file: FileId, text: &str, own: &[Word]) -> Complaint {
     let word = text.get(span.start as usize..span.end as usize).unwrap_or("");
     let rest = own.get(1..).and_then(|rest| text.get(rest.first()?.1.start..rest.last()?.1.end)).and_then(one_line).unwrap_or("...");
     let second = own.get(1).map(|word| word.0);
+    let whole = own.last().map_or(span, |last| Span::new(file, span.start as usize, last.1.end));
+    let instead = |code: String| Help::from(code).over(whole);
     Box::new(match token {
         Token::CloseBrace | Token::CloseParen | Token::CloseBracket => {
             new("E0018", format!("this `{word}` closes nothing")).label(span, "no bracket is open here").help(format!("remove `{word}`"))
@@ -83,22 +85,22 @@ fn stray(file: FileId, text: &str, own: &[Word]) -> Complaint {
             let near = did_you_mean(&word.to_lowercase(), STATEMENTS.iter().copied());
             let complaint = new("E0001", format!("unknown statement `{word}`"));
             match (near, second) {
-                (Some(near), _) => complaint.label(span, format!("did you mean `{near}`?")).help(format!("{near} {rest}")),
+                (Some(near), _) => complaint.label(span, format!("did you mean `{near}`?")).help(instead(format!("{near} {rest}"))),
                 (None, Some(Token::Assign)) => {
-                    complaint.label(span, "a statement starts with a keyword").help(format!("let {word} {rest}"))
+                    complaint.label(span, "a statement starts with a keyword").help(instead(format!("let {word} {rest}")))
                 }
                 (None, Some(Token::Tilde)) => complaint
                     .label(span, "a statement starts with a keyword")
                     .cause("`~` never stands alone: a parameter and an observation are different statements")
-                    .help(("", format!("param {word} {rest}"), format!("if `{word}` is a parameter")))
-                    .help(("", format!("observe {word} {rest}"), format!("if `{word}` is a column"))),
+                    .help(Help::from(("", format!("param {word} {rest}"), format!("if `{word}` is a parameter"))).over(whole))
+                    .help(Help::from(("", format!("observe {word} {rest}"), format!("if `{word}` is a column"))).over(whole)),
                 _ if word == "for" => complaint
                     .label(span, "there are no loops")
                     .cause("a statement about a column speaks of every row; `each` repeats a block for every level of a category")
-                    .helps(["observe y ~ normal(mu, 1)", "each region of survey { ... }"]),
+                    .help("as in observe y ~ normal(mu, 1), or each region of survey { .. }"),
                 _ if rest.starts_with("<-") => {
                     let value = rest.trim_start_matches("<-").trim_start();
-                    complaint.label(span, "a value is named by `let`").help(format!("let {word} = {value}"))
+                    complaint.label(span, "a value is named by `let`").help(instead(format!("let {word} = {value}")))
                 }
                 _ => complaint.label(span, "a statement starts with a keyword").help(format!("one of: {}", openers())),
             }
@@ -114,7 +116,10 @@ pub(super) fn semicolon(span: Span, before: Option<&str>) -> Diagnostic {
     new("E0021", "statements are not separated by `;`")
         .label(span, "remove this")
         .cause("a statement ends where the next keyword starts")
-        .help(before.unwrap_or("write each statement on its own line"))
+        .help(match before {
+            Some(before) => Help::from(before).edit(span, "\n"),
+            None => "write each statement on its own line".into(),
+        })
 }
 
 /// Statements that may stand outside a model.

@@ -3,7 +3,7 @@
 use super::super::tokens::Token;
 use super::scene::Scene;
 use super::structure::{new, one_line};
-use crate::source::Diagnostic;
+use crate::source::{Diagnostic, Help};
 
 /// release p_hat = draw(p) using diffuse spend 20%
 pub(super) fn release(scene: &Scene<'_>) -> Option<Diagnostic> {
@@ -19,42 +19,56 @@ pub(super) fn release(scene: &Scene<'_>) -> Option<Diagnostic> {
     if let Some(using) = using {
         return Some(mechanism(scene, using, name));
     }
+    let all = scene.spans(0..scene.len());
+    let instead = |code: String| Help::from(code).over(all);
+    let choices = |name: &str, query: &str, tail: &str| {
+        let line = |word: &str, what: &str| {
+            let code = format!("release {name} = {word}({query}){tail}");
+            Help::from(("", code, format!("if `{query}` is a {what}"))).over(all)
+        };
+        [line("draw", "parameter"), line("mean", "column")]
+    };
     let complaint = new("E0012", "expected a name and a query after `release`");
     if scene.at <= 2 {
         return Some(match scene.found() {
-            Some(Token::OpenParen) => {
-                let inner = scene.word(3);
-                complaint
-                    .label(scene.spans(1..scene.at + 1), "the result needs a name")
-                    .help(format!("release {inner}_hat = {}", scene.rest(1).unwrap_or("draw(p)")))
+            Some(Token::OpenParen) if scene.is(1, Token::Name) => {
+                let inner = if scene.is(3, Token::Name) { scene.word(3) } else { name };
+                let complaint = complaint.label(scene.spans(1..scene.at + 1), "the result needs a name");
+                let named = |query| instead(format!("release {} = {query}", scene.unused(&format!("{inner}_hat"))));
+                or_say(complaint, scene.rest(1).map(named), "name the result: release r = ..")
             }
-            Some(Token::Tilde) => complaint
-                .label(scene.here(), "a release is written with `=`")
-                .help(format!("release {name} = {}", scene.rest(3).unwrap_or("draw(p)"))),
+            Some(Token::Tilde) => or_say(
+                complaint.label(scene.here(), "a release is written with `=`"),
+                scene.rest(3).map(|query| instead(format!("release {name} = {query}"))),
+                "write `=` and a query",
+            ),
+            Some(Token::Assign) if scene.at == 1 => or_say(
+                complaint.label(scene.here(), "the result needs a name"),
+                scene.rest(2).map(|query| instead(format!("release {} = {query}", scene.unused("result")))),
+                "write a name before `=`",
+            ),
             _ if !scene.is(1, Token::Name) => complaint.label(scene.here(), "release what?").help("release p_hat = draw(p)"),
             _ => complaint
                 .label(scene.here(), format!("no query for `{name}`"))
                 .cause("a release says what is computed, so that its cost is known")
-                .help(("", format!("release {name}_hat = draw({name})"), format!("if `{name}` is a parameter")))
-                .help(("", format!("release {name}_mean = mean({name})"), format!("if `{name}` is a column"))),
+                .helps(choices(&scene.unused(&format!("{name}_hat")), name, "")),
         });
     }
     let query = scene.word(3);
     let end = (3..scene.len()).find(|i| matches!(scene.token(*i), Some(Token::Using | Token::Spend))).unwrap_or(scene.len());
     let flat = scene.words(3..end).split_whitespace().collect::<Vec<_>>().join(" ");
-    let whole = one_line(&flat).filter(|w| !w.contains("//")).unwrap_or("...");
+    let whole = one_line(&flat).filter(|w| !w.contains("//"));
     let complaint = new("E0012", "a release is one query");
     if end == 3 {
-        return Some(complaint.label(scene.here(), "expected a query").help(format!("release {name} = draw(p)")));
+        return Some(complaint.label(scene.here(), "expected a query").help((
+            "",
+            format!("release {name} = draw(p)"),
+            "if `p` is a parameter",
+        )));
     }
     if end == 4 && scene.is(3, Token::Name) {
         let tail = scene.rest(end).map_or(String::new(), |t| format!(" {t}"));
-        return Some(
-            complaint
-                .label(scene.span(3), format!("`{query}` alone is not a query"))
-                .help(("", format!("release {name} = draw({query}){tail}"), format!("if `{query}` is a parameter")))
-                .help(("", format!("release {name} = mean({query}){tail}"), format!("if `{query}` is a column"))),
-        );
+        return Some(complaint.label(scene.span(3), format!("`{query}` alone is not a query")).helps(choices(name, query, &tail)));
     }
     if scene.found() == Some(Token::Name) && scene.before() == Some(Token::CloseParen) {
         let head = one_line(scene.words(0..scene.at)).unwrap_or("release x = draw(p)");
@@ -65,12 +79,19 @@ pub(super) fn release(scene: &Scene<'_>) -> Option<Diagnostic> {
                 .help(format!("{head} using {said}")),
         );
     }
-    Some(
-        complaint
-            .label(scene.spans(3..end), "arithmetic is not part of a query")
-            .cause("what is computed from a released value is free and belongs in an `output`")
-            .help(taken_apart(scene, name, whole, end)),
-    )
+    let complaint = complaint
+        .label(scene.spans(3..end), "arithmetic is not part of a query")
+        .cause("what is computed from a released value is free and belongs in an `output`");
+    Some(or_say(
+        complaint,
+        whole.map(|whole| instead(taken_apart(scene, name, whole, end))),
+        "release each query alone, and compute the rest in an `output`",
+    ))
+}
+
+/// A line to paste, or else words.
+fn or_say(complaint: Diagnostic, line: Option<Help>, words: &str) -> Diagnostic {
+    complaint.help(line.unwrap_or_else(|| words.into()))
 }
 
 /// Every query of some arithmetic as a release of its own, and the rest as an output.
@@ -170,9 +191,12 @@ fn spending(scene: &Scene<'_>, spend: usize, name: &str) -> Diagnostic {
     let head = one_line(scene.words(0..spend)).unwrap_or("release x = draw(p)");
     let amount = scene.word(spend + 1);
     if scene.is(spend + 1, Token::Number) && !scene.is(spend + 2, Token::Percent) {
+        let number = amount.parse::<f64>().ok();
+        let fits = number.is_some_and(|x| scene.budget_number().is_none_or(|most| x <= most));
         return new("E0013", format!("{amount} of what?"))
             .label(scene.span(spend + 1), "a share of the budget, or a cost?")
-            .helps([format!("{head} spend {}", percent(amount)), format!("{head} spend {}({amount})", scene.budget_kind())]);
+            .help(format!("{head} spend {}", percent(amount)))
+            .helps(fits.then(|| format!("{head} spend {}({amount})", scene.budget_kind())));
     }
     if scene.found() == Some(Token::Using) {
         let said = one_line(scene.words(spend..scene.at)).unwrap_or("spend 20%");

@@ -66,6 +66,12 @@ impl<'a> Scene<'a> {
         ["zcdp", "gdp"].into_iter().find(|kind| budget.trim_start().starts_with(kind)).unwrap_or("eps")
     }
 
+    /// The first number of the program's budget.
+    pub(super) fn budget_number(&self) -> Option<f64> {
+        let budget = near(self.text).lines().find_map(|line| line.trim_start().strip_prefix("budget "))?;
+        budget.split(|c: char| !(c.is_ascii_digit() || ".e-".contains(c))).find_map(|n| n.parse().ok())
+    }
+
     /// Does a line of a text declare this name after one of these keywords?
     fn declares(text: &str, keywords: &[&str], name: &str) -> bool {
         let first = |line: &str| line.split(|c: char| !(c.is_alphanumeric() || c == '_')).next() == Some(name);
@@ -208,9 +214,11 @@ impl<'a> Scene<'a> {
         let complaint = new("E0022", format!("`{word}` is a word of the language")).label(self.span(self.at), "it cannot be a name");
         let is_column = self.bracket().is_some_and(|b| self.is(b, Token::OpenBrace));
         Some(if is_column {
-            complaint
-                .cause(format!("`{word}` has a fixed meaning in every program"))
-                .help(("read the column under another name:", format!("{word}_ from \"{word}\": {}", self.column_type(self.at + 2))))
+            complaint.cause(format!("`{word}` has a fixed meaning in every program")).help({
+                let code = format!("{word}_ from \"{word}\"");
+                Help::from(("read the column under another name:", format!("{code}: {}", self.column_type(self.at + 2))))
+                    .edit(self.span(self.at), code)
+            })
         } else {
             complaint.cause(format!("`{word}` has a fixed meaning in every program")).help(format!("choose another name, such as {word}_"))
         })

@@ -1,6 +1,6 @@
 //! Complaints about the shape of a text: brackets, blocks, size, characters, places.
 
-use crate::source::{Diagnostic, FileId, Span};
+use crate::source::{Diagnostic, FileId, Help, Span};
 
 use super::super::sizes::{MAX_LINES, MAX_NESTING, MAX_SOURCE_BYTES, MAX_WORD_BYTES, MAX_WORDS};
 use super::super::split::Word;
@@ -31,11 +31,12 @@ pub(in crate::syntax) fn no_expression(file: FileId) -> Complaint {
     Box::new(new("E0014", "an expression is missing").label(Span::new(file, 0, 0), "nothing to evaluate").help("mean(age) + 1"))
 }
 
-pub(in crate::syntax) fn not_inside(span: Span) -> Complaint {
+/// `1 + not x`; `whole` is `not x`.
+pub(in crate::syntax) fn not_inside(span: Span, whole: Span, negated: &str) -> Complaint {
     Box::new(
         new("E0014", "`not` needs parentheses here")
             .label(span, "`not` binds less tightly than the operator before it")
-            .help("write (not a) in parentheses"),
+            .help(Help::from(format!("(not {negated})")).over(whole)),
     )
 }
 
@@ -46,7 +47,7 @@ pub(in crate::syntax) fn comparison_chain(span: Span, parts: [&str; 5]) -> Compl
         new("E0019", "comparisons cannot be chained")
             .label(span, "two comparisons in a row")
             .cause(format!("`{a} {first} {b}` is true or false, and that is not compared with `{c}`"))
-            .help(format!("{a} {first} {b} and {b} {second} {c}")),
+            .help(Help::from(format!("{a} {first} {b} and {b} {second} {c}")).over(span)),
     )
 }
 
@@ -72,7 +73,7 @@ pub(in crate::syntax) fn too_deep(span: Span) -> Complaint {
     Box::new(
         new("E0025", "nested too deeply")
             .label(span, format!("more than {MAX_NESTING} brackets, blocks or operators inside one another"))
-            .help(("name a part of it first:", "let part = ...")),
+            .help("name a part of it first, by `let`"),
     )
 }
 

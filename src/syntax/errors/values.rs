@@ -5,7 +5,7 @@ use super::super::tokens::Token;
 use super::places;
 use super::scene::Scene;
 use super::structure::{Complaint, new, one_line, span_of};
-use crate::source::{Diagnostic, FileId, Span};
+use crate::source::{Diagnostic, FileId, Help, Span};
 
 /// A word that cannot be read at all, or one of another language, before any parsing.
 pub(in crate::syntax) fn unreadable(file: FileId, text: &str, own: &[Word]) -> Option<Complaint> {
@@ -25,8 +25,8 @@ pub(in crate::syntax) fn unreadable(file: FileId, text: &str, own: &[Word]) -> O
         Token::Semicolon => places::semicolon(span, own.get(..at).and_then(|before| joined(text, before))),
         Token::OpenText => new("E0023", "this text is never closed").label(span, "no `\"` before the end of the line").help(
             match one_line(sign.trim_end()) {
-                Some(text) => format!("{text}\""),
-                None => "add `\"` where the text ends".to_owned(),
+                Some(text) => Help::from(format!("{text}\"")).over(Span::new(file, word.1.start, word.1.start + sign.trim_end().len())),
+                None => "add `\"` where the text ends".into(),
             },
         ),
         _ => match sign {
@@ -42,11 +42,22 @@ pub(in crate::syntax) fn unreadable(file: FileId, text: &str, own: &[Word]) -> O
                     "|" => ("or", format!("{left} or {right}")),
                     _ => ("not", format!("not {right}")),
                 };
-                foreign(whole, "this", ours, help)
+                let first = at.checked_sub(usize::from(sign != "!")).and_then(|i| own.get(i));
+                let last = own.get(at + 1 + usize::from(twice));
+                let help = Help::from(help);
+                foreign(
+                    whole,
+                    "this",
+                    ours,
+                    match (first, last) {
+                        (Some(a), Some(b)) => help.over(Span::new(file, a.1.start, b.1.end)),
+                        _ => help,
+                    },
+                )
             }
-            "'" | "`" | "\u{2018}" | "\u{2019}" | "\u{201c}" | "\u{201d}" => {
-                new("E0023", "text goes in double quotes").label(span, format!("`{sign}` does not quote")).help("\"a text\"")
-            }
+            "'" | "`" | "\u{2018}" | "\u{2019}" | "\u{201c}" | "\u{201d}" => new("E0023", "text goes in double quotes")
+                .label(span, format!("`{sign}` does not quote"))
+                .help("write it in double quotes, as in \"a text\""),
             _ => character(span, sign),
         },
     }))
@@ -73,7 +84,7 @@ fn joined<'a>(text: &'a str, words: &[Word]) -> Option<&'a str> {
 }
 
 /// What is written otherwise here.
-fn foreign(span: Span, what: &str, ours: &str, help: String) -> Diagnostic {
+fn foreign(span: Span, what: &str, ours: &str, help: Help) -> Diagnostic {
     new("E0020", format!("{what} is written `{ours}`")).label(span, format!("write `{ours}`")).help(help)
 }
 
@@ -97,7 +108,7 @@ fn character(span: Span, sign: &str) -> Diagnostic {
         "$" => {
             return new("E0024", "unexpected character `$`")
                 .label(span, "no word holds this character")
-                .help(("a column of a table is written with a dot:", "staff.age"));
+                .help("a column of a table is written with a dot, as in staff.age");
         }
         _ => {
             return new("E0024", format!("unexpected character `{sign}` (U+{code:04X})"))
@@ -127,12 +138,10 @@ pub(super) fn value(scene: &Scene<'_>) -> Option<Diagnostic> {
                 (format!("expected a value after `{previous}`"), "what is missing here?".to_owned())
             };
             let complaint = new("E0014", headline).label(shown, label);
-            let said = one_line(scene.words(0..at)).unwrap_or("...");
-            return Some(complaint.help(if closes && before == Token::Comma {
-                format!("{}{word}", said.trim_end_matches(',').trim_end())
-            } else {
-                format!("{said} ...")
-            }));
+            return Some(match without(scene, at) {
+                Some(text) => complaint.help(Help::from(text).over(scene.spans(0..scene.len()))),
+                None => complaint.help("write a value here"),
+            });
         }
         let ends = matches!(
             before,
@@ -150,14 +159,30 @@ pub(super) fn value(scene: &Scene<'_>) -> Option<Diagnostic> {
         if ends && starts {
             let complaint = new("E0014", format!("expected an operator or `,` between `{previous}` and `{word}`"))
                 .label(scene.here(), "a second value");
-            return Some(if before == Token::Number && found == Some(Token::Name) {
-                complaint.help(format!("{previous} * {word}"))
-            } else {
-                complaint.helps([format!("{previous}, {word}"), format!("{previous} * {word}")])
-            });
+            let both = |sign: &str| Help::from(format!("{previous}{sign} {word}")).over(scene.spans(at - 1..at + 1));
+            let product = !matches!(before, Token::Text | Token::True | Token::False) && !matches!(found, Some(Token::Text | Token::If));
+            let listed = scene.bracket().is_some() && !(before == Token::Number && found == Some(Token::Name));
+            let lines: Vec<Help> = listed.then(|| both(",")).into_iter().chain(product.then(|| both(" *"))).collect();
+            return Some(if lines.is_empty() { complaint.help("write an operator between them") } else { complaint.helps(lines) });
         }
         None
     })
+}
+
+/// The statement without what has no value beside it: an operator, a comma.
+fn without(scene: &Scene<'_>, at: usize) -> Option<String> {
+    let operator =
+        |t| matches!(t, Token::Comma | Token::Comparison | Token::Plus | Token::Minus | Token::Times | Token::Divide | Token::Power);
+    let loose = scene.token(at.checked_sub(1)?).is_some_and(|t| operator(t) || matches!(t, Token::And | Token::Or | Token::Not));
+    let (before, after) = (scene.words(0..at - usize::from(loose)), scene.words(at..scene.len()));
+    let after = if loose { after } else { scene.words(at + 1..scene.len()) };
+    let opens = scene.token(at - 1).is_some_and(|t| matches!(t, Token::OpenParen | Token::OpenBracket));
+    let follows = opens && scene.token(at).is_some_and(operator);
+    if !loose && !follows {
+        return None;
+    }
+    let gap = if scene.token(at).is_some_and(Token::is_close) || after.is_empty() { "" } else { " " };
+    one_line(&format!("{}{gap}{after}", before.trim_end())).map(str::to_owned)
 }
 
 /// Operators of other languages.
@@ -173,11 +198,9 @@ fn operator(scene: &Scene<'_>) -> Option<Diagnostic> {
         (_, Token::Assign) if scene.touches(at) && word(at + 1) == ">" => (at, ">="),
         (_, Token::Assign) if !after_equals && !scene.wants_value() => {
             return Some(
-                new("E0020", "`=` names a value, `==` compares two").label(scene.here(), "a comparison is written `==`").help(format!(
-                    "{} == {}",
-                    scene.word(at - 1),
-                    word(at + 1)
-                )),
+                new("E0020", "`=` names a value, `==` compares two")
+                    .label(scene.here(), "a comparison is written `==`")
+                    .help(Help::from(format!("{} == {}", scene.word(at - 1), word(at + 1))).over(scene.spans(at - 1..at + 2))),
             );
         }
         (Token::Times, Token::Times) => (at - 1, "^"),
@@ -186,7 +209,8 @@ fn operator(scene: &Scene<'_>) -> Option<Diagnostic> {
         _ => return None,
     };
     let both = start..start + 2;
-    let help = || format!("{} {ours} {}", scene.word(start.saturating_sub(1)), word(start + 2));
+    let around = start.saturating_sub(1)..(start + 3).min(scene.len());
+    let help = || Help::from(format!("{} {ours} {}", scene.word(start.saturating_sub(1)), word(start + 2))).over(scene.spans(around));
     scene.touches(start).then(|| foreign(scene.spans(both.clone()), &format!("`{}`", scene.words(both)), ours, help()))
 }
 
@@ -204,6 +228,6 @@ fn conditional(scene: &Scene<'_>) -> Option<Diagnostic> {
             .label(scene.here(), format!("expected `{missing}`"))
             .label(scene.span(open), "this `if`")
             .cause("`if` is a value: it needs one for either case")
-            .help(help),
+            .help(Help::from(help).over(scene.spans(open..scene.at))),
     )
 }

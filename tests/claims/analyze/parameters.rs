@@ -20,6 +20,8 @@ const WEIGHTS: &str = "private t[n >= 1000] { v: vector[2] in l2(1.3), y: real i
                        observe y ~ normal(dot(w, v), 0.5)\nrelease x = posterior(w)";
 const LOGIT: &str = "private t[n >= 1000] { v: vector[3] in l2(1.3), y: bool }\nparam w: vector[3] ~ normal(0, 1)\n\
                      observe y ~ bernoulli_logit(dot(w, v))\nrelease x = draw(w)";
+const LOOK: &str = "private t[n >= 1000] { v: vector[3] in l2(1.3), y: bool }\nparam w: vector[3] ~ normal(0, 1)\n\
+                    observe y ~ bernoulli_logit(dot(w, v))\nrelease x = posterior(w)";
 const CUT: &str = "private t[n] { v: vector[2] in l2(1), y: bool }\nparam w: vector[2] in l2(2) ~ normal(0, 1)\n\
                    observe y ~ bernoulli_logit(dot(w, v))\nrelease x = draw(w)";
 const SUM: &str = "private t[n >= 500] { y: int in 0..7 }\nrelease x = sum(y)";
@@ -36,6 +38,10 @@ const PROGRAMS: &[(&str, &str, &str)] = &[
     (LOGIT, "zcdp", "diffuse"),
     (LOGIT, "zcdp", "gibbs"),
     (LOGIT, "", "gibbs(weight = 0.0123456, sampler = langevin, steps = 1234)"),
+    (LOGIT, "zcdp", "refined"),
+    (LOGIT, "", "refined(sigma = 12.3456)"),
+    (LOOK, "zcdp", "score_statistics"),
+    (LOOK, "", "score_statistics(sigma = 12.3456, sigma_products = 23.4567)"),
     (SUM, "eps", "laplace"),
     (SUM, "", "laplace(scale = 12.3456)"),
     (SUM, "eps", "geometric"),
@@ -46,7 +52,7 @@ const PROGRAMS: &[(&str, &str, &str)] = &[
     (SHARE, "", "beta_query(a = 6.78912, b = 18.9123, r = 0.123456)"),
     (SHARE, "", "beta_query(a = 6.78912, b = 18.9123, m = 0.123456)"),
     (RANK, "eps", "exponential(-12.3456, 1234.5)"),
-    (RANK, "", "exponential(lo = -12.3456, hi = 1234.5, points = 1234, eps = 0.123456)"),
+    (RANK, "", "exponential(lo = -12.3456, hi = 1234.5, eps = 0.123456)"),
     (WHOLE, "eps", "noise_aware"),
     (WHOLE, "zcdp", "noise_aware"),
     (WHOLE, "", "noise_aware(eps = 0.123456)"),
@@ -111,7 +117,7 @@ const UNSEEN: [&str; 3] = ["sampler", "calibration", "points"];
 fn side(name: &str) -> Ordering {
     match name {
         "scale" | "scale_rows" | "sigma" | "sigma_rows" | "sigma_products" | "gradient_sigma" | "beta" => Ordering::Greater,
-        "r" | "m" | "weight" | "eps" | "rho" | "calibrated" => Ordering::Less,
+        "r" | "m" | "mu" | "weight" | "eps" | "rho" | "calibrated" => Ordering::Less,
         "a" | "b" | "lo" | "hi" | "gamma" | "iterations" | "steps" | "batch" | "clip" | "step" => Ordering::Equal,
         other => panic!("{other}: on which side may it be shown?"),
     }
@@ -271,7 +277,7 @@ fn help_lines_show_what_is_solved() {
             for line in &help {
                 let Some(pasted) = line.code.strip_prefix("using ") else { continue };
                 for knob in ["r", "m", "weight", "scale", "sigma", "eps", "rho", "beta"] {
-                    for x in shown(&line.effect, knob) {
+                    for x in shown(&line.effect, knob).into_iter().chain(shown(&line.code, knob)) {
                         let solved = read(&format!("{budget}{model} using {pasted}\n"));
                         // What is pasted fits, also where the number is a cost.
                         let Some(used) = solved.chosen("x").parameters.iter().find(|p| p.name == knob) else { continue };

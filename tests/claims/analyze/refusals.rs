@@ -109,7 +109,7 @@ fn useless_weights_and_empty_promises_are_warned_about() {
          observe y ~ bernoulli(p)
          release x = draw(p) using diffuse",
     );
-    assert_eq!(p.codes(), ["W0404"]);
+    assert_eq!(p.codes(), ["W0510"]);
     let p = read(
         "budget dp(eps = 1, delta = 0.1)
          private t[n >= 100] { y: bool }

@@ -2,6 +2,7 @@
 
 mod counts;
 mod distances;
+mod scores;
 mod sums;
 
 use crate::numbers_support::{certified, histograms, ln_gamma};

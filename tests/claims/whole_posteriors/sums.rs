@@ -226,10 +226,13 @@ fn noisy_moments_cost_what_they_say() {
         worst = worst.max(cost(x, y, z, v)).max(cost(x, y_most, z, y_most));
     }
     assert!(worst <= claim, "{worst} {claim}");
-    // Each half is attained by itself: features at right angles, and opposite ones.
+    // Each block alone reaches .64 of it, half of 1/.78125: features at right angles, and opposite ones; both are not at their worst together.
     let half = cost([c, 0.0, 0.0], 0.0, [0.0, c, 0.0], 0.0);
     let other = cost([c, 0.0, 0.0], y_most, [-c, 0.0, 0.0], y_most);
-    assert!(half <= 0.5 * claim && half > 0.499_999 * claim && other <= 0.5 * claim && other > 0.499_999 * claim, "{half} {other} {claim}");
+    assert!(
+        half <= 0.64 * claim && half > 0.639_999 * claim && other <= 0.64 * claim && other > 0.639_999 * claim,
+        "{half} {other} {claim}"
+    );
 }
 
 /// One weight: its posterior by a double sum over the weight and the true product behind the noise.

@@ -51,6 +51,8 @@ pub fn table(columns: &[(&str, Type)]) -> Table {
                 },
                 public: false,
                 ty: ty.clone(),
+                missing: vec![],
+                view: None,
                 span: span(),
             })
             .collect(),

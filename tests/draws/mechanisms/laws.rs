@@ -227,20 +227,15 @@ pub fn points() -> Vec<Point> {
     for (i, (q, eps, n, ones)) in
         [(0.5, 1.0, 10, 4), (0.25, 1.0, 12, 0), (0.9, 0.4, 20, 20), (0.1, 3.0, 3, 0), (0.2, 0.1, 100, 0)].into_iter().enumerate()
     {
-        let text = format!("{}release x = quantile(y, {q}) using exponential(0, 8, points = 9, eps = {eps})\n", table("real in [0, 8]"));
-        // Rows are 6.5 or 1.5; the score of t is -|#{x < t} - q n|, of sensitivity 1 with n public.
+        let text = format!("{}release x = quantile(y, {q}) using exponential(0, 8, eps = {eps})\n", table("int in 0..8"));
+        // Rows are 6 or 1; the score of t is minus how far q n is from what lies between #{x < t} and #{x <= t}, of sensitivity 1.
         let weight = move |t: f64, s: f64| {
-            let below = if t > 6.5 {
-                n
-            } else if t > 1.5 {
-                n - ones
-            } else {
-                0
-            };
-            (-(f64::from(below) - q * f64::from(n)).abs() * eps * s / 2.0).exp()
+            let rows = |least: f64, other: f64| (if t > least { n - ones } else { 0 }) + (if t > other { ones } else { 0 });
+            let (less, most, rank) = (rows(1.0, 6.0), rows(0.5, 5.5), q * f64::from(n));
+            (-(f64::from(less) - rank).max(rank - f64::from(most)).max(0.0) * eps * s / 2.0).exp()
         };
         let mass = move |t: f64, s: f64| weight(t, s) / (0..9).map(|k| weight(f64::from(k), s)).sum::<f64>();
-        let data = rows(n as usize, ones as usize, "6.5", "1.5");
+        let data = rows(n as usize, ones as usize, "6", "1");
         add("quantile", i, text, data, vec![discrete((0..9).map(f64::from).collect(), mass)]);
     }
     out

@@ -86,6 +86,7 @@ fn narrowings_run() {
         of("year: public int in 2010..2020, cost: real in [0, 1]", COST),
         of("pain: vector[2] in [0, 5]", "release s = sum(pain) using gaussian"),
         of("pain: vector[2] in [2, 3], urgent: bool", "release s = count(urgent) using gaussian"),
+        of("cost: real in [0, 1000] else 50, age: int in 18..99", "release s = sum(if is_na(age) then 0 else cost) using gaussian"),
     ];
     for (i, text) in narrower.iter().enumerate() {
         let output = clinic.run(text, &[]);
@@ -136,6 +137,11 @@ fn what_asks_for_more_is_refused_before_any_charge() {
         of("ward: category {c, a}", "release s = histogram(ward) using gaussian"),
         of("site: public category {other, north}, cost: real in [0, 1000]", COST),
         of("site: public category {north, west, other}, cost: real in [0, 1000]", COST),
+        // Which cells of a public column are missing.
+        of(
+            "year: public int in 2000..2030, cost: real in [0, 1000]",
+            "release s = sum(cost) using gaussian\noutput m = count(is_na(t.year))",
+        ),
         // Another unit, key or relation.
         program("t[n]", "cost: real in [0, 1000]", COST),
         program("t[private n]", "cost: real in [0, 1000]", COST),

@@ -190,8 +190,13 @@ impl List {
                     );
                 }
             }
-            for (q, points) in [("0", 2), ("1", 1024), ("0.5", 16)] {
-                let body = format!("release d = quantile(y, {q}) using exponential(points = {points}, eps = 1e6)");
+            for (q, ends) in [
+                ("0", String::new()),
+                ("1", String::new()),
+                ("[0.5, 0.1, 0.9]", String::new()),
+                ("0.5", format!("lo = {size} / 1000, hi = {size}, grid = log, ")),
+            ] {
+                let body = format!("release d = quantile(y, {q}) using exponential({ends}eps = 1e6)");
                 self.add(&table, &body, &files);
             }
         }

@@ -9,14 +9,19 @@ use rand_core::{Rng, SeedableRng};
 pub const ROWS: usize = 12;
 pub const HEADER: &[u8] = b"b,k,x,g,note,v_1,v_2,u\n";
 
-const TABLE: &str = "private t[n >= 5] {
+const TABLE: &str = r#"private t[n >= 5] {
   b: bool
   k: int in 0..10
   x: real in [-5, 5]
   g: category {u, v, w}
   v: vector[2] in l2(1)
+  e from "k": int in 0..10 else 4
+  h from "g": category {u, v, w} else v
+  d from "b": bool else true
+  day from "note": date in ["2020-01-01", "2021-12-31"]
+  y from "v_1, v_2": vector[2] in l1(1) else [0.5, -0.25]
 }
-";
+"#;
 
 /// One release of every kind, with outputs that print as numbers, bools and vectors.
 pub fn programs() -> Vec<String> {
@@ -30,7 +35,18 @@ pub fn programs() -> Vec<String> {
         "release a = mean(x * x) using gaussian(sigma = 2)\noutput z = sqrt(max(a, 0))",
         "release a = count(b and x > 0) using geometric(scale = 3)\noutput z = 7 * a",
         "release a = histogram(g) using laplace(scale = 3)",
-        "release a = quantile(x, 0.5) using exponential(-5, 5, points = 16, eps = 1)\noutput z = a / 3",
+        "release a = sum(is_na(x)) using laplace(scale = 2)\noutput z = a / n",
+        "release a = sum(if is_na(e) or d then 0 else e) using laplace(scale = 20)\noutput z = 7 * a",
+        "release a = histogram(h, is_na(g)) using laplace(scale = 3)\noutput z = margin(a, h)",
+        "release a = histogram(month(day), is_na(day)) using laplace(scale = 3)",
+        "release a = quantile(day, 0.5) using exponential(points = 16, eps = 1)\noutput z = a > \"2020-07-01\"",
+        "release a = sum(y) using gaussian(sigma = 2)\noutput s = norm(a) > 1",
+        "let gone = is_na(y)\nparam p ~ beta(20, 30)\nobserve gone ~ bernoulli(p)\nrelease a = draw(p) using diffuse(r = 0.25)",
+        "param w: vector[2] ~ normal(0, 1)\nlet gone = is_na(x)\nobserve gone ~ bernoulli_logit(dot(w, y))\n\
+         release a = draw(w) using diffuse(r = 0.25, steps = 20)",
+        "release a = quantile(x, 0.5) using exponential(-5, 5, eps = 1)\noutput z = a / 3",
+        "release a = quantiles(x, [0.25, 0.5, 0.75]) using exponential(eps = 1)\noutput z = a[3] - a[1]",
+        "release a = quantile(x + 6, 0.5) using exponential(1, 11, grid = log, eps = 1)\noutput z = log(a)",
         "each g of t {\n  param p ~ beta(10, 10)\n  observe b ~ bernoulli(p)\n  release a = draw(p) using diffuse(r = 0.25)\n}\n\
          output z = mean(a)\noutput w = simulate(binomial(10, a[v]), 20)\noutput y = simulate(normal(a[u], 1), 3)",
         "param w: vector[2] ~ normal(0, 1)\nparam c: vector[g] ~ normal(0, 1)\nobserve b ~ bernoulli_logit(dot(w, v) + c[g])\n\
@@ -104,6 +120,19 @@ const CELLS: &[&[u8]] = &[
     b"1\r",
     b"\"two\r",
     b"x\"y",
+    b"$500",
+    b"\"1,234.50\"",
+    b"12%",
+    b"T",
+    b"n",
+    b"NA",
+    b"(5)",
+    b".5",
+    b"5.",
+    b" v ",
+    b"2020-02-29",
+    b"2021-02-29",
+    b"9999-12-31",
     b"\"x\"y",
 ];
 

@@ -183,9 +183,12 @@ fn rate(a: (f64, f64), b: (f64, f64)) -> Vec<Atom> {
     kept
 }
 
-/// Points with weights `exp(eps u/(2 D))`, `u(t) = -|#{x < t} - q n|`.
+/// Points with weights `exp(eps u/(2 D))`, `u(t) = -max(0, #{x < t} - q n, q n - #{x <= t})`.
 fn quantile(rows: &[Row], q: f64, grid: &[f64], strength: f64) -> Vec<f64> {
-    let score = |t: &f64| -(rows.iter().filter(|r| (r.2 as f64) < *t).count() as f64 - q * rows.len() as f64).abs();
+    let rank = q * rows.len() as f64;
+    let less = |t: &f64| rows.iter().filter(|r| (r.2 as f64) < *t).count() as f64;
+    let most = |t: &f64| rows.iter().filter(|r| (r.2 as f64) <= *t).count() as f64;
+    let score = |t: &f64| -(less(t) - rank).max(rank - most(t)).max(0.0);
     let weights: Vec<f64> = grid.iter().map(|t| (strength * score(t)).exp()).collect();
     let all: f64 = weights.iter().sum();
     weights.iter().map(|w| w / all).collect()
@@ -199,9 +202,8 @@ impl Program {
                 let truth = |rows: &[Row]| if *sum { rows.iter().map(|r| r.2).sum() } else { ones(rows) };
                 noisy(*noise, size.unwrap(), (truth(d), truth(e)), cut)
             }
-            Query::Quantile { q, points, epsilon } => {
-                let (lo, hi) = (self.range.0 as f64, self.range.1 as f64);
-                let grid: Vec<f64> = (0..*points).map(|i| lo + (hi - lo) * i as f64 / (*points - 1) as f64).collect();
+            Query::Quantile { q, epsilon } => {
+                let grid: Vec<f64> = (self.range.0..=self.range.1).map(|x| x as f64).collect();
                 let k = self.change.rows() as f64;
                 let sensitivity = if matches!(self.change, Change::Add(_)) { k * q.max(1.0 - q) } else { k };
                 let law = |rows: &[Row]| quantile(rows, *q, &grid, epsilon.unwrap() / (2.0 * sensitivity));

@@ -58,8 +58,8 @@ impl Change {
 pub enum Query {
     /// `count(y)` or `sum(x)` with noise.
     Noisy { sum: bool, noise: Noise, size: Option<f64> },
-    /// `quantile(x, q)` over a grid of `points` points.
-    Quantile { q: f64, points: usize, epsilon: Option<f64> },
+    /// `quantile(x, q)` over all integers of the range.
+    Quantile { q: f64, epsilon: Option<f64> },
     /// `times` draws of the posterior of a rate.
     Draw { prior: (f64, f64), weight: Option<f64>, times: usize },
 }
@@ -177,11 +177,7 @@ impl Program {
         let kind = dice.below(100);
         // A quantile in secret groups draws with the sensitivity of an exchange: its law is left to other tests.
         if kind < 15 && (!grouped || self.public_key) {
-            return Query::Quantile {
-                q: dice.pick(&[0.25, 0.5, 0.75]),
-                points: dice.pick(&[3, 5, 9]),
-                epsilon: given(dice.pick(&[0.3, 1.0, 2.0])),
-            };
+            return Query::Quantile { q: dice.pick(&[0.25, 0.5, 0.75]), epsilon: given(dice.pick(&[0.3, 1.0, 2.0])) };
         }
         if kind < 35 && self.budget != Some("zcdp(0.5)") {
             let weight = if solved { None } else { Some(dice.pick(&[1.0, 0.5])) };
@@ -270,9 +266,9 @@ impl Program {
                 let size = size.map_or(String::new(), |s| format!("({} = {s})", noise.parameter()));
                 format!("release r{index} = {query} using {}{size}", noise.name())
             }
-            Query::Quantile { q, points, epsilon } => {
+            Query::Quantile { q, epsilon } => {
                 let epsilon = epsilon.map_or(String::new(), |e| format!(", eps = {e}"));
-                format!("release r{index} = quantile(x, {q}) using exponential(lo = {lo}, hi = {hi}, points = {points}{epsilon})")
+                format!("release r{index} = quantile(x, {q}) using exponential(lo = {lo}, hi = {hi}{epsilon})")
             }
             Query::Draw { weight, times, .. } => {
                 let draw = if *times == 1 { format!("draw(p{index})") } else { format!("draws(p{index}, {times})") };

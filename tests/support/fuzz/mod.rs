@@ -160,6 +160,7 @@ impl Scope {
             2 => format!("int in 0..{}", self.positive()),
             3 => format!("int in -{}..", self.dice.below(5)),
             4 => format!("real{}", self.domain()),
+            5 if self.dice.once_in(2) => "date in [\"2020-01-01\", \"2024-12-31\"]".into(),
             5 => "category {a, b, \"<=50K\"}".into(),
             6 => format!("vector[{}] in l2({})", 1 + self.dice.below(4), self.positive()),
             7 => "vector[2] in [0, 1]".into(),
@@ -190,7 +191,9 @@ impl Scope {
             let name = self.fresh("c");
             let from = if self.dice.once_in(5) { " from \"a header, with-signs\"" } else { "" };
             let ty = self.column_type();
-            columns.push(format!("{name}{from}: {ty}"));
+            // By the number of the column: the dice fall as they did for programs without `else`.
+            let missing = if self.next.is_multiple_of(3) { otherwise(&ty) } else { "" };
+            columns.push(format!("{name}{from}: {ty}{missing}"));
             self.columns.push(if self.dice.once_in(2) { format!("t{index}.{name}") } else { name });
         }
         if self.dice.once_in(3) {
@@ -308,5 +311,17 @@ impl Scope {
             10 => format!("({a} > {b} and not {a} == {b})"),
             _ => format!("mean({a})"),
         }
+    }
+}
+
+/// What a missing cell of a column may count as.
+fn otherwise(ty: &str) -> &'static str {
+    match ty {
+        "bool" => " else true",
+        "vector[2] in [0, 1]" => " else [0.5, 1]",
+        _ if ty.starts_with("category") => " else \"<=50K\"",
+        _ if ty.starts_with("date") => " else \"2020-02-29\"",
+        _ if ty.starts_with("counts") => "",
+        _ => " else 0",
     }
 }

@@ -51,8 +51,10 @@ pub fn well_typed(seed: u64) -> String {
     };
     let unit = if dice.once_in(5) { format!(" by id max {}", 1 + dice.below(5)) } else { String::new() };
     let top = number(&mut dice);
+    let mut or = |value: &'static str| if dice.once_in(4) { value } else { "" };
+    let [b, i, x, c, w] = [" else true", " else 0", " else 0.5", " else s", " else [0, 0.25]"].map(&mut or);
     let columns = format!(
-        "id: text, g: public category {{u, v}}, b: bool, i: int in 0..{top}, x: real in [0, {top}], c: category {{r, s, t}}, w: vector[2] in l2({top})"
+        "id: text, g: public category {{u, v}}, b: bool{b}, i: int in 0..{top}{i}, x: real in [0, {top}]{x}, c: category {{r, s, t}}{c}, w: vector[2] in l2({top}){w}"
     );
     lines.push(format!("private t[{rows}]{unit} {{ {columns} }}"));
     let grouped = dice.once_in(4);
@@ -90,8 +92,19 @@ pub fn well_typed(seed: u64) -> String {
             8 => (format!("~ gamma({a}, {b})"), format!("x ~ normal({s}, 1 / sqrt({p}))")),
             9 => (format!(": vector[2] ~ normal(0, {b})"), format!("b ~ bernoulli_logit(dot({p}, w))")),
             10 => {
-                let aggregate =
-                    dice.pick(&["mean(x)", "sum(x)", "sum(i)", "count()", "histogram(c)", "quantile(x, 0.5)", "sum(w)", "mean(b)"]);
+                let aggregate = dice.pick(&[
+                    "mean(x)",
+                    "sum(x)",
+                    "sum(i)",
+                    "count()",
+                    "histogram(c)",
+                    "quantile(x, 0.5)",
+                    "sum(w)",
+                    "mean(b)",
+                    "sum(is_na(x))",
+                    "count(is_na(w) or b)",
+                    "histogram(is_na(c))",
+                ]);
                 lines.push(format!("release r{index} = {aggregate}{noise}{spend}"));
                 continue;
             }

@@ -75,13 +75,14 @@ class Program:
 
     def run(
         self, data: Mapping[str, object] | object = None, *, public: Mapping[str, object] | None = None, ledger: str | os.PathLike | None = None,
-        strict: bool = False,
+        strict: bool = False, anyway: bool = False,
     ) -> Result:
         """Draws once and returns what the certificate covers.
 
         ``data`` gives every private table by its name: a data frame, an Arrow table, a mapping of columns, a path, or,
         with a ledger, ``"@id"``. A program with one private table also takes the frame or path itself. ``public`` gives
         public tables, values and records in the same way. ``strict`` refuses certificates that assume convergence.
+        ``anyway`` runs a program although a release is predicted to learn next to nothing (W0510).
 
         Without a ledger nobody counts how often a program runs: every call spends the budget again.
         """
@@ -92,7 +93,7 @@ class Program:
             with _tables.opened(tables) as (private, fds), _tables.opened(public or {}) as (open_tables, more):
                 draws = Path(folder) / "draws.json"
                 arguments = ["run", file, "--json", *_named("--data", private), *_named("--public", open_tables)]
-                arguments += ["--strict"] * strict + ([f"--ledger={Path(ledger).absolute()}"] if ledger is not None else [])
+                arguments += ["--strict"] * strict + ["--anyway"] * anyway + ([f"--ledger={Path(ledger).absolute()}"] if ledger is not None else [])
                 if tables and ledger is None:
                     _warn_of_a_second_run(self.source)
                 out = self._run([*arguments, f"--arviz={draws}"], arguments, (*fds, *more))

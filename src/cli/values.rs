@@ -1,0 +1,169 @@
+//! Released values and outputs as lines of a terminal: as many digits as mean something, names at every number, no line wider than it.
+
+use crate::model::Type;
+use crate::model::print::number;
+use crate::numeric::decimal::sig;
+use crate::privacy::certificate::Certificate;
+use crate::run::{Posterior, Value, by_cell, picture, table};
+
+pub type Named = (String, Value, Type);
+
+/// More numbers of a vector than this are left to the record.
+const MOST: usize = 40;
+/// Columns of a number, whatever it is: what is printed for one draw is as long as for any other.
+const WIDE: usize = 11;
+
+/// What a release is off by, as its certificate predicts, in the units of its value.
+#[derive(Default)]
+pub struct Errors(Vec<(String, f64, &'static str)>);
+
+impl Errors {
+    pub fn of(certificate: &Certificate) -> Errors {
+        let known = certificate.releases.iter().filter_map(|r| {
+            let what = match r.measure.get(..3)? {
+                "95%" => "95% bound",
+                "roo" => "one draw",
+                _ => return None,
+            };
+            (r.predicted_error.is_finite() && r.predicted_error > 0.0).then(|| (r.name.clone(), r.predicted_error, what))
+        });
+        Errors(known.collect())
+    }
+
+    fn find(&self, name: &str) -> Option<(f64, &'static str)> {
+        self.0.iter().find(|(n, ..)| n == name).map(|(_, error, what)| (*error, *what))
+    }
+}
+
+/// Values by name; every line as long as it would be for any other draw.
+pub fn text(releases: &[Named], outputs: &[Named], errors: &Errors) -> String {
+    let width = releases.iter().chain(outputs).map(|(n, ..)| n.chars().count()).max().unwrap_or(0).min(40);
+    let mut lines = vec![];
+    for (kind, values) in [("released", releases), ("output", outputs)] {
+        for (name, value, ty) in values {
+            let error = errors.find(name);
+            let mut found = shown(value, ty, error.map(|(e, _)| e));
+            if let (Some((error, what)), Some(first)) = (error, found.first_mut()) {
+                first.push_str(&format!("   \u{b1} {} ({what})", sig(error, 2)));
+            }
+            let head = format!("{kind:<8}  {name:<width$}");
+            let blank = " ".repeat(4);
+            let mut found = found.into_iter();
+            lines.push(format!("{head}  {}", found.next().unwrap_or_default()));
+            lines.extend(found.map(|l| format!("{blank}{l}")));
+        }
+    }
+    let most = columns();
+    lines.into_iter().map(|l| l.chars().take(most).collect::<String>().trim_end_matches('\n').to_owned() + "\n").collect()
+}
+
+/// The width of the terminal; a file or a pipe takes lines of any length.
+fn columns() -> usize {
+    let term = console::Term::stdout();
+    if term.is_term() { usize::from(term.size().1).max(40) } else { usize::MAX }
+}
+
+/// A value: the end of its first line, and the lines below.
+fn shown(value: &Value, ty: &Type, error: Option<f64>) -> Vec<String> {
+    let head = |first: String, rest: Vec<String>| std::iter::once(first).chain(rest).collect();
+    if let Value::Posterior(p) = value {
+        return head(p.described(), posterior(p, ty));
+    }
+    if let Some(lines) = table(value, ty).or_else(|| by_cell(value, ty)) {
+        return head(String::new(), lines);
+    }
+    match value {
+        Value::Text(s) => vec![s.clone()],
+        Value::Bool(b) => vec![format!("{b:>WIDE$}")],
+        Value::Number(_) | Value::Grid(_) => vec![one(value, error)],
+        Value::Matrix(rows) => {
+            let names = names(ty, rows.len());
+            let width = widest(&names);
+            let row = |(name, row): (&String, &Vec<f64>)| {
+                let cells: String = row.iter().take(8).map(|x| format!(" {}", plain(*x, error))).collect();
+                format!("{name:<width$} {cells}{}", if row.len() > 8 { "  .." } else { "" })
+            };
+            head(size(rows.len()), cut(names.iter().zip(rows).map(row).collect(), rows.len()))
+        }
+        Value::Record(parts) => {
+            let types: &[(String, Type)] = if let Type::Record(types) = ty { types } else { &[] };
+            let mut lines = vec![];
+            for (i, (name, part)) in parts.iter().enumerate() {
+                let mut found = shown(part, types.get(i).map_or(ty, |(_, t)| t), error).into_iter();
+                lines.push(format!("{name}  {}", found.next().unwrap_or_default()));
+                lines.extend(found.map(|l| format!("  {l}")));
+            }
+            head(String::new(), lines)
+        }
+        Value::Vector(_) | Value::GridVector(_) => {
+            let cells: Vec<String> = match value {
+                Value::GridVector(v) => v.iter().map(|n| one(&Value::Grid(*n), error)).collect(),
+                other => other.numbers().into_iter().map(|x| plain(x, error)).collect(),
+            };
+            if ty.levels().is_none() && cells.len() <= 3 {
+                return vec![format!("[{}]", cells.join(", "))];
+            }
+            let names = names(ty, cells.len());
+            let width = widest(&names);
+            let lines = names.iter().zip(&cells).map(|(n, x)| format!("{n:<width$} {x}")).collect();
+            head(size(cells.len()), cut(lines, cells.len()))
+        }
+        Value::Posterior(_) => vec![],
+    }
+}
+
+fn size(count: usize) -> String {
+    format!("{count} values")
+}
+
+fn cut(mut lines: Vec<String>, all: usize) -> Vec<String> {
+    if lines.len() > MOST {
+        lines.truncate(MOST);
+        lines.push(format!(".. {all} values; the record (-o) and --json have them all"));
+    }
+    lines
+}
+
+/// The levels of a vector, or places counted from 1.
+fn names(ty: &Type, count: usize) -> Vec<String> {
+    match ty.levels() {
+        Some(levels) if levels.len() == count => levels.to_vec(),
+        _ => (1..=count).map(|i| format!("[{i}]")).collect(),
+    }
+}
+
+fn widest(names: &[String]) -> usize {
+    names.iter().take(MOST).map(|n| n.chars().count()).max().unwrap_or(0).min(60)
+}
+
+/// One number: a whole one with all its digits.
+fn one(value: &Value, error: Option<f64>) -> String {
+    match value {
+        Value::Grid(n) if !n.decimal().contains(['.', 'e']) => format!("{:>WIDE$}", n.decimal()),
+        Value::Grid(n) => plain(n.to_f64(), error),
+        other => plain(other.as_number().unwrap_or(f64::NAN), error),
+    }
+}
+
+/// Two digits of what a number is off by, or else four of its own.
+fn plain(x: f64, error: Option<f64>) -> String {
+    let size = x.abs();
+    if size != 0.0 && !(1e-4..1e9).contains(&size) {
+        return format!("{x:>WIDE$.3e}");
+    }
+    if x.fract() == 0.0 && error.is_none() {
+        return format!("{:>WIDE$}", number(x));
+    }
+    let places = match error {
+        Some(error) => 1.0 - error.log10().floor(),
+        None => 3.0 - size.max(1e-4).log10().floor(),
+    };
+    format!("{x:>WIDE$.*}", places.clamp(0.0, 6.0) as usize)
+}
+
+/// A line with a picture for every number of a posterior, named by its level.
+fn posterior(p: &Posterior, ty: &Type) -> Vec<String> {
+    let inner = if let Type::Posterior(inner) = ty { inner } else { ty };
+    let names: Vec<String> = inner.levels().map_or_else(Vec::new, |l| l.to_vec());
+    picture(p, &names)
+}

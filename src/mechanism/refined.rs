@@ -1,0 +1,302 @@
+//! A draw of logistic weights in two stages: noisy scores say where to look, a Langevin chain draws there (rule book §20).
+//!
+//! Everything that the second stage chooses (coordinates, step sizes, the length of the chain) is a function of what left in the
+//! first, of the plan and of the public number of rows.
+
+use super::bits::BitSource;
+use super::langevin::{Chain, Potential, exponent, round, schedule};
+use super::plan::{RefinedLaw, WholeFamily};
+use super::whole::noisy_moments;
+use super::{MechanismError, Released};
+use crate::data::scan::Measured;
+use crate::kernel::density::Columns;
+use crate::numeric::dense::{Matrix, cholesky, factor_of_inverse};
+use crate::numeric::logistic::{Look, MOST_ROTATIONS, look, wider};
+use nalgebra::{DVector, SymmetricEigen};
+use rayon::prelude::*;
+
+const BAD: MechanismError = MechanismError::Parameter;
+/// Largest curvature of a chain: coordinates narrow until it is met, so the work is bounded by public facts.
+const STEEPEST: f64 = 3e4;
+/// Rows of one task; sums are made in this order on any number of threads.
+const TASK: usize = 2048;
+
+/// Coordinates for the second stage: `w = mean + factor z`, and the largest curvature of the potential of z.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Stage {
+    pub mean: DVector<f64>,
+    pub factor: Matrix,
+    pub smooth: f64,
+}
+
+/// From the first look: its covariance times `(mu / .6)^2 n / tr(V S+)`, between 1 and 100; 100 where the trace is 0.
+///
+/// A row of weight rho with `2 rho B |u| <= mu` adds at most `rho kappa |u|^2 <= mu kappa |u| / (2 B)` to the curvature, and
+/// `|u| <= norm sqrt(largest eigenvalue)`.
+pub fn stage(law: &RefinedLaw, seen: Look, rows: f64) -> Stage {
+    let Look { mean, factor, products } = seen;
+    let trace = (factor.transpose() * products * &factor).trace();
+    let wider = wider(law.mu, rows, trace).sqrt();
+    let size = wider * spectral(&factor);
+    // kappa = N / 4 and B = N.
+    let curvature = |size: f64| 1.0 + rows * 0.125 * law.mu * law.norm * size * (1.0 + 1e-9);
+    let narrower = ((STEEPEST - 1.0) / (curvature(size) - 1.0)).min(1.0);
+    let times = wider * narrower;
+    Stage { mean, factor: factor * times, smooth: curvature(size * narrower).min(STEEPEST) }
+}
+
+/// Not below the largest singular value of a triangular factor but for rounding, for which `stage` leaves room.
+fn spectral(factor: &Matrix) -> f64 {
+    let square = SymmetricEigen::try_new(factor.transpose() * factor, f64::EPSILON, MOST_ROTATIONS);
+    let largest = square.map_or(f64::INFINITY, |e| e.eigenvalues.max().max(0.0).sqrt());
+    // The Frobenius norm is not below it either.
+    largest.min(factor.norm())
+}
+
+/// Rows in the coordinates of a stage, each with the weight that its length allows.
+struct Whitened {
+    dim: usize,
+    trials: f64,
+    /// Row by row: the features, the predictor at the middle, the outcome, the weight.
+    rows: Vec<f64>,
+}
+
+impl Whitened {
+    fn new(law: &RefinedLaw, trials: f64, stage: &Stage, columns: &Columns) -> Whitened {
+        let dim = stage.mean.len();
+        let mut rows = Vec::with_capacity(columns.rows().saturating_mul(dim + 3));
+        columns.each(|row| {
+            let (x, y) = row.split_at(dim.min(row.len()));
+            let x = DVector::from_column_slice(x);
+            let u = stage.factor.tr_mul(&x);
+            // As it was read, half of the trials less.
+            let y = (y.first().copied().unwrap_or(0.0) + 0.5 * trials).clamp(0.0, trials);
+            rows.extend(u.iter());
+            rows.extend([stage.mean.dot(&x), y, weight(law.mu, trials, &u)]);
+        });
+        Whitened { dim, trials, rows }
+    }
+}
+
+/// The largest weight, at most 1, at which a row's score is at most mu / 2: `rho N |u| <= mu / 2`, rounded down.
+fn weight(mu: f64, trials: f64, u: &DVector<f64>) -> f64 {
+    let most = 2.0 * trials * u.norm() * (1.0 + 1e-12);
+    if most > mu { (mu / most * (1.0 - 1e-12)).min(1.0) } else { 1.0 }
+}
+
+impl Potential for Whitened {
+    fn dimension(&self) -> usize {
+        self.dim
+    }
+
+    /// `z + sum rho (N sigma(t) - y) u`.
+    fn gradient(&mut self, z: &[f64], gradient: &mut [f64]) -> Result<(), MechanismError> {
+        let (dim, trials) = (self.dim, self.trials);
+        let part = |rows: &[f64]| {
+            let mut sum = vec![0.0; dim];
+            for row in rows.chunks_exact(dim + 3) {
+                let (u, rest) = row.split_at(dim);
+                let [middle, y, weight] = rest else { continue };
+                let t = middle + u.iter().zip(z).map(|(a, b)| a * b).sum::<f64>();
+                // Cut to what the claim allows, whatever doubles make of it.
+                let score = (trials / (1.0 + (-t).exp()) - y).clamp(-trials, trials) * weight;
+                sum.iter_mut().zip(u).for_each(|(s, a)| *s += score * a);
+            }
+            sum
+        };
+        let parts: Vec<Vec<f64>> = self.rows.par_chunks((dim + 3) * TASK).map(part).collect();
+        gradient.copy_from_slice(z);
+        for part in parts {
+            gradient.iter_mut().zip(part).for_each(|(g, p)| *g += p);
+        }
+        Ok(())
+    }
+}
+
+/// One draw: the scores leave with noise, then a chain runs where they point.
+pub(super) fn draw<B: BitSource>(
+    law: &RefinedLaw,
+    measured: &Measured,
+    public_rows: Option<u64>,
+    bits: &mut B,
+) -> Result<Released, MechanismError> {
+    let (WholeFamily::Logistic { mean, precision, trials }, Some(rows)) = (&law.family, public_rows) else { return Err(BAD) };
+    let (Some(totals), Some(columns)) = (measured.totals.first(), &measured.columns) else { return Err(BAD) };
+    let noisy: Vec<f64> = noisy_moments(totals, law.noise(), bits)?.iter().map(|n| n.to_f64()).collect();
+    let statistics = noisy.split_at_checked(mean.len() * (mean.len() + 1) / 2).ok_or(BAD)?;
+    let seen = match look((mean, precision), statistics, *trials, law.scores) {
+        Some(seen) => seen,
+        // What doubles cannot compute says nothing: the prior is left.
+        None => {
+            let prior = cholesky(Matrix::from_row_slice(mean.len(), mean.len(), precision)).ok_or(BAD)?;
+            let products = Matrix::zeros(mean.len(), mean.len());
+            Look { mean: DVector::from_column_slice(mean), factor: factor_of_inverse(&prior), products }
+        }
+    };
+    let stage = stage(law, seen, rows as f64);
+    let phases = schedule(1.0, stage.smooth, None).ok_or(MechanismError::Steps)?;
+    let mut potential = Whitened::new(law, *trials, &stage, columns);
+    let last = Chain { phases, cuts: vec![], start: vec![0.0; mean.len()] }.run(&mut potential, bits)?;
+    let drawn = &stage.mean + &stage.factor * DVector::from_vec(last);
+    let grid = |i: usize| exponent(stage.smooth, stage.factor.row(i).norm());
+    Ok(Released { components: drawn.iter().enumerate().map(|(i, w)| round(*w, grid(i))).collect() })
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, clippy::indexing_slicing)]
+    use super::*;
+    use crate::mechanism::OsBits;
+    use crate::numeric::special::normal_cdf;
+
+    struct Uniform(u64);
+
+    impl Uniform {
+        fn next(&mut self) -> f64 {
+            self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            (self.0 >> 11) as f64 / (1u64 << 53) as f64
+        }
+
+        fn about(&mut self, size: f64) -> f64 {
+            size * (2.0 * self.next() - 1.0)
+        }
+    }
+
+    fn law(mu: f64, trials: f64, dim: usize) -> RefinedLaw {
+        let precision = (0..dim * dim).map(|i| if i % (dim + 1) == 0 { 0.25 } else { 0.0 }).collect();
+        let family = WholeFamily::Logistic { mean: vec![0.0; dim], precision, trials };
+        RefinedLaw { family, scores: 10.0, products: 15.0, mu, norm: 1.0 }
+    }
+
+    /// Rows in the unit ball, their outcomes anything, as they are read: half of the trials less.
+    fn rows(n: usize, dim: usize, trials: f64, u: &mut Uniform) -> Columns {
+        let mut columns = Columns::new(dim + 1);
+        for _ in 0..n {
+            let mut row: Vec<f64> = (0..dim).map(|_| u.about(1.0)).collect();
+            let length = row.iter().map(|x| x * x).sum::<f64>().sqrt();
+            let part = if u.next() < 0.5 { 1.0 } else { u.next() };
+            row.iter_mut().for_each(|x| *x *= part / length);
+            row.push((trials * u.next()).round() - 0.5 * trials);
+            columns.push(&row);
+        }
+        columns
+    }
+
+    /// What a look of any size gives; the scores and curvatures of rows stay inside what the claim and the step sizes rest on.
+    #[test]
+    fn scores_and_curvatures_stay_inside() {
+        let mut u = Uniform(3);
+        for case in 0..300 {
+            let (dim, trials, mu) = (1 + case % 4, if case % 3 == 0 { 5.0 } else { 1.0 }, 0.01 + 2.0 * u.next());
+            let law = law(mu, trials, dim);
+            let n = 1 + (u.next() * 300.0) as usize;
+            let factor = Matrix::from_fn(dim, dim, |i, j| if j <= i { u.about(4.0) } else { 0.0 });
+            let mean = DVector::from_fn(dim, |_, _| u.about(5.0));
+            let products = Matrix::identity(dim, dim) * (n as f64 * u.next());
+            let stage = stage(&law, Look { mean, factor, products }, n as f64);
+            let mut whitened = Whitened::new(&law, trials, &stage, &rows(n, dim, trials, &mut u));
+            let mut curvature = 1.0;
+            for row in whitened.rows.chunks_exact(dim + 3) {
+                let length = row[..dim].iter().map(|x| x * x).sum::<f64>().sqrt();
+                let weight = row[dim + 2];
+                assert!(weight <= 1.0 && weight > 0.0 && 2.0 * weight * trials * length <= mu, "{mu} {row:?}");
+                curvature += weight * 0.25 * trials * length * length;
+            }
+            assert!(curvature <= stage.smooth && stage.smooth <= STEEPEST, "{curvature} {}", stage.smooth);
+            // The gradient by differences of the potential.
+            let z: Vec<f64> = (0..dim).map(|_| u.about(2.0)).collect();
+            let potential = |z: &[f64]| {
+                let loss = |row: &[f64]| {
+                    let t = row[dim] + row.iter().zip(z).map(|(a, b)| a * b).sum::<f64>();
+                    row[dim + 2] * (trials * (t.max(0.0) + (-t.abs()).exp().ln_1p()) - row[dim + 1] * t)
+                };
+                whitened.rows.chunks_exact(dim + 3).map(loss).sum::<f64>() + 0.5 * z.iter().map(|x| x * x).sum::<f64>()
+            };
+            let differences: Vec<f64> = (0..dim)
+                .map(|i| {
+                    let at = |h: f64| potential(&z.iter().enumerate().map(|(j, x)| if i == j { x + h } else { *x }).collect::<Vec<_>>());
+                    (at(1e-5) - at(-1e-5)) / 2e-5
+                })
+                .collect();
+            let mut gradient = vec![0.0; dim];
+            whitened.gradient(&z, &mut gradient).unwrap();
+            assert!(gradient.iter().zip(&differences).all(|(a, b)| (a - b).abs() < 1e-4 * (1.0 + b.abs())), "{gradient:?} {differences:?}");
+        }
+    }
+
+    /// Posteriors of one weight and its neighbour's, by integration: hockey-stick divergences stay below those of mu-GDP.
+    #[test]
+    fn neighbouring_draws_stay_below_the_claim() {
+        let mut u = Uniform(11);
+        let mut closest: f64 = 0.0;
+        for _ in 0..200 {
+            let mu = 0.1 + 2.0 * u.next();
+            let law = law(mu, 1.0, 1);
+            let stage = Stage {
+                mean: DVector::from_element(1, u.about(3.0)),
+                factor: Matrix::from_element(1, 1, 3.0 * u.next() + 0.05),
+                smooth: 1.0,
+            };
+            let n = 1 + (u.next() * 5.0) as usize;
+            let edge = |u: &mut Uniform| vec![if u.next() < 0.5 { 1.0 } else { u.about(1.0) }, if u.next() < 0.5 { 0.5 } else { -0.5 }];
+            let others: Vec<Vec<f64>> = (1..n).map(|_| edge(&mut u)).collect();
+            let density = |last: &[f64]| {
+                let mut columns = Columns::new(2);
+                others.iter().for_each(|row| columns.push(row));
+                columns.push(last);
+                let whitened = Whitened::new(&law, 1.0, &stage, &columns);
+                let ln = |z: f64| {
+                    let loss = |row: &[f64]| {
+                        let t = row[1] + row[0] * z;
+                        row[3] * (t.max(0.0) + (-t.abs()).exp().ln_1p() - row[2] * t)
+                    };
+                    -0.5 * z * z - whitened.rows.chunks_exact(4).map(loss).sum::<f64>()
+                };
+                let values: Vec<f64> = (0..4000).map(|i| ln((f64::from(i) - 2000.0) / 200.0).exp()).collect();
+                let total: f64 = values.iter().sum();
+                values.into_iter().map(|v| v / total).collect::<Vec<f64>>()
+            };
+            let (p, q) = (density(&edge(&mut u)), density(&edge(&mut u)));
+            for i in 0..20 {
+                let e = 2.0 * mu * f64::from(i) / 20.0;
+                let allowed = normal_cdf(mu / 2.0 - e / mu) - e.exp() * normal_cdf(-mu / 2.0 - e / mu);
+                for (a, b) in [(&p, &q), (&q, &p)] {
+                    let found: f64 = a.iter().zip(b).map(|(a, b)| (a - e.exp() * b).max(0.0)).sum();
+                    assert!(found <= allowed + 1e-9, "{mu} {e}: {found} {allowed}");
+                    closest = closest.max(found / allowed);
+                }
+            }
+        }
+        assert!(closest > 0.3, "{closest}");
+    }
+
+    /// The chain draws from the posterior of these rows: mean and variance of 400 last states, within five standard errors.
+    #[test]
+    fn the_chain_draws_from_its_posterior() {
+        let (law, mut u) = (law(0.8, 1.0, 1), Uniform(5));
+        let look = Look {
+            mean: DVector::from_element(1, 0.7),
+            factor: Matrix::from_element(1, 1, 0.9),
+            products: Matrix::from_element(1, 1, 60.0),
+        };
+        let stage = stage(&law, look, 200.0);
+        let columns = rows(200, 1, 1.0, &mut u);
+        let mut whitened = Whitened::new(&law, 1.0, &stage, &columns);
+        let (mut total, mut mean, mut square) = (0.0, 0.0, 0.0);
+        for i in 0..4000 {
+            let z = (f64::from(i) - 2000.0) / 250.0;
+            let loss = |row: &[f64]| row[3] * ((row[1] + row[0] * z).exp().ln_1p() - row[2] * (row[1] + row[0] * z));
+            let p = (-0.5 * z * z - whitened.rows.chunks_exact(4).map(loss).sum::<f64>()).exp();
+            (total, mean, square) = (total + p, mean + p * z, square + p * z * z);
+        }
+        let (mean, variance) = (mean / total, square / total - (mean / total).powi(2));
+        let phases = schedule(1.0, stage.smooth, None).unwrap();
+        let mut bits = OsBits::new().unwrap();
+        let chain = Chain { phases, cuts: vec![], start: vec![0.0] };
+        let draws: Vec<f64> = (0..400).map(|_| chain.run(&mut whitened, &mut bits).unwrap()[0]).collect();
+        let found = draws.iter().sum::<f64>() / 400.0;
+        let spread = draws.iter().map(|x| (x - found).powi(2)).sum::<f64>() / 400.0;
+        assert!((found - mean).abs() < 5.0 * (variance / 400.0).sqrt() + 0.05 * variance.sqrt(), "{found} {mean}");
+        assert!((spread / variance - 1.0).abs() < 5.0 * f64::sqrt(2.0 / 400.0) + 0.08, "{spread} {variance}");
+    }
+}
