@@ -64,8 +64,8 @@ pub fn json(value: &Value, ty: &Type) -> Json {
     }
 }
 
-/// Lines of a table of counts by several axes, the levels of the last one side by side. Counts take eleven
-/// columns, whatever they are; `None` for other values, and for tables of more than so many lines or columns.
+/// Lines of a table of counts by several axes, the levels of the last one side by side. Numbers before the point take
+/// eleven columns, whatever they are; `None` for other values, and for tables of more than so many lines or columns.
 pub fn table(value: &Value, ty: &Type) -> Option<Vec<String>> {
     const MOST: usize = 40;
     let Type::Vector(VectorType { axes: Some(axes), .. }) = ty else { return None };
@@ -81,7 +81,9 @@ pub fn table(value: &Value, ty: &Type) -> Option<Vec<String>> {
     }
     let wide = |names: &mut dyn Iterator<Item = &String>| names.map(|n| n.chars().count()).max().unwrap_or(0);
     let keys: Vec<usize> = rest.iter().map(|a| wide(&mut a.levels.iter().chain([&a.name]))).collect();
-    let width = wide(&mut last.levels.iter()).max(11);
+    // Digits after the point are those of the grid, which is public.
+    let after = cells.iter().filter_map(|c| c.split_once('.')).map(|(_, digits)| digits.len() + 1).max().unwrap_or(0);
+    let width = wide(&mut last.levels.iter()).max(11 + after);
     let line = |names: Vec<&String>, cells: &[String]| {
         let names = names.iter().zip(&keys).map(|(n, k)| format!("{n:<k$}  ", k = *k)).collect::<String>();
         names + &cells.iter().map(|c| format!("  {c:>width$}")).collect::<String>()

@@ -101,8 +101,8 @@ fn planted_values_never_come_out() {
         std::fs::write(place("planted.csv"), &bytes).unwrap();
         let program = format!("p{}.dpm", round % programs.len());
         let mut runs: Vec<(Vec<&str>, Option<&[u8]>)> = vec![
-            (vec!["run", &program, "--data", "planted.csv", "--json"], None),
-            (vec!["run", &program, "--data", "t=planted.csv", "-o", "out.json"], None),
+            (vec!["run", &program, "--data", "planted.csv", "--anyway", "--json"], None),
+            (vec!["run", &program, "--data", "t=planted.csv", "--anyway", "-o", "out.json"], None),
         ];
         // Every failure, and every other way in, once in a while.
         match round % 8 {
@@ -110,7 +110,7 @@ fn planted_values_never_come_out() {
             1 => runs.push((vec!["run", "exact.dpm", "--data", "planted.csv", "--json"], None)),
             2 => runs.push((vec!["run", "column.dpm", "--data", "planted.csv"], None)),
             3 => runs.push((vec!["run", "by.dpm", "--data", "planted.csv"], None)),
-            4 => runs.push((vec!["run", &program, "--data", "/dev/stdin"], Some(&bytes))),
+            4 => runs.push((vec!["run", &program, "--data", "/dev/stdin", "--anyway"], Some(&bytes))),
             5 => {
                 // Compressed; and cut short, so that reading fails in the middle.
                 let mut gz = flate2::write::GzEncoder::new(vec![], flate2::Compression::fast());
@@ -118,10 +118,10 @@ fn planted_values_never_come_out() {
                 let gz = gz.finish().unwrap();
                 std::fs::write(place("planted.csv.gz"), &gz).unwrap();
                 std::fs::write(place("planted_cut.csv.gz"), &gz[..gz.len() / 2]).unwrap();
-                runs.push((vec!["run", &program, "--data", "planted.csv.gz"], None));
-                runs.push((vec!["run", &program, "--data", "planted_cut.csv.gz"], None));
+                runs.push((vec!["run", &program, "--data", "planted.csv.gz", "--anyway"], None));
+                runs.push((vec!["run", &program, "--data", "planted_cut.csv.gz", "--anyway"], None));
             }
-            6 => runs.push((vec!["run", &program, "--data", "planted.csv", "-o", "/nowhere/out.json"], None)),
+            6 => runs.push((vec!["run", &program, "--data", "planted.csv", "-o", "/nowhere/out.json", "--anyway"], None)),
             // The data in place of the program: it is not echoed beyond what diagnostics of a *program* show, so only
             // where it is not a UTF-8 text at all.
             _ => {

@@ -65,7 +65,7 @@ release h = sum(\"2021-12-31\" - d) using laplace(scale = 1e-9)
 #[test]
 fn values_that_are_dates_print_as_dates() {
     let text = "private t[n] { d: public date in [\"2020-01-01\", \"2021-12-31\"], e: date in [\"2020-01-01\", \"2021-12-31\"] }
-release m = quantile(e, 0.5) using exponential(points = 64, eps = 50)
+release m = quantile(e, 0.5) using exponential(eps = 50)
 output first = min(d)
 output last = max(d)
 output span = max(d) - min(d)

@@ -81,7 +81,7 @@ fn run(folder: &std::path::Path, program: usize, file: &[u8], json: bool) -> (Ou
     let (data, out) = (folder.join("t.csv"), folder.join("out.json"));
     std::fs::write(&data, file).unwrap();
     let mut command = Command::new(env!("CARGO_BIN_EXE_dpm"));
-    command.arg("run").arg(folder.join(format!("p{program}.dpm"))).arg("--data").arg(&data).arg("-o").arg(&out);
+    command.arg("run").arg(folder.join(format!("p{program}.dpm"))).arg("--data").arg(&data).arg("-o").arg(&out).arg("--anyway");
     if json {
         command.arg("--json");
     }
@@ -150,7 +150,7 @@ fn end_alike(programs: &[Extreme]) {
             let end = |rows: &String| {
                 std::fs::write(&data, rows).unwrap();
                 let draws: &[&str] = if whole { &["--arviz", "draws.json"] } else { &[] };
-                let run = dpm(&[&["run", "p.dpm", "--data", "t.csv", "-o", "result.json"], draws].concat());
+                let run = dpm(&[&["run", "p.dpm", "--data", "t.csv", "-o", "result.json", "--anyway"], draws].concat());
                 if !whole || run.0 != Some(0) {
                     return run;
                 }

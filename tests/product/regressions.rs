@@ -195,7 +195,13 @@ const SWEPT: &[Swept] = &[
             ("concentrated", &[("m", "0.5", "0.25"), ("sampler", "nuts", "slice"), ("steps", "70", "71")]),
             ("gibbs", &[("weight", "0.5", "0.25"), ("sampler", "slice", "nuts"), ("steps", "900000000", "71")]),
             ("direct", &[("steps", "900000000", "71")]),
+            ("refined", &[("sigma", "30", "40")]),
         ],
+    ),
+    (
+        "param w: vector[2] ~ normal(0, PRIOR)\nobserve b ~ bernoulli_logit(dot(w, x))\n",
+        "posterior(w)",
+        &[("score_statistics", &[("sigma", "1", "2"), ("sigma_products", "2", "3")])],
     ),
     (
         "param w: vector[2] in l2(2) ~ normal(0, PRIOR)\nobserve k ~ poisson_log(dot(w, x))\n",

@@ -91,7 +91,7 @@ fn a_new_project_runs() {
     assert!(dpm(folder.path(), &["new", "start"]).status.success());
     let done = dpm(folder.path(), &["run", "start/rate.dpm", "--data", "start/answers.csv"]);
     assert!(done.status.success(), "{}", String::from_utf8_lossy(&done.stderr));
-    assert!(String::from_utf8_lossy(&done.stdout).contains("p_hat"));
+    assert!(String::from_utf8_lossy(&done.stdout).contains("released  post"));
     assert!(dpm(folder.path(), &["fmt", "--check", "start/rate.dpm"]).status.success());
     assert_eq!(dpm(folder.path(), &["new", "start"]).status.code(), Some(2));
     for shell in ["bash", "zsh", "fish", "powershell"] {

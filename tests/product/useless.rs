@@ -91,9 +91,9 @@ fn a_run_that_would_tell_nothing_wants_a_word() {
     assert_eq!(code, 0, "{said}");
     assert!(out.contains("released  d"), "{out}");
     // Nothing is charged.
+    folder.write("schema.dpm", "private t[3] { y: bool }\n");
     let budget = "--budget=rdp(order = 100, eps = 0.002)";
-    let (code, _, said) =
-        folder.dpm(&["ledger", "init", "l", "--dataset", "t=t.csv", "--relation", "replace_one", "--unit", "row", budget]);
+    let (code, _, said) = folder.dpm(&["ledger", "init", "l", "--dataset", "t=t.csv", "--schema", "schema.dpm", "--shared", budget]);
     assert_eq!(code, 0, "{said}");
     let before = folder.dpm(&["ledger", "history", "l"]);
     assert_eq!(folder.dpm(&["run", "a.dpm", "--data", "t=@t", "--ledger", "l"]).0, 1);

@@ -249,6 +249,15 @@ output e10 = simulate(bernoulli_cloglog(d))\noutput e11 = simulate(bernoulli_pro
                 self.add(&table, &body("1e30", domain, "bernoulli_logit(dot(w, x))", &mechanism), &files("0", "1", size));
             }
         }
+        for size in ["1", "1e-30", "1e30"] {
+            let table = format!("private t[n] {{ x: vector[2] in l2({size}), y: bool }}");
+            for (prior, sigma) in [("1", "40"), ("1e30", "1e30"), ("1e-30", "3"), ("1e8", "1e8")] {
+                let noisy = |mechanism: &str| body(prior, "", "bernoulli_logit(dot(w, x))", &mechanism.replace("SIGMA", sigma));
+                let whole = noisy("score_statistics(sigma = SIGMA, sigma_products = SIGMA)").replace("draw(", "posterior(");
+                self.add(&table, &noisy("refined(sigma = SIGMA)"), &files("0", "1", size));
+                self.add(&table, &whole.replace("exp(", "mean("), &files("0", "1", size));
+            }
+        }
         for (column, low, high, row) in [
             ("bool", "0", "1", "bernoulli_probit(dot(w, x))"),
             ("int in 0..", "0", "1e15", "poisson_log(dot(w, x))"),

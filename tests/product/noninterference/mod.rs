@@ -39,7 +39,7 @@ pub fn programs() -> Vec<String> {
         "release a = sum(if is_na(e) or d then 0 else e) using laplace(scale = 20)\noutput z = 7 * a",
         "release a = histogram(h, is_na(g)) using laplace(scale = 3)\noutput z = margin(a, h)",
         "release a = histogram(month(day), is_na(day)) using laplace(scale = 3)",
-        "release a = quantile(day, 0.5) using exponential(points = 16, eps = 1)\noutput z = a > \"2020-07-01\"",
+        "release a = quantile(day, 0.5) using exponential(eps = 1)\noutput z = a > \"2020-07-01\"",
         "release a = sum(y) using gaussian(sigma = 2)\noutput s = norm(a) > 1",
         "let gone = is_na(y)\nparam p ~ beta(20, 30)\nobserve gone ~ bernoulli(p)\nrelease a = draw(p) using diffuse(r = 0.25)",
         "param w: vector[2] ~ normal(0, 1)\nlet gone = is_na(x)\nobserve gone ~ bernoulli_logit(dot(w, y))\n\
