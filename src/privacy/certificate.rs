@@ -221,10 +221,18 @@ impl Certificate {
     fn profile(&self, claim: &Claim) -> Value {
         let max_order = claim.max_order();
         let mut orders: Vec<f64> = ORDERS.iter().copied().filter(|o| *o < max_order).collect();
-        let further = self.orders.iter().filter(|o| !ORDERS.contains(o) || **o >= max_order);
-        orders.extend(further);
-        let mut deltas = DELTAS.to_vec();
-        deltas.extend(self.deltas.iter().filter(|d| !DELTAS.contains(d)));
+        // Every order and delta once, however often it is asked for.
+        let (further, mut deltas) = (self.orders.iter().filter(|o| !ORDERS.contains(o) || **o >= max_order), DELTAS.to_vec());
+        further.for_each(|o| {
+            if !orders.contains(o) {
+                orders.push(*o)
+            }
+        });
+        self.deltas.iter().for_each(|d| {
+            if !deltas.contains(d) {
+                deltas.push(*d)
+            }
+        });
         let rdp = orders.iter().map(|&order| json!({"order": number(order), "epsilon": bound(claim.rdp(order))}));
         let dp = deltas.iter().map(|&delta| json!({"delta": number(delta), "epsilon": bound(claim.epsilon(delta))}));
         json!({

@@ -32,6 +32,10 @@ const TRIALS: u64 = 64;
 const ROWS: u64 = 100;
 /// A lower bound of so many rows is taken for their number; one below it says little about that.
 const MANY: u64 = 100;
+/// Most values of rows and noise that all trials may compute: a second of an unoptimised build.
+const MOST: u64 = 20_000_000;
+/// Noise costs as much as so many rows.
+const NOISE: u64 = 20;
 /// Most tries to draw a parameter inside its declared domain.
 const TRIES: usize = 1000;
 
@@ -83,10 +87,14 @@ pub fn foretold(program: &Program, analysis: &Analysis) -> Vec<Diagnostic> {
     said
 }
 
-/// What the release would say about every parameter it names; `None` where its rows cannot be made up, or their number is not known.
+/// What the release would say about every parameter it names; `None` where its rows cannot be made up, their number is not known, or
+/// the chain is too long to try.
 pub fn foretell(model: &Model, table: &Table, chosen: &Chosen) -> Option<Vec<Foretold>> {
     let n = table.rows.exactly.or(Some(table.rows.at_least).filter(|n| *n >= MANY))?;
     let few = n.min(ROWS);
+    if work(chosen.plan.as_ref()?, few)? > MOST {
+        return None;
+    }
     let plan = smaller(chosen.plan.as_ref()?, n, few)?;
     let MechanismPlan::Posterior { law: PosteriorLaw::Density(law), .. } = &plan else { return None };
     let table = Table { rows: RowCount { at_least: few, exactly: Some(few) }, ..table.clone() };
@@ -146,6 +154,20 @@ fn width(ty: &Type) -> Option<usize> {
         Type::Vector(v) if !v.ordered => usize::try_from(v.dim).ok(),
         _ => None,
     }
+}
+
+/// What all trials with so many rows compute.
+fn work(plan: &MechanismPlan, rows: u64) -> Option<u64> {
+    let MechanismPlan::Posterior { law: PosteriorLaw::Density(law), .. } = plan else { return None };
+    let numbers: usize = law.parameters.iter().map(|p| width(&p.ty)).sum::<Option<usize>>()?;
+    let (times, rows) = match &law.chain {
+        ChainLaw::Penalty { iterations, .. } => (*iterations, rows.saturating_mul(2)),
+        ChainLaw::Hmc { iterations, steps, .. } => (iterations.saturating_mul(*steps), rows.saturating_mul(2)),
+        ChainLaw::Sgld { iterations, batch, .. } => (*iterations, rows.min(*batch).saturating_mul(2)),
+        ChainLaw::Nuts { .. } | ChainLaw::Slice { .. } => return None,
+    };
+    let step = rows.saturating_add(NOISE.saturating_mul(numbers as u64));
+    Some(TRIALS.saturating_mul(times).saturating_mul(step))
 }
 
 /// The same chain for fewer rows, each of which weighs as much more: sums of rows and noise on them stay what they are.

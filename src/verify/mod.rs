@@ -193,8 +193,15 @@ impl Asked {
         let usual = ORDERS.iter().filter(|o| **o < limit).count();
         let numbers = |rows: &str, key: &str, from: usize| list(&profile[rows]).iter().skip(from).filter_map(|e| number(&e[key])).collect();
         let (mut orders, mut deltas): (Vec<f64>, Vec<f64>) = (numbers("rdp", "order", usual), numbers("dp", "delta", 2));
-        orders.retain(|o| *o > 1.0 && (!ORDERS.contains(o) || *o >= limit));
-        deltas.retain(|d| *d > 0.0 && *d < 1.0);
+        // What is asked for twice is stated once.
+        let (mut seen, mut known) = (vec![], vec![1e-5, 1e-6]);
+        let first = |x: f64, seen: &mut Vec<f64>| {
+            let new = !seen.contains(&x);
+            seen.push(x);
+            new
+        };
+        orders.retain(|o| *o > 1.0 && (!ORDERS.contains(o) || *o >= limit) && first(*o, &mut seen));
+        deltas.retain(|d| *d > 0.0 && *d < 1.0 && first(*d, &mut known));
         Asked { orders, deltas }
     }
 }

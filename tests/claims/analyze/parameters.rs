@@ -111,7 +111,7 @@ fn budgets(kind: &str) -> &'static [&'static str] {
 }
 
 /// Arguments that are words, and numbers that no certificate rests on and none shows.
-const UNSEEN: [&str; 3] = ["sampler", "calibration", "points"];
+const UNSEEN: [&str; 3] = ["sampler", "calibration", "grid"];
 
 /// What a shown value may be, beside the one that is used.
 fn side(name: &str) -> Ordering {
