@@ -112,6 +112,12 @@ impl PredictedError {
         PredictedError { measure: "root mean square distance of the draw from the posterior mean", value, further: vec![] }
     }
 
+    /// Of a draw of the weights of features, of which bounds alone are known.
+    pub fn of_weights(value: f64) -> PredictedError {
+        let measure = "root mean square distance of the draw from the posterior mean, if the features fill their bounds evenly";
+        PredictedError { measure, value, further: vec![] }
+    }
+
     /// Beside that of a draw which takes nothing from the private rows: from the prior as the mechanism has it.
     pub fn beside_prior(self, value: f64) -> PredictedError {
         // A flat prior has none.

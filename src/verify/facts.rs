@@ -307,6 +307,7 @@ impl<'a> Facts<'a> {
             "95% bound of |answer - truth|",
             "95% bound of the rows between answer and quantile",
             "root mean square distance of the draw from the posterior mean",
+            "root mean square distance of the draw from the posterior mean, if the features fill their bounds evenly",
             "expected Hellinger distance to the posterior",
         ];
         let release = json!({
