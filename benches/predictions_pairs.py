@@ -34,7 +34,14 @@ class Pair:
         """One pair: this model by a mechanism at a budget."""
         how = f"{self.query} using {mechanism}" + (" assuming convergence" if assuming else "")
         name = mechanism.split("(")[0]
-        return {"id": f"{name}{note} | {self.data} {self.model} | {budget}", "mechanism": name, "budget": budget, "pair": self, "how": how, "runs": runs}
+        return {
+            "id": f"{name}{note} | {self.data} {self.model} | {budget}",
+            "mechanism": name,
+            "budget": budget,
+            "pair": self,
+            "how": how,
+            "runs": runs,
+        }
 
     def text(self):
         return "\n".join([",".join(self.columns)] + [",".join(row) for row in self.rows]) + "\n"
@@ -42,7 +49,7 @@ class Pair:
 
 def table(folder, path):
     path = os.path.join(folder, path)
-    with (gzip.open(path, "rt") if path.endswith(".gz") else open(path, encoding="utf-8")) as file:
+    with gzip.open(path, "rt") if path.endswith(".gz") else open(path, encoding="utf-8") as file:
         return list(csv.DictReader(file))
 
 
@@ -111,8 +118,18 @@ def features(*columns):
 def logit(data, x, y, sd=3, reach=None, query="draw(w)"):
     rows, names = rows_of(x, [int(v) for v in y])
     within = f" in l2({reach})" if reach else ""
-    body = f"private t[{len(y)}] {{ x: vector[{x.shape[1]}] in l2(1), y: bool }}\nparam w: vector[{x.shape[1]}]{within} ~ normal(0, {sd})\nobserve y ~ bernoulli_logit(dot(w, x))"
-    return Pair(data, f"logistic d={x.shape[1]}", names, rows, body, query, lambda: logistic(x, np.array(y, float), sd, reach))
+    d = x.shape[1]
+    body = f"private t[{len(y)}] {{ x: vector[{d}] in l2(1), y: bool }}\nparam w: vector[{d}]{within} ~ normal(0, {sd})\n"
+    body += "observe y ~ bernoulli_logit(dot(w, x))"
+    return Pair(
+        data,
+        f"logistic d={x.shape[1]} sd={sd}" + f" in a ball of {reach}" * bool(reach),
+        names,
+        rows,
+        body,
+        query,
+        lambda: logistic(x, np.array(y, float), sd, reach),
+    )
 
 
 def line(data, x, y, lo, hi, sd, prior_sd, public, query):
@@ -151,9 +168,12 @@ def pairs(folder):
     acid = take(wine, "pH")
 
     beta = lambda data, what, y, **more: rate(data, what, y, **more)
-    h, p, s, b = (lambda **m: beta("haberman", "death", died, **m)), (lambda **m: beta("pima", "diabetes", ill, **m)), (
-        lambda **m: beta("badhealth", "bad health", sick, **m)
-    ), (lambda **m: beta("bank", "subscribed", bought, **m))
+    h, p, s, b = (
+        (lambda **m: beta("haberman", "death", died, **m)),
+        (lambda **m: beta("pima", "diabetes", ill, **m)),
+        (lambda **m: beta("badhealth", "bad health", sick, **m)),
+        (lambda **m: beta("bank", "subscribed", bought, **m)),
+    )
     bikes = lambda **m: shares("bike days", "weather", weather, ["1", "2", "3"], **m)
     woods = lambda **m: shares("mushroom", "habitat", habitat, sorted("dglmpuw"), **m)
     doctor = lambda **m: counted("badhealth", "visits", whole(ills, "numvisit"), 40, 2, 1, **m)
@@ -172,6 +192,9 @@ def pairs(folder):
     lh = lambda **m: logit("haberman", x_hab, died, **m)
     lc = lambda **m: logit("wdbc", x_cells, malign, **m)
     ls = lambda **m: logit("abalone", x_shell, young, **m)
+    months = "jan feb mar apr may jun jul aug sep oct nov dec".split()
+    x_bank = features((take(bank, "day"), 1, 31), ([months.index(r["month"]) + 1 for r in bank], 1, 12), (take(bank, "age"), 18, 95))
+    lb = lambda **m: logit("bank", x_bank, bought, **m)
     x_mix = features((take(concrete, "cement"), 100, 550), (take(concrete, "water"), 120, 250), (take(concrete, "age"), 0, 365))
     strong = lambda public, query: line("concrete", x_mix, take(concrete, "compressive_strength"), 0, 100, 15, 50, public, query)
     x_plant = features((take(plant, "AT"), 0, 40), (take(plant, "V"), 20, 90))
@@ -183,9 +206,13 @@ def pairs(folder):
     output = mean("power plant", "output", take(plant, "PE"), 400, 500)
     total = answer("doctor visits", "sum of visits", busy, "int in 0..14", "sum(y)", sum(busy))
     yes = answer("bank", "count", bought, "bool", "count(y)", sum(bought))
-    kinds = lambda data, y, levels: answer(data, "counts of cells", y, f"category {{{', '.join(levels)}}}", "histogram(y)", [y.count(v) for v in levels])
+    kinds = lambda data, y, levels: answer(
+        data, "counts of cells", y, f"category {{{', '.join(levels)}}}", "histogram(y)", [y.count(v) for v in levels]
+    )
     sky, woodland = kinds("bike days", [f"k{v}" for v in weather], ["k1", "k2", "k3"]), kinds("mushroom", habitat, sorted("dglmpuw"))
-    trades = kinds("bank jobs", [r["job"].replace(".", "").replace("-", "") for r in bank], sorted({r["job"].replace(".", "").replace("-", "") for r in bank}))
+    trades = kinds(
+        "bank jobs", [r["job"].replace(".", "").replace("-", "") for r in bank], sorted({r["job"].replace(".", "").replace("-", "") for r in bank})
+    )
     median = lambda data, what, y, kind, q: answer(
         data, f"{what} at {q}", y, kind, f"quantile(y, {q[0]})" if len(q) == 1 else f"quantiles(y, {q})", [0], levels=q
     )
@@ -196,33 +223,97 @@ def pairs(folder):
     rdp = lambda order, eps: f"rdp(order = {order}, eps = {eps})"
     queries = lambda a, b, data, what, y: answer(data, f"share {what}", y, "bool", "mean(y)", np.mean(y))
     return [
-        h(a=6, b=18).using("direct", rdp(4, 1)), p(a=5, b=5).using("direct", rdp(2, 1)), bikes(a=5).using("direct", rdp(3, 1)), ph().using("direct", "zcdp(50)"),
-        h().using("diffuse", DP), h(a=6, b=18).using("diffuse", rdp(8, 0.5)), p().using("diffuse", DP3), b().using("diffuse", DP), bikes().using("diffuse", DP),
-        woods().using("diffuse", DP3), doctor().using("diffuse", DP3), sees().using("diffuse", DP), ph().using("diffuse", "zcdp(0.05)"),
-        watts().using("diffuse", DP), waiting("coal", "gaps in years", gaps, 0.001, 5, 5, 2).using("diffuse", DP3),
+        h(a=6, b=18).using("direct", rdp(4, 1)),
+        p(a=5, b=5).using("direct", rdp(2, 1)),
+        bikes(a=5).using("direct", rdp(3, 1)),
+        ph().using("direct", "zcdp(50)"),
+        h().using("diffuse", DP),
+        h(a=6, b=18).using("diffuse", rdp(8, 0.5)),
+        p().using("diffuse", DP3),
+        b().using("diffuse", DP),
+        bikes().using("diffuse", DP),
+        woods().using("diffuse", DP3),
+        doctor().using("diffuse", DP3),
+        sees().using("diffuse", DP),
+        ph().using("diffuse", "zcdp(0.05)"),
+        watts().using("diffuse", DP),
+        waiting("coal", "gaps in years", gaps, 0.001, 5, 5, 2).using("diffuse", DP3),
         tries("haberman", "positive nodes", whole(haberman, "positive_nodes"), 60, 4, 4).using("diffuse", DP3),
         precision("pima", "blood pressure", take(pima, "blood_pressure"), 0, 130, 75, 4, 900).using("diffuse", DP3),
-        strong(True, "draw(w)").using("diffuse", DP), lp().using("diffuse", DP3), ls().using("diffuse", DP),
-        h(a=6, b=18).using("concentrated", rdp(8, 0.5)), p().using("concentrated", DP), bikes().using("concentrated", DP3), ph().using("concentrated", "zcdp(0.05)"),
-        lp().using("gibbs", DP), lc().using("gibbs", DP3), lh().using("gibbs", DP3),
-        lp().using("refined", DP3), lc().using("refined", DP3), ls().using("refined", DP3), ls().using("refined", DP),
-        lp(**of("w")).using("score_statistics", DP), lc(**of("w")).using("score_statistics", DP3), ls(**of("w")).using("score_statistics", DP),
-        glucose.using("laplace", "eps(1)"), output.using("laplace", "eps(0.1)"), total.using("laplace", "eps(0.5)"), sky.using("laplace", "eps(0.5)"),
-        yes.using("geometric", "eps(0.5)"), total.using("geometric", "eps(1)"), sky.using("geometric", "eps(0.3)"), trades.using("geometric", "eps(0.5)"),
-        glucose.using("gaussian", DP), yes.using("gaussian", "zcdp(0.01)"), sky.using("gaussian", DP), woodland.using("gaussian", DP), trades.using("gaussian", "zcdp(0.1)"),
-        old([0.5]).using("exponential", "eps(1)"), old([0.25, 0.5, 0.75]).using("exponential", "eps(1)"), load_mw([0.5]).using("exponential", "eps(0.5)"),
-        load_mw([0.1, 0.5, 0.9]).using("exponential", "eps(3)"), acidity([0.5]).using("exponential", "eps(1)"),
-        queries(6, 18, "haberman", "death", died).using("beta_query(6, 18)", rdp(8, 0.5)), queries(2, 2, "pima", "diabetes", ill).using("beta_query(2, 2)", DP),
+        strong(True, "draw(w)").using("diffuse", DP),
+        lp().using("diffuse", DP3),
+        ls().using("diffuse", DP),
+        h(a=6, b=18).using("concentrated", rdp(8, 0.5)),
+        p().using("concentrated", DP),
+        bikes().using("concentrated", DP3),
+        ph().using("concentrated", "zcdp(0.05)"),
+        lp().using("gibbs", DP),
+        lc().using("gibbs", DP3),
+        lh().using("gibbs", DP3),
+        lb(sd=1).using("gibbs", DP3),
+        lp().using("refined", DP3),
+        lc().using("refined", DP3),
+        ls().using("refined", DP3),
+        lb(sd=1).using("refined", DP3),
+        lp(**of("w")).using("score_statistics", DP),
+        lc(**of("w")).using("score_statistics", DP3),
+        ls(**of("w")).using("score_statistics", DP),
+        lh(sd=1, **of("w")).using("score_statistics", DP),
+        lb(sd=1, **of("w")).using("score_statistics", DP3),
+        glucose.using("laplace", "eps(1)"),
+        output.using("laplace", "eps(0.1)"),
+        total.using("laplace", "eps(0.5)"),
+        sky.using("laplace", "eps(0.5)"),
+        yes.using("geometric", "eps(0.5)"),
+        total.using("geometric", "eps(1)"),
+        sky.using("geometric", "eps(0.3)"),
+        trades.using("geometric", "eps(0.5)"),
+        glucose.using("gaussian", DP),
+        yes.using("gaussian", "zcdp(0.01)"),
+        sky.using("gaussian", DP),
+        woodland.using("gaussian", DP),
+        trades.using("gaussian", "zcdp(0.1)"),
+        old([0.5]).using("exponential", "eps(1)"),
+        old([0.25, 0.5, 0.75]).using("exponential", "eps(1)"),
+        load_mw([0.5]).using("exponential", "eps(0.5)"),
+        load_mw([0.1, 0.5, 0.9]).using("exponential", "eps(3)"),
+        acidity([0.5]).using("exponential", "eps(1)"),
+        queries(6, 18, "haberman", "death", died).using("beta_query(6, 18)", rdp(8, 0.5)),
+        queries(2, 2, "pima", "diabetes", ill).using("beta_query(2, 2)", DP),
         queries(1, 9, "bank", "subscribed", bought).using("beta_query(1, 9)", DP3),
-        h(**post).using("noise_aware", "eps(1)"), p(**post).using("noise_aware", "eps(0.1)"), b(**post).using("noise_aware", DP), bikes(**post).using("noise_aware", "eps(0.5)"),
-        woods(**post).using("noise_aware", DP), doctor(**of("l")).using("noise_aware", "eps(1)"), sees(**of("l")).using("noise_aware", DP), ph(**of("m")).using("noise_aware", "eps(0.5)"),
-        pressure(**of("m")).using("noise_aware", DP), strong(False, "posterior(w)").using("noise_aware", DP3), power(False, "posterior(w)").using("noise_aware", DP),
-        h(**post).using("plug_in", "eps(0.5)"), bikes(**post).using("plug_in", DP), pressure(**of("m")).using("plug_in", "eps(0.5)"),
-        h(**post).using("ls_hist", "eps(0.5)"), bikes(**post).using("ls_hist", "eps(1)"), woods(**post).using("ls_hist", "eps(0.5)"),
-        h(**post).using("ls_dim", "eps(1)"), woods(**post).using("ls_dim", "eps(1)"), h(**post).using("ehd", "eps(8)"), bikes(**post).using("ehd", "eps(5)"),
-        h(**post).using("ehds", "eps(2)"), bikes(**post).using("ehds", "eps(2)"), p(**post).using("ehds", "eps(5)"),
-        h().using("beta_div", "eps(2)", assuming=True), lp().using("beta_div", "eps(6)", assuming=True), lh().using("beta_div", "eps(4)", assuming=True),
-        lp(reach=20).using("ops", "eps(5)", assuming=True), lh(reach=15).using("ops", "eps(2)", assuming=True),
-        lh(sd=1).using("penalty", DP10, runs=60), lp(sd=1).using("penalty", DP10, runs=60), lh(sd=1).using("dp_hmc", DP10, runs=60), ls(sd=1).using("dp_hmc", DP3, runs=60),
-        ls(sd=1).using("dp_sgld", DP, runs=60), lp(sd=1).using("dp_sgld", DP3, runs=60),
+        h(**post).using("noise_aware", "eps(1)"),
+        p(**post).using("noise_aware", "eps(0.1)"),
+        b(**post).using("noise_aware", DP),
+        bikes(**post).using("noise_aware", "eps(0.5)"),
+        woods(**post).using("noise_aware", DP),
+        doctor(**of("l")).using("noise_aware", "eps(1)"),
+        sees(**of("l")).using("noise_aware", DP),
+        ph(**of("m")).using("noise_aware", "eps(0.5)"),
+        pressure(**of("m")).using("noise_aware", DP),
+        strong(False, "posterior(w)").using("noise_aware", DP3),
+        power(False, "posterior(w)").using("noise_aware", DP),
+        h(**post).using("plug_in", "eps(0.5)"),
+        bikes(**post).using("plug_in", DP),
+        pressure(**of("m")).using("plug_in", "eps(0.5)"),
+        h(**post).using("ls_hist", "eps(0.5)"),
+        bikes(**post).using("ls_hist", "eps(1)"),
+        woods(**post).using("ls_hist", "eps(0.5)"),
+        h(**post).using("ls_dim", "eps(1)"),
+        woods(**post).using("ls_dim", "eps(1)"),
+        h(**post).using("ehd", "eps(8)"),
+        bikes(**post).using("ehd", "eps(5)"),
+        h(**post).using("ehds", "eps(2)"),
+        bikes(**post).using("ehds", "eps(2)"),
+        p(**post).using("ehds", "eps(5)"),
+        h().using("beta_div", "eps(2)", assuming=True),
+        lp().using("beta_div", "eps(6)", assuming=True),
+        lh().using("beta_div", "eps(4)", assuming=True),
+        lp(reach=20).using("ops", "eps(5)", assuming=True),
+        lh(reach=15).using("ops", "eps(2)", assuming=True),
+        lh(sd=1).using("penalty", DP10, runs=60),
+        lp(sd=1).using("penalty", DP10, runs=60),
+        lh(sd=1).using("dp_hmc", DP10, runs=60),
+        lb(sd=1).using("dp_hmc", DP3, runs=60),
+        lb(sd=1).using("dp_sgld", DP, runs=60),
+        lp(sd=1).using("dp_sgld", DP3, runs=60),
     ]
