@@ -112,6 +112,18 @@ impl PredictedError {
         PredictedError { measure: "root mean square distance of the draw from the posterior mean", value, further: vec![] }
     }
 
+    /// Of a draw of the weights of features, of which bounds alone are known.
+    pub fn of_weights(value: f64) -> PredictedError {
+        let measure = "root mean square distance of the draw from the posterior mean, if the features fill their bounds evenly";
+        PredictedError { measure, value, further: vec![] }
+    }
+
+    /// Of a draw from a posterior of bounded loss, whose rows are taken to tell of every parameter alike.
+    pub fn of_loss(value: f64) -> PredictedError {
+        let measure = "root mean square distance of the draw from the posterior mean, if a row tells what a normal one of sd 1 would";
+        PredictedError { measure, value, further: vec![] }
+    }
+
     /// Beside that of a draw which takes nothing from the private rows: from the prior as the mechanism has it.
     pub fn beside_prior(self, value: f64) -> PredictedError {
         // A flat prior has none.

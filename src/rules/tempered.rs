@@ -57,6 +57,10 @@ pub trait Matched {
     fn by_chain(&self) -> bool {
         false
     }
+    /// Is the error predicted as if features filled their bounds, of which alone it is known? So for regressions.
+    fn takes_features_as_bounded(&self) -> bool {
+        self.by_chain()
+    }
     /// Why no chain with a guarantee of its own draws from this model, where the ideal draw has a claim all the same.
     fn chain_refusal(&self) -> Option<Diagnostic> {
         None
@@ -274,7 +278,8 @@ impl Offer for Draw {
             return PredictedError::of_answer(1.96 * value);
         }
         let nothing = Tempering { weight: f64::MIN_POSITIVE, ..self.form.at(x) };
-        PredictedError::of_draw(value).beside_prior(self.matched.predicted_error(nothing, rows))
+        let of = if self.matched.takes_features_as_bounded() { PredictedError::of_weights } else { PredictedError::of_draw };
+        of(value).beside_prior(self.matched.predicted_error(nothing, rows))
     }
 
     fn remark(&self, x: f64) -> String {

@@ -307,6 +307,8 @@ impl<'a> Facts<'a> {
             "95% bound of |answer - truth|",
             "95% bound of the rows between answer and quantile",
             "root mean square distance of the draw from the posterior mean",
+            "root mean square distance of the draw from the posterior mean, if the features fill their bounds evenly",
+            "root mean square distance of the draw from the posterior mean, if a row tells what a normal one of sd 1 would",
             "expected Hellinger distance to the posterior",
         ];
         let release = json!({

@@ -125,7 +125,7 @@ impl Offer for Ideal {
         // A row of fit f weighs f^(b-1) of what it does in the ordinary posterior: about half at the middle of a probability.
         let by_fit = if self.loss.plain() { 1.0 } else { 0.5_f64.powf(beta - 1.0) };
         let rows = assumed_rows(self.loss.records.rows) * weight * by_fit;
-        PredictedError::of_draw(self.loss.predicted_error(rows)).beside_prior(self.loss.prior_spread())
+        PredictedError::of_loss(self.loss.predicted_error(rows)).beside_prior(self.loss.prior_spread())
     }
 
     fn remark(&self, x: f64) -> String {

@@ -173,6 +173,10 @@ impl Matched for Weights {
         Some((law, self.statistic.clone()))
     }
 
+    fn takes_features_as_bounded(&self) -> bool {
+        true
+    }
+
     fn predicted_error(&self, t: Tempering, rows: f64) -> f64 {
         // As if the features were spread evenly over the axes at their largest norm.
         let dim = self.prior.dim as f64;

@@ -122,7 +122,7 @@ impl Offer for Refined {
         let precision = 1.0 / spread + weight * data;
         // How far the first look is off counts as much as it is believed.
         let pull = (1.0 / spread / precision).powi(2) * (seen - 1.0 / (own + data)).max(0.0);
-        PredictedError::of_draw((dim * (1.0 / precision + pull)).sqrt())
+        PredictedError::of_weights((dim * (1.0 / precision + pull)).sqrt())
     }
 
     fn remark(&self, sigma: f64) -> String {

@@ -59,6 +59,18 @@ struct Kind {
     noise: fn(f64) -> Noise,
     /// The 95 % bound on the size of one component.
     bound: fn(f64) -> f64,
+    /// The shape of the gamma law of the square of one component: its mean squared over its variance.
+    shape: f64,
+}
+
+/// The 95 % quantile of the length of `dimension` independent components, over that of one. A sum of squares of components is taken for
+/// a gamma law with its mean and variance, whose quantile is that of Wilson and Hilferty: within 3 % for normal and Laplace noise.
+pub(super) fn longer(dimension: f64, shape: f64) -> f64 {
+    let quantile = |k: f64| {
+        let v = 1.0 / (9.0 * k * shape);
+        k * (1.0 - v + 1.644_853_626_951_472_7 * v.sqrt()).powi(3)
+    };
+    (quantile(dimension) / quantile(1.0)).sqrt()
 }
 
 static OF_LAPLACE: Kind = Kind {
@@ -71,6 +83,7 @@ static OF_LAPLACE: Kind = Kind {
     noise: |scale| Noise::Laplace { scale },
     // P(|noise| > t) = exp(-t / scale) = 0.05
     bound: |scale| scale * 20f64.ln(),
+    shape: 0.2,
 };
 
 static OF_GAUSSIAN: Kind = Kind {
@@ -82,6 +95,7 @@ static OF_GAUSSIAN: Kind = Kind {
     claim: |mu| Claim::Gdp { mu },
     noise: |sigma| Noise::Gaussian { sigma },
     bound: |sigma| 1.959_963_984_540_054 * sigma,
+    shape: 0.5,
 };
 
 static OF_GEOMETRIC: Kind = Kind {
@@ -97,6 +111,7 @@ static OF_GEOMETRIC: Kind = Kind {
         let p = (-1.0 / scale).exp();
         ((0.025 * (1.0 + p)).ln() / p.ln() - 1.0).ceil().max(0.0)
     },
+    shape: 0.2,
 };
 
 /// Is the value an integer (or a vector of integers) whatever the data are?
@@ -169,7 +184,7 @@ impl Noisy {
     }
 
     fn bound(&self, x: f64) -> f64 {
-        (self.kind.bound)(x) * self.dimension.sqrt()
+        (self.kind.bound)(x) * longer(self.dimension, self.kind.shape)
     }
 }
 

@@ -2,7 +2,7 @@
 
 use super::beta_query::RULE as BETA_QUERY;
 use super::exponential::RULE as EXPONENTIAL;
-use super::noise::{GAUSSIAN, GEOMETRIC, LAPLACE};
+use super::noise::{GAUSSIAN, GEOMETRIC, LAPLACE, longer};
 use crate::mechanism::plan::MechanismPlan;
 use crate::model::*;
 use crate::privacy::Claim;
@@ -76,6 +76,17 @@ fn no_shift_within_the_sensitivity_costs_more() {
         }
     }
     assert!((m.predicted_error(1.5).value - 4.4936).abs() < 1e-3);
+}
+
+/// Of normal noise against quantiles of the chi law; of Laplace noise against draws.
+#[test]
+fn noise_on_many_components_is_as_long_as_its_law_says() {
+    for (k, chi) in [(1.0, 1.95996), (2.0, 2.44775), (12.0, 4.58537), (100.0, 11.15077)] {
+        assert!((1.95996 * longer(k, 0.5) / chi - 1.0).abs() < 0.02, "{k}");
+    }
+    for (k, length) in [(1.0, 2.996), (3.0, 4.51), (12.0, 7.33), (100.0, 16.75)] {
+        assert!((20f64.ln() * longer(k, 0.2) / length - 1.0).abs() < 0.03, "{k}");
+    }
 }
 
 #[test]

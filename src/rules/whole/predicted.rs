@@ -187,7 +187,13 @@ fn noisy_counts(alpha: &[f64], total: f64, kind: Kind, kept: usize, aware: bool)
         let counts = data(alpha, total, &u);
         let exact: Vec<f64> = alpha.iter().zip(&counts).map(|(a, c)| a + c).collect();
         let tossed = |i: usize| kind.draw(u.get(k + i).copied().unwrap_or(0.5));
-        let noisy: Vec<f64> = counts.iter().enumerate().map(|(i, c)| if i < kept { c + tossed(i) } else { *c }).collect();
+        let mut noisy: Vec<f64> = counts.iter().enumerate().map(|(i, c)| if i < kept { c + tossed(i) } else { *c }).collect();
+        // The one count that gets no noise is what the others leave of the total, not what the rows say.
+        if let [others @ .., last] = noisy.as_mut_slice()
+            && kept + 1 == k
+        {
+            *last = total - others.iter().sum::<f64>();
+        }
         let released = if aware { inflated(alpha, prior, total, &noisy, kind.variance()) } else { settled(alpha, total, &noisy, kept) };
         sum.add(beside(&exact, &released), 1.0);
     }
