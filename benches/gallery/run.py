@@ -22,6 +22,7 @@ import re
 import subprocess
 import sys
 import tempfile
+import textwrap
 
 import analyses
 
@@ -106,9 +107,10 @@ def section(analysis, folder, keep):
     shown = answer(analysis, rows, keep)
     without = analysis["without"]({c: [r[c] for r in rows] for c in analysis["columns"]}).strip("\n")
     note = analysis.get("recipe", "")
+    fill = lambda text: textwrap.fill(text, 150, break_long_words=False, break_on_hyphens=False)
     return f"""## {analysis["title"]}
 
-{analysis["question"]} {known["source"]}; n = {n:,}.{" " + note if note else ""}
+{fill(f'{analysis["question"]} {known["source"]}; n = {n:,}. {note}')}
 
 ```dpm
 {program(analysis["name"]).rstrip()}
@@ -126,7 +128,7 @@ Without privacy:
 {without}
 ```
 
-{analysis["remark"]}
+{fill(analysis["remark"])}
 """
 
 
