@@ -8,7 +8,8 @@ FOLDER holds the public data sets that `SETS` names, one CSV file (or .csv.gz) e
 it target/release/dpm is taken, then target/debug/dpm. The page needs numpy and scipy for the answers without privacy. `--keep` stores the answers of
 dpm, and a program whose text has not changed is not run again; without it every run draws anew.
 
-Size: 17 programs, 40 to 60,000 rows, and 5,000,000 (43 MB, made in a temporary folder). Time: about ten minutes on two cores, nearly all of it in chains.
+Size: 17 programs, 569 to 32,735 rows, and 5,000,000 (43 MB, made in a temporary folder). Time: about twelve minutes on two busy cores, nearly all of it in
+chains; `--short` has the same chains on smaller tables, and takes a few minutes.
 """
 
 import argparse
