@@ -8,7 +8,8 @@ INTRODUCTION = """
 Seventeen analyses of public data: the program, what dpm printed, and the same analysis without privacy. Bounds, levels and bins must come from what is
 known of a quantity, never from its rows; these sets are public and had been seen, so bounds are round numbers that the quantity suggests, and the list of
 destinations is that of the file. Every run draws new noise, so another run prints other numbers. Intervals hold 90 % unless something else is said; a
-bound of 95 % after `±` is the noise alone, for all numbers of that release together. Chains are those of [released counts](counts.md).
+bound of 95 % after `±` is of the noise alone; behind a table it is that of one cell times the root of their number, so a single cell is off by much less.
+Chains are those of [released counts](counts.md).
 
 `benches/gallery/run.py` writes this page; a short form of it, on small samples, runs with the tests. Rows of these public sets stand for rows about
 people; where a row is an hour, a wine or a flight, think of it as one.
