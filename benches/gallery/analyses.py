@@ -11,7 +11,7 @@ destinations is that of the file. Every run draws new noise, so another run prin
 bound of 95 % after `±` is of the noise alone; behind a table it is that of one cell times the root of their number, so a single cell is off by much less.
 Chains are those of [released counts](counts.md).
 
-`benches/gallery/run.py` writes this page; a short form of it, on small samples, runs with the tests. Rows of these public sets stand for rows about
+`benches/gallery/run.py` writes this page; the tests run all that is released here on small samples, and `run.py --short` the chains as well. Rows of these public sets stand for rows about
 people; where a row is an hour, a wine or a flight, think of it as one.
 """
 

@@ -9,7 +9,7 @@ it target/release/dpm is taken, then target/debug/dpm. The page needs numpy and 
 dpm, and a program whose text has not changed is not run again; without it every run draws anew.
 
 Size: 17 programs, 569 to 32,735 rows, and 5,000,000 (43 MB, made in a temporary folder). Time: about twelve minutes on two busy cores, nearly all of it in
-chains; `--short` has the same chains on smaller tables, and takes a few minutes.
+chains; `--short` has the same chains on smaller tables, and takes nearly as long.
 """
 
 import argparse
