@@ -11,6 +11,7 @@ mod dates;
 mod examples;
 #[path = "../support/fuzz/mod.rs"]
 mod fuzz;
+mod gallery;
 #[cfg(unix)]
 mod inspect;
 mod ledger;
