@@ -33,3 +33,4 @@ mod report;
 mod seed;
 mod session;
 mod useless;
+mod want;
