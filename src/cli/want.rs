@@ -119,7 +119,7 @@ fn header(table: &Table, records: &Records) -> Result<Place<'static>, String> {
         return Err(format!("the number of rows of `{}` is secret: predictions are made for 100 rows, whatever there are", table.name));
     }
     if table.rows != records.rows {
-        return Err("it is about groups, whose sizes no header says: predictions are made for 100 rows in each".into());
+        return Err("the release is about groups, whose sizes no header says: predictions are made for 100 rows in each".into());
     }
     let bound = records.rows.exactly.is_none().then(|| format!("{} >= ", table.public_name()));
     let name = bound.as_deref().unwrap_or("n = ").trim().to_owned();
