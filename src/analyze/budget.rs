@@ -28,6 +28,17 @@ pub fn share(budget: &BudgetKind, p: &RBig) -> BudgetKind {
     }
 }
 
+/// A budget so many times as large; deltas and orders stay.
+pub fn scaled(kind: &BudgetKind, factor: f64) -> BudgetKind {
+    match kind {
+        BudgetKind::Pure(e) => BudgetKind::Pure(e * factor),
+        BudgetKind::Dp { epsilon, delta } => BudgetKind::Dp { epsilon: epsilon * factor, delta: *delta },
+        BudgetKind::Zcdp(rho) => BudgetKind::Zcdp(rho * factor),
+        BudgetKind::Gdp(mu) => BudgetKind::Gdp(mu * factor),
+        BudgetKind::Rdp(points) => BudgetKind::Rdp(points.iter().map(|(order, e)| (*order, e * factor)).collect()),
+    }
+}
+
 /// The decimal that an amount stands for.
 fn ratio(x: f64) -> RBig {
     Amount::of(x).map_or(RBig::ZERO, |x| x.ratio())

@@ -1,12 +1,21 @@
-//! `dpm compare`: every mechanism for every release, least predicted error first.
+//! `dpm compare`: every mechanism for every release, least predicted error first; with `--want` what a wanted accuracy takes.
 
-use super::{Exit, Program, complain, inputs, print_json, progress, verdict};
+use super::{Exit, Program, complain, inputs, print_json, progress, verdict, want};
 use crate::analyze::{Candidate, candidates_text};
 use crate::pipeline;
 use crate::source::render;
 use serde_json::{Value, json};
 
-pub fn compare(args: &Program) -> Exit {
+#[derive(clap::Args)]
+pub struct Compare {
+    #[command(flatten)]
+    program: Program,
+    /// Instead: the least budget, and the least number of rows, at which a release is predicted to be so near: 'p_hat within 0.02'
+    #[arg(long, value_name = "RELEASE within ERROR")]
+    want: Option<want::Wish>,
+}
+
+pub fn compare(Compare { program: args, want: wish }: &Compare) -> Exit {
     let checked = match inputs::program(&args.file, &args.public.public) {
         Ok(c) => c,
         Err(exit) => return exit,
@@ -15,6 +24,9 @@ pub fn compare(args: &Program) -> Exit {
         Ok(p) => p,
         Err(exit) => return exit,
     };
+    if let Some(wish) = wish.as_ref().filter(|_| !checked.has_errors()) {
+        return want::answer(args, wish, &checked, &public);
+    }
     let (analysis, diagnostics) = progress::with_spinner("comparing", || pipeline::analyze(&checked, &public, true));
     if !args.json {
         complain(&checked.sources, &diagnostics);

@@ -47,6 +47,7 @@ mod strict;
 mod synthetic;
 mod values;
 mod verify;
+mod want;
 
 use crate::source::{Diagnostic, SourceMap, render};
 use clap::{Args, Parser, Subcommand};
@@ -90,7 +91,7 @@ enum Command {
     /// The certificate: one entry a release, and the total; public tables only
     Certify(Certify),
     /// Every mechanism for every release: solved parameter, predicted error, why others do not apply
-    Compare(Program),
+    Compare(compare::Compare),
     /// One self-contained file: the resolved program, its parameters, its certificate, its public data
     Compile(Compile),
     /// Certify a program or open a plan, draw once, print releases and outputs
@@ -350,7 +351,7 @@ fn command(args: impl Iterator<Item = std::ffi::OsString>) -> Exit {
     match cli.command {
         Command::Check(p) => check::check(&p),
         Command::Certify(c) => certify::certify(&c),
-        Command::Compare(p) => compare::compare(&p),
+        Command::Compare(c) => compare::compare(&c),
         Command::Compile(c) => compile::compile(&c),
         Command::Run(r) => run::run(&r),
         Command::Inspect(i) => inspect::run(&i),

@@ -1,5 +1,6 @@
 //! The predicted error of every mechanism for a release, by the size of the budget.
 
+use crate::analyze::budget::scaled;
 use crate::analyze::{Candidate, Status, analyze_all};
 use crate::model::{Budget, BudgetKind, Program, releases};
 use crate::plot::{Axis, Chart, Line};
@@ -9,17 +10,6 @@ use std::collections::BTreeMap;
 
 /// Budgets shown: from an eighth of the program's to eight times it, two to a doubling.
 const HALF_DOUBLINGS: i32 = 6;
-
-/// A budget so many times as large; deltas and orders stay.
-fn scaled(kind: &BudgetKind, factor: f64) -> BudgetKind {
-    match kind {
-        BudgetKind::Pure(e) => BudgetKind::Pure(e * factor),
-        BudgetKind::Dp { epsilon, delta } => BudgetKind::Dp { epsilon: epsilon * factor, delta: *delta },
-        BudgetKind::Zcdp(rho) => BudgetKind::Zcdp(rho * factor),
-        BudgetKind::Gdp(mu) => BudgetKind::Gdp(mu * factor),
-        BudgetKind::Rdp(points) => BudgetKind::Rdp(points.iter().map(|(order, e)| (*order, e * factor)).collect()),
-    }
-}
 
 /// What the axis shows of a budget: its name and number.
 fn size(kind: &BudgetKind) -> (String, f64) {

@@ -34,3 +34,4 @@ mod report;
 mod seed;
 mod session;
 mod useless;
+mod want;
