@@ -124,6 +124,12 @@ impl PredictedError {
         PredictedError { measure, value, further: vec![] }
     }
 
+    /// Of the last state of a chain whose way is not predicted.
+    pub fn of_start(value: f64) -> PredictedError {
+        let measure = "root mean square distance of the draw from the posterior mean, if the chain stays where the prior puts it";
+        PredictedError { measure, value, further: vec![] }
+    }
+
     /// Beside that of a draw which takes nothing from the private rows: from the prior as the mechanism has it.
     pub fn beside_prior(self, value: f64) -> PredictedError {
         // A flat prior has none.

@@ -309,6 +309,7 @@ impl<'a> Facts<'a> {
             "root mean square distance of the draw from the posterior mean",
             "root mean square distance of the draw from the posterior mean, if the features fill their bounds evenly",
             "root mean square distance of the draw from the posterior mean, if a row tells what a normal one of sd 1 would",
+            "root mean square distance of the draw from the posterior mean, if the chain stays where the prior puts it",
             "expected Hellinger distance to the posterior",
         ];
         let release = json!({

@@ -186,7 +186,7 @@ impl Offer for Paying {
 
     fn predicted_error(&self, _: f64) -> PredictedError {
         // How far the chain moves is not predicted: as if it stayed where the prior put it.
-        PredictedError::of_draw(self.loss.prior_spread())
+        PredictedError::of_start(self.loss.prior_spread())
     }
 
     fn remark(&self, x: f64) -> String {
