@@ -54,6 +54,6 @@ fn vacuous(budget: &Budget, program: &Program) -> Option<Diagnostic> {
     (delta > 1.0 / n as f64).then(|| {
         Diagnostic::new("W0501", format!("delta = {} allows publishing a whole row now and then", number(delta)))
             .label(budget.span, format!("delta is above 1 / n = 1 / {n}"))
-            .help("choose delta well below 1 / n, such as 1e-6")
+            .help(format!("choose delta well below 1 / n, such as 1e-{}", (10.0 * n as f64).log10().ceil().max(6.0)))
     })
 }

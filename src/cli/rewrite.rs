@@ -68,10 +68,17 @@ pub fn expand(file: &Path) -> Exit {
 
 pub fn stan(file: &Path) -> Exit {
     match sound(file, &[]) {
-        Ok(checked) => {
-            show!("{}", crate::model::stan::stan(&checked.program));
-            Exit::Done
-        }
+        Ok(checked) => match crate::model::stan::stan(&checked.program) {
+            Ok(text) => {
+                show!("{text}");
+                Exit::Done
+            }
+            Err(refusal) => {
+                let (line, column) = checked.sources.line_column(refusal.span.file, refusal.span.start);
+                say_line!("error: {}:{line}:{column} cannot be written in Stan: {}", file.display(), refusal.why);
+                Exit::Rejected
+            }
+        },
         Err(exit) => exit,
     }
 }

@@ -13,16 +13,19 @@ const MOST: usize = 40;
 /// Columns of a number, whatever it is: what is printed for one draw is as long as for any other.
 const WIDE: usize = 11;
 
-/// What a release is off by, as its certificate predicts, in the units of its value.
+/// What a release is off by, as its certificate predicts, and the words for it; of quantiles a number of rows.
 #[derive(Default)]
 pub struct Errors(Vec<(String, f64, &'static str)>);
+
+const ROWS: &str = "rows, 95% bound";
 
 impl Errors {
     pub fn of(certificate: &Certificate) -> Errors {
         let known = certificate.releases.iter().filter_map(|r| {
-            let what = match r.measure.get(..3)? {
-                "95%" => "95% bound",
-                "roo" => "one draw",
+            let what = match &*r.measure {
+                m if m.starts_with("95% bound of |answer") => "95% bound",
+                m if m.starts_with("95% bound of the rows") => ROWS,
+                m if m.starts_with("root mean square") => "one draw",
                 _ => return None,
             };
             (r.predicted_error.is_finite() && r.predicted_error > 0.0).then(|| (r.name.clone(), r.predicted_error, what))
@@ -42,7 +45,8 @@ pub fn text(releases: &[Named], outputs: &[Named], errors: &Errors) -> String {
     for (kind, values) in [("released", releases), ("output", outputs)] {
         for (name, value, ty) in values {
             let error = errors.find(name);
-            let mut found = shown(value, ty, error.map(|(e, _)| e));
+            // A number of rows says nothing of the digits of a value.
+            let mut found = shown(value, ty, error.filter(|(_, what)| *what != ROWS).map(|(e, _)| e));
             if let (Some((error, what)), Some(first)) = (error, found.first_mut()) {
                 first.push_str(&format!("   \u{b1} {} ({what})", sig(error, 2)));
             }

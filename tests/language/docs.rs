@@ -102,7 +102,6 @@ fn documents() -> Vec<String> {
     found
 }
 
-/// Links within the documents lead to files that are there, and every page of `docs` is in the table of contents.
 /// The page of models shows the files that the tests run.
 #[test]
 fn models_are_those_of_the_examples() {
@@ -114,16 +113,47 @@ fn models_are_those_of_the_examples() {
     assert!(shown.len() == 8 && shown.iter().all(|p| p.lines().count() < 15));
 }
 
+/// What stands outside of blocks of code.
+fn prose(text: &str) -> impl Iterator<Item = &str> {
+    text.split("\n```").enumerate().filter(|(i, _)| i % 2 == 0).map(|(_, part)| part)
+}
+
+/// The anchors of headings, as mdBook and GitHub make them.
+fn anchors(text: &str) -> BTreeSet<String> {
+    let mut found = BTreeSet::new();
+    for title in prose(text).flat_map(str::lines).filter_map(|l| l.strip_prefix('#')) {
+        let kept = |c: char| match c {
+            ' ' => Some('-'),
+            c if c.is_alphanumeric() || c == '-' || c == '_' => c.to_lowercase().next(),
+            _ => None,
+        };
+        let anchor: String = title.trim_start_matches('#').trim().chars().filter_map(kept).collect();
+        let again = (1..).map(|i| format!("{anchor}-{i}"));
+        let new = [anchor.clone()].into_iter().chain(again).find(|a| !found.contains(a));
+        found.extend(new);
+    }
+    found
+}
+
+/// Links within the documents lead to files and headings that are there; those of the pages of `docs`, which are also a site, to
+/// other pages of the site; and every page is in its table of contents.
 #[test]
 fn no_link_is_broken() {
-    let summary = fs::read_to_string(root().join("docs/SUMMARY.md")).unwrap();
+    let docs = root().join("docs").canonicalize().unwrap();
+    let summary = fs::read_to_string(docs.join("SUMMARY.md")).unwrap();
     for name in documents() {
         let text = fs::read_to_string(root().join(&name)).unwrap();
         let folder = root().join(&name).parent().unwrap().to_path_buf();
         for link in text.split("](").skip(1).filter_map(|t| t.split(')').next()) {
-            let file = link.split('#').next().unwrap();
-            if !file.is_empty() && !link.contains("://") && !link.contains(' ') {
-                assert!(folder.join(file).exists(), "{name}: {link}");
+            let (file, anchor) = link.split_once('#').unwrap_or((link, ""));
+            if link.contains("://") || link.contains(' ') {
+                continue;
+            }
+            let path = if file.is_empty() { root().join(&name) } else { folder.join(file) };
+            assert!(path.exists(), "{name}: {link}");
+            assert!(!name.starts_with("docs/") || (path.is_file() && path.canonicalize().unwrap().starts_with(&docs)), "{name}: {link}");
+            if !anchor.is_empty() {
+                assert!(anchors(&fs::read_to_string(&path).unwrap()).contains(anchor), "{name}: {link}");
             }
         }
         if let Some(page) = name.strip_prefix("docs/").filter(|p| *p != "SUMMARY.md") {

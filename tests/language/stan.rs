@@ -3,10 +3,14 @@
 use dpm::check::NoFiles;
 use dpm::{model::stan, pipeline};
 
-fn stan_of(text: &str) -> String {
+fn tried(text: &str) -> Result<String, stan::Refusal> {
     let checked = pipeline::check("x.dpm", text, &NoFiles);
     assert!(!checked.has_errors(), "{:?}", checked.diagnostics);
     stan::stan(&checked.program)
+}
+
+fn stan_of(text: &str) -> String {
+    tried(text).unwrap()
 }
 
 #[test]
@@ -63,7 +67,7 @@ fn cut_points_rise_and_components_are_added_up() {
     assert!(text.contains("m ~ cauchy(0, 1);"), "{text}");
     let sum = "target += log_sum_exp([log(w[1]) + normal_lpdf(t_x[i] | m[1], 1), log(w[2]) + normal_lpdf(t_x[i] | 0, m[2]) + log2()]);";
     assert!(text.contains(sum), "{text}");
-    let sum = "lognormal_lpdf(t_x[i] | 0, 1)]) - log(sum([v, (1 - v)]'));";
+    let sum = "log(([v, (1 - v)]')[2]) + lognormal_lpdf(t_x[i] | 0, 1)]) - log(sum([v, (1 - v)]'));";
     assert!(text.contains(sum), "{text}");
 }
 
@@ -75,4 +79,120 @@ fn pairs_of_levels_are_one_index() {
     );
     assert!(text.contains("vector[18] u;"), "{text}");
     assert!(text.contains("(u[(((t_g[i] - 1) * 2 + t_k[i]) * 3 + (t_i[i] - 3)) + 1] + u[11])"), "{text}");
+}
+
+/// A ball is no box of bounds: all of R^d is moved onto it, and the Jacobian is in the target.
+#[test]
+fn a_ball_is_the_image_of_all_vectors() {
+    let text = stan_of(
+        "private t[n] { x: vector[2] in linf(1), y: bool }\nparam w: vector[2] in l2(1.5) ~ normal(0, 1)\n\
+         observe y ~ bernoulli_logit(dot(w, x) + 0.2)\nrelease d = draw(w)\n",
+    );
+    let golden = "\
+// The posterior of release `d` as declared: what the mechanism makes of it (a weight, a concentration, another loss, noise) is left out.
+// Give the data as dpm reads them: cells moved into their declared domains, missing ones replaced, levels counted
+// from 1 (`false` and `true` are 0 and 1), of each unit of privacy only the rows that count.
+data {
+  int<lower=0> N_t;
+  array[N_t] vector[2] t_x;
+  array[N_t] int<lower=0, upper=1> t_y;
+}
+parameters {
+  vector[2] w_raw;
+}
+transformed parameters {
+  vector[2] w = 1.5 * w_raw / sqrt(1 + dot_self(w_raw));
+}
+model {
+  target += -2 * log1p(dot_self(w_raw)); // the Jacobian of w
+  w ~ normal(0, 1);
+  for (i in 1:N_t) t_y[i] ~ bernoulli_logit((dot_product(w, t_x[i]) + 0.2));
+}
+";
+    assert_eq!(text, golden);
+}
+
+#[test]
+fn other_sets_that_stan_cannot_declare() {
+    let rows = "private t[n] { g: public category {a, b}, x: vector[3] in linf(1), y: bool, z: int in 0..3 }\n";
+    let has = |program: &str, lines: &[&str]| {
+        let text = stan_of(&format!("{rows}{program}"));
+        for line in lines {
+            assert!(text.contains(line), "{line}\n{text}");
+        }
+    };
+    has(
+        "param w: vector[3] in l1(2) ~ normal(0, 1)\nobserve y ~ bernoulli_logit(dot(w, x))\nrelease d = draw(w)\n",
+        &["  vector[3] w = 2 * w_raw / (1 + norm1(w_raw));", "  target += -4 * log1p(norm1(w_raw)); // the Jacobian of w"],
+    );
+    has(
+        "param w: vector[3] in linf(2) ~ normal(0, 1)\nobserve y ~ bernoulli_logit(dot(w, x))\nrelease d = draw(w)\n",
+        &["  vector<lower=-2, upper=2>[3] w;"],
+    );
+    has(
+        "each g of t {\n param w: vector[3] in l2(2) ~ normal(0, 1)\n observe y ~ bernoulli_logit(dot(w, x))\n release d = draw(w)\n}\n",
+        &[
+            "  array[2] vector[3] w_raw;",
+            "  array[2] vector[3] w;",
+            "  for (g in 1:2) w[g] = 2 * w_raw[g] / sqrt(1 + dot_self(w_raw[g]));",
+            "  for (g in 1:2) target += -2.5 * log1p(dot_self(w_raw[g])); // the Jacobian of w",
+            "  for (i in 1:N_t) t_y[i] ~ bernoulli_logit(dot_product(w[t_g[i]], t_x[i]));",
+        ],
+    );
+    let ordinal = |cuts: &str| format!("param c: {cuts}\nobserve z ~ ordered_logistic(0.5, c)\nrelease d = draw(c)\n");
+    has(&ordinal("ordered[3] in [-2, 4] ~ normal(0, 1)"), &["  simplex[4] c_raw;", "  vector[3] c = -2 + 6 * cumulative_sum(c_raw[1:3]);"]);
+    has(&ordinal("ordered[3] in [1, inf] ~ normal(0, 1)"), &["  positive_ordered[3] c_raw;", "  vector[3] c = 1 + c_raw;"]);
+    has(&ordinal("ordered[3] in [-inf, 1] ~ normal(0, 1)"), &["  vector[3] c = 1 - reverse(c_raw);"]);
+    has(&ordinal("ordered[3] ~ beta(2, 2)"), &["  vector[3] c = 0 + 1 * cumulative_sum(c_raw[1:3]);"]);
+}
+
+/// What a cut leaves of a prior is no constant where the prior depends on parameters.
+#[test]
+fn cuts_that_vary_are_divided_by() {
+    let rows = "private t[n] { x: vector[2] in linf(1), y: bool }\nparam s ~ half_normal(1)\n";
+    let rest = "observe y ~ bernoulli_logit(dot(w, x))\nrelease d = draw(w, s)\n";
+    let program = |w: &str| format!("{rows}param w: vector[2] {w}\n{rest}");
+    let text = stan_of(&program("in [-1, 2] ~ normal(0, 0.1 + s)"));
+    assert!(text.contains("  for (k in 1:2) w[k] ~ normal(0, (0.1 + s)) T[-1, 2];"), "{text}");
+    let text = stan_of(&program("in [0, 2] ~ half_normal(0.1 + s)"));
+    assert!(text.contains("  for (k in 1:2) w[k] ~ normal(0, (0.1 + s)) T[0, 2];"), "{text}");
+    let text = stan_of(&program("~ half_normal(0.1 + s)"));
+    assert!(text.contains("  w ~ normal(0, (0.1 + s));"), "{text}");
+    let refused = tried(&program("in l2(2) ~ normal(0, 0.1 + s)")).unwrap_err();
+    assert!(refused.why.contains("depends on other parameters"), "{refused:?}");
+}
+
+#[test]
+fn names_and_numbers_that_stan_reads_otherwise() {
+    let text = stan_of(
+        "private t[n] { y: bool, big: int in 0..3000000, i: int in 0..9, when_: date in [\"2020-01-01\", \"2021-01-01\"] }\n\
+         public k: real in [1, 2]\nparam lower ~ uniform(-k, k)\nparam t_y ~ normal(0, 1)\nparam g ~ normal(0, 1)\n\
+         observe y ~ bernoulli_logit(lower + t_y * big * big / 1000000000 + g * max(i, 3) + (if is_na(i) then 1 else 0))\n\
+         release d = draw(lower, t_y, g)\n",
+    );
+    let lines = ["real<lower=-k, upper=k> lower_x;", "real t_y_p;", "real g_p;", "int<lower=0, upper=1> t_i_is_na;", "max(t_i[i], 3)"];
+    for line in lines {
+        assert!(text.contains(line), "{line}\n{text}");
+    }
+    assert!(!text.contains("t_when"), "columns that the model does not read are no data\n{text}");
+}
+
+#[test]
+fn what_stan_cannot_say_is_refused() {
+    let cases = [
+        (
+            "private t[n] { y: bool }\nrelease c = histogram(y) using gaussian(sigma = 9)\nparam p ~ beta(1, 1)\n\
+             observe c.y ~ bernoulli(p)\noutput post = posterior(p)\n",
+            "released counts",
+        ),
+        (
+            "private t[n] { x: vector[2] in l2(1), y: bool }\nparam w: vector[2] ~ normal(0, 1)\n\
+             observe y ~ bernoulli_logit(dot(w, project(l1(1), x)))\nrelease d = draw(w)\n",
+            "Stan has no `project_l1`",
+        ),
+    ];
+    for (program, why) in &cases {
+        let refused = tried(program).unwrap_err();
+        assert!(refused.why.contains(why), "{refused:?}");
+    }
 }
