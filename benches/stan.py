@@ -51,7 +51,7 @@ def weighted(points, logs):
 
 def diamond():
     """Weights with |w1| + |w2| <= 1, standard normal before."""
-    side = (np.arange(600) + 0.5) / 300 - 1
+    side = (np.arange(1600) + 0.5) / 800 - 1
     w = np.array(np.meshgrid(side, side)).reshape(2, -1).T
     w = w[np.abs(w).sum(axis=1) <= 1]
     logs = np.concatenate([logistic(part @ X.T) for part in np.array_split(w, 200)])
@@ -158,23 +158,23 @@ def in_stan(program, numbers):
     text = dpm(program, "show", "--stan")
     read = [name for name in ROWS if f" t_{name};" in text]
     data = {"N_t": N, **{f"t_{name}": ROWS[name].tolist() for name in read}}
-    fit = stan.build(text, data=data, random_seed=1).sample(num_chains=4, num_samples=2000)
+    fit = stan.build(text, data=data, random_seed=1).sample(num_chains=4, num_samples=5000)
     found = []
     for n in numbers:
         # Chains move fastest in the array of draws.
         draws = np.asarray(fit[n.partition("[")[0]])
         row = draws[int(n.partition("[")[2].rstrip("]") or 1) - 1]
-        chains = row.reshape(2000, 4).T
-        halves = chains.reshape(8, 1000)
+        chains = row.reshape(5000, 4).T
+        halves = chains.reshape(8, 2500)
         within = halves.var(axis=1, ddof=1).mean()
-        rhat = np.sqrt(0.999 + halves.mean(axis=1).var(ddof=1) / within)
+        rhat = np.sqrt(0.9996 + halves.mean(axis=1).var(ddof=1) / within)
         found.append((*errors(chains), rhat))
     return found
 
 
 def table(rows):
     lines = [
-        "The programs that `dpm show --stan` prints, run in Stan (pystan 3: four chains of 2,000 draws), beside the same posteriors by",
+        "The programs that `dpm show --stan` prints, run in Stan (pystan 3: four chains of 5,000 draws), beside the same posteriors by",
         f"dpm or by a sum over a grid, on {N} made-up rows (benches/stan.py). `apart`: the differences of means and of sds in Monte Carlo errors.",
         "",
         f"{'model':<11}{'number':<8}{'reference':<23}{'mean':>9}{'in Stan':>9}{'apart':>7}{'sd':>9}{'in Stan':>9}{'apart':>7}{'R-hat':>8}",
@@ -204,6 +204,7 @@ def main():
         theirs = in_stan(program, numbers)
         for n, a, b in zip(numbers, ours, theirs):
             rows.append(dict(zip(FIELDS, [name, n, how, *(f"{v:.6g}" for v in (*a, *b))])))
+        rows.sort(key=lambda r: list(MODELS).index(r["model"]))
         with open(RESULTS, "w", newline="") as f:
             out = csv.DictWriter(f, FIELDS, lineterminator="\n")
             out.writeheader()

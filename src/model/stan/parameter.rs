@@ -32,16 +32,17 @@ fn transform(v: &VectorType, raw: &str) -> Option<Transform> {
     }
     let (l1, l2, linf) = (v.sup.l1, v.sup.l2, v.sup.linf);
     let below = |x: f64, most: f64| x.is_finite() && x < most * (1.0 - 1e-9);
-    // All of R^d onto the ball: each point moves along its ray. The Jacobians are those of `r x / sqrt(1 + |x|^2)` and
-    // `r x / (1 + |x|_1)`, without the constant r^d.
-    let (value, jacobian) = if below(l1, l2 * d.sqrt()) {
-        (format!("{} * {raw} / (1 + norm1({raw}))", number(l1)), format!("{} * log1p(norm1({raw}))", number(-(d + 1.0))))
+    // All of R^d onto the ball: each point x moves along its ray to `r x / sqrt(1 + |x|^2)`, in either norm. The Jacobian is
+    // `(1 + |x|^2)^(-(d + 2) / 2)`, without the constant r^d.
+    let (radius, square) = if below(l1, l2 * d.sqrt()) {
+        (l1, format!("square(norm1({raw}))"))
     } else if below(l2, linf * d.sqrt()) {
-        let length = format!("dot_self({raw})");
-        (format!("{} * {raw} / sqrt(1 + {length})", number(l2)), format!("{} * log1p({length})", number(-(d + 2.0) / 2.0)))
+        (l2, format!("dot_self({raw})"))
     } else {
         return None;
     };
+    let value = format!("{} * {raw} / sqrt(1 + {square})", number(radius));
+    let jacobian = format!("{} * log1p({square})", number(-(d + 2.0) / 2.0));
     Some(Transform { raw: format!("vector[{}]", v.dim), value, jacobian: Some(jacobian) })
 }
 
