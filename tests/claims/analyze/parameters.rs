@@ -277,7 +277,7 @@ fn help_lines_show_what_is_solved() {
             for line in &help {
                 let Some(pasted) = line.code.strip_prefix("using ") else { continue };
                 for knob in ["r", "m", "weight", "scale", "sigma", "eps", "rho", "beta"] {
-                    for x in shown(&line.effect, knob).into_iter().chain(shown(&line.code, knob)) {
+                    for x in shown(&line.effect, knob) {
                         let solved = read(&format!("{budget}{model} using {pasted}\n"));
                         // What is pasted fits, also where the number is a cost.
                         let Some(used) = solved.chosen("x").parameters.iter().find(|p| p.name == knob) else { continue };
