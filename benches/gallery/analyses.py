@@ -103,8 +103,7 @@ ANALYSES = [
     analysis(
         "09_median", "nmes", "income", "Median and quartiles of an income", "What are the median and the quartiles of the same income?", w.median,
         "All three are well within the intervals without privacy. What `±` gives is a number of rows, not of income: each quantile has a rank at most so many "
-        "rows from its own, with 95 %. This version rounds the released values by that number, so they are shown as whole numbers of ten thousands; the "
-        "outputs have all digits. Bounds may be wide, here a million dollars, at hardly any cost."),
+        "rows from its own, with 95 %. Bounds may be wide, here a million dollars, at hardly any cost."),
     analysis(
         "10_by_month", "flights", "month arr_delay", "Counts by month", "How many flights arrive more than half an hour late, by month?", w.by_month,
         "Counts of hundreds with noise of a few rows: the shares agree to within a few thousandths."),
@@ -115,7 +114,7 @@ ANALYSES = [
     analysis(
         "12_both_moments", "wine", "pH", "Both moments of a normal law", "What are the mean and the sd of the pH of white wines?", w.both_moments,
         "No rule releases the posterior of a mean and a spread together, so this is a model of counts in 40 bins. The means agree. The sd comes out too "
-        "small: 0.1484 here, and in another run 0.1464 with an interval that ended at 0.1492. The pH has longer tails than a normal law, and the model cannot "
+        "small: in two other runs 0.1484, and 0.1464 with an interval that ended at 0.1492. The pH has longer tails than a normal law, and the model cannot "
         "tell the few rows there from noise, so it fits the middle; the same fit to counts without noise gives 0.1508. The interval is right for a "
         "normal law, which these rows do not follow, and nothing warns of it; `predictive` can be asked."),
     analysis(
