@@ -220,19 +220,9 @@ impl Certificate {
     /// Bounds in every kind: bounds rounded up, the limit order down.
     fn profile(&self, claim: &Claim) -> Value {
         let max_order = claim.max_order();
-        let mut orders: Vec<f64> = ORDERS.iter().copied().filter(|o| *o < max_order).collect();
-        // Every order and delta once, however often it is asked for.
-        let (further, mut deltas) = (self.orders.iter().filter(|o| !ORDERS.contains(o) || **o >= max_order), DELTAS.to_vec());
-        further.for_each(|o| {
-            if !orders.contains(o) {
-                orders.push(*o)
-            }
-        });
-        self.deltas.iter().for_each(|d| {
-            if !deltas.contains(d) {
-                deltas.push(*d)
-            }
-        });
+        let asked = self.orders.iter().filter(|o| !ORDERS.contains(o) || **o >= max_order);
+        let orders = distinct(ORDERS.iter().filter(|o| **o < max_order).chain(asked));
+        let deltas = distinct(DELTAS.iter().chain(&self.deltas));
         let rdp = orders.iter().map(|&order| json!({"order": number(order), "epsilon": bound(claim.rdp(order))}));
         let dp = deltas.iter().map(|&delta| json!({"delta": number(delta), "epsilon": bound(claim.epsilon(delta))}));
         json!({
@@ -289,6 +279,14 @@ fn step(s: &StepFacts) -> Value {
 fn totals(t: &Option<TotalsFacts>) -> Value {
     let sums = |t: &TotalsFacts| t.sums.iter().map(|x| number(*x)).collect::<Vec<_>>();
     t.as_ref().map_or(Value::Null, |t| json!({"rows": t.rows, "sums": sums(t)}))
+}
+
+/// Every number once, however often it is asked for.
+fn distinct<'a>(all: impl Iterator<Item = &'a f64>) -> Vec<f64> {
+    all.fold(vec![], |mut found, x| {
+        found.extend((!found.contains(x)).then_some(*x));
+        found
+    })
 }
 
 fn table(t: &TableFacts) -> Value {
