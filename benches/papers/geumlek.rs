@@ -6,8 +6,7 @@
 use super::baselines::largest;
 use super::data::{self, Set};
 use super::mechanisms::Mechanism;
-use super::plot::{Panel, Series, grid};
-use super::table::{Table, error_of_mean, path, say};
+use super::table::{Table, error_of_mean, say};
 use dpm::mechanism::OsBits;
 use dpm::privacy::Claim;
 use std::collections::BTreeSet;
@@ -89,36 +88,34 @@ fn points(full: bool) -> (Table, &'static str, u64) {
 
 pub fn figure_3(full: bool) {
     let (table, name, draws) = points(full);
-    draw(&table, name, &ORDERS, (0, "test error"));
     report(&table, name, full, draws);
 }
 
 /// Test error at the lower orders.
 pub fn appendix_3(full: bool) {
-    appendix("3", full, &[1.0, 10.0], (0, "test error"));
+    appendix("3", full, &[1.0, 10.0], 0);
 }
 
 /// Negative log-likelihood of a test row at all orders.
 pub fn appendix_4(full: bool) {
-    appendix("4", full, &ORDERS, (2, "log10 of -log-likelihood"));
+    appendix("4", full, &ORDERS, 2);
 }
 
-fn appendix(figure: &str, full: bool, orders: &[f64], measure: (usize, &str)) {
+fn appendix(figure: &str, full: bool, orders: &[f64], measure: usize) {
     let (table, from, draws) = points(full);
     let name = format!("geumlek-appendix-{figure}{}", if full { "-full" } else { "" });
-    draw(&table, &name, orders, measure);
-    let what = if measure.0 == 0 { "test error" } else { "negative log-likelihood of a test row" };
+    let what = if measure == 0 { "test error" } else { "negative log-likelihood of a test row" };
     let mut text =
         format!("Geumlek et al. (2017), appendix, Figure {figure}: {what}, mean of {draws} draws; the points are those of {from}.csv.\n\n");
     writeln!(text, "{:8} {:>5} {:>4} {}", "data", "order", "ln e", MECHANISMS.map(|(m, _)| format!(" {m:>17}")).concat()).unwrap();
-    let sign = if measure.0 == 0 { 1.0 } else { -1.0 };
+    let sign = if measure == 0 { 1.0 } else { -1.0 };
     let (mut compared, mut behind) = (0, vec![]);
     let sites: BTreeSet<_> =
         table.points.keys().map(|k| k[..3].to_vec()).filter(|k| orders.iter().any(|o| o.to_string() == k[1])).collect();
     for site in sites {
         let of = |m: &str| {
             let v = &table.points[&[&site[..], &[m.to_string()]].concat()];
-            (sign * v[measure.0], v[measure.0 + 1])
+            (sign * v[measure], v[measure + 1])
         };
         let cells = MECHANISMS.map(|(m, _)| format!(" {:>17}", format!("{:.4} +- {:.4}", of(m).0, of(m).1)));
         writeln!(text, "{:8} {:>5} {:>4} {}", site[0], site[1], site[2], cells.concat()).unwrap();
@@ -140,37 +137,6 @@ fn appendix(figure: &str, full: bool, orders: &[f64], measure: (usize, &str)) {
     behind.iter().for_each(|b| writeln!(text, "  {b}").unwrap());
     text += "Ours and alg-5 are the same posterior at the same weight where ours keeps the prior; geumlek-3.txt says more.\n";
     say(&name, &text);
-}
-
-fn draw(table: &Table, name: &str, orders: &[f64], (column, measure): (usize, &str)) {
-    let mut panels = vec![];
-    for order in orders {
-        for set in ["abalone", "adult", "mnist"] {
-            let series = MECHANISMS.map(|(mechanism, _)| {
-                let own = table.points.iter().filter(|(k, _)| k[0] == set && k[1] == order.to_string() && k[3] == mechanism);
-                let mut points: Vec<(f64, f64, f64)> = own
-                    .map(|(k, v)| {
-                        let (at, bar) = (v[column], 2.0 * v[column + 1]);
-                        // Likelihoods are shown on a logarithmic axis, as in the paper.
-                        if column == 0 {
-                            (k[2].parse().unwrap(), at, bar)
-                        } else {
-                            (k[2].parse().unwrap(), (-at).log10(), -0.434 * bar / at)
-                        }
-                    })
-                    .collect();
-                points.sort_by(|a, b| a.0.total_cmp(&b.0));
-                Series { name: mechanism.to_string(), points }
-            });
-            panels.push(Panel {
-                title: format!("{set}, order {order}"),
-                x: "log epsilon".into(),
-                y: measure.into(),
-                series: series.to_vec(),
-            });
-        }
-    }
-    grid(&path(&format!("{name}.svg")), 3, &panels);
 }
 
 /// Where ours is not at or below another within two standard errors of the difference.

@@ -6,8 +6,7 @@
 use super::baselines::largest;
 use super::certified::{chosen, parameter};
 use super::mechanisms::Seeded;
-use super::plot::{Panel, Series, grid};
-use super::table::{Table, path, say};
+use super::table::{Table, say};
 use dpm::analyze::Chosen;
 use dpm::mechanism::Released;
 use dpm::mechanism::grid::Number;
@@ -23,14 +22,13 @@ type Prior = (f64, f64);
 /// Weight and counts of the beta laws of which an output is a mixture.
 type Mixture = Vec<(f64, f64, f64)>;
 
-const MECHANISMS: [(&str, &str); 8] = [
+const MECHANISMS: [(&str, &str); 7] = [
     ("alg-2", "diffused posterior, r by the four pairs that Corollary 2 prints"),
     ("alg-3", "concentrated posterior, m by the same pairs"),
     ("gauss", "Gaussian noise on the count, printed variance order / eps, clamped, as if exact"),
     ("gauss-half", "the same with half the variance, which is enough"),
-    ("dpm-draw", "dpm, `diffuse` or `concentrated`, the better by its own prediction (the first line of `dpm compare`)"),
-    ("dpm-aware", "dpm, a draw from the whole posterior that accounts for its noise (`noise_aware`)"),
-    ("dpm-plug", "dpm, a draw from the posterior of noisy counts taken as exact (`plug_in`)"),
+    ("dpm-draw", "dpm, `draw(p) using auto`"),
+    ("dpm-posterior", "dpm, a draw from what `posterior(p) using auto` releases"),
     ("posterior", "the posterior, without privacy"),
 ];
 
@@ -86,12 +84,10 @@ fn law(mechanism: &str, prior: Prior, order: f64, epsilon: f64) -> Law {
             }))
         }
         "dpm-draw" => {
-            let ways = ["diffuse", "concentrated"].map(|using| release(prior, &budget, "draw", using));
-            let chosen = ways.into_iter().min_by(|x, y| x.predicted_error.value.total_cmp(&y.predicted_error.value)).unwrap();
+            let chosen = release(prior, &budget, "draw", "auto");
             tempered(parameter(&chosen, "r").unwrap_or(1.0), parameter(&chosen, "m").unwrap_or(1.0))
         }
-        "dpm-plug" => whole(&release(prior, &budget, "posterior", "plug_in")),
-        _ => whole(&release(prior, &budget, "posterior", "noise_aware")),
+        _ => whole(&release(prior, &budget, "posterior", "auto")),
     }
 }
 
@@ -175,52 +171,36 @@ fn likelihood(law: &Law, rate: f64) -> [f64; 2] {
 }
 
 /// Curves of the guarantee over the order.
-pub fn figure_1(full: bool) {
-    let name = if full { "geumlek-1-full" } else { "geumlek-1" };
+pub fn figure_1(_full: bool) {
+    let name = "geumlek-1";
     let mut table = Table::open(&format!("{name}.csv"), 3, "mechanism,constant,order,certified,printed");
     let prior = (6.0, 12.0);
-    let step = if full { 0.1 } else { 0.5 };
-    let orders: Vec<f64> = (1..=(29.0 / step) as usize).map(|i| 1.0 + step * i as f64).collect();
     let constants = [0.1, 0.3, 0.5, 0.7, 0.9, 1.0];
+    // Evenly on a logarithmic axis, and just below every asymptote.
+    let even = (0..=147).map(|i| 1.0 + 0.05 * 1.05f64.powi(i));
+    let orders: Vec<f64> = even.chain(constants.map(|c| 0.999 * (1.0 + 6.0 / c))).collect();
     let mut differ = vec![];
     for (mechanism, argument) in [("diffuse", "r"), ("concentrated", "m")] {
         for constant in constants {
             let chosen = release(prior, "", "draw", &format!("{mechanism}({argument} = {constant})"));
             for &order in &orders {
-                let key = [mechanism.to_string(), constant.to_string(), format!("{order:04.1}")];
+                let key = [mechanism.to_string(), constant.to_string(), format!("{order:06.3}")];
                 let v = table.at(&key, || {
                     let (r, m) = if mechanism == "diffuse" { (constant, 1.0) } else { (1.0, constant) };
                     vec![chosen.claim.rdp(order), printed((prior.0 / m, prior.1 / m), r, order)]
                 });
                 if (v[0] - v[1]).abs() > 1e-5 * v[0].max(1e-3) && v[0].is_finite() {
-                    differ.push(format!("{mechanism}({constant}) order {order}: certified {:.5}, printed {:.5}", v[0], v[1]));
+                    differ.push(format!("{mechanism}({constant}) order {order:.3}: certified {:.5}, printed {:.5}", v[0], v[1]));
                 }
             }
         }
     }
-    let series = |mechanism: &str| {
-        constants.map(|c| {
-            let own = table.points.iter().filter(|(k, v)| k[0] == mechanism && k[1] == c.to_string() && v[0] <= 3.0);
-            Series { name: c.to_string(), points: own.map(|(k, v)| (k[2].parse().unwrap(), v[0], 0.0)).collect() }
-        })
-    };
     // At the cost of `diffuse(r = 0.5)` at order 2, the curve of counts with noise has no asymptote.
     let target = release(prior, "", "draw", "diffuse(r = 0.5)").claim.rdp(2.0);
     let noisy = release(prior, &format!("budget rdp(order = 2, eps = {target})\n"), "posterior", "noise_aware");
-    let beside = vec![
-        Series { name: "diffuse(r = 0.5)".into(), points: series("diffuse")[2].points.clone() },
-        Series {
-            name: "noise_aware".into(),
-            points: orders.iter().map(|o| (*o, noisy.claim.rdp(*o), 0.0)).filter(|p| p.1 <= 3.0).collect(),
-        },
-    ];
-    let panel = |title: &str, series| Panel { title: title.into(), x: "order".into(), y: "epsilon".into(), series };
-    let panels = [
-        panel("diffused posterior, r", series("diffuse").to_vec()),
-        panel("concentrated posterior, m", series("concentrated").to_vec()),
-        panel("equal at order 2", beside),
-    ];
-    grid(&path(&format!("{name}.svg")), 3, &panels);
+    for &order in &orders {
+        table.at(&["noise_aware".into(), "equal".into(), format!("{order:06.3}")], || vec![noisy.claim.rdp(order), f64::NAN]);
+    }
     let mut text = format!(
         "Geumlek et al. (2017), Figure 1: guarantees of diffused and concentrated posteriors, prior beta(6, 12), {ROWS} rows.\n\
          Curves end at an asymptote, 1 + 6 / r or 1 + 6 / m. dpm certifies the exact largest divergence of neighbours; printed: the\n\
@@ -265,10 +245,9 @@ fn curves(table: &mut Table, panel: &str, prior: Prior, order: f64, epsilons: &[
 fn finish(table: &Table, name: &str, head: &str, panels: &[(&str, bool)]) {
     let mut text = head.to_string();
     for (mechanism, words) in MECHANISMS {
-        writeln!(text, "{mechanism:10} {words}").unwrap();
+        writeln!(text, "{mechanism:13} {words}").unwrap();
     }
     let (mut compared, mut behind) = (0, BTreeMap::<&str, Vec<String>>::new());
-    let mut pictures = vec![];
     for (panel, smaller) in panels {
         writeln!(text, "\n{panel}\n{:>8} {}", "eps", MECHANISMS.map(|m| format!("{:>20}", m.0)).concat()).unwrap();
         let places: std::collections::BTreeSet<_> = table.points.keys().filter(|k| k[0] == *panel).map(|k| k[2].clone()).collect();
@@ -277,7 +256,7 @@ fn finish(table: &Table, name: &str, head: &str, panels: &[(&str, bool)]) {
             let cell = |v: &Vec<f64>| if *smaller { format!("{:.5}", v[0]) } else { format!("{:.3} (sd {:.3})", v[0], v[1]) };
             writeln!(text, "{epsilon:>8} {}", MECHANISMS.map(|(m, _)| format!("{:>20}", cell(of(m)))).concat()).unwrap();
             let sign = if *smaller { 1.0 } else { -1.0 };
-            let ours = ["dpm-draw", "dpm-aware", "dpm-plug"].map(|m| sign * of(m)[0]).into_iter().fold(f64::INFINITY, f64::min);
+            let ours = ["dpm-draw", "dpm-posterior"].map(|m| sign * of(m)[0]).into_iter().fold(f64::INFINITY, f64::min);
             for m in ["alg-2", "alg-3", "gauss", "gauss-half"] {
                 compared += 1;
                 let other = sign * of(m)[0];
@@ -286,20 +265,7 @@ fn finish(table: &Table, name: &str, head: &str, panels: &[(&str, bool)]) {
                 }
             }
         }
-        let series = MECHANISMS.map(|(m, _)| {
-            let own = table.points.iter().filter(|(k, v)| k[0] == *panel && k[1] == m && (!smaller || v[0] > 0.0));
-            let point = |(k, v): (&Vec<String>, &Vec<f64>)| {
-                let x = k[2].parse::<f64>().unwrap().log10();
-                if *smaller { (x, v[0].max(1e-6).log10(), 0.0) } else { (x, v[0], v[1]) }
-            };
-            Series { name: m.to_string(), points: own.map(point).collect() }
-        });
-        let y = if *smaller { "log10 KL(posterior || output)" } else { "log-likelihood, +- sd" };
-        // The posterior itself is at distance 0.
-        let shown = if *smaller { &series[..7] } else { &series[..] };
-        pictures.push(Panel { title: panel.to_string(), x: "log10 epsilon".into(), y: y.into(), series: shown.to_vec() });
     }
-    grid(&path(&format!("{name}.svg")), panels.len().min(2), &pictures);
     let sum: usize = behind.values().map(Vec::len).sum();
     writeln!(text, "\nThe best of ours is behind a mechanism of the paper in {sum} of {compared} places.").unwrap();
     for (m, list) in &behind {
@@ -310,12 +276,12 @@ fn finish(table: &Table, name: &str, head: &str, panels: &[(&str, bool)]) {
     say(name, &text);
 }
 
-const WHY: &str = "\nThe best of ours is the best of three in hindsight, as the paper's are listed one by one; `auto` alone would take `diffuse`, as it\n\
-never changes a prior. Where ours is behind alg-2, the prediction took `concentrated`: by name, `diffuse` is alg-2 and\n\
-`concentrated` alg-3, with the exact constants. Where it is behind gauss-half, continuous Gaussian noise on the count is nearer: dpm spends\n\
-a Renyi budget on discrete Laplace or discrete Gaussian noise, whichever it predicts to be better. dpm-aware is wider than dpm-plug by\n\
-the noise that it accounts for, which this measure counts against it; its intervals are honest, and any number of draws from it\n\
-or from dpm-plug is free, where the others pay for each draw. posterior is not private.\n";
+const WHY: &str = "\nThe best of ours is the better of two in hindsight, as the paper's are listed one by one. `draw(p) using auto` never changes a\n\
+prior: it is alg-2 with the exact constants, and by name `concentrated` is alg-3 with them. Where ours is behind gauss-half,\n\
+continuous Gaussian noise on the count is nearer: dpm spends a Renyi budget on discrete Laplace or discrete Gaussian noise,\n\
+whichever it predicts to be better. dpm-posterior is wider than the posterior by the noise that it accounts for, which this\n\
+measure counts against it; its intervals are honest, and any number of draws from it is free, where the others pay for each\n\
+draw. posterior is not private.\n";
 
 /// Distance from the posterior, and log-likelihood of new rows, at orders 2 and 15.
 pub fn figure_2(full: bool) {

@@ -7,8 +7,7 @@ use super::data::read;
 use super::hellinger_laws::{
     AWARE, Case, EHDL, EXACT, Law, MECHANISMS, beta_distance, floor_probability, law, mean, mixture_distance, quantile, realised_loss,
 };
-use super::plot::{Panel, Series, Whiskers, boxes, grid};
-use super::table::{Table, path, say};
+use super::table::{Table, say};
 use dpm::numeric::hellinger::{global_sensitivity, inverse_smooth, local_sensitivity};
 use dpm::numeric::special::ln_gamma;
 use dpm::run::Posterior;
@@ -42,13 +41,6 @@ pub fn figure_1(full: bool) {
         let smooth = || 1.0 / inverse_smooth(&alpha, &counts, 1.0);
         table.at(&cells(&[&format!("{c:03}")]), || vec![local_sensitivity(&alpha, &counts), smooth(), global_sensitivity(&alpha, 100)]);
     }
-    let series = ["local (figure 1)", "smooth, gamma 1", "global"].iter().enumerate().map(|(i, name)| Series {
-        name: name.to_string(),
-        points: table.points.iter().map(|(k, v)| (k[0].parse().unwrap(), v[i], 0.0)).collect(),
-    });
-    let panel =
-        Panel { title: "100 rows, prior beta(1, 1)".into(), x: "ones".into(), y: "Hellinger distance".into(), series: series.collect() };
-    grid(&path(&format!("{name}.svg")), 1, &[panel]);
     let at = |c: &str| table.points[&vec![c.to_string()]].clone();
     let (edge, middle) = (at("000"), at("050"));
     let text = format!(
@@ -68,12 +60,12 @@ fn balanced(n: u64, k: usize, epsilon: f64) -> Case {
     Case { alpha: vec![1.0; k], counts, epsilon }
 }
 
-/// Probabilities by distance: atoms at two levels, bins at three.
+/// Chances by distance, in narrow bins named by their upper ends, where the cumulative chance is exact.
 fn by_distance(law: &Law, k: usize) -> Vec<(f64, f64)> {
     let width = if k == 2 { 1e-4 } else { 0.02 };
     let mut bins: BTreeMap<u64, f64> = BTreeMap::new();
     for (h, p) in law {
-        *bins.entry((h / width).round() as u64).or_insert(0.0) += p;
+        *bins.entry((h / width).ceil() as u64).or_insert(0.0) += p;
     }
     bins.into_iter().map(|(i, p)| (i as f64 * width, p)).collect()
 }
@@ -81,34 +73,22 @@ fn by_distance(law: &Law, k: usize) -> Vec<(f64, f64)> {
 fn theory(figure: &str, full: bool, cases: &[(&str, Case)]) {
     let name = named(figure, full);
     let mut table = Table::open(&format!("{name}.csv"), 3, "panel,mechanism,distance,probability,cumulative");
-    let (mut atoms, mut sums) = (vec![], vec![]);
     let mut text = format!("Figure {figure}: probability of a posterior at a distance from the one without privacy.\n{}", legend());
-    text += "Chances of the cumulative row of the picture, and the expected distance:\n";
+    text += "Cumulative chances, as in the picture, and the expected distance:\n";
     for (title, case) in cases {
-        let (mut first, mut second, mut lines) = (vec![], vec![], vec![]);
+        let mut lines = vec![];
         for m in MECHANISMS {
             let Some(law) = law(case, m.name, draws(full)) else {
-                // Its colour stays free.
-                first.push(Series { name: m.name.into(), points: vec![] });
-                second.push(Series { name: m.name.into(), points: vec![] });
                 continue;
             };
             let mut sum = 0.0;
-            let (mut points, mut steps) = (vec![], vec![]);
             for (h, p) in by_distance(&law, case.alpha.len()) {
                 sum += p;
                 // Points that no picture shows are left out of the file.
                 if p > 5e-7 {
                     table.at(&cells(&[title, &m.name, &format!("{h:.4}")]), || vec![p, sum]);
-                    // What is nowhere near, together at 1, would hide the rest; the row below has it.
-                    if h < 0.95 {
-                        points.push((h, p, 0.0));
-                    }
-                    steps.push((h, sum, 0.0));
                 }
             }
-            first.push(Series { name: m.name.into(), points });
-            second.push(Series { name: m.name.into(), points: steps });
             let within = |r: f64| law.iter().filter(|(h, _)| *h <= r).map(|x| x.1).sum::<f64>();
             lines.push((mean(&law), m.name, [within(1e-9), within(0.1), within(0.2)]));
         }
@@ -127,13 +107,8 @@ fn theory(figure: &str, full: bool, cases: &[(&str, Case)]) {
         if !lines.iter().any(|l| l.1 == EXACT) {
             writeln!(text, "{EXACT} is left out: too many candidates for the worst loss to be computed").unwrap();
         }
-        let panel = |y: &str, series| Panel { title: title.to_string(), x: "Hellinger distance".into(), y: y.into(), series };
-        atoms.push(panel("probability", first));
-        sums.push(panel("at most so far", second));
     }
     text += WHY;
-    atoms.extend(sums);
-    grid(&path(&format!("{name}.svg")), cases.len(), &atoms);
     say(&name, &text);
 }
 
@@ -163,7 +138,6 @@ fn levels(file: &str, column: usize, levels: &[&str]) -> Vec<u64> {
 fn accuracy(figure: &str, full: bool, sets: &[(&str, Vec<u64>)]) {
     let name = named(figure, full);
     let mut table = Table::open(&format!("{name}.csv"), 2, "data,mechanism,low,lower_quartile,median,upper_quartile,high,mean");
-    let mut panels = vec![];
     let mut text = format!(
         "Figure {figure}: Hellinger distance from the posterior without privacy on real data, eps = 1, all prior counts 1.\n{}\
          Quartiles and means of the laws; whiskers reach from the 0.001 to the 0.999 quantile, the paper's from the least to the\n\
@@ -176,7 +150,6 @@ fn accuracy(figure: &str, full: bool, sets: &[(&str, Vec<u64>)]) {
     let (mut compared, mut worse) = (0, vec![]);
     for (title, counts) in sets {
         let case = Case { alpha: vec![1.0; counts.len()], counts: counts.clone(), epsilon: 1.0 };
-        let mut list = vec![];
         let mut found = BTreeMap::new();
         writeln!(
             text,
@@ -197,10 +170,8 @@ fn accuracy(figure: &str, full: bool, sets: &[(&str, Vec<u64>)]) {
             let numbers = || [0.001, 0.25, 0.5, 0.75, 0.999].map(|q| quantile(&law, q)).into_iter().chain([mean(&law)]).collect();
             let v = table.at(&cells(&[title, &m.name]), numbers).to_vec();
             writeln!(text, "{:12} {:8.4} {:8.4} {:8.4} {:8.4}", m.name, v[1], v[2], v[3], v[5]).unwrap();
-            list.push(Whiskers { name: m.name.into(), at: [v[0], v[1], v[2], v[3], v[4]] });
             found.insert(m.name, [v[2], v[5]]);
         }
-        panels.push((title.to_string(), list));
         // The better of ours against each private one of the paper.
         for (i, what) in ["median", "mean"].iter().enumerate() {
             let ours = [AWARE, EXACT].into_iter().filter_map(|m| Some((found.get(m)?[i], m))).min_by(|a, b| a.0.total_cmp(&b.0)).unwrap();
@@ -220,7 +191,6 @@ fn accuracy(figure: &str, full: bool, sets: &[(&str, Vec<u64>)]) {
     .unwrap();
     worse.iter().for_each(|w| writeln!(text, "  {w}").unwrap());
     text += WHY;
-    boxes(&path(&format!("{name}.svg")), &panels, "Hellinger distance");
     say(&name, &text);
 }
 
@@ -264,19 +234,6 @@ pub fn figure_6(full: bool) {
             });
         }
     }
-    let panel = |i: usize, title: &str| Panel {
-        title: title.into(),
-        x: "rows".into(),
-        y: "realised loss".into(),
-        series: kinds
-            .iter()
-            .map(|m| Series {
-                name: m.to_string(),
-                points: table.points.iter().filter(|(k, _)| k[0] == *m).map(|(k, v)| (k[1].parse().unwrap(), v[i], 0.0)).collect(),
-            })
-            .collect(),
-    };
-    grid(&path(&format!("{name}.svg")), 2, &[panel(0, "balanced data (figure 6)"), panel(1, "worst of all data sets")]);
     let mut text = format!(
         "Figure 6: realised privacy loss where eps = 1 is proved, prior beta(1, 1), by all neighbours of balanced data and of any data.\n\
          {:12} {:>5} {:>9} {:>10}\n",

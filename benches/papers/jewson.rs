@@ -6,8 +6,7 @@ use super::baselines::{gaussian_mu, noisy_descent, output_perturbation, settings
 use super::data;
 use super::logistic::{SPREAD, Score, Study, mode};
 use super::mechanisms::Mechanism;
-use super::plot::{Panel, Series, grid};
-use super::table::{Table, error_of_mean, path, say};
+use super::table::{Table, error_of_mean, say};
 use dpm::mechanism::OsBits;
 use rand::SeedableRng;
 use rand_chacha::ChaCha20Rng;
@@ -175,55 +174,10 @@ pub fn figure_2(full: bool) {
             fill(&mut table, &format!("simulated-{d}"), n, epsilons, repetitions, |seed| Study::simulated(d, n, seed));
         }
     }
-    draw(&table, name);
     report(&table, name, full);
 }
 
-/// Each set, and the number of rows of its pictures over epsilon: the largest that has all, or that of simulated data.
-fn sites(table: &Table) -> BTreeMap<&String, &String> {
-    let mut sites = BTreeMap::new();
-    for key in table.points.keys().filter(|k| k[2] != format!("{MIDDLE:04.1}")) {
-        if !key[0].starts_with("simulated") || key[1] == format!("{SWEPT:06}") {
-            sites.insert(&key[0], &key[1]);
-        }
-    }
-    sites
-}
-
 const MEASURES: [(usize, &str); 3] = [(0, "log10 RMSE"), (2, "test AUC"), (4, "right signs")];
-
-fn draw(table: &Table, name: &str) {
-    let mut panels = vec![];
-    let series = |column: usize, keep: &dyn Fn(&[String]) -> Option<f64>| {
-        METHODS.map(|(method, ..)| {
-            let own = table.points.iter().filter(|(k, _)| k[3] == method);
-            let mut points: Vec<_> = own.filter_map(|(k, v)| Some((keep(k)?, v[column], 2.0 * v[column + 1]))).collect();
-            points.sort_by(|a, b| a.0.total_cmp(&b.0));
-            Series { name: method.to_string(), points }
-        })
-    };
-    for (data, at) in sites(table) {
-        for (column, measure) in MEASURES {
-            let over_rows =
-                |k: &[String]| (k[0] == *data && k[2] == format!("{MIDDLE:04.1}")).then(|| k[1].parse::<f64>().unwrap().log10());
-            let over_epsilon = |k: &[String]| (k[0] == *data && k[1] == *at).then(|| k[2].parse::<f64>().unwrap().log10());
-            let rows = at.trim_start_matches('0');
-            for (title, x, series) in [
-                (format!("{data}, epsilon {MIDDLE}"), "log10 rows", series(column, &over_rows)),
-                (format!("{data}, {rows} rows"), "log10 epsilon", series(column, &over_epsilon)),
-            ] {
-                // The largest error is that of output perturbation with a vanishing regulariser: cut, as in the paper.
-                let cut = |s: &Series| Series {
-                    name: s.name.clone(),
-                    points: s.points.iter().filter(|p| column > 0 || p.1 < 1.2).copied().collect(),
-                };
-                let series = series.iter().map(cut).collect();
-                panels.push(Panel { title, x: x.into(), y: measure.into(), series });
-            }
-        }
-    }
-    grid(&path(&format!("{name}.svg")), 6, &panels);
-}
 
 fn report(table: &Table, name: &str, full: bool) {
     let mut text = format!(

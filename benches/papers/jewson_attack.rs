@@ -5,8 +5,7 @@ use super::certified::{chosen, parameter};
 use super::jewson::{DELTA, HEADER, METHODS, key, point, program, radius, weight};
 use super::logistic::{SPREAD, Study, mode, sigmoid};
 use super::mechanisms::Mechanism;
-use super::plot::{Panel, Series, grid};
-use super::table::{Table, path, say};
+use super::table::{Table, say};
 use dpm::mechanism::OsBits;
 use dpm::numeric::special::normal_cdf;
 use std::fmt::Write;
@@ -59,30 +58,6 @@ pub fn figure_1(full: bool) {
             table.at(&[model.to_string(), posterior.replace(',', ""), format!("{t:.1}")], || vec![(least - loss(t)).exp(), slope]);
         }
     }
-    let series = |model: &str, column: usize| -> Vec<Series> {
-        let names = losses.iter().filter(|l| l.0 == model).map(|l| l.1.replace(',', ""));
-        names
-            .map(|name| {
-                let own = table.points.iter().filter(|(k, _)| k[0] == model && k[1] == name);
-                let mut points: Vec<_> = own.map(|(k, v)| (k[2].parse().unwrap(), v[column], 0.0)).collect();
-                points.sort_by(|a: &(f64, f64, f64), b| a.0.total_cmp(&b.0));
-                Series { name, points }
-            })
-            .collect()
-    };
-    let panels = [
-        ("logistic", 0, "exp(-loss), 1 at best"),
-        ("gaussian", 0, "exp(-loss), 1 at best"),
-        ("logistic", 1, "influence"),
-        ("gaussian", 1, "influence"),
-    ]
-    .map(|(model, column, y)| Panel {
-        title: format!("{model}, epsilon 6"),
-        x: "predictor".into(),
-        y: y.into(),
-        series: series(model, column),
-    });
-    grid(&path(&format!("{name}.svg")), 2, &panels);
     let range = |loss: &dyn Fn(f64) -> f64| loss(-40.0) - loss(40.0);
     let text = format!(
         "Figure 1: what one row multiplies the prior by, and its slope (the influence), at epsilon {epsilon}.\n\
@@ -103,8 +78,6 @@ pub fn figure_1(full: bool) {
 
 /// A loss of the predictor of one row.
 type Loss = Box<dyn Fn(f64) -> f64>;
-/// Points of a curve, with errors, by the name of the method.
-type Points<'a> = dyn Fn(&str) -> Vec<(f64, f64, f64)> + 'a;
 
 const EPSILONS: [f64; 5] = [0.5, 1.0, 2.0, 6.0, 12.0];
 
@@ -204,22 +177,7 @@ pub fn figure_4(full: bool) {
             }
         }
     }
-    let mut panels = vec![];
-    let success = |pair: &str, m: &str, column: usize| -> Vec<(f64, f64, f64)> {
-        let own = attacks.points.iter().filter(|(k, v)| k[0] == pair && k[1] == m && v[column].is_finite());
-        own.map(|(k, v)| (k[2].parse().unwrap(), v[column], 0.0)).collect()
-    };
     let error = |m: &str| errors.points.iter().filter(|(k, _)| k[3] == m).map(|(_, v)| (v[0], 2.0 * v[1])).collect::<Vec<_>>();
-    let pairs =
-        |m: &str| success(PAIRS[0].0, m, 0).into_iter().zip(error(m)).map(|(a, (e, s))| (a.1, e, s)).filter(|p| p.1 < 1.2).collect();
-    let series = |of: &Points<'_>| methods().map(|m| Series { name: m.into(), points: of(m) }).collect();
-    let panel = |title: &str, x: &str, y: &str, series| Panel { title: title.into(), x: x.into(), y: y.into(), series };
-    panels.push(panel("error against attack", "success of the attack", "log10 RMSE", series(&pairs)));
-    panels.push(panel("attack against epsilon", "epsilon", "success of the attack", series(&|m| success(PAIRS[0].0, m, 0))));
-    let worst = [("ideal posterior", 0), ("draws of dpm", 2), ("bound", 1)]
-        .map(|(name, column)| Series { name: name.into(), points: success(PAIRS[1].0, "beta-div", column) });
-    panels.push(panel("beta-div, worst pair", "epsilon", "success of the attack", worst.to_vec()));
-    grid(&path(&format!("{name}.svg")), 3, &panels);
     report_4(&attacks, name, full, &error);
 }
 

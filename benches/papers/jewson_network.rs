@@ -5,8 +5,7 @@ use super::data::read;
 use super::jewson::DELTA;
 use super::logistic::normals;
 use super::mechanisms::Mechanism;
-use super::plot::{Panel, Series, grid};
-use super::table::{Table, error_of_mean, path, say};
+use super::table::{Table, error_of_mean, say};
 use dpm::mechanism::OsBits;
 use rand::seq::SliceRandom;
 use rand::{Rng, SeedableRng};
@@ -205,18 +204,6 @@ pub fn figure_3(full: bool) {
             table.all(&places.collect::<Vec<_>>(), |(method, epsilon)| point(&studies, method, *epsilon, steps));
         }
     }
-    let mut panels = vec![];
-    for epsilon in EPSILONS {
-        for data in sets {
-            let series = METHODS.map(|(m, _)| {
-                let own = table.points.iter().filter(|(k, _)| k[0] == data && k[2] == format!("{epsilon:04.1}") && k[3] == m);
-                Series { name: m.into(), points: own.map(|(k, v)| (k[1].parse::<f64>().unwrap().log10(), v[0], 2.0 * v[1])).collect() }
-            });
-            let title = format!("{data}, epsilon {epsilon}");
-            panels.push(Panel { title, x: "log10 rows".into(), y: "log10 test RMSE".into(), series: series.to_vec() });
-        }
-    }
-    grid(&path(&format!("{name}.svg")), 4, &panels);
     report(&table, name, full, steps);
 }
 

@@ -26,7 +26,6 @@ mod logistic;
 #[path = "../../tests/draws/mechanisms/mod.rs"]
 mod mechanisms;
 mod minami;
-mod plot;
 mod table;
 
 /// The name of a figure, and what makes it: `--full` or not.

@@ -2,8 +2,7 @@
 
 use super::baselines::{printed_epsilon, printed_mu, theorem_mu};
 use super::certified::chosen;
-use super::plot::{Panel, Series, grid};
-use super::table::{Table, path, say};
+use super::table::{Table, say};
 use dpm::privacy::Claim;
 use std::fmt::Write;
 
@@ -38,19 +37,6 @@ pub fn figure(full: bool) {
         let key = format!("{exponent:03}");
         table.points.iter().filter(move |(k, _)| k[0] == key).map(|(k, v)| (k[1].parse::<f64>().unwrap(), v.as_slice()))
     };
-    let mut panels = vec![];
-    for &exponent in &exponents {
-        let kinds = [("Corollary 8", 0), ("Theorem 7", 1), ("dpm", 2)];
-        let series = kinds
-            .map(|(name, i)| Series { name: name.into(), points: own(exponent).map(|(e, v)| (e.log10(), v[i].log10(), 0.0)).collect() });
-        panels.push(Panel {
-            title: format!("delta 1e{exponent}"),
-            x: "log10 epsilon".into(),
-            y: "log10 mu = 2 rho L / sqrt(m)".into(),
-            series: series.to_vec(),
-        });
-    }
-    grid(&path(&format!("{name}.svg")), 3, &panels);
     let mut text = format!(
         "Minami et al. (2016): the largest mu = 2 rho L / sqrt(m) that (epsilon, delta) allows a Gibbs posterior of L-Lipschitz, convex losses\n\
          and an m-strongly convex prior; rho is the weight of the rows ({}). More is better. dpm: the weight that `gibbs` certifies.\n\

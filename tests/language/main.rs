@@ -6,6 +6,7 @@ mod advice;
 mod docs;
 mod emit;
 mod expand;
+mod figures;
 #[path = "../support/fuzz/mod.rs"]
 mod fuzz;
 mod identity;

@@ -1,0 +1,1 @@
+"""Draws the papers' figures from their result files."""

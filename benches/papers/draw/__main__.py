@@ -1,0 +1,74 @@
+"""Draws every figure, checks it, and writes the page that shows them: python -m draw [--png FOLDER] [NAME..], from benches/papers."""
+
+import argparse
+import sys
+from pathlib import Path
+
+from . import geumlek, hellinger, jewson, minami
+from .style import PICTURES, plt, save
+
+FIGURES = {
+    "Geumlek, Song, Chaudhuri 2017: Rényi differential privacy of posterior sampling": {
+        "geumlek-1": ("Figure 1: guarantees", geumlek.guarantees),
+        "geumlek-2": ("Figure 2: a rate from 100 rows", geumlek.synthetic),
+        "geumlek-3": ("Figure 3: logistic regression, test error", geumlek.regression),
+        "geumlek-appendix-1": ("Appendix, Figure 1: other rates", geumlek.appendix_1),
+        "geumlek-appendix-2": ("Appendix, Figure 2: a uniform prior", geumlek.appendix_2),
+        "geumlek-appendix-3": ("Appendix, Figure 3: lower orders", geumlek.appendix_3),
+        "geumlek-appendix-4": ("Appendix, Figure 4: log-likelihood", geumlek.appendix_4),
+    },
+    "Minami, Arai, Sato, Nakagawa 2016: differential privacy without sensitivity": {
+        "minami-1": ("Figure 1: loss against gradient", minami.losses),
+        "minami-2": ("The weight of a Gibbs posterior", minami.weights),
+    },
+    "Jewson, Ghalebikesabi, Holmes 2023: differentially private inference by β-divergence": {
+        "jewson-1": ("Figure 1: the influence of a row", jewson.influence),
+        "jewson-2-rmse": ("Figure 2: logistic regression, error of the weights", jewson.rmse),
+        "jewson-2-auc": ("Figure 2: logistic regression, AUC", jewson.auc),
+        "jewson-2-rows": ("Figure 2: logistic regression over the number of rows", jewson.by_rows),
+        "jewson-2-certified": ("Logistic regression, certified mechanisms only", jewson.certified),
+        "jewson-3": ("Figure 3: a network of ten units", jewson.network),
+        "jewson-4": ("Figure 4: membership attack", jewson.attack),
+    },
+    "Exploring the design space of differentially private Bayesian inference under Hellinger distance": {
+        "hellinger-1": ("Figure 1: sensitivity", hellinger.sensitivity),
+        "hellinger-2": ("Figure 2: distance from the posterior, ε = 1", hellinger.balanced),
+        "hellinger-3": ("Figure 3: distance from the posterior, ε = 5", hellinger.larger),
+        "hellinger-4": ("Figure 4: real data, two levels", hellinger.two_levels),
+        "hellinger-5": ("Figure 5: real data, three levels", hellinger.three_levels),
+        "hellinger-6": ("Figure 6: realised loss", hellinger.realised),
+    },
+}
+HEAD = """# The papers' figures
+
+The figures of the four papers that dpm builds on, made again with dpm's mechanisms beside theirs. Each caption says what the paper claims and what was
+found. The numbers are in `benches/results/papers`, whose `.txt` files name every place where dpm loses; `benches/papers/README.md` says how to compute and draw
+them again. This page is written by the script that draws.
+"""
+
+
+def main():
+    parser = argparse.ArgumentParser(prog="python -m draw", description=__doc__)
+    parser.add_argument("--png", type=Path, metavar="FOLDER", help="also write PNG pictures of 600 and 1,200 pixels, to be looked at")
+    parser.add_argument("names", nargs="*")
+    asked = parser.parse_args()
+    faults, page = [], HEAD
+    for paper, figures in FIGURES.items():
+        page += f"\n## {paper}\n"
+        for name, (title, make) in figures.items():
+            if asked.names and name not in asked.names:
+                continue
+            figure, caption = make()
+            faults += save(figure, name)
+            for width in (600, 1200) if asked.png else ():
+                asked.png.mkdir(parents=True, exist_ok=True)
+                figure.savefig(asked.png / f"{name}-{width}.png", dpi=width / figure.get_figwidth())
+            plt.close(figure)
+            page += f"\n### {title}\n\n![{title}](papers/{name}.svg)\n\n{caption}\n"
+    if not asked.names:
+        (PICTURES.parent / "papers.md").write_text(page)
+    print("\n".join(faults) or "no fault found")
+    sys.exit(bool(faults))
+
+
+main()

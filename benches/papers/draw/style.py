@@ -1,0 +1,121 @@
+"""One style for the papers' figures: sizes, colours, panels, legends below the panels, and how a figure is saved."""
+
+import csv
+import io
+import re
+from pathlib import Path
+
+import matplotlib
+
+matplotlib.use("agg")
+import matplotlib.pyplot as plt
+from matplotlib.ticker import FuncFormatter, LogLocator, MaxNLocator, NullFormatter, NullLocator
+
+ROOT = Path(__file__).resolve().parents[3]
+RESULTS = ROOT / "benches" / "results" / "papers"
+PICTURES = ROOT / "docs" / "papers"
+
+# One colour a method in all figures (Okabe and Ito, and two greys); what is dpm's own is blue or green.
+BLUE, GREEN, SKY = "#0072b2", "#009e73", "#56b4e9"
+VERMILION, ORANGE, PURPLE = "#d55e00", "#e69f00", "#cc79a7"
+GREY, BLACK, BROWN = "#7a7a7a", "#000000", "#8c564b"
+COLOURS = {
+    # Geumlek et al.
+    "alg-2": ORANGE, "alg-5": ORANGE, "alg-3": VERMILION, "alg-4": VERMILION, "gauss": PURPLE, "gauss-half": PURPLE,
+    "ops": BROWN, "dpm": BLUE, "dpm-posterior": BLUE, "posterior": GREY,
+    # Jewson et al.
+    "beta-div": BLUE, "langevin": GREEN, "penalty": SKY, "dp-sgld": PURPLE, "output": BROWN, "output-fixed": ORANGE,
+    "dp-sgd": VERMILION, "minami": ORANGE, "truncated": BLACK, "no-privacy": GREY, "sgd": GREY, "mean": BLACK,
+    # Hellinger distance
+    "ls-dim": ORANGE, "ls-hist": VERMILION, "ehd": BROWN, "ehdl": GREY, "ehds": PURPLE, "ehds-exact": GREEN, "noise-aware": BLUE,
+}
+# Shades for one method at several constants, from light to dark.
+SHADES = ["#a6cee3", "#6baed6", "#4292c6", "#2171b5", "#08519c", "#08306b"]
+MARKERS = {"alg-3": "s", "alg-4": "s", "alg-2": "^", "alg-5": "^", "dp-sgd": "s", "output": "^", "minami": "v", "ops": "v",
+           "ls-dim": "^", "ls-hist": "s", "no-privacy": "", "posterior": "", "sgd": "", "mean": ""}
+
+plt.rcParams.update({
+    # Text stays text. It is measured in DejaVu Sans, the widest of the fonts that a reader is likely to have.
+    "svg.fonttype": "none", "svg.hashsalt": "dpm", "font.family": "DejaVu Sans", "font.size": 9, "axes.titlesize": 9.5,
+    "axes.labelsize": 9, "xtick.labelsize": 8, "ytick.labelsize": 8, "legend.fontsize": 8.5, "legend.frameon": False,
+    "axes.spines.top": False, "axes.spines.right": False, "axes.grid": True, "grid.color": "#e6e6e6", "grid.linewidth": 0.6,
+    "axes.axisbelow": True, "lines.linewidth": 1.6, "lines.markersize": 3.5, "figure.facecolor": "white", "savefig.facecolor": "white",
+    "path.simplify": False, "figure.constrained_layout.h_pad": 0.07, "figure.constrained_layout.w_pad": 0.06,
+})
+NOT_PRIVATE = ("posterior", "no-privacy", "sgd")  # broad and light, behind the others
+WIDTH = 7.5  # inches
+
+
+def table(name, keys):
+    """The lines of a result file: a list of (texts of the key columns, numbers of the others) and the names of the latter."""
+    with open(RESULTS / f"{name}.csv", newline="") as file:
+        rows = list(csv.reader(file))
+    return rows[0][keys:], [(row[:keys], [float(cell) for cell in row[keys:]]) for row in rows[1:]]
+
+
+def panels(rows, columns, height=2.3, **more):
+    """A figure of panels, as a flat list of axes."""
+    figure, axes = plt.subplots(rows, columns, figsize=(WIDTH, height * rows + 0.55), squeeze=False, layout="constrained", **more)
+    return figure, list(axes.flat)
+
+
+def line(axes, name, x, y, error=None, offset=0.0, **more):
+    """A named line; error bars are moved by `offset` points, so that none covers another."""
+    style = {"color": COLOURS.get(name, BLACK), "marker": MARKERS.get(name, "o"), "label": name} | more
+    if name in NOT_PRIVATE:
+        style = {"linewidth": 5, "color": "#d0d0d0", "zorder": 1.5} | more | {"label": name, "marker": ""}
+    shift = matplotlib.transforms.ScaledTranslation(offset / 72, 0, axes.figure.dpi_scale_trans)
+    (drawn,) = axes.plot(x, y, transform=axes.transData + shift, **style)
+    drawn.set_gid(f"line-{name}")
+    axes.update_datalim([(a, b + sign * e) for a, b, e in zip(x, y, error or [0] * len(y)) for sign in (-1, 1)])
+    axes.autoscale_view()
+    if error is not None:
+        bars = axes.errorbar(x, y, yerr=error, fmt="none", ecolor=style["color"], elinewidth=0.9, capsize=0, transform=axes.transData + shift)
+        for collection in bars[2]:
+            collection.set_gid(f"bars-{name}")
+
+
+def narrowing(count):
+    """Widths of lines that may coincide: each later one is narrower, so that an earlier one shows on both its sides."""
+    return [3.2 - 1.9 * i / max(count - 1, 1) for i in range(count)]
+
+
+def logarithmic(axes, which):
+    """A logarithmic axis with few, whole labels."""
+    for letter in which:
+        getattr(axes, f"set_{letter}scale")("log")
+        axis = getattr(axes, f"{letter}axis")
+        axis.set_major_locator(LogLocator(numticks=6))
+        axis.set_major_formatter(FuncFormatter(lambda x, _: f"{x:,g}" if 1e-3 <= x <= 1e5 else f"{x:.0e}"))
+        axis.set_minor_locator(NullLocator())
+        axis.set_minor_formatter(NullFormatter())
+
+
+def few(axes, which, n=4):
+    for letter in which:
+        getattr(axes, f"{letter}axis").set_major_locator(MaxNLocator(n))
+
+
+def legend(figure, axes, names=None, columns=None, title=None):
+    """One legend for all panels, below them: nothing in it can cover data."""
+    seen = {}
+    for a in axes:
+        for handle, label in zip(*a.get_legend_handles_labels()):
+            seen.setdefault((names or {}).get(label, label), handle)
+    figure.legend(seen.values(), seen.keys(), loc="outside lower center", ncols=columns or min(len(seen), 4), title=title, handlelength=2.2)
+
+
+def save(figure, name):
+    """Checks the figure and writes it as SVG; its faults, in words."""
+    from . import overlap
+
+    figure.canvas.draw()
+    faults = overlap.faults(figure)
+    PICTURES.mkdir(exist_ok=True)
+    text = io.StringIO()
+    figure.savefig(text, format="svg", metadata={"Date": None, "Creator": None, "Format": None, "Type": None})
+    # Coordinates to a thousandth of a point, names of lines as classes (two panels may show one method), fonts of equal width or less.
+    svg = re.sub(r"(\d+\.\d{3})\d+", r"\1", text.getvalue())
+    svg = re.sub(r'id="(line|bars)-[^"]*"', r'class="\1"', svg)
+    (PICTURES / f"{name}.svg").write_text(svg.replace("'DejaVu Sans'", "'DejaVu Sans', Verdana, Helvetica, Arial, sans-serif"))
+    return [f"{name}: {fault}" for fault in faults]
