@@ -3,7 +3,7 @@
 use super::{Exit, usage};
 use crate::analyze::Analysis;
 use crate::data::Source;
-use crate::ledger::{Accounts, Ask, Balance, Bytes, Declaration, Ledger, LedgerError, Receipt, Reservation};
+use crate::ledger::{Accounts, Ask, Balance, Bytes, Declaration, Intended, Ledger, LedgerError, Receipt, Reservation};
 use crate::model::{Program, Table, TableId, narrow};
 use crate::pipeline::{self, Folder};
 use crate::privacy::Claim;
@@ -59,7 +59,8 @@ pub fn charge(
             asks.push(Ask { dataset: dataset.clone(), declaration, claim: claim.clone() });
         }
     }
-    let reservation = ledger.reserve(&certificate.digest(), &asks).map_err(refuse)?;
+    let releases = certificate.releases.iter().map(|r| (r.mechanism.clone(), r.status.clone())).collect();
+    let reservation = ledger.reserve(Intended { certificate: certificate.digest(), releases }, &asks).map_err(refuse)?;
     // The charge is on the disk; only now are data opened, each file once.
     let mut tables = BTreeMap::new();
     for (dataset, of) in &wanted {

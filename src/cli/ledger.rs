@@ -2,7 +2,9 @@
 
 use super::charge::{amounts, declared, refuse};
 use super::{Exit, inputs, print_json, usage};
-use crate::ledger::{Account, Contents, Declaration, Entry, Ledger, LedgerError, NewDataset};
+use crate::analyze::mechanism_names;
+use crate::ledger::{Account, CODE, Contents, Declaration, Entry, Head, Least, Ledger, LedgerError, NewDataset, Policy};
+use crate::numeric::calendar;
 use crate::numeric::decimal::{decimal_string, up12};
 use crate::pipeline;
 use crate::privacy::Claim;
@@ -27,6 +29,9 @@ pub enum Command {
         /// Others on this machine may read the files
         #[arg(long)]
         shared: bool,
+        /// Also keep the head in this new file, best on another disk or machine: a ledger behind it is refused
+        #[arg(long, value_name = "FILE")]
+        witness: Option<PathBuf>,
         #[arg(long)]
         json: bool,
     },
@@ -40,6 +45,37 @@ pub enum Command {
         #[arg(long, value_name = "FILE")]
         schema: PathBuf,
     },
+    /// Set what programs may do with a data set, beside its budget
+    Policy {
+        #[command(flatten)]
+        named: Named,
+        #[arg(long, value_name = "ID")]
+        dataset: String,
+        /// The least sure guarantee that a release may have: exact, certified or conditional
+        #[arg(long, value_name = "STATUS", value_parser = least, default_value = "conditional")]
+        least: Least,
+        /// The only mechanisms that may be used
+        #[arg(long, value_name = "NAME,..", value_delimiter = ',', value_parser = mechanism)]
+        mechanisms: Vec<String>,
+        /// The last day on which programs run, as 2027-12-31
+        #[arg(long, value_name = "DAY", value_parser = day)]
+        until: Option<String>,
+    },
+    /// Approve one program that assumes that a chain converged
+    Approve {
+        #[command(flatten)]
+        named: Named,
+        /// The digest of its certificate, as the refusal prints it
+        #[arg(value_parser = digest)]
+        certificate: String,
+    },
+    /// Also keep the head in a new file from now on, best on another disk or machine: a ledger behind it is refused
+    Witness {
+        #[command(flatten)]
+        named: Named,
+        #[arg(long, value_name = "FILE")]
+        at: PathBuf,
+    },
     /// What every data set has spent and has left
     Show(Named),
     /// Every entry with its hash
@@ -48,8 +84,8 @@ pub enum Command {
     Verify {
         #[command(flatten)]
         named: Named,
-        /// An entry and its hash from a run record: the ledger must contain it
-        #[arg(long, value_name = "INDEX:HASH")]
+        /// An entry and its hash from a run record, or the code that `show` prints: the ledger must contain it
+        #[arg(long, alias = "witness", value_name = "INDEX:HASH")]
         head: Option<String>,
     },
     /// Record that the owner moved the ledger and its head file to this path
@@ -66,7 +102,7 @@ pub struct Named {
 
 pub fn ledger(command: &Command) -> Exit {
     let done = match command {
-        Command::Init { path, dataset, schema, budget, shared, json } => {
+        Command::Init { path, dataset, schema, budget, shared, witness, json } => {
             let mut datasets = vec![];
             for text in dataset {
                 let Some((id, file)) = inputs::pair(text) else {
@@ -79,18 +115,26 @@ pub fn ledger(command: &Command) -> Exit {
                 let (id, file) = (id.into(), file.into());
                 datasets.push(NewDataset { id, file, declaration, budget: budget.clone(), shared: *shared });
             }
-            Ledger::init(path, &datasets).and_then(|l| l.read()).map(|c| show(&c, *json))
+            let made = Ledger::init(path, &datasets).and_then(|l| match witness {
+                Some(file) => l.witness(file).map(|_| l),
+                None => Ok(l),
+            });
+            made.and_then(|l| l.read()).map(|c| show(&c, *json))
         }
         Command::Declare { named, dataset, schema } => match declaration(schema, dataset) {
-            Ok(new) => {
-                Ledger::at(&named.path).and_then(|l| l.declare(dataset, new)).and_then(|_| open(named)).map(|c| show(&c, named.json))
-            }
+            Ok(new) => changed(named, |l| l.declare(dataset, new)),
             Err(exit) => return exit,
         },
+        Command::Policy { named, dataset, least, mechanisms, until } => {
+            let policy = Policy { least: *least, mechanisms: mechanisms.iter().cloned().collect(), until: until.clone() };
+            changed(named, |l| l.set_policy(dataset, policy))
+        }
+        Command::Approve { named, certificate } => changed(named, |l| l.approve(certificate)),
+        Command::Witness { named, at } => changed(named, |l| l.witness(at)),
         Command::Show(named) => open(named).map(|c| show(&c, named.json)),
         Command::History(named) => open(named).map(|c| history(&c, named.json)),
         Command::Verify { named, head } => return verify(named, head.as_deref()),
-        Command::Moved(named) => Ledger::at(&named.path).and_then(|l| l.moved()).and_then(|_| open(named)).map(|c| show(&c, named.json)),
+        Command::Moved(named) => changed(named, Ledger::moved),
     };
     done.map_or_else(|e| refuse(&e), |()| Exit::Done)
 }
@@ -109,6 +153,30 @@ fn declaration(schema: &Path, id: &str) -> Result<Declaration, Exit> {
         Some(table) => Ok(Declaration { table: table.name, text }),
         None => Err(usage(&format!("the schema does not declare `{id}`:    private {id}[n] {{ .. }}"))),
     }
+}
+
+/// What an owner's command did, shown.
+fn changed(named: &Named, change: impl FnOnce(&Ledger) -> Result<Head, LedgerError>) -> Result<(), LedgerError> {
+    change(&Ledger::at(&named.path)?)?;
+    open(named).map(|c| show(&c, named.json))
+}
+
+fn least(text: &str) -> Result<Least, String> {
+    Least::parse(text).ok_or_else(|| "exact, certified or conditional".into())
+}
+
+fn mechanism(text: &str) -> Result<String, String> {
+    let known = mechanism_names().any(|name| name == text);
+    known.then(|| text.to_owned()).ok_or_else(|| "no mechanism has this name: `dpm explain mechanisms` lists them".into())
+}
+
+fn day(text: &str) -> Result<String, String> {
+    calendar::parse(text.as_bytes()).map(|_| text.to_owned()).ok_or_else(|| "a day is written 2027-12-31".into())
+}
+
+fn digest(text: &str) -> Result<String, String> {
+    let hex = text.len() == 64 && text.bytes().all(|b| matches!(b, b'0'..=b'9' | b'a'..=b'f'));
+    hex.then(|| text.to_owned()).ok_or_else(|| "a digest is 64 hexadecimal digits".into())
 }
 
 fn open(named: &Named) -> Result<Contents, LedgerError> {
@@ -130,11 +198,18 @@ fn show(contents: &Contents, as_json: bool) {
         return;
     }
     show_line!("ledger {}, entry {}, head {}", head.ledger, head.index, head.hash);
+    match &all.witness {
+        Some(at) => show_line!("witness {at}"),
+        None => show_line!("no witness; keep this code elsewhere, for `dpm ledger verify --witness`: {}", head.code()),
+    }
     for (id, account) in &all.accounts {
         let r = &account.registration;
         show_line!("\n{id}: budget {}, {} runs charged", account.budget, account.spent.charges());
         for line in r.declaration.iter().flat_map(|d| d.text.lines()) {
             show_line!("  {line}");
+        }
+        if account.policy != Policy::default() {
+            show_line!("  policy: {}", account.policy.words());
         }
         for b in account.balance() {
             show_line!("  {}: spent {} of {}, left {}", b.component, b.spent, b.limit, b.left);
@@ -152,6 +227,7 @@ fn account_json(account: &Account) -> Value {
     json!({
         "declaration": r.declaration.as_ref().map(|d| &d.text),
         "budget": account.budget.to_string(),
+        "policy": serde_json::to_value(&account.policy).unwrap_or_default(),
         "charges": account.spent.charges(),
         "spent": amounts(&balance, |b| &b.spent),
         "limit": amounts(&balance, |b| &b.limit),
@@ -197,6 +273,9 @@ fn history(contents: &Contents, as_json: bool) {
             Entry::Open { ledger, .. } => format!("open ledger {ledger}"),
             Entry::Dataset(r) => format!("register {}: budget {}", r.id, r.budget),
             Entry::Declare { dataset, .. } => format!("declare {dataset} anew"),
+            Entry::Policy { dataset, policy } => format!("policy of {dataset}: {}", policy.words()),
+            Entry::Approve { certificate } => format!("approve {certificate}"),
+            Entry::Witness { .. } => "name a witness".into(),
             Entry::Reserve { run, charges, .. } => {
                 let costs = charges.iter().map(|c| {
                     let amounts: Vec<String> = c.amounts.iter().map(|(name, x)| format!("{name} {x}")).collect();
@@ -220,8 +299,10 @@ fn verify(named: &Named, head: Option<&str>) -> Exit {
     };
     let failure = match open(named) {
         Ok(contents) => {
-            let there = |(i, hash): (usize, &str)| contents.lines.get(i).is_some_and(|(_, h)| h == hash);
-            wanted.filter(|w| !there(*w)).map(|(i, _)| format!("entry {i} is not the one of the run record"))
+            let there = |(i, hash): (usize, &str)| contents.lines.get(i).is_some_and(|(_, h)| hash.len() >= CODE && h.starts_with(hash));
+            wanted
+                .filter(|w| !there(*w))
+                .map(|(i, _)| format!("entry {i} is not the one that was witnessed: the ledger was rolled back, or is another"))
         }
         Err(LedgerError::Locked(why)) => Some(why),
         Err(other) => return refuse(&other),

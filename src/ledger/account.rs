@@ -4,6 +4,7 @@ use super::budget::Budget;
 use super::claims;
 use super::entry::{Charge, Entry, FORMAT, Registration};
 use super::filter::Spent;
+use super::policy::Policy;
 use crate::privacy::certificate::canonical;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -12,6 +13,7 @@ use std::collections::{BTreeMap, BTreeSet};
 pub struct Account {
     pub registration: Registration,
     pub budget: Budget,
+    pub policy: Policy,
     pub spent: Spent,
 }
 
@@ -24,6 +26,10 @@ pub struct Accounts {
     /// Runs with a reservation that have not ended: running, failed or killed. All of them are charged.
     pub open_runs: BTreeSet<String>,
     pub ended_runs: BTreeSet<String>,
+    /// Digests of certificates whose programs may assume convergence.
+    pub approved: BTreeSet<String>,
+    /// Where the head is kept a second time.
+    pub witness: Option<String>,
 }
 
 impl Accounts {
@@ -54,8 +60,8 @@ impl Accounts {
                 self.place.clone_from(place);
             }
             Entry::Dataset(registration) => {
-                let account =
-                    Account { registration: registration.clone(), budget: Budget::parse(&registration.budget)?, spent: Spent::default() };
+                let budget = Budget::parse(&registration.budget)?;
+                let account = Account { registration: registration.clone(), budget, policy: Policy::default(), spent: Spent::default() };
                 let before = self.accounts.insert(registration.id.clone(), account);
                 before.is_none().then_some(())?;
             }
@@ -75,6 +81,11 @@ impl Accounts {
                 self.open_runs.remove(run).then_some(())?;
                 self.ended_runs.insert(run.clone());
             }
+            Entry::Policy { dataset, policy } => self.accounts.get_mut(dataset)?.policy.clone_from(policy),
+            Entry::Approve { certificate } => {
+                self.approved.insert(certificate.clone());
+            }
+            Entry::Witness { location } => self.witness = Some(location.clone()),
             Entry::Moved { place } => self.place.clone_from(place),
         }
         Some(())
@@ -188,7 +199,7 @@ mod tests {
             let fits = if policy == "gdp(0.5)" { 12 } else { 10 };
             let budget = Budget::parse(policy).unwrap();
             let Entry::Dataset(registration) = dataset("a") else { panic!() };
-            let mut account = Account { registration, budget: budget.clone(), spent: Spent::default() };
+            let mut account = Account { registration, budget: budget.clone(), policy: Policy::default(), spent: Spent::default() };
             let charge = Charge::new("a", &budget, &claim).unwrap();
             for i in 0..fits {
                 // What is written to the disk is what is read back.

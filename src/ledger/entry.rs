@@ -2,6 +2,7 @@
 
 use super::budget::Budget;
 use super::claims;
+use super::policy::Policy;
 use crate::numeric::Amount;
 use crate::privacy::Claim;
 use crate::privacy::certificate::canonical;
@@ -30,6 +31,20 @@ pub enum Entry {
     Declare {
         dataset: String,
         declaration: Declaration,
+    },
+    /// The owner sets the rules of a registered data set.
+    Policy {
+        dataset: String,
+        policy: Policy,
+    },
+    /// The owner approves one program that assumes convergence.
+    Approve {
+        /// Digest of its certificate.
+        certificate: String,
+    },
+    /// From here on the head is also kept at this path, and a ledger behind it is not used.
+    Witness {
+        location: String,
     },
     /// Budget is spent from here on, whatever happens next.
     Reserve {
@@ -162,6 +177,9 @@ mod tests {
                 dataset: "staff".into(),
                 declaration: Declaration { table: "t".into(), text: "private t[n] { a: bool }".into() },
             },
+            Entry::Policy { dataset: "staff".into(), policy: Policy { until: Some("2027-12-31".into()), ..Policy::default() } },
+            Entry::Approve { certificate: "c".into() },
+            Entry::Witness { location: "/mnt/w".into() },
             Entry::Commit { run: "r".into() },
             Entry::Moved { place: "q".into() },
         ];

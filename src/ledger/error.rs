@@ -25,6 +25,11 @@ pub enum LedgerError {
         dataset: String,
         why: String,
     },
+    /// The rules that the owner set for the data set do not allow the program.
+    Policy {
+        dataset: String,
+        why: String,
+    },
     /// The claim costs nothing, or has no bound, in the terms of the budget.
     NoPrice {
         dataset: String,
@@ -76,6 +81,7 @@ impl fmt::Display for LedgerError {
             LedgerError::Beyond { dataset, why } => {
                 write!(f, "the registration of `{dataset}` does not allow this: {why}; `dpm ledger show` prints what it declares")
             }
+            LedgerError::Policy { dataset, why } => write!(f, "the policy of `{dataset}` does not allow this program: {why}"),
             LedgerError::NoPrice { dataset, budget } => {
                 write!(f, "the program has no positive finite cost for `{dataset}` in the terms of its budget {budget}")
             }

@@ -12,6 +12,8 @@ const TITLE: &str = "dpm ledger head 1";
 pub const BESIDE: [&str; 4] = [".head", ".head.new", ".poisoned", "-journal"];
 /// A head is shorter; anything longer was not written by this program.
 const LONGEST: u64 = 1024;
+/// Digits of a hash that are enough to tell entries apart: 64 bits.
+pub const CODE: usize = 16;
 
 /// The last entry a reservation or commit was answered for.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -38,29 +40,41 @@ impl Head {
     /// # Errors
     /// Locked, where it is missing or not as it was written.
     pub fn read(path: &Path) -> Result<Head, LedgerError> {
-        let locked = |why: &str| LedgerError::Locked(why.into());
-        let file = files::open(&beside(path, ".head")).map_err(|why| match why {
-            Unopened::Missing if beside(path, ".head").try_exists().is_ok_and(|there| !there) => {
-                locked("its head file is missing (PATH.head)")
-            }
-            Unopened::Missing => LedgerError::Storage("its head file cannot be opened (PATH.head)".into()),
-            Unopened::Irregular => locked("its head file is not a regular file (PATH.head)"),
+        Head::read_file(&beside(path, ".head"), "its head file", "PATH.head")
+    }
+
+    /// Reads a head from a file, which messages call `what`, at `place`.
+    pub fn read_file(file: &Path, what: &str, place: &str) -> Result<Head, LedgerError> {
+        let locked = |why: &str| LedgerError::Locked(format!("{what} {why} ({place})"));
+        let opened = files::open(file).map_err(|why| match why {
+            Unopened::Missing if file.try_exists().is_ok_and(|there| !there) => locked("is missing"),
+            Unopened::Missing => LedgerError::Storage(format!("{what} cannot be opened ({place})")),
+            Unopened::Irregular => locked("is not a regular file"),
         })?;
         let mut text = String::new();
-        let read = file.take(LONGEST).read_to_string(&mut text);
-        read.map_err(|_| locked("its head file cannot be read (PATH.head)"))?;
-        Head::parse(&text).ok_or_else(|| locked("its head file is damaged (PATH.head)"))
+        opened.take(LONGEST).read_to_string(&mut text).map_err(|_| locked("cannot be read"))?;
+        Head::parse(&text).ok_or_else(|| locked("is damaged"))
+    }
+
+    /// Writes the head of the ledger at `path` durably.
+    pub fn write(&self, path: &Path) -> io::Result<()> {
+        self.write_file(&beside(path, ".head"))
     }
 
     /// Writes the head durably: a new file, forced to the disk, then put in the place of the old one.
-    pub fn write(&self, path: &Path) -> io::Result<()> {
-        let new = beside(path, ".head.new");
+    pub fn write_file(&self, at: &Path) -> io::Result<()> {
+        let new = beside(at, ".new");
         let mut file = private_file().create(true).truncate(true).open(&new)?;
         file.write_all(self.text().as_bytes())?;
         file.sync_all()?;
         drop(file);
-        fs::rename(&new, beside(path, ".head"))?;
-        sync_folder(path)
+        fs::rename(&new, at)?;
+        sync_folder(at)
+    }
+
+    /// A short name of the head, to be kept on paper: the number of its entry and the first digits of its hash.
+    pub fn code(&self) -> String {
+        format!("{}:{}", self.index, self.hash.get(..CODE).unwrap_or(&self.hash))
     }
 }
 

@@ -10,6 +10,7 @@ mod entry;
 mod error;
 mod filter;
 mod head;
+mod policy;
 mod register;
 mod store;
 
@@ -17,7 +18,8 @@ pub use account::{Account, Accounts, Balance};
 pub use budget::Budget;
 pub use entry::{Charge, Declaration, Entry, Registration};
 pub use error::{LedgerError, OverBudget};
-pub use head::{Head, is_of_a_ledger};
+pub use head::{CODE, Head, is_of_a_ledger};
+pub use policy::{Intended, Least, Policy};
 pub use register::{Bytes, NewDataset};
 
 use crate::numeric::decimal::{decimal_string, down12};
@@ -108,15 +110,21 @@ impl Ledger {
     /// Charges a run, durably, before any of its data are opened.
     ///
     /// # Errors
-    /// UnknownDataset, Undeclared, Busy, NoPrice, OverBudget and NoFile charge nothing. After any other error the charge may count.
-    pub fn reserve(&self, certificate: &str, asks: &[Ask]) -> Result<Reservation, LedgerError> {
+    /// UnknownDataset, Undeclared, Policy, Busy, NoPrice, OverBudget and NoFile charge nothing. After any other error the charge may count.
+    pub fn reserve(&self, run: impl Into<Intended>, asks: &[Ask]) -> Result<Reservation, LedgerError> {
+        let intended = run.into();
         let session = self.open()?;
+        let approved = session.accounts.approved.contains(&intended.certificate);
         let mut charges: Vec<Charge> = vec![];
         let mut datasets = BTreeMap::new();
         for ask in asks {
             let account = session.accounts.accounts.get(&ask.dataset);
             let account = account.ok_or_else(|| LedgerError::UnknownDataset(ask.dataset.clone()))?;
             let charge = judge(account, ask)?;
+            let policy = &account.policy;
+            if let Some(why) = policy.refuses(&intended, approved, &account.registration, policy::today()) {
+                return Err(LedgerError::Policy { dataset: ask.dataset.clone(), why });
+            }
             if !Path::new(&account.registration.location).is_file() {
                 return Err(LedgerError::NoFile(ask.dataset.clone()));
             }
@@ -135,7 +143,7 @@ impl Ledger {
             return Err(LedgerError::Invalid("the run asks for no data set".into()));
         }
         let run = random_hex::<16>().ok_or_else(|| LedgerError::Storage("the system has no randomness".into()))?;
-        let session = session.append(vec![Entry::Reserve { run: run.clone(), certificate: certificate.into(), charges }])?;
+        let session = session.append(vec![Entry::Reserve { run: run.clone(), certificate: intended.certificate, charges }])?;
         let receipt = receipt(&session, &run, datasets.keys());
         Ok(Reservation { run, receipt, datasets })
     }
@@ -163,6 +171,36 @@ impl Ledger {
             return Err(LedgerError::UnknownDataset(dataset.into()));
         }
         Ok(session.append(vec![Entry::Declare { dataset: dataset.into(), declaration }])?.head())
+    }
+
+    /// Sets the rules of a registered data set, for its owner.
+    ///
+    /// # Errors
+    /// UnknownDataset.
+    pub fn set_policy(&self, dataset: &str, policy: Policy) -> Result<Head, LedgerError> {
+        let session = self.open()?;
+        if !session.accounts.accounts.contains_key(dataset) {
+            return Err(LedgerError::UnknownDataset(dataset.into()));
+        }
+        Ok(session.append(vec![Entry::Policy { dataset: dataset.into(), policy }])?.head())
+    }
+
+    /// Approves one program that assumes convergence, by the digest of its certificate.
+    pub fn approve(&self, certificate: &str) -> Result<Head, LedgerError> {
+        Ok(self.open()?.append(vec![Entry::Approve { certificate: certificate.into() }])?.head())
+    }
+
+    /// From here on the head is also kept in this file, best on another disk or machine: a ledger behind it is refused.
+    ///
+    /// # Errors
+    /// Invalid, where there is a file already or none can be made.
+    pub fn witness(&self, file: &Path) -> Result<Head, LedgerError> {
+        let session = self.open()?;
+        let at = full_path(file)?;
+        let taken = at.try_exists().unwrap_or(true);
+        let location = at.to_str().filter(|_| !taken).map(str::to_owned);
+        let location = location.ok_or_else(|| LedgerError::Invalid("a witness is a new file: there is one at this path already".into()))?;
+        Ok(session.append(vec![Entry::Witness { location }])?.head())
     }
 
     /// Verifies everything and says what it holds: the state, the entries with their hashes, the head.

@@ -5,6 +5,7 @@ use super::entry::{Entry, chain};
 use super::error::LedgerError;
 use super::head::{Head, beside, is_poisoned, poison, private_file, sync_folder};
 use rusqlite::{Connection, ErrorCode, OpenFlags};
+use std::io::ErrorKind;
 use std::path::Path;
 use std::time::Duration;
 
@@ -32,7 +33,7 @@ impl Session {
             return Err(LedgerError::Exists);
         }
         private_file().create_new(true).open(path).map_err(|e| match e.kind() {
-            std::io::ErrorKind::AlreadyExists => LedgerError::Exists,
+            ErrorKind::AlreadyExists => LedgerError::Exists,
             _ => LedgerError::Storage("it cannot be created here".into()),
         })?;
         Session::fill(path, entries).inspect_err(|_| {
@@ -92,13 +93,23 @@ impl Session {
         if head.ledger != self.accounts.ledger {
             return Err(locked("its head file belongs to another ledger".into()));
         }
+        self.contains(&head, "its head file")?;
+        let mut current = self.head() == head;
+        if let Some(location) = &self.accounts.witness {
+            let witness = Head::read_file(Path::new(location), "its witness", location)?;
+            self.contains(&witness, "its witness")?;
+            current &= self.head() == witness;
+        }
+        if current { Ok(()) } else { self.write_head(&self.head()) }
+    }
+
+    fn contains(&self, head: &Head, what: &str) -> Result<(), LedgerError> {
         let at = usize::try_from(head.index).unwrap_or(usize::MAX);
         match self.lines.get(at) {
-            Some((_, hash)) if *hash == head.hash => {}
-            Some(_) => return Err(locked(format!("entry {at} is not the one its head file names"))),
-            None => return Err(locked(format!("it is older than its head file, which names entry {at}: a copy was restored"))),
+            Some((_, hash)) if *hash == head.hash => Ok(()),
+            Some(_) => Err(locked(format!("entry {at} is not the one {what} names"))),
+            None => Err(locked(format!("it is older than {what}, which names entry {at}: a copy was restored"))),
         }
-        if self.head() == head { Ok(()) } else { self.write_head(&self.head()) }
     }
 
     /// The last entry.
@@ -109,10 +120,17 @@ impl Session {
     }
 
     fn write_head(&self, head: &Head) -> Result<(), LedgerError> {
-        head.write(&self.path).map_err(|_| {
+        head.write(&self.path).map_err(|e| {
+            // A full disk leaves the old head in its place, and the next opening brings it forward.
+            if matches!(e.kind(), ErrorKind::StorageFull | ErrorKind::QuotaExceeded) {
+                return LedgerError::Storage("the disk is full; the last entry counts".into());
+            }
             poison(&self.path);
             LedgerError::Poisoned
-        })
+        })?;
+        // A witness that cannot be written is behind, not wrong: the next opening tries again.
+        let Some(location) = &self.accounts.witness else { return Ok(()) };
+        head.write_file(Path::new(location)).map_err(|_| LedgerError::Storage(format!("its witness cannot be written ({location})")))
     }
 
     /// Appends entries durably: into the table, forced to the disk, then into the head, forced to the disk. The lock is

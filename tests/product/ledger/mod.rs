@@ -2,6 +2,7 @@
 
 mod attacks;
 mod outputs;
+mod policy;
 mod processes;
 mod schema;
 use dpm::ledger::{Ask, Declaration, Entry, Ledger, LedgerError, NewDataset};
