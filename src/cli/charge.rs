@@ -1,10 +1,11 @@
 //! The ledger's part of a run: which data sets are asked for, at what cost, and the bytes that were paid for.
 
-use super::{Exit, usage};
+use super::{Exit, sealed, usage};
 use crate::analyze::Analysis;
 use crate::data::Source;
 use crate::ledger::{Accounts, Ask, Balance, Bytes, Declaration, Intended, Ledger, LedgerError, Receipt, Reservation};
 use crate::model::{Program, Table, TableId, narrow};
+use crate::numeric::calendar;
 use crate::pipeline::{self, Folder};
 use crate::privacy::Claim;
 use crate::privacy::certificate::Certificate;
@@ -14,6 +15,7 @@ use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::io::Cursor;
 use std::path::{Path, PathBuf};
+use std::time::{SystemTime, UNIX_EPOCH};
 
 /// A run that is charged, with the registered data it may read.
 pub struct Charged {
@@ -138,6 +140,17 @@ impl Charged {
     }
 }
 
+impl Charged {
+    /// Signs the record by the key of the ledger, as its last field.
+    pub fn seal(&self, record: &mut Value) {
+        let key = self.receipt.key.as_ref();
+        let Some(signature) = key.and_then(|key| self.ledger.sign(key, &sealed::text(record))) else { return };
+        if let Some(map) = record.as_object_mut() {
+            map.insert("signature".into(), sealed::field(&signature));
+        }
+    }
+}
+
 /// One line for a refusal, and its exit code.
 pub fn refuse(error: &LedgerError) -> Exit {
     say_line!("error: {error}");
@@ -160,8 +173,16 @@ pub fn receipt_json(receipt: &Receipt) -> Value {
         "index": receipt.head.index,
         "head": receipt.head.hash,
         "run_id": receipt.run,
+        "time": now(),
         "remaining": remaining,
     })
+}
+
+/// The moment, UTC, by the machine's clock: `2026-11-23T09:05:00Z`.
+fn now() -> String {
+    let seconds = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |s| s.as_secs());
+    let (day, rest) = (seconds / 86_400, seconds % 86_400);
+    format!("{}T{:02}:{:02}:{:02}Z", calendar::text(day as f64), rest / 3600, rest / 60 % 60, rest % 60)
 }
 
 pub fn receipt_text(receipt: &Receipt) -> String {

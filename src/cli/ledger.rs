@@ -1,7 +1,7 @@
 //! `dpm ledger`: registering data sets, and what their budgets still hold.
 
 use super::charge::{amounts, declared, refuse};
-use super::{Exit, inputs, print_json, usage};
+use super::{Exit, inputs, print_json, sealed, usage};
 use crate::analyze::mechanism_names;
 use crate::ledger::{Account, CODE, Contents, Declaration, Entry, Head, Least, Ledger, LedgerError, NewDataset, Policy};
 use crate::numeric::calendar;
@@ -80,6 +80,8 @@ pub enum Command {
     Show(Named),
     /// Every entry with its hash
     History(Named),
+    /// The public key that signs the records of runs, in PEM
+    Key(Named),
     /// Check the chain of entries and the head
     Verify {
         #[command(flatten)]
@@ -132,6 +134,7 @@ pub fn ledger(command: &Command) -> Exit {
         Command::Approve { named, certificate } => changed(named, |l| l.approve(certificate)),
         Command::Witness { named, at } => changed(named, |l| l.witness(at)),
         Command::Show(named) => open(named).map(|c| show(&c, named.json)),
+        Command::Key(named) => open(named).and_then(|c| key(&c, named.json)),
         Command::History(named) => open(named).map(|c| history(&c, named.json)),
         Command::Verify { named, head } => return verify(named, head.as_deref()),
         Command::Moved(named) => changed(named, Ledger::moved),
@@ -192,12 +195,16 @@ fn show(contents: &Contents, as_json: bool) {
             "id": head.ledger,
             "index": head.index,
             "head": head.hash,
+            "key": all.key,
             "datasets": datasets,
             "runs": {"ended": all.ended_runs.len(), "open": all.open_runs.len()},
         }));
         return;
     }
     show_line!("ledger {}, entry {}, head {}", head.ledger, head.index, head.hash);
+    if let Some(key) = &all.key {
+        show_line!("its runs are signed by {key}");
+    }
     match &all.witness {
         Some(at) => show_line!("witness {at}"),
         None => show_line!("no witness; keep this code elsewhere, for `dpm ledger verify --witness`: {}", head.code()),
@@ -219,6 +226,18 @@ fn show(contents: &Contents, as_json: bool) {
         }
     }
     show_line!("\nruns: {} ended, {} running or cut off (charged all the same)", all.ended_runs.len(), all.open_runs.len());
+}
+
+/// For `dpm verify --key`.
+fn key(contents: &Contents, as_json: bool) -> Result<(), LedgerError> {
+    let none = || LedgerError::Invalid("this ledger was made by an earlier version, which signed nothing".into());
+    let hex = contents.accounts.key.as_ref().ok_or_else(none)?;
+    if as_json {
+        print_json(&json!({"algorithm": "ed25519", "key": hex}));
+    } else {
+        show!("{}", sealed::pem(hex).ok_or_else(none)?);
+    }
+    Ok(())
 }
 
 fn account_json(account: &Account) -> Value {
@@ -276,6 +295,7 @@ fn history(contents: &Contents, as_json: bool) {
             Entry::Policy { dataset, policy } => format!("policy of {dataset}: {}", policy.words()),
             Entry::Approve { certificate } => format!("approve {certificate}"),
             Entry::Witness { .. } => "name a witness".into(),
+            Entry::Key { public } => format!("key {public}"),
             Entry::Reserve { run, charges, .. } => {
                 let costs = charges.iter().map(|c| {
                     let amounts: Vec<String> = c.amounts.iter().map(|(name, x)| format!("{name} {x}")).collect();

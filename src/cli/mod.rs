@@ -42,6 +42,7 @@ mod repl;
 mod report;
 mod rewrite;
 mod run;
+mod sealed;
 mod starter;
 mod strict;
 mod synthetic;

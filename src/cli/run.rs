@@ -128,6 +128,9 @@ pub fn run(args: &Run) -> Exit {
             let more = [("laws", json!(laws), !laws.is_empty()), ("chains", failed, !ended), ("seeded", json!(NOT_PRIVATE), seeded(args))];
             record.extend(more.into_iter().filter(|(.., wanted)| *wanted).map(|(key, value, _)| (key.to_owned(), value)));
         }
+        if let Some(charged) = &paths.charged {
+            charged.seal(&mut record);
+        }
         record
     };
     // From here on private data are open: nothing is printed until the end of the run, or until chains begin on what is public.

@@ -1,7 +1,7 @@
 //! `dpm verify`: every number of a certificate once more, by separate code; a plan is also compiled again.
 
 use super::compile::LARGEST;
-use super::{Exit, Verify, inputs, print_json, strict};
+use super::{Exit, Verify, inputs, print_json, sealed, strict};
 use crate::check::records::{self, Unfit};
 use crate::compiled;
 use crate::pipeline::{self, Folder, Unreadable};
@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use std::path::Path;
 
 /// The fields of the record of a run, which holds a certificate too.
-const RECORD: [&str; 7] = ["releases", "outputs", "laws", "chains", "certificate", "ledger", "seeded"];
+const RECORD: [&str; 8] = ["releases", "outputs", "laws", "chains", "certificate", "ledger", "seeded", "signature"];
 
 pub fn verify(args: &Verify) -> Exit {
     let read = |path: &Path| {
@@ -29,10 +29,13 @@ pub fn verify(args: &Verify) -> Exit {
         let program = args.program.as_deref().map(read).transpose()?;
         let key = args.key.as_deref().map(read).transpose()?;
         let plan = value.get("plan").is_some();
-        // A plan is signed as a whole, its certificate is not.
-        let against = Against { program: program.as_deref(), key: key.as_deref().filter(|_| !plan) };
-        let mut failures = Verifier::default().verify(&value, against);
         let wrapped = value.get("certificate").is_some_and(Value::is_object);
+        // A plan and the record of a run are signed as a whole, the certificate in them is not.
+        let against = Against { program: program.as_deref(), key: key.as_deref().filter(|_| !wrapped) };
+        let mut failures = Verifier::default().verify(&value, against);
+        if wrapped && !plan {
+            failures.extend(sealed::failures(&text, key.as_deref()));
+        }
         let known = |key: &String| RECORD.contains(&key.as_str());
         if wrapped && !plan && !value.as_object().is_some_and(|map| map.keys().all(known)) {
             failures.push(Failure { path: "certificate".into(), text: "the file is neither a plan nor the record of a run".into() });
@@ -50,16 +53,26 @@ pub fn verify(args: &Verify) -> Exit {
         Ok(found) => found,
         Err(exit) => return exit,
     };
-    let unchecked = unchecked(&value);
+    let unchecked = unchecked(&value, args.key.is_some());
+    let signed = value["certificate"].is_object().then(|| value["signature"]["key"].as_str()).flatten();
     let ok = failures.is_empty();
     if args.json {
         let list: Vec<Value> = failures.iter().map(|f| json!({"path": f.path, "text": f.text})).collect();
-        print_json(&json!({"ok": ok, "failures": list, "not_checked": unchecked}));
+        print_json(&json!({"ok": ok, "failures": list, "not_checked": unchecked, "signed_by": signed}));
     } else if ok && unchecked.is_empty() {
         show_line!("every number, premise and digest of the certificate holds");
     } else if ok {
         show_line!("every number, premise and digest of the certificate inside holds");
-        show_line!("not checked: the released values and outputs beside it; nothing binds them to the certificate");
+        match signed {
+            Some(_) if args.key.is_some() => show_line!("the record is signed by the key given: no value in it was altered"),
+            Some(key) => {
+                show_line!("the record was not altered since {key} signed it");
+                show_line!(
+                    "not checked: whether that is the key of the ledger    dpm ledger key PATH > ledger.pub    dpm verify FILE --key ledger.pub"
+                );
+            }
+            None => show_line!("not checked: the released values and outputs beside it; nothing binds them to the certificate"),
+        }
         if unchecked.contains(&"ledger") {
             show_line!("not checked: the entry of the ledger    dpm ledger verify PATH --head INDEX:HASH");
         }
@@ -83,9 +96,12 @@ fn laws(file: &Value) -> Vec<Failure> {
 }
 
 /// What stands beside the certificate in the record of a run: values that no proof is about, and an entry that is the ledger's.
-fn unchecked(file: &Value) -> Vec<&'static str> {
+fn unchecked(file: &Value, key: bool) -> Vec<&'static str> {
     let record = file["certificate"].is_object() && file["plan"].is_null();
-    RECORD.into_iter().filter(|key| record && !matches!(*key, "certificate" | "seeded") && !file[*key].is_null()).collect()
+    // Signed by a key that the reader knows, values are what its run wrote down; whoever holds another key signs anything.
+    let bound = |name: &str| name != "ledger" && key && file["signature"].is_object();
+    let beside = |name: &&str| !matches!(*name, "certificate" | "seeded" | "signature") && !file[*name].is_null();
+    RECORD.into_iter().filter(|name| record && beside(name) && !bound(name)).collect()
 }
 
 /// Where the certificate differs from the one that its program gets here: words, which have no second derivation.

@@ -30,6 +30,8 @@ pub struct Accounts {
     pub approved: BTreeSet<String>,
     /// Where the head is kept a second time.
     pub witness: Option<String>,
+    /// Of the ledger, in hexadecimal; a ledger of an earlier version has none.
+    pub key: Option<String>,
 }
 
 impl Accounts {
@@ -85,6 +87,7 @@ impl Accounts {
             Entry::Approve { certificate } => {
                 self.approved.insert(certificate.clone());
             }
+            Entry::Key { public } => self.key.replace(public.clone()).is_none().then_some(())?,
             Entry::Witness { location } => self.witness = Some(location.clone()),
             Entry::Moved { place } => self.place.clone_from(place),
         }

@@ -46,6 +46,10 @@ pub enum Entry {
     Witness {
         location: String,
     },
+    /// The public key of the ledger, which signs records of runs.
+    Key {
+        public: String,
+    },
     /// Budget is spent from here on, whatever happens next.
     Reserve {
         run: String,
@@ -180,6 +184,7 @@ mod tests {
             Entry::Policy { dataset: "staff".into(), policy: Policy { until: Some("2027-12-31".into()), ..Policy::default() } },
             Entry::Approve { certificate: "c".into() },
             Entry::Witness { location: "/mnt/w".into() },
+            Entry::Key { public: "aa".into() },
             Entry::Commit { run: "r".into() },
             Entry::Moved { place: "q".into() },
         ];

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 
 const TITLE: &str = "dpm ledger head 1";
 /// Endings of the files beside a ledger.
-pub const BESIDE: [&str; 4] = [".head", ".head.new", ".poisoned", "-journal"];
+pub const BESIDE: [&str; 5] = [".head", ".head.new", ".key", ".poisoned", "-journal"];
 /// A head is shorter; anything longer was not written by this program.
 const LONGEST: u64 = 1024;
 /// Digits of a hash that are enough to tell entries apart: 64 bits.

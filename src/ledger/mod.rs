@@ -10,6 +10,7 @@ mod entry;
 mod error;
 mod filter;
 mod head;
+mod key;
 mod policy;
 mod register;
 mod store;
@@ -19,6 +20,7 @@ pub use budget::Budget;
 pub use entry::{Charge, Declaration, Entry, Registration};
 pub use error::{LedgerError, OverBudget};
 pub use head::{CODE, Head, is_of_a_ledger};
+pub use key::Signature;
 pub use policy::{Intended, Least, Policy};
 pub use register::{Bytes, NewDataset};
 
@@ -58,6 +60,8 @@ pub struct Reservation {
 pub struct Receipt {
     pub run: String,
     pub head: Head,
+    /// The public key that signs its record, if the ledger has one.
+    pub key: Option<String>,
     /// What is left of every data set of the run.
     pub remaining: BTreeMap<String, Vec<Balance>>,
 }
@@ -85,7 +89,10 @@ impl Ledger {
             seen.push(registration);
         }
         entries.extend(seen.into_iter().map(Entry::Dataset));
-        Session::create(&ledger.path, entries)?;
+        Session::create(&ledger.path, |path| {
+            entries.push(Entry::Key { public: key::make(path)? });
+            Ok(entries)
+        })?;
         Ok(ledger)
     }
 
@@ -203,6 +210,11 @@ impl Ledger {
         Ok(session.append(vec![Entry::Witness { location }])?.head())
     }
 
+    /// Signs the record of a run by the key with this public half; `None` where it is gone.
+    pub fn sign(&self, public: &str, text: &str) -> Option<Signature> {
+        key::sign(&self.path, public, text)
+    }
+
     /// Verifies everything and says what it holds: the state, the entries with their hashes, the head.
     pub fn read(&self) -> Result<Contents, LedgerError> {
         let session = self.open()?;
@@ -302,7 +314,7 @@ fn fits(account: &Account) -> String {
 
 fn receipt<'d>(session: &Session, run: &str, datasets: impl Iterator<Item = &'d String>) -> Receipt {
     let balance = |id: &String| Some((id.clone(), session.accounts.accounts.get(id)?.balance()));
-    Receipt { run: run.into(), head: session.head(), remaining: datasets.filter_map(balance).collect() }
+    Receipt { run: run.into(), head: session.head(), key: session.accounts.key.clone(), remaining: datasets.filter_map(balance).collect() }
 }
 
 /// The absolute path of a file that is not there yet.

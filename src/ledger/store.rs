@@ -22,13 +22,13 @@ pub struct Session {
 }
 
 impl Session {
-    /// Makes a ledger with these first entries.
+    /// Makes a ledger with these first entries, which may make files of their own beside it.
     ///
     /// # Errors
     /// Exists, where any file of a ledger is there already.
-    pub fn create(path: &Path, entries: Vec<Entry>) -> Result<(), LedgerError> {
+    pub fn create(path: &Path, entries: impl FnOnce(&Path) -> Result<Vec<Entry>, LedgerError>) -> Result<(), LedgerError> {
         let left_over =
-            ["", ".head", ".head.new", ".poisoned", "-journal"].iter().any(|end| beside(path, end).try_exists().unwrap_or(true));
+            ["", ".head", ".head.new", ".key", ".poisoned", "-journal"].iter().any(|end| beside(path, end).try_exists().unwrap_or(true));
         if left_over {
             return Err(LedgerError::Exists);
         }
@@ -36,9 +36,9 @@ impl Session {
             ErrorKind::AlreadyExists => LedgerError::Exists,
             _ => LedgerError::Storage("it cannot be created here".into()),
         })?;
-        Session::fill(path, entries).inspect_err(|_| {
+        entries(path).and_then(|entries| Session::fill(path, entries)).inspect_err(|_| {
             // Made by this very call, and nothing was ever charged to it.
-            for end in ["", ".head", ".poisoned", "-journal"] {
+            for end in ["", ".head", ".key", ".poisoned", "-journal"] {
                 let _ = std::fs::remove_file(beside(path, end));
             }
         })

@@ -28,7 +28,7 @@ mod ty;
 mod value;
 mod whole;
 
-pub use seal::{digest, signature, signed_text};
+pub use seal::{digest, seals, signature, signed_text};
 
 use claim::{Claim, Memo};
 use facts::{Checked, Facts, at, list, must, number};

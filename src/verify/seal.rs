@@ -46,15 +46,22 @@ pub fn signed_text(digest: &str) -> String {
     format!("dpm certificate 1\n{digest}")
 }
 
-/// The signature is null, or `{"algorithm": "ed25519", "key", "value"}` in hex over [`signed_text`]; with a key (PEM) it must be by it.
+/// Of a certificate: [`seals`] over [`signed_text`].
 pub fn signature(certificate: &Value, key: Option<&str>) -> Result<(), &'static str> {
+    seals(certificate, &signed_text(&digest(certificate)), key)
+}
+
+/// The field `signature` is null, or `{"algorithm": "ed25519", "key", "value"}` in hex over a text; with a key (PEM) it must be by it.
+pub fn seals(file: &Value, signed: &str, key: Option<&str>) -> Result<(), &'static str> {
     let wanted = key.map(VerifyingKey::from_public_key_pem).transpose().map_err(|_| "the key is not an Ed25519 public key in PEM")?;
-    let Some(map) = certificate.get("signature").and_then(Value::as_object) else {
-        let null = certificate.get("signature").is_some_and(Value::is_null);
-        return if null && wanted.is_none() { Ok(()) } else { Err("the certificate is not signed") };
+    let Some(map) = file.get("signature").and_then(Value::as_object) else {
+        let null = file.get("signature").is_some_and(Value::is_null);
+        return if null && wanted.is_none() { Ok(()) } else { Err("it is not signed") };
     };
     let text = |name: &str| map.get(name).and_then(Value::as_str).unwrap_or_default();
-    if map.len() != 3 || text("algorithm") != "ed25519" {
+    // Digits have one spelling: `+f` and `0F` are not bytes.
+    let spelt = |name: &str| text(name).bytes().all(|b| matches!(b, b'0'..=b'9' | b'a'..=b'f'));
+    if map.len() != 3 || text("algorithm") != "ed25519" || !spelt("key") || !spelt("value") {
         return Err("the signature has other fields than algorithm, key and value");
     }
     let bytes = |name: &str| -> Option<Vec<u8>> {
@@ -65,7 +72,7 @@ pub fn signature(certificate: &Value, key: Option<&str>) -> Result<(), &'static 
         bytes("key").and_then(|b| VerifyingKey::from_bytes(&b.try_into().ok()?).ok()).ok_or("the key in the signature is not a key")?;
     let value = bytes("value").and_then(|b| Signature::from_slice(&b).ok()).ok_or("the signature is malformed")?;
     if wanted.is_some_and(|w| w != own) {
-        return Err("the certificate is signed by another key");
+        return Err("it is signed by another key");
     }
-    own.verify_strict(signed_text(&digest(certificate)).as_bytes(), &value).map_err(|_| "the signature does not fit")
+    own.verify_strict(signed.as_bytes(), &value).map_err(|_| "the signature does not fit")
 }

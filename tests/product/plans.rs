@@ -392,7 +392,7 @@ fn a_plan_reads_in_one_way() {
     assert!(said.contains("neither a plan nor the record of a run"), "{said}");
 }
 
-/// Of the record of a run only the certificate inside can be checked: nothing binds what was released to it.
+/// Of the record of a run without a ledger only the certificate inside can be checked; one with a ledger is signed.
 #[test]
 fn verify_says_what_it_checked_of_a_record() {
     let (place, _) = with_ledger();
@@ -406,10 +406,22 @@ fn verify_says_what_it_checked_of_a_record() {
     }
     expect(0, &dpm(path, &["run", "p.dpm", "--data", "t=@rows", "--ledger", "l.ledger", "-o", "paid.json"]));
     expect(0, &dpm(path, &["run", "p.dpm", "--data", "t.csv", "-o", "free.json"]));
+    let key = expect(0, &dpm(path, &["ledger", "key", "l.ledger"]));
+    fs::write(path.join("ledger.pub"), &key).unwrap();
     for (file, unchecked) in [("paid.json", vec!["releases", "outputs", "ledger"]), ("free.json", vec!["releases", "outputs"])] {
+        let said = expect(if file == "paid.json" { 0 } else { 5 }, &dpm(path, &["verify", file, "--key", "ledger.pub"]));
+        assert!(said.contains(if file == "paid.json" { "no value in it was altered" } else { "it is not signed" }), "{said}");
         let mut record: Value = serde_json::from_str(&fs::read_to_string(path.join(file)).unwrap()).unwrap();
         record["releases"]["m"] = 31337.into();
+        fs::write(path.join("altered.json"), serde_json::to_string_pretty(&record).unwrap() + "\n").unwrap();
+        if file == "paid.json" {
+            let said = expect(5, &dpm(path, &["verify", "altered.json"]));
+            assert!(said.contains("the signature does not fit"), "{said}");
+        }
+        // Without its signature it is a record that nothing binds.
+        record.as_object_mut().unwrap().shift_remove("signature");
         fs::write(path.join("altered.json"), record.to_string()).unwrap();
+        expect(5, &dpm(path, &["verify", "altered.json", "--key", "ledger.pub"]));
         let said = expect(0, &dpm(path, &["verify", "altered.json"]));
         let (holds, rest) = said.split_once("not checked:").unwrap_or_else(|| panic!("{said}"));
         assert!(holds.contains("certificate inside") && rest.contains("released values"), "{said}");

@@ -160,7 +160,7 @@ fn a_run_is_charged_recorded_and_refused_in_the_end() {
         assert_eq!(code(&output), 0, "{}", said(&output));
         let record = json(&output)["ledger"].clone();
         let contents = ledger.read().unwrap();
-        assert_eq!(record["index"].as_u64(), Some(1 + 2 * i));
+        assert_eq!(record["index"].as_u64(), Some(2 + 2 * i));
         assert_eq!(record["head"].as_str(), Some(contents.head.hash.as_str()));
         assert_eq!(record["remaining"]["staff"]["eps"].as_str(), Some(left(&ledger).as_str()));
         assert!(contents.accounts.ended_runs.contains(record["run_id"].as_str().unwrap()));
@@ -178,7 +178,7 @@ fn a_run_is_charged_recorded_and_refused_in_the_end() {
     assert_eq!(code(&scene.dpm(&["ledger", "verify", "ledger"])), 0);
     let history = json(&scene.dpm(&["ledger", "history", "ledger", "--json"]));
     let entries = history["entries"].as_array().unwrap();
-    assert_eq!(entries.len(), 22);
+    assert_eq!(entries.len(), 23);
     let text = history.to_string();
     assert!(!text.contains("salt") && !text.contains("commitment") && !text.contains("staff.csv"));
     let named = format!("5:{}", entries[5]["hash"].as_str().unwrap());
