@@ -72,7 +72,9 @@ impl Claim {
     /// orders beside the last best one. For searches over claims that change little by little.
     pub fn epsilon_near(&self, delta: f64, near: &Cell<Option<Near>>) -> f64 {
         if let (Claim::Exact(shift), true) = (self, delta > 0.0 && delta < 1.0) {
-            let found = shift.curve().epsilon(below(delta), near.get().map_or(0.0, |last| last.at));
+            let start = near.get().map_or(0.0, |last| last.at);
+            let asked = Asked::Near(delta.to_bits(), start.to_bits());
+            let (found, _) = work::once(self, asked, || (shift.curve().epsilon(below(delta), start), None));
             near.set(found.is_finite().then_some(Near { at: found, step: 0.0 }));
             return stated_up(found);
         }
@@ -134,6 +136,10 @@ impl Claim {
         }
         if let Claim::Exact(shift) = self {
             best = best.min(shift.curve().epsilon(delta, 0.0));
+            // Conversion comes from the same pairs, and says less.
+            if best.is_finite() {
+                return (best, None);
+            }
         }
         let value = |order: f64| epsilon_at(layout.rdp(order), order, delta);
         let (mut order, mut found) = best_order(self.max_order(), value);
@@ -170,7 +176,7 @@ impl Claim {
         }
         let layout = Layout::of(self);
         let best = self.delta_of_curves(&layout.profile, epsilon);
-        if best == 0.0 || self.has_exact_curve() {
+        if best == 0.0 || self.has_exact_curve() || (best < 1.0 && matches!(self, Claim::Exact(_))) {
             return best;
         }
         let (_, found) = best_order(self.max_order(), |order| delta_at(layout.rdp(order), order, epsilon));

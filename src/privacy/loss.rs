@@ -299,11 +299,12 @@ fn raised(weight: f64) -> f64 {
     if weight > 0.0 { weight.max(FLOOR) } else { 0.0 }
 }
 
-/// Corners of the lower convex hull of `(exp(i width), d_i)`, first and last included. Any choice of corners gives a
-/// bound, so the choice may be rounded.
+/// Corners at `i >= 0` of the lower convex hull of `(exp(i width), d_i)` and their mirror images, the last included. Any choice of
+/// corners gives a bound, so the choice may be rounded.
 fn hull(heights: &[(i32, f64)], width: f64) -> Vec<(i32, f64)> {
     let mut kept: Vec<(i32, f64)> = Vec::new();
-    for &(i, d) in heights {
+    let mirrored = heights.iter().rev().filter(|(i, _)| *i > 0).map(|&(i, d)| (-i, mirrored(i, d, point(width)).hi));
+    for (i, d) in mirrored.chain(heights.iter().copied()) {
         while let [.., (h, a), (j, b)] = kept.as_slice() {
             // The corner stays if the polygon is steeper before it than behind it.
             let before = (a - b) / -libm::expm1(f64::from(h - j) * width);
@@ -315,7 +316,14 @@ fn hull(heights: &[(i32, f64)], width: f64) -> Vec<(i32, f64)> {
         }
         kept.push((i, d));
     }
+    kept.retain(|(i, _)| *i >= 0);
     kept
+}
+
+/// The curve at `-i width`.
+fn mirrored(i: i32, d: f64, width: Interval) -> Interval {
+    let t = (-(point(f64::from(i)) * width)).exp();
+    Interval::ONE - t + t * point(d)
 }
 
 /// The weights of the polygon through the corners, continued to negative losses by symmetry and by a constant above.
@@ -333,10 +341,12 @@ fn polygon(step: i32, corners: &[(i32, f64)]) -> Losses {
     let fall = |i: i32, a: f64, j: i32, b: f64| (point(a) - point(b)) / -(point(f64::from(i - j)) * width).exp_m1();
     let rise = |j: i32, b: f64, k: i32, c: f64| (point(b) - point(c)) / (point(f64::from(k - j)) * width).exp_m1();
     for (place, &(j, b)) in corners.iter().enumerate() {
-        let before = place.checked_sub(1).and_then(|p| corners.get(p));
+        // Where 0 is not a corner, the first one has its own image before it.
+        let image = (j > 0).then(|| (-j, mirrored(j, b, width).hi));
+        let before = place.checked_sub(1).and_then(|p| corners.get(p).copied()).or(image);
         let behind = corners.get(place + 1).map_or(Interval::ZERO, |&(k, c)| rise(j, b, k, c));
         match before {
-            Some(&(i, a)) => {
+            Some((i, a)) => {
                 let weight = (fall(i, a, j, b) - behind).hi.max(0.0);
                 put(j, weight);
                 put(-j, mul_up(weight, (-(point(f64::from(j)) * width)).exp().hi));

@@ -372,6 +372,15 @@ mod tests {
         }
     }
 
+    /// Conversions say little about epsilons near 0; what they say of larger ones says more, by symmetry. The verifier had 5.22.
+    #[test]
+    fn a_draw_and_a_little_noise() {
+        let draw = Claim::Exact(crate::privacy::Shift::Shape { shape: 0.4028, step: 0.2147 });
+        let alone = draw.epsilon(1e-5);
+        let found = product(&[draw, Claim::Zcdp { rho: 0.001135 }, Claim::Gdp { mu: 0.01274 }]).epsilon(1e-5);
+        assert!(alone < found && found < 5.25, "{alone} {found}");
+    }
+
     #[test]
     fn nonsense_and_too_much_are_unknown() {
         for bad in [

@@ -3,15 +3,14 @@
 //! Plain doubles, every weight enlarged by more than they can be wrong; the result is an upper bound.
 
 use super::claim::Claim;
+use super::orders::{MARGIN, Orders};
 use super::real::Real;
-use std::cell::RefCell;
+use std::collections::BTreeMap;
 
 const POINTS: i32 = 1024;
 const MOST: usize = 5120;
 /// Part of delta that the ends of all grids may cost.
 const TAIL: f64 = 1e-4;
-/// By this much each curve and each product of grids is enlarged.
-const MARGIN: f64 = 1.0 + 1e-10;
 
 struct Grid {
     /// Losses are `i 2^width`.
@@ -179,7 +178,7 @@ fn convex(d: &[f64], w: f64) -> Vec<f64> {
 #[derive(Default)]
 struct Parts {
     normal: f64,
-    curves: Vec<(Claim, u64)>,
+    curves: BTreeMap<String, (Claim, u64)>,
     orders: Vec<Claim>,
     roads: Roads,
 }
@@ -206,11 +205,8 @@ impl Parts {
                 self.orders.push(claim.clone().repeat(times))
             }
             _ => {
-                let text = format!("{claim:?}");
-                match self.curves.iter_mut().find(|(c, _)| format!("{c:?}") == text) {
-                    Some((_, count)) => *count = count.saturating_add(times),
-                    None => self.curves.push((claim.clone(), times)),
-                }
+                let (_, count) = self.curves.entry(format!("{claim:?}")).or_insert_with(|| (claim.clone(), 0));
+                *count = count.saturating_add(times);
             }
         }
         true
@@ -224,10 +220,10 @@ impl Parts {
             list.push(Grid::of(tail, &|e| normal(mu, e))?);
         }
         if !self.orders.is_empty() {
-            let curve = Orders::new(Claim::Product(self.orders.clone()));
+            let curve = Orders::new(&Claim::Product(self.orders.clone()));
             list.push(Grid::of(tail, &|e| curve.delta(e))?);
         }
-        for (claim, times) in &self.curves {
+        for (claim, times) in self.curves.values() {
             let curve = curve(claim, tail, self.roads)?;
             list.push(Grid::of(tail / *times as f64, &curve)?.times(*times, tail)?);
         }
@@ -283,7 +279,7 @@ fn curve(claim: &Claim, tail: f64, roads: Roads) -> Option<Curve> {
         }
         Claim::Exact(shift) if roads.draws => Box::new(shift.curve()),
         Claim::Renyi(_) | Claim::Exact(_) | Claim::Zcdp(_) => {
-            let orders = Orders::new(claim.clone());
+            let orders = Orders::new(claim);
             Box::new(move |e| orders.delta(e))
         }
         Claim::Max(list) => {
@@ -298,58 +294,10 @@ fn curve(claim: &Claim, tail: f64, roads: Roads) -> Option<Curve> {
     })
 }
 
-/// Section 8.2 at a list of orders, each priced when it is first needed.
-struct Orders {
-    claim: Claim,
-    excess: Vec<f64>,
-    known: RefCell<Vec<Option<f64>>>,
-    at: RefCell<usize>,
-}
-
-impl Orders {
-    fn new(claim: Claim) -> Orders {
-        let limit = claim.limit();
-        let most = if limit.known() { (limit.above() - 1.0) * (1.0 - 1e-9) } else { 1e6 };
-        let mut excess: Vec<f64> = (0..600).map(|i| 1e-4 * 1.05_f64.powi(i)).take_while(|m| *m < most).collect();
-        excess.extend([0.3, 0.1, 0.03, 0.01, 0.003, 0.001].map(|gap| most * (1.0 - gap)));
-        excess.sort_by(f64::total_cmp);
-        let at = excess.partition_point(|m| *m < most.min(1.0) / 2.0).min(excess.len() - 1);
-        Orders { claim, known: RefCell::new(vec![None; excess.len()]), excess, at: RefCell::new(at) }
-    }
-
-    fn value(&self, place: usize, e: f64) -> f64 {
-        let Some(m) = self.excess.get(place) else { return 1.0 };
-        let mut known = self.known.borrow_mut();
-        let Some(slot) = known.get_mut(place) else { return 1.0 };
-        let price = || (self.claim.rdp_at(&Real::new(1.0 + m)).above() + 1e-15) * MARGIN;
-        let d = *slot.get_or_insert_with(price);
-        // exp(m (D - e))/m (1 - 1/order)^order
-        let log = m * (d - e) - m.ln() - (1.0 + m) * libm::log1p(1.0 / m);
-        if d.is_finite() { (log.exp() * (1.0 + 1e-9)).min(1.0) } else { 1.0 }
-    }
-
-    fn delta(&self, e: f64) -> f64 {
-        let mut at = self.at.borrow_mut();
-        let mut best = self.value(*at, e);
-        for forward in [true, false] {
-            loop {
-                let next = if forward { Some(*at + 1) } else { at.checked_sub(1) };
-                let Some(next) = next.filter(|n| *n < self.excess.len()) else { break };
-                let found = self.value(next, e);
-                if found > best {
-                    break;
-                }
-                (*at, best) = (next, found);
-            }
-        }
-        best
-    }
-}
-
 /// The least epsilon found for this claim at delta by composition on a grid, rounded up; infinite where nothing is mixed. Bounded ranges may compose as curves or order by order.
 pub fn epsilon(claim: &Claim, delta: f64) -> Real {
     let mixed = |p: &Parts| {
-        let curves = p.curves.iter().fold(0_u64, |sum, (_, n)| sum.saturating_add(*n));
+        let curves = p.curves.values().fold(0_u64, |sum, (_, n)| sum.saturating_add(*n));
         let kinds = u64::from(p.normal > 0.0) + u64::from(!p.orders.is_empty());
         kinds > 1 || (curves > 0 && curves.saturating_add(kinds) > 1)
     };
