@@ -9,7 +9,7 @@ use crate::privacy::compose::Profile;
 use crate::privacy::layout::Layout;
 use crate::privacy::order::{delta_at, epsilon_at};
 use crate::privacy::work::{self, Asked};
-use crate::privacy::{Claim, Pair, bounded_range, gdp, laplace, mixed, pure};
+use crate::privacy::{Claim, Pair, bounded_range, gdp, laplace, mixed, pure, subsampled};
 
 /// Orders searched where there is no limit: `order - 1` between these.
 const LEAST_EXCESS: f64 = 1e-7;
@@ -134,12 +134,16 @@ impl Claim {
         if self.has_exact_curve() {
             return (best, None);
         }
-        if let Claim::Exact(shift) = self {
-            best = best.min(shift.curve().epsilon(delta, 0.0));
+        match self {
             // Conversion comes from the same pairs, and says less.
-            if best.is_finite() {
-                return (best, None);
+            Claim::Exact(shift) => {
+                best = best.min(shift.curve().epsilon(delta, 0.0));
+                if best.is_finite() {
+                    return (best, None);
+                }
             }
+            Claim::Renyi(pairs) => best = best.min(samples(pairs, |share, mu| subsampled::epsilon(share, mu, delta))),
+            _ => {}
         }
         let value = |order: f64| epsilon_at(layout.rdp(order), order, delta);
         let (mut order, mut found) = best_order(self.max_order(), value);
@@ -195,6 +199,7 @@ impl Claim {
         match self {
             Claim::Laplace { .. } => best = best.min(laplace::delta(profile.pure, epsilon)),
             Claim::Exact(shift) => best = best.min(shift.curve().delta(epsilon)),
+            Claim::Renyi(pairs) => best = best.min(samples(pairs, |share, mu| subsampled::delta(share, mu, epsilon))),
             _ => {}
         }
         best
@@ -204,6 +209,12 @@ impl Claim {
     fn has_exact_curve(&self) -> bool {
         matches!(self, Claim::Gdp { .. } | Claim::BoundedRange { .. } | Claim::Pure { .. } | Claim::Laplace { .. })
     }
+}
+
+/// The largest value of noise on samples; infinite if another pair is among them.
+fn samples(pairs: &[Pair], value: impl Fn(f64, f64) -> f64) -> f64 {
+    let of = |pair: &Pair| if let Pair::Sampled { share, mu } = pair { value(*share, *mu) } else { f64::INFINITY };
+    if mixed::samples(pairs) { pairs.iter().map(of).fold(0.0, f64::max) } else { f64::INFINITY }
 }
 
 #[cfg(test)]

@@ -141,6 +141,11 @@ impl Claim {
         if p.pure.positive() { best.min(&once(format!("{:?} {:?} rdp {order:?}", p.pure, p.range), both)) } else { best }
     }
 
+    /// This claim `times` over, without a root.
+    pub fn each(self, times: u64) -> Claim {
+        if times == 1 { self } else { Claim::Repeated(times, Box::new(self)) }
+    }
+
     /// This claim `times` over, in the form the compiler writes it.
     pub fn repeat(self, times: u64) -> Claim {
         match self {

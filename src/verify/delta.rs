@@ -13,6 +13,13 @@ fn gdp_delta(mu: &Real, e: &Real) -> Real {
     normal_cdf(&(&half - &ratio)) - e.exp() * normal_cdf(&(-&half - &ratio))
 }
 
+/// One step on a sample of fixed size (section 12.3); unknown for other pairs.
+fn sampled(pair: &Pair, e: &Real) -> Real {
+    let Pair::Sampled { share, mu } = pair else { return Real::UNKNOWN };
+    let inner = (Real::one() + (e.exp() - Real::one()) / share).ln();
+    share * gdp_delta(mu, &inner)
+}
+
 impl Claim {
     /// Does `(epsilon, delta)` follow by the routes of section 8?
     pub fn proves(&self, epsilon: f64, delta: f64) -> bool {
@@ -32,6 +39,7 @@ impl Claim {
             Claim::Gdp(_) | Claim::Range(_) | Claim::Pure(_) => curves,
             Claim::Laplace(own) => curves || laplace(own).le(&d),
             Claim::Exact(shift) if Real::new(shift.curve()(epsilon)).le(&d) => true,
+            Claim::Renyi(pairs) if pairs.iter().all(|p| sampled(p, &e).le(&d)) => true,
             _ => {
                 // By conversion, or on a grid of losses where releases are mixed.
                 let best = || self.converted(&p, &d).min(&loss::epsilon(self, delta));
@@ -80,7 +88,7 @@ impl Claim {
             }
         }
         // Chords between whole orders leave a least value at each of them.
-        for l in if self.has_chords() { 2..=64 } else { 2..=1 } {
+        for l in (2..=64).take_while(|_| self.has_chords()) {
             value(f64::from(l - 1).ln());
         }
         let order = Real::new(least.get().1);
