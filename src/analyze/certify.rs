@@ -223,7 +223,7 @@ fn assumptions(program: &Program, analysis: &Analysis) -> Vec<String> {
         list.push("idealized arithmetic: the steps of a Langevin chain are computed in doubles and certified as real numbers; its last state is rounded to a public grid".into());
     }
     if any(Chain::Paying) {
-        list.push("what a chain that pays for its answers asks of the rows are sums of integers with exactly sampled discrete normal noise: no rounding of doubles enters its guarantee".into());
+        list.push("what a chain that pays for its answers asks of the rows are sums of integers with normal noise rounded to integers, drawn exactly: no rounding of doubles enters its guarantee".into());
     }
     for r in &analysis.releases {
         if let Some(Chain::Converged(chain)) = chain(r) {

@@ -214,10 +214,10 @@ Arguments: `iterations` (left out, 300); `sigma` > 0, the noise on each log-rati
 less where that narrows the loss); `step`, the size of a proposal in prior spreads. Where `weight` is given and `sigma` is not, sigma is solved;
 where both are given and `iterations` is not, the longest chain is.
 
-A Metropolis chain whose proposals know public facts alone. Each step adds discrete normal noise to the change of the loss of all rows and allows for the
-noise when it accepts (the penalty algorithm).
+A Metropolis chain whose proposals know public facts alone. Each step adds normal noise, rounded to integers, to the change of the loss of all rows and
+allows for it when it accepts (the penalty algorithm).
 
-Guarantee: zCDP iterations (2 k weight R)^2 / (2 sigma^2), R the range of a row's loss. Every state of the chain follows from the noisy
+Guarantee: GDP with mu = sqrt(iterations) 2 k weight R / sigma, R the range of a row's loss. Every state of the chain follows from the noisy
 answers, so convergence is not assumed: status `certified`. No pure epsilon: under `eps(..)` it is E0403. `draws(w, j)` runs j chains.
 
 Take it for models that only `beta_div` covers, where nothing may be assumed. `auto` never chooses it: how far the chain moves cannot be
@@ -244,9 +244,9 @@ the length of a leapfrog step in prior spreads.
 Every proposal follows noisy gradients of the log-density from a random momentum (DP-HMC, Räisä et al. 2021) and is accepted like a step of
 `penalty`. So proposals go far where those of `penalty` are blind; models of many parameters need fewer of them.
 
-Guarantee: zCDP iterations ((2 k weight R)^2 / (2 sigma^2) + (steps + 1) (2 k clip)^2 / (2 gradient_sigma^2)), R the range of a row's loss. The
-clip is enforced on what is computed: gradients of rows are cut, rounded to integers and added as integers, and the noise is exact discrete
-normal. Every state follows from the noisy answers, so convergence is not assumed: status `certified`. No pure epsilon: under `eps(..)` it is
+Guarantee: GDP with mu^2 = iterations ((2 k weight R)^2 / sigma^2 + (steps + 1) (2 k clip)^2 / gradient_sigma^2), R the range of a row's loss. The
+clip is enforced on what is computed: gradients of rows are cut, rounded to integers and added as integers, and the noise is normal, rounded to
+integers, drawn exactly. Every state follows from the noisy answers, so convergence is not assumed: status `certified`. No pure epsilon: under `eps(..)` it is
 E0403. `auto` never chooses it.
 
 ```dpm
@@ -260,19 +260,19 @@ release weights = draw(W) using dp_hmc(steps = 5, clip = 1)
     },
     Entry {
         name: "dp_sgld",
-        summary: "A Langevin chain on noisy gradients of random samples of the rows, private at every step.",
+        summary: "A Langevin chain on noisy gradients of the rows or of random samples of them, private at every step.",
         body: r#"
-Arguments: `iterations` (left out, 500); `batch`, rows of a sample (left out, one in a hundred of those the header promises, or 64); `clip` > 0, the
+Arguments: `iterations` (left out, 500); `batch`, rows of a sample (left out, all rows at every step); `clip` > 0, the
 longest gradient of a row in units of the prior's spread (left out, 1); `sigma` > 0, the noise on every component of a sum of gradients; left out, the
 least that meets the budget is solved, and rounded up; `step`, the sd of what a step adds by chance, in prior spreads; `beta` as in `penalty`;
 `weight` in (0, 1] (left out, 1).
 
-Stochastic gradient Langevin dynamics (Li et al. 2019) on the posterior of bounded loss: a step costs a sample of the rows, not all of them, in
-time and in privacy.
+Stochastic gradient Langevin dynamics (Li et al. 2019) on the posterior of bounded loss. With samples a step costs less time and less privacy, but
+all rows know the gradient better for the same epsilon: take samples where time is short.
 
-Guarantee: the Rényi divergences of noise on a sum over a sample without replacement (Wang, Balle and Kasiviswanathan 2019) at the share `batch / n`,
-times the number of steps; clip and noise as in `dp_hmc`. n is the least number of rows that the header promises (`t[10000]`, `t[n >= 10000]`); where it
-promises none the share is 1 and samples gain nothing. The theorem is about one replaced row: with a secret n it is E0307, with units of several
+Guarantee: with all rows GDP with mu = sqrt(iterations) 2 clip / sigma. With samples of fixed size the exact curve of one step (Balle, Barthe and Gaboardi 2018) at
+the share `batch / n`, composed over the steps; Rényi divergences by Wang, Balle and Kasiviswanathan (2019); clip and noise as in `dp_hmc`. n is the least
+number of rows that the header promises (`t[10000]`, `t[n >= 10000]`); where it promises none samples gain nothing. The theorem is about one replaced row: with a secret n it is E0307, with units of several
 rows E0300. Every state follows from noisy answers: status `certified`, whatever the chain has reached. `auto` never chooses it.
 
 ```dpm

@@ -58,7 +58,7 @@ fn pair(pair: &Pair) -> Value {
             "total": total.map_or(Value::Null, |(a, step)| numbers(&[a, step])),
         }),
         Pair::Rate { shape, rate, step } => json!({"kind": "rate", "shape": number(*shape), "rate": number(*rate), "step": number(*step)}),
-        Pair::Sampled { share, mu } => json!({"kind": "sampled", "share": number(*share), "mu": number(*mu)}),
+        Pair::Sampled { share, mu } => json!({"kind": "fixed_size_sample", "share": number(*share), "mu": number(*mu)}),
         Pair::Allocation { counts, base, items, weight } => json!({
             "kind": "allocation",
             "counts": numbers(counts),
@@ -139,7 +139,7 @@ fn read_pair(value: &Value) -> Option<Pair> {
             },
         },
         "rate" => Pair::Rate { shape: fields.number("shape")?, rate: fields.number("rate")?, step: fields.number("step")? },
-        "sampled" => Pair::Sampled { share: fields.number("share")?, mu: fields.number("mu")? },
+        "fixed_size_sample" => Pair::Sampled { share: fields.number("share")?, mu: fields.number("mu")? },
         "allocation" => Pair::Allocation {
             counts: fields.get("counts")?.as_array()?.iter().map(double).collect::<Option<_>>()?,
             base: fields.number("base")?,

@@ -11,7 +11,7 @@ use crate::data::scan::{Job, Measured, RowScope};
 use crate::kernel::density::{Density, Fused};
 use crate::kernel::{Block, Family};
 use crate::model::Expr;
-use crate::numeric::round::{add_up, mul_up};
+use crate::numeric::round::{add_down, add_up, mul_down, mul_up};
 
 /// Is the block one column of numbers or indicators? Numbers come first in the kernel's order.
 fn is_numeric(feature: &Feature) -> bool {
@@ -42,7 +42,7 @@ pub(super) fn encode(
     rows: &RowScope,
 ) -> Result<(), MechanismError> {
     // More rows ask for no fewer steps.
-    if law.sampler == Sampler::Langevin && schedule(1.0, smooth(law, weight, least), law.steps).is_none() {
+    if law.sampler == Sampler::Langevin && schedule(strong(law, weight, least), smooth(law, weight, least), law.steps).is_none() {
         return Err(MechanismError::Steps);
     }
     if features.len() != law.blocks.len() {
@@ -147,6 +147,11 @@ fn smooth(law: &GlmLaw, weight: f64, rows: u64) -> f64 {
     add_up(1.0, mul_up(row, (rows as f64).next_up()))
 }
 
+/// Lower bound on the same, as the claim has it (rule book §4.4).
+fn strong(law: &GlmLaw, weight: f64, rows: u64) -> f64 {
+    add_down(1.0, mul_down(mul_down(weight, law.least_curvature), (rows as f64).next_down().max(0.0)))
+}
+
 /// The last state of a chain. Step sizes and lengths follow from the plan and the number of rows, which is public.
 pub(super) fn draw<B: BitSource>(
     (law, weight, statistic): (&GlmLaw, f64, &StatisticKind),
@@ -168,7 +173,7 @@ pub(super) fn draw<B: BitSource>(
     let smooth = smooth(law, weight, rows);
     let start = coefficients.means();
     let last = if law.sampler == Sampler::Langevin {
-        let phases = schedule(1.0, smooth, law.steps).ok_or(MechanismError::Steps)?;
+        let phases = schedule(strong(law, weight, rows), smooth, law.steps).ok_or(MechanismError::Steps)?;
         let prior = start.iter().map(|m| (1.0, *m)).collect();
         let mut posterior = Posterior::new(design, law.slope, weight, prior)?;
         Chain { phases, cuts: coefficients.cuts(), start }.run(&mut posterior, bits)?

@@ -99,6 +99,8 @@ pub struct GlmLaw {
     pub slope: f64,
     /// Upper bound on the second derivative of a row's loss in its predictor.
     pub curvature: f64,
+    /// What every row adds at least to the curvature of the posterior in any direction, where a prior adds 1.
+    pub least_curvature: f64,
     /// The length of the chain, where the program says it.
     pub steps: Option<u64>,
     pub sampler: Sampler,
@@ -150,9 +152,9 @@ pub enum ChainLaw {
     /// The same with proposals along noisy gradients (rule book §12): `steps` leapfrog steps each, at every end of which the
     /// rows' gradients, in units of the prior's spread and cut to L2 norm `clip`, are added with noise of sd `gradient_sigma`.
     Hmc { iterations: u64, steps: u64, sigma: f64, step: Option<f64>, range: f64, clip: f64, gradient_sigma: f64 },
-    /// Langevin steps along the gradients of `batch` rows each, drawn without replacement, cut to L2 norm `clip` and added with
-    /// noise of sd `sigma` (rule book §12.3). For a public number of rows.
-    Sgld { iterations: u64, batch: u64, clip: f64, sigma: f64, step: Option<f64> },
+    /// Langevin steps along the gradients of `batch` rows each, drawn without replacement (all rows where there is none), cut to L2
+    /// norm `clip` and added with noise of sd `sigma` (rule book §12.3). For a public number of rows.
+    Sgld { iterations: u64, batch: Option<u64>, clip: f64, sigma: f64, step: Option<f64> },
 }
 
 impl ChainLaw {

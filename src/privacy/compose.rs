@@ -125,6 +125,15 @@ impl Claim {
         }
     }
 
+    /// This release `times` over, its number as it stands: squares of mu add up without a root, so decimals stay exact.
+    pub fn each(self, times: u64) -> Claim {
+        match times {
+            0 => Claim::Product(Vec::new()),
+            1 => self,
+            _ => Claim::Repeated { times, claim: Box::new(self) },
+        }
+    }
+
     /// This release `times` over.
     pub fn repeat(&self, times: u64) -> Claim {
         let count = count_up(times);

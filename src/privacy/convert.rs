@@ -9,7 +9,7 @@ use crate::privacy::compose::Profile;
 use crate::privacy::layout::Layout;
 use crate::privacy::order::{delta_at, epsilon_at};
 use crate::privacy::work::{self, Asked};
-use crate::privacy::{Claim, Pair, bounded_range, gdp, laplace, mixed, pure};
+use crate::privacy::{Claim, Pair, bounded_range, gdp, laplace, mixed, pure, subsampled};
 
 /// Orders searched where there is no limit: `order - 1` between these.
 const LEAST_EXCESS: f64 = 1e-7;
@@ -72,7 +72,9 @@ impl Claim {
     /// orders beside the last best one. For searches over claims that change little by little.
     pub fn epsilon_near(&self, delta: f64, near: &Cell<Option<Near>>) -> f64 {
         if let (Claim::Exact(shift), true) = (self, delta > 0.0 && delta < 1.0) {
-            let found = shift.curve().epsilon(below(delta), near.get().map_or(0.0, |last| last.at));
+            let start = near.get().map_or(0.0, |last| last.at);
+            let asked = Asked::Near(delta.to_bits(), start.to_bits());
+            let (found, _) = work::once(self, asked, || (shift.curve().epsilon(below(delta), start), None));
             near.set(found.is_finite().then_some(Near { at: found, step: 0.0 }));
             return stated_up(found);
         }
@@ -132,8 +134,16 @@ impl Claim {
         if self.has_exact_curve() {
             return (best, None);
         }
-        if let Claim::Exact(shift) = self {
-            best = best.min(shift.curve().epsilon(delta, 0.0));
+        match self {
+            // Conversion comes from the same pairs, and says less.
+            Claim::Exact(shift) => {
+                best = best.min(shift.curve().epsilon(delta, 0.0));
+                if best.is_finite() {
+                    return (best, None);
+                }
+            }
+            Claim::Renyi(pairs) => best = best.min(samples(pairs, |share, mu| subsampled::epsilon(share, mu, delta))),
+            _ => {}
         }
         let value = |order: f64| epsilon_at(layout.rdp(order), order, delta);
         let (mut order, mut found) = best_order(self.max_order(), value);
@@ -170,7 +180,7 @@ impl Claim {
         }
         let layout = Layout::of(self);
         let best = self.delta_of_curves(&layout.profile, epsilon);
-        if best == 0.0 || self.has_exact_curve() {
+        if best == 0.0 || self.has_exact_curve() || (best < 1.0 && matches!(self, Claim::Exact(_))) {
             return best;
         }
         let (_, found) = best_order(self.max_order(), |order| delta_at(layout.rdp(order), order, epsilon));
@@ -189,6 +199,7 @@ impl Claim {
         match self {
             Claim::Laplace { .. } => best = best.min(laplace::delta(profile.pure, epsilon)),
             Claim::Exact(shift) => best = best.min(shift.curve().delta(epsilon)),
+            Claim::Renyi(pairs) => best = best.min(samples(pairs, |share, mu| subsampled::delta(share, mu, epsilon))),
             _ => {}
         }
         best
@@ -198,6 +209,12 @@ impl Claim {
     fn has_exact_curve(&self) -> bool {
         matches!(self, Claim::Gdp { .. } | Claim::BoundedRange { .. } | Claim::Pure { .. } | Claim::Laplace { .. })
     }
+}
+
+/// The largest value of noise on samples; infinite if another pair is among them.
+fn samples(pairs: &[Pair], value: impl Fn(f64, f64) -> f64) -> f64 {
+    let of = |pair: &Pair| if let Pair::Sampled { share, mu } = pair { value(*share, *mu) } else { f64::INFINITY };
+    if mixed::samples(pairs) { pairs.iter().map(of).fold(0.0, f64::max) } else { f64::INFINITY }
 }
 
 #[cfg(test)]

@@ -12,6 +12,12 @@ use crate::privacy::work;
 const POINTS: i32 = 512;
 /// Most grid points kept; beyond them the grid is made coarser.
 const MOST: usize = 2560;
+/// The same where the loss of one release is far smaller than the largest it can be. Points at the distance t from where the loss mostly
+/// is, all but a part [`OUTER`] of it at either end, may then lie `t / APART` apart.
+const FINE: i32 = 4096;
+const MOST_FINE: usize = 6144;
+const OUTER: f64 = 1e-3;
+const APART: i64 = 64;
 /// Positive weights are raised to this, so that no product of two underflows.
 const FLOOR: f64 = 1e-140;
 /// Ranges searched for the loss of one release: `2^LOW..=2^HIGH`.
@@ -41,6 +47,8 @@ pub struct Losses {
     least: i64,
     weights: Vec<f64>,
     infinite: f64,
+    /// Most grid points kept.
+    most: usize,
 }
 
 /// `h` at the grid points, from below: `(h(e_i), sum over j >= i of p_j exp(e_i - e_j))`.
@@ -86,6 +94,26 @@ fn reach(tail: f64, curve: &mut impl Heights) -> Option<i32> {
 }
 
 impl Losses {
+    /// As `of_curve`, on a fine grid, which stays fine.
+    pub fn fine(tail: f64, mut curve: impl Heights) -> Option<Losses> {
+        let range = reach(tail, &mut curve)?;
+        let step = range - FINE.ilog2() as i32;
+        let width = power(step);
+        let (mut heights, mut i) = (Vec::new(), 0);
+        while i <= FINE {
+            let d = curve.delta(f64::from(i) * width);
+            if d.is_nan() {
+                return None;
+            }
+            heights.push((i, d.clamp(0.0, 1.0)));
+            if d <= tail {
+                break;
+            }
+            i += apart(i64::from(i)) as i32;
+        }
+        Some(Losses { most: MOST_FINE, ..polygon(step, &hull(&heights, width)) })
+    }
+
     /// The weights of a curve at `e >= 0`: at least the largest hockey-stick divergence over ordered pairs of neighbours.
     /// `None` if it does not fall to `tail`.
     ///
@@ -109,8 +137,8 @@ impl Losses {
     }
 
     /// Nothing is lost.
-    fn none(step: i32) -> Losses {
-        Losses { step, least: 0, weights: vec![1.0], infinite: 0.0 }
+    fn none(step: i32, most: usize) -> Losses {
+        Losses { step, least: 0, weights: vec![1.0], infinite: 0.0, most }
     }
 
     /// The grid is `2^step` wide.
@@ -127,14 +155,18 @@ impl Losses {
         while b.step < a.step {
             b = b.coarser();
         }
+        let most = a.most.min(b.most);
+        if most > MOST {
+            (a, b) = (a.thinned(), b.thinned());
+        }
         // 1 - (1 - x)(1 - y), where the finite weights may add up to more than one.
         let (mass_a, mass_b) = (total(&a.weights), total(&b.weights));
         let finite = add_up(mul_up(a.infinite, mass_b), mul_up(b.infinite, mass_a));
         let infinite = add_up(finite, mul_up(a.infinite, b.infinite));
         let least = a.least.saturating_add(b.least);
-        let mut both = Losses { step: a.step, least, weights: convolved(&a.weights, &b.weights), infinite };
+        let mut both = Losses { step: a.step, least, weights: convolved(&a.weights, &b.weights), infinite, most };
         both.trim(tail);
-        while both.weights.len() > MOST {
+        while both.weights.len() > most {
             both = both.coarser();
         }
         both
@@ -142,7 +174,7 @@ impl Losses {
 
     /// This release `count` times over, by repeated squaring; `None` once more than `worst` is lost for certain.
     pub fn times(&self, count: u64, tail: f64, worst: f64) -> Option<Losses> {
-        let mut all = Losses::none(self.step);
+        let mut all = Losses::none(self.step, self.most);
         let (mut square, mut left, mut copies) = (self.clone(), count, 1.0);
         // At most 128 products; what each may cut off counts once for every copy of it in the whole.
         let share = |copies: f64| tail * (copies / count as f64) / 128.0;
@@ -195,7 +227,7 @@ impl Losses {
     /// which raises every convex function of it.
     fn coarser(&self) -> Losses {
         if self.step >= WIDEST {
-            return Losses { step: self.step.saturating_add(1), least: 0, weights: vec![0.0], infinite: 1.0 };
+            return Losses { step: self.step.saturating_add(1), least: 0, weights: vec![0.0], infinite: 1.0, most: self.most };
         }
         let width = point(power(self.step)).exp();
         let down = (Interval::ONE / (Interval::ONE + width)).hi;
@@ -220,7 +252,43 @@ impl Losses {
         while weights.len() > 1 && weights.last() == Some(&0.0) {
             weights.pop();
         }
-        Losses { step: self.step.saturating_add(1), least, weights, infinite: self.infinite }
+        Losses { step: self.step.saturating_add(1), least, weights, infinite: self.infinite, most: self.most }
+    }
+
+    /// The same with the outer weights on fewer points of the grid, split as in `coarser`.
+    fn thinned(&self) -> Losses {
+        let limit = OUTER * total(&self.weights);
+        let passed = |sum: &mut f64, p: &f64| {
+            *sum += p;
+            (*sum <= limit).then_some(())
+        };
+        let low = self.weights.iter().scan(0.0, passed).count() as i64;
+        let high = self.weights.len() as i64 - self.weights.iter().rev().scan(0.0, passed).count() as i64;
+        let most = apart(self.weights.len() as i64);
+        // Parts of a weight at 1, 2, .. of the way from one point that is kept to the next: a table for each distance.
+        let gone = |steps: i64| -(-(point(steps as f64) * point(power(self.step)))).exp_m1();
+        let parts = |distance: i64| -> Vec<Interval> { (0..distance).map(|i| gone(i) / gone(distance)).collect() };
+        let tables: Vec<Vec<Interval>> = (0..=most.ilog2()).map(|k| parts(1 << k)).collect();
+        let least = self.least.div_euclid(most) * most;
+        let mut weights = vec![0.0; self.weights.len() + 2 * most as usize];
+        let mut add = |index: i64, x: f64| {
+            if let Some(slot) = usize::try_from(index - least).ok().and_then(|place| weights.get_mut(place)) {
+                *slot = add_up(*slot, x);
+            }
+        };
+        for (place, p) in (0..).zip(&self.weights).filter(|(_, p)| **p > 0.0) {
+            let index = self.least + place;
+            let distance = apart((low - place).max(place - high).max(0));
+            let part = index.rem_euclid(distance);
+            match tables.get(distance.ilog2() as usize).and_then(|table| table.get(part as usize)) {
+                Some(up) if part > 0 => {
+                    add(index - part, mul_up(*p, (Interval::ONE - *up).hi));
+                    add(index - part + distance, mul_up(*p, up.hi));
+                }
+                _ => add(index, *p),
+            }
+        }
+        Losses { least, weights, ..*self }
     }
 
     /// `h` at every grid point. From one to the next below it grows by `(1 - exp(-2^step))` times the sum of the discounted
@@ -275,6 +343,11 @@ impl Curve {
     }
 }
 
+/// How far apart points may be at this distance: a power of two.
+fn apart(distance: i64) -> i64 {
+    1 << (distance / APART).max(1).ilog2()
+}
+
 /// The sum, rounded up.
 fn total(weights: &[f64]) -> f64 {
     weights.iter().fold(0.0, |sum, p| add_up(sum, *p))
@@ -284,10 +357,22 @@ fn total(weights: &[f64]) -> f64 {
 /// small by at most the factor `(1 - u)^(m + 1) >= 1/(1 + 2 (m + 2) u)`.
 fn convolved(a: &[f64], b: &[f64]) -> Vec<f64> {
     let (few, many) = if a.len() < b.len() { (a, b) } else { (b, a) };
-    work::count(few.len().saturating_mul(many.len()) / PRODUCTS);
     let mut sums = vec![0.0; (a.len() + b.len()).saturating_sub(1)];
-    for (i, x) in few.iter().enumerate().filter(|(_, x)| **x > 0.0) {
-        for (sum, y) in sums.iter_mut().skip(i).zip(many) {
+    let full = |list: &[f64]| -> Vec<(usize, f64)> { list.iter().copied().enumerate().filter(|(_, x)| *x > 0.0).collect() };
+    let (left, right) = (full(few), full(many));
+    work::count(left.len().saturating_mul(right.len()) / PRODUCTS);
+    // Where a third of the points or fewer have a weight, one by one.
+    let thin = 3 * right.len() < many.len();
+    for (i, x) in &left {
+        if thin {
+            for (j, y) in &right {
+                if let Some(sum) = sums.get_mut(i + j) {
+                    *sum += x * y;
+                }
+            }
+            continue;
+        }
+        for (sum, y) in sums.iter_mut().skip(*i).zip(many) {
             *sum += x * y;
         }
     }
@@ -299,11 +384,12 @@ fn raised(weight: f64) -> f64 {
     if weight > 0.0 { weight.max(FLOOR) } else { 0.0 }
 }
 
-/// Corners of the lower convex hull of `(exp(i width), d_i)`, first and last included. Any choice of corners gives a
-/// bound, so the choice may be rounded.
+/// Corners at `i >= 0` of the lower convex hull of `(exp(i width), d_i)` and their mirror images, the last included. Any choice of
+/// corners gives a bound, so the choice may be rounded.
 fn hull(heights: &[(i32, f64)], width: f64) -> Vec<(i32, f64)> {
     let mut kept: Vec<(i32, f64)> = Vec::new();
-    for &(i, d) in heights {
+    let mirrored = heights.iter().rev().filter(|(i, _)| *i > 0).map(|&(i, d)| (-i, mirrored(i, d, point(width)).hi));
+    for (i, d) in mirrored.chain(heights.iter().copied()) {
         while let [.., (h, a), (j, b)] = kept.as_slice() {
             // The corner stays if the polygon is steeper before it than behind it.
             let before = (a - b) / -libm::expm1(f64::from(h - j) * width);
@@ -315,7 +401,14 @@ fn hull(heights: &[(i32, f64)], width: f64) -> Vec<(i32, f64)> {
         }
         kept.push((i, d));
     }
+    kept.retain(|(i, _)| *i >= 0);
     kept
+}
+
+/// The curve at `-i width`.
+fn mirrored(i: i32, d: f64, width: Interval) -> Interval {
+    let t = (-(point(f64::from(i)) * width)).exp();
+    Interval::ONE - t + t * point(d)
 }
 
 /// The weights of the polygon through the corners, continued to negative losses by symmetry and by a constant above.
@@ -333,10 +426,12 @@ fn polygon(step: i32, corners: &[(i32, f64)]) -> Losses {
     let fall = |i: i32, a: f64, j: i32, b: f64| (point(a) - point(b)) / -(point(f64::from(i - j)) * width).exp_m1();
     let rise = |j: i32, b: f64, k: i32, c: f64| (point(b) - point(c)) / (point(f64::from(k - j)) * width).exp_m1();
     for (place, &(j, b)) in corners.iter().enumerate() {
-        let before = place.checked_sub(1).and_then(|p| corners.get(p));
+        // Where 0 is not a corner, the first one has its own image before it.
+        let image = (j > 0).then(|| (-j, mirrored(j, b, width).hi));
+        let before = place.checked_sub(1).and_then(|p| corners.get(p).copied()).or(image);
         let behind = corners.get(place + 1).map_or(Interval::ZERO, |&(k, c)| rise(j, b, k, c));
         match before {
-            Some(&(i, a)) => {
+            Some((i, a)) => {
                 let weight = (fall(i, a, j, b) - behind).hi.max(0.0);
                 put(j, weight);
                 put(-j, mul_up(weight, (-(point(f64::from(j)) * width)).exp().hi));
@@ -344,5 +439,5 @@ fn polygon(step: i32, corners: &[(i32, f64)]) -> Losses {
             None => put(0, (Interval::ONE - point(b) - point(2.0) * behind).hi.max(0.0)),
         }
     }
-    Losses { step, least: -i64::from(last), weights, infinite: corners.last().map_or(1.0, |(_, d)| *d) }
+    Losses { step, least: -i64::from(last), weights, infinite: corners.last().map_or(1.0, |(_, d)| *d), most: MOST }
 }

@@ -1,16 +1,47 @@
-//! Normal noise on a sum over a random sample of the rows: Rényi divergences for samples of fixed size (rule book §12.3).
+//! Normal noise on a sum over a random sample of the rows: curve and Rényi divergences for samples of fixed size (rule book §12.3).
 //!
-//! Neighbours have the same number of rows, one of them replaced; the sample is drawn without replacement and holds a `share` of
-//! the rows; on samples that differ in the row the noisy sum has `l mu^2 / 2` at order l. At whole orders the bound is Theorem 9 of
+//! Neighbours have the same number of rows, one of them replaced; the sample is drawn without replacement and holds a `share` g of
+//! the rows; on samples that differ in the row the noisy sum has the curve h of two normal laws `mu` apart. Then the whole has
+//! `g h(ln(1 + (exp(e) - 1) / g))` in both orders (Balle, Barthe and Gaboardi 2018), and `l mu^2 / 2` at order l. At whole orders the bound is Theorem 9 of
 //! Wang, Balle and Kasiviswanathan (2019), which takes the divergences of the noisy sum as they are; between them it is linear in
 //! `(l - 1) D_l`, which is convex. The sample may be all there is, so the noisy sum's own divergence is a bound at every order.
 
 use crate::numeric::Interval;
-use crate::numeric::round::{div_up, mul_up, sub_down};
-use crate::privacy::work;
+use crate::numeric::round::{div_down, div_up, mul_up, sub_down};
+use crate::privacy::{gdp, work};
 
 /// Beyond this order the noisy sum's own divergence is taken: its share of the sum below would decide anyway.
 const MOST: f64 = 512.0;
+
+/// At least the hockey-stick divergence at `e >= 0`.
+pub fn delta(share: f64, mu: f64, e: f64) -> f64 {
+    if share.is_nan() || share >= 1.0 {
+        return gdp::delta(mu, e);
+    }
+    mul_up(share, gdp::delta(mu, inner(share, e))).min(1.0)
+}
+
+/// At most `ln(1 + (exp(e) - 1) / share)`, where the curve falls.
+fn inner(share: f64, e: f64) -> f64 {
+    let (g, point) = (Interval::point(share), Interval::point(e));
+    let found = if e < 1.0 {
+        (point.exp_m1() / g).ln_1p()
+    } else {
+        // The same, of numbers that do not overflow.
+        point - g.ln() + (-((Interval::ONE - g) * (-point).exp())).ln_1p()
+    };
+    found.lo.max(e)
+}
+
+/// The least epsilon at this delta: where `h(e') = delta / share`, `ln(1 + share (exp(e') - 1))`.
+pub fn epsilon(share: f64, mu: f64, delta: f64) -> f64 {
+    if share.is_nan() || share >= 1.0 {
+        return gdp::epsilon(mu, delta);
+    }
+    let own = Interval::point(gdp::epsilon(mu, div_down(delta, share)));
+    // Where that overflows the whole costs no more than a sample.
+    if own.hi < 600.0 { (Interval::point(share) * own.exp_m1()).ln_1p().hi.clamp(0.0, own.hi) } else { own.hi }
+}
 
 /// At least the divergence of this order.
 pub fn rdp(share: f64, mu: f64, order: f64) -> f64 {
@@ -112,6 +143,82 @@ mod tests {
                 assert!(found >= expected * (1.0 - 1e-12) && found <= expected * (1.0 + 1e-9), "{share} {mu} {order}: {found} {expected}");
             }
         }
+    }
+
+    /// Golden of the rule: in plain doubles, and the closed form of epsilon against the curve.
+    #[test]
+    fn the_curve_and_its_inverse() {
+        for (share, mu) in [(1e-4, 3.0), (0.01, 1.0), (0.3, 0.2), (0.9, 4.0), (1.0, 1.5)] {
+            for e in [0.0, 1e-6, 0.01, 0.5, 0.999, 1.0, 1.001, 3.0, 9.0] {
+                let plain = share * gdp::delta(mu, (1.0 + (e as f64).exp_m1() / share).ln());
+                let found = delta(share, mu, e);
+                // Far out both are differences of numbers that nearly cancel.
+                let off = 1e-9 * plain + 1e-15;
+                assert!((found - plain).abs() <= off, "{share} {mu} {e}: {found} {plain}");
+                if found > 1e-12 && e > 0.0 {
+                    let back = epsilon(share, mu, found);
+                    assert!((back - e).abs() <= 1e-6 * e + 1e-9, "{share} {mu} {e}: {back}");
+                    assert!(delta(share, mu, back) <= found + off);
+                }
+            }
+            let costs: Vec<f64> = [0.001, 0.01, 0.1, 0.5, 1.0].map(|g| delta(g, mu, 0.3)).to_vec();
+            assert!(costs.windows(2).all(|pair| pair[0] < pair[1]), "a larger share costs more: {costs:?}");
+        }
+        assert!(epsilon(0.1, 40.0, 1e-300).is_finite() && epsilon(0.1, f64::NAN, 1e-6).is_infinite() && delta(f64::NAN, 1.0, 0.0) > 0.3);
+    }
+
+    /// A table of integers, one of them replaced, every sample of fixed size: the law of the noisy sum is the mixture over all
+    /// samples, and no such pair of tables costs more.
+    #[test]
+    fn at_least_the_curve_of_every_sample() {
+        let phi = |x: f64| crate::numeric::special::normal_cdf(x);
+        let mut tight: f64 = 0.0;
+        for (rows, other, size) in [
+            (vec![-1.0, -1.0, -1.0, -1.0], 1.0, 1),
+            (vec![-1.0, 0.0, 0.0, 0.0, 0.0], 1.0, 2),
+            (vec![1.0, -1.0, 1.0, 0.5, -0.5, -1.0], -1.0, 3),
+            (vec![1.0, 1.0, 1.0, 1.0], -1.0, 3),
+        ] {
+            for sigma in [0.6, 1.5, 4.0] {
+                let (share, mu) = (size as f64 / rows.len() as f64, 2.0 / sigma);
+                let sums = |rows: &[f64]| -> Vec<f64> {
+                    let sets = (0..1u32 << rows.len()).filter(|set| set.count_ones() as usize == size);
+                    sets.map(|set| rows.iter().enumerate().filter(|(i, _)| set >> i & 1 == 1).map(|(_, x)| x).sum()).collect()
+                };
+                let mut changed = rows.clone();
+                changed[0] = other;
+                // Chances of the cells of a fine grid.
+                let law = |sums: &[f64]| -> Vec<f64> {
+                    let at = |i: i32| f64::from(i) * sigma / 500.0;
+                    let cell = |i: i32, m: f64| phi((at(i + 1) - m) / sigma) - phi((at(i) - m) / sigma);
+                    (-8000..8000).map(|i| sums.iter().map(|m| cell(i, *m)).sum::<f64>() / sums.len() as f64).collect()
+                };
+                let (p, q) = (law(&sums(&rows)), law(&sums(&changed)));
+                for i in 0..=20 {
+                    let e = f64::from(i) * 0.1 * mu * share.sqrt();
+                    let stick = |p: &[f64], q: &[f64]| p.iter().zip(q).map(|(p, q)| (p - e.exp() * q).max(0.0)).sum::<f64>();
+                    let (found, claimed) = (stick(&p, &q).max(stick(&q, &p)), delta(share, mu, e));
+                    assert!(found <= claimed + 1e-9, "{rows:?} {size} {sigma} {e}: {found} {claimed}");
+                    tight = tight.max(found / claimed);
+                }
+            }
+        }
+        // Samples that lack the row say nothing here, so the bound is reached at e = 0.
+        assert!(tight > 0.99, "{tight}");
+    }
+
+    /// A planted bug: the curve of samples that take every row by itself, for rows added or removed, is below what one replaced row of a
+    /// sample of fixed size can cost.
+    #[test]
+    fn poisson_sampling_would_claim_too_little() {
+        // A row of 1 becomes -1 and all others are 0: mixtures of N(0, s^2) with N(1, s^2) and with N(-1, s^2).
+        let phi = |x: f64| crate::numeric::special::normal_cdf(x);
+        let (share, sigma) = (0.1, 1.0);
+        let fixed = share * (2.0 * phi(1.0 / sigma) - 1.0);
+        // One row more or less: (1 - g) N(0, s^2) + g N(1, s^2) against N(0, s^2).
+        let poisson = share * (2.0 * phi(0.5 / sigma) - 1.0);
+        let claimed = delta(share, 2.0 / sigma, 0.0);
+        assert!(poisson < 0.6 * fixed && claimed >= fixed && claimed < 1.0001 * fixed, "{poisson} {fixed} {claimed}");
     }
 
     #[test]

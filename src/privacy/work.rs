@@ -14,6 +14,8 @@ type Found = (f64, Option<f64>);
 pub(super) enum Asked {
     /// Epsilon at this delta, by its bits.
     Epsilon(u64),
+    /// Epsilon at this delta of a curve alone, searched for from here.
+    Near(u64, u64),
     /// The divergence at this order.
     Rdp(u64),
 }

@@ -163,7 +163,7 @@ fn work(plan: &MechanismPlan, rows: u64) -> Option<u64> {
     let (times, rows) = match &law.chain {
         ChainLaw::Penalty { iterations, .. } => (*iterations, rows.saturating_mul(2)),
         ChainLaw::Hmc { iterations, steps, .. } => (iterations.saturating_mul(*steps), rows.saturating_mul(2)),
-        ChainLaw::Sgld { iterations, batch, .. } => (*iterations, rows.min(*batch).saturating_mul(2)),
+        ChainLaw::Sgld { iterations, batch, .. } => (*iterations, batch.map_or(rows, |asked| rows.min(asked)).saturating_mul(2)),
         ChainLaw::Nuts { .. } | ChainLaw::Slice { .. } => return None,
     };
     let step = rows.saturating_add(NOISE.saturating_mul(numbers as u64));
@@ -180,9 +180,9 @@ fn smaller(plan: &MechanismPlan, n: u64, few: u64) -> Option<MechanismPlan> {
     match &mut law.chain {
         ChainLaw::Penalty { .. } => {}
         ChainLaw::Hmc { gradient_sigma, .. } => *gradient_sigma /= more,
-        ChainLaw::Sgld { batch, sigma, .. } if *batch > few => {
-            *sigma *= few as f64 / *batch as f64;
-            *batch = few;
+        ChainLaw::Sgld { batch, sigma, .. } if batch.is_none_or(|rows| rows > few) => {
+            *sigma *= few as f64 / batch.unwrap_or(n) as f64;
+            *batch = None;
         }
         ChainLaw::Sgld { .. } => {}
         ChainLaw::Nuts { .. } | ChainLaw::Slice { .. } => return None,

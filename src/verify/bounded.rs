@@ -245,22 +245,26 @@ pub fn draw(form: &Form, scope: &Scope, given: &Given) -> Found<Claim> {
     }
     let whole = |name: &str| positive(name).filter(|t| t.fract() == 0.0 && *t < 1e15).map(num).ok_or("a length is not a whole number");
     let noise = |name: &str| positive(name).map(num).ok_or("noise is not a positive number");
-    let answer = |width: Real, sigma: Real| width.square() / (Real::int(2) * sigma.square());
     if given.rule == "dp_sgld" {
         let clip = positive("clip").map(num).ok_or("clip is not a positive number")?;
         if scope.view != View::Replace || scope.unit != 1 {
             return Err("samples hide one replaced row alone");
         }
-        let share = (whole("batch")? / Real::int(scope.least)).min(&Real::one());
-        let pair = Pair::Sampled { share, mu: Real::int(2) * clip / noise("sigma")? };
+        let stated = (given.number)("batch").map(|_| whole("batch")).transpose()?;
+        let share = stated.map_or(Real::one(), |rows| (rows / Real::int(scope.least)).min(&Real::one()));
+        let mu = Real::int(2) * clip / noise("sigma")?;
+        let step = if Real::one().le(&share) { Claim::Gdp(mu) } else { Claim::Renyi(vec![Pair::Sampled { share, mu }]) };
         let steps = positive("iterations").filter(|t| t.fract() == 0.0 && *t < 1e15).ok_or("the length is not a whole number")?;
-        return Ok(Claim::Renyi(vec![pair]).repeat(steps as u64).repeat(times));
+        return Ok(step.each(steps as u64).repeat(times));
     }
-    let mut step = answer(width, noise("sigma")?);
-    if given.rule == "dp_hmc" {
-        let clip = positive("clip").map(num).ok_or("clip is not a positive number")?;
-        let moved = sides * Real::int(scope.unit) * clip;
-        step = step + (whole("steps")? + Real::one()) * answer(moved, noise("gradient_sigma")?);
+    let long =
+        |name: &str| positive(name).filter(|t| t.fract() == 0.0 && *t < 1e15).map(|t| t as u64).ok_or("a length is not a whole number");
+    let (steps, losses) = (long("iterations")?, Claim::Gdp(width / noise("sigma")?));
+    if given.rule == "penalty" {
+        return Ok(losses.each(steps).repeat(times));
     }
-    Ok(Claim::Zcdp(whole("iterations")? * step).repeat(times))
+    let clip = positive("clip").map(num).ok_or("clip is not a positive number")?;
+    let forces = Claim::Gdp(sides * Real::int(scope.unit) * clip / noise("gradient_sigma")?);
+    let sums = steps.saturating_mul(long("steps")?.saturating_add(1));
+    Ok(Claim::Product(vec![losses.each(steps), forces.each(sums)]).repeat(times))
 }

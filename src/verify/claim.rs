@@ -2,10 +2,8 @@
 
 use super::curve::Shift;
 use super::pair::Pair;
-use super::real::Real;
+use super::real::{Real, once};
 use serde_json::{Value, json};
-use std::cell::RefCell;
-use std::collections::HashMap;
 
 #[derive(Clone, Debug)]
 pub enum Claim {
@@ -28,21 +26,6 @@ pub struct Bounds {
     pub range: Real,
     pub zcdp: Real,
     pub gdp: Real,
-}
-
-/// Numbers computed before: certificates repeat claims.
-#[derive(Default)]
-pub struct Memo(RefCell<HashMap<String, Real>>);
-
-impl Memo {
-    pub fn get(&self, key: String, make: impl FnOnce() -> Real) -> Real {
-        if let Some(known) = self.0.borrow().get(&key) {
-            return known.clone();
-        }
-        let value = make();
-        self.0.borrow_mut().insert(key, value.clone());
-        value
-    }
 }
 
 fn pure_rdp(e: &Real, l: &Real) -> Real {
@@ -113,8 +96,11 @@ impl Claim {
         p.range = p.range.min(&(Real::int(2) * &p.pure));
         p.pure = p.pure.min(&p.range);
         if p.pure.positive() {
-            let tanh = (p.pure.exp() - Real::one()) / (p.pure.exp() + Real::one());
-            p.zcdp = p.zcdp.min(&(&p.pure * &tanh)).min(&range_zcdp(&p.range));
+            let own = || {
+                let e = p.pure.exp();
+                (&p.pure * &((&e - &Real::one()) / (&e + &Real::one()))).min(&range_zcdp(&p.range))
+            };
+            p.zcdp = p.zcdp.min(&once(format!("zcdp {:?} {:?}", p.pure, p.range), own));
         } else if p.pure.is_zero() {
             p.zcdp = Real::zero();
         }
@@ -134,27 +120,30 @@ impl Claim {
         }
     }
 
-    pub fn rdp(&self, order: f64, memo: &Memo) -> Real {
-        memo.get(format!("{self:?} rdp {order}"), || self.rdp_with(&self.bounds(), &Real::decimal(order)))
-    }
-
-    pub fn rdp_at(&self, order: &Real) -> Real {
-        self.rdp_with(&self.bounds(), order)
+    pub fn rdp(&self, order: f64) -> Real {
+        once(format!("{self:?} rdp {order}"), || self.rdp_with(&self.bounds(), &Real::decimal(order)))
     }
 
     pub fn rdp_with(&self, p: &Bounds, order: &Real) -> Real {
         let part = |c: &Claim| c.rdp_with(&c.bounds(), order);
+        let pair = |p: &Pair| once(format!("{p:?} rdp {order:?}"), || p.rdp(order));
         let own = match self {
-            Claim::Renyi(pairs) => pairs.iter().fold(Real::zero(), |w, pair| w.max(&pair.rdp(order))),
-            Claim::Exact(shift) => shift.pair().rdp(order),
-            Claim::Laplace(e) => laplace_rdp(e, order),
+            Claim::Renyi(pairs) => pairs.iter().fold(Real::zero(), |w, p| w.max(&pair(p))),
+            Claim::Exact(shift) => pair(&shift.pair()),
+            Claim::Laplace(e) => once(format!("laplace {e:?} rdp {order:?}"), || laplace_rdp(e, order)),
             Claim::Product(parts) => parts.iter().fold(Real::zero(), |s, c| s + part(c)),
             Claim::Max(parts) => parts.iter().fold(Real::zero(), |w, c| w.max(&part(c))),
             Claim::Repeated(times, one) => Real::int(*times) * part(one),
             _ => Real::UNKNOWN,
         };
         let best = own.min(&p.pure).min(&(order * &p.zcdp));
-        if p.pure.positive() { best.min(&pure_rdp(&p.pure, order)).min(&range_rdp(&p.range, order)) } else { best }
+        let both = || pure_rdp(&p.pure, order).min(&range_rdp(&p.range, order));
+        if p.pure.positive() { best.min(&once(format!("{:?} {:?} rdp {order:?}", p.pure, p.range), both)) } else { best }
+    }
+
+    /// This claim `times` over, without a root.
+    pub fn each(self, times: u64) -> Claim {
+        if times == 1 { self } else { Claim::Repeated(times, Box::new(self)) }
     }
 
     /// This claim `times` over, in the form the compiler writes it.

@@ -69,7 +69,7 @@ impl Shift {
         };
         let sides: Vec<Side> = match self {
             Shift::Beta { counts: [u, v], step, others, .. } => {
-                let cells = cover(u, v, others).into_iter().flat_map(|(a, b)| [(a.clone(), b.clone()), (b, a)]);
+                let cells = cover(u, v, others, step.above() / 2.0).into_iter().flat_map(|(a, b)| [(a.clone(), b.clone()), (b, a)]);
                 cells.map(|(a, b)| Side::beta(&a, &b, step)).collect()
             }
             Shift::Shape { shape, step } => vec![shapes(shape, step, true), shapes(shape, step, false)],
@@ -93,16 +93,28 @@ impl Shift {
     }
 }
 
-/// The lower corners of cells that hold all bases between the corners `(u, v + others)` and, mirrored, the middle.
-fn cover(u: &Real, v: &Real, others: &Real) -> Vec<(Real, Real)> {
+/// The lower corners of cells that hold all bases between the corners `(u, v + others)` and, mirrored, the middle. In each, laws
+/// that `2 h` moves have about the Hellinger distance of those of the corner at most.
+fn cover(u: &Real, v: &Real, others: &Real, h: f64) -> Vec<(Real, Real)> {
     let total = u + v + others;
     let (low, all) = (u.above(), total.above());
     let top = (u + others).min(&(&total / &Real::int(2))).above();
-    let spread = (1.0 / low + 1.0 / (all - low)) * (1.0 + 1e-4);
+    // ln Gamma(x) - 2 ln Gamma(x + h) + ln Gamma(x + 2 h), as a sum of -ln(1 - h^2/y^2) and the integral of its rest.
+    let far = |x: f64| {
+        let (part, y) = (|y: f64| libm::log1p(-(h / y).powi(2)), x + h + 7.5);
+        let sum: f64 = (0..8).map(|j| part(x + h + f64::from(j))).sum();
+        y * part(y) + h * libm::log1p(2.0 * h / (y - h)) - sum
+    };
+    let limit = (far(low) + far(all - low)) * (1.0 + 1e-4);
     let mut edges = vec![low];
     while let Some(last) = edges.last().copied().filter(|last| *last < top) {
-        let next = all - 1.0 / (spread - 1.0 / last);
-        edges.push(if next > last && next < top && edges.len() < 2_000 { next } else { top });
+        let near = |next: f64| far(last) + far(all - next) <= limit;
+        let halved = |(a, b): (f64, f64), _| {
+            let m = f64::midpoint(a, b);
+            if near(m) { (m, b) } else { (a, m) }
+        };
+        let next = if near(top) { top } else { (0..60).fold((last, top), halved).0 };
+        edges.push(if next > last && edges.len() < 2_000 { next } else { top });
     }
     let ends = edges.iter().skip(1).chain((edges.len() == 1).then_some(&top));
     edges.iter().zip(ends).map(|(a, next)| (Real::new(*a).min(u).max(&Real::new(a * (1.0 - 1e-15))), &total - &Real::new(*next))).collect()

@@ -1,21 +1,30 @@
 //! Which (epsilon, delta) follow from a claim (rule book, section 8).
 
-use super::claim::{Bounds, Claim, Memo, lost};
+use super::claim::{Bounds, Claim, lost};
 use super::loss;
+use super::orders::Orders;
 use super::pair::Pair;
-use super::real::Real;
+use super::real::{Real, once};
 use super::special::normal_cdf;
+use std::cell::Cell;
 
 fn gdp_delta(mu: &Real, e: &Real) -> Real {
     let (half, ratio) = (mu / &Real::int(2), e / mu);
     normal_cdf(&(&half - &ratio)) - e.exp() * normal_cdf(&(-&half - &ratio))
 }
 
+/// One step on a sample of fixed size (section 12.3); unknown for other pairs.
+fn sampled(pair: &Pair, e: &Real) -> Real {
+    let Pair::Sampled { share, mu } = pair else { return Real::UNKNOWN };
+    let inner = (Real::one() + (e.exp() - Real::one()) / share).ln();
+    share * gdp_delta(mu, &inner)
+}
+
 impl Claim {
     /// Does `(epsilon, delta)` follow by the routes of section 8?
-    pub fn proves(&self, epsilon: f64, delta: f64, memo: &Memo) -> bool {
+    pub fn proves(&self, epsilon: f64, delta: f64) -> bool {
         if let Claim::Max(parts) = self {
-            return parts.iter().all(|c| c.proves(epsilon, delta, memo));
+            return parts.iter().all(|c| c.proves(epsilon, delta));
         }
         let (p, e, d) = (self.bounds(), Real::decimal(epsilon), Real::decimal(delta));
         if p.pure.amount() <= epsilon || p.gdp.is_zero() || delta >= 1.0 {
@@ -24,36 +33,41 @@ impl Claim {
         let pure = || (p.pure.exp() - e.exp()) / (Real::one() + p.pure.exp());
         let range = || lost(&((&p.range - &e) / Real::int(2))).square() / lost(&p.range);
         let laplace = |own: &Real| lost(&((own - &e) / Real::int(2)));
-        let gdp = || memo.get(format!("{:?} gdp {epsilon}", p.gdp), || gdp_delta(&p.gdp, &e));
+        let gdp = || once(format!("{:?} gdp {epsilon}", p.gdp), || gdp_delta(&p.gdp, &e));
         let curves = pure().le(&d) || range().le(&d) || (p.gdp.positive() && gdp().le(&d));
         match self {
             Claim::Gdp(_) | Claim::Range(_) | Claim::Pure(_) => curves,
             Claim::Laplace(own) => curves || laplace(own).le(&d),
             Claim::Exact(shift) if Real::new(shift.curve()(epsilon)).le(&d) => true,
+            Claim::Renyi(pairs) if pairs.iter().all(|p| sampled(p, &e).le(&d)) => true,
             _ => {
                 // By conversion, or on a grid of losses where releases are mixed.
                 let best = || self.converted(&p, &d).min(&loss::epsilon(self, delta));
-                curves || (delta > 0.0 && memo.get(format!("{self:?} dp {delta}"), best).le(&e))
+                curves || (delta > 0.0 && once(format!("{self:?} dp {delta}"), best).le(&e))
             }
         }
     }
 
-    /// Section 8.2 at the best order found by a grid and golden sections: any order is sound.
+    /// Section 8.2 at the best order found by a grid and golden sections: any order is sound, so the search may be rough.
     fn converted(&self, p: &Bounds, delta: &Real) -> Real {
+        let (orders, log, least) = (Orders::new(self), delta.ln().above(), Cell::new((f64::INFINITY, 2.0)));
         let value = |t: f64| {
-            let order = Real::new(1.0 + t.exp());
-            let m = &order - &Real::one();
-            let kept = (&m / &order).ln() - (delta.ln() + order.ln()) / m;
-            (self.rdp_with(p, &order) + kept).max(&Real::zero())
+            let order = 1.0 + t.exp();
+            let m = order - 1.0;
+            let found = orders.near(order) + (m / order).ln() - (log + order.ln()) / m;
+            if found < least.get().0 {
+                least.set((found, order));
+            }
+            found
         };
         let limit = self.limit().stated_limit().min(1e12);
         let top = ((limit - 1.0) * (1.0 - 1e-12)).ln();
         // Downwards until four values in a row are no better.
-        let (mut best, mut at, mut t, mut risen) = (Real::UNKNOWN, top, top, 0);
+        let (mut best, mut at, mut t, mut risen) = (f64::INFINITY, top, top, 0);
         while t > (1e-7_f64).ln().min(top - 5.0) && risen < 4 {
             let v = value(t);
             risen += 1;
-            if v.above() < best.above() {
+            if v < best {
                 (best, at, risen) = (v, t, 0);
             }
             t -= 0.7;
@@ -63,8 +77,7 @@ impl Claim {
         let [left, right] = [hi - ratio * (hi - lo), lo + ratio * (hi - lo)];
         let (mut a, mut b) = ((left, value(left)), (right, value(right)));
         for _ in 0..34 {
-            best = best.min(&a.1).min(&b.1);
-            if a.1.above() <= b.1.above() {
+            if a.1 <= b.1 {
                 hi = b.0;
                 let t = hi - ratio * (hi - lo);
                 (a, b) = ((t, value(t)), a);
@@ -75,10 +88,12 @@ impl Claim {
             }
         }
         // Chords between whole orders leave a least value at each of them.
-        if !self.has_chords() {
-            return best;
+        for l in (2..=64).take_while(|_| self.has_chords()) {
+            value(f64::from(l - 1).ln());
         }
-        (2..=64).fold(best, |best, l| best.min(&value(f64::from(l - 1).ln())))
+        let order = Real::new(least.get().1);
+        let m = &order - &Real::one();
+        (self.rdp_with(p, &order) + (&m / &order).ln() - (delta.ln() + order.ln()) / m).max(&Real::zero())
     }
 
     fn has_chords(&self) -> bool {

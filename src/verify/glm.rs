@@ -14,8 +14,9 @@ pub const RULES: [&str; 2] = ["lipschitz_glm", "glm_on_ball"];
 /// One weight or vector of weights in the predictor.
 struct Block<'a> {
     name: &'a str,
-    /// Largest norm of its features; of a vector or matrix, how many there are.
+    /// Largest norm of its features; of a number every value, as stored; of a vector or matrix, how many there are.
     norm: Real,
+    values: Real,
     dim: Option<u64>,
     /// Are they columns that neighbours keep?
     public: bool,
@@ -27,8 +28,18 @@ struct Reader<'a> {
     form: &'a Form,
     scope: &'a Scope,
     blocks: Vec<Block<'a>>,
-    /// The size of what is added and contains no weight, and whether neighbours keep it.
-    offsets: Vec<(Real, bool)>,
+    /// What is added and contains no weight, as stored, and its size, and whether neighbours keep it.
+    offsets: Vec<(Real, Real, bool)>,
+}
+
+/// Every value between two ends, each up to a 2^20th part nearer to 0.
+fn stored(ty: &Ty, factor: &Real) -> Real {
+    let all = num(ty.lo).hull(&num(ty.hi)) * factor;
+    all.hull(&(&all * &num(1.0 - 1.0 / f64::from(1 << 20))))
+}
+
+fn size(x: &Real) -> Real {
+    x.max(&-x)
 }
 
 const LINEAR: Found<()> = Err("the predictor is not linear");
@@ -38,15 +49,15 @@ impl<'a> Reader<'a> {
         self.form.params.iter().find(|p| e.is_name(&p.0)).map(|p| p.0.as_str())
     }
 
-    /// A weight times a constant, and the size of that.
+    /// A weight times a constant, and that.
     fn multiple(&self, e: &'a Expr) -> Option<(&'a str, Real)> {
         if let Some(name) = self.parameter(e) {
             return Some((name, Real::one()));
         }
-        let constant = |e: &Expr| self.value(e).filter(|t| t.lo == t.hi && t.lo != 0.0 && !self.latent(e)).map(|t| num(t.lo.abs()));
+        let constant = |e: &Expr| self.value(e).filter(|t| t.lo == t.hi && t.lo != 0.0 && !self.latent(e)).map(|t| num(t.lo));
         let Expr::Call(f, args) = e else { return None };
         match (f.as_str(), args.as_slice()) {
-            ("neg", [a]) => self.multiple(a),
+            ("neg", [a]) => self.multiple(a).map(|(w, times)| (w, -&times)),
             ("*", [a, b]) => {
                 let (weight, other) = if self.latent(a) { (a, b) } else { (b, a) };
                 self.multiple(weight).zip(constant(other)).map(|((w, times), x)| (w, &times * &x))
@@ -71,23 +82,27 @@ impl<'a> Reader<'a> {
 
     fn read(&mut self, e: &'a Expr, factor: &Real) -> Found<()> {
         if let Some(name) = self.parameter(e) {
-            self.blocks.push(Block { name, norm: factor.clone(), dim: None, public: true, picks: true });
+            let values =
+                if factor.le(&Real::one()) && Real::one().le(factor) { Real::one() } else { stored(&Ty::number(1.0, 1.0, false), factor) };
+            self.blocks.push(Block { name, norm: size(factor), values, dim: None, public: true, picks: true });
             return Ok(());
         }
         if !self.latent(e) {
             let ty = self.value(e).ok_or("an offset has no type")?;
-            self.offsets.push((num(ty.lo.abs().max(ty.hi.abs())) * factor, self.kept(e)));
+            self.offsets.push((stored(&ty, factor), num(ty.lo.abs().max(ty.hi.abs())) * size(factor), self.kept(e)));
             return Ok(());
         }
         let Expr::Call(f, args) = e else { return LINEAR };
         match (f.as_str(), args.as_slice()) {
-            ("neg", [a]) => self.read(a, factor),
-            ("+" | "-", [a, b]) => self.read(a, factor).and_then(|()| self.read(b, factor)),
-            ("/", [a, Expr::Number(x)]) if *x != 0.0 => self.read(a, &(factor / &num(x.abs()))),
+            ("neg", [a]) => self.read(a, &-factor),
+            ("+", [a, b]) => self.read(a, factor).and_then(|()| self.read(b, factor)),
+            ("-", [a, b]) => self.read(a, factor).and_then(|()| self.read(b, &-factor)),
+            ("/", [a, Expr::Number(x)]) if *x != 0.0 => self.read(a, &(factor / &num(*x))),
             ("index", [a, level]) => {
                 let levels = self.value(level).filter(|t| t.kind == Kind::Levels).ok_or("the index is not a category")?;
                 let name = self.parameter(a).ok_or("only weights are indexed")?;
-                self.blocks.push(Block { name, norm: factor.clone(), dim: Some(levels.dim), public: self.kept(level), picks: true });
+                let public = self.kept(level);
+                self.blocks.push(Block { name, norm: size(factor), values: Real::UNKNOWN, dim: Some(levels.dim), public, picks: true });
                 Ok(())
             }
             ("*" | "dot", [a, b]) => {
@@ -98,12 +113,14 @@ impl<'a> Reader<'a> {
                 let ty = self.value(other).ok_or("a feature has no type")?;
                 match self.multiple(weights) {
                     Some((name, times)) => {
-                        let norm = &(&ty.sup[1] * factor) * &times;
+                        let factor = factor * &times;
+                        let norm = &ty.sup[1] * &size(&factor);
                         let dim = (ty.kind == Kind::Vector).then_some(ty.dim);
-                        self.blocks.push(Block { name, norm, dim, public: self.kept(other), picks: false });
+                        let values = stored(&ty, &factor);
+                        self.blocks.push(Block { name, norm, values, dim, public: self.kept(other), picks: false });
                         Ok(())
                     }
-                    None if ty.lo == ty.hi => self.read(weights, &(factor * &num(ty.lo.abs()))),
+                    None if ty.lo == ty.hi => self.read(weights, &(factor * &num(ty.lo))),
                     None => LINEAR,
                 }
             }
@@ -126,6 +143,48 @@ fn reach(block: &Block, domain: &str) -> Found<Real> {
     })
 }
 
+/// Where a block's part of the predictor lies.
+fn part(block: &Block, domain: &str) -> Found<Real> {
+    match Ty::parse(domain).filter(|_| block.dim.is_none() && block.values.known()) {
+        Some(w) => Ok(num(w.lo).hull(&num(w.hi)) * &block.values),
+        None => reach(block, domain).map(|r| r.hull(&-&r)),
+    }
+}
+
+/// `phi(t) / Phi(-t)`
+fn hazard(t: &Real) -> Real {
+    let tau = num(std::f64::consts::TAU).hull(&num(std::f64::consts::TAU.next_up()));
+    (-&(t.square() / Real::int(2))).exp() / tau.sqrt() / normal_cdf(&-t)
+}
+
+/// The least second derivative of a row's loss in its predictor, whatever the outcome (section 4.4).
+fn flattest(law: &str, t: &Real, trials: &Real, variance: &Real) -> Real {
+    let ([low, high], one) = (t.ends(), Real::one());
+    let far = high.max(&-&low);
+    // Of an outcome 1: q (u + q - 1), least at an end; far out it is nothing.
+    let chance = |t: &Real| {
+        let u = t.exp();
+        let q = &u / &(u.exp() - Real::one());
+        if u.le(&Real::int(1000)) { &q * &(&u + &q - Real::one()) } else { Real::zero() }
+    };
+    let least = match law {
+        _ if !far.le(&Real::int(50)) => Real::zero(),
+        "bernoulli_logit" | "binomial_logit" => {
+            let tail = (-&far).exp();
+            trials * &tail / (&one + &tail).square()
+        }
+        "bernoulli_probit" => {
+            let h = hazard(&-&far);
+            &h * &(&h + &far)
+        }
+        "bernoulli_cloglog" => low.exp().min(&chance(&low)).min(&chance(&high)),
+        "poisson_log" => low.exp(),
+        "normal" => one / variance,
+        _ => Real::zero(),
+    };
+    if least.known() { least } else { Real::zero() }
+}
+
 /// The claim of a draw from a regression; one that is `ideal` needs no public n.
 pub fn draw(form: &Form, scope: &Scope, given: &Given, ideal: bool) -> Found<Claim> {
     let added = scope.view == View::AddRemove && ideal;
@@ -146,6 +205,7 @@ pub fn draw(form: &Form, scope: &Scope, given: &Given, ideal: bool) -> Found<Cla
         return Err("every weight stands once, in the predictor alone");
     }
     let (mut squares, mut most): (Real, Found<Real>) = (Real::zero(), Ok(Real::zero()));
+    let mut predictor = offsets.iter().fold(Real::zero(), |sum, o| sum + &o.0);
     for block in &blocks {
         let Some((_, Expr::Call(family, prior), domain)) = form.params.iter().find(|p| p.0 == block.name) else {
             return Err("a weight has no prior");
@@ -153,12 +213,14 @@ pub fn draw(form: &Form, scope: &Scope, given: &Given, ideal: bool) -> Found<Cla
         let sd = prior.get(1).and_then(|e| scope.public(e)).and_then(|t| t.range()).filter(|r| r.0 > 0.0);
         let (true, Some(sd)) = (family == "normal", sd) else { return Err("the prior of a weight is not normal") };
         squares = squares + (num(sd.1) * &block.norm).square();
-        most = most.and_then(|m: Real| Ok(m + reach(block, domain.as_deref().unwrap_or_default())?));
+        let domain = domain.as_deref().unwrap_or_default();
+        most = most.and_then(|m: Real| Ok(m + reach(block, domain)?));
+        predictor = part(block, domain).map_or(Real::UNKNOWN, |t| predictor + t);
     }
-    if offsets.iter().any(|o| !o.0.known()) || (!offsets.is_empty() && law == "categorical_logit") {
+    if offsets.iter().any(|o| !o.1.known()) || (!offsets.is_empty() && law == "categorical_logit") {
         return Err("an offset is unbounded");
     }
-    most = most.map(|m| offsets.iter().fold(m, |sum, o| sum + o.0.clone()));
+    most = most.map(|m| offsets.iter().fold(m, |sum, o| sum + &o.1));
     let (lo, hi) = reader.value(&row.outcome).map_or((f64::NEG_INFINITY, f64::INFINITY), |t| (t.lo, t.hi));
     let constant = |i: usize| args.get(i).and_then(|e| scope.public(e)).filter(|t| t.lo == t.hi && t.lo > 0.0).map(|t| num(t.lo));
     let trials = if law == "binomial_logit" { constant(0).ok_or("a number of trials is not a constant")? } else { Real::one() };
@@ -170,12 +232,17 @@ pub fn draw(form: &Form, scope: &Scope, given: &Given, ideal: bool) -> Found<Cla
         if !t.le(&Real::int(50)) {
             return Err("the predictor is unbounded");
         }
-        let tau = num(std::f64::consts::TAU).hull(&num(std::f64::consts::TAU.next_up()));
+        let [_, high] = predictor.ends();
+        let [_, far] = size(&predictor).ends();
         match law.as_str() {
             "bernoulli_logit" | "binomial_logit" => (&trials / &(Real::one() + (-&t).exp()), trials.clone()),
             "categorical_logit" => (root(2), root(2)),
-            "bernoulli_probit" => ((-&(t.square() / &two)).exp() / tau.sqrt() / normal_cdf(&-&t), Real::UNKNOWN),
-            "bernoulli_cloglog" => (t.exp().max(&Real::one()), Real::UNKNOWN),
+            "bernoulli_probit" => (hazard(&t), hazard(&far) + hazard(&-&far)),
+            "bernoulli_cloglog" => {
+                let u = high.exp();
+                let apart = if u.le(&Real::int(1000)) { &u / &(Real::one() - (-&u).exp()) } else { u.clone() };
+                (t.exp().max(&Real::one()), apart)
+            }
             "poisson_log" if lo >= 0.0 => (t.exp().max(&num(hi)), width),
             "normal" => {
                 // Outcomes are stored in 32 bits: each moves by less than 2^-23 of its magnitude.
@@ -197,10 +264,22 @@ pub fn draw(form: &Form, scope: &Scope, given: &Given, ideal: bool) -> Found<Cla
     } else if let ([Block { dim: None | Some(1), .. }], true) = (blocks.as_slice(), law.ends_with("_logit") && law != "categorical_logit") {
         moved = moved.min(&(&trials * &num(1.0517)));
     }
-    if !added && blocks.iter().all(|b| b.public) && offsets.iter().all(|o| o.1) {
+    if !added && blocks.iter().all(|b| b.public) && offsets.iter().all(|o| o.2) {
         moved = moved.min(&label);
     }
-    let r = given.weight("r")? * given.weight("weight")?;
-    let mu = Real::int(scope.unit) * r * moved * squares.sqrt() * given.weight("m")?.sqrt();
+    let (r, m) = (given.weight("r")? * given.weight("weight")?, given.weight("m")?);
+    // A single weight, n public: every row adds its least curvature to that of the prior.
+    let rows = match blocks.as_slice() {
+        [block] if !added && block.dim.is_none() && given.rule == "glm_on_ball" => {
+            let [low, high] = block.values.ends();
+            let least = low.max(&-&high).max(&Real::zero());
+            let sd = squares.clone() / block.norm.square();
+            let variance = constant(1).map_or(Real::UNKNOWN, |sd| sd.square());
+            Real::int(scope.least.max(1)) * least.square() * sd * flattest(law, &predictor, &trials, &variance)
+        }
+        _ => Real::zero(),
+    };
+    let spread = &m / &(Real::one() + &r * &rows * &m);
+    let mu = Real::int(scope.unit) * r * moved * squares.sqrt() * spread.sqrt();
     if mu.known() { Ok(Claim::Gdp(mu).repeat(times)) } else { Err("the cost is unbounded") }
 }

@@ -3,15 +3,21 @@
 //! Plain doubles, every weight enlarged by more than they can be wrong; the result is an upper bound.
 
 use super::claim::Claim;
+use super::orders::{MARGIN, Orders};
+use super::pair::Pair;
 use super::real::Real;
-use std::cell::RefCell;
+use std::collections::BTreeMap;
 
 const POINTS: i32 = 1024;
 const MOST: usize = 5120;
+/// The same for steps on samples, whose losses are mostly far smaller than the largest: twice as fine as the compiler's. Points that lie
+/// t from where all but a part [`OUTER`] of the loss at either end is may be `t / APART` apart.
+const FINE: i32 = 8192;
+const MOST_FINE: usize = 12288;
+const OUTER: f64 = 5e-4;
+const APART: usize = 128;
 /// Part of delta that the ends of all grids may cost.
 const TAIL: f64 = 1e-4;
-/// By this much each curve and each product of grids is enlarged.
-const MARGIN: f64 = 1.0 + 1e-10;
 
 struct Grid {
     /// Losses are `i 2^width`.
@@ -19,16 +25,21 @@ struct Grid {
     low: i64,
     mass: Vec<f64>,
     lost: f64,
+    most: usize,
 }
 
 impl Grid {
     fn of(tail: f64, curve: &dyn Fn(f64) -> f64) -> Option<Grid> {
+        Grid::at((POINTS, MOST), tail, curve)
+    }
+
+    fn at((points, most): (i32, usize), tail: f64, curve: &dyn Fn(f64) -> f64) -> Option<Grid> {
         let delta = |e: f64| (curve(e) * MARGIN).min(1.0);
         let range = (-40..=14).find(|j| delta(2.0_f64.powi(*j)) <= tail)?;
-        let width = range - 10;
+        let width = range - points.ilog2() as i32;
         let w = 2.0_f64.powi(width);
         let mut d: Vec<f64> = Vec::new();
-        for i in 0..=POINTS {
+        for i in 0..=points {
             d.push(delta(f64::from(i) * w));
             if d.last().is_some_and(|last| *last <= tail) {
                 break;
@@ -45,7 +56,7 @@ impl Grid {
         mass.push((1.0 - at(0) - 2.0 * (at(0) - at(1)) / up).max(0.0) + 1e-15);
         let low = -i64::try_from(above.len()).ok()?;
         mass.extend(above);
-        Some(Grid { width, low, mass, lost })
+        Some(Grid { width, low, mass, lost, most })
     }
 
     fn wider(&self) -> Grid {
@@ -60,11 +71,39 @@ impl Grid {
                 *slot += part;
             }
         }
-        Grid { width: self.width + 1, low, mass, lost: self.lost }
+        Grid { width: self.width + 1, low, mass, lost: self.lost, most: self.most }
+    }
+
+    /// The outer mass on fewer points: split between two so that its mean of exp(-loss) stays.
+    fn thinner(mut self) -> Grid {
+        let w = 2.0_f64.powi(self.width);
+        let limit = self.mass.iter().sum::<f64>() * OUTER;
+        let outer = |sum: &mut f64, p: &f64| {
+            *sum += p;
+            (*sum <= limit).then_some(())
+        };
+        let below = self.mass.iter().scan(0.0, outer).count();
+        let above = self.mass.len() - self.mass.iter().rev().scan(0.0, outer).count();
+        let distance = |place: usize| below.saturating_sub(place).max(place.saturating_sub(above));
+        let apart = |t: usize| 1_i64 << (t / APART).max(1).ilog2();
+        let low = self.low.div_euclid(256) * 256;
+        let mut mass = vec![0.0; self.mass.len() + 512];
+        for ((place, i), p) in (0..).zip(self.low..).zip(&self.mass).filter(|(_, p)| **p > 0.0) {
+            let gap = apart(distance(place));
+            let part = i.rem_euclid(gap);
+            let up = if part == 0 { 0.0 } else { libm::expm1(-(part as f64) * w) / libm::expm1(-(gap as f64) * w) };
+            for (at, share) in [(i - part, 1.0 - up), (i - part + gap, up)] {
+                if let Some(slot) = usize::try_from(at - low).ok().and_then(|place| mass.get_mut(place)).filter(|_| share > 0.0) {
+                    *slot += p * share * if part == 0 { 1.0 } else { MARGIN };
+                }
+            }
+        }
+        (self.low, self.mass) = (low, mass);
+        self
     }
 
     fn with(&self, other: &Grid, tail: f64) -> Option<Grid> {
-        let copy = |g: &Grid| Grid { width: g.width, low: g.low, mass: g.mass.clone(), lost: g.lost };
+        let copy = |g: &Grid| Grid { width: g.width, low: g.low, mass: g.mass.clone(), lost: g.lost, most: g.most };
         let (mut a, mut b) = (copy(self), copy(other));
         while a.width < b.width {
             a = a.wider();
@@ -72,10 +111,19 @@ impl Grid {
         while b.width < a.width {
             b = b.wider();
         }
+        let most = a.most.min(b.most);
+        if most > MOST {
+            (a, b) = (a.thinner(), b.thinner());
+        }
         let all = |g: &Grid| g.mass.iter().sum::<f64>() + g.lost;
         let mut lost = (a.lost * all(&b) + b.lost * all(&a)) * MARGIN;
         let mut mass = vec![0.0; a.mass.len() + b.mass.len() - 1];
+        let full: Vec<(usize, f64)> = b.mass.iter().copied().enumerate().filter(|(_, y)| *y > 0.0).collect();
         for (i, x) in a.mass.iter().enumerate().filter(|(_, x)| **x > 0.0) {
+            if 3 * full.len() < b.mass.len() {
+                full.iter().for_each(|(j, y)| mass.get_mut(i + j).into_iter().for_each(|slot| *slot += x * y));
+                continue;
+            }
             for (slot, y) in mass.iter_mut().skip(i).zip(&b.mass) {
                 *slot += x * y;
             }
@@ -96,8 +144,8 @@ impl Grid {
         if let Some(first) = mass.first_mut() {
             *first += raised * MARGIN;
         }
-        let mut both = Grid { width: a.width, low, mass, lost };
-        while both.mass.len() > MOST {
+        let mut both = Grid { width: a.width, low, mass, lost, most };
+        while both.mass.len() > most {
             both = both.wider();
         }
         (both.width <= 8 && both.lost < 1.0).then_some(both)
@@ -109,7 +157,7 @@ impl Grid {
         loop {
             if left % 2 == 1 {
                 all = Some(match all {
-                    None => square.with(&Grid { width: square.width, low: 0, mass: vec![1.0], lost: 0.0 }, 0.0)?,
+                    None => square.with(&Grid { width: square.width, low: 0, mass: vec![1.0], lost: 0.0, most: square.most }, 0.0)?,
                     Some(all) => all.with(&square, share(copies))?,
                 });
             }
@@ -179,7 +227,7 @@ fn convex(d: &[f64], w: f64) -> Vec<f64> {
 #[derive(Default)]
 struct Parts {
     normal: f64,
-    curves: Vec<(Claim, u64)>,
+    curves: BTreeMap<String, (Claim, u64)>,
     orders: Vec<Claim>,
     roads: Roads,
 }
@@ -206,11 +254,8 @@ impl Parts {
                 self.orders.push(claim.clone().repeat(times))
             }
             _ => {
-                let text = format!("{claim:?}");
-                match self.curves.iter_mut().find(|(c, _)| format!("{c:?}") == text) {
-                    Some((_, count)) => *count = count.saturating_add(times),
-                    None => self.curves.push((claim.clone(), times)),
-                }
+                let (_, count) = self.curves.entry(format!("{claim:?}")).or_insert_with(|| (claim.clone(), 0));
+                *count = count.saturating_add(times);
             }
         }
         true
@@ -224,12 +269,13 @@ impl Parts {
             list.push(Grid::of(tail, &|e| normal(mu, e))?);
         }
         if !self.orders.is_empty() {
-            let curve = Orders::new(Claim::Product(self.orders.clone()));
+            let curve = Orders::new(&Claim::Product(self.orders.clone()));
             list.push(Grid::of(tail, &|e| curve.delta(e))?);
         }
-        for (claim, times) in &self.curves {
+        for (claim, times) in self.curves.values() {
             let curve = curve(claim, tail, self.roads)?;
-            list.push(Grid::of(tail / *times as f64, &curve)?.times(*times, tail)?);
+            let size = if matches!(claim, Claim::Renyi(_)) { (FINE, MOST_FINE) } else { (POINTS, MOST) };
+            list.push(Grid::at(size, tail / *times as f64, &curve)?.times(*times, tail)?);
         }
         list.sort_by_key(|g| g.width);
         let mut list = list.into_iter();
@@ -241,7 +287,8 @@ impl Parts {
 impl Roads {
     fn curved(self, claim: &Claim) -> bool {
         match claim {
-            Claim::Renyi(_) | Claim::Zcdp(_) => false,
+            Claim::Renyi(pairs) => self.draws && pairs.iter().all(|p| matches!(p, Pair::Sampled { .. })),
+            Claim::Zcdp(_) => false,
             Claim::Exact(_) => self.draws,
             Claim::Product(list) | Claim::Max(list) => list.iter().any(|c| self.curved(c)),
             Claim::Repeated(_, one) => self.curved(one),
@@ -258,6 +305,15 @@ fn normal(mu: f64, e: f64) -> f64 {
     let mills = x * (x * x + 5.0) / ((x * x + 6.0) * x * x + 3.0);
     let density = || (-z * z / 2.0).exp() / (2.0 * std::f64::consts::PI).sqrt();
     if e > 600.0 { (kept - density() * mills).max(0.0) } else { kept - e.exp() * cdf(-x) }
+}
+
+/// Section 12.3: the curve of normal noise on a sample of fixed size.
+pub fn sampled(pair: &Pair, e: f64) -> f64 {
+    let Pair::Sampled { share, mu } = pair else { return 1.0 };
+    let (g, mu) = (share.above().min(1.0), mu.above());
+    let inner = if e < 30.0 { libm::log1p(libm::expm1(e) / g) } else { e - g.ln() + libm::log1p((g - 1.0) * (-e).exp()) };
+    // Rounding of the argument by a part in 10^15 moves the curve by less than the margin adds.
+    g * normal(mu, inner * (1.0 - 1e-15)) * MARGIN
 }
 
 type Curve = Box<dyn Fn(f64) -> f64>;
@@ -282,8 +338,12 @@ fn curve(claim: &Claim, tail: f64, roads: Roads) -> Option<Curve> {
             Box::new(move |e| normal(mu, e))
         }
         Claim::Exact(shift) if roads.draws => Box::new(shift.curve()),
+        Claim::Renyi(pairs) if roads.curved(claim) => {
+            let pairs = pairs.clone();
+            Box::new(move |e| pairs.iter().map(|p| sampled(p, e)).fold(0.0, f64::max))
+        }
         Claim::Renyi(_) | Claim::Exact(_) | Claim::Zcdp(_) => {
-            let orders = Orders::new(claim.clone());
+            let orders = Orders::new(claim);
             Box::new(move |e| orders.delta(e))
         }
         Claim::Max(list) => {
@@ -298,58 +358,10 @@ fn curve(claim: &Claim, tail: f64, roads: Roads) -> Option<Curve> {
     })
 }
 
-/// Section 8.2 at a list of orders, each priced when it is first needed.
-struct Orders {
-    claim: Claim,
-    excess: Vec<f64>,
-    known: RefCell<Vec<Option<f64>>>,
-    at: RefCell<usize>,
-}
-
-impl Orders {
-    fn new(claim: Claim) -> Orders {
-        let limit = claim.limit();
-        let most = if limit.known() { (limit.above() - 1.0) * (1.0 - 1e-9) } else { 1e6 };
-        let mut excess: Vec<f64> = (0..600).map(|i| 1e-4 * 1.05_f64.powi(i)).take_while(|m| *m < most).collect();
-        excess.extend([0.3, 0.1, 0.03, 0.01, 0.003, 0.001].map(|gap| most * (1.0 - gap)));
-        excess.sort_by(f64::total_cmp);
-        let at = excess.partition_point(|m| *m < most.min(1.0) / 2.0).min(excess.len() - 1);
-        Orders { claim, known: RefCell::new(vec![None; excess.len()]), excess, at: RefCell::new(at) }
-    }
-
-    fn value(&self, place: usize, e: f64) -> f64 {
-        let Some(m) = self.excess.get(place) else { return 1.0 };
-        let mut known = self.known.borrow_mut();
-        let Some(slot) = known.get_mut(place) else { return 1.0 };
-        let price = || (self.claim.rdp_at(&Real::new(1.0 + m)).above() + 1e-15) * MARGIN;
-        let d = *slot.get_or_insert_with(price);
-        // exp(m (D - e))/m (1 - 1/order)^order
-        let log = m * (d - e) - m.ln() - (1.0 + m) * libm::log1p(1.0 / m);
-        if d.is_finite() { (log.exp() * (1.0 + 1e-9)).min(1.0) } else { 1.0 }
-    }
-
-    fn delta(&self, e: f64) -> f64 {
-        let mut at = self.at.borrow_mut();
-        let mut best = self.value(*at, e);
-        for forward in [true, false] {
-            loop {
-                let next = if forward { Some(*at + 1) } else { at.checked_sub(1) };
-                let Some(next) = next.filter(|n| *n < self.excess.len()) else { break };
-                let found = self.value(next, e);
-                if found > best {
-                    break;
-                }
-                (*at, best) = (next, found);
-            }
-        }
-        best
-    }
-}
-
 /// The least epsilon found for this claim at delta by composition on a grid, rounded up; infinite where nothing is mixed. Bounded ranges may compose as curves or order by order.
 pub fn epsilon(claim: &Claim, delta: f64) -> Real {
     let mixed = |p: &Parts| {
-        let curves = p.curves.iter().fold(0_u64, |sum, (_, n)| sum.saturating_add(*n));
+        let curves = p.curves.values().fold(0_u64, |sum, (_, n)| sum.saturating_add(*n));
         let kinds = u64::from(p.normal > 0.0) + u64::from(!p.orders.is_empty());
         kinds > 1 || (curves > 0 && curves.saturating_add(kinds) > 1)
     };

@@ -15,6 +15,7 @@ mod hellinger;
 mod laws;
 mod loss;
 mod matrix;
+mod orders;
 mod pair;
 mod reader;
 mod real;
@@ -30,7 +31,7 @@ mod whole;
 
 pub use seal::{digest, seals, signature, signed_text};
 
-use claim::{Claim, Memo};
+use claim::Claim;
 use facts::{Checked, Facts, at, list, must, number};
 use serde_json::{Map, Value, json};
 use steps::Costs;
@@ -53,7 +54,7 @@ pub struct Against<'a> {
 
 /// Checks certificates; keeps what it computed for the next one.
 #[derive(Default)]
-pub struct Verifier(Memo);
+pub struct Verifier(());
 
 const ORDERS: [f64; 16] = [1.25, 1.5, 2.0, 3.0, 4.0, 5.0, 6.0, 8.0, 10.0, 12.0, 16.0, 20.0, 32.0, 64.0, 128.0, 256.0];
 /// How far above the truth a number may lie, relative.
@@ -127,7 +128,7 @@ impl Verifier {
         let (bounds, limit) = (claim.bounds(), claim.limit().stated_limit());
         let orders = ORDERS.iter().filter(|o| **o < limit).chain(asked.orders.iter().filter(|o| !ORDERS.contains(o) || **o >= limit));
         let rdp = |o: &f64| {
-            let epsilon = if *o < limit { claim.rdp(*o, &self.0).amount() } else { f64::INFINITY };
+            let epsilon = if *o < limit { claim.rdp(*o).amount() } else { f64::INFINITY };
             json!({"order": o, "epsilon": if epsilon.is_finite() { json!(epsilon) } else { json!("inf") }})
         };
         let mut deltas = vec![1e-5, 1e-6];
@@ -149,8 +150,8 @@ impl Verifier {
         let e = number(stated).unwrap_or(f64::NAN);
         let above =
             if matches!(claim, Claim::Gdp(_) | Claim::Range(_) | Claim::Pure(_) | Claim::Laplace(_)) { ABOVE } else { ABOVE_CONVERTED };
-        let least = e == 0.0 || !claim.proves(e.min(f64::MAX) * (1.0 - above), delta, &self.0);
-        let proved = e == f64::INFINITY || claim.proves(e, delta, &self.0);
+        let least = e == 0.0 || !claim.proves(e.min(f64::MAX) * (1.0 - above), delta);
+        let proved = e == f64::INFINITY || claim.proves(e, delta);
         if proved && least { stated.clone() } else { json!({"wanted": "what the claim proves"}) }
     }
 
@@ -170,8 +171,8 @@ impl Verifier {
         let met = limits.iter().zip(rows).all(|(limit, key)| match b["kind"].as_str() {
             Some("zcdp") => bounds.zcdp.amount() <= *limit,
             Some("gdp") => bounds.gdp.amount() <= *limit,
-            Some("rdp") => key > 1.0 && total.rdp(key, &self.0).amount() <= *limit,
-            _ => total.proves(*limit, key, &self.0),
+            Some("rdp") => key > 1.0 && total.rdp(key).amount() <= *limit,
+            _ => total.proves(*limit, key),
         });
         let sane = |v: &Value| v.is_number() || (v.is_array() && limits.len() == keys.len() && limits.len() > 1);
         let mut again = Map::from_iter([("kind".to_owned(), b["kind"].clone()), (amount.to_owned(), must(&b[amount], sane))]);

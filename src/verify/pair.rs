@@ -1,7 +1,7 @@
 //! Pairs of distributions that a claim names, and their Renyi divergence (rule book, sections 1 to 3).
 
 use super::real::Real;
-use super::special::{rate_divergence, shape_divergence};
+use super::special::{rate_above, rate_divergence, shape_above, shape_divergence};
 use serde_json::{Value, json};
 
 /// `P` has `a`, `Q` has `a + step`; the last one is a family of pairs.
@@ -40,6 +40,19 @@ impl Pair {
             }
             Pair::Spread { counts, base, items, weight } => spread(counts, base, *items, weight, order),
             Pair::Sampled { share, mu } => sampled(share, mu, order),
+        }
+    }
+
+    /// At least the same in doubles; `None` where they do not suffice.
+    pub fn rdp_above(&self, order: f64) -> Option<f64> {
+        let one = |(a, step): &(Real, Real)| {
+            let step = if step.positive() { step.above() } else { -(-step).above() };
+            shape_above(-(-a).above(), step, order)
+        };
+        match self {
+            Pair::Rate { shape, rate, step } => rate_above(shape.above(), (step / rate).above(), order),
+            Pair::Shapes { moves, total: None, .. } => moves.iter().map(one).sum(),
+            _ => None,
         }
     }
 

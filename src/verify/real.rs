@@ -1,6 +1,9 @@
 //! Intervals of 192-bit numbers, every end rounded outwards: the verifier's own arithmetic.
 
 use dashu_float::{Context, FBig, Repr, round::mode};
+use std::cell::RefCell;
+use std::collections::HashMap;
+use std::fmt;
 use std::ops::{Add, Div, Mul, Neg, Sub};
 
 const BITS: usize = 192;
@@ -11,8 +14,39 @@ const UP: Context<mode::Up> = Context::new(BITS);
 type End = Repr<2>;
 
 /// All reals between two ends; `None` where nothing is known (overflow, division by zero, arguments out of domain).
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct Real(Option<(End, End)>);
+
+/// Every digit, as texts of numbers tell what was computed before.
+impl fmt::Debug for Real {
+    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        let mut one = |end: &End| write!(f, "{:x}p{} ", end.significand(), end.exponent());
+        self.0.iter().try_for_each(|(a, b)| one(a).and_then(|()| one(b)))
+    }
+}
+
+/// Numbers kept at most.
+const KEPT: usize = 200_000;
+
+thread_local! {
+    /// What was computed before, by what it was computed of in every digit: certificates repeat claims.
+    static KNOWN: RefCell<HashMap<String, Real>> = RefCell::default();
+}
+
+/// The number that is kept under this name, or a new one.
+pub fn once(name: String, make: impl FnOnce() -> Real) -> Real {
+    if let Some(known) = KNOWN.with_borrow(|all| all.get(&name).cloned()) {
+        return known;
+    }
+    let value = make();
+    KNOWN.with_borrow_mut(|all| {
+        if all.len() >= KEPT {
+            all.clear();
+        }
+        all.insert(name, value.clone());
+    });
+    value
+}
 
 /// One operation at the lower ends rounded down, and at the upper ends rounded up.
 macro_rules! both {
@@ -37,6 +71,9 @@ impl Real {
     /// The decimal that this double stands for, its shortest text; unknown if it is infinite.
     pub fn decimal(x: f64) -> Real {
         let text = format!("{x:e}");
+        once(text.clone(), || Real::read(&text))
+    }
+    fn read(text: &str) -> Real {
         let Some((number, power)) = text.split_once('e') else { return Real::UNKNOWN };
         let places = number.split_once('.').map_or(0, |(_, fraction)| fraction.len() as i32);
         let (Ok(digits), Ok(power)) = (number.replace('.', "").parse(), power.parse::<i32>().map(|p| p - places)) else {
@@ -124,10 +161,29 @@ impl Real {
         [Real::exactly(lo), Real::exactly(hi)]
     }
     pub fn exp(&self) -> Real {
-        self.0.as_ref().map_or(Real::UNKNOWN, |(a, b)| both!(exp, (a, None), (b, None)))
+        let Some((a, b)) = &self.0 else { return Real::UNKNOWN };
+        let low = Real::exactly(DOWN.exp(a, None).ok().map(|x| x.value().into_repr()));
+        // exp(b - a) is at most 1 + 2 (b - a).
+        let [from, to] = self.ends();
+        let wide = to - from;
+        if wide.le(&Real::ratio(1, 2)) {
+            low.hull(&(&low * &((Real::one() + (&wide + &wide)) * Real::above_one())))
+        } else {
+            both!(exp, (a, None), (b, None))
+        }
     }
     pub fn ln(&self) -> Real {
-        self.0.as_ref().filter(|_| self.positive()).map_or(Real::UNKNOWN, |(a, b)| both!(ln, (a, None), (b, None)))
+        let Some((a, _)) = self.0.as_ref().filter(|_| self.positive()) else { return Real::UNKNOWN };
+        let low = Real::exactly(DOWN.ln(a, None).ok().map(|x| x.value().into_repr()));
+        // ln(b/a) is at most (b - a)/a.
+        let [from, to] = self.ends();
+        let rest = (to - &from) / from;
+        let more = low.max(&-&low) * (Real::above_one() - Real::one());
+        low.hull(&(&low + rest + more))
+    }
+    /// Above 1 by far more than an end of a function may be off.
+    fn above_one() -> Real {
+        Real::one() + Real::new(1.0 / (1u128 << 90) as f64 / (1u128 << 90) as f64)
     }
     /// Of what is not negative: a lower end below zero counts as zero.
     pub fn sqrt(&self) -> Real {

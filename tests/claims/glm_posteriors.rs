@@ -212,3 +212,178 @@ fn stored_outcomes_are_no_wider_than_claimed() {
         assert!(claim(&text).gdp() >= stored(hi) - stored(lo), "[{lo}, {hi}]");
     }
 }
+
+/// An intercept alone: the curvature that the rows bring counts (rule book §4.4).
+struct Intercept {
+    link: &'static str,
+    law: &'static str,
+    outcome: &'static str,
+    ys: (f64, f64),
+}
+
+const INTERCEPTS: [Intercept; 5] = [
+    Intercept { link: "logit", law: "bernoulli_logit", outcome: "bool", ys: (0.0, 1.0) },
+    Intercept { link: "probit", law: "bernoulli_probit", outcome: "bool", ys: (0.0, 1.0) },
+    Intercept { link: "cloglog", law: "bernoulli_cloglog", outcome: "bool", ys: (0.0, 1.0) },
+    Intercept { link: "poisson", law: "poisson_log", outcome: "int in 0..3", ys: (0.0, 3.0) },
+    Intercept { link: "normal", law: "normal", outcome: "real in [-1, 1]", ys: (-1.0, 1.0) },
+];
+
+impl Intercept {
+    /// Header, prior cut to an interval, rows and a draw; `offset` is public and added to the weight.
+    fn text(&self, rows: &str, (lo, hi): (f64, f64), (offset, sd, r): (f64, f64, f64)) -> String {
+        let (predictor, sign) = if offset == 0.0 { ("b", "") } else { ("b + o", "o: public real in ") };
+        let column = if sign.is_empty() { String::new() } else { format!("{sign}[{}, {}], ", offset.min(0.0), offset.max(0.0)) };
+        let args = if self.link == "normal" { format!("{predictor}, 0.7") } else { predictor.to_owned() };
+        format!(
+            "private t{rows} {{ {column}y: {} }}\nparam b: real in [{lo}, {hi}] ~ normal(0, {sd})\nobserve y ~ {}({args})\n\
+             release v = draw(b) using diffuse(r = {r})\n",
+            self.outcome, self.law
+        )
+    }
+
+    /// Masses of the posterior on a grid over the interval, when so many rows have each outcome.
+    fn masses(&self, counts: &[(f64, f64)], (lo, hi): (f64, f64), (offset, sd, r): (f64, f64, f64)) -> Vec<f64> {
+        let at = |i: usize| lo + (hi - lo) * (i as f64 + 0.5) / CELLS as f64;
+        let potential = |b: f64| b * b / (2.0 * sd * sd) + r * counts.iter().map(|(y, n)| n * loss(self.link, b + offset, *y)).sum::<f64>();
+        let all: Vec<f64> = (0..CELLS).map(|i| potential(at(i))).collect();
+        let least = all.iter().copied().fold(f64::INFINITY, f64::min);
+        let total: f64 = all.iter().map(|u| (least - u).exp()).sum();
+        all.iter().map(|u| (least - u).exp() / total).collect()
+    }
+}
+
+fn total_variation(p: &[f64], q: &[f64]) -> f64 {
+    hockey_stick(p, q, 0.0).max(hockey_stick(q, p, 0.0))
+}
+
+/// Random intervals on one side of 0 and around it, offsets, priors, weights and numbers of rows; neighbours at the ends of the outcome.
+#[test]
+fn intercepts_keep_the_curvature_of_their_rows() {
+    for (seed, model) in (10..).zip(&INTERCEPTS) {
+        let mut random = Random(ChaCha20Rng::seed_from_u64(seed));
+        let mut closest: f64 = 0.0;
+        for _ in 0..60 {
+            let lo = random.between(-2.0, 1.0);
+            let ends = (lo, lo + random.between(0.3, 2.5));
+            let offset = if random.unit() < 0.5 { 0.0 } else { random.between(-1.5, 1.5) };
+            let numbers = (offset, random.between(0.3, 4.0), random.between(0.2, 1.0));
+            let n = 10.0_f64.powf(random.between(0.0, 2.5)).round();
+            let ones = (random.mostly_ends(0.0, 1.0) * (n - 1.0)).round();
+            let counts = |y: f64| [(model.ys.1, ones), (model.ys.0, n - 1.0 - ones), (y, 1.0)];
+            let claim = claim(&model.text(&format!("[{n}]"), ends, numbers));
+            // The offset may be any of its range: here it is at its end, or nothing.
+            for offset in [0.0, numbers.0] {
+                let numbers = (offset, numbers.1, numbers.2);
+                let [p, q] = [model.ys.0, model.ys.1].map(|y| model.masses(&counts(y), ends, numbers));
+                for i in 0..=12 {
+                    let e = f64::from(i) * 0.4 * claim.gdp();
+                    let found = hockey_stick(&p, &q, e).max(hockey_stick(&q, &p, e));
+                    let certified = claim.delta(e);
+                    assert!(
+                        found <= certified + 1e-8,
+                        "{}: {found} > {certified} at {e}, n {n}\n{}",
+                        model.link,
+                        model.text("", ends, numbers)
+                    );
+                    if certified > 1e-4 {
+                        closest = closest.max(found / certified);
+                    }
+                }
+            }
+        }
+        // Of normal rows the posterior is a normal law that was cut, so the bound is reached.
+        let reached = if model.link == "normal" { 0.95 } else { 0.3 };
+        assert!(closest > reached, "{}: the bound is never approached: {closest}", model.link);
+    }
+}
+
+/// With the constant of canonical links, the width of the outcome, probit and cloglog would be certified below the truth.
+#[test]
+fn canonical_constants_would_break_the_bound() {
+    let normal_cdf = phi;
+    for (link, bound, n) in [("cloglog", 2.0, 20.0), ("probit", 3.0, 20.0)] {
+        let model = INTERCEPTS.iter().find(|m| m.link == link).unwrap();
+        let (ends, numbers) = ((-bound, bound), (0.0, 1.0, 1.0));
+        let claim = claim(&model.text(&format!("[{n}]"), ends, numbers));
+        let worst = (0..=1).map(|y| {
+            let others = [(f64::from(y), n - 1.0)];
+            let with = |last: f64| model.masses(&[others[0], (last, 1.0)], ends, numbers);
+            total_variation(&with(0.0), &with(1.0))
+        });
+        let found = worst.fold(0.0, f64::max);
+        // Curvatures by differences of the loss, over the interval and both outcomes.
+        let h = 1e-4;
+        let flattest = (0..=2000).flat_map(|i| {
+            let t = bound * (f64::from(i) / 1000.0 - 1.0);
+            [0.0, 1.0].map(|y| (loss(link, t - h, y) - 2.0 * loss(link, t, y) + loss(link, t + h, y)) / (h * h))
+        });
+        let m = 1.0 + n * flattest.fold(f64::INFINITY, f64::min);
+        let canonical = 2.0 * normal_cdf(0.5 / m.sqrt()) - 1.0;
+        assert!(found > 1.02 * canonical, "{link}: {found} {canonical}");
+        assert!(found <= claim.delta(0.0), "{link}: {found} {}", claim.delta(0.0));
+    }
+}
+
+/// More rows never cost more, and many cost as little as `1 / sqrt(n)`; nor does a larger lower bound of n.
+#[test]
+fn more_rows_of_an_intercept_never_cost_more() {
+    for model in &INTERCEPTS {
+        for (ends, numbers) in [((-1.0, 1.0), (0.0, 1.0, 1.0)), ((0.2, 1.5), (0.7, 3.0, 0.4))] {
+            let mu = |rows: &str| claim(&model.text(rows, ends, numbers)).gdp();
+            let costs: Vec<f64> = [1, 2, 3, 10, 100, 10_000, 1_000_000].map(|n| mu(&format!("[{n}]"))).to_vec();
+            assert!(costs.windows(2).all(|pair| pair[1] < pair[0]), "{}: {costs:?}", model.link);
+            assert!((costs[5] / costs[6] - 10.0).abs() < 0.1, "{}: {costs:?}", model.link);
+            assert_eq!(mu("[n >= 100]"), costs[4]);
+            assert_eq!(mu("[n]"), costs[0]);
+        }
+    }
+}
+
+/// Golden: `intercept_curvature`; normal rows attain theirs.
+#[test]
+fn known_costs_of_intercepts() {
+    for (outcome, law, bound, n, r, expected) in [
+        ("int in 0..10", "poisson_log(b)", 2.0, 100, 0.3, 1.3336549644587157),
+        ("real in [-2, 2]", "normal(b, 1)", 2.0, 100, 0.3, 0.2155263624321299),
+        ("real in [-1, 1]", "normal(b, 0.5)", 0.5, 100_000, 1.0, 0.012649094829314861),
+        ("int in 0..3", "poisson_log(b)", 1.0, 1000, 1.0, 0.15619928050737647),
+        ("real in [-1, 1]", "normal(b, 0.5)", 2.0, 100, 0.3, 0.21818181818181817),
+        ("real in [-1, 1]", "normal(b, 1)", 2.0, 100, 0.3, 0.10776318121606494),
+        ("int in 0..10", "poisson_log(b)", 1.0, 100, 1.0, 1.6267595605584582),
+        ("real in [-2, 2]", "normal(b, 1)", 0.5, 1000, 0.3, 0.0691668501245082),
+    ] {
+        let text = format!(
+            "private t[{n}] {{ y: {outcome} }}\nparam b: real in [-{bound}, {bound}] ~ normal(0, 1)\nobserve y ~ {law}\n\
+             release d = draw(b) using diffuse(r = {r})\n"
+        );
+        let found = claim(&text).gdp();
+        assert!(found >= expected * (1.0 - 1e-12) && found <= expected * (1.0 + 1e-6), "{text}: {found} {expected}");
+    }
+}
+
+/// What makes a row's contribution uncertain, or flat in some direction, leaves the prior alone.
+#[test]
+fn where_rows_add_no_curvature() {
+    let mu = |columns: &str, prior: &str, predictor: &str, rows: usize| {
+        claim(&format!(
+            "private t[{rows}] {{ {columns}, y: bool }}\n{prior}\nobserve y ~ bernoulli_logit({predictor})\nrelease v = draw(w) using direct\n"
+        ))
+        .gdp()
+    };
+    let one = "param w: real in [-1, 1] ~ normal(0, 1)";
+    // A feature that may vanish, two weights, an unbounded one.
+    for (columns, prior, predictor) in [
+        ("x: real in [-1, 1]", one, "w * x"),
+        ("x: real in [0, 1]", one, "w * x"),
+        ("x: vector[2] in l2(1)", "param w: vector[2] in l2(1) ~ normal(0, 1)", "dot(w, x)"),
+        ("x: real in [1, 2]", "param w: real in [-1, inf] ~ normal(0, 1)", "w * x"),
+    ] {
+        assert_eq!(mu(columns, prior, predictor, 1), mu(columns, prior, predictor, 1000), "{columns} {prior}");
+    }
+    // One that keeps away from 0 adds at least its least square.
+    let (few, many) = (mu("x: real in [0.5, 1]", one, "w * x", 1), mu("x: real in [0.5, 1]", one, "w * x", 1000));
+    let logit = |t: f64| 1.0 / (2.0 + t.exp() + (-t).exp());
+    let expected = ((1.0 + 250.0 * logit(1.0)) / (1.0 + 0.25 * logit(1.0))).sqrt();
+    assert!((few / many / expected - 1.0).abs() < 1e-5, "{few} {many} {expected}");
+}

@@ -10,6 +10,7 @@ mod composition;
 mod distributions;
 mod exact_draws;
 mod excess;
+mod fixed_samples;
 #[path = "../support/fuzz/mod.rs"]
 mod fuzz;
 mod glm_posteriors;

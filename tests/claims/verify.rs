@@ -212,7 +212,7 @@ fn caught_by_words(c: &Value, folder: &Folder) -> bool {
 }
 
 /// What only words can protect: no privacy number depends on these fields.
-const WORDS: [&str; 19] = [
+const WORDS: [&str; 18] = [
     "/assumptions",
     "/budget",
     "/budget/delta",
@@ -233,8 +233,6 @@ const WORDS: [&str; 19] = [
     "/steps",
     // Larger by less than what conversions may be off by: it is proved all the same.
     "/total/profile/dp/epsilon",
-    // By less than any double can tell: from 1e-323 to 2e-323.
-    "/total/profile/rdp/epsilon",
 ];
 
 /// Public inputs that a certificate states. Changed by so little that all else stays as it is, or where nothing else depends
@@ -255,7 +253,9 @@ fn mutate(stride: usize) -> BTreeMap<String, usize> {
         for place in places_of(&c) {
             for (what, mut changed) in mutations(&c, &place) {
                 turn += 1;
-                if !turn.is_multiple_of(stride) {
+                // From 1e-323 to 2e-323 is less than any double can tell.
+                let tiny = c.pointer(&place).and_then(Value::as_f64).is_some_and(f64::is_subnormal);
+                if tiny || !turn.is_multiple_of(stride) {
                     continue;
                 }
                 let mut count = |what: &str| *counts.entry(what.to_owned()).or_default() += 1;
@@ -498,11 +498,12 @@ fn shares_no_code() {
 
 /// Not the 1,500 lines that were meant: regressions, composition on a grid, whole posteriors with their exact calibration, bounded
 /// losses, chains with noisy gradients, the types of rows, which it once took from the certificate, and exact curves of draws
-/// (250 lines) came on top, then quantiles of several levels (8),
-/// ranges and groups without slack (rule book 8.11: 100), and scores beside products of features (50). For what it covers now it may only shrink.
+/// (250 lines) came on top, then quantiles of several levels (8), doubles with a proved error where many orders are priced (250),
+/// ranges and groups without slack (rule book 8.11: 100), scores beside products of features (50), and
+/// the curvature of rows and curves of samples (160). For what it covers now it may only shrink.
 #[test]
 fn does_not_grow() {
     let lines: usize = sources().iter().map(|(_, text)| text.lines().count()).sum();
-    assert!(lines <= 4_450, "{lines} lines");
+    assert!(lines <= 4_820, "{lines} lines");
     assert!(sources().iter().all(|(_, text)| text.lines().count() < 450));
 }

@@ -138,7 +138,7 @@ fn wild_rows_end_like_others() {
         ChainLaw::Nuts { steps: Some(30) },
         ChainLaw::Penalty { iterations: 50, sigma: 1.0, step: None, range: 2.0 },
         ChainLaw::Hmc { iterations: 10, steps: 3, sigma: 1.0, step: None, range: 2.0, clip: 1.0, gradient_sigma: 1.0 },
-        ChainLaw::Sgld { iterations: 20, batch: 7, clip: 1.0, sigma: 1.0, step: Some(0.1) },
+        ChainLaw::Sgld { iterations: 20, batch: Some(7), clip: 1.0, sigma: 1.0, step: Some(0.1) },
     ] {
         for loss in [Loss::NegativeLog, Loss::Beta { beta: 1.5 }] {
             for file in ["x,y\n1e300,-1e300\n-1e300,1e300\n", "x,y\n1,2\n3,4\n", "x,y\nnan,inf\n-inf,zebra\n", "x,y\n1e308,0\n0,1e308\n"] {
@@ -190,7 +190,7 @@ fn the_course_of_a_paying_chain_does_not_depend_on_the_rows() {
     for chain in [
         ChainLaw::Penalty { iterations: 40, sigma: 1.0, step: None, range: 0.5 },
         ChainLaw::Hmc { iterations: 20, steps: 3, sigma: 1.0, step: None, range: 0.5, clip: 0.5, gradient_sigma: 1.0 },
-        ChainLaw::Sgld { iterations: 20, batch: 1, clip: 0.5, sigma: 1.0, step: None },
+        ChainLaw::Sgld { iterations: 20, batch: Some(1), clip: 0.5, sigma: 1.0, step: None },
     ] {
         let case = Case::new(text, Loss::Beta { beta: 1.5 }, chain.clone());
         let course = |file: &str| {
@@ -221,7 +221,7 @@ fn samples_lead_to_the_posterior() {
     let mean = (weight * rows.iter().sum::<f64>() / 2.25 + 0.5 / 4.0) / precision;
     let law = Normal::new(mean, precision.sqrt().recip()).unwrap();
     let text = "private t[n] { x: real }\nparam m ~ normal(0.5, 2)\nobserve x ~ normal(m, 1.5)\nrelease d = draw(m)\n";
-    let chain = ChainLaw::Sgld { iterations: 600, batch: 20, clip: 1e3, sigma: 0.1, step: Some(0.02) };
+    let chain = ChainLaw::Sgld { iterations: 600, batch: Some(20), clip: 1e3, sigma: 0.1, step: Some(0.02) };
     let draws = Case::new(text, Loss::NegativeLog, chain).draws(weight, CHAINS, &file, &mut Seeded::new(12)).unwrap();
     let found = distance(draws.iter().map(|d| d.to_f64()[0]).collect(), |x| law.cdf(x));
     assert!(found < RARE, "{found}");
@@ -245,7 +245,7 @@ fn plans_out_of_range_are_refused() {
     // Noise that no integer holds.
     let loud = |sigma, gradient_sigma| ChainLaw::Hmc { iterations: 2, steps: 2, sigma, step: None, range: 1.0, clip: 1.0, gradient_sigma };
     assert_eq!([refused(loud(1e40, 1.0)), refused(loud(1.0, 1e40))], [Some(MechanismError::Parameter); 2]);
-    let sgld = |iterations, clip| ChainLaw::Sgld { iterations, batch: 3, clip, sigma: 1.0, step: None };
+    let sgld = |iterations, clip| ChainLaw::Sgld { iterations, batch: Some(3), clip, sigma: 1.0, step: None };
     assert_eq!(refused(sgld(u64::MAX, 1.0)), Some(MechanismError::Steps));
     for clip in [0.0, f64::NAN, f64::INFINITY, -1.0] {
         let run = Case::new(text, Loss::NegativeLog, sgld(2, clip)).draws(1.0, 1, "x\n1\n", &mut Seeded::new(1)).err();

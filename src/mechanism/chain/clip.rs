@@ -3,8 +3,10 @@
 use dashu_ratio::RBig;
 
 use crate::mechanism::MechanismError;
+use crate::mechanism::bits::BitSource;
+use crate::mechanism::draw::gaussian::normal;
 use crate::mechanism::plan::ChainLaw;
-use crate::mechanism::real::rational;
+use crate::mechanism::real::{Param, rational};
 
 /// The longest gradient of a row, in units of its integers.
 pub const LONGEST: i128 = 1 << 30;
@@ -17,6 +19,23 @@ const PLACES: i32 = 52;
 /// More noise than this leaves no room in an integer of 128 bits for what lies far out.
 const MOST_PLACES: u32 = 100;
 
+/// Normal noise rounded to integers. A sum of integers with it is the sum with the normal number itself, rounded: the curve is
+/// that of a normal mechanism.
+pub struct Rounded {
+    mean: Param,
+    variance: Param,
+}
+
+impl Rounded {
+    fn of(sd: &RBig) -> Rounded {
+        Rounded { mean: Param::new(RBig::ZERO), variance: Param::new(sd * sd) }
+    }
+
+    pub fn draw<B: BitSource>(&self, bits: &mut B) -> Result<i128, MechanismError> {
+        normal(&self.mean, &self.variance, 0, bits)
+    }
+}
+
 /// The sd of noise on a sum of integers that stand for numbers of `units` each, times `per`: never less than asked for.
 fn in_units(sigma: f64, per: f64, units: &RBig) -> Result<RBig, MechanismError> {
     if !(sigma > 0.0 && per > 0.0) {
@@ -26,9 +45,9 @@ fn in_units(sigma: f64, per: f64, units: &RBig) -> Result<RBig, MechanismError> 
     if sd > RBig::from(1i128 << MOST_PLACES) { Err(MechanismError::Parameter) } else { Ok(sd) }
 }
 
-/// The sd of noise on sums of gradients, in their integers, where that on numbers cut to `clip` is `sigma`.
-pub fn on_gradients(sigma: f64, clip: f64) -> Result<RBig, MechanismError> {
-    in_units(sigma, clip, &RBig::from(LONGEST))
+/// The noise on sums of gradients, in their integers, where that on numbers cut to `clip` is `sigma`.
+pub fn on_gradients(sigma: f64, clip: f64) -> Result<Rounded, MechanismError> {
+    Ok(Rounded::of(&in_units(sigma, clip, &RBig::from(LONGEST))?))
 }
 
 /// Binary places of the grid on which differences of at most `range` are added: they stay below 2^52 of its units.
@@ -36,9 +55,9 @@ pub(super) fn places(range: f64) -> i32 {
     PLACES - libm::frexp(range).1
 }
 
-/// The sd of noise on sums of differences of losses, in their integers, where that on weighted ones of at most `range` is `sigma`.
-pub fn on_losses(sigma: f64, weight: f64, range: f64) -> Result<RBig, MechanismError> {
-    in_units(sigma, weight, &rational(libm::ldexp(1.0, places(range)))?)
+/// The noise on sums of differences of losses, in their integers, where that on weighted ones of at most `range` is `sigma`.
+pub fn on_losses(sigma: f64, weight: f64, range: f64) -> Result<Rounded, MechanismError> {
+    Ok(Rounded::of(&in_units(sigma, weight, &rational(libm::ldexp(1.0, places(range)))?)?))
 }
 
 /// Fails where a chain that pays for its answers could not draw their noise, before data are read.

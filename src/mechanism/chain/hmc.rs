@@ -1,19 +1,16 @@
 //! Hamiltonian proposals whose gradients and comparisons are noisy sums over clipped rows (rule book §12).
 //!
 //! What the rows say enters through integers alone: for every gradient the sum of the rows' own, each cut in L2 norm and
-//! rounded towards 0, and once a proposal the sum of the differences of their losses. Exact discrete Gaussian noise on these
-//! integers pays for them; whatever doubles do before the cut and after the noise changes how well the chain draws, not what it
+//! rounded towards 0, and once a proposal the sum of the differences of their losses. Normal noise rounded to integers, drawn
+//! exactly, pays for them; whatever doubles do before the cut and after the noise changes how well the chain draws, not what it
 //! costs. Every other number is public, so every state may be released.
 
-use dashu_ratio::RBig;
-
-use super::clip::{LONGEST, cut, on_gradients, on_losses, places};
+use super::clip::{LONGEST, Rounded, cut, on_gradients, on_losses, places};
 use super::penalty::difference;
 use super::unit;
 use crate::kernel::density::{Density, RowGradients};
 use crate::mechanism::MechanismError;
 use crate::mechanism::bits::BitSource;
-use crate::mechanism::draw::discrete_gaussian::discrete_gaussian;
 use crate::mechanism::langevin::Normals;
 
 /// A chain as data; every field is public.
@@ -70,7 +67,7 @@ pub fn hmc<B: BitSource>(
             forces.kick(length, density, gradients, (&x, &mut momentum), bits)?;
         }
         let proposed = density.losses(&x, &mut there);
-        let answer = difference(&here, &there, *range).saturating_add(discrete_gaussian(&noise, bits)?);
+        let answer = difference(&here, &there, *range).saturating_add(noise.draw(bits)?);
         let change = weight * libm::ldexp(answer as f64, -places) + proposed - prior + before - energy(&momentum);
         // The chance of acceptance pays for the noise, which the exponential would favour.
         let accepted = libm::log(unit(bits)?) < change - 0.5 * sigma * sigma;
@@ -89,8 +86,8 @@ fn energy(momentum: &[f64]) -> f64 {
 /// Noisy gradients of the log-density.
 struct Forces<'a> {
     chain: &'a Hmc,
-    /// The sd on every sum of integers.
-    noise: RBig,
+    /// On every sum of integers.
+    noise: Rounded,
     prior: Vec<f64>,
 }
 
@@ -109,7 +106,7 @@ impl Forces<'_> {
         let sums = gradients.sum(x, |row, sums| cut(row, spreads, *clip, sums));
         let unit = weight * clip / LONGEST as f64;
         for (((p, prior), spread), sum) in momentum.iter_mut().zip(&self.prior).zip(spreads).zip(sums) {
-            let noisy = sum.saturating_add(discrete_gaussian(&self.noise, bits)?);
+            let noisy = sum.saturating_add(self.noise.draw(bits)?);
             *p += part * step * (spread * prior - unit * noisy as f64);
         }
         Ok(())

@@ -1,15 +1,14 @@
 //! The penalty algorithm (rule book §12): every step compares two states by a noisy sum over the rows, and pays for it.
 //!
 //! What the rows say enters through one number a step: the sum of the differences of their losses, each cut to
-//! `[-range, range]` and rounded towards 0 to a public grid, summed in integers, plus discrete Gaussian noise of a public sd,
-//! sampled exactly. Everything else (start, proposals, length, prior) is public, so every state may be released.
+//! `[-range, range]` and rounded towards 0 to a public grid, summed in integers, plus normal noise of a public sd that is rounded
+//! to integers, sampled exactly. Everything else (start, proposals, length, prior) is public, so every state may be released.
 
 use super::clip::{on_losses, places};
 use super::unit;
 use crate::kernel::density::Density;
 use crate::mechanism::MechanismError;
 use crate::mechanism::bits::BitSource;
-use crate::mechanism::draw::discrete_gaussian::discrete_gaussian;
 use crate::mechanism::langevin::Normals;
 
 /// A chain as data; every field is public.
@@ -45,7 +44,7 @@ pub fn penalty<B: BitSource>(density: &mut Density, chain: &Penalty, bits: &mut 
             *x += step * normals.draw()?;
         }
         let proposed = density.losses(&proposal, &mut there);
-        let answer = difference(&here, &there, *range).saturating_add(discrete_gaussian(&noise, bits)?);
+        let answer = difference(&here, &there, *range).saturating_add(noise.draw(bits)?);
         let s = weight * libm::ldexp(answer as f64, -places(*range));
         // The chance of acceptance pays for the noise, which the exponential would favour.
         let log = s + proposed - prior - 0.5 * sigma * sigma;

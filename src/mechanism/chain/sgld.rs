@@ -8,7 +8,6 @@ use super::clip::{LONGEST, cut, on_gradients};
 use crate::kernel::density::{Columns, Density, Program, RowGradients};
 use crate::mechanism::MechanismError;
 use crate::mechanism::bits::BitSource;
-use crate::mechanism::draw::discrete_gaussian::discrete_gaussian;
 use crate::mechanism::langevin::Normals;
 
 /// A chain as data; every field is public, and so is the number of rows.
@@ -18,8 +17,8 @@ pub struct Sgld {
     /// The unit of each coordinate: steps and gradients are taken in these.
     pub spreads: Vec<f64>,
     pub iterations: u64,
-    /// Rows of a sample.
-    pub batch: u64,
+    /// Rows of a sample; all of them where there is none.
+    pub batch: Option<u64>,
     /// The sd of what a step adds to a coordinate by chance.
     pub step: f64,
     /// Bound on the L2 norm of a row's gradient, enforced, and the noise on the sum of a sample's; neither is weighted.
@@ -34,13 +33,14 @@ pub fn sgld<B: BitSource>(program: &Program, rows: &Columns, chain: &Sgld, bits:
     let Sgld { start, spreads, iterations, batch, step, clip, sigma, weight } = chain;
     let proper = |x: &f64| x.is_finite() && *x > 0.0;
     if !([step, clip, sigma, weight].into_iter().all(proper) && spreads.iter().all(proper) && start.len() == spreads.len())
-        || *batch > MOST_STEPS
+        || batch.is_some_and(|rows| rows > MOST_STEPS)
     {
         return Err(MechanismError::Parameter);
     }
     let noise = on_gradients(*sigma, *clip)?;
     let mut places: Vec<usize> = (0..rows.rows()).collect();
-    let taken = places.len().min(usize::try_from(*batch).unwrap_or(usize::MAX));
+    let asked = batch.and_then(|rows| usize::try_from(rows).ok()).unwrap_or(usize::MAX);
+    let taken = places.len().min(asked);
     // The sample stands for all rows.
     let share = if taken == 0 { 0.0 } else { weight * places.len() as f64 / taken as f64 };
     // What the noise of the gradients leaves of the chance of a step.
@@ -57,7 +57,7 @@ pub fn sgld<B: BitSource>(program: &Program, rows: &Columns, chain: &Sgld, bits:
         let unit = share * clip / LONGEST as f64;
         let mut noisy = Vec::with_capacity(sums.len());
         for sum in sums {
-            noisy.push(sum.saturating_add(discrete_gaussian(&noise, bits)?) as f64 * unit);
+            noisy.push(sum.saturating_add(noise.draw(bits)?) as f64 * unit);
         }
         let mut normals = Normals::new(bits);
         let mut next = Vec::with_capacity(state.len());

@@ -86,7 +86,8 @@ pub(in crate::mechanism) fn draw<B: BitSource>(
             }
             ChainLaw::Sgld { iterations, batch, clip, sigma, step } => {
                 // Steps of this size lose little to the noise of their gradients.
-                let quiet = *batch as f64 / (weight * rows.max(1) as f64 * sigma);
+                let share = batch.map_or(1.0, |batch| batch as f64 / rows.max(1) as f64);
+                let quiet = share / (weight * sigma);
                 let chain = Sgld {
                     start,
                     spreads: spreads.iter().map(|(_, spread)| *spread).collect(),

@@ -3,7 +3,8 @@
 //! **Accuracy.** A step h leaves along a direction of curvature l what is left of the start, `exp(-K h l)`, and draws with
 //! a variance too large by the factor `1 / (1 - h l / 2)`. The first phase, `h = 1 / M`, forgets the start: its K leaves
 //! `exp(-3 l / m)` of it, at most 5 % where the data say nothing and the start is the centre of the posterior anyway, and
-//! less than 1e-6 where they say five times as much as the prior. Its variance along the steepest direction may be twice
+//! less than 1e-6 where they say five times as much as the prior. Where m holds what all rows say at least (rule book §4.4), in
+//! units of the prior's sd, the centre may lie sqrt(m) of its own sds away, and K grows by `ln(sqrt(m)) / (h m)`. Its variance along the steepest direction may be twice
 //! too large. 64 steps of `1 / (8 M)` mend that: they forget the first phase where l is large, and their own excess is at
 //! most 7 %. Two more phases of 64 steps, each 8 times finer, are for chains projected onto a set: a state within
 //! `sqrt(2 h)` of the edge is often thrown onto it, so the edge is too likely by that width, in the end by a
@@ -19,7 +20,7 @@
 //! telescope: `b_k z_k = G (b_k - b_0) / m - C (b_k^2 - b_0^2) / m`, which is 0 at k = K for `C = G / (1 + b_0)` and, as
 //! `b_k <= 1`, not negative before. And `sum a_k^2 / (2 h_k) <= C^2 sum b_k^2 h_k (2 - h_k m) = C^2 (1 - b_0^2) / m`.
 
-/// How much of the start the first phase forgets where the posterior is as flat as the prior: `exp(-3)`.
+/// How much of the start the first phase forgets where the posterior is as flat as it can be: `exp(-3)` of its sd.
 const FORGET: f64 = 3.0;
 /// Steps of each later phase, and how much smaller they are than those of the first.
 const FINE_STEPS: u64 = 64;
@@ -37,7 +38,8 @@ pub fn schedule(strong: f64, smooth: f64, steps: Option<u64>) -> Option<Vec<(f64
     }
     // 1 / M is at most 2 / (m + M); rounded down.
     let step = (1.0 / smooth).next_down();
-    let needed = (FORGET / (step * strong)).ceil().max(1.0);
+    let far = 0.5 * libm::log(strong.max(1.0));
+    let needed = ((FORGET + far) / (step * strong)).ceil().max(1.0);
     if !(step > 0.0 && (steps.is_some() || needed <= MOST_STEPS)) {
         return None;
     }

@@ -5,11 +5,11 @@
 //! a step are cut in L2 norm, added, and released with noise. It is accepted like a step of `penalty` (Räisä et al. 2021).
 //!
 //! ## Claim
-//! zCDP `T [D^2 / (2 sigma^2) + (steps + 1) G^2 / (2 gradient_sigma^2)]` (§12): of T proposals each asks for one sum of losses,
+//! mu-GDP with `mu^2 = T [D^2 / sigma^2 + (steps + 1) G^2 / gradient_sigma^2]` (§12): of T proposals each asks for one sum of losses,
 //! which a replaced row moves by at most `D = 2 k w R`, and for steps + 1 sums of gradients, which it moves by at most
 //! `G = 2 k clip` in L2 norm; rows added or removed cost half of both. Nothing bounds the gradient of a beta-divergence where
 //! features are unbounded, the integral's part included, so the cut is what bounds it. Both sums are of integers, and the noise
-//! is discrete Gaussian, so the bound is that of the code and not of real numbers. Every state is a function of these answers:
+//! is normal, rounded to integers, so the bound is that of the code and not of real numbers. Every state is a function of these answers:
 //! nothing is assumed about convergence. T is 50, steps 5, clip 1, sigma and beta as for `penalty` unless given; gradients
 //! cost as much as losses unless `gradient_sigma` is given; then the weight, sigma or T is solved as for `penalty`.
 //!
@@ -18,16 +18,15 @@
 //!
 //! ## Checked by
 //! Golden values; the norm of what a row adds, enforced in integers (`src/mechanism/chain/hmc.rs`); sums of random rows with one
-//! replaced, and the divergence of the noise by its series (`tests/row_gradients.rs`).
+//! replaced, and the hockey-stick curve of the noise by its series (`tests/row_gradients.rs`).
 
 use super::density::row_loss;
 use super::model::{BoundedLoss, Gradients, Moved};
 use super::paying;
-use crate::numeric::amount::{above, stated_up};
-use crate::numeric::round::{add_up, div_up, mul_down, mul_up};
+use super::penalty::{answer, larger};
+use crate::numeric::Amount;
 use crate::privacy::Claim;
 use crate::rules::arguments::{Arg, Mechanism};
-use crate::rules::count::count_up;
 use crate::rules::{Answers, Question, Rule, Verdict};
 
 pub static DP_HMC: Mechanism = Mechanism::new(
@@ -61,21 +60,12 @@ fn judge(question: &Question) -> Verdict {
 }
 
 impl BoundedLoss {
-    /// What the gradients of a chain of so many proposals cost besides [`BoundedLoss::chain_claim`], as zCDP.
-    pub fn gradients_cost(&self, iterations: u64, gradients: Gradients, moved: Moved) -> f64 {
-        let Gradients { steps, clip, sigma } = gradients;
-        let one = mul_up(count_up(self.records.unit_rows), clip);
-        let moves = if moved == Moved::Replaced { 2.0 * one } else { one };
-        let asked = mul_up(count_up(iterations), add_up(count_up(steps), 1.0));
-        let rho = div_up(mul_up(asked, mul_up(moves, moves)), mul_down(2.0, mul_down(sigma, sigma)));
-        if rho.is_nan() { f64::INFINITY } else { rho }
-    }
-
     /// One chain of this many proposals.
     pub fn hmc_claim(&self, beta: f64, weight: f64, (iterations, sigma): (u64, f64), gradients: Gradients, moved: Moved) -> Claim {
-        let Claim::Zcdp { rho } = self.chain_claim(beta, weight, iterations, sigma, moved) else {
-            return Claim::Zcdp { rho: f64::INFINITY };
-        };
-        Claim::Zcdp { rho: stated_up(add_up(above(rho), self.gradients_cost(iterations, gradients, moved))) }
+        let sides = if moved == Moved::Replaced { 2 } else { 1 };
+        let moves = larger(gradients.clip).map(|clip| clip.times(&Amount::whole(self.records.unit_rows)).times(&Amount::whole(sides)));
+        let sums = iterations.saturating_mul(gradients.steps.saturating_add(1));
+        let forces = answer(moves, gradients.sigma).each(sums);
+        Claim::Product(vec![self.chain_claim(beta, weight, iterations, sigma, moved), forces])
     }
 }

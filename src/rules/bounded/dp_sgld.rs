@@ -5,27 +5,29 @@
 //! the gradient of each in L2 norm, adds them with noise, and moves along the sum and a normal number (Li et al. 2019).
 //!
 //! ## Claim
-//! T adaptive releases, each normal noise of sd sigma on a sum over a sample without replacement that holds a share
-//! `batch / n` of the rows; replacing a row moves the sum of a sample that holds it by at most `2 clip` in L2 norm. Rényi
-//! divergences of one release are those of Theorem 9 of Wang, Balle and Kasiviswanathan (2019) at whole orders, for the
-//! divergences `l (2 clip)^2 / (2 sigma^2)` of the noise, and linear in `(l - 1) D_l` between them (§12.3). n is the least that
-//! the header promises. The noise is discrete Gaussian on integers, as in `dp_hmc`. T is 500, batch one row in a hundred,
-//! clip 1, weight 1 and beta as for `penalty` unless given; sigma is solved.
+//! T adaptive releases, each normal noise of sd sigma, rounded to integers, on a sum of integers over a fixed share
+//! `g = batch / n` of the rows; replacing a row moves the sum of a sample that holds it by at most `2 clip` in L2 norm. With h the
+//! curve of normal noise at `mu = 2 clip / sigma`, one release has `g h(ln(1 + (exp(e) - 1) / g))` in both orders (Balle, Barthe and
+//! Gaboardi 2018; §12.3), and the releases compose as curves (§8.8); at fixed orders Theorem 9 of Wang, Balle and
+//! Kasiviswanathan (2019) bounds them too. All rows are taken unless `batch` is given: then the whole is GDP with `sqrt(T) mu`.
+//! n is the least that the header promises. T is 500, clip 1, weight 1 and beta as for `penalty` unless given; sigma is solved.
 //!
 //! ## Refuses
 //! What `beta_div` refuses, but for the chain; a secret number of rows (E0307), since the size of a sample is public and its
 //! share bounds the cost; units of several rows, for which the theorem says nothing (E0300).
 //!
 //! ## Checked by
-//! Numerical integration of one-dimensional mixtures at 320 settings; its formula written twice; draws of samples against
-//! the uniform law (`src/mechanism/chain/sgld.rs`).
+//! Golden values; numerical integration of one-dimensional mixtures, and every sample of small tables; formulas written twice; draws of
+//! samples against the uniform law (`src/mechanism/chain/sgld.rs`).
 
 use super::density::row_loss;
 use super::model::BoundedLoss;
+use super::penalty::{larger, smaller};
 use super::sampled;
 use crate::model::Relation;
-use crate::numeric::amount::stated_up;
-use crate::numeric::round::{div_up, mul_up};
+use crate::numeric::Amount;
+use crate::numeric::amount::{quotient_up, stated_up};
+use crate::numeric::round::div_up;
 use crate::privacy::{Claim, Pair};
 use crate::rules::arguments::{Arg, Mechanism};
 use crate::rules::conjugate::secret_rows;
@@ -88,12 +90,13 @@ fn covered(question: &Question) -> Match<()> {
 }
 
 impl BoundedLoss {
-    /// One chain of so many steps, each with noise of sd `sigma` on gradients of `batch` rows. Replaced rows alone.
-    pub fn sampled_claim(&self, iterations: u64, batch: u64, clip: f64, sigma: f64) -> Claim {
+    /// One chain of so many steps, each with noise of sd `sigma` on gradients of `batch` rows, or all. Replaced rows alone.
+    pub fn sampled_claim(&self, iterations: u64, batch: Option<u64>, clip: f64, sigma: f64) -> Claim {
         let rows = self.records.rows;
         let least = rows.exactly.unwrap_or(rows.at_least).max(1);
-        let share = stated_up(div_up(count_up(batch), count_down(least))).min(1.0);
-        let mu = stated_up(div_up(mul_up(2.0, clip), sigma));
-        Claim::Renyi(vec![Pair::Sampled { share, mu }]).repeat(iterations)
+        let share = batch.map_or(1.0, |batch| stated_up(div_up(count_up(batch), count_down(least))).min(1.0));
+        let mu = quotient_up(larger(clip).map(|clip| clip.times(&Amount::whole(2))), smaller(sigma));
+        let step = if share < 1.0 { Claim::Renyi(vec![Pair::Sampled { share, mu }]) } else { Claim::Gdp { mu } };
+        step.each(iterations)
     }
 }

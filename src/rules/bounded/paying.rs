@@ -134,7 +134,7 @@ impl Offer for Paying {
         }
     }
 
-    /// A value that costs about 1 in zCDP.
+    /// A value that costs about 1 in zCDP, half the square of mu.
     fn example(&self) -> f64 {
         match self.open {
             Open::Weight { sigma } => {
@@ -157,10 +157,10 @@ impl Offer for Paying {
         let mut list = self.loss.premises(self.beta);
         let steps = self.at(x).0;
         list.push(match self.gradients(x) {
-            None => Premise::holds(format!("each of {steps} steps adds discrete normal noise to a sum of integers, and proposes from public facts alone"), None),
+            None => Premise::holds(format!("each of {steps} steps adds normal noise, rounded to integers, to a sum of integers, and proposes from public facts alone"), None),
             Some(g) => Premise::holds(
                 format!(
-                    "each of {steps} proposals takes {} sums of gradients, every row's cut to norm {} and rounded to integers, and one sum of losses, all with discrete normal noise",
+                    "each of {steps} proposals takes {} sums of gradients, every row's cut to norm {} and rounded to integers, and one sum of losses, all with normal noise rounded to integers",
                     g.steps.saturating_add(1),
                     number(g.clip)
                 ),

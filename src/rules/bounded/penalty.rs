@@ -1,13 +1,14 @@
 //! The last state of a penalty chain on the beta-divergence posterior: private by itself, converged or not.
 //!
 //! ## Shape
-//! That of `beta_div`. Each step proposes a state from public facts alone, adds discrete normal noise of sd sigma to the change of
+//! That of `beta_div`. Each step proposes a state from public facts alone, adds rounded normal noise of sd sigma to the change of
 //! the weighted loss of all rows, and accepts with the penalty `exp(-sigma^2 / 2)` (Ceperley and Dewing 1999; Yildirim and
 //! Ermis 2019).
 //!
 //! ## Claim
-//! zCDP `T D^2 / (2 sigma^2)` (§12): T noisy answers, each a sum that a replaced row moves by at most `D = 2 k w R`, an added
-//! or removed one by `k w R`, with the range R of `beta_div`. Every state of the chain is a function of these answers, so
+//! mu-GDP with `mu = sqrt(T) D / sigma` (§12): T noisy answers, each a sum that a replaced row moves by at most `D = 2 k w R`, an
+//! added or removed one by `k w R`, with the range R of `beta_div`. The sums are of integers, and normal noise that is rounded
+//! there is post-processing of a normal mechanism. Every state of the chain is a function of these answers, so
 //! nothing is assumed about convergence. T is 300, sigma 1.5 and beta 1.5 (or what makes R least, where M > 1) unless given;
 //! the weight w is solved from the budget, or sigma where w is given, or T where sigma alone is given.
 //!
@@ -20,11 +21,10 @@
 use super::density::row_loss;
 use super::model::{BoundedLoss, Moved};
 use super::paying;
-use crate::numeric::amount::stated_up;
-use crate::numeric::round::{div_up, mul_down, mul_up};
+use crate::numeric::Amount;
+use crate::numeric::amount::quotient_up;
 use crate::privacy::Claim;
 use crate::rules::arguments::{Arg, Mechanism};
-use crate::rules::count::count_up;
 use crate::rules::{Answers, Question, Rule, Verdict};
 
 pub static PENALTY: Mechanism =
@@ -49,9 +49,22 @@ fn judge(question: &Question) -> Verdict {
 impl BoundedLoss {
     /// One chain of this many steps. Every term of the noisy sum is a difference of two losses of one row, in `[-R, R]`.
     pub fn chain_claim(&self, beta: f64, weight: f64, iterations: u64, sigma: f64, moved: Moved) -> Claim {
-        let moves = self.width(beta, weight, moved);
-        let squares = mul_up(count_up(iterations), mul_up(moves, moves));
-        let rho = div_up(squares, mul_down(2.0, mul_down(sigma, sigma)));
-        Claim::Zcdp { rho: if rho.is_nan() { f64::INFINITY } else { stated_up(rho) } }
+        answer(larger(self.width(beta, weight, moved)), sigma).each(iterations)
     }
+}
+
+/// One sum that moves by at most `moves`, with normal noise of this sd, as a double or as the decimal it stands for; unbounded where
+/// one is not an amount.
+pub(super) fn answer(moves: Option<Amount>, sigma: f64) -> Claim {
+    Claim::Gdp { mu: quotient_up(moves, smaller(sigma)) }
+}
+
+/// A double or the decimal it stands for, whichever is larger.
+pub(super) fn larger(x: f64) -> Option<Amount> {
+    Amount::of(x).max(Amount::exactly(x))
+}
+
+/// A double or the decimal it stands for, whichever is smaller.
+pub(super) fn smaller(x: f64) -> Option<Amount> {
+    Amount::of(x).min(Amount::exactly(x))
 }

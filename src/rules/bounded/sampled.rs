@@ -14,9 +14,6 @@ use std::rc::Rc;
 /// Steps and the norm of a row's gradient in prior spreads, where the program says nothing: constants, so public.
 const STEPS: u64 = 500;
 const CLIP: f64 = 1.0;
-/// Rows of a sample: one in so many of those that the header promises, and how many where it promises none.
-const ONE_IN: u64 = 100;
-const BATCH: u64 = 64;
 
 /// The last state of a chain; its noise is free.
 #[derive(Clone)]
@@ -24,7 +21,8 @@ struct Sampled {
     loss: Rc<BoundedLoss>,
     times: u64,
     iterations: u64,
-    batch: u64,
+    /// Rows of a sample; all of them where there is none.
+    batch: Option<u64>,
     clip: f64,
     beta: f64,
     weight: f64,
@@ -36,15 +34,10 @@ struct Sampled {
 /// The offer of the rule `dp_sgld`.
 pub(super) fn offer(loss: Rc<BoundedLoss>, times: u64, question: &Question) -> Vec<Box<dyn Offer>> {
     let args = question.arguments(loss.rule.own());
-    let rows = loss.records.rows;
-    let batch = match rows.exactly.unwrap_or(rows.at_least) {
-        0 | 1 => BATCH,
-        n => n.div_ceil(ONE_IN),
-    };
     vec![Box::new(Sampled {
         times,
         iterations: args.count("iterations").unwrap_or(STEPS),
-        batch: args.count("batch").unwrap_or(batch),
+        batch: args.count("batch"),
         clip: args.get("clip").unwrap_or(CLIP),
         beta: beta_of(&loss, args),
         weight: args.get("weight").unwrap_or(1.0),
@@ -92,9 +85,9 @@ impl Offer for Sampled {
         let mut list = self.loss.premises(self.beta);
         list.push(Premise::holds(
             format!(
-                "each of {} steps draws {} rows without replacement, cuts the gradient of each to norm {}, rounds them to integers and adds discrete normal noise",
+                "each of {} steps takes {}, cuts the gradient of each to norm {}, rounds them to integers and adds normal noise rounded to integers",
                 self.iterations,
-                self.batch,
+                self.batch.map_or("all rows".into(), |rows| format!("{rows} rows drawn without replacement")),
                 number(self.clip)
             ),
             None,
@@ -117,14 +110,13 @@ impl Offer for Sampled {
     }
 
     fn remark(&self, x: f64) -> String {
-        format!("{} steps of {} rows with noise {} on each gradient", self.iterations, self.batch, sig_up(x, 3))
+        let rows = self.batch.map_or("all rows".into(), |rows| format!("{rows} rows"));
+        format!("{} steps of {rows} with noise {} on each gradient", self.iterations, sig_up(x, 3))
     }
 
     fn given(&self) -> Vec<Parameter> {
-        let mut list = vec![("iterations", self.iterations as f64), ("batch", self.batch as f64), ("clip", self.clip)]
-            .into_iter()
-            .map(|(name, x)| self.own(Parameter::exact(name, x)))
-            .collect::<Vec<_>>();
+        let numbers = [("iterations", Some(self.iterations as f64)), ("batch", self.batch.map(|b| b as f64)), ("clip", Some(self.clip))];
+        let mut list: Vec<Parameter> = numbers.into_iter().filter_map(|(name, x)| Some(self.own(Parameter::exact(name, x?)))).collect();
         list.extend(self.step.map(|x| Parameter::exact("step", x)));
         list.extend([self.own(Parameter::up("beta", self.beta)), self.own(Parameter::down("weight", self.weight))]);
         list
@@ -137,7 +129,7 @@ impl Offer for Sampled {
     fn written(&self, given: &str) -> String {
         let value = |name: &str| match name {
             "iterations" => self.iterations as f64,
-            "batch" => self.batch as f64,
+            "batch" => self.batch.unwrap_or_default() as f64,
             "clip" => self.clip,
             "beta" => self.beta,
             _ => self.weight,

@@ -2,16 +2,17 @@
 
 use super::link;
 use super::predictor::{Predictor, Problem, latent, predictor, public_features};
-use super::priors::{Block, block, scaled_norm};
+use super::priors::{Block, block, scaled_norm, stored};
 use super::refusals;
 use crate::mechanism::plan::{Domain, Feature, GlmLaw, Link, PosteriorLaw, Sampler, Statistic, StatisticKind, WeightBlock};
 use crate::model::{Expr, Model, Observation, Range, Records, Relation, Request};
+use crate::numeric::Interval;
 use crate::numeric::amount::stated_up;
-use crate::numeric::round::{add_up, mul_up, sqrt_up};
+use crate::numeric::round::{add_down, add_up, div_up, mul_down, mul_up, sqrt_up};
 use crate::privacy::Claim;
 use crate::rules::conjugate::expected;
 use crate::rules::conjugate::facts::{Facts, one_private, point};
-use crate::rules::count::count_up;
+use crate::rules::count::{count_down, count_up};
 use crate::rules::tempered::{LimitReason, Matched, Tempering};
 use crate::rules::text::{four_down, four_up};
 use crate::rules::{Context, Match, Premise, Rule, not_mine, refuse};
@@ -32,6 +33,8 @@ pub(super) struct Parts<'a> {
     pub offsets: Vec<(Expr, f64)>,
     /// Upper bound on the absolute value of the predictor; infinite where weights or features are unbounded.
     pub most: f64,
+    /// Where the predictor lies: with a single weight on one side of 0, if it does.
+    pub predictor: Interval,
     /// Are all features public, so that neighbours differ in the outcome alone?
     pub labels_only: bool,
 }
@@ -44,6 +47,14 @@ impl Parts<'_> {
             Domain::Box(range) => range.is_finite(),
             Domain::Ball(_) => true,
         })
+    }
+
+    /// What a row adds at least to the second derivative of the potential of a single weight, in units of its prior's sd (rule
+    /// book §4.4); 0 where a row may leave the potential flat in some direction.
+    fn least_curvature(&self) -> f64 {
+        let [Block { single: Some(x), sd, .. }] = self.blocks.as_slice() else { return 0.0 };
+        let size = x.abs() * Interval::point(sd.hi);
+        (size.square() * Interval::point(link::least_curvature(self.link, self.predictor))).lo.max(0.0)
     }
 
     /// The first unbounded feature.
@@ -106,7 +117,9 @@ pub(super) fn parts<'a>(model: &'a Model, context: &Context) -> Match<Parts<'a>>
     blocks.sort_by_key(|(id, _)| model.parameters.iter().position(|p| p.id == *id));
     let blocks: Vec<Block> = blocks.into_iter().map(|(_, b)| b).collect();
     let most = blocks.iter().map(|b| b.reach).chain(offsets.iter().map(size)).fold(0.0, add_up);
-    Ok(Parts { observation, link: outcome.link, outcome: outcome.range, blocks, offsets, most, labels_only })
+    let added = |(e, factor): &(Expr, f64)| stored(e.ty.range().unwrap_or(Range::ALL), *factor);
+    let predictor = blocks.iter().map(Block::part).chain(offsets.iter().map(added)).fold(Interval::ZERO, |sum, t| sum + t);
+    Ok(Parts { observation, link: outcome.link, outcome: outcome.range, blocks, offsets, most, predictor, labels_only })
 }
 
 /// Does another argument of the likelihood, or the outcome, mention a parameter?
@@ -125,6 +138,8 @@ pub(super) struct GlmDraw {
     records: Records,
     /// Upper bound on the features' norm, each times the prior sd of its weight.
     norm: f64,
+    /// Lower bound on what the likelihood of all rows adds to the curvature of the prior, which is 1; neighbours share it.
+    rows: f64,
     premises: Vec<Premise>,
     prior_span: Span,
     /// Of all weights, where they share one.
@@ -149,7 +164,7 @@ impl GlmDraw {
         if most > MOST_COUNT {
             return not_mine("counts up to 16777216 and classes up to 65536 are stored exactly, larger ones are not");
         }
-        let label = link::label_slope(parts.link, parts.outcome);
+        let label = link::label_slope(parts.link, parts.outcome, parts.predictor);
         let added = model.records.relation == Relation::AddRemove;
         // A replaced row swaps one gradient for another, an added one brings its own (§4.2).
         let twice = if added { slope } else { mul_up(2.0, slope) };
@@ -159,7 +174,11 @@ impl GlmDraw {
         let twice = if one_weight && !added { twice.min(mul_up(link::slope(parts.link), link::ONE_WEIGHT)) } else { twice };
         let moved = if parts.labels_only { label.min(twice) } else { twice };
         let Some(first) = model.parameters.first() else { return not_mine("the model has no parameter") };
-        let premises = premises(&parts, slope, norm, model, context, rule);
+        // Of two neighbours with rows added or removed the smaller one counts, and n is secret: the prior alone.
+        let row = if added { 0.0 } else { parts.least_curvature() };
+        let fewest = model.records.rows.exactly.unwrap_or(model.records.rows.at_least).max(1);
+        let rows = mul_down(count_down(fewest), row);
+        let premises = premises(&parts, slope, (norm, rows), model, context, rule);
         let drawn = match &model.request {
             Request::Draw { parameters, .. } => parameters.clone(),
             Request::Posterior { .. } => vec![],
@@ -183,6 +202,7 @@ impl GlmDraw {
             norm,
             slope,
             curvature: link::curvature(parts.link, parts.most),
+            least_curvature: row,
             steps: None,
             sampler: Sampler::Langevin,
         };
@@ -199,6 +219,7 @@ impl GlmDraw {
             },
             records: model.records,
             norm,
+            rows,
             premises,
             prior_span: if last.file == prior.file { prior } else { last },
             prior_sd: parts.blocks.first().filter(|_| same_sds(&parts.blocks)).map(|b| b.sd.hi),
@@ -226,7 +247,7 @@ fn same_sds(blocks: &[Block]) -> bool {
     blocks.windows(2).all(|pair| matches!(pair, [a, b] if a.sd == b.sd))
 }
 
-fn premises(parts: &Parts, slope: f64, norm: f64, model: &Model, context: &Context, rule: &'static Rule) -> Vec<Premise> {
+fn premises(parts: &Parts, slope: f64, (norm, rows): (f64, f64), model: &Model, context: &Context, rule: &'static Rule) -> Vec<Premise> {
     let Some(first) = model.parameters.first() else { return vec![] };
     let mut facts = Facts::of_rows(rule, model, first, context);
     let o = parts.observation;
@@ -240,6 +261,10 @@ fn premises(parts: &Parts, slope: f64, norm: f64, model: &Model, context: &Conte
         false => format!("the prior is strongly log-concave, and the features times its sds have norm at most {}", four_up(norm)),
     };
     facts.premise(strong, Some(first.prior.span));
+    if rows > 0.0 {
+        let text = format!("the rows, whose number neighbours share, add at least {} to m, in units of the prior's", four_down(rows));
+        facts.premise(text, Some(o.likelihood.span));
+    }
     if !parts.offsets.is_empty() {
         facts.premise("what is added to the predictor contains no weight: it leaves the slope bounded as before", Some(o.likelihood.span));
     }
@@ -255,10 +280,12 @@ impl Matched for GlmDraw {
     }
 
     fn claim(&self, t: Tempering) -> Claim {
-        // mu = k r moved norm / sqrt(1 / m), in units of the prior's sds.
+        // mu = k r moved norm / sqrt(1 / m + r rows), in units of the prior's sds.
         let unit = mul_up(count_up(self.records.unit_rows), t.weight);
         let gradient = mul_up(mul_up(unit, self.moved), self.norm);
-        Claim::Gdp { mu: stated_up(mul_up(gradient, sqrt_up(t.concentration))) }
+        let data = mul_down(mul_down(t.weight, self.rows), t.concentration);
+        let spread = if data > 0.0 { div_up(t.concentration, add_down(1.0, data)) } else { t.concentration };
+        Claim::Gdp { mu: stated_up(mul_up(gradient, sqrt_up(spread))) }
     }
 
     fn premises(&self, _: Tempering) -> Vec<Premise> {
@@ -276,6 +303,7 @@ impl Matched for GlmDraw {
             let weights = law.blocks.len() - law.offsets;
             law.blocks.iter_mut().take(weights).for_each(|b| b.sd *= factor);
             law.norm = mul_up(law.norm, sqrt_up(t.concentration));
+            law.least_curvature = mul_down(law.least_curvature, mul_down(factor, factor));
         }
         Some((PosteriorLaw::Glm(Box::new(law)), self.statistic.clone()))
     }

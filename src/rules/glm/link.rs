@@ -69,9 +69,9 @@ pub(super) fn slope(link: Link) -> f64 {
     }
 }
 
-/// How far the slope moves when the label alone is replaced: the loss is A(t) - y t for canonical links, so it is the
-/// width of y. Infinite where no bound is proved.
-pub(super) fn label_slope(link: Link, range: Range) -> f64 {
+/// How far the slope at one predictor, in `t`, moves when the label alone is replaced: the loss is A(t) - y t for canonical links,
+/// so it is the width of y. Infinite where no bound is proved.
+pub(super) fn label_slope(link: Link, range: Range, t: Interval) -> f64 {
     match link {
         Link::Logit { .. } | Link::PoissonLog => range.width(),
         Link::Softmax { .. } => sqrt_up(2.0),
@@ -80,8 +80,61 @@ pub(super) fn label_slope(link: Link, range: Range) -> f64 {
             let stored = mul_up(range.magnitude(), f64::from(f32::EPSILON));
             div_up(add_up(range.width(), stored), mul_down(sd, sd))
         }
-        Link::Probit | Link::Cloglog => f64::INFINITY,
+        _ if t.magnitude().is_nan() || t.magnitude() > MOST_PREDICTOR => f64::INFINITY,
+        // The slopes are h(t) and -h(-t), with h convex: their distance is largest where |t| is.
+        Link::Probit => add_up(hazard(t.magnitude()).hi, hazard(-t.magnitude()).hi),
+        // With u = exp(t), u and -u / (e^u - 1): u / (1 - e^-u), which rises.
+        Link::Cloglog => {
+            let u = Interval::point(t.hi).exp();
+            (u / -(-u).exp_m1()).hi
+        }
     }
+}
+
+/// Lower bound on the second derivative where the predictor is in `t`, whatever the label; 0 where none is proved (§4.4).
+pub(super) fn least_curvature(link: Link, t: Interval) -> f64 {
+    if t.magnitude().is_nan() || t.magnitude() > MOST_PREDICTOR {
+        return 0.0;
+    }
+    let far = Interval::point(t.magnitude());
+    let least = match link {
+        Link::Logit { trials } => {
+            let tail = (-far).exp();
+            Interval::point(trials as f64) * tail / (Interval::ONE + tail).square()
+        }
+        // One predictor may move with all others, which changes no loss.
+        Link::Softmax { .. } => return 0.0,
+        // h (h + t) at t for -log Phi(t), falling (Sampford 1953), and the same at -t for the other label.
+        Link::Probit => {
+            let h = hazard(-t.magnitude());
+            h * (h + far)
+        }
+        Link::Cloglog => {
+            let ends = [t.lo, t.hi].map(|t| complementary(Interval::point(t).exp()).lo);
+            return ends[0].min(ends[1]).min(Interval::point(t.lo).exp().lo).max(0.0);
+        }
+        Link::PoissonLog => Interval::point(t.lo).exp(),
+        Link::Normal { sd } => Interval::ONE / Interval::point(sd).square(),
+    };
+    least.lo.max(0.0)
+}
+
+/// The second derivative of `-log(1 - exp(-u))`, u = exp(t): q s with q = u / (e^u - 1), s = u + q - 1. It rises and then falls,
+/// so it is least at an end: its derivative in u is `q / u (u - s (s + q))`, where `s / u` and `s + q` rise since q is convex
+/// and falls by at most 1/2 (rule book §4.4). As `q >= 1 - u / 2`, s is at least u / 2, which does not cancel.
+fn complementary(u: Interval) -> Interval {
+    let q = u / u.exp_m1();
+    let s = u + (q - Interval::ONE);
+    q * Interval::new(s.lo.max(u.lo / 2.0), s.hi)
+}
+
+/// `phi(t) / Phi(-t)`, which rises.
+fn hazard(t: f64) -> Interval {
+    let t = Interval::point(t);
+    // The double nearest pi is below pi.
+    let circle = Interval::new(std::f64::consts::TAU, std::f64::consts::TAU.next_up());
+    let density = (-(t.square() * Interval::point(0.5))).exp() / circle.sqrt();
+    (density.ln() - (-t).ln_normal_cdf()).exp()
 }
 
 /// How far the gradient of a logistic loss with one weight and one feature in [-c, c] moves, over c: less than 2.
@@ -120,14 +173,7 @@ pub(super) fn slope_within(link: Link, range: Range, most: f64) -> f64 {
             mul_up(trials as f64, sigma.hi)
         }
         Link::Softmax { .. } => slope(link),
-        Link::Probit => {
-            // phi(t) / Phi(-t), rising.
-            let t = Interval::point(most);
-            // The double nearest pi is below pi.
-            let circle = Interval::new(std::f64::consts::TAU, std::f64::consts::TAU.next_up());
-            let density = (-(t.square() * Interval::point(0.5))).exp() / circle.sqrt();
-            (density.ln() - (-t).ln_normal_cdf()).exp().hi
-        }
+        Link::Probit => hazard(most).hi,
         Link::Cloglog => exp_up(most).max(1.0),
         Link::PoissonLog => exp_up(most).max(range.hi),
         Link::Normal { sd } => div_up(add_up(range.magnitude(), most), mul_down(sd, sd)),

@@ -4,6 +4,7 @@ use super::predictor::Term;
 use super::refusals;
 use crate::mechanism::plan::{Domain, Feature};
 use crate::model::{Parameter, Range, Type, grid};
+use crate::numeric::Interval;
 use crate::numeric::round::{add_up, mul_up, sqrt_up};
 use crate::rules::conjugate::facts::{location_argument, positive_argument};
 use crate::rules::{Match, not_mine, refuse};
@@ -23,6 +24,25 @@ pub(super) struct Block {
     pub norm: f64,
     /// Largest absolute value of the block's part of the predictor, infinite where unbounded.
     pub reach: f64,
+    /// What a single weight is multiplied by, as the chain stores it.
+    pub single: Option<Interval>,
+}
+
+impl Block {
+    /// The block's part of the predictor.
+    pub fn part(&self) -> Interval {
+        match (self.single, self.domain) {
+            (Some(x), Domain::Box(w)) => x * Interval::new(w.lo, w.hi),
+            _ => Interval::new(-self.reach, self.reach),
+        }
+    }
+}
+
+/// Numbers of a row times a factor, as the chain stores them: in 32 bits, and a row at its largest norm a little shorter.
+pub(super) fn stored(range: Range, factor: f64) -> Interval {
+    const KEPT: f64 = 1.0 - 1.0 / (1 << 20) as f64;
+    let all = Interval::new(range.lo, range.hi) * Interval::point(factor);
+    all.hull(all * Interval::point(KEPT))
 }
 
 /// The block of one parameter; `classes` is 0 for a single predictor.
@@ -47,7 +67,12 @@ pub(super) fn block(term: Term, parameter: &Parameter, classes: u64) -> Match<Bl
         (Domain::Box(r), Feature::Value(..)) => mul_up(mul_up(r.magnitude(), sqrt_up(dim as f64)), norm),
         (Domain::Ball(radius), _) => mul_up(*radius, norm),
     };
-    Ok(Block { feature: term.feature, dim, mean, sd, domain, norm, reach })
+    let single = match &term.feature {
+        Feature::One => Some(Interval::ONE),
+        Feature::Value(e, factor) if e.ty.is_scalar_number() => e.ty.range().map(|r| stored(r, *factor)),
+        _ => None,
+    };
+    Ok(Block { feature: term.feature, dim, mean, sd, domain, norm, reach, single })
 }
 
 fn dimension(term: &Term, parameter: &Parameter, classes: u64) -> Match<usize> {
