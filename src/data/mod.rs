@@ -4,7 +4,10 @@ pub mod cell;
 pub mod encode;
 pub mod eval;
 pub mod format;
+pub mod input;
 pub mod inspect;
+#[cfg(feature = "parquet")]
+mod parquet;
 pub mod project;
 pub mod public;
 pub mod reader;
@@ -20,6 +23,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 pub use eval::Environment;
+pub use format::Misfit;
 pub use public::{PublicColumn, PublicTable, copy_public, load_public, public_part};
 pub use scan::{Job, Measured, count_rows, scan};
 
@@ -46,6 +50,8 @@ pub enum DataError {
     Rows { table: String, wanted: u64, exactly: bool },
     /// The file is of another format, by its first bytes or its header.
     Format { table: String, format: format::Format },
+    /// The column holds what is not read as its declared type: by the file's schema, whatever the rows are.
+    Misfit { table: String, header: String, misfit: Misfit },
     /// A cell of a *public* table that is not of its type.
     Cell { table: String, column: String, line: u64 },
 }
@@ -67,6 +73,9 @@ impl fmt::Display for DataError {
                 write!(f, "the file for `{table}` has two columns `{header}`")
             }
             DataError::Format { table, format } => write!(f, "the file for `{table}` {}\n  Help: {}", format.is(), format.help()),
+            DataError::Misfit { table, header, misfit } => {
+                write!(f, "the column `{header}` of the file for `{table}` holds {}\n  Help: {}", misfit.holds(), misfit.help())
+            }
             DataError::Rows { table, wanted, exactly: true } => write!(f, "the file for `{table}` does not have exactly {wanted} rows"),
             DataError::Rows { table, wanted: 1, .. } => write!(f, "the file for `{table}` has no rows"),
             DataError::Rows { table, wanted, .. } => {
@@ -107,7 +116,7 @@ enum Bytes {
 }
 
 impl Opened {
-    /// Opens `.csv` or `.csv.gz`: a regular file, or a pipe, which is read to its end.
+    /// Opens `.csv`, `.csv.gz` or Parquet: a regular file, or a pipe, which is read to its end.
     pub fn open(path: &Path) -> Result<Opened, DataError> {
         let (file, pipe) = files::open_or_pipe(path).map_err(|why| match why {
             Unopened::Missing => DataError::Missing,
@@ -134,18 +143,17 @@ impl Opened {
     /// All of it from the start. Passes share one position in the file: each must end before the next begins.
     pub fn source(&self) -> Result<Source, DataError> {
         match &self.bytes {
-            Bytes::Memory(all) => Ok(self.unpacked(Cursor::new(all.clone()))),
+            Bytes::Memory(all) => self.unpacked(Cursor::new(all.clone())),
             Bytes::File(file) => {
                 let mut file = file.try_clone().map_err(|_| DataError::Unreadable)?;
                 file.rewind().map_err(|_| DataError::Unreadable)?;
-                Ok(self.unpacked(file))
+                self.unpacked(file)
             }
         }
     }
 
-    fn unpacked(&self, input: impl Read + 'static) -> Source {
-        let source = if self.compressed { Source::new(flate2::read::MultiGzDecoder::new(input)) } else { Source::new(input) };
-        Source { delimiter: self.delimiter, named: true, ..source }
+    fn unpacked(&self, input: impl Seekable + 'static) -> Result<Source, DataError> {
+        Ok(Source { delimiter: self.delimiter, named: true, ..Source::stored(input, self.compressed)? })
     }
 }
 
@@ -166,23 +174,51 @@ fn whole(pipe: impl Read, most: u64) -> Result<Vec<u8>, DataError> {
 
 /// An open file of rows, read once from start to end.
 pub struct Source {
-    input: Box<dyn BufRead>,
+    input: Bound,
     delimiter: u8,
     /// May an error name the format? Not of registered data, whose errors have one text.
     named: bool,
 }
 
+/// What can be read at any place.
+pub trait Seekable: Read + Seek + Send {}
+impl<T: Read + Seek + Send> Seekable for T {}
+
+enum Bound {
+    Text(Box<dyn BufRead>),
+    #[cfg(feature = "parquet")]
+    Parquet(Box<dyn Seekable>),
+}
+
 impl Source {
-    /// Opens `.csv` or `.csv.gz`, to be read once.
+    /// Opens `.csv`, `.csv.gz` or Parquet, to be read once.
     pub fn open(path: &Path) -> Result<Source, DataError> {
         Opened::open(path)?.source()
     }
 
-    /// Rows from anything that can be read.
+    /// Rows of CSV from anything that can be read.
     pub fn new(input: impl Read + 'static) -> Source {
-        Source { input: Box::new(BufReader::with_capacity(1 << 18, input)), delimiter: b',', named: false }
+        Source { input: Bound::Text(Box::new(BufReader::with_capacity(1 << 18, input))), delimiter: b',', named: false }
+    }
+
+    /// Rows of a file that stands at its start: Parquet by its first bytes, else CSV, which may be compressed.
+    pub fn stored(mut input: impl Seekable + 'static, compressed: bool) -> Result<Source, DataError> {
+        if compressed {
+            return Ok(Source::new(flate2::read::MultiGzDecoder::new(input)));
+        }
+        let mut first = vec![];
+        let read = Read::by_ref(&mut input).take(MAGIC).read_to_end(&mut first);
+        read.and_then(|_| input.rewind()).map_err(|_| DataError::Unreadable)?;
+        match format::is_parquet(&first) {
+            #[cfg(feature = "parquet")]
+            true => Ok(Source { input: Bound::Parquet(Box::new(input)), delimiter: b',', named: false }),
+            _ => Ok(Source::new(input)),
+        }
     }
 }
+
+/// How many first bytes say what a file is.
+const MAGIC: u64 = 5;
 
 #[cfg(test)]
 mod tests {

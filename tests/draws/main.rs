@@ -5,6 +5,9 @@
 mod audits;
 mod bins;
 mod chains;
+#[cfg(feature = "parquet")]
+#[path = "../support/columns.rs"]
+mod columns;
 mod data;
 mod data_mechanisms;
 mod data_panics;
@@ -22,6 +25,8 @@ mod kernel_memory;
 mod langevin;
 mod laws;
 mod mechanisms;
+#[cfg(feature = "parquet")]
+mod parquet_files;
 mod predictions;
 mod quantiles;
 mod row_gradients;
