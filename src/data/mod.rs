@@ -14,6 +14,7 @@ pub mod reader;
 pub mod row;
 pub mod scan;
 pub mod statistic;
+mod units;
 
 use crate::files::{self, Unopened};
 use std::fmt;
