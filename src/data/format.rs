@@ -54,8 +54,15 @@ impl Format {
     }
 }
 
+/// Is this the start of a file that zstd has compressed?
+#[cfg(feature = "parquet")]
+pub fn is_zstd(first: &[u8]) -> bool {
+    first.starts_with(b"\x28\xb5\x2f\xfd")
+}
+
 /// Is this the start of a Parquet file? Its bytes are the header of a CSV file, so they are public; a header may begin with `PAR1`,
 /// but no page of a column begins with a character.
+#[cfg(feature = "parquet")]
 pub fn is_parquet(first: &[u8]) -> bool {
     matches!(first, [b'P', b'A', b'R', b'1', next, ..] if next.is_ascii_control() && !next.is_ascii_whitespace())
 }

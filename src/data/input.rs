@@ -3,13 +3,21 @@
 use super::cell::Cell;
 use super::format::Format;
 use super::reader::{Record, Records};
-use super::{Bound, DataError, Source};
+use super::{Bound, DataError, Part, Source};
 use crate::model::{Table, Type};
+use std::sync::Arc;
 
-/// An opened file, before its first row.
+/// Opened files of one table, one after the other.
 pub struct Input {
     names: Vec<Vec<u8>>,
     rows: Kind,
+    delimiter: u8,
+    named: bool,
+    /// Columns that were asked for, for the files behind.
+    wanted: Vec<(usize, Type)>,
+    parts: Arc<[Part]>,
+    /// The next file.
+    next: usize,
 }
 
 enum Kind {
@@ -18,26 +26,65 @@ enum Kind {
     Parquet(Box<super::parquet::Parquet>),
 }
 
-impl Input {
-    /// Reads the header.
-    pub fn open(source: Source, table: &Table) -> Result<Input, DataError> {
-        let Source { input, delimiter, named } = source;
-        let input = match input {
-            Bound::Text(input) => input,
-            #[cfg(feature = "parquet")]
-            Bound::Parquet(file) => {
-                let file = super::parquet::Parquet::open(file)?;
-                let names = file.names().map(|name| name.as_bytes().trim_ascii().to_vec()).collect();
-                return Ok(Input { names, rows: Kind::Parquet(Box::new(file)) });
-            }
-        };
-        let mut records = Records::new(input, delimiter, named);
-        let mut record = Record::default();
-        if !records.read(&mut record).map_err(|_| DataError::Unreadable)? {
-            return Err(DataError::NoHeader { table: table.name.clone() });
+/// The header of one file, before its first row.
+fn header(input: Bound, delimiter: u8, named: bool, table: &str) -> Result<(Vec<Vec<u8>>, Kind), DataError> {
+    let input = match input {
+        Bound::Text(input) => input,
+        #[cfg(feature = "parquet")]
+        Bound::Parquet(file) => {
+            let file = super::parquet::Parquet::open(file)?;
+            let names = file.names().map(|name| name.as_bytes().trim_ascii().to_vec()).collect();
+            return Ok((names, Kind::Parquet(Box::new(file))));
         }
-        let names = (0..record.len()).map(|i| record.cell(i).unwrap_or(&[]).trim_ascii().to_vec()).collect();
-        Ok(Input { names, rows: Kind::Text(Box::new(records), record) })
+    };
+    let mut records = Records::new(input, delimiter, named);
+    let mut record = Record::default();
+    if !records.read(&mut record).map_err(|_| DataError::Unreadable)? {
+        return Err(DataError::NoHeader { table: table.into() });
+    }
+    let names = (0..record.len()).map(|i| record.cell(i).unwrap_or(&[]).trim_ascii().to_vec()).collect();
+    Ok((names, Kind::Text(Box::new(records), record)))
+}
+
+impl Kind {
+    /// Do both files say the same of their columns?
+    fn is_like(&self, other: &Kind) -> bool {
+        match (self, other) {
+            (Kind::Text(..), Kind::Text(..)) => true,
+            #[cfg(feature = "parquet")]
+            (Kind::Parquet(a), Kind::Parquet(b)) => a.kinds() == b.kinds(),
+            #[cfg(feature = "parquet")]
+            _ => false,
+        }
+    }
+}
+
+impl Input {
+    /// Reads the headers of all files.
+    pub fn open(source: Source, table: &Table) -> Result<Input, DataError> {
+        let Source { input, parts, delimiter, named } = source;
+        let (names, rows) = header(input, delimiter, named, &table.name)?;
+        for part in parts.iter().skip(1) {
+            let (others, like) = header(part.open()?.input, delimiter, named, &table.name)?;
+            if others != names || !like.is_like(&rows) {
+                return Err(DataError::Apart { table: table.name.clone() });
+            }
+        }
+        Ok(Input { names, rows, delimiter, named, wanted: vec![], parts, next: 1 })
+    }
+
+    /// Opens the next file, as the one before it; `false` if there is none.
+    fn next_file(&mut self) -> Result<bool, DataError> {
+        let Some(part) = self.parts.get(self.next) else { return Ok(false) };
+        let (names, mut rows) = header(part.open()?.input, self.delimiter, self.named, "")?;
+        if names != self.names || !rows.is_like(&self.rows) {
+            return Err(DataError::Unreadable);
+        }
+        for (at, ty) in &self.wanted {
+            place(&mut rows, *at, "", ty, "")?;
+        }
+        (self.rows, self.next) = (rows, self.next + 1);
+        Ok(true)
     }
 
     /// Names of the columns.
@@ -59,13 +106,10 @@ impl Input {
     }
 
     /// Where the cells of a column will be, by its number in the file.
-    #[cfg_attr(not(feature = "parquet"), allow(unused_variables))]
     pub fn place(&mut self, at: usize, header: &str, ty: &Type, table: &Table) -> Result<usize, DataError> {
-        match &mut self.rows {
-            Kind::Text(..) => Ok(at),
-            #[cfg(feature = "parquet")]
-            Kind::Parquet(file) => file.select(at, ty).map_err(|why| why.of(&table.name, header)),
-        }
+        let found = place(&mut self.rows, at, header, ty, &table.name)?;
+        self.wanted.push((at, ty.clone()));
+        Ok(found)
     }
 
     fn format(&self) -> Option<Format> {
@@ -78,10 +122,15 @@ impl Input {
 
     /// Moves to the next row; `false` at the end.
     pub fn advance(&mut self) -> Result<bool, DataError> {
-        match &mut self.rows {
-            Kind::Text(records, record) => records.read(record).map_err(|_| DataError::Unreadable),
-            #[cfg(feature = "parquet")]
-            Kind::Parquet(file) => file.advance(),
+        loop {
+            let some = match &mut self.rows {
+                Kind::Text(records, record) => records.read(record).map_err(|_| DataError::Unreadable)?,
+                #[cfg(feature = "parquet")]
+                Kind::Parquet(file) => file.advance()?,
+            };
+            if some || !self.next_file()? {
+                return Ok(some);
+            }
         }
     }
 
@@ -115,5 +164,14 @@ impl Input {
             #[cfg(feature = "parquet")]
             Kind::Parquet(file) => file.rows_read().saturating_add(1),
         }
+    }
+}
+
+#[cfg_attr(not(feature = "parquet"), allow(unused_variables))]
+fn place(rows: &mut Kind, at: usize, header: &str, ty: &Type, table: &str) -> Result<usize, DataError> {
+    match rows {
+        Kind::Text(..) => Ok(at),
+        #[cfg(feature = "parquet")]
+        Kind::Parquet(file) => file.select(at, ty).map_err(|why| why.of(table, header)),
     }
 }

@@ -4,6 +4,7 @@ pub mod cell;
 pub mod encode;
 pub mod eval;
 pub mod format;
+mod gather;
 pub mod input;
 pub mod inspect;
 #[cfg(feature = "parquet")]
@@ -25,6 +26,7 @@ use std::sync::Arc;
 
 pub use eval::Environment;
 pub use format::Misfit;
+pub use gather::{Gathered, gather};
 pub use public::{PublicColumn, PublicTable, copy_public, load_public, public_part};
 pub use scan::{Job, Measured, count_rows, scan};
 
@@ -41,6 +43,10 @@ pub enum DataError {
     EmptyPipe,
     /// A pipe brought more than [`LONGEST_PIPE`].
     LongPipe,
+    /// A folder or a pattern with no file of rows, with a folder inside, or with more than [`MOST_FILES`].
+    Folder(Gathered),
+    /// Files of one table with different columns.
+    Apart { table: String },
     /// The file cannot be read to its end, or its compression is broken.
     Unreadable,
     /// The first line is absent.
@@ -65,6 +71,8 @@ impl fmt::Display for DataError {
             DataError::Device => write!(f, "the file is neither a regular file nor a pipe"),
             DataError::EmptyPipe => write!(f, "the pipe brought nothing: start what writes to it first"),
             DataError::LongPipe => write!(f, "the pipe brought more than {} MiB: put the rows into a file", LONGEST_PIPE >> 20),
+            DataError::Folder(why) => write!(f, "{}", why.text()),
+            DataError::Apart { table } => write!(f, "the files for `{table}` do not all have the same columns in the same order"),
             DataError::Unreadable => write!(f, "the file cannot be read"),
             DataError::NoHeader { table } => {
                 write!(f, "the file for `{table}` has no header line")
@@ -103,11 +111,16 @@ pub enum StatisticError {
 /// Most bytes of a pipe, which is kept in memory. Whether it is refused depends on its length alone.
 pub const LONGEST_PIPE: u64 = 1 << 30;
 
-/// A file opened once and read as often as a run needs it: a path that is swapped meanwhile cannot mix two files.
+/// Files opened once and read as often as a run needs them: a path that is swapped meanwhile cannot mix two files.
 pub struct Opened {
+    parts: Arc<[Part]>,
+    delimiter: u8,
+}
+
+/// One file of a table.
+struct Part {
     bytes: Bytes,
     compressed: bool,
-    delimiter: u8,
 }
 
 enum Bytes {
@@ -117,23 +130,23 @@ enum Bytes {
 }
 
 impl Opened {
-    /// Opens `.csv`, `.csv.gz` or Parquet: a regular file, or a pipe, which is read to its end.
+    /// Opens CSV, which may be compressed, or Parquet: a regular file, a pipe, which is read to its end, or all files of a folder or a pattern.
     pub fn open(path: &Path) -> Result<Opened, DataError> {
+        if let Some(paths) = gather(path) {
+            let parts = paths.map_err(DataError::Folder)?.iter().map(|p| Part::regular(p)).collect::<Result<_, _>>()?;
+            return Ok(Opened { parts, delimiter: b',' });
+        }
         let (file, pipe) = files::open_or_pipe(path).map_err(|why| match why {
             Unopened::Missing => DataError::Missing,
             Unopened::Irregular => DataError::Device,
         })?;
         let bytes = if pipe { Bytes::Memory(whole(file, LONGEST_PIPE)?.into()) } else { Bytes::File(file) };
-        Ok(Opened { bytes, compressed: compressed(path), delimiter: b',' })
+        Ok(Opened { parts: [Part { bytes, compressed: compressed(path) }].into(), delimiter: b',' })
     }
 
-    /// The same of a regular file alone.
+    /// Opens a regular file alone.
     pub fn regular(path: &Path) -> Result<Opened, DataError> {
-        let file = files::open(path).map_err(|why| match why {
-            Unopened::Missing => DataError::Missing,
-            Unopened::Irregular => DataError::Irregular,
-        })?;
-        Ok(Opened { bytes: Bytes::File(file), compressed: compressed(path), delimiter: b',' })
+        Ok(Opened { parts: [Part::regular(path)?].into(), delimiter: b',' })
     }
 
     /// Cells are parted by this byte.
@@ -141,20 +154,31 @@ impl Opened {
         Opened { delimiter, ..self }
     }
 
-    /// All of it from the start. Passes share one position in the file: each must end before the next begins.
+    /// All of it from the start. Passes share one position in a file: each must end before the next begins.
     pub fn source(&self) -> Result<Source, DataError> {
+        let first = self.parts.first().ok_or(DataError::Missing)?.open()?;
+        Ok(Source { delimiter: self.delimiter, named: true, parts: self.parts.clone(), ..first })
+    }
+}
+
+impl Part {
+    fn regular(path: &Path) -> Result<Part, DataError> {
+        let file = files::open(path).map_err(|why| match why {
+            Unopened::Missing => DataError::Missing,
+            Unopened::Irregular => DataError::Irregular,
+        })?;
+        Ok(Part { bytes: Bytes::File(file), compressed: compressed(path) })
+    }
+
+    fn open(&self) -> Result<Source, DataError> {
         match &self.bytes {
-            Bytes::Memory(all) => self.unpacked(Cursor::new(all.clone())),
+            Bytes::Memory(all) => Source::stored(Cursor::new(all.clone()), self.compressed),
             Bytes::File(file) => {
                 let mut file = file.try_clone().map_err(|_| DataError::Unreadable)?;
                 file.rewind().map_err(|_| DataError::Unreadable)?;
-                self.unpacked(file)
+                Source::stored(file, self.compressed)
             }
         }
-    }
-
-    fn unpacked(&self, input: impl Seekable + 'static) -> Result<Source, DataError> {
-        Ok(Source { delimiter: self.delimiter, named: true, ..Source::stored(input, self.compressed)? })
     }
 }
 
@@ -176,6 +200,8 @@ fn whole(pipe: impl Read, most: u64) -> Result<Vec<u8>, DataError> {
 /// An open file of rows, read once from start to end.
 pub struct Source {
     input: Bound,
+    /// All files of the table, of which this is the first; none where there is no other.
+    parts: Arc<[Part]>,
     delimiter: u8,
     /// May an error name the format? Not of registered data, whose errors have one text.
     named: bool,
@@ -192,17 +218,21 @@ enum Bound {
 }
 
 impl Source {
-    /// Opens `.csv`, `.csv.gz` or Parquet, to be read once.
+    /// Opens data to be read once.
     pub fn open(path: &Path) -> Result<Source, DataError> {
         Opened::open(path)?.source()
     }
 
     /// Rows of CSV from anything that can be read.
     pub fn new(input: impl Read + 'static) -> Source {
-        Source { input: Bound::Text(Box::new(BufReader::with_capacity(1 << 18, input))), delimiter: b',', named: false }
+        Source::of(Bound::Text(Box::new(BufReader::with_capacity(1 << 18, input))))
     }
 
-    /// Rows of a file that stands at its start: Parquet by its first bytes, else CSV, which may be compressed.
+    fn of(input: Bound) -> Source {
+        Source { input, parts: [].into(), delimiter: b',', named: false }
+    }
+
+    /// Rows of a file that stands at its start: Parquet or zstd by its first bytes, else CSV, which may be compressed with gzip.
     pub fn stored(mut input: impl Seekable + 'static, compressed: bool) -> Result<Source, DataError> {
         if compressed {
             return Ok(Source::new(flate2::read::MultiGzDecoder::new(input)));
@@ -210,11 +240,15 @@ impl Source {
         let mut first = vec![];
         let read = Read::by_ref(&mut input).take(MAGIC).read_to_end(&mut first);
         read.and_then(|_| input.rewind()).map_err(|_| DataError::Unreadable)?;
-        match format::is_parquet(&first) {
-            #[cfg(feature = "parquet")]
-            true => Ok(Source { input: Bound::Parquet(Box::new(input)), delimiter: b',', named: false }),
-            _ => Ok(Source::new(input)),
+        #[cfg(feature = "parquet")]
+        if format::is_parquet(&first) {
+            return Ok(Source::of(Bound::Parquet(Box::new(input))));
         }
+        #[cfg(feature = "parquet")]
+        if format::is_zstd(&first) {
+            return zstd::stream::read::Decoder::new(input).map(Source::new).map_err(|_| DataError::Unreadable);
+        }
+        Ok(Source::new(input))
     }
 }
 

@@ -17,6 +17,7 @@ mod density_support;
 mod diagnostics;
 mod families;
 mod fits;
+mod folders;
 mod foretold;
 mod freshness;
 mod glm_draws;

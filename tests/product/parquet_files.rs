@@ -77,6 +77,40 @@ fn answers_are_those_of_csv_from_a_file_a_pipe_and_registered_data() {
     assert_eq!(place.answers("run q.dpm --data t=@t --ledger l", None), wanted);
 }
 
+/// A folder and a pattern are all their files, which are as private as one; a ledger registers files alone.
+#[test]
+fn a_folder_is_one_table() {
+    let place = Place::new();
+    let root = place.0.path();
+    fs::create_dir(root.join("rows")).unwrap();
+    let half = |from: usize| -> Vec<u8> {
+        let columns = rows().into_iter().map(|mut c| {
+            c.texts = c.texts[from..from + 3].to_vec();
+            c
+        });
+        csv(&columns.collect::<Vec<_>>())
+    };
+    place.write("rows/1.csv", &half(0));
+    place.write("rows/2.csv", &half(3));
+    for data in ["rows", "t=rows/", "t=rows/*.csv"] {
+        assert_eq!(place.answers(&format!("run q.dpm --data {data}"), None), [16_750, 2000]);
+    }
+    for args in ["run q.dpm --data rows -o rows/1.csv", "run rows/2.csv --data t=rows/?.csv"] {
+        let (code, shown, said) = place.dpm(args, None);
+        assert!(code == Some(2) && shown.is_empty(), "{args}: {said}");
+    }
+    assert_eq!(fs::read(root.join("rows/1.csv")).unwrap(), half(0));
+    place.write("s.dpm", b"private t[6] { x: real in [0, 10] }\n");
+    let (code, _, said) = place.dpm("ledger init l --dataset t=rows --schema s.dpm --shared --budget eps(1)", None);
+    assert!(code == Some(2) && said.contains("`t`") && said.contains("folder"), "{said}");
+    place.write("rows/3.csv", b"x\n1\n");
+    let (code, _, said) = place.dpm("run q.dpm --data rows", None);
+    assert!(code == Some(3) && said.contains("rows: the files for `t` do not all have the same columns in the same order"), "{said}");
+    fs::create_dir(root.join("none")).unwrap();
+    let (code, _, said) = place.dpm("run q.dpm --data none", None);
+    assert!(code == Some(3) && said.contains("none: no file with rows is there"), "{said}");
+}
+
 #[test]
 fn a_public_table_may_be_parquet() {
     let place = Place::new();
@@ -136,6 +170,13 @@ fn what_is_wrong_with_a_file_is_said_without_its_cells() {
 fn the_owner_inspects_it() {
     let place = Place::new();
     place.write("rows.parquet", &parquet(&rows(), &Layout::PLAIN));
+    // In two parts, whose columns that are not read stay so.
+    fs::create_dir(place.0.path().join("twice")).unwrap();
+    ["twice/1", "twice/2"].iter().for_each(|name| place.write(name, &parquet(&rows(), &Layout::PLAIN)));
+    let (code, _, said) = place.dpm("inspect q.dpm --data t=twice -o twice.txt", None);
+    assert_eq!(code, Some(0), "{said}");
+    let twice = fs::read_to_string(place.0.path().join("twice.txt")).unwrap();
+    assert!(twice.contains("t: 12 rows, 4 columns") && twice.contains("8 read"), "{twice}");
     let (code, _, said) = place.dpm("inspect q.dpm --data t=rows.parquet -o seen.txt", None);
     assert_eq!(code, Some(0), "{said}");
     let seen = fs::read_to_string(place.0.path().join("seen.txt")).unwrap();

@@ -9,7 +9,8 @@ use parquet::schema::parser::parse_message_type;
 use parquet::schema::types::ColumnPath;
 use std::sync::Arc;
 
-/// Cells as Parquet has them.
+/// Cells as Parquet has them; no group of tests uses all of them.
+#[allow(dead_code)]
 #[derive(Clone)]
 pub enum Cells {
     Bool(Vec<Option<bool>>),

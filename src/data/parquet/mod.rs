@@ -14,7 +14,7 @@ use ::parquet::column::reader::{ColumnReader, get_column_reader};
 use ::parquet::file::metadata::{ParquetMetaData, ParquetMetaDataReader};
 
 use self::column::{Form, Kind, Values};
-use self::page::Pages;
+use self::page::{Pages, Shared};
 use super::cell::Cell;
 use super::format::{Format, Misfit};
 use super::{DataError, Seekable};
@@ -25,8 +25,6 @@ use crate::private::contained;
 const BLOCK: usize = 8192;
 /// Most bytes of a footer, which describes the file.
 const LONGEST_FOOTER: u64 = 1 << 28;
-
-type Shared = Arc<Mutex<Box<dyn Seekable>>>;
 
 /// Why a column cannot be read, before any row is.
 pub enum Refused {
@@ -83,6 +81,12 @@ impl Parquet {
     /// Names of the columns; one that is nested has one name.
     pub fn names(&self) -> impl Iterator<Item = &str> {
         self.meta.file_metadata().schema().get_fields().iter().map(|field| field.name())
+    }
+
+    /// What the columns hold: files of one table are alike in this.
+    pub fn kinds(&self) -> Vec<(usize, Result<Kind, Misfit>)> {
+        let schema = self.meta.file_metadata().schema_descr();
+        (0..schema.num_columns()).map(|leaf| (schema.get_column_root_idx(leaf), Kind::of(&schema.column(leaf)))).collect()
     }
 
     /// Asks for a column, by its number, in the form that a type is read from. Answers the place of its cells.

@@ -1,6 +1,7 @@
 //! Pages of one column of a row group, found and unpacked within bounds, for the decoders.
 
 use std::io::{Read, SeekFrom};
+use std::sync::{Arc, Mutex};
 
 use ::parquet::basic::{Compression, Encoding};
 use ::parquet::column::page::{Page, PageMetadata, PageReader};
@@ -8,7 +9,10 @@ use ::parquet::errors::{ParquetError, Result};
 use ::parquet::file::metadata::ColumnChunkMetaData;
 
 use super::thrift::{Compact, Fields};
-use super::{Seekable, Shared};
+use crate::data::Seekable;
+
+/// A file that the columns read in turn.
+pub type Shared = Arc<Mutex<Box<dyn Seekable>>>;
 
 /// Most bytes of a page, packed or not; writers make pages of about one MiB.
 const LARGEST_PAGE: usize = 1 << 28;
