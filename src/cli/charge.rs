@@ -122,8 +122,7 @@ impl Charged {
     /// The rows of a table, from memory.
     pub fn source(&self, table: TableId) -> Option<Source> {
         let (bytes, compressed) = self.tables.get(&table)?;
-        let input = Cursor::new(bytes.clone());
-        Some(if *compressed { Source::new(flate2::read::MultiGzDecoder::new(input)) } else { Source::new(input) })
+        Source::stored(Cursor::new(bytes.clone()), *compressed).ok()
     }
 
     /// Records the end of the run. The charge is durable already, so a failure here takes nothing from the caller.

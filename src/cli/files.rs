@@ -2,6 +2,7 @@
 
 use super::{Exit, Program, Repl, charge, inputs, usage};
 use crate::check::Loader;
+use crate::data::gather;
 use crate::ledger::{Ledger, Registration, is_of_a_ledger};
 use crate::pipeline::{Checked, Folder, same_file};
 use crate::source::SourceMap;
@@ -39,7 +40,14 @@ impl Private {
 /// What may be a path in `NAME=PATH`, or in `PATH` where no name is needed.
 fn paths(text: &str) -> impl Iterator<Item = PathBuf> {
     let named = inputs::pair(text).map(|(_, path)| path);
-    [Some(text), named].into_iter().flatten().map(PathBuf::from)
+    [Some(text), named].into_iter().flatten().flat_map(parts)
+}
+
+/// A path, and all files that it stands for.
+fn parts(path: &str) -> Vec<PathBuf> {
+    let path = PathBuf::from(path);
+    let files = gather(&path).and_then(Result::ok).unwrap_or_default();
+    [vec![path], files].concat()
 }
 
 pub fn is_among(path: &Path, files: &[PathBuf]) -> bool {
@@ -99,7 +107,7 @@ impl Known {
         if is_among(Path::new(path), &self.open.borrow()) {
             return Err(format!("{path} is bound as public or was loaded: it is not private in this session"));
         }
-        self.private.borrow_mut().files.push(path.into());
+        self.private.borrow_mut().files.extend(parts(path));
         Ok(())
     }
 

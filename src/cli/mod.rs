@@ -249,7 +249,7 @@ struct Report {
 struct Run {
     #[command(flatten)]
     program: Program,
-    /// A private table: `staff=staff.csv`, with a ledger `staff=@ID`; a bare path if the program has one private table
+    /// A private table: `staff=staff.csv` or `.parquet`, a folder, a pattern; with a ledger `staff=@ID`; a bare path if the program has one private table
     #[arg(long, value_name = "NAME=PATH|@ID")]
     data: Vec<String>,
     /// What stands between the cells of a line of the private files: `,`, `;` or `tab`

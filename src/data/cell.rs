@@ -3,6 +3,53 @@
 use crate::model::Levels;
 use crate::numeric::calendar;
 
+/// What a file holds in one cell: a text, or a number where its format has numbers. Both are read alike: [`Cell::Number`] stands
+/// for the shortest decimal that is that double, in a column that is declared as numbers, bools or (a day) dates.
+#[derive(Clone, Copy)]
+pub enum Cell<'a> {
+    Text(&'a [u8]),
+    /// NaN where the cell is missing.
+    Number(f64),
+}
+
+impl<'a> Cell<'a> {
+    /// The cell of a short row.
+    pub const EMPTY: Cell<'a> = Cell::Text(&[]);
+
+    pub fn number(self) -> Option<f64> {
+        match self {
+            Cell::Text(text) => number(text),
+            Cell::Number(x) => Some(x).filter(|x| !x.is_nan()),
+        }
+    }
+
+    pub fn boolean(self) -> Option<f64> {
+        match self {
+            Cell::Text(text) => boolean(text),
+            Cell::Number(x) => Some(x + 0.0).filter(|x| *x == 1.0 || *x == 0.0),
+        }
+    }
+
+    pub fn date(self) -> Option<f64> {
+        match self {
+            Cell::Text(text) => date(text),
+            Cell::Number(x) => Some(x).filter(|x| (calendar::FIRST..=calendar::LAST).contains(x)),
+        }
+    }
+
+    pub fn level(self, levels: &Levels) -> Option<f64> {
+        level(self.text(), levels)
+    }
+
+    /// Its bytes; a number has none, and no column of levels or texts asks for numbers.
+    pub fn text(self) -> &'a [u8] {
+        match self {
+            Cell::Text(text) => text,
+            Cell::Number(_) => &[],
+        }
+    }
+}
+
 /// Words for true and for false, in any case (`model::cells` has the whole table).
 const WORDS: [(&[u8], f64); 8] =
     [(b"true", 1.0), (b"yes", 1.0), (b"t", 1.0), (b"y", 1.0), (b"false", 0.0), (b"no", 0.0), (b"f", 0.0), (b"n", 0.0)];

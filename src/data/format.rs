@@ -4,6 +4,7 @@
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Format {
     Parquet,
+    Codec,
     Zip,
     Gzip,
     Utf16,
@@ -31,6 +32,7 @@ impl Format {
     pub fn is(self) -> &'static str {
         match self {
             Format::Parquet => "is Parquet, not CSV",
+            Format::Codec => "is Parquet, compressed or encoded in a way that is not read",
             Format::Zip => "is a zip archive or a spreadsheet, not CSV",
             Format::Gzip => "is compressed, and its name does not end in .gz",
             Format::Utf16 => "is UTF-16, not UTF-8",
@@ -42,11 +44,63 @@ impl Format {
     pub fn help(self) -> &'static str {
         match self {
             Format::Parquet => "write it as CSV:    duckdb -c \"COPY 'rows.parquet' TO 'rows.csv' (HEADER)\"",
+            Format::Codec => "write it with zstd, snappy, gzip, raw LZ4 or no compression, and without encryption and DELTA_BYTE_ARRAY",
             Format::Zip => "unpack it, or save the sheet as CSV",
             Format::Gzip => "name it rows.csv.gz",
             Format::Utf16 => "convert it:    iconv -f UTF-16 -t UTF-8 rows.csv > rows8.csv",
             Format::Tabs => "say so:    --delimiter tab",
             Format::Semicolons => "say so:    --delimiter ';'",
+        }
+    }
+}
+
+/// Is this the start of a file that zstd has compressed?
+#[cfg(feature = "parquet")]
+pub fn is_zstd(first: &[u8]) -> bool {
+    first.starts_with(b"\x28\xb5\x2f\xfd")
+}
+
+/// Is this the start of a Parquet file? Its bytes are the header of a CSV file, so they are public; a header may begin with `PAR1`,
+/// but no page of a column begins with a character.
+#[cfg(feature = "parquet")]
+pub fn is_parquet(first: &[u8]) -> bool {
+    matches!(first, [b'P', b'A', b'R', b'1', next, ..] if next.is_ascii_control() && !next.is_ascii_whitespace())
+}
+
+/// A column of a Parquet file that has no map into its declared type.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Misfit {
+    Nested,
+    Times,
+    Binary,
+    /// Booleans where numbers or dates are declared.
+    Booleans,
+    /// Days where numbers or bools are declared.
+    Days,
+    /// Numbers where dates are declared.
+    Numbers,
+}
+
+impl Misfit {
+    pub fn holds(self) -> &'static str {
+        match self {
+            Misfit::Nested => "lists or records, which are not read",
+            Misfit::Times => "times, which are not read",
+            Misfit::Binary => "a type that is not read",
+            Misfit::Booleans => "true and false, which are not read as the declared type",
+            Misfit::Days => "dates, which are not read as the declared type",
+            Misfit::Numbers => "numbers, which are not read as dates",
+        }
+    }
+
+    pub fn help(self) -> &'static str {
+        match self {
+            Misfit::Nested => "write one column for each value",
+            Misfit::Times => "write the day as a date, or the hour as a number",
+            Misfit::Binary => "write it as text, or as numbers",
+            Misfit::Booleans => "declare it as bool, or as category {false, true}",
+            Misfit::Days => "declare it as date",
+            Misfit::Numbers => "write it as dates, or declare it as numbers",
         }
     }
 }

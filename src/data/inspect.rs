@@ -2,8 +2,9 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-use super::reader::{Record, Records};
-use super::{DataError, Source, cell, project, row};
+use super::cell::{self, Cell};
+use super::input::Input;
+use super::{DataError, Source, project, row};
 use crate::model::print::type_text;
 use crate::model::{Range, Table, Type};
 use crate::numeric::calendar;
@@ -79,7 +80,7 @@ impl Cells {
 
     fn see(&mut self, cell: &[u8], ty: &Type) {
         let text = cell.trim_ascii();
-        let found = row::read(cell, ty);
+        let found = row::read(Cell::Text(cell), ty);
         if matches!(ty, Type::Category(_)) && !text.is_empty() {
             self.keep(cell);
         }
@@ -144,13 +145,9 @@ impl Guess {
 
 /// Reads a file from start to end; fails where it cannot be read or has no header.
 pub fn inspect(table: &Table, source: Source) -> Result<Inspected, DataError> {
-    let mut records = Records::new(source);
-    let mut record = Record::default();
-    if !records.read(&mut record).map_err(|_| DataError::Unreadable)? {
-        return Err(DataError::NoHeader { table: table.name.clone() });
-    }
-    let width = record.len();
-    let names: Vec<Vec<u8>> = (0..width).map(|i| record.cell(i).unwrap_or(&[]).trim_ascii().to_vec()).collect();
+    let mut input = Input::open(source, table)?;
+    let names = input.names().to_vec();
+    let width = names.len();
     let place = |header: &String| names.iter().position(|n| n == header.trim().as_bytes());
     let declared: Vec<_> = table.declared().collect();
     let places: Vec<Vec<Option<usize>>> = declared.iter().map(|c| c.headers.iter().map(place).collect()).collect();
@@ -170,24 +167,32 @@ pub fn inspect(table: &Table, source: Source) -> Result<Inspected, DataError> {
     let mut guesses: Vec<Guess> = free.iter().map(|_| Guess { some: false, kinds: [true; 4], levels: BTreeSet::new() }).collect();
     let key =
         table.unit.and_then(|(key, most)| Some((places.get(key.0)?.first().copied().flatten()?, declared.get(key.0)?.ty.clone(), most)));
+    for (column, at) in declared.iter().zip(&places) {
+        for (at, header) in at.iter().zip(&column.headers).filter_map(|(at, h)| Some(((*at)?, h))) {
+            input.place(at, header, &column.ty, table)?;
+        }
+    }
+    // Cells are counted as texts, whatever the file has.
+    let texts: Vec<Option<usize>> = (0..width).map(|at| input.place(at, "", &Type::Text, table).ok()).collect();
     let mut units: HashMap<Vec<u8>, u64> = HashMap::new();
     let (mut rows, mut short, mut long) = (0, 0, 0);
-    while records.read(&mut record).map_err(|_| DataError::Unreadable)? {
+    while input.advance()? {
+        let text = |at: &usize| texts.get(*at).copied().flatten().map_or(&[][..], |place| input.text(place));
         rows += 1;
-        short += u64::from(record.len() < width);
-        long += u64::from(record.len() > width);
+        short += u64::from(input.width() < width);
+        long += u64::from(input.width() > width);
         for ((column, at), cells) in declared.iter().zip(&places).zip(&mut columns) {
-            at.iter().flatten().for_each(|i| cells.see(record.cell(*i).unwrap_or(&[]), &column.ty));
+            at.iter().flatten().for_each(|i| cells.see(text(i), &column.ty));
         }
         for (i, guess) in free.iter().zip(&mut guesses) {
-            guess.see(record.cell(*i).unwrap_or(&[]));
+            guess.see(text(i));
         }
         if let Some((at, ty, _)) = &key {
-            let cell = record.cell(*at).unwrap_or(&[]);
+            let cell = text(at);
             // Keys are units as the reader takes them: bytes of a text, values of anything else.
             let unit = match ty {
                 Type::Text => cell.to_vec(),
-                ty => project::into_range(row::read(cell, ty).unwrap_or(f64::NAN), Range::ALL).to_le_bytes().to_vec(),
+                ty => project::into_range(row::read(Cell::Text(cell), ty).unwrap_or(f64::NAN), Range::ALL).to_le_bytes().to_vec(),
             };
             *units.entry(unit).or_insert(0) += 1;
         }

@@ -4,13 +4,18 @@ pub mod cell;
 pub mod encode;
 pub mod eval;
 pub mod format;
+mod gather;
+pub mod input;
 pub mod inspect;
+#[cfg(feature = "parquet")]
+mod parquet;
 pub mod project;
 pub mod public;
 pub mod reader;
 pub mod row;
 pub mod scan;
 pub mod statistic;
+mod units;
 
 use crate::files::{self, Unopened};
 use std::fmt;
@@ -20,6 +25,8 @@ use std::path::Path;
 use std::sync::Arc;
 
 pub use eval::Environment;
+pub use format::Misfit;
+pub use gather::{Gathered, gather};
 pub use public::{PublicColumn, PublicTable, copy_public, load_public, public_part};
 pub use scan::{Job, Measured, count_rows, scan};
 
@@ -36,6 +43,10 @@ pub enum DataError {
     EmptyPipe,
     /// A pipe brought more than [`LONGEST_PIPE`].
     LongPipe,
+    /// A folder or a pattern with no file of rows, with a folder inside, or with more than [`MOST_FILES`].
+    Folder(Gathered),
+    /// Files of one table with different columns.
+    Apart { table: String },
     /// The file cannot be read to its end, or its compression is broken.
     Unreadable,
     /// The first line is absent.
@@ -46,6 +57,8 @@ pub enum DataError {
     Rows { table: String, wanted: u64, exactly: bool },
     /// The file is of another format, by its first bytes or its header.
     Format { table: String, format: format::Format },
+    /// The column holds what is not read as its declared type: by the file's schema, whatever the rows are.
+    Misfit { table: String, header: String, misfit: Misfit },
     /// A cell of a *public* table that is not of its type.
     Cell { table: String, column: String, line: u64 },
 }
@@ -58,6 +71,8 @@ impl fmt::Display for DataError {
             DataError::Device => write!(f, "the file is neither a regular file nor a pipe"),
             DataError::EmptyPipe => write!(f, "the pipe brought nothing: start what writes to it first"),
             DataError::LongPipe => write!(f, "the pipe brought more than {} MiB: put the rows into a file", LONGEST_PIPE >> 20),
+            DataError::Folder(why) => write!(f, "{}", why.text()),
+            DataError::Apart { table } => write!(f, "the files for `{table}` do not all have the same columns in the same order"),
             DataError::Unreadable => write!(f, "the file cannot be read"),
             DataError::NoHeader { table } => {
                 write!(f, "the file for `{table}` has no header line")
@@ -67,6 +82,9 @@ impl fmt::Display for DataError {
                 write!(f, "the file for `{table}` has two columns `{header}`")
             }
             DataError::Format { table, format } => write!(f, "the file for `{table}` {}\n  Help: {}", format.is(), format.help()),
+            DataError::Misfit { table, header, misfit } => {
+                write!(f, "the column `{header}` of the file for `{table}` holds {}\n  Help: {}", misfit.holds(), misfit.help())
+            }
             DataError::Rows { table, wanted, exactly: true } => write!(f, "the file for `{table}` does not have exactly {wanted} rows"),
             DataError::Rows { table, wanted: 1, .. } => write!(f, "the file for `{table}` has no rows"),
             DataError::Rows { table, wanted, .. } => {
@@ -93,11 +111,16 @@ pub enum StatisticError {
 /// Most bytes of a pipe, which is kept in memory. Whether it is refused depends on its length alone.
 pub const LONGEST_PIPE: u64 = 1 << 30;
 
-/// A file opened once and read as often as a run needs it: a path that is swapped meanwhile cannot mix two files.
+/// Files opened once and read as often as a run needs them: a path that is swapped meanwhile cannot mix two files.
 pub struct Opened {
+    parts: Arc<[Part]>,
+    delimiter: u8,
+}
+
+/// One file of a table.
+struct Part {
     bytes: Bytes,
     compressed: bool,
-    delimiter: u8,
 }
 
 enum Bytes {
@@ -107,23 +130,23 @@ enum Bytes {
 }
 
 impl Opened {
-    /// Opens `.csv` or `.csv.gz`: a regular file, or a pipe, which is read to its end.
+    /// Opens CSV, which may be compressed, or Parquet: a regular file, a pipe, which is read to its end, or all files of a folder or a pattern.
     pub fn open(path: &Path) -> Result<Opened, DataError> {
+        if let Some(paths) = gather(path) {
+            let parts = paths.map_err(DataError::Folder)?.iter().map(|p| Part::regular(p)).collect::<Result<_, _>>()?;
+            return Ok(Opened { parts, delimiter: b',' });
+        }
         let (file, pipe) = files::open_or_pipe(path).map_err(|why| match why {
             Unopened::Missing => DataError::Missing,
             Unopened::Irregular => DataError::Device,
         })?;
         let bytes = if pipe { Bytes::Memory(whole(file, LONGEST_PIPE)?.into()) } else { Bytes::File(file) };
-        Ok(Opened { bytes, compressed: compressed(path), delimiter: b',' })
+        Ok(Opened { parts: [Part { bytes, compressed: compressed(path) }].into(), delimiter: b',' })
     }
 
-    /// The same of a regular file alone.
+    /// Opens a regular file alone.
     pub fn regular(path: &Path) -> Result<Opened, DataError> {
-        let file = files::open(path).map_err(|why| match why {
-            Unopened::Missing => DataError::Missing,
-            Unopened::Irregular => DataError::Irregular,
-        })?;
-        Ok(Opened { bytes: Bytes::File(file), compressed: compressed(path), delimiter: b',' })
+        Ok(Opened { parts: [Part::regular(path)?].into(), delimiter: b',' })
     }
 
     /// Cells are parted by this byte.
@@ -131,21 +154,31 @@ impl Opened {
         Opened { delimiter, ..self }
     }
 
-    /// All of it from the start. Passes share one position in the file: each must end before the next begins.
+    /// All of it from the start. Passes share one position in a file: each must end before the next begins.
     pub fn source(&self) -> Result<Source, DataError> {
+        let first = self.parts.first().ok_or(DataError::Missing)?.open()?;
+        Ok(Source { delimiter: self.delimiter, named: true, parts: self.parts.clone(), ..first })
+    }
+}
+
+impl Part {
+    fn regular(path: &Path) -> Result<Part, DataError> {
+        let file = files::open(path).map_err(|why| match why {
+            Unopened::Missing => DataError::Missing,
+            Unopened::Irregular => DataError::Irregular,
+        })?;
+        Ok(Part { bytes: Bytes::File(file), compressed: compressed(path) })
+    }
+
+    fn open(&self) -> Result<Source, DataError> {
         match &self.bytes {
-            Bytes::Memory(all) => Ok(self.unpacked(Cursor::new(all.clone()))),
+            Bytes::Memory(all) => Source::stored(Cursor::new(all.clone()), self.compressed),
             Bytes::File(file) => {
                 let mut file = file.try_clone().map_err(|_| DataError::Unreadable)?;
                 file.rewind().map_err(|_| DataError::Unreadable)?;
-                Ok(self.unpacked(file))
+                Source::stored(file, self.compressed)
             }
         }
-    }
-
-    fn unpacked(&self, input: impl Read + 'static) -> Source {
-        let source = if self.compressed { Source::new(flate2::read::MultiGzDecoder::new(input)) } else { Source::new(input) };
-        Source { delimiter: self.delimiter, named: true, ..source }
     }
 }
 
@@ -166,23 +199,61 @@ fn whole(pipe: impl Read, most: u64) -> Result<Vec<u8>, DataError> {
 
 /// An open file of rows, read once from start to end.
 pub struct Source {
-    input: Box<dyn BufRead>,
+    input: Bound,
+    /// All files of the table, of which this is the first; none where there is no other.
+    parts: Arc<[Part]>,
     delimiter: u8,
     /// May an error name the format? Not of registered data, whose errors have one text.
     named: bool,
 }
 
+/// What can be read at any place.
+pub trait Seekable: Read + Seek + Send {}
+impl<T: Read + Seek + Send> Seekable for T {}
+
+enum Bound {
+    Text(Box<dyn BufRead>),
+    #[cfg(feature = "parquet")]
+    Parquet(Box<dyn Seekable>),
+}
+
 impl Source {
-    /// Opens `.csv` or `.csv.gz`, to be read once.
+    /// Opens data to be read once.
     pub fn open(path: &Path) -> Result<Source, DataError> {
         Opened::open(path)?.source()
     }
 
-    /// Rows from anything that can be read.
+    /// Rows of CSV from anything that can be read.
     pub fn new(input: impl Read + 'static) -> Source {
-        Source { input: Box::new(BufReader::with_capacity(1 << 18, input)), delimiter: b',', named: false }
+        Source::of(Bound::Text(Box::new(BufReader::with_capacity(1 << 18, input))))
+    }
+
+    fn of(input: Bound) -> Source {
+        Source { input, parts: [].into(), delimiter: b',', named: false }
+    }
+
+    /// Rows of a file that stands at its start: Parquet or zstd by its first bytes, else CSV, which may be compressed with gzip.
+    pub fn stored(mut input: impl Seekable + 'static, compressed: bool) -> Result<Source, DataError> {
+        if compressed {
+            return Ok(Source::new(flate2::read::MultiGzDecoder::new(input)));
+        }
+        let mut first = vec![];
+        let read = Read::by_ref(&mut input).take(MAGIC).read_to_end(&mut first);
+        read.and_then(|_| input.rewind()).map_err(|_| DataError::Unreadable)?;
+        #[cfg(feature = "parquet")]
+        if format::is_parquet(&first) {
+            return Ok(Source::of(Bound::Parquet(Box::new(input))));
+        }
+        #[cfg(feature = "parquet")]
+        if format::is_zstd(&first) {
+            return zstd::stream::read::Decoder::new(input).map(Source::new).map_err(|_| DataError::Unreadable);
+        }
+        Ok(Source::new(input))
     }
 }
+
+/// How many first bytes say what a file is.
+const MAGIC: u64 = 5;
 
 #[cfg(test)]
 mod tests {

@@ -112,7 +112,10 @@ fn load(table: &Table, source: Source, fill: impl Fn(&Rows, &mut [f64]) -> Resul
 ///
 /// Reading the copy gives what reading the file gives. Nothing is checked here: [`load_public`] does that.
 pub fn copy_public(table: &Table, source: Source) -> Result<String, DataError> {
-    let mut rows = Rows::open(table, source)?;
+    // Texts of all cells, also where the file has numbers.
+    let mut texts = table.clone();
+    texts.columns.iter_mut().for_each(|c| c.ty = Type::Text);
+    let mut rows = Rows::open(&texts, source)?;
     let headers: Vec<&str> = table.columns.iter().flat_map(|c| &c.headers).map(|h| h.trim()).collect();
     // Two columns may read one header; it is written once.
     let first: Vec<bool> = headers.iter().enumerate().map(|(i, h)| headers.iter().position(|other| other == h) == Some(i)).collect();

@@ -68,16 +68,8 @@ const LONGEST_LINE: u64 = 1 << 28;
 const MOST_TRIES: usize = 64;
 
 impl Records {
-    pub fn new(source: super::Source) -> Records {
-        Records {
-            input: source.input,
-            ahead: VecDeque::new(),
-            line: Vec::new(),
-            width: None,
-            lines: 0,
-            delimiter: source.delimiter,
-            named: source.named,
-        }
+    pub fn new(input: Box<dyn BufRead>, delimiter: u8, named: bool) -> Records {
+        Records { input, ahead: VecDeque::new(), line: Vec::new(), width: None, lines: 0, delimiter, named }
     }
 
     /// What the line of the header says of the format, where it may be told.

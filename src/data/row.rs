@@ -3,8 +3,9 @@
 use crate::model::{Column, Range, Table, Type, View};
 use crate::numeric::calendar;
 
-use super::reader::{Record, Records};
-use super::{DataError, Source, cell, project};
+use super::cell::Cell;
+use super::input::Input;
+use super::{DataError, Source, project};
 
 /// Number of doubles a value takes; texts, records and posteriors take none.
 pub fn width(ty: &Type) -> usize {
@@ -35,7 +36,7 @@ pub fn offsets(table: &Table) -> (Vec<usize>, usize) {
 
 /// One column of an opened file.
 struct Reading {
-    /// Where each component is in a record.
+    /// Where each component is in the input.
     cells: Vec<usize>,
     slot: usize,
     ty: Type,
@@ -52,8 +53,8 @@ impl Reading {
     }
 
     /// What a view says of the cells of its column.
-    fn seen(&self, (view, ty, missing): &(View, Type, Vec<f64>), record: &Record) -> f64 {
-        let cell = |at: &usize| read(record.cell(*at).unwrap_or(&[]), ty);
+    fn seen(&self, (view, ty, missing): &(View, Type, Vec<f64>), input: &Input) -> f64 {
+        let cell = |at: &usize| read(input.cell(*at), ty);
         let day = || self.cells.first().and_then(cell).or(missing.first().copied()).unwrap_or_else(|| default(ty));
         match view {
             View::Missing => f64::from(u8::from(self.cells.iter().any(|at| cell(at).is_none()))),
@@ -66,8 +67,7 @@ impl Reading {
 
 /// An opened file of a table: its header matched with the program's columns.
 pub struct Rows {
-    records: Records,
-    record: Record,
+    input: Input,
     columns: Vec<Reading>,
     slots: usize,
 }
@@ -75,40 +75,16 @@ pub struct Rows {
 impl Rows {
     /// Reads the header.
     pub fn open(table: &Table, source: Source) -> Result<Rows, DataError> {
-        let mut records = Records::new(source);
-        let mut record = Record::default();
-        let some = records.read(&mut record).map_err(|_| DataError::Unreadable)?;
-        if !some {
-            return Err(DataError::NoHeader { table: table.name.clone() });
-        }
-        let names: Vec<&[u8]> = (0..record.len()).map(|i| record.cell(i).unwrap_or(&[]).trim_ascii()).collect();
-        let find = |header: &String| {
-            let mut places = names.iter().enumerate().filter(|(_, name)| **name == header.trim().as_bytes()).map(|(i, _)| i);
-            match (places.next(), places.next()) {
-                (Some(at), None) => Ok(at),
-                (None, _) if records.format().is_some() => {
-                    let format = records.format().unwrap_or_default();
-                    Err(DataError::Format { table: table.name.clone(), format })
-                }
-                (first, _) => Err(DataError::Column { table: table.name.clone(), header: header.clone(), twice: first.is_some() }),
-            }
-        };
+        let mut input = Input::open(source, table)?;
         let (starts, slots) = offsets(table);
-        let columns = table
-            .columns
-            .iter()
-            .zip(starts)
-            .map(|(column, slot)| {
-                Ok(Reading {
-                    cells: column.headers.iter().map(find).collect::<Result<_, _>>()?,
-                    slot,
-                    ty: column.ty.clone(),
-                    missing: column.missing.clone(),
-                    view: column.view.and_then(|(of, view)| table.columns.get(of.0).map(|of| (view, of.ty.clone(), of.missing.clone()))),
-                })
-            })
-            .collect::<Result<_, DataError>>()?;
-        Ok(Rows { records, record, columns, slots })
+        let mut columns = vec![];
+        for (column, slot) in table.columns.iter().zip(starts) {
+            let view = column.view.and_then(|(of, view)| table.columns.get(of.0).map(|of| (view, of.ty.clone(), of.missing.clone())));
+            let ty = view.as_ref().map_or(&column.ty, |(_, ty, _)| ty);
+            let cells = column.headers.iter().map(|header| input.column(header, ty, table)).collect::<Result<_, _>>()?;
+            columns.push(Reading { cells, slot, ty: column.ty.clone(), missing: column.missing.clone(), view });
+        }
+        Ok(Rows { input, columns, slots })
     }
 
     pub fn slots(&self) -> usize {
@@ -116,22 +92,22 @@ impl Rows {
     }
 
     pub fn line_number(&self) -> u64 {
-        self.records.line_number()
+        self.input.line()
     }
 
     /// Moves to the next record; `false` at the end.
     pub fn advance(&mut self) -> Result<bool, DataError> {
-        self.records.read(&mut self.record).map_err(|_| DataError::Unreadable)
+        self.input.advance()
     }
 
     /// The raw bytes of a text column's cell; empty where a short row lacks it.
     pub fn bytes(&self, column: usize) -> &[u8] {
-        self.columns.get(column).and_then(|c| c.cells.first()).and_then(|at| self.record.cell(*at)).unwrap_or(&[])
+        self.columns.get(column).and_then(|c| c.cells.first()).map_or(&[], |at| self.input.text(*at))
     }
 
     /// The raw bytes of every declared cell in column order; empty where a short row lacks it.
     pub fn cells(&self) -> impl Iterator<Item = &[u8]> {
-        self.columns.iter().flat_map(|c| &c.cells).map(|at| self.record.cell(*at).unwrap_or(&[]))
+        self.columns.iter().flat_map(|c| &c.cells).map(|at| self.input.text(*at))
     }
 
     /// Fills the row totally: whatever the record holds, every slot gets a value of its column's type.
@@ -140,11 +116,11 @@ impl Rows {
             let slots = column.slot..column.slot + width(&column.ty);
             let Some(out) = row.get_mut(slots) else { continue };
             if let (Some(view), [value]) = (&column.view, &mut *out) {
-                *value = column.seen(view, &self.record);
+                *value = column.seen(view, &self.input);
                 continue;
             }
             for (i, (value, at)) in out.iter_mut().zip(&column.cells).enumerate() {
-                let found = read(self.record.cell(*at).unwrap_or(&[]), &column.ty);
+                let found = read(self.input.cell(*at), &column.ty);
                 *value = found.or_else(|| column.instead(i)).unwrap_or_else(|| default(&column.ty));
             }
             settle(out, &column.ty);
@@ -157,13 +133,13 @@ impl Rows {
             let slots = column.slot..column.slot + width(&column.ty);
             let out = row.get_mut(slots).ok_or(index)?;
             if let (Some(view), [value]) = (&column.view, &mut *out) {
-                *value = column.seen(view, &self.record);
+                *value = column.seen(view, &self.input);
                 continue;
             }
             for (i, (value, at)) in out.iter_mut().zip(&column.cells).enumerate() {
-                let found = self.record.cell(*at).filter(|cell| read(cell, &column.ty).is_some());
-                *value = match found {
-                    Some(cell) => checked(cell, &column.ty).ok_or(index)?,
+                let cell = self.input.cell(*at);
+                *value = match read(cell, &column.ty) {
+                    Some(_) => checked(cell, &column.ty).ok_or(index)?,
                     None => column.instead(i).ok_or(index)?,
                 };
             }
@@ -183,15 +159,15 @@ fn counts_range(total: u64) -> Range {
 }
 
 /// A cell as one component of a type, moved into it; `None` where it is missing or unreadable.
-pub fn read(cell: &[u8], ty: &Type) -> Option<f64> {
-    let real = |range: Range| cell::number(cell).map(|x| project::into_range(x, range));
-    let int = |range: Range| cell::number(cell).map(|x| project::into_range(libm::rint(x), range));
+pub fn read(cell: Cell, ty: &Type) -> Option<f64> {
+    let real = |range: Range| cell.number().map(|x| project::into_range(x, range));
+    let int = |range: Range| cell.number().map(|x| project::into_range(libm::rint(x), range));
     match ty {
-        Type::Bool => cell::boolean(cell),
+        Type::Bool => cell.boolean(),
         Type::Int(range) => int(*range),
         Type::Real(range) | Type::Matrix { range, .. } => real(*range),
-        Type::Category(levels) => cell::level(cell, levels),
-        Type::Date(range) => cell::date(cell).map(|x| project::into_range(x, *range)),
+        Type::Category(levels) => cell.level(levels),
+        Type::Date(range) => cell.date().map(|x| project::into_range(x, *range)),
         Type::Vector(v) => real(v.range),
         Type::Simplex { .. } => real(Range::UNIT),
         Type::Counts { total, .. } => int(counts_range(*total)),
@@ -212,15 +188,15 @@ fn default(ty: &Type) -> f64 {
 }
 
 /// A public cell that is exactly of its type.
-fn checked(cell: &[u8], ty: &Type) -> Option<f64> {
-    let inside = |range: Range| cell::number(cell).filter(|x| x.is_finite() && range.contains(*x));
+fn checked(cell: Cell, ty: &Type) -> Option<f64> {
+    let inside = |range: Range| cell.number().filter(|x| x.is_finite() && range.contains(*x));
     let whole = |range: Range| inside(range).filter(|x| libm::rint(*x) == *x);
     match ty {
-        Type::Bool => cell::boolean(cell),
+        Type::Bool => cell.boolean(),
         Type::Int(range) => whole(*range),
         Type::Real(range) => inside(*range),
-        Type::Category(levels) => cell::level(cell, levels),
-        Type::Date(range) => cell::date(cell).filter(|x| range.contains(*x)),
+        Type::Category(levels) => cell.level(levels),
+        Type::Date(range) => cell.date().filter(|x| range.contains(*x)),
         Type::Vector(v) => inside(v.range),
         Type::Matrix { range, .. } => inside(*range),
         Type::Simplex { .. } => inside(Range::UNIT),

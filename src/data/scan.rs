@@ -1,7 +1,5 @@
 //! One streaming pass over a private file that computes every statistic a program asks of it.
 
-use std::collections::HashMap;
-
 use crate::kernel::Design;
 use crate::kernel::density::{Columns, Op};
 use crate::model::{ColumnId, Expr, Range, Relation, Table, TableId, Type};
@@ -10,8 +8,9 @@ use crate::private::Private;
 use super::encode::{Encoding, Growing, Level, Shape};
 use super::eval::{Compiled, Environment, compile};
 use super::public::check_rows;
-use super::row::{Rows, is_text, offsets, width};
+use super::row::{Rows, offsets, width};
 use super::statistic::{Quantizer, check_sum};
+use super::units::Units;
 use super::{DataError, Source, StatisticError};
 
 /// Most totals that one statistic may keep.
@@ -242,36 +241,6 @@ impl Measure {
     }
 }
 
-/// Keeps the first k rows of every unit, in file order.
-struct Units {
-    column: usize,
-    text: bool,
-    slots: std::ops::Range<usize>,
-    most: u64,
-    seen: HashMap<Vec<u8>, u64>,
-}
-
-impl Units {
-    fn new(table: &Table) -> Option<Units> {
-        let (column, most) = table.unit?;
-        let declared = table.columns.get(column.0)?;
-        let start = *offsets(table).0.get(column.0)?;
-        Some(Units { column: column.0, text: is_text(declared), slots: start..start + width(&declared.ty), most, seen: HashMap::new() })
-    }
-
-    fn keeps(&mut self, rows: &Rows, row: &[f64]) -> bool {
-        let key = if self.text {
-            rows.bytes(self.column).to_vec()
-        } else {
-            let values = row.get(self.slots.clone()).unwrap_or(&[]);
-            values.iter().flat_map(|v| v.to_le_bytes()).collect()
-        };
-        let count = self.seen.entry(key).or_insert(0);
-        *count += 1;
-        *count <= self.most
-    }
-}
-
 /// Calls `visit` with every kept row.
 fn each_row(table: &Table, source: Source, mut visit: impl FnMut(&[f64])) -> Result<(), DataError> {
     let mut rows = Rows::open(table, source)?;
@@ -279,7 +248,8 @@ fn each_row(table: &Table, source: Source, mut visit: impl FnMut(&[f64])) -> Res
     let mut units = Units::new(table);
     while rows.advance()? {
         rows.fill(&mut row);
-        if units.as_mut().is_none_or(|u| u.keeps(&rows, &row)) {
+        let kept = units.as_mut().map_or(Ok(true), |u| u.keeps(&rows, &row))?;
+        if kept {
             visit(&row);
         }
     }

@@ -40,6 +40,9 @@ impl NewDataset {
             ));
         };
         let missing = || LedgerError::Invalid(format!("the file of `{}` cannot be read", self.id));
+        if self.file.is_dir() {
+            return invalid(format!("`{}` is a folder: a data set is one file, of which the ledger has the digest", self.id));
+        }
         let location = self.file.canonicalize().ok().filter(|f| f.is_file()).ok_or_else(missing)?;
         if !self.shared && open_to_others(&location) {
             return invalid(format!(

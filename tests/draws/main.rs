@@ -5,6 +5,9 @@
 mod audits;
 mod bins;
 mod chains;
+#[cfg(feature = "parquet")]
+#[path = "../support/columns.rs"]
+mod columns;
 mod data;
 mod data_mechanisms;
 mod data_panics;
@@ -14,6 +17,7 @@ mod density_support;
 mod diagnostics;
 mod families;
 mod fits;
+mod folders;
 mod foretold;
 mod freshness;
 mod glm_draws;
@@ -22,6 +26,8 @@ mod kernel_memory;
 mod langevin;
 mod laws;
 mod mechanisms;
+#[cfg(feature = "parquet")]
+mod parquet_files;
 mod predictions;
 mod quantiles;
 mod row_gradients;

@@ -75,7 +75,7 @@ fn a_missing_file_is_named() {
     place.refuses(&["run", "absent.dpm", "--data", "ok.csv"], 3, "absent.dpm");
     place.refuses(&["run", "p.dpm", "--data", "absent.csv"], 3, "absent.csv: the file cannot be opened");
     place.refuses(&["run", "p.dpm", "--data", "staff=absent.csv"], 3, "absent.csv: the file cannot be opened");
-    place.refuses(&["run", "p.dpm", "--data", "folder.csv"], 3, "folder.csv: the file cannot be opened");
+    place.refuses(&["run", "p.dpm", "--data", "folder.csv"], 3, "folder.csv: no file with rows is there");
     place.write("latin.dpm", b"private t[n] { \xe9: bool }");
     place.refuses(&["check", "latin.dpm"], 3, "not UTF-8");
     place.refuses(&["run", "p.dpm", "--data", "ok.csv", "-o", "no/such/folder.json"], 3, "no/such/folder.json");

@@ -6,6 +6,9 @@ mod arviz;
 mod bad_input;
 mod bombs;
 mod canaries;
+#[cfg(feature = "parquet")]
+#[path = "../support/columns.rs"]
+mod columns;
 mod commands;
 mod dates;
 mod examples;
@@ -22,6 +25,8 @@ mod masses;
 mod missing;
 mod neighbours;
 mod noninterference;
+#[cfg(feature = "parquet")]
+mod parquet_files;
 #[cfg(unix)]
 mod phases;
 mod plans;

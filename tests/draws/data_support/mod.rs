@@ -85,7 +85,7 @@ pub fn nearly_exact(value: Expr) -> MechanismPlan {
 pub fn run(plan: &MechanismPlan, table: &Table, file: &[u8], group: Option<(ColumnId, usize)>) -> Result<Vec<Released>, DataError> {
     let scope = Scope { table, group, env: &NoEnvironment };
     let job = prepare(plan, &scope).unwrap();
-    let source = Source::new(std::io::Cursor::new(file.to_vec()));
+    let source = Source::stored(std::io::Cursor::new(file.to_vec()), false)?;
     let measured = scan(table, source, &[job])?;
     let mut bits = Seeded::new();
     Ok(execute(plan, &scope, &measured[0], &mut bits).unwrap())

@@ -1,0 +1,177 @@
+//! Rows of cells, whatever the file is: a header, then one row after the other.
+
+use super::cell::Cell;
+use super::format::Format;
+use super::reader::{Record, Records};
+use super::{Bound, DataError, Part, Source};
+use crate::model::{Table, Type};
+use std::sync::Arc;
+
+/// Opened files of one table, one after the other.
+pub struct Input {
+    names: Vec<Vec<u8>>,
+    rows: Kind,
+    delimiter: u8,
+    named: bool,
+    /// Columns that were asked for, for the files behind.
+    wanted: Vec<(usize, Type)>,
+    parts: Arc<[Part]>,
+    /// The next file.
+    next: usize,
+}
+
+enum Kind {
+    Text(Box<Records>, Record),
+    #[cfg(feature = "parquet")]
+    Parquet(Box<super::parquet::Parquet>),
+}
+
+/// The header of one file, before its first row.
+fn header(input: Bound, delimiter: u8, named: bool, table: &str) -> Result<(Vec<Vec<u8>>, Kind), DataError> {
+    let input = match input {
+        Bound::Text(input) => input,
+        #[cfg(feature = "parquet")]
+        Bound::Parquet(file) => {
+            let file = super::parquet::Parquet::open(file)?;
+            let names = file.names().map(|name| name.as_bytes().trim_ascii().to_vec()).collect();
+            return Ok((names, Kind::Parquet(Box::new(file))));
+        }
+    };
+    let mut records = Records::new(input, delimiter, named);
+    let mut record = Record::default();
+    if !records.read(&mut record).map_err(|_| DataError::Unreadable)? {
+        return Err(DataError::NoHeader { table: table.into() });
+    }
+    let names = (0..record.len()).map(|i| record.cell(i).unwrap_or(&[]).trim_ascii().to_vec()).collect();
+    Ok((names, Kind::Text(Box::new(records), record)))
+}
+
+impl Kind {
+    /// Do both files say the same of their columns?
+    fn is_like(&self, other: &Kind) -> bool {
+        match (self, other) {
+            (Kind::Text(..), Kind::Text(..)) => true,
+            #[cfg(feature = "parquet")]
+            (Kind::Parquet(a), Kind::Parquet(b)) => a.kinds() == b.kinds(),
+            #[cfg(feature = "parquet")]
+            _ => false,
+        }
+    }
+}
+
+impl Input {
+    /// Reads the headers of all files.
+    pub fn open(source: Source, table: &Table) -> Result<Input, DataError> {
+        let Source { input, parts, delimiter, named } = source;
+        let (names, rows) = header(input, delimiter, named, &table.name)?;
+        for part in parts.iter().skip(1) {
+            let (others, like) = header(part.open()?.input, delimiter, named, &table.name)?;
+            if others != names || !like.is_like(&rows) {
+                return Err(DataError::Apart { table: table.name.clone() });
+            }
+        }
+        Ok(Input { names, rows, delimiter, named, wanted: vec![], parts, next: 1 })
+    }
+
+    /// Opens the next file, as the one before it; `false` if there is none.
+    fn next_file(&mut self) -> Result<bool, DataError> {
+        let Some(part) = self.parts.get(self.next) else { return Ok(false) };
+        let (names, mut rows) = header(part.open()?.input, self.delimiter, self.named, "")?;
+        if names != self.names || !rows.is_like(&self.rows) {
+            return Err(DataError::Unreadable);
+        }
+        for (at, ty) in &self.wanted {
+            place(&mut rows, *at, "", ty, "")?;
+        }
+        (self.rows, self.next) = (rows, self.next + 1);
+        Ok(true)
+    }
+
+    /// Names of the columns.
+    pub fn names(&self) -> &[Vec<u8>] {
+        &self.names
+    }
+
+    /// Where the cells of the column with this header will be, if it can be read as a type.
+    pub fn column(&mut self, header: &str, ty: &Type, table: &Table) -> Result<usize, DataError> {
+        let mut places = (0..).zip(&self.names).filter(|(_, name)| **name == header.trim().as_bytes()).map(|(i, _)| i);
+        match (places.next(), places.next()) {
+            (Some(at), None) => self.place(at, header, ty, table),
+            (None, _) if self.format().is_some() => {
+                let format = self.format().unwrap_or_default();
+                Err(DataError::Format { table: table.name.clone(), format })
+            }
+            (first, _) => Err(DataError::Column { table: table.name.clone(), header: header.into(), twice: first.is_some() }),
+        }
+    }
+
+    /// Where the cells of a column will be, by its number in the file.
+    pub fn place(&mut self, at: usize, header: &str, ty: &Type, table: &Table) -> Result<usize, DataError> {
+        let found = place(&mut self.rows, at, header, ty, &table.name)?;
+        self.wanted.push((at, ty.clone()));
+        Ok(found)
+    }
+
+    fn format(&self) -> Option<Format> {
+        match &self.rows {
+            Kind::Text(records, _) => records.format(),
+            #[cfg(feature = "parquet")]
+            Kind::Parquet(_) => None,
+        }
+    }
+
+    /// Moves to the next row; `false` at the end.
+    pub fn advance(&mut self) -> Result<bool, DataError> {
+        loop {
+            let some = match &mut self.rows {
+                Kind::Text(records, record) => records.read(record).map_err(|_| DataError::Unreadable)?,
+                #[cfg(feature = "parquet")]
+                Kind::Parquet(file) => file.advance()?,
+            };
+            if some || !self.next_file()? {
+                return Ok(some);
+            }
+        }
+    }
+
+    /// The cell at a place; empty where a short row lacks it.
+    pub fn cell(&self, at: usize) -> Cell<'_> {
+        match &self.rows {
+            Kind::Text(_, record) => record.cell(at).map_or(Cell::EMPTY, Cell::Text),
+            #[cfg(feature = "parquet")]
+            Kind::Parquet(file) => file.cell(at),
+        }
+    }
+
+    /// The bytes of the cell at a place that was asked for as text.
+    pub fn text(&self, at: usize) -> &[u8] {
+        self.cell(at).text()
+    }
+
+    /// Number of cells of the row.
+    pub fn width(&self) -> usize {
+        match &self.rows {
+            Kind::Text(_, record) => record.len(),
+            #[cfg(feature = "parquet")]
+            Kind::Parquet(_) => self.names.len(),
+        }
+    }
+
+    /// Number of the line that the row ended on; of other files the row's, as if a header stood above.
+    pub fn line(&self) -> u64 {
+        match &self.rows {
+            Kind::Text(records, _) => records.line_number(),
+            #[cfg(feature = "parquet")]
+            Kind::Parquet(file) => file.rows_read().saturating_add(1),
+        }
+    }
+}
+
+#[cfg_attr(not(feature = "parquet"), allow(unused_variables))]
+fn place(rows: &mut Kind, at: usize, header: &str, ty: &Type, table: &str) -> Result<usize, DataError> {
+    match rows {
+        Kind::Text(..) => Ok(at),
+        #[cfg(feature = "parquet")]
+        Kind::Parquet(file) => file.select(at, ty).map_err(|why| why.of(table, header)),
+    }
+}

@@ -1,0 +1,201 @@
+//! Contribution bounding: keeps the first k rows of every unit, in file order, whatever the other units are.
+//!
+//! A hash says where a key may be; keys themselves are compared, so hashes decide nothing but the time it takes. Their key is
+//! drawn by the system for every table: no choice of ids makes it slow. A unit takes its bytes and about twenty more, a row nothing.
+
+use std::hash::{BuildHasher, RandomState};
+
+use super::DataError;
+use super::row::{Rows, is_text, offsets, width};
+use crate::model::Table;
+
+/// Parts of the table, so that no more than one of them is copied as it grows.
+const SHARDS: usize = 64;
+
+/// Which rows of a table with units count.
+pub struct Units {
+    column: usize,
+    text: bool,
+    slots: std::ops::Range<usize>,
+    /// Scratch space of a key that is no text.
+    key: Vec<u8>,
+    seen: Seen,
+}
+
+impl Units {
+    pub fn new(table: &Table) -> Option<Units> {
+        let (column, most) = table.unit?;
+        let declared = table.columns.get(column.0)?;
+        let start = *offsets(table).0.get(column.0)?;
+        let slots = start..start + width(&declared.ty);
+        Some(Units { column: column.0, text: is_text(declared), slots, key: vec![], seen: Seen::new(most) })
+    }
+
+    pub fn keeps(&mut self, rows: &Rows, row: &[f64]) -> Result<bool, DataError> {
+        let key = if self.text {
+            rows.bytes(self.column)
+        } else {
+            self.key.clear();
+            let values = row.get(self.slots.clone()).unwrap_or(&[]);
+            values.iter().for_each(|v| self.key.extend_from_slice(&v.to_le_bytes()));
+            &self.key
+        };
+        // Only 256 GiB of ids fill the table; a run without that memory has ended before.
+        self.seen.takes(key).ok_or(DataError::Unreadable)
+    }
+}
+
+/// How often every key was seen, up to `most`.
+struct Seen {
+    hasher: RandomState,
+    shards: Vec<Shard>,
+    most: u32,
+}
+
+impl Seen {
+    fn new(most: u64) -> Seen {
+        let shards = (0..SHARDS).map(|_| Shard { keys: vec![], entries: vec![], used: 0 }).collect();
+        Seen { hasher: RandomState::new(), shards, most: u32::try_from(most).unwrap_or(u32::MAX) }
+    }
+
+    /// Is this one of the first rows of its unit? `None` if the table is full.
+    fn takes(&mut self, key: &[u8]) -> Option<bool> {
+        let hash = self.hasher.hash_one(key);
+        let shard = self.shards.get_mut((hash >> 32) as usize % SHARDS)?;
+        let count = shard.count(key, hash as u32)?;
+        let takes = *count < self.most;
+        *count += u32::from(takes);
+        Some(takes)
+    }
+}
+
+/// Open addressing: an entry stands at the place of its hash, or in the first free place behind it.
+struct Shard {
+    /// Every key behind its length.
+    keys: Vec<u8>,
+    entries: Vec<Entry>,
+    used: usize,
+}
+
+#[derive(Clone, Copy)]
+struct Entry {
+    hash: u32,
+    /// Where the key stands.
+    at: u32,
+    count: u32,
+}
+
+/// A place without an entry.
+const FREE: u32 = u32::MAX;
+
+impl Shard {
+    fn count(&mut self, key: &[u8], hash: u32) -> Option<&mut u32> {
+        // At most four fifths are taken.
+        if self.used * 5 >= self.entries.len() * 4 {
+            self.grow();
+        }
+        let mut place = home(hash, self.entries.len());
+        loop {
+            let entry = self.entries.get(place)?;
+            if entry.at == FREE || (entry.hash == hash && stored(&self.keys, entry.at) == Some(key)) {
+                break;
+            }
+            place = if place + 1 == self.entries.len() { 0 } else { place + 1 };
+        }
+        let entry = self.entries.get_mut(place)?;
+        if entry.at == FREE {
+            let at = u32::try_from(self.keys.len()).ok().filter(|at| *at != FREE)?;
+            *entry = Entry { hash, at, count: 0 };
+            self.used += 1;
+            let mut length = key.len();
+            while length > 0x7f {
+                self.keys.push((length & 0x7f) as u8 | 0x80);
+                length >>= 7;
+            }
+            self.keys.push(length as u8);
+            self.keys.extend_from_slice(key);
+        }
+        Some(&mut entry.count)
+    }
+
+    fn grow(&mut self) {
+        let size = (self.entries.len() + self.entries.len() / 2).max(16);
+        let old = std::mem::replace(&mut self.entries, vec![Entry { hash: 0, at: FREE, count: 0 }; size]);
+        for entry in old.into_iter().filter(|e| e.at != FREE) {
+            let mut place = home(entry.hash, size);
+            while self.entries.get(place).is_some_and(|e| e.at != FREE) {
+                place = if place + 1 == size { 0 } else { place + 1 };
+            }
+            if let Some(free) = self.entries.get_mut(place) {
+                *free = entry;
+            }
+        }
+    }
+}
+
+fn home(hash: u32, size: usize) -> usize {
+    ((u64::from(hash) * size as u64) >> 32) as usize
+}
+
+/// The key that stands at a place.
+fn stored(keys: &[u8], at: u32) -> Option<&[u8]> {
+    let (mut rest, mut length) = (keys.get(at as usize..)?, 0usize);
+    for shift in (0..usize::BITS).step_by(7) {
+        let (byte, behind) = rest.split_first()?;
+        rest = behind;
+        length |= usize::from(byte & 0x7f) << shift;
+        if *byte < 0x80 {
+            break;
+        }
+    }
+    rest.get(..length)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+    use std::collections::HashMap;
+
+    proptest! {
+        /// A map of whole keys is the oracle: ids that begin alike, empty ones, long ones.
+        #[test]
+        fn the_first_rows_of_every_unit_are_kept(ids in prop::collection::vec((0u16..400, 0usize..3), 0..3000), most in 1..4u64) {
+            let mut seen = Seen::new(most);
+            let mut counts: HashMap<Vec<u8>, u64> = HashMap::new();
+            for (id, long) in ids {
+                let id = if id == 0 { String::new() } else { id.to_string() };
+                let key = [&[7; 200][..[0, 120, 200][long]], id.as_bytes()].concat();
+                let count = counts.entry(key.clone()).or_default();
+                *count += 1;
+                prop_assert_eq!(seen.takes(&key), Some(*count <= most));
+            }
+        }
+    }
+
+    /// Keys of one hash are still different units, whatever stands between them; the table wraps around at its end.
+    #[test]
+    fn one_hash_for_all_changes_nothing() {
+        for hash in [0, 5, u32::MAX] {
+            let mut shard = Shard { keys: vec![], entries: vec![], used: 0 };
+            for round in 0..3 {
+                for id in 0..300u32 {
+                    let count = shard.count(&id.to_le_bytes(), hash).unwrap();
+                    assert_eq!(*count, round);
+                    *count += 1;
+                }
+            }
+            assert_eq!(shard.used, 300);
+        }
+    }
+
+    /// Rows of units that were seen take no room at all, new units now and then.
+    #[test]
+    fn rows_are_counted_without_an_allocation_each() {
+        let mut seen = Seen::new(3);
+        let mut all = || (0..100_000u64).for_each(|id| assert!(seen.takes(&id.to_le_bytes()).is_some()));
+        let first = allocation_counter::measure(&mut all);
+        assert!(first.count_total < 5000 && first.bytes_max < 100_000 * 50, "{first:?}");
+        assert_eq!(allocation_counter::measure(&mut all).count_total, 0);
+    }
+}
