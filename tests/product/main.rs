@@ -8,6 +8,7 @@ mod bombs;
 mod canaries;
 mod commands;
 mod dates;
+mod design;
 mod examples;
 #[path = "../support/fuzz/mod.rs"]
 mod fuzz;
