@@ -24,7 +24,7 @@ type Maker = (&'static str, fn(&mut Rows));
 
 /// Every file: its name and its text.
 pub fn files() -> Vec<(&'static str, String)> {
-    let makers: [Maker; 17] = [
+    let makers: [Maker; 18] = [
         ("01_staff.csv", |r| r.column("smoker", 240, |r| yes(r.chance(0.24)))),
         ("02_votes.csv", |r| r.column("party", 320, |r| r.pick(&[("red", 0.34), ("blue", 0.31), ("green", 0.22), ("other", 0.13)]).into())),
         ("03_people.csv", |r| r.column("visits", 260, |r| r.poisson(3.8).to_string())),
@@ -42,6 +42,7 @@ pub fn files() -> Vec<(&'static str, String)> {
         ("14_trial.csv", |r| r.column("cured", 150, |r| yes(r.chance(0.58)))),
         ("15_visits.csv", visits),
         ("16_adult.csv", adult),
+        ("19_survey.csv", earners),
     ];
     let make = |(stream, (name, maker)): (usize, Maker)| {
         let mut rows = Rows::new(stream as u64);
@@ -162,6 +163,21 @@ fn adult(r: &mut Rows) {
         let hours = r.normal(40.0, 11.0).round().clamp(1.0, 99.0);
         let rich = r.chance(logistic(0.04 * (age - 40.0) + 0.03 * (hours - 40.0) - 1.1));
         r.line(&format!("{age},{hours},{}", yes(rich)));
+    }
+}
+
+/// People of two sexes in three regions: more earn much who are in their prime, and men more than women. Some ages are missing.
+fn earners(r: &mut Rows) {
+    r.line("age,hours,sex,region,rich");
+    for _ in 0..1500 {
+        let age = r.normal(41.0, 13.0).round().clamp(17.0, 90.0);
+        let hours = r.normal(40.0, 11.0).round().clamp(1.0, 99.0);
+        let sex = r.pick(&[("female", 0.5), ("male", 0.5)]);
+        let region = r.pick(&[("north", 0.5), ("south", 0.3), ("west", 0.2)]);
+        let men = if sex == "male" { 0.9 } else { 0.0 };
+        let rich = r.chance(logistic(0.05 * (age - 45.0) + 0.05 * (hours - 45.0) + men - 0.6));
+        let age = if r.chance(0.03) { String::new() } else { format!("{age}") };
+        r.line(&format!("{age},{hours},{sex},{region},{}", yes(rich)));
     }
 }
 

@@ -88,6 +88,7 @@ pub fn program(budget: Option<BudgetKind>, steps: Vec<Step>) -> Program {
         places: vec![],
         derived: vec![],
         records: vec![],
+        designs: vec![],
         released: vec![],
         tables: vec![table(Relation::ReplaceOne, 1), table(Relation::ReplaceOne, 1)],
         scalars: vec![],

@@ -19,7 +19,10 @@ pub(super) fn is_builtin(name: &str) -> bool {
 /// Built in, and no function or model of a program has this name; words that came later may be theirs.
 pub(super) fn is_reserved(name: &str) -> bool {
     is_builtin(name)
-        && !matches!(name, "predictive" | "loo" | "loo_compare" | "poststratify" | "prior" | "is_na" | "year" | "month" | "weekday")
+        && !matches!(
+            name,
+            "predictive" | "loo" | "loo_compare" | "poststratify" | "prior" | "is_na" | "year" | "month" | "weekday" | "design" | "natural"
+        )
 }
 
 impl Checker<'_> {
@@ -127,10 +130,14 @@ impl Checker<'_> {
             let d = self.arity(&format!("`{name}`"), &format!("{name}({} == {})", column.value, self.written(value.span)), span);
             return self.fail(d);
         }
+        if name == "design" {
+            return self.design(args, span);
+        }
         if args.iter().any(|a| a.name.is_some()) {
             return self.wrong_call(name, span);
         }
         match (name, args) {
+            ("natural", [weights]) => self.natural(&weights.value, span),
             ("predictive", [cells, post]) => self.predictive(&cells.value, &post.value, span),
             ("poststratify", [e, table, weight]) => self.poststratify(&e.value, &table.value, &weight.value, span),
             ("loo", [post]) => self.loo(&post.value, span),

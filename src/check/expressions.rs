@@ -181,8 +181,12 @@ impl Checker<'_> {
         let label = self.join_all(&items, span)?;
         let mut out = vectors::boxed(0, Range::new(f64::INFINITY, f64::NEG_INFINITY), None);
         (out.sup, out.diam) = (crate::model::Norms::ZERO, crate::model::Norms::ZERO);
-        for item in &items {
+        let mut rest = items.as_slice();
+        while let Some((item, after)) = rest.split_first() {
+            let together = super::exclusive::exclusive(rest);
+            rest = together.as_ref().map_or(after, |(count, _)| rest.get(*count..).unwrap_or_default());
             let part = match &item.ty {
+                _ if let Some((_, together)) = together => together,
                 ty if ty.is_scalar_number() => vectors::boxed(1, ty.range().unwrap_or(Range::ALL), None),
                 Type::Vector(v) => v.clone(),
                 Type::Simplex { dim, .. } => vectors::boxed(*dim, Range::UNIT, None),

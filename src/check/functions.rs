@@ -25,6 +25,16 @@ pub const FUNCTIONS: &[[&str; 3]] = &[
         "The inner product of two vectors of one dimension; its range follows from their norms.",
         "output x = dot([1, 2], [3, 4])",
     ],
+    [
+        "design(age, log1p(income), sex, age * sex)",
+        "A row as features of a regression: numbers scaled to [-1, 1] by their declared bounds, bools as 0 or 1, one feature for each level of a category but the first, or the one that `relevel(region, south)` says; `*` makes interactions, in parentheses a product is one number. The first feature is the intercept, unless `intercept = false` stands in it. `vector[x]` has a weight for each, by name, and the features of a row have the least norm that their columns allow.",
+        "budget dp(eps = 1, delta = 1e-6)\nprivate adult[5000] { age: real in [17, 90], sex: category {female, male}, rich: bool }\nlet x = design(age, sex, age * sex)\nparam w: vector[x] ~ normal(0, 1)\nobserve rich ~ bernoulli_logit(dot(w, x))\nrelease coef = draw(w)\noutput per_unit = natural(coef)\noutput by_age = coef[age]",
+    ],
+    [
+        "natural(weights), of a design",
+        "Weights of scaled features divided by the public scale of each: the change for one unit of the column, where all other numbers are at the middle of their bounds and categories at their first level. The intercept is the same. Free.",
+        "budget dp(eps = 1, delta = 1e-6)\nprivate adult[5000] { age: real in [17, 90], rich: bool }\nlet x = design(age)\nparam w: vector[x] ~ normal(0, 1)\nobserve rich ~ bernoulli_logit(dot(w, x))\nrelease post = posterior(w) using score_statistics\noutput per_unit = natural(mean(post))",
+    ],
     ["append(a, b)", "One vector after another; a number counts as a vector of one.", "output x = append(1, [2, 3])"],
     [
         "rep(value, times)",

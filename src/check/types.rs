@@ -226,6 +226,9 @@ impl Checker<'_> {
         if let Some((_, Type::Category(levels))) = self.type_of_column(e) {
             return Ok((levels.len() as u64, Some(levels)));
         }
+        if let Some(v) = self.features_of(e)? {
+            return Ok((v.dim, v.levels));
+        }
         let d = self.whole_constant(e, "a dimension")?;
         if d > MAX_DIM {
             return self.too_large(e.span, d as f64);

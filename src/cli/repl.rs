@@ -181,8 +181,8 @@ impl Loop {
         false
     }
 
-    fn errors(&self) -> values::Errors {
-        self.session.certificate().map(|c| values::Errors::of(&c)).unwrap_or_default()
+    fn notes(&self) -> values::Notes {
+        self.session.certificate().map(|c| values::Notes::of(&c, self.session.program())).unwrap_or_default()
     }
 
     fn with_files<T>(&mut self, work: impl FnOnce(&mut Session, &dyn Files) -> T) -> T {
@@ -193,7 +193,7 @@ impl Loop {
     }
 
     fn show_results(&self, results: &Results) {
-        show!("{}", values::text(&results.releases, &results.outputs, &self.errors()));
+        show!("{}", values::text(&results.releases, &results.outputs, &self.notes()));
         super::run::warn(results);
     }
 

@@ -1,7 +1,7 @@
 //! `dpm run`: certify or open a plan, open the data, draw once, print.
 
 use super::compile::prepared;
-use super::values::{Errors, text};
+use super::values::{Notes, text};
 use super::{Exit, Run, charge, files, inputs, progress, synthetic};
 use crate::analyze::{Status, certificate_text, cost_text};
 use crate::compiled::{Compiled, missing};
@@ -135,7 +135,7 @@ pub fn run(args: &Run) -> Exit {
     };
     // From here on private data are open: nothing is printed until the end of the run, or until chains begin on what is public.
     let (mut output, mut early, mut shown, mut spinner) = (output, None, None, None);
-    let errors = Errors::of(&certificate);
+    let notes = Notes::of(&certificate, &checked.program);
     let certified = || if args.certificate { certificate_text(&certificate) + "\n" } else { String::new() };
     let results = execute(&checked.program, &analysis, &bound, &paths, &mut |results| {
         // Until the chains have ended the record says that they have not: whoever stops them stops the program.
@@ -144,7 +144,7 @@ pub fn run(args: &Run) -> Exit {
         // Nothing is shown that should have been written down and was not.
         if !args.program.json && early.unwrap_or(Exit::Done) == Exit::Done {
             shown = Some(results.outputs.len());
-            show!("{}{}", certified(), text(&results.releases, &results.outputs, &errors));
+            show!("{}{}", certified(), text(&results.releases, &results.outputs, &notes));
             spinner = Some(progress::Spinner::start("running chains on what was released"));
         }
     });
@@ -180,8 +180,8 @@ pub fn run(args: &Run) -> Exit {
         show_line!("{}{}", serde_json::to_string_pretty(&record).unwrap_or_default(), " ".repeat(spaces));
     } else {
         match shown {
-            None => show!("{}{}", certified(), text(&results.releases, &results.outputs, &errors)),
-            Some(before) => show!("{}", text(&[], results.outputs.get(before..).unwrap_or(&[]), &errors)),
+            None => show!("{}{}", certified(), text(&results.releases, &results.outputs, &notes)),
+            Some(before) => show!("{}", text(&[], results.outputs.get(before..).unwrap_or(&[]), &notes)),
         }
         if seeded(args) {
             show_line!("{NOT_PRIVATE}");

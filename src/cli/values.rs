@@ -1,7 +1,7 @@
 //! Released values and outputs as lines of a terminal: as many digits as mean something, names at every number, no line wider than it.
 
-use crate::model::Type;
 use crate::model::print::number;
+use crate::model::{Levels, Program, Query, Type, releases};
 use crate::numeric::decimal::sig;
 use crate::privacy::certificate::Certificate;
 use crate::run::{Posterior, Value, by_cell, picture, table};
@@ -13,14 +13,19 @@ const MOST: usize = 40;
 /// Columns of a number, whatever it is: what is printed for one draw is as long as for any other.
 const WIDE: usize = 11;
 
-/// What a release is off by, as its certificate predicts, and the words for it; of quantiles a number of rows.
+/// What is known of releases by name.
 #[derive(Default)]
-pub struct Errors(Vec<(String, f64, &'static str)>);
+pub struct Notes {
+    /// What one is off by, as its certificate predicts, and the words for it; of quantiles a number of rows.
+    errors: Vec<(String, f64, &'static str)>,
+    /// Of draws of weights of a design its names, and by what each is divided for a change of one unit.
+    scales: Vec<(String, Levels, Vec<f64>)>,
+}
 
 const ROWS: &str = "rows, 95% bound";
 
-impl Errors {
-    pub fn of(certificate: &Certificate) -> Errors {
+impl Notes {
+    pub fn of(certificate: &Certificate, program: &Program) -> Notes {
         let known = certificate.releases.iter().filter_map(|r| {
             let what = match &*r.measure {
                 m if m.starts_with("95% bound of |answer") => "95% bound",
@@ -30,23 +35,36 @@ impl Errors {
             };
             (r.predicted_error.is_finite() && r.predicted_error > 0.0).then(|| (r.name.clone(), r.predicted_error, what))
         });
-        Errors(known.collect())
+        let mut notes = Notes { errors: known.collect(), scales: vec![] };
+        for release in releases(&program.steps) {
+            let Query::Posterior(model) = &release.query else { continue };
+            let of = model.parameters.iter().filter_map(|p| program.design(p.ty.levels()));
+            let of = of.filter(|d| d.scales.iter().any(|s| *s != 1.0));
+            notes.scales.extend(of.map(|d| (release.name.clone(), d.names.clone(), d.scales.clone())));
+        }
+        notes
     }
 
-    fn find(&self, name: &str) -> Option<(f64, &'static str)> {
-        self.0.iter().find(|(n, ..)| n == name).map(|(_, error, what)| (*error, *what))
+    fn error(&self, name: &str) -> Option<(f64, &'static str)> {
+        self.errors.iter().find(|(n, ..)| n == name).map(|(_, error, what)| (*error, *what))
+    }
+
+    /// The scales of the components of a value with these names.
+    fn scales(&self, release: &str, names: Option<&Levels>) -> Option<&[f64]> {
+        self.scales.iter().find(|(n, of, _)| n == release && Some(of) == names).map(|(.., scales)| scales.as_slice())
     }
 }
 
 /// Values by name; every line as long as it would be for any other draw.
-pub fn text(releases: &[Named], outputs: &[Named], errors: &Errors) -> String {
+pub fn text(releases: &[Named], outputs: &[Named], notes: &Notes) -> String {
     let width = releases.iter().chain(outputs).map(|(n, ..)| n.chars().count()).max().unwrap_or(0).min(40);
     let mut lines = vec![];
     for (kind, values) in [("released", releases), ("output", outputs)] {
         for (name, value, ty) in values {
-            let error = errors.find(name);
+            let error = notes.error(name);
+            let scales = |ty: &Type| notes.scales(name, ty.levels()).filter(|_| kind == "released").map(<[f64]>::to_vec);
             // A number of rows says nothing of the digits of a value.
-            let mut found = shown(value, ty, error.filter(|(_, what)| *what != ROWS).map(|(e, _)| e));
+            let mut found = shown(value, ty, error.filter(|(_, what)| *what != ROWS).map(|(e, _)| e), &scales);
             if let (Some((error, what)), Some(first)) = (error, found.first_mut()) {
                 first.push_str(&format!("   \u{b1} {} ({what})", sig(error, 2)));
             }
@@ -68,7 +86,7 @@ fn columns() -> usize {
 }
 
 /// A value: the end of its first line, and the lines below.
-fn shown(value: &Value, ty: &Type, error: Option<f64>) -> Vec<String> {
+fn shown(value: &Value, ty: &Type, error: Option<f64>, scales: &dyn Fn(&Type) -> Option<Vec<f64>>) -> Vec<String> {
     let head = |first: String, rest: Vec<String>| std::iter::once(first).chain(rest).collect();
     if let Value::Posterior(p) = value {
         return head(p.described(), posterior(p, ty));
@@ -93,7 +111,7 @@ fn shown(value: &Value, ty: &Type, error: Option<f64>) -> Vec<String> {
             let types: &[(String, Type)] = if let Type::Record(types) = ty { types } else { &[] };
             let mut lines = vec![];
             for (i, (name, part)) in parts.iter().enumerate() {
-                let mut found = shown(part, types.get(i).map_or(ty, |(_, t)| t), error).into_iter();
+                let mut found = shown(part, types.get(i).map_or(ty, |(_, t)| t), error, scales).into_iter();
                 lines.push(format!("{name}  {}", found.next().unwrap_or_default()));
                 lines.extend(found.map(|l| format!("  {l}")));
             }
@@ -109,8 +127,17 @@ fn shown(value: &Value, ty: &Type, error: Option<f64>) -> Vec<String> {
             }
             let names = names(ty, cells.len());
             let width = widest(&names);
-            let lines = names.iter().zip(&cells).map(|(n, x)| format!("{n:<width$} {x}")).collect();
-            head(size(cells.len()), cut(lines, cells.len()))
+            let lines = names.iter().zip(&cells).map(|(n, x)| format!("{n:<width$} {x}"));
+            match scales(ty).filter(|s| s.len() == cells.len()) {
+                None => head(size(cells.len()), cut(lines.collect(), cells.len())),
+                Some(scales) => {
+                    let unit = |(x, s): (f64, &f64)| plain(x / s, error.map(|e| e / s));
+                    let units = value.numbers().into_iter().zip(&scales).map(unit);
+                    let lines = lines.zip(units).map(|(line, unit)| format!("{line} {unit}")).collect();
+                    let columns = format!("{:<width$} {:>WIDE$} {:>WIDE$}", "", "scaled", "per unit");
+                    head(size(cells.len()), std::iter::once(columns).chain(cut(lines, cells.len())).collect())
+                }
+            }
         }
         Value::Posterior(_) => vec![],
     }

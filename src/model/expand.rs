@@ -138,6 +138,11 @@ impl Printer<'_> {
         self.out.push('\n');
     }
 
+    /// A factor of a term of a design: a product is one number in parentheses.
+    fn value(&self, e: &Expr) -> String {
+        Names { program: self.program, parameters: &self.names, typed: false, surface: Some(self.sources) }.operand(e)
+    }
+
     fn expr(&self, e: &Expr) -> String {
         Names { program: self.program, parameters: &self.names, typed: false, surface: Some(self.sources) }.expr(e)
     }
@@ -236,7 +241,8 @@ impl Printer<'_> {
         for p in &fresh {
             self.declared.insert(p.id);
             let prior = Names { program: self.program, parameters: &self.names, typed: false, surface: Some(self.sources) }.call(&p.prior);
-            let ty = parameter_type(p, self.program);
+            self.named_features(p, depth);
+            let ty = parameter_type(p, self.program, &|e| self.value(e));
             self.line(depth, &format!("param {}{ty} ~ {prior}", p.name));
         }
         for o in rows {
@@ -252,6 +258,16 @@ impl Printer<'_> {
                 format!("observe {name} ~ {right}")
             };
             self.line(depth, &text);
+        }
+    }
+
+    /// What a design names and is no column.
+    fn named_features(&mut self, p: &Parameter, depth: usize) {
+        let named = self.program.design(p.ty.levels()).into_iter().flat_map(|d| d.terms.iter().flatten()).filter(|f| f.named);
+        for f in named {
+            if self.lets.insert(f.name.clone()) {
+                self.line(depth, &format!("let {} = {}", f.name, self.expr(&f.value)));
+            }
         }
     }
 
@@ -331,11 +347,14 @@ fn dimension(program: &Program, of: impl Fn(&super::Column) -> bool) -> Option<S
 }
 
 /// `: vector[3]`, `: real in [0, inf]`; nothing where the prior says it all.
-fn parameter_type(p: &Parameter, program: &Program) -> String {
+fn parameter_type(p: &Parameter, program: &Program, value: &dyn Fn(&Expr) -> String) -> String {
     use super::print::number;
     let domain = |r: super::Range| if p.truncated.is_some() { format!(" in [{}, {}]", number(r.lo), number(r.hi)) } else { String::new() };
     // One component for each level of a column: `vector[region]`.
     let keyed = |v: &super::VectorType| {
+        if let Some(design) = program.design(v.levels.as_ref()) {
+            return design.text(&|f| if f.named { f.name.clone() } else { value(&f.value) });
+        }
         if let Some(axes) = &v.axes {
             let named = |a: &super::Axis| dimension(program, |c| c.name == a.name && c.ty == a.ty).unwrap_or_else(|| a.name.clone());
             return axes.iter().map(named).collect::<Vec<_>>().join(", ");

@@ -3,6 +3,7 @@
 pub mod bins;
 pub mod cells;
 pub mod column;
+pub mod design;
 pub mod enclose;
 pub mod expand;
 pub mod expr;
@@ -30,6 +31,7 @@ pub struct Program {
     pub derived: Vec<Table>,
     pub scalars: Vec<Scalar>,
     pub records: Vec<record::Record>,
+    pub designs: Vec<design::Design>,
     pub budget: Option<Budget>,
     pub steps: Vec<Step>,
     /// The names of what is known once it ran, by `ReleaseId`.

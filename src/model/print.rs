@@ -193,11 +193,11 @@ impl Names<'_> {
         }
     }
 
-    /// Would a level without quotes be read as something else?
+    /// Would a level without quotes be read as something else, here or by the verifier?
     fn hidden(&self, level: &str) -> bool {
         let columns = || self.program.tables.iter().chain(&self.program.derived).flat_map(|t| &t.columns).map(|c| &c.name);
         let known = || self.program.scalars.iter().map(|s| &s.name).chain(&self.program.released).chain(columns());
-        self.surface.is_some() && (self.parameters.iter().any(|p| p.name == level) || known().any(|n| n == level))
+        self.parameters.iter().any(|p| p.name == level) || known().any(|n| n == level)
     }
 
     fn builtin(&self, f: Builtin, args: &[Expr]) -> String {
@@ -238,7 +238,7 @@ impl Names<'_> {
     }
 
     /// Parentheses around anything that is itself an operation: no table of precedences to get wrong.
-    fn operand(&self, e: &Expr) -> String {
+    pub(super) fn operand(&self, e: &Expr) -> String {
         let text = self.expr(e);
         let compound = match &e.kind {
             ExprKind::If(..) => true,

@@ -148,7 +148,8 @@ impl Reader {
             ("tanh" | "inv_logit" | "Phi" | "not", [_]) => Ok(Real::one()),
             ("index", [a @ Expr::Name(_), _]) => self.size(a),
             ("dot", [a, b]) => {
-                let norm = |e: &Expr| if plain(e) || matches!(e, Expr::Name(_)) { whole(e).map(|ty| ty.sup[1].clone()) } else { None };
+                let bounded = |e: &Expr| plain(e) || matches!(e, Expr::Name(_));
+                let norm = |e: &Expr| self.scope.row(e).or_else(|| whole(e)).filter(|_| bounded(e)).map(|ty| ty.sup[1].clone());
                 norm(a).zip(norm(b)).map(|(a, b)| a * b).filter(Real::known).ok_or("a predictor is unbounded")
             }
             _ => Err("a predictor is unbounded"),

@@ -71,7 +71,7 @@ impl Scope {
             _ if !self.is_private(e) => None,
             Expr::Call(f, parts) if f == "[]" || f == "append" => {
                 let parts: Option<Vec<Ty>> = parts.iter().map(|p| self.row(p).or_else(|| self.public(p))).collect();
-                parts?.into_iter().reduce(|a, b| Ty::join(&a, &b)).map(|t| Ty { kind: Kind::Vector, ..t })
+                self.listed(e.args(), parts?)
             }
             _ => None,
         }

@@ -3,7 +3,8 @@
 use super::real::Real;
 use super::scope::Scope;
 use super::text::Expr;
-use super::ty::{Kind, Norms, Ty, cube, dot, each, num, plus, scale, times};
+use super::ty::{Kind, Norms, Ty, beside, cube, dot, each, num, plus, scale, times};
+use std::collections::{BTreeMap, BTreeSet};
 
 /// The largest component.
 fn size(ty: &Ty) -> Real {
@@ -123,7 +124,7 @@ impl Scope {
         };
         let vector = |t: &Ty| t.kind == Kind::Vector;
         match (f, parts.as_slice()) {
-            ("[]" | "append", _) => parts.iter().cloned().reduce(|a, b| Ty::join(&a, &b)).map_or(plain, |t| Ty { kind: Kind::Vector, ..t }),
+            ("[]" | "append", _) => self.listed(args, parts).unwrap_or(plain),
             ("rep", [x, n]) => Ty::boxed(n.lo as u64, x.lo, x.hi),
             ("neg", [a]) => Ty { lo, hi, ..a.clone() },
             ("+" | "-", [a, b]) if vector(a) && vector(b) => {
@@ -152,6 +153,48 @@ impl Scope {
             }
             _ => plain,
         }
+    }
+
+    /// The levels that columns have to be at for a value not to be 0: `x * (t.region == s)`.
+    fn needed<'e>(&self, e: &'e Expr, found: &mut BTreeMap<&'e str, &'e str>) {
+        let parsed = |n: &str| self.columns.get(n).and_then(|c| Ty::parse(&c.0)).or(self.values.get(n).cloned());
+        let levels = |n: &str| parsed(n).is_some_and(|t| t.kind == Kind::Levels);
+        // A level with a point in it has quotes.
+        let column = |n: &str| n.contains('.') && !n.starts_with('"') && levels(n);
+        let named = |n: &str| n.starts_with('"') || !(n.contains('.') || levels(n));
+        match e {
+            Expr::Row(value, _) => self.needed(value, found),
+            Expr::Call(f, args) if f == "*" => args.iter().for_each(|a| self.needed(a, found)),
+            Expr::Call(f, args) if f == "==" => {
+                if let [Expr::Name(a), Expr::Name(b)] = args.as_slice() {
+                    let pair = if column(a) { (a, b) } else { (b, a) };
+                    found.extend((column(pair.0) && named(pair.1)).then_some((pair.0.as_str(), pair.1.trim_matches('"'))));
+                }
+            }
+            _ => {}
+        }
+    }
+
+    /// Parts side by side. A row has one level of a column: of parts in sequence that need other levels of the same columns one is
+    /// not 0 at most, and two in the difference of two rows.
+    pub fn listed(&self, items: &[Expr], types: Vec<Ty>) -> Option<Ty> {
+        let mut blocks: Vec<(BTreeSet<BTreeMap<&str, &str>>, Ty)> = vec![];
+        for (e, ty) in items.iter().zip(types) {
+            let mut at = BTreeMap::new();
+            if ty.lo <= 0.0 && ty.hi >= 0.0 && size(&ty).known() {
+                self.needed(e, &mut at);
+            }
+            let last = blocks.last_mut().filter(|b| !at.is_empty() && b.0.iter().all(|o| o.keys().eq(at.keys()) && *o != at));
+            let Some((seen, all)) = last else {
+                blocks.push(([at].into(), ty));
+                continue;
+            };
+            seen.insert(at);
+            let (sup, diam) = (each(&all.sup, &ty.sup, Real::max), each(&all.diam, &ty.diam, Real::max));
+            let diam = each(&diam, &beside(&sup, &sup), Real::max);
+            *all = Ty { sup, diam, ..Ty::boxed(all.dim.saturating_add(ty.dim), all.lo.min(ty.lo), all.hi.max(ty.hi)) };
+        }
+        blocks.into_iter().map(|b| b.1).reduce(|a, b| Ty::join(&a, &b)).map(|t| Ty { kind: Kind::Vector, ..t })
     }
 
     /// Products of values of one row that are written alike: squares, and `x (c - x)`, largest at `c / 2`.

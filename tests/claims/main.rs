@@ -7,6 +7,7 @@ mod analyze;
 mod brute_force;
 mod brute_force_real;
 mod composition;
+mod design;
 mod distributions;
 mod exact_draws;
 mod excess;

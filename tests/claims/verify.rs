@@ -499,11 +499,11 @@ fn shares_no_code() {
 /// Not the 1,500 lines that were meant: regressions, composition on a grid, whole posteriors with their exact calibration, bounded
 /// losses, chains with noisy gradients, the types of rows, which it once took from the certificate, and exact curves of draws
 /// (250 lines) came on top, then quantiles of several levels (8), doubles with a proved error where many orders are priced (250),
-/// ranges and groups without slack (rule book 8.11: 100), scores beside products of features (50), and
-/// the curvature of rows and curves of samples (160). For what it covers now it may only shrink.
+/// ranges and groups without slack (rule book 8.11: 100), scores beside products of features (50),
+/// the curvature of rows and curves of samples (160), and features that exclude each other (50). For what it covers now it may only shrink.
 #[test]
 fn does_not_grow() {
     let lines: usize = sources().iter().map(|(_, text)| text.lines().count()).sum();
-    assert!(lines <= 4_820, "{lines} lines");
+    assert!(lines <= 4_870, "{lines} lines");
     assert!(sources().iter().all(|(_, text)| text.lines().count() < 450));
 }

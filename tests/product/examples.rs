@@ -46,6 +46,7 @@ const RUN: &[Example] = &[
     example("15_by_user.dpm", "visits=examples/15_visits.csv", &["p_hat"], &[]),
     Example { branches: true, status: "certified", ..example("16_modules.dpm", "adult=examples/16_adult.csv", &["coef", "p2"], &["note"]) },
     example("17_poll.dpm", "poll=examples/17_poll.csv", &["cells"], &["post", "north", "ahead"]),
+    Example { status: "certified", ..example("19_design.dpm", "survey=examples/19_survey.csv", &["coef"], &["per_year", "men"]) },
     // Without private rows.
     example("18_poll_again.dpm", "", &[], &["post", "gap", "ahead"]),
 ];

@@ -11,6 +11,7 @@ mod canaries;
 mod columns;
 mod commands;
 mod dates;
+mod design;
 mod examples;
 #[path = "../support/fuzz/mod.rs"]
 mod fuzz;

@@ -1,0 +1,69 @@
+//! Parts of a list of which at most one is not 0: `region == s` beside `region == w`, and products with them.
+
+use super::vectors::{append, as_vector, boxed, tighten};
+use crate::model::{Builtin, ColumnId, Expr, ExprKind, Norms, TableId, VectorType};
+use std::collections::BTreeSet;
+
+/// The columns that have to be at a level for the value not to be 0, and these levels.
+fn needs(e: &Expr, columns: &mut Vec<(TableId, ColumnId)>, levels: &mut Vec<usize>) {
+    let ExprKind::Call(f, args) = &e.kind else { return };
+    match (*f, args.as_slice()) {
+        (Builtin::Mul, [a, b]) => {
+            needs(a, columns, levels);
+            needs(b, columns, levels);
+        }
+        (Builtin::Eq, [a, b]) => {
+            if let (ExprKind::Column(t, c), ExprKind::Level(i)) | (ExprKind::Level(i), ExprKind::Column(t, c)) = (&a.kind, &b.kind) {
+                columns.push((*t, *c));
+                levels.push(*i);
+            }
+        }
+        _ => {}
+    }
+}
+
+/// A bounded part that can be 0, as a vector.
+fn bounded(e: &Expr) -> Option<VectorType> {
+    let v = if e.ty.is_scalar_number() { boxed(1, e.ty.range()?, None) } else { as_vector(&e.ty)? };
+    (v.range.is_finite() && v.range.contains(0.0)).then_some(v)
+}
+
+/// How many of the first parts exclude each other, and the norms of all of them together.
+///
+/// A row has one level of a column. So of parts that need other levels of the same columns one is not 0 at most: their norms are
+/// those of the largest, and the difference of two rows has two parts that are not 0.
+pub(super) fn exclusive(items: &[Expr]) -> Option<(usize, VectorType)> {
+    let (mut of, mut seen) = (vec![], BTreeSet::new());
+    let mut all: Option<VectorType> = None;
+    for item in items {
+        let (mut columns, mut levels) = (vec![], vec![]);
+        needs(item, &mut columns, &mut levels);
+        if seen.is_empty() {
+            of.clone_from(&columns);
+        }
+        let Some(part) = bounded(item).filter(|_| !columns.is_empty() && columns == of) else { break };
+        if !seen.insert(levels) {
+            break;
+        }
+        all = Some(match all {
+            None => part,
+            Some(v) => VectorType {
+                dim: v.dim.saturating_add(part.dim),
+                range: v.range.hull(part.range),
+                sup: most(v.sup, part.sup),
+                diam: most(v.diam, part.diam),
+                ..v
+            },
+        });
+    }
+    let (count, v) = (seen.len(), all?);
+    (count > 1).then(|| {
+        let sup = tighten(v.sup, v.dim);
+        let diam = tighten(most(v.diam, append(v.sup, v.sup)), v.dim);
+        (count, VectorType { sup, diam, ..v })
+    })
+}
+
+fn most(a: Norms, b: Norms) -> Norms {
+    Norms { l1: a.l1.max(b.l1), l2: a.l2.max(b.l2), linf: a.linf.max(b.linf) }
+}
