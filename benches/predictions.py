@@ -1,9 +1,9 @@
 """Are predicted errors met on real rows? Program-data pairs of all mechanisms: what the certificate predicts beside what runs show.
 
-predictions.py --data DIR [--only TEXT] [--runs N] [--seconds S] [--again] [--rough] works through the pairs of predictions_pairs.py on the public data
+predictions.py --data DIR [--only TEXT] [--runs N] [--seconds S] [--again] [--rough] [--predict] works through the pairs of predictions_pairs.py on the public data
 sets in DIR, a folder for each. A finished pair is a line of results/predictions.csv; what is there is not run again, and a refusal is a line
 too. A pair is run until its realised error has a standard error of 5 %, or S seconds (60) are over; --rough gives pairs that stopped before
-another try. It ends by writing results/predictions.txt. The dpm command is that of DPM_COMMAND, or target/release/dpm, or target/debug/dpm. Needs numpy and scipy.
+another try; --predict makes predictions again and keeps what runs showed, for a change of dpm that touches predictions alone. It ends by writing results/predictions.txt. The dpm command is that of DPM_COMMAND, or target/release/dpm, or target/debug/dpm. Needs numpy and scipy.
 
 The predicted error is that of `dpm certify --json` for a program with a budget. For the realised error `dpm lock` writes its parameters
 out, and a program without a budget repeats that release, which is the same law drawn again. What is measured is what the prediction's measure says:
@@ -32,7 +32,7 @@ FIELDS = ["id", "mechanism", "measure", "predicted", "realised", "ratio", "error
 CHAINS = {"beta_div", "ops", "penalty", "dp_hmc", "dp_sgld"}
 TOLD = {"W0510", "W0511", "W0512"}
 ENOUGH = 0.05
-SAID = ("bound of the rows", ", if ")
+SAID = (", if ",)
 
 
 def command():
@@ -86,21 +86,41 @@ def again(line, many, mechanism):
     return "".join(line.replace("release r", f"release r{i}", 1) + "\n" for i in range(many))
 
 
-def study(one, wanted, seconds, folder):
-    pair, budget = one["pair"], one["budget"]
-    data, source, repeated = (os.path.join(folder, name) for name in ("t.csv", "one.dpm", "many.dpm"))
-    with open(data, "w", encoding="utf-8") as file:
-        file.write(pair.text())
+def predicted_of(one, source):
+    """Measure, prediction, warnings and further predictions of a pair; a refusal has no prediction."""
     with open(source, "w", encoding="utf-8") as file:
-        file.write(f"budget {budget}\n{pair.body}\nrelease r = {one['how']}\n")
+        file.write(f"budget {one['budget']}\n{one['pair'].body}\nrelease r = {one['how']}\n")
     code, out, err = dpm("certify", source, "--json")
     if code != 0:
         first = (json.loads(out).get("diagnostics") or [{}])[0] if out.strip().startswith("{") else {}
         return {"measure": "refused", "further": f"{first.get('code', code)}: {first.get('message', err)[:140]}"}
     predicted = json.loads(out)["releases"][0]["predicted_error"]
-    measure = predicted["measure"]
-    further = {k: v for k, v in predicted.items() if k not in ("measure", "value")}
+    offers = json.loads(dpm("compare", source, "--json")[1])["releases"][0]["mechanisms"]
+    further = next((o["predicted"] for o in offers if o["mechanism"] == one["mechanism"] and o["applies"]), {})
     warnings = sorted(set(re.findall(r"W05\d\d", err + dpm("check", source)[2])))
+    return {
+        "measure": predicted["measure"],
+        "predicted": predicted["value"],
+        "warnings": " ".join(warnings),
+        "further": "; ".join(f"{k} {v:.3g}" for k, v in further.items()),
+    }
+
+
+def beside(found, realised):
+    """A prediction with what runs showed."""
+    ratio = realised / found["predicted"]
+    return found | {"predicted": f"{found['predicted']:.4g}", "realised": f"{realised:.4g}", "ratio": f"{ratio:.3f}"}
+
+
+def study(one, wanted, seconds, folder):
+    pair = one["pair"]
+    data, source, repeated = (os.path.join(folder, name) for name in ("t.csv", "one.dpm", "many.dpm"))
+    with open(data, "w", encoding="utf-8") as file:
+        file.write(pair.text())
+    found = predicted_of(one, source)
+    if "predicted" not in found:
+        return found
+    measure = found["measure"]
     code, out, err = dpm("lock", source, "--print")
     line = next(l for l in out.splitlines() if l.startswith("release r"))
     chain = one["mechanism"] in CHAINS
@@ -114,8 +134,8 @@ def study(one, wanted, seconds, folder):
         code, out, err = dpm("run", repeated, "--data", f"t={data}", "--json", "--anyway")
         if code != 0:
             raise SystemExit(f"{one['id']}: {err or out}"[:2000])
-        found = list(json.loads(out)["releases"].values())
-        released += found[0] if chain else found
+        drawn = list(json.loads(out)["releases"].values())
+        released += drawn[0] if chain else drawn
         # As many releases a program as take some three seconds.
         many = many if chain else int(max(1, min(100, many * 2 if time.time() - began < 1 else many * 3 / (time.time() - began))))
         late = time.time() - start > seconds
@@ -124,9 +144,7 @@ def study(one, wanted, seconds, folder):
             if late or wanted or error <= ENOUGH:
                 break
             runs = 2 * runs
-    fields = {"measure": measure, "predicted": f"{predicted['value']:.4g}", "realised": f"{value:.4g}", "ratio": f"{value / predicted['value']:.3f}"}
-    more = "; ".join(f"{k} {v:.3g}" for k, v in further.items() if isinstance(v, float)) or json.dumps(further) * bool(further)
-    return fields | {"error": f"{error:.3f}", "runs": len(released), "warnings": " ".join(warnings), "further": more}
+    return beside(found, value) | {"error": f"{error:.3f}", "runs": len(released)}
 
 
 def finished():
@@ -177,7 +195,7 @@ def summary(rows):
             worst = max(some, key=times)
             lines += [f"{name} ({len(some)}): median |ratio - 1| {100 * off(some):.0f} %; worst {times(worst):.2f} times apart ({worst['id']})"]
     lines += [f"  {name}: {sum(state(r) == name for r in measured)}" for name in STATES]
-    lines += ["", "Warned: W0510, W0511 or W0512. Said: the measure is a bound for any data, or names what it takes the features for."]
+    lines += ["", "Warned: W0510, W0511 or W0512. Said: the measure names what it takes the data for."]
     lines += ["", "Outside of 2 times:"] + [show(r) for r in sorted(measured, key=lambda r: -times(r)) if times(r) > 2]
     lines += ["", "By mechanism: pairs, median |ratio - 1|, least and largest ratio:"]
     groups = defaultdict(list)
@@ -200,13 +218,18 @@ def main():
     parser.add_argument("--runs", type=int)
     parser.add_argument("--seconds", type=float, default=60, help="no more programs are run for a pair after so long, once 20 runs are there")
     parser.add_argument("--again", action="store_true", help="measure the pairs of --only again")
+    parser.add_argument("--predict", action="store_true", help="make the predictions of the pairs of --only again, and run nothing")
     parser.add_argument("--rough", action="store_true", help="measure those again whose standard error is above 5 %%")
     args = parser.parse_args()
     done, wanted = finished(), pairs(args.data)
     for one in wanted:
         known = done.get(one["id"])
         rough = args.rough and known and known["error"] and float(known["error"]) > ENOUGH
-        if args.only not in one["id"] or (known and not args.again and not rough):
+        if args.predict and args.only in one["id"] and known and known["ratio"]:
+            with tempfile.TemporaryDirectory() as folder:
+                done[one["id"]] = known | beside(predicted_of(one, os.path.join(folder, "one.dpm")), float(known["realised"]))
+            keep([done[p["id"]] for p in wanted if p["id"] in done])
+        if args.predict or args.only not in one["id"] or (known and not args.again and not rough):
             continue
         with tempfile.TemporaryDirectory() as folder:
             found = study(one, args.runs, args.seconds, folder)

@@ -103,7 +103,8 @@ ANALYSES = [
     analysis(
         "09_median", "nmes", "income", "Median and quartiles of an income", "What are the median and the quartiles of the same income?", w.median,
         "All three are well within the intervals without privacy. What `±` gives is a number of rows, not of income: each quantile has a rank at most so many "
-        "rows from its own, with 95 %. Bounds may be wide, here a million dollars, at hardly any cost."),
+        "rows from its own, with 95 %; of incomes that crowd at a few values it may be more, for any data 178. Bounds may be wide, here a million dollars, "
+        "at hardly any cost."),
     analysis(
         "10_by_month", "flights", "month arr_delay", "Counts by month", "How many flights arrive more than half an hour late, by month?", w.by_month,
         "Counts of hundreds with noise of a few rows: the shares agree to within a few thousandths."),

@@ -42,7 +42,7 @@ fn wide_bins(table: &CellTable, fit: &Fit, program: &Program) -> Option<Diagnost
     (!fit.prior).then(|| {
         Diagnostic::new(
             "W0511",
-            format!("`{}` of `{name}` has {} bins, so what depends on it comes out too flat", axis.name, axis.levels.len()),
+            format!("`{}` of `{name}` has only {} bins, so its effects are estimated too flat", axis.name, axis.levels.len()),
         )
         .label(at, "takes it as uniform within each bin")
         .help(format!("release {FEW_BINS} bins of `{}` or more, where there are rows for them", axis.name))

@@ -30,7 +30,7 @@ pub fn drawn_instead(scene: &Scene, judged: &Judged) -> Option<Diagnostic> {
     }
     let alone = if judged.offers.is_empty() { "" } else { " unless it is named" };
     let mut d = Diagnostic::new("E0300", format!("no mechanism of this version releases the posterior of `{name}` whole{alone}"))
-        .label(scene.place(), "only draws of it have a rule");
+        .label(scene.place(), if alone.is_empty() { "only draws of it have a rule" } else { "`auto` takes no approximation" });
     for o in &model.private {
         d = d.label(o.likelihood.span, format!("the rows follow {}", likelihood_text(model, o, scene.program)));
     }

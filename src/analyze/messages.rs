@@ -73,7 +73,7 @@ pub fn wrong_question(scene: &Scene, mechanism: &Mechanism) -> Diagnostic {
 /// W0512: a posterior whose intervals nothing vouches for.
 pub fn approximate(scene: &Scene) -> Diagnostic {
     let name = &scene.site.release.name;
-    Diagnostic::new("W0512", format!("`{name}` is approximate: fewer of its 90 % intervals may hold the truth than 90 %"))
+    Diagnostic::new("W0512", format!("`{name}` is approximate: its 90 % intervals may contain the truth less often than that"))
         .label(scene.place(), "takes the loss of a row for a quadratic, and the products of features for what left")
         .cause("in simulations from the model a quarter to four fifths did, the fewer the more rows and budget; its privacy is exact")
 }

@@ -2,10 +2,11 @@
 
 use super::scene::Scene;
 use super::solve::{cost, solve};
-use crate::model::{BudgetKind, Model, Records, Relation, Request, RowCount, Table};
+use crate::model::print::number;
+use crate::model::{BudgetKind, Model, Query, Records, Relation, Request, RowCount, Table};
 use crate::numeric::decimal::{sig, sig_up};
 use crate::rules::Ask;
-use crate::rules::offer::Offer;
+use crate::rules::offer::{Offer, PredictedError};
 use crate::source::{Diagnostic, Help};
 
 /// A draw is no better than the prior where its predicted error is this much of that of a draw from the prior, or more. With a
@@ -24,9 +25,10 @@ const LITTLE: f64 = 0.001;
 
 /// W0510, where the predictions say so.
 pub fn found(scene: &Scene, offer: &dyn Offer, value: f64) -> Option<Diagnostic> {
-    let model = scene.model.as_deref()?;
+    let Some(model) = scene.model.as_deref() else { return noisy(scene, offer, value) };
     let predicted = offer.predicted_error(value);
-    let (error, prior) = (predicted.value, predicted.of_prior()?);
+    // Of features no more is known than that they may fill their bounds.
+    let (error, prior) = (predicted.at_best(), predicted.of_prior()?);
     let rows = model.records.rows;
     let known = rows.exactly.is_some() || rows.at_least >= MANY;
     let weak = if known { error >= NEARLY * prior } else { offer.tempering(value).is_some_and(|t| t.weight < LITTLE) };
@@ -36,6 +38,28 @@ pub fn found(scene: &Scene, offer: &dyn Offer, value: f64) -> Option<Diagnostic>
     let d = Diagnostic::new("W0510", format!("`{}` is predicted to say next to nothing about the rows", scene.site.release.name))
         .label(scene.place(), format!("predicted error {}, of a draw from the prior {}", sig(error, 3), sig(prior, 3)));
     Some(d.helps(whole(scene, model).into_iter().chain(counted(scene, model, offer)).chain(dearer(scene, offer, prior))))
+}
+
+/// The answer to a query whose noise is as wide as what it can be: half of that is how far its middle is off at most.
+fn noisy(scene: &Scene, offer: &dyn Offer, value: f64) -> Option<Diagnostic> {
+    let Query::Aggregate(query) = &scene.site.release.query else { return None };
+    let rows = query.records.rows;
+    let known = rows.exactly.is_some() || rows.at_least >= MANY;
+    let width = query.value.ty.range().filter(|r| known && r.is_finite() && query.value.ty.is_scalar_number())?.width();
+    let predicted = offer.predicted_error(value);
+    let error = predicted.of_number()?;
+    if scene.site.grouped() || width <= 0.0 || error < 0.5 * width {
+        return None;
+    }
+    let range = query.value.ty.range()?;
+    let between = format!(
+        "95 % of answers within {} of the truth, which lies in [{}, {}] in any case",
+        sig(error, 3),
+        number(range.lo),
+        number(range.hi)
+    );
+    let d = Diagnostic::new("W0510", format!("`{}` is predicted to say next to nothing about the rows", scene.site.release.name));
+    Some(d.label(scene.place(), between).helps(dearer(scene, offer, 0.5 * width)))
 }
 
 /// The exact number of rows, where a bound alone is declared and a number above it would teach.
@@ -71,7 +95,7 @@ fn whole(scene: &Scene, model: &Model) -> Option<Help> {
     })
 }
 
-/// The budget at which the same draw would err by half of what one from the prior does.
+/// The budget at which the same release would err by half of what is known without it: of a draw by what one from the prior does.
 fn dearer(scene: &Scene, offer: &dyn Offer, prior: f64) -> Option<Help> {
     let limit = scene.allotment?;
     let of = |factor: f64| match limit {
@@ -79,14 +103,16 @@ fn dearer(scene: &Scene, offer: &dyn Offer, prior: f64) -> Option<Help> {
         BudgetKind::Dp { epsilon, delta } => Some(BudgetKind::Dp { epsilon: epsilon * factor, delta: *delta }),
         BudgetKind::Zcdp(_) | BudgetKind::Gdp(_) | BudgetKind::Rdp(_) => None,
     };
+    let error = |p: &PredictedError| p.of_number().unwrap_or(p.value);
     let size = |kind: &BudgetKind| match kind {
         BudgetKind::Pure(e) | BudgetKind::Dp { epsilon: e, .. } => *e,
         _ => f64::INFINITY,
     };
     let kind = (1..=20).filter_map(|i| of(2_f64.powi(i))).take_while(|k| size(k) <= LARGEST).find(|kind| {
         let x = solve(scene.site, offer, kind);
-        x.is_some_and(|x| cost(scene.site, offer, x).is_some() && offer.predicted_error(x).value <= HALF * prior)
+        x.is_some_and(|x| cost(scene.site, offer, x).is_some() && error(&offer.predicted_error(x)) <= HALF * prior)
     })?;
     let share = scene.site.release.spend.is_none();
-    share.then(|| ("raise the budget:", format!("budget {}", super::budget::written(&kind)), "(half the error of the prior)").into())
+    let gives = if scene.model.is_some() { "(half the error of the prior)" } else { "(half of that, or less)" };
+    share.then(|| ("raise the budget:", format!("budget {}", super::budget::written(&kind)), gives).into())
 }

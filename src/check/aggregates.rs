@@ -345,10 +345,10 @@ impl Checker<'_> {
         }
         let twice = chosen.iter().enumerate().find(|(i, e)| chosen.iter().take(*i).any(|f| f.same(e))).map(|(_, e)| e.span);
         if let Some(at) = twice {
-            return self.fail(Diagnostic::new("E0201", "a level counts once").label(at, "the second time"));
+            return self.fail(Diagnostic::new("E0201", "a level may be listed only once").label(at, "the second time"));
         }
         if chosen.is_empty() || chosen.len() as u64 >= dim {
-            let d = Diagnostic::new("E0201", "some levels are added, not none and not all")
+            let d = Diagnostic::new("E0201", "add some of the levels, but not all of them")
                 .label(set.span, format!("{} of {dim}", chosen.len()));
             return self.fail(d.cause("all shares together are 1"));
         }

@@ -49,7 +49,7 @@ impl Checker<'_> {
         if crate::dist::find(name).is_some() {
             return self.fail(
                 Diagnostic::new("E0209", format!("`{name}` is a distribution"))
-                    .label(span, "a distribution stands after `~`, or inside `simulate`")
+                    .label(span, "a distribution goes after `~`, or inside `simulate`")
                     .help(format!("param p ~ {}", self.written(span)))
                     .help(format!("simulate({}, times = 100)", self.written(span))),
             );
@@ -102,7 +102,7 @@ impl Checker<'_> {
     }
 
     pub(super) fn arity(&self, what: &str, signature: &str, span: Span) -> Diagnostic {
-        Diagnostic::new("E0208", format!("{what} is called with other arguments"))
+        Diagnostic::new("E0208", format!("wrong arguments for {what}"))
             .label(span, "wrong number or names of arguments")
             .help(Help::from(signature).over(span))
     }
@@ -113,7 +113,7 @@ impl Checker<'_> {
         self.fail(d)
     }
 
-    fn builtin(&mut self, name: &str, args: &[ast::Arg], span: Span) -> Checked<Expr> {
+    pub(super) fn builtin(&mut self, name: &str, args: &[ast::Arg], span: Span) -> Checked<Expr> {
         if name == "simulate" {
             return self.simulate(args, span);
         }
@@ -135,6 +135,9 @@ impl Checker<'_> {
         }
         if args.iter().any(|a| a.name.is_some()) {
             return self.wrong_call(name, span);
+        }
+        if let Some(scaled) = self.of_scaled(name, args, span) {
+            return scaled;
         }
         match (name, args) {
             ("natural", [weights]) => self.natural(&weights.value, span),
@@ -208,7 +211,7 @@ impl Checker<'_> {
         if let Some(wide) = [lo, hi].into_iter().find(|e| !e.ty.is_scalar_number()) {
             let (what, [x, lo, hi]) = (type_text(&wide.ty), [x, lo, hi].map(|e| self.written(e.span)));
             return self.fail(
-                Diagnostic::new("E0209", "the bounds of `clip` are numbers")
+                Diagnostic::new("E0209", "the bounds of `clip` must be numbers")
                     .label(wide.span, what)
                     .help(Help::from(format!("max({lo}, min({x}, {hi}))")).over(span)),
             );

@@ -36,7 +36,7 @@ impl Checker<'_> {
     /// The first and the last day of a `date`.
     pub(super) fn date_domain(&mut self, domain: Option<&ast::Domain>, span: Span) -> Checked<Range> {
         let Some(ast::Domain { kind: ast::DomainKind::Interval(a, b), .. }) = domain else {
-            let d = Diagnostic::new("E0203", "a date needs its first and its last day").label(span, "which days are possible?");
+            let d = Diagnostic::new("E0203", "a date type needs a first and a last day").label(span, "which days are possible?");
             return self.fail(d.help(Help::from(DOMAIN).over(span)));
         };
         let (lo, hi) = (self.day(a)?, self.day(b)?);

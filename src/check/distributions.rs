@@ -29,7 +29,7 @@ impl Checker<'_> {
         let weights = self.expr(&weights.value)?;
         let shares = as_vector(&weights.ty).filter(|v| matches!(weights.ty, Type::Simplex { .. }) || v.range.lo >= 0.0);
         let Some(shares) = shares else {
-            let d = Diagnostic::new("E0209", "the weights of a mixture are a list of numbers of at least 0")
+            let d = Diagnostic::new("E0209", "the weights of a mixture must be a list of numbers, none of them negative")
                 .label(weights.span, type_text(&weights.ty));
             let written = self.written(weights.span);
             let share = weights.ty.is_scalar_number() && weights.ty.range().is_some_and(|r| r.within(Range::UNIT)) && parts.len() == 2;

@@ -326,10 +326,7 @@ impl Checker<'_> {
                 let range = i.ty.range().filter(|_| i.ty.is_scalar_number());
                 let inside = range.is_some_and(|r| r.lo >= 1.0 && r.hi <= dim as f64 && (r.lo.fract() == 0.0 || !r.is_point()));
                 if i.label != Label::Public || !inside {
-                    let d = Diagnostic::new("E0201", format!("this index is not in 1..{dim}"))
-                        .label(i.span, "indices start at 1")
-                        .label(base.span, format!("{dim} components"));
-                    return self.fail(d);
+                    return self.no_index(&base, &i, dim);
                 }
                 i
             }

@@ -162,7 +162,7 @@ impl Checker<'_> {
                     let d = Diagnostic::new("E0209", format!("this model observes the public rows of `{rows}` beside released counts"));
                     return self.fail(d.label(o.span, "public rows").help("put what they say into the priors"));
                 }
-                let d = Diagnostic::new("E0105", format!("this model observes rows of `{rows}`, which no chain may see"))
+                let d = Diagnostic::new("E0105", format!("this model observes rows of `{rows}`, which a chain may not read"))
                     .label(o.span, format!("rows of `{rows}`"))
                     .label(call, "computed from released counts alone");
                 let d = d.cause("a posterior in an `output` is free because all it reads was released before");
@@ -204,7 +204,7 @@ impl Checker<'_> {
             return Err(Stop);
         }
         if found.is_empty() {
-            let d = Diagnostic::new("E0300", "nothing released is observed with these parameters").label(call, "nothing to learn from");
+            let d = Diagnostic::new("E0300", "no `observe` of released counts uses these parameters").label(call, "nothing to learn from");
             return self.fail(d.help("observe released counts: observe cells.vote ~ .., with cells = histogram(..) released before"));
         }
         Ok(found)
@@ -238,7 +238,7 @@ impl Checker<'_> {
             let d = d.help(format!("count each value on its own, by `histogram({axis})`"));
             return self.fail(d.help("or a count without an end: poisson, neg_binomial_2"));
         }
-        let d = Diagnostic::new("E0209", format!("`{name}` has other values than the cells of `{column}`"));
+        let d = Diagnostic::new("E0209", format!("`{name}` does not take the values that the cells of `{column}` have"));
         let d =
             d.label(o.likelihood.span, "a family that does not end where the column ends").label(o.outcome.span, type_text(&o.outcome.ty));
         let d = d.cause("values outside of the column were moved into it before they were counted");

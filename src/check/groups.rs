@@ -32,7 +32,7 @@ impl Checker<'_> {
             if let Some(Binding::Table(_)) = self.scopes.find(&key.value).map(|e| &e.binding) {
                 let (key, table) = (&key.value, &table.value);
                 let d =
-                    Diagnostic::new("E0206", format!("`{key}` is a table, and `{table}` is none")).label(header, "the column stands first");
+                    Diagnostic::new("E0206", format!("`{table}` is not a table, but `{key}` is")).label(header, "the column comes first");
                 let swapped = format!("each {table} of {key}");
                 return self.fail(d.help(Help::from(format!("{swapped} {{ ... }}")).edit(header, swapped)));
             }
@@ -96,7 +96,7 @@ impl Checker<'_> {
         let header = self.group.and_then(|g| self.groups.get(g)).map_or(span, |g| g.header);
         let written = self.written(value.span);
         self.fail(
-            Diagnostic::new("E0209", format!("`{name}` is asked of all rows, and this is in a group"))
+            Diagnostic::new("E0209", format!("`{name}` covers all rows, but this is inside a group"))
                 .label(span, format!("`{written}` of all groups together"))
                 .label(header, "inside, aggregates are those of one group")
                 .help(("give the number by hand:", format!("public {}: real", self.fresh_name("total")))),

@@ -153,7 +153,7 @@ impl Checker<'_> {
             let free = slot.as_ref().is_some_and(|s| s.is_none());
             if !free {
                 return self.fail(
-                    Diagnostic::new("E0208", format!("`{name}` is called with other arguments"))
+                    Diagnostic::new("E0208", format!("wrong arguments for `{name}`"))
                         .label(arg.span, "no such argument, or given twice")
                         .help(signature),
                 );

@@ -1,5 +1,6 @@
 //! Complaints about labels, in the user's names: what is private, where it comes from, what to do instead.
 
+use super::scope::{Binding, Origin};
 use super::sensitivity::sensitivity;
 use super::{Checked, Checker};
 use crate::model::{BudgetKind, Builtin, ColumnId, Expr, ExprKind, Label, Range, Records, Table, TableId, Type};
@@ -270,13 +271,43 @@ impl Checker<'_> {
         };
         let name = |t: Option<TableId>, s: &Self| t.map_or_else(String::new, |t| s.table_name(t));
         let (ta, tb) = (name(table(a.label), self), name(table(b.label), self));
+        let d = Diagnostic::new("E0105", format!("one row of `{ta}` and one row of `{tb}` in one expression"))
+            .label(b.span, format!("from `{tb}`"))
+            .label(a.span, format!("from `{ta}`"));
+        let counted = |l: Label| table(l).and_then(|t| self.origin(t)).is_some_and(|o| matches!(o, Origin::Cells(_)));
+        let way = match (counted(a.label), counted(b.label)) {
+            (true, false) => self.let_of_rows(b),
+            (false, true) => self.let_of_rows(a),
+            _ => None,
+        };
+        if let Some((name, help)) = way {
+            return self.fail(
+                d.cause(format!(
+                    "`{name}` stands for columns of private rows; the same names in an `observe` of counts are columns of the counts"
+                ))
+                .help(help),
+            );
+        }
         self.fail(
-            Diagnostic::new("E0105", format!("one row of `{ta}` and one row of `{tb}` in one expression"))
-                .label(b.span, format!("from `{tb}`"))
-                .label(a.span, format!("from `{ta}`"))
-                .cause("tables are not joined: one person could meet many rows of the other table")
+            d.cause("tables are not joined: one person could meet many rows of the other table")
                 .help(format!("observe each table in a model of its own, or declare the columns of `{tb}` in `{ta}`")),
         )
+    }
+
+    /// The `let` of private rows that an expression over counts uses, and the expression with its text in place of its name.
+    fn let_of_rows(&self, e: &Expr) -> Option<(String, Help)> {
+        let text = self.map.slice(e.span);
+        let words = text.split(|c: char| !(c.is_alphanumeric() || c == '_'));
+        words.filter(|w| !w.is_empty()).find_map(|name| {
+            let Some(Binding::Value(value)) = self.scopes.find(name).map(|e| &e.binding) else { return None };
+            let rows = matches!(value.label, Label::Row(_)) && value.span.file == e.span.file;
+            let same = rows.then(|| format!("({})", self.map.slice(value.span)))?;
+            let at = text.match_indices(name).find(|(i, _)| whole_word(text, *i, name.len()))?.0;
+            let start = e.span.start + at as u32;
+            let place = Span { start, end: start + name.len() as u32, ..e.span };
+            let code = self.rewritten(e.span, &[(place, same.clone())])?;
+            Some((name.to_owned(), Help::from(("write it out:", code)).edit(place, same)))
+        })
     }
 
     /// E0106: a prior or likelihood that uses the data twice.
@@ -290,6 +321,13 @@ impl Checker<'_> {
                 .help("as in public pilot[m] { .. }, read from a file of its own"),
         )
     }
+}
+
+/// Does no letter of a name stand right before or after?
+fn whole_word(text: &str, at: usize, len: usize) -> bool {
+    let part = |c: char| c.is_alphanumeric() || c == '_';
+    let (before, after) = (text.get(..at).unwrap_or(""), text.get(at + len..).unwrap_or(""));
+    !before.ends_with(part) && !after.starts_with(part)
 }
 
 /// A sum, mean, count or the like over private rows.

@@ -82,7 +82,7 @@ impl Checker<'_> {
                 Ok(parts.into_iter().map(|(_, x)| x).collect())
             }
             _ => {
-                let d = Diagnostic::new("E0209", format!("`{}` takes no `else`", column.name.value));
+                let d = Diagnostic::new("E0209", format!("`{}` cannot have an `else`", column.name.value));
                 let d = d.label(value.span, "remove this").label(column.ty.span, type_text(ty));
                 self.fail(d.help("bool, int, real, date, category and vector columns take `else`"))
             }

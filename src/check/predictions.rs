@@ -115,7 +115,7 @@ impl Checker<'_> {
         if table(&first) != table(&second) {
             let name = |fit: &Fit| table(fit).and_then(|id| self.program.released.get(id.0).cloned()).unwrap_or_default();
             let (ours, theirs) = (format!("a model of `{}`", name(&first)), format!("a model of `{}`", name(&second)));
-            let d = Diagnostic::new("E0209", "these models are of different tables").label(a.span, ours).label(b.span, theirs);
+            let d = Diagnostic::new("E0209", "these models use different tables").label(a.span, ours).label(b.span, theirs);
             return self
                 .fail(d.cause("what they predict are different counts").help("release the joint table, and let both be models of it"));
         }
@@ -123,7 +123,7 @@ impl Checker<'_> {
             let axes = first.tables.first().map(|t| t.axes.clone()).unwrap_or_default();
             let names = |fit: &Fit| some(fit.axes().iter().filter_map(|i| axes.get(*i)).map(|a| a.name.as_str()));
             let (ours, theirs) = (format!("by {}", names(&first)), format!("by {}", names(&second)));
-            let d = Diagnostic::new("E0209", "these models are of different cells").label(a.span, ours).label(b.span, theirs);
+            let d = Diagnostic::new("E0209", "these models use different cells").label(a.span, ours).label(b.span, theirs);
             let d = d.cause("a column that a model does not name is summed out: it predicts fewer, larger counts");
             let (fewer, more) = if first.axes().len() < second.axes().len() { (&first, &second) } else { (&second, &first) };
             let missing = more.axes().into_iter().find(|i| !fewer.axes().contains(i)).and_then(|i| axes.get(i));

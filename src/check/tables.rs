@@ -91,7 +91,7 @@ impl Checker<'_> {
         right.dedup();
         right.retain(|e| *e > range.lo && (*e < range.hi || (whole && *e == range.hi)) && (e.fract() == 0.0 || !whole));
         if edges.is_empty() || edges != right {
-            let d = Diagnostic::new("E0203", "edges of bins rise, and lie between the bounds of what is counted");
+            let d = Diagnostic::new("E0203", "bin edges must increase and lie within the bounds of what is counted");
             let d = d.label(by.value.span, "the edges between bins").label(x.span, type_text(&x.ty));
             if right.is_empty() {
                 right.push((0.5 * (range.lo + range.hi)).ceil().min(if whole { range.hi } else { 0.5 * (range.lo + range.hi) }));

@@ -22,7 +22,7 @@ pub struct Notes {
     scales: Vec<(String, Levels, Vec<f64>)>,
 }
 
-const ROWS: &str = "rows, 95% bound";
+const ROWS: &str = "95% bound, if values are spread evenly";
 
 impl Notes {
     pub fn of(certificate: &Certificate, program: &Program) -> Notes {
@@ -30,6 +30,7 @@ impl Notes {
             let what = match &*r.measure {
                 m if m.starts_with("95% bound of |answer") => "95% bound",
                 m if m.starts_with("95% bound of the rows") => ROWS,
+                m if m.ends_with("in most tables") => "one draw, if features are as in most tables",
                 m if m.starts_with("root mean square") => "one draw",
                 _ => return None,
             };
@@ -66,7 +67,8 @@ pub fn text(releases: &[Named], outputs: &[Named], notes: &Notes) -> String {
             // A number of rows says nothing of the digits of a value.
             let mut found = shown(value, ty, error.filter(|(_, what)| *what != ROWS).map(|(e, _)| e), &scales);
             if let (Some((error, what)), Some(first)) = (error, found.first_mut()) {
-                first.push_str(&format!("   \u{b1} {} ({what})", sig(error, 2)));
+                let unit = if what == ROWS { " rows" } else { "" };
+                first.push_str(&format!("   \u{b1} {}{unit} ({what})", sig(error, 2)));
             }
             let head = format!("{kind:<8}  {name:<width$}");
             let blank = " ".repeat(4);

@@ -38,6 +38,8 @@ struct Predicted {
     spread: bool,
     /// An expectation of the program that does not hold.
     broken: Option<String>,
+    /// What is wrong with a budget as large as this: W0501.
+    vacuous: Option<String>,
 }
 
 /// A number of the program that may be changed.
@@ -72,13 +74,16 @@ struct Enough {
 
 impl Enough {
     fn json(&self) -> Value {
-        json!({"value": self.x, "predicted_error": self.predicted.error, "line": self.line, "text": self.text})
+        json!({"value": self.x, "predicted_error": self.predicted.error, "line": self.line, "text": self.text, "warning": self.predicted.vacuous})
     }
 
     fn show(&self) {
         show_line!("  line {} becomes (predicted error {}):\n{}", self.line, sig(self.predicted.error, 3), self.text);
         if let Some(broken) = &self.predicted.broken {
             show_line!("  with it this does not hold any more: {broken}");
+        }
+        if let Some(vacuous) = &self.predicted.vacuous {
+            show_line!("  with it dpm warns: {vacuous} (W0501)");
         }
     }
 }
@@ -214,7 +219,8 @@ fn predicted(wish: &Wish, checked: &Checked, analysis: Option<&Analysis>, said: 
     let named = analysis.iter().flat_map(|a| &a.releases).filter(|r| r.name == wish.release).filter_map(|r| r.chosen.as_ref());
     let worst = named.max_by(|a, b| a.predicted_error.value.total_cmp(&b.predicted_error.value)).ok_or("no mechanism applies")?;
     let broken = broken.first().and_then(|d| d.labels.first()).map(|l| checked.sources.slice(l.span).to_owned());
-    Ok(Predicted { error: worst.predicted_error.value, spread: worst.tempering == Some(Tempering::DIRECT), broken })
+    let vacuous = said.iter().find(|d| d.code == "W0501").map(|d| d.message.clone());
+    Ok(Predicted { error: worst.predicted_error.value, spread: worst.tempering == Some(Tempering::DIRECT), broken, vacuous })
 }
 
 /// Whose the budget is, where it is not the release's alone.

@@ -96,6 +96,10 @@ impl Parameter {
     }
 }
 
+/// What a row of a real table tells of a direction of the weights, as shares of what it would tell if the features filled their bounds:
+/// the 10, 30, 50, 70 and 90 % quantiles over 22 public tables (`benches/features.py`). Features are centred and correlated.
+const SHARES: [f64; 5] = [0.01, 0.06, 0.15, 0.4, 2.0];
+
 /// A prediction from public values only: an estimate, not a guarantee.
 #[derive(Clone, PartialEq, Debug)]
 pub struct PredictedError {
@@ -112,13 +116,16 @@ impl PredictedError {
         PredictedError { measure: "root mean square distance of the draw from the posterior mean", value, further: vec![] }
     }
 
-    /// Of a draw of the weights of features, of which bounds alone are known.
-    pub fn of_weights(value: f64) -> PredictedError {
-        let measure = "root mean square distance of the draw from the posterior mean, if the features fill their bounds evenly";
-        PredictedError { measure, value, further: vec![] }
+    /// Of a draw of the weights of features, of which bounds alone are known: `error` says what is predicted where a row tells this
+    /// share of what it would if the features filled their bounds.
+    pub fn of_weights(error: impl Fn(f64) -> f64) -> PredictedError {
+        let measure = "root mean square distance of the draw from the posterior mean, if features and weights are as in most tables";
+        let squares: f64 = SHARES.iter().map(|share| error(*share).powi(2)).sum();
+        let value = (squares / SHARES.len() as f64).sqrt();
+        PredictedError { measure, value, further: vec![(Self::AT_BEST, error(1.0))] }
     }
 
-    /// Of a draw from a posterior of bounded loss, whose rows are taken to tell of every parameter alike.
+    /// Of a draw from a posterior of bounded loss, where it is not known what a row tells of some parameter.
     pub fn of_loss(value: f64) -> PredictedError {
         let measure = "root mean square distance of the draw from the posterior mean, if a row tells what a normal one of sd 1 would";
         PredictedError { measure, value, further: vec![] }
@@ -133,20 +140,40 @@ impl PredictedError {
     /// Beside that of a draw which takes nothing from the private rows: from the prior as the mechanism has it.
     pub fn beside_prior(self, value: f64) -> PredictedError {
         // A flat prior has none.
-        PredictedError { further: Some((Self::OF_PRIOR, value)).filter(|_| value < 1e100).into_iter().collect(), ..self }
+        let further = self.further.into_iter().chain(Some((Self::OF_PRIOR, value)).filter(|_| value < 1e100)).collect();
+        PredictedError { further, ..self }
+    }
+
+    /// Of one number of a query, in its own unit.
+    pub fn of_number(&self) -> Option<f64> {
+        self.find(Self::AS_A_NUMBER).or((self.measure == Self::ANSWER).then_some(self.value))
+    }
+
+    /// With features that fill their bounds, where that matters.
+    pub fn at_best(&self) -> f64 {
+        self.find(Self::AT_BEST).unwrap_or(self.value)
     }
 
     /// What is predicted of a draw from the prior; `None` for what is no draw.
     pub fn of_prior(&self) -> Option<f64> {
-        self.further.iter().find(|(name, _)| *name == Self::OF_PRIOR).map(|(_, x)| *x)
+        self.find(Self::OF_PRIOR)
     }
 
+    fn find(&self, wanted: &str) -> Option<f64> {
+        self.further.iter().find(|(name, _)| *name == wanted).map(|(_, x)| *x)
+    }
+
+    const AT_BEST: &str = "if_features_fill_their_bounds";
     const OF_PRIOR: &str = "of_a_draw_from_the_prior";
 
     /// Of an answer to a query.
     pub fn of_answer(value: f64) -> PredictedError {
-        PredictedError { measure: "95% bound of |answer - truth|", value, further: vec![] }
+        PredictedError { measure: Self::ANSWER, value, further: vec![] }
     }
+
+    const ANSWER: &str = "95% bound of |answer - truth|";
+    /// Beside a number of rows.
+    pub const AS_A_NUMBER: &str = "as_a_number";
 }
 
 /// The free number of a mechanism and the side on which it is private.

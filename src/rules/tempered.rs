@@ -57,7 +57,8 @@ pub trait Matched {
     fn by_chain(&self) -> bool {
         false
     }
-    /// Is the error predicted as if features filled their bounds, of which alone it is known? So for regressions.
+    /// Is the error predicted as if features filled their bounds, of which alone it is known? So for regressions, where real rows
+    /// tell less than that.
     fn takes_features_as_bounded(&self) -> bool {
         self.by_chain()
     }
@@ -272,14 +273,15 @@ impl Offer for Draw {
 
     fn predicted_error(&self, x: f64) -> PredictedError {
         let rows = assumed_rows(self.records.rows);
-        let value = self.matched.predicted_error(self.form.at(x), rows);
+        let of = |share: f64| self.matched.predicted_error(self.form.at(x), share * rows);
         // The draw is nearly normal around the truth: 95 % lie within 1.96 root mean squares.
         if self.query {
-            return PredictedError::of_answer(1.96 * value);
+            return PredictedError::of_answer(1.96 * of(1.0));
         }
         let nothing = Tempering { weight: f64::MIN_POSITIVE, ..self.form.at(x) };
-        let of = if self.matched.takes_features_as_bounded() { PredictedError::of_weights } else { PredictedError::of_draw };
-        of(value).beside_prior(self.matched.predicted_error(nothing, rows))
+        let weights = self.matched.takes_features_as_bounded();
+        let predicted = if weights { PredictedError::of_weights(of) } else { PredictedError::of_draw(of(1.0)) };
+        predicted.beside_prior(self.matched.predicted_error(nothing, rows))
     }
 
     fn remark(&self, x: f64) -> String {

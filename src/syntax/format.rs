@@ -21,6 +21,9 @@ pub fn format(text: &str) -> Result<String, Diagnostics> {
     Ok(formatter.out)
 }
 
+/// Longer lines are broken where a list allows it.
+const WIDEST: usize = 120;
+
 struct Formatter<'t> {
     text: &'t str,
     comments: Vec<Range<usize>>,
@@ -93,6 +96,39 @@ impl<'t> Formatter<'t> {
         }
     }
 
+    /// Breaks the line that starts at `from` after commas between brackets, where it is too long.
+    fn wrap(&mut self, from: usize, depth: usize) {
+        if self.between_out(from).contains('\n') {
+            return;
+        }
+        let line = self.out.split_off(from);
+        let (mut open, mut places) = (0_usize, vec![]);
+        for (token, range) in tokens::iter(&line) {
+            match token {
+                Token::OpenParen | Token::OpenBracket | Token::OpenBrace => open += 1,
+                Token::CloseParen | Token::CloseBracket | Token::CloseBrace => open = open.saturating_sub(1),
+                Token::Comma if open > 0 => places.push(range.end),
+                _ => {}
+            }
+        }
+        let (mut start, mut room) = (0, WIDEST);
+        let width = |from: usize, to: usize| line.get(from..to).map_or(0, |t| t.chars().count());
+        while width(start, line.len()) > room {
+            let fits = places.iter().copied().rfind(|p| *p > start && width(start, *p) <= room);
+            let Some(end) = fits.or_else(|| places.iter().copied().find(|p| *p > start)).filter(|end| *end < line.len()) else { break };
+            self.out.push_str(line.get(start..end).unwrap_or(""));
+            self.out.push('\n');
+            indent(&mut self.out, depth + 2);
+            let blanks = line.get(end..).map_or(0, |t| t.len() - t.trim_start().len());
+            (start, room) = (end + blanks, WIDEST - 2 * (depth + 2).min(20));
+        }
+        self.out.push_str(line.get(start..).unwrap_or(""));
+    }
+
+    fn between_out(&self, from: usize) -> &str {
+        self.out.get(from..).unwrap_or("")
+    }
+
     /// Ends the line, with the comment that follows `end` on the same line of the text.
     fn end_line(&mut self, end: usize) {
         self.last = Some(end);
@@ -128,11 +164,14 @@ impl<'t> Formatter<'t> {
         self.blank_line(start);
         self.last = None;
         self.comments_before(open.0, depth);
+        let from = self.out.len();
         indent(&mut self.out, depth);
         write_head(&mut self.out, item);
+        self.wrap(from, depth);
         match &item.kind {
             ItemKind::Private(table) | ItemKind::PublicTable(table) => {
                 self.columns(&table.columns, open, depth);
+                self.wrap(from, depth);
             }
             ItemKind::Each { body, .. } => self.block(body, None, open, depth),
             ItemKind::Model { body, result, .. } => self.block(body, Some(result), open, depth),
@@ -206,8 +245,10 @@ impl<'t> Formatter<'t> {
             self.blank_line(start);
             self.last = None;
             self.comments_before(end, depth + 1);
+            let from = self.out.len();
             indent(&mut self.out, depth + 1);
             write_column(&mut self.out, column);
+            self.wrap(from, depth + 1);
             self.end_line(end);
         }
         self.comments_before(close, depth + 1);

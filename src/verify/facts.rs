@@ -305,9 +305,9 @@ impl<'a> Facts<'a> {
         };
         let measures = [
             "95% bound of |answer - truth|",
-            "95% bound of the rows between answer and quantile",
+            "95% bound of the rows between answer and quantile, if values are spread evenly",
             "root mean square distance of the draw from the posterior mean",
-            "root mean square distance of the draw from the posterior mean, if the features fill their bounds evenly",
+            "root mean square distance of the draw from the posterior mean, if features and weights are as in most tables",
             "root mean square distance of the draw from the posterior mean, if a row tells what a normal one of sd 1 would",
             "root mean square distance of the draw from the posterior mean, if the chain stays where the prior puts it",
             "expected Hellinger distance to the posterior",

@@ -98,6 +98,24 @@ fn layout_is_canonical() {
     check_format(&messy, "messy");
 }
 
+/// A line that is too long is broken after commas between brackets, not within a text.
+#[test]
+fn long_lists_take_several_lines() {
+    let levels: Vec<String> = (10..60).map(|i| format!("\"a, b {i}\"")).collect();
+    for text in [
+        format!("private t[n] {{ job: category {{{}}}, y: bool }}\n", levels.join(", ")),
+        format!("private t[n] {{\n  # one\n  job: category {{{}}}  # two\n}}\n", levels.join(", ")),
+        format!("each g of t {{\n  let x = [{}]  # end\n}}\n", levels.join(", ")),
+        format!("let x = {}\n", "aaaaaaaaa + ".repeat(40) + "b"),
+    ] {
+        check_format(&text, &text);
+        let formatted = format(&text).unwrap();
+        let unbroken = text.contains("aaa");
+        assert!(unbroken || formatted.lines().all(|l| l.len() <= 130), "{formatted}");
+        assert_eq!(formatted.matches("\"a, b ").count(), text.matches("\"a, b ").count());
+    }
+}
+
 #[test]
 fn operators_bind_as_in_the_manual() {
     let bracketed = |text: &str| {

@@ -37,6 +37,7 @@ mod regressions;
 #[cfg(unix)]
 mod repl;
 mod report;
+mod scaled;
 mod seed;
 mod session;
 mod useless;

@@ -25,6 +25,13 @@ const PROGRAMS: &[(&str, &str, bool)] = &[
         true,
     ),
     (
+        "a mean whose noise is as wide as its range",
+        "budget eps(0.1)\nprivate t[30] { y: real in [-50000, 50000] }\nrelease m = mean(y)\n",
+        true,
+    ),
+    ("a mean", "budget eps(1)\nprivate t[30] { y: real in [-50000, 50000] }\nrelease m = mean(y)\n", false),
+    ("a quantile of a few rows", "budget eps(0.1)\nprivate t[30] { y: real in [0, 1000] }\nrelease m = quantile(y, 0.5)\n", true),
+    (
         "many rows and one number",
         "budget dp(eps = 1, delta = 1e-6)\nprivate t[5000] { y: bool }\nparam p ~ beta(1, 1)\nobserve y ~ bernoulli(p)\nrelease d = draw(p)\n",
         false,

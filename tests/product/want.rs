@@ -108,6 +108,12 @@ fn what_cannot_be_reached_is_said_with_its_reason() {
             1,
             vec!["cannot be reached", "the budget makes no difference", "the number of rows makes no difference", "takes what is written"],
         ),
+        (
+            "budget eps(1)\nprivate t[100] { y: bool }\nrelease m = mean(y)\n",
+            "m within 0.0005",
+            0,
+            vec!["eps = 60", "promises next to nothing (W0501)"],
+        ),
         ("private t[500] { y: bool }\nrelease c = count(y) using geometric(scale = 2)\n", "c within 1", 1, vec!["has no budget"]),
         (
             "budget eps(1)\nprivate t[500] { y: bool }\nrelease c = count(y)\nexpect certificate(total) <= eps(1)\n",

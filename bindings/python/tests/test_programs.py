@@ -57,6 +57,15 @@ def test_comparison_and_verification():
     assert program.verify()
 
 
+def test_a_wanted_accuracy():
+    program = dpm.compile("budget eps(1)\nprivate t[100] { y: bool }\nrelease m = mean(y)\n")
+    found = program.want("m", 0.0005)
+    assert found["budget"]["value"] == 60 and "promises next to nothing" in found["budget"]["warning"]
+    assert found["rows"]["text"].startswith("private t[6000]") and found["rows"]["line"] == 2
+    with pytest.raises(dpm.UsageError):
+        program.want("other", 0.1)
+
+
 def test_nothing_runs_in_a_repr(monkeypatch):
     program = dpm.compile(PROGRAM)
     monkeypatch.setattr(_command, "call", lambda *a, **k: pytest.fail("a repr ran the command"))

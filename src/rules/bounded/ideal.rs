@@ -6,7 +6,7 @@ use crate::model::print::number;
 use crate::numeric::decimal::{sig_down, up12};
 use crate::privacy::Claim;
 use crate::rules::arguments::Arg;
-use crate::rules::offer::{Chain, Knob, Offer, Parameter, PredictedError, View, assumed_rows};
+use crate::rules::offer::{Chain, Knob, Offer, Parameter, PredictedError, View};
 use crate::rules::{Premise, Question, Rule};
 use std::rc::Rc;
 
@@ -124,8 +124,7 @@ impl Offer for Ideal {
         let (beta, weight) = self.at(x);
         // A row of fit f weighs f^(b-1) of what it does in the ordinary posterior: about half at the middle of a probability.
         let by_fit = if self.loss.plain() { 1.0 } else { 0.5_f64.powf(beta - 1.0) };
-        let rows = assumed_rows(self.loss.records.rows) * weight * by_fit;
-        PredictedError::of_loss(self.loss.predicted_error(rows)).beside_prior(self.loss.prior_spread())
+        self.loss.predicted_error(weight * by_fit)
     }
 
     fn remark(&self, x: f64) -> String {

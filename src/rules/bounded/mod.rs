@@ -17,5 +17,6 @@ pub mod penalty;
 mod range;
 mod refusals;
 mod sampled;
+mod told;
 
 pub use range::excess;

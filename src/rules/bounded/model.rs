@@ -2,17 +2,16 @@
 
 use super::density::Fault;
 use super::range::{RowLoss, run_beta};
-use super::refusals;
+use super::{refusals, told};
 use crate::mechanism::plan::{ChainLaw, DensityLaw, Loss, MechanismPlan, PosteriorLaw, Statistic, StatisticKind};
 use crate::model::enclose::enclose;
-use crate::model::{Builtin, Expr, ExprKind, Model, Observation, Parameter, Records, Relation, Request, Type};
-use crate::numeric::Interval;
+use crate::model::{Builtin, Expr, ExprKind, Model, Observation, Parameter, Records, Relation, Request};
 use crate::numeric::decimal::{sig_up, up12};
 use crate::numeric::round::{add_up, mul_up};
 use crate::privacy::{Claim, work};
 use crate::rules::conjugate::facts::Facts;
 use crate::rules::count::count_up;
-use crate::rules::offer::{Offer, View, repeated};
+use crate::rules::offer::{Offer, PredictedError, View, assumed_rows, repeated};
 use crate::rules::text::four_up;
 use crate::rules::{Ask, Context, Match, Mended, Premise, Question, Refusal, Rule, Verdict, not_mine, refuse};
 use crate::source::Diagnostic;
@@ -243,17 +242,14 @@ impl BoundedLoss {
         Some((PosteriorLaw::Density(Box::new(law)), statistic))
     }
 
-    /// Root of the sum of squares of how far a parameter may lie from the posterior mean, as if every parameter had learned
-    /// from its part of `rows` rows of this weight. Bounds nothing.
-    pub fn predicted_error(&self, rows: f64) -> f64 {
-        let sizes: Vec<(f64, f64)> = self.parameters.iter().map(|p| (components(&p.ty), spread(p))).collect();
-        let all: f64 = sizes.iter().map(|(n, _)| n).sum::<f64>().max(1.0);
-        sizes.iter().map(|(n, sd)| n * sd * sd / (1.0 + rows / all * sd * sd)).sum::<f64>().sqrt()
+    /// What is predicted of a draw where every row counts `weight` times.
+    pub fn predicted_error(&self, weight: f64) -> PredictedError {
+        told::predicted(&self.parameters, &self.observations, assumed_rows(self.records.rows), weight)
     }
 
-    /// The same if nothing is learned at all.
-    pub fn prior_spread(&self) -> f64 {
-        self.predicted_error(0.0)
+    /// The same of a chain that stays where the prior puts it.
+    pub fn at_start(&self) -> PredictedError {
+        PredictedError::of_start(self.predicted_error(0.0).value)
     }
 }
 
@@ -310,31 +306,6 @@ fn known(model: &Model) -> bool {
         });
     }
     known
-}
-
-fn components(ty: &Type) -> f64 {
-    match ty {
-        Type::Vector(v) => v.dim as f64,
-        Type::Matrix { rows, columns, .. } => *rows as f64 * *columns as f64,
-        Type::Simplex { dim, .. } => *dim as f64,
-        _ => 1.0,
-    }
-}
-
-/// About the standard deviation of the prior of one component.
-fn spread(p: &Parameter) -> f64 {
-    let args: Vec<f64> = p.prior.args.iter().map(|e| middle(enclose(e))).collect();
-    let sd = match &p.ty {
-        Type::Real(r) if r.is_finite() => (r.hi - r.lo) / 12_f64.sqrt(),
-        Type::Simplex { .. } => 0.3,
-        _ => p.prior.family.about(&args).map_or(1.0, |(_, spread)| spread),
-    };
-    if sd.is_finite() && sd > 0.0 { sd } else { 1.0 }
-}
-
-fn middle(x: Interval) -> f64 {
-    let middle = f64::midpoint(x.lo, x.hi);
-    if middle.is_finite() && middle > 0.0 { middle } else { 1.0 }
 }
 
 /// The words for a claim's width at neighbours of this kind: "replacing a row costs twice that".

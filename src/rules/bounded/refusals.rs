@@ -21,7 +21,7 @@ pub(super) fn flat_prior(p: &Parameter) -> Diagnostic {
 /// E0300: how much of a prior its domain cuts off would be a function of a parameter.
 pub(super) fn cut_prior(p: &Parameter, model: &Model, context: &Context) -> Diagnostic {
     let prior = prior_text(model, p, context.program);
-    Diagnostic::new("E0300", format!("the prior of `{}` is cut to a domain and hangs on another parameter", p.name))
+    Diagnostic::new("E0300", format!("the prior of `{}` is truncated to a domain and depends on another parameter", p.name))
         .label(p.prior.span, "how much of it is cut off is not a constant")
         .cause("no chain of this version computes the constant of such a prior at every step")
         .help(("without the domain:", format!("param {} ~ {prior}", p.name)))

@@ -106,7 +106,7 @@ impl Offer for Sampled {
 
     fn predicted_error(&self, _: f64) -> PredictedError {
         // How far the chain moves is not predicted: as if it stayed where the prior put it.
-        PredictedError::of_start(self.loss.prior_spread())
+        self.loss.at_start()
     }
 
     fn remark(&self, x: f64) -> String {

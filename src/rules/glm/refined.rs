@@ -112,17 +112,21 @@ impl Offer for Refined {
     fn predicted_error(&self, sigma: f64) -> PredictedError {
         let (s, mu) = (&self.0, self.parts(sigma).1);
         let (dim, rows) = (s.prior.dim as f64, assumed_rows(s.facts.records.rows));
-        // As if the features were spread evenly over the axes at their largest norm, and the loss were quadratic.
-        let each = rows * s.norm * s.norm / dim;
-        let data = CURVATURE * s.trials * each;
-        let (own, noise) = (1.0 / s.prior.largest, self.sizes(sigma).scores.powi(2));
-        let seen = 1.0 / (own + data * data / (data + noise));
-        let spread = seen * wider(mu, rows, dim * seen * each);
-        let weight = (mu / (2.0 * s.trials * s.norm * spread.sqrt())).min(1.0);
-        let precision = 1.0 / spread + weight * data;
-        // How far the first look is off counts as much as it is believed.
-        let pull = (1.0 / spread / precision).powi(2) * (seen - 1.0 / (own + data)).max(0.0);
-        PredictedError::of_weights((dim * (1.0 / precision + pull)).sqrt())
+        // As if the features were spread evenly over the axes, and the loss were quadratic.
+        let error = |share: f64| {
+            let each = share * rows * s.norm * s.norm / dim;
+            let data = CURVATURE * s.trials * each;
+            let (own, noise) = (1.0 / s.prior.largest, self.sizes(sigma).scores.powi(2));
+            let seen = 1.0 / (own + data * data / (data + noise));
+            let spread = seen * wider(mu, rows, dim * seen * each);
+            // A row counts by its own size in these coordinates.
+            let weight = (mu / (2.0 * s.trials * s.norm * (share.min(1.0) * spread).sqrt())).min(1.0);
+            let precision = 1.0 / spread + weight * data;
+            // How far the first look is off counts as much as it is believed.
+            let pull = (1.0 / spread / precision).powi(2) * (seen - 1.0 / (own + data)).max(0.0);
+            (dim * (1.0 / precision + pull)).sqrt()
+        };
+        PredictedError::of_weights(error)
     }
 
     fn remark(&self, sigma: f64) -> String {

@@ -124,6 +124,11 @@ impl Noisy {
         let one = |l: &Level| (2.0 * l.sensitivity / epsilon * (20.0 * candidates).ln()).min(l.q.max(1.0 - l.q) * self.rows());
         self.levels.iter().map(one).fold(0.0, f64::max)
     }
+
+    /// The same for any data.
+    fn of_any(&self, epsilon: f64) -> f64 {
+        self.off(epsilon, self.points - 1.0)
+    }
 }
 
 fn no_grid(query: &AggregateQuery) -> Diagnostic {
@@ -164,21 +169,24 @@ impl Offer for Noisy {
         })
     }
 
-    /// At most so many rows for any data: one candidate, the value at q n, is never off. Of values spread evenly between the
-    /// ends the number of rows off is exponential, by what the candidates of a row share.
+    /// Of values spread evenly between the ends the number of rows off is exponential, by what the candidates of a row share. Beside it
+    /// what holds for any data: one candidate, the value at q n, is never off.
     fn predicted_error(&self, epsilon: f64) -> PredictedError {
-        let even = self.off(epsilon, 1.0) / self.rows() * (self.ty.range().map_or(0.0, Range::width));
-        let further = if self.spacing == Spacing::Even { vec![("if_spread_evenly", even)] } else { vec![] };
+        let rows = self.off(epsilon, 1.0);
+        let width = self
+            .ty
+            .range()
+            .filter(|_| self.spacing == Spacing::Even)
+            .map(|r| (PredictedError::AS_A_NUMBER, rows / self.rows() * r.width()));
         PredictedError {
-            measure: "95% bound of the rows between answer and quantile",
-            value: self.off(epsilon, self.points - 1.0),
-            further,
+            measure: "95% bound of the rows between answer and quantile, if values are spread evenly",
+            value: rows,
+            further: width.into_iter().chain([("for_any_data", self.of_any(epsilon))]).collect(),
         }
     }
 
     fn remark(&self, epsilon: f64) -> String {
-        let off = self.predicted_error(epsilon).value;
-        format!("95% of answers within {} rows of the quantile", sig_up(off, 3))
+        format!("95% of answers within {} rows of the quantile", sig_up(self.of_any(epsilon), 3))
     }
 
     fn given(&self) -> Vec<Parameter> {

@@ -158,8 +158,9 @@ output post = posterior(p)
         title: "a release that is predicted to learn next to nothing",
         text: "Before anything is spent, a release is compared with what one would know without the rows. Of a draw from a \
                posterior the predicted error is at least 82 % of that of a draw from the prior; with a normal prior that is so \
-               where its sd is within 10 % of the prior's. A chain that pays for its answers (`penalty`, `dp_hmc`, `dp_sgld`) is \
-               run on rows that the model itself makes up, at 64 parameters drawn from the prior; of some parameter about \
+               where its sd is within 10 % of the prior's; features are taken to fill their bounds, which is the best that they can do. The 95 % bound on the noise \
+               of a query is at least half the width of the range that its answer lies in. A chain that pays for its answers \
+               (`penalty`, `dp_hmc`, `dp_sgld`) is run on rows that the model itself makes up, at 64 parameters drawn from the prior; of some parameter about \
                90 % of the prior's sd is left once the release is known, or the release errs by 90 % of what a draw from the \
                prior does, because the noise hides the rows, or because the chain is too short to leave its start. A lower bound of 100 rows or more is taken for their number. Nothing of this reads data, and it is the same on every run. It is an estimate: \
                right in order of size, for data as the prior expects them. `dpm run` asks at a terminal whether to go on, and \

@@ -29,7 +29,7 @@ fn misplacement(file: FileId, text: &str, words: &[Word], piece: &Piece, place: 
     let declares = matches!(token, Token::Use | Token::Budget | Token::Private | Token::Public | Token::Fn | Token::Model);
     if token == Token::Return && place != Place::Model {
         return Some(Box::new(
-            new("E0017", "`return` stands only at the end of a model")
+            new("E0017", "`return` is allowed only at the end of a model")
                 .label(span, "not inside a model")
                 .help("model rate(y: bool) { param p ~ beta(1, 1)  observe y ~ bernoulli(p)  return p }"),
         ));
@@ -38,7 +38,7 @@ fn misplacement(file: FileId, text: &str, words: &[Word], piece: &Piece, place: 
     if (declares && place != Place::File) || blocked {
         let inside = if place == Place::Model { "a model" } else { "a block" };
         return Some(Box::new(
-            new("E0001", format!("`{word}` cannot stand inside {inside}"))
+            new("E0001", format!("`{word}` is not allowed inside {inside}"))
                 .label(span, "only at the outermost level of a file")
                 .help(format!("move it out of {inside}, or close {inside} before it with `}}`")),
         ));

@@ -201,7 +201,7 @@ fn spending(scene: &Scene<'_>, spend: usize, name: &str) -> Diagnostic {
     if scene.found() == Some(Token::Using) {
         let said = one_line(scene.words(spend..scene.at)).unwrap_or("spend 20%");
         let using = scene.rest(scene.at).unwrap_or("using diffuse");
-        return new("E0013", "`using` stands before `spend`").label(scene.here(), "too late").help(format!("{head} {using} {said}"));
+        return new("E0013", "`using` comes before `spend`").label(scene.here(), "too late").help(format!("{head} {using} {said}"));
     }
     if scene.at <= spend + 2 {
         return new("E0013", "expected a share or a cost after `spend`")

@@ -33,7 +33,7 @@ pub(super) fn table(scene: &Scene<'_>) -> Option<Diagnostic> {
     }
     if scene.at == 2 {
         return Some(
-            new("E0005", format!("how many rows has `{name}`?"))
+            new("E0005", format!("how many rows does `{name}` have?"))
                 .label(scene.span(1), "expected `[n]` after the name")
                 .cause("the number of rows is public, bounded or secret, and the guarantee depends on which")
                 .helps(rows_help(scene, keyword, name)),

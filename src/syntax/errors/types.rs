@@ -124,7 +124,7 @@ fn level(scene: &Scene<'_>, open: usize) -> Diagnostic {
     let start = (open + 1..scene.at).rfind(|i| scene.is(*i, Token::Comma)).unwrap_or(open);
     let end = (scene.at..close).find(|i| scene.is(*i, Token::Comma)).unwrap_or(close);
     if start + 1 >= end {
-        return new("E0008", "expected a level").label(scene.here(), "nothing stands between two commas here").help("category {yes, no}");
+        return new("E0008", "expected a level").label(scene.here(), "there is nothing between these commas").help("category {yes, no}");
     }
     let words = scene.words(start + 1..end);
     let quoted = match one_line(scene.words(open + 1..close)) {

@@ -66,6 +66,16 @@ class Program:
                 rows.append([release["name"], entry["mechanism"], entry["applies"], error, entry.get("status"), entry["reason"]])
         return _display.Table(["release", "mechanism", "applies", "predicted error", "status", "reason"], rows)
 
+    def want(self, release: str, within: float, *, public: Mapping[str, object] | None = None) -> dict:
+        """The least budget, and the least number of rows, at which a release is predicted to be so near. Needs no private data.
+
+        ``["budget"]`` and ``["rows"]`` each hold the ``value``, the ``line`` of the program to replace, its new ``text`` and a ``warning``,
+        or the ``reason`` why it is not enough. Raises `Rejected` where neither is.
+        """
+        with self._file() as file, _tables.opened(public or {}) as (tables, fds):
+            arguments = ["compare", file, "--json", f"--want={release} within {within!r}", *_named("--public", tables)]
+            return json.loads(_command.call(arguments, cwd=self._folder(), fds=fds))["want"]
+
     def verify(self) -> str:
         """Has every number of the certificate derived again by separate code. Raises `Failed` where one is too small."""
         with tempfile.TemporaryDirectory() as folder, self._file() as file:
