@@ -176,7 +176,7 @@ fn corpus(seed: u64, rows: usize) -> Vec<Column> {
         f32::NAN,
         f32::INFINITY,
         -f32::INFINITY,
-        3.141_592_7,
+        3.217_592_7,
         123_456.79,
         8_388_609.0,
         0.999_999_94,
