@@ -150,7 +150,7 @@ mod tests {
     fn the_curve_and_its_inverse() {
         for (share, mu) in [(1e-4, 3.0), (0.01, 1.0), (0.3, 0.2), (0.9, 4.0), (1.0, 1.5)] {
             for e in [0.0, 1e-6, 0.01, 0.5, 0.999, 1.0, 1.001, 3.0, 9.0] {
-                let plain = share * gdp::delta(mu, (1.0 + (e as f64).exp_m1() / share).ln());
+                let plain = share * gdp::delta(mu, (1.0 + f64::exp_m1(e) / share).ln());
                 let found = delta(share, mu, e);
                 // Far out both are differences of numbers that nearly cancel.
                 let off = 1e-9 * plain + 1e-15;
