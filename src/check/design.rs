@@ -317,7 +317,7 @@ impl Checker<'_> {
 fn centre(range: Range) -> Option<(f64, f64)> {
     let middle = range.lo / 2.0 + range.hi / 2.0;
     let mut half = range.hi / 2.0 - range.lo / 2.0;
-    if !(half >= f64::MIN_POSITIVE) {
+    if half < f64::MIN_POSITIVE {
         return None;
     }
     while (range.hi - middle) / half > 1.0 || (range.lo - middle) / half < -1.0 {
