@@ -54,7 +54,8 @@ pub fn verify(args: &Verify) -> Exit {
         Err(exit) => return exit,
     };
     let unchecked = unchecked(&value, args.key.is_some());
-    let signed = value["certificate"].is_object().then(|| value["signature"]["key"].as_str()).flatten();
+    let wrapped = value.get("certificate").is_some_and(Value::is_object);
+    let signed = value.pointer("/signature/key").and_then(Value::as_str).filter(|_| wrapped);
     let ok = failures.is_empty();
     if args.json {
         let list: Vec<Value> = failures.iter().map(|f| json!({"path": f.path, "text": f.text})).collect();

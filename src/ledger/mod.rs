@@ -129,7 +129,7 @@ impl Ledger {
             let account = account.ok_or_else(|| LedgerError::UnknownDataset(ask.dataset.clone()))?;
             let charge = judge(account, ask)?;
             let policy = &account.policy;
-            if let Some(why) = policy.refuses(&intended, approved, &account.registration, policy::today()) {
+            if let Some(why) = policy.refuses(&intended, approved, &ask.dataset, policy::today()) {
                 return Err(LedgerError::Policy { dataset: ask.dataset.clone(), why });
             }
             if !Path::new(&account.registration.location).is_file() {

@@ -1,6 +1,5 @@
 //! What the owner of a data set allows beside its budget: how sure a guarantee must be, by which mechanisms, until when.
 
-use super::entry::Registration;
 use crate::numeric::calendar;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
@@ -64,8 +63,8 @@ impl From<&str> for Intended {
 }
 
 impl Policy {
-    /// Why a program may not run on this day, in words; all of it is public.
-    pub fn refuses(&self, run: &Intended, approved: bool, of: &Registration, today: f64) -> Option<String> {
+    /// Why a program may not run on a data set on this day, in words; all of it is public.
+    pub fn refuses(&self, run: &Intended, approved: bool, dataset: &str, today: f64) -> Option<String> {
         if let Some(last) = self.until.as_deref().filter(|last| calendar::parse(last.as_bytes()).is_none_or(|day| today > day)) {
             return Some(format!("its last day was {last}"));
         }
@@ -81,8 +80,8 @@ impl Policy {
             }
             if status == Least::Conditional && !approved {
                 return Some(format!(
-                    "a release by `{mechanism}` assumes that a chain converged. The owner of `{}` may approve this very program:    dpm ledger approve PATH {}",
-                    of.id, run.certificate
+                    "a release by `{mechanism}` assumes that a chain converged. The owner of `{dataset}` may approve this very program:    dpm ledger approve PATH {}",
+                    run.certificate
                 ));
             }
         }
@@ -115,26 +114,11 @@ pub fn today() -> f64 {
 mod tests {
     use super::*;
 
-    fn registration() -> Registration {
-        let text = String::new;
-        let (declaration, relation, unit) = (None, None, None);
-        Registration {
-            id: "staff".into(),
-            declaration,
-            relation,
-            unit,
-            budget: "eps(1)".into(),
-            location: text(),
-            salt: text(),
-            commitment: text(),
-        }
-    }
-
     #[test]
     fn each_rule_refuses_what_it_names_and_nothing_else() {
         let run = |mechanism: &str, status: &str| Intended { certificate: "d".into(), releases: vec![(mechanism.into(), status.into())] };
         let day = calendar::parse(b"2027-06-01").unwrap();
-        let refused = |policy: &Policy, run: &Intended, approved: bool| policy.refuses(run, approved, &registration(), day).is_some();
+        let refused = |policy: &Policy, run: &Intended, approved: bool| policy.refuses(run, approved, "staff", day).is_some();
         let any = Policy::default();
         assert!(!refused(&any, &run("laplace", "exact"), false) && !refused(&any, &run("gibbs", "certified"), false));
         assert!(refused(&any, &run("nuts", "conditional"), false) && !refused(&any, &run("nuts", "conditional"), true));

@@ -123,7 +123,7 @@ fn by(slope: Slope, x: &Expr) -> Option<Slope> {
         Type::Vector(v) => v.sup.l2,
         ty => ty.range().map_or(f64::INFINITY, Range::magnitude),
     };
-    size.is_finite().then(|| Slope { size: slope.size * size, features: slope.features || matches!(x.label, Label::Row(_)) })
+    size.is_finite().then_some(Slope { size: slope.size * size, features: slope.features || matches!(x.label, Label::Row(_)) })
 }
 
 fn latent(e: &Expr) -> bool {
