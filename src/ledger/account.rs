@@ -5,7 +5,7 @@ use super::claims;
 use super::entry::{Charge, Entry, FORMAT, Registration};
 use super::filter::Spent;
 use super::policy::Policy;
-use crate::privacy::certificate::canonical;
+use crate::privacy::canonical::canonical;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// One registered data set and what was charged to it.

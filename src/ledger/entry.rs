@@ -5,7 +5,7 @@ use super::claims;
 use super::policy::Policy;
 use crate::numeric::Amount;
 use crate::privacy::Claim;
-use crate::privacy::certificate::canonical;
+use crate::privacy::canonical::canonical;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use sha2::{Digest, Sha256};

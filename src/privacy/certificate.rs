@@ -3,9 +3,10 @@
 use serde_json::{Map, Value, json};
 use sha2::{Digest, Sha256};
 
+use super::canonical::canonical;
 use super::{Claim, Family, Pair, Shift};
 use crate::model::{BudgetKind, Relation};
-use crate::numeric::decimal::{decimal_string, down12, up12};
+use crate::numeric::decimal::{down12, up12};
 
 /// Orders that every profile reports, where they lie below the limit order.
 pub const ORDERS: [f64; 16] = [1.25, 1.5, 2.0, 3.0, 4.0, 5.0, 6.0, 8.0, 10.0, 12.0, 16.0, 20.0, 32.0, 64.0, 128.0, 256.0];
@@ -442,27 +443,4 @@ fn number(x: f64) -> Value {
 
 fn sha256(bytes: &[u8]) -> String {
     Sha256::digest(bytes).iter().map(|b| format!("{b:02x}")).collect()
-}
-
-/// JSON with sorted keys, no spaces, and numbers as strings of decimal digits: what the digest is taken of.
-pub fn canonical(value: &Value) -> String {
-    match value {
-        Value::Object(map) => {
-            let mut entries: Vec<(&String, &Value)> = map.iter().collect();
-            entries.sort_by_key(|(key, _)| key.as_str());
-            let fields: Vec<String> =
-                entries.into_iter().map(|(key, v)| format!("{}:{}", Value::from(key.as_str()), canonical(v))).collect();
-            format!("{{{}}}", fields.join(","))
-        }
-        Value::Array(items) => {
-            let items: Vec<String> = items.iter().map(canonical).collect();
-            format!("[{}]", items.join(","))
-        }
-        Value::Number(n) => {
-            let digits = n.as_i64().map(|i| i.to_string());
-            let digits = digits.unwrap_or_else(|| n.as_f64().map_or("inf".into(), decimal_string));
-            format!("\"{digits}\"")
-        }
-        other => other.to_string(),
-    }
 }

@@ -2,6 +2,7 @@
 
 mod allocation;
 pub mod bounded_range;
+pub mod canonical;
 pub mod certificate;
 pub mod claim;
 pub mod compose;
