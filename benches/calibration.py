@@ -155,6 +155,18 @@ def upper_tail(x, k):
     return max(0.0, 1 - total * exp(-x / 2 + a * log(x / 2) - lgamma(a))) if x > 0 else 1.0
 
 
+def below(k, n, p):
+    """The probability of at most k successes of n."""
+    return sum(exp(lgamma(n + 1) - lgamma(i + 1) - lgamma(n - i + 1) + i * log(p) + (n - i) * log(1 - p)) for i in range(k + 1))
+
+
+def verdict(k, n):
+    """Is a coverage of 87 to 93 % refuted at 1 %?"""
+    if below(k, n, 0.87) < 0.005:
+        return "too low"
+    return "too high" if below(n - k, n, 0.07) < 0.005 else ""
+
+
 def read(path):
     if not os.path.exists(path):
         return []
@@ -177,10 +189,16 @@ def report(points, out):
                 for r in ranks:
                     bins[min(int(10 * r), 9)] += 1
                 even = len(ranks) / 10
-                p = upper_tail(sum((b - even) ** 2 / even for b in bins), 9)
+                # Of fewer sets the law of the statistic is not that of chi-square.
+                p = f"{upper_tail(sum((b - even) ** 2 / even for b in bins), 9):13.3f}" if even >= 5 else f"{'-':>13}"
                 poor = sum(int(p[5]) for p in mine) / len(mine)
-                tests += 1
-                lines.append(f"{model:14}{eps:5g}  {name:24}{len(mine):6}{cover:12.3f}{p:13.3f}{poor:14.3f}")
+                tests += even >= 5
+                lines.append(f"{model:14}{eps:5g}  {name:24}{len(mine):6}{cover:12.3f}{p}{poor:14.3f}")
+    lines += ["", "all eps together; `too low` or `too high` where 87 to 93 % is refuted at 1 %", ""]
+    for model, name in dict.fromkeys((p[0], p[3]) for p in sorted(points, key=lambda p: list(MODELS).index(p[0]))):
+        ranks = [float(p[4]) for p in points if p[0] == model and p[3] == name]
+        inside = sum(0.05 <= r <= 0.95 for r in ranks)
+        lines.append(f"{model:14}{name:24}{len(ranks):6}{inside / len(ranks):12.3f}  {verdict(inside, len(ranks))}".rstrip())
     lines += ["", f"{tests} tests: at 1 % after Bonferroni a p below {0.01 / max(tests, 1):.1e} counts"]
     with open(out, "w", encoding="utf-8") as file:
         file.write("\n".join(lines) + "\n")

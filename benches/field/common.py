@@ -8,6 +8,11 @@ import numpy as np
 WORK = os.environ["FIELD_WORK"]
 REPEATS = int(os.environ.get("REPEATS", "10"))
 EPSILONS = [0.3, 1.0, 3.0, 10.0]
+# Of regressions, which are run twenty times.
+WIDE, OFTEN = [0.1, *EPSILONS], int(os.environ.get("REPEATS", "20"))
+CLASSIFIED = ("abalone", "bank", "breast", "pima", "adult_5000", "adult")
+# The outcome's unit, and the sd of rows that is stated beforehand, of an outcome in [-1, 1].
+LINEAR = {"plant": (50.0, 0.1), "protein": (10.5, 0.5), "wine": (5.0, 0.2)}
 DELTA = 1e-5
 RESULTS = os.path.join(WORK, "results.csv")
 KEYS = ["task", "data", "measure", "epsilon", "who", "guarantee", "status", "repeat"]
@@ -47,7 +52,7 @@ class Recorder:
 
 
 def classified(w, x, y):
-    """Share of wrong signs, and 1 - area under the curve of hits against false alarms."""
+    """Log-loss, share of wrong signs, and 1 - area under the curve of hits against false alarms."""
     t = x @ w
     order = np.argsort(t, kind="stable")
     ranks = np.empty(len(t))
@@ -60,7 +65,7 @@ def classified(w, x, y):
     ones = y > 0.5
     m, n = ones.sum(), (~ones).sum()
     auc = (ranks[ones].sum() - m * (m + 1) / 2) / (m * n)
-    return {"test error": np.mean((t > 0) != ones), "1 - AUC": 1 - auc}
+    return {"log-loss": np.mean(np.logaddexp(0, np.where(ones, -t, t))), "test error": np.mean((t > 0) != ones), "1 - AUC": 1 - auc}
 
 
 def predicted(w, x, y, scale):

@@ -66,16 +66,38 @@ def adult(name):
 train, rich, ages = adult("adult/adult_train.csv.gz")
 test, rich_test, _ = adult("adult/adult_test.csv")
 for name, x, y in (("train", train, rich), ("test", test, rich_test)):
-    # The first 5,000 rows of the survey, in its order: chains on all of them take minutes each.
+    unit = normalised(np.column_stack([x, np.ones(len(x))]))
+    write("adult_" + name, unit, y)
+    # The first 5,000 rows of the survey, in its order.
     few = slice(0, 5000 if name == "train" else len(x))
-    write("adult_" + name, normalised(np.column_stack([x, np.ones(len(x))]))[few], y[few])
+    write("adult_5000_" + name, unit[few], y[few])
     write("adult_nb_" + name, x, y)
+
+# A bank's calls: age, balance in euros, seconds of the call, calls before, loans, schooling; who signs.
+bank = rows("bank/bank.csv")
+x = np.array([[float(v[0]), float(v[5]), float(v[11]), float(v[12]), float(v[14])] for v in bank])
+x = scaled(x, np.array([18, -5000, 0, 1, 0.0]), np.array([95, 20000, 1800, 20, 10.0]))
+yes = lambda j, word: np.array([1.0 if v[j] == word else -1.0 for v in bank])
+words = [(4, "yes"), (6, "yes"), (7, "yes"), (2, "married"), (3, "tertiary"), (8, "unknown"), (15, "success")]
+x = np.column_stack([x, *[yes(j, word) for j, word in words], np.ones(len(bank))])
+split("bank", normalised(x), (yes(16, "yes") + 1) / 2, 3021)
+
+# Diabetes within five years from eight measures of adult women, with bounds that a physician would choose.
+pima = np.array([[float(v) for v in r] for r in rows("pima_diabetes/pima_diabetes.csv")])
+x = scaled(pima[:, :8], np.array([0, 50, 40, 0, 0, 15, 0, 21.0]), np.array([15, 200, 120, 60, 400, 55, 2, 80.0]))
+split("pima", normalised(np.column_stack([x, np.ones(len(x))])), pima[:, 8], 512)
 
 # Net output of a power plant from four conditions, all with bounds of a kind that an engineer would choose; a constant.
 plant = np.array([[float(v) for v in r] for r in rows("power_plant/power_plant.csv")])
 x = scaled(plant[:, :4], np.array([-20, 20, 950, 0.0]), np.array([50, 90, 1050, 100.0]))
 y = scaled(plant[:, 4], 400.0, 500.0)
 split("plant", np.column_stack([x, np.ones(len(x))]), y, 7568)
+
+# How far a folded protein is from the right one, 0 to 21 angstrom, from nine measures of its surface.
+protein = np.array([[float(v) for v in r] for r in rows("protein/protein.csv.gz")])
+top = np.array([30000, 12000, 0.6, 300, 4e6, 400, 20000, 350, 60.0])
+x = np.column_stack([scaled(protein[:, :9], 0.0, top), np.ones(len(protein))])
+split("protein", x, scaled(protein[:, 9], 0.0, 21.0), 36584)
 
 # Quality of wine, 0 to 10, from eleven measures.
 wine = np.array([[float(v) for v in r] for r in rows("wine_quality/wine_white.csv")])

@@ -5,10 +5,10 @@ from diffprivlib.models import GaussianNB, LinearRegression, LogisticRegression
 from sklearn.linear_model import LogisticRegression as Plain
 from sklearn.naive_bayes import GaussianNB as PlainBayes
 
-from common import EPSILONS, Recorder, classified, load, predicted
+from common import CLASSIFIED, EPSILONS, LINEAR, OFTEN, WIDE, Recorder, classified, load, predicted
 
 book = Recorder()
-for data in ("abalone", "breast", "adult"):
+for data in CLASSIFIED:
     (x, y), (tx, ty) = load(data + "_train"), load(data + "_test")
     # The prior of ours, normal(0, 3), is C = 9; and the default.
     for c in (1.0, 9.0):
@@ -17,12 +17,12 @@ for data in ("abalone", "breast", "adult"):
         def fit(repeat, model):
             return classified(model.fit(x, y).coef_[0], tx, ty)
 
-        for epsilon in EPSILONS:
+        for epsilon in WIDE:
             private = lambda r: fit(r, LogisticRegression(epsilon=epsilon, data_norm=1.0, C=c, fit_intercept=False, random_state=r, max_iter=1000))
-            book.record("logistic", data, epsilon, who, "pure", "stated", private)
+            book.record("logistic", data, epsilon, who, "pure", "stated", private, OFTEN)
     book.record("logistic", data, 0, "no privacy", "none", "-", lambda r: fit(r, Plain(C=9.0, fit_intercept=False, max_iter=1000)), 1)
 
-for data, scale in (("plant", 50.0), ("wine", 5.0)):
+for data, (scale, _) in LINEAR.items():
     (x, y), (tx, ty) = load(data + "_train"), load(data + "_test")
     d = x.shape[1]
     for intercept in (True, False):
@@ -35,8 +35,8 @@ for data, scale in (("plant", 50.0), ("wine", 5.0)):
             w = np.append(model.coef_, model.intercept_) if intercept else model.coef_
             return predicted(w, tx, ty, scale)
 
-        for epsilon in EPSILONS:
-            book.record("linear", data, epsilon, "diffprivlib" + ("" if intercept else " no-intercept"), "pure", "stated", fit)
+        for epsilon in WIDE:
+            book.record("linear", data, epsilon, "diffprivlib" + ("" if intercept else " no-intercept"), "pure", "stated", fit, OFTEN)
     best = np.linalg.lstsq(x, y, rcond=None)[0]
     book.record("linear", data, 0, "no privacy", "none", "-", lambda r: predicted(best, tx, ty, scale), 1)
     level = np.zeros(d)

@@ -6,4 +6,4 @@ for name in ibm dp; do
     "$FIELD/$name/bin/pip" install --quiet --upgrade pip
 done
 "$FIELD/ibm/bin/pip" install --quiet diffprivlib==0.6.6 scikit-learn==1.5.2 numpy==2.2.6 scipy==1.17.1
-"$FIELD/dp/bin/pip" install --quiet opendp==0.16.0 numpy==2.4.6 scipy==1.17.1
+"$FIELD/dp/bin/pip" install --quiet opendp==0.16.0 dp-accounting==0.6.0 numpy==2.4.6 scipy==1.17.1

@@ -34,7 +34,7 @@ QUICK = LAYERS["golden"] + LAYERS["brute force"][:-1] + LAYERS["integration"][:-
 # Of the verifier, what holds the compiler to it; the rest of its tests are about changed certificates and random programs.
 TESTS = {"verify": ["verify::accepts_what_the_compiler_certifies"]}
 # Only if no layer caught the bug: reading of data, refusals, freshness, then all the rest.
-OTHERS = ["data", "data_mechanisms", "neighbours", "canaries", "freshness", "repeated", "rule_programs", "regressions", "analyze",
+OTHERS = ["exact_draws", "excess", "fixed_samples", "rounded_noise", "data", "data_mechanisms", "neighbours", "canaries", "freshness", "repeated", "rule_programs", "regressions", "analyze",
           "wrong_programs", "unit tests"]
 # Independent draws that a layer judges by.
 DRAWS = {"law": "1e5 a point", "audit": "3e3 to 2e5 a side", "long": "1e7 and four times 1e6"}
@@ -201,34 +201,42 @@ def layers_of(mine, silent):
 
 
 def table(root, copy):
+    """Rows of bugs that were not run in this folder are those of the table before."""
     found = {path.name: json.loads(path.read_text()) for path in (copy / "found").iterdir()}
-    nothing = key({"name": "", "places": [], "long": ""})
-    silent = [p for p, which in found[nothing]["failed"].items() if which]
-    listed = bugs(root)
+    before = (root / "benches/results/planted.txt").read_text().splitlines()
+    kept = {line.split(" | ")[0]: line for line in before if " | " in line and not line.startswith("#")}
+    nothing = found.get(key({"name": "", "places": [], "long": ""}))
+    silent = [p for p, which in nothing["failed"].items() if which] if nothing else []
     lines, alone = [], {}
-    for bug in listed:
+    for bug in bugs(root):
         mine = found.get(key(bug))
         names = layers_of(mine, silent) if mine else []
         asked = bool(mine) and all(p in mine["failed"] or p in skipped_by(bug) for layer in LAYERS.values() for p in layer)
-        if len(names) == 1 and asked:
-            alone.setdefault(names[0], []).append(bug["name"])
         draws = [DRAWS["audit"]] if "audit" in names else []
         if "law" in names:
             short = any(mine["failed"].get(p) for p in LAYERS["law"])
             draws.append(DRAWS["law"] if short else DRAWS["long"])
-        lines.append(" | ".join([bug["name"], bug["what"], ", ".join(names) or ("NOTHING" if asked else "not run"), "every layer" if asked else "until caught", "; ".join(draws) or "-"]))
+        caught = ", ".join(names) or ("NOTHING" if asked else "not run")
+        line = " | ".join([bug["name"], bug["what"], caught, "every layer" if asked else "until caught", "; ".join(draws) or "-"])
+        lines.append(line if mine else kept.get(bug["name"], line))
+        _, _, caught, shown, _ = lines[-1].split(" | ")
+        if caught in LAYERS and shown == "every layer":
+            alone.setdefault(caught, []).append(bug["name"])
     print("# benches/planted/run.sh: one bug at a time, and the layers of tests that caught it.")
     print("# Tests that read claims alone were not shown bugs in what is drawn, those that read draws alone none in claims;")
     print("# a bug meant for one layer alone was shown to every layer, any other to further tests only until it was caught.")
+    print("# Rows of bugs that were not run again are those of earlier runs.")
     print("# bug | what it does | caught by | shown to | draws of the law or audit layer")
     print("\n".join(lines))
-    print(f"\nbugs {len(listed)}, caught {sum('NOTHING' not in l and 'not run' not in l for l in lines)}")
+    print(f"\nbugs {len(lines)}, caught {sum('NOTHING' not in l and 'not run' not in l for l in lines)}")
     for layer in LAYERS:
         print(f"only {layer}: {', '.join(alone.get(layer, [])) or 'none'}")
-    quiet = [p for p, which in found[nothing]["failed"].items() if not which]
-    open_ = [p for layer in LAYERS.values() for p in layer if p not in found[nothing]["failed"]]
-    print(f"without a bug {len(quiet)} programs pass, {len(silent)} fail {silent or ''}, not run yet {open_ or 'none'}")
-
+    if nothing:
+        quiet = [p for p, which in nothing["failed"].items() if not which]
+        open_ = [p for layer in LAYERS.values() for p in layer if p not in nothing["failed"]]
+        print(f"without a bug {len(quiet)} programs pass, {len(silent)} fail {silent or ''}, not run yet {open_ or 'none'}")
+    else:
+        print(*(line for line in before if line.startswith("without a bug")))
 
 
 if __name__ == "__main__":

@@ -133,7 +133,7 @@ fn sampler(chosen: &Chosen) -> &'static str {
             WholeNoise::Hellinger { .. } => "finite_weights",
             WholeNoise::Geometric { .. } | WholeNoise::Rows { gaussian: false, .. } => "two_sided_geometric",
             WholeNoise::Gaussian { .. } | WholeNoise::Moments { .. } | WholeNoise::Rows { .. } => "discrete_gaussian",
-            WholeNoise::Scores { .. } => "rounded_normal",
+            WholeNoise::Scores { .. } | WholeNoise::Steps { .. } => "rounded_normal",
         },
         Some(MechanismPlan::Noise { noise, .. }) => match noise {
             Noise::Laplace { .. } => "laplace",

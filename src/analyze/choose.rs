@@ -72,11 +72,11 @@ pub fn choose(scene: &Scene, shown: Shown) -> Outcome {
 type Refusal = Box<Diagnostic>;
 
 fn named(scene: &Scene, name: &str, args: &[MechanismArg], shown: Shown, outcome: &mut Outcome) -> Result<Decision, Refusal> {
-    let Some((mechanism, answers)) = crate::rules::mechanism(name) else {
+    let Some(mechanism) = crate::rules::mechanism(name) else {
         outcome.analysis.candidates = unmatched(&scene.plain());
         return Err(Box::new(messages::unknown_mechanism(scene, name)));
     };
-    if answers != Answers::of(&scene.site.release.query) {
+    if !crate::rules::mechanisms(Some(Answers::of(&scene.site.release.query))).contains(&mechanism) {
         return Err(Box::new(messages::wrong_question(scene, mechanism)));
     }
     let arguments = arguments::parse(mechanism, args)?;

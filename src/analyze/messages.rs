@@ -93,7 +93,8 @@ pub fn no_offer(scene: &Scene, judged: Judged, mechanism: Option<&'static Mechan
 /// The refusal of the rule that has the right shape, a prior that is not conjugate, or a model of no rule.
 fn why_not(scene: &Scene, mut judged: Judged, mechanism: Option<&'static Mechanism>) -> Diagnostic {
     // What a rule with a mechanism of its own says counts for that mechanism alone.
-    let is_own = |rule: &Rule| mechanism.is_some_and(|m| rule.mechanisms == [m]);
+    let asked = Answers::of(&scene.site.release.query);
+    let is_own = |rule: &Rule| rule.answers == asked && mechanism.is_some_and(|m| rule.mechanisms == [m]);
     if mechanism.is_some_and(is_by_name) {
         return chains::no_bounded_loss(scene, judged, is_own);
     }

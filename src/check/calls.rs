@@ -21,7 +21,19 @@ pub(super) fn is_reserved(name: &str) -> bool {
     is_builtin(name)
         && !matches!(
             name,
-            "predictive" | "loo" | "loo_compare" | "poststratify" | "prior" | "is_na" | "year" | "month" | "weekday" | "design" | "natural"
+            "predictive"
+                | "loo"
+                | "loo_compare"
+                | "poststratify"
+                | "prior"
+                | "is_na"
+                | "year"
+                | "month"
+                | "weekday"
+                | "design"
+                | "natural"
+                | "quotient"
+                | "predict"
         )
 }
 
@@ -130,6 +142,15 @@ impl Checker<'_> {
             let d = self.arity(&format!("`{name}`"), &format!("{name}({} == {})", column.value, self.written(value.span)), span);
             return self.fail(d);
         }
+        if let ("count" | "sum" | "mean", [of, condition]) = (name, args)
+            && of.name.is_none()
+            && condition.name.as_ref().is_some_and(|n| n.value == "where")
+        {
+            return self.of_some(name, &of.value, &condition.value, span);
+        }
+        if name == "predict" {
+            return self.predict(args, span);
+        }
         if name == "design" {
             return self.design(args, span);
         }
@@ -163,6 +184,7 @@ impl Checker<'_> {
                 self.aggregate(name, checked, span)
             }
             ("sum", [post, set]) => self.together(&post.value, &set.value, span),
+            ("quotient", [parts, by, lo, hi]) => self.quotient([parts, by, lo, hi].map(|a| &a.value), span),
             ("project", [ball, v]) => self.project(&ball.value, &v.value, span),
             ("count", []) => self.count_rows(span),
             _ => {
@@ -248,7 +270,7 @@ impl Checker<'_> {
         Ok(node(ExprKind::Call(Builtin::Clip, args), ty, label, span))
     }
 
-    fn dot(&mut self, args: Vec<Expr>, span: Span) -> Checked<Expr> {
+    pub(super) fn dot(&mut self, args: Vec<Expr>, span: Span) -> Checked<Expr> {
         let label = self.join_all(&args, span)?;
         let [a, b] = args.as_slice() else { return Err(Stop) };
         let (Some(x), Some(y)) = (as_vector(&a.ty), as_vector(&b.ty)) else {

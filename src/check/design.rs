@@ -220,7 +220,7 @@ impl Checker<'_> {
     }
 
     /// `(x - middle) / half`
-    fn centred(&mut self, value: Expr, middle: f64, half: f64, at: Span) -> Checked<Expr> {
+    pub(super) fn centred(&mut self, value: Expr, middle: f64, half: f64, at: Span) -> Checked<Expr> {
         let mut value = value;
         if middle != 0.0 {
             value = self.apply(Builtin::Sub, vec![value, number(middle, at)], at)?;
@@ -314,7 +314,7 @@ impl Checker<'_> {
 }
 
 /// The middle of a range, and half its width such that `(x - middle) / half` is in [-1, 1] as doubles compute it.
-fn centre(range: Range) -> Option<(f64, f64)> {
+pub(super) fn centre(range: Range) -> Option<(f64, f64)> {
     let middle = range.lo / 2.0 + range.hi / 2.0;
     let mut half = range.hi / 2.0 - range.lo / 2.0;
     if half < f64::MIN_POSITIVE {

@@ -1,7 +1,7 @@
 //! Parts of a list of which at most one is not 0: `region == s` beside `region == w`, and products with them.
 
-use super::vectors::{append, as_vector, boxed, tighten};
-use crate::model::{Builtin, ColumnId, Expr, ExprKind, Norms, TableId, VectorType};
+use super::vectors::{append, as_vector, boxed, most, tighten};
+use crate::model::{Builtin, ColumnId, Expr, ExprKind, TableId, VectorType};
 use std::collections::BTreeSet;
 
 /// The columns that have to be at a level for the value not to be 0, and these levels.
@@ -62,8 +62,4 @@ pub(super) fn exclusive(items: &[Expr]) -> Option<(usize, VectorType)> {
         let diam = tighten(most(v.diam, append(v.sup, v.sup)), v.dim);
         (count, VectorType { sup, diam, ..v })
     })
-}
-
-fn most(a: Norms, b: Norms) -> Norms {
-    Norms { l1: a.l1.max(b.l1), l2: a.l2.max(b.l2), linf: a.linf.max(b.linf) }
 }

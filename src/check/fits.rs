@@ -136,7 +136,7 @@ impl Checker<'_> {
         let fit = Arc::new(Fit { prior: word == "prior", parameters, released: ids, observations, tables, given });
         let value = node(ExprKind::Fit(fit.clone()), ty.clone(), Label::Public, call);
         let id = ReleaseId(self.releases.len());
-        self.releases.push(ReleaseInfo { ty: ty.clone(), query: None, late: true, fit: Some(fit) });
+        self.releases.push(ReleaseInfo { ty: ty.clone(), query: None, late: true, fit: Some(fit), predictor: None });
         self.program.released.push(name.value.clone());
         let column = |(n, ty): &(String, Type)| Column {
             name: n.clone(),

@@ -35,6 +35,11 @@ pub const FUNCTIONS: &[[&str; 3]] = &[
         "Weights of scaled features divided by the public scale of each: the change for one unit of the column, where all other numbers are at the middle of their bounds and categories at their first level. The intercept is the same. Free.",
         "budget dp(eps = 1, delta = 1e-6)\nprivate adult[5000] { age: real in [17, 90], rich: bool }\nlet x = design(age)\nparam w: vector[x] ~ normal(0, 1)\nobserve rich ~ bernoulli_logit(dot(w, x))\nrelease post = posterior(w) using score_statistics\noutput per_unit = natural(mean(post))",
     ],
+    [
+        "predict(post, age = 40, sex = female), of a new row",
+        "What released weights of a design say of a row whose columns are named, each with a constant of its domain: the chance of a logistic outcome, the mean of a normal or a Poisson one. Of a released posterior a posterior, of one draw a number. `simulate(bernoulli(chance), times = 1000)` adds what the row itself may be. Free.",
+        "budget dp(eps = 1, delta = 1e-6)\nprivate adult[5000] { age: real in [17, 90], sex: category {female, male}, rich: bool }\nlet x = design(age, sex)\nparam w: vector[x] ~ normal(0, 1)\nobserve rich ~ bernoulli_logit(dot(w, x))\nrelease post = posterior(w) using score_statistics\noutput chance = predict(post, age = 40, sex = female)\noutput between = interval(chance, 0.9)",
+    ],
     ["append(a, b)", "One vector after another; a number counts as a vector of one.", "output x = append(1, [2, 3])"],
     [
         "rep(value, times)",
@@ -54,14 +59,19 @@ pub const FUNCTIONS: &[[&str; 3]] = &[
         "budget zcdp(0.1)\nprivate t[n >= 500] { x: vector[3] }\nrelease m = mean(project(l2(1), x)) using gaussian",
     ],
     [
-        "sum(x) of rows or of a vector, sum(posterior, [yes, blank]) of its levels",
-        "Over the rows of a private table it is released with a mechanism; of a public vector it is free. With a list of levels it is the posterior of their shares together.",
+        "sum(x) of rows or of a vector, sum(x, where = c) of some rows, sum(posterior, [yes, blank]) of its levels",
+        "Over the rows of a private table it is released with a mechanism; of a public vector it is free. With `where` rows count where the bool holds. With a list of levels it is the posterior of their shares together.",
         "budget eps(1)\nprivate t[n] { vote: category {yes, no, blank} }\nparam s ~ dirichlet([1, 1, 1])\nobserve vote ~ categorical(s)\nrelease post = posterior(s)\noutput cast = interval(sum(post, [yes, no]), 0.9)",
     ],
     [
-        "mean(x) of rows, of a vector or of a posterior",
-        "Over rows, sum / n; n must be public. Of a released or public vector it is free.",
+        "mean(x) of rows, of a vector or of a posterior, mean(x, where = c) of some rows",
+        "Over rows, sum / n; n must be public. `release m = mean(x, where = c)` is the mean of the rows where a bool holds, also of a secret number of rows: a noisy sum and a noisy count in one release, and what both say of it, so `interval(m, 0.9)`. Of a released or public vector it is free.",
         "budget eps(1)\nprivate t[n >= 200] { hours: real in [0, 80] }\nrelease m = mean(hours) using laplace",
+    ],
+    [
+        "quotient(parts, weight, lo, hi), of a noisy sum and a noisy count",
+        "What a released sum of numbers scaled to [-1, 1], and beside it their count times `weight`, say of their mean, which lies in [lo, hi]: a law whose middle 90 % cover it in 90 % of all runs or more, whatever the rows. Of one released sum with a public count in place of the weight too. It is what `release m = mean(x, where = c)` is written out as. Free.",
+        "budget eps(1)\nprivate t[n >= 200] { hours: real in [0, 80], night: bool }\nrelease parts = sum(night * [(hours - 40) / 40, 1]) using laplace\noutput m = quotient(parts, 1, 0, 80)\noutput between = interval(m, 0.9)",
     ],
     ["sd(v) of a public vector or of a posterior", "The standard deviation of a public vector, with n - 1.", "output x = sd([1, 2, 4])"],
     [

@@ -19,6 +19,7 @@ mod inline;
 mod messages;
 mod missing;
 mod modules;
+mod new_rows;
 mod noisy_cells;
 mod observations;
 mod operators;
@@ -28,6 +29,7 @@ pub mod records;
 mod releases;
 mod scaled;
 mod scope;
+mod selected;
 pub mod sensitivity;
 mod size;
 mod statements;
@@ -128,6 +130,8 @@ struct ReleaseInfo {
     late: bool,
     /// The model, of all of its draws.
     fit: Option<Arc<crate::model::fit::Fit>>,
+    /// How it predicts rows, of weights of a regression.
+    predictor: Option<new_rows::Predictor>,
 }
 
 struct Checker<'a> {
@@ -308,7 +312,7 @@ impl<'a> Checker<'a> {
     fn known_as(&mut self, e: Expr, name: &str) -> (ReleaseId, Expr) {
         let id = ReleaseId(self.releases.len());
         let late = self.is_late(&e);
-        self.releases.push(ReleaseInfo { ty: e.ty.clone(), query: None, late, fit: None });
+        self.releases.push(ReleaseInfo { ty: e.ty.clone(), query: None, late, fit: None, predictor: None });
         self.program.released.push(name.to_string());
         (id, e)
     }

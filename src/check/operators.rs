@@ -314,6 +314,11 @@ fn scaled(op: Binary, v: &VectorType, out: Range, by: &Expr) -> VectorType {
             let moved = vectors::sum(vectors::scale(v.sup, vectors::mul_up(r.width(), ROUNDED)), vectors::scale(v.diam, factor));
             let ball = vectors::scale(t.sup, 2.0);
             t.diam = vectors::least(t.diam, vectors::least(ball, rounded(moved, t.sup)));
+            // By 0 or 1 exactly: both rows keep the vector, or one of them has 0 in its place.
+            if by.ty == Type::Bool {
+                t.sup = vectors::least(t.sup, v.sup);
+                t.diam = vectors::least(t.diam, vectors::most(v.diam, v.sup));
+            }
         }
         _ => {}
     }

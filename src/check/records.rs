@@ -47,7 +47,7 @@ impl Checker<'_> {
             Err(Stop) => (Err(Stop), Type::Text, String::new(), None),
         };
         let id = ReleaseId(self.releases.len());
-        self.releases.push(ReleaseInfo { ty, query: None, late: false, fit: None });
+        self.releases.push(ReleaseInfo { ty, query: None, late: false, fit: None, predictor: None });
         self.program.released.push(name.value.clone());
         self.program.records.push(Record { id, name: name.value.clone(), file: file.value.clone(), text, counts, span });
         done?;

@@ -48,8 +48,9 @@ impl Checker<'_> {
         let id = ReleaseId(self.releases.len());
         self.not_hiding(name)?;
         self.define(name, Binding::Release(id))?;
+        let predictor = if let Query::Posterior(model) = &query { super::new_rows::predictor(model) } else { None };
         let asked = if let Query::Aggregate(q) = &query { Some((q.table, q.value.clone())) } else { None };
-        self.releases.push(ReleaseInfo { ty: ty.clone(), query: asked, late: false, fit: None });
+        self.releases.push(ReleaseInfo { ty: ty.clone(), query: asked, late: false, fit: None, predictor });
         self.program.released.push(name.value.clone());
         Ok(Step::Release(ReleaseStep { id, name: name.value.clone(), query, query_span, mechanism, spend, ty, span }))
     }
@@ -223,7 +224,7 @@ impl Checker<'_> {
     }
 
     /// E0202: no finite bound on a query.
-    fn unbounded_query<T>(&mut self, e: &Expr, apart: Option<String>) -> Checked<T> {
+    pub(super) fn unbounded_query<T>(&mut self, e: &Expr, apart: Option<String>) -> Checked<T> {
         let column = self.private_column(e).and_then(|(t, c)| self.column(t, c)).cloned();
         let inside = self.aggregate_inside(e).clone();
         let subject = match &inside.kind {

@@ -60,6 +60,13 @@ impl Checker<'_> {
                 }
                 return done;
             }
+            ItemKind::Release(r) if self.of_some_rows(r) => {
+                let done = self.mean_of_some(r, item.span);
+                if done.is_err() {
+                    self.poison(item);
+                }
+                return done;
+            }
             ItemKind::Release(r) => self.release_statement(r, item.span).map(Some),
             ItemKind::PublicRecord { name, file, release } => {
                 self.record_statement(name, file, release.as_ref().unwrap_or(name), item.span).map(|()| None)

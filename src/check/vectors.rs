@@ -54,6 +54,11 @@ pub fn least(a: Norms, b: Norms) -> Norms {
     Norms { l1: a.l1.min(b.l1), l2: a.l2.min(b.l2), linf: a.linf.min(b.linf) }
 }
 
+/// Component by component the larger bound.
+pub fn most(a: Norms, b: Norms) -> Norms {
+    Norms { l1: a.l1.max(b.l1), l2: a.l2.max(b.l2), linf: a.linf.max(b.linf) }
+}
+
 /// Norms of two vectors set side by side.
 pub fn append(a: Norms, b: Norms) -> Norms {
     let square = |x: f64| mul_up(x, x);

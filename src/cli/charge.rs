@@ -25,17 +25,17 @@ pub struct Charged {
     tables: BTreeMap<TableId, (Bytes, bool)>,
 }
 
-/// Charges a run and then opens its data. `None` without a ledger. `cost` answers what the run costs the people in some
+/// Charges a run, in the name of an analyst if one is given, and then opens its data. `None` without a ledger. `cost` answers what the run costs the people in some
 /// tables.
 pub fn charge(
-    ledger: Option<&Path>,
+    ledger: Option<(&Path, Option<&str>)>,
     cost: &dyn Fn(&[TableId]) -> Option<Claim>,
     certificate: &Certificate,
     program: &Program,
     files: &[(TableId, PathBuf)],
 ) -> Result<Option<Charged>, Exit> {
     let registered = |path: &PathBuf| path.to_str().and_then(|p| p.strip_prefix('@')).map(str::to_owned);
-    let Some(path) = ledger else {
+    let Some((path, analyst)) = ledger else {
         return match files.iter().find_map(|(_, p)| registered(p)) {
             Some(id) => Err(usage(&format!("@{id} names registered data: --ledger PATH is missing"))),
             None => Ok(None),
@@ -62,11 +62,12 @@ pub fn charge(
         }
     }
     let releases = certificate.releases.iter().map(|r| (r.mechanism.clone(), r.status.clone())).collect();
-    let reservation = ledger.reserve(Intended { certificate: certificate.digest(), releases }, &asks).map_err(refuse)?;
+    let analyst = analyst.map(str::to_owned);
+    let reservation = ledger.reserve(Intended { certificate: certificate.digest(), releases, analyst }, &asks).map_err(refuse)?;
     // The charge is on the disk; only now are data opened, each file once.
     let mut tables = BTreeMap::new();
     for (dataset, of) in &wanted {
-        let bytes = reservation.read(dataset).map_err(refuse)?;
+        let bytes = reservation.read(dataset).map_err(|_| failed_after_charge())?;
         for table in of {
             tables.insert(*table, (bytes.clone(), reservation.compressed(dataset)));
         }
@@ -148,6 +149,12 @@ impl Charged {
             map.insert("signature".into(), sealed::field(&signature));
         }
     }
+}
+
+/// The one failure behind a charge, whatever went wrong: what the rows are is not told by how a run ends.
+pub fn failed_after_charge() -> Exit {
+    say_line!("error: the run is charged and released nothing: it could not be completed on the registered file");
+    Exit::Ledger
 }
 
 /// One line for a refusal, and its exit code.

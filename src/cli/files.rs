@@ -2,7 +2,7 @@
 
 use super::{Exit, Program, Repl, charge, inputs, usage};
 use crate::check::Loader;
-use crate::data::gather;
+use crate::data::{files_of_database, gather};
 use crate::ledger::{Ledger, Registration, is_of_a_ledger};
 use crate::pipeline::{Checked, Folder, same_file};
 use crate::source::SourceMap;
@@ -47,7 +47,8 @@ fn paths(text: &str) -> impl Iterator<Item = PathBuf> {
 fn parts(path: &str) -> Vec<PathBuf> {
     let path = PathBuf::from(path);
     let files = gather(&path).and_then(Result::ok).unwrap_or_default();
-    [vec![path], files].concat()
+    let stored = files_of_database(&path);
+    [vec![path], files, stored].concat()
 }
 
 pub fn is_among(path: &Path, files: &[PathBuf]) -> bool {

@@ -1,9 +1,10 @@
 //! `dpm ledger`: registering data sets, and what their budgets still hold.
 
 use super::charge::{amounts, declared, refuse};
-use super::{Exit, inputs, print_json, sealed, usage};
+use super::{Exit, inputs, print_json, registered, sealed, usage};
 use crate::analyze::mechanism_names;
-use crate::ledger::{Account, CODE, Contents, Declaration, Entry, Head, Least, Ledger, LedgerError, NewDataset, Policy};
+use crate::ledger::{Account, Budget, CODE, Contents, Declaration, Entry, Head, Least, Ledger, LedgerError, NewDataset, Policy};
+use crate::model::Table;
 use crate::numeric::calendar;
 use crate::numeric::decimal::{decimal_string, up12};
 use crate::pipeline;
@@ -45,6 +46,17 @@ pub enum Command {
         #[arg(long, value_name = "FILE")]
         schema: PathBuf,
     },
+    /// Put a newer file in the place of a registered one: budget, policy and all charges stay
+    Extend {
+        #[command(flatten)]
+        named: Named,
+        /// The data set and its new file
+        #[arg(long, value_name = "ID=FILE")]
+        dataset: String,
+        /// Others on this machine may read the file
+        #[arg(long)]
+        shared: bool,
+    },
     /// Set what programs may do with a data set, beside its budget
     Policy {
         #[command(flatten)]
@@ -60,6 +72,9 @@ pub enum Command {
         /// The last day on which programs run, as 2027-12-31
         #[arg(long, value_name = "DAY", value_parser = day)]
         until: Option<String>,
+        /// What a named analyst may spend of the budget, in its terms: "ana=eps(0.5)"
+        #[arg(long, value_name = "NAME=BUDGET", value_parser = share)]
+        share: Vec<(String, String)>,
     },
     /// Approve one program that assumes that a chain converged
     Approve {
@@ -110,7 +125,7 @@ pub fn ledger(command: &Command) -> Exit {
                 let Some((id, file)) = inputs::pair(text) else {
                     return usage(&format!("--dataset wants ID=FILE, not `{text}`"));
                 };
-                let declaration = match declaration(schema, id) {
+                let declaration = match declaration(schema, id).and_then(|(d, table)| registered::fits(&table, file.as_ref()).map(|()| d)) {
                     Ok(declaration) => declaration,
                     Err(exit) => return exit,
                 };
@@ -123,12 +138,17 @@ pub fn ledger(command: &Command) -> Exit {
             });
             made.and_then(|l| l.read()).map(|c| show(&c, *json))
         }
-        Command::Declare { named, dataset, schema } => match declaration(schema, dataset) {
+        Command::Declare { named, dataset, schema } => match declaration(schema, dataset).and_then(|new| redeclared(named, dataset, new)) {
             Ok(new) => changed(named, |l| l.declare(dataset, new)),
             Err(exit) => return exit,
         },
-        Command::Policy { named, dataset, least, mechanisms, until } => {
-            let policy = Policy { least: *least, mechanisms: mechanisms.iter().cloned().collect(), until: until.clone() };
+        Command::Extend { named, dataset, shared } => match extended(named, dataset, *shared) {
+            Ok(new) => changed(named, |l| l.extend(&new)),
+            Err(exit) => return exit,
+        },
+        Command::Policy { named, dataset, least, mechanisms, until, share } => {
+            let (mechanisms, shares) = (mechanisms.iter().cloned().collect(), share.iter().cloned().collect());
+            let policy = Policy { least: *least, mechanisms, until: until.clone(), shares };
             changed(named, |l| l.set_policy(dataset, policy))
         }
         Command::Approve { named, certificate } => changed(named, |l| l.approve(certificate)),
@@ -143,7 +163,7 @@ pub fn ledger(command: &Command) -> Exit {
 }
 
 /// What a file declares of a data set.
-fn declaration(schema: &Path, id: &str) -> Result<Declaration, Exit> {
+fn declaration(schema: &Path, id: &str) -> Result<(Declaration, Table), Exit> {
     let (_, text) = pipeline::read(schema).map_err(|why| {
         say_line!("error: {}", inputs::no_program(schema, why));
         Exit::Input
@@ -153,9 +173,31 @@ fn declaration(schema: &Path, id: &str) -> Result<Declaration, Exit> {
         Exit::Rejected
     })?;
     match tables.into_iter().find(|t| t.name == id) {
-        Some(table) => Ok(Declaration { table: table.name, text }),
+        Some(table) => Ok((Declaration { table: table.name.clone(), text }, table)),
         None => Err(usage(&format!("the schema does not declare `{id}`:    private {id}[n] {{ .. }}"))),
     }
+}
+
+/// A new declaration, which the registered file fits.
+fn redeclared(named: &Named, id: &str, (new, table): (Declaration, Table)) -> Result<Declaration, Exit> {
+    let contents = open(named).map_err(|e| refuse(&e))?;
+    // One that is not registered is refused by its name.
+    if let Some(account) = contents.accounts.accounts.get(id) {
+        registered::fits(&table, account.registration.location.as_ref())?;
+    }
+    Ok(new)
+}
+
+/// A new file, which fits the declaration of its data set.
+fn extended(named: &Named, dataset: &str, shared: bool) -> Result<NewDataset, Exit> {
+    let (id, file) = inputs::pair(dataset).ok_or_else(|| usage(&format!("--dataset wants ID=FILE, not `{dataset}`")))?;
+    let contents = open(named).map_err(|e| refuse(&e))?;
+    let account = contents.accounts.accounts.get(id).ok_or_else(|| refuse(&LedgerError::UnknownDataset(id.into())))?;
+    let declaration = account.registration.declaration.clone().ok_or_else(|| refuse(&LedgerError::Undeclared(id.into())))?;
+    let tables = declared(&declaration.text).unwrap_or_default();
+    let table = tables.iter().find(|t| t.name == declaration.table).ok_or(Exit::Bug)?;
+    registered::fits(table, file.as_ref())?;
+    Ok(NewDataset { id: id.into(), file: file.into(), declaration, budget: account.budget.to_string(), shared })
 }
 
 /// What an owner's command did, shown.
@@ -171,6 +213,13 @@ fn least(text: &str) -> Result<Least, String> {
 fn mechanism(text: &str) -> Result<String, String> {
     let known = mechanism_names().any(|name| name == text);
     known.then(|| text.to_owned()).ok_or_else(|| "no mechanism has this name: `dpm explain mechanisms` lists them".into())
+}
+
+fn share(text: &str) -> Result<(String, String), String> {
+    let (name, budget) = inputs::pair(text).ok_or("a share is written ana=eps(0.5)")?;
+    let plain = name.len() <= 64 && name.bytes().all(|b| b.is_ascii_alphanumeric() || b"._-".contains(&b));
+    let share = Budget::parse(budget).filter(|_| plain).ok_or("a share is a name and a budget: ana=eps(0.5)")?;
+    Ok((name.to_owned(), share.to_string()))
 }
 
 fn day(text: &str) -> Result<String, String> {
@@ -218,14 +267,25 @@ fn show(contents: &Contents, as_json: bool) {
         if account.policy != Policy::default() {
             show_line!("  policy: {}", account.policy.words());
         }
+        show_line!("  file {}", snapshot(account));
         for b in account.balance() {
             show_line!("  {}: spent {} of {}, left {}", b.component, b.spent, b.limit, b.left);
+        }
+        for (name, spent) in &account.by {
+            let total = spent.total(&account.budget).into_iter().flatten().zip(account.budget.components());
+            total.for_each(|(x, (component, _))| show_line!("  of this {name}: {component} {x}"));
         }
         for (name, value) in odometer(&account.spent.claim()) {
             show_line!("  so far {name} = {value}");
         }
     }
     show_line!("\nruns: {} ended, {} running or cut off (charged all the same)", all.ended_runs.len(), all.open_runs.len());
+}
+
+/// A name of the file as it was registered: it holds the salt, so it tells nothing about the rows.
+fn snapshot(account: &Account) -> &str {
+    let commitment = &account.registration.commitment;
+    commitment.get(..CODE).unwrap_or(commitment)
 }
 
 /// For `dpm verify --key`.
@@ -247,6 +307,7 @@ fn account_json(account: &Account) -> Value {
         "declaration": r.declaration.as_ref().map(|d| &d.text),
         "budget": account.budget.to_string(),
         "policy": serde_json::to_value(&account.policy).unwrap_or_default(),
+        "snapshot": snapshot(account),
         "charges": account.spent.charges(),
         "spent": amounts(&balance, |b| &b.spent),
         "limit": amounts(&balance, |b| &b.limit),
@@ -292,16 +353,18 @@ fn history(contents: &Contents, as_json: bool) {
             Entry::Open { ledger, .. } => format!("open ledger {ledger}"),
             Entry::Dataset(r) => format!("register {}: budget {}", r.id, r.budget),
             Entry::Declare { dataset, .. } => format!("declare {dataset} anew"),
+            Entry::Extend { dataset, .. } => format!("extend {dataset}"),
             Entry::Policy { dataset, policy } => format!("policy of {dataset}: {}", policy.words()),
             Entry::Approve { certificate } => format!("approve {certificate}"),
             Entry::Witness { .. } => "name a witness".into(),
             Entry::Key { public } => format!("key {public}"),
-            Entry::Reserve { run, charges, .. } => {
+            Entry::Reserve { run, analyst, charges, .. } => {
                 let costs = charges.iter().map(|c| {
                     let amounts: Vec<String> = c.amounts.iter().map(|(name, x)| format!("{name} {x}")).collect();
                     format!("{}: {}", c.dataset, amounts.join(", "))
                 });
-                format!("reserve {run}  {}", costs.collect::<Vec<_>>().join("; "))
+                let by = analyst.as_ref().map_or(String::new(), |name| format!("  by {name}"));
+                format!("reserve {run}  {}{by}", costs.collect::<Vec<_>>().join("; "))
             }
             Entry::Commit { run } => format!("commit  {run}"),
             Entry::Moved { .. } => "moved by its owner".into(),

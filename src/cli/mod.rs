@@ -36,8 +36,10 @@ mod highlight;
 mod inputs;
 mod inspect;
 mod ledger;
+mod pace;
 mod progress;
 mod prompt;
+mod registered;
 mod repl;
 mod report;
 mod rewrite;
@@ -258,6 +260,12 @@ struct Run {
     /// Charge this ledger before any data are opened; the data are the registered ones
     #[arg(long, value_name = "PATH")]
     ledger: Option<PathBuf>,
+    /// Whose share of the budget is charged, where the ledger's policy has shares
+    #[arg(long, value_name = "NAME", requires = "ledger")]
+    analyst: Option<String>,
+    /// Answer at a multiple of so many seconds
+    #[arg(long, value_name = "SECONDS")]
+    pad: Option<u64>,
     /// Refuse a certificate that assumes convergence
     #[arg(long)]
     strict: bool,
@@ -310,6 +318,9 @@ struct Repl {
     /// Charge this ledger for every release; the data are the registered ones
     #[arg(long, value_name = "PATH")]
     ledger: Option<PathBuf>,
+    /// Whose share of the budget is charged
+    #[arg(long, value_name = "NAME", requires = "ledger")]
+    analyst: Option<String>,
     /// Keep the history of input here, readable for its owner alone
     #[arg(long, value_name = "PATH")]
     history: Option<PathBuf>,
@@ -372,13 +383,11 @@ fn command(args: impl Iterator<Item = std::ffi::OsString>) -> Exit {
         }
         Command::Man => {
             let mut text = vec![];
-            match clap_mangen::Man::new(<Cli as clap::CommandFactory>::command()).render(&mut text) {
-                Ok(()) => {
-                    show!("{}", String::from_utf8_lossy(&text));
-                    Exit::Done
-                }
-                Err(_) => Exit::Bug,
+            if clap_mangen::Man::new(<Cli as clap::CommandFactory>::command()).render(&mut text).is_err() {
+                return Exit::Bug;
             }
+            show!("{}", String::from_utf8_lossy(&text));
+            Exit::Done
         }
         Command::Lsp => match crate::lsp::stdio() {
             Ok(()) => Exit::Done,

@@ -1,6 +1,6 @@
 //! `dpm repl`: the loop around a session; reads lines, asks before it spends, prints.
 
-use super::charge::{Charged, charge, receipt_text, refuse};
+use super::charge::{Charged, charge, failed_after_charge, receipt_text, refuse};
 use super::complete::COMMANDS;
 use super::files::{Known, Output};
 use super::prompt::{Prompt, history_file, may_be_remembered};
@@ -33,6 +33,7 @@ struct Loop {
     rows: BTreeMap<String, Rows>,
     known: Known,
     ledger: Option<PathBuf>,
+    analyst: Option<String>,
     /// The last charged data, with the private tables there were then.
     charged: Option<(Charged, Vec<String>)>,
     editor: Editor<Prompt, FileHistory>,
@@ -80,8 +81,8 @@ pub fn repl(args: &Repl) -> Exit {
         let _ = editor.load_history(path);
     }
     let session = Session::new(Box::new(known.clone()));
-    let (ledger, rows) = (args.ledger.clone(), BTreeMap::new());
-    let mut state = Loop { session, rows, known, ledger, charged: None, editor, history, terminal, note: String::new() };
+    let (ledger, analyst, rows) = (args.ledger.clone(), args.analyst.clone(), BTreeMap::new());
+    let mut state = Loop { session, rows, known, ledger, analyst, charged: None, editor, history, terminal, note: String::new() };
     for binding in &args.data {
         if let Err(why) = state.bind(binding) {
             say_error(&why.1);
@@ -232,17 +233,15 @@ impl Loop {
             return None;
         }
         let question = format!("{names}: {}. Spend it and run? [y/N] ", proposal.cost);
-        match self.editor.readline(&question) {
-            Ok(answer) => match answer.trim().to_lowercase().as_str() {
-                "y" | "yes" => self.spend(proposal),
-                "" | "n" | "no" => show_line!("not run; :run asks again"),
-                // Something else was typed or pasted: it is the next input.
-                _ => {
-                    show_line!("not run; :run asks again");
-                    return Some(answer);
-                }
-            },
-            Err(_) => show_line!("not run; :run asks again"),
+        let answer = self.editor.readline(&question).unwrap_or_default();
+        match answer.trim().to_lowercase().as_str() {
+            "y" | "yes" => self.spend(proposal),
+            "" | "n" | "no" => show_line!("not run; :run asks again"),
+            // Something else was typed or pasted: it is the next input.
+            _ => {
+                show_line!("not run; :run asks again");
+                return Some(answer);
+            }
         }
         None
     }
@@ -265,9 +264,9 @@ impl Loop {
             let files: Option<Vec<_>> = proposal.tables.iter().map(registered).collect();
             let Some((files, certificate)) = files.zip(self.session.certificate()) else { return };
             let cost = |tables: &[TableId]| Some(self.session.claim_for(tables));
-            let Ok(charged) = charge(Some(&ledger), &cost, &certificate, self.session.program(), &files) else { return };
-            let names = self.session.program().tables.iter().map(|t| t.name.clone()).collect();
-            self.charged = charged.map(|c| (c, names));
+            let payer = Some((ledger.as_path(), self.analyst.as_deref()));
+            let Ok(charged) = charge(payer, &cost, &certificate, self.session.program(), &files) else { return };
+            self.charged = charged.map(|c| (c, self.session.program().tables.iter().map(|t| t.name.clone()).collect()));
         }
         // From here on private data may be open: nothing is printed until the end of the run.
         let done = self.with_files(|session, files| session.run(Some(proposal), files));
@@ -290,6 +289,7 @@ impl Loop {
     /// Why a run ended: public facts, or a fixed text.
     fn failed(&self, error: &RunError) {
         match error {
+            _ if self.charged.is_some() => _ = failed_after_charge(),
             RunError::Data(table, why) => {
                 let name = self.session.program().tables.get(table.0).map_or("data", |t| t.name.as_str());
                 say_error(&format!("{name}: {why}"));

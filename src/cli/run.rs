@@ -2,8 +2,8 @@
 
 use super::compile::prepared;
 use super::values::{Notes, text};
-use super::{Exit, Run, charge, files, inputs, progress, synthetic};
-use crate::analyze::{Status, certificate_text, cost_text};
+use super::{Exit, Run, charge, files, inputs, pace, progress, synthetic};
+use crate::analyze::{Status, cautions, certificate_text, cost_text};
 use crate::compiled::{Compiled, missing};
 use crate::data::{DataError, Opened, Source};
 use crate::ledger::Receipt;
@@ -91,9 +91,17 @@ pub fn run(args: &Run) -> Exit {
         Err(exit) => return exit,
     };
     let cost = |tables: &[TableId]| charge::claim_for(&analysis, tables);
-    let charged = match charge::charge(args.ledger.as_deref(), &cost, &certificate, &checked.program, &data) {
-        Ok(charged) => charged,
+    let pace = match pace::Pace::begin(args.pad) {
+        Ok(pace) => pace,
         Err(exit) => return exit,
+    };
+    let payer = args.ledger.as_deref().map(|ledger| (ledger, args.analyst.as_deref()));
+    let charged = match charge::charge(payer, &cost, &certificate, &checked.program, &data) {
+        Ok(charged) => charged,
+        Err(exit) => {
+            pace.hold();
+            return exit;
+        }
     };
     let mut open = vec![];
     for (table, path) in data.into_iter().filter(|_| charged.is_none()) {
@@ -125,7 +133,13 @@ pub fn run(args: &Run) -> Exit {
         if let Some(record) = record.as_object_mut() {
             let laws: serde_json::Map<String, Value> = results.laws.iter().map(|(n, law)| (n.clone(), law.json())).collect();
             let failed = json!("the chains did not end");
-            let more = [("laws", json!(laws), !laws.is_empty()), ("chains", failed, !ended), ("seeded", json!(NOT_PRIVATE), seeded(args))];
+            let padded = json!({"seconds": pace.seconds(), "assumes": pace::ASSUMES});
+            let more = [
+                ("padded", padded, pace.seconds().is_some()),
+                ("laws", json!(laws), !laws.is_empty()),
+                ("chains", failed, !ended),
+                ("seeded", json!(NOT_PRIVATE), seeded(args)),
+            ];
             record.extend(more.into_iter().filter(|(.., wanted)| *wanted).map(|(key, value, _)| (key.to_owned(), value)));
         }
         if let Some(charged) = &paths.charged {
@@ -140,6 +154,7 @@ pub fn run(args: &Run) -> Exit {
     let results = execute(&checked.program, &analysis, &bound, &paths, &mut |results| {
         // Until the chains have ended the record says that they have not: whoever stops them stops the program.
         let record = written(results, receipt().as_ref(), false);
+        pace.hold();
         early = output.take().map(|place| place.json(&record, padding_of(results)));
         // Nothing is shown that should have been written down and was not.
         if !args.program.json && early.unwrap_or(Exit::Done) == Exit::Done {
@@ -149,6 +164,9 @@ pub fn run(args: &Run) -> Exit {
         }
     });
     drop(spinner);
+    if shown.is_none() && early.is_none() {
+        pace.hold();
+    }
     let results = match results {
         Ok(results) => results,
         Err(error) => return refuse(&error, &paths),
@@ -190,6 +208,10 @@ pub fn run(args: &Run) -> Exit {
             return Exit::Done;
         }
         warn(&results);
+        // The certificate says it too.
+        if !args.certificate {
+            say!("{}", cautions(&certificate));
+        }
         let cost = cost_text(&certificate);
         match &receipt {
             Some(receipt) => show!("{cost}\n{}", charge::receipt_text(receipt)),
@@ -221,8 +243,10 @@ fn padding_of(results: &Results) -> usize {
 /// Draws of every released posterior, as JSON with its padding.
 fn draws(results: &Results, paths: &Paths) -> Result<(Value, usize), RunError> {
     let mut bits = paths.bits().map_err(RunError::Mechanism)?;
-    let chain = |(_, value, _): &&(String, crate::run::Value, Type)| matches!(value, crate::run::Value::Posterior(Posterior::Draws(_)));
-    let values: Vec<_> = results.releases.iter().chain(results.outputs.iter().filter(chain)).collect();
+    // Marginals of what was released are among its draws.
+    let own = |p: &Posterior| matches!(p, Posterior::Draws(_) | Posterior::Quotient(_) | Posterior::InvLogit(_));
+    let computed = |(_, value, _): &&(String, crate::run::Value, Type)| matches!(value, crate::run::Value::Posterior(p) if own(p));
+    let values: Vec<_> = results.releases.iter().chain(results.outputs.iter().filter(computed)).collect();
     inference_data(&values, &mut bits).map_err(RunError::Value)
 }
 
@@ -263,6 +287,9 @@ pub(super) fn warn(results: &Results) {
 
 /// Why a run ended: public facts, or a fixed text.
 fn refuse(error: &RunError, paths: &Paths) -> Exit {
+    if paths.charged.is_some() {
+        return charge::failed_after_charge();
+    }
     match error {
         RunError::Data(table, why) => {
             let path = paths.files.iter().find(|(t, ..)| t == table).map(|(_, p, _)| p.display().to_string());

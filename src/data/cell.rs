@@ -3,6 +3,9 @@
 use crate::model::Levels;
 use crate::numeric::calendar;
 
+/// Bytes of a cell that are read: public, and the same for every file.
+pub const LONGEST_CELL: usize = 1 << 16;
+
 /// What a file holds in one cell: a text, or a number where its format has numbers. Both are read alike: [`Cell::Number`] stands
 /// for the shortest decimal that is that double, in a column that is declared as numbers, bools or (a day) dates.
 #[derive(Clone, Copy)]
@@ -12,9 +15,26 @@ pub enum Cell<'a> {
     Number(f64),
 }
 
+/// The cells of one row.
+pub trait Cells {
+    /// The cell at a place; empty where a short row lacks it.
+    fn cell(&self, at: usize) -> Cell<'_>;
+}
+
 impl<'a> Cell<'a> {
     /// The cell of a short row.
     pub const EMPTY: Cell<'a> = Cell::Text(&[]);
+
+    /// What no column has as a value; as a key of units it is one.
+    pub const UNREADABLE: Cell<'a> = Cell::Text(b"\x1a");
+
+    /// The cell, unless it is longer than a public limit: then one without meaning.
+    pub fn within_limit(self) -> Cell<'a> {
+        match self {
+            Cell::Text(text) if text.len() > LONGEST_CELL => Cell::UNREADABLE,
+            cell => cell,
+        }
+    }
 
     pub fn number(self) -> Option<f64> {
         match self {

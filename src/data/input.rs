@@ -1,8 +1,10 @@
 //! Rows of cells, whatever the file is: a header, then one row after the other.
 
-use super::cell::Cell;
+use super::block::{Block, Lines};
+use super::cell::{Cell, Cells};
 use super::format::Format;
 use super::reader::{Record, Records};
+use super::sqlite::Reading;
 use super::{Bound, DataError, Part, Source};
 use crate::model::{Table, Type};
 use std::sync::Arc;
@@ -22,6 +24,7 @@ pub struct Input {
 
 enum Kind {
     Text(Box<Records>, Record),
+    Database(Box<Reading>),
     #[cfg(feature = "parquet")]
     Parquet(Box<super::parquet::Parquet>),
 }
@@ -30,6 +33,11 @@ enum Kind {
 fn header(input: Bound, delimiter: u8, named: bool, table: &str) -> Result<(Vec<Vec<u8>>, Kind), DataError> {
     let input = match input {
         Bound::Text(input) => input,
+        Bound::Database(database) => {
+            let rows = Reading::new(database);
+            let names = rows.names().map(|name| name.as_bytes().trim_ascii().to_vec()).collect();
+            return Ok((names, Kind::Database(Box::new(rows))));
+        }
         #[cfg(feature = "parquet")]
         Bound::Parquet(file) => {
             let file = super::parquet::Parquet::open(file)?;
@@ -53,7 +61,6 @@ impl Kind {
             (Kind::Text(..), Kind::Text(..)) => true,
             #[cfg(feature = "parquet")]
             (Kind::Parquet(a), Kind::Parquet(b)) => a.kinds() == b.kinds(),
-            #[cfg(feature = "parquet")]
             _ => false,
         }
     }
@@ -115,8 +122,7 @@ impl Input {
     fn format(&self) -> Option<Format> {
         match &self.rows {
             Kind::Text(records, _) => records.format(),
-            #[cfg(feature = "parquet")]
-            Kind::Parquet(_) => None,
+            _ => None,
         }
     }
 
@@ -125,6 +131,7 @@ impl Input {
         loop {
             let some = match &mut self.rows {
                 Kind::Text(records, record) => records.read(record).map_err(|_| DataError::Unreadable)?,
+                Kind::Database(rows) => rows.advance()?,
                 #[cfg(feature = "parquet")]
                 Kind::Parquet(file) => file.advance()?,
             };
@@ -134,13 +141,31 @@ impl Input {
         }
     }
 
-    /// The cell at a place; empty where a short row lacks it.
-    pub fn cell(&self, at: usize) -> Cell<'_> {
-        match &self.rows {
-            Kind::Text(_, record) => record.cell(at).map_or(Cell::EMPTY, Cell::Text),
-            #[cfg(feature = "parquet")]
-            Kind::Parquet(file) => file.cell(at),
+    /// Are rows handed out in blocks too?
+    pub fn in_blocks(&self) -> bool {
+        matches!(self.rows, Kind::Text(..) | Kind::Database(_))
+    }
+
+    /// How the rows of its blocks are to be taken apart.
+    pub fn lines(&self) -> Lines {
+        Lines { delimiter: self.delimiter, blank: self.names.len() == 1 }
+    }
+
+    /// The next rows, as many as a block holds; `false` behind the last.
+    pub fn block(&mut self, block: &mut Block) -> Result<bool, DataError> {
+        block.clear();
+        while !block.is_full() {
+            let some = match &mut self.rows {
+                Kind::Text(records, record) => records.take(block, record).map_err(|_| DataError::Unreadable)?,
+                Kind::Database(rows) => rows.take(block)?,
+                #[cfg(feature = "parquet")]
+                Kind::Parquet(_) => return Err(DataError::Unreadable),
+            };
+            if !some && !self.next_file()? {
+                break;
+            }
         }
+        Ok(!block.is_empty())
     }
 
     /// The bytes of the cell at a place that was asked for as text.
@@ -148,12 +173,34 @@ impl Input {
         self.cell(at).text()
     }
 
+    /// The cell at a place, however long.
+    fn whole(&self, at: usize) -> Cell<'_> {
+        match &self.rows {
+            Kind::Text(_, record) => record.cell(at).map_or(Cell::EMPTY, Cell::Text),
+            Kind::Database(rows) => rows.cell(at),
+            #[cfg(feature = "parquet")]
+            Kind::Parquet(file) => file.cell(at),
+        }
+    }
+
+    /// Bytes of the cell at a place that was asked for as text.
+    pub fn length(&self, at: usize) -> usize {
+        self.whole(at).text().len()
+    }
+
+    /// Rows so far in which a quote is not closed properly, or closed too early.
+    pub fn stray(&self) -> u64 {
+        match &self.rows {
+            Kind::Text(records, _) => records.stray(),
+            _ => 0,
+        }
+    }
+
     /// Number of cells of the row.
     pub fn width(&self) -> usize {
         match &self.rows {
             Kind::Text(_, record) => record.len(),
-            #[cfg(feature = "parquet")]
-            Kind::Parquet(_) => self.names.len(),
+            _ => self.names.len(),
         }
     }
 
@@ -161,9 +208,16 @@ impl Input {
     pub fn line(&self) -> u64 {
         match &self.rows {
             Kind::Text(records, _) => records.line_number(),
+            Kind::Database(rows) => rows.rows_read().saturating_add(1),
             #[cfg(feature = "parquet")]
             Kind::Parquet(file) => file.rows_read().saturating_add(1),
         }
+    }
+}
+
+impl Cells for Input {
+    fn cell(&self, at: usize) -> Cell<'_> {
+        self.whole(at).within_limit()
     }
 }
 
@@ -171,6 +225,7 @@ impl Input {
 fn place(rows: &mut Kind, at: usize, header: &str, ty: &Type, table: &str) -> Result<usize, DataError> {
     match rows {
         Kind::Text(..) => Ok(at),
+        Kind::Database(rows) => Ok(rows.select(at)),
         #[cfg(feature = "parquet")]
         Kind::Parquet(file) => file.select(at, ty).map_err(|why| why.of(table, header)),
     }

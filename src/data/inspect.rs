@@ -42,6 +42,10 @@ pub struct Inspected {
     /// Rows with fewer or more cells than the header.
     pub short: u64,
     pub long: u64,
+    /// Rows with a quote that is not closed properly.
+    pub stray: u64,
+    /// Bytes of the longest cell.
+    pub longest: usize,
     pub headers: Vec<String>,
     pub columns: Vec<Cells>,
     /// Of `by key max k`: units, those with more than k rows, and rows of the largest.
@@ -175,12 +179,14 @@ pub fn inspect(table: &Table, source: Source) -> Result<Inspected, DataError> {
     // Cells are counted as texts, whatever the file has.
     let texts: Vec<Option<usize>> = (0..width).map(|at| input.place(at, "", &Type::Text, table).ok()).collect();
     let mut units: HashMap<Vec<u8>, u64> = HashMap::new();
-    let (mut rows, mut short, mut long) = (0, 0, 0);
+    let (mut rows, mut short, mut long, mut longest, mut stray) = (0, 0, 0, 0, 0);
     while input.advance()? {
         let text = |at: &usize| texts.get(*at).copied().flatten().map_or(&[][..], |place| input.text(place));
         rows += 1;
         short += u64::from(input.width() < width);
         long += u64::from(input.width() > width);
+        longest = texts.iter().flatten().map(|place| input.length(*place)).fold(longest, usize::max);
+        stray = input.stray();
         for ((column, at), cells) in declared.iter().zip(&places).zip(&mut columns) {
             at.iter().flatten().for_each(|i| cells.see(text(i), &column.ty));
         }
@@ -203,5 +209,5 @@ pub fn inspect(table: &Table, source: Source) -> Result<Inspected, DataError> {
     });
     let lossy = |n: &Vec<u8>| String::from_utf8_lossy(n).into_owned();
     let others = free.iter().zip(&guesses).filter_map(|(i, g)| Some((lossy(names.get(*i)?), g.ty()))).collect();
-    Ok(Inspected { rows, short, long, headers: names.iter().map(lossy).collect(), columns, units, others })
+    Ok(Inspected { rows, short, long, stray, longest, headers: names.iter().map(lossy).collect(), columns, units, others })
 }

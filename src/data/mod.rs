@@ -1,5 +1,6 @@
 //! Files to rows: readers that map every private cell totally, row expressions, exact statistics in one pass.
 
+mod block;
 pub mod cell;
 pub mod encode;
 pub mod eval;
@@ -7,6 +8,7 @@ pub mod format;
 mod gather;
 pub mod input;
 pub mod inspect;
+mod parallel;
 #[cfg(feature = "parquet")]
 mod parquet;
 pub mod project;
@@ -14,7 +16,10 @@ pub mod public;
 pub mod reader;
 pub mod row;
 pub mod scan;
+mod sqlite;
 pub mod statistic;
+#[cfg(test)]
+mod testing;
 mod units;
 
 use crate::files::{self, Unopened};
@@ -29,6 +34,7 @@ pub use format::Misfit;
 pub use gather::{Gathered, gather};
 pub use public::{PublicColumn, PublicTable, copy_public, load_public, public_part};
 pub use scan::{Job, Measured, count_rows, scan};
+pub use sqlite::stored as files_of_database;
 
 /// Why a file was refused: public facts alone (exit 3). No variant holds a private cell, its row or its number.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -45,6 +51,8 @@ pub enum DataError {
     LongPipe,
     /// A folder or a pattern with no file of rows, with a folder inside, or with more than [`MOST_FILES`].
     Folder(Gathered),
+    /// A database that has no such rows.
+    Database(sqlite::Unready),
     /// Files of one table with different columns.
     Apart { table: String },
     /// The file cannot be read to its end, or its compression is broken.
@@ -72,6 +80,7 @@ impl fmt::Display for DataError {
             DataError::EmptyPipe => write!(f, "the pipe brought nothing: start what writes to it first"),
             DataError::LongPipe => write!(f, "the pipe brought more than {} MiB: put the rows into a file", LONGEST_PIPE >> 20),
             DataError::Folder(why) => write!(f, "{}", why.text()),
+            DataError::Database(why) => write!(f, "{}", why.text()),
             DataError::Apart { table } => write!(f, "the files for `{table}` do not all have the same columns in the same order"),
             DataError::Unreadable => write!(f, "the file cannot be read"),
             DataError::NoHeader { table } => {
@@ -127,11 +136,17 @@ enum Bytes {
     File(File),
     /// What can be read only once (a pipe), kept.
     Memory(Arc<[u8]>),
+    Database(Arc<sqlite::Database>),
 }
 
 impl Opened {
-    /// Opens CSV, which may be compressed, or Parquet: a regular file, a pipe, which is read to its end, or all files of a folder or a pattern.
+    /// Opens CSV, which may be compressed, or Parquet: a regular file, a pipe, which is read to its end, or all files of a folder or a
+    /// pattern; or the table of a database.
     pub fn open(path: &Path) -> Result<Opened, DataError> {
+        if let Some(database) = sqlite::Database::open(path) {
+            let bytes = Bytes::Database(Arc::new(database?));
+            return Ok(Opened { parts: [Part { bytes, compressed: false }].into(), delimiter: b',' });
+        }
         if let Some(paths) = gather(path) {
             let parts = paths.map_err(DataError::Folder)?.iter().map(|p| Part::regular(p)).collect::<Result<_, _>>()?;
             return Ok(Opened { parts, delimiter: b',' });
@@ -172,6 +187,7 @@ impl Part {
 
     fn open(&self) -> Result<Source, DataError> {
         match &self.bytes {
+            Bytes::Database(database) => Ok(Source::of(Bound::Database(database.clone()))),
             Bytes::Memory(all) => Source::stored(Cursor::new(all.clone()), self.compressed),
             Bytes::File(file) => {
                 let mut file = file.try_clone().map_err(|_| DataError::Unreadable)?;
@@ -213,6 +229,7 @@ impl<T: Read + Seek + Send> Seekable for T {}
 
 enum Bound {
     Text(Box<dyn BufRead>),
+    Database(Arc<sqlite::Database>),
     #[cfg(feature = "parquet")]
     Parquet(Box<dyn Seekable>),
 }
@@ -225,7 +242,11 @@ impl Source {
 
     /// Rows of CSV from anything that can be read.
     pub fn new(input: impl Read + 'static) -> Source {
-        Source::of(Bound::Text(Box::new(BufReader::with_capacity(1 << 18, input))))
+        Source::buffered(BufReader::with_capacity(1 << 18, input))
+    }
+
+    fn buffered(input: impl BufRead + 'static) -> Source {
+        Source::of(Bound::Text(Box::new(input)))
     }
 
     fn of(input: Bound) -> Source {

@@ -8,6 +8,7 @@
 //! A blank line is not a record, except below a header of one column: there it is a row whose only cell is empty, so that
 //! no cell decides how many rows there are. The line end of the last line begins no further line.
 
+use super::block::{Block, without_end};
 use super::format::Format;
 use std::collections::VecDeque;
 use std::io::{self, BufRead, Read};
@@ -17,6 +18,8 @@ use std::io::{self, BufRead, Read};
 pub struct Record {
     text: Vec<u8>,
     ends: Vec<usize>,
+    /// Has it a quote that is not closed properly, or that something stands behind?
+    stray: bool,
 }
 
 impl Record {
@@ -40,6 +43,7 @@ impl Record {
     fn clear(&mut self) {
         self.text.clear();
         self.ends.clear();
+        self.stray = false;
     }
 
     fn end_cell(&mut self) {
@@ -57,6 +61,7 @@ pub struct Records {
     width: Option<usize>,
     /// Physical lines consumed.
     lines: u64,
+    stray: u64,
     delimiter: u8,
     named: bool,
 }
@@ -69,7 +74,7 @@ const MOST_TRIES: usize = 64;
 
 impl Records {
     pub fn new(input: Box<dyn BufRead>, delimiter: u8, named: bool) -> Records {
-        Records { input, ahead: VecDeque::new(), line: Vec::new(), width: None, lines: 0, delimiter, named }
+        Records { input, ahead: VecDeque::new(), line: Vec::new(), width: None, lines: 0, stray: 0, delimiter, named }
     }
 
     /// What the line of the header says of the format, where it may be told.
@@ -80,6 +85,11 @@ impl Records {
     /// Number of the line that the last record ended on.
     pub fn line_number(&self) -> u64 {
         self.lines
+    }
+
+    /// Records so far with a quote that is not closed properly.
+    pub fn stray(&self) -> u64 {
+        self.stray
     }
 
     /// Reads the next record; `false` at the end of the file.
@@ -100,9 +110,30 @@ impl Records {
             if open && !self.read_across_lines(record)? {
                 split(without_end(&self.line), record, self.delimiter, true);
             }
+            self.stray += u64::from(record.stray);
             self.width.get_or_insert(record.len());
             return Ok(true);
         }
+    }
+
+    /// Reads some records into a block: all lines before the next quote that are at hand, or else one record. `false` at the end
+    /// of the file. Behind the header only, and lines are no longer counted.
+    pub fn take(&mut self, block: &mut Block, record: &mut Record) -> io::Result<bool> {
+        if self.ahead.is_empty() {
+            let text = self.input.fill_buf()?;
+            let plain = memchr::memchr(b'"', text).and_then(|at| text.get(..at)).unwrap_or(text);
+            if let Some(lines) = memchr::memrchr(b'\n', plain).and_then(|at| plain.get(..=at)) {
+                block.push_lines(lines);
+                let length = lines.len();
+                self.input.consume(length);
+                return Ok(true);
+            }
+        }
+        let some = self.read(record)?;
+        if some {
+            block.push_record(&record.text, &record.ends);
+        }
+        Ok(some)
     }
 
     fn next_line(&mut self) -> io::Result<bool> {
@@ -175,11 +206,6 @@ fn read_line(input: &mut dyn BufRead, line: &mut Vec<u8>) -> io::Result<bool> {
     Ok(read > 0)
 }
 
-fn without_end(line: &[u8]) -> &[u8] {
-    let line = line.strip_suffix(b"\n").unwrap_or(line);
-    line.strip_suffix(b"\r").unwrap_or(line)
-}
-
 #[derive(PartialEq)]
 enum Split {
     Whole,
@@ -207,7 +233,7 @@ fn split(text: &[u8], record: &mut Record, delimiter: u8, literal: bool) -> Spli
                     }
                 }
                 Quoted::Open if !literal => return Split::Open,
-                Quoted::Open | Quoted::Stray => {}
+                Quoted::Open | Quoted::Stray => record.stray = true,
             }
         }
         match rest.iter().position(|b| *b == delimiter || *b == b'\n') {

@@ -3,7 +3,7 @@
 use crate::model::{Column, Range, Table, Type, View};
 use crate::numeric::calendar;
 
-use super::cell::Cell;
+use super::cell::{Cell, Cells};
 use super::input::Input;
 use super::{DataError, Source, project};
 
@@ -53,8 +53,8 @@ impl Reading {
     }
 
     /// What a view says of the cells of its column.
-    fn seen(&self, (view, ty, missing): &(View, Type, Vec<f64>), input: &Input) -> f64 {
-        let cell = |at: &usize| read(input.cell(*at), ty);
+    fn seen(&self, (view, ty, missing): &(View, Type, Vec<f64>), cells: &impl Cells) -> f64 {
+        let cell = |at: &usize| read(cells.cell(*at), ty);
         let day = || self.cells.first().and_then(cell).or(missing.first().copied()).unwrap_or_else(|| default(ty));
         match view {
             View::Missing => f64::from(u8::from(self.cells.iter().any(|at| cell(at).is_none()))),
@@ -68,6 +68,11 @@ impl Reading {
 /// An opened file of a table: its header matched with the program's columns.
 pub struct Rows {
     input: Input,
+    layout: Layout,
+}
+
+/// Where the cells of a row go.
+pub struct Layout {
     columns: Vec<Reading>,
     slots: usize,
 }
@@ -84,11 +89,21 @@ impl Rows {
             let cells = column.headers.iter().map(|header| input.column(header, ty, table)).collect::<Result<_, _>>()?;
             columns.push(Reading { cells, slot, ty: column.ty.clone(), missing: column.missing.clone(), view });
         }
-        Ok(Rows { input, columns, slots })
+        Ok(Rows { input, layout: Layout { columns, slots } })
+    }
+
+    /// The file and the places of its cells.
+    pub fn parts(self) -> (Input, Layout) {
+        (self.input, self.layout)
+    }
+
+    /// Are rows handed out in blocks too?
+    pub fn in_blocks(&self) -> bool {
+        self.input.in_blocks()
     }
 
     pub fn slots(&self) -> usize {
-        self.slots
+        self.layout.slots()
     }
 
     pub fn line_number(&self) -> u64 {
@@ -102,34 +117,22 @@ impl Rows {
 
     /// The raw bytes of a text column's cell; empty where a short row lacks it.
     pub fn bytes(&self, column: usize) -> &[u8] {
-        self.columns.get(column).and_then(|c| c.cells.first()).map_or(&[], |at| self.input.text(*at))
+        self.layout.columns.get(column).and_then(|c| c.cells.first()).map_or(&[], |at| self.input.text(*at))
     }
 
     /// The raw bytes of every declared cell in column order; empty where a short row lacks it.
     pub fn cells(&self) -> impl Iterator<Item = &[u8]> {
-        self.columns.iter().flat_map(|c| &c.cells).map(|at| self.input.text(*at))
+        self.layout.columns.iter().flat_map(|c| &c.cells).map(|at| self.input.text(*at))
     }
 
     /// Fills the row totally: whatever the record holds, every slot gets a value of its column's type.
     pub fn fill(&self, row: &mut [f64]) {
-        for column in &self.columns {
-            let slots = column.slot..column.slot + width(&column.ty);
-            let Some(out) = row.get_mut(slots) else { continue };
-            if let (Some(view), [value]) = (&column.view, &mut *out) {
-                *value = column.seen(view, &self.input);
-                continue;
-            }
-            for (i, (value, at)) in out.iter_mut().zip(&column.cells).enumerate() {
-                let found = read(self.input.cell(*at), &column.ty);
-                *value = found.or_else(|| column.instead(i)).unwrap_or_else(|| default(&column.ty));
-            }
-            settle(out, &column.ty);
-        }
+        self.layout.fill(&self.input, row);
     }
 
     /// Fills the row of a public table; the index of the first column with a bad cell otherwise.
     pub fn fill_checked(&self, row: &mut [f64]) -> Result<(), usize> {
-        for (index, column) in self.columns.iter().enumerate() {
+        for (index, column) in self.layout.columns.iter().enumerate() {
             let slots = column.slot..column.slot + width(&column.ty);
             let out = row.get_mut(slots).ok_or(index)?;
             if let (Some(view), [value]) = (&column.view, &mut *out) {
@@ -151,6 +154,34 @@ impl Rows {
             }
         }
         Ok(())
+    }
+}
+
+impl Layout {
+    pub fn slots(&self) -> usize {
+        self.slots
+    }
+
+    /// How many cells of a row must be found, from its first.
+    pub fn width(&self) -> usize {
+        self.columns.iter().flat_map(|c| &c.cells).map(|at| at + 1).max().unwrap_or(0)
+    }
+
+    /// Fills the row totally: whatever the cells hold, every slot gets a value of its column's type.
+    pub fn fill(&self, cells: &impl Cells, row: &mut [f64]) {
+        for column in &self.columns {
+            let slots = column.slot..column.slot + width(&column.ty);
+            let Some(out) = row.get_mut(slots) else { continue };
+            if let (Some(view), [value]) = (&column.view, &mut *out) {
+                *value = column.seen(view, cells);
+                continue;
+            }
+            for (i, (value, at)) in out.iter_mut().zip(&column.cells).enumerate() {
+                let found = read(cells.cell(*at), &column.ty);
+                *value = found.or_else(|| column.instead(i)).unwrap_or_else(|| default(&column.ty));
+            }
+            settle(out, &column.ty);
+        }
     }
 }
 

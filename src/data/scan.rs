@@ -11,10 +11,13 @@ use super::public::check_rows;
 use super::row::{Rows, offsets, width};
 use super::statistic::{Quantizer, check_sum};
 use super::units::Units;
-use super::{DataError, Source, StatisticError};
+use super::{DataError, Source, StatisticError, parallel};
 
 /// Most totals that one statistic may keep.
 const MOST_SUMS: usize = 1 << 24;
+
+/// Most totals of all jobs of which every worker may have its own.
+const MOST_SHARED: usize = 1 << 20;
 
 /// What one release asks of the rows of one table.
 pub struct Job {
@@ -154,6 +157,19 @@ impl Job {
         self.add(Measure::Values(rows.compile(value)?, Quantizer::new(ty)?, log_of), 0)
     }
 
+    /// Do all jobs add integers alone, few enough for every worker to have its own?
+    fn only_add(jobs: &[Job]) -> bool {
+        let sums = |m: &Measure| match m {
+            Measure::Values(..) => None,
+            other => Some(other.zero()).map(|t| t.sums.len() + t.products.len()),
+        };
+        let of = |job: &Job| match (&job.encoding, &job.columns) {
+            (None, None) => job.measures.iter().map(sums).sum::<Option<usize>>(),
+            _ => None,
+        };
+        jobs.iter().map(of).sum::<Option<usize>>().is_some_and(|all| all <= MOST_SHARED)
+    }
+
     fn empty(&self) -> Measured {
         let columns = self.columns.as_ref().map(|(c, _)| Columns::new(c.iter().map(Compiled::width).sum()));
         Measured { rows: 0, totals: self.measures.iter().map(Measure::zero).collect(), design: None, columns }
@@ -241,49 +257,25 @@ impl Measure {
     }
 }
 
-/// Calls `visit` with every kept row.
-fn each_row(table: &Table, source: Source, mut visit: impl FnMut(&[f64])) -> Result<(), DataError> {
-    let mut rows = Rows::open(table, source)?;
-    let mut row = vec![0.0; rows.slots()];
-    let mut units = Units::new(table);
-    while rows.advance()? {
-        rows.fill(&mut row);
-        let kept = units.as_mut().map_or(Ok(true), |u| u.keeps(&rows, &row))?;
-        if kept {
-            visit(&row);
-        }
+/// What a pass keeps of the rows that it has seen.
+struct Pass<'a> {
+    jobs: &'a [Job],
+    all: Vec<Measured>,
+    growing: Vec<Option<Growing>>,
+    scratch: Scratch,
+    kept: u64,
+}
+
+impl<'a> Pass<'a> {
+    fn new(jobs: &'a [Job]) -> Pass<'a> {
+        let growing = jobs.iter().map(|j| j.encoding.as_ref().and_then(Encoding::start)).collect();
+        Pass { jobs, all: jobs.iter().map(Job::empty).collect(), growing, scratch: Scratch::default(), kept: 0 }
     }
-    Ok(())
-}
 
-/// Is the number of rows public?
-pub fn rows_are_public(table: &Table) -> bool {
-    !table.private || table.relation == Relation::ReplaceOne
-}
-
-/// The public number of kept rows of a table with public n; `None` where n is secret.
-pub fn count_rows(table: &Table, source: Source) -> Result<Option<u64>, DataError> {
-    if !rows_are_public(table) {
-        Rows::open(table, source)?;
-        return Ok(None);
-    }
-    let mut rows = 0u64;
-    each_row(table, source, |_| rows += 1)?;
-    check_rows(table, rows)?;
-    Ok(Some(rows))
-}
-
-/// Runs every job in one pass; the answers are in the order of the jobs.
-///
-/// Fails only on public facts: the header, the file itself, a public number of rows.
-pub fn scan(table: &Table, source: Source, jobs: &[Job]) -> Result<Vec<Private<Measured>>, DataError> {
-    let mut all: Vec<Measured> = jobs.iter().map(Job::empty).collect();
-    let mut growing: Vec<Option<Growing>> = jobs.iter().map(|j| j.encoding.as_ref().and_then(Encoding::start)).collect();
-    let mut scratch = Scratch::default();
-    let mut kept = 0u64;
-    each_row(table, source, |row| {
-        kept += 1;
-        for ((job, measured), matrix) in jobs.iter().zip(&mut all).zip(&mut growing) {
+    fn see(&mut self, row: &[f64]) {
+        let Pass { jobs, all, growing, scratch, kept } = self;
+        *kept += 1;
+        for ((job, measured), matrix) in jobs.iter().zip(all).zip(growing) {
             let outside = |(slot, level): (usize, f64)| row.get(slot) != Some(&level);
             if job.group.is_some_and(outside) {
                 continue;
@@ -301,18 +293,85 @@ pub fn scan(table: &Table, source: Source, jobs: &[Job]) -> Result<Vec<Private<M
                 columns.push(&scratch.b);
             }
             for (measure, totals) in job.measures.iter().zip(&mut measured.totals) {
-                measure.see(row, totals, &mut scratch);
+                measure.see(row, totals, scratch);
             }
         }
-    })?;
-    if rows_are_public(table) {
-        check_rows(table, kept)?;
     }
-    for ((measured, matrix), job) in all.iter_mut().zip(growing).zip(jobs) {
+
+    /// Adds the sums of other rows.
+    fn add(&mut self, other: &Pass) {
+        self.kept += other.kept;
+        for (ours, theirs) in self.all.iter_mut().zip(&other.all) {
+            ours.rows += theirs.rows;
+            for (a, b) in ours.totals.iter_mut().zip(&theirs.totals) {
+                let sums = a.sums.iter_mut().zip(&b.sums);
+                sums.chain(a.products.iter_mut().zip(&b.products)).for_each(|(a, b)| *a = a.saturating_add(*b));
+            }
+        }
+    }
+}
+
+/// Calls `visit` with every kept row, in the order of the file.
+fn each_row(table: &Table, mut rows: Rows, mut visit: impl FnMut(&[f64])) -> Result<(), DataError> {
+    let mut row = vec![0.0; rows.slots()];
+    let mut units = Units::new(table);
+    while rows.advance()? {
+        rows.fill(&mut row);
+        let kept = units.as_mut().map_or(Ok(true), |u| u.keeps(&rows, &row))?;
+        if kept {
+            visit(&row);
+        }
+    }
+    Ok(())
+}
+
+/// May rows be seen in any order?
+fn in_any_order(table: &Table, rows: &Rows) -> bool {
+    table.unit.is_none() && rows.in_blocks()
+}
+
+/// Is the number of rows public?
+pub fn rows_are_public(table: &Table) -> bool {
+    !table.private || table.relation == Relation::ReplaceOne
+}
+
+/// The public number of kept rows of a table with public n; `None` where n is secret.
+pub fn count_rows(table: &Table, source: Source) -> Result<Option<u64>, DataError> {
+    let rows = Rows::open(table, source)?;
+    if !rows_are_public(table) {
+        return Ok(None);
+    }
+    let mut count = 0u64;
+    if in_any_order(table, &rows) {
+        count = parallel::each_row(rows, || 0u64, |count, _| *count += 1)?.iter().sum();
+    } else {
+        each_row(table, rows, |_| count += 1)?;
+    }
+    check_rows(table, count)?;
+    Ok(Some(count))
+}
+
+/// Runs every job in one pass; the answers are in the order of the jobs.
+///
+/// Fails only on public facts: the header, the file itself, a public number of rows.
+pub fn scan(table: &Table, source: Source, jobs: &[Job]) -> Result<Vec<Private<Measured>>, DataError> {
+    let mut pass = Pass::new(jobs);
+    let rows = Rows::open(table, source)?;
+    if in_any_order(table, &rows) && Job::only_add(jobs) {
+        for part in parallel::each_row(rows, || Pass::new(jobs), Pass::see)? {
+            pass.add(&part);
+        }
+    } else {
+        each_row(table, rows, |row| pass.see(row))?;
+    }
+    if rows_are_public(table) {
+        check_rows(table, pass.kept)?;
+    }
+    for ((measured, matrix), job) in pass.all.iter_mut().zip(pass.growing).zip(jobs) {
         measured.design = matrix.map(Growing::finish);
         if let (Some(columns), Some((_, derived))) = (&mut measured.columns, &job.columns) {
             columns.derive(derived);
         }
     }
-    Ok(all.into_iter().map(Private::new).collect())
+    Ok(pass.all.into_iter().map(Private::new).collect())
 }

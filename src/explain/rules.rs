@@ -175,6 +175,16 @@ release post = posterior(share)
 output ci_yes = interval(post[yes], 0.9)",
     ),
     (
+        "refined_posterior",
+        r#"
+budget dp(eps = 1, delta = 1e-6)
+private homes[n >= 2000] { area: real in [0, 1], age: real in [0, 1], price: real in [0, 2] }
+param w: vector[3] ~ normal(0, 2)
+observe price ~ normal(dot(w, [1, area, age]), 0.2)
+release post = posterior(w) using refined
+expect rule(post) == "refined_posterior""#,
+    ),
+    (
         "score_statistics",
         r"W0512
 budget dp(eps = 1, delta = 1e-6)

@@ -3,13 +3,15 @@
 use super::KernelError;
 use super::family::Family;
 use super::layout::{Layout, Part};
+use super::narrow;
 use super::norm::{store, toward_zero};
 use crate::numeric::fast::LANES;
 
 /// Rows of a segment; a multiple of the lanes.
 pub(super) const SEGMENT: usize = 256;
 
-/// Consecutive rows. Numeric columns and joint levels are row by row, the others column by column, padded to whole lanes.
+/// Consecutive rows. Numeric columns (unless few: see `narrow`) and joint levels are row by row, the others column by column,
+/// padded to whole lanes.
 pub(super) struct Segment {
     pub rows: usize,
     /// Rows of the columns below: `rows`, up to whole lanes.
@@ -27,7 +29,7 @@ impl Segment {
         Segment {
             rows: 0,
             height,
-            dense: Vec::with_capacity(rows * layout.dense),
+            dense: if layout.narrow() { vec![0.0; narrow::cells(rows, layout.dense)] } else { Vec::with_capacity(rows * layout.dense) },
             joints: Vec::with_capacity(rows * layout.joints.len()),
             wide: vec![0; height * layout.wide.len()],
             scale: vec![0.0; if layout.scaled { height } else { 0 }],
@@ -113,7 +115,11 @@ impl DesignBuilder {
             grow(segment, layout);
         }
         let height = segment.height;
-        segment.dense.extend_from_slice(&self.buffer);
+        if layout.narrow() {
+            narrow::store(&mut segment.dense, row, &self.buffer);
+        } else {
+            segment.dense.extend_from_slice(&self.buffer);
+        }
         let level = |p: &Part| levels.get(p.index).map_or(0, |l| (*l as usize).min(p.block.levels - 1));
         let joined = |parts: &[Part]| parts.iter().map(|p| level(p) * p.stride).sum::<usize>();
         segment.joints.extend(layout.joints.iter().map(|j| joined(&j.parts) as u8));
@@ -154,7 +160,11 @@ fn grow(segment: &mut Segment, layout: &Layout) {
     spread(&segment.wide, old, &mut whole.wide);
     spread(&segment.scale, old, &mut whole.scale);
     spread(&segment.outcome, old, &mut whole.outcome);
-    whole.dense.extend_from_slice(&segment.dense);
+    if let Some(blocks) = whole.dense.get_mut(..segment.dense.len()) {
+        blocks.copy_from_slice(&segment.dense);
+    } else {
+        whole.dense.extend_from_slice(&segment.dense);
+    }
     whole.joints.extend_from_slice(&segment.joints);
     *segment = whole;
 }

@@ -1,5 +1,6 @@
 //! What a row of a design matrix looks like: numeric columns, then one-hot groups, and the norm that every row obeys.
 
+use super::narrow::WIDE;
 use super::{KernelError, norm};
 use crate::numeric::round::{add_up, mul_up, sub_down};
 
@@ -127,6 +128,11 @@ impl Layout {
     /// Bytes of an encoded row, outcome included.
     pub fn row_bytes(&self) -> usize {
         4 * self.dense + self.joints.len() + 2 * self.wide.len() + 4 * usize::from(self.scaled) + 4
+    }
+
+    /// Numeric columns are few: stored as `narrow` has them.
+    pub(super) fn narrow(&self) -> bool {
+        (1..WIDE).contains(&self.dense)
     }
 
     /// At least the square of the norm of the indicators of a row before scaling.

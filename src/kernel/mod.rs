@@ -16,6 +16,7 @@ mod design;
 mod family;
 mod layout;
 mod likelihood;
+mod narrow;
 pub mod norm;
 mod pass;
 mod tables;

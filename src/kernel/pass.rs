@@ -6,6 +6,7 @@ use multiversion::multiversion;
 
 use super::design::{Design, Segment};
 use super::family::Family;
+use super::narrow::{self, BLOCK, WIDE};
 use super::tables::Tables;
 use super::tile::{Tile, total};
 use crate::numeric::fast::{LANES, Lanes, exp, map};
@@ -60,6 +61,8 @@ pub(super) fn pass(rule: Rule, segments: &[Segment], weights: &[Tables], sums: &
                     *z = rows.predict(w);
                 }
             }
+            let block = Few::of(segment, first * LANES, weights);
+            block.predict(weights, &mut sums.predictors);
             for (tile, z) in batch.clone().zip(sums.predictors.chunks_exact_mut(weights.len())) {
                 let rows = Tile::of(segment, tile * LANES);
                 match z {
@@ -73,6 +76,7 @@ pub(super) fn pass(rule: Rule, segments: &[Segment], weights: &[Tables], sums: &
                     rows.collect(*r, g);
                 }
             }
+            block.collect(&sums.predictors, &mut sums.gradient);
         }
         // A segment has 32 tiles: the product of their factors is at most 2^32.
         for (sum, product) in loss.sum.iter_mut().zip(&mut loss.product) {
@@ -81,6 +85,49 @@ pub(super) fn pass(rule: Rule, segments: &[Segment], weights: &[Tables], sums: &
         }
     }
     sums.loss = total(loss.sum);
+}
+
+/// The numeric columns of a batch of eight tiles, where they are few; else empty.
+struct Few<'a> {
+    cells: &'a [f32],
+    rows: usize,
+}
+
+impl<'a> Few<'a> {
+    #[inline(always)]
+    fn of(segment: &'a Segment, start: usize, weights: &[Tables]) -> Few<'a> {
+        let columns = weights.first().map_or(0, |w| w.dense.len());
+        let cells = if columns < WIDE { narrow::block(&segment.dense, start, columns) } else { &[] };
+        Few { cells, rows: segment.rows.saturating_sub(start).min(BLOCK) }
+    }
+
+    /// Adds to the predictors of the tiles, which are tile by tile and in a tile class by class.
+    #[inline(always)]
+    fn predict(&self, weights: &[Tables], predictors: &mut [Lanes]) {
+        if self.cells.is_empty() {
+            return;
+        }
+        for (w, class) in weights.iter().zip(0usize..) {
+            let share = narrow::turned(&narrow::predict(self.cells, &w.dense));
+            for (z, share) in predictors.iter_mut().skip(class).step_by(weights.len()).zip(share) {
+                z.iter_mut().zip(share).for_each(|(z, s)| *z += s);
+            }
+        }
+    }
+
+    /// Adds the residuals, which stand where the predictors stood, times the rows.
+    #[inline(always)]
+    fn collect(&self, residuals: &[Lanes], gradient: &mut [Tables]) {
+        if self.cells.is_empty() {
+            return;
+        }
+        let classes = gradient.len();
+        for (g, class) in gradient.iter_mut().zip(0usize..) {
+            let mut r = [[0.0; LANES]; LANES];
+            r.iter_mut().zip(residuals.iter().skip(class).step_by(classes)).for_each(|(r, of)| *r = *of);
+            narrow::collect(self.cells, self.rows, &narrow::turned(&r), &mut g.dense);
+        }
+    }
 }
 
 /// Losses of the rows so far, lane by lane, and factors whose logarithms are still to be added.

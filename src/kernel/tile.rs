@@ -2,6 +2,7 @@
 
 use super::design::Segment;
 use super::layout::TABLE;
+use super::narrow::WIDE;
 use super::tables::Tables;
 use crate::numeric::fast::{LANES, Lanes};
 
@@ -43,6 +44,7 @@ impl<'a> Tile<'a> {
         if scale.is_empty() { None } else { Some(lanes(scale, self.start, |s| f64::from(*s))) }
     }
 
+    /// Predictors, but for the share of numeric columns that are few.
     #[inline(always)]
     pub fn predict(&self, w: &Tables) -> Lanes {
         let mut z = [0.0; LANES];
@@ -75,7 +77,7 @@ impl<'a> Tile<'a> {
         if let Some(scale) = self.scale() {
             z.iter_mut().zip(scale).for_each(|(z, s)| *z *= s);
         }
-        if !w.dense.is_empty() {
+        if w.dense.len() >= WIDE {
             for (z, row) in z.iter_mut().zip(self.dense(w.dense.len())) {
                 *z += product(row, &w.dense);
             }
@@ -83,10 +85,10 @@ impl<'a> Tile<'a> {
         z
     }
 
-    /// Adds the residuals times the rows.
+    /// Adds the residuals times the rows, but for numeric columns that are few.
     #[inline(always)]
     pub fn collect(&self, mut r: Lanes, g: &mut Tables) {
-        if !g.dense.is_empty() {
+        if g.dense.len() >= WIDE {
             accumulate(self.dense(g.dense.len()), r, &mut g.dense);
         }
         if let Some(scale) = self.scale() {

@@ -15,6 +15,8 @@ pub struct Account {
     pub budget: Budget,
     pub policy: Policy,
     pub spent: Spent,
+    /// The part of it that each named analyst spent.
+    pub by: BTreeMap<String, Spent>,
 }
 
 /// What all entries together say.
@@ -63,20 +65,25 @@ impl Accounts {
             }
             Entry::Dataset(registration) => {
                 let budget = Budget::parse(&registration.budget)?;
-                let account = Account { registration: registration.clone(), budget, policy: Policy::default(), spent: Spent::default() };
-                let before = self.accounts.insert(registration.id.clone(), account);
+                let before = self.accounts.insert(registration.id.clone(), Account::new(registration.clone(), budget));
                 before.is_none().then_some(())?;
             }
             Entry::Declare { dataset, declaration } => {
                 self.accounts.get_mut(dataset)?.registration.declaration = Some(declaration.clone());
             }
-            Entry::Reserve { run, charges, .. } => {
+            Entry::Extend { dataset, location, salt, commitment } => {
+                let registration = &mut self.accounts.get_mut(dataset)?.registration;
+                registration.location.clone_from(location);
+                registration.salt.clone_from(salt);
+                registration.commitment.clone_from(commitment);
+            }
+            Entry::Reserve { run, analyst, charges, .. } => {
                 let new = !self.ended_runs.contains(run) && self.open_runs.insert(run.clone());
                 (new && !charges.is_empty()).then_some(())?;
                 let mut seen = BTreeSet::new();
                 for charge in charges {
                     seen.insert(&charge.dataset).then_some(())?;
-                    self.accounts.get_mut(&charge.dataset)?.book(charge)?;
+                    self.accounts.get_mut(&charge.dataset)?.book(charge, analyst.as_deref())?;
                 }
             }
             Entry::Commit { run } => {
@@ -96,19 +103,39 @@ impl Accounts {
 }
 
 impl Account {
+    pub fn new(registration: Registration, budget: Budget) -> Account {
+        Account { registration, budget, policy: Policy::default(), spent: Spent::default(), by: BTreeMap::new() }
+    }
+
     /// Adds a charge without asking whether it fits; `None` if it is not a charge of this budget.
-    pub fn book(&mut self, charge: &Charge) -> Option<()> {
+    pub fn book(&mut self, charge: &Charge, analyst: Option<&str>) -> Option<()> {
         let claim = claims::decode(&charge.claim)?;
         let amounts = charge.amounts(&self.budget)?;
-        self.spent.add(&canonical(&charge.claim), &claim, &amounts);
+        let own = analyst.map(|name| self.by.entry(name.to_owned()).or_default());
+        for spent in own.into_iter().chain([&mut self.spent]) {
+            spent.add(&canonical(&charge.claim), &claim, &amounts);
+        }
         Some(())
     }
 
     /// The account with one more charge, if that stays within the budget.
     pub fn with(&self, charge: &Charge) -> Option<Account> {
         let mut next = self.clone();
-        next.book(charge)?;
+        next.book(charge, None)?;
         next.spent.within(&next.budget).then_some(next)
+    }
+
+    /// Why the share of an analyst does not allow a charge, in words; whoever has none gets nothing where there are shares.
+    pub fn beyond_share(&self, charge: &Charge, analyst: Option<&str>) -> Option<String> {
+        if self.policy.shares.is_empty() {
+            return None;
+        }
+        let Some((name, share)) = analyst.and_then(|name| Some((name, self.policy.shares.get(name)?))) else {
+            return Some("its budget is shared out among named analysts, and this run names none of them:    --analyst NAME".into());
+        };
+        let mut next = self.clone();
+        let fits = next.book(charge, analyst).and_then(|()| Some(next.by.get(name)?.within(&Budget::parse(share)?)));
+        (fits != Some(true)).then(|| format!("it does not fit what is left of the share {share} of `{name}`"))
     }
 
     /// Spent and left of every component, as decimal text; `inf` and 0 where nothing is known any more.
@@ -157,7 +184,7 @@ mod tests {
 
     fn reserve(run: &str, dataset: &str, epsilon: f64) -> Entry {
         let charge = Charge::new(dataset, &Budget::parse("eps(1)").unwrap(), &Claim::Pure { epsilon }).unwrap();
-        Entry::Reserve { run: run.into(), certificate: "c".into(), charges: vec![charge] }
+        Entry::Reserve { run: run.into(), analyst: None, certificate: "c".into(), charges: vec![charge] }
     }
 
     fn commit(run: &str) -> Entry {
@@ -202,7 +229,7 @@ mod tests {
             let fits = if policy == "gdp(0.5)" { 12 } else { 10 };
             let budget = Budget::parse(policy).unwrap();
             let Entry::Dataset(registration) = dataset("a") else { panic!() };
-            let mut account = Account { registration, budget: budget.clone(), policy: Policy::default(), spent: Spent::default() };
+            let mut account = Account::new(registration, budget.clone());
             let charge = Charge::new("a", &budget, &claim).unwrap();
             for i in 0..fits {
                 // What is written to the disk is what is read back.

@@ -62,6 +62,13 @@ impl Budget {
         })
     }
 
+    /// Is it counted in the same terms, so that charges of one are charges of the other?
+    pub fn is_like(&self, other: &Budget) -> bool {
+        let delta = |b: &Budget| if let Budget::Dp { delta, .. } = b { Some(delta.clone()) } else { None };
+        let names = |b: &Budget| b.components().into_iter().map(|(name, _)| name).collect::<Vec<_>>();
+        std::mem::discriminant(self) == std::mem::discriminant(other) && delta(self) == delta(other) && names(self) == names(other)
+    }
+
     /// What is limited, in units that add: `eps`, `rho`, `mu_squared`, `eps at order 8`; with its limit.
     pub fn components(&self) -> Vec<(String, Amount)> {
         match self {

@@ -53,9 +53,19 @@ pub enum Entry {
     /// Budget is spent from here on, whatever happens next.
     Reserve {
         run: String,
+        /// Who asked, by the name that the run was given.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        analyst: Option<String>,
         /// Digest of the certificate that runs.
         certificate: String,
         charges: Vec<Charge>,
+    },
+    /// The owner put another file in the place of a registered one: same people, same declaration, same budget.
+    Extend {
+        dataset: String,
+        location: String,
+        salt: String,
+        commitment: String,
     },
     /// The run with this reservation ended with its releases.
     Commit {
@@ -176,7 +186,9 @@ mod tests {
                 salt: "00".into(),
                 commitment: "11".into(),
             }),
-            Entry::Reserve { run: "r".into(), certificate: "c".into(), charges: vec![charge] },
+            Entry::Reserve { run: "r".into(), analyst: None, certificate: "c".into(), charges: vec![charge.clone()] },
+            Entry::Reserve { run: "r".into(), analyst: Some("ana".into()), certificate: "c".into(), charges: vec![charge] },
+            Entry::Extend { dataset: "staff".into(), location: "/b".into(), salt: "22".into(), commitment: "33".into() },
             Entry::Declare {
                 dataset: "staff".into(),
                 declaration: Declaration { table: "t".into(), text: "private t[n] { a: bool }".into() },

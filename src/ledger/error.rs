@@ -65,7 +65,9 @@ impl fmt::Display for LedgerError {
             LedgerError::Missing => write!(f, "there is no ledger at this path; only `dpm ledger init` makes one"),
             LedgerError::Exists => write!(f, "there is a ledger at this path already, or a file of one; it is left as it is"),
             LedgerError::Locked(why) => write!(f, "the ledger is locked: {why}"),
-            LedgerError::Busy => write!(f, "the ledger is in use by other processes; nothing was charged"),
+            LedgerError::Busy => {
+                write!(f, "other processes kept the ledger for too long; nothing was charged, and the run may be tried again")
+            }
             LedgerError::Poisoned => write!(
                 f,
                 "the ledger is locked: the disk failed while it was written; check the disk, run `dpm ledger verify` on a copy, then remove the file that ends in .poisoned"

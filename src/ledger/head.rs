@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 
 const TITLE: &str = "dpm ledger head 1";
 /// Endings of the files beside a ledger.
-pub const BESIDE: [&str; 5] = [".head", ".head.new", ".key", ".poisoned", "-journal"];
+pub const BESIDE: [&str; 8] = [".head", ".head.new", ".key", ".lock", ".poisoned", "-journal", "-wal", "-shm"];
 /// A head is shorter; anything longer was not written by this program.
 const LONGEST: u64 = 1024;
 /// Digits of a hash that are enough to tell entries apart: 64 bits.
@@ -56,20 +56,20 @@ impl Head {
         Head::parse(&text).ok_or_else(|| locked("is damaged"))
     }
 
-    /// Writes the head of the ledger at `path` durably.
+    /// Writes the head of the ledger at `path`.
     pub fn write(&self, path: &Path) -> io::Result<()> {
         self.write_file(&beside(path, ".head"))
     }
 
-    /// Writes the head durably: a new file, forced to the disk, then put in the place of the old one.
+    /// Writes the head: a new file, forced to the disk, then put in the place of the old one. The exchange itself need not be
+    /// certain: a disk that lost it has the old head, which is behind and not wrong.
     pub fn write_file(&self, at: &Path) -> io::Result<()> {
         let new = beside(at, ".new");
         let mut file = private_file().create(true).truncate(true).open(&new)?;
         file.write_all(self.text().as_bytes())?;
         file.sync_all()?;
         drop(file);
-        fs::rename(&new, at)?;
-        sync_folder(at)
+        fs::rename(&new, at)
     }
 
     /// A short name of the head, to be kept on paper: the number of its entry and the first digits of its hash.
@@ -78,15 +78,19 @@ impl Head {
     }
 }
 
+fn begins(file: &Path, with: &[u8]) -> bool {
+    let mut start = vec![0; with.len()];
+    file.is_file() && File::open(file).and_then(|mut f| f.read_exact(&mut start)).is_ok() && start == with
+}
+
+pub fn is_database(file: &Path) -> bool {
+    begins(file, b"SQLite format 3\0")
+}
+
 /// Is this file a ledger, or the place of a file beside one? No ledger has to be named for it to be found out.
 pub fn is_of_a_ledger(path: &Path) -> bool {
-    let begins = |file: &Path, with: &[u8]| {
-        let mut start = vec![0; with.len()];
-        file.is_file() && File::open(file).and_then(|mut f| f.read_exact(&mut start)).is_ok() && start == with
-    };
-    let database = |file: &Path| begins(file, b"SQLite format 3\0");
-    let before = |ending: &&str| path.to_str().and_then(|p| p.strip_suffix(ending)).is_some_and(|p| database(Path::new(p)));
-    database(path) || begins(path, TITLE.as_bytes()) || BESIDE.iter().any(before)
+    let before = |ending: &&str| path.to_str().and_then(|p| p.strip_suffix(ending)).is_some_and(|p| is_database(Path::new(p)));
+    is_database(path) || begins(path, TITLE.as_bytes()) || BESIDE.iter().any(before)
 }
 
 /// `PATH` with an ending behind its whole name.

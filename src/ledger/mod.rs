@@ -14,6 +14,7 @@ mod key;
 mod policy;
 mod register;
 mod store;
+mod turn;
 
 pub use account::{Account, Accounts, Balance};
 pub use budget::Budget;
@@ -30,7 +31,7 @@ use entry::{FORMAT, hex, random_hex};
 use sha2::{Digest, Sha256};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
-use store::Session;
+use store::{Session, To};
 
 /// A ledger on the disk. Every operation opens it for itself alone and verifies all of it.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -104,8 +105,8 @@ impl Ledger {
         Ok(Ledger { path: path.canonicalize().map_err(|_| LedgerError::Missing)? })
     }
 
-    fn open(&self) -> Result<Session, LedgerError> {
-        let session = Session::open(&self.path)?;
+    fn open(&self, to: To) -> Result<Session, LedgerError> {
+        let session = Session::open(&self.path, to)?;
         if session.accounts.place == place(&self.path) {
             return Ok(session);
         }
@@ -120,7 +121,7 @@ impl Ledger {
     /// UnknownDataset, Undeclared, Policy, Busy, NoPrice, OverBudget and NoFile charge nothing. After any other error the charge may count.
     pub fn reserve(&self, run: impl Into<Intended>, asks: &[Ask]) -> Result<Reservation, LedgerError> {
         let intended = run.into();
-        let session = self.open()?;
+        let session = self.open(To::Write)?;
         let approved = session.accounts.approved.contains(&intended.certificate);
         let mut charges: Vec<Charge> = vec![];
         let mut datasets = BTreeMap::new();
@@ -129,7 +130,8 @@ impl Ledger {
             let account = account.ok_or_else(|| LedgerError::UnknownDataset(ask.dataset.clone()))?;
             let charge = judge(account, ask)?;
             let policy = &account.policy;
-            if let Some(why) = policy.refuses(&intended, approved, &ask.dataset, policy::today()) {
+            let refused = policy.refuses(&intended, approved, &ask.dataset, policy::today());
+            if let Some(why) = refused.or_else(|| account.beyond_share(&charge, intended.analyst.as_deref())) {
                 return Err(LedgerError::Policy { dataset: ask.dataset.clone(), why });
             }
             if !Path::new(&account.registration.location).is_file() {
@@ -150,7 +152,12 @@ impl Ledger {
             return Err(LedgerError::Invalid("the run asks for no data set".into()));
         }
         let run = random_hex::<16>().ok_or_else(|| LedgerError::Storage("the system has no randomness".into()))?;
-        let session = session.append(vec![Entry::Reserve { run: run.clone(), certificate: intended.certificate, charges }])?;
+        let session = session.append(vec![Entry::Reserve {
+            run: run.clone(),
+            analyst: intended.analyst,
+            certificate: intended.certificate,
+            charges,
+        }])?;
         let receipt = receipt(&session, &run, datasets.keys());
         Ok(Reservation { run, receipt, datasets })
     }
@@ -160,7 +167,7 @@ impl Ledger {
     /// # Errors
     /// UnknownRun where the run is not open. The charge stays in any case.
     pub fn commit(&self, reservation: Reservation) -> Result<Receipt, LedgerError> {
-        let session = self.open()?;
+        let session = self.open(To::Write)?;
         if !session.accounts.open_runs.contains(&reservation.run) {
             return Err(LedgerError::UnknownRun);
         }
@@ -173,28 +180,47 @@ impl Ledger {
     /// # Errors
     /// UnknownDataset.
     pub fn declare(&self, dataset: &str, declaration: Declaration) -> Result<Head, LedgerError> {
-        let session = self.open()?;
+        let session = self.open(To::Write)?;
         if !session.accounts.accounts.contains_key(dataset) {
             return Err(LedgerError::UnknownDataset(dataset.into()));
         }
         Ok(session.append(vec![Entry::Declare { dataset: dataset.into(), declaration }])?.head())
     }
 
+    /// Puts another file in the place of a registered one, for its owner: the same people and more of them, or a later month.
+    /// Budget, policy and all charges stay.
+    ///
+    /// # Errors
+    /// UnknownDataset; Invalid, where the file cannot be registered.
+    pub fn extend(&self, dataset: &NewDataset) -> Result<Head, LedgerError> {
+        let Registration { id, location, salt, commitment, .. } = dataset.register()?;
+        let session = self.open(To::Write)?;
+        if !session.accounts.accounts.contains_key(&id) {
+            return Err(LedgerError::UnknownDataset(id));
+        }
+        if session.accounts.accounts.values().any(|a| a.registration.holds(&dataset.file)) {
+            return Err(LedgerError::Invalid("these very rows are registered already".into()));
+        }
+        Ok(session.append(vec![Entry::Extend { dataset: id, location, salt, commitment }])?.head())
+    }
+
     /// Sets the rules of a registered data set, for its owner.
     ///
     /// # Errors
-    /// UnknownDataset.
+    /// UnknownDataset; Invalid, with a share that is not in the terms of the budget.
     pub fn set_policy(&self, dataset: &str, policy: Policy) -> Result<Head, LedgerError> {
-        let session = self.open()?;
-        if !session.accounts.accounts.contains_key(dataset) {
-            return Err(LedgerError::UnknownDataset(dataset.into()));
+        let session = self.open(To::Write)?;
+        let account = session.accounts.accounts.get(dataset).ok_or_else(|| LedgerError::UnknownDataset(dataset.into()))?;
+        let unlike = policy.shares.values().find(|share| Budget::parse(share).is_none_or(|b| !b.is_like(&account.budget)));
+        if let Some(share) = unlike {
+            return Err(LedgerError::Invalid(format!("the share `{share}` is not in the terms of the budget {}", account.budget)));
         }
         Ok(session.append(vec![Entry::Policy { dataset: dataset.into(), policy }])?.head())
     }
 
     /// Approves one program that assumes convergence, by the digest of its certificate.
     pub fn approve(&self, certificate: &str) -> Result<Head, LedgerError> {
-        Ok(self.open()?.append(vec![Entry::Approve { certificate: certificate.into() }])?.head())
+        Ok(self.open(To::Write)?.append(vec![Entry::Approve { certificate: certificate.into() }])?.head())
     }
 
     /// From here on the head is also kept in this file, best on another disk or machine: a ledger behind it is refused.
@@ -202,7 +228,7 @@ impl Ledger {
     /// # Errors
     /// Invalid, where there is a file already or none can be made.
     pub fn witness(&self, file: &Path) -> Result<Head, LedgerError> {
-        let session = self.open()?;
+        let session = self.open(To::Write)?;
         let at = full_path(file)?;
         let taken = at.try_exists().unwrap_or(true);
         let location = at.to_str().filter(|_| !taken).map(str::to_owned);
@@ -217,14 +243,22 @@ impl Ledger {
 
     /// Verifies everything and says what it holds: the state, the entries with their hashes, the head.
     pub fn read(&self) -> Result<Contents, LedgerError> {
-        let session = self.open()?;
+        let session = match self.open(To::Read) {
+            Ok(session) if session.current => session,
+            // A writer may be between an entry and its head, or have gone on meanwhile: after it the answer is certain.
+            Ok(_) | Err(LedgerError::Locked(_)) => self.open(To::Write)?,
+            Err(other) => return Err(other),
+        };
         Ok(Contents { head: session.head(), accounts: session.accounts.clone(), lines: session.lines.clone() })
     }
 
     /// The owner moved the ledger and its head file here: the place is recorded. The copy left behind, if there is one,
     /// can still be used where it is.
     pub fn moved(&self) -> Result<Head, LedgerError> {
-        let session = Session::open(&self.path)?;
+        if second_name(&self.path) {
+            return Err(LedgerError::Locked("its file has a second name (a hard link), which would not share its log".into()));
+        }
+        let session = Session::open(&self.path, To::Write)?;
         let place = place(&self.path);
         if session.accounts.place == place {
             return Ok(session.head());
@@ -323,6 +357,13 @@ fn full_path(path: &Path) -> Result<PathBuf, LedgerError> {
     let folder = path.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."));
     let folder = folder.canonicalize().map_err(|_| no_folder())?;
     Ok(folder.join(path.file_name().ok_or_else(no_folder)?))
+}
+
+fn second_name(path: &Path) -> bool {
+    #[cfg(unix)]
+    return path.metadata().is_ok_and(|m| std::os::unix::fs::MetadataExt::nlink(&m) > 1);
+    #[cfg(not(unix))]
+    return false;
 }
 
 /// Where a ledger lives: this machine and this path, hashed.

@@ -2,7 +2,7 @@
 
 use crate::numeric::calendar;
 use serde::{Deserialize, Serialize};
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// How sure a guarantee is, surest last. Each is the word that certificates use.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default, Serialize, Deserialize, Debug)]
@@ -45,6 +45,9 @@ pub struct Policy {
     /// The last day, as `2027-12-31`; a clock that is set back is not found out.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub until: Option<String>,
+    /// Budgets of analysts by name, each within that of the data set; empty where nobody is named.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub shares: BTreeMap<String, String>,
 }
 
 /// A certified program that asks to run.
@@ -54,11 +57,13 @@ pub struct Intended {
     pub certificate: String,
     /// Mechanism and status of every release.
     pub releases: Vec<(String, String)>,
+    /// Who asks, by a name that is believed.
+    pub analyst: Option<String>,
 }
 
 impl From<&str> for Intended {
     fn from(certificate: &str) -> Intended {
-        Intended { certificate: certificate.into(), releases: vec![] }
+        Intended { certificate: certificate.into(), ..Intended::default() }
     }
 }
 
@@ -100,6 +105,9 @@ impl Policy {
         if let Some(last) = &self.until {
             words.push(format!("until {last}"));
         }
+        for (name, share) in &self.shares {
+            words.push(format!("{name} may spend {share}"));
+        }
         words.join("; ")
     }
 }
@@ -116,7 +124,11 @@ mod tests {
 
     #[test]
     fn each_rule_refuses_what_it_names_and_nothing_else() {
-        let run = |mechanism: &str, status: &str| Intended { certificate: "d".into(), releases: vec![(mechanism.into(), status.into())] };
+        let run = |mechanism: &str, status: &str| Intended {
+            certificate: "d".into(),
+            releases: vec![(mechanism.into(), status.into())],
+            ..Intended::default()
+        };
         let day = calendar::parse(b"2027-06-01").unwrap();
         let refused = |policy: &Policy, run: &Intended, approved: bool| policy.refuses(run, approved, "staff", day).is_some();
         let any = Policy::default();

@@ -1,24 +1,44 @@
-//! The store: one SQLite table of entries, opened by one process at a time, verified in full at every opening.
+//! The store: one SQLite table of entries, written by one process at a time, verified in full at every opening.
 
 use super::account::Accounts;
 use super::entry::{Entry, chain};
 use super::error::LedgerError;
-use super::head::{Head, beside, is_poisoned, poison, private_file, sync_folder};
+use super::head::{BESIDE, Head, beside, is_database, is_poisoned, poison, private_file, sync_folder};
+use super::turn;
+use rusqlite::config::DbConfig;
 use rusqlite::{Connection, ErrorCode, OpenFlags};
+use std::fs::File;
 use std::io::ErrorKind;
 use std::path::Path;
 use std::time::Duration;
 
 /// The longest wait for other processes.
-const WAIT: Duration = Duration::from_secs(30);
+const WAIT: Duration = Duration::from_secs(120);
+/// Bytes of the log from which it is brought into the file, which takes some more forcing to the disk.
+const LONG_LOG: u64 = 4 << 20;
 const SCHEMA: &str = "CREATE TABLE entries (idx INTEGER PRIMARY KEY, body TEXT NOT NULL, hash TEXT NOT NULL) STRICT";
 
-/// An opened ledger. No other process can read or write it until this is dropped.
+/// What an opening is for.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum To {
+    /// Sees one moment of the ledger. It waits for nobody, and nobody waits for it.
+    Read,
+    /// Keeps every other writer out until the session is dropped.
+    Write,
+}
+
+/// An opened ledger.
 pub struct Session {
     db: Connection,
+    /// The log of the database, which a writer forces to the disk itself.
+    log: Option<File>,
     path: std::path::PathBuf,
     pub lines: Vec<(Entry, String)>,
     pub accounts: Accounts,
+    /// Are head and witness at the last entry?
+    pub current: bool,
+    /// Dropped last.
+    _turn: Option<File>,
 }
 
 impl Session {
@@ -27,8 +47,7 @@ impl Session {
     /// # Errors
     /// Exists, where any file of a ledger is there already.
     pub fn create(path: &Path, entries: impl FnOnce(&Path) -> Result<Vec<Entry>, LedgerError>) -> Result<(), LedgerError> {
-        let left_over =
-            ["", ".head", ".head.new", ".key", ".poisoned", "-journal"].iter().any(|end| beside(path, end).try_exists().unwrap_or(true));
+        let left_over = std::iter::once("").chain(BESIDE).any(|end| beside(path, end).try_exists().unwrap_or(true));
         if left_over {
             return Err(LedgerError::Exists);
         }
@@ -38,7 +57,7 @@ impl Session {
         })?;
         entries(path).and_then(|entries| Session::fill(path, entries)).inspect_err(|_| {
             // Made by this very call, and nothing was ever charged to it.
-            for end in ["", ".head", ".key", ".poisoned", "-journal"] {
+            for end in std::iter::once("").chain(BESIDE) {
                 let _ = std::fs::remove_file(beside(path, end));
             }
         })
@@ -46,16 +65,18 @@ impl Session {
 
     fn fill(path: &Path, entries: Vec<Entry>) -> Result<(), LedgerError> {
         sync_folder(path).map_err(|_| LedgerError::Storage("its folder cannot be written".into()))?;
-        let db = connect(path)?;
+        let turn = Some(turn::take(path, WAIT)?);
+        let (db, log) = connect(path, To::Write)?;
         db.execute_batch(SCHEMA).map_err(storage)?;
-        Session { db, path: path.to_owned(), lines: vec![], accounts: Accounts::default() }.append(entries).map(|_| ())
+        let (lines, accounts, current) = (vec![], Accounts::default(), false);
+        Session { db, log, path: path.to_owned(), lines, accounts, current, _turn: turn }.append(entries).map(|_| ())
     }
 
     /// Opens and verifies: form, chain of hashes, order and sums of entries, head.
     ///
     /// # Errors
     /// Missing, Poisoned, Busy, Storage, or Locked with the first thing that does not hold.
-    pub fn open(path: &Path) -> Result<Session, LedgerError> {
+    pub fn open(path: &Path, to: To) -> Result<Session, LedgerError> {
         if is_poisoned(path) {
             return Err(LedgerError::Poisoned);
         }
@@ -64,11 +85,18 @@ impl Session {
         }
         // Files that SQLite or the head would open: one that is a pipe would make them wait.
         let other = |end: &&&str| beside(path, end).symlink_metadata().is_ok_and(|m| !m.is_file());
-        if let Some(end) = ["-journal", "-wal", "-shm", ".head.new"].iter().find(other) {
+        if let Some(end) = ["-journal", "-wal", "-shm", ".head.new", ".lock"].iter().find(other) {
             return Err(locked(format!("what stands beside it is not a regular file (PATH{end})")));
         }
-        let db = connect(path)?;
-        // The first statement may find a journal of a killed process and roll it back.
+        // SQLite removes the log of a file that is empty.
+        if !is_database(path) {
+            return Err(locked("its file is damaged".into()));
+        }
+        let turn = (to == To::Write).then(|| turn::take(path, WAIT)).transpose()?;
+        // Before the entries: a head that moves on while they are read would look newer than they are.
+        let head = Head::read(path)?;
+        let (db, log) = connect(path, to)?;
+        // The first statement may find the log of a killed process.
         let lines = read(&db)?;
         let mut entries = Vec::with_capacity(lines.len());
         let mut previous = String::new();
@@ -81,26 +109,27 @@ impl Session {
         let accounts = Accounts::replay(entries.iter().map(|(entry, _)| entry)).map_err(|at| {
             locked(if at == usize::MAX { "its entries do not add up".into() } else { format!("entry {at} is out of place") })
         })?;
-        let session = Session { db, path: path.to_owned(), lines: entries, accounts };
-        session.hold_against_head()?;
+        let mut session = Session { db, log, path: path.to_owned(), lines: entries, accounts, current: false, _turn: turn };
+        session.current = session.hold_against(&head)?;
+        if to == To::Write && !session.current {
+            // Entries behind the head were written by a process that ended before it could answer: they count, and the
+            // head follows as soon as they are certain.
+            session.force_log()?;
+            session.write_head(&session.head())?;
+        }
         Ok(session)
     }
 
-    /// The head must be an entry of this chain. Entries behind it were written by a process that ended before it could
-    /// answer: they count, and the head follows.
-    fn hold_against_head(&self) -> Result<(), LedgerError> {
-        let head = Head::read(&self.path)?;
+    /// Head and witness must be entries of this chain; are both the last?
+    fn hold_against(&self, head: &Head) -> Result<bool, LedgerError> {
         if head.ledger != self.accounts.ledger {
             return Err(locked("its head file belongs to another ledger".into()));
         }
-        self.contains(&head, "its head file")?;
-        let mut current = self.head() == head;
-        if let Some(location) = &self.accounts.witness {
-            let witness = Head::read_file(Path::new(location), "its witness", location)?;
-            self.contains(&witness, "its witness")?;
-            current &= self.head() == witness;
-        }
-        if current { Ok(()) } else { self.write_head(&self.head()) }
+        self.contains(head, "its head file")?;
+        let Some(location) = &self.accounts.witness else { return Ok(self.head() == *head) };
+        let witness = Head::read_file(Path::new(location), "its witness", location)?;
+        self.contains(&witness, "its witness")?;
+        Ok(self.head() == *head && self.head() == witness)
     }
 
     fn contains(&self, head: &Head, what: &str) -> Result<(), LedgerError> {
@@ -133,48 +162,82 @@ impl Session {
         head.write_file(Path::new(location)).map_err(|_| LedgerError::Storage(format!("its witness cannot be written ({location})")))
     }
 
-    /// Appends entries durably: into the table, forced to the disk, then into the head, forced to the disk. The lock is
-    /// kept until both are there, so heads never run backwards.
+    /// Forces the log to the disk: entries in it are certain from here on.
+    fn force_log(&self) -> Result<(), LedgerError> {
+        let forced = self.log.as_ref().is_some_and(|log| log.sync_data().is_ok());
+        if forced { Ok(()) } else { Err(self.poisoned()) }
+    }
+
+    fn poisoned(&self) -> LedgerError {
+        poison(&self.path);
+        LedgerError::Poisoned
+    }
+
+    fn failed(&self, e: rusqlite::Error) -> LedgerError {
+        match e.sqlite_error_code() {
+            Some(ErrorCode::SystemIoFailure) => self.poisoned(),
+            _ => storage(e),
+        }
+    }
+
+    /// Appends entries durably: into the log, forced to the disk, then into the head, forced to the disk. Other writers
+    /// are kept out until both are there, so heads never run backwards, nor ahead of what is certain.
     ///
     /// # Errors
     /// Whatever failed; the entries may count all the same, but nobody was told that they do.
     pub fn append(mut self, entries: Vec<Entry>) -> Result<Session, LedgerError> {
-        let failed = |e: rusqlite::Error| {
-            let hard = matches!(e.sqlite_error_code(), Some(ErrorCode::SystemIoFailure));
-            if hard {
-                poison(&self.path);
-                return LedgerError::Poisoned;
-            }
-            storage(e)
-        };
         for entry in entries {
             let previous = self.lines.last().map_or("", |(_, hash)| hash.as_str());
             let index = self.lines.len() as u64;
             let body = entry.text();
             let hash = chain(previous, index, &body);
             let row = rusqlite::params![i64::try_from(index).unwrap_or(i64::MAX), body, hash];
-            self.db.execute("INSERT INTO entries (idx, body, hash) VALUES (?1, ?2, ?3)", row).map_err(failed)?;
+            self.db.execute("INSERT INTO entries (idx, body, hash) VALUES (?1, ?2, ?3)", row).map_err(|e| self.failed(e))?;
             self.lines.push((entry, hash));
         }
-        self.db.execute_batch("COMMIT").map_err(failed)?;
+        self.db.execute_batch("COMMIT").map_err(|e| self.failed(e))?;
+        self.force_log()?;
         let entries = self.lines.iter().map(|(entry, _)| entry);
         self.accounts = Accounts::replay(entries).map_err(|_| locked("its entries do not add up".into()))?;
         self.write_head(&self.head())?;
+        self.shorten_log()?;
         Ok(self)
+    }
+
+    /// Brings a long log into the file, unless a reader is in the way: then it is left to a later writer.
+    fn shorten_log(&self) -> Result<(), LedgerError> {
+        let length = self.log.as_ref().and_then(|log| log.metadata().ok()).map_or(0, |m| m.len());
+        if length < LONG_LOG {
+            return Ok(());
+        }
+        let shortened =
+            self.db.busy_timeout(Duration::ZERO).and_then(|()| self.db.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(())));
+        shortened.map_err(|e| self.failed(e))
     }
 }
 
-/// Opens the file, takes it for this process alone, and begins a transaction.
-fn connect(path: &Path) -> Result<Connection, LedgerError> {
+/// Opens the file and begins a transaction. A writer gets the log beside it.
+fn connect(path: &Path, to: To) -> Result<(Connection, Option<File>), LedgerError> {
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX | OpenFlags::SQLITE_OPEN_NOFOLLOW;
     let db = Connection::open_with_flags(path, flags).map_err(storage)?;
     db.busy_timeout(WAIT).map_err(storage)?;
-    // EXTRA also forces the folder to the disk when the journal is removed. The exclusive locking mode keeps the lock of
-    // the transaction to the end of the session, over its commit. It is set last: a process in that mode that fails to
-    // begin keeps its lock for reading, and then nobody else can begin either.
-    db.execute_batch("PRAGMA synchronous = EXTRA; PRAGMA trusted_schema = OFF; PRAGMA cell_size_check = ON; BEGIN EXCLUSIVE; PRAGMA locking_mode = EXCLUSIVE")
-        .map_err(storage)?;
-    Ok(db)
+    // The log is forced to the disk by `force_log`, once an entry, and brought into the file by `shorten_log` alone, whose
+    // failures are seen. What SQLite forces by itself is what keeps log and file whole.
+    db.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true).map_err(storage)?;
+    db.execute_batch("PRAGMA synchronous = NORMAL; PRAGMA trusted_schema = OFF; PRAGMA cell_size_check = ON").map_err(storage)?;
+    db.query_row("PRAGMA wal_autocheckpoint = 0", [], |_| Ok(())).map_err(storage)?;
+    if to == To::Read {
+        db.execute_batch("BEGIN").map_err(storage)?;
+        return Ok((db, None));
+    }
+    // A ledger of an earlier version has a journal in place of the log.
+    let mode: String = db.query_row("PRAGMA journal_mode = WAL", [], |row| row.get(0)).map_err(storage)?;
+    if mode != "wal" {
+        return Err(LedgerError::Busy);
+    }
+    db.execute_batch("BEGIN IMMEDIATE").map_err(storage)?;
+    let log = File::open(beside(path, "-wal")).map_err(|_| LedgerError::Storage("its log cannot be opened (PATH-wal)".into()))?;
+    Ok((db, Some(log)))
 }
 
 type Row = (i64, String, String);
@@ -186,7 +249,7 @@ fn read(db: &Connection) -> Result<Vec<Row>, LedgerError> {
     };
     let text = |sql: &str| db.query_row(sql, [], |row| row.get::<_, String>(0)).map_err(damaged);
     let schema = text("SELECT group_concat(type || ' ' || name || ' ' || tbl_name || ' ' || sql, ';') FROM sqlite_schema")?;
-    if schema != format!("table entries entries {SCHEMA}") || text("PRAGMA journal_mode")? != "delete" {
+    if schema != format!("table entries entries {SCHEMA}") || !["wal", "delete"].contains(&text("PRAGMA journal_mode")?.as_str()) {
         return Err(locked("its table is not the one this program makes".into()));
     }
     if text("PRAGMA integrity_check(1)")? != "ok" {

@@ -225,7 +225,7 @@ impl RefinedLaw {
     }
 }
 
-/// One exact draw from a closed-form posterior. `r` is the weight of private rows; every parameter below already holds
+/// One draw from a posterior, the last three by chains. `r` is the weight of private rows; every parameter below already holds
 /// the (sharpened) prior and all public rows.
 #[derive(Clone, PartialEq, Debug)]
 pub enum PosteriorLaw {
@@ -287,6 +287,12 @@ pub enum WholeFamily {
     Logistic { mean: Vec<f64>, precision: Vec<f64>, trials: f64 },
 }
 
+/// How often residuals leave in `WholeNoise::Steps`.
+pub const STEPS: usize = 3;
+/// Of the mu of its steps, what the residuals of each get and what the products get: the squares of all sum to less than 1.
+pub const STEP: f64 = 0.5322;
+pub const CURVED: f64 = 0.3872;
+
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub enum WholeNoise {
     /// `floor(Laplace(scale))` on every count but the last.
@@ -302,6 +308,9 @@ pub enum WholeNoise {
     /// A normal law rounded to the grids of `sum x x'` (places i <= j) and of `sum s x`: standard deviations, that of a product of
     /// two features `products / sqrt(2)`.
     Scores { products: f64, scores: f64 },
+    /// The same of a linear regression, whose outcomes are at most `most` in size, and then steps in the coordinates that they say, which
+    /// may spend `mu` (rule book §20).
+    Steps { products: f64, scores: f64, most: f64, mu: f64 },
     /// Discrete Laplace (scales) or discrete Gaussian (standard deviations) on a secret number of rows and on a sum.
     Rows { gaussian: bool, rows: f64, sum: f64 },
 }

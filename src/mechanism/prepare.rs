@@ -1,6 +1,6 @@
 //! What a plan asks of the rows of its table: known, and refused if need be, before any data is read.
 
-use super::plan::{MechanismPlan, PosteriorLaw, Spacing, Statistic, StatisticKind};
+use super::plan::{MechanismPlan, PosteriorLaw, Spacing, Statistic, StatisticKind, WholeLaw, WholeNoise};
 use super::{MechanismError, Scope, density, glm};
 use crate::data::row::width;
 use crate::data::scan::{Job, RowScope};
@@ -16,7 +16,9 @@ pub fn prepare(plan: &MechanismPlan, scope: &Scope) -> Result<Job, MechanismErro
             StatisticKind::Rows { features, outcome } => glm::encode(&mut job, (law, *weight, least), features, outcome, &rows)?,
             _ => return Err(MechanismError::Parameter),
         },
-        MechanismPlan::Posterior { law: PosteriorLaw::Refined(_), statistic: s, .. } => match &s.kind {
+        // Sums first, then the rows themselves, in coordinates that the sums say.
+        MechanismPlan::Posterior { law: PosteriorLaw::Refined(_), statistic: s, .. }
+        | MechanismPlan::Whole { law: WholeLaw { noise: WholeNoise::Steps { .. }, .. }, statistic: s } => match &s.kind {
             StatisticKind::Moments { x, y } => {
                 job.moments(x, y, &rows)?;
                 job.columns(&[x.clone(), y.clone()], vec![], &rows)?;

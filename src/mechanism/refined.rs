@@ -11,7 +11,7 @@ use super::{MechanismError, Released};
 use crate::data::scan::Measured;
 use crate::kernel::density::Columns;
 use crate::numeric::dense::{Matrix, cholesky, factor_of_inverse};
-use crate::numeric::logistic::{Look, MOST_ROTATIONS, look, wider};
+use crate::numeric::logistic::{CURVATURE, Look, MOST_ROTATIONS, look, wider};
 use nalgebra::{DVector, SymmetricEigen};
 use rayon::prelude::*;
 
@@ -124,7 +124,7 @@ pub(super) fn draw<B: BitSource>(
     let (Some(totals), Some(columns)) = (measured.totals.first(), &measured.columns) else { return Err(BAD) };
     let noisy: Vec<f64> = noisy_moments(totals, law.noise(), bits)?.iter().map(|n| n.to_f64()).collect();
     let statistics = noisy.split_at_checked(mean.len() * (mean.len() + 1) / 2).ok_or(BAD)?;
-    let seen = match look((mean, precision), statistics, *trials, law.scores) {
+    let seen = match look((mean, precision), statistics, CURVATURE * trials, law.scores) {
         Some(seen) => seen,
         // What doubles cannot compute says nothing: the prior is left.
         None => {

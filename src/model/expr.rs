@@ -121,6 +121,10 @@ pub enum Builtin {
     /// The marginal of several levels together: a posterior, and a list of levels or of indices from 1.
     PosteriorSum,
     PosteriorSample,
+    /// A released noisy sum and count, the weight of the count or a public count, and the bounds of the numbers.
+    Quotient,
+    /// A posterior of weights and the features of a new row: the mean of its outcome.
+    Predict,
     /// A number of every draw, and the draws.
     EachDraw,
     /// `simulate(binomial(100, p), times = 1000)`: a distribution name as `Text`, its arguments, the times last.

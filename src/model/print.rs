@@ -319,6 +319,8 @@ pub(super) fn function(f: Builtin) -> &'static str {
         Builtin::PosteriorCdf => "cdf",
         Builtin::PosteriorLarger => "larger",
         Builtin::PosteriorSample => "sample",
+        Builtin::Quotient => "quotient",
+        Builtin::Predict => "predict",
         Builtin::EachDraw => "draws",
         Builtin::Simulate | Builtin::MadeUp => "simulate",
         Builtin::Poststratify => "poststratify",

@@ -1,4 +1,4 @@
-//! The normal law of logistic weights given noisy scores at weight 0 and noisy products of features (rule book §20).
+//! The normal law of regression weights given noisy scores at weight 0 and noisy products of features (rule book §20).
 
 use super::dense::{Matrix, cholesky, factor_of_inverse, factor_of_sum};
 use nalgebra::{DVector, SymmetricEigen};
@@ -27,6 +27,22 @@ pub fn symmetric(d: usize, upper: &[f64]) -> Matrix {
     Matrix::from_fn(d, d, |i, j| upper.get(place(i.min(j), i.max(j))).copied().unwrap_or(f64::NAN))
 }
 
+/// The axes of a symmetric matrix and its size along each, without what is negative; `None` where doubles cannot compute them.
+fn positive(d: usize, upper: &[f64]) -> Option<(Matrix, DVector<f64>)> {
+    let seen = symmetric(d, upper);
+    if seen.iter().any(|x| !x.is_finite()) {
+        return None;
+    }
+    let SymmetricEigen { eigenvectors, eigenvalues } = SymmetricEigen::try_new(seen, f64::EPSILON, MOST_ROTATIONS)?;
+    Some((eigenvectors, eigenvalues.map(|x| x.max(0.0))))
+}
+
+/// The nearest products that rows can have.
+pub fn positive_part(d: usize, upper: &[f64]) -> Option<Matrix> {
+    let (axes, sizes) = positive(d, upper)?;
+    Some(&axes * Matrix::from_diagonal(&sizes) * axes.transpose())
+}
+
 /// Normal weights: their mean, and the lower triangular factor of their covariance.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Look {
@@ -36,29 +52,28 @@ pub struct Look {
     pub products: Matrix,
 }
 
-/// From a prior (mean, precision), the products with i <= j and the scores as they left, and the sd of the noise on scores.
+/// From a prior (mean, precision), the products with i <= j and the scores as they left, the curvature of a loss in its predictor (of
+/// a trial `CURVATURE`), and the sd of the noise on scores.
 ///
 /// With `H = curvature S+` the scores are `H w` with noise of that variance: `K = H (H + sd^2)^-1`, precision `P0 + K H`.
 /// `None` where doubles cannot compute it.
-pub fn look((mean, precision): (&[f64], &[f64]), (upper, scores): (&[f64], &[f64]), trials: f64, sd: f64) -> Option<Look> {
+pub fn look((mean, precision): (&[f64], &[f64]), (upper, scores): (&[f64], &[f64]), curvature: f64, sd: f64) -> Option<Look> {
     let d = mean.len();
     if precision.len() != d * d || scores.len() != d || upper.len() != d * (d + 1) / 2 || sd.is_nan() || sd <= 0.0 {
         return None;
     }
-    let seen = symmetric(d, upper);
-    if seen.iter().chain(scores).any(|x| !x.is_finite()) {
+    if scores.iter().any(|x| !x.is_finite()) {
         return None;
     }
-    let SymmetricEigen { eigenvectors: axes, eigenvalues } = SymmetricEigen::try_new(seen, f64::EPSILON, MOST_ROTATIONS)?;
-    let size = |x: f64| x.max(0.0);
-    let products = &axes * Matrix::from_diagonal(&eigenvalues.map(size)) * axes.transpose();
+    let (axes, sizes) = positive(d, upper)?;
+    let products = &axes * Matrix::from_diagonal(&sizes) * axes.transpose();
     // How much of a score is believed along every axis, and the information that is left: K and K H.
-    let believed = eigenvalues.map(|x| {
-        let h = CURVATURE * trials * size(x);
+    let believed = sizes.map(|x| {
+        let h = curvature * x;
         h / (h + sd * sd)
     });
-    let root = |(x, k): (&f64, &f64)| (CURVATURE * trials * size(*x) * k).sqrt();
-    let roots = DVector::from_iterator(d, eigenvalues.iter().zip(believed.iter()).map(root));
+    let root = |(x, k): (&f64, &f64)| (curvature * x * k).sqrt();
+    let roots = DVector::from_iterator(d, sizes.iter().zip(believed.iter()).map(root));
     let prior = cholesky(Matrix::from_row_slice(d, d, precision))?;
     let lower = factor_of_sum(&[(1.0, &prior.transpose()), (1.0, &(Matrix::from_diagonal(&roots) * axes.transpose()))]);
     let told = &axes * believed.component_mul(&(axes.transpose() * DVector::from_row_slice(scores)));
@@ -89,7 +104,7 @@ mod tests {
     #[test]
     fn one_weight_by_hand() {
         let (m0, p0, s, h, sd) = (0.5, 0.25, 300.0, 40.0, 12.0);
-        let found = look((&[m0], &[p0]), (&[s], &[h]), 2.0, sd).unwrap();
+        let found = look((&[m0], &[p0]), (&[s], &[h]), 2.0 * CURVATURE, sd).unwrap();
         let curve = 2.0 * CURVATURE * s;
         let k = curve / (curve + sd * sd);
         let precision = p0 + k * curve;
@@ -101,7 +116,7 @@ mod tests {
     #[test]
     fn without_products_there_is_the_prior() {
         let precision = [2.0, 0.5, 0.5, 1.0];
-        let found = look((&[1.0, -1.0], &precision), (&[-5.0, 0.0, -7.0], &[100.0, -100.0]), 1.0, 3.0).unwrap();
+        let found = look((&[1.0, -1.0], &precision), (&[-5.0, 0.0, -7.0], &[100.0, -100.0]), CURVATURE, 3.0).unwrap();
         let covariance = &found.factor * found.factor.transpose();
         let unit = Matrix::from_row_slice(2, 2, &precision) * covariance;
         assert!((unit - Matrix::identity(2, 2)).amax() < 1e-12 && (found.mean[0] - 1.0).abs() < 1e-12, "{found:?}");

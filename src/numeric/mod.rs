@@ -14,6 +14,7 @@ pub mod linear;
 pub mod log_gamma;
 pub mod logistic;
 pub mod loo;
+pub mod quotient;
 pub mod range;
 pub mod round;
 pub mod scores;

@@ -146,7 +146,7 @@ impl PredictedError {
 
     /// Of one number of a query, in its own unit.
     pub fn of_number(&self) -> Option<f64> {
-        self.find(Self::AS_A_NUMBER).or((self.measure == Self::ANSWER).then_some(self.value))
+        self.find(Self::AS_A_NUMBER).or([Self::ANSWER, Self::MEAN].contains(&self.measure).then_some(self.value))
     }
 
     /// With features that fill their bounds, where that matters.
@@ -171,6 +171,12 @@ impl PredictedError {
         PredictedError { measure: Self::ANSWER, value, further: vec![] }
     }
 
+    /// Of the mean of some rows, from a noisy sum and a noisy count.
+    pub fn of_mean(value: f64) -> PredictedError {
+        PredictedError { measure: Self::MEAN, value, further: vec![] }
+    }
+
+    const MEAN: &str = "95% bound of |mean - truth|, if half of the rows are chosen";
     const ANSWER: &str = "95% bound of |answer - truth|";
     /// Beside a number of rows.
     pub const AS_A_NUMBER: &str = "as_a_number";
@@ -289,7 +295,7 @@ pub trait Offer {
         let arguments = if list.is_empty() { String::new() } else { format!("({list})") };
         format!("{}{arguments}", self.mechanism().name)
     }
-    /// How the cost follows from the knob, for a label, and why, for a Cause line.
+    /// How the cost follows from the knob, for a label, and why, for its cause.
     fn reckoning(&self) -> Option<(String, String)> {
         None
     }

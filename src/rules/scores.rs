@@ -102,7 +102,7 @@ impl Scores {
 
     /// Noise on products beside this noise on scores, where the program does not say it.
     pub fn beside(&self, scores: f64) -> Sizes {
-        Sizes { scores, products: RATIO * scores * self.norm / self.trials }
+        beside(scores, 0.5 * self.trials, self.norm)
     }
 
     /// The GDP of both sums together (rule book §20), upwards.
@@ -133,6 +133,11 @@ impl Scores {
         ));
         list
     }
+}
+
+/// Noise on products beside this noise on scores of at most `most`.
+pub(super) fn beside(scores: f64, most: f64, norm: f64) -> Sizes {
+    Sizes { scores, products: RATIO * scores * norm / (2.0 * most) }
 }
 
 /// `mu` of `sum s x` with sd `scores`, |s| <= `most`, beside `sum x x'` with sd `products` on and `products / sqrt(2)` off the

@@ -28,7 +28,7 @@ impl Tempering {
 pub struct LimitReason {
     /// For a label on the prior: `the smallest prior count is 6, and 1 + min(6, 18) = 7`.
     pub prior: String,
-    /// For the Cause line.
+    /// For the cause of a refusal.
     pub cause: String,
 }
 

@@ -1,7 +1,7 @@
 //! Arithmetic on public values: what `output`, `when` and `let` do after a release; it costs nothing.
 
 use super::fit;
-use super::posterior::Posterior;
+use super::posterior::{Posterior, Share};
 use super::predict::predict;
 use super::simulate::{self, simulate};
 use super::strata::written_out;
@@ -12,6 +12,7 @@ use crate::mechanism::bits::OsBits;
 use crate::mechanism::plan::Noise;
 use crate::model::fit::Fit;
 use crate::model::{Binary, Builtin, Expr, ExprKind, ReleaseId, ScalarId, TableId, Type, VectorType};
+use crate::numeric::quotient::{Quotient, Shape};
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 
@@ -162,6 +163,7 @@ fn call(f: Builtin, e: &Expr, args: &[Expr], known: &Known) -> Result<Value, NoV
             let Value::Posterior(p) = evaluate(p, known)? else { return Err(NoValue::Unsupported) };
             return p.together(&set).map(Value::Posterior).ok_or(NoValue::Unsupported);
         }
+        Builtin::Quotient => return quotient(args, known),
         Builtin::PosteriorLarger => {
             if let Some(chance) = ahead(args, known) {
                 return Ok(chance);
@@ -184,6 +186,10 @@ fn call(f: Builtin, e: &Expr, args: &[Expr], known: &Known) -> Result<Value, NoV
             predict(f, args, values, known).map_err(without_chains)?
         }
         (Builtin::PosteriorLarger, [Value::Posterior(p), Value::Posterior(q)]) => Value::Number(p.larger(q)),
+        (Builtin::Predict, [Value::Posterior(p), x]) => {
+            let share = matches!(&e.ty, Type::Posterior(inner) if inner.range().is_some_and(|r| r.is_finite()));
+            p.predicted(&x.numbers(), share).map(Value::Posterior).ok_or(NoValue::Unsupported)?
+        }
         (Builtin::PosteriorSample, [Value::Posterior(p), _]) => {
             Value::Vector(simulate::sample(p, scalar(1)?, &mut *known.rng.borrow_mut())?)
         }
@@ -217,6 +223,25 @@ fn call(f: Builtin, e: &Expr, args: &[Expr], known: &Known) -> Result<Value, NoV
         _ => return Err(NoValue::Unsupported),
     };
     Ok(out)
+}
+
+/// A released sum of numbers in [-1, 1], and beside it their weighted count where that is not public.
+fn quotient(args: &[Expr], known: &Known) -> Result<Value, NoValue> {
+    let [parts, by, lo, hi] = args else { return Err(NoValue::Unsupported) };
+    let number = |e: &Expr| evaluate(e, known)?.as_number().ok_or(NoValue::Unsupported);
+    let (by, lo, hi) = (number(by)?, number(lo)?, number(hi)?);
+    let ExprKind::Released(id) = parts.kind else { return Err(NoValue::Unsupported) };
+    let (shape, scale) = match known.laws.get(&id) {
+        Some(Noise::Laplace { scale }) => (Shape::Laplace, *scale),
+        Some(Noise::Gaussian { sigma }) => (Shape::Normal, *sigma),
+        _ => return Err(NoValue::Unsupported),
+    };
+    let of = match evaluate(parts, known)?.numbers().as_slice() {
+        [sum, count] => Quotient { shape, sum: *sum, count: count / by, noise: [scale, scale / by] },
+        [sum] => Quotient { shape, sum: *sum, count: by, noise: [scale, 0.0] },
+        _ => return Err(NoValue::Unsupported),
+    };
+    Ok(Value::Posterior(Posterior::Quotient(Share { of, lo, hi })))
 }
 
 /// What is asked of a released posterior: of a vector every number by itself.

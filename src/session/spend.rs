@@ -135,10 +135,10 @@ impl Session {
         let (id, location, salt, commitment) = ("session".to_owned(), none(), none(), none());
         let registration =
             Registration { id, declaration: None, relation: None, unit: None, budget: text.clone(), location, salt, commitment };
-        let mut account = Account { registration, budget, policy: Default::default(), spent: Default::default() };
+        let mut account = Account::new(registration, budget);
         for claim in self.state.charges.iter().filter(|c| !free(c)) {
             let charge = Charge::new("session", &account.budget, claim).ok_or_else(no_price)?;
-            account.book(&charge).ok_or_else(no_price)?;
+            account.book(&charge, None).ok_or_else(no_price)?;
         }
         Ok(Some(account))
     }

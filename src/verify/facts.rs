@@ -251,7 +251,7 @@ impl<'a> Facts<'a> {
         let whole = whole::parameters(rule, &|name| given.get(name).is_some());
         let stated = |names: &[&'static str]| names.iter().copied().filter(|k| given.get(*k).is_some()).collect::<Vec<_>>();
         let (sampler, wanted): (&str, Vec<&str>) = match (law, mechanism) {
-            _ if whole.is_some() && rule == mechanism => whole.unwrap_or_default(),
+            _ if whole.is_some() && rule.trim_end_matches("_posterior") == mechanism => whole.unwrap_or_default(),
             (Some(law), "gibbs") if glm::RULES.contains(&rule) => (law, vec!["weight"]),
             (Some(law), "beta_div") if rule == mechanism => (law, stated(&["beta", "weight"])),
             (Some(law), "penalty") if rule == mechanism => (law, stated(&["iterations", "sigma", "step", "beta", "weight"])),
@@ -305,6 +305,7 @@ impl<'a> Facts<'a> {
         };
         let measures = [
             "95% bound of |answer - truth|",
+            "95% bound of |mean - truth|, if half of the rows are chosen",
             "95% bound of the rows between answer and quantile, if values are spread evenly",
             "root mean square distance of the draw from the posterior mean",
             "root mean square distance of the draw from the posterior mean, if features and weights are as in most tables",
@@ -318,7 +319,7 @@ impl<'a> Facts<'a> {
             "type": must(&r["type"], |t| t.as_str().is_some_and(|t| Ty::parse(t).is_some())),
             "public_totals": public_rows.map(total).collect::<Value>(),
             "mechanism": mechanism,
-            "rule": if law.is_some() { rule } else { mechanism },
+            "rule": if law.is_some() || rule.trim_end_matches("_posterior") == mechanism { rule } else { mechanism },
             "parameters": wanted.iter().map(|k| ((*k).to_owned(), must(&given[*k], Value::is_number))).collect::<Map<_, _>>(),
             "premises": list(&r["premises"]).iter().map(premise).collect::<Value>(),
             "status": status(r),

@@ -102,7 +102,7 @@ impl Scope {
         let plain = match (f, parts.as_slice()) {
             ("dot" | "norm" | "length", _) | ("sum" | "mean" | "sd", [_]) | ("quantile", [_, _]) => return number,
             ("min" | "max", [v]) | ("index", [v, _]) if v.kind != Kind::Other => return number,
-            ("<=" | ">=" | "==" | "!=" | "<" | ">" | "and" | "or" | "not", _) => number,
+            ("<=" | ">=" | "==" | "!=" | "<" | ">" | "and" | "or" | "not", _) => Ty { whole: true, ..number },
             ("if", [_, inside @ ..]) if known(inside) => number,
             ("*", [m, v]) if m.kind == Kind::Other && v.kind == Kind::Vector => {
                 let most = times(&size(m), &v.sup[0]).above();
@@ -140,7 +140,10 @@ impl Scope {
             ("*", [v, c] | [c, v]) if vector(v) && c.kind == Kind::Number && size(c).above().is_finite() => {
                 let sup = scale(&v.sup, &(size(c) * num(1.0 + f64::EPSILON)));
                 let moved = plus(&plus(&scale(&v.sup, &c.diam[0]), &scale(&v.diam, &size(c))), &scale(&sup, &num(f64::EPSILON)));
-                with(&sup, &least(&moved, &scale(&sup, &Real::int(2))))
+                let sums = least(&moved, &scale(&sup, &Real::int(2)));
+                // By 0 or 1 nothing is rounded, and of two rows one at most has 0 in place of its vector.
+                let kept = c.whole && c.lo >= 0.0 && c.hi <= 1.0;
+                if kept { with(&v.sup, &least(&sums, &each(&v.diam, &v.sup, Real::max))) } else { with(&sup, &sums) }
             }
             ("/", [v, c]) if vector(v) && point(1) => scaled(v, &(Real::one() / size(c))),
             ("clip", [v, ..]) if vector(v) && shared(1).is_some() && shared(2).is_some() => with(&plain.sup, &v.diam),

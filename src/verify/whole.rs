@@ -9,7 +9,8 @@ use super::scope::{Scope, View};
 use super::text::{Expr, Form};
 use super::ty::{Kind, num};
 
-pub const RULES: [&str; 8] = ["noise_aware", "plug_in", "ls_hist", "ls_dim", "ehds", "ehd", "score_statistics", "refined"];
+pub const RULES: [&str; 9] =
+    ["noise_aware", "plug_in", "ls_hist", "ls_dim", "ehds", "ehd", "score_statistics", "refined", "refined_posterior"];
 const LOGISTIC: [(&str, usize); 2] = [("bernoulli_logit", 0), ("binomial_logit", 1)];
 const LAWS: [(&str, usize); 6] = [("bernoulli", 0), ("binomial", 1), ("categorical", 0), ("multinomial", 1), ("poisson", 0), ("normal", 0)];
 
@@ -26,6 +27,7 @@ pub fn parameters(rule: &str, has: &dyn Fn(&str) -> bool) -> Option<(&'static st
         ("ehds", _) => ("finite_weights", [vec!["eps", "gamma"], calibrated].concat()),
         ("ehd", _) => ("finite_weights", [vec!["eps"], calibrated].concat()),
         ("refined", _) => ("langevin", vec!["sigma", "sigma_products", "mu"]),
+        ("refined_posterior", _) => ("rounded_normal", vec!["sigma", "sigma_products", "mu"]),
         ("score_statistics", _) => ("rounded_normal", vec!["sigma", "sigma_products"]),
         _ => return None,
     })
@@ -108,31 +110,38 @@ fn moments_moved(d: &Draw) -> Found<(Real, Real, u64)> {
 
 /// The mu of noisy scores beside noisy products of features, where neighbours replace rows (section 20).
 pub fn scores_moved(form: &Form, scope: &Scope, given: &Given, word: &str) -> Found<Real> {
-    let d = model(form, scope, given, &["normal", "multi_normal"], &LOGISTIC, word)?;
+    let linear = given.rule == "refined_posterior";
+    let d = model(form, scope, given, &["normal", "multi_normal"], if linear { &[("normal", 0)] } else { &LOGISTIC }, word)?;
     let (o, sd) = (d.one()?, |name: &str| (given.number)(name).filter(|x| *x > 0.0).map(num).ok_or("a parameter is not a positive number"));
-    let trials = if matches!(&o.law, Expr::Call(law, _) if law == "binomial_logit") { d.constant(o)? } else { 1.0 };
-    d.outcome(o, 0.0, trials)?;
+    // The largest score in size: that of y, or of y - N / 2.
+    let most = if linear {
+        d.positive(o.law.args().get(1))?;
+        d.outcome(o, f64::NEG_INFINITY, f64::INFINITY).map(|(lo, hi)| num(lo.abs().max(hi.abs())))?
+    } else {
+        let trials = if matches!(&o.law, Expr::Call(law, _) if law == "binomial_logit") { d.constant(o)? } else { 1.0 };
+        d.outcome(o, 0.0, trials).map(|_| num(trials) / Real::int(2))?
+    };
     d.prior_variance()?;
     if scope.view != View::Replace {
         return Err("the rule does not cover how neighbours differ here");
     }
     let (square, two) = (d.feature_norm()?.square(), Real::int(2));
-    let a = (num(trials) / &two / sd("sigma")?).square() * &square;
+    let a = (most / sd("sigma")?).square() * &square;
     let b = (square / sd("sigma_products")?).square();
     let both = &two * &a + &two * &b + a.square() / (&two * &b);
     let squared = if (&two * &b).le(&a) { Real::int(4) * a } else { both };
     Ok(squared.sqrt() * Real::int(scope.unit))
 }
 
-/// The claim of a posterior released whole.
+/// The claim of a posterior released whole; `mu` is what a chain or steps may spend beside the scores.
 pub fn claim(form: &Form, scope: &Scope, given: &Given) -> Found<Claim> {
-    if given.rule == "refined" {
-        // What a row moves the gradient of the chain by, beside its scores.
+    if let "refined" | "refined_posterior" = given.rule {
         let drawn = (given.number)("mu").filter(|x| *x > 0.0).map(num).ok_or("a parameter is not a positive number")?;
-        if times(&form.request)? != 1 {
+        let word = if given.rule == "refined" { "draw" } else { "posterior" };
+        if word == "draw" && times(&form.request)? != 1 {
             return Err("the rule makes one draw");
         }
-        let both = scores_moved(form, scope, given, "draw")?.square() + (drawn * Real::int(scope.unit)).square();
+        let both = scores_moved(form, scope, given, word)?.square() + (drawn * Real::int(scope.unit)).square();
         return Ok(Claim::Gdp(both.sqrt()));
     }
     if given.rule == "score_statistics" {

@@ -381,6 +381,10 @@ fn where_rows_add_no_curvature() {
     ] {
         assert_eq!(mu(columns, prior, predictor, 1), mu(columns, prior, predictor, 1000), "{columns} {prior}");
     }
+    // Rows that come and go: the smaller of two neighbours may be empty, so a slope of at most 3 is divided by the prior's curvature alone.
+    let counts = "{ y: int in 0..3 }\nparam b: real in [-1, 1] ~ normal(0, 1)\nobserve y ~ poisson_log(b)\nrelease v = draw(b) using diffuse(r = 1, sampler = nuts) assuming convergence\n";
+    let found = claim(&format!("private t[private n] {counts}")).gdp();
+    assert!((3.0 * (1.0 - 1e-12)..=3.0 * (1.0 + 1e-6)).contains(&found), "{found}");
     // One that keeps away from 0 adds at least its least square.
     let (few, many) = (mu("x: real in [0.5, 1]", one, "w * x", 1), mu("x: real in [0.5, 1]", one, "w * x", 1000));
     let logit = |t: f64| 1.0 / (2.0 + t.exp() + (-t).exp());

@@ -19,11 +19,14 @@ mod golden;
 mod golden_posteriors;
 mod integration;
 mod loss_ranges;
+mod more_rows;
 #[path = "../support/numbers_support/mod.rs"]
 mod numbers_support;
 mod precision;
+mod random_truth;
 mod repeated;
 mod rounded_noise;
 mod rounding;
+mod selected;
 mod verify;
 mod whole_posteriors;

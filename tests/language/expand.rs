@@ -158,3 +158,26 @@ output one = post.a[north] + post.b
     assert!(once.contains("observe cells.vote ~ bernoulli_logit(a[cells.reg] + (b * (cells.age / 3)))"), "{once}");
     assert_eq!(fault(Path::new("p.dpm"), text), None);
 }
+
+#[test]
+fn a_mean_of_some_rows_is_written_out() {
+    let head = "private t[n >= 900] { pay: real in [0, 200], age: int in 0..99, region: public category {north, south} }\n";
+    for (budget, using, weight) in [
+        ("eps(1)", "", "1"),
+        ("dp(eps = 1, delta = 1e-6)", " spend 50%", "1"),
+        ("dp(eps = 1, delta = 1e-6)", " using gaussian", "1.7"),
+        ("zcdp(1)", "", "1.7"),
+        ("zcdp(1)", " using laplace(scale = 5)", "1"),
+    ] {
+        let rest = "output between = interval(m, 0.9)\n";
+        let sugar = format!("budget {budget}\n{head}release m = mean(pay, where = age >= 65){using}\n{rest}");
+        let long = format!(
+            "budget {budget}\n{head}release m_parts = sum((age >= 65) * [(pay - 100) / 100, {weight}]){using}\noutput m = quotient(m_parts, {weight}, 0, 200)\n{rest}"
+        );
+        let (sugar, long) = (expanded(Path::new("p.dpm"), &sugar).unwrap(), expanded(Path::new("p.dpm"), &long).unwrap());
+        assert_eq!(sugar, long);
+    }
+    let public = format!("budget eps(1)\n{head}release m = mean(pay, where = region == north)\n");
+    let text = expanded(Path::new("p.dpm"), &public).unwrap().0;
+    assert!(text.contains("output m = quotient(m_parts, sum(t.region == north), 0, 200)"), "{text}");
+}

@@ -6,7 +6,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// Where a name may be written as text: their own files, the manual, the second implementation, texts for people, samplers as
-/// certificates write them, the help of a syntax error, and the table of answers that the checker types by the mechanism that is written.
+/// certificates write them, the help of a syntax error, and where the checker goes by the mechanism that is written: types of answers, and the share of a count beside a sum.
 const NAMES: &[&str] = &[
     "rules/bounded/",
     "rules/conjugate/",
@@ -19,6 +19,7 @@ const NAMES: &[&str] = &[
     "source/codes/",
     "mechanism/plan.rs",
     "check/releases.rs",
+    "check/selected.rs",
     "syntax/errors/",
 ];
 

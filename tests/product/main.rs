@@ -39,6 +39,7 @@ mod repl;
 mod report;
 mod scaled;
 mod seed;
+mod selected;
 mod session;
 mod useless;
 mod want;

@@ -1,6 +1,8 @@
 //! Whole posteriors: noisy counts and sums, or one of the reachable posteriors, from which a posterior is written down once.
 
 pub mod hellinger;
+pub mod rows;
+pub mod steps;
 
 use super::bits::BitSource;
 use super::draw::discrete_gaussian::discrete_gaussian;
@@ -15,7 +17,7 @@ use dashu_ratio::RBig;
 
 const BAD: MechanismError = MechanismError::Parameter;
 
-/// The number of items if it is public (else 0 of no meaning is left out), then one number for each count.
+/// The number of items where it is public, then one number for each count.
 pub(crate) fn release<B: BitSource>(
     law: &WholeLaw,
     measured: &Measured,
@@ -32,7 +34,10 @@ pub(crate) fn release<B: BitSource>(
     if let WholeFamily::Weights { .. } | WholeFamily::Logistic { .. } = law.family {
         let rows = public_rows.ok_or(BAD)?;
         let mut components = vec![Number::new(rows.into(), 0)];
-        components.extend(noisy_moments(totals, law.noise, bits)?);
+        components.extend(match law.noise {
+            WholeNoise::Steps { .. } => rows::release(law, measured, rows, bits)?,
+            noise => noisy_moments(totals, noise, bits)?,
+        });
         return Ok(Released { components });
     }
     let sums: Vec<i128> = totals.sums.iter().map(|s| shifted(*s, totals.exponent)).collect();
@@ -63,7 +68,7 @@ pub(crate) fn release<B: BitSource>(
             };
             vec![noisy_sum(all.into(), of_rows, 0, bits)?, noisy_sum((*sum).into(), of_sum, 0, bits)?]
         }
-        WholeNoise::Moments { .. } | WholeNoise::Scores { .. } => return Err(BAD),
+        WholeNoise::Moments { .. } | WholeNoise::Scores { .. } | WholeNoise::Steps { .. } => return Err(BAD),
     };
     let size = public_rows.map(|_| i128::from(all));
     let components = size.into_iter().chain(out).map(|x| Number::new(x.clamp(-LARGEST_INDEX, LARGEST_INDEX), 0)).collect();

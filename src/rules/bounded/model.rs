@@ -334,7 +334,7 @@ impl BoundedLoss {
         }
     }
 
-    /// Why the claim is what it is, for a Cause line.
+    /// Why the claim is what it is, for its cause.
     pub fn reason(&self) -> String {
         let discrete = self.rows.iter().all(|r| *r == RowLoss::Mass);
         let peak = if discrete { "for a discrete outcome M = 1".to_owned() } else { format!("here M = {}", four_up(self.peak())) };

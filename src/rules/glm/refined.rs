@@ -30,7 +30,8 @@ use crate::rules::scores::{self, Scores, Sizes};
 use crate::rules::text::four_up;
 use crate::rules::{Answers, Match, Premise, Question, Rule, not_mine, offers};
 
-static MECHANISM: Mechanism = Mechanism::new("refined", &[Arg::positive("sigma")]).by_name();
+/// Of a whole posterior, too.
+pub(in crate::rules) static MECHANISM: Mechanism = Mechanism::new("refined", &[Arg::positive("sigma")]).by_name();
 
 pub static RULE: Rule = Rule {
     name: "refined",

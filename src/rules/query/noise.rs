@@ -21,12 +21,13 @@ use super::sensitivity::in_group;
 use super::shared::{dimension, drawable, noisy, premises, quantile, scale, with_slack};
 use crate::mechanism::grid_slack;
 use crate::mechanism::plan::{MechanismPlan, Noise};
-use crate::model::{AggregateQuery, Builtin, Expr, ExprKind, Norms, Relation, Type};
+use crate::model::{AggregateQuery, Builtin, Expr, ExprKind, Norms, Range, Relation, Type};
 use crate::numeric::amount::ratio_up;
 use crate::numeric::decimal::sig_up;
+use crate::numeric::quotient;
 use crate::privacy::Claim;
 use crate::rules::arguments::{Arg, Mechanism};
-use crate::rules::offer::{Knob, Offer, PredictedError, View};
+use crate::rules::offer::{Knob, Offer, PredictedError, View, assumed_rows};
 use crate::rules::{Answers, Match, Premise, Question, Rule, Verdict, not_mine, offers};
 
 static LAPLACE_NOISE: Mechanism = Mechanism::new("laplace", &[Arg::positive("scale")]);
@@ -59,6 +60,7 @@ struct Kind {
     noise: fn(f64) -> Noise,
     /// The 95 % bound on the size of one component.
     bound: fn(f64) -> f64,
+    quotient: quotient::Shape,
     /// The shape of the gamma law of the square of one component: its mean squared over its variance.
     shape: f64,
 }
@@ -83,6 +85,7 @@ static OF_LAPLACE: Kind = Kind {
     noise: |scale| Noise::Laplace { scale },
     // P(|noise| > t) = exp(-t / scale) = 0.05
     bound: |scale| scale * 20f64.ln(),
+    quotient: quotient::Shape::Laplace,
     shape: 0.2,
 };
 
@@ -95,6 +98,7 @@ static OF_GAUSSIAN: Kind = Kind {
     claim: |mu| Claim::Gdp { mu },
     noise: |sigma| Noise::Gaussian { sigma },
     bound: |sigma| 1.959_963_984_540_054 * sigma,
+    quotient: quotient::Shape::Normal,
     shape: 0.5,
 };
 
@@ -111,8 +115,23 @@ static OF_GEOMETRIC: Kind = Kind {
         let p = (-1.0 / scale).exp();
         ((0.025 * (1.0 + p)).ln() / p.ln() - 1.0).ceil().max(0.0)
     },
+    quotient: quotient::Shape::Laplace,
     shape: 0.2,
 };
+
+/// `sum(c * [(x - middle) / half, weight])` with a bool c, the parts of a mean: half and weight.
+fn parts_of_mean(value: &Expr) -> Option<(f64, f64)> {
+    let call = |e: &'_ Expr, f: Builtin| matches!(&e.kind, ExprKind::Call(g, _) if *g == f);
+    let [row] = value.parts().try_into().ok().filter(|_| call(value, Builtin::RowSum))?;
+    let [c, list] = row.parts().try_into().ok().filter(|_| call(row, Builtin::Mul))?;
+    let [x, weight] = list.parts().try_into().ok().filter(|_| matches!(list.kind, ExprKind::List(_)) && c.ty == Type::Bool)?;
+    let half = match x.parts().as_slice() {
+        [_, by] if call(x, Builtin::Div) => by.constant()?,
+        _ => 1.0,
+    };
+    let scaled = x.ty.is_scalar_number() && x.ty.range().is_some_and(|r| r.within(Range::new(-1.0, 1.0)));
+    weight.constant().filter(|w| scaled && *w > 0.0 && half > 0.0).map(|w| (half, w))
+}
 
 /// Is the value an integer (or a vector of integers) whatever the data are?
 fn integer(e: &Expr) -> bool {
@@ -225,10 +244,21 @@ impl Offer for Noisy {
     }
 
     fn predicted_error(&self, x: f64) -> PredictedError {
-        PredictedError::of_answer(self.bound(x))
+        match parts_of_mean(&self.query.value) {
+            Some((half, weight)) => {
+                let rows = 0.5 * assumed_rows(self.query.records.rows);
+                // The mean may lie anywhere between the bounds: the mean of its square is a third, where they are -1 and 1.
+                let noise = [x, x / (weight * 3_f64.sqrt())];
+                PredictedError::of_mean((quotient::bound(self.kind.quotient, noise) * half / rows).min(half))
+            }
+            None => PredictedError::of_answer(self.bound(x)),
+        }
     }
 
     fn remark(&self, x: f64) -> String {
-        format!("95% of answers within {}", sig_up(self.bound(x), 3))
+        match parts_of_mean(&self.query.value) {
+            Some(_) => format!("95% of means within {}, if half of the rows are chosen", sig_up(self.predicted_error(x).value, 3)),
+            None => format!("95% of answers within {}", sig_up(self.bound(x), 3)),
+        }
     }
 }

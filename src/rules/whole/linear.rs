@@ -22,13 +22,22 @@ const DRAWABLE: Range = Range { lo: 1e-6, hi: 1e12 };
 /// A matched regression.
 #[derive(Clone)]
 pub(super) struct Regression {
-    facts: Facts,
-    prior: NormalWeights,
-    sd: Range,
+    pub facts: Facts,
+    pub prior: NormalWeights,
+    pub sd: Range,
     /// Largest L2 norm of a row's features, with what rounding may add, and largest magnitude of its outcome.
-    norm: f64,
-    reach: f64,
-    statistic: Statistic,
+    pub norm: f64,
+    pub reach: f64,
+    pub statistic: Statistic,
+}
+
+impl Regression {
+    /// What is released without noise; `None` while an argument of the model is not known.
+    pub fn family(&self) -> Option<WholeFamily> {
+        let prior = &self.prior;
+        let (mean, precision) = (prior.mean.clone()?, prior.precision.clone()?);
+        Some(WholeFamily::Weights { mean, precision, sd: facts::point(self.sd)?, norm: self.norm })
+    }
 }
 
 /// `None` where the one parameter is not a vector with a normal prior, or the rows do not follow `normal(dot(w, x), sd)`.
@@ -143,14 +152,7 @@ impl Whole for Noisy {
 
     fn plan(&self, value: f64) -> Option<MechanismPlan> {
         let (products, sums) = self.sizes(value);
-        let prior = &self.0.prior;
-        let family = WholeFamily::Weights {
-            mean: prior.mean.clone()?,
-            precision: prior.precision.clone()?,
-            sd: facts::point(self.0.sd)?,
-            norm: self.0.norm,
-        };
-        let law = WholeLaw { family, noise: WholeNoise::Moments { products, sums }, aware: true };
+        let law = WholeLaw { family: self.0.family()?, noise: WholeNoise::Moments { products, sums }, aware: true };
         Some(MechanismPlan::Whole { law, statistic: self.0.statistic.clone() })
     }
 

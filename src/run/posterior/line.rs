@@ -67,7 +67,12 @@ impl Part {
             Posterior::Mixture { weights, components } => {
                 weights.iter().zip(components).for_each(|(w, c)| Part::list(c, weight * w, out));
             }
-            Posterior::Dirichlet(_) | Posterior::MultiNormal { .. } | Posterior::Product(_) | Posterior::Draws(_) => {}
+            Posterior::Dirichlet(_)
+            | Posterior::MultiNormal { .. }
+            | Posterior::Product(_)
+            | Posterior::Quotient(_)
+            | Posterior::InvLogit(_)
+            | Posterior::Draws(_) => {}
         }
     }
 

@@ -4,9 +4,10 @@
 use super::Posterior;
 use crate::dist::sample::uniform;
 use crate::mechanism::plan::{WholeFamily, WholeLaw, WholeNoise};
+use crate::mechanism::whole::steps::state;
 
 use crate::numeric::dense::{Matrix, cholesky, factor_of_inverse, factor_of_sum};
-use crate::numeric::logistic::{Look, look, symmetric};
+use crate::numeric::logistic::{CURVATURE, Look, look, symmetric};
 use crate::run::bits::Bits;
 use rand::RngExt;
 use rand_distr::StandardNormal;
@@ -49,7 +50,13 @@ pub(super) fn seen(law: &WholeLaw, noisy: &[f64]) -> Option<Posterior> {
         return None;
     };
     let statistics = noisy.split_at_checked(mean.len() * (mean.len() + 1) / 2)?;
-    let Look { mean, factor, .. } = look((mean, precision), statistics, *trials, sd)?;
+    let Look { mean, factor, .. } = look((mean, precision), statistics, CURVATURE * trials, sd)?;
+    Some(normal(&mean, &factor))
+}
+
+/// The normal law of weights in released coordinates, after all steps (rule book §20).
+pub(super) fn stepwise(law: &WholeLaw, rows: f64, noisy: &[f64]) -> Option<Posterior> {
+    let (mean, factor) = state(law, rows, noisy)?.weights();
     Some(normal(&mean, &factor))
 }
 

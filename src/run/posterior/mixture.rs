@@ -28,7 +28,11 @@ pub(super) fn ln_noise(noise: WholeNoise, distance: f64) -> f64 {
     match noise {
         WholeNoise::Geometric { scale } | WholeNoise::FloorLaplace { scale } => -distance.abs() / scale,
         WholeNoise::Gaussian { sigma } => -0.5 * (distance / sigma) * (distance / sigma),
-        WholeNoise::Hellinger { .. } | WholeNoise::Moments { .. } | WholeNoise::Scores { .. } | WholeNoise::Rows { .. } => 0.0,
+        WholeNoise::Hellinger { .. }
+        | WholeNoise::Moments { .. }
+        | WholeNoise::Scores { .. }
+        | WholeNoise::Steps { .. }
+        | WholeNoise::Rows { .. } => 0.0,
     }
 }
 
@@ -37,7 +41,11 @@ pub(super) fn reach(noise: WholeNoise, part: f64) -> f64 {
     match noise {
         WholeNoise::Gaussian { sigma } => (part * SDS * sigma).ceil() + 2.0,
         WholeNoise::Geometric { scale } | WholeNoise::FloorLaplace { scale } => (part * SCALES * scale).ceil() + 2.0,
-        WholeNoise::Hellinger { .. } | WholeNoise::Moments { .. } | WholeNoise::Scores { .. } | WholeNoise::Rows { .. } => 0.0,
+        WholeNoise::Hellinger { .. }
+        | WholeNoise::Moments { .. }
+        | WholeNoise::Scores { .. }
+        | WholeNoise::Steps { .. }
+        | WholeNoise::Rows { .. } => 0.0,
     }
 }
 
@@ -58,6 +66,9 @@ pub fn released(law: &WholeLaw, release: &Released, rows_are_public: bool, sourc
         (WholeFamily::Gamma { shape, rate }, total) => of_rate((*shape, *rate), total, &noisy, law, &mut rng),
         (WholeFamily::Counts { alpha, single, .. }, total) => of_counts((alpha, *single), total, &noisy, law, &mut rng),
         (WholeFamily::Normal { .. } | WholeFamily::Weights { .. } | WholeFamily::Logistic { .. }, None) => return None,
+        (WholeFamily::Weights { .. }, Some(rows)) if matches!(law.noise, WholeNoise::Steps { .. }) => {
+            super::linear::stepwise(law, rows, &noisy)
+        }
         (WholeFamily::Weights { .. }, Some(rows)) => super::linear::given(law, rows, &noisy, &mut rng),
         (WholeFamily::Logistic { .. }, Some(_)) => super::linear::seen(law, &noisy),
         (WholeFamily::Normal { mean, precision, sd }, Some(rows)) => {

@@ -6,6 +6,8 @@ mod line;
 mod linear;
 mod mixture;
 mod normal;
+mod predicted;
+mod quotient;
 mod rate;
 mod read;
 mod show;
@@ -16,11 +18,13 @@ pub use read::marginals_from_json;
 pub use show::{json, picture, widths};
 
 use line::Line;
+pub use quotient::Share;
 
 use super::bits::Bits;
 use super::draws::Draws;
 use crate::dist::sample;
 use crate::numeric::diagnostics::quantile;
+use crate::numeric::quotient::Shape;
 use crate::numeric::special::normal_cdf;
 
 /// A distribution that anyone may know.
@@ -40,6 +44,10 @@ pub enum Posterior {
     Mixture { weights: Vec<f64>, components: Vec<Posterior> },
     /// Independent posteriors, one a group.
     Product(Vec<Posterior>),
+    /// A noisy sum over a noisy count.
+    Quotient(Share),
+    /// `inv_logit` of a number.
+    InvLogit(Box<Posterior>),
     /// What a chain drew.
     Draws(Draws),
 }
@@ -55,6 +63,11 @@ impl Posterior {
             Posterior::MultiNormal { .. } => "multi_normal",
             Posterior::Mixture { .. } => "mixture",
             Posterior::Product(_) => "product",
+            Posterior::InvLogit(_) => "inv_logit",
+            Posterior::Quotient(q) => match q.of.shape {
+                Shape::Normal => "quotient_normal",
+                Shape::Laplace => "quotient_laplace",
+            },
             Posterior::Draws(_) => "draws",
         }
     }
@@ -62,7 +75,7 @@ impl Posterior {
     /// How many numbers a draw has.
     pub fn dim(&self) -> usize {
         match self {
-            Posterior::Beta(..) | Posterior::Gamma(..) | Posterior::Normal(..) => 1,
+            Posterior::Beta(..) | Posterior::Gamma(..) | Posterior::Normal(..) | Posterior::Quotient(_) | Posterior::InvLogit(_) => 1,
             Posterior::Dirichlet(alpha) => alpha.len(),
             Posterior::MultiNormal { mean, .. } => mean.len(),
             Posterior::Mixture { components, .. } => components.first().map_or(0, Posterior::dim),
@@ -74,7 +87,7 @@ impl Posterior {
     /// Is a draw one number?
     pub fn is_scalar(&self) -> bool {
         match self {
-            Posterior::Beta(..) | Posterior::Gamma(..) | Posterior::Normal(..) => true,
+            Posterior::Beta(..) | Posterior::Gamma(..) | Posterior::Normal(..) | Posterior::Quotient(_) | Posterior::InvLogit(_) => true,
             Posterior::Dirichlet(_) | Posterior::MultiNormal { .. } | Posterior::Product(_) => false,
             Posterior::Mixture { components, .. } => components.first().is_some_and(Posterior::is_scalar),
             Posterior::Draws(draws) => draws.scalar,
@@ -84,7 +97,7 @@ impl Posterior {
     /// The marginal of one level, or the posterior of one group, counted from 0.
     pub fn component(&self, i: usize) -> Option<Posterior> {
         match self {
-            Posterior::Beta(..) | Posterior::Gamma(..) | Posterior::Normal(..) => None,
+            Posterior::Beta(..) | Posterior::Gamma(..) | Posterior::Normal(..) | Posterior::Quotient(_) | Posterior::InvLogit(_) => None,
             Posterior::Dirichlet(alpha) => {
                 let own = *alpha.get(i)?;
                 let rest: f64 = alpha.iter().enumerate().filter(|(j, _)| *j != i).map(|(_, a)| a).sum();
@@ -197,6 +210,8 @@ impl Posterior {
                 (mean, parts.iter().map(|(w, (m, v))| w * (v + (m - from - away).powi(2))).sum())
             }
             Posterior::Draws(draws) => draws.moments(),
+            Posterior::Quotient(q) => q.moments(),
+            Posterior::InvLogit(p) => predicted::moments(p),
             Posterior::Dirichlet(_) | Posterior::MultiNormal { .. } | Posterior::Product(_) => (f64::NAN, f64::NAN),
         }
     }
@@ -208,6 +223,8 @@ impl Posterior {
             _ if x.is_infinite() => 0.0,
             _ => match self {
                 Posterior::Draws(draws) => draws.density(x),
+                Posterior::Quotient(q) => q.density(x),
+                Posterior::InvLogit(p) => predicted::density(p, x),
                 _ => line::density(self, x),
             },
         }
@@ -224,6 +241,12 @@ impl Posterior {
             let all = draws.sorted();
             let at = |x: f64| all.partition_point(|y| *y <= x) as f64 / all.len() as f64;
             return xs.iter().map(|x| ends(*x, &at)).collect();
+        }
+        if let Posterior::Quotient(q) = self {
+            return q.cdf(xs);
+        }
+        if let Posterior::InvLogit(p) = self {
+            return p.cdf(&xs.iter().map(|x| predicted::logit(*x)).collect::<Vec<f64>>());
         }
         // A table pays from some hundred values on.
         if let (Some(parts), true) = (self.normals(), xs.len() <= 64) {
@@ -242,6 +265,12 @@ impl Posterior {
         if let Posterior::Draws(draws) = self {
             let all = draws.sorted();
             return levels.iter().map(|q| quantile(&all, q.clamp(0.0, 1.0))).collect();
+        }
+        if let Posterior::Quotient(q) = self {
+            return q.quantiles(levels);
+        }
+        if let Posterior::InvLogit(p) = self {
+            return p.quantiles(levels).into_iter().map(predicted::inv_logit).collect();
         }
         let line = Line::new(self);
         let (least, most) = self.support();
@@ -269,8 +298,9 @@ impl Posterior {
     /// The least and the largest value of a scalar.
     fn support(&self) -> (f64, f64) {
         match self {
-            Posterior::Beta(..) | Posterior::Dirichlet(_) => (0.0, 1.0),
+            Posterior::Beta(..) | Posterior::Dirichlet(_) | Posterior::InvLogit(_) => (0.0, 1.0),
             Posterior::Gamma(..) => (0.0, f64::INFINITY),
+            Posterior::Quotient(q) => (q.lo, q.hi),
             Posterior::Normal(..) | Posterior::MultiNormal { .. } | Posterior::Draws(_) => (f64::NEG_INFINITY, f64::INFINITY),
             Posterior::Mixture { components, .. } | Posterior::Product(components) => {
                 components.first().map_or((f64::NAN, f64::NAN), Posterior::support)
@@ -294,6 +324,8 @@ impl Posterior {
             Posterior::Dirichlet(alpha) => sample::shares(alpha, rng),
             Posterior::Gamma(a, b) => vec![sample::log_gamma(*a, rng).exp() / b],
             Posterior::Normal(mean, sd) => vec![mean + sd * sample::normal(rng)],
+            Posterior::InvLogit(p) => p.draw(rng).into_iter().map(predicted::inv_logit).collect(),
+            Posterior::Quotient(q) => q.quantiles(&[sample::uniform(rng)]),
             Posterior::MultiNormal { mean, factor } => {
                 let z: Vec<f64> = mean.iter().map(|_| sample::normal(rng)).collect();
                 let at = |(m, row): (&f64, &Vec<f64>)| m + row.iter().zip(&z).map(|(a, z)| a * z).sum::<f64>();

@@ -1,6 +1,7 @@
 //! Posteriors read back from their JSON, one number at a time.
 
-use super::Posterior;
+use super::{Posterior, Share};
+use crate::numeric::quotient::{Quotient, Shape};
 use serde_json::Value as Json;
 
 /// The laws of the numbers of a posterior; `None` if this is the JSON of none.
@@ -21,6 +22,10 @@ fn read(value: &Json) -> Option<Posterior> {
         ("beta", Some(&[a, b])) if positive(&[a, b]) => Some(Posterior::Beta(a, b)),
         ("gamma", Some(&[a, b])) if positive(&[a, b]) => Some(Posterior::Gamma(a, b)),
         ("normal", Some(&[mean, sd])) if positive(&[sd]) => Some(Posterior::Normal(mean, sd)),
+        (family @ ("quotient_normal" | "quotient_laplace"), Some(&[lo, hi, sum, count, a, b])) if lo < hi && positive(&[a, b]) => {
+            let shape = if family == "quotient_normal" { Shape::Normal } else { Shape::Laplace };
+            Some(Posterior::Quotient(Share { of: Quotient { shape, sum, count, noise: [a, b] }, lo, hi }))
+        }
         ("dirichlet", Some(alpha)) if alpha.len() > 1 && positive(alpha) => Some(Posterior::Dirichlet(alpha.to_vec())),
         ("multi_normal", None) => {
             let mean = numbers(value.pointer("/parameters/0")?)?;
@@ -33,6 +38,7 @@ fn read(value: &Json) -> Option<Posterior> {
             let sound = !weights.is_empty() && weights.len() == components.len() && weights.iter().all(|w| *w >= 0.0);
             sound.then_some(Posterior::Mixture { weights, components })
         }
+        ("inv_logit", None) => Some(Posterior::InvLogit(Box::new(read(value.get("of")?)?))),
         ("product", None) => Some(Posterior::Product(components()?)),
         _ => None,
     }
@@ -49,7 +55,9 @@ mod tests {
         let mixture = Posterior::Mixture { weights: vec![0.25, 0.75], components: vec![Posterior::Gamma(3.0, 0.5); 2] };
         let product = Posterior::Product(vec![Posterior::Beta(2.5, 7.0), mixture.clone()]);
         let shares = Posterior::Dirichlet(vec![1.0, 2.0, 3.5]);
-        for p in [Posterior::Beta(1.0, 1e-3), Posterior::Normal(-1.5, 2.0), shares, mixture, product] {
+        let of = Quotient { shape: Shape::Laplace, sum: 3.0, count: 10.5, noise: [2.0, 1.5] };
+        let share = Posterior::Quotient(Share { of, lo: -1.0, hi: 4.0 });
+        for p in [share, Posterior::Beta(1.0, 1e-3), Posterior::Normal(-1.5, 2.0), shares, mixture, product] {
             assert_eq!(marginals_from_json(&json(&p)), Some(p.marginals()));
         }
         let unknown = marginals_from_json(&json(&Posterior::Normal(f64::NAN, f64::INFINITY))).unwrap();

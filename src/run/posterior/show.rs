@@ -25,6 +25,8 @@ pub fn json(p: &Posterior) -> Json {
             "components": components.iter().map(json).collect::<Json>(),
         }),
         Posterior::Draws(draws) => draws.json(),
+        Posterior::InvLogit(of) => json!({"family": p.family(), "of": json(of)}),
+        Posterior::Quotient(q) => json!({"family": p.family(), "parameters": q.parameters()}),
         Posterior::Product(parts) => json!({"family": "product", "components": parts.iter().map(json).collect::<Json>()}),
     }
 }
@@ -41,6 +43,8 @@ pub fn widths(p: &Posterior, out: &mut Vec<usize>) {
     out.push(p.family().len() + 2);
     match p {
         Posterior::Beta(..) | Posterior::Gamma(..) | Posterior::Normal(..) => out.extend([WIDEST; 2]),
+        Posterior::Quotient(_) => out.extend([WIDEST; 6]),
+        Posterior::InvLogit(of) => widths(of, out),
         Posterior::Dirichlet(alpha) => out.extend(alpha.iter().map(|_| WIDEST)),
         Posterior::MultiNormal { mean, .. } => out.extend((0..mean.len() * (mean.len() + 1)).map(|_| WIDEST)),
         Posterior::Mixture { weights, components } => {
@@ -98,7 +102,8 @@ impl Posterior {
     /// Do its numbers lie in [0, 1]?
     fn is_share(&self) -> bool {
         match self {
-            Posterior::Beta(..) | Posterior::Dirichlet(_) => true,
+            Posterior::Beta(..) | Posterior::Dirichlet(_) | Posterior::InvLogit(_) => true,
+            Posterior::Quotient(q) => (q.lo, q.hi) == (0.0, 1.0),
             Posterior::Gamma(..) | Posterior::Normal(..) | Posterior::MultiNormal { .. } | Posterior::Draws(_) => false,
             Posterior::Mixture { components, .. } | Posterior::Product(components) => components.first().is_some_and(Posterior::is_share),
         }
@@ -116,6 +121,8 @@ impl Posterior {
                 format!("mixture of {} {} posteriors", components.len(), components.first().map_or("", Posterior::family))
             }
             Posterior::Product(parts) => format!("{} independent posteriors", parts.len()),
+            Posterior::InvLogit(of) => format!("inv_logit of {}", of.described()),
+            Posterior::Quotient(_) => "noisy sum over noisy count".into(),
             Posterior::Draws(draws) => format!("{} draws of {} chains", draws.count(), draws.chains),
         }
     }

@@ -2,6 +2,7 @@
 
 mod counts;
 mod distances;
+mod refined;
 mod scores;
 mod sums;
 

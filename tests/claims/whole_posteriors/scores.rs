@@ -35,7 +35,7 @@ fn certificates_meet_the_golden_values() {
 }
 
 /// What leaves for these rows, so many times: entries with i <= j of the products, then the scores.
-fn left(text: &str, file: &str, times: usize) -> Vec<Vec<f64>> {
+pub(super) fn left(text: &str, file: &str, times: usize) -> Vec<Vec<f64>> {
     let program = certified(text);
     let plan = program.analysis.releases[0].chosen.as_ref().unwrap().plan.clone().unwrap();
     let checked = dpm::pipeline::check("test.dpm", text, &dpm::check::NoFiles);

@@ -2,15 +2,23 @@
 
 use super::*;
 
-/// Files of the ledger at a moment, to be put back.
+/// Files of the ledger at a moment, to be put back: itself, its log, its head. One that is not there is empty.
 fn files(scene: &Scene) -> Vec<(PathBuf, Vec<u8>)> {
-    ["ledger", "ledger.head"].iter().map(|n| (scene.path(n), fs::read(scene.path(n)).unwrap())).collect()
+    ["ledger", "ledger-wal", "ledger.head"].iter().map(|n| (scene.path(n), fs::read(scene.path(n)).unwrap_or_default())).collect()
 }
 
 fn put(files: &[(PathBuf, Vec<u8>)]) {
     for (path, bytes) in files {
         fs::write(path, bytes).unwrap();
     }
+}
+
+/// Brings the log into the file, as a long one is.
+fn folded(scene: &Scene) -> Vec<(PathBuf, Vec<u8>)> {
+    let db = rusqlite::Connection::open(scene.path("ledger")).unwrap();
+    db.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(())).unwrap();
+    drop(db);
+    files(scene)
 }
 
 fn locked(ledger: &Ledger) -> bool {
@@ -33,38 +41,56 @@ fn copies_rollbacks_and_deletions() {
     let old = files(&scene);
     spend(&ledger, 1);
     let new = files(&scene);
-    // The old ledger, the old head, no head, a head of another ledger, no ledger, an empty one.
+    // Nothing is lost with an old file under a new log; an old log, with it or alone, no log, an old head, no head, a head
+    // of another ledger, another ledger, an empty one, none.
     put(&old[..1]);
+    assert_eq!(left(&ledger), "0.8");
+    put(&old[..2]);
     assert!(locked(&ledger));
     put(&new);
-    put(&old[1..]);
+    put(&old[1..2]);
+    assert!(locked(&ledger));
+    fs::remove_file(scene.path("ledger-wal")).unwrap();
+    assert!(locked(&ledger));
+    put(&new);
+    put(&old[2..]);
     assert_eq!(left(&ledger), "0.8");
-    assert_eq!(fs::read(scene.path("ledger.head")).unwrap(), new[1].1, "the head follows the ledger");
+    assert_eq!(fs::read(scene.path("ledger.head")).unwrap(), new[2].1, "the head follows the ledger");
     fs::remove_file(scene.path("ledger.head")).unwrap();
     assert!(locked(&ledger));
     Ledger::init(&scene.path("other"), &[scene.dataset("staff", "eps(1)")]).unwrap();
     fs::copy(scene.path("other.head"), scene.path("ledger.head")).unwrap();
     assert!(locked(&ledger));
     put(&new);
+    fs::copy(scene.path("other-wal"), scene.path("ledger-wal")).unwrap();
+    assert!(locked(&ledger));
     fs::copy(scene.path("other"), scene.path("ledger")).unwrap();
     assert!(locked(&ledger));
     put(&new);
     fs::write(scene.path("ledger"), b"").unwrap();
     assert!(locked(&ledger));
+    assert_eq!(fs::read(scene.path("ledger-wal")).unwrap(), new[1].1, "the log of a damaged ledger stays");
     fs::remove_file(scene.path("ledger")).unwrap();
     assert!(matches!(ledger.read(), Err(LedgerError::Missing)));
     assert!(matches!(Ledger::init(&scene.path("ledger"), &[scene.dataset("staff", "eps(1)")]), Err(LedgerError::Exists)));
     put(&new);
     assert_eq!(left(&ledger), "0.8");
-    // A copy elsewhere, with its head, and a second name of the same file.
-    for (end, bytes) in [("", &new[0].1), (".head", &new[1].1)] {
+    // A copy elsewhere, with its head, first without its log, and a second name of the same file.
+    for (end, bytes) in [("", &new[0].1), (".head", &new[2].1)] {
         fs::write(scene.path(&format!("copy{end}")), bytes).unwrap();
     }
     let copy = Ledger::at(&scene.path("copy")).unwrap();
+    assert!(locked(&copy) && copy.moved().is_err());
+    fs::write(scene.path("copy-wal"), &new[1].1).unwrap();
     assert!(locked(&copy));
     fs::hard_link(scene.path("ledger"), scene.path("hard")).unwrap();
-    fs::write(scene.path("hard.head"), &new[1].1).unwrap();
-    assert!(locked(&Ledger::at(&scene.path("hard")).unwrap()));
+    fs::write(scene.path("hard.head"), &new[2].1).unwrap();
+    fs::hard_link(scene.path("ledger-wal"), scene.path("hard-wal")).unwrap();
+    let hard = Ledger::at(&scene.path("hard")).unwrap();
+    assert!(locked(&hard) && hard.moved().is_err());
+    fs::remove_file(scene.path("hard")).unwrap();
+    fs::remove_file(scene.path("hard-wal")).unwrap();
+    assert_eq!(left(&ledger), "0.8");
     #[cfg(unix)]
     {
         std::os::unix::fs::symlink(scene.path("ledger"), scene.path("soft")).unwrap();
@@ -137,42 +163,70 @@ fn tampering_with_rows_is_found() {
     assert_eq!(left(&ledger), "0.8");
 }
 
-/// The raw file: a byte flipped, the file cut, a tail of zeros or of the older file (a torn write). What is read is the
+/// The raw files: a byte flipped, the file cut, a tail of zeros or of the older file (a torn write). What is read is the
 /// state before or after, or nothing: the ledger is locked.
 #[test]
 fn torn_and_flipped_files() {
+    for torn in 0..2 {
+        let scene = Scene::new();
+        let ledger = scene.ledger("eps(1)");
+        spend(&ledger, 2);
+        // The log, and the file that a log was brought into.
+        let moment = if torn == 1 { files } else { folded };
+        let before = moment(&scene);
+        spend(&ledger, 1);
+        let after = moment(&scene);
+        let states = ["0.8", "0.7"];
+        let (old, new) = (&before[torn].1, &after[torn].1);
+        let mut refused = 0_usize;
+        let mut judge = |bytes: &[u8], head: &[u8], what: &str| {
+            put(&after);
+            fs::write(&after[torn].0, bytes).unwrap();
+            fs::write(scene.path("ledger.head"), head).unwrap();
+            match ledger.read() {
+                Ok(contents) => {
+                    let left = contents.accounts.accounts["staff"].balance()[0].left.clone();
+                    assert!(states.contains(&left.as_str()), "{what}: {left}");
+                    // With the newer head nothing older is ever accepted.
+                    assert!(head != after[2].1 || left == "0.7", "{what}: {left}");
+                }
+                Err(LedgerError::Locked(_) | LedgerError::Storage(_)) => refused += 1,
+                Err(other) => panic!("{what}: {other}"),
+            }
+        };
+        let step = new.len() / 200 + 1;
+        for at in (0..new.len()).step_by(step) {
+            let mut torn = new[..at].to_vec();
+            judge(&torn, &after[2].1, &format!("cut at {at}"));
+            torn.extend_from_slice(old.get(at..).unwrap_or(&[]));
+            judge(&torn, &before[2].1, &format!("old tail from {at}"));
+            judge(&torn, &after[2].1, &format!("old tail from {at}, new head"));
+            let mut flipped = new.clone();
+            flipped[at] ^= 0x40;
+            judge(&flipped, &after[2].1, &format!("flipped at {at}"));
+        }
+        assert!(refused > 300, "{torn}: {refused}");
+    }
+}
+
+/// The folder of a ledger holds no pipe, link or folder in the place of a file beside it.
+#[cfg(unix)]
+#[test]
+fn what_stands_beside_a_ledger_is_a_file() {
     let scene = Scene::new();
     let ledger = scene.ledger("eps(1)");
-    spend(&ledger, 2);
-    let before = files(&scene);
-    spend(&ledger, 1);
-    let after = files(&scene);
-    let states = ["0.8", "0.7"];
-    let (old, new) = (&before[0].1, &after[0].1);
-    let mut refused = 0_u32;
-    let mut judge = |bytes: &[u8], head: &[u8], what: &str| {
-        fs::write(scene.path("ledger"), bytes).unwrap();
-        fs::write(scene.path("ledger.head"), head).unwrap();
-        match ledger.read() {
-            Ok(contents) => {
-                let left = contents.accounts.accounts["staff"].balance()[0].left.clone();
-                assert!(states.contains(&left.as_str()), "{what}: {left}");
-                // With the newer head nothing older is ever accepted.
-                assert!(head != after[1].1 || left == "0.7", "{what}: {left}");
-            }
-            Err(LedgerError::Locked(_) | LedgerError::Storage(_)) => refused += 1,
-            Err(other) => panic!("{what}: {other}"),
-        }
-    };
-    for at in (0..new.len()).step_by(61) {
-        let mut torn = new[..at].to_vec();
-        judge(&torn, &after[1].1, &format!("cut at {at}"));
-        torn.extend_from_slice(old.get(at..).unwrap_or(&[]));
-        judge(&torn, &before[1].1, &format!("old tail from {at}"));
-        judge(&torn, &after[1].1, &format!("old tail from {at}, new head"));
-        let mut flipped = new.clone();
-        flipped[at] ^= 0x40;
-        judge(&flipped, &after[1].1, &format!("flipped at {at}"));
+    let good = files(&scene);
+    for end in ["-wal", "-shm", "-journal", ".lock", ".head.new"] {
+        let path = scene.path(&format!("ledger{end}"));
+        let _ = fs::remove_file(&path);
+        fs::write(scene.path("elsewhere"), b"").unwrap();
+        std::os::unix::fs::symlink(scene.path("elsewhere"), &path).unwrap();
+        assert!(locked(&ledger), "{end}");
+        fs::remove_file(&path).unwrap();
+        assert!(Command::new("mkfifo").arg(&path).status().unwrap().success());
+        assert!(locked(&ledger), "{end}");
+        fs::remove_file(&path).unwrap();
+        put(&good);
     }
-    assert!(refused > 300, "{refused}");
+    assert_eq!(left(&ledger), "1");
 }

@@ -1,6 +1,7 @@
 //! The ledger: exact sums, refusals, tampering, rollback, races, kills, torn files; by library and by binary.
 
 mod attacks;
+mod attempts;
 mod outputs;
 mod policy;
 mod processes;
@@ -13,6 +14,8 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 use std::time::{Duration, SystemTime};
 
+/// All that is said when a run fails behind its charge.
+const FAILED: &str = "error: the run is charged and released nothing: it could not be completed on the registered file\n";
 const DPM: &str = env!("CARGO_BIN_EXE_dpm");
 
 /// A folder with a table of 120 rows, programs that cost 0.1 each, and ledgers.
@@ -218,9 +221,51 @@ fn a_changed_file_is_charged_and_refused() {
     assert_eq!(code(&output), 4);
     assert!(output.stdout.is_empty());
     assert_eq!(left(&ledger), "0.9");
+    assert_eq!(said(&output), FAILED);
+    // So is one that was cut, or can no longer be read as what it was: one failure for all of them.
+    for other in ["", "smoker", "other\ntrue\n"] {
+        fs::write(scene.path("staff.csv"), other).unwrap();
+        let output = scene.run("tenth.dpm", "staff=@staff");
+        assert_eq!((code(&output), said(&output).as_str(), output.stdout.len()), (4, FAILED, 0));
+    }
     fs::remove_file(scene.path("staff.csv")).unwrap();
     assert_eq!(code(&scene.run("tenth.dpm", "staff=@staff")), 3);
-    assert_eq!(left(&ledger), "0.9");
+    assert_eq!(left(&ledger), "0.6");
+}
+
+/// Malformed files are refused when they are registered, in words that quote no cell.
+#[test]
+fn files_are_held_to_their_declaration() {
+    let scene = Scene::new();
+    fs::write(scene.path("s.dpm"), "private a[n >= 3] { id: text, x: int in 0..9 }\n").unwrap();
+    let init = |name: &str, text: &str| {
+        fs::write(scene.path("a.csv"), text).unwrap();
+        scene.dpm(&["ledger", "init", name, "--schema", "s.dpm", "--shared", "--budget", "eps(1)", "--dataset", "a=a.csv"])
+    };
+    let secret = "geheim";
+    let long = "y".repeat((1 << 16) + 1);
+    for (text, why) in [
+        (format!("id,x\n{secret}\na,1\nb,2\n"), "fewer cells"),
+        (format!("id,x\n{secret},1,2\na,1\nb,2\n"), "more cells"),
+        (format!("id,x\n\"{secret},1\na,1\nb,2\n"), "quote"),
+        (format!("id,x\n\"{secret}\"z,1\na,1\nb,2\n"), "quote"),
+        (format!("id,x\n{secret}{long},1\na,1\nb,2\n"), "more than 65536 bytes"),
+        (format!("id,y\n{secret},1\na,1\nb,2\n"), "no column `x`"),
+        (format!("id,x\n{secret},1\na,1\n"), "rows"),
+        (String::new(), "header"),
+    ] {
+        let refused = init("l", &text);
+        assert!(code(&refused) == 3 && said(&refused).contains(why), "{why}: {}", said(&refused));
+        assert!(!said(&refused).contains(secret) && refused.stdout.is_empty() && !scene.path("l").exists());
+    }
+    // Odd cells are none of these: each has its reading.
+    let made = init("l", &format!("id,x\n{secret},\n\"a\n\"\"b\",seven\n,1e9\n"));
+    assert_eq!(code(&made), 0, "{}", said(&made));
+    let shown = json(&scene.dpm(&["ledger", "show", "l", "--json"]));
+    assert_eq!(shown["datasets"]["a"]["snapshot"].as_str().unwrap().len(), 16);
+    // A new declaration is held to the file as well.
+    fs::write(scene.path("s.dpm"), "private a[n >= 3] { id: text, z: int in 0..9 }\n").unwrap();
+    assert_eq!(code(&scene.dpm(&["ledger", "declare", "l", "--dataset", "a", "--schema", "s.dpm"])), 3);
 }
 
 #[test]

@@ -41,7 +41,7 @@ const COMMANDS: [(&str, &str); 13] = [
     ("run p.dpm --public old=old.csv --data staff=@staff --ledger ledger --arviz", "old.csv"),
 ];
 
-/// Everything in the folder: names and bytes.
+/// Everything in the folder: names and bytes. The index of a log is made anew by whoever reads the log.
 fn all(scene: &Scene) -> Vec<(PathBuf, Vec<u8>)> {
     let mut found = vec![];
     let mut folders = vec![scene.folder.path().to_owned()];
@@ -50,7 +50,7 @@ fn all(scene: &Scene) -> Vec<(PathBuf, Vec<u8>)> {
             let path = entry.unwrap().path();
             if path.is_dir() {
                 folders.push(path);
-            } else if path.is_file() {
+            } else if path.is_file() && !path.to_string_lossy().ends_with("-shm") {
                 found.push((path.clone(), fs::read(path).unwrap()));
             }
         }
@@ -89,7 +89,17 @@ fn nothing_that_is_read_is_overwritten() {
 fn no_ledger_and_none_of_its_files_is_overwritten() {
     let scene = scene();
     for (command, _) in COMMANDS {
-        for place in ["ledger", "ledger.head", "ledger.head.new", "ledger.poisoned", "ledger-journal"] {
+        for place in [
+            "ledger",
+            "ledger.head",
+            "ledger.head.new",
+            "ledger.key",
+            "ledger.lock",
+            "ledger.poisoned",
+            "ledger-journal",
+            "ledger-wal",
+            "ledger-shm",
+        ] {
             refused(&scene, command, place);
         }
     }

@@ -70,9 +70,9 @@ fn a_rollback_of_ledger_and_head_is_seen_by_a_witness() {
     let elsewhere = tempfile::tempdir().unwrap();
     let witness = elsewhere.path().join("w");
     let ledger = scene.ledger("eps(1)");
-    let names = ["ledger", "ledger.head"];
+    let names = ["ledger", "ledger-wal", "ledger.head"];
     let moment = || names.map(|n| fs::read(scene.path(n)).unwrap());
-    let back = |files: &[Vec<u8>; 2]| names.iter().zip(files).for_each(|(n, bytes)| fs::write(scene.path(n), bytes).unwrap());
+    let back = |files: &[Vec<u8>; 3]| names.iter().zip(files).for_each(|(n, bytes)| fs::write(scene.path(n), bytes).unwrap());
     let spend = || scene.run("tenth.dpm", "staff=@staff");
     // Without one the rollback succeeds, as the manual says; the code on paper tells.
     let before = moment();
@@ -121,4 +121,73 @@ fn a_rollback_of_ledger_and_head_is_seen_by_a_witness() {
     assert_eq!(left(&ledger), "0");
     assert_ne!(fs::read(&witness).unwrap(), good);
     assert_eq!(fs::read_dir(elsewhere.path()).unwrap().count(), 1, "no temporary file is left");
+}
+
+/// A share is what a named analyst may spend; whoever names nobody, or another, spends nothing.
+#[test]
+fn shares_of_named_analysts() {
+    let scene = Scene::new();
+    let ledger = scene.ledger("eps(1)");
+    let by = |name: &str| scene.command("tenth.dpm", "staff=@staff").args(["--analyst", name]).output().unwrap();
+    assert_eq!(code(&by("ana")), 0, "names are kept before there are shares");
+    set(&scene, &["--share", "ana=eps(0.3)", "--share", "ben=eps(5)"]);
+    assert_eq!((code(&by("ana")), code(&by("ana"))), (0, 0));
+    let third = by("ana");
+    assert_eq!((code(&third), third.stdout.len(), charges(&ledger)), (4, 0, 3), "{}", said(&third));
+    assert!(said(&third).contains("does not fit what is left of the share eps(0.3) of `ana`"), "{}", said(&third));
+    for nobody in ["Ana", "carl", ""] {
+        let refused = by(nobody);
+        assert!(code(&refused) == 4 && said(&refused).contains("names none of them"), "{nobody}: {}", said(&refused));
+    }
+    assert_eq!((code(&scene.run("tenth.dpm", "staff=@staff")), charges(&ledger)), (4, 3));
+    // A share is no way past the budget.
+    while code(&by("ben")) == 0 {}
+    assert_eq!((charges(&ledger), left(&ledger).as_str()), (10, "0"));
+    let shown = String::from_utf8(scene.dpm(&["ledger", "show", "ledger"]).stdout).unwrap();
+    assert!(shown.contains("of this ana: eps 0.3") && shown.contains("of this ben: eps 0.7"), "{shown}");
+    for wrong in ["ana=zcdp(1)", "ana", "a b=eps(1)", "ana=eps(0)", "=eps(1)"] {
+        let refused = scene.dpm(&["ledger", "policy", "ledger", "--dataset", "staff", "--share", wrong]);
+        assert_eq!(code(&refused), 2, "{wrong}: {}", said(&refused));
+    }
+    assert_eq!(code(&scene.dpm(&["run", "tenth.dpm", "--data", "staff.csv", "--analyst", "ana"])), 2);
+}
+
+/// A later file under the same budget: what was spent stays spent, the old file is no longer read, a copy of it is refused.
+#[test]
+fn data_that_grow_keep_their_budget() {
+    let scene = Scene::new();
+    let ledger = scene.ledger("eps(0.3)");
+    assert_eq!(code(&scene.run("tenth.dpm", "staff=@staff")), 0);
+    let grown = fs::read_to_string(scene.path("staff.csv")).unwrap() + &"true\n".repeat(80);
+    fs::write(scene.path("later.csv"), &grown).unwrap();
+    fs::copy(scene.path("staff.csv"), scene.path("copy.csv")).unwrap();
+    let extend = |what: &str| scene.dpm(&["ledger", "extend", "ledger", "--dataset", what, "--shared"]);
+    for (what, refusal) in [("staff=copy.csv", 2), ("staff=nothing.csv", 2), ("other=later.csv", 4), ("staff", 2)] {
+        assert_eq!((code(&extend(what)), left(&ledger).as_str()), (refusal, "0.2"), "{what}");
+    }
+    fs::write(scene.path("few.csv"), "smoker\ntrue\n").unwrap();
+    assert_eq!(code(&extend("staff=few.csv")), 3);
+    let done = extend("staff=later.csv");
+    assert_eq!(code(&done), 0, "{}", said(&done));
+    fs::remove_file(scene.path("staff.csv")).unwrap();
+    assert_eq!((code(&scene.run("tenth.dpm", "staff=@staff")), left(&ledger).as_str()), (0, "0.1"));
+    assert_eq!((code(&scene.run("tenth.dpm", "staff=@staff")), left(&ledger).as_str()), (0, "0"));
+    assert_eq!(code(&scene.run("tenth.dpm", "staff=@staff")), 4);
+}
+
+/// The answer of a padded run comes at a multiple of the padding, and its record says what that assumes.
+#[test]
+fn padded_runs() {
+    let scene = Scene::new();
+    scene.ledger("eps(1)");
+    let padded = |seconds: &str| scene.command("tenth.dpm", "staff=@staff").args(["--pad", seconds]).output().unwrap();
+    let started = SystemTime::now();
+    let done = padded("3");
+    let record = json(&done);
+    assert!(code(&done) == 0 && started.elapsed().unwrap() >= Duration::from_secs(3), "{}", said(&done));
+    assert_eq!(record["padded"]["seconds"], 3);
+    assert!(record["padded"]["assumes"].as_str().unwrap().contains("overruns"));
+    for wrong in ["0", "-1", "soon", "99999999999"] {
+        assert_eq!(code(&padded(wrong)), 2, "{wrong}");
+    }
 }

@@ -78,6 +78,59 @@ fn sixty_four_processes_by_a_thousand() {
     println!("{}", many_processes(64, 1000, "eps(5)", 50));
 }
 
+#[test]
+#[ignore = "minutes: prints a line a round for benches/results/race.txt"]
+fn a_hundred_rounds_of_sixty_four_processes() {
+    for round in 1..=100 {
+        println!("round {round}: {}", many_processes(64, 10, "eps(5)", 50));
+    }
+}
+
+/// Whoever reads, for however long, is in nobody's way; a writer of a few seconds is waited for.
+#[test]
+fn readers_and_slow_writers_turn_no_run_away() {
+    let scene = Scene::new();
+    let ledger = scene.ledger("eps(1)");
+    let reader = rusqlite::Connection::open(scene.path("ledger")).unwrap();
+    reader.execute_batch("BEGIN; SELECT count(*) FROM entries").unwrap();
+    let started = SystemTime::now();
+    assert_eq!(code(&scene.run("tenth.dpm", "staff=@staff")), 0);
+    assert!(started.elapsed().unwrap() < Duration::from_secs(60), "{started:?}");
+    let writer = rusqlite::Connection::open(scene.path("ledger")).unwrap();
+    writer.execute_batch("BEGIN IMMEDIATE").unwrap();
+    let mut waiting = scene.command("tenth.dpm", "staff=@staff").stdout(Stdio::null()).spawn().unwrap();
+    std::thread::sleep(Duration::from_secs(5));
+    assert!(waiting.try_wait().unwrap().is_none(), "the charge did not wait");
+    // Reading does not.
+    assert_eq!((charges(&ledger), left(&ledger).as_str()), (1, "0.9"));
+    writer.execute_batch("ROLLBACK").unwrap();
+    assert_eq!((waiting.wait().unwrap().code(), charges(&ledger)), (Some(0), 2));
+    drop(reader);
+}
+
+/// A long log is brought into the file, but not under a reader, who is waited for by nobody.
+#[test]
+fn long_logs_are_shortened_and_nothing_is_lost() {
+    let scene = Scene::new();
+    let ledger = scene.ledger("eps(1)");
+    let log = || fs::metadata(scene.path("ledger-wal")).unwrap().len();
+    let reader = rusqlite::Connection::open(scene.path("ledger")).unwrap();
+    let other = rusqlite::Connection::open(scene.path("ledger")).unwrap();
+    other.query_row("PRAGMA wal_autocheckpoint = 0", [], |_| Ok(())).unwrap();
+    other.execute_batch("PRAGMA synchronous = OFF").unwrap();
+    while log() < 4 << 20 {
+        other.execute("UPDATE entries SET body = body", []).unwrap();
+    }
+    reader.execute_batch("BEGIN; SELECT count(*) FROM entries").unwrap();
+    drop(ledger.reserve("c", &[ask(0.1)]).unwrap());
+    assert!(log() >= 4 << 20);
+    reader.execute_batch("ROLLBACK").unwrap();
+    drop(ledger.reserve("c", &[ask(0.1)]).unwrap());
+    assert_eq!((log(), charges(&ledger), left(&ledger).as_str()), (0, 2, "0.8"));
+    drop(ledger.reserve("c", &[ask(0.1)]).unwrap());
+    assert_eq!((charges(&ledger), left(&ledger).as_str()), (3, "0.7"));
+}
+
 /// Makes the next read of the file move its access time; true afterwards if somebody read it.
 fn watch(path: &Path) {
     let past = SystemTime::UNIX_EPOCH + Duration::from_secs(1);

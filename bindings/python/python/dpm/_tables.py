@@ -1,4 +1,4 @@
-"""Private and public tables as the command reads them: comma-separated rows in memory, never in a file on a disk."""
+"""Private and public tables as the command reads them: Parquet in memory, or CSV where no writer of it is at hand; never a file on a disk."""
 
 from __future__ import annotations
 
@@ -10,13 +10,15 @@ from collections.abc import Mapping
 from contextlib import contextmanager
 from pathlib import Path
 
+from ._command import DataError
+
 
 @contextmanager
 def opened(tables: Mapping[str, object]):
     """Gives ``(arguments, descriptors)``: ``name=path`` for every table, and the descriptors that must be inherited.
 
-    A path, an ``@id`` of a ledger or a public number is passed on as it is. Anything else is written as CSV into memory that has no name
-    in the file system.
+    A path, an ``@id`` of a ledger or a public number is passed on as it is. Anything else is written into memory that has no name in the file
+    system.
     """
     arguments, files = [], []
     try:
@@ -30,7 +32,7 @@ def opened(tables: Mapping[str, object]):
             else:
                 file = _memory()
                 files.append(file)
-                write(table, file)
+                _written(table, file)
                 file.flush()
                 file.seek(0)
                 arguments.append(f"{before}{_FOLDER}/{file.fileno()}")
@@ -49,89 +51,169 @@ def _memory():
     return os.fdopen(os.memfd_create("dpm"), "w+b") if _LINUX else tempfile.TemporaryFile()
 
 
-def write(table: object, file) -> None:
-    """Writes a table as CSV with a header.
+def _written(table: object, file) -> None:
+    """Writes a table, or raises an error whose text is fixed: what pandas, pyarrow and DuckDB say quotes cells."""
+    writer = _writer(table)
+    try:
+        writer(table, file)
+        return
+    except Exception:
+        # Not re-raised here: the exception that follows shall not hold the one that quotes a cell.
+        pass
+    raise DataError(f"the rows of the {type(table).__name__} could not be read; look at it by itself to see why")
 
-    Takes whatever has ``__arrow_c_stream__`` (pyarrow, polars, pandas, DuckDB), where pyarrow is installed; data frames
-    of polars and pandas without it; and a mapping of column names to equally long sequences. A missing value is an empty
-    cell.
+
+def _writer(table: object):
+    """How a table is written: what has ``__arrow_c_stream__`` and pandas by pyarrow, polars also by itself; anything else, or without them, as CSV.
+
+    A missing value is an empty cell. The index of a pandas frame is no column.
     """
-    arrow = _arrow()
-    if arrow is not None and hasattr(table, "__arrow_c_stream__"):
-        _write_arrow(arrow.RecordBatchReader.from_stream(table), file)
-    elif arrow is not None and hasattr(table, "__dataframe__") and hasattr(table, "to_csv"):
-        _write_arrow(arrow.Table.from_pandas(table, preserve_index=False).to_reader(), file)
-    elif hasattr(table, "write_csv"):
-        table.write_csv(file)
-    elif hasattr(table, "to_csv"):
-        text = io.TextIOWrapper(file, encoding="utf-8", newline="", write_through=True)
-        table.to_csv(text, index=False)
-        text.detach()
-    elif isinstance(table, Mapping):
-        _write_columns(table, file)
-    else:
-        raise TypeError(f"{type(table).__name__} is not a table: give a data frame, an Arrow table, a mapping of columns, or a path")
+    arrow = _arrow() is not None
+    if hasattr(table, "iloc") and hasattr(table, "to_csv"):
+        return _write_pandas if arrow else _write_pandas_csv
+    if arrow and hasattr(table, "__arrow_c_stream__"):
+        return _write_stream
+    if hasattr(table, "write_parquet") and hasattr(table, "with_columns"):
+        return _write_polars
+    if isinstance(table, Mapping):
+        if len({len(values) for values in table.values() if hasattr(values, "__len__")}) > 1:
+            raise ValueError("columns differ in length")
+        return _write_columns
+    if hasattr(table, "__arrow_c_stream__"):
+        raise TypeError(f"a {type(table).__name__} needs pyarrow: pip install pyarrow")
+    raise TypeError(f"{type(table).__name__} is not a table: give a data frame, an Arrow table, a mapping of columns, or a path")
 
 
 def _arrow():
     try:
         import pyarrow
-        import pyarrow.csv
+        import pyarrow.parquet
     except ImportError:
         return None
     return pyarrow
 
 
-def _write_arrow(reader, file) -> None:
-    """Streams batches; a column of a type that CSV does not have becomes text first."""
+def _write_stream(table, file) -> None:
     import pyarrow as pa
-    import pyarrow.csv
 
-    kinds = [_cell(field) for field in reader.schema]
+    _write_arrow(pa.RecordBatchReader.from_stream(table), file)
+
+
+def _write_arrow(reader, file) -> None:
+    """Streams batches; a column of a type that Parquet does not have is moved into one that it has."""
+    import pyarrow as pa
+    import pyarrow.parquet
+
+    kinds = [_cell(field.type) for field in reader.schema]
     schema = pa.schema([pa.field(field.name, kind) for field, kind in zip(reader.schema, kinds)])
-    with pyarrow.csv.CSVWriter(file, schema) as writer:
+    texts = [field.name for field in schema if pa.types.is_large_string(field.type) or pa.types.is_string(field.type) or pa.types.is_dictionary(field.type)]
+    with pyarrow.parquet.ParquetWriter(file, schema, compression="NONE", use_dictionary=texts, write_statistics=False) as writer:
         for batch in reader:
-            columns = [column if column.type == kind else column.cast(kind) for column, kind in zip(batch.columns, kinds)]
+            columns = [_as(column, kind) for column, kind in zip(batch.columns, kinds)]
             writer.write_batch(pa.record_batch(columns, schema=schema))
 
 
-def _cell(field):
-    """The type a column is written as; refuses what has no cell."""
+def _as(column, kind):
     import pyarrow as pa
 
-    kind = field.type
+    if column.type == kind:
+        return column
+    if pa.types.is_dictionary(column.type) and kind != _foreign():
+        words = column.dictionary
+        values = kind.value_type if pa.types.is_dictionary(kind) else words.type
+        column = pa.DictionaryArray.from_arrays(column.indices, words.cast(values))
+        return column if column.type == kind else column.cast(kind)
+    return pa.nulls(len(column), kind) if kind == _foreign() else column.cast(kind)
+
+
+def _foreign():
+    """Stands for lists, records and the like: the command refuses such a column if the program names it, and passes it over if not."""
+    import pyarrow as pa
+
+    return pa.binary(1)
+
+
+def _cell(kind):
+    """The type that a column is written as."""
+    import pyarrow as pa
+
+    is_text = pa.types.is_string(kind) or pa.types.is_large_string(kind)
     if pa.types.is_dictionary(kind):
-        kind = kind.value_type
-    if pa.types.is_boolean(kind) or pa.types.is_integer(kind) or pa.types.is_float64(kind) or pa.types.is_date32(kind):
+        value = kind.value_type
+        inner = _cell(value)
+        return pa.dictionary(kind.index_type, inner) if pa.types.is_string(inner) or pa.types.is_large_string(inner) else inner
+    if is_text or pa.types.is_boolean(kind) or pa.types.is_integer(kind) or pa.types.is_float32(kind) or pa.types.is_float64(kind):
         return kind
-    if pa.types.is_floating(kind):
+    if pa.types.is_date32(kind) or pa.types.is_null(kind) or pa.types.is_decimal128(kind) or pa.types.is_timestamp(kind) or pa.types.is_time(kind):
+        return kind
+    if pa.types.is_float16(kind):
         return pa.float64()
-    if pa.types.is_date(kind):
+    if pa.types.is_date64(kind):
         return pa.date32()
-    if pa.types.is_null(kind):
-        return pa.string()
-    if pa.types.is_decimal(kind) or pa.types.is_string(kind) or pa.types.is_large_string(kind) or str(kind) == "string_view":
+    if str(kind) == "string_view":
         return pa.large_string()
-    raise TypeError(f"column `{field.name}` has the type {kind}, which no column of dpm can be read from")
+    if pa.types.is_decimal(kind):
+        return pa.large_string() if kind.bit_width > 128 else pa.decimal128(kind.precision, kind.scale)
+    return _foreign()
+
+
+def _write_pandas(frame, file) -> None:
+    """Columns one by one; those of Python objects are texts whatever is in them, so that no cell decides how its column is read."""
+    import pyarrow as pa
+
+    columns = [_pandas_column(frame.iloc[:, at]) for at in range(frame.shape[1])]
+    table = pa.Table.from_arrays(columns, names=[str(name) for name in frame.columns])
+    _write_arrow(table.to_reader(), file)
+
+
+def _pandas_column(series):
+    import pyarrow as pa
+
+    if hasattr(series, "cat"):
+        codes = series.cat.codes.to_numpy()
+        categories = _pandas_column(series.cat.categories.to_series())
+        if isinstance(categories, pa.ChunkedArray):
+            categories = categories.combine_chunks()
+        return pa.DictionaryArray.from_arrays(pa.array(codes, mask=codes < 0), categories)
+    if series.dtype != object:
+        return pa.array(series, from_pandas=True)
+    try:
+        return pa.array(series, type=pa.large_string(), from_pandas=True)
+    except (pa.ArrowException, TypeError, ValueError):
+        missing = series.isna().to_numpy()
+        return pa.array([None if no else _text(value) for value, no in zip(series, missing)], type=pa.large_string())
+
+
+def _write_pandas_csv(frame, file) -> None:
+    text = io.TextIOWrapper(file, encoding="utf-8", newline="", write_through=True)
+    frame.to_csv(text, index=False)
+    text.detach()
+
+
+def _write_polars(frame, file) -> None:
+    """Without pyarrow: by polars itself. Columns that no column of dpm can be read from are left out."""
+    strange = ("List", "Array", "Struct", "Object", "Duration", "Binary", "Int128", "UInt128", "Unknown")
+    names = [name for name, kind in frame.schema.items() if type(kind).__name__ not in strange and str(kind) not in strange]
+    frame.select(names).write_parquet(file, compression="uncompressed", statistics=False)
 
 
 def _write_columns(table: Mapping, file) -> None:
-    columns = {name: list(values) for name, values in table.items()}
-    if len({len(values) for values in columns.values()}) > 1:
-        raise ValueError("columns differ in length")
+    table = {name: list(values) for name, values in table.items()}
     text = io.TextIOWrapper(file, encoding="utf-8", newline="", write_through=True)
     writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(columns)
-    for row in zip(*columns.values()):
+    writer.writerow(table)
+    for row in zip(*table.values(), strict=True):
         writer.writerow([_text(value) for value in row])
     text.detach()
 
 
-def _text(value: object) -> object:
+def _text(value: object) -> str:
     if value is None:
         return ""
-    if isinstance(value, bool) or type(value).__name__ == "bool_":
+    if isinstance(value, bool) or type(value).__name__ in ("bool_", "bool"):
         return "true" if value else "false"
     if isinstance(value, float):
         return repr(float(value))
-    return value
+    if isinstance(value, bytes):
+        return value.decode("utf-8", "replace")
+    return str(value)

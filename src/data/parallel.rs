@@ -1,0 +1,71 @@
+//! One pass over the rows of a file on all cores: one thread reads blocks, workers take them apart and count.
+//!
+//! Which worker gets a block is up to chance, so this is for what only adds integers: their sums are the same in any order.
+
+use std::sync::mpsc::{Sender, channel};
+use std::sync::{Mutex, PoisonError};
+
+use super::DataError;
+use super::block::Block;
+use super::row::Rows;
+
+/// What one worker at a time holds.
+struct Lane<T> {
+    sums: T,
+    row: Vec<f64>,
+}
+
+/// A block that goes back to the reader when its worker ends, however that is.
+struct Lent {
+    block: Block,
+    back: Sender<Block>,
+}
+
+impl Drop for Lent {
+    fn drop(&mut self) {
+        // The reader may have ended.
+        let _ = self.back.send(std::mem::take(&mut self.block));
+    }
+}
+
+/// Sees every row of a file that hands out blocks; what each worker has summed, in no order.
+pub fn each_row<T: Send>(rows: Rows, start: impl Fn() -> T + Sync, see: impl Fn(&mut T, &[f64]) + Sync) -> Result<Vec<T>, DataError> {
+    let (mut input, layout) = rows.parts();
+    let (lines, width) = (input.lines(), layout.width());
+    let free: Mutex<Vec<Lane<T>>> = Mutex::new(vec![]);
+    let lanes = || free.lock().unwrap_or_else(PoisonError::into_inner);
+    let count = |block: &Block| {
+        let lane = lanes().pop();
+        let mut lane = lane.unwrap_or_else(|| Lane { sums: start(), row: vec![0.0; layout.slots()] });
+        block.each(lines, width, |cells| {
+            layout.fill(cells, &mut lane.row);
+            see(&mut lane.sums, &lane.row);
+        });
+        lanes().push(lane);
+    };
+    let mut block = Block::default();
+    let mut some = input.block(&mut block)?;
+    // A pool's own thread must not wait for blocks: it may be the one that would bring them back. One block is done sooner here.
+    let alone = !block.is_full() || rayon::current_thread_index().is_some();
+    if alone {
+        while some {
+            count(&block);
+            some = input.block(&mut block)?;
+        }
+    } else {
+        let (back, empty) = channel();
+        (0..2 * rayon::current_num_threads() + 1).try_for_each(|_| back.send(Block::default())).map_err(|_| DataError::Unreadable)?;
+        rayon::in_place_scope(|workers| {
+            while some {
+                let mut next = empty.recv().map_err(|_| DataError::Unreadable)?;
+                some = input.block(&mut next)?;
+                let lent = Lent { block: std::mem::replace(&mut block, next), back: back.clone() };
+                let count = &count;
+                workers.spawn(move |_| count(&lent.block));
+            }
+            Ok(())
+        })?;
+    }
+    let lanes = free.into_inner().unwrap_or_else(PoisonError::into_inner);
+    Ok(lanes.into_iter().map(|lane| lane.sums).collect())
+}
