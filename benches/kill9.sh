@@ -14,7 +14,8 @@ cd "$folder" || exit 1
 { echo smoker; for i in $(seq 120); do echo true; done; } > staff.csv
 printf "private staff[n >= 100] { smoker: bool }\n" > schema
 printf 'budget eps(0.1)\nprivate staff[n >= 100] { smoker: bool }\nrelease share = mean(smoker) using laplace\n' > tenth.dpm
-charges() { "$dpm" ledger show ledger --json | sed -n 's/.*"charges": \([0-9]*\).*/\1/p'; }
+# Nothing where the ledger is locked; `show` would price all of them.
+charges() { "$dpm" ledger history ledger > entries 2> why && grep -c '  reserve ' entries; }
 past() { touch -a -d @1 staff.csv; }
 past; cat staff.csv > /dev/null
 [ "$(stat -c %X staff.csv)" -gt 1 ] || { echo "access times are off on this file system"; exit 1; }
