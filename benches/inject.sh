@@ -31,10 +31,13 @@ for fault in pwrite64:retval=10 write:retval=3 $faults; do
   fresh
   : > result
   call=${fault%%:*}
+  # Stops at these calls alone; a kill then leaves no trace.
+  fast=--seccomp-bpf
+  case $fault in *KILL) fast= ;; esac
   points=0 charged=0 untouched=0 locked=0 poisoned=0 bad=0
   before=$(charges)
   while :; do
-    strace -f --seccomp-bpf -o trace -e trace=openat,"$call" -e inject="$fault":when=$((points + 1)) \
+    strace -f $fast -o trace -e trace=openat,"$call" -e inject="$fault":when=$((points + 1)) \
       "$dpm" run tenth.dpm --data staff=@staff --ledger ledger --json > answer 2> said
     status=$?
     # A kill leaves no mark in the trace but the end of the process.
@@ -60,6 +63,8 @@ for fault in pwrite64:retval=10 write:retval=3 $faults; do
       *) bad=$((bad + 1)); echo "DOUBLE: $fault $points: $before -> $after" >> result ;;
     esac
     before=$after
+    # A ledger that grows makes more calls, and the last of them is never reached.
+    if [ "$after" -ge 10 ]; then fresh; before=0; fi
   done
   cat result >> "$out"
   echo "$fault: $points points; charged $charged, untouched $untouched, locked $locked (poison marks $poisoned); violations $bad" >> "$out"
