@@ -43,7 +43,7 @@ for fault in pwrite64:retval=10 write:retval=3 $faults; do
     # A kill leaves no mark in the trace but the end of the process.
     grep -q -e INJECTED -e 'killed by SIGKILL' trace || break
     points=$((points + 1))
-    opened=$(grep 'staff.csv' trace | grep -c -v ' = -1')
+    opened=$(grep 'openat(.*staff.csv' trace | grep -c -v ' = -1')
     if [ -e ledger.poisoned ]; then poisoned=$((poisoned + 1)); rm -f ledger.poisoned; fi
     after=$(charges)
     if [ -z "$after" ]; then
