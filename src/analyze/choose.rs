@@ -2,6 +2,7 @@
 
 use super::budget::{against, reaches};
 use super::chains;
+use super::doubt;
 use super::messages;
 use super::report::{Candidate, Chosen, ReleaseAnalysis};
 use super::scene::Scene;
@@ -186,13 +187,16 @@ fn solve_all(scene: &Scene, judged: &Judged, every: bool) -> Vec<Option<f64>> {
 fn settle(scene: &Scene, decision: Decision, outcome: &mut Outcome) {
     let (offer, value) = (decision.offer.as_ref(), decision.value);
     let Some(claim) = cost(scene.site, offer, value) else { return };
-    outcome.diagnostics.extend(useless::found(scene, offer, value));
+    let useless = useless::found(scene, offer, value);
+    let doubt = useless.is_none().then(|| doubt::found(scene, offer, value)).flatten();
+    outcome.diagnostics.extend(useless);
     if offer.status() == Status::Conditional {
         outcome.diagnostics.push(chains::conditional(scene));
     }
     if offer.approximate() {
         outcome.diagnostics.push(messages::approximate(scene));
     }
+    outcome.diagnostics.extend(doubt);
     outcome.analysis.chosen = Some(Chosen {
         mechanism: offer.mechanism(),
         rule: offer.rule(),
