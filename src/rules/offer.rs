@@ -144,7 +144,7 @@ impl PredictedError {
         let measure = "root mean square distance of the draw from the posterior mean, if features and weights are as in most tables";
         let squares: f64 = SHARES.iter().map(|share| error(*share).powi(2)).sum();
         let value = (squares / SHARES.len() as f64).sqrt();
-        let [least, .., most] = SHARES.map(|share| error(share));
+        let [least, .., most] = SHARES.map(&error);
         let (least, most) = (least.min(most), least.max(most));
         let doubt = (value > 2.0 * least || most > 2.0 * value).then_some(Doubt::Features { least, most });
         PredictedError { doubt, further: vec![(Self::AT_BEST, error(1.0))], ..Self::sure(measure, value) }
