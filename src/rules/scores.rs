@@ -72,7 +72,7 @@ impl Scores {
 
     /// The same, where they may also have a probit link.
     pub fn of_trials(rule: &'static Rule, question: &Question) -> Match<Scores> {
-        const ROWS: &str = "rows must be bernoulli_logit(dot(w, x)), binomial_logit(N, dot(w, x)) or bernoulli_probit(dot(w, x))";
+        const ROWS: &str = "rows must be normal, logistic, binomial or probit around one dot(w, x)";
         Scores::find(rule, question, ROWS, trials)
     }
 
