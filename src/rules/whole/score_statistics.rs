@@ -44,7 +44,7 @@ fn find(question: &Question) -> Match<Vec<Box<dyn Offer>>> {
     if !matches!(question.model()?.request, Request::Posterior { .. }) {
         return not_mine("releases a whole posterior");
     }
-    let scores = Scores::find(&RULE, question)?;
+    let scores = Scores::logistic(&RULE, question)?;
     let products = question.arguments(&MECHANISM).get("sigma_products");
     Ok(vec![Box::new(Look { scores, products })])
 }

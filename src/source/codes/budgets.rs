@@ -207,7 +207,7 @@ output post = posterior(a, b)
         title: "a posterior whose intervals are approximate",
         text: "`score_statistics` releases a normal law of logistic weights that takes the loss of every row for a quadratic and the \
                products of features for what left. Its privacy is exact; its intervals are not: fewer of them may hold the truth \
-               than they say, the fewer the more rows and budget. Take it for a first look, and a draw for a number to use.",
+               than they say, the fewer the more rows and budget. `posterior(w)` without it has intervals that account for the noise.",
         example_wrong: r"budget dp(eps = 1, delta = 1e-6)
 private adult[n] { x: vector[9] in l2(1), rich: bool }
 param w: vector[9] ~ normal(0, 1)
@@ -218,7 +218,7 @@ release post = posterior(w) using score_statistics
 private adult[n] { x: vector[9] in l2(1), rich: bool }
 param w: vector[9] ~ normal(0, 1)
 observe rich ~ bernoulli_logit(dot(w, x))
-release coef = draw(w) using gibbs
+release post = posterior(w)
 ",
     },
     CodePage {
