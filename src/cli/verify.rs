@@ -1,13 +1,30 @@
 //! `dpm verify`: every number of a certificate once more, by separate code; a plan is also compiled again.
 
 use super::compile::LARGEST;
-use super::{Exit, Verify, inputs, print_json, sealed, strict};
+use super::{Exit, inputs, print_json, sealed, strict};
 use crate::check::records::{self, Unfit};
 use crate::compiled;
 use crate::pipeline::{self, Folder, Unreadable};
 use crate::verify::{Against, Failure, Verifier};
+use clap::Args;
 use serde_json::{Value, json};
 use std::path::Path;
+use std::path::PathBuf;
+
+#[derive(Args)]
+pub(super) struct Verify {
+    /// A certificate, or a plan or the result of a run that holds one
+    file: PathBuf,
+    /// The program it should be a certificate of
+    #[arg(long, value_name = "FILE")]
+    program: Option<PathBuf>,
+    /// The signer's public key (PEM)
+    #[arg(long, value_name = "PUB")]
+    key: Option<PathBuf>,
+    /// Exactly one JSON value on standard output
+    #[arg(long)]
+    json: bool,
+}
 
 /// The fields of the record of a run, which holds a certificate too.
 const RECORD: [&str; 8] = ["releases", "outputs", "laws", "chains", "certificate", "ledger", "seeded", "signature"];
