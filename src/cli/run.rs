@@ -3,7 +3,7 @@
 use super::compile::prepared;
 use super::values::{Notes, text};
 use super::{Exit, Run, charge, files, inputs, pace, progress, synthetic};
-use crate::analyze::{Status, cautions, certificate_text, cost_text};
+use crate::analyze::{Status, certificate_text, cost_text};
 use crate::compiled::{Compiled, missing};
 use crate::data::{DataError, Opened, Source};
 use crate::ledger::Receipt;
@@ -214,10 +214,6 @@ pub fn run(args: &Run) -> Exit {
             return Exit::Done;
         }
         warn(&results);
-        // The certificate says it too.
-        if !args.certificate {
-            say!("{}", cautions(&certificate));
-        }
         let cost = cost_text(&certificate);
         match &receipt {
             Some(receipt) => show!("{cost}\n{}", charge::receipt_text(receipt)),
