@@ -103,11 +103,11 @@ enum Command {
     /// A program typed statement by statement; a release asks before it spends
     Repl(Repl),
     /// For the owner of a file: which cells are not what a program declares. Its output is private
-    Inspect(Inspect),
+    Inspect(inspect::Inspect),
     /// The query that counts what a program asks of its rows, for an engine that holds them: exact integers, which are private
-    Sql(Sql),
+    Sql(sql::Sql),
     /// What of a program an engine can count, and what is read row by row
-    Sources(Sources),
+    Sources(sql::Sources),
     /// Budgets of registered data sets: what was spent and what is left
     #[command(subcommand)]
     Ledger(ledger::Command),
@@ -296,44 +296,6 @@ struct Run {
     #[cfg(feature = "tape")]
     #[arg(long)]
     seed: Option<u64>,
-}
-
-#[derive(Args)]
-struct Inspect {
-    /// A program that declares private tables
-    file: PathBuf,
-    /// The file of a private table: `staff=staff.csv`, `-` for standard input
-    #[arg(long, value_name = "NAME=PATH")]
-    data: Vec<String>,
-    /// What stands between the cells of a line: `,`, `;` or `tab`
-    #[arg(long, value_name = "CHARACTER")]
-    delimiter: Option<inputs::Delimiter>,
-    /// Write to this new file, which only its owner may read, instead of the terminal
-    #[arg(short, value_name = "FILE")]
-    output: Option<PathBuf>,
-}
-
-#[derive(Args)]
-struct Sql {
-    file: PathBuf,
-    #[command(flatten)]
-    public: Public,
-    /// Whose SQL it is; `datafusion` is also Ballista's
-    #[arg(long)]
-    dialect: crate::sql::Dialect,
-    /// Where the rows of a table are: `staff=hr.staff`, `staff=(SELECT ..)`; without it a table of the same name
-    #[arg(long, value_name = "NAME=TABLE")]
-    from: Vec<String>,
-}
-
-#[derive(Args)]
-struct Sources {
-    file: PathBuf,
-    #[command(flatten)]
-    public: Public,
-    /// Which engine would count
-    #[arg(long, default_value = "duckdb")]
-    dialect: crate::sql::Dialect,
 }
 
 #[derive(Args)]

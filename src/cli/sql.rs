@@ -1,14 +1,38 @@
 //! `dpm sql` and `dpm sources`: the queries that count what a program asks of its rows, and what is read row by row instead.
 
 use super::compile::prepared;
-use super::{Exit, Public, Sources, Sql, usage};
+use super::{Exit, Public, usage};
 use crate::compiled::{Compiled, missing};
 use crate::data::eval::Environment;
 use crate::mechanism::sums;
 use crate::model::{ColumnId, Expr, ExprKind, Program, Query, ReleaseStep, ScalarId, Step, Table, TableId, Type};
 use crate::sql::{Counted, Dialect, Request, Select, Streamed, selects};
+use clap::Args;
 use std::collections::BTreeMap;
-use std::path::Path;
+use std::path::{Path, PathBuf};
+
+#[derive(Args)]
+pub struct Sql {
+    file: PathBuf,
+    #[command(flatten)]
+    public: Public,
+    /// Whose SQL it is; `datafusion` is also Ballista's
+    #[arg(long)]
+    dialect: Dialect,
+    /// Where the rows of a table are: `staff=hr.staff`, `staff=(SELECT ..)`; without it a table of the same name
+    #[arg(long, value_name = "NAME=TABLE")]
+    from: Vec<String>,
+}
+
+#[derive(Args)]
+pub struct Sources {
+    file: PathBuf,
+    #[command(flatten)]
+    public: Public,
+    /// Which engine would count
+    #[arg(long, default_value = "duckdb")]
+    dialect: Dialect,
+}
 
 impl clap::ValueEnum for Dialect {
     fn value_variants<'a>() -> &'a [Dialect] {
