@@ -44,7 +44,7 @@ mod repl;
 mod report;
 mod rewrite;
 mod run;
-mod sealed;
+pub mod sealed;
 mod sql;
 mod starter;
 mod strict;
