@@ -5,9 +5,11 @@ The oracle is SQLite, which Python has, and which `cargo test --test draws sql` 
 one column is held against whole numbers computed here as well, from fractions.
 """
 
+import json
 import math
 import os
 import random
+import re
 import sqlite3
 import subprocess
 import sys
@@ -17,6 +19,7 @@ from fractions import Fraction
 import datafusion
 import duckdb
 import pyarrow as pa
+import pyarrow.parquet as pq
 
 DPM = os.path.abspath(sys.argv[1])
 ROWS = int(sys.argv[2]) if len(sys.argv) > 2 else 1200
@@ -148,9 +151,46 @@ def arrow(data):
     return pa.table({name: pa.array(column, ty, from_pandas=False) for name, column, ty in zip("xykmbcgh", zip(*data), types)})
 
 
+def cell_text(x):
+    if x is None or isinstance(x, float) and x != x:
+        return ""
+    if isinstance(x, bool):
+        return "true" if x else "false"
+    return repr(x) if isinstance(x, float) else str(x) if isinstance(x, int) else '"' + x.replace('"', '""') + '"'
+
+
+def flat(value):
+    value = list(value.values()) if isinstance(value, dict) else value
+    return [y for x in value for y in flat(x)] if isinstance(value, list) else [value]
+
+
+def far(folder, data, oracle, exponents):
+    """What `dpm run` releases of the same rows as CSV and as Parquet in many row groups, with noise of scale 1e-9, where the oracle is another."""
+    program = re.sub(r"^(\s*release .*)$", r"\1 using laplace(scale = 1e-9)", open(os.path.join(folder, "p.dpm")).read().replace("budget eps(1)\n", ""), flags=re.M)
+    program_at, csv_at, parquet_at = (os.path.join(folder, name) for name in ("r.dpm", "d.csv", "d.parquet"))
+    with open(program_at, "w") as f:
+        f.write(program)
+    with open(csv_at, "w", newline="") as f:
+        f.write("".join(",".join(map(cell_text, row)) + "\n" for row in [list("xykmbcgh")] + data))
+    pq.write_table(arrow(data), parquet_at, row_group_size=97)
+    wrong = []
+    for path in (csv_at, parquet_at):
+        run = subprocess.run([DPM, "run", program_at, "--data", path, "--json", "--anyway"], capture_output=True, text=True)
+        if run.returncode:
+            sys.exit(run.stderr)
+        releases = json.loads(run.stdout)["releases"]
+        for (name, _, level, cell), (n, sum_) in oracle.items():
+            value = releases[name]
+            value = flat(list(value.values())[level] if isinstance(value, dict) else value[level]) if name in ("c0", "c1") else flat(value)
+            wanted = sum_ * 2.0 ** exponents[name] if name in exponents else n
+            if abs(float(value[cell]) - wanted) > 1e-7 * max(1, abs(wanted) * 1e-6):
+                wrong.append(f"{path[-7:]}: {name}, level {level}, cell {cell}")
+    return wrong
+
+
 engines = {"duckdb": in_duckdb, "datafusion": in_datafusion}
 counted = {name: 0 for name in engines}
-wrong = []
+wrong, files = [], 0
 rng = random.Random(5)
 with tempfile.TemporaryDirectory() as folder:
     for lo, hi in RANGES:
@@ -162,6 +202,10 @@ with tempfile.TemporaryDirectory() as folder:
         oracle = answer(in_sqlite(text, data), first)
         if oracle[("a0", 0, 0, 0)] != (ROWS, total([row[0] for row in data], lo, hi)):
             wrong.append(f"sqlite: sum(x) on [{lo}, {hi}]")
+        if 1e-3 < hi < 1e7:
+            exponents = {m[0]: int(m[1]) for m in re.findall(r"-- (\w+) part 0: a sum in steps of 2\^(-?\d+)", text)}
+            wrong += far(folder, data, oracle, exponents)
+            files += 2 * len(oracle)
         for name, run in engines.items():
             text, first = query(folder, name)
             found = answer(run(text, data), first)
@@ -170,6 +214,7 @@ with tempfile.TemporaryDirectory() as folder:
 lines = [f"{ROWS} rows of adversarial cells for each of {len(RANGES)} ranges; SQLite {sqlite3.sqlite_version} is the oracle"]
 versions = {"duckdb": duckdb.__version__, "datafusion": datafusion.__version__}
 lines += [f"{name} {versions[name]}: {counted[name]} integers compared" for name in engines]
+lines += [f"CSV and Parquet through dpm run, noise of scale 1e-9: {files} numbers compared"]
 lines += [f"{len(wrong)} differ"] + wrong[:20]
 print("\n".join(lines))
 if wrong:

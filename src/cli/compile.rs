@@ -11,7 +11,7 @@ use serde_json::json;
 use std::path::PathBuf;
 
 #[derive(Args)]
-pub(super) struct Compile {
+pub struct Compile {
     #[command(flatten)]
     program: Program,
     /// Where the plan is written

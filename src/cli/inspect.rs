@@ -9,11 +9,10 @@ use clap::Args;
 use std::fmt::Write as _;
 use std::fs::{File, OpenOptions};
 use std::io::{IsTerminal, Write};
-use std::path::Path;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 #[derive(Args)]
-pub(super) struct Inspect {
+pub struct Inspect {
     /// A program that declares private tables
     file: PathBuf,
     /// The file of a private table: `staff=staff.csv`, `-` for standard input

@@ -13,7 +13,7 @@ use std::path::Path;
 use std::path::PathBuf;
 
 #[derive(Args)]
-pub(super) struct Plot {
+pub struct Plot {
     #[command(flatten)]
     program: Program,
     /// What the picture shows
@@ -28,7 +28,7 @@ pub(super) struct Plot {
 }
 
 #[derive(Args)]
-pub(super) struct Report {
+pub struct Report {
     /// A program, a plan, a certificate, or a result of `dpm run -o`
     #[command(flatten)]
     program: Program,

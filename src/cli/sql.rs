@@ -9,30 +9,29 @@ use crate::model::{ColumnId, Expr, ExprKind, Program, Query, ReleaseStep, Scalar
 use crate::sql::{Counted, Dialect, Request, Select, Streamed, selects};
 use clap::Args;
 use std::collections::BTreeMap;
-use std::path::Path;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 #[derive(Args)]
-pub(super) struct Sql {
+pub struct Sql {
     file: PathBuf,
     #[command(flatten)]
     public: Public,
     /// Whose SQL it is; `datafusion` is also Ballista's
     #[arg(long)]
-    dialect: crate::sql::Dialect,
+    dialect: Dialect,
     /// Where the rows of a table are: `staff=hr.staff`, `staff=(SELECT ..)`; without it a table of the same name
     #[arg(long, value_name = "NAME=TABLE")]
     from: Vec<String>,
 }
 
 #[derive(Args)]
-pub(super) struct Sources {
+pub struct Sources {
     file: PathBuf,
     #[command(flatten)]
     public: Public,
     /// Which engine would count
     #[arg(long, default_value = "duckdb")]
-    dialect: crate::sql::Dialect,
+    dialect: Dialect,
 }
 
 impl clap::ValueEnum for Dialect {

@@ -12,7 +12,7 @@ use std::path::Path;
 use std::path::PathBuf;
 
 #[derive(Args)]
-pub(super) struct Verify {
+pub struct Verify {
     /// A certificate, or a plan or the result of a run that holds one
     file: PathBuf,
     /// The program it should be a certificate of

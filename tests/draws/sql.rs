@@ -202,7 +202,7 @@ fn integers_of_sqlite_are_the_totals_of_csv() {
                 let request = Request { dialect: Dialect::Sqlite, id: T, table, from: "t", env: &NoEnvironment };
                 let found = selects(&request, &counted).unwrap_or_else(|why| panic!("{}: {}", release.name, why.text()));
                 let aggregates = aggregates(value);
-                assert_eq!((found.len(), aggregates.len() > 0), (aggregates.len(), true), "{}", release.name);
+                assert!(!aggregates.is_empty() && found.len() == aggregates.len(), "{}", release.name);
                 for (select, aggregate) in found.iter().zip(&aggregates) {
                     let answer = answered(&db, &select.query);
                     for level in 0..if group.is_some() { 2 } else { 1 } {
@@ -251,7 +251,7 @@ fn what_is_not_counted_is_said() {
     for dialect in Dialect::ALL {
         for (declared, release, why) in [
             ("{ x: real in [0, 1] }", "sum(x)", None),
-            ("{ x: real in [0, 1] }", "median(x)", Some(Streamed::Rows)),
+            ("{ x: real in [0, 1] }", "quantile(x, 0.5)", Some(Streamed::Rows)),
             ("{ x: real in [0, 1] }", "sum(exp(x))", Some(Streamed::Function)),
             ("{ x: real in [0, 1] }", "sum(x / 3)", Some(Streamed::Function)),
             ("{ x: real in [0, 1], b: bool }", "mean(x, where = b)", Some(Streamed::Vector)),

@@ -105,7 +105,7 @@ fn a_query_is_printed_and_what_is_read_row_by_row_is_named() {
     assert_eq!(dpm(place, &["sql", "a.dpm", "--dialect", "spark", "--from", "u=x"]).0, Some(2));
     fs::write(
         place.join("b.dpm"),
-        "budget eps(1)\n\nprivate t[n] { x: real in [0, 10], g: category {u, v} }\n\nrelease s = sum(x)\nrelease m = median(x)\n",
+        "budget eps(1)\n\nprivate t[n] { x: real in [0, 10], g: category {u, v} }\n\nrelease s = sum(x)\nrelease m = quantile(x, 0.5)\n",
     )
     .unwrap();
     let (code, shown, said) = dpm(place, &["sql", "b.dpm", "--dialect", "spark"]);
