@@ -34,6 +34,11 @@ type Solved = (&'static str, Knob);
 pub const MANY: usize = 17;
 
 impl Site<'_> {
+    /// Is it one of many, and not the first?
+    pub fn of_many(&self) -> bool {
+        self.ended.is_some()
+    }
+
     /// Where a search may begin.
     pub fn near(&self, of: Solved) -> Option<f64> {
         self.ended.as_ref()?.borrow().iter().find(|(known, _)| *known == of).map(|(_, x)| *x)
@@ -76,7 +81,8 @@ pub fn sites(program: &Program) -> Vec<Site<'_>> {
     let mut found = Vec::new();
     collect(program, &program.steps, &mut Vec::new(), &mut found);
     if found.len() >= MANY {
-        found.iter_mut().for_each(|site| site.ended = Some(RefCell::default()));
+        // The first is looked at as one of few: what is said about it speaks for all.
+        found.iter_mut().skip(1).for_each(|site| site.ended = Some(RefCell::default()));
     }
     found
 }

@@ -37,6 +37,9 @@ pub fn found(scene: &Scene, offer: &dyn Offer, value: f64) -> Option<Diagnostic>
     }
     let d = Diagnostic::new("W0510", format!("`{}` is predicted to say next to nothing about the rows", scene.site.release.name))
         .label(scene.place(), format!("predicted error {}, of a draw from the prior {}", sig(error, 3), sig(prior, 3)));
+    if scene.site.of_many() {
+        return Some(d);
+    }
     Some(d.helps(whole(scene, model).into_iter().chain(counted(scene, model, offer)).chain(dearer(scene, offer, prior))))
 }
 
@@ -59,7 +62,8 @@ fn noisy(scene: &Scene, offer: &dyn Offer, value: f64) -> Option<Diagnostic> {
         number(range.hi)
     );
     let d = Diagnostic::new("W0510", format!("`{}` is predicted to say next to nothing about the rows", scene.site.release.name));
-    Some(d.label(scene.place(), between).helps(dearer(scene, offer, 0.5 * width)))
+    let d = d.label(scene.place(), between);
+    Some(if scene.site.of_many() { d } else { d.helps(dearer(scene, offer, 0.5 * width)) })
 }
 
 /// The exact number of rows, where a bound alone is declared and a number above it would teach.

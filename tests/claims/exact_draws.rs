@@ -9,7 +9,7 @@ use statrs::function::gamma::{gamma_lr, gamma_ur, ln_gamma};
 const EPSILONS: [f64; 7] = [0.0, 0.05, 0.3, 0.8, 1.7, 3.1, 6.0];
 
 /// Beta against Beta of the same total: the loss is a line in the logit.
-fn beta(e: f64, p: [f64; 2], q: [f64; 2]) -> f64 {
+pub fn beta(e: f64, p: [f64; 2], q: [f64; 2]) -> f64 {
     let w = q[0] - p[0];
     if w < 0.0 {
         return beta(e, [p[1], p[0]], [q[1], q[0]]);
@@ -20,7 +20,7 @@ fn beta(e: f64, p: [f64; 2], q: [f64; 2]) -> f64 {
 }
 
 /// Gamma against Gamma that differ in the shape, or in the rate.
-fn gamma(e: f64, p: [f64; 2], q: [f64; 2]) -> f64 {
+pub fn gamma(e: f64, p: [f64; 2], q: [f64; 2]) -> f64 {
     let above = |x: f64| if x < f64::INFINITY { gamma_ur(p[0], p[1] * x) - e.exp() * gamma_ur(q[0], q[1] * x) } else { 0.0 };
     let below = |x: f64| if x > 0.0 { gamma_lr(p[0], p[1] * x) - e.exp() * gamma_lr(q[0], q[1] * x) } else { 0.0 };
     let (shape, rate) = (q[0] - p[0], q[1] - p[1]);

@@ -1,7 +1,8 @@
-//! What is certified against what is true, by enumeration: the table of rule book 8.11, before and now, with planted mistakes.
+//! What is certified against what is true, by enumeration: the tables of rule book 8.11 and 17, before and now, with planted mistakes.
 //!
 //! `UPDATE_RESULTS=1` writes `benches/results/excess.txt`.
 
+use crate::exact_draws::{beta, gamma};
 use crate::numbers_support::{certified, certified_at, dirichlet};
 use dpm::privacy::Claim;
 use std::fmt::Write;
@@ -165,6 +166,66 @@ fn draws_in_groups(rows: &mut Vec<Row>) {
     assert!(matches!(certified(text).total(), Claim::Renyi(_)), "units of categorical rows have a curve");
 }
 
+/// The least epsilon at which the dearest of these pairs, in either order, costs at most delta.
+fn least(curve: fn(f64, [f64; 2], [f64; 2]) -> f64, pairs: &[[[f64; 2]; 2]], delta: f64) -> f64 {
+    let most = |e: f64| pairs.iter().map(|[p, q]| curve(e, *p, *q).max(curve(e, *q, *p))).fold(0.0, f64::max);
+    let (mut no, mut yes) = (0.0, 64.0);
+    for _ in 0..60 {
+        let middle = f64::midpoint(no, yes);
+        if most(middle) <= delta { yes = middle } else { no = middle }
+    }
+    yes
+}
+
+/// Rule book 17: epsilon by conversion of the worst divergences, by exact curves, and of the dearest of all pairs of data sets.
+fn draws(rows: &mut Vec<Row>) {
+    type Draw = (&'static str, String, f64, fn(f64, [f64; 2], [f64; 2]) -> f64, Vec<[[f64; 2]; 2]>);
+    let beta_rows =
+        |r: f64, n: u32| (0..n).map(move |s| [s + 1, s].map(|s| [6.0 + r * f64::from(s), 18.0 + r * f64::from(n - s)])).collect::<Vec<_>>();
+    let rate = |r: f64| {
+        format!(
+            "private t[100] {{ y: bool }}\nparam p ~ beta(6, 18)\nobserve y ~ bernoulli(p)\nrelease d = draw(p) using diffuse(r = {r})\n"
+        )
+    };
+    let cases: [Draw; 6] = [
+        ("Beta(6, 18), 100 rows of weight 0.67", rate(0.67), 1e-5, beta, beta_rows(0.67, 100)),
+        ("Beta(6, 18), 100 rows", rate(1.0), 1e-6, beta, beta_rows(1.0, 100)),
+        (
+            "Dirichlet(3, 4, 5), one row of a hundred moves",
+            "private t[100] { y: category {u, v, w} }\nparam s ~ dirichlet([3, 4, 5])\nobserve y ~ categorical(s)\nrelease d = draw(s) using direct\n".into(),
+            1e-5,
+            beta,
+            vec![[[3.0, 5.0], [4.0, 4.0]], [[3.0, 6.0], [4.0, 5.0]], [[4.0, 6.0], [5.0, 5.0]]],
+        ),
+        (
+            "Gamma(8, 2), counts of 0 to 3",
+            "private t[50] { y: int in 0..3 }\nparam m ~ gamma(8, 2)\nobserve y ~ poisson(m)\nrelease d = draw(m) using direct\n".into(),
+            1e-5,
+            gamma,
+            (0..100).map(|s| [[8.0 + f64::from(s), 52.0], [11.0 + f64::from(s), 52.0]]).collect(),
+        ),
+        (
+            "Gamma(4, 30), 20 waiting times in [0, 2]",
+            "private t[20] { y: real in [0, 2] }\nparam m ~ gamma(4, 30)\nobserve y ~ exponential(m)\nrelease d = draw(m) using direct\n".into(),
+            1e-5,
+            gamma,
+            (0..20).map(|s| [[24.0, 30.0 + 2.0 * f64::from(s)], [24.0, 32.0 + 2.0 * f64::from(s)]]).collect(),
+        ),
+        (
+            "precision Gamma(4, 30), 20 values within 2 of their mean",
+            "private t[20] { y: real in [-2, 2] }\nparam tau ~ gamma(4, 30)\nobserve y ~ normal(0, 1 / sqrt(tau))\nrelease d = draw(tau) using direct\n".into(),
+            1e-5,
+            gamma,
+            (0..20).map(|s| [[14.0, 30.0 + 2.0 * f64::from(s)], [14.0, 32.0 + 2.0 * f64::from(s)]]).collect(),
+        ),
+    ];
+    for (words, text, delta, curve, pairs) in cases {
+        let claim = certified(&text).total().clone();
+        let before = claim.clone().converted().epsilon(delta);
+        rows.push((format!("{words}: epsilon at delta {delta}"), before, claim.epsilon(delta), least(curve, &pairs, delta)));
+    }
+}
+
 fn offsets(rows: &mut Vec<Row>) {
     let text = "private t[n] { x: vector[2] in l2(1), o: real in [0, 10], y: bool }\nparam w: vector[2] in l2(1) ~ normal(0, 1)\nobserve y ~ bernoulli_logit(o + dot(w, x))\nrelease r = draw(w) using ops(weight = 0.05) assuming convergence\n";
     let circle: Vec<[f64; 2]> = grid(0.0, std::f64::consts::TAU, 16).map(|t| [t.cos(), t.sin()]).collect();
@@ -240,6 +301,7 @@ fn no_more_than_is_true() {
     functions(&mut rows);
     groups(&mut rows);
     draws_in_groups(&mut rows);
+    draws(&mut rows);
     offsets(&mut rows);
     moments(&mut rows);
     let mut text = String::from(
