@@ -118,7 +118,7 @@ impl Offer for Look {
     fn predicted_error(&self, sigma: f64) -> PredictedError {
         let found = self.predicted(sigma);
         let further = vec![("kl", found.kl), ("interval_width", found.width)];
-        PredictedError { measure: "expected Hellinger distance to the posterior", value: found.hellinger, further }
+        PredictedError { further, ..PredictedError::sure("expected Hellinger distance to the posterior", found.hellinger) }
     }
 
     fn remark(&self, sigma: f64) -> String {
