@@ -56,7 +56,7 @@ pub fn each_row<T: Send>(rows: Rows, start: impl Fn() -> T + Sync, see: impl Fn(
         }
     } else {
         let (back, empty) = channel();
-        (0..2 * rayon::current_num_threads() + 1).try_for_each(|_| back.send(Block::default())).map_err(|_| DataError::Unreadable)?;
+        (0..2 * rayon::current_num_threads() + 1).try_for_each(|_| back.send(Block::default()).map_err(|_| DataError::Unreadable))?;
         rayon::in_place_scope(|workers| {
             while some {
                 let mut next = empty.recv().map_err(|_| DataError::Unreadable)?;
