@@ -26,7 +26,7 @@ fn mixed_releases_use_their_budget() {
     let text = mixed(half, half);
     let certificate = certified(&text).certificate;
     let spent = certificate.total.claim.epsilon(1e-6);
-    assert!(spent <= 1.0 && spent >= 0.999, "{spent}");
+    assert!((0.999..=1.0).contains(&spent), "{spent}");
     let c = serde_json::from_str(&certificate.to_json().to_string()).unwrap();
     let failures = Verifier::default().verify(&c, Against { program: Some(&text), key: None });
     assert!(failures.is_empty(), "{failures:#?}");
@@ -42,7 +42,7 @@ fn equal_releases_get_equal_shares() {
     let Claim::Product(parts) = all.total() else { panic!("{:?}", all.total()) };
     assert!(parts.len() == 60 && parts.iter().all(|part| *part == parts[0]));
     let spent = all.total().epsilon(1e-5);
-    assert!(spent <= 3.0 && spent >= 0.99 * 3.0, "{spent}");
+    assert!((0.99 * 3.0..=3.0).contains(&spent), "{spent}");
 }
 
 /// Of many different answers by randomised response the law of the loss is known: a sum of steps of a thousandth.
