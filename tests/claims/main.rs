@@ -19,6 +19,7 @@ mod golden;
 mod golden_posteriors;
 mod integration;
 mod loss_ranges;
+mod moments;
 mod more_rows;
 #[path = "../support/numbers_support/mod.rs"]
 mod numbers_support;
