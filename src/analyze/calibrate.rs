@@ -28,17 +28,19 @@ pub struct Price<'a> {
     pub near: &'a dyn Fn(f64) -> f64,
 }
 
-/// The largest `x` in (0, `most`] that fits, rounded down to 12 significant digits and verified.
+/// The largest `x` in (0, `most`] that fits, rounded down to 12 significant digits and verified. The search may `begin` where it
+/// is thought to lie.
 ///
 /// It should fit below some point and fail above it; where it does not, the value returned still fits.
-pub fn largest(most: f64, price: Price) -> Option<f64> {
+pub fn largest(most: f64, begin: Option<f64>, price: Price) -> Option<f64> {
     let fits = &|x| (price.exact)(x) <= 1.0;
-    if fits(most) {
+    let begun = begin.filter(|x| *x > 0.0 && *x < most / 2.0).and_then(|x| around(x, most / 2.0, price.near));
+    if begun.is_none() && fits(most) {
         return Some(most);
     }
-    let (mut yes, mut no) = (most / 2.0, most);
+    let (mut yes, mut no) = begun.unwrap_or((most / 2.0, most));
     let mut halvings = 0;
-    while (price.near)(yes) > 1.0 {
+    while begun.is_none() && (price.near)(yes) > 1.0 {
         (yes, no) = (yes / 2.0, yes);
         halvings += 1;
         if halvings > REACH {
@@ -46,7 +48,25 @@ pub fn largest(most: f64, price: Price) -> Option<f64> {
         }
     }
     let found = narrowed(yes, no, price.near);
-    settled(found, most, 1.0, price, &|price| largest(most, price))
+    settled(found, most, 1.0, price, &|price| largest(most, None, price))
+}
+
+/// A value that fits and one above it that does not, at most `most`, looked for in growing steps from `begin`; `None` where they are
+/// far from there.
+fn around(begin: f64, most: f64, cost: &dyn Fn(f64) -> f64) -> Option<(f64, f64)> {
+    let up = cost(begin) <= 1.0;
+    let (mut last, mut step) = (begin, 1.1);
+    for _ in 0..6 {
+        let x = if up { last * step } else { last / step };
+        if x > most {
+            return None;
+        }
+        if (cost(x) <= 1.0) != up {
+            return Some(if up { (last, x) } else { (x, last) });
+        }
+        (last, step) = (x, step * step);
+    }
+    None
 }
 
 /// The smallest `x` > 0 that fits, rounded up to 12 significant digits and verified. The search begins at `start`.
@@ -77,7 +97,7 @@ pub fn largest_positive(start: f64, price: Price) -> Option<f64> {
     let mut most = start;
     for _ in 0..REACH {
         if (price.near)(most) > 1.0 {
-            return largest(most, price);
+            return largest(most, None, price);
         }
         most *= 2.0;
     }
@@ -148,7 +168,7 @@ mod tests {
     use super::*;
 
     fn largest(most: f64, cost: &dyn Fn(f64) -> f64) -> Option<f64> {
-        super::largest(most, Price { exact: cost, near: cost })
+        super::largest(most, None, Price { exact: cost, near: cost })
     }
 
     fn smallest(start: f64, cost: &dyn Fn(f64) -> f64) -> Option<f64> {
@@ -171,6 +191,19 @@ mod tests {
         }
         assert_eq!(smallest(1.0, &|_| f64::INFINITY), None);
         assert_eq!(smallest(1.0, &|x| 0.72 / x).unwrap(), 0.72);
+    }
+
+    /// Near the end it says where, far from it as if nothing were known.
+    #[test]
+    fn a_search_may_begin_anywhere() {
+        let costs: [&dyn Fn(f64) -> f64; 3] = [&|x| x * x / 0.04, &|x| x / 0.3, &|x| if x < 0.07 { 0.5 } else { f64::INFINITY }];
+        for cost in costs {
+            let (price, found) = (Price { exact: cost, near: cost }, largest(1.0, cost));
+            for begin in [0.0, 1e-9, 0.069, 0.07, 0.19, 0.2, 0.21, 0.29, 0.45, 0.6, 7.0, f64::NAN] {
+                assert_eq!(super::largest(1.0, Some(begin), price), found, "{begin}");
+            }
+        }
+        assert_eq!(super::largest(1.0, Some(0.3), Price { exact: &|_| 0.0, near: &|_| 0.0 }), Some(1.0));
     }
 
     /// Jumps, walls at the limit order, and curves far from straight end in the same digits, in few prices.
@@ -207,7 +240,7 @@ mod tests {
             Box::new(|x| x * x / 0.5 + (x * 1e6).sin().abs()),
         ];
         for near in &nears {
-            assert_eq!(super::largest(1.0, Price { exact, near }), largest(1.0, exact));
+            assert_eq!(super::largest(1.0, None, Price { exact, near }), largest(1.0, exact));
             let (exact, near): (&dyn Fn(f64) -> f64, &dyn Fn(f64) -> f64) = (&|x| exact(1.0 / x), &|x| near(1.0 / x));
             assert_eq!(super::smallest(1.0, Price { exact, near }), smallest(1.0, exact));
         }

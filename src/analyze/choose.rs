@@ -2,6 +2,7 @@
 
 use super::budget::{against, reaches};
 use super::chains;
+use super::doubt;
 use super::messages;
 use super::report::{Candidate, Chosen, ReleaseAnalysis};
 use super::scene::Scene;
@@ -61,7 +62,7 @@ pub fn choose(scene: &Scene, shown: Shown) -> Outcome {
     let mut outcome = Outcome { analysis, diagnostics: vec![] };
     match &release.mechanism.kind {
         MechanismKind::Named { name, args } if name != "auto" => match named(scene, name, args, shown, &mut outcome) {
-            Ok(decision) => settle(scene, decision, &mut outcome),
+            Ok(decision) => settle(scene, decision, shown, &mut outcome),
             Err(diagnostic) => outcome.diagnostics.push(*diagnostic),
         },
         _ => automatic(scene, shown, &mut outcome),
@@ -156,12 +157,12 @@ fn automatic(scene: &Scene, shown: Shown, outcome: &mut Outcome) {
         return;
     };
     let offer = judged.offers.swap_remove(index);
-    settle(scene, Decision { offer, value, solved: true, arguments: Arguments::default() }, outcome);
+    settle(scene, Decision { offer, value, solved: true, arguments: Arguments::default() }, shown, outcome);
 }
 
 /// Never chosen are a conditional draw, a prior that the user did not write, and what must be asked for by name.
 fn eligible(offer: &dyn Offer) -> bool {
-    offer.status() != Status::Conditional && !offer.changes_prior() && offer.mechanism().auto
+    offer.status() != Status::Conditional && !offer.changes_prior() && offer.mechanism().automatic(offer.rule().answers)
 }
 
 /// The offer of least predicted error, last resorts after all others; ties go to exact before certified, then to table order.
@@ -183,16 +184,20 @@ fn solve_all(scene: &Scene, judged: &Judged, every: bool) -> Vec<Option<f64>> {
     judged.offers.iter().map(|o| solve(scene.site, o.as_ref(), wanted(o.as_ref())?)).collect()
 }
 
-fn settle(scene: &Scene, decision: Decision, outcome: &mut Outcome) {
+fn settle(scene: &Scene, decision: Decision, shown: Shown, outcome: &mut Outcome) {
     let (offer, value) = (decision.offer.as_ref(), decision.value);
     let Some(claim) = cost(scene.site, offer, value) else { return };
-    outcome.diagnostics.extend(useless::found(scene, offer, value));
+    // What a pass that only looks for the size of shares would say is said by the last one.
+    let useless = (shown > Shown::None).then(|| useless::found(scene, offer, value)).flatten();
+    let doubt = (shown > Shown::None && useless.is_none()).then(|| doubt::found(scene, offer, value)).flatten();
+    outcome.diagnostics.extend(useless);
     if offer.status() == Status::Conditional {
         outcome.diagnostics.push(chains::conditional(scene));
     }
     if offer.approximate() {
         outcome.diagnostics.push(messages::approximate(scene));
     }
+    outcome.diagnostics.extend(doubt);
     outcome.analysis.chosen = Some(Chosen {
         mechanism: offer.mechanism(),
         rule: offer.rule(),

@@ -3,6 +3,7 @@
 use super::budget::over;
 use super::messages;
 use super::report::Analysis;
+use super::site::MANY;
 use crate::model::{Budget, BudgetKind, Program, releases};
 use crate::source::{Diagnostic, Diagnostics};
 
@@ -33,12 +34,15 @@ const PASSES: u32 = 8;
 /// # Errors
 /// What `pass` refuses.
 pub fn fitted(program: &Program, pass: &dyn Fn(Terms) -> Result<Judged, Failed>) -> Result<Judged, Failed> {
-    let first = pass(TERMS)?;
-    let Some(budget) = &program.budget else { return Ok(first) };
     let all = releases(&program.steps);
     let open = if all.len() > 1 { all.iter().filter(|r| r.spend.is_none()).count() } else { 0 };
+    let dp = program.budget.as_ref().is_some_and(|b| matches!(b.kind, BudgetKind::Dp { .. }));
+    // Of many releases the first pass only says what they cost.
+    let shown = !dp || open < MANY;
+    let first = pass(Terms { shown, ..TERMS })?;
+    let Some(budget) = &program.budget else { return Ok(first) };
     match (Search { budget, open, pass }).from(&first) {
-        Some(1.0) => return Ok(first),
+        Some(1.0) if shown => return Ok(first),
         Some(growth) => return pass(Terms { growth, ..TERMS }),
         None => {}
     }
@@ -63,6 +67,12 @@ struct Search<'a> {
 
 /// A growth of the shares and what the program then costs, over what is allowed.
 type Point = (f64, f64);
+
+/// Where a power of the growth through both points uses the budget up to the middle of what is enough.
+fn power((yes, used): Point, (end, cost): Point) -> f64 {
+    let exponent = (cost / used).ln() / (end / yes).ln();
+    (yes * (f64::midpoint(ENOUGH, 1.0) / used).powf(1.0 / exponent)).max(yes).min(end)
+}
 
 impl Search<'_> {
     /// What the program costs at a growth, over what is allowed; `None` where a release has no mechanism.
@@ -126,6 +136,7 @@ impl Search<'_> {
             // Costs are nearly proportional to shares, and nearly straight where something else is written.
             let straight = yes / used * (1.0 - room);
             let growth = match no {
+                Some(no) if self.open >= MANY => power((yes, used), no),
                 Some((end, cost)) if adds || straight >= end => yes + (end - yes) * (1.0 - room - used) / (cost - used),
                 _ => straight,
             };

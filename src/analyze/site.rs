@@ -4,7 +4,8 @@ use super::parallel::{Groups, parallel};
 use super::spend::table_of;
 use crate::model::{Each, Program, ReleaseStep, Step, TableId};
 use crate::privacy::Claim;
-use crate::rules::offer::View;
+use crate::rules::offer::{Knob, View};
+use std::cell::RefCell;
 
 /// One `each` around a release.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -22,9 +23,30 @@ pub struct Site<'a> {
     /// How neighbours differ in the whole table.
     pub view: View,
     layers: Vec<Layer>,
+    /// Of many releases: where the last search for a mechanism's knob ended, which is where the next one begins.
+    ended: Option<RefCell<Vec<(Solved, f64)>>>,
 }
 
+/// A mechanism and its knob.
+type Solved = (&'static str, Knob);
+
+/// So many releases are many.
+pub const MANY: usize = 17;
+
 impl Site<'_> {
+    /// Where a search may begin.
+    pub fn near(&self, of: Solved) -> Option<f64> {
+        self.ended.as_ref()?.borrow().iter().find(|(known, _)| *known == of).map(|(_, x)| *x)
+    }
+
+    /// Keeps where it ended.
+    pub fn keep(&self, of: Solved, x: f64) {
+        if let Some(mut ended) = self.ended.as_ref().map(RefCell::borrow_mut) {
+            ended.retain(|(known, _)| *known != of);
+            ended.push((of, x));
+        }
+    }
+
     /// Does the release see only the rows of one group of its table?
     pub fn grouped(&self) -> bool {
         self.layers.iter().any(|l| matches!(l, Layer::Parallel(_)))
@@ -53,6 +75,9 @@ fn through(layers: &[Layer], view: View, one: &dyn Fn(View) -> Option<Claim>) ->
 pub fn sites(program: &Program) -> Vec<Site<'_>> {
     let mut found = Vec::new();
     collect(program, &program.steps, &mut Vec::new(), &mut found);
+    if found.len() >= MANY {
+        found.iter_mut().for_each(|site| site.ended = Some(RefCell::default()));
+    }
     found
 }
 
@@ -79,7 +104,7 @@ fn site<'a>(program: &Program, release: &'a ReleaseStep, around: &[&Each]) -> Si
     let layer = |each: &&Each| {
         if each.table == table { Layer::Parallel(groups(program, each)) } else { Layer::Repeat(level_count(each)) }
     };
-    Site { release, view: view_of(program, table), layers: around.iter().map(layer).collect() }
+    Site { release, view: view_of(program, table), layers: around.iter().map(layer).collect(), ended: None }
 }
 
 fn view_of(program: &Program, table: TableId) -> View {

@@ -36,17 +36,23 @@ pub fn solve(site: &Site, offer: &dyn Offer, limit: &BudgetKind) -> Option<f64> 
     };
     let fits = |x: f64| exact(x) <= 1.0;
     let price = Price { exact: &exact, near: &near };
-    match offer.knob() {
+    let of = (offer.mechanism().name, offer.knob());
+    let begin = site.near(of);
+    let found = match offer.knob() {
         Knob::None => fits(1.0).then_some(1.0),
-        Knob::Weight(_) => largest(1.0, price),
+        Knob::Weight(_) => largest(1.0, begin, price),
         // A query that no row can move is free at any noise.
         Knob::Noise(_) if offer.start() == 0.0 => fits(1.0).then_some(FREE),
-        Knob::Noise(_) => smallest(offer.start(), price),
+        Knob::Noise(_) => smallest(begin.unwrap_or_else(|| offer.start()), price),
         Knob::Loss(_) if offer.start() == 0.0 => fits(1.0).then_some(1.0),
         Knob::Loss(_) => largest_positive(offer.start(), price),
         Knob::Beta(_) => smallest(offer.start(), price),
         Knob::Count(_) => largest_positive(offer.start(), price).map(f64::floor).filter(|x| *x >= 1.0),
+    };
+    if let Some(x) = found {
+        site.keep(of, x);
     }
+    found
 }
 
 /// Of the offers of one mechanism that whose free number is written; else the one that meets the budget with the least

@@ -120,6 +120,9 @@ fn of_column(c: &Cells, found: &Inspected) -> String {
     }
     let mut spellings: Vec<_> = c.spellings.iter().collect();
     spellings.sort_by_key(|(text, n)| (std::cmp::Reverse(**n), (*text).clone()));
+    if !spellings.is_empty() {
+        let _ = writeln!(out, "    {}:", if c.ty.starts_with("category") { "spellings found" } else { "unreadable spellings" });
+    }
     for (text, n) in spellings {
         let _ = writeln!(out, "      {text:?}: {n}");
     }

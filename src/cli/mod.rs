@@ -44,7 +44,8 @@ mod repl;
 mod report;
 mod rewrite;
 mod run;
-mod sealed;
+pub mod sealed;
+mod sql;
 mod starter;
 mod strict;
 mod synthetic;
@@ -103,6 +104,10 @@ enum Command {
     Repl(Repl),
     /// For the owner of a file: which cells are not what a program declares. Its output is private
     Inspect(Inspect),
+    /// The query that counts what a program asks of its rows, for an engine that holds them: exact integers, which are private
+    Sql(Sql),
+    /// What of a program an engine can count, and what is read row by row
+    Sources(Sources),
     /// Budgets of registered data sets: what was spent and what is left
     #[command(subcommand)]
     Ledger(ledger::Command),
@@ -309,6 +314,29 @@ struct Inspect {
 }
 
 #[derive(Args)]
+struct Sql {
+    file: PathBuf,
+    #[command(flatten)]
+    public: Public,
+    /// Whose SQL it is; `datafusion` is also Ballista's
+    #[arg(long)]
+    dialect: crate::sql::Dialect,
+    /// Where the rows of a table are: `staff=hr.staff`, `staff=(SELECT ..)`; without it a table of the same name
+    #[arg(long, value_name = "NAME=TABLE")]
+    from: Vec<String>,
+}
+
+#[derive(Args)]
+struct Sources {
+    file: PathBuf,
+    #[command(flatten)]
+    public: Public,
+    /// Which engine would count
+    #[arg(long, default_value = "duckdb")]
+    dialect: crate::sql::Dialect,
+}
+
+#[derive(Args)]
 struct Repl {
     /// A private table: `staff=staff.csv`, with a ledger `staff=@ID`
     #[arg(long, value_name = "NAME=PATH|@ID")]
@@ -367,6 +395,8 @@ fn command(args: impl Iterator<Item = std::ffi::OsString>) -> Exit {
         Command::Compile(c) => compile::compile(&c),
         Command::Run(r) => run::run(&r),
         Command::Inspect(i) => inspect::run(&i),
+        Command::Sql(s) => sql::sql(&s),
+        Command::Sources(s) => sql::sources(&s),
         Command::Ledger(l) => ledger::ledger(&l),
         Command::Repl(r) => repl::repl(&r),
         Command::Audit(a) => audit::run(&a),

@@ -113,6 +113,6 @@ fn words(file: &Value, program: Option<&Path>) -> Vec<Failure> {
         let text = "the program in the certificate does not certify here; with modules or records of its own it needs --program FILE";
         return vec![Failure { path: "program.source".into(), text: text.into() }];
     };
-    let text = "is not what the program in the certificate gets";
+    let text = "is not what the program in the certificate gets here: it was altered, or another version of dpm wrote it";
     pipeline::differences(&again, certificate, "").into_iter().map(|path| Failure { path, text: text.into() }).collect()
 }

@@ -145,6 +145,10 @@ impl Claim {
             Claim::Renyi(pairs) => best = best.min(samples(pairs, |share, mu| subsampled::epsilon(share, mu, delta))),
             _ => {}
         }
+        let composed = mixed::epsilon(self, delta);
+        if composed.is_finite() && mixed::many(self) {
+            return (best.min(composed), None);
+        }
         let value = |order: f64| epsilon_at(layout.rdp(order), order, delta);
         let (mut order, mut found) = best_order(self.max_order(), value);
         if self.has_chords() {
@@ -156,7 +160,6 @@ impl Claim {
                 }
             }
         }
-        let composed = mixed::epsilon(self, delta);
         if found < best.min(composed) { (found, Some(order)) } else { (best.min(composed), None) }
     }
 

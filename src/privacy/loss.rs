@@ -8,8 +8,10 @@ use crate::numeric::Interval;
 use crate::numeric::round::{add_up, div_down, mul_up};
 use crate::privacy::work;
 
-/// Positive grid points of one release.
-const POINTS: i32 = 512;
+/// Positive grid points of one release: of few, and of one of so many or more, whose losses the grid of all makes coarser anyway.
+const POINTS: [(usize, i32); 3] = [(0, 512), (MANY, 256), (4 * MANY, 128)];
+/// So many curves are many.
+pub const MANY: usize = 17;
 /// Most grid points kept; beyond them the grid is made coarser.
 const MOST: usize = 2560;
 /// The same where the loss of one release is far smaller than the largest it can be. Points at the distance t from where the loss mostly
@@ -114,17 +116,18 @@ impl Losses {
         Some(Losses { most: MOST_FINE, ..polygon(step, &hull(&heights, width)) })
     }
 
-    /// The weights of a curve at `e >= 0`: at least the largest hockey-stick divergence over ordered pairs of neighbours.
-    /// `None` if it does not fall to `tail`.
+    /// The weights of a curve at `e >= 0`, one of `among`: at least the largest hockey-stick divergence over ordered pairs of
+    /// neighbours. `None` if it does not fall to `tail`.
     ///
     /// The true curve is convex in `exp(e)`, so the polygon through upper bounds at any grid points lies above it; by the
     /// symmetry `h(-e) = 1 - exp(-e) + exp(-e) h(e)` the points `e >= 0` say everything.
-    pub fn of_curve(tail: f64, mut curve: impl Heights) -> Option<Losses> {
+    pub fn of_curve(tail: f64, among: usize, mut curve: impl Heights) -> Option<Losses> {
         let range = reach(tail, &mut curve)?;
-        let step = range - POINTS.ilog2() as i32;
+        let points = POINTS.iter().rev().find(|(least, _)| among >= *least).map_or(512, |(_, points)| *points);
+        let step = range - points.ilog2() as i32;
         let width = power(step);
         let mut heights = Vec::new();
-        for (i, d) in (0..).zip(curve.heights(width, POINTS as u32, tail)) {
+        for (i, d) in (0..).zip(curve.heights(width, points as u32, tail)) {
             if d.is_nan() {
                 return None;
             }

@@ -3,7 +3,7 @@
 use crate::numeric::round::{add_up, mul_up, sqrt_up};
 use crate::privacy::compose::{count_up, known};
 use crate::privacy::layout::Layout;
-use crate::privacy::loss::{Curve, Heights, Losses};
+use crate::privacy::loss::{Curve, Heights, Losses, MANY};
 use crate::privacy::order::delta_at;
 use crate::privacy::{Claim, Pair, shift, subsampled};
 
@@ -65,22 +65,23 @@ impl<'a> Parts<'a> {
 
     /// All parts on one grid; `None` if a part has no curve, or more than `worst` is lost for certain.
     fn losses(&self, tail: f64, worst: f64) -> Option<Losses> {
-        let tail = tail / (2 * self.curves.len() + 4) as f64;
+        let among = self.curves.len();
+        let tail = tail / (2 * among + 4) as f64;
         let mut list = Vec::new();
         if self.mu_squared > 0.0 {
             let claim = Claim::Gdp { mu: sqrt_up(self.mu_squared) };
-            list.push(Losses::of_curve(tail, |e: f64| claim.delta(e))?);
+            list.push(Losses::of_curve(tail, among, |e: f64| claim.delta(e))?);
         }
         if !self.renyi.is_empty() {
             let mut curve = Converted::of(&Claim::Product(self.renyi.clone()));
-            list.push(Losses::of_curve(tail, |e: f64| curve.delta(e))?);
+            list.push(Losses::of_curve(tail, among, |e: f64| curve.delta(e))?);
         }
         for (claim, times) in &self.curves {
             // A tail at the end of one release counts once for each.
             let shape = Shape::of(claim, tail, self.roads)?;
             // The loss of one of many steps is far smaller than the largest that a step can have.
             let fine = matches!(shape, Shape::Samples(_));
-            let one = if fine { Losses::fine(tail / *times as f64, shape)? } else { Losses::of_curve(tail / *times as f64, shape)? };
+            let one = if fine { Losses::fine(tail / *times as f64, shape)? } else { Losses::of_curve(tail / *times as f64, among, shape)? };
             list.push(one.times(*times, tail, worst)?);
         }
         // The finest grids first, while they are small.
@@ -246,9 +247,17 @@ fn many_ranges(claim: &Claim) -> bool {
     count(claim) > 1
 }
 
+/// Are so many releases mixed, draws among them, that their curves alone are composed? Orders lose more there than a grid does.
+pub fn many(claim: &Claim) -> bool {
+    let all = Roads { ranges: true, draws: true };
+    has_draw(claim) && !many_ranges(claim) && Parts::of(claim, all).is_some_and(|parts| parts.curves.len() >= MANY)
+}
+
 /// The epsilon at `delta` by composing on a grid; infinite where that road is closed.
 pub fn epsilon(claim: &Claim, delta: f64) -> f64 {
-    composed(claim, delta * TAIL, delta).map(|curve| curve.epsilon(delta)).fold(f64::INFINITY, f64::min)
+    let mut found = composed(claim, delta * TAIL, delta).map(|curve| curve.epsilon(delta));
+    let first = if many(claim) { found.find(|e| e.is_finite()) } else { None };
+    first.unwrap_or_else(|| found.fold(f64::INFINITY, f64::min))
 }
 
 /// The delta at `epsilon` by composing on a grid, to improve on the delta `known`; one where that road is closed.
@@ -319,7 +328,7 @@ mod tests {
     fn the_grid_alone_is_close_to_the_normal_curve() {
         for (mu, count) in [(0.1, 1), (0.3, 9), (1.0, 16), (0.02, 2500)] {
             let claim = Claim::Gdp { mu };
-            let one = Losses::of_curve(1e-14, |e: f64| claim.delta(e)).unwrap();
+            let one = Losses::of_curve(1e-14, 1, |e: f64| claim.delta(e)).unwrap();
             let all = one.times(count, 1e-12, 1.0).unwrap().curve();
             let mu = mu * (count as f64).sqrt();
             for allowed in [1e-2, 1e-5, 1e-8] {

@@ -42,7 +42,10 @@ impl Claim {
             Claim::Renyi(pairs) if pairs.iter().all(|p| sampled(p, &e).le(&d)) => true,
             _ => {
                 // By conversion, or on a grid of losses where releases are mixed.
-                let best = || self.converted(&p, &d).min(&loss::epsilon(self, delta));
+                let best = || {
+                    let composed = loss::epsilon(self, delta);
+                    if composed.known() && loss::many(self) { composed } else { self.converted(&p, &d).min(&composed) }
+                };
                 curves || (delta > 0.0 && once(format!("{self:?} dp {delta}"), best).le(&e))
             }
         }

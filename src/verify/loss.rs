@@ -10,6 +10,8 @@ use std::collections::BTreeMap;
 
 const POINTS: i32 = 1024;
 const MOST: usize = 5120;
+/// So many curves are many: one of them gets half of the points, of four times as many a quarter.
+const MANY: usize = 17;
 /// The same for steps on samples, whose losses are mostly far smaller than the largest: twice as fine as the compiler's. Points that lie
 /// t from where all but a part [`OUTER`] of the loss at either end is may be `t / APART` apart.
 const FINE: i32 = 8192;
@@ -29,13 +31,29 @@ struct Grid {
 }
 
 impl Grid {
-    fn of(tail: f64, curve: &dyn Fn(f64) -> f64) -> Option<Grid> {
-        Grid::at((POINTS, MOST), tail, curve)
+    /// One of so many.
+    fn of(tail: f64, among: usize, curve: &dyn Fn(f64) -> f64) -> Option<Grid> {
+        let points = if among >= 4 * MANY {
+            POINTS / 4
+        } else if among >= MANY {
+            POINTS / 2
+        } else {
+            POINTS
+        };
+        Grid::at((points, MOST), tail, curve)
     }
 
     fn at((points, most): (i32, usize), tail: f64, curve: &dyn Fn(f64) -> f64) -> Option<Grid> {
         let delta = |e: f64| (curve(e) * MARGIN).min(1.0);
-        let range = (-40..=14).find(|j| delta(2.0_f64.powi(*j)) <= tail)?;
+        // Any range at which the curve is low enough will do, so it may be taken for falling.
+        let (mut no, mut range) = (-41, 15);
+        while range - no > 1 {
+            let middle = i32::midpoint(no, range);
+            if delta(2.0_f64.powi(middle)) <= tail { range = middle } else { no = middle }
+        }
+        if range > 14 {
+            return None;
+        }
         let width = range - points.ilog2() as i32;
         let w = 2.0_f64.powi(width);
         let mut d: Vec<f64> = Vec::new();
@@ -262,20 +280,22 @@ impl Parts {
     }
 
     fn grid(&self, tail: f64) -> Option<Grid> {
-        let tail = tail / (2 * self.curves.len() + 4) as f64;
+        let among = self.curves.len();
+        let tail = tail / (2 * among + 4) as f64;
         let mut list = Vec::new();
         if self.normal > 0.0 {
             let mu = self.normal.sqrt();
-            list.push(Grid::of(tail, &|e| normal(mu, e))?);
+            list.push(Grid::of(tail, among, &|e| normal(mu, e))?);
         }
         if !self.orders.is_empty() {
             let curve = Orders::new(&Claim::Product(self.orders.clone()));
-            list.push(Grid::of(tail, &|e| curve.delta(e))?);
+            list.push(Grid::of(tail, among, &|e| curve.delta(e))?);
         }
         for (claim, times) in self.curves.values() {
-            let curve = curve(claim, tail, self.roads)?;
-            let size = if matches!(claim, Claim::Renyi(_)) { (FINE, MOST_FINE) } else { (POINTS, MOST) };
-            list.push(Grid::at(size, tail / *times as f64, &curve)?.times(*times, tail)?);
+            let (curve, part) = (curve(claim, tail, self.roads)?, tail / *times as f64);
+            let fine = matches!(claim, Claim::Renyi(_));
+            let one = if fine { Grid::at((FINE, MOST_FINE), part, &curve)? } else { Grid::of(part, among, &curve)? };
+            list.push(one.times(*times, tail)?);
         }
         list.sort_by_key(|g| g.width);
         let mut list = list.into_iter();
@@ -367,12 +387,30 @@ pub fn epsilon(claim: &Claim, delta: f64) -> Real {
     };
     let any = |ranges, draws| Roads { ranges, draws };
     let ways = if ranges(claim) > 1 { 3 } else { 2 };
-    let tries = [any(true, true), any(true, false), any(false, false)].into_iter().take(ways).filter_map(|roads| {
+    let mut tries = [any(true, true), any(true, false), any(false, false)].into_iter().take(ways).filter_map(|roads| {
         let parts = Parts::of(claim, roads)?;
         mixed(&parts).then(|| parts.grid(delta * TAIL).map_or(f64::INFINITY, |g| g.epsilon(delta)))
     });
-    let best = tries.fold(f64::INFINITY, f64::min);
+    let first = if many(claim) { tries.find(|e| e.is_finite()) } else { None };
+    let best = first.unwrap_or_else(|| tries.fold(f64::INFINITY, f64::min));
     if best.is_finite() { Real::new(best) } else { Real::UNKNOWN }
+}
+
+/// Are so many releases mixed, draws among them, that their curves alone are composed?
+pub fn many(claim: &Claim) -> bool {
+    let all = Roads { ranges: true, draws: true };
+    drawn(claim) && ranges(claim) <= 1 && Parts::of(claim, all).is_some_and(|parts| parts.curves.len() >= MANY)
+}
+
+/// Is there a draw with a curve of its own?
+fn drawn(claim: &Claim) -> bool {
+    match claim {
+        Claim::Exact(_) => true,
+        Claim::Renyi(_) => Roads { ranges: true, draws: true }.curved(claim),
+        Claim::Product(list) | Claim::Max(list) => list.iter().any(drawn),
+        Claim::Repeated(_, one) => drawn(one),
+        _ => false,
+    }
 }
 
 fn ranges(claim: &Claim) -> u64 {

@@ -19,6 +19,7 @@ mod golden;
 mod golden_posteriors;
 mod integration;
 mod loss_ranges;
+mod many;
 mod moments;
 mod more_rows;
 #[path = "../support/numbers_support/mod.rs"]

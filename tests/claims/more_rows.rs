@@ -222,6 +222,14 @@ const CASES: &[(&str, Cost, &str)] = &[
          release d = posterior(m) using noise_aware(eps = 1)",
     ),
     (
+        "refined_posterior",
+        Cost::Stays,
+        "private t[ROWS] { x: vector[2] in l2(1), y: real in [-1, 1] }\n\
+         param m: vector[2] ~ normal(0, 1)\n\
+         observe y ~ normal(dot(m, x), 0.5)\n\
+         release d = posterior(m) using refined(sigma = 60)",
+    ),
+    (
         "score_statistics",
         Cost::Stays,
         "private t[ROWS] { x: vector[2] in [0, 1], y: bool }\n\

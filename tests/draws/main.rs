@@ -32,5 +32,6 @@ mod predictions;
 mod quantiles;
 mod row_gradients;
 mod samplers;
+mod sql;
 mod sums;
 mod tapes;

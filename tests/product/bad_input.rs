@@ -115,7 +115,7 @@ fn pipes_and_devices_are_refused_by_name() {
     let place = Place::new(RATE);
     let pipe = |name: &str| assert!(Command::new("mkfifo").arg(name).current_dir(place.path()).status().unwrap().success());
     ["pipe", "pipe.dpm", "pipe.csv"].into_iter().for_each(pipe);
-    place.write("ok.csv", &smokers("smoker,pay", 9));
+    place.write("ok.csv", &smokers("smoker,pay", 120));
     place.write("m.dpm", b"use pipe\nprivate t[n] { b: bool }\nrelease c = count(b) using geometric(scale = 2)\n");
     place.write("q.dpm", PILOT.as_bytes());
     // Ended from outside (124) where it waits.
