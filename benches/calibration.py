@@ -3,7 +3,7 @@
 calibration.py DPM [SETS] [--models poll,ab_test] [--eps 0.1,1] [--into FOLDER] appends to calibration.csv until every model and epsilon has so many
 data sets (200 without a number), and writes calibration.txt: how often 90 % intervals cover the truth, and a chi-square test of its ranks in ten
 bins. It goes on where it was stopped; what was asked for and is there is not run again. Models are those of examples/models, by the name of their
-file, and `logistic`; both files are in benches/results unless a folder is named. One chain of 1,000 draws would do; the program runs its four.
+file, `logistic` and `regression`, of moments; both files are in benches/results unless a folder is named. One chain of 1,000 draws would do; the program runs its four.
 """
 
 import argparse
@@ -119,6 +119,32 @@ def logistic(dice):
     return "dose,ill", rows, {"post.a": a, "post.b": b}
 
 
+def regression(dice):
+    """Moments of a number that depends on another and on a bool, 500 rows."""
+    mu, s, p = dice.gauss(50, 8), 4 + half_normal(dice, 4), dice.random()
+    a, b, c, sd = dice.gauss(50, 8), dice.gauss(0, 0.5), dice.gauss(0, 8), 4 + half_normal(dice, 4)
+    rows = []
+    for _ in range(500):
+        x, t = dice.gauss(mu, s), whole(dice.random() < p)
+        rows.append(f"{clip(x, 0, 100)!r},{t},{clip(dice.gauss(a + b * (x - 50) + c * t, sd), -50, 150)!r}")
+    return "x,t,y", rows, {"post.a": a, "post.b": b, "post.c": c, "post.s_y": sd - 4}
+
+
+REGRESSION = """private rows[n] { x: real in [0, 100], t: bool, y: real in [-50, 150] }
+release m = moments(x, t, y)
+param mu ~ normal(50, 8)
+param s_x ~ half_normal(4)
+param p ~ beta(1, 1)
+param a ~ normal(50, 8)
+param b ~ normal(0, 0.5)
+param c ~ normal(0, 8)
+param s_y ~ half_normal(4)
+let sd = 4 + s_y
+observe m.x ~ normal(mu, 4 + s_x)
+observe m.t ~ bernoulli(p)
+observe m.y ~ normal(a + b * (x - 50) + c * t, sd)
+output post = posterior(a, b, c, s_y)
+"""
 LOGISTIC = """private t[n] { dose: int in 0..5, ill: bool }
 release cells = histogram(dose, ill) using gaussian
 param a ~ normal(0, 1)
@@ -126,13 +152,13 @@ param b ~ normal(0, 1)
 observe cells.ill ~ bernoulli_logit(a + b * (dose / 2.5 - 1))
 output post = posterior(a, b)
 """
-MODELS = {f.__name__: f for f in (eight_schools, poll, contingency, survival, ordinal, mixture, income, ab_test, logistic)}
+MODELS = {f.__name__: f for f in (eight_schools, poll, contingency, survival, ordinal, mixture, income, ab_test, logistic, regression)}
 
 
 def one(job):
     dpm, model, eps, seed = job
     head, rows, truth = MODELS[model](random.Random(f"{model} {eps:g} {seed}"))
-    text = f"budget dp(eps = {eps:g}, delta = 1e-6)\n" + (LOGISTIC if model == "logistic" else example(model))
+    text = f"budget dp(eps = {eps:g}, delta = 1e-6)\n" + ({"logistic": LOGISTIC, "regression": REGRESSION}.get(model) or example(model))
     text += "".join(f"output rank_{i} = cdf({name}, {x!r})\n" for i, (name, x) in enumerate(truth.items()))
     with tempfile.TemporaryDirectory() as folder:
         for name, content in [("p.dpm", text), ("t.csv", "\n".join([head, *rows]) + "\n")]:

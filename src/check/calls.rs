@@ -13,7 +13,10 @@ use crate::syntax::ast;
 
 pub(super) fn is_builtin(name: &str) -> bool {
     signatures().any(|(n, _)| n == name)
-        || matches!(name, "draw" | "draws" | "posterior" | "prior" | "certificate" | "rule" | "status" | "sensitivity" | "label")
+        || matches!(
+            name,
+            "draw" | "draws" | "posterior" | "prior" | "moments" | "certificate" | "rule" | "status" | "sensitivity" | "label"
+        )
 }
 
 /// Built in, and no function or model of a program has this name; words that came later may be theirs.
@@ -34,6 +37,8 @@ pub(super) fn is_reserved(name: &str) -> bool {
                 | "natural"
                 | "quotient"
                 | "predict"
+                | "products"
+                | "moments"
         )
 }
 
@@ -129,11 +134,12 @@ impl Checker<'_> {
         if name == "simulate" {
             return self.simulate(args, span);
         }
-        if matches!(name, "posterior" | "prior" | "draw" | "draws") {
+        if matches!(name, "posterior" | "prior" | "draw" | "draws" | "moments") {
             let written = self.written(span);
             let d = Diagnostic::new("E0209", format!("`{name}(..)` is the whole value of a statement")).label(span, "inside another value");
             return self.fail(match name {
                 "prior" => d.help(("give its draws a name first:", format!("output before = {written}"))),
+                "moments" => d.help(("give them a name first:", format!("release m = {written}"))),
                 "posterior" => d.help(("of released counts it is free; give it a name first:", format!("output post = {written}"))),
                 _ => d.help(("release it first:", format!("release drawn = {written}"))),
             });
@@ -216,6 +222,7 @@ impl Checker<'_> {
             ("dot", 2) => self.dot(args, span),
             ("append", 2) => self.list(args, span),
             ("rep", 2) => self.rep(args, span),
+            ("products", 1) => self.products(args, span),
             ("length" | "norm", 1) => self.measure_vector(name, args, span),
             ("sum" | "mean" | "min" | "max" | "sd" | "count", 1)
             | ("quantile" | "density" | "cdf" | "interval" | "larger" | "sample", 2) => self.aggregate(name, args, span),

@@ -10,7 +10,7 @@ use crate::model::fit::{CellTable, Fit};
 use crate::model::record::margins;
 use crate::model::{
     Axes, Axis, Builtin, Column, ColumnId, DistCall, Expr, ExprKind, Label, Observation, ParamId, Parameter, Range, Relation, ReleaseId,
-    RowCount, Step, Table, TableId, Type, VectorType,
+    RowCount, Step, Table, TableId, Type,
 };
 use crate::source::{Diagnostic, Span};
 use crate::syntax::ast;
@@ -55,15 +55,24 @@ impl Checker<'_> {
         let (ty, counted) = self.release(id).map(|r| (r.ty.clone(), r.query.is_some() || recorded)).ok_or(Stop)?;
         // A drawn parameter may have axes too.
         let (Type::Vector(v), true) = (&ty, counted) else { return self.not_a_table(&ty, name, span) };
-        let Some(axes) = v.axes.clone() else { return self.not_a_table(&ty, name, span) };
+        let Some(axes) = v.axes.clone().or_else(|| Some(self.moment_axes(id)?.0)) else { return self.not_a_table(&ty, name, span) };
+        let rows = self.release(id).and_then(|r| r.query.as_ref()).map(|(rows, _)| *rows);
+        let secret = rows.and_then(|t| self.table(t)).filter(|t| t.relation == Relation::AddRemove && v.axes.is_some());
+        let total = secret.and_then(|t| t.count_name.clone()).map(|name| Axis {
+            name,
+            ty: Type::Int(Range::new(0.0, f64::INFINITY)),
+            levels: Arc::default(),
+            public: true,
+            edges: vec![],
+        });
         let column =
             |a: &Axis| Column { name: a.name.clone(), headers: vec![], public: true, ty: a.ty.clone(), missing: vec![], view: None, span };
-        Ok(self.derived(Origin::Cells(id), name, axes.iter().map(column).collect(), v.dim, span))
+        Ok(self.derived(Origin::Cells(id), name, axes.iter().chain(&total).map(column).collect(), v.dim, span))
     }
 
     pub(super) fn axes_of(&self, id: ReleaseId) -> Axes {
         match self.release(id).map(|r| &r.ty) {
-            Some(Type::Vector(v)) => v.axes.clone().unwrap_or_default(),
+            Some(Type::Vector(v)) => v.axes.clone().or_else(|| Some(self.moment_axes(id)?.0)).unwrap_or_default(),
             _ => Axes::default(),
         }
     }
@@ -85,6 +94,10 @@ impl Checker<'_> {
     pub(super) fn cell_column(&mut self, name: &str, span: Span) -> Option<Expr> {
         let t = self.observed?;
         let c = self.table(t)?.columns.iter().position(|c| c.name == name)?;
+        // Their number is no column of the rows.
+        if matches!(self.origin(t), Some(Origin::Cells(id)) if c >= self.axes_of(id).len()) {
+            return None;
+        }
         self.column_expr(t, ColumnId(c), span).ok()
     }
 
@@ -115,8 +128,14 @@ impl Checker<'_> {
         self.outside_blocks(word, call)?;
         let wanted = self.asked(word, args, call)?;
         let ids: Vec<ParamId> = wanted.iter().map(|(_, p)| *p).collect();
-        let (params, mut observations) = self.closure(&ids, call)?;
-        let tables = self.observed_cells(&observations, call)?;
+        let all = self.with_total(&ids, call)?;
+        let (params, mut observations) = self.closure(&all, call)?;
+        let beside = |o: &Observation| self.is_of_sums(o) && observations.iter().any(|own| own.table == o.table);
+        let known = self.observations.iter().filter(|(o, _, tied)| tied.is_none() && beside(o));
+        let known: Vec<Observation> = known.map(|(o, ..)| o.clone()).collect();
+        observations.extend(known);
+        let (totals, mut observations): (Vec<Observation>, Vec<Observation>) = observations.into_iter().partition(|o| self.is_total(o));
+        let tables = self.observed_cells(&observations, &totals, call)?;
         let mut parameters: Vec<Parameter> = params.iter().filter_map(|p| self.param(*p)).cloned().collect();
         let mut given = vec![];
         for table in &tables {
@@ -133,7 +152,15 @@ impl Checker<'_> {
             }
         }
         let ty = Type::Posterior(Box::new(Type::Record(parts.clone())));
-        let fit = Arc::new(Fit { prior: word == "prior", parameters, released: ids, observations, tables, given });
+        let fit = Arc::new(Fit {
+            prior: word == "prior",
+            parameters,
+            released: ids,
+            observations,
+            tables,
+            given,
+            total: totals.into_iter().next(),
+        });
         let value = node(ExprKind::Fit(fit.clone()), ty.clone(), Label::Public, call);
         let id = ReleaseId(self.releases.len());
         self.releases.push(ReleaseInfo { ty: ty.clone(), query: None, late: true, fit: Some(fit), predictor: None });
@@ -152,9 +179,45 @@ impl Checker<'_> {
         Ok(Step::Output { id: Some(id), name: name.value.clone(), value, shown: true, span })
     }
 
+    /// Is it `cells.n ~ ..`, the law of a secret number of rows?
+    fn is_total(&self, o: &Observation) -> bool {
+        let ExprKind::Column(t, c) = o.outcome.kind else { return false };
+        matches!(self.origin(t), Some(Origin::Cells(id)) if c.0 >= self.axes_of(id).len())
+    }
+
+    /// A model of moments has the laws of all columns together.
+    fn is_of_sums(&self, o: &Observation) -> bool {
+        matches!(self.origin(o.table), Some(Origin::Cells(id)) if self.moment_axes(id).is_some())
+    }
+
+    /// The parameters of a model, with those of the law of its number of rows, or of all columns of its moments.
+    fn with_total(&mut self, ids: &[ParamId], call: Span) -> Checked<Vec<ParamId>> {
+        let (_, observations) = self.closure(ids, call)?;
+        let of = |o: &Observation| observations.iter().any(|own| own.table == o.table);
+        let found = self.observations.iter().map(|(o, ..)| o).filter(|o| of(o) && (self.is_total(o) || self.is_of_sums(o)));
+        let args: Vec<Expr> = found.flat_map(|o| o.likelihood.args.clone()).collect();
+        Ok([ids, &self.latents(args.iter())].concat())
+    }
+
+    /// A number of rows that is Poisson makes the counts of all cells independent.
+    fn law_of_total(&mut self, totals: &[Observation]) -> Checked<()> {
+        if let Some(again) = totals.get(1) {
+            return self.fail(Diagnostic::new("E0209", "the number of rows is observed once").label(again.span, "again here"));
+        }
+        let Some(o) = totals.first() else { return Ok(()) };
+        let (column, args) = (self.written(o.outcome.span), &o.likelihood.args);
+        if o.likelihood.family.name == "poisson" && args.iter().all(|e| !matches!(e.label, Label::Row(_) | Label::Mix(_))) {
+            return Ok(());
+        }
+        let d = Diagnostic::new("E0209", "a secret number of rows has a Poisson law in a model of counts");
+        let d = d.label(o.likelihood.span, "another law, or one that differs between rows");
+        self.fail(d.help(("its rate may have any prior:", format!("observe {column} ~ poisson(total)"))))
+    }
+
     /// The released tables of a model, none of them twice from the same rows; nothing else may be observed with them.
-    fn observed_cells(&mut self, observations: &[Observation], call: Span) -> Checked<Vec<CellTable>> {
+    fn observed_cells(&mut self, observations: &[Observation], totals: &[Observation], call: Span) -> Checked<Vec<CellTable>> {
         let mut found: Vec<CellTable> = vec![];
+        self.law_of_total(totals)?;
         for o in observations {
             let Some(Origin::Cells(id)) = self.origin(o.table) else {
                 let rows = self.table_name(o.table);
@@ -169,7 +232,10 @@ impl Checker<'_> {
                 return self.fail(d.help(("release the posterior of private rows:", format!("release x = {}", self.written(call)))));
             };
             let axes = self.axes_of(id);
-            self.ends_with_its_axis(o, &axes)?;
+            match self.moment_axes(id) {
+                Some(_) => self.normal_in_columns(o, &axes)?,
+                None => self.ends_with_its_axis(o, &axes)?,
+            }
             if found.iter().any(|t| t.table == o.table) {
                 continue;
             }
@@ -189,7 +255,7 @@ impl Checker<'_> {
                     Diagnostic::new("E0209", format!("one model observes both `{other}` and `{name}`")).label(o.span, "the second table");
                 return self.fail(d.help("declare one model for each table, and compare their posteriors"));
             }
-            found.push(self.cells_of(o.table, id, query, o.span)?);
+            found.push(self.cells_of(o.table, id, query, (o.span, !totals.is_empty()))?);
         }
         if let Some(table) = found.first() {
             let rows = table.rows(observations);
@@ -199,6 +265,10 @@ impl Checker<'_> {
                 return self.fail(d.help("release wider bins"));
             }
             self.in_order(table, observations)?;
+            if table.moments.is_some() {
+                let name = self.table_name(table.table);
+                self.laws_of_moments(&table.axes, table.used(observations), call, &name)?;
+            }
         }
         if found.is_empty() && !self.complete {
             return Err(Stop);
@@ -299,19 +369,44 @@ impl Checker<'_> {
         }
     }
 
-    fn cells_of(&mut self, table: TableId, id: ReleaseId, query: Option<(TableId, Expr)>, at: Span) -> Checked<CellTable> {
+    fn cells_of(
+        &mut self,
+        table: TableId,
+        id: ReleaseId,
+        query: Option<(TableId, Expr)>,
+        (at, stated): (Span, bool),
+    ) -> Checked<CellTable> {
         let ty = self.release(id).map(|r| r.ty.clone()).ok_or(Stop)?;
-        let Type::Vector(VectorType { axes: Some(axes), .. }) = ty.clone() else { return Err(Stop) };
+        let (axes, moments) = (self.axes_of(id), self.moment_axes(id).map(|(_, scaled)| scaled));
         let (rows, totals) = match query {
+            Some((rows, _)) if stated => {
+                let none = Type::Vector(vectors::boxed(0, Range::new(0.0, f64::INFINITY), None));
+                (Some(rows), Some(node(ExprKind::List(vec![]), none, Label::Public, at)))
+            }
             Some((rows, value)) => (Some(rows), self.totals(rows, &value, at)),
             None => (None, self.recorded(id, at)),
         };
         let Some(totals) = totals else {
             let (name, of) = (self.table_name(table), rows.map_or("t".into(), |t| self.table_name(t)));
             let d = Diagnostic::new("E0105", format!("`{name}` counts rows whose number is secret")).label(at, "observed here");
-            return self.fail(d.cause("a model of counts needs their total").help(format!("private {of}[n] {{ .. }}")));
+            let d = d.cause("a model of counts needs their total, or a law of it");
+            let count = rows.and_then(|t| self.table(t)).and_then(|t| t.count_name.clone()).filter(|_| moments.is_none());
+            let public = if count.is_some() { "or make it public:" } else { "make it public:" };
+            let d = match count {
+                Some(n) => {
+                    let (total, lognormal) = (self.fresh_name("total"), "lognormal(7, 1)");
+                    d.help((
+                        "say what you know of it:",
+                        format!("param {total} ~ {lognormal}"),
+                        "about 1,100 rows, give or take a factor of e",
+                    ))
+                    .help(("", format!("observe {name}.{n} ~ poisson({total})")))
+                }
+                None => d,
+            };
+            return self.fail(d.help((public, format!("private {of}[n] {{ .. }}"))));
         };
-        Ok(CellTable { table, release: id, rows, axes, cells: node(ExprKind::Released(id), ty, Label::Public, at), totals })
+        Ok(CellTable { table, release: id, rows, axes, cells: node(ExprKind::Released(id), ty, Label::Public, at), totals, moments })
     }
 
     /// How many rows there are in each cell of the public axes, if that is public.

@@ -59,6 +59,11 @@ pub const FUNCTIONS: &[[&str; 3]] = &[
         "budget zcdp(0.1)\nprivate t[n >= 500] { x: vector[3] }\nrelease m = mean(project(l2(1), x)) using gaussian",
     ],
     [
+        "products(v), of components in [-1, 1]",
+        "A vector, then every product of two of its components, squares times 0.707 (of a vector of one, 1.6): what `moments(x, y)` adds up over the rows. One row moves all of them together less than each by itself.",
+        "budget dp(eps = 1, delta = 1e-6)\nprivate t[n >= 200] { x: real in [-1, 1], y: real in [0, 10] }\nrelease m = sum(products([x, (y - 5) / 5])) using gaussian",
+    ],
+    [
         "sum(x) of rows or of a vector, sum(x, where = c) of some rows, sum(posterior, [yes, blank]) of its levels",
         "Over the rows of a private table it is released with a mechanism; of a public vector it is free. With `where` rows count where the bool holds. With a list of levels it is the posterior of their shares together.",
         "budget eps(1)\nprivate t[n] { vote: category {yes, no, blank} }\nparam s ~ dirichlet([1, 1, 1])\nobserve vote ~ categorical(s)\nrelease post = posterior(s)\noutput cast = interval(sum(post, [yes, no]), 0.9)",

@@ -19,6 +19,7 @@ mod inline;
 mod messages;
 mod missing;
 mod modules;
+mod moments;
 mod new_rows;
 mod noisy_cells;
 mod observations;

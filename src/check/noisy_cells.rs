@@ -1,4 +1,5 @@
-//! `release post = posterior(m, u) using noisy_cells`: the joint histogram of the columns that a model names, and its posterior given that.
+//! `release post = posterior(m, u) using noisy_cells`: the joint histogram of the columns that a model names, and its posterior given
+//! that; `using noisy_moments`, their sums and products.
 
 use super::expressions::node;
 use super::messages::type_text;
@@ -27,6 +28,7 @@ impl Checker<'_> {
         self.room()?;
         self.outside_blocks("posterior", r.query.span)?;
         let clauses = self.clauses(r)?;
+        let sums = matches!(&clauses.mechanism.kind, MechanismKind::Named { name, .. } if name == "noisy_moments");
         let clauses = Clauses { mechanism: self.noise_of_cells(r, clauses.mechanism)?, ..clauses };
         let ids: Vec<ParamId> = self.asked("posterior", &r.query.args, r.query.span)?.into_iter().map(|(_, p)| p).collect();
         let (_, observations) = self.closure(&ids, r.query.span)?;
@@ -36,10 +38,11 @@ impl Checker<'_> {
         if let Some(table) = rows.first().map(|o| o.table) {
             let rows: Vec<Observation> = rows.into_iter().filter(|o| o.table == table).collect();
             let columns = self.counted_columns(table, &rows)?;
-            let cells = self.counts_of(table, &columns, &rows, r.query.span)?;
+            let cells =
+                if sums { self.moments_of(table, &columns, r.query.span)? } else { self.counts_of(table, &columns, &rows, r.query.span)? };
             let records = self.records(table)?;
             let sensitivity = super::sensitivity::sensitivity(&cells, &records);
-            let name = ast::Name::new(self.fresh_name(&format!("{}_cells", r.name.value)), r.name.span);
+            let name = ast::Name::new(self.fresh_name(&format!("{}_{}", r.name.value, if sums { "sums" } else { "cells" })), r.name.span);
             let (ty, query) = (cells.ty.clone(), Query::Aggregate(AggregateQuery { table, value: cells, sensitivity, records }));
             let step = self.released(&name, (query, ty, r.query.span), clauses, span)?;
             let Step::Release(release) = &step else { return Err(Stop) };
@@ -61,9 +64,9 @@ impl Checker<'_> {
     /// `using noisy_cells` leaves the noise to the budget.
     fn noise_of_cells(&mut self, r: &ast::Release, choice: MechanismChoice) -> Checked<MechanismChoice> {
         match &choice.kind {
-            MechanismKind::Named { name, args } if name == "noisy_cells" => {
+            MechanismKind::Named { name, args } if matches!(name.as_str(), "noisy_cells" | "noisy_moments") => {
                 if let Some(arg) = args.first() {
-                    let d = Diagnostic::new("E0208", "`noisy_cells` takes no arguments").label(arg.span, "not known");
+                    let d = Diagnostic::new("E0208", format!("`{name}` takes no arguments")).label(arg.span, "not known");
                     let help = Help::from(("bins of your own, and more:", "release cells = histogram(bin(age, width = 5), vote)"));
                     return self.fail(d.help(help).help(("", "observe cells.vote ~ ..", "then output post = posterior(..)")));
                 }
@@ -96,6 +99,23 @@ impl Checker<'_> {
                 let y = self.written(o.outcome.span);
                 let d = d.help(("count it by yourself:", format!("release cells = histogram({y})")));
                 self.fail(d.help(("", format!("observe cells.{y} ~ .."), "then output post = posterior(..)")))
+            }
+        }
+    }
+
+    /// Their sums and products.
+    fn moments_of(&mut self, table: TableId, columns: &[ColumnId], call: Span) -> Checked<Expr> {
+        let mut all = vec![];
+        for c in columns {
+            all.push(self.column_expr(table, *c, call)?);
+        }
+        let value = self.sums_of(&all, call)?;
+        match value.label {
+            Label::Aggregate(_) => Ok(value),
+            _ => {
+                let d =
+                    Diagnostic::new("E0209", "this model observes public columns alone").label(call, "nothing to pay for, and no noise");
+                self.fail(d.help("a posterior of noisy moments needs a private column"))
             }
         }
     }

@@ -25,6 +25,11 @@ impl Checker<'_> {
             let d = Diagnostic::new("E0209", format!("`{of}` needs the posterior of a model of released counts")).label(e.span, what);
             return self.fail(d.help(("all of its draws:", "output post = posterior(m, u)")));
         };
+        if fit.tables.iter().any(|t| t.moments.is_some()) {
+            let d =
+                Diagnostic::new("E0209", format!("`{of}` is about cells, and this is a model of moments")).label(e.span, "its posterior");
+            return self.fail(d.help("release counts for it: histogram(bin(x, width = 5), y)"));
+        }
         let size = |axis: &usize| fit.tables.first().and_then(|t| t.axes.get(*axis)).map_or(1, |a| a.levels.len());
         if fit.axes().iter().map(size).product::<usize>() > MOST_CELLS {
             let d = Diagnostic::new("E0025", format!("`{of}` predicts at most {MOST_CELLS} cells")).label(e.span, "a model of more");

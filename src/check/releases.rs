@@ -61,7 +61,7 @@ impl Checker<'_> {
         posterior
             && match r.using.as_ref().map(|u| &u.mechanism) {
                 Some(ast::Mechanism::Named { name, .. }) if name.value != "auto" => {
-                    matches!(name.value.as_str(), "noisy_cells" | "gaussian" | "geometric")
+                    matches!(name.value.as_str(), "noisy_cells" | "noisy_moments" | "gaussian" | "geometric")
                 }
                 _ => r.query.args.len() > 1,
             }

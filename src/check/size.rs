@@ -92,7 +92,7 @@ impl Checker<'_> {
             // What is asked of rows is written with its type.
             let typed: &[Expr] = match &x.kind {
                 ExprKind::List(items) => items,
-                ExprKind::Call(f, args) if f.over_rows() || matches!(f, Builtin::Dot | Builtin::Append) => args,
+                ExprKind::Call(f, args) if f.over_rows() || matches!(f, Builtin::Dot | Builtin::Append | Builtin::Products) => args,
                 _ => &[],
             };
             all = typed.iter().map(|e| self.levels_bytes(e)).fold(all, u64::saturating_add);

@@ -281,6 +281,13 @@ pub(super) fn warn(results: &Results) {
                 "warning: the chains of `{name}` disagree or are short (R-hat above 1.01, or fewer than 400 effective draws): {few}{more}"
             );
         }
+        if let Some(share) = draws.source.as_ref().map(|s| s.beyond).filter(|share| *share > 0.01) {
+            let percent = crate::numeric::decimal::sig_up(100.0 * share, 2);
+            say_line!(
+                "warning: the model of `{name}` has up to {percent} % of the rows beyond the bounds of a column, where moments do not see them: \
+                 its numbers are off by more; declare wider bounds, or count in bins"
+            );
+        }
         if draws.divergences > 0 {
             say_line!("warning: {} steps of `{name}` diverged: its tails may be missed", draws.divergences);
         }

@@ -1,6 +1,6 @@
 //! Row expressions compiled once to a flat postfix program, then run on every row: total, deterministic, clamped.
 
-use crate::model::{Binary, Builtin, Expr, ExprKind, Label, Range, Table, TableId, Type};
+use crate::model::{Binary, Builtin, Expr, ExprKind, Label, Range, Table, TableId, Type, moments};
 use crate::numeric::unary::Whole;
 
 use super::StatisticError;
@@ -49,6 +49,7 @@ enum Op {
         columns: usize,
     },
     Norm(usize),
+    Products(usize),
     /// n numbers and a radius.
     Project(Builtin, usize),
     /// n numbers moved into a range.
@@ -222,6 +223,10 @@ impl Builder<'_> {
                 self.expr(x)?;
                 self.ops.push(Op::Norm(width(&x.ty)));
             }
+            (B::Products, [x]) => {
+                self.expr(x)?;
+                self.ops.push(Op::Products(width(&x.ty)));
+            }
             (B::ProjectL1 | B::ProjectL2 | B::ProjectLinf, [a, b]) => {
                 // The vector and its radius, in either order.
                 let (x, radius) = if width(&a.ty) == n && !a.ty.is_scalar_number() { (a, b) } else { (b, a) };
@@ -376,6 +381,11 @@ fn step(op: &Op, row: &[f64], stack: &mut Vec<f64>) -> Option<()> {
             let (x, _) = last_two(stack, *n, 0)?;
             let norm = libm::sqrt(x.iter().map(|v| v * v).sum());
             replace(stack, *n, &[norm])?;
+        }
+        Op::Products(n) => {
+            let (x, _) = last_two(stack, *n, 0)?;
+            let all = moments::products(x);
+            replace(stack, *n, &all)?;
         }
         Op::Project(kind, n) => {
             let radius = stack.pop()?;

@@ -72,7 +72,7 @@ fn within(x: f64, most: f64) -> f64 {
     }
 }
 
-pub(super) fn poisson(rate: f64, rng: &mut dyn Rng) -> f64 {
+pub fn poisson(rate: f64, rng: &mut dyn Rng) -> f64 {
     match rate {
         rate if rate <= 0.0 => 0.0,
         rate if rate <= COUNTED => rand_distr::Poisson::new(rate).map_or(f64::NAN, |d| d.sample(rng)),

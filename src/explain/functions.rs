@@ -41,6 +41,11 @@ const QUERIES: &[[&str; 3]] = &[
         "budget eps(1)\nprivate trial[n] { cured: bool }\nparam p ~ beta(1, 1)\nobserve cured ~ bernoulli(p)\nrelease post = posterior(p)\noutput middle = interval(post, 0.9)",
     ],
     [
+        "moments(x, y): sums of numbers and of their products",
+        "Stands after `release`: noisy sums of bounded columns, scaled to [-1, 1], and of all products of two of them, with the sensitivity of all together. It is a table with these columns for normal models: `observe m.y ~ normal(a + b * x, sd)`.",
+        "budget dp(eps = 1, delta = 1e-6)\nprivate staff[n] { age: real in [18, 70], pay: real in [0, 200] }\nrelease m = moments(age, pay) using gaussian\nparam mu ~ normal(40, 20)\nparam s ~ half_normal(20)\nparam a ~ normal(50, 50)\nparam b ~ normal(0, 5)\nparam sd ~ half_normal(50)\nobserve m.age ~ normal(mu, s)\nobserve m.pay ~ normal(a + b * (age - 40), sd)\noutput post = posterior(a, b, sd)",
+    ],
+    [
         "prior(m, u): draws of the prior",
         "Stands after `output`, for parameters of a model of released counts: draws from its priors alone, as `posterior(m, u)` gives them from priors and counts. For prior predictive checks. Free.",
         "budget dp(eps = 1, delta = 1e-6)\nprivate poll[n] { vote: bool }\nrelease cells = histogram(vote) using gaussian\nparam m ~ normal(0, 1.5)\nobserve cells.vote ~ bernoulli_logit(m)\noutput before = prior(m)\noutput expected = predictive(cells, before)",

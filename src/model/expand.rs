@@ -208,7 +208,8 @@ impl Printer<'_> {
     fn fit(&mut self, fit: &Fit, depth: usize) {
         let own = |p: &&Parameter| !fit.given.contains(&p.id);
         let parameters: Vec<Parameter> = fit.parameters.iter().filter(own).cloned().collect();
-        self.factors(&parameters, fit.own().iter(), depth);
+        let own = fit.own();
+        self.factors(&parameters, own.iter().chain(&fit.total), depth);
         for p in fit.parameters.iter().filter(|p| fit.given.contains(&p.id)) {
             let prior = Names { program: self.program, parameters: &self.names, typed: false, surface: Some(self.sources) }.call(&p.prior);
             self.line(depth, &format!("# {} ~ {prior}: their shares are those of what the model conditions on", p.name));
@@ -216,6 +217,15 @@ impl Printer<'_> {
         for table in &fit.tables {
             let (outcomes, integrated) = table.in_bins(&fit.own());
             let name = self.program.table(table.table).map_or("?", |t| &t.name);
+            if table.moments.is_some() {
+                let moved =
+                    if table.used(&fit.own()).0.len() == 1 { "of values moved into their bounds" } else { "no value is beyond its bounds" };
+                self.line(
+                    depth,
+                    &format!("# {name}: the sums are normal, with mean and covariance of the model's rows ({moved}), and the noise"),
+                );
+                continue;
+            }
             for axis in outcomes {
                 let text = format!("# {name}.{}: a bin has the probability of its values, the first and the last of all beyond", axis.name);
                 self.line(depth, &text);

@@ -89,6 +89,8 @@ pub enum Builtin {
     ProjectL1,
     ProjectL2,
     ProjectLinf,
+    /// A vector with components in [-1, 1], every product of two of them, and their squares with a weight (`model::moments`).
+    Products,
     // public post-processing: aggregates of released or public vectors
     VecSum,
     VecMean,

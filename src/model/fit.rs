@@ -1,5 +1,6 @@
 //! A model of released tables of counts, from which a chain draws: nothing private is left in it.
 
+use super::moments::Scaled;
 use super::types::VectorType;
 use super::{Axes, Axis, ColumnId, Expr, ExprKind, Norms, Observation, ParamId, Parameter, Range, ReleaseId, TableId, Type};
 use std::collections::BTreeSet;
@@ -17,6 +18,8 @@ pub struct Fit {
     pub tables: Vec<CellTable>,
     /// Shares of what the model conditions on and does not know, of parameters that no statement declares.
     pub given: Vec<ParamId>,
+    /// The Poisson law of the number of rows, where that is secret.
+    pub total: Option<Observation>,
 }
 
 /// A released table of counts: one row of `table` for each cell, the last axis fastest.
@@ -31,6 +34,8 @@ pub struct CellTable {
     pub cells: Expr,
     /// The exact number of rows in each cell of the public axes; of all rows where there is none.
     pub totals: Expr,
+    /// Of released moments, how each column was scaled; the axes have no levels then.
+    pub moments: Option<Vec<Scaled>>,
 }
 
 /// The axis that an outcome is, if its family gives probabilities to bins of it.

@@ -225,7 +225,9 @@ impl Names<'_> {
                 let table = weight.rows_of().map_or("?", |t| self.table(t));
                 format!("poststratify({}, {table}, {})", self.expr(e), self.expr(weight))
             }
-            _ if f.over_rows() || matches!(f, Builtin::Dot | Builtin::Append) => format!("{}({})", function(f), self.rows(args)),
+            _ if f.over_rows() || matches!(f, Builtin::Dot | Builtin::Append | Builtin::Products) => {
+                format!("{}({})", function(f), self.rows(args))
+            }
             _ => format!("{}({})", function(f), self.list(args)),
         }
     }
@@ -306,6 +308,7 @@ pub(super) fn function(f: Builtin) -> &'static str {
         Builtin::ProjectL1 => "project_l1",
         Builtin::ProjectL2 => "project_l2",
         Builtin::ProjectLinf => "project_linf",
+        Builtin::Products => "products",
         Builtin::VecSum | Builtin::RowSum | Builtin::PosteriorSum => "sum",
         Builtin::VecMean | Builtin::RowMean | Builtin::PosteriorMean => "mean",
         Builtin::VecSd | Builtin::PosteriorSd => "sd",

@@ -29,6 +29,8 @@ pub struct Chains {
     pub noisy: Vec<f64>,
     pub totals: Vec<f64>,
     pub states: Vec<Vec<f64>>,
+    /// The share of rows that the model has beyond the bounds of a column, where its likelihood does not know of them.
+    pub beyond: f64,
 }
 
 impl Draws {

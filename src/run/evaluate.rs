@@ -11,7 +11,7 @@ use crate::mechanism::MechanismError;
 use crate::mechanism::bits::OsBits;
 use crate::mechanism::plan::Noise;
 use crate::model::fit::Fit;
-use crate::model::{Binary, Builtin, Expr, ExprKind, ReleaseId, ScalarId, TableId, Type, VectorType};
+use crate::model::{Binary, Builtin, Expr, ExprKind, ReleaseId, ScalarId, TableId, Type, VectorType, moments};
 use crate::numeric::quotient::{Quotient, Shape};
 use std::cell::RefCell;
 use std::collections::BTreeMap;
@@ -205,6 +205,7 @@ fn call(f: Builtin, e: &Expr, args: &[Expr], known: &Known) -> Result<Value, NoV
         }
         (Builtin::Margin, [_, kept @ ..]) => margin(args.first().map(|a| &a.ty), &numbers(0), kept).ok_or(NoValue::Unsupported)?,
         (Builtin::Append, _) => Value::Vector(values.iter().flat_map(Value::numbers).collect()),
+        (Builtin::Products, [_]) => Value::Vector(moments::products(&numbers(0))),
         (Builtin::Rep, [_, _]) => Value::Vector(vec![scalar(0)?; scalar(1)?.max(0.0) as usize]),
         (Builtin::Norm, [_]) => Value::Number(numbers(0).iter().map(|x| x * x).sum::<f64>().sqrt()),
         (Builtin::VecSum | Builtin::VecMean | Builtin::VecMin | Builtin::VecMax | Builtin::VecSd, [v]) => {

@@ -1,22 +1,30 @@
 //! Posteriors of released counts: the cells that a model uses, the law of their noise, the chains; and numbers of every draw.
 
 use super::draws::{Chains, Draws};
+use super::moments;
 use crate::data::Environment;
 use crate::data::eval::compile;
 use crate::mechanism::MechanismError;
 use crate::mechanism::density::fit::{self as density, CHAINS, Counts, Model, Sampled};
 use crate::mechanism::plan::{ChainLaw, DensityLaw, Loss, Noise};
 use crate::model::fit::{CellTable, Fit};
-use crate::model::{Axis, Column, Expr, ExprKind, Label, Range, Relation, RowCount, Table, TableId, Type};
+use crate::model::{Axis, Column, DistCall, Expr, ExprKind, Label, Observation, Range, Relation, RowCount, Table, TableId, Type};
 use sha2::{Digest, Sha256};
 use std::sync::Arc;
 
 /// Draws of the posterior given released counts with this noise, and the public numbers of rows that go with them.
 pub fn posterior(of: &Fit, (noise, noisy, totals): (Noise, &[f64], &[f64]), env: &dyn Environment) -> Result<Draws, MechanismError> {
-    let mut source = Chains { of: of.clone(), noise, noisy: noisy.to_vec(), totals: totals.to_vec(), states: vec![] };
+    let mut source = Chains { of: of.clone(), noise, noisy: noisy.to_vec(), totals: totals.to_vec(), states: vec![], beyond: 0.0 };
     let seed = seed(&source, "");
-    let Sampled { numbers, states, divergences } = with_model(&source, env, |model, _| model.fit(of.prior, seed))?;
+    let (Sampled { numbers, states, divergences }, beyond) = match of.tables.as_slice() {
+        [sums] if sums.moments.is_some() => {
+            let rows = totals.iter().sum();
+            moments::posterior(of, sums, (noise, noisy, rows), seed, env)?
+        }
+        _ => (with_model(&source, env, |model, _| model.fit(of.prior, seed))?, 0.0),
+    };
     source.states = states;
+    source.beyond = beyond;
     let names = released(of)?.into_iter().flat_map(|(_, names)| names).collect();
     let source = Some(Arc::new(source));
     Ok(Draws { names: Arc::new(names), numbers: Arc::new(numbers), chains: CHAINS, divergences, scalar: false, source })
@@ -50,20 +58,30 @@ fn law_of(of: &Fit, cells: &CellTable) -> Result<DensityLaw, MechanismError> {
     Ok(DensityLaw {
         parameters: of.parameters.clone(),
         released: released(of)?.iter().map(|(i, _)| *i).collect(),
-        rows: of.observations.iter().map(|o| cells.between(o)).collect(),
+        rows: of.observations.iter().map(|o| cells.between(o)).chain(of.total.iter().filter_map(rate)).collect(),
         loss: Loss::NegativeLog,
         chain: ChainLaw::Nuts { steps: None },
     })
 }
 
+/// What the rate of all rows adds to the logarithm of the rate of each cell: the logarithm of an exponential density at 0.
+fn rate(total: &Observation) -> Option<Observation> {
+    let outcome = Expr { kind: ExprKind::Number(0.0), ty: Type::Real(Range::point(0.0)), label: Label::Public, span: total.span };
+    let likelihood = DistCall { family: crate::dist::find("exponential")?, ..total.likelihood.clone() };
+    Some(Observation { outcome, likelihood, ..total.clone() })
+}
+
 /// Could its chains run, whatever the counts?
 pub fn rehearse(of: &Fit, noise: Noise, env: &dyn Environment) -> Result<(), MechanismError> {
     let cells = of.tables.first().ok_or(MechanismError::Parameter)?;
+    if cells.moments.is_some() {
+        return moments::rehearse(of, cells, noise, env);
+    }
     density::rehearse(&law_of(of, cells)?, (noise, Used::new(cells, of).summed_out()), env)
 }
 
 /// The places of what is released among the parameters, and the names of its numbers.
-fn released(of: &Fit) -> Result<Vec<(usize, Vec<String>)>, MechanismError> {
+pub(super) fn released(of: &Fit) -> Result<Vec<(usize, Vec<String>)>, MechanismError> {
     let one = |id| {
         let (place, p) = of.parameters.iter().enumerate().find(|(_, p)| p.id == id).ok_or(MechanismError::Parameter)?;
         Ok((place, names(&p.name, &p.ty)))
@@ -202,6 +220,9 @@ impl Used<'_> {
     }
 
     pub fn totals(&self, counted: &[f64]) -> Vec<u64> {
+        if counted.is_empty() {
+            return vec![];
+        }
         let sums = self.margin(counted, &self.public(), &self.sized);
         sums.into_iter().map(|x| x as u64).collect()
     }

@@ -8,6 +8,7 @@ mod fit;
 mod foretell;
 mod late;
 mod made_up;
+mod moments;
 mod posterior;
 mod predict;
 mod rebind;

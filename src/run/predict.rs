@@ -92,7 +92,10 @@ fn check(cells: &Expr, draws: &Draws, env: &dyn Environment) -> Result<Value, Me
             let mut bits = Repeated::new(seed, draw as u64);
             let mut rng = Bits::new(&mut bits);
             let rates: Vec<f64> = laws.iter().map(|(_, rate)| *rate).collect();
-            let mut counts = rows(&rates, &groups, &totals, &mut rng);
+            let mut counts: Vec<f64> = match totals.is_empty() {
+                true => rates.iter().map(|rate| sample::poisson(*rate, &mut rng)).collect(),
+                false => rows(&rates, &groups, &totals, &mut rng),
+            };
             counts.iter_mut().for_each(|c| *c += (0..noises).map(|_| noise(source.noise, &mut rng)).sum::<f64>());
             used.margin(&counts, &used.used, &kept)
         };

@@ -16,7 +16,7 @@ use crate::mechanism::plan::MechanismPlan;
 use crate::mechanism::{MechanismError, Scope, execute as draw, prepare};
 use crate::model::record::margins;
 use crate::model::{
-    ColumnId, Each, Expr, ExprKind, Program, Query, Relation, ReleaseId, ReleaseStep, Step, TableId, Type, VectorType, releases,
+    ColumnId, Each, Expr, ExprKind, Program, Query, Relation, ReleaseId, ReleaseStep, Step, TableId, Type, VectorType, moments, releases,
 };
 use crate::private::Private;
 use std::cell::RefCell;
@@ -167,7 +167,9 @@ impl Runner<'_> {
         // How many rows of units there are is told only where a program asks.
         let by_row = |t: &TableId| self.program.tables.get(t.0).is_some_and(|t| t.unit.is_none());
         let of_counts = releases(steps).into_iter().filter_map(|r| match (&r.query, &r.ty) {
-            (Query::Aggregate(q), Type::Vector(VectorType { axes: Some(_), .. })) => Some(q.table).filter(by_row),
+            (Query::Aggregate(q), Type::Vector(v)) if v.axes.is_some() || moments::columns(&q.value).is_some() => {
+                Some(q.table).filter(by_row)
+            }
             _ => None,
         });
         let tables: Vec<TableId> = mentioned_tables(steps).into_iter().chain(of_counts).collect();

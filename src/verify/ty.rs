@@ -59,7 +59,7 @@ pub fn dot(a: &Norms, b: &Norms) -> Real {
     times(&a[1], &b[1]).min(&times(&a[2], &b[0])).min(&times(&a[0], &b[2]))
 }
 /// Three bounds against each other: Linf <= L2 <= L1 <= sqrt(d) L2 and L1 <= d Linf.
-fn tighten(n: &Norms, d: u64) -> Norms {
+pub fn tighten(n: &Norms, d: u64) -> Norms {
     let linf = n[2].min(&n[1]).min(&n[0]);
     let l2 = n[1].min(&n[0]).min(&times(&root(d), &linf));
     [n[0].min(&times(&root(d), &l2)).min(&times(&Real::int(d), &linf)), l2, linf]

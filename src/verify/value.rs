@@ -3,7 +3,7 @@
 use super::real::Real;
 use super::scope::Scope;
 use super::text::Expr;
-use super::ty::{Kind, Norms, Ty, beside, cube, dot, each, num, plus, scale, times};
+use super::ty::{Kind, Norms, Ty, beside, cube, dot, each, num, plus, scale, tighten, times};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// The largest component.
@@ -125,6 +125,7 @@ impl Scope {
         let vector = |t: &Ty| t.kind == Kind::Vector;
         match (f, parts.as_slice()) {
             ("[]" | "append", _) => self.listed(args, parts).unwrap_or(plain),
+            ("products", [v]) if vector(v) && v.lo >= -1.0 && v.hi <= 1.0 => Self::products(v),
             ("rep", [x, n]) => Ty::boxed(n.lo as u64, x.lo, x.hi),
             ("neg", [a]) => Ty { lo, hi, ..a.clone() },
             ("+" | "-", [a, b]) if vector(a) && vector(b) => {
@@ -156,6 +157,25 @@ impl Scope {
             }
             _ => plain,
         }
+    }
+
+    /// A vector, its products and weighted squares: (1, v) times itself, from which at most `|v|^2 + 1` is a difference in L2.
+    fn products(v: &Ty) -> Ty {
+        let (d, two) = (Real::int(v.dim), Real::int(2));
+        let w = num(if v.dim == 1 { 1.6 } else { 0.707 });
+        let pairs = v.dim * (v.dim + 1) / 2;
+        let size = if v.dim == 1 { Real::one() } else { v.sup[1].square().min(&d) };
+        let most = w.clone().max(&Real::one());
+        let by = &d + &(&two * &w);
+        let l1 = &(&d * &by.square()) / &(&two * &(&by - &Real::one()));
+        let half = w.square().max(&(Real::one() / two.clone()));
+        let sup = [&(&d + &num((pairs - v.dim) as f64)) + &(&d * &w), (&size + &(&size.square() * &half)).sqrt(), most.clone()];
+        let diam = [l1, if v.dim == 1 { two.clone() } else { &size + &Real::one() }, two];
+        let plain = Ty::boxed(v.dim + pairs, -1.0, most.above());
+        // Squares are rounded twice, of either row.
+        let rounding = cube(plain.dim, &num(4.0 * f64::EPSILON));
+        let tightened = |n: &Norms, all: &Norms| tighten(&least(&plus(&tighten(n, plain.dim), &rounding), all), plain.dim);
+        Ty { sup: tightened(&sup, &plain.sup), diam: tightened(&diam, &plain.diam), ..plain }
     }
 
     /// The levels that columns have to be at for a value not to be 0: `x * (t.region == s)`.

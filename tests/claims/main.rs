@@ -20,6 +20,7 @@ mod golden_posteriors;
 mod integration;
 mod loss_ranges;
 mod many;
+mod moments;
 mod more_rows;
 #[path = "../support/numbers_support/mod.rs"]
 mod numbers_support;

@@ -33,4 +33,5 @@ mod quantiles;
 mod row_gradients;
 mod samplers;
 mod sql;
+mod sums;
 mod tapes;

@@ -6,6 +6,7 @@ use rayon::prelude::*;
 use super::cells::Cells;
 use super::columns::{Columns, Lane, ROWS};
 use super::fused::Fused;
+use super::moments::Likelihood;
 use super::tape::{Adjoints, Inputs, forward, reverse, total};
 use super::{Loss, Operand, Program};
 
@@ -34,6 +35,8 @@ enum Rows<'a> {
     Fused(Fused<'a>),
     /// A row a cell: its loss is minus the log rate.
     Cells(Vec<Range<'a>>, Box<Cells>),
+    /// No rows, but numbers that follow from parameters.
+    Moments(Vec<Operand>, Box<Likelihood>),
 }
 
 /// Neighbouring blocks, and room for their results.
@@ -64,6 +67,11 @@ impl<'a> Density<'a> {
     /// makes the density 0; where expected counts may be 0, `f64::MAX` as the upper end of the losses allows it.
     pub fn cells(program: &'a Program, columns: &'a Columns, cells: Cells, weight: f64) -> Density<'a> {
         Density::with(program, weight, Rows::Cells(ranges(program, columns), Box::new(cells)))
+    }
+
+    /// Noisy sums whose law has these numbers.
+    pub fn moments(program: &'a Program, numbers: Vec<Operand>, moments: Likelihood) -> Density<'a> {
+        Density::with(program, 1.0, Rows::Moments(numbers, Box::new(moments)))
     }
 
     fn with(program: &'a Program, weight: f64, rows: Rows<'a>) -> Density<'a> {
@@ -162,11 +170,7 @@ impl<'a> Density<'a> {
     }
 
     fn number(&self, o: Operand) -> f64 {
-        match o {
-            Operand::Constant(x) => x,
-            Operand::Shared(i) => self.values.get(i as usize).copied().unwrap_or(f64::NAN),
-            Operand::Column(_) | Operand::Local(_) => f64::NAN,
-        }
+        number(&self.values, o)
     }
 
     /// The sum of losses; with `slopes`, their derivatives are added to `sums`.
@@ -174,6 +178,19 @@ impl<'a> Density<'a> {
         let Density { program, rows, values, sums, losses, seeds, .. } = self;
         match rows {
             Rows::Fused(fused) => fused.loss(values, slopes.then_some(sums)),
+            Rows::Moments(numbers, moments) => {
+                losses.clear();
+                losses.extend(numbers.iter().map(|o| number(values, *o)));
+                let loss = moments.total(losses, seeds);
+                for (o, by) in numbers.iter().zip(seeds.iter()) {
+                    if let (true, Operand::Shared(i)) = (slopes, o)
+                        && let Some(sum) = sums.get_mut(*i as usize)
+                    {
+                        *sum += by;
+                    }
+                }
+                loss
+            }
             Rows::Tape(ranges) => {
                 each(ranges, |range| pass(program, values, range, slopes));
                 if slopes {
@@ -198,6 +215,14 @@ impl<'a> Density<'a> {
                 loss
             }
         }
+    }
+}
+
+fn number(values: &[f64], o: Operand) -> f64 {
+    match o {
+        Operand::Constant(x) => x,
+        Operand::Shared(i) => values.get(i as usize).copied().unwrap_or(f64::NAN),
+        Operand::Column(_) | Operand::Local(_) => f64::NAN,
     }
 }
 

@@ -29,7 +29,7 @@ pub struct Counts<'a> {
     pub noise: Noise,
     /// How many noises each count has in it.
     pub noises: u32,
-    /// The place in `totals` of the group of each cell, and the public number of rows in each group.
+    /// The place in `totals` of the group of each cell, and the public number of rows in each group; none where it is secret.
     pub groups: Vec<usize>,
     pub totals: Vec<u64>,
 }
@@ -56,6 +56,32 @@ fn noise(noise: Noise) -> Result<density::Noise, MechanismError> {
 pub fn rehearse(law: &DensityLaw, (of, noises): (Noise, u32), env: &dyn Environment) -> Result<(), MechanismError> {
     lower(law, &law.columns(), env, Form::NonCentred)?;
     Ok(NoisyCount::new(noise(of)?, noises).map(drop)?)
+}
+
+/// Runs the chains of a density, and keeps what the operands stand for.
+pub(super) fn chains<'d>(
+    density: impl Fn() -> Result<Density<'d>, MechanismError> + Sync,
+    start: &[(f64, f64)],
+    kept: &[Operand],
+    seed: [u8; 32],
+) -> Result<Sampled, MechanismError> {
+    let chain = |chain: usize| {
+        let mut density = density()?;
+        let (mut states, divergences) = walk(&mut density, start, STEPS, &mut Repeated::new(seed, chain as u64))?;
+        // A chain that could not go on stays where it was.
+        let last = states.last().cloned().ok_or(MechanismError::NoStart)?;
+        states.resize(STEPS, last);
+        let draws: Vec<Vec<f64>> = states.iter().map(|u| density.shared(u, kept)).collect();
+        Ok::<_, MechanismError>((draws, states, divergences))
+    };
+    let chains = (0..CHAINS).into_par_iter().map(chain).collect::<Result<Vec<_>, _>>()?;
+    let mut found = Sampled { numbers: vec![Vec::with_capacity(CHAINS * STEPS); kept.len()], states: vec![], divergences: 0 };
+    for (draws, states, divergences) in chains {
+        draws.iter().for_each(|draw| found.numbers.iter_mut().zip(draw).for_each(|(all, x)| all.push(*x)));
+        found.states.extend(states);
+        found.divergences += divergences;
+    }
+    Ok(found)
 }
 
 /// A model of a table of noisy counts, ready for chains.
@@ -87,7 +113,8 @@ impl<'a> Model<'a> {
         }
         data.derive(&program.derived);
         let kept = law.released.iter().filter_map(|i| parameters.get(*i)).flatten().copied().collect();
-        let groups = counts.groups.iter().copied().map(Some).collect();
+        // Without totals counts are independent.
+        let groups = counts.groups.iter().map(|g| Some(*g).filter(|_| !counts.totals.is_empty())).collect();
         Ok(Model { program, data, counts, groups, kept, start })
     }
 
@@ -100,23 +127,8 @@ impl<'a> Model<'a> {
     /// Runs the chains, of the posterior or of the prior alone; `seed` repeats them.
     pub fn fit(&self, prior: bool, seed: [u8; 32]) -> Result<Sampled, MechanismError> {
         let no = Columns::new(self.program.columns);
-        let chain = |chain: usize| {
-            let mut density = if prior { Density::new(&self.program, &no, 1.0) } else { self.density()? };
-            let (mut states, divergences) = walk(&mut density, &self.start, STEPS, &mut Repeated::new(seed, chain as u64))?;
-            // A chain that could not go on stays where it was.
-            let last = states.last().cloned().ok_or(MechanismError::NoStart)?;
-            states.resize(STEPS, last);
-            let draws: Vec<Vec<f64>> = states.iter().map(|u| density.shared(u, &self.kept)).collect();
-            Ok::<_, MechanismError>((draws, states, divergences))
-        };
-        let chains = (0..CHAINS).into_par_iter().map(chain).collect::<Result<Vec<_>, _>>()?;
-        let mut found = Sampled { numbers: vec![Vec::with_capacity(CHAINS * STEPS); self.kept.len()], states: vec![], divergences: 0 };
-        for (draws, states, divergences) in chains {
-            draws.iter().for_each(|draw| found.numbers.iter_mut().zip(draw).for_each(|(all, x)| all.push(*x)));
-            found.states.extend(states);
-            found.divergences += divergences;
-        }
-        Ok(found)
+        let density = || if prior { Ok(Density::new(&self.program, &no, 1.0)) } else { self.density() };
+        chains(density, &self.start, &self.kept, seed)
     }
 
     /// What follows from the laws of all cells (`Density::cell_laws`) at every state of the chains.

@@ -5,6 +5,7 @@ mod expression;
 pub mod fit;
 mod likelihood;
 mod linear;
+pub mod moments;
 mod prior;
 mod score;
 mod transform;
@@ -47,6 +48,17 @@ pub struct Lowered {
 
 /// Compiles a law whose row expressions are `columns`; fails on what has no derivative program, before data are read.
 pub fn lower(law: &DensityLaw, columns: &[Expr], env: &dyn Environment, form: Form) -> Result<Lowered, MechanismError> {
+    lower_with(law, columns, &[], env, form).map(|(lowered, _)| lowered)
+}
+
+/// The same, and numbers that follow from the parameters alone.
+fn lower_with(
+    law: &DensityLaw,
+    columns: &[Expr],
+    numbers: &[Expr],
+    env: &dyn Environment,
+    form: Form,
+) -> Result<(Lowered, Vec<Operand>), MechanismError> {
     let counts: Vec<usize> =
         law.parameters.iter().map(|p| transform::coordinates(&p.ty).ok_or(MechanismError::Expression)).collect::<Result<_, _>>()?;
     let (mut placed, mut next) = (vec![], 0);
@@ -78,7 +90,8 @@ pub fn lower(law: &DensityLaw, columns: &[Expr], env: &dyn Environment, form: Fo
         lowering.observation(o, law.loss)?;
     }
     let linear = if law.rows.len() == 1 { lowering.linear(law.loss) } else { None };
-    Ok(Lowered { program: lowering.to.finish(), parameters, start, linear })
+    let numbers = numbers.iter().map(|e| lowering.scalar(e)).collect::<Result<Vec<_>, _>>()?;
+    Ok((Lowered { program: lowering.to.finish(), parameters, start, linear }, numbers))
 }
 
 /// Coordinates of weights with normal priors of sd 1 about `means`, cut to sets: the program of their prior, every weight, and

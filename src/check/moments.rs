@@ -1,0 +1,256 @@
+//! `release m = moments(x, y)`: noisy sums of numbers and of their products, and models of them.
+
+use super::design::centre;
+use super::expressions::node;
+use super::messages::type_text;
+use super::vectors::{add_up, as_vector, boxed, div_up, least, mul_up, sqrt_up, sum, tighten};
+use super::{Checked, Checker, Stop};
+use crate::model::{
+    AggregateQuery, Axes, Axis, Builtin, Expr, ExprKind, Label, Norms, Observation, Query, Range, ReleaseId, Step, Type, VectorType,
+    moments,
+};
+use crate::source::{Diagnostic, Help, Span};
+use crate::syntax::ast;
+use std::sync::Arc;
+
+/// States of the bools of one model.
+const MOST_BOOLS: usize = 4;
+/// What rounding adds to a component: half an ulp for a product, twice for a weighted square, of either row.
+const ROUNDING: f64 = 8.0 * f64::EPSILON;
+
+impl Checker<'_> {
+    /// `products(v)`, with the norms of section 8.13 of the rule book.
+    pub(super) fn products(&mut self, args: Vec<Expr>, span: Span) -> Checked<Expr> {
+        let [v] = args.as_slice() else { return Err(Stop) };
+        let Some(of) = as_vector(&v.ty).filter(|of| of.range.within(Range::new(-1.0, 1.0)) && of.dim <= moments::MOST) else {
+            let d = Diagnostic::new("E0209", format!("`products` takes up to {} numbers from -1 to 1", moments::MOST));
+            return self.fail(d.label(v.span, type_text(&v.ty)).help("products([x / 10, (y - 5) / 5])"));
+        };
+        let (label, dim) = (v.label, moments::components(of.dim));
+        let ty = Type::Vector(VectorType { levels: self.names_of(v), ..norms(&of) });
+        debug_assert!(matches!(&ty, Type::Vector(v) if v.dim == dim));
+        Ok(node(ExprKind::Call(Builtin::Products, args), ty, label, span))
+    }
+
+    /// `age`, `pay`, `age^2`, `age*pay`, `pay^2`, where the parts of a list are columns.
+    fn names_of(&self, list: &Expr) -> Option<crate::model::Levels> {
+        let ExprKind::List(items) = &list.kind else { return None };
+        let name = |e: &Expr| moments::scaled(e).and_then(|s| self.column(s.table, s.column)).map(|c| c.name.clone());
+        let names: Vec<String> = items.iter().map(name).collect::<Option<_>>()?;
+        let product = |(i, j): (usize, usize)| {
+            let (a, b) = (names.get(i)?, names.get(j)?);
+            Some(if i == j { format!("{a}^2") } else { format!("{a}*{b}") })
+        };
+        let all: Option<Vec<String>> = names.iter().cloned().map(Some).chain(moments::pairs(names.len()).map(product)).collect();
+        all.map(Arc::new)
+    }
+
+    /// `release m = moments(x, y)`
+    pub(super) fn is_moments(&self, r: &ast::Release) -> bool {
+        matches!(r.query.path.as_slice(), [word] if word.value == "moments" && self.scopes.find("moments").is_none())
+    }
+
+    /// It is the sum of the products of the columns, scaled by their bounds.
+    pub(super) fn moments(&mut self, r: &ast::Release, span: Span) -> Checked<Step> {
+        self.price(span)?;
+        self.room()?;
+        let at = r.query.span;
+        let clauses = self.clauses(r)?;
+        if r.query.args.is_empty() || r.query.args.iter().any(|a| a.name.is_some()) {
+            return self.fail(self.arity("`moments`", "moments(x, y), bounded columns", at));
+        }
+        let mut columns = vec![];
+        for arg in &r.query.args {
+            columns.push(self.expr(&arg.value)?);
+        }
+        let value = self.sums_of(&columns, at)?;
+        let Label::Aggregate(table) = value.label else {
+            let d = Diagnostic::new("E0209", "moments of public columns are public already").label(at, "costs nothing, and needs no noise");
+            return self.fail(d.help("name at least one private column"));
+        };
+        self.group_table(table, at)?;
+        let records = self.records(table)?;
+        let sensitivity = super::sensitivity::sensitivity(&value, &records);
+        let (ty, query) = (value.ty.clone(), Query::Aggregate(AggregateQuery { table, value, sensitivity, records }));
+        self.released(&r.name, (query, ty, at), clauses, span)
+    }
+
+    /// `sum(products([(x - middle) / half, ..]))` of bounded columns of one table.
+    pub(super) fn sums_of(&mut self, columns: &[Expr], at: Span) -> Checked<Expr> {
+        let mut parts: Vec<Expr> = vec![];
+        for x in columns {
+            let ExprKind::Column(table, column) = x.kind else {
+                let d = Diagnostic::new("E0209", "`moments` takes columns").label(x.span, "not a column");
+                return self.fail(d.help("sums of anything else: release s = sum(products([..]))"));
+            };
+            let range = x.ty.range().filter(|_| x.ty.is_scalar_number());
+            let Some(range) = range else {
+                let d = Diagnostic::new("E0209", "`moments` takes numbers").label(x.span, type_text(&x.ty));
+                return self.fail(d.help("a bool counts as 0 or 1; of a category, release a histogram"));
+            };
+            let Some((middle, half)) = centre(range).filter(|_| range.is_finite()) else {
+                let name = self.column(table, column).map_or("x".into(), |c| c.name.clone());
+                let d = Diagnostic::new("E0202", format!("`{name}` has no bounds, so one person can move its moments without limit"));
+                return self.fail(d.label(x.span, type_text(&x.ty)).help(("declare bounds:", format!("{name}: real in [0, 100]"))));
+            };
+            if parts.iter().any(|p| moments::scaled(p).is_some_and(|s| (s.table, s.column) == (table, column))) {
+                return self.fail(Diagnostic::new("E0209", "a column of moments is named once").label(x.span, "again here"));
+            }
+            parts.push(self.centred(x.clone(), middle, half, at)?);
+        }
+        let list = self.list(parts, at)?;
+        let products = self.products(vec![list], at)?;
+        self.aggregate("sum", vec![products], at)
+    }
+
+    /// The columns of released moments as axes without levels.
+    pub(super) fn moment_axes(&self, id: ReleaseId) -> Option<(Axes, Vec<moments::Scaled>)> {
+        let (_, value) = self.release(id)?.query.as_ref()?;
+        let scaled = moments::columns(value)?;
+        let axis = |s: &moments::Scaled| {
+            let c = self.column(s.table, s.column)?;
+            Some(Axis { name: c.name.clone(), ty: c.ty.clone(), levels: Arc::default(), public: c.public, edges: vec![] })
+        };
+        let axes: Option<Vec<Axis>> = scaled.iter().map(axis).collect();
+        Some((Arc::new(axes?), scaled))
+    }
+
+    /// A model of moments: each column that it names is normal about a sum of multiples of others, or a bool.
+    pub(super) fn normal_in_columns(&mut self, o: &Observation, axes: &[Axis]) -> Checked<()> {
+        let ExprKind::Column(t, c) = o.outcome.kind else {
+            let d = Diagnostic::new("E0209", "a model of moments observes their columns").label(o.outcome.span, "computed from columns");
+            return self.fail(d.help("observe m.y ~ normal(a + b * x, sd)"));
+        };
+        let (family, args) = (o.likelihood.family.name, o.likelihood.args.as_slice());
+        let axis = axes.get(c.0).ok_or(Stop)?;
+        let column = format!("{}.{}", self.table_name(t), axis.name);
+        let degree = |e: &Expr| degree(e, &|e| matches!(e.kind, ExprKind::Column(of, _) if of == t));
+        match (axis.ty == Type::Bool, family, args) {
+            (true, "bernoulli" | "bernoulli_logit", [p]) if degree(p) == Some(0) => return Ok(()),
+            (false, "normal", [mean, sd]) if degree(mean).is_some_and(|d| d <= 1) && degree(sd) == Some(0) => return Ok(()),
+            _ => {}
+        }
+        let d = Diagnostic::new("E0209", format!("sums and products do not tell a model of `{column}` what this asks"));
+        let (label, help): (&str, Help) = match (axis.ty == Type::Bool, family) {
+            (true, "bernoulli" | "bernoulli_logit") => ("a chance that depends on other columns", "release counts: histogram(..)".into()),
+            (true, _) => ("the column is a bool", Help::from(("a share:", format!("observe {column} ~ bernoulli(p)")))),
+            (false, "normal") => {
+                ("not a sum of multiples of columns, with an sd that is the same for all rows", "normal(a + b * x, sd)".into())
+            }
+            (false, _) => (
+                "only the normal law follows from sums and squares",
+                Help::from(("numbers in bins have other laws:", format!("release cells = histogram(bin({}, width = 5))", axis.name))),
+            ),
+        };
+        self.fail(d.label(o.likelihood.span, label).help(help))
+    }
+
+    /// What is on the right needs a law of its own: how its sums vary depends on it.
+    pub(super) fn laws_of_moments(
+        &mut self,
+        axes: &[Axis],
+        (outcomes, given): (Vec<usize>, Vec<usize>),
+        call: Span,
+        name: &str,
+    ) -> Checked<()> {
+        if let Some(axis) = given.first().and_then(|c| axes.get(*c)) {
+            let law = if axis.ty == Type::Bool { "bernoulli(p)".to_owned() } else { "normal(mu, s)".to_owned() };
+            let d = Diagnostic::new("E0209", format!("this model says nothing of `{}`, which it conditions on", axis.name));
+            let d = d.label(call, "a model of noisy sums").cause("the sums of a condition are as noisy as those of an outcome");
+            return self.fail(d.help(("give it a law:", format!("observe {name}.{} ~ {law}", axis.name))));
+        }
+        let bools = outcomes.iter().filter(|c| axes.get(**c).is_some_and(|a| a.ty == Type::Bool)).count();
+        if bools > MOST_BOOLS {
+            let d = Diagnostic::new("E0025", format!("a model of moments has at most {MOST_BOOLS} bools"))
+                .label(call, format!("{bools} of them"));
+            return self.fail(d.help("release counts of bools: histogram(a, b)"));
+        }
+        Ok(())
+    }
+}
+
+/// Norms of products of vectors of this type, and of the difference of two, each rounded up.
+fn norms(of: &VectorType) -> VectorType {
+    let (dim, w) = (moments::components(of.dim), moments::square_weight(of.dim));
+    let d = of.dim as f64;
+    // The square of the L2 norm.
+    let a = mul_up(of.sup.l2, of.sup.l2).min(d);
+    let (one, two) = (of.dim == 1, |x: f64| mul_up(2.0, x));
+    let squared = add_up(a, mul_up(mul_up(a, a), mul_up(w, w).max(0.5)));
+    let l1 = add_up(add_up(d, d * (d - 1.0) / 2.0), mul_up(d, w));
+    let sup = Norms { l1, l2: sqrt_up(squared), linf: w.max(1.0) };
+    let apart = add_up(d, two(w));
+    let diam = Norms {
+        l1: div_up(mul_up(d, mul_up(apart, apart)), two((d + 2.0 * w).next_down().next_down() - 1.0)),
+        l2: if one { 2.0 } else { add_up(a, 1.0) },
+        linf: 2.0,
+    };
+    let whole = boxed(dim, Range::new(-1.0, w.max(1.0)), None);
+    let slack = boxed(dim, Range::new(0.0, ROUNDING), None).diam;
+    let within = |n: Norms, all: Norms| tighten(least(sum(tighten(n, dim), slack), all), dim);
+    VectorType { sup: within(sup, whole.sup), diam: within(diam, whole.diam), ..whole }
+}
+
+/// Of an expression as a polynomial in some of its parts; `None` where it is none.
+fn degree(e: &Expr, own: &dyn Fn(&Expr) -> bool) -> Option<u32> {
+    if own(e) {
+        return Some(1);
+    }
+    let of = |e: &Expr| degree(e, own);
+    let parts = e.parts().into_iter().map(of).collect::<Option<Vec<u32>>>()?;
+    let most = parts.iter().copied().max().unwrap_or(0);
+    match (&e.kind, parts.as_slice()) {
+        _ if most == 0 => Some(0),
+        (ExprKind::Call(Builtin::Add | Builtin::Sub | Builtin::Neg, _), _) => Some(most),
+        (ExprKind::Call(Builtin::Mul, _), [a, b]) => Some(a + b),
+        (ExprKind::Call(Builtin::Div, _), [a, 0]) => Some(*a),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::vectors::append;
+    use super::*;
+
+    /// Every pair of vectors on a grid, against the norms of the type.
+    #[test]
+    fn no_two_rows_lie_further_apart() {
+        for (d, steps) in [(1usize, 200), (2, 14), (3, 4)] {
+            let ends = boxed(d as u64, Range::new(-1.0, 1.0), None);
+            let found = norms(&ends);
+            let at = |i: usize| -1.0 + 2.0 * i as f64 / steps as f64;
+            let all: Vec<Vec<f64>> = (0..(steps + 1usize).pow(d as u32))
+                .map(|k| moments::products(&(0..d).map(|j| at(k / (steps + 1).pow(j as u32) % (steps + 1))).collect::<Vec<f64>>()))
+                .collect();
+            let size = |x: &mut dyn Iterator<Item = f64>| {
+                let x: Vec<f64> = x.map(f64::abs).collect();
+                [x.iter().sum::<f64>(), x.iter().map(|x| x * x).sum::<f64>().sqrt(), x.iter().copied().fold(0.0, f64::max)]
+            };
+            let (mut sup, mut diam) = ([0.0f64; 3], [0.0f64; 3]);
+            for a in &all {
+                assert_eq!(a.len() as u64, found.dim);
+                assert!(a.iter().all(|x| found.range.contains(*x)));
+                sup = std::array::from_fn(|i| sup[i].max(size(&mut a.iter().copied())[i]));
+                for b in &all {
+                    let apart = size(&mut a.iter().zip(b).map(|(a, b)| a - b));
+                    diam = std::array::from_fn(|i| diam[i].max(apart[i]));
+                }
+            }
+            for (seen, bound) in [(sup, found.sup), (diam, found.diam)] {
+                let bound = [bound.l1, bound.l2, bound.linf];
+                for i in 0..3 {
+                    assert!(seen[i] <= bound[i] && seen[i] > 0.85 * bound[i], "{d} norm {i}: {} of {}", seen[i], bound[i]);
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn one_hot_levels_cost_as_one() {
+        let hot = VectorType { sup: Norms { l1: 1.0, l2: 1.0, linf: 1.0 }, ..boxed(5, Range::UNIT, None) };
+        assert!(norms(&hot).diam.l2 < 2.0 + 1e-12);
+        let beside = VectorType { sup: append(hot.sup, Norms::scalar(1.0)), ..boxed(6, Range::new(-1.0, 1.0), None) };
+        assert!(norms(&beside).diam.l2 < 3.0 + 1e-9);
+    }
+}

@@ -1,0 +1,153 @@
+//! Posteriors of released moments against integration on a grid, and against least squares where there is hardly any noise.
+
+use crate::fits::{close, fitted};
+
+const ROWS: usize = 200;
+
+/// Mean and covariance of (u, 1.6 u^2) with u = (x - 50) / 50 moved into [-1, 1], x normal, by sums over a grid.
+fn one_row(mu: f64, sd: f64) -> ([f64; 2], [f64; 3]) {
+    let (mut mean, mut second, steps) = ([0.0; 2], [0.0; 3], 600);
+    for i in 0..steps {
+        let z = -7.0 + 14.0 * (f64::from(i) + 0.5) / f64::from(steps);
+        let weight = (-0.5 * z * z).exp() * 14.0 / f64::from(steps) / std::f64::consts::TAU.sqrt();
+        let u = ((mu + sd * z - 50.0) / 50.0).clamp(-1.0, 1.0);
+        let t = [u, 1.6 * u * u];
+        (0..2).for_each(|k| mean[k] += weight * t[k]);
+        second[0] += weight * t[0] * t[0];
+        second[1] += weight * t[0] * t[1];
+        second[2] += weight * t[1] * t[1];
+    }
+    (mean, [second[0] - mean[0] * mean[0], second[1] - mean[0] * mean[1], second[2] - mean[1] * mean[1]])
+}
+
+/// The density of two sums at `at`, with noise of this variance on each.
+fn sums(at: [f64; 2], (mean, cov): ([f64; 2], [f64; 3]), noise: f64) -> f64 {
+    let n = ROWS as f64;
+    let [a, b, c] = [n * cov[0] + noise, n * cov[1], n * cov[2] + noise];
+    let [x, y] = [at[0] - n * mean[0], at[1] - n * mean[1]];
+    let det = a * c - b * b;
+    (-0.5 * (c * x * x - 2.0 * b * x * y + a * y * y) / det).exp() / det.sqrt()
+}
+
+/// Mean and sd of mu and sd under priors normal(50, 20) and half_normal(20).
+fn on_a_grid(steps: u32, density: impl Fn(([f64; 2], [f64; 3])) -> f64) -> [(f64, f64); 2] {
+    let mut all = [0.0; 5];
+    for i in 0..steps {
+        for j in 0..steps {
+            let (mu, sd) = (20.0 + 60.0 * (f64::from(i) + 0.5) / f64::from(steps), 60.0 * (f64::from(j) + 0.5) / f64::from(steps));
+            let prior = (-0.5 * ((mu - 50.0) / 20.0).powi(2) - 0.5 * (sd / 20.0).powi(2)).exp();
+            let weight = prior * density(one_row(mu, sd));
+            for (sum, x) in all.iter_mut().zip([1.0, mu, mu * mu, sd, sd * sd]) {
+                *sum += weight * x;
+            }
+        }
+    }
+    let of = |i: usize| (all[i] / all[0], (all[i + 1] / all[0] - (all[i] / all[0]).powi(2)).sqrt());
+    [of(1), of(3)]
+}
+
+fn program(using: &str) -> String {
+    format!(
+        "budget gdp(9)\nprivate t[n] {{ x: real in [0, 100] }}\nparam mu ~ normal(50, 20)\nparam sd ~ half_normal(20)\n\
+         release m = moments(x) using {using}\nobserve m.x ~ normal(mu, sd)\noutput post = posterior(mu, sd)\n"
+    )
+}
+
+#[test]
+fn mean_and_spread_behind_normal_noise() {
+    let rows = format!("x\n{}", "1\n".repeat(ROWS));
+    for (noisy, sigma) in [([22, 61], 6.0), ([-45, 150], 14.0)] {
+        let found = fitted(&program(&format!("gaussian(sigma = {sigma})")), &rows, &noisy);
+        let at = noisy.map(|x| x as f64);
+        let truth = on_a_grid(60, |row| sums(at, row, sigma * sigma));
+        (0..2).for_each(|i| close(&found, i, truth[i], 0.05));
+        // Bounds that nobody was moved to, and noise at face value, are seen.
+        let blind = on_a_grid(60, |row| sums(at, row, 0.01));
+        assert!(found.summaries()[1].sd > 1.2 * blind[1].1, "{truth:?} {blind:?}");
+    }
+}
+
+/// Laplace noise is integrated here over a grid of both noises, there by a variance for each.
+#[test]
+fn mean_and_spread_behind_laplace_noise() {
+    let rows = format!("x\n{}", "1\n".repeat(ROWS));
+    let text = program("laplace(scale = 8)").replace("gdp(9)", "eps(9)");
+    let found = fitted(&text, &rows, &[22, 61]);
+    let noise: Vec<(f64, f64)> = (0..48).map(|i| -48.0 + 2.0 * f64::from(i) + 1.0).map(|e| (e, (-e.abs() / 8.0).exp())).collect();
+    let density = |row| {
+        let one = |(e, p): &(f64, f64)| noise.iter().map(|(f, q)| p * q * sums([22.0 - e, 61.0 - f], row, 0.0)).sum::<f64>();
+        noise.iter().map(one).sum::<f64>()
+    };
+    let truth = on_a_grid(36, density);
+    (0..2).for_each(|i| close(&found, i, truth[i], 0.12));
+}
+
+/// Rows without noise to speak of: least squares, with a bool among the conditions.
+#[test]
+fn a_regression_is_that_of_its_rows() {
+    let mut dice = 12_345_u64;
+    let mut next = || {
+        dice = dice.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (dice >> 11) as f64 / (1u64 << 53) as f64
+    };
+    let mut normal = || (0..12).map(|_| next()).sum::<f64>() - 6.0;
+    let rows: Vec<[f64; 3]> = (0..500)
+        .map(|_| {
+            let (x, t) = (40.0 + 8.0 * normal(), f64::from(u8::from(normal() > 0.4)));
+            [x, t, 20.0 + 0.8 * x - 6.0 * t + 7.0 * normal()]
+        })
+        .collect();
+    let scaled: Vec<[f64; 3]> = rows.iter().map(|[x, t, y]| [(x - 50.0) / 50.0, (t - 0.5) / 0.5, (y - 50.0) / 50.0]).collect();
+    let sum = |f: &dyn Fn(&[f64; 3]) -> f64| scaled.iter().map(f).sum::<f64>().round() as i128;
+    let square = |i: usize| sum(&|u: &[f64; 3]| 0.707 * u[i] * u[i]);
+    let noisy = [
+        sum(&|u| u[0]),
+        sum(&|u| u[1]),
+        sum(&|u| u[2]),
+        square(0),
+        sum(&|u| u[0] * u[1]),
+        sum(&|u| u[0] * u[2]),
+        square(1),
+        sum(&|u| u[1] * u[2]),
+        square(2),
+    ];
+    // Written in another order than the laws need.
+    let text = "budget gdp(9)\nprivate rows[n] { x: real in [0, 100], t: bool, y: real in [0, 100] }\n\
+                release m = moments(x, t, y) using gaussian(sigma = 0.6)\nparam a ~ normal(50, 50)\nparam b ~ normal(0, 5)\nparam c ~ normal(0, 20)\n\
+                param sd ~ half_normal(20)\nparam mu ~ normal(50, 20)\nparam s ~ half_normal(20)\nparam q ~ normal(0, 2)\n\
+                observe m.y ~ normal(a + b * (x - 40) + t * c, sd)\nobserve m.x ~ normal(mu, s)\nobserve m.t ~ bernoulli_logit(q)\n\
+                output post = posterior(a, b, c, sd, mu, s)\n";
+    let found = fitted(text, &format!("x,t,y\n{}", "1,1,1\n".repeat(500)), &noisy);
+    // Least squares of y on (1, x - 40, t).
+    let design: Vec<[f64; 3]> = rows.iter().map(|[x, t, _]| [1.0, x - 40.0, *t]).collect();
+    let cross = |i: usize, j: usize| design.iter().map(|d| d[i] * d[j]).sum::<f64>();
+    let mut m: Vec<Vec<f64>> = (0..3)
+        .map(|i| {
+            let right = design.iter().zip(&rows).map(|(d, r)| d[i] * r[2]).sum::<f64>();
+            let unit = (0..3).map(|j| f64::from(u8::from(i == j)));
+            (0..3).map(|j| cross(i, j)).chain([right]).chain(unit).collect()
+        })
+        .collect();
+    for i in 0..3 {
+        let by = m[i][i];
+        m[i].iter_mut().for_each(|x| *x /= by);
+        let own = m[i].clone();
+        for (j, row) in m.iter_mut().enumerate() {
+            let by = row[i];
+            if i != j {
+                row.iter_mut().zip(&own).for_each(|(x, y)| *x -= by * y);
+            }
+        }
+    }
+    let coefficients = [m[0][3], m[1][3], m[2][3]];
+    let left = |(d, r): (&[f64; 3], &[f64; 3])| (r[2] - d.iter().zip(coefficients).map(|(x, b)| x * b).sum::<f64>()).powi(2);
+    let variance = design.iter().zip(&rows).map(left).sum::<f64>() / 497.0;
+    for i in 0..3 {
+        close(&found, i, (coefficients[i], (variance * m[i][4 + i]).sqrt()), 0.25);
+    }
+    let sd = variance.sqrt();
+    close(&found, 3, (sd, sd / 1000_f64.sqrt()), 0.3);
+    let mean = rows.iter().map(|r| r[0]).sum::<f64>() / 500.0;
+    let spread = (rows.iter().map(|r| (r[0] - mean).powi(2)).sum::<f64>() / 499.0).sqrt();
+    close(&found, 4, (mean, spread / 500_f64.sqrt()), 0.25);
+}
