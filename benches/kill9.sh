@@ -14,7 +14,8 @@ cd "$folder" || exit 1
 { echo smoker; for i in $(seq 120); do echo true; done; } > staff.csv
 printf "private staff[n >= 100] { smoker: bool }\n" > schema
 printf 'budget eps(0.1)\nprivate staff[n >= 100] { smoker: bool }\nrelease share = mean(smoker) using laplace\n' > tenth.dpm
-charges() { "$dpm" ledger show ledger --json | sed -n 's/.*"charges": \([0-9]*\).*/\1/p'; }
+# Nothing where the ledger is locked; `show` would price all of them.
+charges() { "$dpm" ledger history ledger > entries 2> why && grep -c '  reserve ' entries; }
 past() { touch -a -d @1 staff.csv; }
 past; cat staff.csv > /dev/null
 [ "$(stat -c %X staff.csv)" -gt 1 ] || { echo "access times are off on this file system"; exit 1; }
@@ -28,6 +29,8 @@ while [ "$(done_so_far)" -lt "$wanted" ]; do
   before=$(charges) kills=0 read=0 charged=0 bad=0
   while [ "$kills" -lt 100 ]; do
     past
+    # What an earlier run printed would be taken for this one's, which may be killed before its shell has emptied the file.
+    rm -f answer
     random=$(od -An -N4 -tu4 /dev/urandom)
     delay=$(awk -v w="$whole" -v r="$random" 'BEGIN { printf "%.6f", w / 1e9 * 1.2 * r / 4294967296 }')
     "$dpm" run tenth.dpm --data staff=@staff --ledger ledger --json > answer 2> /dev/null &
@@ -40,7 +43,10 @@ while [ "$(done_so_far)" -lt "$wanted" ]; do
     after=$(charges)
     if [ -z "$after" ]; then bad=$((bad + 1)); echo "locked" >&2; break; fi
     step=$((after - before))
-    if [ "$step" -lt "$seen" ] || [ "$step" -gt 1 ]; then bad=$((bad + 1)); fi
+    if [ "$step" -lt "$seen" ] || [ "$step" -gt 1 ]; then
+      bad=$((bad + 1))
+      echo "run $kills: $before -> $after, access $(stat -c %X staff.csv), printed $(wc -c < answer)" >&2
+    fi
     kills=$((kills + 1)) read=$((read + seen)) charged=$((charged + step)) before=$after
   done
   "$dpm" ledger verify ledger > /dev/null || bad=$((bad + 1))

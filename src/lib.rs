@@ -26,5 +26,6 @@ pub mod rules;
 pub mod run;
 pub mod session;
 pub mod source;
+pub mod sql;
 pub mod syntax;
 pub mod verify;

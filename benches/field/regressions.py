@@ -12,6 +12,7 @@ for data in CLASSIFIED:
         ("dpm auto", "dp", "certified", "draw(w)"),
         ("dpm gibbs", "dp", "certified", "draw(w) using gibbs"),
         ("dpm refined", "dp", "certified", "draw(w) using refined"),
+        ("dpm posterior", "dp", "exact", "posterior(w)"),
         ("dpm score_statistics", "dp", "exact", "posterior(w) using score_statistics"),
         ("dpm beta_div", "pure", "conditional", "draw(w) using beta_div assuming convergence"),
     ):
@@ -56,10 +57,11 @@ for data, (scale, sd) in LINEAR.items():
     for epsilon in WIDE:
         book.record("linear", data, epsilon, "dpm noisy moments", "pure", "exact", moments("pure", epsilon, "laplace"), OFTEN)
         book.record("linear", data, epsilon, "dpm noisy moments", "dp", "exact", moments("dp", epsilon, "gaussian"), OFTEN)
-        program = (
-            f"{budget('dp', epsilon)}private rows[{n}] {{ x: vector[{d}] in l2({d**0.5}), y: real in [-1, 1] }}\n"
-            f"param w: vector[{d}] ~ normal(0, 1)\nobserve y ~ normal(dot(w, x), {sd})\n"
-            f"release post = posterior(w)\noutput centre = mean(post)\n"
-        )
-        centre = lambda r: predicted(numbers(run(program, path(data + "_train"))["centre"]), tx, ty, scale)
-        book.record("linear", data, epsilon, "dpm posterior", "dp", "exact", centre, OFTEN)
+        for who, using in (("dpm posterior", ""), ("dpm posterior refined", " using refined")):
+            program = (
+                f"{budget('dp', epsilon)}private rows[{n}] {{ x: vector[{d}] in l2({d**0.5}), y: real in [-1, 1] }}\n"
+                f"param w: vector[{d}] ~ normal(0, 1)\nobserve y ~ normal(dot(w, x), {sd})\n"
+                f"release post = posterior(w){using}\noutput centre = mean(post)\n"
+            )
+            centre = lambda r: predicted(numbers(run(program, path(data + "_train"))["centre"]), tx, ty, scale)
+            book.record("linear", data, epsilon, who, "dp", "exact", centre, OFTEN)

@@ -2,6 +2,7 @@
 
 use super::budget::{against, reaches};
 use super::chains;
+use super::doubt;
 use super::messages;
 use super::report::{Candidate, Chosen, ReleaseAnalysis};
 use super::scene::Scene;
@@ -161,7 +162,7 @@ fn automatic(scene: &Scene, shown: Shown, outcome: &mut Outcome) {
 
 /// Never chosen are a conditional draw, a prior that the user did not write, and what must be asked for by name.
 fn eligible(offer: &dyn Offer) -> bool {
-    offer.status() != Status::Conditional && !offer.changes_prior() && offer.mechanism().auto
+    offer.status() != Status::Conditional && !offer.changes_prior() && offer.mechanism().automatic(offer.rule().answers)
 }
 
 /// The offer of least predicted error, last resorts after all others; ties go to exact before certified, then to table order.
@@ -187,15 +188,16 @@ fn settle(scene: &Scene, decision: Decision, shown: Shown, outcome: &mut Outcome
     let (offer, value) = (decision.offer.as_ref(), decision.value);
     let Some(claim) = cost(scene.site, offer, value) else { return };
     // What a pass that only looks for the size of shares would say is said by the last one.
-    if shown > Shown::None {
-        outcome.diagnostics.extend(useless::found(scene, offer, value));
-    }
+    let useless = (shown > Shown::None).then(|| useless::found(scene, offer, value)).flatten();
+    let doubt = (shown > Shown::None && useless.is_none()).then(|| doubt::found(scene, offer, value)).flatten();
+    outcome.diagnostics.extend(useless);
     if offer.status() == Status::Conditional {
         outcome.diagnostics.push(chains::conditional(scene));
     }
     if offer.approximate() {
         outcome.diagnostics.push(messages::approximate(scene));
     }
+    outcome.diagnostics.extend(doubt);
     outcome.analysis.chosen = Some(Chosen {
         mechanism: offer.mechanism(),
         rule: offer.rule(),

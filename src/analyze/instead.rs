@@ -28,15 +28,13 @@ pub fn drawn_instead(scene: &Scene, judged: &Judged) -> Option<Diagnostic> {
     if draws.usual().next().is_none() && refusal.is_none() {
         return None;
     }
-    let alone = if judged.offers.is_empty() { "" } else { " unless it is named" };
-    let mut d = Diagnostic::new("E0300", format!("no mechanism of this version releases the posterior of `{name}` whole{alone}"))
-        .label(scene.place(), if alone.is_empty() { "only draws of it have a rule" } else { "`auto` takes no approximation" });
+    let mut d = Diagnostic::new("E0300", format!("no mechanism of this version releases the posterior of `{name}` whole"))
+        .label(scene.place(), "only draws of it have a rule");
     for o in &model.private {
         d = d.label(o.likelihood.span, format!("the rows follow {}", likelihood_text(model, o, scene.program)));
     }
     let tried: Vec<(&str, &str)> = judged.unmatched.iter().map(|(rule, why)| (rule.name, why.as_str())).collect();
     d = d.note(tried_text(&tried));
-    let named = judged.by_name().next().map(|o| ("approximately, if named:", format!("using {}", o.written(""))));
     let release = scene.site.release;
     let tail = tail(scene);
     let meets = |o: &dyn Offer| !o.changes_prior() && scene.allotment.is_none_or(|l| solve(scene.site, o, l).is_some());
@@ -51,7 +49,7 @@ pub fn drawn_instead(scene: &Scene, judged: &Judged) -> Option<Diagnostic> {
         None => d,
     };
     lines.extend(super::noisy_cells::of_noisy_cells(scene));
-    Some(d.helps(lines).helps(named))
+    Some(d.helps(lines))
 }
 
 /// What stands behind the mechanism: ` spend 20%`.

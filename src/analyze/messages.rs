@@ -75,6 +75,7 @@ pub fn approximate(scene: &Scene) -> Diagnostic {
     let name = &scene.site.release.name;
     Diagnostic::new("W0512", format!("`{name}` is approximate: its 90 % intervals may contain the truth less often than that"))
         .label(scene.place(), "takes the loss of a row for a quadratic, and the products of features for what left")
+        .help(("with intervals that account for the noise:", "using refined".to_owned()))
         .cause("in simulations from the model a quarter to four fifths did, the fewer the more rows and budget; its privacy is exact")
 }
 

@@ -2,11 +2,11 @@
 
 pub mod budget;
 mod calibrate;
-mod caution;
 mod certify;
 mod chains;
 mod choose;
 mod counted;
+mod doubt;
 mod expect;
 mod fit;
 mod fits;
@@ -34,7 +34,7 @@ pub use certify::certificate;
 pub use public::{PublicData, Stated, Unbound, bind};
 pub use report::{Analysis, BudgetVerdict, Candidate, Chosen, ReleaseAnalysis};
 pub use scene::grouped;
-pub use text::{candidates_text, cautions, certificate_text, cost_text, summary_text};
+pub use text::{candidates_text, certificate_text, cost_text, summary_text};
 
 use crate::model::{BudgetKind, Program, ReleaseStep};
 use crate::privacy::work;

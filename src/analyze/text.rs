@@ -1,7 +1,6 @@
 //! Certificates and candidate lists for the terminal.
 
 use super::budget::{against, kind_name, limits, short};
-use super::caution;
 use super::report::{Analysis, ReleaseAnalysis};
 use super::solve::beta_text;
 use crate::model::BudgetKind;
@@ -37,17 +36,11 @@ pub fn certificate_text(certificate: &Certificate) -> String {
     if let Some(b) = budget {
         out.push_str(&budget_line(&b.kind, b.met, &b.unspent));
     }
-    out.push_str(&cautions(certificate));
     out.push_str("\nassuming\n");
     for a in &certificate.assumptions {
         out.push_str(&format!("  - {a}\n"));
     }
     out
-}
-
-/// What its predicted errors take for granted.
-pub fn cautions(certificate: &Certificate) -> String {
-    caution::lines(certificate.releases.iter().map(|r| (r.name.as_str(), r.mechanism.as_str(), r.measure.as_str())))
 }
 
 /// What a run costs, in one line.
@@ -81,8 +74,7 @@ pub fn summary_text(analysis: &Analysis) -> String {
     if let (Some(b), Some(_)) = (&analysis.budget, &analysis.total) {
         out.push_str(&budget_line(&b.kind, b.met, &b.unspent));
     }
-    let chosen = analysis.releases.iter().filter_map(|r| Some((r.name.as_str(), r.chosen.as_ref()?)));
-    out + &caution::lines(chosen.map(|(name, c)| (name, c.mechanism.name, c.predicted_error.measure)))
+    out
 }
 
 /// A status as people read it: what rests on an assumption is not to be overlooked.

@@ -26,11 +26,11 @@ pub struct Charged {
 }
 
 /// Charges a run, in the name of an analyst if one is given, and then opens its data. `None` without a ledger. `cost` answers what the run costs the people in some
-/// tables.
+/// tables; `plan` is the digest of the plan that runs, where it is one.
 pub fn charge(
     ledger: Option<(&Path, Option<&str>)>,
     cost: &dyn Fn(&[TableId]) -> Option<Claim>,
-    certificate: &Certificate,
+    (certificate, plan): (&Certificate, Option<&str>),
     program: &Program,
     files: &[(TableId, PathBuf)],
 ) -> Result<Option<Charged>, Exit> {
@@ -62,8 +62,8 @@ pub fn charge(
         }
     }
     let releases = certificate.releases.iter().map(|r| (r.mechanism.clone(), r.status.clone())).collect();
-    let analyst = analyst.map(str::to_owned);
-    let reservation = ledger.reserve(Intended { certificate: certificate.digest(), releases, analyst }, &asks).map_err(refuse)?;
+    let (analyst, plan) = (analyst.map(str::to_owned), plan.map(str::to_owned));
+    let reservation = ledger.reserve(Intended { certificate: certificate.digest(), plan, releases, analyst }, &asks).map_err(refuse)?;
     // The charge is on the disk; only now are data opened, each file once.
     let mut tables = BTreeMap::new();
     for (dataset, of) in &wanted {

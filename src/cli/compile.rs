@@ -2,12 +2,25 @@
 
 use super::certify::sign;
 use super::files::{self, Output};
-use super::{Compile, Exit, Program, complain, inputs, print_json, progress, strict, usage, verdict};
+use super::{Exit, Program, complain, inputs, print_json, progress, strict, usage, verdict};
 use crate::compiled::{self, Compiled, Given, missing};
 use crate::pipeline::{self, Checked};
 use crate::source::render;
+use clap::Args;
 use serde_json::json;
 use std::path::PathBuf;
+
+#[derive(Args)]
+pub struct Compile {
+    #[command(flatten)]
+    program: Program,
+    /// Where the plan is written
+    #[arg(short, value_name = "PLAN")]
+    output: PathBuf,
+    /// Sign it with this Ed25519 key (PKCS#8, PEM)
+    #[arg(long, value_name = "KEY")]
+    sign: Option<PathBuf>,
+}
 
 /// Larger files are not plans.
 pub const LARGEST: u64 = 256 << 20;

@@ -13,12 +13,14 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
-/// The files with private rows that a command line names, and all that its ledger has registered.
+/// The files with private rows that a command line names, those of its ledger, and all that it has registered.
 pub fn private(data: &[String], ledger: Option<&Path>) -> Result<Private, Exit> {
     let mut files: Vec<PathBuf> = data.iter().flat_map(|text| paths(text)).collect();
     let mut registered = vec![];
     if let Some(path) = ledger {
-        let contents = Ledger::at(path).and_then(|l| l.read()).map_err(|e| charge::refuse(&e))?;
+        let ledger = Ledger::at(path).map_err(|e| charge::refuse(&e))?;
+        let contents = ledger.read().map_err(|e| charge::refuse(&e))?;
+        files.extend(ledger.files());
         registered.extend(contents.accounts.accounts.into_values().map(|a| a.registration));
         files.extend(registered.iter().map(|r| PathBuf::from(&r.location)));
     }
@@ -63,7 +65,7 @@ pub fn refuse_private(args: &Program, private: &Private) -> Result<(), Exit> {
 }
 
 pub fn holds_rows(path: &str) -> String {
-    format!("{path} holds private rows: it is neither a program nor public")
+    format!("{path} holds private rows, or is the ledger's: it is neither a program nor public")
 }
 
 /// The program of a command with its modules, its records and its public tables.

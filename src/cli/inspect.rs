@@ -1,14 +1,30 @@
 //! `dpm inspect`: what the owner of a file sees of its cells before they are declared; never what an analyst sees.
 
-use super::{Exit, Inspect, inputs, usage};
+use super::{Exit, inputs, usage};
 use crate::data::Opened;
 use crate::data::inspect::{Cells, Inspected, inspect};
 use crate::model::Table;
 use crate::source::suggest::did_you_mean;
+use clap::Args;
 use std::fmt::Write as _;
 use std::fs::{File, OpenOptions};
 use std::io::{IsTerminal, Write};
-use std::path::Path;
+use std::path::{Path, PathBuf};
+
+#[derive(Args)]
+pub struct Inspect {
+    /// A program that declares private tables
+    file: PathBuf,
+    /// The file of a private table: `staff=staff.csv`, `-` for standard input
+    #[arg(long, value_name = "NAME=PATH")]
+    data: Vec<String>,
+    /// What stands between the cells of a line: `,`, `;` or `tab`
+    #[arg(long, value_name = "CHARACTER")]
+    delimiter: Option<inputs::Delimiter>,
+    /// Write to this new file, which only its owner may read, instead of the terminal
+    #[arg(short, value_name = "FILE")]
+    output: Option<PathBuf>,
+}
 
 const PRIVATE: &str = "PRIVATE: this counts and quotes single cells. It is for the owner of the data and is not a release.";
 const BOUNDS: &str = "Bounds and levels belong to what a column means. Bounds that are read off the data are private values: a program that has them tells them.";
@@ -120,6 +136,9 @@ fn of_column(c: &Cells, found: &Inspected) -> String {
     }
     let mut spellings: Vec<_> = c.spellings.iter().collect();
     spellings.sort_by_key(|(text, n)| (std::cmp::Reverse(**n), (*text).clone()));
+    if !spellings.is_empty() {
+        let _ = writeln!(out, "    {}:", if c.ty.starts_with("category") { "spellings found" } else { "unreadable spellings" });
+    }
     for (text, n) in spellings {
         let _ = writeln!(out, "      {text:?}: {n}");
     }

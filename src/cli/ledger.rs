@@ -3,7 +3,7 @@
 use super::charge::{amounts, declared, refuse};
 use super::{Exit, inputs, print_json, registered, sealed, usage};
 use crate::analyze::mechanism_names;
-use crate::ledger::{Account, Budget, CODE, Contents, Declaration, Entry, Head, Least, Ledger, LedgerError, NewDataset, Policy};
+use crate::ledger::{Account, Budget, CODE, Contents, Declaration, Entry, Head, Least, Ledger, LedgerError, NewDataset, Policy, Witness};
 use crate::model::Table;
 use crate::numeric::calendar;
 use crate::numeric::decimal::{decimal_string, up12};
@@ -66,6 +66,9 @@ pub enum Command {
         /// The least sure guarantee that a release may have: exact, certified or conditional
         #[arg(long, value_name = "STATUS", value_parser = least, default_value = "conditional")]
         least: Least,
+        /// No program runs that was not approved by its digest
+        #[arg(long)]
+        approved: bool,
         /// The only mechanisms that may be used
         #[arg(long, value_name = "NAME,..", value_delimiter = ',', value_parser = mechanism)]
         mechanisms: Vec<String>,
@@ -76,11 +79,11 @@ pub enum Command {
         #[arg(long, value_name = "NAME=BUDGET", value_parser = share)]
         share: Vec<(String, String)>,
     },
-    /// Approve one program that assumes that a chain converged
+    /// Approve one program, where a chain is assumed to have converged or the policy asks for it
     Approve {
         #[command(flatten)]
         named: Named,
-        /// The digest of its certificate, as the refusal prints it
+        /// The digest of its certificate, as the refusal prints it, or that of a plan, as `dpm compile` prints it
         #[arg(value_parser = digest)]
         certificate: String,
     },
@@ -88,8 +91,11 @@ pub enum Command {
     Witness {
         #[command(flatten)]
         named: Named,
-        #[arg(long, value_name = "FILE")]
-        at: PathBuf,
+        #[arg(long, value_name = "FILE", required_unless_present = "by")]
+        at: Option<PathBuf>,
+        /// Keep it by a program of the owner's instead: `PROGRAM put` reads it, `PROGRAM get` prints it
+        #[arg(long, value_name = "PROGRAM", conflicts_with = "at")]
+        by: Option<PathBuf>,
     },
     /// What every data set has spent and has left
     Show(Named),
@@ -146,13 +152,16 @@ pub fn ledger(command: &Command) -> Exit {
             Ok(new) => changed(named, |l| l.extend(&new)),
             Err(exit) => return exit,
         },
-        Command::Policy { named, dataset, least, mechanisms, until, share } => {
+        Command::Policy { named, dataset, least, approved, mechanisms, until, share } => {
             let (mechanisms, shares) = (mechanisms.iter().cloned().collect(), share.iter().cloned().collect());
-            let policy = Policy { least: *least, mechanisms, until: until.clone(), shares };
+            let policy = Policy { least: *least, approved: *approved, mechanisms, until: until.clone(), shares };
             changed(named, |l| l.set_policy(dataset, policy))
         }
         Command::Approve { named, certificate } => changed(named, |l| l.approve(certificate)),
-        Command::Witness { named, at } => changed(named, |l| l.witness(at)),
+        Command::Witness { named, at, by } => changed(named, |l| match (at, by) {
+            (_, Some(command)) => l.witness_by(command),
+            (at, None) => l.witness(at.as_deref().unwrap_or(Path::new(""))),
+        }),
         Command::Show(named) => open(named).map(|c| show(&c, named.json)),
         Command::Key(named) => open(named).and_then(|c| key(&c, named.json)),
         Command::History(named) => open(named).map(|c| history(&c, named.json)),
@@ -255,7 +264,7 @@ fn show(contents: &Contents, as_json: bool) {
         show_line!("its runs are signed by {key}");
     }
     match &all.witness {
-        Some(at) => show_line!("witness {at}"),
+        Some(Witness { location, command }) => show_line!("witness {}{location}", if *command { "by " } else { "" }),
         None => show_line!("no witness; keep this code elsewhere, for `dpm ledger verify --witness`: {}", head.code()),
     }
     for (id, account) in &all.accounts {

@@ -44,7 +44,8 @@ mod repl;
 mod report;
 mod rewrite;
 mod run;
-mod sealed;
+pub mod sealed;
+mod sql;
 mod starter;
 mod strict;
 mod synthetic;
@@ -96,26 +97,30 @@ enum Command {
     /// Every mechanism for every release: solved parameter, predicted error, why others do not apply
     Compare(compare::Compare),
     /// One self-contained file: the resolved program, its parameters, its certificate, its public data
-    Compile(Compile),
+    Compile(compile::Compile),
     /// Certify a program or open a plan, draw once, print releases and outputs
     Run(Run),
     /// A program typed statement by statement; a release asks before it spends
     Repl(Repl),
     /// For the owner of a file: which cells are not what a program declares. Its output is private
-    Inspect(Inspect),
+    Inspect(inspect::Inspect),
+    /// The query that counts what a program asks of its rows, for an engine that holds them: exact integers, which are private
+    Sql(sql::Sql),
+    /// What of a program an engine can count, and what is read row by row
+    Sources(sql::Sources),
     /// Budgets of registered data sets: what was spent and what is left
     #[command(subcommand)]
     Ledger(ledger::Command),
     /// Re-derive every number of a certificate or plan by separate code
-    Verify(Verify),
+    Verify(verify::Verify),
     /// Attack every release on made-up neighbours: lower bounds on epsilon beside the certificate
     Audit(audit::Audit),
     /// A page on a term, error code, rule, mechanism, distribution, function or keyword
     Explain { name: Vec<String> },
     /// A picture of what a program costs, predicts or released, as SVG or PNG
-    Plot(Plot),
+    Plot(report::Plot),
     /// One HTML page: what is released, at what risk, and why that is certified
-    Report(Report),
+    Report(report::Report),
     /// A commented project to start from
     New { folder: PathBuf },
     /// Completions for a shell, on standard output
@@ -196,58 +201,6 @@ struct Certify {
 }
 
 #[derive(Args)]
-struct Compile {
-    #[command(flatten)]
-    program: Program,
-    /// Where the plan is written
-    #[arg(short, value_name = "PLAN")]
-    output: PathBuf,
-    /// Sign it with this Ed25519 key (PKCS#8, PEM)
-    #[arg(long, value_name = "KEY")]
-    sign: Option<PathBuf>,
-}
-
-#[derive(Args)]
-struct Verify {
-    /// A certificate, or a plan or the result of a run that holds one
-    file: PathBuf,
-    /// The program it should be a certificate of
-    #[arg(long, value_name = "FILE")]
-    program: Option<PathBuf>,
-    /// The signer's public key (PEM)
-    #[arg(long, value_name = "PUB")]
-    key: Option<PathBuf>,
-    /// Exactly one JSON value on standard output
-    #[arg(long)]
-    json: bool,
-}
-
-#[derive(Args)]
-struct Plot {
-    #[command(flatten)]
-    program: Program,
-    /// What the picture shows
-    #[arg(long, value_enum, default_value = "rdp")]
-    shows: report::Shown,
-    /// This release alone, or this output of draws; without it all releases and their total, of errors and posteriors the first
-    #[arg(long, value_name = "NAME")]
-    release: Option<String>,
-    /// Where the picture is written: a name that ends in .svg, or in .png where dpm was built with it
-    #[arg(short, value_name = "PICTURE")]
-    output: PathBuf,
-}
-
-#[derive(Args)]
-struct Report {
-    /// A program, a plan, a certificate, or a result of `dpm run -o`
-    #[command(flatten)]
-    program: Program,
-    /// Where the page is written
-    #[arg(short, value_name = "PAGE")]
-    output: PathBuf,
-}
-
-#[derive(Args)]
 struct Run {
     #[command(flatten)]
     program: Program,
@@ -291,21 +244,6 @@ struct Run {
     #[cfg(feature = "tape")]
     #[arg(long)]
     seed: Option<u64>,
-}
-
-#[derive(Args)]
-struct Inspect {
-    /// A program that declares private tables
-    file: PathBuf,
-    /// The file of a private table: `staff=staff.csv`, `-` for standard input
-    #[arg(long, value_name = "NAME=PATH")]
-    data: Vec<String>,
-    /// What stands between the cells of a line: `,`, `;` or `tab`
-    #[arg(long, value_name = "CHARACTER")]
-    delimiter: Option<inputs::Delimiter>,
-    /// Write to this new file, which only its owner may read, instead of the terminal
-    #[arg(short, value_name = "FILE")]
-    output: Option<PathBuf>,
 }
 
 #[derive(Args)]
@@ -367,6 +305,8 @@ fn command(args: impl Iterator<Item = std::ffi::OsString>) -> Exit {
         Command::Compile(c) => compile::compile(&c),
         Command::Run(r) => run::run(&r),
         Command::Inspect(i) => inspect::run(&i),
+        Command::Sql(s) => sql::sql(&s),
+        Command::Sources(s) => sql::sources(&s),
         Command::Ledger(l) => ledger::ledger(&l),
         Command::Repl(r) => repl::repl(&r),
         Command::Audit(a) => audit::run(&a),

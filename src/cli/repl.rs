@@ -265,7 +265,7 @@ impl Loop {
             let Some((files, certificate)) = files.zip(self.session.certificate()) else { return };
             let cost = |tables: &[TableId]| Some(self.session.claim_for(tables));
             let payer = Some((ledger.as_path(), self.analyst.as_deref()));
-            let Ok(charged) = charge(payer, &cost, &certificate, self.session.program(), &files) else { return };
+            let Ok(charged) = charge(payer, &cost, (&certificate, None), self.session.program(), &files) else { return };
             self.charged = charged.map(|c| (c, self.session.program().tables.iter().map(|t| t.name.clone()).collect()));
         }
         // From here on private data may be open: nothing is printed until the end of the run.

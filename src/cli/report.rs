@@ -2,13 +2,40 @@
 
 use super::compile::{LARGEST, prepared};
 use super::files::{self, Output};
-use super::{Exit, Plot, Program, Report, usage};
+use super::{Exit, Program, usage};
 use crate::compiled::Compiled;
 use crate::privacy::Claim;
 use crate::report::{Kind, chart, errors, intervals, page, released};
+use clap::Args;
 use clap::ValueEnum;
 use serde_json::Value;
 use std::path::Path;
+use std::path::PathBuf;
+
+#[derive(Args)]
+pub struct Plot {
+    #[command(flatten)]
+    program: Program,
+    /// What the picture shows
+    #[arg(long, value_enum, default_value = "rdp")]
+    shows: Shown,
+    /// This release alone, or this output of draws; without it all releases and their total, of errors and posteriors the first
+    #[arg(long, value_name = "NAME")]
+    release: Option<String>,
+    /// Where the picture is written: a name that ends in .svg, or in .png where dpm was built with it
+    #[arg(short, value_name = "PICTURE")]
+    output: PathBuf,
+}
+
+#[derive(Args)]
+pub struct Report {
+    /// A program, a plan, a certificate, or a result of `dpm run -o`
+    #[command(flatten)]
+    program: Program,
+    /// Where the page is written
+    #[arg(short, value_name = "PAGE")]
+    output: PathBuf,
+}
 
 /// What a picture shows.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]

@@ -3,12 +3,13 @@
 use super::compile::prepared;
 use super::values::{Notes, text};
 use super::{Exit, Run, charge, files, inputs, pace, progress, synthetic};
-use crate::analyze::{Status, cautions, certificate_text, cost_text};
+use crate::analyze::{Status, certificate_text, cost_text};
 use crate::compiled::{Compiled, missing};
 use crate::data::{DataError, Opened, Source};
 use crate::ledger::Receipt;
 use crate::mechanism::MechanismError;
 use crate::mechanism::bits::OsBits;
+use crate::mechanism::plan::Sampler;
 use crate::model::{ExprKind, ReleaseStep, Step, TableId, Type, releases};
 use crate::run::{Files, NoValue, Posterior, Results, RunError, execute, inference_data, json as value_json, padding};
 use serde_json::{Value, json};
@@ -50,7 +51,7 @@ pub fn run(args: &Run) -> Exit {
     let private = files::private(&args.data, args.ledger.as_deref());
     let private = private.and_then(|files| files::refuse_private(&args.program, &files).map(|()| files));
     let opened = private.and_then(|private| Ok((prepared(&args.program, &private.files)?, private.files)));
-    let (Compiled { checked, bound, analysis, mut certificate, diagnostics }, private) = match opened {
+    let (Compiled { checked, bound, analysis, mut certificate, plan, diagnostics }, private) = match opened {
         Ok(found) => found,
         Err(exit) => return exit,
     };
@@ -68,6 +69,11 @@ pub fn run(args: &Run) -> Exit {
         Ok(f) => f,
         Err(exit) => return exit,
     };
+    if args.pad.is_some() && certificate.releases.iter().any(|r| r.sampler == Sampler::Slice.name()) {
+        return super::usage(
+            "--pad hides the time of work that public numbers bound, and that of `slice` is bounded by none:    sampler = nuts",
+        );
+    }
     if seeded(args) && args.ledger.is_some() {
         return super::usage("--seed replays randomness: it cannot be used with --ledger");
     }
@@ -96,7 +102,7 @@ pub fn run(args: &Run) -> Exit {
         Err(exit) => return exit,
     };
     let payer = args.ledger.as_deref().map(|ledger| (ledger, args.analyst.as_deref()));
-    let charged = match charge::charge(payer, &cost, &certificate, &checked.program, &data) {
+    let charged = match charge::charge(payer, &cost, (&certificate, plan.as_deref()), &checked.program, &data) {
         Ok(charged) => charged,
         Err(exit) => {
             pace.hold();
@@ -208,10 +214,6 @@ pub fn run(args: &Run) -> Exit {
             return Exit::Done;
         }
         warn(&results);
-        // The certificate says it too.
-        if !args.certificate {
-            say!("{}", cautions(&certificate));
-        }
         let cost = cost_text(&certificate);
         match &receipt {
             Some(receipt) => show!("{cost}\n{}", charge::receipt_text(receipt)),

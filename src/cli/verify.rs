@@ -1,13 +1,30 @@
 //! `dpm verify`: every number of a certificate once more, by separate code; a plan is also compiled again.
 
 use super::compile::LARGEST;
-use super::{Exit, Verify, inputs, print_json, sealed, strict};
+use super::{Exit, inputs, print_json, sealed, strict};
 use crate::check::records::{self, Unfit};
 use crate::compiled;
 use crate::pipeline::{self, Folder, Unreadable};
 use crate::verify::{Against, Failure, Verifier};
+use clap::Args;
 use serde_json::{Value, json};
 use std::path::Path;
+use std::path::PathBuf;
+
+#[derive(Args)]
+pub struct Verify {
+    /// A certificate, or a plan or the result of a run that holds one
+    file: PathBuf,
+    /// The program it should be a certificate of
+    #[arg(long, value_name = "FILE")]
+    program: Option<PathBuf>,
+    /// The signer's public key (PEM)
+    #[arg(long, value_name = "PUB")]
+    key: Option<PathBuf>,
+    /// Exactly one JSON value on standard output
+    #[arg(long)]
+    json: bool,
+}
 
 /// The fields of the record of a run, which holds a certificate too.
 const RECORD: [&str; 8] = ["releases", "outputs", "laws", "chains", "certificate", "ledger", "seeded", "signature"];
@@ -113,6 +130,6 @@ fn words(file: &Value, program: Option<&Path>) -> Vec<Failure> {
         let text = "the program in the certificate does not certify here; with modules or records of its own it needs --program FILE";
         return vec![Failure { path: "program.source".into(), text: text.into() }];
     };
-    let text = "is not what the program in the certificate gets";
+    let text = "is not what the program in the certificate gets here: it was altered, or another version of dpm wrote it";
     pipeline::differences(&again, certificate, "").into_iter().map(|path| Failure { path, text: text.into() }).collect()
 }

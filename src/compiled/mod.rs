@@ -34,6 +34,8 @@ pub struct Compiled {
     pub bound: Bound,
     pub analysis: Analysis,
     pub certificate: Certificate,
+    /// The digest of the plan that it was opened from.
+    pub plan: Option<String>,
     /// Warnings, and what else was said on the way.
     pub diagnostics: Diagnostics,
 }
@@ -57,7 +59,7 @@ pub fn compile(checked: Checked, bound: Bound) -> Result<Compiled, Rejected> {
     }
     let sound = !diagnostics.iter().any(|d| d.is_error());
     match (analysis, certificate) {
-        (Some(analysis), Some(certificate)) if sound => Ok(Compiled { checked, bound, analysis, certificate, diagnostics }),
+        (Some(analysis), Some(certificate)) if sound => Ok(Compiled { checked, bound, analysis, certificate, plan: None, diagnostics }),
         _ => Err(Rejected { sources: checked.sources, diagnostics }),
     }
 }
@@ -199,7 +201,7 @@ pub fn open(plan: &Value, key: Option<&str>) -> Result<Compiled, Refusal> {
         slot.clone_from(signature);
     }
     match difference(plan, &again, "") {
-        None => Ok(compiled),
+        None => Ok(Compiled { plan: Some(digest(plan)), ..compiled }),
         Some(path) => refuse(&path, "is not what compiling this program gives"),
     }
 }

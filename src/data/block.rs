@@ -1,5 +1,7 @@
-//! Blocks of rows of CSV, to be taken apart away from the reader: whole lines without a quote, and records beside quotes.
+//! Blocks of rows, to be taken apart away from the reader: whole lines of CSV without a quote and records beside quotes, or a row
+//! group of Parquet that is still to be decoded.
 
+use super::DataError;
 use super::cell::{Cell, Cells};
 
 /// A block is full with so many bytes.
@@ -16,6 +18,9 @@ pub struct Block {
     ends: Vec<usize>,
     /// Where the cells of each record end in `ends`.
     records: Vec<usize>,
+    /// A row group that is still to be decoded.
+    #[cfg(feature = "parquet")]
+    group: Option<super::parquet::Group>,
 }
 
 /// How lines are taken apart.
@@ -32,14 +37,26 @@ impl Block {
         self.cells.clear();
         self.ends.clear();
         self.records.clear();
+        #[cfg(feature = "parquet")]
+        self.group.take();
     }
 
     pub fn is_full(&self) -> bool {
+        #[cfg(feature = "parquet")]
+        if self.group.is_some() {
+            return true;
+        }
         self.lines.len() + self.cells.len() + 8 * self.ends.len() >= FULL
     }
 
     pub fn is_empty(&self) -> bool {
-        self.lines.is_empty() && self.records.is_empty()
+        !self.is_full() && self.lines.is_empty() && self.records.is_empty()
+    }
+
+    /// Holds a row group, and nothing else.
+    #[cfg(feature = "parquet")]
+    pub fn put_group(&mut self, group: super::parquet::Group) {
+        self.group = Some(group);
     }
 
     pub fn push_lines(&mut self, lines: &[u8]) {
@@ -64,7 +81,11 @@ impl Block {
     }
 
     /// Calls `visit` with every row, of which the first `width` cells are found.
-    pub fn each(&self, how: Lines, width: usize, mut visit: impl FnMut(&Row)) {
+    pub fn each(&self, how: Lines, width: usize, mut visit: impl FnMut(&Row)) -> Result<(), DataError> {
+        #[cfg(feature = "parquet")]
+        if let Some(group) = &self.group {
+            return group.each(|row| visit(&Row::Decoded(row)));
+        }
         let (mut rest, mut ends) = (self.lines.as_slice(), vec![]);
         while !rest.is_empty() {
             let line = memchr::memchr(b'\n', rest).map_or(rest.len(), |at| at + 1);
@@ -73,16 +94,17 @@ impl Block {
             let text = without_end(line);
             if !text.is_empty() || how.blank {
                 find(text, how.delimiter, width, &mut ends);
-                visit(&Row { text, start: 0, ends: &ends, gap: 1 });
+                visit(&Row::Text { text, start: 0, ends: &ends, gap: 1 });
             }
         }
         let (mut first, mut start) = (0, 0);
         for last in &self.records {
             let ends = self.ends.get(first..*last).unwrap_or(&[]);
-            visit(&Row { text: &self.cells, start, ends, gap: 0 });
+            visit(&Row::Text { text: &self.cells, start, ends, gap: 0 });
             start = ends.last().copied().unwrap_or(start);
             first = *last;
         }
+        Ok(())
     }
 }
 
@@ -108,20 +130,30 @@ fn find(text: &[u8], delimiter: u8, width: usize, ends: &mut Vec<usize>) {
 }
 
 /// One row of a block.
-pub struct Row<'a> {
-    text: &'a [u8],
-    /// Where the first cell begins.
-    start: usize,
-    ends: &'a [usize],
-    /// Bytes between two cells.
-    gap: usize,
+pub enum Row<'a> {
+    Text {
+        text: &'a [u8],
+        /// Where the first cell begins.
+        start: usize,
+        ends: &'a [usize],
+        /// Bytes between two cells.
+        gap: usize,
+    },
+    #[cfg(feature = "parquet")]
+    Decoded(super::parquet::Row<'a>),
 }
 
 impl Cells for Row<'_> {
     fn cell(&self, at: usize) -> Cell<'_> {
-        let start = at.checked_sub(1).map_or(Some(self.start), |before| self.ends.get(before).map(|end| end + self.gap));
-        let cell = start.zip(self.ends.get(at)).and_then(|(start, end)| self.text.get(start..*end));
-        cell.map_or(Cell::EMPTY, Cell::Text).within_limit()
+        match self {
+            Row::Text { text, start, ends, gap } => {
+                let start = at.checked_sub(1).map_or(Some(*start), |before| ends.get(before).map(|end| end + gap));
+                let cell = start.zip(ends.get(at)).and_then(|(start, end)| text.get(start..*end));
+                cell.map_or(Cell::EMPTY, Cell::Text).within_limit()
+            }
+            #[cfg(feature = "parquet")]
+            Row::Decoded(row) => row.cell(at),
+        }
     }
 }
 
@@ -163,7 +195,7 @@ mod tests {
         let mut block = Block::default();
         let mut rows = vec![];
         while input.block(&mut block).unwrap() {
-            block.each(input.lines(), WIDTH, |cells| rows.push(row(cells)));
+            block.each(input.lines(), WIDTH, |cells| rows.push(row(cells))).unwrap();
         }
         rows.sort();
         rows

@@ -141,11 +141,6 @@ impl Input {
         }
     }
 
-    /// Are rows handed out in blocks too?
-    pub fn in_blocks(&self) -> bool {
-        matches!(self.rows, Kind::Text(..) | Kind::Database(_))
-    }
-
     /// How the rows of its blocks are to be taken apart.
     pub fn lines(&self) -> Lines {
         Lines { delimiter: self.delimiter, blank: self.names.len() == 1 }
@@ -159,7 +154,10 @@ impl Input {
                 Kind::Text(records, record) => records.take(block, record).map_err(|_| DataError::Unreadable)?,
                 Kind::Database(rows) => rows.take(block)?,
                 #[cfg(feature = "parquet")]
-                Kind::Parquet(_) => return Err(DataError::Unreadable),
+                Kind::Parquet(file) => {
+                    let group = if block.is_empty() { file.next_group() } else { None };
+                    group.map(|group| block.put_group(group)).is_some()
+                }
             };
             if !some && !self.next_file()? {
                 break;

@@ -3,7 +3,7 @@
 //! Which worker gets a block is up to chance, so this is for what only adds integers: their sums are the same in any order.
 
 use std::sync::mpsc::{Sender, channel};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Mutex, OnceLock, PoisonError};
 
 use super::DataError;
 use super::block::Block;
@@ -34,13 +34,15 @@ pub fn each_row<T: Send>(rows: Rows, start: impl Fn() -> T + Sync, see: impl Fn(
     let (lines, width) = (input.lines(), layout.width());
     let free: Mutex<Vec<Lane<T>>> = Mutex::new(vec![]);
     let lanes = || free.lock().unwrap_or_else(PoisonError::into_inner);
+    let failed = OnceLock::new();
     let count = |block: &Block| {
         let lane = lanes().pop();
         let mut lane = lane.unwrap_or_else(|| Lane { sums: start(), row: vec![0.0; layout.slots()] });
-        block.each(lines, width, |cells| {
+        let done = block.each(lines, width, |cells| {
             layout.fill(cells, &mut lane.row);
             see(&mut lane.sums, &lane.row);
         });
+        let _ = done.map_err(|why| failed.set(why));
         lanes().push(lane);
     };
     let mut block = Block::default();
@@ -54,7 +56,7 @@ pub fn each_row<T: Send>(rows: Rows, start: impl Fn() -> T + Sync, see: impl Fn(
         }
     } else {
         let (back, empty) = channel();
-        (0..2 * rayon::current_num_threads() + 1).try_for_each(|_| back.send(Block::default())).map_err(|_| DataError::Unreadable)?;
+        (0..2 * rayon::current_num_threads() + 1).try_for_each(|_| back.send(Block::default()).map_err(|_| DataError::Unreadable))?;
         rayon::in_place_scope(|workers| {
             while some {
                 let mut next = empty.recv().map_err(|_| DataError::Unreadable)?;
@@ -65,6 +67,9 @@ pub fn each_row<T: Send>(rows: Rows, start: impl Fn() -> T + Sync, see: impl Fn(
             }
             Ok(())
         })?;
+    }
+    if let Some(why) = failed.into_inner() {
+        return Err(why);
     }
     let lanes = free.into_inner().unwrap_or_else(PoisonError::into_inner);
     Ok(lanes.into_iter().map(|lane| lane.sums).collect())

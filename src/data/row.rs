@@ -97,11 +97,6 @@ impl Rows {
         (self.input, self.layout)
     }
 
-    /// Are rows handed out in blocks too?
-    pub fn in_blocks(&self) -> bool {
-        self.input.in_blocks()
-    }
-
     pub fn slots(&self) -> usize {
         self.layout.slots()
     }

@@ -325,11 +325,6 @@ fn each_row(table: &Table, mut rows: Rows, mut visit: impl FnMut(&[f64])) -> Res
     Ok(())
 }
 
-/// May rows be seen in any order?
-fn in_any_order(table: &Table, rows: &Rows) -> bool {
-    table.unit.is_none() && rows.in_blocks()
-}
-
 /// Is the number of rows public?
 pub fn rows_are_public(table: &Table) -> bool {
     !table.private || table.relation == Relation::ReplaceOne
@@ -342,7 +337,7 @@ pub fn count_rows(table: &Table, source: Source) -> Result<Option<u64>, DataErro
         return Ok(None);
     }
     let mut count = 0u64;
-    if in_any_order(table, &rows) {
+    if table.unit.is_none() {
         count = parallel::each_row(rows, || 0u64, |count, _| *count += 1)?.iter().sum();
     } else {
         each_row(table, rows, |_| count += 1)?;
@@ -357,7 +352,7 @@ pub fn count_rows(table: &Table, source: Source) -> Result<Option<u64>, DataErro
 pub fn scan(table: &Table, source: Source, jobs: &[Job]) -> Result<Vec<Private<Measured>>, DataError> {
     let mut pass = Pass::new(jobs);
     let rows = Rows::open(table, source)?;
-    if in_any_order(table, &rows) && Job::only_add(jobs) {
+    if table.unit.is_none() && Job::only_add(jobs) {
         for part in parallel::each_row(rows, || Pass::new(jobs), Pass::see)? {
             pass.add(&part);
         }

@@ -23,6 +23,8 @@ const ROWS: u32 = 34;
 /// How values of one type are rounded to integers.
 pub struct Quantizer {
     exponent: i32,
+    /// What a value is multiplied by, where it is a normal double: rounded as `ldexp` is, and faster.
+    factor: Option<f64>,
     lo: i64,
     hi: i64,
     toward_zero: bool,
@@ -51,7 +53,16 @@ impl Quantizer {
             None => (None, None),
         };
         let whole = |x: RBig| u128::try_from(x.floor().unsigned_abs()).ok();
-        Ok(Quantizer { exponent, lo, hi, toward_zero: ball.is_some(), l1: l1.and_then(whole), l2_squared: l2.and_then(|c| whole(&c * &c)) })
+        let factor = Some(libm::ldexp(1.0, -exponent)).filter(|f| f.is_normal());
+        Ok(Quantizer {
+            exponent,
+            factor,
+            lo,
+            hi,
+            toward_zero: ball.is_some(),
+            l1: l1.and_then(whole),
+            l2_squared: l2.and_then(|c| whole(&c * &c)),
+        })
     }
 
     /// Exponent e of the step `2^e`.
@@ -71,7 +82,7 @@ impl Quantizer {
 
     /// One component; the value is in the type's range already.
     pub fn scalar(&self, x: f64) -> i64 {
-        let y = libm::ldexp(x, -self.exponent);
+        let y = self.factor.map_or_else(|| libm::ldexp(x, -self.exponent), |factor| x * factor);
         let y = if self.toward_zero { libm::trunc(y) } else { libm::rint(y) };
         (y as i64).clamp(self.lo, self.hi)
     }
@@ -121,6 +132,23 @@ mod tests {
     #![allow(clippy::unwrap_used)]
     use super::*;
     use crate::model::{Norms, Range, VectorType};
+
+    /// A product by a power of two is what `ldexp` gives, from the least double to the largest.
+    #[test]
+    fn scaling_is_exact() {
+        for (lo, hi) in [(0.0, 10.0), (-1e300, 1e300), (0.0, 1e-300), (1e6, 1e6 + 0.1), (-3.0, f64::MAX / 4.0), (0.0, 5e-324)] {
+            let quantizer = Quantizer::new(&Type::real(lo, hi)).unwrap();
+            let mut x = lo;
+            for i in 0..2000 {
+                let next = lo + (hi - lo) * f64::from(i) / 1999.0;
+                for x in [x, next, next.next_up().min(hi), hi, lo + 5e-324, hi * 2e-308] {
+                    let wanted = (libm::rint(libm::ldexp(x, -quantizer.exponent)) as i64).clamp(quantizer.lo, quantizer.hi);
+                    assert_eq!(quantizer.scalar(x), wanted, "{x:?} on [{lo}, {hi}]");
+                }
+                x = next;
+            }
+        }
+    }
 
     /// Magnitudes of a ball's components do not grow, by integers alone, so neither do products of them; a step at most is lost.
     #[test]

@@ -158,7 +158,7 @@ the rest pays for one draw, in which every row counts as much as its length ther
 Guarantee: `sqrt(mu_1^2 + mu_2^2)`-GDP for both stages in one certificate. The second stage is the last state of a Langevin chain: private at any
 length, with ideal arithmetic among its assumptions.
 
-Take it for many rows or a small epsilon, where `gibbs` has to let rows count with a small weight. It must be named: its predicted error is
+Take it for many rows or a small epsilon, where `gibbs` has to let rows count with a small weight. A draw must be named: its predicted error is
 not validated, so `auto` does not compare it. The spread of its draws is no interval for the weights.
 
 ```dpm
@@ -169,21 +169,24 @@ observe rich ~ bernoulli_logit(dot(w, [1, age, hours]))
 release coef = draw(w) using refined
 ```
 
-`posterior(w)` of rows `normal(dot(w, x), sd)` with a known sd and a bounded outcome: a whole posterior, with intervals. Three tenths of the budget pay for
-the sums of `y x` and of `x x'`. In the coordinates that they give, the rest pays for the products of the rows once and three times for their residuals at points
-that what left before says, each cut to a few sd. Everything that leaves is exact sums with exactly drawn normal noise, and the posterior, a normal law, is computed from it.
+`posterior(w)` of rows `bernoulli_logit(dot(w, x))`, `binomial_logit(N, dot(w, x))`, `bernoulli_probit(dot(w, x))`, or `normal(dot(w, x), sd)` with a
+known sd and a bounded outcome: a whole posterior, with intervals. Two fifths of the budget (of linear rows three tenths) pay for the sums of `(y - N/2) x`
+(`y x`) and of `x x'`. In the coordinates that they give, the rest pays three times for the scores of the rows (of linear rows: their residuals) at points
+that what left before says, each cut to a few sd, and for the products of features, times the information of their rows. Everything that leaves is exact
+sums with exactly drawn normal noise, and the posterior, a normal law, is computed from it.
 
-Guarantee: `sqrt(mu_1^2 + mu_2^2)`-GDP, status exact; no chain. The posterior is approximate: it takes noisy products for the products. Residuals
+Guarantee: `sqrt(mu_1^2 + mu_2^2)`-GDP, status exact; no chain. The posterior is approximate: it takes noisy products for the products. Scores
 beyond the cut count as the cut, so outliers pull less.
 
-Take it in place of `noise_aware` where rows are many or features several: there noise on `x x'` costs most.
+`auto` takes it for all but linear rows; for these write it in place of `noise_aware` where rows are many or features several: there noise on `x x'` costs most.
 
 ```dpm
 budget dp(eps = 1, delta = 1e-6)
-private homes[n >= 2000] { area: real in [0, 1], age: real in [0, 1], price: real in [0, 2] }
-param w: vector[3] ~ normal(0, 2)
-observe price ~ normal(dot(w, [1, area, age]), 0.2)
-release post = posterior(w) using refined
+private people[n >= 5000] { age: real in [0, 1], hours: real in [-1, 1], high: bool }
+param w: vector[3] ~ normal(0, 3)
+observe high ~ bernoulli_logit(dot(w, [1, age, hours]))
+release post = posterior(w)
+expect rule(post) == "refined_posterior"
 output between = interval(post[2], 0.9)
 ```
 "#,

@@ -69,7 +69,7 @@ noise on the scores.
 
 Guarantee: mu-GDP for both sums together, less than each paid for by itself. Everything after the noise is free.
 
-Take it where one draw of the weights is not enough. It is approximate: read the predicted error of `dpm compare`.
+Its intervals are too narrow (W0512): take `posterior(w)` without it, which is `refined`, and this for a first look at little cost.
 
 ```dpm W0512
 budget dp(eps = 1, delta = 1e-6)

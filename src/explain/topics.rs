@@ -21,6 +21,8 @@ pub const ALIASES: &[(&str, &str)] = &[
     ("unit", "privacy unit"),
     ("Hellinger", "hellinger"),
     ("hellinger distance", "hellinger"),
+    ("missing values", "missing"),
+    ("missing value", "missing"),
     ("censored", "censoring"),
     ("choosing", "choosing a budget"),
     ("choose a budget", "choosing a budget"),

@@ -2,9 +2,10 @@
 
 use super::budget::Budget;
 use super::claims;
-use super::entry::{Charge, Entry, FORMAT, Registration};
+use super::entry::{Charge, Entry, FORMATS, Registration};
 use super::filter::Spent;
 use super::policy::Policy;
+use super::witness::Witness;
 use crate::privacy::canonical::canonical;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -28,10 +29,10 @@ pub struct Accounts {
     /// Runs with a reservation that have not ended: running, failed or killed. All of them are charged.
     pub open_runs: BTreeSet<String>,
     pub ended_runs: BTreeSet<String>,
-    /// Digests of certificates whose programs may assume convergence.
+    /// Digests of certificates and plans that the owner approved.
     pub approved: BTreeSet<String>,
     /// Where the head is kept a second time.
-    pub witness: Option<String>,
+    pub witness: Option<Witness>,
     /// Of the ledger, in hexadecimal; a ledger of an earlier version has none.
     pub key: Option<String>,
 }
@@ -59,7 +60,7 @@ impl Accounts {
         }
         match entry {
             Entry::Open { format, ledger, place } => {
-                (format == FORMAT).then_some(())?;
+                FORMATS.contains(&format.as_str()).then_some(())?;
                 self.ledger.clone_from(ledger);
                 self.place.clone_from(place);
             }
@@ -95,7 +96,7 @@ impl Accounts {
                 self.approved.insert(certificate.clone());
             }
             Entry::Key { public } => self.key.replace(public.clone()).is_none().then_some(())?,
-            Entry::Witness { location } => self.witness = Some(location.clone()),
+            Entry::Witness { location, command } => self.witness = Some(Witness { location: location.clone(), command: *command }),
             Entry::Moved { place } => self.place.clone_from(place),
         }
         Some(())

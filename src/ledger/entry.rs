@@ -2,6 +2,7 @@
 
 use super::budget::Budget;
 use super::claims;
+use super::key::ChainKey;
 use super::policy::Policy;
 use crate::numeric::Amount;
 use crate::privacy::Claim;
@@ -11,8 +12,8 @@ use serde_json::Value;
 use sha2::{Digest, Sha256};
 use std::collections::BTreeMap;
 
-/// The only version of the form of entries so far.
-pub const FORMAT: &str = "1";
+/// The form of entries: the hashes of the first, of an earlier version, had no key.
+pub const FORMATS: [&str; 2] = ["1", "2"];
 
 /// One line of the ledger. Only public facts, every number as decimal text, no time of day: nothing refills a budget.
 #[derive(Clone, PartialEq, Eq, Serialize, Deserialize, Debug)]
@@ -37,14 +38,17 @@ pub enum Entry {
         dataset: String,
         policy: Policy,
     },
-    /// The owner approves one program that assumes convergence.
+    /// The owner approves one program.
     Approve {
-        /// Digest of its certificate.
+        /// Digest of its certificate or plan.
         certificate: String,
     },
     /// From here on the head is also kept at this path, and a ledger behind it is not used.
     Witness {
         location: String,
+        /// The path is that of a command of the owner's, which keeps it and gives it back.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        command: bool,
     },
     /// The public key of the ledger, which signs records of runs.
     Key {
@@ -148,9 +152,13 @@ impl Entry {
     }
 }
 
-/// The hash of an entry, which binds its text, its place and everything before it.
-pub fn chain(previous: &str, index: u64, text: &str) -> String {
-    hex(&Sha256::digest(format!("dpm ledger {FORMAT}\n{index}\n{previous}\n{text}")))
+/// The hash of an entry, which binds its text, its place and everything before it; with a key nobody else makes it.
+pub fn chain(key: Option<&ChainKey>, previous: &str, index: u64, text: &str) -> String {
+    let [plain, keyed] = FORMATS;
+    match key {
+        None => hex(&Sha256::digest(format!("dpm ledger {plain}\n{index}\n{previous}\n{text}"))),
+        Some(key) => hex(&key.authenticate(&format!("dpm ledger {keyed}\n{index}\n{previous}\n{text}"))),
+    }
 }
 
 pub fn hex(bytes: &[u8]) -> String {
@@ -195,7 +203,8 @@ mod tests {
             },
             Entry::Policy { dataset: "staff".into(), policy: Policy { until: Some("2027-12-31".into()), ..Policy::default() } },
             Entry::Approve { certificate: "c".into() },
-            Entry::Witness { location: "/mnt/w".into() },
+            Entry::Witness { location: "/mnt/w".into(), command: false },
+            Entry::Witness { location: "/usr/local/bin/keep".into(), command: true },
             Entry::Key { public: "aa".into() },
             Entry::Commit { run: "r".into() },
             Entry::Moved { place: "q".into() },
@@ -211,11 +220,14 @@ mod tests {
 
     #[test]
     fn the_chain_binds_text_place_and_past() {
-        let all = [chain("a", 1, "x"), chain("a", 1, "y"), chain("a", 2, "x"), chain("b", 1, "x")];
+        let (key, other) = (ChainKey::of(&[1; 32]), ChainKey::of(&[2; 32]));
+        let plain = [("a", 1, "x"), ("a", 1, "y"), ("a", 2, "x"), ("b", 1, "x")].map(|(p, i, t)| chain(None, p, i, t));
+        let keyed = [("a", 1, "x"), ("a", 1, "y"), ("a", 2, "x"), ("b", 1, "x")].map(|(p, i, t)| chain(Some(&key), p, i, t));
+        let all = [&plain[..], &keyed[..], &[chain(Some(&other), "a", 1, "x")]].concat();
         for (i, a) in all.iter().enumerate() {
             assert!(all[i + 1..].iter().all(|b| a != b));
         }
         // Known answer: SHA-256 of the same text by another program.
-        assert_eq!(chain("", 0, ""), hex(&Sha256::digest(b"dpm ledger 1\n0\n\n")));
+        assert_eq!(chain(None, "", 0, ""), hex(&Sha256::digest(b"dpm ledger 1\n0\n\n")));
     }
 }

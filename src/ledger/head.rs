@@ -11,7 +11,7 @@ const TITLE: &str = "dpm ledger head 1";
 /// Endings of the files beside a ledger.
 pub const BESIDE: [&str; 8] = [".head", ".head.new", ".key", ".lock", ".poisoned", "-journal", "-wal", "-shm"];
 /// A head is shorter; anything longer was not written by this program.
-const LONGEST: u64 = 1024;
+pub const LONGEST: u64 = 1024;
 /// Digits of a hash that are enough to tell entries apart: 64 bits.
 pub const CODE: usize = 16;
 
@@ -24,11 +24,11 @@ pub struct Head {
 }
 
 impl Head {
-    fn text(&self) -> String {
+    pub fn text(&self) -> String {
         format!("{TITLE}\n{}\n{}\n{}\n", self.ledger, self.index, self.hash)
     }
 
-    fn parse(text: &str) -> Option<Head> {
+    pub fn parse(text: &str) -> Option<Head> {
         let mut lines = text.lines();
         (lines.next()? == TITLE).then_some(())?;
         let head = Head { ledger: lines.next()?.into(), index: lines.next()?.parse().ok()?, hash: lines.next()?.into() };

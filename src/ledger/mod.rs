@@ -15,6 +15,7 @@ mod policy;
 mod register;
 mod store;
 mod turn;
+mod witness;
 
 pub use account::{Account, Accounts, Balance};
 pub use budget::Budget;
@@ -27,11 +28,12 @@ pub use register::{Bytes, NewDataset};
 
 use crate::numeric::decimal::{decimal_string, down12};
 use crate::privacy::Claim;
-use entry::{FORMAT, hex, random_hex};
+use entry::{FORMATS, hex, random_hex};
 use sha2::{Digest, Sha256};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use store::{Session, To};
+pub use witness::Witness;
 
 /// A ledger on the disk. Every operation opens it for itself alone and verifies all of it.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -79,7 +81,7 @@ impl Ledger {
         let no_random = || LedgerError::Storage("the system has no randomness".into());
         let ledger = Ledger { path: full_path(path)? };
         let place = place(&ledger.path);
-        let mut entries = vec![Entry::Open { format: FORMAT.into(), ledger: random_hex::<16>().ok_or_else(no_random)?, place }];
+        let mut entries = vec![Entry::Open { format: FORMATS[1].into(), ledger: random_hex::<16>().ok_or_else(no_random)?, place }];
         let mut seen: Vec<Registration> = vec![];
         for dataset in datasets {
             let registration = dataset.register()?;
@@ -105,6 +107,11 @@ impl Ledger {
         Ok(Ledger { path: path.canonicalize().map_err(|_| LedgerError::Missing)? })
     }
 
+    /// All files that it is made of, there or not.
+    pub fn files(&self) -> Vec<PathBuf> {
+        std::iter::once("").chain(head::BESIDE).map(|end| head::beside(&self.path, end)).collect()
+    }
+
     fn open(&self, to: To) -> Result<Session, LedgerError> {
         let session = Session::open(&self.path, to)?;
         if session.accounts.place == place(&self.path) {
@@ -122,7 +129,8 @@ impl Ledger {
     pub fn reserve(&self, run: impl Into<Intended>, asks: &[Ask]) -> Result<Reservation, LedgerError> {
         let intended = run.into();
         let session = self.open(To::Write)?;
-        let approved = session.accounts.approved.contains(&intended.certificate);
+        let approved =
+            [Some(&intended.certificate), intended.plan.as_ref()].into_iter().flatten().any(|d| session.accounts.approved.contains(d));
         let mut charges: Vec<Charge> = vec![];
         let mut datasets = BTreeMap::new();
         for ask in asks {
@@ -218,7 +226,7 @@ impl Ledger {
         Ok(session.append(vec![Entry::Policy { dataset: dataset.into(), policy }])?.head())
     }
 
-    /// Approves one program that assumes convergence, by the digest of its certificate.
+    /// Approves one program, by the digest of its certificate or of its plan.
     pub fn approve(&self, certificate: &str) -> Result<Head, LedgerError> {
         Ok(self.open(To::Write)?.append(vec![Entry::Approve { certificate: certificate.into() }])?.head())
     }
@@ -233,7 +241,24 @@ impl Ledger {
         let taken = at.try_exists().unwrap_or(true);
         let location = at.to_str().filter(|_| !taken).map(str::to_owned);
         let location = location.ok_or_else(|| LedgerError::Invalid("a witness is a new file: there is one at this path already".into()))?;
-        Ok(session.append(vec![Entry::Witness { location }])?.head())
+        Ok(session.append(vec![Entry::Witness { location, command: false }])?.head())
+    }
+
+    /// The same, kept by a command of the owner's, which `dpm` calls with `put` and `get`.
+    ///
+    /// # Errors
+    /// Invalid, where the command does not give back what it was given.
+    pub fn witness_by(&self, command: &Path) -> Result<Head, LedgerError> {
+        let session = self.open(To::Write)?;
+        let invalid = |why: &str| LedgerError::Invalid(format!("a witness by command {why}"));
+        let at = command.canonicalize().ok().filter(|c| c.is_file()).and_then(|c| c.to_str().map(str::to_owned));
+        let witness = Witness { location: at.ok_or_else(|| invalid("is the path of a program"))?, command: true };
+        let kept = witness.write(&session.head()).and_then(|()| witness.read());
+        if kept.is_ok_and(|head| head == session.head()) {
+            let entry = Entry::Witness { location: witness.location, command: true };
+            return Ok(session.append(vec![entry])?.head());
+        }
+        Err(invalid("keeps what `put` is given on standard input, and `get` prints it: this one did not"))
     }
 
     /// Signs the record of a run by the key with this public half; `None` where it is gone.

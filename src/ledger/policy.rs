@@ -39,6 +39,9 @@ impl Least {
 #[serde(deny_unknown_fields)]
 pub struct Policy {
     pub least: Least,
+    /// No program runs that the owner did not approve.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub approved: bool,
     /// Mechanisms by name; empty where all are allowed.
     #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
     pub mechanisms: BTreeSet<String>,
@@ -55,6 +58,8 @@ pub struct Policy {
 pub struct Intended {
     /// Digest of its certificate.
     pub certificate: String,
+    /// Digest of the plan that runs, if it is one.
+    pub plan: Option<String>,
     /// Mechanism and status of every release.
     pub releases: Vec<(String, String)>,
     /// Who asks, by a name that is believed.
@@ -83,14 +88,15 @@ impl Policy {
                 let allowed: Vec<&str> = self.mechanisms.iter().map(String::as_str).collect();
                 return Some(format!("a release is by `{mechanism}`, and may be by {}", allowed.join(", ")));
             }
-            if status == Least::Conditional && !approved {
+            if status == Least::Conditional && !approved && !self.approved {
                 return Some(format!(
                     "a release by `{mechanism}` assumes that a chain converged. The owner of `{dataset}` may approve this very program:    dpm ledger approve PATH {}",
                     run.certificate
                 ));
             }
         }
-        None
+        let unapproved = self.approved && !approved;
+        unapproved.then(|| format!("its owner approves programs one by one:    dpm ledger approve PATH {}", run.certificate))
     }
 
     /// In words, for people; empty for the default.
@@ -98,6 +104,9 @@ impl Policy {
         let mut words = vec![];
         if self.least != Least::Conditional {
             words.push(format!("releases are {} at least", self.least.name()));
+        }
+        if self.approved {
+            words.push("only approved programs run".into());
         }
         if !self.mechanisms.is_empty() {
             words.push(format!("by {}", self.mechanisms.iter().map(String::as_str).collect::<Vec<_>>().join(", ")));
@@ -135,6 +144,10 @@ mod tests {
         assert!(!refused(&any, &run("laplace", "exact"), false) && !refused(&any, &run("gibbs", "certified"), false));
         assert!(refused(&any, &run("nuts", "conditional"), false) && !refused(&any, &run("nuts", "conditional"), true));
         assert!(refused(&any, &run("nuts", "a word of a later version"), false));
+        let one_by_one = Policy { approved: true, ..Policy::default() };
+        for program in [run("laplace", "exact"), run("nuts", "conditional")] {
+            assert!(refused(&one_by_one, &program, false) && !refused(&one_by_one, &program, true));
+        }
         let certified = Policy { least: Least::Certified, ..Policy::default() };
         assert!(refused(&certified, &run("nuts", "conditional"), true) && !refused(&certified, &run("gibbs", "certified"), false));
         let exact = Policy { least: Least::Exact, ..Policy::default() };

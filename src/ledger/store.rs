@@ -4,6 +4,7 @@ use super::account::Accounts;
 use super::entry::{Entry, chain};
 use super::error::LedgerError;
 use super::head::{BESIDE, Head, beside, is_database, is_poisoned, poison, private_file, sync_folder};
+use super::key::{self, ChainKey};
 use super::turn;
 use rusqlite::config::DbConfig;
 use rusqlite::{Connection, ErrorCode, OpenFlags};
@@ -33,6 +34,8 @@ pub struct Session {
     /// The log of the database, which a writer forces to the disk itself.
     log: Option<File>,
     path: std::path::PathBuf,
+    /// Of a ledger whose hashes have one.
+    key: Option<ChainKey>,
     pub lines: Vec<(Entry, String)>,
     pub accounts: Accounts,
     /// Are head and witness at the last entry?
@@ -68,8 +71,8 @@ impl Session {
         let turn = Some(turn::take(path, WAIT)?);
         let (db, log) = connect(path, To::Write)?;
         db.execute_batch(SCHEMA).map_err(storage)?;
-        let (lines, accounts, current) = (vec![], Accounts::default(), false);
-        Session { db, log, path: path.to_owned(), lines, accounts, current, _turn: turn }.append(entries).map(|_| ())
+        let (lines, accounts, current, key) = (vec![], Accounts::default(), false, key::of_chain(path)?);
+        Session { db, log, path: path.to_owned(), key, lines, accounts, current, _turn: turn }.append(entries).map(|_| ())
     }
 
     /// Opens and verifies: form, chain of hashes, order and sums of entries, head.
@@ -100,16 +103,22 @@ impl Session {
         let lines = read(&db)?;
         let mut entries = Vec::with_capacity(lines.len());
         let mut previous = String::new();
+        let key = key::of_chain(path)?;
         for (index, (at, body, hash)) in (0_u64..).zip(lines) {
-            let linked = i64::try_from(index) == Ok(at) && chain(&previous, index, &body) == hash;
-            let entry = Entry::read(&body).filter(|_| linked).ok_or_else(|| locked(format!("entry {index} was altered")))?;
+            let linked = i64::try_from(index) == Ok(at) && chain(key.as_ref(), &previous, index, &body) == hash;
+            let entry = Entry::read(&body).filter(|_| linked).ok_or_else(|| {
+                locked(format!(
+                    "entry {index} was altered{}",
+                    if index == 0 { ", or its key is missing or another (PATH.key)" } else { "" }
+                ))
+            })?;
             entries.push((entry, hash.clone()));
             previous = hash;
         }
         let accounts = Accounts::replay(entries.iter().map(|(entry, _)| entry)).map_err(|at| {
             locked(if at == usize::MAX { "its entries do not add up".into() } else { format!("entry {at} is out of place") })
         })?;
-        let mut session = Session { db, log, path: path.to_owned(), lines: entries, accounts, current: false, _turn: turn };
+        let mut session = Session { db, log, path: path.to_owned(), key, lines: entries, accounts, current: false, _turn: turn };
         session.current = session.hold_against(&head)?;
         if to == To::Write && !session.current {
             // Entries behind the head were written by a process that ended before it could answer: they count, and the
@@ -126,8 +135,8 @@ impl Session {
             return Err(locked("its head file belongs to another ledger".into()));
         }
         self.contains(head, "its head file")?;
-        let Some(location) = &self.accounts.witness else { return Ok(self.head() == *head) };
-        let witness = Head::read_file(Path::new(location), "its witness", location)?;
+        let Some(witness) = &self.accounts.witness else { return Ok(self.head() == *head) };
+        let witness = witness.read()?;
         self.contains(&witness, "its witness")?;
         Ok(self.head() == *head && self.head() == witness)
     }
@@ -158,8 +167,7 @@ impl Session {
             LedgerError::Poisoned
         })?;
         // A witness that cannot be written is behind, not wrong: the next opening tries again.
-        let Some(location) = &self.accounts.witness else { return Ok(()) };
-        head.write_file(Path::new(location)).map_err(|_| LedgerError::Storage(format!("its witness cannot be written ({location})")))
+        self.accounts.witness.as_ref().map_or(Ok(()), |witness| witness.write(head))
     }
 
     /// Forces the log to the disk: entries in it are certain from here on.
@@ -190,7 +198,7 @@ impl Session {
             let previous = self.lines.last().map_or("", |(_, hash)| hash.as_str());
             let index = self.lines.len() as u64;
             let body = entry.text();
-            let hash = chain(previous, index, &body);
+            let hash = chain(self.key.as_ref(), previous, index, &body);
             let row = rusqlite::params![i64::try_from(index).unwrap_or(i64::MAX), body, hash];
             self.db.execute("INSERT INTO entries (idx, body, hash) VALUES (?1, ?2, ?3)", row).map_err(|e| self.failed(e))?;
             self.lines.push((entry, hash));

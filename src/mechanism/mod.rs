@@ -22,7 +22,7 @@ use std::fmt;
 pub use bits::{BitSource, OsBits};
 pub use grid::Number;
 pub(crate) use prepare::aggregate;
-pub use prepare::prepare;
+pub use prepare::{prepare, sums};
 
 use crate::data::scan::{Measured, rows_are_public};
 use crate::data::{Environment, StatisticError};

@@ -207,7 +207,7 @@ fn collect(e: &Expr, found: &mut Vec<Expr>) {
 /// them and from public facts alone.
 #[derive(Clone, PartialEq, Debug)]
 pub struct RefinedLaw {
-    /// `Logistic`: the prior and the trials of a row.
+    /// `Trials` with a logistic link: the prior and the trials of a row.
     pub family: WholeFamily,
     /// Standard deviations of the noise on scores and on products of features, as in `WholeNoise::Scores`.
     pub scores: f64,
@@ -282,16 +282,17 @@ pub enum WholeFamily {
     /// Weights of a linear regression with this prior (precision row by row) and sd; features of at most this norm. The
     /// statistic is `Moments`.
     Weights { mean: Vec<f64>, precision: Vec<f64>, sd: f64, norm: f64 },
-    /// Weights of a logistic regression with this prior and so many trials a row; the statistic is `Moments` of features and
-    /// outcomes less half of the trials.
-    Logistic { mean: Vec<f64>, precision: Vec<f64>, trials: f64 },
+    /// Weights of rows of trials with this prior and link; the statistic is `Moments` of features and outcomes less half of the trials.
+    Trials { mean: Vec<f64>, precision: Vec<f64>, link: Link },
 }
 
 /// How often residuals leave in `WholeNoise::Steps`.
 pub const STEPS: usize = 3;
-/// Of the mu of its steps, what the residuals of each get and what the products get: the squares of all sum to less than 1.
+/// Of the mu of its steps, what the scores of each get, and what the products get that leave once, or at every step: the squares of all
+/// sum to less than 1.
 pub const STEP: f64 = 0.5322;
 pub const CURVED: f64 = 0.3872;
+pub const CURVED_EACH: f64 = 0.2235;
 
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub enum WholeNoise {
@@ -308,8 +309,8 @@ pub enum WholeNoise {
     /// A normal law rounded to the grids of `sum x x'` (places i <= j) and of `sum s x`: standard deviations, that of a product of
     /// two features `products / sqrt(2)`.
     Scores { products: f64, scores: f64 },
-    /// The same of a linear regression, whose outcomes are at most `most` in size, and then steps in the coordinates that they say, which
-    /// may spend `mu` (rule book §20).
+    /// The same of a regression, whose outcomes (less half of the trials) are at most `most` in size, and then steps in the coordinates
+    /// that they say, which may spend `mu` (rule book §20).
     Steps { products: f64, scores: f64, most: f64, mu: f64 },
     /// Discrete Laplace (scales) or discrete Gaussian (standard deviations) on a secret number of rows and on a sum.
     Rows { gaussian: bool, rows: f64, sum: f64 },
@@ -329,7 +330,7 @@ impl WholeLaw {
     pub fn items(&self) -> u32 {
         match self.family {
             WholeFamily::Counts { items, .. } => items,
-            WholeFamily::Gamma { .. } | WholeFamily::Normal { .. } | WholeFamily::Weights { .. } | WholeFamily::Logistic { .. } => 1,
+            WholeFamily::Gamma { .. } | WholeFamily::Normal { .. } | WholeFamily::Weights { .. } | WholeFamily::Trials { .. } => 1,
         }
     }
 

@@ -29,8 +29,10 @@ pub fn prepare(plan: &MechanismPlan, scope: &Scope) -> Result<Job, MechanismErro
             StatisticKind::Columns(columns) => density::encode(&mut job, (law, *weight, columns), &rows)?,
             _ => return Err(MechanismError::Parameter),
         },
-        MechanismPlan::Posterior { statistic: s, .. } | MechanismPlan::Whole { statistic: s, .. } => statistic(&mut job, s, &rows)?,
-        MechanismPlan::Noise { value, .. } => aggregates(&mut job, value, &rows)?,
+        MechanismPlan::Posterior { .. } | MechanismPlan::Whole { .. } | MechanismPlan::Noise { .. } => {
+            let all = sums(plan).ok_or(MechanismError::Expression)?;
+            all.iter().try_for_each(|s| statistic(&mut job, s, &rows))?;
+        }
         MechanismPlan::Quantile { value, ty, spacing, .. } => {
             job.values(value, &spacing.scale(ty), ty.range().filter(|_| *spacing == Spacing::Log), &rows)?;
         }
@@ -48,15 +50,24 @@ fn statistic(job: &mut Job, s: &Statistic, rows: &RowScope) -> Result<(), Mechan
     Ok(())
 }
 
-/// Every row aggregate inside an aggregate expression, in the order of a walk.
-fn aggregates(job: &mut Job, value: &Expr, rows: &RowScope) -> Result<(), MechanismError> {
-    let mut found = Ok(());
-    value.walk(&mut |e| {
-        if let (Ok(()), Some(s)) = (&found, aggregate(e, rows.id)) {
-            found = s.and_then(|s| statistic(job, &s, rows));
+/// The statistics of a plan that adds integers alone, in the order of the totals of its job; `None` of one that keeps rows.
+pub fn sums(plan: &MechanismPlan) -> Option<Vec<Statistic>> {
+    match plan {
+        MechanismPlan::Posterior { law: PosteriorLaw::Glm(_) | PosteriorLaw::Refined(_) | PosteriorLaw::Density(_), .. }
+        | MechanismPlan::Whole { law: WholeLaw { noise: WholeNoise::Steps { .. }, .. }, .. }
+        | MechanismPlan::Quantile { .. } => None,
+        MechanismPlan::Posterior { statistic, .. } | MechanismPlan::Whole { statistic, .. } => Some(vec![statistic.clone()]),
+        MechanismPlan::Noise { value, table, .. } => {
+            // Every row aggregate inside an aggregate expression, in the order of a walk.
+            let mut found = Some(vec![]);
+            value.walk(&mut |e| match (&mut found, aggregate(e, *table)) {
+                (Some(all), Some(Ok(s))) => all.push(s),
+                (_, Some(Err(_))) => found = None,
+                _ => {}
+            });
+            found
         }
-    });
-    found
+    }
 }
 
 /// The statistic of a row aggregate; `None` if the node is none (a row count needs no statistic of its own).

@@ -6,7 +6,7 @@
 use super::bits::BitSource;
 use super::langevin::{Chain, Potential, exponent, round, schedule};
 use super::plan::{RefinedLaw, WholeFamily};
-use super::whole::noisy_moments;
+use super::whole::{links, noisy_moments};
 use super::{MechanismError, Released};
 use crate::data::scan::Measured;
 use crate::kernel::density::Columns;
@@ -120,7 +120,8 @@ pub(super) fn draw<B: BitSource>(
     public_rows: Option<u64>,
     bits: &mut B,
 ) -> Result<Released, MechanismError> {
-    let (WholeFamily::Logistic { mean, precision, trials }, Some(rows)) = (&law.family, public_rows) else { return Err(BAD) };
+    let (WholeFamily::Trials { mean, precision, link }, Some(rows)) = (&law.family, public_rows) else { return Err(BAD) };
+    let trials = links::trials(*link);
     let (Some(totals), Some(columns)) = (measured.totals.first(), &measured.columns) else { return Err(BAD) };
     let noisy: Vec<f64> = noisy_moments(totals, law.noise(), bits)?.iter().map(|n| n.to_f64()).collect();
     let statistics = noisy.split_at_checked(mean.len() * (mean.len() + 1) / 2).ok_or(BAD)?;
@@ -135,7 +136,7 @@ pub(super) fn draw<B: BitSource>(
     };
     let stage = stage(law, seen, rows as f64);
     let phases = schedule(1.0, stage.smooth, None).ok_or(MechanismError::Steps)?;
-    let mut potential = Whitened::new(law, *trials, &stage, columns);
+    let mut potential = Whitened::new(law, trials, &stage, columns);
     let last = Chain { phases, cuts: vec![], start: vec![0.0; mean.len()] }.run(&mut potential, bits)?;
     let drawn = &stage.mean + &stage.factor * DVector::from_vec(last);
     let grid = |i: usize| exponent(stage.smooth, stage.factor.row(i).norm());
@@ -164,7 +165,8 @@ mod tests {
 
     fn law(mu: f64, trials: f64, dim: usize) -> RefinedLaw {
         let precision = (0..dim * dim).map(|i| if i % (dim + 1) == 0 { 0.25 } else { 0.0 }).collect();
-        let family = WholeFamily::Logistic { mean: vec![0.0; dim], precision, trials };
+        let family =
+            WholeFamily::Trials { mean: vec![0.0; dim], precision, link: crate::mechanism::plan::Link::Logit { trials: trials as u64 } };
         RefinedLaw { family, scores: 10.0, products: 15.0, mu, norm: 1.0 }
     }
 

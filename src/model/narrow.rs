@@ -42,6 +42,11 @@ fn column_beyond(asked: &Column, registered: &Table) -> Option<String> {
     if asked.public && !granted.public {
         return Some(format!("`{name}` is private"));
     }
+    if asked.public && !alike_where_missing(asked, granted) {
+        return Some(format!(
+            "`{name}` counts missing cells as another value than the registration, and which cells are missing is private"
+        ));
+    }
     let exact = asked.public && !matches!(asked.ty, Type::Int(_) | Type::Real(_) | Type::Date(_) | Type::Category(_));
     let within = if exact { asked.ty == granted.ty } else { narrows(&asked.ty, &granted.ty) };
     (!within).then(|| format!("`{name}` is not within the type that is registered for it"))
@@ -58,6 +63,32 @@ fn narrows(asked: &Type, granted: &Type) -> bool {
             a.dim == g.dim && a.levels == g.levels && a.ordered == g.ordered && inside && shorter
         }
         _ => asked == granted,
+    }
+}
+
+/// What a missing cell of a public column counts as follows from what it counts as in the registration: else two programs, or
+/// one that names the column twice, would tell which cells are missing.
+fn alike_where_missing(asked: &Column, granted: &Column) -> bool {
+    let instead = |c: &Column| c.missing.first().copied().unwrap_or_else(|| unsaid(&c.ty));
+    let (new, old) = (instead(asked), instead(granted));
+    match (&asked.ty, &granted.ty) {
+        (Type::Int(a) | Type::Real(a) | Type::Date(a), _) => new == old.max(a.lo).min(a.hi),
+        (Type::Category(a), Type::Category(g)) => {
+            let level = |levels: &Levels, x: f64| levels.get(x as usize).cloned();
+            let last = a.len().saturating_sub(1);
+            let merged = level(g, old).and_then(|old| a.iter().take(last).position(|l| *l == old)).unwrap_or(last);
+            new == merged as f64
+        }
+        _ => asked.missing == granted.missing,
+    }
+}
+
+/// What a missing cell counts as where the column does not say.
+fn unsaid(ty: &Type) -> f64 {
+    match ty {
+        Type::Category(levels) => levels.len().saturating_sub(1) as f64,
+        Type::Date(range) => range.lo,
+        other => other.range().map_or(0.0, |r| 0.0_f64.max(r.lo).min(r.hi)),
     }
 }
 

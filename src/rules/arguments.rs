@@ -3,6 +3,7 @@
 use crate::mechanism::plan::{Sampler, Spacing};
 use crate::model::print::number;
 use crate::model::{ArgValue, MechanismArg};
+use crate::rules::Answers;
 use crate::source::{Diagnostic, Help, Span};
 
 /// What a program may write after `using`. Two mechanisms are the same if they are one and the same static.
@@ -11,7 +12,9 @@ pub struct Mechanism {
     /// In positional order.
     pub args: &'static [Arg],
     /// May `auto` consider it? Otherwise a program must ask for it by name.
-    pub auto: bool,
+    auto: bool,
+    /// The same of whole posteriors.
+    auto_whole: bool,
     /// For a message that a cost is infinite: `a direct draw`.
     pub draw: &'static str,
     /// What it does to the posterior, as advice: `weaken the data`.
@@ -22,7 +25,7 @@ pub struct Mechanism {
 
 impl Mechanism {
     pub const fn new(name: &'static str, args: &'static [Arg]) -> Mechanism {
-        Mechanism { name, args, auto: true, draw: "", advice: None, elsewhere: &[] }
+        Mechanism { name, args, auto: true, auto_whole: true, draw: "", advice: None, elsewhere: &[] }
     }
 
     /// Does it have this argument?
@@ -32,7 +35,17 @@ impl Mechanism {
 
     /// One that a program must ask for by name.
     pub const fn by_name(self) -> Mechanism {
+        Mechanism { auto: false, auto_whole: false, ..self }
+    }
+
+    /// One whose draws a program must ask for by name.
+    pub const fn draws_by_name(self) -> Mechanism {
         Mechanism { auto: false, ..self }
+    }
+
+    /// May `auto` consider it where this is asked?
+    pub fn automatic(&self, asked: Answers) -> bool {
+        if asked == Answers::Posteriors { self.auto_whole } else { self.auto }
     }
 
     pub const fn elsewhere(self, elsewhere: &'static [(&'static str, (&'static str, &'static str))]) -> Mechanism {

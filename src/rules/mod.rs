@@ -75,7 +75,7 @@ impl Rule {
 
     /// Must a program ask for it by name?
     pub fn by_name(&self) -> bool {
-        !self.own().auto
+        !self.own().automatic(self.answers)
     }
 }
 

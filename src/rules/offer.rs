@@ -100,6 +100,21 @@ impl Parameter {
 /// the 10, 30, 50, 70 and 90 % quantiles over 22 public tables (`benches/features.py`). Features are centred and correlated.
 const SHARES: [f64; 5] = [0.01, 0.06, 0.15, 0.4, 2.0];
 
+/// Why a prediction may be off by more than two times, whatever public facts say.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub enum Doubt {
+    /// Bounds alone are known of the features: where they vary more, or less, the error is from `least` to `most`.
+    Features { least: f64, most: f64 },
+    /// It is not known what a row tells.
+    Rows,
+    /// The way of the chain is not predicted.
+    Start,
+    /// Many rows may share a value; so many rows off at most, whatever the values are.
+    Ties { most: f64 },
+    /// The mechanism narrows the prior: how much that pulls the draw away is up to the truth, and at the prior's middle it errs by `least`.
+    Prior { least: f64 },
+}
+
 /// A prediction from public values only: an estimate, not a guarantee.
 #[derive(Clone, PartialEq, Debug)]
 pub struct PredictedError {
@@ -108,12 +123,19 @@ pub struct PredictedError {
     pub value: f64,
     /// Other predictions, by name: `kl`, `interval_width`, `of_a_draw_from_the_prior`.
     pub further: Vec<(&'static str, f64)>,
+    /// W0513 says it before anything is spent.
+    pub doubt: Option<Doubt>,
 }
 
 impl PredictedError {
+    /// One of which nothing is in doubt but chance.
+    pub fn sure(measure: &'static str, value: f64) -> PredictedError {
+        PredictedError { measure, value, further: vec![], doubt: None }
+    }
+
     /// Of a draw, for vectors the root of the sum of squares.
     pub fn of_draw(value: f64) -> PredictedError {
-        PredictedError { measure: "root mean square distance of the draw from the posterior mean", value, further: vec![] }
+        Self::sure("root mean square distance of the draw from the posterior mean", value)
     }
 
     /// Of a draw of the weights of features, of which bounds alone are known: `error` says what is predicted where a row tells this
@@ -122,19 +144,22 @@ impl PredictedError {
         let measure = "root mean square distance of the draw from the posterior mean, if features and weights are as in most tables";
         let squares: f64 = SHARES.iter().map(|share| error(*share).powi(2)).sum();
         let value = (squares / SHARES.len() as f64).sqrt();
-        PredictedError { measure, value, further: vec![(Self::AT_BEST, error(1.0))] }
+        let [least, .., most] = SHARES.map(&error);
+        let (least, most) = (least.min(most), least.max(most));
+        let doubt = (value > 2.0 * least || most > 2.0 * value).then_some(Doubt::Features { least, most });
+        PredictedError { doubt, further: vec![(Self::AT_BEST, error(1.0))], ..Self::sure(measure, value) }
     }
 
     /// Of a draw from a posterior of bounded loss, where it is not known what a row tells of some parameter.
     pub fn of_loss(value: f64) -> PredictedError {
         let measure = "root mean square distance of the draw from the posterior mean, if a row tells what a normal one of sd 1 would";
-        PredictedError { measure, value, further: vec![] }
+        PredictedError { doubt: Some(Doubt::Rows), ..Self::sure(measure, value) }
     }
 
     /// Of the last state of a chain whose way is not predicted.
     pub fn of_start(value: f64) -> PredictedError {
         let measure = "root mean square distance of the draw from the posterior mean, if the chain stays where the prior puts it";
-        PredictedError { measure, value, further: vec![] }
+        PredictedError { doubt: Some(Doubt::Start), ..Self::sure(measure, value) }
     }
 
     /// Beside that of a draw which takes nothing from the private rows: from the prior as the mechanism has it.
@@ -168,12 +193,12 @@ impl PredictedError {
 
     /// Of an answer to a query.
     pub fn of_answer(value: f64) -> PredictedError {
-        PredictedError { measure: Self::ANSWER, value, further: vec![] }
+        Self::sure(Self::ANSWER, value)
     }
 
     /// Of the mean of some rows, from a noisy sum and a noisy count.
     pub fn of_mean(value: f64) -> PredictedError {
-        PredictedError { measure: Self::MEAN, value, further: vec![] }
+        Self::sure(Self::MEAN, value)
     }
 
     const MEAN: &str = "95% bound of |mean - truth|, if half of the rows are chosen";

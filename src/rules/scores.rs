@@ -1,11 +1,12 @@
-//! Noisy scores and products of features of logistic rows at weight 0: what one unit moves, and the models they fit.
+//! Noisy scores and products of features of rows of trials at weight 0: what one unit moves, and the models they fit.
 
 use super::conjugate::facts::{self, Facts};
 use super::conjugate::{NormalWeights, dotted, normal_weights, unbounded_features};
 use super::text::{four_up, plain};
 use super::whole::secret_rows;
 use super::{Match, Premise, Question, Rule, not_mine, refuse};
-use crate::mechanism::plan::{Statistic, StatisticKind, WholeFamily};
+use crate::mechanism::plan::{Link, Statistic, StatisticKind, WholeFamily};
+use crate::mechanism::whole::links;
 use crate::model::{Builtin, Observation, Range, Relation, Type, grid};
 use crate::numeric::amount::stated_up;
 use crate::numeric::decimal::sig_up;
@@ -32,38 +33,56 @@ impl Sizes {
     }
 }
 
-/// A matched regression: logistic rows around `dot(w, x)`.
+/// A matched regression: rows of trials around `dot(w, x)`.
 #[derive(Clone)]
 pub(super) struct Scores {
     pub facts: Facts,
     pub prior: NormalWeights,
+    pub link: Link,
     pub trials: f64,
     /// Largest L2 norm of a row's features on their grid.
     pub norm: f64,
     pub statistic: Statistic,
 }
 
-/// The features and the number of trials of a logistic row.
-fn logistic(o: &Observation, w: crate::model::ParamId) -> Option<(&crate::model::Expr, f64)> {
+/// How the features and the link of a row are read.
+type Read = fn(&Observation, crate::model::ParamId) -> Option<(&crate::model::Expr, Link)>;
+
+/// The features and the link of a row of trials.
+fn trials(o: &Observation, w: crate::model::ParamId) -> Option<(&crate::model::Expr, Link)> {
     let args = o.likelihood.args.as_slice();
-    let (t, trials) = match (o.likelihood.name(), args) {
-        ("bernoulli_logit", [t]) => (t, 1.0),
-        ("binomial_logit", [n, t]) => (t, n.constant().filter(|n| n.fract() == 0.0 && (1.0..=1e6).contains(n))?),
+    let (t, link) = match (o.likelihood.name(), args) {
+        ("bernoulli_logit", [t]) => (t, Link::Logit { trials: 1 }),
+        ("binomial_logit", [n, t]) => {
+            let trials = n.constant().filter(|n| n.fract() == 0.0 && (1.0..=1e6).contains(n))? as u64;
+            (t, Link::Logit { trials })
+        }
+        ("bernoulli_probit", [t]) => (t, Link::Probit),
         _ => return None,
     };
-    dotted(t, w).map(|x| (x, trials))
+    dotted(t, w).map(|x| (x, link))
 }
 
 impl Scores {
-    /// Reads the model of a question; `Refused` where it is one but for a bound or a public n.
-    pub fn find(rule: &'static Rule, question: &Question) -> Match<Scores> {
+    /// Reads the model of a question whose rows are logistic; `Refused` where it is one but for a bound or a public n.
+    pub fn logistic(rule: &'static Rule, question: &Question) -> Match<Scores> {
         const ROWS: &str = "rows must be bernoulli_logit(dot(w, x)) or binomial_logit(N, dot(w, x))";
+        Scores::find(rule, question, ROWS, |o, w| trials(o, w).filter(|(_, link)| *link != Link::Probit))
+    }
+
+    /// The same, where they may also have a probit link.
+    pub fn of_trials(rule: &'static Rule, question: &Question) -> Match<Scores> {
+        const ROWS: &str = "rows must be normal, logistic, binomial or probit around one dot(w, x)";
+        Scores::find(rule, question, ROWS, trials)
+    }
+
+    fn find(rule: &'static Rule, question: &Question, wanted: &str, read: Read) -> Match<Scores> {
         let (model, context) = (question.model()?, &question.context);
         let [parameter] = model.parameters.as_slice() else {
             return not_mine("the model must have one vector of weights; an intercept is a feature that is 1");
         };
-        if model.private.is_empty() || !model.private.iter().all(|o| logistic(o, parameter.id).is_some()) {
-            return not_mine(ROWS);
+        if model.private.is_empty() || !model.private.iter().all(|o| read(o, parameter.id).is_some()) {
+            return not_mine(wanted);
         }
         let prior = normal_weights(parameter)?;
         if !model.public.is_empty() {
@@ -73,7 +92,8 @@ impl Scores {
             return not_mine(format!("at most {MOST_WEIGHTS} weights"));
         }
         let observation = facts::one_private(model, &parameter.name)?;
-        let Some((x, trials)) = logistic(observation, parameter.id) else { return not_mine(ROWS) };
+        let Some((x, link)) = read(observation, parameter.id) else { return not_mine(wanted) };
+        let trials = links::trials(link);
         let norm = match &x.ty {
             ty @ Type::Vector(v) => add_up(v.sup.l2, grid::slack(ty).l2),
             _ => f64::INFINITY,
@@ -97,7 +117,7 @@ impl Scores {
         let half = 0.5 * trials;
         let centred = facts::apply(Builtin::Sub, vec![y.clone(), facts::literal(half, y.span)], Range::new(-half, half), y.span);
         let kind = StatisticKind::Moments { x: x.clone(), y: centred };
-        Ok(Scores { facts, prior, trials, norm, statistic: Statistic { table: model.records.table, kind } })
+        Ok(Scores { facts, prior, link, trials, norm, statistic: Statistic { table: model.records.table, kind } })
     }
 
     /// Noise on products beside this noise on scores, where the program does not say it.
@@ -118,7 +138,7 @@ impl Scores {
     /// What is released without noise, and its prior; `None` while an argument of the prior is not known.
     pub fn family(&self) -> Option<WholeFamily> {
         let prior = &self.prior;
-        Some(WholeFamily::Logistic { mean: prior.mean.clone()?, precision: prior.precision.clone()?, trials: self.trials })
+        Some(WholeFamily::Trials { mean: prior.mean.clone()?, precision: prior.precision.clone()?, link: self.link })
     }
 
     pub fn premises(&self, sizes: Sizes) -> Vec<Premise> {

@@ -1,7 +1,7 @@
 //! Draws from a tempered posterior: direct, diffuse, concentrated and gibbs, for every rule that matches the model.
 
 use super::arguments::{Arg, Mechanism};
-use super::offer::{Chain, Knob, Offer, Parameter, PredictedError, View, assumed_rows, repeated};
+use super::offer::{Chain, Doubt, Knob, Offer, Parameter, PredictedError, View, assumed_rows, repeated};
 use super::{Context, Match, Premise, Question, Rule, Verdict, not_mine, refuse};
 use crate::mechanism::plan::{MechanismPlan, PosteriorLaw, Sampler, Statistic};
 use crate::model::{Model, Records, Relation, Request};
@@ -280,7 +280,11 @@ impl Offer for Draw {
         }
         let nothing = Tempering { weight: f64::MIN_POSITIVE, ..self.form.at(x) };
         let weights = self.matched.takes_features_as_bounded();
-        let predicted = if weights { PredictedError::of_weights(of) } else { PredictedError::of_draw(of(1.0)) };
+        let mut predicted = if weights { PredictedError::of_weights(of) } else { PredictedError::of_draw(of(1.0)) };
+        if self.form == Form::Concentrated {
+            let least = self.matched.predicted_error(Tempering::DIRECT, rows);
+            predicted.doubt = (predicted.value > 2.0 * least).then_some(Doubt::Prior { least });
+        }
         predicted.beside_prior(self.matched.predicted_error(nothing, rows))
     }
 

@@ -85,7 +85,8 @@ pub fn model<'a>(
         let mentions = |e: &Expr| e.any(&|e| e.is_name(parameter));
         // These two check themselves what stands around the parameter.
         let wrapped = matches!(given.rule, "normal_precision" | "linear_public_design");
-        let around = (matches!(given.rule, "noise_aware" | "refined_posterior") && law == "normal") || law.ends_with("_logit");
+        let stepwise = given.rule == "refined_posterior" && matches!(law.as_str(), "normal" | "bernoulli_probit");
+        let around = stepwise || (given.rule == "noise_aware" && law == "normal") || law.ends_with("_logit");
         let regression = |e: &Expr| around && matches!(e, Expr::Call(f, _) if f == "dot");
         let argument = |(i, e): (usize, &Expr)| if i == *place { wrapped || e.is_name(parameter) || regression(e) } else { !mentions(e) };
         args.iter().enumerate().all(argument) && args.len() > *place && !mentions(&row.outcome)

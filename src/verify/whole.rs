@@ -12,6 +12,7 @@ use super::ty::{Kind, num};
 pub const RULES: [&str; 9] =
     ["noise_aware", "plug_in", "ls_hist", "ls_dim", "ehds", "ehd", "score_statistics", "refined", "refined_posterior"];
 const LOGISTIC: [(&str, usize); 2] = [("bernoulli_logit", 0), ("binomial_logit", 1)];
+const STEPWISE: [(&str, usize); 4] = [("normal", 0), ("bernoulli_logit", 0), ("binomial_logit", 1), ("bernoulli_probit", 0)];
 const LAWS: [(&str, usize); 6] = [("bernoulli", 0), ("binomial", 1), ("categorical", 0), ("multinomial", 1), ("poisson", 0), ("normal", 0)];
 
 /// The parameters of a mechanism, and what it draws from.
@@ -110,9 +111,11 @@ fn moments_moved(d: &Draw) -> Found<(Real, Real, u64)> {
 
 /// The mu of noisy scores beside noisy products of features, where neighbours replace rows (section 20).
 pub fn scores_moved(form: &Form, scope: &Scope, given: &Given, word: &str) -> Found<Real> {
-    let linear = given.rule == "refined_posterior";
-    let d = model(form, scope, given, &["normal", "multi_normal"], if linear { &[("normal", 0)] } else { &LOGISTIC }, word)?;
-    let (o, sd) = (d.one()?, |name: &str| (given.number)(name).filter(|x| *x > 0.0).map(num).ok_or("a parameter is not a positive number"));
+    let laws = if given.rule == "refined_posterior" { &STEPWISE[..] } else { &LOGISTIC };
+    let d = model(form, scope, given, &["normal", "multi_normal"], laws, word)?;
+    let o = d.one()?;
+    let linear = matches!(&o.law, Expr::Call(law, _) if law == "normal");
+    let sd = |name: &str| (given.number)(name).filter(|x| *x > 0.0).map(num).ok_or("a parameter is not a positive number");
     // The largest score in size: that of y, or of y - N / 2.
     let most = if linear {
         d.positive(o.law.args().get(1))?;

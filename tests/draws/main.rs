@@ -32,4 +32,5 @@ mod predictions;
 mod quantiles;
 mod row_gradients;
 mod samplers;
+mod sql;
 mod tapes;

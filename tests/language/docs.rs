@@ -58,6 +58,8 @@ fn faults(place: &str, markdown: &str) -> Vec<String> {
         if hole {
             codes.extend(holes(&program));
         }
+        // Of many right programs the predicted error has a doubt: only its own pages ask for that.
+        codes.retain(|c| *c == code || c != "W0513");
         let right = if code.is_empty() { !errors } else { codes == BTreeSet::from([code.clone()]) };
         if !right {
             let wanted = if code.is_empty() { "no error" } else { &code };

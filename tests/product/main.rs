@@ -41,5 +41,6 @@ mod scaled;
 mod seed;
 mod selected;
 mod session;
+mod sources;
 mod useless;
 mod want;

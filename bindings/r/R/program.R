@@ -44,6 +44,23 @@ dpm_certify <- function(program, public = list()) {
   }))
 }
 
+#' The least budget, and the least number of rows, at which a release is predicted to be near enough
+#'
+#' @param program A `dpm_program`, or what [dpm_compile()] takes.
+#' @param release The name of a release.
+#' @param within How far it may be off.
+#' @param public Public tables and values by name.
+#' @return A list with `budget` and `rows`, each with the `value`, the `line` of the program to replace, its new `text` and a
+#'   `warning`, or the `reason` why it is not enough. Where neither is, the condition is of class `dpm_rejected`. No private data are read.
+#' @export
+dpm_want <- function(program, release, within, public = list()) {
+  program <- as_program(program)
+  wanted <- paste0("--want=", release, " within ", format(within, digits = 17, scientific = FALSE))
+  with_tables(public, function(tables) in_file(program, function(file, folder) {
+    json(call_dpm(c("compare", file, "--json", wanted, named("--public", tables)), folder))$want
+  }))
+}
+
 #' Draw once, and get what the certificate covers
 #'
 #' Without a ledger nobody counts how often a program runs: every call spends the budget again.

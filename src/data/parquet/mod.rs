@@ -1,4 +1,4 @@
-//! Parquet files as rows of cells: columns that are asked for are read a block of rows at a time, row group by row group.
+//! Parquet files as rows of cells: columns that are asked for are decoded a block of rows at a time, row groups in turn or side by side.
 //!
 //! Nothing that a file says of its sizes is believed: pages are found and unpacked here, within bounds, and the decoders of
 //! the crate, which may panic on a broken file, are contained. What is wrong with a file, wherever it is, has one text.
@@ -15,7 +15,7 @@ use ::parquet::file::metadata::{ParquetMetaData, ParquetMetaDataReader};
 
 use self::column::{Form, Kind, Values};
 use self::page::{Pages, Shared};
-use super::cell::Cell;
+use super::cell::{Cell, Cells};
 use super::format::{Format, Misfit};
 use super::{DataError, Seekable};
 use crate::model::Type;
@@ -44,29 +44,31 @@ impl Refused {
     }
 }
 
-/// A file, and the block of rows that it is at.
-pub struct Parquet {
+/// A file and its footer.
+struct Stored {
     file: Shared,
     length: u64,
     meta: ParquetMetaData,
-    wanted: Vec<Wanted>,
-    /// The next row group.
-    group: usize,
-    /// Rows of the current group behind the block.
-    left: u64,
-    /// Rows of the block, and the one that was moved to last, from 1.
-    rows: usize,
-    at: usize,
-    passed: u64,
 }
 
 /// A column in one form.
+#[derive(Clone, Copy, PartialEq)]
 struct Wanted {
     leaf: usize,
     kind: Kind,
     form: Form,
-    reader: Option<ColumnReader>,
-    values: Values,
+}
+
+/// A file, and the row that it is at.
+pub struct Parquet {
+    stored: Arc<Stored>,
+    wanted: Vec<Wanted>,
+    /// The next row group, and the one that is read.
+    group: usize,
+    decoding: Option<Decoding>,
+    /// The row of its block that was moved to last, from 1.
+    at: usize,
+    passed: u64,
 }
 
 impl Parquet {
@@ -74,24 +76,24 @@ impl Parquet {
     pub fn open(mut file: Box<dyn Seekable>) -> Result<Parquet, DataError> {
         let (length, footer) = footer(file.as_mut()).ok_or(DataError::Unreadable)?;
         let meta = contained(|| ParquetMetaDataReader::decode_metadata(&footer).ok()).flatten().ok_or(DataError::Unreadable)?;
-        let file = Arc::new(Mutex::new(file));
-        Ok(Parquet { file, length, meta, wanted: vec![], group: 0, left: 0, rows: 0, at: 0, passed: 0 })
+        let stored = Arc::new(Stored { file: Arc::new(Mutex::new(file)), length, meta });
+        Ok(Parquet { stored, wanted: vec![], group: 0, decoding: None, at: 0, passed: 0 })
     }
 
     /// Names of the columns; one that is nested has one name.
     pub fn names(&self) -> impl Iterator<Item = &str> {
-        self.meta.file_metadata().schema().get_fields().iter().map(|field| field.name())
+        self.stored.meta.file_metadata().schema().get_fields().iter().map(|field| field.name())
     }
 
     /// What the columns hold: files of one table are alike in this.
     pub fn kinds(&self) -> Vec<(usize, Result<Kind, Misfit>)> {
-        let schema = self.meta.file_metadata().schema_descr();
+        let schema = self.stored.meta.file_metadata().schema_descr();
         (0..schema.num_columns()).map(|leaf| (schema.get_column_root_idx(leaf), Kind::of(&schema.column(leaf)))).collect()
     }
 
     /// Asks for a column, by its number, in the form that a type is read from. Answers the place of its cells.
     pub fn select(&mut self, column: usize, ty: &Type) -> Result<usize, Refused> {
-        let schema = self.meta.file_metadata().schema_descr();
+        let schema = self.stored.meta.file_metadata().schema_descr();
         let leaf = (0..schema.num_columns()).find(|leaf| schema.get_column_root_idx(*leaf) == column);
         let leaf = leaf.ok_or(Refused::Misfit(Misfit::Nested))?;
         let described = schema.column(leaf);
@@ -100,7 +102,7 @@ impl Parquet {
         }
         let kind = Kind::of(&described).map_err(Refused::Misfit)?;
         let form = kind.form(ty).map_err(Refused::Misfit)?;
-        for group in self.meta.row_groups() {
+        for group in self.stored.meta.row_groups() {
             let chunk = group.columns().get(leaf).ok_or(Refused::Broken)?;
             if chunk.column_type() != described.physical_type() || chunk.file_path().is_some() {
                 return Err(Refused::Broken);
@@ -109,65 +111,127 @@ impl Parquet {
                 return Err(Refused::Codec);
             }
         }
-        if let Some(place) = self.wanted.iter().position(|w| w.leaf == leaf && w.form == form) {
+        let wanted = Wanted { leaf, kind, form };
+        if let Some(place) = self.wanted.iter().position(|w| *w == wanted) {
             return Ok(place);
         }
-        self.wanted.push(Wanted { leaf, kind, form, reader: None, values: Values::Missing });
+        self.wanted.push(wanted);
         Ok(self.wanted.len() - 1)
     }
 
     /// Moves to the next row; `false` at the end.
     pub fn advance(&mut self) -> Result<bool, DataError> {
-        if self.at == self.rows {
-            while self.left == 0 {
-                if self.group == self.meta.num_row_groups() {
-                    return Ok(false);
-                }
-                contained(|| self.next_group()).flatten().ok_or(DataError::Unreadable)?;
+        while self.decoding.as_ref().is_none_or(|d| self.at == d.rows) {
+            self.at = 0;
+            let more = self.decoding.as_mut().map_or(Ok(false), Decoding::advance)?;
+            if !more {
+                let Some(group) = self.next_group() else { return Ok(false) };
+                self.decoding = Some(group.start()?);
             }
-            contained(|| self.next_block()).flatten().ok_or(DataError::Unreadable)?;
         }
         self.at += 1;
         self.passed += 1;
         Ok(true)
     }
 
+    /// The next row group as a whole, to be decoded elsewhere; `None` behind the last.
+    pub fn next_group(&mut self) -> Option<Group> {
+        let group = self.group;
+        (group < self.stored.meta.num_row_groups()).then(|| {
+            self.group += 1;
+            Group { stored: self.stored.clone(), wanted: self.wanted.clone(), number: group }
+        })
+    }
+
     /// The cell at a place that [`Parquet::select`] gave.
     pub fn cell(&self, place: usize) -> Cell<'_> {
-        let row = self.at.wrapping_sub(1);
-        self.wanted.get(place).map_or(Cell::EMPTY, |wanted| wanted.values.cell(row))
+        self.decoding.as_ref().map_or(Cell::EMPTY, |decoding| decoding.cell(place, self.at.wrapping_sub(1)))
     }
 
     pub fn rows_read(&self) -> u64 {
         self.passed
     }
+}
 
-    fn next_group(&mut self) -> Option<()> {
-        let group = self.meta.row_groups().get(self.group)?;
-        let schema = self.meta.file_metadata().schema_descr();
-        for wanted in &mut self.wanted {
-            let described = schema.column(wanted.leaf);
-            let pages = Pages::new(self.file.clone(), self.length, group.columns().get(wanted.leaf)?, described.max_def_level())?;
-            wanted.reader = Some(get_column_reader(described, Box::new(pages)));
+/// A row group with the columns that are asked for.
+pub struct Group {
+    stored: Arc<Stored>,
+    wanted: Vec<Wanted>,
+    number: usize,
+}
+
+/// One row of a block.
+pub struct Row<'a>(&'a Decoding, usize);
+
+impl Cells for Row<'_> {
+    fn cell(&self, at: usize) -> Cell<'_> {
+        self.0.cell(at, self.1).within_limit()
+    }
+}
+
+impl Group {
+    /// Calls `visit` with every row.
+    pub fn each(&self, mut visit: impl FnMut(Row)) -> Result<(), DataError> {
+        let mut decoding = self.start()?;
+        while decoding.advance()? {
+            (0..decoding.rows).for_each(|row| visit(Row(&decoding, row)));
         }
-        self.left = u64::try_from(group.num_rows()).ok()?;
-        self.group += 1;
-        Some(())
+        Ok(())
+    }
+
+    fn start(&self) -> Result<Decoding, DataError> {
+        contained(|| self.readers()).flatten().ok_or(DataError::Unreadable)
+    }
+
+    fn readers(&self) -> Option<Decoding> {
+        let Stored { file, length, meta } = self.stored.as_ref();
+        let group = meta.row_groups().get(self.number)?;
+        let schema = meta.file_metadata().schema_descr();
+        let reader = |wanted: &Wanted| {
+            let described = schema.column(wanted.leaf);
+            let pages = Pages::new(file.clone(), *length, group.columns().get(wanted.leaf)?, described.max_def_level())?;
+            Some((*wanted, get_column_reader(described, Box::new(pages)), Values::Missing))
+        };
+        let columns = self.wanted.iter().map(reader).collect::<Option<_>>()?;
+        Some(Decoding { columns, left: u64::try_from(group.num_rows()).ok()?, rows: 0 })
+    }
+}
+
+/// A row group, and the block of rows that it is at.
+struct Decoding {
+    columns: Vec<(Wanted, ColumnReader, Values)>,
+    /// Rows behind the block.
+    left: u64,
+    /// Rows of the block.
+    rows: usize,
+}
+
+impl Decoding {
+    /// Moves to the next block; `false` at the end.
+    fn advance(&mut self) -> Result<bool, DataError> {
+        self.rows = 0;
+        if self.left > 0 {
+            contained(|| self.decode()).flatten().ok_or(DataError::Unreadable)?;
+        }
+        Ok(self.rows > 0)
     }
 
     /// Every column brings the next rows, and none has more than its group.
-    fn next_block(&mut self) -> Option<()> {
+    fn decode(&mut self) -> Option<()> {
         let rows = usize::try_from(self.left.min(BLOCK as u64)).ok()?;
         self.left -= rows as u64;
-        for wanted in &mut self.wanted {
-            let reader = wanted.reader.as_mut()?;
-            wanted.values = Values::read(reader, wanted.kind, wanted.form, rows)?;
+        for (wanted, reader, values) in &mut self.columns {
+            *values = Values::read(reader, wanted.kind, wanted.form, rows)?;
             if self.left == 0 && Values::read(reader, wanted.kind, wanted.form, 1).is_some() {
                 return None;
             }
         }
-        (self.rows, self.at) = (rows, 0);
+        self.rows = rows;
         Some(())
+    }
+
+    fn cell(&self, place: usize, row: usize) -> Cell<'_> {
+        self.columns.get(place).map_or(Cell::EMPTY, |(.., values)| values.cell(row))
     }
 }
 

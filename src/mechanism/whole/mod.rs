@@ -1,6 +1,7 @@
 //! Whole posteriors: noisy counts and sums, or one of the reachable posteriors, from which a posterior is written down once.
 
 pub mod hellinger;
+pub mod links;
 pub mod rows;
 pub mod steps;
 
@@ -31,7 +32,7 @@ pub(crate) fn release<B: BitSource>(
         let noisy = Number::new(noisy_sum(*sum, law.noise, totals.exponent, bits)?, totals.exponent);
         return Ok(Released { components: vec![Number::new(rows.into(), 0), noisy] });
     }
-    if let WholeFamily::Weights { .. } | WholeFamily::Logistic { .. } = law.family {
+    if let WholeFamily::Weights { .. } | WholeFamily::Trials { .. } = law.family {
         let rows = public_rows.ok_or(BAD)?;
         let mut components = vec![Number::new(rows.into(), 0)];
         components.extend(match law.noise {

@@ -4,6 +4,7 @@ use super::super::MechanismError;
 use super::super::bits::BitSource;
 use super::super::grid::Number;
 use super::super::plan::{WholeLaw, WholeNoise};
+use super::links;
 use super::steps::{Next, State, state};
 use super::{BAD, LARGEST_INDEX, noisy_moments, rounded};
 use crate::data::scan::Measured;
@@ -74,16 +75,17 @@ fn numbers_of(seen: &State, next: Next, row: &[f64]) -> Vec<(f64, u128)> {
     if length.is_nan() || length > LONGEST {
         return vec![];
     }
+    let at = seen.mean.dot(&x) + u.dot(&seen.z);
     let share = |cut: f64| (cut / length.max(cut)).powi(2) * INSIDE;
     match next {
-        Next::Products { cut, .. } => {
-            let share = share(cut);
+        Next::Products { cut, most, .. } => {
+            let share = share(cut) * links::information(seen.link, at).min(most);
             let entry = |(i, a): (usize, &f64), (j, b): (usize, &f64)| (share * a * b, if i == j { 1 } else { 2 });
             u.iter().enumerate().flat_map(|a| u.iter().enumerate().skip(a.0).map(move |b| entry(a, b))).collect()
         }
         Next::Scores { cut, clip, .. } => {
-            let residual = (y - seen.mean.dot(&x) - u.dot(&seen.z)).clamp(-clip, clip) * share(cut);
-            u.iter().map(|a| (residual * a, 1)).collect()
+            let score = links::score(seen.link, at, y, clip) * share(cut);
+            u.iter().map(|a| (score * a, 1)).collect()
         }
     }
 }

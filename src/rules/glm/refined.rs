@@ -31,7 +31,7 @@ use crate::rules::text::four_up;
 use crate::rules::{Answers, Match, Premise, Question, Rule, not_mine, offers};
 
 /// Of a whole posterior, too.
-pub(in crate::rules) static MECHANISM: Mechanism = Mechanism::new("refined", &[Arg::positive("sigma")]).by_name();
+pub(in crate::rules) static MECHANISM: Mechanism = Mechanism::new("refined", &[Arg::positive("sigma")]).draws_by_name();
 
 pub static RULE: Rule = Rule {
     name: "refined",
@@ -47,7 +47,7 @@ fn find(question: &Question) -> Match<Vec<Box<dyn Offer>>> {
     if !matches!(question.model()?.request, Request::Draw { times: 1, .. }) {
         return not_mine("releases one draw");
     }
-    Ok(vec![Box::new(Refined(Scores::find(&RULE, question)?))])
+    Ok(vec![Box::new(Refined(Scores::logistic(&RULE, question)?))])
 }
 
 struct Refined(Scores);

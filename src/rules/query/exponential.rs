@@ -24,9 +24,12 @@ use crate::numeric::round::mul_up;
 use crate::privacy::Claim;
 use crate::rules::arguments::{Arg, Mechanism};
 use crate::rules::count::count_up;
-use crate::rules::offer::{Knob, Offer, Parameter, PredictedError, View, assumed_rows, repeated};
+use crate::rules::offer::{Doubt, Knob, Offer, Parameter, PredictedError, View, assumed_rows, repeated};
 use crate::rules::{Answers, Match, Premise, Question, Rule, not_mine, offers, refuse};
 use crate::source::Diagnostic;
+
+/// A share of the rows by which a quantile may be off without a word, however wrong its prediction is.
+const LITTLE: f64 = 0.01;
 
 static EXPONENTIAL: Mechanism = Mechanism::new("exponential", &[Arg::real("lo"), Arg::real("hi"), Arg::GRID, Arg::EPS]);
 
@@ -118,17 +121,56 @@ impl Noisy {
         assumed_rows(self.query.records.rows).max(1.0)
     }
 
-    /// The worst of the levels: how many rows off a candidate is with a chance of 5 % at most, where each that is r rows off has
-    /// `candidates exp(-eps r / (2 D))` times the chance of one that is not off at all.
-    fn off(&self, epsilon: f64, candidates: f64) -> f64 {
-        let one = |l: &Level| (2.0 * l.sensitivity / epsilon * (20.0 * candidates).ln()).min(l.q.max(1.0 - l.q) * self.rows());
+    /// The worst of the levels, for any data: how many rows off a candidate is with a chance of 5 % at most, where each that is r rows
+    /// off has at most `points exp(-eps r / (2 D))` times the chance of one that is not off at all.
+    fn of_any(&self, epsilon: f64) -> f64 {
+        let one = |l: &Level| (2.0 * l.sensitivity / epsilon * (20.0 * (self.points - 1.0)).ln()).min(l.q.max(1.0 - l.q) * self.rows());
         self.levels.iter().map(one).fold(0.0, f64::max)
     }
 
-    /// The same for any data.
-    fn of_any(&self, epsilon: f64) -> f64 {
-        self.off(epsilon, self.points - 1.0)
+    /// The same for values spread evenly, so many rows at every point of the grid: the mean over where q n falls among the rows of its
+    /// point, of the worst of the levels.
+    fn off(&self, epsilon: f64) -> f64 {
+        const PLACES: u32 = 40;
+        let each = self.rows() / self.points;
+        let one = |l: &Level| {
+            let (rate, most) = (epsilon / (2.0 * l.sensitivity), l.q.max(1.0 - l.q) * self.rows());
+            let place = |i: u32| spread_evenly(rate, each, (f64::from(i) + 0.5) / f64::from(PLACES)).min(most);
+            let mut all: Vec<f64> = (0..PLACES).map(place).collect();
+            all.sort_by(f64::total_cmp);
+            all
+        };
+        let levels: Vec<Vec<f64>> = self.levels.iter().map(one).collect();
+        // The mean of the largest of independent numbers: the chance that one is larger, over all lengths.
+        let mut ends: Vec<f64> = levels.iter().flatten().copied().collect();
+        ends.sort_by(f64::total_cmp);
+        let upto = |x: f64| levels.iter().map(|l| l.partition_point(|y| *y <= x) as f64 / f64::from(PLACES)).product::<f64>();
+        let steps = std::iter::once(&0.0).chain(&ends).zip(&ends);
+        steps.map(|(from, to)| (to - from) * (1.0 - upto(*from))).sum()
     }
+}
+
+/// How many rows off a point is with a chance of 5 %, where every point of the grid has `each` rows and q n lies at this share of its own;
+/// a point that is r rows off has weight `exp(-rate r)`.
+fn spread_evenly(rate: f64, each: f64, place: f64) -> f64 {
+    // On each side the next point is as many rows off as there are left of the own one, each further one `each` more.
+    let sides = [place * each, (1.0 - place) * each];
+    let geometric = -1.0 / (-rate * each).exp_m1();
+    let all = 1.0 + sides.iter().map(|s| (-rate * s).exp() * geometric).sum::<f64>();
+    // The weight of all that are at least r rows off.
+    let beyond = |r: f64| -> f64 {
+        let side = |s: &f64| (-rate * (s + each * ((r - s) / each).ceil().max(0.0))).exp() * geometric;
+        sides.iter().map(side).sum()
+    };
+    if beyond(0.0) <= 0.05 * all {
+        return 0.0;
+    }
+    let (mut lo, mut hi) = (0.0, (40.0 + geometric.ln()) / rate);
+    for _ in 0..60 {
+        let middle = f64::midpoint(lo, hi);
+        if beyond(middle) > 0.05 * all { lo = middle } else { hi = middle }
+    }
+    hi
 }
 
 fn no_grid(query: &AggregateQuery) -> Diagnostic {
@@ -169,19 +211,19 @@ impl Offer for Noisy {
         })
     }
 
-    /// Of values spread evenly between the ends the number of rows off is exponential, by what the candidates of a row share. Beside it
-    /// what holds for any data: one candidate, the value at q n, is never off.
+    /// Beside it what holds for any data: one candidate, the value at q n, is never off.
     fn predicted_error(&self, epsilon: f64) -> PredictedError {
-        let rows = self.off(epsilon, 1.0);
+        let (rows, most) = (self.off(epsilon), self.of_any(epsilon));
         let width = self
             .ty
             .range()
             .filter(|_| self.spacing == Spacing::Even)
             .map(|r| (PredictedError::AS_A_NUMBER, rows / self.rows() * r.width()));
+        let matters = most > 2.0 * rows && most > LITTLE * self.rows();
         PredictedError {
-            measure: "95% bound of the rows between answer and quantile, if values are spread evenly",
-            value: rows,
-            further: width.into_iter().chain([("for_any_data", self.of_any(epsilon))]).collect(),
+            further: width.into_iter().chain([("for_any_data", most)]).collect(),
+            doubt: matters.then_some(Doubt::Ties { most }),
+            ..PredictedError::sure("95% bound of the rows between answer and quantile, if values are spread evenly", rows)
         }
     }
 
@@ -191,5 +233,30 @@ impl Offer for Noisy {
 
     fn given(&self) -> Vec<Parameter> {
         self.given.clone()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::spread_evenly;
+
+    /// Against the sum of the weights of all points, one by one.
+    #[test]
+    fn the_rows_that_are_predicted_are_those_of_the_law() {
+        for (rate, each, place) in [(0.5, 1e-3, 0.3), (0.5, 4.0, 0.1), (0.1, 20.0, 0.5), (0.5, 55.0, 0.05), (0.5, 55.0, 0.5)] {
+            let sides = |i: u32| [place, 1.0 - place].map(|p| (p + f64::from(i)) * each);
+            let mut off: Vec<f64> = (0..200_000).flat_map(sides).chain([0.0]).collect();
+            off.sort_by(f64::total_cmp);
+            let all: f64 = off.iter().map(|r| (-rate * r).exp()).sum();
+            let mut beyond = all;
+            let law = off.iter().find(|r| {
+                beyond -= (-rate * **r).exp();
+                beyond <= 0.05 * all
+            });
+            let (law, found) = (*law.unwrap(), spread_evenly(rate, each, place));
+            assert!((law - found).abs() <= 1e-9 + each.min(1.0) * 2e-2 * law, "{rate} {each} {place}: {law}, {found}");
+        }
+        let fine = spread_evenly(0.5, 1e-6, 0.5);
+        assert!((fine - 20_f64.ln() / 0.5).abs() < 1e-4, "{fine}");
     }
 }

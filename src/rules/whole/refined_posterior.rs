@@ -1,40 +1,48 @@
-//! The posterior of linear weights in two stages: noisy sums say where the weights are, noisy residuals there say the rest.
+//! The posterior of regression weights in two stages: noisy sums say where the weights are, noisy scores there say the rest.
 //!
 //! ## Shape
-//! `posterior(w)` of weights with a normal prior, `normal(m, s)` or `multi_normal(m0, S0)`, and rows `normal(dot(w, x), sd)` of a known
-//! sd with bounded private features and a bounded outcome; `refined(sigma =)`. It must be named: no prediction of its error is validated.
+//! `posterior(w)` of weights with a normal prior, `normal(m, s)` or `multi_normal(m0, S0)`, bounded private features, and rows
+//! `normal(dot(w, x), sd)` of a known sd with a bounded outcome, `bernoulli_logit(dot(w, x))`, `binomial_logit(N, dot(w, x))` or
+//! `bernoulli_probit(dot(w, x))`; `refined(sigma =)`. `auto` takes it for all but linear rows, for which no prediction of its error is validated.
 //!
 //! ## Claim
-//! The sums of `x y` and of `x x'` (i <= j) leave with exactly drawn normal noise, rounded: sd sigma, sigma_products on the diagonal and
-//! sigma_products / sqrt(2) off it, mu_1-GDP by the formula of `score_statistics` with |y| for N / 2. They give coordinates `w = m + L z`.
-//! There every row has `u = L'x` and `a = min(1, (c / |u|)^2)`; once the sum of `a u u'` leaves, and three times that of `a r u`, r the row's
-//! residual at a released point, cut to [-B, B]: one replaced row moves them by at most `sqrt(2) c^2` and `2 B c`, which is held in
-//! integers for every row. Together they cost mu_2, 7/3 mu_1^2 in squares: `k sqrt(mu_1^2 + mu_2^2)`-GDP for k rows a unit (§20). The posterior is
-//! computed from what left alone. It is approximate: what left is taken for the products themselves.
+//! The sums of `s x`, s the outcome y or y - N/2, and of `x x'` (i <= j) leave with exactly drawn normal noise, rounded: sd sigma,
+//! sigma_products on the diagonal and sigma_products / sqrt(2) off it, mu_1-GDP by the formula of `score_statistics` with the largest |s|
+//! for N / 2. They give coordinates `w = m + L z`. There every row has `u = L'x` and `a = min(1, (c / |u|)^2)`. Linear rows: once the
+//! sum of `a u u'` leaves, and three times that of `a r u`, r the row's residual at a released point, cut to [-B, B]. Others: three times
+//! the sum of `a k u u'`, k the row's information at a released point, in [0, K], and that of `a s u`, s its score there, cut to [-B, B]. One
+//! replaced row moves them by at most `sqrt(2) K c^2` (K = 1 for linear rows) and `2 B c`, which is held in integers for every row. Together they
+//! cost mu_2, 7/3 mu_1^2 in squares (3/2 of it for others than linear rows): `k sqrt(mu_1^2 + mu_2^2)`-GDP for k rows a unit (§20). The posterior is
+//! computed from what left alone. It is approximate: a normal law.
 //!
 //! ## Refuses
-//! As `noise_aware` for regressions: unbounded features or outcomes, a secret number of rows, a separate intercept.
+//! Unbounded features or outcomes, a secret number of rows, a separate intercept.
 //!
 //! ## Checked by
 //! Random neighbours through the code that forms what rows add; coverage over simulated data; degenerate rows; the verifier.
 
 use super::linear::{self, Regression};
 use super::predicted;
-use crate::mechanism::plan::{MechanismPlan, STEP, STEPS, WholeLaw, WholeNoise};
+use crate::mechanism::plan::{MechanismPlan, STEP, STEPS, WholeFamily, WholeLaw, WholeNoise};
+use crate::mechanism::whole::links;
+use crate::model::Request;
 use crate::numeric::amount::stated_up;
 use crate::numeric::decimal::sig_up;
+use crate::numeric::logistic::CURVATURE;
 use crate::numeric::round::{add_up, mul_down, mul_up, sqrt_up};
 use crate::privacy::Claim;
+use crate::rules::conjugate::NormalWeights;
+use crate::rules::conjugate::facts::Facts;
 use crate::rules::count::count_up;
 use crate::rules::glm::refined::MECHANISM;
 use crate::rules::offer::{Knob, Offer, Parameter, PredictedError, View, assumed_rows};
-use crate::rules::scores::{self, Sizes};
+use crate::rules::scores::{self, Scores, Sizes};
 use crate::rules::text::{four_up, plain};
 use crate::rules::{Answers, Match, Premise, Question, Rule, not_mine, offers};
 
 pub static RULE: Rule = Rule {
     name: "refined_posterior",
-    summary: "the posterior of linear weights in two stages: noisy sums, then residuals where they point",
+    summary: "the posterior of regression weights in two stages: noisy sums, then scores where they point",
     section: "20",
     source: include_str!("refined_posterior.rs"),
     answers: Answers::Posteriors,
@@ -43,48 +51,102 @@ pub static RULE: Rule = Rule {
 };
 
 fn find(question: &Question) -> Match<Vec<Box<dyn Offer>>> {
-    const ROWS: &str = "a whole posterior needs rows normal(dot(w, x), sd) of a known sd, around one vector of weights with a normal prior";
-    let Some(found) = linear::find(&RULE, question)? else { return not_mine(ROWS) };
+    if !matches!(question.model()?.request, Request::Posterior { .. }) {
+        return not_mine("releases a whole posterior");
+    }
+    let Some(found) = linear::find(&RULE, question)? else {
+        return Ok(vec![Box::new(Refined(Rows::Trials(Scores::of_trials(&RULE, question)?)))]);
+    };
     if found.norm == 0.0 || found.reach == 0.0 {
         return not_mine("no feature moves the predictor, or every outcome is 0");
     }
-    Ok(vec![Box::new(Refined(found))])
+    Ok(vec![Box::new(Refined(Rows::Linear(found)))])
 }
 
-/// Of the square of mu, what the steps get for one part of the first look: 7/10 beside 3/10. Below its root.
-const LATER: f64 = 1.5275;
+/// A matched regression.
+enum Rows {
+    Linear(Regression),
+    Trials(Scores),
+}
 
-struct Refined(Regression);
+impl Rows {
+    fn facts(&self) -> &Facts {
+        match self {
+            Rows::Linear(r) => &r.facts,
+            Rows::Trials(s) => &s.facts,
+        }
+    }
+
+    /// The largest |s| of the sums of `s x` that leave first, and the largest norm of x.
+    fn bounds(&self) -> (f64, f64) {
+        match self {
+            Rows::Linear(r) => (r.reach, r.norm),
+            Rows::Trials(s) => (0.5 * s.trials, s.norm),
+        }
+    }
+
+    fn prior(&self) -> &NormalWeights {
+        match self {
+            Rows::Linear(r) => &r.prior,
+            Rows::Trials(s) => &s.prior,
+        }
+    }
+
+    fn family(&self) -> Option<WholeFamily> {
+        match self {
+            Rows::Linear(r) => r.family(),
+            Rows::Trials(s) => s.family(),
+        }
+    }
+}
+
+/// Of the square of mu, what the steps get for one part of the first look: 7/10 beside 3/10 for linear rows, else 3/5 beside 2/5. Below the roots.
+const LATER: f64 = 1.5275;
+const LATER_SCORES: f64 = 1.2247;
+
+struct Refined(Rows);
 
 impl Refined {
     fn sizes(&self, sigma: f64) -> Sizes {
-        scores::beside(sigma, self.0.reach, self.0.norm)
+        let (most, norm) = self.0.bounds();
+        scores::beside(sigma, most, norm)
     }
 
     /// The mu of the first look of one row, and that of the steps, rounded down.
     fn parts(&self, sigma: f64) -> (f64, f64) {
-        let looked = scores::mu(self.0.reach, self.0.norm, self.sizes(sigma));
-        (looked, mul_down(LATER, looked))
+        let (most, norm) = self.0.bounds();
+        let looked = scores::mu(most, norm, self.sizes(sigma));
+        (looked, mul_down(if matches!(self.0, Rows::Linear(_)) { LATER } else { LATER_SCORES }, looked))
     }
 
     fn units(&self) -> f64 {
-        count_up(self.0.facts.records.unit_rows)
+        count_up(self.0.facts().records.unit_rows)
     }
 
     fn predicted(&self, sigma: f64) -> predicted::Prediction {
-        let (s, Sizes { scores, products }) = (&self.0, self.sizes(sigma));
-        let (prior, row, dim) = (1.0 / s.prior.largest, s.sd.hi * s.sd.hi, s.prior.dim as f64);
-        let rows = assumed_rows(s.facts.records.rows);
+        let (Sizes { scores, products }, (_, norm), weights) = (self.sizes(sigma), self.0.bounds(), self.0.prior());
+        let (prior, dim) = (1.0 / weights.largest, weights.dim as f64);
+        let rows = assumed_rows(self.0.facts().records.rows);
         // As if the features were spread evenly over the axes at their largest norm.
-        let each = rows * s.norm * s.norm / dim;
-        let mut noise = scores * scores;
-        // The weights that the first look leaves open multiply the noise on the products.
-        noise += 0.5 * products * products * (dim + 1.0) * s.prior.largest;
+        let each = rows * norm * norm / dim;
+        // What a score says of a weight, as a variance; the noise on all of them in the units of the sums; how wide scores are cut, and how much
+        // wider where the weights are still away.
+        let (row, noise, clip, wider) = match &self.0 {
+            Rows::Linear(r) => {
+                // The weights that the first look leaves open multiply the noise on the products.
+                let noise = scores * scores + 0.5 * products * products * (dim + 1.0) * weights.largest;
+                (r.sd.hi * r.sd.hi, noise, 3.0 * r.sd.hi, 1.0)
+            }
+            Rows::Trials(s) => {
+                let (row, (steepest, farthest)) = (1.0 / (CURVATURE * s.trials), links::most(s.link));
+                (row, (scores * row).powi(2), (3.0 * steepest.sqrt()).min(farthest) * row, 0.0)
+            }
+        };
         let looked = 1.0 / (prior + each * each / (each * row + noise).max(1e-300));
         let cut = (dim * looked * each / rows).sqrt();
-        // Noise on the residuals, in the units of the sums.
-        let later = 2.0 * (3.0 * s.sd.hi + cut) * cut / (STEP * self.parts(sigma).1 * (STEPS as f64 * looked).sqrt());
-        predicted::weights(prior, (s.sd.hi, 0.0), each, (0.0, later), s.prior.dim)
+        // Noise on the scores, in the units of the sums.
+        let later = 2.0 * (clip + wider * cut) * cut / (STEP * self.parts(sigma).1 * (STEPS as f64 * looked).sqrt());
+        predicted::weights(prior, (row.sqrt(), 0.0), each, (0.0, later), weights.dim)
     }
 }
 
@@ -99,7 +161,8 @@ impl Offer for Refined {
 
     fn start(&self) -> f64 {
         // About 1 for the whole of it.
-        self.units() * 5.0 * self.0.norm * self.0.reach
+        let (most, norm) = self.0.bounds();
+        self.units() * 5.0 * norm * most
     }
 
     fn example(&self) -> f64 {
@@ -114,35 +177,47 @@ impl Offer for Refined {
     }
 
     fn premises(&self, sigma: f64) -> Vec<Premise> {
-        let mut list = self.0.facts.premises.clone();
         let (sizes, later) = (self.sizes(sigma), self.parts(sigma).1);
+        let (mut list, what) = match &self.0 {
+            Rows::Linear(r) => {
+                let mut list = r.facts.premises.clone();
+                let noise = format!(
+                    "normal noise of sd {} on the sums of y x (|y| at most {}), of sd {} on the sums of squares of features, divided by sqrt(2) on those of products of two",
+                    sig_up(sizes.scores, 4),
+                    plain(r.reach),
+                    sig_up(sizes.products, 4)
+                );
+                list.push(Premise::holds(noise, None));
+                (list, "cut residuals and the products beside them")
+            }
+            Rows::Trials(s) => (s.premises(sizes), "cut scores, and of products of features times the information of their rows,"),
+        };
         let mut also = |text: String| list.push(Premise::holds(text, None));
-        also(format!(
-            "normal noise of sd {} on the sums of y x (|y| at most {}), of sd {} on the sums of squares of features, divided by sqrt(2) on those of products of two",
-            sig_up(sizes.scores, 4),
-            plain(self.0.reach),
-            sig_up(sizes.products, 4)
-        ));
         also("coordinates, cuts and the noise of the steps follow from released sums and the number of rows alone".into());
-        also(format!(
-            "{STEPS} steps of cut residuals and the products beside them cost mu {} for one row, whose size is held in integers",
-            four_up(later)
-        ));
+        also(format!("{STEPS} steps of {what} cost mu {} for one row, whose size is held in integers", four_up(later)));
         also("what is certified are these noisy sums; the posterior is computed from them alone and is approximate: products are taken for what left".into());
         list
     }
 
     fn plan(&self, sigma: f64) -> Option<MechanismPlan> {
         let Sizes { scores, products } = self.sizes(sigma);
-        let noise = WholeNoise::Steps { products, scores, most: self.0.reach, mu: self.parts(sigma).1 };
+        let noise = WholeNoise::Steps { products, scores, most: self.0.bounds().0, mu: self.parts(sigma).1 };
         let law = WholeLaw { family: self.0.family()?, noise, aware: true };
-        Some(MechanismPlan::Whole { law, statistic: self.0.statistic.clone() })
+        let statistic = match &self.0 {
+            Rows::Linear(r) => r.statistic.clone(),
+            Rows::Trials(s) => s.statistic.clone(),
+        };
+        Some(MechanismPlan::Whole { law, statistic })
+    }
+
+    fn last_resort(&self) -> bool {
+        matches!(self.0, Rows::Linear(_))
     }
 
     fn predicted_error(&self, sigma: f64) -> PredictedError {
         let found = self.predicted(sigma);
         let further = vec![("kl", found.kl), ("interval_width", found.width)];
-        PredictedError { measure: "expected Hellinger distance to the posterior", value: found.hellinger, further }
+        PredictedError { further, ..PredictedError::sure("expected Hellinger distance to the posterior", found.hellinger) }
     }
 
     fn remark(&self, sigma: f64) -> String {

@@ -44,7 +44,7 @@ fn find(question: &Question) -> Match<Vec<Box<dyn Offer>>> {
     if !matches!(question.model()?.request, Request::Posterior { .. }) {
         return not_mine("releases a whole posterior");
     }
-    let scores = Scores::find(&RULE, question)?;
+    let scores = Scores::logistic(&RULE, question)?;
     let products = question.arguments(&MECHANISM).get("sigma_products");
     Ok(vec![Box::new(Look { scores, products })])
 }
@@ -118,7 +118,7 @@ impl Offer for Look {
     fn predicted_error(&self, sigma: f64) -> PredictedError {
         let found = self.predicted(sigma);
         let further = vec![("kl", found.kl), ("interval_width", found.width)];
-        PredictedError { measure: "expected Hellinger distance to the posterior", value: found.hellinger, further }
+        PredictedError { further, ..PredictedError::sure("expected Hellinger distance to the posterior", found.hellinger) }
     }
 
     fn remark(&self, sigma: f64) -> String {

@@ -4,8 +4,8 @@
 use super::Posterior;
 use crate::dist::sample::uniform;
 use crate::mechanism::plan::{WholeFamily, WholeLaw, WholeNoise};
+use crate::mechanism::whole::links::trials;
 use crate::mechanism::whole::steps::state;
-
 use crate::numeric::dense::{Matrix, cholesky, factor_of_inverse, factor_of_sum};
 use crate::numeric::logistic::{CURVATURE, Look, look, symmetric};
 use crate::run::bits::Bits;
@@ -46,11 +46,11 @@ pub(super) fn given(law: &WholeLaw, rows: f64, noisy: &[f64], rng: &mut Bits) ->
 
 /// The normal law of logistic weights given noisy products and scores (rule book §20).
 pub(super) fn seen(law: &WholeLaw, noisy: &[f64]) -> Option<Posterior> {
-    let (WholeFamily::Logistic { mean, precision, trials }, WholeNoise::Scores { scores: sd, .. }) = (&law.family, law.noise) else {
+    let (WholeFamily::Trials { mean, precision, link }, WholeNoise::Scores { scores: sd, .. }) = (&law.family, law.noise) else {
         return None;
     };
     let statistics = noisy.split_at_checked(mean.len() * (mean.len() + 1) / 2)?;
-    let Look { mean, factor, .. } = look((mean, precision), statistics, CURVATURE * trials, sd)?;
+    let Look { mean, factor, .. } = look((mean, precision), statistics, CURVATURE * trials(*link), sd)?;
     Some(normal(&mean, &factor))
 }
 

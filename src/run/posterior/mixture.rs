@@ -65,12 +65,12 @@ pub fn released(law: &WholeLaw, release: &Released, rows_are_public: bool, sourc
     let found = match (&law.family, total) {
         (WholeFamily::Gamma { shape, rate }, total) => of_rate((*shape, *rate), total, &noisy, law, &mut rng),
         (WholeFamily::Counts { alpha, single, .. }, total) => of_counts((alpha, *single), total, &noisy, law, &mut rng),
-        (WholeFamily::Normal { .. } | WholeFamily::Weights { .. } | WholeFamily::Logistic { .. }, None) => return None,
-        (WholeFamily::Weights { .. }, Some(rows)) if matches!(law.noise, WholeNoise::Steps { .. }) => {
+        (WholeFamily::Normal { .. } | WholeFamily::Weights { .. } | WholeFamily::Trials { .. }, None) => return None,
+        (WholeFamily::Weights { .. } | WholeFamily::Trials { .. }, Some(rows)) if matches!(law.noise, WholeNoise::Steps { .. }) => {
             super::linear::stepwise(law, rows, &noisy)
         }
         (WholeFamily::Weights { .. }, Some(rows)) => super::linear::given(law, rows, &noisy, &mut rng),
-        (WholeFamily::Logistic { .. }, Some(_)) => super::linear::seen(law, &noisy),
+        (WholeFamily::Trials { .. }, Some(_)) => super::linear::seen(law, &noisy),
         (WholeFamily::Normal { mean, precision, sd }, Some(rows)) => {
             let prior = Mean { mean: *mean, precision: *precision, sd: *sd, rows };
             let sum = *noisy.last()?;
@@ -108,7 +108,7 @@ fn unknown(family: &WholeFamily) -> Posterior {
         WholeFamily::Counts { alpha, single, .. } => shares(&vec![none; alpha.len()], *single),
         WholeFamily::Gamma { .. } => Posterior::Gamma(none, none),
         WholeFamily::Normal { .. } => Posterior::Normal(none, none),
-        WholeFamily::Weights { mean, .. } | WholeFamily::Logistic { mean, .. } => {
+        WholeFamily::Weights { mean, .. } | WholeFamily::Trials { mean, .. } => {
             Posterior::MultiNormal { mean: vec![none; mean.len()], factor: (1..=mean.len()).map(|i| vec![none; i]).collect() }
         }
     }

@@ -207,7 +207,7 @@ output post = posterior(a, b)
         title: "a posterior whose intervals are approximate",
         text: "`score_statistics` releases a normal law of logistic weights that takes the loss of every row for a quadratic and the \
                products of features for what left. Its privacy is exact; its intervals are not: fewer of them may hold the truth \
-               than they say, the fewer the more rows and budget. Take it for a first look, and a draw for a number to use.",
+               than they say, the fewer the more rows and budget. `posterior(w)` without it has intervals that account for the noise.",
         example_wrong: r"budget dp(eps = 1, delta = 1e-6)
 private adult[n] { x: vector[9] in l2(1), rich: bool }
 param w: vector[9] ~ normal(0, 1)
@@ -218,7 +218,25 @@ release post = posterior(w) using score_statistics
 private adult[n] { x: vector[9] in l2(1), rich: bool }
 param w: vector[9] ~ normal(0, 1)
 observe rich ~ bernoulli_logit(dot(w, x))
-release coef = draw(w) using gibbs
+release post = posterior(w)
+",
+    },
+    CodePage {
+        code: "W0513",
+        title: "a predicted error that may be off by more than 2 times",
+        text: "Predictions are made from public facts alone. Where those leave open what decides the error, the prediction takes the middle \
+               of what is usual, and a program is told so before anything is spent: of weights of private features, whose bounds are \
+               known and not how far they vary within them; of quantiles, where many rows may share a value (said where that is 1 % of the rows or more); of \
+               `concentrated`, whose narrowed prior pulls the draw away from the truth; of chains that pay for their answers, and of bounded losses whose rows tell an unknown \
+               amount. The guarantee of privacy does not depend on it. How predictions did on real rows is \
+               in `benches/results/predictions.txt`. Try such a program on a public table like yours before it spends.",
+        example_wrong: r"budget eps(1)
+private t[2000] { ph: real in [2, 5] }
+release middle = quantile(ph, 0.5)
+",
+        example_right: r"budget eps(1)
+private t[2000] { age: int in 18..99 }
+release middle = quantile(age, 0.5)
 ",
     },
 ];

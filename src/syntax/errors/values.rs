@@ -130,6 +130,9 @@ pub(super) fn value(scene: &Scene<'_>) -> Option<Diagnostic> {
     let word = scene.word(at);
     operator(scene).or_else(|| conditional(scene)).or_else(|| {
         if scene.wants_value() {
+            if let Some(complaint) = bare_fraction(scene, at) {
+                return Some(complaint);
+            }
             let shown = if at < scene.len() && !scene.starts_line(at) { scene.here() } else { scene.span(at - 1) };
             let closes = found.is_some_and(Token::is_close);
             let (headline, label) = if closes && before == Token::Comma {
@@ -166,6 +169,23 @@ pub(super) fn value(scene: &Scene<'_>) -> Option<Diagnostic> {
             return Some(if lines.is_empty() { complaint.help("write an operator between them") } else { complaint.helps(lines) });
         }
         None
+    })
+}
+
+/// `.5`, with all others like it in the statement.
+fn bare_fraction(scene: &Scene<'_>, at: usize) -> Option<Diagnostic> {
+    let bare = |i: &usize| {
+        let after = i.checked_sub(1).and_then(|before| scene.token(before));
+        scene.is(*i, Token::Dot)
+            && scene.is(i + 1, Token::Number)
+            && !matches!(after, Some(Token::Name | Token::CloseBracket | Token::Text))
+    };
+    let written = format!("0.{}", scene.word(at + 1));
+    let help = Help::from(format!("write {written}"));
+    bare(&at).then(|| {
+        new("E0014", "a number begins with a digit".to_owned())
+            .label(scene.spans(at..at + 2), format!("`.{}`", scene.word(at + 1)))
+            .help((0..scene.len()).filter(bare).fold(help, |help, i| help.edit(scene.spans(i..i + 2), format!("0.{}", scene.word(i + 1)))))
     })
 }
 

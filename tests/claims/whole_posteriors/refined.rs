@@ -1,14 +1,27 @@
-//! Linear weights in two stages: how far one replaced row moves what leaves, coverage, degenerate rows.
+//! Weights of regressions in two stages: how far one replaced row moves what leaves, coverage, degenerate rows.
 
 use super::scores::left;
 use super::*;
 use dpm::mechanism::whole::rows::{added, exponent};
 use dpm::mechanism::whole::steps::{Next, State, state};
 
-fn program(n: u64, using: &str) -> String {
+/// The type of the outcome and the law of the rows; the first is linear.
+const LAWS: [(&str, &str); 4] = [
+    ("real in [-1, 1]", "normal(dot(w, x), 0.2)"),
+    ("bool", "bernoulli_logit(dot(w, x))"),
+    ("int in 0..8", "binomial_logit(8, dot(w, x))"),
+    ("bool", "bernoulli_probit(dot(w, x))"),
+];
+
+fn program(law: usize, n: u64, using: &str) -> String {
+    model(law, n, 2, 1.0, &format!("refined({using})"))
+}
+
+fn model(law: usize, n: u64, d: usize, sd: f64, using: &str) -> String {
+    let (ty, rows) = LAWS[law];
     format!(
-        "private t[{n}] {{ id: text, x: vector[2] in l2(1), y: real in [-1, 1] }}\nparam w: vector[2] ~ normal(0, 1)\n\
-         observe y ~ normal(dot(w, x), 0.2)\nrelease q = posterior(w) using refined({using})\n"
+        "private t[{n}] {{ id: text, x: vector[{d}] in l2(1), y: {ty} }}\nparam w: vector[{d}] ~ normal(0, {sd})\n\
+         observe y ~ {rows}\nrelease q = posterior(w) using {using}\n"
     )
 }
 
@@ -40,106 +53,169 @@ fn far(a: &[i64], b: &[i64], times: &[f64]) -> f64 {
 /// and some come near.
 #[test]
 fn rows_move_what_leaves_no_further_than_is_paid_for() {
-    let law = plan(&program(400, "sigma = 20"));
-    let mut next = numbers(7);
-    let mut closest = [0.0, 0.0f64];
-    for _ in 0..300 {
-        let (p, q, c) = (400.0 * next(), 400.0 * next(), 200.0 * next() - 100.0);
-        let mut seen = vec![p, c, q, 200.0 * next() - 100.0, 200.0 * next() - 100.0];
-        while let Some(State { next: Some(what), .. }) = state(&law, 400.0, &seen) {
-            let found = state(&law, 400.0, &seen).unwrap();
-            let (bound, times, factor) = match what {
-                Next::Products { bound, sd, .. } => {
-                    assert!(sd > 0.0);
-                    (bound, vec![1.0, 2.0, 1.0], f64::sqrt(2.0) * (1.0 + 2f64.powi(-30)))
+    for law in 0..LAWS.len() {
+        let plan = plan(&program(law, 400, "sigma = 20"));
+        let mut next = numbers(7);
+        let mut closest = [0.0, 0.0f64];
+        for _ in 0..if law == 0 { 300 } else { 100 } {
+            let (p, q, c) = (400.0 * next(), 400.0 * next(), 200.0 * next() - 100.0);
+            let mut seen = vec![p, c, q, 200.0 * next() - 100.0, 200.0 * next() - 100.0];
+            while let Some(State { next: Some(what), .. }) = state(&plan, 400.0, &seen) {
+                let found = state(&plan, 400.0, &seen).unwrap();
+                let (bound, times, factor) = match what {
+                    Next::Products { bound, sd, cut, most } => {
+                        assert!(sd > 0.0 && bound >= most * cut * cut);
+                        (bound, vec![1.0, 2.0, 1.0], f64::sqrt(2.0) * (1.0 + 2f64.powi(-30)))
+                    }
+                    Next::Scores { bound, .. } => (bound, vec![1.0, 1.0], 2.0),
+                };
+                let steps = bound / 2f64.powi(exponent(bound));
+                for _ in 0..300 {
+                    let (a, b) = (added(&found, what, &row(&mut next)), added(&found, what, &row(&mut next)));
+                    assert!(far(&a, &[], &times) <= steps * (1.0 + 1e-15));
+                    let apart = far(&a, &b, &times) / (factor * steps);
+                    assert!(apart <= 1.0 + 1e-15, "{what:?} {a:?} {b:?}");
+                    let kind = usize::from(times.len() == 2);
+                    closest[kind] = closest[kind].max(apart);
                 }
-                Next::Scores { bound, .. } => (bound, vec![1.0, 1.0], 2.0),
-            };
-            let steps = bound / 2f64.powi(exponent(bound));
-            for _ in 0..300 {
-                let (a, b) = (added(&found, what, &row(&mut next)), added(&found, what, &row(&mut next)));
-                assert!(far(&a, &[], &times) <= steps * (1.0 + 1e-15));
-                let apart = far(&a, &b, &times) / (factor * steps);
-                assert!(apart <= 1.0 + 1e-15, "{what:?} {a:?} {b:?}");
-                let kind = usize::from(times.len() == 2);
-                closest[kind] = closest[kind].max(apart);
+                let more: Vec<f64> = times.iter().map(|_| 20.0 * next() - 10.0).collect();
+                seen.extend(more);
             }
-            let more: Vec<f64> = times.iter().map(|_| 20.0 * next() - 10.0).collect();
-            seen.extend(more);
+            let whole = if law == 0 { 5 + 3 + 3 * 2 } else { 5 + 3 * (3 + 2) };
+            assert!(seen.len() == 5 || seen.len() == whole, "{}", seen.len());
         }
-        assert!(seen.len() == 5 || seen.len() == 5 + 3 + 3 * 2, "{}", seen.len());
+        // Probit scores are cut before their mean is taken off: only far out in the tails do they reach the cut again.
+        let near = if law == 3 { 0.5 } else { 0.9 };
+        assert!(closest[0] > 0.9 && closest[1] > near, "{law}: {closest:?}");
     }
-    assert!(closest[0] > 0.97 && closest[1] > 0.97, "{closest:?}");
 }
 
 /// The noise of what leaves next is what its part of the mu pays for: the squares sum to at most that of the second stage.
 #[test]
 fn the_parts_of_the_cost_sum_to_the_whole() {
-    let law = plan(&program(400, "sigma = 20"));
-    let dpm::mechanism::plan::WholeNoise::Steps { mu, .. } = law.noise else { panic!("{law:?}") };
-    let mut seen = vec![200.0, 3.0, 190.0, 50.0, -20.0];
-    let mut spent = 0.0;
-    while let Some(State { next: Some(next), .. }) = state(&law, 400.0, &seen) {
-        let (moved, sd, count) = match next {
-            Next::Products { bound, sd, .. } => (f64::sqrt(2.0) * (1.0 + 2f64.powi(-30)) * bound, sd, 3),
-            Next::Scores { cut, clip, sd, .. } => (2.0 * clip * cut, sd, 2),
-        };
-        spent += (moved / sd).powi(2);
-        seen.extend(vec![1.0; count]);
+    for law in 0..LAWS.len() {
+        let plan = plan(&program(law, 400, "sigma = 20"));
+        let dpm::mechanism::plan::WholeNoise::Steps { mu, .. } = plan.noise else { panic!("{plan:?}") };
+        let mut seen = vec![200.0, 3.0, 190.0, 50.0, -20.0];
+        let mut spent = 0.0;
+        while let Some(State { next: Some(next), .. }) = state(&plan, 400.0, &seen) {
+            let (moved, sd, count) = match next {
+                Next::Products { cut, most, sd, .. } => (f64::sqrt(2.0) * (1.0 + 2f64.powi(-30)) * most * cut * cut, sd, 3),
+                Next::Scores { cut, clip, sd, .. } => (2.0 * clip * cut, sd, 2),
+            };
+            spent += (moved / sd).powi(2);
+            seen.extend(vec![1.0; count]);
+        }
+        assert!(spent <= mu * mu && spent > 0.999 * mu * mu, "{law}: {spent} {mu}");
     }
-    assert!(spent <= mu * mu && spent > 0.999 * mu * mu, "{spent} {mu}");
 }
 
-/// Intervals of made-up data of the model: 240 weights of 120 data sets at three costs.
+/// Made-up data of the model: the share of 90 % intervals that hold a weight, how far means are off, and how wide the posterior says.
+fn coverage(
+    law: usize,
+    (n, d, sd): (u64, usize, f64),
+    (head, using): (&str, &str),
+    sets: usize,
+    next: &mut impl FnMut() -> f64,
+) -> [f64; 3] {
+    let text = format!("{head}{}", model(law, n, d, sd, using));
+    let plan = plan(&text);
+    let (mut held, mut miss, mut wide) = (0, 0.0, 0.0);
+    for _ in 0..sets {
+        let mut normal = || (-2.0 * (1.0 - next()).ln()).sqrt() * (std::f64::consts::TAU * next()).cos();
+        let w: Vec<f64> = (0..d).map(|_| sd * normal()).collect();
+        let mut file = (1..=d).fold("id".to_owned(), |head, j| head + &format!(",x_{j}")) + ",y\n";
+        for i in 0..n {
+            // A constant, and the rest of the ball.
+            let mut x: Vec<f64> = (1..d).map(|_| normal() / (d as f64 - 1.0).sqrt()).collect();
+            let long = x.iter().map(|x| x * x).sum::<f64>().sqrt().max(1.0);
+            x.iter_mut().for_each(|x| *x *= 0.7 / long);
+            x.insert(0, 0.7);
+            let t: f64 = w.iter().zip(&x).map(|(a, b)| a * b).sum();
+            let e = normal();
+            let one = |p: f64| f64::from(u8::from(0.5 * libm::erfc(e / std::f64::consts::SQRT_2) < p));
+            let p = 1.0 / (1.0 + (-t).exp());
+            let y = match law {
+                0 => t + 0.2 * e,
+                1 => one(p),
+                2 => (0..8)
+                    .map(|k| if k == 0 { one(p) } else { f64::from(u8::from(0.5 * libm::erfc(normal() / std::f64::consts::SQRT_2) < p)) })
+                    .sum(),
+                _ => f64::from(u8::from(t + e > 0.0)),
+            };
+            file += &x.iter().fold(i.to_string(), |row, x| row + &format!(",{x:.6}"));
+            file += &format!(",{y}\n");
+        }
+        let (mean, factor) = state(&plan, n as f64, &left(&text, &file, 1).remove(0)).unwrap().weights();
+        for i in 0..d {
+            let width = factor.row(i).norm();
+            held += usize::from((mean[i] - w[i]).abs() <= 1.645 * width);
+            (miss, wide) = (miss + (mean[i] - w[i]).powi(2), wide + width);
+        }
+    }
+    let all = (sets * d) as f64;
+    [held as f64 / all, (miss / all).sqrt(), wide / all]
+}
+
+/// 240 weights of 120 data sets at some costs; the linear one further from its prior.
 #[test]
 fn intervals_hold_the_truth() {
     let mut next = numbers(11);
-    for (n, sigma) in [(300, 3.0), (300, 30.0), (1000, 30.0)] {
-        let (law, text) = (plan(&program(n, &format!("sigma = {sigma}"))), program(n, &format!("sigma = {sigma}")));
-        let (mut held, mut all, mut miss) = (0, 0, 0.0);
-        for _ in 0..120 {
-            let mut normal = || (-2.0 * (1.0 - next()).ln()).sqrt() * (std::f64::consts::TAU * next()).cos();
-            let w = [0.3 * normal(), 0.3 * normal()];
-            let mut file = "id,x_1,x_2,y\n".to_owned();
-            for i in 0..n {
-                let (a, e) = (i as f64 * 2.399_963, 0.2 * normal());
-                let x = [0.9 * a.cos(), 0.5 * a.sin()];
-                file += &format!("{i},{},{},{}\n", x[0], x[1], w[0] * x[0] + w[1] * x[1] + e);
-            }
-            let numbers = left(&text, &file, 1).remove(0);
-            let (mean, factor) = state(&law, n as f64, &numbers).unwrap().weights();
-            for i in 0..2 {
-                held += usize::from((mean[i] - w[i]).abs() <= 1.645 * factor.row(i).norm());
-                all += 1;
-                miss += (mean[i] - w[i]).powi(2);
-            }
-        }
-        let share = held as f64 / all as f64;
-        println!("n {n} sigma {sigma}: {share:.3} of {all}, rms {:.4}", (miss / all as f64).sqrt());
+    for (law, n, sd, sigma) in
+        [(0, 300, 0.3, 3.0), (0, 1000, 0.3, 30.0), (1, 500, 2.0, 4.0), (1, 1000, 2.0, 20.0), (2, 500, 1.0, 8.0), (3, 1000, 1.0, 4.0)]
+    {
+        let [share, miss, wide] = coverage(law, (n, 2, sd), ("", &format!("refined(sigma = {sigma})")), 120, &mut next);
+        println!("{} n {n} sigma {sigma}: {share:.3}, rms {miss:.4}, sd {wide:.4}", LAWS[law].1);
         // Five standard errors of 240 below .88.
-        assert!(share > 0.77, "{n} {sigma}: {share}");
+        assert!(share > 0.77, "{} {n} {sigma}: {share}", LAWS[law].1);
     }
 }
 
-/// One row, constant and zero columns, cells without meaning: a posterior of finite numbers, whatever left.
+/// The grid of benches/posteriors.sh (`DPM_LONG`): a line for every law, number of rows and of weights, and epsilon.
+#[test]
+fn intervals_over_a_grid() {
+    let long = std::env::var("DPM_LONG").is_ok();
+    let (rows, weights, epsilons): (&[u64], &[usize], &[f64]) =
+        if long { (&[500, 2000, 10_000, 50_000], &[2, 5, 20], &[0.1, 1.0, 10.0]) } else { (&[500], &[3], &[1.0]) };
+    let mut next = numbers(17);
+    for n in rows {
+        for law in 0..LAWS.len() {
+            for d in weights {
+                for epsilon in epsilons {
+                    let sd = if law == 0 { 0.3 } else { 2.0 };
+                    let sets = if long { (240 / d).min((500_000 / *n) as usize).max(20) } else { 30 };
+                    let head = format!("budget dp(eps = {epsilon}, delta = 1e-5)\n");
+                    let [share, miss, wide] = coverage(law, (*n, *d, sd), (&head, "refined"), sets, &mut next);
+                    println!("{}, n {n}, d {d}, eps {epsilon}: {share:.3} of {}, rms {miss:.4}, sd {wide:.4}", LAWS[law].1, sets * d);
+                    assert!(share > 0.7, "{} n {n} d {d} eps {epsilon}: {share}", LAWS[law].1);
+                }
+            }
+        }
+    }
+}
+
+/// One row, constant and zero columns, one class, classes that a line separates, cells without meaning: a posterior of finite numbers, whatever left.
 #[test]
 fn degenerate_rows_end_like_any_other() {
     let row = |x: &str, y: &str| format!("a,{x},{y}\n");
-    let rows = [
-        vec![row("0.5,0.5", "1")],
-        vec![row("0.5,0.5", "1"); 40],
-        vec![row("0,0", "0"); 40],
-        vec![row("nan,inf", "?"); 40],
-        (0..40).map(|i| row(if i % 2 == 0 { "0.7,0" } else { "-0.7,0" }, if i % 2 == 0 { "1" } else { "-1" })).collect(),
-    ];
-    for rows in rows {
-        for using in ["sigma = 2", "sigma = 0.001", "sigma = 1e9", "sigma = 1e-5"] {
-            let text = program(rows.len() as u64, using);
-            let (law, file) = (plan(&text), format!("id,x_1,x_2,y\n{}", rows.concat()));
-            for numbers in left(&text, &file, 10) {
-                let (mean, factor) = state(&law, rows.len() as f64, &numbers).unwrap().weights();
-                assert!(mean.iter().all(|m| m.is_finite()), "{using}: {mean}");
-                assert!((0..2).all(|i| factor.row(i).norm() > 0.0 && factor.row(i).norm() <= 1.0 + 1e-9), "{using}: {factor}");
+    for law in 0..LAWS.len() {
+        let (one, other) = (["1", "1", "8", "1"][law], ["-1", "0", "0", "0"][law]);
+        let rows = [
+            vec![row("0.5,0.5", one)],
+            vec![row("0.5,0.5", one); 40],
+            vec![row("0,0", "0"); 40],
+            vec![row("nan,inf", "?"); 40],
+            (0..40).map(|i| row(if i % 2 == 0 { "0.7,0" } else { "-0.7,0" }, if i % 2 == 0 { one } else { other })).collect(),
+        ];
+        for rows in rows {
+            for using in ["sigma = 2", "sigma = 0.001", "sigma = 1e9", "sigma = 1e-5"] {
+                let text = program(law, rows.len() as u64, using);
+                let (plan, file) = (plan(&text), format!("id,x_1,x_2,y\n{}", rows.concat()));
+                for numbers in left(&text, &file, 10) {
+                    let (mean, factor) = state(&plan, rows.len() as f64, &numbers).unwrap().weights();
+                    assert!(mean.iter().all(|m| m.is_finite()), "{law} {using}: {mean}");
+                    assert!((0..2).all(|i| factor.row(i).norm() > 0.0 && factor.row(i).norm() <= 1.0 + 1e-9), "{law} {using}: {factor}");
+                }
             }
         }
     }

@@ -96,7 +96,9 @@ fn copies_rollbacks_and_deletions() {
         std::os::unix::fs::symlink(scene.path("ledger"), scene.path("soft")).unwrap();
         assert_eq!(left(&Ledger::at(&scene.path("soft")).unwrap()), "0.8");
     }
-    // Its owner may say that it moved; that is recorded.
+    // Its owner may say that it moved, with its key; that is recorded.
+    assert!(copy.moved().is_err());
+    fs::copy(scene.path("ledger.key"), scene.path("copy.key")).unwrap();
     copy.moved().unwrap();
     assert_eq!(left(&copy), "0.8");
     assert!(matches!(copy.read().unwrap().lines.last(), Some((Entry::Moved { .. }, _))));
@@ -161,6 +163,57 @@ fn tampering_with_rows_is_found() {
     tamper("CREATE TABLE more (x)", &[]);
     put(&good);
     assert_eq!(left(&ledger), "0.8");
+}
+
+/// The key and then the chain: who can write the ledger and its head, but not read the key, forges nothing, in neither form.
+#[test]
+fn the_chain_is_keyed() {
+    use sha2::{Digest, Sha256};
+    let scene = Scene::new();
+    let ledger = scene.ledger("eps(1)");
+    spend(&ledger, 2);
+    let good = files(&scene);
+    let key = fs::read_to_string(scene.path("ledger.key")).unwrap();
+    // A charge less, every hash made anew as the earlier form made them, the head as well.
+    let forge = |format: &str| {
+        put(&good);
+        let db = rusqlite::Connection::open(scene.path("ledger")).unwrap();
+        db.execute("DELETE FROM entries WHERE idx > 4", []).unwrap();
+        let bodies: Vec<String> = {
+            let mut query = db.prepare("SELECT body FROM entries ORDER BY idx").unwrap();
+            query.query_map([], |r| r.get(0)).unwrap().map(Result::unwrap).collect()
+        };
+        let mut previous = String::new();
+        for (i, body) in bodies.iter().enumerate() {
+            let body = body.replace("\"format\":\"2\"", &format!("\"format\":\"{format}\""));
+            let digest = Sha256::digest(format!("dpm ledger {format}\n{i}\n{previous}\n{body}"));
+            previous = digest.iter().map(|b| format!("{b:02x}")).collect();
+            db.execute("UPDATE entries SET body = ?2, hash = ?3 WHERE idx = ?1", rusqlite::params![i as i64, body, previous]).unwrap();
+        }
+        let head = fs::read_to_string(scene.path("ledger.head")).unwrap();
+        let ledger = head.lines().nth(1).unwrap();
+        fs::write(scene.path("ledger.head"), format!("dpm ledger head 1\n{ledger}\n{}\n{previous}\n", bodies.len() - 1)).unwrap();
+    };
+    for format in ["1", "2"] {
+        forge(format);
+        assert!(locked(&ledger), "{format}");
+    }
+    put(&good);
+    assert_eq!(left(&ledger), "0.8");
+    // Another key, a damaged one, none.
+    Ledger::init(&scene.path("other"), &[scene.dataset("staff", "eps(1)")]).unwrap();
+    for bad in [Some(fs::read_to_string(scene.path("other.key")).unwrap()), Some(key[..40].into()), Some(key.to_uppercase()), None] {
+        match bad {
+            None => fs::remove_file(scene.path("ledger.key")).unwrap(),
+            Some(bad) => fs::write(scene.path("ledger.key"), bad).unwrap(),
+        }
+        assert!(locked(&ledger));
+    }
+    // A ledger of the earlier form, whose key does not key its chain, is read and charged as before.
+    forge("1");
+    fs::write(scene.path("ledger.key"), key.trim().rsplit(' ').next().unwrap()).unwrap();
+    assert_eq!(left(&ledger), "0.9");
+    assert_eq!((code(&scene.run("tenth.dpm", "staff=@staff")), left(&ledger).as_str()), (0, "0.8"));
 }
 
 /// The raw files: a byte flipped, the file cut, a tail of zeros or of the older file (a torn write). What is read is the

@@ -6,6 +6,7 @@ mod outputs;
 mod policy;
 mod processes;
 mod schema;
+mod signed;
 use dpm::ledger::{Ask, Declaration, Entry, Ledger, LedgerError, NewDataset};
 use dpm::privacy::Claim;
 use serde_json::Value;

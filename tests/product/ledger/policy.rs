@@ -43,7 +43,7 @@ fn a_policy_is_held_before_the_charge() {
 #[test]
 fn conditional_programs_are_approved_one_by_one() {
     let scene = Scene::new();
-    let ledger = scene.ledger("eps(1)");
+    let ledger = scene.ledger("eps(2)");
     fs::write(scene.path("chain.dpm"), CHAIN).unwrap();
     fs::write(scene.path("other.dpm"), CHAIN.replace("beta(2, 2)", "beta(2, 3)")).unwrap();
     let run = |program: &str| scene.command(program, "staff=@staff").arg("--anyway").output().unwrap();
@@ -56,11 +56,69 @@ fn conditional_programs_are_approved_one_by_one() {
     let allowed = run("chain.dpm");
     assert_eq!((code(&allowed), charges(&ledger)), (0, 1), "{}", said(&allowed));
     assert_eq!((code(&run("other.dpm")), charges(&ledger)), (4, 1));
+    // A plan is approved by its own digest, which its compilation prints.
+    let compiled = scene.dpm(&["compile", "other.dpm", "-o", "other.plan"]);
+    let digest = String::from_utf8(compiled.stdout).unwrap().trim().rsplit(' ').next().unwrap().to_owned();
+    assert_eq!((code(&run("other.plan")), charges(&ledger)), (4, 1));
+    assert_eq!(code(&scene.dpm(&["ledger", "approve", "ledger", &digest])), 0);
+    assert_eq!((code(&run("other.plan")), code(&run("other.dpm")), charges(&ledger)), (0, 4, 2));
     // Approval is no way past a policy.
     set(&scene, &["--least", "certified"]);
     let refused = run("chain.dpm");
     assert!(code(&refused) == 4 && said(&refused).contains("is conditional, and must be certified at least"), "{}", said(&refused));
+    assert_eq!(charges(&ledger), 2);
+}
+
+/// An owner who reads every program first.
+#[test]
+fn only_approved_programs() {
+    let scene = Scene::new();
+    let ledger = scene.ledger("eps(1)");
+    set(&scene, &["--approved"]);
+    let refused = scene.run("tenth.dpm", "staff=@staff");
+    assert_eq!((code(&refused), charges(&ledger)), (4, 0));
+    assert!(said(&refused).contains("its owner approves programs one by one"), "{}", said(&refused));
+    let digest = said(&refused).trim().rsplit(' ').next().unwrap().to_owned();
+    assert_eq!(code(&scene.dpm(&["ledger", "approve", "ledger", &digest])), 0);
+    assert_eq!((code(&scene.run("tenth.dpm", "staff=@staff")), code(&scene.run("whole.dpm", "staff=@staff"))), (0, 4));
     assert_eq!(charges(&ledger), 1);
+}
+
+/// A witness that a program of the owner's keeps: the same rollback is seen, and nothing runs while it does not answer.
+#[cfg(unix)]
+#[test]
+fn a_command_may_be_the_witness() {
+    let scene = Scene::new();
+    let ledger = scene.ledger("eps(1)");
+    let elsewhere = tempfile::tempdir().unwrap();
+    let kept = elsewhere.path().join("kept");
+    let script = |body: &str| {
+        fs::write(scene.path("keep"), format!("#!/bin/sh\n{body}\n")).unwrap();
+        assert!(Command::new("chmod").arg("700").arg(scene.path("keep")).status().unwrap().success());
+    };
+    let good = format!("case $1 in put) cat > '{0}' ;; get) cat '{0}' ;; esac", kept.display());
+    let name = || scene.dpm(&["ledger", "witness", "ledger", "--by", "keep"]);
+    for bad in ["exit 1", "cat > /dev/null", "exit 0", "echo nothing"] {
+        script(bad);
+        assert_eq!(code(&name()), 2, "{bad}");
+    }
+    script(&good);
+    let named = name();
+    assert_eq!(code(&named), 0, "{}", said(&named));
+    let names = ["ledger", "ledger-wal", "ledger.head"];
+    let before = names.map(|n| fs::read(scene.path(n)).unwrap());
+    assert_eq!(code(&scene.run("tenth.dpm", "staff=@staff")), 0);
+    let after = names.map(|n| fs::read(scene.path(n)).unwrap());
+    names.iter().zip(&before).for_each(|(n, bytes)| fs::write(scene.path(n), bytes).unwrap());
+    let run = scene.run("tenth.dpm", "staff=@staff");
+    assert!(code(&run) == 4 && said(&run).contains("older than its witness"), "{}", said(&run));
+    names.iter().zip(&after).for_each(|(n, bytes)| fs::write(scene.path(n), bytes).unwrap());
+    assert_eq!(left(&ledger), "0.9");
+    script("exit 1");
+    let run = scene.run("tenth.dpm", "staff=@staff");
+    assert!(code(&run) == 4 && said(&run).contains("its witness does not answer"), "{}", said(&run));
+    script(&good);
+    assert_eq!((code(&scene.run("tenth.dpm", "staff=@staff")), left(&ledger).as_str()), (0, "0.8"));
 }
 
 /// Everything in the folder of the ledger put back to a moment, with and without a witness elsewhere.
@@ -190,4 +248,8 @@ fn padded_runs() {
     for wrong in ["0", "-1", "soon", "99999999999"] {
         assert_eq!(code(&padded(wrong)), 2, "{wrong}");
     }
+    // Work that no public number bounds is not padded.
+    fs::write(scene.path("chain.dpm"), CHAIN.replace("beta_div", "beta_div(sampler = slice)")).unwrap();
+    let refused = scene.command("chain.dpm", "staff=@staff").args(["--pad", "1", "--anyway"]).output().unwrap();
+    assert!(code(&refused) == 2 && said(&refused).contains("slice"), "{}", said(&refused));
 }

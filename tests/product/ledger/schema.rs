@@ -169,6 +169,44 @@ fn what_asks_for_more_is_refused_before_any_charge() {
     assert!(refused_by_the_ledger >= 35, "{refused_by_the_ledger}");
 }
 
+/// A public column of a registration has its values public, not which of its cells are missing: `else` is no way to ask.
+#[test]
+fn missing_cells_of_public_columns_stay_private() {
+    let clinic = Clinic::new();
+    let schema = SCHEMA.replace("2000..2030,", "2000..2030 else 2004,").replace("other},\n    year", "other} else south,\n    year");
+    fs::write(clinic.path("else.dpm"), schema).unwrap();
+    assert_eq!(code(&clinic.dpm(&["ledger", "declare", "l", "--dataset", "visits", "--schema", "else.dpm"])), 0);
+    let program = |column: &str| of(&format!("{column}, cost: real in [0, 1000] else 7"), COST);
+    for (i, column) in [
+        "year: public int in 2000..2030 else 2004",
+        "year: public int in 2001..2004 else 2004",
+        "year: public int in 2010..2020",
+        "year: int in 2000..2030 else 2020",
+        "site: public category {south, any} else south",
+        "site: public category {north, any}",
+        "site: category {north, south, other} else north",
+    ]
+    .iter()
+    .enumerate()
+    {
+        let output = clinic.run(&program(column), &[]);
+        assert_eq!((code(&output), clinic.charges()), (0, i as u64 + 1), "{column}: {}", said(&output));
+    }
+    for column in [
+        "year: public int in 2000..2030",
+        "year: public int in 2000..2030 else 2005",
+        "year: public int in 2010..2020 else 2011",
+        "site: public category {north, south, other}",
+        "site: public category {south, any}",
+        "site: public category {north, any} else north",
+        "year: public int in 2000..2030 else 2004, again from \"year\": public int in 2000..2030 else 2005",
+    ] {
+        let output = clinic.run(&program(column), &[]);
+        assert_eq!((code(&output), clinic.charges()), (4, 7), "{column}: {}", said(&output));
+        assert!(said(&output).contains("which cells are missing is private"), "{column}: {}", said(&output));
+    }
+}
+
 /// Registered rows are not public under any name: neither the file, nor a link, nor a copy.
 #[test]
 fn registered_rows_are_not_public() {

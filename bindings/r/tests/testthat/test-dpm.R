@@ -39,6 +39,15 @@ test_that("certificates are data and text", {
   expect_output(print(made), "total")
 })
 
+test_that("a wanted accuracy says which budget, and how many rows", {
+  needs_command()
+  program <- "budget eps(1)\nprivate t[100] { y: bool }\nrelease m = mean(y)\n"
+  found <- dpm_want(program, "m", 0.0005)
+  expect_equal(found$budget$value, 60)
+  expect_match(found$rows$text, "private t[6000]", fixed = TRUE)
+  expect_error(dpm_want(program, "other", 0.1), class = "dpm_usage")
+})
+
 test_that("models of released counts give draws", {
   needs_command()
   skip_if_not_installed("posterior")

@@ -1,0 +1,223 @@
+"""The queries of `dpm sql` in engines from PyPI: the same adversarial rows in each, and the integers that each gives back.
+
+engines.py DPM [ROWS] wants duckdb, datafusion and pyarrow (pip install duckdb datafusion pyarrow) and writes benches/results/engines.txt.
+The oracle is SQLite, which Python has, and which `cargo test --test draws sql` holds to the totals of the same cells as CSV. A sum of
+one column is held against whole numbers computed here as well, from fractions.
+"""
+
+import json
+import math
+import os
+import random
+import re
+import sqlite3
+import subprocess
+import sys
+import tempfile
+from fractions import Fraction
+
+import datafusion
+import duckdb
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+DPM = os.path.abspath(sys.argv[1])
+ROWS = int(sys.argv[2]) if len(sys.argv) > 2 else 1200
+OUT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "results", "engines.txt")
+
+RANGES = [(0.0, 10.0), (-5.0, 5.0), (2.0, 3.0), (0.1, 0.3), (-3.0, -1.0), (0.0, 1e15), (-1e90, 1e90), (0.0, 1e-90), (1e6, 1e6 + 0.1)]
+LEVELS = ["north", "O'Hare", "a\\b", "été", "last"]
+
+PROGRAM = """budget eps(1)
+
+private t[n] {
+  x: real in [%s, %s],
+  y: real in [0.1, 0.3] else 0.2,
+  k: int in 17..90,
+  m: int in -3..3 else 1,
+  b: bool,
+  c: bool else true,
+  g: category {%s},
+  h: category {a, b} else a
+}
+
+release a0 = sum(x)
+release a1 = sum(y)
+release a2 = sum(k)
+release a3 = count(b)
+release a4 = histogram(g)
+release a5 = histogram(g, b)
+release a6 = histogram(m, h, c)
+release a7 = sum(if b then x else 0)
+release a8 = count(k < 40 and not c or m == 2)
+release a9 = sum(m * k - 2)
+release b0 = sum(x * y)
+release b1 = sum(abs(m) + max(k, 20))
+release b2 = sum(clip(x, 0.15, 0.25))
+release b3 = sum(min(y, -y))
+release b4 = count(is_na(x))
+release b5 = count(is_na(g) or is_na(b))
+release b6 = sum(y + k)
+release b7 = sum(y, where = g == north)
+each h of t {
+  release c0 = sum(y)
+  release c1 = histogram(g)
+}
+"""
+
+
+def exponent(lo, hi):
+    whole = lambda x: math.frexp(x)[1] - 1
+    return max(whole(max(abs(lo), abs(hi))) - 60, whole(hi - lo) - 40)
+
+
+def reals(lo, hi):
+    step = math.ldexp(1.0, exponent(lo, hi))
+    cells = [None, math.nan, math.inf, -math.inf, 0.0, -0.0, 5e-324, -5e-324, 2.2e-308, 1e-200, -1e-200, sys.float_info.max, -sys.float_info.max, 1e18, -1e18, 9.3e18, lo, hi]
+    cells += [math.nextafter(lo, -math.inf), math.nextafter(lo, math.inf), math.nextafter(hi, math.inf), math.nextafter(hi, -math.inf), (lo + hi) / 2]
+    for k in (0.5, 1.5, 2.5, 3.5, -0.5, -1.5, 0.49999999999999994, 0.5000000000000001, 1e9 + 0.5):
+        cells += [lo + k * step, k * step, hi - k * step]
+    return cells
+
+
+INTS = [None, -4, -3, -1, 0, 1, 2, 3, 4, 16, 17, 18, 89, 90, 91, 2**63 - 1, -(2**63), 50]
+TEXTS = [None, "north", "North", "north ", "\tnorth\r\n", "\x0bnorth", "O'Hare", "a\\b", "a\\\\b", "été", "e\u0301te\u0301", "", " ", "zzz", "last", "a", " b", "b\u00a0", " " * 70000 + "north"]
+
+
+def rows(lo, hi, rng):
+    pools = [reals(lo, hi), reals(0.1, 0.3), INTS, INTS, [None, True, False], [None, True, False], TEXTS, TEXTS]
+    return [[p[i] if i < len(p) else rng.choice(p) for p in pools] for i in range(ROWS)]
+
+
+def total(cells, lo, hi):
+    """The sum of one column on its grid, from fractions alone."""
+    e = exponent(lo, hi)
+    unit = Fraction(2) ** e
+    near = min(max(0.0, lo), hi)
+    sum_ = 0
+    for x in cells:
+        y = near if x is None or x != x else min(max(x, lo), hi)
+        q = round(Fraction(y) / unit)
+        sum_ += min(max(q, math.ceil(Fraction(lo) / unit)), math.floor(Fraction(hi) / unit))
+    return sum_
+
+
+def query(folder, dialect):
+    run = subprocess.run([DPM, "sql", os.path.join(folder, "p.dpm"), "--dialect", dialect], capture_output=True, text=True)
+    if run.returncode:
+        sys.exit(run.stderr)
+    text = run.stdout
+    first = {}
+    for line in text.splitlines():
+        if line.startswith("-- ") and " part " in line and "first = " in line:
+            name, part = line[3:].split(":")[0].split(" part ")
+            first[(name, int(part))] = int(line.split("first = ")[1].split(",")[0])
+    return text.rstrip().rstrip(";"), first
+
+
+def answer(found, first):
+    table = {}
+    for name, part, level, cell, n, low, mid, high in found:
+        key = (name, int(part), int(level), int(cell))
+        assert key not in table, key
+        table[key] = (int(n), int(low) + (int(mid) << 20) + (int(high) << 40) + int(n) * first.get((name, int(part)), 0))
+    return table
+
+
+def in_sqlite(text, data):
+    c = sqlite3.connect(":memory:")
+    c.execute("create table t(x, y, k, m, b, c, g, h)")
+    c.executemany("insert into t values (?,?,?,?,?,?,?,?)", data)
+    return c.execute(text).fetchall()
+
+
+def in_duckdb(text, data):
+    c = duckdb.connect()
+    c.execute("create table t(x double, y double, k bigint, m bigint, b boolean, c boolean, g varchar collate nocase, h varchar)")
+    c.register("rows", arrow(data))
+    c.execute("insert into t select * from rows")
+    return c.execute(text).fetchall()
+
+
+def in_datafusion(text, data):
+    c = datafusion.SessionContext()
+    c.register_record_batches("t", [arrow(data).to_batches(max_chunksize=100)])
+    found = c.sql(text).to_pydict()
+    return list(zip(*(found[k] for k in ("name", "part", "group_level", "cell", "n", "low", "mid", "high"))))
+
+
+def arrow(data):
+    types = [pa.float64(), pa.float64(), pa.int64(), pa.int64(), pa.bool_(), pa.bool_(), pa.string(), pa.string()]
+    return pa.table({name: pa.array(column, ty, from_pandas=False) for name, column, ty in zip("xykmbcgh", zip(*data), types)})
+
+
+def cell_text(x):
+    if x is None or isinstance(x, float) and x != x:
+        return ""
+    if isinstance(x, bool):
+        return "true" if x else "false"
+    return repr(x) if isinstance(x, float) else str(x) if isinstance(x, int) else '"' + x.replace('"', '""') + '"'
+
+
+def flat(value):
+    value = list(value.values()) if isinstance(value, dict) else value
+    return [y for x in value for y in flat(x)] if isinstance(value, list) else [value]
+
+
+def far(folder, data, oracle, exponents):
+    """What `dpm run` releases of the same rows as CSV and as Parquet in many row groups, with noise of scale 1e-9, where the oracle is another."""
+    program = re.sub(r"^(\s*release .*)$", r"\1 using laplace(scale = 1e-9)", open(os.path.join(folder, "p.dpm")).read().replace("budget eps(1)\n", ""), flags=re.M)
+    program_at, csv_at, parquet_at = (os.path.join(folder, name) for name in ("r.dpm", "d.csv", "d.parquet"))
+    with open(program_at, "w") as f:
+        f.write(program)
+    with open(csv_at, "w", newline="") as f:
+        f.write("".join(",".join(map(cell_text, row)) + "\n" for row in [list("xykmbcgh")] + data))
+    pq.write_table(arrow(data), parquet_at, row_group_size=97)
+    wrong = []
+    for path in (csv_at, parquet_at):
+        run = subprocess.run([DPM, "run", program_at, "--data", path, "--json", "--anyway"], capture_output=True, text=True)
+        if run.returncode:
+            sys.exit(run.stderr)
+        releases = json.loads(run.stdout)["releases"]
+        for (name, _, level, cell), (n, sum_) in oracle.items():
+            value = releases[name]
+            value = flat(list(value.values())[level] if isinstance(value, dict) else value[level]) if name in ("c0", "c1") else flat(value)
+            wanted = sum_ * 2.0 ** exponents[name] if name in exponents else n
+            if abs(float(value[cell]) - wanted) > 1e-7 * max(1, abs(wanted) * 1e-6):
+                wrong.append(f"{path[-7:]}: {name}, level {level}, cell {cell}")
+    return wrong
+
+
+engines = {"duckdb": in_duckdb, "datafusion": in_datafusion}
+counted = {name: 0 for name in engines}
+wrong, files = [], 0
+rng = random.Random(5)
+with tempfile.TemporaryDirectory() as folder:
+    for lo, hi in RANGES:
+        levels = ", ".join('"%s"' % level for level in LEVELS)
+        with open(os.path.join(folder, "p.dpm"), "w") as f:
+            f.write(PROGRAM % (repr(lo), repr(hi), levels))
+        data = rows(lo, hi, rng)
+        text, first = query(folder, "sqlite")
+        oracle = answer(in_sqlite(text, data), first)
+        if oracle[("a0", 0, 0, 0)] != (ROWS, total([row[0] for row in data], lo, hi)):
+            wrong.append(f"sqlite: sum(x) on [{lo}, {hi}]")
+        if 1e-3 < hi < 1e7:
+            exponents = {m[0]: int(m[1]) for m in re.findall(r"-- (\w+) part 0: a sum in steps of 2\^(-?\d+)", text)}
+            wrong += far(folder, data, oracle, exponents)
+            files += 2 * len(oracle)
+        for name, run in engines.items():
+            text, first = query(folder, name)
+            found = answer(run(text, data), first)
+            counted[name] += len(found)
+            wrong += [f"{name} on [{lo}, {hi}]: {key} is {found.get(key)}, not {oracle.get(key)}" for key in sorted(oracle.keys() | found.keys()) if found.get(key) != oracle.get(key)]
+lines = [f"{ROWS} rows of adversarial cells for each of {len(RANGES)} ranges; SQLite {sqlite3.sqlite_version} is the oracle"]
+versions = {"duckdb": duckdb.__version__, "datafusion": datafusion.__version__}
+lines += [f"{name} {versions[name]}: {counted[name]} integers compared" for name in engines]
+lines += [f"CSV and Parquet through dpm run, noise of scale 1e-9: {files} numbers compared"]
+lines += [f"{len(wrong)} differ"] + wrong[:20]
+print("\n".join(lines))
+if wrong:
+    sys.exit(5)
+with open(OUT, "w") as f:
+    f.write("\n".join(lines) + "\n")

@@ -1,0 +1,54 @@
+//! W0513: predicted errors that rest on what public facts do not show, and may be off by more than two times.
+
+use super::counted::counted;
+use super::scene::Scene;
+use super::solve::solve;
+use crate::numeric::decimal::{sig, sig_up};
+use crate::rules::offer::{Doubt, Offer, PredictedError};
+use crate::rules::tempered::DIFFUSE;
+use crate::source::{Diagnostic, Help};
+
+/// W0513, where a prediction has a doubt.
+pub fn found(scene: &Scene, offer: &dyn Offer, value: f64) -> Option<Diagnostic> {
+    let predicted = offer.predicted_error(value);
+    let (doubt, about) = (predicted.doubt?, sig(predicted.value, 3));
+    let try_it = "try the program before it spends: on a public table like yours, or on rows that you make up";
+    let (label, cause, help) = match doubt {
+        Doubt::Features { least, most } => (
+            format!("predicted error {about}; from {} to {} for most tables, and more in some", sig(least, 2), sig(most, 2)),
+            "what a row tells of the weights follows from how far the features vary and how much they repeat each other, which their bounds do not say",
+            vec![try_it.into(), "the narrower the public bounds of the columns, the further `design(..)` spreads them".into()],
+        ),
+        Doubt::Rows => (
+            format!("predicted error {about}, if a row tells as much as a normal one of sd 1"),
+            "what a row tells of the parameters of this model is not known, and the error follows from it",
+            vec![try_it.into()],
+        ),
+        Doubt::Start => (
+            format!("predicted error {about}, that of a draw from the prior"),
+            "how far the chain comes is not predicted; where the posterior lies far from the prior the error can be several times larger",
+            counted(scene).unwrap_or_default().into_iter().chain([try_it.into()]).collect(),
+        ),
+        Doubt::Ties { most } => (
+            format!("predicted to be {} rows off, if values are spread evenly", sig(predicted.value, 2)),
+            "where many rows share a value, as where values are rounded, answers fall beside it or exactly on it",
+            vec![format!("count on {} rows: 95 % of answers are no further off, whatever the values are", sig_up(most, 3)).into()],
+        ),
+        Doubt::Prior { least } => (
+            format!("predicted error {about}; {} where the truth is the middle of the prior", sig(least, 2)),
+            "the narrowed prior pulls the draw to its middle: the error grows with how far from there the truth is",
+            unpulled(scene, &predicted).into_iter().collect(),
+        ),
+    };
+    let d = Diagnostic::new("W0513", format!("the predicted error of `{}` may be off by more than 2 times", scene.site.release.name));
+    Some(d.label(scene.place(), label).cause(cause).helps(help))
+}
+
+/// The draw that weakens the rows in place of the prior, where it is predicted to be no worse.
+fn unpulled(scene: &Scene, predicted: &PredictedError) -> Option<Help> {
+    let judged = scene.plain();
+    let other = judged.offers.iter().find(|o| *o.mechanism() == DIFFUSE)?;
+    let error = other.predicted_error(solve(scene.site, other.as_ref(), scene.allotment?)?);
+    let gives = format!("predicted error {}", sig(error.value, 3));
+    (error.value <= predicted.value && error.doubt.is_none()).then(|| ("weaken the rows, not the prior:", "using diffuse", gives).into())
+}
