@@ -202,7 +202,7 @@ fn integers_of_sqlite_are_the_totals_of_csv() {
                 let request = Request { dialect: Dialect::Sqlite, id: T, table, from: "t", env: &NoEnvironment };
                 let found = selects(&request, &counted).unwrap_or_else(|why| panic!("{}: {}", release.name, why.text()));
                 let aggregates = aggregates(value);
-                assert_eq!((found.len(), aggregates.len() > 0), (aggregates.len(), true), "{}", release.name);
+                assert_eq!((found.len(), !aggregates.is_empty()), (aggregates.len(), true), "{}", release.name);
                 for (select, aggregate) in found.iter().zip(&aggregates) {
                     let answer = answered(&db, &select.query);
                     for level in 0..if group.is_some() { 2 } else { 1 } {
