@@ -101,8 +101,8 @@ mod tests {
                 assert!(information(link, t) <= steepest);
             }
             for t in [f64::NAN, f64::INFINITY, -1e300] {
-                let kept = score(link, t, 0.5, 0.7);
-                assert!(kept.is_nan() || kept.abs() <= 0.7, "{link:?} {t}");
+                let s = score(link, t, 0.5, 0.7);
+                assert!(s.is_nan() || s.abs() <= 0.7, "{link:?} {t} {s}");
             }
         }
     }
