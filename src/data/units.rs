@@ -90,18 +90,16 @@ const FREE: u32 = u32::MAX;
 
 impl Shard {
     fn count(&mut self, key: &[u8], hash: u32) -> Option<&mut u32> {
-        // At most four fifths are taken.
-        if self.used * 5 >= self.entries.len() * 4 {
-            self.grow();
-        }
-        let mut place = home(hash, self.entries.len());
-        loop {
-            let entry = self.entries.get(place)?;
-            if entry.at == FREE || (entry.hash == hash && stored(&self.keys, entry.at) == Some(key)) {
-                break;
+        // At most four fifths are taken; a unit that is known needs no room.
+        let full = self.used * 5 >= self.entries.len() * 4;
+        let found = self.place(key, hash).filter(|p| !full || self.entries.get(*p).is_some_and(|e| e.at != FREE));
+        let place = match found {
+            Some(place) => place,
+            None => {
+                self.grow();
+                self.place(key, hash)?
             }
-            place = if place + 1 == self.entries.len() { 0 } else { place + 1 };
-        }
+        };
         let entry = self.entries.get_mut(place)?;
         if entry.at == FREE {
             let at = u32::try_from(self.keys.len()).ok().filter(|at| *at != FREE)?;
@@ -116,6 +114,18 @@ impl Shard {
             self.keys.extend_from_slice(key);
         }
         Some(&mut entry.count)
+    }
+
+    /// Where the entry of this key stands, or would; `None` in a table without places.
+    fn place(&self, key: &[u8], hash: u32) -> Option<usize> {
+        let mut place = home(hash, self.entries.len());
+        loop {
+            let entry = self.entries.get(place)?;
+            if entry.at == FREE || (entry.hash == hash && stored(&self.keys, entry.at) == Some(key)) {
+                return Some(place);
+            }
+            place = if place + 1 == self.entries.len() { 0 } else { place + 1 };
+        }
     }
 
     fn grow(&mut self) {
