@@ -1,6 +1,6 @@
 //! The state of a ledger: every entry replayed in order, with everything that must hold between them.
 
-use super::budget::Budget;
+use super::budget::{Balance, Budget};
 use super::claims;
 use super::entry::{Charge, Entry, FORMATS, Registration};
 use super::filter::Spent;
@@ -154,16 +154,6 @@ impl Account {
         };
         components.map(line).collect()
     }
-}
-
-/// One component of a budget.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Balance {
-    /// `eps`, `rho`, `mu_squared`, `eps at order 8`.
-    pub component: String,
-    pub spent: String,
-    pub limit: String,
-    pub left: String,
 }
 
 #[cfg(test)]

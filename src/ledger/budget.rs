@@ -149,6 +149,16 @@ impl fmt::Display for Budget {
     }
 }
 
+/// One component of a budget.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Balance {
+    /// `eps`, `rho`, `mu_squared`, `eps at order 8`.
+    pub component: String,
+    pub spent: String,
+    pub limit: String,
+    pub left: String,
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -2,6 +2,7 @@
 
 use super::budget::Budget;
 use super::claims;
+use super::hex::hex;
 use super::key::ChainKey;
 use super::policy::Policy;
 use crate::numeric::Amount;
@@ -159,17 +160,6 @@ pub fn chain(key: Option<&ChainKey>, previous: &str, index: u64, text: &str) -> 
         None => hex(&Sha256::digest(format!("dpm ledger {plain}\n{index}\n{previous}\n{text}"))),
         Some(key) => hex(&key.authenticate(&format!("dpm ledger {keyed}\n{index}\n{previous}\n{text}"))),
     }
-}
-
-pub fn hex(bytes: &[u8]) -> String {
-    bytes.iter().map(|b| format!("{b:02x}")).collect()
-}
-
-/// Fresh random bytes in hexadecimal; `None` where the system has none.
-pub fn random_hex<const N: usize>() -> Option<String> {
-    let mut bytes = [0_u8; N];
-    getrandom::fill(&mut bytes).ok()?;
-    Some(hex(&bytes))
 }
 
 #[cfg(test)]

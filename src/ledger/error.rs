@@ -1,6 +1,6 @@
 //! Why a ledger refuses: public facts alone, every one an exit with code 4.
 
-use super::account::Balance;
+use super::budget::Balance;
 use std::fmt;
 
 #[derive(Clone, PartialEq, Eq, Debug)]

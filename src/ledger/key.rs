@@ -1,9 +1,9 @@
 //! The key of a ledger, in a file that only its owner may read: an Ed25519 secret, which signs the records of its runs and keys the
 //! chain of its entries.
 
-use super::entry::hex;
 use super::error::LedgerError;
 use super::head::{beside, private_file};
+use super::hex::hex;
 use crate::files::{self, Unopened};
 use ed25519_dalek::{Signer, SigningKey};
 use sha2::{Digest, Sha256};

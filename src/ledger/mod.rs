@@ -10,6 +10,7 @@ mod entry;
 mod error;
 mod filter;
 mod head;
+mod hex;
 mod key;
 mod policy;
 mod register;
@@ -17,8 +18,8 @@ mod store;
 mod turn;
 mod witness;
 
-pub use account::{Account, Accounts, Balance};
-pub use budget::Budget;
+pub use account::{Account, Accounts};
+pub use budget::{Balance, Budget};
 pub use entry::{Charge, Declaration, Entry, Registration};
 pub use error::{LedgerError, OverBudget};
 pub use head::{CODE, Head, is_of_a_ledger};
@@ -28,7 +29,8 @@ pub use register::{Bytes, NewDataset};
 
 use crate::numeric::decimal::{decimal_string, down12};
 use crate::privacy::Claim;
-use entry::{FORMATS, hex, random_hex};
+use entry::FORMATS;
+use hex::{hex, random_hex};
 use sha2::{Digest, Sha256};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};

@@ -1,8 +1,9 @@
 //! Registered data sets: what can be registered, the commitment to a file, and the one way to its bytes.
 
 use super::budget::Budget;
-use super::entry::{Declaration, Registration, hex, random_hex};
+use super::entry::{Declaration, Registration};
 use super::error::LedgerError;
+use super::hex::{hex, random_hex};
 use crate::files;
 use sha2::{Digest, Sha256};
 use std::io::{self, Read};

@@ -1,5 +1,6 @@
 //! What a mechanism will do, as data: row statistics, posterior laws, noise; no private value in sight.
 
+pub use crate::model::links::Link;
 pub use crate::model::record::Noise;
 use crate::model::{Expr, Label, Observation, Parameter, Range, TableId, Type};
 
@@ -41,27 +42,6 @@ pub enum Feature {
     Value(Expr, f64),
     /// One weight for each level of a category of the row, times a public factor.
     Level(Expr, f64),
-}
-
-/// The distribution of an outcome given its linear predictor t.
-#[derive(Clone, Copy, PartialEq, Debug)]
-pub enum Link {
-    /// `binomial_logit(trials, t)`; Bernoulli with one trial.
-    Logit {
-        trials: u64,
-    },
-    /// `categorical_logit` with one predictor a level.
-    Softmax {
-        classes: u64,
-    },
-    Probit,
-    Cloglog,
-    /// `poisson_log(t)`
-    PoissonLog,
-    /// `normal(t, sd)`
-    Normal {
-        sd: f64,
-    },
 }
 
 /// The set that weights of one block may lie in; the posterior is cut to it.

@@ -6,10 +6,11 @@
 use super::bits::BitSource;
 use super::langevin::{Chain, Potential, exponent, round, schedule};
 use super::plan::{RefinedLaw, WholeFamily};
-use super::whole::{links, noisy_moments};
+use super::whole::noisy_moments;
 use super::{MechanismError, Released};
 use crate::data::scan::Measured;
 use crate::kernel::density::Columns;
+use crate::model::links;
 use crate::numeric::dense::{Matrix, cholesky, factor_of_inverse};
 use crate::numeric::logistic::{CURVATURE, Look, MOST_ROTATIONS, look, wider};
 use nalgebra::{DVector, SymmetricEigen};

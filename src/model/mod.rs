@@ -9,6 +9,7 @@ pub mod expand;
 pub mod expr;
 pub mod fit;
 pub mod grid;
+pub mod links;
 pub mod moments;
 pub mod narrow;
 pub mod print;

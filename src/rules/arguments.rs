@@ -1,9 +1,9 @@
 //! Mechanisms and the arguments each one takes: what a program writes after `using`, checked against a table.
 
+use super::answers::Answers;
 use crate::mechanism::plan::{Sampler, Spacing};
 use crate::model::print::number;
 use crate::model::{ArgValue, MechanismArg};
-use crate::rules::Answers;
 use crate::source::{Diagnostic, Help, Span};
 
 /// What a program may write after `using`. Two mechanisms are the same if they are one and the same static.

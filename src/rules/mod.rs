@@ -1,5 +1,6 @@
 //! The rules: what each one matches, claims and refuses. A rule is one file and one line of the table.
 
+mod answers;
 pub mod arguments;
 pub mod bounded;
 pub mod conjugate;
@@ -15,35 +16,14 @@ mod testing;
 mod text;
 mod whole;
 
-use crate::model::{AggregateQuery, Model, Program, Query, Request, Table, TableId};
+use crate::model::{AggregateQuery, Model, Program, Request, Table, TableId};
 use crate::source::{Diagnostic, Span};
 use arguments::{Arguments, Mechanism, NONE};
 use offer::Offer;
 
+pub use answers::Answers;
 pub use conjugate::REACH;
 pub use public::{PublicTotals, Totals, public_statistics};
-
-/// What a release asks for.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Answers {
-    /// `draw(..)` of a posterior.
-    Draws,
-    /// `sum`, `mean`, `count`, `histogram`, `quantile` over rows.
-    Queries,
-    /// `posterior(..)`, a posterior released whole.
-    Posteriors,
-}
-
-impl Answers {
-    /// What this query asks for.
-    pub fn of(query: &Query) -> Answers {
-        match query {
-            Query::Posterior(Model { request: Request::Posterior { .. }, .. }) => Answers::Posteriors,
-            Query::Posterior(_) => Answers::Draws,
-            Query::Aggregate(_) => Answers::Queries,
-        }
-    }
-}
 
 /// A statistical rule. It never sees syntax or private data. Two rules are the same if they are one and the same static.
 pub struct Rule {

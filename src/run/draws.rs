@@ -1,6 +1,8 @@
 //! Posteriors known by draws of a chain: numbers side by side, a draw a place.
 
+use crate::mechanism::MechanismError;
 use crate::mechanism::plan::Noise;
+use crate::model::Type;
 use crate::model::fit::Fit;
 use crate::numeric::diagnostics::{Summary, quantile, summary};
 use serde_json::{Value as Json, json};
@@ -102,5 +104,24 @@ impl Draws {
         };
         let numbers: serde_json::Map<String, Json> = self.names.iter().cloned().zip(self.summaries().into_iter().map(one)).collect();
         json!({"family": "draws", "chains": self.chains, "draws": self.count(), "divergences": self.divergences, "numbers": numbers})
+    }
+}
+
+/// The places of what is released among the parameters, and the names of its numbers.
+pub(super) fn released(of: &Fit) -> Result<Vec<(usize, Vec<String>)>, MechanismError> {
+    let one = |id| {
+        let (place, p) = of.parameters.iter().enumerate().find(|(_, p)| p.id == id).ok_or(MechanismError::Parameter)?;
+        Ok((place, names(&p.name, &p.ty)))
+    };
+    of.released.iter().map(|id| one(*id)).collect()
+}
+
+/// The names of the numbers of a value.
+pub(super) fn names(name: &str, ty: &Type) -> Vec<String> {
+    match (ty, ty.levels()) {
+        (_, Some(levels)) => levels.iter().map(|l| format!("{name}[{l}]")).collect(),
+        (Type::Vector(v), None) => (1..=v.dim).map(|i| format!("{name}[{i}]")).collect(),
+        (Type::Simplex { dim, .. }, None) => (1..=*dim).map(|i| format!("{name}[{i}]")).collect(),
+        _ => vec![name.to_owned()],
     }
 }

@@ -1,6 +1,6 @@
 //! Posteriors of released counts: the cells that a model uses, the law of their noise, the chains; and numbers of every draw.
 
-use super::draws::{Chains, Draws};
+use super::draws::{Chains, Draws, names, released};
 use super::moments;
 use crate::data::Environment;
 use crate::data::eval::compile;
@@ -78,24 +78,6 @@ pub fn rehearse(of: &Fit, noise: Noise, env: &dyn Environment) -> Result<(), Mec
         return moments::rehearse(of, cells, noise, env);
     }
     density::rehearse(&law_of(of, cells)?, (noise, Used::new(cells, of).summed_out()), env)
-}
-
-/// The places of what is released among the parameters, and the names of its numbers.
-pub(super) fn released(of: &Fit) -> Result<Vec<(usize, Vec<String>)>, MechanismError> {
-    let one = |id| {
-        let (place, p) = of.parameters.iter().enumerate().find(|(_, p)| p.id == id).ok_or(MechanismError::Parameter)?;
-        Ok((place, names(&p.name, &p.ty)))
-    };
-    of.released.iter().map(|id| one(*id)).collect()
-}
-
-fn names(name: &str, ty: &Type) -> Vec<String> {
-    match (ty, ty.levels()) {
-        (_, Some(levels)) => levels.iter().map(|l| format!("{name}[{l}]")).collect(),
-        (Type::Vector(v), None) => (1..=v.dim).map(|i| format!("{name}[{i}]")).collect(),
-        (Type::Simplex { dim, .. }, None) => (1..=*dim).map(|i| format!("{name}[{i}]")).collect(),
-        _ => vec![name.to_owned()],
-    }
 }
 
 /// The same question about the same model of the same counts has the same answer.

@@ -1,6 +1,6 @@
 //! Posteriors of released moments: the numbers of the normal laws of a model, and the sums that it reads.
 
-use super::fit::released;
+use super::draws::released;
 use crate::data::Environment;
 use crate::mechanism::MechanismError;
 use crate::mechanism::density::fit::Sampled;

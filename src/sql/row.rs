@@ -1,7 +1,7 @@
 //! Row expressions as columns of nested selects: total, and equal to what `data::eval` computes, bit for bit, or refused.
 
 use super::dialect::Dialect;
-use super::{Request, Streamed};
+use super::request::{Request, Streamed};
 use crate::data::cell::LONGEST_CELL;
 use crate::data::eval::compile;
 use crate::data::project::nearest_zero;

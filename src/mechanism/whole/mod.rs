@@ -1,7 +1,6 @@
 //! Whole posteriors: noisy counts and sums, or one of the reachable posteriors, from which a posterior is written down once.
 
 pub mod hellinger;
-pub mod links;
 pub mod rows;
 pub mod steps;
 

@@ -4,10 +4,10 @@ use super::super::MechanismError;
 use super::super::bits::BitSource;
 use super::super::grid::Number;
 use super::super::plan::{WholeLaw, WholeNoise};
-use super::links;
 use super::steps::{Next, State, state};
 use super::{BAD, LARGEST_INDEX, noisy_moments, rounded};
 use crate::data::scan::Measured;
+use crate::model::links;
 use nalgebra::DVector;
 
 /// A bound is 2^40 to 2^41 steps of its grid.

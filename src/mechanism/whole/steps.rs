@@ -4,7 +4,7 @@
 //! release next, and who reads the release asks it for the posterior.
 
 use super::super::plan::{CURVED, CURVED_EACH, Link, STEP, STEPS, WholeFamily, WholeLaw, WholeNoise};
-use super::links;
+use crate::model::links;
 use crate::numeric::dense::Matrix;
 use crate::numeric::logistic::{Look, look, positive_part};
 use crate::numeric::round::{div_up, mul_down, mul_up};

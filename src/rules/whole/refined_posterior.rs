@@ -24,8 +24,7 @@
 use super::linear::{self, Regression};
 use super::predicted;
 use crate::mechanism::plan::{MechanismPlan, STEP, STEPS, WholeFamily, WholeLaw, WholeNoise};
-use crate::mechanism::whole::links;
-use crate::model::Request;
+use crate::model::{Request, links};
 use crate::numeric::amount::stated_up;
 use crate::numeric::decimal::sig_up;
 use crate::numeric::logistic::CURVATURE;

@@ -4,8 +4,8 @@
 use super::Posterior;
 use crate::dist::sample::uniform;
 use crate::mechanism::plan::{WholeFamily, WholeLaw, WholeNoise};
-use crate::mechanism::whole::links::trials;
 use crate::mechanism::whole::steps::state;
+use crate::model::links::trials;
 use crate::numeric::dense::{Matrix, cholesky, factor_of_inverse, factor_of_sum};
 use crate::numeric::logistic::{CURVATURE, Look, look, symmetric};
 use crate::run::bits::Bits;

@@ -1,8 +1,7 @@
-//! What a row says of its predictor, in steps of a regression (rule book §20): scores cut to a bound, and information.
+//! Links of a regression, and what a row says of its predictor in steps (rule book §20): scores cut to a bound, and information.
 //!
-//! No claim rests on these formulas: whatever they give, what a row adds is held in integers.
+//! No claim rests on these formulas, the number of trials aside: whatever they give, what a row adds is held in integers.
 
-use super::super::plan::Link;
 use crate::numeric::logistic::CURVATURE;
 use crate::numeric::special::normal_cdf;
 
@@ -14,6 +13,27 @@ const PROBIT_END: f64 = 8.0;
 const FLAT: f64 = 0.6;
 /// How much steeper a normal curve rises than a logistic one of its height.
 const PROBIT_SLOPE: f64 = 1.65;
+
+/// The distribution of an outcome given its linear predictor t.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub enum Link {
+    /// `binomial_logit(trials, t)`; Bernoulli with one trial.
+    Logit {
+        trials: u64,
+    },
+    /// `categorical_logit` with one predictor a level.
+    Softmax {
+        classes: u64,
+    },
+    Probit,
+    Cloglog,
+    /// `poisson_log(t)`
+    PoissonLog,
+    /// `normal(t, sd)`
+    Normal {
+        sd: f64,
+    },
+}
 
 /// The trials of a row.
 pub fn trials(link: Link) -> f64 {
