@@ -7,7 +7,7 @@ use crate::model::{Program, ScalarId};
 use crate::privacy::certificate::{Certificate, DELTAS, ORDERS};
 use crate::rules::Totals;
 use crate::run::{foretold, rehearse};
-use crate::source::{Diagnostics, FileId, SourceMap};
+use crate::source::{Diagnostic, Diagnostics, FileId, SourceMap};
 use crate::syntax;
 use serde_json::Value;
 use std::io::Read;
@@ -48,7 +48,11 @@ pub fn analyze(checked: &Checked, public: &dyn PublicData, all: bool) -> (Option
     let (analysis, mut diagnostics) = priced(checked, public, all);
     if let Some(analysis) = analysis.as_ref().filter(|_| !diagnostics.iter().any(|d| d.is_error())) {
         let bound = analyze::bind(&checked.program, public);
-        diagnostics.extend(rehearse(&bound, analysis, public));
+        let refused = rehearse(&bound, analysis, public);
+        // What cannot be drawn has no error.
+        let never = |d: &Diagnostic| refused.iter().flat_map(|r| &r.labels).any(|l| d.labels.iter().any(|own| own.span == l.span));
+        diagnostics.retain(|d| d.code != "W0513" || !never(d));
+        diagnostics.extend(refused);
         diagnostics.extend(foretold(&bound, analysis));
     }
     (analysis, diagnostics)

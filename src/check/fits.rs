@@ -266,8 +266,7 @@ impl Checker<'_> {
             }
             self.in_order(table, observations)?;
             if table.moments.is_some() {
-                let name = self.table_name(table.table);
-                self.laws_of_moments(&table.axes, table.used(observations), call, &name)?;
+                self.laws_of_moments(table, observations, call)?;
             }
         }
         if found.is_empty() && !self.complete {
@@ -387,10 +386,10 @@ impl Checker<'_> {
             None => (None, self.recorded(id, at)),
         };
         let Some(totals) = totals else {
-            let (name, of) = (self.table_name(table), rows.map_or("t".into(), |t| self.table_name(t)));
+            let (name, of) = (self.table_name(table), rows.and_then(|t| self.table(t)));
             let d = Diagnostic::new("E0105", format!("`{name}` counts rows whose number is secret")).label(at, "observed here");
             let d = d.cause("a model of counts needs their total, or a law of it");
-            let count = rows.and_then(|t| self.table(t)).and_then(|t| t.count_name.clone()).filter(|_| moments.is_none());
+            let count = of.and_then(|t| t.count_name.clone()).filter(|_| moments.is_none());
             let public = if count.is_some() { "or make it public:" } else { "make it public:" };
             let d = match count {
                 Some(n) => {
@@ -404,7 +403,10 @@ impl Checker<'_> {
                 }
                 None => d,
             };
-            return self.fail(d.help((public, format!("private {of}[n] {{ .. }}"))));
+            return self.fail(d.help(match of {
+                Some(t) => Table::redeclared(Some(t), public, t.public_name(), ""),
+                None => "make their number public in the program that releases the counts".into(),
+            }));
         };
         Ok(CellTable { table, release: id, rows, axes, cells: node(ExprKind::Released(id), ty, Label::Public, at), totals, moments })
     }

@@ -3,12 +3,16 @@
 use super::design::centre;
 use super::expressions::node;
 use super::messages::type_text;
+use super::scope::Origin;
 use super::vectors::{add_up, as_vector, boxed, div_up, least, mul_up, sqrt_up, sum, tighten};
 use super::{Checked, Checker, Stop};
+use crate::model::fit::CellTable;
+use crate::model::print::number as digits;
 use crate::model::{
-    AggregateQuery, Axes, Axis, Builtin, Expr, ExprKind, Label, Norms, Observation, Query, Range, ReleaseId, Step, Type, VectorType,
-    moments,
+    AggregateQuery, Axes, Axis, Builtin, Expr, ExprKind, Label, Norms, Observation, Query, Range, ReleaseId, Step, TableId, Type,
+    VectorType, moments,
 };
+use crate::numeric::decimal::sig;
 use crate::source::{Diagnostic, Help, Span};
 use crate::syntax::ast;
 use std::sync::Arc;
@@ -17,6 +21,9 @@ use std::sync::Arc;
 const MOST_BOOLS: usize = 4;
 /// What rounding adds to a component: half an ulp for a product, twice for a weighted square, of either row.
 const ROUNDING: f64 = 8.0 * f64::EPSILON;
+/// Bins of a number whose counts are proposed instead, and the most cells of such counts.
+const BINS: f64 = 20.0;
+const MOST_CELLS: f64 = 2_000.0;
 
 impl Checker<'_> {
     /// `products(v)`, with the norms of section 8.13 of the rule book.
@@ -24,12 +31,33 @@ impl Checker<'_> {
         let [v] = args.as_slice() else { return Err(Stop) };
         let Some(of) = as_vector(&v.ty).filter(|of| of.range.within(Range::new(-1.0, 1.0)) && of.dim <= moments::MOST) else {
             let d = Diagnostic::new("E0209", format!("`products` takes up to {} numbers from -1 to 1", moments::MOST));
-            return self.fail(d.label(v.span, type_text(&v.ty)).help("products([x / 10, (y - 5) / 5])"));
+            return self.fail(d.label(v.span, type_text(&v.ty)).help(self.scaled_by_bounds(v)));
         };
         let (label, dim) = (v.label, moments::components(of.dim));
         let ty = Type::Vector(VectorType { levels: self.names_of(v), ..norms(&of) });
         debug_assert!(matches!(&ty, Type::Vector(v) if v.dim == dim));
         Ok(node(ExprKind::Call(Builtin::Products, args), ty, label, span))
+    }
+
+    /// A list whose numbers have bounds, with each moved into [-1, 1].
+    fn scaled_by_bounds(&self, list: &Expr) -> Help {
+        let part = |e: &Expr| {
+            let (text, range) = (self.map.slice(e.span), e.ty.range().filter(|r| r.is_finite() && e.ty.is_scalar_number())?);
+            if range.within(Range::new(-1.0, 1.0)) {
+                return Some(text.to_owned());
+            }
+            let (middle, half) = centre(range)?;
+            let text = if let ExprKind::Column(..) = e.kind { text.to_owned() } else { format!("({text})") };
+            let sign = if middle < 0.0 { '+' } else { '-' };
+            let centred = if middle == 0.0 { text } else { format!("({text} {sign} {})", digits(middle.abs())) };
+            Some(format!("{centred} / {}", digits(half)))
+        };
+        let items = if let ExprKind::List(items) = &list.kind { items.as_slice() } else { &[] };
+        let parts: Option<Vec<String>> = items.iter().map(part).collect();
+        match parts.filter(|p| !p.is_empty() && p.len() as u64 <= moments::MOST) {
+            Some(parts) => Help::from(("scale by the bounds:", format!("[{}]", parts.join(", ")))).over(list.span),
+            None => "scale each number by its bounds, and take the products of fewer numbers where there are more".into(),
+        }
     }
 
     /// `age`, `pay`, `age^2`, `age*pay`, `pay^2`, where the parts of a list are columns.
@@ -132,32 +160,48 @@ impl Checker<'_> {
         }
         let d = Diagnostic::new("E0209", format!("sums and products do not tell a model of `{column}` what this asks"));
         let (label, help): (&str, Help) = match (axis.ty == Type::Bool, family) {
-            (true, "bernoulli" | "bernoulli_logit") => ("a chance that depends on other columns", "release counts: histogram(..)".into()),
+            (true, "bernoulli" | "bernoulli_logit") => ("a chance that depends on other columns", self.counts_instead(t, axes)),
             (true, _) => ("the column is a bool", Help::from(("a share:", format!("observe {column} ~ bernoulli(p)")))),
             (false, "normal") => {
-                ("not a sum of multiples of columns, with an sd that is the same for all rows", "normal(a + b * x, sd)".into())
+                ("not a sum of multiples of columns, with an sd that is the same for all rows", self.counts_instead(t, axes))
             }
-            (false, _) => (
-                "only the normal law follows from sums and squares",
-                Help::from(("numbers in bins have other laws:", format!("release cells = histogram(bin({}, width = 5))", axis.name))),
-            ),
+            (false, _) => ("only the normal law follows from sums and squares", self.counts_instead(t, axes)),
         };
         self.fail(d.label(o.likelihood.span, label).help(help))
     }
 
+    /// Counts of the same columns, which a model of any law can be fitted to.
+    fn counts_instead(&self, of: TableId, axes: &[Axis]) -> Help {
+        let mut cells = 1.0;
+        let mut by = vec![];
+        for axis in axes {
+            let name = if self.columns_named(&axis.name).len() > 1 { None } else { Some(&axis.name) };
+            let width = axis.ty.range().map_or(1.0, Range::width) / BINS;
+            let bin = |name| format!("bin({name}, width = {})", sig(if let Type::Int(_) = axis.ty { width.max(1.0) } else { width }, 1));
+            by.push(name.map(|name| if axis.ty == Type::Bool { name.clone() } else { bin(name) }));
+            cells *= if axis.ty == Type::Bool { 2.0 } else { BINS };
+        }
+        let by: Option<Vec<String>> = by.into_iter().collect();
+        let query = match self.origin(of) {
+            Some(Origin::Cells(id)) => self.release(id).and_then(|r| r.query.as_ref()),
+            _ => None,
+        };
+        match (by.filter(|_| cells <= MOST_CELLS), query.map(|(_, value)| value.span)) {
+            (_, Some(at)) if self.map.slice(at).starts_with("posterior") => ("counts have other laws:", "using noisy_cells").into(),
+            (Some(by), Some(at)) => Help::from(("counts have other laws:", format!("histogram({})", by.join(", ")))).over(at),
+            _ => "counts of the columns that matter have other laws: release a histogram of them".into(),
+        }
+    }
+
     /// What is on the right needs a law of its own: how its sums vary depends on it.
-    pub(super) fn laws_of_moments(
-        &mut self,
-        axes: &[Axis],
-        (outcomes, given): (Vec<usize>, Vec<usize>),
-        call: Span,
-        name: &str,
-    ) -> Checked<()> {
+    pub(super) fn laws_of_moments(&mut self, table: &CellTable, observations: &[Observation], call: Span) -> Checked<()> {
+        let (outcomes, given) = table.used(observations);
+        let axes = &table.axes;
         if let Some(axis) = given.first().and_then(|c| axes.get(*c)) {
-            let law = if axis.ty == Type::Bool { "bernoulli(p)".to_owned() } else { "normal(mu, s)".to_owned() };
+            let help = self.law_of(axis, &self.table_name(table.table), observations);
             let d = Diagnostic::new("E0209", format!("this model says nothing of `{}`, which it conditions on", axis.name));
             let d = d.label(call, "a model of noisy sums").cause("the sums of a condition are as noisy as those of an outcome");
-            return self.fail(d.help(("give it a law:", format!("observe {name}.{} ~ {law}", axis.name))));
+            return self.fail(d.helps(help));
         }
         let bools = outcomes.iter().filter(|c| axes.get(**c).is_some_and(|a| a.ty == Type::Bool)).count();
         if bools > MOST_BOOLS {
@@ -166,6 +210,27 @@ impl Checker<'_> {
             return self.fail(d.help("release counts of bools: histogram(a, b)"));
         }
         Ok(())
+    }
+
+    /// A law with parameters of its own, before the other laws.
+    fn law_of(&self, axis: &Axis, table: &str, observations: &[Observation]) -> Vec<Help> {
+        let fresh = |what: &str| self.fresh_name(&format!("{}_{what}", axis.name));
+        let column = format!("{table}.{}", axis.name);
+        let code = match axis.ty.range().and_then(centre).filter(|_| axis.ty != Type::Bool) {
+            Some((middle, half)) => {
+                let (mean, sd, middle, half) = (fresh("mean"), fresh("sd"), digits(middle), digits(half));
+                let priors = [format!("param {mean} ~ normal({middle}, {half})"), format!("param {sd} ~ half_normal({half})")];
+                priors.into_iter().chain([format!("observe {column} ~ normal({mean}, {sd})")]).collect()
+            }
+            None => {
+                let share = fresh("share");
+                vec![format!("param {share} ~ beta(1, 1)"), format!("observe {column} ~ bernoulli({share})")]
+            }
+        };
+        let own = |o: &&Observation| self.map.slice(o.span).starts_with("observe") && self.map.slice(o.outcome.span).starts_with(table);
+        let place = observations.iter().find(own).map(|o| Span { end: o.span.start, ..o.span });
+        let edits = place.map(|at| (at, code.iter().map(|line: &String| format!("{line}\n")).collect()));
+        Help::several("give it a law:", code, edits.into_iter().collect())
     }
 }
 

@@ -50,15 +50,14 @@ pub fn columns(value: &Expr) -> Option<Vec<Scaled>> {
 }
 
 pub fn scaled(e: &Expr) -> Option<Scaled> {
-    let known = |e: &Expr| if let ExprKind::Number(x) = e.kind { Some(x) } else { None };
     match &e.kind {
         ExprKind::Column(table, column) => Some(Scaled { table: *table, column: *column, middle: 0.0, half: 1.0 }),
         ExprKind::Call(Builtin::Sub, args) => match args.as_slice() {
-            [x @ Expr { kind: ExprKind::Column(..), .. }, c] => Some(Scaled { middle: known(c)?, ..scaled(x)? }),
+            [x @ Expr { kind: ExprKind::Column(..), .. }, c] => Some(Scaled { middle: c.constant()?, ..scaled(x)? }),
             _ => None,
         },
         ExprKind::Call(Builtin::Div, args) => match args.as_slice() {
-            [x, h] => scaled(x).zip(known(h)).filter(|(s, h)| s.half == 1.0 && *h > 0.0).map(|(s, half)| Scaled { half, ..s }),
+            [x, h] => scaled(x).zip(h.constant()).filter(|(s, h)| s.half == 1.0 && *h > 0.0).map(|(s, half)| Scaled { half, ..s }),
             _ => None,
         },
         _ => None,

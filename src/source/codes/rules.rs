@@ -10,13 +10,13 @@ pub(super) const PAGES: &[CodePage] = &[
                be claimed and nothing is drawn. The message names the rules that come closest and the premise that fails in \
                each; `using ?` lists them all.",
         example_wrong: r"budget rdp(order = 8, eps = 0.5)
-private t[n >= 100] { y: real in [0, 1] }
+private t[n >= 1000] { y: real in [0, 1] }
 param a ~ cauchy(0, 1)
 observe y ~ student_t(3, a, 1)
 release a_hat = draw(a) using direct
 ",
         example_right: r"budget rdp(order = 8, eps = 0.5)
-private t[n >= 100] { y: real in [0, 1] }
+private t[n >= 1000] { y: real in [0, 1] }
 param a ~ normal(0, 1)
 observe y ~ normal(a, 1)
 release a_hat = draw(a) using diffuse
@@ -284,13 +284,13 @@ release rate_hat = draw(rate) using diffuse
                integers hold, a prior that an earlier release may push out of reach. Such a release is refused here, since a run \
                is charged before its data are opened. What a prior takes from an earlier release is tried at both ends of its range.",
         example_wrong: r"budget zcdp(0.5)
-private t[n >= 100] { z: real in [0, 1] }
+private t[n >= 1000] { z: real in [0, 1] }
 param w ~ normal(0, 1)
 observe z ~ normal(w, 1)
 release fit = draw(w) using penalty(iterations = 20, sigma = 1e60)
 ",
         example_right: r"budget zcdp(0.5)
-private t[n >= 100] { z: real in [0, 1] }
+private t[n >= 1000] { z: real in [0, 1] }
 param w ~ normal(0, 1)
 observe z ~ normal(w, 1)
 release fit = draw(w) using penalty(iterations = 20, sigma = 3)
