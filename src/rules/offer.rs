@@ -98,7 +98,7 @@ impl Parameter {
 
 /// What a row of a real table tells of a direction of the weights, as shares of what it would tell if the features filled their bounds:
 /// the 10, 30, 50, 70 and 90 % quantiles over 22 public tables (`benches/features.py`). Features are centred and correlated.
-const SHARES: [f64; 5] = [0.01, 0.06, 0.15, 0.4, 2.0];
+pub(super) const SHARES: [f64; 5] = [0.01, 0.06, 0.15, 0.4, 2.0];
 
 /// Why a prediction may be off by more than two times, whatever public facts say.
 #[derive(Clone, Copy, PartialEq, Debug)]

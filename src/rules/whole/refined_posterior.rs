@@ -34,7 +34,7 @@ use crate::rules::conjugate::NormalWeights;
 use crate::rules::conjugate::facts::Facts;
 use crate::rules::count::count_up;
 use crate::rules::glm::refined::MECHANISM;
-use crate::rules::offer::{Knob, Offer, Parameter, PredictedError, View, assumed_rows};
+use crate::rules::offer::{Doubt, Knob, Offer, Parameter, PredictedError, SHARES, View, assumed_rows};
 use crate::rules::scores::{self, Scores, Sizes};
 use crate::rules::text::{four_up, plain};
 use crate::rules::{Answers, Match, Premise, Question, Rule, not_mine, offers};
@@ -122,12 +122,12 @@ impl Refined {
         count_up(self.0.facts().records.unit_rows)
     }
 
-    fn predicted(&self, sigma: f64) -> predicted::Prediction {
+    /// Where a row tells this share of what it would if the features were spread evenly over the axes at their largest norm.
+    fn predicted(&self, sigma: f64, share: f64) -> predicted::Prediction {
         let (Sizes { scores, products }, (_, norm), weights) = (self.sizes(sigma), self.0.bounds(), self.0.prior());
         let (prior, dim) = (1.0 / weights.largest, weights.dim as f64);
         let rows = assumed_rows(self.0.facts().records.rows);
-        // As if the features were spread evenly over the axes at their largest norm.
-        let each = rows * norm * norm / dim;
+        let each = share * rows * norm * norm / dim;
         // What a score says of a weight, as a variance; the noise on all of them in the units of the sums; how wide scores are cut, and how much
         // wider where the weights are still away.
         let (row, noise, clip, wider) = match &self.0 {
@@ -214,13 +214,16 @@ impl Offer for Refined {
     }
 
     fn predicted_error(&self, sigma: f64) -> PredictedError {
-        let found = self.predicted(sigma);
+        let found = self.predicted(sigma, 1.0);
         let further = vec![("kl", found.kl), ("interval_width", found.width)];
-        PredictedError { further, ..PredictedError::sure("expected Hellinger distance to the posterior", found.hellinger) }
+        let others = SHARES.map(|share| self.predicted(sigma, share).hellinger);
+        let (least, most) = others.into_iter().fold((found.hellinger, found.hellinger), |(lo, hi), x| (lo.min(x), hi.max(x)));
+        let doubt = (found.hellinger > 2.0 * least || most > 2.0 * found.hellinger).then_some(Doubt::Features { least, most });
+        PredictedError { further, doubt, ..PredictedError::sure("expected Hellinger distance to the posterior", found.hellinger) }
     }
 
     fn remark(&self, sigma: f64) -> String {
-        format!("expected Hellinger distance {}", sig_up(self.predicted(sigma).hellinger, 3))
+        format!("expected Hellinger distance {}", sig_up(self.predicted(sigma, 1.0).hellinger, 3))
     }
 
     fn derived(&self, sigma: f64) -> Vec<Parameter> {
