@@ -82,16 +82,18 @@ fn mean_and_spread_behind_laplace_noise() {
     (0..2).for_each(|i| close(&found, i, truth[i], 0.12));
 }
 
-/// Rows without noise to speak of: least squares, with a bool among the conditions.
+/// So many rows that noise says little beside them (at 500 it doubles the sd of a slope): least squares, with a bool among the conditions.
 #[test]
 fn a_regression_is_that_of_its_rows() {
+    const MANY: usize = 50_000;
+    let n = MANY as f64;
     let mut dice = 12_345_u64;
     let mut next = || {
         dice = dice.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         (dice >> 11) as f64 / (1u64 << 53) as f64
     };
     let mut normal = || (0..12).map(|_| next()).sum::<f64>() - 6.0;
-    let rows: Vec<[f64; 3]> = (0..500)
+    let rows: Vec<[f64; 3]> = (0..MANY)
         .map(|_| {
             let (x, t) = (40.0 + 8.0 * normal(), f64::from(u8::from(normal() > 0.4)));
             [x, t, 20.0 + 0.8 * x - 6.0 * t + 7.0 * normal()]
@@ -117,7 +119,7 @@ fn a_regression_is_that_of_its_rows() {
                 param sd ~ half_normal(20)\nparam mu ~ normal(50, 20)\nparam s ~ half_normal(20)\nparam q ~ normal(0, 2)\n\
                 observe m.y ~ normal(a + b * (x - 40) + t * c, sd)\nobserve m.x ~ normal(mu, s)\nobserve m.t ~ bernoulli_logit(q)\n\
                 output post = posterior(a, b, c, sd, mu, s)\n";
-    let found = fitted(text, &format!("x,t,y\n{}", "1,1,1\n".repeat(500)), &noisy);
+    let found = fitted(text, &format!("x,t,y\n{}", "1,1,1\n".repeat(MANY)), &noisy);
     // Least squares of y on (1, x - 40, t).
     let design: Vec<[f64; 3]> = rows.iter().map(|[x, t, _]| [1.0, x - 40.0, *t]).collect();
     let cross = |i: usize, j: usize| design.iter().map(|d| d[i] * d[j]).sum::<f64>();
@@ -141,13 +143,13 @@ fn a_regression_is_that_of_its_rows() {
     }
     let coefficients = [m[0][3], m[1][3], m[2][3]];
     let left = |(d, r): (&[f64; 3], &[f64; 3])| (r[2] - d.iter().zip(coefficients).map(|(x, b)| x * b).sum::<f64>()).powi(2);
-    let variance = design.iter().zip(&rows).map(left).sum::<f64>() / 497.0;
+    let variance = design.iter().zip(&rows).map(left).sum::<f64>() / (n - 3.0);
     for i in 0..3 {
         close(&found, i, (coefficients[i], (variance * m[i][4 + i]).sqrt()), 0.25);
     }
     let sd = variance.sqrt();
-    close(&found, 3, (sd, sd / 1000_f64.sqrt()), 0.3);
-    let mean = rows.iter().map(|r| r[0]).sum::<f64>() / 500.0;
-    let spread = (rows.iter().map(|r| (r[0] - mean).powi(2)).sum::<f64>() / 499.0).sqrt();
-    close(&found, 4, (mean, spread / 500_f64.sqrt()), 0.25);
+    close(&found, 3, (sd, sd / (2.0 * n).sqrt()), 0.3);
+    let mean = rows.iter().map(|r| r[0]).sum::<f64>() / n;
+    let spread = (rows.iter().map(|r| (r[0] - mean).powi(2)).sum::<f64>() / (n - 1.0)).sqrt();
+    close(&found, 4, (mean, spread / n.sqrt()), 0.25);
 }
