@@ -299,7 +299,7 @@ fn shown(place: &TempDir) -> String {
 
 #[test]
 fn a_durable_ledger_outlives_the_session() {
-    let place = with_ledger(10);
+    let place = with_ledger(100);
     let mut p = Person::at(place.path(), &DURABLE);
     // The program's own budget is larger than what is registered.
     p.line("budget eps(3)");
