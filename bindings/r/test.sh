@@ -4,7 +4,7 @@ set -euo pipefail
 cd "$(dirname "$0")/../.."
 bindings/r/install.sh --tests
 [ -n "${DPM_COMMAND:-}" ] || cargo build -q
-export DPM_COMMAND=${DPM_COMMAND:-$PWD/target/debug/dpm} DPM_EXAMPLES=$PWD/examples
+export DPM_COMMAND=${DPM_COMMAND:-$PWD/target/debug/dpm} DPM_ROOT=$PWD
 rm -rf target/r && mkdir -p target/r && cp -r bindings/r target/r/dpm && cd target/r
 Rscript -e 'roxygen2::roxygenise("dpm", load_code = "source")' >/dev/null
 diff -r ../../bindings/r dpm || { echo "the pages of the manual are not those of the sources: roxygen2::roxygenise()" >&2; exit 1; }

@@ -4,6 +4,13 @@ needs_command <- function() {
   skip_if(!nzchar(Sys.getenv("DPM_COMMAND", Sys.which("dpm"))), "the dpm command is not installed")
 }
 
+# The checkout, which a package that is installed from elsewhere does not have.
+needs_root <- function() {
+  root <- Sys.getenv("DPM_ROOT")
+  skip_if(!nzchar(root), "DPM_ROOT does not name a checkout of dpm")
+  root
+}
+
 # What one column releases under a budget so large that the noise of counts is 0 but for a chance below e^-1000.
 asked <- function(kind, rows, ask, eps = 10000) {
   found <- dpm_compile(sprintf("budget eps(%s)\nprivate t[%d] { x: %s }\nrelease a = %s\n", format(eps, scientific = FALSE), rows, kind, ask))

@@ -1,9 +1,8 @@
-# Certificates of the examples are, byte for byte, those of the command.
+# Certificates of the examples are, byte for byte, those of the command; the guide does what it says.
 
 test_that("certificates are those of the command", {
   needs_command()
-  folder <- Sys.getenv("DPM_EXAMPLES")
-  skip_if(!nzchar(folder), "DPM_EXAMPLES does not name the folder of the examples")
+  folder <- file.path(needs_root(), "examples")
   programs <- list.files(folder, "\\.dpm$", full.names = TRUE)
   pilot <- file.path(folder, "11_pilot.csv")
   made <- tempfile(fileext = ".json")
@@ -24,10 +23,23 @@ test_that("certificates are those of the command", {
 
 test_that("a public table may be a data frame", {
   needs_command()
-  folder <- Sys.getenv("DPM_EXAMPLES")
-  skip_if(!nzchar(folder), "DPM_EXAMPLES does not name the folder of the examples")
+  folder <- file.path(needs_root(), "examples")
   program <- file.path(folder, "11_public_prior.dpm")
   pilot <- file.path(folder, "11_pilot.csv")
   frame <- utils::read.csv(pilot)
   expect_equal(dpm_certify(program, public = list(pilot = frame))$releases, dpm_certify(program, public = list(pilot = pilot))$releases)
+})
+
+test_that("the guide runs", {
+  needs_command()
+  root <- needs_root()
+  skip_if_not_installed("posterior")
+  lines <- readLines(file.path(root, "docs", "r.md"))
+  code <- lines[cumsum(grepl("^```", lines)) %% 2 == 1 & cumsum(grepl("^```r$", lines)) == 1]
+  expect_gt(length(code), 10)
+  grDevices::pdf(NULL)
+  on.exit(grDevices::dev.off())
+  scope <- new.env()
+  expect_output(for (call in parse(text = code[-1])) print(eval(call, scope)))
+  expect_s3_class(scope$result, "dpm_result")
 })
