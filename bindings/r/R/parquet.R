@@ -33,11 +33,15 @@ column_cells <- function(column, kind) {
   cells
 }
 
-# The missing value of integer64 has the bits of the number -0.
+# Which cells are missing: `NULL` if none is, `TRUE` if all are. The missing value of integer64 has the bits of the number -0.
 missing_cells <- function(cells, kind) {
   if (is.null(cells)) return(TRUE)
-  if (kind$type == INT64) !is.na(cells) & cells == 0 & 1 / cells < 0 else is.na(cells)
+  if (kind$type != INT64) return(if (anyNA(cells)) is.na(cells))
+  found <- !is.na(cells) & cells == 0 & 1 / cells < 0
+  if (any(found)) found
 }
+
+there <- function(cells, missing) if (is.null(missing)) cells else cells[!missing]
 
 # Texts by number: `levels` as bytes of UTF-8 and their lengths, and `codes`.
 coded <- function(cells, range) {
@@ -80,7 +84,7 @@ write_parquet <- function(frame, to) {
     at <<- at + length(bytes)
   }
   put(charToRaw("PAR1"))
-  names <- enc2utf8(names(frame))
+  names <- text_levels(names(frame))$levels
   groups <- lapply(seq_len(ceiling(rows / size)), function(group) {
     range <- seq.int((group - 1) * size + 1, min(rows, group * size))
     before <- at
@@ -100,23 +104,26 @@ write_chunk <- function(cells, kind, name, range, put, place) {
   start <- place()
   if (isTRUE(kind$texts)) {
     texts <- coded(cells, range)
-    missing <- is.na(texts$codes)
-    codes <- texts$codes[!missing]
+    missing <- if (anyNA(texts$codes)) is.na(texts$codes)
+    codes <- there(texts$codes, missing)
     used <- unique(codes)
     dictionary <- plain_texts(texts$levels[used], texts$bytes[used])
-    put(c(page_header(2L, length(dictionary), `7` = struct(`1` = i32(length(used)), `2` = i32(PLAIN))), dictionary))
+    put(page_header(2L, length(dictionary), `7` = struct(`1` = i32(length(used)), `2` = i32(PLAIN))))
+    put(dictionary)
     values <- packed(match(codes, used) - 1L, length(used))
     encoding <- DICTIONARY
   } else {
     chosen <- cells[range]
-    missing <- rep_len(missing_cells(chosen, kind), length(range))
-    values <- if (is.null(kind$values)) raw() else kind$values(chosen[!missing])
+    missing <- missing_cells(chosen, kind)
+    values <- if (is.null(kind$values)) raw() else kind$values(there(chosen, missing))
     encoding <- PLAIN
   }
   data <- place()
-  levels <- present(missing)
+  levels <- present(missing, length(range))
   header <- struct(`1` = i32(length(range)), `2` = i32(encoding), `3` = i32(RLE), `4` = i32(RLE))
-  put(c(page_header(0L, length(levels) + length(values), `5` = header), levels, values))
+  put(page_header(0L, length(levels) + length(values), `5` = header))
+  put(levels)
+  put(values)
   about <- struct(
     `1` = i32(kind$type), `2` = list_of(I32, lapply(unique(c(PLAIN, RLE, encoding)), i32)), `3` = list_of(BINARY, list(text(name))), `4` = i32(0),
     `5` = i64(length(range)), `6` = i64(place() - start), `7` = i64(place() - start), `9` = i64(data), `11` = if (data > start) i64(start)
@@ -128,20 +135,25 @@ page_header <- function(type, size, ...) struct(`1` = i32(type), `2` = i32(size)
 
 little <- function(x) writeBin(x, raw(), endian = "little")
 
-bits <- function(x) packBits(c(x, logical(-length(x) %% 8)), "raw")
+# To a number of values that fills whole bytes.
+filled <- function(x, with) {
+  more <- -length(x) %% 8
+  if (more > 0) c(x, rep(with, more)) else x
+}
 
-# Which cells are there, behind the number of bytes that say so: one run where all are or none is, else a bit each.
-present <- function(missing) {
-  n <- length(missing)
-  levels <- if (any(missing) && !all(missing)) c(varint(2 * ceiling(n / 8) + 1), bits(!missing)) else c(varint(2 * n), as.raw(!missing[[1]]))
+bits <- function(x) packBits(filled(x, FALSE), "raw")
+
+# Which of `n` cells are there, behind the number of bytes that say so: one run where all or none is, else a bit each.
+present <- function(missing, n) {
+  levels <- if (length(missing) > 1) c(varint(2 * ceiling(n / 8) + 1), bits(!missing)) else c(varint(2 * n), as.raw(is.null(missing)))
   c(little(length(levels)), levels)
 }
 
 # Numbers from 0 to below `most`, in the least whole number of bytes that has a machine type.
 packed <- function(numbers, most) {
   size <- if (most <= 2^8) 1L else if (most <= 2^16) 2L else 4L
-  filled <- c(numbers, integer(-length(numbers) %% 8))
-  c(as.raw(8L * size), varint(2 * length(filled) / 8 + 1), writeBin(filled, raw(), size = size, endian = "little"))
+  numbers <- filled(numbers, 0L)
+  c(as.raw(8L * size), varint(2 * length(numbers) / 8 + 1), writeBin(numbers, raw(), size = size, endian = "little"))
 }
 
 # Every text behind its length in four bytes.

@@ -39,8 +39,7 @@ written <- function(frame, name, file) {
 # A file to write, and the path by which the command opens it. On Linux it lies in memory and loses its name before the first byte is
 # written: the command inherits the open file, and a session that is killed leaves nothing behind. Elsewhere it lies in a folder that only its
 # owner may open, until the run ends.
-memory_file <- function() {
-  linux <- file.access("/dev/shm", 2) == 0 && dir.exists("/proc/self/fd")
+memory_file <- function(linux = file.access("/dev/shm", 2) == 0 && dir.exists("/proc/self/fd")) {
   folder <- tempfile("dpm", tmpdir = if (linux) "/dev/shm" else tempdir())
   dir.create(folder, mode = "0700")
   path <- file.path(folder, "rows")

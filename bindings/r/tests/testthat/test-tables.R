@@ -143,8 +143,11 @@ test_that("tables without rows, with odd names, and several of them", {
   empty <- "budget eps(1000)\nprivate t[private n] { b: bool }\nrelease a = count(b) using geometric\n"
   expect_equal(dpm_run(empty, data = list(t = data.frame(b = logical())))$releases$a, 0)
   both <- "budget eps(10000)\nprivate t[2] { b from \"is \u00e9\": bool }\nprivate u[3] { b: bool }\nrelease a = count(t.b) using geometric\nrelease c = count(u.b) using geometric\n"
-  found <- dpm_run(both, data = list(u = data.frame(b = c(TRUE, TRUE, TRUE)), t = data.frame("is \u00e9" = c(TRUE, FALSE), check.names = FALSE)))
-  expect_equal(found$releases, list(a = 1, c = 3))
+  odd <- data.frame(b = c(TRUE, FALSE))
+  for (name in list("is \u00e9", iconv("is \u00e9", "UTF-8", "latin1"))) {
+    names(odd) <- name
+    expect_equal(dpm_run(both, data = list(u = data.frame(b = c(TRUE, TRUE, TRUE)), t = odd))$releases, list(a = 1, c = 3))
+  }
   expect_error(dpm_run(empty, data = list(data.frame(b = TRUE))), "name the tables")
   expect_error(dpm_run(empty, data = list(t = 1:2)), "is not a table")
 })
@@ -161,6 +164,16 @@ test_that("rows have no name in the file system, and nothing is left open", {
   file$close()
   expect_error(with_tables(list(t = data.frame(x = 1)), function(arguments) stop("ended")), "ended")
   expect_equal(list(list.files("/dev/shm"), length(list.files("/proc/self/fd"))), before)
+})
+
+test_that("without memory files rows lie in a folder of their owner alone, until the run ends", {
+  needs_command()
+  file <- memory_file(linux = FALSE)
+  written(data.frame(x = c(TRUE, FALSE, TRUE)), "t", file)
+  expect_equal(format(file.info(dirname(file$path))$mode), "700")
+  expect_equal(asked("bool", 3, "count(x) using geometric")(file$path), 2)
+  file$close()
+  expect_false(dir.exists(dirname(file$path)))
 })
 
 test_that("what R says of a column is not repeated", {
