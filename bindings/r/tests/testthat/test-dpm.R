@@ -90,3 +90,18 @@ test_that("posteriors of matrices and of other numbers of draws", {
   expect_equal(posterior::variables(draws), c("w[a,1]", "w[b,1]", "w[a,2]", "w[b,2]", "w[a,3]", "w[b,3]"))
   expect_equal(as.vector(draws[5, 4, "w[b,3]"]), cells[4, 5, 2, 3])
 })
+
+test_that("runs on a ledger are charged until nothing is left", {
+  needs_command()
+  folder <- tempfile("ledger")
+  dir.create(folder, mode = "0700")
+  on.exit(unlink(folder, recursive = TRUE))
+  path <- function(name) file.path(folder, name)
+  writeLines(c("b", rep(c("true", "false"), 50)), path("t.csv"))
+  Sys.chmod(path("t.csv"), "600")
+  writeLines("private t[n >= 10] { b: bool }", path("schema.dpm"))
+  call_dpm(c("ledger", "init", path("l"), paste0("--dataset=t=", path("t.csv")), paste0("--schema=", path("schema.dpm")), "--budget=eps(3)"))
+  program <- dpm_compile("budget eps(2)\nprivate t[n >= 10] { b: bool }\nrelease a = count(b) using geometric\n")
+  expect_equal(dpm_run(program, data = list(t = "@t"), ledger = path("l"))$releases$a, 50, tolerance = 0.5)
+  expect_error(dpm_run(program, data = list(t = "@t"), ledger = path("l")), class = "dpm_ledger")
+})
