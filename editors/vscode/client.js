@@ -13,7 +13,7 @@ exports.activate = async () => {
     env: process.env,
   });
   if (!found) {
-    window.showWarningMessage("The dpm command was not found, so there are colours alone. Install it (pip install dpm, or cargo install), or name it in the setting dpm.command.");
+    window.showWarningMessage("The dpm command was not found, so there are colours alone. Install it (in a checkout of dpm: cargo install --path .), or name it in the setting dpm.command.");
     return;
   }
   client = new LanguageClient("dpm", "dpm", { command: found, args: ["lsp"] }, { documentSelector: [{ language: "dpm" }] });

@@ -3,7 +3,7 @@
 # Where the command is: the environment variable DPM_COMMAND, or the first on the path.
 command <- function() {
   found <- Sys.getenv("DPM_COMMAND", Sys.which("dpm"))
-  if (!nzchar(found)) stop("the dpm command is not installed: pip install dpm, or in a checkout of dpm cargo install --path .", call. = FALSE)
+  if (!nzchar(found)) stop("the dpm command is not installed: in a checkout of dpm, cargo install --path .", call. = FALSE)
   normalizePath(found)
 }
 
