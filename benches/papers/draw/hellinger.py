@@ -1,11 +1,11 @@
 """Inference under Hellinger distance: sensitivity, laws of the distance, real data, and realised loss."""
 
-from .style import COLOURS, GREY, BLUE, VERMILION, few, legend, line, narrowing, panels, table
+from .style import BLUE, COLOURS, GREY, VERMILION, few, legend, line, logarithmic, narrowing, panels, table
 
 PRIVATE = ["ehd", "ehds", "ls-dim", "ls-hist", "ehds-exact", "noise-aware"]
 NAMES = {
     "ehd": "EHD", "ehdl": "EHDL, not private", "ehds": "EHDS", "ls-dim": "LSDim", "ls-hist": "LSHist",
-    "ehds-exact": "dpm, ehds with exact scale", "noise-aware": "dpm, noise_aware",
+    "ehds-exact": "dpm, ehds with exact scale", "noise-aware": "dpm, auto (noise_aware)",
 }
 
 
@@ -135,4 +135,24 @@ def realised():
     return figure, (
         f"**Claim.** EHD and EHDS lose less than they promise. **Found.** EHDS realises {of('ehds'):.2f} of its ε = 1 on the worst data; calibrated by that exact loss "
         f"(`ehds`) it realises {of('ehds-exact'):.4f} and is as much more accurate. EHDL stays below 1 here ({of('ehdl'):.2f}) but has no bound."
+    )
+
+
+def certified():
+    """Mean distances on all real columns, of what dpm certifies."""
+    rows = table("hellinger-4", 2)[1] + table("hellinger-5", 2)[1]
+    sets = list(dict.fromkeys(k[0] for k, _ in rows))
+    at = {tuple(k): v[5] for k, v in rows}
+    figure, axes = panels(1, 1, 2.8)
+    for place, method in enumerate(PRIVATE):
+        own = [(i, at[d, method]) for i, d in enumerate(sets) if (d, method) in at]
+        line(axes[0], method, *zip(*own), linestyle="", markersize=6, offset=5.0 * (place - 2.5))
+    axes[0].set_xticks(range(len(sets)), [d.replace(": ", ":\n") for d in sets], fontsize=7.5)
+    logarithmic(axes[0], "y")
+    axes[0].set(ylabel="mean Hellinger distance", xlim=(-0.6, len(sets) - 0.4))
+    legend(figure, axes, NAMES, columns=3)
+    first = sum(at[d, "noise-aware"] <= min(at[d, m] for m in PRIVATE if (d, m) in at) for d in sets)
+    return figure, (
+        "**Certified mechanisms only**: the mean distance from the posterior without privacy, less is better, on all seven real columns at ε = 1; EHDL is left out, since nothing bounds its loss. `posterior(p) using auto` "
+        f"takes `noise_aware` on each; it is the nearest on {first} of {len(sets)} columns. Counts have no gradient, so DP-SGD is no baseline here; nothing in the figure is tuned. With three levels EHDS by its exact loss takes too long to compute."
     )

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from .style import BLUE, GREY, ORANGE, SHADES, VERMILION, legend, line, logarithmic, panels, table
+from .style import BLUE, GREEN, GREY, ORANGE, SHADES, VERMILION, legend, line, logarithmic, panels, table
 
 
 def losses():
@@ -21,7 +21,7 @@ def losses():
     _, rows = table("minami", 2)
     mu = np.interp(0.0, *zip(*[(np.log(float(k[1])), v[2]) for k, v in rows if k[0] == "-05"]))
     line(axes[1], "weight by the range of the loss", radius, 1 / (2 * radius), marker="", color=VERMILION)
-    line(axes[1], "weight by its gradient", radius, np.full_like(radius, min(mu / 2, 1)), marker="", color=BLUE)
+    line(axes[1], "weight by its gradient", radius, np.full_like(radius, min(mu / 2, 1)), marker="", color=GREEN)
     logarithmic(axes[1], "xy")
     axes[1].set(xlabel="radius of the parameter's domain", ylabel="weight of a row", title="what ε = 1 allows")
     legend(figure, axes, columns=3)
