@@ -21,14 +21,14 @@ pub fn parameter(chosen: &Chosen, name: &str) -> Option<f64> {
     chosen.parameters.iter().find(|p| p.name == name).map(|p| p.value)
 }
 
-/// Means of whole posteriors, each released anew: one for each file.
-pub fn posterior_means(text: &str, files: &mut dyn Iterator<Item = String>) -> Vec<Vec<f64>> {
+/// Means of whole posteriors of a file, which is read once: so many releases, each with noise of its own.
+pub fn posterior_means(text: &str, file: &str, times: u64) -> Vec<Vec<f64>> {
     let mechanism = Mechanism::new(text);
     let Some(MechanismPlan::Whole { law, .. }) = chosen(text).plan else { panic!("{text}") };
-    let bits = &mut OsBits::new().unwrap();
-    let one = |file: String| {
-        let released = mechanism.draw(&mechanism.measure(&file), bits).unwrap();
+    let (measured, bits) = (mechanism.measure(file), &mut OsBits::new().unwrap());
+    let mut one = || {
+        let released = mechanism.draw(&measured, bits).unwrap();
         posterior_of(&law, &released, true, bits).unwrap().mean()
     };
-    files.map(one).collect()
+    (0..times).map(|_| one()).collect()
 }

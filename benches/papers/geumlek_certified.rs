@@ -28,7 +28,7 @@ fn point(set: &Set, csv: &str, method: &str, (order, epsilon): (f64, f64), draws
             budget(order, epsilon),
             precision.powf(-0.5)
         );
-        posterior_means(&text, &mut (0..draws).map(|_| csv.to_string()))
+        posterior_means(&text, csv, draws)
     };
     let scores: Vec<(f64, f64)> = estimates.iter().map(|w| set.score(w)).collect();
     let errors = error_of_mean(&scores.iter().map(|s| s.0).collect::<Vec<_>>());

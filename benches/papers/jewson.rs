@@ -96,8 +96,7 @@ fn scores(studies: &[Study], method: &str, epsilon: f64) -> Vec<Vec<Score>> {
             let first = &studies[0];
             let text = program("langevin", first.train.len(), first.dim(), first.bound, epsilon);
             let text = format!("{}posterior(w) using auto\n", &text[..text.find("draw(").unwrap()]);
-            let means = posterior_means(&text, &mut studies.iter().map(Study::csv));
-            vec![studies.iter().zip(&means).map(|(s, w)| s.score(w)).collect()]
+            vec![each(&mut |s| posterior_means(&text, &s.csv(), 1).remove(0))]
         }
         "dp-sgd" | "dp-sgd-fixed" => {
             let mu = gaussian_mu(epsilon, DELTA);

@@ -96,7 +96,7 @@ fn potential(method: &str, x: f64, epsilon: f64) -> Box<dyn Fn(f64) -> f64> {
     let prior = |t: f64| 0.5 * (t / SPREAD).powi(2);
     // Of one feature dpm knows a smaller Lipschitz constant: its weight is read from what it certifies.
     let rho = match method {
-        "langevin" => parameter(&chosen(&program(method, 2, 1, 1.0, epsilon).replace("auto", "gibbs")), "weight").unwrap(),
+        "langevin" => parameter(&chosen(&program(method, 2, 1, 1.0, epsilon)), "r").unwrap(),
         _ => weight(method, 1, 1.0, epsilon),
     };
     // Radius of the ball, and infinity for the others.
@@ -139,7 +139,7 @@ fn allowed(method: &str, epsilon: f64) -> f64 {
 /// Share of right guesses on what the product drew: the attacker takes the data set whose ideal posterior is denser there.
 fn drawn(method: &str, x: f64, epsilon: f64, draws: u64) -> f64 {
     let bound = if method == "beta-div" { x } else { 1.0 };
-    let mechanism = Mechanism::new(&program(method, 2, 1, bound, epsilon).replace("auto", "gibbs"));
+    let mechanism = Mechanism::new(&program(method, 2, 1, bound, epsilon));
     let guess = potential(method, x, epsilon);
     let other = potential(method, -x, epsilon);
     let mut right = 0.0;

@@ -3,7 +3,6 @@
 import csv
 import io
 import re
-from collections import Counter
 from pathlib import Path
 
 import matplotlib
@@ -50,7 +49,7 @@ WIDTH = 7.5  # inches
 def table(name, keys):
     """The lines of a result file: the names of its numbers, and a list of (texts of the key columns, numbers).
 
-    What `--full` has computed goes before the quick table, place by place, where all methods of a place are known.
+    What `--full` has computed goes before the quick table, point by point.
     """
 
     def read(path):
@@ -62,9 +61,8 @@ def table(name, keys):
     head, rows = read(quick if quick.exists() else full)
     if full.exists():
         long = read(full)[1]
-        methods = Counter(tuple(k[:-1]) for k, _ in long)
-        done = {place for place, count in methods.items() if count == max(methods.values())}
-        rows = [r for r in long if tuple(r[0][:-1]) in done] + [r for r in rows if quick.exists() and tuple(r[0][:-1]) not in done]
+        known = {tuple(k) for k, _ in long}
+        rows = long + [r for r in rows if quick.exists() and tuple(r[0]) not in known]
     return head, rows
 
 
