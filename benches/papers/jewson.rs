@@ -252,4 +252,5 @@ of weights and rows (or one split), shared by all methods. dp-sgd gets its steps
 real release can do. The corrected constants are used: 2 rho c R0 (printed: twice that), Theorem 7 instead of Corollary 8 of Minami et
 al., which fails above eps = 1.01, and norms of rows for the Lipschitz constant 2 of the paper, which holds up to four features.
 Langevin chains are at most 20,000 to 200,000 steps long: their guarantee holds at any length, their accuracy may suffer.
+An empty cell was not computed.
 ";

@@ -148,7 +148,7 @@ def comparison(rows, column, orders):
     ops = sum(at[*s, "ops"][0] < max(at[*s, "alg-4"][0], at[*s, "alg-5"][0]) for s in sites)
     behind = sum(apart(at[*s, "dpm"], at[*s, m]) for s in sites for m in METHODS[:3])
     return (
-        f"Algorithm 5 has the larger value in {len(above)} of {len(sites)} places, in {clear} by two standard errors of the difference; OPS beats one of them in {ops}. "
+        f"Algorithm 5 has the larger value in {len(above)} of {len(sites)} places, in {clear} by two standard errors of the difference, so this is {'contradicted there' if clear else 'not contradicted'}; OPS beats one of them in {ops}. "
         f"`draw(w) using auto`, the only line whose certificate covers the chain that ran, is behind another by two standard errors in {behind} of {3 * len(sites)} comparisons. "
         f"Means of {counted(rows, SETS)} draws, bars of two standard errors, moved apart"
     )
@@ -181,7 +181,7 @@ def certified():
     return figure, (
         "**Certified mechanisms only**, beside OPS and DP-SGD whose settings were fixed before any data were seen (100 steps of length 1/L, all rows, gradients uncut), so that no tuning "
         f"is left to pay for. The better of `draw(w) using auto` and `posterior(w) using auto` (the mean of what is released) has a smaller test error than DP-SGD by two standard errors in {lead.count(1)} of {len(both)} "
-        f"places and a larger one in {lead.count(-1)}. One draw of a posterior is worse than its mean; a whole posterior pays for its noise with the number of features. Every method spends the same Rényi ε of the order "
+        f"places and a larger one in {lead.count(-1)}. Every method spends the same Rényi ε of the order "
         f"(order 1: zCDP). Means of {counted(more, SETS)} releases, bars of two standard errors. MNIST is left out: `posterior` takes at most 100 weights."
     )
 

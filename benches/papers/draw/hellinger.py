@@ -145,11 +145,11 @@ def certified():
     at = {tuple(k): v[5] for k, v in rows}
     figure, axes = panels(1, 1, 2.8)
     for place, method in enumerate(PRIVATE):
-        own = [(i, at[d, method]) for i, d in enumerate(sets) if (d, method) in at]
-        line(axes[0], method, *zip(*own), linestyle="", markersize=6, offset=5.0 * (place - 2.5))
-    axes[0].set_xticks(range(len(sets)), [d.replace(": ", ":\n") for d in sets], fontsize=7.5)
-    logarithmic(axes[0], "y")
-    axes[0].set(ylabel="mean Hellinger distance", xlim=(-0.6, len(sets) - 0.4))
+        own = [(at[d, method], len(sets) - i + 0.1 * (place - 2.5)) for i, d in enumerate(sets) if (d, method) in at]
+        line(axes[0], method, *zip(*own), linewidth=0.6, markersize=5)
+    axes[0].set_yticks(range(len(sets), 0, -1), sets)
+    logarithmic(axes[0], "x")
+    axes[0].set(xlabel="mean Hellinger distance", ylim=(0.5, len(sets) + 0.5))
     legend(figure, axes, NAMES, columns=3)
     first = sum(at[d, "noise-aware"] <= min(at[d, m] for m in PRIVATE if (d, m) in at) for d in sets)
     return figure, (
