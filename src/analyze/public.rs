@@ -14,7 +14,9 @@ pub trait PublicData {
     /// The value of a bound public scalar.
     fn scalars(&self) -> &BTreeMap<ScalarId, f64>;
     /// SHA-256 of the rows of a bound public table, or of a record of released values, in hexadecimal digits.
-    fn digest(&self, name: &str) -> Option<String>;
+    fn digest(&self, _name: &str) -> Option<String> {
+        None
+    }
 }
 
 /// Nothing is bound.
@@ -25,9 +27,6 @@ pub struct Unbound {
 
 impl PublicData for Unbound {
     fn totals(&self, _: &Statistic) -> Option<Totals> {
-        None
-    }
-    fn digest(&self, _: &str) -> Option<String> {
         None
     }
     fn scalars(&self) -> &BTreeMap<ScalarId, f64> {
