@@ -7,7 +7,7 @@ use crate::model::{Program, ScalarId};
 use crate::privacy::certificate::{Certificate, DELTAS, ORDERS};
 use crate::rules::Totals;
 use crate::run::{foretold, rehearse};
-use crate::source::{Diagnostic, Diagnostics, FileId, SourceMap};
+use crate::source::{Diagnostic, Diagnostics, FileId, Help, SourceMap};
 use crate::syntax;
 use serde_json::Value;
 use std::io::Read;
@@ -53,9 +53,22 @@ pub fn analyze(checked: &Checked, public: &dyn PublicData, all: bool) -> (Option
         let never = |d: &Diagnostic| refused.iter().flat_map(|r| &r.labels).any(|l| d.labels.iter().any(|own| own.span == l.span));
         diagnostics.retain(|d| d.code != "W0513" || !never(d));
         diagnostics.extend(refused);
-        diagnostics.extend(foretold(&bound, analysis));
+        let foretold: Diagnostics = foretold(&bound, analysis).into_iter().map(|d| with_roads(d, &diagnostics)).collect();
+        diagnostics.extend(foretold);
     }
     (analysis, diagnostics)
+}
+
+/// What is foretold of a chain, with the roads that the doubt about its prediction names.
+fn with_roads(d: Diagnostic, others: &Diagnostics) -> Diagnostic {
+    let at = |d: &Diagnostic| d.labels.first().map(|l| l.span);
+    let doubt = others.iter().find(|o| o.code == "W0513" && at(o) == at(&d));
+    let roads: Vec<Help> = doubt.map_or(vec![], |o| o.help.iter().filter(|h| !h.code.is_empty()).cloned().collect());
+    if roads.is_empty() {
+        d.help("`dpm compare FILE` shows what every mechanism is predicted to learn; more rows or a larger budget teach more")
+    } else {
+        d.helps(roads)
+    }
 }
 
 fn priced(checked: &Checked, public: &dyn PublicData, all: bool) -> (Option<Analysis>, Diagnostics) {
