@@ -106,9 +106,8 @@ impl Checker<'_> {
                 return Some(Help::several("release the two moments; the variance is then free:", code, edits));
             }
             "bin" => {
-                return Some(vec![
-                    format!("bins are those of a histogram, as in `release cells = histogram({})`", self.written(span)).into(),
-                ]);
+                let code = self.written(span);
+                return Some(vec![format!("bins are those of a histogram, as in `release cells = histogram({code})`").into()]);
             }
             "summary" | "summarise" => {
                 return Some(vec![Help::from(("an output of draws is its summary:", x.as_str())).over(span)]);
