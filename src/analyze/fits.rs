@@ -56,14 +56,15 @@ fn law(table: &CellTable, program: &Program, analysis: &Analysis) -> Option<Diag
         return None;
     }
     let name = program.table(table.table).map_or("", |t| &t.name);
-    let asked = program.released.get(table.release.0).map_or("cells", String::as_str);
+    // Normal noise meets no pure epsilon.
+    let pure = matches!(program.budget.as_ref().map(|b| &b.kind), Some(crate::model::BudgetKind::Pure(_)));
     Some(
-        Diagnostic::new("E0315", format!("no model knows the law of the noise on `{name}`"))
+        Diagnostic::new("E0315", format!("no model can use the distribution of the noise on `{name}`"))
             .label(release.mechanism_span, "noise that is not an integer")
             .label(table.cells.span, "a model of these counts")
             .cause("counts with integer noise have a likelihood that is computed exactly")
-            .help(("for integers:", format!("release {asked} = .. using geometric")))
-            .help(("or, cheaper for many releases:", format!("release {asked} = .. using gaussian"))),
+            .help(("for integers:", "using geometric"))
+            .helps((!pure).then_some(("or, cheaper for many releases:", "using gaussian"))),
     )
 }
 

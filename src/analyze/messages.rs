@@ -74,9 +74,9 @@ pub fn wrong_question(scene: &Scene, mechanism: &Mechanism) -> Diagnostic {
 pub fn approximate(scene: &Scene) -> Diagnostic {
     let name = &scene.site.release.name;
     Diagnostic::new("W0512", format!("`{name}` is approximate: its 90 % intervals may contain the truth less often than that"))
-        .label(scene.place(), "takes the loss of a row for a quadratic, and the products of features for what left")
+        .label(scene.place(), "approximates the loss of a row by a quadratic, and treats the released products of features as exact")
         .help(("with intervals that account for the noise:", "using refined".to_owned()))
-        .cause("in simulations from the model a quarter to four fifths did, the fewer the more rows and budget; its privacy is exact")
+        .cause("in simulations from the model between a quarter and four fifths of them did, fewer with more rows or a larger budget; its privacy is exact")
 }
 
 /// No offer of the wanted mechanism: why, and the same model of released counts where it can be one.

@@ -84,7 +84,7 @@ fn counted(scene: &Scene, model: &Model, offer: &dyn Offer) -> Option<Help> {
 }
 
 /// The whole posterior, where a mechanism releases it near to what it is.
-fn whole(scene: &Scene, model: &Model) -> Option<Help> {
+pub(super) fn whole(scene: &Scene, model: &Model) -> Option<Help> {
     let Request::Draw { parameters, .. } = &model.request else { return None };
     let [parameter] = parameters.as_slice() else { return None };
     let name = &model.parameters.iter().find(|p| p.id == *parameter)?.name;

@@ -2,7 +2,7 @@
 
 use super::budget::written;
 use crate::model::print::number;
-use crate::model::{Budget, BudgetKind, Program, Relation, Table};
+use crate::model::{Budget, BudgetKind, Builtin, ExprKind, Program, Query, Relation, ReleaseStep, Table, releases};
 use crate::numeric::decimal::sig_up;
 use crate::privacy::Claim;
 use crate::source::{Diagnostic, Diagnostics};
@@ -14,13 +14,25 @@ const VACUOUS: f64 = 20.0;
 pub fn warnings(program: &Program) -> Diagnostics {
     let mut found = Vec::new();
     found.extend(program.budget.as_ref().and_then(|b| vacuous(b, program)));
+    // Draws, posteriors and means need the number; sums and counts do without.
+    let summed = |r: &&ReleaseStep| match &r.query {
+        Query::Aggregate(q) => {
+            let mut means = false;
+            q.value.walk(&mut |e| means |= matches!(e.kind, ExprKind::Call(Builtin::RowMean, _)));
+            !means
+        }
+        _ => false,
+    };
+    let without_it = releases(&program.steps).iter().all(summed);
     for table in program.tables.iter().filter(|t| t.private && t.relation == Relation::ReplaceOne) {
         let Some((key, _)) = table.unit else { continue };
         let key = table.columns.get(key.0).map_or("unit", |c| c.name.as_str());
         found.push(
             Diagnostic::new("W0507", format!("the number of rows of every `{key}` in `{}` is assumed public", table.name))
                 .label(table.rows_span, "a public number of rows, with `by`")
-                .help(Table::redeclared(Some(table), "if it is not:", &format!("private {}", table.public_name()), "")),
+                .helps(
+                    without_it.then(|| Table::redeclared(Some(table), "if it is not:", &format!("private {}", table.public_name()), "")),
+                ),
         );
     }
     found

@@ -112,7 +112,7 @@ impl Checker<'_> {
                 let (what, x) = (type_text(&x.ty), x.span);
                 let d = Diagnostic::new("E0209", format!("`{name}` needs numbers")).label(x, what);
                 let written = self.written(x);
-                let days = Help::from(("days since a first one are:", format!("({written} - \"2020-01-01\")"))).over(x);
+                let days = Help::from(("count days from a fixed date:", format!("({written} - \"2020-01-01\")"))).over(x);
                 return self.fail(if dates.is_some() { d.help(days) } else { d });
             }
         };
@@ -198,7 +198,13 @@ impl Checker<'_> {
             let sizes = self.fresh_name("sizes");
             let d = Diagnostic::new("E0209", "the sizes of these groups are public already").label(span, "nothing to protect here");
             return self.fail(match self.table(t).is_some_and(|t| t.unit.is_none()) {
-                true => d.help(("output them, outside of `each`:", format!("output {sizes} = histogram({key})"))),
+                true => {
+                    let header = self.group.and_then(|g| self.groups.get(g)).map_or(span, |g| g.header);
+                    let code = format!("output {sizes} = histogram({key})");
+                    let before = Span { end: header.start, ..header };
+                    let help = Help::from(("output them, outside of `each`:", code.clone()));
+                    d.help(help.edit(before, format!("{code}\n")).edit(self.statement, ""))
+                }
                 false => d.help("read them off the public column, or bind them as a public table"),
             });
         }
@@ -226,9 +232,11 @@ impl Checker<'_> {
             return self.fail(match &a.kind {
                 ExprKind::Param(_) => {
                     let p = self.written(a.span);
-                    d.help(("release one draw:", format!("release {p}_hat = draw({p})")))
-                        .help(("or several of them:", format!("release {p}_draws = draws({p}, 10)")))
-                        .help(("", format!("output average = mean({p}_draws)")))
+                    let post = self.fresh_name(&format!("{p}_post"));
+                    let release = format!("release {post} = posterior({p})");
+                    let output = self.rewritten(self.statement, &[(a.span, post.clone())]).unwrap_or_else(|| post.clone());
+                    let edits = vec![(self.before_statement(), format!("{release}\n")), (a.span, post)];
+                    d.helps(Help::several("release its posterior:", [release, output], edits))
                 }
                 _ => d,
             });
@@ -378,7 +386,7 @@ impl Checker<'_> {
             ("larger", Some(other), _) if other.is_scalar_number() => Some((Builtin::PosteriorLarger, Type::Real(Range::UNIT))),
             ("sample", None, None) => {
                 let d = Diagnostic::new("E0201", "the number of draws is a whole constant from 1 to 10000000");
-                return self.fail(d.label(second.span, "not such a number").help("sample(post, 1000)"));
+                return self.fail(d.label(second.span, "not such a number").help(Help::from(("such as:", "1000")).over(second.span)));
             }
             ("sample", _, Some(n)) => {
                 let range = inner.range().unwrap_or(Range::ALL);

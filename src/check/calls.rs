@@ -99,13 +99,16 @@ impl Checker<'_> {
                 return Some(vec![Help::from(quantile).over(span)]);
             }
             "var" | "variance" => {
-                return Some(vec![
-                    ("release the two moments:", format!("release m1 = mean({x})")).into(),
-                    ("", format!("release m2 = mean({square})")).into(),
-                    ("the variance is then free:", "output v = m2 - m1^2").into(),
-                ]);
+                let (m1, m2, v) = (self.fresh_name("m1"), self.fresh_name("m2"), self.fresh_name("v"));
+                let code =
+                    [format!("release {m1} = mean({x})"), format!("release {m2} = mean({square})"), format!("output {v} = {m2} - {m1}^2")];
+                let edits = vec![(self.statement, code.join("\n"))];
+                return Some(Help::several("release the two moments; the variance is then free:", code, edits));
             }
-            "bin" => return Some(vec![("bins are those of a histogram:", format!("histogram({})", self.written(span))).into()]),
+            "bin" => {
+                let code = self.written(span);
+                return Some(vec![format!("bins are those of a histogram, as in `release cells = histogram({code})`").into()]);
+            }
             "summary" | "summarise" => {
                 return Some(vec![Help::from(("an output of draws is its summary:", x.as_str())).over(span)]);
             }

@@ -55,7 +55,7 @@ impl Checker<'_> {
         if !compared && op != Builtin::Sub {
             let (span, written) = (date.span, self.written(date.span));
             let d = Diagnostic::new("E0209", "a date is not a number").label(span, "a date");
-            let days = Help::from(("days since a first one are:", format!("({written} - \"2020-01-01\")"))).over(span);
+            let days = Help::from(("count days from a fixed date:", format!("({written} - \"2020-01-01\")"))).over(span);
             return self.fail(d.help(days));
         }
         let day = |checker: &mut Self, e: Expr| -> Checked<Expr> {

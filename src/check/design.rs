@@ -117,7 +117,7 @@ impl Checker<'_> {
             let (what, help) = match value.label {
                 Label::Public => ("the same for every row", "the intercept is the same for every row"),
                 Label::Aggregate(_) => ("one value for all rows", "numbers are centred by the bounds that their columns declare"),
-                _ => ("made of parameters", "weights come in by `dot(w, design(..))`"),
+                _ => ("made of parameters", "weights multiply a design by `dot(w, design(..))`"),
             };
             let d = Diagnostic::new("E0209", "a design is made of columns").label(e.span, what);
             return self.fail(d.help(help));
@@ -191,7 +191,7 @@ impl Checker<'_> {
             }
             Type::Date(_) => {
                 let (d, x) = (Diagnostic::new("E0209", "a date is not a number").label(at, "a date"), self.written(at));
-                let days = Help::from(("days since a first one are:", format!("({x} - \"2020-01-01\")"))).over(at);
+                let days = Help::from(("count days from a fixed date:", format!("({x} - \"2020-01-01\")"))).over(at);
                 self.fail(d.help(days).help(Help::from(("or a part of it:", format!("year({x})"))).over(at)))
             }
             other => {

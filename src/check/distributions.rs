@@ -20,11 +20,15 @@ impl Checker<'_> {
 
     /// `mixture([w, 1 - w], normal(a, s), normal(b, s))`
     fn mixture(&mut self, call: &ast::Call) -> Checked<DistCall> {
-        const WRITTEN: &str = "mixture([w, 1 - w], normal(a, s), normal(b, s))";
+        const WRITTEN: &str = "a mixture is written as in `mixture([w, 1 - w], normal(a, s), normal(b, s))`";
         let (Some((weights, parts)), true) = (call.args.split_first(), call.args.len() > 2 && call.args.iter().all(|a| a.name.is_none()))
         else {
             let d = Diagnostic::new("E0208", "`mixture` takes weights, then two distributions or more");
-            return self.fail(d.label(call.span, format!("{} given", call.args.len())).help(WRITTEN));
+            let d = d.label(call.span, format!("{} given", call.args.len()));
+            return self.fail(match call.args.as_slice() {
+                [_, alone] => d.help(Help::from(("one alone is no mixture:", self.written(alone.span))).over(call.span)),
+                _ => d.help(WRITTEN),
+            });
         };
         let weights = self.expr(&weights.value)?;
         let shares = as_vector(&weights.ty).filter(|v| matches!(weights.ty, Type::Simplex { .. }) || v.range.lo >= 0.0);
@@ -120,9 +124,15 @@ impl Checker<'_> {
         if !fits || given.len() != dist.args.len() {
             let names: Vec<&str> = dist.args.iter().map(|(n, _)| *n).collect();
             let d = Diagnostic::new("E0208", format!("`{}` takes {} arguments", dist.name, dist.args.len()))
-                .label(call.span, self.what_is_wrong(dist, call))
-                .help(format!("{}({})", dist.name, names.join(", ")));
-            return self.fail(d);
+                .label(call.span, self.what_is_wrong(dist, call));
+            let known = |a: &ast::Arg| a.name.as_ref().is_some_and(|n| names.contains(&n.value.as_str()));
+            // As many under other names: they are meant in this order.
+            return self.fail(if call.args.len() == names.len() && !call.args.iter().any(known) {
+                let values: Vec<String> = call.args.iter().map(|a| self.written(a.value.span)).collect();
+                d.help(Help::from(format!("{}({})", dist.name, values.join(", "))).over(call.span))
+            } else {
+                d.help(format!("its arguments, in their order: `{}({})`", dist.name, names.join(", ")))
+            });
         }
         self.exprs(&given)
     }
@@ -133,7 +143,7 @@ impl Checker<'_> {
         match unknown {
             Some(n) => {
                 let names: Vec<String> = dist.args.iter().map(|(n, _)| format!("`{n}`")).collect();
-                format!("no argument is called `{}`: they are {}", n.value, names.join(", "))
+                format!("there is no argument `{}`; the arguments are {}", n.value, names.join(", "))
             }
             None => format!("{} given", call.args.len()),
         }
@@ -210,7 +220,15 @@ impl Checker<'_> {
         let help: Help = if let Some(line) = self.beta_of_same_moments(value).filter(|_| need == Range::UNIT) {
             line
         } else if dist.name == "bernoulli" && value.label != Label::Public {
-            Help::from(("use the link:", format!("bernoulli_logit({})", self.written(value.span)))).over(value.span)
+            let before = self.map.slice(Span { end: value.span.start, ..self.statement });
+            let help = Help::from(("use the link:", format!("bernoulli_logit({})", self.written(value.span))));
+            match before.rfind("bernoulli").filter(|_| self.statement.file == value.span.file) {
+                Some(at) => {
+                    let end = self.statement.start + (at + "bernoulli".len()) as u32;
+                    help.edit(Span { start: end, end, ..self.statement }, "_logit")
+                }
+                None => help,
+            }
         } else if constant.is_some() {
             within(need).into()
         } else {
@@ -298,7 +316,7 @@ impl Checker<'_> {
             .label(call, format!("its values are {need}"));
         let d = self.label_column(d, outcome, "declared here");
         if let (Type::Vector(_), "normal") = (&outcome.ty, dist.name) {
-            return self.fail(d.help(("for a vector:", "multi_normal(m, S), m its mean and S its covariance such as [[1, 0], [0, 1]]")));
+            return self.fail(d.help("for a vector: `multi_normal(m, S)`, m its mean and S its covariance such as [[1, 0], [0, 1]]"));
         }
         self.fail(d.help("declare the column with the support of the likelihood, or choose another likelihood"))
     }

@@ -12,7 +12,7 @@ use crate::model::{
     Axes, Axis, Builtin, Column, ColumnId, DistCall, Expr, ExprKind, Label, Observation, ParamId, Parameter, Range, Relation, ReleaseId,
     RowCount, Step, Table, TableId, Type,
 };
-use crate::source::{Diagnostic, Span};
+use crate::source::{Diagnostic, Help, Span};
 use crate::syntax::ast;
 use std::rc::Rc;
 use std::sync::Arc;
@@ -79,7 +79,7 @@ impl Checker<'_> {
 
     fn not_a_table<T>(&mut self, ty: &Type, name: &str, span: Span) -> Checked<T> {
         let d = Diagnostic::new("E0209", format!("`{name}` is not a table of counts")).label(span, type_text(ty));
-        self.fail(d.help(("released counts are:", "release cells = histogram(region, vote)")))
+        self.fail(d.help("a table of counts is released by `histogram`, as in `release cells = histogram(region, vote)`"))
     }
 
     /// The released table of which an expression is a column, `cells.vote`.
@@ -229,7 +229,11 @@ impl Checker<'_> {
                     .label(o.span, format!("rows of `{rows}`"))
                     .label(call, "computed from released counts alone");
                 let d = d.cause("a posterior in an `output` is free because all it reads was released before");
-                return self.fail(d.help(("release the posterior of private rows:", format!("release x = {}", self.written(call)))));
+                let counted = observations.iter().any(|o| matches!(self.origin(o.table), Some(Origin::Cells(_))));
+                return self.fail(match counted {
+                    true => d.help(Help::from(format!("remove `{}`", self.written(o.span))).edit(o.span, "")),
+                    false => d.help(("release the posterior of private rows:", format!("release x = {}", self.written(call)))),
+                });
             };
             let axes = self.axes_of(id);
             match self.moment_axes(id) {
@@ -246,7 +250,7 @@ impl Checker<'_> {
                 let (other, rows) = (self.table_name(other), self.table_name(rows));
                 let d = Diagnostic::new("E0105", format!("`{other}` and `{name}` count the same rows of `{rows}`"))
                     .label(o.span, "counted again")
-                    .cause("a model of both would take their common sampling error for two independent ones");
+                    .cause("a model of both would treat their shared sampling error as independent");
                 return self.fail(d.help("release one table that has the columns of both: histogram(a, b, c)"));
             }
             if let Some(other) = found.first() {
@@ -316,7 +320,10 @@ impl Checker<'_> {
             .help("binomial(N, p) or poisson for an int in 0..N");
         let numbers = matches!(family.support, Support::Real(_) | Support::BetweenArgs) && !binned;
         self.fail(match axis.filter(|_| numbers).map(|a| a.name.clone()) {
-            Some(x) => d.help(("a number in bins:", format!("bin({x}, width = 1)"), "as an argument of histogram")),
+            Some(x) => {
+                let help = Help::from(("a number in bins:", format!("bin({x}, width = 1)"), "as an argument of histogram"));
+                d.help(self.counted_at(o.table, &x).map_or(help.clone(), |at| help.over(at)))
+            }
             None => d,
         })
     }
@@ -328,7 +335,7 @@ impl Checker<'_> {
         let Some((family, _)) = o.likelihood.components().into_iter().find(unknown) else { return Ok(()) };
         let (name, column) = (family.name, self.written(o.outcome.span));
         let d = Diagnostic::new("E0209", format!("the probability of a bin of `{column}` under `{name}` is not known"));
-        let d = d.label(o.likelihood.span, "no distribution function that a chain can differentiate by all of its arguments");
+        let d = d.label(o.likelihood.span, "its distribution function cannot be differentiated in all of its arguments");
         let d = match family.has_bins(&[Some(1.0); 3]) {
             true => d.help(format!("write the first argument of `{name}` as a constant")),
             false => d,

@@ -99,7 +99,12 @@ impl Checker<'_> {
             Diagnostic::new("E0209", format!("`{name}` covers all rows, but this is inside a group"))
                 .label(span, format!("`{written}` of all groups together"))
                 .label(header, "inside, aggregates are those of one group")
-                .help(("give the number by hand:", format!("public {}: real", self.fresh_name("total")))),
+                .help({
+                    let total = self.fresh_name("total");
+                    let code = format!("public {total}: real");
+                    let before = Span { end: header.start, ..header };
+                    Help::from(("give the number by hand:", code.clone())).edit(before, format!("{code}\n")).edit(span, total)
+                }),
         )
     }
 
@@ -113,6 +118,16 @@ impl Checker<'_> {
         let prior: Option<Vec<f64>> = shared.prior.args.iter().map(Expr::constant).collect();
         let mean =
             prior.and_then(|args| (shared.prior.family.moments)(&args)).map(|(mean, _)| mean).filter(|m| a != inner_name && m.is_finite());
+        // The parameter and what observes it alone move into the block; where it is the prior of others, its mean takes its place.
+        let inside =
+            |o: &crate::model::Observation| o.likelihood.args.iter().any(|e| e.mentions(outside)) && o.span.file == shared.span.file;
+        let observed = self.observations.iter().filter(|(o, group, _)| group.is_none() && inside(o)).map(|(o, ..)| o.span);
+        let moved: Vec<Span> = std::iter::once(shared.span).chain(observed).collect();
+        let mut lines: Vec<String> = moved.iter().map(|span| self.map.slice(*span).to_owned()).collect();
+        let mut edits = vec![(self.before_statement(), lines.join("\n") + "\n")];
+        edits.extend(moved.iter().map(|span| (*span, String::new())));
+        lines.push(self.map.slice(self.statement).to_owned());
+        let own = Help::several("inside `each`:", lines, edits);
         let fixed = mean.map(|m| Help::from(("", format!("let {a} = {}", plain(m)), "its prior mean")).over(shared.span));
         let (first, second) = (levels.first().cloned().unwrap_or_default(), levels.get(1).cloned().unwrap_or_default());
         self.fail(
@@ -121,10 +136,9 @@ impl Checker<'_> {
                 .label(shared.span, format!("`{a}` is learned from all rows"))
                 .label(header, "parallel composition needs one independent model per group")
                 .cause(format!("a draw of `{release}[{first}]` would carry information about rows in `{second}`"))
-                .help("give every group the same fixed prior and pool afterwards, for free:")
-                .helps(fixed)
-                .help(("", format!("release {release} = draw({inner_name})"), "inside `each`"))
-                .help(("", format!("output shrunk = 0.7 * {release} + 0.3 * mean({release})")))
+                .help("give every group the same fixed prior, and pool what was released afterwards, for free:")
+                .helps(fixed.map_or(own, |h| vec![h]))
+                .help(format!("afterwards such as `output shrunk = 0.7 * {release} + 0.3 * mean({release})`"))
                 .help("or move `each` away and pay for one joint draw."),
         )
     }

@@ -140,7 +140,8 @@ impl Checker<'_> {
 
     /// Checked arguments in the order of the formals; names may be given.
     fn arguments(&mut self, name: &str, formals: &[ast::Formal], args: &[ast::Arg], span: Span) -> Checked<Vec<Expr>> {
-        let signature = format!("{name}({})", super::expressions::some(formals.iter().map(|f| f.name.value.as_str())));
+        let signature = super::expressions::some(formals.iter().map(|f| f.name.value.as_str()));
+        let signature = format!("its arguments, in their order: `{name}({signature})`");
         let places: BTreeMap<&str, usize> = formals.iter().enumerate().rev().map(|(i, f)| (f.name.value.as_str(), i)).collect();
         let mut slots: Vec<Option<Expr>> = formals.iter().map(|_| None).collect();
         let mut failed = false;

@@ -93,6 +93,37 @@ impl Checker<'_> {
         (!parts.is_empty()).then(|| out.split_whitespace().collect::<Vec<_>>().join(" "))
     }
 
+    /// The text under a span with another name in place of one.
+    pub(super) fn with_name(&self, span: Span, name: &str, other: &str) -> String {
+        let (text, mut out, mut at) = (self.map.slice(span), String::new(), 0);
+        for (i, _) in text.match_indices(name).filter(|(i, _)| whole_word(text, *i, name.len())) {
+            out.push_str(text.get(at..i).unwrap_or(""));
+            out.push_str(other);
+            at = i + name.len();
+        }
+        out + text.get(at..).unwrap_or("")
+    }
+
+    /// Where the query of a released table names this column.
+    pub(super) fn counted_at(&self, table: TableId, name: &str) -> Option<Span> {
+        let Some(Origin::Cells(id)) = self.origin(table) else { return None };
+        let (_, query) = self.release(id)?.query.as_ref()?;
+        let mut found = None;
+        query.walk(&mut |e| {
+            if let ExprKind::Column(t, c) = e.kind
+                && self.column(t, c).is_some_and(|c| c.name == name)
+            {
+                found = Some(e.span);
+            }
+        });
+        found
+    }
+
+    /// An empty place before the statement that is being checked.
+    pub(super) fn before_statement(&self) -> Span {
+        Span { end: self.statement.start, ..self.statement }
+    }
+
     /// The mechanism a new query would use under this budget, with a share if there is room for one: for Help.
     pub(super) fn using_text(&self) -> String {
         match self.program.budget.as_ref().map(|b| &b.kind) {
@@ -189,12 +220,22 @@ impl Checker<'_> {
         let hi_name = self.fresh_name("hi");
         self.fail(if clip {
             let quantile = format!("release {hi_name} = quantile({subject}, 0.95) using exponential({}, {})", plain(lo), plain(hi));
-            d.help(Help::from(("use a public constant:", format!("clip({subject}, 0, 200)"))).over(whole))
-                .help(("or spend budget on it:", quantile))
-                .help(("", format!("let y = clip({subject}, 0, {hi_name})")))
+            let clipped = format!("clip({subject}, 0, {hi_name})");
+            let statement = self.rewritten(self.statement, &[(whole, clipped.clone())]).unwrap_or_else(|| clipped.clone());
+            let edits = vec![(self.before_statement(), format!("{quantile}\n")), (whole, clipped)];
+            d.help(Help::from(("use a public constant:", format!("clip({subject}, 0, 200)"))).over(whole)).helps(Help::several(
+                "or spend budget on it:",
+                [quantile, statement],
+                edits,
+            ))
         } else {
+            // What was released may be any number; the public bounds of what it summarises hold it.
+            let known = aggregate.ty.range().filter(|r| r.is_finite());
+            let value = known.map_or(hi_name.clone(), |r| format!("clip({hi_name}, {}, {})", plain(r.lo), plain(r.hi)));
             let release = format!("release {hi_name} = {} {}", self.written(aggregate.span), self.using_text());
-            d.help(("release the summary first, then use the released value:", release))
+            let statement = self.rewritten(self.statement, &[(aggregate.span, value.clone())]).unwrap_or_else(|| value.clone());
+            let edits = vec![(self.before_statement(), format!("{release}\n")), (aggregate.span, value)];
+            d.helps(Help::several("release the summary first, then use the released value:", [release, statement], edits))
         })
     }
 

@@ -188,6 +188,8 @@ struct Checker<'a> {
     branch_count: usize,
     /// The name whose `let` is being checked, for messages.
     defining: Option<String>,
+    /// The statement that is being checked: Help puts others before it, or in its place.
+    statement: Span,
     /// Percent of the budget that `spend` gives away in the text, for messages.
     shares: f64,
 }
@@ -227,6 +229,7 @@ impl<'a> Checker<'a> {
             branches: vec![],
             branch_count: 0,
             defining: None,
+            statement: Span::default(),
             shares: 0.0,
         }
     }

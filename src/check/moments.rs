@@ -158,7 +158,7 @@ impl Checker<'_> {
             (false, "normal", [mean, sd]) if degree(mean).is_some_and(|d| d <= 1) && degree(sd) == Some(0) => return Ok(()),
             _ => {}
         }
-        let d = Diagnostic::new("E0209", format!("sums and products do not tell a model of `{column}` what this asks"));
+        let d = Diagnostic::new("E0209", format!("moments do not determine this model of `{column}`"));
         let (label, help): (&str, Help) = match (axis.ty == Type::Bool, family) {
             (true, "bernoulli" | "bernoulli_logit") => ("a chance that depends on other columns", self.counts_instead(t, axes)),
             (true, _) => ("the column is a bool", Help::from(("a share:", format!("observe {column} ~ bernoulli(p)")))),
@@ -199,7 +199,7 @@ impl Checker<'_> {
         let axes = &table.axes;
         if let Some(axis) = given.first().and_then(|c| axes.get(*c)) {
             let help = self.law_of(axis, &self.table_name(table.table), observations);
-            let d = Diagnostic::new("E0209", format!("this model says nothing of `{}`, which it conditions on", axis.name));
+            let d = Diagnostic::new("E0209", format!("this model conditions on `{}` but has no distribution for it", axis.name));
             let d = d.label(call, "a model of noisy sums").cause("the sums of a condition are as noisy as those of an outcome");
             return self.fail(d.helps(help));
         }
@@ -230,7 +230,7 @@ impl Checker<'_> {
         let own = |o: &&Observation| self.map.slice(o.span).starts_with("observe") && self.map.slice(o.outcome.span).starts_with(table);
         let place = observations.iter().find(own).map(|o| Span { end: o.span.start, ..o.span });
         let edits = place.map(|at| (at, code.iter().map(|line: &String| format!("{line}\n")).collect()));
-        Help::several("give it a law:", code, edits.into_iter().collect())
+        Help::several("give it a distribution:", code, edits.into_iter().collect())
     }
 }
 

@@ -106,7 +106,8 @@ impl Checker<'_> {
         for arg in row {
             let name = arg.name.as_ref().map_or("", |n| n.value.as_str());
             let Some((id, column)) = columns.iter().find(|(_, c)| c.name == name && c.view.is_none()) else {
-                let d = Diagnostic::new("E0206", "the weights know no such column").label(arg.span, "not a column of the design");
+                let d = Diagnostic::new("E0206", "the design of these weights has no such column")
+                    .label(arg.span, "not a column of the design");
                 return self.fail(d.help(format!("columns: {}", some(columns.iter().map(|(_, c)| c.name.as_str())))));
             };
             values.insert(*id, self.value_of(column, &arg.value)?);

@@ -1,8 +1,8 @@
 //! What may not be output, and what to release instead: E0101 for private values, E0107 for parameters.
 
 use super::{Checked, Checker, Stop};
-use crate::model::{Builtin, Expr, ExprKind, Label, TableId};
-use crate::source::{Diagnostic, Span};
+use crate::model::{BudgetKind, Builtin, Expr, ExprKind, Label, TableId};
+use crate::source::{Diagnostic, Help, Span};
 use crate::syntax::ast;
 
 impl Checker<'_> {
@@ -19,19 +19,25 @@ impl Checker<'_> {
         let seen = self.fresh_name("seen");
         let inner = self.written(subject.span);
         let (using, bounds) = (self.using_text(), self.bounds_first(e));
+        if self.shares >= 100.0 {
+            return self
+                .fail(d.help("release it before, with a share that the other releases leave (`spend 80%` there, `spend 20%` here)"));
+        }
         let (lead, release, rest) = match e.label {
-            Label::Row(_) => ("release a summary of the rows:".to_owned(), format!("mean({inner})"), seen.clone()),
+            Label::Row(_) => ("release a summary of the rows:".to_owned(), format!("mean({inner})"), None),
             _ => {
                 let what = match inside.kind {
                     ExprKind::Call(Builtin::RowMean, _) => "the observed mean",
                     _ => "the private value",
                 };
-                let rest = self.rewritten(e.span, &[(subject.span, seen.clone())]).unwrap_or_else(|| seen.clone());
-                (format!("release {what}, then compare:"), inner, rest)
+                (format!("release {what}, then compare:"), inner, self.rewritten(e.span, &[(subject.span, seen.clone())]))
             }
         };
+        let place = if rest.is_some() { subject.span } else { e.span };
+        let rest = rest.unwrap_or_else(|| seen.clone());
         let (release, output) = (format!("release {seen} = {release} {using}"), format!("output {} = {rest}", name.value));
-        self.fail(d.helps(bounds).help((lead, release)).help(("", output)))
+        let edits = vec![(self.before_statement(), format!("{release}\n")), (place, seen)];
+        self.fail(d.helps(bounds).helps(Help::several(lead, [release, output], edits)))
     }
 
     /// E0107: a parameter in an output, or in the condition of `when`; `lead` is `output x =` or `when`.
@@ -39,29 +45,38 @@ impl Checker<'_> {
         let all = self.latents(std::iter::once(e));
         let Some(first) = all.first().and_then(|p| self.param(*p)).cloned() else { return Err(Stop) };
         let (mut at, mut parts, mut lines) = (e.span, Vec::<(Span, String)>::new(), vec![]);
+        // Few draws have a pure epsilon; whole posteriors from noisy counts do.
+        let pure = matches!(self.program.budget.as_ref().map(|b| &b.kind), Some(BudgetKind::Pure(_)));
         for p in all.iter().filter_map(|p| self.param(*p)) {
-            let hat = self.fresh_name(&format!("{}_hat", p.name));
-            lines.push(format!("release {hat} = draw({})", p.name));
+            let hat = self.fresh_name(&format!("{}_{}", p.name, if pure { "post" } else { "hat" }));
+            lines.push(format!("release {hat} = {}({})", if pure { "posterior" } else { "draw" }, p.name));
             e.walk(&mut |x| {
                 if x.is_param(p.id) {
                     if p.id == first.id {
                         at = x.span;
                     }
-                    parts.push((x.span, hat.clone()));
+                    parts.push((x.span, if pure { format!("mean({hat})") } else { hat.clone() }));
                 }
             });
         }
-        let last = match self.rewritten(e.span, &parts) {
-            Some(rest) => format!("{lead} {rest}"),
-            None => format!("and write the released name in place of `{}`", first.name),
+        let help = match self.rewritten(e.span, &parts) {
+            Some(rest) => {
+                let mut edits = vec![(self.before_statement(), lines.join("\n") + "\n")];
+                edits.extend(parts.into_iter().filter(|(s, _)| s.file == e.span.file && e.span.start <= s.start && s.end <= e.span.end));
+                lines.push(format!("{lead} {rest}"));
+                Help::several("", lines, edits)
+            }
+            None => {
+                lines.push(format!("and write the released name in place of `{}`", first.name));
+                lines.into_iter().map(Help::from).collect()
+            }
         };
         self.fail(
             Diagnostic::new("E0107", format!("the parameter `{}` in an output", first.name))
                 .label(at, "unknown: only its posterior is known, and that is private")
                 .label(first.span, "declared here")
                 .cause("a parameter has no value until one is drawn and released")
-                .helps(lines)
-                .help(last),
+                .helps(help),
         )
     }
 }

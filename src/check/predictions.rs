@@ -17,13 +17,18 @@ const MOST_ROWS: u64 = 10_000_000;
 
 impl Checker<'_> {
     /// The draws of a model, and the model.
-    fn modelled(&mut self, e: &ast::Expr, of: &str) -> Checked<(Expr, Arc<Fit>)> {
-        let e = self.expr(e)?;
+    fn modelled(&mut self, written: &ast::Expr, of: &str) -> Checked<(Expr, Arc<Fit>)> {
+        let e = self.expr(written)?;
         let found = if let ExprKind::Released(id) = e.kind { self.release(id).and_then(|r| r.fit.clone()) } else { None };
         let Some(fit) = found else {
             let what = if let Label::Row(_) = e.label { "a number of every draw".into() } else { type_text(&e.ty) };
             let d = Diagnostic::new("E0209", format!("`{of}` needs the posterior of a model of released counts")).label(e.span, what);
-            return self.fail(d.help(("all of its draws:", "output post = posterior(m, u)")));
+            let whole = if let ast::ExprKind::Field(base, _) = &written.kind { self.expr(base).ok() } else { None };
+            let fit = |e: &Expr| matches!(e.kind, ExprKind::Released(id) if self.release(id).is_some_and(|r| r.fit.is_some()));
+            return self.fail(match whole.filter(fit) {
+                Some(whole) => d.help(Help::from(("all of its draws:", self.written(whole.span))).over(e.span)),
+                None => d.help("all of its draws are one, as in `output post = posterior(m, u)`"),
+            });
         };
         if fit.tables.iter().any(|t| t.moments.is_some()) {
             let d =
@@ -137,7 +142,16 @@ impl Checker<'_> {
                 let level = if tokens::is_name(level) || level.parse::<i64>().is_ok() { level.to_owned() } else { format!("{level:?}") };
                 let when = if axis.ty == Type::Bool { axis.name.clone() } else { format!("{} == {level}", axis.name) };
                 let same = format!("if {when} then {0} else {0}", p.name);
-                Help::from((format!("name `{}` in both, also where nothing depends on it:", axis.name), same))
+                let mut used = None;
+                fewer.observations.iter().flat_map(|o| &o.likelihood.args).for_each(|e| {
+                    e.walk(&mut |x| {
+                        if x.is_param(p.id) {
+                            used = Some(x.span);
+                        }
+                    });
+                });
+                let help = Help::from((format!("name `{}` in both, also where nothing depends on it:", axis.name), same));
+                used.map_or(help.clone(), |used| help.over(used))
             });
             return self.fail(d.helps(same));
         }

@@ -88,7 +88,7 @@ impl Checker<'_> {
             Err(Unfit::NoRecord) => Diagnostic::new("E0212", format!("`{path}` is not the record of a run"))
                 .label(file.span, "not JSON with `releases` and `laws`, or an object has a key twice")
                 .help(("a run writes one:", "dpm run FILE.dpm --data PATH -o result.json"))
-                .help(("rows of a public table are named on the command line:", format!("public {called}[n] {{ .. }}"))),
+                .help(format!("rows of a public table are declared, as in `public {called}[n] {{ .. }}`, and named on the command line")),
             Err(Unfit::Unknown(names)) => {
                 let d = Diagnostic::new("E0206", format!("the record has no table of counts `{}`", wanted.value));
                 let names: Vec<&str> =
@@ -102,10 +102,10 @@ impl Checker<'_> {
                     None => d.cause("a record has the tables that its run released: release cells = histogram(region, vote)"),
                 }
             }
-            Err(Unfit::Noise(kind)) => Diagnostic::new("E0315", format!("no model knows the law of the noise on `{called}`"))
+            Err(Unfit::Noise(kind)) => Diagnostic::new("E0315", format!("no model can use the distribution of the noise on `{called}`"))
                 .label(file.span, kind)
                 .cause("counts with integer noise have a likelihood that is computed exactly")
-                .help(("release it again, at its cost:", format!("release {} = histogram(..) using gaussian", wanted.value))),
+                .help("release it again, at its cost, with integer noise: `using geometric` or `using gaussian`"),
             Err(Unfit::Shape(why)) => Diagnostic::new("E0212", format!("`{path}` does not fit together"))
                 .label(file.span, why)
                 .cause("a record that a run wrote was changed, or is of another version"),
@@ -160,7 +160,7 @@ pub fn table(all: &Value, name: &str) -> Result<Counts, Unfit> {
     let (Some(cells), law) = (releases.get(name), laws.get(name)) else {
         return Err(Unfit::Unknown(laws.keys().filter(|n| releases.contains_key(*n)).cloned().collect()));
     };
-    let Some(law) = law else { return Err(Unfit::Noise("the record says nothing of the noise on it".into())) };
+    let Some(law) = law else { return Err(Unfit::Noise("the record does not say what noise was added".into())) };
     let noise = noise(law)?;
     let certificate = all.pointer("/certificate/releases").and_then(Value::as_array);
     if !certificate.is_none_or(|releases| certified(releases, name, law)) {

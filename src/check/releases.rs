@@ -177,7 +177,7 @@ impl Checker<'_> {
                 let written = if whole.len() > 400 { self.written(e.span) } else { whole.to_owned() };
                 let d = Diagnostic::new("E0209", "this value is public already").label(e.span, "costs nothing, and needs no noise");
                 let d = match self.asks_private_table(&e) {
-                    true => d.cause("it is asked of public columns alone: neighbours keep them, in as many rows"),
+                    true => d.cause("it uses public columns only, which are the same in neighbouring data sets"),
                     false => d,
                 };
                 return self.fail(d.help(("output it:", format!("output {name} = {written}"))));

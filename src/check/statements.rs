@@ -5,7 +5,7 @@ use super::scope::Binding;
 use super::{Checked, Checker, ParamInfo, Stop, measure, vectors};
 use crate::dist::Support;
 use crate::model::{DistCall, Expr, ExprKind, Label, ParamId, Parameter, Range, Step, Type};
-use crate::source::{Diagnostic, Span};
+use crate::source::{Diagnostic, Help, Span};
 use crate::syntax::MAX_COMPLAINTS;
 use crate::syntax::ast::{self, ItemKind};
 use std::collections::BTreeSet;
@@ -25,7 +25,9 @@ impl Checker<'_> {
             if self.diagnostics.len() >= MAX_COMPLAINTS {
                 break;
             }
+            let around = std::mem::replace(&mut self.statement, item.span);
             let done = self.statement(item);
+            self.statement = around;
             let before = std::mem::take(&mut self.pending);
             if let Ok(more) = done {
                 steps.extend(before);
@@ -212,12 +214,16 @@ impl Checker<'_> {
     fn conditional_model(&mut self, p: ParamId, span: Span) -> Checked<()> {
         let Some(parameter) = self.param(p).cloned() else { return Err(Stop) };
         let name = parameter.name;
+        let own = self.fresh_name(&format!("{name}_2"));
+        let prior = format!("param {own} ~ {}", self.written(parameter.prior.span));
+        let here = self.with_name(span, &name, &own);
+        let edit = (span, format!("{prior}\n{here}"));
         self.fail(
             Diagnostic::new("E0211", format!("the model of `{name}` would depend on a branch"))
                 .label(span, "adds to the model only if this branch is taken")
                 .label(parameter.span, "declared outside the branch")
                 .help("move this statement out of `when`, or declare a parameter of its own inside:")
-                .help(("", format!("param {name}_2 ~ .."))),
+                .helps(Help::several("", [prior, here], vec![edit])),
         )
     }
 

@@ -84,7 +84,13 @@ impl Checker<'_> {
             (None, ast::ExprKind::List(items)) => {
                 items.iter().map(|e| self.public_constant(e, "an edge of a bin")).collect::<Checked<Vec<f64>>>()?
             }
-            _ => return self.fail(self.arity("`bin`", SIGNATURE, span)),
+            _ => {
+                let d = Diagnostic::new("E0208", "wrong arguments for `bin`").label(span, "wrong number or names of arguments");
+                let (x, by) = (self.written(of.value.span), self.written(by.value.span));
+                let width = Help::from(("bins of this width:", format!("bin({x}, width = {by})"))).over(span);
+                let edge = Help::from(("or two bins, apart there:", format!("bin({x}, [{by}])"))).over(span);
+                return self.fail(d.help(width).help(edge));
+            }
         };
         let mut right = edges.clone();
         right.sort_by(f64::total_cmp);
@@ -187,7 +193,7 @@ impl Checker<'_> {
             let first = axes.iter().filter_map(|a| a.levels.first().map(String::as_str));
             let written = self.written(base.span);
             let d = Diagnostic::new("E0201", format!("one cell has a level for each of {} axes", axes.len()));
-            return self.fail(d.label(span, format!("axes: {listed}")).help(format!("{written}[{}]", some(first))));
+            return self.fail(d.label(span, format!("axes: {listed}")).help(Help::from(format!("{written}[{}]", some(first))).over(span)));
         }
         if matches!(base.kind, ExprKind::Param(_)) || self.averaged_draws(&base) {
             return self.component_of(base, axes, indices, span);
@@ -269,7 +275,9 @@ impl Checker<'_> {
             let Some((i, axis)) = at.filter(|(i, _)| parts.iter().skip(1).all(|p| p.constant() != Some(*i as f64))) else {
                 let names = some(axes.iter().map(|a| a.name.as_str()));
                 let d = Diagnostic::new("E0206", "this is not an axis that is left").label(arg.span, format!("axes: {names}"));
-                return self.fail(d.help(SIGNATURE));
+                let free = |i: &usize| parts.iter().skip(1).all(|p| p.constant() != Some(*i as f64));
+                let left = (0..axes.len()).find(free).and_then(|i| axes.get(i)).map(|a| a.name.clone());
+                return self.fail(d.helps(left.map(|name| Help::from(("an axis that is left:", name)).over(arg.span))));
             };
             parts.push(number(i as f64, arg.span));
             left.push(axis.clone());

@@ -207,7 +207,7 @@ impl Checker<'_> {
             let Some((name, ty)) = self.type_of_column(dim).filter(|(name, _)| axes.iter().all(|a| a.name != *name)) else {
                 let d = Diagnostic::new("E0209", "each dimension of such a vector must be a different column")
                     .label(dim.span, "not such a column");
-                return self.fail(d.help("param u: vector[region, age] ~ normal(0, 1)"));
+                return self.fail(d.help("name columns with levels, as in `param u: vector[region, age] ~ normal(0, 1)`"));
             };
             let of = super::expressions::node(crate::model::ExprKind::Number(0.0), ty.clone(), crate::model::Label::Public, dim.span);
             axes.push(Axis { name, levels: self.bins_of(&of)?, ty, public: false, edges: vec![] });

@@ -107,7 +107,10 @@ fn text<'a>(value: &'a Value, pointer: &str) -> Option<&'a str> {
 
 pub fn report(args: &Report) -> Exit {
     match opened(&args.program).and_then(|o| Ok((place(&args.output, &args.program, &o)?, o))) {
-        Ok((output, o)) => output.write(page(&o.compiled, o.values.as_ref()).as_bytes()),
+        Ok((output, o)) => {
+            let page = super::progress::with_spinner("writing the page", || page(&o.compiled, o.values.as_ref()));
+            output.write(page.as_bytes())
+        }
         Err(exit) => exit,
     }
 }

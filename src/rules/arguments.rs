@@ -20,7 +20,7 @@ pub struct Mechanism {
     /// What it does to the posterior, as advice: `weaken the data`.
     pub advice: Option<&'static str>,
     /// Arguments of the literature that are written elsewhere in dpm, with that place as a Help line.
-    pub elsewhere: &'static [(&'static str, (&'static str, &'static str))],
+    pub elsewhere: &'static [(&'static str, &'static str)],
 }
 
 impl Mechanism {
@@ -48,7 +48,7 @@ impl Mechanism {
         if asked == Answers::Posteriors { self.auto_whole } else { self.auto }
     }
 
-    pub const fn elsewhere(self, elsewhere: &'static [(&'static str, (&'static str, &'static str))]) -> Mechanism {
+    pub const fn elsewhere(self, elsewhere: &'static [(&'static str, &'static str)]) -> Mechanism {
         Mechanism { elsewhere, ..self }
     }
 

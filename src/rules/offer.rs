@@ -107,6 +107,8 @@ pub enum Doubt {
     Features { least: f64, most: f64 },
     /// It is not known what a row tells.
     Rows,
+    /// A first look centres what later steps cut: how good it is depends on how features vary, and a distance is 1 at most.
+    Look,
     /// The way of the chain is not predicted.
     Start,
     /// Many rows may share a value; so many rows off at most, whatever the values are.

@@ -13,7 +13,7 @@ use crate::mechanism::chain::MOST_STEPS;
 use crate::mechanism::plan::{ChainLaw, MechanismPlan, Noise, PosteriorLaw};
 use crate::mechanism::{MechanismError, Scope, prepare};
 use crate::model::print::argument_text;
-use crate::model::{Each, Expr, ExprKind, Label, Program, Query, Range, ReleaseStep, Step, TableId, Type};
+use crate::model::{Each, Expr, ExprKind, Label, MechanismKind, Program, Query, Range, ReleaseStep, Step, TableId, Type};
 use crate::source::{Diagnostic, Help, Span};
 use std::cell::RefCell;
 use std::collections::BTreeMap;
@@ -152,6 +152,18 @@ fn waiting(release: &ReleaseStep, program: &Program) -> Option<(Span, String)> {
     Some((found.span, argument_text(model, found, program)))
 }
 
+/// An argument of the mechanism with this value: in place of another value of it, or after the others.
+fn argument(release: &ReleaseStep, place: Span, lead: &str, name: &str, value: u64) -> Help {
+    let code = format!("{name} = {value}");
+    let help = Help::from((lead, code.clone()));
+    let MechanismKind::Named { args, .. } = &release.mechanism.kind else { return help };
+    match (args.iter().find(|a| a.name.as_deref() == Some(name)), args.last()) {
+        (Some(own), _) => help.over(own.span),
+        (None, Some(last)) => help.edit(Span { start: last.span.end, ..last.span }, format!(", {code}")),
+        (None, None) => help.edit(Span { start: place.end, ..place }, format!("({code})")),
+    }
+}
+
 /// E0314; `plan` is `None` where none follows from the values that earlier releases may have.
 fn complaint(
     release: &ReleaseStep,
@@ -168,18 +180,22 @@ fn complaint(
     };
     match (why, chain, waiting(release, program)) {
         (None, _, Some((span, text))) => new("its prior may take a value that its rule does not match")
-            .label(span, "known once an earlier release has run; its range reaches too far")
+            .label(span, "known only after an earlier release has run; its range is too wide")
             .label(place, format!("rule `{}` must match for all of it", chosen.rule.name))
             .help(Help::from(("bound it:", format!("clip({text}, 1, 100)"))).over(span)),
         (Some(MechanismError::Steps), Some((chain, _)), _) => {
             let each = if let ChainLaw::Hmc { steps, .. } = chain { steps.saturating_add(1) } else { 1 };
-            new("its chain would take more than a billion steps")
-                .label(place, format!("every iteration takes {each}"))
-                .help(("at most:", format!("iterations = {}", MOST_STEPS / each)))
+            new("its chain would take more than a billion steps").label(place, format!("every iteration takes {each}")).help(argument(
+                release,
+                place,
+                "at most:",
+                "iterations",
+                MOST_STEPS / each,
+            ))
         }
         (Some(MechanismError::Steps), None, _) => new("its chain would take more than a billion steps")
-            .label(place, "as many as its features and its number of rows ask for")
-            .help(("say how long it may be:", "steps = 100000")),
+            .label(place, "the number that its features and its rows require")
+            .help(argument(release, place, "say how long it may be:", "steps", 100_000)),
         (Some(MechanismError::Wide), ..) => {
             let d = new("it would have more noise than integers hold")
                 .label(place, "its scale or sd, in steps of the grid of its sums, is above 2^100");

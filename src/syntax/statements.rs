@@ -36,10 +36,17 @@ impl<'t> Reader<'t> {
         self.complaints.sort_by_key(|c| c.labels.first().map_or(0, |label| label.span.start));
         // A habit of another language is one mistake, however often it shows.
         let mut separators = 0;
+        let all: Vec<(Span, String)> =
+            self.complaints.iter().filter(|c| c.code == "E0021").flat_map(|c| &c.help).flat_map(|h| h.edits.clone()).collect();
         self.complaints.retain(|c| {
             separators += usize::from(c.code == "E0021");
             c.code != "E0021" || separators == 1
         });
+        // Its repair is that of all.
+        let first = self.complaints.iter_mut().find(|c| c.code == "E0021").and_then(|c| c.help.first_mut());
+        if let Some(help) = first.filter(|h| !h.edits.is_empty()) {
+            help.edits = all;
+        }
         self.complaints.truncate(MAX_COMPLAINTS);
         self.complaints
     }

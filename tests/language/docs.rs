@@ -262,3 +262,17 @@ fn nothing_is_left_out() {
         assert!(of(Kind::Keyword).contains(word), "{word}");
     }
 }
+
+/// The committed study of predictions on real rows: a quarter off at the median, and no pair by more than 2 times without a warning.
+#[test]
+fn predictions_of_the_study_are_met_or_warned_of() {
+    let text = fs::read_to_string(root().join("benches/results/predictions.txt")).unwrap();
+    let pairs: Vec<&str> = text.split("\nAll pairs").nth(1).unwrap().lines().skip(1).filter(|l| !l.trim().is_empty()).collect();
+    let ratio = |line: &str| line.split_whitespace().next().unwrap().parse::<f64>().unwrap();
+    let warned = |line: &&str| ["W0510", "W0511", "W0512", "W0513"].iter().any(|code| line.contains(code));
+    let mut off: Vec<f64> = pairs.iter().map(|line| (ratio(line) - 1.0).abs()).collect();
+    off.sort_by(f64::total_cmp);
+    assert!(pairs.len() >= 60 && off[pairs.len() / 2] <= 0.25, "{} pairs", pairs.len());
+    let silent: Vec<&&str> = pairs.iter().filter(|line| !(0.5..=2.0).contains(&ratio(line)) && !warned(line)).collect();
+    assert!(silent.is_empty(), "{silent:#?}");
+}

@@ -31,7 +31,7 @@ use crate::rules::{Answers, Question, Rule, Verdict};
 
 pub static OPS: Mechanism = Mechanism::new("ops", &[Arg::WEIGHT, Arg::SAMPLER, Arg::STEPS])
     .by_name()
-    .elsewhere(&[("radius", ("the radius is the domain of the weights:", "param w: vector[2] in l2(4) ~ normal(0, 1)"))]);
+    .elsewhere(&[("radius", "the radius is the domain of the weights, as in `param w: vector[2] in l2(4) ~ normal(0, 1)`")]);
 
 pub static RULE: Rule = Rule {
     name: "ops",

@@ -142,7 +142,7 @@ fn shape(o: &Observation, argument: &Expr, least: f64, model: &Model, context: &
             o.likelihood.name(),
             tidy(least)
         ))
-        .help(("fix the shape:", format!("observe {y} ~ {fixed}")))
-        .help(("or bound it:", bounded))
+        .help(("bound the shape:", bounded))
         .help("(a shape that varies pays the wider range M^(beta-1) (1/(beta-1) + 1/beta))")
+        .help(format!("or write a constant in its place, as in `{fixed}`, where other parameters are learned"))
 }

@@ -88,15 +88,18 @@ fn ways_out(model: &Model, o: &Observation, question: &Question) -> Vec<Help> {
         &[sigma_at],
         &[(observe, format!("observe {y} ~ normal({mu}, {sd})")), (release, format!("release {mu}_hat = draw({mu})"))],
     );
-    way(
-        format!("or fix the mean, without `param {mu}`:"),
-        &[mu_at],
-        &[
-            (sigma_at, "param precision ~ gamma(2, 2)".into()),
-            (observe, format!("observe {y} ~ normal({centre}, 1 / sqrt(precision))")),
-            (release, "release precision_hat = draw(precision)".into()),
-        ],
-    );
+    // What it costs grows with the number of rows.
+    if question.context.table(o.table).is_some_and(|t| t.rows.exactly.is_some()) {
+        way(
+            format!("or fix the mean, without `param {mu}`:"),
+            &[mu_at],
+            &[
+                (sigma_at, "param precision ~ gamma(2, 2)".into()),
+                (observe, format!("observe {y} ~ normal({centre}, 1 / sqrt(precision))")),
+                (release, "release precision_hat = draw(precision)".into()),
+            ],
+        );
+    }
     way(
         "or release both moments, without a model:".into(),
         &[mu_at, sigma_at],

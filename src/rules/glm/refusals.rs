@@ -82,8 +82,8 @@ pub(super) fn not_convex(node: &Expr, other: Option<&Expr>, model: &Model, conte
 pub(super) fn prior_not_strong(parameter: &Parameter) -> Diagnostic {
     let family = parameter.prior.name();
     let why = match family {
-        "laplace" => "its negative logarithm is a line on either side of its centre",
-        "cauchy" | "student_t" => "its negative logarithm grows like a logarithm",
+        "laplace" => "its negative log density is linear on either side of its centre",
+        "cauchy" | "student_t" => "its negative log density grows only logarithmically",
         "uniform" => "its negative logarithm is flat",
         "multi_normal" => "this rule covers weights that are independent before the data",
         _ => "this rule covers normal priors alone",

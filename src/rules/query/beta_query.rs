@@ -20,7 +20,7 @@ use crate::rules::conjugate::{BetaDraw, Counts, Facts, PublicSum, out_of_reach};
 use crate::rules::offer::{Offer, Parameter};
 use crate::rules::tempered::{Form, of_query};
 use crate::rules::{Answers, Match, Premise, Question, Rule, not_mine, offers, refuse};
-use crate::source::Diagnostic;
+use crate::source::{Diagnostic, Help, Span};
 use std::rc::Rc;
 
 static BETA_QUERY: Mechanism = Mechanism::new("beta_query", &[Arg::positive("a"), Arg::positive("b"), Arg::share("r"), Arg::share("m")]);
@@ -116,5 +116,10 @@ fn not_a_share(value: &Expr, range: Range) -> Diagnostic {
     Diagnostic::new("E0203", "`beta_query` answers the mean of values in [0, 1]")
         .label(value.span, format!("ranges over [{}, {}]", range.lo, range.hi))
         .cause("the draw is a probability; a value outside [0, 1] has no Beta posterior")
-        .help(("rescale it, and undo that on the released mean:", format!("let u = (e - ({})) / {}", range.lo, range.hi - range.lo)))
+        .help({
+            let (start, end) = (Span { end: value.span.start, ..value.span }, Span { start: value.span.end, ..value.span });
+            let (lo, width) = (range.lo, range.hi - range.lo);
+            let tail = if lo == 0.0 { format!(") / {width}") } else { format!(" - ({lo})) / {width}") };
+            Help::from(("rescale it, and undo that on the released mean:", format!("(..{tail}"))).edit(start, "(").edit(end, tail)
+        })
 }

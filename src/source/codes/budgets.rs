@@ -226,7 +226,7 @@ release post = posterior(w)
         title: "a predicted error that may be off by more than 2 times",
         text: "Predictions are made from public facts alone. Where those leave open what decides the error, the prediction takes the middle \
                of what is usual, and a program is told so before anything is spent: of weights of private features, whose bounds are \
-               known and not how far they vary within them; of quantiles, where many rows may share a value (said where that is 1 % of the rows or more); of \
+               known and not how far they vary within them; of posteriors by `refined`, which clips rows around a first noisy estimate; of quantiles, where many rows may share a value (said where that is 1 % of the rows or more); of \
                `concentrated`, whose narrowed prior pulls the draw away from the truth; of chains that pay for their answers, and of bounded losses whose rows tell an unknown \
                amount. The guarantee of privacy does not depend on it. How predictions did on real rows is \
                in `benches/results/predictions.txt`. Try such a program on a public table like yours before it spends.",

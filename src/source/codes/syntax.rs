@@ -69,16 +69,16 @@ release p_hat = draw(p) using diffuse
         text: "The budget names the guarantee that the whole program must meet: eps(1), zcdp(0.1), gdp(1), dp(eps = 1, delta = \
                1e-6) or rdp(order = 8, eps = 0.5). The kind matters: the same number means different things in different kinds.",
         example_wrong: r"budget 0.5
-private staff[n] { smoker: bool }
+private staff[1200] { smoker: bool }
 param p ~ beta(20, 20)
 observe smoker ~ bernoulli(p)
-release p_hat = draw(p) using diffuse
+release post = posterior(p)
 ",
-        example_right: r"budget rdp(order = 8, eps = 0.5)
-private staff[n] { smoker: bool }
+        example_right: r"budget eps(0.5)
+private staff[1200] { smoker: bool }
 param p ~ beta(20, 20)
 observe smoker ~ bernoulli(p)
-release p_hat = draw(p) using diffuse
+release post = posterior(p)
 ",
     },
     CodePage {

@@ -129,14 +129,30 @@ pub(super) fn observe(scene: &Scene<'_>) -> Option<Diagnostic> {
     Some(distribution(scene, tilde, complaint, "bernoulli(p)"))
 }
 
+/// Arguments of a prior that fit no data in particular, or the name that a likelihood mostly has.
+fn usual_arguments(family: &str) -> Option<&'static str> {
+    Some(match family {
+        "beta" => "1, 1",
+        "gamma" | "inv_gamma" => "2, 2",
+        "normal" | "laplace" | "cauchy" | "logistic" => "0, 1",
+        "student_t" => "4, 0, 1",
+        "exponential" | "half_normal" | "half_cauchy" => "1",
+        "bernoulli" => "p",
+        _ => return None,
+    })
+}
+
 /// What follows `~` is not one call.
 fn distribution(scene: &Scene<'_>, tilde: usize, complaint: Diagnostic, usual: &str) -> Diagnostic {
     let head = one_line(scene.words(0..tilde)).unwrap_or("...");
     let family = scene.word(tilde + 1);
     if scene.is(tilde + 1, Token::Name) && !scene.is(tilde + 2, Token::OpenParen) {
-        return complaint
-            .label(scene.span(tilde + 1), format!("`{family}` needs its arguments in parentheses"))
-            .help(format!("{head} ~ {family}(...)"));
+        return complaint.label(scene.span(tilde + 1), format!("`{family}` needs its arguments in parentheses")).help(
+            match usual_arguments(family) {
+                Some(args) => format!("{head} ~ {family}({args})"),
+                None => format!("write its arguments, as in `{usual}`"),
+            },
+        );
     }
     if scene.at == tilde + 1 {
         return complaint.label(scene.here(), "expected a distribution").help(format!("{head} ~ {usual}"));
@@ -227,10 +243,15 @@ pub(super) fn function(scene: &Scene<'_>) -> Option<Diagnostic> {
         );
     }
     if scene.at == 2 {
+        let names: Vec<&str> = (2..scene.len()).take_while(|i| scene.is(*i, Token::Name)).map(|i| scene.word(i)).collect();
+        let body = scene.rest(2 + names.len()).filter(|_| !names.is_empty() && scene.is(2 + names.len(), Token::Assign));
         return Some(
-            new("E0017", format!("expected `(` after `{keyword} {name}`"))
-                .label(scene.here(), "its arguments go in parentheses")
-                .help(format!("{keyword} {name}(x) {tail}")),
+            new("E0017", format!("expected `(` after `{keyword} {name}`")).label(scene.here(), "its arguments go in parentheses").help(
+                match body {
+                    Some(body) => format!("{keyword} {name}({}) {body}", names.join(", ")),
+                    None => format!("{keyword} {name}(x) {tail}"),
+                },
+            ),
         );
     }
     if scene.bracket() == Some(2) {
@@ -254,5 +275,11 @@ pub(super) fn function(scene: &Scene<'_>) -> Option<Diagnostic> {
         "fn" => new("E0017", format!("expected `=` and one expression after `{head}`")).cause("a function is a single expression"),
         _ => new("E0017", format!("expected `{{` after `{head}`")),
     };
-    Some(complaint.label(scene.here(), "the body starts here").help(format!("{head} {tail}")))
+    let braces = scene.is(scene.at, Token::OpenBrace) && scene.is(scene.len() - 1, Token::CloseBrace) && scene.len() > scene.at + 2;
+    let inside = if braces { one_line(scene.words(scene.at + 1..scene.len() - 1)) } else { None };
+    let value = inside.filter(|_| keyword == "fn").map(|v| v.trim_start_matches("return ").trim_end_matches(';'));
+    Some(complaint.label(scene.here(), "the body starts here").help(match value {
+        Some(value) => format!("{head} = {value}"),
+        None => format!("{head} {tail}"),
+    }))
 }

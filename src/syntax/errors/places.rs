@@ -28,11 +28,18 @@ fn misplacement(file: FileId, text: &str, words: &[Word], piece: &Piece, place: 
     let token = piece.keyword;
     let declares = matches!(token, Token::Use | Token::Budget | Token::Private | Token::Public | Token::Fn | Token::Model);
     if token == Token::Return && place != Place::Model {
-        return Some(Box::new(
-            new("E0017", "`return` is allowed only at the end of a model")
-                .label(span, "not inside a model")
-                .help("model rate(y: bool) { param p ~ beta(1, 1)  observe y ~ bernoulli(p)  return p }"),
-        ));
+        let last = words.get(piece.head.clone()).and_then(|own| own.last()).unwrap_or(first);
+        let value = text.get(first.1.end..last.1.end).and_then(|v| one_line(v.trim())).filter(|v| !v.is_empty());
+        return Some(Box::new(new("E0017", "`return` is allowed only at the end of a model").label(span, "not inside a model").help(
+            match value {
+                Some(value) => Help::from(("outside, a result is an output:", format!("output result = {value}"))).over(Span::new(
+                    file,
+                    first.1.start,
+                    last.1.end,
+                )),
+                None => "remove `return`".into(),
+            },
+        )));
     }
     let blocked = place == Place::Model && matches!(token, Token::Each | Token::When);
     if (declares && place != Place::File) || blocked {

@@ -46,7 +46,7 @@ pub(in crate::syntax) fn comparison_chain(span: Span, parts: [&str; 5]) -> Compl
     Box::new(
         new("E0019", "comparisons cannot be chained")
             .label(span, "two comparisons in a row")
-            .cause(format!("`{a} {first} {b}` is true or false, and that is not compared with `{c}`"))
+            .cause(format!("`{a} {first} {b}` is true or false, which cannot be compared with `{c}`"))
             .help(Help::from(format!("{a} {first} {b} and {b} {second} {c}")).over(span)),
     )
 }

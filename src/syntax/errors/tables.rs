@@ -44,10 +44,11 @@ pub(super) fn table(scene: &Scene<'_>) -> Option<Diagnostic> {
     }
     let head = one_line(scene.words(0..scene.at)).unwrap_or("private staff[n]");
     if scene.word(scene.at) == "max" {
+        let most = if scene.is(scene.at + 1, Token::Number) { scene.word(scene.at + 1) } else { "4" };
         return Some(
             new("E0002", "expected `by` and a column before `max`")
                 .label(scene.here(), "at most how many rows of whom?")
-                .help(scene.headed(&format!("{head} by id max 4"), "")),
+                .help(scene.headed(&format!("{head} by {} max {most}", key_of(scene)), "")),
         );
     }
     Some(
@@ -55,6 +56,12 @@ pub(super) fn table(scene: &Scene<'_>) -> Option<Diagnostic> {
             .label(scene.here(), "expected `{` and a list of columns")
             .help(format!("{head} {{ age: int in 18..90, smoker: bool }}")),
     )
+}
+
+/// The column that names the person: the first one of text.
+fn key_of<'a>(scene: &Scene<'a>) -> &'a str {
+    let text = |i: &usize| scene.is(*i, Token::Name) && scene.is(i + 1, Token::Colon) && scene.word(i + 2) == "text";
+    (scene.at..scene.len()).find(text).map_or("id", |i| scene.word(i))
 }
 
 /// public cells from "result.json".votes
@@ -69,7 +76,10 @@ fn record(scene: &Scene<'_>, name: &str) -> Diagnostic {
         let said = one_line(scene.rest(3).unwrap_or("")).map(|s| s.trim_matches('\'')).filter(|s| s.contains('.') && !s.contains('"'));
         return new("E0005", "expected the record of a run after `from`")
             .label(scene.here(), "the name of its file in double quotes")
-            .help(format!("public {name} from \"{}\"", said.unwrap_or("result.json")));
+            .help(match said {
+                Some(file) => format!("public {name} from \"{file}\""),
+                None => format!("name the file that `dpm run -o` wrote, as in `public {name} from \"result.json\"`"),
+            });
     }
     new("E0005", format!("cannot read which table of the record `{name}` is"))
         .label(scene.here(), "expected the next statement, or `.` and a name")
@@ -110,7 +120,7 @@ fn unit(scene: &Scene<'_>, by: usize) -> Diagnostic {
     if scene.at == by + 1 {
         return new("E0002", "expected a column after `by`")
             .label(scene.here(), "which column names the person?")
-            .help(scene.headed(&format!("{head} by id max 4"), ""));
+            .help(scene.headed(&format!("{head} by {} max 4", key_of(scene)), ""));
     }
     let key = scene.word(by + 1);
     if scene.at == by + 2 {

@@ -3,7 +3,7 @@
 use super::super::tokens::Token;
 use super::scene::Scene;
 use super::structure::{new, one_line};
-use crate::source::Diagnostic;
+use crate::source::{Diagnostic, Help};
 
 const SHAPES: [&str; 6] = ["bool", "int in 0..10", "real in [0, 1]", "vector[3] in l2(1)", "category {yes, no}", "text"];
 
@@ -118,13 +118,17 @@ fn level(scene: &Scene<'_>, open: usize) -> Diagnostic {
     if scene.at == open + 1 && scene.found() == Some(Token::CloseBrace) {
         return new("E0008", "a category needs at least one level")
             .label(scene.spans(open..close + 1), "no level here")
-            .help("category {yes, no}");
+            .help(Help::from("category {yes, no}").over(scene.spans(open.saturating_sub(1)..close + 1)));
     }
     // The words of the level that broke.
     let start = (open + 1..scene.at).rfind(|i| scene.is(*i, Token::Comma)).unwrap_or(open);
     let end = (scene.at..close).find(|i| scene.is(*i, Token::Comma)).unwrap_or(close);
     if start + 1 >= end {
-        return new("E0008", "expected a level").label(scene.here(), "there is nothing between these commas").help("category {yes, no}");
+        let all = one_line(scene.words(open + 1..close)).unwrap_or("");
+        let levels: Vec<String> = all.split(',').map(str::trim).filter(|level| !level.is_empty()).map(quote).collect();
+        let levels = if levels.is_empty() { "yes, no".to_owned() } else { levels.join(", ") };
+        let help = Help::from(format!("category {{{levels}}}")).over(scene.spans(open.saturating_sub(1)..close + 1));
+        return new("E0008", "expected a level").label(scene.here(), "there is nothing between these commas").help(help);
     }
     let words = scene.words(start + 1..end);
     let quoted = match one_line(scene.words(open + 1..close)) {

@@ -69,6 +69,8 @@ fn increment(file: FileId, text: &str, own: &[Word], at: usize) -> Option<Diagno
     let target = own.get(start)?;
     let rest = text.get(target.1.end..)?.lines().next()?;
     let help = places::increment(rest)?;
+    let whole = Span::new(file, target.1.start, target.1.end + rest.trim_end().len());
+    let help = Help::from(help).over(whole);
     Some(new("E0001", "rows add to the model by `observe`").label(span_of(file, target), "no such statement").help(help))
 }
 
@@ -162,10 +164,12 @@ pub(super) fn value(scene: &Scene<'_>) -> Option<Diagnostic> {
         if ends && starts {
             let complaint = new("E0014", format!("expected an operator or `,` between `{previous}` and `{word}`"))
                 .label(scene.here(), "a second value");
-            let both = |sign: &str| Help::from(format!("{previous}{sign} {word}")).over(scene.spans(at - 1..at + 1));
+            let place = scene.spans(at - 1..at + 1);
+            let both = |sign: &str, effect: &str| Help::from(("", format!("{previous}{sign} {word}"), effect)).over(place);
             let product = !matches!(before, Token::Text | Token::True | Token::False) && !matches!(found, Some(Token::Text | Token::If));
             let listed = scene.bracket().is_some() && !(before == Token::Number && found == Some(Token::Name));
-            let lines: Vec<Help> = listed.then(|| both(",")).into_iter().chain(product.then(|| both(" *"))).collect();
+            let (two, one) = if listed && product { ("if these are two values", "if this is a product") } else { ("", "") };
+            let lines: Vec<Help> = listed.then(|| both(",", two)).into_iter().chain(product.then(|| both(" *", one))).collect();
             return Some(if lines.is_empty() { complaint.help("write an operator between them") } else { complaint.helps(lines) });
         }
         None
