@@ -103,7 +103,9 @@ pub fn recertify(certificate: &Value, loader: &dyn Loader) -> Option<Value> {
     let sums = |t: &Value| Some(Totals { rows: t["rows"].as_u64()?, sums: list(&t["sums"]).iter().filter_map(Value::as_f64).collect() });
     let totals: Vec<Vec<Option<Totals>>> =
         list(&certificate["releases"]).iter().map(|r| list(&r["public_totals"]).iter().map(sums).collect()).collect();
-    let (analysis, diagnostics) = priced(&checked, &Stated::new(&checked.program, scalars, &totals), false);
+    let bound = ["/public/tables", "/public/records"].iter().flat_map(|place| list(&at(certificate, place)));
+    let digests = bound.filter_map(|v| Some((v["name"].as_str()?.to_owned(), v["sha256"].as_str()?.to_owned()))).collect();
+    let (analysis, diagnostics) = priced(&checked, &Stated::new(&checked.program, scalars, &totals, digests), false);
     if diagnostics.iter().any(|d| d.is_error()) {
         return None;
     }

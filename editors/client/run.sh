@@ -1,10 +1,10 @@
-#!/bin/sh
-# Drives `dpm lsp` by the client library pytest-lsp; wants python3. Takes the debug build, or the binary that DPM_BIN names.
-# An environment with what requirements.txt lists is made in target/client, once.
-set -eu
-cd "$(dirname "$0")"
-root="$(cd ../.. && pwd)"
+#!/usr/bin/env bash
+# Drives `dpm lsp` by the client library of Visual Studio Code, and tests the extension around it; wants node 20 and npm. Takes the debug build, or the binary that DPM_BIN names.
+# With --time it measures the server instead. What the tests need is installed in target/vscode, once.
+set -euo pipefail
+cd "$(dirname "$0")/../.."
 [ -n "${DPM_BIN:-}" ] || cargo build --quiet
-python="$root/target/client/bin/python"
-[ -x "$python" ] || { python3 -m venv "$root/target/client" && "$python" -m pip install --quiet -r requirements.txt; }
-exec "$python" -m pytest -q -p no:cacheprovider "$@"
+export DPM_BIN=${DPM_BIN:-$PWD/target/debug/dpm} NODE_PATH=$PWD/target/vscode/node_modules
+editors/vscode/package.sh >/dev/null
+[ "${1:-}" != --time ] || exec node editors/client/time_server.js
+exec node --test "$@" editors/client/*.test.js

@@ -57,6 +57,8 @@ fn public(program: &Program, analysis: &Analysis) -> PublicFacts {
     let scalar = |(s, value): (&Scalar, Option<f64>)| ScalarFacts { name: s.name.clone(), ty: type_text(&s.ty), value };
     PublicFacts {
         tables: tables.map(|t| (t.name.clone(), columns(t))).collect(),
+        records: program.records.iter().map(|r| r.name.clone()).collect(),
+        digests: analysis.digests.clone(),
         scalars: program.scalars.iter().zip(values).map(scalar).collect(),
     }
 }

@@ -72,6 +72,7 @@ fn analyze_with(program: &Program, public: &dyn PublicData, sources: &SourceMap,
         Err(diagnostic) => (nothing(program), vec![*diagnostic]),
     };
     analysis.scalars = public::scalars(program, public);
+    analysis.digests = public::digests(program, public);
     diagnostics.extend(expect::judge(&program.steps, &analysis));
     diagnostics.extend(warnings::warnings(program));
     diagnostics.extend(fits::judge(program, &analysis));
@@ -160,5 +161,6 @@ fn nothing(program: &Program) -> Analysis {
         budget: program.budget.as_ref().map(|b| BudgetVerdict { kind: b.kind.clone(), assumed: b.assumed, met: false, unspent: vec![] }),
         status: Status::Exact,
         scalars: vec![],
+        digests: Default::default(),
     }
 }

@@ -13,6 +13,10 @@ pub trait PublicData {
     fn totals(&self, statistic: &Statistic) -> Option<Totals>;
     /// The value of a bound public scalar.
     fn scalars(&self) -> &BTreeMap<ScalarId, f64>;
+    /// SHA-256 of the rows of a bound public table, or of a record of released values, in hexadecimal digits.
+    fn digest(&self, _name: &str) -> Option<String> {
+        None
+    }
 }
 
 /// Nothing is bound.
@@ -35,12 +39,13 @@ impl PublicData for Unbound {
 pub struct Stated {
     scalars: BTreeMap<ScalarId, f64>,
     totals: Vec<(Statistic, Totals)>,
+    digests: BTreeMap<String, String>,
 }
 
 impl Stated {
-    /// `totals` holds, release by release, what is known of each public observation.
-    pub fn new(program: &Program, scalars: BTreeMap<ScalarId, f64>, totals: &[Vec<Option<Totals>>]) -> Stated {
-        let mut stated = Stated { scalars, totals: vec![] };
+    /// `totals` holds, release by release, what is known of each public observation; `digests` those of public tables and records.
+    pub fn new(program: &Program, scalars: BTreeMap<ScalarId, f64>, totals: &[Vec<Option<Totals>>], digests: BTreeMap<String, String>) -> Stated {
+        let mut stated = Stated { scalars, totals: vec![], digests };
         let bound = bind(program, &stated).into_owned();
         for (release, known) in crate::model::releases(&bound.steps).iter().zip(totals) {
             let Query::Posterior(model) = &release.query else { continue };
@@ -60,12 +65,22 @@ impl PublicData for Stated {
     fn scalars(&self) -> &BTreeMap<ScalarId, f64> {
         &self.scalars
     }
+    fn digest(&self, name: &str) -> Option<String> {
+        self.digests.get(name).cloned()
+    }
 }
 
 /// The totals of every public observation of a model.
 pub fn totals(model: &Model, public: &dyn PublicData) -> PublicTotals {
     let statistics = public_statistics(model).into_iter();
     PublicTotals { observations: statistics.map(|s| s.and_then(|s| public.totals(&s))).collect() }
+}
+
+/// Digests of the public tables and records that are bound, by name.
+pub fn digests(program: &Program, public: &dyn PublicData) -> BTreeMap<String, String> {
+    let tables = program.tables.iter().filter(|t| !t.private).map(|t| &t.name);
+    let names = tables.chain(program.records.iter().map(|r| &r.name));
+    names.filter_map(|name| Some((name.clone(), public.digest(name)?))).collect()
 }
 
 /// The value of every public scalar, bound or by default.

@@ -105,6 +105,8 @@ pub struct Analysis {
     pub status: Status,
     /// The value of every public scalar, bound or by default.
     pub scalars: Vec<Option<f64>>,
+    /// Digests of the public tables and records that are bound, by name.
+    pub digests: std::collections::BTreeMap<String, String>,
 }
 
 impl Analysis {

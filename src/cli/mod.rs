@@ -351,9 +351,10 @@ fn complain(sources: &SourceMap, diagnostics: &[Diagnostic]) {
     say!("{}", render::text(sources, diagnostics, coloured(&std::io::stderr())));
 }
 
-/// Colours go to a terminal only, and nowhere if NO_COLOR says anything.
+/// Colours go to a terminal, or wherever CLICOLOR_FORCE wants them, and nowhere if NO_COLOR says anything.
 fn coloured(stream: &impl IsTerminal) -> bool {
-    stream.is_terminal() && std::env::var_os("NO_COLOR").is_none_or(|said| said.is_empty())
+    let said = |name| std::env::var_os(name).is_some_and(|said| !said.is_empty() && said != "0");
+    !said("NO_COLOR") && (stream.is_terminal() || said("CLICOLOR_FORCE"))
 }
 
 /// Diagnostics as a JSON list.

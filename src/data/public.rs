@@ -1,6 +1,7 @@
 //! Public tables: the same files, but a bad cell is an error that names its line; and the public columns of private tables.
 
 use crate::model::{Relation, Table, Type};
+use sha2::{Digest, Sha256};
 
 use super::row::{self, Rows};
 use super::{DataError, Source};
@@ -24,6 +25,22 @@ pub enum PublicColumn {
 }
 
 impl PublicTable {
+    /// SHA-256 of its values, column by column, as hexadecimal digits: the same for every file that says the same.
+    pub fn digest(&self) -> String {
+        let mut hash = Sha256::new();
+        hash.update((self.rows as u64).to_le_bytes());
+        for column in &self.columns {
+            match column {
+                PublicColumn::Numbers { values, .. } => values.iter().for_each(|x| hash.update(x.to_bits().to_le_bytes())),
+                PublicColumn::Text(texts) => texts.iter().for_each(|text| {
+                    hash.update((text.len() as u64).to_le_bytes());
+                    hash.update(text);
+                }),
+            }
+        }
+        hash.finalize().iter().map(|b| format!("{b:02x}")).collect()
+    }
+
     /// All numbers of one row in column order, as row expressions read them.
     pub fn row(&self, index: usize) -> Vec<f64> {
         let mut out = vec![];

@@ -98,6 +98,18 @@ impl Job {
         self.add(Measure::Sum(rows.compile(value)?, quantizer), width(&value.ty))
     }
 
+    /// Exponents of the grids of the first sums, and of their products.
+    pub fn grids(&self) -> (i32, i32) {
+        match self.measures.first() {
+            Some(Measure::Sum(_, quantizer)) => (quantizer.exponent(), 0),
+            Some(Measure::Moments(parts)) => {
+                let [(_, x), (_, y)] = parts.as_ref();
+                (x.exponent() + y.exponent(), 2 * x.exponent())
+            }
+            _ => (0, 0),
+        }
+    }
+
     /// Adds the number of rows at each of `dim` levels, the first of which is `first`.
     pub fn levels(&mut self, value: &Expr, dim: u64, first: i64, rows: &RowScope) -> Result<(), StatisticError> {
         let dim = usize::try_from(dim).map_err(|_| StatisticError::Range)?;

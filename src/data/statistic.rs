@@ -18,7 +18,7 @@ use super::StatisticError;
 use super::row::width;
 
 /// More rows than any file: bounds sums before data is read.
-const ROWS: u32 = 34;
+pub const ROWS: u32 = 34;
 
 /// How values of one type are rounded to integers.
 pub struct Quantizer {

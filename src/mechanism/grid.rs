@@ -1,13 +1,42 @@
 //! Public grids of powers of two, and the numbers that are released on them.
 
+use super::MechanismError;
 use dashu_base::{Signed, UnsignedAbs};
 use dashu_int::{IBig, UBig};
 use dashu_ratio::RBig;
 
 /// Where an index saturates: a clamp known to everyone, so it is post-processing of the ideal draw.
 pub const LARGEST_INDEX: i128 = 1 << 126;
+/// Where a value saturates before noise is added: with noise that saturates at `NOISE` the clamp of their sum is that of the ideal sum.
+const LARGEST_VALUE: i128 = 1 << 125;
+/// Where noise saturates. Never at `LARGEST_INDEX`: a sum with noise that was clamped there would show the value.
+pub const NOISE: i128 = i128::MAX;
+/// Noise may be so wide, as a power of two of steps of its grid: beyond, most of it would saturate.
+const WIDEST: usize = 100;
 
-/// `index * 2^exponent`, exactly: what leaves a mechanism.
+/// Fails where noise of this scale or sd, in the steps of its grid, is not positive or wider than integers hold.
+pub fn check_noise(scale: &RBig) -> Result<(), MechanismError> {
+    if *scale <= RBig::ZERO {
+        Err(MechanismError::Parameter)
+    } else if *scale > RBig::from(UBig::ONE << WIDEST) {
+        Err(MechanismError::Wide)
+    } else {
+        Ok(())
+    }
+}
+
+/// A value and its noise, both indices of one grid. What is clamped is their sum, and the value by a bound known to everyone:
+/// the first is post-processing, the second moves no two values apart.
+pub fn add(value: i128, noise: i128) -> i128 {
+    value.clamp(-LARGEST_VALUE, LARGEST_VALUE).saturating_add(noise).clamp(-LARGEST_INDEX, LARGEST_INDEX)
+}
+
+/// Fails where a value may be too large to be released on the grid of `2^exponent`, noise and all.
+pub fn check_value(largest: f64, exponent: i32) -> Result<(), MechanismError> {
+    if libm::ldexp(largest, -exponent) <= LARGEST_VALUE as f64 { Ok(()) } else { Err(MechanismError::Range) }
+}
+
+/// `index * 2^exponent`, exactly: what leaves a mechanism. An index is at most `LARGEST_INDEX` in size.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Number {
     pub index: i128,
@@ -16,7 +45,7 @@ pub struct Number {
 
 impl Number {
     pub fn new(index: i128, exponent: i32) -> Number {
-        Number { index, exponent }
+        Number { index: index.clamp(-LARGEST_INDEX, LARGEST_INDEX), exponent }
     }
 
     /// The nearest double.
@@ -79,4 +108,39 @@ pub fn round(x: &RBig, exponent: i32) -> Number {
 pub fn below(scale: f64, bits: i32) -> i32 {
     let exponent = if scale.is_finite() && scale > 0.0 { libm::ilogb(scale) } else { 0 };
     (exponent - bits).clamp(-900, 900)
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use super::*;
+
+    /// However far noise reaches, what leaves is the ideal sum, clamped: it says nothing more about the value.
+    #[test]
+    fn saturated_noise_hides_the_value_as_ideal_noise_does() {
+        let big = |x: i128| IBig::from(x);
+        let ideal = |value: i128, noise: &IBig| -> i128 {
+            let sum = big(value) + noise;
+            i128::try_from(&sum.clamp(big(-LARGEST_INDEX), big(LARGEST_INDEX))).unwrap()
+        };
+        let values = [0, 1, -1, 101, 1 << 64, LARGEST_VALUE, -LARGEST_VALUE];
+        let sizes = (0..140usize).flat_map(|k| [-1i128, 0, 1].map(|d| (IBig::ONE << k) + big(d)));
+        for noise in sizes.flat_map(|x| [-x.clone(), x]) {
+            let held = i128::try_from(&noise.clone().clamp(big(-NOISE), big(NOISE))).unwrap();
+            for value in values {
+                assert_eq!(add(value, held), ideal(value, &noise), "{value} {noise}");
+            }
+        }
+        // Larger values count as the largest.
+        assert_eq!(add(i128::MAX, -5), LARGEST_VALUE - 5);
+    }
+
+    #[test]
+    fn noise_wider_than_integers_hold_is_refused() {
+        let power = |k: usize| RBig::from(UBig::ONE << k);
+        assert_eq!(check_noise(&power(100)), Ok(()));
+        assert_eq!(check_noise(&(power(100) + RBig::ONE)), Err(MechanismError::Wide));
+        assert_eq!(check_noise(&RBig::ZERO), Err(MechanismError::Parameter));
+        assert_eq!((check_value(1e20, 0), check_value(1e20, -60)), (Ok(()), Err(MechanismError::Range)));
+    }
 }

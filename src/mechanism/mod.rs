@@ -45,6 +45,8 @@ pub enum MechanismError {
     NoStart,
     /// The program was built without the feature `nuts`.
     NoNuts,
+    /// The noise is wider, in steps of its grid, than integers of 128 bits hold.
+    Wide,
     /// A public parameter is not positive, not finite, or a matrix is not positive definite.
     Parameter,
     /// A decision stayed open after every refinement; the chance of this is below 2^-60000.
@@ -63,6 +65,7 @@ impl fmt::Display for MechanismError {
             MechanismError::NoStart => "the chain found no place to begin: the model gives what was released no chance there",
             MechanismError::NoNuts => "this build has no NUTS: build dpm with its feature `nuts`",
             MechanismError::Candidates => "there are too many candidates",
+            MechanismError::Wide => "it would have more noise than integers hold",
             MechanismError::Parameter => "a public parameter of the mechanism is out of range",
             MechanismError::Steps => "the chain would take more than a billion steps",
             MechanismError::Undecided => "a draw stayed undecided",

@@ -12,11 +12,12 @@ use super::bits::BitSource;
 use super::draw::finite::discrete_laplace;
 use super::draw::gaussian::normal;
 use super::draw::laplace::laplace;
-use super::grid::{LARGEST_INDEX, Number, below, round};
+use super::grid::{Number, add, below, check_noise, check_value, round};
 use super::plan::Noise;
 use super::real::{Param, rational};
 use super::{MechanismError, Released, Scope};
 use crate::data::scan::Measured;
+use crate::data::statistic::ROWS;
 use crate::model::{Builtin, Expr, ExprKind, Label, Range, TableId};
 
 /// Binary places of the grid below the scale of the noise.
@@ -98,22 +99,51 @@ pub(crate) fn release<B: BitSource>(
         return Err(MechanismError::Expression);
     }
     let (values, divisor, known) = numerator(value, table, measured, scope)?;
-    let size = divisor.clone().max(-&divisor);
-    let exact_scale = rational(width)? * &size;
-    let coarse = below(width * size.to_f64().value(), PLACES);
+    let (exact_scale, exponent) = grid_for(noise, known, &divisor)?;
+    let tossed = Toss::new(noise, exact_scale, exponent);
+    let components = values.iter().map(|v| {
+        let noisy = Number::new(add(round(v, exponent).index, tossed.draw(bits)?), exponent);
+        Ok(if divisor == RBig::ONE { noisy } else { round(&(noisy.exact() / &divisor), below(width, PLACES)) })
+    });
+    Ok(Released { components: components.collect::<Result<_, MechanismError>>()? })
+}
+
+/// The scale of the noise on a numerator, and the exponent of the grid of both.
+fn grid_for(noise: Noise, known: Option<i32>, divisor: &RBig) -> Result<(RBig, i32), MechanismError> {
+    let size = divisor.clone().max(-divisor);
+    let exact = rational(scale(noise))? * &size;
+    let coarse = below(scale(noise) * size.to_f64().value(), PLACES);
     let exponent = match (noise, known) {
         (Noise::Geometric { .. } | Noise::Rounded { .. }, _) => 0,
         (_, Some(e)) if e >= FINEST => e.min(coarse),
         _ => coarse,
     };
-    let tossed = Toss::new(noise, exact_scale, exponent);
-    let components = values.iter().map(|v| {
-        let v = round(v, exponent);
-        let index = v.index.saturating_add(tossed.draw(bits)?);
-        let noisy = Number::new(index.clamp(-LARGEST_INDEX, LARGEST_INDEX), exponent);
-        Ok(if divisor == RBig::ONE { noisy } else { round(&(noisy.exact() / &divisor), below(width, PLACES)) })
-    });
-    Ok(Released { components: components.collect::<Result<_, MechanismError>>()? })
+    check_noise(&(&exact / Number::new(1, exponent).exact()))?;
+    Ok((exact, exponent))
+}
+
+/// Fails, before any data are read, where `release` would have more noise than integers hold, or a value that may be larger than they are.
+pub(super) fn check(value: &Expr, table: TableId, noise: Noise, scope: &Scope) -> Result<(), MechanismError> {
+    let most_rows = libm::ldexp(1.0, ROWS as i32);
+    let (numerator, known, divisor) = match split(value) {
+        Some((numerator, None)) => (numerator, numerator_grid(numerator, value, table), rational(most_rows)?),
+        // What is not known yet is tried at both ends by the rehearsal.
+        Some((numerator, Some(divisor))) => {
+            let by = public(divisor, scope, scope.table.rows.at_least)?.into_iter().next().filter(|d| *d != RBig::ZERO);
+            (numerator, numerator_grid(numerator, value, table), by.ok_or(MechanismError::Parameter)?)
+        }
+        None => (value, grid_of(value, table), RBig::ONE),
+    };
+    let (_, exponent) = grid_for(noise, known, &divisor)?;
+    let rows = match &numerator.kind {
+        _ if is_mean(value) => most_rows,
+        ExprKind::Call(Builtin::RowSum, args) if !numerator.ty.range().is_some_and(Range::is_finite) => {
+            return check_value(args.first().and_then(|x| x.ty.range()).map_or(0.0, Range::magnitude) * most_rows, exponent);
+        }
+        _ => 1.0,
+    };
+    let largest = numerator.ty.range().filter(|r| r.is_finite()).map_or(0.0, Range::magnitude);
+    check_value(largest * rows, exponent)
 }
 
 type Parts = (Vec<RBig>, RBig, Option<i32>);

@@ -37,6 +37,12 @@ pub fn prepare(plan: &MechanismPlan, scope: &Scope) -> Result<Job, MechanismErro
             job.values(value, &spacing.scale(ty), ty.range().filter(|_| *spacing == Spacing::Log), &rows)?;
         }
     }
+    match plan {
+        MechanismPlan::Noise { table, value, noise } => super::noise::check(value, *table, *noise, scope)?,
+        MechanismPlan::Whole { law, .. } => super::whole::check(law.noise, job.grids())?,
+        MechanismPlan::Posterior { law: PosteriorLaw::Refined(law), .. } => super::whole::check(law.noise(), job.grids())?,
+        MechanismPlan::Posterior { .. } | MechanismPlan::Quantile { .. } => {}
+    }
     Ok(job)
 }
 

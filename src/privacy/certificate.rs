@@ -2,6 +2,7 @@
 
 use serde_json::{Map, Value, json};
 use sha2::{Digest, Sha256};
+use std::collections::BTreeMap;
 
 use super::canonical::canonical;
 use super::{Claim, Family, Pair, Shift};
@@ -60,6 +61,10 @@ pub struct TableFacts {
 #[derive(Clone, PartialEq, Debug)]
 pub struct PublicFacts {
     pub tables: Vec<(String, Vec<ColumnFacts>)>,
+    /// Records of earlier releases.
+    pub records: Vec<String>,
+    /// SHA-256 of the tables and records that are bound, by name: other public data are another program.
+    pub digests: BTreeMap<String, String>,
     pub scalars: Vec<ScalarFacts>,
 }
 
@@ -269,9 +274,19 @@ fn columns(list: &[ColumnFacts]) -> Value {
 }
 
 fn public(p: &PublicFacts) -> Value {
-    let tables = p.tables.iter().map(|(name, list)| json!({"name": name, "columns": columns(list)}));
+    let named = |name: &String, mut map: Value| {
+        if let (Some(digest), Some(fields)) = (p.digests.get(name), map.as_object_mut()) {
+            fields.insert("sha256".into(), digest.as_str().into());
+        }
+        map
+    };
+    let tables = p.tables.iter().map(|(name, list)| named(name, json!({"name": name, "columns": columns(list)})));
     let scalars = p.scalars.iter().map(|s| json!({"name": s.name, "type": s.ty, "value": s.value.map(number)}));
-    json!({"tables": tables.collect::<Vec<_>>(), "scalars": scalars.collect::<Vec<_>>()})
+    let mut map = json!({"tables": tables.collect::<Vec<_>>(), "scalars": scalars.collect::<Vec<_>>()});
+    if let (false, Some(fields)) = (p.records.is_empty(), map.as_object_mut()) {
+        fields.insert("records".into(), p.records.iter().map(|name| named(name, json!({"name": name}))).collect());
+    }
+    map
 }
 
 fn step(s: &StepFacts) -> Value {

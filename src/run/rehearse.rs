@@ -9,7 +9,7 @@ use crate::analyze::{Analysis, Chosen, PublicData, ReleaseAnalysis};
 use crate::data::Environment;
 use crate::data::row::width;
 use crate::mechanism::bits::OsBits;
-use crate::mechanism::chain::{MOST_STEPS, check_noise};
+use crate::mechanism::chain::MOST_STEPS;
 use crate::mechanism::plan::{ChainLaw, MechanismPlan, Noise, PosteriorLaw};
 use crate::mechanism::{MechanismError, Scope, prepare};
 use crate::model::print::argument_text;
@@ -180,10 +180,14 @@ fn complaint(
         (Some(MechanismError::Steps), None, _) => new("its chain would take more than a billion steps")
             .label(place, "as many as its features and its number of rows ask for")
             .help(("say how long it may be:", "steps = 100000")),
-        (Some(MechanismError::Parameter), Some((chain, weight)), _) if check_noise(chain, weight).is_err() => {
-            new("it would have more noise than integers hold")
-                .label(place, "its sd, in steps of the grid of its sums, is above 2^100")
-                .help(("leave it to the budget:", format!("using {}", chosen.mechanism.name)))
+        (Some(MechanismError::Wide), ..) => {
+            let d = new("it would have more noise than integers hold")
+                .label(place, "its scale or sd, in steps of the grid of its sums, is above 2^100");
+            if chosen.arguments.is_empty() {
+                d.help(("what else applies:", "using ?"))
+            } else {
+                d.help(("leave it to the budget:", format!("using {}", chosen.mechanism.name)))
+            }
         }
         (why, ..) => {
             let why = why.map_or("no plan follows from its model".into(), |why| why.to_string());

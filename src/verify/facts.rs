@@ -102,7 +102,15 @@ pub fn table(t: &Value) -> Value {
 
 /// Public tables and values as certificates write them.
 pub fn public(v: &Value) -> Value {
-    let table = |t: &Value| json!({"name": must(&t["name"], Value::is_string), "columns": columns(&t["columns"])});
+    let named = |v: &Value, mut map: Value| {
+        map["name"] = must(&v["name"], Value::is_string);
+        if !v["sha256"].is_null() {
+            let digest = |v: &Value| v.as_str().is_some_and(|s| s.len() == 64 && s.bytes().all(|b| matches!(b, b'0'..=b'9' | b'a'..=b'f')));
+            map["sha256"] = must(&v["sha256"], digest);
+        }
+        map
+    };
+    let table = |t: &Value| named(t, json!({"columns": columns(&t["columns"])}));
     let inside = |s: &Value| match (number(&s["value"]), Ty::parse(text(&s["type"]))) {
         (Some(x), Some(ty)) => ty.range().is_some_and(|(lo, hi)| lo <= x && x <= hi),
         (None, ty) => s["value"].is_null() && ty.is_some(),
@@ -110,10 +118,14 @@ pub fn public(v: &Value) -> Value {
     };
     let scalar =
         |s: &Value| json!({"name": must(&s["name"], Value::is_string), "type": s["type"], "value": must(&s["value"], |_| inside(s))});
-    json!({
+    let mut map = json!({
         "tables": list(&v["tables"]).iter().map(table).collect::<Value>(),
         "scalars": list(&v["scalars"]).iter().map(scalar).collect::<Value>(),
-    })
+    });
+    if !v["records"].is_null() {
+        map["records"] = list(&v["records"]).iter().map(|r| named(r, json!({}))).collect();
+    }
+    map
 }
 
 impl<'a> Facts<'a> {

@@ -4,6 +4,7 @@ import csv
 import datetime
 import decimal
 import math
+import sqlite3
 import traceback
 from pathlib import Path
 
@@ -237,3 +238,43 @@ def test_a_missing_column_is_named_without_a_cell():
     with pytest.raises(dpm.DataError) as caught:
         program.run({"t": {"x": [1234.5] * 8}})
     assert "1234.5" not in str(caught.value)
+
+
+@pytest.mark.parametrize("kind", ["sqlite", "duckdb"])
+def test_databases_give_the_statistics_of_their_csv(tmp_path, kind):
+    program = dpm.compile(COUNTS.format(n=len(CELLS["x"])))
+    expected = program.run({"t": _csv(tmp_path / "t.csv")}).releases
+    path = tmp_path / "t.db"
+    kinds = {"x": "double precision", "k": "integer", "b": "boolean", "c": "varchar"}
+    connect = sqlite3.connect if kind == "sqlite" else pytest.importorskip("duckdb").connect
+    connection = connect(str(path))
+    connection.execute("create table t (" + ", ".join(f"{name} {type}" for name, type in kinds.items()) + ")")
+    connection.executemany("insert into t values (?, ?, ?, ?)", list(zip(*CELLS.values())))
+    connection.commit()
+    connection.close()
+    table = dpm.sql(f"{kind}:{path}", table="t")
+    for rows in (table, dpm.sql(f"{kind}:{path}", query="select * from t where 1 = 1")):
+        found = program.run({"t": rows}).releases
+        assert found == {**expected, "xs": pytest.approx(expected["xs"], abs=0.2)}
+    assert "t.db" not in repr(table)
+    for wrong in (dpm.sql(f"{kind}:{path}", table="u"), dpm.sql(f"{kind}:{tmp_path / 'nowhere.db'}", table="t")):
+        with pytest.raises(dpm.DataError) as caught:
+            program.run({"t": wrong})
+        assert "line\nbreak" not in "".join(traceback.format_exception(caught.value))
+
+
+def test_databases_that_nobody_could_mean():
+    for uri, what in (("mysql:x", {"table": "t"}), ("sqlite:", {"table": "t"}), ("sqlite:x", {}), ("sqlite:x", {"table": "t", "query": "select 1"})):
+        with pytest.raises(dpm.UsageError):
+            dpm.sql(uri, **what)
+
+
+def test_a_spark_table_is_read_by_its_session(tmp_path):
+    sessions = pytest.importorskip("pyspark.sql").SparkSession
+    program = dpm.compile(COUNTS.format(n=len(CELLS["x"])))
+    expected = program.run({"t": _csv(tmp_path / "t.csv")}).releases
+    session = sessions.builder.master("local[1]").config("spark.ui.enabled", "false").getOrCreate()
+    frame = session.createDataFrame(list(zip(*CELLS.values())), "x double, k int, b boolean, c string")
+    found = program.run({"t": frame}).releases
+    session.stop()
+    assert found == {**expected, "xs": pytest.approx(expected["xs"], abs=0.2)}

@@ -17,7 +17,7 @@ release post = posterior(p)
 """
 
 
-def test_certificates_are_those_of_the_command_line(examples):
+def test_certificates_are_those_of_the_command_line_to_the_byte(examples, tmp_path):
     seen = 0
     for path in sorted(examples.glob("*.dpm")):
         public = {"pilot": examples / "11_pilot.csv"} if path.stem.startswith("11") else {}
@@ -28,7 +28,10 @@ def test_certificates_are_those_of_the_command_line(examples):
             pytest.fail(str(rejected))
         command = [_command.command(), "certify", str(path), "--json", *more]
         expected = subprocess.run(command, capture_output=True, cwd=examples, check=True).stdout
-        assert program.certify(public=public) == json.loads(expected), path
+        certificate = program.certify(public=public)
+        certificate.save(tmp_path / "certificate.json")
+        assert (tmp_path / "certificate.json").read_bytes() == expected, path
+        assert certificate == json.loads(expected)
         seen += 1
     assert seen >= 16
 
@@ -38,7 +41,9 @@ def test_a_refusal_carries_code_text_and_help():
         dpm.compile(PROGRAM.replace("beta(1, 1)", "normal(0, 1)"))
     assert caught.value.code.startswith("E0")
     assert caught.value.help
-    assert "-->" in str(caught.value) or "program.dpm" in str(caught.value)
+    assert "program.dpm" in str(caught.value) and "\x1b" not in str(caught.value)
+    shown = "\n".join(caught.value._render_traceback_())
+    assert "\x1b[" in shown and dpm._command.plain(shown) == str(caught.value)
 
 
 def test_what_is_missing_is_named():

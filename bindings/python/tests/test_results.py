@@ -37,6 +37,25 @@ def test_arviz_reads_them(poll):
     assert "m" in table.index
 
 
+def test_a_posterior_is_a_table_and_small_multiples(poll):
+    page = poll.posterior("post")._repr_html_()
+    assert page.count("<svg") == len(poll.posterior("post").draws()) and "90 % interval" in page
+
+
+def test_the_saved_record_of_a_charged_run_is_the_signed_one(tmp_path):
+    (tmp_path / "t.csv").write_text("y\n" + "true\n" * 100)
+    (tmp_path / "schema.dpm").write_text("private t[100] { y: bool }\n")
+    call = lambda *arguments: dpm._command.call(list(arguments), cwd=tmp_path)
+    call("ledger", "init", "l", "--dataset", "t=t.csv", "--schema", "schema.dpm", "--budget", "eps(1)", "--shared")
+    (tmp_path / "l.pub").write_text(call("ledger", "key", "l"))
+    result = dpm.compile("budget eps(0.5)\nprivate t[100] { y: bool }\nrelease a = count(y)\n").run({"t": "@t"}, ledger=tmp_path / "l")
+    result.save(tmp_path / "r.json")
+    assert "signature" in call("verify", "r.json", "--key", "l.pub") or "signed" in call("verify", "r.json", "--key", "l.pub")
+    (tmp_path / "r.json").write_text((tmp_path / "r.json").read_text().replace('"a"', '"b"', 1))
+    with pytest.raises(dpm.Error):
+        call("verify", "r.json", "--key", "l.pub")
+
+
 def test_names_and_kinds(poll):
     assert set(poll) == {"cells", "post", "north", "ahead"}
     assert isinstance(poll["ahead"], float)
@@ -71,6 +90,9 @@ def test_the_magic_certifies_and_never_runs(poll):
     shown = shell.run_cell_magic("dpm", "program", "budget eps(1)\nprivate t[100] { y: bool }\nrelease a = count(y)\n")
     assert shown["releases"]
     assert isinstance(shell.user_ns["program"], dpm.Program)
+    cell = "%%dpm program\nbudget eps(1)\nprivate t[100] { age: int in 0..99, y: bool }\nrelease a = mean(ag"
+    offered = [c.text for c in shell.Completer.completions(cell, len(cell))]
+    assert offered[0] == "age"
 
 
 def test_an_interrupt_ends_the_command(monkeypatch, examples):

@@ -16,10 +16,14 @@ call_dpm <- function(arguments, folder = getwd()) {
   on.exit({ setwd(old); unlink(messages) })
   out <- suppressWarnings(system2(command(), shQuote(arguments), stdout = TRUE, stderr = messages, env = "NO_COLOR=1"))
   code <- attr(out, "status")
+  Encoding(out) <- "UTF-8"
   if (is.null(code)) return(paste(out, collapse = "\n"))
   class <- if (code %in% seq_along(CONDITIONS)) CONDITIONS[[code]] else "dpm_bug"
-  text <- paste(readLines(messages, warn = FALSE), collapse = "\n")
+  text <- paste(readLines(messages, warn = FALSE, encoding = "UTF-8"), collapse = "\n")
   stop(structure(list(message = text, call = NULL), class = c(class, "dpm_error", "error", "condition")))
 }
 
 json <- function(text) jsonlite::fromJSON(text, simplifyVector = TRUE, simplifyDataFrame = FALSE, simplifyMatrix = FALSE)
+
+# Writes a text of the command as it was, whatever the locale.
+save_text <- function(text, path) writeLines(enc2utf8(text), path, useBytes = TRUE)

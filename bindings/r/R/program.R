@@ -15,7 +15,7 @@ dpm_compile <- function(program) {
 parsed <- function(program) {
   text <- length(program) > 1 || grepl("\n", program, fixed = TRUE)
   if (!text && !file.exists(program)) stop("there is no file ", program, call. = FALSE)
-  lines <- if (text) program else readLines(program, warn = FALSE)
+  lines <- if (text) program else readLines(program, warn = FALSE, encoding = "UTF-8")
   structure(list(source = paste(lines, collapse = "\n"), path = if (!text) normalizePath(program)), class = "dpm_program")
 }
 
@@ -26,7 +26,7 @@ in_file <- function(program, what) {
   dir.create(folder, mode = "0700")
   on.exit(unlink(folder, recursive = TRUE))
   file <- file.path(folder, "program.dpm")
-  writeLines(program$source, file)
+  save_text(program$source, file)
   what(file, folder)
 }
 
@@ -34,13 +34,15 @@ in_file <- function(program, what) {
 #'
 #' @param program A `dpm_program`, or what [dpm_compile()] takes.
 #' @param public Public tables and values by name: data frames, paths or numbers.
-#' @return A `dpm_certificate`: the certificate as a list; printing it shows its text. No private data are read.
+#' @return A `dpm_certificate`: the certificate as a list; printing it shows its text, and [dpm_save()] writes the file that
+#'   `dpm certify -o` writes. No private data are read.
 #' @export
 dpm_certify <- function(program, public = list()) {
   program <- as_program(program)
   with_tables(public, function(tables) in_file(program, function(file, folder) {
     arguments <- c("certify", file, named("--public", tables))
-    structure(json(call_dpm(c(arguments, "--json"), folder)), text = call_dpm(arguments, folder), class = "dpm_certificate")
+    record <- call_dpm(c(arguments, "--json"), folder)
+    structure(json(record), record = record, text = call_dpm(arguments, folder), class = "dpm_certificate")
   }))
 }
 
@@ -72,7 +74,23 @@ dpm_want <- function(program, release, within, public = list()) {
 #' @param strict Refuse certificates that assume convergence?
 #' @param anyway Run although a release is predicted to learn next to nothing (W0510)?
 #' @return A `dpm_result`: `$releases`, `$outputs`, `$certificate`, `$record`. [posterior::as_draws()] gives the draws of
-#'   its posteriors.
+#'   its posteriors, `plot()` shows them.
+#' @details Columns of a data frame may be numbers, also `integer64`, logicals, factors, texts and dates (`Date`); a missing value is an empty
+#'   cell. Times, lists, complex numbers and matrices are refused where the program names the column and passed over where not. Row names are no
+#'   column. Rows go to the command through memory; where the system is not Linux, through a file in a temporary folder that only its owner may
+#'   open, which is removed when the run ends.
+#' @examplesIf nzchar(Sys.getenv("DPM_COMMAND", Sys.which("dpm")))
+#' staff <- data.frame(smoker = rep(c(TRUE, FALSE, FALSE, FALSE), 50))
+#' program <- dpm_compile("
+#' budget eps(1)
+#' private staff[200] { smoker: bool }
+#' param p ~ beta(2, 6)
+#' observe smoker ~ bernoulli(p)
+#' release post = posterior(p)
+#' ")
+#' dpm_certify(program)
+#' result <- dpm_run(program, data = list(staff = staff))
+#' plot(result)
 #' @export
 dpm_run <- function(program, data = list(), public = list(), ledger = NULL, strict = FALSE, anyway = FALSE) {
   program <- as_program(program)

@@ -8,42 +8,48 @@ result <- function(text, draws = NULL) {
   )
 }
 
-#' Keep a result, or read one
+#' Keep a result or a certificate, or read a result
 #'
-#' @param result A `dpm_result`.
-#' @param path A file, as `dpm run -o` writes it.
+#' @param result A `dpm_result` or a `dpm_certificate`.
+#' @param path A file, as `dpm run -o` or `dpm certify -o` writes it.
 #' @return `dpm_load()`: a `dpm_result` without draws; `dpm_save()`: the path, invisibly.
 #' @export
 dpm_save <- function(result, path) {
-  writeLines(result$record, path)
+  save_text(if (inherits(result, "dpm_certificate")) attr(result, "record") else result$record, path)
   invisible(path)
 }
 
 #' @rdname dpm_save
 #' @export
-dpm_load <- function(path) result(paste(readLines(path, warn = FALSE), collapse = "\n"))
+dpm_load <- function(path) result(paste(readLines(path, warn = FALSE, encoding = "UTF-8"), collapse = "\n"))
 
 #' Draws of the posteriors of a result
 #'
 #' @param x A `dpm_result` of [dpm_run()] or [dpm_fit()].
+#' @param variable Names of posteriors; all without it.
 #' @param ... Not used.
 #' @return A `draws_array` of the package posterior; bayesplot and tidybayes take it.
 #' @exportS3Method posterior::as_draws
-as_draws.dpm_result <- function(x, ...) {
-  if (is.null(x$draws)) stop("the result has no draws: nothing but numbers was released, or it was read from a file", call. = FALSE)
-  parts <- lapply(names(x$draws$posterior), function(name) {
-    values <- x$draws$posterior[[name]]
-    if (length(dim(values)) == 2) {
-      return(array(aperm(values, c(2, 1)), c(ncol(values), nrow(values), 1), list(NULL, NULL, name)))
-    }
-    if (length(dim(values)) != 3) stop("`", name, "` has more than one dimension", call. = FALSE)
-    levels <- x$draws$coords[[x$draws$dims[[name]][[1]]]]
-    if (is.null(levels)) levels <- seq_len(dim(values)[[3]])
-    array(aperm(values, c(2, 1, 3)), dim(values)[c(2, 1, 3)], list(NULL, NULL, paste0(name, "[", levels, "]")))
+as_draws.dpm_result <- function(x, variable = NULL, ...) {
+  all <- x$draws$posterior
+  if (!length(all)) stop("the result has no draws: nothing but numbers was released, or it was read from a file", call. = FALSE)
+  unknown <- setdiff(variable, names(all))
+  if (length(unknown)) stop("no posterior is called `", unknown[[1]], "`", call. = FALSE)
+  parts <- lapply(if (is.null(variable)) names(all) else variable, function(name) {
+    sizes <- dim(all[[name]])
+    inner <- sizes[-(1:2)]
+    levels <- lapply(x$draws$dims[[name]], function(of) x$draws$coords[[of]])
+    labels <- Map(function(size, at) {
+      found <- if (at <= length(levels)) levels[[at]]
+      if (length(found) == size) found else seq_len(size)
+    }, inner, seq_along(inner))
+    names <- if (length(inner)) paste0(name, "[", do.call(paste, c(expand.grid(labels), sep = ",")), "]") else name
+    array(aperm(all[[name]], c(2, 1, 2 + seq_along(inner))), c(sizes[2:1], length(names)), list(NULL, NULL, names))
   })
+  shapes <- unique(lapply(parts, function(part) dim(part)[1:2]))
+  if (length(shapes) > 1) stop("these posteriors have different numbers of draws: choose some by `variable`", call. = FALSE)
   names <- unlist(lapply(parts, function(part) dimnames(part)[[3]]))
-  first <- dim(parts[[1]])
-  posterior::as_draws_array(array(unlist(parts), c(first[1:2], length(names)), list(NULL, NULL, names)))
+  posterior::as_draws_array(array(unlist(parts), c(shapes[[1]], length(names)), list(NULL, NULL, names)))
 }
 
 #' @export
@@ -67,8 +73,8 @@ as.data.frame.dpm_result <- function(x, ...) {
 }
 
 #' @export
-plot.dpm_result <- function(x, ...) {
-  draws <- as_draws.dpm_result(x)
+plot.dpm_result <- function(x, variable = NULL, ...) {
+  draws <- as_draws.dpm_result(x, variable)
   names <- dimnames(draws)[[3]]
   old <- graphics::par(mfrow = grDevices::n2mfrow(length(names)))
   on.exit(graphics::par(old))

@@ -5,6 +5,7 @@ use dashu_ratio::RBig;
 use crate::mechanism::MechanismError;
 use crate::mechanism::bits::BitSource;
 use crate::mechanism::draw::gaussian::normal;
+use crate::mechanism::grid;
 use crate::mechanism::plan::ChainLaw;
 use crate::mechanism::real::{Param, rational};
 
@@ -15,9 +16,6 @@ const REACH: f64 = 1_073_741_824.0 - 9.765_625e-4;
 
 /// Binary places of a difference below the range.
 const PLACES: i32 = 52;
-
-/// More noise than this leaves no room in an integer of 128 bits for what lies far out.
-const MOST_PLACES: u32 = 100;
 
 /// Normal noise rounded to integers. A sum of integers with it is the sum with the normal number itself, rounded: the curve is
 /// that of a normal mechanism.
@@ -31,8 +29,9 @@ impl Rounded {
         Rounded { mean: Param::new(RBig::ZERO), variance: Param::new(sd * sd) }
     }
 
-    pub fn draw<B: BitSource>(&self, bits: &mut B) -> Result<i128, MechanismError> {
-        normal(&self.mean, &self.variance, 0, bits)
+    /// The sum with noise.
+    pub fn on<B: BitSource>(&self, sum: i128, bits: &mut B) -> Result<i128, MechanismError> {
+        Ok(grid::add(sum, normal(&self.mean, &self.variance, 0, bits)?))
     }
 }
 
@@ -42,7 +41,7 @@ fn in_units(sigma: f64, per: f64, units: &RBig) -> Result<RBig, MechanismError> 
         return Err(MechanismError::Parameter);
     }
     let sd = RBig::from((rational(sigma)? * units / rational(per)?).ceil());
-    if sd > RBig::from(1i128 << MOST_PLACES) { Err(MechanismError::Parameter) } else { Ok(sd) }
+    grid::check_noise(&sd).map(|()| sd)
 }
 
 /// The noise on sums of gradients, in their integers, where that on numbers cut to `clip` is `sigma`.
@@ -133,9 +132,11 @@ mod tests {
             let exact = sigma / per * LONGEST as f64;
             assert!(found >= exact && found <= exact + 1.0 + 1e-9 * exact, "{found} {exact}");
         }
-        for (sigma, per) in [(1e40, 1.0), (1.0, 1e-40), (0.0, 1.0), (f64::NAN, 1.0), (1.0, f64::INFINITY), (f64::INFINITY, 1.0), (1.0, 0.0)]
-        {
+        for (sigma, per) in [(0.0, 1.0), (f64::NAN, 1.0), (1.0, f64::INFINITY), (f64::INFINITY, 1.0), (1.0, 0.0)] {
             assert_eq!(on_gradients(sigma, per).err(), Some(MechanismError::Parameter), "{sigma} {per}");
+        }
+        for (sigma, per) in [(1e40, 1.0), (1.0, 1e-40)] {
+            assert_eq!(on_gradients(sigma, per).err(), Some(MechanismError::Wide), "{sigma} {per}");
         }
     }
 }

@@ -67,7 +67,7 @@ pub fn hmc<B: BitSource>(
             forces.kick(length, density, gradients, (&x, &mut momentum), bits)?;
         }
         let proposed = density.losses(&x, &mut there);
-        let answer = difference(&here, &there, *range).saturating_add(noise.draw(bits)?);
+        let answer = noise.on(difference(&here, &there, *range), bits)?;
         let change = weight * libm::ldexp(answer as f64, -places) + proposed - prior + before - energy(&momentum);
         // The chance of acceptance pays for the noise, which the exponential would favour.
         let accepted = libm::log(unit(bits)?) < change - 0.5 * sigma * sigma;
@@ -106,7 +106,7 @@ impl Forces<'_> {
         let sums = gradients.sum(x, |row, sums| cut(row, spreads, *clip, sums));
         let unit = weight * clip / LONGEST as f64;
         for (((p, prior), spread), sum) in momentum.iter_mut().zip(&self.prior).zip(spreads).zip(sums) {
-            let noisy = sum.saturating_add(self.noise.draw(bits)?);
+            let noisy = self.noise.on(sum, bits)?;
             *p += part * step * (spread * prior - unit * noisy as f64);
         }
         Ok(())

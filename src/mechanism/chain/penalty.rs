@@ -44,7 +44,7 @@ pub fn penalty<B: BitSource>(density: &mut Density, chain: &Penalty, bits: &mut 
             *x += step * normals.draw()?;
         }
         let proposed = density.losses(&proposal, &mut there);
-        let answer = difference(&here, &there, *range).saturating_add(noise.draw(bits)?);
+        let answer = noise.on(difference(&here, &there, *range), bits)?;
         let s = weight * libm::ldexp(answer as f64, -places(*range));
         // The chance of acceptance pays for the noise, which the exponential would favour.
         let log = s + proposed - prior - 0.5 * sigma * sigma;

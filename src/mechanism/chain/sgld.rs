@@ -57,7 +57,7 @@ pub fn sgld<B: BitSource>(program: &Program, rows: &Columns, chain: &Sgld, bits:
         let unit = share * clip / LONGEST as f64;
         let mut noisy = Vec::with_capacity(sums.len());
         for sum in sums {
-            noisy.push(sum.saturating_add(noise.draw(bits)?) as f64 * unit);
+            noisy.push(noise.on(sum, bits)? as f64 * unit);
         }
         let mut normals = Normals::new(bits);
         let mut next = Vec::with_capacity(state.len());

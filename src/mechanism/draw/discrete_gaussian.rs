@@ -4,11 +4,12 @@
 use dashu_int::{IBig, UBig};
 use dashu_ratio::RBig;
 
-use super::finite::{bernoulli_exp, decide_by_bits, discrete_laplace, positive};
+use super::finite::{bernoulli_exp, decide_by_bits, discrete_laplace};
 use super::normal::TRIES;
 use super::uniform::Uniform;
 use crate::mechanism::MechanismError;
 use crate::mechanism::bits::BitSource;
+use crate::mechanism::grid::check_noise;
 use crate::mechanism::real::{Enclosure, Param, Real};
 
 /// Up to this standard deviation inversion decides all but 2^-10 of the mass by 20 bits. From some 115 on no sampler
@@ -17,7 +18,7 @@ const NARROW: u8 = 100;
 
 /// One draw; `sigma > 0`.
 pub fn discrete_gaussian<B: BitSource>(sigma: &RBig, bits: &mut B) -> Result<i128, MechanismError> {
-    positive(sigma)?;
+    check_noise(sigma)?;
     if *sigma <= RBig::from(NARROW) { invert(sigma, bits) } else { reject(sigma, bits) }
 }
 

@@ -9,6 +9,7 @@ use dashu_ratio::RBig;
 use super::uniform::Uniform;
 use crate::mechanism::MechanismError;
 use crate::mechanism::bits::BitSource;
+use crate::mechanism::grid::check_noise;
 use crate::mechanism::real::{Enclosure, Fast, Param, Real, Wide};
 
 /// As `real::decide`, but takes digits one by one: a decision uses no more bits than it needs.
@@ -57,10 +58,6 @@ enum Chance {
     Exp,
     /// `(1 - exp(-x)) / (1 + exp(-x))`
     HalfTanh,
-}
-
-pub(super) fn positive(x: &RBig) -> Result<(), MechanismError> {
-    if *x > RBig::ZERO { Ok(()) } else { Err(MechanismError::Parameter) }
 }
 
 /// Is a uniform below a chance?
@@ -153,14 +150,14 @@ impl Real for Floor {
 
 /// `P(k) ~ exp(-k / scale)` on k >= 0; `scale > 0`.
 pub fn geometric<B: BitSource>(scale: &Param, bits: &mut B) -> Result<i128, MechanismError> {
-    positive(scale.exact())?;
+    check_noise(scale.exact())?;
     let mut floor = Floor { uniform: Uniform::new(), scale: scale.clone(), half: Param::new(RBig::from_parts(1.into(), UBig::from(2u8))) };
     decide_by_bits(&mut floor, bits)
 }
 
 /// `P(k) ~ exp(-|k| / scale)` on the integers: zero by a coin, else a sign and one more than a geometric number.
 pub fn discrete_laplace<B: BitSource>(scale: &Param, bits: &mut B) -> Result<i128, MechanismError> {
-    positive(scale.exact())?;
+    check_noise(scale.exact())?;
     let mut zero = Below { uniform: Uniform::new(), x: Param::new(RBig::ONE / scale.exact()), chance: Chance::HalfTanh };
     if decide_by_bits(&mut zero, bits)? {
         return Ok(0);

@@ -14,7 +14,7 @@ pub use schedule::schedule;
 
 use super::MechanismError;
 use super::bits::BitSource;
-use super::grid::{LARGEST_INDEX, Number, below};
+use super::grid::{Number, below};
 
 /// A set that a run of neighbouring coordinates is projected onto.
 #[derive(Clone, PartialEq, Debug)]
@@ -102,7 +102,7 @@ impl Chain {
 /// The nearest point of the grid, saturating.
 pub fn round(x: f64, exponent: i32) -> Number {
     let index = libm::floor(libm::ldexp(x, -exponent) + 0.5) as i128;
-    Number::new(index.clamp(-LARGEST_INDEX, LARGEST_INDEX), exponent)
+    Number::new(index, exponent)
 }
 
 /// In a pool of one thread a core, so that gradients are handed from thread to thread without sleeping.

@@ -34,7 +34,7 @@ pub trait Enclosure: Clone {
     fn exp(&self) -> Self;
     /// `Some(true)` if certainly positive, `Some(false)` if certainly negative.
     fn sign(&self) -> Option<bool>;
-    /// `floor(x / 2^exponent + 1/2)` where both ends agree, saturating at the largest index of a grid.
+    /// `floor(x / 2^exponent + 1/2)` where both ends agree, saturating at `grid::NOISE`.
     fn nearest(&self, exponent: i32) -> Option<i128>;
     /// Outer bounds as doubles.
     fn bounds(&self) -> (f64, f64);

@@ -7,6 +7,7 @@ use dashu_int::IBig;
 use super::dyadic::{Dyadic, Toward};
 use super::{Enclosure, Param};
 use crate::mechanism::draw::uniform::Uniform;
+use crate::mechanism::grid::NOISE;
 
 use Toward::{Down, Up};
 
@@ -191,10 +192,10 @@ impl Enclosure for Wide {
 
     fn nearest(&self, exponent: i32) -> Option<i128> {
         let (lo, hi) = self.ends.as_ref()?;
-        let clamp = |x: &Dyadic| match x.nearest(-i64::from(exponent), 126) {
-            Some(m) => i128::try_from(&m).unwrap_or(0),
-            None if x.sign() == Ordering::Less => -super::super::grid::LARGEST_INDEX,
-            None => super::super::grid::LARGEST_INDEX,
+        let clamp = |x: &Dyadic| match x.nearest(-i64::from(exponent), 127).and_then(|m| i128::try_from(&m).ok()) {
+            Some(m) => m.max(-NOISE),
+            None if x.sign() == Ordering::Less => -NOISE,
+            None => NOISE,
         };
         let (a, b) = (clamp(lo), clamp(hi));
         (a == b).then_some(a)

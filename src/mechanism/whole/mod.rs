@@ -8,7 +8,7 @@ use super::bits::BitSource;
 use super::draw::discrete_gaussian::discrete_gaussian;
 use super::draw::finite::{discrete_laplace, floor_laplace};
 use super::draw::gaussian::normal;
-use super::grid::{LARGEST_INDEX, Number};
+use super::grid::{self, Number, check_noise};
 use super::plan::{WholeFamily, WholeLaw, WholeNoise};
 use super::real::{Param, rational};
 use super::{MechanismError, Released};
@@ -71,8 +71,29 @@ pub(crate) fn release<B: BitSource>(
         WholeNoise::Moments { .. } | WholeNoise::Scores { .. } | WholeNoise::Steps { .. } => return Err(BAD),
     };
     let size = public_rows.map(|_| i128::from(all));
-    let components = size.into_iter().chain(out).map(|x| Number::new(x.clamp(-LARGEST_INDEX, LARGEST_INDEX), 0)).collect();
+    let components = size.into_iter().chain(out).map(|x| Number::new(x, 0)).collect();
     Ok(Released { components })
+}
+
+/// The least mu of steps in released coordinates: sums of 2^41 steps of a grid then have noise of less than 2^100.
+const LEAST_MU: f64 = 1e-12;
+
+/// Fails, before any data are read, where noise would be wider than integers hold. `grids` has the exponents of the sums and of the products.
+pub(super) fn check(noise: WholeNoise, grids: (i32, i32)) -> Result<(), MechanismError> {
+    let fits = |x: f64, exponent: i32| check_noise(&(rational(x)? / Number::new(1, exponent).exact()));
+    match noise {
+        WholeNoise::FloorLaplace { scale } | WholeNoise::Geometric { scale } => fits(scale, grids.0),
+        WholeNoise::Gaussian { sigma } => fits(sigma, grids.0),
+        WholeNoise::Hellinger { .. } => Ok(()),
+        WholeNoise::Rows { rows, sum, .. } => fits(rows, 0).and_then(|()| fits(sum, 0)),
+        WholeNoise::Moments { products, sums: scores } | WholeNoise::Scores { products, scores } => {
+            fits(products, grids.1).and_then(|()| fits(scores, grids.0))
+        }
+        WholeNoise::Steps { products, scores, mu, .. } => {
+            check(WholeNoise::Scores { products, scores }, grids)?;
+            if mu >= LEAST_MU { Ok(()) } else { Err(MechanismError::Wide) }
+        }
+    }
 }
 
 /// A sum in steps of `2^exponent` with noise of whole steps: scale and sd of the noise are in the units of the outcome.
@@ -83,7 +104,7 @@ fn noisy_sum<B: BitSource>(sum: i128, noise: WholeNoise, exponent: i32, bits: &m
         WholeNoise::Gaussian { sigma } => discrete_gaussian(&steps(sigma)?, bits)?,
         _ => return Err(BAD),
     };
-    Ok(sum.saturating_add(noise).clamp(-LARGEST_INDEX, LARGEST_INDEX))
+    Ok(grid::add(sum, noise))
 }
 
 /// Products of features, those of i <= j row by row, then products with the outcome, each with noise of its own.
@@ -117,8 +138,9 @@ pub(super) fn noisy_moments<B: BitSource>(totals: &Totals, noise: WholeNoise, bi
 fn rounded<B: BitSource>(sum: i128, (sd, whole): (f64, bool), exponent: i32, bits: &mut B) -> Result<i128, MechanismError> {
     let square = rational(sd)? * rational(sd)?;
     let variance = if whole { square } else { square / RBig::from(2u8) };
+    check_noise(&(rational(sd)? / Number::new(1, exponent).exact()))?;
     let noise = normal(&Param::new(RBig::ZERO), &Param::new(variance), exponent, bits)?;
-    Ok(sum.saturating_add(noise).clamp(-LARGEST_INDEX, LARGEST_INDEX))
+    Ok(grid::add(sum, noise))
 }
 
 /// A total in units of `2^exponent` as an integer; statistics of counts are integers.
@@ -153,7 +175,7 @@ pub fn floor<B: BitSource>(counts: &[u64], all: u64, scale: f64, bits: &mut B) -
     let mut left = i128::from(all);
     let mut out = Vec::with_capacity(counts.len());
     for c in first {
-        let noisy = i128::from(*c).saturating_add(floor_laplace(&scale, bits)?).clamp(0, left);
+        let noisy = grid::add((*c).into(), floor_laplace(&scale, bits)?).clamp(0, left);
         left -= noisy;
         out.push(noisy);
     }
@@ -168,5 +190,5 @@ fn noisy<B: BitSource>(
     kept: usize,
     bits: &mut B,
 ) -> Result<Vec<i128>, MechanismError> {
-    counts.iter().take(kept).map(|c| Ok(i128::from(*c).saturating_add(noise(bits)?))).collect()
+    counts.iter().take(kept).map(|c| Ok(grid::add((*c).into(), noise(bits)?))).collect()
 }

@@ -5,7 +5,7 @@ use super::super::bits::BitSource;
 use super::super::grid::Number;
 use super::super::plan::{WholeLaw, WholeNoise};
 use super::steps::{Next, State, state};
-use super::{BAD, LARGEST_INDEX, noisy_moments, rounded};
+use super::{BAD, noisy_moments, rounded};
 use crate::data::scan::Measured;
 use crate::model::links;
 use nalgebra::DVector;
@@ -34,7 +34,7 @@ pub(super) fn release<B: BitSource>(law: &WholeLaw, measured: &Measured, rows: u
         // Without rows there is noise alone.
         sums.resize(whole.len(), 0);
         for (sum, whole) in sums.into_iter().zip(whole) {
-            left.push(Number::new(rounded(sum.clamp(-LARGEST_INDEX, LARGEST_INDEX), (sd, whole), exponent, bits)?, exponent));
+            left.push(Number::new(rounded(sum, (sd, whole), exponent, bits)?, exponent));
         }
     }
 }

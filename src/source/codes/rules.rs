@@ -280,7 +280,7 @@ release rate_hat = draw(rate) using diffuse
     CodePage {
         code: "E0314",
         title: "a certified release that could not be drawn",
-        text: "A claim may hold for a mechanism that no run could carry out: a chain of more than a billion steps, noise beyond what \
+        text: "A claim may hold for a mechanism that no run could carry out: a chain of more than a billion steps, noise or values beyond what \
                integers hold, a prior that an earlier release may push out of reach. Such a release is refused here, since a run \
                is charged before its data are opened. What a prior takes from an earlier release is tried at both ends of its range.",
         example_wrong: r"budget zcdp(0.5)

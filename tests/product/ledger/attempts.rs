@@ -54,6 +54,13 @@ fn programs_that_would_tell_a_row_are_refused_before_the_charge() {
         (format!("budget eps(0.1)\n{HEAD}{release}output k = count(site == north and urgent)\n"), 1),
         (format!("budget eps(0.1)\n{HEAD}{release}when urgent {{ release s = sum(age) using laplace }}\n"), 1),
         (format!("budget eps(0.1)\n{HEAD}let k = count(site == north)\nrelease r = sum(age) using laplace(scale = k)\n"), 1),
+        // Noise so wide that integers end before it does: cut there, it would leave the value beside it.
+        (format!("budget eps(0.1)\n{HEAD}release r = count(urgent) using geometric(scale = 1e60)\n"), 1),
+        (format!("budget eps(0.1)\n{HEAD}release r = sum(age) using laplace(scale = 1e60)\n"), 1),
+        (format!("budget zcdp(0.1)\n{HEAD}release r = count(urgent) using gaussian(sigma = 1e60)\n"), 1),
+        (format!("budget zcdp(0.1)\n{HEAD}release r = histogram(urgent, bin(age, width = 20)) using gaussian(sigma = 1e60)\n"), 1),
+        (format!("budget zcdp(0.1)\n{HEAD}release r = sum(if age == 30 then 1e100 else 0)\n"), 1),
+        (format!("budget eps(0.1)\n{HEAD}release r = sum(age^19) using geometric\n"), 1),
         // A person by the text of the key.
         (format!("budget eps(0.1)\n{HEAD}release r = count(patient == \"kanarie7\") using laplace\n"), 1),
         (format!("budget eps(0.1)\n{}{release}", HEAD.replace("text,", "category {p, q},")), 4),

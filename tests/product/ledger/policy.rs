@@ -84,6 +84,43 @@ fn only_approved_programs() {
     assert_eq!(charges(&ledger), 1);
 }
 
+/// The very same program on other public data is another one: it may ask for another row.
+#[test]
+fn approval_holds_for_the_public_data_that_the_owner_saw() {
+    let scene = Scene::new();
+    let ledger = scene.ledger("eps(1)");
+    set(&scene, &["--approved"]);
+    fs::write(scene.path("a.csv"), "v\n3\n4\n").unwrap();
+    fs::write(scene.path("b.csv"), "v\n3\n5\n").unwrap();
+    fs::write(scene.path("again.csv"), "v\n03\n4.0\n").unwrap();
+    let head = "private staff[n >= 100] { smoker: bool }\n";
+    let table = format!("budget eps(0.1)\npublic w[m] {{ v: int in 0..9 }}\n{head}let k = max(w.v)\nrelease r = count(smoker and k == 5)\n");
+    fs::write(scene.path("table.dpm"), table).unwrap();
+    let run = |public: &str| {
+        let public = format!("w={}", scene.path(public).display());
+        scene.command("table.dpm", "staff=@staff").args(["--public", &public]).output().unwrap()
+    };
+    let refused = run("a.csv");
+    assert_eq!((code(&refused), charges(&ledger)), (4, 0), "{}", said(&refused));
+    let digest = said(&refused).trim().rsplit(' ').next().unwrap().to_owned();
+    assert_eq!(code(&scene.dpm(&["ledger", "approve", "ledger", &digest])), 0);
+    // Cells that say the same are the same data.
+    assert_eq!((code(&run("b.csv")), code(&run("a.csv")), code(&run("again.csv")), charges(&ledger)), (4, 0, 0, 2));
+    // Nor may a record of released counts become another one.
+    fs::write(scene.path("first.dpm"), format!("budget eps(1)\n{head}release cells = histogram(smoker) using geometric\n")).unwrap();
+    assert_eq!(code(&scene.dpm(&["run", "first.dpm", "--data", "staff=staff.csv", "-o", "r.json"])), 0);
+    let of_cells = format!("budget eps(0.1)\npublic cells from \"r.json\"\n{head}release r = count(smoker and cells[true] > 7)\n");
+    fs::write(scene.path("cells.dpm"), of_cells).unwrap();
+    let run = || scene.run("cells.dpm", "staff=@staff");
+    let digest = said(&run()).trim().rsplit(' ').next().unwrap().to_owned();
+    assert_eq!(code(&scene.dpm(&["ledger", "approve", "ledger", &digest])), 0);
+    assert_eq!((code(&run()), charges(&ledger)), (0, 3));
+    let mut record: Value = serde_json::from_str(&fs::read_to_string(scene.path("r.json")).unwrap()).unwrap();
+    record["releases"]["cells"]["true"] = 6.into();
+    fs::write(scene.path("r.json"), record.to_string()).unwrap();
+    assert_eq!((code(&run()), charges(&ledger)), (4, 3));
+}
+
 /// A witness that a program of the owner's keeps: the same rollback is seen, and nothing runs while it does not answer.
 #[cfg(unix)]
 #[test]

@@ -15,10 +15,11 @@ means the same here, at the prompt and in R.
 from ._command import Bug, DataError, Error, Failed, LedgerError, Rejected, UsageError, command, version
 from ._program import Certificate, Program, compile, fit
 from ._result import Posterior, Result, load
+from ._tables import sql
 
 __all__ = [
     "Bug", "Certificate", "DataError", "Error", "Failed", "LedgerError", "Posterior", "Program", "Rejected", "Result", "UsageError", "command", "compile", "fit",
-    "load", "version",
+    "load", "sql", "version",
 ]
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -19,12 +20,17 @@ class Rejected(Error):
     """The program is not accepted.
 
     ``code`` is the first error's code ("E0301"), ``diagnostics`` all of them as dictionaries, ``help`` the lines that
-    can be pasted.
+    can be pasted, ``rendered`` the text with the colours of a terminal.
     """
 
-    def __init__(self, text: str, diagnostics: list[dict] | None = None):
-        super().__init__(text)
+    def __init__(self, rendered: str, diagnostics: list[dict] | None = None):
+        super().__init__(plain(rendered))
+        self.rendered = rendered
         self.diagnostics = diagnostics or []
+
+    def _render_traceback_(self) -> list[str]:
+        """IPython shows the message with its marks under the program instead of where in Python it was raised."""
+        return self.rendered.splitlines()
 
     @property
     def code(self) -> str | None:
@@ -59,6 +65,11 @@ class Bug(Error):
 _CODES = {1: Rejected, 2: UsageError, 3: DataError, 4: LedgerError, 5: Failed}
 
 
+def plain(text: str) -> str:
+    """The text without the colours of a terminal."""
+    return re.sub(r"\x1b\[[0-9;]*m", "", text)
+
+
 def command() -> str:
     """Where the command is: ``$DPM_COMMAND``, the one installed beside this package, or the first on the path."""
     named = os.environ.get("DPM_COMMAND")
@@ -88,7 +99,7 @@ def call(arguments: list[str], *, cwd: str | os.PathLike | None = None, fds: tup
     """
     child = subprocess.Popen(
         [command(), *arguments], cwd=cwd, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, pass_fds=fds,
-        env={**os.environ, "NO_COLOR": "1"},
+        env={**os.environ, "NO_COLOR": "", "CLICOLOR_FORCE": "1"},
     )
     try:
         out, err = child.communicate()
@@ -102,7 +113,7 @@ def call(arguments: list[str], *, cwd: str | os.PathLike | None = None, fds: tup
     kind = _CODES.get(child.returncode, Bug)
     if kind is Rejected:
         raise Rejected(err or _messages(out), _diagnostics(out))
-    raise kind(err or _messages(out) or f"dpm ended with exit code {child.returncode}")
+    raise kind(plain(err) or _messages(out) or f"dpm ended with exit code {child.returncode}")
 
 
 def _diagnostics(out: str) -> list[dict]:

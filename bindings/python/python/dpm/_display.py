@@ -64,6 +64,37 @@ def _cells(name: str, value: object) -> list[list]:
     return [[name, value[0] if isinstance(value, list) and value else value]]
 
 
+def densities(draws: dict) -> str:
+    """Small multiples: a histogram of the draws of each number, with its 90 % interval as a bar below and its median as a mark."""
+    import numpy
+
+    panels = []
+    for name, values in draws.items():
+        flat = values.reshape(values.shape[0] * values.shape[1], -1)
+        panels += [(name if flat.shape[1] == 1 else f"{name}[{at + 1}]", flat[:, at]) for at in range(flat.shape[1])]
+    return "<div style='display:flex;flex-wrap:wrap;gap:8px'>" + "".join(_panel(name, numpy.asarray(x)) for name, x in panels[:24]) + "</div>"
+
+
+def _panel(name: str, values) -> str:
+    import numpy
+
+    least, low, middle, high, most = (float(q) for q in numpy.quantile(values, [0.001, 0.05, 0.5, 0.95, 0.999]))
+    width = (most - least) or 1.0
+    counts, _ = numpy.histogram(values, bins=30, range=(least, least + width))
+    top = max(int(counts.max()), 1)
+    at = lambda x: 6 + 148 * (x - least) / width
+    bars = "".join(f"<rect x='{6 + i * 148 / 30:.1f}' y='{66 - 44 * c / top:.1f}' width='4.6' height='{44 * c / top:.1f}'/>" for i, c in enumerate(counts))
+    return (
+        "<svg width='160' height='100' viewBox='0 0 160 100' style='color:currentColor;font:11px sans-serif' role='img'>"
+        f"<title>{html.escape(name)}: median {figure(middle)}, 90 % interval {figure(low)} to {figure(high)}</title>"
+        f"<text x='6' y='13' fill='currentColor' font-weight='bold'>{html.escape(name)}</text><g fill='#3b75af'>{bars}</g>"
+        f"<line x1='{at(low):.1f}' x2='{at(high):.1f}' y1='72' y2='72' stroke='currentColor' stroke-width='3'/>"
+        f"<circle cx='{at(middle):.1f}' cy='72' r='4' fill='#c1272d'/>"
+        f"<text x='6' y='93' fill='currentColor'>{figure(low)}</text><text x='80' y='93' fill='currentColor' text-anchor='middle'>{figure(middle)}</text>"
+        f"<text x='154' y='93' fill='currentColor' text-anchor='end'>{figure(high)}</text></svg>"
+    )
+
+
 def text(content: str) -> str:
     return f"<pre style='{_STYLE}'>{html.escape(content)}</pre>"
 

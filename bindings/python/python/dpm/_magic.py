@@ -6,7 +6,12 @@ import sys
 
 
 def register(shell) -> None:
+    from . import _complete
+
     shell.register_magic_function(_Cell(shell), magic_kind="cell", magic_name="dpm")
+    matchers = shell.Completer.custom_matchers
+    matchers[:] = [m for m in matchers if getattr(m, "matcher_identifier", "") != "dpm"]
+    matchers.append(_complete.matcher(_complete.Server()))
 
 
 class _Cell:
@@ -25,7 +30,7 @@ class _Cell:
             program = compile(cell + "\n")
             certificate = program.certify()
         except Rejected as rejected:
-            print(rejected, file=sys.stderr)
+            print(rejected.rendered, file=sys.stderr)
             return None
         name = line.strip()
         if name:

@@ -16,10 +16,11 @@ from ._result import Result
 
 
 class Certificate(dict):
-    """What a program may release and at what cost: the certificate as data; ``str()`` is its text."""
+    """What a program may release and at what cost: the certificate as data; ``str()`` is its text, ``.json`` the JSON of ``dpm certify -o``."""
 
-    def __init__(self, values: dict, text: str):
-        super().__init__(values)
+    def __init__(self, json_text: str, text: str):
+        super().__init__(json.loads(json_text))
+        self.json = json_text
         self._text = text
 
     def __str__(self) -> str:
@@ -32,8 +33,8 @@ class Certificate(dict):
         return _display.text(self._text)
 
     def save(self, path: str | os.PathLike) -> None:
-        """Writes the certificate as JSON, as ``dpm certify -o`` does."""
-        Path(path).write_text(json.dumps(self, indent=2) + "\n")
+        """Writes the bytes that ``dpm certify -o`` writes."""
+        Path(path).write_text(self.json, newline="")
 
 
 class Program:
@@ -52,8 +53,8 @@ class Program:
         with self._file() as file, _tables.opened(public or {}) as (tables, fds):
             arguments = ["certify", file, *more, *_named("--public", tables)]
             text = _command.call(arguments, cwd=self._folder(), fds=fds)
-            values = json.loads(_command.call([*arguments, "--json"], cwd=self._folder(), fds=fds))
-        return Certificate(values, text)
+            made = _command.call([*arguments, "--json"], cwd=self._folder(), fds=fds)
+        return Certificate(made, text)
 
     def compare(self, *, public: Mapping[str, object] | None = None) -> _display.Table:
         """Every mechanism for every release, with its predicted error, best first. Needs no private data."""
@@ -89,7 +90,7 @@ class Program:
     ) -> Result:
         """Draws once and returns what the certificate covers.
 
-        ``data`` gives every private table by its name: a data frame, an Arrow table, a mapping of columns, a path, or,
+        ``data`` gives every private table by its name: a data frame, an Arrow table, a mapping of columns, a path, `dpm.sql`, or,
         with a ledger, ``"@id"``. A program with one private table also takes the frame or path itself. ``public`` gives
         public tables, values and records in the same way. ``strict`` refuses certificates that assume convergence.
         ``anyway`` runs a program although a release is predicted to learn next to nothing (W0510).
@@ -107,7 +108,7 @@ class Program:
                 if tables and ledger is None:
                     _warn_of_a_second_run(self.source)
                 out = self._run([*arguments, f"--arviz={draws}"], arguments, (*fds, *more))
-            return Result(json.loads(out), json.loads(draws.read_text()) if draws.exists() else None)
+            return Result(out, json.loads(draws.read_text()) if draws.exists() else None)
 
     def _run(self, with_draws: list[str], without: list[str], fds: tuple[int, ...]) -> str:
         """A program without posteriors has no draws to write, and says so before anything is charged."""
@@ -149,7 +150,7 @@ class Program:
         return _display.program(self.source)
 
 
-def compile(program: str | os.PathLike) -> Program:  
+def compile(program: str | os.PathLike) -> Program:
     """Checks a program: a path to a ``.dpm`` file, or the text of one.
 
     Raises `Rejected`, whose text is the full message, with the places, the cause and lines to paste.
@@ -165,7 +166,7 @@ def compile(program: str | os.PathLike) -> Program:
         try:
             _command.call(["check", file], cwd=made._folder())
         except _command.Rejected as rejected:
-            raise _command.Rejected(str(rejected), _diagnostics(file, made._folder())) from None
+            raise _command.Rejected(rejected.rendered, _diagnostics(file, made._folder())) from None
     return made
 
 

@@ -12,8 +12,9 @@ from . import _display
 class Result:
     """Everything a run gave. ``result["name"]`` is a released value or an output; all of it may be shown to anyone."""
 
-    def __init__(self, record: dict, draws: dict | None = None):
-        self.record = record
+    def __init__(self, record: str, draws: dict | None = None):
+        self.record: dict = json.loads(record)
+        self._text = record
         self._draws = draws
 
     @property
@@ -55,17 +56,24 @@ class Result:
         raise KeyError(f"{name}: the run gave {', '.join(self)}")
 
     def to_inferencedata(self):
-        """The draws as ``arviz.InferenceData``; needs arviz."""
+        """The draws for ArviZ: an ``arviz.InferenceData``, or, from version 1 on, the ``DataTree`` that took its place. Needs arviz.
+
+        Groups ``posterior`` and, where the run drew one, ``prior``; variables of shape (chains, draws) or (chains, draws, length).
+        Raises ValueError where the run released no posterior, or the result was loaded from a record, which holds no draws.
+        """
         import arviz
 
         if self._draws is None:
             raise ValueError("the run released no posterior")
-        keys = {"posterior", "prior", "coords", "dims"}
-        return arviz.from_dict(**{key: value for key, value in _arrays(self._draws).items() if key in keys})
+        groups = {name: values for name, values in _arrays(self._draws).items() if name in ("posterior", "prior")}
+        named = {name: self._draws[name] for name in ("coords", "dims") if name in self._draws}
+        if hasattr(arviz, "InferenceData"):
+            return arviz.from_dict(**groups, **named)
+        return arviz.from_dict(groups, **named)
 
     def save(self, path: str | os.PathLike) -> None:
-        """Writes the record as JSON, as ``dpm run -o`` does; ``dpm.load``, ``dpm.fit`` and ``dpm verify`` read it."""
-        Path(path).write_text(json.dumps(self.record, indent=2) + "\n")
+        """Writes the record, byte for byte as the run made and signed it; ``dpm.load``, ``dpm.fit`` and ``dpm verify`` read it."""
+        Path(path).write_text(self._text, encoding="utf-8", newline="")
 
     def __repr__(self) -> str:
         return str(_display.values(self))
@@ -76,7 +84,7 @@ class Result:
 
 def load(path: str | os.PathLike) -> Result:
     """Reads the record of an earlier run."""
-    return Result(json.loads(Path(path).read_text()))
+    return Result(Path(path).read_text(encoding="utf-8"))
 
 
 def _arrays(draws: dict) -> dict:
@@ -147,7 +155,12 @@ class Posterior:
         return f"<dpm.Posterior {self.name}: {self.family}>"
 
     def _repr_html_(self) -> str:
-        return self.summary()._repr_html_()
+        """The table of `summary`, and the draws as small multiples where they came with the run."""
+        try:
+            pictures = _display.densities(self.draws())
+        except ValueError:
+            pictures = ""
+        return self.summary()._repr_html_() + pictures
 
 
 def _figures(values) -> list[float]:

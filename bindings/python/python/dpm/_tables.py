@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
+import contextlib
 import csv
 import io
 import os
 import tempfile
-from collections.abc import Mapping
-from contextlib import contextmanager
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 
-from ._command import DataError
+from ._command import DataError, UsageError
 
 
-@contextmanager
+@contextlib.contextmanager
 def opened(tables: Mapping[str, object]):
     """Gives ``(arguments, descriptors)``: ``name=path`` for every table, and the descriptors that must be inherited.
 
@@ -24,7 +24,11 @@ def opened(tables: Mapping[str, object]):
     try:
         for name, table in tables.items():
             before = "" if name is None else f"{name}="
-            if isinstance(table, (str, os.PathLike)):
+            if isinstance(table, Sql):
+                table = table._source()
+            if isinstance(table, _Argument):
+                arguments.append(before + table)
+            elif isinstance(table, (str, os.PathLike)):
                 path = os.fspath(table)
                 arguments.append(before + (path if path.startswith("@") else str(Path(path).absolute())))
             elif isinstance(table, (int, float)):
@@ -40,6 +44,61 @@ def opened(tables: Mapping[str, object]):
     finally:
         for file in files:
             file.close()
+
+
+class _Argument(str):
+    """Passed on as it is."""
+
+
+class Sql:
+    """A table or the rows of a query in a database. Make one with `dpm.sql`."""
+
+    def __init__(self, kind: str, where: str, query: str, table: str | None):
+        self._kind, self._where, self._query, self._table = kind, where, query, table
+
+    def __repr__(self) -> str:
+        # The address may hold a password.
+        return f"<dpm.sql of {self._kind}>"
+
+    def _source(self) -> object:
+        if self._kind == "sqlite" and self._table is not None:
+            return _Argument(f"sqlite:{Path(self._where).absolute()}?table={self._table}")
+        return self
+
+    def _write(self, file) -> None:
+        if self._kind == "sqlite":
+            import sqlite3
+
+            with contextlib.closing(sqlite3.connect(f"file:{self._where}?mode=ro", uri=True)) as connection:
+                rows = connection.execute(self._query)
+                _write_rows([column[0] for column in rows.description], rows, file)
+        elif self._kind == "duckdb":
+            import duckdb
+
+            with contextlib.closing(duckdb.connect(self._where, read_only=True)) as connection:
+                _write_stream(connection.sql(self._query), file)
+        else:
+            from adbc_driver_postgresql import dbapi
+
+            with contextlib.closing(dbapi.connect(self._where)) as connection, contextlib.closing(connection.cursor()) as cursor:
+                cursor.execute(self._query)
+                _write_arrow(cursor.fetch_record_batch(), file)
+
+
+def sql(uri: str, *, table: str | None = None, query: str | None = None) -> Sql:
+    """The rows of a table or a query in a database, read when the program runs.
+
+    ``uri`` is ``sqlite:FILE``, ``duckdb:FILE`` or ``postgresql://..``; ``query`` is SQL, ``table`` a name. A table of SQLite is
+    read by the command itself; DuckDB and PostgreSQL want pyarrow, and ``duckdb`` or ``adbc_driver_postgresql``.
+    Whatever a driver says when it fails is kept back, since it may quote a cell.
+    """
+    kind, _, where = uri.partition(":")
+    if kind not in ("sqlite", "duckdb", "postgresql") or not where:
+        raise UsageError("dpm.sql takes sqlite:FILE, duckdb:FILE or postgresql://..")
+    if (table is None) == (query is None):
+        raise UsageError("dpm.sql takes either table= or query=")
+    asked = query if query is not None else 'SELECT * FROM "' + str(table).replace('"', '""') + '"'
+    return Sql(kind, uri if kind == "postgresql" else where, asked, table)
 
 
 _LINUX = hasattr(os, "memfd_create")
@@ -69,6 +128,11 @@ def _writer(table: object):
     A missing value is an empty cell. The index of a pandas frame is no column.
     """
     arrow = _arrow() is not None
+    if isinstance(table, Sql):
+        return Sql._write
+    if hasattr(table, "toArrow") and arrow:
+        # A Spark table: its session computes it, and rows arrive as Arrow.
+        return lambda rows, file: _write_stream(rows.toArrow(), file)
     if hasattr(table, "iloc") and hasattr(table, "to_csv"):
         return _write_pandas if arrow else _write_pandas_csv
     if arrow and hasattr(table, "__arrow_c_stream__"):
@@ -79,7 +143,7 @@ def _writer(table: object):
         if len({len(values) for values in table.values() if hasattr(values, "__len__")}) > 1:
             raise ValueError("columns differ in length")
         return _write_columns
-    if hasattr(table, "__arrow_c_stream__"):
+    if hasattr(table, "__arrow_c_stream__") or hasattr(table, "toArrow"):
         raise TypeError(f"a {type(table).__name__} needs pyarrow: pip install pyarrow")
     raise TypeError(f"{type(table).__name__} is not a table: give a data frame, an Arrow table, a mapping of columns, or a path")
 
@@ -198,11 +262,14 @@ def _write_polars(frame, file) -> None:
 
 
 def _write_columns(table: Mapping, file) -> None:
-    table = {name: list(values) for name, values in table.items()}
+    _write_rows(table, zip(*(list(values) for values in table.values()), strict=True), file)
+
+
+def _write_rows(names: Iterable, rows: Iterable, file) -> None:
     text = io.TextIOWrapper(file, encoding="utf-8", newline="", write_through=True)
     writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(table)
-    for row in zip(*table.values(), strict=True):
+    writer.writerow(names)
+    for row in rows:
         writer.writerow([_text(value) for value in row])
     text.detach()
 

@@ -6,10 +6,6 @@ release bs = count(b) using geometric
 release cs = histogram(c) using geometric
 release xs = sum(x) using laplace"
 
-needs_command <- function() {
-  skip_if(!nzchar(Sys.getenv("DPM_COMMAND", Sys.which("dpm"))), "the dpm command is not installed")
-}
-
 FRAME <- data.frame(
   x = c(0.1, 9.75, NA, -3, 1e300, 2.5), b = c(TRUE, FALSE, NA, TRUE, TRUE, FALSE),
   c = factor(c("red", "a,b", NA, "qu\"ote", "red", "line\nbreak"))
@@ -57,7 +53,55 @@ test_that("models of released counts give draws", {
   draws <- posterior::as_draws(again)
   expect_equal(posterior::variables(draws), "m")
   expect_equal(posterior::ndraws(draws), 4000)
+  expect_error(posterior::as_draws(again, variable = "x"), "no posterior")
+  expect_error(posterior::as_draws(first), "no draws")
   path <- tempfile(fileext = ".json")
   dpm_save(first, path)
   expect_equal(dpm_load(path)$releases, first$releases)
+})
+
+test_that("draws have the names of levels, and go into plots", {
+  needs_command()
+  skip_if_not_installed("posterior")
+  program <- "budget eps(5)\nprivate t[6] { c: category {red, other}, b: bool }\nparam p ~ dirichlet(rep(1, 2))\nparam q ~ beta(1, 1)
+observe c ~ categorical(p)\nobserve b ~ bernoulli(q)\nrelease post = posterior(p)\nrelease rate = posterior(q)\n"
+  found <- dpm_run(program, data = list(t = FRAME))
+  draws <- posterior::as_draws(found)
+  expect_setequal(posterior::variables(draws), c("post[red]", "post[other]", "rate"))
+  shares <- posterior::as_draws_matrix(draws)
+  expect_equal(as.vector(shares[, "post[red]"] + shares[, "post[other]"]), rep(1, 4000))
+  expect_equal(posterior::variables(posterior::as_draws(found, variable = "rate")), "rate")
+  picture <- tempfile(fileext = ".pdf")
+  grDevices::pdf(picture)
+  expect_silent(plot(found))
+  grDevices::dev.off()
+  expect_gt(file.size(picture), 2000)
+  expect_output(print(found), "as_draws")
+  skip_if_not_installed("bayesplot")
+  expect_s3_class(bayesplot::mcmc_intervals(draws), "ggplot")
+})
+
+test_that("posteriors of matrices and of other numbers of draws", {
+  skip_if_not_installed("posterior")
+  cells <- array(seq_len(4 * 5 * 2 * 3), c(4, 5, 2, 3))
+  made <- structure(list(draws = list(posterior = list(w = cells, v = matrix(1, 2, 3)), coords = list(w_level = c("a", "b")), dims = list(w = "w_level"))), class = "dpm_result")
+  expect_error(posterior::as_draws(made), "different numbers")
+  draws <- posterior::as_draws(made, variable = "w")
+  expect_equal(posterior::variables(draws), c("w[a,1]", "w[b,1]", "w[a,2]", "w[b,2]", "w[a,3]", "w[b,3]"))
+  expect_equal(as.vector(draws[5, 4, "w[b,3]"]), cells[4, 5, 2, 3])
+})
+
+test_that("runs on a ledger are charged until nothing is left", {
+  needs_command()
+  folder <- tempfile("ledger")
+  dir.create(folder, mode = "0700")
+  on.exit(unlink(folder, recursive = TRUE))
+  path <- function(name) file.path(folder, name)
+  writeLines(c("b", rep(c("true", "false"), 50)), path("t.csv"))
+  Sys.chmod(path("t.csv"), "600")
+  writeLines("private t[n >= 10] { b: bool }", path("schema.dpm"))
+  call_dpm(c("ledger", "init", path("l"), paste0("--dataset=t=", path("t.csv")), paste0("--schema=", path("schema.dpm")), "--budget=eps(3)"))
+  program <- dpm_compile("budget eps(2)\nprivate t[n >= 10] { b: bool }\nrelease a = count(b) using geometric\n")
+  expect_equal(dpm_run(program, data = list(t = "@t"), ledger = path("l"))$releases$a, 50, tolerance = 0.5)
+  expect_error(dpm_run(program, data = list(t = "@t"), ledger = path("l")), class = "dpm_ledger")
 })
