@@ -104,7 +104,8 @@ pub fn recertify(certificate: &Value, loader: &dyn Loader) -> Option<Value> {
     let totals: Vec<Vec<Option<Totals>>> =
         list(&certificate["releases"]).iter().map(|r| list(&r["public_totals"]).iter().map(sums).collect()).collect();
     let bound = ["/public/tables", "/public/records"].iter().flat_map(|place| list(&at(certificate, place)));
-    let digests = bound.filter_map(|v| Some((v["name"].as_str()?.to_owned(), v["sha256"].as_str()?.to_owned()))).collect();
+    let word = |v: &Value, key: &str| v.get(key)?.as_str().map(str::to_owned);
+    let digests = bound.filter_map(|v| Some((word(&v, "name")?, word(&v, "sha256")?))).collect();
     let (analysis, diagnostics) = priced(&checked, &Stated::new(&checked.program, scalars, &totals, digests), false);
     if diagnostics.iter().any(|d| d.is_error()) {
         return None;

@@ -44,7 +44,12 @@ pub struct Stated {
 
 impl Stated {
     /// `totals` holds, release by release, what is known of each public observation; `digests` those of public tables and records.
-    pub fn new(program: &Program, scalars: BTreeMap<ScalarId, f64>, totals: &[Vec<Option<Totals>>], digests: BTreeMap<String, String>) -> Stated {
+    pub fn new(
+        program: &Program,
+        scalars: BTreeMap<ScalarId, f64>,
+        totals: &[Vec<Option<Totals>>],
+        digests: BTreeMap<String, String>,
+    ) -> Stated {
         let mut stated = Stated { scalars, totals: vec![], digests };
         let bound = bind(program, &stated).into_owned();
         for (release, known) in crate::model::releases(&bound.steps).iter().zip(totals) {

@@ -102,15 +102,16 @@ pub fn table(t: &Value) -> Value {
 
 /// Public tables and values as certificates write them.
 pub fn public(v: &Value) -> Value {
-    let named = |v: &Value, mut map: Value| {
-        map["name"] = must(&v["name"], Value::is_string);
+    let named = |v: &Value, columns: Option<Value>| {
+        let mut map = Map::from_iter([("name".to_owned(), must(&v["name"], Value::is_string))]);
+        map.extend(columns.map(|list| ("columns".to_owned(), list)));
         if !v["sha256"].is_null() {
             let digest = |v: &Value| v.as_str().is_some_and(|s| s.len() == 64 && s.bytes().all(|b| matches!(b, b'0'..=b'9' | b'a'..=b'f')));
-            map["sha256"] = must(&v["sha256"], digest);
+            map.insert("sha256".into(), must(&v["sha256"], digest));
         }
-        map
+        Value::Object(map)
     };
-    let table = |t: &Value| named(t, json!({"columns": columns(&t["columns"])}));
+    let table = |t: &Value| named(t, Some(columns(&t["columns"])));
     let inside = |s: &Value| match (number(&s["value"]), Ty::parse(text(&s["type"]))) {
         (Some(x), Some(ty)) => ty.range().is_some_and(|(lo, hi)| lo <= x && x <= hi),
         (None, ty) => s["value"].is_null() && ty.is_some(),
@@ -122,8 +123,8 @@ pub fn public(v: &Value) -> Value {
         "tables": list(&v["tables"]).iter().map(table).collect::<Value>(),
         "scalars": list(&v["scalars"]).iter().map(scalar).collect::<Value>(),
     });
-    if !v["records"].is_null() {
-        map["records"] = list(&v["records"]).iter().map(|r| named(r, json!({}))).collect();
+    if let (false, Some(fields)) = (v["records"].is_null(), map.as_object_mut()) {
+        fields.insert("records".into(), list(&v["records"]).iter().map(|r| named(r, None)).collect());
     }
     map
 }

@@ -4,10 +4,13 @@
 use crate::numbers_support::claim;
 use dpm::privacy::Claim;
 
+/// A name, the ends of its domain, its prior.
+type Parameter = (&'static str, [f64; 2], &'static str);
+
 /// A law of `ops`: the column, the parameters with their domains and priors, the law, and its log-density at (parameters, y).
 struct Case {
     column: &'static str,
-    parameters: &'static [(&'static str, [f64; 2], &'static str)],
+    parameters: &'static [Parameter],
     law: &'static str,
     /// Outcomes of rows, ends included.
     outcomes: &'static [f64],
@@ -167,7 +170,7 @@ const CASES: &[Case] = &[
 #[test]
 fn log_densities_move_no_further_than_claimed() {
     for case in CASES {
-        let parameters = |f: &dyn Fn(&(&str, [f64; 2], &str)) -> String| case.parameters.iter().map(f).collect::<Vec<_>>();
+        let parameters = |f: &dyn Fn(&Parameter) -> String| case.parameters.iter().map(f).collect::<Vec<_>>();
         let declared = parameters(&|(name, [lo, hi], prior)| format!("param {name}: real in [{lo}, {hi}] ~ {prior}\n")).concat();
         let drawn = parameters(&|(name, ..)| (*name).to_owned()).join(", ");
         for (header, weight, sides) in [("9", 0.25, 2.0), ("private n", 0.5, 1.0)] {
@@ -195,7 +198,7 @@ fn log_densities_move_no_further_than_claimed() {
 }
 
 /// All points of a grid on the domains, ends included.
-fn grid(parameters: &[(&str, [f64; 2], &str)]) -> Vec<Vec<f64>> {
+fn grid(parameters: &[Parameter]) -> Vec<Vec<f64>> {
     let steps = if parameters.len() == 1 { 4_000 } else { 300 };
     parameters.iter().fold(vec![vec![]], |all, (_, [lo, hi], _)| {
         let axis = (0..=steps).map(|i| lo + (hi - lo) * f64::from(i) / f64::from(steps));

@@ -94,7 +94,8 @@ fn approval_holds_for_the_public_data_that_the_owner_saw() {
     fs::write(scene.path("b.csv"), "v\n3\n5\n").unwrap();
     fs::write(scene.path("again.csv"), "v\n03\n4.0\n").unwrap();
     let head = "private staff[n >= 100] { smoker: bool }\n";
-    let table = format!("budget eps(0.1)\npublic w[m] {{ v: int in 0..9 }}\n{head}let k = max(w.v)\nrelease r = count(smoker and k == 5)\n");
+    let table =
+        format!("budget eps(0.1)\npublic w[m] {{ v: int in 0..9 }}\n{head}let k = max(w.v)\nrelease r = count(smoker and k == 5)\n");
     fs::write(scene.path("table.dpm"), table).unwrap();
     let run = |public: &str| {
         let public = format!("w={}", scene.path(public).display());
