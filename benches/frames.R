@@ -1,4 +1,4 @@
-# Five million rows from a data frame to a release, beside the command on the same rows as Parquet and as CSV: Rscript benches/frames.R [ROWS] > benches/results/frames.txt
+# Five million rows from a data frame to a release, beside the command on the same rows as Parquet and as CSV: Rscript benches/frames.R [ROWS] > benches/results/frames_r.txt
 # Wants the package dpm, and an optimised command named by DPM_COMMAND. Processor time, since others may share the machine.
 library(dpm)
 

@@ -104,8 +104,7 @@ pub fn recertify(certificate: &Value, loader: &dyn Loader) -> Option<Value> {
     let totals: Vec<Vec<Option<Totals>>> =
         list(&certificate["releases"]).iter().map(|r| list(&r["public_totals"]).iter().map(sums).collect()).collect();
     let bound = ["/public/tables", "/public/records"].iter().flat_map(|place| list(&at(certificate, place)));
-    let word = |v: &Value, key: &str| v.get(key)?.as_str().map(str::to_owned);
-    let digests = bound.filter_map(|v| Some((word(&v, "name")?, word(&v, "sha256")?))).collect();
+    let digests = bound.filter_map(|v: Value| Some((v.get("name")?.as_str()?.to_owned(), v.get("sha256")?.as_str()?.to_owned()))).collect();
     let (analysis, diagnostics) = priced(&checked, &Stated::new(&checked.program, scalars, &totals, digests), false);
     if diagnostics.iter().any(|d| d.is_error()) {
         return None;

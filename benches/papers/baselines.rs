@@ -42,6 +42,9 @@ pub fn settings() -> Vec<Descent> {
     all
 }
 
+/// What is fixed before any data are seen: a hundred steps of the length `1 / L` that the curvature allows, gradients uncut.
+pub const FIXED: Descent = Descent { steps: 100, rate: 1.0, clip: 1.0 };
+
 /// The largest mu whose Gaussian guarantee gives (epsilon, delta).
 pub fn gaussian_mu(epsilon: f64, delta: f64) -> f64 {
     largest(|mu| Claim::Gdp { mu }.epsilon(delta) <= epsilon, 1e3)

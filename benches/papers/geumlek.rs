@@ -9,11 +9,10 @@ use super::mechanisms::Mechanism;
 use super::table::{Table, error_of_mean, say};
 use dpm::mechanism::OsBits;
 use dpm::privacy::Claim;
-use std::collections::BTreeSet;
 use std::fmt::Write;
 
-const BETA: f64 = 1e-3;
-const ORDERS: [f64; 3] = [1.0, 10.0, 100.0];
+pub const BETA: f64 = 1e-3;
+pub const ORDERS: [f64; 3] = [1.0, 10.0, 100.0];
 
 /// Name, and what stands for it in the report.
 const MECHANISMS: [(&str, &str); 4] = [
@@ -23,7 +22,7 @@ const MECHANISMS: [(&str, &str); 4] = [
     ("dpm", "dpm, `using auto`"),
 ];
 
-fn budget(order: f64, epsilon: f64) -> String {
+pub fn budget(order: f64, epsilon: f64) -> String {
     if order > 1.0 { format!("budget rdp(order = {order}, eps = {epsilon})\n") } else { format!("budget zcdp({epsilon})\n") }
 }
 
@@ -110,9 +109,8 @@ fn appendix(figure: &str, full: bool, orders: &[f64], measure: usize) {
     writeln!(text, "{:8} {:>5} {:>4} {}", "data", "order", "ln e", MECHANISMS.map(|(m, _)| format!(" {m:>17}")).concat()).unwrap();
     let sign = if measure == 0 { 1.0 } else { -1.0 };
     let (mut compared, mut behind) = (0, vec![]);
-    let sites: BTreeSet<_> =
-        table.points.keys().map(|k| k[..3].to_vec()).filter(|k| orders.iter().any(|o| o.to_string() == k[1])).collect();
-    for site in sites {
+    let sites = table.places(&MECHANISMS.map(|m| m.0));
+    for site in sites.into_iter().filter(|k| orders.iter().any(|o| o.to_string() == k[1])) {
         let of = |m: &str| {
             let v = &table.points[&[&site[..], &[m.to_string()]].concat()];
             (sign * v[measure], v[measure + 1])
@@ -157,8 +155,7 @@ fn report(table: &Table, name: &str, full: bool, draws: u64) {
     .unwrap();
     writeln!(text, "{:8} {:>5} {:>4}   {:>15} {:>15} {:>15} {:>15}", "data", "order", "ln e", "alg-4", "alg-5", "ops", "dpm").unwrap();
     let (mut compared, mut worse) = (0, vec![]);
-    let sites: BTreeSet<_> = table.points.keys().map(|k| k[..3].to_vec()).collect();
-    for site in sites {
+    for site in table.places(&MECHANISMS.map(|m| m.0)) {
         let of = |m: &str| table.points.get(&[&site[..], &[m.to_string()]].concat()).map(|v| (v[0], v[1]));
         let cells: Vec<String> = MECHANISMS.iter().filter_map(|(m, _)| of(m)).map(|(e, s)| format!("{e:.4} +- {s:.4}")).collect();
         let [a, b, c, d] = cells.as_slice() else { continue };

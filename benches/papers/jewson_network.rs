@@ -5,7 +5,7 @@ use super::data::read;
 use super::jewson::DELTA;
 use super::logistic::normals;
 use super::mechanisms::Mechanism;
-use super::table::{Table, error_of_mean, say};
+use super::table::{Table, asked, error_of_mean, say};
 use dpm::mechanism::OsBits;
 use rand::seq::SliceRandom;
 use rand::{Rng, SeedableRng};
@@ -14,10 +14,11 @@ use std::fmt::Write;
 
 const UNITS: usize = 10;
 const EPSILONS: [f64; 2] = [2.0, 10.0];
-const METHODS: [(&str, &str); 5] = [
+const METHODS: [(&str, &str); 6] = [
     ("beta-div", "dpm, beta_div drawn by NUTS: eps, conditional on a chain that converged"),
     ("dp-sgld", "dpm, dp_sgld: noisy gradients of samples, certified at every step: (eps, delta)"),
     ("dp-sgd", "DP-SGD with all rows in each batch, exact Gaussian accounting, best of 12 settings in hindsight: (eps, delta)"),
+    ("dp-sgd-fixed", "the same with settings fixed beforehand: 200 steps, rate 0.1, clip 1"),
     ("sgd", "the same without noise, best of its settings"),
     ("mean", "the mean of all rows alone, without privacy"),
 ];
@@ -106,6 +107,8 @@ fn real(name: &str) -> Vec<Sample> {
 /// Steps, rate and clip.
 type Setting = (usize, f64, f64);
 
+const FIXED: Setting = (200, 0.1, 1.0);
+
 fn settings() -> Vec<Setting> {
     let mut all = vec![];
     for steps in [50, 200] {
@@ -178,7 +181,8 @@ fn point(studies: &[Study], method: &str, epsilon: f64, steps: u64) -> Vec<f64> 
                 let each = |(i, s): (usize, &Study)| predict(s, &descent(&s.train, mu, setting, &mut ChaCha20Rng::seed_from_u64(i as u64)));
                 of(studies.iter().enumerate().map(each).collect())
             };
-            settings().into_iter().map(run).min_by(|a, b| a[0].total_cmp(&b[0])).unwrap()
+            let tried = if method == "dp-sgd-fixed" { vec![FIXED] } else { settings() };
+            tried.into_iter().map(run).min_by(|a, b| a[0].total_cmp(&b[0])).unwrap()
         }
     };
     vec![mean, se, studies.len() as f64]
@@ -187,12 +191,17 @@ fn point(studies: &[Study], method: &str, epsilon: f64, steps: u64) -> Vec<f64> 
 pub fn figure_3(full: bool) {
     let name = if full { "jewson-3-full" } else { "jewson-3" };
     let mut table = Table::open(&format!("{name}.csv"), 4, "data,rows,epsilon,method,log_rmse,se,repetitions");
-    let sizes: &[usize] = if full { &[100, 300, 1000, 3000, 7000] } else { &[100, 500] };
-    let (repetitions, steps) = if full { (20, 1000) } else { (3, 200) };
+    let steps = 200;
     let sets = ["simulated-2", "simulated-10", "kin8nm", "power-plant"];
     for data in sets {
         let samples = if data.starts_with("simulated") { vec![] } else { real(data) };
+        let sizes: &[usize] = match (full, samples.is_empty()) {
+            (false, _) => &[100, 500],
+            (_, false) => &[100, 500, 1000, 7000],
+            _ => &[100, 500, 1000, 10_000, 100_000],
+        };
         for &n in sizes {
+            let repetitions = if full && n <= 1000 { 10 } else { 3 };
             let study = |seed| match data {
                 "simulated-2" => Study::simulated(2, n, seed),
                 "simulated-10" => Study::simulated(10, n, seed),
@@ -200,6 +209,13 @@ pub fn figure_3(full: bool) {
             };
             let studies: Vec<Study> = (0..repetitions).map(study).collect();
             let key = |epsilon: f64, method: &str| [data.to_string(), format!("{n:05}"), format!("{epsilon:04.1}"), method.to_string()];
+            // What does not depend on epsilon is computed once.
+            for method in ["mean", "sgd"].into_iter().filter(|_| !asked("--report")) {
+                let once = table.at(&key(EPSILONS[0], method), || point(&studies, method, 1.0, steps)).to_vec();
+                for epsilon in EPSILONS {
+                    table.at(&key(epsilon, method), || once.clone());
+                }
+            }
             let places = EPSILONS.iter().flat_map(|&e| METHODS.map(|(m, _)| (key(e, m), (m, e))));
             table.all(&places.collect::<Vec<_>>(), |(method, epsilon)| point(&studies, method, *epsilon, steps));
         }
@@ -228,8 +244,7 @@ fn report(table: &Table, name: &str, full: bool, steps: u64) {
     )
     .unwrap();
     let (mut places, mut behind, mut ahead) = (0, vec![], 0);
-    let keys: std::collections::BTreeSet<_> = table.points.keys().map(|k| k[..3].to_vec()).collect();
-    for key in keys {
+    for key in table.places(&METHODS.map(|m| m.0)) {
         let of = |m: &str| &table.points[&[&key[..], &[m.to_string()]].concat()];
         let cells = METHODS.map(|(m, _)| format!(" {:>16}", format!("{:.3} +- {:.3}", of(m)[0], of(m)[1])));
         let (rows, epsilon) = (key[1].trim_start_matches('0'), key[2].parse::<f64>().unwrap());

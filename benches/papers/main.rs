@@ -1,4 +1,4 @@
-//! The figures of the papers, remade: `cargo bench --bench papers -- FIGURE [--quick | --full] [--again]`.
+//! The figures of the papers, remade: `cargo bench --bench papers -- FIGURE [--quick | --full] [--again | --go-on] [--report]`.
 //!
 //! Real data are read from the folder that `DPM_DATA` names (see README.md here). Points are written to the build folder as
 //! soon as they are known, so that a run that was stopped goes on where it was; a whole figure goes to `benches/results/papers`.
@@ -17,6 +17,7 @@ mod certified;
 mod data;
 mod geumlek;
 mod geumlek_beta;
+mod geumlek_certified;
 mod hellinger;
 mod hellinger_laws;
 mod jewson;
@@ -39,6 +40,7 @@ const FIGURES: &[Figure] = &[
     ("geumlek-appendix-2", geumlek_beta::appendix_2),
     ("geumlek-appendix-3", geumlek::appendix_3),
     ("geumlek-appendix-4", geumlek::appendix_4),
+    ("geumlek-certified", geumlek_certified::figure),
     ("hellinger-1", hellinger::figure_1),
     ("hellinger-2", hellinger::figure_2),
     ("hellinger-3", hellinger::figure_3),
@@ -60,7 +62,8 @@ fn main() {
     let known: Vec<&str> = FIGURES.iter().map(|(name, _)| *name).collect();
     if !known.iter().any(|name| asked(name)) {
         println!(
-            "figures: all geumlek hellinger {}\n--quick (minutes, the default) or --full (hours); --again forgets the points of earlier runs",
+            "figures: all geumlek hellinger {}\n--quick (minutes, the default) or --full (hours); --again forgets the points of earlier runs,\n\
+             --go-on begins with those that are committed, --report computes none and writes down what is known",
             known.join(" ")
         );
     }

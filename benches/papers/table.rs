@@ -1,6 +1,6 @@
 //! Results as a CSV file that grows line by line: what this build folder has computed is not computed again.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::io::Write;
 use std::path::PathBuf;
@@ -27,7 +27,8 @@ impl Table {
     /// Opens or begins the file; `header` names the columns, of which the first `keys` are the key.
     pub fn open(name: &str, keys: usize, header: &str) -> Table {
         let path = begun().join(name);
-        let before = fs::read_to_string(&path).ok().filter(|t| t.starts_with(header));
+        let go_on = || asked("--go-on").then(|| fs::read_to_string(self::path(name)).ok()).flatten();
+        let before = fs::read_to_string(&path).ok().or_else(go_on).filter(|t| t.starts_with(header));
         // A line that a kill left unfinished is not a point.
         let text = before.map_or_else(|| format!("{header}\n"), |t| t[..=t.rfind('\n').unwrap()].to_owned());
         fs::write(&path, &text).unwrap();
@@ -53,6 +54,9 @@ impl Table {
 
     /// The values at many keys, by all cores: each is computed from what stands beside its key, and written down when it is known.
     pub fn all<K: AsRef<[String]> + Sync, T: Sync>(&mut self, places: &[(K, T)], compute: impl Fn(&T) -> Vec<f64> + Sync) {
+        if asked("--report") {
+            return;
+        }
         let missing: Vec<&(K, T)> = places.iter().filter(|(key, _)| !self.points.contains_key(key.as_ref())).collect();
         let (next, table) = (AtomicUsize::new(0), Mutex::new(self));
         let work = || {
@@ -63,6 +67,12 @@ impl Table {
         };
         let cores = std::thread::available_parallelism().map_or(1, usize::from);
         std::thread::scope(|s| (0..cores).for_each(|_| drop(s.spawn(work))));
+    }
+
+    /// The places (the key but for its last part, the method) at which all these methods are known.
+    pub fn places(&self, methods: &[&str]) -> BTreeSet<Vec<String>> {
+        let places = self.points.keys().map(|k| k[..self.keys - 1].to_vec());
+        places.filter(|p| methods.iter().all(|m| self.points.contains_key(&[&p[..], &[m.to_string()]].concat()))).collect()
     }
 
     fn keep(&mut self, key: &[String], values: Vec<f64>) {
@@ -84,6 +94,11 @@ impl Drop for Table {
             fs::copy(&self.path, path(&self.name)).unwrap();
         }
     }
+}
+
+/// Is this word among the arguments?
+pub fn asked(word: &str) -> bool {
+    std::env::args().any(|w| w == word)
 }
 
 /// Where tables grow.

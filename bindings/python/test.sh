@@ -1,10 +1,8 @@
 #!/usr/bin/env bash
-# The Python package's tests with the development build of the command, in an environment of their own below target/.
+# The tests of the wheel that bindings/python/install.sh installed, in both of its environments.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
-[ -x target/python/bin/pytest ] || {
-    python3 -m venv target/python
-    target/python/bin/pip install -q numpy pandas polars pyarrow duckdb 'arviz<1' ipython ipykernel nbclient nbformat pytest
-}
-cargo build -q
-DPM_COMMAND=$PWD/target/debug/dpm PYTHONPATH=$PWD/bindings/python/python target/python/bin/pytest -q bindings/python
+for place in python python-oldest; do
+    target/$place/bin/pip list 2>/dev/null | grep -E '^(dpm|numpy|pandas|polars|pyarrow|duckdb|arviz) ' | tr -s ' ' | paste -sd ' '
+    (unset DPM_COMMAND PYTHONPATH && cd bindings/python && "../../target/$place/bin/pytest" -q -p no:cacheprovider)
+done

@@ -102,16 +102,17 @@ pub fn table(t: &Value) -> Value {
 
 /// Public tables and values as certificates write them.
 pub fn public(v: &Value) -> Value {
-    let named = |v: &Value, columns: Option<Value>| {
+    let digest = |v: &Value| v.as_str().is_some_and(|s| s.len() == 64 && s.bytes().all(|b| matches!(b, b'0'..=b'9' | b'a'..=b'f')));
+    let named = |v: &Value| {
         let mut map = Map::from_iter([("name".to_owned(), must(&v["name"], Value::is_string))]);
-        map.extend(columns.map(|list| ("columns".to_owned(), list)));
-        if !v["sha256"].is_null() {
-            let digest = |v: &Value| v.as_str().is_some_and(|s| s.len() == 64 && s.bytes().all(|b| matches!(b, b'0'..=b'9' | b'a'..=b'f')));
-            map.insert("sha256".into(), must(&v["sha256"], digest));
-        }
+        map.extend(v.get("sha256").map(|x| ("sha256".to_owned(), must(x, digest))));
+        map
+    };
+    let table = |t: &Value| {
+        let mut map = named(t);
+        map.insert("columns".into(), columns(&t["columns"]));
         Value::Object(map)
     };
-    let table = |t: &Value| named(t, Some(columns(&t["columns"])));
     let inside = |s: &Value| match (number(&s["value"]), Ty::parse(text(&s["type"]))) {
         (Some(x), Some(ty)) => ty.range().is_some_and(|(lo, hi)| lo <= x && x <= hi),
         (None, ty) => s["value"].is_null() && ty.is_some(),
@@ -119,14 +120,11 @@ pub fn public(v: &Value) -> Value {
     };
     let scalar =
         |s: &Value| json!({"name": must(&s["name"], Value::is_string), "type": s["type"], "value": must(&s["value"], |_| inside(s))});
-    let mut map = json!({
-        "tables": list(&v["tables"]).iter().map(table).collect::<Value>(),
-        "scalars": list(&v["scalars"]).iter().map(scalar).collect::<Value>(),
-    });
-    if let (false, Some(fields)) = (v["records"].is_null(), map.as_object_mut()) {
-        fields.insert("records".into(), list(&v["records"]).iter().map(|r| named(r, None)).collect());
-    }
-    map
+    let tables: Value = list(&v["tables"]).iter().map(table).collect();
+    let scalars: Value = list(&v["scalars"]).iter().map(scalar).collect();
+    let mut map = Map::from_iter([("tables".to_owned(), tables), ("scalars".to_owned(), scalars)]);
+    map.extend(v.get("records").map(|r| ("records".to_owned(), list(r).iter().map(|r| Value::Object(named(r))).collect())));
+    Value::Object(map)
 }
 
 impl<'a> Facts<'a> {

@@ -12,6 +12,7 @@ FIGURES = {
         "geumlek-1": ("Figure 1: guarantees", geumlek.guarantees),
         "geumlek-2": ("Figure 2: a rate from 100 rows", geumlek.synthetic),
         "geumlek-3": ("Figure 3: logistic regression, test error", geumlek.regression),
+        "geumlek-certified": ("Logistic regression, certified mechanisms only", geumlek.certified),
         "geumlek-appendix-1": ("Appendix, Figure 1: other rates", geumlek.appendix_1),
         "geumlek-appendix-2": ("Appendix, Figure 2: a uniform prior", geumlek.appendix_2),
         "geumlek-appendix-3": ("Appendix, Figure 3: lower orders", geumlek.appendix_3),
@@ -20,6 +21,7 @@ FIGURES = {
     "Minami, Arai, Sato, Nakagawa 2016: differential privacy without sensitivity": {
         "minami-1": ("Figure 1: loss against gradient", minami.losses),
         "minami-2": ("The weight of a Gibbs posterior", minami.weights),
+        "minami-certified": ("Logistic regression, certified mechanisms only", jewson.weighted),
     },
     "Jewson, Ghalebikesabi, Holmes 2023: differentially private inference by β-divergence": {
         "jewson-1": ("Figure 1: the influence of a row", jewson.influence),
@@ -37,6 +39,7 @@ FIGURES = {
         "hellinger-4": ("Figure 4: real data, two levels", hellinger.two_levels),
         "hellinger-5": ("Figure 5: real data, three levels", hellinger.three_levels),
         "hellinger-6": ("Figure 6: realised loss", hellinger.realised),
+        "hellinger-certified": ("Real data, certified mechanisms only", hellinger.certified),
     },
 }
 HEAD = """# The papers' figures

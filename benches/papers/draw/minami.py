@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from .style import BLUE, GREY, ORANGE, SHADES, VERMILION, legend, line, logarithmic, panels, table
+from .style import BLUE, GREEN, GREY, ORANGE, SHADES, VERMILION, legend, line, logarithmic, panels, table
 
 
 def losses():
@@ -21,13 +21,13 @@ def losses():
     _, rows = table("minami", 2)
     mu = np.interp(0.0, *zip(*[(np.log(float(k[1])), v[2]) for k, v in rows if k[0] == "-05"]))
     line(axes[1], "weight by the range of the loss", radius, 1 / (2 * radius), marker="", color=VERMILION)
-    line(axes[1], "weight by its gradient", radius, np.full_like(radius, min(mu / 2, 1)), marker="", color=BLUE)
+    line(axes[1], "weight by its gradient", radius, np.full_like(radius, min(mu / 2, 1)), marker="", color=GREEN)
     logarithmic(axes[1], "xy")
     axes[1].set(xlabel="radius of the parameter's domain", ylabel="weight of a row", title="what ε = 1 allows")
     legend(figure, axes, columns=3)
     return figure, (
-        "**Claim.** The difference of the losses of two rows grows with the parameter, that of their gradients does not. **Found.** Right: so the "
-        "weight that the range allows falls with the domain, and that of a Gibbs posterior with a normal prior does not depend on it "
+        "**Claim.** Two rows that differ in their outcome (left): the difference of their logistic losses grows with the parameter θ, that of their gradients does not. **Found.** Right: so the "
+        "weight of a row that the range of the loss allows falls with the domain of θ, and that of a Gibbs posterior with a normal prior, which needs the gradient alone, does not depend on it "
         f"(prior sd 1, ε = 1, δ = 1e-5 for the latter, {min(mu / 2, 1):.2g}). Closed forms."
     )
 
@@ -54,7 +54,7 @@ def weights():
     legend(figure, axes, columns=6)
     least, most = min(v[2] / v[1] for _, v in rows), max(v[2] / v[1] for _, v in rows)
     return figure, (
-        "**Claim.** Theorem 7, and Corollary 8 as its short form, give the weight of the rows that (ε, δ) allows. **Found.** The exact Gaussian "
-        f"guarantee of `gibbs` allows {least:.2f} to {most:.1f} times the weight of Theorem 7. Crosses: places ({broken} of {len(rows)}) where Corollary 8 allows so "
+        "**Claim.** Theorem 7, and Corollary 8 as its short form, say how much the rows may weigh in a Gibbs posterior that is (ε, δ)-private; more weight is more accurate. **Found.** The exact Gaussian "
+        f"guarantee of `gibbs`, whose weight `draw(w) using auto` takes too, allows {least:.2f} to {most:.1f} times the weight of Theorem 7 (left). Right: crosses are places ({broken} of {len(rows)}) where Corollary 8 allows so "
         "much that its release is not (ε, δ)-private."
     )

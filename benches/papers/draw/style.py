@@ -15,23 +15,23 @@ ROOT = Path(__file__).resolve().parents[3]
 RESULTS = ROOT / "benches" / "results" / "papers"
 PICTURES = ROOT / "docs" / "papers"
 
-# One colour a method in all figures (Okabe and Ito, and two greys); what is dpm's own is blue or green.
+# One colour a method in all figures (Okabe and Ito, two greys, brown and violet): `draw .. using auto` is green, `posterior .. using auto` blue.
 BLUE, GREEN, SKY = "#0072b2", "#009e73", "#56b4e9"
 VERMILION, ORANGE, PURPLE = "#d55e00", "#e69f00", "#cc79a7"
-GREY, BLACK, BROWN = "#7a7a7a", "#000000", "#8c564b"
+GREY, BLACK, BROWN, VIOLET = "#7a7a7a", "#000000", "#8c564b", "#6a3d9a"
 COLOURS = {
     # Geumlek et al.
     "alg-2": ORANGE, "alg-5": ORANGE, "alg-3": VERMILION, "alg-4": VERMILION, "gauss": PURPLE, "gauss-half": PURPLE,
-    "ops": BROWN, "dpm": BLUE, "dpm-posterior": BLUE, "posterior": GREY,
+    "ops": BROWN, "dpm": GREEN, "dpm-posterior": BLUE, "posterior": GREY,
     # Jewson et al.
-    "beta-div": BLUE, "langevin": GREEN, "penalty": SKY, "dp-sgld": PURPLE, "output": BROWN, "output-fixed": ORANGE,
-    "dp-sgd": VERMILION, "minami": ORANGE, "truncated": BLACK, "no-privacy": GREY, "sgd": GREY, "mean": BLACK,
+    "beta-div": VIOLET, "langevin": GREEN, "auto-posterior": BLUE, "penalty": SKY, "dp-sgld": PURPLE, "output": BROWN, "output-fixed": ORANGE,
+    "dp-sgd": VERMILION, "dp-sgd-fixed": VERMILION, "minami": ORANGE, "truncated": BLACK, "no-privacy": GREY, "sgd": GREY, "mean": BLACK,
     # Hellinger distance
     "ls-dim": ORANGE, "ls-hist": VERMILION, "ehd": BROWN, "ehdl": GREY, "ehds": PURPLE, "ehds-exact": GREEN, "noise-aware": BLUE,
 }
 # Shades for one method at several constants, from light to dark.
 SHADES = ["#a6cee3", "#6baed6", "#4292c6", "#2171b5", "#08519c", "#08306b"]
-MARKERS = {"alg-3": "s", "alg-4": "s", "alg-2": "^", "alg-5": "^", "dp-sgd": "s", "output": "^", "minami": "v", "ops": "v",
+MARKERS = {"alg-3": "s", "alg-4": "s", "alg-2": "^", "alg-5": "^", "dp-sgd": "s", "dp-sgd-fixed": "s", "beta-div": "D", "output": "^", "minami": "v", "ops": "v",
            "ls-dim": "^", "ls-hist": "s", "no-privacy": "", "posterior": "", "sgd": "", "mean": ""}
 
 plt.rcParams.update({
@@ -47,10 +47,35 @@ WIDTH = 7.5  # inches
 
 
 def table(name, keys):
-    """The lines of a result file: a list of (texts of the key columns, numbers of the others) and the names of the latter."""
-    with open(RESULTS / f"{name}.csv", newline="") as file:
-        rows = list(csv.reader(file))
-    return rows[0][keys:], [(row[:keys], [float(cell) for cell in row[keys:]]) for row in rows[1:]]
+    """The lines of a result file: the names of its numbers, and a list of (texts of the key columns, numbers).
+
+    What `--full` has computed goes before the quick table, point by point.
+    """
+
+    def read(path):
+        with open(path, newline="") as file:
+            head, *rows = csv.reader(file)
+        return head[keys:], [(row[:keys], [float(cell) for cell in row[keys:]]) for row in rows]
+
+    quick, full = RESULTS / f"{name}.csv", RESULTS / f"{name}-full.csv"
+    head, rows = read(quick if quick.exists() else full)
+    if full.exists():
+        long = read(full)[1]
+        known = {tuple(k) for k, _ in long}
+        rows = long + [r for r in rows if quick.exists() and tuple(r[0]) not in known]
+    return head, rows
+
+
+def counted(rows, names):
+    """How many runs the means are of, in words: the last number of a line, by the first key."""
+    runs = {}
+    for k, v in rows:
+        if k[0] in names:
+            runs.setdefault(names[k[0]], set()).add(int(v[-1]))
+    spans = {}
+    for data, counts in runs.items():
+        spans.setdefault(f"{min(counts)} to {max(counts)}" if len(counts) > 1 else str(max(counts)), []).append(data)
+    return " and ".join(f"{span} ({', '.join(data)})" if len(spans) > 1 else span for span, data in spans.items())
 
 
 def panels(rows, columns, height=2.3, **more):

@@ -42,6 +42,14 @@ def test_a_posterior_is_a_table_and_small_multiples(poll):
     assert page.count("<svg") == len(poll.posterior("post").draws()) and "90 % interval" in page
 
 
+def test_weights_of_a_design_have_the_names_of_their_columns(examples):
+    text = (examples / "19_design.dpm").read_text().replace("release coef = draw(w) using refined", "release post = posterior(w)")
+    text = "\n".join(line for line in text.splitlines() if not line.startswith("output"))
+    post = dpm.compile(text + "\n").run(examples / "19_survey.csv").posterior("post")
+    names = [row[0] for row in post.summary().rows]
+    assert "post[age]" in names and "post[sex[male]]" in names and list(post.columns()) == names
+
+
 def test_the_saved_record_of_a_charged_run_is_the_signed_one(tmp_path):
     (tmp_path / "t.csv").write_text("y\n" + "true\n" * 100)
     (tmp_path / "schema.dpm").write_text("private t[100] { y: bool }\n")

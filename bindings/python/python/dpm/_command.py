@@ -82,7 +82,7 @@ def command() -> str:
             return str(folder / name)
     found = shutil.which("dpm")
     if found is None:
-        raise Error("the dpm command is not installed: pip install dpm")
+        raise Error("the dpm command is not installed: see docs/python.md")
     return found
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import html
 import re
 
-_STYLE = "font-family:monospace;font-size:0.92em;line-height:1.4"
+_STYLE = "font-family:monospace;font-size:0.92em;line-height:1.4;white-space:pre;overflow-x:auto"
 _WORDS = r"\b(?:budget|private|public|param|observe|release|output|expect|let|each|of|by|max|using|from|in|when|else|model|import)\b"
 
 
@@ -66,13 +66,8 @@ def _cells(name: str, value: object) -> list[list]:
 
 def densities(draws: dict) -> str:
     """Small multiples: a histogram of the draws of each number, with its 90 % interval as a bar below and its median as a mark."""
-    import numpy
-
-    panels = []
-    for name, values in draws.items():
-        flat = values.reshape(values.shape[0] * values.shape[1], -1)
-        panels += [(name if flat.shape[1] == 1 else f"{name}[{at + 1}]", flat[:, at]) for at in range(flat.shape[1])]
-    return "<div style='display:flex;flex-wrap:wrap;gap:8px'>" + "".join(_panel(name, numpy.asarray(x)) for name, x in panels[:24]) + "</div>"
+    panels = [_panel(name, values) for name, values in list(draws.items())[:24]]
+    return "<div style='display:flex;flex-wrap:wrap;gap:8px'>" + "".join(panels) + "</div>"
 
 
 def _panel(name: str, values) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import os
 from pathlib import Path
@@ -47,7 +48,7 @@ class Result:
         value = self._value(name)
         if not (isinstance(value, dict) and "family" in value):
             raise TypeError(f"`{name}` is a value, not a posterior")
-        return Posterior(name, value, (self._draws or {}).get("posterior", {}))
+        return Posterior(name, value, self._draws or {})
 
     def _value(self, name: str):
         for values in (self.releases, self.outputs):
@@ -107,7 +108,8 @@ class Posterior:
         self.name = name
         self.family: str = value["family"]
         self.value = value
-        self._groups = draws
+        self._groups = draws.get("posterior", {})
+        self._coordinates = {variable: [draws["coords"][dim] for dim in dims] for variable, dims in draws.get("dims", {}).items()}
 
     @property
     def parameters(self):
@@ -137,18 +139,23 @@ class Posterior:
         take = generator.choice(have, size=n, replace=n > have)
         return {name: values[take] for name, values in flat.items()}
 
+    def columns(self) -> dict:
+        """The draws of every number by its own name, as ``post[age]``: arrays of shape (chains x draws,)."""
+        found = {}
+        for name, values in self.draws().items():
+            flat = values.reshape(values.shape[0] * values.shape[1], -1)
+            places = list(itertools.product(*self._coordinates.get(name, [range(1, flat.shape[1] + 1)])))
+            for at in range(flat.shape[1]):
+                found[name if flat.shape[1] == 1 else f"{name}[{', '.join(map(str, places[at]))}]"] = flat[:, at]
+        return found
+
     def summary(self) -> _display.Table:
         """Mean, sd and quantiles of every number; of chains also their error, R-hat and effective sizes."""
         numbers = self.value.get("numbers")
         if numbers is not None:
             columns = list(next(iter(numbers.values())))
             return _display.Table(["", *columns], [[name or self.name, *(row[c] for c in columns)] for name, row in numbers.items()])
-        rows = []
-        for name, values in self.draws().items():
-            flat = values.reshape(values.shape[0] * values.shape[1], -1)
-            for at in range(flat.shape[1]):
-                label = name if flat.shape[1] == 1 else f"{name}[{at + 1}]"
-                rows.append([label, *_figures(flat[:, at])])
+        rows = [[name, *_figures(values)] for name, values in self.columns().items()]
         return _display.Table(["", "mean", "sd", "q5", "median", "q95"], rows)
 
     def __repr__(self) -> str:
@@ -157,7 +164,7 @@ class Posterior:
     def _repr_html_(self) -> str:
         """The table of `summary`, and the draws as small multiples where they came with the run."""
         try:
-            pictures = _display.densities(self.draws())
+            pictures = _display.densities(self.columns())
         except ValueError:
             pictures = ""
         return self.summary()._repr_html_() + pictures

@@ -123,7 +123,7 @@ def _written(table: object, file) -> None:
 
 
 def _writer(table: object):
-    """How a table is written: what has ``__arrow_c_stream__`` and pandas by pyarrow, polars also by itself; anything else, or without them, as CSV.
+    """How a table is written: polars by itself, pandas and what has ``__arrow_c_stream__`` by pyarrow; anything else, or without it, as CSV.
 
     A missing value is an empty cell. The index of a pandas frame is no column.
     """
@@ -135,10 +135,10 @@ def _writer(table: object):
         return lambda rows, file: _write_stream(rows.toArrow(), file)
     if hasattr(table, "iloc") and hasattr(table, "to_csv"):
         return _write_pandas if arrow else _write_pandas_csv
+    if type(table).__module__.split(".")[0] == "polars" and hasattr(table, "write_parquet"):
+        return _write_polars
     if arrow and hasattr(table, "__arrow_c_stream__"):
         return _write_stream
-    if hasattr(table, "write_parquet") and hasattr(table, "with_columns"):
-        return _write_polars
     if isinstance(table, Mapping):
         if len({len(values) for values in table.values() if hasattr(values, "__len__")}) > 1:
             raise ValueError("columns differ in length")
@@ -255,7 +255,7 @@ def _write_pandas_csv(frame, file) -> None:
 
 
 def _write_polars(frame, file) -> None:
-    """Without pyarrow: by polars itself. Columns that no column of dpm can be read from are left out."""
+    """Columns that no column of dpm can be read from are left out."""
     strange = ("List", "Array", "Struct", "Object", "Duration", "Binary", "Int128", "UInt128", "Unknown")
     names = [name for name, kind in frame.schema.items() if type(kind).__name__ not in strange and str(kind) not in strange]
     frame.select(names).write_parquet(file, compression="uncompressed", statistics=False)
