@@ -4,6 +4,7 @@
 random_truth.py run DPM COUNT [PART OF]   certifies and judges programs 0 to COUNT - 1 (of OF workers the PART-th), a line each in
                                           target/truth/PART.csv; goes on where it ended
 random_truth.py table                     writes benches/results/random_truth.txt from those lines
+random_truth.py table more                adds them to it as those of further programs: lines of earlier runs are not kept, their table is
 random_truth.py golden DPM COUNT          writes tests/random_truth.json: the first COUNT programs with their truths
 
 Needs mpmath. A program draws from one conjugate posterior, asks one mean, or adds noise to one sum: random prior, rows, number of
@@ -357,7 +358,8 @@ def judge(p, stated):
         worst_renyi = lambda l: p.draws * max(laws.renyi(x, y, l) for x, y in both)
         limit = profile["max_order"]
         if limit is not None:
-            found.append(("limit", None, min(laws.limit(x, y) for x, y in both), mpf(str(limit))))
+            # An order is the double that is printed, as the prior is: a limit is not an amount of privacy.
+            found.append(("limit", None, min(laws.limit(x, y) for x, y in both), mpf(float(limit))))
 
         def worst_stick(e):
             """The largest of all pairs, and the curve of that pair."""
@@ -443,7 +445,7 @@ def run(dpm, count, part=0, of=1):
             out.flush()
 
 
-def table():
+def table(more=""):
     rows = [row for name in sorted(os.listdir(LINES)) if name.endswith(".csv") for row in csv.reader(open(os.path.join(LINES, name)))]
     programs, refused = {row[0] for row in rows}, collections.Counter(row[4] for row in rows if len(row) == 5)
     judged = [row for row in rows if len(row) > 5]
@@ -463,8 +465,13 @@ def table():
         found.sort()
         number = lambda x: "-" if x == float("inf") else f"{x:.3g}"
         lines.append(" | ".join([*key, str(len({i for _, i in found})), number(found[0][0]), number(found[len(found) // 2][0]), number(found[-1][0])]))
-    text = "\n".join(lines) + "\n"
-    with open(os.path.join(ROOT, "benches/results/random_truth.txt"), "w") as f:
+    path, before = os.path.join(ROOT, "benches/results/random_truth.txt"), ""
+    if more:
+        numbers = sorted(map(int, programs))
+        lines[:2] = [f"\n# programs {numbers[0]} to {numbers[-1]}, run later, by themselves:"]
+        before = open(path).read()
+    text = before + "\n".join(lines) + "\n"
+    with open(path, "w") as f:
         f.write(text)
     print(text)
     print("below:", below[:20])
@@ -491,6 +498,6 @@ if __name__ == "__main__":
     if command == "run":
         run(os.path.abspath(rest[0]), *map(int, rest[1:]))
     elif command == "table":
-        table()
+        table(*rest)
     elif command == "golden":
         golden(os.path.abspath(rest[0]), int(rest[1]))

@@ -19,14 +19,14 @@ import time
 # From quick to slow: the files and folders of tests, whatever the binary that holds them.
 LAYERS = {
     "golden": ["golden", "golden_posteriors"],
-    "brute force": ["brute_force", "row_types", "brute_force_real", "composition", "whole_posteriors", "loss_ranges", "exhaustive"],
+    "brute force": ["brute_force", "row_types", "brute_force_real", "composition", "whole_posteriors", "loss_ranges", "loss_widths", "exhaustive"],
     "integration": ["integration", "langevin", "glm_posteriors", "precision"],
     "audit": ["audits", "audit"],
     "law": ["samplers", "tapes", "laws", "density", "chains", "glm_draws"],
     "verifier": ["verify"],
 }
 # What these read: claims and certificates, never a draw; or draws, never a claim. A bug in the other is not shown to them.
-CLAIMS = ["golden", "row_types", "brute_force", "brute_force_real", "composition", "loss_ranges", "exhaustive", "integration", "glm_posteriors",
+CLAIMS = ["golden", "row_types", "brute_force", "brute_force_real", "composition", "loss_ranges", "loss_widths", "exhaustive", "integration", "glm_posteriors",
           "precision", "verify"]
 DRAWN = LAYERS["law"]
 # Seconds each: all bugs are shown to these first.

@@ -64,7 +64,7 @@ module.exports = grammar({
     outcome: ($) => seq($.identifier, optional(seq(".", $.identifier))),
     release: ($) => seq("release", field("name", $.identifier), "=", $.call, optional($.using), optional($.spend)),
     using: ($) =>
-      seq("using", choice($.hole, seq(field("mechanism", $.identifier), optional($.args))), optional(seq("assuming", "convergence"))),
+      seq("using", choice($.hole, seq(field("mechanism", $.identifier), optional($.args))), optional(seq("assuming", choice("convergence", $.call)))),
     spend: ($) => seq("spend", choice($.percent, $.call)),
     output: ($) => seq("output", field("name", $.identifier), "=", $.expression),
     expect: ($) => seq("expect", $.expression),

@@ -3,7 +3,8 @@
 use super::report::{Analysis, Chosen, ReleaseAnalysis};
 use crate::mechanism::plan::{MOST_LEAPFROGS, MechanismPlan, Noise, PosteriorLaw, Sampler, Spacing, WholeNoise};
 use crate::model::print::{normal_form, query_text, type_text};
-use crate::model::{Program, Relation, Scalar, Step, Table, Type};
+use crate::model::{Program, Relation, ReleaseStep, Scalar, Step, Table, Type};
+use crate::numeric::decimal::decimal_string;
 use crate::privacy::Claim;
 use crate::privacy::certificate::{
     BudgetFacts, Certificate, ColumnFacts, PremiseFacts, ProgramText, PublicFacts, ReleaseFacts, ScalarFacts, StepFacts, TableFacts, Total,
@@ -28,7 +29,7 @@ pub fn certificate(
     let file = sources.get(main)?;
     let steps = crate::model::releases(&program.steps);
     let both = analysis.releases.iter().zip(&steps);
-    let releases: Option<Vec<ReleaseFacts>> = both.map(|(r, s)| release(r, (&s.ty, query_text(&s.query, program)), sources)).collect();
+    let releases: Option<Vec<ReleaseFacts>> = both.map(|(r, s)| release(r, s, query_text(&s.query, program), sources)).collect();
     let releases = releases?;
     let forms: Vec<String> = steps.iter().map(|r| format!("release {}:\n{}", r.name, normal_form(&r.query, program))).collect();
     Some(Certificate {
@@ -38,7 +39,12 @@ pub fn certificate(
         steps: steps_of(&program.steps, program, &mut 0),
         releases,
         total: Total { claim: total, status: analysis.status.name().into() },
-        budget: analysis.budget.as_ref().map(|b| BudgetFacts { kind: b.kind.clone(), met: b.met, unspent: b.unspent.clone() }),
+        budget: analysis.budget.as_ref().map(|b| BudgetFacts {
+            kind: b.kind.clone(),
+            assumed: b.assumed,
+            met: b.met,
+            unspent: b.unspent.clone(),
+        }),
         assumptions: assumptions(program, analysis),
         orders: orders.to_vec(),
         deltas: deltas.to_vec(),
@@ -87,13 +93,13 @@ fn steps_of(steps: &[Step], program: &Program, next: &mut usize) -> Vec<StepFact
     found
 }
 
-fn release(r: &ReleaseAnalysis, (ty, query): (&Type, String), sources: &SourceMap) -> Option<ReleaseFacts> {
+fn release(r: &ReleaseAnalysis, step: &ReleaseStep, query: String, sources: &SourceMap) -> Option<ReleaseFacts> {
     let chosen = r.chosen.as_ref()?;
     let parameters = chosen.parameters.iter().map(|p| (p.name.to_owned(), p.value, p.side));
     Some(ReleaseFacts {
         name: r.name.clone(),
         query,
-        ty: type_text(ty),
+        ty: type_text(&step.ty),
         public_totals: r.public.iter().map(|t| t.as_ref().map(|t| totals(t, chosen))).collect(),
         mechanism: chosen.mechanism.name.into(),
         rule: chosen.rule.name.into(),
@@ -101,6 +107,7 @@ fn release(r: &ReleaseAnalysis, (ty, query): (&Type, String), sources: &SourceMa
         premises: chosen.premises.iter().map(|p| premise(p, sources)).collect(),
         claim: chosen.claim.clone(),
         status: chosen.status.name().into(),
+        tv: step.mechanism.tv,
         sampler: sampler(chosen).into(),
         measure: chosen.predicted_error.measure.into(),
         predicted_error: chosen.predicted_error.value,
@@ -227,8 +234,14 @@ fn assumptions(program: &Program, analysis: &Analysis) -> Vec<String> {
     if any(Chain::Paying) {
         list.push("what a chain that pays for its answers asks of the rows are sums of integers with normal noise rounded to integers, drawn exactly: no rounding of doubles enters its guarantee".into());
     }
-    for r in &analysis.releases {
-        if let Some(Chain::Converged(chain)) = chain(r) {
+    for (r, step) in analysis.releases.iter().zip(crate::model::releases(&program.steps)) {
+        if let Some(tv) = step.mechanism.tv {
+            list.push(format!(
+                "CONDITIONAL: all that `{}` draws lies within total variation {} of exact draws from its posterior, whatever the rows and what was released before, which cannot be proved; (1 + exp(epsilon)) times that is part of delta",
+                r.name,
+                decimal_string(tv)
+            ));
+        } else if let Some(Chain::Converged(chain)) = chain(r) {
             list.push(format!(
                 "CONDITIONAL: the guarantee of `{}` is that of an exact draw from its posterior; it holds if the chain ({chain}) has converged, which cannot be proved",
                 r.name

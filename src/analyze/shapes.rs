@@ -18,6 +18,7 @@ pub fn conjugate_prior(likelihood: &DistCall, parameter: ParamId) -> Option<Conj
         "bernoulli" | "binomial" | "geometric" | "neg_binomial" => ("beta", "beta(a, b)"),
         "categorical" | "multinomial" => ("dirichlet", "dirichlet([a, b, ..])"),
         "poisson" | "exponential" => ("gamma", "gamma(shape, rate)"),
+        "gamma" if stands(1, Expr::is_param) => ("gamma", "gamma(shape, rate)"),
         "normal" if stands(1, deviation_of) => ("gamma", "gamma(shape, rate)"),
         "normal" if stands(1, Expr::mentions) => return None,
         "normal" => ("normal", "normal(mean, sd)"),

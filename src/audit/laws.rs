@@ -109,7 +109,10 @@ pub fn choice((q, strength): (f64, f64), (lo, hi): (i64, i64), cuts: &BTreeSet<i
 pub fn law(law: &PosteriorLaw, r: f64, n: f64, sums: &[f64]) -> Option<Law> {
     let s = *sums.first()?;
     Some(match law {
-        PosteriorLaw::Beta { a, b, trials } => Law::Beta(a + r * s, b + r * (*trials as f64 * n - s)),
+        PosteriorLaw::Beta { a, b, trials } => {
+            let one = |s: &f64| Law::Beta(a + r * s, b + r * (*trials as f64 * n - s));
+            if let [s] = sums { one(s) } else { Law::Each(sums.iter().map(one).collect()) }
+        }
         PosteriorLaw::BetaFailures { a, b, successes } => Law::Beta(a + r * n * successes, b + r * s),
         PosteriorLaw::Dirichlet { alpha } => Law::Dirichlet(alpha.iter().zip(sums).map(|(a, s)| a + r * s).collect()),
         PosteriorLaw::GammaShape { shape, rate } => Law::Gamma { shape: shape + r * s, rate: rate + r * n },

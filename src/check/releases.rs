@@ -262,7 +262,7 @@ impl Checker<'_> {
     /// What `using` says.
     fn mechanism(&mut self, using: Option<&ast::Using>) -> Checked<MechanismChoice> {
         let Some(using) = using else {
-            return Ok(MechanismChoice { kind: MechanismKind::Auto, assuming_convergence: false, span: None });
+            return Ok(MechanismChoice { kind: MechanismKind::Auto, assuming_convergence: false, tv: None, span: None });
         };
         let kind = match &using.mechanism {
             ast::Mechanism::Hole => MechanismKind::Hole,
@@ -272,7 +272,12 @@ impl Checker<'_> {
                 MechanismKind::Named { name: name.value.clone(), args }
             }
         };
-        Ok(MechanismChoice { kind, assuming_convergence: using.assuming_convergence.is_some(), span: Some(using.span) })
+        let tv = using.within.as_ref().map(|call| self.total_variation(call)).transpose()?;
+        if let (Some(call), MechanismKind::Auto | MechanismKind::Hole) = (&using.within, &kind) {
+            let d = Diagnostic::new("E0208", "a total variation is assumed of the chain of a mechanism, and none is named");
+            return self.fail(d.label(call.span, "of which chain?").help(("name the mechanism:", "using beta_div assuming tv(1e-8)")));
+        }
+        Ok(MechanismChoice { kind, assuming_convergence: using.assuming.is_some(), tv, span: Some(using.span) })
     }
 
     fn mechanism_arg(&mut self, arg: &ast::Arg) -> Checked<MechanismArg> {

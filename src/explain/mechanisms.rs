@@ -315,17 +315,18 @@ release w_hat = draw(w) using dp_sgld
     },
     Entry {
         name: "ops",
-        summary: "One draw of the weights of a logistic regression, cut to a bounded set; conditional on a chain.",
+        summary: "One draw from a posterior whose parameters are cut to a bounded set; conditional on a chain.",
         body: r#"
 Arguments: `weight` in (0, 1]; left out, the largest that meets the budget is solved, and rounded down. `sampler = nuts` (the default) or
 `slice`; `steps`. The radius of the literature is the domain of the weights, `param w: vector[3] in l2(4)`.
 
 The one-posterior sampling of Wang et al. (2015): where weights and features are bounded, so is the loss of a row, and the posterior
-itself is private. It is here as the baseline of the field.
+itself is private. It is here as the baseline of the field. The same holds for every row whose log-density is bounded over the declared domains: Bernoulli, binomial, geometric,
+negative binomial, Poisson, exponential, gamma of known shape, normal; Laplace, logistic and Cauchy of known scale; outcomes need bounds.
 
-Guarantee: eps-bounded range, eps = 2 k weight N B, B the largest size of the predictor (radius times norm of the features) and N the
-number of trials; half of what is printed in the papers. It is that of an exact draw, and the draw is made by a chain, so the program must add
-`assuming convergence`.
+Guarantee: eps-bounded range, eps = 2 k weight R, R how far the log-density of one row moves over all parameters; for logistic rows N B, B the largest size of the predictor (radius
+times norm of the features) and N the number of trials, half of what is printed in the papers. It is that of an exact draw, and the draw is made by a chain, so the program must add
+`assuming convergence`, or `assuming tv(1e-8)` under a budget of epsilon and delta.
 
 Take it where a pure epsilon is asked for a regression. The cost of `diffuse` does not grow with the radius, and it assumes nothing.
 
@@ -348,13 +349,13 @@ release coef = draw(w) using ops assuming convergence
     },
     Entry {
         name: "beta_query",
-        summary: "A mean of values in [0, 1], answered by one draw from a beta distribution.",
+        summary: "A mean of values in [0, 1], answered by one draw from a beta distribution; of vectors, one a component.",
         body: r#"
 Arguments: `a`, `b` (positive; the prior counts, always written), and one of `r` or `m` as for `diffuse` and `concentrated`; if
 neither is written, r is solved.
 
 Answers `mean(e)` for row values e in [0, 1] by a draw from beta(a + r s, b + r (n - s)), s the sum. The answer is
-pulled towards a / (a + b), and has the spread of a beta draw.
+pulled towards a / (a + b), and has the spread of a beta draw. Of a vector in [0, 1] every component is drawn so, for the cost of as many draws.
 
 Guarantee: that of the rule `beta_bernoulli`, an exact Rényi curve.
 

@@ -256,6 +256,8 @@ pub enum WholeFamily {
     Counts { alpha: Vec<f64>, items: u32, single: bool },
     /// Gamma(shape + S, rate + n), S a sum of non-negative integers.
     Gamma { shape: f64, rate: f64 },
+    /// Beta(a + n successes, b + S), S a sum of numbers of failures.
+    Failures { a: f64, b: f64, successes: f64 },
     /// Normal of precision `precision + n / sd^2` and mean `(precision mean + S / sd^2) / (precision + n / sd^2)`, S a sum
     /// on the public grid of its outcome.
     Normal { mean: f64, precision: f64, sd: f64 },
@@ -310,7 +312,11 @@ impl WholeLaw {
     pub fn items(&self) -> u32 {
         match self.family {
             WholeFamily::Counts { items, .. } => items,
-            WholeFamily::Gamma { .. } | WholeFamily::Normal { .. } | WholeFamily::Weights { .. } | WholeFamily::Trials { .. } => 1,
+            WholeFamily::Gamma { .. }
+            | WholeFamily::Failures { .. }
+            | WholeFamily::Normal { .. }
+            | WholeFamily::Weights { .. }
+            | WholeFamily::Trials { .. } => 1,
         }
     }
 

@@ -24,7 +24,8 @@ const BAD: MechanismError = MechanismError::Parameter;
 
 /// A posterior with its parameters, ready to be drawn from. It holds private values.
 enum Law {
-    Beta([GammaLaw; 2]),
+    /// One draw a component.
+    Beta(Vec<[GammaLaw; 2]>),
     Dirichlet(Vec<GammaLaw>),
     Gamma(GammaLaw, Param, i32),
     Normal(Param, Param, i32),
@@ -47,7 +48,9 @@ impl Law {
     fn draw<B: BitSource>(&self, bits: &mut B) -> Result<Released, MechanismError> {
         let on = |exponent: i32| move |index: i128| Number::new(index, exponent);
         let components = match self {
-            Law::Beta(laws) => vec![on(SHARE_EXPONENT)(beta(laws, SHARE_EXPONENT, bits)?)],
+            Law::Beta(parts) => {
+                parts.iter().map(|laws| Ok(on(SHARE_EXPONENT)(beta(laws, SHARE_EXPONENT, bits)?))).collect::<Result<_, MechanismError>>()?
+            }
             Law::Dirichlet(laws) => dirichlet(laws, laws.len(), SHARE_EXPONENT, bits)?.into_iter().map(on(SHARE_EXPONENT)).collect(),
             Law::Gamma(law, rate, e) => vec![on(*e)(gamma(law, rate, *e, bits)?)],
             Law::Normal(mean, variance, e) => vec![on(*e)(normal(mean, variance, *e, bits)?)],
@@ -103,13 +106,16 @@ impl Setting<'_> {
         match law {
             PosteriorLaw::Beta { a, b, trials } => {
                 let all = &self.n * RBig::from(*trials);
-                let successes = self.sum()?.min(all.clone());
-                let failures = all - &successes;
-                self.beta(*a, &successes, *b, &failures)
+                let parts = self.sums()?.into_iter().map(|sum| {
+                    let successes = sum.max(RBig::ZERO).min(all.clone());
+                    let failures = &all - &successes;
+                    self.beta(*a, &successes, *b, &failures)
+                });
+                Ok(Law::Beta(parts.collect::<Result<_, _>>()?))
             }
             PosteriorLaw::BetaFailures { a, b, successes } => {
                 let wins = &self.n * rational(*successes)?;
-                self.beta(*a, &wins, *b, &self.sum()?)
+                Ok(Law::Beta(vec![self.beta(*a, &wins, *b, &self.sum()?)?]))
             }
             PosteriorLaw::Dirichlet { alpha } => {
                 let sums = self.sums()?;
@@ -168,8 +174,8 @@ impl Setting<'_> {
         }
     }
 
-    fn beta(&self, a: f64, wins: &RBig, b: f64, losses: &RBig) -> Result<Law, MechanismError> {
-        Ok(Law::Beta([GammaLaw::new(self.shifted(a, wins)?)?, GammaLaw::new(self.shifted(b, losses)?)?]))
+    fn beta(&self, a: f64, wins: &RBig, b: f64, losses: &RBig) -> Result<[GammaLaw; 2], MechanismError> {
+        Ok([GammaLaw::new(self.shifted(a, wins)?)?, GammaLaw::new(self.shifted(b, losses)?)?])
     }
 
     /// Largest declared value of the statistic of one row.

@@ -64,7 +64,7 @@ pub fn errors(program: &Program, public: &Bound, sources: &SourceMap) -> Vec<(St
         let kind = scaled(&budget.kind, 2.0_f64.powf(f64::from(i) / 2.0));
         let x = size(&kind).1;
         let mut other = program.clone();
-        other.budget = Some(Budget { kind, span: budget.span });
+        other.budget = Some(Budget { kind, ..budget.clone() });
         for r in analyze_all(&other, public, sources).0.releases {
             found.entry(r.name).or_default().add(x, &r.candidates);
         }

@@ -38,7 +38,7 @@ pub fn public_statistics(model: &Model) -> Vec<Option<Statistic>> {
 fn statistic(observation: &Observation, model: &Model) -> Option<Statistic> {
     let outcome = || observation.outcome.clone();
     let kind = match observation.likelihood.name() {
-        "bernoulli" | "binomial" | "poisson" | "exponential" | "geometric" | "neg_binomial" | "multinomial" | "multi_normal" => {
+        "bernoulli" | "binomial" | "poisson" | "exponential" | "gamma" | "geometric" | "neg_binomial" | "multinomial" | "multi_normal" => {
             StatisticKind::Sum(outcome())
         }
         "categorical" => levels(&observation.outcome)?,

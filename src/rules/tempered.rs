@@ -156,6 +156,8 @@ struct Draw {
     /// How neighbours differ in the model as it was judged.
     records: Records,
     times: u64,
+    /// Independent posteriors that one draw is made from, each of which a unit moves as far as it can.
+    components: u64,
     /// It answers a query: the error is then that of an answer.
     query: bool,
     given: Vec<Parameter>,
@@ -181,6 +183,7 @@ fn draws(question: &Question, model: &Model, matched: Rc<dyn Matched>) -> Match<
             form: Form::of(mechanism),
             records: model.records,
             times,
+            components: 1,
             query: false,
             given: vec![],
             steps: args.count(Arg::STEPS.name),
@@ -195,8 +198,14 @@ fn draws(question: &Question, model: &Model, matched: Rc<dyn Matched>) -> Match<
     }
 }
 
-/// Draws that answer a query; `given` are the prior counts.
-pub(super) fn of_query(matched: Rc<dyn Matched>, records: Records, forms: &[Form], given: &[Parameter]) -> Vec<Box<dyn Offer>> {
+/// Draws that answer a query of so many components; `given` are the prior counts.
+pub(super) fn of_query(
+    matched: Rc<dyn Matched>,
+    records: Records,
+    components: u64,
+    forms: &[Form],
+    given: &[Parameter],
+) -> Vec<Box<dyn Offer>> {
     let mechanism = matched.rule().own();
     let draw = |form: &Form| -> Box<dyn Offer> {
         Box::new(Draw {
@@ -205,6 +214,7 @@ pub(super) fn of_query(matched: Rc<dyn Matched>, records: Records, forms: &[Form
             form: *form,
             records,
             times: 1,
+            components,
             query: true,
             given: given.to_vec(),
             steps: None,
@@ -240,7 +250,7 @@ impl Offer for Draw {
             (View::Exchange, Relation::ReplaceOne) if !self.query => self.matched.claim_exchange(tempering)?,
             _ => return None,
         };
-        Some(repeated(one, self.times))
+        Some(repeated(one, self.times.saturating_mul(self.components)))
     }
 
     fn crossing(&self, x: f64) -> Option<Claim> {

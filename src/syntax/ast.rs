@@ -143,12 +143,14 @@ pub struct Release {
     pub spend: Option<Spend>,
 }
 
-/// `using diffuse(r = 0.5) assuming convergence`
+/// `using diffuse(r = 0.5) assuming convergence`, or `assuming tv(1e-8)`
 #[derive(Clone, PartialEq, Debug)]
 pub struct Using {
     pub mechanism: Mechanism,
-    /// Span of the words `assuming convergence`.
-    pub assuming_convergence: Option<Span>,
+    /// Span of the words `assuming convergence`, or of those in their place.
+    pub assuming: Option<Span>,
+    /// `tv(1e-8)`, where it stands in place of `convergence`.
+    pub within: Option<Call>,
     pub span: Span,
 }
 

@@ -71,6 +71,7 @@ fn is_fixed(rule: Rule) -> bool {
             | k_by
             | k_max
             | k_using
+            | k_assuming
             | k_from
             | k_spend
             | k_in
@@ -264,8 +265,15 @@ impl Builder<'_> {
                 },
             }
         };
-        let assuming = parts.maybe(Rule::assuming);
-        Ok(Using { mechanism, assuming_convergence: assuming.map(|pair| self.span(&pair)), span })
+        let (mut assuming, mut within) = (None, None);
+        if let Some(pair) = parts.maybe(Rule::assuming) {
+            assuming = Some(self.span(&pair));
+            let mut words = self.parts(pair);
+            if words.maybe(Rule::k_convergence).is_none() {
+                within = Some(self.call(words.take(Rule::call)?)?);
+            }
+        }
+        Ok(Using { mechanism, assuming, within, span })
     }
 
     fn spend(&mut self, pair: Pair<'_, Rule>) -> Read<Spend> {

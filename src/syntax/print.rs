@@ -290,8 +290,13 @@ fn write_release(out: &mut String, release: &Release) {
                 }
             }
         }
-        if using.assuming_convergence.is_some() {
-            out.push_str(" assuming convergence");
+        match (&using.assuming, &using.within) {
+            (Some(_), Some(call)) => {
+                out.push_str(" assuming ");
+                write_call(out, call);
+            }
+            (Some(_), None) => out.push_str(" assuming convergence"),
+            (None, _) => {}
         }
     }
     match release.spend.as_ref().map(|spend| &spend.kind) {

@@ -181,8 +181,73 @@ impl Reader {
         match (law.as_str(), args.as_slice()) {
             ("bernoulli_logit", [t]) => width(t),
             ("binomial_logit", [Expr::Number(n), t]) if *n >= 1.0 => Ok(num(*n) * width(t)?),
-            _ => Err("the law is not of the rule"),
+            _ => self.width(row),
         }
+    }
+
+    /// How far the log-density of one row moves over all parameters, for the worst row (section 7).
+    fn width(&self, row: &Row) -> Found<Real> {
+        let Expr::Row(_, ty) = &row.outcome else { return Err("the outcome is not a value of a row") };
+        let ty =
+            Ty::parse(ty).filter(|t| t.kind == Kind::Number && t.lo.is_finite() && t.hi.is_finite()).ok_or("the outcome is unbounded")?;
+        let Expr::Call(law, args) = &row.law else { return Err("the rows have no law") };
+        let least = |x: [Real; 2]| x.into_iter().filter(Real::known).reduce(|a, b| a.min(&b)).ok_or("an argument is unbounded");
+        // What an argument can be, by its range and by its size.
+        let at = |i: usize| {
+            let e = args.get(i).ok_or("the law lacks an argument")?;
+            let ((lo, hi), size) = (self.ends(e), self.size(e).unwrap_or(Real::UNKNOWN));
+            Ok::<_, &'static str>((-&least([-&num(lo), size.clone()])?, least([num(hi), size])?))
+        };
+        let plain = |e: &Expr| !e.any(&|e| matches!(e, Expr::Name(n) if self.parameters.contains(n)));
+        let known = |i: usize| if let Some(Expr::Number(n)) = args.get(i) { Ok(num(*n)) } else { Err("an argument is not a constant") };
+        let of = |x: &Real, c: &Real| if c.is_zero() { Real::zero() } else { c * &x.ln() };
+        // A convex loss of a chance or of a rate, and where it is least.
+        let moved = |(lo, hi): &(Real, Real), bottom: &Real, loss: &dyn Fn(&Real) -> Real| {
+            let (low, high) = (loss(lo), loss(hi));
+            let least = match () {
+                () if bottom.le(lo) => low.clone(),
+                () if hi.le(bottom) => high.clone(),
+                () => loss(bottom),
+            };
+            low.max(&high) - least
+        };
+        let chance = |a: Real, b: Real, p: &(Real, Real)| moved(p, &(&a / &(&a + &b)), &|p| -&(of(p, &a) + of(&(Real::one() - p), &b)));
+        let rate = |u: Real, v: Real, x: &(Real, Real)| moved(x, &if u.is_zero() { x.1.clone() } else { &v / &u }, &|x| &u * x - of(x, &v));
+        let two = |f: &dyn Fn(&Real) -> [Real; 2], t: &(Real, Real)| {
+            let ([a, b], [c, d]) = (f(&t.0), f(&t.1));
+            (c - a).max(&(b - d))
+        };
+        let ends = |one: &dyn Fn(Real) -> Found<Real>| {
+            let most = one(num(ty.lo))?.max(&one(num(ty.hi))?);
+            if ty.lo >= 0.0 || law == "normal" { Ok(most) } else { Err("the outcome is outside its law") }
+        };
+        let whole =
+            |y: Real, n: Real| if ty.whole && num(ty.hi).le(&n) { Ok((y.clone(), n - y)) } else { Err("the outcome is outside its law") };
+        let scale = |i: usize| at(i).map(|x| x.0).and_then(|x| if x.positive() { Ok(x) } else { Err("a scale may vanish") });
+        let found = match law.as_str() {
+            "bernoulli" => ends(&|y| whole(y, Real::one()).and_then(|(a, b)| Ok(chance(a, b, &at(0)?)))),
+            "binomial" => ends(&|y| whole(y, known(0)?).and_then(|(a, b)| Ok(chance(a, b, &at(1)?)))),
+            "geometric" if ty.whole => ends(&|y| Ok(chance(Real::one(), y, &at(0)?))),
+            "neg_binomial" if ty.whole => ends(&|y| Ok(chance(known(0)?, y, &at(1)?))),
+            "poisson" if ty.whole => ends(&|y| Ok(rate(Real::one(), y, &at(0)?))),
+            "poisson_log" if ty.whole => ends(&|y| at(0).map(|(lo, hi)| rate(Real::one(), y, &(lo.exp(), hi.exp())))),
+            "exponential" => ends(&|y| Ok(rate(y, Real::one(), &at(0)?))),
+            "gamma" => ends(&|y| Ok(rate(y, known(0)?, &at(1)?))),
+            "bernoulli_probit" if ty.whole => Ok(two(&|t| [normal_cdf(t).ln(), normal_cdf(&-t).ln()], &at(0)?)),
+            "bernoulli_cloglog" if ty.whole => Ok(two(&|t| [(Real::one() - (-&t.exp()).exp()).ln(), -&t.exp()], &at(0)?)),
+            "normal" if args.get(1).is_some_and(plain) => {
+                let sd = scale(1)?;
+                ends(&|y| Ok(moved(&at(0)?, &y, &|mean| ((&y - mean) / &sd).square() / Real::int(2))))
+            }
+            "normal" => {
+                let ((low, high), (least, most)) = (at(0)?, (scale(1)?, at(1)?.1));
+                let far = (num(ty.hi) - low).max(&(high - num(ty.lo))).square() / Real::int(2);
+                Ok((&far / &least.square()).max(&(&far / &most.square() + (&most / &least).ln())))
+            }
+            "laplace" | "logistic" | "cauchy" if args.get(1).is_some_and(plain) => at(0).and_then(|(lo, hi)| Ok((hi - lo) / scale(1)?)),
+            _ => Err("the law is not of the rule"),
+        }?;
+        Some(found).filter(Real::known).ok_or("the loss of a row is unbounded")
     }
 
     fn range(&self, row: &Row) -> Found<Real> {

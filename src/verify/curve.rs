@@ -4,7 +4,7 @@
 
 use super::pair::Pair;
 use super::real::Real;
-use super::special::{ln_gamma, ln_gamma_near, two_pi};
+use super::special::{half_ln_two_pi, ln_gamma, ln_gamma_near};
 use serde_json::{Value, json};
 
 #[derive(Clone, Debug)]
@@ -133,7 +133,7 @@ struct Law {
 
 impl Law {
     fn gamma(a: &Real, ln: &Real, rate: f64) -> Law {
-        Law { a: a.above(), b: rate, ln: (ln + two_pi().ln() / Real::int(2)).above(), room: 0.0, beta: false }
+        Law { a: a.above(), b: rate, ln: (ln + half_ln_two_pi()).above(), room: 0.0, beta: false }
     }
 
     /// `exp(scale)` times the chance of what lies below u, or above, and by what part it may be off; u is a logit, a logarithm or
@@ -229,7 +229,7 @@ impl Side {
         let law = |a: Real, b: Real| {
             let (x, y) = (ln(&a), ln(&b));
             let own = x.0 + y.0 - &all.0;
-            let shown = (&own + &(two_pi().ln() / Real::int(2))).above();
+            let shown = (&own + &half_ln_two_pi()).above();
             (Law { a: a.above(), b: b.above(), ln: shown, room: 8.0 * (x.1 + y.1 + all.1), beta: true }, own)
         };
         let ((p, own), (q, other)) = (law(a.clone(), b + w), law(a + w, b.clone()));

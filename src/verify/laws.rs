@@ -162,9 +162,15 @@ pub fn poisson(d: &Draw) -> Found<Claim> {
     Ok(both_move(shape, rate, ratio, &unit * &num(hi), unit))
 }
 
+/// Exponential rows are gamma rows of shape 1; all rows are of one shape.
 pub fn exponential(d: &Draw) -> Found<Claim> {
     let (lo, hi) = d.outcome(d.one()?, 0.0, f64::INFINITY)?;
-    summed_rate(d, Real::one(), num(lo), num(hi))
+    let shape = |o: &Row| if o.law.args().len() == 1 { Ok(1.0) } else { d.constant(o) };
+    let each = shape(d.one()?)?;
+    if !d.public.iter().all(|o| shape(o) == Ok(each)) {
+        return Err("rows are of several shapes");
+    }
+    summed_rate(d, num(each), Real::one(), num(lo), num(hi))
 }
 
 /// Half of the square of `y - mean` is summed; the standard deviation is `1 / sqrt(tau)`.
@@ -186,15 +192,16 @@ pub fn precision(d: &Draw) -> Found<Claim> {
     let (low, high) = (num(y.0) - num(mean.1), num(y.1) - num(mean.0));
     let least = low.max(&-&high).max(&Real::zero());
     let half = Real::ratio(1, 2);
-    summed_rate(d, half.clone(), &half * &least.square(), &half * &high.max(&-&low).square())
+    summed_rate(d, half.clone(), half.clone(), &half * &least.square(), &half * &high.max(&-&low).square())
 }
 
-/// A gamma posterior whose rate is a sum of shares in [lo, hi], its shape a count times `each` (sections 3.2, 3.3, 3.11).
-fn summed_rate(d: &Draw, each: Real, lo: Real, hi: Real) -> Found<Claim> {
+/// A gamma posterior whose rate is a sum of shares in [lo, hi], each `scale` times a statistic, its shape a count times `each`
+/// (sections 3.2, 3.3, 3.11).
+fn summed_rate(d: &Draw, each: Real, scale: Real, lo: Real, hi: Real) -> Found<Claim> {
     let ((a, a_hi), (b, _)) = (d.argument(0)?, d.argument(1)?);
     let public = &each * &d.public_rows();
     let high = (num(a_hi) + &public) / &d.m;
-    let rate = (num(b) + &each * &d.public_sum(0)) / &d.m;
+    let rate = (num(b) + scale * d.public_sum(0)) / &d.m;
     let unit = &d.r * &d.k;
     if !d.bound() || (!lo.positive() && (d.scope.view != View::Replace || d.exactly.is_none())) {
         return Err("the rule needs bound public rows, and the exact number of rows where one may add nothing");

@@ -6,7 +6,7 @@ use super::laws;
 use super::real::Real;
 use super::scope::{Scope, View};
 use super::text::{Expr, Form, Row};
-use super::ty::num;
+use super::ty::{Kind, Ty, num};
 
 /// One rule: its name, the families of its prior, the laws of rows with the place of the parameter, the views it covers,
 /// the law that is drawn from, and the claim.
@@ -26,7 +26,7 @@ const RULES: [Rule; 10] = [
     Rule("dirichlet_categorical", &["dirichlet"], &[("categorical", 0)], ALL, "dirichlet", laws::dirichlet),
     Rule("dirichlet_multinomial", &["dirichlet"], &[("multinomial", 1)], TWO, "dirichlet", laws::dirichlet),
     Rule("gamma_poisson", &["gamma"], &[("poisson", 0)], TWO, "gamma", laws::poisson),
-    Rule("gamma_exponential", &["gamma"], &[("exponential", 0)], TWO, "gamma", laws::exponential),
+    Rule("gamma_exponential", &["gamma"], &[("exponential", 0), ("gamma", 1)], TWO, "gamma", laws::exponential),
     Rule("normal_precision", &["gamma"], &[("normal", 1)], TWO, "gamma", laws::precision),
     Rule("normal_known_variance", &["normal"], &[("normal", 0)], ONE, "normal", laws::normal),
     Rule("mv_normal_known_covariance", NORMALS, &[("multi_normal", 0)], ONE, "multi_normal", laws::vector),
@@ -99,15 +99,15 @@ pub fn model<'a>(
     Ok(Draw { scope, exactly: given.exactly, parameter, prior, private, public, totals: given.totals, r, m, k })
 }
 
-/// A mean of values in [0, 1] answered by a beta draw (section 1.4).
+/// A mean of values in [0, 1] answered by a beta draw a component (section 1.4).
 pub fn beta_query(averaged: &Expr, scope: &Scope, given: &Given) -> Found<Claim> {
-    let unit = |t: (f64, f64)| t.0 >= 0.0 && t.1 <= 1.0;
-    if scope.view != View::Replace || !scope.row(averaged).and_then(|t| t.range()).is_some_and(unit) {
+    let unit = |t: &Ty| matches!(t.kind, Kind::Number | Kind::Vector) && t.lo >= 0.0 && t.hi <= 1.0;
+    let Some(components) = scope.row(averaged).filter(|t| scope.view == View::Replace && unit(t)).map(|t| t.dim) else {
         return Err("the averaged value does not lie in [0, 1]");
-    }
+    };
     let m = given.weight("m")?;
     let count = |name| (given.number)(name).filter(|x| *x > 0.0).map(|x| num(x) / &m).ok_or("prior counts are positive");
-    Ok(laws::beta(count("a")?, count("b")?, &given.weight("r")?, scope))
+    Ok(laws::beta(count("a")?, count("b")?, &given.weight("r")?, scope).repeat(components))
 }
 
 /// The claim of noise on an aggregate, or of a choice by it (section 8.7).

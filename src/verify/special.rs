@@ -143,6 +143,11 @@ pub fn two_pi() -> Real {
     Real::ratio(DIGITS, unit).hull(&Real::ratio(DIGITS + 1, unit))
 }
 
+/// ln(2 pi) / 2, worked out once.
+pub fn half_ln_two_pi() -> Real {
+    once("ln(2 pi) / 2".to_owned(), || two_pi().ln() / Real::int(2))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -13,7 +13,16 @@ pub const RULES: [&str; 9] =
     ["noise_aware", "plug_in", "ls_hist", "ls_dim", "ehds", "ehd", "score_statistics", "refined", "refined_posterior"];
 const LOGISTIC: [(&str, usize); 2] = [("bernoulli_logit", 0), ("binomial_logit", 1)];
 const STEPWISE: [(&str, usize); 4] = [("normal", 0), ("bernoulli_logit", 0), ("binomial_logit", 1), ("bernoulli_probit", 0)];
-const LAWS: [(&str, usize); 6] = [("bernoulli", 0), ("binomial", 1), ("categorical", 0), ("multinomial", 1), ("poisson", 0), ("normal", 0)];
+const LAWS: [(&str, usize); 8] = [
+    ("bernoulli", 0),
+    ("binomial", 1),
+    ("geometric", 0),
+    ("neg_binomial", 1),
+    ("categorical", 0),
+    ("multinomial", 1),
+    ("poisson", 0),
+    ("normal", 0),
+];
 
 /// The parameters of a mechanism, and what it draws from.
 pub fn parameters(rule: &str, has: &dyn Fn(&str) -> bool) -> Option<(&'static str, Vec<&'static str>)> {
@@ -51,7 +60,7 @@ fn counts(d: &Draw, family: &str) -> Found<(u64, u64)> {
     let whole = |most: f64| ty.kind == Kind::Number && ty.whole && ty.lo >= 0.0 && ty.hi <= most;
     match (family, law.as_str()) {
         ("beta", "bernoulli" | "binomial") if whole(most(law)?) => Ok((2, most(law)? as u64)),
-        ("gamma", "poisson") if whole(1e15) => Ok((1, (ty.hi as u64).max(1))),
+        ("gamma", "poisson") | ("beta", "geometric" | "neg_binomial") if whole(1e15) => Ok((1, (ty.hi as u64).max(1))),
         ("dirichlet", "categorical") => ty.levels().map(|k| (k, 1)).ok_or("the outcome has no levels"),
         ("dirichlet", "multinomial") if ty.kind == Kind::Counts && ty.hi == most(law)? => Ok((ty.dim, ty.hi as u64)),
         _ => Err("rows do not follow the laws of the rule with whole numbers"),
@@ -180,6 +189,9 @@ pub fn claim(form: &Form, scope: &Scope, given: &Given) -> Found<Claim> {
     }
     let sum = if matches!(family.as_str(), "normal" | "multi_normal") { Some(sum_moved(&d)?) } else { None };
     let (places, items) = if sum.is_some() { (1, 1) } else { counts(&d, family)? };
+    if places == 1 && !matches!(given.rule, "noise_aware" | "plug_in") {
+        return Err("the rule takes counts");
+    }
     let public = scope.view == View::Replace;
     let secret_rate = !public && family == "gamma" && given.rule == "noise_aware" && scope.view == View::AddRemove;
     if !public && !secret_rate && (given.rule != "noise_aware" || scope.view != View::AddRemove || places == 1) {

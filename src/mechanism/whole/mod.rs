@@ -162,7 +162,7 @@ fn counts(law: &WholeLaw, sums: &[i128], all: u64) -> Result<Vec<u64>, Mechanism
         (WholeFamily::Counts { alpha, single: false, .. }, sums) if alpha.len() == sums.len() && alpha.len() >= 2 => {
             Ok(sums.iter().map(|s| within(*s).min(all)).collect())
         }
-        (WholeFamily::Gamma { .. }, [sum]) => Ok(vec![within(*sum)]),
+        (WholeFamily::Gamma { .. } | WholeFamily::Failures { .. }, [sum]) => Ok(vec![within(*sum)]),
         _ => Err(BAD),
     }
 }

@@ -15,6 +15,8 @@ pub(super) enum Fault<'a> {
     Scale { argument: &'a Expr, peak: f64, rate: bool },
     /// The predictor has no bound.
     Predictor { argument: &'a Expr },
+    /// The logarithm of the density has no bound for some values of the argument.
+    Log { argument: &'a Expr },
     /// The shape may be one whose density has no largest value; the smallest shape that has one.
     Shape { argument: &'a Expr, least: f64 },
 }

@@ -18,5 +18,6 @@ mod range;
 mod refusals;
 mod sampled;
 mod told;
+mod width;
 
 pub use range::excess;

@@ -138,12 +138,15 @@ impl BoundedLoss {
             RowLoss::Bernoulli { least } => {
                 format!("the outcome is 0 or 1, and both probabilities are at least {}", crate::rules::text::four_down(least))
             }
-            RowLoss::Log { most, width } => {
+            RowLoss::Log { most: Some(most), width } => {
                 format!(
                     "the predictor is at most {} in size, so the loss moves within an interval of length {}",
                     four_up(most),
                     four_up(width)
                 )
+            }
+            RowLoss::Log { most: None, width } => {
+                format!("over the bounded domain of the parameters the loss of a row moves within an interval of length {}", four_up(width))
             }
             RowLoss::Scaled { peak } => format!("the density is at most M = {}; its shape is fixed", four_up(peak)),
             RowLoss::Bounded { peak } => {

@@ -1,8 +1,10 @@
-//! One draw from a logistic posterior whose weights are cut to a bounded set (one-posterior sampling).
+//! One draw from a posterior whose parameters are cut to a bounded set on which a row's log-likelihood is bounded (one-posterior sampling).
 //!
 //! ## Shape
 //! Any proper priors, `bernoulli_logit(t)` or `binomial_logit(N, t)` rows of one private table, and a predictor t of bounded
-//! size: weights with a declared domain, such as `param w: vector[2] in l2(4)`, and bounded features.
+//! size: weights with a declared domain, such as `param w: vector[2] in l2(4)`, and bounded features. Or rows of another law whose
+//! log-density is bounded where its arguments can be: Bernoulli with probit or cloglog link or a chance, binomial, geometric,
+//! negative binomial, Poisson, exponential, gamma of known shape, normal; Laplace, logistic and Cauchy of known scale. Outcomes have bounds.
 //!
 //! ## Claim
 //! Bounded range `eta = 2 k w R` for replaced rows, `k w R` for added or removed ones (§7): where `|t| <= B` the loss
@@ -10,20 +12,25 @@
 //! width is a convex function of y. With one ball of radius R0 and features of norm c this is `eta = 2 w c R0`, half of
 //! what Wang et al. (2015) and Geumlek et al. (2017) print. What no parameter moves cancels: where t of one row moves within an
 //! interval of length V over all weights, the loss, whose slope lies in [-N, N], moves by at most N V. So `R = N min(B, V)`, and an
-//! offset of any size costs no more than twice what B is without it. The guarantee is that of the ideal posterior: a chain that draws
-//! from it must have converged, so the certificate is conditional.
+//! offset of any size costs no more than twice what B is without it. For other laws R is the largest length of the interval that the loss of
+//! one row moves within over all parameters; what parameters do not move, such as `log y!`, cancels. The guarantee is that of the ideal
+//! posterior: a chain that draws from it must have converged, so the certificate is conditional.
 //!
 //! ## Refuses
-//! A predictor without a bound (E0305), another likelihood (E0300), a flat prior (E0306), a chain without
+//! A predictor or a log-density without a bound (E0305), another likelihood (E0300), a flat prior (E0306), a chain without
 //! `assuming convergence` (E0311).
 //!
 //! ## Checked by
-//! Golden values; log ratios of neighbouring posteriors on a grid.
+//! Golden values; log ratios of neighbouring posteriors on a grid; for every law, its log-density written out once more on grids of parameters
+//! and outcomes (`tests/claims/loss_widths.rs`).
 
 use super::density::Fault;
 use super::ideal;
 use super::range::RowLoss;
-use crate::model::{Builtin, Expr, ExprKind, Label, Observation, Type};
+use super::width;
+use crate::dist::{Law, Support};
+use crate::model::enclose::enclose;
+use crate::model::{Builtin, Expr, ExprKind, Label, Observation, Range, Type};
 use crate::numeric::Interval;
 use crate::numeric::round::{add_up, div_up, mul_up};
 use crate::rules::arguments::{Arg, Mechanism};
@@ -35,7 +42,7 @@ pub static OPS: Mechanism = Mechanism::new("ops", &[Arg::WEIGHT, Arg::SAMPLER, A
 
 pub static RULE: Rule = Rule {
     name: "ops",
-    summary: "one draw from a logistic posterior with weights in a bounded set",
+    summary: "one draw from a posterior whose parameters are cut to a bounded set",
     section: "7",
     source: include_str!("ops.rs"),
     answers: Answers::Draws,
@@ -58,14 +65,38 @@ fn row_loss(o: &Observation) -> Result<RowLoss, Fault<'_>> {
             Some(n) => (n, t),
             None => return Err(Fault::Unknown("the number of trials must be a constant".into())),
         },
-        _ => return Err(Fault::Unknown("its rows must be bernoulli_logit or binomial_logit".into())),
+        _ => return other(o, discrete),
     };
     match reach(predictor) {
         Some(most) if most <= MOST => {
             let width = moves(predictor).map_or(most, |v| v.min(most));
-            Ok(RowLoss::Log { most, width: mul_up(trials, width) })
+            Ok(RowLoss::Log { most: Some(most), width: mul_up(trials, width) })
         }
         _ => Err(Fault::Predictor { argument: predictor }),
+    }
+}
+
+/// Rows whose loss is bounded where their arguments stay within the domains of the parameters.
+fn other(o: &Observation, discrete: bool) -> Result<RowLoss, Fault<'_>> {
+    let unknown = |reason: &str| Err(Fault::Unknown(reason.to_owned()));
+    if !discrete && matches!(o.likelihood.family.law, Law::Levels { .. } | Law::Count(_)) {
+        return unknown("the outcome of a discrete law must be whole");
+    }
+    let support = if o.likelihood.family.support == Support::Real(Range::ALL) { Range::ALL } else { Range::new(0.0, f64::INFINITY) };
+    let Some(y) = o.outcome.ty.range().filter(|y| y.is_finite() && y.within(support)) else {
+        return unknown("the outcome must be a number between bounds, within the support of its law");
+    };
+    let within = |e: &Expr| match (enclose(e), reach(e)) {
+        (own, Some(most)) => Interval::new(own.lo.max(-most), own.hi.min(most)),
+        (own, None) => own,
+    };
+    match width::width(o, y, within) {
+        None => unknown("no bound on the log-density of these rows is proved"),
+        Some(width) if width.is_finite() => Ok(RowLoss::Log { most: None, width }),
+        Some(_) => {
+            let moved = o.likelihood.args.iter().rev().find(|e| matches!(e.label, Label::Latent | Label::Mix(_)));
+            moved.map_or_else(|| unknown("a scale that may be 0"), |argument| Err(Fault::Log { argument }))
+        }
     }
 }
 

@@ -12,9 +12,9 @@ pub enum RowLoss {
     Bernoulli { least: f64 },
     /// A density of one shape whose location and scale alone may vary: at most `peak`.
     Scaled { peak: f64 },
-    /// The logarithm of a probability whose predictor is at most `most`: it moves within an interval of this length, without
-    /// a beta.
-    Log { most: f64, width: f64 },
+    /// The logarithm of a density, without a beta: it moves within an interval of this length. Where the row has a predictor of the
+    /// logit link, that is at most `most`.
+    Log { most: Option<f64>, width: f64 },
     /// Any density of at most `peak`.
     Bounded { peak: f64 },
 }

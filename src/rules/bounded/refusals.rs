@@ -38,6 +38,7 @@ pub(super) fn unbounded(
     match fault {
         Fault::Scale { argument, peak, rate } => scale(rule, o, argument, *peak, *rate, model, context),
         Fault::Predictor { argument } => (predictor(rule, o, argument, model, context), None),
+        Fault::Log { argument } => (log_density(rule, o, argument, model, context), None),
         Fault::Shape { argument, least } => (shape(o, argument, *least, model, context), None),
         Fault::Unknown(reason) => (Diagnostic::new("E0300", reason.clone()), None),
     }
@@ -119,6 +120,28 @@ fn predictor(rule: &str, o: &Observation, argument: &Expr, model: &Model, contex
     d.label(context.program.place(p.span), format!("{} may take any value", p.name))
         .cause("the loss of a row moves as far as its predictor does")
         .help(("cut the weights to a bounded set:", format!("param {}: {ty} ~ {}", p.name, prior_text(model, p, context.program))))
+}
+
+/// E0305: arguments at which a row's log-density has no bound.
+fn log_density(rule: &str, o: &Observation, argument: &Expr, model: &Model, context: &Context) -> Diagnostic {
+    let y = outcome(o, model, context);
+    let d = Diagnostic::new("E0305", format!("the density of `{y}` may come near 0, so `{rule}` has no finite guarantee"))
+        .label(argument.span, format!("ranges over {}", range_text(argument)))
+        .cause("the loss of a row, minus the logarithm of its density, has no bound there");
+    // The first parameter in it whose domain is not cut on both sides.
+    let cut = |p: &&Parameter| argument.mentions(p.id) && matches!(&p.ty, Type::Real(_)) && p.truncated.is_none();
+    let Some(p) = model.parameters.iter().find(cut) else {
+        return d.help("cut the parameters to bounded domains on which every row keeps a positive density");
+    };
+    let domain = match p.ty.range() {
+        Some(r) if r.lo == 0.0 && r.hi == 1.0 => "[0.01, 0.99]",
+        Some(r) if r.lo == 0.0 => "[0.01, 100]",
+        _ => "[-10, 10]",
+    };
+    d.help((
+        "cut the parameter to a bounded set:",
+        format!("param {}: real in {domain} ~ {}", p.name, prior_text(model, p, context.program)),
+    ))
 }
 
 /// Five digits: `2.5066`.

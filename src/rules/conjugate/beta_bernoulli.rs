@@ -85,6 +85,7 @@ fn find(model: &Model, context: &Context) -> Match<BetaDraw> {
     Ok(BetaDraw {
         counts: Counts { a: positive_argument(a, "a prior count")?, b: positive_argument(b, "a prior count")?, successes, failures },
         trials: all,
+        components: 1,
         statistic: Statistic { table: model.records.table, kind: StatisticKind::Sum(value) },
         facts,
     })
@@ -107,11 +108,12 @@ impl Counts {
     }
 }
 
-/// A draw from a Beta posterior whose rows hold `trials` trials each.
+/// A draw from a Beta posterior whose rows hold `trials` trials each; of as many posteriors as the statistic has components.
 pub(crate) struct BetaDraw {
     pub facts: Facts,
     pub counts: Counts,
     pub trials: u64,
+    pub components: u64,
     pub statistic: Statistic,
 }
 
@@ -159,7 +161,7 @@ impl Matched for BetaDraw {
     fn predicted_error(&self, t: Tempering, rows: f64) -> f64 {
         let (a, b) = self.counts.least(1.0);
         let trials = rows * count_down(self.trials);
-        expected::beta(a, b, trials, t.weight, t.concentration).sqrt()
+        (count_up(self.components) * expected::beta(a, b, trials, t.weight, t.concentration)).sqrt()
     }
 
     fn prior_text(&self, concentration: f64) -> String {

@@ -1,10 +1,11 @@
-//! Gamma prior, exponential rows: one draw of a rate of waiting times.
+//! Gamma prior, exponential rows or gamma rows of known shape: one draw of a rate of waiting times.
 //!
 //! ## Shape
-//! `rate ~ gamma(a, b)`; each row `~ exponential(rate)` with an outcome in `[lo, hi]`. Public rows strengthen the prior.
+//! `rate ~ gamma(a, b)`; each row `~ exponential(rate)` or `~ gamma(s, rate)`, one constant s for all, with an outcome in `[lo, hi]`. Public
+//! rows strengthen the prior.
 //!
 //! ## Claim
-//! `Gamma(A, B)` against `Gamma(A, B + r k (hi - lo))` with `A = a / m + r n`, `B = b / m + r n lo`; finite below order
+//! `Gamma(A, B)` against `Gamma(A, B + r k (hi - lo))` with `A = a / m + r n s` (s = 1 for exponential rows), `B = b / m + r n lo`; finite below order
 //! `1 + B / (r k (hi - lo))` (§3.2); for an exact n, (eps, delta) by the exact curve of this pair (§17). It grows with n if lo = 0; with lo > 0 and n only bounded below, the shape is
 //! replaced by a bound on `A / B` times the least B (proof in `gamma_moves.rs`). When rows are added or removed and
 //! lo > 0: the sum of a moving shape and a moving rate.
@@ -19,14 +20,14 @@ use super::facts::{Facts, all_observations, one_private, outcome_range, positive
 use super::gamma_moves::RateDraw;
 use super::refusals;
 use crate::mechanism::plan::{Statistic, StatisticKind};
-use crate::model::{Model, Observation, Range, Relation};
+use crate::model::{Model, Observation, ParamId, Range, Relation};
 use crate::rules::tempered::{EXACT, judge};
 use crate::rules::text::plain;
 use crate::rules::{Answers, Context, Match, Rule, not_mine, refuse};
 
 pub static RULE: Rule = Rule {
     name: "gamma_exponential",
-    summary: "gamma prior, exponential rows: one draw of a rate of waiting times",
+    summary: "gamma prior, exponential rows or gamma rows of known shape: one draw of a rate of waiting times",
     section: "3.2",
     source: include_str!("gamma_exponential.rs"),
     answers: Answers::Draws,
@@ -39,11 +40,15 @@ const SHAPE: &str = "gamma(a, b)";
 fn find(model: &Model, context: &Context) -> Match<RateDraw> {
     let parameter = the_parameter(model, "gamma", 2, SHAPE)?;
     let id = parameter.id;
-    all_observations(model, "exponential(rate)", |o| {
-        let args = o.likelihood.args.as_slice();
-        o.likelihood.name() == "exponential" && matches!(args, [rate] if rate.is_param(id))
-    })?;
+    let rows = "exponential(rate), or gamma(s, rate) of one constant shape s";
+    all_observations(model, rows, |o| known_shape(o, id).is_some())?;
     let observation = one_private(model, &parameter.name)?;
+    let shape = known_shape(observation, id);
+    all_observations(model, rows, |o| known_shape(o, id) == shape)?;
+    let Some(per_row) = shape else { return not_mine(format!("rows must be {rows}")) };
+    if let [known, _] = observation.likelihood.args.as_slice() {
+        positive_argument(known, "the shape of the rows")?;
+    }
     let [a, b] = parameter.prior.args.as_slice() else {
         return not_mine(format!("prior must be {SHAPE}"));
     };
@@ -53,7 +58,7 @@ fn find(model: &Model, context: &Context) -> Match<RateDraw> {
     let draw = RateDraw {
         a: positive_argument(a, "the prior's shape")?,
         b: positive_argument(b, "the prior's rate")?,
-        per_row: 1.0,
+        per_row,
         scale: 1.0,
         share: range,
         statistic: Statistic { table: model.records.table, kind: StatisticKind::Sum(observation.outcome.clone()) },
@@ -61,6 +66,15 @@ fn find(model: &Model, context: &Context) -> Match<RateDraw> {
     };
     rows_known(&draw, observation, model, context)?;
     Ok(draw)
+}
+
+/// The shape of `gamma(s, rate)` and `exponential(rate)`, which is 1, where the rate is the parameter and s a constant.
+fn known_shape(o: &Observation, rate: ParamId) -> Option<f64> {
+    match (o.likelihood.name(), o.likelihood.args.as_slice()) {
+        ("exponential", [own]) if own.is_param(rate) => Some(1.0),
+        ("gamma", [shape, own]) if own.is_param(rate) => shape.constant(),
+        _ => None,
+    }
 }
 
 /// The premises about n that every summed rate shares (§3.11).

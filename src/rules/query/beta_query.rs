@@ -1,10 +1,12 @@
-//! A mean of values in [0, 1], answered by one Beta draw.
+//! A mean of values in [0, 1], answered by one Beta draw; of vectors, by one draw a component.
 //!
 //! ## Shape
-//! `mean(e)` or `sum(e) / n` with e in [0, 1]; `beta_query(a, b, r = | m =)`, a and b the prior counts.
+//! `mean(e)` or `sum(e) / n` with e in [0, 1], a number or every component of a vector; `beta_query(a, b, r = | m =)`, a and b the
+//! prior counts, the same for all components.
 //!
 //! ## Claim
-//! As `beta_bernoulli` with one trial a row: the sum moves by at most 1 a row, and its end points are the worst (§1.4).
+//! As `beta_bernoulli` with one trial a row: the sum moves by at most 1 a row, and its end points are the worst (§1.4). One row moves all d
+//! components of a vector, which are drawn independently: the claim of d draws.
 //!
 //! ## Refuses
 //! Other queries; values outside [0, 1]; prior counts that are not positive constants.
@@ -14,7 +16,7 @@
 
 use super::shared::finite;
 use crate::mechanism::plan::{Statistic, StatisticKind};
-use crate::model::{AggregateQuery, Builtin, Expr, ExprKind, Range, Relation};
+use crate::model::{AggregateQuery, Builtin, Expr, ExprKind, Range, Relation, Type};
 use crate::rules::arguments::{Arg, Mechanism};
 use crate::rules::conjugate::{BetaDraw, Counts, Facts, PublicSum, out_of_reach};
 use crate::rules::offer::{Offer, Parameter};
@@ -27,7 +29,7 @@ static BETA_QUERY: Mechanism = Mechanism::new("beta_query", &[Arg::positive("a")
 
 pub static RULE: Rule = Rule {
     name: "beta_query",
-    summary: "a mean of values in [0, 1], answered by one Beta draw",
+    summary: "a mean of values in [0, 1], answered by one Beta draw a component",
     section: "1.4",
     source: include_str!("beta_query.rs"),
     answers: Answers::Queries,
@@ -50,9 +52,18 @@ fn averaged(query: &AggregateQuery) -> Option<&Expr> {
     }
 }
 
+/// The range of a number or of the components of a vector, and how many they are.
+fn numbers(ty: &Type) -> Option<(Range, u64)> {
+    match ty {
+        Type::Vector(v) if v.dim > 0 => Some((v.range, v.dim)),
+        ty if ty.is_scalar_number() => ty.range().map(|range| (range, 1)),
+        _ => None,
+    }
+}
+
 fn find(question: &Question) -> Match<Vec<Box<dyn Offer>>> {
     let (query, context) = (question.query()?, &question.context);
-    let Some(value) = averaged(query).filter(|e| e.ty.is_scalar_number()) else {
+    let Some((value, range, components)) = averaged(query).and_then(|e| numbers(&e.ty).map(|(range, d)| (e, range, d))) else {
         return not_mine("the query must be mean(e) or sum(e) / n");
     };
     if question.written.is_none_or(|(mechanism, _)| *mechanism != BETA_QUERY) {
@@ -67,7 +78,6 @@ fn find(question: &Question) -> Match<Vec<Box<dyn Offer>>> {
         );
     };
     args.not_both("r", "m", "`r` and `m` together leave nothing to compare")?;
-    let range = value.ty.range().unwrap_or(Range::ALL);
     if !range.within(Range::UNIT) {
         if !range.is_finite() {
             finite(query, f64::INFINITY, "L1", context)?;
@@ -101,6 +111,7 @@ fn find(question: &Question) -> Match<Vec<Box<dyn Offer>>> {
         facts,
         counts: Counts { a: Range::point(a), b: Range::point(b), successes: 0.0, failures: 0.0 },
         trials: 1,
+        components,
         statistic: Statistic { table: query.table, kind: StatisticKind::Sum(value.clone()) },
     };
     // The program may fix one of r and m; the other is then 1.
@@ -109,7 +120,7 @@ fn find(question: &Question) -> Match<Vec<Box<dyn Offer>>> {
         (_, Some(_)) => &[Form::Concentrated],
         _ => &[Form::Diffuse, Form::Concentrated],
     };
-    Ok(of_query(Rc::new(draw), query.records, forms, &[Parameter::exact("a", a), Parameter::exact("b", b)]))
+    Ok(of_query(Rc::new(draw), query.records, components, forms, &[Parameter::exact("a", a), Parameter::exact("b", b)]))
 }
 
 fn not_a_share(value: &Expr, range: Range) -> Diagnostic {

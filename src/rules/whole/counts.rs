@@ -16,7 +16,10 @@ pub(super) struct Counts {
     pub facts: facts::Facts,
     /// The prior's numbers: all counts, or shape and rate.
     pub prior: Vec<Range>,
-    pub gamma: bool,
+    /// One sum of outcomes leaves, without a bound of its own: a rate, or a chance whose rows count failures.
+    pub summed: bool,
+    /// Successes of a row whose outcome is a number of failures.
+    pub failures: Option<f64>,
     /// A Beta: its statistic is the sum of successes.
     pub single: bool,
     /// Items of one row: a row moves at most so many from one count to another, or a Gamma's sum by as much.
@@ -31,9 +34,10 @@ pub(super) fn find(rule: &'static Rule, question: &Question, gamma: bool) -> Mat
     let parameter = the_parameter(model, shape)?;
     let observation = facts::one_private(model, &parameter.name)?;
     let rows = |o: &Observation| row(parameter, o);
-    let Some(items) = rows(observation) else { return not_mine(rows_of(parameter)) };
-    if !model.public.iter().all(|o| rows(o).is_some()) {
-        return not_mine(rows_of(parameter));
+    let Some(items) = rows(observation) else { return not_mine(rows_of(parameter, gamma)) };
+    let failures = successes(parameter, observation);
+    if (failures.is_some() && !gamma) || !model.public.iter().all(|o| rows(o).is_some() && successes(parameter, o) == failures) {
+        return not_mine(rows_of(parameter, gamma));
     }
     let args = parameter.prior.args.as_slice();
     let prior = match parameter.prior.name() {
@@ -65,7 +69,8 @@ pub(super) fn find(rule: &'static Rule, question: &Question, gamma: bool) -> Mat
     }
     let facts = facts::Facts::collect(rule, model, parameter, context);
     let statistic = Statistic { table: model.records.table, kind };
-    Ok(Counts { facts, prior, gamma: parameter.prior.name() == "gamma", single, items, statistic })
+    let summed = parameter.prior.name() == "gamma" || failures.is_some();
+    Ok(Counts { facts, prior, summed, failures, single, items, statistic })
 }
 
 pub(super) fn the_parameter<'a>(model: &'a Model, shape: &str) -> Match<&'a Parameter> {
@@ -84,8 +89,10 @@ pub(super) fn the_parameter<'a>(model: &'a Model, shape: &str) -> Match<&'a Para
     Ok(parameter)
 }
 
-fn rows_of(parameter: &Parameter) -> String {
+/// `sums`: by noise, which takes sums without a bound of their own too.
+fn rows_of(parameter: &Parameter, sums: bool) -> String {
     let rows = match parameter.prior.name() {
+        "beta" if sums => "bernoulli(p), binomial(N, p), geometric(p) or neg_binomial(N, p), with bounded whole numbers",
         "beta" => "bernoulli(p) or binomial(N, p), with whole numbers",
         "dirichlet" => "categorical(s), or multinomial(N, s) of counts[d] of N",
         "gamma" => "poisson(rate), with bounded whole numbers",
@@ -106,6 +113,7 @@ fn row(parameter: &Parameter, o: &Observation) -> Option<u64> {
     let items = match (parameter.prior.name(), o.likelihood.name(), o.likelihood.args.as_slice()) {
         ("beta", "bernoulli", [p]) if p.is_param(id) => whole(1.0).map(|_| 1.0),
         ("beta", "binomial", [n, p]) if p.is_param(id) => number(n).filter(|n| whole(*n).is_some()),
+        ("beta", "geometric" | "neg_binomial", _) if successes(parameter, o).is_some() => whole(f64::from(1 << 20)).map(|k| k.max(1.0)),
         ("dirichlet", "categorical", [s]) if s.is_param(id) => Some(1.0),
         ("dirichlet", "multinomial", [n, s]) if s.is_param(id) => {
             number(n).filter(|n| matches!(&o.outcome.ty, Type::Counts { total, .. } if *total as f64 == *n))
@@ -114,6 +122,15 @@ fn row(parameter: &Parameter, o: &Observation) -> Option<u64> {
         _ => None,
     };
     items.map(|n| n as u64)
+}
+
+/// The successes that a row waits for, if its outcome is a number of failures.
+fn successes(parameter: &Parameter, o: &Observation) -> Option<f64> {
+    match (o.likelihood.name(), o.likelihood.args.as_slice()) {
+        ("geometric", [p]) if p.is_param(parameter.id) => Some(1.0),
+        ("neg_binomial", [n, p]) if p.is_param(parameter.id) => n.constant().filter(|n| facts::REACH.contains(*n)),
+        _ => None,
+    }
 }
 
 impl Counts {
@@ -139,7 +156,7 @@ impl Counts {
         if self.rows_are_public() {
             Ok(())
         } else {
-            refuse(refusals::secret_rows(&self.facts, question, why, (!self.gamma).then(|| self.places())))
+            refuse(refusals::secret_rows(&self.facts, question, why, (!self.summed).then(|| self.places())))
         }
     }
 
@@ -176,7 +193,7 @@ impl Counts {
     /// Added or removed: they may all enter one count.
     pub fn sensitivities(&self) -> (f64, f64) {
         let moved = self.moved();
-        let alone = self.gamma || self.places() == 2 && self.rows_are_public();
+        let alone = self.summed || self.places() == 2 && self.rows_are_public();
         if alone || !self.rows_are_public() {
             return (moved, moved);
         }
@@ -192,7 +209,11 @@ impl Counts {
         let prior: Option<Vec<f64>> = self.prior.iter().map(|r| facts::point(*r)).collect();
         let mut prior = prior?;
         let public = &self.facts.public;
-        match (self.gamma, self.single, prior.as_mut_slice()) {
+        match (self.summed, self.single, prior.as_mut_slice()) {
+            (_, _, [a, b]) if self.failures.is_some() => {
+                let successes = self.failures?;
+                Some(WholeFamily::Failures { a: *a + successes * public.rows as f64, b: *b + public.sum(), successes })
+            }
             (true, _, [shape, rate]) => Some(WholeFamily::Gamma { shape: *shape + public.sum(), rate: *rate + public.rows as f64 }),
             (_, true, [a, b]) => {
                 let trials = public.rows.saturating_mul(self.items) as f64;
@@ -217,6 +238,7 @@ impl Counts {
         match self.family() {
             Some(WholeFamily::Counts { alpha, .. }) => alpha,
             Some(WholeFamily::Gamma { shape, rate }) => vec![shape, rate],
+            Some(WholeFamily::Failures { a, b, .. }) => vec![a, b],
             _ => self.prior.iter().map(|r| r.lo).collect(),
         }
     }
@@ -229,7 +251,7 @@ impl Counts {
             _ => None,
         };
         let places = self.places();
-        let text = match (self.gamma, self.items) {
+        let text = match (self.summed, self.items) {
             (true, k) => format!("the outcome is a whole number in 0..{k}"),
             (_, 1) => format!("every row is one item at one of {places} levels"),
             (_, n) => format!("every row is {n} items at {places} levels"),

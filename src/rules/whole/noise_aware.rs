@@ -1,8 +1,8 @@
 //! The posterior given noisy counts or a noisy sum: it accounts for the noise, so its intervals are honest.
 //!
 //! ## Shape
-//! `posterior(p)` of a Beta prior with Bernoulli or binomial rows, a Dirichlet prior with categorical or multinomial rows,
-//! or a Gamma prior with bounded Poisson rows, all integers; of a normal prior with normal rows of known sd and a bounded
+//! `posterior(p)` of a Beta prior with Bernoulli or binomial rows, or bounded geometric or negative binomial ones of a public number, a
+//! Dirichlet prior with categorical or multinomial rows, or a Gamma prior with bounded Poisson rows, all integers; of a normal prior with normal rows of known sd and a bounded
 //! outcome; `noise_aware(eps =)` or `noise_aware(rho =)`. Weights with a normal prior of rows `normal(dot(w, x), sd)` with bounded
 //! private features and a bounded outcome; `noise_aware(rho =)` only.
 //!
@@ -10,7 +10,8 @@
 //! The counts leave once with integer noise: discrete Laplace of scale `D1 / eps`, pure eps, or discrete Gaussian with
 //! `sigma^2 = D2^2 / (2 rho)`, rho-zCDP (§8.7). With d the items of one unit: where n is public and two levels share it, one
 //! count leaves (D1 = D2 = d); with more levels all of them (D1 = 2 d, D2 = sqrt(2) d); where n is secret all of them, and a
-//! unit only enters (D1 = D2 = d), but for a rate, whose sum and number of rows both leave, at half of eps or rho each. Of a
+//! unit only enters (D1 = D2 = d), but for a rate, whose sum and number of rows both leave, at half of eps or rho each. Of numbers of failures
+//! their sum leaves, d the largest of them. Of a
 //! regression the sums of `x x'` (i <= j) and of `x y` leave, at rho / 2 each: D2 = sqrt(2) c^2 and 2 c |y| times the rows of a
 //! unit, c the largest norm of x. Of a normal mean the sum of the outcomes leaves, each moved into its range `[lo, hi]` and
 //! onto a public grid, with noise of whole steps: D1 = D2 = (hi - lo) times the rows of a unit. Everything after is computed
@@ -18,8 +19,8 @@
 //! behind them (§15).
 //!
 //! ## Refuses
-//! Outcomes that are not a whole numbers (but with a normal prior) or without bounds; a secret number of rows with a normal
-//! prior, whose posterior needs it.
+//! Outcomes that are not whole numbers (but with a normal prior) or without bounds; a secret number of rows with a normal
+//! prior or of numbers of failures, whose posterior needs it.
 //!
 //! ## Checked by
 //! The law of the noise on all neighbouring data sets; coverage of its intervals over simulated data sets.
@@ -52,7 +53,10 @@ fn find(question: &Question) -> Match<Vec<Box<dyn Offer>>> {
         return Ok(normal::pair(&sum, true));
     }
     let counts = counts::find(&RULE, question, true)?;
-    if counts.gamma && !counts.rows_are_public() {
+    if counts.failures.is_some() {
+        counts.public_rows(question, ("each of {n} rows is so many successes", "the posterior that accounts for the noise needs {n}"))?;
+    }
+    if counts.summed && !counts.rows_are_public() {
         return Ok(secret_rate(&counts, question));
     }
     Ok(pair(&counts, true, question))

@@ -88,7 +88,7 @@ impl Noisy {
         let places = self.counts.places();
         match self.law {
             Law::Floor { .. } => places - 1,
-            _ if self.counts.gamma => 1,
+            _ if self.counts.summed => 1,
             _ if places == 2 && self.counts.rows_are_public() => 1,
             _ => places,
         }
@@ -142,7 +142,7 @@ impl Whole for Noisy {
     fn premises(&self, value: f64) -> Vec<Premise> {
         let mut list = self.counts.premises();
         let (size, kept, places) = (sig_up(self.size(value), 4), self.kept(), self.counts.places());
-        let of = if self.counts.gamma { "the sum of the outcomes".to_owned() } else { format!("{kept} of {places} counts") };
+        let of = if self.counts.summed { "the sum of the outcomes".to_owned() } else { format!("{kept} of {places} counts") };
         let text = match self.law {
             Law::Floor { .. } => format!(
                 "Laplace noise of scale {size} on {of}, rounded down and clamped to 0..{}; the last count is the remainder",
@@ -192,7 +192,10 @@ impl Whole for Noisy {
     fn predicted(&self, value: f64, rows: f64) -> Prediction {
         let centre = self.counts.centre();
         let kind = self.kind(value);
-        match (self.counts.gamma, centre.as_slice()) {
+        match (self.counts.summed, centre.as_slice()) {
+            (_, [a, b]) if self.counts.failures.is_some() => {
+                predicted::failures([*a, *b], rows * self.counts.failures.unwrap_or(1.0), kind, self.aware)
+            }
             (true, [shape, rate]) => predicted::gamma(*shape, *rate, rows, kind, self.aware),
             _ => predicted::noise(&centre, rows * self.counts.items as f64, kind, self.kept(), self.aware),
         }

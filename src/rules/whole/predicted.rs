@@ -337,6 +337,24 @@ pub(super) fn gamma(shape: f64, rate: f64, rows: f64, kind: Kind, aware: bool) -
     sum.over((DATA * NOISE) as f64)
 }
 
+/// The same for a chance whose rows count failures before so many successes, with a noisy sum.
+pub(super) fn failures([a, b]: [f64; 2], successes: f64, kind: Kind, aware: bool) -> Prediction {
+    let mut points = Points::new(2);
+    let mut sum = Prediction::default();
+    for _ in 0..DATA * NOISE {
+        let u = points.next();
+        let at = |i: usize| u.get(i).copied().unwrap_or(0.5);
+        let p = share(a, b, at(0)).clamp(1e-9, 1.0 - 1e-9);
+        let s = (successes * (1.0 - p) / p).round();
+        let noisy = (s + kind.draw(at(1))).max(0.0);
+        // Failures alone spread by (wins + losses) losses / wins.
+        let (wins, losses) = (a + successes, b + noisy);
+        let spread = if aware { 1.0 + kind.variance() * wins / ((wins + losses) * losses.max(1.0)) } else { 1.0 };
+        sum.add(beside(&[a + successes, b + s], &[wins / spread, losses / spread]), 1.0);
+    }
+    sum.over((DATA * NOISE) as f64)
+}
+
 fn gamma_beside((a, b): (f64, f64), (c, d): (f64, f64)) -> Prediction {
     let part = |a: f64, b: f64| ln_gamma(a) - a * b.ln();
     let hellinger = distance(part(0.5 * (a + c), 0.5 * (b + d)) - 0.5 * (part(a, b) + part(c, d)));

@@ -64,6 +64,8 @@ pub fn released(law: &WholeLaw, release: &Released, rows_are_public: bool, sourc
     let mut rng = Bits::new(source);
     let found = match (&law.family, total) {
         (WholeFamily::Gamma { shape, rate }, total) => of_rate((*shape, *rate), total, &noisy, law, &mut rng),
+        (WholeFamily::Failures { a, b, successes }, Some(rows)) => of_failures([*a, *b], rows * successes, &noisy, law),
+        (WholeFamily::Failures { .. }, None) => return None,
         (WholeFamily::Counts { alpha, single, .. }, total) => of_counts((alpha, *single), total, &noisy, law, &mut rng),
         (WholeFamily::Normal { .. } | WholeFamily::Weights { .. } | WholeFamily::Trials { .. }, None) => return None,
         (WholeFamily::Weights { .. } | WholeFamily::Trials { .. }, Some(rows)) if matches!(law.noise, WholeNoise::Steps { .. }) => {
@@ -89,6 +91,21 @@ fn of_rate((shape, rate): (f64, f64), total: Option<f64>, noisy: &[f64], law: &W
     }
 }
 
+/// Of a sum S of failures before so many successes, `Beta(a + successes, b + S)`; given the noisy sum a mixture of these over S, whose
+/// probability is beta negative binomial: three negative binomial ones at common odds q / p, of which powers of q are left.
+fn of_failures([a, b]: [f64; 2], successes: f64, noisy: &[f64], law: &WholeLaw) -> Option<Posterior> {
+    let [sum] = noisy else { return None };
+    let component = |s: f64| Posterior::Beta(a + successes, b + s);
+    if !law.aware {
+        return Some(component(sum.max(0.0)));
+    }
+    let odds = b / a;
+    let q = -(1.0 / odds).ln_1p();
+    let part = |shape: f64, s: f64| ln_neg_binomial(shape, odds, s);
+    let ln = |s: f64| part(successes, s) + part(b, s) - part(a + b + successes, s) - s * q + ln_noise(law.noise, sum - s);
+    mixture(sum.max(0.0), (3.0 * reach(law.noise, 1.0), f64::INFINITY), law.noise, ln, component)
+}
+
 fn of_counts(prior: (&[f64], bool), total: Option<f64>, noisy: &[f64], law: &WholeLaw, rng: &mut Bits) -> Option<Posterior> {
     let (alpha, single) = prior;
     match (total, alpha, noisy) {
@@ -107,6 +124,7 @@ fn unknown(family: &WholeFamily) -> Posterior {
     match family {
         WholeFamily::Counts { alpha, single, .. } => shares(&vec![none; alpha.len()], *single),
         WholeFamily::Gamma { .. } => Posterior::Gamma(none, none),
+        WholeFamily::Failures { .. } => Posterior::Beta(none, none),
         WholeFamily::Normal { .. } => Posterior::Normal(none, none),
         WholeFamily::Weights { mean, .. } | WholeFamily::Trials { mean, .. } => {
             Posterior::MultiNormal { mean: vec![none; mean.len()], factor: (1..=mean.len()).map(|i| vec![none; i]).collect() }

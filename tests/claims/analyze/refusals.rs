@@ -158,7 +158,6 @@ fn a_posterior_that_only_draws_cover() {
         // Its draw needs the exact number of rows.
         ("t[n >= 100]", "z: real in [0, 10]", "tau ~ gamma(2, 1)", "normal(5, 1 / sqrt(tau))"),
         ("t[n >= 100]", "z: real in [1, 10]", "tau ~ gamma(2, 1)", "exponential(tau)"),
-        ("t[200]", "z: int in 0..10", "tau ~ beta(2, 2)", "geometric(tau)"),
         ("t[n >= 100]", "z: bool, x: vector[2] in l2(1)", "tau: vector[2] in l2(2) ~ normal(0, 1)", "bernoulli_cloglog(dot(tau, x))"),
     ];
     for (header, columns, prior, law) in models {

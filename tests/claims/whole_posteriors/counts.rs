@@ -241,3 +241,48 @@ fn noisy_sums_and_rows_cost_what_they_say() {
         assert!(cost <= claimed * (1.0 + 1e-15) && cost > 0.999 * claimed, "{text} {cost}");
     }
 }
+
+/// Numbers of failures: the posterior of the chance by integration over it and sums over what may stand behind the noise.
+#[test]
+fn failures_by_integration() {
+    let (a, b, rows, each, noisy) = (2.0, 3.0, 12u32, 1.5, 31i128);
+    for noise in [WholeNoise::Geometric { scale: 2.5 }, WholeNoise::Gaussian { sigma: 4.0 }] {
+        let law = WholeLaw { family: WholeFamily::Failures { a, b, successes: each }, noise, aware: true };
+        let found = posterior_of(&law, &numbers(&[i128::from(rows), noisy]), true, &mut OsBits::new().unwrap()).unwrap();
+        let ln_noise =
+            |far: f64| if let WholeNoise::Gaussian { sigma } = noise { -far * far / (2.0 * sigma * sigma) } else { -far.abs() / 2.5 };
+        let (mut total, mut mean, mut square) = (0.0, 0.0, 0.0);
+        for i in 0..2_000 {
+            let p = (f64::from(i) + 0.5) / 2_000.0;
+            // The chance of s + 1 failures from that of s.
+            let (mut chance, mut likelihood) = (p.powf(each * f64::from(rows)), 0.0);
+            for s in 0..300 {
+                likelihood += chance * ln_noise(noisy as f64 - f64::from(s)).exp();
+                chance *= (each * f64::from(rows) + f64::from(s)) / f64::from(s + 1) * (1.0 - p);
+            }
+            let w = likelihood * p.powf(a - 1.0) * (1.0 - p).powf(b - 1.0);
+            (total, mean, square) = (total + w, mean + w * p, square + w * p * p);
+        }
+        let mean = mean / total;
+        assert!((found.mean()[0] - mean).abs() < 1e-6, "{noise:?} {} {mean}", found.mean()[0]);
+        let sd = (square / total - mean * mean).sqrt();
+        assert!((found.sd()[0] - sd).abs() < 1e-5, "{noise:?} {} {sd}", found.sd()[0]);
+    }
+}
+
+/// One unit moves the sum of its failures by its rows times the largest outcome.
+#[test]
+fn noisy_failures_cost_what_they_say() {
+    for (argument, mechanism) in [("eps = 0.4", "noise_aware"), ("rho = 0.03", "noise_aware"), ("eps = 0.4", "plug_in")] {
+        let text = format!(
+            "private t[40] by id max 2 {{ id: text, x: int in 0..5 }}\nparam p ~ beta(2, 1)\nobserve x ~ geometric(p)\nrelease q = posterior(p) using {mechanism}({argument})\n"
+        );
+        let claim = certified(&text).claim().clone();
+        let (cost, claimed) = match plan(&text).noise {
+            WholeNoise::Geometric { scale } => (10.0 / scale, claim.pure()),
+            WholeNoise::Gaussian { sigma } => (50.0 / (sigma * sigma), claim.zcdp()),
+            other => panic!("{other:?}"),
+        };
+        assert!(cost <= claimed * (1.0 + 1e-15) && cost > 0.999 * claimed, "{text} {cost}");
+    }
+}
