@@ -80,3 +80,13 @@ def test_nothing_runs_in_a_repr(monkeypatch):
 
 def test_foreign_text_is_escaped():
     assert "<script>" not in dpm.compile(PROGRAM + "# <script>alert(1)</script>\n")._repr_html_()
+
+
+def test_warnings_reach_python():
+    with pytest.warns(UserWarning, match="W0501"):
+        dpm.compile("budget eps(40)\nprivate t[100] { y: bool }\nrelease a = count(y)\n")
+
+
+def test_one_word_is_a_path():
+    with pytest.raises(dpm.DataError, match="does not exist"):
+        dpm.compile("rate.txt")

@@ -64,6 +64,26 @@ def test_the_saved_record_of_a_charged_run_is_the_signed_one(tmp_path):
         call("verify", "r.json", "--key", "l.pub")
 
 
+def test_what_is_not_a_record_is_said_so(tmp_path):
+    for text in ("", "{}", "[1]", "\xff", '{"releases": 1, "outputs": {}, "certificate": {}}'):
+        (tmp_path / "r.json").write_bytes(text.encode("latin-1"))
+        with pytest.raises(dpm.DataError, match="record of a run"):
+            dpm.load(tmp_path / "r.json")
+    with pytest.raises(dpm.DataError):
+        dpm.load(tmp_path / "nowhere.json")
+
+
+def test_errors_and_costs_are_shown_with_values(tmp_path):
+    program = dpm.compile(
+        "budget eps(1)\nprivate t[100] { y: bool }\nparam p ~ beta(1, 1)\nobserve y ~ bernoulli(p)\nrelease a = count(y)\nrelease post = posterior(p)\n"
+    )
+    result = program.run({"t": {"y": [True] * 100}})
+    assert "95% bound" in repr(result) and "not charged" in repr(result) and result.keys() == ["a", "post"]
+    result.save(tmp_path / "r.json")
+    again = dpm.load(tmp_path / "r.json").posterior("post")
+    assert "parameters" in again._repr_html_()
+
+
 def test_names_and_kinds(poll):
     assert set(poll) == {"cells", "post", "north", "ahead"}
     assert isinstance(poll["ahead"], float)
@@ -98,6 +118,8 @@ def test_the_magic_certifies_and_never_runs(poll):
     shown = shell.run_cell_magic("dpm", "program", "budget eps(1)\nprivate t[100] { y: bool }\nrelease a = count(y)\n")
     assert shown["releases"]
     assert isinstance(shell.user_ns["program"], dpm.Program)
+    refused = shell.run_cell("%%dpm program\nbudget eps(1)\nrelease a = count(z)\n")
+    assert isinstance(refused.error_in_exec, dpm.Rejected) and "program" not in shell.user_ns
     cell = "%%dpm program\nbudget eps(1)\nprivate t[100] { age: int in 0..99, y: bool }\nrelease a = mean(ag"
     offered = [c.text for c in shell.Completer.completions(cell, len(cell))]
     assert offered[0] == "age"

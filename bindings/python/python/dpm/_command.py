@@ -97,17 +97,20 @@ def call(arguments: list[str], *, cwd: str | os.PathLike | None = None, fds: tup
     Raises the subclass of `Error` that its exit code stands for. An interrupt ends the command before it reaches the
     caller, so that nothing goes on drawing; what a ledger was charged stays charged.
     """
-    child = subprocess.Popen(
-        [command(), *arguments], cwd=cwd, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, pass_fds=fds,
-        env={**os.environ, "NO_COLOR": "", "CLICOLOR_FORCE": "1"},
-    )
+    try:
+        child = subprocess.Popen(
+            [command(), *arguments], cwd=cwd, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, pass_fds=fds,
+            env={**os.environ, "NO_COLOR": "", "CLICOLOR_FORCE": "1"},
+        )
+    except OSError as error:
+        raise Error(f"the dpm command cannot be started: {error.strerror}: {command()}") from None
     try:
         out, err = child.communicate()
     except BaseException:
         child.terminate()
         child.wait()
         raise
-    out, err = out.decode("utf-8", "replace"), err.decode("utf-8", "replace").strip()
+    out, err = (re.sub(r"'?/(?:proc/self|dev)/fd/\d+'?", "the rows given", text.decode("utf-8", "replace")) for text in (out, err.strip()))
     if child.returncode == 0:
         return out
     kind = _CODES.get(child.returncode, Bug)

@@ -45,15 +45,19 @@ def figure(value: object) -> str:
 
 
 def values(result) -> Table:
-    """Name and value of everything a run gave; tables cell by cell."""
-    rows = []
+    """Name and value of everything a run gave, tables cell by cell, and the predicted error of what was released as itself."""
+    rows, errors = [], {}
+    for release in result.certificate["releases"]:
+        predicted = release.get("predicted_error") or {}
+        if predicted.get("measure") == "95% bound of |answer - truth|":
+            errors[release["name"]] = f"± {figure(float(predicted['value']))} (95% bound)"
     for name in result:
         value = result._value(name)
         if isinstance(value, dict) and "family" in value:
-            rows.append([name, f"posterior ({value['family']}): .posterior({name!r}).summary()"])
+            rows.append([name, f"posterior ({value['family']}): .posterior({name!r}).summary()", ""])
         else:
-            rows.extend(_cells(name, value))
-    return Table(["", "value"], rows)
+            rows.extend([*cell, errors.get(name, "")] for cell in _cells(name, value))
+    return Table(["", "value", ""], rows)
 
 
 def _cells(name: str, value: object) -> list[list]:

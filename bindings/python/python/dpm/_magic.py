@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import sys
+from ._command import UsageError
 
 
 def register(shell) -> None:
@@ -23,16 +23,15 @@ class _Cell:
         self.shell = shell
 
     def __call__(self, line: str, cell: str):
-        from ._command import Rejected
         from ._program import compile
 
-        try:
-            program = compile(cell + "\n")
-            certificate = program.certify()
-        except Rejected as rejected:
-            print(rejected.rendered, file=sys.stderr)
-            return None
         name = line.strip()
+        if name and not name.isidentifier():
+            raise UsageError(f"%%dpm takes the name of a variable, not `{name}`")
+        # An older program of that name is not run by the cells below if this one is refused.
+        self.shell.user_ns.pop(name, None)
+        program = compile(cell + "\n")
+        certificate = program.certify()
         if name:
             self.shell.user_ns[name] = program
         return certificate

@@ -107,7 +107,14 @@ class Program:
                 arguments += ["--strict"] * strict + ["--anyway"] * anyway + ([f"--ledger={Path(ledger).absolute()}"] if ledger is not None else [])
                 if tables and ledger is None:
                     _warn_of_a_second_run(self.source)
-                out = self._run([*arguments, f"--arviz={draws}"], arguments, (*fds, *more))
+                try:
+                    out = self._run([*arguments, f"--arviz={draws}"], arguments, (*fds, *more))
+                except _command.Rejected as rejected:
+                    # With its places and lines to paste, where the program alone is at fault.
+                    _command.call(["check", file], cwd=self._folder())
+                    raise rejected
+                if tables and ledger is None:
+                    _SEEN.add(hash(self.source))
             return Result(out, json.loads(draws.read_text()) if draws.exists() else None)
 
     def _run(self, with_draws: list[str], without: list[str], fds: tuple[int, ...]) -> str:
@@ -155,7 +162,7 @@ def compile(program: str | os.PathLike) -> Program:
 
     Raises `Rejected`, whose text is the full message, with the places, the cause and lines to paste.
     """
-    if isinstance(program, str) and ("\n" in program or not program.endswith(".dpm")):
+    if isinstance(program, str) and not _is_path(program):
         made = Program(program, None)
     else:
         path = Path(program).absolute()
@@ -163,6 +170,13 @@ def compile(program: str | os.PathLike) -> Program:
             raise _command.DataError(f"{path.name} does not exist")
         made = Program(path.read_text(), path)
     with made._file() as file:
+        try:
+            found = json.loads(_command.call(["check", file, "--json"], cwd=made._folder())).get("diagnostics", [])
+            for warning in (d for d in found if d.get("severity") == "warning"):
+                warnings.warn(f"{warning['code']}: {warning['message']}", stacklevel=2)
+            return made
+        except _command.Rejected:
+            pass
         try:
             _command.call(["check", file], cwd=made._folder())
         except _command.Rejected as rejected:
@@ -190,6 +204,11 @@ def fit(program: str | os.PathLike | Program, released, *, public: Mapping[str, 
         return model.run(public={**{name: path for name in records}, **(public or {})})
 
 
+def _is_path(text: str) -> bool:
+    """A line that ends in .dpm or is one word: no program is."""
+    return "\n" not in text and (text.endswith(".dpm") or len(text.split()) == 1)
+
+
 def _diagnostics(file: str, folder: Path | None) -> list[dict]:
     try:
         _command.call(["check", file, "--json"], cwd=folder)
@@ -209,4 +228,3 @@ def _warn_of_a_second_run(source: str) -> None:
     """Running a notebook's cell again spends again, and nothing else would say so."""
     if hash(source) in _SEEN:
         warnings.warn("this program ran before in this session: every run spends its budget again, and no ledger counts it", stacklevel=3)
-    _SEEN.add(hash(source))

@@ -8,6 +8,7 @@ import os
 from pathlib import Path
 
 from . import _display
+from ._command import DataError
 
 
 class Result:
@@ -65,7 +66,7 @@ class Result:
         import arviz
 
         if self._draws is None:
-            raise ValueError("the run released no posterior")
+            raise ValueError("the run released no posterior, or this is a saved record, which holds no draws")
         groups = {name: values for name, values in _arrays(self._draws).items() if name in ("posterior", "prior")}
         named = {name: self._draws[name] for name in ("coords", "dims") if name in self._draws}
         if hasattr(arviz, "InferenceData"):
@@ -76,16 +77,33 @@ class Result:
         """Writes the record, byte for byte as the run made and signed it; ``dpm.load``, ``dpm.fit`` and ``dpm verify`` read it."""
         Path(path).write_text(self._text, encoding="utf-8", newline="")
 
+    def keys(self) -> list[str]:
+        """The names of all releases and outputs."""
+        return list(self)
+
     def __repr__(self) -> str:
-        return str(_display.values(self))
+        return f"{_display.values(self)}\n{self._cost()}"
 
     def _repr_html_(self) -> str:
-        return _display.values(self)._repr_html_()
+        return _display.values(self)._repr_html_() + _display.text(self._cost())
+
+    def _cost(self) -> str:
+        """How sure the guarantee is, and whether a ledger was charged."""
+        charged = "charged to the ledger" if self.record.get("ledger") else "not charged: no ledger was named"
+        return f"{self.certificate['total']['status']}; {charged}"
 
 
 def load(path: str | os.PathLike) -> Result:
     """Reads the record of an earlier run."""
-    return Result(Path(path).read_text(encoding="utf-8"))
+    try:
+        result = Result(Path(path).expanduser().read_text(encoding="utf-8"))
+        if not all(isinstance(result.record[part], dict) for part in ("releases", "outputs", "certificate")):
+            raise ValueError
+        return result
+    except OSError as error:
+        raise DataError(f"{path}: {error.strerror}") from None
+    except (ValueError, KeyError, TypeError):
+        raise DataError(f"{path} is not the record of a run: result.save and `dpm run -o` write one") from None
 
 
 def _arrays(draws: dict) -> dict:
@@ -126,7 +144,7 @@ class Posterior:
             names = {key: (self.name if key == "" else key) for key in wanted}
             found = {name: self._groups[name] for name in names.values() if name in self._groups}
         if not found:
-            raise ValueError("the draws are not part of a saved record; run the program, or use summary()")
+            raise ValueError("a saved record holds no draws; `parameters` are those of the posterior, and `value` is all that was released of it")
         return {name: numpy.asarray(values, dtype=float) for name, values in found.items()}
 
     def sample(self, n: int, seed: int | None = None) -> dict:
@@ -162,10 +180,12 @@ class Posterior:
         return f"<dpm.Posterior {self.name}: {self.family}>"
 
     def _repr_html_(self) -> str:
-        """The table of `summary`, and the draws as small multiples where they came with the run."""
+        """The table of `summary`, and the draws as small multiples where they came with the run; of a saved record without draws the parameters."""
         try:
             pictures = _display.densities(self.columns())
         except ValueError:
+            if self.value.get("numbers") is None:
+                return _display.text(f"{self.name}: {self.family}, parameters {self.parameters}")
             pictures = ""
         return self.summary()._repr_html_() + pictures
 

@@ -1,9 +1,11 @@
-"""Private and public tables as the command reads them: Parquet in memory, or CSV where no writer of it is at hand; never a file on a disk."""
+"""Private and public tables as the command reads them: Parquet in memory, rows of SQLite as CSV; never a file on a disk."""
 
 from __future__ import annotations
 
 import contextlib
 import csv
+import datetime
+import importlib.util
 import io
 import os
 import tempfile
@@ -30,7 +32,7 @@ def opened(tables: Mapping[str, object]):
                 arguments.append(before + table)
             elif isinstance(table, (str, os.PathLike)):
                 path = os.fspath(table)
-                arguments.append(before + (path if path.startswith("@") else str(Path(path).absolute())))
+                arguments.append(before + (path if path.startswith("@") else str(Path(path).expanduser().absolute())))
             elif isinstance(table, (int, float)):
                 arguments.append(f"{before}{table!r}")
             else:
@@ -89,14 +91,21 @@ def sql(uri: str, *, table: str | None = None, query: str | None = None) -> Sql:
     """The rows of a table or a query in a database, read when the program runs.
 
     ``uri`` is ``sqlite:FILE``, ``duckdb:FILE`` or ``postgresql://..``; ``query`` is SQL, ``table`` a name. A table of SQLite is
-    read by the command itself; DuckDB and PostgreSQL want pyarrow, and ``duckdb`` or ``adbc_driver_postgresql``.
-    Whatever a driver says when it fails is kept back, since it may quote a cell.
+    read by the command itself; DuckDB and PostgreSQL want ``duckdb`` or ``adbc_driver_postgresql``. Whatever a driver
+    says when it fails is kept back, since it may quote a cell.
     """
+    if not isinstance(uri, str):
+        raise UsageError(f"dpm.sql takes an address as text, not a {type(uri).__name__}")
     kind, _, where = uri.partition(":")
     if kind not in ("sqlite", "duckdb", "postgresql") or not where:
         raise UsageError("dpm.sql takes sqlite:FILE, duckdb:FILE or postgresql://..")
     if (table is None) == (query is None):
         raise UsageError("dpm.sql takes either table= or query=")
+    needed = {"sqlite": None, "duckdb": "duckdb", "postgresql": "adbc_driver_postgresql"}[kind]
+    if needed is not None and importlib.util.find_spec(needed) is None:
+        raise UsageError(f"dpm.sql of {kind} needs a package: pip install {needed}")
+    if kind != "postgresql" and not Path(where).is_file():
+        raise DataError(f"{where} does not exist: write {kind}:FILE, without slashes before the name")
     asked = query if query is not None else 'SELECT * FROM "' + str(table).replace('"', '""') + '"'
     return Sql(kind, uri if kind == "postgresql" else where, asked, table)
 
@@ -123,38 +132,25 @@ def _written(table: object, file) -> None:
 
 
 def _writer(table: object):
-    """How a table is written: polars by itself, pandas and what has ``__arrow_c_stream__`` by pyarrow; anything else, or without it, as CSV.
-
-    A missing value is an empty cell. The index of a pandas frame is no column.
-    """
-    arrow = _arrow() is not None
+    """How a table is written: by pyarrow, but for polars, which writes by itself. A missing value is an empty cell. The index of a pandas frame is not a column."""
     if isinstance(table, Sql):
         return Sql._write
-    if hasattr(table, "toArrow") and arrow:
-        # A Spark table: its session computes it, and rows arrive as Arrow.
-        return lambda rows, file: _write_stream(rows.toArrow(), file)
-    if hasattr(table, "iloc") and hasattr(table, "to_csv"):
-        return _write_pandas if arrow else _write_pandas_csv
+    if type(table).__module__.split(".")[0] == "polars" and hasattr(table, "collect"):
+        return lambda lazy, file: _write_polars(lazy.collect(), file)
     if type(table).__module__.split(".")[0] == "polars" and hasattr(table, "write_parquet"):
         return _write_polars
-    if arrow and hasattr(table, "__arrow_c_stream__"):
+    if hasattr(table, "iloc") and hasattr(table, "to_csv"):
+        return _write_pandas
+    if hasattr(table, "toArrow"):
+        # A Spark table: its session computes it, and rows arrive as Arrow.
+        return lambda rows, file: _write_stream(rows.toArrow(), file)
+    if hasattr(table, "__arrow_c_stream__"):
         return _write_stream
     if isinstance(table, Mapping):
         if len({len(values) for values in table.values() if hasattr(values, "__len__")}) > 1:
             raise ValueError("columns differ in length")
         return _write_columns
-    if hasattr(table, "__arrow_c_stream__") or hasattr(table, "toArrow"):
-        raise TypeError(f"a {type(table).__name__} needs pyarrow: pip install pyarrow")
     raise TypeError(f"{type(table).__name__} is not a table: give a data frame, an Arrow table, a mapping of columns, or a path")
-
-
-def _arrow():
-    try:
-        import pyarrow
-        import pyarrow.parquet
-    except ImportError:
-        return None
-    return pyarrow
 
 
 def _write_stream(table, file) -> None:
@@ -240,18 +236,19 @@ def _pandas_column(series):
             categories = categories.combine_chunks()
         return pa.DictionaryArray.from_arrays(pa.array(codes, mask=codes < 0), categories)
     if series.dtype != object:
-        return pa.array(series, from_pandas=True)
-    try:
-        return pa.array(series, type=pa.large_string(), from_pandas=True)
-    except (pa.ArrowException, TypeError, ValueError):
-        missing = series.isna().to_numpy()
-        return pa.array([None if no else _text(value) for value, no in zip(series, missing)], type=pa.large_string())
+        try:
+            return pa.array(series, from_pandas=True)
+        except (pa.ArrowException, TypeError):
+            # Such as complex numbers: a fact of the type of the column.
+            return pa.nulls(len(series), _foreign())
+    return _objects(series, series.isna().to_numpy())
 
 
-def _write_pandas_csv(frame, file) -> None:
-    text = io.TextIOWrapper(file, encoding="utf-8", newline="", write_through=True)
-    frame.to_csv(text, index=False)
-    text.detach()
+def _objects(values, missing):
+    """Values of any kind, each as its text, so that no cell decides how the others are read, or whether they are."""
+    import pyarrow as pa
+
+    return pa.array([None if no else _text(value) for value, no in zip(values, missing)], type=pa.large_string())
 
 
 def _write_polars(frame, file) -> None:
@@ -262,7 +259,17 @@ def _write_polars(frame, file) -> None:
 
 
 def _write_columns(table: Mapping, file) -> None:
-    _write_rows(table, zip(*(list(values) for values in table.values()), strict=True), file)
+    import numpy
+    import pyarrow as pa
+
+    columns = []
+    for values in table.values():
+        if isinstance(values, numpy.ndarray) and values.dtype != object and values.ndim == 1:
+            columns.append(pa.array(values, from_pandas=True))
+        else:
+            values = list(values)
+            columns.append(_objects(values, [value is None for value in values]))
+    _write_arrow(pa.Table.from_arrays(columns, names=[str(name) for name in table]).to_reader(), file)
 
 
 def _write_rows(names: Iterable, rows: Iterable, file) -> None:
@@ -275,12 +282,20 @@ def _write_rows(names: Iterable, rows: Iterable, file) -> None:
 
 
 def _text(value: object) -> str:
-    if value is None:
+    """The text of a cell; total, since an error would tell that such a cell is there."""
+    try:
+        if value is None:
+            return ""
+        if isinstance(value, bool) or type(value).__name__ in ("bool_", "bool"):
+            return "true" if value else "false"
+        if isinstance(value, float):
+            # A whole number as a whole number, as everywhere else.
+            return str(int(value)) if float(value).is_integer() else repr(float(value))
+        if isinstance(value, bytes):
+            return value.decode("utf-8", "replace")
+        if isinstance(value, datetime.datetime):
+            midnight = value.time() == datetime.time() and value.tzinfo is None
+            return value.date().isoformat() if midnight else value.isoformat()
+        return str(value).encode("utf-8", "replace").decode()
+    except Exception:
         return ""
-    if isinstance(value, bool) or type(value).__name__ in ("bool_", "bool"):
-        return "true" if value else "false"
-    if isinstance(value, float):
-        return repr(float(value))
-    if isinstance(value, bytes):
-        return value.decode("utf-8", "replace")
-    return str(value)
