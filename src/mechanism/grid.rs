@@ -12,7 +12,7 @@ const LARGEST_VALUE: i128 = 1 << 125;
 /// Where noise saturates. Never at `LARGEST_INDEX`: a sum with noise that was clamped there would show the value.
 pub const NOISE: i128 = i128::MAX;
 /// Noise may be so wide, as a power of two of steps of its grid: beyond, most of it would saturate.
-const WIDEST: usize = 100;
+const WIDEST: usize = 112;
 
 /// Fails where noise of this scale or sd, in the steps of its grid, is not positive or wider than integers hold.
 pub fn check_noise(scale: &RBig) -> Result<(), MechanismError> {
@@ -138,8 +138,8 @@ mod tests {
     #[test]
     fn noise_wider_than_integers_hold_is_refused() {
         let power = |k: usize| RBig::from(UBig::ONE << k);
-        assert_eq!(check_noise(&power(100)), Ok(()));
-        assert_eq!(check_noise(&(power(100) + RBig::ONE)), Err(MechanismError::Wide));
+        assert_eq!(check_noise(&power(WIDEST)), Ok(()));
+        assert_eq!(check_noise(&(power(WIDEST) + RBig::ONE)), Err(MechanismError::Wide));
         assert_eq!(check_noise(&RBig::ZERO), Err(MechanismError::Parameter));
         assert_eq!((check_value(1e20, 0), check_value(1e20, -60)), (Ok(()), Err(MechanismError::Range)));
     }

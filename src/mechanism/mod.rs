@@ -22,9 +22,9 @@ use std::fmt;
 pub use bits::{BitSource, OsBits};
 pub use grid::Number;
 pub(crate) use prepare::aggregate;
-pub use prepare::{prepare, sums};
+pub use prepare::sums;
 
-use crate::data::scan::{Measured, rows_are_public};
+use crate::data::scan::{Job, Measured, rows_are_public};
 use crate::data::{Environment, StatisticError};
 use crate::model::{ColumnId, Table, TableId};
 use crate::private::Private;
@@ -128,6 +128,18 @@ impl MechanismPlan {
             MechanismPlan::Noise { table, .. } | MechanismPlan::Quantile { table, .. } => *table,
         }
     }
+}
+
+/// What a plan asks of the rows of its table, to be measured by `data::scan`: refused if need be, before any data are read.
+pub fn prepare(plan: &MechanismPlan, scope: &Scope) -> Result<Job, MechanismError> {
+    let job = prepare::job(plan, scope)?;
+    match plan {
+        MechanismPlan::Noise { table, value, noise } => noise::check(value, *table, *noise, scope)?,
+        MechanismPlan::Whole { law, .. } => whole::check(law.noise, job.grids())?,
+        MechanismPlan::Posterior { law: PosteriorLaw::Refined(law), .. } => whole::check(law.noise(), job.grids())?,
+        MechanismPlan::Posterior { .. } | MechanismPlan::Quantile { .. } => {}
+    }
+    Ok(job)
 }
 
 /// Draws a release from the totals of its job: several values only for `times` above 1.

@@ -7,7 +7,7 @@ use crate::data::scan::{Job, RowScope};
 use crate::model::{Builtin, Expr, ExprKind, Label, TableId, Type};
 
 /// The statistics of a plan, to be measured by `data::scan`.
-pub fn prepare(plan: &MechanismPlan, scope: &Scope) -> Result<Job, MechanismError> {
+pub(super) fn job(plan: &MechanismPlan, scope: &Scope) -> Result<Job, MechanismError> {
     let rows = RowScope { id: plan.table(), table: scope.table, env: scope.env };
     let mut job = Job::rows(scope.group, scope.table)?;
     let least = if scope.group.is_some() { 0 } else { scope.table.rows.exactly.unwrap_or(scope.table.rows.at_least) };
@@ -36,12 +36,6 @@ pub fn prepare(plan: &MechanismPlan, scope: &Scope) -> Result<Job, MechanismErro
         MechanismPlan::Quantile { value, ty, spacing, .. } => {
             job.values(value, &spacing.scale(ty), ty.range().filter(|_| *spacing == Spacing::Log), &rows)?;
         }
-    }
-    match plan {
-        MechanismPlan::Noise { table, value, noise } => super::noise::check(value, *table, *noise, scope)?,
-        MechanismPlan::Whole { law, .. } => super::whole::check(law.noise, job.grids())?,
-        MechanismPlan::Posterior { law: PosteriorLaw::Refined(law), .. } => super::whole::check(law.noise(), job.grids())?,
-        MechanismPlan::Posterior { .. } | MechanismPlan::Quantile { .. } => {}
     }
     Ok(job)
 }

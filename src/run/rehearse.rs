@@ -198,9 +198,9 @@ fn complaint(
             .help(argument(release, place, "say how long it may be:", "steps", 100_000)),
         (Some(MechanismError::Wide), ..) => {
             let d = new("it would have more noise than integers hold")
-                .label(place, "its scale or sd, in steps of the grid of its sums, is above 2^100");
+                .label(place, "its scale or sd, in steps of the grid of its sums, is above 2^112");
             if chosen.arguments.is_empty() {
-                d.help(("what else applies:", "using ?"))
+                d.help("what is added is too large: make its range narrower, as by clip(.., 0, 100), or its unit larger")
             } else {
                 d.help(("leave it to the budget:", format!("using {}", chosen.mechanism.name)))
             }

@@ -75,7 +75,7 @@ pub(crate) fn release<B: BitSource>(
     Ok(Released { components })
 }
 
-/// The least mu of steps in released coordinates: sums of 2^41 steps of a grid then have noise of less than 2^100.
+/// The least mu of steps in released coordinates: sums of 2^41 steps of a grid then have noise of less than 2^82.
 const LEAST_MU: f64 = 1e-12;
 
 /// Fails, before any data are read, where noise would be wider than integers hold. `grids` has the exponents of the sums and of the products.

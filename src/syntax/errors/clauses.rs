@@ -136,7 +136,7 @@ fn usual_arguments(family: &str) -> Option<&'static str> {
         "gamma" | "inv_gamma" => "2, 2",
         "normal" | "laplace" | "cauchy" | "logistic" => "0, 1",
         "student_t" => "4, 0, 1",
-        "exponential" | "half_normal" | "half_cauchy" => "1",
+        "exponential" | "half_cauchy" => "1",
         "bernoulli" => "p",
         _ => return None,
     })
