@@ -136,7 +136,7 @@ fn extreme_programs_end_alike_on_extreme_rows() {
 /// The same exit code and standard error for all files of a program, for draws of posteriors in a file of their own, and for the
 /// picture of what was released.
 fn end_alike(programs: &[Extreme]) {
-    let next = AtomicUsize::new(0);
+    let (next, beyond) = (AtomicUsize::new(0), AtomicUsize::new(0));
     let wrong = std::sync::Mutex::new(vec![]);
     let work = |folder: tempfile::TempDir| {
         while let Some(program) = programs.get(next.fetch_add(1, Ordering::Relaxed)) {
@@ -159,7 +159,10 @@ fn end_alike(programs: &[Extreme]) {
             };
             let ends: Vec<(Option<i32>, String)> = program.files.iter().map(end).collect();
             let told = |e: &(Option<i32>, String)| e.0 != Some(0) || e.1 != ends[0].1;
-            if ends.iter().any(told) {
+            // Noise that no integer holds is refused before any file is opened.
+            if ends.iter().all(|e| e.0 == Some(1) && e.1.contains("[E0314]") && e.1 == ends[0].1) {
+                beyond.fetch_add(1, Ordering::Relaxed);
+            } else if ends.iter().any(told) {
                 wrong.lock().unwrap().push(format!("{}{ends:?}", program.text));
             }
         }
@@ -171,6 +174,8 @@ fn end_alike(programs: &[Extreme]) {
     });
     let wrong = wrong.into_inner().unwrap();
     assert!(wrong.is_empty(), "{} of {}:\n{}", wrong.len(), programs.len(), wrong.join("\n\n"));
+    let beyond = beyond.into_inner();
+    assert!(beyond > 0 && beyond * 5 < programs.len(), "{beyond} of {} have more noise than integers hold", programs.len());
 }
 
 /// A run that public facts end (too few rows) ends alike whatever the cells are.
