@@ -113,7 +113,11 @@ pub fn recertify(certificate: &Value, loader: &dyn Loader) -> Option<Value> {
     let limit = profile["max_order"].as_f64().unwrap_or(f64::INFINITY);
     let usual = ORDERS.iter().filter(|o| **o < limit).count();
     let asked = |rows: &str, key: &str, from: usize| numbers(&profile[rows], key).split_off(from.min(numbers(&profile[rows], key).len()));
-    let again = certify(&checked, &analysis?, &asked("rdp", "order", usual), &asked("dp", "delta", DELTAS.len()))?.to_json();
+    let mut again = certify(&checked, &analysis?, &asked("rdp", "order", usual), &asked("dp", "delta", DELTAS.len()))?.to_json();
+    // A certificate of an earlier version says nothing of records.
+    if let (None, Some(public)) = (certificate.pointer("/public/records"), again.pointer_mut("/public").and_then(Value::as_object_mut)) {
+        public.remove("records");
+    }
     // As a file would hold it.
     serde_json::from_str(&again.to_string()).ok()
 }

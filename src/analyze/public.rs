@@ -1,5 +1,6 @@
 //! Public data as the analysis sees them: totals of public rows, values of public scalars.
 
+use sha2::{Digest, Sha256};
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
@@ -13,7 +14,7 @@ pub trait PublicData {
     fn totals(&self, statistic: &Statistic) -> Option<Totals>;
     /// The value of a bound public scalar.
     fn scalars(&self) -> &BTreeMap<ScalarId, f64>;
-    /// SHA-256 of the rows of a bound public table, or of a record of released values, in hexadecimal digits.
+    /// SHA-256 of the rows of a bound public table, in hexadecimal digits; of a record where it is stated and not read.
     fn digest(&self, _name: &str) -> Option<String> {
         None
     }
@@ -83,9 +84,11 @@ pub fn totals(model: &Model, public: &dyn PublicData) -> PublicTotals {
 
 /// Digests of the public tables and records that are bound, by name.
 pub fn digests(program: &Program, public: &dyn PublicData) -> BTreeMap<String, String> {
-    let tables = program.tables.iter().filter(|t| !t.private).map(|t| &t.name);
-    let names = tables.chain(program.records.iter().map(|r| &r.name));
-    names.filter_map(|name| Some((name.clone(), public.digest(name)?))).collect()
+    let tables = program.tables.iter().filter(|t| !t.private).map(|t| (&t.name, public.digest(&t.name)));
+    // The text of a record is part of the program.
+    let of_text = |text: &str| Sha256::digest(text).iter().map(|b| format!("{b:02x}")).collect();
+    let records = program.records.iter().map(|r| (&r.name, public.digest(&r.name).or_else(|| Some(of_text(&r.text)))));
+    tables.chain(records).filter_map(|(name, digest)| Some((name.clone(), digest?))).collect()
 }
 
 /// The value of every public scalar, bound or by default.

@@ -1,11 +1,8 @@
 //! The budget of a program, and costs as they are written.
 
 use super::{Checked, Checker};
-use crate::model::{Assumed, Budget, BudgetKind, releases};
-use crate::numeric::amount::{above, below};
-use crate::numeric::decimal::down12;
-use crate::numeric::round::{add_up, mul_up};
-use crate::numeric::{Amount, Interval};
+use crate::model::{Budget, BudgetKind};
+use crate::numeric::Amount;
 use crate::source::{Diagnostic, Span};
 use crate::syntax::ast;
 
@@ -24,55 +21,6 @@ impl Checker<'_> {
         }
         let kind = self.cost(call)?;
         self.program.budget = Some(Budget { kind, assumed: None, span: call.span });
-        Ok(())
-    }
-
-    /// `tv(1e-8)`
-    pub(super) fn total_variation(&mut self, call: &ast::Call) -> Checked<f64> {
-        let help = ("a distance that holds for every data set:", "assuming tv(1e-8)");
-        match (call.path.as_slice(), call.args.as_slice()) {
-            ([name], [arg]) if name.value == "tv" && arg.name.is_none() => match self.public_constant(&arg.value, "a total variation")? {
-                x if x > 0.0 && x < 1.0 => Ok(x),
-                _ => self.fail(
-                    Diagnostic::new("E0203", "a total variation lies between 0 and 1")
-                        .label(arg.value.span, "outside of (0, 1)")
-                        .help(help),
-                ),
-            },
-            _ => self
-                .fail(Diagnostic::new("E0208", "convergence can be assumed, or a total variation").label(call.span, "neither").help(help)),
-        }
-    }
-
-    /// What exact draws may cost where releases assume a total variation: the delta that is written less `(1 + exp(eps))` times their
-    /// sum (rule book, section 11.1).
-    pub(super) fn pay_for_assumptions(&mut self) -> Checked<()> {
-        let assuming = |tv: Option<f64>, span: Span| Some((tv?, span));
-        let all = releases(&self.program.steps);
-        let all: Vec<(f64, Span)> = all.into_iter().filter_map(|r| assuming(r.mechanism.tv, r.mechanism.span.unwrap_or(r.span))).collect();
-        let Some((_, first)) = all.first().copied() else { return Ok(()) };
-        let tv = all.iter().fold(0.0, |sum, (x, _)| add_up(sum, above(*x)));
-        let Some(Budget { kind: BudgetKind::Dp { epsilon, delta }, assumed: None, span }) = self.program.budget.clone() else {
-            let d = Diagnostic::new("E0403", "a total variation is paid for by delta, and there is no budget of epsilon and delta");
-            let d = d.label(first, "within a total variation of an exact draw is no other kind of guarantee");
-            return self.fail(d.help("budget dp(eps = 1, delta = 1e-6)"));
-        };
-        let factor = (Interval::ONE + Interval::point(above(epsilon)).exp()).hi;
-        let paid = mul_up(factor, tv);
-        let left = down12((below(delta) - paid).next_down());
-        if !(left > 0.0 && left.is_finite()) {
-            let shown = crate::numeric::decimal::sig_up(paid, 3);
-            return self.fail(
-                Diagnostic::new(
-                    "E0403",
-                    format!("the total variation that is assumed takes {shown} of delta, and there is no more than {delta}"),
-                )
-                .label(first, "(1 + exp(eps)) times the total variation is added to delta")
-                .label(span, "budget")
-                .help("assume a smaller total variation, which a longer chain may have, or allow a larger delta"),
-            );
-        }
-        self.program.budget = Some(Budget { kind: BudgetKind::Dp { epsilon, delta: left }, assumed: Some(Assumed { delta, tv }), span });
         Ok(())
     }
 

@@ -272,12 +272,12 @@ impl Checker<'_> {
                 MechanismKind::Named { name: name.value.clone(), args }
             }
         };
-        let tv = using.within.as_ref().map(|call| self.total_variation(call)).transpose()?;
-        if let (Some(call), MechanismKind::Auto | MechanismKind::Hole) = (&using.within, &kind) {
-            let d = Diagnostic::new("E0208", "a total variation is assumed of the chain of a mechanism, and none is named");
-            return self.fail(d.label(call.span, "of which chain?").help(("name the mechanism:", "using beta_div assuming tv(1e-8)")));
+        if let Some(call) = &using.within {
+            // Its delta is known (rule book, section 11.1), but every other number of a certificate would be that of exact draws.
+            let d = Diagnostic::new("E0208", "a distance from exact draws cannot be assumed").label(call.span, "not offered");
+            return self.fail(d.help(Help::from(("assume convergence:", "assuming convergence")).over(using.span)));
         }
-        Ok(MechanismChoice { kind, assuming_convergence: using.assuming.is_some(), tv, span: Some(using.span) })
+        Ok(MechanismChoice { kind, assuming_convergence: using.assuming.is_some(), tv: None, span: Some(using.span) })
     }
 
     fn mechanism_arg(&mut self, arg: &ast::Arg) -> Checked<MechanismArg> {

@@ -422,15 +422,11 @@ release mean_hours = mean(hours) using laplace
     },
     Entry {
         name: "assuming",
-        summary: "assuming convergence or tv(1e-8): accepts a guarantee that holds only if a chain has converged, or is near it.",
+        summary: "assuming convergence: accepts a guarantee that holds only if a chain has converged.",
         body: r#"
 Stands after a mechanism whose draw is made by a Markov chain without a guarantee of its own: `beta_div`, and a regression
 with `sampler = nuts` or `slice`. Alone, the words mean NUTS. The certificate then says CONDITIONAL, as it holds only if the chain has
 converged, which cannot be proved, and `dpm run --strict` refuses it. Exact draws and Langevin chains do not need the words.
-
-`assuming tv(1e-8)` assumes less: that all the release draws together lies within that total variation of exact draws, for every data set. The budget must be
-`dp(eps, delta)`; `(1 + exp(eps)) 1e-8` of delta pays for it, and exact draws may cost what is left. The certificate says so, and stays CONDITIONAL,
-since no diagnostic of a chain proves such a distance. A ledger does not charge such programs.
 
 ```dpm W0508
 budget eps(6)

@@ -326,7 +326,7 @@ negative binomial, Poisson, exponential, gamma of known shape, normal; Laplace, 
 
 Guarantee: eps-bounded range, eps = 2 k weight R, R how far the log-density of one row moves over all parameters; for logistic rows N B, B the largest size of the predictor (radius
 times norm of the features) and N the number of trials, half of what is printed in the papers. It is that of an exact draw, and the draw is made by a chain, so the program must add
-`assuming convergence`, or `assuming tv(1e-8)` under a budget of epsilon and delta.
+`assuming convergence`.
 
 Take it where a pure epsilon is asked for a regression. The cost of `diffuse` does not grow with the radius, and it assumes nothing.
 

@@ -124,7 +124,7 @@ fn grid_for(noise: Noise, known: Option<i32>, divisor: &RBig) -> Result<(RBig, i
 
 /// Fails, before any data are read, where `release` would have more noise than integers hold, or a value that may be larger than they are.
 pub(super) fn check(value: &Expr, table: TableId, noise: Noise, scope: &Scope) -> Result<(), MechanismError> {
-    let most_rows = libm::ldexp(1.0, ROWS as i32);
+    let most_rows = scope.table.rows.exactly.map_or_else(|| libm::ldexp(1.0, ROWS as i32), |n| n as f64);
     let (numerator, known, divisor) = match split(value) {
         Some((numerator, None)) => (numerator, numerator_grid(numerator, value, table), rational(most_rows)?),
         // What is not known yet is tried at both ends by the rehearsal.

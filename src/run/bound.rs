@@ -8,7 +8,6 @@ use crate::data::row::width;
 use crate::mechanism::plan::{Statistic, StatisticKind};
 use crate::model::{Builtin, Expr, ExprKind, Program, ScalarId, TableId};
 use crate::rules::Totals;
-use sha2::{Digest, Sha256};
 use std::collections::BTreeMap;
 
 /// Everything that `--public` named.
@@ -113,9 +112,6 @@ impl PublicData for Bound {
 
     fn digest(&self, name: &str) -> Option<String> {
         let program = self.program.as_ref()?;
-        if let Some(record) = program.records.iter().find(|r| r.name == name) {
-            return Some(Sha256::digest(&record.text).iter().map(|b| format!("{b:02x}")).collect());
-        }
         let at = program.tables.iter().position(|t| t.name == name)?;
         self.tables.get(&TableId(at)).map(PublicTable::digest)
     }

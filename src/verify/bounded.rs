@@ -232,7 +232,9 @@ impl Reader {
             "poisson" if ty.whole => ends(&|y| Ok(rate(Real::one(), y, &at(0)?))),
             "poisson_log" if ty.whole => ends(&|y| at(0).map(|(lo, hi)| rate(Real::one(), y, &(lo.exp(), hi.exp())))),
             "exponential" => ends(&|y| Ok(rate(y, Real::one(), &at(0)?))),
-            "gamma" => ends(&|y| Ok(rate(y, known(0)?, &at(1)?))),
+            "gamma" if ty.lo > 0.0 || matches!(args.first(), Some(Expr::Number(shape)) if *shape == 1.0) => {
+                ends(&|y| Ok(rate(y, known(0)?, &at(1)?)))
+            }
             "bernoulli_probit" if ty.whole => Ok(two(&|t| [normal_cdf(t).ln(), normal_cdf(&-t).ln()], &at(0)?)),
             "bernoulli_cloglog" if ty.whole => Ok(two(&|t| [(Real::one() - (-&t.exp()).exp()).ln(), -&t.exp()], &at(0)?)),
             "normal" if args.get(1).is_some_and(plain) => {

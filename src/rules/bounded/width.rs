@@ -32,6 +32,10 @@ pub(super) fn width(o: &Observation, y: Range, within: impl Fn(&Expr) -> Interva
         ("exponential", [rate]) => ends(&|y| of_rate(y, 1.0, within(rate))),
         ("gamma", [shape, rate]) => {
             let shape = number(shape)?;
+            // At an outcome of 0 the density is 0 or infinite, for every rate alike: there is no posterior to draw from.
+            if y.lo <= 0.0 && shape != 1.0 {
+                return Some(f64::INFINITY);
+            }
             ends(&|y| of_rate(y, shape, within(rate)))
         }
         ("normal", [mean, sd]) if !latent(sd) => ends(&|y| normal(y, within(mean), within(sd).lo)),

@@ -170,7 +170,7 @@ fn mechanism(scene: &Scene<'_>, using: usize, name: &str) -> Diagnostic {
     let said = one_line(scene.words(using..scene.at)).unwrap_or("using ...");
     if scene.before() == Some(Token::Assuming) {
         return new("E0013", "expected `convergence` after `assuming`")
-            .label(scene.here(), "convergence of a chain can be assumed, or a distance in total variation: `tv(1e-8)`")
+            .label(scene.here(), "convergence of a chain can be assumed, nothing else")
             .help(format!("{head} {said} convergence"));
     }
     new("E0013", format!("nothing may follow `{said}` but `spend`"))
