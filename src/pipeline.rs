@@ -113,13 +113,13 @@ pub fn recertify(certificate: &Value, loader: &dyn Loader) -> Option<Value> {
     let limit = profile["max_order"].as_f64().unwrap_or(f64::INFINITY);
     let usual = ORDERS.iter().filter(|o| **o < limit).count();
     let asked = |rows: &str, key: &str, from: usize| numbers(&profile[rows], key).split_off(from.min(numbers(&profile[rows], key).len()));
-    let mut again = certify(&checked, &analysis?, &asked("rdp", "order", usual), &asked("dp", "delta", DELTAS.len()))?.to_json();
+    let mut again = certify(&checked, &analysis?, &asked("rdp", "order", usual), &asked("dp", "delta", DELTAS.len()))?;
     // A certificate of an earlier version says nothing of records.
-    if let (None, Some(public)) = (certificate.pointer("/public/records"), again.pointer_mut("/public").and_then(Value::as_object_mut)) {
-        public.remove("records");
+    if certificate.pointer("/public/records").is_none() {
+        again.public.records.clear();
     }
     // As a file would hold it.
-    serde_json::from_str(&again.to_string()).ok()
+    serde_json::from_str(&again.to_json().to_string()).ok()
 }
 
 /// Where two certificates differ, signatures aside; the first place in every field.
