@@ -275,7 +275,7 @@ impl Checker<'_> {
         if let Some(call) = &using.within {
             // Its delta is known (rule book, section 11.1), but every other number of a certificate would be that of exact draws.
             let d = Diagnostic::new("E0208", "a distance from exact draws cannot be assumed").label(call.span, "not offered");
-            return self.fail(d.help(Help::from(("assume convergence:", "assuming convergence")).over(using.span)));
+            return self.fail(d.help("a chain is assumed to have converged by `assuming convergence`; an exact draw needs nothing"));
         }
         Ok(MechanismChoice { kind, assuming_convergence: using.assuming.is_some(), tv: None, span: Some(using.span) })
     }
