@@ -4,7 +4,6 @@ use super::report::{Analysis, Chosen, ReleaseAnalysis};
 use crate::mechanism::plan::{MOST_LEAPFROGS, MechanismPlan, Noise, PosteriorLaw, Sampler, Spacing, WholeNoise};
 use crate::model::print::{normal_form, query_text, type_text};
 use crate::model::{Program, Relation, ReleaseStep, Scalar, Step, Table, Type};
-use crate::numeric::decimal::decimal_string;
 use crate::privacy::Claim;
 use crate::privacy::certificate::{
     BudgetFacts, Certificate, ColumnFacts, PremiseFacts, ProgramText, PublicFacts, ReleaseFacts, ScalarFacts, StepFacts, TableFacts, Total,
@@ -39,12 +38,7 @@ pub fn certificate(
         steps: steps_of(&program.steps, program, &mut 0),
         releases,
         total: Total { claim: total, status: analysis.status.name().into() },
-        budget: analysis.budget.as_ref().map(|b| BudgetFacts {
-            kind: b.kind.clone(),
-            assumed: b.assumed,
-            met: b.met,
-            unspent: b.unspent.clone(),
-        }),
+        budget: analysis.budget.as_ref().map(|b| BudgetFacts { kind: b.kind.clone(), met: b.met, unspent: b.unspent.clone() }),
         assumptions: assumptions(program, analysis),
         orders: orders.to_vec(),
         deltas: deltas.to_vec(),
@@ -107,7 +101,6 @@ fn release(r: &ReleaseAnalysis, step: &ReleaseStep, query: String, sources: &Sou
         premises: chosen.premises.iter().map(|p| premise(p, sources)).collect(),
         claim: chosen.claim.clone(),
         status: chosen.status.name().into(),
-        tv: step.mechanism.tv,
         sampler: sampler(chosen).into(),
         measure: chosen.predicted_error.measure.into(),
         predicted_error: chosen.predicted_error.value,
@@ -234,14 +227,8 @@ fn assumptions(program: &Program, analysis: &Analysis) -> Vec<String> {
     if any(Chain::Paying) {
         list.push("what a chain that pays for its answers asks of the rows are sums of integers with normal noise rounded to integers, drawn exactly: no rounding of doubles enters its guarantee".into());
     }
-    for (r, step) in analysis.releases.iter().zip(crate::model::releases(&program.steps)) {
-        if let Some(tv) = step.mechanism.tv {
-            list.push(format!(
-                "CONDITIONAL: all that `{}` draws lies within total variation {} of exact draws from its posterior, whatever the rows and what was released before, which cannot be proved; (1 + exp(epsilon)) times that is part of delta",
-                r.name,
-                decimal_string(tv)
-            ));
-        } else if let Some(Chain::Converged(chain)) = chain(r) {
+    for r in &analysis.releases {
+        if let Some(Chain::Converged(chain)) = chain(r) {
             list.push(format!(
                 "CONDITIONAL: the guarantee of `{}` is that of an exact draw from its posterior; it holds if the chain ({chain}) has converged, which cannot be proved",
                 r.name

@@ -6,7 +6,6 @@ use super::solve::{cost, knob_text, pick, plain_offer, printed, solve};
 use super::unmatched::{no_rule_matches, not_in_this_version};
 use crate::mechanism::plan::Sampler;
 use crate::model::BudgetKind;
-use crate::numeric::decimal::decimal_string;
 use crate::rules::arguments::{Arg, Arguments, Mechanism, NONE};
 use crate::rules::bounded::{beta_div::BETA_DIV, penalty::PENALTY};
 use crate::rules::offer::{Offer, Status, View};
@@ -66,11 +65,8 @@ pub fn words(scene: &Scene, mechanism: &'static Mechanism, args: &Arguments) -> 
 
 /// W0508: the guarantee rests on convergence.
 pub fn conditional(scene: &Scene) -> Diagnostic {
-    let (name, tv) = (&scene.site.release.name, scene.site.release.mechanism.tv);
-    let assumed = tv.map_or("the chain has converged".to_owned(), |tv| {
-        format!("its draws lie within total variation {} of exact ones, for every data set", decimal_string(tv))
-    });
-    let d = Diagnostic::new("W0508", format!("the certificate of `{name}` is conditional: it assumes that {assumed}"))
+    let name = &scene.site.release.name;
+    let d = Diagnostic::new("W0508", format!("the certificate of `{name}` is conditional: it assumes that the chain has converged"))
         .label(scene.place(), "it cannot be proved, and no diagnostic of a private run may be printed");
     let judged = scene.plain();
     let langevin = judged.usual().any(|o| o.status() == Status::Conditional) && scene.site.view == View::Replace;

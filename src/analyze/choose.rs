@@ -116,9 +116,6 @@ fn named(scene: &Scene, name: &str, args: &[MechanismArg], shown: Shown, outcome
 /// Exact draws have no sampler and no length; a chain without a guarantee of its own needs the words that say so.
 fn check_sampler(scene: &Scene, offer: &dyn Offer, args: &Arguments) -> Result<(), Refusal> {
     let (mechanism, assuming) = (offer.mechanism(), scene.site.release.mechanism.assuming_convergence);
-    if scene.site.release.mechanism.tv.is_some() && !matches!(offer.chain(), Some(Chain::Converged(_))) {
-        return Err(Box::new(messages::nothing_to_assume(mechanism, scene.place())));
-    }
     match (offer.chain(), args.sampler()) {
         (None, _) => match args.span(Arg::SAMPLER.name).or(args.span(Arg::STEPS.name)) {
             Some(at) => Err(Box::new(messages::exact_without_sampler(mechanism, at))),

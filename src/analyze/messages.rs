@@ -153,13 +153,6 @@ pub fn exact_without_sampler(mechanism: &Mechanism, at: Span) -> Diagnostic {
         .help(format!("using {}", mechanism.name))
 }
 
-/// E0208: nothing is assumed of draws that are exact or have a guarantee of their own.
-pub fn nothing_to_assume(mechanism: &Mechanism, at: Span) -> Diagnostic {
-    Diagnostic::new("E0208", format!("`{}` has a guarantee of its own: no total variation need be assumed", mechanism.name))
-        .label(at, "assumed for nothing")
-        .help(("leave the words out:", format!("using {}", mechanism.name)))
-}
-
 /// E0302: the rows have a conjugate prior and this is not it.
 fn not_conjugate(scene: &Scene, judged: &Judged, mechanism: Option<&Mechanism>) -> Option<Diagnostic> {
     let model = scene.model.as_deref()?;

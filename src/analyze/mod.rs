@@ -146,7 +146,6 @@ fn one_pass(
     if let (Some(budget), Some(total)) = (&program.budget, &analysis.total) {
         analysis.budget = Some(BudgetVerdict {
             kind: budget.kind.clone(),
-            assumed: budget.assumed,
             met: total.implies(&budget.kind),
             unspent: budget::unspent(total, &budget.kind),
         });
@@ -158,7 +157,7 @@ fn nothing(program: &Program) -> Analysis {
     Analysis {
         releases: vec![],
         total: None,
-        budget: program.budget.as_ref().map(|b| BudgetVerdict { kind: b.kind.clone(), assumed: b.assumed, met: false, unspent: vec![] }),
+        budget: program.budget.as_ref().map(|b| BudgetVerdict { kind: b.kind.clone(), met: false, unspent: vec![] }),
         status: Status::Exact,
         scalars: vec![],
         digests: Default::default(),

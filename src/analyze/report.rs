@@ -1,7 +1,7 @@
 //! What the analysis of a program says: one entry a release, every mechanism considered, and the total.
 
 use crate::mechanism::plan::MechanismPlan;
-use crate::model::{Assumed, BudgetKind, ReleaseId};
+use crate::model::{BudgetKind, ReleaseId};
 use crate::privacy::Claim;
 use crate::rules::arguments::{Arguments, Mechanism};
 use crate::rules::offer::{Chain, Offer, Parameter, PredictedError, Status, View};
@@ -88,7 +88,6 @@ pub struct ReleaseAnalysis {
 #[derive(Clone, PartialEq, Debug)]
 pub struct BudgetVerdict {
     pub kind: BudgetKind,
-    pub assumed: Option<Assumed>,
     pub met: bool,
     /// What is left, in the budget's own unit (epsilon, rho, mu squared; epsilon at each order for rdp), rounded down.
     pub unspent: Vec<f64>,

@@ -68,7 +68,7 @@ pub fn release_of(id: usize, table: usize, kind: MechanismKind, spend: Option<Sp
         name: format!("x{id}"),
         query: Query::Aggregate(sum_query(table)),
         query_span: span(0, 0),
-        mechanism: MechanismChoice { kind, assuming_convergence: false, tv: None, span: None },
+        mechanism: MechanismChoice { kind, assuming_convergence: false, span: None },
         spend: spend.map(|kind| Spend { kind, span: span(10 * id, 10 * id + 5) }),
         ty: Type::Real(Range::ALL),
         span: span(0, 0),
@@ -92,7 +92,7 @@ pub fn program(budget: Option<BudgetKind>, steps: Vec<Step>) -> Program {
         released: vec![],
         tables: vec![table(Relation::ReplaceOne, 1), table(Relation::ReplaceOne, 1)],
         scalars: vec![],
-        budget: budget.map(|kind| Budget { kind, assumed: None, span: span(100, 110) }),
+        budget: budget.map(|kind| Budget { kind, span: span(100, 110) }),
         steps,
     }
 }

@@ -20,7 +20,7 @@ impl Checker<'_> {
             );
         }
         let kind = self.cost(call)?;
-        self.program.budget = Some(Budget { kind, assumed: None, span: call.span });
+        self.program.budget = Some(Budget { kind, span: call.span });
         Ok(())
     }
 

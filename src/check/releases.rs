@@ -262,7 +262,7 @@ impl Checker<'_> {
     /// What `using` says.
     fn mechanism(&mut self, using: Option<&ast::Using>) -> Checked<MechanismChoice> {
         let Some(using) = using else {
-            return Ok(MechanismChoice { kind: MechanismKind::Auto, assuming_convergence: false, tv: None, span: None });
+            return Ok(MechanismChoice { kind: MechanismKind::Auto, assuming_convergence: false, span: None });
         };
         let kind = match &using.mechanism {
             ast::Mechanism::Hole => MechanismKind::Hole,
@@ -277,7 +277,7 @@ impl Checker<'_> {
             let d = Diagnostic::new("E0208", "a distance from exact draws cannot be assumed").label(call.span, "not offered");
             return self.fail(d.help("a chain is assumed to have converged by `assuming convergence`; an exact draw needs nothing"));
         }
-        Ok(MechanismChoice { kind, assuming_convergence: using.assuming.is_some(), tv: None, span: Some(using.span) })
+        Ok(MechanismChoice { kind, assuming_convergence: using.assuming.is_some(), span: Some(using.span) })
     }
 
     fn mechanism_arg(&mut self, arg: &ast::Arg) -> Checked<MechanismArg> {

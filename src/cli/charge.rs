@@ -41,9 +41,6 @@ pub fn charge(
             None => Ok(None),
         };
     };
-    if crate::model::releases(&program.steps).iter().any(|r| r.mechanism.tv.is_some()) {
-        return Err(usage("a ledger counts no total variation that is assumed: without `assuming tv(..)`, or without --ledger"));
-    }
     let mut wanted: BTreeMap<String, Vec<TableId>> = BTreeMap::new();
     for (table, path) in files {
         let Some(id) = registered(path) else {

@@ -67,10 +67,6 @@ fn mechanism(checked: &Checked, release: &ReleaseStep, chosen: &Chosen) -> Strin
     };
     let all: Vec<String> = written.into_iter().chain(solved).collect();
     let arguments = if all.is_empty() { String::new() } else { format!("({})", all.join(", ")) };
-    let words = match release.mechanism.tv {
-        Some(tv) => format!(" assuming tv({})", decimal_string(tv)),
-        None if release.mechanism.assuming_convergence => " assuming convergence".into(),
-        None => String::new(),
-    };
+    let words = if release.mechanism.assuming_convergence { " assuming convergence" } else { "" };
     format!("{}{arguments}{words}", chosen.mechanism.name)
 }

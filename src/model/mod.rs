@@ -297,8 +297,6 @@ pub struct ReleaseStep {
 pub struct MechanismChoice {
     pub kind: MechanismKind,
     pub assuming_convergence: bool,
-    /// `assuming tv(1e-8)`: what the release draws lies within this total variation of exact draws, whatever the rows.
-    pub tv: Option<f64>,
     /// From `using` to the end of the mechanism; `None` where the program has no `using`.
     pub span: Option<Span>,
 }
@@ -344,18 +342,8 @@ pub enum SpendKind {
 /// `budget dp(eps = 1, delta = 1e-6)`
 #[derive(Clone, PartialEq, Debug)]
 pub struct Budget {
-    /// What exact draws may cost.
     pub kind: BudgetKind,
-    /// The delta that the program writes and the total variation of all releases that assume one, where that takes a part of it.
-    pub assumed: Option<Assumed>,
     pub span: Span,
-}
-
-/// Part of delta pays for draws that are near exact ones (rule book, section 11.1).
-#[derive(Clone, Copy, PartialEq, Debug)]
-pub struct Assumed {
-    pub delta: f64,
-    pub tv: f64,
 }
 
 #[derive(Clone, PartialEq, Debug)]

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 
 use super::canonical::canonical;
 use super::{Claim, Family, Pair, Shift};
-use crate::model::{Assumed, BudgetKind, Relation};
+use crate::model::{BudgetKind, Relation};
 use crate::numeric::decimal::{down12, up12};
 
 /// Orders that every profile reports, where they lie below the limit order.
@@ -122,8 +122,6 @@ pub struct ReleaseFacts {
     pub premises: Vec<PremiseFacts>,
     pub claim: Claim,
     pub status: String,
-    /// The total variation within which its draws are assumed to be of exact ones.
-    pub tv: Option<f64>,
     pub sampler: String,
     pub measure: String,
     pub predicted_error: f64,
@@ -148,8 +146,6 @@ pub struct Total {
 #[derive(Clone, PartialEq, Debug)]
 pub struct BudgetFacts {
     pub kind: BudgetKind,
-    /// What of delta pays for draws that are near exact ones; the kind is then what exact draws may cost.
-    pub assumed: Option<Assumed>,
     pub met: bool,
     /// What is left, in the unit of the budget; one number an order for rdp.
     pub unspent: Vec<f64>,
@@ -210,7 +206,7 @@ impl Certificate {
         for (name, value, _) in &r.parameters {
             parameters.insert(name.clone(), number(*value));
         }
-        let mut map = json!({
+        json!({
             "name": r.name,
             "query": r.query,
             "type": r.ty,
@@ -224,11 +220,7 @@ impl Certificate {
             "sampler": {"name": r.sampler, "arguments": {}},
             "profile": self.profile(&r.claim),
             "predicted_error": {"measure": r.measure, "value": number(r.predicted_error)},
-        });
-        if let (Some(tv), Some(fields)) = (r.tv, map.as_object_mut()) {
-            fields.insert("tv".into(), number(tv));
-        }
-        map
+        })
     }
 
     /// Bounds in every kind: bounds rounded up, the limit order down.
@@ -345,10 +337,7 @@ fn budget(b: &BudgetFacts) -> Value {
         BudgetKind::Dp { epsilon, delta } => {
             put("kind", "dp".into());
             put("epsilon", number(*epsilon));
-            put("delta", number(b.assumed.map_or(*delta, |a| a.delta)));
-            if b.assumed.is_some() {
-                put("exact_delta", number(*delta));
-            }
+            put("delta", number(*delta));
         }
         BudgetKind::Zcdp(rho) => {
             put("kind", "zcdp".into());

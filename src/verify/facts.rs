@@ -63,7 +63,7 @@ fn assumes(r: &Value) -> bool {
 /// Exact, certified by a chain's own guarantee, or conditional.
 fn status(r: &Value) -> &'static str {
     match text(&r["rule"]) {
-        _ if assumes(r) || !r["tv"].is_null() => "conditional",
+        _ if assumes(r) => "conditional",
         "penalty" | "dp_hmc" | "dp_sgld" | "refined" => "certified",
         rule if glm::RULES.contains(&rule) => "certified",
         _ => "exact",
@@ -340,10 +340,6 @@ impl<'a> Facts<'a> {
                 "value": must(at(r, "/predicted_error/value"), |v| number(v) >= Some(0.0)),
             },
         });
-        let mut release = release.as_object().cloned().unwrap_or_default();
-        if !r["tv"].is_null() {
-            release.insert("tv".into(), must(&r["tv"], |v| number(v).is_some_and(|x| x > 0.0 && x < 1.0)));
-        }
-        Ok(release)
+        Ok(release.as_object().cloned().unwrap_or_default())
     }
 }

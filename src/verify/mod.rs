@@ -33,7 +33,6 @@ pub use seal::{digest, seals, signature, signed_text};
 
 use claim::Claim;
 use facts::{Checked, Facts, at, list, must, number};
-use real::Real;
 use serde_json::{Map, Value, json};
 use steps::Costs;
 
@@ -117,7 +116,7 @@ impl Verifier {
             "steps": steps::to_json(&facts.steps),
             "releases": releases,
             "total": {"status": facts.status(), "claim": total.to_json(), "profile": self.profile(&total, &asked, at(all, "/total/profile"))},
-            "budget": self.budget(&total, &all["budget"], &all["releases"]),
+            "budget": self.budget(&total, &all["budget"]),
             "assumptions": list(&all["assumptions"]).iter().map(|a| must(a, Value::is_string)).collect::<Value>(),
             "digest": digest(all),
             "signature": all["signature"],
@@ -156,9 +155,8 @@ impl Verifier {
         if proved && least { stated.clone() } else { json!({"wanted": "what the claim proves"}) }
     }
 
-    /// The budget with its own fields, and whether the total meets it. Where draws are only near exact ones, exact draws have what their
-    /// distances leave of delta (section 11.1).
-    fn budget(&self, total: &Claim, b: &Value, releases: &Value) -> Value {
+    /// The budget with its own fields, and whether the total meets it.
+    fn budget(&self, total: &Claim, b: &Value) -> Value {
         let (amount, key) = match b["kind"].as_str() {
             Some("eps") => ("epsilon", None),
             Some("dp") => ("epsilon", Some("delta")),
@@ -168,15 +166,7 @@ impl Verifier {
             _ => return Value::Null,
         };
         let numbers = |v: &Value| if v.is_array() { list(v).iter().filter_map(number).collect() } else { Vec::from_iter(number(v)) };
-        let (limits, mut keys) = (numbers(&b[amount]), key.map_or(vec![], |k| numbers(&b[k])));
-        let near: Vec<f64> = list(releases).iter().filter_map(|r| number(&r["tv"])).collect();
-        let mut enough = near.is_empty() == b["exact_delta"].is_null();
-        if let (false, [epsilon], [delta]) = (near.is_empty(), limits.as_slice(), keys.as_slice()) {
-            let exact = number(&b["exact_delta"]).filter(|x| *x > 0.0).unwrap_or(f64::INFINITY);
-            let paid = near.iter().fold(Real::zero(), |sum, tv| sum + Real::decimal(*tv)) * (Real::one() + Real::decimal(*epsilon).exp());
-            enough &= b["kind"] == "dp" && (Real::new(exact).max(&Real::decimal(exact)) + paid).le(&Real::decimal(*delta));
-            keys = vec![exact];
-        }
+        let (limits, keys) = (numbers(&b[amount]), key.map_or(vec![], |k| numbers(&b[k])));
         let (bounds, rows) = (total.bounds(), keys.iter().copied().chain(std::iter::repeat(0.0)));
         let met = limits.iter().zip(rows).all(|(limit, key)| match b["kind"].as_str() {
             Some("zcdp") => bounds.zcdp.amount() <= *limit,
@@ -187,10 +177,7 @@ impl Verifier {
         let sane = |v: &Value| v.is_number() || (v.is_array() && limits.len() == keys.len() && limits.len() > 1);
         let mut again = Map::from_iter([("kind".to_owned(), b["kind"].clone()), (amount.to_owned(), must(&b[amount], sane))]);
         again.extend(key.map(|k| (k.to_owned(), must(&b[k], sane))));
-        if !b["exact_delta"].is_null() {
-            again.insert("exact_delta".into(), must(&b["exact_delta"], Value::is_number));
-        }
-        again.insert("met".into(), (met && enough && !limits.is_empty()).into());
+        again.insert("met".into(), (met && !limits.is_empty()).into());
         again.into()
     }
 }
