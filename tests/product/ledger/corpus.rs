@@ -8,7 +8,9 @@ const COLUMNS: &str = "age: int in 18..90, smoker: bool, income: real in [0, 200
 const DAYS: &str = "private days[n >= 50] { age: public int in 18..90 else 60, pay: public real in [-10, 10], x: vector[2] in l2(1), \
                     city: public category {n, s, e, w} else n, flag: public bool else true, \
                     day: public date in [\"2020-01-01\", \"2022-12-31\"] else \"2021-06-30\", name: bool }";
-const TABLES: [&str; 6] = ["t", "v", "p", "q", "g", "days"];
+const PEOPLE: &str = "private people[n >= 100] { age: int in 18..99, smoker: bool, region: public category {north, south, east, west}, \
+                      income: real in [0, 200000], visits: int in 0..20, joined: date in [\"2024-01-01\", \"2024-12-31\"] }";
+const TABLES: [&str; 7] = ["t", "v", "p", "q", "g", "days", "people"];
 
 /// The declaration that a table is registered with.
 fn declared(table: &str) -> String {
@@ -18,36 +20,34 @@ fn declared(table: &str) -> String {
         "q" => format!("private q[private n] {{ {COLUMNS} }}"),
         "g" => format!("private g[200] {{ {} }}", COLUMNS.replace("city: ", "city: public ")),
         "days" => DAYS.to_string(),
+        "people" => PEOPLE.to_string(),
         _ => format!("private t[n >= 100] {{ {COLUMNS} }}"),
     }
 }
 
 /// The file of a table; `odd` is the neighbour, in which row 101 has cells that nobody declared. What is public is the same in both.
 fn rows(table: &str, odd: bool) -> String {
-    let mut text =
-        if table == "days" { "age,pay,x_1,x_2,city,flag,day,name\n" } else { "id,age,smoker,income,city,visit date\n" }.to_string();
-    for i in 0..200 {
-        let (odd, day) = (odd && i == 101, 1 + i % 28);
-        text += &match (table, odd) {
-            ("days", false) => format!("{},{}.5,0.6,-0.3,{},true,2021-03-{day:02},true\n", 18 + i % 60, i % 9, ["n", "s", "e"][i % 3]),
-            ("days", true) => format!("{},{}.5,1e308,NA,{},true,2021-03-{day:02},\"a\nb\"\n", 18 + i % 60, i % 9, ["n", "s", "e"][i % 3]),
-            (_, false) => {
-                format!(
-                    "P{:03},{},{},{}.25,{},2021-07-{day:02}\n",
-                    i / 2,
-                    18 + i % 70,
-                    i % 3 == 0,
-                    i % 190,
-                    ["north", "south", "west"][i % 3]
-                )
-            }
+    let header = match table {
+        "days" => "age,pay,x_1,x_2,city,flag,day,name\n",
+        "people" => "id,age,smoker,region,income,visits,joined\n",
+        _ => "id,age,smoker,income,city,visit date\n",
+    };
+    let row = |i: usize| {
+        let (odd, day, age, place) = (odd && i == 101, 1 + i % 28, 18 + i % 60, ["north", "south", "west"][i % 3]);
+        let letter = &place[..1];
+        match (table, odd) {
+            ("days", false) => format!("{age},{}.5,0.6,-0.3,{letter},true,2021-03-{day:02},true\n", i % 9),
+            ("days", true) => format!("{age},{}.5,1e308,NA,{letter},true,2021-03-{day:02},\"a\nb\"\n", i % 9),
+            ("people", false) => format!("p{i},{age},{},{place},{}.25,{},2024-07-{day:02}\n", i % 3 == 0, i * 190, i % 13),
+            ("people", true) => format!("p{i},1e400,\"\",{place},-{},,9999-99-99\n", "7".repeat(4000)),
+            (_, false) => format!("P{:03},{age},{},{}.25,{place},2021-07-{day:02}\n", i / 2, i % 3 == 0, i % 190),
             (_, true) => {
-                let city = if table == "g" { "west" } else { "\"atlantis, or so\"" };
+                let city = if table == "g" { place } else { "\"atlantis, or so\"" };
                 format!("P{:03},1e400,\"\",-{},{city},9999-99-99\n", i / 2, "7".repeat(4000))
             }
-        };
-    }
-    text
+        }
+    };
+    header.to_string() + &(0..200).map(row).collect::<String>()
 }
 
 struct Attempt<'a> {
