@@ -24,7 +24,7 @@ const REACH: u32 = 60;
 pub struct Price<'a> {
     /// At most 1 exactly where it fits: this decides.
     pub exact: &'a dyn Fn(f64) -> f64,
-    /// Never less and mostly the same, for less work: this says where to look.
+    /// Mostly 1 at the same place, for less work: this says where to look.
     pub near: &'a dyn Fn(f64) -> f64,
 }
 
@@ -160,7 +160,8 @@ fn settled(found: f64, most: f64, dearer: f64, price: Price, again: &dyn Fn(Pric
         }
         x = cheap(x, 1e-12 * f64::from(1_u32 << step));
     }
-    None
+    // What was near said less than it should.
+    if (price.near)(found) <= 1.0 && (price.exact)(found) > 1.0 { again(Price { near: price.exact, ..price }) } else { None }
 }
 
 #[cfg(test)]

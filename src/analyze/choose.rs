@@ -37,8 +37,8 @@ pub struct Outcome {
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum Shown {
     None,
-    /// All where none is named.
-    Candidates,
+    /// All where a hole is left.
+    Holes,
     /// All.
     Everything,
 }
@@ -131,8 +131,9 @@ fn check_sampler(scene: &Scene, offer: &dyn Offer, args: &Arguments) -> Result<(
 fn automatic(scene: &Scene, shown: Shown, outcome: &mut Outcome) {
     let mut judged = scene.plain();
     let hole = outcome.analysis.hole;
-    let solved = solve_all(scene, &judged, shown > Shown::None);
-    if shown > Shown::None {
+    let every = shown == Shown::Everything || (hole && shown > Shown::None);
+    let solved = solve_all(scene, &judged, every);
+    if every {
         outcome.analysis.candidates = candidates(scene, &judged, &solved);
     }
     let first = judged.usual().next().is_some();

@@ -37,8 +37,8 @@ pub fn fitted(program: &Program, pass: &dyn Fn(Terms) -> Result<Judged, Failed>)
     let all = releases(&program.steps);
     let open = if all.len() > 1 { all.iter().filter(|r| r.spend.is_none()).count() } else { 0 };
     let dp = program.budget.as_ref().is_some_and(|b| matches!(b.kind, BudgetKind::Dp { .. }));
-    // Of many releases the first pass only says what they cost.
-    let shown = !dp || open < MANY;
+    // Of several releases the first pass only says what they cost: shares of (epsilon, delta) grow.
+    let shown = !dp || open == 0;
     let first = pass(Terms { shown, ..TERMS })?;
     let Some(budget) = &program.budget else { return Ok(first) };
     match (Search { budget, open, pass }).from(&first) {

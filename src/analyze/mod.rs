@@ -104,7 +104,7 @@ fn judged(program: &Program, public: &dyn PublicData, sources: &SourceMap, all: 
             d
         })?;
         let given = Given { allotments: &allotments, budget: program.budget.as_ref().filter(|_| !terms.even).map(|b| &b.kind) };
-        let shown = if all { Shown::Everything } else { Shown::Candidates };
+        let shown = if all { Shown::Everything } else { Shown::Holes };
         one_pass(program, public, sources, &sites, given, if terms.shown { shown } else { Shown::None })
     })
 }

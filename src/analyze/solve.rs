@@ -31,7 +31,7 @@ pub fn solve(site: &Site, offer: &dyn Offer, limit: &BudgetKind) -> Option<f64> 
     let exact = |x: f64| priced(x, &|claim| over(claim, limit));
     let last = Cell::new(None);
     let near = |x: f64| match limit {
-        BudgetKind::Dp { epsilon, delta } => priced(x, &|claim| claim.epsilon_near(*delta, &last) / epsilon),
+        BudgetKind::Dp { epsilon, delta } => priced(x, &|claim| claim.over_near(*epsilon, *delta, &last)),
         _ => exact(x),
     };
     let fits = |x: f64| exact(x) <= 1.0;

@@ -301,12 +301,11 @@ impl Checker<'_> {
         if op == Builtin::PosteriorQuantile {
             self.levels_in_unit(args.get(1))?;
         }
-        let ty = match (args.get(1).map(|q| &q.ty), inner.as_ref()) {
-            (Some(Type::Vector(q)), _) => Type::Vector(vectors::boxed(q.dim, out, None)),
-            (_, inner) => match as_vector(inner) {
-                Some(v) => Type::Vector(vectors::boxed(v.dim, out, v.levels)),
-                None => Type::Real(out),
-            },
+        // Of a vector, one or several for every component, by its name.
+        let ty = match (as_vector(&inner), args.get(1).map(|q| &q.ty)) {
+            (Some(v), _) => Type::Vector(vectors::boxed(v.dim, out, v.levels)),
+            (None, Some(Type::Vector(q))) => Type::Vector(vectors::boxed(q.dim, out, None)),
+            (None, _) => Type::Real(out),
         };
         Ok(node(ExprKind::Call(op, args), ty, Label::Public, span))
     }

@@ -4,6 +4,7 @@ mod aggregates;
 mod budget;
 mod calls;
 mod components;
+mod counted;
 mod dates;
 mod declarations;
 mod design;

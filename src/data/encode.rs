@@ -1,7 +1,7 @@
 //! Rows kept for a chain: features and outcomes of every row, encoded once as the likelihood kernel reads them.
 
 use super::StatisticError;
-use super::eval::Compiled;
+use super::machine::Compiled;
 use crate::kernel::{Block, Design, DesignBuilder, Family, KernelError, Layout};
 
 /// The public shape of a design matrix.

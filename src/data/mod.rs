@@ -8,6 +8,7 @@ pub mod format;
 mod gather;
 pub mod input;
 pub mod inspect;
+pub mod machine;
 mod parallel;
 #[cfg(feature = "parquet")]
 mod parquet;

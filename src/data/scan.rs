@@ -6,7 +6,8 @@ use crate::model::{ColumnId, Expr, Range, Relation, Table, TableId, Type};
 use crate::private::Private;
 
 use super::encode::{Encoding, Growing, Level, Shape};
-use super::eval::{Compiled, Environment, compile};
+use super::eval::{Environment, compile};
+use super::machine::Compiled;
 use super::public::check_rows;
 use super::row::{Rows, offsets, width};
 use super::statistic::{Quantizer, check_sum};

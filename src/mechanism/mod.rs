@@ -70,7 +70,7 @@ impl fmt::Display for MechanismError {
             MechanismError::Steps => "the chain would take more than a billion steps",
             MechanismError::Undecided => "a draw stayed undecided",
             MechanismError::Expression => "an expression cannot be computed on rows",
-            MechanismError::Range => "a statistic has no finite range or is too large to sum",
+            MechanismError::Range => "a statistic has no finite range, or integers cannot hold it in steps of its noise",
         })
     }
 }

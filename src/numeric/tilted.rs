@@ -28,8 +28,8 @@ const ROUNDING: f64 = 1.0 + 4e-12;
 const CELLS: u32 = 4096;
 /// Half width of a cell in units of the scale on which the density changes.
 const FINE: f64 = 0.06;
-/// The same where the result is only held against another one.
-const ROUGH: f64 = 0.6;
+/// The same where the result is only held against another one: first, and where the first does not tell.
+const ROUGH: [f64; 2] = [0.6, 0.18];
 /// By how much a cell may be wider than the one before.
 const GROWTH: f64 = 1.05;
 /// What may be bounded by a tangent alone, as a share of the sum.
@@ -137,9 +137,14 @@ struct Cell {
     bend: f64,
 }
 
-/// At least `sinh(z) / z`.
+/// At least `sinh(z) / z`: up to 1 by its series to z^16/17!, the rest of which is below z^18/19! and so below a quarter of a unit.
 fn sinh_share(z: f64) -> f64 {
-    if z.abs() < 1e-4 { 1.0 + z * z / 5.0 } else { libm::sinh(z) / z * (1.0 + 4.0 * UNIT) }
+    if z.abs() > 1.0 {
+        return libm::sinh(z) / z * (1.0 + 4.0 * UNIT);
+    }
+    let y = z * z;
+    let series = [272.0, 210.0, 156.0, 110.0, 72.0, 42.0, 20.0, 6.0].into_iter().fold(1.0, |sum, below| 1.0 + y / below * sum);
+    series * (1.0 + 4.0 * UNIT)
 }
 
 /// At least `1 - exp(-x)`.
@@ -213,8 +218,13 @@ impl Side {
         }
         let moment = z / 3.0 * if z > 0.0 { share } else { less };
         let turn = x * x * (x * z.max(0.0) * share / 30.0 - less / 6.0);
-        let near = peak * (lost(x) * share * kept + libm::exp(-x) * (x * moment + turn));
-        let own = peak * libm::exp(2.0 * self.slope.hi * off - x) * kept * sinh_share(z - x);
+        let gone = lost(x);
+        // Of what is not small the rest of 1 is exp(-x) to a few units.
+        let fallen = if x < 1.0 { (1.0 - gone) * (1.0 + 16.0 * UNIT) } else { libm::exp(-x) };
+        // exp(y) is at most 1 + 2 y up to 1.
+        let back = 2.0 * self.slope.hi * off;
+        let near = peak * (gone * share * kept + fallen * (x * moment + turn));
+        let own = peak * if back < 1.0 { fallen * (1.0 + 2.0 * back) } else { libm::exp(back - x) } * kept * sinh_share(z - x);
         // What is not a number stays so, and no bound comes of it.
         Cell { near: if near < 0.0 { 0.0 } else { near }, own, all, bend: v.bend }
     }
@@ -224,9 +234,9 @@ impl Side {
         self.sum(e, FINE)
     }
 
-    /// The same for a part of the work: a few per cent more.
-    pub fn rough_height(&self, e: f64) -> f64 {
-        self.sum(e, ROUGH).0
+    /// Is the divergence at e seen to be at most this, for a part of the work? What is hardly below is not.
+    pub fn is_below(&self, e: f64, bound: f64) -> bool {
+        ROUGH.iter().any(|fine| self.sum(e, *fine).0 <= bound)
     }
 
     fn sum(&self, e: f64, fine: f64) -> (f64, f64) {

@@ -8,18 +8,23 @@ use crate::numeric::search;
 use crate::privacy::compose::Profile;
 use crate::privacy::layout::Layout;
 use crate::privacy::order::{delta_at, epsilon_at};
+use crate::privacy::shift::Lead;
 use crate::privacy::work::{self, Asked};
 use crate::privacy::{Claim, Pair, bounded_range, gdp, laplace, mixed, pure, subsampled};
 
 /// Orders searched where there is no limit: `order - 1` between these.
 const LEAST_EXCESS: f64 = 1e-7;
 const MOST_EXCESS: f64 = 1e12;
-/// Golden sections after the grid: `ln(order - 1)` to about 1e-6, the value to about 1e-12.
+/// Golden sections after the grid: `ln(order - 1)` to about 1e-6, the value to about 1e-12. The first are enough to see that the value
+/// is `FAR` above what is known, as is the grid to see that it is twice that.
 const REFINEMENTS: u32 = 30;
+const FIRST: u32 = 8;
+const FAR: f64 = 1.02;
 
-/// The order in `(1, limit)` with the smallest value found, and that value. A grid in `ln(order - 1)`, then golden
-/// sections: for one pair both objectives are unimodal, because `(order-1) D` is convex.
-fn best_order(limit: f64, mut value: impl FnMut(f64) -> f64) -> (f64, f64) {
+/// The order in `(1, limit)` with the smallest value found, and that value, or any if all are above what is `known`. A grid in
+/// `ln(order - 1)`, then golden sections: for one pair both objectives are unimodal, because `(order-1) D` is convex. What a divergence of
+/// nothing would give at an order is its `least` value.
+fn best_order(limit: f64, known: f64, least: impl Fn(f64) -> f64, mut value: impl FnMut(f64) -> f64) -> (f64, f64) {
     let most = ((limit - 1.0) * (1.0 - 1e-12)).min(MOST_EXCESS);
     if most.is_nan() || most <= 0.0 {
         return (1.0, f64::INFINITY);
@@ -32,22 +37,30 @@ fn best_order(limit: f64, mut value: impl FnMut(f64) -> f64) -> (f64, f64) {
     let (mut best, mut at, mut index) = (f64::INFINITY, top, 0.0);
     while index <= steps {
         let t = bottom + width * index;
-        let found = value(order(t));
+        let found = if least(order(t)) < best.min(known) { value(order(t)) } else { f64::INFINITY };
         if found < best {
             (best, at) = (found, t);
         }
         index += 1.0;
     }
     let (lo, hi) = ((at - width).max(bottom), (at + width).min(top));
+    let far = |best: f64, room: f64| known < f64::INFINITY && best > known * room;
+    if best == f64::INFINITY || far(best, 1.5) || far(search::minimum(lo, hi, FIRST, |t| value(order(t))).1, FAR) {
+        return (order(at), best);
+    }
     let (t, refined) = search::minimum(lo, hi, REFINEMENTS, |t| value(order(t)));
     if refined < best { (order(t), refined) } else { (order(at), best) }
 }
 
-/// Where a search ended: `ln(order - 1)`, or the epsilon of an exact curve, and how far from there the next one looks.
+/// Where a search ended.
 #[derive(Clone, Copy, Debug)]
-pub struct Near {
-    at: f64,
-    step: f64,
+pub enum Near {
+    /// `ln(order - 1)`, and how far from there the next one looks.
+    Order {
+        at: f64,
+        step: f64,
+    },
+    Curve(Lead),
 }
 
 /// Steps of a search that begins where another ended.
@@ -68,37 +81,47 @@ impl Claim {
         self.epsilon_and_order(delta).1
     }
 
-    /// At least [`Claim::epsilon`] and close to it, in few points where it is found by conversion: a parabola through three
-    /// orders beside the last best one. For searches over claims that change little by little.
-    pub fn epsilon_near(&self, delta: f64, near: &Cell<Option<Near>>) -> f64 {
-        if let (Claim::Exact(shift), true) = (self, delta > 0.0 && delta < 1.0) {
-            let start = near.get().map_or(0.0, |last| last.at);
-            let asked = Asked::Near(delta.to_bits(), start.to_bits());
-            let (found, _) = work::once(self, asked, || (shift.curve().epsilon(below(delta), start), None));
-            near.set(found.is_finite().then_some(Near { at: found, step: 0.0 }));
-            return stated_up(found);
+    /// About what it costs over what is allowed, 1 where [`Claim::epsilon`] is what is allowed or close to it: for searches over claims that
+    /// change little by little.
+    pub fn over_near(&self, epsilon: f64, delta: f64, near: &Cell<Option<Near>>) -> f64 {
+        let Claim::Exact(shift) = self else { return self.epsilon_near(delta, near) / epsilon };
+        if !(delta > 0.0 && delta < 1.0) {
+            return self.epsilon(delta) / epsilon;
         }
+        let last = near.get().and_then(|near| if let Near::Curve(lead) = near { Some(lead) } else { None });
+        let asked = Asked::Over(epsilon.to_bits(), delta.to_bits(), last);
+        let (found, lead) = work::once(self, asked, || {
+            let (found, lead) = shift.over(epsilon, below(delta), last);
+            (found, Some(lead.number()))
+        });
+        near.set(lead.map(|number| Near::Curve(Lead::of(number))));
+        found
+    }
+
+    /// At least [`Claim::epsilon`] and close to it, in few points where it is found by conversion: a parabola through three
+    /// orders beside the last best one.
+    fn epsilon_near(&self, delta: f64, near: &Cell<Option<Near>>) -> f64 {
         let pairs = match self {
             Claim::Repeated { claim, .. } => &**claim,
             other => other,
         };
         let converted = matches!(pairs, Claim::Renyi(_)) && !self.has_chords();
-        if let (true, Some(last)) = (converted, near.get()) {
+        if let (true, Some(Near::Order { at, step })) = (converted, near.get()) {
             let layout = Layout::of(self);
             let top = ((self.max_order() - 1.0) * (1.0 - 1e-12)).min(MOST_EXCESS).ln();
             let value = |t: f64| epsilon_at(layout.rdp(1.0 + t.exp()), 1.0 + t.exp(), delta);
-            let (h, t) = (last.step, last.at.min(top - last.step));
+            let (h, t) = (step, at.min(top - step));
             let [below, here, above] = [t - h, t, t + h].map(|t| (t, value(t)));
             let shift = 0.5 * h * (below.1 - above.1) / (below.1 - 2.0 * here.1 + above.1);
             if shift.abs() <= 4.0 * h {
                 let end = (t + shift).min(top);
                 let (at, least) = [below, here, above, (end, value(end))].into_iter().fold(here, |a, b| if b.1 < a.1 { b } else { a });
-                near.set(Some(Near { at, step: (0.5 * shift.abs()).clamp(*STEPS.start(), *STEPS.end()) }));
+                near.set(Some(Near::Order { at, step: (0.5 * shift.abs()).clamp(*STEPS.start(), *STEPS.end()) }));
                 return least;
             }
         }
         let (epsilon, order) = self.epsilon_and_order(delta);
-        near.set(order.map(|order| Near { at: (order - 1.0).ln(), step: *STEPS.end() }));
+        near.set(order.map(|order| Near::Order { at: (order - 1.0).ln(), step: *STEPS.end() }));
         epsilon
     }
 
@@ -146,11 +169,12 @@ impl Claim {
             _ => {}
         }
         let composed = mixed::epsilon(self, delta);
-        if composed.is_finite() && mixed::many(self) {
+        if composed.is_finite() && (mixed::many(self) || mixed::curves_suffice(self)) {
             return (best.min(composed), None);
         }
         let value = |order: f64| epsilon_at(layout.rdp(order), order, delta);
-        let (mut order, mut found) = best_order(self.max_order(), value);
+        let least = |order: f64| epsilon_at(0.0, order, delta);
+        let (mut order, mut found) = best_order(self.max_order(), best.min(composed), least, value);
         if self.has_chords() {
             // Chords between whole orders leave a least value at each of them.
             for whole in CHORDS {
@@ -186,12 +210,14 @@ impl Claim {
         if best == 0.0 || self.has_exact_curve() || (best < 1.0 && matches!(self, Claim::Exact(_))) {
             return best;
         }
-        let (_, found) = best_order(self.max_order(), |order| delta_at(layout.rdp(order), order, epsilon));
+        let least = |order: f64| delta_at(0.0, order, epsilon);
+        let (_, found) = best_order(self.max_order(), f64::INFINITY, least, |order| delta_at(layout.rdp(order), order, epsilon));
         let best = best.min(found);
         best.min(mixed::delta(self, epsilon, best))
     }
 
-    fn delta_of_curves(&self, profile: &Profile, epsilon: f64) -> f64 {
+    /// The same by the curves that are known without looking at orders.
+    pub(super) fn delta_of_curves(&self, profile: &Profile, epsilon: f64) -> f64 {
         let mut best = 1.0_f64;
         if profile.pure.is_finite() {
             best = pure::delta(profile.pure, epsilon).min(bounded_range::delta(profile.bounded_range, epsilon));

@@ -7,6 +7,8 @@
 use crate::numeric::Interval;
 use crate::numeric::round::{add_up, div_down, mul_up};
 use crate::privacy::work;
+use multiversion::multiversion;
+use std::rc::Rc;
 
 /// Positive grid points of one release: of few, and of one of so many or more, whose losses the grid of all makes coarser anyway.
 const POINTS: [(usize, i32); 3] = [(0, 512), (MANY, 256), (4 * MANY, 128)];
@@ -66,8 +68,13 @@ pub struct Curve {
 pub trait Heights {
     fn delta(&mut self, epsilon: f64) -> f64;
 
+    /// Is the curve at most this? A curve that is hardly below may be taken for one above.
+    fn at_most(&mut self, epsilon: f64, bound: f64) -> bool {
+        self.delta(epsilon) <= bound
+    }
+
     /// At `0, width, .., count width`, or up to the first that is at most `tail`.
-    fn heights(&mut self, width: f64, count: u32, tail: f64) -> Vec<f64> {
+    fn heights(&mut self, width: f64, count: u32, tail: f64) -> Rc<[f64]> {
         let mut heights = Vec::new();
         for i in 0..=count {
             heights.push(self.delta(f64::from(i) * width));
@@ -75,7 +82,7 @@ pub trait Heights {
                 break;
             }
         }
-        heights
+        heights.into()
     }
 }
 
@@ -90,7 +97,7 @@ fn reach(tail: f64, curve: &mut impl Heights) -> Option<i32> {
     let (mut no, mut yes) = (LOW - 1, HIGH + 1);
     while yes - no > 1 {
         let middle = i32::midpoint(no, yes);
-        if curve.delta(power(middle)) <= tail { yes = middle } else { no = middle }
+        if curve.at_most(power(middle), tail) { yes = middle } else { no = middle }
     }
     (yes <= HIGH).then_some(yes)
 }
@@ -127,7 +134,7 @@ impl Losses {
         let step = range - points.ilog2() as i32;
         let width = power(step);
         let mut heights = Vec::new();
-        for (i, d) in (0..).zip(curve.heights(width, points as u32, tail)) {
+        for (i, d) in (0..).zip(curve.heights(width, points as u32, tail).iter().copied()) {
             if d.is_nan() {
                 return None;
             }
@@ -365,22 +372,27 @@ fn convolved(a: &[f64], b: &[f64]) -> Vec<f64> {
     let (left, right) = (full(few), full(many));
     work::count(left.len().saturating_mul(right.len()) / PRODUCTS);
     // Where a third of the points or fewer have a weight, one by one.
-    let thin = 3 * right.len() < many.len();
-    for (i, x) in &left {
-        if thin {
-            for (j, y) in &right {
-                if let Some(sum) = sums.get_mut(i + j) {
-                    *sum += x * y;
-                }
+    if 3 * right.len() < many.len() {
+        for ((i, x), (j, y)) in left.iter().flat_map(|a| right.iter().map(move |b| (a, b))) {
+            if let Some(sum) = sums.get_mut(i + j) {
+                *sum += x * y;
             }
-            continue;
         }
+    } else {
+        add_products(&mut sums, &left, many);
+    }
+    let factor = 1.0 + 2.0 * (few.len() as f64 + 4.0) * UNIT;
+    sums.iter().map(|sum| raised(mul_up(*sum, factor))).collect()
+}
+
+/// Adds `x y_j` to the sum at `i + j`, in the same order and rounding on every processor.
+#[multiversion(targets("x86_64+avx512f+avx512vl", "x86_64+avx2"))]
+fn add_products(sums: &mut [f64], left: &[(usize, f64)], many: &[f64]) {
+    for (i, x) in left {
         for (sum, y) in sums.iter_mut().skip(*i).zip(many) {
             *sum += x * y;
         }
     }
-    let factor = 1.0 + 2.0 * (few.len() as f64 + 4.0) * UNIT;
-    sums.iter().map(|sum| raised(mul_up(*sum, factor))).collect()
 }
 
 fn raised(weight: f64) -> f64 {

@@ -1,11 +1,12 @@
 //! (epsilon, delta) of mixed releases: every part as a curve of its own, the curves composed on a grid (rule book §8.8).
 
 use crate::numeric::round::{add_up, mul_up, sqrt_up};
-use crate::privacy::compose::{count_up, known};
+use crate::privacy::compose::{Profile, count_up, known};
 use crate::privacy::layout::Layout;
 use crate::privacy::loss::{Curve, Heights, Losses, MANY};
 use crate::privacy::order::delta_at;
-use crate::privacy::{Claim, Pair, shift, subsampled};
+use crate::privacy::{Claim, Pair, shift, subsampled, work};
+use std::rc::Rc;
 
 /// Orders at which the Rényi part of a claim is priced: `order - 1` from `LEAST_EXCESS`, growing by the factor `GROWTH`.
 const LEAST_EXCESS: f64 = 1e-3;
@@ -106,8 +107,8 @@ impl Roads {
 
 /// The hockey-stick curve of a claim by the road that suits it.
 enum Shape<'a> {
-    Exact(&'a Claim),
-    Draw(shift::Curve),
+    Exact(&'a Claim, Profile),
+    Draw(&'a Claim, shift::Curve),
     Samples(&'a [Pair]),
     Converted(Converted),
     Grid(Curve),
@@ -127,9 +128,9 @@ impl<'a> Shape<'a> {
                     None => return None,
                 }
             }
-            Claim::Exact(shift) if roads.draws => Shape::Draw(shift.curve()),
+            Claim::Exact(shift) if roads.draws => Shape::Draw(claim, shift.curve()),
             Claim::Renyi(pairs) if roads.curve(claim) => Shape::Samples(pairs),
-            _ if roads.curve(claim) => Shape::Exact(claim),
+            _ if roads.curve(claim) => Shape::Exact(claim, claim.profile()),
             _ => Shape::Converted(Converted::of(claim)),
         })
     }
@@ -138,8 +139,8 @@ impl<'a> Shape<'a> {
 impl Heights for Shape<'_> {
     fn delta(&mut self, epsilon: f64) -> f64 {
         match self {
-            Shape::Exact(claim) => claim.delta(epsilon),
-            Shape::Draw(curve) => curve.delta(epsilon),
+            Shape::Exact(claim, profile) => claim.delta_of_curves(profile, epsilon),
+            Shape::Draw(_, curve) => curve.delta(epsilon),
             Shape::Samples(pairs) => pairs.iter().map(|pair| sampled(pair, epsilon)).fold(0.0, f64::max),
             Shape::Converted(curve) => curve.delta(epsilon),
             Shape::Grid(curve) => curve.delta(epsilon),
@@ -147,12 +148,21 @@ impl Heights for Shape<'_> {
         }
     }
 
-    fn heights(&mut self, width: f64, count: u32, tail: f64) -> Vec<f64> {
+    fn at_most(&mut self, epsilon: f64, bound: f64) -> bool {
         match self {
-            Shape::Draw(curve) => curve.heights(width, count),
+            Shape::Draw(_, curve) => curve.at_most(epsilon, bound),
+            Shape::Max(members) => members.iter_mut().all(|m| m.at_most(epsilon, bound)),
+            _ => self.delta(epsilon) <= bound,
+        }
+    }
+
+    fn heights(&mut self, width: f64, count: u32, tail: f64) -> Rc<[f64]> {
+        match self {
+            // Heights of a draw do not depend on delta.
+            Shape::Draw(claim, curve) => work::heights(claim, width, count, || curve.heights(width, count)),
             Shape::Max(members) => {
                 let all = members.iter_mut().map(|m| m.heights(width, count, -1.0));
-                all.reduce(|a, b| a.into_iter().zip(b).map(|(a, b)| a.max(b)).collect()).unwrap_or_else(|| vec![0.0])
+                all.reduce(|a, b| a.iter().zip(b.iter()).map(|(a, b)| a.max(*b)).collect()).unwrap_or_else(|| Rc::new([0.0]))
             }
             _ => {
                 let mut delta = |e: f64| self.delta(e);
@@ -253,10 +263,23 @@ pub fn many(claim: &Claim) -> bool {
     has_draw(claim) && !many_ranges(claim) && Parts::of(claim, all).is_some_and(|parts| parts.curves.len() >= MANY)
 }
 
+/// Is every draw known by its curve, beside which its Rényi divergences say less, and nothing better order by order?
+pub fn curves_suffice(claim: &Claim) -> bool {
+    fn exact(claim: &Claim) -> bool {
+        match claim {
+            Claim::Renyi(_) | Claim::Zcdp { .. } => false,
+            Claim::Product(list) | Claim::Max(list) => list.iter().all(exact),
+            Claim::Repeated { times, claim } => *times < MANY as u64 && exact(claim),
+            _ => true,
+        }
+    }
+    has_draw(claim) && exact(claim) && !many_ranges(claim)
+}
+
 /// The epsilon at `delta` by composing on a grid; infinite where that road is closed.
 pub fn epsilon(claim: &Claim, delta: f64) -> f64 {
     let mut found = composed(claim, delta * TAIL, delta).map(|curve| curve.epsilon(delta));
-    let first = if many(claim) { found.find(|e| e.is_finite()) } else { None };
+    let first = if many(claim) || curves_suffice(claim) { found.find(|e| e.is_finite()) } else { None };
     first.unwrap_or_else(|| found.fold(f64::INFINITY, f64::min))
 }
 

@@ -5,6 +5,7 @@ pub mod bounded_range;
 pub mod canonical;
 pub mod certificate;
 pub mod claim;
+mod claim_json;
 pub mod compose;
 pub mod convert;
 pub mod gdp;

@@ -17,9 +17,30 @@ const TRIES: usize = 5;
 const STEPS: u32 = 100;
 const NEAR: f64 = 1e-9;
 const LITTLE: f64 = 1e-14;
+/// A search that is off by no more than this part is close.
+const CLOSE: f64 = 0.01;
 /// A height takes as long as so many points of other curves, and one of many heights as this part of a point.
 const POINTS: usize = 2;
 const PART: usize = 40;
+
+/// The dearest side where a search looked last, and whether that was close to what is allowed.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct Lead {
+    side: usize,
+    close: bool,
+}
+
+impl Lead {
+    /// Both as one number.
+    pub(super) fn number(self) -> f64 {
+        (2 * self.side + usize::from(self.close)) as f64
+    }
+
+    pub(super) fn of(number: f64) -> Lead {
+        let number = number as usize;
+        Lead { side: number / 2, close: number % 2 == 1 }
+    }
+}
 
 /// Every ordered pair whose largest divergence bounds a release.
 pub struct Curve(Vec<Side>);
@@ -39,16 +60,22 @@ impl Shift {
     }
 
     pub(super) fn curve(&self) -> Curve {
-        Curve(match *self {
+        Curve(self.sides(None))
+    }
+
+    /// All sides, or one of them.
+    fn sides(&self, one: Option<usize>) -> Vec<Side> {
+        match *self {
             Shift::Beta { counts: (a, b), step, others, .. } => {
                 let (u, v) = ordered(a, b);
                 let cells = cover(u, v, others, step);
                 // Both orders: x and 1 - x.
-                cells.into_iter().flat_map(|(a, b)| [Side::beta(a, b, step), Side::beta(b, a, step)]).collect()
+                let bases = cells.into_iter().flat_map(|(a, b)| [(a, b), (b, a)]).enumerate();
+                bases.filter(|(i, _)| one.is_none_or(|one| *i == one)).map(|(_, (a, b))| Side::beta(a, b, step)).collect()
             }
-            Shift::Shape { shape, step } => Side::shapes(shape, step).to_vec(),
-            Shift::Rate { shape, rate, step } => Side::rates(shape, rate, step).to_vec(),
-        })
+            Shift::Shape { shape, step } => Side::shapes(shape, step).into_iter().skip(one.unwrap_or(0)).collect(),
+            Shift::Rate { shape, rate, step } => Side::rates(shape, rate, step).into_iter().skip(one.unwrap_or(0)).collect(),
+        }
     }
 }
 
@@ -105,6 +132,38 @@ fn cover(u: f64, v: f64, others: f64, w: f64) -> Vec<(f64, f64)> {
     }
 }
 
+/// How deep a height lies: of normal laws about as many of their sds.
+fn depth(height: f64) -> f64 {
+    (-height.ln()).max(0.0).sqrt()
+}
+
+/// Where a curve of this height at 0 would about fall to delta, were it that of two normal laws.
+fn as_normal(height: f64, delta: f64) -> f64 {
+    let mu = height * (std::f64::consts::TAU).sqrt();
+    // Sds from the middle, by mu phi(x)/x^2 = delta.
+    let x = (0..4).fold(2.0, |x: f64, _| (2.0 * (height / (delta * (1.0 + x * x))).ln()).max(0.0).sqrt());
+    mu * (x + 0.5 * mu)
+}
+
+impl Shift {
+    /// About what is lost at this epsilon over what is allowed, by the depth of the dearest side: 1 where that just costs delta. The `last` dearest
+    /// side is taken for it once it was found close to there, so this may be a little less than it should.
+    pub(super) fn over(&self, epsilon: f64, delta: f64, last: Option<Lead>) -> (f64, Lead) {
+        let cost = |height: f64| if height < 1.0 { depth(delta) / depth(height) } else { f64::INFINITY };
+        let far = |cost: f64| cost.is_nan() || (cost - 1.0).abs() > CLOSE;
+        work::count(POINTS);
+        if let Some((lead, side)) = last.and_then(|lead| Some((lead, self.sides(Some(lead.side)).into_iter().next()?))) {
+            let found = cost(side.height(epsilon).0);
+            if lead.close || far(found) {
+                return (found, lead);
+            }
+        }
+        let (side, height) = self.curve().worst(epsilon);
+        let found = cost(height);
+        (found, Lead { side, close: !far(found) })
+    }
+}
+
 impl Claim {
     /// The same without curves beyond those that follow from Rényi divergences.
     pub fn converted(self) -> Claim {
@@ -127,9 +186,15 @@ impl Curve {
     /// The dearest side and what it costs, or this one if all others are seen at once to cost at most delta.
     fn dearer(&self, epsilon: f64, lead: usize, delta: f64) -> (usize, f64) {
         work::count(self.0.len() * POINTS / 4 + POINTS);
-        let rough = |(i, side): &(usize, &Side)| *i == lead || side.rough_height(epsilon) > delta;
-        let all = self.0.iter().enumerate().filter(rough).map(|(i, side)| (i, side.height(epsilon).0));
+        let dear = |(i, side): &(usize, &Side)| *i == lead || !side.is_below(epsilon, delta);
+        let all = self.0.iter().enumerate().filter(dear).map(|(i, side)| (i, side.height(epsilon).0));
         all.fold((lead, 0.0), |worst, side| if side.1 > worst.1 { side } else { worst })
+    }
+
+    /// Is all of it seen to be at most this? What is hardly below is not.
+    pub fn at_most(&self, epsilon: f64, bound: f64) -> bool {
+        work::count(self.0.len() * POINTS / 4);
+        self.0.iter().all(|side| side.is_below(epsilon, bound))
     }
 
     /// The dearest side, and what it costs.
@@ -146,21 +211,26 @@ impl Curve {
         self.0.iter().map(|side| side.heights(width, count)).reduce(larger).unwrap_or_default()
     }
 
-    /// The least epsilon found at this delta, infinite if there is none: Newton's method on the logarithm of the dearest side,
-    /// verified on all of them.
+    /// The least epsilon found at this delta, infinite if there is none: Newton's method on the depth of the dearest side, which is
+    /// almost a line, verified on all of them.
     pub fn epsilon(&self, delta: f64, start: f64) -> f64 {
         let (mut lead, mut e, mut low, mut more) = (0, start, 0.0, LITTLE);
         for _ in 0..STEPS {
             let Some(side) = self.0.get(lead) else { return f64::INFINITY };
             let (height, fall) = side.height(e);
             work::count(POINTS);
-            let step = (height / delta).ln() * height / fall;
+            let (goal, now) = (depth(delta), depth(height));
+            let step = if now > 0.7 { 2.0 * now * (goal - now) * height / fall } else { (height / delta).ln() * height / fall };
             if height > delta {
                 low = e;
             }
-            // From far beyond, where nothing is left, back by halves.
-            // Where almost everything is lost the curve says little of how far to go.
-            let next = if height <= 1e-290 { f64::midpoint(low, e) } else { (e + step).max(low).min(2.0 * e.max(1.0)) };
+            let next = match height {
+                // From far beyond, where nothing is left, back by halves.
+                h if h <= 1e-290 => f64::midpoint(low, e),
+                h if e == 0.0 && h < 0.6 && h > delta => as_normal(h, delta),
+                // Where almost everything is lost the curve says little of how far to go.
+                _ => (e + step).max(low).min(2.0 * e.max(1.0)),
+            };
             if (next - e).abs() > NEAR * e && more == LITTLE {
                 e = next;
                 continue;

@@ -6,7 +6,7 @@ use super::predict::predict;
 use super::simulate::{self, simulate};
 use super::strata::written_out;
 use super::value::Value;
-use crate::data::eval;
+use crate::data::{eval, machine};
 use crate::mechanism::MechanismError;
 use crate::mechanism::bits::OsBits;
 use crate::mechanism::plan::Noise;
@@ -209,7 +209,7 @@ fn call(f: Builtin, e: &Expr, args: &[Expr], known: &Known) -> Result<Value, NoV
         (Builtin::Rep, [_, _]) => Value::Vector(vec![scalar(0)?; scalar(1)?.max(0.0) as usize]),
         (Builtin::Norm, [_]) => Value::Number(numbers(0).iter().map(|x| x * x).sum::<f64>().sqrt()),
         (Builtin::VecSum | Builtin::VecMean | Builtin::VecMin | Builtin::VecMax | Builtin::VecSd, [v]) => {
-            Value::Number(eval::fold(f, &v.numbers()))
+            Value::Number(machine::fold(f, &v.numbers()))
         }
         (Builtin::VecQuantile, [_, q]) => {
             let mut v = numbers(0);

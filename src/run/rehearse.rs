@@ -2,8 +2,8 @@
 
 use super::evaluate::{Known, evaluate};
 use super::fit;
+use super::mentions::walk;
 use super::rebind::{plan, within};
-use super::steps::walk;
 use super::value::Value;
 use crate::analyze::{Analysis, Chosen, PublicData, ReleaseAnalysis};
 use crate::data::Environment;

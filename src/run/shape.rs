@@ -1,5 +1,6 @@
 //! Drawn components in the shape of the released type, and values as JSON and text.
 
+use super::posterior::Posterior;
 use super::value::Value;
 use crate::mechanism::{Number, Released};
 use crate::model::{Axis, Type, VectorType};
@@ -52,7 +53,7 @@ pub fn json(value: &Value, ty: &Type) -> Json {
         Value::Vector(v) => keyed(v.iter().map(|x| number(*x)).collect()),
         Value::GridVector(v) => keyed(v.iter().map(|n| grid(*n)).collect()),
         Value::Matrix(rows) => keyed(rows.iter().map(|r| Json::Array(r.iter().map(|x| number(*x)).collect())).collect()),
-        Value::Posterior(p) => super::posterior::json(p),
+        Value::Posterior(p) => posterior(p, ty),
         Value::Record(parts) => {
             let types: Vec<Type> = match ty {
                 Type::Record(types) => types.iter().map(|(_, t)| t.clone()).collect(),
@@ -62,6 +63,17 @@ pub fn json(value: &Value, ty: &Type) -> Json {
             Json::Object(parts.collect())
         }
     }
+}
+
+/// A closed posterior of several numbers says what they are called, after its parameters.
+fn posterior(p: &Posterior, ty: &Type) -> Json {
+    let mut found = super::posterior::json(p);
+    let inner = if let Type::Posterior(inner) = ty { inner } else { ty };
+    let levels = inner.levels().filter(|_| !p.is_scalar() && !matches!(p, Posterior::Draws(_)));
+    if let (Some(found), Some(levels)) = (found.as_object_mut(), levels) {
+        found.insert("levels".into(), json!(levels.as_slice()));
+    }
+    found
 }
 
 /// Lines of a table of counts by several axes, the levels of the last one side by side. Numbers before the point take

@@ -124,6 +124,24 @@ impl Claim {
         once(format!("{self:?} rdp {order}"), || self.rdp_with(&self.bounds(), &Real::decimal(order)))
     }
 
+    /// At least the same in doubles, for draws and Laplace noise; `None` where they do not suffice.
+    pub fn rdp_above(&self, order: f64) -> Option<f64> {
+        let above = match self {
+            Claim::Renyi(pairs) => pairs.iter().try_fold(0.0, |w: f64, p| Some(w.max(p.rdp_above(order)?)))?,
+            Claim::Exact(shift) => shift.pair().rdp_above(order)?,
+            Claim::Gdp(mu) => order * mu.above() * mu.above() / 2.0,
+            Claim::Laplace(e) => {
+                let (e, m) = (e.above(), order - 1.0);
+                let less = -libm::log1p(m * libm::expm1(-(order + m) * e) / (order + m)) / m;
+                e - less + 16.0 * f64::EPSILON * (e + less)
+            }
+            Claim::Product(parts) => parts.iter().try_fold(0.0, |s, c| Some(s + c.rdp_above(order)?))? * (1.0 + 1e-15 * parts.len() as f64),
+            Claim::Repeated(times, one) => *times as f64 * one.rdp_above(order)?,
+            _ => return None,
+        };
+        Some(above * (1.0 + 2e-15))
+    }
+
     pub fn rdp_with(&self, p: &Bounds, order: &Real) -> Real {
         let part = |c: &Claim| c.rdp_with(&c.bounds(), order);
         let pair = |p: &Pair| once(format!("{p:?} rdp {order:?}"), || p.rdp(order));

@@ -1,6 +1,7 @@
 //! Which (epsilon, delta) follow from a claim (rule book, section 8).
 
 use super::claim::{Bounds, Claim, lost};
+use super::curve::Shift;
 use super::loss;
 use super::orders::Orders;
 use super::pair::Pair;
@@ -44,11 +45,21 @@ impl Claim {
                 // By conversion, or on a grid of losses where releases are mixed.
                 let best = || {
                     let composed = loss::epsilon(self, delta);
-                    if composed.known() && loss::many(self) { composed } else { self.converted(&p, &d).min(&composed) }
+                    if composed.known() && (loss::many(self) || loss::suffices(self)) {
+                        composed
+                    } else {
+                        self.converted(&p, &d).min(&composed)
+                    }
                 };
                 curves || (delta > 0.0 && once(format!("{self:?} dp {delta}"), best).le(&e))
             }
         }
+    }
+
+    /// Does less than this epsilon not follow? Of a draw by its curve, beside which its divergences say less.
+    pub fn needs(&self, epsilon: f64, delta: f64) -> bool {
+        let by_curve = |shift: &Shift| Real::decimal(delta).le(&Real::new(shift.curve()(epsilon)));
+        if let Claim::Exact(shift) = self { by_curve(shift) } else { !self.proves(epsilon, delta) }
     }
 
     /// Section 8.2 at the best order found by a grid and golden sections: any order is sound, so the search may be rough.

@@ -391,7 +391,7 @@ pub fn epsilon(claim: &Claim, delta: f64) -> Real {
         let parts = Parts::of(claim, roads)?;
         mixed(&parts).then(|| parts.grid(delta * TAIL).map_or(f64::INFINITY, |g| g.epsilon(delta)))
     });
-    let first = if many(claim) { tries.find(|e| e.is_finite()) } else { None };
+    let first = if many(claim) || suffices(claim) { tries.find(|e| e.is_finite()) } else { None };
     let best = first.unwrap_or_else(|| tries.fold(f64::INFINITY, f64::min));
     if best.is_finite() { Real::new(best) } else { Real::UNKNOWN }
 }
@@ -400,6 +400,19 @@ pub fn epsilon(claim: &Claim, delta: f64) -> Real {
 pub fn many(claim: &Claim) -> bool {
     let all = Roads { ranges: true, draws: true };
     drawn(claim) && ranges(claim) <= 1 && Parts::of(claim, all).is_some_and(|parts| parts.curves.len() >= MANY)
+}
+
+/// Is every draw known by its curve, and nothing else better order by order?
+pub fn suffices(claim: &Claim) -> bool {
+    fn exact(claim: &Claim) -> bool {
+        match claim {
+            Claim::Renyi(_) | Claim::Zcdp(_) => false,
+            Claim::Product(list) | Claim::Max(list) => list.iter().all(exact),
+            Claim::Repeated(times, one) => *times < MANY as u64 && exact(one),
+            _ => true,
+        }
+    }
+    drawn(claim) && exact(claim) && ranges(claim) <= 1
 }
 
 /// Is there a draw with a curve of its own?

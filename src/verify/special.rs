@@ -19,8 +19,13 @@ const STIRLING: [(i128, i128); 14] = [
     (657_931, 300),
     (-3_392_780_147, 93960),
 ];
+thread_local! {
+    static SERIES: Vec<Real> = STIRLING.iter().map(|(a, b)| Real::ratio(*a, *b)).collect();
+}
 /// From here on the last of these terms is below 1e-32.
 const SHIFT: u64 = 24;
+/// From here on what five derivatives leave is below a unit.
+const EDGE: f64 = 32.0;
 
 /// ln Gamma(x) without the constant ln(2 pi)/2, which cancels in every divergence; unknown unless x > 0.
 ///
@@ -38,8 +43,8 @@ fn stirling(x: &Real) -> Real {
     let square = Real::one() / z.square();
     let mut power = Real::one() / &z;
     let (mut sum, mut last) = ((&z - Real::ratio(1, 2)) * z.ln() - &z, Real::zero());
-    for (a, b) in STIRLING {
-        last = Real::ratio(a, b) * &power;
+    for part in SERIES.with(Vec::clone) {
+        last = &part * &power;
         sum = sum + &last;
         power = power * &square;
     }
@@ -76,31 +81,47 @@ pub fn rate_divergence(shape: &Real, rate: &Real, step: &Real, order: &Real) -> 
 /// At least the divergence of [`shape_divergence`] in doubles; `None` where they may be wrong by more than a part in 10^8. It falls in
 /// `a` and grows with the size of the step, so rounding these is no loss.
 ///
-/// With A = a + j, j so large that all arguments are beyond [`SHIFT`], `m D` is the sum over the arguments from a below A of
-/// `-m ln(1 + s/x) - ln(1 - m s/x)`, and what Stirling's series leaves at A: neither `A ln A` nor `A` itself is in it. Every term is off
-/// by less than 64 units (three roundings of the argument, four of the rest, at most 52 sums), the series by less than 1e-15 in all.
+/// `m D` is the sum of `K(-m s/x) + m K(s/x)` over x = a, a + 1, .., where `K(t) = t - ln(1 + t)` is not negative: first orders cancel.
+/// `K(c/x)` is completely monotone in x, being the transform of `(exp(-c t) - 1 + c t)/t`, so the formula of Euler and Maclaurin envelops: from
+/// some x on the sum is the integral `x M(c/x)`, with `M(t) = (1 + t) ln(1 + t) - t`, half of the first term, and terms of derivatives, of which
+/// the last one here is positive.
 pub fn shape_above(a: f64, step: f64, order: f64) -> Option<f64> {
     let m = order - 1.0;
     let least = a.min(a + step).min(a - m * step);
-    let (mut sum, mut off) = (0.0, 1e-15 * (m + 1.0));
-    let mut add = |factor: f64, size: f64, z: f64| {
-        let log = libm::log1p(z);
-        sum += factor * log;
-        off += 32.0 * f64::EPSILON * size * (log.abs() + z.abs() / (1.0 + z));
+    let (mut sum, mut off) = (0.0, 0.0);
+    // A quotient that is off by a unit moves K by t^2/(1 + t) units, and M by less.
+    let mut add = |factor: f64, t: f64, value: f64| {
+        sum += factor * value;
+        off += factor * 32.0 * f64::EPSILON * (value + t * t / (1.0 + t));
     };
-    let mut x = a;
-    while x - a + least < SHIFT as f64 && x - a < 2.0 * SHIFT as f64 {
-        add(-m, m, step / x);
-        add(-1.0, 1.0, -m * step / x);
-        x += 1.0;
+    let both = [(1.0, -m * step), (m, step)];
+    let (mut x, mut far) = (a, least);
+    while far < EDGE && x - a < 2.0 * EDGE {
+        both.iter().for_each(|(factor, c)| add(*factor, c / x, lost_by_log(c / x)));
+        (x, far) = (x + 1.0, far + 1.0);
     }
-    let size = x + (m * step).abs() + step.abs() + 1.0;
-    add(m * (x + step - 0.5), m * size, step / x);
-    add(x - m * step - 0.5, size, -m * step / x);
-    let rest = |x: f64| (1.0 / 12.0 - (1.0 / 360.0 - (1.0 / 1260.0 - 1.0 / 1680.0 / (x * x)) / (x * x)) / (x * x)) / x;
-    sum += m * (rest(x + step) - rest(x)) + rest(x - m * step) - rest(x);
+    for (factor, c) in both {
+        let (t, y) = (c / x, x + c);
+        // The derivatives of K(c/x), but for factorials.
+        let change = |n: i32| (0..=n).map(|i| f64::from(i + 1) * x.powi(-2 - i) * y.powi(i - 1 - n)).sum::<f64>() * c * c;
+        let rest = change(0) / 12.0 - change(2) / 360.0 + change(4) / 1260.0 - change(6) / 1680.0 + change(8) / 1188.0;
+        add(factor, t, x * won_by_log(t));
+        add(factor, t, lost_by_log(t) / 2.0 + rest);
+    }
     let fine = least > 1e-6 * a && off <= 1e-8 * sum;
     fine.then_some((sum + off) / m * (1.0 + 1e-15))
+}
+
+/// `t - ln(1 + t)`, by its series where that cancels; what is left of the series is below a unit.
+fn lost_by_log(t: f64) -> f64 {
+    let series = || (2..28).rev().fold(0.0, |sum, k| 1.0 / f64::from(k) - t * sum);
+    if t.abs() > 0.25 { t - libm::log1p(t) } else { t * t * series() }
+}
+
+/// `(1 + t) ln(1 + t) - t`.
+fn won_by_log(t: f64) -> f64 {
+    let series = || (2..28).rev().fold(0.0, |sum, k| 1.0 / f64::from(k * (k - 1)) - t * sum);
+    if t.abs() > 0.25 { (1.0 + t) * libm::log1p(t) - t } else { t * t * series() }
 }
 
 /// The same of [`rate_divergence`], which grows with the shape and with the size of the step over the rate.
@@ -124,9 +145,13 @@ fn at_point(x: &Real) -> Real {
     if size.le(&Real::int(7)) {
         // x + x^3/3 + x^5/15 + ..: once the odd number is above 2 x^2, what is left is below the last term.
         let (square, mut term, mut sum) = (x.square(), x.clone(), x.clone());
+        let (twice, tiny) = (&square + &square, Real::new(2.0_f64.powi(-200)));
         for odd in (3..300).step_by(2) {
             term = term * &square / Real::int(odd);
             sum = sum + &term;
+            if twice.le(&Real::int(odd)) && term.max(&-&term).le(&tiny) {
+                break;
+            }
         }
         return Real::ratio(1, 2) + density * sum.hull(&(&sum + &term));
     }

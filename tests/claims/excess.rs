@@ -4,7 +4,10 @@
 
 use crate::exact_draws::{beta, gamma};
 use crate::numbers_support::{certified, certified_at, dirichlet};
+use crate::whole_posteriors::worst_loss;
 use dpm::privacy::Claim;
+use statrs::function::beta::beta_reg;
+use statrs::function::gamma::ln_gamma;
 use std::fmt::Write;
 
 /// Text of a row; before, certified now, true.
@@ -104,6 +107,7 @@ fn groups(rows: &mut Vec<Row>) {
     for (words, n, key, all, before) in [
         ("public key", "n", "public ", moves(3, true, true, true), [9.0, 27.0_f64.sqrt()]),
         ("private key", "n", "", moves(3, true, true, false), [9.0, 27.0_f64.sqrt()]),
+        ("public key, private n", "private n", "public ", moves(3, false, true, true), [9.0, 27.0_f64.sqrt()]),
         ("private key, private n", "private n", "", moves(3, false, true, false), [9.0, 27.0_f64.sqrt()]),
     ] {
         let text = |q| program(n, key, q);
@@ -226,6 +230,114 @@ fn draws(rows: &mut Vec<Row>) {
     }
 }
 
+/// Losses of Beta(6, 18 + w n) against Beta(6 + w, 18 + w n - w), or the reverse, as many times as `copies`, each rounded down to a grid: the
+/// least epsilon at delta of at least one pair of data sets, rounded down.
+fn composed(w: f64, n: f64, copies: u32, delta: f64, reverse: bool) -> f64 {
+    const STEP: f64 = 2.5e-4;
+    let (p, q) = ([6.0, 18.0 + w * n], [6.0 + w, 18.0 + w * (n - 1.0)]);
+    let ln_b = |x: [f64; 2]| ln_gamma(x[0]) + ln_gamma(x[1]) - ln_gamma(x[0] + x[1]);
+    // What of the first law lies where the loss of p against q is less than t, which falls in x.
+    let (shift, drawn, sign) = (ln_b(q) - ln_b(p), if reverse { q } else { p }, if reverse { -1.0 } else { 1.0 });
+    let below = |t: f64| {
+        let x = 1.0 / (1.0 + ((sign * t - shift) / w).exp());
+        if reverse { beta_reg(drawn[0], drawn[1], x) } else { 1.0 - beta_reg(drawn[0], drawn[1], x) }
+    };
+    let (low, high) = (-1600_i32, 1600_i32);
+    let one: Vec<f64> = (low..high).map(|k| below(f64::from(k + 1) * STEP) - below(f64::from(k) * STEP)).map(|x| x.max(0.0)).collect();
+    let twice = |a: &[f64], b: &[f64]| {
+        let mut all = vec![0.0; a.len() + b.len() - 1];
+        // What is left out only lowers the result.
+        let some = |x: &f64| *x > 1e-12;
+        let (from, to) = (b.iter().position(some).unwrap(), b.iter().rposition(some).unwrap());
+        for (i, x) in a.iter().enumerate().filter(|(_, x)| some(x)) {
+            all[i + from..].iter_mut().zip(&b[from..=to]).for_each(|(sum, y)| *sum += x * y);
+        }
+        all
+    };
+    let all = (1..copies).fold(one.clone(), |all, _| twice(&one, &all));
+    let curve = |e: f64| {
+        let losses = (low * copies as i32..).map(|k| f64::from(k) * STEP);
+        all.iter().zip(losses).filter(|(_, t)| *t > e).map(|(x, t)| x * (1.0 - (e - t).exp())).sum::<f64>()
+    };
+    let (mut no, mut yes) = (0.0, 8.0);
+    for _ in 0..40 {
+        let middle = f64::midpoint(no, yes);
+        if curve(middle) <= delta { yes = middle } else { no = middle }
+    }
+    no
+}
+
+/// Ten draws, before by the sum of their divergences.
+fn ten_draws(rows: &mut Vec<Row>) {
+    let (w, n, delta) = (0.1, 100.0, 1e-5);
+    let text = format!(
+        "private t[{n}] {{ y: bool }}\nparam p ~ beta(6, 18)\nobserve y ~ bernoulli(p)\nrelease d = draws(p, 10) using diffuse(r = {w})\n"
+    );
+    let claim = certified(&text).total().clone();
+    let truth = composed(w, n, 10, delta, false).max(composed(w, n, 10, delta, true));
+    rows.push((
+        format!("ten draws of Beta(6, 18), {n} rows of weight {w}: epsilon at delta {delta}"),
+        claim.clone().converted().epsilon(delta),
+        claim.epsilon(delta),
+        truth,
+    ));
+}
+
+/// The scale of a Hellinger mechanism from its sensitivities, and from its realised loss: certified epsilon over that loss.
+fn hellinger_losses(rows: &mut Vec<Row>) {
+    for (name, gamma) in [("ehd", None), ("ehds", Some(1.0))] {
+        let given = gamma.map_or(String::new(), |g| format!("gamma = {g}, "));
+        let text = format!(
+            "private t[40] {{ y: bool }}\nparam p ~ beta(1, 1)\nobserve y ~ bernoulli(p)\nrelease q = posterior(p) using {name}(eps = 1, {given}calibration = exact)\n"
+        );
+        let all = certified(&text);
+        let calibrated = all.certificate.releases[0].parameters.iter().find(|p| p.0 == "calibrated").unwrap().1;
+        let loss = |epsilon: f64| worst_loss(&[1.0, 1.0], 40, epsilon, gamma);
+        let claimed = all.total().pure();
+        rows.push((format!("{name}, Beta(1, 1), 40 rows: certified over realised loss"), 1.0 / loss(1.0), claimed / loss(calibrated), 1.0));
+    }
+}
+
+/// The largest weight of a row at epsilon 1, before by conversion.
+fn weights(text: &mut String) {
+    for (a, b, n, delta) in [(6.0, 18.0, 100, 1e-5), (6.0, 18.0, 100, 1e-6), (2.0, 2.0, 1000, 1e-6), (20.0, 30.0, 1000, 1e-5)] {
+        let claim = |r: f64| {
+            let program = format!(
+                "private t[{n}] {{ y: bool }}\nparam p ~ beta({a}, {b})\nobserve y ~ bernoulli(p)\nrelease d = draw(p) using diffuse(r = {r})\n"
+            );
+            certified(&program).total().clone()
+        };
+        let largest = |of: &dyn Fn(Claim) -> f64| {
+            let (mut yes, mut no) = (0.0, 1.0);
+            for _ in 0..24 {
+                let middle = f64::midpoint(yes, no);
+                if of(claim(middle)) <= 1.0 { yes = middle } else { no = middle }
+            }
+            yes
+        };
+        let (before, now) = (largest(&|c| c.converted().epsilon(delta)), largest(&|c| c.epsilon(delta)));
+        assert!(now > 1.05 * before, "{before} {now}");
+        writeln!(text, "Beta({a}, {b}), {n} rows, delta {delta} | {before:.4} | {now:.4} | {:+.1} %", 100.0 * (now / before - 1.0))
+            .unwrap();
+    }
+}
+
+/// Noise of `dp_sgld` beside a mean gradient whose rows are cut to norm 1, by the size of samples.
+fn samples(text: &mut String) {
+    let noise = |using: &str, rows: f64| {
+        let program = format!(
+            "budget dp(eps = 1, delta = 1e-5)\nprivate t[500] {{ y: bool, v: vector[2] in l2(1) }}\nparam w: vector[2] ~ normal(0, 1)\nobserve y ~ bernoulli_logit(dot(w, v))\nrelease r = draw(w) using dp_sgld(iterations = 100{using})\n"
+        );
+        certified(&program).certificate.releases[0].parameters.iter().find(|p| p.0 == "sigma").unwrap().1 / rows
+    };
+    let all = noise("", 500.0);
+    for batch in [10, 50, 200] {
+        let part = noise(&format!(", batch = {batch}"), f64::from(batch));
+        assert!(all < part, "{batch}: {part} {all}");
+        writeln!(text, "500 rows, 100 steps, batch {batch} | {part:.4} | {all:.4}").unwrap();
+    }
+}
+
 fn offsets(rows: &mut Vec<Row>) {
     let text = "private t[n] { x: vector[2] in l2(1), o: real in [0, 10], y: bool }\nparam w: vector[2] in l2(1) ~ normal(0, 1)\nobserve y ~ bernoulli_logit(o + dot(w, x))\nrelease r = draw(w) using ops(weight = 0.05) assuming convergence\n";
     let circle: Vec<[f64; 2]> = grid(0.0, std::f64::consts::TAU, 16).map(|t| [t.cos(), t.sin()]).collect();
@@ -302,6 +414,8 @@ fn no_more_than_is_true() {
     groups(&mut rows);
     draws_in_groups(&mut rows);
     draws(&mut rows);
+    ten_draws(&mut rows);
+    hellinger_losses(&mut rows);
     offsets(&mut rows);
     moments(&mut rows);
     let mut text = String::from(
@@ -315,6 +429,10 @@ fn no_more_than_is_true() {
     }
     text.push_str("# beta_div: beta alone | beta and weight\n");
     beta_divergence(&mut text);
+    text.push_str("# weight of a row at epsilon 1: by conversion | by the curve\n");
+    weights(&mut text);
+    text.push_str("# dp_sgld at (1, 1e-5): sd of the noise of a mean gradient of this batch | of all rows, the default\n");
+    samples(&mut text);
     let file = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("benches/results/excess.txt");
     if std::env::var_os("UPDATE_RESULTS").is_some() {
         std::fs::write(&file, &text).unwrap();

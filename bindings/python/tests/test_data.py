@@ -261,8 +261,9 @@ def test_a_single_table_needs_no_name(examples):
 
 def test_what_is_not_a_table_is_refused_by_its_type():
     program = dpm.compile(COUNTS.format(n=8))
-    with pytest.raises(TypeError, match="is not a table"):
-        program.run({"t": 7j})
+    for odd in (7j, 7):
+        with pytest.raises(TypeError, match="is not a table"):
+            program.run({"t": odd})
     with pytest.raises(ValueError, match="differ in length"):
         program.run({"t": {**CELLS, "x": [1.0]}})
 
@@ -271,7 +272,20 @@ def test_a_missing_column_is_named_without_a_cell():
     program = dpm.compile(COUNTS.format(n=8))
     with pytest.raises(dpm.DataError) as caught:
         program.run({"t": {"x": [1234.5] * 8}})
-    assert "1234.5" not in str(caught.value)
+    assert "1234.5" not in str(caught.value) and str(caught.value) == "the table given for `t` has no column `k`"
+
+
+def test_tables_are_named_as_in_python():
+    program = dpm.compile(COUNTS.format(n=8))
+    for data, said in (
+        ({"tt": CELLS}, 'the program has no private table `tt`: it takes data={"t": ..}'),
+        (CELLS, 'the program has no private table `x`: it takes data={"t": ..}'),
+        (None, 'the data of `t` are missing: data={"t": ..}'),
+        ({"t": "@t"}, '@t names registered data: ledger="PATH" is missing'),
+    ):
+        with pytest.raises(dpm.UsageError) as caught:
+            program.run(data)
+        assert str(caught.value) == said
 
 
 @pytest.mark.parametrize("kind", ["sqlite", "duckdb"])
@@ -302,14 +316,3 @@ def test_databases_that_nobody_could_mean():
     for uri, what in (("mysql:x", {"table": "t"}), ("sqlite:", {"table": "t"}), ("sqlite:x", {}), ("sqlite:x", {"table": "t", "query": "select 1"})):
         with pytest.raises(dpm.UsageError):
             dpm.sql(uri, **what)
-
-
-def test_a_spark_table_is_read_by_its_session(tmp_path):
-    sessions = pytest.importorskip("pyspark.sql").SparkSession
-    program = dpm.compile(COUNTS.format(n=len(CELLS["x"])))
-    expected = program.run({"t": _csv(tmp_path / "t.csv")}).releases
-    session = sessions.builder.master("local[1]").config("spark.ui.enabled", "false").getOrCreate()
-    frame = session.createDataFrame(list(zip(*CELLS.values())), "x double, k int, b boolean, c string")
-    found = program.run({"t": frame}).releases
-    session.stop()
-    assert found == {**expected, "xs": pytest.approx(expected["xs"], abs=0.2)}

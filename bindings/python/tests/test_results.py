@@ -47,6 +47,8 @@ def test_weights_of_a_design_have_the_names_of_their_columns(examples):
     text = "\n".join(line for line in text.splitlines() if not line.startswith("output"))
     post = dpm.compile(text + "\n").run(examples / "19_survey.csv").posterior("post")
     names = [row[0] for row in post.summary().rows]
+    between = dpm.compile(text + "\noutput between = interval(post, 0.9)\n").run(examples / "19_survey.csv")["between"]
+    assert [f"post[{name}]" for name in between] == names and all(low < high for low, high in between.values())
     assert "post[age]" in names and "post[sex[male]]" in names and list(post.columns()) == names
 
 
@@ -62,6 +64,39 @@ def test_the_saved_record_of_a_charged_run_is_the_signed_one(tmp_path):
     (tmp_path / "r.json").write_text((tmp_path / "r.json").read_text().replace('"a"', '"b"', 1))
     with pytest.raises(dpm.Error):
         call("verify", "r.json", "--key", "l.pub")
+
+
+def test_a_saved_record_gives_draws_of_its_closed_posteriors(examples, tmp_path):
+    shares = dpm.compile(examples / "12_noisy_posterior.dpm").run(examples / "12_ballots.csv")
+    rate = dpm.compile("budget eps(1)\nprivate t[40] { y: bool }\nparam p ~ beta(2, 6)\nobserve y ~ bernoulli(p)\nrelease post = posterior(p)\n")
+    for result in (shares, rate.run({"t": {"y": [True, False] * 20}})):
+        result.save(tmp_path / "r.json")
+        again = dpm.load(tmp_path / "r.json")
+        came, made = result.posterior("post"), again.posterior("post")
+        assert made.draws()["post"].shape == came.draws()["post"].shape and list(made.columns()) == list(came.columns())
+        # Twenty standard errors of 4,000 draws.
+        for a, b in zip(came.summary().rows, made.summary().rows):
+            assert a[1] == pytest.approx(b[1], abs=0.45 * a[2]) and a[2] == pytest.approx(b[2], rel=0.3)
+        assert numpy.array_equal(made.draws()["post"], again.posterior("post").draws()["post"])
+        assert made.sample(9, seed=1)["post"].shape[0] == 9
+
+
+def test_every_closed_family_is_drawn():
+    from dpm import _closed
+
+    closed = {
+        "beta": ({"parameters": [2, 6]}, 0.25), "gamma": ({"parameters": [3, 2]}, 1.5), "normal": ({"parameters": [4, 0.1]}, 4),
+        "dirichlet": ({"parameters": [1, 2, 5]}, [0.125, 0.25, 0.625]),
+        "multi_normal": ({"parameters": [[1, -1], [[0.04, 0.01], [0.01, 0.04]]], "levels": ["a", "b"]}, [1, -1]),
+        "inv_logit": ({"of": {"family": "normal", "parameters": [0, 0.1]}}, 0.5),
+        "mixture": ({"weights": [0.25, 0.75], "components": [{"family": "normal", "parameters": [0, 0.1]}, {"family": "normal", "parameters": [4, 0.1]}]}, 3),
+        "product": ({"components": [{"family": "beta", "parameters": [2, 2]}, {"family": "beta", "parameters": [1, 3]}]}, [0.5, 0.25]),
+    }
+    for family, (value, mean) in closed.items():
+        found = _closed.groups({"p": {"family": family, **value}})["posterior"]["p"]
+        assert found.shape[:2] == (4, 1000) and numpy.allclose(found.mean(axis=(0, 1)), mean, atol=0.15), family
+    for value in (1.5, {"family": "draws"}, {"family": "quotient_normal", "parameters": [0] * 6}, {"family": "beta", "parameters": [None, 2]}):
+        assert _closed.groups({"p": value}) is None
 
 
 def test_what_is_not_a_record_is_said_so(tmp_path):
@@ -81,7 +116,7 @@ def test_errors_and_costs_are_shown_with_values(tmp_path):
     assert "95% bound" in repr(result) and "not charged" in repr(result) and result.keys() == ["a", "post"]
     result.save(tmp_path / "r.json")
     again = dpm.load(tmp_path / "r.json").posterior("post")
-    assert "parameters" in again._repr_html_()
+    assert "<svg" in again._repr_html_()
 
 
 def test_names_and_kinds(poll):
@@ -102,6 +137,23 @@ def test_a_record_is_a_start_for_further_models(poll, tmp_path):
     for released in (poll, tmp_path / "poll.json"):
         fitted = dpm.fit(COUNTS, released=released)
         assert fitted.posterior("again").draws()["m"].shape == (4, 1000)
+        model = dpm.compile(COUNTS, released=released)
+        assert model.verify() and model.run().posterior("again").draws()["m"].shape == (4, 1000)
+        assert dpm.fit(model, released).keys() == ["again"]
+    with pytest.raises(dpm.DataError, match="nowhere.json does not exist"):
+        dpm.fit(COUNTS, tmp_path / "nowhere.json")
+
+
+def test_a_model_finds_its_record_beside_it_or_in_the_current_folder(poll, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(dpm.Rejected, match="E0212"):
+        dpm.compile(COUNTS)
+    poll.save("result.json")
+    assert dpm.compile(COUNTS).certify()["total"]
+    (tmp_path / "sub").mkdir()
+    (tmp_path / "sub" / "model.dpm").write_text(COUNTS)
+    assert dpm.compile("sub/model.dpm", released=poll).certify() == dpm.compile("sub/model.dpm", released="result.json").certify()
+    assert dpm.fit("sub/model.dpm", "result.json").keys() == ["again"]
 
 
 def test_closed_posteriors_have_parameters_and_draws(examples):

@@ -172,7 +172,7 @@ pub(crate) fn unbounded_features(x: &Expr, span: Span, context: &Context) -> Dia
 /// E0203: a number so large or so small that sums and squares of it leave the range of doubles.
 pub(crate) fn out_of_reach(span: Span, what: &str, range: Range) -> Diagnostic {
     let shown = if range.is_point() { format!("this is {:e}", range.lo) } else { format!("from {:e} to {:e}", range.lo, range.hi) };
-    Diagnostic::new("E0203", format!("{what} must lie between 1e-100 and 1e100"))
+    Diagnostic::new("E0203", format!("the size of {what} must lie between 1e-100 and 1e100"))
         .label(span, shown)
         .cause("squares and quotients of such a number leave the range of doubles, so no bound computed from it holds")
         .help("write the model in other units")

@@ -32,7 +32,7 @@ fn hellinger_laws_and_losses_by_enumeration() {
 }
 
 /// The largest log ratio of the laws of neighbouring counts, each by its scores.
-fn worst_loss(alpha: &[f64], items: u64, epsilon: f64, gamma: Option<f64>) -> f64 {
+pub fn worst_loss(alpha: &[f64], items: u64, epsilon: f64, gamma: Option<f64>) -> f64 {
     let all = histograms(items, alpha.len());
     let laws: Vec<Vec<f64>> = all.iter().map(|c| sampled(&hellinger::law(alpha, c, epsilon, gamma).unwrap(), epsilon)).collect();
     let mut worst: f64 = 0.0;

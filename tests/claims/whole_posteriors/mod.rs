@@ -2,6 +2,7 @@
 
 mod counts;
 mod distances;
+pub use distances::worst_loss;
 mod refined;
 mod scores;
 mod sums;

@@ -2,6 +2,7 @@
 
 mod attacks;
 mod attempts;
+mod corpus;
 mod outputs;
 mod policy;
 mod processes;

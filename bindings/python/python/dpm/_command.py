@@ -11,6 +11,8 @@ import sys
 import sysconfig
 from pathlib import Path
 
+from . import _progress
+
 
 class Error(Exception):
     """What the command refused. Its text is the command's own message; no text ever depends on a private value."""
@@ -91,8 +93,8 @@ def version() -> str:
     return call(["--version"]).split()[-1]
 
 
-def call(arguments: list[str], *, cwd: str | os.PathLike | None = None, fds: tuple[int, ...] = ()) -> str:
-    """Runs the command; returns its standard output.
+def call(arguments: list[str], *, cwd: str | os.PathLike | None = None, fds: tuple[int, ...] = (), doing: str | None = None) -> str:
+    """Runs the command; returns its standard output. Says what it is ``doing`` once that has lasted over a second.
 
     Raises the subclass of `Error` that its exit code stands for. An interrupt ends the command before it reaches the
     caller, so that nothing goes on drawing; what a ledger was charged stays charged.
@@ -105,7 +107,13 @@ def call(arguments: list[str], *, cwd: str | os.PathLike | None = None, fds: tup
     except OSError as error:
         raise Error(f"the dpm command cannot be started: {error.strerror}: {command()}") from None
     try:
-        out, err = child.communicate()
+        with _progress.Line(doing) as line:
+            while True:
+                try:
+                    out, err = child.communicate(timeout=1 if line.wanted else None)
+                    break
+                except subprocess.TimeoutExpired:
+                    line.tick()
     except BaseException:
         child.terminate()
         child.wait()
@@ -116,7 +124,17 @@ def call(arguments: list[str], *, cwd: str | os.PathLike | None = None, fds: tup
     kind = _CODES.get(child.returncode, Bug)
     if kind is Rejected:
         raise Rejected(err or _messages(out), _diagnostics(out))
-    raise kind(plain(err) or _messages(out) or f"dpm ended with exit code {child.returncode}")
+    raise kind(_in_python(plain(err)) or _messages(out) or f"dpm ended with exit code {child.returncode}")
+
+
+def _in_python(text: str) -> str:
+    """What the command says of its options, of the arguments that stand for them here."""
+    # What stands before the error are warnings of the program, which were raised as such when it was compiled.
+    text = re.split(r"^error: ", text, maxsplit=1, flags=re.MULTILINE)[-1]
+    text = re.sub(r"--(data|public) (\w+)=PATH", r'\1={"\2": ..}', text)
+    text = re.sub(r"--data wants NAME=PATH with the name of a private table, not `(\w+)=[^`]*`", r"the program has no private table `\1`", text)
+    text = re.sub(r"\bthe rows given: the file for (`\w+`)", r"the table given for \1", text)
+    return text.replace("--ledger PATH is missing", 'ledger="PATH" is missing').replace("use --public", "use public={..}")
 
 
 def _diagnostics(out: str) -> list[dict]:

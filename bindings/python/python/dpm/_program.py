@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import shutil
 import tempfile
 import warnings
 from collections.abc import Iterable, Mapping
@@ -40,9 +41,10 @@ class Certificate(dict):
 class Program:
     """A program that checks. Make one with `dpm.compile`."""
 
-    def __init__(self, source: str, path: Path | None):
+    def __init__(self, source: str, path: Path | None, released: Result | str | os.PathLike | None = None):
         self.source = source
         self.path = path
+        self._released = released
 
     def certify(self, *, orders: Iterable[float] = (), deltas: Iterable[float] = (), public: Mapping[str, object] | None = None) -> Certificate:
         """The certificate. Reads public tables only.
@@ -50,16 +52,16 @@ class Program:
         ``orders`` are further Rényi orders (above 1) and ``deltas`` further deltas (between 0 and 1) to report.
         """
         more = [f"--order={order!r}" for order in orders] + [f"--delta={delta!r}" for delta in deltas]
-        with self._file() as file, _tables.opened(public or {}) as (tables, fds):
-            arguments = ["certify", file, *more, *_named("--public", tables)]
-            text = _command.call(arguments, cwd=self._folder(), fds=fds)
-            made = _command.call([*arguments, "--json"], cwd=self._folder(), fds=fds)
+        with self._file() as file, self._open(public) as (tables, fds):
+            arguments = ["certify", file, *more, *tables]
+            text = _command.call(arguments, cwd=self._folder(), fds=fds, doing="certifying")
+            made = _command.call([*arguments, "--json"], cwd=self._folder(), fds=fds, doing="certifying")
         return Certificate(made, text)
 
     def compare(self, *, public: Mapping[str, object] | None = None) -> _display.Table:
         """Every mechanism for every release, with its predicted error, best first. Needs no private data."""
-        with self._file() as file, _tables.opened(public or {}) as (tables, fds):
-            found = json.loads(_command.call(["compare", file, "--json", *_named("--public", tables)], cwd=self._folder(), fds=fds))
+        with self._file() as file, self._open(public) as (tables, fds):
+            found = json.loads(_command.call(["compare", file, "--json", *tables], cwd=self._folder(), fds=fds, doing="comparing"))
         rows = []
         for release in found["releases"]:
             for entry in release["mechanisms"]:
@@ -73,16 +75,16 @@ class Program:
         ``["budget"]`` and ``["rows"]`` each hold the ``value``, the ``line`` of the program to replace, its new ``text`` and a ``warning``,
         or the ``reason`` why it is not enough. Raises `Rejected` where neither is.
         """
-        with self._file() as file, _tables.opened(public or {}) as (tables, fds):
-            arguments = ["compare", file, "--json", f"--want={release} within {within!r}", *_named("--public", tables)]
-            return json.loads(_command.call(arguments, cwd=self._folder(), fds=fds))["want"]
+        with self._file() as file, self._open(public) as (tables, fds):
+            arguments = ["compare", file, "--json", f"--want={release} within {within!r}", *tables]
+            return json.loads(_command.call(arguments, cwd=self._folder(), fds=fds, doing="searching"))["want"]
 
     def verify(self) -> str:
         """Has every number of the certificate derived again by separate code. Raises `Failed` where one is too small."""
         with tempfile.TemporaryDirectory() as folder, self._file() as file:
             path = Path(folder) / "certificate.json"
-            _command.call(["certify", file, "-o", str(path)], cwd=self._folder())
-            return _command.call(["verify", str(path), "--program", file], cwd=self._folder())
+            _command.call(["certify", file, "-o", str(path)], cwd=self._folder(), doing="certifying")
+            return _command.call(["verify", str(path), "--program", file], cwd=self._folder(), doing="verifying")
 
     def run(
         self, data: Mapping[str, object] | object = None, *, public: Mapping[str, object] | None = None, ledger: str | os.PathLike | None = None,
@@ -97,18 +99,19 @@ class Program:
 
         Without a ledger nobody counts how often a program runs: every call spends the budget again.
         """
-        tables = {} if data is None else dict(data) if isinstance(data, Mapping) else {None: data}
+        tables = {} if data is None else self._named(data) if isinstance(data, Mapping) else {None: data}
         if ledger is not None and not all(isinstance(t, str) and t.startswith("@") for t in tables.values()):
             raise _command.UsageError('with a ledger the data are the registered ones: data={"name": "@id"}')
         with tempfile.TemporaryDirectory() as folder, self._file() as file:
-            with _tables.opened(tables) as (private, fds), _tables.opened(public or {}) as (open_tables, more):
+            with _tables.opened(tables, numbers=False) as (private, fds), self._open(public) as (open_tables, more):
                 draws = Path(folder) / "draws.json"
-                arguments = ["run", file, "--json", *_named("--data", private), *_named("--public", open_tables)]
+                arguments = ["run", file, "--json", *_options("--data", private), *open_tables]
                 arguments += ["--strict"] * strict + ["--anyway"] * anyway + ([f"--ledger={Path(ledger).absolute()}"] if ledger is not None else [])
                 if tables and ledger is None:
                     _warn_of_a_second_run(self.source)
                 try:
-                    out = self._run([*arguments, f"--arviz={draws}"], arguments, (*fds, *more))
+                    # How long private rows take is never shown.
+                    out = self._run([*arguments, f"--arviz={draws}"], arguments, (*fds, *more), None if tables else "running chains")
                 except _command.Rejected as rejected:
                     # With its places and lines to paste, where the program alone is at fault.
                     _command.call(["check", file], cwd=self._folder())
@@ -117,14 +120,39 @@ class Program:
                     _SEEN.add(hash(self.source))
             return Result(out, json.loads(draws.read_text()) if draws.exists() else None)
 
-    def _run(self, with_draws: list[str], without: list[str], fds: tuple[int, ...]) -> str:
+    def _run(self, with_draws: list[str], without: list[str], fds: tuple[int, ...], doing: str | None) -> str:
         """A program without posteriors has no draws to write, and says so before anything is charged."""
         try:
-            return _command.call(with_draws, cwd=self._folder(), fds=fds)
+            return _command.call(with_draws, cwd=self._folder(), fds=fds, doing=doing)
         except _command.UsageError as error:
             if "--arviz" not in str(error):
                 raise
-        return _command.call(without, cwd=self._folder(), fds=fds)
+        return _command.call(without, cwd=self._folder(), fds=fds, doing=doing)
+
+    def _named(self, data: Mapping) -> dict:
+        """Private tables by name. A name that the program does not have is refused here, with those that it has."""
+        declared = re.findall(r"^\s*private\s+(\w+)\s*\[", self.source, re.MULTILINE)
+        unknown = [name for name in data if name not in declared]
+        if declared and unknown:
+            wanted = ", ".join(f'"{name}": ..' for name in declared)
+            raise _command.UsageError(f"the program has no private table `{unknown[0]}`: it takes data={{{wanted}}}")
+        return dict(data)
+
+    @contextmanager
+    def _open(self, public: Mapping[str, object] | None):
+        """What is public, as arguments of the command, and the descriptors that they name."""
+        with tempfile.TemporaryDirectory() as folder:
+            given = {name: self._released for name in self._records() if self.path and self._released is not None} | dict(public or {})
+            for name, value in given.items():
+                if isinstance(value, Result):
+                    given[name] = Path(folder) / f"{name}.json"
+                    value.save(given[name])
+            with _tables.opened(given) as (tables, fds):
+                yield _options("--public", tables), fds
+
+    def _records(self) -> dict[str, str]:
+        """The records that the program reads: their names and files."""
+        return dict(re.findall(r'^\s*public\s+(\w+)\s+from\s+"([^"]*)"', self.source, re.MULTILINE))
 
     def stan(self) -> str:
         """The Stan program of the same posterior."""
@@ -134,20 +162,33 @@ class Program:
     def report(self, path: str | os.PathLike) -> None:
         """Writes one HTML page: what is released, at what risk, and why that is certified."""
         with self._file() as file:
-            _command.call(["report", file, "-o", str(Path(path).absolute())], cwd=self._folder())
+            _command.call(["report", file, "-o", str(Path(path).absolute())], cwd=self._folder(), doing="writing the page")
 
     def _folder(self) -> Path | None:
         return self.path.parent if self.path else None
 
     @contextmanager
     def _file(self):
-        """The program as a file: modules beside a path are found, a text has none."""
+        """The program as a file. Beside a path are its modules and records; beside a text, copies of the records that it names."""
         if self.path:
             yield str(self.path)
             return
         with tempfile.TemporaryDirectory() as folder:
             path = Path(folder) / "program.dpm"
-            path.write_text(self.source)
+            path.write_text(self.source, encoding="utf-8")
+            for name in self._records().values():
+                place = Path(os.path.normpath(Path(folder) / name))
+                if not place.is_relative_to(folder) or place == path:
+                    continue
+                place.parent.mkdir(parents=True, exist_ok=True)
+                if isinstance(self._released, Result):
+                    self._released.save(place)
+                    continue
+                found = Path(name if self._released is None else self._released).expanduser()
+                if found.is_file():
+                    shutil.copyfile(found, place)
+                elif self._released is not None:
+                    raise _command.DataError(f"{found} does not exist")
             yield str(path)
 
     def __repr__(self) -> str:
@@ -157,30 +198,28 @@ class Program:
         return _display.program(self.source)
 
 
-def compile(program: str | os.PathLike) -> Program:
+def compile(program: str | os.PathLike, *, released: Result | str | os.PathLike | None = None) -> Program:
     """Checks a program: a path to a ``.dpm`` file, or the text of one.
+
+    A model of what was released reads the record that it names, beside a path or, of a text, in the current folder;
+    ``released`` is another in its place: a `Result`, or the path of a saved one.
 
     Raises `Rejected`, whose text is the full message, with the places, the cause and lines to paste.
     """
-    if isinstance(program, str) and not _is_path(program):
-        made = Program(program, None)
-    else:
-        path = Path(program).absolute()
-        if not path.is_file():
-            raise _command.DataError(f"{path.name} does not exist")
-        made = Program(path.read_text(), path)
-    with made._file() as file:
+    made = _program(program, released)
+    with made._file() as file, made._open(None) as (tables, fds):
+        check = lambda *more: _command.call(["check", file, *tables, *more], cwd=made._folder(), fds=fds, doing="certifying")
         try:
-            found = json.loads(_command.call(["check", file, "--json"], cwd=made._folder())).get("diagnostics", [])
-            for warning in (d for d in found if d.get("severity") == "warning"):
-                warnings.warn(f"{warning['code']}: {warning['message']}", stacklevel=2)
-            return made
-        except _command.Rejected:
-            pass
-        try:
-            _command.call(["check", file], cwd=made._folder())
-        except _command.Rejected as rejected:
-            raise _command.Rejected(rejected.rendered, _diagnostics(file, made._folder())) from None
+            found = json.loads(check("--json")).get("diagnostics", [])
+        except _command.Rejected as refused:
+            # The same once more as text with its marks.
+            try:
+                check()
+            except _command.Rejected as rejected:
+                raise _command.Rejected(rejected.rendered, refused.diagnostics) from None
+            raise
+    for warning in (d for d in found if d.get("severity") == "warning"):
+        warnings.warn(f"{warning['code']}: {warning['message']}", stacklevel=2)
     return made
 
 
@@ -188,20 +227,19 @@ def fit(program: str | os.PathLike | Program, released, *, public: Mapping[str, 
     """Runs a model of what was released before: free, as often as wanted, and without private data.
 
     ``released`` is the record of an earlier run: a `Result`, or the path of a saved one. It is given to every
-    ``public NAME from ".."`` of the program.
+    ``public NAME from ".."`` of the program, a text, a path, or what `dpm.compile` made of one.
     """
-    model = program if isinstance(program, Program) else None
-    with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder) / "record.json"
-        if isinstance(released, Result):
-            released.save(path)
-        else:
-            path = Path(released).absolute()
-        if model is None:
-            text = program if isinstance(program, str) and "\n" in program else Path(program).read_text()
-            model = Program(text, None)
-        records = re.findall(r'^\s*public\s+(\w+)\s+from\s+"', model.source, re.MULTILINE)
-        return model.run(public={**{name: path for name in records}, **(public or {})})
+    model = Program(program.source, program.path, released) if isinstance(program, Program) else _program(program, released)
+    return model.run(public=public)
+
+
+def _program(program: str | os.PathLike, released) -> Program:
+    if isinstance(program, str) and not _is_path(program):
+        return Program(program, None, released)
+    path = Path(program).expanduser().absolute()
+    if not path.is_file():
+        raise _command.DataError(f"{path.name} does not exist")
+    return Program(path.read_text(encoding="utf-8"), path, released)
 
 
 def _is_path(text: str) -> bool:
@@ -209,15 +247,7 @@ def _is_path(text: str) -> bool:
     return "\n" not in text and (text.endswith(".dpm") or len(text.split()) == 1)
 
 
-def _diagnostics(file: str, folder: Path | None) -> list[dict]:
-    try:
-        _command.call(["check", file, "--json"], cwd=folder)
-    except _command.Rejected as rejected:
-        return rejected.diagnostics
-    return []
-
-
-def _named(option: str, tables: list[str]) -> list[str]:
+def _options(option: str, tables: list[str]) -> list[str]:
     return [f"{option}={table}" for table in tables]
 
 

@@ -7,7 +7,7 @@ import json
 import os
 from pathlib import Path
 
-from . import _display
+from . import _closed, _display
 from ._command import DataError
 
 
@@ -17,7 +17,18 @@ class Result:
     def __init__(self, record: str, draws: dict | None = None):
         self.record: dict = json.loads(record)
         self._text = record
-        self._draws = draws
+        self._came = draws
+        self._made: dict = {}
+
+    def _drawn(self, values: dict) -> dict | None:
+        """The draws that came with the run, or, of a saved record, new ones of closed posteriors: once, so that all that is computed of them agrees."""
+        if self._came is not None:
+            return self._came
+        for name in values:
+            if name not in self._made:
+                self._made[name] = _closed.groups({name: values[name]})
+        made = [self._made[name] for name in values if self._made[name] is not None]
+        return {group: {key: found for one in made for key, found in one[group].items()} for group in made[0]} if made else None
 
     @property
     def releases(self) -> dict:
@@ -49,7 +60,7 @@ class Result:
         value = self._value(name)
         if not (isinstance(value, dict) and "family" in value):
             raise TypeError(f"`{name}` is a value, not a posterior")
-        return Posterior(name, value, self._draws or {})
+        return Posterior(name, value, self._drawn({name: value}) or {})
 
     def _value(self, name: str):
         for values in (self.releases, self.outputs):
@@ -61,15 +72,17 @@ class Result:
         """The draws for ArviZ: an ``arviz.InferenceData``, or, from version 1 on, the ``DataTree`` that took its place. Needs arviz.
 
         Groups ``posterior`` and, where the run drew one, ``prior``; variables of shape (chains, draws) or (chains, draws, length).
-        Raises ValueError where the run released no posterior, or the result was loaded from a record, which holds no draws.
+        Raises ValueError where the run released no posterior, or the result was loaded from a record, which holds no draws of chains.
         """
         import arviz
 
-        if self._draws is None:
-            raise ValueError("the run released no posterior, or this is a saved record, which holds no draws")
-        groups = {name: values for name, values in _arrays(self._draws).items() if name in ("posterior", "prior")}
-        named = {name: self._draws[name] for name in ("coords", "dims") if name in self._draws}
-        if hasattr(arviz, "InferenceData"):
+        draws = self._drawn(self.releases | {name: value for name, value in self.outputs.items() if isinstance(value, dict) and value.get("family") == "inv_logit"})
+        if draws is None:
+            raise ValueError("the run released no posterior, or this is a saved record, which holds no draws of chains")
+        groups = {name: values for name, values in _arrays(draws).items() if name in ("posterior", "prior")}
+        named = {name: draws[name] for name in ("coords", "dims") if name in draws}
+        # Version 1 still has the name, by a warning, for something else.
+        if "InferenceData" in vars(arviz):
             return arviz.from_dict(**groups, **named)
         return arviz.from_dict(groups, **named)
 
@@ -134,7 +147,10 @@ class Posterior:
         return self.value.get("parameters")
 
     def draws(self) -> dict:
-        """The draws that came with the run, by name: arrays of shape (chains, draws) and, for vectors, one more."""
+        """The draws that came with the run, by name: arrays of shape (chains, draws) and, for vectors, one more.
+
+        Of a saved record new draws of a closed posterior; ValueError for those of chains, which it does not hold.
+        """
         import numpy
 
         wanted = self.value.get("numbers")
@@ -144,11 +160,11 @@ class Posterior:
             names = {key: (self.name if key == "" else key) for key in wanted}
             found = {name: self._groups[name] for name in names.values() if name in self._groups}
         if not found:
-            raise ValueError("a saved record holds no draws; `parameters` are those of the posterior, and `value` is all that was released of it")
+            raise ValueError("a saved record holds no draws of this posterior; `value` is all that it says of it")
         return {name: numpy.asarray(values, dtype=float) for name, values in found.items()}
 
     def sample(self, n: int, seed: int | None = None) -> dict:
-        """``n`` draws by name, taken at random from those of the run (with replacement when there are fewer)."""
+        """``n`` draws by name, taken at random from `draws` (with replacement when there are fewer)."""
         import numpy
 
         generator = numpy.random.default_rng(seed)

@@ -16,10 +16,10 @@ from ._command import DataError, UsageError
 
 
 @contextlib.contextmanager
-def opened(tables: Mapping[str, object]):
+def opened(tables: Mapping[str | None, object], numbers: bool = True):
     """Gives ``(arguments, descriptors)``: ``name=path`` for every table, and the descriptors that must be inherited.
 
-    A path, an ``@id`` of a ledger or a public number is passed on as it is. Anything else is written into memory that has no name in the file
+    A path, an ``@id`` of a ledger or, where there may be ``numbers``, a public number is passed on as it is. Anything else is written into memory that has no name in the file
     system.
     """
     arguments, files = [], []
@@ -33,7 +33,7 @@ def opened(tables: Mapping[str, object]):
             elif isinstance(table, (str, os.PathLike)):
                 path = os.fspath(table)
                 arguments.append(before + (path if path.startswith("@") else str(Path(path).expanduser().absolute())))
-            elif isinstance(table, (int, float)):
+            elif numbers and isinstance(table, (int, float)):
                 arguments.append(f"{before}{table!r}")
             else:
                 file = _memory()
@@ -164,7 +164,8 @@ def _write_arrow(reader, file) -> None:
     import pyarrow as pa
     import pyarrow.parquet
 
-    kinds = [_cell(field.type) for field in reader.schema]
+    # An extension (numbers of PostgreSQL without bounds are one) is stored as a type that the rest may know.
+    kinds = [_cell(_stored(field.type)) for field in reader.schema]
     schema = pa.schema([pa.field(field.name, kind) for field, kind in zip(reader.schema, kinds)])
     texts = [field.name for field in schema if pa.types.is_large_string(field.type) or pa.types.is_string(field.type) or pa.types.is_dictionary(field.type)]
     with pyarrow.parquet.ParquetWriter(file, schema, compression="NONE", use_dictionary=texts, write_statistics=False) as writer:
@@ -173,9 +174,14 @@ def _write_arrow(reader, file) -> None:
             writer.write_batch(pa.record_batch(columns, schema=schema))
 
 
+def _stored(kind):
+    return getattr(kind, "storage_type", kind)
+
+
 def _as(column, kind):
     import pyarrow as pa
 
+    column = getattr(column, "storage", column)
     if column.type == kind:
         return column
     if pa.types.is_dictionary(column.type) and kind != _foreign():
