@@ -63,11 +63,9 @@ ANALYSES = [
         "rows as for 969, and `unknown` (38 rows) is told mainly by the other groups. The raw shares pool nothing."),
     analysis(
         "03_linear", "power", "AT PE", "A linear regression with unknown sd", "How much power does a plant lose for each degree of the air?", w.linear,
-        "No rule releases a regression whose sd is unknown, so this is a model of counts. It is not as good as it looks. The intercept agrees; the "
-        "slope and, more so, the sd lie outside the intervals of the other by what the noise does not explain. Two things do: the warning is right "
-        "that bins of 5 degrees flatten the slope; and in cells far from the line a few rows drown in noise, so the model hears of the middle of a "
-        "law with long tails more than of its ends. Air is taken for public here, as the weather is; with a private `air` the chain did not end "
-        "within five minutes on two busy cores."),
+        "A normal law needs five noisy sums and no bins: `moments` releases them at once, for a private `air` too. Both intervals of the slope and of the sd "
+        "hold what the other analysis gives, and are three to nine times as long, because one row may move a product of two bounded columns far more than "
+        "most rows do. Narrower bounds of the two columns, where they are known, make them shorter."),
     analysis(
         "04_logistic", "adult", "sex education-num income", "A logistic regression with a category",
         "Who earns more than 50,000 dollars a year, by sex and years of school?", w.logistic,
@@ -114,14 +112,13 @@ ANALYSES = [
         "sampling error to rule. The real groups (benign 12.1, malignant 17.5, 37 % malignant) are near both."),
     analysis(
         "12_both_moments", "wine", "pH", "Both moments of a normal law", "What are the mean and the sd of the pH of white wines?", w.both_moments,
-        "No rule releases the posterior of a mean and a spread together, so this is a model of counts in 40 bins. The means agree. The sd comes out too "
-        "small: in two other runs 0.1484, and 0.1464 with an interval that ended at 0.1492. The pH has longer tails than a normal law, and the model cannot "
-        "tell the few rows there from noise, so it fits the middle; the same fit to counts without noise gives 0.1508. The interval is right for a "
-        "normal law, which these rows do not follow, and nothing warns of it; `predictive` can be asked."),
+        "A normal law needs two noisy sums and no bins: `moments` releases them at once. The mean is as good as without privacy; the interval of the sd is "
+        "about twice as long and holds the other estimate, though the pH has longer tails than a normal law. Sums of squares hear of every row alike; "
+        "a model of counts in 40 bins, where the noise hides the few rows of the tails, gave an sd that was too small."),
     analysis(
         "13_missing", "flchain", "creatinine", "Missing values", "What is the mean creatinine of those who were measured, and how many were not?", w.missing,
-        "The two agree to the noise, about half a hundredth of a unit; the interval is not printed, and is left to the reader. Values above 5, which the bound "
-        "moves, are rare. The mean is of those measured, and says nothing of the others."),
+        "The two agree to about half a hundredth of a unit. `mean(.., where = ..)` divides a noisy sum by a noisy count, and its interval is of the noise: the mean "
+        "of all rows that were measured lies in it, not that of a population. Values above 5, which the bound moves, are rare; those missing may differ."),
     analysis(
         "14_dates", "bikes", "dteday cnt", "Dates", "On which days of the week is a bicycle rental busy, with more than 300 rides in an hour?", w.dates,
         "The counts agree to the bound. One hour is a row here, so the guarantee protects one hour, not one rider, who has many."),

@@ -17,7 +17,7 @@ use crate::source::{Diagnostic, Help, Span};
 pub fn no_own_guarantee(scene: &Scene, mechanism: &Mechanism, sampler: Sampler) -> Diagnostic {
     Diagnostic::new("E0311", format!("`{}` gives no guarantee of its own", sampler.name()))
         .label(scene.place(), UNPROVED)
-        .cause("no finite run of this chain has a proved privacy bound; diagnostics of convergence prove none either")
+        .cause("no privacy bound is proved for a finite run of this chain, and convergence diagnostics do not prove one")
         .help(("use the chain that needs no convergence:", format!("using {}(sampler = langevin)", mechanism.name)))
         .help(("or accept a conditional guarantee:", format!("{} assuming convergence", scene.sources.slice(scene.place()))))
 }
@@ -58,7 +58,7 @@ pub fn words(scene: &Scene, mechanism: &'static Mechanism, args: &Arguments) -> 
     let subject = format!("`{}`", sampler.map_or(name, Sampler::name));
     let d = Diagnostic::new("E0311", format!("{subject} gives no guarantee of its own"))
         .label(scene.place(), UNPROVED)
-        .cause("no finite run of this chain has a proved privacy bound; diagnostics of convergence prove none either")
+        .cause("no privacy bound is proved for a finite run of this chain, and convergence diagnostics do not prove one")
         .help(("accept a conditional guarantee:", format!("{place} assuming convergence")));
     Err(Box::new(if penalty_reaches(scene) { d.help(("or use a chain that is private by itself:", "using penalty")) } else { d }))
 }

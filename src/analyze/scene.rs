@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use super::public::PublicData;
 use super::site::Site;
-use crate::model::{BudgetKind, Model, Program, Query, Relation, RowCount};
+use crate::model::{BudgetKind, Model, Program, Query, Records, Relation, RowCount};
 use crate::rules::arguments::{Arguments, Mechanism};
 use crate::rules::{Ask, Context, Judged, PublicTotals, Question};
 use crate::source::{SourceMap, Span};
@@ -68,6 +68,14 @@ impl<'a> Scene<'a> {
     /// What is offered where nothing is written after the mechanism.
     pub fn plain(&self) -> Judged {
         self.judge(None)
+    }
+
+    /// The rows it is about, in a group without their number.
+    pub fn records(&self) -> Records {
+        match (self.model.as_deref(), &self.site.release.query) {
+            (Some(model), _) | (None, Query::Posterior(model)) => model.records,
+            (None, Query::Aggregate(query)) => query.records,
+        }
     }
 
     /// The mechanism as written, else the query: the place to edit.

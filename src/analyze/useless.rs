@@ -2,17 +2,16 @@
 
 use super::scene::Scene;
 use super::solve::{cost, solve};
-use crate::model::print::number;
-use crate::model::{BudgetKind, Model, Query, Records, Relation, Request, RowCount, Table};
+use crate::model::{AggregateQuery, BudgetKind, Builtin, ExprKind, Model, Norms, Query, Records, Relation, Request, RowCount, Table};
 use crate::numeric::decimal::{sig, sig_up};
 use crate::rules::Ask;
-use crate::rules::offer::{Offer, PredictedError};
+use crate::rules::offer::{Offer, assumed_rows};
 use crate::source::{Diagnostic, Help};
 
-/// A draw is no better than the prior where its predicted error is this much of that of a draw from the prior, or more. With a
+/// A posterior is no better than the prior where draws from it err by this much of what draws from the prior do, or more. With a
 /// normal prior that is so for any sd within 10 % of the prior's, whether the rows are few or count for little.
 const NEARLY: f64 = 0.82;
-/// A draw worth a larger budget errs at most by this much of what a draw from the prior does.
+/// An answer is worth more rows or a larger budget where it errs at most by this much of what one without it does.
 const HALF: f64 = 0.5;
 /// No budget above these is proposed.
 const LARGEST: f64 = 20.0;
@@ -22,65 +21,86 @@ const NEAR: f64 = 0.3;
 const MANY: u64 = 100;
 /// Where the number of rows is not known, a weight below this is taken for nothing.
 const LITTLE: f64 = 0.001;
+/// No more rows than this are proposed.
+const MOST: u64 = 1_000_000_000;
 
 /// W0510, where the predictions say so.
 pub fn found(scene: &Scene, offer: &dyn Offer, value: f64) -> Option<Diagnostic> {
-    let Some(model) = scene.model.as_deref() else { return noisy(scene, offer, value) };
-    let predicted = offer.predicted_error(value);
-    // Of features no more is known than that they may fill their bounds.
-    let (error, prior) = (predicted.at_best(), predicted.of_prior()?);
-    let rows = model.records.rows;
-    let known = rows.exactly.is_some() || rows.at_least >= MANY;
-    let weak = if known { error >= NEARLY * prior } else { offer.tempering(value).is_some_and(|t| t.weight < LITTLE) };
+    let [error, without] = offer.predicted_error(value).both()?;
+    let records = scene.records();
+    let known = records.rows.exactly.is_some() || records.rows.at_least >= MANY;
+    let drawn = scene.model.as_deref().is_some_and(|m| matches!(m.request, Request::Draw { .. }));
+    // How much a draw learns cannot be told for an unknown number of rows; an answer with noise that hides a hundred can say how many there are.
+    let weak = match (drawn, known) {
+        (true, false) => offer.tempering(value).is_some_and(|t| t.weight < LITTLE),
+        (false, false) if records.relation == Relation::AddRemove => false,
+        (false, _) if scene.site.grouped() => false,
+        _ => error >= if scene.model.is_some() { NEARLY * without } else { without },
+    };
     if !weak {
         return None;
     }
-    let d = Diagnostic::new("W0510", format!("`{}` is predicted to say next to nothing about the rows", scene.site.release.name))
-        .label(scene.place(), format!("predicted error {}, of a draw from the prior {}", sig(error, 3), sig(prior, 3)));
+    let label = match (&scene.model, drawn) {
+        (Some(_), true) => format!("predicted error {}, of a draw from the prior {}", sig(error, 3), sig(without, 3)),
+        (Some(_), false) => format!("draws from it are predicted to err by {}, draws from the prior by {}", sig(error, 3), sig(without, 3)),
+        (None, _) => {
+            format!("95 % of answers within {} of the truth; the middle of its range is within {}", sig(error, 3), sig(without, 3))
+        }
+    };
+    let d = Diagnostic::new("W0510", format!("`{}` is predicted to say next to nothing about the rows", scene.site.release.name));
+    let d = d.label(scene.place(), label);
+    let few = || format!("the header does not say how many rows there are, so no more than {} are assumed", assumed_rows(records.rows));
+    let d = if drawn || known { d } else { d.cause(few()) };
     if scene.site.of_many() {
         return Some(d);
     }
-    Some(d.helps(whole(scene, model).into_iter().chain(counted(scene, model, offer)).chain(dearer(scene, offer, prior))))
-}
-
-/// The answer to a query whose noise is as wide as what it can be: half of that is how far its middle is off at most.
-fn noisy(scene: &Scene, offer: &dyn Offer, value: f64) -> Option<Diagnostic> {
-    let Query::Aggregate(query) = &scene.site.release.query else { return None };
-    let rows = query.records.rows;
-    let known = rows.exactly.is_some() || rows.at_least >= MANY;
-    let width = query.value.ty.range().filter(|r| known && r.is_finite() && query.value.ty.is_scalar_number())?.width();
-    let predicted = offer.predicted_error(value);
-    let error = predicted.of_number()?;
-    if scene.site.grouped() || width <= 0.0 || error < 0.5 * width {
-        return None;
-    }
-    let range = query.value.ty.range()?;
-    let between = format!(
-        "95 % of answers within {} of the truth, which lies in [{}, {}] in any case",
-        sig(error, 3),
-        number(range.lo),
-        number(range.hi)
-    );
-    let d = Diagnostic::new("W0510", format!("`{}` is predicted to say next to nothing about the rows", scene.site.release.name));
-    let d = d.label(scene.place(), between);
-    Some(if scene.site.of_many() { d } else { d.helps(dearer(scene, offer, 0.5 * width)) })
+    let posterior = scene.model.as_deref().and_then(|model| whole(scene, model));
+    Some(d.helps(posterior.into_iter().chain(counted(scene, offer, value)).chain(dearer(scene, offer, without))))
 }
 
 /// The exact number of rows, where a bound alone is declared and a number above it would teach.
-fn counted(scene: &Scene, model: &Model, offer: &dyn Offer) -> Option<Help> {
-    let rows = model.records.rows;
-    if rows.exactly.is_some() || model.records.relation == Relation::AddRemove || scene.site.grouped() {
+fn counted(scene: &Scene, offer: &dyn Offer, value: f64) -> Option<Help> {
+    let Records { rows, relation, table, .. } = scene.records();
+    // What the program writes does not follow the number of rows.
+    let written = solve(scene.site, offer, scene.allotment?) != Some(value);
+    if written || rows.exactly.is_some() || relation == Relation::AddRemove || scene.site.grouped() {
         return None;
     }
-    let n = rows.at_least.max(100).saturating_mul(10);
-    let records = Records { rows: RowCount { at_least: n, exactly: Some(n) }, ..model.records };
-    let judged = scene.judge_of(Ask::Model(&Model { records, ..model.clone() }), None);
-    let same = judged.offers.iter().find(|o| o.mechanism() == offer.mechanism() && o.knob() == offer.knob())?;
-    let predicted = same.predicted_error(solve(scene.site, same.as_ref(), scene.allotment?)?);
-    let table = scene.program.tables.get(model.records.table.0);
-    let gives = format!("predicted error {}", sig(predicted.value, 3));
-    let teaches = predicted.value <= HALF * predicted.of_prior()?;
-    teaches.then(|| Table::redeclared(table, "if there are so many rows, say so:", &n.to_string(), gives))
+    let numbers = std::iter::successors(Some(rows.at_least.max(MANY)), |n| n.checked_mul(10)).skip(1).take_while(|n| *n <= MOST);
+    let (n, gives) = numbers
+        .filter_map(|n| {
+            let asked = of_rows(scene, n)?;
+            let judged = match &asked {
+                Query::Posterior(model) => scene.judge_of(Ask::Model(model), None),
+                Query::Aggregate(query) => scene.judge_of(Ask::Query(query), None),
+            };
+            let same = judged.offers.iter().find(|o| o.mechanism() == offer.mechanism() && o.knob() == offer.knob())?;
+            let predicted = same.predicted_error(solve(scene.site, same.as_ref(), scene.allotment?)?);
+            let [error, without] = predicted.both()?;
+            let whole = matches!(asked, Query::Posterior(Model { request: Request::Posterior { .. }, .. }));
+            let shown = if whole { error } else { predicted.value };
+            (error <= HALF * without).then_some((n, format!("predicted error {}", sig(shown, 3))))
+        })
+        .next()?;
+    let table = scene.program.tables.get(table.0);
+    Some(Table::redeclared(table, "if there are so many rows, say so:", &n.to_string(), gives))
+}
+
+/// What is released, of so many rows.
+fn of_rows(scene: &Scene, n: u64) -> Option<Query> {
+    let rows = RowCount { at_least: n, exactly: Some(n) };
+    Some(match (scene.model.as_deref(), &scene.site.release.query) {
+        (Some(model), _) => Query::Posterior(Model { records: Records { rows, ..model.records }, ..model.clone() }),
+        (None, Query::Aggregate(query)) => {
+            let fewer = query.records.rows.at_least.max(1) as f64 / n as f64;
+            // One row moves a mean of more rows less, and a sum as far.
+            let moved = if matches!(query.value.kind, ExprKind::Call(Builtin::RowMean, _)) { fewer } else { 1.0 };
+            let Norms { l1, l2, linf } = query.sensitivity;
+            let sensitivity = Norms { l1: l1 * moved, l2: l2 * moved, linf: linf * moved };
+            Query::Aggregate(AggregateQuery { records: Records { rows, ..query.records }, sensitivity, ..query.clone() })
+        }
+        (None, Query::Posterior(_)) => return None,
+    })
 }
 
 /// The whole posterior, where a mechanism releases it near to what it is.
@@ -100,23 +120,26 @@ pub(super) fn whole(scene: &Scene, model: &Model) -> Option<Help> {
 }
 
 /// The budget at which the same release would err by half of what is known without it: of a draw by what one from the prior does.
-fn dearer(scene: &Scene, offer: &dyn Offer, prior: f64) -> Option<Help> {
-    let limit = scene.allotment?;
-    let of = |factor: f64| match limit {
-        BudgetKind::Pure(e) => Some(BudgetKind::Pure(e * factor)),
-        BudgetKind::Dp { epsilon, delta } => Some(BudgetKind::Dp { epsilon: epsilon * factor, delta: *delta }),
-        BudgetKind::Zcdp(_) | BudgetKind::Gdp(_) | BudgetKind::Rdp(_) => None,
-    };
-    let error = |p: &PredictedError| p.of_number().unwrap_or(p.value);
-    let size = |kind: &BudgetKind| match kind {
-        BudgetKind::Pure(e) | BudgetKind::Dp { epsilon: e, .. } => *e,
-        _ => f64::INFINITY,
-    };
-    let kind = (1..=20).filter_map(|i| of(2_f64.powi(i))).take_while(|k| size(k) <= LARGEST).find(|kind| {
-        let x = solve(scene.site, offer, kind);
-        x.is_some_and(|x| cost(scene.site, offer, x).is_some() && error(&offer.predicted_error(x)) <= HALF * prior)
-    })?;
-    let share = scene.site.release.spend.is_none();
+fn dearer(scene: &Scene, offer: &dyn Offer, without: f64) -> Option<Help> {
+    let whole = scene.program.budget.as_ref().filter(|_| scene.site.release.spend.is_none())?;
+    // The share of a release grows as the budget does.
+    let kind = (1..=20)
+        .map(|i| 2_f64.powi(i))
+        .map_while(|factor| Some((times(&whole.kind, factor)?, times(scene.allotment?, factor)?)))
+        .find(|(_, kind)| {
+            let x = solve(scene.site, offer, kind).filter(|x| cost(scene.site, offer, *x).is_some());
+            x.and_then(|x| offer.predicted_error(x).both()).is_some_and(|[error, _]| error <= HALF * without)
+        })?;
     let gives = if scene.model.is_some() { "(half the error of the prior)" } else { "(half of that, or less)" };
-    share.then(|| ("raise the budget:", format!("budget {}", super::budget::written(&kind)), gives).into())
+    Some(("raise the budget:", format!("budget {}", super::budget::written(&kind.0)), gives).into())
+}
+
+/// So many times a budget, up to the largest that is proposed, in three digits.
+fn times(kind: &BudgetKind, factor: f64) -> Option<BudgetKind> {
+    let more = |e: f64| sig_up(e * factor, 3).parse().ok().filter(|e| *e <= LARGEST);
+    Some(match kind {
+        BudgetKind::Pure(e) => BudgetKind::Pure(more(*e)?),
+        BudgetKind::Dp { epsilon, delta } => BudgetKind::Dp { epsilon: more(*epsilon)?, delta: *delta },
+        BudgetKind::Zcdp(_) | BudgetKind::Gdp(_) | BudgetKind::Rdp(_) => return None,
+    })
 }

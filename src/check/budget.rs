@@ -74,7 +74,7 @@ impl Checker<'_> {
         }
         if !positive {
             return self.fail(
-                Diagnostic::new("E0203", "a budget is made of positive finite numbers")
+                Diagnostic::new("E0203", "the numbers of a budget must be positive and finite")
                     .label(call.span, "here")
                     .help(format!("{name} with values above 0")),
             );

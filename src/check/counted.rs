@@ -114,7 +114,7 @@ impl Checker<'_> {
         let Some(totals) = totals else {
             let (name, of) = (self.table_name(table), rows.and_then(|t| self.table(t)));
             let d = Diagnostic::new("E0105", format!("`{name}` counts rows whose number is secret")).label(at, "observed here");
-            let d = d.cause("a model of counts needs their total, or a law of it");
+            let d = d.cause("a model of counts needs their total, or a distribution for it");
             let count = of.and_then(|t| t.count_name.clone()).filter(|_| moments.is_none());
             let public = if count.is_some() { "or make it public:" } else { "make it public:" };
             let d = match count {

@@ -253,7 +253,7 @@ impl Checker<'_> {
         let (mut names, mut scales, mut seen) = (vec![], vec![], BTreeSet::new());
         for (part, at) in &features {
             if let Some(again) = part.names.iter().find(|n| !seen.insert((*n).clone())) {
-                let d = Diagnostic::new("E0207", format!("the design has `{again}` twice")).label(*at, "again here");
+                let d = Diagnostic::new("E0207", format!("the design lists `{again}` twice")).label(*at, "again here");
                 return self.fail(d.help("name every feature once"));
             }
             scales.extend(part.names.iter().map(|_| part.scale));

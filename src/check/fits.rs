@@ -128,7 +128,7 @@ impl Checker<'_> {
         if o.likelihood.family.name == "poisson" && args.iter().all(|e| !matches!(e.label, Label::Row(_) | Label::Mix(_))) {
             return Ok(());
         }
-        let d = Diagnostic::new("E0209", "a secret number of rows has a Poisson law in a model of counts");
+        let d = Diagnostic::new("E0209", "in a model of counts, a secret number of rows must have a Poisson distribution");
         let d = d.label(o.likelihood.span, "another law, or one that differs between rows");
         self.fail(d.help(("its rate may have any prior:", format!("observe {column} ~ poisson(total)"))))
     }
@@ -231,9 +231,10 @@ impl Checker<'_> {
             return self.fail(d.help("or a count without an end: poisson, neg_binomial_2"));
         }
         let d = Diagnostic::new("E0209", format!("`{name}` does not take the values that the cells of `{column}` have"));
-        let d =
-            d.label(o.likelihood.span, "a family that does not end where the column ends").label(o.outcome.span, type_text(&o.outcome.ty));
-        let d = d.cause("values outside of the column were moved into it before they were counted");
+        let d = d
+            .label(o.likelihood.span, "its support does not end where the domain of the column does")
+            .label(o.outcome.span, type_text(&o.outcome.ty));
+        let d = d.cause("values outside the domain were moved into it before they were counted");
         let d = d
             .help("bernoulli or bernoulli_logit for a bool, categorical or ordered_logistic for levels")
             .help("binomial(N, p) or poisson for an int in 0..N");
@@ -287,7 +288,7 @@ impl Checker<'_> {
             Some((.., at)) => {
                 let d = Diagnostic::new("E0209", "this column of released counts depends on itself").label(*at, "in a circle");
                 self.fail(
-                    d.cause("the factors of a model multiply: each column is given those before it")
+                    d.cause("the factors of a model multiply: each column is conditional on those before it")
                         .help("leave out one of the conditions"),
                 )
             }

@@ -330,7 +330,7 @@ impl Checker<'_> {
             );
         }
         self.fail(
-            d.cause("tables are not joined: one person could meet many rows of the other table")
+            d.cause("tables are not joined: one person could match many rows of the other table")
                 .help(format!("observe each table in a model of its own, or declare the columns of `{tb}` in `{ta}`")),
         )
     }

@@ -90,7 +90,7 @@ impl Checker<'_> {
     }
 
     fn wrong_missing<T>(&mut self, column: &ast::Column, value: &ast::Expr, right: &[&str]) -> Checked<T> {
-        let d = Diagnostic::new("E0209", format!("the value after `else` is of another type than `{}`", column.name.value));
+        let d = Diagnostic::new("E0209", format!("the value after `else` has a different type from `{}`", column.name.value));
         let d = d.label(value.span, "of another type").label(column.ty.span, "the type of the column");
         self.fail(d.helps(right.iter().map(|text| Help::from(format!("else {text}")).edit(value.span, *text))))
     }

@@ -119,7 +119,7 @@ impl Checker<'_> {
             }
         }
         if let Some((_, missing)) = columns.iter().find(|(id, _)| !values.contains_key(id)) {
-            let d = Diagnostic::new("E0208", format!("what is `{}` in this row?", missing.name)).label(span, "the weights need it");
+            let d = Diagnostic::new("E0208", format!("this row needs a value of `{}`", missing.name)).label(span, "the weights need it");
             let d = d.label(missing.span, "a column of the design");
             return self.fail(d.help(match missing.view {
                 None => format!("predict(.., {} = {})", missing.name, example(&missing.ty)),

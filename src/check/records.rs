@@ -78,7 +78,7 @@ impl Checker<'_> {
         let (path, called) = (&file.value, &name.value);
         let Some(text) = text else {
             let d = Diagnostic::new("E0212", format!("the record of `{called}` cannot be read"))
-                .label(file.span, "no file of text with this name beside the program, or below its folder");
+                .label(file.span, "no text file of this name in the folder of the program or below it");
             let d = d.help(("the run that releases the table writes it:", "dpm run FILE.dpm --data PATH -o result.json"));
             return self.fail(d.help(("from another folder:", format!("--public {called}=PATH"))));
         };
@@ -106,7 +106,7 @@ impl Checker<'_> {
                 .label(file.span, kind)
                 .cause("counts with integer noise have a likelihood that is computed exactly")
                 .help("release it again, at its cost, with integer noise: `using geometric` or `using gaussian`"),
-            Err(Unfit::Shape(why)) => Diagnostic::new("E0212", format!("`{path}` does not fit together"))
+            Err(Unfit::Shape(why)) => Diagnostic::new("E0212", format!("`{path}` contradicts itself"))
                 .label(file.span, why)
                 .cause("a record that a run wrote was changed, or is of another version"),
         };

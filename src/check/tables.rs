@@ -274,7 +274,7 @@ impl Checker<'_> {
             let at = axes.iter().enumerate().find(|(_, a)| matches!(&arg.value.kind, ast::ExprKind::Name(n) if *n == a.name));
             let Some((i, axis)) = at.filter(|(i, _)| parts.iter().skip(1).all(|p| p.constant() != Some(*i as f64))) else {
                 let names = some(axes.iter().map(|a| a.name.as_str()));
-                let d = Diagnostic::new("E0206", "this is not an axis that is left").label(arg.span, format!("axes: {names}"));
+                let d = Diagnostic::new("E0206", "this is not one of the remaining axes").label(arg.span, format!("axes: {names}"));
                 let free = |i: &usize| parts.iter().skip(1).all(|p| p.constant() != Some(*i as f64));
                 let left = (0..axes.len()).find(free).and_then(|i| axes.get(i)).map(|a| a.name.clone());
                 return self.fail(d.helps(left.map(|name| Help::from(("an axis that is left:", name)).over(arg.span))));

@@ -428,7 +428,7 @@ Stands after a mechanism whose draw is made by a Markov chain without a guarante
 with `sampler = nuts` or `slice`. Alone, the words mean NUTS. The certificate then says CONDITIONAL, as it holds only if the chain has
 converged, which cannot be proved, and `dpm run --strict` refuses it. Exact draws and Langevin chains do not need the words.
 
-```dpm W0508
+```dpm W0508 W0513
 budget eps(6)
 private loans[n] { x: vector[20], default: bool }
 param w: vector[20] ~ normal(0, 3)

@@ -161,7 +161,7 @@ length, with ideal arithmetic among its assumptions.
 Take it for many rows or a small epsilon, where `gibbs` has to let rows count with a small weight. A draw must be named: its predicted error is
 not validated, so `auto` does not compare it. The spread of its draws is no interval for the weights.
 
-```dpm
+```dpm W0513
 budget dp(eps = 1, delta = 1e-6)
 private adult[n] { age: real in [0, 1], hours: real in [-1, 1], rich: bool }
 param w: vector[3] ~ normal(0, 3)
@@ -180,7 +180,7 @@ beyond the cut count as the cut, so outliers pull less.
 
 `auto` takes it for all but linear rows; for these write it in place of `noise_aware` where rows are many or features several: there noise on `x x'` costs most.
 
-```dpm
+```dpm W0513
 budget dp(eps = 1, delta = 1e-6)
 private people[n >= 5000] { age: real in [0, 1], hours: real in [-1, 1], high: bool }
 param w: vector[3] ~ normal(0, 3)
@@ -209,7 +209,7 @@ draw, and the draw is made by a chain. So the program must add `assuming converg
 
 Take it for models that no other rule covers, where convergence may be assumed; `penalty` assumes nothing.
 
-```dpm W0508
+```dpm W0508 W0513
 budget eps(6)
 private loans[n] { x: vector[20], default: bool }
 param w: vector[20] ~ normal(0, 3)
@@ -244,7 +244,7 @@ answers, so convergence is not assumed: status `certified`. No pure epsilon: und
 Take it for models that only `beta_div` covers, where nothing may be assumed. `auto` never chooses it: how far the chain moves cannot be
 predicted.
 
-```dpm
+```dpm W0513
 budget zcdp(2)
 private flowers[n] { x: vector[4], species: category {setosa, versicolor, virginica} }
 param W: matrix[3, 4] ~ normal(0, 1)
@@ -270,7 +270,7 @@ clip is enforced on what is computed: gradients of rows are cut, rounded to inte
 integers, drawn exactly. Every state follows from the noisy answers, so convergence is not assumed: status `certified`. No pure epsilon: under `eps(..)` it is
 E0403. `auto` never chooses it.
 
-```dpm
+```dpm W0513
 budget zcdp(2)
 private flowers[n] { x: vector[4], species: category {setosa, versicolor, virginica} }
 param W: matrix[3, 4] ~ normal(0, 1)
@@ -296,7 +296,7 @@ the share `batch / n`, composed over the steps; Rényi divergences by Wang, Ball
 number of rows that the header promises (`t[10000]`, `t[n >= 10000]`); where it promises none samples gain nothing. The theorem is about one replaced row: with a secret n it is E0307, with units of several
 rows E0300. Every state follows from noisy answers: status `certified`, whatever the chain has reached. `auto` never chooses it.
 
-```dpm
+```dpm W0513
 budget dp(eps = 1, delta = 1e-6)
 private loans[50000] { x: vector[20], default: bool }
 param w: vector[20] ~ normal(0, 1)
@@ -456,7 +456,7 @@ up to the end of the grid is possible, so declare ends no wider than needed.
 
 Take it for medians and other quantiles; it is the only mechanism of this version that answers them.
 
-```dpm
+```dpm W0513
 budget zcdp(0.05)
 private people[n >= 500] { income: real in [0, 200] }
 release median_income = quantile(income, 0.5) using exponential

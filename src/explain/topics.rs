@@ -63,7 +63,7 @@ A certificate of dpm is a curve: it has an epsilon for every delta (`dpm certify
 
 ```dpm
 budget dp(eps = 1, delta = 1e-6)
-private staff[n] { age: int in 18..70 }
+private staff[1200] { age: int in 18..70 }
 release age_mean = mean(age) using gaussian
 ```
 "#,
@@ -82,7 +82,7 @@ Draws from a beta, gamma or Dirichlet posterior have a finite divergence only up
 
 ```dpm
 budget zcdp(0.1)
-private staff[n] { age: int in 18..70 }
+private staff[1200] { age: int in 18..70 }
 release age_mean = mean(age) using gaussian
 ```
 "#,
@@ -97,7 +97,7 @@ releases add by squares: two of mu = 0.6 and 0.8 make 1.
 
 ```dpm
 budget gdp(1)
-private staff[n] { age: int in 18..70 }
+private staff[1200] { age: int in 18..70 }
 release age_mean = mean(age) using gaussian
 ```
 "#,

@@ -125,6 +125,8 @@ pub struct PredictedError {
     pub value: f64,
     /// Other predictions, by name: `kl`, `interval_width`, `of_a_draw_from_the_prior`.
     pub further: Vec<(&'static str, f64)>,
+    /// How far off one is with the release and without it, where `value` is in another unit: W0510 compares them.
+    pub beside: Option<[f64; 2]>,
     /// W0513 says it before anything is spent.
     pub doubt: Option<Doubt>,
 }
@@ -132,7 +134,7 @@ pub struct PredictedError {
 impl PredictedError {
     /// One of which nothing is in doubt but chance.
     pub fn sure(measure: &'static str, value: f64) -> PredictedError {
-        PredictedError { measure, value, further: vec![], doubt: None }
+        PredictedError { measure, value, further: vec![], beside: None, doubt: None }
     }
 
     /// Of a draw, for vectors the root of the sum of squares.
@@ -171,19 +173,11 @@ impl PredictedError {
         PredictedError { further, ..self }
     }
 
-    /// Of one number of a query, in its own unit.
-    pub fn of_number(&self) -> Option<f64> {
-        self.find(Self::AS_A_NUMBER).or([Self::ANSWER, Self::MEAN].contains(&self.measure).then_some(self.value))
-    }
-
-    /// With features that fill their bounds, where that matters.
-    pub fn at_best(&self) -> f64 {
-        self.find(Self::AT_BEST).unwrap_or(self.value)
-    }
-
-    /// What is predicted of a draw from the prior; `None` for what is no draw.
-    pub fn of_prior(&self) -> Option<f64> {
-        self.find(Self::OF_PRIOR)
+    /// How far off one is with the release and without it; `None` where that is not predicted.
+    pub fn both(&self) -> Option<[f64; 2]> {
+        // Of features no more is known than that they may fill their bounds.
+        let draw = || Some([self.find(Self::AT_BEST).unwrap_or(self.value), self.find(Self::OF_PRIOR)?]);
+        self.beside.or_else(draw).filter(|both| both.iter().all(|x| x.is_finite()))
     }
 
     fn find(&self, wanted: &str) -> Option<f64> {
@@ -193,20 +187,16 @@ impl PredictedError {
     const AT_BEST: &str = "if_features_fill_their_bounds";
     const OF_PRIOR: &str = "of_a_draw_from_the_prior";
 
-    /// Of an answer to a query.
-    pub fn of_answer(value: f64) -> PredictedError {
-        Self::sure(Self::ANSWER, value)
+    /// Of an answer to a query whose middle is so far off at most.
+    pub fn of_answer(value: f64, middle: Option<f64>) -> PredictedError {
+        PredictedError { beside: middle.map(|m| [value, m]), ..Self::sure("95% bound of |answer - truth|", value) }
     }
 
     /// Of the mean of some rows, from a noisy sum and a noisy count.
-    pub fn of_mean(value: f64) -> PredictedError {
-        Self::sure(Self::MEAN, value)
+    pub fn of_mean(value: f64, middle: f64) -> PredictedError {
+        let measure = "95% bound of |mean - truth|, if half of the rows are chosen";
+        PredictedError { beside: Some([value, middle]), ..Self::sure(measure, value) }
     }
-
-    const MEAN: &str = "95% bound of |mean - truth|, if half of the rows are chosen";
-    const ANSWER: &str = "95% bound of |answer - truth|";
-    /// Beside a number of rows.
-    pub const AS_A_NUMBER: &str = "as_a_number";
 }
 
 /// The free number of a mechanism and the side on which it is private.

@@ -286,7 +286,7 @@ impl Offer for Draw {
         let of = |share: f64| self.matched.predicted_error(self.form.at(x), share * rows);
         // The draw is nearly normal around the truth: 95 % lie within 1.96 root mean squares.
         if self.query {
-            return PredictedError::of_answer(1.96 * of(1.0));
+            return PredictedError::of_answer(1.96 * of(1.0), None);
         }
         let nothing = Tempering { weight: f64::MIN_POSITIVE, ..self.form.at(x) };
         let weights = self.matched.takes_features_as_bounded();

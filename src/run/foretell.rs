@@ -74,7 +74,7 @@ pub fn foretold(program: &Program, analysis: &Analysis) -> Vec<Diagnostic> {
         let place = release.mechanism.span.unwrap_or(release.query_span);
         let worst = |of: fn(&Foretold) -> f64| lost.iter().map(|f| of(f)).fold(0.0, f64::max);
         let label = format!(
-            "of {TRIALS} runs on rows that the model makes up: the error is {} % of that of a draw from the prior, and {} % of its sd are left",
+            "in {TRIALS} runs on rows simulated from the model, the error is {} % of that of a draw from the prior, and {} % of its sd remains",
             (100.0 * worst(|f| f.error / f.of_prior)).round(),
             (100.0 * worst(|f| f.left)).round()
         );

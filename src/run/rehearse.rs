@@ -180,7 +180,7 @@ fn complaint(
     };
     match (why, chain, waiting(release, program)) {
         (None, _, Some((span, text))) => new("its prior may take a value that its rule does not match")
-            .label(span, "known only after an earlier release has run; its range is too wide")
+            .label(span, "known only once an earlier release has run, and its range is too wide")
             .label(place, format!("rule `{}` must match for all of it", chosen.rule.name))
             .help(Help::from(("bound it:", format!("clip({text}, 1, 100)"))).over(span)),
         (Some(MechanismError::Steps), Some((chain, _)), _) => {

@@ -60,13 +60,16 @@ fn left(document: &Document, d: &Diagnostic, line: usize) -> Option<Vec<(&'stati
     let before = errors(&document.diagnostics);
     let mut best: Option<Vec<(&'static str, String)>> = None;
     for candidate in candidates(document, d).into_iter().filter(|c| c.lines.contains(&line)) {
+        // Where a program does not say how many rows it has, how useful a line is is judged for many.
+        let of_many = candidate.text.replace("[n]", "[n >= 100000]");
         let after = Document::new(candidate.text, document.folder.clone());
         let said: Vec<(&str, String)> = after.diagnostics.iter().map(|x| (x.code, x.message.clone())).collect();
         let same = |list: &[(&str, String)]| list.iter().filter(|x| **x == (d.code, d.message.clone())).count();
         let mut new: Vec<_> = errors(&after.diagnostics).into_iter().filter(|e| !before.contains(e)).collect();
         // Nor may it be predicted to be useless.
         let useless = |list: &[Diagnostic]| list.iter().filter(|x| x.code == "W0510").count();
-        if useless(&after.diagnostics) > useless(&document.diagnostics) {
+        let more = |list: &[Diagnostic]| useless(list) > useless(&document.diagnostics);
+        if more(&after.diagnostics) && more(&Document::new(of_many, document.folder.clone()).diagnostics) {
             new.push(("W0510", "predicted to be useless".to_owned()));
         }
         // A fragment lacks what it lacks: a budget, or the declarations of names that it uses.

@@ -58,9 +58,13 @@ fn faults(place: &str, markdown: &str) -> Vec<String> {
         if hole {
             codes.extend(holes(&program));
         }
-        // Of many right programs the predicted error has a doubt: only its own pages ask for that.
-        codes.retain(|c| *c == code || c != "W0513");
-        let right = if code.is_empty() { !errors } else { codes == BTreeSet::from([code.clone()]) };
+        let listed: BTreeSet<String> = code.split_whitespace().map(str::to_owned).collect();
+        // A page written by hand says on the fence that the predicted error of a program has a doubt; in the reference most programs of chains
+        // and features have one, and only some fences say so.
+        if !place.ends_with(".md") || place.starts_with("docs/reference") {
+            codes.retain(|c| listed.contains(c) || c != "W0513");
+        }
+        let right = if listed.is_empty() { !errors && !codes.contains("W0513") } else { codes == listed };
         if !right {
             let wanted = if code.is_empty() { "no error" } else { &code };
             faults.push(format!("{place}: wanted {wanted}, found {codes:?}\n{program}\n{messages}"));

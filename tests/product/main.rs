@@ -25,6 +25,7 @@ mod made_up_rows;
 mod masses;
 mod missing;
 mod neighbours;
+mod new_users;
 mod noninterference;
 #[cfg(feature = "parquet")]
 mod parquet_files;

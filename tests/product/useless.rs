@@ -32,6 +32,41 @@ const PROGRAMS: &[(&str, &str, bool)] = &[
     ("a mean", "budget eps(1)\nprivate t[30] { y: real in [-50000, 50000] }\nrelease m = mean(y)\n", false),
     ("a quantile of a few rows", "budget eps(0.1)\nprivate t[30] { y: real in [0, 1000] }\nrelease m = quantile(y, 0.5)\n", true),
     (
+        "a mean of a number of rows that is not given",
+        "budget eps(1)\nprivate t[n] { income: real in [0, 1000000] }\nrelease m = mean(income)\n",
+        true,
+    ),
+    ("a count that the noise hides", "budget eps(0.01)\nprivate t[n] { y: bool }\nrelease c = count(y)\n", true),
+    ("a sum that the noise hides", "budget eps(0.01)\nprivate t[n] { x: real in [0, 10] }\nrelease s = sum(x)\n", true),
+    ("a histogram that the noise hides", "budget eps(0.01)\nprivate t[80] { x: category {a, b, c} }\nrelease h = histogram(x)\n", true),
+    ("a count of rows that may be few", "budget eps(1)\nprivate t[n] { y: bool }\nrelease c = count(y)\n", false),
+    ("a count of many rows", "budget eps(0.01)\nprivate t[n >= 10000] { y: bool }\nrelease c = count(y)\n", false),
+    (
+        "a whole posterior that the noise hides",
+        "budget eps(0.001)\nprivate t[500] { y: bool }\nparam p ~ beta(1, 1)\nobserve y ~ bernoulli(p)\nrelease q = posterior(p)\n",
+        true,
+    ),
+    (
+        "a whole posterior whose intervals leave the noise out",
+        "budget eps(0.001)\nprivate t[500] { y: bool }\nparam p ~ beta(1, 1)\nobserve y ~ bernoulli(p)\nrelease q = posterior(p) using plug_in\n",
+        true,
+    ),
+    (
+        "a rate that the noise hides",
+        "budget eps(0.001)\nprivate t[500] { y: int in 0..50 }\nparam m ~ gamma(4, 2)\nobserve y ~ poisson(m)\nrelease q = posterior(m)\n",
+        true,
+    ),
+    (
+        "a normal mean that the noise hides",
+        "budget eps(0.001)\nprivate t[500] { y: real in [0, 100] }\nparam m ~ normal(50, 10)\nobserve y ~ normal(m, 10)\nrelease q = posterior(m)\n",
+        true,
+    ),
+    (
+        "a whole posterior of enough rows",
+        "budget eps(0.1)\nprivate t[500] { y: bool }\nparam p ~ beta(1, 1)\nobserve y ~ bernoulli(p)\nrelease q = posterior(p)\n",
+        false,
+    ),
+    (
         "many rows and one number",
         "budget dp(eps = 1, delta = 1e-6)\nprivate t[5000] { y: bool }\nparam p ~ beta(1, 1)\nobserve y ~ bernoulli(p)\nrelease d = draw(p)\n",
         false,

@@ -52,7 +52,7 @@ pub(super) fn row_loss(o: &Observation) -> Result<RowLoss, Fault<'_>> {
             let fixed = shape.is_none_or(|e| constant(e).is_some());
             Ok(if fixed { RowLoss::Scaled { peak } } else { RowLoss::Bounded { peak } })
         }
-        Law::Mixture => unknown("the integral of a power of a mixture has no formula"),
+        Law::Mixture => unknown("the integral of a power of a mixture has no closed form"),
         Law::Density(_, None) | Law::Vector(_) => Err(Fault::Unknown(format!("no bound on the density of {} rows is proved", family.name))),
     }
 }

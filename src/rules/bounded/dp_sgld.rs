@@ -79,7 +79,7 @@ fn covered(question: &Question) -> Match<()> {
         }
         if model.records.unit_rows != 1 {
             return refuse(
-                Diagnostic::new("E0300", "`dp_sgld` covers units of one row alone")
+                Diagnostic::new("E0300", "`dp_sgld` covers only units of one row")
                     .label(place, format!("up to {} of these rows are of one unit", model.records.unit_rows))
                     .cause("how much a random sample hides is proved for one row that is replaced")
                     .help(("a chain that takes all rows at every step:", "using dp_hmc")),

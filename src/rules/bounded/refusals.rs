@@ -12,7 +12,7 @@ use crate::source::{Diagnostic, Help};
 
 /// E0306: a bounded loss leaves a flat prior flat.
 pub(super) fn flat_prior(p: &Parameter) -> Diagnostic {
-    Diagnostic::new("E0306", format!("the prior of `{}` is not a proper law", p.name))
+    Diagnostic::new("E0306", format!("the prior of `{}` is improper", p.name))
         .label(p.prior.span, "flat: its total mass is infinite, or its domain a single point")
         .cause("the loss of every row is bounded, so no number of rows makes the posterior of a flat prior proper")
         .help(("a proper prior:", format!("param {} ~ normal(0, 10)", p.name)))

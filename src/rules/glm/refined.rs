@@ -45,7 +45,7 @@ pub static RULE: Rule = Rule {
 
 fn find(question: &Question) -> Match<Vec<Box<dyn Offer>>> {
     if !matches!(question.model()?.request, Request::Draw { times: 1, .. }) {
-        return not_mine("releases one draw");
+        return not_mine("it releases a single draw");
     }
     Ok(vec![Box::new(Refined(Scores::logistic(&RULE, question)?))])
 }

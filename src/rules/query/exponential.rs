@@ -214,14 +214,12 @@ impl Offer for Noisy {
     /// Beside it what holds for any data: one candidate, the value at q n, is never off.
     fn predicted_error(&self, epsilon: f64) -> PredictedError {
         let (rows, most) = (self.off(epsilon), self.of_any(epsilon));
-        let width = self
-            .ty
-            .range()
-            .filter(|_| self.spacing == Spacing::Even)
-            .map(|r| (PredictedError::AS_A_NUMBER, rows / self.rows() * r.width()));
+        let width = self.ty.range().filter(|_| self.spacing == Spacing::Even).map(Range::width);
+        let number = width.map(|w| rows / self.rows() * w);
         let matters = most > 2.0 * rows && most > LITTLE * self.rows();
         PredictedError {
-            further: width.into_iter().chain([("for_any_data", most)]).collect(),
+            further: number.map(|x| ("as_a_number", x)).into_iter().chain([("for_any_data", most)]).collect(),
+            beside: number.zip(width).map(|(x, w)| [x, 0.5 * w]),
             doubt: matters.then_some(Doubt::Ties { most }),
             ..PredictedError::sure("95% bound of the rows between answer and quantile, if values are spread evenly", rows)
         }

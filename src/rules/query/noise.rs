@@ -205,6 +205,22 @@ impl Noisy {
     fn bound(&self, x: f64) -> f64 {
         (self.kind.bound)(x) * longer(self.dimension, self.kind.shape)
     }
+
+    /// How far the middle of what the answer can be is from the truth at most.
+    fn middle(&self) -> Option<f64> {
+        let radius = |e: &Expr| {
+            let half = 0.5 * e.ty.range()?.width();
+            Some(if let Type::Vector(v) = &e.ty { (half * (v.dim as f64).sqrt()).min(v.sup.l2) } else { half })
+        };
+        let rows = assumed_rows(self.query.records.rows);
+        let found = match (&self.query.value.kind, self.query.value.parts().as_slice()) {
+            (ExprKind::Call(Builtin::RowMean, _), [x]) => radius(x),
+            (ExprKind::Call(Builtin::RowSum, _), [x]) => radius(x).map(|r| rows * r),
+            (ExprKind::Call(Builtin::RowHistogram, _), _) => Some(rows),
+            _ => radius(&self.query.value),
+        };
+        found.filter(|m| m.is_finite() && *m > 0.0)
+    }
 }
 
 impl Offer for Noisy {
@@ -249,9 +265,9 @@ impl Offer for Noisy {
                 let rows = 0.5 * assumed_rows(self.query.records.rows);
                 // The mean may lie anywhere between the bounds: the mean of its square is a third, where they are -1 and 1.
                 let noise = [x, x / (weight * 3_f64.sqrt())];
-                PredictedError::of_mean((quotient::bound(self.kind.quotient, noise) * half / rows).min(half))
+                PredictedError::of_mean((quotient::bound(self.kind.quotient, noise) * half / rows).min(half), half)
             }
-            None => PredictedError::of_answer(self.bound(x)),
+            None => PredictedError::of_answer(self.bound(x), self.middle()),
         }
     }
 

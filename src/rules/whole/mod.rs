@@ -75,9 +75,7 @@ impl<W: Whole> Offer for Answer<W> {
     }
 
     fn predicted_error(&self, x: f64) -> PredictedError {
-        let found = self.predicted(x);
-        let further = vec![("kl", found.kl), ("interval_width", found.width)];
-        PredictedError { further, ..PredictedError::sure("expected Hellinger distance to the posterior", found.hellinger) }
+        self.predicted(x).error()
     }
 
     fn remark(&self, x: f64) -> String {

@@ -5,6 +5,7 @@
 use crate::numeric::hellinger::{Overlaps, dirichlet_distance, distance, global_sensitivity, histograms, inverse_smooth};
 use crate::numeric::special::{digamma, ln_gamma, normal_quantile};
 use crate::privacy::work;
+use crate::rules::offer::PredictedError;
 use std::cell::RefCell;
 use std::collections::HashMap;
 
@@ -54,22 +55,51 @@ pub struct Prediction {
     pub kl: f64,
     /// Width of a 90 % interval of what is released, on average over its numbers.
     pub width: f64,
+    /// Square of the distance from the mean of the posterior: of a draw from what is released, and of one from the prior.
+    pub squares: [f64; 2],
 }
 
 impl Prediction {
+    pub fn error(self) -> PredictedError {
+        let further = vec![("kl", self.kl), ("interval_width", self.width)];
+        let beside = Some(self.squares.map(f64::sqrt));
+        PredictedError { further, beside, ..PredictedError::sure("expected Hellinger distance to the posterior", self.hellinger) }
+    }
+
+    /// Beside that of a draw from the prior.
+    fn beside_prior(self, square: f64) -> Prediction {
+        let [own, _] = self.squares;
+        Prediction { squares: [own, square], ..self }
+    }
+
     fn add(&mut self, other: Prediction, times: f64) {
         self.hellinger += times * other.hellinger;
         self.kl += times * other.kl;
         self.width += times * other.width;
+        self.squares.iter_mut().zip(other.squares).for_each(|(own, x)| *own += times * x);
     }
 
     fn over(self, total: f64) -> Prediction {
-        Prediction { hellinger: self.hellinger / total, kl: self.kl / total, width: self.width / total }
+        let squares = self.squares.map(|x| x / total);
+        Prediction { hellinger: self.hellinger / total, kl: self.kl / total, width: self.width / total, squares }
     }
 }
 
 /// Twice the 95 % quantile of the normal law: the width of a 90 % interval in standard deviations.
 const WIDTH: f64 = 3.29;
+
+/// What one level of a Dirichlet law with `other` there adds to the squared distance of its draws from the mean of one with `own`; `sum`
+/// and `total` are those of all levels.
+fn square(own: f64, total: f64, other: f64, sum: f64) -> f64 {
+    let mean = other / sum;
+    mean * (1.0 - mean) / (sum + 1.0) + (mean - own / total).powi(2)
+}
+
+/// The same over all levels.
+fn squares(exact: &[f64], other: &[f64]) -> f64 {
+    let (total, sum): (f64, f64) = (exact.iter().sum(), other.iter().sum());
+    exact.iter().zip(other).map(|(a, b)| square(*a, total, *b, sum)).sum()
+}
 
 /// What one level adds to the divergence of a Dirichlet law with `own` there from one with `other`, whose sums are `total`
 /// and `sum`, and to the width of its interval.
@@ -84,7 +114,8 @@ fn beside(exact: &[f64], released: &[f64]) -> Prediction {
     let (total, sum): (f64, f64) = (exact.iter().sum(), released.iter().sum());
     let levels = exact.iter().zip(released).map(|(a, b)| level(*a, total, *b, sum));
     let (kl, width) = levels.fold((ln_gamma(total) - ln_gamma(sum), 0.0), |(k, w), (a, b)| (k + a, w + b));
-    Prediction { hellinger: dirichlet_distance(exact, released), kl: kl.max(0.0), width: width / exact.len().max(1) as f64 }
+    let squares = [squares(exact, released), 0.0];
+    Prediction { hellinger: dirichlet_distance(exact, released), kl: kl.max(0.0), width: width / exact.len().max(1) as f64, squares }
 }
 
 /// A fixed sequence of numbers in (0, 1): multiples of an irrational number, one for each coordinate.
@@ -195,7 +226,7 @@ fn noisy_counts(alpha: &[f64], total: f64, kind: Kind, kept: usize, aware: bool)
             *last = total - others.iter().sum::<f64>();
         }
         let released = if aware { inflated(alpha, prior, total, &noisy, kind.variance()) } else { settled(alpha, total, &noisy, kept) };
-        sum.add(beside(&exact, &released), 1.0);
+        sum.add(beside(&exact, &released).beside_prior(squares(&exact, alpha)), 1.0);
     }
     sum.over(draws as f64)
 }
@@ -256,6 +287,7 @@ fn candidates(alpha: &[f64], total: f64, epsilon: f64, gamma: Option<f64>) -> Pr
             None => epsilon / (2.0 * global_sensitivity(alpha, items)),
             Some(g) => epsilon / (2.0 * (1.0 + g)) * inverse_smooth(alpha, &counts, g),
         };
+        let exact: Vec<f64> = alpha.iter().zip(&counts).map(|(a, c)| a + *c as f64).collect();
         let (mut mass, mut mean) = (0.0, Prediction::default());
         let mut weigh = |at: Prediction, times: f64| {
             let w = times * (-strength * at.hellinger).exp();
@@ -267,16 +299,22 @@ fn candidates(alpha: &[f64], total: f64, epsilon: f64, gamma: Option<f64>) -> Pr
             _ => {
                 let sum = alpha.iter().sum::<f64>() + items as f64;
                 let of = |(a, c): (&f64, &u64)| {
-                    let levels = (0..=items).map(|t| level(a + *c as f64, sum, a + t as f64, sum)).collect();
+                    let own = a + *c as f64;
+                    let each = |t: u64| {
+                        let (kl, width) = level(own, sum, a + t as f64, sum);
+                        [kl, width, square(own, sum, a + t as f64, sum)]
+                    };
+                    let levels = (0..=items).map(each).collect();
                     Level { overlaps: Overlaps::new(*a, *c, 0, items), levels }
                 };
                 let tables: Vec<Level> = alpha.iter().zip(&counts).map(of).collect();
-                weigh_all(&tables, items, [0.0; 3], &mut |[overlap, kl, width]| {
-                    weigh(Prediction { hellinger: distance(overlap), kl, width: width / k as f64 }, 1.0);
+                weigh_all(&tables, items, [0.0; 4], &mut |[overlap, kl, width, square]| {
+                    weigh(Prediction { hellinger: distance(overlap), kl, width: width / k as f64, squares: [square, 0.0] }, 1.0);
                 });
             }
         }
-        sum.add(if mass > 0.0 { mean.over(mass) } else { Prediction { hellinger: 1.0, ..mean } }, 1.0);
+        let found = if mass > 0.0 { mean.over(mass) } else { Prediction { hellinger: 1.0, ..mean } };
+        sum.add(found.beside_prior(squares(&exact, alpha)), 1.0);
     }
     sum.over(data_sets as f64)
 }
@@ -299,17 +337,17 @@ fn line([a, b]: [f64; 2], [c, d]: [u64; 2], weigh: &mut dyn FnMut(Prediction, f6
 /// What one level adds, by how many items are there.
 struct Level {
     overlaps: Overlaps,
-    levels: Vec<(f64, f64)>,
+    levels: Vec<[f64; 3]>,
 }
 
 impl Level {
-    fn add(&self, items: u64, [overlap, kl, width]: [f64; 3]) -> [f64; 3] {
-        let (k, w) = usize::try_from(items).ok().and_then(|i| self.levels.get(i)).copied().unwrap_or_default();
-        [overlap + self.overlaps.at(items), kl + k, width + w]
+    fn add(&self, items: u64, [overlap, kl, width, square]: [f64; 4]) -> [f64; 4] {
+        let [k, w, s] = usize::try_from(items).ok().and_then(|i| self.levels.get(i)).copied().unwrap_or_default();
+        [overlap + self.overlaps.at(items), kl + k, width + w, square + s]
     }
 }
 
-fn weigh_all(tables: &[Level], left: u64, sum: [f64; 3], weigh: &mut dyn FnMut([f64; 3])) {
+fn weigh_all(tables: &[Level], left: u64, sum: [f64; 4], weigh: &mut dyn FnMut([f64; 4])) {
     match tables {
         [] => {}
         [last] => weigh(last.add(left, sum)),
@@ -332,7 +370,8 @@ pub(super) fn gamma(shape: f64, rate: f64, rows: f64, kind: Kind, aware: bool) -
             let spread = 1.0 + kind.variance() / a.max(1.0);
             (a, b) = (a / spread, b / spread);
         }
-        sum.add(gamma_beside((shape + s, rate + rows), (a, b)), 1.0);
+        let exact = (shape + s, rate + rows);
+        sum.add(gamma_beside(exact, (a, b)).beside_prior(gamma_square(exact, (shape, rate))), 1.0);
     }
     sum.over((DATA * NOISE) as f64)
 }
@@ -350,16 +389,23 @@ pub(super) fn failures([a, b]: [f64; 2], successes: f64, kind: Kind, aware: bool
         // Failures alone spread by (wins + losses) losses / wins.
         let (wins, losses) = (a + successes, b + noisy);
         let spread = if aware { 1.0 + kind.variance() * wins / ((wins + losses) * losses.max(1.0)) } else { 1.0 };
-        sum.add(beside(&[a + successes, b + s], &[wins / spread, losses / spread]), 1.0);
+        let exact = [a + successes, b + s];
+        sum.add(beside(&exact, &[wins / spread, losses / spread]).beside_prior(squares(&exact, &[a, b])), 1.0);
     }
     sum.over((DATA * NOISE) as f64)
+}
+
+/// Of draws from a gamma law with `c` and `d` from the mean of one with `a` and `b`.
+fn gamma_square((a, b): (f64, f64), (c, d): (f64, f64)) -> f64 {
+    c / (d * d) + (a / b - c / d).powi(2)
 }
 
 fn gamma_beside((a, b): (f64, f64), (c, d): (f64, f64)) -> Prediction {
     let part = |a: f64, b: f64| ln_gamma(a) - a * b.ln();
     let hellinger = distance(part(0.5 * (a + c), 0.5 * (b + d)) - 0.5 * (part(a, b) + part(c, d)));
     let kl = (a - c) * digamma(a) - ln_gamma(a) + ln_gamma(c) + c * (b / d).ln() + a * (d - b) / b;
-    Prediction { hellinger, kl: kl.max(0.0), width: WIDTH * c.sqrt() / d }
+    let squares = [gamma_square((a, b), (c, d)), 0.0];
+    Prediction { hellinger, kl: kl.max(0.0), width: WIDTH * c.sqrt() / d, squares }
 }
 
 /// The means for a normal mean of this prior precision with a noisy sum: the released law is nearly normal, and its mean is
@@ -378,7 +424,7 @@ pub(super) fn normal(precision: f64, sd: f64, rows: f64, noise: f64, aware: bool
         let z = normal_quantile((i as f64 + 0.5) / DATA as f64);
         sum.add(normals_beside(exact, variance, z * z * off.max(0.0)), 1.0);
     }
-    sum.over(DATA as f64)
+    sum.over(DATA as f64).beside_prior(2.0 / precision - exact)
 }
 
 /// The means for `dim` independent weights of this prior precision, the products of each feature with itself summing to `each`; `bias`
@@ -394,9 +440,10 @@ pub(super) fn weights(precision: f64, (sd, bias): (f64, f64), each: f64, (produc
         let z = normal_quantile((i as f64 + 0.5) / DATA as f64);
         one.add(normals_beside(exact, variance, z * z * (variance - exact).max(0.0) + bias * bias), 1.0);
     }
-    let one = one.over(DATA as f64);
+    let one = one.over(DATA as f64).beside_prior(2.0 / precision - exact);
     let overlap = (1.0 - one.hellinger * one.hellinger).max(0.0).powf(dim as f64);
-    Prediction { hellinger: (1.0 - overlap).sqrt(), kl: one.kl * dim as f64, width: one.width }
+    let squares = one.squares.map(|x| x * dim as f64);
+    Prediction { hellinger: (1.0 - overlap).sqrt(), kl: one.kl * dim as f64, width: one.width, squares }
 }
 
 /// A released normal law beside the exact one: their variances, and the square of the distance of their means.
@@ -404,7 +451,7 @@ fn normals_beside(exact: f64, variance: f64, gap: f64) -> Prediction {
     let both = exact + variance;
     let hellinger = distance(0.5 * (2.0 * (exact * variance).sqrt() / both).ln() - 0.25 * gap / both);
     let kl = 0.5 * ((variance / exact).ln() + (exact + gap) / variance - 1.0);
-    Prediction { hellinger, kl: kl.max(0.0), width: WIDTH * variance.sqrt() }
+    Prediction { hellinger, kl: kl.max(0.0), width: WIDTH * variance.sqrt(), squares: [variance + gap, 0.0] }
 }
 
 #[cfg(test)]

@@ -215,13 +215,12 @@ impl Offer for Refined {
 
     fn predicted_error(&self, sigma: f64) -> PredictedError {
         let found = self.predicted(sigma, 1.0);
-        let further = vec![("kl", found.kl), ("interval_width", found.width)];
         let others = SHARES.map(|share| self.predicted(sigma, share).hellinger);
         let (least, most) = others.into_iter().fold((found.hellinger, found.hellinger), |(lo, hi), x| (lo.min(x), hi.max(x)));
         let spread = (found.hellinger > 2.0 * least || most > 2.0 * found.hellinger).then_some(Doubt::Features { least, most });
         // On real rows up to 4.1 times this (benches/results/predictions.txt); no distance is above 1.
         let doubt = spread.or((found.hellinger < 0.5).then_some(Doubt::Look));
-        PredictedError { further, doubt, ..PredictedError::sure("expected Hellinger distance to the posterior", found.hellinger) }
+        PredictedError { doubt, ..found.error() }
     }
 
     fn remark(&self, sigma: f64) -> String {

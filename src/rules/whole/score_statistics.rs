@@ -116,9 +116,7 @@ impl Offer for Look {
     }
 
     fn predicted_error(&self, sigma: f64) -> PredictedError {
-        let found = self.predicted(sigma);
-        let further = vec![("kl", found.kl), ("interval_width", found.width)];
-        PredictedError { further, ..PredictedError::sure("expected Hellinger distance to the posterior", found.hellinger) }
+        self.predicted(sigma).error()
     }
 
     fn remark(&self, sigma: f64) -> String {

@@ -158,11 +158,12 @@ output post = posterior(p)
         title: "a release that is predicted to learn next to nothing",
         text: "Before anything is spent, a release is compared with what one would know without the rows. Of a draw from a \
                posterior the predicted error is at least 82 % of that of a draw from the prior; with a normal prior that is so \
-               where its sd is within 10 % of the prior's; features are taken to fill their bounds, which is the best that they can do. The 95 % bound on the noise \
-               of a query is at least half the width of the range that its answer lies in. A chain that pays for its answers \
+               where its sd is within 10 % of the prior's; features are taken to fill their bounds, which is the best that they can do. Of a posterior released whole the same is said \
+               of draws from it. The 95 % bound on the noise of a query is at least as far as the middle of its range is from any answer: half the width of a column for \
+               its mean, that times the number of rows for a sum, the number of rows for a table of counts. A chain that pays for its answers \
                (`penalty`, `dp_hmc`, `dp_sgld`) is run on rows that the model itself makes up, at 64 parameters drawn from the prior; of some parameter about \
                90 % of the prior's sd is left once the release is known, or the release errs by 90 % of what a draw from the \
-               prior does, because the noise hides the rows, or because the chain is too short to leave its start. A lower bound of 100 rows or more is taken for their number. Nothing of this reads data, and it is the same on every run. It is an estimate: \
+               prior does, because the noise hides the rows, or because the chain is too short to leave its start. A lower bound of 100 rows or more is taken for their number; of a header that says less no more than 100 rows are assumed, and Help gives a number that would do. Nothing of this reads data, and it is the same on every run. It is an estimate: \
                right in order of size, for data as the prior expects them. `dpm run` asks at a terminal whether to go on, and \
                ends with exit code 1 without one, before a ledger is charged or data are opened; with `--anyway` it goes on. A \
                whole posterior, a larger budget, fewer parameters or public data in the prior learn more.",
@@ -209,13 +210,13 @@ output post = posterior(a, b)
                products of features for what left. Its privacy is exact; its intervals are not: fewer of them may hold the truth \
                than they say, the fewer the more rows and budget. `posterior(w)` without it has intervals that account for the noise.",
         example_wrong: r"budget dp(eps = 1, delta = 1e-6)
-private adult[n] { x: vector[9] in l2(1), rich: bool }
+private adult[32561] { x: vector[9] in l2(1), rich: bool }
 param w: vector[9] ~ normal(0, 1)
 observe rich ~ bernoulli_logit(dot(w, x))
 release post = posterior(w) using score_statistics
 ",
         example_right: r"budget dp(eps = 1, delta = 1e-6)
-private adult[n] { x: vector[9] in l2(1), rich: bool }
+private adult[32561] { x: vector[9] in l2(1), rich: bool }
 param w: vector[9] ~ normal(0, 1)
 observe rich ~ bernoulli_logit(dot(w, x))
 release post = posterior(w)

@@ -17,7 +17,7 @@ release p_hat = draw(p) using diffuse
 output gap = p_hat - mean(smoker)
 ",
         example_right: r"budget rdp(order = 8, eps = 0.5)
-private staff[n] { smoker: bool }
+private staff[1200] { smoker: bool }
 param p ~ beta(40, 40)
 observe smoker ~ bernoulli(p)
 release p_hat = draw(p) using diffuse spend 50%

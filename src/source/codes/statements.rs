@@ -57,7 +57,7 @@ let old = if age >= 65 then 1
 release share = mean(old) using gaussian
 ",
         example_right: r"budget rdp(order = 8, eps = 0.5)
-private staff[n] { age: int in 18..90 }
+private staff[1200] { age: int in 18..90 }
 let old = if age >= 65 then 1 else 0
 release share = mean(old) using gaussian
 ",

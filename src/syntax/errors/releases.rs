@@ -193,7 +193,7 @@ fn spending(scene: &Scene<'_>, spend: usize, name: &str) -> Diagnostic {
     if scene.is(spend + 1, Token::Number) && !scene.is(spend + 2, Token::Percent) {
         let number = amount.parse::<f64>().ok();
         let fits = number.is_some_and(|x| scene.budget_number().is_none_or(|most| x <= most));
-        return new("E0013", format!("{amount} of what?"))
+        return new("E0013", format!("`spend {amount}` needs a unit"))
             .label(scene.span(spend + 1), "a share of the budget, or a cost?")
             .help(format!("{head} spend {}", percent(amount)))
             .helps(fits.then(|| format!("{head} spend {}({amount})", scene.budget_kind())));

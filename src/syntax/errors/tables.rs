@@ -67,7 +67,7 @@ fn key_of<'a>(scene: &Scene<'a>) -> &'a str {
 /// public cells from "result.json".votes
 fn record(scene: &Scene<'_>, name: &str) -> Diagnostic {
     if scene.keyword() == Token::Private {
-        return new("E0005", format!("`{name}` is private: no program says where its rows are"))
+        return new("E0005", format!("`{name}` is private, so its file is named when the program is run"))
             .label(scene.span(2), "a record has what was released")
             .help(("declare its columns:", format!("private {name}[n] {{ age: int in 18..90 }}")))
             .help(("and name its file when it runs:", format!("--data {name}=PATH")));

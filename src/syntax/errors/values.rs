@@ -71,7 +71,7 @@ fn increment(file: FileId, text: &str, own: &[Word], at: usize) -> Option<Diagno
     let help = places::increment(rest)?;
     let whole = Span::new(file, target.1.start, target.1.end + rest.trim_end().len());
     let help = Help::from(help).over(whole);
-    Some(new("E0001", "rows add to the model by `observe`").label(span_of(file, target), "no such statement").help(help))
+    Some(new("E0001", "rows enter the model through `observe`").label(span_of(file, target), "no such statement").help(help))
 }
 
 /// Is a bracket open before the word `at`?
