@@ -30,11 +30,13 @@ pub fn found(scene: &Scene, offer: &dyn Offer, value: f64) -> Option<Diagnostic>
     let records = scene.records();
     let known = records.rows.exactly.is_some() || records.rows.at_least >= MANY;
     let drawn = scene.model.as_deref().is_some_and(|m| matches!(m.request, Request::Draw { .. }));
-    // How much a draw learns cannot be told for an unknown number of rows; an answer with noise that hides a hundred can say how many there are.
+    // How much a draw learns cannot be told for an unknown number of rows; nor how much noise on a sum hides.
     let weak = match (drawn, known) {
         (true, false) => offer.tempering(value).is_some_and(|t| t.weight < LITTLE),
         (false, false) if records.relation == Relation::AddRemove => false,
         (false, _) if scene.site.grouped() => false,
+        // A sum that hides a hundred rows may be of many more.
+        (false, _) if records.rows.exactly.is_none() && !bounded(&scene.site.release.query) => false,
         _ => error >= if scene.model.is_some() { NEARLY * without } else { without },
     };
     if !weak {
@@ -84,6 +86,14 @@ fn counted(scene: &Scene, offer: &dyn Offer, value: f64) -> Option<Help> {
         .next()?;
     let table = scene.program.tables.get(table.0);
     Some(Table::redeclared(table, "if there are so many rows, say so:", &n.to_string(), gives))
+}
+
+/// Is the answer bounded however many rows there are, as a mean or a posterior is?
+fn bounded(query: &Query) -> bool {
+    match query {
+        Query::Posterior(_) => true,
+        Query::Aggregate(q) => q.value.ty.range().is_some_and(|r| r.is_finite()),
+    }
 }
 
 /// What is released, of so many rows.

@@ -7,10 +7,10 @@ use crate::numeric::amount::{below, stated_up};
 use crate::numeric::search;
 use crate::privacy::compose::Profile;
 use crate::privacy::layout::Layout;
+use crate::privacy::lead::Lead;
 use crate::privacy::order::{delta_at, epsilon_at};
-use crate::privacy::shift::Lead;
 use crate::privacy::work::{self, Asked};
-use crate::privacy::{Claim, Pair, bounded_range, gdp, laplace, mixed, pure, subsampled};
+use crate::privacy::{Claim, Pair, bounded_range, gdp, kinds, laplace, mixed, pure, subsampled};
 
 /// Orders searched where there is no limit: `order - 1` between these.
 const LEAST_EXCESS: f64 = 1e-7;
@@ -169,7 +169,7 @@ impl Claim {
             _ => {}
         }
         let composed = mixed::epsilon(self, delta);
-        if composed.is_finite() && (mixed::many(self) || mixed::curves_suffice(self)) {
+        if composed.is_finite() && (mixed::many(self) || kinds::curves_suffice(self)) {
             return (best.min(composed), None);
         }
         let value = |order: f64| epsilon_at(layout.rdp(order), order, delta);
@@ -243,7 +243,7 @@ impl Claim {
 /// The largest value of noise on samples; infinite if another pair is among them.
 fn samples(pairs: &[Pair], value: impl Fn(f64, f64) -> f64) -> f64 {
     let of = |pair: &Pair| if let Pair::Sampled { share, mu } = pair { value(*share, *mu) } else { f64::INFINITY };
-    if mixed::samples(pairs) { pairs.iter().map(of).fold(0.0, f64::max) } else { f64::INFINITY }
+    if kinds::samples(pairs) { pairs.iter().map(of).fold(0.0, f64::max) } else { f64::INFINITY }
 }
 
 #[cfg(test)]

@@ -6,8 +6,7 @@
 
 use crate::numeric::Interval;
 use crate::numeric::round::{add_up, div_down, mul_up};
-use crate::privacy::work;
-use multiversion::multiversion;
+use crate::privacy::sums::{convolved, raised, total};
 use std::rc::Rc;
 
 /// Positive grid points of one release: of few, and of one of so many or more, whose losses the grid of all makes coarser anyway.
@@ -22,17 +21,11 @@ const FINE: i32 = 4096;
 const MOST_FINE: usize = 6144;
 const OUTER: f64 = 1e-3;
 const APART: i64 = 64;
-/// Positive weights are raised to this, so that no product of two underflows.
-const FLOOR: f64 = 1e-140;
 /// Ranges searched for the loss of one release: `2^LOW..=2^HIGH`.
 const LOW: i32 = -40;
 const HIGH: i32 = 14;
 /// The widest grid; what needs a wider one is lost for certain.
 const WIDEST: i32 = 8;
-/// So many products of two weights are as much work as a point of a curve.
-const PRODUCTS: usize = 4096;
-/// Unit of rounding of a double.
-const UNIT: f64 = f64::EPSILON / 2.0;
 
 fn point(x: f64) -> Interval {
     Interval::point(x)
@@ -356,47 +349,6 @@ impl Curve {
 /// How far apart points may be at this distance: a power of two.
 fn apart(distance: i64) -> i64 {
     1 << (distance / APART).max(1).ilog2()
-}
-
-/// The sum, rounded up.
-fn total(weights: &[f64]) -> f64 {
-    weights.iter().fold(0.0, |sum, p| add_up(sum, *p))
-}
-
-/// Every sum of products, rounded up: `m` products and sums of non-negative doubles, none below the normal range, are too
-/// small by at most the factor `(1 - u)^(m + 1) >= 1/(1 + 2 (m + 2) u)`.
-fn convolved(a: &[f64], b: &[f64]) -> Vec<f64> {
-    let (few, many) = if a.len() < b.len() { (a, b) } else { (b, a) };
-    let mut sums = vec![0.0; (a.len() + b.len()).saturating_sub(1)];
-    let full = |list: &[f64]| -> Vec<(usize, f64)> { list.iter().copied().enumerate().filter(|(_, x)| *x > 0.0).collect() };
-    let (left, right) = (full(few), full(many));
-    work::count(left.len().saturating_mul(right.len()) / PRODUCTS);
-    // Where a third of the points or fewer have a weight, one by one.
-    if 3 * right.len() < many.len() {
-        for ((i, x), (j, y)) in left.iter().flat_map(|a| right.iter().map(move |b| (a, b))) {
-            if let Some(sum) = sums.get_mut(i + j) {
-                *sum += x * y;
-            }
-        }
-    } else {
-        add_products(&mut sums, &left, many);
-    }
-    let factor = 1.0 + 2.0 * (few.len() as f64 + 4.0) * UNIT;
-    sums.iter().map(|sum| raised(mul_up(*sum, factor))).collect()
-}
-
-/// Adds `x y_j` to the sum at `i + j`, in the same order and rounding on every processor.
-#[multiversion(targets("x86_64+avx512f+avx512vl", "x86_64+avx2"))]
-fn add_products(sums: &mut [f64], left: &[(usize, f64)], many: &[f64]) {
-    for (i, x) in left {
-        for (sum, y) in sums.iter_mut().skip(*i).zip(many) {
-            *sum += x * y;
-        }
-    }
-}
-
-fn raised(weight: f64) -> f64 {
-    if weight > 0.0 { weight.max(FLOOR) } else { 0.0 }
 }
 
 /// Corners at `i >= 0` of the lower convex hull of `(exp(i width), d_i)` and their mirror images, the last included. Any choice of

@@ -2,6 +2,7 @@
 
 use crate::numeric::round::{add_up, mul_up, sqrt_up};
 use crate::privacy::compose::{Profile, count_up, known};
+use crate::privacy::kinds::{curves_suffice, has_draw, many_ranges, samples};
 use crate::privacy::layout::Layout;
 use crate::privacy::loss::{Curve, Heights, Losses, MANY};
 use crate::privacy::order::delta_at;
@@ -223,57 +224,15 @@ fn composed(claim: &Claim, tail: f64, worst: f64) -> impl Iterator<Item = Curve>
     draws.into_iter().chain(converted.map(|ranges| Roads { ranges, draws: false })).filter_map(one)
 }
 
-/// Is every pair noise on samples, whose curve is known?
-pub(super) fn samples(pairs: &[Pair]) -> bool {
-    !pairs.is_empty() && pairs.iter().all(|p| matches!(p, Pair::Sampled { .. }))
-}
-
 /// The curve of noise on samples; 1 for any other pair.
 fn sampled(pair: &Pair, epsilon: f64) -> f64 {
     if let Pair::Sampled { share, mu } = pair { subsampled::delta(*share, *mu, epsilon) } else { 1.0 }
-}
-
-/// Is there a draw whose curve is known?
-fn has_draw(claim: &Claim) -> bool {
-    match claim {
-        Claim::Exact(_) => true,
-        Claim::Renyi(pairs) => samples(pairs),
-        Claim::Product(list) | Claim::Max(list) => list.iter().any(has_draw),
-        Claim::Repeated { claim, .. } => has_draw(claim),
-        _ => false,
-    }
-}
-
-/// Are there two bounded ranges or more outside of branches?
-fn many_ranges(claim: &Claim) -> bool {
-    fn count(claim: &Claim) -> u64 {
-        match claim {
-            Claim::BoundedRange { .. } => 1,
-            Claim::Product(list) => list.iter().map(count).fold(0, u64::saturating_add),
-            Claim::Repeated { times, claim } => count(claim).saturating_mul(*times),
-            _ => 0,
-        }
-    }
-    count(claim) > 1
 }
 
 /// Are so many releases mixed, draws among them, that their curves alone are composed? Orders lose more there than a grid does.
 pub fn many(claim: &Claim) -> bool {
     let all = Roads { ranges: true, draws: true };
     has_draw(claim) && !many_ranges(claim) && Parts::of(claim, all).is_some_and(|parts| parts.curves.len() >= MANY)
-}
-
-/// Is every draw known by its curve, beside which its Rényi divergences say less, and nothing better order by order?
-pub fn curves_suffice(claim: &Claim) -> bool {
-    fn exact(claim: &Claim) -> bool {
-        match claim {
-            Claim::Renyi(_) | Claim::Zcdp { .. } => false,
-            Claim::Product(list) | Claim::Max(list) => list.iter().all(exact),
-            Claim::Repeated { times, claim } => *times < MANY as u64 && exact(claim),
-            _ => true,
-        }
-    }
-    has_draw(claim) && exact(claim) && !many_ranges(claim)
 }
 
 /// The epsilon at `delta` by composing on a grid; infinite where that road is closed.

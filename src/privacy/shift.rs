@@ -3,6 +3,7 @@
 use crate::numeric::round::{add_down, add_up, sub_down};
 use crate::numeric::tilted::Side;
 use crate::privacy::claim::Shift;
+use crate::privacy::lead::Lead;
 use crate::privacy::{Claim, Family, Pair, work};
 
 /// How much farther apart than those of the corner the laws of a cell of the cover may lie.
@@ -22,25 +23,6 @@ const CLOSE: f64 = 0.01;
 /// A height takes as long as so many points of other curves, and one of many heights as this part of a point.
 const POINTS: usize = 2;
 const PART: usize = 40;
-
-/// The dearest side where a search looked last, and whether that was close to what is allowed.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub struct Lead {
-    side: usize,
-    close: bool,
-}
-
-impl Lead {
-    /// Both as one number.
-    pub(super) fn number(self) -> f64 {
-        (2 * self.side + usize::from(self.close)) as f64
-    }
-
-    pub(super) fn of(number: f64) -> Lead {
-        let number = number as usize;
-        Lead { side: number / 2, close: number % 2 == 1 }
-    }
-}
 
 /// Every ordered pair whose largest divergence bounds a release.
 pub struct Curve(Vec<Side>);

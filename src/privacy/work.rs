@@ -3,7 +3,7 @@
 //! Claims are public, so what is kept tells nothing; it changes no number.
 
 use super::Claim;
-use super::shift::Lead;
+use super::lead::Lead;
 use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
 use std::rc::Rc;

@@ -36,9 +36,10 @@ const PROGRAMS: &[(&str, &str, bool)] = &[
         "budget eps(1)\nprivate t[n] { income: real in [0, 1000000] }\nrelease m = mean(income)\n",
         true,
     ),
-    ("a count that the noise hides", "budget eps(0.01)\nprivate t[n] { y: bool }\nrelease c = count(y)\n", true),
-    ("a sum that the noise hides", "budget eps(0.01)\nprivate t[n] { x: real in [0, 10] }\nrelease s = sum(x)\n", true),
+    ("a count that the noise hides", "budget eps(0.01)\nprivate t[100] { y: bool }\nrelease c = count(y)\n", true),
+    ("a sum that the noise hides", "budget eps(0.01)\nprivate t[100] { x: real in [0, 10] }\nrelease s = sum(x)\n", true),
     ("a histogram that the noise hides", "budget eps(0.01)\nprivate t[80] { x: category {a, b, c} }\nrelease h = histogram(x)\n", true),
+    ("a count of rows that may be many", "budget eps(0.01)\nprivate t[n >= 100] { y: bool }\nrelease c = count(y)\n", false),
     ("a count of rows that may be few", "budget eps(1)\nprivate t[n] { y: bool }\nrelease c = count(y)\n", false),
     ("a count of many rows", "budget eps(0.01)\nprivate t[n >= 10000] { y: bool }\nrelease c = count(y)\n", false),
     (

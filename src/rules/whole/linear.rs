@@ -1,6 +1,7 @@
 //! Linear regression with private features: the second moments of its bounded rows leave with noise.
 
-use super::predicted::{self, Prediction};
+use super::predicted::Prediction;
+use super::predicted_normal;
 use super::{Answer, Whole, refusals};
 use crate::mechanism::plan::{MechanismPlan, Statistic, StatisticKind, WholeFamily, WholeLaw, WholeNoise};
 use crate::model::{Range, Relation, Request, Type, grid};
@@ -165,7 +166,7 @@ impl Whole for Noisy {
         let (products, sums) = self.sizes(value);
         // As if the features were spread evenly over the axes at their largest norm.
         let each = rows * self.0.norm * self.0.norm / self.0.prior.dim as f64;
-        predicted::weights(1.0 / self.0.prior.largest, (self.0.sd.hi, 0.0), each, (products, sums), self.0.prior.dim)
+        predicted_normal::weights(1.0 / self.0.prior.largest, (self.0.sd.hi, 0.0), each, (products, sums), self.0.prior.dim)
     }
 
     fn ignores_noise(&self) -> bool {

@@ -12,6 +12,7 @@ mod noisy;
 mod normal;
 pub(super) mod plug_in;
 mod predicted;
+mod predicted_normal;
 pub(super) mod refined_posterior;
 mod refusals;
 pub(super) mod score_statistics;

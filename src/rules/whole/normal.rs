@@ -1,7 +1,8 @@
 //! A normal mean whose rows have a known sd: the sum of its bounded outcomes leaves with noise.
 
 use super::counts::the_parameter;
-use super::predicted::{self, Prediction};
+use super::predicted::Prediction;
+use super::predicted_normal;
 use super::{Answer, Whole, refusals};
 use crate::mechanism::plan::{MechanismPlan, Statistic, StatisticKind, WholeFamily, WholeLaw, WholeNoise};
 use crate::model::{Range, Relation};
@@ -157,7 +158,7 @@ impl Whole for Noisy {
     fn predicted(&self, value: f64, rows: f64) -> Prediction {
         let size = self.size(value);
         let noise = if self.gaussian { size * size } else { 2.0 * size * size };
-        predicted::normal(self.prior().1, self.sum.sd.hi, rows, noise, self.aware)
+        predicted_normal::normal(self.prior().1, self.sum.sd.hi, rows, noise, self.aware)
     }
 
     fn ignores_noise(&self) -> bool {

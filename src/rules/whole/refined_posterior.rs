@@ -22,7 +22,8 @@
 //! Random neighbours through the code that forms what rows add; coverage over simulated data; degenerate rows; the verifier.
 
 use super::linear::{self, Regression};
-use super::predicted;
+use super::predicted::Prediction;
+use super::predicted_normal;
 use crate::mechanism::plan::{MechanismPlan, STEP, STEPS, WholeFamily, WholeLaw, WholeNoise};
 use crate::model::{Request, links};
 use crate::numeric::amount::stated_up;
@@ -123,7 +124,7 @@ impl Refined {
     }
 
     /// Where a row tells this share of what it would if the features were spread evenly over the axes at their largest norm.
-    fn predicted(&self, sigma: f64, share: f64) -> predicted::Prediction {
+    fn predicted(&self, sigma: f64, share: f64) -> Prediction {
         let (Sizes { scores, products }, (_, norm), weights) = (self.sizes(sigma), self.0.bounds(), self.0.prior());
         let (prior, dim) = (1.0 / weights.largest, weights.dim as f64);
         let rows = assumed_rows(self.0.facts().records.rows);
@@ -145,7 +146,7 @@ impl Refined {
         let cut = (dim * looked * each / rows).sqrt();
         // Noise on the scores, in the units of the sums.
         let later = 2.0 * (clip + wider * cut) * cut / (STEP * self.parts(sigma).1 * (STEPS as f64 * looked).sqrt());
-        predicted::weights(prior, (row.sqrt(), 0.0), each, (0.0, later), weights.dim)
+        predicted_normal::weights(prior, (row.sqrt(), 0.0), each, (0.0, later), weights.dim)
     }
 }
 

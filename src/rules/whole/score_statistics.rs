@@ -17,7 +17,8 @@
 //! ## Checked by
 //! Golden values; all pairs of rows on small grids and random pairs, by sums of squares of what leaves; planted bugs; coverage over simulated data.
 
-use super::predicted;
+use super::predicted::Prediction;
+use super::predicted_normal;
 use crate::mechanism::plan::{MechanismPlan, WholeLaw, WholeNoise};
 use crate::model::Request;
 use crate::numeric::decimal::sig_up;
@@ -64,14 +65,14 @@ impl Look {
         Sizes { products: self.products.unwrap_or(usual.products), ..usual }
     }
 
-    fn predicted(&self, sigma: f64) -> predicted::Prediction {
+    fn predicted(&self, sigma: f64) -> Prediction {
         let (s, sizes) = (&self.scores, self.sizes(sigma));
         let curvature = CURVATURE * s.trials;
         // As if the features were spread evenly over the axes at their largest norm.
         let each = assumed_rows(s.facts.records.rows) * s.norm * s.norm / s.prior.dim as f64;
         let noise = (sizes.products, sizes.scores / curvature);
         let bias = BIAS * s.prior.largest.sqrt() * each * curvature / (each * curvature + sizes.scores.powi(2));
-        predicted::weights(1.0 / s.prior.largest, (curvature.sqrt().recip(), bias), each, noise, s.prior.dim)
+        predicted_normal::weights(1.0 / s.prior.largest, (curvature.sqrt().recip(), bias), each, noise, s.prior.dim)
     }
 }
 
