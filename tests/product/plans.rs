@@ -234,7 +234,7 @@ fn a_plan_of_another_version_is_refused() {
     }
 }
 
-const LEDGER_PROGRAM: &str = "budget eps(1)\nprivate t[n] { x: real in [0, 1] }\nrelease m = mean(x) using laplace\n";
+const LEDGER_PROGRAM: &str = "budget eps(1)\nprivate t[n] { x: real in [0, 1] }\nrelease m = sum(x) using laplace\n";
 
 /// A ledger with one data set, and a plan for it.
 fn with_ledger() -> (TempDir, Value) {
@@ -265,7 +265,7 @@ fn an_altered_plan_is_refused_before_the_ledger_is_charged_and_before_data_are_o
     let (place, plan) = with_ledger();
     let before = fs::read(place.path().join("l.ledger.head")).unwrap();
     let mut other = plan.clone();
-    let program = other["certificate"]["program"]["source"].as_str().unwrap().replace("mean", "sum");
+    let program = other["certificate"]["program"]["source"].as_str().unwrap().replace("sum", "mean");
     other["certificate"]["program"]["source"] = program.into();
     for (name, changed) in [("stale.plan", other.clone()), ("fresh.plan", sealed(other))] {
         fs::write(place.path().join(name), changed.to_string()).unwrap();
@@ -295,7 +295,7 @@ fn exit_codes() {
     expect(2, &run(&["compile", "wrong.dpm"]));
     write(
         "public.dpm",
-        "budget eps(1)\npublic k: real in [0, 9]\nprivate t[n] { x: real in [0, 1] }\nrelease m = mean(x) using laplace\noutput y = k * m\n",
+        "budget eps(1)\npublic k: real in [0, 9]\nprivate t[n] { x: real in [0, 1] }\nrelease m = sum(x) using laplace\noutput y = k * m\n",
     );
     expect(2, &run(&["compile", "public.dpm", "-o", "w.plan"]));
     expect(3, &run(&["compile", "public.dpm", "--public", "k=10", "-o", "w.plan"]));
@@ -324,7 +324,7 @@ fn a_plan_needs_no_other_file_than_the_private_rows() {
     write(
         "p.dpm",
         "use lib.rate\nbudget eps(1)\npublic old[m] { kind: category {\"a, b\", \"c\"}, v from \"v one, v2\": vector[2] in l2(5), note: text }\n\
-         private t[n] { x: real in [0, 1] }\nrelease share = mean(x) using laplace\noutput y = percent(share) + mean(old.v[1]) + m\n",
+         private t[n] { x: real in [0, 1] }\nrelease share = sum(x) using laplace\noutput y = percent(share) + mean(old.v[1]) + m\n",
     );
     write("old.csv", "extra,v2,kind,note,v one\n9,1e0,\"a, b\",\"say \"\"hi\"\"\n twice\",-2\n9,0.5,c,,3\n");
     write("t.csv", "x\n0.5\n1\n");

@@ -19,7 +19,8 @@ fn released(program: &str, data: &str) -> f64 {
     let (p, d) = (folder.path().join("p.dpm"), folder.path().join("d.csv"));
     fs::write(&p, program).unwrap();
     fs::write(&d, data).unwrap();
-    let out = Command::new(env!("CARGO_BIN_EXE_dpm")).arg("run").arg(&p).arg("--json").arg("--data").arg(&d).output().unwrap();
+    let out =
+        Command::new(env!("CARGO_BIN_EXE_dpm")).arg("run").arg(&p).args(["--json", "--anyway"]).arg("--data").arg(&d).output().unwrap();
     assert_eq!(out.status.code(), Some(0), "{}", String::from_utf8_lossy(&out.stderr));
     let record: serde_json::Value = serde_json::from_slice(&out.stdout).unwrap();
     record["releases"]["q"].to_string().parse().unwrap()
@@ -105,7 +106,7 @@ fn what_is_certified_runs() {
     for program in programs {
         let table = "private t[n >= 20] { z: real in [0, 1], b: bool, g: category {u, o}, x: vector[2] in l2(1), v: vector[2] in l2(1) }";
         fs::write(folder.path().join("p.dpm"), format!("budget dp(eps = 100, delta = 1e-5)\n{table}\n{program}")).unwrap();
-        for args in [vec!["check", "p.dpm"], vec!["run", "p.dpm", "--data", "t=t.csv"]] {
+        for args in [vec!["check", "p.dpm"], vec!["run", "p.dpm", "--data", "t=t.csv", "--anyway"]] {
             let out = dpm(&folder, &args);
             assert_eq!(out.status.code(), Some(0), "{}:\n{program}{}", args[0], String::from_utf8_lossy(&out.stderr));
         }
