@@ -38,9 +38,9 @@ fn rows(table: &str, odd: bool) -> String {
         match (table, odd) {
             ("days", false) => format!("{age},{}.5,0.6,-0.3,{letter},true,2021-03-{day:02},true\n", i % 9),
             ("days", true) => format!("{age},{}.5,1e308,NA,{letter},true,2021-03-{day:02},\"a\nb\"\n", i % 9),
-            ("people", false) => format!("p{i},{age},{},{place},{}.25,{},2024-07-{day:02}\n", i % 3 == 0, i * 190, i % 13),
+            ("people", false) => format!("p{i},{age},{},{place},{}.25,{},2024-07-{day:02}\n", i.is_multiple_of(3), i * 190, i % 13),
             ("people", true) => format!("p{i},1e400,\"\",{place},-{},,9999-99-99\n", "7".repeat(4000)),
-            (_, false) => format!("P{:03},{age},{},{}.25,{place},2021-07-{day:02}\n", i / 2, i % 3 == 0, i % 190),
+            (_, false) => format!("P{:03},{age},{},{}.25,{place},2021-07-{day:02}\n", i / 2, i.is_multiple_of(3), i % 190),
             (_, true) => {
                 let city = if table == "g" { place } else { "\"atlantis, or so\"" };
                 format!("P{:03},1e400,\"\",-{},{city},9999-99-99\n", i / 2, "7".repeat(4000))
