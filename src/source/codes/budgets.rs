@@ -160,7 +160,7 @@ output post = posterior(p)
                posterior the predicted error is at least 82 % of that of a draw from the prior; with a normal prior that is so \
                where its sd is within 10 % of the prior's; features are taken to fill their bounds, which is the best that they can do. Of a posterior released whole the same is said \
                of draws from it. The 95 % bound on the noise of a query is at least as far as the middle of its range is from any answer: half the width of a column for \
-               its mean, that times the number of rows for a sum, the number of rows for a table of counts. A chain that pays for its answers \
+               its mean, and, where the exact number of rows is declared, that times it for a sum, and it for a table of counts. A chain that pays for its answers \
                (`penalty`, `dp_hmc`, `dp_sgld`) is run on rows that the model itself makes up, at 64 parameters drawn from the prior; of some parameter about \
                90 % of the prior's sd is left once the release is known, or the release errs by 90 % of what a draw from the \
                prior does, because the noise hides the rows, or because the chain is too short to leave its start. A lower bound of 100 rows or more is taken for their number; of a header that says less no more than 100 rows are assumed, and Help gives a number that would do. Nothing of this reads data, and it is the same on every run. It is an estimate: \
