@@ -212,7 +212,7 @@ def test_columns_that_no_program_could_read_are_passed_over_unless_it_names_them
         assert dpm.compile("budget eps(1000)\nprivate t[3] { b: bool }\nrelease a = count(b) using geometric\n").run({"t": frame})["a"] == 2
         for name in ("lists", "times", "now"):
             with pytest.raises(dpm.DataError, match=name):
-                dpm.compile(f"budget eps(1)\nprivate t[3] {{ {name}: real in [0, 1] }}\nrelease a = sum({name})\n").run({"t": frame})
+                dpm.compile(f"budget eps(1000)\nprivate t[3] {{ {name}: real in [0, 1] }}\nrelease a = sum({name})\n").run({"t": frame})
 
 
 def test_python_objects_are_read_as_text_whatever_they_are():
@@ -238,7 +238,7 @@ def test_nothing_is_left_open(tmp_path):
     folder = Path("/proc/self/fd")
     if not folder.exists():
         pytest.skip("no /proc")
-    program = dpm.compile("budget eps(1)\nprivate t[3] { b: bool }\nrelease a = count(b)\n")
+    program = dpm.compile("budget eps(10)\nprivate t[3] { b: bool }\nrelease a = count(b)\n")
     before = len(list(folder.iterdir()))
     program.run({"t": {"b": [True, False, True]}})
     with pytest.raises(dpm.DataError):
@@ -247,7 +247,7 @@ def test_nothing_is_left_open(tmp_path):
 
 
 def test_a_second_run_without_a_ledger_says_that_it_spends_again():
-    program = dpm.compile("budget eps(1)\nprivate t[3] { b: bool }\nrelease a = count(b)\n")
+    program = dpm.compile("budget eps(10)\nprivate t[3] { b: bool }\nrelease a = count(b)\n")
     data = {"t": {"b": [True, False, True]}}
     program.run(data)
     with pytest.warns(UserWarning, match="spends its budget again"):

@@ -29,7 +29,7 @@ def test_no_line_tells_how_long_private_rows_took(monkeypatch):
     said = []
     call = _command.call
     monkeypatch.setattr(_command, "call", lambda arguments, doing=None, **more: (said.append((arguments[0], doing)), call(arguments, **more))[1])
-    program = dpm.compile("budget eps(1)\nprivate t[3] { b: bool }\nrelease a = count(b)\n")
+    program = dpm.compile("budget eps(10)\nprivate t[3] { b: bool }\nrelease a = count(b)\n")
     program.certify()
     with pytest.raises(dpm.UsageError):
         program.run({})
