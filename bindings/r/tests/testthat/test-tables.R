@@ -132,7 +132,7 @@ test_that("columns that no program could read are passed over unless it names th
   count <- dpm_compile("budget eps(1000)\nprivate t[3] { b: bool }\nrelease a = count(b) using geometric\n")
   expect_equal(dpm_run(count, data = list(t = frame))$releases$a, 2)
   for (name in setdiff(names(frame), "b")) {
-    program <- sprintf("budget eps(1)\nprivate t[3] { %s: real in [0, 1] }\nrelease a = sum(%s)\n", name, name)
+    program <- sprintf("budget eps(1000)\nprivate t[3] { %s: real in [0, 1] }\nrelease a = sum(%s)\n", name, name)
     why <- expect_error(dpm_run(program, data = list(t = frame)), class = "dpm_data")
     expect_match(conditionMessage(why), paste0("`", name, "`"), fixed = TRUE)
   }
