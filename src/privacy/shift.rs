@@ -269,6 +269,27 @@ mod tests {
         }
     }
 
+    /// What is found holds for every side, also where the search begins with the cheapest one: the first is the dearest wherever it was looked at.
+    #[test]
+    fn no_side_costs_more_than_delta() {
+        let betas = [(0.02, 3.0), (0.5, 0.6), (3.0, 4.0), (2.0, 300.0)]
+            .into_iter()
+            .flat_map(|(a, b)| [(0.01, 0.0), (1.0, 0.0), (1.0, 500.0), (30.0, 40.0)].map(|(step, others)| beta(a, b, step, others)));
+        let gammas = [(0.05, 0.01), (0.3, 2.0), (20.0, 0.5), (20.0, 60.0)].into_iter().flat_map(|(shape, step)| {
+            [Shift::Shape { shape, step }, Shift::Rate { shape, rate: 1.0, step }, Shift::Rate { shape, rate: 50.0, step }]
+        });
+        let mut turned = 0;
+        for (shift, delta) in betas.chain(gammas).flat_map(|shift| [1e-12, 1e-6, 1e-3, 0.03, 0.2].map(|delta| (shift, delta))) {
+            let reversed = Curve(shift.sides(None).into_iter().rev().collect());
+            for curve in [shift.curve(), reversed] {
+                let found = curve.epsilon(delta, 0.0);
+                assert!(found.is_infinite() || curve.delta(found) <= delta, "{shift:?} {delta}: {found}");
+                turned += usize::from(found > 0.0 && found.is_finite() && curve.worst(found).0 != 0);
+            }
+        }
+        assert!(turned > 50, "{turned}");
+    }
+
     /// Every base lies above the lower corner of a cell, or does with its counts exchanged.
     #[test]
     fn the_cover_holds_every_base() {
