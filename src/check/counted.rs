@@ -87,7 +87,7 @@ impl Checker<'_> {
     pub(super) fn cell_column(&mut self, name: &str, span: Span) -> Option<Expr> {
         let t = self.observed?;
         let c = self.table(t)?.columns.iter().position(|c| c.name == name)?;
-        // Their number is no column of the rows.
+        // Their number is not a column of the rows.
         if matches!(self.origin(t), Some(Origin::Cells(id)) if c >= self.axes_of(id).len()) {
             return None;
         }

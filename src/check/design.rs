@@ -283,7 +283,7 @@ impl Checker<'_> {
     /// `natural(coef)`: a weight of a scaled feature as one of a unit of its column.
     pub(super) fn natural(&mut self, of: &ast::Expr, span: Span) -> Checked<Expr> {
         let value = self.expr(of)?;
-        // Sums of features have their names and are no weights.
+        // Sums of features have their names and are not weights.
         let mut sums = !matches!(value.label, Label::Public | Label::Latent);
         value.walk(&mut |x| sums |= matches!(x.kind, ExprKind::Released(id) if self.release(id).is_some_and(|r| r.query.is_some())));
         let design = self.program.design(value.ty.levels()).filter(|_| !sums);

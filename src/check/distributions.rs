@@ -26,7 +26,7 @@ impl Checker<'_> {
             let d = Diagnostic::new("E0208", "`mixture` takes weights, then two distributions or more");
             let d = d.label(call.span, format!("{} given", call.args.len()));
             return self.fail(match call.args.as_slice() {
-                [_, alone] => d.help(Help::from(("one alone is no mixture:", self.written(alone.span))).over(call.span)),
+                [_, alone] => d.help(Help::from(("one alone is not a mixture:", self.written(alone.span))).over(call.span)),
                 _ => d.help(WRITTEN),
             });
         };

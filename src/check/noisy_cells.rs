@@ -16,7 +16,7 @@ use std::collections::BTreeSet;
 
 /// Bins of a real number: enough that slopes are not flattened.
 const BINS: f64 = 20.0;
-/// An int with more values than this is counted in bins where it is no outcome.
+/// An int with more values than this is counted in bins where it is not an outcome.
 const VALUES: f64 = 40.0;
 /// Bins of such an int, at least.
 const LEAST: f64 = 16.0;

@@ -169,7 +169,7 @@ fn written(args: &Sql) -> Result<Exit, Exit> {
     Ok(Exit::Done)
 }
 
-/// One query for a table, with what it rests on.
+/// One query for a table, with what it assumes.
 fn text<'a>(table: &Table, dialect: Dialect, all: impl Iterator<Item = &'a Asked<'a>>) -> String {
     let mut out = format!(
         "-- What the program asks of `{}`, in integers ({}). total = low + 2^20 mid + 2^40 high + n first\n",

@@ -17,7 +17,7 @@ pub struct Units {
     column: usize,
     text: bool,
     slots: std::ops::Range<usize>,
-    /// Scratch space of a key that is no text.
+    /// Scratch space of a key that is not text.
     key: Vec<u8>,
     seen: Seen,
 }

@@ -10,6 +10,7 @@ mod functions;
 mod keywords;
 mod mechanisms;
 mod posteriors;
+mod queries;
 mod rules;
 mod topics;
 

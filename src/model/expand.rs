@@ -271,7 +271,7 @@ impl Printer<'_> {
         }
     }
 
-    /// What a design names and is no column.
+    /// What a design names that is not a column.
     fn named_features(&mut self, p: &Parameter, depth: usize) {
         let named = self.program.design(p.ty.levels()).into_iter().flat_map(|d| d.terms.iter().flatten()).filter(|f| f.named);
         for f in named {
@@ -300,7 +300,7 @@ impl Printer<'_> {
         name
     }
 
-    /// A histogram whose columns keep their names: what is no column gets its name first.
+    /// A histogram whose columns keep their names: what is not a column gets its name first.
     fn counts(&mut self, value: &Expr, ty: &Type, depth: usize) -> Option<String> {
         let (Type::Vector(super::VectorType { axes: Some(axes), .. }), ExprKind::Call(Builtin::RowHistogram, of)) = (ty, &value.kind)
         else {

@@ -48,7 +48,7 @@ impl<'a> Rows<'a> {
         query
     }
 
-    /// Gives an expression a name of its own, so that it stands in the text once.
+    /// Gives an expression a name of its own, so that it is in the text once.
     pub fn name(&mut self, x: Number) -> Number {
         if x.constant.is_some() || !x.text.contains(' ') && !x.text.contains('(') {
             return x;

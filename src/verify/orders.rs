@@ -119,6 +119,6 @@ fn bounded(p: &Bounds, order: f64) -> f64 {
     let pure = e + (libm::log1p((-(order + m) * e).exp()) - libm::log1p((-e).exp())) / m;
     let most = lost(order * eta);
     let range = (m * most / (order * (-eta).exp() * lost(m * eta))).ln() + (most / (order * lost(eta))).ln() / m;
-    // What is not a number is no bound.
+    // What is not a number is not a bound.
     e.min(order * p.zcdp.above()).min(pure).min(range)
 }

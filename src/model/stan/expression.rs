@@ -44,7 +44,7 @@ impl Stan<'_> {
             }
             ExprKind::RowCount(t) => self.program.tables.get(t.0).map_or_else(|| "N".into(), size_name),
             // Not in the model of a release.
-            ExprKind::Fit(_) | ExprKind::EachLevel => return refuse(e.span, "this is no value of a model"),
+            ExprKind::Fit(_) | ExprKind::EachLevel => return refuse(e.span, "this is not a value of a model"),
             ExprKind::List(items) => self.list(items, at)?,
             ExprKind::If(c, a, b) => format!("({} ? {} : {})", of(c)?, of(a)?, of(b)?),
             ExprKind::Call(Builtin::Cell, values) => {

@@ -101,7 +101,7 @@ impl Stan<'_> {
             return refuse(p.span, "what the domain leaves of this prior depends on other parameters");
         };
         if !one_by_one {
-            return refuse(p.span, "what the domain leaves of this prior depends on other parameters, and is no product of numbers");
+            return refuse(p.span, "what the domain leaves of this prior depends on other parameters, and is not a product of numbers");
         }
         // A half law is written as a whole one.
         let half = p.prior.family.stan.contains("(0, ");
