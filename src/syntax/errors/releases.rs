@@ -72,9 +72,11 @@ pub(super) fn release(scene: &Scene<'_>) -> Option<Diagnostic> {
     }
     if scene.found() == Some(Token::Name) && scene.before() == Some(Token::CloseParen) {
         let head = one_line(scene.words(0..scene.at)).unwrap_or("release x = draw(p)");
-        let said = scene.rest(scene.at).unwrap_or("diffuse");
+        // Of two words the first was meant as `using`.
+        let (place, at) = if scene.is(scene.at + 1, Token::Name) { ("in place of", scene.at + 1) } else { ("before", scene.at) };
+        let said = scene.rest(at).unwrap_or("diffuse");
         return Some(
-            new("E0013", format!("expected `using` before `{}`", scene.word(scene.at)))
+            new("E0013", format!("expected `using` {place} `{}`", scene.word(scene.at)))
                 .label(scene.here(), "a mechanism follows `using`")
                 .help(format!("{head} using {said}")),
         );
