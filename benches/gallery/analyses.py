@@ -55,12 +55,12 @@ def analysis(name, data_set, columns, title, question, without, remark, **more):
 ANALYSES = [
     analysis(
         "01_ab_test", "bank", "contact y", "An A/B test", "Does a call to a mobile phone sell more often than one to a fixed line?", w.ab_test,
-        "The two agree: the noise of a cell is a few rows, less than the luck of 300 calls to fixed lines. Nobody was assigned a line at random, so this is a "
+        "The two agree: the noise of a cell is a few rows, less than the sampling error of 300 calls to fixed lines. Nobody was assigned a line at random, so this is a "
         "comparison, not an effect."),
     analysis(
         "02_pooled_poll", "bank", "job housing", "A poll with partial pooling", "What share of each occupation has a housing loan?", w.pooled_poll,
         "Large groups agree to within a point. Small ones, such as students, have wider intervals than without privacy, because the noise is as large for 84 "
-        "rows as for 969, and `unknown` (38 rows) is told mainly by the other groups. The raw shares pool nothing."),
+        "rows as for 969, and `unknown` (38 rows) is estimated mainly from the other groups. The raw shares use no pooling."),
     analysis(
         "03_linear", "power", "AT PE", "A linear regression with unknown sd", "How much power does a plant lose for each degree of the air?", w.linear,
         "A normal law needs five noisy sums and no bins: `moments` releases them at once, for a private `air` too. Both intervals of the slope and of the sd "
@@ -71,8 +71,8 @@ ANALYSES = [
         "Who earns more than 50,000 dollars a year, by sex and years of school?", w.logistic,
         "The three numbers agree to within one sd, and the noise makes the intervals a few per cent longer. Years of school are counted one by one, "
         "not in bins: with marital "
-        "status as a further column and years in four bins, the slope came out as 0.33 for 0.39, as the warning W0511 foretells, and with all years and both "
-        "categories (448 cells) the chain did not end within three minutes. Categories of many levels beside one another are where this road gets long."),
+        "status as a further column and years in four bins, the slope came out as 0.33 instead of 0.39, as warning W0511 predicts, and with all years and both "
+        "categories (448 cells) the chain did not end within three minutes. With several categories of many levels this method becomes slow."),
     analysis(
         "05_poisson_exposure", "flchain", "death futime", "A Poisson rate with exposure", "How many deaths are there in 1,000 person-years of follow-up?",
         w.exposure,
@@ -85,7 +85,7 @@ ANALYSES = [
         "06_survival", "gbsg", "hormon rfstime status", "Survival with censoring", "Does hormone therapy delay the relapse of breast cancer?", w.survival,
         "dpm has no likelihood of censored times: its open last bin covers only a follow-up that ends for all on one day. The road here is a life "
         "table, with relapse and censoring as 11 outcomes, written as logarithms by hand. It is exact as far as times are spread evenly within a "
-        "year. Both say that hormones help. The log odds ratio `b` of a year is by nature about a tenth further from 0 than a log hazard ratio; the "
+        "year. Both say that hormones help. The log odds ratio `b` of a year is expected to be about a tenth further from 0 than a log hazard ratio; the "
         "rest of the "
         "difference is about one sd, and that sd, 0.16 for 0.13, is what noise and yearly bins cost."),
     analysis(

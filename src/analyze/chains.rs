@@ -15,7 +15,7 @@ use crate::source::{Diagnostic, Help, Span};
 
 /// E0311: a chain that is only as private as it has converged.
 pub fn no_own_guarantee(scene: &Scene, mechanism: &Mechanism, sampler: Sampler) -> Diagnostic {
-    Diagnostic::new("E0311", format!("`{}` gives no guarantee of its own", sampler.name()))
+    Diagnostic::new("E0311", format!("`{}` has no privacy guarantee without convergence", sampler.name()))
         .label(scene.place(), UNPROVED)
         .cause("no privacy bound is proved for a finite run of this chain, and convergence diagnostics do not prove one")
         .help(("use the chain that needs no convergence:", format!("using {}(sampler = langevin)", mechanism.name)))
@@ -48,7 +48,7 @@ pub fn words(scene: &Scene, mechanism: &'static Mechanism, args: &Arguments) -> 
         return Err(Box::new(
             Diagnostic::new("E0208", format!("`{name}` assumes nothing about convergence"))
                 .label(scene.place(), "its guarantee is that of every state, converged or not")
-                .help(("leave the words out:", alone)),
+                .help(("omit `assuming convergence`:", alone)),
         ));
     }
     if assuming {
@@ -56,7 +56,7 @@ pub fn words(scene: &Scene, mechanism: &'static Mechanism, args: &Arguments) -> 
     }
     let place = scene.sources.slice(scene.place());
     let subject = format!("`{}`", sampler.map_or(name, Sampler::name));
-    let d = Diagnostic::new("E0311", format!("{subject} gives no guarantee of its own"))
+    let d = Diagnostic::new("E0311", format!("{subject} has no privacy guarantee without convergence"))
         .label(scene.place(), UNPROVED)
         .cause("no privacy bound is proved for a finite run of this chain, and convergence diagnostics do not prove one")
         .help(("accept a conditional guarantee:", format!("{place} assuming convergence")));

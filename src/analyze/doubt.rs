@@ -32,7 +32,7 @@ pub fn found(scene: &Scene, offer: &dyn Offer, value: f64) -> Option<Diagnostic>
         ),
         Doubt::Start => (
             format!("predicted error {about}, that of a draw from the prior"),
-            "how far the chain comes is not predicted; where the posterior lies far from the prior the error can be several times larger",
+            "how far the chain moves is not predicted; if the posterior lies far from the prior, the error can be several times larger",
             roads(scene).into_iter().chain([try_it.into()]).collect(),
         ),
         Doubt::Ties { most } => (
@@ -42,11 +42,11 @@ pub fn found(scene: &Scene, offer: &dyn Offer, value: f64) -> Option<Diagnostic>
         ),
         Doubt::Prior { least } => (
             format!("predicted error {about}; {} where the truth is the middle of the prior", sig(least, 2)),
-            "the narrowed prior pulls the draw to its middle: the error grows with how far from there the truth is",
+            "the narrowed prior pulls the draw towards its middle: the farther the truth is from it, the larger the error",
             unpulled(scene, &predicted).into_iter().collect(),
         ),
     };
-    let d = Diagnostic::new("W0513", format!("the predicted error of `{}` may be off by more than 2 times", scene.site.release.name));
+    let d = Diagnostic::new("W0513", format!("the predicted error of `{}` may be off by more than a factor of 2", scene.site.release.name));
     Some(d.label(scene.place(), label).cause(cause).helps(help))
 }
 

@@ -30,7 +30,7 @@ const ABSENT: &[(&str, &str, &str, (&str, &str))] = &[
     (
         "dp_fast_mh",
         "no rule in this version covers the mechanism `dp_fast_mh`",
-        "the constants of its published bound were not derived again, and no certificate rests on unchecked ones",
+        "the constants in its published bound have not been verified, and dpm certifies nothing on unverified constants",
         ("a chain that is private by itself:", "using penalty"),
     ),
     (
@@ -76,7 +76,7 @@ pub fn approximate(scene: &Scene) -> Diagnostic {
     Diagnostic::new("W0512", format!("`{name}` is approximate: its 90 % intervals may contain the truth less often than that"))
         .label(scene.place(), "approximates the loss of a row by a quadratic, and treats the released products of features as exact")
         .help(("with intervals that account for the noise:", "using refined".to_owned()))
-        .cause("in simulations from the model between a quarter and four fifths of them did, fewer with more rows or a larger budget; its privacy is exact")
+        .cause("in simulations from the model, between 25 % and 80 % of the 90 % intervals contained the truth, fewer with more rows or a larger budget; the privacy guarantee is not affected")
 }
 
 /// No offer of the wanted mechanism: why, and the same model of released counts where it can be one.
@@ -319,7 +319,8 @@ fn not_reachable(scene: &Scene, offer: &dyn Offer, claim: &Claim, limit: &Budget
     if offers.is_empty() {
         return diagnostic;
     }
-    let lead = |i: usize| if i == 0 { format!("budgets that `{}` alone meets:", offer.mechanism().name) } else { String::new() };
+    let lead =
+        |i: usize| if i == 0 { format!("budgets that would do for `{}` on its own:", offer.mechanism().name) } else { String::new() };
     diagnostic.helps(offers.into_iter().enumerate().map(|(i, code)| (lead(i), code)))
 }
 
@@ -414,8 +415,8 @@ pub fn total_over(budget: &crate::model::Budget, claim: &Claim) -> Diagnostic {
 
 /// E0025: pricing stops at a limit, so that any program is answered soon.
 pub fn too_much_work(span: Span) -> Diagnostic {
-    Diagnostic::new("E0025", format!("pricing this program takes more than {MOST_POINTS} points of privacy curves"))
+    Diagnostic::new("E0025", format!("computing the cost of this program takes more than {MOST_POINTS} points on privacy curves"))
         .label(span, "the limit is reached here")
-        .cause("a number that is left open is found by pricing its release again and again, at many orders for a `dp` budget")
-        .help("write the numbers of the releases, such as using diffuse(r = 0.1); or split the program")
+        .cause("each parameter left open is found by computing the cost of its release many times, at many orders for a `dp` budget")
+        .help("write the parameters yourself, such as using diffuse(r = 0.1); or split the program")
 }

@@ -43,13 +43,17 @@ pub fn found(scene: &Scene, offer: &dyn Offer, value: f64) -> Option<Diagnostic>
         return None;
     }
     let label = match (&scene.model, drawn) {
-        (Some(_), true) => format!("predicted error {}, of a draw from the prior {}", sig(error, 3), sig(without, 3)),
+        (Some(_), true) => format!("predicted error {}; a draw from the prior has {}", sig(error, 3), sig(without, 3)),
         (Some(_), false) => format!("draws from it are predicted to err by {}, draws from the prior by {}", sig(error, 3), sig(without, 3)),
         (None, _) => {
-            format!("95 % of answers within {} of the truth; the middle of its range is within {}", sig(error, 3), sig(without, 3))
+            format!(
+                "95 % of answers are within {} of the truth; answering with the middle of the range, without data, is within {}",
+                sig(error, 3),
+                sig(without, 3)
+            )
         }
     };
-    let d = Diagnostic::new("W0510", format!("`{}` is predicted to say next to nothing about the rows", scene.site.release.name));
+    let d = Diagnostic::new("W0510", format!("`{}` is predicted to reveal almost nothing about the data", scene.site.release.name));
     let d = d.label(scene.place(), label);
     let few = || format!("the header does not say how many rows there are, so no more than {} are assumed", assumed_rows(records.rows));
     let d = if drawn || known { d } else { d.cause(few()) };

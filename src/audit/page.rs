@@ -27,7 +27,13 @@ fn curves(r: &ReleaseAudit) -> Option<String> {
         line("most that the certificate allows", &r.certified_roc, false),
         line("guessing", &[(0.0, 0.0), (1.0, 1.0)], true),
     ];
-    Chart { title: format!("{}: telling two neighbours apart", r.name), x: unit("false alarms"), y: unit("hits"), lines }.svg(640, 480)
+    Chart {
+        title: format!("{}: telling two neighbours apart", r.name),
+        x: unit("false positive rate"),
+        y: unit("true positive rate"),
+        lines,
+    }
+    .svg(640, 480)
 }
 
 fn release(r: &ReleaseAudit) -> Markup {
@@ -52,10 +58,10 @@ fn release(r: &ReleaseAudit) -> Markup {
             }
         }
         @if let Some(law) = &r.law {
-            p { (format!("Law of the draws: Kolmogorov distance {:.5}, p = {:.3}.", law.distance, law.p_value)) }
+            p { (format!("Distribution of the draws: Kolmogorov-Smirnov distance {:.5}, p = {:.3}.", law.distance, law.p_value)) }
         }
         @if let Some(svg) = curves(r) {
-            figure role="img" aria-label="hits against false alarms" { (PreEscaped(svg)) }
+            figure role="img" aria-label="true positive rate against false positive rate" { (PreEscaped(svg)) }
         }
     }
 }

@@ -344,8 +344,8 @@ impl Checker<'_> {
             };
             let index = e.constant().filter(|i| i.fract() == 0.0 && (1.0..=dim as f64).contains(i));
             if !matches!(e.kind, ExprKind::Level(_)) && index.is_none() {
-                let d =
-                    Diagnostic::new("E0201", format!("this is not a level, and no index in 1..{dim}")).label(e.span, "one of its levels");
+                let d = Diagnostic::new("E0201", format!("this is neither a level nor an index in 1..{dim}"))
+                    .label(e.span, "one of its levels");
                 return self.fail(d.label(post.span, format!("{dim} levels")));
             }
             chosen.push(e);
@@ -368,7 +368,8 @@ impl Checker<'_> {
     /// `interval(post, 0.9)`: the quantiles at 0.05 and 0.95.
     fn interval(&mut self, post: Expr, share: Expr, span: Span) -> Checked<Expr> {
         let Some(x) = share.constant().filter(|x| (0.0..=1.0).contains(x)) else {
-            let d = Diagnostic::new("E0201", "the share of an interval is a constant from 0 to 1").label(share.span, "not such a number");
+            let d =
+                Diagnostic::new("E0201", "the probability of an interval is a constant from 0 to 1").label(share.span, "not such a number");
             return self.fail(d.help("interval(post, 0.9)"));
         };
         let ends = [0.5 - 0.5 * x, 0.5 + 0.5 * x].map(|q| super::expressions::number(q, share.span));

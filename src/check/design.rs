@@ -270,9 +270,9 @@ impl Checker<'_> {
         }
         match self.program.design(Some(&names)) {
             Some(known) if known.scales != scales => {
-                let d =
-                    Diagnostic::new("E0207", "another design has features of the same names and other scales").label(span, "the second");
-                return self.fail(d.help(("name one of them otherwise:", "let age_2 = age + 0")));
+                let d = Diagnostic::new("E0207", "another design has features with the same names but different scales")
+                    .label(span, "the second");
+                return self.fail(d.help(("rename one of them:", "let age_2 = age + 0")));
             }
             Some(_) => {}
             None => self.program.designs.push(Design { names, intercept, terms, scales }),
@@ -292,7 +292,9 @@ impl Checker<'_> {
             let d = Diagnostic::new("E0209", "`natural` takes weights of a design").label(value.span, what);
             return self.fail(match value.ty {
                 Type::Posterior(_) => d.help(Help::from(format!("natural(mean({written}))")).over(span)),
-                _ => d.help(("declare them by it:", "let x = design(age, sex)")).help(("", "param w: vector[x] ~ normal(0, 1)")),
+                _ => d
+                    .help(("declare the weights from a design:", "let x = design(age, sex)"))
+                    .help(("", "param w: vector[x] ~ normal(0, 1)")),
             });
         };
         let scales = self.list(scales.into_iter().map(|s| number(s, span)).collect(), span)?;

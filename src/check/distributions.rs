@@ -175,7 +175,7 @@ impl Checker<'_> {
             ArgKind::Vector if vector.is_some() => return Ok(()),
             ArgKind::Vector => wrong("a vector", ""),
             ArgKind::Ordered if vector.as_ref().is_some_and(|v| v.ordered) || rises(value) => return Ok(()),
-            ArgKind::Ordered => wrong("numbers that rise", "").help(self.ordered_like(value, vector.map_or(1, |v| v.dim))),
+            ArgKind::Ordered => wrong("increasing numbers", "").help(self.ordered_like(value, vector.map_or(1, |v| v.dim))),
             ArgKind::PositiveVector => match vector {
                 Some(v) if v.range.lo > 0.0 => return Ok(()),
                 Some(v) => Diagnostic::new("E0203", "prior counts must be above 0")

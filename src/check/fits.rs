@@ -25,7 +25,7 @@ impl Checker<'_> {
             return Ok(());
         }
         let d = Diagnostic::new("E0209", format!("a {word} of released counts cannot be inside `each` or `when`"));
-        self.fail(d.label(call, "inside a block").help("move it behind the block"))
+        self.fail(d.label(call, "inside a block").help("move it after the block"))
     }
 
     /// The parameters of a posterior or prior, by the names that it gives them.
@@ -129,7 +129,7 @@ impl Checker<'_> {
             return Ok(());
         }
         let d = Diagnostic::new("E0209", "in a model of counts, a secret number of rows must have a Poisson distribution");
-        let d = d.label(o.likelihood.span, "another law, or one that differs between rows");
+        let d = d.label(o.likelihood.span, "another distribution, or one that differs between rows");
         self.fail(d.help(("its rate may have any prior:", format!("observe {column} ~ poisson(total)"))))
     }
 
@@ -170,7 +170,7 @@ impl Checker<'_> {
                 let d = Diagnostic::new("E0105", format!("`{other}` and `{name}` count the same rows of `{rows}`"))
                     .label(o.span, "counted again")
                     .cause("a model of both would treat their shared sampling error as independent");
-                return self.fail(d.help("release one table that has the columns of both: histogram(a, b, c)"));
+                return self.fail(d.help("release one table with the columns of both"));
             }
             if let Some(other) = found.first() {
                 let other = self.table_name(other.table);
@@ -184,7 +184,7 @@ impl Checker<'_> {
             let rows = table.rows(observations);
             if rows > MOST_ROWS {
                 let d = Diagnostic::new("E0025", format!("a model of released counts has at most {MOST_ROWS} cells and nodes"));
-                let d = d.label(call, format!("{rows}: a number in bins on the right has several nodes a bin"));
+                let d = d.label(call, format!("{rows}: each bin of a predictor counts as several quadrature points"));
                 return self.fail(d.help("release wider bins"));
             }
             self.in_order(table, observations)?;

@@ -131,7 +131,7 @@ impl Checker<'_> {
         let fixed = mean.map(|m| Help::from(("", format!("let {a} = {}", plain(m)), "its prior mean")).over(shared.span));
         let (first, second) = (levels.first().cloned().unwrap_or_default(), levels.get(1).cloned().unwrap_or_default());
         self.fail(
-            Diagnostic::new("E0308", format!("groups share the parameter `{a}`, so their costs do not run in parallel"))
+            Diagnostic::new("E0308", format!("groups share the parameter `{a}`, so parallel composition does not apply"))
                 .label(call, format!("every {key}'s `{inner_name}` depends on `{a}`"))
                 .label(shared.span, format!("`{a}` is learned from all rows"))
                 .label(header, "parallel composition needs one independent model per group")
@@ -139,7 +139,7 @@ impl Checker<'_> {
                 .help("give every group the same fixed prior, and pool what was released afterwards, for free:")
                 .helps(fixed.map_or(own, |h| vec![h]))
                 .help(format!("afterwards such as `output shrunk = 0.7 * {release} + 0.3 * mean({release})`"))
-                .help("or move `each` away and pay for one joint draw."),
+                .help("or remove `each` and pay for one joint draw."),
         )
     }
 }

@@ -35,7 +35,7 @@ pub(crate) fn type_text(ty: &Type) -> String {
         Type::Real(r) => format!("a real number in {}", range_text(*r)),
         Type::Date(r) => format!("a date in [{}, {}]", calendar::text(r.lo), calendar::text(r.hi)),
         Type::Category(l) => format!("a category of {} levels", l.len()),
-        Type::Vector(v) if v.ordered => format!("{} numbers that rise", v.dim),
+        Type::Vector(v) if v.ordered => format!("{} increasing numbers", v.dim),
         Type::Vector(v) => format!("a vector of {} numbers", v.dim),
         Type::Matrix { rows, columns, .. } => format!("a {rows} x {columns} matrix"),
         Type::Simplex { dim, .. } => format!("{dim} shares that sum to 1"),

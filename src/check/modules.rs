@@ -89,8 +89,8 @@ impl Loading<'_> {
     fn module(&mut self, names: &[String], span: Span, open: &mut Vec<Vec<String>>) -> Option<usize> {
         if open.iter().any(|p| p == names) {
             let d = Diagnostic::new("E0210", format!("the module `{}` uses itself", names.join(".")))
-                .label(span, "this closes the circle")
-                .cause("modules are written out where they are used, so a circle never ends");
+                .label(span, "this makes the imports circular")
+                .cause("modules are expanded where they are used, so a circular import never ends");
             self.out.diagnostics.push(d.help("move what both need into a third module"));
             return None;
         }

@@ -160,12 +160,12 @@ impl Checker<'_> {
         }
         let d = Diagnostic::new("E0209", format!("moments do not determine this model of `{column}`"));
         let (label, help): (&str, Help) = match (axis.ty == Type::Bool, family) {
-            (true, "bernoulli" | "bernoulli_logit") => ("a chance that depends on other columns", self.counts_instead(t, axes)),
+            (true, "bernoulli" | "bernoulli_logit") => ("a probability that depends on other columns", self.counts_instead(t, axes)),
             (true, _) => ("the column is a bool", Help::from(("a share:", format!("observe {column} ~ bernoulli(p)")))),
             (false, "normal") => {
                 ("not a sum of multiples of columns, with an sd that is the same for all rows", self.counts_instead(t, axes))
             }
-            (false, _) => ("only the normal law follows from sums and squares", self.counts_instead(t, axes)),
+            (false, _) => ("only a normal model can be fitted to sums and squares", self.counts_instead(t, axes)),
         };
         self.fail(d.label(o.likelihood.span, label).help(help))
     }
@@ -187,9 +187,13 @@ impl Checker<'_> {
             _ => None,
         };
         match (by.filter(|_| cells <= MOST_CELLS), query.map(|(_, value)| value.span)) {
-            (_, Some(at)) if self.map.slice(at).starts_with("posterior") => ("counts have other laws:", "using noisy_cells").into(),
-            (Some(by), Some(at)) => Help::from(("counts have other laws:", format!("histogram({})", by.join(", ")))).over(at),
-            _ => "counts of the columns that matter have other laws: release a histogram of them".into(),
+            (_, Some(at)) if self.map.slice(at).starts_with("posterior") => {
+                ("for other distributions, release counts:", "using noisy_cells").into()
+            }
+            (Some(by), Some(at)) => {
+                Help::from(("for other distributions, release counts:", format!("histogram({})", by.join(", ")))).over(at)
+            }
+            _ => "for other distributions, release a histogram of the columns that matter".into(),
         }
     }
 
@@ -200,7 +204,7 @@ impl Checker<'_> {
         if let Some(axis) = given.first().and_then(|c| axes.get(*c)) {
             let help = self.law_of(axis, &self.table_name(table.table), observations);
             let d = Diagnostic::new("E0209", format!("this model conditions on `{}` but has no distribution for it", axis.name));
-            let d = d.label(call, "a model of noisy sums").cause("the sums of a condition are as noisy as those of an outcome");
+            let d = d.label(call, "a model of noisy sums").cause("the sums of a predictor are noisy too, so it needs a distribution");
             return self.fail(d.helps(help));
         }
         let bools = outcomes.iter().filter(|c| axes.get(**c).is_some_and(|a| a.ty == Type::Bool)).count();

@@ -97,7 +97,7 @@ impl Checker<'_> {
             Some(o) => {
                 let d = Diagnostic::new("E0209", "noisy cells count columns").label(o.outcome.span, "computed from columns");
                 let y = self.written(o.outcome.span);
-                let d = d.help(("count it by yourself:", format!("release cells = histogram({y})")));
+                let d = d.help(("count it yourself:", format!("release cells = histogram({y})")));
                 self.fail(d.help(("", format!("observe cells.{y} ~ .."), "then output post = posterior(..)")))
             }
         }

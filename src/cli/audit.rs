@@ -155,7 +155,7 @@ fn show_release(r: &ReleaseAudit) {
         );
     }
     if let Some(law) = &r.law {
-        show_line!("  law of the draws: Kolmogorov distance {:.5}, p = {}", law.distance, number(law.p_value));
+        show_line!("  distribution of the draws: Kolmogorov-Smirnov distance {:.5}, p = {}", law.distance, number(law.p_value));
     }
     show_line!("  {} (the bounds of the attack hold together with probability {})\n", r.verdict(), r.confidence);
 }

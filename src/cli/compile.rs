@@ -43,7 +43,7 @@ pub fn compile(args: &Compile) -> Exit {
     // What would be refused when it runs is never written.
     let plan = compiled::plan(&compiled, &given).filter(|plan| compiled::open(plan, None).is_ok());
     let Some(mut plan) = plan else {
-        say_line!("error: E9999: the plan does not give itself again; nothing was written");
+        say_line!("error: E9999: the plan does not reproduce itself; nothing was written");
         return Exit::Bug;
     };
     let digest = compiled::digest(&plan);

@@ -269,7 +269,8 @@ fn show(contents: &Contents, as_json: bool) {
     }
     for (id, account) in &all.accounts {
         let r = &account.registration;
-        show_line!("\n{id}: budget {}, {} runs charged", account.budget, account.spent.charges());
+        let (runs, s) = (account.spent.charges(), if account.spent.charges() == 1 { "" } else { "s" });
+        show_line!("\n{id}: budget {}, {runs} run{s} charged", account.budget);
         for line in r.declaration.iter().flat_map(|d| d.text.lines()) {
             show_line!("  {line}");
         }
@@ -288,7 +289,7 @@ fn show(contents: &Contents, as_json: bool) {
             show_line!("  so far {name} = {value}");
         }
     }
-    show_line!("\nruns: {} ended, {} running or cut off (charged all the same)", all.ended_runs.len(), all.open_runs.len());
+    show_line!("\nruns: {} ended, {} running or interrupted (charged anyway)", all.ended_runs.len(), all.open_runs.len());
 }
 
 /// A name of the file as it was registered: it holds the salt, so it tells nothing about the rows.
@@ -405,7 +406,7 @@ fn verify(named: &Named, head: Option<&str>) -> Exit {
     } else {
         match &failure {
             Some(why) => say_line!("error: {why}"),
-            None => show_line!("the ledger holds"),
+            None => show_line!("the ledger is intact"),
         }
     }
     if failure.is_some() { Exit::Failed } else { Exit::Done }

@@ -27,7 +27,7 @@ param p ~ beta(4, 4)
 # One factor for each row.
 observe yes ~ bernoulli(p)
 
-# The whole posterior, from noisy counts; without `using` it is the mechanism of least predicted error. `spend` is its share.
+# The whole posterior, from noisy counts; without `using`, dpm picks the suitable mechanism with the least predicted error. `spend` is this release's share of the budget.
 release post = posterior(p) spend 60%
 
 # A plain query with noise.

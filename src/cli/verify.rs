@@ -78,9 +78,9 @@ pub fn verify(args: &Verify) -> Exit {
         let list: Vec<Value> = failures.iter().map(|f| json!({"path": f.path, "text": f.text})).collect();
         print_json(&json!({"ok": ok, "failures": list, "not_checked": unchecked, "signed_by": signed}));
     } else if ok && unchecked.is_empty() {
-        show_line!("every number, premise and digest of the certificate holds");
+        show_line!("verified: every number, premise and digest of the certificate");
     } else if ok {
-        show_line!("every number, premise and digest of the certificate inside holds");
+        show_line!("verified: every number, premise and digest of the certificate inside");
         match signed {
             Some(_) if args.key.is_some() => show_line!("the record is signed by the key given: no value in it was altered"),
             Some(key) => {
@@ -89,7 +89,7 @@ pub fn verify(args: &Verify) -> Exit {
                     "not checked: whether that is the key of the ledger    dpm ledger key PATH > ledger.pub    dpm verify FILE --key ledger.pub"
                 );
             }
-            None => show_line!("not checked: the released values and outputs beside it; nothing binds them to the certificate"),
+            None => show_line!("not checked: the released values and outputs in the file, which are not tied to the certificate"),
         }
         if unchecked.contains(&"ledger") {
             show_line!("not checked: the entry of the ledger    dpm ledger verify PATH --head INDEX:HASH");

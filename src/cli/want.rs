@@ -80,7 +80,7 @@ impl Enough {
     fn show(&self) {
         show_line!("  line {} becomes (predicted error {}):\n{}", self.line, sig(self.predicted.error, 3), self.text);
         if let Some(broken) = &self.predicted.broken {
-            show_line!("  with it this does not hold any more: {broken}");
+            show_line!("  after this change an expectation fails: {broken}");
         }
         if let Some(vacuous) = &self.predicted.vacuous {
             show_line!("  with it dpm warns: {vacuous} (W0501)");
@@ -226,8 +226,8 @@ fn predicted(wish: &Wish, checked: &Checked, analysis: Option<&Analysis>, said: 
 /// Whose the budget is, where it is not the release's alone.
 fn shared(release: &ReleaseStep, all: usize, checked: &Checked) -> Option<String> {
     let part = match &release.spend {
-        Some(spend) if matches!(spend.kind, SpendKind::Share(_)) => format!("has its part of it: {}", checked.sources.slice(spend.span)),
-        Some(spend) => format!("takes what is written, whatever the budget: {}", checked.sources.slice(spend.span)),
+        Some(spend) if matches!(spend.kind, SpendKind::Share(_)) => format!("keeps its share: {}", checked.sources.slice(spend.span)),
+        Some(spend) => format!("has a fixed cost, whatever the budget: {}", checked.sources.slice(spend.span)),
         None if all > 1 => "shares it with the other releases".into(),
         None => return None,
     };
@@ -274,7 +274,7 @@ pub fn answer(args: &Program, wish: &Wish, checked: &Checked, public: &Bound) ->
     let short = if short.is_empty() { "cannot be reached".into() } else { short.join("; or ") };
     show_line!("{} within {}: {short}", wish.release, decimal_string(wish.error));
     match &search.now {
-        Ok(p) => show_line!("  as it is: predicted error {} at {cost} and {size}", sig(p.error, 3)),
+        Ok(p) => show_line!("  now: predicted error {} at {cost} and {size}", sig(p.error, 3)),
         Err(why) => show_line!("  as it is: refused: {why}"),
     }
     for way in &ways {

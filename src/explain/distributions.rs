@@ -39,7 +39,7 @@ fn argument(kind: ArgKind) -> String {
         ArgKind::Trials => "a constant whole number, at least 1".into(),
         ArgKind::Simplex => "shares that sum to 1".into(),
         ArgKind::Vector => "a vector of real numbers".into(),
-        ArgKind::Ordered => "numbers that rise, such as a parameter of type `ordered[d]`".into(),
+        ArgKind::Ordered => "increasing numbers, such as a parameter of type `ordered[d]`".into(),
         ArgKind::PositiveVector => "a vector of positive numbers".into(),
         ArgKind::Weights => "shares, or a list of numbers of at least 0, which are divided by their sum; one for each component".into(),
         ArgKind::Components => "two distributions or more, one after the other: all of densities, or all of probabilities".into(),

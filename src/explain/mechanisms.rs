@@ -13,8 +13,7 @@ const ENTRIES: &[Entry] = &[
         body: r#"
 Arguments: none. `using auto` and no `using` at all mean the same.
 
-Every mechanism that could answer is solved at this release's share of the budget. Among those that meet it, the one of
-least predicted error is taken; ties go to the first in the table that `using ?` prints. The predicted error uses public
+Every mechanism that could answer is solved at this release's share of the budget. Among those that meet it, keep the prior and, for a whole posterior, account for the noise, the one with the least predicted error is taken; ties go to the first in the table that `using ?` prints. The predicted error uses public
 facts alone (prior, header, bounds), is an estimate and not a guarantee, and is printed with three digits. A mechanism that only holds if a
 chain has converged is never chosen.
 

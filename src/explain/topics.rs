@@ -150,8 +150,7 @@ By default the unit is one row. Where a person has several rows, name the column
 `visits[n] by patient max 4`. The first 4 rows of each patient are read, the rest are dropped, and costs are those of 4 changed rows. A smaller
 maximum means less noise and more rows dropped.
 
-If rows of one household, firm or school hang together, take these as the unit: the certificate says nothing about what several units
-tell of each other.
+If rows of one household, firm or school are related, make that the unit: the certificate says nothing about what several units reveal about each other.
 
 ```dpm
 budget eps(1)

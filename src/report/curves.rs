@@ -101,5 +101,5 @@ fn tradeoff(title: &str, claims: &[(String, &Claim)]) -> Option<Chart> {
     let mut lines = lines(claims, &points);
     lines.push(Line { name: "guessing".into(), points: vec![(0.0, 0.0), (1.0, 1.0)], dashed: true });
     let unit = |name: &str| Axis { name: name.into(), lo: 0.0, hi: 1.0, logarithmic: false };
-    Some(Chart { title: title.into(), x: unit("false alarms of an attacker"), y: unit("hits"), lines })
+    Some(Chart { title: title.into(), x: unit("false positive rate"), y: unit("true positive rate"), lines })
 }

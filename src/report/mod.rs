@@ -185,7 +185,7 @@ fn composition(compiled: &Compiled, total: &Claim) -> Markup {
                     }
                 }
             }
-            p { "Every number is an upper bound of its own (limits are lower bounds)." }
+            p { "Each number is a separate upper bound (limits on the order are lower bounds)." }
         }
     }
 }
@@ -196,7 +196,10 @@ fn pictures(compiled: &Compiled, total: &Claim, values: Option<&serde_json::Valu
     let mut charts = vec![
         (chart(Kind::Rdp, "Rényi epsilon by order", &claims, budget), "what the releases cost at every Rényi order, together"),
         (chart(Kind::Dp, "epsilon by delta", &claims, budget), "epsilon for every delta, together"),
-        (chart(Kind::Tradeoff, "an attacker's trade-off", &claims, budget), "the most hits of any attacker at every rate of false alarms"),
+        (
+            chart(Kind::Tradeoff, "an attacker's trade-off", &claims, budget),
+            "the highest true positive rate of any attacker at every false positive rate",
+        ),
     ];
     let program = &compiled.checked.program;
     for (name, predicted) in errors(program, &compiled.bound, &compiled.checked.sources) {

@@ -1,4 +1,4 @@
-//! Epsilon in other words: an attacker's best chance of a right guess, and how far odds may move.
+//! Epsilon in other words: an attacker's highest probability of a right guess, and how far odds may move.
 
 use super::curves::most_hits;
 use crate::numeric::decimal::sig_up;
@@ -8,7 +8,7 @@ use maud::{Markup, html};
 /// What is left out of the statement on odds.
 const RARE: f64 = 1e-6;
 
-/// The best chance of a right guess between two neighbours, one of which is there with the chance `before`.
+/// The highest probability of a right guess between two neighbours, one of which is there with the chance `before`.
 pub fn best_guess(claim: &Claim, before: f64) -> f64 {
     let hits = most_hits(claim);
     // Hits rise with alarms, so between two points of the grid both are bounded by an end.
@@ -17,7 +17,7 @@ pub fn best_guess(claim: &Claim, before: f64) -> f64 {
     points.fold(before.max(1.0 - before), f64::max).min(1.0)
 }
 
-/// The most that log-odds may move, up or down, but for outcomes of total chance at most `rare`.
+/// The most that log-odds may move, up or down, except on outcomes of total probability at most `rare`.
 ///
 /// (e, d)-DP does not say so of e itself: with L the privacy loss, d >= E[(1 - exp(e - L))+] >= P(L > e + t) (1 - exp(-t)).
 /// So the loss is above e + t with chance at most d / (1 - exp(-t)); each direction has half of `rare`.
@@ -47,11 +47,11 @@ pub fn section(total: &Claim) -> Markup {
             h2 { "What an attacker can gain" }
             p {
                 "Someone knows every other row, and two possible contents of one unit. The table says how far their belief may rise, and how often \
-                 their best guess can be right, after all releases. Odds change by a factor of at most " (shown) ", but for outcomes of total chance "
+                 their best guess can be right, after all releases. Odds change by a factor of at most " (shown) ", except on outcomes of total probability "
                 (format!("{RARE:e}")) "."
             }
             table class="facts" {
-                tr { @for head in ["chance before", "chance after", "best chance of a right guess"] { th scope="col" { (head) } } }
+                tr { @for head in ["probability before", "probability after", "highest probability of a right guess"] { th scope="col" { (head) } } }
                 @for before in [0.01, 0.1, 0.5, 0.9] {
                     tr {
                         td { (before) }

@@ -70,7 +70,7 @@ pub fn foretold(program: &Program, analysis: &Analysis) -> Vec<Diagnostic> {
             return;
         }
         let names: Vec<String> = lost.iter().map(|f| format!("`{}`", f.parameter)).collect();
-        let message = format!("`{}` is predicted to say next to nothing about {}", release.name, names.join(", "));
+        let message = format!("`{}` is predicted to reveal almost nothing about {}", release.name, names.join(", "));
         let place = release.mechanism.span.unwrap_or(release.query_span);
         let worst = |of: fn(&Foretold) -> f64| lost.iter().map(|f| of(f)).fold(0.0, f64::max);
         let label = format!(

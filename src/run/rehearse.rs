@@ -197,17 +197,17 @@ fn complaint(
             .label(place, "the number that its features and its rows require")
             .help(argument(release, place, "say how long it may be:", "steps", 100_000)),
         (Some(MechanismError::Wide), ..) => {
-            let d = new("it would have more noise than integers hold")
-                .label(place, "its scale or sd, in steps of the grid of its sums, is above 2^112");
+            let d = new("its noise would be too large for the integers it is drawn in")
+                .label(place, "its scale or sd is above 2^112 steps of the grid");
             if chosen.arguments.is_empty() {
-                d.help("what is added is too large: make its range narrower, as by clip(.., 0, 100), or its unit larger")
+                d.help("the summed values are too large: narrow their range, for example with clip(.., 0, 100), or use a larger unit")
             } else {
                 d.help(("leave it to the budget:", format!("using {}", chosen.mechanism.name)))
             }
         }
         (why, ..) => {
             let why = why.map_or("no plan follows from its model".into(), |why| why.to_string());
-            new(&why).label(place, "no run gets further than this").help(("what else applies:", "using ?"))
+            new(&why).label(place, "every run would stop here").help(("what else applies:", "using ?"))
         }
     }
 }

@@ -148,7 +148,7 @@ fn a_session() {
     for (asked, words) in [
         (":plot", ["total: epsilon by R", "budget rdp(8)"]),
         (":plot dp p_hat", ["p_hat: epsilon by delta (log scale)", "* certified"]),
-        (":plot tradeoff", ["hits by false alarms", "+ guessing"]),
+        (":plot tradeoff", ["true positive rate by false positive rate", "+ guessing"]),
         (":plot error", ["predicted", "concentrated"]),
         (":plot posterior p_hat", ["* prior of p", "+ released draw of p"]),
     ] {

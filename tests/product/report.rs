@@ -73,7 +73,9 @@ fn programs_plans_and_certificates_have_one_page() {
 #[test]
 fn pictures_show_the_limit_and_the_budget() {
     let folder = tempfile::tempdir().unwrap();
-    for (shows, words) in [("rdp", ["limit order", "budget rdp(8)"]), ("dp", ["delta", "epsilon"]), ("tradeoff", ["guessing", "hits"])] {
+    for (shows, words) in
+        [("rdp", ["limit order", "budget rdp(8)"]), ("dp", ["delta", "epsilon"]), ("tradeoff", ["guessing", "true positive rate"])]
+    {
         let done = dpm(folder.path(), &["plot", &example("01_beta_bernoulli.dpm"), "--shows", shows, "-o", "p.svg"]);
         assert!(done.status.success(), "{}", String::from_utf8_lossy(&done.stderr));
         let svg = std::fs::read_to_string(folder.path().join("p.svg")).unwrap();

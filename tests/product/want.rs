@@ -119,7 +119,7 @@ fn what_cannot_be_reached_is_said_with_its_reason() {
             "budget eps(1)\nprivate t[500] { y: bool }\nrelease c = count(y)\nexpect certificate(total) <= eps(1)\n",
             "c within 2",
             0,
-            vec!["with it this does not hold any more: expect certificate(total) <= eps(1)"],
+            vec!["after this change an expectation fails: expect certificate(total) <= eps(1)"],
         ),
     ];
     for (text, wish, exit, words) in cases {

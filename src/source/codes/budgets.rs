@@ -156,16 +156,18 @@ output post = posterior(p)
     CodePage {
         code: "W0510",
         title: "a release that is predicted to learn next to nothing",
-        text: "Before anything is spent, a release is compared with what one would know without the rows. Of a draw from a \
-               posterior the predicted error is at least 82 % of that of a draw from the prior; with a normal prior that is so \
-               where its sd is within 10 % of the prior's; features are taken to fill their bounds, which is the best that they can do. Of a posterior released whole the same is said \
-               of draws from it. The 95 % bound on the noise of a query is at least as far as the middle of its range is from any answer: half the width of a column for \
-               its mean, and, where the exact number of rows is declared, that times it for a sum, and it for a table of counts. A chain that pays for its answers \
-               (`penalty`, `dp_hmc`, `dp_sgld`) is run on rows that the model itself makes up, at 64 parameters drawn from the prior; of some parameter about \
-               90 % of the prior's sd is left once the release is known, or the release errs by 90 % of what a draw from the \
-               prior does, because the noise hides the rows, or because the chain is too short to leave its start. A lower bound of 100 rows or more is taken for their number; of a header that says less no more than 100 rows are assumed, and Help gives a number that would do. Nothing of this reads data, and it is the same on every run. It is an estimate: \
-               right in order of size, for data as the prior expects them. `dpm run` asks at a terminal whether to go on, and \
-               ends with exit code 1 without one, before a ledger is charged or data are opened; with `--anyway` it goes on. A \
+        text: "Before anything is spent, a release is compared with what is known without the rows. A draw or a whole posterior is \
+               reported if its predicted error is at least 82 % of that of a draw from the prior (for a normal prior: its sd is \
+               within 10 % of the prior's); features are assumed to fill their bounds, which is the best case. A query is reported \
+               if the 95 % bound on its noise is no smaller than the error of answering with the middle of the range: half the \
+               width of the column for a mean and, where the exact number of rows n is declared, n times that for a sum and n for \
+               a table of counts. A chain that pays for its answers (`penalty`, `dp_hmc`, `dp_sgld`) is run on rows simulated from \
+               the model at 64 parameters drawn from the prior. It is reported if about 90 % of the prior's sd of some parameter \
+               remains, or if its error is 90 % of that of a draw from the prior: the noise hides the rows, or the chain is too \
+               short. A lower bound of 100 rows or more is taken as the number of rows; otherwise at most 100 rows are assumed, \
+               and Help gives a number that would do. No data are read, and the result is the same on every run. It is an estimate \
+               of the right order of magnitude, for data as the prior expects them. `dpm run` asks at a terminal whether to go on, \
+               and ends with exit code 1 without one, before a ledger is charged or data are opened; with `--anyway` it goes on. A \
                whole posterior, a larger budget, fewer parameters or public data in the prior learn more.",
         example_wrong: r"budget rdp(order = 2, eps = 1e-9)
 private staff[n] { smoker: bool }
@@ -206,9 +208,10 @@ output post = posterior(a, b)
     CodePage {
         code: "W0512",
         title: "a posterior whose intervals are approximate",
-        text: "`score_statistics` releases a normal law of logistic weights that takes the loss of every row for a quadratic and the \
-               products of features for what left. Its privacy is exact; its intervals are not: fewer of them may hold the truth \
-               than they say, the fewer the more rows and budget. `posterior(w)` without it has intervals that account for the noise.",
+        text: "`score_statistics` releases a normal approximation to the posterior of logistic weights. It replaces the loss of \
+               every row by a quadratic and treats the released, noisy products of features as exact. The privacy guarantee is not \
+               affected. The intervals cover the truth less often than they say, and the less often the more rows or the larger \
+               the budget. `posterior(w)` without it has intervals that account for the noise.",
         example_wrong: r"budget dp(eps = 1, delta = 1e-6)
 private adult[32561] { x: vector[9] in l2(1), rich: bool }
 param w: vector[9] ~ normal(0, 1)
@@ -224,13 +227,13 @@ release post = posterior(w)
     },
     CodePage {
         code: "W0513",
-        title: "a predicted error that may be off by more than 2 times",
-        text: "Predictions are made from public facts alone. Where those leave open what decides the error, the prediction takes the middle \
-               of what is usual, and a program is told so before anything is spent: of weights of private features, whose bounds are \
-               known and not how far they vary within them; of posteriors by `refined`, which clips rows around a first noisy estimate; of quantiles, where many rows may share a value (said where that is 1 % of the rows or more); of \
-               `concentrated`, whose narrowed prior pulls the draw away from the truth; of chains that pay for their answers, and of bounded losses whose rows tell an unknown \
-               amount. The guarantee of privacy does not depend on it. How predictions did on real rows is \
-               in `benches/results/predictions.txt`. Try such a program on a public table like yours before it spends.",
+        title: "a predicted error that may be off by more than a factor of 2",
+        text: "Predictions are made from public facts alone. Where they do not determine the error, the prediction takes a typical value, and \
+               this warning says so before anything is spent: for weights of private features, whose bounds are known but not how far they \
+               vary within them; for posteriors by `refined`, which clips rows around a first noisy estimate; for quantiles, where many rows \
+               may share a value (reported where that is 1 % of the rows or more); for `concentrated`, whose narrowed prior pulls the draw \
+               away from the truth; for chains that pay for their answers; and for bounded losses, whose rows tell an unknown amount. The \
+               guarantee of privacy does not depend on it. How predictions compare with real errors is in `benches/results/predictions.txt`. Try such a program on a public table like yours before it spends.",
         example_wrong: r"budget eps(1)
 private t[2000] { ph: real in [2, 5] }
 release middle = quantile(ph, 0.5)

@@ -158,7 +158,7 @@ release mu_hat = draw(mu) using diffuse
     CodePage {
         code: "E0308",
         title: "groups that share a parameter",
-        text: "The groups of `each` cost as much as the dearest of them only if one independent model belongs to each. A \
+        text: "The groups of `each` cost as much as the most expensive of them only if each has an independent model. A \
                parameter from outside is learned from all rows, so a draw for one group would carry information about the \
                others. Give every group a fixed prior and pool the released values afterwards, which is free.",
         example_wrong: r"budget rdp(order = 6, eps = 0.5)
@@ -220,7 +220,7 @@ release fit = draw(shape) using beta_div assuming convergence
     },
     CodePage {
         code: "E0311",
-        title: "a sampler without a guarantee of its own",
+        title: "a sampler that is private only if it has converged",
         text: "The certificate covers the code that ran. A Markov chain that is stopped early draws from another distribution \
                than the one the theorem speaks of, so the program must say that it assumes convergence; the certificate then \
                says conditional. A sampler with its own proof needs no such words.",
@@ -298,7 +298,7 @@ release fit = draw(w) using penalty(iterations = 20, sigma = 3)
     },
     CodePage {
         code: "E0315",
-        title: "released counts whose noise has no law for a model",
+        title: "released counts whose noise a model cannot use",
         text: "A model of released counts accounts for their noise exactly, and knows the law of integer noise: geometric, or normal \
                rounded to integers. Laplace noise turns counts into real numbers. Without `using`, a histogram gets integer noise. A record \
                that does not say what noise its counts have gives no table.",

@@ -27,8 +27,7 @@ output percent = 100 * p_hat
         code: "E0015",
         title: "`each` key `of` table",
         text: "`each region of survey { .. }` repeats its block for every level of a category of the table; what it releases \
-               becomes a vector indexed by the levels. Groups that share nothing run in parallel: the cost is that of the \
-               dearest group.",
+               becomes a vector indexed by the levels. Groups that share nothing compose in parallel: the cost is that of the most expensive group.",
         example_wrong: r"budget rdp(order = 6, eps = 0.5)
 private survey[n] { region: public category {north, south}, smoker: bool }
 each region in survey {
@@ -155,7 +154,7 @@ release p_hat = draw(p) using diffuse
     },
     CodePage {
         code: "E0022",
-        title: "a word of the language used as a name",
+        title: "a keyword used as a name",
         text: "Keywords have one meaning everywhere and cannot name a column, a parameter or a value. A column of the file that \
                is called so is read under another name with `from`.",
         example_wrong: r"budget zcdp(0.1)
@@ -190,8 +189,7 @@ output note = "one draw"
         code: "E0024",
         title: "a character that is not allowed in a program",
         text: "A program is what its reader sees: control characters, direction marks and line separators that only some \
-               editors show are refused, in comments and texts too. Other characters that no word holds, such as a typographic \
-               minus, are named with what was probably meant. Letters of every script are allowed in names.",
+               editors show are refused, in comments and texts too. Other characters that are not allowed in a name, such as a typographic minus, are named with what was probably meant. Letters of every script are allowed in names.",
         example_wrong: r"budget rdp(order = 8, eps = 0.5)
 private staff[n] { smoker: bool }
 param p ~ beta(20, 20)

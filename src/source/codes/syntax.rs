@@ -105,7 +105,7 @@ release p_hat = draw(p) using diffuse
         code: "E0006",
         title: "a column is a name, a colon and a type",
         text: "The columns of a table are written in braces, separated by commas or line breaks. A header of the file that is not a \
-               name (hours-per-week, or a word of the language) is read with `from`: hours from \"hours-per-week\": int in 1..99.",
+               name (hours-per-week, or a keyword) is read with `from`: hours from \"hours-per-week\": int in 1..99.",
         example_wrong: r"budget rdp(order = 8, eps = 0.5)
 private staff[n] { smoker }
 param p ~ beta(20, 20)
@@ -141,8 +141,7 @@ release rate_hat = draw(rate) using diffuse
     CodePage {
         code: "E0008",
         title: "a level that needs quotes",
-        text: "The levels of a category are public and written out in the program. A level that is not a name, or is a word of \
-               the language, is written in double quotes, exactly as it is in the data. The last level also receives every \
+        text: "The levels of a category are public and written out in the program. A level that is not a name, or is a keyword, is written in double quotes, exactly as it is in the data. The last level also receives every \
                value that is not listed.",
         example_wrong: r"budget zcdp(0.1)
 private adult[n] { income: category {<=50K, >50K} }

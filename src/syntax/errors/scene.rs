@@ -211,7 +211,7 @@ impl<'a> Scene<'a> {
         if !wants_name && !is_operand {
             return None;
         }
-        let complaint = new("E0022", format!("`{word}` is a word of the language")).label(self.span(self.at), "it cannot be a name");
+        let complaint = new("E0022", format!("`{word}` is a keyword")).label(self.span(self.at), "it cannot be a name");
         let is_column = self.bracket().is_some_and(|b| self.is(b, Token::OpenBrace));
         Some(if is_column {
             complaint.cause(format!("`{word}` has a fixed meaning in every program")).help({

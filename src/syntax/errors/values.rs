@@ -109,12 +109,12 @@ fn character(span: Span, sign: &str) -> Diagnostic {
         }
         "$" => {
             return new("E0024", "unexpected character `$`")
-                .label(span, "no word holds this character")
+                .label(span, "this character is not allowed in a name")
                 .help("a column of a table is written with a dot, as in staff.age");
         }
         _ => {
             return new("E0024", format!("unexpected character `{sign}` (U+{code:04X})"))
-                .label(span, "no word holds this character")
+                .label(span, "this character is not allowed in a name")
                 .help("if it belongs to a level or a header, put that in double quotes");
         }
     };
