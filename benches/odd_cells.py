@@ -54,7 +54,7 @@ def declared(lo, hi, rows="n", more=""):
 
 
 def exponent(lo, hi):
-    """The step of the grid of a sum, as a power of two (docs/rulebook.md, 8.7)."""
+    """The step of the grid of a sum, as a power of two: what `dpm sql` states."""
     whole = lambda x: math.frexp(x)[1] - 1
     return max(whole(max(abs(lo), abs(hi))) - 60, whole(hi - lo) - 40)
 

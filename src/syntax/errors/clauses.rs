@@ -40,7 +40,11 @@ pub(super) fn budget(scene: &Scene<'_>) -> Option<Diagnostic> {
     let delta = (2..scene.len()).find(|i| scene.word(*i) == "delta");
     let delta = delta.and_then(|at| (at..scene.len()).find(|i| scene.is(*i, Token::Number)));
     let help = match number {
-        Some(number) if let Some(delta) = delta && delta != number && kind == "eps" => {
+        Some(number)
+            if let Some(delta) = delta
+                && delta != number
+                && kind == "eps" =>
+        {
             vec![format!("budget dp(eps = {}, delta = {})", scene.word(number), scene.word(delta))]
         }
         Some(number) if known => vec![format!("budget {kind}({})", scene.word(number))],
