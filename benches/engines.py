@@ -6,100 +6,22 @@ one column is held against whole numbers computed here as well, from fractions.
 """
 
 import json
-import math
 import os
-import random
 import re
 import sqlite3
 import subprocess
 import sys
 import tempfile
-from fractions import Fraction
 
 import datafusion
 import duckdb
 import pyarrow as pa
 import pyarrow.parquet as pq
+from odd_cells import ASKED, RANGES, csv_text, declared, flat, rows, seeded, total
 
 DPM = os.path.abspath(sys.argv[1])
 ROWS = int(sys.argv[2]) if len(sys.argv) > 2 else 1200
 OUT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "results", "engines.txt")
-
-RANGES = [(0.0, 10.0), (-5.0, 5.0), (2.0, 3.0), (0.1, 0.3), (-3.0, -1.0), (0.0, 1e15), (-1e90, 1e90), (0.0, 1e-90), (1e6, 1e6 + 0.1)]
-LEVELS = ["north", "O'Hare", "a\\b", "été", "last"]
-
-PROGRAM = """budget eps(1)
-
-private t[n] {
-  x: real in [%s, %s],
-  y: real in [0.1, 0.3] else 0.2,
-  k: int in 17..90,
-  m: int in -3..3 else 1,
-  b: bool,
-  c: bool else true,
-  g: category {%s},
-  h: category {a, b} else a
-}
-
-release a0 = sum(x)
-release a1 = sum(y)
-release a2 = sum(k)
-release a3 = count(b)
-release a4 = histogram(g)
-release a5 = histogram(g, b)
-release a6 = histogram(m, h, c)
-release a7 = sum(if b then x else 0)
-release a8 = count(k < 40 and not c or m == 2)
-release a9 = sum(m * k - 2)
-release b0 = sum(x * y)
-release b1 = sum(abs(m) + max(k, 20))
-release b2 = sum(clip(x, 0.15, 0.25))
-release b3 = sum(min(y, -y))
-release b4 = count(is_na(x))
-release b5 = count(is_na(g) or is_na(b))
-release b6 = sum(y + k)
-release b7 = sum(y, where = g == north)
-each h of t {
-  release c0 = sum(y)
-  release c1 = histogram(g)
-}
-"""
-
-
-def exponent(lo, hi):
-    whole = lambda x: math.frexp(x)[1] - 1
-    return max(whole(max(abs(lo), abs(hi))) - 60, whole(hi - lo) - 40)
-
-
-def reals(lo, hi):
-    step = math.ldexp(1.0, exponent(lo, hi))
-    cells = [None, math.nan, math.inf, -math.inf, 0.0, -0.0, 5e-324, -5e-324, 2.2e-308, 1e-200, -1e-200, sys.float_info.max, -sys.float_info.max, 1e18, -1e18, 9.3e18, lo, hi]
-    cells += [math.nextafter(lo, -math.inf), math.nextafter(lo, math.inf), math.nextafter(hi, math.inf), math.nextafter(hi, -math.inf), (lo + hi) / 2]
-    for k in (0.5, 1.5, 2.5, 3.5, -0.5, -1.5, 0.49999999999999994, 0.5000000000000001, 1e9 + 0.5):
-        cells += [lo + k * step, k * step, hi - k * step]
-    return cells
-
-
-INTS = [None, -4, -3, -1, 0, 1, 2, 3, 4, 16, 17, 18, 89, 90, 91, 2**63 - 1, -(2**63), 50]
-TEXTS = [None, "north", "North", "north ", "\tnorth\r\n", "\x0bnorth", "O'Hare", "a\\b", "a\\\\b", "été", "e\u0301te\u0301", "", " ", "zzz", "last", "a", " b", "b\u00a0", " " * 70000 + "north"]
-
-
-def rows(lo, hi, rng):
-    pools = [reals(lo, hi), reals(0.1, 0.3), INTS, INTS, [None, True, False], [None, True, False], TEXTS, TEXTS]
-    return [[p[i] if i < len(p) else rng.choice(p) for p in pools] for i in range(ROWS)]
-
-
-def total(cells, lo, hi):
-    """The sum of one column on its grid, from fractions alone."""
-    e = exponent(lo, hi)
-    unit = Fraction(2) ** e
-    near = min(max(0.0, lo), hi)
-    sum_ = 0
-    for x in cells:
-        y = near if x is None or x != x else min(max(x, lo), hi)
-        q = round(Fraction(y) / unit)
-        sum_ += min(max(q, math.ceil(Fraction(lo) / unit)), math.floor(Fraction(hi) / unit))
-    return sum_
 
 
 def query(folder, dialect):
@@ -151,19 +73,6 @@ def arrow(data):
     return pa.table({name: pa.array(column, ty, from_pandas=False) for name, column, ty in zip("xykmbcgh", zip(*data), types)})
 
 
-def cell_text(x):
-    if x is None or isinstance(x, float) and x != x:
-        return ""
-    if isinstance(x, bool):
-        return "true" if x else "false"
-    return repr(x) if isinstance(x, float) else str(x) if isinstance(x, int) else '"' + x.replace('"', '""') + '"'
-
-
-def flat(value):
-    value = list(value.values()) if isinstance(value, dict) else value
-    return [y for x in value for y in flat(x)] if isinstance(value, list) else [value]
-
-
 def far(folder, data, oracle, exponents):
     """What `dpm run` releases of the same rows as CSV and as Parquet in many row groups, with noise of scale 1e-9, where the oracle is another."""
     program = re.sub(r"^(\s*release .*)$", r"\1 using laplace(scale = 1e-9)", open(os.path.join(folder, "p.dpm")).read().replace("budget eps(1)\n", ""), flags=re.M)
@@ -171,7 +80,7 @@ def far(folder, data, oracle, exponents):
     with open(program_at, "w") as f:
         f.write(program)
     with open(csv_at, "w", newline="") as f:
-        f.write("".join(",".join(map(cell_text, row)) + "\n" for row in [list("xykmbcgh")] + data))
+        f.write(csv_text(data))
     pq.write_table(arrow(data), parquet_at, row_group_size=97)
     wrong = []
     for path in (csv_at, parquet_at):
@@ -191,13 +100,12 @@ def far(folder, data, oracle, exponents):
 engines = {"duckdb": in_duckdb, "datafusion": in_datafusion}
 counted = {name: 0 for name in engines}
 wrong, files = [], 0
-rng = random.Random(5)
+rng = seeded()
 with tempfile.TemporaryDirectory() as folder:
     for lo, hi in RANGES:
-        levels = ", ".join('"%s"' % level for level in LEVELS)
         with open(os.path.join(folder, "p.dpm"), "w") as f:
-            f.write(PROGRAM % (repr(lo), repr(hi), levels))
-        data = rows(lo, hi, rng)
+            f.write("budget eps(1)\n\n" + declared(lo, hi) + ASKED)
+        data = rows(lo, hi, rng, ROWS)
         text, first = query(folder, "sqlite")
         oracle = answer(in_sqlite(text, data), first)
         if oracle[("a0", 0, 0, 0)] != (ROWS, total([row[0] for row in data], lo, hi)):

@@ -112,6 +112,7 @@ impl Checker<'_> {
             "summary" | "summarise" => {
                 return Some(vec![Help::from(("an output of draws is its summary:", x.as_str())).over(span)]);
             }
+            "average" | "avg" => return Some(vec![Help::from(format!("mean({x})")).over(span)]),
             "std" | "stdev" => return Some(vec![Help::from(format!("sd({x})")).over(span)]),
             _ => {}
         }

@@ -272,7 +272,7 @@ def test_a_missing_column_is_named_without_a_cell():
     program = dpm.compile(COUNTS.format(n=8))
     with pytest.raises(dpm.DataError) as caught:
         program.run({"t": {"x": [1234.5] * 8}})
-    assert "1234.5" not in str(caught.value) and str(caught.value) == "the table given for `t` has no column `k`"
+    assert "1234.5" not in str(caught.value) and str(caught.value).startswith("the table given for `t` has no column `k`\n  Help: ")
 
 
 def test_tables_are_named_as_in_python():
@@ -316,3 +316,29 @@ def test_databases_that_nobody_could_mean():
     for uri, what in (("mysql:x", {"table": "t"}), ("sqlite:", {"table": "t"}), ("sqlite:x", {}), ("sqlite:x", {"table": "t", "query": "select 1"})):
         with pytest.raises(dpm.UsageError):
             dpm.sql(uri, **what)
+
+
+def test_what_a_new_user_runs_into_is_said_in_words_of_python():
+    pandas, polars = pytest.importorskip("pandas"), pytest.importorskip("polars")
+    program = dpm.compile("budget eps(10)\nprivate t[4] { age: int in 0..99 }\nrelease a = sum(age)\n")
+    frame = pandas.DataFrame({"age": [1, 2, 3, 4]})
+    for series in (frame["age"], polars.Series("age", [1, 2, 3, 4])):
+        with pytest.raises(TypeError, match=r"\.to_frame\(\)"):
+            program.run({"t": series})
+    for other in (frame.set_index("age"), frame.rename(columns={"age": "Age"})):
+        with pytest.raises(dpm.DataError, match=r'has no column `age`\n  Help: age from "NAME IN THE TABLE".*reset_index\(\)'):
+            program.run({"t": other})
+    days = dpm.compile('budget eps(10)\nprivate t[2] { d: date in ["2020-01-01", "2021-12-31"] }\nrelease b = count(year(d) == 2021)\n')
+    times = pandas.DataFrame({"d": pandas.to_datetime(["2020-03-01", "2021-03-02"])})
+    with pytest.raises(dpm.DataError, match=r"the column `d` of the table given for `t` holds times.*\n.*\.dt\.date"):
+        days.run({"t": times})
+    days.run({"t": times.assign(d=times["d"].dt.date)})
+
+
+def test_a_run_that_would_learn_nothing_says_how_to_run_it_all_the_same():
+    program = dpm.compile("budget eps(0.001)\nprivate t[4] { b: bool }\nrelease a = mean(b)\n")
+    data = {"t": {"b": [True, False, True, False]}}
+    with pytest.raises(dpm.Rejected, match="anyway=True") as caught:
+        program.run(data)
+    assert caught.value.code == "W0510" and "--" not in str(caught.value)
+    assert isinstance(program.run(data, anyway=True)["a"], float)

@@ -140,6 +140,12 @@ def test_a_record_is_a_start_for_further_models(poll, tmp_path):
         model = dpm.compile(COUNTS, released=released)
         assert model.verify() and model.run().posterior("again").draws()["m"].shape == (4, 1000)
         assert dpm.fit(model, released).keys() == ["again"]
+        assert "costs nothing" in repr(fitted) and "rhat" in repr(fitted["again"]) and "not charged" in repr(poll)
+        fitted.save(tmp_path / "fit.json")
+        kept = dpm.load(tmp_path / "fit.json")["again"]
+        assert repr(kept) == repr(fitted["again"])
+        with pytest.raises(ValueError, match="dpm.fit makes new ones"):
+            kept.draws()
     with pytest.raises(dpm.DataError, match="nowhere.json does not exist"):
         dpm.fit(COUNTS, tmp_path / "nowhere.json")
 

@@ -20,6 +20,7 @@ call_dpm <- function(arguments, folder = getwd()) {
   if (is.null(code)) return(paste(out, collapse = "\n"))
   class <- if (code %in% seq_along(CONDITIONS)) CONDITIONS[[code]] else "dpm_bug"
   text <- paste(readLines(messages, warn = FALSE, encoding = "UTF-8"), collapse = "\n")
+  text <- sub("--anyway", "anyway = TRUE", text, fixed = TRUE)
   stop(structure(list(message = text, call = NULL), class = c(class, "dpm_error", "error", "condition")))
 }
 

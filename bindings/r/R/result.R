@@ -12,7 +12,8 @@ result <- function(text, draws = NULL) {
 #'
 #' @param result A `dpm_result` or a `dpm_certificate`.
 #' @param path A file, as `dpm run -o` or `dpm certify -o` writes it.
-#' @return `dpm_load()`: a `dpm_result` without draws; `dpm_save()`: the path, invisibly.
+#' @return `dpm_load()`: a `dpm_result`, with new draws of posteriors in closed form ([set.seed()] before it repeats them) and none of chains, which are not in
+#'   a record; `dpm_save()`: the path, invisibly.
 #' @export
 dpm_save <- function(result, path) {
   save_text(if (inherits(result, "dpm_certificate")) attr(result, "record") else result$record, path)
@@ -21,18 +22,23 @@ dpm_save <- function(result, path) {
 
 #' @rdname dpm_save
 #' @export
-dpm_load <- function(path) result(paste(readLines(path, warn = FALSE, encoding = "UTF-8"), collapse = "\n"))
+dpm_load <- function(path) {
+  found <- result(paste(readLines(path, warn = FALSE, encoding = "UTF-8"), collapse = "\n"))
+  # Once, so that all that is computed of them agrees.
+  found["draws"] <- list(closed_draws(c(found$releases, found$outputs)))
+  found
+}
 
 #' Draws of the posteriors of a result
 #'
-#' @param x A `dpm_result` of [dpm_run()] or [dpm_fit()].
+#' @param x A `dpm_result` of [dpm_run()], [dpm_fit()] or [dpm_load()].
 #' @param variable Names of posteriors; all without it.
 #' @param ... Not used.
 #' @return A `draws_array` of the package posterior; bayesplot and tidybayes take it.
 #' @exportS3Method posterior::as_draws
 as_draws.dpm_result <- function(x, variable = NULL, ...) {
   all <- x$draws$posterior
-  if (!length(all)) stop("the result has no draws: nothing but numbers was released, or it was read from a file", call. = FALSE)
+  if (!length(all)) stop("the result has no draws: nothing but numbers was released, or a record was read, which has none of chains: dpm_fit() makes new ones, free", call. = FALSE)
   unknown <- setdiff(variable, names(all))
   if (length(unknown)) stop("no posterior is called `", unknown[[1]], "`", call. = FALSE)
   parts <- lapply(if (is.null(variable)) names(all) else variable, function(name) {

@@ -36,12 +36,28 @@ pub(super) fn budget(scene: &Scene<'_>) -> Option<Diagnostic> {
     let kind = scene.word(1);
     let number = (1..scene.len()).find(|i| scene.is(*i, Token::Number));
     let known = ["eps", "zcdp", "gdp"].contains(&kind);
+    // budget eps(1), delta(1e-6)
+    let delta = (2..scene.len()).find(|i| scene.word(*i) == "delta");
+    let delta = delta.and_then(|at| (at..scene.len()).find(|i| scene.is(*i, Token::Number)));
     let help = match number {
+        Some(number)
+            if let Some(delta) = delta
+                && delta != number
+                && kind == "eps" =>
+        {
+            vec![format!("budget dp(eps = {}, delta = {})", scene.word(number), scene.word(delta))]
+        }
         Some(number) if known => vec![format!("budget {kind}({})", scene.word(number))],
         Some(number) if scene.at == 1 => vec![format!("budget eps({})", scene.word(number))],
         _ => ["eps(1)", "zcdp(0.1)", "dp(eps = 1, delta = 1e-6)", "rdp(order = 8, eps = 0.5)"].map(|kind| format!("budget {kind}")).into(),
     };
-    let label = if known { format!("`{kind}` needs its value in parentheses") } else { "a kind of guarantee and its value".to_owned() };
+    let label = if known && delta.is_some() {
+        "a budget is one cost".to_owned()
+    } else if known {
+        format!("`{kind}` needs its value in parentheses")
+    } else {
+        "a kind of guarantee and its value".to_owned()
+    };
     Some(complaint.label(scene.here(), label).helps(help))
 }
 

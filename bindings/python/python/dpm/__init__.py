@@ -5,8 +5,10 @@
     program = dpm.compile("poll.dpm")            # a path, or the text of a program
     print(program.certify())                     # what may leave, and at what cost; needs no data
     result = program.run(data={"poll": frame})   # pandas, polars, pyarrow, DuckDB, columns, or a path
-    result["p_hat"]
-    result.posterior("post").summary()
+    result["p_hat"]                              # a value
+    result["post"].summary()                     # a posterior
+
+``dpm explain`` at the prompt, ``!dpm explain`` in a notebook, lists the words of the language, and has a page on each: ``dpm explain histogram``.
 
 The compiler, the proofs and the draws are those of the ``dpm`` command, which this package runs: a program
 means the same here, at the prompt and in R.

@@ -21,7 +21,7 @@ class Error(Exception):
 class Rejected(Error):
     """The program is not accepted.
 
-    ``code`` is the first error's code ("E0301"), ``diagnostics`` all of them as dictionaries, ``help`` the lines that
+    ``code`` is the first error's code ("E0301"; "W0510" of a run that is predicted to learn next to nothing), ``diagnostics`` all of them as dictionaries, ``help`` the lines that
     can be pasted, ``rendered`` the text with the colours of a terminal.
     """
 
@@ -36,7 +36,7 @@ class Rejected(Error):
 
     @property
     def code(self) -> str | None:
-        found = [d["code"] for d in self.diagnostics if d.get("severity") == "error"]
+        found = [d["code"] for severity in ("error", "warning") for d in self.diagnostics if d.get("severity") == severity]
         return found[0] if found else None
 
     @property
@@ -123,7 +123,7 @@ def call(arguments: list[str], *, cwd: str | os.PathLike | None = None, fds: tup
         return out
     kind = _CODES.get(child.returncode, Bug)
     if kind is Rejected:
-        raise Rejected(err or _messages(out), _diagnostics(out))
+        raise Rejected(err.replace("--anyway", "anyway=True") or _messages(out), _diagnostics(out))
     raise kind(_in_python(plain(err)) or _messages(out) or f"dpm ended with exit code {child.returncode}")
 
 
@@ -133,7 +133,15 @@ def _in_python(text: str) -> str:
     text = re.split(r"^error: ", text, maxsplit=1, flags=re.MULTILINE)[-1]
     text = re.sub(r"--(data|public) (\w+)=PATH", r'\1={"\2": ..}', text)
     text = re.sub(r"--data wants NAME=PATH with the name of a private table, not `(\w+)=[^`]*`", r"the program has no private table `\1`", text)
+    text = text.replace("--data wants NAME=PATH with the name of a private table, not `the rows given`", "the program has no private table")
+    text = re.sub(r"^--want 'RELEASE within ERROR': ", "", text)
     text = re.sub(r"\bthe rows given: the file for (`\w+`)", r"the table given for \1", text)
+    text = re.sub(r"\bthe rows given: the column (`[^`]*`) of the file for (`\w+`)", r"the column \1 of the table given for \2", text)
+    text = text.replace("write the day as a date, or the hour as a number", "give the day, as by frame[..].dt.date, or the hour as a number, .dt.hour")
+    text = re.sub(
+        r"(the table given for `\w+` has no column `(\w+)`)$",
+        r'\1\n  Help: \2 from "NAME IN THE TABLE": .. reads a column of another name; the index of a frame is a column after frame.reset_index()', text,
+    )
     return text.replace("--ledger PATH is missing", 'ledger="PATH" is missing').replace("use --public", "use public={..}")
 
 

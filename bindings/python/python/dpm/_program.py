@@ -114,11 +114,23 @@ class Program:
                     out = self._run([*arguments, f"--arviz={draws}"], arguments, (*fds, *more), None if tables else "running chains")
                 except _command.Rejected as rejected:
                     # With its places and lines to paste, where the program alone is at fault.
-                    _command.call(["check", file], cwd=self._folder())
-                    raise rejected
+                    raise _command.Rejected(rejected.rendered, rejected.diagnostics or self._checked(file)) from None
                 if tables and ledger is None:
                     _SEEN.add(hash(self.source))
             return Result(out, json.loads(draws.read_text()) if draws.exists() else None)
+
+    def _checked(self, file: str, tables: Iterable[str] = (), fds: tuple[int, ...] = ()) -> list[dict]:
+        """Its warnings; `Rejected`, with data and text, where it has errors."""
+        check = lambda *more: _command.call(["check", file, *tables, *more], cwd=self._folder(), fds=fds, doing="certifying")
+        try:
+            return json.loads(check("--json")).get("diagnostics", [])
+        except _command.Rejected as refused:
+            # The same once more as text with its marks.
+            try:
+                check()
+            except _command.Rejected as rejected:
+                raise _command.Rejected(rejected.rendered, refused.diagnostics) from None
+            raise
 
     def _run(self, with_draws: list[str], without: list[str], fds: tuple[int, ...], doing: str | None) -> str:
         """A program without posteriors has no draws to write, and says so before anything is charged."""
@@ -208,16 +220,7 @@ def compile(program: str | os.PathLike, *, released: Result | str | os.PathLike 
     """
     made = _program(program, released)
     with made._file() as file, made._open(None) as (tables, fds):
-        check = lambda *more: _command.call(["check", file, *tables, *more], cwd=made._folder(), fds=fds, doing="certifying")
-        try:
-            found = json.loads(check("--json")).get("diagnostics", [])
-        except _command.Rejected as refused:
-            # The same once more as text with its marks.
-            try:
-                check()
-            except _command.Rejected as rejected:
-                raise _command.Rejected(rejected.rendered, refused.diagnostics) from None
-            raise
+        found = made._checked(file, tables, fds)
     for warning in (d for d in found if d.get("severity") == "warning"):
         warnings.warn(f"{warning['code']}: {warning['message']}", stacklevel=2)
     return made

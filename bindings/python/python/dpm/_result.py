@@ -78,7 +78,7 @@ class Result:
 
         draws = self._drawn(self.releases | {name: value for name, value in self.outputs.items() if isinstance(value, dict) and value.get("family") == "inv_logit"})
         if draws is None:
-            raise ValueError("the run released no posterior, or this is a saved record, which holds no draws of chains")
+            raise ValueError("the run released no posterior, or this is a saved record, which holds no draws of chains: dpm.fit makes new ones, free")
         groups = {name: values for name, values in _arrays(draws).items() if name in ("posterior", "prior")}
         named = {name: draws[name] for name in ("coords", "dims") if name in draws}
         # Version 1 still has the name, by a warning, for something else.
@@ -102,6 +102,8 @@ class Result:
 
     def _cost(self) -> str:
         """How sure the guarantee is, and whether a ledger was charged."""
+        if not self.certificate["tables"]:
+            return "costs nothing: no private row was read"
         charged = "charged to the ledger" if self.record.get("ledger") else "not charged: no ledger was named"
         return f"{self.certificate['total']['status']}; {charged}"
 
@@ -132,7 +134,7 @@ def _arrays(draws: dict) -> dict:
 class Posterior:
     """A posterior distribution that was released, with all it says free.
 
-    ``family`` names it; ``parameters`` are those of a closed form (rule: docs, "Released posteriors").
+    A notebook shows its table and a picture of every number; for other plots take `columns`, or ArviZ with ``result.to_inferencedata()``. ``family`` names it; ``parameters`` are those of a closed form (rule: docs, "Released posteriors").
     """
 
     def __init__(self, name: str, value: dict, draws: dict):
@@ -160,7 +162,7 @@ class Posterior:
             names = {key: (self.name if key == "" else key) for key in wanted}
             found = {name: self._groups[name] for name in names.values() if name in self._groups}
         if not found:
-            raise ValueError("a saved record holds no draws of this posterior; `value` is all that it says of it")
+            raise ValueError("a saved record holds no draws of chains, but their summary(); dpm.fit makes new ones, free")
         return {name: numpy.asarray(values, dtype=float) for name, values in found.items()}
 
     def sample(self, n: int, seed: int | None = None) -> dict:
@@ -193,15 +195,19 @@ class Posterior:
         return _display.Table(["", "mean", "sd", "q5", "median", "q95"], rows)
 
     def __repr__(self) -> str:
-        return f"<dpm.Posterior {self.name}: {self.family}>"
+        """The table of `summary`; of a saved record without draws the parameters."""
+        try:
+            return f"{self.name}: {self.family}\n{self.summary()!r}"
+        except ValueError:
+            return f"{self.name}: {self.family}, parameters {self.parameters}"
 
     def _repr_html_(self) -> str:
-        """The table of `summary`, and the draws as small multiples where they came with the run; of a saved record without draws the parameters."""
+        """The table of `summary`, and the draws as small multiples where there are some."""
         try:
             pictures = _display.densities(self.columns())
         except ValueError:
             if self.value.get("numbers") is None:
-                return _display.text(f"{self.name}: {self.family}, parameters {self.parameters}")
+                return _display.text(repr(self))
             pictures = ""
         return self.summary()._repr_html_() + pictures
 

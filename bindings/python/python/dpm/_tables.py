@@ -139,18 +139,19 @@ def _writer(table: object):
         return lambda lazy, file: _write_polars(lazy.collect(), file)
     if type(table).__module__.split(".")[0] == "polars" and hasattr(table, "write_parquet"):
         return _write_polars
-    if hasattr(table, "iloc") and hasattr(table, "to_csv"):
+    if hasattr(table, "iloc") and hasattr(table, "to_csv") and hasattr(table, "columns"):
         return _write_pandas
     if hasattr(table, "toArrow"):
         # A Spark table: its session computes it, and rows arrive as Arrow.
         return lambda rows, file: _write_stream(rows.toArrow(), file)
-    if hasattr(table, "__arrow_c_stream__"):
+    if hasattr(table, "__arrow_c_stream__") and not hasattr(table, "to_frame"):
         return _write_stream
     if isinstance(table, Mapping):
         if len({len(values) for values in table.values() if hasattr(values, "__len__")}) > 1:
             raise ValueError("columns differ in length")
         return _write_columns
-    raise TypeError(f"{type(table).__name__} is not a table: give a data frame, an Arrow table, a mapping of columns, or a path")
+    hint = " (of one column: .to_frame())" if hasattr(table, "to_frame") else ""
+    raise TypeError(f"{type(table).__name__} is not a table{hint}: give a data frame, an Arrow table, a mapping of columns, or a path")
 
 
 def _write_stream(table, file) -> None:

@@ -25,6 +25,8 @@ test_that("a refusal is a condition with the whole message", {
   why <- expect_error(dpm_compile("private t[5] { b: bool }\nrelease a = nothing(b)\n"), class = "dpm_rejected")
   expect_match(conditionMessage(why), "E0206")
   expect_error(dpm_compile("nowhere.dpm"), "no file")
+  noise <- "budget eps(0.001)\nprivate t[6] { b: bool }\nrelease a = mean(b)\n"
+  expect_error(dpm_run(noise, data = list(t = FRAME)), "anyway = TRUE", class = "dpm_rejected")
   expect_error(dpm_run(COUNTS, data = list(t = FRAME[, "x", drop = FALSE])), class = "dpm_data")
 })
 
@@ -104,4 +106,63 @@ test_that("runs on a ledger are charged until nothing is left", {
   program <- dpm_compile("budget eps(2)\nprivate t[n >= 10] { b: bool }\nrelease a = count(b) using geometric\n")
   expect_equal(dpm_run(program, data = list(t = "@t"), ledger = path("l"))$releases$a, 50, tolerance = 0.5)
   expect_error(dpm_run(program, data = list(t = "@t"), ledger = path("l")), class = "dpm_ledger")
+})
+
+test_that("closed posteriors of a record have new draws", {
+  needs_command()
+  skip_if_not_installed("posterior")
+  program <- "budget eps(4)\nprivate t[60] { c: category {red, blue, other}, b: bool }\nparam p ~ dirichlet(rep(1, 3))\nparam q ~ beta(1, 1)
+observe c ~ categorical(p)\nobserve b ~ bernoulli(q)\nrelease post = posterior(p)\nrelease rate = posterior(q)\n"
+  first <- dpm_run(program, data = list(t = data.frame(c = rep(c("red", "red", "blue"), 20), b = rep(c(TRUE, FALSE, FALSE, FALSE), 15))))
+  path <- tempfile(fileext = ".json")
+  dpm_save(first, path)
+  set.seed(1)
+  again <- dpm_load(path)
+  expect_setequal(posterior::variables(posterior::as_draws(again)), posterior::variables(posterior::as_draws(first)))
+  expect_equal(posterior::as_draws(again), posterior::as_draws(again))
+  figures <- function(result) posterior::summarise_draws(posterior::as_draws(result), "mean", "sd")
+  old <- figures(first)
+  new <- figures(again)
+  new <- new[match(old$variable, new$variable), ]
+  # Two means of 4,000 draws each: ten standard errors of their difference.
+  expect_true(all(abs(old$mean - new$mean) < 10 * old$sd * sqrt(2 / 4000)))
+  expect_equal(new$sd, old$sd, tolerance = 0.15)
+  picture <- tempfile(fileext = ".pdf")
+  grDevices::pdf(picture)
+  expect_silent(plot(again))
+  grDevices::dev.off()
+})
+
+test_that("every closed family is drawn from its law", {
+  moments <- function(value, n = 40000) {
+    x <- matrix(draws_of(value, n), n)
+    list(mean = colMeans(x), cov = unname(stats::cov(x)))
+  }
+  near <- function(value, mean, cov) {
+    set.seed(7)
+    found <- moments(value)
+    expect_equal(found$mean, mean, tolerance = 0.02)
+    expect_equal(found$cov, as.matrix(cov), tolerance = 0.05)
+  }
+  near(list(family = "beta", parameters = c(2, 6)), 0.25, 2 * 6 / (64 * 9))
+  near(list(family = "gamma", parameters = c(3, 2)), 1.5, 0.75)
+  near(list(family = "normal", parameters = c(5, 2)), 5, 4)
+  near(list(family = "dirichlet", parameters = c(1, 2, 5)), c(1, 2, 5) / 8, (diag(c(1, 2, 5) / 8) - tcrossprod(c(1, 2, 5) / 8)) / 9)
+  cov <- list(c(2, 0.6, 0), c(0.6, 1, -0.3), c(0, -0.3, 0.5))
+  near(list(family = "multi_normal", parameters = list(c(1, -2, 3), cov)), c(1, -2, 3), do.call(rbind, cov))
+  parts <- list(list(family = "normal", parameters = c(0, 1)), list(family = "normal", parameters = c(4, 1)))
+  near(list(family = "mixture", weights = c(0.25, 0.75), components = parts), 3, 1 + 16 * 0.25 * 0.75)
+  near(list(family = "product", components = parts), c(0, 4), diag(2))
+  shares <- list(list(family = "dirichlet", parameters = c(2, 6)), list(family = "dirichlet", parameters = c(6, 2)))
+  grouped <- draws_of(list(family = "product", components = shares), 20000)
+  expect_equal(dim(grouped), c(20000, 2, 2))
+  expect_equal(apply(grouped, 2:3, mean), rbind(c(0.25, 0.75), c(0.75, 0.25)), tolerance = 0.02)
+  mixed <- list(list(family = "product", components = shares), list(family = "product", components = rev(shares)))
+  both <- draws_of(list(family = "mixture", weights = c(0.5, 0.5), components = mixed), 20000)
+  expect_equal(apply(both, 2:3, mean), matrix(0.5, 2, 2), tolerance = 0.02)
+  expect_equal(apply(both, 1:2, sum), matrix(1, 20000, 2))
+  logit <- draws_of(list(family = "inv_logit", of = list(family = "normal", parameters = c(0, 1))), 20000)
+  expect_equal(mean(log(logit / (1 - logit))), 0, tolerance = 0.05)
+  expect_null(draws_of(list(family = "draws"), 10))
+  expect_null(draws_of(list(family = "normal", parameters = c(NA, 1)), 10))
 })
