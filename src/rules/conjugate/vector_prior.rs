@@ -21,7 +21,7 @@ const MOST_ROWS: usize = 64;
 
 /// A symmetric positive definite matrix, row by row.
 #[derive(Clone, PartialEq, Debug)]
-pub(super) struct Covariance {
+pub(in crate::rules) struct Covariance {
     pub dim: usize,
     pub entries: Vec<f64>,
 }
