@@ -14,6 +14,9 @@ const ROUNDING: f64 = 4.440_892_098_500_626e-16;
 /// 2^-20: how much of the longest row its features may lose where they are stored.
 const STORED: f64 = 9.536_743_164_062_5e-7;
 
+/// 1 - 2^-40
+const BELOW: f64 = 0.999_999_999_999_090_5;
+
 /// The features of a model by their public columns, each with the sd that its weight is measured in.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Features {
@@ -46,7 +49,8 @@ impl Design {
                 entries.get_mut(at).into_iter().for_each(|e| *e = *x);
             }
         }
-        let least = Covariance { dim, entries }.least();
+        // Where it is exact, a little less leaves a matrix that is positive definite, as the verifier proves.
+        let least = mul_down(Covariance { dim, entries }.least(), BELOW);
         Some(Design { rows, products, least })
     }
 

@@ -5,8 +5,9 @@
 //! `|x| <= c` by its type, a public sd and an outcome in `[lo, hi]`.
 //!
 //! ## Claim
-//! mu-GDP at every order (§3.7). Unless the features are given (`--public`, §4.5: then `r / sd^2` times the least eigenvalue of
-//! their X'X stands for what one row proves), they are known only at run time, so the claim holds for every design the type allows. With `L = L0 / m + r X'X / sd^2` and a unit's k rows G, the rows of the unit itself are part of X:
+//! mu-GDP at every order (§3.7). Unless the features are given (`--public`, §4.5: then `r / sd^2` times the least
+//! eigenvalue of their X'X stands for what one row proves), they are known only at run time, so the claim holds for every
+//! design the type allows. With `L = L0 / m + r X'X / sd^2` and a unit's k rows G, the rows of the unit itself are part of X:
 //! `L >= L0 / m + (r / sd^2) G'G`. By Woodbury `G L^-1 G' <= H (I + a H)^-1` with `H = m G L0^-1 G'`, `a = r / sd^2`;
 //! the eigenvalues h of H are at most `k q`, `q = m c^2 largest(L0^-1)`, and `h / (1 + a h)` grows with h. So
 //! `mu^2 <= (r (hi - lo) / sd^2)^2 k * k q / (1 + a k q)`, reached by k equal rows along the top axis and no others.
