@@ -1,11 +1,7 @@
 //! Public designs once more: what the stated products of all features prove of the rows as they are stored (section 4.5).
 
-use super::draw::Found;
-use super::facts::{list, number};
 use super::matrix::Covariance;
 use super::real::Real;
-use super::scope::Scope;
-use serde_json::Value;
 
 pub struct Design {
     pub dim: u64,
@@ -15,14 +11,11 @@ pub struct Design {
 
 impl Design {
     /// Believes the products, which belong to a file whose digest is stated, and proves the eigenvalue that is stated.
-    pub fn read(v: &Value, scope: &Scope) -> Found<Design> {
-        let products: Option<Vec<f64>> = list(&v["products"]).iter().map(number).collect();
-        let (Some(rows), Some(matrix)) = (v["rows"].as_u64(), products.and_then(|p| Covariance::of(&p))) else {
-            return Err("the design is not a triangle of numbers");
-        };
-        let least = number(&v["least"]).filter(|x| *x >= 0.0).map(Real::new).ok_or("the least eigenvalue is not a number")?;
-        if rows < scope.least || !(least.is_zero() || matrix.is_definite(&Real::one(), &-&least)) {
-            return Err("the products of the design have a smaller eigenvalue, or there are too few rows");
+    pub fn new(rows: u64, products: &[f64], least: f64) -> Result<Design, &'static str> {
+        let matrix = Covariance::of(products).ok_or("the design is not a triangle of numbers")?;
+        let least = Real::new(least).max(&Real::zero());
+        if !(least.is_zero() || matrix.is_definite(&Real::one(), &-&least)) {
+            return Err("the products of the design have a smaller eigenvalue");
         }
         Ok(Design { dim: matrix.dim() as u64, rows, least })
     }

@@ -130,6 +130,15 @@ pub fn public(v: &Value) -> Value {
     Value::Object(map)
 }
 
+/// A design of no fewer rows than the table has.
+fn known_design(d: &Value, fewest: u64) -> Found<Design> {
+    let products: Option<Vec<f64>> = list(&d["products"]).iter().map(number).collect();
+    match (d["rows"].as_u64(), products, number(&d["least"])) {
+        (Some(rows), Some(products), Some(least)) if rows >= fewest => Design::new(rows, &products, least),
+        _ => Err("the design is not numbers, or of too few rows"),
+    }
+}
+
 impl<'a> Facts<'a> {
     pub fn read(all: &'a Value) -> Checked<Facts<'a>> {
         let err = |path: &str, why: &str| Err((path.to_owned(), why.to_owned()));
@@ -230,7 +239,7 @@ impl<'a> Facts<'a> {
         let whole = scope.kept.iter().any(|c| c.strip_prefix(&table.name).is_some_and(|c| c.starts_with('.')));
         let design = match release.get("public_design") {
             None => None,
-            Some(d) if whole && list(at(self.all, "/public/designs")).iter().any(stated) => Some(Design::read(d, &scope)?),
+            Some(d) if whole && list(at(self.all, "/public/designs")).iter().any(stated) => Some(known_design(d, table.least)?),
             Some(_) => return Err("the design is not that of all rows"),
         };
         let given = Given {
