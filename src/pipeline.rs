@@ -89,7 +89,9 @@ pub fn certify(checked: &Checked, analysis: &Analysis, orders: &[f64], deltas: &
 ///
 /// This is not a second opinion on a number. It holds the words of a certificate (premises and their places, predictions,
 /// unused facts of the header) to its program.
-pub fn recertify(certificate: &Value, loader: &dyn Loader) -> Option<Value> {
+///
+/// `files` answers for the tables whose public columns the certificate rests on, as they are at hand.
+pub fn recertify(certificate: &Value, loader: &dyn Loader, files: &dyn Fn(&Program) -> Option<Box<dyn PublicData>>) -> Option<Value> {
     let program = &certificate["program"];
     let checked = check(program["file"].as_str()?, program["source"].as_str()?, loader);
     let at = |v: &Value, pointer: &str| v.pointer(pointer).cloned().unwrap_or_default();
@@ -103,9 +105,11 @@ pub fn recertify(certificate: &Value, loader: &dyn Loader) -> Option<Value> {
     let sums = |t: &Value| Some(Totals { rows: t["rows"].as_u64()?, sums: list(&t["sums"]).iter().filter_map(Value::as_f64).collect() });
     let totals: Vec<Vec<Option<Totals>>> =
         list(&certificate["releases"]).iter().map(|r| list(&r["public_totals"]).iter().map(sums).collect()).collect();
-    let bound = ["/public/tables", "/public/records"].iter().flat_map(|place| list(&at(certificate, place)));
+    let bound = ["/public/tables", "/public/designs", "/public/records"].iter().flat_map(|place| list(&at(certificate, place)));
     let digests = bound.filter_map(|v: Value| Some((v.get("name")?.as_str()?.to_owned(), v.get("sha256")?.as_str()?.to_owned()))).collect();
-    let (analysis, diagnostics) = priced(&checked, &Stated::new(&checked.program, scalars, &totals, digests), false);
+    let stated = Stated::new(&checked.program, scalars, &totals, digests);
+    let stated = if certificate.pointer("/public/designs").is_some() { stated.with(files(&checked.program)?) } else { stated };
+    let (analysis, diagnostics) = priced(&checked, &stated, false);
     if diagnostics.iter().any(|d| d.is_error()) {
         return None;
     }

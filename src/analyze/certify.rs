@@ -6,11 +6,11 @@ use crate::model::print::{normal_form, query_text, type_text};
 use crate::model::{Program, Relation, ReleaseStep, Scalar, Step, Table, Type};
 use crate::privacy::Claim;
 use crate::privacy::certificate::{
-    BudgetFacts, Certificate, ColumnFacts, PremiseFacts, ProgramText, PublicFacts, ReleaseFacts, ScalarFacts, StepFacts, TableFacts, Total,
-    TotalsFacts,
+    BudgetFacts, Certificate, ColumnFacts, DesignFacts, PremiseFacts, ProgramText, PublicFacts, ReleaseFacts, ScalarFacts, StepFacts,
+    TableFacts, Total, TotalsFacts,
 };
 use crate::rules::offer::{Chain, Status};
-use crate::rules::{Premise, Totals};
+use crate::rules::{Design, Premise, Totals};
 use crate::source::{FileId, SourceMap};
 
 /// The certificate of an analyzed program; `main` is the file of the program itself.
@@ -51,10 +51,16 @@ fn public(program: &Program, analysis: &Analysis) -> PublicFacts {
     let scalar = |(s, value): (&Scalar, Option<f64>)| ScalarFacts { name: s.name.clone(), ty: type_text(&s.ty), value };
     PublicFacts {
         tables: tables.map(|t| (t.name.clone(), columns(t))).collect(),
+        designs: bound_designs(program, analysis).map(|t| t.name.clone()).collect(),
         records: program.records.iter().map(|r| r.name.clone()).collect(),
         digests: analysis.digests.clone(),
         scalars: program.scalars.iter().zip(values).map(scalar).collect(),
     }
+}
+
+/// Private tables whose public columns are bound.
+fn bound_designs<'a>(program: &'a Program, analysis: &'a Analysis) -> impl Iterator<Item = &'a Table> {
+    program.tables.iter().filter(|t| t.private && analysis.digests.contains_key(&t.name))
 }
 
 /// The steps that cost; releases are counted in program order.
@@ -94,7 +100,8 @@ fn release(r: &ReleaseAnalysis, step: &ReleaseStep, query: String, sources: &Sou
         name: r.name.clone(),
         query,
         ty: type_text(&step.ty),
-        public_totals: r.public.iter().map(|t| t.as_ref().map(|t| totals(t, chosen))).collect(),
+        public_totals: r.public.observations.iter().map(|t| t.as_ref().map(|t| totals(t, chosen))).collect(),
+        public_design: r.public.design.as_ref().filter(|_| BY_DESIGN.contains(&chosen.rule.name)).map(design),
         mechanism: chosen.mechanism.name.into(),
         rule: chosen.rule.name.into(),
         parameters: parameters.collect(),
@@ -106,6 +113,13 @@ fn release(r: &ReleaseAnalysis, step: &ReleaseStep, query: String, sources: &Sou
         predicted_error: chosen.predicted_error.value,
         predicted: chosen.predicted_error.further.clone(),
     })
+}
+
+/// The rules whose claims read a public design.
+const BY_DESIGN: [&str; 2] = ["glm_on_ball", "linear_public_design"];
+
+fn design(d: &Design) -> DesignFacts {
+    DesignFacts { rows: d.rows, products: d.products.clone(), least: d.least }
 }
 
 /// What a claim uses of public rows: the cost of a normal mean depends on their number alone.
@@ -193,6 +207,9 @@ fn assumptions(program: &Program, analysis: &Analysis) -> Vec<String> {
     for t in &private {
         let public = t.columns.iter().filter(|c| c.public);
         list.extend(public.map(|c| format!("the column `{}` of `{}` is public: neighbours keep it", c.name, t.name)));
+    }
+    for t in bound_designs(program, analysis) {
+        list.push(format!("the public columns of `{}` are, row by row, those whose digest is stated: a run on others is refused", t.name));
     }
     for t in &program.tables {
         let dates = t.declared().filter(|c| matches!(c.ty, Type::Date(_)));

@@ -54,7 +54,7 @@ pub fn choose(scene: &Scene, shown: Shown) -> Outcome {
         hole: release.mechanism.kind == MechanismKind::Hole,
         allotment: scene.allotment.cloned(),
         chosen: None,
-        public: scene.model.as_ref().map_or_else(Vec::new, |m| super::public::totals(m, scene.public).observations),
+        public: scene.totals().unwrap_or_default(),
         candidates: vec![],
         span: release.span,
         mechanism_span,

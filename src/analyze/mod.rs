@@ -31,7 +31,7 @@ mod warnings;
 pub use crate::rules::offer::{Parameter, Status};
 pub use budget::short as budget_text;
 pub use certify::certificate;
-pub use public::{PublicData, Stated, Unbound, bind};
+pub use public::{PublicData, Stated, Unbound, bind, totals};
 pub use report::{Analysis, BudgetVerdict, Candidate, Chosen, ReleaseAnalysis};
 pub use scene::grouped;
 pub use text::{candidates_text, certificate_text, cost_text, summary_text};

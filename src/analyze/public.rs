@@ -6,12 +6,16 @@ use std::collections::BTreeMap;
 
 use crate::mechanism::plan::Statistic;
 use crate::model::{Builtin, Expr, ExprKind, Model, Program, Query, Range, Scalar, ScalarId, Step, Type};
-use crate::rules::{PublicTotals, Totals, public_statistics};
+use crate::rules::{Design, Features, PublicTotals, Totals, features, public_statistics};
 
 /// What is bound with `--public`. A certificate is final once every public table it reads is bound.
 pub trait PublicData {
     /// Sums over the rows of a bound public table; `None` where it is not bound.
     fn totals(&self, statistic: &Statistic) -> Option<Totals>;
+    /// The products of the features of a private table whose public columns are bound.
+    fn design(&self, _wanted: &Features) -> Option<Design> {
+        None
+    }
     /// The value of a bound public scalar.
     fn scalars(&self) -> &BTreeMap<ScalarId, f64>;
     /// SHA-256 of the rows of a bound public table, in hexadecimal digits; of a record where it is stated and not read.
@@ -41,6 +45,8 @@ pub struct Stated {
     scalars: BTreeMap<ScalarId, f64>,
     totals: Vec<(Statistic, Totals)>,
     digests: BTreeMap<String, String>,
+    /// Designs are not believed: they are computed from the files once more.
+    files: Option<Box<dyn PublicData>>,
 }
 
 impl Stated {
@@ -51,7 +57,7 @@ impl Stated {
         totals: &[Vec<Option<Totals>>],
         digests: BTreeMap<String, String>,
     ) -> Stated {
-        let mut stated = Stated { scalars, totals: vec![], digests };
+        let mut stated = Stated { scalars, totals: vec![], digests, files: None };
         let bound = bind(program, &stated).into_owned();
         for (release, known) in crate::model::releases(&bound.steps).iter().zip(totals) {
             let Query::Posterior(model) = &release.query else { continue };
@@ -60,9 +66,17 @@ impl Stated {
         }
         stated
     }
+
+    /// The same with the files of designs.
+    pub fn with(self, files: Box<dyn PublicData>) -> Stated {
+        Stated { files: Some(files), ..self }
+    }
 }
 
 impl PublicData for Stated {
+    fn design(&self, wanted: &Features) -> Option<Design> {
+        self.files.as_ref()?.design(wanted)
+    }
     fn totals(&self, statistic: &Statistic) -> Option<Totals> {
         // Another release may state the number of rows alone.
         let known = self.totals.iter().filter(|(s, _)| s == statistic);
@@ -72,19 +86,20 @@ impl PublicData for Stated {
         &self.scalars
     }
     fn digest(&self, name: &str) -> Option<String> {
-        self.digests.get(name).cloned()
+        self.files.as_ref().and_then(|files| files.digest(name)).or_else(|| self.digests.get(name).cloned())
     }
 }
 
-/// The totals of every public observation of a model.
-pub fn totals(model: &Model, public: &dyn PublicData) -> PublicTotals {
+/// The totals of every public observation of a model, and the design of its rows; not in a group, which has some of them.
+pub fn totals(model: &Model, in_group: bool, program: &Program, public: &dyn PublicData) -> PublicTotals {
     let statistics = public_statistics(model).into_iter();
-    PublicTotals { observations: statistics.map(|s| s.and_then(|s| public.totals(&s))).collect() }
+    let design = features(model, program).filter(|_| !in_group).and_then(|wanted| public.design(&wanted));
+    PublicTotals { observations: statistics.map(|s| s.and_then(|s| public.totals(&s))).collect(), design }
 }
 
-/// Digests of the public tables and records that are bound, by name.
+/// Digests of the public tables, public columns and records that are bound, by name.
 pub fn digests(program: &Program, public: &dyn PublicData) -> BTreeMap<String, String> {
-    let tables = program.tables.iter().filter(|t| !t.private).map(|t| (&t.name, public.digest(&t.name)));
+    let tables = program.tables.iter().map(|t| (&t.name, public.digest(&t.name)));
     // The text of a record is part of the program.
     let of_text = |text: &str| Sha256::digest(text).iter().map(|b| format!("{b:02x}")).collect();
     let records = program.records.iter().map(|r| (&r.name, public.digest(&r.name).or_else(|| Some(of_text(&r.text)))));

@@ -6,7 +6,7 @@ use crate::privacy::Claim;
 use crate::rules::arguments::{Arguments, Mechanism};
 use crate::rules::offer::{Chain, Offer, Parameter, PredictedError, Status, View};
 use crate::rules::tempered::Tempering;
-use crate::rules::{Premise, Question, Rule, Totals};
+use crate::rules::{Premise, PublicTotals, Question, Rule};
 use crate::source::Span;
 use std::rc::Rc;
 
@@ -75,8 +75,8 @@ pub struct ReleaseAnalysis {
     pub allotment: Option<BudgetKind>,
     /// `None` if no mechanism fits: a diagnostic says why.
     pub chosen: Option<Chosen>,
-    /// Totals of the public observations of its model, in order; `None` where the table is not bound.
-    pub public: Vec<Option<Totals>>,
+    /// Totals of the public observations of its model, and the design of its rows, as far as they are bound.
+    pub public: PublicTotals,
     /// In table order; complete for `auto`, a hole, and where all were asked for.
     pub candidates: Vec<Candidate>,
     pub span: Span,
@@ -112,7 +112,7 @@ impl Analysis {
     /// Does the plan of a release wait for something public that is not bound yet?
     pub fn unbound(&self, release: &ReleaseAnalysis) -> bool {
         let open = release.chosen.as_ref().is_some_and(|c| c.plan.is_none());
-        open && (release.public.contains(&None) || self.scalars.contains(&None))
+        open && (release.public.observations.contains(&None) || self.scalars.contains(&None))
     }
 
     pub fn release(&self, id: ReleaseId) -> Option<&ReleaseAnalysis> {

@@ -51,7 +51,7 @@ impl<'a> Scene<'a> {
 
     /// The same for another question in the place of the release's own.
     pub fn judge_of(&self, ask: Ask, written: Option<(&'static Mechanism, &Arguments)>) -> Judged {
-        let (totals, none) = (self.model.as_ref().map(|m| super::public::totals(m, self.public)), PublicTotals::unbound());
+        let (totals, none) = (self.totals(), PublicTotals::unbound());
         let question = Question {
             ask,
             context: Context { program: self.program, public: totals.as_ref().unwrap_or(&none) },
@@ -63,6 +63,11 @@ impl<'a> Scene<'a> {
             secret_groups: self.site.secret_groups(),
         };
         question.judge()
+    }
+
+    /// What is known of the public rows of its model, and of a public design.
+    pub fn totals(&self) -> Option<PublicTotals> {
+        self.model.as_ref().map(|m| super::public::totals(m, self.site.grouped(), self.program, self.public))
     }
 
     /// What is offered where nothing is written after the mechanism.

@@ -42,6 +42,9 @@ pub fn run(args: &Audit) -> Exit {
         Ok(p) => p,
         Err(exit) => return exit,
     };
+    if public.tables.keys().any(|id| checked.program.tables.get(id.0).is_some_and(|t| t.private)) {
+        return super::usage("`dpm audit` makes up its rows, public columns too: leave their --public out");
+    }
     let (analysis, diagnostics) = pipeline::analyze(&checked, &public, false);
     let Some(analysis) = analysis.filter(|_| !diagnostics.iter().any(|d| d.is_error())) else {
         if args.program.json {

@@ -1,7 +1,7 @@
 //! Programs, public tables and public values named on the command line.
 
 use super::{Exit, usage};
-use crate::compiled::{Given, Unfit, value_of};
+use crate::compiled::{Given, Unfit, has_design, value_of};
 use crate::data::{DataError, Opened};
 use crate::model::{Program, TableId};
 use crate::pipeline::{self, Checked, Folder, Unreadable};
@@ -84,10 +84,10 @@ pub fn public_texts(program: &Program, given: &[String]) -> Result<(Given, Bound
             found.scalars.insert(name.to_owned(), value.to_owned());
             continue;
         }
-        let Some(table) = program.tables.iter().find(|t| t.name == name && !t.private) else {
+        let Some(table) = program.tables.iter().find(|t| t.name == name && (!t.private || has_design(t))) else {
             let private = program.tables.iter().any(|t| t.name == name);
             return Err(usage(&if private {
-                format!("`{name}` is a private table: use --data {name}=PATH with `dpm run`")
+                format!("`{name}` is a private table without public columns that neighbours keep: use --data {name}=PATH with `dpm run`")
             } else {
                 format!("the program declares no public `{name}`")
             }));

@@ -2,8 +2,10 @@
 
 use super::compile::LARGEST;
 use super::{Exit, inputs, print_json, sealed, strict};
+use crate::analyze::PublicData;
 use crate::check::records::{self, Unfit};
 use crate::compiled;
+use crate::model::Program;
 use crate::pipeline::{self, Folder, Unreadable};
 use crate::verify::{Against, Failure, Verifier};
 use clap::Args;
@@ -21,6 +23,9 @@ pub struct Verify {
     /// The signer's public key (PEM)
     #[arg(long, value_name = "PUB")]
     key: Option<PathBuf>,
+    /// The public columns that a cost rests on, once for each table
+    #[arg(long, value_name = "NAME=PATH")]
+    public: Vec<String>,
     /// Exactly one JSON value on standard output
     #[arg(long)]
     json: bool,
@@ -62,7 +67,7 @@ pub fn verify(args: &Verify) -> Exit {
             let refused = compiled::open(&value, key.as_deref()).err();
             failures.extend(refused.map(|why| Failure { path: format!("plan: {}", why.path), text: why.text }));
         } else if failures.is_empty() {
-            failures = words(&value, args.program.as_deref());
+            failures = words(&value, args)?;
         }
         Ok((failures, value))
     };
@@ -123,13 +128,42 @@ fn unchecked(file: &Value, key: bool) -> Vec<&'static str> {
 }
 
 /// Where the certificate differs from the one that its program gets here: words, which have no second derivation.
-fn words(file: &Value, program: Option<&Path>) -> Vec<Failure> {
+///
+/// The products of a public design are not believed: they are computed once more from the file, which has to be given.
+fn words(file: &Value, args: &Verify) -> Result<Vec<Failure>, Exit> {
     let certificate = file.get("certificate").filter(|c| c.is_object()).unwrap_or(file);
-    let folder = program.map_or_else(Folder::none, Folder::of);
-    let Some(again) = pipeline::recertify(certificate, &folder) else {
-        let text = "the program in the certificate does not certify here; with modules or records of its own it needs --program FILE";
-        return vec![Failure { path: "program.source".into(), text: text.into() }];
+    let folder = args.program.as_deref().map_or_else(Folder::none, Folder::of);
+    let designs = certificate.pointer("/public/designs").and_then(Value::as_array);
+    let names: Vec<&str> = designs.into_iter().flatten().filter_map(|d| d["name"].as_str()).collect();
+    let given = |name: &str| args.public.iter().any(|p| inputs::pair(p).is_some_and(|(n, _)| n == name));
+    if let Some(name) = names.iter().find(|name| !given(name)) {
+        let text = format!("the cost rests on the public columns of `{name}`, and they are not given:    --public {name}=PATH");
+        return Ok(vec![Failure { path: "public.designs".into(), text }]);
+    }
+    if let Some(other) = args.public.iter().find(|p| !inputs::pair(p).is_some_and(|(n, _)| names.contains(&n))) {
+        return Err(super::usage(&format!("the certificate rests on no public columns of that name: `{other}`")));
+    }
+    let refused = std::cell::Cell::new(None);
+    let files = |program: &Program| match inputs::public(program, &args.public) {
+        Ok(bound) => Some(Box::new(bound) as Box<dyn PublicData>),
+        Err(exit) => {
+            refused.set(Some(exit));
+            None
+        }
     };
+    let again = pipeline::recertify(certificate, &folder, &files);
+    if let Some(exit) = refused.take() {
+        return Err(exit);
+    }
+    let Some(again) = again else {
+        let text = "the program in the certificate does not certify here; with modules or records of its own it needs --program FILE";
+        return Ok(vec![Failure { path: "program.source".into(), text: text.into() }]);
+    };
+    let digests = |c: &Value| c.pointer("/public/designs").cloned();
+    if digests(&again) != digests(certificate) {
+        let text = "the columns that are given are not those that the certificate rests on";
+        return Ok(vec![Failure { path: "public.designs".into(), text: text.into() }]);
+    }
     let text = "is not what the program in the certificate gets here: it was altered, or another version of dpm wrote it";
-    pipeline::differences(&again, certificate, "").into_iter().map(|path| Failure { path, text: text.into() }).collect()
+    Ok(pipeline::differences(&again, certificate, "").into_iter().map(|path| Failure { path, text: text.into() }).collect())
 }

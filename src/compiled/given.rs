@@ -1,6 +1,6 @@
 //! Public tables and values as text: as a plan carries them, and bound to a program again.
 
-use crate::data::{DataError, Opened, Source, copy_public, load_public};
+use crate::data::{DataError, Opened, PublicTable, Source, agreed_part, copy_public, load_public, public_part};
 use crate::model::{Program, Scalar, ScalarId, Table, TableId, Type};
 use crate::run::Bound;
 use std::collections::BTreeMap;
@@ -26,13 +26,14 @@ pub enum Unfit {
 }
 
 impl Given {
-    /// Reads a public table into text.
+    /// Reads a public table, or the public columns of a private one, into text.
     ///
     /// # Errors
     /// As for any public table: a missing column, a bad cell with its line, a wrong number of rows.
     pub fn add_table(&mut self, table: &Table, file: &Opened) -> Result<(), DataError> {
-        load_public(table, file.source()?)?;
-        self.tables.insert(table.name.clone(), copy_public(table, file.source()?)?);
+        load(table, file.source()?)?;
+        let copied = if table.private { agreed_part(table) } else { table.clone() };
+        self.tables.insert(table.name.clone(), copy_public(&copied, file.source()?)?);
         Ok(())
     }
 
@@ -43,9 +44,9 @@ impl Given {
     pub fn bind(&self, program: &Program) -> Result<Bound, Unfit> {
         let mut bound = Bound::default();
         for (name, text) in &self.tables {
-            let found = program.tables.iter().enumerate().find(|(_, t)| t.name == *name && !t.private);
+            let found = program.tables.iter().enumerate().find(|(_, t)| t.name == *name && (!t.private || has_design(t)));
             let (i, table) = found.ok_or_else(|| Unfit::Undeclared(name.clone()))?;
-            let rows = load_public(table, reader(text)).map_err(|e| Unfit::Table(name.clone(), e))?;
+            let rows = load(table, reader(text)).map_err(|e| Unfit::Table(name.clone(), e))?;
             bound.tables.insert(TableId(i), rows);
         }
         for (name, text) in &self.scalars {
@@ -59,6 +60,16 @@ impl Given {
         bound.program = Some(program.clone());
         Ok(bound)
     }
+}
+
+/// Has a private table public columns that neighbours agree on, row by row?
+pub fn has_design(table: &Table) -> bool {
+    table.private && agreed_part(table).columns.iter().any(|c| c.public && !c.headers.is_empty())
+}
+
+/// All of a public table; of a private one its public columns, whose cells are moved into their domains as in a run.
+fn load(table: &Table, source: Source) -> Result<PublicTable, DataError> {
+    if table.private { public_part(table, source).map(|(_, rows)| rows) } else { load_public(table, source) }
 }
 
 fn reader(text: &str) -> Source {

@@ -6,7 +6,7 @@
 mod given;
 mod lock;
 
-pub use given::{Given, Unfit, missing, value_of};
+pub use given::{Given, Unfit, has_design, missing, value_of};
 pub use lock::{Edit, edited, edits, locked};
 
 use crate::analyze::{self, Analysis, Chosen};

@@ -33,7 +33,7 @@ use std::sync::Arc;
 pub use eval::Environment;
 pub use format::Misfit;
 pub use gather::{Gathered, gather};
-pub use public::{PublicColumn, PublicTable, copy_public, load_public, public_part};
+pub use public::{PublicColumn, PublicTable, agreed_part, copy_public, load_public, public_part};
 pub use scan::{Job, Measured, count_rows, scan};
 pub use sqlite::stored as files_of_database;
 
@@ -70,6 +70,8 @@ pub enum DataError {
     Misfit { table: String, header: String, misfit: Misfit },
     /// A cell of a *public* table that is not of its type.
     Cell { table: String, column: String, line: u64 },
+    /// The public columns of a private table are not those that the certificate rests on.
+    Design { table: String },
 }
 
 impl fmt::Display for DataError {
@@ -102,6 +104,12 @@ impl fmt::Display for DataError {
             }
             DataError::Cell { table, column, line } => {
                 write!(f, "line {line} of the public file for `{table}`: the cell of `{column}` is not of its type")
+            }
+            DataError::Design { table } => {
+                write!(
+                    f,
+                    "the public columns of `{table}` are not, row by row, those of the file that --public gives, on which the cost rests"
+                )
             }
         }
     }

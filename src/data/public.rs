@@ -72,14 +72,21 @@ pub fn load_public(table: &Table, source: Source) -> Result<PublicTable, DataErr
     load(table, source, Rows::fill_checked)
 }
 
-/// What everyone may know of the rows of a private table: its public columns, if neighbours agree on them row by row. Bad
-/// cells are mapped as in any private table.
+/// The public columns of a private table, if neighbours agree on them row by row: those of a file that may have no others.
 ///
-/// The table that is answered has texts in place of the other columns: nothing that reads one compiles against it.
-pub fn public_part(table: &Table, source: Source) -> Result<(Table, PublicTable), DataError> {
+/// The table that is answered has texts without a header in place of the other columns: nothing that reads one compiles against it.
+pub fn agreed_part(table: &Table) -> Table {
     let agreed = table.relation == Relation::ReplaceOne && table.unit.is_none();
     let mut part = table.clone();
-    part.columns.iter_mut().filter(|c| !(agreed && c.public)).for_each(|c| c.ty = Type::Text);
+    for column in part.columns.iter_mut().filter(|c| !(agreed && c.public)) {
+        (column.ty, column.headers, column.view) = (Type::Text, vec![], None);
+    }
+    part
+}
+
+/// What everyone may know of the rows of a private table. Bad cells are mapped as in any private table.
+pub fn public_part(table: &Table, source: Source) -> Result<(Table, PublicTable), DataError> {
+    let part = agreed_part(table);
     let rows = load(&part, source, |rows, slots| {
         rows.fill(slots);
         Ok(())

@@ -79,7 +79,8 @@ pub struct GlmLaw {
     pub slope: f64,
     /// Upper bound on the second derivative of a row's loss in its predictor.
     pub curvature: f64,
-    /// What every row adds at least to the curvature of the posterior in any direction, where a prior adds 1.
+    /// What every row adds at least to the curvature of the posterior in any direction, where a prior adds 1; of a design that is
+    /// known, the mean over its rows.
     pub least_curvature: f64,
     /// The length of the chain, where the program says it.
     pub steps: Option<u64>,

@@ -62,9 +62,11 @@ pub struct TableFacts {
 #[derive(Clone, PartialEq, Debug)]
 pub struct PublicFacts {
     pub tables: Vec<(String, Vec<ColumnFacts>)>,
+    /// Private tables whose public columns are bound.
+    pub designs: Vec<String>,
     /// Records of earlier releases.
     pub records: Vec<String>,
-    /// SHA-256 of the tables and records that are bound, by name: other public data are another program.
+    /// SHA-256 of the tables, columns and records that are bound, by name: other public data are another program.
     pub digests: BTreeMap<String, String>,
     pub scalars: Vec<ScalarFacts>,
 }
@@ -92,6 +94,14 @@ pub struct TotalsFacts {
     pub sums: Vec<f64>,
 }
 
+/// The products of the features of all rows of a private table, which are public.
+#[derive(Clone, PartialEq, Debug)]
+pub struct DesignFacts {
+    pub rows: u64,
+    pub products: Vec<f64>,
+    pub least: f64,
+}
+
 #[derive(Clone, PartialEq, Debug)]
 pub struct ColumnFacts {
     pub name: String,
@@ -117,6 +127,8 @@ pub struct ReleaseFacts {
     pub ty: String,
     /// Totals of the public observations of its model, in order; `None` where the table is not bound.
     pub public_totals: Vec<Option<TotalsFacts>>,
+    /// The design of its rows, where it is public, bound and of use to its rule.
+    pub public_design: Option<DesignFacts>,
     pub mechanism: String,
     pub rule: String,
     pub parameters: Vec<(String, f64, Side)>,
@@ -207,7 +219,7 @@ impl Certificate {
         for (name, value, _) in &r.parameters {
             parameters.insert(name.clone(), number(*value));
         }
-        json!({
+        let mut release = json!({
             "name": r.name,
             "query": r.query,
             "type": r.ty,
@@ -221,7 +233,12 @@ impl Certificate {
             "sampler": {"name": r.sampler, "arguments": {}},
             "profile": self.profile(&r.claim),
             "predicted_error": {"measure": r.measure, "value": number(r.predicted_error)},
-        })
+        });
+        if let (Some(d), Some(fields)) = (&r.public_design, release.as_object_mut()) {
+            let products = d.products.iter().map(|x| number(*x)).collect::<Vec<_>>();
+            fields.insert("public_design".into(), json!({"rows": d.rows, "products": products, "least": number(d.least)}));
+        }
+        release
     }
 
     /// Bounds in every kind: bounds rounded up, the limit order down.
@@ -276,8 +293,10 @@ fn public(p: &PublicFacts) -> Value {
     let tables = p.tables.iter().map(|(name, list)| named(name, json!({"name": name, "columns": columns(list)})));
     let scalars = p.scalars.iter().map(|s| json!({"name": s.name, "type": s.ty, "value": s.value.map(number)}));
     let mut map = json!({"tables": tables.collect::<Vec<_>>(), "scalars": scalars.collect::<Vec<_>>()});
-    if let (false, Some(fields)) = (p.records.is_empty(), map.as_object_mut()) {
-        fields.insert("records".into(), p.records.iter().map(|name| named(name, json!({"name": name}))).collect());
+    for (key, names) in [("designs", &p.designs), ("records", &p.records)] {
+        if let (false, Some(fields)) = (names.is_empty(), map.as_object_mut()) {
+            fields.insert(key.into(), names.iter().map(|name| named(name, json!({"name": name}))).collect());
+        }
     }
     map
 }

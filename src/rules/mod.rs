@@ -5,6 +5,7 @@ pub mod arguments;
 pub mod bounded;
 pub mod conjugate;
 mod count;
+mod design;
 pub mod glm;
 pub mod offer;
 pub mod public;
@@ -23,6 +24,7 @@ use offer::Offer;
 
 pub use answers::Answers;
 pub use conjugate::REACH;
+pub use design::{Design, Features, features};
 pub use public::{PublicTotals, Totals, public_statistics};
 
 /// A statistical rule. It never sees syntax or private data. Two rules are the same if they are one and the same static.

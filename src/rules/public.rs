@@ -1,5 +1,6 @@
 //! Public rows: the sums a conjugate rule needs of each public observation, and the totals once its table is bound.
 
+use super::Design;
 use crate::mechanism::plan::{Statistic, StatisticKind};
 use crate::model::{Model, Observation, Type};
 
@@ -11,10 +12,12 @@ pub struct Totals {
     pub sums: Vec<f64>,
 }
 
-/// Totals of each of `Model::public`, in order; `None` where the table is not bound.
+/// Totals of each of `Model::public`, in order; `None` where the table is not bound. And the design of the rows.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct PublicTotals {
     pub observations: Vec<Option<Totals>>,
+    /// The design of the private rows, if it is public and bound.
+    pub design: Option<Design>,
 }
 
 impl PublicTotals {

@@ -2,12 +2,14 @@
 
 use super::value::Value;
 use crate::analyze::PublicData;
-use crate::data::PublicTable;
 use crate::data::eval::{Environment, NoEnvironment, compile};
 use crate::data::row::width;
-use crate::mechanism::plan::{Statistic, StatisticKind};
-use crate::model::{Builtin, Expr, ExprKind, Program, ScalarId, TableId};
-use crate::rules::Totals;
+use crate::data::{PublicTable, agreed_part};
+use crate::mechanism::plan::{Feature, Statistic, StatisticKind};
+use crate::model::{Builtin, Expr, ExprKind, Program, ScalarId, Table, TableId};
+use crate::rules::{Design, Features, Totals};
+use std::borrow::Cow;
+use std::cell::RefCell;
 use std::collections::BTreeMap;
 
 /// Everything that `--public` named.
@@ -16,14 +18,64 @@ pub struct Bound {
     pub tables: BTreeMap<TableId, PublicTable>,
     pub scalars: BTreeMap<ScalarId, f64>,
     pub program: Option<Program>,
+    /// Designs that were asked for.
+    pub designs: RefCell<Vec<(Features, Option<Design>)>>,
 }
 
 impl Bound {
+    /// A table as its rows are kept: of a private one the columns that neighbours keep.
+    fn declared(&self, table: TableId) -> Option<Cow<'_, Table>> {
+        let declared = self.program.as_ref()?.tables.get(table.0)?;
+        Some(if declared.private { Cow::Owned(agreed_part(declared)) } else { Cow::Borrowed(declared) })
+    }
+
+    /// `X'X` over all rows, upper triangle, row by row.
+    fn products(&self, wanted: &Features) -> Option<Design> {
+        let (rows, declared) = (self.tables.get(&wanted.table)?, self.declared(wanted.table)?);
+        let read = |e: &Expr| compile(e, wanted.table, &declared, &NoEnvironment).ok();
+        let parts: Option<Vec<_>> = wanted
+            .columns
+            .iter()
+            .map(|(feature, sd)| match feature {
+                Feature::One => Some((None, *sd, 1)),
+                Feature::Value(e, factor) => Some((Some(read(e)?), factor * sd, 0)),
+                Feature::Level(e, factor) => Some((Some(read(e)?), factor * sd, e.ty.levels()?.len())),
+            })
+            .collect();
+        let parts = parts?;
+        let (mut stack, mut x, mut products) = (vec![], vec![], vec![0.0; wanted.dim * (wanted.dim + 1) / 2]);
+        for i in 0..rows.rows {
+            let row = rows.row(i);
+            x.clear();
+            for (value, factor, levels) in &parts {
+                match value {
+                    None => x.push(*factor),
+                    Some(value) => {
+                        value.run(&row, &mut stack);
+                        let at = stack.first().map_or(0.0, |level| level.max(0.0));
+                        match levels {
+                            0 => x.extend(stack.iter().map(|v| v * factor)),
+                            levels => x.extend((0..*levels).map(|l| if l as f64 == at { *factor } else { 0.0 })),
+                        }
+                    }
+                }
+            }
+            if x.len() != wanted.dim {
+                return None;
+            }
+            let mut sums = products.iter_mut();
+            for (j, a) in x.iter().enumerate() {
+                let line = x.get(j..).unwrap_or(&[]);
+                line.iter().zip(&mut sums).for_each(|(b, sum)| *sum += a * b);
+            }
+        }
+        Design::new(rows.rows as u64, products)
+    }
+
     /// Visits the values of a row expression, row by row.
     fn rows(&self, table: TableId, value: &Expr, env: &dyn Environment, mut visit: impl FnMut(&[f64])) -> Option<()> {
-        let rows = self.tables.get(&table)?;
-        let declared = self.program.as_ref()?.tables.get(table.0)?;
-        let compiled = compile(value, table, declared, env).ok()?;
+        let (rows, declared) = (self.tables.get(&table)?, self.declared(table)?);
+        let compiled = compile(value, table, &declared, env).ok()?;
         let mut stack = vec![];
         for i in 0..rows.rows {
             compiled.run(&rows.row(i), &mut stack);
@@ -104,6 +156,15 @@ impl PublicData for Bound {
             StatisticKind::Moments { .. } | StatisticKind::Rows { .. } | StatisticKind::Columns(_) => return None,
         };
         Some(Totals { rows, sums })
+    }
+
+    fn design(&self, wanted: &Features) -> Option<Design> {
+        let known = self.designs.borrow().iter().find(|(f, _)| f == wanted).map(|(_, d)| d.clone());
+        known.unwrap_or_else(|| {
+            let found = self.products(wanted);
+            self.designs.borrow_mut().push((wanted.clone(), found.clone()));
+            found
+        })
     }
 
     fn scalars(&self) -> &BTreeMap<ScalarId, f64> {

@@ -1,10 +1,10 @@
 //! Laws that wait for released values: the certified plan with those values in place.
 
-use crate::analyze::{Chosen, PublicData, grouped};
+use crate::analyze::{Chosen, PublicData, grouped, totals};
 use crate::data::Environment;
 use crate::mechanism::plan::MechanismPlan;
 use crate::model::{Expr, ExprKind, Label, Program, Query, Range, ReleaseStep, Type};
-use crate::rules::{Ask, Context, PublicTotals, Question, REACH, public_statistics};
+use crate::rules::{Ask, Context, Question, REACH};
 
 /// The plan of a release, in a group or not, now that the public values it mentions are known to `env`.
 ///
@@ -27,10 +27,10 @@ pub fn plan(
         settle(&mut o.outcome, env);
         o.likelihood.args.iter_mut().for_each(|e| settle(e, env));
     }
-    let totals = public_statistics(&model).into_iter().map(|s| s.and_then(|s| public.totals(&s))).collect();
+    let totals = totals(&model, in_group, program, public);
     chosen.plan_of(&Question {
         ask: Ask::Model(&model),
-        context: Context { program, public: &PublicTotals { observations: totals } },
+        context: Context { program, public: &totals },
         written: Some((chosen.mechanism, &chosen.arguments)),
         assuming_convergence: release.mechanism.assuming_convergence,
         place: release.mechanism.span.unwrap_or(release.query_span),

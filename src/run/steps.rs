@@ -113,6 +113,9 @@ fn phases(
     released: BTreeMap<ReleaseId, Value>,
     record: &mut dyn FnMut(&Results),
 ) -> Result<(Results, BTreeMap<ReleaseId, Value>), RunError> {
+    if !releases(steps).is_empty() {
+        same_designs(program, bound, files)?;
+    }
     let part = public_columns(program, files, steps)?;
     let aggregates = |e: &Expr, env: &dyn Environment| bound.aggregate(e, env).or_else(|| part.aggregate(e, env));
     let rng = RefCell::new(files.bits().map_err(RunError::Mechanism)?);
@@ -359,6 +362,18 @@ fn ready<'s>(steps: &'s [Step], group: Group, known: &BTreeMap<ReleaseId, Value>
         }
     }
     out
+}
+
+/// Are the public columns of private rows those that were bound? Public facts: neighbours agree on them.
+fn same_designs(program: &Program, bound: &Bound, files: &dyn Files) -> Result<(), RunError> {
+    for (id, rows) in &bound.tables {
+        let Some(declared) = program.tables.get(id.0).filter(|t| t.private) else { continue };
+        let found = files.open(*id).and_then(|source| public_part(declared, source));
+        if found.map_err(|e| RunError::Data(*id, e))?.1 != *rows {
+            return Err(RunError::Data(*id, DataError::Design { table: declared.name.clone() }));
+        }
+    }
+    Ok(())
 }
 
 /// The public columns of private tables that some public value is asked of.

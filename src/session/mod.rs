@@ -20,7 +20,7 @@ pub use state::{Outcome, Said};
 
 use crate::analyze::Analysis;
 use crate::check::Loader;
-use crate::compiled::{Given, Unfit};
+use crate::compiled::{Given, Unfit, has_design};
 use crate::data::Opened;
 use crate::model::{Program, ReleaseId, Step, Table};
 use crate::pipeline;
@@ -284,8 +284,12 @@ impl Session {
             return Some(Outcome::Refused("a release in it has not run yet (:run)".into()));
         }
         let judged = &self.state.judged;
-        let bound =
-            Bound { tables: judged.bound.tables.clone(), scalars: judged.bound.scalars.clone(), program: Some(checked.program.clone()) };
+        let bound = Bound {
+            tables: judged.bound.tables.clone(),
+            scalars: judged.bound.scalars.clone(),
+            program: Some(checked.program.clone()),
+            ..Bound::default()
+        };
         Some(match resume(&checked.program, &judged.analysis, &bound, files, new, known) {
             Ok((mut results, _)) => {
                 results.outputs.iter_mut().for_each(|(n, ..)| *n = input.trim().to_owned());
@@ -360,7 +364,7 @@ fn explained(refused: Outcome) -> Outcome {
 /// Public data for the program: what was asked for, read where it is declared.
 fn bind(next: &mut State, program: &Program) -> Admitted<Bound> {
     let refuse = |why: String| Err(Outcome::Refused(why));
-    for table in program.tables.iter().filter(|t| !t.private) {
+    for table in program.tables.iter().filter(|t| !t.private || has_design(t)) {
         let Some(path) = next.public.get(&table.name) else { continue };
         if !next.given.tables.contains_key(&table.name) {
             let opened = Opened::regular(Path::new(path));

@@ -1,5 +1,6 @@
 //! What a rule for draws sees of a model, its numbers at hand.
 
+use super::design::Design;
 use super::matrix::Covariance;
 use super::real::Real;
 use super::scope::Scope;
@@ -19,6 +20,7 @@ pub struct Draw<'a> {
     pub public: Vec<&'a Row>,
     /// Rows and sums of each public observation; `None` where unbound.
     pub totals: &'a [Option<(u64, Vec<f64>)>],
+    pub design: Option<&'a Design>,
     /// Data weight, sharpening of the prior, rows of one unit.
     pub r: Real,
     pub m: Real,

@@ -2,6 +2,7 @@
 
 use super::bounded;
 use super::claim::Claim;
+use super::design::Design;
 use super::draw::Found;
 use super::glm;
 use super::rules::{self, Given};
@@ -123,8 +124,19 @@ pub fn public(v: &Value) -> Value {
     let tables: Value = list(&v["tables"]).iter().map(table).collect();
     let scalars: Value = list(&v["scalars"]).iter().map(scalar).collect();
     let mut map = Map::from_iter([("tables".to_owned(), tables), ("scalars".to_owned(), scalars)]);
-    map.extend(v.get("records").map(|r| ("records".to_owned(), list(r).iter().map(|r| Value::Object(named(r))).collect())));
+    for key in ["designs", "records"] {
+        map.extend(v.get(key).map(|r| (key.to_owned(), list(r).iter().map(|r| Value::Object(named(r))).collect())));
+    }
     Value::Object(map)
+}
+
+/// A design of no fewer rows than the table has.
+fn known_design(d: &Value, fewest: u64) -> Found<Design> {
+    let products: Option<Vec<f64>> = list(&d["products"]).iter().map(number).collect();
+    match (d["rows"].as_u64(), products, number(&d["least"])) {
+        (Some(rows), Some(products), Some(least)) if rows >= fewest => Design::new(rows, &products, least),
+        _ => Err("the design is not numbers, or of too few rows"),
+    }
 }
 
 impl<'a> Facts<'a> {
@@ -222,7 +234,16 @@ impl<'a> Facts<'a> {
         }
         let sums = |t: &Value| Some((t["rows"].as_u64()?, list(&t["sums"]).iter().filter_map(number).collect()));
         let totals: Vec<Option<(u64, Vec<f64>)>> = list(&release["public_totals"]).iter().map(sums).collect();
+        // Only of all rows of a table whose public columns neighbours keep, and whose digest is stated.
+        let stated = |d: &Value| d["name"] == table.name && d["sha256"].is_string();
+        let whole = scope.kept.iter().any(|c| c.strip_prefix(&table.name).is_some_and(|c| c.starts_with('.')));
+        let design = match release.get("public_design") {
+            None => None,
+            Some(d) if whole && list(at(self.all, "/public/designs")).iter().any(stated) => Some(known_design(d, table.least)?),
+            Some(_) => return Err("the design is not that of all rows"),
+        };
         let given = Given {
+            design: design.as_ref(),
             rule: text(&release["rule"]),
             exactly,
             totals: &totals,
@@ -324,7 +345,7 @@ impl<'a> Facts<'a> {
             "root mean square distance of the draw from the posterior mean, if the chain stays where the prior puts it",
             "expected Hellinger distance to the posterior",
         ];
-        let release = json!({
+        let mut release = json!({
             "name": form.name,
             "query": form.query,
             "type": must(&r["type"], |t| t.as_str().is_some_and(|t| Ty::parse(t).is_some())),
@@ -340,6 +361,11 @@ impl<'a> Facts<'a> {
                 "value": must(at(r, "/predicted_error/value"), |v| number(v) >= Some(0.0)),
             },
         });
+        if let (Some(d), Some(fields)) = (r.get("public_design"), release.as_object_mut()) {
+            let numbers = |v: &Value| list(v).iter().all(Value::is_number);
+            let design = json!({"rows": must(&d["rows"], Value::is_u64), "products": must(&d["products"], numbers), "least": must(&d["least"], Value::is_number)});
+            fields.insert("public_design".into(), design);
+        }
         Ok(release.as_object().cloned().unwrap_or_default())
     }
 }

@@ -205,6 +205,7 @@ pub fn draw(form: &Form, scope: &Scope, given: &Given, ideal: bool) -> Found<Cla
         return Err("every weight stands once, in the predictor alone");
     }
     let (mut squares, mut most): (Real, Found<Real>) = (Real::zero(), Ok(Real::zero()));
+    let mut known_sds = true;
     let mut predictor = offsets.iter().fold(Real::zero(), |sum, o| sum + &o.0);
     for block in &blocks {
         let Some((_, Expr::Call(family, prior), domain)) = form.params.iter().find(|p| p.0 == block.name) else {
@@ -212,6 +213,7 @@ pub fn draw(form: &Form, scope: &Scope, given: &Given, ideal: bool) -> Found<Cla
         };
         let sd = prior.get(1).and_then(|e| scope.public(e)).and_then(|t| t.range()).filter(|r| r.0 > 0.0);
         let (true, Some(sd)) = (family == "normal", sd) else { return Err("the prior of a weight is not normal") };
+        known_sds &= sd.0 == sd.1;
         squares = squares + (num(sd.1) * &block.norm).square();
         let domain = domain.as_deref().unwrap_or_default();
         most = most.and_then(|m: Real| Ok(m + reach(block, domain)?));
@@ -278,6 +280,18 @@ pub fn draw(form: &Form, scope: &Scope, given: &Given, ideal: bool) -> Found<Cla
             Real::int(scope.least.max(1)) * least.square() * sd * flattest(law, &predictor, &trials, &variance)
         }
         _ => Real::zero(),
+    };
+    let rows = match given.design {
+        Some(design) if !added && given.rule == "glm_on_ball" => {
+            // In units of prior sds that are numbers, of as many features as there are weights.
+            let dim = blocks.iter().map(|b| b.dim.unwrap_or(1)).fold(0, u64::saturating_add);
+            if !blocks.iter().all(|b| b.public) || !known_sds || dim != design.dim {
+                return Err("the design is not that of the weights");
+            }
+            let variance = constant(1).map_or(Real::UNKNOWN, |sd| sd.square());
+            rows.max(&(design.stored_least(&squares.sqrt()) * flattest(law, &predictor, &trials, &variance)))
+        }
+        _ => rows,
     };
     let spread = &m / &(Real::one() + &r * &rows * &m);
     let mu = Real::int(scope.unit) * r * moved * squares.sqrt() * spread.sqrt();

@@ -264,6 +264,23 @@ pub fn linear(d: &Draw) -> Found<Claim> {
     let (lo, hi) = d.outcome(o, f64::NEG_INFINITY, f64::INFINITY)?;
     let variance = num(d.positive(o.law.args().get(1))?.0).square();
     let q = features.row_norms().0[1].square() * d.prior_variance()? * &d.m;
-    let below = variance.square() / (&d.k * &q) + &d.r * &variance;
+    // Rows of the unit itself are in X'X; of a known design, one row a unit, its least eigenvalue counts.
+    let counted = match d.design {
+        Some(design) => {
+            let unit = match d.prior {
+                Expr::Call(f, _) if f == "normal" => {
+                    d.argument(1).and_then(|s| if s.0 == s.1 { Ok(num(s.0)) } else { Err("no one sd") })?
+                }
+                _ => Real::one(),
+            };
+            let longest = &features.row_norms().0[1] * &unit;
+            if design.dim != features.dim {
+                return Err("the design is not that of the weights");
+            }
+            (design.stored_least(&longest) / longest.square()).max(&Real::one())
+        }
+        None => Real::one(),
+    };
+    let below = variance.square() / (&d.k * &q) + &d.r * &variance * counted;
     Ok(Claim::Gdp(&d.r * &(num(hi) - num(lo)) * d.k.sqrt() / below.sqrt()))
 }

@@ -3,6 +3,9 @@
 use super::real::Real;
 use super::text::Expr;
 
+/// Rows of the largest matrix that is given by its upper triangle.
+const MOST: usize = 64;
+
 /// Square and symmetric.
 pub struct Covariance(Vec<Vec<Real>>);
 
@@ -13,6 +16,14 @@ impl Covariance {
         let columns: Vec<Vec<&Expr>> = (0..e.args().len()).map(|j| e.args().iter().filter_map(|row| row.args().get(j)).collect()).collect();
         let symmetric = columns.iter().zip(e.args()).all(|(column, row)| column.iter().copied().eq(row.args()));
         rows.filter(|_| symmetric && !columns.is_empty()).map(Covariance)
+    }
+
+    /// Of the upper triangle, row by row.
+    pub fn of(upper: &[f64]) -> Option<Covariance> {
+        let dim = (1..=MOST).find(|d| d * (d + 1) / 2 == upper.len())?;
+        let at = |i: usize, j: usize| upper.get(i * dim + j - i * (i + 1) / 2).map(|x| Real::new(*x));
+        let row = |i: usize| (0..dim).map(|j| at(i.min(j), i.max(j))).collect();
+        (0..dim).map(row).collect::<Option<Vec<Vec<Real>>>>().map(Covariance)
     }
 
     pub fn dim(&self) -> usize {
@@ -43,7 +54,7 @@ impl Covariance {
     }
 
     /// Is `sign S + shift I` surely positive definite? Every pivot of its elimination is.
-    fn is_definite(&self, sign: &Real, shift: &Real) -> bool {
+    pub fn is_definite(&self, sign: &Real, shift: &Real) -> bool {
         let entry = |i: usize, (j, x): (usize, &Real)| if i == j { sign * x + shift } else { sign * x };
         let row = |(i, row): (usize, &Vec<Real>)| row.iter().enumerate().map(|x| entry(i, x)).collect();
         let mut left: Vec<Vec<Real>> = self.0.iter().enumerate().map(row).collect();

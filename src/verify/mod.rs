@@ -8,6 +8,7 @@ mod claim;
 mod compare;
 mod curve;
 mod delta;
+mod design;
 mod draw;
 mod facts;
 mod glm;

@@ -1,6 +1,7 @@
 //! The rules for draws once more: what a model must look like, and the claim that its numbers carry.
 
 use super::claim::Claim;
+use super::design::Design;
 use super::draw::{Draw, Found, times};
 use super::laws;
 use super::real::Real;
@@ -38,6 +39,8 @@ pub struct Given<'a> {
     pub rule: &'a str,
     pub exactly: Option<u64>,
     pub totals: &'a [Option<(u64, Vec<f64>)>],
+    /// All rows of its table, where their features are public and known.
+    pub design: Option<&'a Design>,
     pub number: &'a dyn Fn(&str) -> Option<f64>,
 }
 
@@ -96,7 +99,7 @@ pub fn model<'a>(
         return Err("rows do not follow the laws of the rule, or public totals are missing");
     }
     let (r, m, k) = (given.weight("r")?, given.weight("m")?, Real::int(scope.unit));
-    Ok(Draw { scope, exactly: given.exactly, parameter, prior, private, public, totals: given.totals, r, m, k })
+    Ok(Draw { scope, exactly: given.exactly, parameter, prior, private, public, totals: given.totals, design: given.design, r, m, k })
 }
 
 /// A mean of values in [0, 1] answered by a beta draw a component (section 1.4).

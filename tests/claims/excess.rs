@@ -3,7 +3,7 @@
 //! `UPDATE_RESULTS=1` writes `benches/results/excess.txt`.
 
 use crate::exact_draws::{beta, gamma};
-use crate::numbers_support::{certified, certified_at, dirichlet};
+use crate::numbers_support::{certified, certified_at, certified_on, dirichlet};
 use crate::whole_posteriors::worst_loss;
 use dpm::privacy::Claim;
 use statrs::function::beta::beta_reg;
@@ -407,6 +407,26 @@ fn beta_divergence(text: &mut String) {
     }
 }
 
+/// Public designs, before by what their types allow: half of the rows on each axis, in closed form.
+fn designs(rows: &mut Vec<Row>) {
+    let file = |n: usize| (0..n).fold("x_1,x_2\n".to_owned(), |text, i| format!("{text}{},{}\n", i % 2, (i + 1) % 2));
+    for n in [20, 2000] {
+        let columns = format!("private t[{n}] {{ x: public vector[2] in l2(1), y: real in [-1, 1] }}\n");
+        for (words, domain) in [("linear regression", ""), ("normal rows, weights in l2(5)", " in l2(5)")] {
+            let text = format!(
+                "{columns}param w: vector[2]{domain} ~ normal(0, 1)\nobserve y ~ normal(dot(w, x), 1)\nrelease d = draw(w) using direct\n"
+            );
+            let now = certified_on(&text, &file(n)).releases[0].claim.gdp();
+            rows.push((
+                format!("{words}, {n} rows on two axes: mu"),
+                certified(&text).claim().gdp(),
+                now,
+                2.0 / (1.0 + n as f64 / 2.0).sqrt(),
+            ));
+        }
+    }
+}
+
 #[test]
 fn no_more_than_is_true() {
     let mut rows = vec![];
@@ -418,6 +438,7 @@ fn no_more_than_is_true() {
     hellinger_losses(&mut rows);
     offsets(&mut rows);
     moments(&mut rows);
+    designs(&mut rows);
     let mut text = String::from(
         "# tests/claims/excess.rs: what is certified, before and now, and what is true, by enumeration.\n# what | before | now | true\n",
     );

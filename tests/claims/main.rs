@@ -26,6 +26,7 @@ mod more_rows;
 #[path = "../support/numbers_support/mod.rs"]
 mod numbers_support;
 mod precision;
+mod public_designs;
 mod random_truth;
 mod repeated;
 mod rounded_noise;

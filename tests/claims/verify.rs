@@ -218,7 +218,7 @@ fn sources() -> Vec<(PathBuf, String)> {
 fn a_false_public_value_is_refused() {
     let text = "public s: real in [0, 5] = 2\nprivate t[n] { x: real in [0, 1] }\nrelease r = sum(s * x) using laplace(scale = 1)\n";
     let c = certified("p.dpm", text, Path::new("p.dpm")).unwrap();
-    let found = |c: &Value| pipeline::differences(&pipeline::recertify(c, &Folder::of(Path::new("p.dpm"))).unwrap(), c, "");
+    let found = |c: &Value| pipeline::differences(&pipeline::recertify(c, &Folder::of(Path::new("p.dpm")), &|_| None).unwrap(), c, "");
     assert_eq!(found(&c), Vec::<String>::new());
     let mut other = c.clone();
     other["public"]["scalars"][0]["value"] = 4.into();
@@ -307,10 +307,10 @@ fn shares_no_code() {
 /// (250 lines) came on top, then quantiles of several levels (8), doubles with a proved error where many orders are priced (250),
 /// ranges and groups without slack (rule book 8.11: 100), scores beside products of features (50),
 /// the curvature of rows and curves of samples (160), features that exclude each other (50), means of some rows and posteriors in two stages (10), totals of many
-/// releases on fewer points with constants in doubles (70), products of the numbers of a row (20), and divergences in doubles to a part in 10^13 (65). For what it covers now it may only shrink.
+/// releases on fewer points with constants in doubles (70), products of the numbers of a row (20), divergences in doubles to a part in 10^13 (65), and public designs (105). For what it covers now it may only shrink.
 #[test]
 fn does_not_grow() {
     let lines: usize = sources().iter().map(|(_, text)| text.lines().count()).sum();
-    assert!(lines <= 5_139, "{lines} lines");
+    assert!(lines <= 5_244, "{lines} lines");
     assert!(sources().iter().all(|(_, text)| text.lines().count() < 450));
 }

@@ -33,6 +33,7 @@ mod parquet_files;
 mod phases;
 mod plans;
 mod predictions;
+mod public_designs;
 mod records;
 mod regressions;
 #[cfg(unix)]

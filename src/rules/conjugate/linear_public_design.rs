@@ -5,8 +5,9 @@
 //! `|x| <= c` by its type, a public sd and an outcome in `[lo, hi]`.
 //!
 //! ## Claim
-//! mu-GDP at every order (§3.7). The features are known only at run time, so the claim holds for every design the type
-//! allows. With `L = L0 / m + r X'X / sd^2` and a unit's k rows G, the rows of the unit itself are part of X:
+//! mu-GDP at every order (§3.7). Unless the features are given (`--public`, §4.5: then `r / sd^2` times the least
+//! eigenvalue of their X'X stands for what one row proves), they are known only at run time, so the claim holds for every
+//! design the type allows. With `L = L0 / m + r X'X / sd^2` and a unit's k rows G, the rows of the unit itself are part of X:
 //! `L >= L0 / m + (r / sd^2) G'G`. By Woodbury `G L^-1 G' <= H (I + a H)^-1` with `H = m G L0^-1 G'`, `a = r / sd^2`;
 //! the eigenvalues h of H are at most `k q`, `q = m c^2 largest(L0^-1)`, and `h / (1 + a h)` grows with h. So
 //! `mu^2 <= (r (hi - lo) / sd^2)^2 k * k q / (1 + a k q)`, reached by k equal rows along the top axis and no others.
@@ -22,7 +23,7 @@ use super::facts::{Facts, one_private, outcome_range, point, positive_argument, 
 use super::refusals;
 use super::vector_prior::{VectorPrior, sharpened, times, vector_prior};
 use crate::mechanism::plan::{PosteriorLaw, Statistic, StatisticKind};
-use crate::model::{Builtin, Expr, ExprKind, Label, Model, Observation, ParamId, Range, Relation, Request, Type, grid};
+use crate::model::{Builtin, Expr, ExprKind, Label, Model, Observation, ParamId, Parameter, Range, Relation, Request, Type, grid};
 use crate::numeric::amount::stated_up;
 use crate::numeric::round::{add_down, add_up, div_down, div_up, mul_down, mul_up, sqrt_up};
 use crate::privacy::Claim;
@@ -83,6 +84,8 @@ struct Weights {
     outcome: Range,
     /// Largest L2 norm of a feature vector.
     norm: f64,
+    /// At most the least eigenvalue of X'X over the square of that norm; 1 where no more is known, as the unit's own rows are in it.
+    counted: f64,
     statistic: Statistic,
 }
 
@@ -124,10 +127,16 @@ fn find(model: &Model, context: &Context) -> Match<Weights> {
             context,
         ));
     }
+    let spread = known_spread(parameter, norm, context);
     let mut facts = Facts::collect(&RULE, model, parameter, context);
     facts.premise(format!("the outcome lies in [{}, {}]", plain(outcome.lo), plain(outcome.hi)), Some(y.span));
     facts.premise(format!("the features are public, of norm at most {}", four_up(norm)), Some(d.x.span));
+    if let Some((n, _)) = spread.filter(|s| s.1 > 1.0) {
+        let text = format!("the features of all {n} rows are known: by the least eigenvalue of their X'X they bound what a row can move");
+        facts.premise(text, Some(d.x.span));
+    }
     Ok(Weights {
+        counted: spread.map_or(1.0, |s| s.1.max(1.0)),
         sd: positive_argument(d.sd, "the known sd")?,
         norm,
         outcome,
@@ -137,18 +146,28 @@ fn find(model: &Model, context: &Context) -> Match<Weights> {
     })
 }
 
+/// Rows of a design that is bound, and the least eigenvalue of their X'X over the square of the norm, rounded down.
+fn known_spread(parameter: &Parameter, norm: f64, context: &Context) -> Option<(u64, f64)> {
+    let design = context.public.design.as_ref()?;
+    // Products are those of features times the sd of a normal prior, which is then a constant.
+    let unit = if parameter.prior.name() == "normal" { parameter.prior.args.get(1)?.constant()? } else { 1.0 };
+    let longest = mul_up(norm, unit);
+    Some((design.rows, div_down(design.stored_least(longest), mul_up(longest, longest))))
+}
+
 impl Matched for Weights {
     fn rule(&self) -> &'static Rule {
         &RULE
     }
 
     fn claim(&self, t: Tempering) -> Claim {
-        // mu^2 = r^2 w^2 k / (sd^4 / (k q) + r sd^2): the smallest sd and the largest q are the worst.
+        // mu^2 = r^2 w^2 k / (sd^4 / (k q) + r sd^2): the smallest sd and the largest q are the worst. A design is known for k = 1
+        // alone, where r sd^2 counts as often as X'X proves.
         let k = count_up(self.facts.records.unit_rows);
         let q = mul_up(mul_up(self.norm, self.norm), mul_up(self.prior.largest, t.concentration));
         let variance = mul_down(self.sd.lo, self.sd.lo);
         let spread = div_down(mul_down(variance, variance), mul_up(k, q));
-        let below = add_down(spread, mul_down(t.weight, variance));
+        let below = add_down(spread, mul_down(mul_down(t.weight, self.counted), variance));
         let moved = mul_up(t.weight, self.outcome.width());
         let square = div_up(mul_up(mul_up(moved, moved), k), below);
         Claim::Gdp { mu: if q == 0.0 { 0.0 } else { stated_up(sqrt_up(square)) } }

@@ -37,7 +37,7 @@ pub use matching_prior::{MatchingPrior, matching_prior};
 pub(super) use normal_known_variance::known_sd;
 pub use normal_precision::deviation_of;
 pub(super) use refusals::{out_of_reach, secret_rows, unbounded, unbounded_features};
-pub(super) use vector_prior::{NormalWeights, normal_weights};
+pub(super) use vector_prior::{Covariance, NormalWeights, normal_weights};
 
 /// What a normal observation contributes: the outcome itself, or its squared deviation where the precision is unknown.
 pub(super) fn normal_statistic(o: &Observation, model: &Model) -> Option<StatisticKind> {

@@ -21,7 +21,7 @@ const MOST_ROWS: usize = 64;
 
 /// A symmetric positive definite matrix, row by row.
 #[derive(Clone, PartialEq, Debug)]
-pub(super) struct Covariance {
+pub(in crate::rules) struct Covariance {
     pub dim: usize,
     pub entries: Vec<f64>,
 }
@@ -100,7 +100,7 @@ impl Covariance {
     }
 
     /// Refuses variances out of reach and matrices whose inverse in doubles is not close to the inverse.
-    pub fn checked(&self, span: Span) -> Match<Inverse> {
+    pub(super) fn checked(&self, span: Span) -> Match<Inverse> {
         for i in 0..self.dim {
             within_reach(self.at(i, i), span, "a variance")?;
         }
@@ -114,7 +114,7 @@ impl Covariance {
     /// that, delta, and `P >= (1 - delta) S^-1`. A law adds two such matrices and divides by m, in doubles: an error
     /// matrix of norm at most `u |P|`, and `u |P| I <= u |P| |S| S^-1`. A diagonal S needs neither: its inverse is
     /// rounded up, as are the sum and the quotient.
-    pub fn inverse(&self) -> Option<Inverse> {
+    pub(super) fn inverse(&self) -> Option<Inverse> {
         let d = self.dim;
         if let Some(diagonal) = self.diagonal() {
             let mut entries = vec![0.0; d.checked_mul(d)?];

@@ -8,14 +8,14 @@ use crate::mechanism::plan::{Domain, Feature, GlmLaw, Link, PosteriorLaw, Sample
 use crate::model::{Expr, Model, Observation, Range, Records, Relation, Request};
 use crate::numeric::Interval;
 use crate::numeric::amount::stated_up;
-use crate::numeric::round::{add_down, add_up, div_up, mul_down, mul_up, sqrt_up};
+use crate::numeric::round::{add_down, add_up, div_down, div_up, mul_down, mul_up, sqrt_up};
 use crate::privacy::Claim;
 use crate::rules::conjugate::expected;
 use crate::rules::conjugate::facts::{Facts, one_private, point};
 use crate::rules::count::{count_down, count_up};
 use crate::rules::tempered::{LimitReason, Matched, Tempering};
 use crate::rules::text::{four_down, four_up};
-use crate::rules::{Context, Match, Premise, Rule, not_mine, refuse};
+use crate::rules::{Context, Design, Match, Premise, Rule, not_mine, refuse};
 use crate::source::{Diagnostic, Span};
 
 /// Beside larger offsets a weight's part of the predictor is lost in the rounding of doubles, and with it the posterior.
@@ -175,10 +175,18 @@ impl GlmDraw {
         let moved = if parts.labels_only { label.min(twice) } else { twice };
         let Some(first) = model.parameters.first() else { return not_mine("the model has no parameter") };
         // Of two neighbours with rows added or removed the smaller one counts, and n is secret: the prior alone.
-        let row = if added { 0.0 } else { parts.least_curvature() };
+        let mut row = if added { 0.0 } else { parts.least_curvature() };
         let fewest = model.records.rows.exactly.unwrap_or(model.records.rows.at_least).max(1);
-        let rows = mul_down(count_down(fewest), row);
-        let premises = premises(&parts, slope, (norm, rows), model, context, rule);
+        let mut rows = mul_down(count_down(fewest), row);
+        // The actual X'X of public features says more of several weights, and of a single one.
+        let design = context.public.design.as_ref().filter(|_| !added && parts.blocks.iter().all(|b| b.sd.is_point()));
+        let together = |d: &Design| mul_down(link::least_curvature(parts.link, parts.predictor), d.stored_least(norm));
+        let known = design.map(|d| (together(d), d.rows)).filter(|(by_design, _)| *by_design > rows);
+        if let Some((by_design, n)) = known {
+            rows = by_design;
+            row = div_down(by_design, count_up(n));
+        }
+        let premises = premises(&parts, slope, (norm, rows, known.map(|(_, n)| n)), model, context, rule);
         let drawn = match &model.request {
             Request::Draw { parameters, .. } => parameters.clone(),
             Request::Posterior { .. } => vec![],
@@ -247,7 +255,14 @@ fn same_sds(blocks: &[Block]) -> bool {
     blocks.windows(2).all(|pair| matches!(pair, [a, b] if a.sd == b.sd))
 }
 
-fn premises(parts: &Parts, slope: f64, (norm, rows): (f64, f64), model: &Model, context: &Context, rule: &'static Rule) -> Vec<Premise> {
+fn premises(
+    parts: &Parts,
+    slope: f64,
+    (norm, rows, design): (f64, f64, Option<u64>),
+    model: &Model,
+    context: &Context,
+    rule: &'static Rule,
+) -> Vec<Premise> {
     let Some(first) = model.parameters.first() else { return vec![] };
     let mut facts = Facts::of_rows(rule, model, first, context);
     let o = parts.observation;
@@ -262,7 +277,11 @@ fn premises(parts: &Parts, slope: f64, (norm, rows): (f64, f64), model: &Model, 
     };
     facts.premise(strong, Some(first.prior.span));
     if rows > 0.0 {
-        let text = format!("the rows, whose number neighbours share, add at least {} to m, in units of the prior's", four_down(rows));
+        let what = match design {
+            Some(n) => format!("the features of all {n} rows are known: by the least eigenvalue of their X'X the rows add"),
+            None => "the rows, whose number neighbours share, add".to_owned(),
+        };
+        let text = format!("{what} at least {} to m, in units of the prior's", four_down(rows));
         facts.premise(text, Some(o.likelihood.span));
     }
     if !parts.offsets.is_empty() {

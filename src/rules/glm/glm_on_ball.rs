@@ -10,14 +10,15 @@
 //! bounds the slope of a row's loss for every predictor that the domain allows, `|t| <= T`: `phi(T) / Phi(-T)` for probit,
 //! `max(e^T, 1)` for cloglog, `max(e^T, largest y)` for Poisson, `(T + |y|) / sd^2` for Gaussian, `sigma(T)` for logit.
 //! The set is convex, and the chain is projected onto it after each step (§14). With public features and a canonical link
-//! `2 B` becomes the width of the outcome.
+//! `2 B` becomes the width of the outcome. Rows add their least curvature to m: of a single weight that keeps its feature away from
+//! 0 (§4.4), or by the least eigenvalue of the actual X'X where public features are given by `--public` (§4.5).
 //!
 //! ## Refuses
 //! Unbounded features or outcomes (E0309, E0202), a predictor beyond 50 where its exponential is the slope, a secret n
 //! (E0307).
 //!
 //! ## Checked by
-//! Golden values; hockey-stick divergences of projected chains on a grid in one dimension.
+//! Golden values; hockey-stick divergences of projected chains on a grid in one dimension, of posteriors in one and two.
 
 use super::draw::{GlmDraw, parts};
 use super::{link, refusals};

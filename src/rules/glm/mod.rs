@@ -17,3 +17,5 @@ mod predictor;
 mod priors;
 pub(super) mod refined;
 mod refusals;
+
+pub(super) use predictor::public_terms;

@@ -1,7 +1,9 @@
 //! The linear predictor of a row: which weight is multiplied by what, or the node that is not linear.
 
-use crate::mechanism::plan::Feature;
+use super::link;
+use crate::mechanism::plan::{Feature, Link};
 use crate::model::{Builtin, Expr, ExprKind, Label, Model, ParamId, Type};
+use crate::rules::Context;
 use crate::rules::conjugate::facts::literal;
 
 /// One weight, vector or matrix of weights, and its features.
@@ -119,23 +121,35 @@ fn inner<'a>(a: &'a Expr, b: &'a Expr) -> Problem<'a> {
     if matches!(b.kind, ExprKind::Param(_)) { Problem::Curved(a, Some(b)) } else { Problem::Curved(b, Some(a)) }
 }
 
-/// Are all columns that the features read public?
-pub(super) fn public_features(p: &Predictor, model: &Model, context: &crate::rules::Context) -> bool {
-    let mut public = true;
-    let mut look = |e: &Expr| {
-        e.walk(&mut |node| {
-            if let ExprKind::Column(table, column) = node.kind {
-                let column = context.table(table).and_then(|t| t.columns.get(column.0));
-                public &= table == model.records.table && column.is_some_and(|c| c.public);
-            }
-        });
-    };
-    for term in &p.terms {
-        match &term.feature {
-            Feature::One => {}
-            Feature::Value(e, _) | Feature::Level(e, _) => look(e),
-        }
+/// Are all columns that the features and offsets read public?
+pub(super) fn public_features(p: &Predictor, model: &Model, context: &Context) -> bool {
+    p.terms.iter().all(|t| public_term(t, model, context)) && p.offsets.iter().all(|(e, _)| reads_public(e, model, context))
+}
+
+fn public_term(term: &Term, model: &Model, context: &Context) -> bool {
+    match &term.feature {
+        Feature::One => true,
+        Feature::Value(e, _) | Feature::Level(e, _) => reads_public(e, model, context),
     }
-    p.offsets.iter().for_each(|(e, _)| look(e));
+}
+
+fn reads_public(e: &Expr, model: &Model, context: &Context) -> bool {
+    let mut public = true;
+    e.walk(&mut |node| {
+        if let ExprKind::Column(table, column) = node.kind {
+            let column = context.table(table).and_then(|t| t.columns.get(column.0));
+            public &= table == model.records.table && column.is_some_and(|c| c.public);
+        }
+    });
     public
+}
+
+/// Every weight with its feature, where all features are public and the predictor of the one observation is linear; offsets may be
+/// private.
+pub(in crate::rules) fn public_terms(model: &Model, context: &Context) -> Option<Vec<(ParamId, Feature)>> {
+    let [observation] = model.private.as_slice() else { return None };
+    let outcome = link::outcome(observation).ok()?;
+    let read = predictor(outcome.predictor).ok().filter(|_| !matches!(outcome.link, Link::Softmax { .. }))?;
+    let public = read.terms.iter().all(|t| public_term(t, model, context));
+    public.then(|| read.terms.into_iter().map(|t| (t.parameter, t.feature)).collect())
 }

@@ -7,6 +7,7 @@ pub mod worst;
 
 use dpm::analyze::{Analysis, Unbound};
 use dpm::check::NoFiles;
+use dpm::compiled::Given;
 use dpm::pipeline;
 use dpm::privacy::Claim;
 use dpm::privacy::certificate::Certificate;
@@ -38,6 +39,16 @@ pub fn certified_at(text: &str, orders: &[f64], deltas: &[f64]) -> Certified {
     let analysis = analysis.unwrap_or_else(|| panic!("{}", complaint()));
     let certificate = pipeline::certify(&checked, &analysis, orders, deltas).unwrap_or_else(|| panic!("{}", complaint()));
     Certified { analysis, certificate }
+}
+
+/// Certifies a program, given the public columns of its table `t`.
+pub fn certified_on(text: &str, design: &str) -> Certificate {
+    let checked = pipeline::check("t.dpm", text, &NoFiles);
+    let given = Given { tables: [("t".to_owned(), design.to_owned())].into(), ..Given::default() };
+    let bound = given.bind(&checked.program).unwrap_or_else(|why| panic!("{why:?}\n{text}"));
+    let (analysis, said) = pipeline::analyze(&checked, &bound, false);
+    assert!(!said.iter().any(|d| d.is_error()), "{}\n{text}", render::text(&checked.sources, &said, false));
+    pipeline::certify(&checked, &analysis.unwrap(), &[], &[]).unwrap()
 }
 
 pub fn certified(text: &str) -> Certified {
