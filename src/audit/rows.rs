@@ -75,9 +75,11 @@ fn extremes(ty: &Type, far: f64) -> Vec<Cells> {
             }
             all
         }
-        Type::Counts { dim, total } => {
+        Type::Counts { dim, total, fewer } => {
             let (dim, total) = (*dim as usize, *total);
-            (0..dim.min(LEVELS)).map(|i| (0..dim).map(|j| if i == j { total.to_string() } else { "0".into() }).collect()).collect()
+            let one = |i| (0..dim).map(|j| if i == j { total.to_string() } else { "0".into() }).collect();
+            // No place is `dim`: a row without items.
+            (0..dim.min(LEVELS)).chain(fewer.then_some(dim)).map(one).collect()
         }
         _ => vec![],
     }

@@ -411,19 +411,20 @@ impl Checker<'_> {
     }
 
     fn counts_fit(&mut self, outcome: &Expr, args: &[Expr], call: Span) -> Checked<()> {
-        let Type::Counts { dim, total } = &outcome.ty else {
+        let Type::Counts { dim, total, fewer } = &outcome.ty else {
             let dist = crate::dist::find("multinomial").ok_or(Stop)?;
             return self.does_not_fit(outcome, dist, "counts[k] of N", call);
         };
         let n = args.first().and_then(Expr::constant).unwrap_or(0.0);
+        let most = if *fewer { "at most " } else { "" };
         let given = args.get(1).and_then(|s| as_vector(&s.ty)).map_or(0, |v| v.dim);
         if n == *total as f64 && given == *dim {
             return Ok(());
         }
         self.fail(
-            Diagnostic::new("E0201", format!("{dim} counts of {total} against multinomial({n}, ..) over {given} shares"))
+            Diagnostic::new("E0201", format!("{dim} counts of {most}{total} against multinomial({n}, ..) over {given} shares"))
                 .label(call, format!("{given} shares, {n} items"))
-                .label(outcome.span, format!("{dim} counts that sum to {total}"))
+                .label(outcome.span, type_text(&outcome.ty))
                 .help(format!("multinomial({total}, s) with {dim} shares")),
         )
     }

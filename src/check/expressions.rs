@@ -296,7 +296,7 @@ impl Checker<'_> {
         let (dim, part) = match &inner {
             Type::Vector(v) => (v.dim, Type::Real(v.range)),
             Type::Simplex { dim, .. } => (*dim, Type::Real(Range::UNIT)),
-            Type::Counts { dim, total } => (*dim, Type::Int(Range::new(0.0, *total as f64))),
+            Type::Counts { dim, total, .. } => (*dim, Type::Int(Range::new(0.0, *total as f64))),
             Type::Matrix { rows, columns, range } => (*rows, Type::Vector(vectors::boxed(*columns, *range, None))),
             other => {
                 let what = super::messages::type_text(other);

@@ -79,7 +79,7 @@ fn row_norms(x: &Expr) -> (Norms, Norms) {
     match &x.ty {
         // Rows are rounded to a public grid before they are summed; where that may stretch a difference, it counts.
         ty @ Type::Vector(v) => (sum(v.sup, grid::slack(ty)), sum(v.diam, grid::slack(ty))),
-        Type::Counts { dim, total } => {
+        Type::Counts { dim, total, .. } => {
             let t = *total as f64;
             let sup = Norms { l1: t, l2: t, linf: t };
             let diam = Norms { l1: 2.0 * t, l2: mul_up(sqrt_up(2.0), t), linf: t };

@@ -47,22 +47,31 @@ impl Checker<'_> {
                 let dim = self.dimension(dims.first())?;
                 match domain.map(|d| &d.kind) {
                     Some(ast::DomainKind::Total(total)) => {
+                        // `at_most(N)` is no function: it is a word of this place.
+                        let (total, fewer) = match &total.kind {
+                            ast::ExprKind::Call(name, args) => match (&name.kind, args.as_slice()) {
+                                (ast::ExprKind::Name(word), [most]) if word == "at_most" && most.name.is_none() => (&most.value, true),
+                                _ => (total, false),
+                            },
+                            _ => (total, false),
+                        };
                         let total = self.whole_constant(total, "the number of items in each row")?;
-                        Ok(Type::Counts { dim, total })
+                        Ok(Type::Counts { dim, total, fewer })
                     }
-                    _ => {
-                        self.fail(
-                            Diagnostic::new("E0202", "`counts` needs its total")
-                                .label(ty.span, "how many items does each row hold?")
-                                .help(("", format!("counts[{dim}] of 10"), "every row holds 10 items")),
-                        )
-                    }
+                    _ => self.fail(
+                        Diagnostic::new("E0202", "`counts` needs its total")
+                            .label(ty.span, "how many items does each row hold?")
+                            .help(("", format!("counts[{dim}] of 10"), "every row holds 10 items"))
+                            .help(("", format!("counts[{dim}] of at_most(10)"), "a row holds 10 items or fewer")),
+                    ),
                 }
             }
             known @ ("bool" | "text" | "date" | "int" | "real" | "vector" | "ordered" | "matrix" | "simplex" | "counts") => self.fail(
                 Diagnostic::new("E0201", format!("`{known}` is written with other dimensions"))
                     .label(ty.span, format!("{} given", dims.len()))
-                    .help("bool, int, real, text, vector[d], ordered[d], matrix[r, c], simplex[k], counts[k] of N"),
+                    .help(
+                        "bool, int, real, text, vector[d], ordered[d], matrix[r, c], simplex[k], counts[k] of N, counts[k] of at_most(N)",
+                    ),
             ),
             unknown => {
                 let names = ["bool", "int", "real", "date", "text", "vector", "ordered", "matrix", "simplex", "counts", "category"];

@@ -243,21 +243,21 @@ pub fn settle(x: &mut [f64], ty: &Type) {
                 project::onto_l2(x, v.sup.l2);
             }
         }
-        Type::Counts { total, .. } => settle_counts(x, *total),
+        Type::Counts { total, fewer, .. } => settle_counts(x, *total, *fewer),
         Type::Simplex { .. } => settle_simplex(x),
         _ => {}
     }
 }
 
-/// Counts take, in order, what is left of the total; the last takes the rest.
-fn settle_counts(x: &mut [f64], total: u64) {
+/// Counts take, in order, what is left of the total; the last takes the rest, unless there may be fewer.
+fn settle_counts(x: &mut [f64], total: u64, fewer: bool) {
     let mut left = total as f64;
-    if let Some((last, others)) = x.split_last_mut() {
-        for v in others {
-            *v = v.min(left).max(0.0);
-            left -= *v;
-        }
-        *last = left;
+    for v in x.iter_mut() {
+        *v = v.min(left).max(0.0);
+        left -= *v;
+    }
+    if let (Some(last), false) = (x.last_mut(), fewer) {
+        *last += left;
     }
 }
 

@@ -205,7 +205,7 @@ pub static DISCRETE: &[Distribution] = &[
         name: "multinomial",
         args: &[("N", Trials), ("shares", Simplex)],
         support: Support::CountVector,
-        density: "N! prod shares_i^y_i / y_i!",
+        density: "n! prod shares_i^y_i / y_i!, n the items of the row",
         example: "budget rdp(order = 3, eps = 1)\nprivate t[n] { items: counts[3] of 2 }\nparam share ~ dirichlet([20, 20, 20])\nobserve items ~ multinomial(2, share)\nrelease share_hat = draw(share)",
         stan: "multinomial($2)",
         law: Law::Vector(|to, args, y| {

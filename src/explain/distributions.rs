@@ -24,7 +24,7 @@ fn support(s: Support) -> String {
         Support::CountsToFirst => "whole numbers from 0 to the first argument".into(),
         Support::Counts => "whole numbers from 0".into(),
         Support::Categories => "one of as many levels as the argument has components, or as cut points leave".into(),
-        Support::CountVector => "vectors of counts that sum to the first argument".into(),
+        Support::CountVector => "vectors of counts that sum to the first argument, or to at most that where the type says so".into(),
         Support::Real(r) => range(r).into(),
         Support::RealVector => "real vectors of the dimension of the first argument".into(),
         Support::Simplex => "vectors of shares that sum to 1, of the dimension of the argument".into(),

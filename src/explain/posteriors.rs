@@ -19,6 +19,10 @@ Of a normal mean with a known sd the sum of the outcomes leaves, each moved into
 the posterior is again a normal law; with discrete Laplace noise it is a mixture of normal laws, an integral to 1e-10 or so. Both
 take the rows for normal as they are, so the range should be wide enough to move few of them.
 
+Of a rate of `exponential(rate)` or `gamma(s, rate)` rows, or a precision of `normal(m0, 1 / sqrt(tau))` rows, the sum of the bounded outcomes, or of their squared
+deviations from m0, leaves in the same way; the posterior is a mixture of gamma laws. Of a vector of means of `multi_normal(mu, S)` rows, S known, every component of the
+sum leaves, with discrete Gaussian noise (`rho` only), and the posterior is normal.
+
 Of a linear regression, `w ~ normal(..)` or `multi_normal(..)` and rows `normal(dot(w, x), sd)` with bounded private features, a bounded
 outcome and a known sd, the sums of `x x'` and `x y` leave, each at rho / 2 (`rho` only). These noisy sums are what is certified. The
 posterior is computed from them by a chain: it is a mixture of 1,000 normal laws, approximate, with every matrix of products that n rows

@@ -262,6 +262,11 @@ pub enum WholeFamily {
     /// Normal of precision `precision + n / sd^2` and mean `(precision mean + S / sd^2) / (precision + n / sd^2)`, S a sum
     /// on the public grid of its outcome.
     Normal { mean: f64, precision: f64, sd: f64 },
+    /// Gamma(shape + n per_row, rate + S scale), S a sum on a public grid: outcomes, or squared deviations.
+    Rate { shape: f64, rate: f64, per_row: f64, scale: f64 },
+    /// Normal means of prior precision `precision` (row by row) and precision times mean, whose rows have this covariance; S a sum of
+    /// vectors on the public grid of the outcome.
+    Means { precision: Vec<f64>, precision_mean: Vec<f64>, covariance: Vec<f64> },
     /// Weights of a linear regression with this prior (precision row by row) and sd; features of at most this norm. The
     /// statistic is `Moments`.
     Weights { mean: Vec<f64>, precision: Vec<f64>, sd: f64, norm: f64 },
@@ -316,6 +321,8 @@ impl WholeLaw {
             WholeFamily::Gamma { .. }
             | WholeFamily::Failures { .. }
             | WholeFamily::Normal { .. }
+            | WholeFamily::Rate { .. }
+            | WholeFamily::Means { .. }
             | WholeFamily::Weights { .. }
             | WholeFamily::Trials { .. } => 1,
         }

@@ -354,7 +354,8 @@ pub fn type_text(ty: &Type) -> String {
         Type::Vector(v) => format!("vector[{}]{}", v.dim, vector_set(v, &real(v.range))),
         Type::Matrix { rows, columns, range } => format!("matrix[{rows}, {columns}]{}", real(*range)),
         Type::Simplex { dim, .. } => format!("simplex[{dim}]"),
-        Type::Counts { dim, total } => format!("counts[{dim}] of {total}"),
+        Type::Counts { dim, total, fewer: true } => format!("counts[{dim}] of at_most({total})"),
+        Type::Counts { dim, total, .. } => format!("counts[{dim}] of {total}"),
         Type::Text => "text".into(),
         Type::Posterior(inner) => format!("posterior of {}", type_text(inner)),
         Type::Record(parts) => {

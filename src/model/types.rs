@@ -45,10 +45,11 @@ pub enum Type {
         dim: u64,
         levels: Option<Levels>,
     },
-    /// `dim` counts that sum to `total`.
+    /// `dim` counts that sum to `total`, or to at most that where `fewer` is set.
     Counts {
         dim: u64,
         total: u64,
+        fewer: bool,
     },
     /// Only usable as a `by` id, or as a message in `output`.
     Text,

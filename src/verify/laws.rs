@@ -100,7 +100,7 @@ pub fn dirichlet(d: &Draw) -> Found<Claim> {
     let categorical = d.one()?.law.args().len() == 1;
     let (dim, items) = match (ty.levels(), ty.kind) {
         (Some(levels), _) if categorical => (levels, 1),
-        (_, Kind::Counts) if !categorical => (ty.dim, ty.hi as u64),
+        (_, Kind::Counts | Kind::Fewer) if !categorical => (ty.dim, ty.hi as u64),
         _ => return Err("the outcome has no levels"),
     };
     let same = |o: &&Row| categorical || d.constant(o).is_ok_and(|n| n == items as f64);
@@ -128,7 +128,15 @@ pub fn dirichlet(d: &Draw) -> Found<Claim> {
         return if moved == 1 { Ok(crossing("dirichlet", a, step)) } else { Err("a unit may add to several counts") };
     }
     let two = |others: Real| Claim::Exact(Shift::Beta { family: "dirichlet", counts: [a.clone(), b.clone()], step: step.clone(), others });
-    let replaced = if dim == 2 {
+    let replaced = if ty.kind == Kind::Fewer {
+        // Section 2.4: the other rows may be empty, and so may the total be left out.
+        if dim == 2 {
+            shapes("dirichlet", vec![(a.clone(), step.clone()), (&b + &step, -&step)])
+        } else {
+            counts.truncate(usize::try_from(moved.saturating_add(1)).unwrap_or(usize::MAX));
+            Claim::Renyi(vec![Pair::Spread { counts, base: Real::zero(), items: moved, weight: d.r.clone() }])
+        }
+    } else if dim == 2 {
         two(others(d.fewest() - &d.k))
     } else if moved == 1 {
         two(Real::zero())
@@ -162,19 +170,24 @@ pub fn poisson(d: &Draw) -> Found<Claim> {
     Ok(both_move(shape, rate, ratio, &unit * &num(hi), unit))
 }
 
-/// Exponential rows are gamma rows of shape 1; all rows are of one shape.
-pub fn exponential(d: &Draw) -> Found<Claim> {
+/// Exponential rows are gamma rows of shape 1; all rows are of one shape. The shape, and the ends of an outcome.
+pub fn waiting(d: &Draw) -> Found<(f64, [Real; 2])> {
     let (lo, hi) = d.outcome(d.one()?, 0.0, f64::INFINITY)?;
     let shape = |o: &Row| if o.law.args().len() == 1 { Ok(1.0) } else { d.constant(o) };
     let each = shape(d.one()?)?;
     if !d.public.iter().all(|o| shape(o) == Ok(each)) {
         return Err("rows are of several shapes");
     }
-    summed_rate(d, num(each), Real::one(), num(lo), num(hi))
+    Ok((each, [num(lo), num(hi)]))
 }
 
-/// Half of the square of `y - mean` is summed; the standard deviation is `1 / sqrt(tau)`.
-pub fn precision(d: &Draw) -> Found<Claim> {
+pub fn exponential(d: &Draw) -> Found<Claim> {
+    let (each, [lo, hi]) = waiting(d)?;
+    summed_rate(d, num(each), Real::one(), lo, hi)
+}
+
+/// The ends of the square of `y - mean`; the standard deviation is `1 / sqrt(tau)`.
+pub fn deviations(d: &Draw) -> Found<[Real; 2]> {
     let tau = || Expr::Name(d.parameter.to_owned());
     let call = |f: &str, args: Vec<Expr>| Expr::Call(f.to_owned(), args);
     let one = || Expr::Number(1.0);
@@ -191,8 +204,13 @@ pub fn precision(d: &Draw) -> Found<Claim> {
     let (y, mean) = (d.outcome(o, f64::NEG_INFINITY, f64::INFINITY)?, d.public_range(o.law.args().first())?);
     let (low, high) = (num(y.0) - num(mean.1), num(y.1) - num(mean.0));
     let least = low.max(&-&high).max(&Real::zero());
-    let half = Real::ratio(1, 2);
-    summed_rate(d, half.clone(), half.clone(), &half * &least.square(), &half * &high.max(&-&low).square())
+    Ok([least.square(), high.max(&-&low).square()])
+}
+
+/// Half of the square is summed.
+pub fn precision(d: &Draw) -> Found<Claim> {
+    let (half, [low, high]) = (Real::ratio(1, 2), deviations(d)?);
+    summed_rate(d, half.clone(), half.clone(), &half * &low, &half * &high)
 }
 
 /// A gamma posterior whose rate is a sum of shares in [lo, hi], each `scale` times a statistic, its shape a count times `each`

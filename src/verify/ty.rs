@@ -12,6 +12,8 @@ pub enum Kind {
     Vector,
     Levels,
     Counts,
+    /// Counts of at most a total.
+    Fewer,
     Other,
 }
 
@@ -202,9 +204,11 @@ impl Ty {
             "simplex" => Ty { sup: same(&Real::one()), diam: [Real::int(2), root(2), Real::one()], ..Ty::boxed(dim, 0.0, 1.0) },
             "counts" => {
                 r.expect("of")?;
-                let total = num(r.number()?);
+                let (kind, total) =
+                    if r.eat("at_most") { (Kind::Fewer, *r.numbers("(", ")")?.first()?) } else { (Kind::Counts, r.number()?) };
+                let total = num(total);
                 let diam = tighten(&[&total * Real::int(2), &total * root(2), total.clone()], dim);
-                Ty { kind: Kind::Counts, whole: true, sup: tighten(&same(&total), dim), diam, ..Ty::boxed(dim, 0.0, total.above()) }
+                Ty { kind, whole: true, sup: tighten(&same(&total), dim), diam, ..Ty::boxed(dim, 0.0, total.above()) }
             }
             _ => return None,
         })

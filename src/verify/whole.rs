@@ -13,6 +13,8 @@ pub const RULES: [&str; 9] =
     ["noise_aware", "plug_in", "ls_hist", "ls_dim", "ehds", "ehd", "score_statistics", "refined", "refined_posterior"];
 const LOGISTIC: [(&str, usize); 2] = [("bernoulli_logit", 0), ("binomial_logit", 1)];
 const STEPWISE: [(&str, usize); 4] = [("normal", 0), ("bernoulli_logit", 0), ("binomial_logit", 1), ("bernoulli_probit", 0)];
+/// Of a gamma prior: a precision stands in the second place.
+const RATES: [(&str, usize); 4] = [("poisson", 0), ("exponential", 0), ("gamma", 1), ("normal", 1)];
 const LAWS: [(&str, usize); 8] = [
     ("bernoulli", 0),
     ("binomial", 1),
@@ -20,7 +22,7 @@ const LAWS: [(&str, usize); 8] = [
     ("neg_binomial", 1),
     ("categorical", 0),
     ("multinomial", 1),
-    ("poisson", 0),
+    ("multi_normal", 0),
     ("normal", 0),
 ];
 
@@ -89,8 +91,20 @@ fn calibrated(d: &Draw, given: &Given, places: u64, items: u64) -> Found<()> {
     if Real::new(loss).le(&Real::decimal(eps)) || argument <= eps { Ok(()) } else { Err("the worst loss of its law is above eps") }
 }
 
-/// How far one unit moves the sum of the outcomes of a normal mean (section 15).
-fn sum_moved(d: &Draw) -> Found<Real> {
+/// How far one unit moves the sum of the outcomes of normal means, of waiting times or of squared deviations (section 15).
+fn sum_moved(d: &Draw, family: &str) -> Found<Real> {
+    let unit = Real::int(d.scope.unit);
+    let law = |name: &str| d.private.iter().chain(&d.public).all(|o| matches!(&o.law, Expr::Call(l, _) if l == name));
+    if law("multi_normal") {
+        super::laws::vector(d)?;
+        return d.scope.row(&d.one()?.outcome).map(|t| &t.row_norms().1[1] * &unit).ok_or("the outcome is not a value of a row");
+    }
+    if family == "gamma" {
+        d.argument(0)?;
+        d.argument(1)?;
+        let [lo, hi] = if law("normal") { super::laws::deviations(d)? } else { super::laws::waiting(d)?.1 };
+        return Ok((hi - lo) * unit);
+    }
     let (lo, hi) = d.outcome(d.one()?, f64::NEG_INFINITY, f64::INFINITY)?;
     d.public_range(d.prior.args().first())?;
     d.argument(1)?;
@@ -101,7 +115,7 @@ fn sum_moved(d: &Draw) -> Found<Real> {
         }
         d.positive(row.law.args().get(1))?;
     }
-    Ok((num(hi) - num(lo)) * Real::int(d.scope.unit))
+    Ok((num(hi) - num(lo)) * unit)
 }
 
 /// How far one unit moves the sums of `x x'` (i <= j) and of `x y` of a regression, squared, and the number of features (section 15).
@@ -164,7 +178,8 @@ pub fn claim(form: &Form, scope: &Scope, given: &Given) -> Found<Claim> {
     } else {
         &["beta", "dirichlet"][..]
     };
-    let d = model(form, scope, given, families, &LAWS, "posterior")?;
+    let rate = matches!(form.params.as_slice(), [(_, Expr::Call(f, _), _)] if f == "gamma");
+    let d = model(form, scope, given, families, if rate { &RATES[..] } else { &LAWS[..] }, "posterior")?;
     let Expr::Call(family, _) = d.prior else { return Err("no prior") };
     if (given.number)("sigma_products").is_some() {
         let positive = |name: &str| (given.number)(name).filter(|x| *x > 0.0).map(num).ok_or("a parameter is not a positive number");
@@ -187,13 +202,19 @@ pub fn claim(form: &Form, scope: &Scope, given: &Given) -> Found<Claim> {
         let most = if dim == 1 { b.max(&a) } else { &a + &b / &Real::int(2) + b.square() / (Real::int(16) * &a) };
         return Ok(Claim::Zcdp(most / Real::int(2)));
     }
-    let sum = if matches!(family.as_str(), "normal" | "multi_normal") { Some(sum_moved(&d)?) } else { None };
+    let poisson = matches!(&d.one()?.law, Expr::Call(l, _) if l == "poisson");
+    let summed = matches!(family.as_str(), "normal" | "multi_normal") || (rate && !poisson);
+    let vectors = matches!(&d.one()?.law, Expr::Call(l, _) if l == "multi_normal");
+    if vectors && ((given.number)("rho").is_none() || given.rule != "noise_aware") {
+        return Err("the rule adds normal noise to a sum of vectors");
+    }
+    let sum = if summed { Some(sum_moved(&d, family)?) } else { None };
     let (places, items) = if sum.is_some() { (1, 1) } else { counts(&d, family)? };
     if places == 1 && !matches!(given.rule, "noise_aware" | "plug_in") {
         return Err("the rule takes counts");
     }
     let public = scope.view == View::Replace;
-    let secret_rate = !public && family == "gamma" && given.rule == "noise_aware" && scope.view == View::AddRemove;
+    let secret_rate = !public && sum.is_none() && family == "gamma" && given.rule == "noise_aware" && scope.view == View::AddRemove;
     if !public && !secret_rate && (given.rule != "noise_aware" || scope.view != View::AddRemove || places == 1) {
         return Err("the rule does not cover how neighbours differ here");
     }

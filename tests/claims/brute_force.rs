@@ -188,6 +188,48 @@ fn categorical_and_multinomial_rows() {
     }
 }
 
+/// Rows of at most N items (§2.4), of any number each, in both orders; the other rows need not hold any.
+#[test]
+fn rows_of_fewer_items() {
+    let priors: [&[f64]; 4] = [&[0.5, 1.0, 2.0], &[3.0, 0.3, 0.3], &[2.5, 2.0], &[0.1, 0.1, 0.1, 0.1]];
+    for alpha in priors {
+        let d = alpha.len();
+        for (form, r, m) in FORMS {
+            for (items, k, n) in [(1u64, 1u64, 2u64), (2, 1, 2), (3, 1, 1), (2, 2, 2)] {
+                let upto = |most: u64| (0..=most).flat_map(|all| histograms(all, d)).collect::<Vec<_>>();
+                let (units, rest) = (upto(items * k), upto(items * (n - k.min(n))));
+                let mut worst = Worst::default();
+                for others in &rest {
+                    let at = |x: &[u64]| (0..d).map(|i| alpha[i] / m + r * (others[i] + x[i]) as f64).collect::<Vec<_>>();
+                    for (i, x) in units.iter().enumerate() {
+                        units[..i].iter().for_each(|y| worst.dirichlet(&at(x), &at(y)));
+                    }
+                }
+                let column = format!("y: counts[{d}] of at_most({items})");
+                let model = format!("m ~ dirichlet({alpha:?})\nobserve y ~ multinomial({items}, m)");
+                let text = program(&n.to_string(), k, &column, &model, form);
+                worst.judge(&claim(&text), Is::Attained, &text);
+                // More rows change nothing, and neither does a lower bound on their number.
+                for rows in ["n >= 2".to_string(), (n + 40).to_string()] {
+                    let more = program(&rows, k, &column, &model, form);
+                    assert_eq!(claim(&more), claim(&text), "{more}");
+                }
+                let text = program("private n", k, &column, &model, form);
+                let mut worst = Worst::default();
+                for n in [0, 1, 3000] {
+                    for others in
+                        if n < 9 { upto(n * items) } else { histograms(1, d).iter().map(|h| h.iter().map(|x| x * n).collect()).collect() }
+                    {
+                        let at = |x: &[u64]| (0..d).map(|i| alpha[i] / m + r * (others[i] + x[i]) as f64).collect::<Vec<_>>();
+                        units.iter().for_each(|x| worst.dirichlet(&at(&vec![0; d]), &at(x)));
+                    }
+                }
+                worst.judge(&claim(&text), Is::Near(1.05), &text);
+            }
+        }
+    }
+}
+
 #[test]
 fn poisson_rows() {
     for (a, b, lo, hi, k) in [(2.0, 1.0, 0u64, 3u64, 1u64), (0.5, 4.0, 1, 3, 1), (6.0, 0.5, 0, 2, 2)] {

@@ -54,6 +54,14 @@ const CASES: &[(&str, Cost, &str)] = &[
          release d = draw(m) using diffuse(r = 0.5)",
     ),
     (
+        "dirichlet_multinomial",
+        Cost::Stays,
+        "private t[ROWS] { y: counts[3] of at_most(2) }\n\
+         param m ~ dirichlet([2, 3, 4])\n\
+         observe y ~ multinomial(2, m)\n\
+         release d = draw(m) using diffuse(r = 0.5)",
+    ),
+    (
         "gamma_poisson",
         Cost::Falls,
         "private t[ROWS] { y: int in 1..3 }\n\

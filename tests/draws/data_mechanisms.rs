@@ -194,7 +194,7 @@ fn histograms_and_secret_counts_get_integer_noise() {
     t.relation = dpm::model::Relation::AddRemove;
     let file = b"g,x\na,-1\nb,2\nzzz,0\na,7\n";
     let counts = |index, dim| {
-        let ty = Type::Counts { dim, total: 4 };
+        let ty = Type::Counts { dim, total: 4, fewer: false };
         let histogram = call(Builtin::RowHistogram, vec![column(&t, index)], ty, Label::Aggregate(T));
         let plan = MechanismPlan::Noise { table: T, value: histogram, noise: Noise::Geometric { scale: 0.01 } };
         assert_eq!(grid_slack(&plan), 0.0);

@@ -230,7 +230,8 @@ fn tables(columns: &[Column]) -> Vec<Table> {
         Type::Int(Range::new(-3.0, 90.0)),
         Type::Int(Range::new(0.0, f64::INFINITY)),
         Type::Bool,
-        Type::Counts { dim: 1, total: 7 },
+        Type::Counts { dim: 1, total: 7, fewer: false },
+        Type::Counts { dim: 1, total: 7, fewer: true },
     ];
     let date = [Type::Date(Range::new(-30_000.0, 30_000.0)), Type::Date(Range::new(-719_162.0, 2_932_896.0))];
     let mut all = vec![];

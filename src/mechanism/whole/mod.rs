@@ -25,11 +25,18 @@ pub(crate) fn release<B: BitSource>(
     bits: &mut B,
 ) -> Result<Released, MechanismError> {
     let totals = measured.totals.first().ok_or(BAD)?;
-    if let WholeFamily::Normal { .. } = law.family {
-        let rows = public_rows.ok_or(BAD)?;
-        let [sum] = totals.sums.as_slice() else { return Err(BAD) };
-        let noisy = Number::new(noisy_sum(*sum, law.noise, totals.exponent, bits)?, totals.exponent);
-        return Ok(Released { components: vec![Number::new(rows.into(), 0), noisy] });
+    let places = match &law.family {
+        WholeFamily::Normal { .. } | WholeFamily::Rate { .. } => Some(1),
+        WholeFamily::Means { precision_mean, .. } => Some(precision_mean.len()),
+        _ => None,
+    };
+    if let Some(places) = places {
+        let rows = public_rows.filter(|_| totals.sums.len() == places).ok_or(BAD)?;
+        let mut components = vec![Number::new(rows.into(), 0)];
+        for sum in &totals.sums {
+            components.push(Number::new(noisy_sum(*sum, law.noise, totals.exponent, bits)?, totals.exponent));
+        }
+        return Ok(Released { components });
     }
     if let WholeFamily::Weights { .. } | WholeFamily::Trials { .. } = law.family {
         let rows = public_rows.ok_or(BAD)?;

@@ -1,19 +1,21 @@
-//! Dirichlet prior, multinomial rows of exactly N items: one draw of all shares.
+//! Dirichlet prior, multinomial rows of N items or at most N: one draw of all shares.
 //!
 //! ## Shape
-//! `s ~ dirichlet(alpha)`; each row is `counts[d] of N` and `~ multinomial(N, s)`. Public rows strengthen the prior.
+//! `s ~ dirichlet(alpha)`; each row is `counts[d] of N`, or `counts[d] of at_most(N)`, and `~ multinomial(N, s)`. Public rows strengthen
+//! the prior.
 //!
 //! ## Claim
 //! The neighbour that holds all `N k` items on one category is the worst Q, but P may spread them over the others, and
 //! which spread is worst depends on the order: the dearest pair is found by a dynamic programme over allocations,
-//! with the other rows' items on one category (§2.3). Finite below order `1 + min(alpha) / (r N k)`.
+//! with the other rows' items on one category (§2.3). Finite below order `1 + min(alpha) / (r N k)`. Rows of at most N items: the
+//! other rows may be empty, so the same search without them; the supremum, whatever n is (§2.4).
 //! When rows are added or removed: `Gamma(a1)` against `Gamma(a1 + r N k)`.
 //!
 //! ## Refuses
-//! Counts that may vanish; totals other than N; so many items and categories that the search would not end soon.
+//! Counts that may vanish; bounds on the total other than N; so many items and categories that the search would not end soon.
 //!
 //! ## Checked by
-//! All pairs of histograms for small N, n and d in both roles; golden values.
+//! All pairs of histograms for small N, n and d in both roles, rows of fewer items among them; golden values.
 
 use super::expected;
 use super::facts::{Facts, Limit, all_observations, one_private, point, positive_argument, the_parameter};
@@ -29,7 +31,7 @@ use crate::source::{Diagnostic, Span};
 
 pub static RULE: Rule = Rule {
     name: "dirichlet_multinomial",
-    summary: "dirichlet prior, multinomial rows of N items: one draw of all shares",
+    summary: "dirichlet prior, multinomial rows of N items or fewer: one draw of all shares",
     section: "2.3",
     source: include_str!("dirichlet_multinomial.rs"),
     answers: Answers::Draws,
@@ -45,7 +47,7 @@ const MOST_STEPS: u64 = 1_000_000;
 /// Up to this many entries the other rows' place is searched too; beyond, they are left out, which costs more.
 const MOST_PLACED: u64 = 256;
 
-/// The items of one row, if the outcome is `counts[d] of N` and the likelihood `multinomial(N, s)`.
+/// The most items of one row, if the outcome is `counts[d] of N` or `of at_most(N)` and the likelihood `multinomial(N, s)`.
 fn items(o: &Observation) -> Option<u64> {
     let (Type::Counts { total, .. }, [n, _]) = (&o.outcome.ty, o.likelihood.args.as_slice()) else {
         return None;
@@ -62,7 +64,7 @@ fn find(model: &Model, context: &Context) -> Match<Shares> {
     })?;
     let observation = one_private(model, &parameter.name)?;
     let (Some(n), Type::Counts { dim, .. }) = (items(observation), &observation.outcome.ty) else {
-        return not_mine("rows must be counts[d] of N");
+        return not_mine("rows must be counts[d] of N or of at_most(N)");
     };
     let alpha = alphas(parameter)?;
     if usize::try_from(*dim).ok() != Some(alpha.len()) {
@@ -118,6 +120,8 @@ pub(super) struct Shares {
     /// Lower bounds on the smallest prior counts with public rows, ascending: all that a claim can need.
     smallest: Vec<f64>,
     items: u64,
+    /// May a row hold fewer?
+    fewer: bool,
     statistic: Statistic,
 }
 
@@ -145,8 +149,10 @@ impl Shares {
             return refuse(too_large(observation, moved));
         }
         let d = alpha.len();
-        facts.premise(format!("the outcome is {items} of {d} categories"), Some(observation.outcome.span));
-        Ok(Shares { facts, alpha, smallest, items, statistic })
+        let fewer = matches!(observation.outcome.ty, Type::Counts { fewer: true, .. });
+        let most = if fewer { "at most " } else { "" };
+        facts.premise(format!("the outcome is {most}{items} of {d} categories"), Some(observation.outcome.span));
+        Ok(Shares { facts, alpha, smallest, items, fewer, statistic })
     }
 
     fn counts(&self, m: f64) -> Vec<f64> {
@@ -171,6 +177,21 @@ impl Shares {
         self.facts.unit_step(r, count_up(self.items))
     }
 
+    /// Rows of at most N items (§2.4): the others are empty, the total is left out, and either neighbour may hold all that it can.
+    fn fewer_items(&self, mut counts: Vec<f64>, step: f64, weight: f64) -> Claim {
+        let pair = match counts.as_slice() {
+            [a, b] => {
+                let coordinates = vec![(*a, step), (add_down(*b, step), -step)];
+                Pair::Shapes { family: Family::Dirichlet, coordinates, total: None }
+            }
+            _ => {
+                counts.truncate(usize::try_from(self.moved().saturating_add(1)).unwrap_or(usize::MAX));
+                Pair::Allocation { counts, base: 0.0, items: self.moved(), weight }
+            }
+        };
+        Claim::Renyi(vec![pair])
+    }
+
     /// The prior and public counts under concentration m, nearest doubles.
     fn centre(&self, m: f64) -> impl Iterator<Item = f64> {
         let sums = &self.facts.public.sums;
@@ -192,6 +213,9 @@ impl Matched for Shares {
         let step = self.step(t.weight);
         let mut counts = self.counts(t.concentration);
         let rows = self.facts.fewest_rows();
+        if self.fewer {
+            return self.fewer_items(counts, step, t.weight);
+        }
         let pair = match counts.as_slice() {
             // Two categories: a Beta draw (§1.1), the other rows on either side.
             [a, b] if self.alpha.len() == 2 => {
@@ -313,7 +337,9 @@ mod tests {
         let list = t::expr(ExprKind::List(list), Type::real(0.0, 1.0), Label::Public);
         let dim = alpha.len() as u64;
         let simplex = Type::Simplex { dim, levels: None };
-        Build::prior_exprs("dirichlet", vec![list], simplex).outcome(Type::Counts { dim, total: n }).observe("multinomial", &[n as f64])
+        Build::prior_exprs("dirichlet", vec![list], simplex)
+            .outcome(Type::Counts { dim, total: n, fewer: false })
+            .observe("multinomial", &[n as f64])
     }
 
     #[test]
@@ -333,11 +359,20 @@ mod tests {
     }
 
     #[test]
-    fn an_upper_bound_for_up_to_n_items() {
-        // No other rows: the bound of §2.3 for any number of items up to N.
-        let m = build(&[0.5, 1.0, 2.0], 2).exactly(1);
-        let got = diverge(&m.matched(&RULE).claim(Tempering::DIRECT), 1.2);
-        assert!((got - 9.416_813_687_249_784).abs() < 1e-8, "{got}");
+    fn rows_of_fewer_items_do_not_depend_on_n() {
+        let fewer = |alpha: &[f64], n: u64| build(alpha, n).outcome(Type::Counts { dim: alpha.len() as u64, total: n, fewer: true });
+        for (alpha, n, at, l, want) in [
+            (vec![0.5, 1.0, 2.0], 2, Tempering::DIRECT, 1.2, 9.416_813_687_249_784),
+            (vec![0.3, 0.3, 0.3, 2.0], 3, tempered(0.5, 1.0), 1.1, 7.827_751_551_615_534),
+        ] {
+            for rows in [1, 7] {
+                let got = diverge(&fewer(&alpha, n).exactly(rows).matched(&RULE).claim(at), l);
+                assert!((got - want).abs() < 1e-8, "{got} {want}");
+            }
+            // Rows of exactly N items are some of these; with a single row they reach the same.
+            let exact = |rows: u64| diverge(&build(&alpha, n).exactly(rows).matched(&RULE).claim(at), l);
+            assert!((exact(1) - want).abs() < 1e-8 && exact(7) < want);
+        }
     }
 
     #[test]
@@ -353,7 +388,7 @@ mod tests {
     fn what_it_refuses() {
         let m = build(&[1.0; 400], 400);
         assert_eq!(m.refused(&RULE).code, "E0300");
-        let m = build(&[1.0; 2], 3).outcome(Type::Counts { dim: 2, total: 4 });
+        let m = build(&[1.0; 2], 3).outcome(Type::Counts { dim: 2, total: 4, fewer: false });
         let m = m.observe("multinomial", &[3.0]);
         assert!(m.not_mine(&RULE).starts_with("rows must be multinomial"));
     }

@@ -177,6 +177,15 @@ pub(crate) fn tidy(x: f64) -> String {
 
 /// The one parameter of a model, if its prior is `family` with `arity` arguments; `shape` names it in reasons.
 pub(crate) fn the_parameter<'a>(model: &'a Model, family: &str, arity: usize, shape: &str) -> Match<&'a Parameter> {
+    let parameter = of_family(model, family, arity, shape)?;
+    if !matches!(model.request, Request::Draw { .. }) {
+        return not_mine("releases draws, not a whole posterior");
+    }
+    Ok(parameter)
+}
+
+/// The same, whatever is asked of it.
+pub(crate) fn of_family<'a>(model: &'a Model, family: &str, arity: usize, shape: &str) -> Match<&'a Parameter> {
     let [parameter] = model.parameters.as_slice() else {
         return not_mine(format!("the model must have one parameter, with prior {shape}"));
     };
@@ -185,9 +194,6 @@ pub(crate) fn the_parameter<'a>(model: &'a Model, family: &str, arity: usize, sh
     }
     if parameter.truncated.is_some() {
         return not_mine(format!("prior must be {shape}, not cut to a domain"));
-    }
-    if !matches!(model.request, Request::Draw { .. }) {
-        return not_mine("releases draws, not a whole posterior");
     }
     if model.private.is_empty() {
         return not_mine("no private rows");

@@ -16,7 +16,7 @@
 //! ## Checked by
 //! Grids of data sets with n <= 3 in both roles; golden values; every n up to 3000 where n is open.
 
-use super::facts::{Facts, all_observations, one_private, outcome_range, positive_argument, the_parameter};
+use super::facts::{Facts, all_observations, of_family, one_private, outcome_range, positive_argument, the_parameter};
 use super::gamma_moves::RateDraw;
 use super::refusals;
 use crate::mechanism::plan::{Statistic, StatisticKind};
@@ -39,6 +39,15 @@ const SHAPE: &str = "gamma(a, b)";
 
 fn find(model: &Model, context: &Context) -> Match<RateDraw> {
     let parameter = the_parameter(model, "gamma", 2, SHAPE)?;
+    let draw = matched(&RULE, model, context)?;
+    let observation = one_private(model, &parameter.name)?;
+    rows_known(&draw, observation, model, context)?;
+    Ok(draw)
+}
+
+/// The model without premises about the number of rows, whatever is asked of it.
+pub(in crate::rules) fn matched(rule: &'static Rule, model: &Model, context: &Context) -> Match<RateDraw> {
+    let parameter = of_family(model, "gamma", 2, SHAPE)?;
     let id = parameter.id;
     let rows = "exponential(rate), or gamma(s, rate) of one constant shape s";
     all_observations(model, rows, |o| known_shape(o, id).is_some())?;
@@ -53,9 +62,9 @@ fn find(model: &Model, context: &Context) -> Match<RateDraw> {
         return not_mine(format!("prior must be {SHAPE}"));
     };
     let range = outcome_range(observation, model, context, Range::new(0.0, f64::INFINITY))?;
-    let mut facts = Facts::collect(&RULE, model, parameter, context);
+    let mut facts = Facts::collect(rule, model, parameter, context);
     facts.premise(format!("the outcome lies in [{}, {}]", plain(range.lo), plain(range.hi)), Some(observation.outcome.span));
-    let draw = RateDraw {
+    Ok(RateDraw {
         a: positive_argument(a, "the prior's shape")?,
         b: positive_argument(b, "the prior's rate")?,
         per_row,
@@ -63,9 +72,7 @@ fn find(model: &Model, context: &Context) -> Match<RateDraw> {
         share: range,
         statistic: Statistic { table: model.records.table, kind: StatisticKind::Sum(observation.outcome.clone()) },
         facts,
-    };
-    rows_known(&draw, observation, model, context)?;
-    Ok(draw)
+    })
 }
 
 /// The shape of `gamma(s, rate)` and `exponential(rate)`, which is 1, where the rate is the parameter and s a constant.

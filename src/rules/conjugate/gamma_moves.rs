@@ -35,7 +35,7 @@ pub(super) fn both_move(shape: f64, rate: f64, ratio: f64, dshape: f64, drate: f
 }
 
 /// A draw from `Gamma(a + r n per_row, b + r S scale)`: exponential rows, or squared deviations.
-pub(super) struct RateDraw {
+pub(in crate::rules) struct RateDraw {
     pub facts: Facts,
     pub a: Range,
     pub b: Range,
@@ -58,6 +58,11 @@ impl RateDraw {
     fn least_shape(&self, m: f64) -> f64 {
         let public = mul_down(self.per_row, count_down(self.facts.public.rows));
         div_down(add_down(self.a.lo, public), m)
+    }
+
+    /// Least shape and least rate of the prior with public rows.
+    pub fn least(&self) -> (f64, f64) {
+        (self.least_shape(1.0), self.prior(1.0).1)
     }
 
     /// Largest shape and least rate with `n` private rows.

@@ -32,6 +32,7 @@ pub(super) use beta_bernoulli::{BetaDraw, Counts};
 pub(super) use dirichlet_multinomial::alphas;
 pub use facts::REACH;
 pub(super) use facts::{Facts, PublicSum};
+pub(super) use gamma_moves::RateDraw;
 pub(super) use linear_public_design::{design, dotted};
 pub use matching_prior::{MatchingPrior, matching_prior};
 pub(super) use normal_known_variance::known_sd;

@@ -40,19 +40,39 @@ pub static RULE: Rule = Rule {
     judge: |question| judge(question, find),
 };
 
-struct MeanVector {
-    facts: Facts,
+pub(in crate::rules) struct MeanVector {
+    pub facts: Facts,
     prior: VectorPrior,
     covariance: Covariance,
     /// The inverse of the covariance, for public rows.
     noise: Inverse,
     least: f64,
-    diameter: f64,
-    statistic: Statistic,
+    pub diameter: f64,
+    pub statistic: Statistic,
 }
 
 fn find(model: &Model, context: &Context) -> Match<MeanVector> {
     let ([parameter], Request::Draw { .. }) = (model.parameters.as_slice(), &model.request) else {
+        return not_mine("the model must have one vector parameter with a normal prior");
+    };
+    let means = matched(&RULE, model, context)?;
+    if model.records.relation == Relation::AddRemove {
+        return refuse(refusals::secret_rows(
+            RULE.name,
+            &parameter.name,
+            one_private(model, &parameter.name)?.span,
+            model.records,
+            "one more row changes the spread of the posterior as well as its mean, so the draw is not a shifted\n\
+             normal, and no bound for it is proved",
+            context,
+        ));
+    }
+    Ok(means)
+}
+
+/// The model without premises about the number of rows, whatever is asked of it.
+pub(in crate::rules) fn matched(rule: &'static Rule, model: &Model, context: &Context) -> Match<MeanVector> {
+    let [parameter] = model.parameters.as_slice() else {
         return not_mine("the model must have one vector parameter with a normal prior");
     };
     let id = parameter.id;
@@ -83,18 +103,7 @@ fn find(model: &Model, context: &Context) -> Match<MeanVector> {
         return refuse(refusals::unbounded_rows(model, observation, context));
     }
     within_reach(diameter, observation.outcome.span, "the diameter of the outcome")?;
-    if model.records.relation == Relation::AddRemove {
-        return refuse(refusals::secret_rows(
-            RULE.name,
-            &parameter.name,
-            observation.span,
-            model.records,
-            "one more row changes the spread of the posterior as well as its mean, so the draw is not a shifted\n\
-             normal, and no bound for it is proved",
-            context,
-        ));
-    }
-    let mut facts = Facts::collect(&RULE, model, parameter, context);
+    let mut facts = Facts::collect(rule, model, parameter, context);
     facts.premise(format!("the outcome has L2 diameter {}", plain(diameter)), Some(observation.outcome.span));
     Ok(MeanVector {
         least: known.least(),
@@ -108,6 +117,17 @@ fn find(model: &Model, context: &Context) -> Match<MeanVector> {
 }
 
 impl MeanVector {
+    /// Precision of the prior with public rows and variance of a row, component by component, as if both matrices were diagonal.
+    pub fn parts(&self) -> Vec<(f64, f64)> {
+        let public = count_down(self.facts.public.rows);
+        let part = |i: usize| {
+            let s = self.covariance.at(i, i);
+            let v = self.prior.covariance.as_ref().map_or(self.prior.largest, |c| c.at(i, i));
+            (1.0 / v + public / s, s)
+        };
+        (0..self.prior.dim).map(part).collect()
+    }
+
     /// Lower bound on the smallest eigenvalue of `S P0 S + rows S`, P0 the sharpened precision; public rows count 1 / m.
     fn lambda(&self, t: Tempering) -> f64 {
         let private = mul_down(t.weight, count_down(self.facts.fewest_rows()));
@@ -169,13 +189,8 @@ impl Matched for MeanVector {
     }
 
     fn predicted_error(&self, t: Tempering, rows: f64) -> f64 {
-        // Component by component, as if both matrices were diagonal.
-        let public = count_down(self.facts.public.rows);
-        let squares = (0..self.prior.dim).map(|i| {
-            let s = self.covariance.at(i, i);
-            let v = self.prior.covariance.as_ref().map_or(self.prior.largest, |c| c.at(i, i));
-            expected::normal(1.0 / v + public / s, rows / s, t.weight, t.concentration)
-        });
+        let parts = self.parts();
+        let squares = parts.iter().map(|(own, s)| expected::normal(*own, rows / s, t.weight, t.concentration));
         squares.sum::<f64>().sqrt()
     }
 

@@ -16,7 +16,8 @@
 //! Grids of data sets with n <= 3 in both roles; golden values.
 
 use super::facts::{
-    Facts, all_observations, apply, literal, one_private, outcome_range, positive_argument, public_argument, the_parameter, within_reach,
+    Facts, all_observations, apply, literal, of_family, one_private, outcome_range, positive_argument, public_argument, the_parameter,
+    within_reach,
 };
 use super::gamma_exponential::rows_known;
 use super::gamma_moves::RateDraw;
@@ -94,6 +95,15 @@ pub(super) fn squared_deviation(o: &Observation, tau: ParamId) -> Option<Expr> {
 
 fn find(model: &Model, context: &Context) -> Match<RateDraw> {
     let parameter = the_parameter(model, "gamma", 2, SHAPE)?;
+    let draw = matched(&RULE, model, context)?;
+    let observation = one_private(model, &parameter.name)?;
+    rows_known(&draw, observation, model, context)?;
+    Ok(draw)
+}
+
+/// The model without premises about the number of rows, whatever is asked of it.
+pub(in crate::rules) fn matched(rule: &'static Rule, model: &Model, context: &Context) -> Match<RateDraw> {
+    let parameter = of_family(model, "gamma", 2, SHAPE)?;
     let id = parameter.id;
     all_observations(model, "normal(m0, 1 / sqrt(tau)) with a public m0", |o| squared_deviation(o, id).is_some())?;
     let observation = one_private(model, &parameter.name)?;
@@ -108,10 +118,10 @@ fn find(model: &Model, context: &Context) -> Match<RateDraw> {
     if !square.is_finite() {
         return not_mine("the known mean must be bounded");
     }
-    let mut facts = Facts::collect(&RULE, model, parameter, context);
+    let mut facts = Facts::collect(rule, model, parameter, context);
     facts.premise(format!("the outcome lies in [{}, {}]", plain(outcome.lo), plain(outcome.hi)), Some(observation.outcome.span));
     within_reach(square.hi, observation.outcome.span, "the largest squared deviation")?;
-    let draw = RateDraw {
+    Ok(RateDraw {
         a: positive_argument(a, "the prior's shape")?,
         b: positive_argument(b, "the prior's rate")?,
         per_row: 0.5,
@@ -119,9 +129,7 @@ fn find(model: &Model, context: &Context) -> Match<RateDraw> {
         share: Range::new(mul_down(0.5, square.lo), mul_up(0.5, square.hi)),
         statistic: Statistic { table: model.records.table, kind: StatisticKind::Sum(deviation) },
         facts,
-    };
-    rows_known(&draw, observation, model, context)?;
-    Ok(draw)
+    })
 }
 
 #[cfg(test)]

@@ -116,7 +116,7 @@ fn row(parameter: &Parameter, o: &Observation) -> Option<u64> {
         ("beta", "geometric" | "neg_binomial", _) if successes(parameter, o).is_some() => whole(f64::from(1 << 20)).map(|k| k.max(1.0)),
         ("dirichlet", "categorical", [s]) if s.is_param(id) => Some(1.0),
         ("dirichlet", "multinomial", [n, s]) if s.is_param(id) => {
-            number(n).filter(|n| matches!(&o.outcome.ty, Type::Counts { total, .. } if *total as f64 == *n))
+            number(n).filter(|n| matches!(&o.outcome.ty, Type::Counts { total, fewer: false, .. } if *total as f64 == *n))
         }
         ("gamma", "poisson", [l]) if l.is_param(id) => whole(f64::from(1 << 20)).map(|k| k.max(1.0)),
         _ => None,

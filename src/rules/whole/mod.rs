@@ -7,15 +7,18 @@ pub(super) mod ehds;
 mod linear;
 pub(super) mod ls_dim;
 pub(super) mod ls_hist;
+mod means;
 pub(super) mod noise_aware;
 mod noisy;
 mod normal;
 pub(super) mod plug_in;
 mod predicted;
 mod predicted_normal;
+mod rates;
 pub(super) mod refined_posterior;
 mod refusals;
 pub(super) mod score_statistics;
+mod sum;
 
 use super::conjugate::Facts;
 use super::offer::{Knob, Offer, Parameter, PredictedError, View, assumed_rows};

@@ -3,8 +3,9 @@
 //! ## Shape
 //! `posterior(p)` of a Beta prior with Bernoulli or binomial rows, or bounded geometric or negative binomial ones of a public number, a
 //! Dirichlet prior with categorical or multinomial rows, or a Gamma prior with bounded Poisson rows, all integers; of a normal prior with normal rows of known sd and a bounded
-//! outcome; `noise_aware(eps =)` or `noise_aware(rho =)`. Weights with a normal prior of rows `normal(dot(w, x), sd)` with bounded
-//! private features and a bounded outcome; `noise_aware(rho =)` only.
+//! outcome, or a Gamma prior with exponential rows, gamma rows of known shape, or normal rows of known mean whose precision it is, with a bounded
+//! outcome; `noise_aware(eps =)` or `noise_aware(rho =)`. A vector of means with a normal prior of `multi_normal` rows of known covariance; weights with a normal prior of rows `normal(dot(w, x), sd)` with bounded
+//! private features and a bounded outcome: both by `noise_aware(rho =)` only.
 //!
 //! ## Claim
 //! The counts leave once with integer noise: discrete Laplace of scale `D1 / eps`, pure eps, or discrete Gaussian with
@@ -14,20 +15,21 @@
 //! their sum leaves, d the largest of them. Of a
 //! regression the sums of `x x'` (i <= j) and of `x y` leave, at rho / 2 each: D2 = sqrt(2) c^2 and 2 c |y| times the rows of a
 //! unit, c the largest norm of x. Of a normal mean the sum of the outcomes leaves, each moved into its range `[lo, hi]` and
-//! onto a public grid, with noise of whole steps: D1 = D2 = (hi - lo) times the rows of a unit. Everything after is computed
+//! onto a public grid, with noise of whole steps: D1 = D2 = (hi - lo) times the rows of a unit. So does that of waiting times, and that of squared deviations
+//! from a known mean, of which lo and hi are the least and the largest; of vectors every component, D2 their diameter. Everything after is computed
 //! from what left: the posterior given the noisy counts, a mixture of conjugate posteriors over the counts that may stand
 //! behind them (§15).
 //!
 //! ## Refuses
-//! Outcomes that are not whole numbers (but with a normal prior) or without bounds; a secret number of rows with a normal
-//! prior or of numbers of failures, whose posterior needs it.
+//! Outcomes without bounds, or where counts are needed not whole numbers; a secret number of rows, but for categories and Poisson rows: the
+//! posterior needs it.
 //!
 //! ## Checked by
-//! The law of the noise on all neighbouring data sets; coverage of its intervals over simulated data sets.
+//! The law of the noise on all neighbouring data sets; double sums; coverage of its intervals over simulated data sets.
 
 use super::counts;
 use super::noisy::{pair, secret_rate};
-use super::{linear, normal};
+use super::{linear, means, normal, rates};
 use crate::rules::arguments::{Arg, Mechanism};
 use crate::rules::offer::Offer;
 use crate::rules::{Answers, Match, Question, Rule, offers};
@@ -49,8 +51,14 @@ fn find(question: &Question) -> Match<Vec<Box<dyn Offer>>> {
     if let Some(regression) = linear::find(&RULE, question)? {
         return Ok(linear::noisy(regression));
     }
+    if let Some(sum) = means::find(&RULE, question)? {
+        return Ok(sum.noisy(true, true));
+    }
     if let Some(sum) = normal::find(&RULE, question)? {
-        return Ok(normal::pair(&sum, true));
+        return Ok(sum.pair(true));
+    }
+    if let Some(sum) = rates::find(&RULE, question)? {
+        return Ok(sum.pair(true));
     }
     let counts = counts::find(&RULE, question, true)?;
     if counts.failures.is_some() {

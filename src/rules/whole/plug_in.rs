@@ -15,7 +15,7 @@
 
 use super::counts;
 use super::noisy::pair;
-use super::normal;
+use super::{normal, rates};
 use crate::rules::arguments::{Arg, Mechanism};
 use crate::rules::offer::Offer;
 use crate::rules::{Answers, Match, Question, Rule, offers};
@@ -35,7 +35,10 @@ pub static RULE: Rule = Rule {
 fn find(question: &Question) -> Match<Vec<Box<dyn Offer>>> {
     question.arguments(&MECHANISM).not_both("eps", "rho", "`eps` and `rho` are two kinds of noise")?;
     if let Some(sum) = normal::find(&RULE, question)? {
-        return Ok(normal::pair(&sum, false));
+        return Ok(sum.pair(false));
+    }
+    if let Some(sum) = rates::find(&RULE, question)? {
+        return Ok(sum.pair(false));
     }
     let counts = counts::find(&RULE, question, true)?;
     counts.public_rows(question, ("its counts are moved into 0..{n}", "the posterior that accounts for the noise needs {n}"))?;

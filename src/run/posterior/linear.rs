@@ -44,6 +44,26 @@ pub(super) fn given(law: &WholeLaw, rows: f64, noisy: &[f64], rng: &mut Bits) ->
     if moments.sums.len() == d { moments.posterior(rng) } else { None }
 }
 
+/// The normal law of means given a noisy sum of their rows: `S~ ~ N(n mu, n C + sigma^2 I)`, so its precision is that of the prior and
+/// `n^2 (n C + sigma^2 I)^-1`.
+pub(super) fn means(law: &WholeLaw, rows: f64, noisy: &[f64]) -> Option<Posterior> {
+    let (WholeFamily::Means { precision, precision_mean, covariance }, WholeNoise::Gaussian { sigma }) = (&law.family, law.noise) else {
+        return None;
+    };
+    let d = precision_mean.len();
+    let square = |m: &[f64]| (m.len() == d * d).then(|| Matrix::from_row_slice(d, d, m));
+    let spread = square(covariance)? * (1.0 / rows) + Matrix::identity(d, d) * (sigma / rows * (sigma / rows));
+    let spread = cholesky(spread)?;
+    // The inverse of the spread is L^-T L^-1.
+    let inverse = spread.solve_lower_triangular(&Matrix::identity(d, d))?;
+    let seen = inverse.transpose() * &inverse;
+    let mean_of_rows = Vector::from_row_slice(noisy.get(noisy.len().checked_sub(d)?..)?) * (1.0 / rows);
+    let lower = cholesky(square(precision)? + &seen)?;
+    let moment = Vector::from_row_slice(precision_mean) + seen * mean_of_rows;
+    let mean = lower.tr_solve_lower_triangular(&lower.solve_lower_triangular(&moment)?)?;
+    Some(normal(&mean, &factor_of_inverse(&lower)))
+}
+
 /// The normal law of logistic weights given noisy products and scores (rule book §20).
 pub(super) fn seen(law: &WholeLaw, noisy: &[f64]) -> Option<Posterior> {
     let (WholeFamily::Trials { mean, precision, link }, WholeNoise::Scores { scores: sd, .. }) = (&law.family, law.noise) else {

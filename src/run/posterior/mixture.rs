@@ -3,6 +3,7 @@
 use super::Posterior;
 use super::cells::Cells;
 use super::normal::Mean;
+use super::waiting::Waiting;
 use crate::dist::sample::uniform;
 use crate::mechanism::plan::{WholeFamily, WholeLaw, WholeNoise};
 use crate::mechanism::{BitSource, Number, Released};
@@ -67,7 +68,20 @@ pub fn released(law: &WholeLaw, release: &Released, rows_are_public: bool, sourc
         (WholeFamily::Failures { a, b, successes }, Some(rows)) => of_failures([*a, *b], rows * successes, &noisy, law),
         (WholeFamily::Failures { .. }, None) => return None,
         (WholeFamily::Counts { alpha, single, .. }, total) => of_counts((alpha, *single), total, &noisy, law, &mut rng),
-        (WholeFamily::Normal { .. } | WholeFamily::Weights { .. } | WholeFamily::Trials { .. }, None) => return None,
+        (
+            WholeFamily::Normal { .. }
+            | WholeFamily::Rate { .. }
+            | WholeFamily::Means { .. }
+            | WholeFamily::Weights { .. }
+            | WholeFamily::Trials { .. },
+            None,
+        ) => return None,
+        (WholeFamily::Rate { shape, rate, per_row, scale }, Some(rows)) => {
+            let waiting = Waiting { shape: *shape, rate: *rate, more: rows * per_row, scale: *scale };
+            let sum = *noisy.last()?;
+            if law.aware { waiting.given(sum, law.noise) } else { Some(waiting.exact(sum)) }
+        }
+        (WholeFamily::Means { .. }, Some(rows)) => super::linear::means(law, rows, &noisy),
         (WholeFamily::Weights { .. } | WholeFamily::Trials { .. }, Some(rows)) if matches!(law.noise, WholeNoise::Steps { .. }) => {
             super::linear::stepwise(law, rows, &noisy)
         }
@@ -123,10 +137,10 @@ fn unknown(family: &WholeFamily) -> Posterior {
     let none = f64::NAN;
     match family {
         WholeFamily::Counts { alpha, single, .. } => shares(&vec![none; alpha.len()], *single),
-        WholeFamily::Gamma { .. } => Posterior::Gamma(none, none),
+        WholeFamily::Gamma { .. } | WholeFamily::Rate { .. } => Posterior::Gamma(none, none),
         WholeFamily::Failures { .. } => Posterior::Beta(none, none),
         WholeFamily::Normal { .. } => Posterior::Normal(none, none),
-        WholeFamily::Weights { mean, .. } | WholeFamily::Trials { mean, .. } => {
+        WholeFamily::Weights { mean, .. } | WholeFamily::Trials { mean, .. } | WholeFamily::Means { precision_mean: mean, .. } => {
             Posterior::MultiNormal { mean: vec![none; mean.len()], factor: (1..=mean.len()).map(|i| vec![none; i]).collect() }
         }
     }

@@ -11,6 +11,7 @@ mod quotient;
 mod rate;
 mod read;
 mod show;
+mod waiting;
 
 pub use export::inference_data;
 pub use mixture::released;

@@ -3,6 +3,7 @@
 mod counts;
 mod distances;
 pub use distances::worst_loss;
+mod rates;
 mod refined;
 mod scores;
 mod sums;

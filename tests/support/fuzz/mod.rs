@@ -164,6 +164,7 @@ impl Scope {
             5 => "category {a, b, \"<=50K\"}".into(),
             6 => format!("vector[{}] in l2({})", 1 + self.dice.below(4), self.positive()),
             7 => "vector[2] in [0, 1]".into(),
+            _ if self.dice.once_in(2) => format!("counts[3] of at_most({})", self.positive()),
             _ => format!("counts[3] of {}", self.positive()),
         }
     }
