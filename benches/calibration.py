@@ -3,7 +3,7 @@
 calibration.py DPM [SETS] [--models poll,ab_test] [--eps 0.1,1] [--into FOLDER] appends to calibration.csv until every model and epsilon has so many
 data sets (200 without a number), and writes calibration.txt: how often 90 % intervals cover the truth, and a chi-square test of its ranks in ten
 bins. It goes on where it was stopped; what was asked for and is there is not run again. Models are those of examples/models, by the name of their
-file, `logistic` and `regression`, of moments; both files are in benches/results unless a folder is named. One chain of 1,000 draws would do; the program runs its four.
+file, `logistic`, `regression`, of moments, and `exposure`, of sums; both files are in benches/results unless a folder is named. One chain of 1,000 draws would do; the program runs its four.
 """
 
 import argparse
@@ -130,6 +130,23 @@ def regression(dice):
     return "x,t,y", rows, {"post.a": a, "post.b": b, "post.c": c, "post.s_y": sd - 4}
 
 
+def exposure(dice):
+    """Deaths and years of follow-up, which ends at death, 1,000 rows; the share of either sex is uniform."""
+    rate, share = {s: dice.gammavariate(4, 1 / 80) for s in ("female", "male")}, dice.random()
+    rows = []
+    for _ in range(1000):
+        sex = "female" if dice.random() < share else "male"
+        death, end = dice.expovariate(rate[sex]), dice.uniform(2, 12)
+        rows.append(f"{sex},{whole(death < end)},{min(death, end)!r}")
+    return "sex,died,years", rows, {"post.rate[female]": rate["female"], "post.rate[male]": rate["male"]}
+
+
+EXPOSURE = """private cohort[n] { sex: category {female, male}, died: bool, years: real in [0, 12] }
+release s = sums(died, years, groups = sex)
+param rate: vector[sex] ~ gamma(4, 80)
+observe s.died ~ poisson(rate[sex] * years)
+output post = posterior(rate)
+"""
 REGRESSION = """private rows[n] { x: real in [0, 100], t: bool, y: real in [-50, 150] }
 release m = moments(x, t, y)
 param mu ~ normal(50, 8)
@@ -152,13 +169,13 @@ param b ~ normal(0, 1)
 observe cells.ill ~ bernoulli_logit(a + b * (dose / 2.5 - 1))
 output post = posterior(a, b)
 """
-MODELS = {f.__name__: f for f in (eight_schools, poll, contingency, survival, ordinal, mixture, income, ab_test, logistic, regression)}
+MODELS = {f.__name__: f for f in (eight_schools, poll, contingency, survival, ordinal, mixture, income, ab_test, logistic, regression, exposure)}
 
 
 def one(job):
     dpm, model, eps, seed = job
     head, rows, truth = MODELS[model](random.Random(f"{model} {eps:g} {seed}"))
-    text = f"budget dp(eps = {eps:g}, delta = 1e-6)\n" + ({"logistic": LOGISTIC, "regression": REGRESSION}.get(model) or example(model))
+    text = f"budget dp(eps = {eps:g}, delta = 1e-6)\n" + ({"logistic": LOGISTIC, "regression": REGRESSION, "exposure": EXPOSURE}.get(model) or example(model))
     text += "".join(f"output rank_{i} = cdf({name}, {x!r})\n" for i, (name, x) in enumerate(truth.items()))
     with tempfile.TemporaryDirectory() as folder:
         for name, content in [("p.dpm", text), ("t.csv", "\n".join([head, *rows]) + "\n")]:

@@ -76,11 +76,9 @@ ANALYSES = [
     analysis(
         "05_poisson_exposure", "flchain", "death futime", "A Poisson rate with exposure", "How many deaths are there in 1,000 person-years of follow-up?",
         w.exposure,
-        "No rule of this version covers a Poisson rate with a private exposure. Its posterior needs two sums only, so the sums are released, and the "
-        "interval is "
-        "written by hand. It leaves the noise out: with 2,169 deaths, noise of at most 6 adds less than one part in a hundred to its width; with 50 deaths "
-        "it would be too short. The counts that dpm offers instead read `death` as the last value of a count, so as one death or more in a time that is "
-        "known; here follow-up ends with the death, and that rate would be too high."),
+        "The posterior of the rate needs two sums only: of deaths and of years of follow-up. `sums` releases both at once, with noise, and the model of "
+        "them knows the noise of each, so the interval is here that without privacy to one part in a hundred. Follow-up ends with the death, and that is no fault here: the "
+        "chance of a row, rate to the power of death times exp(-rate years), depends on the rate as that of a Poisson number does."),
     analysis(
         "06_survival", "gbsg", "hormon rfstime status", "Survival with censoring", "Does hormone therapy delay the relapse of breast cancer?", w.survival,
         "dpm has no likelihood of censored times: its open last bin covers only a follow-up that ends for all on one day. The road here is a life "

@@ -1,6 +1,7 @@
 //! The way out where no rule answers a model: noisy counts of its rows, and the same model of the counts, which costs nothing more.
 
 use super::scene::Scene;
+use super::summed::summed;
 use crate::dist::{Distribution, Support};
 use crate::model::print::{likelihood_text, number, prior_text};
 use crate::model::{
@@ -32,20 +33,26 @@ pub fn counted(scene: &Scene) -> Option<Vec<Help>> {
     if model.parameters.iter().any(|p| p.truncated.is_some() && p.prior.args.iter().any(free)) {
         return None;
     }
-    let axes = axes(model, table)?;
     let key = match scene.program.steps.iter().find(|s| holds(s, release.id))? {
         Step::Release(_) => None,
         Step::Each(each) => Some((each, table.columns.get(each.key.0).filter(|_| each.table == model.records.table)?)),
         _ => return None,
     };
     let text = scene.sources.slice(release.span);
-    let name = ["cells", "counts", "table_of_counts"]
-        .into_iter()
-        .find(|n| !scene.sources.get(release.span.file).is_some_and(|f| f.text.contains(n)))?;
-    let axes: Vec<String> = key.iter().map(|(_, c)| c.name.clone()).chain(axes).collect();
+    // Where sums say all that rows do, bins of the exposure would be biased.
+    let sums = summed(model, table, key.map(|(_, c)| c));
+    let name = if sums.is_some() { ["s", "totals", "table_of_sums"] } else { ["cells", "counts", "table_of_counts"] };
+    let name = name.into_iter().find(|n| !scene.sources.get(release.span.file).is_some_and(|f| has_word(&f.text, n)))?;
     let spend = text.rfind(" spend ").and_then(|at| text.get(at..)).map_or("", str::trim_end);
-    let using = if scene.allotment.is_none() { " using geometric(scale = 2)" } else { "" };
-    let released = format!("release {name} = histogram({}){using}{spend}", axes.join(", "));
+    let (query, noise) = match sums {
+        Some(query) => (query, "laplace"),
+        None => {
+            let axes: Vec<String> = key.iter().map(|(_, c)| c.name.clone()).chain(axes(model, table)?).collect();
+            (format!("histogram({})", axes.join(", ")), "geometric")
+        }
+    };
+    let using = if scene.allotment.is_none() { format!(" using {noise}(scale = 2)") } else { String::new() };
+    let released = format!("release {name} = {query}{using}{spend}");
     let wanted = match &model.request {
         Request::Draw { parameters, .. } => parameters.clone(),
         Request::Posterior { parameter } => vec![*parameter],
@@ -54,11 +61,15 @@ pub fn counted(scene: &Scene) -> Option<Vec<Help>> {
     let output = format!("output {} = posterior({})", release.name, names.join(", "));
     let observed = |o: &Observation| Some(format!("observe {name}.{} ~ {}", column(o, table)?.name, own_names(scene, model, o, table)));
     let lines: Vec<String> = model.private.iter().map(observed).collect::<Option<_>>()?;
-    const LEAD: &str = "release noisy counts, and fit the model to them:";
+    let lead = if noise == "laplace" {
+        "release noisy sums, and fit the model to them:"
+    } else {
+        "release noisy counts, and fit the model to them:"
+    };
     if let Some((each, key)) = key {
         let lines = grouped(scene, model, each, key, (released, lines, output))?;
         let edit = (each.span, lines.join("\n"));
-        return Some(Help::several(LEAD, lines, vec![edit]));
+        return Some(Help::several(lead, lines, vec![edit]));
     }
     let written = |o: &Observation| o.span.file == release.span.file && scene.sources.slice(o.span).starts_with("observe");
     if !model.private.iter().all(written) {
@@ -69,7 +80,7 @@ pub fn counted(scene: &Scene) -> Option<Vec<Help>> {
         *first = format!("{released}\n{first}");
     }
     edits.push((release.span, output.clone()));
-    Some(Help::several(LEAD, [vec![released], lines, vec![output]].concat(), edits))
+    Some(Help::several(lead, [vec![released], lines, vec![output]].concat(), edits))
 }
 
 /// One model a group becomes one model whose parameters are indexed by the group.
@@ -164,6 +175,10 @@ fn column<'a>(o: &Observation, table: &'a Table) -> Option<&'a Column> {
 /// The right side with the columns by their names alone: those of the counts have the same.
 fn own_names(scene: &Scene, model: &Model, o: &Observation, table: &Table) -> String {
     words(&likelihood_text(model, o, scene.program), &format!("{}.", table.name), "")
+}
+
+fn has_word(text: &str, word: &str) -> bool {
+    words(text, word, "") != text
 }
 
 /// A text with every occurrence of a word replaced.

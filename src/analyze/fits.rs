@@ -52,7 +52,7 @@ fn wide_bins(table: &CellTable, fit: &Fit, program: &Program) -> Option<Diagnost
 fn law(table: &CellTable, program: &Program, analysis: &Analysis) -> Option<Diagnostic> {
     let release = analysis.release(table.release)?;
     let Some(MechanismPlan::Noise { noise, .. }) = &release.chosen.as_ref()?.plan else { return None };
-    if table.moments.is_some() || matches!(noise, Noise::Geometric { .. } | Noise::Rounded { .. }) {
+    if !table.has_counts() || matches!(noise, Noise::Geometric { .. } | Noise::Rounded { .. }) {
         return None;
     }
     let name = program.table(table.table).map_or("", |t| &t.name);
@@ -73,7 +73,7 @@ fn summed_out(table: &CellTable, fit: &Fit, program: &Program, at: Span) -> Opti
     let left: Vec<&str> =
         table.axes.iter().enumerate().filter(|(i, _)| !outcomes.contains(i) && !given.contains(i)).map(|(_, a)| a.name.as_str()).collect();
     // Of a prior the posterior of the same model says it.
-    if left.is_empty() || fit.prior || table.moments.is_some() {
+    if left.is_empty() || fit.prior || !table.has_counts() {
         return None;
     }
     let levels = |i: &usize| table.axes.get(*i).map_or(1, |a| a.levels.len());

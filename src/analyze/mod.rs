@@ -21,6 +21,7 @@ mod shapes;
 mod site;
 mod solve;
 mod spend;
+mod summed;
 #[cfg(test)]
 mod testing;
 mod text;

@@ -9,7 +9,8 @@ use crate::model::fit::CellTable;
 use crate::model::record::margins;
 use crate::model::{
     Axes, Axis, Builtin, Column, ColumnId, DistCall, Expr, ExprKind, Label, Observation, ParamId, Parameter, Range, Relation, ReleaseId,
-    RowCount, Table, TableId, Type,
+    RowCount, Table, TableId, Type, VectorType,
+    sums::{self, Summed},
 };
 use crate::source::{Diagnostic, Span};
 use crate::syntax::ast;
@@ -48,25 +49,42 @@ impl Checker<'_> {
         let (ty, counted) = self.release(id).map(|r| (r.ty.clone(), r.query.is_some() || recorded)).ok_or(Stop)?;
         // A drawn parameter may have axes too.
         let (Type::Vector(v), true) = (&ty, counted) else { return self.not_a_table(&ty, name, span) };
-        let Some(axes) = v.axes.clone().or_else(|| Some(self.moment_axes(id)?.0)) else { return self.not_a_table(&ty, name, span) };
+        let axes = self.axes_of(id);
+        if axes.is_empty() {
+            return self.not_a_table(&ty, name, span);
+        }
+        let counts = v.axes.as_ref().is_some_and(|a| sums::columns(a).is_none());
         let rows = self.release(id).and_then(|r| r.query.as_ref()).map(|(rows, _)| *rows);
-        let secret = rows.and_then(|t| self.table(t)).filter(|t| t.relation == Relation::AddRemove && v.axes.is_some());
+        let secret = rows.and_then(|t| self.table(t)).filter(|t| t.relation == Relation::AddRemove && counts);
         let total = secret.and_then(|t| t.count_name.clone()).map(|name| Axis {
             name,
             ty: Type::Int(Range::new(0.0, f64::INFINITY)),
             levels: Arc::default(),
             public: true,
             edges: vec![],
+            sums: vec![],
         });
         let column =
             |a: &Axis| Column { name: a.name.clone(), headers: vec![], public: true, ty: a.ty.clone(), missing: vec![], view: None, span };
         Ok(self.derived(Origin::Cells(id), name, axes.iter().chain(&total).map(column).collect(), v.dim, span))
     }
 
+    /// The columns of the rows behind a released table.
     pub(super) fn axes_of(&self, id: ReleaseId) -> Axes {
         match self.release(id).map(|r| &r.ty) {
-            Some(Type::Vector(v)) => v.axes.clone().or_else(|| Some(self.moment_axes(id)?.0)).unwrap_or_default(),
+            Some(Type::Vector(VectorType { axes: Some(axes), .. })) => {
+                sums::columns(axes).map_or_else(|| axes.clone(), |(columns, _)| Arc::new(columns))
+            }
+            Some(Type::Vector(_)) => self.moment_axes(id).map(|(axes, _)| axes).unwrap_or_default(),
             _ => Axes::default(),
+        }
+    }
+
+    /// Of released sums, what each of them is; nothing of other tables.
+    pub(super) fn sums_of_release(&self, id: ReleaseId) -> Vec<Summed> {
+        match self.release(id).map(|r| &r.ty) {
+            Some(Type::Vector(VectorType { axes: Some(axes), .. })) => sums::columns(axes).map(|(_, s)| s.to_vec()).unwrap_or_default(),
+            _ => vec![],
         }
     }
 
@@ -102,7 +120,7 @@ impl Checker<'_> {
         (at, stated): (Span, bool),
     ) -> Checked<CellTable> {
         let ty = self.release(id).map(|r| r.ty.clone()).ok_or(Stop)?;
-        let (axes, moments) = (self.axes_of(id), self.moment_axes(id).map(|(_, scaled)| scaled));
+        let (axes, moments, sums) = (self.axes_of(id), self.moment_axes(id).map(|(_, scaled)| scaled), self.sums_of_release(id));
         let (rows, totals) = match query {
             Some((rows, _)) if stated => {
                 let none = Type::Vector(vectors::boxed(0, Range::new(0.0, f64::INFINITY), None));
@@ -115,7 +133,7 @@ impl Checker<'_> {
             let (name, of) = (self.table_name(table), rows.and_then(|t| self.table(t)));
             let d = Diagnostic::new("E0105", format!("`{name}` counts rows whose number is secret")).label(at, "observed here");
             let d = d.cause("a model of counts needs their total, or a distribution for it");
-            let count = of.and_then(|t| t.count_name.clone()).filter(|_| moments.is_none());
+            let count = of.and_then(|t| t.count_name.clone()).filter(|_| moments.is_none() && sums.is_empty());
             let public = if count.is_some() { "or make it public:" } else { "make it public:" };
             let d = match count {
                 Some(n) => {
@@ -134,7 +152,7 @@ impl Checker<'_> {
                 None => "make their number public in the program that releases the counts".into(),
             }));
         };
-        Ok(CellTable { table, release: id, rows, axes, cells: node(ExprKind::Released(id), ty, Label::Public, at), totals, moments })
+        Ok(CellTable { table, release: id, rows, axes, cells: node(ExprKind::Released(id), ty, Label::Public, at), totals, moments, sums })
     }
 
     /// How many rows there are in each cell of the public axes, if that is public.
@@ -161,7 +179,7 @@ impl Checker<'_> {
         call: Span,
     ) -> Checked<Option<(Parameter, Observation)>> {
         let (_, given) = table.used(observations);
-        if given.iter().all(|c| table.axes.get(*c).is_none_or(|a| a.public)) {
+        if !table.has_counts() || given.iter().all(|c| table.axes.get(*c).is_none_or(|a| a.public)) {
             return Ok(None);
         }
         let axes: Vec<Axis> = given.iter().filter_map(|c| table.axes.get(*c)).cloned().collect();

@@ -157,6 +157,7 @@ impl Checker<'_> {
             let axes = self.axes_of(id);
             match self.moment_axes(id) {
                 Some(_) => self.normal_in_columns(o, &axes)?,
+                None if !self.sums_of_release(id).is_empty() => self.rate_of_sums(o, &axes)?,
                 None => self.ends_with_its_axis(o, &axes)?,
             }
             if found.iter().any(|t| t.table == o.table) {
@@ -191,6 +192,7 @@ impl Checker<'_> {
             if table.moments.is_some() {
                 self.laws_of_moments(table, observations, call)?;
             }
+            self.exposures_apart(table, observations)?;
         }
         if found.is_empty() && !self.complete {
             return Err(Stop);

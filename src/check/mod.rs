@@ -35,6 +35,7 @@ mod selected;
 pub mod sensitivity;
 mod size;
 mod statements;
+mod sums;
 mod tables;
 mod types;
 pub mod vectors;

@@ -10,7 +10,7 @@ use crate::model::fit::CellTable;
 use crate::model::print::number as digits;
 use crate::model::{
     AggregateQuery, Axes, Axis, Builtin, Expr, ExprKind, Label, Norms, Observation, Query, Range, ReleaseId, Step, TableId, Type,
-    VectorType, moments,
+    VectorType, moments, sums,
 };
 use crate::numeric::decimal::sig;
 use crate::source::{Diagnostic, Help, Span};
@@ -137,7 +137,7 @@ impl Checker<'_> {
         let scaled = moments::columns(value)?;
         let axis = |s: &moments::Scaled| {
             let c = self.column(s.table, s.column)?;
-            Some(Axis { name: c.name.clone(), ty: c.ty.clone(), levels: Arc::default(), public: c.public, edges: vec![] })
+            Some(Axis { name: c.name.clone(), ty: c.ty.clone(), levels: Arc::default(), public: c.public, edges: vec![], sums: vec![] })
         };
         let axes: Option<Vec<Axis>> = scaled.iter().map(axis).collect();
         Some((Arc::new(axes?), scaled))
@@ -262,19 +262,7 @@ fn norms(of: &VectorType) -> VectorType {
 
 /// Of an expression as a polynomial in some of its parts; `None` where it is none.
 fn degree(e: &Expr, own: &dyn Fn(&Expr) -> bool) -> Option<u32> {
-    if own(e) {
-        return Some(1);
-    }
-    let of = |e: &Expr| degree(e, own);
-    let parts = e.parts().into_iter().map(of).collect::<Option<Vec<u32>>>()?;
-    let most = parts.iter().copied().max().unwrap_or(0);
-    match (&e.kind, parts.as_slice()) {
-        _ if most == 0 => Some(0),
-        (ExprKind::Call(Builtin::Add | Builtin::Sub | Builtin::Neg, _), _) => Some(most),
-        (ExprKind::Call(Builtin::Mul, _), [a, b]) => Some(a + b),
-        (ExprKind::Call(Builtin::Div, _), [a, 0]) => Some(*a),
-        _ => None,
-    }
+    sums::degrees(e, own).map(|d| d.1)
 }
 
 #[cfg(test)]

@@ -30,9 +30,8 @@ impl Checker<'_> {
                 None => d.help("all of its draws are one, as in `output post = posterior(m, u)`"),
             });
         };
-        if fit.tables.iter().any(|t| t.moments.is_some()) {
-            let d =
-                Diagnostic::new("E0209", format!("`{of}` is about cells, and this is a model of moments")).label(e.span, "its posterior");
+        if fit.tables.iter().any(|t| !t.has_counts()) {
+            let d = Diagnostic::new("E0209", format!("`{of}` is about cells, and this is a model of sums")).label(e.span, "its posterior");
             return self.fail(d.help("release counts for it: histogram(bin(x, width = 5), y)"));
         }
         let size = |axis: &usize| fit.tables.first().and_then(|t| t.axes.get(*axis)).map_or(1, |a| a.levels.len());

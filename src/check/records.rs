@@ -6,6 +6,7 @@ use super::{Checked, Checker, ReleaseInfo, Stop, vectors};
 use crate::json;
 use crate::model::bins;
 use crate::model::record::{Counts, Noise, Record, public};
+use crate::model::sums::Summed;
 use crate::model::{Axis, Column, Range, ReleaseId, Type, VectorType};
 use crate::source::{Diagnostic, Span};
 use crate::syntax::ast;
@@ -161,7 +162,8 @@ pub fn table(all: &Value, name: &str) -> Result<Counts, Unfit> {
         return Err(Unfit::Unknown(laws.keys().filter(|n| releases.contains_key(*n)).cloned().collect()));
     };
     let Some(law) = law else { return Err(Unfit::Noise("the record does not say what noise was added".into())) };
-    let noise = noise(law)?;
+    let sums = law["axes"].as_array().and_then(|axes| axes.last()).is_some_and(|a| a["type"] == "sums");
+    let noise = noise(law, sums)?;
     let certificate = all.pointer("/certificate/releases").and_then(Value::as_array);
     if !certificate.is_none_or(|releases| certified(releases, name, law)) {
         return Err(Unfit::Shape("its noise is not that of the certificate beside it"));
@@ -169,15 +171,20 @@ pub fn table(all: &Value, name: &str) -> Result<Counts, Unfit> {
     let shape = |why| move || Unfit::Shape(why);
     let axes: Option<Vec<Axis>> = law["axes"].as_array().and_then(|axes| axes.iter().map(axis).collect());
     let axes = Arc::new(axes.filter(|a| apart(a.iter().map(|a| &a.name))).ok_or_else(shape("its axes are not those of a table"))?);
+    if sums && !axes.iter().all(|a| matches!(a.ty, Type::Category(_))) {
+        return Err(Unfit::Shape("the groups of its sums are not levels of categories"));
+    }
     let (mut counts, mut totals) = (vec![], vec![]);
-    numbers(cells, &axes, -MOST, &mut counts).ok_or_else(shape("its cells are not one whole number for each combination of levels"))?;
-    let public = public(&axes);
+    let cell = |v: &Value| if sums { v.as_f64().filter(|x| x.abs() <= MOST as f64) } else { whole(v, -MOST) };
+    numbers(cells, &axes, &cell, &mut counts).ok_or_else(shape("its cells are not one whole number for each combination of levels"))?;
+    let public = if sums { vec![] } else { public(&axes) };
     if law["n"] != Value::Null {
         let n = law["n"].as_i64().filter(|n| (1..=MOST).contains(n)).ok_or_else(shape("`n` is not a number of rows"))?;
         if public.is_empty() {
             totals.push(n as f64);
         } else {
-            numbers(&law["public_margins"], &public, 0, &mut totals).ok_or_else(shape("`public_margins` are not numbers of rows"))?;
+            numbers(&law["public_margins"], &public, &|v| whole(v, 0), &mut totals)
+                .ok_or_else(shape("`public_margins` are not numbers of rows"))?;
         }
         if totals.iter().sum::<f64>() != n as f64 {
             return Err(Unfit::Shape("`public_margins` do not add up to `n`"));
@@ -186,11 +193,13 @@ pub fn table(all: &Value, name: &str) -> Result<Counts, Unfit> {
     Ok(Counts { noise, axes, cells: counts, totals })
 }
 
-fn noise(law: &Value) -> Result<Noise, Unfit> {
+fn noise(law: &Value, sums: bool) -> Result<Noise, Unfit> {
     let scale = law["scale"].as_f64().filter(|s| s.is_finite() && *s > 0.0);
     match (law["kind"].as_str(), scale) {
         (Some("two_sided_geometric"), Some(scale)) => Ok(Noise::Geometric { scale }),
         (Some("rounded_normal"), Some(sigma)) => Ok(Noise::Rounded { sigma }),
+        (Some("laplace"), Some(scale)) if sums => Ok(Noise::Laplace { scale }),
+        (Some("normal"), Some(sigma)) if sums => Ok(Noise::Gaussian { sigma }),
         (Some("two_sided_geometric" | "rounded_normal"), None) => Err(Unfit::Shape("the scale of its noise is not above 0")),
         (Some(kind @ ("laplace" | "normal")), _) => Err(Unfit::Noise(format!("{kind} noise, which is not an integer"))),
         _ => Err(Unfit::Noise("noise of an unknown kind".into())),
@@ -221,7 +230,7 @@ fn apart<'n>(names: impl Iterator<Item = &'n String>) -> bool {
 fn axis(v: &Value) -> Option<Axis> {
     let text = |v: &Value| v.as_str().filter(plain).map(str::to_owned);
     let levels: Vec<String> = v["levels"].as_array()?.iter().map(text).collect::<Option<_>>()?;
-    let mut edges = vec![];
+    let (mut edges, mut sums) = (vec![], vec![]);
     let ty = match v["type"].as_str()? {
         kind @ ("int" | "real") if v["ends"] != Value::Null => {
             let ends: Vec<f64> = v["ends"].as_array()?.iter().map(Value::as_f64).collect::<Option<_>>()?;
@@ -239,18 +248,35 @@ fn axis(v: &Value) -> Option<Axis> {
             let each = (first..=last).zip(&levels).all(|(i, l)| i.to_string() == *l) && first >= -MOST && last <= MOST;
             each.then(|| Type::Int(Range::new(first as f64, last as f64)))?
         }
+        "sums" if apart(levels.iter()) => {
+            sums = v["sums"].as_array()?.iter().map(summed).collect::<Option<Vec<Summed>>>()?;
+            let same = sums.iter().map(Summed::label).eq(levels.iter().cloned()) && apart(sums.iter().map(|s| &s.name));
+            same.then(|| Type::Category(Arc::new(levels.clone())))?
+        }
         "category" if apart(levels.iter()) => Type::Category(Arc::new(levels.clone())),
         _ => return None,
     };
-    Some(Axis { name: text(&v["name"])?, ty, levels: Arc::new(levels), public: v["public"].as_bool()?, edges })
+    Some(Axis { name: text(&v["name"])?, ty, levels: Arc::new(levels), public: v["public"].as_bool()?, edges, sums })
 }
 
-/// Whole numbers of at least `least`, as objects by axis.
-fn numbers(v: &Value, axes: &[Axis], least: i64, out: &mut Vec<f64>) -> Option<()> {
+fn summed(v: &Value) -> Option<Summed> {
+    let unit = v["unit"].as_f64().filter(|u| *u > 0.0 && *u <= MOST as f64)?;
+    let name = v["name"].as_str().filter(plain).filter(|n| crate::syntax::tokens::is_name(n))?;
+    let whole = v["whole"].as_bool().filter(|w| !w || unit.fract() == 0.0)?;
+    Some(Summed { name: name.to_owned(), unit, whole })
+}
+
+/// A whole number of at least `least`.
+fn whole(v: &Value, least: i64) -> Option<f64> {
+    v.as_i64().filter(|x| (least..=MOST).contains(x)).map(|x| x as f64)
+}
+
+/// One number for each combination of levels, as objects by axis.
+fn numbers(v: &Value, axes: &[Axis], cell: &dyn Fn(&Value) -> Option<f64>, out: &mut Vec<f64>) -> Option<()> {
     let [axis, rest @ ..] = axes else {
-        out.push(v.as_i64().filter(|x| (least..=MOST).contains(x))? as f64);
+        out.push(cell(v)?);
         return Some(());
     };
     let cells = v.as_object().filter(|o| o.len() == axis.levels.len())?;
-    axis.levels.iter().try_for_each(|level| numbers(cells.get(level)?, rest, least, out))
+    axis.levels.iter().try_for_each(|level| numbers(cells.get(level)?, rest, cell, out))
 }

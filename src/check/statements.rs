@@ -70,6 +70,7 @@ impl Checker<'_> {
                 return done;
             }
             ItemKind::Release(r) if self.is_moments(r) => self.moments(r, item.span).map(Some),
+            ItemKind::Release(r) if self.is_sums(r) => self.sums(r, item.span).map(Some),
             ItemKind::Release(r) => self.release_statement(r, item.span).map(Some),
             ItemKind::PublicRecord { name, file, release } => {
                 self.record_statement(name, file, release.as_ref().unwrap_or(name), item.span).map(|()| None)

@@ -20,7 +20,7 @@ impl Checker<'_> {
             let public = self.neighbours_agree(t, std::slice::from_ref(x));
             let (x, edges) = binned(x);
             let levels = if edges.is_empty() { self.bins_of(x)? } else { self.listed(bins::names(&x.ty, &bins::ends(&x.ty, &edges))) };
-            axes.push(Axis { name: self.axis_name(x, axes.len()), ty: x.ty.clone(), levels, public, edges });
+            axes.push(Axis { name: self.axis_name(x, axes.len()), ty: x.ty.clone(), levels, public, edges, sums: vec![] });
         }
         if let Some((i, twice)) = axes.iter().enumerate().find(|(i, a)| axes.iter().take(*i).any(|b| b.name == a.name)) {
             let d = Diagnostic::new("E0207", format!("two axes are named `{}`", twice.name));
@@ -268,6 +268,10 @@ impl Checker<'_> {
             let d = Diagnostic::new("E0209", "`margin` needs a table of counts").label(of.span, type_text(&of.ty));
             return self.fail(d.help(SIGNATURE));
         };
+        if axes.iter().any(|a| !a.sums.is_empty()) {
+            let d = Diagnostic::new("E0209", "`margin` needs a table of counts").label(of.span, "sums, each in a unit of its own");
+            return self.fail(d.help("release sums by fewer columns"));
+        }
         let range = v.range;
         let (mut parts, mut left) = (vec![of.clone()], vec![]);
         for arg in kept {

@@ -219,7 +219,7 @@ impl Checker<'_> {
                 return self.fail(d.help("name columns with levels, as in `param u: vector[region, age] ~ normal(0, 1)`"));
             };
             let of = super::expressions::node(crate::model::ExprKind::Number(0.0), ty.clone(), crate::model::Label::Public, dim.span);
-            axes.push(Axis { name, levels: self.bins_of(&of)?, ty, public: false, edges: vec![] });
+            axes.push(Axis { name, levels: self.bins_of(&of)?, ty, public: false, edges: vec![], sums: vec![] });
         }
         let levels = self.cells(&axes, span)?;
         let ty = vectors::boxed(levels.len() as u64, self.scalar_domain(domain, false)?, Some(levels));

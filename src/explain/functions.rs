@@ -46,6 +46,11 @@ const QUERIES: &[[&str; 3]] = &[
         "budget dp(eps = 1, delta = 1e-6)\nprivate staff[n] { age: real in [18, 70], pay: real in [0, 200] }\nrelease m = moments(age, pay) using gaussian\nparam mu ~ normal(40, 20)\nparam s ~ half_normal(20)\nparam a ~ normal(50, 50)\nparam b ~ normal(0, 5)\nparam sd ~ half_normal(50)\nobserve m.age ~ normal(mu, s)\nobserve m.pay ~ normal(a + b * (age - 40), sd)\noutput post = posterior(a, b, sd)",
     ],
     [
+        "sums(died, years, groups = sex): sums of events and exposures by group",
+        "Stands after `release`: noisy sums of bounded columns from 0 on, in every group of one or several categories, in one release. It is a table with these columns for rates: `observe s.died ~ poisson(rate[sex] * years)`, also where follow-up ends at the event. An expression gets a name: `years = days / 365.25`.",
+        "budget dp(eps = 1, delta = 1e-6)\nprivate cohort[n] { sex: category {female, male}, died: bool, years: real in [0, 15] }\nrelease s = sums(died, years, groups = sex)\nparam rate: vector[sex] ~ gamma(2, 20)\nobserve s.died ~ poisson(rate[sex] * years)\noutput post = posterior(rate)",
+    ],
+    [
         "prior(m, u): draws of the prior",
         "Stands after `output`, for parameters of a model of released counts: draws from its priors alone, as `posterior(m, u)` gives them from priors and counts. For prior predictive checks. Free.",
         "budget dp(eps = 1, delta = 1e-6)\nprivate poll[n] { vote: bool }\nrelease cells = histogram(vote) using gaussian\nparam m ~ normal(0, 1.5)\nobserve cells.vote ~ bernoulli_logit(m)\noutput before = prior(m)\noutput expected = predictive(cells, before)",

@@ -96,7 +96,7 @@ mod tests {
 
     fn axis(ty: Type, edges: &[f64]) -> Axis {
         let levels = names(&ty, &ends(&ty, edges));
-        Axis { name: "x".into(), ty, levels: levels.into(), public: false, edges: edges.to_vec() }
+        Axis { name: "x".into(), ty, levels: levels.into(), public: false, edges: edges.to_vec(), sums: vec![] }
     }
 
     #[test]

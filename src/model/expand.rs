@@ -217,6 +217,11 @@ impl Printer<'_> {
         for table in &fit.tables {
             let (outcomes, integrated) = table.in_bins(&fit.own());
             let name = self.program.table(table.table).map_or("?", |t| &t.name);
+            if !table.sums.is_empty() {
+                let text = "a sum of events is Poisson given the exact exposures, which are uniform from 0 to their largest; both have their noise";
+                self.line(depth, &format!("# {name}: {text}"));
+                continue;
+            }
             if table.moments.is_some() {
                 let moved =
                     if table.used(&fit.own()).0.len() == 1 { "of values moved into their bounds" } else { "no value is beyond its bounds" };
@@ -300,8 +305,35 @@ impl Printer<'_> {
         name
     }
 
+    /// Sums by their names, as the statement has them.
+    fn sums(&self, value: &Expr, ty: &Type) -> Option<String> {
+        let Type::Vector(super::VectorType { axes: Some(axes), .. }) = ty else { return None };
+        let (columns, sums) = super::sums::columns(axes)?;
+        let (groups, rows) = super::sums::parts(value)?;
+        let of = |(s, e): (&super::sums::Summed, &Expr)| {
+            let x = match &e.kind {
+                ExprKind::Call(Builtin::Div, args) if s.unit != 1.0 => args.first()?,
+                _ => e,
+            };
+            let text = self.expr(x);
+            Some(if let ExprKind::Column(..) = x.kind { text } else { format!("{} = {text}", s.name) })
+        };
+        let mut all = sums.iter().zip(rows).map(of).collect::<Option<Vec<String>>>()?;
+        debug_assert_eq!(columns.len(), groups.len() + sums.len());
+        let by: Vec<String> = groups.iter().map(|e| self.expr(e)).collect();
+        match by.as_slice() {
+            [] => {}
+            [one] => all.push(format!("groups = {one}")),
+            several => all.push(format!("groups = [{}]", several.join(", "))),
+        }
+        Some(format!("sums({})", all.join(", ")))
+    }
+
     /// A histogram whose columns keep their names: what is not a column gets its name first.
     fn counts(&mut self, value: &Expr, ty: &Type, depth: usize) -> Option<String> {
+        if let Some(text) = self.sums(value, ty) {
+            return Some(text);
+        }
         let (Type::Vector(super::VectorType { axes: Some(axes), .. }), ExprKind::Call(Builtin::RowHistogram, of)) = (ty, &value.kind)
         else {
             return None;

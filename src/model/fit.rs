@@ -1,6 +1,7 @@
 //! A model of released tables of counts, from which a chain draws: nothing private is left in it.
 
 use super::moments::Scaled;
+use super::sums::Summed;
 use super::types::VectorType;
 use super::{Axes, Axis, ColumnId, Expr, ExprKind, Norms, Observation, ParamId, Parameter, Range, ReleaseId, TableId, Type};
 use std::collections::BTreeSet;
@@ -36,6 +37,8 @@ pub struct CellTable {
     pub totals: Expr,
     /// Of released moments, how each column was scaled; the axes have no levels then.
     pub moments: Option<Vec<Scaled>>,
+    /// Of released sums, what each of them is: the last axes are theirs, without levels.
+    pub sums: Vec<Summed>,
 }
 
 /// The axis that an outcome is, if its family gives probabilities to bins of it.
@@ -46,6 +49,16 @@ fn in_bins<'a>(axes: &'a [Axis], o: &Observation) -> Option<(usize, &'a Axis)> {
 }
 
 impl CellTable {
+    /// Does it count rows? Other tables have sums of their columns.
+    pub fn has_counts(&self) -> bool {
+        self.moments.is_none() && self.sums.is_empty()
+    }
+
+    /// The axes that make the groups of released sums.
+    pub fn groups(&self) -> &[Axis] {
+        self.axes.get(..self.axes.len().saturating_sub(self.sums.len())).unwrap_or_default()
+    }
+
     /// The observation of a number in bins as one of the two ends of its bin: columns that stand behind those of the axes, two for
     /// each of them.
     pub fn between(&self, o: &Observation) -> Observation {

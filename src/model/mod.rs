@@ -15,6 +15,7 @@ pub mod narrow;
 pub mod print;
 pub mod record;
 pub mod stan;
+pub mod sums;
 pub mod types;
 
 pub use crate::numeric::{Binary, Range, Unary, calendar};

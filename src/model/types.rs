@@ -90,6 +90,8 @@ pub struct Axis {
     pub public: bool,
     /// Of a number in bins, where one ends and the next begins, between its bounds.
     pub edges: Vec<f64>,
+    /// Of the axis of released sums, what each of them is.
+    pub sums: Vec<super::sums::Summed>,
 }
 
 impl Type {

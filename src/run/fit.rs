@@ -1,7 +1,7 @@
 //! Posteriors of released counts: the cells that a model uses, the law of their noise, the chains; and numbers of every draw.
 
 use super::draws::{Chains, Draws, names, released};
-use super::moments;
+use super::{moments, sums};
 use crate::data::Environment;
 use crate::data::eval::compile;
 use crate::mechanism::MechanismError;
@@ -17,6 +17,7 @@ pub fn posterior(of: &Fit, (noise, noisy, totals): (Noise, &[f64], &[f64]), env:
     let mut source = Chains { of: of.clone(), noise, noisy: noisy.to_vec(), totals: totals.to_vec(), states: vec![], beyond: 0.0 };
     let seed = seed(&source, "");
     let (Sampled { numbers, states, divergences }, beyond) = match of.tables.as_slice() {
+        [table] if !table.sums.is_empty() => (sums::posterior(of, table, (noise, noisy, totals.iter().sum()), seed, env)?, 0.0),
         [sums] if sums.moments.is_some() => {
             let rows = totals.iter().sum();
             moments::posterior(of, sums, (noise, noisy, rows), seed, env)?
@@ -74,6 +75,9 @@ fn rate(total: &Observation) -> Option<Observation> {
 /// Could its chains run, whatever the counts?
 pub fn rehearse(of: &Fit, noise: Noise, env: &dyn Environment) -> Result<(), MechanismError> {
     let cells = of.tables.first().ok_or(MechanismError::Parameter)?;
+    if !cells.sums.is_empty() {
+        return sums::rehearse(of, cells, noise, env);
+    }
     if cells.moments.is_some() {
         return moments::rehearse(of, cells, noise, env);
     }

@@ -4,6 +4,7 @@ use super::shape::nested;
 use crate::mechanism::plan::Noise;
 use crate::model::bins;
 use crate::model::record::public;
+use crate::model::sums::Summed;
 use crate::model::{Axes, Axis, ExprKind, Program, ReleaseId, Step, Type};
 use std::collections::BTreeSet;
 
@@ -26,6 +27,11 @@ impl Law {
         };
         let axis = |a: &Axis| {
             let mut of = serde_json::json!({"name": a.name, "type": word(&a.ty), "levels": *a.levels, "public": a.public});
+            if let (false, Some(of)) = (a.sums.is_empty(), of.as_object_mut()) {
+                let sum = |s: &Summed| serde_json::json!({"name": s.name, "unit": s.unit, "whole": s.whole});
+                of.insert("type".into(), "sums".into());
+                of.insert("sums".into(), a.sums.iter().map(sum).collect());
+            }
             if let (false, Some(of)) = (a.edges.is_empty(), of.as_object_mut()) {
                 of.insert("ends".into(), bins::ends(&a.ty, &a.edges).into());
             }

@@ -59,6 +59,7 @@ mod tests {
             ty: Type::Bool,
             levels: Arc::new(levels.iter().map(|l| (*l).to_owned()).collect()),
             edges: vec![],
+            sums: vec![],
             public: false,
         };
         let axes = [axis("area", &["north, far", "say \"south\"", "east"]), axis("vote", &["false", "true"])];

@@ -18,6 +18,7 @@ mod shape;
 pub mod simulate;
 mod steps;
 mod strata;
+mod sums;
 pub mod value;
 
 pub use bound::Bound;

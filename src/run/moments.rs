@@ -8,11 +8,11 @@ use crate::mechanism::density::moments::{self as density, Column, Moments};
 use crate::mechanism::plan::{ChainLaw, DensityLaw, Loss, Noise};
 use crate::model::fit::{CellTable, Fit};
 use crate::model::moments::{Scaled, pairs, square_weight};
-use crate::model::{Builtin, DistCall, Expr, ExprKind, Label, Observation, ParamId, Parameter, Range, Type, Unary, VectorType};
+use crate::model::{Builtin, DistCall, Expr, ExprKind, Label, Observation, ParamId, Parameter, Range, TableId, Type, Unary, VectorType};
 
 const UNKNOWN: MechanismError = MechanismError::Parameter;
-/// What Laplace noise is normal noise with: a variance of its own for each sum. No statement declares it.
-const NOISES: ParamId = ParamId(usize::MAX);
+/// The parameter of a chain that no statement declares.
+const HIDDEN: ParamId = ParamId(usize::MAX);
 
 /// Draws of the posterior given released sums with this noise over so many rows.
 pub(super) fn posterior(
@@ -98,7 +98,8 @@ fn model(of: &Fit, cells: &CellTable, noise: Noise) -> Result<(DensityLaw, Vec<E
     if laplace {
         let d = places.len();
         let sums = d * (d + 3) / 2;
-        let (parameter, own) = noises(sums as u64)?;
+        // Laplace noise is normal noise with a variance of its own for each sum.
+        let (parameter, own) = unknown("exponential", &[1.0], Range::new(0.0, f64::INFINITY), sums as u64)?;
         parameters.push(parameter);
         numbers.extend(own);
     }
@@ -107,36 +108,40 @@ fn model(of: &Fit, cells: &CellTable, noise: Noise) -> Result<(DensityLaw, Vec<E
     Ok((law, numbers, Moments { columns, sums: vec![], noisy: vec![], rows: 0.0, noise: variance, laplace }))
 }
 
-/// Exponential numbers, and each of them.
-fn noises(dim: u64) -> Result<(Parameter, Vec<Expr>), MechanismError> {
+/// Numbers of the chain that no statement declares, with this law, and each of them.
+pub(super) fn unknown(law: &str, args: &[f64], range: Range, dim: u64) -> Result<(Parameter, Vec<Expr>), MechanismError> {
     let span = crate::source::Span::default();
-    let range = Range::new(0.0, f64::INFINITY);
     let norms = crate::model::Norms::INFINITE;
     let ty = Type::Vector(VectorType { dim, range, sup: norms, diam: norms, levels: None, axes: None, ordered: false });
-    let family = crate::dist::find("exponential").ok_or(UNKNOWN)?;
-    let prior = DistCall { family, args: vec![number(1.0)], mixed: vec![], span };
-    let all = Expr { kind: ExprKind::Param(NOISES), ty: ty.clone(), label: Label::Latent, span };
+    let family = crate::dist::find(law).ok_or(UNKNOWN)?;
+    let prior = DistCall { family, args: args.iter().map(|x| number(*x)).collect(), mixed: vec![], span };
+    let all = Expr { kind: ExprKind::Param(HIDDEN), ty: ty.clone(), label: Label::Latent, span };
     let one = |i: u64| {
         let kind = ExprKind::Index(Box::new(all.clone()), Box::new(number(i as f64 + 1.0)));
         Expr { kind, ty: Type::Real(range), label: Label::Latent, span }
     };
-    Ok((Parameter { id: NOISES, name: "noises".into(), ty, truncated: None, prior, span }, (0..dim).map(one).collect()))
+    Ok((Parameter { id: HIDDEN, name: "unknown".into(), ty, truncated: None, prior, span }, (0..dim).map(one).collect()))
 }
 
-fn number(x: f64) -> Expr {
+pub(super) fn number(x: f64) -> Expr {
     Expr { kind: ExprKind::Number(x), ty: Type::Real(Range::point(x)), label: Label::Public, span: crate::source::Span::default() }
 }
 
-fn call(f: Builtin, args: Vec<Expr>) -> Expr {
+pub(super) fn call(f: Builtin, args: Vec<Expr>) -> Expr {
     Expr { kind: ExprKind::Call(f, args), ty: Type::Real(Range::ALL), label: Label::Latent, span: crate::source::Span::default() }
 }
 
 /// An expression with 0 in place of each column, but 1 in place of one of them.
 fn place_columns(e: &Expr, cells: &CellTable, one: Option<usize>) -> Expr {
-    let at = |e: &Expr| place_columns(e, cells, one);
+    placed(e, cells.table, &|c| number(f64::from(u8::from(one == Some(c)))))
+}
+
+/// An expression with values in place of the columns of a table.
+pub(super) fn placed(e: &Expr, table: TableId, value: &dyn Fn(usize) -> Expr) -> Expr {
+    let at = |e: &Expr| placed(e, table, value);
     let all = |items: &[Expr]| items.iter().map(at).collect();
     let kind = match &e.kind {
-        ExprKind::Column(t, c) if *t == cells.table => return number(f64::from(u8::from(one == Some(c.0)))),
+        ExprKind::Column(t, c) if *t == table => return value(c.0),
         ExprKind::List(items) => ExprKind::List(all(items)),
         ExprKind::Call(f, items) => ExprKind::Call(*f, all(items)),
         ExprKind::If(c, a, b) => ExprKind::If(Box::new(at(c)), Box::new(at(a)), Box::new(at(b))),
@@ -145,8 +150,7 @@ fn place_columns(e: &Expr, cells: &CellTable, one: Option<usize>) -> Expr {
         kind => kind.clone(),
     };
     let label = match e.label {
-        Label::Row(t) if t == cells.table => Label::Latent,
-        Label::Mix(t) if t == cells.table => Label::Latent,
+        Label::Row(t) | Label::Mix(t) if t == table => Label::Latent,
         label => label,
     };
     // Its range was that of the columns.

@@ -118,7 +118,7 @@ fn chains(program: &Program, analysis: &Analysis, env: &Ends) -> Vec<Diagnostic>
         let read = |id| Some(program.records.iter().find(|r| r.id == id)?.counts.as_ref()?.noise);
         let noise = of.tables.first().and_then(|t| drawn(t.release).or_else(|| read(t.release)));
         // Without one, or with noise that has no law, something else was said.
-        let sums = of.tables.iter().any(|t| t.moments.is_some());
+        let sums = of.tables.iter().any(|t| !t.has_counts());
         let known = |noise: &Noise| sums || matches!(noise, Noise::Geometric { .. } | Noise::Rounded { .. });
         let Some(noise) = noise.filter(known) else { continue };
         if fit::rehearse(of, noise, env).is_err() {

@@ -32,5 +32,6 @@ mod repeated;
 mod rounded_noise;
 mod rounding;
 mod selected;
+mod sums;
 mod verify;
 mod whole_posteriors;

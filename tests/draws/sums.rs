@@ -153,3 +153,79 @@ fn a_regression_is_that_of_its_rows() {
     let spread = (rows.iter().map(|r| (r[0] - mean).powi(2)).sum::<f64>() / (n - 1.0)).sqrt();
     close(&found, 4, (mean, spread / n.sqrt()), 0.25);
 }
+
+/// Mean and sd of a rate under gamma(2, 10), given noisy sums of events and of exposures in tens, in units of 10; `noisy` is the
+/// mass of a rounded noise, `seen` the density of the noise.
+fn rate(events: f64, exposure: f64, noisy: impl Fn(f64) -> f64, seen: impl Fn(f64) -> f64) -> (f64, f64) {
+    let (mut all, steps) = ([0.0; 3], 240);
+    let mass: Vec<f64> = (0..90).map(|c| noisy(events - f64::from(c))).collect();
+    for i in 0..steps {
+        let rate = 1.2 * (f64::from(i) + 0.5) / f64::from(steps);
+        let mut weight = 0.0;
+        for j in 0..320 {
+            let s = 0.25 * (f64::from(j) + 0.5);
+            let mut poisson = (-rate * 10.0 * s).exp();
+            let mut sum = 0.0;
+            for (c, m) in mass.iter().enumerate() {
+                sum += poisson * m;
+                poisson *= rate * 10.0 * s / (c as f64 + 1.0);
+            }
+            weight += sum * seen(exposure - s);
+        }
+        weight *= rate * (-10.0 * rate).exp();
+        for (sum, x) in all.iter_mut().zip([1.0, rate, rate * rate]) {
+            *sum += weight * x;
+        }
+    }
+    (all[1] / all[0], (all[2] / all[0] - (all[1] / all[0]).powi(2)).sqrt())
+}
+
+fn of_rates(using: &str) -> String {
+    format!(
+        "budget gdp(9)\nprivate t[n] {{ g: category {{a, b}}, died: bool, years: real in [0, 10] }}\n\
+         release s = sums(died, years, groups = g) using {using}\nparam rate: vector[g] ~ gamma(2, 10)\n\
+         observe s.died ~ poisson(rate[g] * years)\noutput post = posterior(rate)\n"
+    )
+}
+
+#[test]
+fn rates_behind_noise_on_events_and_exposures() {
+    let rows = format!("g,died,years\n{}", "a,1,1\n".repeat(ROWS));
+    let below = |x: f64| if x < 0.0 { 0.5 * x.exp() } else { 1.0 - 0.5 * (-x).exp() };
+    for (sums, scale) in [([22, 21, 30, 9], 4.0), ([6, 40, -3, 12], 2.5)] {
+        let at = sums.map(|x| x as f64);
+        let normal = fitted(&of_rates(&format!("gaussian(sigma = {scale})")), &rows, &sums);
+        let laplace = fitted(&of_rates(&format!("laplace(scale = {scale})")).replace("gdp(9)", "eps(9)"), &rows, &sums);
+        for (i, [events, exposure]) in [[at[0], at[1]], [at[2], at[3]]].into_iter().enumerate() {
+            let mass = |k: f64| crate::fits::rounded(k, scale);
+            close(&normal, i, rate(events, exposure, mass, |e| (-0.5 * (e / scale).powi(2)).exp()), 0.04);
+            let mass = |k: f64| below((k + 0.5) / scale) - below((k - 0.5) / scale);
+            let truth = rate(events, exposure, mass, |e| (-(e / scale).abs()).exp());
+            close(&laplace, i, truth, 0.06);
+            // An exposure at face value, and events at face value, are seen.
+            let exposed = rate(events, exposure, mass, |e| f64::from(u8::from(e.abs() < 0.3)));
+            let counted = rate(events, exposure, |k| f64::from(u8::from(k == events.max(0.0) - events)), |e| (-(e / scale).abs()).exp());
+            assert!(i == 0 || exposed.1 < 0.9 * truth.1 || (exposed.0 - truth.0).abs() > 0.2 * truth.1, "{exposed:?} {truth:?}");
+            assert!(
+                !(counted.1 > 0.0) || counted.1 < 0.95 * truth.1 || (counted.0 - truth.0).abs() > 0.1 * truth.1,
+                "{counted:?} {truth:?}"
+            );
+        }
+    }
+}
+
+/// Hardly any noise, two kinds of events, two exposures, two columns that make groups: maximum likelihood.
+#[test]
+fn events_of_two_kinds_under_two_exposures() {
+    let text = "budget gdp(9)\nprivate t[n] { g: category {a, b}, h: category {p, q, r}, ill: bool, falls: int in 0..20, home: real in [0, 10], away: real in [0, 4] }\n\
+         release s = sums(ill, falls, home, away, groups = [g, h]) using gaussian(sigma = 0.4)\nparam r ~ gamma(1, 1)\nparam u: vector[h] ~ gamma(1, 1)\nparam v ~ gamma(1, 1)\n\
+         observe s.falls ~ poisson(u[h] * home + (if g == b then 2 else 1) * v * away)\nobserve s.ill ~ poisson(r * home)\noutput post = posterior(r, u, v)\n";
+    // In every group 3,000 of home and 1,000 of away in natural units.
+    let sums = |g: f64, u: f64| [600, ((u * 3000.0 + g * 0.3 * 1000.0) / 20.0) as i128, 300, 250];
+    let noisy: Vec<i128> = [1.0, 2.0].iter().flat_map(|g| [0.5, 0.9, 0.2].iter().flat_map(move |u| sums(*g, *u))).collect();
+    let found = fitted(text, &format!("g,h,ill,falls,home,away\n{}", "a,p,1,1,1,1\n".repeat(5000)), &noisy);
+    let means: Vec<f64> = found.summaries().iter().map(|s| s.mean).collect();
+    for (mean, truth) in means.iter().zip([0.2, 0.5, 0.9, 0.2, 0.3]) {
+        assert!((mean / truth - 1.0).abs() < 0.06, "{means:?}");
+    }
+}

@@ -281,3 +281,53 @@ fn extreme_records_end_well() {
         assert!(refused || done.status.code() == Some(0), "{kind} {scale} {a} {b} {n}: {:?} {said}", done.status.code());
     }
 }
+
+const SUMS: &str = "param rate: vector[sex] ~ gamma(2, 20)
+observe s.died ~ poisson(rate[sex] * years)
+output post = posterior(rate)
+output more = mean(post.rate[m] > post.rate[f])
+";
+
+/// Noisy sums keep their law and their columns, and a changed unit or scale is seen.
+#[test]
+fn sums_are_read_again() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = folder.path();
+    let row = |i: usize| format!("{},{},{}\n", ["f", "m"][i % 2], usize::from(i.is_multiple_of(7)), i % 13);
+    fs::write(at.join("t.csv"), "sex,died,years\n".to_owned() + &(0..300).map(row).collect::<String>()).unwrap();
+    let table = "private t[n] { sex: category {f, m}, died: bool, years: real in [0, 15] }\n";
+    fs::write(at.join("a.dpm"), format!("budget eps(3)\n{table}release s = sums(died, years, groups = sex)\n{SUMS}")).unwrap();
+    expect(0, &dpm(at, &["run", "a.dpm", "--data", "t.csv", "-o", "r.json"]));
+    let mut record = read(at, "r.json");
+    expect(0, &dpm(at, &["verify", "r.json"]));
+    let law = &record["laws"]["s"];
+    assert_eq!((&law["n"], &law["kind"], &law["axes"][1]["levels"]), (&json!(300), &json!("laplace"), &json!(["died", "years / 15"])));
+    assert_eq!(law["axes"][1]["sums"][1], json!({"name": "years", "unit": 15.0, "whole": false}));
+    fs::write(at.join("b.dpm"), format!("public s from \"r.json\"\n{SUMS}")).unwrap();
+    expect(0, &dpm(at, &["run", "b.dpm", "-o", "s.json"]));
+    assert_eq!(read(at, "s.json")["outputs"], record["outputs"]);
+    // Written out it is the same program.
+    fs::write(at.join("c.dpm"), expect(0, &dpm(at, &["expand", "a.dpm"])).0).unwrap();
+    let certificate = |name: &str| read(at, name)["releases"].clone();
+    for name in ["a", "c"] {
+        expect(0, &dpm(at, &["certify", &format!("{name}.dpm"), "-o", &format!("{name}.json")]));
+    }
+    assert_eq!(certificate("a.json")[0]["claim"], certificate("c.json")[0]["claim"]);
+    let sound = record.clone();
+    for (place, value, code) in [
+        ("/laws/s/axes/1/sums/1/unit", json!(1.5), "E0212"),
+        ("/laws/s/axes/1/sums/1/unit", json!(0), "E0212"),
+        ("/laws/s/axes/1/sums", json!([]), "E0212"),
+        ("/laws/s/axes/0/type", json!("bool"), "E0212"),
+        ("/laws/s/axes/1/type", json!("category"), "E0315"),
+        ("/laws/s/scale", json!(0.01), "E0212"),
+        ("/laws/s/kind", json!("cauchy"), "E0315"),
+        ("/laws/s/n", json!(0), "E0212"),
+    ] {
+        record.clone_from(&sound);
+        *record.pointer_mut(place).unwrap() = value;
+        fs::write(at.join("r.json"), record.to_string()).unwrap();
+        let (_, said) = expect(1, &dpm(at, &["check", "b.dpm"]));
+        assert!(said.contains(code), "{place}: {said}");
+    }
+}

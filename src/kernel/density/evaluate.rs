@@ -6,9 +6,9 @@ use rayon::prelude::*;
 use super::cells::Cells;
 use super::columns::{Columns, Lane, ROWS};
 use super::fused::Fused;
-use super::moments::Likelihood;
 use super::tape::{Adjoints, Inputs, forward, reverse, total};
-use super::{Loss, Operand, Program};
+use super::{Loss, OfNumbers, Operand, Program};
+use std::sync::Arc;
 
 /// Ranges of rows that are summed by themselves. A constant, so that sums do not depend on the number of threads.
 const RANGES: usize = 16;
@@ -36,7 +36,7 @@ enum Rows<'a> {
     /// A row a cell: its loss is minus the log rate.
     Cells(Vec<Range<'a>>, Box<Cells>),
     /// No rows, but numbers that follow from parameters.
-    Moments(Vec<Operand>, Box<Likelihood>),
+    Numbers(Vec<Operand>, Arc<dyn OfNumbers>),
 }
 
 /// Neighbouring blocks, and room for their results.
@@ -70,8 +70,8 @@ impl<'a> Density<'a> {
     }
 
     /// Noisy sums whose law has these numbers.
-    pub fn moments(program: &'a Program, numbers: Vec<Operand>, moments: Likelihood) -> Density<'a> {
-        Density::with(program, 1.0, Rows::Moments(numbers, Box::new(moments)))
+    pub fn of_numbers(program: &'a Program, numbers: Vec<Operand>, likelihood: Arc<dyn OfNumbers>) -> Density<'a> {
+        Density::with(program, 1.0, Rows::Numbers(numbers, likelihood))
     }
 
     fn with(program: &'a Program, weight: f64, rows: Rows<'a>) -> Density<'a> {
@@ -178,10 +178,10 @@ impl<'a> Density<'a> {
         let Density { program, rows, values, sums, losses, seeds, .. } = self;
         match rows {
             Rows::Fused(fused) => fused.loss(values, slopes.then_some(sums)),
-            Rows::Moments(numbers, moments) => {
+            Rows::Numbers(numbers, likelihood) => {
                 losses.clear();
                 losses.extend(numbers.iter().map(|o| number(values, *o)));
-                let loss = moments.total(losses, seeds);
+                let loss = likelihood.total(losses, seeds);
                 for (o, by) in numbers.iter().zip(seeds.iter()) {
                     if let (true, Operand::Shared(i)) = (slopes, o)
                         && let Some(sum) = sums.get_mut(*i as usize)

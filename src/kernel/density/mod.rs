@@ -12,6 +12,7 @@ mod builder;
 mod cells;
 mod columns;
 mod evaluate;
+mod exposures;
 mod functions;
 mod fused;
 mod mean;
@@ -33,6 +34,7 @@ pub use builder::Builder;
 pub use cells::Cells;
 pub use columns::{Columns, Lane, ROWS};
 pub use evaluate::Density;
+pub use exposures::{Events, Exposures, SumNoise};
 pub use fused::Fused;
 pub use moments::{Column, Moments};
 pub use neg_binomial::{PowerSum, binomial_power, neg_binomial_power};
@@ -44,6 +46,12 @@ pub use row_gradients::RowGradients;
 pub use within::Binned;
 
 use tape::{Inputs, forward};
+
+/// A likelihood whose law has numbers that follow from parameters.
+pub trait OfNumbers: Send + Sync {
+    /// The negative log-likelihood, and its derivative by every number. Infinite, with derivatives 0, where it does not exist.
+    fn total(&self, numbers: &[f64], by: &mut Vec<f64>) -> f64;
+}
 
 /// The loss of one observation: moved into `[lo, hi]`, whatever was computed.
 #[derive(Clone, PartialEq, Debug)]

@@ -5,6 +5,7 @@
 //! normal number those moments are of its values moved into their bounds, in closed form; of several they are of the numbers
 //! themselves. Laplace noise is normal noise whose variance has an exponential law, a number of the chain for each sum.
 
+use super::OfNumbers;
 use super::moved::{Moved, normal_tail};
 use super::products::{Products, Square, add, at, set};
 use crate::kernel::KernelError;
@@ -225,9 +226,8 @@ impl Moments {
     }
 }
 
-impl Likelihood {
-    /// The negative log-likelihood, and its derivative by every number. Infinite, with derivatives 0, where it does not exist.
-    pub fn total(&self, numbers: &[f64], by: &mut Vec<f64>) -> f64 {
+impl OfNumbers for Likelihood {
+    fn total(&self, numbers: &[f64], by: &mut Vec<f64>) -> f64 {
         by.clear();
         by.resize(numbers.len(), 0.0);
         let own = numbers.len() - if self.laplace { self.sums.len().min(numbers.len()) } else { 0 };
@@ -242,7 +242,9 @@ impl Likelihood {
         };
         loss
     }
+}
 
+impl Likelihood {
     fn several(&self, laws: &[f64], noises: &[f64], by: &mut [f64]) -> Option<f64> {
         let (d, bools, starts) = (self.columns.len(), self.bools(), self.starts());
         let number = |i: usize, k: usize| at(laws, starts.get(i).copied().unwrap_or(0) + k);

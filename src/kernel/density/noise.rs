@@ -16,6 +16,8 @@ pub enum Noise {
     Geometric { scale: f64 },
     /// Normal(0, sigma^2), rounded.
     RoundedGaussian { sigma: f64 },
+    /// Laplace of this scale, rounded: `P(k) = sinh(1 / (2 scale)) exp(-|k| / scale)` but for 0.
+    RoundedLaplace { scale: f64 },
 }
 
 impl Noise {
@@ -32,6 +34,11 @@ impl Noise {
                 };
                 (1..100).map(bound).fold(f64::INFINITY, f64::min)
             }
+            // One alone has tails of exp(-|k| / scale); beyond a half for each, so many Laplace numbers, with E exp(t X) = 1 / (1 - t^2 scale^2).
+            Noise::RoundedLaplace { scale } => {
+                let t = 0.5 / scale.max(0.02);
+                (TAIL - m * 0.75f64.ln()) / t + 0.5 * m
+            }
             // Rounding moves a number by at most 1/2.
             Noise::RoundedGaussian { sigma } => (2.0 * TAIL * m * (sigma * sigma + 0.25)).sqrt(),
         };
@@ -43,6 +50,9 @@ impl Noise {
         match self {
             Noise::Geometric { scale } => (0.5 / scale).tanh().ln() - k.abs() / scale,
             Noise::RoundedGaussian { sigma } => between((k - 0.5) / sigma, (k + 0.5) / sigma).log,
+            Noise::RoundedLaplace { scale } if k == 0.0 => (-libm::expm1(-0.5 / scale)).ln(),
+            // sinh without leaving the doubles.
+            Noise::RoundedLaplace { scale } => (0.5 - k.abs()) / scale + (-0.5 * libm::expm1(-1.0 / scale)).ln(),
         }
     }
 
@@ -72,6 +82,11 @@ impl Noise {
         match self {
             Noise::Geometric { scale } => 0.5 / (0.5 / scale).sinh().powi(2),
             Noise::RoundedGaussian { sigma } => sigma * sigma + 1.0 / 12.0,
+            // 2 sinh(h) sum of k^2 exp(-2 h k), with h = 1 / (2 scale).
+            Noise::RoundedLaplace { scale } => {
+                let h = (0.5 / scale).min(300.0);
+                0.5 * h.cosh() / h.sinh().powi(2)
+            }
         }
     }
 
@@ -80,7 +95,7 @@ impl Noise {
     pub(super) fn mixture(self, m: f64) -> Vec<(f64, f64)> {
         let variance = match self {
             Noise::RoundedGaussian { .. } => return vec![(1.0, m * self.variance())],
-            Noise::Geometric { .. } => self.variance(),
+            Noise::Geometric { .. } | Noise::RoundedLaplace { .. } => self.variance(),
         };
         // The trapezoidal rule in the logarithm u of the Gamma(m) number.
         let (step, highest) = (0.5 / m.sqrt(), (m + 9.0 * m.sqrt() + 40.0).ln());

@@ -58,7 +58,7 @@ impl NoisyCount {
     }
 
     fn with_sums_to(noise: Noise, noises: u32, widest: f64) -> Result<NoisyCount, KernelError> {
-        let (Noise::Geometric { scale } | Noise::RoundedGaussian { sigma: scale }) = noise;
+        let (Noise::Geometric { scale } | Noise::RoundedLaplace { scale } | Noise::RoundedGaussian { sigma: scale }) = noise;
         if !(0.0..1e9).contains(&scale) || !(1..1 << 16).contains(&noises) {
             return Err(KernelError::Family);
         }
@@ -236,6 +236,11 @@ mod tests {
                 };
                 (0..=400).map(density).sum::<f64>() / 1200.0 / sigma / std::f64::consts::TAU.sqrt()
             }
+            Noise::RoundedLaplace { scale } => {
+                let beyond = |x: f64| 0.5 * (-x / scale).exp();
+                let k = k.abs() as f64;
+                if k == 0.0 { 1.0 - 2.0 * beyond(0.5) } else { beyond(k - 0.5) - beyond(k + 0.5) }
+            }
         }
     }
 
@@ -246,7 +251,9 @@ mod tests {
         (1..noises).fold(one.clone(), |sum, _| (-n..=n).map(|k| (-n..=n).map(|j| at(&sum, j) * at(&one, k - j)).sum()).collect())
     }
 
-    const CASES: [(Noise, u32); 7] = [
+    const CASES: [(Noise, u32); 9] = [
+        (Noise::RoundedLaplace { scale: 0.4 }, 1),
+        (Noise::RoundedLaplace { scale: 2.2 }, 1),
         (Noise::RoundedGaussian { sigma: 0.3 }, 1),
         (Noise::RoundedGaussian { sigma: 2.0 }, 1),
         (Noise::RoundedGaussian { sigma: 5.0 }, 1),
@@ -290,6 +297,7 @@ mod tests {
             let wrong = match noise {
                 Noise::Geometric { scale } => law(GEOM(1.2 * scale), noises, 40.0),
                 Noise::RoundedGaussian { sigma } => law(GAUSS(1.2 * sigma), noises, 40.0),
+                Noise::RoundedLaplace { scale } => law(Noise::RoundedLaplace { scale: 1.2 * scale }, noises, 40.0),
             };
             let mut worst = 0.0f64;
             for noisy in [-3, 0, 1, 4, 17] {
@@ -351,7 +359,9 @@ mod tests {
     /// Largest near a count of twice the variance: about 0.05 / sd.
     #[test]
     fn normal_forms_are_as_near_as_stated() {
-        for (noise, noises) in [(GAUSS(40.0), 1), (GAUSS(20.0), 4), (GEOM(28.3), 1), (GEOM(14.15), 4)] {
+        for (noise, noises) in
+            [(GAUSS(40.0), 1), (GAUSS(20.0), 4), (GEOM(28.3), 1), (GEOM(14.15), 4), (Noise::RoundedLaplace { scale: 28.3 }, 1)]
+        {
             let (sums, normal) = (law(noise, noises, 1e9), law(noise, noises, 39.0));
             assert!(matches!(normal.form, Form::Normal(_)));
             let worst = [-80, 0, 40, 120, 500, 3200, 8000].map(|noisy| apart(&sums, &normal, noisy)).into_iter().fold(0.0, f64::max);

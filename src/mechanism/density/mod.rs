@@ -1,6 +1,7 @@
 //! Posteriors known by their log-density: the plan compiled to a program over columns, the rows it reads, the chain it runs.
 
 mod draw;
+pub mod exposures;
 mod expression;
 pub mod fit;
 mod likelihood;

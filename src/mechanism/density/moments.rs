@@ -8,6 +8,7 @@ use crate::kernel::density::{Columns, Density};
 use crate::mechanism::MechanismError;
 use crate::mechanism::plan::DensityLaw;
 use crate::model::Expr;
+use std::sync::Arc;
 
 /// Of so many draws one is asked how many rows lie beyond the bounds.
 const SOME: usize = 10;
@@ -21,14 +22,14 @@ pub fn fit(
     env: &dyn Environment,
 ) -> Result<(Sampled, f64), MechanismError> {
     let (Lowered { program, parameters, start, .. }, numbers) = lower_with(law, &[], numbers, env, Form::NonCentred)?;
-    let moments = moments.likelihood()?;
+    let moments = Arc::new(moments.likelihood()?);
     if numbers.len() != moments.numbers() {
         return Err(MechanismError::Parameter);
     }
     let kept: Vec<_> = law.released.iter().filter_map(|i| parameters.get(*i)).flatten().copied().collect();
     let no = Columns::new(program.columns);
     let density =
-        || Ok(if prior { Density::new(&program, &no, 1.0) } else { Density::moments(&program, numbers.clone(), moments.clone()) });
+        || Ok(if prior { Density::new(&program, &no, 1.0) } else { Density::of_numbers(&program, numbers.clone(), moments.clone()) });
     let sampled = chains(density, &start, &kept, seed)?;
     let mut of = Density::new(&program, &no, 1.0);
     let some: Vec<f64> = sampled.states.iter().step_by(SOME).map(|u| moments.beyond(&of.shared(u, &numbers))).collect();

@@ -1,0 +1,105 @@
+//! Posteriors of released events and exposures: the rates of a model by group, and the exact exposures as numbers of the chain.
+
+use super::draws::released;
+use super::moments::{call, number, placed, unknown};
+use crate::data::Environment;
+use crate::mechanism::MechanismError;
+use crate::mechanism::density::exposures::{self as density, Events, Exposures, SumNoise};
+use crate::mechanism::density::fit::Sampled;
+use crate::mechanism::density::moments::rehearse as lowers;
+use crate::mechanism::plan::{ChainLaw, DensityLaw, Loss, Noise};
+use crate::model::fit::{CellTable, Fit};
+use crate::model::{Axis, Builtin, Expr, ExprKind, Label, Range};
+
+const UNKNOWN: MechanismError = MechanismError::Parameter;
+/// So many scales of its noise from its noisy sum an exposure is looked for: what lies beyond has a part of e^-40.
+const REACH: f64 = 40.0;
+
+/// Draws of the posterior given released sums with this noise over so many rows.
+pub(super) fn posterior(
+    of: &Fit,
+    cells: &CellTable,
+    (noise, noisy, rows): (Noise, &[f64], f64),
+    seed: [u8; 32],
+    env: &dyn Environment,
+) -> Result<Sampled, MechanismError> {
+    let noise = on_sums(noise);
+    let (law, numbers, likelihood) = model(of, cells, (noise, noisy, rows))?;
+    density::fit((&law, &numbers, likelihood), of.prior, seed, env)
+}
+
+pub(super) fn rehearse(of: &Fit, cells: &CellTable, noise: Noise, env: &dyn Environment) -> Result<(), MechanismError> {
+    let all = cells.groups().iter().map(|a| a.levels.len()).product::<usize>() * cells.sums.len();
+    let (law, numbers, _) = model(of, cells, (on_sums(noise), &vec![0.0; all], 1.0))?;
+    lowers(&law, &numbers, env)
+}
+
+/// Rounded normal noise is on whole numbers, where rounding what was seen changes nothing; the exposures are seen through it as if it were not rounded.
+fn on_sums(noise: Noise) -> SumNoise {
+    match noise {
+        Noise::Gaussian { sigma } | Noise::Rounded { sigma } => SumNoise::Normal { sigma },
+        Noise::Laplace { scale } => SumNoise::Laplace { scale },
+        Noise::Geometric { scale } => SumNoise::Geometric { scale },
+    }
+}
+
+/// Priors, and the numbers of the likelihood as expressions of parameters.
+fn model(
+    of: &Fit,
+    cells: &CellTable,
+    (noise, noisy, rows): (SumNoise, &[f64], f64),
+) -> Result<(DensityLaw, Vec<Expr>, Exposures), MechanismError> {
+    let (by, sums) = (cells.groups(), &cells.sums);
+    let groups: usize = by.iter().map(|a| a.levels.len()).product();
+    let is_sum = |c: &usize| *c >= by.len();
+    let mut read: Vec<usize> =
+        of.observations.iter().flat_map(|o| &o.likelihood.args).flat_map(|e| cells.columns(e)).filter(is_sum).collect();
+    read.sort_unstable();
+    read.dedup();
+    let sum = |c: usize| sums.get(c.checked_sub(by.len())?);
+    let seen = |g: usize, c: usize| noisy.get(g * sums.len() + c.checked_sub(by.len())?).copied();
+    let mut events = vec![];
+    for o in &of.observations {
+        let c = cells.columns(&o.outcome).into_iter().next().ok_or(UNKNOWN)?;
+        let noisy: Option<Vec<f64>> = (0..groups).map(|g| seen(g, c)).collect();
+        events.push(Events { unit: sum(c).ok_or(UNKNOWN)?.unit, noisy: noisy.ok_or(UNKNOWN)? });
+    }
+    let mut numbers = vec![];
+    for g in 0..groups {
+        for o in &of.observations {
+            let [mean] = o.likelihood.args.as_slice() else { return Err(UNKNOWN) };
+            for k in &read {
+                // What one unit of this exposure, and none of the others, expects in this group.
+                let unit = sum(*k).ok_or(UNKNOWN)?.unit;
+                numbers.push(placed(mean, cells.table, &|c| {
+                    if is_sum(&c) { number(if c == *k { unit } else { 0.0 }) } else { level(by, g, c) }
+                }));
+            }
+        }
+    }
+    let (parameter, shares) = unknown("uniform", &[0.0, 1.0], Range::UNIT, (groups * read.len()) as u64)?;
+    let mut exposures = vec![];
+    let mut shares = shares.into_iter();
+    for g in 0..groups {
+        for k in &read {
+            let noisy = seen(g, *k).ok_or(UNKNOWN)?;
+            let (middle, reach) = (noisy.clamp(0.0, rows), REACH * noise.scale());
+            let (lo, hi) = ((middle - reach).max(0.0), (middle + reach).min(rows));
+            let share = shares.next().ok_or(UNKNOWN)?;
+            numbers.push(call(Builtin::Add, vec![number(lo), call(Builtin::Mul, vec![number(hi - lo), share])]));
+            exposures.push(noisy);
+        }
+    }
+    let mut parameters = of.parameters.clone();
+    parameters.push(parameter);
+    let released = released(of)?.iter().map(|(i, _)| *i).collect();
+    let law = DensityLaw { parameters, released, rows: vec![], loss: Loss::NegativeLog, chain: ChainLaw::Nuts { steps: None } };
+    Ok((law, numbers, Exposures::new(noise, &events, exposures, read.len())?))
+}
+
+/// The level of a column that makes groups, in one of them; the last column is fastest.
+fn level(by: &[Axis], group: usize, c: usize) -> Expr {
+    let after: usize = by.iter().skip(c + 1).map(|a| a.levels.len()).product();
+    let (size, ty) = by.get(c).map_or((1, crate::model::Type::Bool), |a| (a.levels.len(), a.ty.clone()));
+    Expr { kind: ExprKind::Level(group / after.max(1) % size.max(1)), ty, label: Label::Public, span: crate::source::Span::default() }
+}
