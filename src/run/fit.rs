@@ -14,7 +14,9 @@ use std::sync::Arc;
 
 /// Draws of the posterior given released counts with this noise, and the public numbers of rows that go with them.
 pub fn posterior(of: &Fit, (noise, noisy, totals): (Noise, &[f64], &[f64]), env: &dyn Environment) -> Result<Draws, MechanismError> {
-    let mut source = Chains { of: of.clone(), noise, noisy: noisy.to_vec(), totals: totals.to_vec(), states: vec![], beyond: 0.0 };
+    let of_sums = of.tables.iter().any(|t| !t.sums.is_empty());
+    let noisy = &if of_sums { sums::rounded(noise, noisy) } else { noisy.to_vec() };
+    let mut source = Chains { of: of.clone(), noise, noisy: noisy.clone(), totals: totals.to_vec(), states: vec![], beyond: 0.0 };
     let seed = seed(&source, "");
     let (Sampled { numbers, states, divergences }, beyond) = match of.tables.as_slice() {
         [table] if !table.sums.is_empty() => (sums::posterior(of, table, (noise, noisy, totals.iter().sum()), seed, env)?, 0.0),

@@ -28,6 +28,12 @@ pub(super) fn posterior(
     density::fit((&law, &numbers, likelihood), of.prior, seed, env)
 }
 
+/// Sums to a millionth of the scale of their noise: a record says them in decimals, and shall have the same posterior.
+pub(super) fn rounded(noise: Noise, noisy: &[f64]) -> Vec<f64> {
+    let step = on_sums(noise).scale() * f64::EPSILON.sqrt() * 64.0;
+    noisy.iter().map(|x| if step > 0.0 { (x / step).round() * step } else { *x }).collect()
+}
+
 pub(super) fn rehearse(of: &Fit, cells: &CellTable, noise: Noise, env: &dyn Environment) -> Result<(), MechanismError> {
     let all = cells.groups().iter().map(|a| a.levels.len()).product::<usize>() * cells.sums.len();
     let (law, numbers, _) = model(of, cells, (on_sums(noise), &vec![0.0; all], 1.0))?;
