@@ -101,7 +101,7 @@ fn release(r: &ReleaseAnalysis, step: &ReleaseStep, query: String, sources: &Sou
         query,
         ty: type_text(&step.ty),
         public_totals: r.public.observations.iter().map(|t| t.as_ref().map(|t| totals(t, chosen))).collect(),
-        public_design: r.public.design.as_ref().filter(|_| BY_DESIGN.contains(&chosen.rule.name)).map(design),
+        public_design: r.public.design.as_ref().filter(|_| chosen.offer.matched().is_some_and(|m| m.reads_design())).map(design),
         mechanism: chosen.mechanism.name.into(),
         rule: chosen.rule.name.into(),
         parameters: parameters.collect(),
@@ -115,16 +115,14 @@ fn release(r: &ReleaseAnalysis, step: &ReleaseStep, query: String, sources: &Sou
     })
 }
 
-/// The rules whose claims read a public design.
-const BY_DESIGN: [&str; 2] = ["glm_on_ball", "linear_public_design"];
-
 fn design(d: &Design) -> DesignFacts {
     DesignFacts { rows: d.rows, products: d.products.clone(), least: d.least }
 }
 
 /// What a claim uses of public rows: the cost of a normal mean depends on their number alone.
 fn totals(t: &Totals, chosen: &Chosen) -> TotalsFacts {
-    TotalsFacts { rows: t.rows, sums: if chosen.counts_public_rows { vec![] } else { t.sums.clone() } }
+    let rows_alone = chosen.offer.matched().is_some_and(|m| m.counts_public_rows());
+    TotalsFacts { rows: t.rows, sums: if rows_alone { vec![] } else { t.sums.clone() } }
 }
 
 fn premise(p: &Premise, sources: &SourceMap) -> PremiseFacts {

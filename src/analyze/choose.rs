@@ -209,7 +209,6 @@ fn settle(scene: &Scene, decision: Decision, shown: Shown, outcome: &mut Outcome
         claim,
         premises: offer.premises(value),
         predicted_error: offer.predicted_error(value),
-        counts_public_rows: offer.matched().is_some_and(|m| m.counts_public_rows()),
         chain: offer.chain(),
         status: offer.status(),
         value,

@@ -46,8 +46,6 @@ pub struct Chosen {
     pub claim: Claim,
     pub premises: Vec<Premise>,
     pub predicted_error: PredictedError,
-    /// Does the claim use the number of public rows alone, and not their sums?
-    pub counts_public_rows: bool,
     /// The chain behind it; `None` for an exact draw.
     pub chain: Option<Chain>,
     pub status: Status,

@@ -7,10 +7,10 @@ use super::tables::in_bin;
 use super::{Checked, Checker, ParamInfo, Stop, vectors};
 use crate::model::fit::CellTable;
 use crate::model::record::margins;
+use crate::model::sums::{self, Summed};
 use crate::model::{
     Axes, Axis, Builtin, Column, ColumnId, DistCall, Expr, ExprKind, Label, Observation, ParamId, Parameter, Range, Relation, ReleaseId,
     RowCount, Table, TableId, Type, VectorType,
-    sums::{self, Summed},
 };
 use crate::source::{Diagnostic, Span};
 use crate::syntax::ast;

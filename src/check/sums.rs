@@ -4,10 +4,8 @@ use super::expressions::{node, some};
 use super::messages::type_text;
 use super::{Checked, Checker};
 use crate::model::fit::CellTable;
-use crate::model::{
-    AggregateQuery, Axis, Builtin, Expr, ExprKind, Label, Observation, Query, Step, TableId, Type, VectorType,
-    sums::{Summed, degrees},
-};
+use crate::model::sums::{Summed, degrees};
+use crate::model::{AggregateQuery, Axis, Builtin, Expr, ExprKind, Label, Observation, Query, Step, TableId, Type, VectorType};
 use crate::source::{Diagnostic, Help, Span};
 use crate::syntax::ast;
 use std::sync::Arc;

@@ -53,6 +53,10 @@ pub trait Matched {
     fn counts_public_rows(&self) -> bool {
         false
     }
+    /// Does the claim depend on a public design, where one is given?
+    fn reads_design(&self) -> bool {
+        false
+    }
     /// Is the draw exact, or the last state of a Langevin chain whose own guarantee is proved?
     fn by_chain(&self) -> bool {
         false

@@ -369,9 +369,9 @@ mod tests {
                 let got = diverge(&fewer(&alpha, n).exactly(rows).matched(&RULE).claim(at), l);
                 assert!((got - want).abs() < 1e-8, "{got} {want}");
             }
-            // Rows of exactly N items are some of these; with a single row they reach the same.
+            // Rows of exactly N items are some of these, and reach the same where other rows are on a third category or there are none.
             let exact = |rows: u64| diverge(&build(&alpha, n).exactly(rows).matched(&RULE).claim(at), l);
-            assert!((exact(1) - want).abs() < 1e-8 && exact(7) < want);
+            assert!((exact(1) - want).abs() < 1e-8 && exact(7) < want + 1e-8);
         }
     }
 

@@ -160,6 +160,10 @@ impl Matched for Weights {
         &RULE
     }
 
+    fn reads_design(&self) -> bool {
+        true
+    }
+
     fn claim(&self, t: Tempering) -> Claim {
         // mu^2 = r^2 w^2 k / (sd^4 / (k q) + r sd^2): the smallest sd and the largest q are the worst. A design is known for k = 1
         // alone, where r sd^2 counts as often as X'X proves.

@@ -130,6 +130,8 @@ fn outcome_mentions(o: &Observation, predictor: &Expr) -> bool {
 /// A matched model, owned.
 pub(super) struct GlmDraw {
     pub rule: &'static Rule,
+    /// Are all weights bounded, so that the design of the rows counts where it is public and given?
+    bounded: bool,
     /// How far one replaced, added or removed row moves the slope of the loss in the predictor, at most.
     pub moved: f64,
     law: GlmLaw,
@@ -218,6 +220,7 @@ impl GlmDraw {
         let features = features.chain(parts.offsets.iter().map(|(e, factor)| Feature::Value(e.clone(), *factor)));
         Ok(GlmDraw {
             rule,
+            bounded: parts.bounded(),
             moved,
             known: parts.blocks.iter().all(|b| point(b.mean).is_some() && point(b.sd).is_some()),
             law,
@@ -296,6 +299,10 @@ fn premises(
 impl Matched for GlmDraw {
     fn rule(&self) -> &'static Rule {
         self.rule
+    }
+
+    fn reads_design(&self) -> bool {
+        self.bounded
     }
 
     fn claim(&self, t: Tempering) -> Claim {

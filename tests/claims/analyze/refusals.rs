@@ -154,10 +154,8 @@ fn expectations_are_judged() {
 #[test]
 fn a_posterior_that_only_draws_cover() {
     let models = [
-        ("t[200]", "z: real in [0, 10]", "tau ~ gamma(2, 1)", "normal(5, 1 / sqrt(tau))"),
-        // Its draw needs the exact number of rows.
-        ("t[n >= 100]", "z: real in [0, 10]", "tau ~ gamma(2, 1)", "normal(5, 1 / sqrt(tau))"),
-        ("t[n >= 100]", "z: real in [1, 10]", "tau ~ gamma(2, 1)", "exponential(tau)"),
+        ("t[200]", "z: counts[3] of at_most(4)", "tau ~ dirichlet([1, 1, 1])", "multinomial(4, tau)"),
+        ("t[n >= 100]", "z: int in 0..5, x: vector[2] in l2(1)", "tau: vector[2] in l2(2) ~ normal(0, 1)", "poisson_log(dot(tau, x))"),
         ("t[n >= 100]", "z: bool, x: vector[2] in l2(1)", "tau: vector[2] in l2(2) ~ normal(0, 1)", "bernoulli_cloglog(dot(tau, x))"),
     ];
     for (header, columns, prior, law) in models {
