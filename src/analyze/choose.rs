@@ -247,7 +247,6 @@ fn unmatched(judged: &Judged) -> Vec<Candidate> {
         reason,
         parameters: vec![],
         predicted_error: None,
-        noise: 0.0,
         status: Status::Exact,
     };
     refused.chain(unmatched).map(of).collect()
@@ -261,7 +260,6 @@ fn candidate(scene: &Scene, offer: &dyn Offer, solved: Option<f64>) -> Candidate
         reason: String::new(),
         parameters: vec![],
         predicted_error: None,
-        noise: 0.0,
         status: offer.status(),
     };
     let Some(limit) = scene.allotment else {
@@ -286,7 +284,6 @@ fn candidate(scene: &Scene, offer: &dyn Offer, solved: Option<f64>) -> Candidate
         reason,
         parameters: parameters(offer, value, true),
         predicted_error: Some(offer.predicted_error(value)),
-        noise: offer.noise(value),
         ..blank
     }
 }
