@@ -53,9 +53,9 @@ fn a_certificate_needs_the_columns_that_it_rests_on() {
     assert_eq!(with["digest"], rows["digest"]);
     assert_eq!(with["public"]["designs"][0]["sha256"].as_str().unwrap().len(), 64);
     assert!(without["public"].get("designs").is_none());
-    expect(0, &dpm(folder, "verify without.json"), "holds");
+    expect(0, &dpm(folder, "verify without.json"), "verified: ");
     expect(5, &dpm(folder, "verify with.json"), "--public t=PATH");
-    expect(0, &dpm(folder, "verify with.json --public t=design.csv"), "holds");
+    expect(0, &dpm(folder, "verify with.json --public t=design.csv"), "verified: ");
     expect(5, &dpm(folder, "verify with.json --public t=other.csv"), "are not those that the certificate rests on");
     expect(2, &dpm(folder, "verify without.json --public t=design.csv"), "rests on no public columns");
     expect(3, &dpm(folder, "verify with.json --public t=p.dpm"), "");
@@ -67,7 +67,7 @@ fn a_run_refuses_rows_with_other_public_columns() {
     let folder = folder();
     let folder = folder.path();
     expect(0, &dpm(folder, "run p.dpm --anyway --data t=rows.csv --public t=design.csv -o result.json"), "");
-    expect(0, &dpm(folder, "verify result.json --public t=design.csv"), "holds");
+    expect(0, &dpm(folder, "verify result.json --public t=design.csv"), "verified: ");
     expect(3, &dpm(folder, "run p.dpm --anyway --data t=other.csv --public t=design.csv"), "are not, row by row, those of the file");
     expect(0, &dpm(folder, "run p.dpm --anyway --data t=other.csv"), "");
     // A plan carries the public columns and no others.
@@ -75,7 +75,7 @@ fn a_run_refuses_rows_with_other_public_columns() {
     let plan = read(folder, "plan.json");
     let carried = plan["public"]["tables"][0]["csv"].as_str().unwrap();
     assert!(carried.starts_with("x\n-1\n") && carried.lines().all(|line| !line.contains(',')), "{carried}");
-    expect(0, &dpm(folder, "verify plan.json"), "holds");
+    expect(0, &dpm(folder, "verify plan.json"), "verified: ");
     expect(0, &dpm(folder, "run plan.json --anyway --data t=rows.csv"), "");
     expect(3, &dpm(folder, "run plan.json --anyway --data t=other.csv"), "are not, row by row, those of the file");
 }

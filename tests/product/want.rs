@@ -106,7 +106,7 @@ fn what_cannot_be_reached_is_said_with_its_reason() {
             "budget eps(1)\nprivate t[500] { y: bool }\nrelease c = count(y) spend eps(0.1)\nrelease b = count(not y)\n",
             "c within 2",
             1,
-            vec!["cannot be reached", "the budget makes no difference", "the number of rows makes no difference", "takes what is written"],
+            vec!["cannot be reached", "the budget makes no difference", "the number of rows makes no difference", "has a fixed cost"],
         ),
         (
             "budget eps(1)\nprivate t[100] { y: bool }\nrelease m = mean(y)\n",

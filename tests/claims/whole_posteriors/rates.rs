@@ -134,10 +134,11 @@ fn noisy_sums_of_rates_and_vectors_cost_what_they_say() {
 }
 
 /// Rates from the prior, rows from the model and moved into their range, discrete Laplace noise: the share of 90 % intervals that hold the
-/// rate. 0.034 is five standard deviations of 2,000 sets.
+/// rate, to five standard deviations of the share. 200 data sets each; `DPM_LONG=1` takes 2,000.
 #[test]
 fn intervals_of_rates_hold_what_they_say() {
-    let (n, sets) = (100u32, 2000u32);
+    let (n, sets) = (100u32, if std::env::var_os("DPM_LONG").is_some() { 2000u32 } else { 200 });
+    let most_off = 5.0 * (0.09 / f64::from(sets)).sqrt();
     let mut rng = rand_chacha::ChaCha20Rng::seed_from_u64(17);
     let mut bits = OsBits::new().unwrap();
     // Waiting times up to 12 and squares up to 36, at rates around 1: hardly any is moved.
@@ -160,7 +161,7 @@ fn intervals_of_rates_hold_what_they_say() {
         }
         let share = |x: u32| f64::from(x) / f64::from(sets);
         println!("{per_row} a row, eps {epsilon}: noise_aware {:.3}, plug_in {:.3}", share(held), share(narrow));
-        assert!((share(held) - 0.9).abs() < 0.034, "{per_row} {epsilon}: {}", share(held));
+        assert!((share(held) - 0.9).abs() < most_off, "{per_row} {epsilon}: {}", share(held));
         assert!(epsilon > 1.0 || share(narrow) < 0.8, "{per_row} {epsilon}: intervals without the noise pass, {}", share(narrow));
     }
 }
