@@ -109,9 +109,7 @@ impl Checker<'_> {
                 let code = self.written(span);
                 return Some(vec![format!("bins are those of a histogram, as in `release cells = histogram({code})`").into()]);
             }
-            "summary" | "summarise" => {
-                return Some(vec![Help::from(("an output of draws is its summary:", x.as_str())).over(span)]);
-            }
+            "summary" | "summarise" => return Some(vec![Help::from(("an output of draws is its summary:", x.as_str())).over(span)]),
             "average" | "avg" => return Some(vec![Help::from(format!("mean({x})")).over(span)]),
             "std" | "stdev" => return Some(vec![Help::from(format!("sd({x})")).over(span)]),
             _ => {}

@@ -13,7 +13,6 @@ const MOST_FEATURES: usize = 64;
 const ROUNDING: f64 = 4.440_892_098_500_626e-16;
 /// 2^-20: how much of the longest row its features may lose where they are stored.
 const STORED: f64 = 9.536_743_164_062_5e-7;
-
 /// 1 - 2^-40
 const BELOW: f64 = 0.999_999_999_999_090_5;
 

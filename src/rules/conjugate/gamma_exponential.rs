@@ -38,10 +38,9 @@ pub static RULE: Rule = Rule {
 const SHAPE: &str = "gamma(a, b)";
 
 fn find(model: &Model, context: &Context) -> Match<RateDraw> {
-    let parameter = the_parameter(model, "gamma", 2, SHAPE)?;
+    the_parameter(model, "gamma", 2, SHAPE)?;
     let draw = matched(&RULE, model, context)?;
-    let observation = one_private(model, &parameter.name)?;
-    rows_known(&draw, observation, model, context)?;
+    rows_known(&draw, model, context)?;
     Ok(draw)
 }
 
@@ -85,8 +84,9 @@ fn known_shape(o: &Observation, rate: ParamId) -> Option<f64> {
 }
 
 /// The premises about n that every summed rate shares (§3.11).
-pub(super) fn rows_known(draw: &RateDraw, observation: &Observation, model: &Model, context: &Context) -> Match<()> {
+pub(super) fn rows_known(draw: &RateDraw, model: &Model, context: &Context) -> Match<()> {
     let (rule, parameter) = (draw.facts.rule.name, draw.facts.parameter.as_str());
+    let observation = one_private(model, parameter)?;
     if !draw.facts.public.known {
         return refuse(refusals::unbound_public_rows(parameter, model, context));
     }

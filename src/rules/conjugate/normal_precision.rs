@@ -94,10 +94,9 @@ pub(super) fn squared_deviation(o: &Observation, tau: ParamId) -> Option<Expr> {
 }
 
 fn find(model: &Model, context: &Context) -> Match<RateDraw> {
-    let parameter = the_parameter(model, "gamma", 2, SHAPE)?;
+    the_parameter(model, "gamma", 2, SHAPE)?;
     let draw = matched(&RULE, model, context)?;
-    let observation = one_private(model, &parameter.name)?;
-    rows_known(&draw, observation, model, context)?;
+    rows_known(&draw, model, context)?;
     Ok(draw)
 }
 
