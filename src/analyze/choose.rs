@@ -212,6 +212,7 @@ fn settle(scene: &Scene, decision: Decision, shown: Shown, outcome: &mut Outcome
         chain: offer.chain(),
         status: offer.status(),
         value,
+        secret_groups: scene.site.secret_groups(),
         offer: Rc::from(decision.offer),
     });
 }

@@ -36,6 +36,8 @@ pub struct Chosen {
     /// What claim, premises and plan came out of, at this value of its free number.
     pub(super) offer: Rc<dyn Offer>,
     pub(super) value: f64,
+    /// It was certified for groups of a private key.
+    pub secret_groups: bool,
     /// How the posterior is weakened; `None` for noise on a query.
     pub tempering: Option<Tempering>,
     /// `None` while a public or released value that it needs is not known.

@@ -98,7 +98,7 @@ pub struct Scope<'a> {
 
 impl Scope<'_> {
     /// Is the number of rows (of the group) public?
-    fn rows_are_public(&self) -> bool {
+    pub fn rows_are_public(&self) -> bool {
         let key_is_public = |(key, _): (ColumnId, usize)| {
             let column = self.table.columns.get(key.0);
             column.is_some_and(|c| c.public)

@@ -36,7 +36,7 @@ pub fn plan(
         place: release.mechanism.span.unwrap_or(release.query_span),
         statement: release.span,
         budgeted: true,
-        secret_groups: false,
+        secret_groups: chosen.secret_groups,
     })
 }
 

@@ -16,9 +16,7 @@ use crate::mechanism::bits::OsBits;
 use crate::mechanism::plan::MechanismPlan;
 use crate::mechanism::{MechanismError, Scope, execute as draw, prepare};
 use crate::model::record::margins;
-use crate::model::{
-    ColumnId, Each, Expr, Program, Query, Relation, ReleaseId, ReleaseStep, Step, TableId, Type, VectorType, moments, releases,
-};
+use crate::model::{ColumnId, Each, Expr, Program, Query, ReleaseId, ReleaseStep, Step, TableId, Type, VectorType, moments, releases};
 use crate::private::Private;
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
@@ -335,8 +333,7 @@ impl Runner<'_> {
         let mut bits = self.files.bits().map_err(RunError::Mechanism)?;
         let draws = draw(&plan, &scope, &measured, &mut bits).map_err(RunError::Mechanism)?;
         if let (MechanismPlan::Whole { law, .. }, [one]) = (&plan, draws.as_slice()) {
-            let public = declared.relation == Relation::ReplaceOne;
-            let found = posterior::released(law, one, public, &mut *self.known.rng.borrow_mut());
+            let found = posterior::released(law, one, scope.rows_are_public(), &mut *self.known.rng.borrow_mut());
             return found.map(Value::Posterior).ok_or(RunError::Mechanism(MechanismError::Expression));
         }
         shape(&release.ty, &draws).ok_or(RunError::Mechanism(MechanismError::Expression))

@@ -187,7 +187,8 @@ impl<'a> Facts<'a> {
             return err("steps", "do not hold every release of the normal form once");
         }
         let open = list(at(all, "/public/tables")).iter().map(|t| text(&t["name"]).to_owned()).collect();
-        let scope = Scope { values, columns, open, kept, counts, view: View::Replace, unit: 1, least: 1, public_groups: false };
+        let scope =
+            Scope { values, columns, open, kept, counts, view: View::Replace, unit: 1, least: 1, public_groups: false, exchanged: false };
         let narrow = |e: &Expr| matches!(e, Expr::Row(value, ty) if !scope.allows(value, ty));
         if forms.iter().any(|f| f.parts().any(|e| e.any(&narrow))) {
             return err("program.normal_form", "says of a value of a row less than its parts can be");
@@ -231,6 +232,7 @@ impl<'a> Facts<'a> {
         let mut exactly = table.exactly;
         if let Some((view, public)) = place {
             (scope.view, scope.least, scope.public_groups, scope.kept, exactly) = (view, 1, public, vec![], None);
+            scope.exchanged = !public && table.view == View::Replace;
         }
         let sums = |t: &Value| Some((t["rows"].as_u64()?, list(&t["sums"]).iter().filter_map(number).collect()));
         let totals: Vec<Option<(u64, Vec<f64>)>> = list(&release["public_totals"]).iter().map(sums).collect();

@@ -35,6 +35,8 @@ pub struct Scope {
     pub least: u64,
     /// Inside `each`: is `count()` public?
     pub public_groups: bool,
+    /// Inside `each` of a private key, where rows are replaced: they also change their group.
+    pub exchanged: bool,
 }
 
 impl Scope {

@@ -81,7 +81,9 @@ impl Costs<'_> {
                 }
                 Step::Each { table, levels, public, body, .. } => {
                     let (own, k) = (self.unit)(table);
-                    let inner = |view| self.of(body, Some((view, *public)), &|i| counts(i) && (self.table)(i) == table);
+                    let inner = |view| {
+                        self.of(body, Some((view, *public && place.is_none_or(|p| p.1))), &|i| counts(i) && (self.table)(i) == table)
+                    };
                     parts.push(parallel((*levels, *public, k), place.map_or(own, |p| p.0), &inner)?);
                     parts.push(self.of(body, place, &|i| counts(i) && (self.table)(i) != table)?.repeat(*levels));
                 }

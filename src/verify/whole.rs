@@ -213,11 +213,13 @@ pub fn claim(form: &Form, scope: &Scope, given: &Given) -> Found<Claim> {
     if places == 1 && !matches!(given.rule, "noise_aware" | "plug_in") {
         return Err("the rule takes counts");
     }
-    let public = scope.view == View::Replace;
-    let secret_rate = !public && sum.is_none() && family == "gamma" && given.rule == "noise_aware" && scope.view == View::AddRemove;
-    if !public && !secret_rate && (given.rule != "noise_aware" || scope.view != View::AddRemove || places == 1) {
+    let public = scope.view == View::Replace && !scope.exchanged;
+    // Counts, or a sum of Poisson rows beside their number: their posterior may have a secret size.
+    let sizeless = given.rule == "noise_aware" && sum.is_none() && (places > 1 || family == "gamma");
+    if !public && (!sizeless || scope.view == View::Crossing) {
         return Err("the rule does not cover how neighbours differ here");
     }
+    let secret_rate = !public && family == "gamma";
     let moved = sum.unwrap_or(Real::int(items) * Real::int(scope.unit));
     let number = |name: &str| (given.number)(name).filter(|x| *x > 0.0).ok_or("a parameter is not a positive number");
     let positive = |name: &str| number(name).map(num);
@@ -244,7 +246,14 @@ pub fn claim(form: &Form, scope: &Scope, given: &Given) -> Found<Claim> {
         follows(&rows, &(&unit / &half))?;
         return Ok(Claim::Pure(loss(&half, &scale, &moved) + loss(&half, &rows, &unit)));
     }
-    let twice = if places > 2 { Real::int(2) } else { Real::one() };
+    let one = Real::one();
+    let twice = if places > 2 || scope.exchanged { Real::int(2) } else { one.clone() };
+    // What the noise is made for, and what of it a unit moves that only enters or leaves.
+    let (made_for, part) = match scope.view {
+        View::AddRemove if scope.exchanged => (twice.clone(), Real::ratio(1, 2)),
+        View::AddRemove => (one.clone(), one),
+        _ => (twice.clone(), one),
+    };
     match given.rule {
         "ls_hist" | "ls_dim" => {
             let (eps, scale) = (decimal("eps")?, positive("scale")?);
@@ -266,15 +275,15 @@ pub fn claim(form: &Form, scope: &Scope, given: &Given) -> Found<Claim> {
         // Added or removed, or with a public sum of two, one unit only enters or moves one count.
         _ if (given.number)("rho").is_some() => {
             let (rho, sigma) = (positive("rho")?, positive("sigma")?);
-            let square = moved.square() * if public { twice } else { Real::one() };
+            let square = moved.square() * made_for;
             follows(&sigma.square(), &(&square / &(Real::int(2) * &rho)))?;
-            Ok(Claim::Zcdp(square / (Real::int(2) * sigma.square())))
+            Ok(Claim::Zcdp(square * part / (Real::int(2) * sigma.square())))
         }
         _ => {
             let (eps, scale) = (decimal("eps")?, positive("scale")?);
-            let l1 = moved * if public { twice } else { Real::one() };
+            let l1 = moved * made_for;
             follows(&scale, &(&l1 / &eps))?;
-            Ok(Claim::Pure(loss(&eps, &scale, &l1)))
+            Ok(Claim::Pure(loss(&eps, &scale, &l1) * part))
         }
     }
 }

@@ -24,6 +24,8 @@ pub(super) struct Counts {
     pub single: bool,
     /// Items of one row: a row moves at most so many from one count to another, or a Gamma's sum by as much.
     pub items: u64,
+    /// Rows of one group of a private key, which are replaced: they also leave it and enter it, so their number is secret.
+    pub exchanged: bool,
     pub statistic: Statistic,
 }
 
@@ -70,7 +72,7 @@ pub(super) fn find(rule: &'static Rule, question: &Question, gamma: bool) -> Mat
     let facts = facts::Facts::collect(rule, model, parameter, context);
     let statistic = Statistic { table: model.records.table, kind };
     let summed = parameter.prior.name() == "gamma" || failures.is_some();
-    Ok(Counts { facts, prior, summed, failures, single, items, statistic })
+    Ok(Counts { facts, prior, summed, failures, single, items, exchanged: false, statistic })
 }
 
 pub(super) fn the_parameter<'a>(model: &'a Model, shape: &str) -> Match<&'a Parameter> {
@@ -148,7 +150,7 @@ impl Counts {
     }
 
     pub fn rows_are_public(&self) -> bool {
-        self.relation() == Relation::ReplaceOne
+        self.relation() == Relation::ReplaceOne && !self.exchanged
     }
 
     /// E0307 where neighbours differ in the number of rows.
@@ -190,11 +192,11 @@ impl Counts {
     /// The L1 and L2 sensitivities of the counts that noise is added to, one of them alone where two have a public sum.
     ///
     /// Replaced: a unit's items leave one count and enter another, (1, -1) times as many; a single count moves by them once.
-    /// Added or removed: they may all enter one count.
+    /// Added or removed: they may all enter one count. In a group of a private key the larger of both.
     pub fn sensitivities(&self) -> (f64, f64) {
         let moved = self.moved();
         let alone = self.summed || self.places() == 2 && self.rows_are_public();
-        if alone || !self.rows_are_public() {
+        if alone || self.relation() == Relation::AddRemove {
             return (moved, moved);
         }
         // The square root of 2, rounded up.

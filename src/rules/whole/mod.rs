@@ -37,6 +37,10 @@ trait Whole {
     fn knob(&self) -> &'static str;
     /// Upper bound on the privacy loss at this value of the knob, which must be positive.
     fn claim(&self, value: f64) -> Claim;
+    /// The same for rows of one group that differ so; `None` where nothing is proved.
+    fn seen(&self, view: View, value: f64) -> Option<Claim> {
+        (view == View::from(self.facts().records.relation)).then(|| self.claim(value))
+    }
     fn premises(&self, value: f64) -> Vec<Premise>;
     /// `None` while a public or released argument of the prior, or a public table, is not bound.
     fn plan(&self, value: f64) -> Option<MechanismPlan>;
@@ -67,7 +71,7 @@ impl<W: Whole> Offer for Answer<W> {
     }
 
     fn claim(&self, view: View, x: f64) -> Option<Claim> {
-        (view == View::from(self.0.facts().records.relation)).then(|| self.0.claim(x))
+        self.0.seen(view, x)
     }
 
     fn premises(&self, x: f64) -> Vec<Premise> {

@@ -11,7 +11,8 @@
 //! The counts leave once with integer noise: discrete Laplace of scale `D1 / eps`, pure eps, or discrete Gaussian with
 //! `sigma^2 = D2^2 / (2 rho)`, rho-zCDP (§8.7). With d the items of one unit: where n is public and two levels share it, one
 //! count leaves (D1 = D2 = d); with more levels all of them (D1 = 2 d, D2 = sqrt(2) d); where n is secret all of them, and a
-//! unit only enters (D1 = D2 = d), but for a rate, whose sum and number of rows both leave, at half of eps or rho each. Of numbers of failures
+//! unit only enters (D1 = D2 = d), but for a rate, whose sum and number of rows both leave, at half of eps or rho each. In groups of a private
+//! key, whose sizes are secret, all counts leave, with noise for a unit that is exchanged; one that leaves a group and enters another costs as much. Of numbers of failures
 //! their sum leaves, d the largest of them. Of a
 //! regression the sums of `x x'` (i <= j) and of `x y` leave, at rho / 2 each: D2 = sqrt(2) c^2 and 2 c |y| times the rows of a
 //! unit, c the largest norm of x. Of a normal mean the sum of the outcomes leaves, each moved into its range `[lo, hi]` and
@@ -21,8 +22,8 @@
 //! behind them (§15).
 //!
 //! ## Refuses
-//! Outcomes without bounds, or where counts are needed not whole numbers; a secret number of rows, but for categories and Poisson rows: the
-//! posterior needs it.
+//! Outcomes without bounds, or where counts are needed not whole numbers; a secret number of rows, or groups of a private key, but for categories, Bernoulli,
+//! binomial, multinomial and Poisson rows: the posterior needs it.
 //!
 //! ## Checked by
 //! The law of the noise on all neighbouring data sets; double sums; coverage of its intervals over simulated data sets.
@@ -60,9 +61,11 @@ fn find(question: &Question) -> Match<Vec<Box<dyn Offer>>> {
     if let Some(sum) = rates::find(&RULE, question)? {
         return Ok(sum.pair(true));
     }
-    let counts = counts::find(&RULE, question, true)?;
+    let mut counts = counts::find(&RULE, question, true)?;
     if counts.failures.is_some() {
         counts.public_rows(question, ("each of {n} rows is so many successes", "the posterior that accounts for the noise needs {n}"))?;
+    } else {
+        counts.exchanged = question.secret_groups && counts.rows_are_public();
     }
     if counts.summed && !counts.rows_are_public() {
         return Ok(secret_rate(&counts, question));

@@ -7,11 +7,11 @@ use crate::mechanism::plan::{MechanismPlan, WholeLaw, WholeNoise};
 use crate::numeric::Amount;
 use crate::numeric::amount::{below, over_up, quotient_up};
 use crate::numeric::decimal::sig_up;
-use crate::numeric::round::{div_up, sqrt_down};
+use crate::numeric::round::{div_up, mul_up, sqrt_down};
 use crate::privacy::Claim;
 use crate::rules::conjugate::Facts;
 use crate::rules::count::count_up;
-use crate::rules::offer::{Offer, Parameter};
+use crate::rules::offer::{Offer, Parameter, View};
 use crate::rules::text::four_up;
 use crate::rules::{Premise, Question};
 
@@ -136,6 +136,22 @@ impl Whole for Noisy {
             }
             law if law.gaussian() => Claim::Zcdp { rho: value },
             _ => Claim::Pure { epsilon: value },
+        }
+    }
+
+    /// In a group of a private key a unit that enters or leaves moves the counts half as far as one that is exchanged, in L1 and in
+    /// squared L2; a sum and a number of rows as far (section 15).
+    fn seen(&self, view: View, value: f64) -> Option<Claim> {
+        let counts = !matches!(self.law, Law::Rows { .. });
+        match view {
+            _ if !self.counts.exchanged => (view == View::from(self.counts.facts.records.relation)).then(|| self.claim(value)),
+            View::Crossing => None,
+            View::AddRemove if counts => Some(match self.claim(value) {
+                Claim::Pure { epsilon } => Claim::Pure { epsilon: mul_up(0.5, epsilon) },
+                Claim::Zcdp { rho } => Claim::Zcdp { rho: mul_up(0.5, rho) },
+                other => other,
+            }),
+            _ => Some(self.claim(value)),
         }
     }
 

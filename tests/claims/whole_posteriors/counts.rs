@@ -105,6 +105,53 @@ fn noisy_counts_cost_what_they_say() {
     }
 }
 
+/// Groups of a private key: the shifts of the counts of all groups together, between all data sets of three rows of which one is replaced.
+#[test]
+fn noisy_counts_in_groups_of_a_private_key_cost_what_they_say() {
+    for (column, levels, body, items) in [
+        ("bool", 2, "param p ~ beta(1, 1)\n  observe x ~ bernoulli(p)", 1),
+        ("category {a, b, c}", 3, "param p ~ dirichlet([1, 1, 1])\n  observe x ~ categorical(p)", 1),
+        ("int in 0..3", 2, "param p ~ beta(1, 1)\n  observe x ~ binomial(3, p)", 3),
+    ] {
+        for argument in ["eps = 0.3", "rho = 0.02"] {
+            let text = format!(
+                "private t[n] {{ g: category {{u, v}}, x: {column} }}\neach g of t {{\n  {body}\n  release q = posterior(p) using noise_aware({argument})\n}}\n"
+            );
+            let law = plan(&text);
+            let kept = law.kept(levels, false);
+            assert_eq!(kept, levels);
+            // A row is a group and what it adds to the counts of it.
+            let adds: Vec<Vec<i64>> = match items {
+                1 => (0..levels).map(|l| (0..levels).map(|m| i64::from(l == m)).collect()).collect(),
+                n => (0..=n).map(|k| vec![k, n - k]).collect(),
+            };
+            let rows: Vec<Vec<i64>> =
+                adds.iter().flat_map(|a| [[a.clone(), vec![0; levels]].concat(), [vec![0; levels], a.clone()].concat()]).collect();
+            let (mut l1, mut l2): (f64, f64) = (0.0, 0.0);
+            for (a, b) in rows.iter().flat_map(|a| rows.iter().map(move |b| (a, b))) {
+                let steps = a.iter().zip(b).map(|(x, y)| (x - y).abs() as f64);
+                l1 = l1.max(steps.clone().sum());
+                l2 = l2.max(steps.map(|x| x * x).sum::<f64>().sqrt());
+            }
+            let claim = certified(&text).claim().clone();
+            match law.noise {
+                WholeNoise::Geometric { scale } => assert!(l1 / scale <= claim.pure() && l1 / scale > 0.999 * claim.pure(), "{text}"),
+                WholeNoise::Gaussian { sigma } => {
+                    let rho = l2 * l2 / (2.0 * sigma * sigma);
+                    assert!(rho <= claim.zcdp() && rho > 0.999 * claim.zcdp(), "{text} {rho} {}", claim.zcdp());
+                }
+                other => panic!("{other:?}"),
+            }
+        }
+    }
+    // Of Poisson rows the sum and the number of rows leave in both groups.
+    let text = "private t[n] { g: category {u, v}, x: int in 0..5 }\neach g of t {\n  param l ~ gamma(2, 1)\n  observe x ~ poisson(l)\n  release q = posterior(l) using noise_aware(eps = 0.4)\n}\n";
+    let WholeNoise::Rows { rows, sum, .. } = plan(text).noise else { panic!() };
+    let cost = 2.0 * (5.0 / sum + 1.0 / rows);
+    let claimed = certified(text).claim().pure();
+    assert!(cost <= claimed * (1.0 + 1e-15) && cost > 0.999 * claimed, "{cost} {claimed}");
+}
+
 /// The mixture by its definition: beta-binomial probabilities of all counts times the noise.
 #[test]
 fn mixtures_by_enumeration() {
