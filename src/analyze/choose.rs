@@ -248,6 +248,7 @@ fn unmatched(judged: &Judged) -> Vec<Candidate> {
         reason,
         parameters: vec![],
         predicted_error: None,
+        noise: 0.0,
         status: Status::Exact,
     };
     refused.chain(unmatched).map(of).collect()
@@ -261,6 +262,7 @@ fn candidate(scene: &Scene, offer: &dyn Offer, solved: Option<f64>) -> Candidate
         reason: String::new(),
         parameters: vec![],
         predicted_error: None,
+        noise: 0.0,
         status: offer.status(),
     };
     let Some(limit) = scene.allotment else {
@@ -285,6 +287,7 @@ fn candidate(scene: &Scene, offer: &dyn Offer, solved: Option<f64>) -> Candidate
         reason,
         parameters: parameters(offer, value, true),
         predicted_error: Some(offer.predicted_error(value)),
+        noise: offer.noise(value),
         ..blank
     }
 }

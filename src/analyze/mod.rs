@@ -129,6 +129,10 @@ fn one_pass(
     let mut analysis = nothing(program);
     let mut diagnostics = Vec::new();
     for site in sites {
+        // Where every mechanism is asked for the limit is that of a release.
+        if shown == Shown::Everything {
+            work::restart();
+        }
         let allotment = given.allotments.get(&site.release.id);
         let most = given.budget.filter(|_| site.release.spend.is_none()).or(allotment);
         let scene = Scene::new(program, sources, public, site, allotment, most);

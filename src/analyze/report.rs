@@ -22,6 +22,8 @@ pub struct Candidate {
     pub reason: String,
     pub parameters: Vec<Parameter>,
     pub predicted_error: Option<PredictedError>,
+    /// It decides between offers that are predicted alike.
+    pub noise: f64,
     pub status: Status,
 }
 

@@ -65,10 +65,11 @@ pub fn pick(scene: &Scene, offers: &[Box<dyn Offer>], mechanism: &Mechanism, arg
     }
     let written = own.iter().find(|(_, o)| o.knob().name().is_some_and(|k| args.get(k).is_some()));
     let solved = |(i, o): &(usize, &dyn Offer)| {
-        let error = o.predicted_error(solve(scene.site, *o, scene.allotment?)?).value;
-        Some(((o.changes_prior(), o.last_resort()), error, *i))
+        let value = solve(scene.site, *o, scene.allotment?)?;
+        Some(((o.changes_prior(), o.last_resort()), [o.predicted_error(value).value, o.noise(value)], *i))
     };
-    let best = || own.iter().filter_map(solved).min_by(|(a, x, _), (b, y, _)| a.cmp(b).then(x.total_cmp(y))).map(|(.., i)| i);
+    let less = |x: &[f64; 2], y: &[f64; 2]| x.iter().zip(y).fold(std::cmp::Ordering::Equal, |all, (x, y)| all.then(x.total_cmp(y)));
+    let best = || own.iter().filter_map(solved).min_by(|(a, x, _), (b, y, _)| a.cmp(b).then(less(x, y))).map(|(.., i)| i);
     written.map(|(i, _)| *i).or_else(best).or(first)
 }
 

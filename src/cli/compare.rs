@@ -38,7 +38,7 @@ pub fn compare(Compare { program: args, want: wish }: &Compare) -> Exit {
         return verdict(&diagnostics);
     };
     for release in &mut analysis.releases {
-        release.candidates.sort_by(|a, b| rank(a).total_cmp(&rank(b)));
+        release.candidates.sort_by(|a, b| rank(a).total_cmp(&rank(b)).then(a.noise.total_cmp(&b.noise)));
     }
     if args.json {
         let releases: Vec<Value> = analysis

@@ -42,6 +42,11 @@ pub fn begin() {
     HEIGHTS.take();
 }
 
+/// Counts from here on, and keeps what is known.
+pub fn restart() {
+    POINTS.set(0);
+}
+
 /// Points of curves so far; one of a large family counts its parts.
 pub fn done() -> u64 {
     POINTS.get()

@@ -272,6 +272,10 @@ pub trait Offer {
         offers.iter().find(|o| o.mechanism() == self.mechanism() && o.knob() == self.knob())?.plan(x)
     }
     fn predicted_error(&self, x: f64) -> PredictedError;
+    /// Of offers that are predicted alike the one with the least of this is taken: noise, on a scale that they share.
+    fn noise(&self, _: f64) -> f64 {
+        0.0
+    }
     /// What the value of the knob means, in a few words: `data weight 67%`.
     fn remark(&self, x: f64) -> String;
     fn status(&self) -> Status {

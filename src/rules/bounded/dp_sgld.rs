@@ -10,7 +10,8 @@
 //! curve of normal noise at `mu = 2 clip / sigma`, one release has `g h(ln(1 + (exp(e) - 1) / g))` in both orders (Balle, Barthe and
 //! Gaboardi 2018; §12.3), and the releases compose as curves (§8.8); at fixed orders Theorem 9 of Wang, Balle and
 //! Kasiviswanathan (2019) bounds them too. All rows are taken unless `batch` is given: then the whole is GDP with `sqrt(T) mu`.
-//! n is the least that the header promises. T is 500, clip 1, weight 1 and beta as for `penalty` unless given; sigma is solved.
+//! Where no mechanism is written (`using ?`, `dpm compare`) a sample of a quarter of the rows is weighed beside all of them, by the noise of the mean gradient: that which is added, and what a
+//! sample leaves to chance. n is the least that the header promises. T is 500, clip 1, weight 1 and beta as for `penalty` unless given; sigma is solved.
 //!
 //! ## Refuses
 //! What `beta_div` refuses, but for the chain; a secret number of rows (E0307), since the size of a sample is public and its

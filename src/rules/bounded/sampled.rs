@@ -11,6 +11,9 @@ use crate::rules::offer::{Chain, Knob, Offer, Parameter, PredictedError, View, r
 use crate::rules::{Premise, Question, Rule};
 use std::rc::Rc;
 
+/// A sample of this part of the rows is weighed beside all of them where the program leaves it open, if it has so many rows at least.
+const PART: u64 = 4;
+const FEWEST: u64 = 10;
 /// Steps and the norm of a row's gradient in prior spreads, where the program says nothing: constants, so public.
 const STEPS: u64 = 500;
 const CLIP: f64 = 1.0;
@@ -31,10 +34,10 @@ struct Sampled {
     written: Vec<&'static str>,
 }
 
-/// The offer of the rule `dp_sgld`.
+/// The offers of the rule `dp_sgld`: of all rows, and of a sample where no mechanism is written.
 pub(super) fn offer(loss: Rc<BoundedLoss>, times: u64, question: &Question) -> Vec<Box<dyn Offer>> {
     let args = question.arguments(loss.rule.own());
-    vec![Box::new(Sampled {
+    let all = Sampled {
         times,
         iterations: args.count("iterations").unwrap_or(STEPS),
         batch: args.count("batch"),
@@ -44,10 +47,19 @@ pub(super) fn offer(loss: Rc<BoundedLoss>, times: u64, question: &Question) -> V
         step: args.get("step"),
         written: ["iterations", "batch", "clip", "beta", "weight"].into_iter().filter(|name| args.get(name).is_some()).collect(),
         loss,
-    })]
+    };
+    let batch = Some(all.rows() / PART).filter(|batch| question.written.is_none() && *batch >= FEWEST);
+    let sample = batch.map(|_| Sampled { batch, ..all.clone() });
+    std::iter::once(all).chain(sample).map(|s| -> Box<dyn Offer> { Box::new(s) }).collect()
 }
 
 impl Sampled {
+    /// The least that the header promises, which the share of a sample is of.
+    fn rows(&self) -> u64 {
+        let rows = self.loss.records.rows;
+        rows.exactly.unwrap_or(rows.at_least).max(1)
+    }
+
     /// A number that the program gives, or that is public by default.
     fn own(&self, parameter: Parameter) -> Parameter {
         let solved = !self.written.contains(&parameter.name);
@@ -109,9 +121,17 @@ impl Offer for Sampled {
         self.loss.at_start()
     }
 
+    /// Of the mean gradient of a step: the noise that is added, and what a sample leaves to chance of gradients that are cut.
+    fn noise(&self, x: f64) -> f64 {
+        let n = self.rows() as f64;
+        let batch = self.batch.map_or(n, |b| b as f64).min(n);
+        (x / batch).hypot(self.clip * ((1.0 - batch / n) / batch).sqrt())
+    }
+
     fn remark(&self, x: f64) -> String {
         let rows = self.batch.map_or("all rows".into(), |rows| format!("{rows} rows"));
-        format!("{} steps of {rows} with noise {} on each gradient", self.iterations, sig_up(x, 3))
+        let mean = if self.rows() < FEWEST { String::new() } else { format!(", {} on their mean", sig_up(self.noise(x), 3)) };
+        format!("{} steps of {rows} with noise {} on each gradient{mean}", self.iterations, sig_up(x, 3))
     }
 
     fn given(&self) -> Vec<Parameter> {
