@@ -34,7 +34,7 @@ pub fn found(scene: &Scene, offer: &dyn Offer, value: f64) -> Option<Diagnostic>
     let weak = match (drawn, known) {
         (true, false) => offer.tempering(value).is_some_and(|t| t.weight < LITTLE),
         (false, false) if records.relation == Relation::AddRemove => false,
-        (false, _) if scene.site.grouped() => false,
+        (false, _) if scene.site.grouped() => is_mean(&scene.site.release.query) && error >= without,
         // A sum that hides a hundred rows may be of many more.
         (false, _) if records.rows.exactly.is_none() && !bounded(&scene.site.release.query) => false,
         _ => error >= if scene.model.is_some() { NEARLY * without } else { without },
@@ -56,7 +56,16 @@ pub fn found(scene: &Scene, offer: &dyn Offer, value: f64) -> Option<Diagnostic>
     let d = Diagnostic::new("W0510", format!("`{}` is predicted to reveal almost nothing about the data", scene.site.release.name));
     let d = d.label(scene.place(), label);
     let few = || format!("the header does not say how many rows there are, so no more than {} are assumed", assumed_rows(records.rows));
-    let d = if drawn || known { d } else { d.cause(few()) };
+    let d = match scene.site.grouped() && scene.model.is_none() {
+        true => {
+            return Some(
+                d.cause("a group may have a single row, so noise on its mean is made for one")
+                    .help("a mean over a condition has noise made for all rows: mean(x, where = ..)"),
+            );
+        }
+        false if drawn || known => d,
+        false => d.cause(few()),
+    };
     if scene.site.of_many() {
         return Some(d);
     }
@@ -92,6 +101,10 @@ fn counted(scene: &Scene, offer: &dyn Offer, value: f64) -> Option<Help> {
     Some(Table::redeclared(table, "if there are so many rows, say so:", &n.to_string(), gives))
 }
 
+fn is_mean(query: &Query) -> bool {
+    matches!(query, Query::Aggregate(q) if matches!(q.value.kind, ExprKind::Call(Builtin::RowMean, _)))
+}
+
 /// Is the answer bounded however many rows there are, as a mean or a posterior is?
 fn bounded(query: &Query) -> bool {
     match query {
@@ -108,7 +121,7 @@ fn of_rows(scene: &Scene, n: u64) -> Option<Query> {
         (None, Query::Aggregate(query)) => {
             let fewer = query.records.rows.at_least.max(1) as f64 / n as f64;
             // One row moves a mean of more rows less, and a sum as far.
-            let moved = if matches!(query.value.kind, ExprKind::Call(Builtin::RowMean, _)) { fewer } else { 1.0 };
+            let moved = if is_mean(&scene.site.release.query) { fewer } else { 1.0 };
             let Norms { l1, l2, linf } = query.sensitivity;
             let sensitivity = Norms { l1: l1 * moved, l2: l2 * moved, linf: linf * moved };
             Query::Aggregate(AggregateQuery { records: Records { rows, ..query.records }, sensitivity, ..query.clone() })

@@ -33,7 +33,12 @@ impl Checker<'_> {
             (_, Type::Posterior(_)) => self.posterior_summary(name, args, span),
             _ if matches!(name, "interval" | "larger" | "sample") => {
                 let d = Diagnostic::new("E0209", format!("`{name}` needs a released posterior")).label(first.span, "not a posterior");
-                self.fail(d.help("release post = posterior(p)"))
+                let answer = matches!(first.kind, ExprKind::Released(_)) && name == "interval";
+                self.fail(d.help(if answer {
+                    "a mean of the rows that meet a condition has one: mean(x, where = ..)"
+                } else {
+                    "release post = posterior(p)"
+                }))
             }
             (Label::Row(t) | Label::Mix(t), _) => self.row_aggregate(name, t, args, span),
             (Label::Public | Label::Latent, _) => self.vector_summary(name, args, span),
@@ -72,10 +77,11 @@ impl Checker<'_> {
                 let of = range.unwrap_or(Range::ALL);
                 // Any number of values that are not negative have such a sum.
                 let r = if mean { of } else { Range::new(if of.lo >= 0.0 { 0.0 } else { f64::NEG_INFINITY }, f64::INFINITY) };
-                let ty = match as_vector(&x.ty) {
-                    Some(v) => Type::Vector(vectors::boxed(v.dim, r, v.levels)),
-                    None if whole && !mean => Type::Int(r),
-                    None => Type::Real(r),
+                let ty = match (as_vector(&x.ty), &x.ty) {
+                    (Some(v), _) => Type::Vector(vectors::boxed(v.dim, r, v.levels)),
+                    (None, Type::Counts { dim, .. }) => Type::Vector(vectors::boxed(*dim, r, None)),
+                    _ if whole && !mean => Type::Int(r),
+                    _ => Type::Real(r),
                 };
                 (if mean { Builtin::RowMean } else { Builtin::RowSum }, ty)
             }

@@ -131,8 +131,12 @@ impl Checker<'_> {
         };
         let Some(totals) = totals else {
             let (name, of) = (self.table_name(table), rows.and_then(|t| self.table(t)));
-            let d = Diagnostic::new("E0105", format!("`{name}` counts rows whose number is secret")).label(at, "observed here");
-            let d = d.cause("a model of counts needs their total, or a distribution for it");
+            let what = if sums.is_empty() { "counts" } else { "sums" };
+            let d = Diagnostic::new("E0105", format!("`{name}` {what} rows whose number is secret")).label(at, "observed here");
+            let d = d.cause(match sums.is_empty() {
+                true => "a model of counts needs their total, or a distribution for it",
+                false => "a model of sums needs the number of rows, which bounds what can be exposed",
+            });
             let count = of.and_then(|t| t.count_name.clone()).filter(|_| moments.is_none() && sums.is_empty());
             let public = if count.is_some() { "or make it public:" } else { "make it public:" };
             let d = match count {

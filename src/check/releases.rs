@@ -4,8 +4,8 @@ use super::messages::type_text;
 use super::scope::Binding;
 use super::{Checked, Checker, ReleaseInfo, Stop, vectors};
 use crate::model::{
-    AggregateQuery, ArgValue, Expr, ExprKind, Label, MechanismArg, MechanismChoice, MechanismKind, ParamId, Query, Range, ReleaseId,
-    ReleaseStep, Request, Spend, SpendKind, Step, Type, VectorType,
+    AggregateQuery, ArgValue, Builtin, Expr, ExprKind, Label, MechanismArg, MechanismChoice, MechanismKind, ParamId, Query, Range,
+    ReleaseId, ReleaseStep, Request, Spend, SpendKind, Step, Type, VectorType,
 };
 use crate::numeric::calendar;
 use crate::source::{Diagnostic, Help, Span};
@@ -335,7 +335,11 @@ fn released_type(query: &Query, choice: &MechanismChoice, ty: Type) -> Type {
     if let Query::Posterior(_) = query {
         return ty;
     }
+    let own = if let Type::Date(days) = ty { days } else { ty.range().unwrap_or(Range::ALL) };
+    let quantile = matches!(query, Query::Aggregate(q) if matches!(q.value.kind, ExprKind::Call(Builtin::RowQuantile, _)));
     let range = match &choice.kind {
+        // One mechanism answers quantiles, with a value between the bounds.
+        MechanismKind::Auto | MechanismKind::Hole if quantile => own,
         MechanismKind::Named { name, .. } if name == "beta_query" => Range::UNIT,
         MechanismKind::Named { name, args } if name == "exponential" => {
             // By name first, then by place among those without one: as `rules::query` reads them.
@@ -346,7 +350,6 @@ fn released_type(query: &Query, choice: &MechanismChoice, ty: Type) -> Type {
                     _ => None,
                 }
             };
-            let own = if let Type::Date(days) = ty { days } else { ty.range().unwrap_or(Range::ALL) };
             let (lo, hi) = (number("lo", 0).unwrap_or(own.lo), number("hi", 1).unwrap_or(own.hi));
             if lo <= hi { Range::new(lo, hi) } else { Range::ALL }
         }

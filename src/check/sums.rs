@@ -29,6 +29,10 @@ impl Checker<'_> {
         for arg in &r.query.args {
             match &arg.name {
                 Some(name) if name.value == "groups" => {
+                    if !by.is_empty() {
+                        let d = Diagnostic::new("E0208", "`groups` is given twice").label(name.span, "the second time");
+                        return self.fail(d.help(("several columns make one list:", "groups = [sex, age]")));
+                    }
                     by = match &arg.value.kind {
                         ast::ExprKind::List(items) => self.exprs(items)?,
                         _ => vec![self.expr(&arg.value)?],
@@ -124,6 +128,10 @@ impl Checker<'_> {
         let d = Diagnostic::new("E0209", "the groups of sums are the levels of a category").label(x.span, type_text(&x.ty));
         let name = if let ExprKind::Column(t, c) = x.kind { self.column(t, c).map(|c| c.name.clone()) } else { None };
         self.fail(match name {
+            Some(name) if x.ty == Type::Bool => {
+                let lead = "declare it as a category, its levels written as the file writes them (0 and 1, or false and true):";
+                d.help((lead, format!("{name}: category {{\"0\", \"1\"}}")))
+            }
             Some(name) => d.help(("declare it as one, whose levels are those of the file:", format!("{name}: category {{no, yes}}"))),
             None => d.help("name columns that are declared as categories"),
         })

@@ -86,12 +86,18 @@ fn opened(args: &Program) -> Result<Opened, Exit> {
     let checked = crate::pipeline::check(file, source, &folder);
     let bound = super::inputs::public(&checked.program, &args.public.public)?;
     let Ok(compiled) = crate::compiled::compile(checked, bound) else {
-        say_line!("error: the program in {} does not certify (its modules and public data must be beside it)", args.file.display());
+        say_line!(
+            "error: the program in {} does not certify: its modules must be beside it, and its public data too, or be named (--public TABLE=PATH)",
+            args.file.display()
+        );
         return Err(Exit::Failed);
     };
     let again: Option<Value> = serde_json::from_str(&compiled.certificate.to_json().to_string()).ok();
     if again.as_ref().and_then(|a| a.get("digest")) != certificate.get("digest") {
-        say_line!("error: the program in {} gives another certificate than this one", args.file.display());
+        say_line!(
+            "error: the program in {} gives another certificate than this one; if it rests on public columns of a table, name them (--public TABLE=PATH)",
+            args.file.display()
+        );
         return Err(Exit::Failed);
     }
     Ok(Opened { compiled, values })

@@ -1,6 +1,7 @@
 //! Features as 32-bit numbers whose norm is proved to be at most the declared one.
 
 use crate::numeric::round::{add_up, div_down, mul_down, mul_up, sqrt_down};
+use crate::numeric::stored::LARGEST;
 
 /// Rounded towards zero, finite; what is not a number becomes 0.
 pub fn toward_zero(x: f64) -> f32 {
@@ -50,7 +51,6 @@ pub fn store(row: &[f64], fixed_squared: f64, limit: f64, stored: &mut [f32]) ->
 
 /// A finite double within the range of 32 bits, so that a factor can be found for any row.
 fn toward_zero_finite(x: f64) -> f64 {
-    const LARGEST: f64 = 1e30;
     if x.is_nan() { 0.0 } else { x.clamp(-LARGEST, LARGEST) }
 }
 

@@ -20,6 +20,7 @@ pub mod round;
 pub mod scores;
 pub mod search;
 pub mod special;
+pub mod stored;
 pub mod tilted;
 pub mod unary;
 

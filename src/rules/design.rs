@@ -6,13 +6,12 @@ use super::{Context, PublicTotals};
 use crate::mechanism::plan::Feature;
 use crate::model::{Model, Parameter, Program, Relation, TableId, Type};
 use crate::numeric::round::{add_up, mul_down, mul_up, sqrt_down, sqrt_up, sub_down};
+use crate::numeric::stored::PART;
 
 /// Larger matrices would take long to certify, and to verify.
 const MOST_FEATURES: usize = 64;
 /// 2^-51: twice what a product and a sum of doubles may lose for each row.
 const ROUNDING: f64 = 4.440_892_098_500_626e-16;
-/// 2^-20: how much of the longest row its features may lose where they are stored.
-const STORED: f64 = 9.536_743_164_062_5e-7;
 /// 1 - 2^-40
 const BELOW: f64 = 0.999_999_999_999_090_5;
 
@@ -58,7 +57,7 @@ impl Design {
         let rows = (self.rows as f64).next_up();
         let sums = mul_up(mul_up(add_up(rows, 1.0), ROUNDING), mul_up(rows, mul_up(norm, norm)));
         let root = sqrt_down(sub_down(self.least, sums).max(0.0));
-        let kept = sub_down(root, mul_up(STORED, mul_up(norm, sqrt_up(rows)))).max(0.0);
+        let kept = sub_down(root, mul_up(PART, mul_up(norm, sqrt_up(rows)))).max(0.0);
         mul_down(kept, kept)
     }
 }

@@ -247,9 +247,10 @@ pub fn draw(form: &Form, scope: &Scope, given: &Given, ideal: bool) -> Found<Cla
             }
             "poisson_log" if lo >= 0.0 => (t.exp().max(&num(hi)), width),
             "normal" => {
-                // Outcomes are stored in 32 bits: each moves by less than 2^-23 of its magnitude.
+                // Outcomes are stored in 32 bits: each moves by less than 2^-23 of its magnitude, or 2^-149 of the smallest.
                 let size = num(lo.abs().max(hi.abs()));
-                ((&size + &t) / variance()?, (width + size * num(f64::from(f32::EPSILON))) / variance()?)
+                let stored = &size * &num(f64::from(f32::EPSILON)) + num(libm::ldexp(1.0, -149));
+                ((&size + &t) / variance()?, (width + stored) / variance()?)
             }
             _ => return Err("the law is not of the rule"),
         }
@@ -270,6 +271,9 @@ pub fn draw(form: &Form, scope: &Scope, given: &Given, ideal: bool) -> Found<Cla
         moved = moved.min(&label);
     }
     let (r, m) = (given.weight("r")? * given.weight("weight")?, given.weight("m")?);
+    // Features times sds are kept in 32 bits: rows count where those that their curvature rests on are neither cut off nor lost.
+    let (norm, root) = (squares.sqrt(), m.sqrt());
+    let kept = |size: &Real| norm.le(&num(1e30)) && num(1e-30).le(&(size * &root));
     // A single weight, n public: every row adds its least curvature to that of the prior.
     let rows = match blocks.as_slice() {
         [block] if !added && block.dim.is_none() && given.rule == "glm_on_ball" => {
@@ -277,12 +281,16 @@ pub fn draw(form: &Form, scope: &Scope, given: &Given, ideal: bool) -> Found<Cla
             let least = low.max(&-&high).max(&Real::zero());
             let sd = squares.clone() / block.norm.square();
             let variance = constant(1).map_or(Real::UNKNOWN, |sd| sd.square());
-            Real::int(scope.least.max(1)) * least.square() * sd * flattest(law, &predictor, &trials, &variance)
+            if kept(&(&least * &sd.sqrt())) {
+                Real::int(scope.least.max(1)) * least.square() * sd * flattest(law, &predictor, &trials, &variance)
+            } else {
+                Real::zero()
+            }
         }
         _ => Real::zero(),
     };
     let rows = match given.design {
-        Some(design) if !added && given.rule == "glm_on_ball" => {
+        Some(design) if !added && given.rule == "glm_on_ball" && kept(&norm) => {
             // In units of prior sds that are numbers, of as many features as there are weights.
             let dim = blocks.iter().map(|b| b.dim.unwrap_or(1)).fold(0, u64::saturating_add);
             if !blocks.iter().all(|b| b.public) || !known_sds || dim != design.dim {

@@ -100,6 +100,10 @@ fn sum_moved(d: &Draw, family: &str) -> Found<Real> {
         return d.scope.row(&d.one()?.outcome).map(|t| &t.row_norms().1[1] * &unit).ok_or("the outcome is not a value of a row");
     }
     if family == "gamma" {
+        // Of deviations and of waiting times the sums are others.
+        if !law("normal") && d.private.iter().chain(&d.public).any(|o| matches!(&o.law, Expr::Call(l, _) if l == "normal")) {
+            return Err("rows have several laws");
+        }
         d.argument(0)?;
         d.argument(1)?;
         let [lo, hi] = if law("normal") { super::laws::deviations(d)? } else { super::laws::waiting(d)?.1 };

@@ -314,6 +314,33 @@ fn where_a_design_says_nothing() {
     assert!(mu(&offset, &file(&spread)) < 0.5 * claim(&offset).gdp());
 }
 
+/// Where 32 bits cut features off, or lose them, rows that differ are stored alike, or as 0: they add nothing. Outcomes that small move by as much.
+#[test]
+fn what_32_bits_lose_counts_for_nothing() {
+    let cut = "private t[400] { x: public real in [-2e30, 2e30], z: public real in [-2e30, 2e30], y: real in [0, 0.01] }\n\
+               param a: real in [-1e-29, 1e-29] ~ normal(0, 1)\nparam b: real in [-1e-29, 1e-29] ~ normal(0, 1)\n\
+               observe y ~ normal(a * x + b * z, 0.01)\nrelease v = draw(a, b) using direct(steps = 100)\n";
+    let rows = (0..400).map(|i| if i % 2 == 0 { "2e30,1e30\n" } else { "1e30,2e30\n" });
+    let design = std::iter::once("x,z\n").chain(rows).collect::<String>();
+    assert_eq!(mu(cut, &design), claim(cut).gdp());
+    assert!(mu(&cut.replace("2e30", "2e29"), &design.replace("e30", "e29")) < 0.5 * claim(&cut.replace("2e30", "2e29")).gdp());
+    let lost = "private t[10000] { x: public real in [-5e-45, 5e-45], y: real in [0, 5e-45] }\nparam a: real in [-10, 10] ~ normal(0, 1)\n\
+                observe y ~ normal(a * x, 2e-45)\nrelease v = draw(a) using direct(steps = 100)\n";
+    let column = [vec![5e-45], vec![1.3e-45; 9_999]].concat();
+    assert_eq!(mu(lost, &file(&column)), claim(lost).gdp());
+    // Without a design, by the least feature; a concentrated prior makes features times sds smaller.
+    let least = |low: &str, how: &str| {
+        claim(&lost.replace("[-5e-45, 5e-45]", &format!("[{low}, 5e-20]")).replace("2e-45)", "2e-20)").replace("direct(", how)).gdp()
+    };
+    assert!(least("4e-20", "direct(") < 0.1 * least("1.3e-45", "direct("));
+    assert!(least("4e-20", "concentrated(m = 1e-30, ") >= least("1.3e-45", "concentrated(m = 1e-30, "));
+    // The two outcomes are stored as 0 and as 2^-149.
+    let outcome = "private t[1] { y: real in [1.39e-45, 1.5e-45] }\nparam a: real in [-10, 10] ~ normal(0, 1)\n\
+                   observe y ~ normal(a * 3e-45, 2e-45)\nrelease v = draw(a) using direct(steps = 100)\n";
+    let wide = outcome.replace("[1.39e-45, 1.5e-45]", "[0, 1.4e-45]");
+    assert!(claim(outcome).gdp() >= 0.99 * claim(&wide).gdp());
+}
+
 /// The verifier proves the eigenvalue and derives the cost; what is altered, with a digest made anew, is found.
 #[test]
 fn certificates_of_designs_are_verified() {

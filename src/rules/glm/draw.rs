@@ -8,7 +8,8 @@ use crate::mechanism::plan::{Domain, Feature, GlmLaw, Link, PosteriorLaw, Sample
 use crate::model::{Expr, Model, Observation, Range, Records, Relation, Request};
 use crate::numeric::Interval;
 use crate::numeric::amount::stated_up;
-use crate::numeric::round::{add_down, add_up, div_down, div_up, mul_down, mul_up, sqrt_up};
+use crate::numeric::round::{add_down, add_up, div_down, div_up, mul_down, mul_up, sqrt_down, sqrt_up};
+use crate::numeric::stored::{LARGEST, SMALLEST};
 use crate::privacy::Claim;
 use crate::rules::conjugate::expected;
 use crate::rules::conjugate::facts::{Facts, one_private, point};
@@ -50,11 +51,12 @@ impl Parts<'_> {
     }
 
     /// What a row adds at least to the second derivative of the potential of a single weight, in units of its prior's sd (rule
-    /// book §4.4); 0 where a row may leave the potential flat in some direction.
-    fn least_curvature(&self) -> f64 {
-        let [Block { single: Some(x), sd, .. }] = self.blocks.as_slice() else { return 0.0 };
+    /// book §4.4), and the size of feature times sd that it takes; 0 where a row may leave the potential flat in some direction.
+    fn least_curvature(&self) -> (f64, f64) {
+        let [Block { single: Some(x), sd, .. }] = self.blocks.as_slice() else { return (0.0, 0.0) };
         let size = x.abs() * Interval::point(sd.hi);
-        (size.square() * Interval::point(link::least_curvature(self.link, self.predictor))).lo.max(0.0)
+        let least = size.square() * Interval::point(link::least_curvature(self.link, self.predictor));
+        (least.lo.max(0.0), mul_down(x.abs().lo, sd.lo))
     }
 
     /// The first unbounded feature.
@@ -142,6 +144,8 @@ pub(super) struct GlmDraw {
     norm: f64,
     /// Lower bound on what the likelihood of all rows adds to the curvature of the prior, which is 1; neighbours share it.
     rows: f64,
+    /// That bound takes features times sds of this size to be stored up to a small part of it.
+    stored: f64,
     premises: Vec<Premise>,
     prior_span: Span,
     /// Of all weights, where they share one.
@@ -177,7 +181,7 @@ impl GlmDraw {
         let moved = if parts.labels_only { label.min(twice) } else { twice };
         let Some(first) = model.parameters.first() else { return not_mine("the model has no parameter") };
         // Of two neighbours with rows added or removed the smaller one counts, and n is secret: the prior alone.
-        let mut row = if added { 0.0 } else { parts.least_curvature() };
+        let (mut row, mut stored) = if added { (0.0, 0.0) } else { parts.least_curvature() };
         let fewest = model.records.rows.exactly.unwrap_or(model.records.rows.at_least).max(1);
         let mut rows = mul_down(count_down(fewest), row);
         // The actual X'X of public features says more of several weights, and of a single one.
@@ -185,7 +189,7 @@ impl GlmDraw {
         let together = |d: &Design| mul_down(link::least_curvature(parts.link, parts.predictor), d.stored_least(norm));
         let known = design.map(|d| (together(d), d.rows)).filter(|(by_design, _)| *by_design > rows);
         if let Some((by_design, n)) = known {
-            rows = by_design;
+            (rows, stored) = (by_design, norm);
             row = div_down(by_design, count_up(n));
         }
         let premises = premises(&parts, slope, (norm, rows, known.map(|(_, n)| n)), model, context, rule);
@@ -231,11 +235,20 @@ impl GlmDraw {
             records: model.records,
             norm,
             rows,
+            stored,
             premises,
             prior_span: if last.file == prior.file { prior } else { last },
             prior_sd: parts.blocks.first().filter(|_| same_sds(&parts.blocks)).map(|b| b.sd.hi),
             secret: added.then(|| refusals::secret_rows(rule.name, &parts, model, context)),
         })
+    }
+}
+
+impl GlmDraw {
+    /// Features times sds, which a concentration makes smaller, are neither cut off nor lost in 32 bits (rule book §4.4): else the rows
+    /// may add nothing.
+    fn is_stored(&self, concentration: f64) -> bool {
+        self.norm <= LARGEST && mul_down(self.stored, sqrt_down(concentration)) >= SMALLEST
     }
 }
 
@@ -309,7 +322,8 @@ impl Matched for GlmDraw {
         // mu = k r moved norm / sqrt(1 / m + r rows), in units of the prior's sds.
         let unit = mul_up(count_up(self.records.unit_rows), t.weight);
         let gradient = mul_up(mul_up(unit, self.moved), self.norm);
-        let data = mul_down(mul_down(t.weight, self.rows), t.concentration);
+        let rows = if self.is_stored(t.concentration) { self.rows } else { 0.0 };
+        let data = mul_down(mul_down(t.weight, rows), t.concentration);
         let spread = if data > 0.0 { div_up(t.concentration, add_down(1.0, data)) } else { t.concentration };
         Claim::Gdp { mu: stated_up(mul_up(gradient, sqrt_up(spread))) }
     }
@@ -323,6 +337,9 @@ impl Matched for GlmDraw {
             return None;
         }
         let mut law = self.law.clone();
+        if !self.is_stored(t.concentration) {
+            law.least_curvature = 0.0;
+        }
         // The claim allows for sqrt(m) rounded up: rounding down keeps the chain's prior at least as strong.
         let factor = t.concentration.sqrt().next_down().min(1.0);
         if t.concentration < 1.0 {

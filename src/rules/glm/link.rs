@@ -4,6 +4,7 @@ use crate::mechanism::plan::Link;
 use crate::model::{Observation, Range, Type};
 use crate::numeric::Interval;
 use crate::numeric::round::{add_up, div_up, mul_down, mul_up, sqrt_up};
+use crate::numeric::stored::LEAST;
 use crate::rules::conjugate::facts::{point, positive_argument};
 use crate::rules::{Match, not_mine};
 
@@ -75,9 +76,9 @@ pub(super) fn label_slope(link: Link, range: Range, t: Interval) -> f64 {
     match link {
         Link::Logit { .. } | Link::PoissonLog => range.width(),
         Link::Softmax { .. } => sqrt_up(2.0),
-        // Outcomes are stored in 32 bits, toward zero: each moves by less than 2^-23 of its magnitude.
+        // Outcomes are stored in 32 bits, toward zero: each moves by less than 2^-23 of its magnitude, or 2^-149 of the smallest.
         Link::Normal { sd } => {
-            let stored = mul_up(range.magnitude(), f64::from(f32::EPSILON));
+            let stored = add_up(mul_up(range.magnitude(), f64::from(f32::EPSILON)), LEAST);
             div_up(add_up(range.width(), stored), mul_down(sd, sd))
         }
         _ if t.magnitude().is_nan() || t.magnitude() > MOST_PREDICTOR => f64::INFINITY,

@@ -6,6 +6,7 @@ use crate::mechanism::plan::{Domain, Feature};
 use crate::model::{Parameter, Range, Type, grid};
 use crate::numeric::Interval;
 use crate::numeric::round::{add_up, mul_up, sqrt_up};
+use crate::numeric::stored::PART;
 use crate::rules::conjugate::facts::{location_argument, positive_argument};
 use crate::rules::{Match, not_mine, refuse};
 
@@ -40,9 +41,8 @@ impl Block {
 
 /// Numbers of a row times a factor, as the chain stores them: in 32 bits, and a row at its largest norm a little shorter.
 pub(super) fn stored(range: Range, factor: f64) -> Interval {
-    const KEPT: f64 = 1.0 - 1.0 / (1 << 20) as f64;
     let all = Interval::new(range.lo, range.hi) * Interval::point(factor);
-    all.hull(all * Interval::point(KEPT))
+    all.hull(all * Interval::point(1.0 - PART))
 }
 
 /// The block of one parameter; `classes` is 0 for a single predictor.

@@ -52,14 +52,18 @@ pub(super) fn means(law: &WholeLaw, rows: f64, noisy: &[f64]) -> Option<Posterio
     };
     let d = precision_mean.len();
     let square = |m: &[f64]| (m.len() == d * d).then(|| Matrix::from_row_slice(d, d, m));
-    let spread = square(covariance)? * (1.0 / rows) + Matrix::identity(d, d) * (sigma / rows * (sigma / rows));
-    let spread = cholesky(spread)?;
-    // The inverse of the spread is L^-T L^-1.
-    let inverse = spread.solve_lower_triangular(&Matrix::identity(d, d))?;
-    let seen = inverse.transpose() * &inverse;
-    let mean_of_rows = Vector::from_row_slice(noisy.get(noisy.len().checked_sub(d)?..)?) * (1.0 / rows);
-    let lower = cholesky(square(precision)? + &seen)?;
-    let moment = Vector::from_row_slice(precision_mean) + seen * mean_of_rows;
+    let (mut precision, mut moment) = (square(precision)?, Vector::from_row_slice(precision_mean));
+    // No row says nothing, and noise around 0 nothing either.
+    if rows >= 1.0 {
+        let spread = square(covariance)? * (1.0 / rows) + Matrix::identity(d, d) * (sigma / rows * (sigma / rows));
+        // The inverse of the spread is L^-T L^-1.
+        let inverse = cholesky(spread)?.solve_lower_triangular(&Matrix::identity(d, d))?;
+        let seen = inverse.transpose() * &inverse;
+        let mean_of_rows = Vector::from_row_slice(noisy.get(noisy.len().checked_sub(d)?..)?) * (1.0 / rows);
+        moment += &seen * mean_of_rows;
+        precision += seen;
+    }
+    let lower = cholesky(precision)?;
     let mean = lower.tr_solve_lower_triangular(&lower.solve_lower_triangular(&moment)?)?;
     Some(normal(&mean, &factor_of_inverse(&lower)))
 }

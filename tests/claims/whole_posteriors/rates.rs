@@ -27,6 +27,12 @@ fn rates_by_double_sums() {
         (3.0, 2.0, 2.5, 1.0, 16, 30.0, gaussian(6.0)),
         (2.0, 1.0, 0.5, 0.5, 1, 1.0, gaussian(3.0)),
         (2.0, 1.0, 0.5, 0.5, 400, 350.0, gaussian(3.0)),
+        // A strong prior beside a row or a few, and rows that hardly add to the shape.
+        (10_000.0, 10_000.0, 1.0, 1.0, 1, 9.0, laplace(12.0)),
+        (10_000.0, 10_000.0, 1.0, 1.0, 3, -4.0, gaussian(12.0)),
+        (400.0, 300.0, 0.5, 0.5, 10, 2.0, laplace(3.0)),
+        (2.0, 1.0, 0.3, 1.0, 1, 2.0, laplace(0.3)),
+        (2.0, 1.0, 0.05, 1.0, 2, 9.0, laplace(0.5)),
     ];
     for case @ (a, b, per_row, scale, rows, noisy, noise) in cases {
         let found = given(WholeFamily::Rate { shape: a, rate: b, per_row, scale }, noise, true, rows, &[noisy]);
@@ -49,7 +55,8 @@ fn rates_by_double_sums() {
         // Even in the logarithm, so that each counts with its width.
         let points = 500;
         let rates: Vec<f64> = (0..points).map(|i| low * (high / low).powf((f64::from(i) + 0.5) / f64::from(points))).collect();
-        let density: Vec<f64> = rates.iter().map(|x| (a * x.ln() - b * x).exp() * likelihood(*x)).collect();
+        let highest = a * (a / b).ln() - a;
+        let density: Vec<f64> = rates.iter().map(|x| (a * x.ln() - b * x - highest).exp() * likelihood(*x)).collect();
         let total: f64 = density.iter().sum();
         let mean: f64 = rates.iter().zip(&density).map(|(x, d)| x * d).sum::<f64>() / total;
         let sd = (rates.iter().zip(&density).map(|(x, d)| (x - mean).powi(2) * d).sum::<f64>() / total).sqrt();
@@ -76,6 +83,19 @@ fn a_rate_without_noise_is_conjugate() {
             "{found:?}"
         );
     }
+}
+
+/// No rows, as in an empty group of a public key: the prior, whatever the noise.
+#[test]
+fn no_rows_leave_the_prior() {
+    for noise in [WholeNoise::Geometric { scale: 3.0 }, WholeNoise::Gaussian { sigma: 3.0 }] {
+        let found = given(WholeFamily::Rate { shape: 2.0, rate: 4.0, per_row: 0.5, scale: 0.5 }, noise, true, 0, &[2.0]);
+        assert_eq!((found.mean()[0], found.sd()[0]), (0.5, f64::sqrt(2.0) / 4.0));
+    }
+    let family =
+        WholeFamily::Means { precision: vec![4.0, 0.0, 0.0, 1.0], precision_mean: vec![2.0, 3.0], covariance: vec![1.0, 0.0, 0.0, 1.0] };
+    let found = given(family, WholeNoise::Gaussian { sigma: 3.0 }, true, 0, &[5.0, -5.0]);
+    assert_eq!((found.mean(), found.sd()), (vec![0.5, 3.0], vec![0.5, 1.0]));
 }
 
 /// Two means: precision and mean written out for two dimensions.
