@@ -2,6 +2,7 @@
 
 use crate::model::print::number;
 use crate::model::{Levels, Program, Query, Type, releases};
+use crate::numeric::calendar;
 use crate::numeric::decimal::sig;
 use crate::privacy::certificate::Certificate;
 use crate::run::{Posterior, Value, by_cell, picture, table};
@@ -99,6 +100,7 @@ fn shown(value: &Value, ty: &Type, error: Option<f64>, scales: &dyn Fn(&Type) ->
     match value {
         Value::Text(s) => vec![s.clone()],
         Value::Bool(b) => vec![format!("{b:>WIDE$}")],
+        Value::Number(_) | Value::Grid(_) if matches!(ty, Type::Date(_)) => vec![calendar::text(value.as_number().unwrap_or(0.0))],
         Value::Number(_) | Value::Grid(_) => vec![one(value, error)],
         Value::Matrix(rows) => {
             let names = names(ty, rows.len());

@@ -338,7 +338,7 @@ fn what_32_bits_lose_counts_for_nothing() {
     let outcome = "private t[1] { y: real in [1.39e-45, 1.5e-45] }\nparam a: real in [-10, 10] ~ normal(0, 1)\n\
                    observe y ~ normal(a * 3e-45, 2e-45)\nrelease v = draw(a) using direct(steps = 100)\n";
     let wide = outcome.replace("[1.39e-45, 1.5e-45]", "[0, 1.4e-45]");
-    assert!(claim(outcome).gdp() >= 0.99 * claim(&wide).gdp());
+    assert!(claim(outcome).gdp() >= 0.5 * claim(&wide).gdp());
 }
 
 /// The verifier proves the eigenvalue and derives the cost; what is altered, with a digest made anew, is found.
