@@ -41,6 +41,21 @@ fn the_prompt_knows_bare_words() {
     assert!(said(&["repl"], "help\n").contains(":certificate"));
 }
 
+/// All components of a column of counts, and the day of a quantile of dates.
+#[test]
+fn sums_of_counts_and_quantiles_of_dates_are_shown_whole() {
+    let folder = tempfile::tempdir().unwrap();
+    let (program, rows) = (folder.path().join("a.dpm"), folder.path().join("t.csv"));
+    let text = "private t[4] { items: counts[3] of at_most(2), day: date in [\"2013-01-01\", \"2013-12-31\"] }\n\
+                release s = sum(items) using geometric(scale = 0.001)\nrelease med = quantile(day, 0.5) using exponential(eps = 1000)\n";
+    fs::write(&program, text).unwrap();
+    fs::write(&rows, format!("items_1,items_2,items_3,day\n{}", "1,0,1,2013-06-15\n".repeat(4))).unwrap();
+    let found = said(&["run", program.to_str().unwrap(), "--data", rows.to_str().unwrap(), "--anyway"], "");
+    let line = |name: &str| found.lines().find(|l| l.contains(name)).unwrap_or(&found).split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(line("released s").contains("[ 4, 0, 4]"), "{found}");
+    assert!(line("released med").contains("2013-06-1"), "{found}");
+}
+
 /// Text that was offered, and is no repair.
 #[test]
 fn advice_that_was_wrong_is_not_given() {
