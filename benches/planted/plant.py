@@ -34,7 +34,7 @@ QUICK = LAYERS["golden"] + LAYERS["brute force"][:-1] + LAYERS["integration"][:-
 # Of the verifier, what holds the compiler to it; the rest of its tests are about changed certificates and random programs.
 TESTS = {"verify": ["verify::accepts_what_the_compiler_certifies"]}
 # Only if no layer caught the bug: reading of data, refusals, freshness, then all the rest.
-OTHERS = ["exact_draws", "excess", "fixed_samples", "rounded_noise", "data", "data_mechanisms", "neighbours", "canaries", "freshness", "repeated", "rule_programs", "regressions", "analyze",
+OTHERS = ["public_designs", "sums", "exact_draws", "excess", "fixed_samples", "rounded_noise", "data", "data_mechanisms", "neighbours", "canaries", "freshness", "repeated", "rule_programs", "regressions", "analyze",
           "wrong_programs", "unit tests"]
 # Independent draws that a layer judges by.
 DRAWS = {"law": "1e5 a point", "audit": "3e3 to 2e5 a side", "long": "1e7 and four times 1e6"}

@@ -90,3 +90,8 @@ def test_warnings_reach_python():
 def test_one_word_is_a_path():
     with pytest.raises(dpm.DataError, match="does not exist"):
         dpm.compile("rate.txt")
+
+
+def test_warnings_of_the_command_are_warnings_here():
+    with pytest.warns(UserWarning, match="releases nothing"):
+        dpm.compile("budget eps(1)\nprivate t[10] { y: bool }\n").certify()

@@ -167,22 +167,23 @@ mod tests {
     /// By the definition: Poisson probabilities times the mass that the noise has where it is rounded to what was seen.
     #[test]
     fn likelihood_of_one_group() {
-        let mass = |noise: SumNoise, k: f64| match noise {
-            SumNoise::Normal { sigma } => {
-                let below = |x: f64| 0.5 * libm::erfc(-x / (sigma * 2f64.sqrt()));
-                below(k + 0.5) - below(k - 0.5)
-            }
-            SumNoise::Laplace { scale } | SumNoise::Geometric { scale } => {
-                let below = |x: f64| if x < 0.0 { 0.5 * (x / scale).exp() } else { 1.0 - 0.5 * (-x / scale).exp() };
-                below(k + 0.5) - below(k - 0.5)
-            }
+        let mass = |noise: SumNoise, unit: f64, k: f64| {
+            let scale = unit * noise.scale();
+            let below = |x: f64| match noise {
+                SumNoise::Normal { .. } => 0.5 * libm::erfc(-x / (scale * 2f64.sqrt())),
+                _ if x < 0.0 => 0.5 * (x / scale).exp(),
+                _ => 1.0 - 0.5 * (-x / scale).exp(),
+            };
+            below(k + 0.5) - below(k - 0.5)
         };
-        for noise in [SumNoise::Normal { sigma: 2.0 }, SumNoise::Laplace { scale: 1.5 }, SumNoise::Laplace { scale: 0.3 }] {
-            let of = Exposures::new(noise, &[Events { unit: 1.0, noisy: vec![6.6] }], vec![40.0], 1).unwrap();
+        let noises = [SumNoise::Normal { sigma: 2.0 }, SumNoise::Laplace { scale: 1.5 }, SumNoise::Laplace { scale: 0.3 }];
+        // Of events of up to 4 a row the sum leaves in fours, with the noise of a sum of parts.
+        for (noise, unit) in noises.into_iter().flat_map(|noise| [(noise, 1.0), (noise, 4.0)]) {
+            let of = Exposures::new(noise, &[Events { unit, noisy: vec![6.6 / unit] }], vec![40.0], 1).unwrap();
             let truth = |rate: f64, exact: f64| {
                 let (mut poisson, mut sum) = ((-rate * exact).exp(), 0.0);
                 for c in 0..150 {
-                    sum += poisson * mass(noise, 7.0 - f64::from(c));
+                    sum += poisson * mass(noise, unit, 7.0 - f64::from(c));
                     poisson *= rate * exact / f64::from(c + 1);
                 }
                 let gap = 40.0 - exact;
@@ -196,7 +197,7 @@ mod tests {
                 let found = -of.total(&[rate, exact], &mut vec![]);
                 assert!(
                     (found - truth(rate, exact)).abs() < 1e-7 * (1.0 + found.abs()),
-                    "{noise:?} {rate}: {found} {}",
+                    "{noise:?} {unit} {rate}: {found} {}",
                     truth(rate, exact)
                 );
             }

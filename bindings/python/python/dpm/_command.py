@@ -9,6 +9,7 @@ import shutil
 import subprocess
 import sys
 import sysconfig
+import warnings
 from pathlib import Path
 
 from . import _progress
@@ -120,6 +121,9 @@ def call(arguments: list[str], *, cwd: str | os.PathLike | None = None, fds: tup
         raise
     out, err = (re.sub(r"'?/(?:proc/self|dev)/fd/\d+'?", "the rows given", text.decode("utf-8", "replace")) for text in (out, err.strip()))
     if child.returncode == 0:
+        # Of chains and of what is computed from released values; warnings of the program are raised when it is compiled.
+        for said in re.findall(r"^warning: (.+)$", plain(err), flags=re.MULTILINE):
+            warnings.warn(said, stacklevel=4)
         return out
     kind = _CODES.get(child.returncode, Bug)
     if kind is Rejected:
