@@ -44,8 +44,42 @@ def figure(value: object) -> str:
     return str(value)
 
 
+def within(certificate: dict) -> str:
+    """The budget that the certificate keeps to, and how sure that is."""
+    budget, status = certificate.get("budget"), certificate["total"]["status"]
+    if not budget:
+        return f"see the certificate; {status}"
+    limits = ", ".join(f"{name} = {value!r}" for name, value in budget.items() if name not in ("kind", "met"))
+    return f"within the budget {budget['kind']}({limits}); {status}"
+
+
+# Of a posterior of many numbers so many are shown; its summary() has them all.
+SHOWN = 24
+
+
+def tables(result) -> list[Table]:
+    """Everything a run gave: its values, and its posteriors by their numbers."""
+    posteriors = [result.posterior(name) for name in result if isinstance(result._value(name), dict) and "family" in result._value(name)]
+    rows = [row for posterior in posteriors for row in _posterior(posterior)]
+    shown = [values(result), Table(["posterior", "mean", "sd", "5 %", "95 %"], rows)]
+    return [table for table in shown if len(table)]
+
+
+def _posterior(posterior) -> list[list]:
+    name = posterior.name
+    try:
+        table = posterior.summary()
+    except ValueError:
+        return [[f"{name} ({posterior.family})", None, None, None, None]]
+    at = [table.columns.index(column) for column in ("mean", "sd", "q5", "q95")]
+    own = lambda number: number if re.match(rf"{re.escape(name)}(\[|$)", number) else f"{name}: {number}"
+    rows = [[own(row[0]), *(row[i] for i in at)] for row in table.rows[:SHOWN]]
+    more = len(table) - SHOWN
+    return rows + [[f"{name}: {more} more", None, None, None, None]] * (more > 0)
+
+
 def values(result) -> Table:
-    """Name and value of everything a run gave, tables cell by cell, and the predicted error of what was released as itself."""
+    """Name and value of everything a run gave but posteriors, tables cell by cell, and the predicted error of what was released as itself."""
     rows, errors = [], {}
     for release in result.certificate["releases"]:
         predicted = release.get("predicted_error") or {}
@@ -53,9 +87,7 @@ def values(result) -> Table:
             errors[release["name"]] = f"± {figure(float(predicted['value']))} (95% bound)"
     for name in result:
         value = result._value(name)
-        if isinstance(value, dict) and "family" in value:
-            rows.append([name, f"posterior ({value['family']}): .posterior({name!r}).summary()", ""])
-        else:
+        if not (isinstance(value, dict) and "family" in value):
             rows.extend([*cell, errors.get(name, "")] for cell in _cells(name, value))
     return Table(["", "value", ""], rows)
 
