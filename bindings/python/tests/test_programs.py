@@ -48,8 +48,9 @@ def test_a_refusal_carries_code_text_and_help():
 
 
 def test_what_is_missing_is_named():
-    with pytest.raises(dpm.DataError):
+    with pytest.raises(dpm.DataError) as caught:
         dpm.compile("nowhere.dpm")
+    assert caught.value._render_traceback_() == ["DataError: nowhere.dpm does not exist"]
     with pytest.raises(dpm.UsageError):
         dpm.compile(PROGRAM).run()
 
@@ -68,6 +69,7 @@ def test_a_wanted_accuracy():
     found = program.want("m", 0.0005)
     assert found["budget"]["value"] == 60 and "promises next to nothing" in found["budget"]["warning"]
     assert found["rows"]["text"].startswith("private t[6000]") and found["rows"]["line"] == 2
+    assert "line 2: private t[6000]" in repr(found) and "{" not in repr(found).replace("{ y: bool }", "") and "<pre" in found._repr_html_()
     with pytest.raises(dpm.UsageError):
         program.want("other", 0.1)
 

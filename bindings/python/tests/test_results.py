@@ -124,6 +124,19 @@ def test_errors_and_costs_are_shown_with_values(tmp_path):
     assert "<svg" in again._repr_html_()
 
 
+def test_certificates_of_records_are_short_and_tables_are_rows(poll):
+    certificate = poll.certificate
+    assert certificate == poll.record["certificate"] and dict(certificate)["releases"] and len(repr(certificate)) < 1000
+    assert "mechanism" in repr(certificate) and "budget" in repr(certificate) and "<pre" in certificate._repr_html_()
+    table = poll.table("cells")
+    assert table.columns == ["axis 1", "axis 2", "value"]
+    assert {tuple(row[:2]): row[2] for row in table.rows} == {(a, b): n for a, row in poll["cells"].items() for b, n in row.items()}
+    assert len(pytest.importorskip("pandas").DataFrame(table.to_pandas())) == len(table)
+    for name in ("ahead", "post"):
+        with pytest.raises(TypeError, match="is not a table"):
+            poll.table(name)
+
+
 def test_names_and_kinds(poll):
     assert set(poll) == {"cells", "post", "north", "ahead"}
     assert isinstance(poll["ahead"], float)

@@ -154,7 +154,6 @@ def _in_python(text: str) -> str:
     text = re.sub(r"^--want 'RELEASE within ERROR': ", "", text)
     text = re.sub(r"\bthe rows given: the file for (`\w+`)", r"the table given for \1", text)
     text = re.sub(r"\bthe rows given: the column (`[^`]*`) of the file for (`\w+`)", r"the column \1 of the table given for \2", text)
-    text = text.replace("write the day as a date, or the hour as a number", "give the day, as by frame[..].dt.date, or the hour as a number, .dt.hour")
     text = re.sub(
         r"(the table given for `\w+` has no column `(\w+)`)$",
         r'\1\n  Help: \2 from "NAME IN THE TABLE": .. reads a column of another name; the index of a frame is a column after frame.reset_index()', text,

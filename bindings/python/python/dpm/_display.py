@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import html
 import re
+from collections.abc import Callable
 
 _STYLE = "font-family:monospace;font-size:0.92em;line-height:1.4;white-space:pre;overflow-x:auto"
 _WORDS = r"\b(?:budget|private|public|param|observe|release|output|expect|let|each|of|by|max|using|from|in|when|else|model|import)\b"
@@ -33,6 +34,45 @@ class Table:
         head = "".join(f"<th style='text-align:left'>{html.escape(c)}</th>" for c in self.columns)
         body = "".join("<tr>" + "".join(f"<td style='text-align:left'>{html.escape(figure(v))}</td>" for v in row) + "</tr>" for row in self.rows)
         return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
+
+
+class Shown(dict):
+    """A dictionary that shows itself as ``text(self)`` instead of as all that is in it."""
+
+    def __init__(self, values: dict, shown: Callable[[dict], str]):
+        super().__init__(values)
+        self._shown = shown
+
+    def __repr__(self) -> str:
+        return self._shown(self)
+
+    def _repr_html_(self) -> str:
+        return text(repr(self))
+
+
+def certified(certificate: dict) -> str:
+    """The releases that a certificate covers, and its budget."""
+    rows = [[one["name"], one["mechanism"], one["rule"], one["status"]] for one in certificate["releases"]]
+    total = f"total: {within(certificate)}" if certificate["tables"] else "costs nothing: no private row was read"
+    return "\n".join([repr(Table(["release", "mechanism", "rule", "status"], rows))] * bool(rows) + [total])
+
+
+def wanted(found: dict) -> str:
+    """What `Program.want` found, as the lines to paste."""
+    lines = [f"{found['release']} within {figure(found['error'])}; as the program is, about {figure(found['predicted_error'])}"]
+    for way in ("budget", "rows"):
+        one = found[way]
+        if "line" in one:
+            lines.append(f"  {way}: line {one['line']}: {one['text']}" + (f"   ({one['warning']})" if one.get("warning") else ""))
+        elif one.get("reason"):
+            lines.append(f"  {way}: {one['reason']}")
+    return "\n".join(lines + [found["note"]] * bool(found.get("note")))
+
+
+def leaves(value: object) -> list[list]:
+    """The cells of nested dictionaries and lists, each after the levels or places that lead to it."""
+    pairs = value.items() if isinstance(value, dict) else enumerate(value, 1) if isinstance(value, list) else None
+    return [[value]] if pairs is None else [[key, *rest] for key, inner in pairs for rest in leaves(inner)]
 
 
 def figure(value: object) -> str:

@@ -68,7 +68,7 @@ class Program:
                 rows.append([release["name"], entry["mechanism"], entry["applies"], error, entry.get("status"), entry["reason"]])
         return _display.Table(["release", "mechanism", "applies", "predicted error", "status", "reason"], rows)
 
-    def want(self, release: str, within: float, *, public: Mapping[str, object] | None = None) -> dict:
+    def want(self, release: str, within: float, *, public: Mapping[str, object] | None = None) -> _display.Shown:
         """The least budget, and the least number of rows, at which a release is predicted to be so near. Needs no private data.
 
         ``["budget"]`` and ``["rows"]`` each hold the ``value``, the ``line`` of the program to replace, its new ``text`` and a ``warning``,
@@ -76,7 +76,8 @@ class Program:
         """
         with self._file() as file, self._open(public) as (tables, fds):
             arguments = ["compare", file, "--json", f"--want={release} within {within!r}", *tables]
-            return json.loads(_command.call(arguments, cwd=self._folder(), fds=fds, doing="searching"))["want"]
+            found = json.loads(_command.call(arguments, cwd=self._folder(), fds=fds, doing="searching"))["want"]
+        return _display.Shown(found, _display.wanted)
 
     def verify(self) -> str:
         """Has every number of the certificate derived again by separate code. Raises `Failed` where one is too small."""
@@ -111,6 +112,8 @@ class Program:
                 try:
                     # How long private rows take is never shown.
                     out = self._run([*arguments, f"--arviz={draws}"], arguments, (*fds, *more), None if tables else "running chains")
+                except _command.DataError as error:
+                    raise _command.DataError(_tables.advised(str(error), tables)) from None
                 except _command.Rejected as rejected:
                     # With its places and lines to paste, where the program alone is at fault.
                     raise _command.Rejected(rejected.rendered, self._faults(file)) from None

@@ -42,9 +42,20 @@ class Result:
         return self.record["outputs"]
 
     @property
-    def certificate(self) -> dict:
-        """The certificate that covers the run."""
-        return self.record["certificate"]
+    def certificate(self) -> _display.Shown:
+        """The certificate that covers the run: a dictionary that shows itself as a few lines."""
+        return _display.Shown(self.record["certificate"], _display.certified)
+
+    def table(self, name: str) -> _display.Table:
+        """A released table or vector in rows: a column for each of its axes, then ``value``. ``.to_pandas()`` makes a data frame of it.
+
+        Raises KeyError where the run gave no such name, TypeError where it is a single number or a posterior.
+        """
+        value = self._value(name)
+        if not isinstance(value, (dict, list)) or isinstance(value, dict) and "family" in value:
+            raise TypeError(f"`{name}` is not a table")
+        rows = _display.leaves(value)
+        return _display.Table([*(f"axis {at}" for at in range(1, len(rows[0]))), "value"] if rows else ["value"], rows)
 
     def __getitem__(self, name: str):
         value = self._value(name)
