@@ -59,6 +59,7 @@ def test_the_saved_record_of_a_charged_run_is_the_signed_one(tmp_path):
     call("ledger", "init", "l", "--dataset", "t=t.csv", "--schema", "schema.dpm", "--budget", "eps(1)", "--shared")
     (tmp_path / "l.pub").write_text(call("ledger", "key", "l"))
     result = dpm.compile("budget eps(0.5)\nprivate t[100] { y: bool }\nrelease a = count(y)\n").run({"t": "@t"}, ledger=tmp_path / "l")
+    assert "cost: eps = 0.5" in repr(result) and repr(result).endswith("charged to the ledger\nleft of t: eps 0.5")
     result.save(tmp_path / "r.json")
     assert "signature" in call("verify", "r.json", "--key", "l.pub") or "signed" in call("verify", "r.json", "--key", "l.pub")
     (tmp_path / "r.json").write_text((tmp_path / "r.json").read_text().replace('"a"', '"b"', 1))
@@ -115,8 +116,25 @@ def test_errors_and_costs_are_shown_with_values(tmp_path):
     result = program.run({"t": {"y": [True] * 100}})
     assert "95% bound" in repr(result) and "not charged" in repr(result) and result.keys() == ["a", "post"]
     result.save(tmp_path / "r.json")
-    again = dpm.load(tmp_path / "r.json").posterior("post")
+    loaded = dpm.load(tmp_path / "r.json")
+    for shown in (repr(result), result._repr_html_(), repr(loaded), loaded._repr_html_()):
+        assert all(word in shown for word in ("mean", "sd", "5 %", "95 %", "cost: "))
+    assert "cost: eps = " in repr(result) and "within the budget eps(epsilon = 1)" in repr(loaded)
+    again = loaded.posterior("post")
     assert "<svg" in again._repr_html_()
+
+
+def test_certificates_of_records_are_short_and_tables_are_rows(poll):
+    certificate = poll.certificate
+    assert certificate == poll.record["certificate"] and dict(certificate)["releases"] and len(repr(certificate)) < 1000
+    assert "mechanism" in repr(certificate) and "budget" in repr(certificate) and "<pre" in certificate._repr_html_()
+    table = poll.table("cells")
+    assert table.columns == ["axis 1", "axis 2", "value"]
+    assert {tuple(row[:2]): row[2] for row in table.rows} == {(a, b): n for a, row in poll["cells"].items() for b, n in row.items()}
+    assert len(pytest.importorskip("pandas").DataFrame(table.to_pandas())) == len(table)
+    for name in ("ahead", "post"):
+        with pytest.raises(TypeError, match="is not a table"):
+            poll.table(name)
 
 
 def test_names_and_kinds(poll):

@@ -8,20 +8,21 @@
     result["p_hat"]                              # a value
     result["post"].summary()                     # a posterior
 
-``dpm explain`` at the prompt, ``!dpm explain`` in a notebook, lists the words of the language, and has a page on each: ``dpm explain histogram``.
+``dpm.explain()`` lists the words of the language, and has a page on each: ``dpm.explain("histogram")``. ``python -m dpm`` is the command.
 
 The compiler, the proofs and the draws are those of the ``dpm`` command, which this package runs: a program
 means the same here, at the prompt and in R.
 """
 
 from ._command import Bug, DataError, Error, Failed, LedgerError, Rejected, UsageError, command, version
+from ._pages import explain, inspect
 from ._program import Certificate, Program, compile, fit
 from ._result import Posterior, Result, load
 from ._tables import sql
 
 __all__ = [
-    "Bug", "Certificate", "DataError", "Error", "Failed", "LedgerError", "Posterior", "Program", "Rejected", "Result", "UsageError", "command", "compile", "fit",
-    "load", "sql", "version",
+    "Bug", "Certificate", "DataError", "Error", "Failed", "LedgerError", "Posterior", "Program", "Rejected", "Result", "UsageError", "command", "compile",
+    "explain", "fit", "inspect", "load", "sql", "version",
 ]
 
 

@@ -18,6 +18,10 @@ from . import _progress
 class Error(Exception):
     """What the command refused. Its text is the command's own message; no text ever depends on a private value."""
 
+    def _render_traceback_(self) -> list[str]:
+        """IPython shows the message alone: where in the package it was raised helps nobody."""
+        return f"{type(self).__name__}: {self}".splitlines()
+
 
 class Rejected(Error):
     """The program is not accepted.
@@ -32,7 +36,7 @@ class Rejected(Error):
         self.diagnostics = diagnostics or []
 
     def _render_traceback_(self) -> list[str]:
-        """IPython shows the message with its marks under the program instead of where in Python it was raised."""
+        """The message with its marks under the program."""
         return self.rendered.splitlines()
 
     @property
@@ -89,6 +93,14 @@ def command() -> str:
     return found
 
 
+def warn(said: str) -> None:
+    """A `UserWarning` at the line outside this package that called it."""
+    frame, level = sys._getframe(1), 2
+    while frame.f_back is not None and Path(frame.f_code.co_filename).parent == Path(__file__).parent:
+        frame, level = frame.f_back, level + 1
+    warnings.warn(said, stacklevel=level)
+
+
 def version() -> str:
     """The version of the command in use."""
     return call(["--version"]).split()[-1]
@@ -123,11 +135,12 @@ def call(arguments: list[str], *, cwd: str | os.PathLike | None = None, fds: tup
     if child.returncode == 0:
         # Of chains and of what is computed from released values; warnings of the program are raised when it is compiled.
         for said in re.findall(r"^warning: (.+)$", plain(err), flags=re.MULTILINE):
-            warnings.warn(said, stacklevel=4)
+            warn(said)
         return out
     kind = _CODES.get(child.returncode, Bug)
     if kind is Rejected:
-        raise Rejected(err.replace("--anyway", "anyway=True") or _messages(out), _diagnostics(out))
+        err, out = (text.replace("--anyway", "anyway=True").replace("`dpm compare`", "`program.compare()`") for text in (err, out))
+        raise Rejected(err or _messages(out), _diagnostics(out))
     raise kind(_in_python(plain(err)) or _messages(out) or f"dpm ended with exit code {child.returncode}")
 
 
@@ -141,7 +154,6 @@ def _in_python(text: str) -> str:
     text = re.sub(r"^--want 'RELEASE within ERROR': ", "", text)
     text = re.sub(r"\bthe rows given: the file for (`\w+`)", r"the table given for \1", text)
     text = re.sub(r"\bthe rows given: the column (`[^`]*`) of the file for (`\w+`)", r"the column \1 of the table given for \2", text)
-    text = text.replace("write the day as a date, or the hour as a number", "give the day, as by frame[..].dt.date, or the hour as a number, .dt.hour")
     text = re.sub(
         r"(the table given for `\w+` has no column `(\w+)`)$",
         r'\1\n  Help: \2 from "NAME IN THE TABLE": .. reads a column of another name; the index of a frame is a column after frame.reset_index()', text,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import html
 import re
+from collections.abc import Callable
 
 _STYLE = "font-family:monospace;font-size:0.92em;line-height:1.4;white-space:pre;overflow-x:auto"
 _WORDS = r"\b(?:budget|private|public|param|observe|release|output|expect|let|each|of|by|max|using|from|in|when|else|model|import)\b"
@@ -35,6 +36,45 @@ class Table:
         return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
 
 
+class Shown(dict):
+    """A dictionary that shows itself as ``text(self)`` instead of as all that is in it."""
+
+    def __init__(self, values: dict, shown: Callable[[dict], str]):
+        super().__init__(values)
+        self._shown = shown
+
+    def __repr__(self) -> str:
+        return self._shown(self)
+
+    def _repr_html_(self) -> str:
+        return text(repr(self))
+
+
+def certified(certificate: dict) -> str:
+    """The releases that a certificate covers, and its budget."""
+    rows = [[one["name"], one["mechanism"], one["rule"], one["status"]] for one in certificate["releases"]]
+    total = f"total: {within(certificate)}" if certificate["tables"] else "costs nothing: no private row was read"
+    return "\n".join([repr(Table(["release", "mechanism", "rule", "status"], rows))] * bool(rows) + [total])
+
+
+def wanted(found: dict) -> str:
+    """What `Program.want` found, as the lines to paste."""
+    lines = [f"{found['release']} within {figure(found['error'])}; as the program is, about {figure(found['predicted_error'])}"]
+    for way in ("budget", "rows"):
+        one = found[way]
+        if "line" in one:
+            lines.append(f"  {way}: line {one['line']}: {one['text']}" + (f"   ({one['warning']})" if one.get("warning") else ""))
+        elif one.get("reason"):
+            lines.append(f"  {way}: {one['reason']}")
+    return "\n".join(lines + [found["note"]] * bool(found.get("note")))
+
+
+def leaves(value: object) -> list[list]:
+    """The cells of nested dictionaries and lists, each after the levels or places that lead to it."""
+    pairs = value.items() if isinstance(value, dict) else enumerate(value, 1) if isinstance(value, list) else None
+    return [[value]] if pairs is None else [[key, *rest] for key, inner in pairs for rest in leaves(inner)]
+
+
 def figure(value: object) -> str:
     """A number to four significant digits, anything else as it is."""
     if isinstance(value, bool) or value is None:
@@ -44,8 +84,42 @@ def figure(value: object) -> str:
     return str(value)
 
 
+def within(certificate: dict) -> str:
+    """The budget that the certificate keeps to, and how sure that is."""
+    budget, status = certificate.get("budget"), certificate["total"]["status"]
+    if not budget:
+        return f"see the certificate; {status}"
+    limits = ", ".join(f"{name} = {value!r}" for name, value in budget.items() if name not in ("kind", "met"))
+    return f"within the budget {budget['kind']}({limits}); {status}"
+
+
+# Of a posterior of many numbers so many are shown; its summary() has them all.
+SHOWN = 24
+
+
+def tables(result) -> list[Table]:
+    """Everything a run gave: its values, and its posteriors by their numbers."""
+    posteriors = [result.posterior(name) for name in result if isinstance(result._value(name), dict) and "family" in result._value(name)]
+    rows = [row for posterior in posteriors for row in _posterior(posterior)]
+    shown = [values(result), Table(["posterior", "mean", "sd", "5 %", "95 %"], rows)]
+    return [table for table in shown if len(table)]
+
+
+def _posterior(posterior) -> list[list]:
+    name = posterior.name
+    try:
+        table = posterior.summary()
+    except ValueError:
+        return [[f"{name} ({posterior.family})", None, None, None, None]]
+    at = [table.columns.index(column) for column in ("mean", "sd", "q5", "q95")]
+    own = lambda number: number if re.match(rf"{re.escape(name)}(\[|$)", number) else f"{name}: {number}"
+    rows = [[own(row[0]), *(row[i] for i in at)] for row in table.rows[:SHOWN]]
+    more = len(table) - SHOWN
+    return rows + [[f"{name}: {more} more", None, None, None, None]] * (more > 0)
+
+
 def values(result) -> Table:
-    """Name and value of everything a run gave, tables cell by cell, and the predicted error of what was released as itself."""
+    """Name and value of everything a run gave but posteriors, tables cell by cell, and the predicted error of what was released as itself."""
     rows, errors = [], {}
     for release in result.certificate["releases"]:
         predicted = release.get("predicted_error") or {}
@@ -53,9 +127,7 @@ def values(result) -> Table:
             errors[release["name"]] = f"± {figure(float(predicted['value']))} (95% bound)"
     for name in result:
         value = result._value(name)
-        if isinstance(value, dict) and "family" in value:
-            rows.append([name, f"posterior ({value['family']}): .posterior({name!r}).summary()", ""])
-        else:
+        if not (isinstance(value, dict) and "family" in value):
             rows.extend([*cell, errors.get(name, "")] for cell in _cells(name, value))
     return Table(["", "value", ""], rows)
 

@@ -7,7 +7,6 @@ import os
 import re
 import shutil
 import tempfile
-import warnings
 from collections.abc import Iterable, Mapping
 from contextlib import contextmanager
 from pathlib import Path
@@ -69,7 +68,7 @@ class Program:
                 rows.append([release["name"], entry["mechanism"], entry["applies"], error, entry.get("status"), entry["reason"]])
         return _display.Table(["release", "mechanism", "applies", "predicted error", "status", "reason"], rows)
 
-    def want(self, release: str, within: float, *, public: Mapping[str, object] | None = None) -> dict:
+    def want(self, release: str, within: float, *, public: Mapping[str, object] | None = None) -> _display.Shown:
         """The least budget, and the least number of rows, at which a release is predicted to be so near. Needs no private data.
 
         ``["budget"]`` and ``["rows"]`` each hold the ``value``, the ``line`` of the program to replace, its new ``text`` and a ``warning``,
@@ -77,7 +76,8 @@ class Program:
         """
         with self._file() as file, self._open(public) as (tables, fds):
             arguments = ["compare", file, "--json", f"--want={release} within {within!r}", *tables]
-            return json.loads(_command.call(arguments, cwd=self._folder(), fds=fds, doing="searching"))["want"]
+            found = json.loads(_command.call(arguments, cwd=self._folder(), fds=fds, doing="searching"))["want"]
+        return _display.Shown(found, _display.wanted)
 
     def verify(self) -> str:
         """Has every number of the certificate derived again by separate code. Raises `Failed` where one is too small."""
@@ -105,19 +105,31 @@ class Program:
         with tempfile.TemporaryDirectory() as folder, self._file() as file:
             with _tables.opened(tables, numbers=False) as (private, fds), self._open(public) as (open_tables, more):
                 draws = Path(folder) / "draws.json"
-                arguments = ["run", file, "--json", *_options("--data", private), *open_tables]
+                record = Path(folder) / "record.json"
+                # Not --json, which says nothing of the chains.
+                arguments = ["run", file, "-o", str(record), *_options("--data", private), *open_tables]
                 arguments += ["--strict"] * strict + ["--anyway"] * anyway + ([f"--ledger={Path(ledger).absolute()}"] if ledger is not None else [])
-                if tables and ledger is None:
-                    _warn_of_a_second_run(self.source)
                 try:
                     # How long private rows take is never shown.
                     out = self._run([*arguments, f"--arviz={draws}"], arguments, (*fds, *more), None if tables else "running chains")
+                except _command.DataError as error:
+                    raise _command.DataError(_tables.advised(str(error), tables)) from None
                 except _command.Rejected as rejected:
                     # With its places and lines to paste, where the program alone is at fault.
-                    raise _command.Rejected(rejected.rendered, rejected.diagnostics or self._checked(file)) from None
+                    raise _command.Rejected(rejected.rendered, self._faults(file)) from None
                 if tables and ledger is None:
-                    _SEEN.add(hash(self.source))
-            return Result(out, json.loads(draws.read_text()) if draws.exists() else None)
+                    _warn_of_a_second_run(self.source)
+            came = json.loads(draws.read_text(encoding="utf-8")) if draws.exists() else None
+            return Result(record.read_bytes().decode(), came, _cost(out))
+
+    def _faults(self, file: str) -> list[dict]:
+        """Why a program that checks is not run: a hole, or its warnings."""
+        try:
+            _command.call(["certify", file, "--json"], cwd=self._folder(), doing="certifying")
+        except _command.Error as error:
+            if getattr(error, "diagnostics", None):
+                return error.diagnostics
+        return self._checked(file)
 
     def _checked(self, file: str, tables: Iterable[str] = (), fds: tuple[int, ...] = ()) -> list[dict]:
         """Its warnings; `Rejected`, with data and text, where it has errors."""
@@ -222,7 +234,7 @@ def compile(program: str | os.PathLike, *, released: Result | str | os.PathLike 
     with made._file() as file, made._open(None) as (tables, fds):
         found = made._checked(file, tables, fds)
     for warning in (d for d in found if d.get("severity") == "warning"):
-        warnings.warn(f"{warning['code']}: {warning['message']}", stacklevel=2)
+        _command.warn(f"{warning['code']}: {warning['message']}")
     return made
 
 
@@ -260,4 +272,11 @@ _SEEN: set[int] = set()
 def _warn_of_a_second_run(source: str) -> None:
     """Running a notebook's cell again spends again, and nothing else would say so."""
     if hash(source) in _SEEN:
-        warnings.warn("this program ran before in this session: every run spends its budget again, and no ledger counts it", stacklevel=3)
+        _command.warn("this program ran before in this session: every run spends its budget again, and no ledger counts it")
+    _SEEN.add(hash(source))
+
+
+def _cost(said: str) -> str | None:
+    """The line of the command that says what a run cost, rounded up as it rounds."""
+    found = re.findall(r"^(cost: .*?)(?:; not charged: .*)?$", _command.plain(said), re.MULTILINE)
+    return found[-1] if found else None

@@ -14,8 +14,9 @@ from ._command import DataError
 class Result:
     """Everything a run gave. ``result["name"]`` is a released value or an output; all of it may be shown to anyone."""
 
-    def __init__(self, record: str, draws: dict | None = None):
+    def __init__(self, record: str, draws: dict | None = None, cost: str | None = None):
         self.record: dict = json.loads(record)
+        self._said = cost
         self._text = record
         self._came = draws
         self._made: dict = {}
@@ -41,9 +42,20 @@ class Result:
         return self.record["outputs"]
 
     @property
-    def certificate(self) -> dict:
-        """The certificate that covers the run."""
-        return self.record["certificate"]
+    def certificate(self) -> _display.Shown:
+        """The certificate that covers the run: a dictionary that shows itself as a few lines."""
+        return _display.Shown(self.record["certificate"], _display.certified)
+
+    def table(self, name: str) -> _display.Table:
+        """A released table or vector in rows: a column for each of its axes, then ``value``. ``.to_pandas()`` makes a data frame of it.
+
+        Raises KeyError where the run gave no such name, TypeError where it is a single number or a posterior.
+        """
+        value = self._value(name)
+        if not isinstance(value, (dict, list)) or isinstance(value, dict) and "family" in value:
+            raise TypeError(f"`{name}` is not a table")
+        rows = _display.leaves(value)
+        return _display.Table([*(f"axis {at}" for at in range(1, len(rows[0]))), "value"] if rows else ["value"], rows)
 
     def __getitem__(self, name: str):
         value = self._value(name)
@@ -95,17 +107,22 @@ class Result:
         return list(self)
 
     def __repr__(self) -> str:
-        return f"{_display.values(self)}\n{self._cost()}"
+        return "\n".join([*map(repr, _display.tables(self)), self._cost()])
 
     def _repr_html_(self) -> str:
-        return _display.values(self)._repr_html_() + _display.text(self._cost())
+        return "".join(table._repr_html_() for table in _display.tables(self)) + _display.text(self._cost())
 
     def _cost(self) -> str:
-        """How sure the guarantee is, and whether a ledger was charged."""
-        if not self.certificate["tables"]:
+        """What the run cost, how sure that is, whether a ledger was charged, and what is left there."""
+        certificate = self.record["certificate"]
+        if not certificate["tables"]:
             return "costs nothing: no private row was read"
-        charged = "charged to the ledger" if self.record.get("ledger") else "not charged: no ledger was named"
-        return f"{self.certificate['total']['status']}; {charged}"
+        ledger = self.record.get("ledger")
+        cost = self._said or f"cost: {_display.within(certificate)}"
+        lines = [f"{cost}; {'charged to the ledger' if ledger else 'not charged: no ledger was named'}"]
+        for name, left in ((ledger or {}).get("remaining") or {}).items():
+            lines.append(f"left of {name}: {', '.join(f'{unit} {amount}' for unit, amount in left.items())}")
+        return "\n".join(lines)
 
 
 def load(path: str | os.PathLike) -> Result:

@@ -8,6 +8,7 @@ import datetime
 import importlib.util
 import io
 import os
+import re
 import tempfile
 from collections.abc import Iterable, Mapping
 from pathlib import Path
@@ -147,11 +148,31 @@ def _writer(table: object):
     if hasattr(table, "__arrow_c_stream__") and not hasattr(table, "to_frame"):
         return _write_stream
     if isinstance(table, Mapping):
-        if len({len(values) for values in table.values() if hasattr(values, "__len__")}) > 1:
-            raise ValueError("columns differ in length")
+        lengths = {name: len(values) for name, values in table.items() if hasattr(values, "__len__")}
+        usual = max(lengths.values(), key=list(lengths.values()).count, default=0)
+        odd = [name for name, length in lengths.items() if length != usual]
+        if odd:
+            # Not the lengths: how many rows there are may be private.
+            raise ValueError(f"columns differ in length: `{odd[0]}` is not as long as `{next(name for name in lengths if name not in odd)}`")
         return _write_columns
     hint = " (of one column: .to_frame())" if hasattr(table, "to_frame") else ""
     raise TypeError(f"{type(table).__name__} is not a table{hint}: give a data frame, an Arrow table, a mapping of columns, or a path")
+
+
+def advised(said: str, tables: Mapping[str | None, object]) -> str:
+    """What the command says of a column of times, with how the table at hand gives days."""
+    column = re.search(r"the column `([^`]*)` of the table given for `(\w+)`", said)
+    if column is None:
+        return said
+    name, of = column.groups()
+    table = tables.get(of, tables.get(None))
+    if type(table).__module__.split(".")[0] == "polars":
+        day, hour = f'pl.col("{name}").cast(pl.Date)', ".dt.hour()"
+    elif hasattr(table, "iloc"):
+        day, hour = f'frame["{name}"].dt.date', ".dt.hour"
+    else:
+        return said
+    return said.replace("write the day as a date, or the hour as a number", f"give the day, as by {day}, or the hour as a number, {hour}")
 
 
 def _write_stream(table, file) -> None:
