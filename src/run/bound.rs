@@ -173,7 +173,8 @@ impl PublicData for Bound {
 
     fn digest(&self, name: &str) -> Option<String> {
         let program = self.program.as_ref()?;
-        let at = program.tables.iter().position(|t| t.name == name)?;
-        self.tables.get(&TableId(at)).map(PublicTable::digest)
+        // Among those that are bound: a program may declare tens of thousands.
+        let named = |id: &TableId| program.tables.get(id.0).is_some_and(|t| t.name == name);
+        self.tables.iter().find(|(id, _)| named(id)).map(|(_, table)| table.digest())
     }
 }
