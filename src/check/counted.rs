@@ -135,7 +135,7 @@ impl Checker<'_> {
             let d = Diagnostic::new("E0105", format!("`{name}` {what} rows whose number is secret")).label(at, "observed here");
             let d = d.cause(match sums.is_empty() {
                 true => "a model of counts needs their total, or a distribution for it",
-                false => "a model of sums needs the number of rows, which bounds what can be exposed",
+                false => "a model of sums needs the number of rows, which bounds the exposures",
             });
             let count = of.and_then(|t| t.count_name.clone()).filter(|_| moments.is_none() && sums.is_empty());
             let public = if count.is_some() { "or make it public:" } else { "make it public:" };

@@ -205,7 +205,7 @@ pub fn draw(form: &Form, scope: &Scope, given: &Given, ideal: bool) -> Found<Cla
         return Err("every weight stands once, in the predictor alone");
     }
     let (mut squares, mut most): (Real, Found<Real>) = (Real::zero(), Ok(Real::zero()));
-    let mut known_sds = true;
+    let (mut known_sds, mut least_sd) = (true, Real::zero());
     let mut predictor = offsets.iter().fold(Real::zero(), |sum, o| sum + &o.0);
     for block in &blocks {
         let Some((_, Expr::Call(family, prior), domain)) = form.params.iter().find(|p| p.0 == block.name) else {
@@ -213,7 +213,7 @@ pub fn draw(form: &Form, scope: &Scope, given: &Given, ideal: bool) -> Found<Cla
         };
         let sd = prior.get(1).and_then(|e| scope.public(e)).and_then(|t| t.range()).filter(|r| r.0 > 0.0);
         let (true, Some(sd)) = (family == "normal", sd) else { return Err("the prior of a weight is not normal") };
-        known_sds &= sd.0 == sd.1;
+        (known_sds, least_sd) = (known_sds && sd.0 == sd.1, num(sd.0));
         squares = squares + (num(sd.1) * &block.norm).square();
         let domain = domain.as_deref().unwrap_or_default();
         most = most.and_then(|m: Real| Ok(m + reach(block, domain)?));
@@ -281,11 +281,8 @@ pub fn draw(form: &Form, scope: &Scope, given: &Given, ideal: bool) -> Found<Cla
             let least = low.max(&-&high).max(&Real::zero());
             let sd = squares.clone() / block.norm.square();
             let variance = constant(1).map_or(Real::UNKNOWN, |sd| sd.square());
-            if kept(&(&least * &sd.sqrt())) {
-                Real::int(scope.least.max(1)) * least.square() * sd * flattest(law, &predictor, &trials, &variance)
-            } else {
-                Real::zero()
-            }
+            let rows = if kept(&(&least * &least_sd)) { scope.least.max(1) } else { 0 };
+            Real::int(rows) * least.square() * sd * flattest(law, &predictor, &trials, &variance)
         }
         _ => Real::zero(),
     };

@@ -1,6 +1,11 @@
 //! Posteriors of noisy counts, what the noise costs, and the mixtures by enumeration.
 
 use super::*;
+use dpm::analyze::Unbound;
+use dpm::check::NoFiles;
+use dpm::data::Environment;
+use dpm::model::{Expr, Step};
+use dpm::pipeline;
 
 /// `P(floor(Laplace(b)) = t)`, and of moving into [0, left].
 fn floor_probability(t: i64, b: f64) -> f64 {
@@ -150,6 +155,37 @@ fn noisy_counts_in_groups_of_a_private_key_cost_what_they_say() {
     let cost = 2.0 * (5.0 / sum + 1.0 / rows);
     let claimed = certified(text).claim().pure();
     assert!(cost <= claimed * (1.0 + 1e-15) && cost > 0.999 * claimed, "{cost} {claimed}");
+}
+
+/// Every released number is 3.
+struct Three;
+
+impl Environment for Three {
+    fn value(&self, _: &Expr) -> Option<Vec<f64>> {
+        Some(vec![3.0])
+    }
+}
+
+/// A plan that waits for a released number has the noise that was certified for groups of a private key.
+#[test]
+fn late_priors_keep_the_noise_of_their_groups() {
+    let body = |prior: &str| {
+        format!(
+            "each g of t {{\n  param p ~ beta({prior}, 1)\n  observe x ~ bernoulli(p)\n  release q = posterior(p) using noise_aware(eps = 0.3)\n}}\n"
+        )
+    };
+    let head = "private t[n] { g: category {u, v}, x: bool }\n";
+    let late = format!("{head}release c = sum(x) using laplace(scale = 100)\nlet k = clip(c, 1, 9)\n{}", body("k"));
+    let checked = pipeline::check("t.dpm", &late, &NoFiles);
+    let analysis = pipeline::analyze(&checked, &Unbound::default(), false).0.unwrap();
+    let each = checked.program.steps.iter().find_map(|s| if let Step::Each(each) = s { Some(each) } else { None }).unwrap();
+    let Some(Step::Release(release)) = each.body.first() else { panic!() };
+    let chosen = analysis.release(release.id).unwrap().chosen.as_ref().unwrap();
+    assert!(chosen.plan.is_none());
+    let found = dpm::run::plan(release, true, chosen, &checked.program, &Unbound::default(), &Three).unwrap();
+    let MechanismPlan::Whole { law, .. } = found else { panic!() };
+    assert_eq!(law.noise, plan(&format!("{head}{}", body("3"))).noise);
+    assert!(matches!(law.noise, WholeNoise::Geometric { scale } if scale >= 2.0 / 0.3));
 }
 
 /// The mixture by its definition: beta-binomial probabilities of all counts times the noise.
