@@ -31,7 +31,7 @@ impl Checker<'_> {
                 Some(name) if name.value == "groups" => {
                     if !by.is_empty() {
                         let d = Diagnostic::new("E0208", "`groups` is given twice").label(name.span, "the second time");
-                        return self.fail(d.help(("several columns make one list:", "groups = [sex, age]")));
+                        return self.fail(d.help("several columns make one list: groups = [sex, age]"));
                     }
                     by = match &arg.value.kind {
                         ast::ExprKind::List(items) => self.exprs(items)?,
