@@ -27,9 +27,8 @@ pub fn parallel(groups: Groups, view: View, one: &dyn Fn(View) -> Option<Claim>)
         View::AddRemove => shared(one(View::AddRemove)?, touched(unit_rows)),
         // Each replaced row stays in its group.
         View::Replace if public_key || levels <= 1 => shared(one(View::Replace)?, touched(unit_rows)),
-        // A replaced row stays in its group, or leaves one and enters another: a removal and an insertion. The sizes of groups are
-        // secret: exact curves of draws are not claimed (rule book §17).
-        View::Replace if unit_rows == 1 => Some(Claim::Max(vec![one(View::Replace)?.converted(), one(View::Crossing)?])),
+        // A replaced row stays in its group, or leaves one and enters another: a removal and an insertion.
+        View::Replace if unit_rows == 1 => Some(Claim::Max(vec![one(View::Replace)?, one(View::Crossing)?])),
         View::Replace | View::Exchange | View::Crossing => {
             let both = || moved(&one(View::Replace)?, &one(View::AddRemove)?);
             both().or_else(|| Some(one(View::Exchange)?.repeat(touched(unit_rows.saturating_mul(2)))))

@@ -38,6 +38,9 @@ pub fn encode(claim: &Claim) -> Value {
         Claim::Exact(Shift::Rate { shape, rate, step }) => {
             json!({"kind": "rate_shift", "shape": number(*shape), "rate": number(*rate), "step": number(*step)})
         }
+        Claim::Exact(Shift::Count { kept, count, step }) => {
+            json!({"kind": "count_shift", "kept": number(*kept), "count": number(*count), "step": number(*step)})
+        }
         Claim::Gdp { mu } => json!({"kind": "gdp", "mu": number(*mu)}),
         Claim::BoundedRange { eta } => json!({"kind": "bounded_range", "eta": number(*eta)}),
         Claim::Pure { epsilon } => json!({"kind": "pure", "epsilon": number(*epsilon)}),
@@ -108,6 +111,9 @@ fn read(value: &Value, depth: u32) -> Option<Claim> {
             "shape_shift" => Claim::Exact(Shift::Shape { shape: fields.number("shape")?, step: fields.number("step")? }),
             "rate_shift" => {
                 Claim::Exact(Shift::Rate { shape: fields.number("shape")?, rate: fields.number("rate")?, step: fields.number("step")? })
+            }
+            "count_shift" => {
+                Claim::Exact(Shift::Count { kept: fields.number("kept")?, count: fields.number("count")?, step: fields.number("step")? })
             }
             "gdp" => Claim::Gdp { mu: fields.number("mu")? },
             "bounded_range" => Claim::BoundedRange { eta: fields.number("eta")? },
@@ -194,6 +200,7 @@ mod tests {
                 .prop_map(|(a, b, step, others)| { Claim::Exact(Shift::Beta { family: Family::Dirichlet, counts: (a, b), step, others }) }),
             (x(), x()).prop_map(|(shape, step)| Claim::Exact(Shift::Shape { shape, step })),
             (x(), x(), x()).prop_map(|(shape, rate, step)| Claim::Exact(Shift::Rate { shape, rate, step })),
+            (x(), x(), x()).prop_map(|(kept, count, step)| Claim::Exact(Shift::Count { kept, count, step })),
             x().prop_map(|mu| Claim::Gdp { mu }),
             x().prop_map(|eta| Claim::BoundedRange { eta }),
             x().prop_map(|epsilon| Claim::Pure { epsilon }),

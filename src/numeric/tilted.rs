@@ -56,6 +56,10 @@ enum Law {
     Right(f64),
     /// Minus that.
     Left(f64),
+    /// Minus the logarithm of a Beta variable of counts t and a at least 1: `(a - 1) ln(1 - exp(-u)) - t u`.
+    Far { a: f64, t: f64 },
+    /// Minus that.
+    Near { a: f64, t: f64 },
 }
 
 /// At one point: the logarithm of the density and what it may be off by, its slope, its curvature `-g''`.
@@ -91,13 +95,33 @@ impl Law {
                 let rise = if self == Law::Right(a) { slope - 1.0 } else { 1.0 - slope };
                 Value { ln: ln - x, room: ln.abs() + x + slope + 1.0, slope: rise, bend: slope / x }
             }
+            Law::Far { a, t } | Law::Near { a, t } => {
+                let x = u.abs();
+                let (ln, slope) = ((a - 1.0) * libm::log(-libm::expm1(-x)), (a - 1.0) / libm::expm1(x));
+                let rise = if self.starts() { slope - t } else { t - slope };
+                // The curvature is `slope exp(x) / expm1(x)`.
+                let bend = slope / -libm::expm1(-x);
+                Value { ln: ln - t * x, room: ln.abs() + t * x + a + slope + t + 1.0, slope: rise, bend }
+            }
         }
     }
 
-    /// At most `-g''` anywhere within h of m, where it is `bend` at m: `ln V` has slopes between -1 and 1, or `V = (a - 1)/u^2`.
+    /// Is u above 0?
+    fn starts(self) -> bool {
+        matches!(self, Law::Right(_) | Law::Far { .. })
+    }
+
+    /// Is u below 0?
+    fn ends(self) -> bool {
+        matches!(self, Law::Left(_) | Law::Near { .. })
+    }
+
+    /// At most `-g''` anywhere within h of m, where it is `bend` at m: `ln V` has slopes between -1 and 1, or `V = (a - 1)/u^2`, or
+    /// `V = (a - 1) / (4 sinh(u/2)^2)`.
     fn least_bend(self, m: f64, h: f64, bend: f64) -> f64 {
         match self {
             Law::Right(_) | Law::Left(_) => bend / (1.0 + h / m.abs()).powi(2),
+            Law::Far { .. } | Law::Near { .. } => bend * (libm::sinh(m.abs() / 2.0) / libm::sinh((m.abs() + h) / 2.0)).powi(2),
             _ => bend * (1.0 - h),
         }
         .max(0.0)
@@ -110,6 +134,8 @@ impl Law {
         let local = 1.0 / (bend.sqrt() + bend.cbrt());
         match self {
             Law::Right(a) | Law::Left(a) => a.sqrt(),
+            // Half of the sd, about.
+            Law::Near { a, t } => 0.5 * (a / (t * (t + a))).sqrt().min(1.0),
             // Ahead the curvature grows.
             Law::High(_) => local.min(2.0),
             Law::Logit { .. } if u < 0.0 => local.min(2.0),
@@ -152,15 +178,19 @@ fn lost(x: f64) -> f64 {
     -libm::expm1(-x) * (1.0 + 4.0 * UNIT)
 }
 
+/// At least the logarithm of the constant of a Beta density.
+fn beta_constant(a: f64, b: f64) -> f64 {
+    let (small, large) = if a < b { (a, b) } else { (b, a) };
+    (ln_gamma_step(point(large), small) - ln_gamma(small)).hi
+}
+
 impl Side {
     /// Beta(a, b + w) against Beta(a + w, b).
     pub fn beta(a: f64, b: f64, w: f64) -> Side {
         // b becomes what the rounded sum leaves of it, which is no more.
         let up = add_down(b, w);
         let offset = ln_gamma_step(point(a), w) - ln_gamma_step(point(up) - point(w), w);
-        let (small, large) = if a < up { (a, up) } else { (up, a) };
-        let constant = (ln_gamma_step(point(large), small) - ln_gamma(small)).hi;
-        Side { law: Law::Logit { up, down: a }, slope: point(w), offset, constant }
+        Side { law: Law::Logit { up, down: a }, slope: point(w), offset, constant: beta_constant(a, up) }
     }
 
     /// Gamma(a) against Gamma(a + w), and the reverse.
@@ -183,10 +213,21 @@ impl Side {
         ]
     }
 
+    /// Beta(a, t) against Beta(a, t + w), and the reverse, a at least 1.
+    pub fn counts(a: f64, t: f64, w: f64) -> [Side; 2] {
+        // t becomes what the rounded sum leaves of it, which is no more.
+        let up = add_down(t, w);
+        let offset = |t: Interval| ln_gamma_step(t, w) - ln_gamma_step(point(a) + t, w);
+        [
+            Side { law: Law::Far { a, t }, slope: point(w), offset: offset(point(t)), constant: beta_constant(a, t) },
+            Side { law: Law::Near { a, t: up }, slope: point(w), offset: -offset(point(up) - point(w)), constant: beta_constant(a, up) },
+        ]
+    }
+
     /// No point at which the loss exceeds e lies below this.
     fn threshold(&self, e: f64) -> f64 {
         let u = ((point(e) - self.offset) / self.slope).lo;
-        if matches!(self.law, Law::Right(_)) { u.max(0.0) } else { u }
+        if self.law.starts() { u.max(0.0) } else { u }
     }
 
     fn density(&self, v: &Value, half: f64) -> f64 {
@@ -241,7 +282,7 @@ impl Side {
 
     fn sum(&self, e: f64, fine: f64) -> (f64, f64) {
         let start = self.threshold(e);
-        let ends = matches!(self.law, Law::Left(_));
+        let ends = self.law.ends();
         if ends && start >= 0.0 {
             return (0.0, 0.0);
         }
@@ -294,7 +335,7 @@ impl Side {
         let start = self.threshold(0.0);
         let (w, h) = (self.slope.hi, (point(width) / self.slope).hi / 2.0);
         let last = start + 2.0 * h * f64::from(count);
-        let ends = matches!(self.law, Law::Left(_));
+        let ends = self.law.ends();
         let (mut held, mut height) = (0.0, 0.0);
         if !(ends && last >= 0.0) {
             let v = self.law.at(last);
@@ -378,6 +419,23 @@ mod tests {
             (1000.5, 3000.0, 1.0, 0.01, [0.0009991603990350405, 0.000945277304654396]),
         ] {
             Side::rates(a, b, s).into_iter().zip(exact).for_each(|(side, exact)| check(side, e, exact));
+        }
+    }
+
+    /// Incomplete Beta functions, both orders.
+    #[test]
+    fn pairs_of_one_count() {
+        for (a, t, w, e, exact) in [
+            (1.0, 2.0, 1.0, 0.3, [0.081305427569485399, 0.014526838521322775]),
+            (12.5, 3.0, 4.0, 0.5, [0.50001541215877014, 0.45995315611135505]),
+            (400.0, 6.0, 2.0, 0.25, [0.22550254478229331, 0.21242426476664279]),
+            (3.0, 0.25, 1.0, 1.0, [0.45853059590106159, 0.25741810475067317]),
+            (30.0, 200.0, 15.0, 0.0625, [0.12290570942113698, 0.11986379311919859]),
+            (5000.0, 40.0, 0.5, 0.01, [0.026963796173091101, 0.026751904686355115]),
+            (4.0, 900.0, 40.0, 0.03125, [0.022779607580781389, 0.018821356114330652]),
+            (60.0, 0.02, 3.0, 5.0, [0.94986303652666135, 0.52515698426324118]),
+        ] {
+            Side::counts(a, t, w).into_iter().zip(exact).for_each(|(side, exact)| check(side, e, exact));
         }
     }
 

@@ -31,6 +31,8 @@ pub enum Shift {
     Shape { shape: f64, step: f64 },
     /// Gamma(shape, rate) and Gamma(shape, rate + step), or larger rates; the shape is known.
     Rate { shape: f64, rate: f64, step: f64 },
+    /// Beta(kept, count) and Beta(kept, count + step), or larger counts; the first, at least 1, is known.
+    Count { kept: f64, count: f64, step: f64 },
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -103,7 +105,7 @@ impl Hash for Shift {
         let numbers = match *self {
             Shift::Beta { counts, step, others, .. } => [counts.0, counts.1, step, others],
             Shift::Shape { shape, step } => [shape, step, 0.0, 0.0],
-            Shift::Rate { shape, rate, step } => [shape, rate, step, 0.0],
+            Shift::Rate { shape: first, rate: second, step } | Shift::Count { kept: first, count: second, step } => [first, second, step, 0.0],
         };
         numbers.map(f64::to_bits).hash(state);
     }

@@ -33,6 +33,9 @@ fn shift(shift: &Shift) -> Value {
         Shift::Rate { shape, rate, step } => {
             json!({"family": "gamma", "shape": number(shape), "rate": number(rate), "step": number(step)})
         }
+        Shift::Count { kept, count, step } => {
+            json!({"family": "beta", "kept": number(kept), "count": number(count), "step": number(step)})
+        }
     }
 }
 

@@ -38,6 +38,11 @@ impl Shift {
             }
             Shift::Shape { shape, step } => Pair::Shapes { family: Family::Gamma, coordinates: vec![(shape, step)], total: None },
             Shift::Rate { shape, rate, step } => Pair::Rate { shape, rate, step },
+            // The total's part is subtracted and falls with the total, so both its ends are rounded up.
+            Shift::Count { kept, count, step } => {
+                let total = Some((add_up(kept, count), step.next_down())).filter(|(a, _)| a.is_finite());
+                Pair::Shapes { family: Family::Beta, coordinates: vec![(count, step)], total }
+            }
         }
     }
 
@@ -57,6 +62,7 @@ impl Shift {
             }
             Shift::Shape { shape, step } => Side::shapes(shape, step).into_iter().skip(one.unwrap_or(0)).collect(),
             Shift::Rate { shape, rate, step } => Side::rates(shape, rate, step).into_iter().skip(one.unwrap_or(0)).collect(),
+            Shift::Count { kept, count, step } => Side::counts(kept, count, step).into_iter().skip(one.unwrap_or(0)).collect(),
         }
     }
 }

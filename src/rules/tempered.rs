@@ -6,8 +6,7 @@ use super::{Context, Match, Premise, Question, Rule, Verdict, not_mine, refuse};
 use crate::mechanism::plan::{MechanismPlan, PosteriorLaw, Sampler, Statistic};
 use crate::model::{Model, Records, Relation, Request};
 use crate::numeric::decimal::sig_down;
-use crate::numeric::round::add_down;
-use crate::privacy::{Claim, Family, Pair};
+use crate::privacy::{Claim, Family, Shift};
 use crate::source::{Diagnostic, Span};
 use std::rc::Rc;
 
@@ -104,10 +103,9 @@ pub(super) fn replaced_or_added(matched: &dyn Matched, t: Tempering) -> Option<C
 }
 
 /// One row leaves a group and enters another, where a row adds `step` to one count alone (rule book §1.7): in the group that it
-/// enters P lacks it, in the other Q does, and either count is at least this.
+/// enters P lacks it, in the other Q does, and either count is at least this: the pair of a replaced row whose counts these are (§17).
 pub(super) fn out_and_in(family: Family, count: f64, step: f64) -> Claim {
-    let held = add_down(count, step);
-    Claim::Renyi(vec![Pair::Shapes { family, coordinates: vec![(count, step), (held, -step)], total: None }])
+    Claim::Exact(Shift::Beta { family, counts: (count, count), step, others: 0.0 })
 }
 
 pub static DIRECT: Mechanism = Mechanism::new("direct", &[Arg::SAMPLER, Arg::STEPS]).called("a direct draw");

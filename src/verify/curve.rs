@@ -25,6 +25,12 @@ pub enum Shift {
         rate: Real,
         step: Real,
     },
+    /// Beta laws of which only the second count moves.
+    Count {
+        kept: Real,
+        count: Real,
+        step: Real,
+    },
 }
 
 impl Shift {
@@ -37,6 +43,10 @@ impl Shift {
             }
             Shift::Shape { shape, step } => Pair::Shapes { family: "gamma", moves: vec![(shape, step)], total: None },
             Shift::Rate { shape, rate, step } => Pair::Rate { shape, rate, step },
+            Shift::Count { kept, count, step } => {
+                let total = Some((kept + &count, step.clone()));
+                Pair::Shapes { family: "beta", moves: vec![(count, step)], total }
+            }
         }
     }
 
@@ -48,6 +58,9 @@ impl Shift {
             Shift::Shape { shape, step } => json!({"family": "gamma", "shape": shape.stated(), "step": step.stated()}),
             Shift::Rate { shape, rate, step } => {
                 json!({"family": "gamma", "shape": shape.stated(), "rate": rate.stated(), "step": step.stated()})
+            }
+            Shift::Count { kept, count, step } => {
+                json!({"family": "beta", "kept": kept.stated(), "count": count.stated(), "step": step.stated()})
             }
         };
         json!({"kind": "renyi", "pairs": [self.pair().to_json()], "curve": curve})
@@ -65,7 +78,7 @@ impl Shift {
                 let [a, b] = ends;
                 [b, a]
             };
-            Side { p, q, offset, slope, below, log: true }
+            Side { p, q, offset, slope, below, at: At::Logarithm }
         };
         let sides: Vec<Side> = match self {
             Shift::Beta { counts: [u, v], step, others, .. } => {
@@ -73,6 +86,7 @@ impl Shift {
                 cells.map(|(a, b)| Side::beta(&a, &b, step)).collect()
             }
             Shift::Shape { shape, step } => vec![shapes(shape, step, true), shapes(shape, step, false)],
+            Shift::Count { kept, count, step } => Side::counts(kept, count, step).into(),
             Shift::Rate { shape, rate, step } => {
                 // A larger shape costs more.
                 let (a, ratio) = (shape.max(&one), step / rate);
@@ -84,7 +98,7 @@ impl Shift {
                     offset,
                     slope: ratio.above(),
                     below,
-                    log: false,
+                    at: At::Value,
                 };
                 vec![side(false, 1.0, more), side(true, more, 1.0)]
             }
@@ -136,9 +150,21 @@ impl Law {
         Law { a: a.above(), b: rate, ln: (ln + half_ln_two_pi()).above(), room: 0.0, beta: false }
     }
 
+    /// Beta(a, b), and the logarithm of its constant, for pairs that w moves.
+    fn beta(a: &Real, b: &Real, w: &Real) -> (Law, Real) {
+        let ln = |x: &Real| {
+            let (near, off) = ln_gamma_near(x.above());
+            if x.above() >= 1.0 && off <= 1e-11 && off <= 1e-9 * w.above() { (Real::new(near), off) } else { (ln_gamma(x), 0.0) }
+        };
+        let [x, y, all] = [ln(a), ln(b), ln(&(a + b))];
+        let own = x.0 + y.0 - &all.0;
+        let shown = (&own + &half_ln_two_pi()).above();
+        (Law { a: a.above(), b: b.above(), ln: shown, room: 8.0 * (x.1 + y.1 + all.1), beta: true }, own)
+    }
+
     /// `exp(scale)` times the chance of what lies below u, or above, and by what part it may be off; u is a logit, a logarithm or
     /// the value itself.
-    fn tail(&self, u: f64, below: bool, log: bool, scale: f64) -> (f64, f64) {
+    fn tail(&self, u: f64, below: bool, at: At, scale: f64) -> (f64, f64) {
         let Law { a, b, ln, .. } = *self;
         if self.beta {
             let (x, y) = (1.0 / (1.0 + (-u).exp()), 1.0 / (1.0 + u.exp()));
@@ -148,7 +174,7 @@ impl Law {
             let part = if left { point / a * beta_fraction(a, b, x) } else { point / b * beta_fraction(b, a, y) };
             return (if left { part } else { scale.exp() - part }, off(parts) + self.room);
         }
-        let x = b * if log { u.exp() } else { u };
+        let x = b * if at == At::Logarithm { u.exp() } else { u };
         if x <= 0.0 {
             return (if below { 0.0 } else { scale.exp() }, off([0.0; 4]));
         }
@@ -213,7 +239,17 @@ struct Side {
     offset: f64,
     slope: f64,
     below: bool,
-    log: bool,
+    at: At,
+}
+
+/// What u is.
+#[derive(Clone, Copy, PartialEq)]
+enum At {
+    Value,
+    Logarithm,
+    Logit,
+    /// Minus the logarithm of the part of the second count.
+    Part,
 }
 
 impl Side {
@@ -221,25 +257,31 @@ impl Side {
     /// threshold, of which the square counts, and is added to every height. With counts of at least 1 a chance that is subtracted from 1 is at
     /// most seven times what is left.
     fn beta(a: &Real, b: &Real, w: &Real) -> Side {
-        let ln = |x: &Real| {
-            let (near, off) = ln_gamma_near(x.above());
-            if x.above() >= 1.0 && off <= 1e-11 && off <= 1e-9 * w.above() { (Real::new(near), off) } else { (ln_gamma(x), 0.0) }
-        };
-        let all = ln(&(a + b + w));
-        let law = |a: Real, b: Real| {
-            let (x, y) = (ln(&a), ln(&b));
-            let own = x.0 + y.0 - &all.0;
-            let shown = (&own + &half_ln_two_pi()).above();
-            (Law { a: a.above(), b: b.above(), ln: shown, room: 8.0 * (x.1 + y.1 + all.1), beta: true }, own)
-        };
-        let ((p, own), (q, other)) = (law(a.clone(), b + w), law(a + w, b.clone()));
-        Side { p, q, offset: (other - own).above(), slope: w.above(), below: true, log: true }
+        let ((p, own), (q, other)) = (Law::beta(a, &(b + w), w), Law::beta(&(a + w), b, w));
+        Side { p, q, offset: (other - own).above(), slope: w.above(), below: true, at: At::Logit }
+    }
+
+    /// Beta(kept, count) against Beta(kept, count + w), and the reverse.
+    fn counts(kept: &Real, count: &Real, w: &Real) -> [Side; 2] {
+        let more = count + w;
+        let ((p, own), (q, other)) = (Law::beta(count, kept, w), Law::beta(&more, kept, w));
+        let (offset, slope, at) = ((own - other).above(), w.above(), At::Part);
+        let [back, to] = [(&more, w), (count, w)].map(|(count, w)| Law::beta(kept, count, w).0);
+        [Side { p, q, offset, slope, below: false, at }, Side { p: back, q: to, offset, slope, below: true, at }]
     }
 
     /// What is lost above e. At its threshold the difference is largest: an error there counts squared.
     fn height(&self, e: f64) -> f64 {
-        let u = if self.below { (self.offset - e) / self.slope } else { (self.offset + e) / self.slope };
-        let [p, q] = [(&self.p, 0.0), (&self.q, e)].map(|(law, scale)| law.tail(u, self.below, self.log, scale));
+        let mut u = if self.below { (self.offset - e) / self.slope } else { (self.offset + e) / self.slope };
+        if self.at == At::Part {
+            if u <= 0.0 {
+                return 0.0;
+            }
+            // Of the part exp(-u) the logit, of which what lies below is asked for, or of the rest.
+            let logit = libm::log(libm::expm1(u));
+            u = if self.below { logit } else { -logit };
+        }
+        let [p, q] = [(&self.p, 0.0), (&self.q, e)].map(|(law, scale)| law.tail(u, self.below, self.at, scale));
         let height = p.0 - q.0 + (p.0 * p.1).abs() + (q.0 * q.1).abs();
         if height.is_nan() { 1.0 } else { height.clamp(0.0, 1.0) }
     }

@@ -25,17 +25,21 @@ fn viewed(view: View, replaced: Claim, added: Claim) -> Claim {
 
 /// Section 1.7: in the one group P lacks the row, in the other Q does; the row adds to one count.
 fn crossing(family: &'static str, count: Real, step: Real) -> Claim {
-    let held = &count + &step;
-    let back = -&step;
-    shapes(family, vec![(count, step), (held, back)])
+    Claim::Exact(Shift::Beta { family, counts: [count.clone(), count], step, others: Real::zero() })
+}
+
+/// Rows that are added, by their orders alone but where a unit adds to one count.
+fn added(shape: Real, step: Real, one_count: bool) -> Claim {
+    let added = Claim::Exact(Shift::Shape { shape, step });
+    if one_count { added } else { added.by_order() }
 }
 
 /// Section 1: prior counts over m, and the weight of all trials of one row.
-pub fn beta(a: Real, b: Real, w: &Real, scope: &Scope) -> Claim {
+pub fn beta(a: Real, b: Real, w: &Real, single: bool, scope: &Scope) -> Claim {
     let (u, v) = (a.min(&b), a.max(&b));
     let step = w * &Real::int(scope.unit);
     let others = w * &Real::int(scope.least.saturating_sub(scope.unit));
-    let added = shapes("beta", vec![(u.clone(), step.clone())]);
+    let added = added(u.clone(), step.clone(), single && scope.unit == 1);
     viewed(scope.view, Claim::Exact(Shift::Beta { family: "beta", counts: [u, v], step, others }), added)
 }
 
@@ -61,11 +65,11 @@ pub fn bernoulli(d: &Draw) -> Found<Claim> {
         a = a + successes;
     }
     let (a, b) = (a / &d.m, b / &d.m);
+    let single = each == 1.0 && d.private.iter().all(|o| d.scope.row(&o.outcome).is_some_and(|t| t.whole));
     if d.scope.view == View::Crossing {
-        let whole = d.private.iter().all(|o| d.scope.row(&o.outcome).is_some_and(|t| t.whole));
-        return if each == 1.0 && whole { Ok(crossing("beta", a.min(&b), d.r.clone())) } else { Err("a row may add to both counts") };
+        return if single { Ok(crossing("beta", a.min(&b), d.r.clone())) } else { Err("a row may add to both counts") };
     }
-    Ok(beta(a, b, &(&d.r * &num(each)), d.scope))
+    Ok(beta(a, b, &(&d.r * &num(each)), single, d.scope))
 }
 
 pub fn geometric(d: &Draw) -> Found<Claim> {
@@ -76,7 +80,7 @@ pub fn geometric(d: &Draw) -> Found<Claim> {
     for (o, t) in d.public.iter().zip(d.totals) {
         gained = gained + successes(o)? * Real::int(t.as_ref().map_or(0, |t| t.0));
     }
-    let ((a, a_hi), (b, b_hi), sum) = (d.argument(0)?, d.argument(1)?, d.public_sum(0));
+    let ((a, a_hi), b, sum) = (d.argument(0)?, d.argument(1)?.0, d.public_sum(0));
     let base = (num(b) + &sum) / &d.m;
     let unit = &d.r * &d.k;
     if d.scope.view == View::AddRemove {
@@ -84,14 +88,13 @@ pub fn geometric(d: &Draw) -> Found<Claim> {
         return Ok(shapes("beta", vec![first, (base, unit * num(hi))]));
     }
     let step = unit * (num(hi) - num(lo));
-    // The sum of both counts is known where the number of rows is.
-    let fixed = d.exactly.filter(|_| d.bound()).map(|n| {
-        let rows = &d.r * &Real::int(n);
-        let a = (num(a_hi) + &gained) / &d.m + &rows * &per_row;
-        (a + (num(b_hi) + &sum) / &d.m + rows * num(lo), step.clone())
-    });
-    let base = base + &d.r * &d.least() * num(lo);
-    Ok(Claim::Renyi(vec![Pair::Shapes { family: "beta", moves: vec![(base, step)], total: fixed }]))
+    let count = base + &d.r * &d.least() * num(lo);
+    // The first count is known where the number of rows is; a curve needs it to be at least 1.
+    let Some(n) = d.exactly.filter(|_| d.bound()) else { return Ok(Claim::Exact(Shift::Shape { shape: count, step })) };
+    let kept = (num(a_hi) + &gained) / &d.m + &d.r * &Real::int(n) * &per_row;
+    let curve = kept.above() >= 1.0;
+    let claim = Claim::Exact(Shift::Count { kept, count, step });
+    Ok(if curve { claim } else { claim.by_order() })
 }
 
 /// Section 2: up to `items` items a row.
@@ -150,7 +153,7 @@ pub fn dirichlet(d: &Draw) -> Found<Claim> {
         }
         Claim::Renyi(vec![Pair::Spread { counts, base, items: moved, weight: d.r.clone() }])
     };
-    Ok(viewed(d.scope.view, replaced, shapes("dirichlet", vec![(a.clone(), step.clone())])))
+    Ok(viewed(d.scope.view, replaced, added(a.clone(), step.clone(), moved == 1)))
 }
 
 pub fn poisson(d: &Draw) -> Found<Claim> {

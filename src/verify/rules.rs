@@ -110,7 +110,7 @@ pub fn beta_query(averaged: &Expr, scope: &Scope, given: &Given) -> Found<Claim>
     };
     let m = given.weight("m")?;
     let count = |name| (given.number)(name).filter(|x| *x > 0.0).map(|x| num(x) / &m).ok_or("prior counts are positive");
-    Ok(laws::beta(count("a")?, count("b")?, &given.weight("r")?, scope).repeat(components))
+    Ok(laws::beta(count("a")?, count("b")?, &given.weight("r")?, false, scope).repeat(components))
 }
 
 /// The claim of noise on an aggregate, or of a choice by it (section 8.7).

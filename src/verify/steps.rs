@@ -104,7 +104,7 @@ fn parallel((levels, public, k): (u64, bool, u64), view: View, one: &dyn Fn(View
     Ok(match view {
         View::AddRemove => shared(one(view)?, touched(k)),
         View::Replace if public || levels <= 1 => shared(one(view)?, touched(k)),
-        View::Replace if k == 1 => Claim::Max(vec![one(View::Replace)?.by_order(), one(View::Crossing)?]),
+        View::Replace if k == 1 => Claim::Max(vec![one(View::Replace)?, one(View::Crossing)?]),
         _ => match one(View::Replace).and_then(|a| Ok((a, one(View::AddRemove)?))) {
             Ok((a, b)) if proportional(&a, &b) => moved(a, b),
             _ => one(View::Exchange)?.repeat(touched(k.saturating_mul(2))),

@@ -38,6 +38,17 @@ pub fn gamma(e: f64, p: [f64; 2], q: [f64; 2]) -> f64 {
     if rate > 0.0 { above(x) } else { below(x) }
 }
 
+/// Beta against Beta of which one count moves: the loss is a line in the logarithm of that count's part.
+pub fn one_count(e: f64, p: [f64; 2], q: [f64; 2]) -> f64 {
+    if p[1] == q[1] {
+        return one_count(e, [p[1], p[0]], [q[1], q[0]]);
+    }
+    let ln_b = |x: [f64; 2]| ln_gamma(x[0]) + ln_gamma(x[1]) - ln_gamma(x[0] + x[1]);
+    let part = ((ln_b(q) - ln_b(p) - e) / (q[1] - p[1])).exp().min(1.0);
+    let below = |x: [f64; 2]| beta_reg(x[1], x[0], part);
+    if q[1] > p[1] { below(p) - e.exp() * below(q) } else { 1.0 - below(p) - e.exp() * (1.0 - below(q)) }
+}
+
 /// The dearest pair at every epsilon.
 #[derive(Default)]
 struct Dearest([f64; EPSILONS.len()]);
@@ -51,7 +62,8 @@ impl Dearest {
 
     /// Never below; and no further above than `room`, where the dearest pair is among those seen.
     fn judge(&self, claim: &Claim, room: f64, text: &str) {
-        assert!(matches!(claim, Claim::Exact(_)), "{text}");
+        let exact = |claim: &Claim| matches!(claim, Claim::Exact(_));
+        assert!(exact(claim) || matches!(claim, Claim::Max(members) if members.iter().all(exact)), "{text}");
         for (most, e) in self.0.into_iter().zip(EPSILONS) {
             let found = claim.delta(e);
             assert!(found >= most * (1.0 - 1e-9) - 1e-13, "at {e}: {found} below {most}\n{text}");
@@ -151,6 +163,93 @@ fn counts_and_waiting_times_of_all_small_data_sets() {
 }
 
 #[test]
+fn failures_of_all_small_data_sets() {
+    for (a, b, lo, hi, k, each) in [(2.0, 1.0, 0u32, 3u32, 1u32, 1.0), (1.5, 4.0, 1, 3, 1, 2.5), (6.0, 0.3, 0, 2, 2, 1.0)] {
+        for (form, r, m) in FORMS {
+            for (n, open) in [(k, false), (k + 1, false), (k + 2, false), (k, true)] {
+                let mut dearest = Dearest::default();
+                // Many rows are like the limit.
+                for rows in if open { vec![n, n + 1, 100_000] } else { vec![n] } {
+                    for others in [0, 1, 5].into_iter().map(|x| (rows - k) * lo + x.min((rows - k) * (hi - lo))) {
+                        for (x, y) in (k * lo..=k * hi).flat_map(|x| (k * lo..x).map(move |y| (x, y))) {
+                            let at = |x: u32| [a / m + r * each * f64::from(rows), b / m + r * f64::from(others + x)];
+                            dearest.see(one_count, at(x), at(y));
+                        }
+                    }
+                }
+                let law = if each == 1.0 { "geometric(m)".into() } else { format!("neg_binomial({each}, m)") };
+                let rows = if open { format!("n >= {n}") } else { n.to_string() };
+                let model = format!("m ~ beta({a}, {b})\nobserve y ~ {law}");
+                let text = program(&rows, k.into(), &format!("y: int in {lo}..{hi}"), &model, form);
+                // An open n has a cost that grows to that of ever more rows: not where they bring failures.
+                dearest.judge(&claim(&text), if open && lo > 0 { f64::INFINITY } else { 1e-2 }, &text);
+            }
+        }
+    }
+}
+
+/// A row that joins adds to one count alone, and costs most beside ever more rows of the others.
+#[test]
+fn rows_that_come_and_go() {
+    for (a, b) in [(0.4, 3.0), (6.0, 2.0), (20.0, 20.0)] {
+        for (form, r, m) in FORMS {
+            let mut dearest = Dearest::default();
+            for (s, t) in [(0.0, 0.0), (0.0, 1.0), (3.0, 0.0), (0.0, 1e6), (1e6, 0.0), (1e6, 1e6)] {
+                let at = |x: f64, y: f64| [a / m + r * (s + x), b / m + r * (t + y)];
+                dearest.see(one_count, at(0.0, 0.0), at(1.0, 0.0));
+                dearest.see(one_count, at(0.0, 0.0), at(0.0, 1.0));
+            }
+            let poll = |column: &str, model: &str| program("private n", 1, column, model, form);
+            for text in [
+                poll("y: bool", &format!("m ~ beta({a}, {b})\nobserve y ~ bernoulli(m)")),
+                // What the other shares make together is one count.
+                poll("y: category {u, v, w}", &format!("m ~ dirichlet([{a}, {b}, 30])\nobserve y ~ categorical(m)")),
+            ] {
+                dearest.judge(&claim(&text), 1e-2, &text);
+            }
+        }
+    }
+}
+
+/// A row that leaves a group and enters another, both losses together, by integration over the first.
+#[test]
+fn rows_that_change_their_group() {
+    const POINTS: u32 = 4_000;
+    let (a, b) = (3.0, 4.0);
+    for (form, r, m) in FORMS {
+        let text = format!(
+            "private t[20] {{ g: category {{u, v}}, y: bool }}\neach g of t {{\nparam m ~ beta({a}, {b})\nobserve y ~ bernoulli(m)\nrelease d = draw(m) using {form}\n}}\n"
+        );
+        let claim = claim(&text);
+        let ln_b = |x: [f64; 2]| ln_gamma(x[0]) + ln_gamma(x[1]) - ln_gamma(x[0] + x[1]);
+        for e in EPSILONS {
+            let mut most: f64 = 0.0;
+            for (far, away) in [(0.0, 0.0), (1e6, 1e6), (0.0, 9.0)] {
+                // The first group loses a success, the second gains one; failures of others beside them.
+                let with = |far: f64, x: f64| [a / m + r * x, b / m + r * far];
+                let (p, q) = (with(far, 1.0), with(far, 0.0));
+                let (to, from) = (with(away, 1.0), with(away, 0.0));
+                // Logits around those of the law of the first group.
+                let (centre, wide) = ((p[0] / p[1]).ln(), 14.0 * (1.0 / p[0] + 1.0 / p[1]).sqrt());
+                let height = (0..POINTS).map(|i| {
+                    let u = centre + wide * ((f64::from(i) + 0.5) / f64::from(POINTS) - 0.5) * 2.0;
+                    let (ln_x, ln_y) = (-(-u).exp().ln_1p(), -u.exp().ln_1p());
+                    let ln = |x: [f64; 2]| x[0] * ln_x + x[1] * ln_y - ln_b(x);
+                    let loss = ln(p) - ln(q);
+                    // The other group has to lose what is left of e; below 0 it is the other order's.
+                    let left = e - loss;
+                    let other = if left >= 0.0 { one_count(left, from, to) } else { 1.0 - left.exp() + left.exp() * one_count(-left, to, from) };
+                    ln(p).exp() * other * 2.0 * wide / f64::from(POINTS)
+                });
+                most = most.max(height.sum());
+            }
+            let found = claim.delta(e);
+            assert!(found >= most * (1.0 - 1e-6) && found <= most * 1.01 + 1e-9, "at {e}: {found}, {most}\n{text}");
+        }
+    }
+}
+
+#[test]
 fn precisions() {
     let (a, b, r) = (1.2, 1.5, 0.7);
     for n in 1..4 {
@@ -192,24 +291,23 @@ fn steep_sides() {
     }
 }
 
-/// What is not covered keeps the conversion: rows that come and go, several categorical rows a unit, other totals, an n that is open.
+/// What is not covered keeps the conversion: units of several rows that come and go or are categories, other totals, rates of an open n.
 #[test]
 fn where_no_curve_is_claimed() {
     let poll = |rows: &str, unit: &str, column: &str, model: &str| {
         format!("private t[{rows}]{unit} {{ id: text, {column} }}\nparam m ~ {model}\nrelease d = draw(m) using direct\n")
     };
     for text in [
-        poll("private n", "", "y: bool", "beta(6, 18)\nobserve y ~ bernoulli(m)"),
+        poll("private n", " by id max 2", "y: bool", "beta(6, 18)\nobserve y ~ bernoulli(m)"),
+        poll("private n", "", "y: int in 0..2", "beta(6, 18)\nobserve y ~ binomial(2, m)"),
         poll("private n", "", "y: int in 0..3", "gamma(6, 18)\nobserve y ~ poisson(m)"),
         poll("9", " by id max 2", "y: category {a, b, c}", "dirichlet([6, 7, 8])\nobserve y ~ categorical(m)"),
         poll("9", "", "y: counts[3] of 2", "dirichlet([6, 7, 8])\nobserve y ~ multinomial(2, m)"),
-        poll("9", "", "y: int in 0..3", "beta(6, 18)\nobserve y ~ geometric(m)"),
+        poll("private n", "", "y: int in 0..3", "beta(6, 18)\nobserve y ~ geometric(m)"),
         poll("n >= 9", "", "y: real in [1, 2]", "gamma(6, 18)\nobserve y ~ exponential(m)"),
     ] {
         assert!(!format!("{:?}", claim(&text)).contains("Exact"), "{text}");
     }
-    let groups = "private t[20] { g: category {u, v}, y: bool }\neach g of t {\nparam m ~ beta(20, 30)\nobserve y ~ bernoulli(m)\nrelease d = draw(m) using direct\n}\n";
-    assert!(!format!("{:?}", claim(groups)).contains("Exact"));
 }
 
 /// The premises are needed: one order alone is too small, and so is the pair of two categories for units of two rows.

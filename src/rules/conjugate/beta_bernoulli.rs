@@ -9,7 +9,7 @@
 //! `Beta(u, v + w n)` against `Beta(u + w k, v + w (n - k))`, which falls with n; finite below order `1 + u / (w k)`
 //! (§1.1, §1.2). (eps, delta) by the exact curve of the worst of all reachable pairs of that kind, for a public n or a public
 //! lower bound of it (§17). When rows are added or removed: the supremum over all n, `Gamma(u)` against `Gamma(u + w k)`
-//! (§1.6), converted.
+//! (§1.6), with its exact curve where a unit adds to one count alone.
 //!
 //! ## Refuses
 //! An outcome without bounds; a prior whose counts may vanish; a number of trials that varies by row.
@@ -22,7 +22,7 @@ use super::facts::{Facts, Limit, all_observations, outcome_range, point, positiv
 use crate::mechanism::plan::{PosteriorLaw, Statistic, StatisticKind};
 use crate::model::{Expr, Model, Observation, ParamId, Range, Relation, Type};
 use crate::numeric::round::{add_down, div_down, mul_down};
-use crate::privacy::{Claim, Family, Pair, Shift};
+use crate::privacy::{Claim, Family, Shift};
 use crate::rules::count::{count_down, count_up};
 use crate::rules::tempered::{EXACT, LimitReason, Matched, Tempering, judge, out_and_in, replaced_or_added};
 use crate::rules::text::{four_up_together, plain};
@@ -126,6 +126,12 @@ impl BetaDraw {
     fn step(&self, r: f64) -> f64 {
         self.facts.unit_step(r, count_up(self.trials))
     }
+
+    /// Does one row add to one count alone? A row of several trials, or of a part of one, may add to both.
+    fn single(&self) -> bool {
+        let whole = |e: &Expr| matches!(e.ty, Type::Bool | Type::Int(_));
+        self.trials == 1 && matches!(&self.statistic.kind, StatisticKind::Sum(value) if whole(value))
+    }
 }
 
 impl Matched for BetaDraw {
@@ -194,20 +200,18 @@ impl Matched for BetaDraw {
     }
 
     fn claim_crossing(&self, t: Tempering) -> Option<Claim> {
-        // A row of several trials, or of a part of one, may add to both counts.
-        let whole = |e: &Expr| matches!(e.ty, Type::Bool | Type::Int(_));
-        let single = self.trials == 1 && matches!(&self.statistic.kind, StatisticKind::Sum(value) if whole(value));
-        single.then(|| out_and_in(Family::Beta, self.smallest(t.concentration).0, self.step(t.weight)))
+        self.single().then(|| out_and_in(Family::Beta, self.smallest(t.concentration).0, self.step(t.weight)))
     }
 }
 
 /// §1.6. P has counts (A, B) and Q adds x successes and y failures, x + y <= w k, or the reverse. The total grows, and
 /// its part of the divergence is negative and vanishes as n grows, so it is dropped. What is left is a sum over the
 /// two counts that is convex in Q: all of it on one count, the smaller. The reverse direction costs less: with the
-/// tent mirrored, psi1 falling puts less of it under the weight.
+/// tent mirrored, psi1 falling puts less of it under the weight. Where a unit adds to one count alone, both orders of this pair bound
+/// every f-divergence (§17).
 fn beta_add_remove(draw: &BetaDraw, t: Tempering) -> Claim {
-    let (u, _) = draw.smallest(t.concentration);
-    Claim::Renyi(vec![Pair::Shapes { family: Family::Beta, coordinates: vec![(u, draw.step(t.weight))], total: None }])
+    let added = Claim::Exact(Shift::Shape { shape: draw.smallest(t.concentration).0, step: draw.step(t.weight) });
+    if draw.single() && draw.facts.records.unit_rows == 1 { added } else { added.converted() }
 }
 
 #[cfg(test)]

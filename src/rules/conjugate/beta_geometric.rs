@@ -7,7 +7,8 @@
 //! ## Claim
 //! With `B = b / m + r n lo` and step `r k (K - lo)`: `Beta(A, B)` against `Beta(A, B + step)`, `A = a / m + r n R`.
 //! It grows with n: where n is not exact, the limit `Gamma(B)` against `Gamma(B + step)`. Finite below order
-//! `1 + B / step` (§3.4). When rows are added or removed both counts move: the sum of one divergence for each.
+//! `1 + B / step` (§3.4). (eps, delta) by the exact curves of these pairs (§17), for A of at least 1. When rows are added or removed
+//! both counts move: the sum of one divergence for each, and conversion.
 //!
 //! ## Refuses
 //! Counts without an upper bound; a prior whose counts may vanish; several observed columns.
@@ -20,7 +21,7 @@ use super::facts::{Facts, Limit, all_observations, one_private, outcome_range, p
 use crate::mechanism::plan::{PosteriorLaw, Statistic, StatisticKind};
 use crate::model::{Model, Observation, ParamId, Range, Relation};
 use crate::numeric::round::{add_down, add_up, div_down, div_up, mul_down, mul_up};
-use crate::privacy::{Claim, Family, Pair};
+use crate::privacy::{Claim, Family, Pair, Shift};
 use crate::rules::count::{count_down, count_up};
 use crate::rules::tempered::{EXACT, LimitReason, Matched, Tempering, judge};
 use crate::rules::text::{four_up_together, plain};
@@ -93,8 +94,7 @@ impl Failures {
         (add_down(prior, rows), self.facts.unit_step(t.weight, self.range.width()))
     }
 
-    /// The only A, where everything in it is known. The total's share of the divergence is subtracted and falls with
-    /// A, so A is rounded up.
+    /// The only A, where everything in it is known: the cost grows with it, so it is rounded up.
     fn fixed(&self, t: Tempering) -> Option<f64> {
         let n = self.facts.exact_rows().filter(|_| self.facts.public.known)?;
         let prior = div_up(add_up(self.a.hi, self.public_successes), t.concentration);
@@ -112,14 +112,12 @@ impl Matched for Failures {
         if self.facts.records.relation == Relation::AddRemove {
             return self.added(t);
         }
-        let (base, step) = self.moving(t);
-        // A public row adds to A and to B alike; with a larger total less is subtracted, so both ends round up.
-        let total = self.fixed(t).map(|a| (add_up(a, self.largest(t)), step.next_down()));
-        Claim::Renyi(vec![Pair::Shapes {
-            family: Family::Beta,
-            coordinates: vec![(base, step)],
-            total: total.filter(|(a, _)| a.is_finite()),
-        }])
+        let (count, step) = self.moving(t);
+        match self.fixed(t) {
+            Some(kept) if kept < 1.0 => Claim::Exact(Shift::Count { kept, count, step }).converted(),
+            Some(kept) => Claim::Exact(Shift::Count { kept, count, step }),
+            None => Claim::Exact(Shift::Shape { shape: count, step }),
+        }
     }
 
     fn premises(&self, _: Tempering) -> Vec<Premise> {
@@ -171,13 +169,6 @@ impl Matched for Failures {
 }
 
 impl Failures {
-    /// The largest B that the worst pair's P can have: the prior's upper end and every row at the lower bound.
-    fn largest(&self, t: Tempering) -> f64 {
-        let prior = div_up(add_up(self.b.hi, self.facts.public.sum().next_up()), t.concentration);
-        let n = self.facts.exact_rows().unwrap_or(0);
-        add_up(prior, mul_up(t.weight, mul_up(count_up(n), self.range.lo)))
-    }
-
     /// P has (A, B), Q adds (r k' R, r y) with k' <= k and y <= k' K, or the reverse. With `g'' = dA^2 psi1(A) +
     /// dB^2 psi1(B) - (dA + dB)^2 psi1(A + B)` the last term only lowers g'', so D is at most the sum of the two
     /// one-count divergences; each falls with its base, grows with its step, and costs most when the smaller

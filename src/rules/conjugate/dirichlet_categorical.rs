@@ -9,7 +9,7 @@
 //! `Gamma(a1)` against `Gamma(a1 + r)` plus `Gamma(a2 + r)` against `Gamma(a2)`, whatever n is; two levels are a Beta
 //! draw (§1.1); k rows a unit are k items of a multinomial (§2.3). Finite below order `1 + a1 / (r k)` (§2.1). (eps,
 //! delta) by the exact curve of the Beta pair of a1 and a2 where a unit has one row, else by conversion (§17). When
-//! rows are added or removed: `Gamma(a1)` against `Gamma(a1 + r k)`, converted.
+//! rows are added or removed: `Gamma(a1)` against `Gamma(a1 + r k)`, likewise.
 //!
 //! ## Refuses
 //! Counts that may vanish; a number of levels other than that of the prior; units of too many rows to enumerate.

@@ -310,13 +310,11 @@ fn two(a: f64, b: f64, step: f64, others: f64) -> Claim {
 
 /// As for the Beta (§1.6): the total's part is negative and vanishes with n; without it D is convex in Q, so all of
 /// the unit's items sit on the smallest count. Removing costs less: term by term `Gamma(a + s)` against `Gamma(a)` is
-/// at most `Gamma(a)` against `Gamma(a + s)`, whose sum over a spread is again at most that of the vertex.
+/// at most `Gamma(a)` against `Gamma(a + s)`, whose sum over a spread is again at most that of the vertex. Both orders of the pair of
+/// one item bound every f-divergence (§17).
 fn added(shares: &Shares, t: Tempering) -> Claim {
-    Claim::Renyi(vec![Pair::Shapes {
-        family: Family::Dirichlet,
-        coordinates: vec![(shares.first(t.concentration), shares.step(t.weight))],
-        total: None,
-    }])
+    let added = Claim::Exact(Shift::Shape { shape: shares.first(t.concentration), step: shares.step(t.weight) });
+    if shares.moved() == 1 { added } else { added.converted() }
 }
 
 fn too_large(o: &Observation, items: u64) -> Diagnostic {

@@ -36,8 +36,8 @@ fn a_private_key_pays_for_rows_that_move() {
     let inside = public.chosen("x").claim.clone();
     match &private.chosen("x").claim {
         Claim::Max(parts) => match parts.as_slice() {
-            [replace, moved @ Claim::Renyi(_)] => {
-                // Without its exact curve: the groups of a private key keep the conversion. A row out and a row in.
+            [replace, moved @ Claim::Exact(_)] => {
+                // A row in its group, and a row out and a row in.
                 assert_eq!((replace.rdp(2.0), replace.rdp(2.9)), (inside.rdp(2.0), inside.rdp(2.9)));
                 let found = [2.0, 2.9, 4.9, 5.0].map(|order| (moved.rdp(order), replace.rdp(order)));
                 assert!(found[0].0 > 0.0 && found[2].0.is_finite() && found[3].0.is_infinite(), "{found:?}");
