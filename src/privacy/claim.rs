@@ -105,7 +105,9 @@ impl Hash for Shift {
         let numbers = match *self {
             Shift::Beta { counts, step, others, .. } => [counts.0, counts.1, step, others],
             Shift::Shape { shape, step } => [shape, step, 0.0, 0.0],
-            Shift::Rate { shape: first, rate: second, step } | Shift::Count { kept: first, count: second, step } => [first, second, step, 0.0],
+            Shift::Rate { shape: first, rate: second, step } | Shift::Count { kept: first, count: second, step } => {
+                [first, second, step, 0.0]
+            }
         };
         numbers.map(f64::to_bits).hash(state);
     }

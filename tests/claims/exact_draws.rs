@@ -238,7 +238,8 @@ fn rows_that_change_their_group() {
                     let loss = ln(p) - ln(q);
                     // The other group has to lose what is left of e; below 0 it is the other order's.
                     let left = e - loss;
-                    let other = if left >= 0.0 { one_count(left, from, to) } else { 1.0 - left.exp() + left.exp() * one_count(-left, to, from) };
+                    let other =
+                        if left >= 0.0 { one_count(left, from, to) } else { 1.0 - left.exp() + left.exp() * one_count(-left, to, from) };
                     ln(p).exp() * other * 2.0 * wide / f64::from(POINTS)
                 });
                 most = most.max(height.sum());
