@@ -260,8 +260,8 @@ pub enum WholeFamily {
     /// Beta(a + n successes, b + S), S a sum of numbers of failures.
     Failures { a: f64, b: f64, successes: f64 },
     /// Normal of precision `precision + n / sd^2` and mean `(precision mean + S / sd^2) / (precision + n / sd^2)`, S a sum
-    /// on the public grid of its outcome.
-    Normal { mean: f64, precision: f64, sd: f64 },
+    /// on the public grid of its outcome. Of a secret number of rows: S counts from the middle of the range of an outcome, in half steps.
+    Normal { mean: f64, precision: f64, sd: f64, secret: Option<Range> },
     /// Gamma(shape + n per_row, rate + S scale), S a sum on a public grid: outcomes, or squared deviations.
     Rate { shape: f64, rate: f64, per_row: f64, scale: f64 },
     /// Normal means of prior precision `precision` (row by row) and precision times mean, whose rows have this covariance; S a sum of

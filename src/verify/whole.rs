@@ -218,12 +218,12 @@ pub fn claim(form: &Form, scope: &Scope, given: &Given) -> Found<Claim> {
         return Err("the rule takes counts");
     }
     let public = scope.view == View::Replace && !scope.exchanged;
-    // Counts, or a sum of Poisson rows beside their number: their posterior may have a secret size.
-    let sizeless = given.rule == "noise_aware" && sum.is_none() && (places > 1 || family == "gamma");
+    // Counts, or a sum of Poisson or normal rows beside their number: their posterior may have a secret size.
+    let sizeless = given.rule == "noise_aware" && if sum.is_none() { places > 1 || family == "gamma" } else { family == "normal" };
     if !public && (!sizeless || scope.view == View::Crossing) {
         return Err("the rule does not cover how neighbours differ here");
     }
-    let secret_rate = !public && family == "gamma";
+    let (secret_rate, secret_mean) = (!public && family == "gamma", !public && family == "normal");
     let moved = sum.unwrap_or(Real::int(items) * Real::int(scope.unit));
     let number = |name: &str| (given.number)(name).filter(|x| *x > 0.0).ok_or("a parameter is not a positive number");
     let positive = |name: &str| number(name).map(num);
@@ -249,6 +249,20 @@ pub fn claim(form: &Form, scope: &Scope, given: &Given) -> Found<Claim> {
         follows(&scale, &(&moved / &half))?;
         follows(&rows, &(&unit / &half))?;
         return Ok(Claim::Pure(loss(&half, &scale, &moved) + loss(&half, &rows, &unit)));
+    }
+    if secret_mean {
+        // A quarter of what replaced rows lie apart, squared; half of the cost for each number, of one that enters or leaves.
+        let (half, unit) = (moved.square() / Real::int(4), Real::int(scope.unit).square());
+        let (rho, sum, rows) = (positive("rho")?, positive("sigma")?.square(), positive("sigma_rows")?.square());
+        let entering = if scope.exchanged { &rho / &Real::int(2) } else { rho };
+        follows(&sum, &(&half / &entering))?;
+        follows(&rows, &(&unit / &entering))?;
+        let entered = (&half / &sum + unit / rows) / Real::int(2);
+        return Ok(Claim::Zcdp(if scope.view == View::AddRemove {
+            entered
+        } else {
+            (half * Real::int(2) / sum).max(&(entered * Real::int(2)))
+        }));
     }
     let one = Real::one();
     let twice = if places > 2 || scope.exchanged { Real::int(2) } else { one.clone() };

@@ -62,7 +62,7 @@ fn calibrate_mean(epsilon: f64, aware: bool, sets: u32) -> (f64, f64) {
     let mut bits = OsBits::new().unwrap();
     let scale = 12.0 / epsilon;
     let steps = Param::new(dashu_ratio::RBig::try_from(scale * 2f64.powi(-EXPONENT)).unwrap());
-    let family = WholeFamily::Normal { mean: 0.0, precision: 1.0, sd: 1.0 };
+    let family = WholeFamily::Normal { mean: 0.0, precision: 1.0, sd: 1.0, secret: None };
     let law = WholeLaw { family, noise: WholeNoise::Geometric { scale }, aware };
     let normal = rand_distr::Normal::new(0.0, 1.0).unwrap();
     let (mut hit, mut width, mut wide) = (0u32, 0.0, 0u32);

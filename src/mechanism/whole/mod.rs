@@ -13,6 +13,7 @@ use super::plan::{WholeFamily, WholeLaw, WholeNoise};
 use super::real::{Param, rational};
 use super::{MechanismError, Released};
 use crate::data::scan::{Measured, Totals};
+use crate::model::Range;
 use dashu_ratio::RBig;
 
 const BAD: MechanismError = MechanismError::Parameter;
@@ -25,6 +26,13 @@ pub(crate) fn release<B: BitSource>(
     bits: &mut B,
 ) -> Result<Released, MechanismError> {
     let totals = measured.totals.first().ok_or(BAD)?;
+    if let WholeFamily::Normal { secret: Some(range), .. } = law.family {
+        let ([of_rows, of_sum], None) = (law.noise.parts().ok_or(BAD)?, public_rows) else { return Err(BAD) };
+        let rows = Number::new(noisy_sum(measured.rows.into(), of_rows, 0, bits)?, 0);
+        let half = totals.exponent - 1;
+        let sum = noisy_sum(from_middle(totals, measured.rows, range)?, of_sum, half, bits)?;
+        return Ok(Released { components: vec![rows, Number::new(sum, half)] });
+    }
     let places = match &law.family {
         WholeFamily::Normal { .. } | WholeFamily::Rate { .. } => Some(1),
         WholeFamily::Means { precision_mean, .. } => Some(precision_mean.len()),
@@ -92,7 +100,7 @@ pub(super) fn check(noise: WholeNoise, grids: (i32, i32)) -> Result<(), Mechanis
         WholeNoise::FloorLaplace { scale } | WholeNoise::Geometric { scale } => fits(scale, grids.0),
         WholeNoise::Gaussian { sigma } => fits(sigma, grids.0),
         WholeNoise::Hellinger { .. } => Ok(()),
-        WholeNoise::Rows { rows, sum, .. } => fits(rows, 0).and_then(|()| fits(sum, 0)),
+        WholeNoise::Rows { rows, sum, .. } => fits(rows, 0).and_then(|()| fits(sum, grids.0 - 1)),
         WholeNoise::Moments { products, sums: scores } | WholeNoise::Scores { products, scores } => {
             fits(products, grids.1).and_then(|()| fits(scores, grids.0))
         }
@@ -112,6 +120,17 @@ fn noisy_sum<B: BitSource>(sum: i128, noise: WholeNoise, exponent: i32, bits: &m
         _ => return Err(BAD),
     };
     Ok(grid::add(sum, noise))
+}
+
+/// The sum over rows of their distance from the middle of the range, which no row is further from than half of its width, in half
+/// steps: rows lie between the outermost steps inside of the range.
+fn from_middle(totals: &Totals, rows: u64, range: Range) -> Result<i128, MechanismError> {
+    let [sum] = totals.sums.as_slice() else { return Err(BAD) };
+    let step = Number::new(1, totals.exponent).exact();
+    let ends = (rational(range.lo)? / &step).ceil() + (rational(range.hi)? / &step).floor();
+    let ends = i128::try_from(ends).map_err(|_| MechanismError::Range)?;
+    let middle = ends.checked_mul(rows.into()).ok_or(MechanismError::Range)?;
+    sum.checked_mul(2).and_then(|twice| twice.checked_sub(middle)).ok_or(MechanismError::Range)
 }
 
 /// Products of features, those of i <= j row by row, then products with the outcome, each with noise of its own.
@@ -198,4 +217,29 @@ fn noisy<B: BitSource>(
     bits: &mut B,
 ) -> Result<Vec<i128>, MechanismError> {
     counts.iter().take(kept).map(|c| Ok(grid::add((*c).into(), noise(bits)?))).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Rows that the data reader may give lie between the outermost steps inside of their range: none is further from the middle than
+    /// half of the width, however the ends lie to the grid.
+    #[test]
+    fn no_row_is_further_from_the_middle_than_half_of_the_width() {
+        for (lo, hi, exponent) in
+            [(0.0, 1.0, 0), (-1.0, 4.0, 0), (0.3, 2.9, -2), (0.1, 0.35, -3), (-7.77, -3.01, -10), (1e6, 1e6 + 0.7, -4)]
+        {
+            let range = Range::new(lo, hi);
+            let step = libm::ldexp(1.0, exponent);
+            let (first, last) = ((lo / step).ceil() as i128, (hi / step).floor() as i128);
+            for row in [first, (first + last) / 2, last] {
+                let totals =
+                    |rows: i128| Totals { sums: vec![rows * row], exponent, products: vec![], products_exponent: 0, values: vec![] };
+                let one = from_middle(&totals(1), 1, range).unwrap();
+                assert!(one.abs() as f64 * step <= hi - lo, "{lo} {hi} {row}: {one}");
+                assert_eq!(from_middle(&totals(7), 7, range).unwrap(), 7 * one);
+            }
+        }
+    }
 }

@@ -18,6 +18,7 @@ mod rates;
 pub(super) mod refined_posterior;
 mod refusals;
 pub(super) mod score_statistics;
+mod secret_mean;
 mod sum;
 
 use super::conjugate::Facts;

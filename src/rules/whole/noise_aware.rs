@@ -4,7 +4,7 @@
 //! `posterior(p)` of a Beta prior with Bernoulli or binomial rows, or bounded geometric or negative binomial ones of a public number, a
 //! Dirichlet prior with categorical or multinomial rows, or a Gamma prior with bounded Poisson rows, all integers; of a normal prior with normal rows of known sd and a bounded
 //! outcome, or a Gamma prior with exponential rows, gamma rows of known shape, or normal rows of known mean whose precision it is, with a bounded
-//! outcome; `noise_aware(eps =)` or `noise_aware(rho =)`. A vector of means with a normal prior of `multi_normal` rows of known covariance; weights with a normal prior of rows `normal(dot(w, x), sd)` with bounded
+//! outcome; `noise_aware(eps =)` or `noise_aware(rho =)`, of a normal mean of a secret number of rows by `rho` only. A vector of means with a normal prior of `multi_normal` rows of known covariance; weights with a normal prior of rows `normal(dot(w, x), sd)` with bounded
 //! private features and a bounded outcome: both by `noise_aware(rho =)` only.
 //!
 //! ## Claim
@@ -17,20 +17,22 @@
 //! regression the sums of `x x'` (i <= j) and of `x y` leave, at rho / 2 each: D2 = sqrt(2) c^2 and 2 c |y| times the rows of a
 //! unit, c the largest norm of x. Of a normal mean the sum of the outcomes leaves, each moved into its range `[lo, hi]` and
 //! onto a public grid, with noise of whole steps: D1 = D2 = (hi - lo) times the rows of a unit. So does that of waiting times, and that of squared deviations
-//! from a known mean, of which lo and hi are the least and the largest; of vectors every component, D2 their diameter. Everything after is computed
+//! from a known mean, of which lo and hi are the least and the largest; of vectors every component, D2 their diameter. Where n is secret the sum of
+//! normal rows counts from the middle of their range, so a unit that enters moves it by half as much (D2 = k (hi - lo) / 2), and the number of rows leaves too (D2 = k),
+//! at half of rho each; in groups of a private key at a quarter of rho each, as one that leaves a group and enters another pays twice. Everything after is computed
 //! from what left: the posterior given the noisy counts, a mixture of conjugate posteriors over the counts that may stand
 //! behind them (§15).
 //!
 //! ## Refuses
 //! Outcomes without bounds, or where counts are needed not whole numbers; a secret number of rows, or groups of a private key, but for categories, Bernoulli,
-//! binomial, multinomial and Poisson rows: the posterior needs it.
+//! binomial, multinomial and Poisson rows, and a normal mean: the posterior needs it.
 //!
 //! ## Checked by
 //! The law of the noise on all neighbouring data sets; double sums; coverage of its intervals over simulated data sets.
 
 use super::counts;
 use super::noisy::{pair, secret_rate};
-use super::{linear, means, normal, rates};
+use super::{linear, means, normal, rates, secret_mean};
 use crate::rules::arguments::{Arg, Mechanism};
 use crate::rules::offer::Offer;
 use crate::rules::{Answers, Match, Question, Rule, offers};
@@ -56,7 +58,7 @@ fn find(question: &Question) -> Match<Vec<Box<dyn Offer>>> {
         return Ok(sum.noisy(true, true));
     }
     if let Some(sum) = normal::find(&RULE, question)? {
-        return Ok(sum.pair(true));
+        return Ok(secret_mean::find(&sum, question).unwrap_or_else(|| sum.pair(true)));
     }
     if let Some(sum) = rates::find(&RULE, question)? {
         return Ok(sum.pair(true));

@@ -3,7 +3,7 @@
 use super::counts::the_parameter;
 use super::predicted::Prediction;
 use super::predicted_normal;
-use super::sum::{Sum, Summed, public_rows};
+use super::sum::{Sum, Summed};
 use crate::mechanism::plan::{Statistic, StatisticKind, WholeFamily};
 use crate::model::Range;
 use crate::rules::conjugate::facts::{self, Facts};
@@ -21,6 +21,8 @@ pub(super) struct Mean {
     sd: Range,
     /// Precision of public rows, and precision times their mean.
     public: (f64, f64),
+    /// What an outcome may be.
+    pub range: Range,
 }
 
 /// `None` where the prior of the one parameter is not a normal law.
@@ -37,7 +39,6 @@ pub(super) fn find(rule: &'static Rule, question: &Question) -> Match<Option<Sum
     let Some(sd) = known_sd(observation, parameter.id) else { return not_mine(format!("prior must be {SHAPE}")) };
     let range = facts::outcome_range(observation, model, context, Range::ALL)?;
     let mut facts = Facts::collect(rule, model, parameter, context);
-    public_rows(&facts, question, "the posterior of a mean needs {n}")?;
     facts.premise(format!("the outcome lies in [{}, {}]", plain(range.lo), plain(range.hi)), Some(observation.outcome.span));
     let mut public = (0.0, 0.0);
     for (index, o) in model.public.iter().enumerate() {
@@ -53,6 +54,7 @@ pub(super) fn find(rule: &'static Rule, question: &Question) -> Match<Option<Sum
         s0: facts::positive_argument(s0, "the prior's sd")?,
         sd: facts::positive_argument(sd, "the known sd")?,
         public,
+        range,
     };
     let statistic = Statistic { table: model.records.table, kind: StatisticKind::Sum(observation.outcome.clone()) };
     Ok(Some(Sum { facts, what: "the sum of the outcomes", apart: range.width(), statistic, model: mean }))
@@ -65,13 +67,19 @@ impl Mean {
         let precision = own + self.public.0;
         ((own * self.m0.lo + self.public.1) / precision, precision)
     }
+
+    /// How far the mean lies from a number, about.
+    pub(super) fn away(&self, from: f64) -> f64 {
+        let (mean, precision) = self.prior();
+        (mean - from).hypot(1.0 / precision.sqrt())
+    }
 }
 
 impl Summed for Mean {
     fn family(&self, _: &Facts) -> Option<WholeFamily> {
         let [Some(_), Some(_), Some(sd)] = [self.m0, self.s0, self.sd].map(facts::point) else { return None };
         let (mean, precision) = self.prior();
-        Some(WholeFamily::Normal { mean, precision, sd })
+        Some(WholeFamily::Normal { mean, precision, sd, secret: None })
     }
 
     fn predicted(&self, _: &Facts, noise: f64, rows: f64, aware: bool) -> Prediction {

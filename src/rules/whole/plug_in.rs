@@ -15,6 +15,7 @@
 
 use super::counts;
 use super::noisy::pair;
+use super::sum::public_rows;
 use super::{normal, rates};
 use crate::rules::arguments::{Arg, Mechanism};
 use crate::rules::offer::Offer;
@@ -35,6 +36,7 @@ pub static RULE: Rule = Rule {
 fn find(question: &Question) -> Match<Vec<Box<dyn Offer>>> {
     question.arguments(&MECHANISM).not_both("eps", "rho", "`eps` and `rho` are two kinds of noise")?;
     if let Some(sum) = normal::find(&RULE, question)? {
+        public_rows(&sum.facts, question, "the posterior of a mean needs {n}")?;
         return Ok(sum.pair(false));
     }
     if let Some(sum) = rates::find(&RULE, question)? {

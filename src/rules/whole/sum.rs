@@ -14,7 +14,7 @@ use crate::rules::text::four_up;
 use crate::rules::{Match, Premise, Question, refuse};
 
 /// Noise between these multiples of what one unit moves: samplers draw it on the grid, and posteriors are computed from it.
-const DRAWABLE: Range = Range { lo: 1e-6, hi: 1e12 };
+pub(super) const DRAWABLE: Range = Range { lo: 1e-6, hi: 1e12 };
 
 /// What the rows mean: a conjugate model whose posterior the sum determines.
 pub(super) trait Summed: Clone + 'static {

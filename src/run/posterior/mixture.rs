@@ -1,7 +1,7 @@
 //! Released counts as a posterior: written down as they are, or with all counts that may stand behind the noise (rule book §15).
 
 use super::Posterior;
-use super::cells::Cells;
+use super::cells::{Cells, from_logs};
 use super::normal::Mean;
 use super::waiting::Waiting;
 use crate::dist::sample::uniform;
@@ -21,6 +21,8 @@ pub(super) const DRAWN: usize = 1000;
 const WEIGHED: f64 = 2e6;
 /// Noise that reaches over more numbers than this is weighed by cells of several.
 const FINE: f64 = 32_768.0;
+/// Numbers of rows that are weighed where a sum says little of them.
+const SIZES: f64 = 512.0;
 /// Products in a table of sums; the windows narrow until they fit, then numbers go together.
 const PRODUCTS: f64 = 3e8;
 
@@ -68,6 +70,12 @@ pub fn released(law: &WholeLaw, release: &Released, rows_are_public: bool, sourc
         (WholeFamily::Failures { a, b, successes }, Some(rows)) => of_failures([*a, *b], rows * successes, &noisy, law),
         (WholeFamily::Failures { .. }, None) => return None,
         (WholeFamily::Counts { alpha, single, .. }, total) => of_counts((alpha, *single), total, &noisy, law, &mut rng),
+        (WholeFamily::Normal { mean, precision, sd, secret: Some(range) }, None) => {
+            let ([rows, sum], [of_rows, WholeNoise::Gaussian { sigma }]) = (noisy.as_slice(), law.noise.parts()?) else { return None };
+            let (middle, likely) = (f64::midpoint(range.lo, range.hi), Cells::around(*rows, reach(of_rows, 1.0), SIZES));
+            let before = Mean { mean: *mean - middle, precision: *precision, sd: *sd, rows: 0.0 };
+            Some(before.of_some_rows(likely, &|n| ln_noise(of_rows, rows - n), (*sum, sigma), middle))
+        }
         (
             WholeFamily::Normal { .. }
             | WholeFamily::Rate { .. }
@@ -87,7 +95,7 @@ pub fn released(law: &WholeLaw, release: &Released, rows_are_public: bool, sourc
         }
         (WholeFamily::Weights { .. }, Some(rows)) => super::linear::given(law, rows, &noisy, &mut rng),
         (WholeFamily::Trials { .. }, Some(_)) => super::linear::seen(law, &noisy),
-        (WholeFamily::Normal { mean, precision, sd }, Some(rows)) => {
+        (WholeFamily::Normal { mean, precision, sd, .. }, Some(rows)) => {
             let prior = Mean { mean: *mean, precision: *precision, sd: *sd, rows };
             let sum = *noisy.last()?;
             if law.aware { prior.given(sum, law.noise, step) } else { Some(prior.exact(sum)) }
@@ -205,12 +213,6 @@ fn mixture(
         }
         width = width.saturating_mul(2);
     }
-}
-
-/// Weights from their logarithms, the largest 1.
-fn from_logs(ln: Vec<f64>) -> Vec<f64> {
-    let largest = ln.iter().copied().fold(f64::NEG_INFINITY, f64::max);
-    ln.into_iter().map(|x| (x - largest).exp()).collect()
 }
 
 /// The values that one count may have, in units, and how likely each is given its noisy version, up to the sum of all counts.

@@ -1,6 +1,7 @@
 //! The posterior of a normal mean given a noisy sum: in closed form, or by a sum over what may stand behind the noise (rule book §15).
 
 use super::Posterior;
+use super::cells::{Cells, from_logs};
 use crate::mechanism::plan::WholeNoise;
 
 /// Weights below `exp(-DEPTH)` of the largest are left out.
@@ -66,6 +67,24 @@ impl Mean {
             WholeNoise::Gaussian { .. } | WholeNoise::Geometric { .. } => self.mixture(noisy, noise, step),
             _ => None,
         }
+    }
+
+    /// The posterior given a sum with normal noise, of a number of rows that is one of these: of n rows the sum has mean n m and variance
+    /// n sd^2 + sigma^2 given the mean m, so each has its normal posterior, and its weight besides `ln` is the density of what was released.
+    /// Means and sums count from `middle`.
+    pub(super) fn of_some_rows(self, rows: Cells, ln: &dyn Fn(f64) -> f64, (noisy, sigma): (f64, f64), middle: f64) -> Posterior {
+        let one = |n: f64| {
+            let row = n * self.sd * self.sd + sigma * sigma;
+            let (all, seen) = (row + n * n / self.precision, n / row);
+            let precision = self.precision + n * seen;
+            let mean = (self.precision * self.mean + seen * noisy) / precision;
+            let weight = ln(n) - 0.5 * (all.ln() + (noisy - n * self.mean).powi(2) / all);
+            (weight, Posterior::Normal(mean + middle, 1.0 / precision.sqrt()))
+        };
+        let (logs, components): (Vec<f64>, Vec<Posterior>) = rows.middles().into_iter().map(one).unzip();
+        let weights = from_logs(logs);
+        let total: f64 = weights.iter().sum();
+        Posterior::Mixture { weights: weights.iter().map(|w| w / total).collect(), components }
     }
 
     /// The integral over sums S of `w(S) N(mean given S)`, w the normal law of S before the noise times the noise from S to what

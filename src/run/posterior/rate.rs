@@ -18,19 +18,13 @@ pub(super) fn given(shape: f64, rate: f64, [rows, sum]: [f64; 2], [of_rows, of_s
     let mut part = 1.0;
     // A sum far below 0 or far from what the rows can have: the windows grow.
     for _ in 0..12 {
-        let (numbers, sums) = (around(rows, reach(of_rows, part)), around(sum, reach(of_sum, part)));
+        let (numbers, sums) = (Cells::around(rows, reach(of_rows, part), CELLS), Cells::around(sum, reach(of_sum, part), CELLS));
         if let Some(found) = drawn((shape, rate), numbers, sums, (&|n| ln_noise(of_rows, rows - n), &|s| ln_noise(of_sum, sum - s)), rng) {
             return Some(found);
         }
         part *= 2.0;
     }
     None
-}
-
-/// Whole numbers from 0 on around one.
-fn around(centre: f64, wide: f64) -> Cells {
-    let (lo, hi) = ((centre - wide).max(0.0).floor(), (centre + wide).max(0.0).ceil());
-    Cells::new(lo, hi, ((hi - lo + 1.0) / CELLS).ceil())
 }
 
 type Noise<'a> = &'a dyn Fn(f64) -> f64;

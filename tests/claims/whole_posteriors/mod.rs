@@ -6,6 +6,7 @@ pub use distances::worst_loss;
 mod rates;
 mod refined;
 mod scores;
+mod secret;
 mod sums;
 
 use crate::numbers_support::{certified, histograms, ln_gamma};

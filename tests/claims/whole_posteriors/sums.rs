@@ -20,7 +20,7 @@ fn means_by_double_sums() {
         (2.0, 1.0, 1.0, 10.0, 17.0, laplace(6.0), 0),
     ];
     for case @ (m0, s0, sd, n, noisy, noise, exponent) in cases {
-        let law = WholeLaw { family: WholeFamily::Normal { mean: m0, precision: 1.0 / (s0 * s0), sd }, noise, aware: true };
+        let law = WholeLaw { family: WholeFamily::Normal { mean: m0, precision: 1.0 / (s0 * s0), sd, secret: None }, noise, aware: true };
         let step = 2f64.powi(exponent);
         let components = vec![Number::new(n as i128, 0), Number::new((noisy / step) as i128, exponent)];
         let found = posterior_of(&law, &Released { components }, true, &mut OsBits::new().unwrap()).unwrap();
@@ -89,7 +89,7 @@ fn a_mean_and_noise_far_out() {
         (-1e100, 1e100, 1e-100, 20.0, 0.0, 1e-10),
     ] {
         let law = WholeLaw {
-            family: WholeFamily::Normal { mean: m0, precision: 1.0 / (s0 * s0), sd },
+            family: WholeFamily::Normal { mean: m0, precision: 1.0 / (s0 * s0), sd, secret: None },
             noise: WholeNoise::Geometric { scale },
             aware: true,
         };
@@ -117,7 +117,7 @@ fn a_mean_and_noise_far_out() {
 #[test]
 fn a_mean_with_a_wide_prior_far_away() {
     for (noise, wide) in [(WholeNoise::Geometric { scale: 2.0 }, 2.0 * f64::sqrt(2.0)), (WholeNoise::Gaussian { sigma: 3.0 }, 3.0)] {
-        let family = WholeFamily::Normal { mean: 1e100, precision: 1e-200, sd: 1e-100 };
+        let family = WholeFamily::Normal { mean: 1e100, precision: 1e-200, sd: 1e-100, secret: None };
         for exponent in [0, -20] {
             let components = vec![Number::new(20, 0), Number::new(5 << -exponent, exponent)];
             let law = WholeLaw { family: family.clone(), noise, aware: true };
@@ -131,7 +131,7 @@ fn a_mean_with_a_wide_prior_far_away() {
 /// The plug-in posterior is the conjugate one at the noisy sum, and so is the aware one where there is next to no noise.
 #[test]
 fn a_mean_without_noise_is_conjugate() {
-    let family = WholeFamily::Normal { mean: 3.0, precision: 0.25, sd: 2.0 };
+    let family = WholeFamily::Normal { mean: 3.0, precision: 0.25, sd: 2.0, secret: None };
     let release = Released { components: vec![Number::new(40, 0), Number::new(100 << 20, -20)] };
     let (precision, mean) = (0.25 + 10.0, (0.75 + 25.0) / 10.25);
     for (aware, noise) in [(false, 5.0), (true, 1e-3)] {
@@ -293,7 +293,7 @@ fn what_doubles_cannot_compute_is_nan() {
     let geometric = WholeNoise::Geometric { scale: 2.0 };
     let none = f64::NAN;
     for (family, noise, numbers) in [
-        (WholeFamily::Normal { mean: none, precision: 1.0, sd: 1.0 }, geometric, vec![20, 3]),
+        (WholeFamily::Normal { mean: none, precision: 1.0, sd: 1.0, secret: None }, geometric, vec![20, 3]),
         (WholeFamily::Gamma { shape: none, rate: 1.0 }, WholeNoise::Rows { gaussian: false, rows: 2.0, sum: 2.0 }, vec![20, 3]),
         (WholeFamily::Counts { alpha: vec![none; 3], items: 1, single: false }, geometric, vec![20, 3, 4, 5]),
         (
