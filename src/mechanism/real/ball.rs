@@ -3,16 +3,15 @@
 //! **Claim.** Every number in the interval that `Fast` makes of a formula lies within `radius` of `mid`. So where a ball is
 //! certain the interval is, of the same answer, and no more random digits are taken than without balls.
 //!
-//! **Proof**, operation by operation; `u = 2^-53`. Let f be the exact result for numbers in the balls of the operands, `mid` the
-//! computed result for their middles, and s the exact bound on `|f - f(middles)|` that is written beside each operation. `mid` is
-//! off by `u |mid|` (elementary functions: 8 u, the four units that `Fast` allows). An end of `Fast` is off f by one rounding and
-//! one step outwards, 3 u |f| (elementary: 8 u and four steps, 16 u), and `|f| <= (1 + 8 u) |mid| + s`. In all an end is within
-//! `(1 + 17 u) s + 5 u |mid|` (elementary: `25 u |mid|`) of `mid`, and a few times 2^-1074 more where something underflowed. The
-//! spread that `out` gets is s in at most eight operations on positive numbers, from numbers that are off by 8 u: it is at least
-//! `(1 - 17 u) s`, less a few times 2^-1074. `out` adds more than all of that, rounding included: 2^-40 of the spread, 8 u
-//! (elementary: 32 u) of `|mid|`, and 2^-1022.
-//! A ball that reaches beyond `LARGEST` is unknown, its radius infinite: so no end of `Fast` in a known ball has overflowed.
-//! Whatever is made of an unknown ball has a spread that is infinite or no number, and is unknown too.
+//! **Proof**, operation by operation; `u = 2^-53`. Let f be the exact result for numbers in the balls of the operands, and s the
+//! exact bound on `|f - f(middles)|` that is written beside each operation. The computed `mid` is off `f(middles)` by `u |mid|`
+//! (elementary functions: 8 u, the four units that `Fast` allows). The spread that `out` gets is s in at most six operations on
+//! positive numbers, so `s <= (1 + 7 u) spread` (elementary: 12 u, as `mid` enters). An end of `Fast` is off f by one rounding and one
+//! step outwards, 3.1 u |f| (elementary: 8 u and four steps, 16.1 u), and `|f| <= (1 + 8 u) |mid| + s`. In all an end is within
+//! `(1 + 10.2 u) spread + 4.2 u |mid|` (elementary: 28.2 u and 24.2 u) of `mid`. A ball is unknown, its radius infinite, where its
+//! spread exceeds `|mid|`; so that is at most `spread + 14.4 u |mid|` (52.4 u), and `out` adds 16 u (64 u), of which its own rounding
+//! takes 1.1 u. What underflowed is a few times 2^-1074; `out` adds 2^-1022. A ball beyond `LARGEST` is unknown too, so no end of
+//! `Fast` in a known ball has overflowed. Whatever is made of an unknown ball has a spread that is infinite or no number: it is unknown.
 
 use super::fast::Fast;
 use super::{Enclosure, Param};
@@ -25,11 +24,9 @@ pub struct Ball {
     radius: f64,
 }
 
-/// 8 u and 32 u.
-const ROUNDED: f64 = 4.0 * f64::EPSILON;
-const ELEMENTARY: f64 = 16.0 * f64::EPSILON;
-/// 1 + 2^-40.
-const WIDER: f64 = 1.0 + 4096.0 * f64::EPSILON;
+/// 16 u and 64 u.
+const ROUNDED: f64 = 8.0 * f64::EPSILON;
+const ELEMENTARY: f64 = 32.0 * f64::EPSILON;
 const TINY: f64 = f64::MIN_POSITIVE;
 const LARGEST: f64 = 1e300;
 /// 1.5 * 2^52 and 2^51: adding and subtracting the first rounds numbers below the second to whole ones.
@@ -41,8 +38,8 @@ impl Ball {
     #[inline(always)]
     fn out(mid: f64, spread: f64, relative: f64) -> Ball {
         let size = mid.abs();
-        let radius = spread * WIDER + (size * relative + TINY);
-        if size + radius < LARGEST { Ball { mid, radius } } else { Ball::unknown() }
+        let radius = spread + (size * relative + TINY);
+        if spread <= size && size < LARGEST { Ball { mid, radius } } else { Ball::unknown() }
     }
 
     /// Cold, so that nothing known waits for the comparison.

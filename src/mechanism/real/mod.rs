@@ -100,9 +100,15 @@ pub trait Real {
 /// Refines until decided: first doubles, then 128, 256, .. bits.
 ///
 /// Fails only when the random bits run out, or (with probability below 2^-60000) undecided at 65,536 bits.
+#[inline(always)]
 pub fn decide<R: Real, B: BitSource>(real: &mut R, bits: &mut B) -> Result<R::Answer, MechanismError> {
     real.refine(64, bits)?;
-    if let Some(answer) = real.quick().or_else(|| real.decide::<Fast>(53)) {
+    if let Some(answer) = real.quick() { Ok(answer) } else { decide_slowly(real, bits) }
+}
+
+#[cold]
+fn decide_slowly<R: Real, B: BitSource>(real: &mut R, bits: &mut B) -> Result<R::Answer, MechanismError> {
+    if let Some(answer) = real.decide::<Fast>(53) {
         return Ok(answer);
     }
     let mut p = 128;
