@@ -114,31 +114,34 @@ impl Enclosure for Ball {
     #[inline]
     fn div(&self, other: &Ball) -> Ball {
         let size = other.mid.abs();
-        if !(other.radius <= 0.5 * size) {
-            return Ball::unknown();
+        if other.radius <= 0.5 * size {
+            let mid = self.mid / other.mid;
+            let spread = (self.radius + mid.abs() * other.radius + TINY) / (size - other.radius);
+            Ball::out(mid, spread, ROUNDED)
+        } else {
+            Ball::unknown()
         }
-        let mid = self.mid / other.mid;
-        let spread = (self.radius + mid.abs() * other.radius + TINY) / (size - other.radius);
-        Ball::out(mid, spread, ROUNDED)
     }
 
     /// `|√x - √a| <= |x - a| / √a`.
     #[inline]
     fn sqrt(&self) -> Ball {
-        if !(self.radius <= self.mid && self.mid > 0.0) {
-            return Ball::unknown();
+        if self.radius <= self.mid && self.mid > 0.0 {
+            let mid = libm::sqrt(self.mid);
+            Ball::out(mid, self.radius / mid, ELEMENTARY)
+        } else {
+            Ball::unknown()
         }
-        let mid = libm::sqrt(self.mid);
-        Ball::out(mid, self.radius / mid, ELEMENTARY)
     }
 
     /// `|ln x - ln a| <= |x - a| / min(x, a)`.
     #[inline]
     fn ln(&self) -> Ball {
-        if !(self.radius <= 0.5 * self.mid && self.mid > 0.0) {
-            return Ball::unknown();
+        if self.radius <= 0.5 * self.mid && self.mid > 0.0 {
+            Ball::out(libm::log(self.mid), self.radius / (self.mid - self.radius), ELEMENTARY)
+        } else {
+            Ball::unknown()
         }
-        Ball::out(libm::log(self.mid), self.radius / (self.mid - self.radius), ELEMENTARY)
     }
 
     /// `|e^x - e^a| <= e^a (e^r - 1) <= e^a r (1 + r)` for a radius r of at most 1. Below 1e-290 `Fast` keeps only how small a
@@ -146,10 +149,11 @@ impl Enclosure for Ball {
     #[inline]
     fn exp(&self) -> Ball {
         let mid = libm::exp(self.mid);
-        if !(self.radius <= 1.0 && mid > 1e-280) {
-            return Ball::unknown();
+        if self.radius <= 1.0 && mid > 1e-280 {
+            Ball::out(mid, mid * (self.radius * (1.0 + self.radius)), ELEMENTARY)
+        } else {
+            Ball::unknown()
         }
-        Ball::out(mid, mid * (self.radius * (1.0 + self.radius)), ELEMENTARY)
     }
 
     #[inline]
@@ -162,14 +166,14 @@ impl Enclosure for Ball {
     #[inline]
     fn nearest(&self, exponent: i32) -> Option<i128> {
         let size = self.mid.abs();
-        if !(size - self.radius > 1e-199 && size < 1e199) || exponent.abs() > 300 {
-            return None;
+        if size - self.radius > 1e-199 && size < 1e199 && exponent.abs() <= 300 {
+            let scale = power(-exponent);
+            let x = self.mid * scale;
+            let whole = (x + ROUND) - ROUND;
+            let certain = x.abs() < WHOLE && (x - whole).abs() + self.radius * scale < 0.499;
+            return certain.then_some(i128::from(whole as i64));
         }
-        let scale = power(-exponent);
-        let x = self.mid * scale;
-        let whole = (x + ROUND) - ROUND;
-        let certain = x.abs() < WHOLE && (x - whole).abs() + self.radius * scale < 0.499;
-        certain.then_some(i128::from(whole as i64))
+        None
     }
 
     fn bounds(&self) -> (f64, f64) {

@@ -174,7 +174,9 @@ fn balls_hold_both_other_intervals() {
                 let x = random(&mut rng, [4, 60, 1_020][i % 3]);
                 let x = Param::new(rational(x).unwrap() / RBig::from(1 + kind));
                 let mut u = Uniform::new();
-                u.refine(64, &mut Repeated::new([7; 32], rng.next_u64())).unwrap();
+                // Few digits make wide intervals.
+                let digits = [5, 10, 30, 64][rng.next_u32() as usize % 4];
+                u.refine(digits, &mut Repeated::new([7; 32], rng.next_u64())).unwrap();
                 (leaf(kind, &x, &u, 53), leaf(kind, &x, &u, 53), leaf(kind, &x, &u, 128))
             })
             .collect();
