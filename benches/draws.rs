@@ -1,4 +1,4 @@
-//! Exact draws on a grid beside draws in doubles: `cargo bench --bench draws`; the figures are in `benches/results`.
+//! Exact draws on a grid beside draws in doubles: `cargo bench --bench draws`; `draws.py` puts them beside numpy's in `benches/results`.
 #![allow(clippy::unwrap_used)]
 
 use dashu_ratio::RBig;
@@ -85,4 +85,24 @@ fn dirichlet_3_doubles(bencher: Bencher) {
         let total: f64 = gammas.iter().sum();
         gammas.map(|g| g / total)
     });
+}
+
+/// A finer grid is more often left to slower arithmetic.
+#[divan::bench(args = [-32, -40, -46])]
+fn normal_by_grid(bencher: Bencher, exponent: i32) {
+    let (mean, variance, mut bits) = (param(1.5), param(6.25), OsBits::new().unwrap());
+    time(bencher, || normal(&mean, &variance, exponent, &mut bits).unwrap());
+}
+
+#[divan::bench(args = [0.5, 5.0, 5e4])]
+fn gamma_by_shape(bencher: Bencher, shape: f64) {
+    let ([law], rate, mut bits) = (shapes([shape]), param(1.5), OsBits::new().unwrap());
+    time(bencher, || gamma(&law, &rate, -32, &mut bits).unwrap());
+}
+
+#[divan::bench(args = [3, 10, 30])]
+fn dirichlet_by_size(bencher: Bencher, size: usize) {
+    let laws: Vec<GammaLaw> = (0..size).map(|i| GammaLaw::new(RBig::from(2 + i % 7)).unwrap()).collect();
+    let mut bits = OsBits::new().unwrap();
+    time(bencher, || dirichlet(&laws, size, -40, &mut bits).unwrap());
 }

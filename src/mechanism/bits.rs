@@ -13,9 +13,15 @@ pub trait BitSource: Send {
     fn bit(&mut self) -> Result<bool, MechanismError>;
 }
 
+/// Words that are made at once: as many as ChaCha20 makes side by side.
+const WORDS: usize = 32;
+
 /// ChaCha20 keyed by the operating system: made anew for every release, never stored, never printed.
 pub struct OsBits {
     rng: ChaCha20Rng,
+    /// The next words of the stream; those from `at` on are still to be given.
+    words: [[u8; 8]; WORDS],
+    at: usize,
     spare: u64,
     left: u32,
 }
@@ -25,34 +31,52 @@ impl OsBits {
     pub fn new() -> Result<OsBits, MechanismError> {
         let mut seed = [0u8; 32];
         getrandom::fill(&mut seed).map_err(|_| MechanismError::NoRandomness)?;
-        let rng = ChaCha20Rng::from_seed(seed);
+        let bits = OsBits::of(ChaCha20Rng::from_seed(seed));
         seed.zeroize();
-        Ok(OsBits { rng, spare: 0, left: 0 })
+        Ok(bits)
+    }
+
+    fn of(rng: ChaCha20Rng) -> OsBits {
+        OsBits { rng, words: [[0; 8]; WORDS], at: WORDS, spare: 0, left: 0 }
+    }
+
+    /// The first of as many new words.
+    #[cold]
+    fn refill(&mut self) -> u64 {
+        self.rng.fill_bytes(self.words.as_flattened_mut());
+        self.at = 1;
+        let [first, ..] = self.words;
+        u64::from_le_bytes(first)
     }
 
     /// A stream that a number repeats: its releases are not private.
     #[cfg(feature = "tape")]
     pub fn seeded(seed: u64) -> OsBits {
-        OsBits { rng: ChaCha20Rng::seed_from_u64(seed), spare: 0, left: 0 }
+        OsBits::of(ChaCha20Rng::seed_from_u64(seed))
     }
 }
 
 impl Drop for OsBits {
     fn drop(&mut self) {
         self.rng = ChaCha20Rng::from_seed([0; 32]);
+        self.words.zeroize();
         self.spare.zeroize();
         std::hint::black_box(&self.rng);
     }
 }
 
 impl BitSource for OsBits {
+    #[inline]
     fn word(&mut self) -> Result<u64, MechanismError> {
-        Ok(self.rng.next_u64())
+        let Some(word) = self.words.get(self.at) else { return Ok(self.refill()) };
+        self.at += 1;
+        Ok(u64::from_le_bytes(*word))
     }
 
+    #[inline]
     fn bit(&mut self) -> Result<bool, MechanismError> {
         if self.left == 0 {
-            self.spare = self.rng.next_u64();
+            self.spare = self.word()?;
             self.left = 64;
         }
         let bit = self.spare & 1 == 1;
@@ -118,5 +142,16 @@ mod tests {
         seen.sort_unstable();
         seen.dedup();
         assert_eq!(seen.len(), 1_000);
+    }
+
+    #[test]
+    fn blocks_of_words_are_the_stream_in_order() {
+        let rng = || ChaCha20Rng::seed_from_u64(3);
+        let (mut blocks, mut stream) = (OsBits::of(rng()), rng());
+        for _ in 0..200 {
+            assert_eq!(blocks.word(), Ok(stream.next_u64()));
+        }
+        assert_eq!(blocks.bit(), Ok(stream.next_u64() & 1 == 1));
+        assert_eq!(blocks.word(), Ok(stream.next_u64()));
     }
 }

@@ -30,6 +30,7 @@ mod mechanisms;
 mod parquet_files;
 mod predictions;
 mod quantiles;
+mod recorded;
 mod row_gradients;
 mod samplers;
 mod sql;

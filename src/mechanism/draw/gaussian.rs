@@ -16,8 +16,7 @@ impl Real for Univariate<'_> {
     type Answer = i128;
 
     fn decide<E: Enclosure>(&self, p: usize) -> Option<i128> {
-        let sd = E::param(self.variance, p).sqrt();
-        let x = E::param(self.mean, p).add(&sd.mul(&self.z.enclose(p)));
+        let x = E::param(self.mean, p).add(&E::root(self.variance, p).mul(&self.z.enclose(p)));
         x.nearest(self.exponent)
     }
 

@@ -9,7 +9,7 @@ use super::finite::bernoulli_exp;
 use super::uniform::Uniform;
 use crate::mechanism::MechanismError;
 use crate::mechanism::bits::BitSource;
-use crate::mechanism::real::{Enclosure, Real, decide};
+use crate::mechanism::real::{Ball, Enclosure, Real, decide};
 
 /// `±(whole + part)`, a standard normal number.
 #[derive(Clone)]
@@ -67,7 +67,16 @@ impl Normal {
     pub fn refine<B: BitSource>(&mut self, p: usize, bits: &mut B) -> Result<(), MechanismError> {
         self.part.refine(p, bits)
     }
+
+    /// The number within 2^-51 of its size, after `refine(64)`.
+    pub fn near(&self) -> f64 {
+        let x = self.whole as f64 + self.part.near();
+        if self.negative { -x } else { x }
+    }
 }
+
+/// 2^-20: bounds in doubles that are clear by this decide where intervals of doubles decide too.
+pub(super) const CLEAR: f64 = 1.0 / 1_048_576.0;
 
 struct Accept {
     whole: i64,
@@ -85,6 +94,19 @@ impl Real for Accept {
         chance.sub(&E::uniform(&self.coin, p)).sign()
     }
 
+    /// Without an exponential: `exp(-y)` lies between `1 - y + y^2/2 - y^3/6` and that plus `y^4/24`. In doubles both bounds are off by
+    /// less than 2^-30 where they lie between 0 and 1, and the intervals of `Fast` are narrower than 2^-30 too.
+    fn quick(&self) -> Option<bool> {
+        let ((x, u), k) = ((self.part.near(), self.coin.near()), self.whole as f64);
+        let y = x * (k + 0.5 * x);
+        let low = 1.0 - y * (1.0 - y * (0.5 - y * (1.0 / 6.0)));
+        match () {
+            () if u < low - CLEAR => Some(true),
+            () if u > low + y * y * (y * y) * (1.0 / 24.0) + CLEAR => Some(false),
+            () => self.decide::<Ball>(53),
+        }
+    }
+
     fn refine<B: BitSource>(&mut self, p: usize, bits: &mut B) -> Result<(), MechanismError> {
         self.part.refine(p, bits)?;
         self.coin.refine(p, bits)
@@ -92,11 +114,36 @@ impl Real for Accept {
 }
 
 /// True with probability exp(-1/2): the first word of a uniform decides unless it ties.
+#[inline(always)]
 fn exp_half<B: BitSource>(bits: &mut B) -> Result<bool, MechanismError> {
-    let mut u = Uniform::new();
-    u.refine(64, bits)?;
-    if u.first_word() == EXP_HALF {
-        return bernoulli_exp(RBig::from_parts(1.into(), UBig::from(2u8)), u, bits);
+    let word = bits.word()?;
+    if word == EXP_HALF { tied(bits) } else { Ok(word < EXP_HALF) }
+}
+
+#[cold]
+fn tied<B: BitSource>(bits: &mut B) -> Result<bool, MechanismError> {
+    bernoulli_exp(RBig::from_parts(1.into(), UBig::from(2u8)), Uniform::of(EXP_HALF), bits)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::mechanism::bits::Repeated;
+    use crate::mechanism::real::Fast;
+
+    /// Also where no draw gets often: far from the centre, at the ends of the uniforms.
+    #[test]
+    fn what_is_quick_is_what_intervals_decide() {
+        let mut bits = Repeated::new([3; 32], 0);
+        let mut quick = 0;
+        for i in 0..20_000 {
+            let whole = [0, 0, 1, 1, 2, 3, 7, LARGEST_WHOLE][i % 8];
+            let edge = |word: u64, kind: usize| [word, word >> 40, !(word >> 40), word >> 20][kind % 4];
+            let [part, coin] = [i / 8, i / 32].map(|kind| Uniform::of(edge(bits.word().unwrap(), kind)));
+            let accept = Accept { whole, part, coin };
+            quick += usize::from(accept.quick().is_some());
+            assert!(accept.quick().is_none() || accept.quick() == accept.decide::<Fast>(53), "{i}");
+        }
+        assert!(quick > 18_000, "{quick}");
     }
-    Ok(u.first_word() < EXP_HALF)
 }

@@ -23,11 +23,17 @@ impl Uniform {
     }
 
     /// Draws digits until at least `p` are known: bit by bit up to 64, then by words.
+    #[inline]
     pub fn refine<B: BitSource>(&mut self, p: usize, bits: &mut B) -> Result<(), MechanismError> {
         if self.known == 0 && p >= 64 {
             self.first = bits.word()?;
             self.known = 64;
         }
+        if self.known == 64 && p <= 64 { Ok(()) } else { self.more(p, bits) }
+    }
+
+    #[cold]
+    fn more<B: BitSource>(&mut self, p: usize, bits: &mut B) -> Result<(), MechanismError> {
         while (self.known as usize) < p.min(64) {
             self.first = self.first << 1 | u64::from(bits.bit()?);
             self.known += 1;
@@ -38,9 +44,19 @@ impl Uniform {
         Ok(())
     }
 
-    /// The first word of digits; to be read after `refine(64)`.
-    pub fn first_word(&self) -> u64 {
-        self.first
+    /// With these first 64 digits.
+    pub fn of(first: u64) -> Uniform {
+        Uniform { first, known: 64, rest: vec![] }
+    }
+
+    /// The number to 2^-52, after `refine(64)`.
+    pub fn near(&self) -> f64 {
+        (self.first >> 11) as i64 as f64 / (1i64 << 53) as f64
+    }
+
+    /// The first digits as an integer, and how many they are.
+    pub fn first_digits(&self) -> (u64, i32) {
+        (self.first, i32::try_from(self.known).unwrap_or(0))
     }
 
     /// Outer bounds from the first digits.

@@ -1,9 +1,10 @@
 //! Real numbers known by certified bounds that can be refined until a decision is forced.
 //!
-//! A draw is written once, for any `Enclosure`. Doubles decide nearly always; where they cannot, the same formula runs
-//! on integers with 128, 256, .. bits, after more random digits were taken. So every comparison and every rounding is
+//! A draw is written once, for any `Enclosure`. Doubles decide nearly always, mostly one with a radius; where they cannot, the same
+//! formula runs on integers with 128, 256, .. bits, after more random digits were taken. So every comparison and every rounding is
 //! the one the ideal real draw would make.
 
+mod ball;
 pub mod dyadic;
 pub mod fast;
 pub mod wide;
@@ -16,6 +17,7 @@ use dashu_ratio::RBig;
 use super::MechanismError;
 use super::bits::BitSource;
 use super::draw::uniform::Uniform;
+pub use ball::Ball;
 use dyadic::{Dyadic, Toward};
 pub use fast::Fast;
 pub use wide::Wide;
@@ -23,6 +25,10 @@ pub use wide::Wide;
 /// Certified bounds on a real number.
 pub trait Enclosure: Clone {
     fn param(x: &Param, p: usize) -> Self;
+    /// The square root of a parameter.
+    fn root(x: &Param, p: usize) -> Self {
+        Self::param(x, p).sqrt()
+    }
     fn integer(x: i64, p: usize) -> Self;
     fn uniform(u: &Uniform, p: usize) -> Self;
     fn add(&self, other: &Self) -> Self;
@@ -51,13 +57,17 @@ pub trait Enclosure: Clone {
 pub struct Param {
     exact: RBig,
     fast: Fast,
+    ball: Ball,
+    root: Ball,
 }
 
 impl Param {
     pub fn new(exact: RBig) -> Param {
         let lo = Dyadic::rational(&exact, 64, Toward::Down).to_f64(Toward::Down);
         let hi = Dyadic::rational(&exact, 64, Toward::Up).to_f64(Toward::Up);
-        Param { fast: Fast::new(lo, hi), exact }
+        let fast = Fast::new(lo, hi);
+        let ball = Ball::around(fast);
+        Param { exact, fast, ball, root: ball.sqrt() }
     }
 
     pub fn exact(&self) -> &RBig {
@@ -79,6 +89,10 @@ pub trait Real {
     type Answer;
     /// Tries to decide with these bounds.
     fn decide<E: Enclosure>(&self, p: usize) -> Option<Self::Answer>;
+    /// Decides only what `decide::<Fast>` would decide, and alike: so nobody can tell from the random digits that it was asked.
+    fn quick(&self) -> Option<Self::Answer> {
+        self.decide::<Ball>(53)
+    }
     /// Draws random digits until every uniform has at least `p` of them.
     fn refine<B: BitSource>(&mut self, p: usize, bits: &mut B) -> Result<(), MechanismError>;
 }
@@ -86,8 +100,14 @@ pub trait Real {
 /// Refines until decided: first doubles, then 128, 256, .. bits.
 ///
 /// Fails only when the random bits run out, or (with probability below 2^-60000) undecided at 65,536 bits.
+#[inline(always)]
 pub fn decide<R: Real, B: BitSource>(real: &mut R, bits: &mut B) -> Result<R::Answer, MechanismError> {
     real.refine(64, bits)?;
+    if let Some(answer) = real.quick() { Ok(answer) } else { decide_slowly(real, bits) }
+}
+
+#[cold]
+fn decide_slowly<R: Real, B: BitSource>(real: &mut R, bits: &mut B) -> Result<R::Answer, MechanismError> {
     if let Some(answer) = real.decide::<Fast>(53) {
         return Ok(answer);
     }

@@ -10,7 +10,10 @@ use rand_chacha::ChaCha20Rng;
 use rand_core::{Rng, SeedableRng};
 
 use super::dyadic::{Dyadic, Toward};
-use super::{Enclosure, Fast, Param, Wide, rational};
+use super::{Ball, Enclosure, Fast, Param, Wide, rational};
+use crate::mechanism::bits::Repeated;
+use crate::mechanism::draw::uniform::Uniform;
+use crate::numeric::round::{add_down, sub_up};
 
 fn param(x: f64) -> Param {
     Param::new(rational(x).unwrap())
@@ -136,4 +139,70 @@ fn what_is_not_known_stays_undecided() {
     let large = Wide::param(&param(1e300), 128);
     assert_eq!(large.exp().sign(), None);
     assert_eq!(large.neg().exp().nearest(-40), Some(0));
+}
+
+fn applied<E: Enclosure>(operation: u32, a: &E, b: &E) -> E {
+    match operation {
+        0 => a.add(b),
+        1 => a.sub(b),
+        2 => a.mul(b),
+        3 => a.div(b),
+        4 => a.sqrt(),
+        5 => a.ln(),
+        6 => a.exp(),
+        _ => a.neg(),
+    }
+}
+
+fn leaf<E: Enclosure>(kind: u32, x: &Param, u: &Uniform, p: usize) -> E {
+    match kind {
+        0 => E::uniform(u, p),
+        1 => E::integer(u.first_digits().0 as i64 >> (u.first_digits().0 % 64), p),
+        _ => E::param(x, p),
+    }
+}
+
+/// What `ball` proves, on random formulas: a known ball holds the interval of doubles and the slow one, and what it decides, they do.
+#[test]
+fn balls_hold_both_other_intervals() {
+    let mut rng = ChaCha20Rng::seed_from_u64(5);
+    let (mut known, mut signs, mut rounded) = (0, 0, 0);
+    for i in 0..4_000 {
+        let mut all: Vec<(Ball, Fast, Wide)> = (0..3)
+            .map(|_| {
+                let kind = rng.next_u32() % 4;
+                let x = random(&mut rng, [4, 60, 1_020][i % 3]);
+                let x = Param::new(rational(x).unwrap() / RBig::from(1 + kind));
+                let mut u = Uniform::new();
+                // Few digits make wide intervals.
+                let digits = [5, 10, 30, 64][rng.next_u32() as usize % 4];
+                u.refine(digits, &mut Repeated::new([7; 32], rng.next_u64())).unwrap();
+                (leaf(kind, &x, &u, 53), leaf(kind, &x, &u, 53), leaf(kind, &x, &u, 128))
+            })
+            .collect();
+        for _ in 0..8 {
+            let (operation, j, k) = (rng.next_u32() % 8, rng.next_u32() as usize % all.len(), rng.next_u32() as usize % all.len());
+            let (a, b) = (&all[j], &all[k]);
+            let (ball, fast, wide) = (applied(operation, &a.0, &b.0), applied(operation, &a.1, &b.1), applied(operation, &a.2, &b.2));
+            if let Some((mid, radius)) = ball.known() {
+                known += 1;
+                let (lo, hi) = (sub_up(mid, radius), add_down(mid, radius));
+                assert!(lo <= fast.lo && fast.hi <= hi, "{operation}: {mid} {radius} misses {} {}", fast.lo, fast.hi);
+                let (from, to) = wide.bounds();
+                assert!(mid.abs() < 1e-280 || (lo <= from && to <= hi), "{operation}: {mid} {radius} misses {from} {to}");
+            }
+            if ball.sign().is_some() {
+                signs += 1;
+                assert!(ball.sign() == fast.sign() && ball.sign() == wide.sign());
+            }
+            for exponent in [-300, -45, 0, 3, 290] {
+                if ball.nearest(exponent).is_some() {
+                    rounded += 1;
+                    assert!(ball.nearest(exponent) == fast.nearest(exponent) && ball.nearest(exponent) == wide.nearest(exponent));
+                }
+            }
+            all.push((ball, fast, wide));
+        }
+    }
+    assert!(known > 10_000 && signs > 10_000 && rounded > 10_000, "{known} {signs} {rounded}");
 }
