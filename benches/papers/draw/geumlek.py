@@ -2,7 +2,7 @@
 
 import math
 
-from .style import BLUE, ORANGE, SHADES, counted, few, legend, line, logarithmic, narrowing, panels, table
+from .style import BLUE, ORANGE, SHADES, counted, few, hollow, legend, line, logarithmic, narrowing, panels, table
 
 MODEL = ["posterior", "alg-2", "alg-3", "gauss-half", "dpm-posterior"]
 NAMES = {
@@ -26,7 +26,7 @@ def guarantees():
         constants = sorted({k[1] for k, _ in rows if k[0] == mechanism}, key=float)
         for constant, shade in zip(constants, SHADES):
             own = sorted((v[0], v[1]) for k, v in rows if k == [mechanism, constant] and math.isfinite(v[1]))
-            line(a, constant, *zip(*own), marker="", color=shade)
+            line(a, f"r, m = {constant}", *zip(*own), marker="", color=shade)
             a.axvline(1 + 6 / float(constant), color=shade, linewidth=0.8, linestyle="--")
         a.set(title=f"{mechanism}({letter})", xlabel="order")
         ends.append(len(constants))
@@ -66,15 +66,17 @@ def best(rows, panels_):
 def rate(name, layout, drawn, kl):
     _, rows = table(name, 2)
     figure, axes = panels(*layout, 2.5)
-    for a, (panel, title) in zip(axes, drawn):
+    for i, (a, (panel, title)) in enumerate(zip(axes, drawn)):
         for method in MODEL:
             points = [(e, v) for e, v in series(rows, panel, method) if panel not in kl or v[0] > 1e-5]
             if points:
-                line(a, method, [e for e, _ in points], [v[0] for _, v in points], linewidth=5 if method == "posterior" else 1.6)
+                line(a, method, [e for e, _ in points], [v[0] for _, v in points])
         logarithmic(a, "xy" if panel in kl else "x")
         if panel not in kl:
             few(a, "y")
-        a.set(title=title, xlabel="Rényi ε", ylabel="KL from the posterior" if panel in kl else "log-likelihood of 100 new rows")
+        a.set(title=title, xlabel="Rényi ε")
+        if i % layout[1] == 0:
+            a.set_ylabel("KL from the posterior" if panel in kl else "log-likelihood of 100 rows")
     legend(figure, axes, NAMES, columns=3)
     return figure, rows
 
@@ -106,20 +108,21 @@ def appendix_2():
     return appendix_rate("geumlek-appendix-2", [("rate 0.2", "rate 0.2")], "beta(1, 1)")
 
 
-METHODS = ["ops", "alg-4", "alg-5", "dpm"]
+METHODS = ["alg-4", "alg-5", "dpm", "ops"]
 SETS = {"abalone": "Abalone", "adult": "Adult", "mnist": "MNIST 3/8"}
 
 
 def logistic(column, words, orders=("1", "10", "100"), sets=SETS, methods=METHODS, more=()):
     _, rows = table("geumlek-3", 4)
     rows += more
+    most = max(v[-1] for _, v in rows)
     wide = len(sets) == 1  # one row of panels
     figure, axes = panels(*((1, len(orders), 2.5) if wide else (len(orders), len(sets), 1.95)), sharex=True, sharey=True if wide else "col")
     for a, (order, data) in zip(axes, [(o, d) for o in orders for d in sets]):
-        for place, method in enumerate(methods):
-            own = sorted((float(k[2]), abs(v[column]), 2 * v[column + 1]) for k, v in rows if k[:2] == [data, order] and k[3] == method)
-            x, y, error = zip(*own)
-            line(a, method, [math.exp(e) for e in x], y, error, offset=2.4 * (place - 1.5), linewidth=narrowing(len(methods))[place])
+        for method, look in narrowing(methods).items():
+            own = sorted((float(k[2]), abs(v[column]), 2 * v[column + 1], v[-1] < most) for k, v in rows if k[:2] == [data, order] and k[3] == method)
+            x, y, error, few_draws = zip(*own)
+            line(a, method, [math.exp(e) for e in x], y, error, few=few_draws, **look)
         logarithmic(a, "xy" if column == 0 else "x")
         if column == 0:
             values = [v[0] for k, v in rows if k[0] == data and k[3] in methods]
@@ -146,11 +149,12 @@ def comparison(rows, column, orders):
     above = [s for s in sites if at[*s, "alg-5"][0] > at[*s, "alg-4"][0]]
     clear = sum(apart(at[*s, "alg-5"], at[*s, "alg-4"]) for s in above)
     ops = sum(at[*s, "ops"][0] < max(at[*s, "alg-4"][0], at[*s, "alg-5"][0]) for s in sites)
-    behind = sum(apart(at[*s, "dpm"], at[*s, m]) for s in sites for m in METHODS[:3])
+    theirs = [m for m in METHODS if m != "dpm"]
+    behind = sum(apart(at[*s, "dpm"], at[*s, m]) for s in sites for m in theirs)
     return (
         f"Algorithm 5 has the larger value in {len(above)} of {len(sites)} places, in {clear} by two standard errors of the difference, so this is {'contradicted there' if clear else 'not contradicted'}; OPS beats one of them in {ops}. "
         f"`draw(w) using auto`, the only line whose certificate covers the chain that ran, is behind another by two standard errors in {behind} of {3 * len(sites)} comparisons. "
-        f"Means of {counted(rows, SETS)} draws, bars of two standard errors, moved apart"
+        f"Means of {counted(rows, SETS)} draws, bars of two standard errors, moved apart{hollow(rows)}"
     )
 
 
@@ -172,7 +176,7 @@ def places(rows):
 def certified():
     """What is certified beside baselines that need no tuning."""
     _, more = table("geumlek-certified", 4)
-    methods, sets = ["ops", "dp-sgd-fixed", "dpm", "auto-posterior"], [d for d in ("abalone", "adult") if any(k[0] == d for k, _ in more)]
+    methods, sets = ["dp-sgd-fixed", "dpm", "auto-posterior", "ops"], [d for d in ("abalone", "adult") if any(k[0] == d for k, _ in more)]
     figure, rows = logistic(0, "test error", sets=sets, methods=methods, more=more)
     at = {tuple(k): v for k, v in rows}
     sites = sorted({tuple(k[:3]) for k, _ in more})
