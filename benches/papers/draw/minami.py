@@ -27,8 +27,8 @@ def losses():
     legend(figure, axes, columns=3)
     return figure, (
         "**Claim.** Two rows that differ in their outcome (left): the difference of their logistic losses grows with the parameter θ, that of their gradients does not. **Found.** Right: so the "
-        "weight of a row that the range of the loss allows falls with the domain of θ, and that of a Gibbs posterior with a normal prior, which needs the gradient alone, does not depend on it "
-        f"(prior sd 1, ε = 1, δ = 1e-5 for the latter, {min(mu / 2, 1):.2g}). Closed forms."
+        "weight of a row that the range of the loss allows falls with the domain of θ, and that of a Gibbs posterior with a normal prior, which needs the gradient alone, does not depend on it: "
+        f"it is {min(mu / 2, 1):.2g} here (prior sd 1, ε = 1, δ = 1e-5). Closed forms."
     )
 
 

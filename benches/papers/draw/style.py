@@ -75,7 +75,8 @@ def counted(rows, names):
     spans = {}
     for data, counts in runs.items():
         spans.setdefault(f"{min(counts)} to {max(counts)}" if len(counts) > 1 else str(max(counts)), []).append(data)
-    return " and ".join(f"{span} ({', '.join(data)})" if len(spans) > 1 else span for span, data in spans.items())
+    first, *others = sorted(spans, key=lambda span: -len(spans[span]))
+    return first + (f" (on {'; on '.join(f'{joined(spans[span])} {span}' for span in others)})" if others else "")
 
 
 def panels(rows, columns, height=2.3, **more):
@@ -93,7 +94,11 @@ def fewer(rows):
 def hollow(rows):
     """The hollow marks of a figure, in words."""
     less = fewer(rows)
-    return f"; hollow marks: means of {f'{less[0]} to {less[-1]}' if len(less) > 1 else less[0]}" if less else ""
+    return f" (hollow marks: {f'{less[0]} to {less[-1]}' if len(less) > 1 else less[0]})" if less else ""
+
+
+def joined(words, last="and"):
+    return f" {last} ".join(filter(None, [", ".join(words[:-1]), words[-1]]))
 
 
 def line(axes, name, x, y, error=None, offset=0.0, few=None, **more):
