@@ -168,9 +168,10 @@ def regression():
 
 
 def places(rows):
-    """Which of the paper's nine budgets are missing, in words."""
-    few_ = [SETS[d] for d in SETS if len({k[2] for k, _ in rows if k[0] == d}) < 9]
-    return f"; all nine ε of the paper, five on {' and '.join(few_)}" if few_ else "; all nine ε of the paper"
+    """How many of the paper's nine budgets were run, in words."""
+    run = {d: [len({k[2] for k, _ in rows if k[:2] == [d, order]}) for order in {k[1] for k, _ in rows}] for d in SETS}
+    less = [f"{min(n)}{f' to {max(n)}' if max(n) > min(n) else ''} on {SETS[d]}" for d, n in run.items() if min(n) < 9]
+    return f"; all nine ε of the paper{', ' + joined(less) if less else ''}"
 
 
 def certified():
