@@ -76,7 +76,7 @@ def counted(rows, names):
     for data, counts in runs.items():
         spans.setdefault(f"{min(counts)} to {max(counts)}" if len(counts) > 1 else str(max(counts)), []).append(data)
     first, *others = sorted(spans, key=lambda span: -len(spans[span]))
-    return first + (f" (on {'; on '.join(f'{joined(spans[span])} {span}' for span in others)})" if others else "")
+    return first + (f" ({'; '.join(f'{span} on {joined(spans[span])}' for span in others)})" if others else "")
 
 
 def panels(rows, columns, height=2.3, **more):
