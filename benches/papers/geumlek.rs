@@ -66,16 +66,22 @@ fn point(set: &Set, csv: &str, mechanism: &str, (order, epsilon): (f64, f64), dr
     vec![errors[0], errors[1], logs[0], logs[1], draws as f64]
 }
 
+/// Logarithms of the budgets.
+fn exponents(full: bool) -> Vec<i32> {
+    if full { (-5..=3).collect() } else { vec![-5, -3, -1, 1, 3] }
+}
+
 /// All points of Figure 3, which those of the appendix show too, and the name of their file.
 fn points(full: bool) -> (Table, &'static str, u64) {
     let draws = if full { 50 } else { 8 };
-    let exponents: Vec<i32> = if full { (-5..=3).collect() } else { vec![-5, -3, -1, 1, 3] };
+    let exponents = exponents(full);
     let name = if full { "geumlek-3-full" } else { "geumlek-3" };
     let header = "data,order,log_epsilon,mechanism,error,error_se,log_likelihood,log_likelihood_se,draws";
     let mut table = Table::open(&format!("{name}.csv"), 4, header);
     for set in [data::abalone(), data::adult(), data::mnist()] {
         let csv = set.csv();
-        let places = ORDERS.iter().flat_map(|o| exponents.iter().flat_map(move |e| MECHANISMS.map(|(m, _)| (m, *o, *e))));
+        // Chains are shortest at the largest order: what is stopped has most of the points.
+        let places = ORDERS.iter().rev().flat_map(|o| exponents.iter().flat_map(move |e| MECHANISMS.map(|(m, _)| (m, *o, *e))));
         let key = |(mechanism, order, exponent): (&str, f64, i32)| {
             [set.name.to_string(), order.to_string(), exponent.to_string(), mechanism.to_string()]
         };
@@ -146,6 +152,9 @@ fn report(table: &Table, name: &str, full: bool, draws: u64) {
     for (mechanism, words) in MECHANISMS {
         writeln!(text, "{mechanism:6} {words}").unwrap();
     }
+    let all = MECHANISMS.len() * ORDERS.len() * exponents(full).len();
+    let run = ["abalone", "adult", "mnist"].map(|data| format!("{data} {}", table.points.keys().filter(|k| k[0] == data).count()));
+    writeln!(text, "Points that were run so far, of {all} for each data set: {}.", run.join(", ")).unwrap();
     writeln!(
         text,
         "\nAlgorithms 4 and 5 and OPS are given the ideal posterior's guarantee and drawn from by the same Langevin chain as ours:\n\

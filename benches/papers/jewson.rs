@@ -137,14 +137,18 @@ pub fn key(data: &str, n: usize, epsilon: f64, method: &str) -> [String; 4] {
     [data.to_string(), format!("{n:06}"), format!("{epsilon:04.1}"), method.to_string()]
 }
 
-/// All methods at these numbers of rows and epsilons.
-fn fill(table: &mut Table, data: &str, n: usize, epsilons: &[f64], repetitions: u64, study: impl Fn(u64) -> Study) {
+/// Those whose points take longest: they come last, so that what is stopped has most of the picture.
+const SLOW: [&str; 2] = ["beta-div", "auto-posterior"];
+
+/// All slow or all other methods at these numbers of rows and epsilons.
+fn fill(table: &mut Table, slow: bool, data: &str, n: usize, epsilons: &[f64], repetitions: u64, study: impl Fn(u64) -> Study) {
+    let methods: Vec<&str> = METHODS.map(|m| m.0).into_iter().filter(|m| SLOW.contains(m) == slow).collect();
     let missing = |m: &str, e: f64| !table.points.contains_key(&key(data, n, e, m)[..]);
-    if asked("--report") || !METHODS.iter().any(|(m, ..)| epsilons.iter().any(|e| missing(m, *e))) {
+    if asked("--report") || !methods.iter().any(|m| epsilons.iter().any(|e| missing(m, *e))) {
         return;
     }
     let studies: Vec<Study> = (0..repetitions).map(study).collect();
-    let places = epsilons.iter().flat_map(|&e| METHODS.map(|(m, ..)| (key(data, n, e, m), (m, e))));
+    let places = epsilons.iter().flat_map(|&e| methods.iter().map(move |m| (key(data, n, e, m), (*m, e))));
     // What does not depend on epsilon is computed once.
     let once = table.at(&key(data, n, epsilons[0], "no-privacy"), || point(&studies, "no-privacy", 1.0)).to_vec();
     for epsilon in epsilons {
@@ -163,34 +167,36 @@ pub fn figure_2(full: bool) {
     let name = if full { "jewson-2-full" } else { "jewson-2" };
     let mut table = Table::open(&format!("{name}.csv"), 4, HEADER);
     // Small studies first: what is stopped has most of the picture.
-    for (n, sizes) in [(100, 8), (SWEPT, 8), (10_000, 3)] {
-        simulated(&mut table, n, if full { 20 } else { sizes });
-    }
-    for set in [data::breast(), data::ionosphere(), data::abalone(), data::adult()] {
-        let rows = set.train.len() + set.test.len();
-        // As many rows to learn from as the test rows leave, 3,000 at most.
-        let most = (rows - rows / 10).min(3000);
-        let every: Vec<_> = set.train.iter().chain(&set.test).cloned().collect();
-        let truth = mode(&every, 1.0 / (SPREAD * SPREAD));
-        for n in [most, most / 8] {
-            let epsilons = if n == most { &EPSILONS[..] } else { &[MIDDLE] };
-            let repetitions = match (full, set.dim() < 50) {
-                (true, _) => 20,
-                (_, true) => 6,
-                _ => 3,
-            };
-            fill(&mut table, set.name, n, epsilons, repetitions, |seed| Study::real(&set, &truth, n, seed));
+    for slow in [false, true] {
+        for (n, sizes) in [(100, 8), (SWEPT, 8), (10_000, 3)] {
+            simulated(&mut table, slow, n, if full { 20 } else { sizes });
         }
+        for set in [data::breast(), data::ionosphere(), data::abalone(), data::adult()] {
+            let rows = set.train.len() + set.test.len();
+            // As many rows to learn from as the test rows leave, 3,000 at most.
+            let most = (rows - rows / 10).min(3000);
+            let every: Vec<_> = set.train.iter().chain(&set.test).cloned().collect();
+            let truth = mode(&every, 1.0 / (SPREAD * SPREAD));
+            for n in [most, most / 8] {
+                let epsilons = if n == most { &EPSILONS[..] } else { &[MIDDLE] };
+                let repetitions = match (full, set.dim() < 50) {
+                    (true, _) => 20,
+                    (_, true) => 6,
+                    _ => 3,
+                };
+                fill(&mut table, slow, set.name, n, epsilons, repetitions, |seed| Study::real(&set, &truth, n, seed));
+            }
+        }
+        simulated(&mut table, slow, 100_000, if full { 20 } else { 3 });
     }
-    simulated(&mut table, 100_000, if full { 20 } else { 3 });
     report(&table, name, full);
 }
 
 /// All epsilons at `SWEPT` rows; elsewhere only the one in the middle.
-fn simulated(table: &mut Table, n: usize, repetitions: u64) {
+fn simulated(table: &mut Table, slow: bool, n: usize, repetitions: u64) {
     let epsilons = if n == SWEPT { &EPSILONS[..] } else { &[MIDDLE] };
     for d in [2, 10] {
-        fill(table, &format!("simulated-{d}"), n, epsilons, repetitions, |seed| Study::simulated(d, n, seed));
+        fill(table, slow, &format!("simulated-{d}"), n, epsilons, repetitions, |seed| Study::simulated(d, n, seed));
     }
 }
 

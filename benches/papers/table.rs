@@ -27,7 +27,8 @@ impl Table {
     /// Opens or begins the file; `header` names the columns, of which the first `keys` are the key.
     pub fn open(name: &str, keys: usize, header: &str) -> Table {
         let path = begun().join(name);
-        let go_on = || asked("--go-on").then(|| fs::read_to_string(self::path(name)).ok()).flatten();
+        // A report without points of its own is of those that are committed; it would empty their table otherwise.
+        let go_on = || (asked("--go-on") || asked("--report")).then(|| fs::read_to_string(self::path(name)).ok()).flatten();
         let before = fs::read_to_string(&path).ok().or_else(go_on).filter(|t| t.starts_with(header));
         // A line that a kill left unfinished is not a point.
         let text = before.map_or_else(|| format!("{header}\n"), |t| t[..=t.rfind('\n').unwrap()].to_owned());
@@ -61,7 +62,9 @@ impl Table {
         let (next, table) = (AtomicUsize::new(0), Mutex::new(self));
         let work = || {
             while let Some((key, place)) = missing.get(next.fetch_add(1, Ordering::Relaxed)) {
-                let values = compute(place);
+                // A pool for each point: of one thread that all points share, only one would work at a time.
+                let pool = rayon::ThreadPoolBuilder::new().build().unwrap();
+                let values = pool.install(|| compute(place));
                 table.lock().unwrap().keep(key.as_ref(), values);
             }
         };

@@ -47,6 +47,34 @@ fn points(path: &str) -> Vec<(f64, f64)> {
     numbers.chunks_exact(2).map(|p| (p[0], p[1])).collect()
 }
 
+/// A line that is drawn, with a point at least every unit.
+struct Line {
+    at: Vec<(f64, f64)>,
+    width: f64,
+    solid: bool,
+}
+
+fn line(node: &Node<'_, '_>) -> Option<Line> {
+    let path = node.descendants().find(|p| p.has_tag_name("path"))?;
+    let ends = points(path.attribute("d")?);
+    let mut at: Vec<(f64, f64)> = ends.last().copied().into_iter().collect();
+    for pair in ends.windows(2) {
+        let (dx, dy) = (pair[1].0 - pair[0].0, pair[1].1 - pair[0].1);
+        let steps = dx.hypot(dy).ceil().max(1.0);
+        at.extend((0..steps as usize).map(|i| (pair[0].0 + dx * i as f64 / steps, pair[0].1 + dy * i as f64 / steps)));
+    }
+    let width = style(&path, "stroke-width").and_then(|w| w.parse().ok()).unwrap_or(1.0);
+    Some(Line { at, width, solid: style(&path, "stroke-dasharray").is_none() })
+}
+
+/// Is nearly all that is seen of a line within a unit of a later one? A broad line shows on both sides of a narrow one.
+fn hidden(one: &Line, later: &[Line], panel: [f64; 4]) -> bool {
+    let covers: Vec<&Line> = later.iter().filter(|o| o.solid && one.width - o.width < 0.36).collect();
+    let near = |p: &(f64, f64)| covers.iter().any(|o| o.at.iter().any(|q| (p.0 - q.0).hypot(p.1 - q.1) < 1.0));
+    let seen: Vec<_> = one.at.iter().filter(|p| inside(p, panel)).collect();
+    seen.iter().filter(|p| near(p)).count() * 20 > seen.len() * 19
+}
+
 fn overlap(a: [f64; 4], b: [f64; 4]) -> bool {
     a[0] < b[2] && b[0] < a[2] && a[1] < b[3] && b[1] < a[3]
 }
@@ -93,11 +121,18 @@ fn faults(svg: &str) -> Vec<String> {
             found.push(format!("{} lines in one panel", lines.len()));
         }
         for line in &lines {
-            let line = points(line);
-            if line.iter().all(|p| p.0.fract() == 0.0 && p.1.fract() == 0.0) {
+            if points(line).iter().all(|p| p.0.fract() == 0.0 && p.1.fract() == 0.0) {
                 found.push("a line of whole pixels".into());
             }
-            found.extend(texts.iter().filter(|t| line.iter().any(|p| inside(p, t.at))).map(|t| format!("`{}` lies over a line", t.words)));
+        }
+        let drawn: Vec<Line> = panel.children().filter(|n| n.attribute("class") == Some("line")).filter_map(|n| line(&n)).collect();
+        let area = [left, top, right, bottom];
+        for (i, one) in drawn.iter().enumerate() {
+            if hidden(one, &drawn[i + 1..], area) {
+                found.push(format!("line {} is hidden for its whole length", i + 1));
+            }
+            let crossed = |t: &&Text| one.at.iter().any(|p| inside(p, area) && inside(p, t.at));
+            found.extend(texts.iter().filter(crossed).map(|t| format!("`{}` lies over a line", t.words)));
         }
     }
     if panels.is_empty() {
@@ -131,12 +166,20 @@ fn planted_faults_are_found() {
     let line = |i: usize| good.split("class=\"line\"").nth(i).unwrap().split(" d=\"").nth(1).unwrap().split('"').next().unwrap();
     assert!(planted(line(1), line(2)).contains("two lines are the same"));
     assert!(planted(line(1), "M 60 60 L 90 90").contains("a line of whole pixels"));
+    // Nearly the same, with other points: half a line and a quarter of a unit beside it.
+    let ends: Vec<(f64, f64)> = points(line(2));
+    let beside: Vec<String> = ends[..ends.len() / 2].iter().map(|p| format!("{} {}", p.0 + 0.01, p.1 + 0.25)).collect();
+    assert!(planted(line(1), &format!("M {}", beside.join(" L "))).contains("line 1 is hidden for its whole length"));
     let label = |words: &str| {
         let end = good.find(&format!("\">{words}</text>")).unwrap();
         good[good[..end].rfind("<text").unwrap()..end].to_owned()
     };
     let moved = label("δ = 1e-5").replace("y=\"", "y=\"100\" was=\"");
     assert!(planted(&label("δ = 1e-5"), &moved).contains("lies over data"));
+    let middle = points(line(2))[7];
+    let moved = label("δ = 1e-5").replace("x=\"", &format!("x=\"{}\" was=\"", middle.0 - 4.0));
+    let moved = moved.replace(" y=\"", &format!(" y=\"{}\" had=\"", middle.1 + 3.0));
+    assert!(planted(&label("δ = 1e-5"), &moved).contains("`δ = 1e-5` lies over a line"));
     let (first, second) = (label("δ = 1e-5"), label("δ = 1e-6"));
     assert!(planted(&first, &second).contains("`δ = 1e-6` lies over `δ = 1e-5`"));
     let out = first.replace("x=\"", "x=\"900\" was=\"");

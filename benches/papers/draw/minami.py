@@ -27,8 +27,8 @@ def losses():
     legend(figure, axes, columns=3)
     return figure, (
         "**Claim.** Two rows that differ in their outcome (left): the difference of their logistic losses grows with the parameter θ, that of their gradients does not. **Found.** Right: so the "
-        "weight of a row that the range of the loss allows falls with the domain of θ, and that of a Gibbs posterior with a normal prior, which needs the gradient alone, does not depend on it "
-        f"(prior sd 1, ε = 1, δ = 1e-5 for the latter, {min(mu / 2, 1):.2g}). Closed forms."
+        "weight of a row that the range of the loss allows falls with the domain of θ, and that of a Gibbs posterior with a normal prior, which needs the gradient alone, does not depend on it: "
+        f"it is {min(mu / 2, 1):.2g} here (prior sd 1, ε = 1, δ = 1e-5). Closed forms."
     )
 
 
@@ -55,6 +55,6 @@ def weights():
     least, most = min(v[2] / v[1] for _, v in rows), max(v[2] / v[1] for _, v in rows)
     return figure, (
         "**Claim.** Theorem 7, and Corollary 8 as its short form, say how much the rows may weigh in a Gibbs posterior that is (ε, δ)-private; more weight is more accurate. **Found.** The exact Gaussian "
-        f"guarantee of `gibbs`, whose weight `draw(w) using auto` takes too, allows {least:.2f} to {most:.1f} times the weight of Theorem 7 (left). Right: crosses are places ({broken} of {len(rows)}) where Corollary 8 allows so "
+        f"guarantee of `gibbs`, whose weight `draw(w) using auto` takes too, allows {least:.2f} to {most:.1f} times the weight of Theorem 7 (left: the ratio over ε, one line a δ). Right: the weight of Corollary 8 by that of dpm; crosses are places ({broken} of {len(rows)}) where Corollary 8 allows so "
         "much that its release is not (ε, δ)-private."
     )

@@ -75,7 +75,8 @@ def counted(rows, names):
     spans = {}
     for data, counts in runs.items():
         spans.setdefault(f"{min(counts)} to {max(counts)}" if len(counts) > 1 else str(max(counts)), []).append(data)
-    return " and ".join(f"{span} ({', '.join(data)})" if len(spans) > 1 else span for span, data in spans.items())
+    first, *others = sorted(spans, key=lambda span: -len(spans[span]))
+    return first + (f" ({'; '.join(f'{span} on {joined(spans[span])}' for span in others)})" if others else "")
 
 
 def panels(rows, columns, height=2.3, **more):
@@ -84,14 +85,34 @@ def panels(rows, columns, height=2.3, **more):
     return figure, list(axes.flat)
 
 
-def line(axes, name, x, y, error=None, offset=0.0, **more):
-    """A named line; error bars are moved by `offset` points, so that none covers another."""
+def fewer(rows):
+    """How many runs a mean is of that fewer runs than the others had: such a mark is hollow."""
+    most = max(v[-1] for _, v in rows)
+    return sorted({int(v[-1]) for _, v in rows if v[-1] < most})
+
+
+def hollow(rows):
+    """The hollow marks of a figure, in words."""
+    less = fewer(rows)
+    return f" (hollow marks: {f'{less[0]} to {less[-1]}' if len(less) > 1 else less[0]})" if less else ""
+
+
+def joined(words, last="and"):
+    return f" {last} ".join(filter(None, [", ".join(words[:-1]), words[-1]]))
+
+
+def line(axes, name, x, y, error=None, offset=0.0, few=None, **more):
+    """A named line; error bars are moved by `offset` points, so that none covers another. Marks are hollow where `few` says so."""
     style = {"color": COLOURS.get(name, BLACK), "marker": MARKERS.get(name, "o"), "label": name} | more
     if name in NOT_PRIVATE:
-        style = {"linewidth": 5, "color": "#d0d0d0", "zorder": 1.5} | more | {"label": name, "marker": ""}
+        style = {"linewidth": 5, "color": "#d0d0d0", "zorder": 1.5, "label": name, "marker": ""}
+        offset, few = 0.0, None
     shift = matplotlib.transforms.ScaledTranslation(offset / 72, 0, axes.figure.dpi_scale_trans)
     (drawn,) = axes.plot(x, y, transform=axes.transData + shift, **style)
     drawn.set_gid(f"line-{name}")
+    if few is not None and any(few):
+        ring = [(a, b) for a, b, is_few in zip(x, y, few) if is_few]
+        axes.plot(*zip(*ring), linestyle="", marker=style["marker"], markerfacecolor="white", color=style["color"], transform=axes.transData + shift)
     axes.update_datalim([(a, b + sign * e) for a, b, e in zip(x, y, error or [0] * len(y)) for sign in (-1, 1)])
     axes.autoscale_view()
     if error is not None:
@@ -100,9 +121,13 @@ def line(axes, name, x, y, error=None, offset=0.0, **more):
             collection.set_gid(f"bars-{name}")
 
 
-def narrowing(count):
-    """Widths of lines that may coincide: each later one is narrower, so that an earlier one shows on both its sides."""
-    return [3.2 - 1.9 * i / max(count - 1, 1) for i in range(count)]
+def narrowing(methods):
+    """Width and offset of each line: lines may coincide, and each later one is narrower, so that an earlier one shows on both its sides.
+
+    What lies far from the others comes last.
+    """
+    own = [m for m in methods if m not in NOT_PRIVATE]
+    return {m: {"linewidth": 1.3 + 0.38 * (len(own) - 1 - i), "offset": 2.0 * (i - (len(own) - 1) / 2)} for i, m in enumerate(own)}
 
 
 def logarithmic(axes, which):
