@@ -25,7 +25,7 @@ FIGURES = {
     },
     "Jewson, Ghalebikesabi, Holmes 2023: differentially private inference by β-divergence": {
         "jewson-1": ("Figure 1: the influence of a row", jewson.influence),
-        "jewson-2-rmse": ("Figure 2: logistic regression, error of the weights", jewson.rmse),
+        "jewson-2-rmse": ("Figure 2: logistic regression, error of the coefficients", jewson.rmse),
         "jewson-2-auc": ("Figure 2: logistic regression, AUC", jewson.auc),
         "jewson-2-rows": ("Figure 2: logistic regression over the number of rows", jewson.by_rows),
         "jewson-2-certified": ("Logistic regression, certified mechanisms only", jewson.certified),
@@ -47,6 +47,17 @@ HEAD = """# The papers' figures
 The figures of the four papers that dpm builds on, made again with dpm's mechanisms beside theirs. Each caption says what the paper claims and what was
 found. The numbers are in `benches/results/papers`, whose `.txt` files name every place where dpm loses; `benches/papers/README.md` says how to compute and draw
 them again. This page is written by the script that draws.
+
+- A *place* is one point of comparison: one data set at one ε, order and number of rows.
+- One method is *ahead* of another in a place if its mean is better by more than two standard errors of the difference, *behind* if it is worse by as much.
+  With few repetitions this is a weak criterion, and counts are not corrected for the number of comparisons.
+- A claim is *confirmed* if it holds in all places (or points) that test it, holds *in part* if in some, and is *not reproduced* if in none, or if a
+  method that should be ahead of another is not ahead more often than behind.
+- `draw(w) using auto` releases one draw of w, `posterior(w) using auto` a whole posterior, by the mechanism that dpm chooses. The whole one may be drawn
+  from as often as one likes; a regression is judged by its mean, a rate by one draw from it or by its Hellinger distance.
+- *Hollow* marks are means of fewer repetitions than the other marks. Marks at one x are *moved apart* sideways, so that no bar hides another.
+- *Certified mechanisms only*: the guarantee of each is proved without the assumption that a chain converged. DP-SGD with *settings fixed beforehand* (for
+  logistic regression 100 steps of the length that the curvature of the loss allows, all rows in each, no gradient cut) has no tuning left to pay for.
 """
 
 

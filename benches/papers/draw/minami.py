@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from .style import BLUE, GREEN, GREY, ORANGE, SHADES, VERMILION, legend, line, logarithmic, panels, table
+from .style import BLUE, GREEN, GREY, ORANGE, SHADES, VERMILION, holds, legend, line, logarithmic, panels, table
 
 
 def losses():
@@ -26,9 +26,9 @@ def losses():
     axes[1].set(xlabel="radius of the parameter's domain", ylabel="weight of a row", title="what ε = 1 allows")
     legend(figure, axes, columns=3)
     return figure, (
-        "**Claim.** Two rows that differ in their outcome (left): the difference of their logistic losses grows with the parameter θ, that of their gradients does not. **Found.** Right: so the "
-        "weight of a row that the range of the loss allows falls with the domain of θ, and that of a Gibbs posterior with a normal prior, which needs the gradient alone, does not depend on it: "
-        f"it is {min(mu / 2, 1):.2g} here (prior sd 1, ε = 1, δ = 1e-5). Closed forms."
+        "**Claim.** Left panel: of two rows that differ in their outcome, the difference of the logistic losses grows with the parameter θ, that of the gradients does not. **Found.** Confirmed. Right panel: the weight of a row that the "
+        "range of the loss allows falls as the domain of θ grows; that of a Gibbs posterior with a normal prior, which needs only the gradient, "
+        f"stays at {min(mu / 2, 1):.2g} (prior sd 1, ε = 1, δ = 1e-5). Closed forms."
     )
 
 
@@ -54,7 +54,7 @@ def weights():
     legend(figure, axes, columns=6)
     least, most = min(v[2] / v[1] for _, v in rows), max(v[2] / v[1] for _, v in rows)
     return figure, (
-        "**Claim.** Theorem 7, and Corollary 8 as its short form, say how much the rows may weigh in a Gibbs posterior that is (ε, δ)-private; more weight is more accurate. **Found.** The exact Gaussian "
-        f"guarantee of `gibbs`, whose weight `draw(w) using auto` takes too, allows {least:.2f} to {most:.1f} times the weight of Theorem 7 (left: the ratio over ε, one line a δ). Right: the weight of Corollary 8 by that of dpm; crosses are places ({broken} of {len(rows)}) where Corollary 8 allows so "
-        "much that its release is not (ε, δ)-private."
+        "**Claim.** Theorem 7, and Corollary 8 as its short form, say how much the rows may weigh in a Gibbs posterior that is (ε, δ)-private; more weight is more accurate. **Found.** "
+        f"Theorem 7: {holds([v[2] >= v[1] for _, v in rows]).lower()}, but it allows less than it could: `gibbs`, whose weight `draw(w) using auto` takes too and which has the exact guarantee of a normal law, allows {least:.2f} to {most:.1f} times its weight (left panel; one line per δ). "
+        f"Corollary 8: {holds([v[3] <= float(k[0]) for k, v in rows]).lower()}. Right panel: its weight divided by that of dpm; crosses ({broken} of {len(rows)} points) mark where a normal posterior at its weight is not (ε, δ)-private. Exact values."
     )

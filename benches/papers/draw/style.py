@@ -2,6 +2,7 @@
 
 import csv
 import io
+import math
 import re
 from pathlib import Path
 
@@ -95,6 +96,29 @@ def hollow(rows):
     """The hollow marks of a figure, in words."""
     less = fewer(rows)
     return f" (hollow marks: {f'{less[0]} to {less[-1]}' if len(less) > 1 else less[0]})" if less else ""
+
+
+def compare(pairs, less=True):
+    """Of pairs (mean, standard error): places where the first is ahead by two standard errors of the difference, where it is behind, and all."""
+    gaps = [((b[0] - a[0]) * (1 if less else -1), 2 * math.hypot(a[1], b[1])) for a, b in pairs]
+    return sum(g > s for g, s in gaps), sum(-g > s for g, s in gaps), len(gaps)
+
+
+def led(other, counts):
+    """Such counts in words."""
+    return f"ahead of {other} in {counts[0]} of {counts[2]} places and behind in {counts[1]}"
+
+
+def verdict(*counts):
+    """What becomes of a claim that one is ahead of others, by such counts."""
+    if all(ahead == n for ahead, _, n in counts):
+        return "Confirmed"
+    return "Not reproduced" if any(behind >= ahead for ahead, behind, _ in counts) else "In part"
+
+
+def holds(cases):
+    """What becomes of a claim that holds or not in each of these cases."""
+    return verdict((sum(cases), 0, len(cases)))
 
 
 def joined(words, last="and"):
