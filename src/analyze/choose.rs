@@ -91,6 +91,10 @@ fn named(scene: &Scene, name: &str, args: &[MechanismArg], shown: Shown, outcome
     };
     let offer = judged.offers.swap_remove(index);
     check_sampler(scene, offer.as_ref(), &arguments)?;
+    let ignored = [Arg::EPS.name, Arg::RHO.name].into_iter().filter(|loss| offer.knob().name() != Some(loss));
+    if let Some(at) = ignored.filter_map(|loss| arguments.span(loss)).next() {
+        return Err(Box::new(messages::other_loss(scene, offer.as_ref(), at)));
+    }
     let written = offer.knob().name().and_then(|knob| arguments.get(knob));
     let value = match (offer.knob(), written, scene.allotment) {
         (Knob::None, ..) => 1.0,

@@ -146,6 +146,13 @@ fn does_not_apply(scene: &Scene, rule: &Rule, refusal: Diagnostic, mechanism: Op
     chains::or_bounded_loss(scene, d)
 }
 
+/// E0208: the noise of this model is of another kind.
+pub(super) fn other_loss(scene: &Scene, offer: &dyn Offer, at: Span) -> Diagnostic {
+    let (name, knob) = (offer.mechanism().name, offer.knob().name().unwrap_or("no loss"));
+    let solved = scene.allotment.map(|_| ("solved from the budget:", format!("using {name}")));
+    Diagnostic::new("E0208", format!("`{name}` takes `{knob}` here")).label(at, "the noise of this model is of another kind").helps(solved)
+}
+
 /// E0208: an exact draw has no chain.
 pub fn exact_without_sampler(mechanism: &Mechanism, at: Span) -> Diagnostic {
     Diagnostic::new("E0208", "this draw is exact: it has no sampler to choose")

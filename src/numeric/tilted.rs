@@ -213,10 +213,10 @@ impl Side {
         ]
     }
 
-    /// Beta(a, t) against Beta(a, t + w), and the reverse, a at least 1.
+    /// Beta(a, t) against Beta(a, t + w), and the reverse; an a below 1 counts as 1, which costs more.
     pub fn counts(a: f64, t: f64, w: f64) -> [Side; 2] {
         // t becomes what the rounded sum leaves of it, which is no more.
-        let up = add_down(t, w);
+        let (a, up) = (a.max(1.0), add_down(t, w));
         let offset = |t: Interval| ln_gamma_step(t, w) - ln_gamma_step(point(a) + t, w);
         [
             Side { law: Law::Far { a, t }, slope: point(w), offset: offset(point(t)), constant: beta_constant(a, t) },

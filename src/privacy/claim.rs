@@ -31,7 +31,7 @@ pub enum Shift {
     Shape { shape: f64, step: f64 },
     /// Gamma(shape, rate) and Gamma(shape, rate + step), or larger rates; the shape is known.
     Rate { shape: f64, rate: f64, step: f64 },
-    /// Beta(kept, count) and Beta(kept, count + step), or larger counts; the first, at least 1, is known.
+    /// Beta(kept, count) and Beta(kept, count + step), or larger counts; the first is known.
     Count { kept: f64, count: f64, step: f64 },
 }
 

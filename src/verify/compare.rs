@@ -32,7 +32,7 @@ pub fn compare(again: &Value, stated: &Value, path: &str, key: &str, fail: &mut 
                 "epsilon" | "share" | "mu" | "eta" | "rho" | "pure" | "bounded_range" | "zcdp" | "gdp" => {
                     x <= y && y <= x * (1.0 + ABOVE) + 1e-300
                 }
-                "parameters" | "total" | "counts" | "base" | "weight" | "shape" | "rate" | "step" | "others" => {
+                "parameters" | "total" | "counts" | "count" | "kept" | "base" | "weight" | "shape" | "rate" | "step" | "others" => {
                     (x - y).abs() <= 1e-9 * x.abs()
                 }
                 _ => x == y,

@@ -86,7 +86,8 @@ impl Shift {
                 cells.map(|(a, b)| Side::beta(&a, &b, step)).collect()
             }
             Shift::Shape { shape, step } => vec![shapes(shape, step, true), shapes(shape, step, false)],
-            Shift::Count { kept, count, step } => Side::counts(kept, count, step).into(),
+            // A larger first count costs more.
+            Shift::Count { kept, count, step } => Side::counts(&kept.max(&one), count, step).into(),
             Shift::Rate { shape, rate, step } => {
                 // A larger shape costs more.
                 let (a, ratio) = (shape.max(&one), step / rate);

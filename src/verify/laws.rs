@@ -89,12 +89,10 @@ pub fn geometric(d: &Draw) -> Found<Claim> {
     }
     let step = unit * (num(hi) - num(lo));
     let count = base + &d.r * &d.least() * num(lo);
-    // The first count is known where the number of rows is; a curve needs it to be at least 1.
+    // The first count is known where the number of rows is.
     let Some(n) = d.exactly.filter(|_| d.bound()) else { return Ok(Claim::Exact(Shift::Shape { shape: count, step })) };
     let kept = (num(a_hi) + &gained) / &d.m + &d.r * &Real::int(n) * &per_row;
-    let curve = kept.above() >= 1.0;
-    let claim = Claim::Exact(Shift::Count { kept, count, step });
-    Ok(if curve { claim } else { claim.by_order() })
+    Ok(Claim::Exact(Shift::Count { kept, count, step }))
 }
 
 /// Section 2: up to `items` items a row.

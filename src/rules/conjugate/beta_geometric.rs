@@ -7,7 +7,7 @@
 //! ## Claim
 //! With `B = b / m + r n lo` and step `r k (K - lo)`: `Beta(A, B)` against `Beta(A, B + step)`, `A = a / m + r n R`.
 //! It grows with n: where n is not exact, the limit `Gamma(B)` against `Gamma(B + step)`. Finite below order
-//! `1 + B / step` (§3.4). (eps, delta) by the exact curves of these pairs (§17), for A of at least 1. When rows are added or removed
+//! `1 + B / step` (§3.4). (eps, delta) by the exact curves of these pairs (§17). When rows are added or removed
 //! both counts move: the sum of one divergence for each, and conversion.
 //!
 //! ## Refuses
@@ -114,7 +114,6 @@ impl Matched for Failures {
         }
         let (count, step) = self.moving(t);
         match self.fixed(t) {
-            Some(kept) if kept < 1.0 => Claim::Exact(Shift::Count { kept, count, step }).converted(),
             Some(kept) => Claim::Exact(Shift::Count { kept, count, step }),
             None => Claim::Exact(Shift::Shape { shape: count, step }),
         }
