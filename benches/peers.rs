@@ -1,7 +1,8 @@
 //! NUTS on posteriors of the shapes of Adult and MNIST, for comparison with other programs (`benches/peers/run.sh`).
 //!
 //! Reads the data that `benches/peers/data.py` made, compiles the model from its text as `dpm run` does, and leaves the draws
-//! in PEERS_DATA, where `benches/peers/ours.py` judges them as it judges the peers'.
+//! in PEERS_DATA, where `benches/peers/ours.py` judges them as it judges the peers'. Arguments are tasks: `adult:logistic:300:500:1` adapts for 300
+//! steps and draws 500 with seed 1.
 #![allow(clippy::unwrap_used, clippy::indexing_slicing, clippy::print_stdout, clippy::panic)]
 
 use std::fs;
@@ -11,7 +12,7 @@ use std::time::Instant;
 use dpm::check::NoFiles;
 use dpm::data::eval::NoEnvironment;
 use dpm::kernel::density::{Columns, Density};
-use dpm::mechanism::OsBits;
+use dpm::mechanism::bits::Repeated;
 use dpm::mechanism::density::{Form, lower};
 use dpm::mechanism::plan::{ChainLaw, DensityLaw, Loss};
 use dpm::model::{Query, Step};
@@ -54,7 +55,7 @@ fn least(density: &mut Density, repetitions: usize) -> f64 {
     let mut gradient = vec![0.0; u.len()];
     (0..repetitions).fold(f64::INFINITY, |best, _| {
         let start = Instant::now();
-        divan::black_box(density.value_and_gradient(&u, &mut gradient));
+        std::hint::black_box(density.value_and_gradient(&u, &mut gradient));
         best.min(start.elapsed().as_secs_f64() * 1e3)
     })
 }
@@ -63,7 +64,9 @@ fn main() {
     let folder = std::env::var("PEERS_DATA").unwrap();
     let pool = rayon::ThreadPoolBuilder::new().build().unwrap();
     let mut judged = fs::File::create(format!("{folder}/ours.json")).unwrap();
-    for (data, loss_name, count) in [("adult", "logistic", 300), ("mnist", "logistic", 200), ("adult", "beta", 300)] {
+    for task in std::env::args().filter(|a| a.contains(':')) {
+        let [data, loss_name, warm, count, seed] = task.split(':').collect::<Vec<_>>()[..] else { panic!("{task}") };
+        let (warm, count, seed) = (warm.parse().unwrap(), count.parse().unwrap(), seed.parse::<u8>().unwrap());
         let numbers: Vec<f64> = fs::read(format!("{folder}/{data}.bin"))
             .unwrap()
             .chunks_exact(4)
@@ -99,8 +102,8 @@ fn main() {
             let mut warm_s = 0.0;
             // Within a tenth of a prior sd of its centre, where no derivative is 0.
             let start: Vec<f64> = (0..density.dimension()).map(|j| 0.1 * sd * ((j * 37 % 11) as f64 / 5.0 - 1.0)).collect();
-            dpm::mechanism::chain::nuts::run(&mut density, &start, (dpm::mechanism::chain::nuts::Tuning::Regression, count, count), &mut OsBits::new().unwrap(), |step| {
-                if step.index < count {
+            dpm::mechanism::chain::nuts::run(&mut density, &start, (dpm::mechanism::chain::nuts::Tuning::Regression, warm, count), &mut Repeated::new([seed; 32], 0), |step| {
+                if step.index < warm {
                     steps_warm += step.leapfrogs;
                     (warm_s, begin) = (warm_s + begin.elapsed().as_secs_f64(), Instant::now());
                 } else {
@@ -110,11 +113,11 @@ fn main() {
             })
             .unwrap();
             let draw_s = begin.elapsed().as_secs_f64();
-            let file = format!("ours_{data}_{loss_name}.bin");
+            let file = format!("ours_{data}_{loss_name}_{seed}.bin");
             fs::write(format!("{folder}/{file}"), draws).unwrap();
             writeln!(
                 judged,
-                "{{\"who\":\"dpm\",\"data\":\"{data}\",\"loss\":\"{loss_name}\",\"file\":\"{file}\",\"dimension\":{},\"warm_s\":{warm_s},\"draw_s\":{draw_s},\"steps\":{steps},\"steps_warm\":{steps_warm}}}",
+                "{{\"who\":\"dpm\",\"data\":\"{data}\",\"loss\":\"{loss_name}\",\"seed\":{seed},\"file\":\"{file}\",\"dimension\":{},\"warm_s\":{warm_s},\"draw_s\":{draw_s},\"steps\":{steps},\"steps_warm\":{steps_warm}}}",
                 start.len()
             )
             .unwrap();

@@ -1,12 +1,12 @@
-"""NUTS of numpyro in doubles, its transitions in one compiled function, so that compiling is not counted.
+"""NUTS of numpyro, its transitions in one compiled function, so that compiling is not counted.
 
-numpyro_nuts.py DATA LOSS WARM DRAWS
+numpyro_nuts.py DATA LOSS WARM DRAWS SEED SETTINGS, settings of float32 or float64, gathered (w[columns] for X @ w), dense_mass, with commas
 """
 
 import sys
 import time
 
-from common import BETA, load, prior_sd, report
+from common import BETA, gathered, load, prior_sd, report
 
 import jax
 import jax.numpy as jnp
@@ -15,11 +15,12 @@ import numpyro
 import numpyro.distributions as dist
 from numpyro.infer import NUTS
 
-jax.config.update("jax_enable_x64", True)
-data, loss, warm, draws = sys.argv[1], sys.argv[2], int(sys.argv[3]), int(sys.argv[4])
+data, loss, warm, draws, seed, settings = sys.argv[1], sys.argv[2], *map(int, sys.argv[3:6]), sys.argv[6].split(",")
+jax.config.update("jax_enable_x64", "float32" not in settings)
 X, y = load(data)
 n, d = X.shape
 sd = prior_sd(n, loss)
+X, size = gathered(X) if "gathered" in settings else (X, 1.0)
 X, y = jnp.asarray(X), jnp.asarray(y)
 
 
@@ -33,11 +34,11 @@ def total(t, y):
 
 def model(X, y):
     w = numpyro.sample("w", dist.Normal(0.0, sd).expand([d]).to_event(1))
-    numpyro.factor("rows", -total(X @ w, y))
+    numpyro.factor("rows", -total(size * w[X].sum(1) if "gathered" in settings else X @ w, y))
 
 
-kernel = NUTS(model)
-state = kernel.init(jax.random.PRNGKey(1), warm, None, (X, y), {})
+kernel = NUTS(model, dense_mass="dense_mass" in settings)
+state = kernel.init(jax.random.PRNGKey(seed), warm, None, (X, y), {})
 
 
 def scan(state, X, y, length):
@@ -59,4 +60,4 @@ state, (_, steps_warm) = jax.block_until_ready(first(state, X, y))
 middle = time.perf_counter()
 _, (w, steps) = jax.block_until_ready(second(state, X, y))
 end = time.perf_counter()
-report("numpyro " + numpyro.__version__, data, loss, np.asarray(w), middle - start, end - middle, int(steps.sum()), int(steps_warm.sum()))
+report(" ".join(["numpyro", numpyro.__version__, *settings]), data, loss, seed, np.asarray(w, dtype=float), middle - start, end - middle, int(steps.sum()), int(steps_warm.sum()))

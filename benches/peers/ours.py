@@ -10,4 +10,4 @@ import numpy as np
 for line in open(os.path.join(DATA, "ours.json")):
     r = json.loads(line)
     w = np.fromfile(os.path.join(DATA, r["file"])).reshape(-1, r["dimension"])
-    report(r["who"], r["data"], r["loss"], w, r["warm_s"], r["draw_s"], r["steps"], r["steps_warm"])
+    report(r["who"], r["data"], r["loss"], r["seed"], w, r["warm_s"], r["draw_s"], r["steps"], r["steps_warm"])

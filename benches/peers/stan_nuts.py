@@ -1,6 +1,6 @@
 """NUTS of Stan through pystan; times are Stan's own.
 
-stan_nuts.py DATA LOSS WARM DRAWS
+stan_nuts.py DATA LOSS WARM DRAWS SEED
 """
 
 import re
@@ -32,15 +32,15 @@ parameters { vector[d] w; }
 model { w ~ normal(0, sd); %s }
 """
 
-data, loss, warm, draws = sys.argv[1], sys.argv[2], int(sys.argv[3]), int(sys.argv[4])
+data, loss, warm, draws, seed = sys.argv[1], sys.argv[2], *map(int, sys.argv[3:6])
 X, y = load(data)
 n, d = X.shape
 code = MODEL % (LOGISTIC if loss == "logistic" else DIVERGENCE)
-built = stan.build(code, data=dict(n=n, d=d, X=X, y=y, sd=prior_sd(n, loss), b=BETA), random_seed=1)
+built = stan.build(code, data=dict(n=n, d=d, X=X, y=y, sd=prior_sd(n, loss), b=BETA), random_seed=seed)
 fit = built.sample(num_chains=1, num_warmup=warm, num_samples=draws, save_warmup=True)
 said = b"".join(fit.stan_outputs).decode()
 seconds = lambda phase: float(re.search(r"([\d.e+-]+) seconds \(%s\)" % phase, said).group(1))
 steps = fit["n_leapfrog__"].ravel()
 report(
-    "Stan (pystan)", data, loss, fit["w"].T[warm:], seconds("Warm-up"), seconds("Sampling"), int(steps[warm:].sum()), int(steps[:warm].sum())
+    "Stan (pystan)", data, loss, seed, fit["w"].T[warm:], seconds("Warm-up"), seconds("Sampling"), int(steps[warm:].sum()), int(steps[:warm].sum())
 )
