@@ -242,4 +242,26 @@ mod tests {
             }
         }
     }
+
+    /// What leaves of a secret number of rows: their number and the sum from the middle of the range, each with the noise of its own.
+    #[test]
+    fn a_secret_mean_leaves_with_the_noise_of_its_plan() {
+        let (sizes, truth, times) = ([3.0, 40.0], [20.0, 20.0 * (3.0 - 1.5)], 4_000);
+        let family = WholeFamily::Normal { mean: 0.0, precision: 1.0, sd: 1.0, secret: Some(Range::new(-1.0, 4.0)) };
+        let law = WholeLaw { family, noise: WholeNoise::Rows { gaussian: true, rows: sizes[0], sum: sizes[1] }, aware: true };
+        let totals = Totals { sums: vec![20 * 3], exponent: 0, products: vec![], products_exponent: 0, values: vec![] };
+        let measured = Measured { rows: 20, totals: vec![totals], design: None, columns: None };
+        let mut bits = crate::mechanism::bits::Repeated::new([3; 32], 0);
+        let drawn: Vec<Vec<f64>> = (0..times)
+            .map(|_| release(&law, &measured, None, &mut bits).unwrap().components.iter().map(|n| n.to_f64()).collect())
+            .collect();
+        for i in 0..2 {
+            let mean = drawn.iter().map(|x| x[i]).sum::<f64>() / f64::from(times);
+            let variance = drawn.iter().map(|x| (x[i] - mean).powi(2)).sum::<f64>() / f64::from(times);
+            // Five standard errors of each.
+            assert!((mean - truth[i]).abs() < 5.0 * sizes[i] / f64::from(times).sqrt(), "{i}: {mean}");
+            assert!((variance.sqrt() / sizes[i] - 1.0).abs() < 5.0 / (2.0 * f64::from(times)).sqrt(), "{i}: {variance}");
+        }
+        assert!(drawn.iter().all(|x| x.len() == 2) && release(&law, &measured, Some(20), &mut bits).is_err());
+    }
 }

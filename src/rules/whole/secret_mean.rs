@@ -25,7 +25,7 @@ struct Noisy {
     rows: String,
 }
 
-/// `None` where the number of rows is public, or what an outcome may be is not known.
+/// `None` where the number of rows is public.
 pub(super) fn find(sum: &Sum<Mean>, question: &Question) -> Option<Vec<Box<dyn Offer>>> {
     let added = sum.facts.records.relation == Relation::AddRemove;
     let rows = question.context.table(sum.facts.records.table).map_or("n", |t| t.public_name()).to_owned();
@@ -37,7 +37,12 @@ impl Noisy {
     /// Of rho, what a unit pays that only enters or leaves: in groups of a private key one that is replaced moves the sum by the whole
     /// width and their number not at all, which costs as much as two such moves (rule book §15).
     fn entering(&self, value: f64) -> f64 {
-        if self.sum.facts.records.relation == Relation::AddRemove { value } else { 0.5 * value }
+        if self.added() { value } else { 0.5 * value }
+    }
+
+    /// Do neighbours add or remove a unit?
+    fn added(&self) -> bool {
+        self.sum.facts.records.relation == Relation::AddRemove
     }
 
     /// How far a unit that enters moves the sum and the number of rows.
@@ -70,7 +75,7 @@ impl Whole for Noisy {
     }
 
     fn seen(&self, view: View, value: f64) -> Option<Claim> {
-        let added = self.sum.facts.records.relation == Relation::AddRemove;
+        let added = self.added();
         match (view, self.claim(value)) {
             (View::Crossing, _) => None,
             (View::AddRemove, Claim::Zcdp { rho }) if !added => Some(Claim::Zcdp { rho: mul_up(0.5, rho) }),
