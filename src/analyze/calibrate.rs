@@ -16,6 +16,9 @@ const HALVINGS: u32 = 48;
 const CLOSE: u32 = 4;
 const STEPS_BACK: u32 = 8;
 
+/// So far beyond the last decimal nothing fits.
+const ASTRAY: f64 = 1e-6;
+
 /// Doublings or halvings before a search gives up: 2^60 covers every useful scale.
 const REACH: u32 = 60;
 
@@ -26,6 +29,17 @@ pub struct Price<'a> {
     pub exact: &'a dyn Fn(f64) -> f64,
     /// Mostly 1 at the same place, for less work: this says where to look.
     pub near: &'a dyn Fn(f64) -> f64,
+}
+
+impl Price<'_> {
+    /// With nothing that is only near.
+    fn sure(self) -> Self {
+        Price { near: self.exact, ..self }
+    }
+
+    fn is_sure(self) -> bool {
+        std::ptr::addr_eq(self.near, self.exact)
+    }
 }
 
 /// The largest `x` in (0, `most`] that fits, rounded down to 12 significant digits and verified. The search may `begin` where it
@@ -150,8 +164,9 @@ fn settled(found: f64, most: f64, dearer: f64, price: Price, again: &dyn Fn(Pric
             }
             x = next;
         }
-        let loose = (price.near)(x) > (price.exact)(x);
-        return if loose { again(Price { near: price.exact, ..price }) } else { Some(x) };
+        // What is near remembers where it was asked before: it may say less here than it said in the search.
+        let loose = || (price.near)(x) > (price.exact)(x) || fits(dear(x, ASTRAY));
+        return if !price.is_sure() && loose() { again(price.sure()) } else { Some(x) };
     }
     x = cheap(found, 0.0);
     for step in 0..STEPS_BACK {
@@ -161,7 +176,7 @@ fn settled(found: f64, most: f64, dearer: f64, price: Price, again: &dyn Fn(Pric
         x = cheap(x, 1e-12 * f64::from(1_u32 << step));
     }
     // What was near said less than it should.
-    if (price.near)(found) <= 1.0 && (price.exact)(found) > 1.0 { again(Price { near: price.exact, ..price }) } else { None }
+    if (price.near)(found) <= 1.0 && (price.exact)(found) > 1.0 { again(price.sure()) } else { None }
 }
 
 #[cfg(test)]
@@ -234,11 +249,12 @@ mod tests {
     #[test]
     fn what_is_near_decides_nothing() {
         let exact: &dyn Fn(f64) -> f64 = &|x| x * x / 0.5;
-        let nears: [Box<dyn Fn(f64) -> f64>; 4] = [
+        let nears: [Box<dyn Fn(f64) -> f64>; 5] = [
             Box::new(|x| 1.01 * x * x / 0.5),
             Box::new(|x| (1.0 + 1e-12) * x * x / 0.5),
             Box::new(|x| x * x / 0.5 + if x > 0.6 { 3.0 } else { 0.0 }),
             Box::new(|x| x * x / 0.5 + (x * 1e6).sin().abs()),
+            Box::new(|x| if x > 0.5 { 2.0 } else { x * x / 0.5 }),
         ];
         for near in &nears {
             assert_eq!(super::largest(1.0, None, Price { exact, near }), largest(1.0, exact));
