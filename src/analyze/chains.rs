@@ -24,11 +24,11 @@ pub fn no_own_guarantee(scene: &Scene, mechanism: &Mechanism, sampler: Sampler) 
 
 const UNPROVED: &str = "its draw is as private as the posterior only once the chain has converged, which cannot be proved";
 
-/// What must be said before a draw by a mechanism that is asked for by name: E0311 without the words, E0208 for another sampler.
+/// What must be said before a release by a mechanism that is asked for by name: E0311 without the words, E0208 for another sampler.
 pub fn words(scene: &Scene, mechanism: &'static Mechanism, args: &Arguments) -> Result<(), Box<Diagnostic>> {
     let assuming = scene.site.release.mechanism.assuming_convergence;
     let name = mechanism.name;
-    if !is_by_name(mechanism) {
+    if !is_by_name(mechanism) && mechanism.takes(&Arg::SAMPLER) {
         return Ok(());
     }
     let sampler = args.sampler();
@@ -47,7 +47,7 @@ pub fn words(scene: &Scene, mechanism: &'static Mechanism, args: &Arguments) -> 
         let alone = scene.sources.slice(mechanism_alone(scene));
         return Err(Box::new(
             Diagnostic::new("E0208", format!("`{name}` assumes nothing about convergence"))
-                .label(scene.place(), "its guarantee is that of every state, converged or not")
+                .label(scene.place(), "its guarantee does not rest on convergence")
                 .help(("omit `assuming convergence`:", alone)),
         ));
     }

@@ -100,7 +100,7 @@ fn why_not(scene: &Scene, mut judged: Judged, mechanism: Option<&'static Mechani
         return chains::no_bounded_loss(scene, judged, is_own);
     }
     let wanted = |rule: &Rule| match mechanism {
-        Some(_) if Answers::of(&scene.site.release.query) == Answers::Posteriors => is_own(rule),
+        Some(_) if asked == Answers::Posteriors => is_own(rule),
         _ => !rule.by_name(),
     };
     let own = judged.refused.iter().position(|(rule, _)| is_own(rule));
@@ -108,11 +108,14 @@ fn why_not(scene: &Scene, mut judged: Judged, mechanism: Option<&'static Mechani
         let (rule, refusal) = judged.refused.swap_remove(index);
         return does_not_apply(scene, rule, refusal.diagnostic, mechanism);
     }
-    if Answers::of(&scene.site.release.query) != Answers::Draws {
-        let reason = judged.unmatched.iter().find(|(rule, _)| is_own(rule)).or_else(|| judged.unmatched.first());
-        let text = reason.map_or("no mechanism answers it", |(_, r)| r.as_str());
+    let named = |m: &Mechanism, why: &str| no_rule_matches(scene, &format!("`{}` does not apply", m.name), why);
+    if let (Some(m), Some((_, why))) = (mechanism, judged.unmatched.iter().find(|(rule, _)| is_own(rule))) {
+        return named(m, why);
+    }
+    if asked != Answers::Draws {
+        let text = judged.unmatched.first().map_or("no mechanism answers it", |(_, r)| r.as_str());
         return match mechanism {
-            Some(m) => no_rule_matches(scene, &format!("`{}` does not apply", m.name), text),
+            Some(m) => named(m, text),
             None if matches!(scene.site.release.query, Query::Aggregate(_)) => no_rule_matches(scene, "no mechanism applies", text),
             None => drawn_instead(scene, &judged)
                 .or_else(|| not_conjugate(scene, &judged, mechanism))
