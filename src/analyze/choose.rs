@@ -167,7 +167,7 @@ fn automatic(scene: &Scene, shown: Shown, outcome: &mut Outcome) {
 
 /// Never chosen are a conditional draw, a prior that the user did not write, and what must be asked for by name.
 fn eligible(offer: &dyn Offer) -> bool {
-    offer.status() != Status::Conditional && !offer.changes_prior() && offer.mechanism().automatic(offer.rule().answers)
+    offer.status() != Status::Conditional && !offer.changes_prior() && offer.mechanism().automatic()
 }
 
 /// The offer of least predicted error, last resorts after all others; ties go to exact before certified, then to table order.

@@ -139,7 +139,7 @@ pub(super) fn whole(scene: &Scene, model: &Model) -> Option<Help> {
     let judged = scene.judge_of(Ask::Model(&asked), None);
     let limit = scene.allotment?;
     let distance = |o: &dyn Offer| solve(scene.site, o, limit).map(|x| o.predicted_error(x).value);
-    let best = judged.usual().filter(|o| o.mechanism().automatic(o.rule().answers)).filter_map(distance).fold(f64::INFINITY, f64::min);
+    let best = judged.usual().filter(|o| o.mechanism().automatic()).filter_map(distance).fold(f64::INFINITY, f64::min);
     (best <= NEAR).then(|| {
         let gives = format!("(expected Hellinger distance {})", sig_up(best, 2));
         ("release the whole posterior:", format!("release {} = posterior({name})", scene.site.release.name), gives).into()

@@ -11,7 +11,7 @@ use super::{MechanismError, Released};
 use crate::data::scan::Measured;
 use crate::kernel::density::Columns;
 use crate::model::links;
-use crate::numeric::dense::{Matrix, cholesky, factor_of_inverse};
+use crate::numeric::dense::Matrix;
 use crate::numeric::logistic::{CURVATURE, Look, MOST_ROTATIONS, look, wider};
 use nalgebra::{DVector, SymmetricEigen};
 use rayon::prelude::*;
@@ -30,20 +30,19 @@ pub struct Stage {
     pub smooth: f64,
 }
 
-/// From the first look: its covariance times `(mu / .6)^2 n / tr(V S+)`, between 1 and 100; 100 where the trace is 0.
+/// From the first look: its covariance if the statistics told `f = (mu / .6)^2 n / tr(V S+)` times less, f between 1 and 100; 100 where
+/// the trace is 0.
 ///
 /// A row of weight rho with `2 rho B |u| <= mu` adds at most `rho kappa |u|^2 <= mu kappa |u| / (2 B)` to the curvature, and
 /// `|u| <= norm sqrt(largest eigenvalue)`.
 pub fn stage(law: &RefinedLaw, seen: Look, rows: f64) -> Stage {
-    let Look { mean, factor, products } = seen;
-    let trace = (factor.transpose() * products * &factor).trace();
-    let wider = wider(law.mu, rows, trace).sqrt();
-    let size = wider * spectral(&factor);
+    let trace = (seen.factor.transpose() * &seen.products * &seen.factor).trace();
+    let factor = seen.widened(wider(law.mu, rows, trace));
+    let size = spectral(&factor);
     // kappa = N / 4 and B = N.
     let curvature = |size: f64| 1.0 + rows * 0.125 * law.mu * law.norm * size * (1.0 + 1e-9);
     let narrower = ((STEEPEST - 1.0) / (curvature(size) - 1.0)).min(1.0);
-    let times = wider * narrower;
-    Stage { mean, factor: factor * times, smooth: curvature(size * narrower).min(STEEPEST) }
+    Stage { mean: seen.mean, factor: factor * narrower, smooth: curvature(size * narrower).min(STEEPEST) }
 }
 
 /// Not below the largest singular value of a triangular factor but for rounding, for which `stage` leaves room.
@@ -129,11 +128,7 @@ pub(super) fn draw<B: BitSource>(
     let seen = match look((mean, precision), statistics, CURVATURE * trials, law.scores) {
         Some(seen) => seen,
         // What doubles cannot compute says nothing: the prior is left.
-        None => {
-            let prior = cholesky(Matrix::from_row_slice(mean.len(), mean.len(), precision)).ok_or(BAD)?;
-            let products = Matrix::zeros(mean.len(), mean.len());
-            Look { mean: DVector::from_column_slice(mean), factor: factor_of_inverse(&prior), products }
-        }
+        None => Look::nothing(mean, precision).ok_or(BAD)?,
     };
     let stage = stage(law, seen, rows as f64);
     let phases = schedule(1.0, stage.smooth, None).ok_or(MechanismError::Steps)?;
@@ -194,9 +189,12 @@ mod tests {
             let law = law(mu, trials, dim);
             let n = 1 + (u.next() * 300.0) as usize;
             let factor = Matrix::from_fn(dim, dim, |i, j| if j <= i { u.about(4.0) } else { 0.0 });
-            let mean = DVector::from_fn(dim, |_, _| u.about(5.0));
-            let products = Matrix::identity(dim, dim) * (n as f64 * u.next());
-            let stage = stage(&law, Look { mean, factor, products }, n as f64);
+            let mean: Vec<f64> = (0..dim).map(|_| u.about(5.0)).collect();
+            let precision = &factor * factor.transpose() + Matrix::identity(dim, dim) * 0.01;
+            let part = n as f64 * u.next();
+            let products: Vec<f64> = (0..dim).flat_map(|i| (i..dim).map(move |j| if i == j { part } else { 0.0 })).collect();
+            let seen = look((&mean, precision.as_slice()), (&products, &mean), CURVATURE, 10.0 * u.next()).unwrap();
+            let stage = stage(&law, seen, n as f64);
             let mut whitened = Whitened::new(&law, trials, &stage, &rows(n, dim, trials, &mut u));
             let mut curvature = 1.0;
             for row in whitened.rows.chunks_exact(dim + 3) {
@@ -277,12 +275,8 @@ mod tests {
     #[test]
     fn the_chain_draws_from_its_posterior() {
         let (law, mut u) = (law(0.8, 1.0, 1), Uniform(5));
-        let look = Look {
-            mean: DVector::from_element(1, 0.7),
-            factor: Matrix::from_element(1, 1, 0.9),
-            products: Matrix::from_element(1, 1, 60.0),
-        };
-        let stage = stage(&law, look, 200.0);
+        let seen = look((&[0.0], &[0.25]), (&[60.0], &[6.0]), CURVATURE, 10.0).unwrap();
+        let stage = stage(&law, seen, 200.0);
         let columns = rows(200, 1, 1.0, &mut u);
         let mut whitened = Whitened::new(&law, 1.0, &stage, &columns);
         let (mut total, mut mean, mut square) = (0.0, 0.0, 0.0);

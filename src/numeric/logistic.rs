@@ -9,13 +9,13 @@ pub const CURVATURE: f64 = 0.16334;
 /// Rotations of an eigenvalue decomposition; a few times the dimension are enough.
 pub const MOST_ROTATIONS: usize = 100_000;
 
-/// The spread of a second stage is that of the first look times the root of a number from 1 to this.
+/// What the first look told counts for at least this part in a second stage.
 const WIDEST: f64 = 100.0;
 /// Of what a draw may spend, the share at which a typical row keeps its weight.
 const TARGET: f64 = 0.6;
 
-/// How much larger the variances of a second stage are than those of the first look: `(mu / .6)^2 n / trace`, from 1 to 100, for the
-/// trace of the looked variances times the products of features.
+/// By how much less a second stage takes for known what the first look told: `(mu / .6)^2 n / trace`, from 1 to 100, for the trace of
+/// the looked variances times the products of features.
 pub fn wider(mu: f64, rows: f64, trace: f64) -> f64 {
     if trace > 0.0 { ((mu / TARGET).powi(2) * rows / trace).clamp(1.0, WIDEST) } else { WIDEST }
 }
@@ -50,6 +50,25 @@ pub struct Look {
     pub factor: Matrix,
     /// The products without what no rows can have: the positive part of those that were seen.
     pub products: Matrix,
+    /// Lower triangular, of the precision of the prior.
+    prior: Matrix,
+    /// Any root `R`, `R' R` the precision that the statistics added.
+    told: Matrix,
+}
+
+impl Look {
+    /// Where nothing was seen; `None` where the precision is none.
+    pub fn nothing(mean: &[f64], precision: &[f64]) -> Option<Look> {
+        let d = mean.len();
+        let prior = cholesky(Matrix::from_row_slice(d, d, precision))?;
+        let (factor, none) = (factor_of_inverse(&prior), Matrix::zeros(d, d));
+        Some(Look { mean: DVector::from_column_slice(mean), factor, products: none.clone(), prior, told: none })
+    }
+
+    /// The factor of the covariance if the statistics told so many times less: what only the prior says stays as it is.
+    pub fn widened(&self, times: f64) -> Matrix {
+        factor_of_inverse(&factor_of_sum(&[(1.0, &self.prior.transpose()), (times.sqrt().recip(), &self.told)]))
+    }
 }
 
 /// From a prior (mean, precision), the products with i <= j and the scores as they left, the curvature of a loss in its predictor (of
@@ -75,13 +94,14 @@ pub fn look((mean, precision): (&[f64], &[f64]), (upper, scores): (&[f64], &[f64
     let root = |(x, k): (&f64, &f64)| (curvature * x * k).sqrt();
     let roots = DVector::from_iterator(d, sizes.iter().zip(believed.iter()).map(root));
     let prior = cholesky(Matrix::from_row_slice(d, d, precision))?;
-    let lower = factor_of_sum(&[(1.0, &prior.transpose()), (1.0, &(Matrix::from_diagonal(&roots) * axes.transpose()))]);
-    let told = &axes * believed.component_mul(&(axes.transpose() * DVector::from_row_slice(scores)));
+    let root = Matrix::from_diagonal(&roots) * axes.transpose();
+    let lower = factor_of_sum(&[(1.0, &prior.transpose()), (1.0, &root)]);
+    let scored = &axes * believed.component_mul(&(axes.transpose() * DVector::from_row_slice(scores)));
     let prior_mean = DVector::from_row_slice(mean);
-    let pulled = &prior * (prior.transpose() * &prior_mean) + told;
+    let pulled = &prior * (prior.transpose() * &prior_mean) + scored;
     let mean = lower.tr_solve_lower_triangular(&lower.solve_lower_triangular(&pulled)?)?;
     let factor = factor_of_inverse(&lower);
-    mean.iter().chain(factor.iter()).all(|x| x.is_finite()).then_some(Look { mean, factor, products })
+    mean.iter().chain(factor.iter()).all(|x| x.is_finite()).then_some(Look { mean, factor, products, prior, told: root })
 }
 
 #[cfg(test)]
@@ -110,6 +130,8 @@ mod tests {
         let precision = p0 + k * curve;
         assert!((found.mean[0] - (p0 * m0 + k * h) / precision).abs() < 1e-12);
         assert!((found.factor[(0, 0)].powi(2) * precision - 1.0).abs() < 1e-12);
+        let wide = found.widened(7.0)[(0, 0)];
+        assert!((wide.powi(2) * (p0 + k * curve / 7.0) - 1.0).abs() < 1e-12 && found.widened(1.0) == found.factor);
     }
 
     /// Nothing of negative products is believed: the prior comes back.

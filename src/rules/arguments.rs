@@ -1,6 +1,5 @@
 //! Mechanisms and the arguments each one takes: what a program writes after `using`, checked against a table.
 
-use super::answers::Answers;
 use crate::mechanism::plan::{Sampler, Spacing};
 use crate::model::print::number;
 use crate::model::{ArgValue, MechanismArg};
@@ -13,8 +12,6 @@ pub struct Mechanism {
     pub args: &'static [Arg],
     /// May `auto` consider it? Otherwise a program must ask for it by name.
     auto: bool,
-    /// The same of whole posteriors.
-    auto_whole: bool,
     /// For a message that a cost is infinite: `a direct draw`.
     pub draw: &'static str,
     /// What it does to the posterior, as advice: `weaken the data`.
@@ -25,7 +22,7 @@ pub struct Mechanism {
 
 impl Mechanism {
     pub const fn new(name: &'static str, args: &'static [Arg]) -> Mechanism {
-        Mechanism { name, args, auto: true, auto_whole: true, draw: "", advice: None, elsewhere: &[] }
+        Mechanism { name, args, auto: true, draw: "", advice: None, elsewhere: &[] }
     }
 
     /// Does it have this argument?
@@ -35,17 +32,12 @@ impl Mechanism {
 
     /// One that a program must ask for by name.
     pub const fn by_name(self) -> Mechanism {
-        Mechanism { auto: false, auto_whole: false, ..self }
-    }
-
-    /// One whose draws a program must ask for by name.
-    pub const fn draws_by_name(self) -> Mechanism {
         Mechanism { auto: false, ..self }
     }
 
-    /// May `auto` consider it where this is asked?
-    pub fn automatic(&self, asked: Answers) -> bool {
-        if asked == Answers::Posteriors { self.auto_whole } else { self.auto }
+    /// May `auto` consider it?
+    pub fn automatic(&self) -> bool {
+        self.auto
     }
 
     pub const fn elsewhere(self, elsewhere: &'static [(&'static str, &'static str)]) -> Mechanism {

@@ -57,7 +57,7 @@ impl Rule {
 
     /// Must a program ask for it by name?
     pub fn by_name(&self) -> bool {
-        !self.own().automatic(self.answers)
+        !self.own().automatic()
     }
 }
 

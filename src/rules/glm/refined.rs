@@ -2,7 +2,7 @@
 //!
 //! ## Shape
 //! `draw(w)` of weights with a normal prior, `normal(m, s)` or `multi_normal(m0, S0)`, and rows `bernoulli_logit(dot(w, x))` or
-//! `binomial_logit(N, dot(w, x))` with bounded features; `refined(sigma =)`. It must be named.
+//! `binomial_logit(N, dot(w, x))` with bounded features; `refined(sigma =)`.
 //!
 //! ## Claim
 //! Two fifths of mu^2 pay for noisy scores and products of features, as `score_statistics` releases them, three fifths for one
@@ -31,7 +31,7 @@ use crate::rules::text::four_up;
 use crate::rules::{Answers, Match, Premise, Question, Rule, not_mine, offers};
 
 /// Of a whole posterior, too.
-pub(in crate::rules) static MECHANISM: Mechanism = Mechanism::new("refined", &[Arg::positive("sigma")]).draws_by_name();
+pub(in crate::rules) static MECHANISM: Mechanism = Mechanism::new("refined", &[Arg::positive("sigma")]);
 
 pub static RULE: Rule = Rule {
     name: "refined",
@@ -118,8 +118,9 @@ impl Offer for Refined {
             let each = share * rows * s.norm * s.norm / dim;
             let data = CURVATURE * s.trials * each;
             let (own, noise) = (1.0 / s.prior.largest, self.sizes(sigma).scores.powi(2));
-            let seen = 1.0 / (own + data * data / (data + noise));
-            let spread = seen * wider(mu, rows, dim * seen * each);
+            let told = data * data / (data + noise);
+            let seen = 1.0 / (own + told);
+            let spread = 1.0 / (own + told / wider(mu, rows, dim * seen * each));
             // A row counts by its own size in these coordinates.
             let weight = (mu / (2.0 * s.trials * s.norm * (share.min(1.0) * spread).sqrt())).min(1.0);
             let precision = 1.0 / spread + weight * data;
