@@ -1,4 +1,4 @@
-"""Time of a certified Langevin draw of a logistic regression of 6 features: chains.py DPM N:SD.. prints seconds of one thread, reading included."""
+"""Time of a certified Langevin draw of a logistic regression of 6 features: chains.py DPM N:SD:MECHANISM.. prints seconds of one thread, reading included."""
 
 import math
 import os
@@ -13,7 +13,7 @@ PROGRAM = """budget dp(eps = 1, delta = 1e-6)
 private t[{n}] {{ x: vector[6] in l2(1), y: bool }}
 param w: vector[6] ~ normal(0, {sd})
 observe y ~ bernoulli_logit(dot(w, x))
-release d = draw(w)
+release d = draw(w) using {using}
 """
 
 
@@ -27,13 +27,13 @@ def rows(n):
 
 
 for case in sys.argv[2:]:
-    n, sd = case.split(":")
+    n, sd, using = case.split(":")
     with tempfile.TemporaryDirectory() as folder:
         program, data = os.path.join(folder, "p.dpm"), os.path.join(folder, "t.csv")
-        open(program, "w").write(PROGRAM.format(n=n, sd=sd))
+        open(program, "w").write(PROGRAM.format(n=n, sd=sd, using=using))
         open(data, "w").writelines(rows(int(n)))
         start, before = time.perf_counter(), os.times()
         command = [sys.argv[1], "run", program, "--data", f"t={data}"]
         subprocess.run(command, check=True, capture_output=True, env=os.environ | {"RAYON_NUM_THREADS": "1"})
         wall, after = time.perf_counter() - start, os.times()
-        print(f"n {n:>8} prior sd {sd:>4}: {wall:8.2f} s, of the processor {after.children_user - before.children_user:.2f} s", flush=True)
+        print(f"{using:8} n {n:>8} prior sd {sd:>4}: {wall:8.2f} s, of the processor {after.children_user - before.children_user:.2f} s", flush=True)

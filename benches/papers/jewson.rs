@@ -19,7 +19,7 @@ pub const DELTA: f64 = 1e-5;
 /// Name, does it spend pure epsilon (else epsilon and delta), and what stands for it in the report.
 pub const METHODS: [(&str, bool, &str); 12] = [
     ("beta-div", true, "dpm, beta_div drawn by NUTS: conditional on a chain that converged"),
-    ("langevin", false, "dpm, `draw(w) using auto`, rows within a norm: the Gibbs posterior by Langevin, certified"),
+    ("langevin", false, "dpm, `draw(w) using auto`, rows within a norm: `refined` or the Gibbs posterior by Langevin, certified"),
     ("auto-posterior", false, "dpm, `posterior(w) using auto`, rows within a norm: the mean of a whole posterior, exact"),
     ("penalty", false, "dpm, penalty: the beta-divergence by a chain that is certified at every step"),
     ("dp-sgld", false, "dpm, dp_sgld: the beta-divergence by noisy gradients of samples, certified at every step"),
@@ -57,19 +57,14 @@ pub fn weight(method: &str, d: usize, bound: f64, epsilon: f64) -> f64 {
 /// The program of a method that dpm draws from.
 pub fn program(method: &str, n: usize, d: usize, bound: f64, epsilon: f64) -> String {
     // The strong convexity of the prior, and the smoothness with all rows at this weight.
-    let length_of = |rho: f64| 3.0 * (1.0 + rho * n as f64 * (bound * SPREAD).powi(2) / 4.0);
-    let length = |rho: f64| steps(n, length_of(rho));
+    let length = |rho: f64| steps(n, 3.0 * (1.0 + rho * n as f64 * (bound * SPREAD).powi(2) / 4.0));
     let rho = weight(method, d, bound, epsilon);
     let (budget, features, domain, using) = match method {
         "beta-div" => (format!("budget eps({epsilon})\n"), String::new(), String::new(), "beta_div assuming convergence".to_string()),
         "penalty" | "dp-sgld" => {
             (format!("budget dp(eps = {epsilon}, delta = {DELTA})\n"), String::new(), String::new(), method.replace('-', "_"))
         }
-        "langevin" => {
-            // Both draw from one posterior at one weight; where the chain of `auto` would take minutes a shorter one is named.
-            let using = if length(rho) < length_of(rho).ceil() as u64 { format!("gibbs(steps = {})", length(rho)) } else { "auto".into() };
-            (format!("budget dp(eps = {epsilon}, delta = {DELTA})\n"), format!(" in l2({bound})"), String::new(), using)
-        }
+        "langevin" => (format!("budget dp(eps = {epsilon}, delta = {DELTA})\n"), format!(" in l2({bound})"), String::new(), "auto".to_string()),
         _ => {
             let domain = if method == "truncated" { format!(" in l2({})", radius(d)) } else { String::new() };
             (String::new(), format!(" in l2({bound})"), domain, format!("gibbs(weight = {rho}, steps = {})", length(rho)))

@@ -157,8 +157,8 @@ the rest pays for one draw, in which every row counts as much as its length ther
 Guarantee: `sqrt(mu_1^2 + mu_2^2)`-GDP for both stages in one certificate. The second stage is the last state of a Langevin chain: private at any
 length, with ideal arithmetic among its assumptions.
 
-Take it for many rows or a small epsilon, where `gibbs` has to let rows count with a small weight. A draw must be named: its predicted error is
-not validated, so `auto` does not compare it. The spread of its draws is not an interval for the weights.
+`auto` takes it where its predicted error is less than that of `gibbs`: for many rows or a small epsilon, where `gibbs` has to let rows count with a
+small weight. The spread of its draws is not an interval for the weights.
 
 ```dpm W0513
 budget dp(eps = 1, delta = 1e-6)

@@ -33,14 +33,14 @@ pub struct Stage {
 /// From the first look: its covariance if the statistics told `f = (mu / .6)^2 n / tr(V S+)` times less, f between 1 and 100; 100 where
 /// the trace is 0.
 ///
-/// A row of weight rho with `2 rho B |u| <= mu` adds at most `rho kappa |u|^2 <= mu kappa |u| / (2 B)` to the curvature, and
-/// `|u| <= norm sqrt(largest eigenvalue)`.
-pub fn stage(law: &RefinedLaw, seen: Look, rows: f64) -> Stage {
+/// A row of weight `rho <= 1` with `2 rho N |u| <= mu` adds at most `rho N |u|^2 / 4` to the curvature, the lesser of `mu |u| / 8` and
+/// `N |u|^2 / 4`, and `|u| <= norm sqrt(largest eigenvalue)`.
+pub fn stage(law: &RefinedLaw, trials: f64, seen: Look, rows: f64) -> Stage {
     let trace = (seen.factor.transpose() * &seen.products * &seen.factor).trace();
     let factor = seen.widened(wider(law.mu, rows, trace));
     let size = spectral(&factor);
-    // kappa = N / 4 and B = N.
-    let curvature = |size: f64| 1.0 + rows * 0.125 * law.mu * law.norm * size * (1.0 + 1e-9);
+    let row = |length: f64| (0.125 * law.mu * length).min(0.25 * trials * length * length);
+    let curvature = |size: f64| 1.0 + rows * row(law.norm * size) * (1.0 + 1e-9);
     let narrower = ((STEEPEST - 1.0) / (curvature(size) - 1.0)).min(1.0);
     Stage { mean: seen.mean, factor: factor * narrower, smooth: curvature(size * narrower).min(STEEPEST) }
 }
@@ -130,7 +130,7 @@ pub(super) fn draw<B: BitSource>(
         // What doubles cannot compute says nothing: the prior is left.
         None => Look::nothing(mean, precision).ok_or(BAD)?,
     };
-    let stage = stage(law, seen, rows as f64);
+    let stage = stage(law, trials, seen, rows as f64);
     let phases = schedule(1.0, stage.smooth, None).ok_or(MechanismError::Steps)?;
     let mut potential = Whitened::new(law, trials, &stage, columns);
     let last = Chain { phases, cuts: vec![], start: vec![0.0; mean.len()] }.run(&mut potential, bits)?;
@@ -194,7 +194,7 @@ mod tests {
             let part = n as f64 * u.next();
             let products: Vec<f64> = (0..dim).flat_map(|i| (i..dim).map(move |j| if i == j { part } else { 0.0 })).collect();
             let seen = look((&mean, precision.as_slice()), (&products, &mean), CURVATURE, 10.0 * u.next()).unwrap();
-            let stage = stage(&law, seen, n as f64);
+            let stage = stage(&law, trials, seen, n as f64);
             let mut whitened = Whitened::new(&law, trials, &stage, &rows(n, dim, trials, &mut u));
             let mut curvature = 1.0;
             for row in whitened.rows.chunks_exact(dim + 3) {
@@ -276,7 +276,7 @@ mod tests {
     fn the_chain_draws_from_its_posterior() {
         let (law, mut u) = (law(0.8, 1.0, 1), Uniform(5));
         let seen = look((&[0.0], &[0.25]), (&[60.0], &[6.0]), CURVATURE, 10.0).unwrap();
-        let stage = stage(&law, seen, 200.0);
+        let stage = stage(&law, 1.0, seen, 200.0);
         let columns = rows(200, 1, 1.0, &mut u);
         let mut whitened = Whitened::new(&law, 1.0, &stage, &columns);
         let (mut total, mut mean, mut square) = (0.0, 0.0, 0.0);
