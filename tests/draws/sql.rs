@@ -46,10 +46,10 @@ each h of t {
 ";
 
 /// Ranges of `x`: wide, narrow, far from 0, subnormal, and with a grid coarser than doubles.
-const RANGES: [(f64, f64); 9] =
+pub const RANGES: [(f64, f64); 9] =
     [(0.0, 10.0), (-5.0, 5.0), (2.0, 3.0), (0.1, 0.3), (-3.0, -1.0), (0.0, 1e15), (-1e90, 1e90), (0.0, 1e-90), (1e6, 1e6 + 0.1)];
 
-fn program(lo: f64, hi: f64) -> Compiled {
+pub fn program(lo: f64, hi: f64) -> Compiled {
     let text = format!(
         "budget eps(1)\n\nprivate t[n] {{\n  x: real in [{lo:?}, {hi:?}],\n  y: real in [0.1, 0.3] else 0.2,\n  k: int in 17..90,\n  m: int in -3..3 else 1,\n  b: bool,\n  c: bool else true,\n  g: category {{north, \"O'Hare\", \"a\\\\b\", \"été\", last}},\n  h: category {{a, b}} else a\n}}\n{ASKED}"
     );
@@ -137,6 +137,22 @@ fn pools(lo: f64, hi: f64) -> [Vec<(Value, String)>; 8] {
     [numbers(lo, hi), numbers(0.1, 0.3), wholes.clone(), wholes, bools.clone(), bools, texts.clone(), texts]
 }
 
+/// Rows of odd cells in a table of SQLite, and as CSV.
+pub fn odd_rows(lo: f64, hi: f64, rows: usize, rng: &mut ChaCha20Rng) -> (rusqlite::Connection, String) {
+    let pools = pools(lo, hi);
+    let db = rusqlite::Connection::open_in_memory().unwrap();
+    db.execute_batch(&format!("CREATE TABLE t ({})", HEADERS.join(", "))).unwrap();
+    let mut csv = HEADERS.join(",") + "\n";
+    for i in 0..rows {
+        // Every value of every pool, then any.
+        let row: Vec<_> = pools.iter().map(|p| &p[if i < p.len() { i } else { rng.next_u32() as usize % p.len() }]).collect();
+        db.execute("INSERT INTO t VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)", rusqlite::params_from_iter(row.iter().map(|(v, _)| v)))
+            .unwrap();
+        csv += &(row.iter().map(|(_, t)| t.as_str()).collect::<Vec<_>>().join(",") + "\n");
+    }
+    (db, csv)
+}
+
 /// Totals in steps of a power of two, read off a release whose noise is far below a step.
 fn totals(value: &Expr, table: &Table, csv: &[u8], group: Option<(ColumnId, usize)>, exponent: i32) -> Vec<i128> {
     let plan = MechanismPlan::Noise { table: T, value: value.clone(), noise: Noise::Laplace { scale: 2f64.powi(exponent - 8) } };
@@ -181,17 +197,7 @@ fn integers_of_sqlite_are_the_totals_of_csv() {
         let table = &mut program.tables[0].clone();
         table.rows.exactly = Some(rows as u64);
         let table = &*table;
-        let pools = pools(lo, hi);
-        let db = rusqlite::Connection::open_in_memory().unwrap();
-        db.execute_batch(&format!("CREATE TABLE t ({})", HEADERS.join(", "))).unwrap();
-        let mut csv = HEADERS.join(",") + "\n";
-        for i in 0..rows {
-            // Every value of every pool, then any.
-            let row: Vec<_> = pools.iter().map(|p| &p[if i < p.len() { i } else { rng.next_u32() as usize % p.len() }]).collect();
-            db.execute("INSERT INTO t VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)", rusqlite::params_from_iter(row.iter().map(|(v, _)| v)))
-                .unwrap();
-            csv += &(row.iter().map(|(_, t)| t.as_str()).collect::<Vec<_>>().join(",") + "\n");
-        }
+        let (db, csv) = odd_rows(lo, hi, rows, &mut rng);
         for step in &program.steps {
             let (releases, group) = match step {
                 Step::Release(r) => (vec![r], None),
