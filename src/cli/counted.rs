@@ -1,6 +1,6 @@
 //! `dpm run --counted`: the answer of a query of `dpm sql` in place of the rows of a table.
 
-use super::sql::{PREMISES, Query, all_counted, asked, places, query};
+use super::sql::{Query, all_counted, asked, places, premises, query};
 use super::{Exit, inputs, usage};
 use crate::analyze::Analysis;
 use crate::data::{Answered, Counts, DataError, Opened};
@@ -44,6 +44,7 @@ pub struct Answer {
     /// Of the text of the query.
     sha256: String,
     engine: Option<String>,
+    rests: [String; 2],
 }
 
 /// The tables that `--counted` names: refused before anything is opened, unless queries count all that is asked of them.
@@ -93,6 +94,7 @@ impl Wanted<'_> {
             match Counts::read(self.declared, opened.source()?, &query.mark, &self.answered) {
                 Err(DataError::Unasked { .. }) => {}
                 counts => {
+                    let [rows, _, trusted] = premises(self.declared);
                     return Ok(Answer {
                         table: self.table,
                         counts: counts?,
@@ -100,6 +102,7 @@ impl Wanted<'_> {
                         dialect: *dialect,
                         sha256: sha256(query.text.as_bytes()),
                         engine: self.engine.map(str::to_owned),
+                        rests: [rows, trusted],
                     });
                 }
             }
@@ -116,20 +119,19 @@ impl Answer {
 
     /// What the release rests on beside its certificate.
     fn assumptions(&self) -> [String; 3] {
-        let Answer { name, sha256, .. } = self;
+        let Answer { name, sha256, rests: [rows, trusted], .. } = self;
         let engine = match &self.engine {
             Some(engine) if self.is_tested() => format!("{engine}, which is tested"),
             Some(engine) => format!("{engine}, which is not among the tested ones"),
             None => "which is not named".to_owned(),
         };
-        let [rows, _, trusted] = PREMISES;
         [
             format!(
                 "the integers of `{name}` are what the query with SHA-256 {sha256} ({}) gives in an engine, {engine}",
                 self.dialect.name()
             ),
-            rows.to_owned(),
-            trusted.to_owned(),
+            rows.clone(),
+            trusted.clone(),
         ]
     }
 

@@ -135,6 +135,7 @@ fn needs(ty: &Type, dialect: Dialect) -> &'static str {
     match (ty, dialect) {
         (Type::Category(_), Dialect::Sqlite) => "TEXT or INTEGER",
         (Type::Category(_), _) => "a text (with binary collation), whole numbers or BOOLEAN",
+        (Type::Text, _) => "a text or whole numbers",
         (_, Dialect::Sqlite) => "numbers or NULL alone, which STRICT tables hold to",
         (Type::Bool, _) => "BOOLEAN",
         (Type::Int(_), _) => "whole numbers of at most 64 bits",
@@ -143,16 +144,23 @@ fn needs(ty: &Type, dialect: Dialect) -> &'static str {
 }
 
 fn columns(table: &Table) -> impl Iterator<Item = (&str, &Type)> {
+    let key = table.order.and(table.unit).and_then(|(key, _)| table.columns.get(key.0));
     let plain = |ty: &Type| matches!(ty, Type::Bool | Type::Int(_) | Type::Real(_) | Type::Category(_));
-    table.declared().filter(move |c| plain(&c.ty)).flat_map(|c| c.headers.iter().map(|h| (h.trim(), &c.ty)))
+    table.declared().filter(move |c| plain(&c.ty) || key == Some(*c)).flat_map(|c| c.headers.iter().map(|h| (h.trim(), &c.ty)))
 }
 
 /// What no query can show.
-pub const PREMISES: [&str; 3] = [
-    "one row is one person, and there are fewer than 2^34 of them",
-    "the integers are as private as the rows: they are what a mechanism adds noise to, and no release",
-    "the engine, its machines and its logs are trusted as those that hold the rows are",
-];
+pub fn premises(table: &Table) -> [String; 3] {
+    let person = match table.unit.and_then(|(key, _)| table.columns.get(key.0)) {
+        Some(key) => format!("one `{}` is one person, and there are fewer than 2^34 rows", key.name),
+        None => "one row is one person, and there are fewer than 2^34 of them".to_owned(),
+    };
+    [
+        person,
+        "the integers are as private as the rows: they are what a mechanism adds noise to, and no release".to_owned(),
+        "the engine, its machines and its logs are trusted as those that hold the rows are".to_owned(),
+    ]
+}
 
 pub fn sql(args: &Sql) -> Exit {
     match written(args) {
@@ -214,7 +222,7 @@ pub fn query<'a>(table: &Table, dialect: Dialect, all: impl Iterator<Item = &'a 
         dialect.name()
     );
     out += "-- It rests on this:\n";
-    for premise in PREMISES {
+    for premise in premises(table) {
         out += &format!("--   {premise}\n");
     }
     for (header, ty) in columns(table) {

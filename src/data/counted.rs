@@ -141,6 +141,7 @@ fn answer(name: &str, mark: &str) -> Table {
         count_name: None,
         rows: RowCount { at_least: 0, exactly: None },
         unit: None,
+        order: None,
         columns: COLUMNS.into_iter().chain([mark]).map(column).collect(),
         span,
         rows_span: span,

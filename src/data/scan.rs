@@ -11,7 +11,7 @@ use super::machine::Compiled;
 use super::public::check_rows;
 use super::row::{Rows, offsets, width};
 use super::statistic::{Quantizer, check_sum};
-use super::units::Units;
+use super::units::{Least, Units};
 use super::{DataError, Source, StatisticError, parallel};
 
 /// Most totals that one statistic may keep.
@@ -324,9 +324,17 @@ impl<'a> Pass<'a> {
     }
 }
 
-/// Calls `visit` with every kept row, in the order of the file.
+/// Calls `visit` with every kept row, in the order of the file, or unit by unit where a column says which are kept.
 fn each_row(table: &Table, mut rows: Rows, mut visit: impl FnMut(&[f64])) -> Result<(), DataError> {
     let mut row = vec![0.0; rows.slots()];
+    if let Some(mut least) = Least::new(table) {
+        while rows.advance()? {
+            rows.fill(&mut row);
+            least.see(&rows, &row);
+        }
+        least.rows().for_each(|row| visit(&row));
+        return Ok(());
+    }
     let mut units = Units::new(table);
     while rows.advance()? {
         rows.fill(&mut row);

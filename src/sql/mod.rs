@@ -44,7 +44,7 @@ pub fn united<'a>(selects: impl Iterator<Item = &'a Select>) -> (String, String)
 
 /// One select for every statistic; for the number of rows alone, if there is none.
 pub fn selects(request: &Request, counted: &Counted) -> Result<Vec<Select>, Streamed> {
-    if request.table.unit.is_some() {
+    if request.table.unit.is_some() && request.table.order.is_none() {
         return Err(Streamed::Units);
     }
     if counted.statistics.is_empty() {
@@ -58,6 +58,7 @@ fn select(request: &Request, counted: &Counted, part: usize, statistic: Option<&
     let mut rows = Rows::new(request);
     let level = counted.group.map(|key| rows.column(key)).transpose()?;
     let level = level.map(|level| rows.name(level));
+    let kept = rows.kept()?;
     let (mut cell, mut parts, mut grid, mut cells) = (None, ["0", "0", "0"].map(str::to_owned), None, None);
     match statistic.map(|s| &s.kind) {
         None => {}
@@ -94,7 +95,7 @@ fn select(request: &Request, counted: &Counted, part: usize, statistic: Option<&
     let by = if keys.is_empty() { String::new() } else { format!("\nGROUP BY {}", keys.join(", ")) };
     let [low, mid, high] = parts;
     let query = format!(
-        "SELECT {} AS name, {part} AS part, {} AS group_level, {} AS cell, count(*) AS n,\n  {low} AS low, {mid} AS mid, {high} AS high\nFROM (\n{}\n) AS dpm{by}",
+        "SELECT {} AS name, {part} AS part, {} AS group_level, {} AS cell, count(*) AS n,\n  {low} AS low, {mid} AS mid, {high} AS high\nFROM (\n{}\n) AS dpm{kept}{by}",
         d.text(&counted.name),
         of(&level),
         of(&cell),

@@ -1,10 +1,10 @@
 //! What an engine has counted in place of rows: the same draws as of the rows, and one fixed error on what is no answer.
 
 use crate::data_support::{Seeded, T};
-use crate::sql::{RANGES, odd_rows, program};
+use crate::sql::{RANGES, headed, odd_rows, program};
 use dpm::compiled::Compiled;
 use dpm::data::eval::NoEnvironment;
-use dpm::data::{Answered, Counts, DataError, Source, scan};
+use dpm::data::{Answered, Counts, DataError, Source, count_rows, scan};
 use dpm::mechanism::plan::{MechanismPlan, Noise};
 use dpm::mechanism::{Released, Scope, execute, prepare, sums};
 use dpm::model::{ColumnId, ReleaseStep, Step, Table};
@@ -112,6 +112,30 @@ fn integers_are_as_good_as_rows() {
         let counts = Counts::read(&table, source(&text(&lines)), &mark, &answered).unwrap();
         assert_eq!(counts.public_rows(&table), Some(200));
         assert!(drawn(&compiled, &table, &csv, None) == drawn(&compiled, &table, &csv, Some(&counts)), "[{lo}, {hi}]");
+    }
+}
+
+/// Rows of units that a column chooses: the engine numbers them, dpm sorts them.
+#[test]
+fn an_engine_keeps_the_least_rows_of_every_unit() {
+    let mut rng = ChaCha20Rng::seed_from_u64(13);
+    for (lo, hi) in RANGES {
+        for unit in [
+            "by id max 2 order x { id: text,",
+            "by id max 30 order k { id: text,",
+            "by g max 3 order h {",
+            "by m max 4 order y {",
+            "by b max 20 order g {",
+        ] {
+            let compiled = headed(lo, hi, &format!("private t[n] {unit}"));
+            let (db, csv) = odd_rows(lo, hi, 200, &mut rng);
+            let (query, mark, answered) = query(&compiled);
+            let mut table = compiled.checked.program.tables[0].clone();
+            table.rows.exactly = count_rows(&table, source(&csv)).unwrap();
+            assert!(table.rows.exactly.unwrap() < 200);
+            let counts = Counts::read(&table, source(&text(&answer(&db, &query))), &mark, &answered).unwrap();
+            assert!(drawn(&compiled, &table, &csv, None) == drawn(&compiled, &table, &csv, Some(&counts)), "{unit} on [{lo}, {hi}]");
+        }
     }
 }
 
