@@ -39,11 +39,20 @@ def query(folder, dialect):
 
 def answer(found, first):
     table = {}
-    for name, part, level, cell, n, low, mid, high in found:
+    for name, part, level, cell, n, low, mid, high, *_ in found:
         key = (name, int(part), int(level), int(cell))
         assert key not in table, key
         table[key] = (int(n), int(low) + (int(mid) << 20) + (int(high) << 40) + int(n) * first.get((name, int(part)), 0))
     return table
+
+
+def written(folder, name, text, lines):
+    """An answer as CSV, in any order."""
+    path = os.path.join(folder, name + ".csv")
+    mark = re.search(r"0 AS (dpm_[0-9a-f]{16}) FROM", text)[1]
+    with open(path, "w") as f:
+        f.writelines(",".join(map(str, line)) + "\n" for line in [("name", "part", "group_level", "cell", "n", "low", "mid", "high", mark), *reversed(lines)])
+    return path
 
 
 def in_sqlite(text, data):
@@ -65,7 +74,7 @@ def in_datafusion(text, data):
     c = datafusion.SessionContext()
     c.register_record_batches("t", [arrow(data).to_batches(max_chunksize=100)])
     found = c.sql(text).to_pydict()
-    return list(zip(*(found[k] for k in ("name", "part", "group_level", "cell", "n", "low", "mid", "high"))))
+    return list(zip(*found.values()))
 
 
 def arrow(data):
@@ -73,8 +82,8 @@ def arrow(data):
     return pa.table({name: pa.array(column, ty, from_pandas=False) for name, column, ty in zip("xykmbcgh", zip(*data), types)})
 
 
-def far(folder, data, oracle, exponents):
-    """What `dpm run` releases of the same rows as CSV and as Parquet in many row groups, with noise of scale 1e-9, where the oracle is another."""
+def far(folder, data, oracle, exponents, answers):
+    """What `dpm run` releases of the same rows as CSV and as Parquet in many row groups, and of the answers of engines, with noise of scale 1e-9, where the oracle is another."""
     program = re.sub(r"^(\s*release .*)$", r"\1 using laplace(scale = 1e-9)", open(os.path.join(folder, "p.dpm")).read().replace("budget eps(1)\n", ""), flags=re.M)
     program_at, csv_at, parquet_at = (os.path.join(folder, name) for name in ("r.dpm", "d.csv", "d.parquet"))
     with open(program_at, "w") as f:
@@ -83,8 +92,8 @@ def far(folder, data, oracle, exponents):
         f.write(csv_text(data))
     pq.write_table(arrow(data), parquet_at, row_group_size=97)
     wrong = []
-    for path in (csv_at, parquet_at):
-        run = subprocess.run([DPM, "run", program_at, "--data", path, "--json", "--anyway"], capture_output=True, text=True)
+    for option, path in [("--data", csv_at), ("--data", parquet_at), *(("--counted", path) for path in answers)]:
+        run = subprocess.run([DPM, "run", program_at, option, path, "--json", "--anyway"], capture_output=True, text=True)
         if run.returncode:
             sys.exit(run.stderr)
         releases = json.loads(run.stdout)["releases"]
@@ -93,7 +102,7 @@ def far(folder, data, oracle, exponents):
             value = flat(list(value.values())[level] if isinstance(value, dict) else value[level]) if name in ("c0", "c1") else flat(value)
             wanted = sum_ * 2.0 ** exponents[name] if name in exponents else n
             if abs(float(value[cell]) - wanted) > 1e-7 * max(1, abs(wanted) * 1e-6):
-                wrong.append(f"{path[-7:]}: {name}, level {level}, cell {cell}")
+                wrong.append(f"{os.path.basename(path)}: {name}, level {level}, cell {cell}")
     return wrong
 
 
@@ -110,19 +119,22 @@ with tempfile.TemporaryDirectory() as folder:
         oracle = answer(in_sqlite(text, data), first)
         if oracle[("a0", 0, 0, 0)] != (ROWS, total([row[0] for row in data], lo, hi)):
             wrong.append(f"sqlite: sum(x) on [{lo}, {hi}]")
-        if 1e-3 < hi < 1e7:
-            exponents = {m[0]: int(m[1]) for m in re.findall(r"-- (\w+) part 0: a sum in steps of 2\^(-?\d+)", text)}
-            wrong += far(folder, data, oracle, exponents)
-            files += 2 * len(oracle)
+        exponents = {m[0]: int(m[1]) for m in re.findall(r"-- (\w+) part 0: a sum in steps of 2\^(-?\d+)", text)}
+        answers = [written(folder, "sqlite", text, in_sqlite(text, data))]
         for name, run in engines.items():
             text, first = query(folder, name)
-            found = answer(run(text, data), first)
+            lines = run(text, data)
+            answers.append(written(folder, name, text, lines))
+            found = answer(lines, first)
             counted[name] += len(found)
             wrong += [f"{name} on [{lo}, {hi}]: {key} is {found.get(key)}, not {oracle.get(key)}" for key in sorted(oracle.keys() | found.keys()) if found.get(key) != oracle.get(key)]
+        if 1e-3 < hi < 1e7:
+            wrong += far(folder, data, oracle, exponents, answers)
+            files += (2 + len(answers)) * len(oracle)
 lines = [f"{ROWS} rows of adversarial cells for each of {len(RANGES)} ranges; SQLite {sqlite3.sqlite_version} is the oracle"]
 versions = {"duckdb": duckdb.__version__, "datafusion": datafusion.__version__}
 lines += [f"{name} {versions[name]}: {counted[name]} integers compared" for name in engines]
-lines += [f"CSV and Parquet through dpm run, noise of scale 1e-9: {files} numbers compared"]
+lines += [f"CSV, Parquet and answers of the engines through dpm run, noise of scale 1e-9: {files} numbers compared"]
 lines += [f"{len(wrong)} differ"] + wrong[:20]
 print("\n".join(lines))
 if wrong:

@@ -54,8 +54,8 @@ module.exports = grammar({
         ),
       ),
     rows: ($) => seq("[", choice($.integer, seq(optional("private"), $.identifier, optional(seq(">=", $.integer)))), "]"),
-    // `max` is a word here alone: `max(x, 0)` is a function.
-    unit: ($) => seq("by", $.identifier, "max", $.integer),
+    // `max` and `order` are words here alone: `max(x, 0)` is a function.
+    unit: ($) => seq("by", $.identifier, "max", $.integer, optional(seq("order", $.identifier))),
     columns: ($) => seq("{", repeat(seq($.column, optional(","))), "}"),
     column: ($) => seq(field("name", $.identifier), optional(seq("from", $.string)), ":", optional("public"), $.type),
     param: ($) => seq("param", field("name", $.identifier), optional(seq(":", $.type)), "~", $.call),

@@ -172,6 +172,7 @@ fn table(t: &Table) -> TableFacts {
         relation: t.relation,
         unit_key: t.unit.and_then(|(key, _)| Some(t.columns.get(key.0)?.name.clone())),
         unit_rows: t.unit_rows(),
+        unit_order: t.ordered_by().map(|c| c.name.clone()),
         rows_public: t.relation == Relation::ReplaceOne,
         at_least: t.rows.at_least,
         exactly: t.rows.exactly,
@@ -264,6 +265,10 @@ fn assumptions(program: &Program, analysis: &Analysis) -> Vec<String> {
 fn relation_words(t: &Table) -> String {
     let name = &t.name;
     let key = t.unit.and_then(|(key, k)| Some((t.columns.get(key.0)?.name.as_str(), k)));
+    let kept = |k: u64| match t.ordered_by() {
+        Some(c) => format!("the {k} least by `{}` and then by all columns are kept", c.name),
+        None => format!("the first {k} are kept"),
+    };
     match (t.relation, key) {
         (Relation::ReplaceOne, None) => {
             format!("one row of `{name}` is one person; neighbours differ by one replaced row, and the number of rows is public")
@@ -272,10 +277,12 @@ fn relation_words(t: &Table) -> String {
             format!("one row of `{name}` is one person; neighbours differ by one row added or removed, and the number of rows is secret")
         }
         (Relation::ReplaceOne, Some((key, k))) => format!(
-            "all rows of one `{key}` in `{name}` (the first {k} are kept) are one person; neighbours differ by their contents, and the number of rows of every `{key}` is public"
+            "all rows of one `{key}` in `{name}` ({}) are one person; neighbours differ by their contents, and the number of rows of every `{key}` is public",
+            kept(k)
         ),
         (Relation::AddRemove, Some((key, k))) => format!(
-            "all rows of one `{key}` in `{name}` (the first {k} are kept) are one person; neighbours differ by adding or removing them, and the number of rows is secret"
+            "all rows of one `{key}` in `{name}` ({}) are one person; neighbours differ by adding or removing them, and the number of rows is secret",
+            kept(k)
         ),
     }
 }

@@ -31,6 +31,7 @@ pub fn table(relation: Relation, at_least: u64) -> Table {
         count_name: Some("n".into()),
         rows: RowCount { at_least, exactly: None },
         unit: None,
+        order: None,
         columns: vec![column("y", Type::Bool), column("x", Type::real(0.0, 10.0)), column("g", Type::Category(levels()))],
         span: span(0, 0),
         rows_span: span(0, 0),

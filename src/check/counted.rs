@@ -32,6 +32,7 @@ impl Checker<'_> {
             count_name,
             rows,
             unit: None,
+            order: None,
             columns,
             span,
             rows_span: span,

@@ -81,6 +81,7 @@ impl Checker<'_> {
             count_name: None,
             rows: RowCount { at_least: 0, exactly: None },
             unit: None,
+            order: None,
             columns: vec![],
             span,
             rows_span: t.rows.span,
@@ -123,7 +124,7 @@ impl Checker<'_> {
         if let Some(unit) = &t.unit {
             let unit = self.unit(t, unit, private)?;
             if let Some(table) = self.program.tables.get_mut(id.0) {
-                table.unit = Some(unit);
+                (table.unit, table.order) = (Some(unit.0), unit.1);
             }
         }
         if private { self.same_relation(id) } else { Ok(()) }
@@ -234,7 +235,7 @@ impl Checker<'_> {
         }
     }
 
-    fn unit(&mut self, t: &ast::Table, unit: &ast::Unit, private: bool) -> Checked<(ColumnId, u64)> {
+    fn unit(&mut self, t: &ast::Table, unit: &ast::Unit, private: bool) -> Checked<((ColumnId, u64), Option<ColumnId>)> {
         if !private {
             return self.fail(
                 Diagnostic::new("E0209", "a public table has no privacy unit")
@@ -267,7 +268,33 @@ impl Checker<'_> {
                     .help(format!("{}: text", unit.key.value)),
             );
         }
-        Ok((ColumnId(key), unit.max_rows.value))
+        let order = unit.order.as_ref().map(|order| self.order(t, order)).transpose()?;
+        Ok(((ColumnId(key), unit.max_rows.value), order))
+    }
+
+    /// The column that says which rows of a unit are kept: of one value, so that all rows can be compared.
+    fn order(&mut self, t: &ast::Table, order: &ast::Name) -> Checked<ColumnId> {
+        if self.scopes.here(&order.value).is_some_and(|e| matches!(e.binding, Binding::Poisoned)) {
+            return Err(Stop);
+        }
+        let Some(at) = t.columns.iter().position(|c| c.name.value == order.value) else {
+            return self.fail(
+                Diagnostic::new("E0206", format!("`{}` has no column `{}`", t.name.value, order.value))
+                    .label(order.span, "the column whose least values are kept")
+                    .help(format!("private {}[n] .. {{ {}: int in 0..100, ... }}", t.name.value, order.value)),
+            );
+        };
+        let ty = self.program.tables.last().and_then(|table| table.columns.get(at)).map(|c| &c.ty);
+        let one = matches!(ty, Some(Type::Bool | Type::Int(_) | Type::Real(_) | Type::Category(_) | Type::Date(_)));
+        if !one {
+            return self.fail(
+                Diagnostic::new("E0206", format!("rows have no order by `{}`", order.value))
+                    .label(order.span, "not a number, a date, a category or a bool")
+                    .cause("which rows of a unit are kept follows from their values as declared")
+                    .help("order by another column"),
+            );
+        }
+        Ok(ColumnId(at))
     }
 
     /// All private tables have the same relation and the same kind of unit (E0107b).

@@ -150,6 +150,29 @@ fn place(path: &str) -> PathBuf {
 
 /// The private files, one for every private table.
 pub fn private(program: &Program, given: &[String]) -> Result<Vec<(TableId, PathBuf)>, Exit> {
+    private_but(program, given, &[])
+}
+
+/// The same where an engine has counted the rows of some tables.
+pub fn private_but(program: &Program, given: &[String], counted: &[(TableId, PathBuf)]) -> Result<Vec<(TableId, PathBuf)>, Exit> {
+    let files = tables(program, "--data", given)?;
+    for (i, table) in program.tables.iter().enumerate().filter(|(_, t)| t.private) {
+        let name = &table.name;
+        let is_counted = counted.iter().any(|(t, _)| t.0 == i);
+        match files.iter().any(|(t, _)| t.0 == i) {
+            true if is_counted => return Err(usage(&format!("`{name}` has either rows or what was counted of them: --data or --counted"))),
+            false if !is_counted => return Err(usage(&format!("the data of `{name}` are missing: --data {name}=PATH"))),
+            _ => {}
+        }
+    }
+    if [&files[..], counted].concat().iter().filter(|(_, p)| *p == place("-")).count() > 1 {
+        return Err(usage("standard input holds the rows of one table alone"));
+    }
+    Ok(files)
+}
+
+/// What an option names for private tables, in their order.
+pub fn tables(program: &Program, option: &str, given: &[String]) -> Result<Vec<(TableId, PathBuf)>, Exit> {
     let private: Vec<usize> = (0..program.tables.len()).filter(|i| program.tables.get(*i).is_some_and(|t| t.private)).collect();
     let mut files: Vec<(TableId, PathBuf)> = vec![];
     for text in given {
@@ -160,25 +183,16 @@ pub fn private(program: &Program, given: &[String]) -> Result<Vec<(TableId, Path
         let (i, path) = match (named, private.as_slice()) {
             (Some((i, path)), _) => (i, path),
             (None, [one]) if !looks_named(text) => (*one, text.as_str()),
-            _ => return Err(usage(&format!("--data wants NAME=PATH with the name of a private table, not `{text}`"))),
+            _ => return Err(usage(&format!("{option} wants NAME=PATH with the name of a private table, not `{text}`"))),
         };
         let table = program.tables.get(i);
         if !table.is_some_and(|t| t.private) {
             return Err(usage(&format!("`{}` is a public table: use --public", table.map_or("", |t| t.name.as_str()))));
         }
-        if path == "-" && files.iter().any(|(_, p)| *p == place("-")) {
-            return Err(usage("standard input holds the rows of one table alone"));
-        }
         if files.iter().any(|(t, _)| t.0 == i) {
             return Err(usage(&format!("the data of `{}` are named twice", table.map_or("", |t| t.name.as_str()))));
         }
         files.push((TableId(i), place(path)));
-    }
-    for i in private {
-        if !files.iter().any(|(t, _)| t.0 == i) {
-            let name = program.tables.get(i).map_or("", |t| t.name.as_str());
-            return Err(usage(&format!("the data of `{name}` are missing: --data {name}=PATH")));
-        }
     }
     files.sort_by_key(|(t, _)| *t);
     Ok(files)

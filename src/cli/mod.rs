@@ -28,6 +28,7 @@ mod check;
 mod compare;
 mod compile;
 mod complete;
+mod counted;
 mod draw;
 mod emit;
 mod explain;
@@ -207,6 +208,8 @@ struct Run {
     /// A private table: `staff=staff.csv` or `.parquet`, a folder, a pattern; with a ledger `staff=@ID`; a bare path if the program has one private table
     #[arg(long, value_name = "NAME=PATH|@ID")]
     data: Vec<String>,
+    #[command(flatten)]
+    counted: counted::Counted,
     /// What stands between the cells of a line of the private files: `,`, `;` or `tab`
     #[arg(long, value_name = "CHARACTER", conflicts_with = "ledger")]
     delimiter: Option<inputs::Delimiter>,

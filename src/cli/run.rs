@@ -2,10 +2,10 @@
 
 use super::compile::prepared;
 use super::values::{Notes, text};
-use super::{Exit, Run, charge, files, inputs, pace, progress, synthetic};
+use super::{Exit, Run, charge, counted, files, inputs, pace, progress, synthetic};
 use crate::analyze::{Status, certificate_text, cost_text};
 use crate::compiled::{Compiled, missing};
-use crate::data::{DataError, Opened, Source};
+use crate::data::{Counts, DataError, Opened, Source};
 use crate::ledger::Receipt;
 use crate::mechanism::MechanismError;
 use crate::mechanism::bits::OsBits;
@@ -19,6 +19,7 @@ struct Paths {
     charged: Option<charge::Charged>,
     /// Opened once: all passes of a run read the same file. Empty where a ledger opens the data.
     files: Vec<(TableId, PathBuf, Opened)>,
+    answers: Vec<counted::Answer>,
     #[cfg(feature = "tape")]
     seed: Option<u64>,
     #[cfg(feature = "tape")]
@@ -32,6 +33,10 @@ impl Files for Paths {
         }
         let found = self.files.iter().find(|(t, ..)| *t == table);
         found.map_or(Err(DataError::Missing), |(.., opened)| opened.source())
+    }
+
+    fn counts(&self, table: TableId) -> Option<&Counts> {
+        self.answers.iter().find(|a| a.table == table).map(|a| &a.counts)
     }
 
     fn bits(&self) -> Result<OsBits, MechanismError> {
@@ -48,7 +53,12 @@ impl Files for Paths {
 const NOT_PRIVATE: &str = "NOT PRIVATE: drawn from a seed";
 
 pub fn run(args: &Run) -> Exit {
-    let private = files::private(&args.data, args.ledger.as_deref());
+    if !args.counted.counted.is_empty() && args.ledger.is_some() {
+        return super::usage(
+            "a ledger charges for registered rows, and what an engine has counted is not registered: --counted cannot be used with --ledger",
+        );
+    }
+    let private = files::private(&[&args.data[..], &args.counted.counted].concat(), args.ledger.as_deref());
     let private = private.and_then(|files| files::refuse_private(&args.program, &files).map(|()| files));
     let opened = private.and_then(|private| Ok((prepared(&args.program, &private.files)?, private.files)));
     let (Compiled { checked, bound, analysis, mut certificate, plan, diagnostics }, private) = match opened {
@@ -65,8 +75,13 @@ pub fn run(args: &Run) -> Exit {
     if let Some(what) = missing(&checked.program, &bound) {
         return super::usage(&what);
     }
-    let data = match inputs::private(&checked.program, &args.data) {
-        Ok(f) => f,
+    let counted = counted::wanted(&args.counted, (&checked.program, &analysis, &bound));
+    let found = counted.and_then(|counted| {
+        let places: Vec<(TableId, PathBuf)> = counted.iter().map(|c| (c.table, c.path.clone())).collect();
+        Ok((inputs::private_but(&checked.program, &args.data, &places)?, counted))
+    });
+    let (data, counted) = match found {
+        Ok(found) => found,
         Err(exit) => return exit,
     };
     if args.pad.is_some() && certificate.releases.iter().any(|r| r.sampler == Sampler::Slice.name()) {
@@ -116,9 +131,17 @@ pub fn run(args: &Run) -> Exit {
             Err(why) => return inputs::input_error(&why, &path.display().to_string()),
         }
     }
+    let mut answers = vec![];
+    for wanted in counted {
+        match wanted.read(args.delimiter.unwrap_or_default().0) {
+            Ok(answer) => answers.push(answer),
+            Err(why) => return inputs::input_error(&why, &wanted.path.display().to_string()),
+        }
+    }
     let paths = Paths {
         charged,
         files: open,
+        answers,
         #[cfg(feature = "tape")]
         seed: args.seed,
         #[cfg(feature = "tape")]
@@ -142,6 +165,7 @@ pub fn run(args: &Run) -> Exit {
             let padded = json!({"seconds": pace.seconds(), "assumes": pace::ASSUMES});
             let more = [
                 ("padded", padded, pace.seconds().is_some()),
+                ("counted", paths.answers.iter().map(counted::Answer::json).collect(), !paths.answers.is_empty()),
                 ("laws", json!(laws), !laws.is_empty()),
                 ("chains", failed, !ended),
                 ("seeded", json!(NOT_PRIVATE), seeded(args)),
@@ -220,6 +244,7 @@ pub fn run(args: &Run) -> Exit {
             None if checked.program.tables.iter().all(|t| !t.private) => show_line!("costs nothing: it reads no private rows"),
             None => show_line!("{cost}; not charged: no ledger was named"),
         }
+        paths.answers.iter().for_each(|a| show!("{}", a.text()));
     }
     Exit::Done
 }

@@ -2,11 +2,13 @@
 
 use super::compile::prepared;
 use super::{Exit, Public, usage};
+use crate::analyze::Analysis;
 use crate::compiled::{Compiled, missing};
-use crate::data::eval::Environment;
+use crate::data::{Answered, Environment};
 use crate::mechanism::sums;
-use crate::model::{ColumnId, Expr, ExprKind, Program, Query, ReleaseStep, ScalarId, Step, Table, TableId, Type};
-use crate::sql::{Counted, Dialect, Request, Select, Streamed, selects};
+use crate::model::{self, Each, Expr, ExprKind, Program, ReleaseStep, ScalarId, Step, Table, TableId, Type};
+use crate::run::Bound;
+use crate::sql::{Counted, Dialect, Request, Select, Streamed, selects, united};
 use clap::Args;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -55,46 +57,64 @@ impl Environment for Given<'_> {
     }
 }
 
-/// A release, the key of its `each`, and what is counted for it.
-struct Asked<'a> {
+/// A release, its `each`, and what is counted for it.
+pub struct Asked<'a> {
     release: &'a ReleaseStep,
-    group: Option<(TableId, ColumnId)>,
-    table: TableId,
+    group: Option<&'a Each>,
+    pub table: TableId,
     selects: Result<Vec<Select>, Streamed>,
 }
 
-fn found<'a>(steps: &'a [Step], group: Option<(TableId, ColumnId)>, out: &mut Vec<(&'a ReleaseStep, Option<(TableId, ColumnId)>)>) {
+impl Asked<'_> {
+    pub fn is_counted(&self) -> bool {
+        self.selects.is_ok()
+    }
+
+    /// What an answer of its query holds of it.
+    pub fn answered(&self) -> impl Iterator<Item = Answered> {
+        let levels = self.group.map(|each| each.levels.len());
+        self.selects.iter().flatten().enumerate().map(move |(part, select)| {
+            let cells = select.cells.map(|dim| usize::try_from(dim).unwrap_or(usize::MAX));
+            Answered { name: self.release.name.clone(), part, levels, cells }
+        })
+    }
+}
+
+fn found<'a>(steps: &'a [Step], group: Option<&'a Each>, out: &mut Vec<(&'a ReleaseStep, Option<&'a Each>)>) {
     for step in steps {
         match step {
             Step::Release(release) => out.push((release, group)),
             Step::When { then, otherwise, .. } => [then, otherwise].into_iter().for_each(|steps| found(steps, group, out)),
-            Step::Each(each) => found(&each.body, Some((each.table, each.key)), out),
+            Step::Each(each) => found(&each.body, Some(each), out),
             Step::Output { .. } | Step::Expect(_) => {}
         }
     }
 }
 
 /// What a program asks of its private tables, release by release.
-fn asked<'a>(compiled: &'a Compiled, dialect: Dialect, from: &BTreeMap<String, String>) -> Result<Vec<Asked<'a>>, Exit> {
-    let program = &compiled.checked.program;
-    let env = Given(program, compiled.bound.scalars.clone());
+pub fn asked<'a>(
+    (program, analysis, bound): (&'a Program, &Analysis, &Bound),
+    dialect: Dialect,
+    from: &BTreeMap<String, String>,
+) -> Result<Vec<Asked<'a>>, Exit> {
+    let env = Given(program, bound.scalars.clone());
     let mut releases = vec![];
     found(&program.steps, None, &mut releases);
     let mut all = vec![];
     for (release, group) in releases {
-        let chosen = compiled.analysis.release(release.id).and_then(|r| r.chosen.as_ref());
+        let chosen = analysis.release(release.id).and_then(|r| r.chosen.as_ref());
         let plan = chosen.and_then(|c| c.plan.as_ref());
         let table = match (&release.query, plan) {
             (_, Some(plan)) => plan.table(),
-            (Query::Aggregate(q), None) => q.table,
-            (Query::Posterior(m), None) => m.records.table,
+            (model::Query::Aggregate(q), None) => q.table,
+            (model::Query::Posterior(m), None) => m.records.table,
         };
         let declared = program.tables.get(table.0).ok_or(Exit::Bug)?;
         let place = from.get(&declared.name).cloned().unwrap_or_else(|| dialect.identifier(&declared.name));
         let request = Request { dialect, id: table, table: declared, from: &place, env: &env };
         let selects = plan.ok_or(Streamed::Late).and_then(|plan| {
             let statistics = sums(plan).ok_or(Streamed::Rows)?;
-            selects(&request, &Counted { name: release.name.clone(), group: group.map(|(_, key)| key), statistics })
+            selects(&request, &Counted { name: release.name.clone(), group: group.map(|each| each.key), statistics })
         });
         all.push(Asked { release, group, table, selects });
     }
@@ -115,6 +135,7 @@ fn needs(ty: &Type, dialect: Dialect) -> &'static str {
     match (ty, dialect) {
         (Type::Category(_), Dialect::Sqlite) => "TEXT or INTEGER",
         (Type::Category(_), _) => "a text (with binary collation), whole numbers or BOOLEAN",
+        (Type::Text, _) => "a text or whole numbers",
         (_, Dialect::Sqlite) => "numbers or NULL alone, which STRICT tables hold to",
         (Type::Bool, _) => "BOOLEAN",
         (Type::Int(_), _) => "whole numbers of at most 64 bits",
@@ -123,16 +144,23 @@ fn needs(ty: &Type, dialect: Dialect) -> &'static str {
 }
 
 fn columns(table: &Table) -> impl Iterator<Item = (&str, &Type)> {
+    let key = table.order.and(table.unit).and_then(|(key, _)| table.columns.get(key.0));
     let plain = |ty: &Type| matches!(ty, Type::Bool | Type::Int(_) | Type::Real(_) | Type::Category(_));
-    table.declared().filter(move |c| plain(&c.ty)).flat_map(|c| c.headers.iter().map(|h| (h.trim(), &c.ty)))
+    table.declared().filter(move |c| plain(&c.ty) || key == Some(*c)).flat_map(|c| c.headers.iter().map(|h| (h.trim(), &c.ty)))
 }
 
 /// What no query can show.
-const PREMISES: [&str; 3] = [
-    "one row is one person, and there are fewer than 2^34 of them",
-    "the integers are as private as the rows: they are what a mechanism adds noise to, and no release",
-    "the engine, its machines and its logs are trusted as those that hold the rows are",
-];
+pub fn premises(table: &Table) -> [String; 3] {
+    let person = match table.unit.and_then(|(key, _)| table.columns.get(key.0)) {
+        Some(key) => format!("one `{}` is one person, and there are fewer than 2^34 rows", key.name),
+        None => "one row is one person, and there are fewer than 2^34 of them".to_owned(),
+    };
+    [
+        person,
+        "the integers are as private as the rows: they are what a mechanism adds noise to, and no release".to_owned(),
+        "the engine, its machines and its logs are trusted as those that hold the rows are".to_owned(),
+    ]
+}
 
 pub fn sql(args: &Sql) -> Exit {
     match written(args) {
@@ -140,50 +168,68 @@ pub fn sql(args: &Sql) -> Exit {
     }
 }
 
-fn written(args: &Sql) -> Result<Exit, Exit> {
-    let mut from = BTreeMap::new();
-    for text in &args.from {
+/// Where rows are, by the names of their tables.
+pub fn places(from: &[String], program: &Program) -> Result<BTreeMap<String, String>, Exit> {
+    let mut places = BTreeMap::new();
+    for text in from {
         let (name, place) =
             super::inputs::pair(text).ok_or_else(|| usage(&format!("--from wants NAME=TABLE or NAME=(QUERY), not `{text}`")))?;
-        from.insert(name.to_owned(), place.to_owned());
+        if !program.tables.iter().any(|t| t.private && t.name == name) {
+            return Err(usage(&format!("the program declares no private `{name}`")));
+        }
+        places.insert(name.to_owned(), place.to_owned());
     }
-    let compiled = compiled(&args.file, &args.public)?;
-    let program = &compiled.checked.program;
-    if let Some(name) = from.keys().find(|name| !program.tables.iter().any(|t| t.private && t.name == **name)) {
-        return Err(usage(&format!("the program declares no private `{name}`")));
-    }
-    let all = asked(&compiled, args.dialect, &from)?;
-    let streamed: Vec<_> = all.iter().filter_map(|a| Some((a, *a.selects.as_ref().err()?))).collect();
-    for (a, why) in &streamed {
+    Ok(places)
+}
+
+/// Refuses what is read row by row, by the names of the releases.
+pub fn all_counted<'a>(all: impl Iterator<Item = &'a Asked<'a>>) -> Result<(), Exit> {
+    let mut streamed = false;
+    for (a, why) in all.filter_map(|a| Some((a, *a.selects.as_ref().err()?))) {
         say_line!("error: `{}` is not counted by a query: {}", a.release.name, why.text());
+        streamed = true;
     }
-    if !streamed.is_empty() {
+    if streamed {
         say_line!("  Help: dpm reads the rows of such a release itself: `dpm sources` says which, `dpm run --data` takes files and SQLite");
         return Err(Exit::Rejected);
     }
-    let tables: Vec<TableId> = (0..program.tables.len()).map(TableId).filter(|t| all.iter().any(|a| a.table == *t)).collect();
-    for table in tables {
-        let Some(declared) = program.tables.get(table.0) else { return Err(Exit::Bug) };
-        show!("{}", text(declared, args.dialect, all.iter().filter(|a| a.table == table)));
+    Ok(())
+}
+
+fn written(args: &Sql) -> Result<Exit, Exit> {
+    let Compiled { checked, analysis, bound, .. } = compiled(&args.file, &args.public)?;
+    let program = &checked.program;
+    let from = places(&args.from, program)?;
+    let all = asked((program, &analysis, &bound), args.dialect, &from)?;
+    all_counted(all.iter())?;
+    for (i, declared) in program.tables.iter().enumerate().filter(|(i, _)| all.iter().any(|a| a.table.0 == *i)) {
+        show!("{}", query(declared, args.dialect, all.iter().filter(|a| a.table.0 == i)).text);
     }
     Ok(Exit::Done)
 }
 
+/// The query for a table, as it is printed, and the column that marks its answers.
+pub struct Query {
+    pub text: String,
+    pub mark: String,
+}
+
 /// One query for a table, with what it assumes.
-fn text<'a>(table: &Table, dialect: Dialect, all: impl Iterator<Item = &'a Asked<'a>>) -> String {
+pub fn query<'a>(table: &Table, dialect: Dialect, all: impl Iterator<Item = &'a Asked<'a>>) -> Query {
     let mut out = format!(
         "-- What the program asks of `{}`, in integers ({}). total = low + 2^20 mid + 2^40 high + n first\n",
         table.name,
         dialect.name()
     );
     out += "-- It rests on this:\n";
-    for premise in PREMISES {
+    for premise in premises(table) {
         out += &format!("--   {premise}\n");
     }
     for (header, ty) in columns(table) {
         out += &format!("--   column {header:?} holds {}\n", needs(ty, dialect));
     }
-    let mut queries = vec![];
+    out += "-- Its answer goes back, as CSV with a header or as Parquet, by dpm run --counted\n";
+    let mut selects = vec![];
     for a in all {
         for (part, select) in a.selects.iter().flatten().enumerate() {
             let what = match select.grid {
@@ -192,10 +238,11 @@ fn text<'a>(table: &Table, dialect: Dialect, all: impl Iterator<Item = &'a Asked
             };
             let levels = if a.group.is_some() { ", by level" } else { "" };
             out += &format!("-- {} part {part}: {what}{levels}\n", a.release.name);
-            queries.push(select.query.clone());
+            selects.push(select);
         }
     }
-    out + &queries.join("\nUNION ALL\n") + ";\n"
+    let (query, mark) = united(selects.into_iter());
+    Query { text: out + &query, mark }
 }
 
 pub fn sources(args: &Sources) -> Exit {
@@ -205,9 +252,9 @@ pub fn sources(args: &Sources) -> Exit {
 }
 
 fn listed(args: &Sources) -> Result<Exit, Exit> {
-    let compiled = compiled(&args.file, &args.public)?;
-    let all = asked(&compiled, args.dialect, &BTreeMap::new())?;
-    for (i, table) in compiled.checked.program.tables.iter().enumerate().filter(|(_, t)| t.private) {
+    let Compiled { checked, analysis, bound, .. } = compiled(&args.file, &args.public)?;
+    let all = asked((&checked.program, &analysis, &bound), args.dialect, &BTreeMap::new())?;
+    for (i, table) in checked.program.tables.iter().enumerate().filter(|(_, t)| t.private) {
         show_line!("{}", table.name);
         for a in all.iter().filter(|a| a.table.0 == i) {
             let how = match &a.selects {

@@ -2,6 +2,7 @@
 
 mod block;
 pub mod cell;
+pub mod counted;
 pub mod encode;
 pub mod eval;
 pub mod format;
@@ -30,6 +31,7 @@ use std::io::{BufRead, BufReader, Cursor, Read, Seek};
 use std::path::Path;
 use std::sync::Arc;
 
+pub use counted::{Answered, Counts};
 pub use eval::Environment;
 pub use format::Misfit;
 pub use gather::{Gathered, gather};
@@ -72,6 +74,10 @@ pub enum DataError {
     Cell { table: String, column: String, line: u64 },
     /// The public columns of a private table are not those that the certificate rests on.
     Design { table: String },
+    /// Integers in place of rows whose header is that of another query.
+    Unasked { table: String },
+    /// Integers in place of rows that are no answer of the query, whatever the rows are.
+    Miscounted { table: String },
 }
 
 impl fmt::Display for DataError {
@@ -109,6 +115,16 @@ impl fmt::Display for DataError {
                 write!(
                     f,
                     "the public columns of `{table}` are not, row by row, those of the file that --public gives, on which the cost rests"
+                )
+            }
+            DataError::Unasked { table } => {
+                write!(f, "this is no answer of the query for `{table}` that `dpm sql` prints of this program, --public and --from")
+            }
+            DataError::Miscounted { table } => {
+                write!(
+                    f,
+                    "the answer of the query for `{table}` is not whole: integers are missing or written otherwise, or rows are \
+                     counted that it cannot have"
                 )
             }
         }

@@ -11,7 +11,7 @@ use super::machine::Compiled;
 use super::public::check_rows;
 use super::row::{Rows, offsets, width};
 use super::statistic::{Quantizer, check_sum};
-use super::units::Units;
+use super::units::{Least, Units};
 use super::{DataError, Source, StatisticError, parallel};
 
 /// Most totals that one statistic may keep.
@@ -22,16 +22,16 @@ const MOST_SHARED: usize = 1 << 20;
 
 /// What one release asks of the rows of one table.
 pub struct Job {
-    measures: Vec<Measure>,
+    pub(super) measures: Vec<Measure>,
     /// Rows to keep as they are.
-    encoding: Option<Encoding>,
+    pub(super) encoding: Option<Encoding>,
     /// Row expressions to keep in doubles, side by side.
-    columns: Option<(Vec<Compiled>, Vec<Op>)>,
+    pub(super) columns: Option<(Vec<Compiled>, Vec<Op>)>,
     /// Only rows whose key column (at this slot) is at this level.
-    group: Option<(usize, f64)>,
+    pub(super) group: Option<(usize, f64)>,
 }
 
-enum Measure {
+pub(super) enum Measure {
     Sum(Compiled, Quantizer),
     Levels {
         value: Compiled,
@@ -198,7 +198,7 @@ struct Scratch {
 }
 
 impl Measure {
-    fn zero(&self) -> Totals {
+    pub(super) fn zero(&self) -> Totals {
         let of = |n: usize, exponent| Totals { sums: vec![0; n], exponent, products: vec![], products_exponent: 0, values: vec![] };
         match self {
             Measure::Sum(value, q) => of(value.width(), q.exponent()),
@@ -324,9 +324,17 @@ impl<'a> Pass<'a> {
     }
 }
 
-/// Calls `visit` with every kept row, in the order of the file.
+/// Calls `visit` with every kept row, in the order of the file, or unit by unit where a column says which are kept.
 fn each_row(table: &Table, mut rows: Rows, mut visit: impl FnMut(&[f64])) -> Result<(), DataError> {
     let mut row = vec![0.0; rows.slots()];
+    if let Some(mut least) = Least::new(table) {
+        while rows.advance()? {
+            rows.fill(&mut row);
+            least.see(&rows, &row);
+        }
+        least.rows().for_each(|row| visit(&row));
+        return Ok(());
+    }
     let mut units = Units::new(table);
     while rows.advance()? {
         rows.fill(&mut row);

@@ -26,6 +26,7 @@ pub fn table() -> Table {
         count_name: None,
         rows: RowCount { at_least: 0, exactly: None },
         unit: None,
+        order: None,
         columns: NAMES.into_iter().zip(types).map(column).collect(),
         span,
         rows_span: span,

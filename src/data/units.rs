@@ -1,8 +1,10 @@
-//! Contribution bounding: keeps the first k rows of every unit, in file order, whatever the other units are.
+//! Contribution bounding: keeps the first k rows of every unit, in file order or by a column, whatever the other units are.
 //!
 //! A hash says where a key may be; keys themselves are compared, so hashes decide nothing but the time it takes. Their key is
 //! drawn by the system for every table: no choice of ids makes it slow. A unit takes its bytes and about twenty more, a row nothing.
 
+use std::cmp::Ordering;
+use std::collections::BTreeMap;
 use std::hash::{BuildHasher, RandomState};
 
 use super::DataError;
@@ -32,17 +34,64 @@ impl Units {
     }
 
     pub fn keeps(&mut self, rows: &Rows, row: &[f64]) -> Result<bool, DataError> {
-        let key = if self.text {
-            rows.bytes(self.column)
-        } else {
-            self.key.clear();
-            let values = row.get(self.slots.clone()).unwrap_or(&[]);
-            values.iter().for_each(|v| self.key.extend_from_slice(&v.to_le_bytes()));
-            &self.key
-        };
+        let Units { column, text, slots, key, seen } = self;
+        let key = if *text { rows.bytes(*column) } else { bytes(row.get(slots.clone()).unwrap_or(&[]), key) };
         // Only 256 GiB of ids fill the table; a run without that memory has ended before.
-        self.seen.takes(key).ok_or(DataError::Unreadable)
+        seen.takes(key).ok_or(DataError::Unreadable)
     }
+}
+
+/// The key of a unit that is not text.
+fn bytes<'k>(values: &[f64], key: &'k mut Vec<u8>) -> &'k [u8] {
+    key.clear();
+    values.iter().for_each(|v| key.extend_from_slice(&v.to_le_bytes()));
+    key
+}
+
+/// The least rows of every unit by `order`, then by all columns as they are declared: a function of the rows of this unit alone, whatever
+/// the order of the file is. They are held in memory until the last row was read.
+pub struct Least {
+    units: Units,
+    order: usize,
+    most: usize,
+    kept: BTreeMap<Vec<u8>, Vec<Vec<f64>>>,
+}
+
+impl Least {
+    /// `None` where rows are kept as they come.
+    pub fn new(table: &Table) -> Option<Least> {
+        let order = *offsets(table).0.get(table.order?.0)?;
+        let most = usize::try_from(table.unit_rows()).unwrap_or(usize::MAX);
+        Some(Least { units: Units::new(table)?, order, most, kept: BTreeMap::new() })
+    }
+
+    pub fn see(&mut self, rows: &Rows, row: &[f64]) {
+        let Least { units: Units { column, text, slots, key, .. }, order, most, kept } = self;
+        let key = if *text { rows.bytes(*column) } else { bytes(row.get(slots.clone()).unwrap_or(&[]), key) };
+        let place = |kept: &[Vec<f64>]| kept.partition_point(|other| compared(other, row, *order).is_le());
+        match kept.get_mut(key) {
+            None => drop(kept.insert(key.to_vec(), vec![row.to_vec()])),
+            Some(kept) => {
+                let at = place(kept);
+                if at < *most {
+                    kept.truncate(most.saturating_sub(1));
+                    kept.insert(at, row.to_vec());
+                }
+            }
+        }
+    }
+
+    /// The rows that count, unit by unit.
+    pub fn rows(self) -> impl Iterator<Item = Vec<f64>> {
+        self.kept.into_values().flatten()
+    }
+}
+
+/// Rows by one of their values, then by all; those that are equal in all are the same row to a program. Values are never NaN, and both zeros are one.
+fn compared(a: &[f64], b: &[f64], order: usize) -> Ordering {
+    let by = |x: Option<&f64>, y: Option<&f64>| x.partial_cmp(&y).unwrap_or(Ordering::Equal);
+    let all = a.iter().zip(b).map(|(x, y)| by(Some(x), Some(y)));
+    [by(a.get(order), b.get(order))].into_iter().chain(all).find(|o| o.is_ne()).unwrap_or(Ordering::Equal)
 }
 
 /// How often every key was seen, up to `most`.
@@ -180,6 +229,37 @@ mod tests {
                 *count += 1;
                 prop_assert_eq!(seen.takes(&key), Some(*count <= most));
             }
+        }
+    }
+
+    proptest! {
+        /// Rows by their numbers alone: in any order of the file the same rows are kept, the least of each unit.
+        #[test]
+        fn the_least_rows_of_a_unit_are_kept_in_any_order_of_the_file(rows in prop::collection::vec((0u8..5, -2i8..3, 0u8..3), 0..60), most in 1..4u64) {
+            let mut table = crate::data::testing::table();
+            (table.unit, table.order) = (Some((crate::model::ColumnId(0), most)), Some(crate::model::ColumnId(1)));
+            let kept = |rows: &[(u8, i8, u8)]| {
+                let lines: String = rows.iter().map(|(t, x, k)| format!("u{t},{x},{k},a,1\n")).collect();
+                let source = crate::data::Source::new(std::io::Cursor::new(format!("t,x,k,g,b\n{lines}")));
+                let mut file = Rows::open(&table, source).unwrap();
+                let (mut row, mut least) = (vec![0.0; file.slots()], Least::new(&table).unwrap());
+                while file.advance().unwrap() {
+                    file.fill(&mut row);
+                    least.see(&file, &row);
+                }
+                least.rows().map(|row| (row[0] as i8, row[1] as u8)).collect::<Vec<_>>()
+            };
+            let mut units: BTreeMap<u8, Vec<(i8, u8)>> = BTreeMap::new();
+            rows.iter().for_each(|(t, x, k)| units.entry(*t).or_default().push((*x, *k)));
+            let wanted: Vec<(i8, u8)> = units.into_values().flat_map(|mut rows| {
+                rows.sort();
+                rows.truncate(most as usize);
+                rows
+            }).collect();
+            prop_assert_eq!(&kept(&rows), &wanted);
+            let mut other = rows.clone();
+            other.reverse();
+            prop_assert_eq!(&kept(&other), &wanted);
         }
     }
 

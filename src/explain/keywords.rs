@@ -301,7 +301,8 @@ when mean(age) > 45 {
         summary: "by patient max 4: the protected unit is a person with at most 4 rows.",
         body: r#"
 Stands after the rows of a private header, always with `max`: without a cap one person may own every row. The first k rows of
-each unit are kept, in file order, before anything else is done; every guarantee is then for all rows of one unit.
+each unit are kept, in file order, before anything else is done; every guarantee is then for all rows of one unit. With `order day`
+those k rows are kept whose day is least, ties decided by all columns, whatever the order of the file is.
 
 ```dpm
 budget rdp(order = 3, eps = 0.5)

@@ -91,6 +91,8 @@ pub struct Table {
     pub rows: RowCount,
     /// `by key max k`: the key column and k.
     pub unit: Option<(ColumnId, u64)>,
+    /// `order c`: the rows of a unit with the least values of this column are kept, not the first of the file.
+    pub order: Option<ColumnId>,
     pub columns: Vec<Column>,
     pub span: Span,
     pub rows_span: Span,
@@ -110,6 +112,11 @@ impl Table {
         Help::from((lead, format!("{word} {}[{rows}]{unit} {{ ... }}", t.name), effect)).edit(t.rows_span, format!("[{rows}]"))
     }
 
+    /// The column of `order`.
+    pub fn ordered_by(&self) -> Option<&Column> {
+        self.columns.get(self.order?.0)
+    }
+
     /// The columns that its file has.
     pub fn declared(&self) -> impl Iterator<Item = &Column> {
         self.columns.iter().filter(|c| c.view.is_none())
@@ -123,7 +130,8 @@ impl Table {
     fn unit_text(&self) -> Option<String> {
         let (key, most) = self.unit?;
         let key = self.columns.get(key.0)?;
-        Some(format!("by {} max {most}", key.name))
+        let order = self.ordered_by().map_or(String::new(), |c| format!(" order {}", c.name));
+        Some(format!("by {} max {most}{order}", key.name))
     }
 
     /// What neighbours differ in: "one row", "up to 3 rows of one `id`".

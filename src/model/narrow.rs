@@ -13,9 +13,10 @@ pub fn beyond(asked: &Table, registered: &Table) -> Option<String> {
         return Some(format!("neighbours differ in another way than in `{}`", header(registered)));
     }
     let key = |t: &Table| t.unit.map(|(key, most)| (t.columns.get(key.0).map(|c| c.headers.clone()), most));
+    let order = |t: &Table| t.ordered_by().map(|c| c.headers.clone());
     let unit = match (key(asked), key(registered)) {
         (None, None) => true,
-        (Some((a, most)), Some((r, limit))) => a == r && most <= limit,
+        (Some((a, most)), Some((r, limit))) => a == r && most <= limit && order(asked) == order(registered),
         _ => false,
     };
     if !unit {

@@ -50,6 +50,8 @@ pub struct TableFacts {
     /// The key column of `by key max k`.
     pub unit_key: Option<String>,
     pub unit_rows: u64,
+    /// The column of `order`.
+    pub unit_order: Option<String>,
     pub rows_public: bool,
     pub at_least: u64,
     pub exactly: Option<u64>,
@@ -326,10 +328,14 @@ fn distinct<'a>(all: impl Iterator<Item = &'a f64>) -> Vec<f64> {
 }
 
 fn table(t: &TableFacts) -> Value {
+    let mut unit = json!({"key": t.unit_key, "max_rows": t.unit_rows});
+    if let (Some(order), Some(fields)) = (&t.unit_order, unit.as_object_mut()) {
+        fields.insert("ordered_by".into(), json!(order));
+    }
     json!({
         "name": t.name,
         "relation": t.relation_name(),
-        "unit": {"key": t.unit_key, "max_rows": t.unit_rows},
+        "unit": unit,
         "rows": {"public": t.rows_public, "at_least": t.at_least, "exactly": t.exactly, "name": t.count_name},
         "columns": columns(&t.columns),
     })

@@ -76,6 +76,7 @@ impl Build {
             count_name: Some("n".into()),
             rows: RowCount { at_least: 0, exactly: None },
             unit: None,
+            order: None,
             columns: vec![column("y"), column("x")],
             span: span(0, 40),
             rows_span: span(10, 13),

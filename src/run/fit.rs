@@ -135,7 +135,7 @@ fn table(columns: Vec<Column>) -> Table {
     let span = crate::source::Span::default();
     let rows = RowCount { at_least: 0, exactly: None };
     let (name, private, relation) = (String::new(), false, Relation::ReplaceOne);
-    Table { name, private, relation, count_name: None, rows, unit: None, columns, span, rows_span: span }
+    Table { name, private, relation, count_name: None, rows, unit: None, order: None, columns, span, rows_span: span }
 }
 
 /// Which axes of a table a model uses; the others are summed out.

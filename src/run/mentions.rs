@@ -50,7 +50,7 @@ pub fn mentioned_tables(steps: &[Step]) -> BTreeSet<TableId> {
 }
 
 /// Tables of whose columns some public value is asked.
-pub(super) fn asked_columns(steps: &[Step]) -> BTreeSet<TableId> {
+pub fn asked_columns(steps: &[Step]) -> BTreeSet<TableId> {
     let mut out = BTreeSet::new();
     walk(steps, &mut |e| out.extend(e.asked()));
     // The record of a released table has the sizes of its public groups.

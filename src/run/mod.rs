@@ -27,7 +27,7 @@ pub use evaluate::{Known, NoValue};
 pub use foretell::{Foretold, foretell, foretold};
 pub use late::Law;
 pub use made_up::csv;
-pub use mentions::{mentioned, mentioned_tables};
+pub use mentions::{asked_columns, mentioned, mentioned_tables};
 pub use posterior::{Posterior, inference_data, marginals_from_json, picture, released as posterior_of};
 pub use rebind::plan;
 pub use rehearse::rehearse;

@@ -342,7 +342,7 @@ impl Session {
 /// The same rows, units, neighbours and columns. What was charged for one unit says nothing about another, and a number of
 /// rows that was secret stays secret.
 fn same_table(old: &Table, new: &Table) -> bool {
-    let header = |t: &Table| (t.name.clone(), t.private, t.relation, t.count_name.clone(), t.rows, t.unit);
+    let header = |t: &Table| (t.name.clone(), t.private, t.relation, t.count_name.clone(), t.rows, t.unit, t.order);
     let columns = |t: &Table| {
         t.declared().map(|c| (c.name.clone(), c.headers.clone(), c.public, c.ty.clone(), c.missing.clone())).collect::<Vec<_>>()
     };

@@ -28,6 +28,16 @@ impl Dialect {
         }
     }
 
+    /// Versions whose integers were held to those of the same cells as CSV, by `tests/draws/sql.rs` and `benches/results/engines.txt`.
+    pub fn tested(self) -> &'static [&'static str] {
+        match self {
+            Dialect::DuckDb => &["2.0.0"],
+            Dialect::DataFusion => &["55.0.0"],
+            Dialect::Sqlite => &["3.40.1", "3.54.1"],
+            Dialect::Postgres | Dialect::Spark => &[],
+        }
+    }
+
     /// The name of a column or a table.
     pub fn identifier(self, name: &str) -> String {
         // A name in double quotes that SQLite does not find is a text to it.

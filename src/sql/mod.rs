@@ -15,6 +15,7 @@ use crate::data::statistic::Quantizer;
 use crate::mechanism::plan::{Statistic, StatisticKind};
 use crate::model::{ColumnId, Type};
 use row::Rows;
+use sha2::{Digest, Sha256};
 
 /// What a release counts.
 pub struct Counted {
@@ -29,11 +30,21 @@ pub struct Select {
     pub query: String,
     /// Exponent of the grid, and its first point; none of a table of counts.
     pub grid: Option<(i32, i64)>,
+    /// Cells of a table of counts.
+    pub cells: Option<u64>,
+}
+
+/// One query of all selects, and the column that its answers alone have: its name is a digest of their text.
+pub fn united<'a>(selects: impl Iterator<Item = &'a Select>) -> (String, String) {
+    let all = selects.map(|s| s.query.as_str()).collect::<Vec<_>>().join("\nUNION ALL\n");
+    let digest = Sha256::digest(all.as_bytes());
+    let mark = digest.iter().take(8).fold("dpm_".to_owned(), |mark, byte| mark + &format!("{byte:02x}"));
+    (format!("SELECT dpm_all.*, 0 AS {mark} FROM (\n{all}\n) AS dpm_all;\n"), mark)
 }
 
 /// One select for every statistic; for the number of rows alone, if there is none.
 pub fn selects(request: &Request, counted: &Counted) -> Result<Vec<Select>, Streamed> {
-    if request.table.unit.is_some() {
+    if request.table.unit.is_some() && request.table.order.is_none() {
         return Err(Streamed::Units);
     }
     if counted.statistics.is_empty() {
@@ -47,10 +58,12 @@ fn select(request: &Request, counted: &Counted, part: usize, statistic: Option<&
     let mut rows = Rows::new(request);
     let level = counted.group.map(|key| rows.column(key)).transpose()?;
     let level = level.map(|level| rows.name(level));
-    let (mut cell, mut parts, mut grid) = (None, ["0", "0", "0"].map(str::to_owned), None);
+    let kept = rows.kept()?;
+    let (mut cell, mut parts, mut grid, mut cells) = (None, ["0", "0", "0"].map(str::to_owned), None, None);
     match statistic.map(|s| &s.kind) {
         None => {}
-        Some(StatisticKind::Levels { value, first, .. }) => {
+        Some(StatisticKind::Levels { value, first, dim }) => {
+            cells = Some(*dim);
             let mut place = rows.number(value)?;
             place.text = format!("({} - {})", place.text, d.whole((*first).into()));
             cell = Some(rows.name(place));
@@ -82,18 +95,18 @@ fn select(request: &Request, counted: &Counted, part: usize, statistic: Option<&
     let by = if keys.is_empty() { String::new() } else { format!("\nGROUP BY {}", keys.join(", ")) };
     let [low, mid, high] = parts;
     let query = format!(
-        "SELECT {} AS name, {part} AS part, {} AS group_level, {} AS cell, count(*) AS n,\n  {low} AS low, {mid} AS mid, {high} AS high\nFROM (\n{}\n) AS dpm{by}",
+        "SELECT {} AS name, {part} AS part, {} AS group_level, {} AS cell, count(*) AS n,\n  {low} AS low, {mid} AS mid, {high} AS high\nFROM (\n{}\n) AS dpm{kept}{by}",
         d.text(&counted.name),
         of(&level),
         of(&cell),
         rows.select()
     );
-    Ok(Select { query, grid })
+    Ok(Select { query, grid, cells })
 }
 
-/// Sums of a whole number from 0 to `most`, which fit 63 bits each for fewer than 2^34 rows.
+/// Sums of a whole number from 0 to `most`, which fit 63 bits each for fewer than 2^34 rows; a wider type would reach many clients as a double.
 fn sums(d: Dialect, x: &str, most: u64) -> [String; 3] {
-    let sum = |of: String| format!("coalesce(sum({of}), 0)");
+    let sum = |of: String| d.to_whole(&format!("coalesce(sum({of}), 0)"));
     let (mid, high) = (d.shifted(x, 20), d.shifted(x, 40));
     let last = |x: &str| format!("({x} & 1048575)");
     match u64::BITS - most.leading_zeros() {

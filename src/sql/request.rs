@@ -9,6 +9,7 @@ use crate::model::{Table, TableId};
 pub enum Streamed {
     Rows,
     Units,
+    Key,
     Moments,
     Vector,
     Date,
@@ -22,12 +23,15 @@ impl Streamed {
     pub fn text(self) -> &'static str {
         match self {
             Streamed::Rows => "its mechanism keeps every row",
-            Streamed::Units => "the rows of a unit are taken in the order of the file, and a query has none",
+            Streamed::Units => {
+                "the rows of a unit are taken in the order of the file, and a query has none; `by u max k order c` takes the least by a column"
+            }
             Streamed::Moments => "sums of products of several features are not asked of an engine",
             Streamed::Vector => "vectors are not asked of an engine",
             Streamed::Date => "dates are not asked of an engine",
             Streamed::Function => "an expression has a function that engines compute differently",
             Streamed::Product => "a product of real numbers may fail in this engine, which tells of a row",
+            Streamed::Key => "units are told apart by a text, a whole number, a category or a bool alone",
             Streamed::Infinite => "a column or an expression has no finite range, or whole numbers beyond 2^53",
             Streamed::Late => "it needs a value that is known only when the program runs",
         }

@@ -60,6 +60,34 @@ impl<'a> Rows<'a> {
         Number { text: format!("dpm_l{at}"), ..x }
     }
 
+    /// The condition that keeps the least rows of every unit by one column, then by all: rows that are equal in all are the same row.
+    pub fn kept(&mut self) -> Result<String, Streamed> {
+        let (table, d) = (self.request.table, self.dialect());
+        let (Some((key, most)), Some(order)) = (table.unit, table.order) else { return Ok(String::new()) };
+        let declared = table.columns.get(key.0).ok_or(Streamed::Key)?;
+        let unit = match (&declared.ty, declared.headers.as_slice()) {
+            (Type::Text, [header]) => self.based(d.to_text(&d.identifier(header.trim())), false),
+            (Type::Bool | Type::Int(_) | Type::Category(_), _) => self.column(key)?,
+            _ => return Err(Streamed::Key),
+        };
+        let rest = (0..table.columns.len()).map(ColumnId).filter(|c| table.columns.get(c.0).is_some_and(|c| c.ty != Type::Text));
+        let mut columns = vec![];
+        for column in std::iter::once(order).chain(rest) {
+            let mut number = self.column(column)?;
+            if number.real {
+                // Engines differ in whether the two zeros are equal.
+                number.text = format!("CASE WHEN abs({0}) = {1} THEN {1} ELSE {0} END", number.text, d.real(0.0));
+            }
+            let text = self.name(number).text;
+            if !columns.contains(&text) {
+                columns.push(text);
+            }
+        }
+        let unit = self.name(unit).text;
+        let rank = self.name(Self::whole(format!("row_number() OVER (PARTITION BY {unit} ORDER BY {})", columns.join(", "))));
+        Ok(format!("\nWHERE {} <= {most}", rank.text))
+    }
+
     fn based(&mut self, text: String, real: bool) -> Number {
         let at = self.base.iter().position(|b| *b == text).unwrap_or_else(|| {
             self.base.push(text);

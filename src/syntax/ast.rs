@@ -80,11 +80,13 @@ pub enum RowsKind {
     Named { secret: bool, name: Name, at_least: Option<Spanned<u64>> },
 }
 
-/// `by patient max 4`
+/// `by patient max 4`, `by patient max 4 order visit`
 #[derive(Clone, PartialEq, Debug)]
 pub struct Unit {
     pub key: Name,
     pub max_rows: Spanned<u64>,
+    /// The column whose least values say which rows are kept.
+    pub order: Option<Name>,
     pub span: Span,
 }
 

@@ -70,6 +70,7 @@ fn is_fixed(rule: Rule) -> bool {
             | k_then
             | k_by
             | k_max
+            | k_order
             | k_using
             | k_assuming
             | k_from
@@ -217,7 +218,12 @@ impl Builder<'_> {
     fn unit(&mut self, pair: Pair<'_, Rule>) -> Read<Unit> {
         let span = self.span(&pair);
         let mut parts = self.parts(pair);
-        Ok(Unit { key: self.name(&parts.take(Rule::ident)?), max_rows: self.int(&parts.take(Rule::int)?)?, span })
+        Ok(Unit {
+            key: self.name(&parts.take(Rule::ident)?),
+            max_rows: self.int(&parts.take(Rule::int)?)?,
+            order: parts.maybe(Rule::ident).map(|pair| self.name(&pair)),
+            span,
+        })
     }
 
     fn column(&mut self, pair: Pair<'_, Rule>) -> Read<Column> {

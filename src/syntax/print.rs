@@ -257,6 +257,9 @@ pub(super) fn write_table_head(out: &mut String, keyword: &str, table: &Table) {
     if let Some(unit) = &table.unit {
         let (key, rows) = (&unit.key.value, unit.max_rows.value);
         out.push_str(&format!(" by {key} max {rows}"));
+        if let Some(order) = &unit.order {
+            out.push_str(&format!(" order {}", order.value));
+        }
     }
 }
 

@@ -85,12 +85,16 @@ fn columns(v: &Value) -> Value {
 /// A private table as certificates write it.
 pub fn table(t: &Value) -> Value {
     let (unit, rows, replace) = (&t["unit"], &t["rows"], t["relation"] == "replace_one");
-    let key =
-        |v: &Value| if v.is_null() { unit["max_rows"].as_u64() == Some(1) } else { list(&t["columns"]).iter().any(|c| c["name"] == *v) };
+    let column = |v: &Value| list(&t["columns"]).iter().any(|c| c["name"] == *v);
+    let key = |v: &Value| if v.is_null() { unit["max_rows"].as_u64() == Some(1) } else { column(v) };
+    let mut found = json!({"key": must(&unit["key"], key), "max_rows": must(&unit["max_rows"], |k| k.as_u64() > Some(0))});
+    if let (Some(order), Some(fields)) = (unit.get("ordered_by"), found.as_object_mut()) {
+        fields.insert("ordered_by".into(), must(order, |v| !unit["key"].is_null() && column(v)));
+    }
     json!({
         "name": must(&t["name"], Value::is_string),
         "relation": if replace { "replace_one" } else { "add_remove" },
-        "unit": {"key": must(&unit["key"], key), "max_rows": must(&unit["max_rows"], |k| k.as_u64() > Some(0))},
+        "unit": found,
         "rows": {
             "public": replace,
             "at_least": must(&rows["at_least"], |n| n.is_u64() && (replace || n.as_u64() == Some(0))),

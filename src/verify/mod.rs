@@ -30,7 +30,7 @@ mod ty;
 mod value;
 mod whole;
 
-pub use seal::{digest, seals, signature, signed_text};
+pub use seal::{digest, seals, sha256, signature, signed_text};
 
 use claim::Claim;
 use facts::{Checked, Facts, at, list, must, number};

@@ -46,7 +46,7 @@ fn place() -> (Table, Span) {
     let span = Span::new(FileId(0), 0, 1);
     let rows = RowCount { at_least: 0, exactly: None };
     let (name, relation) = ("t".to_owned(), Relation::ReplaceOne);
-    (Table { name, private: true, relation, count_name: None, rows, unit: None, columns: vec![], span, rows_span: span }, span)
+    (Table { name, private: true, relation, count_name: None, rows, unit: None, order: None, columns: vec![], span, rows_span: span }, span)
 }
 
 fn number(x: f64, span: Span) -> Expr {

@@ -8,6 +8,7 @@ mod chains;
 #[cfg(feature = "parquet")]
 #[path = "../support/columns.rs"]
 mod columns;
+mod counted;
 mod data;
 mod data_mechanisms;
 mod data_panics;

@@ -16,7 +16,7 @@ use rand_core::{Rng, SeedableRng};
 use rusqlite::types::Value;
 use std::collections::BTreeMap;
 
-const HEADERS: [&str; 8] = ["x", "y", "k", "m", "b", "c", "g", "h"];
+const HEADERS: [&str; 9] = ["x", "y", "k", "m", "b", "c", "g", "h", "id"];
 
 /// Every kind of expression that an engine may be asked for.
 const ASKED: &str = "
@@ -46,12 +46,17 @@ each h of t {
 ";
 
 /// Ranges of `x`: wide, narrow, far from 0, subnormal, and with a grid coarser than doubles.
-const RANGES: [(f64, f64); 9] =
+pub const RANGES: [(f64, f64); 9] =
     [(0.0, 10.0), (-5.0, 5.0), (2.0, 3.0), (0.1, 0.3), (-3.0, -1.0), (0.0, 1e15), (-1e90, 1e90), (0.0, 1e-90), (1e6, 1e6 + 0.1)];
 
-fn program(lo: f64, hi: f64) -> Compiled {
+pub fn program(lo: f64, hi: f64) -> Compiled {
+    headed(lo, hi, "private t[n] {")
+}
+
+/// The same under another header, whose first columns may follow it.
+pub fn headed(lo: f64, hi: f64, header: &str) -> Compiled {
     let text = format!(
-        "budget eps(1)\n\nprivate t[n] {{\n  x: real in [{lo:?}, {hi:?}],\n  y: real in [0.1, 0.3] else 0.2,\n  k: int in 17..90,\n  m: int in -3..3 else 1,\n  b: bool,\n  c: bool else true,\n  g: category {{north, \"O'Hare\", \"a\\\\b\", \"été\", last}},\n  h: category {{a, b}} else a\n}}\n{ASKED}"
+        "budget eps(1)\n\n{header}\n  x: real in [{lo:?}, {hi:?}],\n  y: real in [0.1, 0.3] else 0.2,\n  k: int in 17..90,\n  m: int in -3..3 else 1,\n  b: bool,\n  c: bool else true,\n  g: category {{north, \"O'Hare\", \"a\\\\b\", \"été\", last}},\n  h: category {{a, b}} else a\n}}\n{ASKED}"
     );
     let checked = pipeline::check("a.dpm", &text, &NoFiles);
     assert!(!checked.diagnostics.iter().any(|d| d.is_error()), "{:?}", checked.diagnostics);
@@ -95,7 +100,7 @@ fn whole(x: i64) -> (Value, String) {
     (Value::Integer(x), x.to_string())
 }
 
-fn pools(lo: f64, hi: f64) -> [Vec<(Value, String)>; 8] {
+fn pools(lo: f64, hi: f64) -> [Vec<(Value, String)>; 9] {
     let null = (Value::Null, String::new());
     let numbers = |lo: f64, hi: f64| {
         let mut all: Vec<_> = reals(lo, hi).into_iter().map(number).collect();
@@ -132,9 +137,28 @@ fn pools(lo: f64, hi: f64) -> [Vec<(Value, String)>; 8] {
     let mut texts: Vec<_> = texts.iter().map(|t| (Value::Text((*t).into()), format!("\"{t}\""))).collect();
     let long = " ".repeat(70_000) + "north";
     texts.push((Value::Text(long.clone()), long));
-    texts.push(null);
+    texts.push(null.clone());
     texts.push(whole(1));
-    [numbers(lo, hi), numbers(0.1, 0.3), wholes.clone(), wholes, bools.clone(), bools, texts.clone(), texts]
+    let mut ids: Vec<_> =
+        ["", "a", "A", " a", "a ", "é", "7", "07", "a\u{301}"].iter().map(|t| (Value::Text((*t).into()), format!("\"{t}\""))).collect();
+    ids.extend([null, whole(7), whole(8)]);
+    [numbers(lo, hi), numbers(0.1, 0.3), wholes.clone(), wholes, bools.clone(), bools, texts.clone(), texts, ids]
+}
+
+/// Rows of odd cells in a table of SQLite, and as CSV.
+pub fn odd_rows(lo: f64, hi: f64, rows: usize, rng: &mut ChaCha20Rng) -> (rusqlite::Connection, String) {
+    let pools = pools(lo, hi);
+    let db = rusqlite::Connection::open_in_memory().unwrap();
+    db.execute_batch(&format!("CREATE TABLE t ({})", HEADERS.join(", "))).unwrap();
+    let mut csv = HEADERS.join(",") + "\n";
+    for i in 0..rows {
+        // Every value of every pool, then any.
+        let row: Vec<_> = pools.iter().map(|p| &p[if i < p.len() { i } else { rng.next_u32() as usize % p.len() }]).collect();
+        db.execute("INSERT INTO t VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)", rusqlite::params_from_iter(row.iter().map(|(v, _)| v)))
+            .unwrap();
+        csv += &(row.iter().map(|(_, t)| t.as_str()).collect::<Vec<_>>().join(",") + "\n");
+    }
+    (db, csv)
 }
 
 /// Totals in steps of a power of two, read off a release whose noise is far below a step.
@@ -181,17 +205,7 @@ fn integers_of_sqlite_are_the_totals_of_csv() {
         let table = &mut program.tables[0].clone();
         table.rows.exactly = Some(rows as u64);
         let table = &*table;
-        let pools = pools(lo, hi);
-        let db = rusqlite::Connection::open_in_memory().unwrap();
-        db.execute_batch(&format!("CREATE TABLE t ({})", HEADERS.join(", "))).unwrap();
-        let mut csv = HEADERS.join(",") + "\n";
-        for i in 0..rows {
-            // Every value of every pool, then any.
-            let row: Vec<_> = pools.iter().map(|p| &p[if i < p.len() { i } else { rng.next_u32() as usize % p.len() }]).collect();
-            db.execute("INSERT INTO t VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)", rusqlite::params_from_iter(row.iter().map(|(v, _)| v)))
-                .unwrap();
-            csv += &(row.iter().map(|(_, t)| t.as_str()).collect::<Vec<_>>().join(",") + "\n");
-        }
+        let (db, csv) = odd_rows(lo, hi, rows, &mut rng);
         for step in &program.steps {
             let (releases, group) = match step {
                 Step::Release(r) => (vec![r], None),
@@ -252,6 +266,9 @@ fn what_is_not_counted_is_said() {
             ("{ x: vector[2] in [0, 1] }", "sum(x)", Some(Streamed::Vector)),
             ("{ d: date in [\"2020-01-01\", \"2024-12-31\"] }", "histogram(month(d))", Some(Streamed::Date)),
             ("by u max 2 { u: text, x: real in [0, 1] }", "sum(x)", Some(Streamed::Units)),
+            ("by u max 2 order x { u: text, x: real in [0, 1] }", "sum(x)", None),
+            ("by u max 2 order x { u: real in [0, 1], x: real in [0, 1] }", "sum(x)", Some(Streamed::Key)),
+            ("by u max 2 order x { u: text, x: real in [0, 1], v: vector[2] in [0, 1] }", "sum(x)", Some(Streamed::Vector)),
             ("{ x: real in [0, 1] }", "sum(x * x)", Some(Streamed::Product).filter(|_| dialect == Dialect::Postgres)),
         ] {
             assert_eq!(refused(declared, release, dialect), why, "{dialect:?}: {release}");

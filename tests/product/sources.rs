@@ -118,3 +118,125 @@ fn a_query_is_printed_and_what_is_read_row_by_row_is_named() {
         "{shown}"
     );
 }
+
+/// The text of a query, which is one of the lines that a program prints, and its answer in SQLite as CSV.
+fn asked(place: &Path, args: &[&str], answer: &str) {
+    let (code, query, said) = dpm(place, &[&["sql"], args].concat());
+    assert_eq!((code, said.as_str()), (Some(0), ""));
+    fs::write(place.join(answer.replace("csv", "sql")), &query).unwrap();
+    let db = rusqlite::Connection::open(place.join("people.db")).unwrap();
+    let mut statement = db.prepare(&query).unwrap();
+    let mut csv = statement.column_names().collect::<Vec<_>>().join(",") + "\n";
+    let width = statement.column_count();
+    let mut rows = statement.query([]).unwrap();
+    while let Some(row) = rows.next().unwrap() {
+        let cell =
+            |i| row.get::<_, rusqlite::types::Value>(i).map(|v| if let rusqlite::types::Value::Text(t) = v { t } else { integer(&v) });
+        csv += &((0..width).map(|i| cell(i).unwrap()).collect::<Vec<_>>().join(",") + "\n");
+    }
+    fs::write(place.join(answer), csv).unwrap();
+}
+
+fn integer(value: &rusqlite::types::Value) -> String {
+    if let rusqlite::types::Value::Integer(n) = value { n.to_string() } else { panic!("{value:?}") }
+}
+
+#[test]
+fn what_an_engine_counted_is_released_as_rows_are() {
+    let folder = made();
+    let place = folder.path();
+    asked(place, &["q.dpm", "--dialect", "sqlite"], "a.csv");
+    let wanted = "released  s";
+    let (code, shown, said) = dpm(place, &["run", "q.dpm", "--counted", "t=a.csv", "--engine", "sqlite 3.54.1", "-o", "r.json"]);
+    assert_eq!((code, said.as_str()), (Some(0), ""), "{shown}");
+    assert!(shown.contains(wanted) && shown.contains("16.750") && shown.contains("2.000"), "{shown}");
+    let query = fs::read(place.join("a.sql")).unwrap();
+    let digest = dpm::verify::sha256(&query);
+    assert!(shown.contains(&format!("assumes that the integers of `t` are what the query with SHA-256 {digest} (sqlite) gives in an engine, sqlite 3.54.1, which is tested\n")), "{shown}");
+    let record: serde_json::Value = serde_json::from_slice(&fs::read(place.join("r.json")).unwrap()).unwrap();
+    assert_eq!(record["counted"][0]["query"], digest);
+    assert_eq!(record["counted"][0]["tested"], true);
+    assert_eq!(record["counted"][0]["assumes"].as_array().unwrap().len(), 3);
+    // The certificate is that of the program, whoever counts.
+    let (_, certificate, _) = dpm(place, &["certify", "q.dpm", "--json"]);
+    let certificate: serde_json::Value = serde_json::from_str(&certificate).unwrap();
+    assert_eq!(record["certificate"], certificate);
+    // A bare path, another engine, and rows elsewhere, which are another query.
+    let (code, shown, _) = dpm(place, &["run", "q.dpm", "--counted", "a.csv", "--engine", "trino 450"]);
+    assert!(code == Some(0) && shown.contains("trino 450, which is not among the tested ones"), "{shown}");
+    asked(place, &["q.dpm", "--dialect", "sqlite", "--from", "t=seen"], "b.csv");
+    let not_asked = "this is no answer of the query for `t` that `dpm sql` prints of this program, --public and --from\n";
+    let (code, shown, said) = dpm(place, &["run", "q.dpm", "--counted", "b.csv"]);
+    assert_eq!((code, shown.as_str(), said), (Some(3), "", format!("error: b.csv: {not_asked}")));
+    assert_eq!(dpm(place, &["run", "q.dpm", "--counted", "b.csv", "--from", "t=seen"]).0, Some(0));
+    assert_eq!(dpm(place, &["run", "q.dpm", "--counted", "t.csv"]).0, Some(3));
+    // One text for everything that no answer holds.
+    let text = fs::read_to_string(place.join("a.csv")).unwrap();
+    let lines: Vec<&str> = text.lines().collect();
+    let not_whole = "error: c.csv: the answer of the query for `t` is not whole: integers are missing or written otherwise, or rows are counted that it cannot have\n";
+    let broken = [
+        lines[..2].join("\n"),
+        text.replace(",6,", &format!(",{SENTINEL},")),
+        text.replace(",6,", ",7,"),
+        text.replace(",6,", ",-6,"),
+        format!("{text}{}\n", lines[1]),
+    ];
+    for text in broken {
+        fs::write(place.join("c.csv"), text).unwrap();
+        let (code, shown, said) = dpm(place, &["run", "q.dpm", "--counted", "c.csv"]);
+        assert_eq!((code, shown.as_str(), said.as_str()), (Some(3), "", not_whole));
+    }
+}
+
+#[test]
+fn what_cannot_be_counted_is_refused_before_anything_is_opened() {
+    let folder = made();
+    let place = folder.path();
+    fs::write(
+        place.join("b.dpm"),
+        "budget eps(1)\nprivate t[6] { x: real in [0, 10] }\nrelease s = sum(x)\nrelease m = quantile(x, 0.5)\n",
+    )
+    .unwrap();
+    fs::write(
+        place.join("two.dpm"),
+        "budget eps(9)\nprivate t[6] { x: real in [0, 10] }\nprivate u[6] { x: real in [0, 10] }\nrelease s = sum(t.x)\n",
+    )
+    .unwrap();
+    let said = |args: &[&str]| {
+        let (code, shown, said) = dpm(place, &[&["run", "--anyway"], args].concat());
+        assert_eq!(shown, "");
+        (code, said.lines().find(|line| line.starts_with("error: ")).unwrap_or_default().to_owned())
+    };
+    let refused = |code, text: &str| (Some(code), format!("error: {text}"));
+    assert_eq!(said(&["b.dpm", "--counted", "t=none.csv"]), refused(1, "`m` is not counted by a query: its mechanism keeps every row"));
+    assert_eq!(said(&["q.dpm", "--counted", "none.csv"]), refused(3, "none.csv: the file cannot be opened"));
+    assert_eq!(
+        said(&["q.dpm", "--counted", "a.csv", "--data", "t.csv"]),
+        refused(2, "`t` has either rows or what was counted of them: --data or --counted")
+    );
+    assert_eq!(
+        said(&["q.dpm", "--counted", "v=a.csv"]),
+        refused(2, "--counted wants NAME=PATH with the name of a private table, not `v=a.csv`")
+    );
+    assert_eq!(
+        said(&["q.dpm", "--counted", "a.csv", "--engine", "a\u{1b}b"]),
+        refused(2, "--engine wants a name and a version in plain letters:    --engine 'spark 3.5.1'")
+    );
+    assert_eq!(
+        said(&["q.dpm", "--counted", "a.csv", "--ledger", "l"]),
+        refused(
+            2,
+            "a ledger charges for registered rows, and what an engine has counted is not registered: --counted cannot be used with --ledger"
+        )
+    );
+    fs::write(
+        place.join("when.dpm"),
+        "private t[6] { x: real in [0, 10] }\nrelease s = sum(x) using laplace(scale = 90)\n\
+         when s > 10 { release a = sum(x) using laplace(scale = 90) } else { release a = sum(x) using laplace(scale = 99) }\n",
+    )
+    .unwrap();
+    let twice = "two releases are called `a`, and an answer tells them apart by name: rename one";
+    assert_eq!(said(&["when.dpm", "--counted", "a.csv"]), refused(2, twice));
+    let wrong = said(&["two.dpm", "--counted", "u=a.csv", "--data", "t=t.csv"]);
+    assert_eq!(wrong, refused(2, "no release asks anything of `u`, so no query does: --data u=PATH"));
+}

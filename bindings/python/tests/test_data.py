@@ -350,3 +350,21 @@ def test_a_run_that_would_learn_nothing_says_how_to_run_it_all_the_same():
         program.run(data)
     assert caught.value.code == "W0510" and "--" not in str(caught.value)
     assert isinstance(program.run(data, anyway=True)["a"], float)
+
+
+def test_what_an_engine_counted_equals_the_rows(tmp_path):
+    duckdb = pytest.importorskip("duckdb")
+    arrow = pytest.importorskip("pyarrow").table(CELLS)
+    program = dpm.compile(COUNTS.format(n=len(CELLS["x"])))
+    expected = program.run({"t": _csv(tmp_path / "t.csv")}).releases
+    where = {"t": "arrow"}
+    answer = duckdb.sql(program.sql("duckdb", places=where).rstrip().rstrip(";"))
+    for counted in (answer, answer.df()):
+        result = program.run(counted={"t": counted}, places=where, engine="duckdb 1")
+        assert result.releases == {**expected, "xs": pytest.approx(expected["xs"], abs=0.2)}
+    with pytest.raises(dpm.DataError, match="no answer of the query for `t`"):
+        program.run(counted={"t": answer})
+    with pytest.raises(dpm.UsageError, match="either rows or what was counted"):
+        program.run({"t": arrow}, counted={"t": answer}, places=where)
+    with pytest.raises(dpm.UsageError, match="no private table `u`"):
+        program.run(counted={"u": answer})

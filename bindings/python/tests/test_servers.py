@@ -32,9 +32,12 @@ def test_a_spark_table_is_read_by_its_session(expected):
     try:
         frame = session.createDataFrame(list(zip(*CELLS.values())), "x double, k int, b boolean, c string")
         found = program.run({"t": frame}).releases
+        frame.createOrReplaceTempView("t")
+        counted = program.run(counted={"t": session.sql(program.sql("spark").rstrip().rstrip(";"))}, engine=f"spark {session.version}").releases
     finally:
         session.stop()
-    assert found == {**releases, "xs": pytest.approx(releases["xs"], abs=0.2)}
+    for answer in (found, counted):
+        assert answer == {**releases, "xs": pytest.approx(releases["xs"], abs=0.2)}
 
 
 @pytest.fixture(scope="module")

@@ -8,7 +8,7 @@
 
 [
   "use" "budget" "private" "public" "param" "let" "observe" "release" "output" "expect" "fn" "model" "return"
-  "of" "by" "max" "using" "assuming" "convergence" "from" "spend" "in" "category"
+  "of" "by" "max" "order" "using" "assuming" "convergence" "from" "spend" "in" "category"
 ] @keyword
 ["each" "when" "else" "if" "then"] @keyword.conditional
 ["and" "or" "not"] @keyword.operator

@@ -34,6 +34,7 @@ fn plain(rule: Rule) -> Option<&'static str> {
         Rule::using | Rule::k_using => "`using`",
         Rule::spend | Rule::k_spend => "`spend`",
         Rule::k_max => "`max`",
+        Rule::k_order => "`order`",
         Rule::k_of | Rule::total => "`of`",
         Rule::k_in => "`in`",
         Rule::k_then => "`then`",

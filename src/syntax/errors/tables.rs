@@ -64,6 +64,12 @@ fn key_of<'a>(scene: &Scene<'a>) -> &'a str {
     (scene.at..scene.len()).find(text).map_or("id", |i| scene.word(i))
 }
 
+/// A column that rows can be ordered by: the first one that is not text.
+fn order_of<'a>(scene: &Scene<'a>) -> &'a str {
+    let other = |i: &usize| scene.is(*i, Token::Name) && scene.is(i + 1, Token::Colon) && scene.word(i + 2) != "text";
+    (scene.at..scene.len()).find(other).map_or("visit", |i| scene.word(i))
+}
+
 /// public cells from "result.json".votes
 fn record(scene: &Scene<'_>, name: &str) -> Diagnostic {
     if scene.keyword() == Token::Private {
@@ -135,6 +141,11 @@ fn unit(scene: &Scene<'_>, by: usize) -> Diagnostic {
         return new("E0002", "expected a whole number after `max`")
             .label(scene.here(), format!("at most how many rows of each {key}?"))
             .help(scene.headed(&format!("{head} by {key} max 4"), ""));
+    }
+    if scene.word(scene.at - 1) == "order" {
+        return new("E0002", "expected a column after `order`")
+            .label(scene.here(), format!("which column says which rows of each {key} come first?"))
+            .help(scene.headed(&format!("{} order {}", one_line(scene.words(0..scene.at - 1)).unwrap_or(head), order_of(scene)), ""));
     }
     let said = one_line(scene.words(0..scene.at)).unwrap_or(head);
     new("E0006", format!("expected the columns of `{}`", scene.word(1)))

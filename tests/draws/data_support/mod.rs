@@ -41,6 +41,7 @@ pub fn table(columns: &[(&str, Type)]) -> Table {
         count_name: Some("n".into()),
         rows: RowCount { at_least: 0, exactly: None },
         unit: None,
+        order: None,
         columns: columns
             .iter()
             .map(|(name, ty)| Column {

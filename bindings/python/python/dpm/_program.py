@@ -86,9 +86,18 @@ class Program:
             _command.call(["certify", file, "-o", str(path)], cwd=self._folder(), doing="certifying")
             return _command.call(["verify", str(path), "--program", file], cwd=self._folder(), doing="verifying")
 
+    def sql(self, dialect: str, *, places: Mapping[str, str] | None = None, public: Mapping[str, object] | None = None) -> str:
+        """The query that counts what the program asks of its rows, where they are: in ``"duckdb"``, ``"postgres"``, ``"spark"``, ``"datafusion"`` or ``"sqlite"``.
+
+        ``places`` says where a table is, ``{"staff": "hr.staff"}`` or ``{"staff": "(select ..)"}``. What the query gives is as private as the rows: it goes to
+        `run` as ``counted``.
+        """
+        with self._file() as file, self._open(public) as (tables, fds):
+            return _command.call(["sql", file, f"--dialect={dialect}", *_places(places), *tables], cwd=self._folder(), fds=fds, doing="certifying")
+
     def run(
         self, data: Mapping[str, object] | object = None, *, public: Mapping[str, object] | None = None, ledger: str | os.PathLike | None = None,
-        strict: bool = False, anyway: bool = False,
+        strict: bool = False, anyway: bool = False, counted: Mapping[str, object] | None = None, places: Mapping[str, str] | None = None, engine: str | None = None,
     ) -> Result:
         """Draws once and returns what the certificate covers.
 
@@ -97,27 +106,35 @@ class Program:
         public tables, values and records in the same way. ``strict`` refuses certificates that assume convergence.
         ``anyway`` runs a program although a release is predicted to learn next to nothing (W0510).
 
+        ``counted`` gives, in place of the rows of a table, what an engine found by the query of `sql`, in the same way:
+        ``counted={"staff": spark.sql(program.sql("spark"))}``. ``places`` are those of the query; ``engine``, as ``"spark 3.5.1"``, is noted in the record.
+
         Without a ledger nobody counts how often a program runs: every call spends the budget again.
         """
         tables = {} if data is None else self._named(data) if isinstance(data, Mapping) else {None: data}
         if ledger is not None and not all(isinstance(t, str) and t.startswith("@") for t in tables.values()):
             raise _command.UsageError('with a ledger the data are the registered ones: data={"name": "@id"}')
         with tempfile.TemporaryDirectory() as folder, self._file() as file:
-            with _tables.opened(tables, numbers=False) as (private, fds), self._open(public) as (open_tables, more):
+            with (
+                _tables.opened(tables, numbers=False) as (private, fds),
+                _tables.opened(self._named(counted or {}), numbers=False) as (answers, others),
+                self._open(public) as (open_tables, more),
+            ):
                 draws = Path(folder) / "draws.json"
                 record = Path(folder) / "record.json"
                 # Not --json, which says nothing of the chains.
-                arguments = ["run", file, "-o", str(record), *_options("--data", private), *open_tables]
+                arguments = ["run", file, "-o", str(record), *_options("--data", private), *_options("--counted", answers), *_places(places), *open_tables]
+                arguments += [f"--engine={engine}"] * (engine is not None)
                 arguments += ["--strict"] * strict + ["--anyway"] * anyway + ([f"--ledger={Path(ledger).absolute()}"] if ledger is not None else [])
                 try:
                     # How long private rows take is never shown.
-                    out = self._run([*arguments, f"--arviz={draws}"], arguments, (*fds, *more), None if tables else "running chains")
+                    out = self._run([*arguments, f"--arviz={draws}"], arguments, (*fds, *others, *more), None if tables or counted else "running chains")
                 except _command.DataError as error:
                     raise _command.DataError(_tables.advised(str(error), tables)) from None
                 except _command.Rejected as rejected:
                     # With its places and lines to paste, where the program alone is at fault.
                     raise _command.Rejected(rejected.rendered, self._faults(file)) from None
-                if tables and ledger is None:
+                if (tables or counted) and ledger is None:
                     _warn_of_a_second_run(self.source)
             came = json.loads(draws.read_text(encoding="utf-8")) if draws.exists() else None
             return Result(record.read_bytes().decode(), came, _cost(out))
@@ -264,6 +281,10 @@ def _is_path(text: str) -> bool:
 
 def _options(option: str, tables: list[str]) -> list[str]:
     return [f"{option}={table}" for table in tables]
+
+
+def _places(places: Mapping[str, str] | None) -> list[str]:
+    return [f"--from={name}={place}" for name, place in (places or {}).items()]
 
 
 _SEEN: set[int] = set()
