@@ -64,7 +64,9 @@ pub fn program(method: &str, n: usize, d: usize, bound: f64, epsilon: f64) -> St
         "penalty" | "dp-sgld" => {
             (format!("budget dp(eps = {epsilon}, delta = {DELTA})\n"), String::new(), String::new(), method.replace('-', "_"))
         }
-        "langevin" => (format!("budget dp(eps = {epsilon}, delta = {DELTA})\n"), format!(" in l2({bound})"), String::new(), "auto".to_string()),
+        "langevin" => {
+            (format!("budget dp(eps = {epsilon}, delta = {DELTA})\n"), format!(" in l2({bound})"), String::new(), "auto".to_string())
+        }
         _ => {
             let domain = if method == "truncated" { format!(" in l2({})", radius(d)) } else { String::new() };
             (String::new(), format!(" in l2({bound})"), domain, format!("gibbs(weight = {rho}, steps = {})", length(rho)))

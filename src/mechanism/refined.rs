@@ -143,7 +143,9 @@ pub(super) fn draw<B: BitSource>(
 mod tests {
     #![allow(clippy::unwrap_used, clippy::indexing_slicing)]
     use super::*;
+    use crate::data::scan::Totals;
     use crate::mechanism::OsBits;
+    use crate::mechanism::bits::Repeated;
     use crate::numeric::special::normal_cdf;
 
     struct Uniform(u64);
@@ -269,6 +271,19 @@ mod tests {
             }
         }
         assert!(closest > 0.3, "{closest}");
+    }
+
+    /// Rows `(x, y)` and `(-x, 1 - y)` say the same: where sums, products and bits are equal so is all that the second stage chooses.
+    #[test]
+    fn nothing_but_what_left_chooses_the_second_stage() {
+        let drawn = |x: f64| {
+            let mut columns = Columns::new(2);
+            (0..40).for_each(|_| columns.push(&[x, 0.5 * x]));
+            let totals = Totals { sums: vec![20], exponent: 0, products: vec![40], products_exponent: 0, values: vec![] };
+            let measured = Measured { rows: 40, totals: vec![totals], design: None, columns: Some(columns) };
+            draw(&law(1.0, 1.0, 1), &measured, Some(40), &mut Repeated::new([7; 32], 0)).unwrap().components[0].to_f64()
+        };
+        assert_eq!(drawn(1.0), drawn(-1.0));
     }
 
     /// The chain draws from the posterior of these rows: mean and variance of 400 last states, within five standard errors.
