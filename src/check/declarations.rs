@@ -281,7 +281,7 @@ impl Checker<'_> {
             return self.fail(
                 Diagnostic::new("E0206", format!("`{}` has no column `{}`", t.name.value, order.value))
                     .label(order.span, "the column whose least values are kept")
-                    .help(format!("private {}[n] .. {{ {}: int in 0..100, ... }}", t.name.value, order.value)),
+                    .help(format!("{}: int in 0..100", order.value)),
             );
         };
         let ty = self.program.tables.last().and_then(|table| table.columns.get(at)).map(|c| &c.ty);

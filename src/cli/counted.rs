@@ -1,6 +1,6 @@
 //! `dpm run --counted`: the answer of a query of `dpm sql` in place of the rows of a table.
 
-use super::sql::{Query, all_counted, asked, places, premises, query};
+use super::sql::{Query, all_counted, asked, places, premises, query, told_apart};
 use super::{Exit, inputs, usage};
 use crate::analyze::Analysis;
 use crate::data::{Answered, Counts, DataError, Opened};
@@ -50,7 +50,8 @@ pub struct Answer {
 /// The tables that `--counted` names: refused before anything is opened, unless queries count all that is asked of them.
 pub fn wanted<'a>(args: &'a Counted, (program, analysis, bound): (&'a Program, &Analysis, &Bound)) -> Result<Vec<Wanted<'a>>, Exit> {
     let from = places(&args.from, program)?;
-    let plain = |engine: &str| engine.len() <= 100 && engine.bytes().all(|b| b == b' ' || b.is_ascii_graphic());
+    let plain =
+        |engine: &str| engine.len() <= 100 && !engine.trim().is_empty() && engine.bytes().all(|b| b == b' ' || b.is_ascii_graphic());
     if args.engine.as_deref().is_some_and(|engine| !plain(engine)) {
         return Err(usage("--engine wants a name and a version in plain letters:    --engine 'spark 3.5.1'"));
     }
@@ -68,14 +69,7 @@ pub fn wanted<'a>(args: &'a Counted, (program, analysis, bound): (&'a Program, &
                 return Err(usage(&format!("no release asks anything of `{0}`, so no query does: --data {0}=PATH", declared.name)));
             }
             if of().all(|a| a.is_counted()) {
-                answered = of().flat_map(|a| a.answered()).collect::<Vec<_>>();
-                let twice = |i: usize, a: &Answered| answered.iter().skip(i + 1).any(|b| (&b.name, b.part) == (&a.name, a.part));
-                if let Some((_, a)) = answered.iter().enumerate().find(|(i, a)| twice(*i, a)) {
-                    return Err(usage(&format!(
-                        "two releases are called `{}`, and an answer tells them apart by name: rename one",
-                        a.name
-                    )));
-                }
+                answered = told_apart(of())?;
                 queries.push((dialect, query(declared, dialect, of())));
             } else if queries.is_empty() && Dialect::ALL.last() == Some(&dialect) {
                 all_counted(of())?;
@@ -114,7 +108,7 @@ impl Wanted<'_> {
 impl Answer {
     fn is_tested(&self) -> bool {
         let named = self.engine.as_deref().and_then(|engine| engine.split_once(' '));
-        named.is_some_and(|(name, version)| name == self.dialect.name() && self.dialect.tested().contains(&version))
+        named.is_some_and(|(name, version)| name.eq_ignore_ascii_case(self.dialect.name()) && self.dialect.tested().contains(&version))
     }
 
     /// What the release rests on beside its certificate.

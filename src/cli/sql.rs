@@ -10,7 +10,7 @@ use crate::model::{self, Each, Expr, ExprKind, Program, ReleaseStep, ScalarId, S
 use crate::run::Bound;
 use crate::sql::{Counted, Dialect, Request, Select, Streamed, selects, united};
 use clap::Args;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 #[derive(Args)]
@@ -24,6 +24,9 @@ pub struct Sql {
     /// Where the rows of a table are: `staff=hr.staff`, `staff=(SELECT ..)`; without it a table of the same name
     #[arg(long, value_name = "NAME=TABLE")]
     from: Vec<String>,
+    /// The query for this table alone; without it one query for every table
+    #[arg(long, value_name = "NAME")]
+    table: Option<String>,
 }
 
 #[derive(Args)]
@@ -190,10 +193,22 @@ pub fn all_counted<'a>(all: impl Iterator<Item = &'a Asked<'a>>) -> Result<(), E
         streamed = true;
     }
     if streamed {
-        say_line!("  Help: dpm reads the rows of such a release itself: `dpm sources` says which, `dpm run --data` takes files and SQLite");
+        say_line!(
+            "  Help: dpm reads the rows of such a release itself: `dpm sources` says which, `dpm run --data` takes files and SQLite;\n        --table NAME prints the query of another table"
+        );
         return Err(Exit::Rejected);
     }
     Ok(())
+}
+
+/// What an answer holds, by names of releases that must differ.
+pub fn told_apart<'a>(all: impl Iterator<Item = &'a Asked<'a>>) -> Result<Vec<Answered>, Exit> {
+    let answered: Vec<_> = all.flat_map(Asked::answered).collect();
+    let mut seen = BTreeSet::new();
+    match answered.iter().find(|a| !seen.insert((&a.name, a.part))) {
+        Some(a) => Err(usage(&format!("two releases are called `{}`, and an answer tells them apart by name: rename one", a.name))),
+        None => Ok(answered),
+    }
 }
 
 fn written(args: &Sql) -> Result<Exit, Exit> {
@@ -201,9 +216,16 @@ fn written(args: &Sql) -> Result<Exit, Exit> {
     let program = &checked.program;
     let from = places(&args.from, program)?;
     let all = asked((program, &analysis, &bound), args.dialect, &from)?;
-    all_counted(all.iter())?;
-    for (i, declared) in program.tables.iter().enumerate().filter(|(i, _)| all.iter().any(|a| a.table.0 == *i)) {
-        show!("{}", query(declared, args.dialect, all.iter().filter(|a| a.table.0 == i)).text);
+    let named = |i: usize| args.table.as_ref().is_none_or(|name| program.tables.get(i).is_some_and(|t| t.name == *name));
+    let of = |i: usize| all.iter().filter(move |a| a.table.0 == i);
+    let wanted: Vec<_> = program.tables.iter().enumerate().filter(|(i, _)| named(*i) && of(*i).next().is_some()).collect();
+    if let (Some(name), []) = (&args.table, wanted.as_slice()) {
+        return Err(usage(&format!("no release asks anything of a private table `{name}`")));
+    }
+    all_counted(all.iter().filter(|a| named(a.table.0)))?;
+    wanted.iter().try_for_each(|(i, _)| told_apart(of(*i)).map(drop))?;
+    for (i, declared) in wanted {
+        show!("{}", query(declared, args.dialect, of(i)).text);
     }
     Ok(Exit::Done)
 }

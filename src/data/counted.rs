@@ -35,7 +35,8 @@ pub struct Counts {
 impl Counts {
     /// Reads an answer; `mark` is the column that only answers of its query have.
     ///
-    /// Fails on the header, and with one text on everything behind it: what no answer of the query holds, whatever the rows are.
+    /// Fails on the header, on a public number of rows as rows do, and with one text on everything else: what no answer of the query
+    /// holds, whatever the rows are.
     pub fn read(table: &Table, source: Source, mark: &str, asked: &[Answered]) -> Result<Counts, DataError> {
         let mut rows = match Rows::open(&answer(&table.name, mark), source) {
             Err(DataError::Column { .. } | DataError::Format { .. }) => return Err(DataError::Unasked { table: table.name.clone() }),
@@ -74,7 +75,7 @@ impl Counts {
         }
         let rows = u64::try_from(n).map_err(|_| broken())?;
         if rows_are_public(table) {
-            public::check_rows(table, rows).map_err(|_| broken())?;
+            public::check_rows(table, rows)?;
         }
         Ok(Counts { rows, found })
     }

@@ -61,21 +61,21 @@ impl Least {
     /// `None` where rows are kept as they come.
     pub fn new(table: &Table) -> Option<Least> {
         let order = *offsets(table).0.get(table.order?.0)?;
-        let most = usize::try_from(table.unit_rows()).unwrap_or(usize::MAX);
+        let most = usize::try_from(table.unit_rows()).unwrap_or(usize::MAX).max(1);
         Some(Least { units: Units::new(table)?, order, most, kept: BTreeMap::new() })
     }
 
     pub fn see(&mut self, rows: &Rows, row: &[f64]) {
         let Least { units: Units { column, text, slots, key, .. }, order, most, kept } = self;
         let key = if *text { rows.bytes(*column) } else { bytes(row.get(slots.clone()).unwrap_or(&[]), key) };
-        let place = |kept: &[Vec<f64>]| kept.partition_point(|other| compared(other, row, *order).is_le());
         match kept.get_mut(key) {
             None => drop(kept.insert(key.to_vec(), vec![row.to_vec()])),
             Some(kept) => {
-                let at = place(kept);
-                if at < *most {
-                    kept.truncate(most.saturating_sub(1));
-                    kept.insert(at, row.to_vec());
+                kept.push(row.to_vec());
+                // As many again before the larger ones go: a row is moved a few times at most, in any order of the file.
+                if kept.len() / 2 >= *most {
+                    kept.select_nth_unstable_by(most.saturating_sub(1), |a, b| compared(a, b, *order));
+                    kept.truncate(*most);
                 }
             }
         }
@@ -83,7 +83,12 @@ impl Least {
 
     /// The rows that count, unit by unit.
     pub fn rows(self) -> impl Iterator<Item = Vec<f64>> {
-        self.kept.into_values().flatten()
+        let Least { order, most, kept, .. } = self;
+        kept.into_values().flat_map(move |mut rows| {
+            rows.sort_unstable_by(|a, b| compared(a, b, order));
+            rows.truncate(most);
+            rows
+        })
     }
 }
 

@@ -10,6 +10,7 @@ pub enum Streamed {
     Rows,
     Units,
     Key,
+    Ties,
     Moments,
     Vector,
     Date,
@@ -25,6 +26,9 @@ impl Streamed {
             Streamed::Rows => "its mechanism keeps every row",
             Streamed::Units => {
                 "the rows of a unit are taken in the order of the file, and a query has none; `by u max k order c` takes the least by a column"
+            }
+            Streamed::Ties => {
+                "which rows of a unit are kept follows from all columns, and a vector, a date or a column without a finite range is among them"
             }
             Streamed::Moments => "sums of products of several features are not asked of an engine",
             Streamed::Vector => "vectors are not asked of an engine",

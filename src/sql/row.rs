@@ -66,14 +66,18 @@ impl<'a> Rows<'a> {
         let (Some((key, most)), Some(order)) = (table.unit, table.order) else { return Ok(String::new()) };
         let declared = table.columns.get(key.0).ok_or(Streamed::Key)?;
         let unit = match (&declared.ty, declared.headers.as_slice()) {
-            (Type::Text, [header]) => self.based(d.to_text(&d.identifier(header.trim())), false),
+            (Type::Text, [header]) => {
+                // Too long a key is read as none.
+                let text = d.to_text(&d.identifier(header.trim()));
+                self.based(format!("CASE WHEN {} > {LONGEST_CELL} THEN {} ELSE {text} END", d.bytes(&text), d.to_text("''")), false)
+            }
             (Type::Bool | Type::Int(_) | Type::Category(_), _) => self.column(key)?,
             _ => return Err(Streamed::Key),
         };
         let rest = (0..table.columns.len()).map(ColumnId).filter(|c| table.columns.get(c.0).is_some_and(|c| c.ty != Type::Text));
         let mut columns = vec![];
         for column in std::iter::once(order).chain(rest) {
-            let mut number = self.column(column)?;
+            let mut number = self.column(column).map_err(|_| Streamed::Ties)?;
             if number.real {
                 // Engines differ in whether the two zeros are equal.
                 number.text = format!("CASE WHEN abs({0}) = {1} THEN {1} ELSE {0} END", number.text, d.real(0.0));
