@@ -268,7 +268,7 @@ fn what_is_not_counted_is_said() {
             ("by u max 2 { u: text, x: real in [0, 1] }", "sum(x)", Some(Streamed::Units)),
             ("by u max 2 order x { u: text, x: real in [0, 1] }", "sum(x)", None),
             ("by u max 2 order x { u: real in [0, 1], x: real in [0, 1] }", "sum(x)", Some(Streamed::Key)),
-            ("by u max 2 order x { u: text, x: real in [0, 1], v: vector[2] in [0, 1] }", "sum(x)", Some(Streamed::Vector)),
+            ("by u max 2 order x { u: text, x: real in [0, 1], v: vector[2] in [0, 1] }", "sum(x)", Some(Streamed::Ties)),
             ("{ x: real in [0, 1] }", "sum(x * x)", Some(Streamed::Product).filter(|_| dialect == Dialect::Postgres)),
         ] {
             assert_eq!(refused(declared, release, dialect), why, "{dialect:?}: {release}");

@@ -174,17 +174,18 @@ fn what_an_engine_counted_is_released_as_rows_are() {
     let text = fs::read_to_string(place.join("a.csv")).unwrap();
     let lines: Vec<&str> = text.lines().collect();
     let not_whole = "error: c.csv: the answer of the query for `t` is not whole: integers are missing or written otherwise, or rows are counted that it cannot have\n";
+    let not_six = "error: c.csv: the file for `t` does not have exactly 6 rows\n";
     let broken = [
-        lines[..2].join("\n"),
-        text.replace(",6,", &format!(",{SENTINEL},")),
-        text.replace(",6,", ",7,"),
-        text.replace(",6,", ",-6,"),
-        format!("{text}{}\n", lines[1]),
+        (lines[..2].join("\n"), not_whole),
+        (text.replace(",6,", &format!(",{SENTINEL},")), not_whole),
+        (text.replace(",6,", ",7,"), not_six),
+        (text.replace(",6,", ",-6,"), not_six),
+        (format!("{text}{}\n", lines[1]), not_whole),
     ];
-    for text in broken {
+    for (text, wanted) in broken {
         fs::write(place.join("c.csv"), text).unwrap();
         let (code, shown, said) = dpm(place, &["run", "q.dpm", "--counted", "c.csv"]);
-        assert_eq!((code, shown.as_str(), said.as_str()), (Some(3), "", not_whole));
+        assert_eq!((code, shown.as_str(), said.as_str()), (Some(3), "", wanted));
     }
 }
 
