@@ -169,7 +169,7 @@ def weighted():
     one, whole = lead(rows, data, 0, "langevin", "minami", -1), lead(rows, data, 0, "auto-posterior", "dp-sgd-fixed", -1)
     return figure, (
         f"**Certified mechanisms only**: the logarithm of the root mean square error of logistic coefficients over ε, less is better, on {joined([SETS[d] for d in data])}, beside the Gibbs posterior at the weight of Theorem 7 and DP-SGD with settings fixed beforehand. "
-        f"`draw(w) using auto` draws from the same posterior at the larger weight of the figure above: it is {led('Theorem 7', one)}. `posterior(w) using auto` is {led('DP-SGD', whole)}. "
+        f"`draw(w) using auto` takes `refined`, or the same posterior at the larger weight of the figure above: it is {led('Theorem 7', one)}. `posterior(w) using auto` is {led('DP-SGD', whole)}. "
         f"{repetitions(rows, data)}, bars of two standard errors, marks moved apart; δ = 1e-5."
     )
 
