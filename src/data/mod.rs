@@ -118,12 +118,12 @@ impl fmt::Display for DataError {
                 )
             }
             DataError::Unasked { table } => {
-                write!(f, "this is no answer of the query for `{table}` that `dpm sql` prints of this program, --public and --from")
+                write!(f, "this is not an answer to the query for `{table}` that `dpm sql` prints of this program, --public and --from")
             }
             DataError::Miscounted { table } => {
                 write!(
                     f,
-                    "the answer of the query for `{table}` is not whole: integers are missing or written otherwise, or rows are \
+                    "the answer to the query for `{table}` is not complete: integers are missing or malformed, or rows are \
                      counted that it cannot have"
                 )
             }

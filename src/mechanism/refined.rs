@@ -227,6 +227,21 @@ mod tests {
         }
     }
 
+    /// Rows that all point the same way, as far as they may, have the curvature that the step sizes are made for, and no less is allowed for.
+    #[test]
+    fn the_steepest_rows_attain_the_curvature() {
+        for (mu, products) in [0.05, 0.5, 2.0].into_iter().flat_map(|mu| [0.0, 1e3, 1e6].map(|p| (mu, p))) {
+            let law = law(mu, 1.0, 1);
+            let seen = look((&[0.0], &[0.25]), (&[products], &[0.0]), CURVATURE, 10.0).unwrap();
+            let stage = stage(&law, 1.0, seen, 50.0);
+            let mut columns = Columns::new(2);
+            (0..50).for_each(|_| columns.push(&[1.0, 0.5]));
+            let rows = Whitened::new(&law, 1.0, &stage, &columns).rows;
+            let curvature = 1.0 + rows.chunks_exact(4).map(|row| row[3] * 0.25 * row[0] * row[0]).sum::<f64>();
+            assert!(curvature <= stage.smooth && stage.smooth <= curvature * (1.0 + 1e-8), "{mu} {products}: {curvature} {}", stage.smooth);
+        }
+    }
+
     /// Posteriors of one weight and its neighbour's, by integration: hockey-stick divergences stay below those of mu-GDP.
     #[test]
     fn neighbouring_draws_stay_below_the_claim() {

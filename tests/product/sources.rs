@@ -165,7 +165,7 @@ fn what_an_engine_counted_is_released_as_rows_are() {
     let (code, shown, _) = dpm(place, &["run", "q.dpm", "--counted", "a.csv", "--engine", "trino 450"]);
     assert!(code == Some(0) && shown.contains("trino 450, which is not among the tested ones"), "{shown}");
     asked(place, &["q.dpm", "--dialect", "sqlite", "--from", "t=seen"], "b.csv");
-    let not_asked = "this is no answer of the query for `t` that `dpm sql` prints of this program, --public and --from\n";
+    let not_asked = "this is not an answer to the query for `t` that `dpm sql` prints of this program, --public and --from\n";
     let (code, shown, said) = dpm(place, &["run", "q.dpm", "--counted", "b.csv"]);
     assert_eq!((code, shown.as_str(), said), (Some(3), "", format!("error: b.csv: {not_asked}")));
     assert_eq!(dpm(place, &["run", "q.dpm", "--counted", "b.csv", "--from", "t=seen"]).0, Some(0));
@@ -173,7 +173,7 @@ fn what_an_engine_counted_is_released_as_rows_are() {
     // One text for everything that no answer holds.
     let text = fs::read_to_string(place.join("a.csv")).unwrap();
     let lines: Vec<&str> = text.lines().collect();
-    let not_whole = "error: c.csv: the answer of the query for `t` is not whole: integers are missing or written otherwise, or rows are counted that it cannot have\n";
+    let not_whole = "error: c.csv: the answer to the query for `t` is not complete: integers are missing or malformed, or rows are counted that it cannot have\n";
     let not_six = "error: c.csv: the file for `t` does not have exactly 6 rows\n";
     let broken = [
         (lines[..2].join("\n"), not_whole),

@@ -362,7 +362,7 @@ def test_what_an_engine_counted_equals_the_rows(tmp_path):
     for counted in (answer, answer.df()):
         result = program.run(counted={"t": counted}, places=where, engine="duckdb 1")
         assert result.releases == {**expected, "xs": pytest.approx(expected["xs"], abs=0.2)}
-    with pytest.raises(dpm.DataError, match="no answer of the query for `t`"):
+    with pytest.raises(dpm.DataError, match="not an answer to the query for `t`"):
         program.run(counted={"t": answer})
     with pytest.raises(dpm.UsageError, match="either rows or what was counted"):
         program.run({"t": arrow}, counted={"t": answer}, places=where)
