@@ -1,5 +1,5 @@
 #!/bin/sh
-# Side by side: time a leapfrog step and effective draws a second of NUTS on the same posteriors, three seeds of everyone; dpm before and after the others.
+# Side by side: time a leapfrog step and effective draws a second of NUTS on the same posteriors, three seeds of everyone, ten of dpm and nutpie on the dense rows; dpm before and after the others.
 #
 # PEERS is the virtual environment (made if it is not there), PEERS_DATA where generated data go. Writes benches/results/peers.txt: settings of the
 # peers on one seed, from which those of the three seeds were chosen; the seeds; medians. PREFIX goes before what is timed, BENCH is the built bench. Stan and
@@ -37,10 +37,10 @@ done <<EOF
 numpyro adult logistic 300 1000 float32 1 2 3
 nutpie adult logistic 300 500 low_rank,gathered 1 2 3
 nutpie adult logistic 300 500 low_rank,gathered,float32 1 2 3
+nutpie mnist logistic 300 300 low_rank,float32 1 2 3 4 5 6 7 8 9 10
+numpyro mnist logistic 300 600 float32 1 2 3
 EOF
-ours mnist:logistic:300:1000:1
-peer "" nutpie mnist logistic 300 300 1 low_rank,float32
-peer "" numpyro mnist logistic 300 600 1 float32
+for seed in 1 2 3 4 5 6 7 8 9 10; do ours mnist:logistic:300:1000:$seed; done
 say "load before dpm again: $(load)"
 ours adult:logistic:300:400:1 adult:logistic:300:400:2 adult:logistic:300:400:3
 say "load after: $(load)"

@@ -13,6 +13,8 @@ pub(super) const SEGMENT: usize = 256;
 /// Consecutive rows. Numeric columns (unless few: see `narrow`) and joint levels are row by row, the others column by column,
 /// padded to whole lanes.
 pub(super) struct Segment {
+    /// Outcomes and weights are in the order of `narrow` too.
+    pub flat: bool,
     pub rows: usize,
     /// Rows of the columns below: `rows`, up to whole lanes.
     pub height: usize,
@@ -20,19 +22,22 @@ pub(super) struct Segment {
     pub joints: Vec<u8>,
     pub wide: Vec<u16>,
     pub scale: Vec<f32>,
+    pub weight: Vec<f32>,
     pub outcome: Vec<f32>,
 }
 
 impl Segment {
-    fn new(layout: &Layout, rows: usize) -> Segment {
+    fn new(layout: &Layout, family: Family, rows: usize) -> Segment {
         let height = rows.next_multiple_of(LANES);
         Segment {
+            flat: layout.flat() && family.predictors() == 1,
             rows: 0,
             height,
-            dense: if layout.narrow() { vec![0.0; narrow::cells(rows, layout.dense)] } else { Vec::with_capacity(rows * layout.dense) },
+            dense: if layout.narrow() { vec![0.0; height * layout.dense] } else { Vec::with_capacity(rows * layout.dense) },
             joints: Vec::with_capacity(rows * layout.joints.len()),
             wide: vec![0; height * layout.wide.len()],
             scale: vec![0.0; if layout.scaled { height } else { 0 }],
+            weight: vec![0.0; if layout.weighted { height } else { 0 }],
             outcome: vec![0.0; height],
         }
     }
@@ -93,13 +98,18 @@ impl DesignBuilder {
     /// One row: numeric columns, the level of each block, the outcome. Only a wrong number of columns is an error; values
     /// are mapped into their domains (a level too large is the last one, no number is 0).
     pub fn push(&mut self, dense: &[f64], levels: &[u32], outcome: f64) -> Result<(), KernelError> {
+        self.push_weighted(dense, levels, outcome, 1.0)
+    }
+
+    /// The same with a weight between 0 and 1, rounded down, which counts where the layout has weights.
+    pub fn push_weighted(&mut self, dense: &[f64], levels: &[u32], outcome: f64, weight: f64) -> Result<(), KernelError> {
         let Design { layout, family, segments } = &mut self.design;
         if dense.len() != layout.dense || levels.len() != layout.blocks.len() {
             return Err(KernelError::Length);
         }
         if self.rows.is_multiple_of(SEGMENT) {
             let left = self.declared.map_or(SEGMENT, |n| n.saturating_sub(self.rows));
-            segments.push(Segment::new(layout, left.clamp(1, SEGMENT)));
+            segments.push(Segment::new(layout, *family, left.clamp(1, SEGMENT)));
         }
         let fixed = if layout.scaled { layout.indicators_up(levels) } else { 0.0 };
         let features = layout.dense - layout.offsets;
@@ -112,11 +122,13 @@ impl DesignBuilder {
         };
         let (row, height) = (segment.rows, segment.height);
         if row == height {
-            grow(segment, layout);
+            grow(segment, layout, *family);
         }
         let height = segment.height;
         if layout.narrow() {
-            narrow::store(&mut segment.dense, row, &self.buffer);
+            for (column, value) in segment.dense.chunks_exact_mut(height).zip(&self.buffer) {
+                set(column, narrow::place(row, height), *value);
+            }
         } else {
             segment.dense.extend_from_slice(&self.buffer);
         }
@@ -127,7 +139,9 @@ impl DesignBuilder {
             set(column, row, level(part) as u16);
         }
         set(&mut segment.scale, row, factor);
-        set(&mut segment.outcome, row, toward_zero(family.outcome(outcome)));
+        let place = if segment.flat { narrow::place(row, height) } else { row };
+        set(&mut segment.weight, place, toward_zero(weight.clamp(0.0, 1.0)));
+        set(&mut segment.outcome, place, toward_zero(family.outcome(outcome)));
         segment.rows += 1;
         self.rows += 1;
         Ok(())
@@ -146,22 +160,26 @@ fn set<T>(column: &mut [T], row: usize, value: T) {
 }
 
 /// More rows came than were declared: the columns of the last segment are laid out anew for a whole segment.
-fn grow(segment: &mut Segment, layout: &Layout) {
-    let old = segment.height;
-    let mut whole = Segment::new(layout, SEGMENT);
-    whole.rows = segment.rows;
-    fn spread<T: Copy>(from: &[T], old: usize, to: &mut [T]) {
-        for (f, t) in from.chunks_exact(old).zip(to.chunks_exact_mut(SEGMENT)) {
-            if let Some(t) = t.get_mut(..old) {
-                t.copy_from_slice(f);
+fn grow(segment: &mut Segment, layout: &Layout, family: Family) {
+    let (old, rows) = (segment.height, segment.rows);
+    let mut whole = Segment::new(layout, family, SEGMENT);
+    whole.rows = rows;
+    fn spread<T: Copy>(from: &[T], (old, rows, narrow): (usize, usize, bool), to: &mut [T]) {
+        let place = |row, height| if narrow { narrow::place(row, height) } else { row };
+        for (from, to) in from.chunks_exact(old).zip(to.chunks_exact_mut(SEGMENT)) {
+            for row in 0..rows {
+                if let Some(x) = from.get(place(row, old)) {
+                    set(to, place(row, SEGMENT), *x);
+                }
             }
         }
     }
-    spread(&segment.wide, old, &mut whole.wide);
-    spread(&segment.scale, old, &mut whole.scale);
-    spread(&segment.outcome, old, &mut whole.outcome);
-    if let Some(blocks) = whole.dense.get_mut(..segment.dense.len()) {
-        blocks.copy_from_slice(&segment.dense);
+    spread(&segment.wide, (old, rows, false), &mut whole.wide);
+    spread(&segment.scale, (old, rows, false), &mut whole.scale);
+    spread(&segment.weight, (old, rows, segment.flat), &mut whole.weight);
+    spread(&segment.outcome, (old, rows, segment.flat), &mut whole.outcome);
+    if layout.narrow() {
+        spread(&segment.dense, (old, rows, true), &mut whole.dense);
     } else {
         whole.dense.extend_from_slice(&segment.dense);
     }

@@ -4,12 +4,12 @@
 
 use multiversion::multiversion;
 
-use super::design::{Design, Segment};
+use super::design::{Design, SEGMENT, Segment};
 use super::family::Family;
-use super::narrow::{self, BLOCK, WIDE};
+use super::narrow::{self, TILES};
 use super::tables::Tables;
-use super::tile::{Tile, total};
-use crate::numeric::fast::{LANES, Lanes, exp, map};
+use super::tile::{Tile, total, widened};
+use crate::numeric::fast::{LANES, Lanes, exp, ln, map};
 
 /// The sums of one range of rows, with room for the predictors of eight rows: made once, used at every step.
 pub(super) struct Sums {
@@ -18,6 +18,8 @@ pub(super) struct Sums {
     predictors: Vec<Lanes>,
     /// Tiles of eight rows that go together.
     batch: usize,
+    /// Predictors, then residuals, of a segment of few numeric columns, in their order: class by class.
+    few: Vec<f64>,
 }
 
 /// Rows that are read twice stay in the nearest cache, of at least 32 KiB: half of it for them.
@@ -30,7 +32,8 @@ impl Sums {
         let gradient = (0..classes).map(|_| Tables::new(&design.layout)).collect();
         let tile = LANES * size_of::<f32>() * design.layout.dense;
         let batch = NEAR.checked_div(tile).unwrap_or(MOST_TILES).clamp(1, MOST_TILES);
-        Sums { loss: 0.0, gradient, predictors: vec![[0.0; LANES]; classes * batch], batch }
+        let few = vec![0.0; if design.layout.narrow() { classes * SEGMENT } else { 0 }];
+        Sums { loss: 0.0, gradient, predictors: vec![[0.0; LANES]; classes * batch], batch, few }
     }
 }
 
@@ -51,32 +54,42 @@ pub(super) fn pass(rule: Rule, segments: &[Segment], weights: &[Tables], sums: &
     sums.gradient.iter_mut().for_each(Tables::clear);
     let mut loss = Loss { sum: [0.0; LANES], product: [1.0; LANES] };
     for segment in segments {
-        let tiles = segment.height / LANES;
-        for first in (0..tiles).step_by(sums.batch) {
-            let batch = first..(first + sums.batch).min(tiles);
-            // All predictors, then all residuals, then all sums: none waits for the one before.
-            for (tile, z) in batch.clone().zip(sums.predictors.chunks_exact_mut(weights.len())) {
-                let rows = Tile::of(segment, tile * LANES);
-                for (z, w) in z.iter_mut().zip(weights) {
-                    *z = rows.predict(w);
+        let (tiles, height) = (segment.height / LANES, segment.height);
+        for (z, w) in sums.few.chunks_exact_mut(height).zip(weights) {
+            narrow::predict(&segment.dense, &w.dense, z);
+        }
+        if segment.flat {
+            flat(rule, segment, sums.few.get_mut(..height).unwrap_or(&mut []), &mut loss);
+        } else {
+            for first in (0..tiles).step_by(sums.batch) {
+                let batch = first..(first + sums.batch).min(tiles);
+                // All predictors, then all residuals, then all sums: none waits for the one before.
+                for (tile, z) in batch.clone().zip(sums.predictors.chunks_exact_mut(weights.len())) {
+                    let rows = Tile::of(segment, tile * LANES);
+                    for (z, w) in z.iter_mut().zip(weights) {
+                        *z = rows.predict(w);
+                    }
+                    each_few(&mut sums.few, (height, tile), z, |z, few| *z += *few);
+                }
+                for (tile, z) in batch.clone().zip(sums.predictors.chunks_exact_mut(weights.len())) {
+                    let rows = Tile::of(segment, tile * LANES);
+                    if let [z] = &mut *z {
+                        residuals(rule, &rows, z, &mut loss);
+                    } else {
+                        softmax(rule.bound, &rows, z, &mut loss);
+                    }
+                    each_few(&mut sums.few, (height, tile), z, |r, few| *few = *r);
+                }
+                for (tile, r) in batch.zip(sums.predictors.chunks_exact(weights.len())) {
+                    let rows = Tile::of(segment, tile * LANES);
+                    for (r, g) in r.iter().zip(&mut sums.gradient) {
+                        rows.collect(*r, g);
+                    }
                 }
             }
-            let block = Few::of(segment, first * LANES, weights);
-            block.predict(weights, &mut sums.predictors);
-            for (tile, z) in batch.clone().zip(sums.predictors.chunks_exact_mut(weights.len())) {
-                let rows = Tile::of(segment, tile * LANES);
-                match z {
-                    [z] => residuals(rule, &rows, z, &mut loss),
-                    many => softmax(rule.bound, &rows, many, &mut loss),
-                }
-            }
-            for (tile, r) in batch.zip(sums.predictors.chunks_exact(weights.len())) {
-                let rows = Tile::of(segment, tile * LANES);
-                for (r, g) in r.iter().zip(&mut sums.gradient) {
-                    rows.collect(*r, g);
-                }
-            }
-            block.collect(&sums.predictors, &mut sums.gradient);
+        }
+        for (r, g) in sums.few.chunks_exact(height).zip(&mut sums.gradient) {
+            narrow::collect(&segment.dense, segment.rows, r, &mut g.dense);
         }
         // A segment has 32 tiles: the product of their factors is at most 2^32.
         for (sum, product) in loss.sum.iter_mut().zip(&mut loss.product) {
@@ -87,45 +100,60 @@ pub(super) fn pass(rule: Rule, segments: &[Segment], weights: &[Tables], sums: &
     sums.loss = total(loss.sum);
 }
 
-/// The numeric columns of a batch of eight tiles, where they are few; else empty.
-struct Few<'a> {
-    cells: &'a [f32],
-    rows: usize,
+/// The numbers of a tile's rows in the order of `narrow`, class by class, beside those of the tile.
+#[inline(always)]
+fn each_few(few: &mut [f64], (height, tile): (usize, usize), of: &mut [Lanes], apply: impl Fn(&mut f64, &mut f64)) {
+    for (of, few) in of.iter_mut().zip(few.chunks_exact_mut(height)) {
+        for (of, few) in of.iter_mut().zip(few.iter_mut().skip(tile).step_by(height / LANES)) {
+            apply(of, few);
+        }
+    }
 }
 
-impl<'a> Few<'a> {
-    #[inline(always)]
-    fn of(segment: &'a Segment, start: usize, weights: &[Tables]) -> Few<'a> {
-        let columns = weights.first().map_or(0, |w| w.dense.len());
-        let cells = if columns < WIDE { narrow::block(&segment.dense, start, columns) } else { &[] };
-        Few { cells, rows: segment.rows.saturating_sub(start).min(BLOCK) }
+/// Predictors of a flat segment become residuals.
+#[inline(always)]
+fn flat(rule: Rule, segment: &Segment, z: &mut [f64], loss: &mut Loss) {
+    let Rule { family, bound, with_loss } = rule;
+    match family {
+        _ if with_loss => losses(family, segment, z, loss),
+        // The law is known to the compiler, which then goes through many rows at once.
+        Family::Logistic => scores(Family::Logistic, segment, z),
+        Family::Binomial { trials } => scores(Family::Binomial { trials }, segment, z),
+        other => scores(other, segment, z),
     }
-
-    /// Adds to the predictors of the tiles, which are tile by tile and in a tile class by class.
-    #[inline(always)]
-    fn predict(&self, weights: &[Tables], predictors: &mut [Lanes]) {
-        if self.cells.is_empty() {
-            return;
-        }
-        for (w, class) in weights.iter().zip(0usize..) {
-            let share = narrow::turned(&narrow::predict(self.cells, &w.dense));
-            for (z, share) in predictors.iter_mut().skip(class).step_by(weights.len()).zip(share) {
-                z.iter_mut().zip(share).for_each(|(z, s)| *z += s);
-            }
-        }
+    for z in z.iter_mut() {
+        *z = z.clamp(-bound, bound);
     }
+    for (z, w) in z.iter_mut().zip(&segment.weight) {
+        *z *= f64::from(*w);
+    }
+}
 
-    /// Adds the residuals, which stand where the predictors stood, times the rows.
-    #[inline(always)]
-    fn collect(&self, residuals: &[Lanes], gradient: &mut [Tables]) {
-        if self.cells.is_empty() {
-            return;
-        }
-        let classes = gradient.len();
-        for (g, class) in gradient.iter_mut().zip(0usize..) {
-            let mut r = [[0.0; LANES]; LANES];
-            r.iter_mut().zip(residuals.iter().skip(class).step_by(classes)).for_each(|(r, of)| *r = *of);
-            narrow::collect(self.cells, self.rows, &narrow::turned(&r), &mut g.dense);
+#[inline(always)]
+fn scores(family: Family, segment: &Segment, z: &mut [f64]) {
+    for (z, y) in z.as_chunks_mut::<LANES>().0.iter_mut().zip(segment.outcome.as_chunks::<LANES>().0) {
+        *z = family.terms(*z, widened(y)).score;
+    }
+}
+
+/// The same with the losses, for each lane tile by tile, as `residuals` has them.
+#[inline(always)]
+fn losses(family: Family, segment: &Segment, z: &mut [f64], loss: &mut Loss) {
+    let (mut lost, mut factor) = ([[0.0; LANES]; TILES], [[1.0; LANES]; TILES]);
+    let eights = z.as_chunks_mut::<LANES>().0.iter_mut().zip(segment.outcome.as_chunks::<LANES>().0);
+    for (((z, y), lost), factor) in eights.zip(&mut lost).zip(&mut factor) {
+        let terms = family.terms(*z, widened(y));
+        (*z, *lost, *factor) = (terms.score, terms.loss, terms.factor);
+    }
+    let (lost, factor) = (lost.as_flattened(), factor.as_flattened());
+    for row in 0..segment.rows {
+        let (lane, place) = (row % LANES, narrow::place(row, segment.height));
+        let (Some(lost), Some(factor)) = (lost.get(place), factor.get(place)) else { continue };
+        let (Some(sum), Some(product)) = (loss.sum.get_mut(lane), loss.product.get_mut(lane)) else { continue };
+        if let Some(w) = segment.weight.get(place) {
+            *sum += f64::from(*w) * (lost + family.log_weight() * ln(*factor));
+        } else {
+            (*sum, *product) = (*sum + lost, *product * factor);
         }
     }
 }
@@ -144,7 +172,15 @@ fn residuals(rule: Rule, rows: &Tile, z: &mut Lanes, loss: &mut Loss) {
     for ((z, score), lane) in z.iter_mut().zip(terms.score).zip(0usize..) {
         *z = if lane < rows.live { score.clamp(-bound, bound) } else { 0.0 };
     }
-    if with_loss {
+    if let Some(weight) = rows.weight() {
+        z.iter_mut().zip(weight).for_each(|(z, w)| *z *= w);
+        if with_loss {
+            for (((sum, lost), factor), w) in loss.sum.iter_mut().zip(terms.loss).zip(terms.factor).zip(weight) {
+                // Rows that are missing have weight 0.
+                *sum += w * (lost + family.log_weight() * ln(factor));
+            }
+        }
+    } else if with_loss {
         for ((sum, lost), lane) in loss.sum.iter_mut().zip(terms.loss).zip(0usize..) {
             *sum += if lane < rows.live { lost } else { 0.0 };
         }
@@ -182,12 +218,13 @@ fn softmax(bound: f64, rows: &Tile, predictors: &mut [Lanes], loss: &mut Loss) {
         }
     }
     let shorter = map(squares, |s| if s > bound * bound { bound / s.sqrt() } else { 1.0 });
+    let weight = rows.weight().unwrap_or([1.0; LANES]);
     for z in predictors.iter_mut() {
-        for (z, shorter) in z.iter_mut().zip(shorter) {
-            *z *= shorter;
+        for ((z, shorter), w) in z.iter_mut().zip(shorter).zip(weight) {
+            *z *= shorter * w;
         }
     }
-    for (((lost, own), sum), lane) in loss.sum.iter_mut().zip(own).zip(sum).zip(0usize..) {
-        *lost += if lane < rows.live { sum.ln() - own } else { 0.0 };
+    for ((((lost, own), sum), w), lane) in loss.sum.iter_mut().zip(own).zip(sum).zip(weight).zip(0usize..) {
+        *lost += if lane < rows.live { w * (sum.ln() - own) } else { 0.0 };
     }
 }

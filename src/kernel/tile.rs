@@ -40,8 +40,18 @@ impl<'a> Tile<'a> {
 
     #[inline(always)]
     fn scale(&self) -> Option<Lanes> {
-        let scale = &self.segment.scale;
-        if scale.is_empty() { None } else { Some(lanes(scale, self.start, |s| f64::from(*s))) }
+        self.factors(&self.segment.scale)
+    }
+
+    /// What the losses of the rows are multiplied by.
+    #[inline(always)]
+    pub fn weight(&self) -> Option<Lanes> {
+        self.factors(&self.segment.weight)
+    }
+
+    #[inline(always)]
+    fn factors(&self, column: &[f32]) -> Option<Lanes> {
+        if column.is_empty() { None } else { Some(lanes(column, self.start, |s| f64::from(*s))) }
     }
 
     /// Predictors, but for the share of numeric columns that are few.
@@ -163,6 +173,13 @@ fn lanes<T>(column: &[T], start: usize, f: impl Fn(&T) -> f64) -> Lanes {
     let mut out = [0.0; LANES];
     let from = column.get(start..).unwrap_or(&[]);
     out.iter_mut().zip(from).for_each(|(o, x)| *o = f(x));
+    out
+}
+
+#[inline(always)]
+pub(super) fn widened(x: &[f32; LANES]) -> Lanes {
+    let mut out = [0.0; LANES];
+    out.iter_mut().zip(x).for_each(|(o, x)| *o = f64::from(*x));
     out
 }
 

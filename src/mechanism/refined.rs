@@ -10,17 +10,17 @@ use super::whole::noisy_moments;
 use super::{MechanismError, Released};
 use crate::data::scan::Measured;
 use crate::kernel::density::Columns;
+use crate::kernel::{Design, DesignBuilder, Family, Layout, Likelihood};
 use crate::model::links;
 use crate::numeric::dense::Matrix;
 use crate::numeric::logistic::{CURVATURE, Look, MOST_ROTATIONS, look, wider};
 use nalgebra::{DVector, SymmetricEigen};
-use rayon::prelude::*;
 
 const BAD: MechanismError = MechanismError::Parameter;
 /// Largest curvature of a chain: coordinates narrow until it is met, so the work is bounded by public facts.
 const STEEPEST: f64 = 3e4;
-/// Rows of one task; sums are made in this order on any number of threads.
-const TASK: usize = 2048;
+/// The kernel bounds no norm here: a row's weight does.
+const UNBOUNDED: f64 = 1e100;
 
 /// Coordinates for the second stage: `w = mean + factor z`, and the largest curvature of the potential of z.
 #[derive(Clone, PartialEq, Debug)]
@@ -53,29 +53,38 @@ fn spectral(factor: &Matrix) -> f64 {
     largest.min(factor.norm())
 }
 
-/// Rows in the coordinates of a stage, each with the weight that its length allows.
+/// A row in the coordinates of a stage, with the weight that its length allows.
 struct Whitened {
-    dim: usize,
-    trials: f64,
-    /// Row by row: the features, the predictor at the middle, the outcome, the weight.
-    rows: Vec<f64>,
+    /// The features, then the predictor at the middle.
+    predictor: Vec<f64>,
+    outcome: f64,
+    weight: f64,
 }
 
 impl Whitened {
-    fn new(law: &RefinedLaw, trials: f64, stage: &Stage, columns: &Columns) -> Whitened {
-        let dim = stage.mean.len();
-        let mut rows = Vec::with_capacity(columns.rows().saturating_mul(dim + 3));
-        columns.each(|row| {
-            let (x, y) = row.split_at(dim.min(row.len()));
-            let x = DVector::from_column_slice(x);
-            let u = stage.factor.tr_mul(&x);
-            // As it was read, half of the trials less.
-            let y = (y.first().copied().unwrap_or(0.0) + 0.5 * trials).clamp(0.0, trials);
-            rows.extend(u.iter());
-            rows.extend([stage.mean.dot(&x), y, weight(law.mu, trials, &u)]);
-        });
-        Whitened { dim, trials, rows }
+    fn of(law: &RefinedLaw, trials: f64, stage: &Stage, row: &[f64]) -> Whitened {
+        let (x, y) = row.split_at(stage.mean.len().min(row.len()));
+        let x = DVector::from_column_slice(x);
+        let u = stage.factor.tr_mul(&x);
+        // As it was read, half of the trials less.
+        let outcome = (y.first().copied().unwrap_or(0.0) + 0.5 * trials).clamp(0.0, trials);
+        let weight = weight(law.mu, trials, &u);
+        Whitened { predictor: u.iter().copied().chain([stage.mean.dot(&x)]).collect(), outcome, weight }
     }
+}
+
+/// All rows for the kernel, which rounds features and weights towards 0 and cuts scores to what the claim allows.
+fn design(law: &RefinedLaw, trials: f64, stage: &Stage, columns: &Columns) -> Result<Design, MechanismError> {
+    let family = if trials == 1.0 { Family::Logistic } else { Family::Binomial { trials: trials as u32 } };
+    let layout = Layout::new(stage.mean.len() + 1, vec![], UNBOUNDED)?.with_offsets(1)?.with_weights();
+    let mut builder = DesignBuilder::new(layout, family, Some(columns.rows()))?;
+    let mut done = Ok(());
+    columns.each(|row| {
+        let row = Whitened::of(law, trials, stage, row);
+        done = done.and(builder.push_weighted(&row.predictor, &[], row.outcome, row.weight));
+    });
+    done?;
+    Ok(builder.finish())
 }
 
 /// The largest weight, at most 1, at which a row's score is at most mu / 2: `rho N |u| <= mu / 2`, rounded down.
@@ -84,31 +93,29 @@ fn weight(mu: f64, trials: f64, u: &DVector<f64>) -> f64 {
     if most > mu { (mu / most * (1.0 - 1e-12)).min(1.0) } else { 1.0 }
 }
 
-impl Potential for Whitened {
+/// `z + sum rho (N sigma(t) - y) u`; the last coefficient of the kernel is that of the middle, 1.
+struct Rows<'a> {
+    likelihood: Likelihood<'a>,
+    place: Vec<f64>,
+    sum: Vec<f64>,
+}
+
+impl<'a> Rows<'a> {
+    fn new(design: &'a Design, trials: f64) -> Result<Rows<'a>, MechanismError> {
+        let width = design.dimension();
+        Ok(Rows { likelihood: Likelihood::new(design, trials)?, place: vec![1.0; width], sum: vec![0.0; width] })
+    }
+}
+
+impl Potential for Rows<'_> {
     fn dimension(&self) -> usize {
-        self.dim
+        self.place.len().saturating_sub(1)
     }
 
-    /// `z + sum rho (N sigma(t) - y) u`.
     fn gradient(&mut self, z: &[f64], gradient: &mut [f64]) -> Result<(), MechanismError> {
-        let (dim, trials) = (self.dim, self.trials);
-        let part = |rows: &[f64]| {
-            let mut sum = vec![0.0; dim];
-            for row in rows.chunks_exact(dim + 3) {
-                let (u, rest) = row.split_at(dim);
-                let [middle, y, weight] = rest else { continue };
-                let t = middle + u.iter().zip(z).map(|(a, b)| a * b).sum::<f64>();
-                // Cut to what the claim allows, whatever doubles make of it.
-                let score = (trials / (1.0 + (-t).exp()) - y).clamp(-trials, trials) * weight;
-                sum.iter_mut().zip(u).for_each(|(s, a)| *s += score * a);
-            }
-            sum
-        };
-        let parts: Vec<Vec<f64>> = self.rows.par_chunks((dim + 3) * TASK).map(part).collect();
-        gradient.copy_from_slice(z);
-        for part in parts {
-            gradient.iter_mut().zip(part).for_each(|(g, p)| *g += p);
-        }
+        self.place.iter_mut().zip(z).for_each(|(p, z)| *p = *z);
+        self.likelihood.gradient(&self.place, &mut self.sum)?;
+        gradient.iter_mut().zip(z).zip(&self.sum).for_each(|((g, z), s)| *g = z + s);
         Ok(())
     }
 }
@@ -132,8 +139,8 @@ pub(super) fn draw<B: BitSource>(
     };
     let stage = stage(law, trials, seen, rows as f64);
     let phases = schedule(1.0, stage.smooth, None).ok_or(MechanismError::Steps)?;
-    let mut potential = Whitened::new(law, trials, &stage, columns);
-    let last = Chain { phases, cuts: vec![], start: vec![0.0; mean.len()] }.run(&mut potential, bits)?;
+    let design = design(law, trials, &stage, columns)?;
+    let last = Chain { phases, cuts: vec![], start: vec![0.0; mean.len()] }.run(&mut Rows::new(&design, trials)?, bits)?;
     let drawn = &stage.mean + &stage.factor * DVector::from_vec(last);
     let grid = |i: usize| exponent(stage.smooth, stage.factor.row(i).norm());
     Ok(Released { components: drawn.iter().enumerate().map(|(i, w)| round(*w, grid(i))).collect() })
@@ -182,6 +189,12 @@ mod tests {
         columns
     }
 
+    fn whitened(law: &RefinedLaw, trials: f64, stage: &Stage, columns: &Columns) -> Vec<Whitened> {
+        let mut rows = vec![];
+        columns.each(|row| rows.push(Whitened::of(law, trials, stage, row)));
+        rows
+    }
+
     /// What a look of any size gives; the scores and curvatures of rows stay inside what the claim and the step sizes rest on.
     #[test]
     fn scores_and_curvatures_stay_inside() {
@@ -197,23 +210,23 @@ mod tests {
             let products: Vec<f64> = (0..dim).flat_map(|i| (i..dim).map(move |j| if i == j { part } else { 0.0 })).collect();
             let seen = look((&mean, precision.as_slice()), (&products, &mean), CURVATURE, 10.0 * u.next()).unwrap();
             let stage = stage(&law, trials, seen, n as f64);
-            let mut whitened = Whitened::new(&law, trials, &stage, &rows(n, dim, trials, &mut u));
+            let columns = rows(n, dim, trials, &mut u);
+            let whitened = whitened(&law, trials, &stage, &columns);
             let mut curvature = 1.0;
-            for row in whitened.rows.chunks_exact(dim + 3) {
-                let length = row[..dim].iter().map(|x| x * x).sum::<f64>().sqrt();
-                let weight = row[dim + 2];
-                assert!(weight <= 1.0 && weight > 0.0 && 2.0 * weight * trials * length <= mu, "{mu} {row:?}");
-                curvature += weight * 0.25 * trials * length * length;
+            for row in &whitened {
+                let length = row.predictor[..dim].iter().map(|x| x * x).sum::<f64>().sqrt();
+                assert!(row.weight <= 1.0 && row.weight > 0.0 && 2.0 * row.weight * trials * length <= mu, "{mu} {:?}", row.predictor);
+                curvature += row.weight * 0.25 * trials * length * length;
             }
             assert!(curvature <= stage.smooth && stage.smooth <= STEEPEST, "{curvature} {}", stage.smooth);
             // The gradient by differences of the potential.
             let z: Vec<f64> = (0..dim).map(|_| u.about(2.0)).collect();
             let potential = |z: &[f64]| {
-                let loss = |row: &[f64]| {
-                    let t = row[dim] + row.iter().zip(z).map(|(a, b)| a * b).sum::<f64>();
-                    row[dim + 2] * (trials * (t.max(0.0) + (-t.abs()).exp().ln_1p()) - row[dim + 1] * t)
+                let loss = |row: &Whitened| {
+                    let t = row.predictor[dim] + row.predictor.iter().zip(z).map(|(a, b)| a * b).sum::<f64>();
+                    row.weight * (trials * (t.max(0.0) + (-t.abs()).exp().ln_1p()) - row.outcome * t)
                 };
-                whitened.rows.chunks_exact(dim + 3).map(loss).sum::<f64>() + 0.5 * z.iter().map(|x| x * x).sum::<f64>()
+                whitened.iter().map(loss).sum::<f64>() + 0.5 * z.iter().map(|x| x * x).sum::<f64>()
             };
             let differences: Vec<f64> = (0..dim)
                 .map(|i| {
@@ -222,7 +235,8 @@ mod tests {
                 })
                 .collect();
             let mut gradient = vec![0.0; dim];
-            whitened.gradient(&z, &mut gradient).unwrap();
+            let design = design(&law, trials, &stage, &columns).unwrap();
+            Rows::new(&design, trials).unwrap().gradient(&z, &mut gradient).unwrap();
             assert!(gradient.iter().zip(&differences).all(|(a, b)| (a - b).abs() < 1e-4 * (1.0 + b.abs())), "{gradient:?} {differences:?}");
         }
     }
@@ -236,8 +250,8 @@ mod tests {
             let stage = stage(&law, 1.0, seen, 50.0);
             let mut columns = Columns::new(2);
             (0..50).for_each(|_| columns.push(&[1.0, 0.5]));
-            let rows = Whitened::new(&law, 1.0, &stage, &columns).rows;
-            let curvature = 1.0 + rows.chunks_exact(4).map(|row| row[3] * 0.25 * row[0] * row[0]).sum::<f64>();
+            let rows = whitened(&law, 1.0, &stage, &columns);
+            let curvature = 1.0 + rows.iter().map(|row| row.weight * 0.25 * row.predictor[0] * row.predictor[0]).sum::<f64>();
             assert!(curvature <= stage.smooth && stage.smooth <= curvature * (1.0 + 1e-8), "{mu} {products}: {curvature} {}", stage.smooth);
         }
     }
@@ -262,13 +276,13 @@ mod tests {
                 let mut columns = Columns::new(2);
                 others.iter().for_each(|row| columns.push(row));
                 columns.push(last);
-                let whitened = Whitened::new(&law, 1.0, &stage, &columns);
+                let whitened = whitened(&law, 1.0, &stage, &columns);
                 let ln = |z: f64| {
-                    let loss = |row: &[f64]| {
-                        let t = row[1] + row[0] * z;
-                        row[3] * (t.max(0.0) + (-t.abs()).exp().ln_1p() - row[2] * t)
+                    let loss = |row: &Whitened| {
+                        let t = row.predictor[1] + row.predictor[0] * z;
+                        row.weight * (t.max(0.0) + (-t.abs()).exp().ln_1p() - row.outcome * t)
                     };
-                    -0.5 * z * z - whitened.rows.chunks_exact(4).map(loss).sum::<f64>()
+                    -0.5 * z * z - whitened.iter().map(loss).sum::<f64>()
                 };
                 let values: Vec<f64> = (0..4000).map(|i| ln((f64::from(i) - 2000.0) / 200.0).exp()).collect();
                 let total: f64 = values.iter().sum();
@@ -308,19 +322,21 @@ mod tests {
         let seen = look((&[0.0], &[0.25]), (&[60.0], &[6.0]), CURVATURE, 10.0).unwrap();
         let stage = stage(&law, 1.0, seen, 200.0);
         let columns = rows(200, 1, 1.0, &mut u);
-        let mut whitened = Whitened::new(&law, 1.0, &stage, &columns);
+        let whitened = whitened(&law, 1.0, &stage, &columns);
         let (mut total, mut mean, mut square) = (0.0, 0.0, 0.0);
         for i in 0..4000 {
             let z = (f64::from(i) - 2000.0) / 250.0;
-            let loss = |row: &[f64]| row[3] * ((row[1] + row[0] * z).exp().ln_1p() - row[2] * (row[1] + row[0] * z));
-            let p = (-0.5 * z * z - whitened.rows.chunks_exact(4).map(loss).sum::<f64>()).exp();
+            let t = |row: &Whitened| row.predictor[1] + row.predictor[0] * z;
+            let loss = |row: &Whitened| row.weight * (t(row).exp().ln_1p() - row.outcome * t(row));
+            let p = (-0.5 * z * z - whitened.iter().map(loss).sum::<f64>()).exp();
             (total, mean, square) = (total + p, mean + p * z, square + p * z * z);
         }
         let (mean, variance) = (mean / total, square / total - (mean / total).powi(2));
         let phases = schedule(1.0, stage.smooth, None).unwrap();
         let mut bits = OsBits::new().unwrap();
         let chain = Chain { phases, cuts: vec![], start: vec![0.0] };
-        let draws: Vec<f64> = (0..400).map(|_| chain.run(&mut whitened, &mut bits).unwrap()[0]).collect();
+        let design = design(&law, 1.0, &stage, &columns).unwrap();
+        let draws: Vec<f64> = (0..400).map(|_| chain.run(&mut Rows::new(&design, 1.0).unwrap(), &mut bits).unwrap()[0]).collect();
         let found = draws.iter().sum::<f64>() / 400.0;
         let spread = draws.iter().map(|x| (x - found).powi(2)).sum::<f64>() / 400.0;
         assert!((found - mean).abs() < 5.0 * (variance / 400.0).sqrt() + 0.05 * variance.sqrt(), "{found} {mean}");

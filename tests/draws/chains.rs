@@ -153,6 +153,45 @@ fn wild_rows_end_like_others() {
     }
 }
 
+/// Two weights whose features are nearly the same: coordinates by the curvature make trajectories short, and the law is the exact one.
+#[cfg(feature = "nuts")]
+#[test]
+fn correlated_weights_take_short_trajectories() {
+    use dpm::mechanism::chain::nuts;
+    let text = "private t[n] { x: real, z: real, y: real }\nparam a ~ normal(0, 10)\nparam b ~ normal(0, 10)\n\
+        observe y ~ normal(a * x + b * z, 0.5)\nrelease d = draw(a, b)\n";
+    let case = Case::new(text, Loss::NegativeLog, ChainLaw::Nuts { steps: None });
+    let mut dice = Dice(4);
+    let rows: Vec<Vec<f64>> = (0..60)
+        .map(|_| {
+            let x = dice.normal();
+            vec![x, x + 0.01 * dice.normal(), 2.0 * x + 0.5 * dice.normal()]
+        })
+        .collect();
+    // Exact: precision X'X / 0.25 + 1 / 100.
+    let sum = |i: usize, j: usize| rows.iter().map(|r| r[i] * r[j]).sum::<f64>() / 0.25;
+    let (p, q, r) = (sum(0, 0) + 0.01, sum(0, 1), sum(1, 1) + 0.01);
+    let determinant = p * r - q * q;
+    let mean = (r * sum(0, 2) - q * sum(1, 2)) / determinant;
+    let sd = (r / determinant).sqrt();
+    assert!(q / (p * r).sqrt() > 0.999, "the features are nearly the same");
+    let (mut leapfrogs, mut draws) = (0, vec![]);
+    crate::density_support::with_density(&case, &rows, 1.0, |density, _| {
+        nuts::run(density, &[3.0, -2.0], (nuts::Tuning::Regression, 200, 4000), &mut Seeded::new(3), |step| {
+            if step.index >= 200 {
+                leapfrogs += step.leapfrogs;
+                draws.push(step.state[0]);
+            }
+        })
+        .unwrap();
+    });
+    assert_eq!(draws.len(), 4000);
+    assert!(leapfrogs <= 4 * 4000, "{leapfrogs}");
+    let found = draws.iter().sum::<f64>() / 4000.0;
+    let spread = (draws.iter().map(|x| (x - found).powi(2)).sum::<f64>() / 4000.0).sqrt();
+    assert!((found - mean).abs() < 5.0 * sd / 4000f64.sqrt() * 1.5 && (spread / sd - 1.0).abs() < 0.08, "{found} {mean} {spread} {sd}");
+}
+
 /// An extreme row makes a step of NUTS as long as it may be, and no longer; the certificate says how long that is.
 #[cfg(feature = "nuts")]
 #[test]

@@ -8,6 +8,8 @@ mod hmc;
 #[cfg(feature = "nuts")]
 pub mod nuts;
 mod penalty;
+#[cfg(feature = "nuts")]
+mod precondition;
 mod sgld;
 mod slice;
 
