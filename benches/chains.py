@@ -1,4 +1,4 @@
-"""Time of a certified Langevin draw of a logistic regression of 6 features: chains.py DPM N:SD:MECHANISM.. prints seconds of one thread, reading included."""
+"""Time of a certified Langevin draw of a logistic regression of 6 features: chains.py DPM N:SD:MECHANISM.. prints seconds, reading included, of one thread unless RAYON_NUM_THREADS says more."""
 
 import math
 import os
@@ -34,6 +34,6 @@ for case in sys.argv[2:]:
         open(data, "w").writelines(rows(int(n)))
         start, before = time.perf_counter(), os.times()
         command = [sys.argv[1], "run", program, "--data", f"t={data}"]
-        subprocess.run(command, check=True, capture_output=True, env=os.environ | {"RAYON_NUM_THREADS": "1"})
+        subprocess.run(command, check=True, capture_output=True, env={"RAYON_NUM_THREADS": "1"} | os.environ)
         wall, after = time.perf_counter() - start, os.times()
         print(f"{using:8} n {n:>8} prior sd {sd:>4}: {wall:8.2f} s, of the processor {after.children_user - before.children_user:.2f} s", flush=True)

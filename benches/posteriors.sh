@@ -1,7 +1,9 @@
 #!/bin/sh
-# Coverage of 90 % intervals of `posterior(w) using refined` on data of the model: sh benches/posteriors.sh > benches/results/posteriors_coverage.txt
-cd "$(dirname "$0")/.." || exit 1
-echo "Share of 90 % intervals that hold a weight, of how many; root mean square error of the means; mean sd that the posterior says. delta 1e-5,"
-echo "weights from the prior (sd .3 for linear rows, else 2), features of norm at most 1 with a constant. By benches/posteriors.sh."
-echo
-DPM_LONG=1 cargo test -q --test claims intervals_over_a_grid -- --nocapture --test-threads=1 | grep -o "[a-z_]*(.*eps .*"
+# Coverage of 90 % intervals of `posterior(w) using refined` on data of the model, a line a place of the grid: benches/results/posteriors_coverage.txt.
+#
+# A run goes on where the last one was stopped: places that the file has are left out. CLAIMS is the built test (left out: it is built).
+set -eu
+cd "$(dirname "$0")/.."
+out=benches/results/posteriors_coverage.txt
+export DPM_LONG=1 DPM_KNOWN="$PWD/$out"
+${CLAIMS:-cargo test -q --test claims --} intervals_over_a_grid --nocapture --test-threads=1 | grep --line-buffered -o "[a-z_]*(.*eps .*" >>$out
