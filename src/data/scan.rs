@@ -338,12 +338,12 @@ fn each_row(table: &Table, mut rows: Rows, mut visit: impl FnMut(&[f64])) -> Res
     let mut units = Units::new(table);
     while rows.advance()? {
         rows.fill(&mut row);
-        let kept = units.as_mut().map_or(Ok(true), |u| u.keeps(&rows, &row))?;
-        if kept {
-            visit(&row);
+        match &mut units {
+            Some(units) => units.see(&rows, &row, &mut visit)?,
+            None => visit(&row),
         }
     }
-    Ok(())
+    units.map_or(Ok(()), |mut units| units.finish(&mut visit))
 }
 
 /// Is the number of rows public?

@@ -14,7 +14,10 @@ use crate::model::Table;
 /// Parts of the table, so that no more than one of them is copied as it grows.
 const SHARDS: usize = 64;
 
-/// Which rows of a table with units count.
+/// Rows that are decided together: the entries of their units come from memory side by side.
+const BATCH: usize = 64;
+
+/// Which rows of a table with units count, in their order.
 pub struct Units {
     column: usize,
     text: bool,
@@ -22,6 +25,16 @@ pub struct Units {
     /// Scratch space of a key that is not text.
     key: Vec<u8>,
     seen: Seen,
+    waiting: Waiting,
+}
+
+/// Rows that are not yet decided, one behind the other.
+#[derive(Default)]
+struct Waiting {
+    values: Vec<f64>,
+    keys: Vec<u8>,
+    /// Of each row: the hash of its key, and where the key ends.
+    units: Vec<(u64, usize)>,
 }
 
 impl Units {
@@ -30,14 +43,36 @@ impl Units {
         let declared = table.columns.get(column.0)?;
         let start = *offsets(table).0.get(column.0)?;
         let slots = start..start + width(&declared.ty);
-        Some(Units { column: column.0, text: is_text(declared), slots, key: vec![], seen: Seen::new(most) })
+        Some(Units { column: column.0, text: is_text(declared), slots, key: vec![], seen: Seen::new(most), waiting: Waiting::default() })
     }
 
-    pub fn keeps(&mut self, rows: &Rows, row: &[f64]) -> Result<bool, DataError> {
-        let Units { column, text, slots, key, seen } = self;
+    /// Takes a row, and now and then visits those that count.
+    pub fn see(&mut self, rows: &Rows, row: &[f64], visit: &mut impl FnMut(&[f64])) -> Result<(), DataError> {
+        let Units { column, text, slots, key, seen, waiting } = self;
         let key = if *text { rows.bytes(*column) } else { bytes(row.get(slots.clone()).unwrap_or(&[]), key) };
-        // Only 256 GiB of ids fill the table; a run without that memory has ended before.
-        seen.takes(key).ok_or(DataError::Unreadable)
+        waiting.values.extend_from_slice(row);
+        waiting.keys.extend_from_slice(key);
+        waiting.units.push((seen.hasher.hash_one(key), waiting.keys.len()));
+        if waiting.units.len() < BATCH { Ok(()) } else { self.finish(visit) }
+    }
+
+    /// Decides all rows that wait.
+    pub fn finish(&mut self, visit: &mut impl FnMut(&[f64])) -> Result<(), DataError> {
+        let Units { seen, waiting: Waiting { values, keys, units }, .. } = self;
+        seen.fetch(units);
+        let (width, mut start) = (values.len().checked_div(units.len()).unwrap_or(0), 0);
+        for ((hash, end), row) in units.iter().zip(0usize..) {
+            // Only 256 GiB of ids fill the table; a run without that memory has ended before.
+            let key = keys.get(start..*end).unwrap_or(&[]);
+            if seen.takes(*hash, key).ok_or(DataError::Unreadable)? {
+                visit(values.get(row * width..(row + 1) * width).unwrap_or(&[]));
+            }
+            start = *end;
+        }
+        values.clear();
+        keys.clear();
+        units.clear();
+        Ok(())
     }
 }
 
@@ -112,9 +147,21 @@ impl Seen {
         Seen { hasher: RandomState::new(), shards, most: u32::try_from(most).unwrap_or(u32::MAX) }
     }
 
-    /// Is this one of the first rows of its unit? `None` if the table is full.
-    fn takes(&mut self, key: &[u8]) -> Option<bool> {
-        let hash = self.hasher.hash_one(key);
+    /// Reads where these units are likely to stand: none of the reads waits for another, so that memory answers them together.
+    fn fetch(&self, units: &[(u64, usize)]) {
+        let mut places = [0usize; BATCH];
+        for ((hash, _), place) in units.iter().zip(&mut places) {
+            let shard = self.shards.get((hash >> 32) as usize % SHARDS);
+            let entry = shard.and_then(|s| s.entries.get(home(*hash as u32, s.entries.len())));
+            *place = entry.map_or(0, |e| e.at as usize);
+        }
+        for ((hash, _), place) in units.iter().zip(places) {
+            std::hint::black_box(self.shards.get((hash >> 32) as usize % SHARDS).and_then(|s| s.keys.get(place).copied()));
+        }
+    }
+
+    /// Is this one of the first rows of the unit with this key, whose hash it is? `None` if the table is full.
+    fn takes(&mut self, hash: u64, key: &[u8]) -> Option<bool> {
         let shard = self.shards.get_mut((hash >> 32) as usize % SHARDS)?;
         let count = shard.count(key, hash as u32)?;
         let takes = *count < self.most;
@@ -232,7 +279,8 @@ mod tests {
                 let key = [&[7; 200][..[0, 120, 200][long]], id.as_bytes()].concat();
                 let count = counts.entry(key.clone()).or_default();
                 *count += 1;
-                prop_assert_eq!(seen.takes(&key), Some(*count <= most));
+                let hash = seen.hasher.hash_one(&*key);
+                prop_assert_eq!(seen.takes(hash, &key), Some(*count <= most));
             }
         }
     }
@@ -288,7 +336,7 @@ mod tests {
     #[test]
     fn rows_are_counted_without_an_allocation_each() {
         let mut seen = Seen::new(3);
-        let mut all = || (0..100_000u64).for_each(|id| assert!(seen.takes(&id.to_le_bytes()).is_some()));
+        let mut all = || (0..100_000u64).for_each(|id| assert!(seen.takes(seen.hasher.hash_one(id), &id.to_le_bytes()).is_some()));
         let first = allocation_counter::measure(&mut all);
         assert!(first.count_total < 5000 && first.bytes_max < 100_000 * 50, "{first:?}");
         assert_eq!(allocation_counter::measure(&mut all).count_total, 0);
