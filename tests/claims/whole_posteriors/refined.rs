@@ -120,7 +120,8 @@ fn expected(plan: &WholeLaw, rows: &[[f64; 3]], numbers: &[f64]) -> Vec<(f64, f6
     let read: Vec<[f64; 3]> = rows.iter().map(|[x, z, y]| [*x, *z, y - 0.5]).collect();
     while let Some(seen) = numbers.get(..found.len()).and_then(|left| state(plan, rows.len() as f64, left)) {
         let Some(next) = seen.next else { break };
-        let ((Next::Products { bound, sd, .. } | Next::Scores { bound, sd, .. }), off) = (next, matches!(next, Next::Products { .. }));
+        let (Next::Products { bound, sd, .. } | Next::Scores { bound, sd, .. }) = next;
+        let off = matches!(next, Next::Products { .. });
         let step = 2f64.powi(exponent(bound));
         let all: Vec<Vec<i64>> = read.iter().map(|row| added(&seen, next, row)).collect();
         let width = all[0].len();
