@@ -111,7 +111,7 @@ pub const FUNCTIONS: &[[&str; 3]] = &[
     ],
     [
         "margin(cells, region)",
-        "Of a released histogram by several columns, the counts by some of them: sums of cells, free.",
+        "Of a released histogram by several columns, the counts by some of them: sums of cells, free. Of released sums, those by some of the groups.",
         "budget eps(1)\nprivate t[n] { vote: bool, age: int in 18..30 }\nrelease cells = histogram(vote, age) using geometric\noutput by_vote = margin(cells, vote)\noutput young = cells[true, 18]",
     ],
     [
@@ -156,7 +156,7 @@ pub const FUNCTIONS: &[[&str; 3]] = &[
     ],
     [
         "predictive(cells, post), for each cell what the model predicts",
-        "Released counts beside the mean and the middle 90 percent of what a model of them predicts, noise included, and how many lie within. Of `prior(m, u)` the prior predictive check; of `margin(cells, region)` that of a margin. Free.",
+        "Released counts, or sums of events, beside the mean and the middle 90 percent of what a model of them predicts, noise included, and how many lie within. Of `prior(m, u)` the prior predictive check; of `margin(cells, region)` that of a margin. Free.",
         "budget dp(eps = 1, delta = 1e-6)\nprivate poll[n] { region: public category {north, south}, vote: bool }\nrelease cells = histogram(region, vote) using gaussian\nparam m ~ normal(0, 1.5)\nparam u: vector[region] ~ normal(0, 1)\nobserve cells.vote ~ bernoulli_logit(m + u[region])\noutput post = posterior(m, u)\noutput before = prior(m, u)\noutput check = predictive(cells, post)\noutput expected = predictive(margin(cells, region), before)",
     ],
     [

@@ -4,15 +4,13 @@ use super::expressions::{node, some};
 use super::messages::type_text;
 use super::{Checked, Checker};
 use crate::model::fit::CellTable;
-use crate::model::sums::{Summed, degrees};
+use crate::model::sums::{self, Summed, degrees};
 use crate::model::{AggregateQuery, Axis, Builtin, Expr, ExprKind, Label, Observation, Query, Step, TableId, Type, VectorType};
 use crate::source::{Diagnostic, Help, Span};
 use crate::syntax::ast;
 use std::sync::Arc;
 
 const SIGNATURE: &str = "sums(died, years, groups = sex)";
-/// What the last axis of the released table is called.
-const AXIS: &str = "sum";
 
 impl Checker<'_> {
     pub(super) fn is_sums(&self, r: &ast::Release) -> bool {
@@ -52,15 +50,7 @@ impl Checker<'_> {
         for x in &by {
             axes.push(self.group_axis(x)?);
         }
-        let labels = self.listed(summed.iter().map(Summed::label).collect());
-        axes.push(Axis {
-            name: AXIS.into(),
-            ty: Type::Category(labels.clone()),
-            levels: labels,
-            public: false,
-            edges: vec![],
-            sums: summed.clone(),
-        });
+        axes.push(sums::axis(summed.clone()));
         let names: Vec<&str> = axes.iter().map(|a| a.name.as_str()).chain(summed.iter().map(|s| s.name.as_str())).collect();
         if let Some((_, twice)) = names.iter().enumerate().find(|(i, n)| names.iter().take(*i).any(|m| m == *n)) {
             let d = Diagnostic::new("E0207", format!("two columns of these sums are named `{twice}`")).label(at, "one table");

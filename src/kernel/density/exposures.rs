@@ -8,6 +8,7 @@
 use super::noisy_count::{Cell, NoisyCount};
 use super::{Noise, OfNumbers};
 use crate::kernel::KernelError;
+use std::sync::Arc;
 
 /// Noise on sums.
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -85,8 +86,13 @@ impl Exposures {
         self.exposures.len() * (self.events.len() + 1)
     }
 
+    /// So many of them are means for one unit.
+    fn rates(&self) -> usize {
+        self.exposures.len() * self.events.len()
+    }
+
     fn losses(&self, numbers: &[f64], by: &mut [f64]) -> Option<f64> {
-        let rates = self.exposures.len() * self.events.len();
+        let rates = self.rates();
         let (slopes, by_exposure) = by.split_at_mut_checked(rates)?;
         let (means, exact) = numbers.split_at_checked(rates)?;
         let mut loss = 0.0;
@@ -110,12 +116,43 @@ impl Exposures {
                 }
             }
         }
-        for ((noisy, exact), by) in self.exposures.iter().zip(exact).zip(by_exposure) {
+        Some(loss + self.of_exposures(exact, by_exposure))
+    }
+
+    fn of_exposures(&self, exact: &[f64], by: &mut [f64]) -> f64 {
+        let mut loss = 0.0;
+        for ((noisy, exact), by) in self.exposures.iter().zip(exact).zip(by) {
             let (own, slope) = self.noise.loss(noisy - exact);
             loss += own;
             *by -= slope;
         }
-        Some(loss)
+        loss
+    }
+
+    /// Of every noisy number of events, by group: its log-density given the rates and the exact exposures, and the mean of the
+    /// exact number.
+    pub fn laws(&self, numbers: &[f64]) -> Vec<(f64, f64)> {
+        let (means, exact) = numbers.split_at(self.rates().min(numbers.len()));
+        let groups = means.chunks(self.each * self.events.len()).zip(exact.chunks(self.each)).enumerate();
+        let group = |(g, (means, exact)): (usize, (&[f64], &[f64]))| {
+            let one = |((law, noisy), means): (&(NoisyCount, Vec<i64>), &[f64])| {
+                let mean: f64 = means.iter().zip(exact).map(|(b, s)| b * s).sum();
+                Some((law.cell(*noisy.get(g)?, mean.ln()).log, mean))
+            };
+            self.events.iter().zip(means.chunks(self.each)).filter_map(one).collect::<Vec<_>>()
+        };
+        groups.flat_map(group).collect()
+    }
+}
+
+/// A loss with its derivatives; where it does not exist it is infinite and they are 0.
+fn existing(loss: Option<f64>, by: &mut [f64]) -> f64 {
+    match loss.filter(|l| l.is_finite() && by.iter().all(|b| b.is_finite())) {
+        Some(loss) => loss,
+        None => {
+            by.fill(0.0);
+            f64::INFINITY
+        }
     }
 }
 
@@ -123,13 +160,21 @@ impl OfNumbers for Exposures {
     fn total(&self, numbers: &[f64], by: &mut Vec<f64>) -> f64 {
         by.clear();
         by.resize(numbers.len(), 0.0);
-        match self.losses(numbers, by).filter(|l| l.is_finite() && by.iter().all(|b| b.is_finite())) {
-            Some(loss) => loss,
-            None => {
-                by.fill(0.0);
-                f64::INFINITY
-            }
-        }
+        existing(self.losses(numbers, by), by)
+    }
+}
+
+/// What was seen of the exposures alone: rates keep their prior.
+pub struct GivenExposures(pub Arc<Exposures>);
+
+impl OfNumbers for GivenExposures {
+    fn total(&self, numbers: &[f64], by: &mut Vec<f64>) -> f64 {
+        by.clear();
+        by.resize(numbers.len(), 0.0);
+        let rates = self.0.rates().min(numbers.len());
+        let (exact, of_exact) = (numbers.get(rates..).unwrap_or_default(), by.get_mut(rates..).unwrap_or_default());
+        let loss = self.0.of_exposures(exact, of_exact);
+        existing(Some(loss), by)
     }
 }
 

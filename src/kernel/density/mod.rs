@@ -34,7 +34,7 @@ pub use builder::Builder;
 pub use cells::Cells;
 pub use columns::{Columns, Lane, ROWS};
 pub use evaluate::Density;
-pub use exposures::{Events, Exposures, SumNoise};
+pub use exposures::{Events, Exposures, GivenExposures, SumNoise};
 pub use fused::Fused;
 pub use moments::{Column, Moments};
 pub use neg_binomial::{PowerSum, binomial_power, neg_binomial_power};
