@@ -69,13 +69,13 @@ pub const FUNCTIONS: &[[&str; 3]] = &[
         "budget eps(1)\nprivate t[n] { vote: category {yes, no, blank} }\nparam s ~ dirichlet([1, 1, 1])\nobserve vote ~ categorical(s)\nrelease post = posterior(s)\noutput cast = interval(sum(post, [yes, no]), 0.9)",
     ],
     [
-        "mean(x) of rows, of a vector or of a posterior, mean(x, where = c) of some rows",
-        "Over rows, sum / n; n must be public. `release m = mean(x, where = c)` is the mean of the rows where a bool holds, also of a secret number of rows: a noisy sum and a noisy count in one release, and what both say of it, so `interval(m, 0.9)`. Of a released or public vector it is free.",
+        "mean(x) of rows, of a vector or of a posterior, mean(x, where = c) of some rows, mean(x, groups = g) of groups",
+        "Over rows, sum / n; n must be public. `release m = mean(x, where = c)` is the mean of the rows where a bool holds, also of a secret number of rows: a noisy sum and a noisy count in one release, and what both say of it, so `interval(m, 0.9)`. `release m = mean(x, groups = g)` is that of every group at once, by name. Of a released or public vector it is free.",
         "budget eps(1)\nprivate t[n >= 200] { hours: real in [0, 80] }\nrelease m = mean(hours) using laplace",
     ],
     [
         "quotient(parts, weight, lo, hi), of a noisy sum and a noisy count",
-        "What a released sum of numbers scaled to [-1, 1], and beside it their count times `weight`, say of their mean, which lies in [lo, hi]: a law whose middle 90 % cover it in 90 % of all runs or more, whatever the rows. Of one released sum with a public count in place of the weight too. It is what `release m = mean(x, where = c)` is written out as. Free.",
+        "What a released sum of numbers scaled to [-1, 1], and beside it their count times `weight`, say of their mean, which lies in [lo, hi]: a law whose middle 90 % cover it in 90 % of all runs or more, whatever the rows. Of one released sum with a public count in place of the weight too. It is what `release m = mean(x, where = c)` is written out as; with the names of groups behind `hi`, and such a pair for each of them, `release m = mean(x, groups = g)`. Free.",
         "budget eps(1)\nprivate t[n >= 200] { hours: real in [0, 80], night: bool }\nrelease parts = sum(night * [(hours - 40) / 40, 1]) using laplace\noutput m = quotient(parts, 1, 0, 80)\noutput between = interval(m, 0.9)",
     ],
     ["sd(v) of a public vector or of a posterior", "The standard deviation of a public vector, with n - 1.", "output x = sd([1, 2, 4])"],
