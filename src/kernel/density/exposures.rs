@@ -5,6 +5,7 @@
 //! noisy sum of events is rounded to a whole number, which makes its noise that noise rounded: the count is summed out (`noisy_count`).
 //! The exact exposures are numbers of the chain, seen through their noise.
 
+use super::curve::Curve;
 use super::noisy_count::{Cell, NoisyCount};
 use super::{Noise, OfNumbers};
 use crate::kernel::KernelError;
@@ -60,6 +61,8 @@ pub struct Events {
 pub struct Exposures {
     noise: SumNoise,
     events: Vec<(NoisyCount, Vec<i64>)>,
+    /// Of the noise of each of them.
+    variances: Vec<f64>,
     /// By group, then by exposure.
     exposures: Vec<f64>,
     /// How many exposures a group has.
@@ -77,8 +80,10 @@ impl Exposures {
             let fits = noisy.len() == groups && noisy.iter().all(|k| law.takes(*k));
             if fits { Ok((law, noisy)) } else { Err(KernelError::Length) }
         };
+        let variances = events.iter().map(|e| noise.rounded(e.unit).variance()).collect();
         let events = events.iter().map(one).collect::<Result<Vec<_>, _>>()?;
-        if noise.scale() > 0.0 && !events.is_empty() { Ok(Exposures { noise, events, exposures, each }) } else { Err(KernelError::Family) }
+        let of = Exposures { noise, events, variances, exposures, each };
+        if noise.scale() > 0.0 && !of.events.is_empty() { Ok(of) } else { Err(KernelError::Family) }
     }
 
     /// How many numbers the likelihood has.
@@ -91,7 +96,15 @@ impl Exposures {
         self.exposures.len() * self.events.len()
     }
 
-    fn losses(&self, numbers: &[f64], by: &mut [f64]) -> Option<f64> {
+    /// The log-density of one noisy number of events, and its derivative by the mean of the exact one.
+    fn event(&self, event: usize, group: usize, mean: f64) -> Option<(f64, f64)> {
+        let (law, noisy) = self.events.get(event)?;
+        let Cell { log, log_slope, .. } = law.cell(*noisy.get(group)?, mean.ln());
+        // Of a mean of 0 no chain is asked twice.
+        Some((log, if mean > 0.0 { log_slope / mean } else { 0.0 }))
+    }
+
+    fn losses(&self, numbers: &[f64], by: &mut [f64], event: impl Fn(usize, usize, f64) -> Option<(f64, f64)>) -> Option<f64> {
         let rates = self.rates();
         let (slopes, by_exposure) = by.split_at_mut_checked(rates)?;
         let (means, exact) = numbers.split_at_checked(rates)?;
@@ -100,19 +113,16 @@ impl Exposures {
         let groups =
             means.chunks(per_group).zip(slopes.chunks_mut(per_group)).zip(exact.chunks(self.each).zip(by_exposure.chunks_mut(self.each)));
         for (g, ((means, slopes), (exact, by_exact))) in groups.enumerate() {
-            let events = self.events.iter().zip(means.chunks(self.each).zip(slopes.chunks_mut(self.each)));
-            for ((law, noisy), (means, slopes)) in events {
+            for (i, (means, slopes)) in means.chunks(self.each).zip(slopes.chunks_mut(self.each)).enumerate() {
                 let mean: f64 = means.iter().zip(exact).map(|(b, s)| b * s).sum();
                 if means.iter().any(|b| b.is_nan() || *b < 0.0) {
                     return None;
                 }
-                let Cell { log, log_slope, .. } = law.cell(*noisy.get(g)?, mean.ln());
+                let (log, slope) = event(i, g, mean)?;
                 loss -= log;
-                // Of a mean of 0 no chain is asked twice.
-                let slope = if mean > 0.0 { -log_slope / mean } else { 0.0 };
                 for ((b, s), (by_b, by_s)) in means.iter().zip(exact).zip(slopes.iter_mut().zip(by_exact.iter_mut())) {
-                    *by_b += slope * s;
-                    *by_s += slope * b;
+                    *by_b -= slope * s;
+                    *by_s -= slope * b;
                 }
             }
         }
@@ -160,7 +170,34 @@ impl OfNumbers for Exposures {
     fn total(&self, numbers: &[f64], by: &mut Vec<f64>) -> f64 {
         by.clear();
         by.resize(numbers.len(), 0.0);
-        existing(self.losses(numbers, by), by)
+        existing(self.losses(numbers, by, |i, g, mean| self.event(i, g, mean)), by)
+    }
+}
+
+/// The same likelihood, with the law of every noisy number of events computed at nodes beforehand: what a chain asks for again and again.
+pub struct AtNodes {
+    of: Arc<Exposures>,
+    /// By event, then by group; none of noise so small that laws are short sums.
+    curves: Vec<Vec<Curve>>,
+}
+
+impl AtNodes {
+    pub fn new(of: Arc<Exposures>) -> AtNodes {
+        let curves = |((law, noisy), variance): (&(NoisyCount, Vec<i64>), &f64)| match *variance >= 9.0 {
+            true => noisy.iter().map(|k| Curve::new(law, *k, *variance)).collect(),
+            false => vec![],
+        };
+        let curves = of.events.iter().zip(&of.variances).map(curves).collect();
+        AtNodes { of, curves }
+    }
+}
+
+impl OfNumbers for AtNodes {
+    fn total(&self, numbers: &[f64], by: &mut Vec<f64>) -> f64 {
+        by.clear();
+        by.resize(numbers.len(), 0.0);
+        let near = |i: usize, g: usize, mean: f64| self.curves.get(i)?.get(g)?.at(mean);
+        existing(self.of.losses(numbers, by, |i, g, mean| near(i, g, mean).or_else(|| self.of.event(i, g, mean))), by)
     }
 }
 
@@ -245,6 +282,24 @@ mod tests {
                     "{noise:?} {unit} {rate}: {found} {}",
                     truth(rate, exact)
                 );
+            }
+        }
+    }
+
+    /// Far out too, where there are no nodes.
+    #[test]
+    fn nodes_say_the_same() {
+        for (noise, most) in [(SumNoise::Normal { sigma: 2.0 }, 1e-4), (SumNoise::Laplace { scale: 1.5 }, 1e-3)] {
+            let of = Arc::new(two_groups(noise));
+            let at_nodes = AtNodes::new(of.clone());
+            for times in [0.01, 1.0, 3.0, 100.0] {
+                let numbers = NUMBERS.map(|x| x * times);
+                let (mut by, mut other) = (vec![], vec![]);
+                let (exact, near) = (of.total(&numbers, &mut by), at_nodes.total(&numbers, &mut other));
+                assert!((exact - near).abs() < most, "{noise:?} {times}: {exact} {near}");
+                for (a, b) in by.iter().zip(&other) {
+                    assert!((a - b).abs() < 30.0 * most * (1.0 + a.abs()), "{noise:?} {times}: {a} {b}");
+                }
             }
         }
     }

@@ -3,7 +3,7 @@
 use super::fit::{Sampled, chains, each_state};
 use super::{Form, Lowered, lower_with};
 use crate::data::Environment;
-use crate::kernel::density::{Columns, Density, GivenExposures, Operand, Program};
+use crate::kernel::density::{AtNodes, Columns, Density, GivenExposures, OfNumbers, Operand, Program};
 pub use crate::kernel::density::{Events, Exposures, SumNoise};
 use crate::mechanism::MechanismError;
 use crate::mechanism::plan::DensityLaw;
@@ -32,9 +32,9 @@ impl Model {
 
     /// Draws of the posterior, or of the prior of everything but the exposures, which are conditioned on.
     pub fn fit(&self, prior: bool, seed: [u8; 32]) -> Result<Sampled, MechanismError> {
-        let of = |likelihood| Ok(Density::of_numbers(&self.program, self.numbers.clone(), likelihood));
-        let given = Arc::new(GivenExposures(self.likelihood.clone()));
-        let density = || if prior { of(given.clone()) } else { of(self.likelihood.clone()) };
+        let of = self.likelihood.clone();
+        let likelihood: Arc<dyn OfNumbers> = if prior { Arc::new(GivenExposures(of)) } else { Arc::new(AtNodes::new(of)) };
+        let density = || Ok(Density::of_numbers(&self.program, self.numbers.clone(), likelihood.clone()));
         chains(density, &self.start, &self.kept, seed)
     }
 
