@@ -192,7 +192,7 @@ impl Checker<'_> {
                 self.aggregate(name, checked, span)
             }
             ("sum", [post, set]) => self.together(&post.value, &set.value, span),
-            ("quotient", [parts, by, lo, hi]) => self.quotient([parts, by, lo, hi].map(|a| &a.value), span),
+            ("quotient", [parts, by, lo, hi, groups @ ..]) => self.quotient([parts, by, lo, hi].map(|a| &a.value), groups, span),
             ("project", [ball, v]) => self.project(&ball.value, &v.value, span),
             ("count", []) => self.count_rows(span),
             _ => {

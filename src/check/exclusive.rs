@@ -1,4 +1,4 @@
-//! Parts of a list of which at most one is not 0: `region == s` beside `region == w`, and products with them.
+//! Parts of a list of which at most one is not 0: `region == s` beside `region == w`, `old == true` beside `old == false`, and products with them.
 
 use super::vectors::{append, as_vector, boxed, most, tighten};
 use crate::model::{Builtin, ColumnId, Expr, ExprKind, TableId, VectorType};
@@ -13,9 +13,16 @@ fn needs(e: &Expr, columns: &mut Vec<(TableId, ColumnId)>, levels: &mut Vec<usiz
             needs(b, columns, levels);
         }
         (Builtin::Eq, [a, b]) => {
-            if let (ExprKind::Column(t, c), ExprKind::Level(i)) | (ExprKind::Level(i), ExprKind::Column(t, c)) = (&a.kind, &b.kind) {
-                columns.push((*t, *c));
-                levels.push(*i);
+            let level = |e: &Expr| match e.kind {
+                ExprKind::Level(i) => Some(i),
+                ExprKind::Bool(b) => Some(usize::from(b)),
+                _ => None,
+            };
+            for (column, other) in [(a, b), (b, a)] {
+                if let (ExprKind::Column(t, c), Some(i)) = (&column.kind, level(other)) {
+                    columns.push((*t, *c));
+                    levels.push(i);
+                }
             }
         }
         _ => {}

@@ -69,13 +69,13 @@ pub const FUNCTIONS: &[[&str; 3]] = &[
         "budget eps(1)\nprivate t[n] { vote: category {yes, no, blank} }\nparam s ~ dirichlet([1, 1, 1])\nobserve vote ~ categorical(s)\nrelease post = posterior(s)\noutput cast = interval(sum(post, [yes, no]), 0.9)",
     ],
     [
-        "mean(x) of rows, of a vector or of a posterior, mean(x, where = c) of some rows",
-        "Over rows, sum / n; n must be public. `release m = mean(x, where = c)` is the mean of the rows where a bool holds, also of a secret number of rows: a noisy sum and a noisy count in one release, and what both say of it, so `interval(m, 0.9)`. Of a released or public vector it is free.",
+        "mean(x) of rows, of a vector or of a posterior, mean(x, where = c) of some rows, mean(x, groups = g) of groups",
+        "Over rows, sum / n; n must be public. `release m = mean(x, where = c)` is the mean of the rows where a bool holds, also of a secret number of rows: a noisy sum and a noisy count in one release, and what both say of it, so `interval(m, 0.9)`. `release m = mean(x, groups = g)` is that of every group at once, by name. Of a released or public vector it is free.",
         "budget eps(1)\nprivate t[n >= 200] { hours: real in [0, 80] }\nrelease m = mean(hours) using laplace",
     ],
     [
         "quotient(parts, weight, lo, hi), of a noisy sum and a noisy count",
-        "What a released sum of numbers scaled to [-1, 1], and beside it their count times `weight`, say of their mean, which lies in [lo, hi]: a law whose middle 90 % cover it in 90 % of all runs or more, whatever the rows. Of one released sum with a public count in place of the weight too. It is what `release m = mean(x, where = c)` is written out as. Free.",
+        "What a released sum of numbers scaled to [-1, 1], and beside it their count times `weight`, say of their mean, which lies in [lo, hi]: a law whose middle 90 % cover it in 90 % of all runs or more, whatever the rows. Of one released sum with a public count in place of the weight too. It is what `release m = mean(x, where = c)` is written out as; with the names of groups behind `hi`, and such a pair for each of them, `release m = mean(x, groups = g)`. Free.",
         "budget eps(1)\nprivate t[n >= 200] { hours: real in [0, 80], night: bool }\nrelease parts = sum(night * [(hours - 40) / 40, 1]) using laplace\noutput m = quotient(parts, 1, 0, 80)\noutput between = interval(m, 0.9)",
     ],
     ["sd(v) of a public vector or of a posterior", "The standard deviation of a public vector, with n - 1.", "output x = sd([1, 2, 4])"],
@@ -111,7 +111,7 @@ pub const FUNCTIONS: &[[&str; 3]] = &[
     ],
     [
         "margin(cells, region)",
-        "Of a released histogram by several columns, the counts by some of them: sums of cells, free.",
+        "Of a released histogram by several columns, the counts by some of them: sums of cells, free. Of released sums, those by some of the groups.",
         "budget eps(1)\nprivate t[n] { vote: bool, age: int in 18..30 }\nrelease cells = histogram(vote, age) using geometric\noutput by_vote = margin(cells, vote)\noutput young = cells[true, 18]",
     ],
     [
@@ -156,7 +156,7 @@ pub const FUNCTIONS: &[[&str; 3]] = &[
     ],
     [
         "predictive(cells, post), for each cell what the model predicts",
-        "Released counts beside the mean and the middle 90 percent of what a model of them predicts, noise included, and how many lie within. Of `prior(m, u)` the prior predictive check; of `margin(cells, region)` that of a margin. Free.",
+        "Released counts, or sums of events, beside the mean and the middle 90 percent of what a model of them predicts, noise included, and how many lie within. Of `prior(m, u)` the prior predictive check; of `margin(cells, region)` that of a margin. Free.",
         "budget dp(eps = 1, delta = 1e-6)\nprivate poll[n] { region: public category {north, south}, vote: bool }\nrelease cells = histogram(region, vote) using gaussian\nparam m ~ normal(0, 1.5)\nparam u: vector[region] ~ normal(0, 1)\nobserve cells.vote ~ bernoulli_logit(m + u[region])\noutput post = posterior(m, u)\noutput before = prior(m, u)\noutput check = predictive(cells, post)\noutput expected = predictive(margin(cells, region), before)",
     ],
     [

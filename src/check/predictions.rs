@@ -30,12 +30,12 @@ impl Checker<'_> {
                 None => d.help("all of its draws are one, as in `output post = posterior(m, u)`"),
             });
         };
-        if fit.tables.iter().any(|t| !t.has_counts()) {
-            let d = Diagnostic::new("E0209", format!("`{of}` is about cells, and this is a model of sums")).label(e.span, "its posterior");
+        if fit.tables.iter().any(|t| t.moments.is_some()) {
+            let d =
+                Diagnostic::new("E0209", format!("`{of}` is about cells, and this is a model of moments")).label(e.span, "its posterior");
             return self.fail(d.help("release counts for it: histogram(bin(x, width = 5), y)"));
         }
-        let size = |axis: &usize| fit.tables.first().and_then(|t| t.axes.get(*axis)).map_or(1, |a| a.levels.len());
-        if fit.axes().iter().map(size).product::<usize>() > MOST_CELLS {
+        if fit.predicted().iter().map(|a| a.levels.len()).product::<usize>() > MOST_CELLS {
             let d = Diagnostic::new("E0025", format!("`{of}` predicts at most {MOST_CELLS} cells")).label(e.span, "a model of more");
             return self.fail(d.help("release a table of fewer columns, or of wider bins"));
         }
@@ -64,6 +64,10 @@ impl Checker<'_> {
         };
         let used = fit.axes();
         let axis = |i: &usize| table.axes.get(*i).map(|a| a.name.as_str());
+        // Every group has sums of its own, whether the model names it or not.
+        if !table.sums.is_empty() {
+            return Ok(e);
+        }
         if let Some(unused) = kept.iter().find(|i| !used.contains(i)).and_then(axis) {
             let d = Diagnostic::new("E0209", format!("the model of `{post}` says nothing about `{unused}`"));
             let d = d.label(e.span, format!("counted by `{unused}`, which the model sums out"));
@@ -77,9 +81,14 @@ impl Checker<'_> {
     pub(super) fn predictive(&mut self, cells: &ast::Expr, post: &ast::Expr, span: Span) -> Checked<Expr> {
         let (post, fit) = self.modelled(post, "predictive")?;
         let cells = self.table_of(cells, (&post, &fit))?;
-        let Type::Vector(v) = &cells.ty else { return Err(Stop) };
-        let count = v.dim as f64;
-        let column = Type::Vector(VectorType { axes: v.axes.clone(), ..vectors::boxed(v.dim, Range::ALL, v.levels.clone()) });
+        let Type::Vector(VectorType { axes: Some(axes), .. }) = &cells.ty else { return Err(Stop) };
+        let mut axes = axes.to_vec();
+        // Exposures are given: what is predicted are the sums that the model observes.
+        if let (Some(last), Some(observed)) = (axes.last_mut().filter(|a| !a.sums.is_empty()), fit.predicted().pop()) {
+            *last = observed;
+        }
+        let column = self.by_cell(axes, span)?;
+        let count = column.levels().map_or(0, |l| l.len()) as f64;
         let parts = ["released", "mean", "low", "high"].map(|name| (name.to_owned(), column.clone()));
         let within = ("within".to_owned(), Type::Int(Range::new(0.0, count)));
         let ty = Type::Record(parts.into_iter().chain([within]).collect());
@@ -100,14 +109,17 @@ impl Checker<'_> {
         }
     }
 
+    /// A number for every cell of these axes.
+    fn by_cell(&mut self, axes: Vec<Axis>, span: Span) -> Checked<Type> {
+        let levels = self.cells(&axes, span)?;
+        let column = vectors::boxed(levels.len() as u64, Range::ALL, Some(levels));
+        Ok(Type::Vector(VectorType { axes: Some(Arc::new(axes)), ..column }))
+    }
+
     /// `loo(post)`: how well the model predicts every cell from the others.
     pub(super) fn loo(&mut self, post: &ast::Expr, span: Span) -> Checked<Expr> {
         let (post, fit) = self.learned(post, "loo")?;
-        let table = fit.tables.first().ok_or(Stop)?;
-        let axes: Vec<Axis> = fit.axes().into_iter().filter_map(|i| table.axes.get(i)).cloned().collect();
-        let levels = self.cells(&axes, span)?;
-        let column = vectors::boxed(levels.len() as u64, Range::ALL, Some(levels));
-        let column = Type::Vector(VectorType { axes: Some(Arc::new(axes)), ..column });
+        let column = self.by_cell(fit.predicted(), span)?;
         let parts = ["cells", "k"].map(|name| (name.to_owned(), column.clone())).into_iter();
         let ty = Type::Record(parts.chain(["elpd", "se", "p"].map(|name| (name.to_owned(), Type::Real(Range::ALL)))).collect());
         Ok(node(ExprKind::Call(Builtin::Loo, vec![post]), ty, Label::Public, span))
@@ -128,7 +140,17 @@ impl Checker<'_> {
             return self
                 .fail(d.cause("what they predict are different counts").help("release the joint table, and let both be models of it"));
         }
-        if first.axes() != second.axes() {
+        let of_sums = first.tables.iter().any(|t| !t.sums.is_empty());
+        if of_sums && first.predicted() != second.predicted() {
+            let names = |fit: &Fit| {
+                let observed = fit.predicted().pop().map(|a| a.sums).unwrap_or_default();
+                format!("of {}", some(observed.iter().map(|s| s.name.as_str())))
+            };
+            let d = Diagnostic::new("E0209", "these models observe different sums").label(a.span, names(&first));
+            let d = d.label(b.span, names(&second)).cause("what they predict are different numbers");
+            return self.fail(d.help("compare models that observe the same sums; they may read different exposures"));
+        }
+        if !of_sums && first.axes() != second.axes() {
             let axes = first.tables.first().map(|t| t.axes.clone()).unwrap_or_default();
             let names = |fit: &Fit| some(fit.axes().iter().filter_map(|i| axes.get(*i)).map(|a| a.name.as_str()));
             let (ours, theirs) = (format!("by {}", names(&first)), format!("by {}", names(&second)));
@@ -161,6 +183,10 @@ impl Checker<'_> {
     /// `simulate(cells, post, rows = 1000)`: made-up rows, as a table of their counts.
     pub(super) fn made_up(&mut self, cells: &ast::Expr, post: &ast::Expr, rows: &ast::Expr, span: Span) -> Checked<Expr> {
         let (post, fit) = self.modelled(post, "simulate")?;
+        if fit.tables.iter().any(|t| !t.sums.is_empty()) {
+            let d = Diagnostic::new("E0209", "sums say nothing of single rows, so none can be made up").label(post.span, "a model of sums");
+            return self.fail(d.help("release counts for them: histogram(bin(x, width = 5), y)"));
+        }
         let cells = self.table_of(cells, (&post, &fit))?;
         let n = self.whole_constant(rows, "the number of made-up rows")?;
         if n > MOST_ROWS {

@@ -171,8 +171,8 @@ pub fn table(all: &Value, name: &str) -> Result<Counts, Unfit> {
     let shape = |why| move || Unfit::Shape(why);
     let axes: Option<Vec<Axis>> = law["axes"].as_array().and_then(|axes| axes.iter().map(axis).collect());
     let axes = Arc::new(axes.filter(|a| apart(a.iter().map(|a| &a.name))).ok_or_else(shape("its axes are not those of a table"))?);
-    if sums && !axes.iter().all(|a| matches!(a.ty, Type::Category(_))) {
-        return Err(Unfit::Shape("the groups of its sums are not levels of categories"));
+    if sums && !axes.iter().all(|a| matches!(a.ty, Type::Category(_) | Type::Bool)) {
+        return Err(Unfit::Shape("the groups of its sums are neither levels of categories nor bools"));
     }
     let (mut counts, mut totals) = (vec![], vec![]);
     let cell = |v: &Value| if sums { v.as_f64().filter(|x| x.abs() <= MOST as f64) } else { whole(v, -MOST) };

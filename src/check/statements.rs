@@ -62,8 +62,8 @@ impl Checker<'_> {
                 }
                 return done;
             }
-            ItemKind::Release(r) if self.of_some_rows(r) => {
-                let done = self.mean_of_some(r, item.span);
+            ItemKind::Release(r) if self.of_some_rows(r) || self.is_by_groups(r) => {
+                let done = if self.is_by_groups(r) { self.mean_by_groups(r, item.span) } else { self.mean_of_some(r, item.span) };
                 if done.is_err() {
                     self.poison(item);
                 }

@@ -4,15 +4,13 @@ use super::expressions::{node, some};
 use super::messages::type_text;
 use super::{Checked, Checker};
 use crate::model::fit::CellTable;
-use crate::model::sums::{Summed, degrees};
+use crate::model::sums::{self, Summed, degrees};
 use crate::model::{AggregateQuery, Axis, Builtin, Expr, ExprKind, Label, Observation, Query, Step, TableId, Type, VectorType};
 use crate::source::{Diagnostic, Help, Span};
 use crate::syntax::ast;
 use std::sync::Arc;
 
 const SIGNATURE: &str = "sums(died, years, groups = sex)";
-/// What the last axis of the released table is called.
-const AXIS: &str = "sum";
 
 impl Checker<'_> {
     pub(super) fn is_sums(&self, r: &ast::Release) -> bool {
@@ -52,22 +50,14 @@ impl Checker<'_> {
         for x in &by {
             axes.push(self.group_axis(x)?);
         }
-        let labels = self.listed(summed.iter().map(Summed::label).collect());
-        axes.push(Axis {
-            name: AXIS.into(),
-            ty: Type::Category(labels.clone()),
-            levels: labels,
-            public: false,
-            edges: vec![],
-            sums: summed.clone(),
-        });
+        axes.push(sums::axis(summed.clone()));
         let names: Vec<&str> = axes.iter().map(|a| a.name.as_str()).chain(summed.iter().map(|s| s.name.as_str())).collect();
         if let Some((_, twice)) = names.iter().enumerate().find(|(i, n)| names.iter().take(*i).any(|m| m == *n)) {
             let d = Diagnostic::new("E0207", format!("two columns of these sums are named `{twice}`")).label(at, "one table");
             return self.fail(d.help("leave out one of them, or give it a name of its own"));
         }
         let cells = self.cells(&axes, at)?;
-        let value = self.in_groups(&by, parts, at)?;
+        let value = self.in_groups(by.iter().zip(&axes), parts, at)?;
         let value = self.aggregate("sum", vec![value], at)?;
         let (Label::Aggregate(table), Type::Vector(v)) = (value.label, &value.ty) else {
             let d = Diagnostic::new("E0209", "sums of public columns are public already").label(at, "costs nothing, and needs no noise");
@@ -117,35 +107,32 @@ impl Checker<'_> {
         Ok((self.centred(x, 0.0, one.unit, at)?, one))
     }
 
-    fn group_axis(&mut self, x: &Expr) -> Checked<Axis> {
+    pub(super) fn group_axis(&mut self, x: &Expr) -> Checked<Axis> {
         if let ExprKind::Column(t, c) = x.kind
-            && let Type::Category(levels) = &x.ty
+            && let Type::Category(_) | Type::Bool = &x.ty
             && let Some(name) = self.column(t, c).map(|c| c.name.clone())
         {
-            let public = self.neighbours_agree(t, std::slice::from_ref(x));
-            return Ok(Axis { name, ty: x.ty.clone(), levels: levels.clone(), public, edges: vec![], sums: vec![] });
+            let (public, levels) = (self.neighbours_agree(t, std::slice::from_ref(x)), self.bins_of(x)?);
+            return Ok(Axis { name, ty: x.ty.clone(), levels, public, edges: vec![], sums: vec![] });
         }
-        let d = Diagnostic::new("E0209", "the groups of sums are the levels of a category").label(x.span, type_text(&x.ty));
+        let d = Diagnostic::new("E0209", "the groups of sums are the levels of a category, or a bool").label(x.span, type_text(&x.ty));
         let name = if let ExprKind::Column(t, c) = x.kind { self.column(t, c).map(|c| c.name.clone()) } else { None };
         self.fail(match name {
-            Some(name) if x.ty == Type::Bool => {
-                let lead = "declare it as a category, its levels written as the file writes them (0 and 1, or false and true):";
-                d.help((lead, format!("{name}: category {{\"0\", \"1\"}}")))
-            }
             Some(name) => d.help(("declare it as one, whose levels are those of the file:", format!("{name}: category {{no, yes}}"))),
-            None => d.help("name columns that are declared as categories"),
+            None => d.help("name columns that are declared as categories or bools"),
         })
     }
 
     /// The parts, once for every combination of levels of the columns.
-    fn in_groups(&mut self, by: &[Expr], parts: Vec<Expr>, at: Span) -> Checked<Expr> {
+    pub(super) fn in_groups<'a>(&mut self, by: impl Iterator<Item = (&'a Expr, &'a Axis)>, parts: Vec<Expr>, at: Span) -> Checked<Expr> {
         let row = self.list(parts, at)?;
         let mut groups: Vec<Option<Expr>> = vec![None];
-        for x in by {
+        for (x, axis) in by {
             let mut finer = vec![];
             for outer in &groups {
-                for i in 0..x.ty.levels().map_or(0, |l| l.len()) {
-                    let level = node(ExprKind::Level(i), x.ty.clone(), Label::Public, at);
+                for i in 0..axis.levels.len() {
+                    let level = if x.ty == Type::Bool { ExprKind::Bool(i == 1) } else { ExprKind::Level(i) };
+                    let level = node(level, x.ty.clone(), Label::Public, at);
                     let own = self.apply(Builtin::Eq, vec![x.clone(), level], at)?;
                     finer.push(Some(match outer {
                         None => own,

@@ -255,7 +255,7 @@ impl Checker<'_> {
         Ok(node(ExprKind::Index(Box::new(base), Box::new(index)), Type::Real(range), label, span))
     }
 
-    /// `margin(cells, region)`: the counts by the named axes alone.
+    /// `margin(cells, region)`: the counts, or sums, by the named axes alone.
     pub(super) fn margin(&mut self, args: &[ast::Arg], span: Span) -> Checked<Expr> {
         const SIGNATURE: &str = "margin(cells, region)";
         let [of, kept @ ..] = args else { return self.fail(self.arity("`margin`", SIGNATURE, span)) };
@@ -268,26 +268,30 @@ impl Checker<'_> {
             let d = Diagnostic::new("E0209", "`margin` needs a table of counts").label(of.span, type_text(&of.ty));
             return self.fail(d.help(SIGNATURE));
         };
-        if axes.iter().any(|a| !a.sums.is_empty()) {
-            let d = Diagnostic::new("E0209", "`margin` needs a table of counts").label(of.span, "sums, each in a unit of its own");
-            return self.fail(d.help("release sums by fewer columns"));
-        }
+        // Sums of different columns are not added up: their axis stays, and has no name here.
+        let summed = axes.iter().enumerate().find(|(_, a)| !a.sums.is_empty());
+        let named: Vec<(usize, &Axis)> = axes.iter().enumerate().filter(|(_, a)| a.sums.is_empty()).collect();
         let range = v.range;
         let (mut parts, mut left) = (vec![of.clone()], vec![]);
         for arg in kept {
-            let at = axes.iter().enumerate().find(|(_, a)| matches!(&arg.value.kind, ast::ExprKind::Name(n) if *n == a.name));
-            let Some((i, axis)) = at.filter(|(i, _)| parts.iter().skip(1).all(|p| p.constant() != Some(*i as f64))) else {
-                let names = some(axes.iter().map(|a| a.name.as_str()));
+            let at = named.iter().find(|(_, a)| matches!(&arg.value.kind, ast::ExprKind::Name(n) if *n == a.name));
+            let Some((i, axis)) = at.copied().filter(|(i, _)| parts.iter().skip(1).all(|p| p.constant() != Some(*i as f64))) else {
+                let names = some(named.iter().map(|(_, a)| a.name.as_str()));
                 let d = Diagnostic::new("E0206", "this is not one of the remaining axes").label(arg.span, format!("axes: {names}"));
                 let free = |i: &usize| parts.iter().skip(1).all(|p| p.constant() != Some(*i as f64));
-                let left = (0..axes.len()).find(free).and_then(|i| axes.get(i)).map(|a| a.name.clone());
+                let left = named.iter().find(|(i, _)| free(i)).map(|(_, a)| a.name.clone());
                 return self.fail(d.helps(left.map(|name| Help::from(("an axis that is left:", name)).over(arg.span))));
             };
             parts.push(number(i as f64, arg.span));
             left.push(axis.clone());
         }
         if left.is_empty() {
-            return self.fail(self.arity("`margin`", SIGNATURE, span).help("all cells together: sum(cells)"));
+            let d = self.arity("`margin`", SIGNATURE, span);
+            return self.fail(if summed.is_none() { d.help("all cells together: sum(cells)") } else { d });
+        }
+        if let Some((i, axis)) = summed {
+            parts.push(number(i as f64, span));
+            left.push(axis.clone());
         }
         let levels = self.cells(&left, span)?;
         let range = Range::new(if range.lo < 0.0 { f64::NEG_INFINITY } else { 0.0 }, f64::INFINITY);

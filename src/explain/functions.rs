@@ -47,7 +47,7 @@ const QUERIES: &[[&str; 3]] = &[
     ],
     [
         "sums(died, years, groups = sex): sums of events and exposures by group",
-        "Stands after `release`: noisy sums of bounded columns from 0 on, in every group of one or several categories, in one release. It is a table with these columns for rates: `observe s.died ~ poisson(rate[sex] * years)`, also where follow-up ends at the event. An expression gets a name: `years = days / 365.25`.",
+        "Stands after `release`: noisy sums of bounded columns from 0 on, in every group of one or several categories or bools, in one release. It is a table with these columns for rates: `observe s.died ~ poisson(rate[sex] * years)`, also where follow-up ends at the event. An expression gets a name: `years = days / 365.25`.",
         "budget dp(eps = 1, delta = 1e-6)\nprivate cohort[n] { sex: category {female, male}, died: bool, years: real in [0, 15] }\nrelease s = sums(died, years, groups = sex)\nparam rate: vector[sex] ~ gamma(2, 20)\nobserve s.died ~ poisson(rate[sex] * years)\noutput post = posterior(rate)",
     ],
     [

@@ -1,7 +1,7 @@
 //! A model of released tables of counts, from which a chain draws: nothing private is left in it.
 
 use super::moments::Scaled;
-use super::sums::Summed;
+use super::sums::{self, Summed};
 use super::types::VectorType;
 use super::{Axes, Axis, ColumnId, Expr, ExprKind, Norms, Observation, ParamId, Parameter, Range, ReleaseId, TableId, Type};
 use std::collections::BTreeSet;
@@ -114,6 +114,23 @@ impl CellTable {
 }
 
 impl Fit {
+    /// The axes of what it predicts: of counts those that it uses, of sums the groups, and the sums that it observes.
+    pub fn predicted(&self) -> Vec<Axis> {
+        let Some(table) = self.tables.first() else { return vec![] };
+        if table.sums.is_empty() {
+            return self.axes().into_iter().filter_map(|i| table.axes.get(i)).cloned().collect();
+        }
+        let observed: Vec<Summed> = self.observed_sums().into_iter().filter_map(|i| table.sums.get(i)).cloned().collect();
+        table.groups().iter().cloned().chain([sums::axis(observed)]).collect()
+    }
+
+    /// The places of the released sums that it observes, in their order.
+    pub fn observed_sums(&self) -> Vec<usize> {
+        let Some(table) = self.tables.first() else { return vec![] };
+        let observed: BTreeSet<usize> = self.observations.iter().flat_map(|o| table.columns(&o.outcome)).collect();
+        observed.into_iter().filter_map(|c| c.checked_sub(table.groups().len())).collect()
+    }
+
     /// The axes of its table that it uses, in their order.
     pub fn axes(&self) -> Vec<usize> {
         let (outcomes, given) = self.tables.first().map(|t| t.used(&self.own())).unwrap_or_default();

@@ -1,6 +1,6 @@
 //! Sums of columns in groups: what `sums(died, years, groups = sex)` releases, and which expressions are linear in columns.
 
-use super::{Axis, Builtin, Expr, ExprKind, Range, Type};
+use super::{Axis, Builtin, Expr, ExprKind, Levels, Range, Type};
 use crate::numeric::decimal::sig_up;
 use std::sync::Arc;
 
@@ -30,6 +30,12 @@ impl Summed {
         let ty = if self.whole { Type::Int(range) } else { Type::Real(range) };
         Axis { name: self.name.clone(), ty, levels: Arc::default(), public: false, edges: vec![], sums: vec![] }
     }
+}
+
+/// The last axis of a table of sums, which says what is summed.
+pub fn axis(sums: Vec<Summed>) -> Axis {
+    let levels: Levels = Arc::new(sums.iter().map(Summed::label).collect());
+    Axis { name: "sum".into(), ty: Type::Category(levels.clone()), levels, public: false, edges: vec![], sums }
 }
 
 /// The columns of the rows behind a table of sums: those that make the groups, then the summed ones, without levels. `None` of other

@@ -163,7 +163,7 @@ fn call(f: Builtin, e: &Expr, args: &[Expr], known: &Known) -> Result<Value, NoV
             let Value::Posterior(p) = evaluate(p, known)? else { return Err(NoValue::Unsupported) };
             return p.together(&set).map(Value::Posterior).ok_or(NoValue::Unsupported);
         }
-        Builtin::Quotient => return quotient(args, known),
+        Builtin::Quotient => return quotient(&e.ty, args, known),
         Builtin::PosteriorLarger => {
             if let Some(chance) = ahead(args, known) {
                 return Ok(chance);
@@ -226,23 +226,30 @@ fn call(f: Builtin, e: &Expr, args: &[Expr], known: &Known) -> Result<Value, NoV
     Ok(out)
 }
 
-/// A released sum of numbers in [-1, 1], and beside it their weighted count where that is not public.
-fn quotient(args: &[Expr], known: &Known) -> Result<Value, NoValue> {
-    let [parts, by, lo, hi] = args else { return Err(NoValue::Unsupported) };
+/// A released sum of numbers in [-1, 1], and beside it their weighted count where that is not public; of groups one after the other.
+fn quotient(ty: &Type, args: &[Expr], known: &Known) -> Result<Value, NoValue> {
+    let [parts, by, lo, hi, groups @ ..] = args else { return Err(NoValue::Unsupported) };
     let number = |e: &Expr| evaluate(e, known)?.as_number().ok_or(NoValue::Unsupported);
-    let (by, lo, hi) = (number(by)?, number(lo)?, number(hi)?);
+    let (by, lo, hi) = (evaluate(by, known)?.numbers(), number(lo)?, number(hi)?);
     let ExprKind::Released(id) = parts.kind else { return Err(NoValue::Unsupported) };
     let (shape, scale) = match known.laws.get(&id) {
         Some(Noise::Laplace { scale }) => (Shape::Laplace, *scale),
         Some(Noise::Gaussian { sigma }) => (Shape::Normal, *sigma),
         _ => return Err(NoValue::Unsupported),
     };
-    let of = match evaluate(parts, known)?.numbers().as_slice() {
-        [sum, count] => Quotient { shape, sum: *sum, count: count / by, noise: [scale, scale / by] },
-        [sum] => Quotient { shape, sum: *sum, count: by, noise: [scale, 0.0] },
-        _ => return Err(NoValue::Unsupported),
+    let numbers = evaluate(parts, known)?.numbers();
+    let each = numbers.len().checked_div(groups.len().max(1)).filter(|n| *n > 0).ok_or(NoValue::Unsupported)?;
+    let one = |(g, parts): (usize, &[f64])| {
+        let of = match (parts, by.as_slice()) {
+            ([sum, count], [by]) => Quotient { shape, sum: *sum, count: count / by, noise: [scale, scale / by] },
+            ([sum], by) => Quotient { shape, sum: *sum, count: *by.get(g)?, noise: [scale, 0.0] },
+            _ => return None,
+        };
+        Some(Posterior::Quotient(Share { of, lo, hi }))
     };
-    Ok(Value::Posterior(Posterior::Quotient(Share { of, lo, hi })))
+    let mut all = numbers.chunks(each).enumerate().map(one).collect::<Option<Vec<_>>>().ok_or(NoValue::Unsupported)?;
+    let scalar = matches!(ty, Type::Posterior(of) if of.is_scalar_number());
+    Ok(Value::Posterior(if scalar { all.pop().ok_or(NoValue::Unsupported)? } else { Posterior::Product(all) }))
 }
 
 /// What is asked of a released posterior: of a vector every number by itself.

@@ -19,7 +19,7 @@ pub fn posterior(of: &Fit, (noise, noisy, totals): (Noise, &[f64], &[f64]), env:
     let mut source = Chains { of: of.clone(), noise, noisy: noisy.clone(), totals: totals.to_vec(), states: vec![], beyond: 0.0 };
     let seed = seed(&source, "");
     let (Sampled { numbers, states, divergences }, beyond) = match of.tables.as_slice() {
-        [table] if !table.sums.is_empty() => (sums::posterior(of, table, (noise, noisy, totals.iter().sum()), seed, env)?, 0.0),
+        _ if of_sums => (sums::of_source(&source, env).ok_or(MechanismError::Parameter)??.fit(of.prior, seed)?, 0.0),
         [sums] if sums.moments.is_some() => {
             let rows = totals.iter().sum();
             moments::posterior(of, sums, (noise, noisy, rows), seed, env)?
@@ -153,6 +153,12 @@ impl Used<'_> {
         let public = |axis: &usize| cells.axes.get(*axis).is_some_and(|a| a.public);
         let sized = given.iter().copied().filter(public).collect();
         Used { axes: &cells.axes, all: (0..cells.axes.len()).collect(), used: of.axes(), sized }
+    }
+
+    /// The groups of released sums.
+    pub fn groups_of(cells: &CellTable) -> Used<'_> {
+        let all: Vec<usize> = (0..cells.groups().len()).collect();
+        Used { axes: &cells.axes, used: all.clone(), all, sized: vec![] }
     }
 
     fn size(&self, axis: usize) -> usize {

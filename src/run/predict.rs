@@ -4,10 +4,12 @@ use super::bits::Bits;
 use super::draws::{Chains, Draws};
 use super::fit::{Used, seed, with_model};
 use super::posterior::Posterior;
+use super::sums;
 use super::value::Value;
 use crate::data::Environment;
 use crate::dist::sample;
 use crate::mechanism::bits::Repeated;
+use crate::mechanism::density::exposures::Model;
 use crate::mechanism::plan::Noise;
 use crate::mechanism::{MechanismError, Number};
 use crate::model::{Builtin, Expr, ExprKind, Type};
@@ -38,10 +40,12 @@ fn chains(draws: &Draws) -> Result<&Chains, MechanismError> {
 
 /// The axes of the table that are kept: all, or those that a margin names.
 fn kept(cells: &Expr, used: &Used) -> Vec<usize> {
-    match &cells.kind {
-        ExprKind::Call(Builtin::Margin, args) => args.iter().skip(1).filter_map(|e| Some(e.constant()? as usize)).collect(),
-        _ => used.used.clone(),
-    }
+    margin_of(cells).unwrap_or_else(|| used.used.clone())
+}
+
+fn margin_of(cells: &Expr) -> Option<Vec<usize>> {
+    let ExprKind::Call(Builtin::Margin, args) = &cells.kind else { return None };
+    Some(args.iter().skip(1).filter_map(|e| Some(e.constant()? as usize)).collect())
 }
 
 fn noise(law: Noise, rng: &mut Bits) -> f64 {
@@ -49,7 +53,8 @@ fn noise(law: Noise, rng: &mut Bits) -> f64 {
     match law {
         Noise::Geometric { scale } => geometric(scale, rng) - geometric(scale, rng),
         Noise::Rounded { sigma } => (sigma * sample::normal(rng)).round(),
-        Noise::Laplace { .. } | Noise::Gaussian { .. } => f64::NAN,
+        Noise::Gaussian { sigma } => sigma * sample::normal(rng),
+        Noise::Laplace { scale } => scale * (sample::positive_uniform(rng) / sample::positive_uniform(rng)).ln(),
     }
 }
 
@@ -80,12 +85,11 @@ fn rows(rates: &[f64], groups: &[usize], totals: &[u64], rng: &mut Bits) -> Vec<
     rates.iter().zip(behind).zip(groups).map(one).collect()
 }
 
-/// For every cell what was released, and the mean and the middle 90 % of what the model predicts: rows of each draw of its
-/// parameters, with the noise.
-fn check(cells: &Expr, draws: &Draws, env: &dyn Environment) -> Result<Value, MechanismError> {
-    let source = chains(draws)?;
-    let seed = seed(source, if source.of.prior { "prior predictive" } else { "predictive" });
-    let (replicates, released) = with_model(source, env, |model, used| {
+/// Counts that the model predicts for each draw of its parameters, with the noise, and what was released.
+type Replicates = (Vec<Vec<f64>>, Vec<f64>);
+
+fn of_counts(cells: &Expr, source: &Chains, seed: [u8; 32], env: &dyn Environment) -> Result<Replicates, MechanismError> {
+    with_model(source, env, |model, used| {
         let (groups, totals, noises) = (used.groups(), used.totals(&source.totals), used.summed_out());
         let kept = kept(cells, used);
         let one = |draw: usize, laws: &[(f64, f64)]| {
@@ -100,12 +104,53 @@ fn check(cells: &Expr, draws: &Draws, env: &dyn Environment) -> Result<Value, Me
             used.margin(&counts, &used.used, &kept)
         };
         Ok((model.each(&source.states, one)?, used.margin(&source.noisy, &used.all, &kept)))
-    })?;
+    })
+}
+
+/// The same of sums: numbers of events for the exact exposures of each draw, in the units of what was released.
+fn of_sums(cells: &Expr, source: &Chains, seed: [u8; 32], model: &Model) -> Result<Replicates, MechanismError> {
+    let table = source.of.tables.first().ok_or(PARAMETER)?;
+    let observed: Vec<(usize, f64)> = source.of.observed_sums().into_iter().filter_map(|i| Some((i, table.sums.get(i)?.unit))).collect();
+    let by = Used::groups_of(table);
+    let kept: Vec<usize> = margin_of(cells).unwrap_or_else(|| by.all.clone()).into_iter().filter(|i| by.all.contains(i)).collect();
+    // One sum after the other: each is added up by groups alone.
+    let by_sum = |all: &[f64]| -> Vec<f64> {
+        let sums = (0..observed.len()).map(|i| all.iter().skip(i).step_by(observed.len()).copied().collect::<Vec<f64>>());
+        let sums: Vec<Vec<f64>> = sums.map(|sum| by.margin(&sum, &by.all, &kept)).collect();
+        (0..sums.first().map_or(0, Vec::len)).flat_map(|g| sums.iter().filter_map(move |s| s.get(g).copied())).collect()
+    };
+    let one = |draw: usize, laws: &[(f64, f64)]| {
+        let mut bits = Repeated::new(seed, draw as u64);
+        let mut rng = Bits::new(&mut bits);
+        let sum =
+            |((_, mean), (_, unit)): (&(f64, f64), &(usize, f64))| sample::poisson(*mean, &mut rng) / unit + noise(source.noise, &mut rng);
+        by_sum(&laws.iter().zip(observed.iter().cycle()).map(sum).collect::<Vec<f64>>())
+    };
+    let released: Vec<f64> = source
+        .noisy
+        .chunks(table.sums.len().max(1))
+        .flat_map(|group| observed.iter().filter_map(|(i, _)| group.get(*i).copied()))
+        .collect();
+    Ok((model.each(&source.states, one)?, by_sum(&released)))
+}
+
+/// For every cell what was released, and the mean and the middle 90 % of what the model predicts: rows of each draw of its
+/// parameters, with the noise.
+fn check(cells: &Expr, draws: &Draws, env: &dyn Environment) -> Result<Value, MechanismError> {
+    let source = chains(draws)?;
+    let seed = seed(source, if source.of.prior { "prior predictive" } else { "predictive" });
+    let sums = sums::of_source(source, env).transpose()?;
+    let whole = sums.is_none();
+    let (replicates, released) = match sums {
+        Some(model) => of_sums(cells, source, seed, &model)?,
+        None => of_counts(cells, source, seed, env)?,
+    };
     let (mut mean, mut low, mut high, mut within) = (vec![], vec![], vec![], 0.0);
     for (cell, y) in released.iter().enumerate() {
         let mut all: Vec<f64> = replicates.iter().filter_map(|r| r.get(cell).copied()).collect();
         all.sort_by(f64::total_cmp);
-        let (from, to) = (quantile(&all, 0.05).floor(), quantile(&all, 0.95).ceil());
+        let (from, to) = (quantile(&all, 0.05), quantile(&all, 0.95));
+        let (from, to) = if whole { (from.floor(), to.ceil()) } else { (from, to) };
         within += f64::from(u8::from(from <= *y && *y <= to));
         mean.push(all.iter().sum::<f64>() / all.len() as f64);
         low.push(from);
@@ -116,10 +161,15 @@ fn check(cells: &Expr, draws: &Draws, env: &dyn Environment) -> Result<Value, Me
     Ok(Value::Record(parts.chain([("within".to_owned(), Value::Number(within))]).collect()))
 }
 
-/// Every cell that the model uses is a point: its noisy count, given all others and the totals.
+/// Every cell that the model uses is a point: its noisy count, given all others and the totals; of sums, every noisy number of events,
+/// given all others and the noisy exposures.
 fn loo(draws: &Draws, env: &dyn Environment) -> Result<Loo, MechanismError> {
     let source = chains(draws)?;
-    let logs = with_model(source, env, |model, _| model.each(&source.states, |_, laws| laws.iter().map(|l| l.0).collect::<Vec<f64>>()))?;
+    let log = |_: usize, laws: &[(f64, f64)]| laws.iter().map(|l| l.0).collect::<Vec<f64>>();
+    let logs = match sums::of_source(source, env).transpose()? {
+        Some(model) => model.each(&source.states, log)?,
+        None => with_model(source, env, |model, _| model.each(&source.states, log))?,
+    };
     let one = |cell: usize| {
         let log: Vec<f64> = logs.iter().filter_map(|l| l.get(cell).copied()).collect();
         let most = log.iter().copied().fold(f64::NEG_INFINITY, f64::max);

@@ -1,31 +1,24 @@
 //! Posteriors of released events and exposures: the rates of a model by group, and the exact exposures as numbers of the chain.
 
-use super::draws::released;
+use super::draws::{Chains, released};
 use super::moments::{call, number, placed, unknown};
 use crate::data::Environment;
 use crate::mechanism::MechanismError;
-use crate::mechanism::density::exposures::{self as density, Events, Exposures, SumNoise};
-use crate::mechanism::density::fit::Sampled;
+use crate::mechanism::density::exposures::{Events, Exposures, Model, SumNoise};
 use crate::mechanism::density::moments::rehearse as lowers;
 use crate::mechanism::plan::{ChainLaw, DensityLaw, Loss, Noise};
 use crate::model::fit::{CellTable, Fit};
-use crate::model::{Axis, Builtin, Expr, ExprKind, Label, Range};
+use crate::model::{Axis, Builtin, Expr, ExprKind, Label, Observation, Range};
 
 const UNKNOWN: MechanismError = MechanismError::Parameter;
 /// So many scales of its noise from its noisy sum an exposure is looked for: what lies beyond has a part of e^-40.
 const REACH: f64 = 40.0;
 
-/// Draws of the posterior given released sums with this noise over so many rows.
-pub(super) fn posterior(
-    of: &Fit,
-    cells: &CellTable,
-    (noise, noisy, rows): (Noise, &[f64], f64),
-    seed: [u8; 32],
-    env: &dyn Environment,
-) -> Result<Sampled, MechanismError> {
-    let noise = on_sums(noise);
-    let (law, numbers, likelihood) = model(of, cells, (noise, noisy, rows))?;
-    density::fit((&law, &numbers, likelihood), of.prior, seed, env)
+/// The model of released sums, where the source is one.
+pub(super) fn of_source(source: &Chains, env: &dyn Environment) -> Option<Result<Model, MechanismError>> {
+    let cells = source.of.tables.first().filter(|t| !t.sums.is_empty())?;
+    let built = model(&source.of, cells, (on_sums(source.noise), &source.noisy, source.totals.iter().sum()));
+    Some(built.and_then(|(law, numbers, likelihood)| Model::new(&law, &numbers, likelihood, env)))
 }
 
 /// Sums to a millionth of the scale of their noise: a record says them in decimals, and shall have the same posterior.
@@ -64,15 +57,18 @@ fn model(
     read.dedup();
     let sum = |c: usize| sums.get(c.checked_sub(by.len())?);
     let seen = |g: usize, c: usize| noisy.get(g * sums.len() + c.checked_sub(by.len())?).copied();
+    // In the order of the table, in which predictions are.
+    let mut observations: Vec<&Observation> = of.observations.iter().collect();
+    observations.sort_by_key(|o| cells.columns(&o.outcome));
     let mut events = vec![];
-    for o in &of.observations {
+    for o in &observations {
         let c = cells.columns(&o.outcome).into_iter().next().ok_or(UNKNOWN)?;
         let noisy: Option<Vec<f64>> = (0..groups).map(|g| seen(g, c)).collect();
         events.push(Events { unit: sum(c).ok_or(UNKNOWN)?.unit, noisy: noisy.ok_or(UNKNOWN)? });
     }
     let mut numbers = vec![];
     for g in 0..groups {
-        for o in &of.observations {
+        for o in &observations {
             let [mean] = o.likelihood.args.as_slice() else { return Err(UNKNOWN) };
             for k in &read {
                 // What one unit of this exposure, and none of the others, expects in this group.

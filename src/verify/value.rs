@@ -178,10 +178,11 @@ impl Scope {
         Ty { sup: tightened(&sup, &plain.sup), diam: tightened(&diam, &plain.diam), ..plain }
     }
 
-    /// The levels that columns have to be at for a value not to be 0: `x * (t.region == s)`.
+    /// The levels that columns have to be at for a value not to be 0: `x * (t.region == s)`, `x * (t.old == true)`.
     fn needed<'e>(&self, e: &'e Expr, found: &mut BTreeMap<&'e str, &'e str>) {
         let parsed = |n: &str| self.columns.get(n).and_then(|c| Ty::parse(&c.0)).or(self.values.get(n).cloned());
         let levels = |n: &str| parsed(n).is_some_and(|t| t.kind == Kind::Levels);
+        let truth = |n: &str, of: &str| matches!(of, "true" | "false") && self.columns.get(n).is_some_and(|c| c.0 == "bool");
         // A level with a point in it has quotes.
         let column = |n: &str| n.contains('.') && !n.starts_with('"') && levels(n);
         let named = |n: &str| n.starts_with('"') || !(n.contains('.') || levels(n));
@@ -190,8 +191,9 @@ impl Scope {
             Expr::Call(f, args) if f == "*" => args.iter().for_each(|a| self.needed(a, found)),
             Expr::Call(f, args) if f == "==" => {
                 if let [Expr::Name(a), Expr::Name(b)] = args.as_slice() {
-                    let pair = if column(a) { (a, b) } else { (b, a) };
-                    found.extend((column(pair.0) && named(pair.1)).then_some((pair.0.as_str(), pair.1.trim_matches('"'))));
+                    let pair = if column(a) || truth(a, b) { (a, b) } else { (b, a) };
+                    let one = column(pair.0) && named(pair.1) || truth(pair.0, pair.1);
+                    found.extend(one.then_some((pair.0.as_str(), pair.1.trim_matches('"'))));
                 }
             }
             _ => {}

@@ -29,6 +29,7 @@ mod laws;
 mod mechanisms;
 #[cfg(feature = "parquet")]
 mod parquet_files;
+mod predicted_sums;
 mod predictions;
 mod quantiles;
 mod recorded;

@@ -288,6 +288,31 @@ output post = posterior(rate)
 output more = mean(post.rate[m] > post.rate[f])
 ";
 
+/// Groups of a bool, and what is predicted from a record.
+#[test]
+fn sums_by_a_bool_are_read_again() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = folder.path();
+    let row = |i: usize| format!("{},{},{}\n", i % 2, usize::from(i.is_multiple_of(7)), i % 13);
+    fs::write(at.join("t.csv"), "old,died,years\n".to_owned() + &(0..300).map(row).collect::<String>()).unwrap();
+    let model = "param a ~ gamma(2, 20)\nparam b ~ gamma(2, 20)\nobserve s.died ~ poisson((if old then a else b) * years)\n\
+                 output post = posterior(a, b)\noutput before = prior(a, b)\noutput check = predictive(s, post)\n\
+                 output first = predictive(s, before)\noutput fit = loo(post)\n";
+    let table = "private t[n] { old: bool, died: bool, years: real in [0, 15] }\n";
+    fs::write(at.join("a.dpm"), format!("budget eps(3)\n{table}release s = sums(died, years, groups = old)\n{model}")).unwrap();
+    expect(0, &dpm(at, &["run", "a.dpm", "--data", "t.csv", "-o", "r.json"]));
+    let record = read(at, "r.json");
+    expect(0, &dpm(at, &["verify", "r.json"]));
+    assert_eq!(
+        (&record["laws"]["s"]["axes"][0]["type"], &record["laws"]["s"]["axes"][0]["levels"]),
+        (&json!("bool"), &json!(["false", "true"]))
+    );
+    fs::write(at.join("b.dpm"), format!("public s from \"r.json\"\n{model}")).unwrap();
+    expect(0, &dpm(at, &["run", "b.dpm", "-o", "s.json"]));
+    assert_eq!(read(at, "s.json")["outputs"], record["outputs"]);
+    assert!(record["outputs"]["check"]["high"]["true"]["died"].is_number(), "{}", record["outputs"]["check"]);
+}
+
 /// Noisy sums keep their law and their columns, and a changed unit or scale is seen.
 #[test]
 fn sums_are_read_again() {

@@ -49,6 +49,40 @@ fn means_of_some_rows_are_means_of_these_rows() {
     }
 }
 
+/// In groups of a column or of several the same as of each group by itself.
+#[test]
+fn means_of_groups_are_means_of_their_rows() {
+    let folder = tempfile::tempdir().unwrap();
+    let rows: Vec<(f64, bool, usize)> = (0..300).map(|i| (f64::from(i % 100) - 20.0, i % 7 == 0, (i % 2) as usize)).collect();
+    let text: String = rows.iter().map(|(x, c, g)| format!("{x},{c},{}\n", ["a", "b"][*g])).collect();
+    std::fs::write(folder.path().join("d.csv"), format!("x,c,g\n{text}")).unwrap();
+    let mean = |keep: &dyn Fn(&(f64, bool, usize)) -> bool| {
+        let kept: Vec<f64> = rows.iter().filter(|r| keep(r)).map(|r| r.0).collect();
+        kept.iter().sum::<f64>() / kept.len() as f64
+    };
+    for (n, g) in [("n", "public category"), ("n", "category"), ("private n", "category")] {
+        for using in ["laplace(scale = 1e-6)", "gaussian(sigma = 1e-6)"] {
+            let program = format!(
+                "private t[{n}] {{ x: real in [-50, 200], c: bool, g: {g} {{a, b}} }}\n\
+                 release m = mean(x, groups = g) using {using}\nrelease both = mean(x, groups = [g, c]) using {using}\n\
+                 release alone = mean(x, where = g == b) using {using}\noutput at = [mean(m[a]), mean(m[b]), mean(both[\"b, true\"]), mean(alone)]\n\
+                 output all = mean(m)\noutput ends = interval(m, 0.9)\noutput above = larger(m[b], m[a])\n"
+            );
+            let found = outputs(folder.path(), &program, &[]);
+            let truth = [mean(&|r| r.2 == 0), mean(&|r| r.2 == 1), mean(&|r| r.1 && r.2 == 1), mean(&|r| r.2 == 1)];
+            for (i, truth) in truth.iter().enumerate() {
+                assert!((found["at"][i].as_f64().unwrap() - truth).abs() < 1e-3, "{n} {using} {i}: {found}");
+            }
+            assert_eq!(found["above"].as_f64().unwrap().round(), f64::from(u8::from(truth[1] > truth[0])), "{found}");
+            assert!((found["ends"]["b"][1].as_f64().unwrap() - truth[1]).abs() < 1e-3, "{found}");
+            // Written out it says the same.
+            let out = Command::new(env!("CARGO_BIN_EXE_dpm")).current_dir(folder.path()).args(["expand", "p.dpm"]).output().unwrap();
+            let again = outputs(folder.path(), &String::from_utf8(out.stdout).unwrap(), &[]);
+            assert!((again["at"][2].as_f64().unwrap() - truth[2]).abs() < 1e-3, "{again}");
+        }
+    }
+}
+
 /// A row by its columns is the row by hand, of one draw and of a posterior; also of Poisson and normal rows.
 #[test]
 fn new_rows_are_predicted_by_name() {

@@ -134,8 +134,7 @@ impl<'a> Density<'a> {
             }
         }
         shared_adjoints.iter_mut().zip(sums.iter()).for_each(|([a], s)| *a = *s);
-        let mut adjoints = Adjoints { locals: shared_adjoints, shared: &mut [] };
-        reverse(&program.shared, program.dimension, Inputs { shared: &[], columns: &[] }, shared, &mut adjoints);
+        backwards(program, shared, shared_adjoints);
         for (g, [a]) in gradient.iter_mut().zip(shared_adjoints.iter()) {
             *g = if a.is_finite() { *a } else { 0.0 };
         }
@@ -164,7 +163,7 @@ impl<'a> Density<'a> {
     fn forward_shared(&mut self, u: &[f64]) -> f64 {
         let Density { program, shared, values, .. } = self;
         shared.iter_mut().zip(u).for_each(|([s], u)| *s = *u);
-        forward(&program.shared, program.dimension, Inputs { shared: &[], columns: &[] }, shared);
+        forwards(program, shared);
         values.iter_mut().zip(shared.iter()).for_each(|(v, [s])| *v = *s);
         self.program.log_prior.iter().map(|o| self.number(*o)).sum()
     }
@@ -216,6 +215,18 @@ impl<'a> Density<'a> {
             }
         }
     }
+}
+
+/// The tape of single numbers. Compiled for what processors have, as the rows are: without, each `mul_add` is a call.
+#[multiversion(targets("x86_64+avx2+fma+bmi1+bmi2"))]
+fn forwards(program: &Program, shared: &mut [[f64; 1]]) {
+    forward(&program.shared, program.dimension, Inputs { shared: &[], columns: &[] }, shared);
+}
+
+#[multiversion(targets("x86_64+avx2+fma+bmi1+bmi2"))]
+fn backwards(program: &Program, shared: &[[f64; 1]], adjoints: &mut [[f64; 1]]) {
+    let mut adjoints = Adjoints { locals: adjoints, shared: &mut [] };
+    reverse(&program.shared, program.dimension, Inputs { shared: &[], columns: &[] }, shared, &mut adjoints);
 }
 
 fn number(values: &[f64], o: Operand) -> f64 {

@@ -5,9 +5,11 @@
 //! noisy sum of events is rounded to a whole number, which makes its noise that noise rounded: the count is summed out (`noisy_count`).
 //! The exact exposures are numbers of the chain, seen through their noise.
 
+use super::curve::Curve;
 use super::noisy_count::{Cell, NoisyCount};
 use super::{Noise, OfNumbers};
 use crate::kernel::KernelError;
+use std::sync::Arc;
 
 /// Noise on sums.
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -59,6 +61,8 @@ pub struct Events {
 pub struct Exposures {
     noise: SumNoise,
     events: Vec<(NoisyCount, Vec<i64>)>,
+    /// Of the noise of each of them.
+    variances: Vec<f64>,
     /// By group, then by exposure.
     exposures: Vec<f64>,
     /// How many exposures a group has.
@@ -76,8 +80,10 @@ impl Exposures {
             let fits = noisy.len() == groups && noisy.iter().all(|k| law.takes(*k));
             if fits { Ok((law, noisy)) } else { Err(KernelError::Length) }
         };
+        let variances = events.iter().map(|e| noise.rounded(e.unit).variance()).collect();
         let events = events.iter().map(one).collect::<Result<Vec<_>, _>>()?;
-        if noise.scale() > 0.0 && !events.is_empty() { Ok(Exposures { noise, events, exposures, each }) } else { Err(KernelError::Family) }
+        let of = Exposures { noise, events, variances, exposures, each };
+        if noise.scale() > 0.0 && !of.events.is_empty() { Ok(of) } else { Err(KernelError::Family) }
     }
 
     /// How many numbers the likelihood has.
@@ -85,8 +91,21 @@ impl Exposures {
         self.exposures.len() * (self.events.len() + 1)
     }
 
-    fn losses(&self, numbers: &[f64], by: &mut [f64]) -> Option<f64> {
-        let rates = self.exposures.len() * self.events.len();
+    /// So many of them are means for one unit.
+    fn rates(&self) -> usize {
+        self.exposures.len() * self.events.len()
+    }
+
+    /// The log-density of one noisy number of events, and its derivative by the mean of the exact one.
+    fn event(&self, event: usize, group: usize, mean: f64) -> Option<(f64, f64)> {
+        let (law, noisy) = self.events.get(event)?;
+        let Cell { log, log_slope, .. } = law.cell(*noisy.get(group)?, mean.ln());
+        // Of a mean of 0 no chain is asked twice.
+        Some((log, if mean > 0.0 { log_slope / mean } else { 0.0 }))
+    }
+
+    fn losses(&self, numbers: &[f64], by: &mut [f64], event: impl Fn(usize, usize, f64) -> Option<(f64, f64)>) -> Option<f64> {
+        let rates = self.rates();
         let (slopes, by_exposure) = by.split_at_mut_checked(rates)?;
         let (means, exact) = numbers.split_at_checked(rates)?;
         let mut loss = 0.0;
@@ -94,28 +113,56 @@ impl Exposures {
         let groups =
             means.chunks(per_group).zip(slopes.chunks_mut(per_group)).zip(exact.chunks(self.each).zip(by_exposure.chunks_mut(self.each)));
         for (g, ((means, slopes), (exact, by_exact))) in groups.enumerate() {
-            let events = self.events.iter().zip(means.chunks(self.each).zip(slopes.chunks_mut(self.each)));
-            for ((law, noisy), (means, slopes)) in events {
+            for (i, (means, slopes)) in means.chunks(self.each).zip(slopes.chunks_mut(self.each)).enumerate() {
                 let mean: f64 = means.iter().zip(exact).map(|(b, s)| b * s).sum();
                 if means.iter().any(|b| b.is_nan() || *b < 0.0) {
                     return None;
                 }
-                let Cell { log, log_slope, .. } = law.cell(*noisy.get(g)?, mean.ln());
+                let (log, slope) = event(i, g, mean)?;
                 loss -= log;
-                // Of a mean of 0 no chain is asked twice.
-                let slope = if mean > 0.0 { -log_slope / mean } else { 0.0 };
                 for ((b, s), (by_b, by_s)) in means.iter().zip(exact).zip(slopes.iter_mut().zip(by_exact.iter_mut())) {
-                    *by_b += slope * s;
-                    *by_s += slope * b;
+                    *by_b -= slope * s;
+                    *by_s -= slope * b;
                 }
             }
         }
-        for ((noisy, exact), by) in self.exposures.iter().zip(exact).zip(by_exposure) {
+        Some(loss + self.of_exposures(exact, by_exposure))
+    }
+
+    fn of_exposures(&self, exact: &[f64], by: &mut [f64]) -> f64 {
+        let mut loss = 0.0;
+        for ((noisy, exact), by) in self.exposures.iter().zip(exact).zip(by) {
             let (own, slope) = self.noise.loss(noisy - exact);
             loss += own;
             *by -= slope;
         }
-        Some(loss)
+        loss
+    }
+
+    /// Of every noisy number of events, by group: its log-density given the rates and the exact exposures, and the mean of the
+    /// exact number.
+    pub fn laws(&self, numbers: &[f64]) -> Vec<(f64, f64)> {
+        let (means, exact) = numbers.split_at(self.rates().min(numbers.len()));
+        let groups = means.chunks(self.each * self.events.len()).zip(exact.chunks(self.each)).enumerate();
+        let group = |(g, (means, exact)): (usize, (&[f64], &[f64]))| {
+            let one = |((law, noisy), means): (&(NoisyCount, Vec<i64>), &[f64])| {
+                let mean: f64 = means.iter().zip(exact).map(|(b, s)| b * s).sum();
+                Some((law.cell(*noisy.get(g)?, mean.ln()).log, mean))
+            };
+            self.events.iter().zip(means.chunks(self.each)).filter_map(one).collect::<Vec<_>>()
+        };
+        groups.flat_map(group).collect()
+    }
+}
+
+/// A loss with its derivatives; where it does not exist it is infinite and they are 0.
+fn existing(loss: Option<f64>, by: &mut [f64]) -> f64 {
+    match loss.filter(|l| l.is_finite() && by.iter().all(|b| b.is_finite())) {
+        Some(loss) => loss,
+        None => {
+            by.fill(0.0);
+            f64::INFINITY
+        }
     }
 }
 
@@ -123,13 +170,48 @@ impl OfNumbers for Exposures {
     fn total(&self, numbers: &[f64], by: &mut Vec<f64>) -> f64 {
         by.clear();
         by.resize(numbers.len(), 0.0);
-        match self.losses(numbers, by).filter(|l| l.is_finite() && by.iter().all(|b| b.is_finite())) {
-            Some(loss) => loss,
-            None => {
-                by.fill(0.0);
-                f64::INFINITY
-            }
-        }
+        existing(self.losses(numbers, by, |i, g, mean| self.event(i, g, mean)), by)
+    }
+}
+
+/// The same likelihood, with the law of every noisy number of events computed at nodes beforehand: what a chain asks for again and again.
+pub struct AtNodes {
+    of: Arc<Exposures>,
+    /// By event, then by group; none of noise so small that laws are short sums.
+    curves: Vec<Vec<Curve>>,
+}
+
+impl AtNodes {
+    pub fn new(of: Arc<Exposures>) -> AtNodes {
+        let curves = |((law, noisy), variance): (&(NoisyCount, Vec<i64>), &f64)| match *variance >= 9.0 {
+            true => noisy.iter().map(|k| Curve::new(law, *k, *variance)).collect(),
+            false => vec![],
+        };
+        let curves = of.events.iter().zip(&of.variances).map(curves).collect();
+        AtNodes { of, curves }
+    }
+}
+
+impl OfNumbers for AtNodes {
+    fn total(&self, numbers: &[f64], by: &mut Vec<f64>) -> f64 {
+        by.clear();
+        by.resize(numbers.len(), 0.0);
+        let near = |i: usize, g: usize, mean: f64| self.curves.get(i)?.get(g)?.at(mean);
+        existing(self.of.losses(numbers, by, |i, g, mean| near(i, g, mean).or_else(|| self.of.event(i, g, mean))), by)
+    }
+}
+
+/// What was seen of the exposures alone: rates keep their prior.
+pub struct GivenExposures(pub Arc<Exposures>);
+
+impl OfNumbers for GivenExposures {
+    fn total(&self, numbers: &[f64], by: &mut Vec<f64>) -> f64 {
+        by.clear();
+        by.resize(numbers.len(), 0.0);
+        let rates = self.0.rates().min(numbers.len());
+        let (exact, of_exact) = (numbers.get(rates..).unwrap_or_default(), by.get_mut(rates..).unwrap_or_default());
+        let loss = self.0.of_exposures(exact, of_exact);
+        existing(Some(loss), by)
     }
 }
 
@@ -200,6 +282,24 @@ mod tests {
                     "{noise:?} {unit} {rate}: {found} {}",
                     truth(rate, exact)
                 );
+            }
+        }
+    }
+
+    /// Far out too, where there are no nodes.
+    #[test]
+    fn nodes_say_the_same() {
+        for (noise, most) in [(SumNoise::Normal { sigma: 2.0 }, 1e-4), (SumNoise::Laplace { scale: 1.5 }, 1e-3)] {
+            let of = Arc::new(two_groups(noise));
+            let at_nodes = AtNodes::new(of.clone());
+            for times in [0.01, 1.0, 3.0, 100.0] {
+                let numbers = NUMBERS.map(|x| x * times);
+                let (mut by, mut other) = (vec![], vec![]);
+                let (exact, near) = (of.total(&numbers, &mut by), at_nodes.total(&numbers, &mut other));
+                assert!((exact - near).abs() < most, "{noise:?} {times}: {exact} {near}");
+                for (a, b) in by.iter().zip(&other) {
+                    assert!((a - b).abs() < 30.0 * most * (1.0 + a.abs()), "{noise:?} {times}: {a} {b}");
+                }
             }
         }
     }

@@ -11,6 +11,7 @@
 mod builder;
 mod cells;
 mod columns;
+mod curve;
 mod evaluate;
 mod exposures;
 mod functions;
@@ -34,7 +35,7 @@ pub use builder::Builder;
 pub use cells::Cells;
 pub use columns::{Columns, Lane, ROWS};
 pub use evaluate::Density;
-pub use exposures::{Events, Exposures, SumNoise};
+pub use exposures::{AtNodes, Events, Exposures, GivenExposures, SumNoise};
 pub use fused::Fused;
 pub use moments::{Column, Moments};
 pub use neg_binomial::{PowerSum, binomial_power, neg_binomial_power};

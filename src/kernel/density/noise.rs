@@ -9,6 +9,12 @@ const LN_ROOT: f64 = 0.918_938_533_204_672_8;
 /// Noise is cut where less than `exp(-37)` = 1e-16 of its mass is left.
 const TAIL: f64 = 37.0;
 
+/// Logarithms stay above so much a step out: only the laws of noise with an sd below 0.01 fall faster. They keep falling: where a law became level, counts that
+/// need such noise would all be as likely, and a chain that starts far out, or a noisy count below 0, would see no slope.
+const LEAST: f64 = -1e6;
+/// So much the logarithm of a sum of noises falls a step where doubles end; no step of a law counts as steeper (`sums` in `noisy_count.rs`).
+pub(super) const STEEP: f64 = 600.0;
+
 /// One noise on the integers; a scale of 0 means none.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub enum Noise {
@@ -59,7 +65,7 @@ impl Noise {
     /// `ln g(k)` of the sum of so many noises, for k from 0 as far as it reaches.
     pub(super) fn sum_law(self, noises: u32) -> Vec<f64> {
         let reach = self.reach(f64::from(noises)) as usize;
-        let one: Vec<f64> = (0..=reach).map(|k| self.log_law(k as f64).max(-1e6)).collect();
+        let one: Vec<f64> = (0..=reach).map(|k| self.log_law(k as f64).max(LEAST * (k as f64 + 1.0))).collect();
         if noises == 1 {
             return one;
         }
@@ -75,7 +81,9 @@ impl Noise {
                 power = convolve(&power, &power);
             }
         }
-        sum.unwrap_or(power).iter().map(|p| p.max(f64::MIN_POSITIVE).ln()).collect()
+        let least = f64::MIN_POSITIVE.ln();
+        let log = |(k, p): (usize, &f64)| if *p > f64::MIN_POSITIVE { p.ln() } else { least - STEEP * k as f64 };
+        sum.unwrap_or(power).iter().enumerate().map(log).collect()
     }
 
     pub(super) fn variance(self) -> f64 {
@@ -163,5 +171,22 @@ mod tests {
             near(by_high, (between(low, high + 1e-5).log - between(low, high - 1e-5).log) / 2e-5);
         }
         assert!(between(1e6, 1e6 + 1.0).log < -4e11 && between(-1e6, 1e6).log == 0.0);
+    }
+
+    /// However small the noise is and however many noises are added.
+    #[test]
+    fn laws_are_finite_and_fall_everywhere() {
+        for scale in [1e-9, 1e-6, 1e-4, 0.003, 0.01, 0.05, 0.3, 2.0, 20.0] {
+            for noise in [Noise::Geometric { scale }, Noise::RoundedGaussian { sigma: scale }, Noise::RoundedLaplace { scale }] {
+                for noises in [1, 2, 5] {
+                    let law = noise.sum_law(noises);
+                    assert!(law.iter().all(|l| l.is_finite()), "{noise:?} {noises}");
+                    assert!(law.windows(2).all(|w| w[1] < w[0]), "{noise:?} {noises}: {law:?}");
+                }
+                // From an sd of 0.01 on no logarithm of one noise is cut.
+                let whole = |(k, l): (usize, &f64)| *l == noise.log_law(k as f64);
+                assert!(scale < 0.01 || noise.sum_law(1).iter().enumerate().all(whole), "{noise:?}");
+            }
+        }
     }
 }

@@ -2,7 +2,7 @@
 
 use std::f64::consts::TAU;
 
-use super::noise::Noise;
+use super::noise::{Noise, STEEP};
 use crate::kernel::KernelError;
 
 /// Noise of a larger standard deviation is taken as a mixture of normal laws. The switch sees the noise alone: no jump in any
@@ -106,7 +106,7 @@ impl NoisyCount {
 /// The steps of a law.
 fn sums(log_law: Vec<f64>) -> Form {
     // Bounded for noise so small that probabilities leave the doubles.
-    let falls: Vec<f64> = log_law.windows(2).map(|w| if let [a, b] = w { (b - a).clamp(-600.0, 0.0).exp() } else { 1.0 }).collect();
+    let falls: Vec<f64> = log_law.windows(2).map(|w| if let [a, b] = w { (b - a).clamp(-STEEP, 0.0).exp() } else { 1.0 }).collect();
     let steps = falls.iter().rev().map(|f| 1.0 / f).chain(falls.iter().copied()).collect();
     Form::Sums { log_law, steps }
 }
@@ -313,6 +313,26 @@ mod tests {
                 }
             }
             assert!(worst > 0.05, "{worst}");
+        }
+    }
+
+    /// A noisy count that noise so small hardly makes still has the exact count nearest to it, and the slope of its law; the least such count is 0.
+    #[test]
+    fn far_out_the_likelihood_keeps_its_slope() {
+        for scale in [1e-7, 1e-4, 0.003, 0.02] {
+            for noise in [GEOM(scale), GAUSS(scale), Noise::RoundedLaplace { scale }] {
+                for (noises, noisy, count) in [(1, -1, 0.0), (1, -3, 0.0), (1, 0, 0.0), (1, 7, 7.0), (3, -3, 0.0), (3, 2, 2.0)] {
+                    for a in [-9.0, -1.0, 1.0, 2.0] {
+                        let Cell { log, mean, log_slope, .. } = law(noise, noises, 40.0).cell(noisy, a);
+                        let near = |x: f64, y: f64| (x - y).abs() < 1e-6 * (1.0 + y.abs());
+                        assert!(
+                            near(mean, count) && near(log_slope, count - a.exp()),
+                            "{noise:?} {noises} {noisy} {a}: {mean} {log_slope}"
+                        );
+                        assert!(log.is_finite());
+                    }
+                }
+            }
         }
     }
 

@@ -84,6 +84,21 @@ pub(super) fn chains<'d>(
     Ok(found)
 }
 
+/// What is asked of a density at every state of the chains.
+pub(super) fn each_state<'d, T: Send>(
+    states: &[Vec<f64>],
+    density: impl Fn() -> Result<Density<'d>, MechanismError> + Sync,
+    of: impl Fn(usize, &mut Density<'d>, &[f64]) -> T + Sync,
+) -> Result<Vec<T>, MechanismError> {
+    let part = |(i, states): (usize, &[Vec<f64>])| {
+        let mut density = density()?;
+        let one = |(j, u): (usize, &Vec<f64>)| of(i * STEPS + j, &mut density, u);
+        Ok(states.iter().enumerate().map(one).collect::<Vec<T>>())
+    };
+    let parts = states.par_chunks(STEPS).enumerate().map(part).collect::<Result<Vec<_>, MechanismError>>()?;
+    Ok(parts.into_iter().flatten().collect())
+}
+
 /// A model of a table of noisy counts, ready for chains.
 pub struct Model<'a> {
     program: Program,
@@ -133,12 +148,6 @@ impl<'a> Model<'a> {
 
     /// What follows from the laws of all cells (`Density::cell_laws`) at every state of the chains.
     pub fn each<T: Send>(&self, states: &[Vec<f64>], of: impl Fn(usize, &[(f64, f64)]) -> T + Sync) -> Result<Vec<T>, MechanismError> {
-        let part = |(i, states): (usize, &[Vec<f64>])| {
-            let mut density = self.density()?;
-            let one = |(j, u): (usize, &Vec<f64>)| of(i * STEPS + j, &density.cell_laws(u));
-            Ok(states.iter().enumerate().map(one).collect::<Vec<T>>())
-        };
-        let parts = states.par_chunks(STEPS).enumerate().map(part).collect::<Result<Vec<_>, MechanismError>>()?;
-        Ok(parts.into_iter().flatten().collect())
+        each_state(states, || self.density(), |i, density, u| of(i, &density.cell_laws(u)))
     }
 }
