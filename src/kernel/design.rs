@@ -10,10 +10,15 @@ use crate::numeric::fast::LANES;
 /// Rows of a segment; a multiple of the lanes.
 pub(super) const SEGMENT: usize = 256;
 
+/// Linear predictors of a row up to which few numeric columns are stored as `narrow` has them.
+const MOST_CLASSES: usize = 16;
+
 /// Consecutive rows. Numeric columns (unless few: see `narrow`) and joint levels are row by row, the others column by column,
 /// padded to whole lanes.
 pub(super) struct Segment {
-    /// Outcomes and weights are in the order of `narrow` too.
+    /// Numeric columns are in the order of `narrow`.
+    pub narrow: bool,
+    /// Outcomes and weights are in it too.
     pub flat: bool,
     pub rows: usize,
     /// Rows of the columns below: `rows`, up to whole lanes.
@@ -30,10 +35,11 @@ impl Segment {
     fn new(layout: &Layout, family: Family, rows: usize) -> Segment {
         let height = rows.next_multiple_of(LANES);
         Segment {
+            narrow: layout.narrow,
             flat: layout.flat() && family.predictors() == 1,
             rows: 0,
             height,
-            dense: if layout.narrow() { vec![0.0; height * layout.dense] } else { Vec::with_capacity(rows * layout.dense) },
+            dense: if layout.narrow { vec![0.0; height * layout.dense] } else { Vec::with_capacity(rows * layout.dense) },
             joints: Vec::with_capacity(rows * layout.joints.len()),
             wide: vec![0; height * layout.wide.len()],
             scale: vec![0.0; if layout.scaled { height } else { 0 }],
@@ -89,8 +95,10 @@ pub struct DesignBuilder {
 
 impl DesignBuilder {
     /// `rows`, if public, makes the last segment exact; more or fewer rows are taken all the same.
-    pub fn new(layout: Layout, family: Family, rows: Option<usize>) -> Result<DesignBuilder, KernelError> {
+    pub fn new(mut layout: Layout, family: Family, rows: Option<usize>) -> Result<DesignBuilder, KernelError> {
         family.check()?;
+        // The predictors of a segment stay in a near cache.
+        layout.narrow &= family.predictors() <= MOST_CLASSES;
         let buffer = vec![0.0; layout.dense];
         Ok(DesignBuilder { design: Design { layout, family, segments: vec![] }, declared: rows, rows: 0, buffer })
     }
@@ -125,7 +133,7 @@ impl DesignBuilder {
             grow(segment, layout, *family);
         }
         let height = segment.height;
-        if layout.narrow() {
+        if layout.narrow {
             for (column, value) in segment.dense.chunks_exact_mut(height).zip(&self.buffer) {
                 set(column, narrow::place(row, height), *value);
             }
@@ -178,7 +186,7 @@ fn grow(segment: &mut Segment, layout: &Layout, family: Family) {
     spread(&segment.scale, (old, rows, false), &mut whole.scale);
     spread(&segment.weight, (old, rows, segment.flat), &mut whole.weight);
     spread(&segment.outcome, (old, rows, segment.flat), &mut whole.outcome);
-    if layout.narrow() {
+    if layout.narrow {
         spread(&segment.dense, (old, rows, true), &mut whole.dense);
     } else {
         whole.dense.extend_from_slice(&segment.dense);

@@ -68,6 +68,8 @@ pub struct Layout {
     pub(super) wide: Vec<Part>,
     /// Rows are scaled as a whole, indicators included.
     pub(super) scaled: bool,
+    /// Numeric columns are few: stored as `narrow` has them.
+    pub(super) narrow: bool,
     /// Every row has a weight, at most 1.
     pub(super) weighted: bool,
     /// Largest square of the norm of the stored numeric columns (of the whole row, if `scaled`), rounded down.
@@ -109,7 +111,19 @@ impl Layout {
             return Err(KernelError::Shape);
         }
         let (joints, wide) = pack(parts);
-        Ok(Layout { dense, offsets: 0, blocks, joints, wide, scaled, weighted: false, limit, dimension, norm })
+        Ok(Layout {
+            dense,
+            offsets: 0,
+            blocks,
+            joints,
+            wide,
+            scaled,
+            narrow: (1..WIDE).contains(&dense),
+            weighted: false,
+            limit,
+            dimension,
+            norm,
+        })
     }
 
     /// The last of the numeric columns are offsets: no part of a row's norm, as their coefficients never move.
@@ -137,14 +151,9 @@ impl Layout {
         4 * self.dense + self.joints.len() + 2 * self.wide.len() + 4 * usize::from(self.scaled) + 4 * usize::from(self.weighted) + 4
     }
 
-    /// Numeric columns are few: stored as `narrow` has them.
-    pub(super) fn narrow(&self) -> bool {
-        (1..WIDE).contains(&self.dense)
-    }
-
     /// There is nothing but a few numeric columns.
     pub(super) fn flat(&self) -> bool {
-        self.narrow() && self.joints.is_empty() && self.wide.is_empty() && !self.scaled
+        self.narrow && self.joints.is_empty() && self.wide.is_empty() && !self.scaled
     }
 
     /// At least the square of the norm of the indicators of a row before scaling.

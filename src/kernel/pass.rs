@@ -32,7 +32,7 @@ impl Sums {
         let gradient = (0..classes).map(|_| Tables::new(&design.layout)).collect();
         let tile = LANES * size_of::<f32>() * design.layout.dense;
         let batch = NEAR.checked_div(tile).unwrap_or(MOST_TILES).clamp(1, MOST_TILES);
-        let few = vec![0.0; if design.layout.narrow() { classes * SEGMENT } else { 0 }];
+        let few = vec![0.0; if design.layout.narrow { classes * SEGMENT } else { 0 }];
         Sums { loss: 0.0, gradient, predictors: vec![[0.0; LANES]; classes * batch], batch, few }
     }
 }

@@ -2,7 +2,6 @@
 
 use super::design::Segment;
 use super::layout::TABLE;
-use super::narrow::WIDE;
 use super::tables::Tables;
 use crate::numeric::fast::{LANES, Lanes};
 
@@ -87,7 +86,7 @@ impl<'a> Tile<'a> {
         if let Some(scale) = self.scale() {
             z.iter_mut().zip(scale).for_each(|(z, s)| *z *= s);
         }
-        if w.dense.len() >= WIDE {
+        if !self.segment.narrow && !w.dense.is_empty() {
             for (z, row) in z.iter_mut().zip(self.dense(w.dense.len())) {
                 *z += product(row, &w.dense);
             }
@@ -98,7 +97,7 @@ impl<'a> Tile<'a> {
     /// Adds the residuals times the rows, but for numeric columns that are few.
     #[inline(always)]
     pub fn collect(&self, mut r: Lanes, g: &mut Tables) {
-        if g.dense.len() >= WIDE {
+        if !self.segment.narrow && !g.dense.is_empty() {
             accumulate(self.dense(g.dense.len()), r, &mut g.dense);
         }
         if let Some(scale) = self.scale() {

@@ -5,12 +5,16 @@ use super::noisy_count::NoisyCount;
 /// Nodes lie so far apart, and reach so far to either side of the noisy count, in its standard deviations.
 const STEP: f64 = 1.0 / 32.0;
 const REACH: f64 = 12.0;
+/// So close to the noisy count, where the law of Laplace noise has its peak, pieces are not asked.
+const PEAK: f64 = 3.0 * STEP;
 
 /// `ln f` of a noisy count by `z = 2 sqrt(mean + v)`, where v is the variance of the noise: in z it has about the curvature of a
 /// standard normal law. Of normal noise of sd 3 or more cubic pieces are off by less than 1e-5 while f is above e^-10 of its largest
-/// value, of Laplace noise, whose law has a peak, by less than 3e-4 (tested).
+/// value, of Laplace noise by less than 3e-4 (tested).
 pub struct Curve {
     variance: f64,
+    /// The coordinate of the noisy count.
+    middle: f64,
     /// Where the first node is.
     first: f64,
     /// `ln f`, and STEP times its derivative in z.
@@ -30,15 +34,15 @@ impl Curve {
             (cell.log, STEP * 0.5 * z * cell.log_slope / mean)
         };
         let nodes = (0..).take_while(|i| first + f64::from(*i) * STEP <= middle + REACH).map(node).collect();
-        Curve { variance, first, nodes }
+        Curve { variance, middle, first, nodes }
     }
 
-    /// `ln f` and its derivative by the mean; nothing beyond the nodes.
+    /// `ln f` and its derivative by the mean; nothing beyond the nodes and beside the peak.
     pub fn at(&self, mean: f64) -> Option<(f64, f64)> {
         let z = 2.0 * (mean + self.variance).sqrt();
         let place = (z - self.first) / STEP;
         // Not a number is not beyond.
-        if !(0.0..f64::from(u16::MAX)).contains(&place) {
+        if !(0.0..f64::from(u16::MAX)).contains(&place) || (z - self.middle).abs() < PEAK {
             return None;
         }
         let (i, t) = (place as usize, place.fract());
@@ -89,12 +93,12 @@ mod tests {
     fn derivatives_are_those_of_the_pieces() {
         let law = NoisyCount::new(Noise::RoundedLaplace { scale: 6.0 }, 1).unwrap();
         let curve = Curve::new(&law, 11, 72.0);
-        for mean in [0.01, 0.4, 3.0, 11.0, 30.0, 90.0] {
+        for mean in [0.01, 0.4, 3.0, 15.0, 30.0, 90.0] {
             let (up, down) = (curve.at(mean * (1.0 + 1e-6)).unwrap().0, curve.at(mean * (1.0 - 1e-6)).unwrap().0);
             let by_difference = (up - down) / (2e-6 * mean);
             assert!((curve.at(mean).unwrap().1 - by_difference).abs() < 1e-5, "{mean}: {by_difference}");
         }
-        for beyond in [0.0, -1.0, 1e6, f64::NAN, f64::INFINITY] {
+        for beyond in [0.0, -1.0, 11.0, 1e6, f64::NAN, f64::INFINITY] {
             assert!(curve.at(beyond).is_none(), "{beyond}");
         }
     }

@@ -5,7 +5,7 @@ use nalgebra::DVector;
 use crate::kernel::density::Density;
 use crate::numeric::dense::{Matrix, cholesky};
 
-/// Wider states cost more to turn than their rows cost to read.
+/// Wider states are not turned: their curvature takes as many gradients, and its factor as many columns.
 const WIDEST: usize = 2048;
 /// Curvatures that are measured on the way to the mode.
 const LOOKS: usize = 4;
