@@ -241,6 +241,28 @@ mod tests {
         }
     }
 
+    /// As the kernel stores it, in 32 bits, a row whose outcome is as unlikely as can be adds at most mu / 2 to the gradient, and no less than
+    /// it may.
+    #[test]
+    fn no_stored_row_is_worth_more_than_the_claim() {
+        let mut u = Uniform(17);
+        for case in 0..2000 {
+            let (trials, mu) = (if case % 3 == 0 { 7.0 } else { 1.0 }, 0.01 + u.next());
+            let x = [u.about(0.7), u.about(0.7)];
+            let factor = Matrix::from_row_slice(2, 2, &[2.0 + u.next(), 0.0, u.about(3.0), 2.0 + u.next()]);
+            let length = factor.tr_mul(&DVector::from_column_slice(&x)).norm();
+            let stage = Stage { mean: DVector::from_column_slice(&x) * (1e4 / (x[0] * x[0] + x[1] * x[1])), factor, smooth: 1.0 };
+            let mut columns = Columns::new(3);
+            columns.push(&[x[0], x[1], -0.5 * trials]);
+            let design = design(&law(mu, trials, 2), trials, &stage, &columns).unwrap();
+            let mut gradient = [0.0; 2];
+            Rows::new(&design, trials).unwrap().gradient(&[0.0; 2], &mut gradient).unwrap();
+            let moved = 2.0 * gradient[0].hypot(gradient[1]);
+            assert!(moved <= mu * (1.0 + 1e-13), "{mu} {moved}");
+            assert!(moved >= (2.0 * trials * length).min(mu) * (1.0 - 1e-6), "{mu} {moved}");
+        }
+    }
+
     /// Rows that all point the same way, as far as they may, have the curvature that the step sizes are made for, and no less is allowed for.
     #[test]
     fn the_steepest_rows_attain_the_curvature() {

@@ -183,9 +183,8 @@ pub struct AtNodes {
 
 impl AtNodes {
     pub fn new(of: Arc<Exposures>) -> AtNodes {
-        let curves = |((law, noisy), variance): (&(NoisyCount, Vec<i64>), &f64)| match *variance >= 9.0 {
-            true => noisy.iter().map(|k| Curve::new(law, *k, *variance)).collect(),
-            false => vec![],
+        let curves = |((law, noisy), variance): (&(NoisyCount, Vec<i64>), &f64)| {
+            if *variance >= 9.0 { noisy.iter().map(|k| Curve::new(law, *k, *variance)).collect() } else { vec![] }
         };
         let curves = of.events.iter().zip(&of.variances).map(curves).collect();
         AtNodes { of, curves }
