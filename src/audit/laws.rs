@@ -59,7 +59,7 @@ pub fn row_sums(statistic: &Statistic, table: &Table, rows: &[Vec<f64>]) -> Opti
     rows.iter()
         .map(|row| {
             stack.clear();
-            compiled.run(row, &mut stack);
+            compiled.row(row, &mut stack);
             let found = stack.get(stack.len().checked_sub(width(&value.ty))?..)?.to_vec();
             Some(match levels {
                 None => found,
@@ -77,7 +77,7 @@ pub fn row_values(value: &Expr, id: TableId, table: &Table, rows: &[Vec<f64>]) -
     let compiled = compile(value, id, table, &NoEnvironment).ok()?;
     let of = |row: &Vec<f64>| {
         let mut stack = vec![];
-        compiled.run(row, &mut stack);
+        compiled.row(row, &mut stack);
         stack.last().copied()
     };
     rows.iter().map(of).collect()

@@ -52,7 +52,7 @@ pub fn scores(
 
 fn evaluate(e: &Expr, (table, id): (&Table, TableId), row: &[f64]) -> Option<Vec<f64>> {
     let mut stack = vec![];
-    compile(e, id, table, &NoEnvironment).ok()?.run(row, &mut stack);
+    compile(e, id, table, &NoEnvironment).ok()?.row(row, &mut stack);
     Some(stack)
 }
 

@@ -2,12 +2,14 @@
 //! group of Parquet that is still to be decoded.
 
 use super::DataError;
+use super::batch::Batch;
 use super::cell::{Cell, Cells};
+use super::row::Layout;
 
 /// A block is full with so many bytes.
 const FULL: usize = 1 << 18;
 
-/// Some rows. Their order is not kept: what the sums of one block are does not depend on it.
+/// Some rows, in the order of the file.
 #[derive(Default)]
 pub struct Block {
     /// Whole lines, their ends included, in none of which there is a quote.
@@ -16,8 +18,8 @@ pub struct Block {
     cells: Vec<u8>,
     /// Where each cell ends.
     ends: Vec<usize>,
-    /// Where the cells of each record end in `ends`.
-    records: Vec<usize>,
+    /// Where the cells of each record end in `ends`, and the lines that stand before it.
+    records: Vec<(usize, usize)>,
     /// A row group that is still to be decoded.
     #[cfg(feature = "parquet")]
     group: Option<super::parquet::Group>,
@@ -68,7 +70,7 @@ impl Block {
         let start = self.cells.len();
         self.cells.extend_from_slice(text);
         self.ends.extend(ends.iter().map(|end| start + end));
-        self.records.push(self.ends.len());
+        self.records.push((self.ends.len(), self.lines.len()));
     }
 
     /// Adds a record, cell by cell.
@@ -77,34 +79,71 @@ impl Block {
             self.cells.extend_from_slice(cell);
             self.ends.push(self.cells.len());
         }
-        self.records.push(self.ends.len());
+        self.records.push((self.ends.len(), self.lines.len()));
     }
 
-    /// Calls `visit` with every row, of which the first `width` cells are found.
-    pub fn each(&self, how: Lines, width: usize, mut visit: impl FnMut(&Row)) -> Result<(), DataError> {
+    /// Calls `see` with all rows, batch by batch; `batch` is empty before and afterwards.
+    pub fn each(&self, how: Lines, layout: &Layout, batch: &mut Batch, mut see: impl FnMut(&Batch)) -> Result<(), DataError> {
         #[cfg(feature = "parquet")]
         if let Some(group) = &self.group {
-            return group.each(|row| visit(&Row::Decoded(row)));
-        }
-        let (mut rest, mut ends) = (self.lines.as_slice(), vec![]);
-        while !rest.is_empty() {
-            let line = memchr::memchr(b'\n', rest).map_or(rest.len(), |at| at + 1);
-            let (line, behind) = rest.split_at(line);
-            rest = behind;
-            let text = without_end(line);
-            if !text.is_empty() || how.blank {
-                find(text, how.delimiter, width, &mut ends);
-                visit(&Row::Text { text, start: 0, ends: &ends, gap: 1 });
+            let mut decoding = group.start()?;
+            while decoding.advance(batch.most())? {
+                layout.fill_batch(&decoding, batch);
+                see(batch);
+                batch.resize(0);
             }
+            return Ok(());
         }
-        let (mut first, mut start) = (0, 0);
-        for last in &self.records {
+        let mut row = vec![0.0; layout.slots()];
+        self.rows(how, layout.width(), |cells| {
+            layout.fill(cells, &mut row);
+            batch.push(&row);
+            if batch.is_full() {
+                see(batch);
+                batch.resize(0);
+            }
+        });
+        if batch.rows() > 0 {
+            see(batch);
+            batch.resize(0);
+        }
+        Ok(())
+    }
+
+    /// Calls `visit` with every row of text, of which the first `width` cells are found.
+    fn rows(&self, how: Lines, width: usize, mut visit: impl FnMut(&Row)) {
+        let (mut found, mut passed, mut first, mut start): (Vec<usize>, _, _, _) = (vec![], 0, 0, 0);
+        let mut lines = |range: std::ops::Range<usize>, visit: &mut dyn FnMut(&Row)| {
+            let all = self.lines.get(range).unwrap_or(&[]);
+            let mut start = 0;
+            let end = Some(all.len()).filter(|_| !all.is_empty() && !all.ends_with(b"\n"));
+            for at in memchr::memchr2_iter(how.delimiter, b'\n', all).chain(end) {
+                if all.get(at) == Some(&how.delimiter) {
+                    if found.len() < width {
+                        found.push(at - start);
+                    }
+                    continue;
+                }
+                let text = without_end(all.get(start..at).unwrap_or(&[]));
+                start = at + 1;
+                if found.len() < width {
+                    found.push(text.len());
+                }
+                if !text.is_empty() || how.blank {
+                    visit(&Row { text, start: 0, ends: &found, gap: 1 });
+                }
+                found.clear();
+            }
+        };
+        for (last, before) in &self.records {
+            lines(passed..*before, &mut visit);
+            passed = *before;
             let ends = self.ends.get(first..*last).unwrap_or(&[]);
-            visit(&Row::Text { text: &self.cells, start, ends, gap: 0 });
+            visit(&Row { text: &self.cells, start, ends, gap: 0 });
             start = ends.last().copied().unwrap_or(start);
             first = *last;
         }
-        Ok(())
+        lines(passed..self.lines.len(), &mut visit);
     }
 }
 
@@ -114,46 +153,21 @@ pub fn without_end(line: &[u8]) -> &[u8] {
     line.strip_suffix(b"\r").unwrap_or(line)
 }
 
-/// Where the first `width` cells of a line without quotes end.
-fn find(text: &[u8], delimiter: u8, width: usize, ends: &mut Vec<usize>) {
-    ends.clear();
-    let mut start = 0;
-    while ends.len() < width {
-        let rest = text.get(start..).unwrap_or(&[]);
-        let Some(at) = rest.iter().position(|b| *b == delimiter) else {
-            ends.push(text.len());
-            break;
-        };
-        ends.push(start + at);
-        start += at + 1;
-    }
-}
-
 /// One row of a block.
-pub enum Row<'a> {
-    Text {
-        text: &'a [u8],
-        /// Where the first cell begins.
-        start: usize,
-        ends: &'a [usize],
-        /// Bytes between two cells.
-        gap: usize,
-    },
-    #[cfg(feature = "parquet")]
-    Decoded(super::parquet::Row<'a>),
+struct Row<'a> {
+    text: &'a [u8],
+    /// Where the first cell begins.
+    start: usize,
+    ends: &'a [usize],
+    /// Bytes between two cells.
+    gap: usize,
 }
 
 impl Cells for Row<'_> {
     fn cell(&self, at: usize) -> Cell<'_> {
-        match self {
-            Row::Text { text, start, ends, gap } => {
-                let start = at.checked_sub(1).map_or(Some(*start), |before| ends.get(before).map(|end| end + gap));
-                let cell = start.zip(ends.get(at)).and_then(|(start, end)| text.get(start..*end));
-                cell.map_or(Cell::EMPTY, Cell::Text).within_limit()
-            }
-            #[cfg(feature = "parquet")]
-            Row::Decoded(row) => row.cell(at),
-        }
+        let start = at.checked_sub(1).map_or(Some(self.start), |before| self.ends.get(before).map(|end| end + self.gap));
+        let cell = start.zip(self.ends.get(at)).and_then(|(start, end)| self.text.get(start..*end));
+        cell.map_or(Cell::EMPTY, Cell::Text).within_limit()
     }
 }
 
@@ -174,7 +188,7 @@ mod tests {
         (0..WIDTH).map(|at| cells.cell(at).text().to_vec()).collect()
     }
 
-    /// All rows, sorted, as one thread finds them record by record.
+    /// All rows, as they are found record by record.
     fn oracle(text: &[u8], delimiter: u8) -> Vec<Vec<Vec<u8>>> {
         let mut records = Records::new(Box::new(Cursor::new(text.to_vec())), delimiter, false);
         let mut record = Record::default();
@@ -183,7 +197,6 @@ mod tests {
             rows.push((0..WIDTH).map(|at| record.cell(at).unwrap_or(&[]).to_vec()).collect());
         }
         rows.drain(..1.min(rows.len()));
-        rows.sort();
         rows
     }
 
@@ -195,9 +208,8 @@ mod tests {
         let mut block = Block::default();
         let mut rows = vec![];
         while input.block(&mut block).unwrap() {
-            block.each(input.lines(), WIDTH, |cells| rows.push(row(cells))).unwrap();
+            block.rows(input.lines(), WIDTH, |cells| rows.push(row(cells)));
         }
-        rows.sort();
         rows
     }
 

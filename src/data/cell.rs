@@ -77,7 +77,31 @@ const WORDS: [(&[u8], f64); 8] =
 /// A number in one of the spellings of `model::cells`, or an infinity; `None` if it is anything else.
 pub fn number(cell: &[u8]) -> Option<f64> {
     let text = cell.trim_ascii();
-    plain(text).or_else(|| adorned(text))
+    short(text).or_else(|| plain(text)).or_else(|| adorned(text))
+}
+
+/// Most digits that are a whole number below 2^53 for certain, and the powers of ten up to as many.
+const SHORT: usize = 15;
+const POWERS: [f64; SHORT + 1] = [1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15];
+
+/// A short decimal without an exponent: the quotient of two numbers that are doubles is the double nearest to it.
+fn short(text: &[u8]) -> Option<f64> {
+    let (signed, body) = sign(text);
+    let (mut whole, mut point) = (0u64, None);
+    if body.len() > SHORT + 1 {
+        return None;
+    }
+    for (at, byte) in body.iter().enumerate() {
+        match byte {
+            b'0'..=b'9' => whole = whole.wrapping_mul(10).wrapping_add(u64::from(byte - b'0')),
+            b'.' if point.is_none() => point = Some(at),
+            _ => return None,
+        }
+    }
+    let digits = body.len() - usize::from(point.is_some());
+    let places = point.map_or(0, |at| body.len() - at - 1);
+    let power = POWERS.get(places).filter(|_| (1..=SHORT).contains(&digits))?;
+    Some(signed.unwrap_or(1.0) * (whole as f64 / power))
 }
 
 /// A sign, or none, and the rest.
@@ -174,7 +198,9 @@ pub fn date(cell: &[u8]) -> Option<f64> {
 
 /// Index of the level with exactly this label, or with this label without the blanks around it.
 pub fn level(cell: &[u8], levels: &Levels) -> Option<f64> {
-    let place = |text: &[u8]| levels.iter().position(|l| l.as_bytes() == text);
+    // Labels are often of one length and differ in their last byte.
+    let is = |label: &[u8], text: &[u8]| label.len() == text.len() && label.last() == text.last() && label == text;
+    let place = |text: &[u8]| levels.iter().position(|l| is(l.as_bytes(), text));
     place(cell).or_else(|| place(cell.trim_ascii())).map(|i| i as f64)
 }
 

@@ -98,7 +98,7 @@ impl Counts {
         for (part, measure) in job.measures.iter().enumerate() {
             let mut total = measure.zero();
             match (measure, total.sums.as_mut_slice()) {
-                (Measure::Sum(_, quantizer), [sum]) => {
+                (Measure::Sum(_, quantizer, _), [sum]) => {
                     let [n, parts] = of(part)?.get(&(level, 0)).copied().unwrap_or_default();
                     let (lo, hi) = quantizer.ends();
                     let (least, most) = (n * i128::from(lo), n * i128::from(hi));

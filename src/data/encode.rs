@@ -1,6 +1,7 @@
 //! Rows kept for a chain: features and outcomes of every row, encoded once as the likelihood kernel reads them.
 
 use super::StatisticError;
+use super::batch::{Batch, row_of};
 use super::machine::Compiled;
 use crate::kernel::{Block, Design, DesignBuilder, Family, KernelError, Layout};
 
@@ -40,12 +41,12 @@ pub(super) struct Encoding {
     shape: Shape,
 }
 
-/// A matrix that grows row by row.
+/// A matrix that grows, and scratch space: runs of numbers, and one row of them.
 pub(super) struct Growing {
     builder: DesignBuilder,
     value: Vec<f64>,
-    numbers: Vec<f64>,
-    levels: Vec<u32>,
+    numbers: (Vec<f64>, Vec<f64>),
+    levels: (Vec<u32>, Vec<u32>),
 }
 
 impl Encoding {
@@ -59,32 +60,40 @@ impl Encoding {
         Ok(Encoding { numbers, levels, outcome, shape: shape.clone() })
     }
 
-    pub fn start(&self) -> Option<Growing> {
-        let builder = self.shape.builder().ok()?;
-        Some(Growing { builder, value: vec![], numbers: vec![], levels: vec![] })
+    pub fn reads(&self, slots: &std::ops::Range<usize>) -> bool {
+        let levels = self.levels.iter().filter_map(|l| if let Level::Of(value) = l { Some(value) } else { None });
+        self.numbers.iter().map(|(value, _)| value).chain(levels).chain([&self.outcome]).any(|value| value.reads(slots))
     }
 
-    pub fn see(&self, row: &[f64], into: &mut Growing) {
-        into.numbers.clear();
+    pub fn start(&self) -> Option<Growing> {
+        let builder = self.shape.builder().ok()?;
+        Some(Growing { builder, value: vec![], numbers: Default::default(), levels: Default::default() })
+    }
+
+    pub fn see(&self, rows: &Batch, into: &mut Growing) {
+        let Growing { builder, value, numbers: (numbers, row), levels: (levels, places) } = into;
+        numbers.clear();
         for (number, factor) in &self.numbers {
-            number.run(row, &mut into.value);
-            into.numbers.extend(into.value.iter().map(|x| x * factor));
+            number.run(rows, value);
+            numbers.extend(value.iter().map(|x| x * factor));
         }
-        into.levels.clear();
+        levels.clear();
         for level in &self.levels {
-            let level = match level {
-                Level::Only => 0.0,
+            match level {
+                Level::Only => levels.resize(levels.len() + rows.rows(), 0),
                 Level::Of(level) => {
-                    level.run(row, &mut into.value);
-                    into.value.first().copied().unwrap_or(0.0)
+                    level.run(rows, value);
+                    levels.extend(value.iter().map(|x| x.max(0.0) as u32));
                 }
-            };
-            into.levels.push(level.max(0.0) as u32);
+            }
         }
-        self.outcome.run(row, &mut into.value);
-        let outcome = into.value.first().copied().unwrap_or(0.0);
-        // The lengths were checked when the encoding was made.
-        let _ = into.builder.push(&into.numbers, &into.levels, outcome);
+        self.outcome.run(rows, value);
+        for (at, outcome) in value.iter().enumerate() {
+            row_of(numbers, rows.rows(), at, row);
+            row_of(levels, rows.rows(), at, places);
+            // The lengths were checked when the encoding was made.
+            let _ = builder.push(row, places, *outcome);
+        }
     }
 }
 

@@ -5,7 +5,7 @@ use crate::numeric::unary::Whole;
 
 use super::StatisticError;
 use super::machine::{Compiled, Op};
-use super::row::{offsets, width};
+use super::row::{is_settled, offsets, width};
 
 /// Public values that expressions mention: released values, scalars, row counts, the level of an `each`.
 pub trait Environment {
@@ -28,7 +28,17 @@ impl Environment for NoEnvironment {
 pub fn compile(expr: &Expr, id: TableId, table: &Table, env: &dyn Environment) -> Result<Compiled, StatisticError> {
     let mut builder = Builder { ops: vec![], id, starts: offsets(table).0, table, env };
     builder.expr(expr)?;
-    Ok(Compiled { ops: builder.ops, width: width(&expr.ty), ty: expr.ty.clone(), range: expr.ty.range() })
+    let corner = corner(expr);
+    let settled = is_settled(&expr.ty, &corner);
+    Ok(Compiled { ops: builder.ops, width: width(&expr.ty), ty: expr.ty.clone(), range: expr.ty.range(), corner, settled })
+}
+
+/// What every component of an expression is at most, in magnitude.
+fn corner(expr: &Expr) -> Vec<f64> {
+    match &expr.kind {
+        ExprKind::List(items) => items.iter().flat_map(corner).collect(),
+        _ => vec![expr.ty.range().map_or(f64::INFINITY, Range::magnitude); width(&expr.ty)],
+    }
 }
 
 struct Builder<'a> {

@@ -16,10 +16,19 @@ pub struct Input {
     delimiter: u8,
     named: bool,
     /// Columns that were asked for, for the files behind.
-    wanted: Vec<(usize, Type)>,
+    wanted: Vec<(usize, Type, Use)>,
     parts: Arc<[Part]>,
     /// The next file.
     next: usize,
+}
+
+/// What the cells of a column are wanted for.
+#[derive(Clone, Copy, PartialEq)]
+pub enum Use {
+    /// Nothing: whether they could be read is asked all the same.
+    None,
+    Rows,
+    Batches,
 }
 
 enum Kind {
@@ -87,8 +96,8 @@ impl Input {
         if names != self.names || !rows.is_like(&self.rows) {
             return Err(DataError::Unreadable);
         }
-        for (at, ty) in &self.wanted {
-            place(&mut rows, *at, "", ty, "")?;
+        for (at, ty, purpose) in &self.wanted {
+            place(&mut rows, *at, "", (ty, *purpose), "")?;
         }
         (self.rows, self.next) = (rows, self.next + 1);
         Ok(true)
@@ -100,10 +109,10 @@ impl Input {
     }
 
     /// Where the cells of the column with this header will be, if it can be read as a type.
-    pub fn column(&mut self, header: &str, ty: &Type, table: &Table) -> Result<usize, DataError> {
+    pub fn column(&mut self, header: &str, ty: &Type, table: &Table, purpose: Use) -> Result<usize, DataError> {
         let mut places = (0..).zip(&self.names).filter(|(_, name)| **name == header.trim().as_bytes()).map(|(i, _)| i);
         match (places.next(), places.next()) {
-            (Some(at), None) => self.place(at, header, ty, table),
+            (Some(at), None) => self.place(at, header, (ty, purpose), table),
             (None, _) if self.format().is_some() => {
                 let format = self.format().unwrap_or_default();
                 Err(DataError::Format { table: table.name.clone(), format })
@@ -113,9 +122,9 @@ impl Input {
     }
 
     /// Where the cells of a column will be, by its number in the file.
-    pub fn place(&mut self, at: usize, header: &str, ty: &Type, table: &Table) -> Result<usize, DataError> {
-        let found = place(&mut self.rows, at, header, ty, &table.name)?;
-        self.wanted.push((at, ty.clone()));
+    pub fn place(&mut self, at: usize, header: &str, (ty, purpose): (&Type, Use), table: &Table) -> Result<usize, DataError> {
+        let found = place(&mut self.rows, at, header, (ty, purpose), &table.name)?;
+        self.wanted.push((at, ty.clone(), purpose));
         Ok(found)
     }
 
@@ -220,11 +229,11 @@ impl Cells for Input {
 }
 
 #[cfg_attr(not(feature = "parquet"), allow(unused_variables))]
-fn place(rows: &mut Kind, at: usize, header: &str, ty: &Type, table: &str) -> Result<usize, DataError> {
+fn place(rows: &mut Kind, at: usize, header: &str, (ty, purpose): (&Type, Use), table: &str) -> Result<usize, DataError> {
     match rows {
         Kind::Text(..) => Ok(at),
-        Kind::Database(rows) => Ok(rows.select(at)),
+        Kind::Database(rows) => Ok(if purpose == Use::None { at } else { rows.select(at) }),
         #[cfg(feature = "parquet")]
-        Kind::Parquet(file) => file.select(at, ty).map_err(|why| why.of(table, header)),
+        Kind::Parquet(file) => file.select(at, ty, purpose).map_err(|why| why.of(table, header)),
     }
 }

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use super::cell::{self, Cell};
-use super::input::Input;
+use super::input::{Input, Use};
 use super::{DataError, Source, project, row};
 use crate::model::print::type_text;
 use crate::model::{Range, Table, Type};
@@ -173,11 +173,11 @@ pub fn inspect(table: &Table, source: Source) -> Result<Inspected, DataError> {
         table.unit.and_then(|(key, most)| Some((places.get(key.0)?.first().copied().flatten()?, declared.get(key.0)?.ty.clone(), most)));
     for (column, at) in declared.iter().zip(&places) {
         for (at, header) in at.iter().zip(&column.headers).filter_map(|(at, h)| Some(((*at)?, h))) {
-            input.place(at, header, &column.ty, table)?;
+            input.place(at, header, (&column.ty, Use::Rows), table)?;
         }
     }
     // Cells are counted as texts, whatever the file has.
-    let texts: Vec<Option<usize>> = (0..width).map(|at| input.place(at, "", &Type::Text, table).ok()).collect();
+    let texts: Vec<Option<usize>> = (0..width).map(|at| input.place(at, "", (&Type::Text, Use::Rows), table).ok()).collect();
     let mut units: HashMap<Vec<u8>, u64> = HashMap::new();
     let (mut rows, mut short, mut long, mut longest, mut stray) = (0, 0, 0, 0, 0);
     while input.advance()? {

@@ -1,11 +1,13 @@
-//! Runs a compiled row expression on one row: a stack of doubles, total whatever the row holds.
+//! Runs a compiled row expression on the rows of a batch: a stack of runs of doubles, total whatever the rows hold.
 
-use crate::model::{Binary, Builtin, Range, Type, moments};
+use crate::model::{self, Binary, Builtin, Type, moments};
+use std::ops::Range;
 
-use super::project;
-use super::row::settle;
+use super::batch::{Batch, row_of};
+use super::{lanes, project};
+use super::row::{is_settled, settle_all};
 
-/// One step of a program on a stack of doubles; `n` counts components.
+/// One step of a program on a stack of runs, one number a row each; `n` counts components.
 pub(super) enum Op {
     Push(f64),
     Load {
@@ -36,7 +38,7 @@ pub(super) enum Op {
     /// n numbers and a radius.
     Project(Builtin, usize),
     /// n numbers moved into a range.
-    Clamp(Range, usize),
+    Clamp(model::Range, usize),
     Fold(Builtin, usize),
     /// How many of these rising numbers a number is not below.
     Bin(Vec<f64>),
@@ -47,7 +49,11 @@ pub struct Compiled {
     pub(super) ops: Vec<Op>,
     pub(super) width: usize,
     pub(super) ty: Type,
-    pub(super) range: Option<Range>,
+    pub(super) range: Option<model::Range>,
+    /// What every component is at most, in magnitude.
+    pub(super) corner: Vec<f64>,
+    /// Does nothing within the corner have to be moved into the type?
+    pub(super) settled: bool,
 }
 
 impl Compiled {
@@ -55,121 +61,150 @@ impl Compiled {
         self.width
     }
 
+    /// What every component is at most, in magnitude.
+    pub fn corner(&self) -> &[f64] {
+        &self.corner
+    }
+
+    /// The same numbers as a vector of this type.
+    pub fn typed(self, ty: &Type) -> Compiled {
+        Compiled { ty: ty.clone(), range: ty.range(), settled: is_settled(ty, &self.corner), ..self }
+    }
+
     pub fn ty(&self) -> &Type {
         &self.ty
     }
 
-    /// Evaluates on one row; `stack` is scratch space and holds exactly the result afterwards.
+    /// Reads it any of these slots of a row?
+    pub fn reads(&self, slots: &Range<usize>) -> bool {
+        self.ops.iter().any(|op| matches!(op, Op::Load { at, n } if *at < slots.end && slots.start < at + n))
+    }
+
+    /// Evaluates on one row, for what looks at few.
+    pub fn row(&self, row: &[f64], stack: &mut Vec<f64>) {
+        self.run(&Batch::of(row), stack);
+    }
+
+    /// Evaluates on all rows; `stack` is scratch space and holds exactly the result afterwards: one run of numbers a component.
     ///
-    /// Total: whatever the row, `width` finite numbers of the declared type come out (where its range is finite).
-    pub fn run(&self, row: &[f64], stack: &mut Vec<f64>) {
+    /// Total: whatever the rows, `width` finite numbers of the declared type come out for each (where its range is finite).
+    pub fn run(&self, batch: &Batch, stack: &mut Vec<f64>) {
         stack.clear();
+        let rows = batch.rows();
         for op in &self.ops {
-            if step(op, row, stack).is_none() {
+            if step(op, batch, stack).is_none() {
                 stack.clear();
                 break;
             }
         }
-        stack.resize(self.width, f64::NAN);
+        stack.resize(self.width * rows, f64::NAN);
         match &self.ty {
             Type::Category(levels) => {
                 let last = levels.len().saturating_sub(1) as f64;
-                let range = Range::new(0.0, last);
-                stack.iter_mut().for_each(|x| *x = project::into_range(*x, range));
+                let range = model::Range::new(0.0, last);
+                lanes::into_range(stack, range);
             }
             Type::Int(range) => stack.iter_mut().for_each(|x| *x = project::into_range(libm::rint(*x), *range)),
             ty => {
-                if let Some(range) = self.range {
+                if let Some(range) = self.range.filter(|r| r.is_finite()) {
+                    lanes::into_range(stack, range);
+                } else if let Some(range) = self.range {
                     stack.iter_mut().for_each(|x| *x = project::into_range(*x, range));
                 }
-                settle(stack, ty);
+                if self.settled {
+                    // They are there already, but for what no rule of rounding says.
+                    let runs = stack.chunks_mut(rows.max(1)).zip(&self.corner).filter(|(_, c)| c.is_finite());
+                    runs.for_each(|(run, c)| lanes::into_range(run, model::Range::new(-c, *c)));
+                } else {
+                    settle_all(stack, rows, ty);
+                }
             }
         }
     }
 }
 
 /// Runs one step; `None` where the stack is too short, which compiling rules out.
-fn step(op: &Op, row: &[f64], stack: &mut Vec<f64>) -> Option<()> {
+fn step(op: &Op, batch: &Batch, stack: &mut Vec<f64>) -> Option<()> {
+    let rows = batch.rows();
     match op {
-        Op::Push(x) => stack.push(*x),
-        Op::Load { at, n: 1 } => stack.push(*row.get(*at)?),
-        Op::Load { at, n } => stack.extend_from_slice(row.get(*at..at + n)?),
+        Op::Push(x) => stack.resize(stack.len() + rows, *x),
+        Op::Load { at, n } => {
+            for slot in *at..at + n {
+                stack.extend_from_slice(batch.slot(slot)?);
+            }
+        }
         Op::Unary(f, n) => {
-            let start = stack.len().checked_sub(*n)?;
+            let start = stack.len().checked_sub(n * rows)?;
             for x in stack.get_mut(start..)? {
                 *x = f(*x);
             }
         }
         Op::Binary(f, n) => {
-            let middle = stack.len().checked_sub(*n)?;
+            let middle = stack.len().checked_sub(n * rows)?;
             let (left, b) = stack.split_at_mut(middle);
-            let start = left.len().checked_sub(*n)?;
-            for (x, y) in left.get_mut(start..)?.iter_mut().zip(b.iter()) {
-                *x = f.value(*x, *y);
-            }
+            let start = left.len().checked_sub(n * rows)?;
+            lanes::binary(*f, left.get_mut(start..)?, b);
             stack.truncate(middle);
         }
         Op::Repeat(n) => {
-            let x = stack.pop()?;
-            stack.resize(stack.len() + n, x);
+            let start = stack.len().checked_sub(rows)?;
+            (1..*n).for_each(|_| stack.extend_from_within(start..start + rows));
+            stack.truncate(start + n * rows);
         }
         Op::Select(n) => {
-            let start = stack.len().checked_sub(2 * n + 1)?;
-            let first = *stack.get(start)? != 0.0;
-            let from = if first { start + 1 } else { start + 1 + n };
-            stack.copy_within(from..from + n, start);
-            stack.truncate(start + n);
+            let middle = stack.len().checked_sub(2 * n * rows)?;
+            let (conditions, values) = stack.split_at_mut_checked(middle)?;
+            let (first, second) = values.split_at_mut_checked(n * rows)?;
+            let start = conditions.len().checked_sub(rows)?;
+            let conditions = conditions.get(start..)?.iter().cycle();
+            for ((a, b), holds) in first.iter_mut().zip(second.iter()).zip(conditions) {
+                *a = if *holds != 0.0 { *a } else { *b };
+            }
+            stack.truncate(start + rows + n * rows);
+            stack.drain(start..start + rows);
         }
         Op::Index(n) => {
-            let index = stack.pop()?;
-            let start = stack.len().checked_sub(*n)?;
-            let place = index.max(1.0).min(*n as f64) as usize;
-            let x = *stack.get(start + place - 1)?;
-            stack.truncate(start);
-            stack.push(x);
+            let start = stack.len().checked_sub((n + 1) * rows)?;
+            let (vector, places) = stack.get_mut(start..)?.split_at_mut_checked(n * rows)?;
+            for (row, place) in places.iter_mut().enumerate() {
+                let at = place.max(1.0).min(*n as f64) as usize - 1;
+                *place = *vector.get(at * rows + row)?;
+            }
+            stack.drain(start..start + n * rows);
         }
         Op::Keep { n, from, size } => {
-            let start = stack.len().checked_sub(*n)?;
-            let end = from + size;
-            if end > *n {
+            let start = stack.len().checked_sub(n * rows)?;
+            if from + size > *n {
                 return None;
             }
-            stack.copy_within(start + from..start + end, start);
-            stack.truncate(start + size);
+            stack.copy_within(start + from * rows..start + (from + size) * rows, start);
+            stack.truncate(start + size * rows);
         }
-        Op::Dot(n) => {
-            let (a, b) = last_two(stack, *n, *n)?;
+        Op::Dot(n) => by_row(stack, rows, (2 * n, 1), |row| {
+            let (a, b) = row.split_at(*n);
             let sum = a.iter().zip(b).map(|(x, y)| x * y).sum();
-            replace(stack, 2 * n, &[sum])?;
-        }
-        Op::MatVec { rows, columns } => {
-            let (m, x) = last_two(stack, rows * columns, *columns)?;
-            let out: Vec<f64> = m.chunks((*columns).max(1)).map(|r| r.iter().zip(x).map(|(a, b)| a * b).sum()).collect();
-            replace(stack, rows * columns + columns, &out)?;
-        }
-        Op::Norm(n) => {
-            let (x, _) = last_two(stack, *n, 0)?;
-            let norm = libm::sqrt(x.iter().map(|v| v * v).sum());
-            replace(stack, *n, &[norm])?;
-        }
-        Op::Products(n) => {
-            let (x, _) = last_two(stack, *n, 0)?;
-            let all = moments::products(x);
-            replace(stack, *n, &all)?;
-        }
-        Op::Project(kind, n) => {
-            let radius = stack.pop()?;
-            let start = stack.len().checked_sub(*n)?;
-            let x = stack.get_mut(start..)?;
-            x.iter_mut().for_each(|v| *v = project::into_range(*v, Range::ALL));
+            only(row, sum);
+        })?,
+        Op::MatVec { rows: all, columns } => by_row(stack, rows, (all * columns + columns, *all), |row| {
+            let (m, x) = row.split_at(all * columns);
+            *row = m.chunks((*columns).max(1)).map(|r| r.iter().zip(x).map(|(a, b)| a * b).sum()).collect();
+        })?,
+        Op::Norm(n) => by_row(stack, rows, (*n, 1), |row| {
+            let norm = libm::sqrt(row.iter().map(|v| v * v).sum());
+            only(row, norm);
+        })?,
+        Op::Products(n) => by_row(stack, rows, (*n, n + n * (n + 1) / 2), |row| *row = moments::products(row))?,
+        Op::Project(kind, n) => by_row(stack, rows, (n + 1, *n), |row| {
+            let radius = row.pop().unwrap_or(0.0);
+            row.iter_mut().for_each(|v| *v = project::into_range(*v, model::Range::ALL));
             match kind {
-                Builtin::ProjectL1 => project::onto_l1(x, radius),
-                Builtin::ProjectL2 => project::onto_l2(x, radius),
-                _ => project::onto_linf(x, radius),
+                Builtin::ProjectL1 => project::onto_l1(row, radius),
+                Builtin::ProjectL2 => project::onto_l2(row, radius),
+                _ => project::onto_linf(row, radius),
             }
-        }
+        })?,
         Op::Clamp(range, n) => {
-            let start = stack.len().checked_sub(*n)?;
+            let start = stack.len().checked_sub(n * rows)?;
             for x in stack.get_mut(start..)? {
                 // What is not a number stays so until the end.
                 *x = if *x < range.lo {
@@ -182,29 +217,36 @@ fn step(op: &Op, row: &[f64], stack: &mut Vec<f64>) -> Option<()> {
             }
         }
         Op::Bin(edges) => {
-            let x = stack.pop()?;
-            stack.push(edges.partition_point(|e| *e <= x) as f64);
+            let start = stack.len().checked_sub(rows)?;
+            for x in stack.get_mut(start..)? {
+                *x = edges.partition_point(|e| e <= x) as f64;
+            }
         }
-        Op::Fold(f, n) => {
-            let (x, _) = last_two(stack, *n, 0)?;
-            let value = fold(*f, x);
-            replace(stack, *n, &[value])?;
-        }
+        Op::Fold(f, n) => by_row(stack, rows, (*n, 1), |row| {
+            let value = fold(*f, row);
+            only(row, value);
+        })?,
     }
     Some(())
 }
 
-/// The n numbers below the last m, and the last m.
-fn last_two(stack: &[f64], n: usize, m: usize) -> Option<(&[f64], &[f64])> {
-    let start = stack.len().checked_sub(n + m)?;
-    Some(stack.get(start..)?.split_at(n))
+/// One number in place of a row.
+fn only(row: &mut Vec<f64>, x: f64) {
+    row.clear();
+    row.push(x);
 }
 
-/// Replaces the last n numbers.
-fn replace(stack: &mut Vec<f64>, n: usize, by: &[f64]) -> Option<()> {
-    let start = stack.len().checked_sub(n)?;
+/// Replaces the last `n` runs by `m`, row by row: `f` makes m numbers of n.
+fn by_row(stack: &mut Vec<f64>, rows: usize, (n, m): (usize, usize), mut f: impl FnMut(&mut Vec<f64>)) -> Option<()> {
+    let start = stack.len().checked_sub(n * rows)?;
+    let (mut all, mut row) = (vec![0.0; m * rows], vec![]);
+    for at in 0..rows {
+        row_of(stack.get(start..)?, rows, at, &mut row);
+        f(&mut row);
+        all.iter_mut().skip(at).step_by(rows).zip(&row).for_each(|(to, x)| *to = *x);
+    }
     stack.truncate(start);
-    stack.extend_from_slice(by);
+    stack.append(&mut all);
     Some(())
 }
 

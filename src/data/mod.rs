@@ -1,5 +1,6 @@
 //! Files to rows: readers that map every private cell totally, row expressions, exact statistics in one pass.
 
+mod batch;
 mod block;
 pub mod cell;
 pub mod counted;
@@ -7,8 +8,10 @@ pub mod encode;
 pub mod eval;
 pub mod format;
 mod gather;
+mod groups;
 pub mod input;
 pub mod inspect;
+mod lanes;
 pub mod machine;
 mod parallel;
 #[cfg(feature = "parquet")]

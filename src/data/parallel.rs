@@ -1,18 +1,20 @@
-//! One pass over the rows of a file on all cores: one thread reads blocks, workers take them apart and count.
+//! One pass over the rows of a file, batch by batch: in their order, or on all cores, where one thread reads blocks and workers take
+//! them apart and count.
 //!
-//! Which worker gets a block is up to chance, so this is for what only adds integers: their sums are the same in any order.
+//! Which worker gets a block is up to chance, so the latter is for what only adds integers: their sums are the same in any order.
 
 use std::sync::mpsc::{Sender, channel};
 use std::sync::{Mutex, OnceLock, PoisonError};
 
 use super::DataError;
+use super::batch::Batch;
 use super::block::Block;
 use super::row::Rows;
 
 /// What one worker at a time holds.
 struct Lane<T> {
     sums: T,
-    row: Vec<f64>,
+    batch: Batch,
 }
 
 /// A block that goes back to the reader when its worker ends, however that is.
@@ -28,20 +30,27 @@ impl Drop for Lent {
     }
 }
 
-/// Sees every row of a file that hands out blocks; what each worker has summed, in no order.
-pub fn each_row<T: Send>(rows: Rows, start: impl Fn() -> T + Sync, see: impl Fn(&mut T, &[f64]) + Sync) -> Result<Vec<T>, DataError> {
+/// Sees every row, in the order of the file.
+pub fn in_order(rows: Rows, mut see: impl FnMut(&Batch)) -> Result<(), DataError> {
     let (mut input, layout) = rows.parts();
-    let (lines, width) = (input.lines(), layout.width());
+    let (mut block, mut batch) = (Block::default(), Batch::new(layout.slots()));
+    while input.block(&mut block)? {
+        block.each(input.lines(), &layout, &mut batch, &mut see)?;
+    }
+    Ok(())
+}
+
+/// Sees every row; what each worker has summed, in no order.
+pub fn in_parts<T: Send>(rows: Rows, start: impl Fn() -> T + Sync, see: impl Fn(&mut T, &Batch) + Sync) -> Result<Vec<T>, DataError> {
+    let (mut input, layout) = rows.parts();
+    let lines = input.lines();
     let free: Mutex<Vec<Lane<T>>> = Mutex::new(vec![]);
     let lanes = || free.lock().unwrap_or_else(PoisonError::into_inner);
     let failed = OnceLock::new();
     let count = |block: &Block| {
         let lane = lanes().pop();
-        let mut lane = lane.unwrap_or_else(|| Lane { sums: start(), row: vec![0.0; layout.slots()] });
-        let done = block.each(lines, width, |cells| {
-            layout.fill(cells, &mut lane.row);
-            see(&mut lane.sums, &lane.row);
-        });
+        let mut lane = lane.unwrap_or_else(|| Lane { sums: start(), batch: Batch::new(layout.slots()) });
+        let done = block.each(lines, &layout, &mut lane.batch, |rows| see(&mut lane.sums, rows));
         let _ = done.map_err(|why| failed.set(why));
         lanes().push(lane);
     };

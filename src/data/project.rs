@@ -1,5 +1,6 @@
 //! Projections onto boxes and norm balls: total maps of doubles.
 
+use super::lanes;
 use crate::model::Range;
 
 /// The point of a range nearest to zero.
@@ -17,7 +18,28 @@ pub fn into_range(x: f64, range: Range) -> f64 {
     if y.is_finite() { y + 0.0 } else { nearest_zero(range) }
 }
 
+/// The rows, given as runs of components, that may lie outside the balls of these radii: all others lie inside, whatever rounding does.
+pub fn suspects(runs: &[f64], rows: usize, (c1, c2): (f64, f64)) -> Vec<usize> {
+    let (mut magnitudes, mut squares) = (vec![0.0; rows], vec![0.0; rows]);
+    runs.chunks(rows.max(1)).for_each(|run| lanes::add_norms(run, &mut magnitudes, &mut squares));
+    // Sums of fewer than 2^20 components are off by less than 1e-9; squares of the smallest numbers are 0.
+    let near = 1.0 - 1e-9;
+    let inside = |(l1, squares): (&f64, &f64)| *l1 <= c1 * near && *squares <= c2 * c2 * near && c2 > 1e-140;
+    let all: Vec<bool> = magnitudes.iter().zip(&squares).map(inside).collect();
+    all.iter().enumerate().filter(|(_, inside)| !**inside).map(|(row, _)| row).collect()
+}
+
+/// Does every vector whose components are at most these in magnitude lie in the balls of these radii? Both norms, as they are computed
+/// here, never fall where a component grows, but for squares that are 0.
+pub fn lies_within(corner: &[f64], (c1, c2): (f64, f64)) -> bool {
+    l1(corner) <= c1 && l2(corner) <= c2 && c2 > 1e-140
+}
+
 fn l2(x: &[f64]) -> f64 {
+    let squares: f64 = x.iter().map(|v| v * v).sum();
+    if squares > 1e-290 && squares < 1e290 {
+        return libm::sqrt(squares);
+    }
     let largest = x.iter().fold(0.0_f64, |m, v| m.max(v.abs()));
     if largest == 0.0 || !largest.is_finite() {
         return largest;

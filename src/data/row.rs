@@ -3,8 +3,9 @@
 use crate::model::{Column, Range, Table, Type, View};
 use crate::numeric::calendar;
 
+use super::batch::{Batch, row_of};
 use super::cell::{Cell, Cells};
-use super::input::Input;
+use super::input::{Input, Use};
 use super::{DataError, Source, project};
 
 /// Number of doubles a value takes; texts, records and posteriors take none.
@@ -78,16 +79,39 @@ pub struct Layout {
 }
 
 impl Rows {
-    /// Reads the header.
+    /// Reads the header, to go through the file row by row.
     pub fn open(table: &Table, source: Source) -> Result<Rows, DataError> {
+        Rows::opened(table, source, |_| Use::Rows)
+    }
+
+    /// Reads the header, to go through the file batch by batch: of columns whose slots are not wanted no cell is looked at.
+    pub fn batches(table: &Table, source: Source, wanted: impl Fn(&std::ops::Range<usize>) -> bool) -> Result<Rows, DataError> {
+        let slots = |at: usize, start: usize| start..start + table.columns.get(at).map_or(0, |c| width(&c.ty));
+        let starts = offsets(table).0;
+        // Some column must say how many rows there are.
+        let first = starts.iter().enumerate().position(|(at, start)| wanted(&slots(at, *start))).unwrap_or(0);
+        Rows::opened(table, source, |at| {
+            let start = starts.get(at).copied().unwrap_or(0);
+            if at == first || wanted(&slots(at, start)) { Use::Batches } else { Use::None }
+        })
+    }
+
+    fn opened(table: &Table, source: Source, purpose: impl Fn(usize) -> Use) -> Result<Rows, DataError> {
         let mut input = Input::open(source, table)?;
         let (starts, slots) = offsets(table);
         let mut columns = vec![];
-        for (column, slot) in table.columns.iter().zip(starts) {
+        for ((column, slot), at) in table.columns.iter().zip(starts).zip(0..) {
             let view = column.view.and_then(|(of, view)| table.columns.get(of.0).map(|of| (view, of.ty.clone(), of.missing.clone())));
             let ty = view.as_ref().map_or(&column.ty, |(_, ty, _)| ty);
-            let cells = column.headers.iter().map(|header| input.column(header, ty, table)).collect::<Result<_, _>>()?;
-            columns.push(Reading { cells, slot, ty: column.ty.clone(), missing: column.missing.clone(), view });
+            let purpose = match (purpose(at), &view) {
+                // A view asks whether a cell is there.
+                (Use::Batches, Some(_)) => Use::Rows,
+                (purpose, _) => purpose,
+            };
+            let cells = column.headers.iter().map(|header| input.column(header, ty, table, purpose)).collect::<Result<_, _>>()?;
+            if purpose != Use::None {
+                columns.push(Reading { cells, slot, ty: column.ty.clone(), missing: column.missing.clone(), view });
+            }
         }
         Ok(Rows { input, layout: Layout { columns, slots } })
     }
@@ -178,6 +202,25 @@ impl Layout {
             settle(out, &column.ty);
         }
     }
+
+    /// Fills a batch from columns of cells.
+    #[cfg(feature = "parquet")]
+    pub fn fill_batch(&self, cells: &super::parquet::Decoding, batch: &mut Batch) {
+        batch.resize(cells.rows());
+        for column in &self.columns {
+            if let Some(view) = &column.view {
+                let seen = (0..).map(|row| column.seen(view, &cells.row(row)));
+                batch.slot_mut(column.slot).unwrap_or(&mut []).iter_mut().zip(seen).for_each(|(x, seen)| *x = seen);
+                continue;
+            }
+            for ((i, at), slot) in column.cells.iter().enumerate().zip(column.slot..column.slot + width(&column.ty)) {
+                let missing = column.instead(i).unwrap_or_else(|| default(&column.ty));
+                cells.read(*at, &column.ty, missing, batch.slot_mut(slot).unwrap_or(&mut []));
+            }
+            let (runs, most) = batch.runs(column.slot..column.slot + width(&column.ty));
+            settle_all(runs, most, &column.ty);
+        }
+    }
 }
 
 fn counts_range(total: u64) -> Range {
@@ -228,6 +271,30 @@ fn checked(cell: Cell, ty: &Type) -> Option<f64> {
         Type::Simplex { .. } => inside(Range::UNIT),
         Type::Counts { total, .. } => whole(counts_range(*total)),
         Type::Text | Type::Posterior(_) | Type::Record(_) => Some(0.0),
+    }
+}
+
+/// Is every vector whose components are at most these in magnitude of this type already?
+pub fn is_settled(ty: &Type, corner: &[f64]) -> bool {
+    match ty {
+        Type::Vector(v) => project::lies_within(corner, (v.sup.l1, v.sup.l2)),
+        Type::Counts { .. } | Type::Simplex { .. } => false,
+        _ => true,
+    }
+}
+
+/// Brings rows of a type, given as runs of components, into it.
+pub fn settle_all(runs: &mut [f64], rows: usize, ty: &Type) {
+    let some = match ty {
+        Type::Vector(v) if v.sup.l1.is_finite() || v.sup.l2.is_finite() => project::suspects(runs, rows, (v.sup.l1, v.sup.l2)),
+        Type::Counts { .. } | Type::Simplex { .. } => (0..rows).collect(),
+        _ => return,
+    };
+    let mut row = vec![];
+    for at in some {
+        row_of(runs, rows, at, &mut row);
+        settle(&mut row, ty);
+        runs.iter_mut().skip(at).step_by(rows.max(1)).zip(&row).for_each(|(to, x)| *to = *x);
     }
 }
 

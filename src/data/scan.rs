@@ -5,8 +5,10 @@ use crate::kernel::density::{Columns, Op};
 use crate::model::{ColumnId, Expr, Range, Relation, Table, TableId, Type};
 use crate::private::Private;
 
+use super::batch::{Batch, row_of};
 use super::encode::{Encoding, Growing, Level, Shape};
 use super::eval::{Environment, compile};
+use super::groups::Grouped;
 use super::machine::Compiled;
 use super::public::check_rows;
 use super::row::{Rows, offsets, width};
@@ -32,7 +34,7 @@ pub struct Job {
 }
 
 pub(super) enum Measure {
-    Sum(Compiled, Quantizer),
+    Sum(Compiled, Quantizer, Option<Grouped>),
     Levels {
         value: Compiled,
         dim: usize,
@@ -73,7 +75,7 @@ pub struct RowScope<'a> {
 }
 
 impl RowScope<'_> {
-    fn compile(&self, e: &Expr) -> Result<Compiled, StatisticError> {
+    pub(super) fn compile(&self, e: &Expr) -> Result<Compiled, StatisticError> {
         compile(e, self.id, self.table, self.env)
     }
 }
@@ -96,13 +98,13 @@ impl Job {
     pub fn sum(&mut self, value: &Expr, rows: &RowScope) -> Result<(), StatisticError> {
         let quantizer = Quantizer::new(&value.ty)?;
         check_sum(quantizer.largest().into())?;
-        self.add(Measure::Sum(rows.compile(value)?, quantizer), width(&value.ty))
+        self.add(Measure::Sum(rows.compile(value)?, quantizer, Grouped::new(value, rows)?), width(&value.ty))
     }
 
     /// Exponents of the grids of the first sums, and of their products.
     pub fn grids(&self) -> (i32, i32) {
         match self.measures.first() {
-            Some(Measure::Sum(_, quantizer)) => (quantizer.exponent(), 0),
+            Some(Measure::Sum(_, quantizer, _)) => (quantizer.exponent(), 0),
             Some(Measure::Moments(parts)) => {
                 let [(_, x), (_, y)] = parts.as_ref();
                 (x.exponent() + y.exponent(), 2 * x.exponent())
@@ -170,6 +172,20 @@ impl Job {
         self.add(Measure::Values(rows.compile(value)?, Quantizer::new(ty)?, log_of), 0)
     }
 
+    /// Is any of these slots of a row looked at?
+    fn reads(&self, slots: &std::ops::Range<usize>) -> bool {
+        let of = |m: &Measure| match m {
+            Measure::Sum(_, _, Some(groups)) => groups.reads(slots),
+            Measure::Sum(value, ..) | Measure::Levels { value, .. } | Measure::Values(value, ..) => value.reads(slots),
+            Measure::Moments(parts) => parts.iter().any(|(value, _)| value.reads(slots)),
+        };
+        let values = self.columns.iter().flat_map(|(values, _)| values);
+        self.group.is_some_and(|(slot, _)| slots.contains(&slot))
+            || self.measures.iter().any(of)
+            || self.encoding.as_ref().is_some_and(|e| e.reads(slots))
+            || values.into_iter().any(|value| value.reads(slots))
+    }
+
     /// Do all jobs add integers alone, few enough for every worker to have its own?
     fn only_add(jobs: &[Job]) -> bool {
         let sums = |m: &Measure| match m {
@@ -195,13 +211,14 @@ struct Scratch {
     a: Vec<f64>,
     b: Vec<f64>,
     x: Vec<i64>,
+    y: Vec<i64>,
 }
 
 impl Measure {
     pub(super) fn zero(&self) -> Totals {
         let of = |n: usize, exponent| Totals { sums: vec![0; n], exponent, products: vec![], products_exponent: 0, values: vec![] };
         match self {
-            Measure::Sum(value, q) => of(value.width(), q.exponent()),
+            Measure::Sum(value, q, _) => of(value.width(), q.exponent()),
             Measure::Levels { dim, .. } => of(*dim, 0),
             Measure::Values(_, q, _) => of(0, q.exponent()),
             Measure::Moments(parts) => {
@@ -218,51 +235,49 @@ impl Measure {
         }
     }
 
-    /// Adds one row. Sums saturate; their bound was checked before the data was opened.
-    fn see(&self, row: &[f64], totals: &mut Totals, scratch: &mut Scratch) {
-        let count = |sums: &mut [i128], bin: usize| {
-            if let Some(sum) = sums.get_mut(bin) {
-                *sum = sum.saturating_add(1);
-            }
-        };
+    /// Adds some rows. Sums saturate; their bound was checked before the data was opened.
+    fn see(&self, batch: &Batch, totals: &mut Totals, scratch: &mut Scratch) {
+        let rows = batch.rows().max(1);
+        let Scratch { a, b, x, y } = scratch;
         match self {
-            Measure::Sum(value, q) => {
-                value.run(row, &mut scratch.a);
-                if let ([x], [sum]) = (scratch.a.as_slice(), totals.sums.as_mut_slice()) {
-                    *sum = sum.saturating_add(q.scalar(*x).into());
-                    return;
-                }
-                q.vector(&scratch.a, &mut scratch.x);
-                for (sum, x) in totals.sums.iter_mut().zip(&scratch.x) {
-                    *sum = sum.saturating_add((*x).into());
+            Measure::Sum(_, q, Some(groups)) => groups.see(batch, q, &mut totals.sums, (a, x)),
+            Measure::Sum(value, q, None) => {
+                value.run(batch, a);
+                q.all(a, value.corner(), rows, x);
+                for (sum, run) in totals.sums.iter_mut().zip(x.chunks(rows)) {
+                    *sum = sum.saturating_add(run.iter().map(|x| i128::from(*x)).sum());
                 }
             }
             Measure::Levels { value, dim, first } => {
-                value.run(row, &mut scratch.a);
+                value.run(batch, a);
                 let last = dim.saturating_sub(1) as f64;
-                let x = scratch.a.first().copied().unwrap_or(0.0) - first;
-                let bin = x.max(0.0).min(last) as usize;
-                count(&mut totals.sums, bin);
+                for x in a.iter() {
+                    let bin = (x - first).max(0.0).min(last) as usize;
+                    if let Some(sum) = totals.sums.get_mut(bin) {
+                        *sum = sum.saturating_add(1);
+                    }
+                }
             }
             Measure::Values(value, q, log_of) => {
-                value.run(row, &mut scratch.a);
-                let x = scratch.a.first().copied().unwrap_or(0.0);
-                let x = log_of.map_or(x, |ends| libm::log(x.max(ends.lo).min(ends.hi)));
-                totals.values.push(q.scalar(x));
+                value.run(batch, a);
+                let log = |x: &f64| log_of.map_or(*x, |ends| libm::log(x.max(ends.lo).min(ends.hi)));
+                totals.values.extend(a.iter().map(|x| q.scalar(log(x))));
             }
             Measure::Moments(parts) => {
-                let [x, y] = parts.as_ref();
-                x.0.run(row, &mut scratch.a);
-                y.0.run(row, &mut scratch.b);
-                x.1.vector(&scratch.a, &mut scratch.x);
-                let y = i128::from(y.1.scalar(scratch.b.first().copied().unwrap_or(0.0)));
-                let d = scratch.x.len().max(1);
-                for (sum, x) in totals.sums.iter_mut().zip(&scratch.x) {
-                    *sum = sum.saturating_add(i128::from(*x).saturating_mul(y));
+                let [of_x, of_y] = parts.as_ref();
+                of_x.0.run(batch, a);
+                of_y.0.run(batch, b);
+                of_x.1.all(a, of_x.0.corner(), rows, x);
+                of_y.1.all(b, of_y.0.corner(), rows, y);
+                // Of a product of 127 bits at most: `check_sum` bounds the sum over any file.
+                let product = |a: &[i64], b: &[i64]| a.iter().zip(b).map(|(a, b)| i128::from(*a) * i128::from(*b)).fold(0, i128::saturating_add);
+                let d = x.chunks(rows).len().max(1);
+                for (sum, x) in totals.sums.iter_mut().zip(x.chunks(rows)) {
+                    *sum = sum.saturating_add(product(x, y));
                 }
-                for (sums, a) in totals.products.chunks_mut(d).zip(&scratch.x) {
-                    for (sum, b) in sums.iter_mut().zip(&scratch.x) {
-                        *sum = sum.saturating_add(i128::from(*a).saturating_mul((*b).into()));
+                for (sums, a) in totals.products.chunks_mut(d).zip(x.chunks(rows)) {
+                    for (sum, b) in sums.iter_mut().zip(x.chunks(rows)) {
+                        *sum = sum.saturating_add(product(a, b));
                     }
                 }
             }
@@ -276,37 +291,48 @@ struct Pass<'a> {
     all: Vec<Measured>,
     growing: Vec<Option<Growing>>,
     scratch: Scratch,
+    /// The rows of one group.
+    part: Batch,
     kept: u64,
 }
 
 impl<'a> Pass<'a> {
     fn new(jobs: &'a [Job]) -> Pass<'a> {
         let growing = jobs.iter().map(|j| j.encoding.as_ref().and_then(Encoding::start)).collect();
-        Pass { jobs, all: jobs.iter().map(Job::empty).collect(), growing, scratch: Scratch::default(), kept: 0 }
+        Pass { jobs, all: jobs.iter().map(Job::empty).collect(), growing, scratch: Scratch::default(), part: Batch::default(), kept: 0 }
     }
 
-    fn see(&mut self, row: &[f64]) {
-        let Pass { jobs, all, growing, scratch, kept } = self;
-        *kept += 1;
+    fn see(&mut self, batch: &Batch) {
+        let Pass { jobs, all, growing, scratch, part, kept } = self;
+        *kept += batch.rows() as u64;
         for ((job, measured), matrix) in jobs.iter().zip(all).zip(growing) {
-            let outside = |(slot, level): (usize, f64)| row.get(slot) != Some(&level);
-            if job.group.is_some_and(outside) {
+            let rows = match job.group {
+                None => batch,
+                Some((slot, level)) => {
+                    batch.only(slot, level, part);
+                    &*part
+                }
+            };
+            if rows.rows() == 0 {
                 continue;
             }
-            measured.rows += 1;
+            measured.rows += rows.rows() as u64;
             if let (Some(encoding), Some(matrix)) = (&job.encoding, matrix) {
-                encoding.see(row, matrix);
+                encoding.see(rows, matrix);
             }
             if let (Some((values, _)), Some(columns)) = (&job.columns, &mut measured.columns) {
                 scratch.b.clear();
                 for value in values {
-                    value.run(row, &mut scratch.a);
+                    value.run(rows, &mut scratch.a);
                     scratch.b.extend_from_slice(&scratch.a);
                 }
-                columns.push(&scratch.b);
+                for at in 0..rows.rows() {
+                    row_of(&scratch.b, rows.rows(), at, &mut scratch.a);
+                    columns.push(&scratch.a);
+                }
             }
             for (measure, totals) in job.measures.iter().zip(&mut measured.totals) {
-                measure.see(row, totals, scratch);
+                measure.see(rows, totals, scratch);
             }
         }
     }
@@ -324,26 +350,37 @@ impl<'a> Pass<'a> {
     }
 }
 
-/// Calls `visit` with every kept row, in the order of the file, or unit by unit where a column says which are kept.
-fn each_row(table: &Table, mut rows: Rows, mut visit: impl FnMut(&[f64])) -> Result<(), DataError> {
-    let mut row = vec![0.0; rows.slots()];
+/// Shows all kept rows, in the order of the file, or unit by unit where a column says which are kept.
+fn each_batch(table: &Table, mut rows: Rows, mut see: impl FnMut(&Batch)) -> Result<(), DataError> {
+    let Some(mut units) = Units::new(table) else { return parallel::in_order(rows, see) };
+    let (mut batch, mut row) = (Batch::new(rows.slots()), vec![0.0; rows.slots()]);
+    let mut keep = |row: &[f64]| {
+        batch.push(row);
+        if batch.is_full() {
+            see(&batch);
+            batch.resize(0);
+        }
+    };
     if let Some(mut least) = Least::new(table) {
         while rows.advance()? {
             rows.fill(&mut row);
             least.see(&rows, &row);
         }
-        least.rows().for_each(|row| visit(&row));
-        return Ok(());
-    }
-    let mut units = Units::new(table);
-    while rows.advance()? {
-        rows.fill(&mut row);
-        match &mut units {
-            Some(units) => units.see(&rows, &row, &mut visit)?,
-            None => visit(&row),
+        least.rows().for_each(|row| keep(&row));
+    } else {
+        while rows.advance()? {
+            rows.fill(&mut row);
+            units.see(&rows, &row, &mut keep)?;
         }
+        units.finish(&mut keep)?;
     }
-    units.map_or(Ok(()), |mut units| units.finish(&mut visit))
+    see(&batch);
+    Ok(())
+}
+
+/// Opens a file for what looks at these slots; where units have their rows counted, for all.
+fn opened(table: &Table, source: Source, wanted: impl Fn(&std::ops::Range<usize>) -> bool) -> Result<Rows, DataError> {
+    if table.unit.is_some() { Rows::open(table, source) } else { Rows::batches(table, source, wanted) }
 }
 
 /// Is the number of rows public?
@@ -353,15 +390,15 @@ pub fn rows_are_public(table: &Table) -> bool {
 
 /// The public number of kept rows of a table with public n; `None` where n is secret.
 pub fn count_rows(table: &Table, source: Source) -> Result<Option<u64>, DataError> {
-    let rows = Rows::open(table, source)?;
+    let rows = opened(table, source, |_| false)?;
     if !rows_are_public(table) {
         return Ok(None);
     }
     let mut count = 0u64;
     if table.unit.is_none() {
-        count = parallel::each_row(rows, || 0u64, |count, _| *count += 1)?.iter().sum();
+        count = parallel::in_parts(rows, || 0u64, |count, rows| *count += rows.rows() as u64)?.iter().sum();
     } else {
-        each_row(table, rows, |_| count += 1)?;
+        each_batch(table, rows, |rows| count += rows.rows() as u64)?;
     }
     check_rows(table, count)?;
     Ok(Some(count))
@@ -372,13 +409,13 @@ pub fn count_rows(table: &Table, source: Source) -> Result<Option<u64>, DataErro
 /// Fails only on public facts: the header, the file itself, a public number of rows.
 pub fn scan(table: &Table, source: Source, jobs: &[Job]) -> Result<Vec<Private<Measured>>, DataError> {
     let mut pass = Pass::new(jobs);
-    let rows = Rows::open(table, source)?;
+    let rows = opened(table, source, |slots| jobs.iter().any(|job| job.reads(slots)))?;
     if table.unit.is_none() && Job::only_add(jobs) {
-        for part in parallel::each_row(rows, || Pass::new(jobs), Pass::see)? {
+        for part in parallel::in_parts(rows, || Pass::new(jobs), Pass::see)? {
             pass.add(&part);
         }
     } else {
-        each_row(table, rows, |row| pass.see(row))?;
+        each_batch(table, rows, |rows| pass.see(rows))?;
     }
     if rows_are_public(table) {
         check_rows(table, pass.kept)?;

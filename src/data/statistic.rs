@@ -14,8 +14,9 @@ use dashu_ratio::RBig;
 
 use crate::model::{Type, grid};
 
-use super::StatisticError;
+use super::batch::row_of;
 use super::row::width;
+use super::{StatisticError, lanes, project};
 
 /// More rows than any file: bounds sums before data is read.
 pub const ROWS: u32 = 34;
@@ -23,13 +24,15 @@ pub const ROWS: u32 = 34;
 /// How values of one type are rounded to integers.
 pub struct Quantizer {
     exponent: i32,
-    /// What a value is multiplied by, where it is a normal double: rounded as `ldexp` is, and faster.
+    /// What a value is multiplied by, where it is a normal double and no index is above 2^51: rounded as `ldexp` is, and faster.
     factor: Option<f64>,
     lo: i64,
     hi: i64,
     toward_zero: bool,
     l1: Option<u128>,
     l2_squared: Option<u128>,
+    /// The radii of the balls that a vector lies in.
+    radii: (f64, f64),
 }
 
 impl Quantizer {
@@ -53,13 +56,14 @@ impl Quantizer {
             None => (None, None),
         };
         let whole = |x: RBig| u128::try_from(x.floor().unsigned_abs()).ok();
-        let factor = Some(libm::ldexp(1.0, -exponent)).filter(|f| f.is_normal());
+        let factor = Some(libm::ldexp(1.0, -exponent)).filter(|f| f.is_normal() && lo.unsigned_abs().max(hi.unsigned_abs()) <= 1 << 51);
         Ok(Quantizer {
             exponent,
             factor,
             lo,
             hi,
             toward_zero: ball.is_some(),
+            radii: ball.map_or((f64::INFINITY, f64::INFINITY), |sup| (sup.l1, sup.l2)),
             l1: l1.and_then(whole),
             l2_squared: l2.and_then(|c| whole(&c * &c)),
         })
@@ -82,26 +86,62 @@ impl Quantizer {
 
     /// One component; the value is in the type's range already.
     pub fn scalar(&self, x: f64) -> i64 {
-        let y = self.factor.map_or_else(|| libm::ldexp(x, -self.exponent), |factor| x * factor);
+        if let Some(factor) = self.factor {
+            return lanes::index(x, factor, self.doubles(), self.toward_zero);
+        }
+        let y = libm::ldexp(x, -self.exponent);
         let y = if self.toward_zero { libm::trunc(y) } else { libm::rint(y) };
         (y as i64).clamp(self.lo, self.hi)
     }
 
+    fn doubles(&self) -> (f64, f64) {
+        (self.lo as f64, self.hi as f64)
+    }
+
+    /// All components of some rows, one run behind the other, which are at most those of a corner in magnitude.
+    pub fn all(&self, x: &[f64], corner: &[f64], rows: usize, out: &mut Vec<i64>) {
+        match self.factor {
+            Some(factor) => lanes::indices(x, factor, self.doubles(), self.toward_zero, out),
+            None => {
+                out.clear();
+                out.extend(x.iter().map(|v| self.scalar(*v)));
+            }
+        }
+        if self.l1.is_none() && self.l2_squared.is_none() {
+            return;
+        }
+        // Toward 0, no norm grows.
+        let shrinks = self.factor.is_some() && self.lo <= 0 && self.hi >= 0;
+        let corner: Vec<i64> = corner.iter().map(|x| libm::trunc(libm::ldexp(*x, -self.exponent)) as i64).collect();
+        if shrinks && self.fits(corner.iter()) {
+            return;
+        }
+        let some = if shrinks { project::suspects(x, rows, self.radii) } else { (0..rows).collect() };
+        let (mut row, mut found) = (vec![], vec![]);
+        for at in some {
+            if !self.fits(out.iter().skip(at).step_by(rows)) {
+                row_of(x, rows, at, &mut row);
+                self.vector(&row, &mut found);
+                out.iter_mut().skip(at).step_by(rows).zip(&found).for_each(|(to, x)| *to = *x);
+            }
+        }
+    }
+
     /// All components, then the exact check of the norms.
-    pub fn vector(&self, x: &[f64], out: &mut Vec<i64>) {
+    fn vector(&self, x: &[f64], out: &mut Vec<i64>) {
         // Less and less of the vector until it fits; the first already does but for rounding in the last place.
         for keep in [1.0, 1.0 - 1e-11, 0.5, 0.0] {
             out.clear();
             out.extend(x.iter().map(|v| self.scalar(v * keep)));
-            if self.fits(out) {
+            if self.fits(out.iter()) {
                 return;
             }
         }
     }
 
-    fn fits(&self, x: &[i64]) -> bool {
+    fn fits<'x>(&self, x: impl Iterator<Item = &'x i64> + Clone) -> bool {
         let size = |v: &i64| u128::from(v.unsigned_abs());
-        let sum = |f: &dyn Fn(&i64) -> u128| x.iter().try_fold(0u128, |s, v| s.checked_add(f(v))).unwrap_or(u128::MAX);
+        let sum = |f: &dyn Fn(&i64) -> u128| x.clone().fold(0u128, |s, v| s.saturating_add(f(v)));
         self.l1.is_none_or(|c| sum(&size) <= c) && self.l2_squared.is_none_or(|c| sum(&|v| size(v).saturating_mul(size(v))) <= c)
     }
 }

@@ -102,7 +102,7 @@ impl Environment for WithRows<'_> {
 pub(crate) fn public(e: &Expr, scope: &Scope, rows: u64) -> Result<Vec<RBig>, MechanismError> {
     let env = WithRows { env: scope.env, rows };
     let mut values = vec![];
-    compile(e, TableId(usize::MAX), scope.table, &env)?.run(&[], &mut values);
+    compile(e, TableId(usize::MAX), scope.table, &env)?.row(&[], &mut values);
     values.into_iter().map(rational).collect()
 }
 

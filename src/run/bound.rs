@@ -51,7 +51,7 @@ impl Bound {
                 match value {
                     None => x.push(*factor),
                     Some(value) => {
-                        value.run(&row, &mut stack);
+                        value.row(&row, &mut stack);
                         let at = stack.first().map_or(0.0, |level| level.max(0.0));
                         match levels {
                             0 => x.extend(stack.iter().map(|v| v * factor)),
@@ -78,7 +78,7 @@ impl Bound {
         let compiled = compile(value, table, &declared, env).ok()?;
         let mut stack = vec![];
         for i in 0..rows.rows {
-            compiled.run(&rows.row(i), &mut stack);
+            compiled.row(&rows.row(i), &mut stack);
             visit(&stack);
         }
         Some(())

@@ -103,7 +103,7 @@ pub fn each_draw(e: &Expr, draws: &Draws, all: &Type, env: &dyn Environment) -> 
     let compiled = compile(e, table_of(e)?, &table(columns), env).ok()?;
     let (mut stack, mut numbers) = (vec![], vec![Vec::with_capacity(draws.count()); compiled.width()]);
     for i in 0..draws.count() {
-        compiled.run(&draws.draw(i), &mut stack);
+        compiled.row(&draws.draw(i), &mut stack);
         numbers.iter_mut().zip(&stack).for_each(|(all, x)| all.push(*x));
     }
     let scalar = e.ty.is_scalar_number();

@@ -256,7 +256,7 @@ impl<'a> Rows<'a> {
     fn public(&self, e: &Expr) -> Option<f64> {
         let mut value = vec![];
         if e.label == Label::Public {
-            compile(e, TableId(usize::MAX), self.request.table, self.request.env).ok()?.run(&[], &mut value);
+            compile(e, TableId(usize::MAX), self.request.table, self.request.env).ok()?.row(&[], &mut value);
         }
         if let ([x], true) = (value.as_slice(), value.iter().all(|x| x.is_finite())) { Some(*x) } else { None }
     }

@@ -4,12 +4,13 @@ use std::fmt::Write;
 
 use ::parquet::basic::{ConvertedType, LogicalType, Type as Physical};
 use ::parquet::column::reader::{ColumnReader, ColumnReaderImpl};
-use ::parquet::data_type::{ByteArray, DataType};
+use ::parquet::data_type::{ByteArray, DataType, DoubleType};
 use ::parquet::schema::types::ColumnDescriptor;
 
 use crate::data::cell::Cell;
 use crate::data::format::Misfit;
-use crate::model::Type;
+use crate::data::{project, row};
+use crate::model::{Levels, Type};
 use crate::numeric::calendar;
 
 /// What a column holds, by its schema.
@@ -31,10 +32,12 @@ pub enum Kind {
 }
 
 /// How cells are asked for.
-#[derive(Clone, Copy, PartialEq)]
+#[derive(Clone, PartialEq)]
 pub enum Form {
     Number,
     Text,
+    /// Numbers of levels; what is not a level is missing.
+    Levels(Levels),
 }
 
 /// Most digits of a decimal, and bytes that they take.
@@ -129,8 +132,26 @@ impl Values {
         }
     }
 
+    /// Reads the cells as components of a type, moved into it; what is missing or unreadable counts as `missing`.
+    pub fn fill(&self, ty: &Type, missing: f64, out: &mut [f64]) {
+        match (self, ty) {
+            (Values::Numbers(all), Type::Real(range)) => {
+                out.iter_mut().zip(all).for_each(|(to, x)| *to = if x.is_nan() { missing } else { *x });
+                // What is missing counts as a number of the type.
+                out.iter_mut().for_each(|x| *x = project::into_range(*x, *range));
+            }
+            (Values::Numbers(all), Type::Category(_)) => {
+                out.iter_mut().zip(all).for_each(|(to, x)| *to = if x.is_nan() { missing } else { *x });
+            }
+            _ => {
+                let read = |row| row::read(self.cell(row).within_limit(), ty).unwrap_or(missing);
+                out.iter_mut().zip(0..).for_each(|(to, row)| *to = read(row));
+            }
+        }
+    }
+
     /// The next rows of a column; `None` if it has not so many.
-    pub fn read(reader: &mut ColumnReader, kind: Kind, form: Form, rows: usize) -> Option<Values> {
+    pub fn read(reader: &mut ColumnReader, kind: Kind, form: &Form, rows: usize) -> Option<Values> {
         use ColumnReader::*;
         match (reader, kind) {
             (Int32ColumnReader(r), Kind::Null) => spread(r, rows, |_| ()).map(|()| Values::Missing),
@@ -141,6 +162,7 @@ impl Values {
             (Int32ColumnReader(r), _) => read(r, rows, form, |x| Exact::Whole((*x).into()), kind),
             (Int64ColumnReader(r), _) => read(r, rows, form, |x| Exact::Whole((*x).into()), kind),
             (FloatColumnReader(r), Kind::Float) => read(r, rows, form, |x| Exact::Float(*x), kind),
+            (DoubleColumnReader(r), Kind::Double | Kind::Text) if *form != Form::Text => doubles(r, rows),
             (DoubleColumnReader(r), Kind::Double) => read(r, rows, form, |x| Exact::Double(*x), kind),
             (FixedLenByteArrayColumnReader(r), Kind::Decimal(_)) => read(r, rows, form, |x| big(x.data()), kind),
             (ByteArrayColumnReader(r), Kind::Decimal(_)) => read(r, rows, form, |x| big(x.data()), kind),
@@ -175,7 +197,7 @@ fn spread<T: DataType>(reader: &mut ColumnReaderImpl<T>, rows: usize, mut see: i
         return None;
     }
     let mut values = values.iter();
-    if levels.is_empty() {
+    if levels.is_empty() || found == rows {
         values.for_each(|x| see(Some(x)));
     } else {
         levels.iter().for_each(|level| see(if *level == 0 { None } else { values.next() }));
@@ -183,10 +205,24 @@ fn spread<T: DataType>(reader: &mut ColumnReaderImpl<T>, rows: usize, mut see: i
     Some(())
 }
 
-fn read<T: DataType>(r: &mut ColumnReaderImpl<T>, rows: usize, form: Form, exact: impl Fn(&T::T) -> Exact, kind: Kind) -> Option<Values> {
+/// Numbers that need no map.
+fn doubles(reader: &mut ColumnReaderImpl<DoubleType>, rows: usize) -> Option<Values> {
+    let (mut values, mut levels) = (Vec::with_capacity(rows), vec![]);
+    let (records, found, _) = reader.read_records(rows, Some(&mut levels), None, &mut values).ok()?;
+    if records != rows || found != values.len() {
+        return None;
+    }
+    if found < rows {
+        let mut some = values.into_iter();
+        values = levels.iter().map(|level| if *level == 0 { None } else { some.next() }.unwrap_or(f64::NAN)).collect();
+    }
+    (values.len() == rows).then_some(Values::Numbers(values))
+}
+
+fn read<T: DataType>(r: &mut ColumnReaderImpl<T>, rows: usize, form: &Form, exact: impl Fn(&T::T) -> Exact, kind: Kind) -> Option<Values> {
     let exact = |x: Option<&T::T>| x.map_or(Exact::Missing, &exact);
     match form {
-        Form::Number => {
+        Form::Number | Form::Levels(_) => {
             let (mut numbers, mut scratch) = (Vec::with_capacity(rows), String::new());
             spread(r, rows, |x| numbers.push(exact(x).number(kind, &mut scratch)))?;
             Some(Values::Numbers(numbers))

@@ -4,6 +4,7 @@
 //! the crate, which may panic on a broken file, are contained. What is wrong with a file, wherever it is, has one text.
 
 mod column;
+mod levels;
 mod page;
 mod thrift;
 
@@ -17,12 +18,13 @@ use self::column::{Form, Kind, Values};
 use self::page::{Pages, Shared};
 use super::cell::{Cell, Cells};
 use super::format::{Format, Misfit};
+use super::input::Use;
 use super::{DataError, Seekable};
 use crate::model::Type;
 use crate::private::contained;
 
-/// Rows that are decoded at a time.
-const BLOCK: usize = 8192;
+/// Rows that are decoded at a time, where they are looked at one by one.
+const BLOCK: usize = 1024;
 /// Most bytes of a footer, which describes the file.
 const LONGEST_FOOTER: u64 = 1 << 28;
 
@@ -52,7 +54,7 @@ struct Stored {
 }
 
 /// A column in one form.
-#[derive(Clone, Copy, PartialEq)]
+#[derive(Clone, PartialEq)]
 struct Wanted {
     leaf: usize,
     kind: Kind,
@@ -91,8 +93,8 @@ impl Parquet {
         (0..schema.num_columns()).map(|leaf| (schema.get_column_root_idx(leaf), Kind::of(&schema.column(leaf)))).collect()
     }
 
-    /// Asks for a column, by its number, in the form that a type is read from. Answers the place of its cells.
-    pub fn select(&mut self, column: usize, ty: &Type) -> Result<usize, Refused> {
+    /// Asks for a column, by its number, in the form that a type is read from. Answers the place of its cells, if there is a use for them.
+    pub fn select(&mut self, column: usize, ty: &Type, purpose: Use) -> Result<usize, Refused> {
         let schema = self.stored.meta.file_metadata().schema_descr();
         let leaf = (0..schema.num_columns()).find(|leaf| schema.get_column_root_idx(*leaf) == column);
         let leaf = leaf.ok_or(Refused::Misfit(Misfit::Nested))?;
@@ -101,7 +103,8 @@ impl Parquet {
             return Err(Refused::Misfit(Misfit::Nested));
         }
         let kind = Kind::of(&described).map_err(Refused::Misfit)?;
-        let form = kind.form(ty).map_err(Refused::Misfit)?;
+        let mut form = kind.form(ty).map_err(Refused::Misfit)?;
+        let mut counted = purpose == Use::Batches && kind == Kind::Text;
         for group in self.stored.meta.row_groups() {
             let chunk = group.columns().get(leaf).ok_or(Refused::Broken)?;
             if chunk.column_type() != described.physical_type() || chunk.file_path().is_some() {
@@ -110,6 +113,13 @@ impl Parquet {
             if !page::unpacks(chunk.compression()) || chunk.encodings().any(|e| !page::decodes(e)) {
                 return Err(Refused::Codec);
             }
+            counted &= chunk.encodings().all(levels::counts);
+        }
+        if purpose == Use::None {
+            return Ok(column);
+        }
+        if let (true, Type::Category(all)) = (counted, ty) {
+            form = Form::Levels(all.clone());
         }
         let wanted = Wanted { leaf, kind, form };
         if let Some(place) = self.wanted.iter().position(|w| *w == wanted) {
@@ -123,7 +133,7 @@ impl Parquet {
     pub fn advance(&mut self) -> Result<bool, DataError> {
         while self.decoding.as_ref().is_none_or(|d| self.at == d.rows) {
             self.at = 0;
-            let more = self.decoding.as_mut().map_or(Ok(false), Decoding::advance)?;
+            let more = self.decoding.as_mut().map_or(Ok(false), |d| d.advance(BLOCK))?;
             if !more {
                 let Some(group) = self.next_group() else { return Ok(false) };
                 self.decoding = Some(group.start()?);
@@ -170,16 +180,8 @@ impl Cells for Row<'_> {
 }
 
 impl Group {
-    /// Calls `visit` with every row.
-    pub fn each(&self, mut visit: impl FnMut(Row)) -> Result<(), DataError> {
-        let mut decoding = self.start()?;
-        while decoding.advance()? {
-            (0..decoding.rows).for_each(|row| visit(Row(&decoding, row)));
-        }
-        Ok(())
-    }
-
-    fn start(&self) -> Result<Decoding, DataError> {
+    /// Decodes the group, some rows at a time.
+    pub fn start(&self) -> Result<Decoding, DataError> {
         contained(|| self.readers()).flatten().ok_or(DataError::Unreadable)
     }
 
@@ -189,8 +191,15 @@ impl Group {
         let schema = meta.file_metadata().schema_descr();
         let reader = |wanted: &Wanted| {
             let described = schema.column(wanted.leaf);
-            let pages = Pages::new(file.clone(), *length, group.columns().get(wanted.leaf)?, described.max_def_level())?;
-            Some((*wanted, get_column_reader(described, Box::new(pages)), Values::Missing))
+            let mut pages = Pages::new(file.clone(), *length, group.columns().get(wanted.leaf)?, described.max_def_level())?;
+            let described = match &wanted.form {
+                Form::Levels(all) => {
+                    pages.number(all);
+                    levels::column(&described)?
+                }
+                _ => described,
+            };
+            Some((wanted.clone(), get_column_reader(described, Box::new(pages)), Values::Missing))
         };
         let columns = self.wanted.iter().map(reader).collect::<Option<_>>()?;
         Some(Decoding { columns, left: u64::try_from(group.num_rows()).ok()?, rows: 0 })
@@ -198,7 +207,7 @@ impl Group {
 }
 
 /// A row group, and the block of rows that it is at.
-struct Decoding {
+pub struct Decoding {
     columns: Vec<(Wanted, ColumnReader, Values)>,
     /// Rows behind the block.
     left: u64,
@@ -207,22 +216,37 @@ struct Decoding {
 }
 
 impl Decoding {
-    /// Moves to the next block; `false` at the end.
-    fn advance(&mut self) -> Result<bool, DataError> {
+    /// Moves to the next block of at most so many rows; `false` at the end.
+    pub fn advance(&mut self, most: usize) -> Result<bool, DataError> {
         self.rows = 0;
         if self.left > 0 {
-            contained(|| self.decode()).flatten().ok_or(DataError::Unreadable)?;
+            contained(|| self.decode(most)).flatten().ok_or(DataError::Unreadable)?;
         }
         Ok(self.rows > 0)
     }
 
+    pub fn rows(&self) -> usize {
+        self.rows
+    }
+
+    pub fn row(&self, at: usize) -> Row<'_> {
+        Row(self, at)
+    }
+
+    /// Reads the cells at a place as components of a type.
+    pub fn read(&self, place: usize, ty: &Type, missing: f64, out: &mut [f64]) {
+        if let Some((.., values)) = self.columns.get(place) {
+            values.fill(ty, missing, out);
+        }
+    }
+
     /// Every column brings the next rows, and none has more than its group.
-    fn decode(&mut self) -> Option<()> {
-        let rows = usize::try_from(self.left.min(BLOCK as u64)).ok()?;
+    fn decode(&mut self, most: usize) -> Option<()> {
+        let rows = usize::try_from(self.left.min(most as u64)).ok()?;
         self.left -= rows as u64;
         for (wanted, reader, values) in &mut self.columns {
-            *values = Values::read(reader, wanted.kind, wanted.form, rows)?;
-            if self.left == 0 && Values::read(reader, wanted.kind, wanted.form, 1).is_some() {
+            *values = Values::read(reader, wanted.kind, &wanted.form, rows)?;
+            if self.left == 0 && Values::read(reader, wanted.kind, &wanted.form, 1).is_some() {
                 return None;
             }
         }

@@ -8,8 +8,10 @@ use ::parquet::column::page::{Page, PageMetadata, PageReader};
 use ::parquet::errors::{ParquetError, Result};
 use ::parquet::file::metadata::ColumnChunkMetaData;
 
+use super::levels;
 use super::thrift::{Compact, Fields};
 use crate::data::Seekable;
+use crate::model::Levels;
 
 /// A file that the columns read in turn.
 pub type Shared = Arc<Mutex<Box<dyn Seekable>>>;
@@ -35,7 +37,8 @@ pub fn decodes(encoding: Encoding) -> bool {
 /// So many bytes from a place that lies within the file.
 pub fn bytes(file: &mut dyn Seekable, start: u64, length: usize) -> Option<Vec<u8>> {
     file.seek(SeekFrom::Start(start)).ok()?;
-    let mut all = vec![];
+    // No longer than the file, which was asked for its length.
+    let mut all = Vec::with_capacity(length);
     file.take(length as u64).read_to_end(&mut all).ok()?;
     (all.len() == length).then_some(all)
 }
@@ -48,13 +51,27 @@ pub struct Pages {
     compression: Compression,
     /// May cells be missing?
     optional: bool,
+    /// Texts become numbers of these.
+    levels: Option<Levels>,
 }
 
 impl Pages {
     pub fn new(file: Shared, length: u64, chunk: &ColumnChunkMetaData, level: i16) -> Option<Pages> {
         let (at, size) = chunk.byte_range();
         let end = at.checked_add(size).filter(|end| *end <= length)?;
-        Some(Pages { file, at, end, compression: chunk.compression(), optional: level > 0 })
+        Some(Pages { file, at, end, compression: chunk.compression(), optional: level > 0, levels: None })
+    }
+
+    /// Texts become numbers of these levels.
+    pub fn number(&mut self, levels: &Levels) {
+        self.levels = Some(levels.clone());
+    }
+
+    /// The values of a page, which stand behind so many other bytes, with numbers in place of texts where these are asked for.
+    fn counted(&self, buf: Vec<u8>, behind: usize, encoding: Encoding, most: u32) -> Option<Vec<u8>> {
+        let Some(levels) = self.levels.as_ref().filter(|_| !levels::is_dictionary(encoding)) else { return Some(buf) };
+        let (others, texts) = buf.split_at_checked(behind).filter(|_| encoding == Encoding::PLAIN)?;
+        Some([others, &levels::plain(texts, most, levels)].concat())
     }
 
     /// The next page; the inner `None` at the end, the outer for anything that is wrong.
@@ -103,6 +120,8 @@ impl Pages {
             (false, _) => rest,
         };
         plausible(encoding, skipped, num_values)?;
+        let behind = buf.len() - skipped.len();
+        let buf = self.counted(buf, behind, encoding, num_values)?;
         let rep_level_encoding = encoding_of_levels(header.number(4)?)?;
         Some(Page::DataPage { buf: buf.into(), num_values, encoding, def_level_encoding: levels, rep_level_encoding, statistics: None })
     }
@@ -124,6 +143,7 @@ impl Pages {
         };
         let (num_values, encoding) = (header.count(1)?, encoding(header.number(4)?)?);
         plausible(encoding, buf.get(levels..)?, num_values)?;
+        let buf = self.counted(buf, levels, encoding, num_values)?;
         Some(Page::DataPageV2 {
             buf: buf.into(),
             num_values,
@@ -142,6 +162,7 @@ impl Pages {
         let num_values = header.count(1)?;
         // Every value takes four bytes at least but those of a decimal in fixed bytes, which takes one.
         (num_values as usize <= buf.len()).then_some(())?;
+        let buf = self.counted(buf, 0, Encoding::PLAIN, num_values)?;
         Some(Page::DictionaryPage { buf: buf.into(), num_values, encoding: encoding(header.number(2)?)?, is_sorted: false })
     }
 

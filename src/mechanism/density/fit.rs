@@ -120,7 +120,7 @@ impl<'a> Model<'a> {
         for cell in &counts.rows {
             row.clear();
             for e in &compiled {
-                e.run(cell, &mut stack);
+                e.row(cell, &mut stack);
                 // No column is infinite; the ends of open bins are.
                 row.extend(stack.iter().map(|x| if x.abs() == f64::MAX { x * 2.0 } else { *x }));
             }
