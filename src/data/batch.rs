@@ -68,6 +68,12 @@ impl Batch {
         (self.values.get_mut(slots.start * most..slots.end * most).unwrap_or(&mut []), most)
     }
 
+    /// One of the rows.
+    pub fn row(&self, at: usize, out: &mut [f64]) {
+        let all = self.values.iter().skip(at).step_by(self.most.max(1));
+        out.iter_mut().zip(all).for_each(|(to, x)| *to = *x);
+    }
+
     /// The rows that have this level in a slot.
     pub fn only(&self, slot: usize, level: f64, into: &mut Batch) {
         into.values.resize(self.values.len(), 0.0);

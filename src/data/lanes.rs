@@ -66,7 +66,14 @@ mod tests {
 
     /// Of every kind: no numbers, infinities, both zeros, the smallest and the largest.
     fn numbers() -> impl Strategy<Value = f64> {
-        prop_oneof![any::<f64>(), -9.0..9.0f64, (-40i32..40).prop_map(|i| f64::from(i) / 2.0), Just(-0.0), Just(f64::NAN), Just(f64::INFINITY)]
+        prop_oneof![
+            any::<f64>(),
+            -9.0..9.0f64,
+            (-40i32..40).prop_map(|i| f64::from(i) / 2.0),
+            Just(-0.0),
+            Just(f64::NAN),
+            Just(f64::INFINITY)
+        ]
     }
 
     proptest! {

@@ -4,8 +4,8 @@ use crate::model::{self, Binary, Builtin, Type, moments};
 use std::ops::Range;
 
 use super::batch::{Batch, row_of};
-use super::{lanes, project};
 use super::row::{is_settled, settle_all};
+use super::{lanes, project};
 
 /// One step of a program on a stack of runs, one number a row each; `n` counts components.
 pub(super) enum Op {

@@ -2,8 +2,9 @@
 
 use crate::kernel::Design;
 use crate::kernel::density::{Columns, Op};
-use crate::model::{ColumnId, Expr, Range, Relation, Table, TableId, Type};
+use crate::model::{self, ColumnId, Expr, Relation, Table, TableId, Type};
 use crate::private::Private;
+use std::ops::Range;
 
 use super::batch::{Batch, row_of};
 use super::encode::{Encoding, Growing, Level, Shape};
@@ -43,7 +44,7 @@ pub(super) enum Measure {
     /// Of `x` and of `y`.
     Moments(Box<[(Compiled, Quantizer); 2]>),
     /// The values on a grid, one by one: the logarithms of those between two ends, where these are given.
-    Values(Compiled, Quantizer, Option<Range>),
+    Values(Compiled, Quantizer, Option<model::Range>),
 }
 
 /// Exact totals of one job.
@@ -168,12 +169,12 @@ impl Job {
     }
 
     /// Keeps a row expression on the grid of a type: its logarithm, moved between two ends first, where these are given.
-    pub fn values(&mut self, value: &Expr, ty: &Type, log_of: Option<Range>, rows: &RowScope) -> Result<(), StatisticError> {
+    pub fn values(&mut self, value: &Expr, ty: &Type, log_of: Option<model::Range>, rows: &RowScope) -> Result<(), StatisticError> {
         self.add(Measure::Values(rows.compile(value)?, Quantizer::new(ty)?, log_of), 0)
     }
 
     /// Is any of these slots of a row looked at?
-    fn reads(&self, slots: &std::ops::Range<usize>) -> bool {
+    fn reads(&self, slots: &Range<usize>) -> bool {
         let of = |m: &Measure| match m {
             Measure::Sum(_, _, Some(groups)) => groups.reads(slots),
             Measure::Sum(value, ..) | Measure::Levels { value, .. } | Measure::Values(value, ..) => value.reads(slots),
@@ -270,7 +271,8 @@ impl Measure {
                 of_x.1.all(a, of_x.0.corner(), rows, x);
                 of_y.1.all(b, of_y.0.corner(), rows, y);
                 // Of a product of 127 bits at most: `check_sum` bounds the sum over any file.
-                let product = |a: &[i64], b: &[i64]| a.iter().zip(b).map(|(a, b)| i128::from(*a) * i128::from(*b)).fold(0, i128::saturating_add);
+                let product =
+                    |a: &[i64], b: &[i64]| a.iter().zip(b).map(|(a, b)| i128::from(*a) * i128::from(*b)).fold(0, i128::saturating_add);
                 let d = x.chunks(rows).len().max(1);
                 for (sum, x) in totals.sums.iter_mut().zip(x.chunks(rows)) {
                     *sum = sum.saturating_add(product(x, y));
@@ -361,26 +363,42 @@ fn each_batch(table: &Table, mut rows: Rows, mut see: impl FnMut(&Batch)) -> Res
             batch.resize(0);
         }
     };
-    if let Some(mut least) = Least::new(table) {
-        while rows.advance()? {
-            rows.fill(&mut row);
-            least.see(&rows, &row);
+    let (key, mut least, mut done) = (units.text(), Least::new(table), Ok(()));
+    let mut take = |text: Option<&[u8]>, row: &[f64]| match &mut least {
+        Some(least) => least.see(text, row),
+        None if done.is_ok() => done = units.see(text, row, &mut keep),
+        None => {}
+    };
+    match key {
+        Some(key) => {
+            while rows.advance()? {
+                rows.fill(&mut row);
+                take(Some(rows.bytes(key)), &row);
+            }
         }
-        least.rows().for_each(|row| keep(&row));
-    } else {
-        while rows.advance()? {
-            rows.fill(&mut row);
-            units.see(&rows, &row, &mut keep)?;
-        }
-        units.finish(&mut keep)?;
+        None => parallel::in_order(rows, |some| {
+            (0..some.rows()).for_each(|at| {
+                some.row(at, &mut row);
+                take(None, &row);
+            });
+        })?,
+    }
+    done?;
+    match least {
+        Some(least) => least.rows().for_each(|row| keep(&row)),
+        None => units.finish(&mut keep)?,
     }
     see(&batch);
     Ok(())
 }
 
-/// Opens a file for what looks at these slots; where units have their rows counted, for all.
-fn opened(table: &Table, source: Source, wanted: impl Fn(&std::ops::Range<usize>) -> bool) -> Result<Rows, DataError> {
-    if table.unit.is_some() { Rows::open(table, source) } else { Rows::batches(table, source, wanted) }
+/// Opens a file for what looks at these slots. The texts of units are looked at row by row; an order of their rows is one by all columns.
+fn opened(table: &Table, source: Source, wanted: impl Fn(&Range<usize>) -> bool) -> Result<Rows, DataError> {
+    match Units::new(table) {
+        Some(units) if units.text().is_some() => Rows::open(table, source),
+        Some(units) => Rows::batches(table, source, |slots| table.order.is_some() || units.reads(slots) || wanted(slots)),
+        None => Rows::batches(table, source, wanted),
+    }
 }
 
 /// Is the number of rows public?

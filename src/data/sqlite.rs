@@ -310,7 +310,10 @@ mod tests {
         let _ = connection.execute("DELETE FROM t WHERE rowid < 9000", []);
         assert!(found == rows(&opened));
         let all = Rows::open(&table(), opened.source().unwrap()).unwrap();
-        let parts = parallel::in_parts(all, Vec::new, |seen, rows| seen.extend((0..rows.rows()).map(|at| (0..).map_while(|slot| Some(rows.slot(slot)?[at].to_bits())).collect::<Vec<_>>()))).unwrap();
+        let parts = parallel::in_parts(all, Vec::new, |seen, rows| {
+            seen.extend((0..rows.rows()).map(|at| (0..).map_while(|slot| Some(rows.slot(slot)?[at].to_bits())).collect::<Vec<_>>()))
+        })
+        .unwrap();
         let (mut seen, mut wanted) = (parts.concat(), found.into_iter().map(|(_, row)| row).collect::<Vec<_>>());
         seen.sort();
         wanted.sort();

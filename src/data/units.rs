@@ -7,15 +7,21 @@ use std::cmp::Ordering;
 use std::collections::BTreeMap;
 use std::hash::{BuildHasher, RandomState};
 
+use rayon::prelude::*;
+
 use super::DataError;
-use super::row::{Rows, is_text, offsets, width};
+use super::row::{is_text, offsets, width};
 use crate::model::Table;
 
 /// Parts of the table, so that no more than one of them is copied as it grows.
-const SHARDS: usize = 64;
+const SHARDS: usize = 256;
 
-/// Rows that are decided together: the entries of their units come from memory side by side.
-const BATCH: usize = 64;
+/// Entries that are looked for together: they come from memory side by side.
+const TOGETHER: usize = 64;
+
+/// Most rows, and numbers in them, that are decided together, each part of the table on its own, while it is near the processor.
+const WAITING: usize = 1 << 18;
+const NUMBERS: usize = 1 << 20;
 
 /// Which rows of a table with units count, in their order.
 pub struct Units {
@@ -37,6 +43,13 @@ struct Waiting {
     units: Vec<(u64, usize)>,
 }
 
+impl Waiting {
+    fn key(&self, row: usize) -> &[u8] {
+        let end = |row: usize| self.units.get(row).map_or(0, |(_, end)| *end);
+        self.keys.get(row.checked_sub(1).map_or(0, end)..end(row)).unwrap_or(&[])
+    }
+}
+
 impl Units {
     pub fn new(table: &Table) -> Option<Units> {
         let (column, most) = table.unit?;
@@ -46,32 +59,38 @@ impl Units {
         Some(Units { column: column.0, text: is_text(declared), slots, key: vec![], seen: Seen::new(most), waiting: Waiting::default() })
     }
 
-    /// Takes a row, and now and then visits those that count.
-    pub fn see(&mut self, rows: &Rows, row: &[f64], visit: &mut impl FnMut(&[f64])) -> Result<(), DataError> {
-        let Units { column, text, slots, key, seen, waiting } = self;
-        let key = if *text { rows.bytes(*column) } else { bytes(row.get(slots.clone()).unwrap_or(&[]), key) };
+    /// The column of a key that is a text.
+    pub fn text(&self) -> Option<usize> {
+        Some(self.column).filter(|_| self.text)
+    }
+
+    /// Is this a slot of the key?
+    pub fn reads(&self, slots: &std::ops::Range<usize>) -> bool {
+        self.slots.start < slots.end && slots.start < self.slots.end
+    }
+
+    /// Takes a row with the text of its key, or none where numbers are the key, and now and then visits those that count.
+    pub fn see(&mut self, text: Option<&[u8]>, row: &[f64], visit: &mut impl FnMut(&[f64])) -> Result<(), DataError> {
+        let Units { slots, key, seen, waiting, .. } = self;
+        let key = text.unwrap_or_else(|| bytes(row.get(slots.clone()).unwrap_or(&[]), key));
         waiting.values.extend_from_slice(row);
         waiting.keys.extend_from_slice(key);
         waiting.units.push((seen.hasher.hash_one(key), waiting.keys.len()));
-        if waiting.units.len() < BATCH { Ok(()) } else { self.finish(visit) }
+        if waiting.units.len() < WAITING && waiting.values.len() < NUMBERS { Ok(()) } else { self.finish(visit) }
     }
 
     /// Decides all rows that wait.
     pub fn finish(&mut self, visit: &mut impl FnMut(&[f64])) -> Result<(), DataError> {
-        let Units { seen, waiting: Waiting { values, keys, units }, .. } = self;
-        seen.fetch(units);
-        let (width, mut start) = (values.len().checked_div(units.len()).unwrap_or(0), 0);
-        for ((hash, end), row) in units.iter().zip(0usize..) {
-            // Only 256 GiB of ids fill the table; a run without that memory has ended before.
-            let key = keys.get(start..*end).unwrap_or(&[]);
-            if seen.takes(*hash, key).ok_or(DataError::Unreadable)? {
-                visit(values.get(row * width..(row + 1) * width).unwrap_or(&[]));
-            }
-            start = *end;
+        let Units { seen, waiting, .. } = self;
+        // Only 256 GiB of ids fill the table; a run without that memory has ended before.
+        let takes = seen.take(waiting).ok_or(DataError::Unreadable)?;
+        let width = waiting.values.len().checked_div(waiting.units.len()).unwrap_or(0);
+        for (row, _) in takes.iter().enumerate().filter(|(_, takes)| **takes) {
+            visit(waiting.values.get(row * width..(row + 1) * width).unwrap_or(&[]));
         }
-        values.clear();
-        keys.clear();
-        units.clear();
+        waiting.values.clear();
+        waiting.keys.clear();
+        waiting.units.clear();
         Ok(())
     }
 }
@@ -100,9 +119,9 @@ impl Least {
         Some(Least { units: Units::new(table)?, order, most, kept: BTreeMap::new() })
     }
 
-    pub fn see(&mut self, rows: &Rows, row: &[f64]) {
-        let Least { units: Units { column, text, slots, key, .. }, order, most, kept } = self;
-        let key = if *text { rows.bytes(*column) } else { bytes(row.get(slots.clone()).unwrap_or(&[]), key) };
+    pub fn see(&mut self, text: Option<&[u8]>, row: &[f64]) {
+        let Least { units: Units { slots, key, .. }, order, most, kept } = self;
+        let key = text.unwrap_or_else(|| bytes(row.get(slots.clone()).unwrap_or(&[]), key));
         match kept.get_mut(key) {
             None => drop(kept.insert(key.to_vec(), vec![row.to_vec()])),
             Some(kept) => {
@@ -147,25 +166,20 @@ impl Seen {
         Seen { hasher: RandomState::new(), shards, most: u32::try_from(most).unwrap_or(u32::MAX) }
     }
 
-    /// Reads where these units are likely to stand: none of the reads waits for another, so that memory answers them together.
-    fn fetch(&self, units: &[(u64, usize)]) {
-        let mut places = [0usize; BATCH];
-        for ((hash, _), place) in units.iter().zip(&mut places) {
-            let shard = self.shards.get((hash >> 32) as usize % SHARDS);
-            let entry = shard.and_then(|s| s.entries.get(home(*hash as u32, s.entries.len())));
-            *place = entry.map_or(0, |e| e.at as usize);
+    /// Is a row one of the first of its unit, of each of these; `None` if the table is full. A unit stands in one part of the
+    /// table, whose rows are seen in their order, so that parts may be filled side by side.
+    fn take(&mut self, waiting: &Waiting) -> Option<Vec<bool>> {
+        let mut rows = vec![vec![]; SHARDS];
+        for (row, (hash, _)) in waiting.units.iter().enumerate() {
+            rows.get_mut((hash >> 32) as usize % SHARDS)?.push(row);
         }
-        for ((hash, _), place) in units.iter().zip(places) {
-            std::hint::black_box(self.shards.get((hash >> 32) as usize % SHARDS).and_then(|s| s.keys.get(place).copied()));
+        let most = self.most;
+        let parts = self.shards.par_iter_mut().zip(rows).with_min_len(SHARDS / 4);
+        let found = parts.map(|(shard, rows)| shard.take(rows, waiting, most)).collect::<Option<Vec<_>>>()?;
+        let mut takes = vec![false; waiting.units.len()];
+        for row in found.into_iter().flatten() {
+            *takes.get_mut(row)? = true;
         }
-    }
-
-    /// Is this one of the first rows of the unit with this key, whose hash it is? `None` if the table is full.
-    fn takes(&mut self, hash: u64, key: &[u8]) -> Option<bool> {
-        let shard = self.shards.get_mut((hash >> 32) as usize % SHARDS)?;
-        let count = shard.count(key, hash as u32)?;
-        let takes = *count < self.most;
-        *count += u32::from(takes);
         Some(takes)
     }
 }
@@ -190,6 +204,38 @@ struct Entry {
 const FREE: u32 = u32::MAX;
 
 impl Shard {
+    /// Those of these rows that are the first of their units.
+    fn take(&mut self, mut rows: Vec<usize>, waiting: &Waiting, most: u32) -> Option<Vec<usize>> {
+        let hash = |row: usize| waiting.units.get(row).map_or(0, |(hash, _)| *hash as u32);
+        let mut kept = 0;
+        for start in (0..rows.len()).step_by(TOGETHER) {
+            let some = start..rows.len().min(start + TOGETHER);
+            self.fetch(rows.get(some.clone())?.iter().map(|row| hash(*row)));
+            for at in some {
+                let row = *rows.get(at)?;
+                let count = self.count(waiting.key(row), hash(row))?;
+                if *count < most {
+                    *count += 1;
+                    *rows.get_mut(kept)? = row;
+                    kept += 1;
+                }
+            }
+        }
+        rows.truncate(kept);
+        Some(rows)
+    }
+
+    /// Reads where these units are likely to stand: none of the reads waits for another, so that memory answers them together.
+    fn fetch(&self, hashes: impl Iterator<Item = u32>) {
+        let mut places = [0usize; TOGETHER];
+        for (hash, place) in hashes.zip(&mut places) {
+            *place = self.entries.get(home(hash, self.entries.len())).map_or(0, |e| e.at as usize);
+        }
+        for place in places {
+            std::hint::black_box(self.keys.get(place).copied());
+        }
+    }
+
     fn count(&mut self, key: &[u8], hash: u32) -> Option<&mut u32> {
         // At most four fifths are taken; a unit that is known needs no room.
         let full = self.used * 5 >= self.entries.len() * 4;
@@ -272,16 +318,21 @@ mod tests {
         /// A map of whole keys is the oracle: ids that begin alike, empty ones, long ones.
         #[test]
         fn the_first_rows_of_every_unit_are_kept(ids in prop::collection::vec((0u16..400, 0usize..3), 0..3000), most in 1..4u64) {
-            let mut seen = Seen::new(most);
+            let (mut seen, mut waiting, mut wanted) = (Seen::new(most), Waiting::default(), vec![]);
             let mut counts: HashMap<Vec<u8>, u64> = HashMap::new();
             for (id, long) in ids {
                 let id = if id == 0 { String::new() } else { id.to_string() };
                 let key = [&[7; 200][..[0, 120, 200][long]], id.as_bytes()].concat();
                 let count = counts.entry(key.clone()).or_default();
                 *count += 1;
-                let hash = seen.hasher.hash_one(&*key);
-                prop_assert_eq!(seen.takes(hash, &key), Some(*count <= most));
+                if *count <= most {
+                    wanted.push(waiting.units.len());
+                }
+                waiting.keys.extend_from_slice(&key);
+                waiting.units.push((seen.hasher.hash_one(&*key), waiting.keys.len()));
             }
+            let takes = seen.take(&waiting).unwrap();
+            prop_assert_eq!((0..takes.len()).filter(|row| takes[*row]).collect::<Vec<_>>(), wanted);
         }
     }
 
@@ -294,11 +345,11 @@ mod tests {
             let kept = |rows: &[(u8, i8, u8)]| {
                 let lines: String = rows.iter().map(|(t, x, k)| format!("u{t},{x},{k},a,1\n")).collect();
                 let source = crate::data::Source::new(std::io::Cursor::new(format!("t,x,k,g,b\n{lines}")));
-                let mut file = Rows::open(&table, source).unwrap();
+                let mut file = crate::data::row::Rows::open(&table, source).unwrap();
                 let (mut row, mut least) = (vec![0.0; file.slots()], Least::new(&table).unwrap());
                 while file.advance().unwrap() {
                     file.fill(&mut row);
-                    least.see(&file, &row);
+                    least.see(Some(file.bytes(0)), &row);
                 }
                 least.rows().map(|row| (row[0] as i8, row[1] as u8)).collect::<Vec<_>>()
             };
@@ -335,10 +386,14 @@ mod tests {
     /// Rows of units that were seen take no room at all, new units now and then.
     #[test]
     fn rows_are_counted_without_an_allocation_each() {
-        let mut seen = Seen::new(3);
-        let mut all = || (0..100_000u64).for_each(|id| assert!(seen.takes(seen.hasher.hash_one(id), &id.to_le_bytes()).is_some()));
-        let first = allocation_counter::measure(&mut all);
-        assert!(first.count_total < 5000 && first.bytes_max < 100_000 * 50, "{first:?}");
-        assert_eq!(allocation_counter::measure(&mut all).count_total, 0);
+        let (mut seen, mut waiting) = (Seen::new(3), Waiting::default());
+        for id in 0..100_000u64 {
+            waiting.keys.extend_from_slice(&id.to_le_bytes());
+            waiting.units.push((seen.hasher.hash_one(id), waiting.keys.len()));
+        }
+        for _ in 0..2 {
+            let some = allocation_counter::measure(|| assert_eq!(seen.take(&waiting), Some(vec![true; 100_000])));
+            assert!(some.count_total < 5000 && some.bytes_max < 100_000 * 50, "{some:?}");
+        }
     }
 }

@@ -55,7 +55,7 @@ fn number(x: f64, span: Span) -> Expr {
 
 fn value(e: &Expr, table: &Table) -> Vec<f64> {
     let mut out = vec![];
-    compile(e, TableId(0), table, &NoEnvironment).unwrap().run(&[], &mut out);
+    compile(e, TableId(0), table, &NoEnvironment).unwrap().row(&[], &mut out);
     out
 }
 

@@ -55,7 +55,7 @@ impl Case {
         for values in rows {
             row.clear();
             for c in &compiled {
-                c.run(values, &mut stack);
+                c.row(values, &mut stack);
                 row.extend_from_slice(&stack);
             }
             columns.push(&row);
