@@ -1,4 +1,4 @@
-//! Times of the likelihood kernel and of a certified Langevin draw, on data of the shapes of Adult and MNIST.
+//! Times of the likelihood kernel and of a certified Langevin draw, on data of the shapes of Adult and MNIST, and on ten million rows.
 //!
 //! `cargo bench --bench likelihood` writes `benches/results/likelihood.txt`. Each time is the least of many repetitions:
 //! on a shared machine it is the one that others disturbed least. The read of the same bytes is in the same run.
@@ -33,12 +33,12 @@ fn adult_like() -> Design {
     builder.finish()
 }
 
-/// 7,988 rows of 784 numbers, norm 1.
-fn mnist_like() -> Design {
+/// Rows of numbers, norm 1.
+fn dense(rows: usize, columns: usize) -> Design {
     let mut rng = ChaCha20Rng::seed_from_u64(2);
-    let mut builder = DesignBuilder::new(Layout::projected(784, vec![], 1.0).unwrap(), Family::Logistic, Some(7_988)).unwrap();
-    for _ in 0..7_988 {
-        let row: Vec<f64> = (0..784).map(|_| rng.random::<f64>()).collect();
+    let mut builder = DesignBuilder::new(Layout::projected(columns, vec![], 1.0).unwrap(), Family::Logistic, Some(rows)).unwrap();
+    for _ in 0..rows {
+        let row: Vec<f64> = (0..columns).map(|_| rng.random::<f64>()).collect();
         builder.push(&row, &[], f64::from(rng.random::<bool>())).unwrap();
     }
     builder.finish()
@@ -118,8 +118,10 @@ fn draw(design: &Design, text: &mut String) {
 
 fn main() {
     let mut text = String::from("Least of many repetitions on a shared machine; ms but for the draw.\n");
-    let (adult, mnist) = (adult_like(), mnist_like());
+    let (adult, mnist, large) = (adult_like(), dense(7_988, 784), dense(10_000_000, 20));
     let bytes = 7_988 * 784 * 4;
+    // Features and outcomes, 4 bytes each.
+    let large_bytes = 10_000_000 * 21 * 4;
     for threads in [1, 2] {
         let (a, b) = (gradient(&adult, threads, 5_000, false), gradient(&adult, threads, 5_000, true));
         writeln!(text, "Adult-like 32,561 x 100, {threads} threads: gradient {a:.3}, with loss {b:.3}").unwrap();
@@ -131,6 +133,13 @@ fn main() {
              (1 GiB array) {s:.3}, ratio {:.2}; read again from the cache {r:.3}, ratio {:.2}",
             a / s,
             a / r
+        )
+        .unwrap();
+        let (a, s) = (gradient(&large, threads, 20, false), stream(large_bytes, threads));
+        writeln!(
+            text,
+            "10,000,000 x 20, {threads} threads: gradient {a:.1}; its {large_bytes} bytes read at the rate of STREAM (1 GiB array) {s:.1}, ratio {:.2}",
+            a / s
         )
         .unwrap();
     }

@@ -1,14 +1,15 @@
-//! Parts of a list of which at most one is not 0: `region == s` beside `region == w`, `old == true` beside `old == false`, and products with them.
+//! Parts of a list of which at most one is not 0: `region == s` beside `region == w`, `old == true` beside `old == false`, both together, and
+//! products with them.
 
 use super::vectors::{append, as_vector, boxed, most, tighten};
-use crate::model::{Builtin, ColumnId, Expr, ExprKind, TableId, VectorType};
+use crate::model::{Binary, Builtin, ColumnId, Expr, ExprKind, TableId, VectorType};
 use std::collections::BTreeSet;
 
 /// The columns that have to be at a level for the value not to be 0, and these levels.
 fn needs(e: &Expr, columns: &mut Vec<(TableId, ColumnId)>, levels: &mut Vec<usize>) {
     let ExprKind::Call(f, args) = &e.kind else { return };
     match (*f, args.as_slice()) {
-        (Builtin::Mul, [a, b]) => {
+        (Builtin::Mul | Builtin::Binary(Binary::And), [a, b]) => {
             needs(a, columns, levels);
             needs(b, columns, levels);
         }

@@ -136,7 +136,8 @@ impl Checker<'_> {
                     let own = self.apply(Builtin::Eq, vec![x.clone(), level], at)?;
                     finer.push(Some(match outer {
                         None => own,
-                        Some(outer) => self.apply(Builtin::Mul, vec![outer.clone(), own], at)?,
+                        // A bool, and no number between 0 and 1: two groups move by a whole row each.
+                        Some(outer) => self.apply(Builtin::Binary(crate::model::Binary::And), vec![outer.clone(), own], at)?,
                     }));
                 }
             }

@@ -5,26 +5,28 @@ use super::batch::Batch;
 use super::machine::Compiled;
 use super::scan::RowScope;
 use super::statistic::Quantizer;
-use crate::model::{Builtin, Expr, ExprKind, Type};
+use crate::model::{Binary, Builtin, Expr, ExprKind, Type};
 
-/// `[(key == a) * block, (key == b) * block, ..]` over all levels of a category: the integers that its components are rounded to, without
-/// those that are 0.
+/// `[(key == a) * block, (key == b) * block, ..]` over all levels of a category or a bool, or of several keys: the integers that its
+/// components are rounded to, without those that are 0.
 pub(super) struct Grouped {
-    key: Compiled,
+    /// Keys, and how many levels each has.
+    keys: Vec<(Compiled, usize)>,
     block: Compiled,
 }
 
 impl Grouped {
     /// `None` where the expression is anything else.
     pub fn new(value: &Expr, rows: &RowScope) -> Result<Option<Grouped>, StatisticError> {
-        let Some((key, block)) = parts(value) else { return Ok(None) };
+        let Some((keys, block)) = parts(value) else { return Ok(None) };
         // Zeros add nothing to a norm: what a block is moved by is what the whole vector would be.
         let block = rows.compile(block)?.typed(&value.ty);
-        Ok(Some(Grouped { key: rows.compile(key)?, block }))
+        let keys = keys.into_iter().map(|(key, levels)| Ok((rows.compile(key)?, levels))).collect::<Result<_, _>>()?;
+        Ok(Some(Grouped { keys, block }))
     }
 
     pub fn reads(&self, slots: &std::ops::Range<usize>) -> bool {
-        self.key.reads(slots) || self.block.reads(slots)
+        self.block.reads(slots) || self.keys.iter().any(|(key, _)| key.reads(slots))
     }
 
     /// Adds some rows to the sums of all components.
@@ -32,33 +34,62 @@ impl Grouped {
         let rows = batch.rows().max(1);
         self.block.run(batch, a);
         q.all(a, self.block.corner(), rows, x);
-        self.key.run(batch, a);
+        let mut groups = vec![0; rows];
+        for (key, levels) in &self.keys {
+            key.run(batch, a);
+            groups.iter_mut().zip(a.iter()).for_each(|(group, level)| *group = *group * levels + *level as usize);
+        }
         for (at, run) in x.chunks(rows).enumerate() {
-            for (level, x) in a.iter().zip(run) {
-                if let Some(sum) = sums.get_mut(*level as u32 as usize * self.block.width() + at) {
-                    *sum = sum.wrapping_add((*x).into());
+            for (group, x) in groups.iter().zip(run) {
+                if let Some(sum) = sums.get_mut(group * self.block.width() + at) {
+                    *sum = sum.saturating_add((*x).into());
                 }
             }
         }
     }
 }
 
-/// The key and the block, where every item of the list is the same block for another level, in their order.
-fn parts(value: &Expr) -> Option<(&Expr, &Expr)> {
+/// The keys with the number of their levels, and the block, where every item of the list is the same block for other levels, in their order.
+fn parts(value: &Expr) -> Option<(Vec<(&Expr, usize)>, &Expr)> {
     let ExprKind::List(items) = &value.kind else { return None };
-    let all = items.iter().zip(0..).map(|(item, level)| part(item, level)).collect::<Option<Vec<_>>>()?;
-    let (key, block) = *all.first()?;
-    let Type::Category(levels) = &key.ty else { return None };
-    let same = all.iter().all(|(k, b)| k.same(key) && b.same(block));
+    let all = items.iter().map(part).collect::<Option<Vec<_>>>()?;
+    let (first, block) = all.first()?;
+    let levels = |key: &Expr| match &key.ty {
+        Type::Category(levels) => Some(levels.len()),
+        Type::Bool => Some(2),
+        _ => None,
+    };
+    let keys = first.iter().map(|(key, _)| Some((*key, levels(key)?))).collect::<Option<Vec<_>>>()?;
+    let is_in_order = |(at, (found, b)): (usize, &(Vec<(&Expr, usize)>, &Expr))| {
+        let same = found.len() == keys.len() && found.iter().zip(&keys).all(|((a, _), (b, _))| a.same(b)) && b.same(block);
+        same && found.iter().zip(&keys).fold(0, |group, ((_, level), (_, levels))| group * levels + level) == at
+    };
     // A range that holds 0 is the range of every product as well.
     let zero = value.ty.range().is_some_and(|r| r.contains(0.0));
-    (same && zero && levels.len() == items.len()).then_some((key, block))
+    let whole = keys.iter().map(|(_, levels)| levels).product::<usize>() == items.len();
+    (zero && whole && all.iter().enumerate().all(is_in_order)).then_some((keys, block))
 }
 
-/// The key and the block of one level.
-fn part(item: &Expr, level: usize) -> Option<(&Expr, &Expr)> {
+/// The keys and their levels, and the block of one group.
+fn part(item: &Expr) -> Option<(Vec<(&Expr, usize)>, &Expr)> {
     let ExprKind::Call(Builtin::Mul, args) = &item.kind else { return None };
-    let [Expr { kind: ExprKind::Call(Builtin::Eq, sides), .. }, block] = args.as_slice() else { return None };
-    let [key, Expr { kind: ExprKind::Level(found), .. }] = sides.as_slice() else { return None };
-    (*found == level).then_some((key, block))
+    let [condition, block] = args.as_slice() else { return None };
+    let mut keys = vec![];
+    conditions(condition, &mut keys)?;
+    Some((keys, block))
+}
+
+fn conditions<'e>(e: &'e Expr, keys: &mut Vec<(&'e Expr, usize)>) -> Option<()> {
+    let ExprKind::Call(f, args) = &e.kind else { return None };
+    let [a, b] = args.as_slice() else { return None };
+    if *f == Builtin::Binary(Binary::And) {
+        conditions(a, keys)?;
+        return conditions(b, keys);
+    }
+    let level = match &b.kind {
+        ExprKind::Level(i) => *i,
+        ExprKind::Bool(b) => usize::from(*b),
+        _ => return None,
+    };
+    (*f == Builtin::Eq).then(|| keys.push((a, level)))
 }

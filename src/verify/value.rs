@@ -188,7 +188,7 @@ impl Scope {
         let named = |n: &str| n.starts_with('"') || !(n.contains('.') || levels(n));
         match e {
             Expr::Row(value, _) => self.needed(value, found),
-            Expr::Call(f, args) if f == "*" => args.iter().for_each(|a| self.needed(a, found)),
+            Expr::Call(f, args) if f == "*" || f == "and" => args.iter().for_each(|a| self.needed(a, found)),
             Expr::Call(f, args) if f == "==" => {
                 if let [Expr::Name(a), Expr::Name(b)] = args.as_slice() {
                     let pair = if column(a) || truth(a, b) { (a, b) } else { (b, a) };

@@ -135,10 +135,13 @@ impl Values {
     /// Reads the cells as components of a type, moved into it; what is missing or unreadable counts as `missing`.
     pub fn fill(&self, ty: &Type, missing: f64, out: &mut [f64]) {
         match (self, ty) {
-            (Values::Numbers(all), Type::Real(range)) => {
-                out.iter_mut().zip(all).for_each(|(to, x)| *to = if x.is_nan() { missing } else { *x });
-                // What is missing counts as a number of the type.
-                out.iter_mut().for_each(|x| *x = project::into_range(*x, *range));
+            (Values::Numbers(all), Type::Real(range) | Type::Int(range)) => {
+                let whole = matches!(ty, Type::Int(_));
+                for (to, x) in out.iter_mut().zip(all) {
+                    // What is missing counts as a number of the type.
+                    let x = if x.is_nan() { missing } else { *x };
+                    *to = project::into_range(if whole { libm::rint(x) } else { x }, *range);
+                }
             }
             (Values::Numbers(all), Type::Category(_)) => {
                 out.iter_mut().zip(all).for_each(|(to, x)| *to = if x.is_nan() { missing } else { *x });
