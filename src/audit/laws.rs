@@ -1,7 +1,7 @@
 //! Output laws in doubles, from their definition in the plan and made-up rows; nothing here is shared with the rules.
 
 use crate::data::eval::{NoEnvironment, compile};
-use crate::data::row::width;
+use crate::data::layout::width;
 use crate::mechanism::plan::{PosteriorLaw, Statistic, StatisticKind};
 use crate::model::{Expr, Table, TableId};
 use std::collections::BTreeSet;

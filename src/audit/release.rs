@@ -181,7 +181,7 @@ pub fn audit<B: BitSource>(
     rows.truncate(if quantile { MOST_SPLIT } else { usize::MAX });
     let copies = law.map_or(1, |(_, times)| times.max(1));
     // A draw of many numbers takes as long as many draws.
-    let wide = crate::data::row::width(&release.ty) as u64 / 20;
+    let wide = crate::data::layout::width(&release.ty) as u64 / 20;
     let trials = options.trials.unwrap_or((usual / copies.max(wide).max(1)).max(20));
     let target = Target { plan, table, group, known, rows, sizes, copies, trials };
     if prepare(plan, &Scope { table, group, env: &target.known }).is_err() {

@@ -4,7 +4,7 @@
 use super::DataError;
 use super::batch::Batch;
 use super::cell::{Cell, Cells};
-use super::row::Layout;
+use super::layout::Layout;
 
 /// A block is full with so many bytes.
 const FULL: usize = 1 << 18;

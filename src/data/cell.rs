@@ -1,6 +1,7 @@
 //! One cell to a value: total for private columns, checked for public ones (language reference, section 2).
 
-use crate::model::Levels;
+use super::project;
+use crate::model::{Levels, Range, Type};
 use crate::numeric::calendar;
 
 /// Bytes of a cell that are read: public, and the same for every file.
@@ -19,6 +20,29 @@ pub enum Cell<'a> {
 pub trait Cells {
     /// The cell at a place; empty where a short row lacks it.
     fn cell(&self, at: usize) -> Cell<'_>;
+}
+
+/// What the cells of a column are wanted for.
+#[derive(Clone, Copy, PartialEq)]
+pub enum Use {
+    /// Nothing: whether they could be read is asked all the same.
+    None,
+    Rows,
+    Batches,
+}
+
+/// Blocks of rows, column by column.
+pub trait Columns {
+    type Row<'a>: Cells
+    where
+        Self: 'a;
+
+    fn rows(&self) -> usize;
+
+    fn row(&self, at: usize) -> Self::Row<'_>;
+
+    /// Reads the cells at a place as components of a type.
+    fn read(&self, place: usize, ty: &Type, missing: f64, out: &mut [f64]);
 }
 
 impl<'a> Cell<'a> {
@@ -202,6 +226,45 @@ pub fn level(cell: &[u8], levels: &Levels) -> Option<f64> {
     let is = |label: &[u8], text: &[u8]| label.len() == text.len() && label.last() == text.last() && label == text;
     let place = |text: &[u8]| levels.iter().position(|l| is(l.as_bytes(), text));
     place(cell).or_else(|| place(cell.trim_ascii())).map(|i| i as f64)
+}
+
+/// A cell as one component of a type, moved into it; `None` where it is missing or unreadable.
+pub fn read(cell: Cell, ty: &Type) -> Option<f64> {
+    let real = |range: Range| cell.number().map(|x| project::into_range(x, range));
+    let int = |range: Range| cell.number().map(|x| project::into_range(libm::rint(x), range));
+    match ty {
+        Type::Bool => cell.boolean(),
+        Type::Int(range) => int(*range),
+        Type::Real(range) | Type::Matrix { range, .. } => real(*range),
+        Type::Category(levels) => cell.level(levels),
+        Type::Date(range) => cell.date().map(|x| project::into_range(x, *range)),
+        Type::Vector(v) => real(v.range),
+        Type::Simplex { .. } => real(Range::UNIT),
+        Type::Counts { total, .. } => int(counts_range(*total)),
+        Type::Text | Type::Posterior(_) | Type::Record(_) => Some(0.0),
+    }
+}
+
+/// A public cell that is exactly of its type.
+pub fn checked(cell: Cell, ty: &Type) -> Option<f64> {
+    let inside = |range: Range| cell.number().filter(|x| x.is_finite() && range.contains(*x));
+    let whole = |range: Range| inside(range).filter(|x| libm::rint(*x) == *x);
+    match ty {
+        Type::Bool => cell.boolean(),
+        Type::Int(range) => whole(*range),
+        Type::Real(range) => inside(*range),
+        Type::Category(levels) => cell.level(levels),
+        Type::Date(range) => cell.date().filter(|x| range.contains(*x)),
+        Type::Vector(v) => inside(v.range),
+        Type::Matrix { range, .. } => inside(*range),
+        Type::Simplex { .. } => inside(Range::UNIT),
+        Type::Counts { total, .. } => whole(counts_range(*total)),
+        Type::Text | Type::Posterior(_) | Type::Record(_) => Some(0.0),
+    }
+}
+
+fn counts_range(total: u64) -> Range {
+    Range::new(0.0, total as f64)
 }
 
 #[cfg(test)]

@@ -4,8 +4,8 @@ use crate::model::{Binary, Builtin, Expr, ExprKind, Label, Range, Table, TableId
 use crate::numeric::unary::Whole;
 
 use super::StatisticError;
+use super::layout::{is_settled, offsets, width};
 use super::machine::{Compiled, Op};
-use super::row::{is_settled, offsets, width};
 
 /// Public values that expressions mention: released values, scalars, row counts, the level of an `each`.
 pub trait Environment {
@@ -38,6 +38,19 @@ fn corner(expr: &Expr) -> Vec<f64> {
     match &expr.kind {
         ExprKind::List(items) => items.iter().flat_map(corner).collect(),
         _ => vec![expr.ty.range().map_or(f64::INFINITY, Range::magnitude); width(&expr.ty)],
+    }
+}
+
+/// What row expressions may read.
+pub struct RowScope<'a> {
+    pub id: TableId,
+    pub table: &'a Table,
+    pub env: &'a dyn Environment,
+}
+
+impl RowScope<'_> {
+    pub(super) fn compile(&self, e: &Expr) -> Result<Compiled, StatisticError> {
+        compile(e, self.id, self.table, self.env)
     }
 }
 

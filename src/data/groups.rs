@@ -2,8 +2,8 @@
 
 use super::StatisticError;
 use super::batch::Batch;
+use super::eval::RowScope;
 use super::machine::Compiled;
-use super::scan::RowScope;
 use super::statistic::Quantizer;
 use crate::model::{Binary, Builtin, Expr, ExprKind, Type};
 

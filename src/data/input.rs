@@ -1,7 +1,7 @@
 //! Rows of cells, whatever the file is: a header, then one row after the other.
 
 use super::block::{Block, Lines};
-use super::cell::{Cell, Cells};
+use super::cell::{Cell, Cells, Use};
 use super::format::Format;
 use super::reader::{Record, Records};
 use super::sqlite::Reading;
@@ -20,15 +20,6 @@ pub struct Input {
     parts: Arc<[Part]>,
     /// The next file.
     next: usize,
-}
-
-/// What the cells of a column are wanted for.
-#[derive(Clone, Copy, PartialEq)]
-pub enum Use {
-    /// Nothing: whether they could be read is asked all the same.
-    None,
-    Rows,
-    Batches,
 }
 
 enum Kind {

@@ -2,9 +2,9 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-use super::cell::{self, Cell};
-use super::input::{Input, Use};
-use super::{DataError, Source, project, row};
+use super::cell::{self, Cell, Use};
+use super::input::Input;
+use super::{DataError, Source, project};
 use crate::model::print::type_text;
 use crate::model::{Range, Table, Type};
 use crate::numeric::calendar;
@@ -84,7 +84,7 @@ impl Cells {
 
     fn see(&mut self, cell: &[u8], ty: &Type) {
         let text = cell.trim_ascii();
-        let found = row::read(Cell::Text(cell), ty);
+        let found = cell::read(Cell::Text(cell), ty);
         if matches!(ty, Type::Category(_)) && !text.is_empty() {
             self.keep(cell);
         }
@@ -198,7 +198,7 @@ pub fn inspect(table: &Table, source: Source) -> Result<Inspected, DataError> {
             // Keys are units as the reader takes them: bytes of a text, values of anything else.
             let unit = match ty {
                 Type::Text => cell.to_vec(),
-                ty => project::into_range(row::read(Cell::Text(cell), ty).unwrap_or(f64::NAN), Range::ALL).to_le_bytes().to_vec(),
+                ty => project::into_range(cell::read(Cell::Text(cell), ty).unwrap_or(f64::NAN), Range::ALL).to_le_bytes().to_vec(),
             };
             *units.entry(unit).or_insert(0) += 1;
         }

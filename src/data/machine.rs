@@ -4,7 +4,7 @@ use crate::model::{self, Binary, Builtin, Type, moments};
 use std::ops::Range;
 
 use super::batch::{Batch, row_of};
-use super::row::{is_settled, settle_all};
+use super::layout::{is_settled, settle_all};
 use super::{lanes, project};
 
 /// One step of a program on a stack of runs, one number a row each; `n` counts components.

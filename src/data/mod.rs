@@ -12,6 +12,7 @@ mod groups;
 pub mod input;
 pub mod inspect;
 mod lanes;
+pub mod layout;
 pub mod machine;
 mod parallel;
 #[cfg(feature = "parquet")]

@@ -3,7 +3,8 @@
 use crate::model::{Relation, Table, Type};
 use sha2::{Digest, Sha256};
 
-use super::row::{self, Rows};
+use super::layout;
+use super::row::Rows;
 use super::{DataError, Source};
 
 /// A public table in memory.
@@ -101,7 +102,7 @@ fn load(table: &Table, source: Source, fill: impl Fn(&Rows, &mut [f64]) -> Resul
         .iter()
         .map(|c| match c.ty {
             Type::Text => PublicColumn::Text(vec![]),
-            _ => PublicColumn::Numbers { width: row::width(&c.ty), values: vec![] },
+            _ => PublicColumn::Numbers { width: layout::width(&c.ty), values: vec![] },
         })
         .collect();
     let mut slots = vec![0.0; rows.slots()];

@@ -2,17 +2,18 @@
 
 use crate::kernel::Design;
 use crate::kernel::density::{Columns, Op};
-use crate::model::{self, ColumnId, Expr, Relation, Table, TableId, Type};
+use crate::model::{self, ColumnId, Expr, Relation, Table, Type};
 use crate::private::Private;
 use std::ops::Range;
 
 use super::batch::{Batch, row_of};
 use super::encode::{Encoding, Growing, Level, Shape};
-use super::eval::{Environment, compile};
+use super::eval::RowScope;
 use super::groups::Grouped;
+use super::layout::{offsets, width};
 use super::machine::Compiled;
 use super::public::check_rows;
-use super::row::{Rows, offsets, width};
+use super::row::Rows;
 use super::statistic::{Quantizer, check_sum};
 use super::units::{Least, Units};
 use super::{DataError, Source, StatisticError, parallel};
@@ -66,19 +67,6 @@ pub struct Totals {
     pub(crate) products_exponent: i32,
     /// One of every row, in the order of the file.
     pub(crate) values: Vec<i64>,
-}
-
-/// What row expressions may read.
-pub struct RowScope<'a> {
-    pub id: TableId,
-    pub table: &'a Table,
-    pub env: &'a dyn Environment,
-}
-
-impl RowScope<'_> {
-    pub(super) fn compile(&self, e: &Expr) -> Result<Compiled, StatisticError> {
-        compile(e, self.id, self.table, self.env)
-    }
 }
 
 impl Job {

@@ -15,7 +15,7 @@ use dashu_ratio::RBig;
 use crate::model::{Type, grid};
 
 use super::batch::row_of;
-use super::row::width;
+use super::layout::width;
 use super::{StatisticError, lanes, project};
 
 /// More rows than any file: bounds sums before data is read.

@@ -10,7 +10,7 @@ use std::hash::{BuildHasher, RandomState};
 use rayon::prelude::*;
 
 use super::DataError;
-use super::row::{is_text, offsets, width};
+use super::layout::{is_text, offsets, width};
 use crate::model::Table;
 
 /// Parts of the table, so that no more than one of them is copied as it grows.

@@ -7,7 +7,8 @@ use super::plan::{Domain, Feature, GlmLaw, Link, Sampler, StatisticKind, WeightB
 use super::{MechanismError, Released, chain, density};
 use crate::data::StatisticError;
 use crate::data::encode::Shape;
-use crate::data::scan::{Job, Measured, RowScope};
+use crate::data::eval::RowScope;
+use crate::data::scan::{Job, Measured};
 use crate::kernel::density::{Density, Fused};
 use crate::kernel::{Block, Family};
 use crate::model::Expr;

@@ -2,8 +2,9 @@
 
 use super::plan::{MechanismPlan, PosteriorLaw, Spacing, Statistic, StatisticKind, WholeLaw, WholeNoise};
 use super::{MechanismError, Scope, density, glm};
-use crate::data::row::width;
-use crate::data::scan::{Job, RowScope};
+use crate::data::eval::RowScope;
+use crate::data::layout::width;
+use crate::data::scan::Job;
 use crate::model::{Builtin, Expr, ExprKind, Label, TableId, Type};
 
 /// The statistics of a plan, to be measured by `data::scan`.

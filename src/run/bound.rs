@@ -3,7 +3,7 @@
 use super::value::Value;
 use crate::analyze::PublicData;
 use crate::data::eval::{Environment, NoEnvironment, compile};
-use crate::data::row::width;
+use crate::data::layout::width;
 use crate::data::{PublicTable, agreed_part};
 use crate::mechanism::plan::{Feature, Statistic, StatisticKind};
 use crate::model::{Builtin, Expr, ExprKind, Program, ScalarId, Table, TableId};

@@ -7,7 +7,7 @@ use super::rebind::{plan, within};
 use super::value::Value;
 use crate::analyze::{Analysis, Chosen, PublicData, ReleaseAnalysis};
 use crate::data::Environment;
-use crate::data::row::width;
+use crate::data::layout::width;
 use crate::mechanism::bits::OsBits;
 use crate::mechanism::chain::MOST_STEPS;
 use crate::mechanism::plan::{ChainLaw, MechanismPlan, Noise, PosteriorLaw};

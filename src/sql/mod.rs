@@ -10,7 +10,7 @@ mod row;
 pub use dialect::Dialect;
 pub use request::{Request, Streamed};
 
-use crate::data::row::width;
+use crate::data::layout::width;
 use crate::data::statistic::Quantizer;
 use crate::mechanism::plan::{Statistic, StatisticKind};
 use crate::model::{ColumnId, Type};

@@ -7,9 +7,9 @@ use ::parquet::column::reader::{ColumnReader, ColumnReaderImpl};
 use ::parquet::data_type::{ByteArray, DataType, DoubleType};
 use ::parquet::schema::types::ColumnDescriptor;
 
-use crate::data::cell::Cell;
+use crate::data::cell::{self, Cell};
 use crate::data::format::Misfit;
-use crate::data::{project, row};
+use crate::data::project;
 use crate::model::{Levels, Type};
 use crate::numeric::calendar;
 
@@ -147,7 +147,7 @@ impl Values {
                 out.iter_mut().zip(all).for_each(|(to, x)| *to = if x.is_nan() { missing } else { *x });
             }
             _ => {
-                let read = |row| row::read(self.cell(row).within_limit(), ty).unwrap_or(missing);
+                let read = |row| cell::read(self.cell(row).within_limit(), ty).unwrap_or(missing);
                 out.iter_mut().zip(0..).for_each(|(to, row)| *to = read(row));
             }
         }

@@ -16,9 +16,8 @@ use ::parquet::file::metadata::{ParquetMetaData, ParquetMetaDataReader};
 
 use self::column::{Form, Kind, Values};
 use self::page::{Pages, Shared};
-use super::cell::{Cell, Cells};
+use super::cell::{Cell, Cells, Columns, Use};
 use super::format::{Format, Misfit};
-use super::input::Use;
 use super::{DataError, Seekable};
 use crate::model::Type;
 use crate::private::contained;
@@ -225,21 +224,6 @@ impl Decoding {
         Ok(self.rows > 0)
     }
 
-    pub fn rows(&self) -> usize {
-        self.rows
-    }
-
-    pub fn row(&self, at: usize) -> Row<'_> {
-        Row(self, at)
-    }
-
-    /// Reads the cells at a place as components of a type.
-    pub fn read(&self, place: usize, ty: &Type, missing: f64, out: &mut [f64]) {
-        if let Some((.., values)) = self.columns.get(place) {
-            values.fill(ty, missing, out);
-        }
-    }
-
     /// Every column brings the next rows, and none has more than its group.
     fn decode(&mut self, most: usize) -> Option<()> {
         let rows = usize::try_from(self.left.min(most as u64)).ok()?;
@@ -256,6 +240,24 @@ impl Decoding {
 
     fn cell(&self, place: usize, row: usize) -> Cell<'_> {
         self.columns.get(place).map_or(Cell::EMPTY, |(.., values)| values.cell(row))
+    }
+}
+
+impl Columns for Decoding {
+    type Row<'a> = Row<'a>;
+
+    fn rows(&self) -> usize {
+        self.rows
+    }
+
+    fn row(&self, at: usize) -> Row<'_> {
+        Row(self, at)
+    }
+
+    fn read(&self, place: usize, ty: &Type, missing: f64, out: &mut [f64]) {
+        if let Some((.., values)) = self.columns.get(place) {
+            values.fill(ty, missing, out);
+        }
     }
 }
 

@@ -2,7 +2,8 @@
 
 use super::{Form, Lowered, lower};
 use crate::data::Environment;
-use crate::data::scan::{Job, Measured, RowScope};
+use crate::data::eval::RowScope;
+use crate::data::scan::{Job, Measured};
 use crate::kernel::density::{Density, Operand, RowGradients};
 use crate::mechanism::bits::BitSource;
 use crate::mechanism::chain::{self, Hmc, Penalty, Sgld};

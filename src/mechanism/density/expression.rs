@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use crate::data::Environment;
-use crate::data::row::width;
+use crate::data::layout::width;
 use crate::kernel::density::{Builder, Op, Operand};
 use crate::mechanism::MechanismError;
 use crate::model::{Binary, Builtin, Expr, ExprKind, Label, ParamId, Type, Unary};

@@ -18,7 +18,7 @@ use super::langevin::Cut;
 use super::plan::DensityLaw;
 use crate::data::Environment;
 use crate::data::eval::NoEnvironment;
-use crate::data::row::width;
+use crate::data::layout::width;
 use crate::kernel::density::{Builder, Operand, Program};
 use crate::model::{Expr, Range};
 pub(super) use draw::{draw, encode};

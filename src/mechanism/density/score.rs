@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::{Form, Lowered, lower};
 use crate::data::Environment;
-use crate::data::row::width;
+use crate::data::layout::width;
 use crate::kernel::density::{Columns, Density};
 use crate::mechanism::plan::DensityLaw;
 use crate::model::{Expr, Range, Type, grid};

@@ -1,7 +1,7 @@
 //! Parameters as functions of unconstrained coordinates, with the logarithms of their Jacobians (Stan's transforms).
 
 use super::expression::{Lowering, Value};
-use crate::data::row::width;
+use crate::data::layout::width;
 use crate::kernel::density::{One, Operand};
 use crate::mechanism::MechanismError;
 use crate::model::{Binary, Expr, Parameter, Range, Type, Unary, VectorType};
