@@ -14,6 +14,8 @@ CLASSIFIED = ("abalone", "bank", "breast", "pima", "adult_5000", "adult")
 # The outcome's unit, and the sd of rows that is stated beforehand, of an outcome in [-1, 1].
 LINEAR = {"plant": (50.0, 0.1), "protein": (10.5, 0.5), "wine": (5.0, 0.2)}
 DELTA = 1e-5
+# DP-SGD whose guarantee is for a row added or removed, about half of the others'.
+ADDED = "DP-SGD (row added or removed)"
 RESULTS = os.path.join(WORK, "results.csv")
 KEYS = ["task", "data", "measure", "epsilon", "who", "guarantee", "status", "repeat"]
 

@@ -4,7 +4,7 @@ use crate::model::print::number;
 use crate::model::{Levels, Program, Query, Type, releases};
 use crate::numeric::calendar;
 use crate::numeric::decimal::sig;
-use crate::privacy::certificate::Certificate;
+use crate::privacy::certificate::{Certificate, OF_EACH};
 use crate::run::{Posterior, Value, by_cell, picture, table};
 
 pub type Named = (String, Value, Type);
@@ -28,14 +28,17 @@ const ROWS: &str = "95% bound, if values are spread evenly";
 impl Notes {
     pub fn of(certificate: &Certificate, program: &Program) -> Notes {
         let known = certificate.releases.iter().filter_map(|r| {
+            let each = r.predicted.iter().find(|(name, _)| *name == OF_EACH).map(|(_, each)| *each);
+            let error = each.unwrap_or(r.predicted_error);
             let what = match &*r.measure {
+                _ if each.is_some() => "95% bound of each",
                 m if m.starts_with("95% bound of |answer") => "95% bound",
                 m if m.starts_with("95% bound of the rows") => ROWS,
                 m if m.ends_with("in most tables") => "one draw, if features are as in most tables",
                 m if m.starts_with("root mean square") => "one draw",
                 _ => return None,
             };
-            (r.predicted_error.is_finite() && r.predicted_error > 0.0).then(|| (r.name.clone(), r.predicted_error, what))
+            (error.is_finite() && error > 0.0).then(|| (r.name.clone(), error, what))
         });
         let mut notes = Notes { errors: known.collect(), scales: vec![] };
         for release in releases(&program.steps) {

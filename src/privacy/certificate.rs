@@ -14,6 +14,8 @@ use crate::numeric::decimal::{down12, up12};
 pub const ORDERS: [f64; 16] = [1.25, 1.5, 2.0, 3.0, 4.0, 5.0, 6.0, 8.0, 10.0, 12.0, 16.0, 20.0, 32.0, 64.0, 128.0, 256.0];
 /// Deltas that every profile reports.
 pub const DELTAS: [f64; 2] = [1e-5, 1e-6];
+/// Of answers of several numbers: what 95 % of them are off by at most, each.
+pub const OF_EACH: &str = "of_each_number";
 /// The edition of the rule book the rules come from.
 pub const RULEBOOK: &str = "1";
 
@@ -140,7 +142,7 @@ pub struct ReleaseFacts {
     pub sampler: String,
     pub measure: String,
     pub predicted_error: f64,
-    /// Other predictions, by name: for people, not in the JSON.
+    /// Other predictions, by name: for people, in the JSON only that of each number.
     pub predicted: Vec<(&'static str, f64)>,
 }
 
@@ -236,6 +238,11 @@ impl Certificate {
             "profile": self.profile(&r.claim),
             "predicted_error": {"measure": r.measure, "value": number(r.predicted_error)},
         });
+        if let (Some(each), Some(error)) =
+            (r.predicted.iter().find(|(name, _)| *name == OF_EACH), release["predicted_error"].as_object_mut())
+        {
+            error.insert(OF_EACH.into(), number(each.1));
+        }
         if let (Some(d), Some(fields)) = (&r.public_design, release.as_object_mut()) {
             let products = d.products.iter().map(|x| number(*x)).collect::<Vec<_>>();
             fields.insert("public_design".into(), json!({"rows": d.rows, "products": products, "least": number(d.least)}));

@@ -343,6 +343,7 @@ impl<'a> Facts<'a> {
         };
         let measures = [
             "95% bound of |answer - truth|",
+            "95% bound of the distance of all numbers together from the truth",
             "95% bound of |mean - truth|, if half of the rows are chosen",
             "95% bound of the rows between answer and quantile, if values are spread evenly",
             "root mean square distance of the draw from the posterior mean",
@@ -367,6 +368,9 @@ impl<'a> Facts<'a> {
                 "value": must(at(r, "/predicted_error/value"), |v| number(v) >= Some(0.0)),
             },
         });
+        if let (Some(each), Some(fields)) = (r.pointer("/predicted_error/of_each_number"), release["predicted_error"].as_object_mut()) {
+            fields.insert("of_each_number".into(), must(each, |v| number(v) >= Some(0.0)));
+        }
         if let (Some(d), Some(fields)) = (r.get("public_design"), release.as_object_mut()) {
             let numbers = |v: &Value| list(v).iter().all(Value::is_number);
             let design = json!({"rows": must(&d["rows"], Value::is_u64), "products": must(&d["products"], numbers), "least": must(&d["least"], Value::is_number)});

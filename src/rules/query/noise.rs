@@ -247,7 +247,7 @@ impl Offer for Noisy {
     }
 
     /// On integers, noise that keeps them integers comes first: models of released counts know its law.
-    fn last_resort(&self) -> bool {
+    fn last_resort(&self, _: f64) -> bool {
         std::ptr::eq(self.kind, &raw const OF_LAPLACE) && integer(&self.query.value)
     }
 
@@ -267,6 +267,7 @@ impl Offer for Noisy {
                 let noise = [x, x / (weight * 3_f64.sqrt())];
                 PredictedError::of_mean((quotient::bound(self.kind.quotient, noise) * half / rows).min(half), half)
             }
+            None if self.dimension > 1.0 => PredictedError::of_answers(self.bound(x), (self.kind.bound)(x), self.middle()),
             None => PredictedError::of_answer(self.bound(x), self.middle()),
         }
     }

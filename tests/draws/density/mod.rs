@@ -34,7 +34,7 @@ fn by_duals(case: &Case, rows: &[Vec<f64>], weight: f64, u: &[f64], direction: O
     let coordinates: Vec<Dual> = u.iter().enumerate().map(|(i, u)| Dual { v: *u, d: f64::from(u8::from(direction == Some(i))) }).collect();
     let (mut first, mut parameters, mut log): (usize, Vec<(ParamId, Vec<Dual>)>, Dual) = (0, vec![], c(0.0));
     for p in &case.law.parameters {
-        let width = dpm::data::row::width(&p.ty);
+        let width = dpm::data::layout::width(&p.ty);
         let count = if matches!(p.ty, dpm::model::Type::Simplex { .. }) { width - 1 } else { width };
         let (value, jacobian) = dual::parameter(p, &coordinates[first..first + count]);
         first += count;

@@ -105,14 +105,14 @@ impl At<'_> {
     }
 
     pub fn value(&self, e: &Expr) -> Vec<Dual> {
-        let n = dpm::data::row::width(&e.ty);
+        let n = dpm::data::layout::width(&e.ty);
         match &e.kind {
             ExprKind::Number(x) => vec![c(*x)],
             ExprKind::Bool(b) => vec![c(f64::from(u8::from(*b)))],
             ExprKind::Level(i) => vec![c(*i as f64)],
             ExprKind::Param(id) => self.parameters.iter().find(|(p, _)| p == id).unwrap().1.clone(),
             ExprKind::Column(_, column) => {
-                let (starts, _) = dpm::data::row::offsets(self.table);
+                let (starts, _) = dpm::data::layout::offsets(self.table);
                 self.row[starts[column.0]..starts[column.0] + n].iter().map(|x| c(*x)).collect()
             }
             ExprKind::List(items) => items.iter().flat_map(|i| self.value(i)).collect(),

@@ -123,8 +123,9 @@ def values(result) -> Table:
     rows, errors = [], {}
     for release in result.certificate["releases"]:
         predicted = release.get("predicted_error") or {}
-        if predicted.get("measure") == "95% bound of |answer - truth|":
-            errors[release["name"]] = f"± {figure(float(predicted['value']))} (95% bound)"
+        if predicted.get("measure", "").startswith("95% bound of |answer") or "of_each_number" in predicted:
+            bound = predicted.get("of_each_number", predicted["value"])
+            errors[release["name"]] = f"± {figure(float(bound))} (95% bound)"
     for name in result:
         value = result._value(name)
         if not (isinstance(value, dict) and "family" in value):
