@@ -3,12 +3,14 @@
 import math
 import random
 import re
+import struct
 import subprocess
 import sys
+import unicodedata
 from fractions import Fraction
 
 RANGES = [(0.0, 10.0), (-5.0, 5.0), (2.0, 3.0), (0.1, 0.3), (-3.0, -1.0), (0.0, 1e15), (-1e90, 1e90), (0.0, 1e-90), (1e6, 1e6 + 0.1)]
-LEVELS = ["north", "O'Hare", "a\\b", "été", "last"]
+LEVELS = ["north", "O'Hare", "a\\b", "été", "${env:HOME}", "last"]
 COLUMNS = "xykmbcgh"
 
 DECLARED = """private t[%s] {
@@ -76,6 +78,82 @@ def rows(lo, hi, rng, count):
     """Every value of every pool, then any."""
     pools = [reals(lo, hi), reals(0.1, 0.3), INTS, INTS, [None, True, False], [None, True, False], TEXTS, TEXTS]
     return [[p[i] if i < len(p) else rng.choice(p) for p in pools] for i in range(count)]
+
+
+BLANKS = [" ", "\t", "\r", "\n", "\x0c", "\x0b", "\x1f", "\x85", "\u00a0", "\u2003", "\u200b", "\ufeff"]
+ODD_NAME = "we'ird `col\\"
+# Stands in cells, and in nothing that is shown.
+SENTINEL = "kanarie-31337"
+MORE = [ODD_NAME, "i", "j", "u"]
+# Numbers that a column of whole numbers holds, levels that are numbers or truth values, and a text that tells people apart.
+MORE_DECLARED = """,
+  w from "%s": real in [-1e6, 1e19],
+  i: category {"0", "1", "-7", last} else "1",
+  j: category {"false", "true"} else "false",
+  u: text"""
+MORE_ASKED = """release d0 = sum(w)
+release d1 = histogram(i)
+release d2 = histogram(j, b)
+release d3 = histogram(bin(y, [0.15, 0.2]))
+"""
+
+
+def any_real(lo, hi, rng):
+    """A number anywhere, or beside an end, a tie of the grid or 0."""
+    step = math.ldexp(1.0, exponent(lo, hi))
+    kind = rng.randrange(8)
+    if kind == 0:
+        return struct.unpack("<d", rng.randbytes(8))[0]
+    if kind == 1:
+        return rng.choice([-1, 1]) * 10.0 ** rng.uniform(-330, 308)
+    if kind == 2:
+        return float(f"{rng.uniform(lo, hi):.{rng.randrange(1, 17)}g}")
+    if kind == 3:
+        return rng.choice([-1, 1]) * rng.randrange(1, 1 << rng.randrange(1, 60)) * 5e-324
+    x = lo + (rng.randrange(int((hi - lo) / step)) + 0.5) * step if kind > 5 else rng.choice([lo, hi, (lo + hi) / 2]) if kind == 4 else rng.uniform(lo, hi)
+    for _ in range(rng.randrange(4)):
+        x = math.nextafter(x, rng.choice([-math.inf, math.inf]))
+    return x
+
+
+def any_int(rng):
+    return rng.choice([rng.randrange(-8, 8), rng.randrange(10, 100), rng.randrange(-(2**63), 2**63), rng.choice([-1, 1]) * (2 ** rng.randrange(63) + rng.randrange(-2, 3))])
+
+
+def any_text(rng):
+    """Almost a level, or what breaks quotes."""
+    text = rng.choice([*LEVELS, *TEXTS[1:-1], SENTINEL, "b", "true", "0", "-7"])
+    for _ in range(rng.randrange(3)):
+        at = rng.randrange(len(text) + 1)
+        change = rng.randrange(6)
+        if change == 0:
+            text = rng.choice(BLANKS) + text
+        elif change == 1:
+            text += rng.choice(BLANKS) * rng.choice([1, 1, 3, 65532, 65537])
+        elif change == 2:
+            text = text.swapcase()
+        elif change == 3:
+            text = text[:at] + rng.choice(["'", '"', "\\", "%", "_", ";--", "\u0301", "$$", "{}", ",", "\n", "NULL", chr(rng.randrange(0xA0, 0xD000))]) + text[at:]
+        elif change == 4:
+            text = unicodedata.normalize(rng.choice(["NFC", "NFD", "NFKD"]), text)
+        else:
+            text = text[:at]
+    return text[:70000]
+
+
+def more_rows(lo, hi, rng, count):
+    """`rows`, and a column for each of `MORE`; after the pools every second cell is made anew."""
+    whole = [None, 0, 1, -7, 2**53 + 1, -(2**53) - 1, 2**63 - 1, -(2**63), 2**62 + 511, 2**62 + 513, 10**6, -(10**6) - 1]
+    people = [None, SENTINEL, "", "a", "A", " a", "a ", "\u00e9", "7", "07", "a\u0301", "\n", "'", "\\", '"', " " * 70000 + "a"]
+    pools = [whole, [None, 0, 1, -7, -1, 10, 2**63 - 1], [None, True, False], people]
+    kinds = [lambda: any_real(lo, hi, rng), lambda: any_real(0.1, 0.3, rng), *[lambda: any_int(rng)] * 2, *[lambda: rng.choice([None, True, False])] * 2]
+    kinds += [*[lambda: any_text(rng)] * 2, lambda: any_int(rng), lambda: any_int(rng), lambda: rng.choice([None, True, False]), lambda: rng.choice([any_text(rng), str(rng.randrange(count))])]
+    table = [row + [p[i] if i < len(p) else rng.choice(p) for p in pools] for i, row in enumerate(rows(lo, hi, rng, count))]
+    return [[make() if i > 60 and rng.random() < 0.5 else cell for make, cell in zip(kinds, row)] for i, row in enumerate(table)]
+
+
+def more_declared(lo, hi, rows="n"):
+    return declared(lo, hi, rows, MORE_DECLARED % ODD_NAME)
 
 
 def on_grid(x, lo, hi):

@@ -73,11 +73,27 @@ def main():
                 if gap > spread:
                     behind.append(f"  {task}: {data}, {measure}, eps {e:g} {budget}: {best[1]} ({best[2]}) {ours[best][0]:.4g} against {theirs[rival][0]:.4g} of {rival[1]}")
     lines.append(f"\nThe best of ours against the best of the others, in {compared} places: ahead by more than two standard errors of the difference in {ahead}, behind in {len(behind)}.")
-    lines += behind
+    lines += behind + regressions(table)
     text = "\n".join(lines) + "\n"
     print(text)
     with open("benches/results/field.txt", "w") as f:
         f.write(text)
+
+
+def regressions(table):
+    """In how many places of regressions at epsilon and delta, by log-loss, AUC and RMSE, the best of ours is within one or two standard errors of the best."""
+    places = defaultdict(list)
+    for (task, data, measure, epsilon, guarantee, who, _), (mean, error, _) in table.items():
+        if task in ("logistic", "linear") and measure != "test error" and guarantee != "none" and who != ADDED:
+            places[(data, measure, epsilon)].append((mean, error, who.startswith("dpm")))
+    best = lambda some: min(some, default=None)
+    pairs = [(best([v for v in found if v[2]]), best([v for v in found if not v[2]])) for found in places.values()]
+    gaps = [(ours[0] - theirs[0], np.hypot(ours[1], theirs[1])) for ours, theirs in pairs if ours and theirs]
+    within = [sum(gap <= times * error for gap, error in gaps) for times in (1, 2)]
+    return [
+        "\nRegressions at epsilon and delta, by log-loss, AUC and RMSE: ahead of the best of the others, or within one standard error of the "
+        f"difference, in {within[0]} of {len(gaps)} places; within two in {within[1]}."
+    ]
 
 
 main()

@@ -175,7 +175,7 @@ fn best(judged: &Judged, solved: &[Option<f64>]) -> Option<(usize, f64)> {
     let mut best: Option<(usize, f64, (bool, f64), Status)> = None;
     for (index, (offer, value)) in judged.offers.iter().zip(solved).enumerate() {
         let (Some(value), status, true) = (*value, offer.status(), eligible(offer.as_ref())) else { continue };
-        let error = (offer.last_resort(value), offer.predicted_error(value).value);
+        let error = (offer.last_resort(), offer.predicted_error(value).value);
         if best.is_none_or(|(_, _, e, s)| error < e || (error == e && status < s)) {
             best = Some((index, value, error, status));
         }
@@ -230,13 +230,14 @@ fn parameters(offer: &dyn Offer, value: f64, solved: bool) -> Vec<Parameter> {
 fn candidates(scene: &Scene, judged: &Judged, solved: &[Option<f64>]) -> Vec<Candidate> {
     let both: Vec<(&dyn Offer, Option<f64>)> = judged.offers.iter().map(AsRef::as_ref).zip(solved.iter().copied()).collect();
     // Of a mechanism with a last resort beside other offers: that alone where it alone meets the budget, else the others.
-    let shown = |offer: &dyn Offer, value: Option<f64>| {
-        let last = |(o, x): &(&dyn Offer, Option<f64>)| o.last_resort(x.unwrap_or(f64::INFINITY));
-        let (resorts, others): (Vec<_>, Vec<_>) = both.iter().filter(|(o, _)| o.mechanism() == offer.mechanism()).partition(|x| last(x));
-        let resort = resorts.iter().any(|(_, x)| x.is_some()) && others.iter().all(|(_, x)| x.is_none());
-        resorts.is_empty() || others.is_empty() || last(&(offer, value)) == resort
+    let shown = |offer: &dyn Offer| {
+        let own: Vec<_> = both.iter().filter(|(o, _)| o.mechanism() == offer.mechanism()).collect();
+        let mixed = own.iter().any(|(o, _)| o.last_resort()) && own.iter().any(|(o, _)| !o.last_resort());
+        let resort =
+            mixed && own.iter().any(|(o, x)| o.last_resort() && x.is_some()) && !own.iter().any(|(o, x)| !o.last_resort() && x.is_some());
+        !mixed || offer.last_resort() == resort
     };
-    let mut list: Vec<Candidate> = both.iter().filter(|(o, x)| shown(*o, *x)).map(|(o, x)| candidate(scene, *o, *x)).collect();
+    let mut list: Vec<Candidate> = both.iter().filter(|(o, _)| shown(*o)).map(|(o, x)| candidate(scene, *o, *x)).collect();
     list.extend(unmatched(judged));
     list
 }

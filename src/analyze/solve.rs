@@ -66,7 +66,7 @@ pub fn pick(scene: &Scene, offers: &[Box<dyn Offer>], mechanism: &Mechanism, arg
     let written = own.iter().find(|(_, o)| o.knob().name().is_some_and(|k| args.get(k).is_some()));
     let solved = |(i, o): &(usize, &dyn Offer)| {
         let value = solve(scene.site, *o, scene.allotment?)?;
-        Some(((o.changes_prior(), o.last_resort(value)), [o.predicted_error(value).value, o.noise(value)], *i))
+        Some(((o.changes_prior(), o.last_resort()), [o.predicted_error(value).value, o.noise(value)], *i))
     };
     let less = |x: &[f64; 2], y: &[f64; 2]| x.iter().zip(y).fold(std::cmp::Ordering::Equal, |all, (x, y)| all.then(x.total_cmp(y)));
     let best = || own.iter().filter_map(solved).min_by(|(a, x, _), (b, y, _)| a.cmp(b).then(less(x, y))).map(|(.., i)| i);

@@ -8,6 +8,9 @@ use crate::rules::Ask;
 use crate::rules::offer::{Offer, assumed_rows};
 use crate::source::{Diagnostic, Help};
 
+/// A posterior is no better than the prior where draws from it err by this much of what draws from the prior do, or more. With a
+/// normal prior that is so for any sd within 10 % of the prior's, whether the rows are few or count for little.
+const NEARLY: f64 = 0.82;
 /// An answer is worth more rows or a larger budget where it errs at most by this much of what one without it does.
 const HALF: f64 = 0.5;
 /// No budget above these is proposed.
@@ -23,8 +26,7 @@ const MOST: u64 = 1_000_000_000;
 
 /// W0510, where the predictions say so.
 pub fn found(scene: &Scene, offer: &dyn Offer, value: f64) -> Option<Diagnostic> {
-    let predicted = offer.predicted_error(value);
-    let [error, without] = predicted.both()?;
+    let [error, without] = offer.predicted_error(value).both()?;
     let records = scene.records();
     let known = records.rows.exactly.is_some() || records.rows.at_least >= MANY;
     let drawn = scene.model.as_deref().is_some_and(|m| matches!(m.request, Request::Draw { .. }));
@@ -35,8 +37,7 @@ pub fn found(scene: &Scene, offer: &dyn Offer, value: f64) -> Option<Diagnostic>
         (false, _) if scene.site.grouped() => is_mean(&scene.site.release.query) && error >= without,
         // A sum that hides a hundred rows may be of many more.
         (false, _) if records.rows.exactly.is_none() && !bounded(&scene.site.release.query) => false,
-        _ if scene.model.is_some() => predicted.is_prior(),
-        _ => error >= without,
+        _ => error >= if scene.model.is_some() { NEARLY * without } else { without },
     };
     if !weak {
         return None;

@@ -177,7 +177,7 @@ sums with exactly drawn normal noise, and the posterior, a normal law, is comput
 Guarantee: `sqrt(mu_1^2 + mu_2^2)`-GDP, status exact; no chain. The posterior is approximate: it takes noisy products for the products. Scores
 beyond the cut count as the cut, so outliers pull less.
 
-`auto` takes it; for linear rows where it is predicted to say more than `noise_aware`, and more than the prior: there noise on `x x'` costs most.
+`auto` takes it for all but linear rows; for these write it in place of `noise_aware` where rows are many or features several: there noise on `x x'` costs most.
 
 ```dpm W0513
 budget dp(eps = 1, delta = 1e-6)

@@ -10,10 +10,6 @@ use crate::privacy::Claim;
 use crate::privacy::certificate::{OF_EACH, Side};
 use std::rc::Rc;
 
-/// A posterior is no better than the prior where draws from it err by this much of what draws from the prior do, or more. With a
-/// normal prior that is so for any sd within 10 % of the prior's, whether the rows are few or count for little.
-const NEARLY: f64 = 0.82;
-
 /// How the rows of one group differ between neighbours.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum View {
@@ -184,11 +180,6 @@ impl PredictedError {
         self.beside.or_else(draw).filter(|both| both.iter().all(|x| x.is_finite()))
     }
 
-    /// Is what is released whole or drawn predicted to be no better than the prior?
-    pub fn is_prior(&self) -> bool {
-        self.both().is_some_and(|[error, without]| error >= NEARLY * without)
-    }
-
     fn find(&self, wanted: &str) -> Option<f64> {
         self.further.iter().find(|(name, _)| *name == wanted).map(|(_, x)| *x)
     }
@@ -312,8 +303,8 @@ pub trait Offer {
     fn derived(&self, _x: f64) -> Vec<Parameter> {
         vec![]
     }
-    /// Does `auto`, or a choice among offers of one mechanism, take it at this value only where nothing else meets the budget?
-    fn last_resort(&self, _x: f64) -> bool {
+    /// Does `auto`, or a choice among offers of one mechanism, take it only where nothing else meets the budget?
+    fn last_resort(&self) -> bool {
         false
     }
     /// Is what it releases as a posterior an approximation whose intervals nothing vouches for? A program is told before it spends.

@@ -31,10 +31,11 @@ impl Dialect {
     /// Versions whose integers were held to those of the same cells as CSV, by `tests/draws/sql.rs` and `benches/results/engines.txt`.
     pub fn tested(self) -> &'static [&'static str] {
         match self {
-            Dialect::DuckDb => &["2.0.0"],
+            Dialect::DuckDb => &["2.0.0", "2.0.1"],
             Dialect::DataFusion => &["55.0.0"],
             Dialect::Sqlite => &["3.40.1", "3.54.1"],
-            Dialect::Postgres | Dialect::Spark => &[],
+            Dialect::Postgres => &["15.18"],
+            Dialect::Spark => &["4.3.0"],
         }
     }
 
@@ -45,13 +46,23 @@ impl Dialect {
         format!("{quote}{}{quote}", name.replace(quote, &quote.repeat(2)))
     }
 
-    /// A literal text.
+    /// A literal text, whatever a session says of escapes.
     pub fn text(self, text: &str) -> String {
-        let text = match self {
-            Dialect::Spark => text.replace('\\', "\\\\").replace('\'', "\\'"),
-            _ => text.replace('\'', "''"),
-        };
-        format!("'{text}'")
+        match self {
+            // There a backslash is an escape or is none, two quotes are one or none, and `${..}` stands for a setting.
+            Dialect::Spark if text.contains(['\\', '\'', '$']) => {
+                let escaped = |c| if matches!(c, '\\' | '\'' | '$') { format!("', char({}), '", c as u32) } else { String::from(c) };
+                format!("concat('{}')", text.chars().map(escaped).collect::<String>())
+            }
+            Dialect::Postgres if text.contains('\\') => format!("E'{}'", text.replace('\\', "\\\\").replace('\'', "''")),
+            _ => format!("'{}'", text.replace('\'', "''")),
+        }
+    }
+
+    /// A text of one character of ASCII.
+    pub fn character(self, code: u8) -> String {
+        let of = if matches!(self, Dialect::Spark | Dialect::Sqlite) { "char" } else { "chr" };
+        format!("{of}({code})")
     }
 
     /// A literal whole number.

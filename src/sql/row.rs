@@ -36,14 +36,24 @@ impl<'a> Rows<'a> {
         self.request.dialect
     }
 
-    /// The nested selects.
+    /// The nested selects, as few as there can be: parsers bound how deep they are.
     pub fn select(&self) -> String {
         let nothing = ["1".to_owned()];
         let base = if self.base.is_empty() { &nothing[..] } else { &self.base };
         let columns: Vec<String> = base.iter().enumerate().map(|(i, text)| format!("    {text} AS dpm_{i}")).collect();
         let mut query = format!("  SELECT\n{}\n  FROM {}", columns.join(",\n"), self.request.from);
+        // Every column stands right above those that it is computed from.
+        let (mut depths, mut selects) = (vec![], Vec::<Vec<String>>::new());
         for (i, text) in self.layers.iter().enumerate() {
-            query = format!("  SELECT t{i}.*, {text} AS dpm_l{i} FROM (\n{query}\n  ) AS t{i}");
+            let depth = named(text).filter_map(|at| depths.get(at)).max().map_or(0, |below| below + 1);
+            depths.push(depth);
+            selects.resize(selects.len().max(depth + 1), vec![]);
+            if let Some(columns) = selects.get_mut(depth) {
+                columns.push(format!("{text} AS dpm_l{i}"));
+            }
+        }
+        for (i, columns) in selects.iter().enumerate() {
+            query = format!("  SELECT t{i}.*, {} FROM (\n{query}\n  ) AS t{i}", columns.join(", "));
         }
         query
     }
@@ -67,9 +77,9 @@ impl<'a> Rows<'a> {
         let declared = table.columns.get(key.0).ok_or(Streamed::Key)?;
         let unit = match (&declared.ty, declared.headers.as_slice()) {
             (Type::Text, [header]) => {
-                // Too long a key is read as none.
-                let text = d.to_text(&d.identifier(header.trim()));
-                self.based(format!("CASE WHEN {} > {LONGEST_CELL} THEN {} ELSE {text} END", d.bytes(&text), d.to_text("''")), false)
+                // As the rows of files have it, too long a key is one of its own: `Cell::UNREADABLE`.
+                let (text, long) = (d.to_text(&d.identifier(header.trim())), d.to_text(&d.character(26)));
+                self.based(format!("CASE WHEN {} > {LONGEST_CELL} THEN {long} ELSE {text} END", d.bytes(&text)), false)
             }
             (Type::Bool | Type::Int(_) | Type::Category(_), _) => self.column(key)?,
             _ => return Err(Streamed::Key),
@@ -368,6 +378,11 @@ impl<'a> Rows<'a> {
         }
         Ok(Self::whole(text))
     }
+}
+
+/// The places of the layers that a text names.
+fn named(text: &str) -> impl Iterator<Item = usize> {
+    text.split("dpm_l").skip(1).filter_map(|rest| rest.split(|c: char| !c.is_ascii_digit()).next()?.parse().ok())
 }
 
 /// A cell moved between two ends; the first of `ends` counts where none is there.

@@ -147,7 +147,7 @@ impl Offer for Ideal {
         Some(Chain::Converged(self.chain.name()))
     }
 
-    fn last_resort(&self, _: f64) -> bool {
+    fn last_resort(&self) -> bool {
         matches!(self.free, Free::Weight { .. })
     }
 

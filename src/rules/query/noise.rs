@@ -247,7 +247,7 @@ impl Offer for Noisy {
     }
 
     /// On integers, noise that keeps them integers comes first: models of released counts know its law.
-    fn last_resort(&self, _: f64) -> bool {
+    fn last_resort(&self) -> bool {
         std::ptr::eq(self.kind, &raw const OF_LAPLACE) && integer(&self.query.value)
     }
 

@@ -96,7 +96,7 @@ impl<W: Whole> Offer for Answer<W> {
         self.0.parameters(x)
     }
 
-    fn last_resort(&self, _: f64) -> bool {
+    fn last_resort(&self) -> bool {
         self.0.ignores_noise()
     }
 }

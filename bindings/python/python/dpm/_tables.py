@@ -7,6 +7,7 @@ import csv
 import datetime
 import importlib.util
 import io
+import logging
 import os
 import re
 import tempfile
@@ -123,12 +124,17 @@ def _memory():
 def _written(table: object, file) -> None:
     """Writes a table, or raises an error whose text is fixed: what pandas, pyarrow and DuckDB say quotes cells."""
     writer = _writer(table)
+    # PySpark logs an error, cell and all, before it raises it.
+    before = logging.root.manager.disable
+    logging.disable(logging.CRITICAL)
     try:
         writer(table, file)
         return
     except Exception:
         # Not re-raised here: the exception that follows shall not hold the one that quotes a cell.
         pass
+    finally:
+        logging.disable(before)
     raise DataError(f"the rows of the {type(table).__name__} could not be read; look at it by itself to see why")
 
 
