@@ -20,6 +20,7 @@ mod geumlek_beta;
 mod geumlek_certified;
 mod hellinger;
 mod hellinger_laws;
+mod ideal;
 mod jewson;
 mod jewson_attack;
 mod jewson_network;

@@ -55,11 +55,10 @@ them again. This page is written by the script that draws.
   method that should be ahead of another is not ahead more often than behind.
 - `draw(w) using auto` releases one draw of w, `posterior(w) using auto` a whole posterior, by the mechanism that dpm chooses. The whole one may be drawn
   from as often as one likes; a regression is judged by its mean, a rate by one draw from it or by its Hellinger distance.
-- `draw(w)` *in one stage* is what `auto` took before it knew `refined`: `direct`, `gibbs` or `concentrated`. Figure 3 of Geumlek and its variants have not been run
-  again since.
 - *Hollow* marks are means of fewer repetitions than the other marks. Marks at one x are *moved apart* sideways, so that no bar hides another.
-- *Certified mechanisms only*: the guarantee of each is proved without the assumption that a chain converged. DP-SGD with *settings fixed beforehand* (for
-  logistic regression 100 steps of the length that the curvature of the loss allows, all rows in each, no gradient cut) has no tuning left to pay for.
+- *Certified mechanisms only*: the guarantee of each is proved without the assumption that a chain converged (OPS is drawn here as if its chain had). DP-SGD
+  with *settings fixed beforehand* (for logistic regression 100 steps of the length that the curvature of the loss allows, all rows in each, no gradient
+  cut) has no tuning left to pay for.
 """
 
 
