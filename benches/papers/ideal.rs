@@ -7,8 +7,8 @@ use rand::{Rng, RngExt};
 
 /// Transitions of a chain. Each turns the state by about a right angle, after which a normal law has forgotten it.
 const TRANSITIONS: usize = 8;
-/// Evaluations of the gradient in a transition.
-const KICKS: usize = 2;
+/// Evaluations of the gradient in a transition; more of them where too few transitions are accepted.
+const KICKS: [usize; 3] = [2, 4, 8];
 
 /// The posterior for a normal prior of mean 0 where every row counts `weight`, and a normal law near it.
 pub struct Ideal {
@@ -65,21 +65,26 @@ impl Ideal {
     ///
     /// Hamiltonian trajectories: those of the standard normal law are followed exactly, what differs from it kicks.
     pub fn draws(&self, count: usize, rng: &mut impl Rng) -> Vec<Vec<f64>> {
+        KICKS.iter().find_map(|kicks| self.chains(count, *kicks, rng)).expect("nine tenths of the transitions are accepted")
+    }
+
+    /// `None` where too few transitions are accepted.
+    fn chains(&self, count: usize, kicks: usize, rng: &mut impl Rng) -> Option<Vec<Vec<f64>>> {
         let d = self.centre.len();
         let noise = |rng: &mut _| DMatrix::from_vec(d, count, normals(d * count, rng));
         let mut z = noise(rng);
         let (mut values, mut gradient) = self.at(&z, true);
         let mut accepted = 0;
         for _ in 0..TRANSITIONS {
-            let angle = rng.random_range(1.0..2.2) / KICKS as f64;
+            let angle = rng.random_range(1.0..2.2) / kicks as f64;
             let (sin, cos) = angle.sin_cos();
             let (start, mut p) = (z.clone(), noise(rng));
             let before: Vec<f64> = p.column_iter().zip(&values).map(|(p, v)| v + 0.5 * p.norm_squared()).collect();
             let (mut new_values, mut new_gradient) = (vec![], gradient.clone());
-            for kick in 1..=KICKS {
+            for kick in 1..=kicks {
                 p -= (&new_gradient - &z) * (0.5 * angle);
                 (z, p) = (&z * cos + &p * sin, &p * cos - &z * sin);
-                (new_values, new_gradient) = self.at(&z, kick == KICKS);
+                (new_values, new_gradient) = self.at(&z, kick == kicks);
                 p -= (&new_gradient - &z) * (0.5 * angle);
             }
             for c in 0..count {
@@ -93,7 +98,7 @@ impl Ideal {
                 }
             }
         }
-        assert!(accepted * 10 > count * TRANSITIONS * 9, "of {} transitions {accepted} were accepted", count * TRANSITIONS);
-        self.weights(&z).column_iter().map(|c| c.iter().copied().collect()).collect()
+        let draws = || self.weights(&z).column_iter().map(|c| c.iter().copied().collect()).collect();
+        (accepted * 10 > count * TRANSITIONS * 9).then(draws)
     }
 }

@@ -49,8 +49,11 @@ impl Grouped {
     }
 }
 
+/// Keys, each with a level or with the number of its levels, and the block that they stand before.
+type Parts<'a> = (Vec<(&'a Expr, usize)>, &'a Expr);
+
 /// The keys with the number of their levels, and the block, where every item of the list is the same block for other levels, in their order.
-fn parts(value: &Expr) -> Option<(Vec<(&Expr, usize)>, &Expr)> {
+fn parts(value: &Expr) -> Option<Parts<'_>> {
     let ExprKind::List(items) = &value.kind else { return None };
     let all = items.iter().map(part).collect::<Option<Vec<_>>>()?;
     let (first, block) = all.first()?;
@@ -60,7 +63,7 @@ fn parts(value: &Expr) -> Option<(Vec<(&Expr, usize)>, &Expr)> {
         _ => None,
     };
     let keys = first.iter().map(|(key, _)| Some((*key, levels(key)?))).collect::<Option<Vec<_>>>()?;
-    let is_in_order = |(at, (found, b)): (usize, &(Vec<(&Expr, usize)>, &Expr))| {
+    let is_in_order = |(at, (found, b)): (usize, &Parts)| {
         let same = found.len() == keys.len() && found.iter().zip(&keys).all(|((a, _), (b, _))| a.same(b)) && b.same(block);
         same && found.iter().zip(&keys).fold(0, |group, ((_, level), (_, levels))| group * levels + level) == at
     };
@@ -71,7 +74,7 @@ fn parts(value: &Expr) -> Option<(Vec<(&Expr, usize)>, &Expr)> {
 }
 
 /// The keys and their levels, and the block of one group.
-fn part(item: &Expr) -> Option<(Vec<(&Expr, usize)>, &Expr)> {
+fn part(item: &Expr) -> Option<Parts<'_>> {
     let ExprKind::Call(Builtin::Mul, args) = &item.kind else { return None };
     let [condition, block] = args.as_slice() else { return None };
     let mut keys = vec![];

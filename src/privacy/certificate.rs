@@ -238,10 +238,9 @@ impl Certificate {
             "profile": self.profile(&r.claim),
             "predicted_error": {"measure": r.measure, "value": number(r.predicted_error)},
         });
-        if let (Some(each), Some(error)) =
-            (r.predicted.iter().find(|(name, _)| *name == OF_EACH), release["predicted_error"].as_object_mut())
-        {
-            error.insert(OF_EACH.into(), number(each.1));
+        let error = release.pointer_mut("/predicted_error").and_then(Value::as_object_mut);
+        if let (Some((_, each)), Some(error)) = (r.predicted.iter().find(|(name, _)| *name == OF_EACH), error) {
+            error.insert(OF_EACH.into(), number(*each));
         }
         if let (Some(d), Some(fields)) = (&r.public_design, release.as_object_mut()) {
             let products = d.products.iter().map(|x| number(*x)).collect::<Vec<_>>();

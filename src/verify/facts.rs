@@ -368,7 +368,8 @@ impl<'a> Facts<'a> {
                 "value": must(at(r, "/predicted_error/value"), |v| number(v) >= Some(0.0)),
             },
         });
-        if let (Some(each), Some(fields)) = (r.pointer("/predicted_error/of_each_number"), release["predicted_error"].as_object_mut()) {
+        let error = release.pointer_mut("/predicted_error").and_then(Value::as_object_mut);
+        if let (Some(each), Some(fields)) = (r.pointer("/predicted_error/of_each_number"), error) {
             fields.insert("of_each_number".into(), must(each, |v| number(v) >= Some(0.0)));
         }
         if let (Some(d), Some(fields)) = (r.get("public_design"), release.as_object_mut()) {
