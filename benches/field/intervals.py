@@ -1,4 +1,4 @@
-"""90 % intervals of `posterior(w)` on real tables beside a bootstrap: rows are drawn with replacement from a table, so that the fit to the whole
+"""90 % intervals of `posterior(w) using refined` on real tables beside a bootstrap: rows are drawn with replacement from a table, so that the fit to the whole
 table is the truth; benches/results/intervals.txt says how often intervals hold it, of dpm, of the same model without privacy, and how wide they are.
 
 Uses the files of data.py; FIELD_WORK, DPM and REPEATS (20 resamples) as in run.sh. Its places are kept in FIELD_WORK/intervals.csv.
@@ -42,7 +42,7 @@ def program(n, d, sd, prior, epsilon):
     rows = f"normal(dot(w, x), {sd})" if sd else "bernoulli_logit(dot(w, x))"
     return (
         f"{budget('dp', epsilon)}private rows[{n}] {{ x: vector[{d}] in l2({norm}), y: {outcome} }}\nparam w: vector[{d}] ~ normal(0, {prior})\n"
-        f"observe y ~ {rows}\nrelease post = posterior(w)\n" + "".join(f"output i{j} = interval(post[{j + 1}], 0.9)\n" for j in range(d))
+        f"observe y ~ {rows}\nrelease post = posterior(w) using refined\n" + "".join(f"output i{j} = interval(post[{j + 1}], 0.9)\n" for j in range(d))
     )
 
 

@@ -139,6 +139,55 @@ fn an_engine_keeps_the_least_rows_of_every_unit() {
     }
 }
 
+/// A program that asks for one count.
+fn counting(header: &str) -> Compiled {
+    let text = format!("budget eps(1)\n\nprivate t[n] {header}\nrelease r = count(b)\n");
+    let checked = dpm::pipeline::check("a.dpm", &text, &dpm::check::NoFiles);
+    dpm::compiled::compile(checked, Default::default()).unwrap_or_else(|r| panic!("{:?}", r.diagnostics))
+}
+
+/// Keys that are too long are one key, which is not that of empty cells: rows as in files.
+#[test]
+fn long_keys_are_not_empty_ones() {
+    let compiled = counting("by u max 1 order k { u: text, k: int in 0..99, b: bool }");
+    let db = rusqlite::Connection::open_in_memory().unwrap();
+    db.execute_batch("CREATE TABLE t (u, k, b)").unwrap();
+    let mut csv = "u,k,b\n".to_owned();
+    let [at_most, long, longer] = [1 << 16, (1 << 16) + 1, 70_000].map(|n| "a".repeat(n));
+    for (k, u) in ["", &long, "x", &longer, &at_most, ""].into_iter().enumerate() {
+        db.execute("INSERT INTO t VALUES (?1, ?2, 1)", rusqlite::params![u, k as i64]).unwrap();
+        csv += &format!("{u},{k},1\n");
+    }
+    let (query, mark, answered) = query(&compiled);
+    let mut table = compiled.checked.program.tables[0].clone();
+    table.rows.exactly = count_rows(&table, source(&csv)).unwrap();
+    assert_eq!(table.rows.exactly, Some(4));
+    let counts = Counts::read(&table, source(&text(&answer(&db, &query))), &mark, &answered).unwrap();
+    assert!(drawn(&compiled, &table, &csv, None) == drawn(&compiled, &table, &csv, Some(&counts)));
+}
+
+/// Parsers bound how many selects stand in each other: their number does not grow with that of the columns.
+#[test]
+fn selects_are_nested_no_deeper_for_more_columns() {
+    let depth = |columns: usize| {
+        let more: String = (0..columns).map(|i| format!(", x{i}: real in [0, 1]")).collect();
+        let compiled = counting(&format!("by u max 2 order k {{ u: text, k: int in 0..9, b: bool{more} }}"));
+        query(&compiled).0.matches("FROM (").count()
+    };
+    assert_eq!(depth(1), depth(30));
+}
+
+/// No setting of a session changes what a literal stands for.
+#[test]
+fn literals_mean_one_text_in_every_session() {
+    let text = "a\\b'c${d}";
+    assert_eq!(Dialect::Sqlite.text(text), "'a\\b''c${d}'");
+    assert_eq!(Dialect::DuckDb.text(text), "'a\\b''c${d}'");
+    assert_eq!(Dialect::Postgres.text(text), "E'a\\\\b''c${d}'");
+    assert_eq!(Dialect::Spark.text(text), "concat('a', char(92), 'b', char(39), 'c', char(36), '{d}')");
+    assert_eq!(Dialect::Spark.text("plain"), "'plain'");
+}
+
 /// Posteriors, whose plans ask for one statistic, of public and of secret n.
 #[test]
 fn posteriors_are_drawn_from_integers() {
