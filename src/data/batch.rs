@@ -10,18 +10,21 @@ pub struct Batch {
     values: Vec<f64>,
     most: usize,
     rows: usize,
+    /// Of rows with a text: all texts, and where each ends.
+    texts: Vec<u8>,
+    ends: Vec<usize>,
 }
 
 impl Batch {
     /// Room for some rows of so many slots.
     pub fn new(slots: usize) -> Batch {
         let most = (MOST / slots.max(1)).clamp(16, 1024);
-        Batch { values: vec![0.0; slots * most], most, rows: 0 }
+        Batch { values: vec![0.0; slots * most], most, ..Batch::default() }
     }
 
     /// One row.
     pub fn of(row: &[f64]) -> Batch {
-        Batch { values: row.to_vec(), most: 1, rows: 1 }
+        Batch { values: row.to_vec(), most: 1, rows: 1, ..Batch::default() }
     }
 
     pub fn rows(&self) -> usize {
@@ -40,6 +43,29 @@ impl Batch {
     /// So many rows, to be filled slot by slot.
     pub fn resize(&mut self, rows: usize) {
         self.rows = rows.min(self.most);
+    }
+
+    /// No row.
+    pub fn clear(&mut self) {
+        self.rows = 0;
+        self.texts.clear();
+        self.ends.clear();
+    }
+
+    /// Numbers of a row.
+    pub fn slots(&self) -> usize {
+        self.values.len() / self.most.max(1)
+    }
+
+    /// Adds the text of the next row that has none.
+    pub fn push_text(&mut self, text: &[u8]) {
+        self.texts.extend_from_slice(text);
+        self.ends.push(self.texts.len());
+    }
+
+    pub fn text(&self, row: usize) -> &[u8] {
+        let start = row.checked_sub(1).map_or(Some(0), |before| self.ends.get(before).copied());
+        start.zip(self.ends.get(row)).and_then(|(start, end)| self.texts.get(start..*end)).unwrap_or(&[])
     }
 
     pub fn slot(&self, at: usize) -> Option<&[f64]> {

@@ -90,7 +90,7 @@ impl Block {
             while decoding.advance(batch.most())? {
                 layout.fill_batch(&decoding, batch);
                 see(batch);
-                batch.resize(0);
+                batch.clear();
             }
             return Ok(());
         }
@@ -98,14 +98,17 @@ impl Block {
         self.rows(how, layout.width(), |cells| {
             layout.fill(cells, &mut row);
             batch.push(&row);
+            if let Some(at) = layout.text {
+                batch.push_text(cells.cell(at).text());
+            }
             if batch.is_full() {
                 see(batch);
-                batch.resize(0);
+                batch.clear();
             }
         });
         if batch.rows() > 0 {
             see(batch);
-            batch.resize(0);
+            batch.clear();
         }
         Ok(())
     }

@@ -68,6 +68,8 @@ impl Reading {
 pub struct Layout {
     pub columns: Vec<Reading>,
     pub slots: usize,
+    /// Where a text is that batches keep: that of a row's unit.
+    pub text: Option<usize>,
 }
 
 impl Layout {
@@ -77,7 +79,7 @@ impl Layout {
 
     /// How many cells of a row must be found, from its first.
     pub fn width(&self) -> usize {
-        self.columns.iter().flat_map(|c| &c.cells).map(|at| at + 1).max().unwrap_or(0)
+        self.columns.iter().flat_map(|c| &c.cells).chain(&self.text).map(|at| at + 1).max().unwrap_or(0)
     }
 
     /// Fills the row totally: whatever the cells hold, every slot gets a value of its column's type.
@@ -126,6 +128,9 @@ impl Layout {
     /// Fills a batch from columns of cells.
     pub fn fill_batch(&self, cells: &impl Columns, batch: &mut Batch) {
         batch.resize(cells.rows());
+        if let Some(at) = self.text {
+            (0..cells.rows()).for_each(|row| batch.push_text(cells.row(row).cell(at).text()));
+        }
         for column in &self.columns {
             if let Some(view) = &column.view {
                 let seen = (0..).map(|row| column.seen(view, &cells.row(row)));

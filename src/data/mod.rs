@@ -22,6 +22,7 @@ pub mod public;
 pub mod reader;
 pub mod row;
 pub mod scan;
+mod seen;
 mod sqlite;
 pub mod statistic;
 #[cfg(test)]

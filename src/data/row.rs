@@ -2,7 +2,7 @@
 
 use super::cell::Use;
 use super::input::Input;
-use super::layout::{Layout, Reading, offsets, width};
+use super::layout::{Layout, Reading, is_text, offsets, width};
 use super::{DataError, Source};
 use crate::model::Table;
 
@@ -18,12 +18,14 @@ impl Rows {
         Rows::opened(table, source, |_| Use::Rows)
     }
 
-    /// Reads the header, to go through the file batch by batch: of columns whose slots are not wanted no cell is looked at.
+    /// Reads the header, to go through the file batch by batch: of columns whose slots are not wanted no cell is looked at, unless they
+    /// say which unit a row is of.
     pub fn batches(table: &Table, source: Source, wanted: impl Fn(&std::ops::Range<usize>) -> bool) -> Result<Rows, DataError> {
         let slots = |at: usize, start: usize| start..start + table.columns.get(at).map_or(0, |c| width(&c.ty));
         let starts = offsets(table).0;
+        let unit = table.unit.map(|(column, _)| column.0);
         // Some column must say how many rows there are.
-        let first = starts.iter().enumerate().position(|(at, start)| wanted(&slots(at, *start))).unwrap_or(0);
+        let first = unit.or_else(|| starts.iter().enumerate().position(|(at, start)| wanted(&slots(at, *start)))).unwrap_or(0);
         Rows::opened(table, source, |at| {
             let start = starts.get(at).copied().unwrap_or(0);
             if at == first || wanted(&slots(at, start)) { Use::Batches } else { Use::None }
@@ -33,7 +35,7 @@ impl Rows {
     fn opened(table: &Table, source: Source, purpose: impl Fn(usize) -> Use) -> Result<Rows, DataError> {
         let mut input = Input::open(source, table)?;
         let (starts, slots) = offsets(table);
-        let mut columns = vec![];
+        let (mut columns, mut text) = (vec![], None);
         for ((column, slot), at) in table.columns.iter().zip(starts).zip(0..) {
             let view = column.view.and_then(|(of, view)| table.columns.get(of.0).map(|of| (view, of.ty.clone(), of.missing.clone())));
             let ty = view.as_ref().map_or(&column.ty, |(_, ty, _)| ty);
@@ -42,12 +44,16 @@ impl Rows {
                 (Use::Batches, Some(_)) => Use::Rows,
                 (purpose, _) => purpose,
             };
-            let cells = column.headers.iter().map(|header| input.column(header, ty, table, purpose)).collect::<Result<_, _>>()?;
+            let cells: Vec<usize> =
+                column.headers.iter().map(|header| input.column(header, ty, table, purpose)).collect::<Result<_, _>>()?;
+            if table.unit.is_some_and(|(unit, _)| unit.0 == at) && is_text(column) {
+                text = cells.first().copied();
+            }
             if purpose != Use::None {
                 columns.push(Reading { cells, slot, ty: column.ty.clone(), missing: column.missing.clone(), view });
             }
         }
-        Ok(Rows { input, layout: Layout { columns, slots } })
+        Ok(Rows { input, layout: Layout { columns, slots, text } })
     }
 
     /// The file and the places of its cells.

@@ -341,52 +341,39 @@ impl<'a> Pass<'a> {
 }
 
 /// Shows all kept rows, in the order of the file, or unit by unit where a column says which are kept.
-fn each_batch(table: &Table, mut rows: Rows, mut see: impl FnMut(&Batch)) -> Result<(), DataError> {
+fn each_batch(table: &Table, rows: Rows, mut see: impl FnMut(&Batch)) -> Result<(), DataError> {
     let Some(mut units) = Units::new(table) else { return parallel::in_order(rows, see) };
-    let (mut batch, mut row) = (Batch::new(rows.slots()), vec![0.0; rows.slots()]);
+    let mut batch = Batch::new(rows.slots());
     let mut keep = |row: &[f64]| {
         batch.push(row);
         if batch.is_full() {
             see(&batch);
-            batch.resize(0);
+            batch.clear();
         }
     };
-    let (key, mut least, mut done) = (units.text(), Least::new(table), Ok(()));
-    let mut take = |text: Option<&[u8]>, row: &[f64]| match &mut least {
-        Some(least) => least.see(text, row),
-        None if done.is_ok() => done = units.see(text, row, &mut keep),
-        None => {}
-    };
-    match key {
-        Some(key) => {
-            while rows.advance()? {
-                rows.fill(&mut row);
-                take(Some(rows.bytes(key)), &row);
-            }
+    match Least::new(table) {
+        Some(mut least) => {
+            parallel::in_order(rows, |some| least.see(some))?;
+            least.rows().for_each(|row| keep(&row));
         }
-        None => parallel::in_order(rows, |some| {
-            (0..some.rows()).for_each(|at| {
-                some.row(at, &mut row);
-                take(None, &row);
-            });
-        })?,
-    }
-    done?;
-    match least {
-        Some(least) => least.rows().for_each(|row| keep(&row)),
-        None => units.finish(&mut keep)?,
+        None => {
+            let mut done = Ok(());
+            parallel::in_order(rows, |some| {
+                if done.is_ok() {
+                    done = units.see(some, &mut keep);
+                }
+            })?;
+            done?;
+            units.finish(&mut keep)?;
+        }
     }
     see(&batch);
     Ok(())
 }
 
-/// Opens a file for what looks at these slots. The texts of units are looked at row by row; an order of their rows is one by all columns.
+/// Opens a file for what looks at these slots; an order of a unit's rows is one by all columns.
 fn opened(table: &Table, source: Source, wanted: impl Fn(&Range<usize>) -> bool) -> Result<Rows, DataError> {
-    match Units::new(table) {
-        Some(units) if units.text().is_some() => Rows::open(table, source),
-        Some(units) => Rows::batches(table, source, |slots| table.order.is_some() || units.reads(slots) || wanted(slots)),
-        None => Rows::batches(table, source, wanted),
-    }
+    Rows::batches(table, source, |slots| table.order.is_some() || wanted(slots))
 }
 
 /// Is the number of rows public?

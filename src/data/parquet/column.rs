@@ -264,7 +264,7 @@ impl Exact {
             (Exact::Double(x), _) => *x,
             (Exact::Float(x), _) if !x.is_finite() || x.fract() == 0.0 && x.abs() < 16_777_216.0 => f64::from(*x),
             (Exact::Whole(x), Kind::Decimal(scale)) if scale <= POWERS && x.unsigned_abs() <= WHOLE => *x as f64 / 10u128.pow(scale) as f64,
-            (Exact::Whole(x), kind) if !matches!(kind, Kind::Decimal(_)) => *x as f64,
+            (Exact::Whole(x), kind) if !matches!(kind, Kind::Decimal(_)) => i64::try_from(*x).map_or_else(|_| *x as f64, |x| x as f64),
             (Exact::Missing, _) => f64::NAN,
             _ => {
                 scratch.clear();
