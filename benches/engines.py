@@ -1,10 +1,10 @@
 """The queries of `dpm sql` in engines: the same adversarial rows in each, and the integers that each gives back, held to those of dpm on the rows as CSV.
 
 engines.py DPM [ROWS] wants pyarrow, and runs what it finds of duckdb, datafusion, pyspark (with a Java) and PostgreSQL (its server and psql; a cluster of its own on the
-loopback address, which is gone afterwards); with adbc_driver_postgresql dpm also reads PostgreSQL's rows. On Debian:
+loopback address, which is gone afterwards). dpm also reads the rows of SQLite, DuckDB, PostgreSQL and Spark, through their ADBC drivers where they have one. On Debian:
 
     apt-get install --no-install-recommends postgresql openjdk-17-jre-headless
-    pip install pyarrow duckdb datafusion pyspark adbc-driver-postgresql
+    pip install pyarrow duckdb datafusion pyspark adbc-driver-sqlite adbc-driver-postgresql
 
 It writes benches/results/engines.txt, which names every engine that did not run. Every answer must be, integer by integer, that of SQLite, which Python has; and SQLite's
 that of dpm on the CSV, which is read off releases whose noise is a 256th of a step. Sums of one column are also computed here, from fractions. About ten minutes on two cores
@@ -104,14 +104,22 @@ class Sqlite:
     name, version = "sqlite", sqlite3.sqlite_version
 
     def load(self, data, at):
-        self.db = sqlite3.connect(":memory:")
+        """In memory, or in a new file."""
+        Path(at).unlink(missing_ok=True)
+        self.at, self.db = at, sqlite3.connect(at)
         self.db.execute("create table t (" + ", ".join("`" + name.replace("`", "``") + "`" for name in NAMES) + ")")
         # It has no truth values, and `j` is a text to dpm.
         words = {None: None, True: "true", False: "false"}
         self.db.executemany(f"insert into t values ({','.join('?' * len(NAMES))})", [[*row[:10], words[row[10]], row[11]] for row in data])
+        self.db.commit()
 
     def ask(self, text, setting):
         return self.db.execute(text).fetchall()
+
+    def rows(self):
+        yield "sqlite", python().sql(f"sqlite:{self.at}", table="t")
+        yield "sqlite, a query", python().sql(f"sqlite:{self.at}", query="select * from t")
+        yield from driver("sqlite", self.at)
 
 
 class DuckDb:
@@ -121,10 +129,12 @@ class DuckDb:
     def __init__(self, folder):
         import duckdb
 
-        self.version, self.connect = duckdb.__version__, duckdb.connect
+        self.version, self.connect, self.file, self.db = duckdb.__version__, duckdb.connect, Path(folder) / "rows.duckdb", None
 
     def load(self, data, at):
-        self.db = self.connect()
+        self.close()
+        self.file.unlink(missing_ok=True)
+        self.db = self.connect(self.file)
         self.db.execute(f"create table t as select * from read_parquet('{at}')")
         self.db.execute("alter table t alter g set data type varchar collate nocase")
 
@@ -136,6 +146,15 @@ class DuckDb:
 
     def rows(self):
         yield "duckdb", self.db.sql("select * from t")
+        self.close()
+        yield "duckdb, a file", python().sql(f"duckdb:{self.file}", table="t")
+        yield from driver("duckdb", self.file)
+        self.db = self.connect(self.file)
+
+    def close(self):
+        if self.db is not None:
+            self.db.close()
+            self.db = None
 
 
 class DataFusion:
@@ -292,6 +311,16 @@ class Postgres:
         shutil.rmtree(self.folder)
 
 
+def driver(name, file):
+    """The rows of a file as the ADBC driver of its database gives them, where it is installed."""
+    if not importlib.util.find_spec(f"adbc_driver_{name}"):
+        return
+    dbapi = importlib.import_module(f"adbc_driver_{name}.dbapi")
+    with dbapi.connect(str(file)) as connection, connection.cursor() as cursor:
+        cursor.execute("select * from t")
+        yield f"{name}, its ADBC driver", cursor.fetch_record_batch()
+
+
 def python():
     """The Python package of this checkout, over this command."""
     os.environ["DPM_COMMAND"] = DPM
@@ -372,7 +401,7 @@ def held(engines, folder, where, program, data, counts, turn, rows):
     steps = odd.exponents(DPM, program, Path(at("p.dpm")))
     text, first = query(at("p.dpm"), "sqlite")
     sqlite = Sqlite()
-    sqlite.load(data, None)
+    sqlite.load(data, at("d.db"))
     lines = sqlite.ask(text, "")
     oracle = totals(lines, first)
     # So little noise leaves room for this many rows, not for as many as any table has.
@@ -382,6 +411,8 @@ def held(engines, folder, where, program, data, counts, turn, rows):
     counts.add("dpm on CSV", released(f"CSV, {where}", run(at("r.dpm"), "--data", at("d.csv")), oracle, steps))
     counts.add("dpm on Parquet", released(f"Parquet, {where}", run(at("r.dpm"), "--data", at("d.parquet")), oracle, steps))
     counts.add("dpm on the answer of sqlite", released(f"sqlite, {where}", run(at("r.dpm"), "--counted", "-", given=as_csv(text, lines)), oracle, steps))
+    if rows:
+        on_rows(sqlite, quiet, where, oracle, steps, counts)
     for engine in engines:
         name = engine.name
         asked = at("p.dpm")
@@ -405,14 +436,20 @@ def held(engines, folder, where, program, data, counts, turn, rows):
                 answer = engine.answer(text, setting) if name == "postgres" else as_csv(text, lines)
                 releases = run(at("r-postgres.dpm" if name == "postgres" else "r.dpm"), "--counted", "-", given=answer)
                 counts.add(f"dpm on answers of {name}", released(f"answer of {name}, {where}", releases, wanted, steps))
-        for setting, table in engine.rows() if rows else []:
-            releases = {}
-            try:
-                releases = python().compile(quiet).run({"t": table}, anyway=True).releases
-            except python().Error as error:
-                wants(False, f"rows of {setting}, {where}: {error}")
-            counts.add(f"dpm on rows of {setting}", released(f"rows of {setting}, {where}", releases, oracle, steps))
+        if rows:
+            on_rows(engine, quiet, where, oracle, steps, counts)
     return oracle
+
+
+def on_rows(engine, quiet, where, oracle, steps, counts):
+    """dpm on the rows that a database gives it."""
+    for setting, table in engine.rows():
+        releases = {}
+        try:
+            releases = python().compile(quiet).run({"t": table}, anyway=True).releases
+        except python().Error as error:
+            wants(False, f"rows of {setting}, {where}: {error}")
+        counts.add(f"dpm on rows of {setting}", released(f"rows of {setting}, {where}", releases, oracle, steps))
 
 
 def message(text):
