@@ -5,7 +5,8 @@ from common import CLASSIFIED, LINEAR, OFTEN, WIDE, Recorder, classified, load, 
 
 book = Recorder()
 
-def logistic(mechanisms):
+# The sd of the prior is fixed beforehand. There are two, as diffprivlib has two settings: its C = 1 and 9 are the squares of these.
+def logistic(mechanisms, sd=3):
     for who, kind, status, release in mechanisms:
         for data in CLASSIFIED:
             (x, _), (tx, ty) = load(data + "_train"), load(data + "_test")
@@ -16,7 +17,7 @@ def logistic(mechanisms):
             for epsilon in WIDE:
                 program = (
                     f"{budget(kind, epsilon)}private rows[{n}] {{ x: vector[{d}] in l2(1), y: bool }}\n"
-                    f"param w: vector[{d}] ~ normal(0, 3)\nobserve y ~ bernoulli_logit(dot(w, x))\nrelease a = {release}\n"
+                    f"param w: vector[{d}] ~ normal(0, {sd})\nobserve y ~ bernoulli_logit(dot(w, x))\nrelease a = {release}\n"
                 )
                 whole = release.startswith("posterior")
                 program += "output centre = mean(a)\n" if whole else ""
@@ -26,6 +27,7 @@ def logistic(mechanisms):
 
 # What a user gets who names no mechanism comes first.
 logistic([("dpm auto", "dp", "certified", "draw(w)"), ("dpm posterior", "dp", "exact", "posterior(w)")])
+logistic([("dpm auto (sd 1)", "dp", "certified", "draw(w)"), ("dpm posterior (sd 1)", "dp", "exact", "posterior(w)")], 1)
 
 for data, (scale, sd) in LINEAR.items():
     (x, _), (tx, ty) = load(data + "_train"), load(data + "_test")
@@ -55,10 +57,12 @@ for data, (scale, sd) in LINEAR.items():
     for epsilon in WIDE:
         book.record("linear", data, epsilon, "dpm noisy moments", "pure", "exact", moments("pure", epsilon, "laplace"), OFTEN)
         book.record("linear", data, epsilon, "dpm noisy moments", "dp", "exact", moments("dp", epsilon, "gaussian"), OFTEN)
-        for who, using in (("dpm posterior", ""), ("dpm posterior refined", " using refined")):
+        named = (("dpm posterior", ""), ("dpm posterior refined", " using refined"))
+        for (who, using), prior in [(name, prior) for prior in (1, 1 / 3) for name in named]:
+            who += "" if prior == 1 else " (sd 1/3)"
             program = (
                 f"{budget('dp', epsilon)}private rows[{n}] {{ x: vector[{d}] in l2({d**0.5}), y: real in [-1, 1] }}\n"
-                f"param w: vector[{d}] ~ normal(0, 1)\nobserve y ~ normal(dot(w, x), {sd})\n"
+                f"param w: vector[{d}] ~ normal(0, {prior:.4g})\nobserve y ~ normal(dot(w, x), {sd})\n"
                 f"release post = posterior(w){using}\noutput centre = mean(post)\n"
             )
             centre = lambda r: predicted(numbers(run(program, path(data + "_train"))["centre"]), tx, ty, scale)
