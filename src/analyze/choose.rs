@@ -199,8 +199,8 @@ fn settle(scene: &Scene, decision: Decision, shown: Shown, outcome: &mut Outcome
     if offer.status() == Status::Conditional {
         outcome.diagnostics.push(chains::conditional(scene));
     }
-    if offer.approximate() {
-        outcome.diagnostics.push(messages::approximate(scene));
+    if let Some(why) = offer.approximate() {
+        outcome.diagnostics.push(messages::approximate(scene, why));
     }
     outcome.diagnostics.extend(doubt);
     outcome.analysis.chosen = Some(Chosen {

@@ -14,7 +14,7 @@ use crate::numeric::decimal::{sig_down, sig_up};
 use crate::privacy::Claim;
 use crate::rules::arguments::Mechanism;
 use crate::rules::conjugate::matching_prior;
-use crate::rules::offer::{Chain, Knob, Offer};
+use crate::rules::offer::{Approximate, Chain, Knob, Offer};
 use crate::rules::tempered::Tempering;
 use crate::rules::{Answers, Judged, Rule, is_by_name, mechanisms};
 use crate::source::{Diagnostic, Help, Span, suggest};
@@ -71,12 +71,12 @@ pub fn wrong_question(scene: &Scene, mechanism: &Mechanism) -> Diagnostic {
 }
 
 /// W0512: a posterior whose intervals nothing vouches for.
-pub fn approximate(scene: &Scene) -> Diagnostic {
+pub fn approximate(scene: &Scene, why: Approximate) -> Diagnostic {
     let name = &scene.site.release.name;
     Diagnostic::new("W0512", format!("`{name}` is approximate: its 90 % intervals may contain the truth less often than that"))
-        .label(scene.place(), "approximates the loss of a row by a quadratic, and treats the released products of features as exact")
-        .help(("with intervals that account for the noise:", "using refined".to_owned()))
-        .cause("in simulations from the model, between 25 % and 80 % of the 90 % intervals contained the truth, fewer with more rows or a larger budget; the privacy guarantee is not affected")
+        .label(scene.place(), why.label)
+        .help(why.help)
+        .cause(format!("in simulations from the model, {}; the privacy guarantee is not affected", why.seen))
 }
 
 /// No offer of the wanted mechanism: why, and the same model of released counts where it can be one.

@@ -62,6 +62,11 @@ pub fn flattening(link: Link) -> f64 {
     if link == Link::Probit { FLAT * PROBIT_SLOPE * PROBIT_SLOPE } else { FLAT }
 }
 
+/// How fast information changes with the predictor, in parts of the largest, on average over rows: seen in simulations from the model.
+pub fn bend(link: Link) -> f64 {
+    if link == Link::Probit { 0.6 } else { 0.2 }
+}
+
 /// The variance of a row's score at this predictor; of normal rows in units of their variance.
 pub fn information(link: Link, t: f64) -> f64 {
     match link {

@@ -8,6 +8,7 @@ use crate::model::print::number;
 use crate::model::{Relation, RowCount};
 use crate::privacy::Claim;
 use crate::privacy::certificate::{OF_EACH, Side};
+use crate::source::Help;
 use std::rc::Rc;
 
 /// How the rows of one group differ between neighbours.
@@ -240,6 +241,13 @@ impl Knob {
     }
 }
 
+/// Why intervals may contain the truth less often than they say, what to do about it, and what simulations showed.
+pub struct Approximate {
+    pub label: &'static str,
+    pub help: Help,
+    pub seen: &'static str,
+}
+
 /// A mechanism with the rule that proves it, for one release in one group. Everything is a function of public facts.
 ///
 /// Claim, premises and plan are taken at one value `x` of the knob: nobody can certify one thing and run another.
@@ -307,9 +315,9 @@ pub trait Offer {
     fn last_resort(&self) -> bool {
         false
     }
-    /// Is what it releases as a posterior an approximation whose intervals nothing vouches for? A program is told before it spends.
-    fn approximate(&self) -> bool {
-        false
+    /// Is what it releases as a posterior an approximation whose intervals nothing vouches for? A program is told why before it spends.
+    fn approximate(&self) -> Option<Approximate> {
+        None
     }
     /// Is the posterior one of another prior than the program's? That is the user's to ask for.
     fn changes_prior(&self) -> bool {

@@ -24,8 +24,6 @@ const LEAST_MU: f64 = 1e-9;
 const LOOKS: usize = 10;
 /// How often a step is weighed again with how far its own weights are away.
 const AGAIN: usize = 4;
-/// How fast information changes with the predictor, in parts of the largest, on average over rows: seen in simulations from the model.
-const BEND: f64 = 0.2;
 /// Places are far from each other beyond so many times what is open.
 const OPEN: f64 = 5.0;
 
@@ -142,7 +140,7 @@ impl Plan<'_> {
             return state;
         }
         // What places that are far from the last one may be off by, for the square of the distance.
-        let bent = 0.5 * BEND * steepest * self.rows * cut.powi(3) / (d as f64).powf(1.5);
+        let bent = 0.5 * links::bend(self.link) * steepest * self.rows * cut.powi(3) / (d as f64).powf(1.5);
         let mut taken = vec![];
         for step in 0..STEPS {
             let Some((upper, rest)) = left.split_at_checked(d * (d + 1) / 2) else {
