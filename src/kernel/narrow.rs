@@ -1,13 +1,14 @@
 //! Few numeric columns: stored column by column in a segment, first the first rows of all tiles of eight, then the second, and so on.
 //!
-//! So what lies side by side is one row of every tile, and vectors are filled however few the columns are. Each row's product and
-//! each tile's share of a gradient are the same sums in the same order as those that `tile` makes of rows that are stored one
-//! after the other: only what is computed side by side differs, never a result.
+//! So what lies side by side is one row of every tile, and vectors are filled however few the columns are. A row's product is one sum
+//! in the order of the columns, a tile's share of a gradient that which `tile` makes of rows that are stored one after the other.
 
 use crate::numeric::fast::LANES;
 
-/// Fewer numeric columns than these are stored so: from here on a row fills vectors by itself.
-pub(super) const WIDE: usize = LANES;
+/// Fewer numeric columns than these are stored so: from here on a row fills vectors by itself, and the columns of a segment no nearest cache.
+pub(super) const WIDE: usize = 33;
+/// Columns that go together: predictors are in registers meanwhile.
+const FOUR: usize = 4;
 /// At least the tiles of a segment.
 pub(super) const TILES: usize = 32;
 
@@ -20,7 +21,17 @@ pub(super) fn place(row: usize, height: usize) -> usize {
 #[inline(always)]
 pub(super) fn predict(cells: &[f32], w: &[f64], z: &mut [f64]) {
     z.fill(0.0);
-    for (column, w) in cells.chunks_exact(z.len().max(1)).zip(w) {
+    let height = z.len().max(1);
+    let fours = w.as_chunks::<FOUR>().0;
+    for (columns, [wa, wb, wc, wd]) in cells.chunks_exact(FOUR * height).zip(fours) {
+        let [a, b, c, d] = parts(columns, height);
+        for ((((z, a), b), c), d) in z.iter_mut().zip(a).zip(b).zip(c).zip(d) {
+            let term = |x: &f32, w: f64, sum: f64| f64::from(*x).mul_add(w, sum);
+            *z = term(d, *wd, term(c, *wc, term(b, *wb, term(a, *wa, *z))));
+        }
+    }
+    let done = fours.len() * FOUR;
+    for (column, w) in cells.chunks_exact(height).zip(w).skip(done) {
         for (z, x) in z.iter_mut().zip(column) {
             *z = f64::from(*x).mul_add(*w, *z);
         }
@@ -32,10 +43,10 @@ pub(super) fn predict(cells: &[f32], w: &[f64], z: &mut [f64]) {
 pub(super) fn collect(cells: &[f32], rows: usize, residuals: &[f64], g: &mut [f64]) {
     let (height, whole) = (residuals.len().max(LANES), rows / LANES);
     let tiles = height / LANES;
-    let [ra, rb, rc, rd, re, rf, rh, ri] = eight(residuals, tiles);
+    let [ra, rb, rc, rd, re, rf, rh, ri] = parts(residuals, tiles);
     let mut sums = [0.0; TILES];
     for (column, g) in cells.chunks_exact(height).zip(g) {
-        let [a, b, c, d, e, f, h, i] = eight(column, tiles);
+        let [a, b, c, d, e, f, h, i] = parts(column, tiles);
         let term = |x: &f32, r: &f64, sum: f64| f64::from(*x).mul_add(*r, sum);
         // Plain loops over the tiles: compilers turn them into vector instructions.
         for ((((((((s, a), b), c), d), ra), rb), rc), rd) in sums.iter_mut().zip(a).zip(b).zip(c).zip(d).zip(ra).zip(rb).zip(rc).zip(rd) {
@@ -57,10 +68,10 @@ pub(super) fn collect(cells: &[f32], rows: usize, residuals: &[f64], g: &mut [f6
     }
 }
 
-/// A column by the row in the tile.
+/// Parts of this length, one behind the other.
 #[inline(always)]
-fn eight<T>(column: &[T], tiles: usize) -> [&[T]; LANES] {
-    let mut parts: [&[T]; LANES] = [&[]; LANES];
-    parts.iter_mut().zip(column.chunks_exact(tiles)).for_each(|(p, c)| *p = c);
+fn parts<const N: usize, T>(all: &[T], length: usize) -> [&[T]; N] {
+    let mut parts: [&[T]; N] = [&[]; N];
+    parts.iter_mut().zip(all.chunks_exact(length.max(1))).for_each(|(p, c)| *p = c);
     parts
 }
