@@ -222,7 +222,7 @@ impl Offer for Refined {
         (far && probit).then(|| Approximate {
             label: "under this prior predictors of probit rows may lie beyond 2, which the steps do not reach",
             help: "write `bernoulli_logit`, whose steps come nearer, or a prior of a smaller sd".into(),
-            seen: "between 76 % and 94 % of the 90 % intervals contained the truth, fewer with more rows or a larger budget",
+            seen: "between 72 % and 96 % of the 90 % intervals contained the truth, fewer with more rows or a larger budget",
         })
     }
 
