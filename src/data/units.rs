@@ -25,7 +25,7 @@ pub struct Units {
     waiting: Waiting,
     seen: Arc<Mutex<Seen>>,
     /// Rows that are being decided.
-    away: Option<Receiver<Decided>>,
+    away: Option<Receiver<Option<Decided>>>,
 }
 
 /// Where the key of a row is.
@@ -44,7 +44,7 @@ struct Waiting {
 }
 
 /// Rows, and which of them count.
-type Decided = (Waiting, Option<Vec<bool>>);
+type Decided = (Waiting, Vec<bool>);
 
 impl UnitKey {
     fn of(table: &Table) -> Option<UnitKey> {
@@ -98,40 +98,38 @@ impl Units {
 
     /// Has the rows that wait decided, while the next ones are read, and visits those before them.
     fn decide(&mut self, visit: &mut impl FnMut(&[f64])) -> Result<(), DataError> {
-        let before = self.back()?;
-        let waiting = take(&mut self.waiting);
-        let seen = self.seen.clone();
-        let decide = move || {
-            let takes = seen.lock().unwrap_or_else(PoisonError::into_inner).take(&waiting.keys);
-            (waiting, takes)
-        };
         // A pool's own thread must not wait for others.
         if rayon::current_thread_index().is_some() {
-            kept(&before, visit);
-            let all = decide();
-            kept(&all, visit);
-            self.recycled(all);
-            return Ok(());
+            return self.decide_here(visit);
         }
+        let before = self.back()?;
+        let (waiting, seen) = (take(&mut self.waiting), self.seen.clone());
         let (send, receive) = channel();
         // If nobody waits any more, another error was found.
-        rayon::spawn(move || drop(contained(decide).map(|decided| send.send(decided))));
+        rayon::spawn(move || drop(contained(|| decided(waiting, &seen)).map(|all| send.send(all))));
         self.away = Some(receive);
-        kept(&before, visit);
-        self.recycled(before);
+        self.visited(before, visit);
+        Ok(())
+    }
+
+    fn decide_here(&mut self, visit: &mut impl FnMut(&[f64])) -> Result<(), DataError> {
+        let all = decided(take(&mut self.waiting), &self.seen).ok_or(DataError::Unreadable)?;
+        self.visited(all, visit);
         Ok(())
     }
 
     /// Waits for the rows that are away.
     fn back(&mut self) -> Result<Decided, DataError> {
         let Some(away) = self.away.take() else { return Ok(Decided::default()) };
-        let decided = away.recv().map_err(|_| DataError::Unreadable)?;
-        // Four billion rows of one part fill the table; a run without that memory has ended before.
-        if decided.1.is_some() { Ok(decided) } else { Err(DataError::Unreadable) }
+        away.recv().ok().flatten().ok_or(DataError::Unreadable)
     }
 
-    /// Keeps the memory of rows that are done.
-    fn recycled(&mut self, (mut waiting, _): Decided) {
+    /// Visits the rows that count, and keeps the memory of all.
+    fn visited(&mut self, (mut waiting, takes): Decided, visit: &mut impl FnMut(&[f64])) {
+        let width = waiting.values.len().checked_div(waiting.keys.len()).unwrap_or(0);
+        for (row, _) in takes.iter().enumerate().filter(|(_, takes)| **takes) {
+            visit(waiting.values.get(row * width..(row + 1) * width).unwrap_or(&[]));
+        }
         waiting.values.clear();
         waiting.keys.clear();
         if self.waiting.keys.len() == 0 {
@@ -141,20 +139,18 @@ impl Units {
 
     /// Decides and visits all rows that are left.
     pub fn finish(mut self, visit: &mut impl FnMut(&[f64])) -> Result<(), DataError> {
-        kept(&self.back()?, visit);
-        let waiting = take(&mut self.waiting);
-        let takes = self.seen.lock().unwrap_or_else(PoisonError::into_inner).take(&waiting.keys);
-        kept(&(waiting, Some(takes.ok_or(DataError::Unreadable)?)), visit);
-        Ok(())
+        let last = take(&mut self.waiting);
+        let before = self.back()?;
+        self.visited(before, visit);
+        self.waiting = last;
+        self.decide_here(visit)
     }
 }
 
-/// Visits the rows that count.
-fn kept((waiting, takes): &Decided, visit: &mut impl FnMut(&[f64])) {
-    let width = waiting.values.len().checked_div(waiting.keys.len()).unwrap_or(0);
-    for (row, _) in takes.iter().flatten().enumerate().filter(|(_, takes)| **takes) {
-        visit(waiting.values.get(row * width..(row + 1) * width).unwrap_or(&[]));
-    }
+/// Which of these rows count; `None` where the texts of units fill the table: a run without that memory has ended before.
+fn decided(waiting: Waiting, seen: &Mutex<Seen>) -> Option<Decided> {
+    let takes = seen.lock().unwrap_or_else(PoisonError::into_inner).take(&waiting.keys)?;
+    Some((waiting, takes))
 }
 
 /// The least rows of every unit by `order`, then by all columns as they are declared: a function of the rows of this unit alone, whatever

@@ -175,7 +175,8 @@ that what left before says, each cut to a few sd, and for the products of featur
 sums with exactly drawn normal noise, and the posterior, a normal law, is computed from it.
 
 Guarantee: `sqrt(mu_1^2 + mu_2^2)`-GDP, status exact; no chain. The posterior is approximate: it takes noisy products for the products. Scores
-beyond the cut count as the cut, so outliers pull less.
+beyond the cut count as the cut, so outliers pull less. Of probit rows whose prior allows predictors beyond 2 the steps stop short,
+and intervals contain the truth less often (W0512).
 
 `auto` takes it for all but linear rows; for these write it in place of `noise_aware` where rows are many or features several: there noise on `x x'` costs most.
 

@@ -118,7 +118,16 @@ fn mixed() -> Vec<Block> {
 #[test]
 fn agrees_with_the_naive_sum() {
     for (k, family) in FAMILIES.into_iter().enumerate() {
-        for (n, width, blocks) in [(1, 3, vec![]), (7, 17, vec![]), (263, 40, vec![]), (515, 5, mixed()), (300, 0, mixed())] {
+        for (n, width, blocks) in [
+            (1, 3, vec![]),
+            (7, 17, vec![]),
+            (263, 40, vec![]),
+            (515, 5, mixed()),
+            (300, 0, mixed()),
+            (515, 21, mixed()),
+            (263, 32, vec![]),
+            (263, 33, vec![]),
+        ] {
             let data = rows(n, width, &blocks, family, 10 + k as u64);
             let design = encode(&data, Layout::new(width, blocks.clone(), 20.0).unwrap(), family, Some(n));
             let theta = point(design.dimension(), 3);

@@ -176,9 +176,9 @@ fn an_attacker_comes_near_the_certified_mu() {
         let mean = |x: &[f64]| x.iter().sum::<f64>() / x.len() as f64;
         let variance = |x: &[f64]| x.iter().map(|v| (v - mean(x)).powi(2)).sum::<f64>() / x.len() as f64;
         let found = (mean(&one) - mean(&other)) / (0.5 * (variance(&one) + variance(&other))).sqrt();
-        let error = 2.0 * (2.0 / draws as f64).sqrt();
+        let error = 6.0 * (2.0 / draws as f64).sqrt();
         println!("{law} {using}: {found:.3} of {mu:.3}");
-        assert!(found - 3.0 * error <= mu && found + error >= least * mu, "{law} {using}: {found} {mu}");
+        assert!(found - error <= mu && found >= least * mu, "{law} {using}: {found} {mu}");
     }
 }
 
