@@ -42,7 +42,8 @@ pub(super) fn convolved(a: &[f64], b: &[f64]) -> Vec<f64> {
 #[multiversion(targets("x86_64+avx512f+avx512vl", "x86_64+avx2"))]
 fn add_products(sums: &mut [f64], left: &[(usize, f64)], many: &[f64]) {
     for (i, x) in left {
-        for (sum, y) in sums.iter_mut().skip(*i).zip(many) {
+        let after = sums.get_mut(*i..).unwrap_or_default();
+        for (sum, y) in after.iter_mut().zip(many) {
             *sum += x * y;
         }
     }
