@@ -187,11 +187,13 @@ pub fn run(args: &Run) -> Exit {
         pace.hold();
         early = output.take().map(|place| place.json(&record, padding_of(results)));
         // Nothing is shown that should have been written down and was not.
-        if !args.program.json && early.unwrap_or(Exit::Done) == Exit::Done {
+        let kept = early.unwrap_or(Exit::Done) == Exit::Done;
+        if kept && !args.program.json {
             shown = Some(results.outputs.len());
             show!("{}{}", certified(), text(&results.releases, &results.outputs, &notes));
             spinner = Some(progress::Spinner::start("running chains on what was released"));
         }
+        kept
     });
     drop(spinner);
     if shown.is_none() && early.is_none() {
@@ -305,6 +307,9 @@ pub(super) fn warn(results: &Results) {
             say_line!(
                 "warning: the chains of `{name}` disagree or are short (R-hat above 1.01, or fewer than 400 effective draws): {few}{more}"
             );
+            if let Some(source) = &draws.source {
+                say_line!("         longer ones are free: posterior(.., draws = {})", 4 * source.of.sampling.draws);
+            }
         }
         if let Some(share) = draws.source.as_ref().map(|s| s.beyond).filter(|share| *share > 0.01) {
             let percent = crate::numeric::decimal::sig_up(100.0 * share, 2);

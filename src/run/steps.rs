@@ -82,13 +82,13 @@ struct Runner<'r> {
 }
 
 /// Draws every release once and computes every output. `record` is told everything but what chains compute, before they run: by then
-/// nothing private is left in memory, and nothing that was paid for can be lost.
+/// nothing private is left in memory, and nothing that was paid for can be lost. It answers whether the chains are to run.
 pub fn execute(
     program: &Program,
     analysis: &Analysis,
     bound: &Bound,
     files: &dyn Files,
-    record: &mut dyn FnMut(&Results),
+    record: &mut dyn FnMut(&Results) -> bool,
 ) -> Result<Results, RunError> {
     phases((program, analysis, bound, files), &program.steps, BTreeMap::new(), record).map(|(results, _)| results)
 }
@@ -102,7 +102,7 @@ pub fn resume(
     steps: &[Step],
     released: BTreeMap<ReleaseId, Value>,
 ) -> Result<(Results, BTreeMap<ReleaseId, Value>), RunError> {
-    let (results, known) = phases((program, analysis, bound, files), steps, released, &mut |_| {})?;
+    let (results, known) = phases((program, analysis, bound, files), steps, released, &mut |_| true)?;
     match results.failed {
         Some(why) => Err(RunError::Value(why)),
         None => Ok((results, known)),
@@ -113,7 +113,7 @@ fn phases(
     (program, analysis, bound, files): (&Program, &Analysis, &Bound, &dyn Files),
     steps: &[Step],
     released: BTreeMap<ReleaseId, Value>,
-    record: &mut dyn FnMut(&Results),
+    record: &mut dyn FnMut(&Results) -> bool,
 ) -> Result<(Results, BTreeMap<ReleaseId, Value>), RunError> {
     if !releases(steps).is_empty() {
         same_designs(program, bound, files)?;
@@ -151,9 +151,9 @@ fn phases(
     runner.steps(steps, None)?;
     runner.measured.clear();
     let later = |step: &&Step| is_late(step, &runner.late);
-    let later: Vec<&Step> = steps.iter().filter(later).collect();
-    if !later.is_empty() {
-        record(&runner.results);
+    let mut later: Vec<&Step> = steps.iter().filter(later).collect();
+    if !later.is_empty() && !record(&runner.results) {
+        later.clear();
     }
     for step in later {
         if let Step::Output { id, name, value, shown, .. } = step

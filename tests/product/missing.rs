@@ -113,12 +113,12 @@ pub fn prepare(text: &str) -> Prepared {
 impl Prepared {
     /// Releases and outputs as they are shown.
     pub fn json(&self, file: &str) -> Vec<String> {
-        let results = execute(&self.0.program, &self.1, &Bound::default(), &Memory(file), &mut |_| {}).unwrap();
+        let results = execute(&self.0.program, &self.1, &Bound::default(), &Memory(file), &mut |_| true).unwrap();
         results.releases.iter().chain(&results.outputs).map(|(_, value, ty)| dpm::run::json(value, ty).to_string()).collect()
     }
 
     pub fn run(&self, file: &str) -> Vec<Vec<f64>> {
-        let results = execute(&self.0.program, &self.1, &Bound::default(), &Memory(file), &mut |_| {}).unwrap();
+        let results = execute(&self.0.program, &self.1, &Bound::default(), &Memory(file), &mut |_| true).unwrap();
         results.releases.iter().chain(&results.outputs).map(|(_, value, _)| value.numbers()).collect()
     }
 }

@@ -45,7 +45,7 @@ fn prepare(text: &str) -> Prepared {
 impl Prepared {
     /// Everything of a run that could differ: the error, or names and padded lengths of what is published.
     fn visible(&self, file: &[u8]) -> String {
-        match execute(&self.checked.program, &self.analysis, &Bound::default(), &Memory(file), &mut |_| {}) {
+        match execute(&self.checked.program, &self.analysis, &Bound::default(), &Memory(file), &mut |_| true) {
             Err(error) => format!("{error:?}"),
             Ok(results) => {
                 let length = |(name, value, ty): &(String, dpm::run::Value, dpm::model::Type)| {
@@ -227,7 +227,7 @@ const COLUMNS: &str =
 
 fn outputs(text: &str, file: &[u8]) -> Vec<String> {
     let prepared = prepare(text);
-    let results = execute(&prepared.checked.program, &prepared.analysis, &Bound::default(), &Memory(file), &mut |_| {}).unwrap();
+    let results = execute(&prepared.checked.program, &prepared.analysis, &Bound::default(), &Memory(file), &mut |_| true).unwrap();
     results.outputs.iter().map(|(_, value, ty)| json(value, ty).to_string()).collect()
 }
 
