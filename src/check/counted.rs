@@ -2,15 +2,16 @@
 
 use super::expressions::{node, number};
 use super::messages::type_text;
+use super::predictors::Added;
 use super::scope::{Binding, Origin};
 use super::tables::in_bin;
-use super::{Checked, Checker, ParamInfo, Stop, vectors};
+use super::{Checked, Checker, Stop, vectors};
 use crate::model::fit::CellTable;
 use crate::model::record::margins;
 use crate::model::sums::{self, Summed};
 use crate::model::{
-    Axes, Axis, Builtin, Column, ColumnId, DistCall, Expr, ExprKind, Label, Observation, ParamId, Parameter, Range, Relation, ReleaseId,
-    RowCount, Table, TableId, Type, VectorType,
+    Axes, Axis, Builtin, Column, ColumnId, DistCall, Expr, ExprKind, Label, Observation, Range, Relation, ReleaseId, RowCount, Table,
+    TableId, Type, VectorType,
 };
 use crate::source::{Diagnostic, Span};
 use crate::syntax::ast;
@@ -176,16 +177,14 @@ impl Checker<'_> {
     }
 
     /// Private columns that the model conditions on have shares of their own, which all are as likely: independent exponential
-    /// rates, of which only ratios count.
-    pub(super) fn conditioned(
-        &mut self,
-        table: &CellTable,
-        observations: &[Observation],
-        call: Span,
-    ) -> Checked<Option<(Parameter, Observation)>> {
+    /// rates, of which only ratios count. Of moments they have a normal law.
+    pub(super) fn conditioned(&mut self, table: &CellTable, observations: &[Observation], call: Span) -> Checked<Added> {
         let (_, given) = table.used(observations);
+        if let Some(scaled) = &table.moments {
+            return self.of_predictors(table, scaled, observations, call);
+        }
         if !table.has_counts() || given.iter().all(|c| table.axes.get(*c).is_none_or(|a| a.public)) {
-            return Ok(None);
+            return Ok(Added::default());
         }
         let axes: Vec<Axis> = given.iter().filter_map(|c| table.axes.get(*c)).cloned().collect();
         let columns = given.iter().map(|c| self.column_expr(table.table, ColumnId(*c), call)).collect::<Checked<Vec<Expr>>>()?;
@@ -202,17 +201,14 @@ impl Checker<'_> {
         let outcome = node(ExprKind::Call(Builtin::Cell, columns), Type::Category(levels.clone()), Label::Row(table.table), call);
         let family = |name| crate::dist::find(name).ok_or(Stop);
         let prior = DistCall { family: family("exponential")?, args: vec![number(1.0, call)], mixed: vec![], span: call };
-        let id = ParamId(self.params.len());
         let name = self.fresh_name(&format!("rates_of_{}", axes.iter().map(|a| a.name.as_str()).collect::<Vec<_>>().join("_")));
         let ty = Type::Vector(vectors::boxed(dim, Range::new(0.0, f64::INFINITY), Some(levels)));
-        let parameter = Parameter { id, name, ty: ty.clone(), truncated: None, prior, span: call };
-        self.linked.push(id.0);
-        self.params.push(ParamInfo { parameter: parameter.clone(), group: None, branches: vec![], released: None });
-        let rates = node(ExprKind::Param(id), ty, Label::Latent, call);
+        let parameter = self.undeclared(name, ty.clone(), prior, call);
+        let rates = node(ExprKind::Param(parameter.id), ty, Label::Latent, call);
         let sum = node(ExprKind::Call(Builtin::VecSum, vec![rates.clone()]), Type::Real(Range::ALL), Label::Latent, call);
         let shares = Type::Vector(vectors::boxed(dim, Range::UNIT, None));
         let shares = node(ExprKind::Call(Builtin::Div, vec![rates, sum]), shares, Label::Latent, call);
         let likelihood = DistCall { family: family("categorical")?, args: vec![shares], mixed: vec![], span: call };
-        Ok(Some((parameter, Observation { table: table.table, outcome, likelihood, span: call })))
+        Ok((vec![parameter], vec![Observation { table: table.table, outcome, likelihood, span: call }]))
     }
 }

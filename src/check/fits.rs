@@ -5,7 +5,7 @@ use super::messages::type_text;
 use super::scope::{Binding, Origin};
 use super::{Checked, Checker, ReleaseInfo, Stop};
 use crate::dist::{Distribution, Support};
-use crate::model::fit::{CellTable, Fit};
+use crate::model::fit::{CellTable, Fit, Sampling};
 use crate::model::{
     Axis, Builtin, Column, ColumnId, Expr, ExprKind, Label, Observation, ParamId, Parameter, Range, ReleaseId, Step, TableId, Type,
 };
@@ -18,6 +18,9 @@ use std::sync::Arc;
 const MOST_EVENTS: f64 = 1e6;
 /// More rows than this make a chain of hours.
 const MOST_ROWS: usize = 200_000;
+/// Fewer draws of a chain say nothing of its tails; more of all chains fill the memory.
+const FEWEST_DRAWS: usize = 100;
+const MOST_DRAWS: usize = 40_000;
 
 impl Checker<'_> {
     pub(super) fn outside_blocks(&mut self, word: &str, call: Span) -> Checked<()> {
@@ -28,16 +31,40 @@ impl Checker<'_> {
         self.fail(d.label(call, "inside a block").help("move it after the block"))
     }
 
-    /// The parameters of a posterior or prior, by the names that it gives them.
-    pub(super) fn asked(&mut self, word: &str, args: &[ast::Arg], call: Span) -> Checked<Vec<(String, ParamId)>> {
-        let mut wanted = vec![];
+    /// The parameters of a posterior or prior, by the names that it gives them, and how long it is sampled.
+    pub(super) fn asked(&mut self, word: &str, args: &[ast::Arg], call: Span) -> Checked<(Vec<(String, ParamId)>, Sampling)> {
+        let (mut wanted, mut sampling) = (vec![], Sampling::USUAL);
         for arg in args {
+            if let Some(name) = &arg.name {
+                match name.value.as_str() {
+                    "chains" => sampling.chains = self.whole_constant(&arg.value, "the number of chains")? as usize,
+                    "draws" => sampling.draws = self.whole_constant(&arg.value, "the number of draws of a chain")? as usize,
+                    _ => {
+                        let d = Diagnostic::new("E0208", format!("`{word}` has no argument `{}`", name.value));
+                        return self.fail(
+                            d.label(name.span, "not known").help(Help::from(("how many draws a chain:", "draws = 1000")).over(arg.span)),
+                        );
+                    }
+                }
+                continue;
+            }
             let e = self.expr(&arg.value)?;
             let label = if let ast::ExprKind::Name(n) = &arg.value.kind { Some(n.clone()) } else { None };
             self.drawn_parameters(&e, label, &mut wanted)?;
         }
+        let Sampling { chains, draws } = sampling;
+        if draws < FEWEST_DRAWS || sampling.total() > MOST_DRAWS {
+            // The one that is wrong beside what the other usually is.
+            let usual = Sampling::USUAL;
+            let long = draws < FEWEST_DRAWS || draws * usual.chains > MOST_DRAWS;
+            let (name, n) = if long { ("draws", usual.draws) } else { ("chains", usual.chains) };
+            let at = args.iter().find(|a| a.name.as_ref().is_some_and(|of| of.value == name)).map_or(call, |a| a.span);
+            let d = Diagnostic::new("E0025", format!("a chain has at least {FEWEST_DRAWS} draws, and all together at most {MOST_DRAWS}"));
+            let d = d.label(at, format!("{chains} chains of {draws}"));
+            return self.fail(d.help(Help::from(format!("{name} = {n}")).over(at)));
+        }
         match wanted.is_empty() {
-            false => Ok(wanted),
+            false => Ok((wanted, sampling)),
             true => self.fail(self.arity(&format!("`{word}`"), &format!("{word}(m, u), parameters of one model"), call)),
         }
     }
@@ -45,7 +72,7 @@ impl Checker<'_> {
     /// `output post = posterior(m, u)`, or `prior(m, u)`: a chain on what is public.
     pub(super) fn fit(&mut self, name: &ast::Name, (word, args): (&str, &[ast::Arg]), call: Span, span: Span) -> Checked<Step> {
         self.outside_blocks(word, call)?;
-        let wanted = self.asked(word, args, call)?;
+        let (wanted, sampling) = self.asked(word, args, call)?;
         let ids: Vec<ParamId> = wanted.iter().map(|(_, p)| *p).collect();
         let all = self.with_total(&ids, call)?;
         let (params, mut observations) = self.closure(&all, call)?;
@@ -58,11 +85,10 @@ impl Checker<'_> {
         let mut parameters: Vec<Parameter> = params.iter().filter_map(|p| self.param(*p)).cloned().collect();
         let mut given = vec![];
         for table in &tables {
-            if let Some((parameter, observation)) = self.conditioned(table, &observations, call)? {
-                given.push(parameter.id);
-                parameters.push(parameter);
-                observations.push(observation);
-            }
+            let (own, laws) = self.conditioned(table, &observations, call)?;
+            given.extend(own.iter().map(|p| p.id));
+            parameters.extend(own);
+            observations.extend(laws);
         }
         let parts: Vec<(String, Type)> = wanted.iter().filter_map(|(n, p)| Some((n.clone(), self.param(*p)?.ty.clone()))).collect();
         for id in &params {
@@ -72,6 +98,7 @@ impl Checker<'_> {
         }
         let ty = Type::Posterior(Box::new(Type::Record(parts.clone())));
         let fit = Arc::new(Fit {
+            sampling,
             prior: word == "prior",
             parameters,
             released: ids,

@@ -27,6 +27,7 @@ mod observations;
 mod operators;
 mod outputs;
 mod predictions;
+mod predictors;
 pub mod records;
 mod releases;
 mod scaled;

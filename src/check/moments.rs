@@ -9,8 +9,8 @@ use super::{Checked, Checker, Stop};
 use crate::model::fit::CellTable;
 use crate::model::print::number as digits;
 use crate::model::{
-    AggregateQuery, Axes, Axis, Builtin, Expr, ExprKind, Label, Norms, Observation, Query, Range, ReleaseId, Step, TableId, Type,
-    VectorType, moments, sums,
+    AggregateQuery, Axes, Axis, Builtin, ColumnId, Expr, ExprKind, Label, Norms, Observation, Query, Range, Relation, ReleaseId, Step,
+    TableId, Type, VectorType, moments, sums,
 };
 use crate::numeric::decimal::sig;
 use crate::source::{Diagnostic, Help, Span};
@@ -149,14 +149,11 @@ impl Checker<'_> {
             let d = Diagnostic::new("E0209", "a model of moments observes their columns").label(o.outcome.span, "computed from columns");
             return self.fail(d.help("observe m.y ~ normal(a + b * x, sd)"));
         };
-        let (family, args) = (o.likelihood.family.name, o.likelihood.args.as_slice());
+        let family = o.likelihood.family.name;
         let axis = axes.get(c.0).ok_or(Stop)?;
         let column = format!("{}.{}", self.table_name(t), axis.name);
-        let degree = |e: &Expr| degree(e, &|e| matches!(e.kind, ExprKind::Column(of, _) if of == t));
-        match (axis.ty == Type::Bool, family, args) {
-            (true, "bernoulli" | "bernoulli_logit", [p]) if degree(p) == Some(0) => return Ok(()),
-            (false, "normal", [mean, sd]) if degree(mean).is_some_and(|d| d <= 1) && degree(sd) == Some(0) => return Ok(()),
-            _ => {}
+        if by_moments(o, &axis.ty) {
+            return Ok(());
         }
         let d = Diagnostic::new("E0209", format!("moments do not determine this model of `{column}`"));
         let (label, help): (&str, Help) = match (axis.ty == Type::Bool, family) {
@@ -197,44 +194,16 @@ impl Checker<'_> {
         }
     }
 
-    /// What is on the right needs a law of its own: how its sums vary depends on it.
+    /// Every state of its bools is added up.
     pub(super) fn laws_of_moments(&mut self, table: &CellTable, observations: &[Observation], call: Span) -> Checked<()> {
-        let (outcomes, given) = table.used(observations);
-        let axes = &table.axes;
-        if let Some(axis) = given.first().and_then(|c| axes.get(*c)) {
-            let help = self.law_of(axis, &self.table_name(table.table), observations);
-            let d = Diagnostic::new("E0209", format!("this model conditions on `{}` but has no distribution for it", axis.name));
-            let d = d.label(call, "a model of noisy sums").cause("the sums of a predictor are noisy too, so it needs a distribution");
-            return self.fail(d.helps(help));
-        }
-        let bools = outcomes.iter().filter(|c| axes.get(**c).is_some_and(|a| a.ty == Type::Bool)).count();
+        let (outcomes, _) = table.used(observations);
+        let bools = outcomes.iter().filter(|c| table.axes.get(**c).is_some_and(|a| a.ty == Type::Bool)).count();
         if bools > MOST_BOOLS {
             let d = Diagnostic::new("E0025", format!("a model of moments has at most {MOST_BOOLS} bools"))
                 .label(call, format!("{bools} of them"));
             return self.fail(d.help("release counts of bools: histogram(a, b)"));
         }
         Ok(())
-    }
-
-    /// A law with parameters of its own, before the other laws.
-    fn law_of(&self, axis: &Axis, table: &str, observations: &[Observation]) -> Vec<Help> {
-        let fresh = |what: &str| self.fresh_name(&format!("{}_{what}", axis.name));
-        let column = format!("{table}.{}", axis.name);
-        let code = match axis.ty.range().and_then(centre).filter(|_| axis.ty != Type::Bool) {
-            Some((middle, half)) => {
-                let (mean, sd, middle, half) = (fresh("mean"), fresh("sd"), digits(middle), digits(half));
-                let priors = [format!("param {mean} ~ normal({middle}, {half})"), format!("param {sd} ~ half_normal({half})")];
-                priors.into_iter().chain([format!("observe {column} ~ normal({mean}, {sd})")]).collect()
-            }
-            None => {
-                let share = fresh("share");
-                vec![format!("param {share} ~ beta(1, 1)"), format!("observe {column} ~ bernoulli({share})")]
-            }
-        };
-        let own = |o: &&Observation| self.map.slice(o.span).starts_with("observe") && self.map.slice(o.outcome.span).starts_with(table);
-        let place = observations.iter().find(own).map(|o| Span { end: o.span.start, ..o.span });
-        let edits = place.map(|at| (at, code.iter().map(|line: &String| format!("{line}\n")).collect()));
-        Help::several("give it a distribution:", code, edits.into_iter().collect())
     }
 }
 
@@ -260,9 +229,33 @@ fn norms(of: &VectorType) -> VectorType {
     VectorType { sup: within(sup, whole.sup), diam: within(diam, whole.diam), ..whole }
 }
 
-/// Of an expression as a polynomial in some of its parts; `None` where it is none.
-fn degree(e: &Expr, own: &dyn Fn(&Expr) -> bool) -> Option<u32> {
-    sums::degrees(e, own).map(|d| d.1)
+/// Do moments determine this model of a column?
+fn by_moments(o: &Observation, outcome: &Type) -> bool {
+    let own = |e: &Expr| matches!(e.kind, ExprKind::Column(of, _) if of == o.table);
+    let degree = |e: &Expr| sums::degrees(e, &own).map(|d| d.1);
+    match (*outcome == Type::Bool, o.likelihood.family.name, o.likelihood.args.as_slice()) {
+        (true, "bernoulli" | "bernoulli_logit", [p]) => degree(p) == Some(0),
+        (false, "normal", [mean, sd]) => degree(mean).is_some_and(|d| d <= 1) && degree(sd) == Some(0),
+        _ => false,
+    }
+}
+
+impl Checker<'_> {
+    /// Do the moments of these columns determine this model, in which some column is normal? Then they say more than counts in bins.
+    pub(super) fn has_moments(&self, table: TableId, columns: &[ColumnId], rows: &[Observation]) -> bool {
+        let bounded = |c: &ColumnId| {
+            self.column(table, *c).is_some_and(|c| {
+                let range = c.ty.range().filter(|r| r.is_finite() && centre(*r).is_some());
+                !c.public && c.ty.is_scalar_number() && range.is_some()
+            })
+        };
+        let secret = self.table(table).is_none_or(|t| t.relation != Relation::ReplaceOne);
+        !secret
+            && columns.len() as u64 <= moments::MOST
+            && columns.iter().all(bounded)
+            && rows.iter().all(|o| by_moments(o, &o.outcome.ty))
+            && rows.iter().any(|o| o.outcome.ty != Type::Bool)
+    }
 }
 
 #[cfg(test)]

@@ -4,6 +4,7 @@
 use super::expressions::node;
 use super::messages::type_text;
 use super::releases::Clauses;
+use super::scope::Binding;
 use super::tables::in_bin;
 use super::{Checked, Checker, Stop};
 use crate::model::{
@@ -28,9 +29,9 @@ impl Checker<'_> {
         self.room()?;
         self.outside_blocks("posterior", r.query.span)?;
         let clauses = self.clauses(r)?;
-        let sums = matches!(&clauses.mechanism.kind, MechanismKind::Named { name, .. } if name == "noisy_moments");
+        let word = if let MechanismKind::Named { name, .. } = &clauses.mechanism.kind { name.clone() } else { String::new() };
         let clauses = Clauses { mechanism: self.noise_of_cells(r, clauses.mechanism)?, ..clauses };
-        let ids: Vec<ParamId> = self.asked("posterior", &r.query.args, r.query.span)?.into_iter().map(|(_, p)| p).collect();
+        let ids: Vec<ParamId> = self.asked("posterior", &r.query.args, r.query.span)?.0.into_iter().map(|(_, p)| p).collect();
         let (_, observations) = self.closure(&ids, r.query.span)?;
         let private = |o: &&Observation| self.table(o.table).is_some_and(|t| t.private);
         let rows: Vec<Observation> = observations.iter().filter(private).cloned().collect();
@@ -38,6 +39,11 @@ impl Checker<'_> {
         if let Some(table) = rows.first().map(|o| o.table) {
             let rows: Vec<Observation> = rows.into_iter().filter(|o| o.table == table).collect();
             let columns = self.counted_columns(table, &rows)?;
+            let sums = match word.as_str() {
+                "noisy_moments" => true,
+                "noisy_cells" | "geometric" => false,
+                _ => self.has_moments(table, &columns, &rows),
+            };
             let cells =
                 if sums { self.moments_of(table, &columns, r.query.span)? } else { self.counts_of(table, &columns, &rows, r.query.span)? };
             let records = self.records(table)?;
@@ -61,6 +67,18 @@ impl Checker<'_> {
         Ok(steps)
     }
 
+    /// Is it the posterior of one of several parameters of a model that moments determine? No other release gives that.
+    pub(super) fn of_moments(&mut self, r: &ast::Release) -> bool {
+        let [ast::Arg { value: ast::Expr { kind: ast::ExprKind::Name(name), .. }, .. }] = r.query.args.as_slice() else { return false };
+        let Some(Binding::Param(p)) = self.scopes.find(name).map(|e| e.binding.clone()) else { return false };
+        let Ok((parameters, observations)) = self.closure(&[p], r.query.span) else { return false };
+        let Some(table) = observations.first().map(|o| o.table).filter(|_| parameters.len() > 1) else { return false };
+        let private = self.table(table).is_some_and(|t| t.private);
+        let columns: Vec<ColumnId> = columns_in(table, &observations).into_iter().collect();
+        let plain = |o: &Observation| o.table == table && matches!(o.outcome.kind, ExprKind::Column(..));
+        private && observations.iter().all(plain) && self.has_moments(table, &columns, &observations)
+    }
+
     /// `using noisy_cells` leaves the noise to the budget.
     fn noise_of_cells(&mut self, r: &ast::Release, choice: MechanismChoice) -> Checked<MechanismChoice> {
         match &choice.kind {
@@ -78,20 +96,7 @@ impl Checker<'_> {
 
     /// The columns that a model names, in the order of the table.
     fn counted_columns(&mut self, table: TableId, rows: &[Observation]) -> Checked<Vec<ColumnId>> {
-        let mut found = BTreeSet::new();
-        let mut of = |e: &Expr| {
-            e.walk(&mut |x| {
-                if let ExprKind::Column(t, c) = x.kind
-                    && t == table
-                {
-                    found.insert(c);
-                }
-            });
-        };
-        for o in rows {
-            of(&o.outcome);
-            o.likelihood.args.iter().for_each(&mut of);
-        }
+        let found = columns_in(table, rows);
         match rows.iter().find(|o| !matches!(o.outcome.kind, ExprKind::Column(..))) {
             None => Ok(found.into_iter().collect()),
             Some(o) => {
@@ -148,6 +153,21 @@ impl Checker<'_> {
         }
         Ok(cells)
     }
+}
+
+/// The columns of a table that these likelihoods name.
+fn columns_in(table: TableId, rows: &[Observation]) -> BTreeSet<ColumnId> {
+    let mut found = BTreeSet::new();
+    for e in rows.iter().flat_map(|o| o.likelihood.args.iter().chain([&o.outcome])) {
+        e.walk(&mut |x| {
+            if let ExprKind::Column(t, c) = x.kind
+                && t == table
+            {
+                found.insert(c);
+            }
+        });
+    }
+    found
 }
 
 fn whole_edges(r: Range) -> Vec<f64> {

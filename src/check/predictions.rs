@@ -4,13 +4,13 @@ use super::expressions::{node, number, some};
 use super::messages::type_text;
 use super::scope::{Binding, Origin};
 use super::{Checked, Checker, Stop, vectors};
-use crate::model::fit::Fit;
+use crate::model::fit::{Fit, Sampling};
 use crate::model::{Axis, Builtin, Expr, ExprKind, Label, Range, ReleaseId, Type, VectorType};
 use crate::source::{Diagnostic, Help, Span};
 use crate::syntax::{ast, tokens};
 use std::sync::Arc;
 
-/// The most cells of a table whose counts are predicted: every draw predicts all of them.
+/// The most cells of a table whose counts are predicted by usual draws: every draw predicts all of them.
 const MOST_CELLS: usize = 10_000;
 /// The most made-up rows.
 const MOST_ROWS: u64 = 10_000_000;
@@ -35,8 +35,9 @@ impl Checker<'_> {
                 Diagnostic::new("E0209", format!("`{of}` is about cells, and this is a model of moments")).label(e.span, "its posterior");
             return self.fail(d.help("release counts for it: histogram(bin(x, width = 5), y)"));
         }
-        if fit.predicted().iter().map(|a| a.levels.len()).product::<usize>() > MOST_CELLS {
-            let d = Diagnostic::new("E0025", format!("`{of}` predicts at most {MOST_CELLS} cells")).label(e.span, "a model of more");
+        let most = MOST_CELLS * Sampling::USUAL.total() / fit.sampling.total().max(Sampling::USUAL.total());
+        if fit.predicted().iter().map(|a| a.levels.len()).product::<usize>() > most {
+            let d = Diagnostic::new("E0025", format!("`{of}` predicts at most {most} cells")).label(e.span, "a model of more");
             return self.fail(d.help("release a table of fewer columns, or of wider bins"));
         }
         Ok((e, fit))

@@ -56,14 +56,14 @@ impl Checker<'_> {
     }
 
     /// Is it a posterior of noisy cells, by its words or because no other release gives the posterior of several parameters?
-    pub(super) fn of_noisy_cells(&self, r: &ast::Release) -> bool {
+    pub(super) fn of_noisy_cells(&mut self, r: &ast::Release) -> bool {
         let posterior = matches!(r.query.path.as_slice(), [word] if word.value == "posterior");
         posterior
             && match r.using.as_ref().map(|u| &u.mechanism) {
                 Some(ast::Mechanism::Named { name, .. }) if name.value != "auto" => {
                     matches!(name.value.as_str(), "noisy_cells" | "noisy_moments" | "gaussian" | "geometric")
                 }
-                _ => r.query.args.len() > 1,
+                _ => r.query.args.len() > 1 || self.of_moments(r),
             }
     }
 

@@ -37,7 +37,7 @@ const QUERIES: &[[&str; 3]] = &[
     ],
     [
         "posterior(p): the whole posterior",
-        "Stands after `release`: the whole posterior of one parameter, released once; of several, or `using noisy_cells`, the posterior given noisy counts of the columns that the model names. Its means, intervals and predictions are then free.",
+        "Stands after `release`: the whole posterior of one parameter, released once; of several, or `using noisy_cells`, the posterior given noisy counts of the columns that the model names: four chains of 1,000 draws, or `chains = 2, draws = 4000`. Its means, intervals and predictions are then free.",
         "budget eps(1)\nprivate trial[n] { cured: bool }\nparam p ~ beta(1, 1)\nobserve cured ~ bernoulli(p)\nrelease post = posterior(p)\noutput middle = interval(post, 0.9)",
     ],
     [

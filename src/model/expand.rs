@@ -212,7 +212,11 @@ impl Printer<'_> {
         self.factors(&parameters, own.iter().chain(&fit.total), depth);
         for p in fit.parameters.iter().filter(|p| fit.given.contains(&p.id)) {
             let prior = Names { program: self.program, parameters: &self.names, typed: false, surface: Some(self.sources) }.call(&p.prior);
-            self.line(depth, &format!("# {} ~ {prior}: their shares are those of what the model conditions on", p.name));
+            let what = match fit.tables.iter().any(|t| t.moments.is_some()) {
+                true => "what the model conditions on is normal, or a bool, with any means and covariances",
+                false => "their shares are those of what the model conditions on",
+            };
+            self.line(depth, &format!("# {} ~ {prior}: {what}", p.name));
         }
         for table in &fit.tables {
             let (outcomes, integrated) = table.in_bins(&fit.own());
@@ -223,8 +227,11 @@ impl Printer<'_> {
                 continue;
             }
             if table.moments.is_some() {
-                let moved =
-                    if table.used(&fit.own()).0.len() == 1 { "of values moved into their bounds" } else { "no value is beyond its bounds" };
+                let moved = if table.used(&fit.observations).0.len() == 1 {
+                    "of values moved into their bounds"
+                } else {
+                    "no value is beyond its bounds"
+                };
                 self.line(
                     depth,
                     &format!("# {name}: the sums are normal, with mean and covariance of the model's rows ({moved}), and the noise"),

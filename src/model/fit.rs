@@ -6,9 +6,33 @@ use super::types::VectorType;
 use super::{Axes, Axis, ColumnId, Expr, ExprKind, Norms, Observation, ParamId, Parameter, Range, ReleaseId, TableId, Type};
 use std::collections::BTreeSet;
 
+/// How long a posterior of released counts is sampled.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Sampling {
+    pub chains: usize,
+    /// Draws of each chain, after the steps that adapt.
+    pub draws: usize,
+}
+
+impl Sampling {
+    /// What a posterior takes that does not say.
+    pub const USUAL: Sampling = Sampling { chains: 4, draws: 1000 };
+
+    pub fn total(self) -> usize {
+        self.chains.saturating_mul(self.draws)
+    }
+
+    /// What a program has to write for it, each part behind a comma.
+    pub fn written(self) -> String {
+        let part = |name: &str, n: usize, usual: usize| if n == usual { String::new() } else { format!(", {name} = {n}") };
+        part("chains", self.chains, Sampling::USUAL.chains) + &part("draws", self.draws, Sampling::USUAL.draws)
+    }
+}
+
 /// The posterior of parameters given released counts.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Fit {
+    pub sampling: Sampling,
     /// Are the counts left aside, so that its draws are those of the prior?
     pub prior: bool,
     /// Every parameter of the connected component.

@@ -170,11 +170,8 @@ impl Names<'_> {
             ExprKind::Fit(fit) => {
                 let name =
                     |id: &ParamId| self.parameters.iter().chain(&fit.parameters).find(|p| p.id == *id).map_or("?", |p| p.name.as_str());
-                format!(
-                    "{}({})",
-                    if fit.prior { "prior" } else { "posterior" },
-                    fit.released.iter().map(name).collect::<Vec<_>>().join(", ")
-                )
+                let word = if fit.prior { "prior" } else { "posterior" };
+                format!("{word}({}{})", fit.released.iter().map(name).collect::<Vec<_>>().join(", "), fit.sampling.written())
             }
             ExprKind::List(items) => format!("[{}]", self.rows(items)),
             ExprKind::If(c, a, b) => format!("if {} then {} else {}", self.expr(c), self.expr(a), self.expr(b)),

@@ -72,7 +72,8 @@ pub fn degrees(e: &Expr, own: &dyn Fn(&Expr) -> bool) -> Option<(u32, u32)> {
     match (&e.kind, parts.as_slice()) {
         _ if most == 0 => Some((0, 0)),
         (ExprKind::Call(Builtin::Add | Builtin::Sub | Builtin::Neg, _), parts) => Some((parts.iter().map(|p| p.0).min()?, most)),
-        (ExprKind::Call(Builtin::Mul, _), [a, b]) => Some((a.0 + b.0, a.1 + b.1)),
+        (ExprKind::List(_), parts) => Some((parts.iter().map(|p| p.0).min()?, most)),
+        (ExprKind::Call(Builtin::Mul | Builtin::Dot, _), [a, b]) => Some((a.0 + b.0, a.1 + b.1)),
         (ExprKind::Call(Builtin::Div, _), [a, (_, 0)]) => Some(*a),
         _ => None,
     }

@@ -5,7 +5,7 @@ use super::{moments, sums};
 use crate::data::Environment;
 use crate::data::eval::compile;
 use crate::mechanism::MechanismError;
-use crate::mechanism::density::fit::{self as density, CHAINS, Counts, Model, Sampled};
+use crate::mechanism::density::fit::{self as density, Counts, Model, Run, Sampled};
 use crate::mechanism::plan::{ChainLaw, DensityLaw, Loss, Noise};
 use crate::model::fit::{CellTable, Fit};
 use crate::model::{Axis, Column, DistCall, Expr, ExprKind, Label, Observation, Range, Relation, RowCount, Table, TableId, Type};
@@ -17,20 +17,20 @@ pub fn posterior(of: &Fit, (noise, noisy, totals): (Noise, &[f64], &[f64]), env:
     let of_sums = of.tables.iter().any(|t| !t.sums.is_empty());
     let noisy = &if of_sums { sums::rounded(noise, noisy) } else { noisy.to_vec() };
     let mut source = Chains { of: of.clone(), noise, noisy: noisy.clone(), totals: totals.to_vec(), states: vec![], beyond: 0.0 };
-    let seed = seed(&source, "");
+    let run = Run { prior: of.prior, sampling: of.sampling, seed: seed(&source, "") };
     let (Sampled { numbers, states, divergences }, beyond) = match of.tables.as_slice() {
-        _ if of_sums => (sums::of_source(&source, env).ok_or(MechanismError::Parameter)??.fit(of.prior, seed)?, 0.0),
+        _ if of_sums => (sums::of_source(&source, env).ok_or(MechanismError::Parameter)??.fit(run)?, 0.0),
         [sums] if sums.moments.is_some() => {
             let rows = totals.iter().sum();
-            moments::posterior(of, sums, (noise, noisy, rows), seed, env)?
+            moments::posterior(of, sums, (noise, noisy, rows), run, env)?
         }
-        _ => (with_model(&source, env, |model, _| model.fit(of.prior, seed))?, 0.0),
+        _ => (with_model(&source, env, |model, _| model.fit(run))?, 0.0),
     };
     source.states = states;
     source.beyond = beyond;
     let names = released(of)?.into_iter().flat_map(|(_, names)| names).collect();
     let source = Some(Arc::new(source));
-    Ok(Draws { names: Arc::new(names), numbers: Arc::new(numbers), chains: CHAINS, divergences, scalar: false, source })
+    Ok(Draws { names: Arc::new(names), numbers: Arc::new(numbers), chains: of.sampling.chains, divergences, scalar: false, source })
 }
 
 /// What `ask` makes of a model of released counts.

@@ -3,7 +3,7 @@
 use super::draws::released;
 use crate::data::Environment;
 use crate::mechanism::MechanismError;
-use crate::mechanism::density::fit::Sampled;
+use crate::mechanism::density::fit::{Run, Sampled};
 use crate::mechanism::density::moments::{self as density, Column, Moments};
 use crate::mechanism::plan::{ChainLaw, DensityLaw, Loss, Noise};
 use crate::model::fit::{CellTable, Fit};
@@ -19,7 +19,7 @@ pub(super) fn posterior(
     of: &Fit,
     cells: &CellTable,
     (noise, noisy, rows): (Noise, &[f64], f64),
-    seed: [u8; 32],
+    run: Run,
     env: &dyn Environment,
 ) -> Result<(Sampled, f64), MechanismError> {
     let (law, numbers, mut moments) = model(of, cells, noise)?;
@@ -35,7 +35,7 @@ pub(super) fn posterior(
         }
     }
     moments.rows = rows;
-    density::fit((&law, &numbers, moments), of.prior, seed, env)
+    density::fit((&law, &numbers, moments), run, env)
 }
 
 pub(super) fn rehearse(of: &Fit, cells: &CellTable, noise: Noise, env: &dyn Environment) -> Result<(), MechanismError> {
@@ -94,6 +94,8 @@ fn model(of: &Fit, cells: &CellTable, noise: Noise) -> Result<(DensityLaw, Vec<E
         };
         columns.push((column, middle, half));
     }
+    let own: Vec<usize> = of.own().iter().flat_map(|o| cells.columns(&o.outcome)).collect();
+    let given = places.iter().enumerate().filter(|(_, c)| !own.contains(c)).map(|(i, _)| i).collect();
     let mut parameters = of.parameters.clone();
     if laplace {
         let d = places.len();
@@ -105,7 +107,7 @@ fn model(of: &Fit, cells: &CellTable, noise: Noise) -> Result<(DensityLaw, Vec<E
     }
     let released = released(of)?.iter().map(|(i, _)| *i).collect();
     let law = DensityLaw { parameters, released, rows: vec![], loss: Loss::NegativeLog, chain: ChainLaw::Nuts { steps: None } };
-    Ok((law, numbers, Moments { columns, sums: vec![], noisy: vec![], rows: 0.0, noise: variance, laplace }))
+    Ok((law, numbers, Moments { columns, sums: vec![], noisy: vec![], rows: 0.0, noise: variance, laplace, given }))
 }
 
 /// Numbers of the chain that no statement declares, with this law, and each of them.

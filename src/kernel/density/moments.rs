@@ -31,6 +31,8 @@ pub struct Moments {
     /// The variance of the noise; times a number of the chain where it is Laplace noise.
     pub noise: f64,
     pub laplace: bool,
+    /// Columns that are conditioned on, by a law that is there for their first two moments alone.
+    pub given: Vec<usize>,
 }
 
 /// The same, with what does not change between two evaluations.
@@ -221,7 +223,7 @@ impl Moments {
             };
             states.iter().map(outside).sum::<f64>()
         };
-        let normals = self.columns.iter().enumerate().filter(|(_, (c, ..))| *c != Column::Bool);
+        let normals = self.columns.iter().enumerate().filter(|(i, (c, ..))| *c != Column::Bool && !self.given.contains(i));
         normals.map(|(i, _)| share(i)).fold(0.0, f64::max)
     }
 }
@@ -351,7 +353,7 @@ mod tests {
         let pairs = (0..d).flat_map(|i| (i..d).map(move |j| (vec![i, j], if i == j { w } else { 1.0 })));
         let sums: Vec<(Vec<usize>, f64)> = (0..d).map(|i| (vec![i], 1.0)).chain(pairs).collect();
         let noisy = (0..sums.len()).map(|i| 3.0 + 7.0 * (i as f64 * 1.7).sin()).collect();
-        Moments { columns, sums, noisy, rows: 200.0, noise: 30.0, laplace }.likelihood().unwrap()
+        Moments { columns, sums, noisy, rows: 200.0, noise: 30.0, laplace, given: vec![] }.likelihood().unwrap()
     }
 
     #[test]

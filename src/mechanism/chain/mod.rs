@@ -47,18 +47,18 @@ pub fn nuts<B: BitSource>(
     Ok(last)
 }
 
-/// The states of NUTS after as many steps that adapt, and how many of them left the level of their energy.
+/// The states of NUTS after the steps that adapt, and how many of them left the level of their energy.
 #[cfg(feature = "nuts")]
 pub fn walk<B: BitSource>(
     density: &mut Density,
     centres: &[(f64, f64)],
-    steps: usize,
+    (warm, draws): (u64, u64),
     bits: &mut B,
 ) -> Result<(Vec<Vec<f64>>, u64), MechanismError> {
     let start = near(centres, bits)?;
     let (mut states, mut divergences) = (vec![], 0);
-    nuts::run(density, &start, (nuts::Tuning::Hierarchy, steps as u64, steps as u64), bits, |step| {
-        if step.index >= steps as u64 {
+    nuts::run(density, &start, (nuts::Tuning::Hierarchy, warm, draws), bits, |step| {
+        if step.index >= warm {
             states.push(step.state.to_vec());
             divergences += u64::from(step.diverging);
         }
@@ -74,7 +74,7 @@ fn near<B: BitSource>(centres: &[(f64, f64)], bits: &mut B) -> Result<Vec<f64>, 
 
 /// Not in this build.
 #[cfg(not(feature = "nuts"))]
-pub fn walk<B: BitSource>(_: &mut Density, _: &[(f64, f64)], _: usize, _: &mut B) -> Result<(Vec<Vec<f64>>, u64), MechanismError> {
+pub fn walk<B: BitSource>(_: &mut Density, _: &[(f64, f64)], _: (u64, u64), _: &mut B) -> Result<(Vec<Vec<f64>>, u64), MechanismError> {
     Err(MechanismError::NoNuts)
 }
 

@@ -1,6 +1,6 @@
 //! Chains on the likelihood of released events and exposures: everything that they read is public.
 
-use super::fit::{Sampled, chains, each_state};
+use super::fit::{Run, Sampled, chains, each_state};
 use super::{Form, Lowered, lower_with};
 use crate::data::Environment;
 use crate::kernel::density::{AtNodes, Columns, Density, GivenExposures, OfNumbers, Operand, Program};
@@ -31,11 +31,11 @@ impl Model {
     }
 
     /// Draws of the posterior, or of the prior of everything but the exposures, which are conditioned on.
-    pub fn fit(&self, prior: bool, seed: [u8; 32]) -> Result<Sampled, MechanismError> {
+    pub fn fit(&self, run: Run) -> Result<Sampled, MechanismError> {
         let of = self.likelihood.clone();
-        let likelihood: Arc<dyn OfNumbers> = if prior { Arc::new(GivenExposures(of)) } else { Arc::new(AtNodes::new(of)) };
+        let likelihood: Arc<dyn OfNumbers> = if run.prior { Arc::new(GivenExposures(of)) } else { Arc::new(AtNodes::new(of)) };
         let density = || Ok(Density::of_numbers(&self.program, self.numbers.clone(), likelihood.clone()));
-        chains(density, &self.start, &self.kept, seed)
+        chains(density, &self.start, &self.kept, run)
     }
 
     /// What follows from the laws of all noisy numbers of events (`Exposures::laws`) at every state of the chains.

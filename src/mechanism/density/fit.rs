@@ -10,12 +10,21 @@ use crate::mechanism::MechanismError;
 use crate::mechanism::bits::Repeated;
 use crate::mechanism::chain::walk;
 use crate::mechanism::plan::{DensityLaw, Noise};
+use crate::model::fit::Sampling;
 use crate::model::{Table, TableId};
 
-/// Chains of a fit.
-pub const CHAINS: usize = 4;
-/// Steps of a chain that adapt, and as many that are kept.
-pub const STEPS: usize = 1000;
+/// Steps of a chain that adapt.
+const WARM_UP: u64 = 1000;
+/// So many states are asked at a time.
+const PART: usize = 1000;
+
+/// What is drawn from: the prior alone or the posterior; for how long; a seed that repeats it.
+#[derive(Clone, Copy)]
+pub struct Run {
+    pub prior: bool,
+    pub sampling: Sampling,
+    pub seed: [u8; 32],
+}
 
 /// A table of noisy counts, one row a cell.
 pub struct Counts<'a> {
@@ -63,19 +72,20 @@ pub(super) fn chains<'d>(
     density: impl Fn() -> Result<Density<'d>, MechanismError> + Sync,
     start: &[(f64, f64)],
     kept: &[Operand],
-    seed: [u8; 32],
+    Run { sampling, seed, .. }: Run,
 ) -> Result<Sampled, MechanismError> {
     let chain = |chain: usize| {
         let mut density = density()?;
-        let (mut states, divergences) = walk(&mut density, start, STEPS, &mut Repeated::new(seed, chain as u64))?;
+        let (mut states, divergences) =
+            walk(&mut density, start, (WARM_UP, sampling.draws as u64), &mut Repeated::new(seed, chain as u64))?;
         // A chain that could not go on stays where it was.
         let last = states.last().cloned().ok_or(MechanismError::NoStart)?;
-        states.resize(STEPS, last);
+        states.resize(sampling.draws, last);
         let draws: Vec<Vec<f64>> = states.iter().map(|u| density.shared(u, kept)).collect();
         Ok::<_, MechanismError>((draws, states, divergences))
     };
-    let chains = (0..CHAINS).into_par_iter().map(chain).collect::<Result<Vec<_>, _>>()?;
-    let mut found = Sampled { numbers: vec![Vec::with_capacity(CHAINS * STEPS); kept.len()], states: vec![], divergences: 0 };
+    let chains = (0..sampling.chains).into_par_iter().map(chain).collect::<Result<Vec<_>, _>>()?;
+    let mut found = Sampled { numbers: vec![Vec::with_capacity(sampling.total()); kept.len()], states: vec![], divergences: 0 };
     for (draws, states, divergences) in chains {
         draws.iter().for_each(|draw| found.numbers.iter_mut().zip(draw).for_each(|(all, x)| all.push(*x)));
         found.states.extend(states);
@@ -92,10 +102,10 @@ pub(super) fn each_state<'d, T: Send>(
 ) -> Result<Vec<T>, MechanismError> {
     let part = |(i, states): (usize, &[Vec<f64>])| {
         let mut density = density()?;
-        let one = |(j, u): (usize, &Vec<f64>)| of(i * STEPS + j, &mut density, u);
+        let one = |(j, u): (usize, &Vec<f64>)| of(i * PART + j, &mut density, u);
         Ok(states.iter().enumerate().map(one).collect::<Vec<T>>())
     };
-    let parts = states.par_chunks(STEPS).enumerate().map(part).collect::<Result<Vec<_>, MechanismError>>()?;
+    let parts = states.par_chunks(PART).enumerate().map(part).collect::<Result<Vec<_>, MechanismError>>()?;
     Ok(parts.into_iter().flatten().collect())
 }
 
@@ -139,11 +149,11 @@ impl<'a> Model<'a> {
         Ok(Density::cells(&self.program, &self.data, cells.of_rows(self.counts.cells.clone())?, 1.0))
     }
 
-    /// Runs the chains, of the posterior or of the prior alone; `seed` repeats them.
-    pub fn fit(&self, prior: bool, seed: [u8; 32]) -> Result<Sampled, MechanismError> {
+    /// Runs the chains.
+    pub fn fit(&self, run: Run) -> Result<Sampled, MechanismError> {
         let no = Columns::new(self.program.columns);
-        let density = || if prior { Ok(Density::new(&self.program, &no, 1.0)) } else { self.density() };
-        chains(density, &self.start, &self.kept, seed)
+        let density = || if run.prior { Ok(Density::new(&self.program, &no, 1.0)) } else { self.density() };
+        chains(density, &self.start, &self.kept, run)
     }
 
     /// What follows from the laws of all cells (`Density::cell_laws`) at every state of the chains.

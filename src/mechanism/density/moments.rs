@@ -1,6 +1,6 @@
 //! Chains on the likelihood of released moments: everything that they read is public.
 
-use super::fit::{Sampled, chains};
+use super::fit::{Run, Sampled, chains};
 use super::{Form, Lowered, lower_with};
 use crate::data::Environment;
 pub use crate::kernel::density::{Column, Moments};
@@ -17,8 +17,7 @@ const SOME: usize = 10;
 /// rows that a column has beyond its bounds, where the likelihood does not know of them.
 pub fn fit(
     (law, numbers, moments): (&DensityLaw, &[Expr], Moments),
-    prior: bool,
-    seed: [u8; 32],
+    run: Run,
     env: &dyn Environment,
 ) -> Result<(Sampled, f64), MechanismError> {
     let (Lowered { program, parameters, start, .. }, numbers) = lower_with(law, &[], numbers, env, Form::NonCentred)?;
@@ -29,8 +28,8 @@ pub fn fit(
     let kept: Vec<_> = law.released.iter().filter_map(|i| parameters.get(*i)).flatten().copied().collect();
     let no = Columns::new(program.columns);
     let density =
-        || Ok(if prior { Density::new(&program, &no, 1.0) } else { Density::of_numbers(&program, numbers.clone(), moments.clone()) });
-    let sampled = chains(density, &start, &kept, seed)?;
+        || Ok(if run.prior { Density::new(&program, &no, 1.0) } else { Density::of_numbers(&program, numbers.clone(), moments.clone()) });
+    let sampled = chains(density, &start, &kept, run)?;
     let mut of = Density::new(&program, &no, 1.0);
     let some: Vec<f64> = sampled.states.iter().step_by(SOME).map(|u| moments.beyond(&of.shared(u, &numbers))).collect();
     let beyond = some.iter().sum::<f64>() / some.len().max(1) as f64;
