@@ -2,9 +2,11 @@
 
 use super::expressions::{node, number, some};
 use super::messages::type_text;
+use super::scope::Origin;
 use super::{Checked, Checker, Stop};
 use crate::model::{
-    Builtin, Column, ColumnId, DistCall, Expr, ExprKind, Label, Model, ParamId, Range, Request, TableId, Type, Unary, View,
+    Builtin, Column, ColumnId, DistCall, Expr, ExprKind, Label, Model, Observation, ParamId, Range, ReleaseId, Request, TableId, Type,
+    Unary, View,
 };
 use crate::source::{Diagnostic, Help, Span};
 use crate::syntax::ast;
@@ -26,6 +28,11 @@ pub(super) fn predictor(model: &Model) -> Option<Predictor> {
         Request::Draw { .. } => return None,
     };
     let [o] = model.private.as_slice() else { return None };
+    weights_of(o, id)
+}
+
+/// The likelihood of a row as `dot(w, x)` of these weights.
+fn weights_of(o: &Observation, id: ParamId) -> Option<Predictor> {
     let DistCall { family, args, .. } = &o.likelihood;
     let mut using = args.iter().filter(|e| e.mentions(id));
     let (Some(Expr { kind: ExprKind::Call(Builtin::Dot, pair), .. }), None) = (using.next(), using.next()) else { return None };
@@ -55,7 +62,11 @@ impl Checker<'_> {
             return self.fail(d);
         };
         let weights = self.expr(&post.value)?;
-        let found = if let ExprKind::Released(id) = weights.kind { self.release(id).and_then(|r| r.predictor.clone()) } else { None };
+        let id = if let ExprKind::Released(id) = weights.kind { Some(id) } else { None };
+        let (weights, found) = match id.and_then(|id| self.drawn_weights(id, weights.span)) {
+            Some((drawn, predictor)) => (drawn, Some(predictor)),
+            None => (weights, id.and_then(|id| self.release(id)).and_then(|r| r.predictor.clone())),
+        };
         let Some((predictor, mean)) = found.and_then(|p| mean_of(p.family).map(|mean| (p, mean))) else {
             let d =
                 Diagnostic::new("E0209", "`predict` needs released weights of a regression").label(weights.span, type_text(&weights.ty));
@@ -77,6 +88,17 @@ impl Checker<'_> {
             Some(f) => self.apply(Builtin::Unary(f), vec![linear], span),
             None => Ok(linear),
         }
+    }
+
+    /// Weights of a posterior that chains sample, which are numbers of every draw.
+    fn drawn_weights(&mut self, id: ReleaseId, span: Span) -> Option<(Expr, Predictor)> {
+        let fit = self.release(id)?.fit.clone()?;
+        let own = fit.own();
+        let of = |(i, p): (usize, &ParamId)| own.iter().find_map(|o| Some((i, weights_of(o, *p)?)));
+        let (place, predictor) = fit.released.iter().enumerate().find_map(of)?;
+        let draws = self.origins.iter().position(|o| *o == Origin::Draws(id))?;
+        let column = self.column_expr(TableId(self.program.tables.len() + draws), ColumnId(place), span).ok()?;
+        Some((column, predictor))
     }
 
     /// Features as a list.

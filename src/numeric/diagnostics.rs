@@ -43,9 +43,12 @@ pub fn summary(chains: &[Vec<f64>]) -> Summary {
     }
 }
 
-/// The larger of the rank-normalised split R-hats of the draws and of their distances from the median (sections 4.1 and 4.2); of one
-/// chain, of its halves. Infinite if chains never move and differ. Chains above 1.01 should not be used.
+/// The larger of the rank-normalised split R-hats of the draws and of their distances from the median (sections 4.1 and 4.2), for 2
+/// chains or more; infinite if chains never move and differ. Chains above 1.01 should not be used.
 pub fn rhat(chains: &[Vec<f64>]) -> f64 {
+    if chains.len() < 2 {
+        return f64::NAN;
+    }
     let Some(halves) = split(chains) else { return f64::NAN };
     let median = quantile(&sorted(&halves), 0.5);
     let folded = map(&halves, |x| (x - median).abs());

@@ -4,7 +4,7 @@ use crate::mechanism::MechanismError;
 use crate::mechanism::plan::Noise;
 use crate::model::Type;
 use crate::model::fit::Fit;
-use crate::numeric::diagnostics::{Summary, quantile, summary};
+use crate::numeric::diagnostics::{Summary, quantile, rhat, summary};
 use serde_json::{Value as Json, json};
 use std::sync::Arc;
 
@@ -81,8 +81,14 @@ impl Draws {
         all.iter().map(|y| (-0.5 * ((x - y) / width).powi(2)).exp()).sum::<f64>() / (n * width * std::f64::consts::TAU.sqrt())
     }
 
+    /// The halves of a chain that is alone are compared as two chains.
     pub fn summaries(&self) -> Vec<Summary> {
-        self.numbers.iter().map(|all| summary(&self.by_chain(all))).collect()
+        let halves = |all: &[f64]| all.chunks(all.len().div_ceil(2).max(1)).map(<[f64]>::to_vec).collect::<Vec<_>>();
+        let one = |all: &Vec<f64>| match summary(&self.by_chain(all)) {
+            s if self.chains == 1 => Summary { rhat: rhat(&halves(all)), ..s },
+            s => s,
+        };
+        self.numbers.iter().map(one).collect()
     }
 
     /// Numbers of every draw, cut into chains.
