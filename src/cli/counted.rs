@@ -14,7 +14,7 @@ use std::path::PathBuf;
 
 #[derive(Args)]
 pub struct Counted {
-    /// What an engine counted of a private table by the query of `dpm sql`, in place of its rows: the answer as CSV with a header, or as Parquet; `-` is standard input
+    /// What an engine counted of a private table by the query of `dpm sql`, in place of its rows: the answer as CSV with a header, as Parquet or as Arrow; `-` is standard input
     #[arg(long, value_name = "NAME=PATH")]
     pub counted: Vec<String>,
     /// Where the rows were, as `dpm sql --from` was told

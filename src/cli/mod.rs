@@ -205,7 +205,7 @@ struct Certify {
 struct Run {
     #[command(flatten)]
     program: Program,
-    /// A private table: `staff=staff.csv` or `.parquet`, a folder, a pattern; with a ledger `staff=@ID`; a bare path if the program has one private table
+    /// A private table: `staff=staff.csv`, `.parquet` or `.arrow`, a folder, a pattern; with a ledger `staff=@ID`; a bare path if the program has one private table
     #[arg(long, value_name = "NAME=PATH|@ID")]
     data: Vec<String>,
     #[command(flatten)]

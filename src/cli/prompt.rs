@@ -79,7 +79,7 @@ pub fn may_be_remembered(line: &str) -> bool {
     let places = [":data", ":public", ":load"];
     let silent = word.starts_with(':') && (places.contains(&word) || !COMMANDS.iter().any(|(command, _)| *command == word));
     let lower = line.to_lowercase();
-    let file = [".csv", ".tsv", ".parquet"].iter().any(|end| lower.contains(end));
+    let file = [".csv", ".tsv", ".parquet", ".arrow", ".feather"].iter().any(|end| lower.contains(end));
     !(word.is_empty() || silent || file)
 }
 

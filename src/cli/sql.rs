@@ -250,7 +250,7 @@ pub fn query<'a>(table: &Table, dialect: Dialect, all: impl Iterator<Item = &'a 
     for (header, ty) in columns(table) {
         out += &format!("--   column {header:?} holds {}\n", needs(ty, dialect));
     }
-    out += "-- Its answer goes back, as CSV with a header or as Parquet, by dpm run --counted\n";
+    out += "-- Its answer goes back, as CSV with a header, as Parquet or as Arrow, by dpm run --counted\n";
     let mut selects = vec![];
     for a in all {
         for (part, select) in a.selects.iter().flatten().enumerate() {
@@ -289,6 +289,6 @@ fn listed(args: &Sources) -> Result<Exit, Exit> {
             show_line!("  column {header:?}: {}", needs(ty, args.dialect));
         }
     }
-    show_line!("\n`dpm run --data NAME=PATH` reads rows from CSV, Parquet, folders of them, a pipe, or sqlite:FILE?table=NAME.");
+    show_line!("\n`dpm run --data NAME=PATH` reads rows from CSV, Parquet, Arrow, folders of them, a pipe, or sqlite:FILE?table=NAME.");
     Ok(Exit::Done)
 }

@@ -1,5 +1,5 @@
-//! Blocks of rows, to be taken apart away from the reader: whole lines of CSV without a quote and records beside quotes, or a row
-//! group of Parquet that is still to be decoded.
+//! Blocks of rows, to be taken apart away from the reader: whole lines of CSV without a quote and records beside quotes, or a group
+//! of rows of Parquet or Arrow that is still to be decoded.
 
 use super::DataError;
 use super::batch::Batch;
@@ -20,9 +20,9 @@ pub struct Block {
     ends: Vec<usize>,
     /// Where the cells of each record end in `ends`, and the lines that stand before it.
     records: Vec<(usize, usize)>,
-    /// A row group that is still to be decoded.
+    /// A group of rows that is still to be decoded.
     #[cfg(feature = "parquet")]
-    group: Option<super::parquet::Group>,
+    group: Option<super::columnar::Group>,
 }
 
 /// How lines are taken apart.
@@ -55,9 +55,9 @@ impl Block {
         !self.is_full() && self.lines.is_empty() && self.records.is_empty()
     }
 
-    /// Holds a row group, and nothing else.
+    /// Holds a group of rows, and nothing else.
     #[cfg(feature = "parquet")]
-    pub fn put_group(&mut self, group: super::parquet::Group) {
+    pub fn put_group(&mut self, group: super::columnar::Group) {
         self.group = Some(group);
     }
 

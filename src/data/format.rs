@@ -4,6 +4,7 @@
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Format {
     Parquet,
+    Arrow,
     Codec,
     Zip,
     Gzip,
@@ -19,6 +20,7 @@ impl Format {
         let has = |b: u8| line.contains(&b) && b != delimiter;
         Some(match line {
             _ if line.starts_with(b"PAR1") => Format::Parquet,
+            _ if is_arrow(line) => Format::Arrow,
             _ if line.starts_with(b"PK\x03\x04") => Format::Zip,
             _ if line.starts_with(b"\x1f\x8b") => Format::Gzip,
             _ if line.starts_with(b"\xff\xfe") || line.starts_with(b"\xfe\xff") || line.contains(&0) => Format::Utf16,
@@ -32,6 +34,7 @@ impl Format {
     pub fn is(self) -> &'static str {
         match self {
             Format::Parquet => "is Parquet, not CSV",
+            Format::Arrow => "is Arrow, not CSV",
             Format::Codec => "is Parquet, compressed or encoded in a way that is not read",
             Format::Zip => "is a zip archive or a spreadsheet, not CSV",
             Format::Gzip => "is compressed, and its name does not end in .gz",
@@ -44,6 +47,9 @@ impl Format {
     pub fn help(self) -> &'static str {
         match self {
             Format::Parquet => "write it as CSV:    duckdb -c \"COPY 'rows.parquet' TO 'rows.csv' (HEADER)\"",
+            Format::Arrow => {
+                "write it as CSV:    python3 -c \"import pandas; pandas.read_feather('rows.arrow').to_csv('rows.csv', index=False)\""
+            }
             Format::Codec => "write it with zstd, snappy, gzip, raw LZ4 or no compression, and without encryption and DELTA_BYTE_ARRAY",
             Format::Zip => "unpack it, or save the sheet as CSV",
             Format::Gzip => "name it rows.csv.gz",
@@ -67,7 +73,12 @@ pub fn is_parquet(first: &[u8]) -> bool {
     matches!(first, [b'P', b'A', b'R', b'1', next, ..] if next.is_ascii_control() && !next.is_ascii_whitespace())
 }
 
-/// A column of a Parquet file that has no map into its declared type.
+/// Is this the start of an Arrow file (Feather V2), or of a stream? No CSV file in UTF-8 begins so.
+pub fn is_arrow(first: &[u8]) -> bool {
+    first.starts_with(b"ARROW1\0\0") || first.starts_with(b"\xff\xff\xff\xff")
+}
+
+/// A column of a Parquet or Arrow file that has no map into its declared type.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Misfit {
     Nested,

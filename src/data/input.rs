@@ -6,6 +6,8 @@ use super::format::Format;
 use super::reader::{Record, Records};
 use super::sqlite::Reading;
 use super::{Bound, DataError, Part, Source};
+#[cfg(feature = "parquet")]
+use super::{arrow::Arrow, columnar::Columnar, parquet::Parquet};
 use crate::model::{Table, Type};
 use std::sync::Arc;
 
@@ -26,7 +28,7 @@ enum Kind {
     Text(Box<Records>, Record),
     Database(Box<Reading>),
     #[cfg(feature = "parquet")]
-    Parquet(Box<super::parquet::Parquet>),
+    Columnar(Box<Columnar>),
 }
 
 /// The header of one file, before its first row.
@@ -39,11 +41,9 @@ fn header(input: Bound, delimiter: u8, named: bool, table: &str) -> Result<(Vec<
             return Ok((names, Kind::Database(Box::new(rows))));
         }
         #[cfg(feature = "parquet")]
-        Bound::Parquet(file) => {
-            let file = super::parquet::Parquet::open(file)?;
-            let names = file.names().map(|name| name.as_bytes().trim_ascii().to_vec()).collect();
-            return Ok((names, Kind::Parquet(Box::new(file))));
-        }
+        Bound::Parquet(file) => return columns(Columnar::open(|| Parquet::open(file))?),
+        #[cfg(feature = "parquet")]
+        Bound::Arrow(file) => return columns(Columnar::open(|| Arrow::open(file))?),
     };
     let mut records = Records::new(input, delimiter, named);
     let mut record = Record::default();
@@ -54,13 +54,19 @@ fn header(input: Bound, delimiter: u8, named: bool, table: &str) -> Result<(Vec<
     Ok((names, Kind::Text(Box::new(records), record)))
 }
 
+#[cfg(feature = "parquet")]
+fn columns(file: Columnar) -> Result<(Vec<Vec<u8>>, Kind), DataError> {
+    let names = file.names().iter().map(|name| name.as_bytes().trim_ascii().to_vec()).collect();
+    Ok((names, Kind::Columnar(Box::new(file))))
+}
+
 impl Kind {
     /// Do both files say the same of their columns?
     fn is_like(&self, other: &Kind) -> bool {
         match (self, other) {
             (Kind::Text(..), Kind::Text(..)) => true,
             #[cfg(feature = "parquet")]
-            (Kind::Parquet(a), Kind::Parquet(b)) => a.kinds() == b.kinds(),
+            (Kind::Columnar(a), Kind::Columnar(b)) => a.is_like(b),
             _ => false,
         }
     }
@@ -133,7 +139,7 @@ impl Input {
                 Kind::Text(records, record) => records.read(record).map_err(|_| DataError::Unreadable)?,
                 Kind::Database(rows) => rows.advance()?,
                 #[cfg(feature = "parquet")]
-                Kind::Parquet(file) => file.advance()?,
+                Kind::Columnar(file) => file.advance()?,
             };
             if some || !self.next_file()? {
                 return Ok(some);
@@ -154,7 +160,7 @@ impl Input {
                 Kind::Text(records, record) => records.take(block, record).map_err(|_| DataError::Unreadable)?,
                 Kind::Database(rows) => rows.take(block)?,
                 #[cfg(feature = "parquet")]
-                Kind::Parquet(file) => {
+                Kind::Columnar(file) => {
                     let group = if block.is_empty() { file.next_group() } else { None };
                     group.map(|group| block.put_group(group)).is_some()
                 }
@@ -177,7 +183,7 @@ impl Input {
             Kind::Text(_, record) => record.cell(at).map_or(Cell::EMPTY, Cell::Text),
             Kind::Database(rows) => rows.cell(at),
             #[cfg(feature = "parquet")]
-            Kind::Parquet(file) => file.cell(at),
+            Kind::Columnar(file) => file.cell(at),
         }
     }
 
@@ -208,7 +214,7 @@ impl Input {
             Kind::Text(records, _) => records.line_number(),
             Kind::Database(rows) => rows.rows_read().saturating_add(1),
             #[cfg(feature = "parquet")]
-            Kind::Parquet(file) => file.rows_read().saturating_add(1),
+            Kind::Columnar(file) => file.rows_read().saturating_add(1),
         }
     }
 }
@@ -225,6 +231,6 @@ fn place(rows: &mut Kind, at: usize, header: &str, (ty, purpose): (&Type, Use), 
         Kind::Text(..) => Ok(at),
         Kind::Database(rows) => Ok(if purpose == Use::None { at } else { rows.select(at) }),
         #[cfg(feature = "parquet")]
-        Kind::Parquet(file) => file.select(at, ty, purpose).map_err(|why| why.of(table, header)),
+        Kind::Columnar(file) => file.select(at, ty, purpose).map_err(|why| why.of(table, header)),
     }
 }

@@ -1,8 +1,12 @@
 //! Files to rows: readers that map every private cell totally, row expressions, exact statistics in one pass.
 
+#[cfg(feature = "parquet")]
+mod arrow;
 mod batch;
 mod block;
 pub mod cell;
+#[cfg(feature = "parquet")]
+mod columnar;
 pub mod counted;
 pub mod encode;
 pub mod eval;
@@ -170,7 +174,7 @@ enum Bytes {
 }
 
 impl Opened {
-    /// Opens CSV, which may be compressed, or Parquet: a regular file, a pipe, which is read to its end, or all files of a folder or a
+    /// Opens CSV, which may be compressed, Parquet or Arrow: a regular file, a pipe, which is read to its end, or all files of a folder or a
     /// pattern; or the table of a database.
     pub fn open(path: &Path) -> Result<Opened, DataError> {
         if let Some(database) = sqlite::Database::open(path) {
@@ -262,6 +266,8 @@ enum Bound {
     Database(Arc<sqlite::Database>),
     #[cfg(feature = "parquet")]
     Parquet(Box<dyn Seekable>),
+    #[cfg(feature = "parquet")]
+    Arrow(Box<dyn Seekable>),
 }
 
 impl Source {
@@ -283,7 +289,7 @@ impl Source {
         Source { input, parts: [].into(), delimiter: b',', named: false }
     }
 
-    /// Rows of a file that stands at its start: Parquet or zstd by its first bytes, else CSV, which may be compressed with gzip.
+    /// Rows of a file that stands at its start: Parquet, Arrow or zstd by its first bytes, else CSV, which may be compressed with gzip.
     pub fn stored(mut input: impl Seekable + 'static, compressed: bool) -> Result<Source, DataError> {
         if compressed {
             return Ok(Source::new(flate2::read::MultiGzDecoder::new(input)));
@@ -296,6 +302,10 @@ impl Source {
             return Ok(Source::of(Bound::Parquet(Box::new(input))));
         }
         #[cfg(feature = "parquet")]
+        if format::is_arrow(&first) {
+            return Ok(Source::of(Bound::Arrow(Box::new(input))));
+        }
+        #[cfg(feature = "parquet")]
         if format::is_zstd(&first) {
             return zstd::stream::read::Decoder::new(input).map(Source::new).map_err(|_| DataError::Unreadable);
         }
@@ -304,7 +314,7 @@ impl Source {
 }
 
 /// How many first bytes say what a file is.
-const MAGIC: u64 = 5;
+const MAGIC: u64 = 8;
 
 #[cfg(test)]
 mod tests {

@@ -2,6 +2,8 @@
 // Helpers of tests may fail loudly and print; clippy knows only the functions marked `#[test]`.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing, clippy::print_stdout, clippy::print_stderr)]
 
+#[cfg(feature = "parquet")]
+mod arrow_files;
 mod audits;
 mod bins;
 mod chains;

@@ -129,7 +129,7 @@ const TEXTS: [&[u8]; 44] = [
 ];
 
 /// All types of columns with odd cells, `rows` of each, some missing.
-fn corpus(seed: u64, rows: usize) -> Vec<Column> {
+pub fn corpus(seed: u64, rows: usize) -> Vec<Column> {
     let mut dice = ChaCha20Rng::seed_from_u64(seed);
     let mut pick = || -> Vec<Option<usize>> { (0..rows).map(|_| (dice.next_u32() % 8 != 0).then_some(dice.next_u32() as usize)).collect() };
     let tiny = f64::from_bits(1);
@@ -220,7 +220,7 @@ fn corpus(seed: u64, rows: usize) -> Vec<Column> {
 }
 
 /// Every declared type that a column is read as, under every way of saying what is missing.
-fn tables(columns: &[Column]) -> Vec<Table> {
+pub fn tables(columns: &[Column]) -> Vec<Table> {
     let levels = |of: &[&str]| Type::Category(Arc::new(of.iter().map(|s| (*s).to_string()).collect()));
     let everywhere = [levels(&["0", "1", "0.5", "true", "north", " north", "2020-02-29", "-1", "other"]), Type::Text];
     let numbers = [
@@ -262,7 +262,7 @@ fn tables(columns: &[Column]) -> Vec<Table> {
 }
 
 /// All that a program can ask of the rows: their numbers, bit by bit, and the bytes of texts.
-fn rows(table: &Table, file: &[u8]) -> Vec<(Vec<u64>, Vec<u8>)> {
+pub fn rows(table: &Table, file: &[u8]) -> Vec<(Vec<u64>, Vec<u8>)> {
     let mut rows = Rows::open(table, Source::stored(Cursor::new(file.to_vec()), false).unwrap()).unwrap();
     let mut row = vec![0.0; rows.slots()];
     let mut all = vec![];

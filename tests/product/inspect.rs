@@ -157,6 +157,7 @@ fn formats_are_named_and_delimiters_are_options() {
         ("a.csv", &b"x;g\n1;u\n"[..], "has semicolons between its columns, not commas\n  Help: say so:    --delimiter ';'"),
         ("b.csv", b"x\tg\n1\tu\n", "has tabs between its columns, not commas\n  Help: say so:    --delimiter tab"),
         ("c.csv", b"PAR1\x15\x04\x15,SECRET", if cfg!(feature = "parquet") { "cannot be read" } else { "is Parquet, not CSV" }),
+        ("h.csv", b"ARROW1\0\0SECRET", if cfg!(feature = "parquet") { "cannot be read" } else { "is Arrow, not CSV" }),
         ("d.csv", b"\xff\xfex\0,\0g\0\n\0", "is UTF-16, not UTF-8"),
         ("e.csv", b"PK\x03\x04SECRET", "is a zip archive or a spreadsheet, not CSV"),
         ("f.csv", b"\x1f\x8b\x08SECRET", "is compressed, and its name does not end in .gz"),

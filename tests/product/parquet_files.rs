@@ -1,4 +1,4 @@
-//! Parquet through the binary: the answers of CSV, public refusals, and nothing of a broken file.
+//! Parquet and Arrow through the binary: the answers of CSV, public refusals, and nothing of a broken file.
 
 use crate::columns::{Cells, Column, Layout, csv, parquet};
 use std::fs;
@@ -58,23 +58,30 @@ fn rows() -> Vec<Column> {
     ]
 }
 
+/// The same rows, as `tests/support/arrow/make.py` wrote them.
+fn arrow(name: &str) -> Vec<u8> {
+    fs::read(format!("{}/tests/support/arrow/{name}.arrow", env!("CARGO_MANIFEST_DIR"))).unwrap()
+}
+
 #[test]
 fn answers_are_those_of_csv_from_a_file_a_pipe_and_registered_data() {
     let place = Place::new();
-    let bytes = parquet(&rows(), &Layout { group: 4, ..Layout::PLAIN });
     place.write("rows.csv", &csv(&rows()));
-    // A name says nothing but that a file is compressed.
-    ["rows.parquet", "rows.dat"].iter().for_each(|name| place.write(name, &bytes));
+    place.write("s.dpm", b"private t[6] { x: real in [0, 10], g: category {u, v}, id: text }\n");
     let wanted = place.answers("run q.dpm --data rows.csv", None);
     assert_eq!(wanted, [16_750, 2000]);
-    for args in ["run q.dpm --data rows.parquet", "run q.dpm --data t=rows.dat"] {
-        assert_eq!(place.answers(args, None), wanted);
+    let files = [parquet(&rows(), &Layout { group: 4, ..Layout::PLAIN }), arrow("six"), arrow("six_stream")];
+    for (at, bytes) in files.iter().enumerate() {
+        // A name says nothing but that a file is compressed.
+        ["rows.parquet", "rows.dat"].iter().for_each(|name| place.write(name, bytes));
+        for args in ["run q.dpm --data rows.parquet", "run q.dpm --data t=rows.dat"] {
+            assert_eq!(place.answers(args, None), wanted);
+        }
+        assert_eq!(place.answers("run q.dpm --data -", Some("rows.parquet")), wanted);
+        let init = format!("ledger init l{at} --dataset t=rows.parquet --schema s.dpm --shared --budget eps(1e20)");
+        assert_eq!(place.dpm(&init, None).0, Some(0));
+        assert_eq!(place.answers(&format!("run q.dpm --data t=@t --ledger l{at}"), None), wanted);
     }
-    assert_eq!(place.answers("run q.dpm --data -", Some("rows.parquet")), wanted);
-    place.write("s.dpm", b"private t[6] { x: real in [0, 10], g: category {u, v}, id: text }\n");
-    let init = "ledger init l --dataset t=rows.parquet --schema s.dpm --shared --budget eps(1e20)";
-    assert_eq!(place.dpm(init, None).0, Some(0));
-    assert_eq!(place.answers("run q.dpm --data t=@t --ledger l", None), wanted);
 }
 
 /// A folder and a pattern are all their files, which are as private as one; a ledger registers files alone.
@@ -149,17 +156,19 @@ fn what_is_wrong_with_a_file_is_said_without_its_cells() {
     place.write("q.dpm", PROGRAM.replace("x: real", "x from \"surplus\": real").as_bytes());
     says("the column `surplus` of the file for `t` holds times, which are not read\n  Help: write the day as a date");
     place.write("q.dpm", PROGRAM.as_bytes());
-    // A cell's bytes, the pages' headers, the footer and its length: one text.
+    // A cell's bytes, headers of pages and messages, the footer and its length: one text.
     let mut found = vec![];
-    for cut in [5, 60, whole.len() / 2, whole.len() - 9, whole.len() - 1] {
-        place.write("rows.parquet", &whole[..cut]);
-        found.push(says("rows.parquet: the file cannot be read"));
-    }
-    for at in [whole.len() - 1, whole.len() - 6] {
-        let mut broken = whole.clone();
-        broken[at] ^= 0x55;
-        place.write("rows.parquet", &broken);
-        found.push(says("rows.parquet: the file cannot be read"));
+    for (whole, least) in [(whole, 5), (arrow("six"), 8)] {
+        for cut in [least, 60, whole.len() / 2, whole.len() - 9, whole.len() - 1] {
+            place.write("rows.parquet", &whole[..cut]);
+            found.push(says("rows.parquet: the file cannot be read"));
+        }
+        for at in [whole.len() - 1, whole.len() - 6] {
+            let mut broken = whole.clone();
+            broken[at] ^= 0x55;
+            place.write("rows.parquet", &broken);
+            found.push(says("rows.parquet: the file cannot be read"));
+        }
     }
     found.dedup();
     assert_eq!(found.len(), 1, "{found:?}");

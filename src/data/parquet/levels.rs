@@ -6,7 +6,7 @@ use std::sync::Arc;
 use ::parquet::basic::{Encoding, Type as Physical};
 use ::parquet::schema::types::{ColumnDescPtr, ColumnDescriptor, Type};
 
-use crate::data::cell::Cell;
+use crate::data::columnar::values::level;
 use crate::model::Levels;
 
 /// Is a page in this encoding counted, or are levels of a page all that it holds?
@@ -35,8 +35,7 @@ pub fn plain(texts: &[u8], most: u32, levels: &Levels) -> Vec<u8> {
         // A page that ends too early has too few numbers then, which its decoder refuses.
         let Some((length, behind)) = rest.split_first_chunk::<4>() else { break };
         let Some((text, behind)) = behind.split_at_checked(u32::from_le_bytes(*length) as usize) else { break };
-        let level = Cell::Text(text).within_limit().level(levels).unwrap_or(f64::NAN);
-        out.extend_from_slice(&level.to_le_bytes());
+        out.extend_from_slice(&level(text, levels).to_le_bytes());
         rest = behind;
     }
     out

@@ -1,8 +1,5 @@
 //! Pages of one column of a row group, found and unpacked within bounds, for the decoders.
 
-use std::io::{Read, SeekFrom};
-use std::sync::{Arc, Mutex};
-
 use ::parquet::basic::{Compression, Encoding};
 use ::parquet::column::page::{Page, PageMetadata, PageReader};
 use ::parquet::errors::{ParquetError, Result};
@@ -10,11 +7,8 @@ use ::parquet::file::metadata::ColumnChunkMetaData;
 
 use super::levels;
 use super::thrift::{Compact, Fields};
-use crate::data::Seekable;
+use crate::data::columnar::{Shared, bytes, limited};
 use crate::model::Levels;
-
-/// A file that the columns read in turn.
-pub type Shared = Arc<Mutex<Box<dyn Seekable>>>;
 
 /// Most bytes of a page, packed or not; writers make pages of about one MiB.
 const LARGEST_PAGE: usize = 1 << 28;
@@ -32,15 +26,6 @@ pub fn unpacks(compression: Compression) -> bool {
 /// Is this encoding read? Texts that share their beginnings may be as long together as the square of the file.
 pub fn decodes(encoding: Encoding) -> bool {
     encoding != Encoding::DELTA_BYTE_ARRAY
-}
-
-/// So many bytes from a place that lies within the file.
-pub fn bytes(file: &mut dyn Seekable, start: u64, length: usize) -> Option<Vec<u8>> {
-    file.seek(SeekFrom::Start(start)).ok()?;
-    // No longer than the file, which was asked for its length.
-    let mut all = Vec::with_capacity(length);
-    file.take(length as u64).read_to_end(&mut all).ok()?;
-    (all.len() == length).then_some(all)
 }
 
 /// Reads page after page.
@@ -181,12 +166,6 @@ impl Pages {
         };
         (all.len() == size).then_some(all)
     }
-}
-
-fn limited(unpacked: impl Read, size: usize) -> Option<Vec<u8>> {
-    let mut all = Vec::with_capacity((size + 1).min(1 << 20));
-    unpacked.take(size as u64 + 1).read_to_end(&mut all).ok()?;
-    Some(all)
 }
 
 fn encoding(code: i64) -> Option<Encoding> {
