@@ -18,9 +18,8 @@ use std::sync::Arc;
 const MOST_EVENTS: f64 = 1e6;
 /// More rows than this make a chain of hours.
 const MOST_ROWS: usize = 200_000;
-/// Fewer draws of a chain say nothing of its tails; more of all chains fill the memory.
+/// Fewer draws of a chain say nothing of its tails.
 const FEWEST_DRAWS: usize = 100;
-const MOST_DRAWS: usize = 40_000;
 
 impl Checker<'_> {
     pub(super) fn outside_blocks(&mut self, word: &str, call: Span) -> Checked<()> {
@@ -53,13 +52,14 @@ impl Checker<'_> {
             self.drawn_parameters(&e, label, &mut wanted)?;
         }
         let Sampling { chains, draws } = sampling;
-        if draws < FEWEST_DRAWS || sampling.total() > MOST_DRAWS {
+        if draws < FEWEST_DRAWS || sampling.total() > Sampling::MOST {
             // The one that is wrong beside what the other usually is.
             let usual = Sampling::USUAL;
-            let long = draws < FEWEST_DRAWS || draws * usual.chains > MOST_DRAWS;
+            let long = draws < FEWEST_DRAWS || draws * usual.chains > Sampling::MOST;
             let (name, n) = if long { ("draws", usual.draws) } else { ("chains", usual.chains) };
             let at = args.iter().find(|a| a.name.as_ref().is_some_and(|of| of.value == name)).map_or(call, |a| a.span);
-            let d = Diagnostic::new("E0025", format!("a chain has at least {FEWEST_DRAWS} draws, and all together at most {MOST_DRAWS}"));
+            let d =
+                Diagnostic::new("E0025", format!("a chain has at least {FEWEST_DRAWS} draws, and all together at most {}", Sampling::MOST));
             let d = d.label(at, format!("{chains} chains of {draws}"));
             return self.fail(d.help(Help::from(format!("{name} = {n}")).over(at)));
         }

@@ -304,11 +304,12 @@ pub(super) fn warn(results: &Results) {
         let poor = draws.poor();
         if !poor.is_empty() {
             let (few, more) = (poor.iter().take(6).copied().collect::<Vec<_>>().join(", "), if poor.len() > 6 { ", .." } else { "" });
+            let which = if few.is_empty() { few } else { format!(": {few}") };
             say_line!(
-                "warning: the chains of `{name}` disagree or are short (R-hat above 1.01, or fewer than 400 effective draws): {few}{more}"
+                "warning: the chains of `{name}` disagree or are short (R-hat above 1.01, or fewer than 400 effective draws){which}{more}"
             );
-            if let Some(source) = &draws.source {
-                say_line!("         longer ones are free: posterior(.., draws = {})", 4 * source.of.sampling.draws);
+            if let Some(longer) = draws.source.as_ref().and_then(|source| source.of.sampling.longer()) {
+                say_line!("         longer ones are free: posterior(.., draws = {longer})");
             }
         }
         if let Some(share) = draws.source.as_ref().map(|s| s.beyond).filter(|share| *share > 0.01) {

@@ -22,6 +22,14 @@ impl Sampling {
         self.chains.saturating_mul(self.draws)
     }
 
+    /// All draws together: more fill the memory.
+    pub const MOST: usize = 40_000;
+
+    /// How many draws of a chain are worth asking for where these are too few; none where there cannot be more.
+    pub fn longer(self) -> Option<usize> {
+        Some((4 * self.draws).min(Sampling::MOST / self.chains.max(1))).filter(|draws| *draws > self.draws)
+    }
+
     /// What a program has to write for it, each part behind a comma.
     pub fn written(self) -> String {
         let part = |name: &str, n: usize, usual: usize| if n == usual { String::new() } else { format!(", {name} = {n}") };

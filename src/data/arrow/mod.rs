@@ -202,7 +202,9 @@ mod tests {
                 let some = rows.min(7) as usize;
                 for reader in &mut readers {
                     let values = reader.read(some)?;
-                    (0..some).for_each(|row| drop(values.cell(row).text().len()));
+                    for row in 0..some {
+                        let _ = values.cell(row).text();
+                    }
                 }
                 (rows, all) = (rows - some as u64, all + some);
             }
