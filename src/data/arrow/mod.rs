@@ -221,11 +221,11 @@ mod tests {
         for path in files.filter(|path| path.extension().is_some_and(|end| end == "arrow")) {
             let whole = std::fs::read(&path).unwrap();
             assert!(read(&whole).is_some_and(|rows| rows > 5), "{}", path.display());
-            for at in 0..whole.len() {
+            for at in (0..whole.len()).step_by(5) {
                 let mut broken = whole.clone();
                 broken[at] ^= [1, 0x80, 0xff][at % 3];
                 found[usize::from(read(&broken).is_some())] += 1;
-                if at % 37 == 0 {
+                if at % 7 == 0 {
                     found[usize::from(read(&whole[..at]).is_some())] += 1;
                 }
             }
