@@ -79,7 +79,7 @@ fn broken_files_end_in_one_way() {
     let (mut refused, mut read) = (0, 0);
     for name in FILES {
         let whole = file(name);
-        for at in (0..whole.len()).step_by(11) {
+        for at in (0..whole.len()).step_by(37) {
             for broken in [[&whole[..at], &[whole[at] ^ 0x81], &whole[at + 1..]].concat(), whole[..at].to_vec()] {
                 let mut found = Ok(None);
                 let used =
@@ -96,5 +96,5 @@ fn broken_files_end_in_one_way() {
             }
         }
     }
-    assert!(refused > 1000 && read > 1000, "{refused} refused, {read} read");
+    assert!(refused > 500 && read > 500, "{refused} refused, {read} read");
 }
