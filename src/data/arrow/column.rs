@@ -235,18 +235,17 @@ fn place(view: &[u8; 16]) -> Option<Result<(usize, Range<u64>), usize>> {
 
 /// Which part of every further buffer the texts lie in.
 fn parts(views: &[u8], some: Option<&[u8]>, buffers: usize) -> Option<Vec<Range<u64>>> {
-    let mut parts = vec![u64::MAX..0; buffers];
+    let mut parts: Vec<Option<Range<u64>>> = vec![None; buffers];
     for (view, row) in views.as_chunks().0.iter().zip(0..) {
         if some.is_some_and(|bits| !bit(bits, row)) {
             continue;
         }
         if let Ok((buffer, range)) = place(view)? {
             let part = parts.get_mut(buffer)?;
-            *part = part.start.min(range.start)..part.end.max(range.end);
+            *part = Some(part.take().map_or(range.clone(), |part| part.start.min(range.start)..part.end.max(range.end)));
         }
     }
-    parts.iter_mut().filter(|part| part.end == 0).for_each(|part| part.start = 0);
-    Some(parts)
+    Some(parts.into_iter().map(Option::unwrap_or_default).collect())
 }
 
 /// A number of five bits of exponent and ten of fraction.
