@@ -139,7 +139,9 @@ impl Checker<'_> {
                 true => "a model of counts needs their total, or a distribution for it",
                 false => "a model of sums needs the number of rows, which bounds the exposures",
             });
-            let count = of.and_then(|t| t.count_name.clone()).filter(|_| moments.is_none() && sums.is_empty());
+            // Of counts that a release of a posterior makes, the program has no name to observe.
+            let named = self.map.slice(at).contains(&format!("{name}."));
+            let count = of.and_then(|t| t.count_name.clone()).filter(|_| named && moments.is_none() && sums.is_empty());
             let public = if count.is_some() { "or make it public:" } else { "make it public:" };
             let d = match count {
                 Some(n) => {

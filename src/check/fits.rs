@@ -35,6 +35,10 @@ impl Checker<'_> {
         let (mut wanted, mut sampling) = (vec![], Sampling::USUAL);
         for arg in args {
             if let Some(name) = &arg.name {
+                if args.iter().take_while(|a| a.span != arg.span).any(|a| a.name.as_ref().is_some_and(|n| n.value == name.value)) {
+                    let d = Diagnostic::new("E0208", format!("`{}` is given twice", name.value)).label(name.span, "the second time");
+                    return self.fail(d.help("leave out one of the two"));
+                }
                 match name.value.as_str() {
                     "chains" => sampling.chains = self.whole_constant(&arg.value, "the number of chains")? as usize,
                     "draws" => sampling.draws = self.whole_constant(&arg.value, "the number of draws of a chain")? as usize,

@@ -69,7 +69,8 @@ impl Checker<'_> {
 
     /// Is it the posterior of one of several parameters of a model that moments determine? No other release gives that.
     pub(super) fn of_moments(&mut self, r: &ast::Release) -> bool {
-        let [ast::Arg { value: ast::Expr { kind: ast::ExprKind::Name(name), .. }, .. }] = r.query.args.as_slice() else { return false };
+        let mut own = r.query.args.iter().filter(|a| a.name.is_none()).map(|a| &a.value.kind);
+        let (Some(ast::ExprKind::Name(name)), None) = (own.next(), own.next()) else { return false };
         let Some(Binding::Param(p)) = self.scopes.find(name).map(|e| e.binding.clone()) else { return false };
         let Ok((parameters, observations)) = self.closure(&[p], r.query.span) else { return false };
         let Some(table) = observations.first().map(|o| o.table).filter(|_| parameters.len() > 1) else { return false };

@@ -63,7 +63,7 @@ impl Checker<'_> {
                 Some(ast::Mechanism::Named { name, .. }) if name.value != "auto" => {
                     matches!(name.value.as_str(), "noisy_cells" | "noisy_moments" | "gaussian" | "geometric")
                 }
-                _ => r.query.args.len() > 1 || self.of_moments(r),
+                _ => r.query.args.iter().filter(|a| a.name.is_none()).count() > 1 || self.of_moments(r),
             }
     }
 
@@ -80,6 +80,12 @@ impl Checker<'_> {
 
     /// `draw(w, b)`, `draws(p, 10)`, `posterior(p)`.
     fn posterior_query(&mut self, word: &str, call: &ast::Call, name: &str) -> Checked<(Query, Type)> {
+        if let Some(arg) = call.args.iter().find(|a| a.name.as_ref().is_some_and(|n| matches!(n.value.as_str(), "chains" | "draws"))) {
+            let own: Vec<&str> = call.args.iter().filter(|a| a.name.is_none()).map(|a| self.map.slice(a.span)).collect();
+            let help = Help::from(("without it:", format!("{word}({})", own.join(", ")))).over(call.span);
+            let d = Diagnostic::new("E0208", "this release is not sampled by chains of a chosen length").label(arg.span, "not used here");
+            return self.fail(d.help(help));
+        }
         let (args, times) = match (word, call.args.as_slice()) {
             (_, []) => return self.fail(self.arity(&format!("`{word}`"), "draw(p), draws(p, 10), posterior(p)", call.span)),
             ("draws", [first, times]) => (std::slice::from_ref(first), self.whole_constant(&times.value, "the number of draws")?),

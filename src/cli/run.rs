@@ -308,11 +308,12 @@ pub(super) fn warn(results: &Results) {
             say_line!(
                 "warning: the chains of `{name}` disagree or are short (R-hat above 1.01, or fewer than 400 effective draws){which}{more}"
             );
-            if let Some(longer) = draws.source.as_ref().and_then(|source| source.of.sampling.longer()) {
-                say_line!("         longer ones are free: posterior(.., draws = {longer})");
+            if let Some((of, longer)) = draws.source.as_ref().and_then(|source| Some((&source.of, source.of.sampling.longer()?))) {
+                let word = if of.prior { "prior" } else { "posterior" };
+                say_line!("         longer ones are free: {word}(.., draws = {longer})");
             }
         }
-        if let Some(share) = draws.source.as_ref().map(|s| s.beyond).filter(|share| *share > 0.01) {
+        if let Some(share) = draws.source.as_ref().filter(|s| !s.of.prior).map(|s| s.beyond).filter(|share| *share > 0.01) {
             let percent = crate::numeric::decimal::sig_up(100.0 * share, 2);
             say_line!(
                 "warning: the model of `{name}` has up to {percent} % of the rows beyond the bounds of a column, where moments do not see them: \
