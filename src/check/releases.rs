@@ -61,7 +61,7 @@ impl Checker<'_> {
         posterior
             && match r.using.as_ref().map(|u| &u.mechanism) {
                 Some(ast::Mechanism::Named { name, .. }) if name.value != "auto" => {
-                    matches!(name.value.as_str(), "noisy_cells" | "noisy_moments" | "gaussian" | "geometric")
+                    matches!(name.value.as_str(), "noisy_cells" | "noisy_moments" | "gaussian" | "geometric" | "laplace")
                 }
                 _ => r.query.args.iter().filter(|a| a.name.is_none()).count() > 1 || self.of_moments(r),
             }

@@ -174,4 +174,9 @@ fn chains_repeat_and_mix() {
     let mixed = |s: &dpm::numeric::diagnostics::Summary| s.rhat < 1.05 && s.ess_bulk > 200.0 && s.ess_tail > 100.0;
     assert!(found.summaries().iter().all(mixed) && found.divergences < 40, "{:?} {}", found.summaries(), found.divergences);
     assert_eq!(found, fitted(text, &rows, &noisy));
+    // A chain that is alone is the first of them, and its halves are compared.
+    let one = fitted(&text.replace("(m, tau, u)", "(m, tau, u, chains = 1, draws = 300)"), &rows, &noisy);
+    assert_eq!((one.chains, one.count()), (1, 300));
+    assert!(one.numbers.iter().zip(found.numbers.iter()).all(|(one, all)| one[..] == all[..300]));
+    assert!(one.summaries().iter().all(|s| s.rhat < 1.2), "{:?}", one.summaries());
 }

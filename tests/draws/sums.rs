@@ -1,6 +1,8 @@
 //! Posteriors of released moments against integration on a grid, and against least squares where there is hardly any noise.
 
-use crate::fits::{close, fitted};
+use crate::fits::{close, fitted, outputs};
+use dpm::run::{Posterior, Value};
+use nalgebra::{DMatrix, DVector};
 
 const ROWS: usize = 200;
 
@@ -152,6 +154,52 @@ fn a_regression_is_that_of_its_rows() {
     let mean = rows.iter().map(|r| r[0]).sum::<f64>() / n;
     let spread = (rows.iter().map(|r| (r[0] - mean).powi(2)).sum::<f64>() / (n - 1.0)).sqrt();
     close(&found, 4, (mean, spread / n.sqrt()), 0.25);
+}
+
+/// Columns on the right that no statement describes: one is skewed, and bools depend on it and on each other. Least squares again, and
+/// what it predicts.
+#[test]
+fn columns_on_the_right_may_follow_any_law() {
+    const MANY: usize = 50_000;
+    let mut dice = 54_321_u64;
+    let mut next = || {
+        dice = dice.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (dice >> 11) as f64 / (1u64 << 53) as f64
+    };
+    let mut row = || {
+        let x = 100.0 * next().powi(3);
+        let t = f64::from(u8::from(next() < 0.2 + 0.006 * x));
+        let v = f64::from(u8::from(next() < 0.2 + 0.5 * t));
+        [x, t, v, 10.0 + 0.5 * x - 8.0 * t + 5.0 * v + 6.0 * ((0..12).map(|_| next()).sum::<f64>() - 6.0)]
+    };
+    let rows: Vec<[f64; 4]> = (0..MANY).map(|_| row()).collect();
+    let scaled = rows.iter().map(|[x, t, v, y]| [(x - 50.0) / 50.0, 2.0 * t - 1.0, 2.0 * v - 1.0, (y - 50.0) / 100.0]);
+    let mut sums = [0.0; 14];
+    for u in scaled {
+        let pairs = (0..4).flat_map(|i| (i..4).map(move |j| if i == j { 0.707 * u[i] * u[i] } else { u[i] * u[j] }));
+        sums.iter_mut().zip(u.into_iter().chain(pairs)).for_each(|(sum, x)| *sum += x);
+    }
+    let text = "budget gdp(9)\nprivate rows[n] { x: real in [0, 100], t: bool, v: bool, y: real in [-50, 150] }\nlet f = design(x, t, v)\n\
+                param w: vector[f] ~ normal(0, 50)\nparam sd ~ half_normal(20)\nobserve y ~ normal(dot(w, f), sd)\n\
+                release post = posterior(w, sd, chains = 2) using gaussian\noutput at = predict(post, x = 40, t = true, v = false)\n";
+    let data = format!("x,t,v,y\n{}", "1,1,1,1\n".repeat(MANY));
+    let found = outputs(text, &data, &sums.map(|x| x.round() as i128)).outputs;
+    let draws = |i: usize| match &found[i].1 {
+        Value::Posterior(Posterior::Draws(draws)) => draws,
+        other => panic!("{other:?}"),
+    };
+    assert_eq!((draws(0).chains, draws(0).count()), (2, 2000));
+    let x = DMatrix::from_fn(MANY, 4, |i, j| [1.0, (rows[i][0] - 50.0) / 50.0, rows[i][1], rows[i][2]][j]);
+    let y = DVector::from_fn(MANY, |i, _| rows[i][3]);
+    let inverse = (x.transpose() * &x).try_inverse().unwrap();
+    let weights = &inverse * x.transpose() * &y;
+    let variance = (&y - &x * &weights).norm_squared() / (MANY - 4) as f64;
+    for i in 0..4 {
+        close(draws(0), i, (weights[i], (variance * inverse[(i, i)]).sqrt()), 0.3);
+    }
+    close(draws(0), 4, (variance.sqrt(), (variance / (2.0 * MANY as f64)).sqrt()), 0.3);
+    let at = DVector::from_vec(vec![1.0, -0.2, 1.0, 0.0]);
+    close(draws(1), 0, (at.dot(&weights), (variance * at.dot(&(&inverse * &at))).sqrt()), 0.3);
 }
 
 /// Mean and sd of a rate under gamma(2, 10), given noisy sums of events and of exposures in tens, in units of 10; `noisy` is the
