@@ -14,14 +14,14 @@ pub(super) const SEGMENT: usize = 256;
 const MOST_CLASSES: usize = 16;
 
 /// Consecutive rows. Numeric columns (unless few: see `narrow`) and joint levels are row by row, the others column by column,
-/// padded to whole lanes.
+/// padded to whole lanes or blocks.
 pub(super) struct Segment {
     /// Numeric columns are in the order of `narrow`.
     pub narrow: bool,
-    /// Outcomes and weights are in it too.
+    /// There are no other columns.
     pub flat: bool,
     pub rows: usize,
-    /// Rows of the columns below: `rows`, up to whole lanes.
+    /// Rows of the columns below: `rows`, up to whole lanes or blocks.
     pub height: usize,
     pub dense: Vec<f32>,
     pub joints: Vec<u8>,
@@ -33,7 +33,7 @@ pub(super) struct Segment {
 
 impl Segment {
     fn new(layout: &Layout, family: Family, rows: usize) -> Segment {
-        let height = rows.next_multiple_of(LANES);
+        let height = rows.next_multiple_of(if layout.narrow { narrow::BLOCK } else { LANES });
         Segment {
             narrow: layout.narrow,
             flat: layout.flat() && family.predictors() == 1,
@@ -134,8 +134,8 @@ impl DesignBuilder {
         }
         let height = segment.height;
         if layout.narrow {
-            for (column, value) in segment.dense.chunks_exact_mut(height).zip(&self.buffer) {
-                set(column, narrow::place(row, height), *value);
+            for (column, value) in self.buffer.iter().enumerate() {
+                set(&mut segment.dense, narrow::place(row, column, layout.dense), *value);
             }
         } else {
             segment.dense.extend_from_slice(&self.buffer);
@@ -147,9 +147,8 @@ impl DesignBuilder {
             set(column, row, level(part) as u16);
         }
         set(&mut segment.scale, row, factor);
-        let place = if segment.flat { narrow::place(row, height) } else { row };
-        set(&mut segment.weight, place, toward_zero(weight.clamp(0.0, 1.0)));
-        set(&mut segment.outcome, place, toward_zero(family.outcome(outcome)));
+        set(&mut segment.weight, row, toward_zero(weight.clamp(0.0, 1.0)));
+        set(&mut segment.outcome, row, toward_zero(family.outcome(outcome)));
         segment.rows += 1;
         self.rows += 1;
         Ok(())
@@ -169,25 +168,21 @@ fn set<T>(column: &mut [T], row: usize, value: T) {
 
 /// More rows came than were declared: the columns of the last segment are laid out anew for a whole segment.
 fn grow(segment: &mut Segment, layout: &Layout, family: Family) {
-    let (old, rows) = (segment.height, segment.rows);
+    let old = segment.height;
     let mut whole = Segment::new(layout, family, SEGMENT);
-    whole.rows = rows;
-    fn spread<T: Copy>(from: &[T], (old, rows, narrow): (usize, usize, bool), to: &mut [T]) {
-        let place = |row, height| if narrow { narrow::place(row, height) } else { row };
+    whole.rows = segment.rows;
+    fn spread<T: Copy>(from: &[T], old: usize, to: &mut [T]) {
         for (from, to) in from.chunks_exact(old).zip(to.chunks_exact_mut(SEGMENT)) {
-            for row in 0..rows {
-                if let Some(x) = from.get(place(row, old)) {
-                    set(to, place(row, SEGMENT), *x);
-                }
-            }
+            to.iter_mut().zip(from).for_each(|(to, x)| *to = *x);
         }
     }
-    spread(&segment.wide, (old, rows, false), &mut whole.wide);
-    spread(&segment.scale, (old, rows, false), &mut whole.scale);
-    spread(&segment.weight, (old, rows, segment.flat), &mut whole.weight);
-    spread(&segment.outcome, (old, rows, segment.flat), &mut whole.outcome);
+    spread(&segment.wide, old, &mut whole.wide);
+    spread(&segment.scale, old, &mut whole.scale);
+    spread(&segment.weight, old, &mut whole.weight);
+    spread(&segment.outcome, old, &mut whole.outcome);
     if layout.narrow {
-        spread(&segment.dense, (old, rows, true), &mut whole.dense);
+        // Blocks lie one behind the other.
+        whole.dense.iter_mut().zip(&segment.dense).for_each(|(to, x)| *to = *x);
     } else {
         whole.dense.extend_from_slice(&segment.dense);
     }

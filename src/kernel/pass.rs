@@ -5,11 +5,11 @@
 use multiversion::multiversion;
 
 use super::design::{Design, SEGMENT, Segment};
-use super::family::Family;
-use super::narrow::{self, TILES};
+use super::family::{Family, Terms};
+use super::narrow::{self, BLOCK, Column};
 use super::tables::Tables;
-use super::tile::{Tile, total, widened};
-use crate::numeric::fast::{LANES, Lanes, exp, ln, map};
+use super::tile::{Tile, widened};
+use crate::numeric::fast::{LANES, Lanes, exp, ln, map, total};
 
 /// The sums of one range of rows, with room for the predictors of eight rows: made once, used at every step.
 pub(super) struct Sums {
@@ -18,8 +18,10 @@ pub(super) struct Sums {
     predictors: Vec<Lanes>,
     /// Tiles of eight rows that go together.
     batch: usize,
-    /// Predictors, then residuals, of a segment of few numeric columns, in their order: class by class.
-    few: Vec<f64>,
+    /// Predictors, then residuals, of a segment of few numeric columns, class by class.
+    few: Vec<Column>,
+    /// Sums of those columns, class by class.
+    columns: Vec<Column>,
 }
 
 /// Rows that are read twice stay in the nearest cache, of at least 32 KiB: half of it for them.
@@ -32,8 +34,9 @@ impl Sums {
         let gradient = (0..classes).map(|_| Tables::new(&design.layout)).collect();
         let tile = LANES * size_of::<f32>() * design.layout.dense;
         let batch = NEAR.checked_div(tile).unwrap_or(MOST_TILES).clamp(1, MOST_TILES);
-        let few = vec![0.0; if design.layout.narrow { classes * SEGMENT } else { 0 }];
-        Sums { loss: 0.0, gradient, predictors: vec![[0.0; LANES]; classes * batch], batch, few }
+        let (blocks, columns) = if design.layout.narrow { (SEGMENT / BLOCK, design.layout.dense) } else { (0, 0) };
+        let [few, columns] = [blocks, columns].map(|each| vec![[0.0; BLOCK]; classes * each]);
+        Sums { loss: 0.0, gradient, predictors: vec![[0.0; LANES]; classes * batch], batch, few, columns }
     }
 }
 
@@ -52,44 +55,13 @@ pub(super) struct Rule {
 pub(super) fn pass(rule: Rule, segments: &[Segment], weights: &[Tables], sums: &mut Sums) {
     sums.loss = 0.0;
     sums.gradient.iter_mut().for_each(Tables::clear);
+    sums.columns.as_flattened_mut().fill(0.0);
     let mut loss = Loss { sum: [0.0; LANES], product: [1.0; LANES] };
     for segment in segments {
-        let (tiles, height) = (segment.height / LANES, segment.height);
-        for (z, w) in sums.few.chunks_exact_mut(height).zip(weights) {
-            narrow::predict(&segment.dense, &w.dense, z);
-        }
         if segment.flat {
-            flat(rule, segment, sums.few.get_mut(..height).unwrap_or(&mut []), &mut loss);
+            flat(rule, segment, weights, sums, &mut loss);
         } else {
-            for first in (0..tiles).step_by(sums.batch) {
-                let batch = first..(first + sums.batch).min(tiles);
-                // All predictors, then all residuals, then all sums: none waits for the one before.
-                for (tile, z) in batch.clone().zip(sums.predictors.chunks_exact_mut(weights.len())) {
-                    let rows = Tile::of(segment, tile * LANES);
-                    for (z, w) in z.iter_mut().zip(weights) {
-                        *z = rows.predict(w);
-                    }
-                    each_few(&mut sums.few, (height, tile), z, |z, few| *z += *few);
-                }
-                for (tile, z) in batch.clone().zip(sums.predictors.chunks_exact_mut(weights.len())) {
-                    let rows = Tile::of(segment, tile * LANES);
-                    if let [z] = &mut *z {
-                        residuals(rule, &rows, z, &mut loss);
-                    } else {
-                        softmax(rule.bound, &rows, z, &mut loss);
-                    }
-                    each_few(&mut sums.few, (height, tile), z, |r, few| *few = *r);
-                }
-                for (tile, r) in batch.zip(sums.predictors.chunks_exact(weights.len())) {
-                    let rows = Tile::of(segment, tile * LANES);
-                    for (r, g) in r.iter().zip(&mut sums.gradient) {
-                        rows.collect(*r, g);
-                    }
-                }
-            }
-        }
-        for (r, g) in sums.few.chunks_exact(height).zip(&mut sums.gradient) {
-            narrow::collect(&segment.dense, segment.rows, r, &mut g.dense);
+            tiles(rule, segment, weights, sums, &mut loss);
         }
         // A segment has 32 tiles: the product of their factors is at most 2^32.
         for (sum, product) in loss.sum.iter_mut().zip(&mut loss.product) {
@@ -98,63 +70,116 @@ pub(super) fn pass(rule: Rule, segments: &[Segment], weights: &[Tables], sums: &
         }
     }
     sums.loss = total(loss.sum);
+    let Sums { gradient, columns, .. } = sums;
+    for (columns, g) in columns.chunks_exact(columns.len().checked_div(gradient.len()).unwrap_or(0).max(1)).zip(gradient) {
+        g.dense.iter_mut().zip(columns).for_each(|(g, column)| *g = narrow::sum(column));
+    }
 }
 
-/// The numbers of a tile's rows in the order of `narrow`, class by class, beside those of the tile.
+/// A segment, some tiles after the others.
 #[inline(always)]
-fn each_few(few: &mut [f64], (height, tile): (usize, usize), of: &mut [Lanes], apply: impl Fn(&mut f64, &mut f64)) {
-    for (of, few) in of.iter_mut().zip(few.chunks_exact_mut(height)) {
-        for (of, few) in of.iter_mut().zip(few.iter_mut().skip(tile).step_by(height / LANES)) {
-            apply(of, few);
+fn tiles(rule: Rule, segment: &Segment, weights: &[Tables], sums: &mut Sums, loss: &mut Loss) {
+    let (tiles, blocks) = (segment.height / LANES, if segment.narrow { segment.height / BLOCK } else { 0 });
+    let Sums { gradient, predictors, batch, few, columns, .. } = sums;
+    for (w, z) in weights.iter().zip(few.chunks_exact_mut(blocks.max(1))) {
+        for (block, z) in segment.dense.chunks_exact(BLOCK * w.dense.len().max(1)).zip(z) {
+            narrow::predict(block, &w.dense, z);
+        }
+    }
+    for first in (0..tiles).step_by(*batch) {
+        let batch = first..(first + *batch).min(tiles);
+        // All predictors, then all residuals, then all sums: none waits for the one before.
+        for (tile, z) in batch.clone().zip(predictors.chunks_exact_mut(weights.len())) {
+            let rows = Tile::of(segment, tile * LANES);
+            for (z, w) in z.iter_mut().zip(weights) {
+                *z = rows.predict(w);
+            }
+            each_few(few, (blocks, tile), z, |z, few| *z += *few);
+        }
+        for (tile, z) in batch.clone().zip(predictors.chunks_exact_mut(weights.len())) {
+            let rows = Tile::of(segment, tile * LANES);
+            if let [z] = &mut *z {
+                residuals(rule, &rows, z, loss);
+            } else {
+                softmax(rule.bound, &rows, z, loss);
+            }
+            each_few(few, (blocks, tile), z, |r, few| *few = *r);
+        }
+        for (tile, r) in batch.zip(predictors.chunks_exact(weights.len())) {
+            let rows = Tile::of(segment, tile * LANES);
+            for (r, g) in r.iter().zip(gradient.iter_mut()) {
+                rows.collect(*r, g);
+            }
+        }
+    }
+    let each = columns.len() / weights.len().max(1);
+    for (r, columns) in few.chunks_exact(blocks.max(1)).zip(columns.chunks_exact_mut(each.max(1))) {
+        for (block, r) in segment.dense.chunks_exact(BLOCK * each.max(1)).zip(r) {
+            narrow::collect(block, r, columns);
         }
     }
 }
 
-/// Predictors of a flat segment become residuals.
+/// The numbers of a tile's rows among those of their blocks, class by class, beside those of the tile.
 #[inline(always)]
-fn flat(rule: Rule, segment: &Segment, z: &mut [f64], loss: &mut Loss) {
+fn each_few(few: &mut [Column], (blocks, tile): (usize, usize), of: &mut [Lanes], apply: impl Fn(&mut f64, &mut f64)) {
+    for (of, few) in of.iter_mut().zip(few.chunks_exact_mut(blocks.max(1))) {
+        if let Some(few) = few.as_flattened_mut().as_chunks_mut::<LANES>().0.get_mut(tile) {
+            of.iter_mut().zip(few).for_each(|(of, few)| apply(of, few));
+        }
+    }
+}
+
+/// A segment of few numeric columns alone, block by block.
+#[inline(always)]
+fn flat(rule: Rule, segment: &Segment, weights: &[Tables], sums: &mut Sums, loss: &mut Loss) {
+    let (Some(w), Sums { few, columns, .. }) = (weights.first(), sums) else { return };
+    let width = BLOCK * w.dense.len().max(1);
+    let blocks = segment.dense.chunks_exact(width).zip(segment.outcome.as_chunks::<BLOCK>().0).zip(few);
+    for (((cells, y), z), start) in blocks.zip((0..).step_by(BLOCK)) {
+        let weight = segment.weight.get(start..).and_then(|w| w.first_chunk::<BLOCK>());
+        narrow::predict(cells, &w.dense, z);
+        block(rule, (y, weight), segment.rows.saturating_sub(start), z, loss);
+        narrow::collect(cells, z, columns);
+    }
+}
+
+/// Predictors of the rows of a block become residuals.
+#[inline(always)]
+fn block(rule: Rule, (y, weight): (&[f32; BLOCK], Option<&[f32; BLOCK]>), live: usize, z: &mut Column, loss: &mut Loss) {
     let Rule { family, bound, with_loss } = rule;
     match family {
-        _ if with_loss => losses(family, segment, z, loss),
+        _ if with_loss => losses(family, (y, weight), live, z, loss),
         // The law is known to the compiler, which then goes through many rows at once.
-        Family::Logistic => scores(Family::Logistic, segment, z),
-        Family::Binomial { trials } => scores(Family::Binomial { trials }, segment, z),
-        other => scores(other, segment, z),
+        Family::Logistic => scores(Family::Logistic, y, z),
+        Family::Binomial { trials } => scores(Family::Binomial { trials }, y, z),
+        other => scores(other, y, z),
     }
     for z in z.iter_mut() {
         *z = z.clamp(-bound, bound);
     }
-    for (z, w) in z.iter_mut().zip(&segment.weight) {
-        *z *= f64::from(*w);
+    if let Some(weight) = weight {
+        for (z, w) in z.iter_mut().zip(weight) {
+            *z *= f64::from(*w);
+        }
     }
 }
 
 #[inline(always)]
-fn scores(family: Family, segment: &Segment, z: &mut [f64]) {
-    for (z, y) in z.as_chunks_mut::<LANES>().0.iter_mut().zip(segment.outcome.as_chunks::<LANES>().0) {
+fn scores(family: Family, y: &[f32; BLOCK], z: &mut Column) {
+    for (z, y) in z.as_chunks_mut::<LANES>().0.iter_mut().zip(y.as_chunks::<LANES>().0) {
         *z = family.terms(*z, widened(y)).score;
     }
 }
 
 /// The same with the losses, for each lane tile by tile, as `residuals` has them.
 #[inline(always)]
-fn losses(family: Family, segment: &Segment, z: &mut [f64], loss: &mut Loss) {
-    let (mut lost, mut factor) = ([[0.0; LANES]; TILES], [[1.0; LANES]; TILES]);
-    let eights = z.as_chunks_mut::<LANES>().0.iter_mut().zip(segment.outcome.as_chunks::<LANES>().0);
-    for (((z, y), lost), factor) in eights.zip(&mut lost).zip(&mut factor) {
+fn losses(family: Family, (y, weight): (&[f32; BLOCK], Option<&[f32; BLOCK]>), live: usize, z: &mut Column, loss: &mut Loss) {
+    for ((z, y), start) in z.as_chunks_mut::<LANES>().0.iter_mut().zip(y.as_chunks::<LANES>().0).zip((0..).step_by(LANES)) {
         let terms = family.terms(*z, widened(y));
-        (*z, *lost, *factor) = (terms.score, terms.loss, terms.factor);
-    }
-    let (lost, factor) = (lost.as_flattened(), factor.as_flattened());
-    for row in 0..segment.rows {
-        let (lane, place) = (row % LANES, narrow::place(row, segment.height));
-        let (Some(lost), Some(factor)) = (lost.get(place), factor.get(place)) else { continue };
-        let (Some(sum), Some(product)) = (loss.sum.get_mut(lane), loss.product.get_mut(lane)) else { continue };
-        if let Some(w) = segment.weight.get(place) {
-            *sum += f64::from(*w) * (lost + family.log_weight() * ln(*factor));
-        } else {
-            (*sum, *product) = (*sum + lost, *product * factor);
-        }
+        *z = terms.score;
+        let weight = weight.and_then(|w| w.get(start..)).and_then(|w| w.first_chunk::<LANES>());
+        loss.add(&terms, weight.map(widened), live.saturating_sub(start), family.log_weight());
     }
 }
 
@@ -162,6 +187,26 @@ fn losses(family: Family, segment: &Segment, z: &mut [f64], loss: &mut Loss) {
 struct Loss {
     sum: Lanes,
     product: Lanes,
+}
+
+impl Loss {
+    /// The losses of eight rows, of which so many exist.
+    #[inline(always)]
+    fn add(&mut self, terms: &Terms, weight: Option<Lanes>, live: usize, log_weight: f64) {
+        if let Some(weight) = weight {
+            for (((sum, lost), factor), w) in self.sum.iter_mut().zip(terms.loss).zip(terms.factor).zip(weight) {
+                // Rows that are missing have weight 0.
+                *sum += w * (lost + log_weight * ln(factor));
+            }
+            return;
+        }
+        for ((sum, lost), lane) in self.sum.iter_mut().zip(terms.loss).zip(0usize..) {
+            *sum += if lane < live { lost } else { 0.0 };
+        }
+        for ((product, factor), lane) in self.product.iter_mut().zip(terms.factor).zip(0usize..) {
+            *product *= if lane < live { factor } else { 1.0 };
+        }
+    }
 }
 
 /// A predictor becomes the residual.
@@ -172,21 +217,12 @@ fn residuals(rule: Rule, rows: &Tile, z: &mut Lanes, loss: &mut Loss) {
     for ((z, score), lane) in z.iter_mut().zip(terms.score).zip(0usize..) {
         *z = if lane < rows.live { score.clamp(-bound, bound) } else { 0.0 };
     }
-    if let Some(weight) = rows.weight() {
+    let weight = rows.weight();
+    if let Some(weight) = weight {
         z.iter_mut().zip(weight).for_each(|(z, w)| *z *= w);
-        if with_loss {
-            for (((sum, lost), factor), w) in loss.sum.iter_mut().zip(terms.loss).zip(terms.factor).zip(weight) {
-                // Rows that are missing have weight 0.
-                *sum += w * (lost + family.log_weight() * ln(factor));
-            }
-        }
-    } else if with_loss {
-        for ((sum, lost), lane) in loss.sum.iter_mut().zip(terms.loss).zip(0usize..) {
-            *sum += if lane < rows.live { lost } else { 0.0 };
-        }
-        for ((product, factor), lane) in loss.product.iter_mut().zip(terms.factor).zip(0usize..) {
-            *product *= if lane < rows.live { factor } else { 1.0 };
-        }
+    }
+    if with_loss {
+        loss.add(&terms, weight, rows.live, family.log_weight());
     }
 }
 

@@ -3,7 +3,7 @@
 use super::design::Segment;
 use super::layout::TABLE;
 use super::tables::Tables;
-use crate::numeric::fast::{LANES, Lanes};
+use crate::numeric::fast::{LANES, Lanes, total};
 
 /// Eight rows of a segment, the last of which may be missing.
 pub(super) struct Tile<'a> {
@@ -180,12 +180,6 @@ pub(super) fn widened(x: &[f32; LANES]) -> Lanes {
     let mut out = [0.0; LANES];
     out.iter_mut().zip(x).for_each(|(o, x)| *o = f64::from(*x));
     out
-}
-
-/// Always in this order.
-#[inline(always)]
-pub(super) fn total([a, b, c, d, e, f, g, h]: Lanes) -> f64 {
-    ((a + e) + (c + g)) + ((b + f) + (d + h))
 }
 
 /// The inner product of a row and the weights, in sixteen sums that are added up at the end.

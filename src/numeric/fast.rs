@@ -26,6 +26,12 @@ pub fn map(x: Lanes, f: impl Fn(f64) -> f64) -> Lanes {
     y
 }
 
+/// The sum of all lanes, always in this order.
+#[inline(always)]
+pub fn total([a, b, c, d, e, f, g, h]: Lanes) -> f64 {
+    ((a + e) + (c + g)) + ((b + f) + (d + h))
+}
+
 /// `exp(x)` for |x| <= 708, beyond that the value at the end; relative error at most 4e-16 (tested against 1e6 arguments).
 #[inline(always)]
 pub fn exp(x: f64) -> f64 {
