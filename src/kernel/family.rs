@@ -199,8 +199,9 @@ pub(super) fn hazard(t: f64) -> (f64, f64) {
         let density = libm::exp(-t * t / 2.0 - LN_ROOT);
         return (density / tail, -libm::log(tail));
     }
-    // Laplace's continued fraction t + 1/(t + 2/(t + 3/(t + ...))).
-    let h = (1..=60).rev().fold(t, |h, k| t + f64::from(k) / h);
+    // Laplace's continued fraction t + 1/(t + 2/(t + 3/(t + ...))); more terms than these change no digit (tested).
+    let terms = 3 + (132.0 / t).ceil() as u32;
+    let h = (1..=terms).rev().fold(t, |h, k| t + f64::from(k) / h);
     (h, t * t / 2.0 + LN_ROOT + libm::log(h))
 }
 
@@ -258,6 +259,17 @@ mod tests {
 
     fn close(a: f64, b: f64) {
         assert!((a / b - 1.0).abs() < 1e-9 && a >= b * (1.0 - 1e-16), "{a} {b}");
+    }
+
+    /// The continued fraction ends where further terms change the last digit at most.
+    #[test]
+    fn hazards_far_out_have_all_digits() {
+        for i in 0..20_000 {
+            let t = 4.0 * 1.0005f64.powi(i);
+            let (found, long) = (hazard(t).0, (1..=400).rev().fold(t, |h, k| t + f64::from(k) / h));
+            assert!((found / long - 1.0).abs() <= f64::EPSILON, "{t}: {found} {long}");
+        }
+        assert_eq!(hazard(f64::INFINITY), (f64::INFINITY, f64::INFINITY));
     }
 
     /// Golden cases glm_ball, quantity lipschitz.

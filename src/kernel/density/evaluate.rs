@@ -191,7 +191,7 @@ impl<'a> Density<'a> {
                 loss
             }
             Rows::Tape(ranges) => {
-                each(ranges, |range| pass(program, values, range, slopes));
+                each(ranges, |range| pass(program, values, range, (slopes, false)));
                 if slopes {
                     collect(ranges, sums);
                 }
@@ -208,7 +208,7 @@ impl<'a> Density<'a> {
                         range.seeds.extend_from_slice(own);
                         rest = others;
                     }
-                    each(ranges, |range| pass(program, values, range, true));
+                    each(ranges, |range| pass(program, values, range, (true, true)));
                     collect(ranges, sums);
                 }
                 loss
@@ -311,15 +311,18 @@ fn middle(loss: &Loss) -> f64 {
     if loss.lo.is_finite() && loss.hi.is_finite() { 0.5 * loss.lo + 0.5 * loss.hi } else { f64::INFINITY }
 }
 
+/// Losses and, with `slopes`, their derivatives; `known` where `row_losses` has just run, whose numbers of a single block are still there.
 #[multiversion(targets("x86_64+avx512f+avx512vl+avx512dq+avx512bw+avx2+fma+bmi1+bmi2", "x86_64+avx2+fma+bmi1+bmi2"))]
-fn pass(program: &Program, shared: &[f64], range: &mut Range, slopes: bool) {
+fn pass(program: &Program, shared: &[f64], range: &mut Range, (slopes, known): (bool, bool)) {
     let Range { blocks, locals, adjoints, shared: sums, loss, seeds, .. } = range;
     let mut seeds = seeds.chunks(ROWS);
     *loss = 0.0;
     sums.fill(0.0);
     for (columns, live) in blocks.iter() {
         let inputs = Inputs { shared, columns };
-        forward(&program.rows, 0, inputs, locals);
+        if !known || blocks.len() > 1 {
+            forward(&program.rows, 0, inputs, locals);
+        }
         let exists = |i: usize| i < *live;
         let given = seeds.next().unwrap_or(&[]);
         adjoints.iter_mut().for_each(|a| a.fill(0.0));

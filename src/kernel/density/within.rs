@@ -33,44 +33,57 @@ pub enum Binned {
 pub type Part = (f64, [f64; 4]);
 const UNKNOWN: Part = (f64::NAN, [0.0; 4]);
 
+/// Hazards and `-ln P(Y >= z)` of the last two ends z: bins beside each other share one.
+type Tails = [(f64, (f64, f64)); 2];
+const NO_TAILS: Tails = [(f64::NAN, (f64::NAN, f64::NAN)); 2];
+
 /// Not a number where the ends are not in order.
-pub fn within(law: Binned, [from, to, a, b]: [f64; 4]) -> Part {
+fn within(law: Binned, [from, to, a, b]: [f64; 4], known: &mut Tails) -> Part {
     match law {
         Binned::Poisson => poisson(from.max(0.0), to, a),
         Binned::NegBinomial => failures(from.max(0.0), to, a, b),
         Binned::Exponential => {
-            let (log, [by_from, by_to, ..]) = tails(law, from.max(0.0), to.max(0.0));
+            let (log, [by_from, by_to, ..]) = tails(law, (from.max(0.0), to.max(0.0)), known);
             // Nothing lies below 0.
             (log, [if from > 0.0 { by_from } else { 0.0 }, by_to, 0.0, 0.0])
         }
         _ if from + to < 0.0 => {
-            let (log, [by_from, by_to, ..]) = within(law, [-to, -from, a, b]);
+            let (log, [by_from, by_to, ..]) = within(law, [-to, -from, a, b], known);
             (log, [-by_to, -by_from, 0.0, 0.0])
         }
         _ if from < 0.0 => {
             let part = law.middle(-from) + law.middle(to);
             (part.ln(), [-law.density(from) / part, law.density(to) / part, 0.0, 0.0])
         }
-        _ => tails(law, from, to),
+        _ => tails(law, (from, to), known),
     }
 }
 
 /// Of every row; of equal neighbours, such as nodes of one cell, once.
 pub fn each<const W: usize>(law: Binned, operands: &[[f64; W]; 4], mut visit: impl FnMut(usize, Part)) {
     let [from, to, a, b] = operands;
-    let (mut before, mut part) = ([f64::NAN; 4], UNKNOWN);
+    let (mut before, mut part, mut known) = ([f64::NAN; 4], UNKNOWN, NO_TAILS);
     for ((((i, from), to), a), b) in (0..).zip(from).zip(to).zip(a).zip(b) {
         let here = [*from, *to, *a, *b];
         if here != before {
-            (before, part) = (here, within(law, here));
+            (before, part) = (here, within(law, here, &mut known));
         }
         visit(i, part);
     }
 }
 
 /// Both ends on one side of the middle: what is beyond the far one is `exp(-fall)` of what is beyond the near one.
-fn tails(law: Binned, from: f64, to: f64) -> Part {
-    let ((near, loss), (far, far_loss)) = (law.tail(from), if to < f64::INFINITY { law.tail(to) } else { (0.0, f64::INFINITY) });
+fn tails(law: Binned, (from, to): (f64, f64), known: &mut Tails) -> Part {
+    let mut tail = |z: f64| match known.iter().find(|(at, _)| *at == z) {
+        _ if z == f64::INFINITY => (0.0, f64::INFINITY),
+        Some((_, tail)) => *tail,
+        None => {
+            let tail = law.tail(z);
+            *known = [(z, tail), known[0]];
+            tail
+        }
+    };
+    let ((near, loss), (far, far_loss)) = (tail(from), tail(to));
     let fall = far_loss - loss;
     let kept = -libm::expm1(-fall);
     (kept.ln() - loss, [-near / kept, far * (-fall).exp() / kept, 0.0, 0.0])
@@ -235,6 +248,27 @@ impl<L: Fn(f64) -> f64, R: Fn(f64) -> f64, S: Fn(f64) -> [f64; 2]> Counts<L, R, 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    fn within(law: Binned, operands: [f64; 4]) -> Part {
+        super::within(law, operands, &mut NO_TAILS.clone())
+    }
+
+    /// Bins beside each other, in and out of order, have the numbers that each has alone.
+    #[test]
+    fn tails_that_are_known_are_those_of_the_bin() {
+        for law in [Binned::Normal, Binned::Logistic, Binned::Laplace, Binned::Cauchy, Binned::Student(3.0), Binned::Exponential] {
+            let ends = [f64::NEG_INFINITY, -7.0, -2.5, -0.3, 0.0, 0.4, 0.4000001, 3.0, 9.0, f64::INFINITY];
+            let mut bins: Vec<[f64; 2]> = ends.windows(2).map(|w| [w[0], w[1]]).collect();
+            bins.extend([[3.0, 9.0], [-2.5, -0.3], [0.4, 3.0], [-3.0, -0.4], [-9.0, -3.0], [3.0, f64::INFINITY], [f64::NAN, 1.0]]);
+            bins.extend(ends.windows(2).rev().map(|w| [w[0], w[1]]));
+            let mut operands = [[0.0; 25]; 4];
+            bins.iter().enumerate().for_each(|(i, [from, to])| (operands[0][i], operands[1][i]) = (*from, *to));
+            each(law, &operands, |i, part| {
+                let alone = within(law, operands.map(|o| o[i]));
+                assert_eq!(format!("{part:?}"), format!("{alone:?}"), "{law:?} {i}");
+            });
+        }
+    }
 
     const LAWS: [Binned; 7] = [
         Binned::Normal,
