@@ -9,6 +9,7 @@ use crate::model::fit::{CellTable, Fit, Sampling};
 use crate::model::{
     Axis, Builtin, Column, ColumnId, Expr, ExprKind, Label, Observation, ParamId, Parameter, Range, ReleaseId, Step, TableId, Type,
 };
+use crate::source::suggest::did_you_mean;
 use crate::source::{Diagnostic, Help, Span};
 use crate::syntax::ast;
 use std::rc::Rc;
@@ -43,10 +44,12 @@ impl Checker<'_> {
                     "chains" => sampling.chains = self.whole_constant(&arg.value, "the number of chains")? as usize,
                     "draws" => sampling.draws = self.whole_constant(&arg.value, "the number of draws of a chain")? as usize,
                     _ => {
-                        let d = Diagnostic::new("E0208", format!("`{word}` has no argument `{}`", name.value));
-                        return self.fail(
-                            d.label(name.span, "not known").help(Help::from(("how many draws a chain:", "draws = 1000")).over(arg.span)),
-                        );
+                        let d =
+                            Diagnostic::new("E0208", format!("`{word}` has no argument `{}`", name.value)).label(name.span, "not known");
+                        return self.fail(match did_you_mean(&name.value, ["chains", "draws"]) {
+                            Some(near) => d.near(name.span, &near),
+                            None => d.help(Help::from(("how many draws a chain:", "draws = 1000")).over(arg.span)),
+                        });
                     }
                 }
                 continue;
