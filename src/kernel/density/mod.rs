@@ -16,6 +16,7 @@ mod evaluate;
 mod exposures;
 mod functions;
 mod fused;
+mod known_total;
 mod mean;
 mod moments;
 mod moved;

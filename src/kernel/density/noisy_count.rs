@@ -82,12 +82,17 @@ impl NoisyCount {
         matches!(self.form, Form::Exact)
     }
 
-    /// The probability that the noise is so much; of wide noise nobody asks.
-    pub fn noise(&self, k: i64) -> Option<f64> {
-        match &self.form {
-            Form::Sums { log_law, .. } => Some(log_law.get(usize::try_from(k.unsigned_abs()).ok()?).map_or(0.0, |l| l.exp())),
-            Form::Exact | Form::Normal(_) => None,
-        }
+    /// How much the noise may be at most, and its variance, where its law is listed.
+    pub fn reach(&self) -> Option<(i64, f64)> {
+        let Form::Sums { log_law, .. } = &self.form else { return None };
+        let variance = (0u32..).zip(log_law).map(|(k, l)| 2.0 * f64::from(k).powi(2) * l.exp()).sum();
+        Some((log_law.len() as i64 - 1, variance))
+    }
+
+    /// The logarithm of the probability that the noise is so much, where its law is listed.
+    pub fn log_noise(&self, k: i64) -> f64 {
+        let Form::Sums { log_law, .. } = &self.form else { return f64::NAN };
+        usize::try_from(k.unsigned_abs()).ok().and_then(|k| log_law.get(k)).copied().unwrap_or(f64::NEG_INFINITY)
     }
 
     /// The likelihood of a noisy count at the log rate a, which may be -inf.
