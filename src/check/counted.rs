@@ -58,7 +58,10 @@ impl Checker<'_> {
         let counts = v.axes.as_ref().is_some_and(|a| sums::columns(a).is_none());
         let rows = self.release(id).and_then(|r| r.query.as_ref()).map(|(rows, _)| *rows);
         let secret = rows.and_then(|t| self.table(t)).filter(|t| t.relation == Relation::AddRemove && counts);
-        let total = secret.and_then(|t| t.count_name.clone()).map(|name| Axis {
+        // A record does not say how the header called it.
+        let unknown = self.program.records.iter().any(|r| r.id == id && r.counts.as_ref().is_some_and(|c| c.totals.is_empty()));
+        let unnamed = (unknown && counts && axes.iter().all(|a| a.name != "n")).then(|| "n".to_owned());
+        let total = secret.and_then(|t| t.count_name.clone()).or(unnamed).map(|name| Axis {
             name,
             ty: Type::Int(Range::new(0.0, f64::INFINITY)),
             levels: Arc::default(),
@@ -124,9 +127,9 @@ impl Checker<'_> {
         let ty = self.release(id).map(|r| r.ty.clone()).ok_or(Stop)?;
         let (axes, moments, sums) = (self.axes_of(id), self.moment_axes(id).map(|(_, scaled)| scaled), self.sums_of_release(id));
         let (rows, totals) = match query {
-            Some((rows, _)) if stated => {
+            of if stated => {
                 let none = Type::Vector(vectors::boxed(0, Range::new(0.0, f64::INFINITY), None));
-                (Some(rows), Some(node(ExprKind::List(vec![]), none, Label::Public, at)))
+                (of.map(|(rows, _)| rows), Some(node(ExprKind::List(vec![]), none, Label::Public, at)))
             }
             Some((rows, value)) => (Some(rows), self.totals(rows, &value, at)),
             None => (None, self.recorded(id, at)),
@@ -135,13 +138,17 @@ impl Checker<'_> {
             let (name, of) = (self.table_name(table), rows.and_then(|t| self.table(t)));
             let what = if sums.is_empty() { "counts" } else { "sums" };
             let d = Diagnostic::new("E0105", format!("`{name}` {what} rows whose number is secret")).label(at, "observed here");
-            let d = d.cause(match sums.is_empty() {
-                true => "a model of counts needs their total, or a distribution for it",
-                false => "a model of sums needs the number of rows, which bounds the exposures",
-            });
             // Of counts that a release of a posterior makes, the program has no name to observe.
             let named = self.map.slice(at).contains(&format!("{name}."));
-            let count = of.and_then(|t| t.count_name.clone()).filter(|_| named && moments.is_none() && sums.is_empty());
+            let count = self.table(table).and_then(|t| t.columns.get(axes.len())).map(|c| c.name.clone());
+            let count = count.filter(|_| named && moments.is_none() && sums.is_empty());
+            let d = d.cause(match sums.is_empty() {
+                true if named => "a model of counts needs their total, or a distribution for it",
+                true => {
+                    "a model of counts needs their total; a distribution for it needs counts with a name: release cells = histogram(..)"
+                }
+                false => "a model of sums needs the number of rows, which bounds the exposures",
+            });
             let public = if count.is_some() { "or make it public:" } else { "make it public:" };
             let d = match count {
                 Some(n) => {

@@ -2,7 +2,7 @@
 
 use super::scope::{Binding, Origin};
 use super::{Checked, Checker, MAX_DEPTH, Stop, measure, vectors};
-use crate::model::{Builtin, Expr, ExprKind, Label, Levels, Range, TableId, Type};
+use crate::model::{Builtin, Expr, ExprKind, Label, Range, TableId, Type};
 use crate::source::{Diagnostic, Help, Span};
 use crate::syntax::ast;
 
@@ -27,6 +27,19 @@ pub(super) fn some<'n>(names: impl Iterator<Item = &'n str>) -> String {
 }
 
 const SOME: usize = 24;
+
+/// `a, true` for the level of several columns, `true` for that of a bool; `None` for a single index of another kind.
+fn level_name(indices: &[ast::Expr]) -> Option<String> {
+    let word = |e: &ast::Expr| match &e.kind {
+        ast::ExprKind::Name(word) | ast::ExprKind::Text(word) => Some(word.clone()),
+        ast::ExprKind::Bool(b) => Some(b.to_string()),
+        _ => None,
+    };
+    match indices {
+        [one] if !matches!(one.kind, ast::ExprKind::Bool(_)) => None,
+        several => Some(several.iter().map(word).collect::<Option<Vec<_>>>()?.join(", ")),
+    }
+}
 
 impl Checker<'_> {
     pub(super) fn expr(&mut self, e: &ast::Expr) -> Checked<Expr> {
@@ -286,12 +299,13 @@ impl Checker<'_> {
         if let Some(axes) = axes {
             return self.cell_of(base, &axes, indices, span);
         }
-        let [index] = indices else {
-            return self.fail(self.arity("`[..]`", "one index, from 1 or by level", span));
-        };
         let inner = match &base.ty {
             Type::Posterior(inner) => (**inner).clone(),
             other => other.clone(),
+        };
+        let several = inner.levels().and_then(|_| level_name(indices));
+        let (Some(index), true) = (indices.first(), indices.len() == 1 || several.is_some()) else {
+            return self.fail(self.arity("`[..]`", "one index, from 1 or by level", span));
         };
         let (dim, part) = match &inner {
             Type::Vector(v) => (v.dim, Type::Real(v.range)),
@@ -305,6 +319,7 @@ impl Checker<'_> {
         };
         // A bare name is a level, unless it is an argument of the function we are in, or no level but a value.
         let by_level = match (&index.kind, inner.levels()) {
+            (_, Some(levels)) if several.is_some() => several.as_ref().map(|level| (level, levels.clone())),
             (ast::ExprKind::Text(level), Some(levels)) => Some((level, levels.clone())),
             (ast::ExprKind::Name(name), Some(levels)) => {
                 let level = self.place_of(name, levels).is_some();
@@ -334,22 +349,6 @@ impl Checker<'_> {
         let ty = if matches!(base.ty, Type::Posterior(_)) { Type::Posterior(Box::new(part)) } else { part };
         let label = base.label;
         Ok(node(ExprKind::Index(Box::new(base), Box::new(index)), ty, label, span))
-    }
-
-    /// A level by name.
-    pub(super) fn level(&mut self, name: &str, levels: &Levels, span: Span) -> Checked<Expr> {
-        match self.place_of(name, levels) {
-            Some(i) => Ok(node(ExprKind::Level(i), Type::Category(levels.clone()), Label::Public, span)),
-            None => {
-                let near = crate::source::suggest::did_you_mean(name, levels.iter().map(String::as_str));
-                let listed = some(levels.iter().map(String::as_str));
-                let d = Diagnostic::new("E0206", format!("there is no level `{name}`")).label(span, format!("levels: {listed}"));
-                self.fail(match near {
-                    Some(n) => d.near(span, &n),
-                    None => d,
-                })
-            }
-        }
     }
 
     fn field(&mut self, base: &ast::Expr, field: &ast::Name, span: Span) -> Checked<Expr> {

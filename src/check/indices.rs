@@ -1,13 +1,32 @@
-//! What an index may not be, and what to write instead.
+//! Levels by name, what an index may not be, and what to write instead.
 
+use super::expressions::{node, some};
 use super::{Checked, Checker};
-use crate::model::{Expr, ExprKind, Label, Type};
+use crate::model::{Expr, ExprKind, Label, Levels, Type};
 use crate::source::{Diagnostic, Help, Span};
 
 /// Most levels that a Help line writes out.
 const MOST: f64 = 40.0;
 
 impl Checker<'_> {
+    /// A level by name.
+    pub(super) fn level(&mut self, name: &str, levels: &Levels, span: Span) -> Checked<Expr> {
+        match self.place_of(name, levels) {
+            Some(i) => Ok(node(ExprKind::Level(i), Type::Category(levels.clone()), Label::Public, span)),
+            None => {
+                let near = crate::source::suggest::did_you_mean(name, levels.iter().map(String::as_str));
+                // A level of several columns has a comma in it.
+                let quoted: Vec<String> = levels.iter().map(|l| if l.contains(',') { format!("\"{l}\"") } else { l.clone() }).collect();
+                let listed = some(quoted.iter().map(String::as_str));
+                let d = Diagnostic::new("E0206", format!("there is no level `{name}`")).label(span, format!("levels: {listed}"));
+                self.fail(match near {
+                    Some(n) => d.near(span, &n),
+                    None => d,
+                })
+            }
+        }
+    }
+
     /// E0201: a component that is not there, or one that the rows would choose.
     pub(super) fn no_index<T>(&mut self, base: &Expr, index: &Expr, dim: u64) -> Checked<T> {
         if index.label == Label::Public || !index.ty.is_scalar_number() {

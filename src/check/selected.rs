@@ -10,7 +10,7 @@ use crate::model::{
     AggregateQuery, BudgetKind, Builtin, Expr, ExprKind, Label, Levels, MechanismChoice, MechanismKind, Query, Range, Relation, Step,
     TableId, Type,
 };
-use crate::source::{Diagnostic, Span};
+use crate::source::{Diagnostic, Help, Span};
 use crate::syntax::ast;
 use std::rc::Rc;
 
@@ -105,6 +105,14 @@ impl Checker<'_> {
             _ => vec![self.expr(&groups.value)?],
         };
         let axes = by.iter().map(|g| self.group_axis(g)).collect::<Checked<Vec<_>>>()?;
+        if axes.is_empty() {
+            let d = Diagnostic::new("E0209", "`groups` names no column").label(groups.value.span, "an empty list");
+            return self.fail(d.help(Help::from(("the mean of all rows:", format!("mean({})", self.written(of.value.span)))).over(at)));
+        }
+        if let Some((_, twice)) = axes.iter().enumerate().find(|(i, a)| axes.iter().take(*i).any(|b| b.name == a.name)) {
+            let d = Diagnostic::new("E0207", format!("two groups are those of `{}`", twice.name)).label(groups.value.span, "one list");
+            return self.fail(d.help("leave out one of them"));
+        }
         let levels = self.cells(&axes, at)?;
         let Averaged { table, range, scaled } = self.averaged(x, &by, at)?;
         let public = axes.iter().all(|a| a.public);

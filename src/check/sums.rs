@@ -115,7 +115,7 @@ impl Checker<'_> {
             let (public, levels) = (self.neighbours_agree(t, std::slice::from_ref(x)), self.bins_of(x)?);
             return Ok(Axis { name, ty: x.ty.clone(), levels, public, edges: vec![], sums: vec![] });
         }
-        let d = Diagnostic::new("E0209", "the groups of sums are the levels of a category, or a bool").label(x.span, type_text(&x.ty));
+        let d = Diagnostic::new("E0209", "the groups are the levels of a category, or a bool").label(x.span, type_text(&x.ty));
         let name = if let ExprKind::Column(t, c) = x.kind { self.column(t, c).map(|c| c.name.clone()) } else { None };
         self.fail(match name {
             Some(name) => d.help(("declare it as one, whose levels are those of the file:", format!("{name}: category {{no, yes}}"))),

@@ -94,6 +94,26 @@ fn the_same_record_gives_the_same_posterior() {
     same(elsewhere, &["p.plan"]);
 }
 
+/// A secret number of rows is `n` in a record, whatever the header of the table called it.
+#[test]
+fn a_record_of_a_secret_number_of_rows() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = folder.path();
+    let model = |n: &str| {
+        format!(
+            "param total ~ lognormal(4, 1)\nparam p ~ beta(1, 1)\nobserve cells.{n} ~ poisson(total)\nobserve cells.vote ~ bernoulli(p)\n\
+             output post = posterior(p, total, chains = 1, draws = 200)\n"
+        )
+    };
+    let table = "budget dp(eps = 1, delta = 1e-6)\nprivate poll[private voters] { vote: bool }\nrelease cells = histogram(vote)\n";
+    fs::write(at.join("a.dpm"), format!("{table}{}", model("voters"))).unwrap();
+    fs::write(at.join("a.csv"), "vote\n".to_owned() + &"yes\nno\nno\n".repeat(20)).unwrap();
+    expect(0, &dpm(at, &["run", "a.dpm", "--data", "a.csv", "-o", "r.json"]));
+    fs::write(at.join("b.dpm"), format!("public cells from \"r.json\"\n{}", model("n"))).unwrap();
+    expect(0, &dpm(at, &["run", "b.dpm", "-o", "s.json"]));
+    assert_eq!(read(at, "s.json")["outputs"], read(at, "r.json")["outputs"]);
+}
+
 #[test]
 fn a_record_is_verified_and_neither_overwritten_nor_private() {
     let folder = poll();
