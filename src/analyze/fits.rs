@@ -54,7 +54,7 @@ fn modes(fit: &Fit) -> Option<Diagnostic> {
     let own = fit.own();
     let of_several = own.iter().find(|o| o.likelihood.components().len() > 1).filter(|_| !fit.prior)?;
     let d = Diagnostic::new("W0512", "a chain of a mixture may miss a mode, so intervals are approximate");
-    let seen = "between 79 % and 90 % of the 90 % intervals contained the truth";
+    let seen = "between 78 % and 87 % of the 90 % intervals contained the truth";
     Some(d.label(of_several.likelihood.span, seen).help("do not use it where its chains disagree: an R-hat above 1.01 is reported"))
 }
 
