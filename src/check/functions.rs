@@ -27,7 +27,7 @@ pub const FUNCTIONS: &[[&str; 3]] = &[
     ],
     [
         "design(age, log1p(income), sex, age * sex)",
-        "A row as features of a regression: numbers scaled to [-1, 1] by their declared bounds, bools as 0 or 1, one feature for each level of a category but the first, or the one that `relevel(region, south)` says; `*` makes interactions, in parentheses a product is one number. The first feature is the intercept, unless `intercept = false` stands in it. `vector[x]` has a weight for each, by name, and the features of a row have the least norm that their columns allow.",
+        "A row as features of a regression: numbers scaled to [-1, 1] by their declared bounds, bools as 0 or 1, one feature for each level of a category but the first, or the one that `relevel(region, south)` says; `*` makes interactions, in parentheses a product is one number. The first feature is the intercept, unless `intercept = false` is given. `vector[x]` has a weight for each, by name, and the features of a row have the least norm that their columns allow.",
         "budget dp(eps = 1, delta = 1e-6)\nprivate adult[5000] { age: real in [17, 90], sex: category {female, male}, rich: bool }\nlet x = design(age, sex, age * sex)\nparam w: vector[x] ~ normal(0, 1)\nobserve rich ~ bernoulli_logit(dot(w, x))\nrelease coef = draw(w)\noutput per_unit = natural(coef)\noutput by_age = coef[age]",
     ],
     [

@@ -9,6 +9,8 @@ const LEAST_VARIANCE: f64 = 4.0;
 const ALWAYS: f64 = 6.0;
 /// Products of chances that one evaluation of a group may take.
 const MOST: usize = 1 << 18;
+/// Logarithms of the factorials of larger totals lose the digits that chains need.
+const LARGEST: u64 = 1 << 30;
 /// Terms below this part of the largest are left out.
 const SMALL: f64 = 1e-18;
 
@@ -16,10 +18,13 @@ const SMALL: f64 = 1e-18;
 pub struct KnownTotal {
     total: usize,
     /// Of each cell the counts that its noise allows, as the first, and `ln g(noisy - c) / c!` for each of them.
-    cells: Vec<(usize, Vec<f64>)>,
+    cells: Vec<Chances>,
     pair: Option<Pair>,
     scale: f64,
 }
+
+/// Neighbouring whole numbers from the first on, with their chances.
+type Chances = (usize, Vec<f64>);
 
 /// Two cells, where each count of the first says that of the second.
 struct Pair {
@@ -43,7 +48,7 @@ impl KnownTotal {
         let (n, cells) = (total as f64, noisy.len() as f64);
         let varies = n * variance / (n / cells + variance);
         let near = varies >= ALWAYS.max(LEAST_VARIANCE * (groups as f64).sqrt());
-        if total == 0 || total > 1 << 40 || (noisy.len() != 2 && near) || noisy.len() < 2 {
+        if total == 0 || total > LARGEST || (noisy.len() != 2 && near) || noisy.len() < 2 {
             return None;
         }
         let top = i64::try_from(total).ok()?;
@@ -62,7 +67,14 @@ impl KnownTotal {
             let to = (a + first.len()).min((total + 1).saturating_sub(*b));
             let log = |c: usize| Some(first.get(c.checked_sub(*a)?)? + second.get((total - c).checked_sub(*b)?)?);
             let logs = (from..to).map(log).collect::<Option<Vec<f64>>>()?;
-            let steps = logs.windows(2).map(|w| if let [a, b] = w { (b - a).clamp(-STEEP, STEEP).exp() } else { 1.0 }).collect();
+            // Differences of logarithms of large factorials have few digits.
+            let [y, z] = [noisy.first(), noisy.last()].map(|y| y.copied().unwrap_or(0));
+            let step = |c: usize| {
+                let (here, left) = (c as i64, (total - c) as i64);
+                let noise = law.log_noise(y - here - 1) - law.log_noise(y - here) + law.log_noise(z - left + 1) - law.log_noise(z - left);
+                noise.clamp(-STEEP, STEEP).exp() * left as f64 / (here + 1) as f64
+            };
+            let steps = (from..to.saturating_sub(1)).map(step).collect();
             let pair = (!logs.is_empty()).then_some(Pair { from, logs, steps })?;
             return Some(KnownTotal { total, cells, pair: Some(pair), scale });
         }
@@ -82,7 +94,7 @@ impl KnownTotal {
         for ((first, own), others) in chances.iter().zip(self.others(&chances)) {
             let (mut sum, mut mean) = (0.0, 0.0);
             for (c, chance) in (*first..).zip(own) {
-                let both = chance * others.get(self.total - c).unwrap_or(&0.0);
+                let both = chance * at(&others, self.total - c);
                 sum += both;
                 mean += c as f64 * both;
             }
@@ -95,8 +107,9 @@ impl KnownTotal {
     /// For each cell the logarithm of the probability of its noisy count, given those of all others.
     pub fn each(&self, log_shares: &[f64], law: &NoisyCount, noisy: &[i64]) -> Vec<f64> {
         let (chances, _) = self.chances(log_shares);
-        let one = |((others, share), noisy): ((Vec<f64>, &f64), &i64)| {
-            let terms = others.iter().rev().enumerate().map(|(c, p)| (c, power(c, *share) - libm::lgamma(c as f64 + 1.0) + p.ln()));
+        let one = |(((first, others), share), noisy): ((Chances, &f64), &i64)| {
+            let counts = (0..=self.total.saturating_sub(first)).rev();
+            let terms = counts.zip(&others).map(|(c, p)| (c, power(c, *share) - libm::lgamma(c as f64 + 1.0) + p.ln()));
             let terms: Vec<(usize, f64)> = terms.filter(|(_, log)| *log > f64::NEG_INFINITY).collect();
             let most = terms.iter().map(|(_, log)| *log).fold(f64::NEG_INFINITY, f64::max);
             let (mut all, mut seen) = (0.0, 0.0);
@@ -111,9 +124,9 @@ impl KnownTotal {
     }
 
     /// Of each cell the chances of its counts, in parts of the largest, and the sum of the logarithms of those.
-    fn chances(&self, log_shares: &[f64]) -> (Vec<(usize, Vec<f64>)>, f64) {
+    fn chances(&self, log_shares: &[f64]) -> (Vec<Chances>, f64) {
         let mut most = 0.0;
-        let one = |((first, logs), share): (&(usize, Vec<f64>), &f64)| {
+        let one = |((first, logs), share): (&Chances, &f64)| {
             let logs: Vec<f64> = (*first..).zip(logs).map(|(c, log)| log + power(c, *share)).collect();
             let largest = logs.iter().copied().fold(f64::NEG_INFINITY, f64::max);
             most += largest;
@@ -123,21 +136,24 @@ impl KnownTotal {
         (chances, most)
     }
 
-    /// Of each cell the chances of the sums of all others, from 0 to the total.
-    fn others(&self, chances: &[(usize, Vec<f64>)]) -> Vec<Vec<f64>> {
+    /// Of each cell the chances of the sums of all others.
+    fn others(&self, chances: &[Chances]) -> Vec<Chances> {
+        if let [a, b] = chances {
+            return vec![b.clone(), a.clone()];
+        }
         let none = || {
             let mut sums = vec![0.0; self.total + 1];
             sums.first_mut().into_iter().for_each(|p| *p = 1.0);
             sums
         };
-        let with = |sums: &[f64], (first, own): &(usize, Vec<f64>)| {
+        let with = |sums: &[f64], (first, own): &Chances| {
             let mut out = vec![0.0; sums.len()];
             for (c, chance) in (*first..).zip(own).filter(|(_, chance)| **chance > 0.0) {
                 out.iter_mut().skip(c).zip(sums).for_each(|(out, p)| *out += chance * p);
             }
             out
         };
-        let running = |order: &mut dyn Iterator<Item = &(usize, Vec<f64>)>| {
+        let running = |order: &mut dyn Iterator<Item = &Chances>| {
             let mut sums = vec![none()];
             for cell in order {
                 sums.extend(sums.last().map(|before| with(before, cell)));
@@ -146,8 +162,12 @@ impl KnownTotal {
         };
         let (before, after) = (running(&mut chances.iter()), running(&mut chances.iter().rev()));
         let after = after.iter().rev().skip(1);
-        before.iter().zip(after).map(|(before, after)| product(before, after)).collect()
+        before.iter().zip(after).map(|(before, after)| (0, product(before, after))).collect()
     }
+}
+
+fn at((first, chances): &Chances, i: usize) -> f64 {
+    i.checked_sub(*first).and_then(|i| chances.get(i)).copied().unwrap_or(0.0)
 }
 
 /// The chances of the sum of two sums.
@@ -199,7 +219,7 @@ impl Pair {
 
 #[cfg(test)]
 mod tests {
-    use super::super::Noise;
+    use super::super::{Cells, Noise};
     use super::*;
 
     /// All tables of so many rows in the cells.
@@ -262,6 +282,41 @@ mod tests {
                 }
             }
         }
+    }
+
+    /// Posteriors of log-odds t under a normal prior of sd 1.5, for two noisy cells of 20 rows of a table: as by listing, with their slopes.
+    #[test]
+    fn posteriors_of_two_cells() {
+        for noise in NOISES {
+            let law = NoisyCount::new(noise, 1).unwrap();
+            for noisy in [[0, 20], [2, 17], [6, 19], [10, 10], [-2, 21]] {
+                let mut table = Cells::new(NoisyCount::new(noise, 1).unwrap(), &noisy, &[Some(0); 2], &[20]).unwrap();
+                for i in 0..120 {
+                    let t = -6.0 + 0.1 * f64::from(i);
+                    let shares = |t: f64| [-(-t).exp().ln_1p(), -t.exp().ln_1p()];
+                    let mut seeds = vec![];
+                    let found = -table.total(&shares(t).map(|l| -l), &mut seeds);
+                    let exact = listed(&law, &noisy, 20, &shares(t).map(f64::exp)).0.ln();
+                    assert!((found - exact).abs() < 1e-9 * (1.0 + exact.abs()), "{noise:?} {noisy:?} {t}: {found} {exact}");
+                    let mut at = |d: f64| -table.total(&shares(t + d).map(|l| -l), &mut vec![]);
+                    let (slope, [p, q]) = ((at(1e-5) - at(-1e-5)) / 2e-5, shares(t).map(f64::exp));
+                    assert!((seeds[0] * q - seeds[1] * p - slope).abs() < 1e-5 * (1.0 + slope.abs()), "{noise:?} {noisy:?} {t}");
+                }
+            }
+        }
+    }
+
+    /// Two cells of many rows: no list is as long as the total, and a count is where its noise and the other's put it.
+    #[test]
+    fn many_rows_take_no_more_room() {
+        let (law, n) = (NoisyCount::new(Noise::RoundedGaussian { sigma: 4.0 }, 1).unwrap(), 1u64 << 30);
+        let noisy = [n as i64 / 2 + 3, n as i64 / 2 + 5];
+        let known = KnownTotal::of(&law, &noisy, n, 1).unwrap();
+        let half = [0.5f64.ln(); 2];
+        // Both differences have the same noise: the first count is one below the half.
+        assert!((known.sum(&half).means[0] - (n as f64 / 2.0 - 1.0)).abs() < 1e-3);
+        assert!(known.each(&half, &law, &noisy).iter().all(|log| (-4.0..-2.0).contains(log)));
+        assert!(KnownTotal::of(&law, &noisy, 1 << 31, 1).is_none());
     }
 
     /// What a normal law says well, noise without a list of chances, groups without rows, and counts that no noise makes.
