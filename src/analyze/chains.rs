@@ -1,6 +1,7 @@
 //! The complaints about chains and bounded losses: what must be said, what is assumed, what would be enough.
 
 use super::budget::against;
+use super::instead::whole_instead;
 use super::scene::Scene;
 use super::solve::{cost, knob_text, pick, plain_offer, printed, solve};
 use super::unmatched::{no_rule_matches, not_in_this_version};
@@ -125,7 +126,11 @@ pub fn or_bounded_loss(scene: &Scene, mut d: Diagnostic) -> Diagnostic {
         "E0303" => {
             let first = d.help.iter().skip(1).take_while(|h| h.lead.is_empty()).count();
             d.help.truncate(1 + first);
-            d.help(("or a bounded loss:", using, format!("any link; here {beta}")))
+            d.helps(whole_instead(scene, limit, "or release the whole posterior:")).help((
+                "or a bounded loss:",
+                using,
+                format!("any link; here {beta}"),
+            ))
         }
         "E0304" => {
             let last = d.help.pop();

@@ -60,11 +60,11 @@ fn tail<'a>(scene: &Scene<'a>) -> &'a str {
 }
 
 /// The whole posterior in place of draws of one parameter, where some mechanism releases it within the limit.
-pub fn whole_instead(scene: &Scene, limit: &BudgetKind) -> Option<Help> {
+pub fn whole_instead(scene: &Scene, limit: &BudgetKind, lead: &str) -> Option<Help> {
     let (name, offered) = whole(scene)?;
     offered.usual().find(|o| solve(scene.site, *o, limit).is_some())?;
     let code = format!("release {} = posterior({name}){}", scene.site.release.name, tail(scene));
-    Some(Help::from(("release the whole posterior:", code)).over(scene.site.release.span))
+    Some(Help::from((lead, code)).over(scene.site.release.span))
 }
 
 /// The posterior of the one parameter that is drawn, and who answers it.

@@ -322,7 +322,7 @@ fn not_reachable(scene: &Scene, offer: &dyn Offer, claim: &Claim, limit: &Budget
     if let Some(other) = other_mechanism(scene, offer, limit) {
         return diagnostic.help(("a mechanism that reaches it:", format!("using {other}")));
     }
-    if let Some(way) = whole_instead(scene, limit) {
+    if let Some(way) = whole_instead(scene, limit, "release the whole posterior:") {
         return diagnostic.help(way);
     }
     let offers = reachable(claim);

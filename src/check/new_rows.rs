@@ -15,12 +15,15 @@ use std::collections::BTreeMap;
 /// How one vector of released weights predicts rows.
 #[derive(Clone)]
 pub(super) struct Predictor {
-    family: &'static str,
+    /// What turns the predictor into the mean of the outcome; nothing for a normal law.
+    mean: Option<Unary>,
     /// The features of a row.
     features: Expr,
+    /// What its predictor has beside `dot(w, x)`.
+    added: Option<Expr>,
 }
 
-/// The likelihood of the rows of a model as `dot(w, x)`, where w is what is released.
+/// The likelihood of the rows of a model as `dot(w, x)` and what is added, where w is what is released.
 pub(super) fn predictor(model: &Model) -> Option<Predictor> {
     let id: ParamId = match &model.request {
         Request::Posterior { parameter } => *parameter,
@@ -35,22 +38,30 @@ pub(super) fn predictor(model: &Model) -> Option<Predictor> {
 fn weights_of(o: &Observation, id: ParamId) -> Option<Predictor> {
     let DistCall { family, args, .. } = &o.likelihood;
     let mut using = args.iter().filter(|e| e.mentions(id));
-    let (Some(Expr { kind: ExprKind::Call(Builtin::Dot, pair), .. }), None) = (using.next(), using.next()) else { return None };
-    let features = match pair.as_slice() {
-        [w, x] if w.is_param(id) && !x.mentions(id) => x,
-        [x, w] if w.is_param(id) && !x.mentions(id) => x,
+    let (Some(of), None) = (using.next(), using.next()) else { return None };
+    let (mean, t) = match (family.name, &of.kind) {
+        ("bernoulli_logit" | "binomial_logit", _) => (Some(Unary::InvLogit), of),
+        ("bernoulli_probit", _) => (Some(Unary::Phi), of),
+        ("poisson_log", _) => (Some(Unary::Exp), of),
+        ("poisson" | "neg_binomial_2", ExprKind::Call(Builtin::Unary(Unary::Exp), args)) => (Some(Unary::Exp), args.first()?),
+        ("normal", _) => (None, of),
         _ => return None,
     };
-    Some(Predictor { family: family.name, features: features.clone() })
-}
-
-/// What turns the predictor into the mean of the outcome; nothing for a normal law.
-fn mean_of(family: &str) -> Option<Option<Unary>> {
-    match family {
-        "bernoulli_logit" | "binomial_logit" => Some(Some(Unary::InvLogit)),
-        "bernoulli_probit" => Some(Some(Unary::Phi)),
-        "poisson_log" => Some(Some(Unary::Exp)),
-        "normal" => Some(None),
+    let dotted = |e: &Expr| {
+        let ExprKind::Call(Builtin::Dot, pair) = &e.kind else { return None };
+        match pair.as_slice() {
+            [w, x] | [x, w] if w.is_param(id) && !x.mentions(id) => Some(x.clone()),
+            _ => None,
+        }
+    };
+    if let Some(features) = dotted(t) {
+        return Some(Predictor { mean, features, added: None });
+    }
+    let ExprKind::Call(Builtin::Add, args) = &t.kind else { return None };
+    match args.as_slice() {
+        [dot, e] | [e, dot] if dotted(dot).is_some() && !matches!(e.label, Label::Latent | Label::Mix(_)) => {
+            Some(Predictor { mean, features: dotted(dot)?, added: Some(e.clone()) })
+        }
         _ => None,
     }
 }
@@ -67,23 +78,39 @@ impl Checker<'_> {
             Some((drawn, predictor)) => (drawn, Some(predictor)),
             None => (weights, id.and_then(|id| self.release(id)).and_then(|r| r.predictor.clone())),
         };
-        let Some((predictor, mean)) = found.and_then(|p| mean_of(p.family).map(|mean| (p, mean))) else {
+        let Some(predictor) = found else {
             let d =
                 Diagnostic::new("E0209", "`predict` needs released weights of a regression").label(weights.span, type_text(&weights.ty));
-            let d = d.cause("rows are bernoulli_logit, binomial_logit, bernoulli_probit, poisson_log or normal of dot(w, x), and nothing is added to it");
+            let d = d.cause("rows are bernoulli_logit, binomial_logit, bernoulli_probit, poisson_log or normal of dot(w, x), with at most a number of the row added to it");
             return self.fail(d.help("release the weights of a design first, as `dpm explain predict` shows"));
         };
-        let x = match row {
-            [one] if one.name.is_none() => self.features_given(&one.value, &predictor)?,
-            _ => self.features_of_row(row, &predictor.features, span)?,
+        let mean = predictor.mean;
+        let (x, added) = match row {
+            [one] if one.name.is_none() && predictor.added.is_none() => (self.features_given(&one.value, &predictor)?, None),
+            [one, more] if one.name.is_none() && more.name.is_none() && predictor.added.is_some() => {
+                let added = self.expr(&more.value)?;
+                if added.constant().is_none() {
+                    let d = Diagnostic::new("E0209", "what is added to the predictor of a new row is a constant");
+                    return self.fail(d.label(added.span, type_text(&added.ty)));
+                }
+                (self.features_given(&one.value, &predictor)?, Some(added))
+            }
+            _ => self.features_of_row(row, &predictor, span)?,
         };
         if let Type::Posterior(_) = weights.ty {
-            // A whole posterior is released of logistic and of linear regression alone.
-            let range = if mean.is_some() { Range::UNIT } else { Range::ALL };
+            let range = match mean {
+                None => Range::ALL,
+                Some(Unary::Exp) => Range::new(0.0, f64::INFINITY),
+                Some(_) => Range::UNIT,
+            };
             let ty = Type::Posterior(Box::new(Type::Real(range)));
-            return Ok(node(ExprKind::Call(Builtin::Predict, vec![weights, x]), ty, Label::Public, span));
+            let args = [weights, x].into_iter().chain(added).collect();
+            return Ok(node(ExprKind::Call(Builtin::Predict(mean), args), ty, Label::Public, span));
         }
-        let linear = self.dot(vec![weights, x], span)?;
+        let mut linear = self.dot(vec![weights, x], span)?;
+        if let Some(added) = added {
+            linear = self.apply(Builtin::Add, vec![linear, added], span)?;
+        }
         match mean {
             Some(f) => self.apply(Builtin::Unary(f), vec![linear], span),
             None => Ok(linear),
@@ -113,15 +140,18 @@ impl Checker<'_> {
         }
     }
 
-    fn features_of_row(&mut self, row: &[ast::Arg], features: &Expr, span: Span) -> Checked<Expr> {
+    /// The features of a row, and what its predictor has beside them.
+    fn features_of_row(&mut self, row: &[ast::Arg], predictor: &Predictor, span: Span) -> Checked<(Expr, Option<Expr>)> {
         let mut needed: Vec<(TableId, ColumnId)> = vec![];
-        features.walk(&mut |e| {
-            if let ExprKind::Column(t, c) = e.kind
-                && !needed.contains(&(t, c))
-            {
-                needed.push((t, c));
-            }
-        });
+        for e in std::iter::once(&predictor.features).chain(&predictor.added) {
+            e.walk(&mut |e| {
+                if let ExprKind::Column(t, c) = e.kind
+                    && !needed.contains(&(t, c))
+                {
+                    needed.push((t, c));
+                }
+            });
+        }
         let columns: Vec<((TableId, ColumnId), Column)> =
             needed.into_iter().filter_map(|(t, c)| Some(((t, c), self.column(t, c)?.clone()))).collect();
         let mut values = BTreeMap::new();
@@ -148,14 +178,16 @@ impl Checker<'_> {
                 Some(_) => "parts of dates are not predicted from by name: write the features as a list".into(),
             }));
         }
-        let Some(numbers) = value(features, &values).filter(|v| v.iter().all(|x| x.is_finite())) else {
+        let of = |e: &Expr| value(e, &values).filter(|v| v.iter().all(|x| x.is_finite()));
+        let (features, added) = (of(&predictor.features), predictor.added.as_ref().map(of));
+        let (Some(numbers), Some(added)) = (features, added.map_or(Some(None), |a| a.map(|v| v.first().copied()))) else {
             let d =
                 Diagnostic::new("E0209", "these features cannot be computed from the columns of one row").label(span, "not computed here");
             return self.fail(d.help("write the features as a public list"));
         };
         // Nothing times a negative number is -0.
         let items = numbers.into_iter().map(|x| number(x + 0.0, span)).collect();
-        self.list(items, span)
+        Ok((self.list(items, span)?, added.map(|x| number(x + 0.0, span))))
     }
 
     /// A constant inside the domain of a column, as its numbers.

@@ -273,7 +273,7 @@ fn padding_of(results: &Results) -> usize {
 fn draws(results: &Results, paths: &Paths) -> Result<(Value, usize), RunError> {
     let mut bits = paths.bits().map_err(RunError::Mechanism)?;
     // Marginals of what was released are among its draws.
-    let own = |p: &Posterior| matches!(p, Posterior::Draws(_) | Posterior::Quotient(_) | Posterior::InvLogit(_));
+    let own = |p: &Posterior| matches!(p, Posterior::Draws(_) | Posterior::Quotient(_) | Posterior::MeanOf(..));
     let computed = |(_, value, _): &&(String, crate::run::Value, Type)| matches!(value, crate::run::Value::Posterior(p) if own(p));
     let values: Vec<_> = results.releases.iter().chain(results.outputs.iter().filter(computed)).collect();
     inference_data(&values, &mut bits).map_err(RunError::Value)

@@ -1,6 +1,6 @@
 //! What a mechanism will do, as data: row statistics, posterior laws, noise; no private value in sight.
 
-pub use crate::model::links::Link;
+pub use crate::model::links::Law;
 pub use crate::model::record::Noise;
 use crate::model::{Expr, Label, Observation, Parameter, Range, TableId, Type};
 
@@ -29,8 +29,8 @@ pub enum StatisticKind {
     /// one that is public or latent. A part that stands twice is listed twice, so the n-th such node of the same walk reads
     /// the n-th entry.
     Columns(Vec<Expr>),
-    /// `sum_i x_i y_i` with `x` public vector column expression, `y` private scalar (linear regression, public design).
-    Moments { x: Expr, y: Expr },
+    /// `sum_i x_i y_i` and `sum_i x_i x_i'` of a vector and a scalar of every row; `added` is kept beside them where rows are kept.
+    Moments { x: Expr, y: Expr, added: Option<Expr> },
 }
 
 /// What one block of weights is multiplied by in the predictor of a row.
@@ -270,8 +270,25 @@ pub enum WholeFamily {
     /// Weights of a linear regression with this prior (precision row by row) and sd; features of at most this norm. The
     /// statistic is `Moments`.
     Weights { mean: Vec<f64>, precision: Vec<f64>, sd: f64, norm: f64 },
-    /// Weights of rows of trials with this prior and link; the statistic is `Moments` of features and outcomes less half of the trials.
-    Trials { mean: Vec<f64>, precision: Vec<f64>, link: Link },
+    /// Weights of rows of trials or of counts with this prior; the statistic is `Moments` of features and of outcomes less half of the trials, or
+    /// of logarithms of counts.
+    Scored { mean: Vec<f64>, precision: Vec<f64>, law: Law },
+}
+
+/// The distribution of an outcome given its linear predictor t.
+#[derive(Clone, Copy, PartialEq, Debug)]
+#[rustfmt::skip]
+pub enum Link {
+    /// `binomial_logit(trials, t)`; Bernoulli with one trial.
+    Logit { trials: u64 },
+    /// `categorical_logit` with one predictor a level.
+    Softmax { classes: u64 },
+    Probit,
+    Cloglog,
+    /// `poisson_log(t)`
+    PoissonLog,
+    /// `normal(t, sd)`
+    Normal { sd: f64 },
 }
 
 /// How often residuals leave in `WholeNoise::Steps`.
@@ -324,7 +341,7 @@ impl WholeLaw {
             | WholeFamily::Rate { .. }
             | WholeFamily::Means { .. }
             | WholeFamily::Weights { .. }
-            | WholeFamily::Trials { .. } => 1,
+            | WholeFamily::Scored { .. } => 1,
         }
     }
 

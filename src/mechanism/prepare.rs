@@ -20,9 +20,10 @@ pub(super) fn job(plan: &MechanismPlan, scope: &Scope) -> Result<Job, MechanismE
         // Sums first, then the rows themselves, in coordinates that the sums say.
         MechanismPlan::Posterior { law: PosteriorLaw::Refined(_), statistic: s, .. }
         | MechanismPlan::Whole { law: WholeLaw { noise: WholeNoise::Steps { .. }, .. }, statistic: s } => match &s.kind {
-            StatisticKind::Moments { x, y } => {
+            StatisticKind::Moments { x, y, added } => {
                 job.moments(x, y, &rows)?;
-                job.columns(&[x.clone(), y.clone()], vec![], &rows)?;
+                let kept: Vec<Expr> = [x, y].into_iter().chain(added).cloned().collect();
+                job.columns(&kept, vec![], &rows)?;
             }
             _ => return Err(MechanismError::Parameter),
         },
@@ -46,7 +47,7 @@ fn statistic(job: &mut Job, s: &Statistic, rows: &RowScope) -> Result<(), Mechan
         StatisticKind::Sum(value) => job.sum(value, rows)?,
         StatisticKind::Levels { value, dim, first } => job.levels(value, *dim, *first, rows)?,
         StatisticKind::Rows { .. } | StatisticKind::Columns(_) => return Err(MechanismError::Expression),
-        StatisticKind::Moments { x, y } => job.moments(x, y, rows)?,
+        StatisticKind::Moments { x, y, .. } => job.moments(x, y, rows)?,
     }
     Ok(())
 }

@@ -11,7 +11,6 @@ use super::{MechanismError, Released};
 use crate::data::scan::Measured;
 use crate::kernel::density::Columns;
 use crate::kernel::{Design, DesignBuilder, Family, Layout, Likelihood};
-use crate::model::links;
 use crate::numeric::dense::Matrix;
 use crate::numeric::logistic::{CURVATURE, Look, MOST_ROTATIONS, look, wider};
 use nalgebra::{DVector, SymmetricEigen};
@@ -127,8 +126,8 @@ pub(super) fn draw<B: BitSource>(
     public_rows: Option<u64>,
     bits: &mut B,
 ) -> Result<Released, MechanismError> {
-    let (WholeFamily::Trials { mean, precision, link }, Some(rows)) = (&law.family, public_rows) else { return Err(BAD) };
-    let trials = links::trials(*link);
+    let (WholeFamily::Scored { mean, precision, law: rows_law }, Some(rows)) = (&law.family, public_rows) else { return Err(BAD) };
+    let trials = rows_law.trials();
     let (Some(totals), Some(columns)) = (measured.totals.first(), &measured.columns) else { return Err(BAD) };
     let noisy: Vec<f64> = noisy_moments(totals, law.noise(), bits)?.iter().map(|n| n.to_f64()).collect();
     let statistics = noisy.split_at_checked(mean.len() * (mean.len() + 1) / 2).ok_or(BAD)?;
@@ -171,7 +170,7 @@ mod tests {
     fn law(mu: f64, trials: f64, dim: usize) -> RefinedLaw {
         let precision = (0..dim * dim).map(|i| if i % (dim + 1) == 0 { 0.25 } else { 0.0 }).collect();
         let family =
-            WholeFamily::Trials { mean: vec![0.0; dim], precision, link: crate::mechanism::plan::Link::Logit { trials: trials as u64 } };
+            WholeFamily::Scored { mean: vec![0.0; dim], precision, law: crate::mechanism::plan::Law::Logit { trials: trials as u64 } };
         RefinedLaw { family, scores: 10.0, products: 15.0, mu, norm: 1.0 }
     }
 

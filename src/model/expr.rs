@@ -126,7 +126,8 @@ pub enum Builtin {
     /// A released noisy sum and count, the weight of the count or a public count, and the bounds of the numbers.
     Quotient,
     /// A posterior of weights and the features of a new row: the mean of its outcome.
-    Predict,
+    /// Of a whole posterior of weights at the features of a row, through what gives the mean of the outcome.
+    Predict(Option<Unary>),
     /// A number of every draw, and the draws.
     EachDraw,
     /// `simulate(binomial(100, p), times = 1000)`: a distribution name as `Text`, its arguments, the times last.

@@ -1,7 +1,8 @@
-//! Links of a regression, and what a row says of its predictor in steps (rule book §20): scores cut to a bound, and information.
+//! Laws of the rows of a regression, and what a row says of its predictor in steps (rule book §20): scores cut to a bound, and information.
 //!
 //! No claim rests on these formulas, the number of trials aside: whatever they give, what a row adds is held in integers.
 
+use super::counts;
 use crate::numeric::logistic::CURVATURE;
 use crate::numeric::special::normal_cdf;
 
@@ -13,89 +14,111 @@ const PROBIT_END: f64 = 8.0;
 const FLAT: f64 = 0.6;
 /// How much steeper a normal curve rises than a logistic one of its height.
 const PROBIT_SLOPE: f64 = 1.65;
+/// The sd of the logarithm of a count around its predictor, about: no count of mean 1 or more is further out.
+const LOG_COUNT: f64 = 1.0;
 
-/// The distribution of an outcome given its linear predictor t.
+/// The law of a row that is released in steps, given its predictor t.
 #[derive(Clone, Copy, PartialEq, Debug)]
-pub enum Link {
-    /// `binomial_logit(trials, t)`; Bernoulli with one trial.
-    Logit {
-        trials: u64,
-    },
-    /// `categorical_logit` with one predictor a level.
-    Softmax {
-        classes: u64,
-    },
-    Probit,
-    Cloglog,
-    /// `poisson_log(t)`
-    PoissonLog,
+pub enum Law {
     /// `normal(t, sd)`
-    Normal {
-        sd: f64,
-    },
+    Normal { sd: f64 },
+    /// `binomial_logit(trials, t)`; Bernoulli with one trial.
+    Logit { trials: u64 },
+    /// `bernoulli_probit(t)`
+    Probit,
+    /// Of mean `exp(t)`: Poisson where `shape` is infinite, else negative binomial of variance `mean + mean^2 / shape`. `level` is the
+    /// middle of what is added to the predictor of a row.
+    Counts { shape: f64, level: f64 },
 }
 
-/// The trials of a row.
-pub fn trials(link: Link) -> f64 {
-    if let Link::Logit { trials } = link { trials as f64 } else { 1.0 }
-}
-
-/// Of the outcome less half of the trials: the slope of its mean in the predictor, and its variance, over the whole curve.
-pub fn first(link: Link) -> (f64, f64) {
-    let variance = CURVATURE * trials(link);
-    (if link == Link::Probit { PROBIT_SLOPE * variance } else { variance }, variance)
-}
-
-/// The largest information of a row, and the largest score that is kept.
-pub fn most(link: Link) -> (f64, f64) {
-    match link {
-        // 2 / pi, at 0.
-        Link::Probit => (0.637, PROBIT_SCORE),
-        Link::Normal { .. } => (1.0, f64::INFINITY),
-        _ => (0.25 * trials(link), trials(link)),
+impl Law {
+    /// The trials of a row.
+    pub fn trials(self) -> f64 {
+        if let Law::Logit { trials } = self { trials as f64 } else { 1.0 }
     }
-}
 
-/// How much flatter the mean score gets where the predictor is spread out: over a normal law of variance v its slope falls about by the root of
-/// 1 + this times v.
-pub fn flattening(link: Link) -> f64 {
-    if link == Link::Probit { FLAT * PROBIT_SLOPE * PROBIT_SLOPE } else { FLAT }
-}
-
-/// How fast information changes with the predictor, in parts of the largest, on average over rows: seen in simulations from the model.
-pub fn bend(link: Link) -> f64 {
-    if link == Link::Probit { 0.6 } else { 0.2 }
-}
-
-/// The variance of a row's score at this predictor; of normal rows in units of their variance.
-pub fn information(link: Link, t: f64) -> f64 {
-    match link {
-        Link::Normal { .. } => 1.0,
-        Link::Probit => {
-            let (one, zero) = probit(t);
-            -one * zero
-        }
-        _ => {
-            let p = 1.0 / (1.0 + (-t).exp());
-            trials(link) * p * (1.0 - p)
+    /// Of the outcomes that are summed first: the slope of their mean in the predictor, and their variance, over the whole curve.
+    pub fn first(self) -> (f64, f64) {
+        let variance = CURVATURE * self.trials();
+        match self {
+            Law::Normal { sd } => (1.0, sd * sd),
+            Law::Counts { .. } => (1.0, LOG_COUNT * LOG_COUNT),
+            Law::Probit => (PROBIT_SLOPE * variance, variance),
+            Law::Logit { .. } => (variance, variance),
         }
     }
-}
 
-/// The slope of the logarithm of the likelihood of an outcome (less half of the trials) in the predictor, cut to `[-clip, clip]`; of normal
-/// rows the residual. Cut scores of probit rows are moved so that their mean at the predictor stays 0.
-pub fn score(link: Link, t: f64, y: f64, clip: f64) -> f64 {
-    match link {
-        Link::Normal { .. } => (y - t).clamp(-clip, clip),
-        Link::Probit => {
-            let (one, zero) = probit(t);
-            let (one, zero) = (one.min(clip), zero.max(-clip));
-            let p = normal_cdf(t.clamp(-PROBIT_END, PROBIT_END));
-            ((if y > 0.0 { one } else { zero }) - p * one - (1.0 - p) * zero).clamp(-clip, clip)
+    /// The largest information of a row that is kept, where predictors are about so large, and the largest score.
+    pub fn most(self, predictor: f64) -> (f64, f64) {
+        match self {
+            // 2 / pi, at 0.
+            Law::Probit => (0.637, PROBIT_SCORE),
+            Law::Normal { .. } => (1.0, f64::INFINITY),
+            Law::Logit { .. } => (0.25 * self.trials(), self.trials()),
+            Law::Counts { shape, level } => (counts::mean(predictor + level).min(shape), f64::INFINITY),
         }
-        _ => {
-            let n = trials(link);
-            (y + 0.5 * n - n / (1.0 + (-t).exp())).clamp(-clip, clip)
+    }
+
+    /// Beside so many sds a score is kept that is larger by this: one event alone where they are rare.
+    pub fn beyond(self) -> f64 {
+        if let Law::Counts { .. } = self { 1.0 } else { 0.0 }
+    }
+
+    /// How much flatter the mean score gets where the predictor is spread out: over a normal law of variance v its slope falls about by the root of
+    /// 1 + this times v.
+    pub fn flattening(self) -> f64 {
+        match self {
+            Law::Probit => FLAT * PROBIT_SLOPE * PROBIT_SLOPE,
+            Law::Logit { .. } => FLAT,
+            Law::Normal { .. } | Law::Counts { .. } => 0.0,
+        }
+    }
+
+    /// How fast information changes with the predictor, in parts of the largest, on average over rows: seen in simulations from the model.
+    pub fn bend(self) -> f64 {
+        match self {
+            Law::Probit => 0.6,
+            Law::Logit { .. } => 0.2,
+            Law::Normal { .. } => 0.0,
+            Law::Counts { .. } => 0.3,
+        }
+    }
+
+    /// The variance of a row's score at this predictor, cut to `most`; of normal rows in units of their variance.
+    pub fn information(self, t: f64, most: f64) -> f64 {
+        match self {
+            Law::Normal { .. } => 1.0,
+            Law::Probit => {
+                let (one, zero) = probit(t);
+                -one * zero
+            }
+            Law::Logit { .. } => {
+                let p = 1.0 / (1.0 + (-t).exp());
+                self.trials() * p * (1.0 - p)
+            }
+            Law::Counts { shape, .. } => counts::information(shape, t),
+        }
+        .min(most)
+    }
+
+    /// The slope of the logarithm of the likelihood of an outcome, as it was read, in the predictor, cut to `[-clip, clip]`; of normal rows the
+    /// residual, of counts whose information is above `most` less by as much. Cut scores of probit rows and of counts are moved so that their
+    /// mean at the predictor stays 0. `added` is what the predictor has beside `dot(w, x)`.
+    pub fn score(self, (t, added): (f64, f64), y: f64, (clip, most): (f64, f64)) -> f64 {
+        match self {
+            Law::Normal { .. } => (y - t).clamp(-clip, clip),
+            Law::Probit => {
+                let (one, zero) = probit(t);
+                let (one, zero) = (one.min(clip), zero.max(-clip));
+                let p = normal_cdf(t.clamp(-PROBIT_END, PROBIT_END));
+                ((if y > 0.0 { one } else { zero }) - p * one - (1.0 - p) * zero).clamp(-clip, clip)
+            }
+            Law::Logit { .. } => {
+                let n = self.trials();
+                (y + 0.5 * n - n / (1.0 + (-t).exp())).clamp(-clip, clip)
+            }
+            // Read as the logarithm of a half more, less what is added.
+            Law::Counts { shape, .. } => counts::score(shape, t, ((y + added).exp() - 0.5).round(), (clip, most)),
         }
     }
 }
@@ -114,20 +137,20 @@ mod tests {
     /// The mean of a score is 0, its variance the information where nothing is cut, and both stay inside their bounds.
     #[test]
     fn scores_and_information_belong_together() {
-        for link in [Link::Logit { trials: 1 }, Link::Probit] {
-            let (steepest, farthest) = most(link);
+        for law in [Law::Logit { trials: 1 }, Law::Probit] {
+            let (steepest, farthest) = law.most(0.0);
             for i in -60..=60 {
                 let t = f64::from(i) / 10.0;
-                let p = if link == Link::Probit { normal_cdf(t) } else { 1.0 / (1.0 + (-t).exp()) };
-                let mean =
-                    |clip: f64, power: i32| p * score(link, t, 0.5, clip).powi(power) + (1.0 - p) * score(link, t, -0.5, clip).powi(power);
-                assert!((mean(1e9, 2) / information(link, t) - 1.0).abs() < 1e-6, "{link:?} {t}");
-                assert!(mean(1e9, 1).abs() < 1e-9 && mean(farthest, 1).abs() < 0.02, "{link:?} {t} {}", mean(farthest, 1));
-                assert!(information(link, t) <= steepest);
+                let p = if law == Law::Probit { normal_cdf(t) } else { 1.0 / (1.0 + (-t).exp()) };
+                let score = |y: f64, clip: f64| law.score((t, 0.0), y, (clip, 1.0));
+                let mean = |clip: f64, power: i32| p * score(0.5, clip).powi(power) + (1.0 - p) * score(-0.5, clip).powi(power);
+                assert!((mean(1e9, 2) / law.information(t, 1.0) - 1.0).abs() < 1e-6, "{law:?} {t}");
+                assert!(mean(1e9, 1).abs() < 1e-9 && mean(farthest, 1).abs() < 0.02, "{law:?} {t} {}", mean(farthest, 1));
+                assert!(law.information(t, 1.0) <= steepest);
             }
             for t in [f64::NAN, f64::INFINITY, -1e300] {
-                let s = score(link, t, 0.5, 0.7);
-                assert!(s.is_nan() || s.abs() <= 0.7, "{link:?} {t} {s}");
+                let s = law.score((t, 0.0), 0.5, (0.7, 1.0));
+                assert!(s.is_nan() || s.abs() <= 0.7, "{law:?} {t} {s}");
             }
         }
     }
@@ -135,15 +158,16 @@ mod tests {
     /// A score is the slope of the logarithm of the likelihood, by differences.
     #[test]
     fn scores_are_slopes() {
-        for link in [Link::Logit { trials: 7 }, Link::Probit] {
+        for law in [Law::Logit { trials: 7 }, Law::Probit] {
             for t in [-2.5, -0.3, 0.0, 1.1, 3.0] {
                 for y in [0.0, 1.0] {
-                    let ln = |t: f64| match link {
-                        Link::Probit => normal_cdf(if y > 0.5 { t } else { -t }).ln(),
+                    let ln = |t: f64| match law {
+                        Law::Probit => normal_cdf(if y > 0.5 { t } else { -t }).ln(),
                         _ => y * t - 7.0 * t.exp().ln_1p(),
                     };
                     let slope = (ln(t + 1e-5) - ln(t - 1e-5)) / 2e-5;
-                    assert!((score(link, t, y - 0.5 * trials(link), 1e9) - slope).abs() < 1e-6, "{link:?} {t} {y}");
+                    let found = law.score((t, 0.0), y - 0.5 * law.trials(), (1e9, 1.0));
+                    assert!((found - slope).abs() < 1e-6, "{law:?} {t} {y}");
                 }
             }
         }

@@ -3,6 +3,7 @@
 pub mod bins;
 pub mod cells;
 pub mod column;
+pub mod counts;
 pub mod design;
 pub mod enclose;
 pub mod expand;

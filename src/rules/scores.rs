@@ -1,21 +1,34 @@
-//! Noisy scores and products of features of rows of trials at weight 0: what one unit moves, and the models they fit.
+//! Noisy scores and products of features of rows of trials or counts at weight 0: what one unit moves, and the models they fit.
 
 use super::conjugate::facts::{self, Facts};
 use super::conjugate::{NormalWeights, dotted, normal_weights, unbounded_features};
 use super::text::{four_up, plain};
 use super::whole::secret_rows;
 use super::{Match, Premise, Question, Rule, not_mine, refuse};
-use crate::mechanism::plan::{Link, Statistic, StatisticKind, WholeFamily};
-use crate::model::{Builtin, Observation, Range, Relation, Type, grid, links};
+use crate::mechanism::plan::{Law, Statistic, StatisticKind, WholeFamily};
+use crate::model::{Builtin, Expr, ExprKind, Observation, ParamId, Range, Relation, Type, Unary, grid};
+use crate::numeric::Interval;
 use crate::numeric::amount::stated_up;
 use crate::numeric::decimal::sig_up;
 use crate::numeric::round::{add_up, div_down, div_up, mul_down, mul_up, sqrt_up};
 use crate::rules::count::count_up;
+use crate::source::Diagnostic;
 
 /// Noise on so many products is drawn.
 const MOST_WEIGHTS: usize = 100;
 /// Standard deviations of noise that samplers draw on the grid and certificates print well.
 const DRAWABLE: Range = Range { lo: 1e-6, hi: 1e12 };
+/// Counts that are read, and shapes of their laws.
+const COUNTS: Range = Range { lo: 0.0, hi: 1e6 };
+const SHAPES: Range = Range { lo: 1e-3, hi: 1e6 };
+/// E0202: an offset without bounds.
+fn unbounded_addition(e: &Expr) -> Diagnostic {
+    Diagnostic::new("E0202", "what is added to the predictor has no bounds, so one person can move the posterior without limit")
+        .label(e.span, "any number, for some row")
+        .cause("the logarithm of a count less what is added is what a row adds to the first sums")
+        .help("declare ranges of the columns in it")
+}
+
 /// Noise on products over that on scores where scores and norms are at most 1/2 and 1: near the least error at a given cost.
 const RATIO: f64 = 1.5;
 
@@ -32,47 +45,94 @@ impl Sizes {
     }
 }
 
-/// A matched regression: rows of trials around `dot(w, x)`.
+/// A matched regression: rows of trials or counts around `dot(w, x)`.
 #[derive(Clone)]
 pub(super) struct Scores {
     pub facts: Facts,
     pub prior: NormalWeights,
-    pub link: Link,
+    pub law: Law,
     pub trials: f64,
+    /// Largest size of the outcomes that are summed, and what they are.
+    pub most: f64,
+    pub summed: String,
     /// Largest L2 norm of a row's features on their grid.
     pub norm: f64,
     pub statistic: Statistic,
 }
 
-/// How the features and the link of a row are read.
-type Read = fn(&Observation, crate::model::ParamId) -> Option<(&crate::model::Expr, Link)>;
+/// A row as it is read: its features, what is added to `dot(w, x)`, and its law.
+struct Row<'a> {
+    x: &'a Expr,
+    added: Option<&'a Expr>,
+    law: Law,
+}
 
-/// The features and the link of a row of trials.
-fn trials(o: &Observation, w: crate::model::ParamId) -> Option<(&crate::model::Expr, Link)> {
-    let args = o.likelihood.args.as_slice();
-    let (t, link) = match (o.likelihood.name(), args) {
-        ("bernoulli_logit", [t]) => (t, Link::Logit { trials: 1 }),
+type Read = fn(&Observation, ParamId) -> Option<Row<'_>>;
+
+/// A row of trials.
+fn trials(o: &Observation, w: ParamId) -> Option<Row<'_>> {
+    let (t, law) = match (o.likelihood.name(), o.likelihood.args.as_slice()) {
+        ("bernoulli_logit", [t]) => (t, Law::Logit { trials: 1 }),
         ("binomial_logit", [n, t]) => {
             let trials = n.constant().filter(|n| n.fract() == 0.0 && (1.0..=1e6).contains(n))? as u64;
-            (t, Link::Logit { trials })
+            (t, Law::Logit { trials })
         }
-        ("bernoulli_probit", [t]) => (t, Link::Probit),
+        ("bernoulli_probit", [t]) => (t, Law::Probit),
         _ => return None,
     };
-    dotted(t, w).map(|x| (x, link))
+    dotted(t, w).map(|x| Row { x, added: None, law })
+}
+
+/// A row of trials, or of counts with a logarithmic link.
+fn any(o: &Observation, w: ParamId) -> Option<Row<'_>> {
+    fn exponent(e: &Expr) -> Option<&Expr> {
+        if let ExprKind::Call(Builtin::Unary(Unary::Exp), args) = &e.kind { args.first() } else { None }
+    }
+    let (t, shape) = match (o.likelihood.name(), o.likelihood.args.as_slice()) {
+        ("poisson_log", [t]) => (t, f64::INFINITY),
+        ("poisson", [mean]) => (exponent(mean)?, f64::INFINITY),
+        ("neg_binomial_2", [mean, shape]) => (exponent(mean)?, shape.constant().filter(|s| SHAPES.contains(*s))?),
+        _ => return trials(o, w),
+    };
+    let (x, added) = match &t.kind {
+        ExprKind::Call(Builtin::Add, args) => match args.as_slice() {
+            [t, added] | [added, t] if dotted(t, w).is_some() && !added.mentions(w) => (dotted(t, w)?, Some(added)),
+            _ => return None,
+        },
+        _ => (dotted(t, w)?, None),
+    };
+    let level = added.and_then(|e| e.ty.range()).map_or(0.0, |r| f64::midpoint(r.lo, r.hi));
+    Some(Row { x, added, law: Law::Counts { shape, level } })
+}
+
+/// The logarithm of a count and a half, less what is added to its predictor, with its largest size; `None` where a range is not a number's.
+fn logarithm(y: &Expr, added: Option<&Expr>, span: crate::source::Span) -> Option<(Expr, f64)> {
+    let range = |i: Interval| Range::new(i.lo, i.hi);
+    let more = y.ty.range().map(|r| Interval::new(r.lo, r.hi) + Interval::point(0.5))?;
+    let half = facts::apply(Builtin::Add, vec![y.clone(), facts::literal(0.5, span)], range(more), span);
+    let log = facts::apply(Builtin::Unary(Unary::Log), vec![half], range(more.ln()), span);
+    let (of, logs) = match added {
+        None => (log, more.ln()),
+        Some(e) => {
+            let part = e.ty.range().filter(|r| r.is_finite() && e.ty.is_scalar_number()).map(|r| Interval::new(r.lo, r.hi))?;
+            let logs = more.ln() - part;
+            (facts::apply(Builtin::Sub, vec![log, e.clone()], range(logs), span), logs)
+        }
+    };
+    Some((of, logs.magnitude()))
 }
 
 impl Scores {
     /// Reads the model of a question whose rows are logistic; `Refused` where it is one but for a bound or a public n.
     pub fn logistic(rule: &'static Rule, question: &Question) -> Match<Scores> {
         const ROWS: &str = "rows must be bernoulli_logit(dot(w, x)) or binomial_logit(N, dot(w, x))";
-        Scores::find(rule, question, ROWS, |o, w| trials(o, w).filter(|(_, link)| *link != Link::Probit))
+        Scores::find(rule, question, ROWS, |o, w| trials(o, w).filter(|row| row.law != Law::Probit))
     }
 
-    /// The same, where they may also have a probit link.
-    pub fn of_trials(rule: &'static Rule, question: &Question) -> Match<Scores> {
-        const ROWS: &str = "rows must be normal, logistic, binomial or probit around one dot(w, x)";
-        Scores::find(rule, question, ROWS, trials)
+    /// The same, where they may also have a probit link or be counts.
+    pub fn of_rows(rule: &'static Rule, question: &Question) -> Match<Scores> {
+        const ROWS: &str = "rows must be normal, logistic, binomial, probit or counts around one dot(w, x)";
+        Scores::find(rule, question, ROWS, any)
     }
 
     fn find(rule: &'static Rule, question: &Question, wanted: &str, read: Read) -> Match<Scores> {
@@ -91,8 +151,8 @@ impl Scores {
             return not_mine(format!("at most {MOST_WEIGHTS} weights"));
         }
         let observation = facts::one_private(model, &parameter.name)?;
-        let Some((x, link)) = read(observation, parameter.id) else { return not_mine(wanted) };
-        let trials = links::trials(link);
+        let Some(Row { x, added, law }) = read(observation, parameter.id) else { return not_mine(wanted) };
+        let trials = law.trials();
         let norm = match &x.ty {
             ty @ Type::Vector(v) => add_up(v.sup.l2, grid::slack(ty).l2),
             _ => f64::INFINITY,
@@ -105,39 +165,55 @@ impl Scores {
         if norm == 0.0 {
             return not_mine("no feature moves the predictor");
         }
-        facts::outcome_range(observation, model, context, Range::new(0.0, trials))?;
+        let counts = matches!(law, Law::Counts { .. });
+        facts::outcome_range(observation, model, context, if counts { COUNTS } else { Range::new(0.0, trials) })?;
         let mut facts = Facts::collect(rule, model, parameter, context);
         if model.records.relation == Relation::AddRemove {
             let why = ("the bound is for a public {n}", "a row that comes or goes moves the sums in another way than one that is replaced");
             return refuse(secret_rows(&facts, question, why, None));
         }
-        facts.premise(format!("the outcome lies in [0, {}]", plain(trials)), Some(y.span));
+        let top = y.ty.range().map_or(trials, |r| r.hi);
+        facts.premise(format!("the outcome lies in [0, {}]", plain(if counts { top } else { trials })), Some(y.span));
         facts.premise(format!("the features, rounded toward 0 to their grid, have norm at most {}", four_up(norm)), Some(x.span));
-        let half = 0.5 * trials;
-        let centred = facts::apply(Builtin::Sub, vec![y.clone(), facts::literal(half, y.span)], Range::new(-half, half), y.span);
-        let kind = StatisticKind::Moments { x: x.clone(), y: centred };
-        Ok(Scores { facts, prior, link, trials, norm, statistic: Statistic { table: model.records.table, kind } })
+        let (summed, (of, most)) = if counts {
+            let text = if added.is_some() { "(log(y + 1/2) less what is added to dot(w, x)) x" } else { "log(y + 1/2) x" };
+            let Some(found) = logarithm(y, added, y.span) else {
+                return refuse(unbounded_addition(added.unwrap_or(y)));
+            };
+            facts::within_reach(found.1, y.span, "the logarithm of the outcome")?;
+            facts.premise(
+                format!("log(y + 1/2){} is at most {} in size", if added.is_some() { " less what is added" } else { "" }, four_up(found.1)),
+                Some(y.span),
+            );
+            (text.to_owned(), found)
+        } else {
+            let half = 0.5 * trials;
+            let centred = facts::apply(Builtin::Sub, vec![y.clone(), facts::literal(half, y.span)], Range::new(-half, half), y.span);
+            (format!("(y - {}) x", plain(half)), (centred, half))
+        };
+        let kind = StatisticKind::Moments { x: x.clone(), y: of, added: added.cloned() };
+        Ok(Scores { facts, prior, law, trials, most, summed, norm, statistic: Statistic { table: model.records.table, kind } })
     }
 
     /// Noise on products beside this noise on scores, where the program does not say it.
     pub fn beside(&self, scores: f64) -> Sizes {
-        beside(scores, 0.5 * self.trials, self.norm)
+        beside(scores, self.most, self.norm)
     }
 
     /// The GDP of both sums together (rule book §20), upwards.
     pub fn mu(&self, sizes: Sizes) -> f64 {
-        stated_up(mul_up(count_up(self.facts.records.unit_rows), mu(0.5 * self.trials, self.norm, sizes)))
+        stated_up(mul_up(count_up(self.facts.records.unit_rows), mu(self.most, self.norm, sizes)))
     }
 
     /// Noise that costs about 1 for the whole of it.
     pub fn start(&self) -> f64 {
-        count_up(self.facts.records.unit_rows) * 1.208 * self.norm * self.trials
+        count_up(self.facts.records.unit_rows) * 2.416 * self.norm * self.most
     }
 
     /// What is released without noise, and its prior; `None` while an argument of the prior is not known.
     pub fn family(&self) -> Option<WholeFamily> {
         let prior = &self.prior;
-        Some(WholeFamily::Trials { mean: prior.mean.clone()?, precision: prior.precision.clone()?, link: self.link })
+        Some(WholeFamily::Scored { mean: prior.mean.clone()?, precision: prior.precision.clone()?, law: self.law })
     }
 
     pub fn premises(&self, sizes: Sizes) -> Vec<Premise> {
@@ -145,8 +221,8 @@ impl Scores {
         let (a, b) = (sig_up(sizes.scores, 4), sig_up(sizes.products, 4));
         list.push(Premise::holds(
             format!(
-                "normal noise of sd {a} on the sums of (y - {}) x, of sd {b} on the sums of squares of features, divided by sqrt(2) on those of products of two",
-                plain(0.5 * self.trials)
+                "normal noise of sd {a} on the sums of {}, of sd {b} on the sums of squares of features, divided by sqrt(2) on those of products of two",
+                self.summed
             ),
             None,
         ));

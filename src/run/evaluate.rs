@@ -186,9 +186,9 @@ fn call(f: Builtin, e: &Expr, args: &[Expr], known: &Known) -> Result<Value, NoV
             predict(f, args, values, known).map_err(without_chains)?
         }
         (Builtin::PosteriorLarger, [Value::Posterior(p), Value::Posterior(q)]) => Value::Number(p.larger(q)),
-        (Builtin::Predict, [Value::Posterior(p), x]) => {
-            let share = matches!(&e.ty, Type::Posterior(inner) if inner.range().is_some_and(|r| r.is_finite()));
-            p.predicted(&x.numbers(), share).map(Value::Posterior).ok_or(NoValue::Unsupported)?
+        (Builtin::Predict(mean), [Value::Posterior(p), x, added @ ..]) => {
+            let added = added.first().and_then(Value::as_number).unwrap_or(0.0);
+            p.predicted((&x.numbers(), added), mean).map(Value::Posterior).ok_or(NoValue::Unsupported)?
         }
         (Builtin::PosteriorSample, [Value::Posterior(p), _]) => {
             Value::Vector(simulate::sample(p, scalar(1)?, &mut *known.rng.borrow_mut())?)

@@ -9,6 +9,7 @@ use super::ty::{Kind, num};
 
 pub type Found<T> = Result<T, &'static str>;
 pub type Range = (f64, f64);
+const AROUND: &str = "rows must be around dot(w, x)";
 
 /// A model with one parameter, its numbers at hand.
 pub struct Draw<'a> {
@@ -47,16 +48,36 @@ impl Draw<'_> {
     }
     /// The features of rows whose law mentions `dot(w, x)`.
     pub fn features(&self) -> Found<&Expr> {
-        let wrong = "rows must be around dot(w, x)";
-        let dot = self.one()?.law.args().iter().find(|e| matches!(e, Expr::Call(f, _) if f == "dot")).ok_or(wrong)?;
+        self.dotted(self.one()?.law.args().iter().find(|e| e.calls("dot")).ok_or(AROUND)?)
+    }
+    fn dotted<'e>(&self, dot: &'e Expr) -> Found<&'e Expr> {
         match dot.args() {
             [w, x] | [x, w] if self.public.is_empty() && w.is_name(self.parameter) && !x.any(&|e| e.is_name(self.parameter)) => Ok(x),
-            _ => Err(wrong),
+            _ => Err(AROUND),
         }
     }
-    /// The largest L2 norm of the features of a row, with what the rounding to their grid adds.
+    /// The features of rows of counts of mean `exp(dot(w, x) + added)`, and what is added.
+    pub fn rate(&self) -> Found<(&Expr, Option<&Expr>)> {
+        let Expr::Call(law, args) = &self.one()?.law else { return Err(AROUND) };
+        let first = args.first().ok_or(AROUND)?;
+        let t = match law.as_str() {
+            "poisson_log" => first,
+            _ if first.calls("exp") => first.args().first().ok_or(AROUND)?,
+            _ => return Err(AROUND),
+        };
+        let (dot, added) = match t.args() {
+            [a, b] if t.calls("+") && a.calls("dot") => (a, Some(b)),
+            [b, a] if t.calls("+") && a.calls("dot") => (a, Some(b)),
+            _ if t.calls("dot") => (t, None),
+            _ => return Err(AROUND),
+        };
+        Ok((self.dotted(dot)?, added))
+    }
     pub fn feature_norm(&self) -> Found<Real> {
-        let x = self.features()?;
+        self.norm(self.features()?)
+    }
+    /// The largest L2 norm of the features of a row, with what the rounding to their grid adds.
+    pub fn norm(&self, x: &Expr) -> Found<Real> {
         let ty = self.scope.row(x).or_else(|| self.scope.public(x)).filter(|t| t.kind == Kind::Vector);
         Ok(ty.ok_or("the features are not a vector")?.row_norms().0[1].clone())
     }

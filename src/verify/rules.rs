@@ -86,8 +86,9 @@ pub fn model<'a>(
         let Expr::Call(law, args) = &row.law else { return false };
         let Some((_, place)) = laws.iter().find(|(name, _)| name == law) else { return false };
         let mentions = |e: &Expr| e.any(&|e| e.is_name(parameter));
-        // These two check themselves what stands around the parameter.
-        let wrapped = matches!(given.rule, "normal_precision" | "linear_public_design") || (family == "gamma" && law == "normal");
+        // These check themselves what stands around the parameter.
+        let counts = given.rule == "refined_posterior" && matches!(law.as_str(), "poisson_log" | "poisson" | "neg_binomial_2");
+        let wrapped = matches!(given.rule, "normal_precision" | "linear_public_design") || (family == "gamma" && law == "normal") || counts;
         let stepwise = given.rule == "refined_posterior" && matches!(law.as_str(), "normal" | "bernoulli_probit");
         let around = stepwise || (given.rule == "noise_aware" && law == "normal") || law.ends_with("_logit");
         let regression = |e: &Expr| around && matches!(e, Expr::Call(f, _) if f == "dot");

@@ -12,7 +12,16 @@ use super::ty::{Kind, num};
 pub const RULES: [&str; 9] =
     ["noise_aware", "plug_in", "ls_hist", "ls_dim", "ehds", "ehd", "score_statistics", "refined", "refined_posterior"];
 const LOGISTIC: [(&str, usize); 2] = [("bernoulli_logit", 0), ("binomial_logit", 1)];
-const STEPWISE: [(&str, usize); 4] = [("normal", 0), ("bernoulli_logit", 0), ("binomial_logit", 1), ("bernoulli_probit", 0)];
+const COUNTED: [&str; 3] = ["poisson_log", "poisson", "neg_binomial_2"];
+const STEPWISE: [(&str, usize); 7] = [
+    ("normal", 0),
+    ("bernoulli_logit", 0),
+    ("binomial_logit", 1),
+    ("bernoulli_probit", 0),
+    ("poisson_log", 0),
+    ("poisson", 0),
+    ("neg_binomial_2", 0),
+];
 /// Of a gamma prior: a precision stands in the second place.
 const RATES: [(&str, usize); 4] = [("poisson", 0), ("exponential", 0), ("gamma", 1), ("normal", 1)];
 const LAWS: [(&str, usize); 8] = [
@@ -143,8 +152,17 @@ pub fn scores_moved(form: &Form, scope: &Scope, given: &Given, word: &str) -> Fo
     let o = d.one()?;
     let linear = matches!(&o.law, Expr::Call(law, _) if law == "normal");
     let sd = |name: &str| (given.number)(name).filter(|x| *x > 0.0).map(num).ok_or("a parameter is not a positive number");
-    // The largest score in size: that of y, or of y - N / 2.
-    let most = if linear {
+    // The largest score in size: that of y, of y - N / 2, or of log(y + 1/2) less what is added to the predictor.
+    let mut norm = d.feature_norm();
+    let most = if matches!(&o.law, Expr::Call(law, _) if COUNTED.contains(&law.as_str())) {
+        let ((x, added), (lo, hi)) = (d.rate()?, d.outcome(o, 0.0, 1e15)?);
+        norm = d.norm(x);
+        let log = |x: f64| (num(x) + Real::ratio(1, 2)).ln();
+        let part = |e: &Expr| scope.row(e).or_else(|| scope.public(e)).and_then(|t| t.range()).ok_or("what is added is not a number");
+        let (least, most) = added.map_or(Ok((0.0, 0.0)), part)?;
+        let (low, high) = (log(lo) - num(most), log(hi) - num(least));
+        high.max(&-&high).max(&low.max(&-&low))
+    } else if linear {
         d.positive(o.law.args().get(1))?;
         d.outcome(o, f64::NEG_INFINITY, f64::INFINITY).map(|(lo, hi)| num(lo.abs().max(hi.abs())))?
     } else {
@@ -155,7 +173,7 @@ pub fn scores_moved(form: &Form, scope: &Scope, given: &Given, word: &str) -> Fo
     if scope.view != View::Replace {
         return Err("the rule does not cover how neighbours differ here");
     }
-    let (square, two) = (d.feature_norm()?.square(), Real::int(2));
+    let (square, two) = (norm?.square(), Real::int(2));
     let a = (most / sd("sigma")?).square() * &square;
     let b = (square / sd("sigma_products")?).square();
     let both = &two * &a + &two * &b + a.square() / (&two * &b);

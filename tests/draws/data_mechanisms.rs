@@ -122,7 +122,7 @@ fn regression_recovers_a_line() {
     let plan = MechanismPlan::Posterior {
         law: PosteriorLaw::Linear { dim: 2, precision: vec![1e-3, 0.0, 0.0, 1e-3], precision_mean: vec![0.0, 0.0], variance: 1e-4 },
         weight: 1.0,
-        statistic: Statistic { table: T, kind: StatisticKind::Moments { x: design, y: column(&t, 1) } },
+        statistic: Statistic { table: T, kind: StatisticKind::Moments { x: design, y: column(&t, 1), added: None } },
         times: 1,
     };
     let out = run(&plan, &t, format!("x,y\n{rows}").as_bytes(), None).unwrap()[0].to_f64();

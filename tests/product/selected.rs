@@ -112,13 +112,20 @@ fn new_rows_are_predicted_by_name() {
     }
     let ends = "output chance = predict(r, sex = male, age = 65)\noutput ends = interval(chance, 0.9)\noutput middle = mean(chance)\n\
                 output drawn = mean(simulate(bernoulli(chance), times = 20000))\n";
-    let logistic = program("over ~ bernoulli_logit(dot(w, x))", "", "posterior(w) using score_statistics", ends);
-    let found = outputs(folder.path(), &logistic, &["--arviz", "a.json"]);
-    let [low, high] = [0, 1].map(|i| found["ends"][i].as_f64().unwrap());
-    let [middle, drawn] = ["middle", "drawn"].map(|name| found[name].as_f64().unwrap());
-    // Five standard deviations of a share of 20,000.
-    assert!(0.0 < low && low < middle && middle < high && high < 1.0 && (middle - drawn).abs() < 5.0 * 0.5 / 20_000_f64.sqrt(), "{found}");
-    assert_eq!(found["chance"]["family"], "inv_logit");
+    for (law, release, family) in
+        [("bernoulli_probit", "posterior(w)", "Phi"), ("bernoulli_logit", "posterior(w) using score_statistics", "inv_logit")]
+    {
+        let posterior = program(&format!("over ~ {law}(dot(w, x))"), "", release, ends);
+        let found = outputs(folder.path(), &posterior, &["--arviz", "a.json"]);
+        let [low, high] = [0, 1].map(|i| found["ends"][i].as_f64().unwrap());
+        let [middle, drawn] = ["middle", "drawn"].map(|name| found[name].as_f64().unwrap());
+        // Five standard deviations of a share of 20,000.
+        assert!(
+            0.0 < low && low < middle && middle < high && high < 1.0 && (middle - drawn).abs() < 5.0 * 0.5 / 20_000_f64.sqrt(),
+            "{found}"
+        );
+        assert_eq!(found["chance"]["family"], family);
+    }
     let arviz: Value = serde_json::from_str(&std::fs::read_to_string(folder.path().join("a.json")).unwrap()).unwrap();
     let all = arviz.pointer("/posterior/chance").unwrap().as_array().unwrap();
     assert!(all.iter().flat_map(|chain| chain.as_array().unwrap()).all(|p| (0.0..=1.0).contains(&p.as_f64().unwrap())));

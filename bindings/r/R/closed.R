@@ -42,7 +42,15 @@ draws_of <- function(value, n) {
     },
     inv_logit = {
       of <- draws_of(value$of, n)
-      if (!is.null(of)) 1 / (1 + exp(-of))
+      if (!is.null(of)) stats::plogis(of)
+    },
+    Phi = {
+      of <- draws_of(value$of, n)
+      if (!is.null(of)) stats::pnorm(of)
+    },
+    exp = {
+      of <- draws_of(value$of, n)
+      if (!is.null(of)) exp(of)
     },
     mixture = {
       # One component for every draw.

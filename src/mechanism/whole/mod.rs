@@ -46,7 +46,7 @@ pub(crate) fn release<B: BitSource>(
         }
         return Ok(Released { components });
     }
-    if let WholeFamily::Weights { .. } | WholeFamily::Trials { .. } = law.family {
+    if let WholeFamily::Weights { .. } | WholeFamily::Scored { .. } = law.family {
         let rows = public_rows.ok_or(BAD)?;
         let mut components = vec![Number::new(rows.into(), 0)];
         components.extend(match law.noise {

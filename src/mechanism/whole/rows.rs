@@ -7,7 +7,6 @@ use super::super::plan::{WholeLaw, WholeNoise};
 use super::steps::{Next, State, state};
 use super::{BAD, noisy_moments, rounded};
 use crate::data::scan::Measured;
-use crate::model::links;
 use nalgebra::DVector;
 
 /// A bound is 2^40 to 2^41 steps of its grid.
@@ -47,7 +46,7 @@ fn whole(next: Next, d: usize) -> Vec<bool> {
     }
 }
 
-/// What a row, its features and then its outcome, adds to the sums that leave next: whole steps of `2^exponent(bound)`.
+/// What a row, its features, its outcome and what its predictor has beside them, adds to the sums that leave next: whole steps of `2^exponent(bound)`.
 pub fn added(seen: &State, next: Next, row: &[f64]) -> Vec<i64> {
     let (Next::Products { bound, .. } | Next::Scores { bound, .. }) = next;
     steps(&numbers_of(seen, next, row), bound)
@@ -63,10 +62,11 @@ fn add(sums: &mut Vec<i128>, row: &[i64]) {
     sums.iter_mut().zip(row).for_each(|(s, x)| *s += i128::from(*x));
 }
 
-/// What a row (features, then the outcome) adds, each number with how many times it counts in the norm; any doubles will do.
+/// What a row (features, the outcome, what is added to the predictor) adds, each number with how many times it counts in the norm; any doubles will do.
 fn numbers_of(seen: &State, next: Next, row: &[f64]) -> Vec<(f64, u128)> {
     let (x, y) = row.split_at(seen.mean.len().min(row.len()));
-    let (x, y) = (DVector::from_column_slice(x), y.first().copied().unwrap_or(f64::NAN));
+    let (x, added) = (DVector::from_column_slice(x), y.get(1).copied().unwrap_or(0.0));
+    let y = y.first().copied().unwrap_or(f64::NAN);
     if x.len() != seen.mean.len() {
         return vec![];
     }
@@ -75,16 +75,16 @@ fn numbers_of(seen: &State, next: Next, row: &[f64]) -> Vec<(f64, u128)> {
     if length.is_nan() || length > LONGEST {
         return vec![];
     }
-    let at = seen.mean.dot(&x) + u.dot(&seen.z);
+    let at = seen.mean.dot(&x) + u.dot(&seen.z) + added;
     let share = |cut: f64| (cut / length.max(cut)).powi(2) * INSIDE;
     match next {
         Next::Products { cut, most, .. } => {
-            let share = share(cut) * links::information(seen.link, at).min(most);
+            let share = share(cut) * seen.law.information(at, most);
             let entry = |(i, a): (usize, &f64), (j, b): (usize, &f64)| (share * a * b, if i == j { 1 } else { 2 });
             u.iter().enumerate().flat_map(|a| u.iter().enumerate().skip(a.0).map(move |b| entry(a, b))).collect()
         }
-        Next::Scores { cut, clip, .. } => {
-            let score = links::score(seen.link, at, y, clip) * share(cut);
+        Next::Scores { cut, clip, most, .. } => {
+            let score = seen.law.score((at, added), y, (clip, most)) * share(cut);
             u.iter().map(|a| (score * a, 1)).collect()
         }
     }

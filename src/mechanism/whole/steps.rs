@@ -3,10 +3,9 @@
 //! Everything here is a function of the plan, of the public number of rows and of released numbers: the mechanism asks it what to
 //! release next, and who reads the release asks it for the posterior.
 
-use super::super::plan::{CURVED, CURVED_EACH, Link, STEP, STEPS, WholeFamily, WholeLaw, WholeNoise};
-use crate::model::links;
+use super::super::plan::{CURVED, CURVED_EACH, Law, STEP, STEPS, WholeFamily, WholeLaw, WholeNoise};
 use crate::numeric::dense::Matrix;
-use crate::numeric::logistic::{Look, look, positive_part};
+use crate::numeric::logistic::{Look, look, positive_part, symmetric};
 use crate::numeric::round::{div_up, mul_down, mul_up};
 use nalgebra::DVector;
 
@@ -26,6 +25,9 @@ const LOOKS: usize = 10;
 const AGAIN: usize = 4;
 /// Places are far from each other beyond so many times what is open.
 const OPEN: f64 = 5.0;
+/// Information of a count is kept up to so many times its mean, which a step may find to be lower by this factor.
+const ABOVE: f64 = 3.0;
+const SLOWER: f64 = 20.0;
 
 /// What the numbers that left say: `w = mean + factor z`, and z is normal.
 #[derive(Clone, PartialEq, Debug)]
@@ -34,7 +36,7 @@ pub struct State {
     pub factor: Matrix,
     pub z: Vector,
     pub spread: Matrix,
-    pub link: Link,
+    pub law: Law,
     /// What leaves next.
     pub next: Option<Next>,
 }
@@ -45,15 +47,15 @@ pub struct State {
 pub enum Next {
     /// Of `a k u u'` (places i <= j), k cut to `[0, most]`, with noise of this sd and, off the diagonal, of that over the root of 2.
     Products { cut: f64, most: f64, bound: f64, sd: f64 },
-    /// Of `a s u`, s cut to `[-clip, clip]`.
-    Scores { cut: f64, clip: f64, bound: f64, sd: f64 },
+    /// Of `a s u`, s cut to `[-clip, clip]`, where the products had this `most`.
+    Scores { cut: f64, clip: f64, most: f64, bound: f64, sd: f64 },
 }
 
 /// A plan, and what it says of its prior and noise.
 struct Plan<'a> {
     mean: &'a [f64],
     precision: &'a [f64],
-    link: Link,
+    law: Law,
     products: f64,
     scores: f64,
     most: f64,
@@ -64,12 +66,12 @@ struct Plan<'a> {
 /// The state after these numbers; `None` for another plan, or where doubles cannot compute the first look.
 pub fn state(law: &WholeLaw, rows: f64, left: &[f64]) -> Option<State> {
     let WholeNoise::Steps { products, scores, most, mu } = law.noise else { return None };
-    let (mean, precision, link) = match &law.family {
-        WholeFamily::Weights { mean, precision, sd, .. } => (mean, precision, Link::Normal { sd: *sd }),
-        WholeFamily::Trials { mean, precision, link } => (mean, precision, *link),
+    let (mean, precision, rows_law) = match &law.family {
+        WholeFamily::Weights { mean, precision, sd, .. } => (mean, precision, Law::Normal { sd: *sd }),
+        WholeFamily::Scored { mean, precision, law } => (mean, precision, *law),
         _ => return None,
     };
-    let plan = Plan { mean, precision, link, products, scores, most, mu, rows };
+    let plan = Plan { mean, precision, law: rows_law, products, scores, most, mu, rows };
     let d = mean.len();
     let (first, rest) = left.split_at_checked(d * (d + 3) / 2)?;
     let found = plan.first(first)?;
@@ -83,20 +85,17 @@ impl Plan<'_> {
     fn first(&self, left: &[f64]) -> Option<Look> {
         let d = self.mean.len();
         let (upper, sums) = left.split_at_checked(d * (d + 1) / 2)?;
-        let Link::Normal { sd } = self.link else {
-            // Scores at weight 0 as if they were those of a quadratic whose slope and variance are these.
-            let (slope, variance) = links::first(self.link);
-            let times = slope / variance;
-            let scores: Vec<f64> = sums.iter().map(|x| times * x).collect();
-            return look((self.mean, self.precision), (upper, &scores), slope * times, self.scores * times);
-        };
-        let row = sd * sd;
-        let scores: Vec<f64> = sums.iter().map(|x| x / row).collect();
+        // Scores at weight 0 as if they were those of a quadratic whose slope and variance are these.
+        let (slope, variance) = self.law.first();
+        let times = slope / variance;
+        let scores: Vec<f64> = sums.iter().map(|x| times * x).collect();
+        // Of trials, sums say little of weights that are far out.
+        let looks = if let Law::Normal { .. } | Law::Counts { .. } = self.law { LOOKS } else { 1 };
         let mut weights = 0.0;
         let mut found = None;
-        for _ in 0..LOOKS {
+        for _ in 0..looks {
             let noise = (self.scores.powi(2) + 0.5 * self.products.powi(2) * weights * (1.0 + 1.0 / d as f64)).sqrt();
-            let seen = look((self.mean, self.precision), (upper, &scores), 1.0 / row, noise / row)?;
+            let seen = look((self.mean, self.precision), (upper, &scores), slope * times, noise * times)?;
             weights = seen.mean.norm_squared() + seen.factor.norm_squared();
             found = Some(seen);
         }
@@ -107,7 +106,8 @@ impl Plan<'_> {
     fn after(&self, first: Look, cut: f64, left: &[f64]) -> Option<State> {
         let d = self.mean.len();
         let (z, spread) = (Vector::zeros(d), Matrix::identity(d, d));
-        let state = State { mean: first.mean, factor: first.factor, z, spread, link: self.link, next: None };
+        let predictor = ((&first.products * &first.mean).dot(&first.mean) / self.rows).max(0.0).sqrt();
+        let state = State { mean: first.mean, factor: first.factor, z, spread, law: self.law, next: None };
         let square = cut * cut;
         if !(LEAST..=MOST).contains(&square) || self.mu < LEAST_MU {
             return Some(state);
@@ -116,9 +116,9 @@ impl Plan<'_> {
             return Some(state);
         };
         let precision = state.factor.transpose() * Matrix::from_row_slice(d, d, self.precision) * &state.factor;
-        Some(match self.link {
-            Link::Normal { sd } => self.residuals(state, (&away, &precision), (cut, sd), left),
-            _ => self.scores(state, (&away, &precision), cut, left),
+        Some(match self.law {
+            Law::Normal { sd } => self.residuals(state, (&away, &precision), (cut, sd), left),
+            _ => self.scores(state, (&away, &precision), (cut, predictor), left),
         })
     }
 
@@ -131,44 +131,54 @@ impl Plan<'_> {
     }
 
     /// Steps of a regression whose information changes with the weights: each time the products and then the scores at z.
-    fn scores(&self, mut state: State, prior: (&Vector, &Matrix), cut: f64, mut left: &[f64]) -> State {
+    fn scores(&self, mut state: State, prior: (&Vector, &Matrix), (cut, predictor): (f64, f64), mut left: &[f64]) -> State {
         let d = self.mean.len();
-        let (steepest, farthest) = links::most(self.link);
-        let curved = self.products(cut, steepest, CURVED_EACH);
-        let Next::Products { bound, sd: curved_sd, .. } = curved else { return state };
-        if !(LEAST..=MOST).contains(&bound) {
-            return state;
-        }
-        // What places that are far from the last one may be off by, for the square of the distance.
-        let bent = 0.5 * links::bend(self.link) * steepest * self.rows * cut.powi(3) / (d as f64).powf(1.5);
+        let (mut steepest, farthest) = self.law.most(predictor);
         let mut taken = vec![];
         for step in 0..STEPS {
+            let curved = self.products(cut, steepest, CURVED_EACH);
+            let Next::Products { bound, sd: curved_sd, .. } = curved else { return state };
+            if !(LEAST..=MOST).contains(&bound) {
+                return state;
+            }
+            // What places that are far from the last one may be off by, for the square of the distance.
+            let bent = 0.5 * self.law.bend() * steepest * self.rows * cut.powi(3) / (d as f64).powf(1.5);
             let Some((upper, rest)) = left.split_at_checked(d * (d + 1) / 2) else {
                 state.next = Some(curved);
                 return state;
             };
             let width = if step == 0 { 1.0 } else { (state.spread.norm_squared() / d as f64).sqrt() };
-            let clip = (REACH * steepest.sqrt() + steepest * cut * width).min(farthest);
+            let clip = (REACH * steepest.sqrt() + self.law.beyond() + steepest * cut * width).min(farthest);
             let bound = clip * cut;
             if !(LEAST..=MOST).contains(&bound) {
                 return state;
             }
             let sd = div_up(2.0 * bound, mul_down(STEP, self.mu));
             let Some((scores, rest)) = rest.split_at_checked(d) else {
-                state.next = Some(Next::Scores { cut, clip, bound, sd });
+                state.next = Some(Next::Scores { cut, clip, most: steepest, bound, sd });
                 return state;
             };
             left = rest;
+            if let Law::Counts { .. } = self.law {
+                steepest = self.levelled(steepest, (upper, curved_sd), cut);
+            }
             let [scores, products] = [scores, upper].map(Vector::from_row_slice);
-            taken.push(Taken { place: state.z.clone(), scores, products, weight: 1.0 / (sd * sd) });
+            taken.push(Taken { place: state.z.clone(), scores, products, weight: 1.0 / (sd * sd), curved_sd });
             // All steps, or only the later ones, where they say more alone.
-            let ways = (0..taken.len())
-                .filter_map(|from| taken.get(from..).and_then(|some| together(some, &state, prior, (cut, bent, curved_sd))));
+            let ways = (0..taken.len()).filter_map(|from| taken.get(from..).and_then(|some| together(some, &state, prior, (cut, bent))));
             if let Some(best) = ways.min_by(|a, b| a.factor.norm_squared().total_cmp(&b.factor.norm_squared())) {
                 (state.z, state.spread) = (best.mean, best.factor);
             }
         }
         state
+    }
+
+    /// The most information of a count that the next step keeps, from what the products of this one say of the mean: so that few rows are above
+    /// it, and noise is not made for many more events than there are.
+    fn levelled(&self, most: f64, (upper, sd): (&[f64], f64), cut: f64) -> f64 {
+        let d = self.mean.len();
+        let trace = symmetric(d, upper).trace().max(2.0 * sd * (d as f64).sqrt());
+        (ABOVE * trace / (self.rows * cut * cut)).clamp(most / SLOWER, most * ABOVE)
     }
 
     /// Steps of a linear regression: the products once, then residuals.
@@ -191,7 +201,7 @@ impl Plan<'_> {
             }
             let sd = div_up(2.0 * bound, mul_down(STEP, self.mu));
             let Some((scores, rest)) = left.split_at_checked(d) else {
-                state.next = Some(Next::Scores { cut, clip, bound, sd });
+                state.next = Some(Next::Scores { cut, clip, most: 1.0, bound, sd });
                 return state;
             };
             left = rest;
@@ -216,17 +226,13 @@ struct Taken {
     scores: Vector,
     products: Vector,
     weight: f64,
+    curved_sd: f64,
 }
 
 /// What these steps say together: their scores are moved to the mean of their places by the mean of their products. How far the weights are
 /// from there says how much flatter scores are and how much the noise of the products counts; how far the last place is, beyond what is
 /// open, how much the scores may bend.
-fn together(
-    taken: &[Taken],
-    state: &State,
-    (away, precision): (&Vector, &Matrix),
-    (cut, bent, curved_sd): (f64, f64, f64),
-) -> Option<Look> {
+fn together(taken: &[Taken], state: &State, (away, precision): (&Vector, &Matrix), (cut, bent): (f64, f64)) -> Option<Look> {
     let d = state.mean.len();
     let sure: f64 = taken.iter().map(|t| t.weight).sum();
     let mean = |of: &dyn Fn(&Taken) -> Vector| taken.iter().map(|t| of(t) * (t.weight / sure)).reduce(|a, b| a + b);
@@ -234,13 +240,13 @@ fn together(
     let (moved, scores) = (positive_part(d, products.as_slice())? * &middle, mean(&|t| t.scores.clone())?);
     let beyond = |t: &Taken| (t.weight / sure) * ((&state.z - &t.place).norm_squared() - OPEN * state.spread.norm_squared()).max(0.0);
     let own = 1.0 / sure + (bent * taken.iter().map(beyond).sum::<f64>()).powi(2);
-    let curved = 0.5 * taken.iter().map(|t| (t.weight / sure * curved_sd).powi(2)).sum::<f64>() * (1.0 + 1.0 / d as f64);
+    let curved = 0.5 * taken.iter().map(|t| (t.weight / sure * t.curved_sd).powi(2)).sum::<f64>() * (1.0 + 1.0 / d as f64);
     let (mut z, mut spread) = (state.z.clone(), state.spread.clone());
     let mut found = None;
     for _ in 0..AGAIN {
         let far = (&z - &middle).norm_squared() + spread.norm_squared();
         // Between the places and weights that far away the scores rise less steeply than at the places.
-        let flat = 1.0 / (1.0 + links::flattening(state.link) * cut * cut * far / d as f64).sqrt();
+        let flat = 1.0 / (1.0 + state.law.flattening() * cut * cut * far / d as f64).sqrt();
         let seen = flat * &moved + &scores;
         let noise = own + curved * far;
         let one = look((away.as_slice(), precision.as_slice()), (products.as_slice(), seen.as_slice()), flat, noise.sqrt())?;

@@ -141,7 +141,7 @@ fn find(model: &Model, context: &Context) -> Match<Weights> {
         norm,
         outcome,
         prior,
-        statistic: Statistic { table: model.records.table, kind: StatisticKind::Moments { x: d.x.clone(), y: y.clone() } },
+        statistic: Statistic { table: model.records.table, kind: StatisticKind::Moments { x: d.x.clone(), y: y.clone(), added: None } },
         facts,
     })
 }

@@ -84,7 +84,7 @@ pub(super) fn find(rule: &'static Rule, question: &Question) -> Match<Option<Reg
     facts.premise(format!("the outcome lies in [{}, {}]", plain(range.lo), plain(range.hi)), Some(y.span));
     facts.premise(format!("the features have norm at most {}", four_up(norm)), Some(row.x.span));
     let sd = facts::positive_argument(row.sd, "the known sd")?;
-    let kind = StatisticKind::Moments { x: row.x.clone(), y: y.clone() };
+    let kind = StatisticKind::Moments { x: row.x.clone(), y: y.clone(), added: None };
     let statistic = Statistic { table: model.records.table, kind };
     Ok(Some(Regression { prior, sd, norm, reach: range.magnitude(), statistic, facts }))
 }

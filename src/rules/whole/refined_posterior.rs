@@ -2,11 +2,12 @@
 //!
 //! ## Shape
 //! `posterior(w)` of weights with a normal prior, `normal(m, s)` or `multi_normal(m0, S0)`, bounded private features, and rows
-//! `normal(dot(w, x), sd)` of a known sd with a bounded outcome, `bernoulli_logit(dot(w, x))`, `binomial_logit(N, dot(w, x))` or
-//! `bernoulli_probit(dot(w, x))`; `refined(sigma =)`. `auto` takes it for all but linear rows, for which no prediction of its error is validated.
+//! `normal(dot(w, x), sd)` of a known sd with a bounded outcome, `bernoulli_logit(dot(w, x))`, `binomial_logit(N, dot(w, x))`,
+//! `bernoulli_probit(dot(w, x))`, or counts up to a bound: `poisson_log(dot(w, x) + o)`, `poisson(exp(..))` or `neg_binomial_2(exp(..), k)` of a constant
+//! k, o any bounded number of the row, such as `log(years)`; `refined(sigma =)`. `auto` takes it for all but linear rows, for which no prediction of its error is validated.
 //!
 //! ## Claim
-//! The sums of `s x`, s the outcome y or y - N/2, and of `x x'` (i <= j) leave with exactly drawn normal noise, rounded: sd sigma,
+//! The sums of `s x`, s the outcome y, y - N/2 or, of counts, log(y + 1/2) - o, and of `x x'` (i <= j) leave with exactly drawn normal noise, rounded: sd sigma,
 //! sigma_products on the diagonal and sigma_products / sqrt(2) off it, mu_1-GDP by the formula of `score_statistics` with the largest |s|
 //! for N / 2. They give coordinates `w = m + L z`. There every row has `u = L'x` and `a = min(1, (c / |u|)^2)`. Linear rows: once the
 //! sum of `a u u'` leaves, and three times that of `a r u`, r the row's residual at a released point, cut to [-B, B]. Others: three times
@@ -24,9 +25,8 @@
 use super::linear::{self, Regression};
 use super::predicted::Prediction;
 use super::predicted_normal;
-use crate::mechanism::plan::{MechanismPlan, STEP, STEPS, WholeFamily, WholeLaw, WholeNoise};
-use crate::model::links::Link;
-use crate::model::{Request, links};
+use crate::mechanism::plan::{Law, MechanismPlan, STEP, STEPS, WholeFamily, WholeLaw, WholeNoise};
+use crate::model::Request;
 use crate::numeric::amount::stated_up;
 use crate::numeric::decimal::{sig_down, sig_up};
 use crate::numeric::logistic::CURVATURE;
@@ -56,7 +56,7 @@ fn find(question: &Question) -> Match<Vec<Box<dyn Offer>>> {
         return not_mine("releases a whole posterior");
     }
     let Some(found) = linear::find(&RULE, question)? else {
-        return Ok(vec![Box::new(Refined(Rows::Trials(Scores::of_trials(&RULE, question)?)))]);
+        return Ok(vec![Box::new(Refined(Rows::Scored(Scores::of_rows(&RULE, question)?)))]);
     };
     if found.norm == 0.0 || found.reach == 0.0 {
         return not_mine("no feature moves the predictor, or every outcome is 0");
@@ -67,14 +67,14 @@ fn find(question: &Question) -> Match<Vec<Box<dyn Offer>>> {
 /// A matched regression.
 enum Rows {
     Linear(Regression),
-    Trials(Scores),
+    Scored(Scores),
 }
 
 impl Rows {
     fn facts(&self) -> &Facts {
         match self {
             Rows::Linear(r) => &r.facts,
-            Rows::Trials(s) => &s.facts,
+            Rows::Scored(s) => &s.facts,
         }
     }
 
@@ -82,21 +82,21 @@ impl Rows {
     fn bounds(&self) -> (f64, f64) {
         match self {
             Rows::Linear(r) => (r.reach, r.norm),
-            Rows::Trials(s) => (0.5 * s.trials, s.norm),
+            Rows::Scored(s) => (s.most, s.norm),
         }
     }
 
     fn prior(&self) -> &NormalWeights {
         match self {
             Rows::Linear(r) => &r.prior,
-            Rows::Trials(s) => &s.prior,
+            Rows::Scored(s) => &s.prior,
         }
     }
 
     fn family(&self) -> Option<WholeFamily> {
         match self {
             Rows::Linear(r) => r.family(),
-            Rows::Trials(s) => s.family(),
+            Rows::Scored(s) => s.family(),
         }
     }
 }
@@ -138,8 +138,10 @@ impl Refined {
                 let noise = scores * scores + 0.5 * products * products * (dim + 1.0) * weights.largest;
                 (r.sd.hi * r.sd.hi, noise, 3.0 * r.sd.hi, 1.0)
             }
-            Rows::Trials(s) => {
-                let (row, (steepest, farthest)) = (1.0 / (CURVATURE * s.trials), links::most(s.link));
+            // As if the mean of a count were 1.
+            Rows::Scored(s) if matches!(s.law, Law::Counts { .. }) => (1.0, scores * scores, 4.0, 1.0),
+            Rows::Scored(s) => {
+                let (row, (steepest, farthest)) = (1.0 / (CURVATURE * s.trials), s.law.most(0.0));
                 (row, (scores * row).powi(2), (3.0 * steepest.sqrt()).min(farthest) * row, 0.0)
             }
         };
@@ -191,7 +193,7 @@ impl Offer for Refined {
                 list.push(Premise::holds(noise, None));
                 (list, "cut residuals and the products beside them")
             }
-            Rows::Trials(s) => (s.premises(sizes), "cut scores, and of products of features times the information of their rows,"),
+            Rows::Scored(s) => (s.premises(sizes), "cut scores, and of products of features times the information of their rows,"),
         };
         let mut also = |text: String| list.push(Premise::holds(text, None));
         also("coordinates, cuts and the noise of the steps follow from released sums and the number of rows alone".into());
@@ -206,7 +208,7 @@ impl Offer for Refined {
         let law = WholeLaw { family: self.0.family()?, noise, aware: true };
         let statistic = match &self.0 {
             Rows::Linear(r) => r.statistic.clone(),
-            Rows::Trials(s) => s.statistic.clone(),
+            Rows::Scored(s) => s.statistic.clone(),
         };
         Some(MechanismPlan::Whole { law, statistic })
     }
@@ -218,7 +220,7 @@ impl Offer for Refined {
     fn approximate(&self) -> Option<Approximate> {
         // A step moves a sure predictor t by about 1 / t only, and far out its rows say little of how far is left.
         let (largest, norm) = (self.0.prior().largest, self.0.bounds().1);
-        let probit = matches!(&self.0, Rows::Trials(s) if s.link == Link::Probit);
+        let probit = matches!(&self.0, Rows::Scored(s) if s.law == Law::Probit);
         (probit && largest * norm * norm > 1.0).then(|| Approximate {
             label: "this prior allows predictors of probit rows beyond 2, where the steps stop short",
             help: format!("write `bernoulli_logit`, whose steps come nearer, or a prior with an sd of at most {}", sig_down(1.0 / norm, 3))

@@ -71,7 +71,7 @@ impl Part {
             | Posterior::MultiNormal { .. }
             | Posterior::Product(_)
             | Posterior::Quotient(_)
-            | Posterior::InvLogit(_)
+            | Posterior::MeanOf(..)
             | Posterior::Draws(_) => {}
         }
     }

@@ -5,7 +5,6 @@ use super::Posterior;
 use crate::dist::sample::uniform;
 use crate::mechanism::plan::{WholeFamily, WholeLaw, WholeNoise};
 use crate::mechanism::whole::steps::state;
-use crate::model::links::trials;
 use crate::numeric::dense::{Matrix, cholesky, factor_of_inverse, factor_of_sum};
 use crate::numeric::logistic::{CURVATURE, Look, look, symmetric};
 use crate::run::bits::Bits;
@@ -70,11 +69,11 @@ pub(super) fn means(law: &WholeLaw, rows: f64, noisy: &[f64]) -> Option<Posterio
 
 /// The normal law of logistic weights given noisy products and scores (rule book §20).
 pub(super) fn seen(law: &WholeLaw, noisy: &[f64]) -> Option<Posterior> {
-    let (WholeFamily::Trials { mean, precision, link }, WholeNoise::Scores { scores: sd, .. }) = (&law.family, law.noise) else {
+    let (WholeFamily::Scored { mean, precision, law: rows }, WholeNoise::Scores { scores: sd, .. }) = (&law.family, law.noise) else {
         return None;
     };
     let statistics = noisy.split_at_checked(mean.len() * (mean.len() + 1) / 2)?;
-    let Look { mean, factor, .. } = look((mean, precision), statistics, CURVATURE * trials(*link), sd)?;
+    let Look { mean, factor, .. } = look((mean, precision), statistics, CURVATURE * rows.trials(), sd)?;
     Some(normal(&mean, &factor))
 }
 

@@ -81,7 +81,7 @@ pub fn released(law: &WholeLaw, release: &Released, rows_are_public: bool, sourc
             | WholeFamily::Rate { .. }
             | WholeFamily::Means { .. }
             | WholeFamily::Weights { .. }
-            | WholeFamily::Trials { .. },
+            | WholeFamily::Scored { .. },
             None,
         ) => return None,
         (WholeFamily::Rate { shape, rate, per_row, scale }, Some(rows)) => {
@@ -90,11 +90,11 @@ pub fn released(law: &WholeLaw, release: &Released, rows_are_public: bool, sourc
             if law.aware { waiting.given(sum, law.noise) } else { Some(waiting.exact(sum)) }
         }
         (WholeFamily::Means { .. }, Some(rows)) => super::linear::means(law, rows, &noisy),
-        (WholeFamily::Weights { .. } | WholeFamily::Trials { .. }, Some(rows)) if matches!(law.noise, WholeNoise::Steps { .. }) => {
+        (WholeFamily::Weights { .. } | WholeFamily::Scored { .. }, Some(rows)) if matches!(law.noise, WholeNoise::Steps { .. }) => {
             super::linear::stepwise(law, rows, &noisy)
         }
         (WholeFamily::Weights { .. }, Some(rows)) => super::linear::given(law, rows, &noisy, &mut rng),
-        (WholeFamily::Trials { .. }, Some(_)) => super::linear::seen(law, &noisy),
+        (WholeFamily::Scored { .. }, Some(_)) => super::linear::seen(law, &noisy),
         (WholeFamily::Normal { mean, precision, sd, .. }, Some(rows)) => {
             let prior = Mean { mean: *mean, precision: *precision, sd: *sd, rows };
             let sum = *noisy.last()?;
@@ -148,7 +148,7 @@ fn unknown(family: &WholeFamily) -> Posterior {
         WholeFamily::Gamma { .. } | WholeFamily::Rate { .. } => Posterior::Gamma(none, none),
         WholeFamily::Failures { .. } => Posterior::Beta(none, none),
         WholeFamily::Normal { .. } => Posterior::Normal(none, none),
-        WholeFamily::Weights { mean, .. } | WholeFamily::Trials { mean, .. } | WholeFamily::Means { precision_mean: mean, .. } => {
+        WholeFamily::Weights { mean, .. } | WholeFamily::Scored { mean, .. } | WholeFamily::Means { precision_mean: mean, .. } => {
             Posterior::MultiNormal { mean: vec![none; mean.len()], factor: (1..=mean.len()).map(|i| vec![none; i]).collect() }
         }
     }

@@ -24,6 +24,7 @@ pub use quotient::Share;
 use super::bits::Bits;
 use super::draws::Draws;
 use crate::dist::sample;
+use crate::numeric::Unary;
 use crate::numeric::diagnostics::quantile;
 use crate::numeric::quotient::Shape;
 use crate::numeric::special::normal_cdf;
@@ -47,8 +48,8 @@ pub enum Posterior {
     Product(Vec<Posterior>),
     /// A noisy sum over a noisy count.
     Quotient(Share),
-    /// `inv_logit` of a number.
-    InvLogit(Box<Posterior>),
+    /// The mean of an outcome (`inv_logit`, `Phi` or `exp`) of a number.
+    MeanOf(Unary, Box<Posterior>),
     /// What a chain drew.
     Draws(Draws),
 }
@@ -64,7 +65,7 @@ impl Posterior {
             Posterior::MultiNormal { .. } => "multi_normal",
             Posterior::Mixture { .. } => "mixture",
             Posterior::Product(_) => "product",
-            Posterior::InvLogit(_) => "inv_logit",
+            Posterior::MeanOf(f, _) => f.facts().name(),
             Posterior::Quotient(q) => match q.of.shape {
                 Shape::Normal => "quotient_normal",
                 Shape::Laplace => "quotient_laplace",
@@ -76,7 +77,7 @@ impl Posterior {
     /// How many numbers a draw has.
     pub fn dim(&self) -> usize {
         match self {
-            Posterior::Beta(..) | Posterior::Gamma(..) | Posterior::Normal(..) | Posterior::Quotient(_) | Posterior::InvLogit(_) => 1,
+            Posterior::Beta(..) | Posterior::Gamma(..) | Posterior::Normal(..) | Posterior::Quotient(_) | Posterior::MeanOf(..) => 1,
             Posterior::Dirichlet(alpha) => alpha.len(),
             Posterior::MultiNormal { mean, .. } => mean.len(),
             Posterior::Mixture { components, .. } => components.first().map_or(0, Posterior::dim),
@@ -88,7 +89,7 @@ impl Posterior {
     /// Is a draw one number?
     pub fn is_scalar(&self) -> bool {
         match self {
-            Posterior::Beta(..) | Posterior::Gamma(..) | Posterior::Normal(..) | Posterior::Quotient(_) | Posterior::InvLogit(_) => true,
+            Posterior::Beta(..) | Posterior::Gamma(..) | Posterior::Normal(..) | Posterior::Quotient(_) | Posterior::MeanOf(..) => true,
             Posterior::Dirichlet(_) | Posterior::MultiNormal { .. } | Posterior::Product(_) => false,
             Posterior::Mixture { components, .. } => components.first().is_some_and(Posterior::is_scalar),
             Posterior::Draws(draws) => draws.scalar,
@@ -98,7 +99,7 @@ impl Posterior {
     /// The marginal of one level, or the posterior of one group, counted from 0.
     pub fn component(&self, i: usize) -> Option<Posterior> {
         match self {
-            Posterior::Beta(..) | Posterior::Gamma(..) | Posterior::Normal(..) | Posterior::Quotient(_) | Posterior::InvLogit(_) => None,
+            Posterior::Beta(..) | Posterior::Gamma(..) | Posterior::Normal(..) | Posterior::Quotient(_) | Posterior::MeanOf(..) => None,
             Posterior::Dirichlet(alpha) => {
                 let own = *alpha.get(i)?;
                 let rest: f64 = alpha.iter().enumerate().filter(|(j, _)| *j != i).map(|(_, a)| a).sum();
@@ -212,7 +213,7 @@ impl Posterior {
             }
             Posterior::Draws(draws) => draws.moments(),
             Posterior::Quotient(q) => q.moments(),
-            Posterior::InvLogit(p) => predicted::moments(p),
+            Posterior::MeanOf(f, p) => predicted::moments(*f, p),
             Posterior::Dirichlet(_) | Posterior::MultiNormal { .. } | Posterior::Product(_) => (f64::NAN, f64::NAN),
         }
     }
@@ -225,7 +226,7 @@ impl Posterior {
             _ => match self {
                 Posterior::Draws(draws) => draws.density(x),
                 Posterior::Quotient(q) => q.density(x),
-                Posterior::InvLogit(p) => predicted::density(p, x),
+                Posterior::MeanOf(f, p) => predicted::density(*f, p, x),
                 _ => line::density(self, x),
             },
         }
@@ -246,8 +247,8 @@ impl Posterior {
         if let Posterior::Quotient(q) = self {
             return q.cdf(xs);
         }
-        if let Posterior::InvLogit(p) = self {
-            return p.cdf(&xs.iter().map(|x| predicted::logit(*x)).collect::<Vec<f64>>());
+        if let Posterior::MeanOf(f, p) = self {
+            return p.cdf(&xs.iter().map(|x| predicted::inverse(*f, *x)).collect::<Vec<f64>>());
         }
         // A table pays from some hundred values on.
         if let (Some(parts), true) = (self.normals(), xs.len() <= 64) {
@@ -270,8 +271,8 @@ impl Posterior {
         if let Posterior::Quotient(q) = self {
             return q.quantiles(levels);
         }
-        if let Posterior::InvLogit(p) = self {
-            return p.quantiles(levels).into_iter().map(predicted::inv_logit).collect();
+        if let Posterior::MeanOf(f, p) = self {
+            return p.quantiles(levels).into_iter().map(f.facts().value).collect();
         }
         let line = Line::new(self);
         let (least, most) = self.support();
@@ -299,8 +300,9 @@ impl Posterior {
     /// The least and the largest value of a scalar.
     fn support(&self) -> (f64, f64) {
         match self {
-            Posterior::Beta(..) | Posterior::Dirichlet(_) | Posterior::InvLogit(_) => (0.0, 1.0),
-            Posterior::Gamma(..) => (0.0, f64::INFINITY),
+            Posterior::Beta(..) | Posterior::Dirichlet(_) => (0.0, 1.0),
+            Posterior::MeanOf(Unary::InvLogit | Unary::Phi, _) => (0.0, 1.0),
+            Posterior::Gamma(..) | Posterior::MeanOf(..) => (0.0, f64::INFINITY),
             Posterior::Quotient(q) => (q.lo, q.hi),
             Posterior::Normal(..) | Posterior::MultiNormal { .. } | Posterior::Draws(_) => (f64::NEG_INFINITY, f64::INFINITY),
             Posterior::Mixture { components, .. } | Posterior::Product(components) => {
@@ -325,7 +327,7 @@ impl Posterior {
             Posterior::Dirichlet(alpha) => sample::shares(alpha, rng),
             Posterior::Gamma(a, b) => vec![sample::log_gamma(*a, rng).exp() / b],
             Posterior::Normal(mean, sd) => vec![mean + sd * sample::normal(rng)],
-            Posterior::InvLogit(p) => p.draw(rng).into_iter().map(predicted::inv_logit).collect(),
+            Posterior::MeanOf(f, p) => p.draw(rng).into_iter().map(f.facts().value).collect(),
             Posterior::Quotient(q) => q.quantiles(&[sample::uniform(rng)]),
             Posterior::MultiNormal { mean, factor } => {
                 let z: Vec<f64> = mean.iter().map(|_| sample::normal(rng)).collect();

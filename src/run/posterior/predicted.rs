@@ -1,50 +1,68 @@
-//! What a posterior of weights says of a new row: a number, or the chance that it is the logit of.
+//! What a posterior of weights says of a new row: a number, or the mean of an outcome that follows from it.
 
 use super::Posterior;
+use crate::numeric::Unary;
+use crate::numeric::special::normal_quantile;
 
 /// Slices of equal probability for means.
 const SLICES: usize = 2000;
 
-pub(super) fn inv_logit(t: f64) -> f64 {
-    1.0 / (1.0 + (-t).exp())
-}
-
-pub(super) fn logit(p: f64) -> f64 {
-    match p {
-        p if p <= 0.0 => f64::NEG_INFINITY,
-        p if p >= 1.0 => f64::INFINITY,
-        p => p.ln() - libm::log1p(-p),
+/// The number whose mean this is, of the functions that `check/new_rows.rs` knows.
+pub(super) fn inverse(f: Unary, y: f64) -> f64 {
+    match f {
+        _ if y <= 0.0 => f64::NEG_INFINITY,
+        Unary::Exp => y.ln(),
+        _ if y >= 1.0 => f64::INFINITY,
+        Unary::Phi => normal_quantile(y),
+        _ => y.ln() - libm::log1p(-y),
     }
 }
 
-/// Mean and variance of the chance.
-pub(super) fn moments(of: &Posterior) -> (f64, f64) {
+/// Mean and variance.
+pub(super) fn moments(f: Unary, of: &Posterior) -> (f64, f64) {
+    // Slices miss the tail of a log-normal law, whose moments are known.
+    if let (Unary::Exp, Some(parts)) = (f, of.normals()) {
+        let raw = |k: f64| parts.iter().map(|(w, m, sd)| w * (k * m + 0.5 * (k * sd).powi(2)).exp()).sum::<f64>();
+        return (raw(1.0), raw(2.0) - raw(1.0).powi(2));
+    }
     let levels: Vec<f64> = (0..SLICES).map(|i| (i as f64 + 0.5) / SLICES as f64).collect();
-    let all: Vec<f64> = of.quantiles(&levels).into_iter().map(inv_logit).collect();
+    let all: Vec<f64> = of.quantiles(&levels).into_iter().map(f.facts().value).collect();
     let mean = all.iter().sum::<f64>() / SLICES as f64;
     (mean, all.iter().map(|x| (x - mean).powi(2)).sum::<f64>() / SLICES as f64)
 }
 
-pub(super) fn density(of: &Posterior, x: f64) -> f64 {
-    if x > 0.0 && x < 1.0 { of.density(logit(x)) / (x * (1.0 - x)) } else { 0.0 }
+pub(super) fn density(f: Unary, of: &Posterior, y: f64) -> f64 {
+    let t = inverse(f, y);
+    if !t.is_finite() {
+        return 0.0;
+    }
+    let slope = match f {
+        Unary::Exp => y,
+        Unary::Phi => (-0.5 * t * t).exp() / std::f64::consts::TAU.sqrt(),
+        _ => y * (1.0 - y),
+    };
+    of.density(t) / slope
 }
 
 impl Posterior {
-    /// `dot(w, x)` of jointly normal weights w, or `inv_logit` of it.
-    pub fn predicted(&self, x: &[f64], share: bool) -> Option<Posterior> {
-        let linear = self.linear(x)?;
-        Some(if share { Posterior::InvLogit(Box::new(linear)) } else { linear })
+    /// `dot(w, x)` of jointly normal weights w and a number added to it, or the mean of an outcome that follows from them.
+    pub fn predicted(&self, (x, added): (&[f64], f64), mean: Option<Unary>) -> Option<Posterior> {
+        let linear = self.linear(x, added)?;
+        Some(match mean {
+            Some(f) => Posterior::MeanOf(f, Box::new(linear)),
+            None => linear,
+        })
     }
 
-    fn linear(&self, x: &[f64]) -> Option<Posterior> {
+    fn linear(&self, x: &[f64], added: f64) -> Option<Posterior> {
         match self {
             Posterior::MultiNormal { mean, factor } if mean.len() == x.len() => {
-                let center = mean.iter().zip(x).map(|(m, x)| m * x).sum();
+                let center = mean.iter().zip(x).map(|(m, x)| m * x).sum::<f64>() + added;
                 let along = |j: usize| factor.iter().zip(x).map(|(row, x)| row.get(j).unwrap_or(&0.0) * x).sum::<f64>();
                 Some(Posterior::Normal(center, (0..mean.len()).map(|j| along(j).powi(2)).sum::<f64>().sqrt()))
             }
             Posterior::Mixture { weights, components } => {
-                let components = components.iter().map(|c| c.linear(x)).collect::<Option<Vec<_>>>()?;
+                let components = components.iter().map(|c| c.linear(x, added)).collect::<Option<Vec<_>>>()?;
                 Some(Posterior::Mixture { weights: weights.clone(), components })
             }
             _ => None,
@@ -69,29 +87,33 @@ mod tests {
         let mixture = Posterior::Mixture { weights: vec![0.3, 0.7], components: vec![one(0.0), one(1.5)] };
         let x = [1.0, 0.5, -2.0];
         for p in [one(0.0), mixture] {
-            for share in [false, true] {
-                let found = p.predicted(&x, share).unwrap();
+            for mean in [None, Some(Unary::InvLogit), Some(Unary::Phi), Some(Unary::Exp)] {
+                let found = p.predicted((&x, 0.25), mean).unwrap();
                 let mut source = Repeated::new([3; 32], 1);
                 let mut rng = Bits::new(&mut source);
                 let n = 40_000;
                 let mut draws: Vec<f64> = (0..n)
                     .map(|_| {
-                        let t: f64 = p.draw(&mut rng).iter().zip(x).map(|(w, x)| w * x).sum();
-                        if share { inv_logit(t) } else { t }
+                        let t = 0.25 + p.draw(&mut rng).iter().zip(x).map(|(w, x)| w * x).sum::<f64>();
+                        mean.map_or(t, |f| (f.facts().value)(t))
                     })
                     .collect();
                 draws.sort_by(f64::total_cmp);
                 // Shares of 40,000 draws with a fixed seed, within five standard deviations.
                 for q in [0.05, 0.5, 0.95] {
                     let below = draws.partition_point(|d| *d <= found.quantiles(&[q])[0]) as f64 / f64::from(n);
-                    assert!((below - q).abs() < 5.0 * (q * (1.0 - q) / f64::from(n)).sqrt(), "{share} {q} {below}");
+                    assert!((below - q).abs() < 5.0 * (q * (1.0 - q) / f64::from(n)).sqrt(), "{mean:?} {q} {below}");
                     let at = found.quantiles(&[q])[0];
                     assert!((found.cdf(&[at])[0] - q).abs() < 1e-6);
                 }
-                let mean = draws.iter().sum::<f64>() / f64::from(n);
-                assert!((found.mean()[0] - mean).abs() < 5.0 * found.sd()[0] / f64::from(n).sqrt(), "{share} {mean}");
+                let of_draws = draws.iter().sum::<f64>() / f64::from(n);
+                assert!((found.mean()[0] - of_draws).abs() < 5.0 * found.sd()[0] / f64::from(n).sqrt(), "{mean:?} {of_draws}");
+                let (from, to) = (found.quantiles(&[0.1])[0], found.quantiles(&[0.8])[0]);
+                let step = (to - from) / 2000.0;
+                let area: f64 = (0..2000).map(|i| found.density(from + (f64::from(i) + 0.5) * step) * step).sum();
+                assert!((area - 0.7).abs() < 1e-4, "{mean:?} {area}");
             }
         }
-        assert_eq!(one(0.0).predicted(&[1.0], false), None);
+        assert_eq!(one(0.0).predicted((&[1.0], 0.0), None), None);
     }
 }

@@ -1,6 +1,7 @@
 //! Posteriors read back from their JSON, one number at a time.
 
 use super::{Posterior, Share};
+use crate::numeric::Unary;
 use crate::numeric::quotient::{Quotient, Shape};
 use serde_json::Value as Json;
 
@@ -18,7 +19,8 @@ fn read(value: &Json) -> Option<Posterior> {
     let parameters = || numbers(value.get("parameters")?);
     let positive = |found: &[f64]| found.iter().all(|x| x.is_sign_positive());
     let components = || -> Option<Vec<Posterior>> { value.get("components")?.as_array()?.iter().map(read).collect() };
-    match (value.get("family")?.as_str()?, parameters().as_deref()) {
+    let family = value.get("family")?.as_str()?;
+    match (family, parameters().as_deref()) {
         ("beta", Some(&[a, b])) if positive(&[a, b]) => Some(Posterior::Beta(a, b)),
         ("gamma", Some(&[a, b])) if positive(&[a, b]) => Some(Posterior::Gamma(a, b)),
         ("normal", Some(&[mean, sd])) if positive(&[sd]) => Some(Posterior::Normal(mean, sd)),
@@ -38,7 +40,7 @@ fn read(value: &Json) -> Option<Posterior> {
             let sound = !weights.is_empty() && weights.len() == components.len() && weights.iter().all(|w| *w >= 0.0);
             sound.then_some(Posterior::Mixture { weights, components })
         }
-        ("inv_logit", None) => Some(Posterior::InvLogit(Box::new(read(value.get("of")?)?))),
+        ("inv_logit" | "Phi" | "exp", None) => Some(Posterior::MeanOf(Unary::named(family)?, Box::new(read(value.get("of")?)?))),
         ("product", None) => Some(Posterior::Product(components()?)),
         _ => None,
     }

@@ -1,6 +1,7 @@
 //! Posteriors as JSON and as a line of text with a small picture.
 
 use super::Posterior;
+use crate::numeric::Unary;
 use crate::numeric::diagnostics::Summary;
 use crate::run::draws::Draws;
 use serde_json::{Value as Json, json};
@@ -25,7 +26,7 @@ pub fn json(p: &Posterior) -> Json {
             "components": components.iter().map(json).collect::<Json>(),
         }),
         Posterior::Draws(draws) => draws.json(),
-        Posterior::InvLogit(of) => json!({"family": p.family(), "of": json(of)}),
+        Posterior::MeanOf(_, of) => json!({"family": p.family(), "of": json(of)}),
         Posterior::Quotient(q) => json!({"family": p.family(), "parameters": q.parameters()}),
         Posterior::Product(parts) => json!({"family": "product", "components": parts.iter().map(json).collect::<Json>()}),
     }
@@ -44,7 +45,7 @@ pub fn widths(p: &Posterior, out: &mut Vec<usize>) {
     match p {
         Posterior::Beta(..) | Posterior::Gamma(..) | Posterior::Normal(..) => out.extend([WIDEST; 2]),
         Posterior::Quotient(_) => out.extend([WIDEST; 6]),
-        Posterior::InvLogit(of) => widths(of, out),
+        Posterior::MeanOf(_, of) => widths(of, out),
         Posterior::Dirichlet(alpha) => out.extend(alpha.iter().map(|_| WIDEST)),
         Posterior::MultiNormal { mean, .. } => out.extend((0..mean.len() * (mean.len() + 1)).map(|_| WIDEST)),
         Posterior::Mixture { weights, components } => {
@@ -102,9 +103,11 @@ impl Posterior {
     /// Do its numbers lie in [0, 1]?
     fn is_share(&self) -> bool {
         match self {
-            Posterior::Beta(..) | Posterior::Dirichlet(_) | Posterior::InvLogit(_) => true,
+            Posterior::Beta(..) | Posterior::Dirichlet(_) | Posterior::MeanOf(Unary::InvLogit | Unary::Phi, _) => true,
             Posterior::Quotient(q) => (q.lo, q.hi) == (0.0, 1.0),
-            Posterior::Gamma(..) | Posterior::Normal(..) | Posterior::MultiNormal { .. } | Posterior::Draws(_) => false,
+            Posterior::Gamma(..) | Posterior::Normal(..) | Posterior::MultiNormal { .. } | Posterior::Draws(_) | Posterior::MeanOf(..) => {
+                false
+            }
             Posterior::Mixture { components, .. } | Posterior::Product(components) => components.first().is_some_and(Posterior::is_share),
         }
     }
@@ -121,7 +124,7 @@ impl Posterior {
                 format!("mixture of {} {} posteriors", components.len(), components.first().map_or("", Posterior::family))
             }
             Posterior::Product(parts) => format!("{} independent posteriors", parts.len()),
-            Posterior::InvLogit(of) => format!("inv_logit of {}", of.described()),
+            Posterior::MeanOf(f, of) => format!("{} of {}", f.facts().name(), of.described()),
             Posterior::Quotient(_) => "noisy sum over noisy count".into(),
             Posterior::Draws(draws) => format!("{} draws of {} chains", draws.count(), draws.chains),
         }

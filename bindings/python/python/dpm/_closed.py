@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 CHAINS, DRAWS = 4, 1000
+# What turns the predictor of a new row into the mean of its outcome.
+MEANS = ("inv_logit", "Phi", "exp")
 
 
 def groups(values: dict) -> dict | None:
@@ -28,6 +30,8 @@ def groups(values: dict) -> dict | None:
 
 def _draws(value: dict, n: int, rng):
     """An array of n numbers, vectors or, of shares in groups, matrices; None for families that are not drawn here."""
+    import statistics
+
     import numpy
 
     family, given = value["family"], value.get("parameters")
@@ -41,9 +45,11 @@ def _draws(value: dict, n: int, rng):
         return rng.normal(*given, n)
     if family == "multi_normal":
         return rng.multivariate_normal(*given, n)
-    if family == "inv_logit":
+    if family in MEANS:
         of = _draws(value["of"], n, rng)
-        return None if of is None else 1 / (1 + numpy.exp(-of))
+        if of is None or family == "exp":
+            return None if of is None else numpy.exp(of)
+        return 1 / (1 + numpy.exp(-of)) if family == "inv_logit" else numpy.vectorize(statistics.NormalDist().cdf)(of)
     if family == "mixture":
         # One component for every draw, so that none is asked for more than it gives.
         weights = numpy.asarray(value["weights"], dtype=float)

@@ -88,7 +88,7 @@ class Result:
         """
         import arviz
 
-        draws = self._drawn(self.releases | {name: value for name, value in self.outputs.items() if isinstance(value, dict) and value.get("family") == "inv_logit"})
+        draws = self._drawn(self.releases | {name: value for name, value in self.outputs.items() if isinstance(value, dict) and value.get("family") in _closed.MEANS})
         if draws is None:
             raise ValueError("the run released no posterior, or this is a saved record, which holds no draws of chains: dpm.fit makes new ones, free")
         groups = {name: values for name, values in _arrays(draws).items() if name in ("posterior", "prior")}
