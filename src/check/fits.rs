@@ -42,7 +42,12 @@ impl Checker<'_> {
                 }
                 match name.value.as_str() {
                     "chains" => sampling.chains = self.whole_constant(&arg.value, "the number of chains")? as usize,
-                    "draws" => sampling.draws = self.whole_constant(&arg.value, "the number of draws of a chain")? as usize,
+                    "draws" => {
+                        let what = "the number of draws of a chain";
+                        // No draws are too few, which is said below.
+                        let none = self.public_constant(&arg.value, what)? == 0.0;
+                        sampling.draws = if none { 0 } else { self.whole_constant(&arg.value, what)? as usize };
+                    }
                     _ => {
                         let d =
                             Diagnostic::new("E0208", format!("`{word}` has no argument `{}`", name.value)).label(name.span, "not known");

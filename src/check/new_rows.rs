@@ -171,8 +171,9 @@ impl Checker<'_> {
             }
         }
         if let Some((_, missing)) = columns.iter().find(|(id, _)| !values.contains_key(id)) {
-            let d = Diagnostic::new("E0208", format!("this row needs a value of `{}`", missing.name)).label(span, "the weights need it");
-            let d = d.label(missing.span, "a column of the design");
+            let d =
+                Diagnostic::new("E0208", format!("this row needs a value of `{}`", missing.name)).label(span, "the prediction needs it");
+            let d = d.label(missing.span, "a column that the prediction is made from");
             return self.fail(d.help(match missing.view {
                 None => format!("predict(.., {} = {})", missing.name, example(&missing.ty)),
                 Some(_) => "parts of dates are not predicted from by name: write the features as a list".into(),

@@ -90,7 +90,8 @@ impl Checker<'_> {
     /// A name whose statement failed: mentioning it later is silent.
     fn poison(&mut self, item: &ast::Item) {
         let name = match &item.kind {
-            ItemKind::Param { name, .. } | ItemKind::Let { name, .. } | ItemKind::PublicRecord { name, .. } => name,
+            ItemKind::Param { name, .. } | ItemKind::Let { name, .. } => name,
+            ItemKind::PublicRecord { name, .. } | ItemKind::Output { name, .. } => name,
             ItemKind::Release(r) => &r.name,
             _ => return,
         };

@@ -239,6 +239,10 @@ impl Checker<'_> {
         if let Some(v) = self.features_of(e)? {
             return Ok((v.dim, v.levels));
         }
+        if let Some((name, Type::Bool)) = self.type_of_column(e) {
+            let d = Diagnostic::new("E0209", format!("`{name}` is true or false, and has no levels to name entries by"));
+            return self.fail(d.label(e.span, "a bool").help("declare the column as a category of two levels"));
+        }
         let d = self.whole_constant(e, "a dimension")?;
         if d > MAX_DIM {
             return self.too_large(e.span, d as f64);

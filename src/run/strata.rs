@@ -51,7 +51,7 @@ fn averaged(whole: &Expr, args: &[Expr], rows: &dyn Fn(&Expr) -> Option<Value>) 
         let (weight, values) = row.split_last()?;
         *alike.entry(values.iter().map(|x| x.to_bits()).collect()).or_default() += weight;
     }
-    let all: f64 = alike.values().sum();
+    let all = Some(alike.values().sum::<f64>()).filter(|all| *all > 0.0)?;
     let number = |x: f64| Expr { kind: ExprKind::Number(x), ty: Type::Real(Range::point(x)), label: Label::Public, span: e.span };
     let weights = alike.values().map(|w| number(w / all)).collect();
     let values = alike.keys().map(|values| replaced(e, &|x| at(x, table, &columns, values))).collect::<Option<Vec<Expr>>>()?;

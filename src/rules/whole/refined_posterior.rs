@@ -138,8 +138,8 @@ impl Refined {
                 let noise = scores * scores + 0.5 * products * products * (dim + 1.0) * weights.largest;
                 (r.sd.hi * r.sd.hi, noise, 3.0 * r.sd.hi, 1.0)
             }
-            // As if the mean of a count were 1.
-            Rows::Scored(s) if matches!(s.law, Law::Counts { .. }) => (1.0, scores * scores, 4.0, 1.0),
+            // As if the mean of a count were 1: scores are kept up to six sds, and the products beside them add as much as two more.
+            Rows::Scored(s) if matches!(s.law, Law::Counts { .. }) => (1.0, scores * scores, 8.0, 1.0),
             Rows::Scored(s) => {
                 let (row, (steepest, farthest)) = (1.0 / (CURVATURE * s.trials), s.law.most(0.0));
                 (row, (scores * row).powi(2), (3.0 * steepest.sqrt()).min(farthest) * row, 0.0)
