@@ -124,8 +124,6 @@ pub fn or_bounded_loss(scene: &Scene, mut d: Diagnostic) -> Diagnostic {
     let (using, beta) = (format!("using {}", offer.written("")), knob_text(offer.as_ref(), x));
     match d.code {
         "E0303" => {
-            let first = d.help.iter().skip(1).take_while(|h| h.lead.is_empty()).count();
-            d.help.truncate(1 + first);
             d.helps(whole_instead(scene, limit, "or release the whole posterior:")).help((
                 "or a bounded loss:",
                 using,
