@@ -123,13 +123,11 @@ pub fn or_bounded_loss(scene: &Scene, mut d: Diagnostic) -> Diagnostic {
     let Some(x) = solve(scene.site, offer.as_ref(), limit) else { return d };
     let (using, beta) = (format!("using {}", offer.written("")), knob_text(offer.as_ref(), x));
     match d.code {
-        "E0303" => {
-            d.helps(whole_instead(scene, limit, "or release the whole posterior:")).help((
-                "or a bounded loss:",
-                using,
-                format!("any link; here {beta}"),
-            ))
-        }
+        "E0303" => d.helps(whole_instead(scene, limit, "or release the whole posterior:")).help((
+            "or a bounded loss:",
+            using,
+            format!("any link; here {beta}"),
+        )),
         "E0304" => {
             let last = d.help.pop();
             d.help.clear();

@@ -4,6 +4,7 @@ use super::expressions::{node, number, some};
 use super::messages::type_text;
 use super::scope::Origin;
 use super::{Checked, Checker, Stop};
+use crate::model::addends::{apart, exponent, joined};
 use crate::model::{
     Builtin, Column, ColumnId, DistCall, Expr, ExprKind, Label, Model, Observation, ParamId, Range, ReleaseId, Request, TableId, Type,
     Unary, View,
@@ -39,12 +40,12 @@ fn weights_of(o: &Observation, id: ParamId) -> Option<Predictor> {
     let DistCall { family, args, .. } = &o.likelihood;
     let mut using = args.iter().filter(|e| e.mentions(id));
     let (Some(of), None) = (using.next(), using.next()) else { return None };
-    let (mean, t) = match (family.name, &of.kind) {
-        ("bernoulli_logit" | "binomial_logit", _) => (Some(Unary::InvLogit), of),
-        ("bernoulli_probit", _) => (Some(Unary::Phi), of),
-        ("poisson_log", _) => (Some(Unary::Exp), of),
-        ("poisson" | "neg_binomial_2", ExprKind::Call(Builtin::Unary(Unary::Exp), args)) => (Some(Unary::Exp), args.first()?),
-        ("normal", _) => (None, of),
+    let (mean, (t, factor)) = match family.name {
+        "bernoulli_logit" | "binomial_logit" => (Some(Unary::InvLogit), (of, None)),
+        "bernoulli_probit" => (Some(Unary::Phi), (of, None)),
+        "poisson_log" => (Some(Unary::Exp), (of, None)),
+        "poisson" | "neg_binomial_2" => (Some(Unary::Exp), exponent(of)?),
+        "normal" => (None, (of, None)),
         _ => return None,
     };
     let dotted = |e: &Expr| {
@@ -54,16 +55,13 @@ fn weights_of(o: &Observation, id: ParamId) -> Option<Predictor> {
             _ => None,
         }
     };
-    if let Some(features) = dotted(t) {
-        return Some(Predictor { mean, features, added: None });
-    }
-    let ExprKind::Call(Builtin::Add, args) = &t.kind else { return None };
-    match args.as_slice() {
-        [dot, e] | [e, dot] if dotted(dot).is_some() && !matches!(e.label, Label::Latent | Label::Mix(_)) => {
-            Some(Predictor { mean, features: dotted(dot)?, added: Some(e.clone()) })
-        }
-        _ => None,
-    }
+    let (features, terms) = apart(t, dotted)?;
+    let added = match (terms, factor) {
+        (Some(a), Some(b)) => Some(joined(Some(a), &b, false)),
+        (a, b) => a.or(b),
+    };
+    let latent = |e: &Expr| e.mentions(id) || matches!(e.label, Label::Latent | Label::Mix(_));
+    if added.as_ref().is_some_and(latent) { None } else { Some(Predictor { mean, features, added }) }
 }
 
 impl Checker<'_> {
@@ -81,7 +79,7 @@ impl Checker<'_> {
         let Some(predictor) = found else {
             let d =
                 Diagnostic::new("E0209", "`predict` needs released weights of a regression").label(weights.span, type_text(&weights.ty));
-            let d = d.cause("rows are bernoulli_logit, binomial_logit, bernoulli_probit, poisson_log or normal of dot(w, x), with at most a number of the row added to it");
+            let d = d.cause("rows are bernoulli_logit, binomial_logit, bernoulli_probit, poisson_log, neg_binomial_2 or normal of dot(w, x), with at most numbers of the row added to it");
             return self.fail(d.help("release the weights of a design first, as `dpm explain predict` shows"));
         };
         let mean = predictor.mean;
@@ -155,6 +153,12 @@ impl Checker<'_> {
         let columns: Vec<((TableId, ColumnId), Column)> =
             needed.into_iter().filter_map(|(t, c)| Some(((t, c), self.column(t, c)?.clone()))).collect();
         let mut values = BTreeMap::new();
+        if let Some(arg) = row.iter().find(|arg| arg.name.is_none()) {
+            let also = if predictor.added.is_some() { ", then what is added to the predictor" } else { "" };
+            let d =
+                Diagnostic::new("E0209", format!("`predict` takes the columns of a row by name, or its features in a public list{also}"));
+            return self.fail(d.label(arg.span, "a column without its name").help("predict(post, age = 40, sex = female)"));
+        }
         for arg in row {
             let name = arg.name.as_ref().map_or("", |n| n.value.as_str());
             let Some((id, column)) = columns.iter().find(|(_, c)| c.name == name && c.view.is_none()) else {
@@ -162,7 +166,10 @@ impl Checker<'_> {
                     .label(arg.span, "not a column of the design");
                 return self.fail(d.help(format!("columns: {}", some(columns.iter().map(|(_, c)| c.name.as_str())))));
             };
-            values.insert(*id, self.value_of(column, &arg.value)?);
+            if values.insert(*id, self.value_of(column, &arg.value)?).is_some() {
+                let d = Diagnostic::new("E0208", format!("`{name}` is given twice")).label(arg.span, "the second time");
+                return self.fail(d.help("leave out one of the two"));
+            }
         }
         for (id, column) in &columns {
             // No cell of a new row is missing.

@@ -298,6 +298,9 @@ pub const STEPS: usize = 3;
 pub const STEP: f64 = 0.5322;
 pub const CURVED: f64 = 0.3872;
 pub const CURVED_EACH: f64 = 0.2235;
+/// Of counts, what the level gets, and what is left for all steps.
+pub const LEVEL: f64 = 0.2;
+pub const STEPS_OF_COUNTS: f64 = 0.9797;
 
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub enum WholeNoise {

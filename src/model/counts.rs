@@ -6,6 +6,8 @@ use crate::numeric::special::ln_gamma;
 const END: f64 = 30.0;
 /// Beyond this mean, what is cut off on one side is what is cut off on the other.
 const LARGE: f64 = 1e3;
+/// Up to this mean sums begin at 0.
+const SMALL: f64 = 300.0;
 /// The upper tail of shapes up to this is long: what it holds follows from the counts below it.
 const LONG: f64 = 50.0;
 /// Terms of a sum.
@@ -19,6 +21,24 @@ pub fn mean(t: f64) -> f64 {
 /// The variance of a score: mean / (1 + mean / shape).
 pub fn information(shape: f64, t: f64) -> f64 {
     mean(t) * part(shape, mean(t))
+}
+
+/// The predictor at which the logarithm of a count and a half has this mean.
+pub fn level(shape: f64, of_log: f64) -> f64 {
+    let (mut low, mut high) = (-END, END);
+    for _ in 0..50 {
+        let middle = f64::midpoint(low, high);
+        (low, high) = if mean_log(shape, mean(middle)) < of_log { (middle, high) } else { (low, middle) };
+    }
+    low
+}
+
+/// The mean of log(Y + 1/2); of large means the difference from the logarithm of the mean hardly changes.
+fn mean_log(shape: f64, mean: f64) -> f64 {
+    // Above -log(1/2), so that no term is negative.
+    const UP: f64 = 0.7;
+    let few = mean.min(SMALL);
+    Tail { shape, mean: few }.sum(0.0, 1.0, |y| (y + 0.5).ln() + UP) - UP + (mean / few).ln()
 }
 
 /// The slope of the logarithm of the likelihood is this times how far a count is from its mean.
@@ -95,6 +115,20 @@ impl Tail {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn levels_are_found_again() {
+        for shape in [0.5, 3.0, f64::INFINITY] {
+            for t in [-4.0, -1.0, 0.0, 2.0, 5.0, 8.0] {
+                let of = Tail { shape, mean: mean(t) };
+                if t < 6.0 {
+                    let all: f64 = (0..40_000).map(f64::from).map(|y| of.ln(y).exp() * (y + 0.5).ln()).sum();
+                    assert!((all - mean_log(shape, mean(t))).abs() < 1e-6, "{shape} {t} {all}");
+                }
+                assert!((level(shape, mean_log(shape, mean(t))) - t).abs() < 1e-6, "{shape} {t}");
+            }
+        }
+    }
 
     /// Cut or not, the mean of a score is 0; where nothing is cut its variance is the information.
     #[test]

@@ -26,9 +26,9 @@ pub enum Law {
     Logit { trials: u64 },
     /// `bernoulli_probit(t)`
     Probit,
-    /// Of mean `exp(t)`: Poisson where `shape` is infinite, else negative binomial of variance `mean + mean^2 / shape`. `level` is the
-    /// middle of what is added to the predictor of a row.
-    Counts { shape: f64, level: f64 },
+    /// Of mean `exp(t)`: Poisson where `shape` is infinite, else negative binomial of variance `mean + mean^2 / shape`. `logs` are the ends of
+    /// log(y + 1/2), `constant` the place and the value of a feature that is the same in all rows.
+    Counts { shape: f64, logs: (f64, f64), constant: Option<(usize, f64)> },
 }
 
 impl Law {
@@ -48,14 +48,14 @@ impl Law {
         }
     }
 
-    /// The largest information of a row that is kept, where predictors are about so large, and the largest score.
-    pub fn most(self, predictor: f64) -> (f64, f64) {
+    /// The largest information of a row, and the largest score that is kept.
+    pub fn most(self) -> (f64, f64) {
         match self {
             // 2 / pi, at 0.
             Law::Probit => (0.637, PROBIT_SCORE),
             Law::Normal { .. } => (1.0, f64::INFINITY),
             Law::Logit { .. } => (0.25 * self.trials(), self.trials()),
-            Law::Counts { shape, level } => (counts::mean(predictor + level).min(shape), f64::INFINITY),
+            Law::Counts { shape, .. } => (shape, f64::INFINITY),
         }
     }
 
@@ -138,7 +138,7 @@ mod tests {
     #[test]
     fn scores_and_information_belong_together() {
         for law in [Law::Logit { trials: 1 }, Law::Probit] {
-            let (steepest, farthest) = law.most(0.0);
+            let (steepest, farthest) = law.most();
             for i in -60..=60 {
                 let t = f64::from(i) / 10.0;
                 let p = if law == Law::Probit { normal_cdf(t) } else { 1.0 / (1.0 + (-t).exp()) };

@@ -6,6 +6,7 @@ use super::text::{four_up, plain};
 use super::whole::secret_rows;
 use super::{Match, Premise, Question, Rule, not_mine, refuse};
 use crate::mechanism::plan::{Law, Statistic, StatisticKind, WholeFamily};
+use crate::model::addends::{apart, exponent, joined};
 use crate::model::{Builtin, Expr, ExprKind, Observation, ParamId, Range, Relation, Type, Unary, grid};
 use crate::numeric::Interval;
 use crate::numeric::amount::stated_up;
@@ -19,14 +20,15 @@ const MOST_WEIGHTS: usize = 100;
 /// Standard deviations of noise that samplers draw on the grid and certificates print well.
 const DRAWABLE: Range = Range { lo: 1e-6, hi: 1e12 };
 /// Counts that are read, and shapes of their laws.
-const COUNTS: Range = Range { lo: 0.0, hi: 1e6 };
+const COUNTS: Range = Range { lo: 0.0, hi: 1e9 };
+const LEAST_LOG: f64 = 1e-6;
 const SHAPES: Range = Range { lo: 1e-3, hi: 1e6 };
 /// E0202: an offset without bounds.
 fn unbounded_addition(e: &Expr) -> Diagnostic {
     Diagnostic::new("E0202", "what is added to the predictor has no bounds, so one person can move the posterior without limit")
         .label(e.span, "any number, for some row")
         .cause("the logarithm of a count less what is added is what a row adds to the first sums")
-        .help("declare ranges of the columns in it")
+        .help("declare ranges of the columns in it, or clip it as in `clip(o, -2, 2)`")
 }
 
 /// Noise on products over that on scores where scores and norms are at most 1/2 and 1: near the least error at a given cost.
@@ -63,7 +65,7 @@ pub(super) struct Scores {
 /// A row as it is read: its features, what is added to `dot(w, x)`, and its law.
 struct Row<'a> {
     x: &'a Expr,
-    added: Option<&'a Expr>,
+    added: Option<Expr>,
     law: Law,
 }
 
@@ -85,24 +87,24 @@ fn trials(o: &Observation, w: ParamId) -> Option<Row<'_>> {
 
 /// A row of trials, or of counts with a logarithmic link.
 fn any(o: &Observation, w: ParamId) -> Option<Row<'_>> {
-    fn exponent(e: &Expr) -> Option<&Expr> {
-        if let ExprKind::Call(Builtin::Unary(Unary::Exp), args) = &e.kind { args.first() } else { None }
-    }
-    let (t, shape) = match (o.likelihood.name(), o.likelihood.args.as_slice()) {
-        ("poisson_log", [t]) => (t, f64::INFINITY),
+    let ((t, factor), shape) = match (o.likelihood.name(), o.likelihood.args.as_slice()) {
+        ("poisson_log", [t]) => ((t, None), f64::INFINITY),
         ("poisson", [mean]) => (exponent(mean)?, f64::INFINITY),
         ("neg_binomial_2", [mean, shape]) => (exponent(mean)?, shape.constant().filter(|s| SHAPES.contains(*s))?),
         _ => return trials(o, w),
     };
-    let (x, added) = match &t.kind {
-        ExprKind::Call(Builtin::Add, args) => match args.as_slice() {
-            [t, added] | [added, t] if dotted(t, w).is_some() && !added.mentions(w) => (dotted(t, w)?, Some(added)),
-            _ => return None,
-        },
-        _ => (dotted(t, w)?, None),
+    let (x, terms) = apart(t, |e| dotted(e, w))?;
+    let added = match (terms, factor) {
+        (Some(a), Some(b)) => joined(Some(a), &b, false).into(),
+        (a, b) => a.or(b),
     };
-    let level = added.and_then(|e| e.ty.range()).map_or(0.0, |r| f64::midpoint(r.lo, r.hi));
-    Some(Row { x, added, law: Law::Counts { shape, level } })
+    if added.as_ref().is_some_and(|e| e.mentions(w)) {
+        return None;
+    }
+    let logs = o.outcome.ty.range().map_or((0.0, 0.0), |r| ((r.lo + 0.5).ln(), (r.hi + 0.5).ln()));
+    let same = |(place, e): (usize, &Expr)| e.ty.range().filter(|r| r.is_point() && r.lo != 0.0).map(|r| (place, r.lo));
+    let constant = if let ExprKind::List(items) = &x.kind { items.iter().enumerate().find_map(same) } else { None };
+    Some(Row { x, added, law: Law::Counts { shape, logs, constant } })
 }
 
 /// The logarithm of a count and a half, less what is added to its predictor, with its largest size; `None` where a range is not a number's.
@@ -177,9 +179,12 @@ impl Scores {
         facts.premise(format!("the features, rounded toward 0 to their grid, have norm at most {}", four_up(norm)), Some(x.span));
         let (summed, (of, most)) = if counts {
             let text = if added.is_some() { "(log(y + 1/2) less what is added to dot(w, x)) x" } else { "log(y + 1/2) x" };
-            let Some(found) = logarithm(y, added, y.span) else {
-                return refuse(unbounded_addition(added.unwrap_or(y)));
+            let Some(found) = logarithm(y, added.as_ref(), y.span) else {
+                return refuse(unbounded_addition(added.as_ref().unwrap_or(y)));
             };
+            if found.1 < LEAST_LOG {
+                return not_mine("all outcomes say the same");
+            }
             facts::within_reach(found.1, y.span, "the logarithm of the outcome")?;
             facts.premise(
                 format!("log(y + 1/2){} is at most {} in size", if added.is_some() { " less what is added" } else { "" }, four_up(found.1)),
@@ -191,7 +196,7 @@ impl Scores {
             let centred = facts::apply(Builtin::Sub, vec![y.clone(), facts::literal(half, y.span)], Range::new(-half, half), y.span);
             (format!("(y - {}) x", plain(half)), (centred, half))
         };
-        let kind = StatisticKind::Moments { x: x.clone(), y: of, added: added.cloned() };
+        let kind = StatisticKind::Moments { x: x.clone(), y: of, added };
         Ok(Scores { facts, prior, law, trials, most, summed, norm, statistic: Statistic { table: model.records.table, kind } })
     }
 

@@ -56,22 +56,44 @@ impl Draw<'_> {
             _ => Err(AROUND),
         }
     }
-    /// The features of rows of counts of mean `exp(dot(w, x) + added)`, and what is added.
-    pub fn rate(&self) -> Found<(&Expr, Option<&Expr>)> {
+    /// The features of rows of counts of mean `exp(dot(w, x) + added)` or `a exp(..)`; ends of the sum of what is added, log(a) with it.
+    pub fn rate(&self) -> Found<(&Expr, Real, Real)> {
         let Expr::Call(law, args) = &self.one()?.law else { return Err(AROUND) };
         let first = args.first().ok_or(AROUND)?;
+        let (mean, factor) = match first.args() {
+            [a, b] if first.calls("*") && a.calls("exp") => (a, Some(b)),
+            [b, a] if first.calls("*") && a.calls("exp") => (a, Some(b)),
+            _ => (first, None),
+        };
         let t = match law.as_str() {
             "poisson_log" => first,
-            _ if first.calls("exp") => first.args().first().ok_or(AROUND)?,
+            _ if mean.calls("exp") => mean.args().first().ok_or(AROUND)?,
             _ => return Err(AROUND),
         };
-        let (dot, added) = match t.args() {
-            [a, b] if t.calls("+") && a.calls("dot") => (a, Some(b)),
-            [b, a] if t.calls("+") && a.calls("dot") => (a, Some(b)),
-            _ if t.calls("dot") => (t, None),
-            _ => return Err(AROUND),
-        };
-        Ok((self.dotted(dot)?, added))
+        let (mut least, mut most) = (Real::zero(), Real::zero());
+        if let Some(a) = factor {
+            let (lo, hi) = self.added(a)?;
+            if lo <= 0.0 {
+                return Err("a factor may vanish");
+            }
+            (least, most) = (num(lo).ln(), num(hi).ln());
+        }
+        let (mut terms, mut dot) = (vec![(t, false)], None);
+        while let Some((e, off)) = terms.pop() {
+            match e.args() {
+                [a, b] if e.calls("+") || e.calls("-") => terms.extend([(a, off), (b, off != e.calls("-"))]),
+                _ if e.calls("dot") && dot.is_none() && !off => dot = Some(e),
+                _ => {
+                    let (lo, hi) = self.added(e).map(|(lo, hi)| if off { (-hi, -lo) } else { (lo, hi) })?;
+                    (least, most) = (least + num(lo), most + num(hi));
+                }
+            }
+        }
+        Ok((self.dotted(dot.ok_or(AROUND)?)?, least, most))
+    }
+    fn added(&self, e: &Expr) -> Found<Range> {
+        let ty = self.scope.row(e).or_else(|| self.scope.column(e)).or_else(|| self.scope.public(e));
+        ty.and_then(|t| t.range()).ok_or("what is added is not a number")
     }
     pub fn feature_norm(&self) -> Found<Real> {
         self.norm(self.features()?)

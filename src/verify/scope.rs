@@ -79,6 +79,10 @@ impl Scope {
         }
     }
 
+    pub fn column(&self, e: &Expr) -> Option<Ty> {
+        if let Expr::Name(n) = e { self.columns.get(n).and_then(|c| Ty::parse(&c.0)) } else { None }
+    }
+
     /// Change of an aggregate between neighbours in L1, L2 and Linf; unknown where no bound is.
     pub fn moves(&self, e: &Expr) -> Norms {
         let none = same(&Real::UNKNOWN);

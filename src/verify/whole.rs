@@ -155,12 +155,10 @@ pub fn scores_moved(form: &Form, scope: &Scope, given: &Given, word: &str) -> Fo
     // The largest score in size: that of y, of y - N / 2, or of log(y + 1/2) less what is added to the predictor.
     let mut norm = d.feature_norm();
     let most = if matches!(&o.law, Expr::Call(law, _) if COUNTED.contains(&law.as_str())) {
-        let ((x, added), (lo, hi)) = (d.rate()?, d.outcome(o, 0.0, 1e15)?);
+        let ((x, least, most), (lo, hi)) = (d.rate()?, d.outcome(o, 0.0, 1e15)?);
         norm = d.norm(x);
         let log = |x: f64| (num(x) + Real::ratio(1, 2)).ln();
-        let part = |e: &Expr| scope.row(e).or_else(|| scope.public(e)).and_then(|t| t.range()).ok_or("what is added is not a number");
-        let (least, most) = added.map_or(Ok((0.0, 0.0)), part)?;
-        let (low, high) = (log(lo) - num(most), log(hi) - num(least));
+        let (low, high) = (log(lo) - most, log(hi) - least);
         high.max(&-&high).max(&low.max(&-&low))
     } else if linear {
         d.positive(o.law.args().get(1))?;

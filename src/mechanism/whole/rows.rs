@@ -25,7 +25,7 @@ pub(super) fn release<B: BitSource>(law: &WholeLaw, measured: &Measured, rows: u
         let numbers: Vec<f64> = left.iter().map(|n| n.to_f64()).collect();
         let Some(seen) = state(law, rows as f64, &numbers) else { return Ok(left) };
         let Some(next) = seen.next else { return Ok(left) };
-        let (Next::Products { bound, sd, .. } | Next::Scores { bound, sd, .. }) = next;
+        let (Next::Level { bound, sd, .. } | Next::Products { bound, sd, .. } | Next::Scores { bound, sd, .. }) = next;
         let exponent = exponent(bound);
         let mut sums = vec![];
         columns.each(|row| add(&mut sums, &added(&seen, next, row)));
@@ -43,12 +43,13 @@ fn whole(next: Next, d: usize) -> Vec<bool> {
     match next {
         Next::Products { .. } => (0..d).flat_map(|i| (i..d).map(move |j| i == j)).collect(),
         Next::Scores { .. } => vec![true; d],
+        Next::Level { .. } => vec![true],
     }
 }
 
 /// What a row, its features, its outcome and what its predictor has beside them, adds to the sums that leave next: whole steps of `2^exponent(bound)`.
 pub fn added(seen: &State, next: Next, row: &[f64]) -> Vec<i64> {
-    let (Next::Products { bound, .. } | Next::Scores { bound, .. }) = next;
+    let (Next::Level { bound, .. } | Next::Products { bound, .. } | Next::Scores { bound, .. }) = next;
     steps(&numbers_of(seen, next, row), bound)
 }
 
@@ -78,6 +79,10 @@ fn numbers_of(seen: &State, next: Next, row: &[f64]) -> Vec<(f64, u128)> {
     let at = seen.mean.dot(&x) + u.dot(&seen.z) + added;
     let share = |cut: f64| (cut / length.max(cut)).powi(2) * INSIDE;
     match next {
+        Next::Level { logs: (low, high), bound, .. } => {
+            let share = (y + added - low) / (high - low) - 0.5;
+            vec![(share.clamp(-bound, bound) * INSIDE, 1)]
+        }
         Next::Products { cut, most, .. } => {
             let share = share(cut) * seen.law.information(at, most);
             let entry = |(i, a): (usize, &f64), (j, b): (usize, &f64)| (share * a * b, if i == j { 1 } else { 2 });

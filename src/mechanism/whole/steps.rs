@@ -3,7 +3,8 @@
 //! Everything here is a function of the plan, of the public number of rows and of released numbers: the mechanism asks it what to
 //! release next, and who reads the release asks it for the posterior.
 
-use super::super::plan::{CURVED, CURVED_EACH, Law, STEP, STEPS, WholeFamily, WholeLaw, WholeNoise};
+use super::super::plan::{CURVED, CURVED_EACH, LEVEL, Law, STEP, STEPS, STEPS_OF_COUNTS, WholeFamily, WholeLaw, WholeNoise};
+use crate::model::counts;
 use crate::numeric::dense::Matrix;
 use crate::numeric::logistic::{Look, look, positive_part, symmetric};
 use crate::numeric::round::{div_up, mul_down, mul_up};
@@ -28,6 +29,8 @@ const OPEN: f64 = 5.0;
 /// Information of a count is kept up to so many times its mean, which a step may find to be lower by this factor.
 const ABOVE: f64 = 3.0;
 const SLOWER: f64 = 20.0;
+/// A step makes the mean of counts smaller by this part at most.
+const LEAST_PART: f64 = -0.98;
 
 /// What the numbers that left say: `w = mean + factor z`, and z is normal.
 #[derive(Clone, PartialEq, Debug)]
@@ -45,6 +48,8 @@ pub struct State {
 /// 1), with `a = min(1, (cut / |u|)^2)`.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub enum Next {
+    /// Of counts alone: how far log(y + 1/2) lies between its ends, from -1/2 to 1/2.
+    Level { logs: (f64, f64), bound: f64, sd: f64 },
     /// Of `a k u u'` (places i <= j), k cut to `[0, most]`, with noise of this sd and, off the diagonal, of that over the root of 2.
     Products { cut: f64, most: f64, bound: f64, sd: f64 },
     /// Of `a s u`, s cut to `[-clip, clip]`, where the products had this `most`.
@@ -106,7 +111,6 @@ impl Plan<'_> {
     fn after(&self, first: Look, cut: f64, left: &[f64]) -> Option<State> {
         let d = self.mean.len();
         let (z, spread) = (Vector::zeros(d), Matrix::identity(d, d));
-        let predictor = ((&first.products * &first.mean).dot(&first.mean) / self.rows).max(0.0).sqrt();
         let state = State { mean: first.mean, factor: first.factor, z, spread, law: self.law, next: None };
         let square = cut * cut;
         if !(LEAST..=MOST).contains(&square) || self.mu < LEAST_MU {
@@ -118,8 +122,40 @@ impl Plan<'_> {
         let precision = state.factor.transpose() * Matrix::from_row_slice(d, d, self.precision) * &state.factor;
         Some(match self.law {
             Law::Normal { sd } => self.residuals(state, (&away, &precision), (cut, sd), left),
-            _ => self.scores(state, (&away, &precision), (cut, predictor), left),
+            Law::Counts { shape, logs, constant } => self.counts(state, (&away, &precision), cut, (shape, logs, constant), left),
+            Law::Logit { .. } | Law::Probit => self.scores(state, (&away, &precision), (cut, self.law.most().0, None), left),
         })
+    }
+
+    /// Steps of counts: how large they are comes first, because a score is as long as a count, and the logarithms of the first look say
+    /// little of rare ones. Steps begin where the logarithms have the mean that was seen.
+    fn counts(
+        &self,
+        mut state: State,
+        prior: (&Vector, &Matrix),
+        cut: f64,
+        (shape, (low, high), constant): (f64, (f64, f64), Option<(usize, f64)>),
+        left: &[f64],
+    ) -> State {
+        let sd = div_up(1.0, mul_down(LEVEL, self.mu));
+        let Some((level, left)) = left.split_first() else {
+            state.next = Some(Next::Level { logs: (low, high), bound: 0.5, sd });
+            return state;
+        };
+        let (width, off) = (high - low, sd / self.rows);
+        let log = |share: f64| low + width * share.clamp(off.min(1.0), 1.0);
+        let seen = level / self.rows + 0.5;
+        let most = ABOVE * counts::mean(counts::level(shape, log(seen)));
+        let along = constant.and_then(|(place, value)| {
+            let mut unit = Vector::zeros(self.mean.len());
+            *unit.get_mut(place)? = 1.0 / value;
+            state.factor.solve_lower_triangular(&unit)
+        });
+        if let Some(along) = &along {
+            state.z = along * (counts::level(shape, log(seen)) - log(seen));
+        }
+        let plan = Plan { mu: mul_down(STEPS_OF_COUNTS, self.mu), ..*self };
+        plan.scores(state, prior, (cut, most.min(shape), along.as_ref()), left)
     }
 
     /// Products and their noise, where information of at most `most` costs this part of mu.
@@ -131,9 +167,15 @@ impl Plan<'_> {
     }
 
     /// Steps of a regression whose information changes with the weights: each time the products and then the scores at z.
-    fn scores(&self, mut state: State, prior: (&Vector, &Matrix), (cut, predictor): (f64, f64), mut left: &[f64]) -> State {
-        let d = self.mean.len();
-        let (mut steepest, farthest) = self.law.most(predictor);
+    /// `along` moves the predictors of all rows by 1.
+    fn scores(
+        &self,
+        mut state: State,
+        prior: (&Vector, &Matrix),
+        (cut, mut steepest, along): (f64, f64, Option<&Vector>),
+        mut left: &[f64],
+    ) -> State {
+        let (d, (_, farthest)) = (self.mean.len(), self.law.most());
         let mut taken = vec![];
         for step in 0..STEPS {
             let curved = self.products(cut, steepest, CURVED_EACH);
@@ -165,7 +207,8 @@ impl Plan<'_> {
             let [scores, products] = [scores, upper].map(Vector::from_row_slice);
             taken.push(Taken { place: state.z.clone(), scores, products, weight: 1.0 / (sd * sd), curved_sd });
             // All steps, or only the later ones, where they say more alone.
-            let ways = (0..taken.len()).filter_map(|from| taken.get(from..).and_then(|some| together(some, &state, prior, (cut, bent))));
+            let ways =
+                (0..taken.len()).filter_map(|from| taken.get(from..).and_then(|some| together(some, &state, prior, (cut, bent), along)));
             if let Some(best) = ways.min_by(|a, b| a.factor.norm_squared().total_cmp(&b.factor.norm_squared())) {
                 (state.z, state.spread) = (best.mean, best.factor);
             }
@@ -232,7 +275,13 @@ struct Taken {
 /// What these steps say together: their scores are moved to the mean of their places by the mean of their products. How far the weights are
 /// from there says how much flatter scores are and how much the noise of the products counts; how far the last place is, beyond what is
 /// open, how much the scores may bend.
-fn together(taken: &[Taken], state: &State, (away, precision): (&Vector, &Matrix), (cut, bent): (f64, f64)) -> Option<Look> {
+fn together(
+    taken: &[Taken],
+    state: &State,
+    (away, precision): (&Vector, &Matrix),
+    (cut, bent): (f64, f64),
+    along: Option<&Vector>,
+) -> Option<Look> {
     let d = state.mean.len();
     let sure: f64 = taken.iter().map(|t| t.weight).sum();
     let mean = |of: &dyn Fn(&Taken) -> Vector| taken.iter().map(|t| of(t) * (t.weight / sure)).reduce(|a, b| a + b);
@@ -252,6 +301,14 @@ fn together(taken: &[Taken], state: &State, (away, precision): (&Vector, &Matrix
         let one = look((away.as_slice(), precision.as_slice()), (products.as_slice(), seen.as_slice()), flat, noise.sqrt())?;
         (z, spread) = (one.mean.clone(), one.factor.clone());
         found = Some(one);
+    }
+    // Means of counts are multiplied where all predictors move: a part of the mean is a logarithm of the predictor.
+    if let (Some(along), Some(one)) = (along, &mut found) {
+        let turned = positive_part(d, products.as_slice())? * along;
+        let part = turned.dot(&(&one.mean - &middle)) / turned.dot(along);
+        if part.is_finite() {
+            one.mean += along * (part.max(LEAST_PART).ln_1p() - part);
+        }
     }
     found
 }

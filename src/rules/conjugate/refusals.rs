@@ -8,6 +8,10 @@ use crate::source::{Diagnostic, Span};
 
 /// The first unbounded column of an expression: its name, declaration and type.
 fn unbounded_column<'a>(e: &Expr, context: &Context<'a>) -> Option<(&'a str, Span, &'a Type)> {
+    column(e, context).map(|c| (c.name.as_str(), c.span, &c.ty))
+}
+
+fn column<'a>(e: &Expr, context: &Context<'a>) -> Option<&'a crate::model::Column> {
     let mut found = None;
     e.walk(&mut |node| {
         if let ExprKind::Column(table, column) = node.kind
@@ -15,7 +19,7 @@ fn unbounded_column<'a>(e: &Expr, context: &Context<'a>) -> Option<(&'a str, Spa
             && let Some(c) = context.table(table).and_then(|t| t.columns.get(column.0))
             && !bounded(&c.ty)
         {
-            found = Some((c.name.as_str(), c.span, &c.ty));
+            found = Some(c);
         }
     });
     found
@@ -160,11 +164,13 @@ pub(crate) fn unbounded_features(x: &Expr, span: Span, context: &Context) -> Dia
     if let Some((_, declared, _)) = column {
         d = d.label(declared, "unbounded column");
     }
+    // A private column stays private.
+    let public = if self::column(x, context).is_some_and(|c| c.public) { "public " } else { "" };
     d.cause("one outcome moves the weights by its features times its range, which is infinite").help((
         "declare a bound:",
         match column.map(|(.., ty)| ty) {
-            Some(Type::Vector(v)) => format!("{name}: public vector[{}] in l2(1)", v.dim),
-            _ => format!("{name}: public real in [0, 1]"),
+            Some(Type::Vector(v)) => format!("{name}: {public}vector[{}] in l2(1)", v.dim),
+            _ => format!("{name}: {public}real in [0, 1]"),
         },
     ))
 }

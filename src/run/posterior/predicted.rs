@@ -59,7 +59,10 @@ impl Posterior {
             Posterior::MultiNormal { mean, factor } if mean.len() == x.len() => {
                 let center = mean.iter().zip(x).map(|(m, x)| m * x).sum::<f64>() + added;
                 let along = |j: usize| factor.iter().zip(x).map(|(row, x)| row.get(j).unwrap_or(&0.0) * x).sum::<f64>();
-                Some(Posterior::Normal(center, (0..mean.len()).map(|j| along(j).powi(2)).sum::<f64>().sqrt()))
+                let sd = (0..mean.len()).map(|j| along(j).powi(2)).sum::<f64>().sqrt();
+                // A row without features is certain; no law here has an sd of 0.
+                let certain = 1e-12 * (1.0 + center.abs());
+                (center.is_finite() && sd.is_finite()).then(|| Posterior::Normal(center, sd.max(certain)))
             }
             Posterior::Mixture { weights, components } => {
                 let components = components.iter().map(|c| c.linear(x, added)).collect::<Option<Vec<_>>>()?;
