@@ -330,3 +330,32 @@ fn degenerate_rows_end_like_any_other() {
         }
     }
 }
+
+/// Rare counts, and exposures in units that make the intercept far from 0: means are within some sds of the truth.
+#[test]
+fn rates_are_found_in_any_unit() {
+    let mut next = numbers(23);
+    for (unit, rate) in [(1.0, 0.02), (1.0, 1.0), (1.0, 40.0), (1e4, 1e-4), (1e-3, 3e3)] {
+        let (low, high) = (0.5 * unit, 4.0 * unit);
+        let text = format!(
+            "private t[4000] {{ id: text, a: real in [-1, 1], e: real in [{low}, {high}], y: int in 0..500 }}\nparam w: vector[2] ~ normal(0, 5)\n\
+             observe y ~ poisson(e * exp(dot(w, [1, a])))\nrelease q = posterior(w) using refined(sigma = 60)\n"
+        );
+        let plan = plan(&text);
+        for _ in 0..6 {
+            let mut normal = || (-2.0 * (1.0 - next()).ln()).sqrt() * (std::f64::consts::TAU * next()).cos();
+            let mut file = "id,a,e,y\n".to_owned();
+            for _ in 0..4000 {
+                let (a, share) = (0.5 * normal().clamp(-2.0, 2.0), 0.5 * libm::erfc(normal() / std::f64::consts::SQRT_2));
+                let e = low + (high - low) * share;
+                let y = count(e * rate * (0.5 * a).exp(), f64::INFINITY, &mut normal);
+                file += &format!("i,{a},{e},{y}\n");
+            }
+            let (mean, factor) = state(&plan, 4000.0, &left(&text, &file, 1).remove(0)).unwrap().weights();
+            for (i, truth) in [rate.ln(), 0.5].into_iter().enumerate() {
+                let far = (mean[i] - truth).abs() / factor.row(i).norm();
+                assert!(far < 6.0 && factor.row(i).norm() < 1.5, "{unit} {rate}: {mean} {far}");
+            }
+        }
+    }
+}
