@@ -1,5 +1,7 @@
 //! Rows as columns of doubles, in blocks that fit the nearest cache.
 
+use rayon::prelude::*;
+
 use super::op::Op;
 use super::tape::{Inputs, forward};
 
@@ -78,6 +80,24 @@ impl Columns {
             found.push(&row);
         }
         found
+    }
+
+    /// What all rows add to a sum, on all cores: only for sums that do not depend on their order.
+    pub fn sum<T: Send>(&self, zero: impl Fn() -> T + Sync, add: impl Fn(&mut T, &[f64]) + Sync, join: impl Fn(&mut T, T) + Sync) -> T {
+        let blocks: Vec<_> = self.blocks().collect();
+        let part = |(block, live): &(&[Lane], usize)| {
+            let (mut sum, mut row) = (zero(), vec![0.0; self.width]);
+            for i in 0..*live {
+                row.iter_mut().zip(*block).for_each(|(x, lane)| *x = lane.get(i).copied().unwrap_or(0.0));
+                add(&mut sum, &row);
+            }
+            sum
+        };
+        let joined = |mut a: T, b: T| {
+            join(&mut a, b);
+            a
+        };
+        blocks.par_iter().map(part).reduce(&zero, joined)
     }
 
     /// Calls `visit` with every row.

@@ -27,8 +27,7 @@ pub(super) fn release<B: BitSource>(law: &WholeLaw, measured: &Measured, rows: u
         let Some(next) = seen.next else { return Ok(left) };
         let (Next::Level { bound, sd, .. } | Next::Products { bound, sd, .. } | Next::Scores { bound, sd, .. }) = next;
         let exponent = exponent(bound);
-        let mut sums = vec![];
-        columns.each(|row| add(&mut sums, &added(&seen, next, row)));
+        let mut sums = columns.sum(Vec::new, |sums, row| add(sums, &added(&seen, next, row)), |sums, more| add(sums, &more));
         let whole = whole(next, seen.mean.len());
         // Without rows there is noise alone.
         sums.resize(whole.len(), 0);
@@ -58,9 +57,9 @@ pub fn exponent(bound: f64) -> i32 {
     bound.log2().floor() as i32 - DIGITS
 }
 
-fn add(sums: &mut Vec<i128>, row: &[i64]) {
+fn add<T: Copy + Into<i128>>(sums: &mut Vec<i128>, row: &[T]) {
     sums.resize(row.len().max(sums.len()), 0);
-    sums.iter_mut().zip(row).for_each(|(s, x)| *s += i128::from(*x));
+    sums.iter_mut().zip(row).for_each(|(s, x)| *s += (*x).into());
 }
 
 /// What a row (features, the outcome, what is added to the predictor) adds, each number with how many times it counts in the norm; any doubles will do.

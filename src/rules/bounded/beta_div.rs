@@ -2,8 +2,8 @@
 //!
 //! ## Shape
 //! Any proper priors, any likelihood of one private table whose density has a bound M, any mean: linear, a network, with
-//! unbounded features. M is 1 for discrete outcomes; for `normal`, `laplace`, `cauchy`, `student_t`, `exponential`, `gamma`
-//! and `half_normal` rows it follows from the declared domain of the scale, such as `param sigma: real in [0.5, inf]`.
+//! unbounded features. M is 1 for discrete outcomes; for real ones, such as `normal`, `student_t` or `gamma` rows, it follows from the
+//! declared domain of the scale, such as `param sigma: real in [0.5, inf]`, where their distribution has a bound (`dpm explain NAME`).
 //!
 //! ## Claim
 //! Bounded range `eta = 2 k w R` for replaced rows, `k w R` for added or removed ones (§5.2): `R = M^(b-1) / (b-1)` where the
@@ -18,7 +18,7 @@
 //! `assuming convergence` (E0311).
 //!
 //! ## Checked by
-//! Golden values; the loss of every law searched over random and extreme rows and parameters (`tests/loss_ranges.rs`).
+//! Golden values; the loss of every law searched over random and extreme rows and parameters (`tests/claims/loss_ranges.rs`).
 
 use super::density::row_loss;
 use super::ideal;

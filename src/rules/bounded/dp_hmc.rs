@@ -18,7 +18,7 @@
 //!
 //! ## Checked by
 //! Golden values; the norm of what a row adds, enforced in integers (`src/mechanism/chain/hmc.rs`); sums of random rows with one
-//! replaced, and the hockey-stick curve of the noise by its series (`tests/row_gradients.rs`).
+//! replaced, and the hockey-stick curve of the noise by its series (`tests/draws/row_gradients.rs`).
 
 use super::density::row_loss;
 use super::model::{BoundedLoss, Gradients, Moved};

@@ -16,7 +16,7 @@
 //! What `beta_div` refuses, but for the chain.
 //!
 //! ## Checked by
-//! Golden values; the loss of every law searched over random and extreme rows and parameters (`tests/loss_ranges.rs`).
+//! Golden values; the loss of every law searched over random and extreme rows and parameters (`tests/claims/loss_ranges.rs`).
 
 use super::density::row_loss;
 use super::model::{BoundedLoss, Moved};
