@@ -54,7 +54,7 @@ pub fn exponent(mean: &Expr) -> Option<(&Expr, Option<Expr>)> {
             let [a, b] = args.as_slice() else { return None };
             let (of, a) = if inner(a) { (a, b) } else { (b, a) };
             let part = range(a);
-            let (t, _) = exponent(of)?;
+            let (t, _) = exponent(of).filter(|_| inner(of))?;
             (part.lo > 0.0).then(|| (t, Some(call(Builtin::Unary(Unary::Log), vec![a.clone()], part.ln()))))
         }
         _ => None,

@@ -103,7 +103,8 @@ fn any(o: &Observation, w: ParamId) -> Option<Row<'_>> {
     }
     let logs = o.outcome.ty.range().map_or((0.0, 0.0), |r| ((r.lo + 0.5).ln(), (r.hi + 0.5).ln()));
     let same = |(place, e): (usize, &Expr)| e.ty.range().filter(|r| r.is_point() && r.lo != 0.0).map(|r| (place, r.lo));
-    let constant = if let ExprKind::List(items) = &x.kind { items.iter().enumerate().find_map(same) } else { None };
+    let constants = if let ExprKind::List(items) = &x.kind { items.iter().enumerate().filter_map(same).collect() } else { vec![] };
+    let constant = constants.into_iter().max_by(|a, b| a.1.abs().total_cmp(&b.1.abs()));
     Some(Row { x, added, law: Law::Counts { shape, logs, constant } })
 }
 

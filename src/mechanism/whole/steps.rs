@@ -5,7 +5,7 @@
 
 use super::super::plan::{CURVED, CURVED_EACH, LEVEL, Law, STEP, STEPS, STEPS_OF_COUNTS, WholeFamily, WholeLaw, WholeNoise};
 use crate::model::counts;
-use crate::numeric::dense::Matrix;
+use crate::numeric::dense::{Matrix, cholesky, factor_of_inverse};
 use crate::numeric::logistic::{Look, look, positive_part, symmetric};
 use crate::numeric::round::{div_up, mul_down, mul_up};
 use nalgebra::DVector;
@@ -29,6 +29,8 @@ const OPEN: f64 = 5.0;
 /// Information of a count is kept up to so many times its mean, which a step may find to be lower by this factor.
 const ABOVE: f64 = 3.0;
 const SLOWER: f64 = 20.0;
+/// Of a step of counts that moves rates far, the part that is still to come, about.
+const LEFT: f64 = 0.8;
 /// A step makes the mean of counts smaller by this part at most.
 const LEAST_PART: f64 = -0.98;
 
@@ -176,7 +178,7 @@ impl Plan<'_> {
         mut left: &[f64],
     ) -> State {
         let (d, (_, farthest)) = (self.mean.len(), self.law.most());
-        let mut taken = vec![];
+        let (mut taken, mut moved) = (vec![], Vector::zeros(d));
         for step in 0..STEPS {
             let curved = self.products(cut, steepest, CURVED_EACH);
             let Next::Products { bound, sd: curved_sd, .. } = curved else { return state };
@@ -210,8 +212,12 @@ impl Plan<'_> {
             let ways =
                 (0..taken.len()).filter_map(|from| taken.get(from..).and_then(|some| together(some, &state, prior, (cut, bent), along)));
             if let Some(best) = ways.min_by(|a, b| a.factor.norm_squared().total_cmp(&b.factor.norm_squared())) {
+                moved = &best.mean - &state.z;
                 (state.z, state.spread) = (best.mean, best.factor);
             }
+        }
+        if let Law::Counts { .. } = self.law {
+            state.spread = still_moving(&state.spread, prior.1, &moved, cut).unwrap_or(state.spread);
         }
         state
     }
@@ -311,6 +317,18 @@ fn together(
         }
     }
     found
+}
+
+/// The factor of a covariance whose data are off by what a step along the exponential leaves: about half of its square in the logarithm of a
+/// rate, and at most as much of it as is seen where rates are far off. What the prior says stays.
+fn still_moving(spread: &Matrix, precision: &Matrix, moved: &Vector, cut: f64) -> Option<Matrix> {
+    let d = moved.len();
+    let inverse = spread.solve_lower_triangular(&Matrix::identity(d, d))?;
+    let sure = inverse.transpose() * inverse;
+    let off = moved * (LEFT * (cut * moved.norm()).min(1.0));
+    let told = (&sure - precision) * &off;
+    let less = &told * told.transpose() / (1.0 + off.dot(&told).max(0.0));
+    cholesky(sure - less).map(|lower| factor_of_inverse(&lower))
 }
 
 impl State {

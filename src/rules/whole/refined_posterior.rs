@@ -199,7 +199,14 @@ impl Offer for Refined {
         let mut also = |text: String| list.push(Premise::holds(text, None));
         also("coordinates, cuts and the noise of the steps follow from released sums and the number of rows alone".into());
         also(format!("{STEPS} steps of {what} cost mu {} for one row, whose size is held in integers", four_up(later)));
-        also("what is certified are these noisy sums; the posterior is computed from them alone and is approximate: products are taken for what left".into());
+        let more = if matches!(&self.0, Rows::Scored(s) if matches!(s.law, Law::Counts { .. })) {
+            ", and where rates of groups are more than ten times apart intervals are too narrow"
+        } else {
+            ""
+        };
+        also(format!(
+            "what is certified are these noisy sums; the posterior is computed from them alone and is approximate: products are taken for what left{more}"
+        ));
         list
     }
 
