@@ -4,7 +4,7 @@ use super::expressions::{node, number, some};
 use super::messages::type_text;
 use super::scope::Origin;
 use super::{Checked, Checker, Stop};
-use crate::model::addends::{apart, exponent, joined};
+use crate::model::expr::addends::{apart, apart_in_exponent};
 use crate::model::{
     Builtin, Column, ColumnId, DistCall, Expr, ExprKind, Label, Model, Observation, ParamId, Range, ReleaseId, Request, TableId, Type,
     Unary, View,
@@ -40,14 +40,6 @@ fn weights_of(o: &Observation, id: ParamId) -> Option<Predictor> {
     let DistCall { family, args, .. } = &o.likelihood;
     let mut using = args.iter().filter(|e| e.mentions(id));
     let (Some(of), None) = (using.next(), using.next()) else { return None };
-    let (mean, (t, factor)) = match family.name {
-        "bernoulli_logit" | "binomial_logit" => (Some(Unary::InvLogit), (of, None)),
-        "bernoulli_probit" => (Some(Unary::Phi), (of, None)),
-        "poisson_log" => (Some(Unary::Exp), (of, None)),
-        "poisson" | "neg_binomial_2" => (Some(Unary::Exp), exponent(of)?),
-        "normal" => (None, (of, None)),
-        _ => return None,
-    };
     let dotted = |e: &Expr| {
         let ExprKind::Call(Builtin::Dot, pair) = &e.kind else { return None };
         match pair.as_slice() {
@@ -55,10 +47,13 @@ fn weights_of(o: &Observation, id: ParamId) -> Option<Predictor> {
             _ => None,
         }
     };
-    let (features, terms) = apart(t, dotted)?;
-    let added = match (terms, factor) {
-        (Some(a), Some(b)) => Some(joined(Some(a), &b, false)),
-        (a, b) => a.or(b),
+    let (mean, (features, added)) = match family.name {
+        "bernoulli_logit" | "binomial_logit" => (Some(Unary::InvLogit), apart(of, dotted)?),
+        "bernoulli_probit" => (Some(Unary::Phi), apart(of, dotted)?),
+        "poisson_log" => (Some(Unary::Exp), apart(of, dotted)?),
+        "poisson" | "neg_binomial_2" => (Some(Unary::Exp), apart_in_exponent(of, dotted)?),
+        "normal" => (None, apart(of, dotted)?),
+        _ => return None,
     };
     let latent = |e: &Expr| e.mentions(id) || matches!(e.label, Label::Latent | Label::Mix(_));
     if added.as_ref().is_some_and(latent) { None } else { Some(Predictor { mean, features, added }) }

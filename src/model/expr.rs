@@ -1,5 +1,7 @@
 //! The small expression language left after checking: resolved, typed, labelled, sugar-free.
 
+pub mod addends;
+
 use super::fit::Fit;
 use super::types::Type;
 use crate::numeric::{Binary, Unary};

@@ -2,7 +2,8 @@
 //!
 //! No claim rests on these formulas, the number of trials aside: whatever they give, what a row adds is held in integers.
 
-use super::counts;
+pub mod counts;
+
 use crate::numeric::logistic::CURVATURE;
 use crate::numeric::special::normal_cdf;
 

@@ -1,10 +1,8 @@
 //! What a program means: tables, models as sums of factors, queries, and the steps that release and output.
 
-pub mod addends;
 pub mod bins;
 pub mod cells;
 pub mod column;
-pub mod counts;
 pub mod design;
 pub mod enclose;
 pub mod expand;

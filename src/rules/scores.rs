@@ -6,7 +6,7 @@ use super::text::{four_up, plain};
 use super::whole::secret_rows;
 use super::{Match, Premise, Question, Rule, not_mine, refuse};
 use crate::mechanism::plan::{Law, Statistic, StatisticKind, WholeFamily};
-use crate::model::addends::{apart, exponent, joined};
+use crate::model::expr::addends::{apart, apart_in_exponent};
 use crate::model::{Builtin, Expr, ExprKind, Observation, ParamId, Range, Relation, Type, Unary, grid};
 use crate::numeric::Interval;
 use crate::numeric::amount::stated_up;
@@ -21,8 +21,10 @@ const MOST_WEIGHTS: usize = 100;
 const DRAWABLE: Range = Range { lo: 1e-6, hi: 1e12 };
 /// Counts that are read, and shapes of their laws.
 const COUNTS: Range = Range { lo: 0.0, hi: 1e9 };
-const LEAST_LOG: f64 = 1e-6;
 const SHAPES: Range = Range { lo: 1e-3, hi: 1e6 };
+/// Below this what is summed first is all rounding.
+const LEAST_LOG: f64 = 1e-6;
+
 /// E0202: an offset without bounds.
 fn unbounded_addition(e: &Expr) -> Diagnostic {
     Diagnostic::new("E0202", "what is added to the predictor has no bounds, so one person can move the posterior without limit")
@@ -87,16 +89,12 @@ fn trials(o: &Observation, w: ParamId) -> Option<Row<'_>> {
 
 /// A row of trials, or of counts with a logarithmic link.
 fn any(o: &Observation, w: ParamId) -> Option<Row<'_>> {
-    let ((t, factor), shape) = match (o.likelihood.name(), o.likelihood.args.as_slice()) {
-        ("poisson_log", [t]) => ((t, None), f64::INFINITY),
-        ("poisson", [mean]) => (exponent(mean)?, f64::INFINITY),
-        ("neg_binomial_2", [mean, shape]) => (exponent(mean)?, shape.constant().filter(|s| SHAPES.contains(*s))?),
+    let weights = |e| dotted(e, w);
+    let ((x, added), shape) = match (o.likelihood.name(), o.likelihood.args.as_slice()) {
+        ("poisson_log", [t]) => (apart(t, weights)?, f64::INFINITY),
+        ("poisson", [mean]) => (apart_in_exponent(mean, weights)?, f64::INFINITY),
+        ("neg_binomial_2", [mean, shape]) => (apart_in_exponent(mean, weights)?, shape.constant().filter(|s| SHAPES.contains(*s))?),
         _ => return trials(o, w),
-    };
-    let (x, terms) = apart(t, |e| dotted(e, w))?;
-    let added = match (terms, factor) {
-        (Some(a), Some(b)) => joined(Some(a), &b, false).into(),
-        (a, b) => a.or(b),
     };
     if added.as_ref().is_some_and(|e| e.mentions(w)) {
         return None;

@@ -4,7 +4,7 @@
 //! release next, and who reads the release asks it for the posterior.
 
 use super::super::plan::{CURVED, CURVED_EACH, LEVEL, Law, STEP, STEPS, STEPS_OF_COUNTS, WholeFamily, WholeLaw, WholeNoise};
-use crate::model::counts;
+use crate::model::links::counts;
 use crate::numeric::dense::{Matrix, cholesky, factor_of_inverse};
 use crate::numeric::logistic::{Look, look, positive_part, symmetric};
 use crate::numeric::round::{div_up, mul_down, mul_up};

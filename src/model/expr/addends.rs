@@ -1,6 +1,6 @@
 //! The predictor of a row as the one term that matters and the sum of the others, and the mean of a count as the exponential of a predictor.
 
-use super::{Builtin, Expr, ExprKind, Label, Range, Type, Unary};
+use crate::model::{Builtin, Expr, ExprKind, Label, Range, Type, Unary};
 use crate::numeric::Interval;
 
 /// The one term of a sum that `of` reads, and the sum of the others; `None` where there is none, several, or it is taken off.
@@ -30,7 +30,7 @@ fn list<'a>(e: &'a Expr, off: bool, out: &mut Vec<(&'a Expr, bool)>) {
 }
 
 /// A sum with one more term, or one taken off.
-pub fn joined(sum: Option<Expr>, term: &Expr, off: bool) -> Expr {
+fn joined(sum: Option<Expr>, term: &Expr, off: bool) -> Expr {
     match (sum, off) {
         (None, false) => term.clone(),
         (None, true) => call(Builtin::Neg, vec![term.clone()], -range(term)),
@@ -45,8 +45,21 @@ pub fn joined(sum: Option<Expr>, term: &Expr, off: bool) -> Expr {
     }
 }
 
+/// The same of the exponent of `exp(t)` or `a * exp(t)`, a above 0: log(a) is one of the others.
+pub fn apart_in_exponent<'a, T>(mean: &'a Expr, of: impl Fn(&'a Expr) -> Option<T>) -> Option<(T, Option<Expr>)> {
+    let (t, factor) = exponent(mean)?;
+    let (found, rest) = apart(t, of)?;
+    Some((
+        found,
+        match factor {
+            Some(log) => Some(joined(rest, &log, false)),
+            None => rest,
+        },
+    ))
+}
+
 /// Of `exp(t)` or `a * exp(t)` with a above 0: t, and log(a).
-pub fn exponent(mean: &Expr) -> Option<(&Expr, Option<Expr>)> {
+fn exponent(mean: &Expr) -> Option<(&Expr, Option<Expr>)> {
     let inner = |e: &Expr| matches!(e.kind, ExprKind::Call(Builtin::Unary(Unary::Exp), _));
     match &mean.kind {
         ExprKind::Call(Builtin::Unary(Unary::Exp), args) => args.first().map(|t| (t, None)),
