@@ -2,6 +2,7 @@
 //!
 //! No claim rests on these formulas, the number of trials aside: whatever they give, what a row adds is held in integers.
 
+pub mod ball;
 pub mod counts;
 
 use crate::numeric::logistic::CURVATURE;
@@ -36,6 +37,12 @@ impl Law {
     /// The trials of a row.
     pub fn trials(self) -> f64 {
         if let Law::Logit { trials } = self { trials as f64 } else { 1.0 }
+    }
+
+    /// The outcomes at both ends, as they are read, where those of all rows are the same.
+    pub fn ends(self) -> Option<[f64; 2]> {
+        let half = 0.5 * self.trials();
+        matches!(self, Law::Logit { .. } | Law::Probit).then_some([-half, half])
     }
 
     /// Of the outcomes that are summed first: the slope of their mean in the predictor, and their variance, over the whole curve.

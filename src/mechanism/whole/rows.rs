@@ -27,7 +27,11 @@ pub(super) fn release<B: BitSource>(law: &WholeLaw, measured: &Measured, rows: u
         let Some(next) = seen.next else { return Ok(left) };
         let (Next::Level { bound, sd, .. } | Next::Products { bound, sd, .. } | Next::Scores { bound, sd, .. }) = next;
         let exponent = exponent(bound);
-        let mut sums = columns.sum(Vec::new, |sums, row| add(sums, &added(&seen, next, row)), |sums, more| add(sums, &more));
+        let one = |(sums, steps): &mut (Vec<i128>, Steps), row: &[f64]| {
+            write(&seen, next, row, steps);
+            add(sums, steps.held());
+        };
+        let (mut sums, _) = columns.sum(|| (vec![], Steps::of(bound)), one, |(sums, _), (more, _)| add(sums, &more));
         let whole = whole(next, seen.mean.len());
         // Without rows there is noise alone.
         sums.resize(whole.len(), 0);
@@ -49,7 +53,9 @@ fn whole(next: Next, d: usize) -> Vec<bool> {
 /// What a row, its features, its outcome and what its predictor has beside them, adds to the sums that leave next: whole steps of `2^exponent(bound)`.
 pub fn added(seen: &State, next: Next, row: &[f64]) -> Vec<i64> {
     let (Next::Level { bound, .. } | Next::Products { bound, .. } | Next::Scores { bound, .. }) = next;
-    steps(&numbers_of(seen, next, row), bound)
+    let mut steps = Steps::of(bound);
+    write(seen, next, row, &mut steps);
+    steps.held().to_vec()
 }
 
 /// The grid of sums of what is at most `bound`.
@@ -62,52 +68,84 @@ fn add<T: Copy + Into<i128>>(sums: &mut Vec<i128>, row: &[T]) {
     sums.iter_mut().zip(row).for_each(|(s, x)| *s += (*x).into());
 }
 
-/// What a row (features, the outcome, what is added to the predictor) adds, each number with how many times it counts in the norm; any doubles will do.
-fn numbers_of(seen: &State, next: Next, row: &[f64]) -> Vec<(f64, u128)> {
+/// Writes what a row (features, the outcome, what is added to the predictor) adds; any doubles will do.
+fn write(seen: &State, next: Next, row: &[f64], steps: &mut Steps) {
+    steps.clear();
     let (x, y) = row.split_at(seen.mean.len().min(row.len()));
     let (x, added) = (DVector::from_column_slice(x), y.get(1).copied().unwrap_or(0.0));
     let y = y.first().copied().unwrap_or(f64::NAN);
     if x.len() != seen.mean.len() {
-        return vec![];
+        return;
     }
     let u = seen.factor.tr_mul(&x);
     let length = u.norm();
     if length.is_nan() || length > LONGEST {
-        return vec![];
+        return;
     }
     let at = seen.mean.dot(&x) + u.dot(&seen.z) + added;
     let share = |cut: f64| (cut / length.max(cut)).powi(2) * INSIDE;
     match next {
         Next::Level { logs: (low, high), bound, .. } => {
             let share = (y + added - low) / (high - low) - 0.5;
-            vec![(share.clamp(-bound, bound) * INSIDE, 1)]
+            steps.push([share.clamp(-bound, bound) * INSIDE], 1);
         }
         Next::Products { cut, most, .. } => {
             let share = share(cut) * seen.law.information(at, most);
-            let entry = |(i, a): (usize, &f64), (j, b): (usize, &f64)| (share * a * b, if i == j { 1 } else { 2 });
-            u.iter().enumerate().flat_map(|a| u.iter().enumerate().skip(a.0).map(move |b| entry(a, b))).collect()
+            let mut left = u.as_slice();
+            while let Some((a, more)) = left.split_first() {
+                let a = share * a;
+                steps.push([a * left.first().copied().unwrap_or(0.0)], 1);
+                steps.push(more.iter().map(|b| a * b), 2);
+                left = more;
+            }
         }
-        Next::Scores { cut, clip, most, .. } => {
+        Next::Scores { cut, clip, most, bound, .. } => {
             let score = seen.law.score((at, added), y, (clip, most)) * share(cut);
-            u.iter().map(|a| (score * a, 1)).collect()
+            let away = u * score - &seen.centre;
+            let share = (bound / away.norm().max(bound)) * INSIDE;
+            steps.push(away.iter().map(|a| share * a), 1);
         }
     }
 }
 
-/// Numbers in whole steps of the grid of `bound`, rounded toward 0; nothing at all unless the root of the sum of their squares is
-/// at most `bound`, which is decided in integers.
-fn steps(numbers: &[(f64, u128)], bound: f64) -> Vec<i64> {
-    let finer = Number::new(1, -exponent(bound)).to_f64();
-    // Both are below 2^42, else the row is out: their squares fit.
-    let most = (bound * finer) as u64;
-    let mut left = Some(u128::from(most) * u128::from(most));
-    let mut out = Vec::with_capacity(numbers.len());
-    for (x, times) in numbers {
-        let index = (x * finer) as i64;
-        let square =
-            if x.is_finite() && index.unsigned_abs() <= most { Some(u128::from(index.unsigned_abs()).pow(2) * times) } else { None };
-        left = left.zip(square).and_then(|(left, square)| left.checked_sub(square));
-        out.push(index);
+/// Numbers in whole steps of the grid of a bound, rounded toward 0; nothing at all unless the root of the sum of their squares is at
+/// most the bound, which is decided in integers.
+struct Steps {
+    finer: f64,
+    most: u64,
+    whole: Vec<i64>,
+    squares: u128,
+    unknown: bool,
+}
+
+impl Steps {
+    fn of(bound: f64) -> Steps {
+        let finer = Number::new(1, -exponent(bound)).to_f64();
+        // Below 2^42.
+        Steps { finer, most: (bound * finer) as u64, whole: vec![], squares: 0, unknown: false }
     }
-    if left.is_some() { out } else { vec![] }
+
+    fn clear(&mut self) {
+        self.whole.clear();
+        (self.squares, self.unknown) = (0, false);
+    }
+
+    /// Numbers whose squares count so many times.
+    fn push(&mut self, numbers: impl IntoIterator<Item = f64>, times: u128) {
+        let mut squares = 0;
+        for x in numbers {
+            let index = (x * self.finer) as i64;
+            // One that is larger than the bound is too much by itself, and no sum of squares is above 2^128.
+            let size = u128::from(index.unsigned_abs().min(self.most + 1));
+            squares += size * size;
+            self.unknown |= x.is_nan();
+            self.whole.push(index);
+        }
+        self.squares += times * squares;
+    }
+
+    fn held(&self) -> &[i64] {
+        let most = u128::from(self.most);
+        if self.unknown || self.squares > most * most { &[] } else { &self.whole }
+    }
 }

@@ -4,6 +4,7 @@
 //! release next, and who reads the release asks it for the posterior.
 
 use super::super::plan::{CURVED, CURVED_EACH, LEVEL, Law, STEP, STEPS, STEPS_OF_COUNTS, WholeFamily, WholeLaw, WholeNoise};
+use crate::model::links::ball::ball;
 use crate::model::links::counts;
 use crate::numeric::dense::{Matrix, cholesky, factor_of_inverse};
 use crate::numeric::logistic::{Look, look, positive_part, symmetric};
@@ -42,6 +43,8 @@ pub struct State {
     pub z: Vector,
     pub spread: Matrix,
     pub law: Law,
+    /// What is taken off the scores of every row before they are summed.
+    pub centre: Vector,
     /// What leaves next.
     pub next: Option<Next>,
 }
@@ -54,7 +57,7 @@ pub enum Next {
     Level { logs: (f64, f64), bound: f64, sd: f64 },
     /// Of `a k u u'` (places i <= j), k cut to `[0, most]`, with noise of this sd and, off the diagonal, of that over the root of 2.
     Products { cut: f64, most: f64, bound: f64, sd: f64 },
-    /// Of `a s u`, s cut to `[-clip, clip]`, where the products had this `most`.
+    /// Of `a s u` less the centre, s cut to `[-clip, clip]`, where the products had this `most`.
     Scores { cut: f64, clip: f64, most: f64, bound: f64, sd: f64 },
 }
 
@@ -113,7 +116,7 @@ impl Plan<'_> {
     fn after(&self, first: Look, cut: f64, left: &[f64]) -> Option<State> {
         let d = self.mean.len();
         let (z, spread) = (Vector::zeros(d), Matrix::identity(d, d));
-        let state = State { mean: first.mean, factor: first.factor, z, spread, law: self.law, next: None };
+        let state = State { mean: first.mean, factor: first.factor, centre: z.clone(), z, spread, law: self.law, next: None };
         let square = cut * cut;
         if !(LEAST..=MOST).contains(&square) || self.mu < LEAST_MU {
             return Some(state);
@@ -168,6 +171,11 @@ impl Plan<'_> {
         Next::Products { cut, most, bound, sd: div_up(moved, mul_down(part, self.mu)) }
     }
 
+    /// The sd of the noise on scores that are at most so far from their centre: two are twice as far apart.
+    fn noise(&self, bound: f64) -> f64 {
+        div_up(2.0 * bound, mul_down(STEP, self.mu))
+    }
+
     /// Steps of a regression whose information changes with the weights: each time the products and then the scores at z.
     /// `along` moves the predictors of all rows by 1.
     fn scores(
@@ -193,11 +201,11 @@ impl Plan<'_> {
             };
             let width = if step == 0 { 1.0 } else { (state.spread.norm_squared() / d as f64).sqrt() };
             let clip = (REACH * steepest.sqrt() + self.law.beyond() + steepest * cut * width).min(farthest);
-            let bound = clip * cut;
+            let bound = cut * state.surround((clip, steepest), cut);
             if !(LEAST..=MOST).contains(&bound) {
                 return state;
             }
-            let sd = div_up(2.0 * bound, mul_down(STEP, self.mu));
+            let sd = self.noise(bound);
             let Some((scores, rest)) = rest.split_at_checked(d) else {
                 state.next = Some(Next::Scores { cut, clip, most: steepest, bound, sd });
                 return state;
@@ -207,6 +215,7 @@ impl Plan<'_> {
                 steepest = self.levelled(steepest, (upper, curved_sd), cut);
             }
             let [scores, products] = [scores, upper].map(Vector::from_row_slice);
+            let scores = scores + self.rows * &state.centre;
             taken.push(Taken { place: state.z.clone(), scores, products, weight: 1.0 / (sd * sd), curved_sd });
             // All steps, or only the later ones, where they say more alone.
             let ways =
@@ -248,7 +257,7 @@ impl Plan<'_> {
             if !(LEAST..=MOST).contains(&bound) {
                 return state;
             }
-            let sd = div_up(2.0 * bound, mul_down(STEP, self.mu));
+            let sd = self.noise(bound);
             let Some((scores, rest)) = left.split_at_checked(d) else {
                 state.next = Some(Next::Scores { cut, clip, most: 1.0, bound, sd });
                 return state;
@@ -332,6 +341,18 @@ fn still_moving(spread: &Matrix, precision: &Matrix, moved: &Vector, cut: f64) -
 }
 
 impl State {
+    /// Puts the centre in the middle of the scores that rows can have at these weights; how far they are from there at most, in units of the cut.
+    fn surround(&mut self, kept: (f64, f64), cut: f64) -> f64 {
+        let ahead = self.factor.solve_lower_triangular(&self.mean).map(|m| m + &self.z);
+        let length = ahead.as_ref().map_or(f64::NAN, |a| a.norm());
+        let (centre, radius) = ball(self.law, self.z.len(), kept, length * cut);
+        self.centre = match ahead {
+            Some(ahead) if centre != 0.0 && length > 0.0 => ahead * (centre * cut / length),
+            _ => Vector::zeros(self.z.len()),
+        };
+        radius
+    }
+
     /// The weights: their mean, and the lower triangular factor of their covariance.
     pub fn weights(&self) -> (Vector, Matrix) {
         (&self.mean + &self.factor * &self.z, &self.factor * &self.spread)

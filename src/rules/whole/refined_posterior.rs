@@ -11,9 +11,10 @@
 //! sigma_products on the diagonal and sigma_products / sqrt(2) off it, mu_1-GDP by the formula of `score_statistics` with the largest |s|
 //! for N / 2. They give coordinates `w = m + L z`. There every row has `u = L'x` and `a = min(1, (c / |u|)^2)`. Linear rows: once the
 //! sum of `a u u'` leaves, and three times that of `a r u`, r the row's residual at a released point, cut to [-B, B]. Others: three times
-//! the sum of `a k u u'`, k the row's information at a released point, in [0, K], and that of `a s u`, s its score there, cut to [-B, B]; of counts
+//! the sum of `a k u u'`, k the row's information at a released point, in [0, K], and that of `a s u`, s its score there, cut to [-B, B], less a centre
+//! that the point gives, from which it is at most R c away; of counts
 //! before these the sum of log(y + 1/2), to know how large they are. One
-//! replaced row moves them by at most `sqrt(2) K c^2` (K = 1 for linear rows) and `2 B c`, which is held in integers for every row. Together they
+//! replaced row moves them by at most `sqrt(2) K c^2` (K = 1 for linear rows) and `2 R c` (R = B for linear rows and counts), which is held in integers for every row. Together they
 //! cost mu_2, 7/3 mu_1^2 in squares (3/2 of it for others than linear rows): `k sqrt(mu_1^2 + mu_2^2)`-GDP for k rows a unit (§20). The posterior is
 //! computed from what left alone. It is approximate: a normal law.
 //!
@@ -28,6 +29,7 @@ use super::predicted::Prediction;
 use super::predicted_normal;
 use crate::mechanism::plan::{Law, MechanismPlan, STEP, STEPS, WholeFamily, WholeLaw, WholeNoise};
 use crate::model::Request;
+use crate::model::links::ball;
 use crate::numeric::amount::stated_up;
 use crate::numeric::decimal::{sig_down, sig_up};
 use crate::numeric::logistic::CURVATURE;
@@ -143,7 +145,12 @@ impl Refined {
             Rows::Scored(s) if matches!(s.law, Law::Counts { .. }) => (1.0, scores * scores, 8.0, 1.0),
             Rows::Scored(s) => {
                 let (row, (steepest, farthest)) = (1.0 / (CURVATURE * s.trials), s.law.most());
-                (row, (scores * row).powi(2), (3.0 * steepest.sqrt()).min(farthest) * row, 0.0)
+                let clip = ball::radius_about(
+                    s.law,
+                    ((3.0 * steepest.sqrt()).min(farthest), steepest),
+                    (dim * share * weights.largest).sqrt() * norm,
+                );
+                (row, (scores * row).powi(2), clip * row, 0.0)
             }
         };
         let looked = 1.0 / (prior + each * each / (each * row + noise).max(1e-300));
@@ -200,7 +207,7 @@ impl Offer for Refined {
         also("coordinates, cuts and the noise of the steps follow from released sums and the number of rows alone".into());
         also(format!("{STEPS} steps of {what} cost mu {} for one row, whose size is held in integers", four_up(later)));
         let more = if matches!(&self.0, Rows::Scored(s) if matches!(s.law, Law::Counts { .. })) {
-            ", and where rates of groups are more than ten times apart intervals are too narrow"
+            ", and less reliable where rates of groups are more than ten times apart"
         } else {
             ""
         };

@@ -118,7 +118,7 @@ fn the_parts_of_the_cost_sum_to_the_whole() {
         while let Some(State { next: Some(next), .. }) = state(&plan, 400.0, &seen) {
             let (moved, sd, count) = match next {
                 Next::Products { cut, most, sd, .. } => (f64::sqrt(2.0) * (1.0 + 2f64.powi(-30)) * most * cut * cut, sd, 3),
-                Next::Scores { cut, clip, sd, .. } => (2.0 * clip * cut, sd, 2),
+                Next::Scores { bound, sd, .. } => (2.0 * bound, sd, 2),
                 Next::Level { sd, .. } => (1.0, sd, 1),
             };
             spent += (moved / sd).powi(2);
@@ -158,7 +158,7 @@ fn an_attacker_comes_near_the_certified_mu() {
     const OTHERS: i32 = 159;
     let cases = [
         (1, "score_statistics(sigma = 1, sigma_products = 1.5)", 20_000, 0.9),
-        (1, "refined(sigma = 1)", 2000, 0.7),
+        (1, "refined(sigma = 1)", 2000, 0.8),
         (2, "refined(sigma = 8)", 2000, 0.8),
         (0, "refined(sigma = 1)", 2000, 0.8),
         (4, "refined(sigma = 8)", 2000, 0.7),

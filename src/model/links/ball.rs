@@ -1,0 +1,86 @@
+//! The smallest ball around the scores that rows can have at public weights (rule book §20.3): rows that are sure of their outcome have long scores on one side only.
+//!
+//! No claim rests on it: that a row stays inside is held in integers.
+
+use super::Law;
+
+/// Directions of a row from that of the weights to its opposite, and its lengths, up to four times where rows are cut.
+const ANGLES: u32 = 128;
+const LENGTHS: u32 = 64;
+/// Between directions and lengths that are looked at, few scores are further out than this.
+const BETWEEN: f64 = 1.002;
+const HALVINGS: usize = 50;
+
+/// Scores `a s u` of rows of d features with predictor `t = b'u`, `a = min(1, (cut / |u|)^2)`, all lie within the second number of the first one times the
+/// direction of b, both in units of the cut, where `reach = |b| cut`.
+pub fn ball(law: Law, d: usize, kept: (f64, f64), reach: f64) -> (f64, f64) {
+    let around = (0.0, kept.0);
+    let (Some(ends), true) = (law.ends(), reach.is_finite()) else { return around };
+    // 0, and what is furthest out on every ray: a ball around these holds all between them.
+    let mut points = vec![(0.0, 0.0)];
+    // One feature has two directions.
+    let angles = if d == 1 { 1 } else { ANGLES };
+    for i in 0..=angles {
+        let (across, along) = (std::f64::consts::PI * f64::from(i) / f64::from(angles)).sin_cos();
+        let (mut least, mut most) = (0.0f64, 0.0f64);
+        for length in (1..=LENGTHS).map(|k| 4.0 * f64::from(k) / f64::from(LENGTHS)) {
+            for y in ends {
+                let far = length.min(1.0 / length) * law.score((reach * length * along, 0.0), y, kept);
+                (least, most) = (least.min(far), most.max(far));
+            }
+        }
+        points.extend([least, most].map(|far| (far * along, far * across)));
+    }
+    let radius = |centre: f64| points.iter().map(|(x, y)| (x - centre).powi(2) + y * y).fold(0.0, f64::max).sqrt();
+    // The largest of distances is convex in the centre.
+    let (mut low, mut high) = (-kept.0, kept.0);
+    for _ in 0..HALVINGS {
+        let (a, b) = (low + (high - low) / 3.0, high - (high - low) / 3.0);
+        if radius(a) < radius(b) { high = b } else { low = a }
+    }
+    let centre = 0.5 * (low + high);
+    let found = BETWEEN * radius(centre);
+    if found < kept.0 { (centre, found) } else { around }
+}
+
+/// The second number, within 7 % of the cut, where many are needed: at weights 0 scores are half of the largest, and far out nearly it.
+pub fn radius_about(law: Law, (clip, most): (f64, f64), reach: f64) -> f64 {
+    let (Some(ends), (_, largest)) = (law.ends(), law.most()) else { return clip };
+    let still = ends.into_iter().map(|y| law.score((0.0, 0.0), y, (clip, most)).abs()).fold(0.0, f64::max);
+    // How much faster than those of logistic rows the scores grow.
+    let (slope, variance) = law.first();
+    clip.min(largest - (largest - still) * (1.0 + 0.12 * (reach * slope / variance).powi(2)).powf(-0.7))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Rows of any length and direction are inside, and some at the edge; where weights are 0 the ball has half the radius, and
+    /// far out it is that around 0.
+    #[test]
+    fn scores_are_inside() {
+        for (law, clip) in [(Law::Logit { trials: 1 }, 1.0), (Law::Logit { trials: 8 }, 5.2), (Law::Probit, 2.0)] {
+            for reach in [0.0, 0.1, 1.0, 2.5, 7.0, 40.0] {
+                let (centre, radius) = ball(law, 2, (clip, 1.0), reach);
+                let mut farthest: f64 = 0.0;
+                for (i, k) in (0..=1000).flat_map(|i| (1..=240).map(move |k| (i, k))) {
+                    let (angle, length) = (std::f64::consts::PI * f64::from(i) / 1000.0, 0.025 * f64::from(k));
+                    for y in law.ends().into_iter().flatten() {
+                        let s = length.min(1.0 / length) * law.score((reach * length * angle.cos(), 0.0), y, (clip, 1.0));
+                        farthest = farthest.max((s * angle.cos() - centre).hypot(s * angle.sin()));
+                    }
+                }
+                assert!(farthest <= radius * 1.01 && farthest > 0.99 * radius, "{law:?} {reach}: {farthest} of {radius}");
+                let about = radius_about(law, (clip, 1.0), reach);
+                assert!((about - radius).abs() < 0.07 * clip, "{law:?} {reach}: {about} for {radius}");
+            }
+        }
+        let (centre, radius) = ball(Law::Logit { trials: 1 }, 2, (1.0, 0.25), 0.0);
+        assert!(centre.abs() < 1e-9 && radius < 0.502, "{centre} {radius}");
+        // Along one feature two outcomes of rows of one length are 1 apart, wherever the weights are.
+        assert!(ball(Law::Logit { trials: 1 }, 1, (1.0, 0.25), 5.0).1 < 0.53);
+        assert_eq!(ball(Law::Logit { trials: 1 }, 2, (1.0, 0.25), f64::INFINITY), (0.0, 1.0));
+        assert_eq!(ball(Law::Normal { sd: 1.0 }, 2, (1.0, 0.25), 1.0), (0.0, 1.0));
+    }
+}
