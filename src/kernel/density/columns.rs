@@ -82,7 +82,7 @@ impl Columns {
         found
     }
 
-    /// What all rows add to a sum, on all cores: only for sums that do not depend on their order.
+    /// What all rows add to a sum, on all cores: only for sums that do not depend on their order. Each `zero` gets at most `ROWS` rows.
     pub fn sum<T: Send>(&self, zero: impl Fn() -> T + Sync, add: impl Fn(&mut T, &[f64]) + Sync, join: impl Fn(&mut T, T) + Sync) -> T {
         let blocks: Vec<_> = self.blocks().collect();
         let part = |(block, live): &(&[Lane], usize)| {

@@ -7,6 +7,8 @@ use super::super::plan::{WholeLaw, WholeNoise};
 use super::steps::{Next, State, state};
 use super::{BAD, noisy_moments, rounded};
 use crate::data::scan::Measured;
+use crate::numeric::dense::Matrix;
+use multiversion::multiversion;
 use nalgebra::DVector;
 
 /// A bound is 2^40 to 2^41 steps of its grid.
@@ -15,6 +17,8 @@ const DIGITS: i32 = 40;
 const LONGEST: f64 = 1e100;
 /// Numbers are this much smaller than their bound allows, so that no rounding of doubles takes a row out.
 const INSIDE: f64 = 1.0 - 1e-12;
+/// Binary digits of half a number of steps.
+const HALF: u32 = 21;
 
 /// Noisy products and sums, then what the steps ask for, one after the other.
 pub(super) fn release<B: BitSource>(law: &WholeLaw, measured: &Measured, rows: u64, bits: &mut B) -> Result<Vec<Number>, MechanismError> {
@@ -27,15 +31,17 @@ pub(super) fn release<B: BitSource>(law: &WholeLaw, measured: &Measured, rows: u
         let Some(next) = seen.next else { return Ok(left) };
         let (Next::Level { bound, sd, .. } | Next::Products { bound, sd, .. } | Next::Scores { bound, sd, .. }) = next;
         let exponent = exponent(bound);
-        let one = |(sums, steps): &mut (Vec<i128>, Steps), row: &[f64]| {
-            write(&seen, next, row, steps);
-            add(sums, steps.held());
+        let across = seen.factor.transpose();
+        let one = |sums: &mut Sums, row: &[f64]| {
+            write((&seen, &across), next, row, &mut sums.row);
+            sums.add();
         };
-        let (mut sums, _) = columns.sum(|| (vec![], Steps::of(bound)), one, |(sums, _), (more, _)| add(sums, &more));
+        let mut sums = Sums::of(bound);
+        sums.join(columns.sum(|| Sums::of(bound), one, Sums::join));
         let whole = whole(next, seen.mean.len());
         // Without rows there is noise alone.
-        sums.resize(whole.len(), 0);
-        for (sum, whole) in sums.into_iter().zip(whole) {
+        sums.all.resize(whole.len(), 0);
+        for (sum, whole) in sums.all.into_iter().zip(whole) {
             left.push(Number::new(rounded(sum, (sd, whole), exponent, bits)?, exponent));
         }
     }
@@ -54,7 +60,7 @@ fn whole(next: Next, d: usize) -> Vec<bool> {
 pub fn added(seen: &State, next: Next, row: &[f64]) -> Vec<i64> {
     let (Next::Level { bound, .. } | Next::Products { bound, .. } | Next::Scores { bound, .. }) = next;
     let mut steps = Steps::of(bound);
-    write(seen, next, row, &mut steps);
+    write((seen, &seen.factor.transpose()), next, row, &mut steps);
     steps.held().to_vec()
 }
 
@@ -63,13 +69,35 @@ pub fn exponent(bound: f64) -> i32 {
     bound.log2().floor() as i32 - DIGITS
 }
 
-fn add<T: Copy + Into<i128>>(sums: &mut Vec<i128>, row: &[T]) {
-    sums.resize(row.len().max(sums.len()), 0);
-    sums.iter_mut().zip(row).for_each(|(s, x)| *s += (*x).into());
+/// What rows add, and those that were joined to it.
+struct Sums {
+    row: Steps,
+    /// Of the rows of one block, of at most 2^41 steps each: far from 2^63.
+    block: Vec<i64>,
+    all: Vec<i128>,
+}
+
+impl Sums {
+    fn of(bound: f64) -> Sums {
+        Sums { row: Steps::of(bound), block: vec![], all: vec![] }
+    }
+
+    fn add(&mut self) {
+        let row = self.row.held();
+        self.block.resize(row.len().max(self.block.len()), 0);
+        self.block.iter_mut().zip(row).for_each(|(s, x)| *s += x);
+    }
+
+    fn join(&mut self, more: Sums) {
+        self.all.resize(self.all.len().max(more.all.len()).max(more.block.len()), 0);
+        self.all.iter_mut().zip(more.all).for_each(|(s, x)| *s += x);
+        self.all.iter_mut().zip(more.block).for_each(|(s, x)| *s += i128::from(x));
+    }
 }
 
 /// Writes what a row (features, the outcome, what is added to the predictor) adds; any doubles will do.
-fn write(seen: &State, next: Next, row: &[f64], steps: &mut Steps) {
+/// `across` is the transpose of the state's factor.
+fn write((seen, across): (&State, &Matrix), next: Next, row: &[f64], steps: &mut Steps) {
     steps.clear();
     let (x, y) = row.split_at(seen.mean.len().min(row.len()));
     let (x, added) = (DVector::from_column_slice(x), y.get(1).copied().unwrap_or(0.0));
@@ -77,7 +105,11 @@ fn write(seen: &State, next: Next, row: &[f64], steps: &mut Steps) {
     if x.len() != seen.mean.len() {
         return;
     }
-    let u = seen.factor.tr_mul(&x);
+    // Features that are 0, as most are in a design of categories, cost nothing.
+    let mut u = DVector::zeros(x.len());
+    for (x, part) in x.iter().zip(across.column_iter()).filter(|(x, _)| **x != 0.0) {
+        u.axpy(*x, &part, 1.0);
+    }
     let length = u.norm();
     if length.is_nan() || length > LONGEST {
         return;
@@ -87,15 +119,14 @@ fn write(seen: &State, next: Next, row: &[f64], steps: &mut Steps) {
     match next {
         Next::Level { logs: (low, high), bound, .. } => {
             let share = (y + added - low) / (high - low) - 0.5;
-            steps.push([share.clamp(-bound, bound) * INSIDE], 1);
+            steps.push(INSIDE, &[share.clamp(-bound, bound)], 1);
         }
         Next::Products { cut, most, .. } => {
             let share = share(cut) * seen.law.information(at, most);
             let mut left = u.as_slice();
             while let Some((a, more)) = left.split_first() {
-                let a = share * a;
-                steps.push([a * left.first().copied().unwrap_or(0.0)], 1);
-                steps.push(more.iter().map(|b| a * b), 2);
+                steps.push(share * a, &[*a], 1);
+                steps.push(share * a, more, 2);
                 left = more;
             }
         }
@@ -103,7 +134,7 @@ fn write(seen: &State, next: Next, row: &[f64], steps: &mut Steps) {
             let score = seen.law.score((at, added), y, (clip, most)) * share(cut);
             let away = u * score - &seen.centre;
             let share = (bound / away.norm().max(bound)) * INSIDE;
-            steps.push(away.iter().map(|a| share * a), 1);
+            steps.push(share, away.as_slice(), 1);
         }
     }
 }
@@ -130,22 +161,40 @@ impl Steps {
         (self.squares, self.unknown) = (0, false);
     }
 
-    /// Numbers whose squares count so many times.
-    fn push(&mut self, numbers: impl IntoIterator<Item = f64>, times: u128) {
-        let mut squares = 0;
-        for x in numbers {
-            let index = (x * self.finer) as i64;
-            // One that is larger than the bound is too much by itself, and no sum of squares is above 2^128.
-            let size = u128::from(index.unsigned_abs().min(self.most + 1));
-            squares += size * size;
-            self.unknown |= x.is_nan();
-            self.whole.push(index);
-        }
+    /// A factor times numbers, whose squares count so many times.
+    fn push(&mut self, factor: f64, numbers: &[f64], times: u128) {
+        let from = self.whole.len();
+        self.whole.resize(from + numbers.len(), 0);
+        let Some(whole) = self.whole.get_mut(from..) else { return };
+        let (squares, unknown) = to_steps((factor, numbers), (self.finer, self.most), whole);
         self.squares += times * squares;
+        self.unknown |= unknown;
     }
 
     fn held(&self) -> &[i64] {
         let most = u128::from(self.most);
         if self.unknown || self.squares > most * most { &[] } else { &self.whole }
     }
+}
+
+/// Writes the steps of a grid, rounded toward 0; the sum of their squares, and whether any has no value. One that is larger than the bound is
+/// too much by itself: its square counts as that of the next step.
+#[multiversion(targets("x86_64+avx512f+avx512vl+avx512dq", "x86_64+avx2"))]
+fn to_steps((factor, numbers): (f64, &[f64]), (finer, most): (f64, u64), whole: &mut [i64]) -> (u128, bool) {
+    let mut unknown = false;
+    for (whole, x) in whole.iter_mut().zip(numbers) {
+        let x = factor * x;
+        unknown |= x.is_nan();
+        *whole = (x * finer) as i64;
+    }
+    // Sizes are below 2^42, so each part is below 2^21 and its squares fit for as many features as there may be.
+    let (mut high, mut both, mut low) = (0u64, 0u64, 0u64);
+    for whole in whole.iter() {
+        let size = whole.unsigned_abs().min(most + 1);
+        let (h, l) = (size >> HALF, size & ((1 << HALF) - 1));
+        high += h * h;
+        both += h * l;
+        low += l * l;
+    }
+    ((u128::from(high) << (2 * HALF)) + (u128::from(both) << (HALF + 1)) + u128::from(low), unknown)
 }
