@@ -82,6 +82,18 @@ impl Law {
         }
     }
 
+    /// By what part of themselves the sums that leave first count as off that are taken for scores of a quadratic: so large that intervals of simulations
+    /// from the model hold the truth, of probit rows where predictors are far out.
+    /// Of counts `None`: what leaves first are their logarithms.
+    pub fn quadratic(self) -> Option<f64> {
+        match self {
+            Law::Normal { .. } => Some(0.0),
+            Law::Logit { .. } => Some(0.8),
+            Law::Probit => Some(2.0),
+            Law::Counts { .. } => None,
+        }
+    }
+
     /// How fast information changes with the predictor, in parts of the largest, on average over rows: seen in simulations from the model.
     pub fn bend(self) -> f64 {
         match self {

@@ -1,6 +1,7 @@
 //! Whole posteriors: noisy counts and sums, or one of the reachable posteriors, from which a posterior is written down once.
 
 pub mod hellinger;
+mod joined;
 pub mod rows;
 pub mod steps;
 

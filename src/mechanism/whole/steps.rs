@@ -4,6 +4,7 @@
 //! release next, and who reads the release asks it for the posterior.
 
 use super::super::plan::{CURVED, CURVED_EACH, LEVEL, Law, STEP, STEPS, STEPS_OF_COUNTS, WholeFamily, WholeLaw, WholeNoise};
+use super::joined::{First, Seen};
 use crate::model::links::ball::ball;
 use crate::model::links::counts;
 use crate::numeric::dense::{Matrix, cholesky, factor_of_inverse};
@@ -85,8 +86,9 @@ pub fn state(law: &WholeLaw, rows: f64, left: &[f64]) -> Option<State> {
     let d = mean.len();
     let (first, rest) = left.split_at_checked(d * (d + 3) / 2)?;
     let found = plan.first(first)?;
+    let view = plan.view(&found, first);
     let cut = ((found.factor.transpose() * &found.products * &found.factor).trace() / rows).sqrt();
-    plan.after(found, cut, rest)
+    plan.after(found, view, cut, rest)
 }
 
 impl Plan<'_> {
@@ -112,8 +114,17 @@ impl Plan<'_> {
         found
     }
 
+    /// What the first look says beside the steps; nothing of counts, whose logarithms are not what their scores are of.
+    fn view(&self, found: &Look, left: &[f64]) -> Option<First> {
+        let (d, bent, (slope, variance)) = (self.mean.len(), self.law.quadratic()?, self.law.first());
+        let times = slope / variance;
+        let scores: Vec<f64> = left.get(d * (d + 1) / 2..)?.iter().map(|x| times * x).collect();
+        let products = 0.5 * (slope * self.products).powi(2) * (1.0 + 1.0 / d as f64);
+        First::new(found, &scores, slope * times, (times.powi(2) * self.scores.powi(2), times.powi(2) * products), bent)
+    }
+
     /// The steps that have left, one after the other: each one's residuals are weighted by their precision.
-    fn after(&self, first: Look, cut: f64, left: &[f64]) -> Option<State> {
+    fn after(&self, first: Look, view: Option<First>, cut: f64, left: &[f64]) -> Option<State> {
         let d = self.mean.len();
         let (z, spread) = (Vector::zeros(d), Matrix::identity(d, d));
         let state = State { mean: first.mean, factor: first.factor, centre: z.clone(), z, spread, law: self.law, next: None };
@@ -126,9 +137,9 @@ impl Plan<'_> {
         };
         let precision = state.factor.transpose() * Matrix::from_row_slice(d, d, self.precision) * &state.factor;
         Some(match self.law {
-            Law::Normal { sd } => self.residuals(state, (&away, &precision), (cut, sd), left),
+            Law::Normal { sd } => self.residuals(state, (&away, &precision), view.as_ref(), (cut, sd), left),
             Law::Counts { shape, logs, constant } => self.counts(state, (&away, &precision), cut, (shape, logs, constant), left),
-            Law::Logit { .. } | Law::Probit => self.scores(state, (&away, &precision), (cut, self.law.most().0, None), left),
+            Law::Logit { .. } | Law::Probit => self.scores(state, (&away, &precision), view.as_ref(), (cut, self.law.most().0, None), left),
         })
     }
 
@@ -160,7 +171,7 @@ impl Plan<'_> {
             state.z = along * (counts::level(shape, log(seen)) - log(seen));
         }
         let plan = Plan { mu: mul_down(STEPS_OF_COUNTS, self.mu), ..*self };
-        plan.scores(state, prior, (cut, most.min(shape), along.as_ref()), left)
+        plan.scores(state, prior, None, (cut, most.min(shape), along.as_ref()), left)
     }
 
     /// Products and their noise, where information of at most `most` costs this part of mu.
@@ -182,6 +193,7 @@ impl Plan<'_> {
         &self,
         mut state: State,
         prior: (&Vector, &Matrix),
+        view: Option<&First>,
         (cut, mut steepest, along): (f64, f64, Option<&Vector>),
         mut left: &[f64],
     ) -> State {
@@ -220,9 +232,9 @@ impl Plan<'_> {
             // All steps, or only the later ones, where they say more alone.
             let ways =
                 (0..taken.len()).filter_map(|from| taken.get(from..).and_then(|some| together(some, &state, prior, (cut, bent), along)));
-            if let Some(best) = ways.min_by(|a, b| a.factor.norm_squared().total_cmp(&b.factor.norm_squared())) {
+            if let Some((best, seen)) = ways.min_by(|(a, _), (b, _)| a.factor.norm_squared().total_cmp(&b.factor.norm_squared())) {
                 moved = &best.mean - &state.z;
-                (state.z, state.spread) = (best.mean, best.factor);
+                (state.z, state.spread) = view.and_then(|view| view.beside(prior, &seen)).unwrap_or((best.mean, best.factor));
             }
         }
         if let Law::Counts { .. } = self.law {
@@ -240,7 +252,14 @@ impl Plan<'_> {
     }
 
     /// Steps of a linear regression: the products once, then residuals.
-    fn residuals(&self, mut state: State, (away, precision): (&Vector, &Matrix), (cut, own): (f64, f64), left: &[f64]) -> State {
+    fn residuals(
+        &self,
+        mut state: State,
+        (away, precision): (&Vector, &Matrix),
+        view: Option<&First>,
+        (cut, own): (f64, f64),
+        left: &[f64],
+    ) -> State {
         let d = self.mean.len();
         let Some((upper, mut left)) = left.split_at_checked(d * (d + 1) / 2) else {
             state.next = Some(self.products(cut, 1.0, CURVED));
@@ -271,7 +290,8 @@ impl Plan<'_> {
             let noise = 1.0 / (sure.sqrt() * row);
             // What doubles cannot use is left out.
             if let Some(found) = look((away.as_slice(), precision.as_slice()), (upper, seen.as_slice()), 1.0 / row, noise) {
-                (state.z, state.spread) = (found.mean, found.factor);
+                let seen = Seen { information: &found.products / row, scores: seen, noise: noise * noise };
+                (state.z, state.spread) = view.and_then(|view| view.beside((away, precision), &seen)).unwrap_or((found.mean, found.factor));
             }
         }
         state
@@ -296,7 +316,7 @@ fn together(
     (away, precision): (&Vector, &Matrix),
     (cut, bent): (f64, f64),
     along: Option<&Vector>,
-) -> Option<Look> {
+) -> Option<(Look, Seen)> {
     let d = state.mean.len();
     let sure: f64 = taken.iter().map(|t| t.weight).sum();
     let mean = |of: &dyn Fn(&Taken) -> Vector| taken.iter().map(|t| of(t) * (t.weight / sure)).reduce(|a, b| a + b);
@@ -315,10 +335,11 @@ fn together(
         let noise = own + curved * far;
         let one = look((away.as_slice(), precision.as_slice()), (products.as_slice(), seen.as_slice()), flat, noise.sqrt())?;
         (z, spread) = (one.mean.clone(), one.factor.clone());
-        found = Some(one);
+        let information = &one.products * flat;
+        found = Some((one, Seen { information, scores: seen, noise }));
     }
     // Means of counts are multiplied where all predictors move: a part of the mean is a logarithm of the predictor.
-    if let (Some(along), Some(one)) = (along, &mut found) {
+    if let (Some(along), Some((one, _))) = (along, &mut found) {
         let turned = positive_part(d, products.as_slice())? * along;
         let part = turned.dot(&(&one.mean - &middle)) / turned.dot(along);
         if part.is_finite() {

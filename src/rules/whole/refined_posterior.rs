@@ -96,6 +96,14 @@ impl Rows {
         }
     }
 
+    /// By what part of themselves the sums of the first look may be off as scores; `None` where they are none.
+    fn bent(&self) -> Option<f64> {
+        match self {
+            Rows::Linear(_) => Some(0.0),
+            Rows::Scored(s) => s.law.quadratic(),
+        }
+    }
+
     fn family(&self) -> Option<WholeFamily> {
         match self {
             Rows::Linear(r) => r.family(),
@@ -157,6 +165,9 @@ impl Refined {
         let cut = (dim * looked * each / rows).sqrt();
         // Noise on the scores, in the units of the sums.
         let later = 2.0 * (clip + wider * cut) * cut / (STEP * self.parts(sigma).1 * (STEPS as f64 * looked).sqrt());
+        // The first look counts beside them, for as much as it may be off.
+        let first = self.0.bent().map_or(0.0, |bent| 1.0 / (noise + (bent * each).powi(2) * weights.largest));
+        let later = (later.powi(-2) + first).sqrt().recip();
         predicted_normal::weights(prior, (row.sqrt(), 0.0), each, (0.0, later), weights.dim)
     }
 }
