@@ -271,7 +271,7 @@ impl Offer for Refined {
         let others = SHARES.map(|share| self.predicted(sigma, share).hellinger);
         let (least, most) = others.into_iter().fold((found.hellinger, found.hellinger), |(lo, hi), x| (lo.min(x), hi.max(x)));
         let spread = (found.hellinger > 2.0 * least || most > 2.0 * found.hellinger).then_some(Doubt::Features { least, most });
-        // On real rows up to 4.1 times this (benches/results/predictions.txt); no distance is above 1.
+        // On real rows up to 6.7 times this (benches/results/predictions.txt); no distance is above 1.
         let doubt = spread.or((found.hellinger < 0.5).then_some(Doubt::Look));
         PredictedError { doubt, ..found.error() }
     }
