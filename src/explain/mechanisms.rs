@@ -175,15 +175,15 @@ that what left before says, each cut to a few sd, and for the products of featur
 sums with exactly drawn normal noise, and the posterior, a normal law, is computed from it.
 
 Guarantee: `sqrt(mu_1^2 + mu_2^2)`-GDP, status exact; no chain. The posterior is approximate: it takes noisy products for the products. Scores
-beyond the cut count as the cut, so outliers pull less. Of probit rows whose prior allows predictors beyond 2 the steps stop short,
-and intervals contain the truth less often (W0512).
+beyond the cut count as the cut, so outliers pull less. Of probit rows whose prior allows predictors beyond 2, and of
+logistic ones whose prior allows some beyond 10, the steps stop short, and intervals contain the truth less often (W0512).
 
 `auto` takes it for all but linear rows; for these write it in place of `noise_aware` where rows are many or features several: there noise on `x x'` costs most.
 
 ```dpm W0513
 budget dp(eps = 1, delta = 1e-6)
 private people[n >= 5000] { age: real in [0, 1], hours: real in [-1, 1], high: bool }
-param w: vector[3] ~ normal(0, 3)
+param w: vector[3] ~ normal(0, 2)
 observe high ~ bernoulli_logit(dot(w, [1, age, hours]))
 release post = posterior(w)
 expect rule(post) == "refined_posterior"

@@ -82,16 +82,27 @@ impl Law {
         }
     }
 
-    /// By what part of themselves the sums that leave first count as off that are taken for scores of a quadratic: so large that intervals of simulations
-    /// from the model hold the truth, of probit rows where predictors are far out.
-    /// Of counts `None`: what leaves first are their logarithms.
-    pub fn quadratic(self) -> Option<f64> {
+    /// By what part of themselves the sums that leave first count as off that are taken for scores of a quadratic, and how many times the variance of the
+    /// noise on their products counts, which makes features that move together look apart: so large that intervals of simulations from the model hold the
+    /// truth, with features of real tables, too. Of counts `None`: what leaves first are their logarithms.
+    pub fn first_is_off(self) -> Option<(f64, f64)> {
         match self {
-            Law::Normal { .. } => Some(0.0),
-            Law::Logit { .. } => Some(0.8),
-            Law::Probit => Some(2.0),
+            Law::Normal { .. } => Some((0.0, 10.0)),
+            Law::Logit { .. } => Some((0.8, 1.0)),
+            Law::Probit => Some((2.0, 1.0)),
             Law::Counts { .. } => None,
         }
+    }
+
+    /// By what the slope of the mean outcome that is summed first is off where predictors have this mean square: their mean slope over a normal law. Not
+    /// above 1.5, where they are near 0.
+    pub fn flatter(self, square: f64) -> f64 {
+        let at = match self {
+            Law::Normal { .. } | Law::Counts { .. } => return 1.0,
+            Law::Logit { .. } => 0.25 / (1.0 + std::f64::consts::PI / 8.0 * square).sqrt() / CURVATURE,
+            Law::Probit => 1.0 / (std::f64::consts::TAU * (1.0 + square)).sqrt() / (PROBIT_SLOPE * CURVATURE),
+        };
+        at.min(1.5)
     }
 
     /// How fast information changes with the predictor, in parts of the largest, on average over rows: seen in simulations from the model.

@@ -131,6 +131,12 @@ fn faults(svg: &str) -> Vec<String> {
             if hidden(one, &drawn[i + 1..], area) {
                 found.push(format!("line {} is hidden for its whole length", i + 1));
             }
+            // A curve may come into the panel and leave it where it is too steep; one that begins inside has its end there.
+            let away = |p: Option<&(f64, f64)>| p.is_some_and(|p| p.1 < top - 1.5 || p.1 > bottom + 1.5);
+            // The last point is the first of the list.
+            if away(one.at.first()) && !away(one.at.get(1)) {
+                found.push(format!("line {} leaves its panel", i + 1));
+            }
             let crossed = |t: &&Text| one.at.iter().any(|p| inside(p, area) && inside(p, t.at));
             found.extend(texts.iter().filter(crossed).map(|t| format!("`{}` lies over a line", t.words)));
         }
@@ -180,6 +186,8 @@ fn planted_faults_are_found() {
     let moved = label("δ = 1e-5").replace("x=\"", &format!("x=\"{}\" was=\"", middle.0 - 4.0));
     let moved = moved.replace(" y=\"", &format!(" y=\"{}\" had=\"", middle.1 + 3.0));
     assert!(planted(&label("δ = 1e-5"), &moved).contains("`δ = 1e-5` lies over a line"));
+    let above: Vec<String> = ends.iter().enumerate().map(|(i, p)| format!("{} {}", p.0, p.1 - if i == 0 { 0.0 } else { 300.0 })).collect();
+    assert!(planted(line(1), &format!("M {}", above.join(" L "))).contains("line 1 leaves its panel"));
     let (first, second) = (label("δ = 1e-5"), label("δ = 1e-6"));
     assert!(planted(&first, &second).contains("`δ = 1e-6` lies over `δ = 1e-5`"));
     let out = first.replace("x=\"", "x=\"900\" was=\"");

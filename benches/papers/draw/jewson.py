@@ -187,12 +187,12 @@ def by_rows():
             line(a, method, x, y, error if look else None, few=few_runs, **look)
         logarithmic(a, "x")
         few(a, "y")
-        if column == 2:
-            below_one(a)
         a.set_title(SETS[name])
         a.set_ylabel(["log10 RMSE of coefficients", "", "AUC on test rows"][column] if name == "simulated-2" else "")
         if column:
             a.set_xlabel("rows")
+    # Once the lines of both panels are known, which have one axis.
+    below_one(axes[-1])
     legend(figure, axes, NAMES, columns=2)
     pair = ("simulated-2", "simulated-10")
 

@@ -1,13 +1,11 @@
 //! The first look beside the steps: two views of the same rows, each with noise of its own (rule book §20).
 
+use crate::model::links::Law;
 use crate::numeric::dense::{Matrix, cholesky, factor_of_inverse};
-use crate::numeric::logistic::{Look, positive_part};
+use crate::numeric::logistic::positive_part;
 use nalgebra::DVector;
 
 type Vector = DVector<f64>;
-
-/// How often the noise of the first look is weighed again with the weights that it multiplies.
-const AGAIN: usize = 3;
 
 /// Sums of scores in the coordinates of a state: `information z`, the sampling error of as many rows, and noise of this variance.
 pub(super) struct Seen {
@@ -16,68 +14,61 @@ pub(super) struct Seen {
     pub noise: f64,
 }
 
-/// The first look in its own coordinates `w = mean + factor z`: scores at weight 0, as if they were those of a quadratic.
+/// The first look in its own coordinates `w = mean + factor z`: sums at weight 0, as if they were scores of a quadratic.
 pub(super) struct First {
-    information: Matrix,
-    scores: Vector,
-    mean: Vector,
-    factor: Matrix,
-    /// The place where weights are 0.
-    zero: Vector,
+    pub law: Law,
+    pub mean: Vector,
+    pub factor: Matrix,
+    /// Products of features, without what no rows can have, and the sums beside them: scores of a slope in the predictor.
+    pub products: Matrix,
+    pub sums: Vector,
+    pub slope: f64,
     /// Variance of the noise on the sums, and of that on the products for the square of the weights.
-    noise: (f64, f64),
-    /// By what part of themselves scores may be off.
-    bent: f64,
+    pub noise: (f64, f64),
+    pub rows: f64,
 }
 
 impl First {
-    /// From scores with information `curvature` times the products, of a loss that bends by this part.
-    pub fn new(found: &Look, scores: &[f64], curvature: f64, noise: (f64, f64), bent: f64) -> Option<First> {
-        let (mean, factor) = (found.mean.clone(), found.factor.clone());
-        let products = &found.products * curvature;
-        let scores = factor.tr_mul(&(Vector::from_row_slice(scores) - &products * &mean));
-        let zero = factor.solve_lower_triangular(&-&mean)?;
-        Some(First { information: factor.transpose() * products * &factor, scores, zero, mean, factor, noise, bent })
+    /// As scores of weights about z, spread like this: their information, themselves, and the covariance of what is not sampling error.
+    fn scores(&self, (z, spread): (&Vector, &Matrix)) -> Option<(Matrix, Vector, Matrix)> {
+        let (d, (bent, _)) = (z.len(), self.law.first_is_off()?);
+        let (weights, spread) = (&self.mean + &self.factor * z, &self.factor * spread);
+        let size = weights.norm_squared() + spread.norm_squared();
+        // Over predictors that are spread out the mean outcome rises less.
+        let seen = (&self.products * &weights).dot(&weights) + (&self.products * &spread).dot(&spread);
+        let products = &self.products * (self.slope * self.law.flatter(seen / self.rows));
+        let scores = self.factor.tr_mul(&(&self.sums - &products * &self.mean));
+        let off = self.factor.tr_mul(&(&products * weights));
+        let far = off.norm_squared() + self.factor.tr_mul(&(&products * spread)).norm_squared();
+        let noise = self.factor.tr_mul(&self.factor) * (self.noise.0 + self.noise.1 * size)
+            + &off * off.transpose() * bent.powi(2)
+            + Matrix::from_diagonal_element(d, d, bent.powi(2) * far / d as f64);
+        Some((self.factor.tr_mul(&(products * &self.factor)), scores, noise))
     }
 
-    /// Covariance of what is not sampling error, for weights about z.
-    fn noise(&self, z: &Vector, spread: &Matrix) -> Matrix {
-        let d = z.len();
-        let weights = (&self.mean + &self.factor * z).norm_squared() + (&self.factor * spread).norm_squared();
-        let (sums, products) = self.noise;
-        let off = &self.information * (z - &self.zero);
-        let far = off.norm_squared() + (&self.information * spread).norm_squared();
-        let bent = self.bent * self.bent;
-        self.factor.tr_mul(&self.factor) * (sums + products * weights)
-            + &off * off.transpose() * bent
-            + Matrix::from_diagonal_element(d, d, bent * far / d as f64)
-    }
-
-    /// The mean and the factor of the covariance of z given both, and a prior (mean, precision). The errors of rows are the same in both, where the
-    /// first look has no less information; `None` where doubles cannot compute it.
-    pub fn beside(&self, (away, precision): (&Vector, &Matrix), seen: &Seen) -> Option<(Vector, Matrix)> {
+    /// The mean and the factor of the covariance of z given both, and a prior (mean, precision); `alone` are those of the steps without the first look,
+    /// whose noise may not be judged by what it says itself. The errors of rows are the same in both, where the first look has no less information;
+    /// `None` where doubles cannot compute it.
+    pub fn beside(&self, (away, precision): (&Vector, &Matrix), seen: &Seen, alone: (&Vector, &Matrix)) -> Option<(Vector, Matrix)> {
         let d = away.len();
-        let more = &self.information - &seen.information;
+        let (information, scores, noise) = self.scores(alone)?;
+        let more = information - &seen.information;
         let upper: Vec<f64> = (0..d).flat_map(|i| (i..d).map(move |j| (i, j))).map(|at| more.get(at).copied().unwrap_or(0.0)).collect();
         let own = positive_part(d, &upper)?;
         let apart = Matrix::from_diagonal_element(d, d, seen.noise);
-        let rows = stacked(&seen.information, &more);
-        let scores = Vector::from_iterator(2 * d, seen.scores.iter().copied().chain((&self.scores - &seen.scores).iter().copied()));
-        let (mut z, mut spread) = (Vector::zeros(d), Matrix::identity(d, d));
-        for _ in 0..AGAIN {
-            // Of the scores of the steps, and of how much those of the first look differ.
-            let above = stacked(&(&seen.information + &apart), &-&apart);
-            let below = stacked(&-&apart, &(&own + self.noise(&z, &spread) + &apart));
-            let mut covariance = Matrix::zeros(2 * d, 2 * d);
-            covariance.columns_mut(0, d).copy_from(&above);
-            covariance.columns_mut(d, d).copy_from(&below);
-            let root = cholesky(covariance)?;
-            let (rows, scores) = (root.solve_lower_triangular(&rows)?, root.solve_lower_triangular(&scores)?);
-            let lower = cholesky(precision + rows.tr_mul(&rows))?;
-            let pulled = precision * away + rows.tr_mul(&scores);
-            z = lower.tr_solve_lower_triangular(&lower.solve_lower_triangular(&pulled)?)?;
-            spread = factor_of_inverse(&lower);
-        }
+        // Of the scores of the steps, and of how much those of the first look differ.
+        let above = stacked(&(&seen.information + &apart), &-&apart);
+        let below = stacked(&-&apart, &(own + noise + &apart));
+        let mut covariance = Matrix::zeros(2 * d, 2 * d);
+        covariance.columns_mut(0, d).copy_from(&above);
+        covariance.columns_mut(d, d).copy_from(&below);
+        let scores = Vector::from_iterator(2 * d, seen.scores.iter().copied().chain((scores - &seen.scores).iter().copied()));
+        let root = cholesky(covariance)?;
+        let rows = root.solve_lower_triangular(&stacked(&seen.information, &more))?;
+        let lower = cholesky(precision + rows.tr_mul(&rows))?;
+        let pulled = precision * away + rows.tr_mul(&root.solve_lower_triangular(&scores)?);
+        let z = lower.tr_solve_lower_triangular(&lower.solve_lower_triangular(&pulled)?)?;
+        let spread = factor_of_inverse(&lower);
         z.iter().chain(spread.iter()).all(|x| x.is_finite()).then_some((z, spread))
     }
 }
@@ -100,9 +91,19 @@ mod tests {
         Matrix::from_element(1, 1, x)
     }
 
-    fn view(h: f64, score: f64, noise: f64, bent: f64) -> First {
+    fn view(h: f64, score: f64, noise: f64) -> First {
         let one = |x: f64| Vector::from_element(1, x);
-        First { information: number(h), scores: one(score), mean: one(0.0), factor: number(1.0), zero: one(0.0), noise: (noise, 0.0), bent }
+        let law = Law::Normal { sd: 1.0 };
+        First {
+            law,
+            products: number(h),
+            sums: one(score),
+            mean: one(0.0),
+            factor: number(1.0),
+            slope: 1.0,
+            noise: (noise, 0.0),
+            rows: 1.0,
+        }
     }
 
     /// One weight: the law of z given two numbers by summing the density over a lattice.
@@ -126,21 +127,39 @@ mod tests {
                 }
             }
             let (mean, variance) = (mean / total, square / total - (mean / total).powi(2));
+            let still = (&Vector::zeros(1), &number(1.0));
             let seen = Seen { information: number(h1), scores: Vector::from_element(1, o1), noise: n1 };
-            let (z, spread) = view(h0, o0, n0, 0.0).beside((&Vector::from_element(1, away), &number(precision)), &seen).unwrap();
+            let (z, spread) = view(h0, o0, n0).beside((&Vector::from_element(1, away), &number(precision)), &seen, still).unwrap();
             assert!((z[0] - mean).abs() < 1e-6 && (spread[(0, 0)].powi(2) / variance - 1.0).abs() < 1e-5, "{z} {mean} {spread} {variance}");
         }
     }
 
-    /// A first look that may be far off, or that is all noise, changes nothing.
+    /// A first look that is all noise changes nothing.
     #[test]
     fn a_view_that_says_nothing_is_left_out() {
         let (away, precision) = (Vector::from_element(1, 0.3), number(0.8));
         let seen = Seen { information: number(2.0), scores: Vector::from_element(1, 1.5), noise: 0.7 };
-        let believed = 2.0 / 2.7;
+        let (believed, still) = (2.0 / 2.7, (&Vector::zeros(1), &number(1.0)));
         let alone = (0.8 * 0.3 + believed * 1.5) / (0.8 + believed * 2.0);
-        for first in [view(2.0, -9.0, 1e12, 0.0), view(2.0, -9.0, 1.0, 1e6)] {
-            assert!((first.beside((&away, &precision), &seen).unwrap().0[0] - alone).abs() < 1e-6);
+        let first = view(2.0, -9.0, 1e12);
+        assert!((first.beside((&away, &precision), &seen, still).unwrap().0[0] - alone).abs() < 1e-6);
+    }
+
+    /// Logistic scores of weights that are far out rise less: by the mean slope of the curve over a normal law.
+    #[test]
+    fn spread_predictors_make_a_flatter_first_look() {
+        for (law, curve) in [
+            (Law::Logit { trials: 1 }, (|t| 0.25 / (0.5 * t).cosh().powi(2)) as fn(f64) -> f64),
+            (Law::Probit, |t| (-0.5 * t * t).exp() / std::f64::consts::TAU.sqrt()),
+        ] {
+            for v in [0.5f64, 2.0, 10.0, 100.0] {
+                let at = |i: i32| f64::from(i) / 100.0;
+                let weigh =
+                    |f: &dyn Fn(f64) -> f64| (-1000..=1000).map(|i| f(v.sqrt() * at(i)) * (-0.5 * at(i).powi(2)).exp()).sum::<f64>();
+                let mean = weigh(&curve) / weigh(&|_| 1.0);
+                let told = law.first().0 * law.flatter(v);
+                assert!((told / mean - 1.0).abs() < 0.06 || law.flatter(v) == 1.5, "{law:?} {v}: {told} {mean}");
+            }
         }
     }
 }

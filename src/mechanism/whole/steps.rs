@@ -116,11 +116,13 @@ impl Plan<'_> {
 
     /// What the first look says beside the steps; nothing of counts, whose logarithms are not what their scores are of.
     fn view(&self, found: &Look, left: &[f64]) -> Option<First> {
-        let (d, bent, (slope, variance)) = (self.mean.len(), self.law.quadratic()?, self.law.first());
+        let (d, (slope, variance), (_, louder)) = (self.mean.len(), self.law.first(), self.law.first_is_off()?);
         let times = slope / variance;
-        let scores: Vec<f64> = left.get(d * (d + 1) / 2..)?.iter().map(|x| times * x).collect();
-        let products = 0.5 * (slope * self.products).powi(2) * (1.0 + 1.0 / d as f64);
-        First::new(found, &scores, slope * times, (times.powi(2) * self.scores.powi(2), times.powi(2) * products), bent)
+        let sums = times * Vector::from_row_slice(left.get(d * (d + 1) / 2..)?);
+        let (own, products) = (self.scores.powi(2), 0.5 * louder * (slope * self.products).powi(2) * (1.0 + 1.0 / d as f64));
+        let noise = (times.powi(2) * own, times.powi(2) * products);
+        let Look { mean, factor, products, .. } = found.clone();
+        Some(First { law: self.law, mean, factor, products, sums, slope: slope * times, noise, rows: self.rows })
     }
 
     /// The steps that have left, one after the other: each one's residuals are weighted by their precision.
@@ -234,7 +236,8 @@ impl Plan<'_> {
                 (0..taken.len()).filter_map(|from| taken.get(from..).and_then(|some| together(some, &state, prior, (cut, bent), along)));
             if let Some((best, seen)) = ways.min_by(|(a, _), (b, _)| a.factor.norm_squared().total_cmp(&b.factor.norm_squared())) {
                 moved = &best.mean - &state.z;
-                (state.z, state.spread) = view.and_then(|view| view.beside(prior, &seen)).unwrap_or((best.mean, best.factor));
+                (state.z, state.spread) =
+                    view.and_then(|view| view.beside(prior, &seen, (&best.mean, &best.factor))).unwrap_or((best.mean, best.factor));
             }
         }
         if let Law::Counts { .. } = self.law {
@@ -291,7 +294,9 @@ impl Plan<'_> {
             // What doubles cannot use is left out.
             if let Some(found) = look((away.as_slice(), precision.as_slice()), (upper, seen.as_slice()), 1.0 / row, noise) {
                 let seen = Seen { information: &found.products / row, scores: seen, noise: noise * noise };
-                (state.z, state.spread) = view.and_then(|view| view.beside((away, precision), &seen)).unwrap_or((found.mean, found.factor));
+                (state.z, state.spread) = view
+                    .and_then(|view| view.beside((away, precision), &seen, (&found.mean, &found.factor)))
+                    .unwrap_or((found.mean, found.factor));
             }
         }
         state
