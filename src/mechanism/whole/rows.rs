@@ -198,3 +198,36 @@ fn to_steps((factor, numbers): (f64, &[f64]), (finer, most): (f64, u64), whole: 
     }
     ((u128::from(high) << (2 * HALF)) + (u128::from(both) << (HALF + 1)) + u128::from(low), unknown)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What a row adds is what exact integers say, and nothing where they are beyond the bound, by however little.
+    #[test]
+    fn rows_beyond_the_bound_add_nothing() {
+        let mut state = 9u64;
+        let mut next = || {
+            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            (state >> 11) as f64 / (1u64 << 53) as f64
+        };
+        let (mut kept, mut left_out) = (0, 0);
+        for _ in 0..20_000 {
+            let bound = (20.0 * next() - 10.0).exp2();
+            let mut steps = Steps::of(bound);
+            let wild = [bound, -bound, bound.next_up(), f64::INFINITY, f64::NAN, 1e300, -0.0, 5e-324];
+            let size = 2.0 * bound * next();
+            let numbers: Vec<f64> = (0..1 + (4.0 * next()) as usize)
+                .map(|_| if next() < 0.1 { wild.get((8.0 * next()) as usize).copied().unwrap_or(0.0) } else { size * (next() - 0.5) })
+                .collect();
+            let times = if next() < 0.5 { 1 } else { 2 };
+            steps.push(1.0, &numbers, times);
+            let whole: Vec<i64> = numbers.iter().map(|x| (x * steps.finer) as i64).collect();
+            let norm = whole.iter().fold(0u128, |sum, w| sum.saturating_add(u128::from(w.unsigned_abs()).pow(2) * times));
+            let inside = norm <= u128::from(steps.most).pow(2) && numbers.iter().all(|x| !x.is_nan());
+            assert_eq!(steps.held(), if inside { whole.as_slice() } else { &[] }, "{bound} {numbers:?}");
+            if inside { kept += 1 } else { left_out += 1 }
+        }
+        assert!(kept > 1000 && left_out > 1000, "{kept} {left_out}");
+    }
+}
