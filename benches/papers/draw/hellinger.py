@@ -25,7 +25,7 @@ def sensitivity():
     middle, ends = rows[len(rows) // 2][1], [rows[0][1][0], rows[-1][1][0]]
     worst = [int(k[0]) for k, v in rows if v[0] == v[2]]
     return figure, (
-        "**Claim.** One row moves the posterior of a rate, in Hellinger distance, most where all rows are alike; a smooth sensitivity follows the local one. Local: the most that one row of these data moves it; global: the most over all data; "
+        "**Claim.** Over how many of 100 rows are 1: one row moves the posterior of a rate, in Hellinger distance, most where all rows are alike (left panel: local and global); a smooth sensitivity follows the local one (right panel: by how many per cent it is above it). Local: the most that one row of these data moves it; global: the most over all data; "
         f"smooth: a bound on the local one that changes little between neighbours. **Found.** {holds([v[0] <= min(ends) for _, v in rows])}: one row moves the posterior by {middle[0]:.3f} where the rows are mixed and by {min(ends):.3f} where all are alike (left panel, local); "
         f"the smooth one exceeds the local one by at most {max(above):.0f} % (right panel). The global one is reached only at the ends, at {joined([str(n) for n in worst])} ones of 100, which may explain why EHD, the exponential mechanism with the global one, is less accurate. Exact values."
     )
@@ -89,7 +89,7 @@ def larger():
         return (
             "**Claim.** The chance that a private posterior of a share, of 1,000 rows (left panel) and 10,000 rows (right panel) at ε = 5, lies within Hellinger distance d of the true one, higher is better: EHDS, the exponential mechanism with a smooth sensitivity, overtakes noise on the counts (LSDim, LSHist). **Found.** "
             f"{holds(won)}: EHDS is above LSHist and LSDim in {sum(won[::2])} of {len(won[::2])} comparisons at distance 0 and in {sum(won[1::2])} of {len(won[1::2])} farther out. At distance 0 with 1,000 rows: {chance(0, first, *theirs)}; with 10,000 rows: {chance(0, second, *theirs)}. Within d = 0.03 at 1,000 rows: {chance(0.03, first, *theirs)}; within 0.01 at 10,000 rows: {chance(0.01, second, *theirs)}. "
-            f"At the scale that its exact worst loss allows, EHDS releases the posterior itself with {within(rows, first, 'ehds-exact', 0):.2f} at 1,000 rows; at 10,000 that loss takes too long to compute. Exact laws."
+            f"At the scale that its exact worst loss allows, EHDS releases the posterior itself with {within(rows, first, 'ehds-exact', 0):.2f} at 1,000 rows; at 10,000 that loss takes too long to compute. Noise on a count is the same at any number of rows, and so are these chances to two digits; what shrinks with more rows is how far one count moves the posterior, by a factor √10 between the panels. Exact laws."
         )
 
     return laws("hellinger-3", found)
@@ -160,7 +160,7 @@ def realised():
     legend(figure, axes, NAMES)
     of = lambda m: max(v[1] for k, v in rows if k[0] == m)
     return figure, (
-        f"**Claim.** Over the number of rows, the privacy that EHD and EHDS really lose is less than the ε = 1 that they promise. **Found.** {holds([max(v) < 1 for k, v in rows if k[0] in ('ehd', 'ehds')])}: on the worst data (right panel) EHDS realises at most {of('ehds'):.2f} of its ε = 1 and EHD {of('ehd'):.2f}. "
+        f"**Claim.** Over the number of rows, the privacy that EHD and EHDS really lose, as an ε, is less than the ε = 1 that they promise: on balanced data (left panel) and on the worst of all data (right panel). **Found.** {holds([max(v) < 1 for k, v in rows if k[0] in ('ehd', 'ehds')])}: on the worst data (right panel) EHDS realises at most {of('ehds'):.2f} of its ε = 1 and EHD {of('ehd'):.2f}. "
         f"`ehds` at the scale that its exact worst loss allows realises {of('ehds-exact'):.4f}. EHDL, which uses the local sensitivity and has no proven bound, realises at most {of('ehdl'):.2f} here. Exact values."
     )
 
@@ -182,6 +182,6 @@ def certified():
     legend(figure, axes, NAMES, columns=3)
     first = sum(at[d, "noise-aware"] <= min(at[d, m] for m in PRIVATE if (d, m) in at) for d in sets)
     return figure, (
-        f"**Certified mechanisms only**: the mean Hellinger distance from the posterior without privacy, less is better, on {len(sets)} real columns at ε = 1. EHDL is left out, since nothing bounds its loss. `posterior(p) using auto` "
+        f"**Certified mechanisms only**: the mean Hellinger distance from the posterior without privacy, less is better, on {len(sets)} real columns (a row of marks each) at ε = 1: one mark each of {joined([NAMES[m].removeprefix('dpm, ') for m in PRIVATE])}. EHDL is left out, since nothing bounds its loss. `posterior(p) using auto` "
         f"takes `noise_aware` on each; it is the nearest on {first} of {len(sets)} columns. DP-SGD is not compared, as it needs a gradient, which counts do not have. Nothing in the figure is tuned. With three levels the exact scale of `ehds` takes too long to compute."
     )

@@ -48,7 +48,7 @@ def influence():
     up_to = [max(t for t in beta if beta[t] > own[t]) for own in gibbs]
     likely = [beta[t] > own[t] for own in gibbs for t in beta if t > 0]
     return figure, (
-        "**Claim.** What one row multiplies the prior by (top) and the slope of its loss, its influence (bottom), over how well the model predicts it: at ε = 6 the β-divergence keeps more of the influence of likely rows than a Gibbs posterior, and bounds that of unlikely ones. **Found.** "
+        "**Claim.** What one row multiplies the prior by (top) and the slope of its loss, its influence (bottom), over how well the model predicts it, which is the linear predictor of a logistic row (left) and the residual of a Gaussian row (right): at ε = 6 the β-divergence (`beta_div`) keeps more of the influence of likely rows than a Gibbs posterior, and bounds that of unlikely ones. The lines of logistic rows are Bayes, where each row has weight 1, `beta_div` and Gibbs posteriors of two weights, the printed one and dpm's; those of Gaussian rows are Bayes and `beta_div`. **Found.** "
         f"{holds(likely)}: its influence is the larger one up to a predictor of {up_to[0]:.1f} against the printed weight {weights[0]:.2f} and up to {up_to[1]:.1f} against {weights[1]:.2f}, the weight that `gibbs` certifies (δ = 1e-5, features of norm 1, prior sd 3); beyond, the row is all but certain and both influences are about {max(own[t] for own, t in zip(gibbs, up_to)):.1g} or less. "
         f"Its influence is at most {max(beta.values()):.2f} and falls to {beta[min(beta)]:.2f} at a predictor of {min(beta):.0f}, where that of a Gibbs posterior is its weight. For Gaussian rows neither the loss nor its slope has a bound, so of these two only the β-divergence applies: its influence is at most {max(gauss.values()):.2f}. Closed forms."
     )
@@ -129,7 +129,7 @@ def rmse():
     figure, rows, data = measure(MAIN, 0, "log10 RMSE of coefficients")
     output, tuned, whole = [lead(rows, data, 0, "beta-div", m, -1) for m in ("output", "dp-sgd", "auto-posterior")]
     return figure, (
-        "**Claim.** At equal ε the posterior of the β-divergence (`beta_div`) has the least root mean square error (RMSE) of logistic coefficients: its logarithm over ε, less is better, one panel per data set. **Found.** "
+        "**Claim.** At equal ε the posterior of the β-divergence (`beta_div`) has the least root mean square error (RMSE) of logistic coefficients: its log10 over ε, less is better, one panel per data set. **Found.** "
         f"{verdict(output, tuned, whole)}: `beta_div` is {led('output perturbation', output)}, {led(TUNED, tuned)}, and {led('`posterior(w) using auto`', whole)}. The last two also spend δ = 1e-5, so equal ε is not equal privacy; `beta_div` assumes that its chain converged. "
         f"{repetitions(rows)}, bars of two standard errors, marks moved apart. Larger errors of output perturbation leave the panel."
     )
@@ -168,7 +168,7 @@ def weighted():
     figure, rows, data = measure(methods, 0, "log10 RMSE of coefficients", ["abalone", "breast", "simulated-10"])
     one, whole = lead(rows, data, 0, "langevin", "minami", -1), lead(rows, data, 0, "auto-posterior", "dp-sgd-fixed", -1)
     return figure, (
-        f"**Certified mechanisms only**: the logarithm of the root mean square error of logistic coefficients over ε, less is better, on {joined([SETS[d] for d in data])}, beside the Gibbs posterior at the weight of Theorem 7 and DP-SGD with settings fixed beforehand. "
+        f"**Certified mechanisms only**: log10 of the root mean square error of logistic coefficients over ε, less is better, on {joined([SETS[d] for d in data])}, beside the Gibbs posterior at the weight of Theorem 7 and DP-SGD with settings fixed beforehand. "
         f"`draw(w) using auto` takes `refined`, or the same posterior at the larger weight of the figure above: it is {led('Theorem 7', one)}. `posterior(w) using auto` is {led('DP-SGD', whole)}. "
         f"{repetitions(rows, data)}, bars of two standard errors, marks moved apart; δ = 1e-5."
     )
@@ -220,9 +220,9 @@ def by_rows():
     moved = [m in which for which in (falls, grows) for m in MAIN]
     named = lambda methods, last="and": joined([words[m] for m in methods], last) if methods else "none"
     return figure, (
-        "**Claim.** At a fixed ε = 6 more rows help: the error of logistic coefficients (top, less is better) falls, and the AUC (the chance that a row with outcome 1 is ranked above one with outcome 0; bottom, more is better) grows. **Found.** "
+        "**Claim.** At a fixed ε = 6 more rows help, on simulated data of 2 and of 10 coefficients (left and right): log10 of the root mean square error of the coefficients (top, less is better) falls, and the AUC (the chance that a row with outcome 1 is ranked above one with outcome 0; bottom, more is better) grows. **Found.** "
         f"{holds(moved)}: from each method's fewest rows to its most, on both data sets, the error falls by two standard errors of the difference for {named(falls)}, not for {named([m for m in MAIN if m not in falls], 'or')}; "
-        f"the AUC grows so {'only ' if len(grows) < len(MAIN) else ''}for {named(grows)}. By the mean alone the private method with the least error is {joined([f'{words[m]} in {n}' for m, n in sorted(least.items(), key=lambda b: -b[1])])} of {sum(least.values())} places. "
+        f"the AUC grows so {'only ' if 0 < len(grows) < len(MAIN) else ''}for {named(grows)}. By the mean alone the private method with the least error is {joined([f'{words[m]} in {n}' for m, n in sorted(least.items(), key=lambda b: -b[1])])} of {sum(least.values())} places. "
         f"DP-SGD has the best of 12 settings (choice not paid for); `beta_div` assumes that its chain converged. "
         f"Run up to 100,000 rows{'; only up to ' + joined(sizes) if sizes else ''}. {max(int(v[-1]) for _, v in drawn)} repetitions{hollow(drawn)}, bars of two standard errors, marks moved apart; δ = 1e-5. "
         "From 10,000 rows on, the chain that `draw(w) using auto` would run takes minutes a draw: a chain of 20,000 steps, as private, was asked for by name instead."
@@ -284,10 +284,10 @@ def network():
     short = [f"{names[m]} to {n:,} ({joined(sets)})" for (m, n), sets in short.items()]
     few_rows, many_rows = [of("beta-div", "dp-sgd", sizes) for sizes in (range(1000), range(1000, 10**6))]
     claims = [(few_rows[1], few_rows[0], few_rows[2]), *([many_rows] if many_rows[2] else [])]
-    more = f"from 1,000 rows on `beta_div` is {led('it', many_rows)}" if many_rows[2] else f"better at many rows: not tested, as at most {max(ends.values()):,} rows were run"
+    more = f"better at many: {verdict(many_rows).lower()}, as from 1,000 rows on `beta_div` is {led('it', many_rows)}" if many_rows[2] else f"better at many rows: not tested, as at most {max(ends.values()):,} rows were run"
     return figure, (
         "**Claim.** The test error (log10 of the RMSE, less is better) of a network of ten hidden units falls with the number of rows; DP-SGD is better at few rows, `beta_div` at many. At ε = 2 (top) and 10 (bottom). **Found.** "
-        f"From the fewest rows to the most the error falls by two standard errors of the difference {gained('beta-div')} of `beta_div` and {gained('dp-sgd')} of DP-SGD. Better at few rows: {verdict(*claims).lower()}, as `beta_div` is {led(TUNED, few_rows)}; {more}. `beta_div` is {led('DP-SGD with settings fixed beforehand (200 steps, rate 0.1, clip 1)', of('beta-div', 'dp-sgd-fixed'))}. "
+        f"From the fewest rows to the most the error falls by two standard errors of the difference {gained('beta-div')} of `beta_div` and {gained('dp-sgd')} of DP-SGD. DP-SGD better at few rows: {verdict(claims[0]).lower()}, as `beta_div` is {led(TUNED, few_rows)}; {more}. `beta_div` is {led('DP-SGD with settings fixed beforehand (200 steps, rate 0.1, clip 1)', of('beta-div', 'dp-sgd-fixed'))}. "
         f"The certified `dp_sgld` is {led('predicting the mean outcome of the training rows, without privacy,', of('dp-sgld', 'mean'))}. `auto` has no rule for a network, so the mechanisms are asked for by name. A network's posterior has many modes, so `beta_div`'s assumption that its chain converged cannot be checked. "
         f"Run up to {run}{'; only ' + joined(short) if short else ''}; {counted(rows, SETS)} repetitions{hollow(rows)}, bars of two standard errors, marks moved apart; δ = 1e-5 (`beta_div` spends none)."
     )
@@ -323,7 +323,7 @@ def attack():
     worst = [(v[0] - 0.5) / (v[1] - 0.5) for k, v in rows if k[0] != "x = 1 and -1"]
     high = [k[3] for k, v in errors if v[0] >= HIGHEST and k[3] in curve and k[3] != "output-fixed"]  # which is not drawn
     return figure, (
-        "**Claim.** The best attacker guesses from one draw which of two data sets was used (left panel: share of right guesses, 0.5 is chance); at equal success of this attack `beta_div` has the least error of its coefficients (right panel). **Found.** "
+        "**Claim.** The best attacker guesses from one draw which of two data sets was used (left panel: share of right guesses over ε, 0.5 is chance); at equal success of this attack `beta_div` has the least error of its coefficients (right panel: log10 of the RMSE at 1,000 rows, upwards, over that share). The lines are `beta_div`, `draw(w) using auto`, Gibbs at Theorem 7 of Minami et al., the posterior on a ball and output perturbation. **Found.** "
         f"{holds([not b for b in beaten])}: at {sum(beaten) or 'none'} of `beta_div`'s {len(beaten)} points has another method both less error and no more success, by the means. Attacks pass their bound in {passed} of {len(rows)} places; on the worst pair of data sets, which is not drawn, `beta_div` reaches at least {min(worst):.1%} of what its bound allows, so that bound is nearly tight. "
         f"{counted(errors, SETS)} repetitions for the errors; attacks by integration. Errors above {10**HIGHEST:.0f} (log10 {HIGHEST}), {joined([f'{high.count(m)} of {NAMES[m]}' for m in dict.fromkeys(high)])}, are not drawn."
     )

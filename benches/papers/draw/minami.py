@@ -54,7 +54,7 @@ def weights():
     legend(figure, axes, columns=6)
     least, most = min(v[2] / v[1] for _, v in rows), max(v[2] / v[1] for _, v in rows)
     return figure, (
-        "**Claim.** Theorem 7, and Corollary 8 as its short form, say how much the rows may weigh in a Gibbs posterior that is (ε, δ)-private; more weight is more accurate. **Found.** "
-        f"Theorem 7: {holds([v[2] >= v[1] for _, v in rows]).lower()}, but it allows less than it could: `gibbs`, whose weight `draw(w) using auto` takes too and which has the exact guarantee of a normal law, allows {least:.2f} to {most:.1f} times its weight (left panel; one line per δ). "
+        "**Claim.** Theorem 7, and Corollary 8 as its short form, say how much the rows may weigh in a Gibbs posterior that is (ε, δ)-private; more weight is more accurate. Both panels are over ε, with one line per δ. **Found.** "
+        f"Theorem 7: {holds([v[2] >= v[1] for _, v in rows]).lower()}, but it allows less than it could: `gibbs`, whose weight `draw(w) using auto` takes too and which has the exact guarantee of a normal law, allows {least:.2f} to {most:.1f} times its weight (left panel: dpm's weight divided by that of Theorem 7). "
         f"Corollary 8: {holds([v[3] <= float(k[0]) for k, v in rows]).lower()}. Right panel: its weight divided by that of dpm; crosses ({broken} of {len(rows)} points) mark where a normal posterior at its weight is not (ε, δ)-private. Exact values."
     )
