@@ -44,21 +44,28 @@ FIGURES = {
 }
 HEAD = """# The papers' figures
 
-The figures of the four papers that dpm builds on, made again with dpm's mechanisms beside theirs. Each caption says what the paper claims and what was
-found. The numbers are in `benches/results/papers`, whose `.txt` files name every place where dpm loses; `benches/papers/README.md` says how to compute and draw
-them again. This page is written by the script that draws.
+The figures of the four papers that dpm builds on, made again with dpm's mechanisms beside theirs. Each caption says what the paper claims, what is
+shown and what was found. The numbers are in `benches/results/papers`, whose `.txt` files name every place where dpm loses; `benches/papers/README.md` says how to
+compute and draw them again. This page is written by the script that draws.
 
-- A *place* is one point of comparison: one data set at one ε, order and number of rows.
-- One method is *ahead* of another in a place if its mean is better by more than two standard errors of the difference, *behind* if it is worse by as much.
-  With few repetitions this is a weak criterion, and counts are not corrected for the number of comparisons.
+- A *place* is one point of comparison: one data set (or rate) at one ε, order, number of rows and measure, as far as a figure has several.
+- One method is *ahead* of another in a place if its mean is better by more than two standard errors of the difference, *behind* if it is worse by as much;
+  otherwise it is neither. With few repetitions this is a weak criterion, and counts are not corrected for the number of comparisons. Exact values have no
+  standard errors and are compared as they are.
 - A claim is *confirmed* if it holds in all places (or points) that test it, holds *in part* if in some, and is *not reproduced* if in none, or if a
   method that should be ahead of another is not ahead more often than behind.
+- Names in `code` are dpm's mechanisms; `diffuse`, `concentrated`, `gibbs`, `beta_div` and `ehds` are its versions of methods of the papers. Other names are
+  methods of the papers and baselines. *OPS* is one draw of a posterior that is cut to a ball.
 - `draw(w) using auto` releases one draw of w, `posterior(w) using auto` a whole posterior, by the mechanism that dpm chooses. The whole one may be drawn
   from as often as one likes; a regression is judged by its mean, a rate by one draw from it or by its Hellinger distance.
-- *Hollow* marks are means of fewer repetitions than the other marks. Marks at one x are *moved apart* sideways, so that no bar hides another.
-- *Certified mechanisms only*: the guarantee of each is proved without the assumption that a chain converged (OPS is drawn here as if its chain had). DP-SGD
-  with *settings fixed beforehand* (for logistic regression 100 steps of the length that the curvature of the loss allows, all rows in each, no gradient
-  cut) has no tuning left to pay for.
+- The *RMSE of coefficients* is their root mean square error against the coefficients that made simulated data (d of them), and on real data against the fit
+  to all rows without privacy.
+- At *order 1* of the logistic regressions of Geumlek et al., ε is the constant of zCDP.
+- *Error bars* reach two standard errors up and as many down. Marks at one x are moved apart sideways, so that no error bar hides another. *Hollow* marks are
+  means of fewer repetitions than the other marks. Broad, light grey lines are without privacy.
+- *Certified mechanisms only*: no guarantee in these figures assumes that a chain converged, but that of OPS, which is shown for comparison. DP-SGD with
+  *settings fixed beforehand* (for logistic regression 100 steps of the length that the curvature of the loss allows, all rows in each, no gradient cut) has
+  no tuning left to pay for.
 """
 
 

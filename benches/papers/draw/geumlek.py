@@ -45,23 +45,27 @@ def guarantees():
     last = max((v for k, v in rows if k == ["noise_aware", "equal"]), key=lambda v: v[0])
     finite = [math.isfinite(v[1]) == (v[0] < 1 + 6 / float(k[1])) for k, v in rows if k[0] != "noise_aware"]
     return figure, (
-        "**Claim.** One draw from a posterior whose rows are weighted r (diffused; left panel) or whose prior is sharpened by 1/m (concentrated; middle panel) has a Rényi loss ε that grows without bound as the order "
-        "approaches 1 + 6/r or 1 + 6/m (dashed; one line per r or m, 0.1 to 1). **Found.** "
-        f"{holds(finite)}, by the exact divergence between neighbours rather than the four pairs that the paper prints. Right panel: a posterior from noisy counts (`noise_aware`) "
-        f"with the loss of `diffuse(r = 0.5)` at order 2 has a finite loss at every order that was tried ({last[1]:.2g} at order {last[0]:.0f}). Exact values; prior beta(6, 12), 100 rows of 0 or 1."
+        "**Claim.** One draw from a posterior whose rows are weighted r (diffused) or whose prior is sharpened by 1/m (concentrated) has a Rényi loss ε that grows without bound as the order "
+        f"approaches 1 + 6/r or 1 + 6/m. **Shown.** ε over the order, one line per r (left panel) or m (middle panel), {constants[0]} to {constants[-1]}; dashed: the orders of the claim. Right panel: `diffuse(r = 0.5)`, and a posterior from "
+        "noisy counts (`noise_aware`) with the same loss at order 2. Exact values; prior beta(6, 12), 100 rows of 0 or 1. **Found.** "
+        f"{holds(finite)}, by the exact divergence between neighbours rather than the four pairs that the paper prints. `noise_aware` has a finite loss at every order that was tried ({last[1]:.2g} at order {last[0]:.0f})."
     )
 
 
 def best(rows, panels_):
-    """How often each of the private methods is the best, in words: the least divergence or the largest log-likelihood."""
-    wins = dict.fromkeys(MODEL[1:], 0)
+    """How often each of the private methods is the only best, in words: the least divergence or the largest log-likelihood."""
+    wins, level = dict.fromkeys(MODEL[1:], 0), 0
     for panel in panels_:
         values = {m: dict(series(rows, panel, m)) for m in wins}
         sign = 1 if min(v[0] for v in values["dpm-posterior"].values()) >= 0 else -1
         for epsilon in values["dpm-posterior"]:
-            wins[min(wins, key=lambda m: (sign * values[m][epsilon][0], m != "dpm-posterior"))] += 1
+            least = min(sign * v[epsilon][0] for v in values.values())
+            first = [m for m, v in values.items() if sign * v[epsilon][0] == least]
+            wins[first[0]] += len(first) == 1
+            level += len(first) > 1
     words = {m: NAMES[m].split(" (")[0] for m in wins} | {"dpm-posterior": "`posterior(p) using auto`"}
-    return f"of {sum(wins.values())} places the best is {joined([f'{words[m]} in {n}' for m, n in sorted(wins.items(), key=lambda w: -w[1])])}"
+    best_in = joined([f"{words[m]} in {n}" for m, n in sorted(wins.items(), key=lambda w: -w[1])])
+    return f"of {sum(wins.values()) + level} places the best is {best_in}{f'; in {level} two or more are equal' if level else ''}"
 
 
 def small(rows, panels_, sign, most=0.1):
@@ -94,12 +98,12 @@ def synthetic():
     figure, rows = rate("geumlek-2", (2, 2), drawn, {"(a) order 2", "(b) order 15"})
     near, likely = small(rows, {p for p, _ in drawn[:2]}, 1), small(rows, {p for p, _ in drawn[2:]}, -1)
     return figure, (
-        "**Claim.** Where ε is small, one draw of a rate by Algorithm 2 (rows weigh less) or 3 (a sharper prior) comes from a law nearer to the posterior than one after Gaussian noise on the count. Over ε, at orders 2 and 15; "
-        "top: the divergence KL from the posterior, less is better; bottom: the log-likelihood of 100 new rows, more is better. **Found.** "
-        f"{holds(near + likely)}: at ε of at most 0.1 the better of Algorithms 2 and 3 is better than Gaussian noise (of half the printed variance, which is enough) in {sum(near)} of {len(near)} places by KL and in {sum(likely)} of {len(likely)} by log-likelihood. Over all ε, both orders and both measures, "
-        f"{best(rows, [p for p, _ in drawn])}. `posterior(p) using auto` releases noisy counts once: its posterior is wider by that noise, and may be drawn "
-        "from as often as one likes; the others pay for each draw. KL below 1e-5 is not drawn. `draw(p) using auto` is Algorithm 2 with the exact "
-        "constant, so close to that line that it is not drawn. Exact expectations, compared as they are; prior beta(6, 12)."
+        "**Claim.** Where ε is small, one draw of a rate by Algorithm 2 (rows weigh less) or 3 (a sharper prior) comes from a law nearer to the posterior than one after Gaussian noise on the count. **Shown.** Over ε, at orders 2 (left) and 15 (right); "
+        "top: the divergence KL from the posterior, less is better, not drawn below 1e-5; bottom: the log-likelihood of 100 new rows at the draw, more is better. Gaussian noise has half the printed variance, which is enough. `draw(p) using auto` is "
+        "Algorithm 2 with the exact constant, so close to that line that it is not drawn. Exact expectations; prior beta(6, 12). **Found.** "
+        f"{holds(near + likely)}: at ε of at most 0.1 the better of Algorithms 2 and 3 is better than Gaussian noise in {sum(near)} of {len(near)} places by KL and in {sum(likely)} of {len(likely)} by log-likelihood. Over all ε, both orders and both measures, "
+        f"{best(rows, [p for p, _ in drawn])}. Algorithms 2 and 3 draw from the posterior itself where ε allows. `posterior(p) using auto` releases noisy counts once: its posterior is wider by that noise, and may be drawn "
+        "from as often as one likes; the others pay for each draw."
     )
 
 
@@ -110,10 +114,12 @@ def appendix_rate(name, panels_, prior):
     spread = {m: [sd[p, m] for p, _ in panels_] for m in ("alg-3", "alg-2")}
     narrower = [a < b for a, b in zip(*spread.values())]
     words = {m: " to ".join(sorted({f"{min(s):.1f}", f"{max(s):.1f}"}, key=float)) for m, s in spread.items()}
+    rates = [title.removeprefix("rate ") for _, title in panels_]
     return figure, (
-        f"**Claim.** Log-likelihood of 100 new rows at one private draw of their rate, over ε, more is better, at order 15 with the prior {prior}: as ε falls, Algorithm 3 falls back on a sharper prior and Algorithm 2 forgets the data. **Found.** "
+        "**Claim.** As ε falls, Algorithm 3 falls back on a sharper prior and Algorithm 2 forgets the data. **Shown.** The log-likelihood of 100 new rows at one private draw of their rate, over ε, more is better: "
+        f"100 rows of {f'rate {rates[0]}' if len(rates) == 1 else f'rates {joined(rates)}, one panel each'}, order 15, prior {prior}. Exact expectations; the sd below is not drawn. **Found.** "
         f"{holds(narrower)}: at ε = {least:g} the log-likelihood of a draw varies less with Algorithm 3 (sd {words['alg-3']}) than with Algorithm 2 (sd {words['alg-2']}){f' in {sum(narrower)} of {len(narrower)} panels' if len(narrower) > 1 else ''}. "
-        f"Over all ε, {best(rows, [p for p, _ in panels_])}. Exact expectations, compared as they are; 100 rows of the rate named above each panel."
+        f"Over all ε, {best(rows, [p for p, _ in panels_])}."
     )
 
 
@@ -166,23 +172,33 @@ def comparison(rows, column, orders):
     of = lambda *pair: against(rows, column, orders, *pair)
     four, five, both, ours = of("alg-4", "ops"), of("alg-5", "ops"), of("alg-5", "alg-4"), [of("dpm", m) for m in METHODS if m != "dpm"]
     # A normal number is below -2 once in 44.
-    chance = f" (of as many equals chance would put about {both[2] / 44:.0f} behind)" if both[1] else ""
+    chance = f"; by chance alone equal methods would be behind in about {both[2] / 44:.0f}" if both[1] else ""
+    ops = f"Algorithms 4 and 5 are each {led(('OPS', four))}" if four == five else f"Algorithm 4 is {led(('OPS', four))}, Algorithm 5 is {led(('OPS', five))}"
     return (
-        f"{verdict(four, five, both)}: Algorithm 4 is {led('OPS', four)}, Algorithm 5 is {led('OPS', five)}; Algorithm 5 is {led('Algorithm 4', both)}{chance}. "
-        f"`draw(w) using auto` is {joined([led(n, c) for n, c in zip(('Algorithm 4', 'Algorithm 5', 'OPS'), ours)])}. "
-        f"Means of {counted(rows, SETS)} draws{hollow(rows)}, bars of two standard errors, marks moved apart"
+        f"{verdict(four, five, both)}: {ops}; Algorithm 5 is {led(('Algorithm 4', both))}{chance}. "
+        f"`draw(w) using auto` is {led(*zip(('Algorithm 4', 'Algorithm 5', 'OPS'), ours))}."
     )
+
+
+def means(rows):
+    return f"means of {counted(rows, SETS)} draws{hollow(rows)}"
 
 
 def regression():
     orders = ("1", "10", "100")
     figure, rows = logistic(0, "test error", orders)
     return figure, (
-        "**Claim.** The share of test rows that one private draw of logistic coefficients gets wrong, over ε, less is better, at Rényi orders 1, 10 and 100 on Abalone, Adult and MNIST 3/8: Algorithms 4 (a sharper prior) and 5 (rows weigh less) are better than OPS (one draw of a posterior cut to a ball) everywhere, and Algorithm 5 is always better than 4. **Found.** "
-        f"{comparison(rows, 0, orders)}{places(rows)}. Algorithms 4 and 5 and OPS are drawn from the posteriors that their guarantees are for, as the paper does, without a certificate{early(rows)}. `draw(w) using auto` is certified: it "
+        "**Claim.** Algorithms 4 (a sharper prior) and 5 (rows weigh less) are better than OPS everywhere, and Algorithm 5 is always better than 4. **Shown.** The share of test rows that one private draw of logistic coefficients gets wrong, over ε, "
+        f"less is better, on {joined([*SETS.values()])} at Rényi orders {joined([*orders])}: {sites(rows, orders)} places; {means(rows)}{places(rows)}. Algorithms 4 and 5 and OPS are drawn from the posteriors that their guarantees "
+        f"are for, as the paper does, without a certificate{early(rows)}. OPS has the weight that its exact guarantee allows, twice the printed one. **Found.** {comparison(rows, 0, orders)} It is certified, and "
         f"mostly takes the posterior of Algorithm 5 at the same weight, by a chain of the length that the certificate allows for: its errors are on average {apart(rows, 'adult')} Algorithm 5's on Adult and {apart(rows, 'mnist')} on MNIST 3/8. "
-        "On Abalone at small ε it takes `refined`, two stages. OPS has the weight that its exact guarantee allows, twice the printed one."
+        "On Abalone at small ε it takes `refined`, two stages."
     )
+
+
+def sites(rows, orders):
+    """How many places there are."""
+    return len({tuple(k[:3]) for k, _ in rows if k[1] in orders})
 
 
 def apart(rows, data):
@@ -211,22 +227,30 @@ def certified():
     _, more = table("geumlek-certified", 4)
     methods, sets = ["dp-sgd-fixed", "dpm", "auto-posterior", "ops"], [d for d in ("abalone", "adult") if sum(k[0] == d for k, _ in more) == 54]
     figure, rows = logistic(0, "test error", sets=sets, methods=methods, more=more)
-    of = lambda method, other: led({"dp-sgd-fixed": "DP-SGD", "ops": "OPS"}[other], against([r for r in rows if r[0][0] in sets], 0, ("1", "10", "100"), method, other))
+    own = [r for r in rows if r[0][0] in sets]
+    of = lambda method: led(*((words, against(own, 0, ("1", "10", "100"), method, other)) for other, words in (("dp-sgd-fixed", "DP-SGD"), ("ops", "OPS"))))
     more = [(k, v) for k, v in more if k[0] in sets]
     missing = [SETS[d] for d in ("abalone", "adult") if d not in sets]
     return figure, (
-        f"**Certified mechanisms only**: the test error of logistic regression on {joined([SETS[d] for d in sets])} at Rényi orders 1, 10 and 100 over ε, less is better, beside OPS (one draw of a posterior cut to a ball) and DP-SGD with settings fixed beforehand. "
-        f"`draw(w) using auto` is {of('dpm', 'dp-sgd-fixed')}, and {of('dpm', 'ops')}; `posterior(w) using auto` is {of('auto-posterior', 'dp-sgd-fixed')}, and {of('auto-posterior', 'ops')}. At each order all methods satisfy the same Rényi ε "
-        f"(order 1: zCDP). Means of {counted(more, SETS)} releases, bars of two standard errors, marks moved apart.{f' {joined(missing)} was not run.' if missing else ''} MNIST 3/8 has 784 coefficients; `posterior` takes at most 100."
+        f"**Certified mechanisms only.** **Shown.** The test error of logistic regression on {joined([SETS[d] for d in sets])} at Rényi orders 1, 10 and 100 over ε, less is better, beside OPS and DP-SGD with settings fixed beforehand. At each order all methods "
+        f"satisfy the same Rényi ε. Means of {counted(more, SETS)} releases. **Found.** `draw(w) using auto` is {of('dpm')}; `posterior(w) using auto` is {of('auto-posterior')}."
+        f"{f' {joined(missing)} was not run.' if missing else ''} MNIST 3/8 has 784 coefficients; `posterior` takes at most 100."
     )
 
 
 def appendix_3():
-    figure, rows = logistic(0, "test error", ("1", "10"))
-    return figure, f"**Claim.** At the lower orders, 1 (zCDP) and 10, the test error of logistic regression over ε ranks the methods as in Figure 3. **Found.** {comparison(rows, 0, ('1', '10'))}."
+    orders = ("1", "10")
+    figure, rows = logistic(0, "test error", orders)
+    return figure, (
+        f"**Claim.** At the lower orders, {joined([*orders])}, the test error of logistic regression ranks the methods as in Figure 3. **Shown.** The panels of Figure 3 at these orders again, with the same points: {sites(rows, orders)} of its "
+        f"{sites(rows, ('1', '10', '100'))} places. **Found.** {comparison(rows, 0, orders)}"
+    )
 
 
 def appendix_4():
     orders = ("1", "10", "100")
     figure, rows = logistic(2, "− log-likelihood of a row", orders)
-    return figure, f"**Claim.** The negative log-likelihood of a test row, over ε, less is better, at orders 1, 10 and 100 on the same data, ranks the methods as the test error of Figure 3 does. **Found.** {comparison(rows, 2, orders)}."
+    return figure, (
+        "**Claim.** The negative log-likelihood ranks the methods as the test error of Figure 3 does. **Shown.** The same draws in the same panels, judged by the negative log-likelihood of a test row, over ε, less is better. **Found.** "
+        f"{comparison(rows, 2, orders)}"
+    )

@@ -9,6 +9,7 @@ NAMES = {
     "ehd": "EHD", "ehdl": "EHDL, not private", "ehds": "EHDS", "ls-dim": "LSDim", "ls-hist": "LSHist",
     "ehds-exact": "dpm, ehds with exact scale", "noise-aware": "dpm, auto (noise_aware)",
 }
+WORDS = NAMES | {"ehds-exact": "`ehds` with exact scale", "noise-aware": "`noise_aware`"}
 
 
 def sensitivity():
@@ -25,9 +26,9 @@ def sensitivity():
     middle, ends = rows[len(rows) // 2][1], [rows[0][1][0], rows[-1][1][0]]
     worst = [int(k[0]) for k, v in rows if v[0] == v[2]]
     return figure, (
-        "**Claim.** Over how many of 100 rows are 1: one row moves the posterior of a rate, in Hellinger distance, most where all rows are alike (left panel: local and global); a smooth sensitivity follows the local one (right panel: by how many per cent it is above it). Local: the most that one row of these data moves it; global: the most over all data; "
-        f"smooth: a bound on the local one that changes little between neighbours. **Found.** {holds([v[0] <= min(ends) for _, v in rows])}: one row moves the posterior by {middle[0]:.3f} where the rows are mixed and by {min(ends):.3f} where all are alike (left panel, local); "
-        f"the smooth one exceeds the local one by at most {max(above):.0f} % (right panel). The global one is reached only at the ends, at {joined([str(n) for n in worst])} ones of 100, which may explain why EHD, the exponential mechanism with the global one, is less accurate. Exact values."
+        "**Claim.** One row moves the posterior of a rate, in Hellinger distance, most where all rows are alike; a smooth sensitivity follows the local one. **Shown.** Over how many of 100 rows are 1. Left panel: the local sensitivity, the most that one row of these data moves the posterior, and the global one, the most over all data. "
+        f"Right panel: by how many per cent the smooth one, a bound on the local one that changes little between neighbours, is above it. Exact values. **Found.** {holds([v[0] <= min(ends) for _, v in rows])}: one row moves the posterior by {middle[0]:.3f} where the rows are mixed and by {min(ends):.3f} where all are alike; "
+        f"the smooth sensitivity exceeds the local one by at most {max(above):.0f} %. The global one is reached only at the ends, at {joined([str(n) for n in worst])} ones of 100, which may explain why EHD, the exponential mechanism with the global one, is less accurate."
     )
 
 
@@ -58,21 +59,20 @@ def within(rows, case, method, distance):
 
 def balanced():
     def found(rows, cases):
-        at = {c: {m: within(rows, c, m, 0.1) for m in ["noise-aware", *PAPER]} for c in cases}
+        drawn = {c: {k[1] for k, _ in rows if k[0] == c} for c in cases}
+        at = {c: {m: within(rows, c, m, 0.1) for m in ["noise-aware", "ls-hist", "ehds-exact", "ls-dim", "ehds", "ehd"] if m in drawn[c]} for c in cases}
         ranked = [max(PAPER, key=v.get) == "ls-hist" and min(PAPER, key=v.get) == "ehd" for v in at.values()]
 
-        def chances(case):
-            own = {m: f"{p:.2f}" for m, p in at[case].items()}
-            more = "as often as" if own["noise-aware"] == own["ls-hist"] else "more often than" if own["noise-aware"] > own["ls-hist"] else "less often than"
-            return f"{more} LSHist at {case.split(';')[0]} ({', '.join(f'{words[m]} {p}' for m, p in own.items())})"
+        def often(case):
+            ours, theirs = (f"{at[case][m]:.2f}" for m in ("noise-aware", "ls-hist"))
+            return f"{'as often as' if ours == theirs else 'more often than' if ours > theirs else 'less often than'} LSHist at {case.split(';')[0]}"
 
-        words = NAMES | {"noise-aware": "`noise_aware`"}
+        chances = "; ".join(f"at {c.split(';')[0]} {', '.join(f'{WORDS[m]} {p:.2f}' for m, p in v.items())}" for c, v in at.items())
         return (
-            "**Claim.** The chance that a private posterior of a share (k = 2 levels) or of shares (k = 3), of 600 rows at ε = 1, lies within Hellinger distance d of the true one (0: equal, 1: nothing in common), higher is better: noise on the counts that is sized by what one row changes (LSHist) is the best, "
-            "a posterior chosen by the exponential mechanism with the global sensitivity (EHD) the worst. The others: noise sized by the number of levels (LSDim), and the exponential mechanism with the smooth sensitivity (EHDS). **Found.** "
-            f"Of the paper's mechanisms: {holds(ranked).lower()} at d = 0.1. `noise_aware`, which `posterior(p) using auto` takes and whose posterior carries the noise, is within 0.1 of the posterior {joined([chances(c) for c in cases])}. "
-            "It is never at distance 0, as it is wider by the noise. `ehds with exact scale` is dpm's EHDS at the scale that its exact worst loss allows; with three levels that takes too long to compute. "
-            "LSDim spends less than its ε. Exact laws; `noise_aware` with three levels is sampled 100 times."
+            "**Claim.** Noise on the counts that is sized by what one row changes (LSHist) is the best, a posterior chosen by the exponential mechanism with the global sensitivity (EHD) the worst. **Shown.** The chance that a private posterior of a share (k = 2 levels) or of shares (k = 3), of 600 rows at ε = 1, "
+            "lies within Hellinger distance d of the true one (0: equal, 1: nothing in common), higher is better. The others: noise sized by the number of levels (LSDim, which spends less than its ε), the exponential mechanism with the smooth sensitivity (EHDS), `ehds` with exact scale, which is EHDS at the scale that its exact worst loss allows "
+            "(too long to compute at k = 3), and `noise_aware`, which `posterior(p) using auto` takes and whose posterior carries the noise. Exact laws; `noise_aware` at k = 3 is sampled 100 times. **Found.** "
+            f"Of the paper's mechanisms: {holds(ranked).lower()} at d = 0.1. The chances: {chances}. `noise_aware` is that near {joined([often(c) for c in cases])}, but never at distance 0: it is wider by the noise."
         )
 
     return laws("hellinger-2", found)
@@ -83,13 +83,22 @@ def larger():
         def chance(d, case, *methods):
             return ", ".join(f"{NAMES[m]} {within(rows, case, m, d):.2f}" for m in methods)
 
+        def both(d, e, words, *methods):
+            """Chances within d in the first panel and within e in the second, which may be the same."""
+            left, right = chance(d, first, *methods), chance(e, second, *methods)
+            return f"{words[0]}: {left}, in both panels" if left == right else f"{words[1]}: {left}; {words[2]}: {right}"
+
         first, second = cases
         won = [within(rows, c, "ehds", d) > within(rows, c, m, d) for c, far in ((first, 0.03), (second, 0.01)) for m in ("ls-hist", "ls-dim") for d in (0, far)]
         theirs = ("ehds", "ls-hist", "ls-dim")
+        near = list(dict.fromkeys(f"{within(rows, c, 'noise-aware', 1e-4):.2f}" for c in cases))
         return (
-            "**Claim.** The chance that a private posterior of a share, of 1,000 rows (left panel) and 10,000 rows (right panel) at ε = 5, lies within Hellinger distance d of the true one, higher is better: EHDS, the exponential mechanism with a smooth sensitivity, overtakes noise on the counts (LSDim, LSHist). **Found.** "
-            f"{holds(won)}: EHDS is above LSHist and LSDim in {sum(won[::2])} of {len(won[::2])} comparisons at distance 0 and in {sum(won[1::2])} of {len(won[1::2])} farther out. At distance 0 with 1,000 rows: {chance(0, first, *theirs)}; with 10,000 rows: {chance(0, second, *theirs)}. Within d = 0.03 at 1,000 rows: {chance(0.03, first, *theirs)}; within 0.01 at 10,000 rows: {chance(0.01, second, *theirs)}. "
-            f"At the scale that its exact worst loss allows, EHDS releases the posterior itself with {within(rows, first, 'ehds-exact', 0):.2f} at 1,000 rows; at 10,000 that loss takes too long to compute. Noise on a count is the same at any number of rows, and so are these chances to two digits; what shrinks with more rows is how far one count moves the posterior, by a factor √10 between the panels. Exact laws."
+            "**Claim.** EHDS, the exponential mechanism with a smooth sensitivity, overtakes noise on the counts (LSDim, LSHist). **Shown.** The chance that a private posterior of a share, of 1,000 rows (left panel) and 10,000 rows (right panel) at ε = 5, lies within Hellinger distance d of the true one, higher is better. "
+            "Beside these: EHD, `noise_aware` and, at 1,000 rows alone, `ehds` with exact scale, which takes too long to compute at 10,000. Exact laws. **Found.** "
+            f"{holds(won)}: EHDS is above LSHist and LSDim in {sum(won[::2])} of {len(won[::2])} comparisons at distance 0 and in {sum(won[1::2])} of {len(won[1::2])} farther out. {both(0, 0, ('At distance 0', 'At distance 0 with 1,000 rows', 'with 10,000 rows'), *theirs)}. "
+            f"{both(0.03, 0.01, ('Within d = 0.03 at 1,000 rows and 0.01 at 10,000', 'Within d = 0.03 at 1,000 rows', 'within 0.01 at 10,000 rows'), *theirs)}. "
+            f"`ehds` with exact scale releases the posterior itself with chance {within(rows, first, 'ehds-exact', 0):.2f}, EHD with {within(rows, first, 'ehd', 0):.2f} and {within(rows, second, 'ehd', 0):.2f}; `noise_aware` never does, but is within 0.0001 with {joined(near)}. "
+            "Noise on a count is the same at any number of rows; what shrinks with more rows is how far one count moves the posterior, by a factor √10 between the panels."
         )
 
     return laws("hellinger-3", found)
@@ -121,14 +130,23 @@ def boxes(name, columns, height, exact):
     return figure, {d: {m: at[d, m][5] for m in methods if (d, m) in at} for d in sets}
 
 
+def columns(names):
+    """Columns in words: a file, and which column of it."""
+    return joined([f"{name.replace(': ', ' (')})" if ": " in name else name for name in names])
+
+
+DISTANCE = "The Hellinger distance of a private posterior from the true one, less is better"
+BOXES = "Broad bars: from the first to the third quartile; strokes: medians; thin lines: 0.001 to 0.999 quantiles of the exact laws"
+
+
 def two_levels():
     figure, mean = boxes("hellinger-4", 2, 1.8, ["noise-aware", "ehds-exact", *PAPER])
-    first = [min(PAPER, key=v.get) == "ls-hist" for v in mean.values()]
+    first, ranked = [min(PAPER, key=v.get) == "ls-hist" for v in mean.values()], sum(sorted(PAPER, key=v.get) == PAPER for v in mean.values())
     ahead = {m: sum(v[m] < v["ls-hist"] for v in mean.values()) for m in ("noise-aware", "ehds-exact")}
     return figure, (
-        "**Claim.** The Hellinger distance of a private posterior from the true one, less is better: on real columns of two levels at ε = 1 LSHist is best and EHD useless. **Found.** "
-        f"{holds(first)}: of the paper's private mechanisms LSHist has the smallest mean distance on {sum(first)} of {len(mean)} columns; that of EHD is {span(mean, 'ehd')}, where 1 is the largest there is. "
-        f"`noise_aware` has a smaller one than LSHist on {ahead['noise-aware']} of {len(mean)}, `ehds` with exact scale on {ahead['ehds-exact']}. Bars: quartiles; strokes: medians; thin lines: 0.001 to 0.999 quantiles of the exact laws."
+        f"**Claim.** On real columns of two levels at ε = 1 LSHist is best and EHD useless. **Shown.** {DISTANCE}, on {columns(mean)}. {BOXES}. **Found.** "
+        f"{holds(first)}: by mean distance LSHist is the best of the paper's private mechanisms on {sum(first)} of {len(mean)} columns, and the ranking is {', '.join(NAMES[m] for m in PAPER)} on {ranked}; the mean of EHD is {span(mean, 'ehd')}, where 1 is the largest there is. "
+        f"`noise_aware` has a smaller mean than LSHist on {ahead['noise-aware']} of {len(mean)}, {WORDS['ehds-exact']} on {ahead['ehds-exact']}."
     )
 
 
@@ -141,9 +159,9 @@ def three_levels():
     figure, mean = boxes("hellinger-5", 3, 2.2, PAPER)
     ranked, ours = [sorted(PAPER, key=v.get) == PAPER for v in mean.values()], sum(min(v, key=v.get) == "noise-aware" for v in mean.values())
     return figure, (
-        "**Claim.** The Hellinger distance of a private posterior from the true one, less is better, on real columns of three levels at ε = 1: the ranking is that of two levels. **Found.** "
+        f"**Claim.** On real columns of three levels at ε = 1 the ranking is that of two levels (Figure 4). **Shown.** {DISTANCE}, on {columns(mean)}. {BOXES}; `noise_aware` was sampled 100 times, so it has no thin line. **Found.** "
         f"{holds(ranked)}: by mean distance it is {', '.join(NAMES[m] for m in PAPER)} on {sum(ranked)} of {len(mean)} columns. EHDS is at {span(mean, 'ehds')} and EHD at {span(mean, 'ehd')}, LSHist at {span(mean, 'ls-hist')}. "
-        f"`noise_aware` has the smallest mean distance of all on {ours} of {len(mean)} columns; it was sampled 100 times, so it has no thin line. Bars: quartiles; strokes: medians; thin lines: 0.001 to 0.999 quantiles of the exact laws."
+        f"`noise_aware` has the smallest mean distance of all on {ours} of {len(mean)} columns."
     )
 
 
@@ -158,10 +176,12 @@ def realised():
         a.set(title=title, xlabel="rows", ylim=(0, 1.05))
     axes[0].set_ylabel("realised ε, where 1 is proved")
     legend(figure, axes, NAMES)
-    of = lambda m: max(v[1] for k, v in rows if k[0] == m)
+    of = lambda m, i=1: max(v[i] for k, v in rows if k[0] == m)
+    two = lambda m: f"{of(m, 0):.2f} and {of(m):.2f}"
     return figure, (
-        f"**Claim.** Over the number of rows, the privacy that EHD and EHDS really lose, as an ε, is less than the ε = 1 that they promise: on balanced data (left panel) and on the worst of all data (right panel). **Found.** {holds([max(v) < 1 for k, v in rows if k[0] in ('ehd', 'ehds')])}: on the worst data (right panel) EHDS realises at most {of('ehds'):.2f} of its ε = 1 and EHD {of('ehd'):.2f}. "
-        f"`ehds` at the scale that its exact worst loss allows realises {of('ehds-exact'):.4f}. EHDL, which uses the local sensitivity and has no proven bound, realises at most {of('ehdl'):.2f} here. Exact values."
+        "**Claim.** The privacy that EHD and EHDS really lose, as an ε, is less than the ε = 1 that they promise. **Shown.** The realised ε over the number of rows, on balanced data (left panel) and on the worst of all data (right panel). Below 1 accuracy is given away, above 1 the promise would be broken. "
+        f"Exact values. **Found.** {holds([max(v) < 1 for k, v in rows if k[0] in ('ehd', 'ehds')])}: at any of these numbers of rows EHD realises at most {two('ehd')} (left and right panel), EHDS {two('ehds')}. {WORDS['ehds-exact']}, the scale that its exact worst loss allows, realises at most {of('ehds-exact', 0):.2f} and {of('ehds-exact'):.4f}. "
+        f"EHDL, which uses the local sensitivity and has no proven bound, realises at most {two('ehdl')} here."
     )
 
 
@@ -182,6 +202,6 @@ def certified():
     legend(figure, axes, NAMES, columns=3)
     first = sum(at[d, "noise-aware"] <= min(at[d, m] for m in PRIVATE if (d, m) in at) for d in sets)
     return figure, (
-        f"**Certified mechanisms only**: the mean Hellinger distance from the posterior without privacy, less is better, on {len(sets)} real columns (a row of marks each) at ε = 1: one mark each of {joined([NAMES[m].removeprefix('dpm, ') for m in PRIVATE])}. EHDL is left out, since nothing bounds its loss. `posterior(p) using auto` "
-        f"takes `noise_aware` on each; it is the nearest on {first} of {len(sets)} columns. DP-SGD is not compared, as it needs a gradient, which counts do not have. Nothing in the figure is tuned. With three levels the exact scale of `ehds` takes too long to compute."
+        f"**Certified mechanisms only.** **Shown.** The mean Hellinger distance from the posterior without privacy, less is better, on the {len(sets)} real columns of Figures 4 and 5 (a row of marks each) at ε = 1: one mark each of {joined([WORDS[m] for m in PRIVATE])}. EHDL is left out, since nothing bounds its loss; DP-SGD too, as it needs a gradient, which "
+        f"counts do not have. Nothing in the figure is tuned. With three levels the exact scale of `ehds` takes too long to compute. **Found.** `posterior(p) using auto` takes `noise_aware` on each; it is the nearest on {first} of {len(sets)} columns."
     )

@@ -26,9 +26,9 @@ def losses():
     axes[1].set(xlabel="radius of the parameter's domain", ylabel="weight of a row", title="what ε = 1 allows")
     legend(figure, axes, columns=3)
     return figure, (
-        "**Claim.** Left panel: of two rows that differ in their outcome, the difference of the logistic losses grows with the parameter θ, that of the gradients does not. **Found.** Confirmed. Right panel: the weight of a row that the "
-        "range of the loss allows falls as the domain of θ grows; that of a Gibbs posterior with a normal prior, which needs only the gradient, "
-        f"stays at {min(mu / 2, 1):.2g} (prior sd 1, ε = 1, δ = 1e-5). Closed forms."
+        "**Claim.** Of two rows that differ in their outcome, the difference of the logistic losses grows with the parameter θ, that of the gradients does not. **Shown.** Left panel: both differences, and the losses, over θ. Right panel: the weight that a row may have "
+        "at ε = 1, over the radius of the domain of θ. Closed forms; prior sd 1, δ = 1e-5. **Found.** Confirmed. The weight that the range of the loss allows falls as the domain grows; that of a Gibbs posterior with a normal prior, "
+        f"which needs only the gradient, stays at {min(mu / 2, 1):.2g}."
     )
 
 
@@ -54,7 +54,9 @@ def weights():
     legend(figure, axes, columns=6)
     least, most = min(v[2] / v[1] for _, v in rows), max(v[2] / v[1] for _, v in rows)
     return figure, (
-        "**Claim.** Theorem 7, and Corollary 8 as its short form, say how much the rows may weigh in a Gibbs posterior that is (ε, δ)-private; more weight is more accurate. Both panels are over ε, with one line per δ. **Found.** "
-        f"Theorem 7: {holds([v[2] >= v[1] for _, v in rows]).lower()}, but it allows less than it could: `gibbs`, whose weight `draw(w) using auto` takes too and which has the exact guarantee of a normal law, allows {least:.2f} to {most:.1f} times its weight (left panel: dpm's weight divided by that of Theorem 7). "
-        f"Corollary 8: {holds([v[3] <= float(k[0]) for k, v in rows]).lower()}. Right panel: its weight divided by that of dpm; crosses ({broken} of {len(rows)} points) mark where a normal posterior at its weight is not (ε, δ)-private. Exact values."
+        "**Claim.** Theorem 7, and Corollary 8 as its short form, say how much the rows may weigh in a Gibbs posterior that is (ε, δ)-private; more weight is more accurate. **Shown.** Over ε, one line for each of "
+        f"{len(exponents)} δ, 1e{int(exponents[0])} to 1e{int(exponents[-1])}. Left panel: the weight of `gibbs` divided by that of Theorem 7; `gibbs` has the exact guarantee of a normal law, and `draw(w) using auto` the same weight where it does not take `refined`. Right panel: the weight of Corollary 8 "
+        "divided by that of `gibbs`; crosses mark where a normal posterior at the weight of Corollary 8 is not (ε, δ)-private. Exact values. **Found.** "
+        f"Theorem 7: {holds([v[2] >= v[1] for _, v in rows]).lower()}, but it allows less than it could: the weight of `gibbs` is {least:.2f} to {most:.1f} times as large. "
+        f"Corollary 8: {holds([v[3] <= float(k[0]) for k, v in rows]).lower()}, not private at {broken} of {len(rows)} points."
     )

@@ -104,9 +104,14 @@ def compare(pairs, less=True):
     return sum(g > s for g, s in gaps), sum(-g > s for g, s in gaps), len(gaps)
 
 
-def led(other, counts):
-    """Such counts in words."""
-    return f"ahead of {other} in {counts[0]} of {counts[2]} places and behind in {counts[1]}"
+def led(*pairs):
+    """Such counts of one method in words, each with the name of the other method."""
+    total, parts = pairs[0][1][2], []
+    for i, (other, (ahead, behind, n)) in enumerate(pairs):
+        known = i > 0 and n == total
+        many = ("all" if known else f"all {n}") if ahead == n else f"{ahead}" if known else f"{ahead} of {n}"
+        parts.append(f"of {other} in {many}{'' if known else ' places'}{'' if ahead == n else f' (behind in {behind})'}")
+    return f"ahead {joined(parts)}"
 
 
 def verdict(*counts):
