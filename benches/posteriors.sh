@@ -6,4 +6,4 @@ set -eu
 cd "$(dirname "$0")/.."
 out=benches/results/posteriors_coverage.txt
 export DPM_LONG=1 DPM_KNOWN="$PWD/$out"
-${CLAIMS:-cargo test -q --test claims --} intervals_over_a_grid --nocapture --test-threads=1 | grep --line-buffered -o "[a-z_]*(.*eps .*" >>$out
+${CLAIMS:-cargo test -q --test claims --} intervals_over_a_grid intervals_of_classes --nocapture --test-threads=1 | grep --line-buffered -o "[a-z_]*(.*eps .*" >>$out

@@ -129,6 +129,8 @@ fn premise(p: &Premise, sources: &SourceMap) -> PremiseFacts {
     PremiseFacts { text: p.text.clone(), holds: true, place: p.span.map(|s| sources.line_column(s.file, s.start)) }
 }
 
+const ROUNDED_NORMAL: &str = "rounded_normal";
+
 /// The distribution that is drawn from.
 fn sampler(chosen: &Chosen) -> &'static str {
     match &chosen.plan {
@@ -140,6 +142,7 @@ fn sampler(chosen: &Chosen) -> &'static str {
             PosteriorLaw::MvNormal { .. } | PosteriorLaw::Linear { .. } => "multi_normal",
             PosteriorLaw::Glm(law) => law.sampler.name(),
             PosteriorLaw::Refined(_) => Sampler::Langevin.name(),
+            PosteriorLaw::Stepwise(_) => ROUNDED_NORMAL,
             PosteriorLaw::Density(law) => law.chain.name(),
         },
         Some(MechanismPlan::Whole { law, .. }) => match law.noise {
@@ -147,13 +150,13 @@ fn sampler(chosen: &Chosen) -> &'static str {
             WholeNoise::Hellinger { .. } => "finite_weights",
             WholeNoise::Geometric { .. } | WholeNoise::Rows { gaussian: false, .. } => "two_sided_geometric",
             WholeNoise::Gaussian { .. } | WholeNoise::Moments { .. } | WholeNoise::Rows { .. } => "discrete_gaussian",
-            WholeNoise::Scores { .. } | WholeNoise::Steps { .. } => "rounded_normal",
+            WholeNoise::Scores { .. } | WholeNoise::Steps { .. } => ROUNDED_NORMAL,
         },
         Some(MechanismPlan::Noise { noise, .. }) => match noise {
             Noise::Laplace { .. } => "laplace",
             Noise::Geometric { .. } => "two_sided_geometric",
             Noise::Gaussian { .. } => "normal",
-            Noise::Rounded { .. } => "rounded_normal",
+            Noise::Rounded { .. } => ROUNDED_NORMAL,
         },
         Some(MechanismPlan::Quantile { spacing: Spacing::Even, .. }) => "exponential_weights",
         Some(MechanismPlan::Quantile { spacing: Spacing::Log, .. }) => "exponential_weights_of_logarithms",
@@ -234,6 +237,12 @@ fn assumptions(program: &Program, analysis: &Analysis) -> Vec<String> {
         list.push("every released number is the ideal real draw rounded to a public grid, decided with certified bounds: no rounding of doubles enters a release".into());
     } else if chains < analysis.releases.len() {
         list.push("every number of an exact release is the ideal real draw rounded to a public grid, decided with certified bounds: no rounding of doubles enters it".into());
+    }
+    for r in &analysis.releases {
+        let plan = r.chosen.as_ref().and_then(|c| c.plan.as_ref());
+        if let Some(MechanismPlan::Posterior { law: PosteriorLaw::Stepwise(_), .. }) = plan {
+            list.push(format!("the draws of `{}` are computed in doubles from sums that are such numbers, and from nothing else", r.name));
+        }
     }
     let chain = |r: &ReleaseAnalysis| r.chosen.as_ref().and_then(|c| c.chain);
     let any = |wanted: Chain| analysis.releases.iter().any(|r| chain(r) == Some(wanted));

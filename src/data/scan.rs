@@ -110,13 +110,13 @@ impl Job {
         self.add(Measure::Levels { value, dim, first }, dim)
     }
 
-    /// Adds `sum x y` and `sum x x'`.
+    /// Adds `sum x y`, for each number of y one after the other, and `sum x x'`.
     pub fn moments(&mut self, x: &Expr, y: &Expr, rows: &RowScope) -> Result<(), StatisticError> {
         let (qx, qy) = (Quantizer::new(&x.ty)?, Quantizer::new(&y.ty)?);
         let (a, b) = (u128::from(qx.largest()), u128::from(qy.largest()));
         check_sum(a * b)?;
         check_sum(a * a)?;
-        let totals = width(&x.ty).saturating_mul(width(&x.ty));
+        let totals = width(&x.ty).saturating_mul(width(&x.ty).max(width(&y.ty)));
         let parts = [(rows.compile(x)?, qx), (rows.compile(y)?, qy)];
         self.add(Measure::Moments(Box::new(parts)), totals)
     }
@@ -214,7 +214,7 @@ impl Measure {
                 let [x, y] = parts.as_ref();
                 let d = x.0.width();
                 Totals {
-                    sums: vec![0; d],
+                    sums: vec![0; d * y.0.width()],
                     exponent: x.1.exponent() + y.1.exponent(),
                     products: vec![0; d * d],
                     products_exponent: 2 * x.1.exponent(),
@@ -262,7 +262,8 @@ impl Measure {
                 let product =
                     |a: &[i64], b: &[i64]| a.iter().zip(b).map(|(a, b)| i128::from(*a) * i128::from(*b)).fold(0, i128::saturating_add);
                 let d = x.chunks(rows).len().max(1);
-                for (sum, x) in totals.sums.iter_mut().zip(x.chunks(rows)) {
+                let pairs = y.chunks(rows).flat_map(|y| x.chunks(rows).map(move |x| (x, y)));
+                for (sum, (x, y)) in totals.sums.iter_mut().zip(pairs) {
                     *sum = sum.saturating_add(product(x, y));
                 }
                 for (sums, a) in totals.products.chunks_mut(d).zip(x.chunks(rows)) {

@@ -117,7 +117,7 @@ budget zcdp(0.1)
 private t[n] { x: vector[3] in l2(1), y: real in [-2, 2] }
 param w: vector[3] ~ normal(0, 1)
 observe y ~ normal(dot(w, x), 2)
-release w_hat = draw(w)",
+release w_hat = draw(w) using direct",
     ),
     (
         "normal_unknown_both",
@@ -269,6 +269,16 @@ param w: vector[3] ~ normal(0, 3)
 observe rich ~ bernoulli_logit(dot(w, [1, age, hours]))
 release coef = draw(w) using refined
 expect rule(coef) == "refined""#,
+    ),
+    (
+        "refined_draws",
+        r#"
+budget dp(eps = 1, delta = 1e-6)
+private clinics[n] { beds: real in [0, 1], falls: int in 0..20 }
+param w: vector[2] ~ normal(0, 1)
+observe falls ~ poisson_log(dot(w, [1, beds]))
+release coef = draws(w, 100) using refined
+expect rule(coef) == "refined_draws""#,
     ),
     (
         "beta_div",

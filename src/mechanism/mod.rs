@@ -137,6 +137,7 @@ pub fn prepare(plan: &MechanismPlan, scope: &Scope) -> Result<Job, MechanismErro
         MechanismPlan::Noise { table, value, noise } => noise::check(value, *table, *noise, scope)?,
         MechanismPlan::Whole { law, .. } => whole::check(law.noise, job.grids())?,
         MechanismPlan::Posterior { law: PosteriorLaw::Refined(law), .. } => whole::check(law.noise(), job.grids())?,
+        MechanismPlan::Posterior { law: PosteriorLaw::Stepwise(law), .. } => whole::check(law.noise, job.grids())?,
         MechanismPlan::Posterior { .. } | MechanismPlan::Quantile { .. } => {}
     }
     Ok(job)
@@ -158,6 +159,10 @@ pub fn execute<B: BitSource>(
         MechanismPlan::Posterior { law: PosteriorLaw::Refined(law), times, .. } => {
             let public_rows = scope.rows_are_public().then_some(measured.rows);
             (0..*times).map(|_| refined::draw(law, measured, public_rows, bits)).collect()
+        }
+        MechanismPlan::Posterior { law: PosteriorLaw::Stepwise(law), times, .. } => {
+            let public_rows = scope.rows_are_public().then_some(measured.rows);
+            whole::drawn::draws(law, measured, public_rows.ok_or(MechanismError::Parameter)?, *times, bits)
         }
         MechanismPlan::Posterior { law: PosteriorLaw::Density(law), weight, statistic, times } => {
             let StatisticKind::Columns(columns) = &statistic.kind else { return Err(MechanismError::Parameter) };

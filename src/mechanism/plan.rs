@@ -232,6 +232,8 @@ pub enum PosteriorLaw {
     Glm(Box<GlmLaw>),
     /// The last state of a Langevin chain where noisy scores point; the statistic is `Moments`, of outcomes less half of the trials.
     Refined(Box<RefinedLaw>),
+    /// From the posterior that the steps of a regression say, which leave once for all draws; the statistic is `Moments`.
+    Stepwise(Box<WholeLaw>),
     /// The last state of a chain on a log-density; the statistic is `Columns`.
     Density(Box<DensityLaw>),
 }

@@ -159,7 +159,7 @@ impl Setting<'_> {
                 self.multivariate((*dim, precision, precision_mean), noise, None)
             }
             // Drawn from by their own chains.
-            PosteriorLaw::Glm(_) | PosteriorLaw::Density(_) | PosteriorLaw::Refined(_) => Err(BAD),
+            PosteriorLaw::Glm(_) | PosteriorLaw::Density(_) | PosteriorLaw::Refined(_) | PosteriorLaw::Stepwise(_) => Err(BAD),
             PosteriorLaw::Linear { dim, precision, precision_mean, variance } => {
                 let per_row = &self.r / positive(rational(*variance)?)?;
                 let totals = self.measured.totals.first().ok_or(BAD)?;

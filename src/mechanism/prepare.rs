@@ -18,7 +18,7 @@ pub(super) fn job(plan: &MechanismPlan, scope: &Scope) -> Result<Job, MechanismE
             _ => return Err(MechanismError::Parameter),
         },
         // Sums first, then the rows themselves, in coordinates that the sums say.
-        MechanismPlan::Posterior { law: PosteriorLaw::Refined(_), statistic: s, .. }
+        MechanismPlan::Posterior { law: PosteriorLaw::Refined(_) | PosteriorLaw::Stepwise(_), statistic: s, .. }
         | MechanismPlan::Whole { law: WholeLaw { noise: WholeNoise::Steps { .. }, .. }, statistic: s } => match &s.kind {
             StatisticKind::Moments { x, y, added } => {
                 job.moments(x, y, &rows)?;
@@ -55,7 +55,10 @@ fn statistic(job: &mut Job, s: &Statistic, rows: &RowScope) -> Result<(), Mechan
 /// The statistics of a plan that adds integers alone, in the order of the totals of its job; `None` of one that keeps rows.
 pub fn sums(plan: &MechanismPlan) -> Option<Vec<Statistic>> {
     match plan {
-        MechanismPlan::Posterior { law: PosteriorLaw::Glm(_) | PosteriorLaw::Refined(_) | PosteriorLaw::Density(_), .. }
+        MechanismPlan::Posterior {
+            law: PosteriorLaw::Glm(_) | PosteriorLaw::Refined(_) | PosteriorLaw::Stepwise(_) | PosteriorLaw::Density(_),
+            ..
+        }
         | MechanismPlan::Whole { law: WholeLaw { noise: WholeNoise::Steps { .. }, .. }, .. }
         | MechanismPlan::Quantile { .. } => None,
         MechanismPlan::Posterior { statistic, .. } | MechanismPlan::Whole { statistic, .. } => Some(vec![statistic.clone()]),

@@ -31,12 +31,19 @@ pub enum Law {
     /// Of mean `exp(t)`: Poisson where `shape` is infinite, else negative binomial of variance `mean + mean^2 / shape`. `logs` are the ends of
     /// log(y + 1/2), `constant` the place and the value of a feature that is the same in all rows.
     Counts { shape: f64, logs: (f64, f64), constant: Option<(usize, f64)> },
+    /// `categorical_logit` with one predictor a class.
+    Classes { classes: u64 },
 }
 
 impl Law {
     /// The trials of a row.
     pub fn trials(self) -> f64 {
         if let Law::Logit { trials } = self { trials as f64 } else { 1.0 }
+    }
+
+    /// How many predictors a row has.
+    pub fn predictors(self) -> usize {
+        if let Law::Classes { classes } = self { classes as usize } else { 1 }
     }
 
     /// The outcomes at both ends, as they are read, where those of all rows are the same.
@@ -53,6 +60,8 @@ impl Law {
             Law::Counts { .. } => (1.0, LOG_COUNT * LOG_COUNT),
             Law::Probit => (PROBIT_SLOPE * variance, variance),
             Law::Logit { .. } => (variance, variance),
+            // Of K times the indicator of a class, less 1, in differences of predictors: K times as large as those of scores.
+            Law::Classes { classes } => (CURVATURE / 0.25, classes as f64 * CURVATURE / 0.25),
         }
     }
 
@@ -64,6 +73,11 @@ impl Law {
             Law::Normal { .. } => (1.0, f64::INFINITY),
             Law::Logit { .. } => (0.25 * self.trials(), self.trials()),
             Law::Counts { shape, .. } => (shape, f64::INFINITY),
+            // Of two classes 1/2 and sqrt(2); of more a row lies in many directions, each of which is so much shorter, about. Longer ones are cut.
+            Law::Classes { classes } => {
+                let others = classes.max(2) as f64 - 1.0;
+                (0.5 * (1.3 / others).min(1.0), std::f64::consts::SQRT_2)
+            }
         }
     }
 
@@ -78,7 +92,8 @@ impl Law {
         match self {
             Law::Probit => FLAT * PROBIT_SLOPE * PROBIT_SLOPE,
             Law::Logit { .. } => FLAT,
-            Law::Normal { .. } | Law::Counts { .. } => 0.0,
+            // Rows of classes are added with it.
+            Law::Normal { .. } | Law::Counts { .. } | Law::Classes { .. } => 0.0,
         }
     }
 
@@ -90,7 +105,7 @@ impl Law {
             Law::Normal { .. } => Some((0.0, 10.0)),
             Law::Logit { .. } => Some((0.8, 1.0)),
             Law::Probit => Some((2.0, 1.0)),
-            Law::Counts { .. } => None,
+            Law::Counts { .. } | Law::Classes { .. } => None,
         }
     }
 
@@ -98,7 +113,7 @@ impl Law {
     /// above 1.5, where they are near 0.
     pub fn flatter(self, square: f64) -> f64 {
         let at = match self {
-            Law::Normal { .. } | Law::Counts { .. } => return 1.0,
+            Law::Normal { .. } | Law::Counts { .. } | Law::Classes { .. } => return 1.0,
             Law::Logit { .. } => 0.25 / (1.0 + std::f64::consts::PI / 8.0 * square).sqrt() / CURVATURE,
             Law::Probit => 1.0 / (std::f64::consts::TAU * (1.0 + square)).sqrt() / (PROBIT_SLOPE * CURVATURE),
         };
@@ -110,6 +125,7 @@ impl Law {
         match self {
             Law::Probit => 0.6,
             Law::Logit { .. } => 0.2,
+            Law::Classes { .. } => 1.0,
             Law::Normal { .. } => 0.0,
             Law::Counts { .. } => 0.3,
         }
@@ -118,7 +134,7 @@ impl Law {
     /// The variance of a row's score at this predictor, cut to `most`; of normal rows in units of their variance.
     pub fn information(self, t: f64, most: f64) -> f64 {
         match self {
-            Law::Normal { .. } => 1.0,
+            Law::Normal { .. } | Law::Classes { .. } => 1.0,
             Law::Probit => {
                 let (one, zero) = probit(t);
                 -one * zero
@@ -137,7 +153,7 @@ impl Law {
     /// mean at the predictor stays 0. `added` is what the predictor has beside `dot(w, x)`.
     pub fn score(self, (t, added): (f64, f64), y: f64, (clip, most): (f64, f64)) -> f64 {
         match self {
-            Law::Normal { .. } => (y - t).clamp(-clip, clip),
+            Law::Normal { .. } | Law::Classes { .. } => (y - t).clamp(-clip, clip),
             Law::Probit => {
                 let (one, zero) = probit(t);
                 let (one, zero) = (one.min(clip), zero.max(-clip));

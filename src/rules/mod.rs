@@ -3,6 +3,7 @@
 mod answers;
 pub mod arguments;
 pub mod bounded;
+mod classes;
 pub mod conjugate;
 mod count;
 mod design;
@@ -90,6 +91,7 @@ pub static RULES: &[&Rule] = &[
     &glm::lipschitz_glm::RULE,
     &glm::glm_on_ball::RULE,
     &glm::refined::RULE,
+    &whole::refined_draws::RULE,
     &query::beta_query::RULE,
     &query::noise::LAPLACE,
     &query::noise::GAUSSIAN,

@@ -1,5 +1,6 @@
 //! Noisy scores and products of features of rows of trials or counts at weight 0: what one unit moves, and the models they fit.
 
+use super::classes;
 use super::conjugate::facts::{self, Facts};
 use super::conjugate::{NormalWeights, dotted, normal_weights, unbounded_features};
 use super::text::{four_up, plain};
@@ -94,6 +95,10 @@ fn any(o: &Observation, w: ParamId) -> Option<Row<'_>> {
         ("poisson_log", [t]) => (apart(t, weights)?, f64::INFINITY),
         ("poisson", [mean]) => (apart_in_exponent(mean, weights)?, f64::INFINITY),
         ("neg_binomial_2", [mean, shape]) => (apart_in_exponent(mean, weights)?, shape.constant().filter(|s| SHAPES.contains(*s))?),
+        ("categorical_logit", _) => {
+            let (x, classes) = classes::features(o, w)?;
+            return Some(Row { x, added: None, law: Law::Classes { classes } });
+        }
         _ => return trials(o, w),
     };
     if added.as_ref().is_some_and(|e| e.mentions(w)) {
@@ -132,7 +137,7 @@ impl Scores {
 
     /// The same, where they may also have a probit link or be counts.
     pub fn of_rows(rule: &'static Rule, question: &Question) -> Match<Scores> {
-        const ROWS: &str = "rows must be normal, logistic, binomial, probit or counts around one dot(w, x)";
+        const ROWS: &str = "rows must be normal, logistic, binomial, probit or counts around one dot(w, x), or categorical_logit(W * x)";
         Scores::find(rule, question, ROWS, any)
     }
 
@@ -166,15 +171,18 @@ impl Scores {
         if norm == 0.0 {
             return not_mine("no feature moves the predictor");
         }
-        let counts = matches!(law, Law::Counts { .. });
-        facts::outcome_range(observation, model, context, if counts { COUNTS } else { Range::new(0.0, trials) })?;
+        let (counts, levels) = (matches!(law, Law::Counts { .. }), law.predictors());
+        if levels == 1 {
+            facts::outcome_range(observation, model, context, if counts { COUNTS } else { Range::new(0.0, trials) })?;
+        }
         let mut facts = Facts::collect(rule, model, parameter, context);
         if model.records.relation == Relation::AddRemove {
             let why = ("the bound is for a public {n}", "a row that comes or goes moves the sums in another way than one that is replaced");
             return refuse(secret_rows(&facts, question, why, None));
         }
         let top = y.ty.range().map_or(trials, |r| r.hi);
-        facts.premise(format!("the outcome lies in [0, {}]", plain(if counts { top } else { trials })), Some(y.span));
+        let inside = format!("the outcome lies in [0, {}]", plain(if counts { top } else { trials }));
+        facts.premise(if levels > 1 { format!("the outcome is one of {levels} levels") } else { inside }, Some(y.span));
         facts.premise(format!("the features, rounded toward 0 to their grid, have norm at most {}", four_up(norm)), Some(x.span));
         let (summed, (of, most)) = if counts {
             let text = if added.is_some() { "(log(y + 1/2) less what is added to dot(w, x)) x" } else { "log(y + 1/2) x" };
@@ -190,6 +198,9 @@ impl Scores {
                 Some(y.span),
             );
             (text.to_owned(), found)
+        } else if let Law::Classes { classes } = law {
+            let Some(found) = classes::indicators(y, classes) else { return not_mine(wanted) };
+            (format!("v x for each level, where v is {} at the row's own and -1 at others", levels - 1), found)
         } else {
             let half = 0.5 * trials;
             let centred = facts::apply(Builtin::Sub, vec![y.clone(), facts::literal(half, y.span)], Range::new(-half, half), y.span);

@@ -46,9 +46,9 @@ impl Draw<'_> {
     pub fn one(&self) -> Found<&Row> {
         if let [one] = self.private.as_slice() { Ok(one) } else { Err("the rule takes one observed column") }
     }
-    /// The features of rows whose law mentions `dot(w, x)`.
+    /// The features of rows whose law mentions `dot(w, x)` or `W * x`.
     pub fn features(&self) -> Found<&Expr> {
-        self.dotted(self.one()?.law.args().iter().find(|e| e.calls("dot")).ok_or(AROUND)?)
+        self.dotted(self.one()?.law.args().iter().find(|e| e.calls("dot") || e.calls("*")).ok_or(AROUND)?)
     }
     fn dotted<'e>(&self, dot: &'e Expr) -> Found<&'e Expr> {
         match dot.args() {
@@ -100,7 +100,7 @@ impl Draw<'_> {
     }
     /// The largest L2 norm of the features of a row, with what the rounding to their grid adds.
     pub fn norm(&self, x: &Expr) -> Found<Real> {
-        let ty = self.scope.row(x).or_else(|| self.scope.public(x)).filter(|t| t.kind == Kind::Vector);
+        let ty = self.scope.row(x).or_else(|| self.scope.column(x)).or_else(|| self.scope.public(x)).filter(|t| t.kind == Kind::Vector);
         Ok(ty.ok_or("the features are not a vector")?.row_norms().0[1].clone())
     }
     pub fn outcome(&self, o: &Row, lo: f64, hi: f64) -> Found<Range> {

@@ -289,7 +289,9 @@ impl<'a> Facts<'a> {
         let whole = whole::parameters(rule, &|name| given.get(name).is_some());
         let stated = |names: &[&'static str]| names.iter().copied().filter(|k| given.get(*k).is_some()).collect::<Vec<_>>();
         let (sampler, wanted): (&str, Vec<&str>) = match (law, mechanism) {
-            _ if whole.is_some() && rule.trim_end_matches("_posterior") == mechanism => whole.unwrap_or_default(),
+            _ if whole.is_some() && rule == mechanism || (rule.starts_with("refined_") && mechanism == "refined") => {
+                whole.unwrap_or_default()
+            }
             (Some(law), "gibbs") if glm::RULES.contains(&rule) => (law, vec!["weight"]),
             (Some(law), "beta_div") if rule == mechanism => (law, stated(&["beta", "weight"])),
             (Some(law), "penalty") if rule == mechanism => (law, stated(&["iterations", "sigma", "step", "beta", "weight"])),
@@ -332,7 +334,12 @@ impl<'a> Facts<'a> {
         };
         let total = |(o, t): (&Row, &Value)| {
             let numbers = |s: &Value| list(s).iter().all(Value::is_number) && Some(list(s).len() as u64) == sums(o);
-            let bound = json!({"rows": must(&t["rows"], Value::is_u64), "sums": must(&t["sums"], numbers)});
+            let of = |d: &Value, n: &str| d["sha256"].is_string() && n.strip_prefix(text(&d["name"])).is_some_and(|c| c.starts_with('.'));
+            let stated = |n: &Value| {
+                n.is_u64()
+                    && list(at(self.all, "/public/tables")).iter().any(|d| o.outcome.any(&|e| matches!(e, Expr::Name(n) if of(d, n))))
+            };
+            let bound = json!({"rows": must(&t["rows"], stated), "sums": must(&t["sums"], numbers)});
             if t.is_null() { Value::Null } else { bound }
         };
         let public_rows = form.rows.iter().filter(|o| o.public).zip(list(&r["public_totals"]));
@@ -358,7 +365,7 @@ impl<'a> Facts<'a> {
             "type": must(&r["type"], |t| t.as_str().is_some_and(|t| Ty::parse(t).is_some())),
             "public_totals": public_rows.map(total).collect::<Value>(),
             "mechanism": mechanism,
-            "rule": if law.is_some() || rule.trim_end_matches("_posterior") == mechanism { rule } else { mechanism },
+            "rule": if law.is_some() || rule == mechanism || (rule.starts_with("refined_") && mechanism == "refined") { rule } else { mechanism },
             "parameters": wanted.iter().map(|k| ((*k).to_owned(), must(&given[*k], Value::is_number))).collect::<Map<_, _>>(),
             "premises": list(&r["premises"]).iter().map(premise).collect::<Value>(),
             "status": status(r),

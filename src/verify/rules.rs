@@ -87,11 +87,11 @@ pub fn model<'a>(
         let Some((_, place)) = laws.iter().find(|(name, _)| name == law) else { return false };
         let mentions = |e: &Expr| e.any(&|e| e.is_name(parameter));
         // These check themselves what stands around the parameter.
-        let counts = given.rule == "refined_posterior" && matches!(law.as_str(), "poisson_log" | "poisson" | "neg_binomial_2");
+        let counts = given.rule.starts_with("refined_") && matches!(law.as_str(), "poisson_log" | "poisson" | "neg_binomial_2");
         let wrapped = matches!(given.rule, "normal_precision" | "linear_public_design") || (family == "gamma" && law == "normal") || counts;
-        let stepwise = given.rule == "refined_posterior" && matches!(law.as_str(), "normal" | "bernoulli_probit");
+        let stepwise = given.rule.starts_with("refined_") && matches!(law.as_str(), "normal" | "bernoulli_probit");
         let around = stepwise || (given.rule == "noise_aware" && law == "normal") || law.ends_with("_logit");
-        let regression = |e: &Expr| around && matches!(e, Expr::Call(f, _) if f == "dot");
+        let regression = |e: &Expr| around && matches!(e, Expr::Call(f, _) if f == "dot" || (f == "*" && law == "categorical_logit"));
         let argument = |(i, e): (usize, &Expr)| if i == *place { wrapped || e.is_name(parameter) || regression(e) } else { !mentions(e) };
         args.iter().enumerate().all(argument) && args.len() > *place && !mentions(&row.outcome)
     };

@@ -9,12 +9,13 @@ use super::scope::{Scope, View};
 use super::text::{Expr, Form};
 use super::ty::{Kind, num};
 
-pub const RULES: [&str; 9] =
-    ["noise_aware", "plug_in", "ls_hist", "ls_dim", "ehds", "ehd", "score_statistics", "refined", "refined_posterior"];
+pub const RULES: [&str; 10] =
+    ["noise_aware", "plug_in", "ls_hist", "ls_dim", "ehds", "ehd", "score_statistics", "refined", "refined_posterior", "refined_draws"];
 const LOGISTIC: [(&str, usize); 2] = [("bernoulli_logit", 0), ("binomial_logit", 1)];
 const COUNTED: [&str; 3] = ["poisson_log", "poisson", "neg_binomial_2"];
-const STEPWISE: [(&str, usize); 7] = [
+const STEPWISE: [(&str, usize); 8] = [
     ("normal", 0),
+    ("categorical_logit", 0),
     ("bernoulli_logit", 0),
     ("binomial_logit", 1),
     ("bernoulli_probit", 0),
@@ -48,7 +49,7 @@ pub fn parameters(rule: &str, has: &dyn Fn(&str) -> bool) -> Option<(&'static st
         ("ehds", _) => ("finite_weights", [vec!["eps", "gamma"], calibrated].concat()),
         ("ehd", _) => ("finite_weights", [vec!["eps"], calibrated].concat()),
         ("refined", _) => ("langevin", vec!["sigma", "sigma_products", "mu"]),
-        ("refined_posterior", _) => ("rounded_normal", vec!["sigma", "sigma_products", "mu"]),
+        ("refined_posterior" | "refined_draws", _) => ("rounded_normal", vec!["sigma", "sigma_products", "mu"]),
         ("score_statistics", _) => ("rounded_normal", vec!["sigma", "sigma_products"]),
         _ => return None,
     })
@@ -147,14 +148,19 @@ fn moments_moved(d: &Draw) -> Found<(Real, Real, u64)> {
 
 /// The mu of noisy scores beside noisy products of features, where neighbours replace rows (section 20).
 pub fn scores_moved(form: &Form, scope: &Scope, given: &Given, word: &str) -> Found<Real> {
-    let laws = if given.rule == "refined_posterior" { &STEPWISE[..] } else { &LOGISTIC };
+    let laws = if given.rule.starts_with("refined_") { &STEPWISE[..] } else { &LOGISTIC };
     let d = model(form, scope, given, &["normal", "multi_normal"], laws, word)?;
     let o = d.one()?;
     let linear = matches!(&o.law, Expr::Call(law, _) if law == "normal");
     let sd = |name: &str| (given.number)(name).filter(|x| *x > 0.0).map(num).ok_or("a parameter is not a positive number");
     // The largest score in size: that of y, of y - N / 2, or of log(y + 1/2) less what is added to the predictor.
     let mut norm = d.feature_norm();
-    let most = if matches!(&o.law, Expr::Call(law, _) if COUNTED.contains(&law.as_str())) {
+    let most = if matches!(&o.law, Expr::Call(law, _) if law == "categorical_logit") {
+        let levels = Real::int(
+            d.scope.row(&o.outcome).filter(|t| t.kind == Kind::Levels && t.dim > 1).map(|t| t.dim).ok_or("the outcome has no levels")?,
+        );
+        (&levels * (&levels - &Real::one())).sqrt()
+    } else if matches!(&o.law, Expr::Call(law, _) if COUNTED.contains(&law.as_str())) {
         let ((x, least, most), (lo, hi)) = (d.rate()?, d.outcome(o, 0.0, 1e15)?);
         norm = d.norm(x);
         let log = |x: f64| (num(x) + Real::ratio(1, 2)).ln();
@@ -181,10 +187,10 @@ pub fn scores_moved(form: &Form, scope: &Scope, given: &Given, word: &str) -> Fo
 
 /// The claim of a posterior released whole; `mu` is what a chain or steps may spend beside the scores.
 pub fn claim(form: &Form, scope: &Scope, given: &Given) -> Found<Claim> {
-    if let "refined" | "refined_posterior" = given.rule {
+    if given.rule.starts_with("refined") {
         let drawn = (given.number)("mu").filter(|x| *x > 0.0).map(num).ok_or("a parameter is not a positive number")?;
-        let word = if given.rule == "refined" { "draw" } else { "posterior" };
-        if word == "draw" && times(&form.request)? != 1 {
+        let word = if given.rule == "refined_posterior" { "posterior" } else { "draw" };
+        if given.rule == "refined" && times(&form.request)? != 1 {
             return Err("the rule makes one draw");
         }
         let both = scores_moved(form, scope, given, word)?.square() + (drawn * Real::int(scope.unit)).square();

@@ -150,6 +150,14 @@ const CASES: &[(&str, Cost, &str)] = &[
          release d = draw(m) using refined(sigma = 60)",
     ),
     (
+        "refined_draws",
+        Cost::Stays,
+        "private t[ROWS] { x: vector[2] in l2(1), y: int in 0..9 }\n\
+         param m: vector[2] ~ normal(0, 1)\n\
+         observe y ~ poisson_log(dot(m, x))\n\
+         release d = draws(m, 5) using refined(sigma = 60)",
+    ),
+    (
         "beta_query",
         Cost::Falls,
         "private t[ROWS] { y: real in [0, 1] }\n\

@@ -308,10 +308,10 @@ fn shares_no_code() {
 /// ranges and groups without slack (rule book 8.11: 100), scores beside products of features (50),
 /// the curvature of rows and curves of samples (160), features that exclude each other (50), means of some rows and posteriors in two stages (10), totals of many
 /// releases on fewer points with constants in doubles (70), products of the numbers of a row (20), divergences in doubles to a part in 10^13 (65), public designs (105), and rows of at most N items, rates and vectors of means (43), and curves of one count, of rows that come and of rows
-/// that change their group (40), means of secretly many rows (14), the column that orders the rows of a unit (4), predictions of each number (4), counts (70). For what it covers now it may only shrink.
+/// that change their group (40), means of secretly many rows (14), the column that orders the rows of a unit (4), predictions of each number (4), counts (70), rows of several classes (10). For what it covers now it may only shrink.
 #[test]
 fn does_not_grow() {
     let lines: usize = sources().iter().map(|(_, text)| text.lines().count()).sum();
-    assert!(lines <= 5_450, "{lines} lines");
+    assert!(lines <= 5_460, "{lines} lines");
     assert!(sources().iter().all(|(_, text)| text.lines().count() < 450));
 }

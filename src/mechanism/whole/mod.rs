@@ -1,5 +1,7 @@
 //! Whole posteriors: noisy counts and sums, or one of the reachable posteriors, from which a posterior is written down once.
 
+mod classes;
+pub(super) mod drawn;
 pub mod hellinger;
 mod joined;
 pub mod rows;
@@ -137,7 +139,8 @@ fn from_middle(totals: &Totals, rows: u64, range: Range) -> Result<i128, Mechani
 /// Products of features, those of i <= j row by row, then products with the outcome, each with noise of its own.
 pub(super) fn noisy_moments<B: BitSource>(totals: &Totals, noise: WholeNoise, bits: &mut B) -> Result<Vec<Number>, MechanismError> {
     let mut out = vec![];
-    for (i, row) in totals.products.chunks(totals.sums.len().max(1)).enumerate() {
+    // As many features as sums, or fewer where outcomes are several numbers.
+    for (i, row) in totals.products.chunks(totals.products.len().isqrt().max(1)).enumerate() {
         for (j, x) in row.iter().enumerate().skip(i) {
             let x = match noise {
                 WholeNoise::Moments { products, .. } => {

@@ -3,9 +3,9 @@
 use super::super::MechanismError;
 use super::super::bits::BitSource;
 use super::super::grid::Number;
-use super::super::plan::{WholeLaw, WholeNoise};
+use super::super::plan::{Law, WholeLaw, WholeNoise};
 use super::steps::{Next, State, state};
-use super::{BAD, noisy_moments, rounded};
+use super::{BAD, classes, noisy_moments, rounded};
 use crate::data::scan::Measured;
 use crate::numeric::dense::Matrix;
 use multiversion::multiversion;
@@ -99,7 +99,10 @@ impl Sums {
 /// `across` is the transpose of the state's factor.
 fn write((seen, across): (&State, &Matrix), next: Next, row: &[f64], steps: &mut Steps) {
     steps.clear();
-    let (x, y) = row.split_at(seen.mean.len().min(row.len()));
+    let (x, y) = row.split_at((seen.mean.len() / seen.law.predictors()).min(row.len()));
+    if let Law::Classes { .. } = seen.law {
+        return write_classes((seen, across), next, (x, y), steps);
+    }
     let (x, added) = (DVector::from_column_slice(x), y.get(1).copied().unwrap_or(0.0));
     let y = y.first().copied().unwrap_or(f64::NAN);
     if x.len() != seen.mean.len() {
@@ -136,6 +139,30 @@ fn write((seen, across): (&State, &Matrix), next: Next, row: &[f64], steps: &mut
             let share = (bound / away.norm().max(bound)) * INSIDE;
             steps.push(share, away.as_slice(), 1);
         }
+    }
+}
+
+/// The same of a row of several classes.
+fn write_classes(seen: (&State, &Matrix), next: Next, (x, outcome): (&[f64], &[f64]), steps: &mut Steps) {
+    if outcome.len() != seen.0.law.predictors() || x.len() * outcome.len() != seen.0.mean.len() {
+        return;
+    }
+    let (state, across) = seen;
+    let place = state.place(across, outcome.len());
+    let numbers = match (next, outcome.iter().position(|y| *y > 0.0)) {
+        (Next::Products { cut, bound, .. }, _) => classes::products(place, x, (cut, bound)),
+        (Next::Scores { cut, bound, .. }, Some(class)) => {
+            return steps.push(1.0, &classes::score(place, (x, class), (cut, bound), &state.centre), 1);
+        }
+        _ => return,
+    };
+    let mut left = numbers.as_slice();
+    for i in 0..state.mean.len() {
+        let (row, more) = left.split_at((state.mean.len() - i).min(left.len()));
+        let (own, beside) = row.split_at(1.min(row.len()));
+        steps.push(1.0, own, 1);
+        steps.push(1.0, beside, 2);
+        left = more;
     }
 }
 

@@ -4,6 +4,7 @@
 //! release next, and who reads the release asks it for the posterior.
 
 use super::super::plan::{CURVED, CURVED_EACH, LEVEL, Law, STEP, STEPS, STEPS_OF_COUNTS, WholeFamily, WholeLaw, WholeNoise};
+use super::classes::{self, Place};
 use super::joined::{First, Seen};
 use crate::model::links::ball::ball;
 use crate::model::links::counts;
@@ -83,8 +84,8 @@ pub fn state(law: &WholeLaw, rows: f64, left: &[f64]) -> Option<State> {
         _ => return None,
     };
     let plan = Plan { mean, precision, law: rows_law, products, scores, most, mu, rows };
-    let d = mean.len();
-    let (first, rest) = left.split_at_checked(d * (d + 3) / 2)?;
+    let first = plan.features() * (plan.features() + 1) / 2 + mean.len();
+    let (first, rest) = left.split_at_checked(first)?;
     let found = plan.first(first)?;
     let view = plan.view(&found, first);
     let cut = ((found.factor.transpose() * &found.products * &found.factor).trace() / rows).sqrt();
@@ -92,11 +93,20 @@ pub fn state(law: &WholeLaw, rows: f64, left: &[f64]) -> Option<State> {
 }
 
 impl Plan<'_> {
+    /// How many features a row has: weights, for each of its predictors.
+    fn features(&self) -> usize {
+        self.mean.len() / self.law.predictors()
+    }
+
     /// The first look: products and sums `x y` at weight 0. The noise on the products counts as noise on the sums, of the size
     /// that the weights say: an entry of `E w` has variance `products^2 / 2 (|w|^2 + w_i^2)`.
     fn first(&self, left: &[f64]) -> Option<Look> {
-        let d = self.mean.len();
+        let d = self.features();
         let (upper, sums) = left.split_at_checked(d * (d + 1) / 2)?;
+        let upper = match self.law {
+            Law::Classes { classes } => &classes::spread(upper, d, classes as usize),
+            _ => upper,
+        };
         // Scores at weight 0 as if they were those of a quadratic whose slope and variance are these.
         let (slope, variance) = self.law.first();
         let times = slope / variance;
@@ -141,7 +151,9 @@ impl Plan<'_> {
         Some(match self.law {
             Law::Normal { sd } => self.residuals(state, (&away, &precision), view.as_ref(), (cut, sd), left),
             Law::Counts { shape, logs, constant } => self.counts(state, (&away, &precision), cut, (shape, logs, constant), left),
-            Law::Logit { .. } | Law::Probit => self.scores(state, (&away, &precision), view.as_ref(), (cut, self.law.most().0, None), left),
+            Law::Logit { .. } | Law::Probit | Law::Classes { .. } => {
+                self.scores(state, (&away, &precision), view.as_ref(), (cut, self.law.most().0, None), left)
+            }
         })
     }
 
@@ -369,6 +381,13 @@ fn still_moving(spread: &Matrix, precision: &Matrix, moved: &Vector, cut: f64) -
 impl State {
     /// Puts the centre in the middle of the scores that rows can have at these weights; how far they are from there at most, in units of the cut.
     fn surround(&mut self, kept: (f64, f64), cut: f64) -> f64 {
+        if let Law::Classes { classes } = self.law {
+            let found = classes::ball(self.place(&self.factor.transpose(), classes as usize), cut)
+                .filter(|(_, radius)| *radius > 0.0 && *radius < kept.0 * cut);
+            let (centre, radius) = found.unwrap_or((Vector::zeros(self.z.len()), kept.0 * cut));
+            self.centre = centre;
+            return radius / cut;
+        }
         let ahead = self.factor.solve_lower_triangular(&self.mean).map(|m| m + &self.z);
         let length = ahead.as_ref().map_or(f64::NAN, |a| a.norm());
         let (centre, radius) = ball(self.law, self.z.len(), kept, length * cut);
@@ -377,6 +396,11 @@ impl State {
             _ => Vector::zeros(self.z.len()),
         };
         radius
+    }
+
+    /// Where rows of so many classes are looked at; `across` is the transpose of the factor.
+    pub(super) fn place<'a>(&'a self, across: &'a Matrix, classes: usize) -> Place<'a> {
+        Place { mean: &self.mean, across, z: &self.z, spread: &self.spread, classes }
     }
 
     /// The weights: their mean, and the lower triangular factor of their covariance.

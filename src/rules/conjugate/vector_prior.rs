@@ -181,8 +181,13 @@ pub(super) fn vector_prior(parameter: &Parameter) -> Match<VectorPrior> {
     let Type::Vector(v) = &parameter.ty else {
         return not_mine("the parameter must be a vector");
     };
-    let dim = match usize::try_from(v.dim) {
-        Ok(d) if (1..=MOST_DIMENSIONS).contains(&v.dim) => d,
+    prior_of(parameter, v.dim)
+}
+
+/// The prior of so many numbers.
+fn prior_of(parameter: &Parameter, numbers: u64) -> Match<VectorPrior> {
+    let dim = match usize::try_from(numbers) {
+        Ok(d) if (1..=MOST_DIMENSIONS).contains(&numbers) => d,
         _ => return not_mine(format!("at most {MOST_DIMENSIONS} components")),
     };
     if parameter.truncated.is_some() {
@@ -242,9 +247,12 @@ pub(crate) struct NormalWeights {
     pub largest: f64,
 }
 
-/// The normal prior of a vector parameter.
+/// The normal prior of a vector parameter, or of the entries of a matrix row by row.
 pub(crate) fn normal_weights(parameter: &Parameter) -> Match<NormalWeights> {
-    let prior = vector_prior(parameter)?;
+    let prior = match parameter.ty {
+        Type::Matrix { rows, columns, .. } => prior_of(parameter, rows.saturating_mul(columns))?,
+        _ => vector_prior(parameter)?,
+    };
     Ok(NormalWeights { dim: prior.dim, precision: prior.precision.map(|p| p.entries), mean: prior.mean, largest: prior.largest })
 }
 

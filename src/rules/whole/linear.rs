@@ -4,7 +4,7 @@ use super::predicted::Prediction;
 use super::predicted_normal;
 use super::{Answer, Whole, refusals};
 use crate::mechanism::plan::{MechanismPlan, Statistic, StatisticKind, WholeFamily, WholeLaw, WholeNoise};
-use crate::model::{Range, Relation, Request, Type, grid};
+use crate::model::{Range, Relation, Type, grid};
 use crate::numeric::amount::below;
 use crate::numeric::decimal::sig_up;
 use crate::numeric::round::{add_up, div_down, div_up, mul_up, sqrt_down};
@@ -49,8 +49,7 @@ pub(super) fn find(rule: &'static Rule, question: &Question) -> Match<Option<Reg
         return if normal { not_mine("the model must have one parameter; an intercept is a feature that is 1") } else { Ok(None) };
     };
     let rows = |o| design(o, parameter.id, context);
-    let asked_whole = matches!(model.request, Request::Posterior { .. }) && matches!(parameter.ty, Type::Vector(_));
-    if !asked_whole || model.private.is_empty() || !model.private.iter().all(|o| rows(o).is_some()) {
+    if !matches!(parameter.ty, Type::Vector(_)) || model.private.is_empty() || !model.private.iter().all(|o| rows(o).is_some()) {
         return Ok(None);
     }
     let prior = normal_weights(parameter)?;

@@ -15,6 +15,7 @@ pub(super) mod plug_in;
 mod predicted;
 mod predicted_normal;
 mod rates;
+pub(super) mod refined_draws;
 pub(super) mod refined_posterior;
 mod refusals;
 pub(super) mod score_statistics;

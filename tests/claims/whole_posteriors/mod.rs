@@ -1,5 +1,6 @@
 //! Whole posteriors by enumeration: sampled laws and realised losses over all neighbours, noise on counts, mixtures.
 
+mod classes;
 mod counts;
 mod distances;
 pub use distances::worst_loss;

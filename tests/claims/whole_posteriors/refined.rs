@@ -41,7 +41,7 @@ fn model(law: usize, n: u64, d: usize, sd: f64, using: &str) -> String {
 }
 
 /// Numbers in [0, 1) that are the same in every run.
-fn numbers(seed: u64) -> impl FnMut() -> f64 {
+pub(super) fn numbers(seed: u64) -> impl FnMut() -> f64 {
     let mut s = seed;
     move || {
         s = s.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
@@ -60,7 +60,7 @@ fn row(next: &mut impl FnMut() -> f64) -> [f64; 4] {
 }
 
 /// In whole steps of the grid: how long a row is, and how far it is from another.
-fn far(a: &[i64], b: &[i64], times: &[f64]) -> f64 {
+pub(super) fn far(a: &[i64], b: &[i64], times: &[f64]) -> f64 {
     let at = |v: &[i64], i: usize| v.get(i).copied().unwrap_or(0) as f64;
     times.iter().enumerate().map(|(i, t)| t * (at(a, i) - at(b, i)).powi(2)).sum::<f64>().sqrt()
 }
