@@ -63,7 +63,7 @@ compute and draw them again. This page is written by the script that draws.
 - At *order 1* of the logistic regressions of Geumlek et al., ε is the constant of zCDP.
 - *Error bars* reach two standard errors up and as many down. Marks at one x are moved apart sideways, so that no error bar hides another. *Hollow* marks are
   means of fewer repetitions than the other marks. Broad, light grey lines are without privacy.
-- *Certified mechanisms only*: no guarantee in these figures assumes that a chain converged, but that of OPS, which is shown for comparison. DP-SGD with
+- *Certified mechanisms only*: of the guarantees in these figures only that of OPS, shown for comparison, assumes that a chain converged. DP-SGD with
   *settings fixed beforehand* (for logistic regression 100 steps of the length that the curvature of the loss allows, all rows in each, no gradient cut) has
   no tuning left to pay for.
 """

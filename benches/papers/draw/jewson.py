@@ -52,7 +52,7 @@ def influence():
         "Left: a logistic row, over its linear predictor; right: a Gaussian row, over its residual. Bayes gives each row weight 1; the Gibbs posteriors have the printed weight and dpm's. "
         f"Closed forms; δ = 1e-5, features of norm 1, prior sd 3. **Found.** {holds(likely)}: of likely rows (predictor above 0) `beta_div` keeps more influence up to a predictor of {up_to[0]:.1f} against the printed weight {weights[0]:.2f} and up to {up_to[1]:.1f} against {weights[1]:.2f}, the weight that `gibbs` certifies; "
         f"beyond, the row is all but certain and both influences are about {max(own[t] for own, t in zip(gibbs, up_to)):.1g} or less. The influence under `beta_div` is at most {max(beta.values()):.2f} and falls to {beta[min(beta)]:.2f} at a predictor of {min(beta):.0f}, where that under a Gibbs posterior is its weight. "
-        f"For Gaussian rows neither the loss nor its slope has a bound, so of these two only the β-divergence applies: there the influence is at most {max(gauss.values()):.2f}."
+        f"For Gaussian rows neither the loss nor its slope has a bound, so a Gibbs posterior does not apply; under `beta_div` the influence is at most {max(gauss.values()):.2f}."
     )
 
 
@@ -325,8 +325,8 @@ def attack():
     high = [k[3] for k, v in errors if v[0] >= HIGHEST and k[3] in curve and k[3] != "output-fixed"]
     return figure, (
         "**Claim.** At equal success of the best attacker `beta_div` has the least error of its coefficients. **Shown.** The attacker sees one draw of the coefficient of a logistic regression and guesses which of two data sets was used: of two rows (x, outcome), one is (0, 0) in both, the other is (1, 1) in one "
-        "and (−1, 1) in the other. Left panel: the share of right guesses, over ε; 0.5 is chance. Right panel: y: log10 of the RMSE of coefficients at the same ε on 1,000 rows of simulated d = 2; x: that share; lower left is better. `draw(w) using auto` is of an earlier run, in which it took `gibbs`; the posterior on a ball is OPS. "
-        f"Shares by integration; {counted(errors, SETS)} repetitions for the errors, of which those above {10**HIGHEST:.0f} (log10 {HIGHEST}), {joined([f'{high.count(m)} of {NAMES[m]}' for m in dict.fromkeys(high)])}, are not drawn. **Found.** "
+        "and (−1, 1) in the other. Left panel: the share of right guesses, over ε; 0.5 is chance. Right panel: y: log10 of the RMSE of coefficients at the same ε on 1,000 rows of simulated d = 2; x: that share; lower left is better. The lines are `beta_div`, `draw(w) using auto` (of an earlier run, in which it took `gibbs`), Gibbs at Theorem 7 of Minami et al., OPS (the posterior on a ball) and output perturbation with the prior as regulariser (Λ = 1/(9 n) for n rows). "
+        f"Shares by integration; {counted(errors, SETS)} repetitions for the errors; {joined([f'{high.count(m)} of {NAMES[m]}' for m in dict.fromkeys(high)])}, above {10**HIGHEST:.0f} (log10 {HIGHEST}), are not drawn. **Found.** "
         f"{holds([not b for b in beaten])}: at {sum(beaten) or 'none'} of `beta_div`'s {len(beaten)} points has another method both less error and no more success, by the means. The share passes the bound of its guarantee (not drawn) in {passed} of {len(rows)} cases: {left} in the left panel and {len(rows) - left} that are not drawn, {NAMES['output-fixed'].replace(',', ' with')} and `beta_div` at x = ±1,000. "
-        f"In the latter the share is above chance by at least {100 * min(far):.1f} % of what the bound allows, so the bound of `beta_div` is nearly tight."
+        f"At x = ±1,000 the excess of `beta_div` over chance is at least {100 * min(far):.1f} % of what its bound allows, so that bound is nearly tight."
     )
