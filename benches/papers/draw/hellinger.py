@@ -69,7 +69,7 @@ def balanced():
 
         chances = "; ".join(f"at {c.split(';')[0]} {', '.join(f'{WORDS[m]} {p:.2f}' for m, p in v.items())}" for c, v in at.items())
         return (
-            "**Claim.** Noise on the counts that is sized by what one row changes (LSHist) is the best, a posterior chosen by the exponential mechanism with the global sensitivity (EHD) the worst. **Shown.** The chance that a private posterior of a share (k = 2 levels) or of shares (k = 3), of 600 rows, as many of each level as may be, at ε = 1 with a uniform prior, "
+            "**Claim.** Noise on the counts that is sized by what one row changes (LSHist) is the best, a posterior chosen by the exponential mechanism with the global sensitivity (EHD) the worst. **Shown.** Over d, the chance that a private posterior of a share (k = 2 levels, left panel) or of shares (k = 3, right panel), of 600 rows, as many of each level as may be, at ε = 1 with a uniform prior, "
             "lies within Hellinger distance d of the true one (0: equal, 1: nothing in common), higher is better. The others: noise sized by the number of levels (LSDim, which spends less than its ε), the exponential mechanism with the smooth sensitivity (EHDS), `ehds` with exact scale, which is EHDS at the scale that its exact worst loss allows "
             "(too long to compute at k = 3), and `noise_aware`, which `posterior(p) using auto` takes and whose posterior carries the noise. Exact laws; `noise_aware` at k = 3 is sampled 100 times. **Found.** "
             f"Of the paper's mechanisms: {holds(ranked).lower()} at d = 0.1. The chances: {chances}. `noise_aware` is that near {joined([often(c) for c in cases])}, but never at distance 0: it is wider by the noise."
@@ -93,7 +93,7 @@ def larger():
         theirs = ("ehds", "ls-hist", "ls-dim")
         near = list(dict.fromkeys(f"{within(rows, c, 'noise-aware', 1e-4):.2f}" for c in cases))
         return (
-            "**Claim.** EHDS, the exponential mechanism with a smooth sensitivity, overtakes noise on the counts (LSDim, LSHist). **Shown.** The chance that a private posterior of a share, of 1,000 rows (left panel) and 10,000 rows (right panel), half of them 1, at ε = 5 with a uniform prior, lies within Hellinger distance d of the true one, higher is better. "
+            "**Claim.** EHDS, the exponential mechanism with a smooth sensitivity, overtakes noise on the counts (LSDim, LSHist). **Shown.** Over d, the chance that a private posterior of a share, of 1,000 rows (left panel) and 10,000 rows (right panel), half of them 1, at ε = 5 with a uniform prior, lies within Hellinger distance d of the true one, higher is better. "
             "Beside these: EHD, `noise_aware` and, at 1,000 rows alone, `ehds` with exact scale, which takes too long to compute at 10,000. Exact laws. **Found.** "
             f"At distance 0: {holds(won[::2]).lower()}, EHDS is above LSHist and LSDim in {sum(won[::2])} of {len(won[::2])} comparisons; farther out: {holds(won[1::2]).lower()}, in {sum(won[1::2])} of {len(won[1::2])}. {both(0, 0, ('At distance 0', 'At distance 0 with 1,000 rows', 'with 10,000 rows'), *theirs)}. "
             f"{both(0.03, 0.01, ('Within d = 0.03 at 1,000 rows and 0.01 at 10,000', 'Within d = 0.03 at 1,000 rows', 'within 0.01 at 10,000 rows'), *theirs)}. "
