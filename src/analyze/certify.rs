@@ -233,16 +233,17 @@ fn assumptions(program: &Program, analysis: &Analysis) -> Vec<String> {
     if analysis.releases.iter().any(by_scores) {
         list.push("the scores of a Hellinger mechanism are computed in doubles, whose functions err by less than 2^-48, and rounded to a public grid; eps covers what a score may be off by, and the law of the rounded scores is sampled exactly".into());
     }
-    if chains == 0 {
+    let drawn = |r: &ReleaseAnalysis| {
+        let plan = r.chosen.as_ref().and_then(|c| c.plan.as_ref());
+        matches!(plan, Some(MechanismPlan::Posterior { law: PosteriorLaw::Stepwise(_), .. }))
+    };
+    if chains == 0 && !analysis.releases.iter().any(drawn) {
         list.push("every released number is the ideal real draw rounded to a public grid, decided with certified bounds: no rounding of doubles enters a release".into());
     } else if chains < analysis.releases.len() {
-        list.push("every number of an exact release is the ideal real draw rounded to a public grid, decided with certified bounds: no rounding of doubles enters it".into());
+        list.push("every number that an exact release computes from rows is the ideal real draw rounded to a public grid, decided with certified bounds: no rounding of doubles enters it".into());
     }
-    for r in &analysis.releases {
-        let plan = r.chosen.as_ref().and_then(|c| c.plan.as_ref());
-        if let Some(MechanismPlan::Posterior { law: PosteriorLaw::Stepwise(_), .. }) = plan {
-            list.push(format!("the draws of `{}` are computed in doubles from sums that are such numbers, and from nothing else", r.name));
-        }
+    for r in analysis.releases.iter().filter(|r| drawn(r)) {
+        list.push(format!("the draws of `{}` are computed in doubles from sums that are such numbers, and from nothing else", r.name));
     }
     let chain = |r: &ReleaseAnalysis| r.chosen.as_ref().and_then(|c| c.chain);
     let any = |wanted: Chain| analysis.releases.iter().any(|r| chain(r) == Some(wanted));

@@ -6,7 +6,7 @@ use super::neighbours::{Neighbours, Sizes};
 use super::rows::Cells;
 use crate::data::{Source, scan};
 use crate::mechanism::bits::BitSource;
-use crate::mechanism::plan::MechanismPlan;
+use crate::mechanism::plan::{MechanismPlan, PosteriorLaw};
 use crate::mechanism::{MechanismError, Released, Scope, execute, prepare};
 use crate::model::{ColumnId, Table};
 use crate::run::Known;
@@ -48,7 +48,9 @@ impl Target<'_> {
         let scope = Scope { table: self.table, group: self.group, env: &self.known };
         let mut plan = self.plan.clone();
         let mut repeats = trials;
-        if let MechanismPlan::Posterior { times, .. } = &mut plan {
+        // Draws of a regression in steps share what left: each trial is a release of its own.
+        let shared = matches!(plan, MechanismPlan::Posterior { law: PosteriorLaw::Stepwise(_), .. });
+        if let (MechanismPlan::Posterior { times, .. }, false) = (&mut plan, shared) {
             (*times, repeats) = (trials.saturating_mul(self.copies), 1);
         }
         let job = prepare(&plan, &scope)?;

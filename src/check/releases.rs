@@ -4,7 +4,7 @@ use super::messages::type_text;
 use super::scope::Binding;
 use super::{Checked, Checker, ReleaseInfo, Stop, vectors};
 use crate::model::{
-    AggregateQuery, ArgValue, Builtin, Expr, ExprKind, Label, MechanismArg, MechanismChoice, MechanismKind, ParamId, Query, Range,
+    AggregateQuery, ArgValue, Builtin, Expr, ExprKind, Label, MechanismArg, MechanismChoice, MechanismKind, Norms, ParamId, Query, Range,
     ReleaseId, ReleaseStep, Request, Spend, SpendKind, Step, Type, VectorType,
 };
 use crate::numeric::calendar;
@@ -106,7 +106,7 @@ impl Checker<'_> {
             let [(_, parameter)] = wanted.as_slice() else {
                 return self.fail(self.arity("`posterior`", "posterior(p), one parameter", call.span));
             };
-            let inner = self.param(*parameter).map(|p| p.ty.clone()).ok_or(Stop)?;
+            let inner = self.param(*parameter).map(|p| entries(&p.ty)).ok_or(Stop)?;
             let model = self.component(&ids, Request::Posterior { parameter: *parameter }, name, call.span)?;
             return Ok((Query::Posterior(model), Type::Posterior(Box::new(inner))));
         }
@@ -367,4 +367,11 @@ fn released_type(query: &Query, choice: &MechanismChoice, ty: Type) -> Type {
         Type::Date(_) if range.within(Range::new(calendar::FIRST, calendar::LAST)) => Type::Date(range),
         _ => Type::Real(range),
     }
+}
+
+/// What a posterior is over: of a matrix its entries, row by row.
+fn entries(ty: &Type) -> Type {
+    let Type::Matrix { rows, columns, range } = ty else { return ty.clone() };
+    let (dim, sup) = (rows.saturating_mul(*columns), Norms::INFINITE);
+    Type::Vector(VectorType { dim, range: *range, sup, diam: sup, levels: None, axes: None, ordered: false })
 }

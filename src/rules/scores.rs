@@ -20,6 +20,8 @@ use crate::source::Diagnostic;
 const MOST_WEIGHTS: usize = 100;
 /// Standard deviations of noise that samplers draw on the grid and certificates print well.
 const DRAWABLE: Range = Range { lo: 1e-6, hi: 1e12 };
+/// How far predictors of levels may be apart before the rows are seen.
+const MOST_APART: f64 = 1e4;
 /// Counts that are read, and shapes of their laws.
 const COUNTS: Range = Range { lo: 0.0, hi: 1e9 };
 const SHAPES: Range = Range { lo: 1e-3, hi: 1e6 };
@@ -170,6 +172,10 @@ impl Scores {
         facts::within_reach(norm, x.span, "the bound on the features")?;
         if norm == 0.0 {
             return not_mine("no feature moves the predictor");
+        }
+        // Beyond this doubles lose differences of weights in what all share.
+        if law.predictors() > 1 && prior.largest.sqrt() * norm > MOST_APART {
+            return not_mine(format!("of several levels the prior's sd times the norm of the features is at most {MOST_APART:e}"));
         }
         let (counts, levels) = (matches!(law, Law::Counts { .. }), law.predictors());
         if levels == 1 {

@@ -1,7 +1,7 @@
 //! Draws of regression weights from the posterior that `refined_posterior` releases.
 //!
 //! ## Shape
-//! `draw(w)` or `draws(w, k)` of a model that `refined_posterior` covers, but a single draw of logistic or binomial rows, which has a rule of
+//! `draw(w)`, or `draws(w, k)` of a vector, of a model that `refined_posterior` covers, but a single draw of logistic or binomial rows, which has a rule of
 //! its own; `refined(sigma =)`. `auto` takes it where nothing else meets the budget.
 //!
 //! ## Claim
