@@ -73,7 +73,8 @@ impl Law {
             Law::Normal { .. } => (1.0, f64::INFINITY),
             Law::Logit { .. } => (0.25 * self.trials(), self.trials()),
             Law::Counts { shape, .. } => (shape, f64::INFINITY),
-            // Of two classes 1/2 and sqrt(2); of more a row lies in many directions, each of which is so much shorter, about. Longer ones are cut.
+            // Information of two classes is at most 1/2; of more a row lies in many directions, each of which is so much shorter, about. Larger ones are
+            // cut. No score is longer than sqrt(2).
             Law::Classes { classes } => {
                 let others = classes.max(2) as f64 - 1.0;
                 (0.5 * (1.3 / others).min(1.0), std::f64::consts::SQRT_2)

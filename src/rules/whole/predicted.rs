@@ -72,14 +72,6 @@ impl Prediction {
         Prediction { squares: [own, square], ..self }
     }
 
-    /// Beside numbers of this prior precision that no row says anything of.
-    pub(super) fn beside_unseen(self, precision: f64, (seen, unseen): (usize, usize)) -> Prediction {
-        let variance = 1.0 / precision;
-        let share = unseen as f64 / (seen + unseen).max(1) as f64;
-        let width = ((1.0 - share) * self.width.powi(2) + share * WIDTH * WIDTH * variance).sqrt();
-        Prediction { width, squares: self.squares.map(|x| x + unseen as f64 * variance), ..self }
-    }
-
     pub(super) fn add(&mut self, other: Prediction, times: f64) {
         self.hellinger += times * other.hellinger;
         self.kl += times * other.kl;

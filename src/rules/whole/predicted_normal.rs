@@ -42,6 +42,16 @@ pub(super) fn weights(precision: f64, (sd, bias): (f64, f64), each: f64, (produc
     Prediction { hellinger: (1.0 - overlap).sqrt(), kl: one.kl * dim as f64, width: one.width, squares }
 }
 
+impl Prediction {
+    /// Beside numbers of this prior precision that no row says anything of.
+    pub(super) fn beside_unseen(self, precision: f64, (seen, unseen): (usize, usize)) -> Prediction {
+        let variance = 1.0 / precision;
+        let share = unseen as f64 / (seen + unseen).max(1) as f64;
+        let width = ((1.0 - share) * self.width.powi(2) + share * WIDTH * WIDTH * variance).sqrt();
+        Prediction { width, squares: self.squares.map(|x| x + unseen as f64 * variance), ..self }
+    }
+}
+
 /// The means for independent components of this prior precision and variance of a row, each with a noisy sum.
 pub(super) fn means(parts: &[(f64, f64)], rows: f64, noise: f64, aware: bool) -> Prediction {
     let all: Vec<Prediction> = parts.iter().map(|(own, row)| normal(*own, row.sqrt(), rows, noise, aware)).collect();

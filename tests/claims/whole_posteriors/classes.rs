@@ -1,6 +1,6 @@
 //! Weights of several classes in two stages: how far one replaced row moves what leaves, what an attacker sees, coverage, degenerate rows.
 
-use super::refined::{far, numbers};
+use super::refined::{far, features, numbers};
 use super::scores::left;
 use super::*;
 use dpm::mechanism::whole::rows::{added, exponent};
@@ -36,6 +36,46 @@ fn times(next: Next, all: usize) -> (Vec<f64>, f64) {
             (times, f64::sqrt(2.0) * (1.0 + 2f64.powi(-30)))
         }
         _ => (vec![1.0; all], 2.0),
+    }
+}
+
+/// The first sums entry by entry: no pair of rows is further apart than what the certificate has beside the steps, and some are as far.
+#[test]
+fn first_sums_of_classes_move_as_far_as_is_paid_for() {
+    let mut next = numbers(5);
+    for (k, d) in [(2, 1), (2, 3), (3, 2), (5, 2)] {
+        let text = model(400, (k, d), 1.0, "refined(sigma = 40)");
+        let (whole, plan) = (certified(&text).claim().gdp(), plan(&text));
+        let WholeNoise::Steps { products, scores, mu, .. } = plan.noise else { panic!("{plan:?}") };
+        let paid = whole * whole - mu * mu;
+        let mut furthest: f64 = 0.0;
+        for _ in 0..40_000 {
+            let mut row = || {
+                let x: Vec<f64> = (0..d).map(|_| next() - 0.5).collect();
+                let length = x.iter().map(|x| x * x).sum::<f64>().sqrt() / if next() < 0.7 { 1.0 } else { next() };
+                read(&x.iter().map(|x| x / length).collect::<Vec<f64>>(), (k as f64 * next()) as usize, k)
+            };
+            let (a, b) = (row(), row());
+            let product = |i: usize, j: usize| ((a[i] * a[j] - b[i] * b[j]) / products).powi(2) * if i == j { 1.0 } else { 2.0 };
+            let moved: f64 = (0..d).flat_map(|i| (i..d).map(move |j| (i, j))).map(|(i, j)| product(i, j)).sum();
+            let sums = (0..k * d).map(|i| ((a[d + i / d] * a[i % d] - b[d + i / d] * b[i % d]) / scores).powi(2)).sum::<f64>();
+            furthest = furthest.max((moved + sums) / paid);
+        }
+        // The worst pair stands at an angle, which one feature does not have.
+        assert!(furthest <= 1.0 + 1e-9 && (d == 1 || furthest > 0.9), "{k} {d}: {furthest}");
+    }
+}
+
+/// With next to no noise the first sums are those of the rows, class by class.
+#[test]
+fn first_sums_of_classes_are_exact() {
+    let text = model(3, (3, 2), 1.0, "refined(sigma = 0.001)");
+    let file = "id,x_1,x_2,y\na,0.5,0.25,b\na,-0.5,0.5,c\na,0.75,0,b\n";
+    let rows = [read(&[0.5, 0.25], 1, 3), read(&[-0.5, 0.5], 2, 3), read(&[0.75, 0.0], 1, 3)];
+    let numbers = left(&text, file, 1).remove(0);
+    for i in 0..6 {
+        let exact: f64 = rows.iter().map(|row| row[2 + i / 2] * row[i % 2]).sum();
+        assert!((numbers[3 + i] - exact).abs() < 0.008, "{i}: {} {exact}", numbers[3 + i]);
     }
 }
 
@@ -95,10 +135,7 @@ fn coverage((n, k, d): (u64, usize, usize), sd: f64, (head, using): (&str, &str)
         let w: Vec<f64> = (0..k * d).map(|_| sd * normal()).collect();
         let mut file = (1..=d).fold("id".to_owned(), |head, j| head + &format!(",x_{j}")) + ",y\n";
         for i in 0..n {
-            let mut x: Vec<f64> = (1..d).map(|_| normal() / (d as f64 - 1.0).sqrt()).collect();
-            let long = x.iter().map(|x| x * x).sum::<f64>().sqrt().max(1.0);
-            x.iter_mut().for_each(|x| *x *= 0.7 / long);
-            x.insert(0, 0.7);
+            let x = features(d, &mut normal);
             let p: Vec<f64> = w.chunks(d).map(|w| w.iter().zip(&x).map(|(a, b)| a * b).sum::<f64>().exp()).collect();
             let mut rest = 0.5 * libm::erfc(normal() / std::f64::consts::SQRT_2) * p.iter().sum::<f64>();
             let class = p.iter().position(|p| {

@@ -210,6 +210,15 @@ fn count(mean: f64, shape: f64, normal: &mut impl FnMut() -> f64) -> f64 {
     y
 }
 
+/// A constant, and the rest of the ball.
+pub(super) fn features(d: usize, normal: &mut impl FnMut() -> f64) -> Vec<f64> {
+    let mut x: Vec<f64> = (1..d).map(|_| normal() / (d as f64 - 1.0).sqrt()).collect();
+    let long = x.iter().map(|x| x * x).sum::<f64>().sqrt().max(1.0);
+    x.iter_mut().for_each(|x| *x *= 0.7 / long);
+    x.insert(0, 0.7);
+    x
+}
+
 /// Made-up data of the model: the share of 90 % intervals that hold a weight, how far means are off, and how wide the posterior says.
 fn coverage(
     law: usize,
@@ -226,11 +235,7 @@ fn coverage(
         let w: Vec<f64> = (0..d).map(|_| sd * normal()).collect();
         let mut file = (1..=d).fold("id".to_owned(), |head, j| head + &format!(",x_{j}")) + ",y\n";
         for i in 0..n {
-            // A constant, and the rest of the ball.
-            let mut x: Vec<f64> = (1..d).map(|_| normal() / (d as f64 - 1.0).sqrt()).collect();
-            let long = x.iter().map(|x| x * x).sum::<f64>().sqrt().max(1.0);
-            x.iter_mut().for_each(|x| *x *= 0.7 / long);
-            x.insert(0, 0.7);
+            let x = features(d, &mut normal);
             let t: f64 = w.iter().zip(&x).map(|(a, b)| a * b).sum();
             let e = normal();
             let one = |p: f64| f64::from(u8::from(0.5 * libm::erfc(e / std::f64::consts::SQRT_2) < p));
