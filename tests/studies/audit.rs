@@ -222,6 +222,8 @@ fn no_false_alarms() {
         "private t[2334] { x: real in [461295.59, 461296.888] }\nrelease d = mean(x) using gaussian(sigma = 0.001)\n",
         "private t[24542] { x: real in [5627.738, 5627.968493] }\nrelease d = sum(x) using laplace(scale = 0.04)\n",
         "private t[100] { y: real in [0, 10000] }\nparam p ~ gamma(20, 20)\nobserve y ~ normal(5000, 1/sqrt(p))\nrelease d = draw(p) using concentrated(m = 1e-10)\n",
+        // Draws of one release share its noise, those of several do not.
+        "private t[2000] { x: real in [-1, 1], y: real in [0, 1] }\nparam w: vector[1] ~ normal(0, 1)\nobserve y ~ normal(dot(w, [x]), 0.3)\nrelease d = draw(w) using refined(sigma = 200)\n",
     ];
     for text in programs {
         let r = one(text);
