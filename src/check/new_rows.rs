@@ -3,11 +3,11 @@
 use super::expressions::{node, number, some};
 use super::messages::type_text;
 use super::scope::Origin;
-use super::{Checked, Checker, Stop};
+use super::{Checked, Checker, Stop, vectors};
 use crate::model::expr::addends::{apart, apart_in_exponent};
 use crate::model::{
-    Builtin, Column, ColumnId, DistCall, Expr, ExprKind, Label, Model, Observation, ParamId, Range, ReleaseId, Request, TableId, Type,
-    Unary, View,
+    Builtin, Column, ColumnId, DistCall, Expr, ExprKind, Label, Levels, Model, Observation, ParamId, Range, ReleaseId, Request, TableId,
+    Type, Unary, View,
 };
 use crate::source::{Diagnostic, Help, Span};
 use crate::syntax::ast;
@@ -16,12 +16,20 @@ use std::collections::BTreeMap;
 /// How one vector of released weights predicts rows.
 #[derive(Clone)]
 pub(super) struct Predictor {
-    /// What turns the predictor into the mean of the outcome; nothing for a normal law.
-    mean: Option<Unary>,
+    outcome: Outcome,
     /// The features of a row.
     features: Expr,
     /// What its predictor has beside `dot(w, x)`.
     added: Option<Expr>,
+}
+
+/// What is said of the outcome of a row.
+#[derive(Clone)]
+enum Outcome {
+    /// Its mean, which is a function of the predictor; the predictor itself for a normal law.
+    Mean(Option<Unary>),
+    /// The chances of its levels.
+    Classes(Levels),
 }
 
 /// The likelihood of the rows of a model as `dot(w, x)` and what is added, where w is what is released.
@@ -47,16 +55,21 @@ fn weights_of(o: &Observation, id: ParamId) -> Option<Predictor> {
             _ => None,
         }
     };
-    let (mean, (features, added)) = match family.name {
-        "bernoulli_logit" | "binomial_logit" => (Some(Unary::InvLogit), apart(of, dotted)?),
-        "bernoulli_probit" => (Some(Unary::Phi), apart(of, dotted)?),
-        "poisson_log" => (Some(Unary::Exp), apart(of, dotted)?),
-        "poisson" | "neg_binomial_2" => (Some(Unary::Exp), apart_in_exponent(of, dotted)?),
-        "normal" => (None, apart(of, dotted)?),
+    let (mean, (features, added)) = match (family.name, &o.outcome.ty, &of.kind) {
+        ("categorical_logit", Type::Category(levels), ExprKind::Call(Builtin::MatVec, pair)) => {
+            let [w, x] = pair.as_slice() else { return None };
+            let features = (w.is_param(id) && !x.mentions(id)).then(|| x.clone())?;
+            return Some(Predictor { outcome: Outcome::Classes(levels.clone()), features, added: None });
+        }
+        ("bernoulli_logit" | "binomial_logit", ..) => (Some(Unary::InvLogit), apart(of, dotted)?),
+        ("bernoulli_probit", ..) => (Some(Unary::Phi), apart(of, dotted)?),
+        ("poisson_log", ..) => (Some(Unary::Exp), apart(of, dotted)?),
+        ("poisson" | "neg_binomial_2", ..) => (Some(Unary::Exp), apart_in_exponent(of, dotted)?),
+        ("normal", ..) => (None, apart(of, dotted)?),
         _ => return None,
     };
     let latent = |e: &Expr| e.mentions(id) || matches!(e.label, Label::Latent | Label::Mix(_));
-    if added.as_ref().is_some_and(latent) { None } else { Some(Predictor { mean, features, added }) }
+    if added.as_ref().is_some_and(latent) { None } else { Some(Predictor { outcome: Outcome::Mean(mean), features, added }) }
 }
 
 impl Checker<'_> {
@@ -74,10 +87,9 @@ impl Checker<'_> {
         let Some(predictor) = found else {
             let d =
                 Diagnostic::new("E0209", "`predict` needs released weights of a regression").label(weights.span, type_text(&weights.ty));
-            let d = d.cause("rows are bernoulli_logit, binomial_logit, bernoulli_probit, poisson_log, neg_binomial_2 or normal of dot(w, x), with at most numbers of the row added to it");
+            let d = d.cause("rows are bernoulli_logit, binomial_logit, bernoulli_probit, poisson_log, neg_binomial_2 or normal of dot(w, x), with at most numbers of the row added to it, or categorical_logit of W * x");
             return self.fail(d.help("release the weights of a design first, as `dpm explain predict` shows"));
         };
-        let mean = predictor.mean;
         let (x, added) = match row {
             [one] if one.name.is_none() && predictor.added.is_none() => (self.features_given(&one.value, &predictor)?, None),
             [one, more] if one.name.is_none() && more.name.is_none() && predictor.added.is_some() => {
@@ -89,6 +101,14 @@ impl Checker<'_> {
                 (self.features_given(&one.value, &predictor)?, Some(added))
             }
             _ => self.features_of_row(row, &predictor, span)?,
+        };
+        let mean = match predictor.outcome {
+            Outcome::Mean(f) => f,
+            Outcome::Classes(levels) => {
+                let chances = Type::Vector(vectors::boxed(levels.len() as u64, Range::UNIT, Some(levels)));
+                let ty = if let Type::Posterior(_) = weights.ty { Type::Posterior(Box::new(chances)) } else { chances };
+                return Ok(node(ExprKind::Call(Builtin::PredictClasses, vec![weights, x]), ty, Label::Public, span));
+            }
         };
         if let Type::Posterior(_) = weights.ty {
             let range = match mean {

@@ -127,9 +127,10 @@ pub enum Builtin {
     PosteriorSample,
     /// A released noisy sum and count, the weight of the count or a public count, and the bounds of the numbers.
     Quotient,
-    /// A posterior of weights and the features of a new row: the mean of its outcome.
     /// Of a whole posterior of weights at the features of a row, through what gives the mean of the outcome.
     Predict(Option<Unary>),
+    /// The chances of the classes of a row: of a matrix of weights, or of a whole posterior of its entries, at its features.
+    PredictClasses,
     /// A number of every draw, and the draws.
     EachDraw,
     /// `simulate(binomial(100, p), times = 1000)`: a distribution name as `Text`, its arguments, the times last.
@@ -242,9 +243,9 @@ impl Expr {
 
     /// Does evaluating it twice give two values, or take twice as long for one?
     pub fn draws(&self) -> bool {
-        use Builtin::{Loo, LooCompare, MadeUp, PosteriorSample, Predictive, Simulate};
+        use Builtin::{Loo, LooCompare, MadeUp, PosteriorSample, PredictClasses, Predictive, Simulate};
         let mut found = false;
-        let drawn = |f: Builtin| matches!(f, Simulate | PosteriorSample | Predictive | Loo | LooCompare | MadeUp);
+        let drawn = |f: Builtin| matches!(f, Simulate | PosteriorSample | PredictClasses | Predictive | Loo | LooCompare | MadeUp);
         self.walk(&mut |e| found |= matches!(e.kind, ExprKind::Call(f, _) if drawn(f)));
         found
     }

@@ -320,7 +320,7 @@ pub(super) fn function(f: Builtin) -> &'static str {
         Builtin::PosteriorLarger => "larger",
         Builtin::PosteriorSample => "sample",
         Builtin::Quotient => "quotient",
-        Builtin::Predict(_) => "predict",
+        Builtin::Predict(_) | Builtin::PredictClasses => "predict",
         Builtin::EachDraw => "draws",
         Builtin::Simulate | Builtin::MadeUp => "simulate",
         Builtin::Poststratify => "poststratify",

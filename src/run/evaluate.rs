@@ -1,7 +1,8 @@
 //! Arithmetic on public values: what `output`, `when` and `let` do after a release; it costs nothing.
 
+use super::draws::names;
 use super::fit;
-use super::posterior::{Posterior, Share};
+use super::posterior::{Posterior, Share, chances};
 use super::predict::predict;
 use super::simulate::{self, simulate};
 use super::strata::written_out;
@@ -189,6 +190,11 @@ fn call(f: Builtin, e: &Expr, args: &[Expr], known: &Known) -> Result<Value, NoV
         (Builtin::Predict(mean), [Value::Posterior(p), x, added @ ..]) => {
             let added = added.first().and_then(Value::as_number).unwrap_or(0.0);
             p.predicted((&x.numbers(), added), mean).map(Value::Posterior).ok_or(NoValue::Unsupported)?
+        }
+        (Builtin::PredictClasses, [Value::Matrix(w), x]) => Value::Vector(chances(&w.concat(), &x.numbers())),
+        (Builtin::PredictClasses, [Value::Posterior(p), x]) => {
+            let Type::Posterior(of) = &e.ty else { return Err(NoValue::Unsupported) };
+            Value::Posterior(p.classes(&x.numbers(), names("", of), &mut *known.rng.borrow_mut()).ok_or(NoValue::NoRandomness)?)
         }
         (Builtin::PosteriorSample, [Value::Posterior(p), _]) => {
             Value::Vector(simulate::sample(p, scalar(1)?, &mut *known.rng.borrow_mut())?)

@@ -15,6 +15,7 @@ mod waiting;
 
 pub use export::inference_data;
 pub use mixture::released;
+pub use predicted::chances;
 pub use read::marginals_from_json;
 pub use show::{json, picture, widths};
 

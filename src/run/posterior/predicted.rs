@@ -1,11 +1,18 @@
 //! What a posterior of weights says of a new row: a number, or the mean of an outcome that follows from it.
 
 use super::Posterior;
+use crate::mechanism::BitSource;
 use crate::numeric::Unary;
 use crate::numeric::special::normal_quantile;
+use crate::run::bits::Bits;
+use crate::run::draws::Draws;
+use std::sync::Arc;
 
 /// Slices of equal probability for means.
 const SLICES: usize = 2000;
+/// Independent draws of chances that have no closed law: in so many parts for what compares chains, and of each.
+const PARTS: usize = 4;
+const OF_EACH: usize = 1000;
 
 /// The number whose mean this is, of the functions that `check/new_rows.rs` knows.
 pub(super) fn inverse(f: Unary, y: f64) -> f64 {
@@ -44,7 +51,30 @@ pub(super) fn density(f: Unary, of: &Posterior, y: f64) -> f64 {
     of.density(t) / slope
 }
 
+/// The chances of the classes of a row with these features, by weights class by class.
+pub fn chances(weights: &[f64], x: &[f64]) -> Vec<f64> {
+    let predictors = weights.chunks(x.len().max(1)).map(|w| w.iter().zip(x).map(|(w, x)| w * x).sum::<f64>());
+    let predictors: Vec<f64> = predictors.collect();
+    let top = predictors.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+    let parts: Vec<f64> = predictors.into_iter().map(|t| (t - top).exp()).collect();
+    let all: f64 = parts.iter().sum();
+    parts.into_iter().map(|p| p / all).collect()
+}
+
 impl Posterior {
+    /// Draws of the chances of the classes of a row, whose names these are; `None` without randomness.
+    pub fn classes(&self, x: &[f64], names: Vec<String>, source: &mut dyn BitSource) -> Option<Posterior> {
+        let mut rng = Bits::new(source);
+        let mut numbers = vec![Vec::with_capacity(PARTS * OF_EACH); names.len()];
+        for _ in 0..PARTS * OF_EACH {
+            let drawn = chances(&self.draw(&mut rng), x);
+            numbers.iter_mut().zip(drawn).for_each(|(all, p): (&mut Vec<f64>, f64)| all.push(p));
+        }
+        let (names, numbers) = (Arc::new(names), Arc::new(numbers));
+        let drawn = Draws { names, numbers, chains: PARTS, divergences: 0, scalar: false, source: None };
+        (!rng.failed()).then_some(Posterior::Draws(drawn))
+    }
+
     /// `dot(w, x)` of jointly normal weights w and a number added to it, or the mean of an outcome that follows from them.
     pub fn predicted(&self, (x, added): (&[f64], f64), mean: Option<Unary>) -> Option<Posterior> {
         let linear = self.linear(x, added)?;
@@ -118,5 +148,24 @@ mod tests {
             }
         }
         assert_eq!(one(0.0).predicted((&[1.0], 0.0), None), None);
+    }
+
+    /// The chance of the first of two classes is that of a logistic row whose weights are the difference, and chances sum to 1 however far predictors are apart.
+    #[test]
+    fn chances_of_two_classes_are_logistic() {
+        let factor = vec![vec![0.4], vec![-0.2, 0.5], vec![0.1, 0.3, 0.2], vec![0.0, -0.1, 0.2, 0.3]];
+        let weights = Posterior::MultiNormal { mean: vec![0.5, -1.0, 0.25, 0.75], factor };
+        let (x, mut source) = ([1.0, -2.0], Repeated::new([3; 32], 1));
+        let found = weights.classes(&x, vec!["[a]".into(), "[b]".into()], &mut source).unwrap();
+        let exact = weights.predicted((&[1.0, -2.0, -1.0, 2.0], 0.0), Some(Unary::InvLogit)).unwrap();
+        let (own, other) = (found.component(0).unwrap(), found.component(1).unwrap());
+        // Of 4,000 draws, within five standard errors.
+        assert!((own.mean()[0] - exact.mean()[0]).abs() < 5.0 * exact.sd()[0] / 4000f64.sqrt());
+        assert!((own.mean()[0] + other.mean()[0] - 1.0).abs() < 1e-9);
+        for q in [0.05, 0.95] {
+            let below = exact.cdf(&own.quantiles(&[q]))[0];
+            assert!((below - q).abs() < 5.0 * (q * (1.0 - q) / 4000.0).sqrt(), "{q} {below}");
+        }
+        assert_eq!(chances(&[1e200, 0.0, -1e200], &[1e50]), [1.0, 0.0, 0.0]);
     }
 }
